@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The session's clock; see clock.h. */
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec now;
+
+	clock_gettime(id, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static ssize_t read_file(const char *path, char *text, size_t bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got;
+
+	if (fd < 0)
+		return -1;
+	got = read(fd, text, bytes - 1);
+	close(fd);
+	if (got >= 0)
+		text[got] = 0;
+	return got;
+}
+
+#ifdef __x86_64__
+static bool kernel_trusts_tsc(void)
+{
+	char name[32];
+
+	return read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", name,
+			 sizeof(name)) > 0 &&
+	       strcmp(name, "tsc\n") == 0;
+}
+
+/* The kernel's own calibration, which a perf event's page gives away; 0 if it does not. */
+static uint64_t tsc_hz_from_perf(void)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_SW_DUMMY };
+	volatile struct perf_event_mmap_page *page;
+	uint64_t hz = 0;
+	int fd;
+
+	attr.exclude_kernel = 1;
+	fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	if (page != MAP_FAILED) {
+		/* ns = ticks * time_mult >> time_shift */
+		if (page->cap_user_time && page->time_mult)
+			hz = (uint64_t)(((__uint128_t)1000000000 << page->time_shift) / page->time_mult);
+		munmap((void *)page, 4096);
+	}
+	close(fd);
+	return hz;
+}
+
+/* Our own calibration where perf events are closed: 3 ms give some 50 ppm; the end of the recording mends it.
+ */
+static uint64_t tsc_hz_measured(void)
+{
+	struct timespec pause = { .tv_nsec = 3000000 };
+	struct clock_pair a, b;
+
+	clock_read_pair(true, &a);
+	nanosleep(&pause, NULL);
+	clock_read_pair(true, &b);
+	return (uint64_t)((__uint128_t)(b.ticks - a.ticks) * 1000000000 / (b.raw_ns - a.raw_ns));
+}
+#endif
+
+static void read_boot_id(uint8_t *id)
+{
+	char text[64];
+	unsigned nibbles = 0;
+
+	memset(id, 0, 16);
+	if (read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text)) < 36)
+		return;
+	for (const char *c = text; *c && nibbles < 32; c++) {
+		int value = *c >= '0' && *c <= '9' ? *c - '0' : *c >= 'a' && *c <= 'f' ? *c - 'a' + 10 : -1;
+
+		if (value < 0)
+			continue;
+		id[nibbles / 2] = (uint8_t)(id[nibbles / 2] << 4 | value);
+		nibbles++;
+	}
+}
+
+void clock_detect(struct clock_info *clock)
+{
+	*clock = (struct clock_info){ .hz = 1000000000 };
+	read_boot_id(clock->boot_id);
+#ifdef __x86_64__
+	if (kernel_trusts_tsc()) {
+		clock->is_tsc = true;
+		clock->hz = tsc_hz_from_perf();
+		if (clock->hz == 0)
+			clock->hz = tsc_hz_measured();
+	}
+#endif
+}
+
+void clock_read_pair(bool is_tsc, struct clock_pair *pair)
+{
+	uint64_t best = UINT64_MAX;
+
+	/* Of a few tries the one least disturbed. */
+	for (int tries = 0; tries < 5; tries++) {
+		uint64_t before = clock_ns(CLOCK_MONOTONIC), ticks = before, after;
+		int64_t realtime;
+
+#ifdef __x86_64__
+		if (is_tsc)
+			ticks = __builtin_ia32_rdtsc();
+#else
+		(void)is_tsc;
+#endif
+		realtime = (int64_t)clock_ns(CLOCK_REALTIME);
+		after = clock_ns(CLOCK_MONOTONIC);
+		if (after - before < best) {
+			best = after - before;
+			*pair = (struct clock_pair){ .ticks = ticks,
+						     .realtime_ns = realtime,
+						     .raw_ns = before };
+		}
+	}
+}

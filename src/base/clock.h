@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Which clock a session uses, how fast it runs, and where it stands in calendar time.
+ *
+ * The processor's counter serves where the kernel itself keeps its time by it (clocksource tsc: invariant,
+ * synchronous on all CPUs); otherwise CLOCK_MONOTONIC.
+ */
+#ifndef BURIN_BASE_CLOCK_H
+#define BURIN_BASE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct clock_info {
+	bool is_tsc;
+	uint64_t hz;
+	uint8_t boot_id[16]; /* zero if unknown */
+};
+
+/* Two clocks read at the same moment. */
+struct clock_pair {
+	uint64_t ticks;
+	int64_t realtime_ns;
+	uint64_t raw_ns; /* CLOCK_MONOTONIC */
+};
+
+/* clock_detect - choose the clock and find its rate as the kernel has calibrated it. Context: any thread;
+ * opens files. */
+void clock_detect(struct clock_info *clock);
+
+/* clock_read_pair - read clock and calendar together, within a fraction of a microsecond. */
+void clock_read_pair(bool is_tsc, struct clock_pair *pair);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Numbers to digits, fast, and bytes to numbers, from any alignment. Each writer of digits returns the place behind
+ * the last one and writes no NUL.
+ */
+#ifndef BURIN_BASE_NUMBER_H
+#define BURIN_BASE_NUMBER_H
+
+#include <stdint.h>
+#include <string.h>
+
+enum {
+	NUMBER_DIGITS_MAX = 20, /* of a u64 in decimal */
+	NUMBER_HEX_MAX = 16,
+};
+
+static inline uint16_t number_load16(const void *at)
+{
+	uint16_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static inline uint32_t number_load32(const void *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static inline uint64_t number_load64(const void *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static const char number_pairs[] = "00010203040506070809101112131415161718192021222324"
+				   "25262728293031323334353637383940414243444546474849"
+				   "50515253545556575859606162636465666768697071727374"
+				   "75767778798081828384858687888990919293949596979899";
+
+static inline char *number_decimal(char *out, uint64_t value)
+{
+	char digits[NUMBER_DIGITS_MAX];
+	char *at = digits + sizeof(digits);
+	size_t bytes;
+
+	while (value >= 100) {
+		at -= 2;
+		memcpy(at, number_pairs + value % 100 * 2, 2);
+		value /= 100;
+	}
+	if (value >= 10) {
+		at -= 2;
+		memcpy(at, number_pairs + value * 2, 2);
+	} else {
+		*--at = (char)('0' + value);
+	}
+	bytes = (size_t)(digits + sizeof(digits) - at);
+	memcpy(out, at, bytes);
+	return out + bytes;
+}
+
+static inline char *number_signed(char *out, int64_t value)
+{
+	if (value >= 0)
+		return number_decimal(out, (uint64_t)value);
+	*out = '-';
+	return number_decimal(out + 1, 0 - (uint64_t)value);
+}
+
+/* All nine digits, for nanoseconds; value < 10^9. */
+static inline char *number_nano(char *out, uint32_t value)
+{
+	uint32_t high = value / 10000, low = value % 10000; /* 5 and 4 digits */
+
+	out[0] = (char)('0' + high / 10000);
+	high %= 10000;
+	memcpy(out + 1, number_pairs + high / 100 * 2, 2);
+	memcpy(out + 3, number_pairs + high % 100 * 2, 2);
+	memcpy(out + 5, number_pairs + low / 100 * 2, 2);
+	memcpy(out + 7, number_pairs + low % 100 * 2, 2);
+	return out + 9;
+}
+
+/* In a base of 2 to the power of bits (3: octal, 4: hexadecimal); digits is "0123456789abcdef" or its like. */
+static inline char *number_radix(char *out, uint64_t value, unsigned bits, const char *digits)
+{
+	unsigned count = 1;
+
+	for (uint64_t rest = value >> bits; rest; rest >>= bits)
+		count++;
+	for (char *at = out + count; at > out; value >>= bits)
+		*--at = digits[value & ((1u << bits) - 1)];
+	return out + count;
+}
+
+#endif

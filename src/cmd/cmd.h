@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The subcommands of `burin`, and what they share. One file per subcommand; main.c has the table.
+ *
+ * A subcommand returns its exit code: 0; CMD_FAULTS; or CMD_USAGE. It prints one clear line when something fails: what,
+ * on what, and what to do.
+ */
+#ifndef BURIN_CMD_CMD_H
+#define BURIN_CMD_CMD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct burin_trace;
+struct burin_diagnosis;
+
+enum {
+	CMD_FAULTS = 1, /* it worked, but there are faults to know of; or it failed on the way */
+	CMD_USAGE = 2,	/* not begun: a wrong option, nothing there to open */
+};
+
+struct cmd {
+	const char *name;
+	const char *line; /* what it does, in one line without a full stop */
+	int (*main)(int argc, char **argv); /* argv[0] is the subcommand's name */
+	const char *help; /* what --help prints; NULL: main answers --help itself */
+};
+
+int cmd_record(int argc, char **argv);
+int cmd_recover(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+
+extern const char cmd_recover_help[], cmd_dump_help[], cmd_info_help[], cmd_check_help[];
+
+/* ---- shared.c */
+
+/* One line on stderr: "burin NAME: ...", with a hint to the help. Returns CMD_USAGE. */
+int cmd_usage(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same without the hint. Returns CMD_FAULTS. */
+int cmd_failed(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Counts faults and tells the first few. */
+struct cmd_faults {
+	const char *name; /* of the subcommand */
+	uint64_t shown, count;
+	uint64_t show_max; /* 0: none */
+};
+
+/* Opens a trace for a subcommand; prints why not. Return: 0 or CMD_USAGE. */
+int cmd_open(struct burin_trace **trace, const char *path, struct cmd_faults *faults);
+/* Prints a fault; for burin_open_options and burin_check_options, with a struct cmd_faults. */
+void cmd_on_fault(void *data, const struct burin_diagnosis *fault);
+/* Says that there were more. */
+void cmd_faults_foot(const struct cmd_faults *faults, const char *path);
+
+/* A closed pipe is an error of writing and not a signal; called by commands that only read. */
+void cmd_output_begin(void);
+/* Whether a file is a terminal that wants colour (NO_COLOR, TERM=dumb). */
+bool cmd_color(int file);
+/* Threads to work with. */
+unsigned cmd_threads(void);
+/* The exit code for a result of writing output: nothing is said of a pipe that was closed. */
+int cmd_written(const char *name, int result);
+
+#endif

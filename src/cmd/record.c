@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * burin record: run a program and keep what its tracepoints, and those of every process that it starts,
+ * record.
+ *
+ * The recorder makes the session, names it in the program's environment, and drains it until the program has
+ * ended. Nothing of ours runs in the program but its tracepoints.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/recording.h"
+#include "drain/drain.h"
+#include "session/session.h"
+
+enum {
+	PARSE_DONE = -1, /* the help was wanted, and has been printed */
+	RECORD_GLOBS_MAX = 64,
+	RECORD_BUFFER =
+		16
+		<< 20, /* of each CPU: at 120 MB/s, 140 ms in which the recorder may be kept from running */
+	RECORD_PACKET = 64 << 10,
+	RECORD_BUSY_MS = 5, /* from round to round while rings fill, and while they do not */
+	RECORD_IDLE_MS = 50,
+	RECORD_BUSY_PERCENT = 3, /* a round that found a ring fuller than this is followed by a quick one */
+};
+
+struct options {
+	struct session_options session;
+	const char *globs[RECORD_GLOBS_MAX + 1];
+	unsigned glob_count;
+	const char *output;
+	bool quiet;
+	char **command;
+};
+
+static const char help[] =
+	"Usage: burin record [OPTION]... -- COMMAND [ARGUMENT]...\n"
+	"\n"
+	"Run COMMAND, and write what its tracepoints and those of every process that it\n"
+	"starts record into a trace directory. Exits with COMMAND's status.\n"
+	"\n"
+	"  -o, --output DIR     the trace; must not exist (default: COMMAND.burin)\n"
+	"  -e, --event GLOB     record the events whose names match; may be repeated\n"
+	"                       (default: all)\n"
+	"      --mode MODE      stream: all of it goes to disk; when the disk is too slow,\n"
+	"                       new records are discarded, and counted (default)\n"
+	"                       flight: rings in memory keep the last records of each CPU,\n"
+	"                       which are written out at the end\n"
+	"      --buffer SIZE    memory of each CPU's ring (default: 16M)\n"
+	"      --packet SIZE    size of a ring's packets (default: 64K)\n"
+	"      --string-max N   longest string kept, in bytes (default: 4096)\n"
+	"  -q, --quiet          no summary\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"Sizes take K, M or G. SIGINT (Ctrl-C) goes to COMMAND; the trace is complete when it\n"
+	"has ended. A second one ends the recording at once.\n";
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* "64K" and the like; 0 if it is nothing of the kind. */
+static uint64_t parse_size(const char *text)
+{
+	char *end;
+	unsigned long long value;
+	unsigned shift = 0;
+
+	if (*text < '0' || *text > '9')
+		return 0;
+	value = strtoull(text, &end, 10);
+	if (*end == 'K' || *end == 'k')
+		shift = 10;
+	else if (*end == 'M' || *end == 'm')
+		shift = 20;
+	else if (*end == 'G' || *end == 'g')
+		shift = 30;
+	if (shift)
+		end++;
+	if (*end || value > UINT64_MAX >> 30)
+		return 0;
+	return value << shift;
+}
+
+static int bad_option(const char *option, const char *value, const char *remedy)
+{
+	fprintf(stderr, "burin record: %s: '%s' will not do; %s\n", option, value, remedy);
+	return CMD_USAGE;
+}
+
+static int parse_sizes(struct options *options, int option, const char *value)
+{
+	uint64_t size = parse_size(value);
+
+	switch (option) {
+	case 'b':
+		if (size < 4 * WIRE_PACKET_MIN || size > UINT64_C(16) << 30)
+			return bad_option("--buffer", value, "give a size from 16K to 16G, such as 16M");
+		options->session.buffer_bytes = size;
+		return 0;
+	case 'p':
+		if (size < WIRE_PACKET_MIN || size > WIRE_PACKET_MAX)
+			return bad_option("--packet", value, "give a size from 4K to 16M, such as 64K");
+		options->session.packet_bytes = size;
+		return 0;
+	default:
+		if (size < 16 || size > 60000)
+			return bad_option("--string-max", value, "give a number of bytes from 16 to 60000");
+		options->session.string_max = (uint32_t)size;
+		return 0;
+	}
+}
+
+static int parse_one(struct options *options, int option, const char *value)
+{
+	switch (option) {
+	case 'o':
+		options->output = value;
+		return 0;
+	case 'e':
+		if (options->glob_count == RECORD_GLOBS_MAX)
+			return bad_option("--event", value, "there are more than 64 globs; use wider ones");
+		options->globs[options->glob_count++] = value;
+		return 0;
+	case 'm':
+		if (strcmp(value, "stream") != 0 && strcmp(value, "flight") != 0)
+			return bad_option("--mode", value, "it is stream or flight");
+		options->session.mode = value[0] == 's' ? WIRE_MODE_STREAM : WIRE_MODE_FLIGHT;
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case 'h':
+		fputs(help, stdout);
+		return PARSE_DONE;
+	default:
+		return parse_sizes(options, option, value);
+	}
+}
+
+static int parse(struct options *options, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "event", required_argument, NULL, 'e' },
+		{ "mode", required_argument, NULL, 'm' },
+		{ "buffer", required_argument, NULL, 'b' },
+		{ "packet", required_argument, NULL, 'p' },
+		{ "string-max", required_argument, NULL, 's' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int option;
+
+	*options = (struct options){ .session = { .mode = WIRE_MODE_STREAM,
+						  .buffer_bytes = RECORD_BUFFER,
+						  .packet_bytes = RECORD_PACKET,
+						  .string_max = WIRE_STRING_MAX } };
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "+:o:e:qh", longs, NULL)) != -1) {
+		int result;
+
+		if (option == '?' || option == ':') {
+			fprintf(stderr, "burin record: %s: %s; see: burin record --help\n", argv[optind - 1],
+				option == '?' ? "no such option" : "its value is missing");
+			return CMD_USAGE;
+		}
+		result = parse_one(options, option, optarg);
+
+		if (result)
+			return result;
+	}
+	options->command = argv + optind;
+	if (!*options->command) {
+		fprintf(stderr, "burin record: no command given; try: burin record -- PROGRAM ARGUMENTS\n");
+		return CMD_USAGE;
+	}
+	if (options->glob_count == 0)
+		options->globs[0] = "*";
+	options->session.globs = options->globs;
+	/* A packet must leave room for at least four in a ring. */
+	if (options->session.packet_bytes * 4 > options->session.buffer_bytes)
+		options->session.buffer_bytes = options->session.packet_bytes * 4;
+	return 0;
+}
+
+/* COMMAND.burin, or COMMAND-2.burin, ...: the first that does not exist. */
+static void default_output(const char *command, char *path, size_t bytes)
+{
+	const char *name = base_name(command);
+
+	snprintf(path, bytes, "%s.burin", name);
+	for (unsigned n = 2; access(path, F_OK) == 0 && n < 100000; n++)
+		snprintf(path, bytes, "%s-%u.burin", name, n);
+}
+
+static void join_words(char **words, char *line, size_t bytes)
+{
+	size_t used = 0;
+
+	line[0] = 0;
+	for (; *words && used < bytes; words++)
+		used += (size_t)snprintf(line + used, bytes - used, "%s%s", used ? " " : "", *words);
+}
+
+/* What the recorder waits for. */
+struct run {
+	pid_t child;
+	int signals; /* a signalfd */
+	sigset_t before;
+	int status;
+	unsigned interrupts;
+	bool ended;
+};
+
+static int watch_signals(struct run *run)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, &run->before);
+	run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return run->signals < 0 ? -errno : 0;
+}
+
+/* The child: become the command. Says over the pipe why it cannot. */
+static _Noreturn void become(char **command, const char *session_path, const sigset_t *signals, int report)
+{
+	int error;
+
+	sigprocmask(SIG_SETMASK, signals, NULL);
+	if (setenv("BURIN_SESSION", session_path, 1) == 0)
+		execvp(command[0], command);
+	error = errno;
+	if (write(report, &error, sizeof(error)) != (ssize_t)sizeof(error))
+		_exit(126);
+	_exit(error == ENOENT ? 127 : 126);
+}
+
+/* Return: 0, or the errno of the exec. */
+static int start(struct run *run, char **command, const char *session_path)
+{
+	int report[2], error = 0;
+
+	if (pipe2(report, O_CLOEXEC) != 0)
+		return errno;
+	run->child = fork();
+	if (run->child == 0)
+		become(command, session_path, &run->before, report[1]);
+	close(report[1]);
+	if (run->child < 0)
+		error = errno;
+	else if (read(report[0], &error, sizeof(error)) != (ssize_t)sizeof(error))
+		error = 0;
+	close(report[0]);
+	if (error && run->child > 0)
+		waitpid(run->child, &run->status, 0);
+	return error;
+}
+
+static void reap(struct run *run)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid == run->child) {
+			run->status = status;
+			run->ended = true;
+		}
+	}
+}
+
+static void take_signals(struct run *run)
+{
+	struct signalfd_siginfo info;
+
+	while (read(run->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		/* A terminal's Ctrl-C has reached the command already; what a process sent to us has not. */
+		if (info.ssi_code != SI_KERNEL)
+			kill(run->child, (int)info.ssi_signo);
+		run->interrupts++;
+	}
+	reap(run);
+}
+
+/* Go round until the command has ended, or we were told twice. */
+static void follow(struct run *run, struct drain *drain)
+{
+	struct pollfd wait = { .fd = run->signals, .events = POLLIN };
+	unsigned fullest = 0;
+
+	reap(run);
+	while (!run->ended && run->interrupts < 2) {
+		poll(&wait, 1, fullest >= RECORD_BUSY_PERCENT ? RECORD_BUSY_MS : RECORD_IDLE_MS);
+		take_signals(run);
+		drain_round(drain, &fullest);
+	}
+}
+
+static void describe_result(const struct run *run, char *text, size_t bytes)
+{
+	if (!run->ended)
+		text[0] = 0; /* unknown: we were told twice to end */
+	else if (WIFSIGNALED(run->status))
+		snprintf(text, bytes, "signal %d", WTERMSIG(run->status));
+	else
+		snprintf(text, bytes, "exit %d", WEXITSTATUS(run->status));
+}
+
+static int exit_code(const struct run *run)
+{
+	if (!run->ended)
+		return 128 + SIGINT;
+	return WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
+}
+
+static int record(const struct options *options, struct session *session, const char *session_path)
+{
+	char output[4096], line[1000], result[32];
+	struct run run = { .signals = -1 };
+	struct drain_totals totals;
+	struct drain drain;
+	bool joined;
+	int error;
+
+	if (options->output)
+		snprintf(output, sizeof(output), "%s", options->output);
+	else
+		default_output(options->command[0], output, sizeof(output));
+	join_words(options->command, line, sizeof(line));
+	error = drain_begin(&drain, session, output, session_path, line);
+	if (error) {
+		fprintf(stderr, "burin record: %s: %s; %s\n", output, strerror(-error),
+			error == -EEXIST ? "choose another directory with -o, or remove it"
+					 : "choose a place that can be written to with -o");
+		if (error != -EEXIST)
+			drain_discard(output);
+		recording_end(session, session_path);
+		return CMD_FAULTS;
+	}
+	error = -watch_signals(&run);
+	if (!error)
+		error = start(&run, options->command, session_path);
+	if (!error)
+		follow(&run, &drain);
+	recording_end(session, session_path);
+	joined = ((const struct wire_session *)session->base)->joined != 0;
+	if (error)
+		snprintf(result, sizeof(result), "exit %d", error == ENOENT ? 127 : 126);
+	else
+		describe_result(&run, result, sizeof(result));
+	drain_finish(&drain, result, &totals);
+	if (error) {
+		drain_discard(output);
+		fprintf(stderr, "burin record: %s: %s\n", options->command[0], strerror(error));
+		return error == ENOENT ? 127 : 126;
+	}
+	if (drain.error)
+		fprintf(stderr, "burin record: %s: %s\n", output, drain.trouble);
+	if (!options->quiet)
+		recording_summary(&totals, output, joined);
+	return drain.error && exit_code(&run) == 0 ? CMD_FAULTS : exit_code(&run);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct options options;
+	struct session session;
+	const char *why = "";
+	char path[256];
+	int result = parse(&options, argc, argv), error;
+
+	if (result)
+		return result == PARSE_DONE ? 0 : result;
+	error = session_create(&session, &options.session, path, sizeof(path), &why);
+	if (error) {
+		fprintf(stderr, "burin record: no session: %s (%s)\n", why, strerror(-error));
+		return CMD_FAULTS;
+	}
+	result = record(&options, &session, path);
+	session_leave(&session);
+	return result;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * burin recover: bring a trace to its end whose recorder was killed.
+ *
+ * The trace is sound as it lies. What the recorder had not taken yet is still in the session's memory, for as
+ * long as the session file exists (until the machine restarts).
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/uuid.h"
+#include "burin/read.h"
+#include "cmd/cmd.h"
+#include "cmd/recording.h"
+#include "session/session.h"
+
+const char cmd_recover_help[] =
+	"Usage: burin recover [options] DIR\n"
+	"\n"
+	"Finish the trace in DIR, whose recorder was killed: add what is still in the\n"
+	"session's memory, and remove the session. If the traced program still runs, it is\n"
+	"traced no longer.\n"
+	"\n"
+	"  -q, --quiet   no summary\n"
+	"  -h, --help    this text\n"
+	"\n"
+	"Exit code: 0; 1 if it could not be finished; 2 if there is nothing to recover.\n";
+
+static const char name[] = "recover";
+
+/* What the recording file says, copied: the trace is closed before it is written to. */
+struct unfinished {
+	char session_path[1024];
+	char command[1024];
+	char uuid[40];
+	struct trace_clock clock;
+};
+
+static bool copy_value(const struct burin_trace *trace, const char *key, char *out, size_t bytes)
+{
+	const char *value = burin_trace_recording(trace, key);
+
+	return value && (size_t)snprintf(out, bytes, "%s", value) < bytes;
+}
+
+/* Return: 0 or an exit code. */
+static int read_recording(const char *path, struct unfinished *out)
+{
+	struct cmd_faults faults = { .name = name };
+	const char *state, *hz, *offset;
+	struct burin_trace *trace;
+	int result = cmd_open(&trace, path, &faults);
+
+	if (result)
+		return result;
+	state = burin_trace_recording(trace, "state");
+	hz = burin_trace_recording(trace, "clock_hz");
+	offset = burin_trace_recording(trace, "clock_offset_ns");
+	if (!state || strcmp(state, "recording") != 0)
+		result = cmd_usage(
+			name, "%s: the recording was brought to its end; there is nothing to recover", path);
+	else if (!hz || !offset ||
+		 !copy_value(trace, "session", out->session_path, sizeof(out->session_path)) ||
+		 !copy_value(trace, "uuid", out->uuid, sizeof(out->uuid)))
+		result = cmd_usage(name, "%s: .burin/recording does not name the session", path);
+	if (!result) {
+		copy_value(trace, "command", out->command, sizeof(out->command));
+		out->clock = (struct trace_clock){ strtoull(hz, NULL, 10), strtoll(offset, NULL, 10) };
+	}
+	burin_trace_close(trace);
+	return result;
+}
+
+static int recover(struct session *session, const char *path, const struct unfinished *unfinished, bool quiet)
+{
+	struct drain_totals totals;
+	struct drain drain;
+	int error;
+
+	error = drain_resume(&drain, session, path, unfinished->clock, unfinished->command);
+	if (error)
+		return cmd_failed(name, "%s: %s; burin check tells more", path,
+				  error == -EBADMSG ? "the trace is damaged" : strerror(-error));
+	recording_end(session, unfinished->session_path);
+	error = drain_finish(&drain, "unknown", &totals);
+	if (error)
+		return cmd_failed(name, "%s: %s", path, drain.trouble);
+	if (!quiet)
+		recording_summary(&totals, path, true);
+	return 0;
+}
+
+int cmd_recover(int argc, char **argv)
+{
+	static const struct option options[] = { { "quiet", no_argument, NULL, 'q' }, { 0 } };
+	struct unfinished unfinished = { 0 };
+	struct session session = { 0 };
+	char uuid[UUID_TEXT];
+	const char *why = "";
+	bool quiet = false;
+	int option, result;
+
+	while ((option = getopt_long(argc, argv, "q", options, NULL)) != -1) {
+		if (option != 'q')
+			return CMD_USAGE;
+		quiet = true;
+	}
+	if (optind != argc - 1)
+		return cmd_usage(name, "give the directory of one trace");
+	result = read_recording(argv[optind], &unfinished);
+	if (result)
+		return result;
+	result = session_join(&session, unfinished.session_path, &why);
+	if (result)
+		return cmd_failed(name, "%s: %s (%s); the trace is complete but for what was in memory",
+				  unfinished.session_path, why, strerror(-result));
+	uuid_text(session.geometry.uuid, uuid);
+	if (strcmp(uuid, unfinished.uuid) != 0)
+		result = cmd_failed(name, "%s: it is the session of another trace", unfinished.session_path);
+	else if (kill((pid_t)session.geometry.owner, 0) == 0 || errno != ESRCH)
+		result = cmd_failed(name, "%s: process %u is still recording it", argv[optind],
+				    session.geometry.owner);
+	else
+		result = recover(&session, argv[optind], &unfinished, quiet);
+	session_leave(&session);
+	return result;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* metadata and .burin/events; see metadata.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/format.h"
+#include "base/uuid.h"
+#include "drain/metadata.h"
+
+/* Whatever CTF 1.8 readers insist on; the fields are those of struct wire_packet, wire_compact and
+ * wire_extended. */
+static const char types_text[] =
+	"typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
+	"typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
+	"typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
+	"typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
+	"typealias integer { size = 8; align = 8; signed = true; } := int8_t;\n"
+	"typealias integer { size = 16; align = 8; signed = true; } := int16_t;\n"
+	"typealias integer { size = 32; align = 8; signed = true; } := int32_t;\n"
+	"typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n"
+	"typealias floating_point { exp_dig = 8; mant_dig = 24; align = 8; } := float;\n"
+	"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := double;\n";
+
+static const char clock_types_text[] =
+	"typealias integer { size = 64; align = 8; signed = false; map = clock.burin.value; } := clock64_t;\n"
+	"typealias integer { size = 32; align = 32; signed = false; map = clock.burin.value; } := "
+	"header_clock32_t;\n"
+	"typealias integer { size = 64; align = 32; signed = false; map = clock.burin.value; } := "
+	"header_clock64_t;\n"
+	"typealias integer { size = 32; align = 32; signed = false; } := header_uint32_t;\n";
+
+/* The alignment, in bits, hides what struct wire_packet holds for ourselves. */
+static const char packet_context_text[] = "	packet.context := struct {\n"
+					  "		clock64_t timestamp_begin;\n"
+					  "		clock64_t timestamp_end;\n"
+					  "		uint64_t content_size;\n"
+					  "		uint64_t packet_size;\n"
+					  "		uint64_t packet_seq_num;\n"
+					  "		uint64_t events_discarded;\n"
+					  "		uint32_t cpu_id;\n"
+					  "	} align(1024);\n";
+
+static const char event_header_text[] =
+	"	event.header := struct {\n"
+	"		enum : uint16_t { compact = 0 ... 65534, extended = 65535 } id;\n"
+	"		variant <id> {\n"
+	"			struct { header_clock32_t timestamp; } compact;\n"
+	"			struct { header_uint32_t id; header_clock64_t timestamp; } extended;\n"
+	"		} v;\n"
+	"	} align(64);\n"
+	"	event.context := struct { uint32_t vtid; };\n";
+
+/* How each type is declared; bits and sign again for integers that are not shown in base 10. */
+static const struct {
+	const char *name;
+	unsigned bits;
+	bool is_signed;
+} declarations[16] = {
+	[WIRE_BOOL] = { "uint8_t", 8, false },	[WIRE_I8] = { "int8_t", 8, true },
+	[WIRE_I16] = { "int16_t", 16, true },	[WIRE_I32] = { "int32_t", 32, true },
+	[WIRE_I64] = { "int64_t", 64, true },	[WIRE_U8] = { "uint8_t", 8, false },
+	[WIRE_U16] = { "uint16_t", 16, false }, [WIRE_U32] = { "uint32_t", 32, false },
+	[WIRE_U64] = { "uint64_t", 64, false }, [WIRE_F32] = { "float", 0, false },
+	[WIRE_F64] = { "double", 0, false },	[WIRE_PTR] = { "uint64_t", 64, false },
+	[WIRE_STR] = { "string", 0, false },	[WIRE_CHAR] = { "int8_t", 8, true },
+};
+
+static unsigned type_base(const struct format_field *field)
+{
+	if (field->type == WIRE_PTR || field->conversion == 'x' || field->conversion == 'X')
+		return 16;
+	return field->conversion == 'o' ? 8 : 10;
+}
+
+/* Every field's name gets an underscore in front: readers take it away, and no name can be a keyword. */
+static void print_field(FILE *out, const struct format_field *field)
+{
+	unsigned base = type_base(field), bits = declarations[field->type].bits;
+
+	if (field->type == WIRE_BYTES)
+		fprintf(out, " uint16_t __%s_length; uint8_t _%s[__%s_length];", field->name, field->name,
+			field->name);
+	else if (base == 10 || bits == 0)
+		fprintf(out, " %s _%s;", declarations[field->type].name, field->name);
+	else
+		fprintf(out, " integer { size = %u; align = 8; signed = %s; base = %u; } _%s;", bits,
+			declarations[field->type].is_signed ? "true" : "false", base, field->name);
+}
+
+static void print_events(FILE *out, const struct table *table, unsigned stream_id)
+{
+	for (uint32_t n = 0; n < table->count; n++) {
+		const struct wire_event *entry = &table->entries[n];
+		struct format format = { 0 };
+
+		format_parse(table_text(table, entry->format), entry->types, &format, NULL);
+		fprintf(out,
+			"event {\n	id = %u;\n	name = \"%s\";\n	stream_id = %u;\n	"
+			"fields := struct {",
+			n + 1, table_text(table, entry->name), stream_id);
+		for (unsigned f = 0; f < format.count; f++)
+			print_field(out, &format.fields[f]);
+		fprintf(out, " };\n};\n");
+	}
+}
+
+static void print_clock(FILE *out, const struct session *session, struct trace_clock clock)
+{
+	int64_t seconds = clock.offset_ns / 1000000000, rest = clock.offset_ns % 1000000000;
+	char boot_id[UUID_TEXT];
+
+	if (rest < 0) {
+		rest += 1000000000;
+		seconds--;
+	}
+	uuid_text(session->geometry.boot_id, boot_id);
+	fprintf(out,
+		"clock {\n	name = \"burin\";\n	uuid = \"%s\";\n	description = \"%s\";\n	freq "
+		"= %llu;\n"
+		"	precision = 0;\n	offset_s = %lld;\n	offset = %llu;\n	absolute = "
+		"true;\n};\n",
+		boot_id, session->geometry.clock == WIRE_CLOCK_TSC ? "time stamp counter" : "CLOCK_MONOTONIC",
+		(unsigned long long)clock.hz, (long long)seconds,
+		(unsigned long long)((unsigned __int128)rest * clock.hz / 1000000000));
+}
+
+static void print_metadata(FILE *out, const struct session *session, const struct table *table,
+			   struct trace_clock clock)
+{
+	char uuid[UUID_TEXT];
+	struct utsname host;
+	struct table names;
+
+	uuid_text(session->geometry.uuid, uuid);
+	fprintf(out, "/* CTF 1.8 */\n%s", types_text);
+	fprintf(out,
+		"trace {\n	major = 1;\n	minor = 8;\n	uuid = \"%s\";\n	byte_order = le;\n"
+		"	packet.header := struct {\n		uint32_t magic;\n		uint8_t "
+		"uuid[16];\n"
+		"		uint32_t stream_id;\n		uint64_t stream_instance_id;\n	};\n};\n",
+		uuid);
+	uname(&host);
+	fprintf(out,
+		"env {\n	domain = \"ust\";\n	tracer_name = \"burin\";\n	tracer_major = 0;\n"
+		"	tracer_minor = 1;\n	hostname = \"%s\";\n};\n",
+		host.nodename);
+	print_clock(out, session, clock);
+	fputs(clock_types_text, out);
+	for (unsigned id = 0; id < 2; id++)
+		fprintf(out, "stream {\n	id = %u;\n%s%s};\n", id, packet_context_text,
+			event_header_text);
+	if (table_init_names(&names) == 0)
+		print_events(out, &names, WIRE_STREAM_NAMES);
+	table_free(&names);
+	print_events(out, table, WIRE_STREAM_RECORDS);
+}
+
+/* Replace a file by what `text` holds. */
+static int replace_file(int directory, const char *name, const void *data, size_t bytes)
+{
+	static const char draft[] = ".burin/draft";
+	int fd = openat(directory, draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), error = 0;
+	size_t done = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (!error && done < bytes) {
+		ssize_t wrote = write(fd, (const char *)data + done, bytes - done);
+
+		if (wrote > 0)
+			done += (size_t)wrote;
+		else if (wrote == 0 || errno != EINTR)
+			error = wrote < 0 ? -errno : -ENOSPC;
+	}
+	if (close(fd) != 0 && !error)
+		error = -errno;
+	if (!error && renameat(directory, draft, directory, name) != 0)
+		error = -errno;
+	if (error)
+		unlinkat(directory, draft, 0);
+	return error;
+}
+
+static int write_events(int directory, const struct table *table)
+{
+	struct wire_events header = { .magic = WIRE_EVENTS_MAGIC, .count = table->count, .text_bytes = 1 };
+	size_t entries = table->count * sizeof(struct wire_event), bytes;
+	char *data;
+	int error;
+
+	if (table->text_bytes)
+		header.text_bytes = table->text_bytes;
+	bytes = sizeof(header) + entries + header.text_bytes;
+	data = calloc(1, bytes);
+	if (!data)
+		return -ENOMEM;
+	memcpy(data, &header, sizeof(header));
+	if (entries)
+		memcpy(data + sizeof(header), table->entries, entries);
+	if (table->text_bytes)
+		memcpy(data + sizeof(header) + entries, table->text, table->text_bytes);
+	error = replace_file(directory, ".burin/events", data, bytes);
+	free(data);
+	return error;
+}
+
+int metadata_write(int directory, const struct session *session, const struct table *table,
+		   struct trace_clock clock)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+	int error;
+
+	if (!out)
+		return -ENOMEM;
+	print_metadata(out, session, table, clock);
+	error = fclose(out) == 0 ? 0 : -ENOMEM;
+	if (!error)
+		error = write_events(directory, table);
+	if (!error)
+		error = replace_file(directory, "metadata", text, bytes);
+	free(text);
+	return error;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* .burin/recording: how a trace came about; see metadata.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/uuid.h"
+#include "drain/metadata.h"
+
+enum {
+	RECORDING_BYTES = 4096,
+	RECORDING_VALUE_MAX = 1000,
+};
+
+struct block {
+	char text[RECORDING_BYTES];
+	size_t used;
+};
+
+/* A line, unless it would not fit: what is missing then is a key. */
+__attribute__((format(printf, 3, 4))) static void add(struct block *block, const char *key,
+						      const char *format, ...)
+{
+	char value[RECORDING_VALUE_MAX];
+	size_t used = block->used;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(value, sizeof(value), format, args);
+	va_end(args);
+	used += (size_t)snprintf(block->text + used, sizeof(block->text) - used, "%s=", key);
+	for (const char *c = value; *c && used + 3 < sizeof(block->text); c++) {
+		if (*c == '\\' || *c == '\n') {
+			block->text[used++] = '\\';
+			block->text[used++] = *c == '\n' ? 'n' : '\\';
+		} else {
+			block->text[used++] = *c;
+		}
+	}
+	if (used + 1 >= sizeof(block->text))
+		return;
+	block->text[used++] = '\n';
+	block->used = used;
+}
+
+static void add_text(struct block *block, const char *key, const char *value)
+{
+	if (value && *value)
+		add(block, key, "%s", value);
+}
+
+static void add_number(struct block *block, const char *key, uint64_t value)
+{
+	add(block, key, "%llu", (unsigned long long)value);
+}
+
+static void fill(struct block *block, const struct session *session, const struct recording *recording)
+{
+	const struct wire_session *geometry = &session->geometry;
+	char uuid[UUID_TEXT];
+	struct utsname host;
+
+	block->used = (size_t)snprintf(block->text, sizeof(block->text), "burin recording 1\n");
+	add_text(block, "state", recording->state);
+	uuid_text(geometry->uuid, uuid);
+	add_text(block, "uuid", uuid);
+	uuid_text(geometry->boot_id, uuid);
+	add_text(block, "boot_id", uuid);
+	uname(&host);
+	add_text(block, "hostname", host.nodename);
+	add_text(block, "kernel", host.release);
+	add_text(block, "clock", geometry->clock == WIRE_CLOCK_TSC ? "tsc" : "monotonic");
+	add_number(block, "clock_hz", recording->clock.hz);
+	add(block, "clock_offset_ns", "%lld", (long long)recording->clock.offset_ns);
+	add_text(block, "mode", geometry->mode == WIRE_MODE_FLIGHT ? "flight" : "stream");
+	add_number(block, "packet_bytes", geometry->packet_bytes);
+	add_number(block, "ring_packets", geometry->ring_packets);
+	add_number(block, "cpus", geometry->cpus);
+	add_number(block, "locked", geometry->locked);
+	add_text(block, "session", recording->session_path);
+	add_text(block, "result", recording->result);
+	add_number(block, "lost_late", recording->lost_late);
+	add_number(block, "lost_names", recording->lost_names);
+	add_number(block, "clock_steps", recording->clock_steps);
+	add_text(block, "trouble", recording->trouble);
+	add_text(block, "command", recording->command);
+	memset(block->text + block->used, '\n', sizeof(block->text) - block->used);
+}
+
+int recording_write(int directory, const struct session *session, const struct recording *recording)
+{
+	struct block block;
+	int fd, error = 0;
+
+	fill(&block, session, recording);
+	fd = openat(directory, ".burin/recording", O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	if (pwrite(fd, block.text, sizeof(block.text), 0) != (ssize_t)sizeof(block.text))
+		error = -EIO;
+	close(fd);
+	return error;
+}

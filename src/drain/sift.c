@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Telling records from other bytes; see sift.h. */
+#include <string.h>
+
+#include "drain/sift.h"
+#include "wire/record.h"
+
+struct parsed {
+	uint32_t id;
+	uint32_t header;
+	uint64_t time;
+};
+
+/* Whether a header of either form stands at `at`. */
+static bool parse_header(const char *at, uint32_t length, uint64_t before, struct parsed *out)
+{
+	struct wire_compact compact;
+	struct wire_extended extended;
+
+	memcpy(&compact, at, sizeof(compact));
+	if (compact.id != WIRE_ID_EXTENDED) {
+		out->id = compact.id;
+		out->header = sizeof(compact);
+		out->time = before + (uint32_t)(compact.time - (uint32_t)before);
+		return true;
+	}
+	if (length < sizeof(extended))
+		return false;
+	memcpy(&extended, at, sizeof(extended));
+	out->id = extended.id;
+	out->header = sizeof(extended);
+	out->time = (uint64_t)extended.time_high << 32 | extended.time_low;
+	return out->time >= before;
+}
+
+/* The bytes that fill a record up to a multiple of 8. */
+static bool padding_is_zero(const char *record, uint32_t length)
+{
+	for (uint32_t n = length; n < wire_stride(length); n++)
+		if (record[n] != 0)
+			return false;
+	return true;
+}
+
+struct sifted sift(const struct table *table, const char *packet, uint32_t begin, uint32_t end, uint64_t time,
+		   uint64_t now)
+{
+	struct sifted out = { .end = begin, .content = begin, .time = time, .sound = true };
+
+	while (end - out.end >= WIRE_ALIGN) {
+		const char *at = packet + out.end;
+		uint32_t left = end - out.end;
+		struct parsed record;
+		uint16_t head[2];
+
+		memcpy(head, at, sizeof(head));
+		if (head[0] == WIRE_ID_CLOSED)
+			break;
+		out.sound = false;
+		if (head[1] < sizeof(struct wire_compact) || wire_stride(head[1]) > left ||
+		    !parse_header(at, head[1], out.time, &record) || record.time > now)
+			break;
+		if (record.id > table->count) {
+			out.unknown = record.id;
+			break;
+		}
+		if (!table_payload_fits(table, record.id, at + record.header, head[1] - record.header) ||
+		    !padding_is_zero(at, head[1]))
+			break;
+		out.sound = true;
+		out.time = record.time;
+		out.count++;
+		out.content = out.end + head[1];
+		out.end += wire_stride(head[1]);
+	}
+	return out;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Writing a stream's files; see stream.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "drain/stream.h"
+#include "wire/record.h"
+
+enum {
+	STREAM_FILE_MIN = 1 << 20,  /* the first file of a stream; each further one is twice as large ... */
+	STREAM_FILE_MAX = 64 << 20, /* ... up to this: what is copied at the end, at most */
+};
+
+static const char draft[] = ".burin/draft"; /* a file that is being prepared, before its rename */
+
+void stream_init(struct stream *stream, int directory, const char *name, uint32_t room)
+{
+	*stream = (struct stream){ .directory = directory, .fd = -1, .room = room };
+	snprintf(stream->name, sizeof(stream->name), "%s", name);
+}
+
+static int write_at(int fd, const void *data, size_t bytes, uint64_t at)
+{
+	while (bytes > 0) {
+		ssize_t wrote = pwrite(fd, data, bytes, (off_t)at);
+
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote <= 0)
+			return wrote < 0 ? -errno : -ENOSPC;
+		data = (const char *)data + wrote;
+		at += (uint64_t)wrote;
+		bytes -= (size_t)wrote;
+	}
+	return 0;
+}
+
+/* One aligned word: it does not cross a page, so no kill can cut it in two. */
+static int write_word(int fd, uint64_t word, uint64_t at)
+{
+	return write_at(fd, &word, sizeof(word), at);
+}
+
+static void file_name(const struct stream *stream, unsigned number, char *name, size_t bytes)
+{
+	if (number == 0)
+		snprintf(name, bytes, "%s", stream->name);
+	else
+		snprintf(name, bytes, "%s.%u", stream->name, number);
+}
+
+/* A file with this packet in it, which covers it all, under its name at once. */
+static int begin_file(struct stream *stream, struct wire_packet *packet, uint32_t content)
+{
+	uint64_t bytes = (uint64_t)STREAM_FILE_MIN << (stream->files < 6 ? stream->files : 6);
+	char name[48];
+	int error = 0, fd;
+
+	if (bytes < 2 * (uint64_t)stream->room)
+		bytes = 2 * (uint64_t)stream->room;
+	fd = openat(stream->directory, draft, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	packet->packet_bits = bytes * 8;
+	if (ftruncate(fd, (off_t)bytes) != 0)
+		error = -errno;
+	if (!error)
+		error = write_at(fd, packet, content, 0);
+	file_name(stream, stream->files, name, sizeof(name));
+	if (!error && renameat(stream->directory, draft, stream->directory, name) != 0)
+		error = -errno;
+	if (error) {
+		close(fd);
+		unlinkat(stream->directory, draft, 0);
+		return error;
+	}
+	if (stream->fd >= 0) {
+		stream->total_bytes += stream->packet_at + wire_stride(stream->content);
+		close(stream->fd);
+	}
+	stream->fd = fd;
+	stream->files++;
+	stream->file_bytes = bytes;
+	stream->packet_at = 0;
+	stream->content = content;
+	return 0;
+}
+
+/* Find the last packet of the last file: each says where the next one begins. */
+static int find_last(struct stream *stream, struct wire_packet *packet)
+{
+	uint64_t at = 0;
+
+	for (;;) {
+		if (pread(stream->fd, packet, sizeof(*packet), (off_t)at) != (ssize_t)sizeof(*packet) ||
+		    packet->magic != WIRE_MAGIC || packet->packet_bits % 64 != 0 ||
+		    packet->packet_bits / 8 < sizeof(*packet) ||
+		    packet->packet_bits / 8 > stream->file_bytes - at)
+			return -EBADMSG;
+		if (at + packet->packet_bits / 8 == stream->file_bytes)
+			break;
+		at += packet->packet_bits / 8;
+	}
+	if (packet->content_bits % 8 != 0 || packet->content_bits / 8 < sizeof(*packet) ||
+	    packet->content_bits > packet->packet_bits || packet->content_bits / 8 > stream->room)
+		return -EBADMSG;
+	stream->packet_at = at;
+	stream->content = (uint32_t)(packet->content_bits / 8);
+	if (pread(stream->fd, packet, stream->content, (off_t)at) != (ssize_t)stream->content)
+		return -EBADMSG;
+	return 1;
+}
+
+int stream_reopen(struct stream *stream, struct wire_packet *packet)
+{
+	struct stat status;
+	char name[48];
+	int fd;
+
+	for (;; stream->files++) {
+		file_name(stream, stream->files, name, sizeof(name));
+		fd = openat(stream->directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+		if (fd < 0)
+			break;
+		if (stream->fd >= 0) {
+			stream->total_bytes += stream->file_bytes;
+			close(stream->fd);
+		}
+		stream->fd = fd;
+		if (fstat(fd, &status) != 0)
+			return -errno;
+		stream->file_bytes = (uint64_t)status.st_size;
+	}
+	if (errno != ENOENT)
+		return -errno;
+	return stream->files ? find_last(stream, packet) : 0;
+}
+
+int stream_packet(struct stream *stream, struct wire_packet *packet, uint32_t content)
+{
+	uint64_t at = stream->packet_at + wire_stride(stream->content);
+	int error;
+
+	packet->content_bits = (uint64_t)content * 8;
+	if (stream->fd < 0 || stream->file_bytes - at < stream->room)
+		return begin_file(stream, packet, content);
+	packet->packet_bits = (stream->file_bytes - at) * 8;
+	error = write_at(stream->fd, packet, content, at);
+	if (!error) /* the commit */
+		error = write_word(stream->fd, (at - stream->packet_at) * 8,
+				   stream->packet_at + offsetof(struct wire_packet, packet_bits));
+	if (error)
+		return error;
+	stream->packet_at = at;
+	stream->content = content;
+	return 0;
+}
+
+int stream_extend(struct stream *stream, const void *packet, uint32_t begin, uint32_t content,
+		  uint64_t time_end)
+{
+	int error = write_at(stream->fd, (const char *)packet + begin, content - begin,
+			     stream->packet_at + begin);
+
+	if (!error)
+		error = write_word(stream->fd, time_end,
+				   stream->packet_at + offsetof(struct wire_packet, time_end));
+	if (!error) /* the commit */
+		error = write_word(stream->fd, (uint64_t)content * 8,
+				   stream->packet_at + offsetof(struct wire_packet, content_bits));
+	if (!error)
+		stream->content = content;
+	return error;
+}
+
+/* Copy the used part of a file. */
+static int copy_file(int from, int to, uint64_t bytes)
+{
+	static char buffer[1 << 16];
+	uint64_t at = 0;
+
+	while (at < bytes) {
+		size_t want = bytes - at < sizeof(buffer) ? (size_t)(bytes - at) : sizeof(buffer);
+		ssize_t got = pread(from, buffer, want, (off_t)at);
+		int error;
+
+		if (got <= 0)
+			return got < 0 ? -errno : -EIO;
+		error = write_at(to, buffer, (size_t)got, at);
+		if (error)
+			return error;
+		at += (uint64_t)got;
+	}
+	return 0;
+}
+
+int stream_finish(struct stream *stream)
+{
+	uint64_t used = stream->packet_at + wire_stride(stream->content);
+	char name[48];
+	int error, fd;
+
+	if (stream->fd < 0)
+		return 0;
+	fd = openat(stream->directory, draft, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	error = fd < 0 ? -errno : copy_file(stream->fd, fd, used);
+	if (!error && ftruncate(fd, (off_t)used) != 0)
+		error = -errno;
+	if (!error)
+		error = write_word(fd, (used - stream->packet_at) * 8,
+				   stream->packet_at + offsetof(struct wire_packet, packet_bits));
+	file_name(stream, stream->files - 1, name, sizeof(name));
+	if (!error && renameat(stream->directory, draft, stream->directory, name) != 0)
+		error = -errno;
+	if (error && fd >= 0)
+		unlinkat(stream->directory, draft, 0);
+	if (fd >= 0)
+		close(fd);
+	close(stream->fd);
+	stream->fd = -1;
+	return error;
+}
+
+uint64_t stream_bytes(const struct stream *stream)
+{
+	return stream->files ? stream->total_bytes + stream->packet_at + wire_stride(stream->content) : 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The parts of burin_trace_check(). Each reports what it finds by read_fault(). */
+#ifndef BURIN_READ_CHECK_H
+#define BURIN_READ_CHECK_H
+
+#include "read/trace.h"
+
+/* check_tables.c: metadata, the recording file, the event table beyond what opening looks at. */
+void read_check_tables(const struct burin_trace *trace, bool *unfinished);
+/* check_records.c: every packet and record of a stream. Return: 0 or -ENOMEM. */
+int read_check_stream(const struct burin_trace *trace, struct read_stream *stream, bool unfinished,
+		      struct burin_check_result *result);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Checking of what is not a stream: metadata, the recording file, the event table. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/check.h"
+
+static const char recording_file[] = ".burin/recording", events_file[] = ".burin/events";
+
+enum {
+	METADATA_MAX = 128 << 20,
+};
+
+static void check_metadata(const struct burin_trace *trace)
+{
+	static const char begins[] = "/* CTF 1.8";
+	char *text;
+	size_t bytes = 0;
+	int result = read_directory_load(trace, "metadata", METADATA_MAX, &text, &bytes);
+
+	if (result) {
+		read_fault(trace, BURIN_FAULT_METADATA, "metadata", 0, "cannot read: %s", burin_fault_name(result));
+		return;
+	}
+	if (bytes < sizeof(begins) || memcmp(text, begins, sizeof(begins) - 1) != 0)
+		read_fault(trace, BURIN_FAULT_METADATA, "metadata", 0, "does not begin \"/* CTF 1.8\"");
+	else if (strlen(text) != bytes)
+		read_fault(trace, BURIN_FAULT_METADATA, "metadata", strlen(text), "a NUL byte in the text");
+	else if (text[bytes - 1] != '\n')
+		read_fault(trace, BURIN_FAULT_METADATA, "metadata", bytes, "does not end with a newline");
+	free(text);
+}
+
+/* A key whose value is one of a few words. */
+static void check_word(const struct burin_trace *trace, const char *key, const char *const words[])
+{
+	const char *value = burin_trace_recording(trace, key);
+
+	for (unsigned n = 0; value && words[n]; n++) {
+		if (!strcmp(value, words[n]))
+			return;
+	}
+	read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0, value ? "%s has an unknown value" : "%s is missing", key);
+}
+
+static void check_uuid(const struct burin_trace *trace, const char *key)
+{
+	const char *value = burin_trace_recording(trace, key);
+	uint8_t uuid[16];
+
+	if (!value || strlen(value) != 36 || !read_uuid_parse(value, uuid))
+		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0, value ? "%s is no uuid" : "%s is missing", key);
+}
+
+static void check_number(const struct burin_trace *trace, const char *key, uint64_t low, uint64_t high, bool power)
+{
+	uint64_t value = 0;
+
+	if (read_recording_number(trace, key, &value))
+		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0, "%s is missing or no number", key);
+	else if (value < low || value > high || (power && (value & (value - 1))))
+		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0, "%s is %llu, which cannot be", key,
+			   (unsigned long long)value);
+}
+
+static void check_recording(const struct burin_trace *trace)
+{
+	static const char *const states[] = { "recording", "finished", "failed", NULL };
+	static const char *const clocks[] = { "tsc", "monotonic", NULL };
+	static const char *const modes[] = { "stream", "flight", NULL };
+
+	check_word(trace, "state", states);
+	check_word(trace, "clock", clocks);
+	check_word(trace, "mode", modes);
+	check_uuid(trace, "uuid");
+	check_uuid(trace, "boot_id");
+	check_number(trace, "packet_bytes", WIRE_PACKET_MIN, WIRE_PACKET_MAX, true);
+	check_number(trace, "ring_packets", 1, UINT32_MAX, true);
+	check_number(trace, "cpus", 0, READ_NUMBER_MAX, false);
+	check_number(trace, "locked", 0, READ_NUMBER_MAX, false);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct burin_event *const *one = a, *const *other = b;
+	int order = strcmp((*one)->name, (*other)->name);
+
+	return order ? order : ((*one)->id > (*other)->id) - ((*one)->id < (*other)->id);
+}
+
+/* No two events of one name: another format would have been refused, the same would have been the same event. */
+static void check_names_unique(const struct burin_trace *trace)
+{
+	const struct burin_event **events = calloc(trace->event_count + 1, sizeof(*events));
+	size_t count = 0;
+
+	if (!events)
+		return;
+	for (uint32_t id = 1; id <= trace->event_count; id++) {
+		events[count] = burin_trace_event(trace, id);
+		count += events[count] != NULL;
+	}
+	qsort(events, count, sizeof(*events), by_name);
+	for (size_t n = 1; n < count; n++) {
+		if (!strcmp(events[n]->name, events[n - 1]->name))
+			read_fault(trace, BURIN_FAULT_EVENTS, events_file,
+				   sizeof(struct wire_events) + (events[n]->id - 1) * sizeof(struct wire_event),
+				   "%s is here twice: events %u and %u", events[n]->name, events[n - 1]->id, events[n]->id);
+	}
+	free(events);
+}
+
+void read_check_tables(const struct burin_trace *trace, bool *unfinished)
+{
+	const char *state = burin_trace_recording(trace, "state");
+
+	*unfinished = !state || strcmp(state, "finished") != 0;
+	check_metadata(trace);
+	if (trace->recording.sound)
+		check_recording(trace);
+	check_names_unique(trace);
+}

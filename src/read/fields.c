@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The payload of a record: where its fields lie, and their values. A cursor hands out a record only after its payload
+ * was found to be exactly what its event's types say, so the functions here need not look at its length again.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "read/trace.h"
+
+_Static_assert((int)BURIN_TYPE_BOOL == WIRE_BOOL && (int)BURIN_TYPE_U64 == WIRE_U64 &&
+		       (int)BURIN_TYPE_BYTES == WIRE_BYTES && (int)BURIN_TYPE_CHAR == WIRE_CHAR,
+	       "the numbers of types are those of the format");
+_Static_assert((int)BURIN_KIND_COUNTER == WIRE_KIND_COUNTER, "and those of kinds");
+_Static_assert((int)BURIN_LOST_CAUSES == WIRE_LOST_CAUSES, "and those of causes");
+
+const char *read_layout(const struct read_event *event, const unsigned char *payload, uint32_t bytes,
+			uint32_t offsets[WIRE_ARGS_MAX + 1])
+{
+	uint32_t at = 0, count = event->open.fields;
+
+	for (uint32_t n = 0; n < count; n++) {
+		unsigned type = event->fields[n].open.type;
+		unsigned size = format_type_bytes(type);
+		const unsigned char *nul;
+
+		offsets[n] = at;
+		if (type == WIRE_STR) {
+			nul = memchr(payload + at, 0, bytes - at);
+			if (!nul)
+				return "a string without an end";
+			size = (unsigned)(nul - (payload + at)) + 1;
+		} else if (type == WIRE_BYTES) {
+			if (bytes - at < 2)
+				return "shorter than its fields";
+			size = 2u + number_load16(payload + at);
+		}
+		if (size > bytes - at)
+			return "shorter than its fields";
+		at += size;
+	}
+	offsets[count] = at;
+	return at == bytes ? NULL : "longer than its fields";
+}
+
+/* The type of a field, or 0. */
+static unsigned field_type(const struct burin_record *record, unsigned field)
+{
+	const struct burin_field *known = burin_event_field(record->event, field);
+
+	return known ? known->type : 0;
+}
+
+/* An integer field, sign-extended to 64 bits if its type has a sign. */
+static int load_integer(const struct burin_record *record, unsigned field, uint64_t *value, bool *has_sign)
+{
+	unsigned type = field_type(record, field);
+	const unsigned char *at;
+
+	if (!type)
+		return -ENOENT;
+	at = record->payload + record->offsets[field];
+	*has_sign = type >= BURIN_TYPE_I8 && type <= BURIN_TYPE_I64;
+	switch (type) {
+	case BURIN_TYPE_I8:
+		*value = (uint64_t)(int8_t)*at;
+		return 0;
+	case BURIN_TYPE_I16:
+		*value = (uint64_t)(int16_t)number_load16(at);
+		return 0;
+	case BURIN_TYPE_I32:
+		*value = (uint64_t)(int32_t)number_load32(at);
+		return 0;
+	case BURIN_TYPE_BOOL:
+	case BURIN_TYPE_U8:
+	case BURIN_TYPE_CHAR:
+		*value = *at;
+		return 0;
+	case BURIN_TYPE_U16:
+		*value = number_load16(at);
+		return 0;
+	case BURIN_TYPE_U32:
+		*value = number_load32(at);
+		return 0;
+	case BURIN_TYPE_I64:
+	case BURIN_TYPE_U64:
+	case BURIN_TYPE_PTR:
+		*value = number_load64(at);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+int burin_record_i64(const struct burin_record *record, unsigned field, int64_t *value)
+{
+	uint64_t bits;
+	bool has_sign;
+	int result = load_integer(record, field, &bits, &has_sign);
+
+	if (result)
+		return result;
+	if (!has_sign && bits > INT64_MAX)
+		return -ERANGE;
+	*value = (int64_t)bits;
+	return 0;
+}
+
+int burin_record_u64(const struct burin_record *record, unsigned field, uint64_t *value)
+{
+	uint64_t bits;
+	bool has_sign;
+	int result = load_integer(record, field, &bits, &has_sign);
+
+	if (result)
+		return result;
+	if (has_sign && (int64_t)bits < 0)
+		return -ERANGE;
+	*value = bits;
+	return 0;
+}
+
+int burin_record_double(const struct burin_record *record, unsigned field, double *value)
+{
+	unsigned type = field_type(record, field);
+	uint64_t bits;
+	bool has_sign;
+	float single;
+	int result;
+
+	if (type == BURIN_TYPE_F64) {
+		memcpy(value, record->payload + record->offsets[field], sizeof(*value));
+		return 0;
+	}
+	if (type == BURIN_TYPE_F32) {
+		memcpy(&single, record->payload + record->offsets[field], sizeof(single));
+		*value = (double)single;
+		return 0;
+	}
+	result = load_integer(record, field, &bits, &has_sign);
+	if (!result)
+		*value = has_sign ? (double)(int64_t)bits : (double)bits;
+	return result;
+}
+
+int burin_record_string(const struct burin_record *record, unsigned field, const char **text, size_t *bytes)
+{
+	unsigned type = field_type(record, field);
+
+	if (type != BURIN_TYPE_STR)
+		return type ? -EINVAL : -ENOENT;
+	*text = (const char *)record->payload + record->offsets[field];
+	if (bytes)
+		*bytes = record->offsets[field + 1] - record->offsets[field] - 1;
+	return 0;
+}
+
+int burin_record_bytes(const struct burin_record *record, unsigned field, const void **data, size_t *bytes)
+{
+	unsigned type = field_type(record, field);
+
+	if (type != BURIN_TYPE_BYTES)
+		return type ? -EINVAL : -ENOENT;
+	*data = record->payload + record->offsets[field] + 2;
+	*bytes = record->offsets[field + 1] - record->offsets[field] - 2;
+	return 0;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Threads and processes, from the names stream: read once at opening, kept sorted by number and time, so that who a
+ * thread was at a time is one binary search.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "read/lane.h"
+#include "wire/names.h"
+
+enum {
+	CHUNK_BYTES = 1 << 16,
+};
+
+/* Strings live in chunks, which never move. */
+struct read_chunk {
+	struct read_chunk *next;
+	size_t used, room;
+	char bytes[];
+};
+
+static char *keep_string(struct read_names *names, const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+	struct read_chunk *chunk = names->chunks;
+	char *kept;
+
+	if (!chunk || chunk->room - chunk->used < bytes) {
+		size_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+
+		chunk = malloc(sizeof(*chunk) + room);
+		if (!chunk)
+			return NULL;
+		*chunk = (struct read_chunk){ .next = names->chunks, .room = room };
+		names->chunks = chunk;
+	}
+	kept = memcpy(chunk->bytes + chunk->used, text, bytes);
+	chunk->used += bytes;
+	return kept;
+}
+
+/* Room for one more in an array that grows at powers of two. */
+static void *grow(void *array, size_t count, size_t size)
+{
+	if (count & (count - 1))
+		return array;
+	return reallocarray(array, count ? 2 * count : 1, size);
+}
+
+static int add_process(struct read_names *names, const struct burin_record *record)
+{
+	struct burin_process *processes = grow(names->processes, names->process_count, sizeof(*processes)), *process;
+
+	if (!processes)
+		return -ENOMEM;
+	names->processes = processes;
+	process = &processes[names->process_count++];
+	*process = (struct burin_process){
+		.pid = number_load32(record->payload),
+		.parent = number_load32(record->payload + 4),
+		.exe = keep_string(names, (const char *)record->payload + record->offsets[2]),
+		.command = keep_string(names, (const char *)record->payload + record->offsets[3]),
+		.time = record->time,
+	};
+	return process->exe && process->command ? 0 : -ENOMEM;
+}
+
+static int add_thread(struct read_names *names, const struct burin_record *record)
+{
+	struct burin_thread *threads = grow(names->threads, names->thread_count, sizeof(*threads)), *thread;
+
+	if (!threads)
+		return -ENOMEM;
+	names->threads = threads;
+	thread = &threads[names->thread_count++];
+	*thread = (struct burin_thread){
+		.tid = record->tid,
+		.pid = number_load32(record->payload),
+		.name = keep_string(names, (const char *)record->payload + record->offsets[1]),
+		.time = record->time,
+	};
+	return thread->name ? 0 : -ENOMEM;
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct burin_thread *one = a, *other = b;
+
+	if (one->tid != other->tid)
+		return one->tid < other->tid ? -1 : 1;
+	return (one->time > other->time) - (one->time < other->time);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct burin_process *one = a, *other = b;
+
+	if (one->pid != other->pid)
+		return one->pid < other->pid ? -1 : 1;
+	return (one->time > other->time) - (one->time < other->time);
+}
+
+static int collect(struct burin_trace *trace)
+{
+	struct read_lane lane;
+	int result;
+
+	read_lane_start(&lane, trace, &trace->names_stream, 0, 0);
+	while ((result = read_lane_next(&lane)) > 0) {
+		if (lane.record.event->id == WIRE_NAME_PROCESS)
+			result = add_process(&trace->names, &lane.record);
+		else
+			result = add_thread(&trace->names, &lane.record);
+		if (result)
+			break;
+	}
+	read_lane_stop(&lane);
+	return result;
+}
+
+int read_names_load(struct burin_trace *trace)
+{
+	struct read_names *names = &trace->names;
+	int result = collect(trace);
+
+	if (result)
+		return result;
+	if (names->thread_count)
+		qsort(names->threads, names->thread_count, sizeof(*names->threads), by_tid);
+	if (names->process_count)
+		qsort(names->processes, names->process_count, sizeof(*names->processes), by_pid);
+	for (size_t n = 0; n < names->thread_count; n++) {
+		struct burin_thread *thread = &names->threads[n];
+
+		thread->process = burin_trace_process(trace, thread->pid, thread->time);
+	}
+	return 0;
+}
+
+void read_names_free(struct read_names *names)
+{
+	while (names->chunks) {
+		struct read_chunk *next = names->chunks->next;
+
+		free(names->chunks);
+		names->chunks = next;
+	}
+	free(names->threads);
+	free(names->processes);
+}
+
+const struct burin_thread *read_thread_find(const struct burin_trace *trace, uint32_t tid, uint64_t time, uint64_t *from,
+					    uint64_t *until)
+{
+	const struct burin_thread *threads = trace->names.threads;
+	size_t low = 0, high = trace->names.thread_count;
+
+	/* The first that is of a later thread, or of this one and later than the time. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (threads[middle].tid < tid || (threads[middle].tid == tid && threads[middle].time <= time))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && threads[low - 1].tid == tid)
+		low--; /* the last that is not later; otherwise the first there is */
+	if (low == trace->names.thread_count || threads[low].tid != tid) {
+		*from = 0;
+		*until = UINT64_MAX;
+		return NULL;
+	}
+	*from = low && threads[low - 1].tid == tid ? threads[low].time : 0;
+	*until = low + 1 < trace->names.thread_count && threads[low + 1].tid == tid ? threads[low + 1].time - 1 : UINT64_MAX;
+	return &threads[low];
+}
+
+const struct burin_thread *burin_trace_thread(const struct burin_trace *trace, uint32_t tid, uint64_t time)
+{
+	uint64_t from, until;
+
+	return read_thread_find(trace, tid, time, &from, &until);
+}
+
+const struct burin_process *burin_trace_process(const struct burin_trace *trace, uint32_t pid, uint64_t time)
+{
+	const struct burin_process *processes = trace->names.processes;
+	size_t low = 0, high = trace->names.process_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (processes[middle].pid < pid || (processes[middle].pid == pid && processes[middle].time <= time))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && processes[low - 1].pid == pid)
+		return &processes[low - 1];
+	return low < trace->names.process_count && processes[low].pid == pid ? &processes[low] : NULL;
+}
+
+const struct burin_thread *burin_trace_thread_at(const struct burin_trace *trace, size_t n)
+{
+	return n < trace->names.thread_count ? &trace->names.threads[n] : NULL;
+}
+
+const struct burin_process *burin_trace_process_at(const struct burin_trace *trace, size_t n)
+{
+	return n < trace->names.process_count ? &trace->names.processes[n] : NULL;
+}

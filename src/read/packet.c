@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The index of a stream: the header of every packet, checked and kept, so that nothing later has to doubt an offset.
+ * And loading: the bytes of one packet into a private buffer. Files are read, not mapped: a file that somebody
+ * truncates while it is mapped kills the reader with SIGBUS, and reading 64 KiB into a warm buffer costs no more.
+ *
+ * Reading beside a recorder that is writing (docs/format.md, "Trace"). It writes records, then the counts, then
+ * content_size; and it announces the next packet by reducing packet_size, once this packet is final. So a header is
+ * read twice. If it was already closed the first time, the second reading is final. If it is open both times, the first
+ * content_size is taken: all that it covers had been written, and the counts of the second reading are no older.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "read/trace.h"
+#include "wire/record.h"
+
+enum {
+	HEADER_BYTES = sizeof(struct wire_packet),
+	SEARCH_MAX = 2 * WIRE_PACKET_MAX, /* how far to look for a packet behind bytes that are none */
+	SEARCH_STEP = 1 << 16,
+};
+
+/* One file that is being indexed. */
+struct indexing {
+	struct burin_trace *trace;
+	struct read_stream *stream;
+	const char *name;
+	uint32_t file_index;
+	int file;
+	uint64_t size;
+	uint64_t skipped;
+};
+
+static bool reaches_end(const struct wire_packet *header, uint64_t rest)
+{
+	return header->packet_bits / 8 >= rest;
+}
+
+/* Reads a header as the comment above tells. Return: 0, or a negative errno (-ENODATA: the file has shrunk). */
+static int read_header(const struct indexing *in, uint64_t offset, struct wire_packet *header)
+{
+	struct wire_packet before = { .magic = 0 };
+	uint64_t rest = in->size - offset;
+
+	for (int turn = 0; turn < 3; turn++) {
+		ssize_t got = read_fully(in->file, header, sizeof(*header), offset);
+
+		if (got != (ssize_t)sizeof(*header))
+			return got < 0 ? (int)got : -ENODATA;
+		if (turn && !reaches_end(&before, rest))
+			return 0;
+		if (turn && reaches_end(header, rest)) {
+			header->content_bits = before.content_bits;
+			return 0;
+		}
+		before = *header;
+	}
+	return 0;
+}
+
+/* The next offset from which a packet of this trace seems to begin; the end of the file if there is none near. */
+static uint64_t search_packet(const struct indexing *in, uint64_t offset)
+{
+	unsigned char bytes[SEARCH_STEP + HEADER_BYTES];
+	const uint32_t magic = WIRE_MAGIC;
+
+	offset = (offset + 7) & ~(uint64_t)7;
+	for (uint64_t limit = offset + SEARCH_MAX; offset < limit && offset < in->size; offset += SEARCH_STEP) {
+		ssize_t got = read_fully(in->file, bytes, sizeof(bytes), offset);
+
+		for (ssize_t at = 0; at + HEADER_BYTES <= got && at < SEARCH_STEP; at += 8) {
+			if (!memcmp(bytes + at, &magic, 4) && !memcmp(bytes + at + 4, in->trace->uuid, 16))
+				return offset + (uint64_t)at;
+		}
+	}
+	return in->size;
+}
+
+/* Whether a header belongs here at all; reports what is wrong. */
+static bool belongs(const struct indexing *in, uint64_t offset, const struct wire_packet *header)
+{
+	const struct read_stream *stream = in->stream;
+
+	if (memcmp(header->uuid, in->trace->uuid, 16))
+		read_fault(in->trace, BURIN_FAULT_HEADER, in->name, offset, "a packet of another trace (its uuid differs)");
+	else if (header->stream_id != stream->stream_id)
+		read_fault(in->trace, BURIN_FAULT_HEADER, in->name, offset, "stream_id is %u, not %u", header->stream_id,
+			   stream->stream_id);
+	else if (header->stream_instance != stream->ring.number)
+		read_fault(in->trace, BURIN_FAULT_HEADER, in->name, offset, "a packet of ring %llu in a file of ring %u",
+			   (unsigned long long)header->stream_instance, stream->ring.number);
+	else if (header->time_begin > header->time_end)
+		read_fault(in->trace, BURIN_FAULT_TIME, in->name, offset, "timestamp_begin is later than timestamp_end");
+	else
+		return true;
+	return false;
+}
+
+/* The content's size in bytes if it is sound and within `bytes`, 0 if not. */
+static uint32_t content_bytes(const struct wire_packet *header, uint64_t bytes)
+{
+	uint64_t content = header->content_bits / 8;
+
+	if (header->content_bits % 8 || content < HEADER_BYTES || content > bytes || content > WIRE_PACKET_MAX)
+		return 0;
+	return (uint32_t)content;
+}
+
+/*
+ * Where the packet ends and how much of it can be read: bytes of the packet, and of its content (0: nothing can be
+ * read). Of a packet that is longer than its file, what the file has is read.
+ */
+static uint64_t measure(const struct indexing *in, uint64_t offset, const struct wire_packet *header, uint32_t *content)
+{
+	uint64_t rest = in->size - offset, bytes = header->packet_bits / 8;
+	bool whole = header->packet_bits % 64 == 0 && bytes >= HEADER_BYTES;
+
+	*content = content_bytes(header, whole ? bytes : rest);
+	if (whole && bytes <= rest) {
+		if (!*content)
+			read_fault(in->trace, BURIN_FAULT_SIZE, in->name, offset,
+				   "content_size of %llu bits does not fit a packet of %llu bytes",
+				   (unsigned long long)header->content_bits, (unsigned long long)bytes);
+		return bytes;
+	}
+	if (whole)
+		read_fault(in->trace, BURIN_FAULT_SIZE, in->name, offset,
+			   "the file ends %llu bytes before the end of this packet", (unsigned long long)(bytes - rest));
+	else
+		read_fault(in->trace, BURIN_FAULT_SIZE, in->name, offset, "packet_size of %llu bits is no packet's",
+			   (unsigned long long)header->packet_bits);
+	if (*content > rest)
+		*content = (uint32_t)rest;
+	return search_packet(in, offset + (*content ? *content : HEADER_BYTES)) - offset;
+}
+
+static int add_packet(const struct indexing *in, uint64_t offset, uint64_t bytes, uint32_t content,
+		      const struct wire_packet *header)
+{
+	struct read_stream *stream = in->stream;
+	struct read_packet *packets = stream->packets, *packet;
+
+	if (stream->packet_count == stream->packet_room) {
+		size_t room = stream->packet_room ? 2 * stream->packet_room : 16;
+
+		packets = realloc(packets, room * sizeof(*packets));
+		if (!packets)
+			return -ENOMEM;
+		stream->packets = packets;
+		stream->packet_room = room;
+	}
+	packet = &packets[stream->packet_count++];
+	*packet = (struct read_packet){
+		.offset = offset,
+		.packet_bytes = bytes,
+		.content_bytes = content,
+		.file = in->file_index,
+		.cpu = header->cpu,
+		.time_begin = header->time_begin,
+		.time_end = header->time_end,
+		.sequence = header->sequence,
+		.discarded = header->discarded,
+		.events_before = header->events_before,
+		.base_time = header->base_time,
+		.base_offset = header->base_offset,
+	};
+	memcpy(packet->lost, header->lost, sizeof(packet->lost));
+	return 0;
+}
+
+static int index_file(struct indexing *in)
+{
+	uint64_t offset = 0, bytes;
+
+	for (; offset < in->size; offset += bytes) {
+		struct wire_packet header;
+		uint32_t content;
+		int result;
+
+		if (in->size - offset < HEADER_BYTES) {
+			read_fault(in->trace, BURIN_FAULT_SIZE, in->name, offset,
+				   "the file ends within a packet's header, %llu bytes short",
+				   (unsigned long long)(HEADER_BYTES - (in->size - offset)));
+			return 0;
+		}
+		result = read_header(in, offset, &header);
+		if (result) {
+			read_fault(in->trace, BURIN_FAULT_CHANGED, in->name, offset, "cannot read this packet's header: %s",
+				   result == -ENODATA ? "the file has shrunk" : burin_fault_name(result));
+			return 0;
+		}
+		if (header.magic != (uint32_t)WIRE_MAGIC) {
+			bytes = search_packet(in, offset + 8) - offset;
+			read_fault(in->trace, BURIN_FAULT_HEADER, in->name, offset,
+				   "no packet begins here; passed over %llu bytes", (unsigned long long)bytes);
+			in->skipped++;
+			continue;
+		}
+		bytes = measure(in, offset, &header, &content);
+		if (!belongs(in, offset, &header) || !content)
+			in->skipped++;
+		else if (add_packet(in, offset, bytes, content, &header))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int read_stream_index(struct burin_trace *trace, struct read_stream *stream)
+{
+	int result = 0;
+
+	for (unsigned n = 0; n < stream->file_count && !result; n++) {
+		struct indexing in = { .trace = trace, .stream = stream, .name = stream->files[n].name, .file_index = n };
+
+		in.file = read_directory_open(trace, in.name, &in.size);
+		if (in.file < 0) {
+			read_fault(trace, BURIN_FAULT_FILE, in.name, 0, "cannot open: %s",
+				   in.file == -EBADF ? "not a regular file" : burin_fault_name(in.file));
+			continue;
+		}
+		if (!in.size && trace->strict)
+			read_fault(trace, BURIN_FAULT_SIZE, in.name, 0, "the file is empty");
+		result = index_file(&in);
+		close(in.file);
+		read_skip_packets(trace, in.skipped);
+		stream->ring.skipped += in.skipped;
+	}
+	return result;
+}
+
+void read_stream_vote(struct burin_trace *trace)
+{
+	uint8_t first[16];
+	bool found = false, known = false;
+	const char *text = burin_trace_recording(trace, "uuid");
+
+	known = text && read_uuid_parse(text, trace->uuid);
+	for (unsigned n = 0; n <= trace->stream_count; n++) {
+		const struct read_stream *stream = n < trace->stream_count ? &trace->streams[n] : &trace->names_stream;
+		struct wire_packet header;
+		uint64_t size;
+		int file;
+
+		if (!stream->file_count)
+			continue;
+		file = read_directory_open(trace, stream->files[0].name, &size);
+		if (file < 0)
+			continue;
+		if (read_fully(file, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
+		    header.magic == (uint32_t)WIRE_MAGIC) {
+			if (!found)
+				memcpy(first, header.uuid, sizeof(first));
+			found = true;
+			if (known && !memcmp(header.uuid, trace->uuid, 16)) {
+				close(file);
+				return;
+			}
+		}
+		close(file);
+	}
+	if (!found)
+		return;
+	memcpy(trace->uuid, first, sizeof(first));
+	if (known)
+		read_fault(trace, BURIN_FAULT_RECORDING, ".burin/recording", 0, "its uuid is that of no packet");
+}
+
+static int loader_open(struct read_loader *loader, const struct burin_trace *trace, const struct read_stream *stream,
+		       unsigned file_index)
+{
+	uint64_t size;
+
+	if (loader->file >= 0 && loader->stream == stream && loader->file_index == file_index)
+		return 0;
+	if (loader->file >= 0)
+		close(loader->file);
+	loader->file = read_directory_open(trace, stream->files[file_index].name, &size);
+	loader->file_index = file_index;
+	loader->stream = stream;
+	return loader->file < 0 ? loader->file : 0;
+}
+
+static int loader_reserve(struct read_loader *loader, size_t bytes)
+{
+	unsigned char *buffer;
+	size_t room = (bytes + 8 + 0xffff) & ~(size_t)0xffff;
+
+	if (bytes + 8 <= loader->room)
+		return 0;
+	buffer = malloc(room);
+	if (!buffer)
+		return -ENOMEM;
+	free(loader->bytes);
+	loader->bytes = buffer;
+	loader->room = room;
+	return 0;
+}
+
+int read_packet_load(struct read_loader *loader, const struct burin_trace *trace, const struct read_stream *stream,
+		     struct read_packet *packet)
+{
+	const char *name = stream->files[packet->file].name;
+	const char *reason = "the file has shrunk";
+	int result = loader_open(loader, trace, stream, packet->file);
+	ssize_t got;
+
+	if (loader_reserve(loader, packet->content_bytes))
+		return -ENOMEM;
+	if (!result) {
+		got = read_fully(loader->file, loader->bytes, packet->content_bytes, packet->offset);
+		if (got == (ssize_t)packet->content_bytes) {
+			const struct wire_packet *header = (const struct wire_packet *)loader->bytes;
+
+			memset(loader->bytes + got, 0, 8);
+			if (header->magic == (uint32_t)WIRE_MAGIC && header->sequence == packet->sequence &&
+			    header->time_begin == packet->time_begin)
+				return 0;
+			reason = "another packet stands there now";
+		} else if (got < 0) {
+			reason = burin_fault_name((int)got);
+		}
+	} else {
+		reason = burin_fault_name(result);
+	}
+	read_fault(trace, BURIN_FAULT_CHANGED, name, packet->offset, "cannot read this packet any more: %s", reason);
+	read_skip_packet(trace, packet);
+	return BURIN_FAULT_CHANGED;
+}
+
+void read_loader_close(struct read_loader *loader)
+{
+	if (loader->file >= 0)
+		close(loader->file);
+	free(loader->bytes);
+	*loader = (struct read_loader){ .file = -1 };
+}

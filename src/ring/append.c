@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The append's slow path: extended records, packet switches, locks. The essay is in ring.h. */
+#include "ring/ring.h"
+#include "ring/section_plain.h"
+#include "ring/section_rseq.h"
+
+enum {
+	/*
+	 * How often one append begins anew because others were faster. Each time somebody else's append has
+	 * succeeded, unless the shared memory is being scribbled upon, and then nothing is lost by giving up.
+	 */
+	APPEND_TRIES = 1000,
+};
+
+enum wire_clock ring_clock_source = WIRE_CLOCK_MONOTONIC;
+
+static enum ring_result append_put(const struct ring *ring, struct ring_record record)
+{
+#if RING_HAVE_RSEQ
+	if (!ring->locked)
+		return section_rseq_put(ring, record);
+#endif
+	return section_plain_put(ring, record);
+}
+
+static enum ring_result append_extend(const struct ring *ring, struct ring_record record)
+{
+	uint64_t compact, extended;
+
+	/* Word 0 of the buffer is the extended form's; word 1, the compact form's, stays as it is. */
+	memcpy(&compact, (const char *)record.buffer + 8, 8);
+	extended = WIRE_ID_EXTENDED | (uint64_t)(record.length + 8) << 16 | (compact & 0xffff) << 32;
+	memcpy(record.buffer, &extended, 8);
+#if RING_HAVE_RSEQ
+	if (!ring->locked)
+		return section_rseq_extend(ring, record);
+#endif
+	return section_plain_extend(ring, record);
+}
+
+/* Fill in the header of the packet to come. The order of loads does not matter: `open` looks again. */
+static void opening_image(const struct ring *ring, struct wire_packet *image, uint64_t sequence,
+			  uint64_t events_before)
+{
+	*image = *ring->header;
+	image->stream_instance = ring->stream_instance;
+	image->cpu = ring->cpu;
+	image->sequence = sequence;
+	image->events_before = events_before;
+	image->discarded = 0;
+	for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++) {
+		image->lost[cause] = __atomic_load_n(&ring->control->lost[cause], __ATOMIC_RELAXED);
+		image->discarded += image->lost[cause];
+	}
+}
+
+/* Count a clock that is behind the last record: rare, and slow enough to be looked for only here. */
+static void count_clock_step(const struct ring *ring, const struct wire_packet *previous)
+{
+	if (ring_clock() < section_load(&previous->time_end))
+		__atomic_fetch_add(&ring->control->clock_steps, 1, __ATOMIC_RELAXED);
+}
+
+/*
+ * Slots are opened in order, so on the first lap each slot beyond `backed` is about to be written for the
+ * first time. Memory that cannot be had is found out here, and never by a store.
+ */
+static bool have_slot(struct ring *ring, void *packet)
+{
+	uint32_t index = (uint32_t)((size_t)((char *)packet - ring->slots) / (ring->packet_words * 8));
+
+	if (__builtin_expect(index < __atomic_load_n(&ring->backed, __ATOMIC_RELAXED), 1))
+		return true;
+	if (!ring_have_memory(packet, ring->packet_words * 8))
+		return false;
+	__atomic_store_n(&ring->backed, index + 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+static enum ring_result append_open(struct ring *ring, struct ring_record record)
+{
+	const uint64_t position_mask = UINT64_MAX >> WIRE_TAIL_COUNT_BITS;
+	const uint64_t old = __atomic_load_n(&ring->control->tail, __ATOMIC_ACQUIRE);
+	uint64_t position = old >> WIRE_TAIL_COUNT_BITS, inside = position & ring->packet_mask;
+	uint64_t next = 0, sequence = 0, events_before = 0;
+	struct wire_packet image;
+	struct ring_opening opening = { .old = old, .image = &image };
+
+	if (old != 0) {
+		uint64_t current = inside ? position - inside : position - ring->packet_words;
+		const struct wire_packet *previous =
+			(const struct wire_packet *)(ring->slots + (current & ring->word_mask) * 8);
+
+		opening.previous = previous;
+		opening.previous_sequence = section_load(&previous->sequence);
+		if (inside)
+			opening.rest = (uint32_t *)(ring->slots + (position & ring->word_mask) * 8);
+		next = (current + ring->packet_words) & position_mask;
+		sequence = opening.previous_sequence + 1;
+		events_before = section_load(&previous->events_before) + (old & WIRE_TAIL_COUNT_MASK);
+		count_clock_step(ring, previous);
+	}
+	/* Acquire: what the reader gave back it has finished copying. Pairs with the release in
+	 * ring_give_back(). */
+	if (!ring->overwrite &&
+	    sequence - __atomic_load_n(&ring->control->consumed, __ATOMIC_ACQUIRE) >= ring->packets)
+		return RING_FULL;
+
+	opening.packet = (struct wire_packet *)(ring->slots + (next & ring->word_mask) * 8);
+	if (!have_slot(ring, opening.packet))
+		return RING_FULL;
+	opening.new = (next + sizeof(image) / 8 + wire_stride(record.length) / 8) << WIRE_TAIL_COUNT_BITS | 1;
+	opening_image(ring, &image, sequence, events_before);
+#if RING_HAVE_RSEQ
+	if (!ring->locked)
+		return section_rseq_open(ring, record, &opening);
+#endif
+	return section_plain_open(ring, record, &opening);
+}
+
+enum ring_result ring_append_slow(struct ring *ring, struct ring_record record, enum ring_result first)
+{
+	enum ring_result result = first;
+
+	for (int tries = 0; tries < APPEND_TRIES; tries++) {
+		switch (result) {
+		case RING_ROOM:
+			result = append_open(ring, record);
+			break;
+		case RING_GAP:
+			result = append_extend(ring, record);
+			break;
+		default:
+			return result;
+		}
+	}
+	return RING_MOVED;
+}
+
+/* Take the lock, from a dead owner too: nothing beyond the tail counts, so whatever it left half done is
+ * harmless. */
+static bool lock_take(uint32_t *lock, uint32_t tid)
+{
+	uint32_t owner = 0;
+
+	/* Acquire pairs with the release in lock_drop(). */
+	if (__atomic_compare_exchange_n(lock, &owner, tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return true;
+	if (owner == tid || !ring_owner_is_dead(owner)) /* own: we are a signal handler inside the append */
+		return false;
+	return __atomic_compare_exchange_n(lock, &owner, tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static void lock_drop(uint32_t *lock)
+{
+	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
+
+enum ring_result ring_append_locked(struct ring *ring, struct ring_record record, uint32_t tid)
+{
+	enum ring_result result;
+
+	if (!lock_take(&ring->control->lock, tid))
+		return RING_BUSY;
+	result = append_put(ring, record);
+	if (result != RING_DONE)
+		result = ring_append_slow(ring, record, result);
+	lock_drop(&ring->control->lock);
+	/* Under the lock nobody moves; only scribbling can have kept the append from succeeding. */
+	return result == RING_MOVED ? RING_BUSY : result;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The ring: atomic append.
+ *
+ * A record exists if and only if the tail has passed it. A writer prepares its record in private memory;
+ * then, in one section that no other writer of this ring can interleave with, it looks at the tail, reads the
+ * clock, copies the record behind the tail and stores the new tail. That store is the commit. Nothing is ever
+ * reserved, so there is no state in which a record is half there: a writer that dies or is interrupted in the
+ * section has written nothing, and the next one overwrites what it left behind the tail. The order of records
+ * is the order of time, because the clock is read inside.
+ *
+ * Three sections do everything (ring_deps.h says what makes each exclusive in each world):
+ *
+ *   put       the usual case: a compact record into the open packet;
+ *   extend    the same with the full time, when the packet's time base is 2^32 ticks or more behind, or is
+ * one that was never committed. Moves the base: base_offset first (which makes the base void until the tail
+ * has passed it), base_time second; open      closes the packet (a header over its rest, for it holds stale
+ * bytes of the last lap), writes the header of the next one, and puts the record there. What it writes was
+ * computed outside the section from the tail `old`; inside, the tail must still be `old` and the packet
+ * before must still have the sequence number that was seen, or somebody else has been here (the tail alone
+ * could have come round: it wraps).
+ *
+ * A clock that is behind the last record's (`time_end`) is held at that time, and counted when a packet is
+ * opened.
+ *
+ * Full: in overwrite mode the oldest packet goes; otherwise the new record does, and is counted. Writers
+ * never wait.
+ *
+ * Trust. Everything in shared memory may be scribbled upon at any moment. Positions are masked with values
+ * from struct ring, which is private, right after they are loaded, so that no store can leave the slots;
+ * every loop is bounded.
+ */
+#ifndef BURIN_RING_RING_H
+#define BURIN_RING_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/packet.h"
+#include "wire/record.h"
+#include "wire/ring.h"
+
+/* A writer's private view of one ring. */
+struct ring {
+	struct wire_ring *control;
+	char *slots;	      /* NULL: not in use yet */
+	uint64_t word_mask;   /* words of all slots - 1 */
+	uint64_t packet_mask; /* words of a packet - 1 */
+	uint64_t packet_words;
+	uint32_t packets;
+	uint32_t backed; /* slots that have memory, as far as this process has seen; the rest gets it when it
+			    is opened */
+	uint32_t record_max; /* longest compact record, bytes */
+	bool overwrite;
+	bool locked; /* written under its lock; otherwise by restartable sequences on its CPU */
+	const struct wire_packet
+		*header; /* constant fields of every packet header, but stream_instance and cpu */
+	uint64_t stream_instance;
+	uint32_t cpu;
+};
+
+enum ring_result {
+	RING_DONE,
+	RING_MOVED, /* not on that CPU any more, or interrupted: nothing was written */
+	RING_ROOM,  /* no packet is open, or the record does not fit into its rest */
+	RING_GAP,   /* the time needs an extended record */
+	RING_FULL,  /* no packet can be opened: the reader is behind, or there is no memory */
+	RING_BUSY,  /* the lock is held by another writer */
+};
+
+/* What section `open` has to write; computed from the tail `old`. */
+struct ring_opening {
+	uint64_t old;
+	uint64_t new;
+	const struct wire_packet *previous; /* NULL at the very first packet */
+	uint64_t previous_sequence;
+	uint32_t *rest;			 /* first bytes of the old packet's rest, NULL if there is none */
+	struct wire_packet *packet;	 /* the slot */
+	const struct wire_packet *image; /* what its header becomes, but for the times */
+};
+
+/*
+ * A prepared record: an 8-aligned buffer of WIRE_HEADROOM bytes, then the payload, whose last word is filled
+ * up with zeros. The buffer serves both forms: the compact header begins at byte 8, the extended one at 0.
+ */
+struct ring_record {
+	void *buffer;
+	uint32_t length; /* of the compact form, bytes */
+};
+
+/*
+ * ring_prepare - write both headers of a record into its buffer, all but the time.
+ *
+ * Whole words are stored and loaded everywhere: a load that spans two smaller stores has to wait until both
+ * have left the processor's store buffer, which costs more than all the rest. So the payload's first four
+ * bytes and the tid, which share a word, are put together in a register.
+ */
+static inline void ring_prepare(void *buffer, uint16_t id, uint32_t length, uint32_t tid)
+{
+	uint64_t *word = (uint64_t *)buffer, context;
+	uint32_t first;
+
+	__builtin_memcpy(&first, (const char *)buffer + WIRE_HEADROOM, 4);
+	context = (uint64_t)first << 32 | tid;
+	__asm__("" : "+r"(context));	       /* or the compiler stores the tid's four bytes alone */
+	word[1] = id | (uint64_t)length << 16; /* compact: the time joins in the upper half */
+	word[2] = context;
+}
+
+/*
+ * ring_append_slow - append whatever it takes: extended records, new packets.
+ * @first: what the attempt before gave (RING_ROOM, RING_GAP)
+ *
+ * Context: as the section; any thread, signal handlers. The ring's lock is held if the ring is a locked one.
+ * Return: RING_DONE; RING_MOVED: choose the ring anew; RING_FULL. Losses are not counted here.
+ */
+enum ring_result ring_append_slow(struct ring *ring, struct ring_record record, enum ring_result first);
+
+/*
+ * ring_append_locked - append to a ring that is written under its lock.
+ * @tid: the calling thread, which the lock names
+ *
+ * Context: any thread, signal handlers: one that interrupts a writer of its own thread finds the lock busy.
+ * Return: RING_DONE, RING_FULL or RING_BUSY. Losses are not counted here.
+ */
+enum ring_result ring_append_locked(struct ring *ring, struct ring_record record, uint32_t tid);
+
+/* ring_lose - count one record that was not kept. Context: any. */
+static inline void ring_lose(const struct ring *ring, enum wire_loss cause)
+{
+	__atomic_fetch_add(&ring->control->lost[cause], 1, __ATOMIC_RELAXED);
+}
+
+#endif

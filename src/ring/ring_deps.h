@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What the ring needs from the world it runs in, and nothing else: the three sections (see ring.h) for rings
+ * that belong to a CPU, memory, the clock, and whether the owner of a lock still lives.
+ *
+ * User space on x86-64: restartable sequences. Elsewhere in user space, and under emulators and valgrind,
+ * there are none: RING_HAVE_RSEQ is 0, or no thread ever finds itself registered, and the rings under locks
+ * serve.
+ */
+#ifndef BURIN_RING_RING_DEPS_H
+#define BURIN_RING_RING_DEPS_H
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "wire/session.h"
+
+#if defined(__x86_64__)
+#define RING_HAVE_RSEQ 1
+#else
+#define RING_HAVE_RSEQ 0
+#endif
+
+/*
+ * Have memory behind a part of the mapping, so that no store to it is the first to find out that there is
+ * none (which would be SIGBUS). Populating says it with an error. Linux 5.14.
+ */
+static inline int ring_have_memory(void *begin, size_t bytes)
+{
+	uintptr_t from = (uintptr_t)begin & ~(uintptr_t)4095,
+		  to = ((uintptr_t)begin + bytes + 4095) & ~(uintptr_t)4095;
+	int saved = errno, result = madvise((void *)from, to - from, MADV_POPULATE_WRITE);
+
+	errno = saved;
+	return result == 0;
+}
+
+/* The session's clock; set once at joining, before any ring is written. */
+extern enum wire_clock ring_clock_source;
+
+static inline uint64_t ring_clock(void)
+{
+	struct timespec now;
+
+#if defined(__x86_64__)
+	if (__builtin_expect(ring_clock_source == WIRE_CLOCK_TSC, 1))
+		return __builtin_ia32_rdtsc();
+#endif
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Whether the thread `tid` is gone. All writers of a session are in one PID namespace (session/join.c sees to
+ * it). */
+static inline int ring_owner_is_dead(uint32_t tid)
+{
+	int saved = errno, dead;
+
+	dead = kill((pid_t)tid, 0) != 0 && errno == ESRCH;
+	errno = saved;
+	return dead;
+}
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The ring's three sections as restartable sequences (x86-64).
+ *
+ * The kernel aborts a sequence, that is, continues the thread at the abort handler, when the thread is
+ * preempted, migrated or gets a signal while its instruction pointer is between labels 1 and 2. So nothing
+ * between them may be called, and all that belongs together must lie between them. The store of the tail is
+ * the last instruction: after it the sequence is over.
+ *
+ * One thread at a time runs on a CPU, and every writer of a ring runs on the ring's CPU (compared inside), so
+ * between 1 and 2 a writer that is not aborted is alone. Stores of one CPU are seen by itself in program
+ * order, also after a switch of threads; a reader on another CPU loads the tail with acquire, which pairs
+ * with the store of the tail (on x86 every store is a release).
+ *
+ * A debugger that single-steps would abort the sequence for ever; the sections __rseq_cs_ptr_array and
+ * __rseq_exit_point_array tell it where to stop instead.
+ */
+#ifndef BURIN_RING_SECTION_RSEQ_H
+#define BURIN_RING_SECTION_RSEQ_H
+
+#include "ring/ring.h"
+#include "ring/ring_deps.h"
+
+#if RING_HAVE_RSEQ
+
+#include <stddef.h>
+#include <sys/rseq.h>
+
+/* The part of the kernel's area that is used; glibc registers it for every thread. */
+static inline struct rseq *section_rseq(void)
+{
+	return (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
+}
+
+/* The bytes before the abort handler that the kernel demands (RSEQ_SIG), as an instruction that traps. */
+#define SECTION_SIGNATURE ".byte 0x0f, 0xb9, 0x3d\n\t.long 0x53053053\n"
+
+/* Enter: describe the sequence to the kernel, begin it, and see that this is still the ring's CPU. */
+#define SECTION_ENTER                                  \
+	".pushsection __rseq_cs, \"aw\"\n\t"           \
+	".balign 32\n"                                 \
+	"3:\n\t"                                       \
+	".long 0, 0\n\t"                               \
+	".quad 1f, 2f - 1f, 4f\n\t"                    \
+	".popsection\n\t"                              \
+	".pushsection __rseq_cs_ptr_array, \"aw\"\n\t" \
+	".quad 3b\n\t"                                 \
+	".popsection\n\t"                              \
+	"leaq 3b(%%rip), %%rax\n\t"                    \
+	"movq %%rax, %c[rseq_cs](%[rs])\n"             \
+	"1:\n\t"                                       \
+	"cmpl %[cpu], %c[cpu_id](%[rs])\n\t"           \
+	"jne 5f\n\t"
+
+/* Leave: the sequence is over; below are the ways out of it and the abort handler. */
+#define SECTION_EXIT(label) \
+	".pushsection __rseq_exit_point_array, \"aw\"\n\t.quad 1b, " label "\n\t.popsection\n\t"
+
+#define SECTION_LEAVE                                                      \
+	"2:\n\t"                                                           \
+	".pushsection __rseq_failure, \"ax\"\n\t" SECTION_SIGNATURE "4:\n" \
+	"5:\n\t"                                                           \
+	"jmp %l[moved]\n\t"                                                \
+	".popsection\n\t" SECTION_EXIT("5b")
+
+/* Where the record goes: rdi = tail, r8 = word in the ring, r9 = word in the packet, r10 = the packet's
+ * header. */
+#define SECTION_LOCATE                              \
+	"movq (%[control]), %%rdi\n\t"              \
+	"movq %%rdi, %%r8\n\t"                      \
+	"shrq %[count_bits], %%r8\n\t"              \
+	"andq %c[word_mask](%[ring]), %%r8\n\t"     \
+	"movq %c[packet_mask](%[ring]), %%r9\n\t"   \
+	"andq %%r8, %%r9\n\t"                       \
+	"jz %l[room]\n\t" /* no packet is open */   \
+	"leaq (%%r9, %[words]), %%rax\n\t"          \
+	"cmpq %c[packet_words](%[ring]), %%rax\n\t" \
+	"ja %l[room]\n\t"                           \
+	"movq %%r8, %%r10\n\t"                      \
+	"subq %%r9, %%r10\n\t"                      \
+	"leaq (%[slots], %%r10, 8), %%r10\n\t"      \
+	"leaq (%[slots], %%r8, 8), %%r8\n\t"
+
+/* rax = the clock, held at `before` if it is behind. */
+#define SECTION_CLOCK(before)        \
+	"rdtsc\n\t"                  \
+	"shlq $32, %%rdx\n\t"        \
+	"orq %%rdx, %%rax\n\t"       \
+	"movq " before ", %%rdx\n\t" \
+	"cmpq %%rdx, %%rax\n\t"      \
+	"cmovb %%rdx, %%rax\n\t"
+
+/* Copy the words from the tid on to `to` (a register), r11 of them; clobbers rdx. */
+#define SECTION_COPY(to)                          \
+	"xorl %%ecx, %%ecx\n"                     \
+	"6:\n\t"                                  \
+	"movq 16(%[buffer], %%rcx, 8), %%rdx\n\t" \
+	"movq %%rdx, (" to ", %%rcx, 8)\n\t"      \
+	"incq %%rcx\n\t"                          \
+	"cmpq %%r11, %%rcx\n\t"                   \
+	"jb 6b\n\t"
+
+#define SECTION_COMMIT                    \
+	"movq %[words], %%rax\n\t"        \
+	"shlq %[count_bits], %%rax\n\t"   \
+	"leaq 1(%%rdi, %%rax), %%rax\n\t" \
+	"movq %%rax, (%[control])\n"
+
+#define SECTION_OPERANDS                                                                                    \
+	[rs] "r"(section_rseq()), [cpu] "r"(ring->cpu), [ring] "r"(ring),                                   \
+		[control] "r"(&ring->control->tail), [slots] "r"(ring->slots), [buffer] "r"(record.buffer), \
+		[words] "r"(words), [count_bits] "i"(WIRE_TAIL_COUNT_BITS),                                 \
+		[rseq_cs] "i"(offsetof(struct rseq, rseq_cs)), [cpu_id] "i"(offsetof(struct rseq, cpu_id)), \
+		[word_mask] "i"(offsetof(struct ring, word_mask)),                                          \
+		[packet_mask] "i"(offsetof(struct ring, packet_mask)),                                      \
+		[packet_words] "i"(offsetof(struct ring, packet_words)),                                    \
+		[time_end] "i"(offsetof(struct wire_packet, time_end)),                                     \
+		[base_time] "i"(offsetof(struct wire_packet, base_time)),                                   \
+		[base_offset] "i"(offsetof(struct wire_packet, base_offset))
+
+#define SECTION_CLOBBERS "rax", "rcx", "rdx", "rdi", "r8", "r9", "r10", "r11", "memory", "cc"
+
+/* put: a compact record into the open packet. */
+static inline __attribute__((always_inline)) enum ring_result section_rseq_put(const struct ring *ring,
+									       struct ring_record record)
+{
+	uint64_t words = wire_stride(record.length) / 8;
+
+	__asm__ __volatile__ goto(
+		/* clang-format off */
+		SECTION_ENTER
+		SECTION_LOCATE
+		SECTION_CLOCK("%c[time_end](%%r10)")
+		"movq %%rax, %%rdx\n\t"
+		"subq %c[base_time](%%r10), %%rdx\n\t"
+		"shrq $32, %%rdx\n\t"
+		"jnz %l[gap]\n\t" /* 2^32 ticks or more after the base */
+		"shll $3, %%r9d\n\t"
+		"cmpl %c[base_offset](%%r10), %%r9d\n\t"
+		"jbe %l[gap]\n\t" /* the base was never committed */
+		"movq %%rax, %c[time_end](%%r10)\n\t"
+		"shlq $32, %%rax\n\t"
+		"orq 8(%[buffer]), %%rax\n\t"
+		"movq %%rax, (%%r8)\n\t"
+		"addq $8, %%r8\n\t"
+		"leaq -1(%[words]), %%r11\n\t"
+		SECTION_COPY("%%r8")
+		SECTION_COMMIT
+		SECTION_LEAVE
+		SECTION_EXIT("%l[room]")
+		SECTION_EXIT("%l[gap]")
+		/* clang-format on */
+		:
+		: SECTION_OPERANDS:SECTION_CLOBBERS
+		: moved, room, gap);
+	return RING_DONE;
+moved:
+	return RING_MOVED;
+room:
+	return RING_ROOM;
+gap:
+	return RING_GAP;
+}
+
+/* extend: an extended record into the open packet; it becomes the packet's time base. */
+static inline enum ring_result section_rseq_extend(const struct ring *ring, struct ring_record record)
+{
+	uint64_t words = wire_stride(record.length) / 8 + 1;
+
+	__asm__ __volatile__ goto(
+		/* clang-format off */
+		SECTION_ENTER
+		SECTION_LOCATE
+		SECTION_CLOCK("%c[time_end](%%r10)")
+		"shll $3, %%r9d\n\t"
+		"movl %%r9d, %c[base_offset](%%r10)\n\t" /* void until committed; before base_time, see ring.h */
+		"movq %%rax, %c[base_time](%%r10)\n\t"
+		"movq %%rax, %c[time_end](%%r10)\n\t"
+		"movq (%[buffer]), %%rdx\n\t"
+		"movq %%rdx, (%%r8)\n\t"
+		"movq %%rax, 8(%%r8)\n\t"
+		"addq $16, %%r8\n\t"
+		"leaq -2(%[words]), %%r11\n\t"
+		SECTION_COPY("%%r8")
+		SECTION_COMMIT
+		SECTION_LEAVE
+		SECTION_EXIT("%l[room]")
+		/* clang-format on */
+		:
+		: SECTION_OPERANDS:SECTION_CLOBBERS
+		: moved, room);
+	return RING_DONE;
+moved:
+	return RING_MOVED;
+room:
+	return RING_ROOM;
+}
+
+/* open: close the packet, open the next, and put a compact record there. */
+static inline enum ring_result section_rseq_open(const struct ring *ring, struct ring_record record,
+						 const struct ring_opening *opening)
+{
+	uint64_t words = wire_stride(record.length) / 8;
+
+	__asm__ __volatile__ goto(
+		/* clang-format off */
+		SECTION_ENTER
+		"movq %c[old](%[opening]), %%rax\n\t"
+		"cmpq (%[control]), %%rax\n\t"
+		"jne 5f\n\t"
+		"xorl %%r9d, %%r9d\n\t" /* the time not to go behind */
+		"movq %c[previous](%[opening]), %%r10\n\t"
+		"testq %%r10, %%r10\n\t"
+		"jz 7f\n\t"
+		"movq %c[previous_sequence](%[opening]), %%rax\n\t"
+		"cmpq %c[sequence](%%r10), %%rax\n\t"
+		"jne 5f\n\t"
+		"movq %c[time_end](%%r10), %%r9\n\t"
+		"movq %c[rest](%[opening]), %%r8\n\t"
+		"testq %%r8, %%r8\n\t"
+		"jz 7f\n\t"
+		"movl %[closed], (%%r8)\n"
+		"7:\n\t"
+		SECTION_CLOCK("%%r9")
+		"movq %c[packet](%[opening]), %%r10\n\t"
+		"movq %c[image](%[opening]), %%rdi\n\t"
+		"xorl %%ecx, %%ecx\n"
+		"8:\n\t"
+		"movq (%%rdi, %%rcx, 8), %%rdx\n\t"
+		"movq %%rdx, (%%r10, %%rcx, 8)\n\t"
+		"incq %%rcx\n\t"
+		"cmpq %[header_words], %%rcx\n\t"
+		"jb 8b\n\t"
+		"movq %%rax, %c[time_begin](%%r10)\n\t"
+		"movq %%rax, %c[time_end](%%r10)\n\t"
+		"movq %%rax, %c[base_time](%%r10)\n\t"
+		"shlq $32, %%rax\n\t"
+		"orq 8(%[buffer]), %%rax\n\t"
+		"leaq (%%r10, %%rcx, 8), %%r8\n\t"
+		"movq %%rax, (%%r8)\n\t"
+		"addq $8, %%r8\n\t"
+		"leaq -1(%[words]), %%r11\n\t"
+		SECTION_COPY("%%r8")
+		"movq %c[new](%[opening]), %%rax\n\t"
+		"movq %%rax, (%[control])\n"
+		SECTION_LEAVE
+		/* clang-format on */
+		:
+		: [rs] "r"(section_rseq()), [cpu] "r"(ring->cpu), [control] "r"(&ring->control->tail),
+		  [buffer] "r"(record.buffer), [words] "r"(words), [opening] "r"(opening),
+		  [rseq_cs] "i"(offsetof(struct rseq, rseq_cs)), [cpu_id] "i"(offsetof(struct rseq, cpu_id)),
+		  [old] "i"(offsetof(struct ring_opening, old)),
+		  [new] "i"(offsetof(struct ring_opening, new)),
+		  [previous] "i"(offsetof(struct ring_opening, previous)),
+		  [previous_sequence] "i"(offsetof(struct ring_opening, previous_sequence)),
+		  [rest] "i"(offsetof(struct ring_opening, rest)),
+		  [packet] "i"(offsetof(struct ring_opening, packet)),
+		  [image] "i"(offsetof(struct ring_opening, image)),
+		  [sequence] "i"(offsetof(struct wire_packet, sequence)),
+		  [time_begin] "i"(offsetof(struct wire_packet, time_begin)),
+		  [time_end] "i"(offsetof(struct wire_packet, time_end)),
+		  [base_time] "i"(offsetof(struct wire_packet, base_time)),
+		  [header_words] "i"(sizeof(struct wire_packet) / 8), [closed] "i"(WIRE_ID_CLOSED)
+		: SECTION_CLOBBERS
+		: moved);
+	return RING_DONE;
+moved:
+	return RING_MOVED;
+}
+
+#endif /* RING_HAVE_RSEQ */
+#endif

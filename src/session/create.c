@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Making a session file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ring/ring_deps.h"
+#include "session/layout.h"
+
+enum {
+	CREATE_EVENTS_MAX = 16384,
+	CREATE_TEXT_BYTES = 4 << 20,
+	CREATE_NAMES_PACKET = 16 << 10,
+	CREATE_NAMES_PACKETS = 32,
+	CREATE_LOCKED_MIN =
+		4, /* rings for writers without rseq: one per CPU, but enough to find a free one */
+};
+
+static uint64_t power_of_two_above(uint64_t value)
+{
+	uint64_t power = 1;
+
+	while (power < value)
+		power <<= 1;
+	return power;
+}
+
+/* The standing globs, packed; false if there is no room for them. */
+static bool pack_rules(char *rules, const char *const *globs)
+{
+	size_t used = 0;
+
+	for (; globs && *globs; globs++) {
+		size_t bytes = strlen(*globs) + 1;
+
+		if (used + bytes >= WIRE_RULES_MAX)
+			return false;
+		memcpy(rules + used, *globs, bytes);
+		used += bytes;
+	}
+	return true;
+}
+
+static int decide_geometry(struct wire_session *geometry, const struct session_options *options,
+			   const char **why)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	struct clock_info clock;
+
+	clock_detect(&clock);
+	*geometry = (struct wire_session){
+		.version = WIRE_SESSION_VERSION,
+		.header_bytes = sizeof(*geometry),
+		.mode = options->mode,
+		.clock = clock.is_tsc ? WIRE_CLOCK_TSC : WIRE_CLOCK_MONOTONIC,
+		.clock_hz = clock.hz,
+		.packet_bytes = (uint32_t)power_of_two_above(options->packet_bytes),
+		.names_packet_bytes = CREATE_NAMES_PACKET,
+		.names_packets = CREATE_NAMES_PACKETS,
+		.string_max = options->string_max,
+		.events_max = CREATE_EVENTS_MAX,
+		.text_bytes = CREATE_TEXT_BYTES,
+		.owner = (uint32_t)getpid(),
+		.pid_namespace = layout_pid_namespace(),
+	};
+	memcpy(geometry->magic, WIRE_SESSION_MAGIC, sizeof(geometry->magic));
+	memcpy(geometry->boot_id, clock.boot_id, sizeof(geometry->boot_id));
+	geometry->ring_packets = (uint32_t)power_of_two_above(options->buffer_bytes / geometry->packet_bytes);
+	if (geometry->ring_packets < 4)
+		geometry->ring_packets = 4;
+	if (cpus < 1)
+		cpus = 1;
+	/* Without the processor's counter there is no clock that a restartable sequence can read. */
+	geometry->cpus = clock.is_tsc && RING_HAVE_RSEQ && !options->without_rseq ? (uint32_t)cpus : 0;
+	geometry->locked = cpus < CREATE_LOCKED_MIN ? CREATE_LOCKED_MIN : (uint32_t)cpus;
+	if (!pack_rules(geometry->rules, options->globs)) {
+		*why = "the globs together are too long";
+		return -E2BIG;
+	}
+	if (getrandom(geometry->uuid, sizeof(geometry->uuid), 0) != (ssize_t)sizeof(geometry->uuid)) {
+		*why = "there is no randomness for a name";
+		return -EIO;
+	}
+	layout_decide(geometry);
+	return 0;
+}
+
+static int open_new(char *path, size_t path_bytes, const uint8_t *uuid, const char **why)
+{
+	size_t length;
+	int error = session_directory(path, path_bytes, why), fd;
+
+	if (error)
+		return error;
+	length = strlen(path);
+	if (snprintf(path + length, path_bytes - length, "/%d-%02x%02x%02x%02x", (int)getpid(), uuid[0],
+		     uuid[1], uuid[2], uuid[3]) >= (int)(path_bytes - length)) {
+		*why = "its name is too long";
+		return -ENAMETOOLONG;
+	}
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		*why = "the session file cannot be made";
+		return -errno;
+	}
+	return fd;
+}
+
+static int fill(struct session *session, int fd, const char **why)
+{
+	const struct wire_session *geometry = &session->geometry;
+	const uint64_t rings = (uint64_t)geometry->cpus + geometry->locked + 1;
+	int error;
+
+	if (ftruncate(fd, (off_t)geometry->file_bytes) != 0) {
+		*why = "the session file cannot be made as large as that";
+		return -errno;
+	}
+	session->base =
+		mmap(NULL, geometry->file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (session->base == MAP_FAILED) {
+		session->base = NULL;
+		*why = "the session file cannot be mapped";
+		return -errno;
+	}
+	*why = "there is no space for it (/dev/shm full?)";
+	if (!session_have_memory(session, 0, sizeof(*geometry)) ||
+	    !session_have_memory(session, geometry->switches_offset, geometry->events_max) ||
+	    !session_have_memory(session, geometry->events_offset, sizeof(struct wire_events)) ||
+	    !session_have_memory(session, geometry->text_offset, 1) ||
+	    !session_have_memory(session, geometry->controls_offset, rings * sizeof(struct wire_ring)))
+		return -ENOSPC;
+	error = layout_attach(session);
+	if (error)
+		return error;
+	*session->events = (struct wire_events){ .magic = WIRE_EVENTS_MAGIC, .text_bytes = 1 };
+	memcpy(session->base, geometry, sizeof(*geometry));
+	return 0;
+}
+
+int session_create(struct session *session, const struct session_options *options, char *path,
+		   size_t path_bytes, const char **why)
+{
+	int error, fd;
+
+	*session = (struct session){ 0 };
+	error = decide_geometry(&session->geometry, options, why);
+	if (error)
+		return error;
+	fd = open_new(path, path_bytes, session->geometry.uuid, why);
+	if (fd < 0)
+		return fd;
+	error = fill(session, fd, why);
+	close(fd);
+	if (error) {
+		unlink(path);
+		session_leave(session);
+	}
+	return error;
+}

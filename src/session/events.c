@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Registering events.
+ *
+ * The table is written by whoever holds events_lock (its thread id, so that a dead owner's lock can be taken
+ * over): text first, then the entry, then the count, which makes the entry exist. An entry that exists is
+ * never changed again, but for the note that somebody came with the same name and something else.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/format.h"
+#include "base/glob.h"
+#include "ring/ring_deps.h"
+#include "session/session.h"
+
+enum {
+	EVENTS_WAIT_MS = 1000,
+};
+
+static bool lock_events(struct session *session, uint32_t tid)
+{
+	uint32_t *lock = &((struct wire_session *)session->base)->events_lock;
+	struct timespec pause = { .tv_nsec = 1000000 };
+
+	for (int waited = 0; waited < EVENTS_WAIT_MS; waited++) {
+		uint32_t owner = 0;
+
+		/* Acquire pairs with the release in unlock_events(). */
+		if (__atomic_compare_exchange_n(lock, &owner, tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return true;
+		if (ring_owner_is_dead(owner) &&
+		    __atomic_compare_exchange_n(lock, &owner, tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+static void unlock_events(struct session *session)
+{
+	__atomic_store_n(&((struct wire_session *)session->base)->events_lock, 0, __ATOMIC_RELEASE);
+}
+
+/* Whether the text at an offset, which may be anything, is this string. */
+static bool text_is(const struct session *session, uint32_t offset, const char *string)
+{
+	uint64_t room = session->geometry.text_bytes;
+
+	return offset < room && strncmp(session->text + offset, string, room - offset) == 0;
+}
+
+static uint32_t events_count(const struct session *session)
+{
+	uint32_t count = __atomic_load_n(&session->events->count, __ATOMIC_ACQUIRE);
+
+	return count < session->geometry.events_max ? count : session->geometry.events_max;
+}
+
+/* Append a string to the text; 0 if there is no room. A string that is too long loses its beginning or its
+ * end. */
+static uint32_t add_text(struct session *session, const char *string, size_t max, bool keep_end)
+{
+	uint32_t at = session->events->text_bytes;
+	size_t bytes = strlen(string);
+
+	if (bytes > max) {
+		string += keep_end ? bytes - max : 0;
+		bytes = max;
+	}
+	if (at == 0 || at >= session->geometry.text_bytes || session->geometry.text_bytes - at <= bytes)
+		return 0;
+	if (!session_have_memory(session, session->geometry.text_offset + at, bytes + 1))
+		return 0;
+	memcpy(session->text + at, string, bytes);
+	session->text[at + bytes] = 0;
+	session->events->text_bytes = at + (uint32_t)bytes + 1;
+	return at;
+}
+
+/* The standing globs: on from the start? */
+static bool rules_enable(const struct session *session, const char *name)
+{
+	const char *rule = session->geometry.rules, *end = rule + WIRE_RULES_MAX - 1;
+
+	while (rule < end && *rule) {
+		if (glob_match(rule, name))
+			return true;
+		rule += strnlen(rule, (size_t)(end - rule)) + 1;
+	}
+	return false;
+}
+
+static bool name_is_valid(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length >= 1 && length <= WIRE_NAME_MAX &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-") == length;
+}
+
+static uint16_t note_refusal(struct session *session, struct wire_event *entry,
+			     const struct session_event *event)
+{
+	uint16_t before = entry->refused;
+
+	if (!text_is(session, entry->refused_file, event->file))
+		entry->refused_file = add_text(session, event->file, WIRE_FILE_MAX, true);
+	entry->refused_line = event->line;
+	entry->refused = (uint16_t)(before == UINT16_MAX ? before : before + 1);
+	return 0;
+}
+
+static uint16_t add_event(struct session *session, const struct session_event *event, uint32_t count)
+{
+	struct wire_event *entry = &session->entries[count];
+	uint64_t offset = (uint64_t)((char *)entry - session->base);
+	uint32_t name, format, file;
+
+	if (count >= session->geometry.events_max || !session_have_memory(session, offset, sizeof(*entry)))
+		return 0;
+	name = add_text(session, event->name, WIRE_NAME_MAX, false);
+	format = add_text(session, event->format, WIRE_FORMAT_MAX, false);
+	file = add_text(session, event->file, WIRE_FILE_MAX, true);
+	if (!name || !format)
+		return 0;
+	*entry = (struct wire_event){ .types = event->types,
+				      .name = name,
+				      .format = format,
+				      .file = file,
+				      .line = event->line,
+				      .kind = event->kind,
+				      .pid = (uint32_t)getpid() };
+	session->switches[count] = rules_enable(session, event->name) ? WIRE_ON : WIRE_OFF;
+	/* Release: entry, text and switch are there. Pairs with events_count() and drain's look at the table.
+	 */
+	__atomic_store_n(&session->events->count, count + 1, __ATOMIC_RELEASE);
+	return (uint16_t)(count + 1);
+}
+
+static uint16_t register_one(struct session *session, const struct session_event *event)
+{
+	uint32_t count = events_count(session);
+	struct format format;
+
+	if (!name_is_valid(event->name) || event->kind >= WIRE_KINDS ||
+	    format_parse(event->format, event->types, &format, NULL) != 0)
+		return 0;
+	for (uint32_t n = 0; n < count; n++) {
+		struct wire_event *entry = &session->entries[n];
+
+		if (!text_is(session, entry->name, event->name))
+			continue;
+		if (entry->types == event->types && entry->kind == event->kind &&
+		    text_is(session, entry->format, event->format))
+			return (uint16_t)(n + 1);
+		return note_refusal(session, entry, event);
+	}
+	return add_event(session, event, count);
+}
+
+int session_event_register(struct session *session, const struct session_event *events, unsigned count,
+			   uint16_t *ids)
+{
+	if (!lock_events(session, (uint32_t)gettid()))
+		return -ETIMEDOUT;
+	for (unsigned n = 0; n < count; n++)
+		ids[n] = register_one(session, &events[n]);
+	unlock_events(session);
+	return 0;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Where the parts of a session file lie; see layout.h. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "ring/ring_deps.h"
+#include "session/layout.h"
+
+enum {
+	LAYOUT_PAGE = 4096,
+	LAYOUT_CPUS_MAX = 8192,
+};
+
+static uint64_t round_up(uint64_t bytes)
+{
+	return (bytes + LAYOUT_PAGE - 1) & ~(uint64_t)(LAYOUT_PAGE - 1);
+}
+
+static uint64_t ring_bytes(const struct wire_session *geometry)
+{
+	return (uint64_t)geometry->ring_packets * geometry->packet_bytes;
+}
+
+void layout_decide(struct wire_session *geometry)
+{
+	uint64_t rings = (uint64_t)geometry->cpus + geometry->locked;
+	uint64_t at = round_up(sizeof(struct wire_session));
+
+	geometry->switches_offset = at;
+	at += round_up(geometry->events_max);
+	geometry->events_offset = at;
+	at += round_up(sizeof(struct wire_events) + geometry->events_max * sizeof(struct wire_event));
+	geometry->text_offset = at;
+	at += round_up(geometry->text_bytes);
+	geometry->controls_offset = at;
+	at += round_up((rings + 1) * sizeof(struct wire_ring));
+	geometry->rings_offset = at;
+	at += rings * ring_bytes(geometry);
+	geometry->names_offset = at;
+	at += (uint64_t)geometry->names_packets * geometry->names_packet_bytes;
+	geometry->file_bytes = at;
+}
+
+static bool power_of_two(uint64_t value)
+{
+	return value != 0 && (value & (value - 1)) == 0;
+}
+
+static bool packets_fit(uint64_t packet_bytes, uint64_t packets)
+{
+	return power_of_two(packet_bytes) && packet_bytes >= WIRE_PACKET_MIN &&
+	       packet_bytes <= WIRE_PACKET_MAX && power_of_two(packets) && packets >= 4 && packets <= 1 << 20;
+}
+
+const char *layout_check(const struct wire_session *geometry, uint64_t file_bytes)
+{
+	struct wire_session same = *geometry;
+
+	if (memcmp(geometry->magic, WIRE_SESSION_MAGIC, sizeof(geometry->magic)) != 0)
+		return "it is not a session file";
+	if (geometry->version != WIRE_SESSION_VERSION || geometry->header_bytes != sizeof(*geometry))
+		return "it was made by another version of Burin";
+	if (!packets_fit(geometry->packet_bytes, geometry->ring_packets) ||
+	    !packets_fit(geometry->names_packet_bytes, geometry->names_packets) ||
+	    geometry->cpus > LAYOUT_CPUS_MAX || geometry->locked == 0 || geometry->locked > LAYOUT_CPUS_MAX ||
+	    geometry->events_max == 0 || geometry->events_max > WIRE_ID_MAX ||
+	    geometry->text_bytes < LAYOUT_PAGE || geometry->text_bytes > UINT32_MAX ||
+	    geometry->mode > WIRE_MODE_FLIGHT || geometry->clock > WIRE_CLOCK_MONOTONIC ||
+	    geometry->string_max < 16 || geometry->string_max > WIRE_LENGTH_MAX)
+		return "its header is damaged";
+	layout_decide(&same);
+	if (memcmp(&same, geometry, sizeof(same)) != 0)
+		return "its header is damaged";
+	if (geometry->file_bytes != file_bytes)
+		return "it has not the size that its header gives";
+	return NULL;
+}
+
+static void header_init(struct wire_packet *header, const struct session *session, uint32_t stream_id,
+			uint32_t packet_bytes)
+{
+	*header = (struct wire_packet){
+		.magic = WIRE_MAGIC,
+		.stream_id = stream_id,
+		.content_bits = sizeof(*header) * 8,
+		.packet_bits = (uint64_t)packet_bytes * 8,
+	};
+	memcpy(header->uuid, session->geometry.uuid, sizeof(header->uuid));
+}
+
+static void ring_init(struct session *session, unsigned index)
+{
+	const struct wire_session *geometry = &session->geometry;
+	struct ring *ring = &session->rings[index];
+	bool names = index == session_names_index(session);
+	uint32_t packet_bytes = names ? geometry->names_packet_bytes : geometry->packet_bytes;
+	uint32_t packets = names ? geometry->names_packets : geometry->ring_packets;
+	uint32_t room = packet_bytes - (uint32_t)sizeof(struct wire_packet);
+
+	*ring = (struct ring){
+		.control = (struct wire_ring *)(session->base + geometry->controls_offset) + index,
+		.word_mask = (uint64_t)packets * packet_bytes / 8 - 1,
+		.packet_mask = packet_bytes / 8 - 1,
+		.packet_words = packet_bytes / 8,
+		.packets = packets,
+		/* 8 bytes less, so that the extended form fits as well */
+		.record_max = room < WIRE_LENGTH_MAX - 8 ? room : WIRE_LENGTH_MAX - 8,
+		.overwrite = geometry->mode == WIRE_MODE_FLIGHT && !names,
+		.locked = index >= geometry->cpus,
+		.header = names ? &session->names_header : &session->header,
+		.stream_instance = names ? UINT32_MAX : index,
+		.cpu = names			? 0
+		       : index < geometry->cpus ? index
+						: index - geometry->cpus,
+	};
+}
+
+int layout_attach(struct session *session)
+{
+	const struct wire_session *geometry = &session->geometry;
+	void *rings;
+
+	session->switches = (uint8_t *)session->base + geometry->switches_offset;
+	session->events = (struct wire_events *)(session->base + geometry->events_offset);
+	session->entries = (struct wire_event *)(session->events + 1);
+	session->text = session->base + geometry->text_offset;
+	session->ring_count = geometry->cpus + geometry->locked + 1;
+	header_init(&session->header, session, WIRE_STREAM_RECORDS, geometry->packet_bytes);
+	header_init(&session->names_header, session, WIRE_STREAM_NAMES, geometry->names_packet_bytes);
+
+	/* mmap, not malloc: the program may have an allocator of its own that traces */
+	rings = mmap(NULL, round_up(session->ring_count * sizeof(struct ring)), PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (rings == MAP_FAILED)
+		return -ENOMEM;
+	session->rings = rings;
+	ring_clock_source = (enum wire_clock)geometry->clock;
+	for (unsigned index = 0; index < session->ring_count; index++)
+		ring_init(session, index);
+	return 0;
+}
+
+void session_leave(struct session *session)
+{
+	if (session->rings)
+		munmap(session->rings, round_up(session->ring_count * sizeof(struct ring)));
+	if (session->base)
+		munmap(session->base, session->geometry.file_bytes);
+	*session = (struct session){ 0 };
+}
+
+bool session_have_memory(struct session *session, uint64_t offset, uint64_t bytes)
+{
+	return ring_have_memory(session->base + offset, bytes);
+}
+
+static char *ring_slots(struct session *session, unsigned index)
+{
+	const struct wire_session *geometry = &session->geometry;
+
+	if (index == session_names_index(session))
+		return session->base + geometry->names_offset;
+	return session->base + geometry->rings_offset + index * ring_bytes(geometry);
+}
+
+struct ring *session_ring_use(struct session *session, unsigned index)
+{
+	struct ring *ring = &session->rings[index];
+
+	if (__atomic_load_n(&ring->slots, __ATOMIC_RELAXED))
+		return ring;
+	__atomic_store_n(&ring->control->state, WIRE_RING_READY, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->slots, ring_slots(session, index), __ATOMIC_RELAXED);
+	return ring;
+}
+
+struct ring *session_ring_view(struct session *session, unsigned index)
+{
+	struct ring *ring = &session->rings[index];
+
+	if (__atomic_load_n(&ring->control->state, __ATOMIC_RELAXED) != WIRE_RING_READY)
+		return NULL;
+	ring->slots = ring_slots(session, index);
+	return ring;
+}
+
+uint64_t layout_pid_namespace(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}

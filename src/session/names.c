@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Announcing threads and processes in the names ring (wire/names.h).
+ *
+ * The ring is a locked one. A record that finds it locked is tried again a few times; a signal handler that
+ * has interrupted its own thread inside the append cannot wait at all. The caller then simply comes again
+ * with the next event.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "session/session.h"
+#include "wire/names.h"
+
+enum {
+	NAMES_TRIES = 64,
+	NAMES_TEXT_MAX = 511,
+};
+
+struct announcement {
+	_Alignas(8) char buffer[WIRE_HEADROOM + 8 + 2 * (NAMES_TEXT_MAX + 1) + 8];
+	size_t used; /* bytes of the buffer */
+};
+
+static void put_u32(struct announcement *record, uint32_t value)
+{
+	memcpy(record->buffer + record->used, &value, 4);
+	record->used += 4;
+}
+
+static void put_text(struct announcement *record, const char *text)
+{
+	size_t bytes = strlen(text);
+
+	if (bytes > NAMES_TEXT_MAX)
+		bytes = NAMES_TEXT_MAX;
+	memcpy(record->buffer + record->used, text, bytes);
+	record->buffer[record->used + bytes] = 0;
+	record->used += bytes + 1;
+}
+
+static bool announce(struct session *session, struct announcement *record, uint16_t id, uint32_t tid)
+{
+	struct ring *ring = session_ring_use(session, session_names_index(session));
+	struct ring_record out = { record->buffer, (uint32_t)record->used - 8 };
+	enum ring_result result = RING_BUSY;
+
+	memset(record->buffer + record->used, 0, 8);
+	ring_prepare(record->buffer, id, out.length, tid);
+	for (int tries = 0; result == RING_BUSY && tries < NAMES_TRIES; tries++) {
+		if (tries)
+			sched_yield();
+		result = ring_append_locked(ring, out, tid);
+	}
+	return result == RING_DONE;
+}
+
+/* One line from a file under /proc, its NULs turned into blanks. */
+static void read_line(const char *path, char *text, size_t room)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? 0 : read(fd, text, room - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (got < 0)
+		got = 0;
+	while (got > 0 && text[got - 1] == 0)
+		got--;
+	for (ssize_t n = 0; n < got; n++)
+		if (text[n] == 0)
+			text[n] = ' ';
+	text[got] = 0;
+}
+
+bool session_announce_process(struct session *session, uint32_t tid)
+{
+	struct announcement record = { .used = WIRE_HEADROOM };
+	char text[NAMES_TEXT_MAX + 1];
+	int saved = errno;
+	ssize_t got;
+	bool done;
+
+	put_u32(&record, (uint32_t)getpid());
+	put_u32(&record, (uint32_t)getppid());
+	got = readlink("/proc/self/exe", text, sizeof(text) - 1);
+	text[got > 0 ? got : 0] = 0;
+	put_text(&record, text);
+	read_line("/proc/self/cmdline", text, sizeof(text));
+	put_text(&record, text);
+	done = announce(session, &record, WIRE_NAME_PROCESS, tid);
+	errno = saved;
+	return done;
+}
+
+bool session_announce_thread(struct session *session, uint32_t tid)
+{
+	struct announcement record = { .used = WIRE_HEADROOM };
+	char name[16] = "";
+	int saved = errno;
+	bool done;
+
+	put_u32(&record, (uint32_t)getpid());
+	prctl(PR_GET_NAME, name, 0, 0, 0);
+	put_text(&record, name);
+	done = announce(session, &record, WIRE_NAME_THREAD, tid);
+	errno = saved;
+	return done;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Callbacks beside recording; see callback.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "source/user/callback.h"
+#include "source/user/objects.h"
+#include "source/user/thread.h"
+
+/* One per name, never freed: a thread may be about to call it. */
+struct callback {
+	struct callback *next;
+	char name[WIRE_NAME_MAX + 1];
+	struct callback_target
+		*target; /* function and data in one pointer, so that nobody sees one of two halves */
+};
+
+struct callback_target {
+	burin_callback *function;
+	void *data;
+};
+
+static const unsigned char checked = WIRE_CHECKED;
+static struct callback *callbacks;
+static __thread bool inside; /* a callback of this thread: what it traces calls nobody */
+
+bool callback_passes(struct burin_site *site, const void *buffer, size_t payload_bytes)
+{
+	/* Acquire pairs with the release in burin_callback_set() and callback_attach(). */
+	struct callback *callback = __atomic_load_n(&site->hook, __ATOMIC_ACQUIRE);
+	struct callback_target *target =
+		callback ? __atomic_load_n(&callback->target, __ATOMIC_ACQUIRE) : NULL;
+
+	if (target && buffer && !inside) {
+		inside = true;
+		target->function(site, (const char *)buffer + WIRE_HEADROOM, payload_bytes, target->data);
+		inside = false;
+	}
+	if (!user_session.base || site->id == 0)
+		return false;
+	return __atomic_load_n(&user_session.switches[site->id - 1], __ATOMIC_RELAXED) != WIRE_OFF;
+}
+
+static struct callback *find(const char *name)
+{
+	struct callback *callback = callbacks;
+
+	while (callback && strcmp(callback->name, name) != 0)
+		callback = callback->next;
+	return callback;
+}
+
+static void turn(struct burin_site *site, struct callback *callback, const unsigned char *session_switch)
+{
+	bool set = callback && callback->target;
+
+	__atomic_store_n(&site->hook, set ? callback : NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&site->state, set ? &checked : session_switch, __ATOMIC_RELEASE);
+}
+
+void callback_attach(struct burin_site *site, const unsigned char *session_switch)
+{
+	turn(site, find(site->name), session_switch);
+}
+
+static void attach_everywhere(struct burin_site *site, void *name)
+{
+	if (strcmp(site->name, name) == 0)
+		callback_attach(site, objects_session_switch(site));
+}
+
+int burin_callback_set(const char *name, burin_callback *function, void *data)
+{
+	struct callback_target *target = NULL;
+	struct callback *callback;
+
+	if (!name || !*name || strlen(name) > WIRE_NAME_MAX)
+		return -EINVAL;
+	if (function) {
+		target = malloc(sizeof(*target));
+		if (!target)
+			return -ENOMEM;
+		*target = (struct callback_target){ function, data };
+	}
+	objects_lock();
+	callback = find(name);
+	if (!callback) {
+		callback = calloc(1, sizeof(*callback));
+		if (!callback) {
+			objects_unlock();
+			free(target);
+			return -ENOMEM;
+		}
+		strcpy(callback->name, name);
+		callback->next = callbacks;
+		callbacks = callback;
+	}
+	/* The target before is not freed: another thread may be in it. Callbacks are set seldom. */
+	__atomic_store_n(&callback->target, target, __ATOMIC_RELEASE);
+	objects_each_site(attach_everywhere, callback->name);
+	objects_unlock();
+	return 0;
+}

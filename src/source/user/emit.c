@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * burin_emit: the way of a record from a tracepoint into the ring.
+ *
+ * The straight way is a few compares and the restartable sequence (ring/section_rseq.h). Everything else,
+ * that is, a thread's first record, a switch that says "checked", a CPU's first record, a full packet, a
+ * migration, a thread without rseq, goes through emit_slow().
+ */
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+
+#include "burin/burin.h"
+#include "ring/section_rseq.h"
+#include "source/user/callback.h"
+#include "source/user/thread.h"
+
+enum {
+	EMIT_TRIES = 1000, /* each failure means that the thread was interrupted or moved */
+	COMPACT_HEADER = sizeof(struct wire_compact),
+};
+
+static void lose(unsigned index, enum wire_loss cause)
+{
+	ring_lose(&user_session.rings[index], cause);
+}
+
+/* Without rseq: from the ring of this CPU on, the first that nobody else is writing. */
+static void emit_locked(struct ring_record record, uint32_t tid)
+{
+	const unsigned count = user_session.geometry.locked, first = user_session.geometry.cpus;
+	int cpu = sched_getcpu();
+	unsigned start = (unsigned)(cpu < 0 ? 0 : cpu) % count;
+
+	for (unsigned n = 0; n < count; n++) {
+		unsigned index = first + (start + n) % count;
+		struct ring *ring = session_ring_use(&user_session, index);
+		enum ring_result result = ring_append_locked(ring, record, tid);
+
+		if (result == RING_DONE)
+			return;
+		if (result == RING_FULL) {
+			lose(index, WIRE_LOST_FULL);
+			return;
+		}
+	}
+	lose(first + start, WIRE_LOST_BUSY);
+}
+
+#if RING_HAVE_RSEQ
+/* Whether this thread's sequences are restarted by the kernel: not before glibc has registered it, nor
+ * without rseq. */
+static bool have_rseq(void)
+{
+	return __rseq_size != 0 && user_session.geometry.cpus != 0 && !user_thread.in_vfork &&
+	       (int32_t)__atomic_load_n(&section_rseq()->cpu_id, __ATOMIC_RELAXED) >= 0;
+}
+
+/* Return: false if the record should go to a locked ring. */
+static bool emit_on_cpu(struct ring_record record)
+{
+	unsigned cpu = 0;
+
+	for (int tries = 0; tries < EMIT_TRIES; tries++) {
+		enum ring_result result;
+		struct ring *ring;
+
+		cpu = __atomic_load_n(&section_rseq()->cpu_id_start, __ATOMIC_RELAXED);
+		if (cpu >= user_session.geometry.cpus)
+			return false; /* a CPU that was not there when the session was made */
+		ring = session_ring_use(&user_session, cpu);
+		result = section_rseq_put(ring, record);
+		if (result != RING_DONE && result != RING_MOVED && result != RING_FULL)
+			result = ring_append_slow(ring, record, result);
+		if (result == RING_DONE)
+			return true;
+		if (result == RING_FULL) {
+			lose(cpu, WIRE_LOST_FULL);
+			return true;
+		}
+	}
+	lose(cpu, WIRE_LOST_BUSY);
+	return true;
+}
+#endif
+
+static __attribute__((noinline, cold)) void emit_slow(struct burin_site *site, unsigned state, void *buffer,
+						      size_t payload_bytes)
+{
+	struct ring_record record = { buffer, (uint32_t)(payload_bytes + COMPACT_HEADER) };
+	int saved = errno;
+	uint32_t tid;
+
+	if (state == WIRE_CHECKED && !callback_passes(site, buffer, payload_bytes))
+		return;
+	if (!user_session.base || site->id == 0)
+		return;
+	if (!buffer || payload_bytes + COMPACT_HEADER > user_session.rings[0].record_max) {
+		lose(0, WIRE_LOST_SIZE);
+		return;
+	}
+	tid = user_thread_enter();
+	ring_prepare(buffer, site->id, record.length, tid);
+#if RING_HAVE_RSEQ
+	if (have_rseq() && emit_on_cpu(record)) {
+		errno = saved;
+		return;
+	}
+#endif
+	emit_locked(record, tid);
+	errno = saved;
+}
+
+#if RING_HAVE_RSEQ
+void burin_emit(struct burin_site *site, unsigned state, void *buffer, size_t payload_bytes)
+{
+	struct ring_record record = { buffer, (uint32_t)(payload_bytes + COMPACT_HEADER) };
+	const uint32_t tid = user_thread.tid;
+	const uint32_t cpu = __atomic_load_n(&section_rseq()->cpu_id_start, __ATOMIC_RELAXED);
+	const struct ring *ring;
+
+	/* tid != 0: there is a session, and this thread has been here before */
+	if (__builtin_expect(state != WIRE_ON || tid == 0 || cpu >= user_session.geometry.cpus, 0))
+		goto slow;
+	ring = &user_session.rings[cpu];
+	if (__builtin_expect(!ring->slots || payload_bytes > ring->record_max - COMPACT_HEADER, 0))
+		goto slow;
+	ring_prepare(buffer, site->id, record.length, tid);
+	if (__builtin_expect(section_rseq_put(ring, record) == RING_DONE, 1))
+		return;
+slow:
+	emit_slow(site, state, buffer, payload_bytes);
+}
+#else
+void burin_emit(struct burin_site *site, unsigned state, void *buffer, size_t payload_bytes)
+{
+	emit_slow(site, state, buffer, payload_bytes);
+}
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The records of a trace as lines, merged by time, filtered, rendered by several threads.
+ */
+#ifndef BURIN_VIEW_DUMP_H
+#define BURIN_VIEW_DUMP_H
+
+#include "view/line.h"
+
+/* A set of numbers; an empty one means all. */
+struct view_set {
+	uint32_t *numbers;
+	unsigned count;
+};
+
+struct view_dump {
+	struct view_style style;
+	bool names;		   /* announcements of processes and threads too */
+	const char *const *events; /* globs, any of which lets an event through */
+	unsigned event_count;	   /* 0: all */
+	struct view_set pids, tids, cpus;
+	uint64_t from, to; /* ticks; to exclusive, 0: no end */
+	uint64_t limit;	   /* lines; 0: all */
+	unsigned threads;
+	int file;
+};
+
+/* Return: 0; -EPIPE; another negative errno. Faults of the trace are reported as ever, and do not end the dump. */
+int view_dump(const struct burin_trace *trace, const struct view_dump *dump);
+
+#endif

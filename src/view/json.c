@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Lines of JSON, one object each:
+ *
+ *	{"time_ns":1700000000000000000,"cpu":0,"pid":1,"tid":2,"thread":"x","event":"net.rx","fields":{"len":5}}
+ *
+ * Integers, addresses too, are numbers in full; a str is a string, or null for a NULL pointer; a char a string; bytes a
+ * string of hexadecimal digits; a bool true or false. cpu, pid and thread are null when unknown.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "read/trace.h"
+#include "view/line.h"
+
+enum {
+	THREAD_BYTES_MAX = 32,
+	VALUE_BYTES = 40,  /* of a number, at most, with what stands around it */
+	FRAME_BYTES = 128, /* of time, CPU and brackets */
+};
+
+static char *put(char *out, const char *text, size_t bytes)
+{
+	memcpy(out, text, bytes);
+	return out + bytes;
+}
+
+#define put_text(out, text) put((out), (text), sizeof(text) - 1)
+
+int view_json_prepare(const struct view_lines *lines, struct view_event *event, const struct burin_event *of)
+{
+	char *name = NULL;
+
+	(void)lines;
+	event->keys = calloc(of->fields ? of->fields : 1, sizeof(*event->keys));
+	if (!event->keys || asprintf(&name, ",\"event\":\"%s\",\"fields\":{", of->name) < 0)
+		return -ENOMEM;
+	event->name = name;
+	event->name_bytes = (uint32_t)strlen(name);
+	event->pattern.bound = FRAME_BYTES;
+	for (unsigned n = 0; n < of->fields; n++) {
+		int bytes = asprintf(&event->keys[n].text, "%s\"%s\":", n ? "," : "", burin_event_field(of, n)->name);
+
+		if (bytes < 0) {
+			event->keys[n].text = NULL;
+			return -ENOMEM;
+		}
+		event->keys[n].bytes = (uint32_t)bytes;
+		event->pattern.bound += (uint32_t)bytes + VALUE_BYTES;
+	}
+	return 0;
+}
+
+size_t view_json_person(char *out, const struct burin_thread *thread, uint32_t tid)
+{
+	char *at = out;
+
+	if (!thread)
+		return (size_t)sprintf(out, ",\"pid\":null,\"tid\":%u,\"thread\":null", tid);
+	at += sprintf(at, ",\"pid\":%u,\"tid\":%u,\"thread\":\"", thread->pid, tid);
+	at += text_json(at, thread->name, strnlen(thread->name, THREAD_BYTES_MAX));
+	*at++ = '"';
+	return (size_t)(at - out);
+}
+
+static char *render_double(char *out, double value, int digits)
+{
+	if (isnan(value))
+		return put_text(out, "\"NaN\"");
+	if (isinf(value))
+		return value < 0 ? put_text(out, "\"-Infinity\"") : put_text(out, "\"Infinity\"");
+	return out + snprintf(out, VALUE_BYTES, "%.*g", digits, value);
+}
+
+static char *render_string(char *out, const char *text, size_t bytes)
+{
+	if (bytes == sizeof(WIRE_NULL) - 1 && !memcmp(text, WIRE_NULL, bytes))
+		return put_text(out, "null");
+	*out++ = '"';
+	out += text_json(out, text, bytes);
+	*out++ = '"';
+	return out;
+}
+
+static char *render_value(char *out, const struct burin_record *record, unsigned field, unsigned type)
+{
+	uint32_t from = record->offsets[field], bytes = record->offsets[field + 1] - from;
+	const unsigned char *at = record->payload + from;
+	int64_t number = 0;
+	uint64_t bits = 0;
+	double value = 0;
+
+	switch (type) {
+	case BURIN_TYPE_BOOL:
+		return *at ? put_text(out, "true") : put_text(out, "false");
+	case BURIN_TYPE_I8:
+	case BURIN_TYPE_I16:
+	case BURIN_TYPE_I32:
+	case BURIN_TYPE_I64:
+		burin_record_i64(record, field, &number);
+		return number_signed(out, number);
+	case BURIN_TYPE_F32:
+	case BURIN_TYPE_F64:
+		burin_record_double(record, field, &value);
+		return render_double(out, value, type == BURIN_TYPE_F32 ? 9 : 17);
+	case BURIN_TYPE_STR:
+		return render_string(out, (const char *)at, bytes - 1);
+	case BURIN_TYPE_CHAR:
+		return render_string(out, (const char *)at, 1);
+	case BURIN_TYPE_BYTES:
+		*out++ = '"';
+		out += text_hex(out, at + 2, bytes - 2);
+		*out++ = '"';
+		return out;
+	default:
+		burin_record_u64(record, field, &bits);
+		return number_decimal(out, bits);
+	}
+}
+
+void view_json_render(struct view_liner *liner, const struct view_event *event, const struct burin_record *record,
+		      struct view_buffer *out)
+{
+	const struct view_person *person = view_liner_person(liner, record->tid, record->time);
+	char *at = view_buffer_reserve(out, VIEW_PERSON_BYTES + event->name_bytes + event->pattern.bound +
+						   TEXT_JSON_MAX * (size_t)record->payload_bytes);
+
+	if (!at)
+		return;
+	at = put_text(at, "{\"time_ns\":");
+	at = number_signed(at, burin_trace_ns(liner->lines->trace, record->time));
+	at = put_text(at, ",\"cpu\":");
+	at = record->cpu == UINT32_MAX ? put_text(at, "null") : number_decimal(at, record->cpu);
+	at = put(at, person->text, person->bytes);
+	at = put(at, event->name, event->name_bytes);
+	for (unsigned n = 0; n < record->event->fields; n++) {
+		at = put(at, event->keys[n].text, event->keys[n].bytes);
+		at = render_value(at, record, n, burin_event_field(record->event, n)->type);
+	}
+	at = put_text(at, "}}\n");
+	view_buffer_commit(out, at);
+}

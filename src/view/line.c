@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Lines of text:
+ *
+ *	  0.000123456 [000]  1234/1235  worker       net.rx       len=5 proto=tcp
+ *
+ * Widths are chosen once from what the trace contains, so that columns stay where they are from the first line on.
+ */
+#include "view/line.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "read/trace.h"
+
+enum {
+	THREAD_COLUMNS_MAX = 16,
+	NAME_COLUMNS_MAX = 32,
+	PREFIX_BYTES = 128, /* of time and CPU, at most */
+	NS_PER_S = 1000000000,
+};
+
+static const char color_name[] = "\033[1;36m", color_dim[] = "\033[2m", color_off[] = "\033[0m";
+
+static unsigned digits_of(uint64_t value)
+{
+	char text[NUMBER_DIGITS_MAX];
+
+	return (unsigned)(number_decimal(text, value) - text);
+}
+
+static void measure(struct view_lines *lines)
+{
+	const struct burin_trace *trace = lines->trace;
+	const struct burin_thread *thread;
+	uint32_t pid = 0, tid = 0, cpu = 0;
+	uint64_t begin, end;
+
+	burin_trace_range(trace, &begin, &end);
+	lines->begin_ns = burin_trace_ns(trace, begin);
+	lines->second_digits = digits_of((uint64_t)(burin_trace_ns(trace, end) - lines->begin_ns) / NS_PER_S);
+	if (lines->second_digits < 3)
+		lines->second_digits = 3;
+	for (size_t n = 0; (thread = burin_trace_thread_at(trace, n)); n++) {
+		char name[4 * THREAD_COLUMNS_MAX + 1];
+		size_t columns = text_columns(text_escape_line(name, sizeof(name), thread->name));
+
+		pid = thread->pid > pid ? thread->pid : pid;
+		tid = thread->tid > tid ? thread->tid : tid;
+		if (columns > lines->thread_columns)
+			lines->thread_columns = (unsigned)columns;
+	}
+	if (lines->thread_columns > THREAD_COLUMNS_MAX)
+		lines->thread_columns = THREAD_COLUMNS_MAX;
+	for (unsigned n = 0; n < burin_trace_rings(trace); n++) {
+		if (burin_trace_ring(trace, n)->cpu > cpu)
+			cpu = burin_trace_ring(trace, n)->cpu;
+	}
+	lines->pid_digits = digits_of(pid);
+	lines->tid_digits = digits_of(tid);
+	lines->cpu_digits = digits_of(cpu) < 3 ? 3 : digits_of(cpu);
+}
+
+/* The event's name as every line has it. */
+static int prepare_text(const struct view_lines *lines, struct view_event *event, const char *name, unsigned columns)
+{
+	event->name = malloc(strlen(name) + columns + sizeof(color_name) + sizeof(color_off) + 2);
+	if (!event->name)
+		return -ENOMEM;
+	event->name_bytes = (uint32_t)sprintf(event->name, "%s%s%s%*s ", lines->style.color ? color_name : "", name,
+					      lines->style.color ? color_off : "",
+					      columns > strlen(name) ? (int)(columns - strlen(name)) : 0, "");
+	return 0;
+}
+
+static const struct burin_event *event_at(const struct view_lines *lines, unsigned n)
+{
+	const struct read_event *event;
+
+	if (n < lines->event_count)
+		return burin_trace_event(lines->trace, n + 1);
+	event = read_event_find(lines->trace, WIRE_STREAM_NAMES, n - lines->event_count + 1);
+	return event ? &event->open : NULL;
+}
+
+int view_lines_make(struct view_lines *lines, const struct burin_trace *trace, const struct view_style *style)
+{
+	unsigned columns = 0;
+	int result = 0;
+
+	*lines = (struct view_lines){ .trace = trace, .style = *style, .event_count = burin_trace_events(trace) };
+	measure(lines);
+	lines->events = calloc(lines->event_count + 2, sizeof(*lines->events));
+	if (!lines->events)
+		return -ENOMEM;
+	for (unsigned n = 0; n < lines->event_count; n++) {
+		const struct burin_event *event = event_at(lines, n);
+
+		if (event && strlen(event->name) > columns)
+			columns = (unsigned)strlen(event->name);
+	}
+	if (columns > NAME_COLUMNS_MAX)
+		columns = NAME_COLUMNS_MAX;
+	for (unsigned n = 0; n < lines->event_count + 2 && !result; n++) {
+		const struct burin_event *event = event_at(lines, n);
+
+		if (!event)
+			continue;
+		if (style->json) {
+			result = view_json_prepare(lines, &lines->events[n], event);
+		} else {
+			result = prepare_text(lines, &lines->events[n], event->name, columns);
+			if (!result)
+				result = view_pattern_compile(&lines->events[n].pattern, event);
+		}
+	}
+	if (result)
+		view_lines_free(lines);
+	return result;
+}
+
+void view_lines_free(struct view_lines *lines)
+{
+	for (unsigned n = 0; lines->events && n < lines->event_count + 2; n++) {
+		const struct burin_event *of = event_at(lines, n);
+
+		view_pattern_free(&lines->events[n].pattern);
+		free(lines->events[n].name);
+		for (unsigned key = 0; lines->events[n].keys && of && key < of->fields; key++)
+			free(lines->events[n].keys[key].text);
+		free(lines->events[n].keys);
+	}
+	free(lines->events);
+	lines->events = NULL;
+}
+
+static size_t person_text(const struct view_lines *lines, char *out, const struct burin_thread *thread, uint32_t tid)
+{
+	char name[4 * THREAD_COLUMNS_MAX + 1] = "", pid[16] = "?";
+	int missing;
+
+	if (thread) {
+		snprintf(pid, sizeof(pid), "%u", thread->pid);
+		text_escape_line(name, sizeof(name), thread->name);
+	}
+	missing = (int)lines->thread_columns - (int)text_columns(name);
+	return (size_t)snprintf(out, VIEW_PERSON_BYTES, " %*s/%-*u %s%*s ", (int)lines->pid_digits, pid,
+				(int)lines->tid_digits, tid, name, missing > 0 ? missing : 0, "");
+}
+
+const struct view_person *view_liner_person(struct view_liner *liner, uint32_t tid, uint64_t time)
+{
+	const struct view_lines *lines = liner->lines;
+	struct view_person *person = &liner->people[tid & (VIEW_PEOPLE - 1)];
+	const struct burin_thread *thread;
+
+	if (person->used && person->tid == tid && time >= person->from && time <= person->until)
+		return person;
+	thread = read_thread_find(lines->trace, tid, time, &person->from, &person->until);
+	person->used = true;
+	person->tid = tid;
+	person->known = thread;
+	person->pid = thread ? thread->pid : 0;
+	if (lines->style.json)
+		person->bytes = (uint32_t)view_json_person(person->text, thread, tid);
+	else
+		person->bytes = (uint32_t)person_text(lines, person->text, thread, tid);
+	return person;
+}
+
+/* "2026-11-21 07:45:35." */
+static void set_second(struct view_liner *liner, int64_t second)
+{
+	time_t when = (time_t)second;
+	struct tm parts;
+
+	liner->second = second;
+	liner->second_known = true;
+	if (localtime_r(&when, &parts))
+		liner->second_bytes =
+			(uint32_t)strftime(liner->second_text, sizeof(liner->second_text), "%Y-%m-%d %H:%M:%S.", &parts);
+	else
+		liner->second_bytes = (uint32_t)snprintf(liner->second_text, sizeof(liner->second_text), "@%lld.",
+							 (long long)second);
+}
+
+static char *render_time(struct view_liner *liner, uint64_t time, char *out)
+{
+	int64_t ns = burin_trace_ns(liner->lines->trace, time), second;
+	char digits[NUMBER_DIGITS_MAX];
+	uint64_t since, seconds;
+	size_t count;
+
+	if (liner->lines->style.absolute) {
+		second = ns / NS_PER_S - (ns % NS_PER_S < 0);
+		if (!liner->second_known || second != liner->second)
+			set_second(liner, second);
+		memcpy(out, liner->second_text, liner->second_bytes);
+		return number_nano(out + liner->second_bytes, (uint32_t)(ns - second * NS_PER_S));
+	}
+	if (ns < liner->lines->begin_ns) /* announcements may come before the first record */
+		*out++ = '-';
+	since = ns < liner->lines->begin_ns ? (uint64_t)(liner->lines->begin_ns - ns) :
+					      (uint64_t)(ns - liner->lines->begin_ns);
+	seconds = since / NS_PER_S;
+	count = (size_t)(number_decimal(digits, seconds) - digits);
+	for (; count < liner->lines->second_digits; count++)
+		*out++ = ' ';
+	out = number_decimal(out, seconds);
+	*out++ = '.';
+	return number_nano(out, (uint32_t)(since % NS_PER_S));
+}
+
+static char *render_cpu(const struct view_lines *lines, const struct burin_record *record, char *out)
+{
+	uint32_t cpu = record->cpu, digits = lines->cpu_digits;
+	char text[NUMBER_DIGITS_MAX];
+	size_t count;
+
+	*out++ = ' ';
+	*out++ = '[';
+	if (cpu == UINT32_MAX) {
+		memset(out, '-', digits);
+		out += digits;
+	} else {
+		count = (size_t)(number_decimal(text, cpu) - text);
+		for (; count < digits; count++)
+			*out++ = '0';
+		out = number_decimal(out, cpu);
+	}
+	*out++ = ']';
+	return out;
+}
+
+static char *put(char *out, const char *text, size_t bytes)
+{
+	memcpy(out, text, bytes);
+	return out + bytes;
+}
+
+static void render_text(struct view_liner *liner, const struct view_event *event, const struct burin_record *record,
+			struct view_buffer *out)
+{
+	const struct view_person *person = view_liner_person(liner, record->tid, record->time);
+	bool color = liner->lines->style.color;
+	char *at = view_buffer_reserve(out, PREFIX_BYTES + VIEW_PERSON_BYTES + event->name_bytes + event->pattern.bound +
+						   VIEW_PATTERN_PER_BYTE * (size_t)record->payload_bytes);
+
+	if (!at)
+		return;
+	if (color)
+		at = put(at, color_dim, sizeof(color_dim) - 1);
+	at = render_time(liner, record->time, at);
+	at = render_cpu(liner->lines, record, at);
+	if (color)
+		at = put(at, color_off, sizeof(color_off) - 1);
+	at = put(at, person->text, person->bytes);
+	at = put(at, event->name, event->name_bytes);
+	at = view_pattern_render(&event->pattern, record, at);
+	while (at[-1] == ' ')
+		at--;
+	*at++ = '\n';
+	view_buffer_commit(out, at);
+}
+
+void view_liner_render(struct view_liner *liner, const struct burin_record *record, struct view_buffer *out)
+{
+	const struct view_lines *lines = liner->lines;
+	uint32_t at = record->event->id - 1 + (record->ring == UINT32_MAX ? lines->event_count : 0);
+	const struct view_event *event = &lines->events[at];
+
+	if (lines->style.json)
+		view_json_render(liner, event, record, out);
+	else
+		render_text(liner, event, record, out);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The session: one shared-memory file that every traced process and the recorder map (docs/format.md,
+ *"Session").
+ *
+ *	header | switches | events | text | ring controls | ring 0 | ring 1 | ... | names ring
+ *
+ * The file is sparse at full size from the start, so that nobody ever has to map it again; memory is given to
+ *a part (fallocate) before it is first written. Offsets are bytes from the start of the file, multiples of
+ *4096. Everybody copies the geometry at joining, checks it against the size of the file, and from then on
+ *trusts only the copy.
+ *
+ * Rings 0..cpus-1 belong to one CPU each and are written by restartable sequences only; the next `locked`
+ *rings are for writers that have none, and are written under their lock only; the last ring takes the names,
+ *under its lock.
+ */
+#ifndef BURIN_WIRE_SESSION_H
+#define BURIN_WIRE_SESSION_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WIRE_SESSION_MAGIC "BURINSES"
+
+enum {
+	WIRE_SESSION_VERSION = 1,
+	WIRE_RULES_MAX = 2048, /* bytes of the standing globs */
+};
+
+enum wire_mode {
+	WIRE_MODE_STREAM, /* full: the new record is discarded */
+	WIRE_MODE_FLIGHT, /* full: the oldest packet is overwritten */
+};
+
+enum wire_clock {
+	WIRE_CLOCK_TSC,	      /* the processor's counter */
+	WIRE_CLOCK_MONOTONIC, /* CLOCK_MONOTONIC in ns; there is no restartable sequence around it: locked
+				 rings only */
+};
+
+struct wire_session {
+	char magic[8];
+	uint32_t version;
+	uint32_t header_bytes; /* sizeof(struct wire_session) */
+	uint64_t file_bytes;
+	uint8_t uuid[16];    /* of the trace that this session becomes */
+	uint8_t boot_id[16]; /* names the clock */
+
+	uint32_t mode;	/* enum wire_mode */
+	uint32_t clock; /* enum wire_clock */
+	uint64_t clock_hz;
+
+	uint32_t packet_bytes;
+	uint32_t ring_packets; /* packets of a ring, a power of two, at least 4 */
+	uint32_t cpus;
+	uint32_t locked;
+	uint32_t names_packet_bytes;
+	uint32_t names_packets;
+	uint32_t string_max; /* limit of a recorded string, bytes */
+	uint32_t events_max; /* entries there is room for */
+
+	uint64_t switches_offset; /* events_max bytes: switch of entry n */
+	uint64_t events_offset;	  /* struct wire_events, then events_max entries */
+	uint64_t text_offset;
+	uint64_t text_bytes;	  /* size of the area */
+	uint64_t controls_offset; /* struct wire_ring of each ring, names last */
+	uint64_t rings_offset;	  /* ring n at rings_offset + n * ring_packets * packet_bytes */
+	uint64_t names_offset;
+
+	uint32_t owner; /* pid of the process that made the session */
+	/* changing: */
+	uint32_t events_lock; /* thread id of the one that registers, 0 if none */
+	uint32_t over;	      /* not 0: nobody reads any more */
+	uint32_t joined;      /* processes that joined, ever */
+	uint64_t pid_namespace; /* inode of the owner's; 0 unknown. Joined from within it only: locks hold thread ids */
+	uint64_t reserved[7];
+
+	char rules[WIRE_RULES_MAX]; /* globs of the events that are on from the start, each ends in NUL; an
+				       empty one ends the list */
+};
+
+static_assert(offsetof(struct wire_session, uuid) == 24, "wire_session.uuid");
+static_assert(offsetof(struct wire_session, mode) == 56, "wire_session.mode");
+static_assert(offsetof(struct wire_session, packet_bytes) == 72, "wire_session.packet_bytes");
+static_assert(offsetof(struct wire_session, switches_offset) == 104, "wire_session.switches_offset");
+static_assert(offsetof(struct wire_session, owner) == 160, "wire_session.owner");
+static_assert(offsetof(struct wire_session, rules) == 240, "wire_session.rules");
+static_assert(sizeof(struct wire_session) == 240 + WIRE_RULES_MAX, "wire_session");
+
+#endif
