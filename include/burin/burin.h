@@ -4,21 +4,22 @@
  *
  *	BURIN_TRACE("net.rx", "len=%u proto=%s", len, proto);
  *
- * is a complete tracepoint. Switched off, which it is until somebody outside asks for it, it costs two loads, a test
- * and a branch that is not taken; the arguments are not evaluated. Switched on, each argument is evaluated once and
- * stored with the type it has; nothing is formatted. Tracepoints may be used in any thread, in signal handlers, in
- * constructors and destructors, in shared objects, inline functions, lambdas and templates.
+ * is a complete tracepoint. Switched off, which it is until somebody outside asks for it, it costs two loads,
+ * a test and a branch that is not taken; the arguments are not evaluated. Switched on, each argument is
+ * evaluated once and stored with the type it has; nothing is formatted. Tracepoints may be used in any
+ * thread, in signal handlers, in constructors and destructors, in shared objects, inline functions, lambdas
+ * and templates.
  *
- * How it works. Every use of a macro leaves one `struct burin_site` in the section `burin_sites` of its object
- * (program or shared object), written by inline assembly since a variable with a section attribute cannot live in a
- * template or an inline function. The first site of an object also leaves an entry in its list of constructors that
- * hands the section to the library, and one in its list of destructors that takes it back. The site points to the
- * byte that is its switch.
+ * How it works. Every use of a macro leaves one `struct burin_site` in the section `burin_sites` of its
+ * object (program or shared object), written by inline assembly since a variable with a section attribute
+ * cannot live in a template or an inline function. The first site of an object also leaves an entry in its
+ * list of constructors that hands the section to the library, and one in its list of destructors that takes
+ * it back. The site points to the byte that is its switch.
  *
  * Names that begin with burin__ or BURIN__ are nobody's business but this file's.
  *
- * Define BURIN_DISABLE before including it, and tracepoints compile to nothing: arguments are checked, but neither
- * evaluated nor reported as unused, and the program does not need the library.
+ * Define BURIN_DISABLE before including it, and tracepoints compile to nothing: arguments are checked, but
+ * neither evaluated nor reported as unused, and the program does not need the library.
  */
 #ifndef BURIN_BURIN_H
 #define BURIN_BURIN_H
@@ -26,7 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if !((defined(__x86_64__) && defined(__LP64__)) || (defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)))
+#if !((defined(__x86_64__) && defined(__LP64__)) || \
+      (defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)))
 #error "burin.h: tracepoints need 64-bit x86-64 or little-endian aarch64 (BURIN_DISABLE does not help: types differ)"
 #endif
 #if !defined(__GNUC__)
@@ -39,22 +41,22 @@
 #error "burin.h: tracepoints need C11 or later (-std=c17)"
 #endif
 
-#define BURIN__API     __attribute__((__visibility__("default"), __nothrow__))
-#define BURIN__DATA    __attribute__((__visibility__("default")))
-#define BURIN__INLINE  static inline __attribute__((__always_inline__, __unused__))
+#define BURIN__API    __attribute__((__visibility__("default"), __nothrow__))
+#define BURIN__DATA   __attribute__((__visibility__("default")))
+#define BURIN__INLINE static inline __attribute__((__always_inline__, __unused__))
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* ---- what the library and the macros agree upon --------------------------------------------------------------- */
+/* ---- what the library and the macros agree upon -------------------------------------------------------- */
 
 /*
- * One place in the source. 8-aligned, a multiple of 8 bytes. Lives as long as the object that it is in. The library
- * alone changes it, in burin_object_join, burin_object_leave and burin_callback_set.
+ * One place in the source. 8-aligned, a multiple of 8 bytes. Lives as long as the object that it is in. The
+ * library alone changes it, in burin_object_join, burin_object_leave and burin_callback_set.
  */
 struct burin_site {
-	const unsigned char *state; /* the switch: 0 off, 1 on, 2 on with a check; before joining, a byte that is 0 */
+	const unsigned char *state; /* the switch: 0 off, 1 on, 2 on with a check; a 0 until joined */
 	const char *name;
 	const char *format;
 	const char *file;
@@ -67,7 +69,7 @@ struct burin_site {
 
 /* One argument, as burin_emit_args takes it. Bytes take two: the pointer, then the length. */
 union burin_arg {
-	uint64_t u;    /* integers, extended to 64 bits by their sign; f32 and f64: their bits; pointers: the address */
+	uint64_t u;    /* integers, extended to 64 bits by their sign; f32, f64: their bits; pointers */
 	const void *p; /* str: the text or NULL; bytes: the first */
 };
 
@@ -78,8 +80,8 @@ struct burin_bytes {
 };
 
 /*
- * burin_object_join, burin_object_leave - an object's sites come and go. Called by the constructor and destructor that
- * the macros leave in each object; programs need not.
+ * burin_object_join, burin_object_leave - an object's sites come and go. Called by the constructor and
+ * destructor that the macros leave in each object; programs need not.
  * @begin, @end: the object's section burin_sites
  * Context: any thread; idempotent. Return: nothing; sites that cannot be registered stay off.
  */
@@ -90,8 +92,8 @@ BURIN__API void burin_object_leave(struct burin_site *begin, struct burin_site *
  * burin_emit - record a payload that the site has packed.
  * @site: the site; its types are all of fixed size
  * @state: the switch's value as loaded, not 0
- * @buffer: 8-aligned, the caller's; 20 bytes of room, which burin_emit may use, then the payload, then zeros up to a
- *	multiple of 8. NULL if the record is known to be too large: it is counted as lost
+ * @buffer: 8-aligned, the caller's; 20 bytes of room, which burin_emit may use, then the payload, then
+ *	zeros up to a multiple of 8. NULL if the record is known to be too large: it is counted as lost
  * @payload_bytes: bytes of the payload
  * Context: any thread, signal-safe. Return: nothing; losses are counted in the ring.
  */
@@ -108,25 +110,29 @@ BURIN__API void burin_emit_args(struct burin_site *site, unsigned state, const u
 /* The library's byte that is always 0. */
 extern BURIN__DATA const unsigned char burin_off;
 
-/* ---- what programs may call besides the macros ------------------------------------------------------------------ */
+/* ---- what programs may call besides the macros --------------------------------------------------------- */
 
-/* Called for each record of an event, in the thread that records it, before it is recorded. See burin_callback_set. */
-typedef void burin_callback(const struct burin_site *site, const void *payload, size_t payload_bytes, void *data);
+/* Called when an event is passed, in the thread that passes it, before it is recorded. */
+typedef void burin_callback(const struct burin_site *site, const void *payload, size_t payload_bytes,
+			    void *data);
 
 #ifndef BURIN_DISABLE
 /*
  * burin_callback_set - call a function for every record of an event.
- * @name: the event's name, exactly; copied. It need not exist yet. A span's two events are NAME.begin and NAME.end
- * @fn: the function, or NULL to call none any more. It gets the site, the payload as recorded (docs/format.md,
- *	"Payload"), which is the caller's and ends with the call, and @data. It must not throw or longjmp. The event
- *	is recorded whatever the function does. A tracepoint inside the function is recorded but calls no function
- * @data: handed to @fn; the caller's, and must live until the callback has been taken away and calls have ended
+ * @name: the event's name, exactly; copied. It need not exist yet. A span's two events are NAME.begin and
+ *	NAME.end
+ * @fn: the function, or NULL to call none any more. It gets the site, the payload as recorded
+ *	(docs/format.md, "Payload"), which is the caller's and ends with the call, and @data. It must not
+ *	throw or longjmp. A tracepoint inside it is recorded but calls no function
+ * @data: handed to @fn; the caller's, and must live until the callback has been taken away and calls have
+ *	ended
  *
- * While an event has a callback it is on, and takes the slow path; other events cost nothing more. A call that has
- * begun in another thread may still be running when this function returns.
+ * The function is called whether or not the event is switched on; whether it is recorded, its switch decides.
+ * Other events cost nothing more. A call that has begun in another thread may still be running when this
+ * function returns. One function per event: a later one replaces the earlier.
  *
- * Context: any thread, not signal-safe; may allocate. One callback per event: a later one replaces the earlier.
- * Return: 0; -EINVAL: no valid name; -ENOMEM; -ENOSPC: too many callbacks; -ENOTSUP: built with BURIN_DISABLE.
+ * Context: any thread, not signal-safe; may allocate.
+ * Return: 0; -EINVAL: no valid name; -ENOMEM; -ENOTSUP: built with BURIN_DISABLE.
  */
 BURIN__API int burin_callback_set(const char *name, burin_callback *fn, void *data);
 
@@ -136,21 +142,16 @@ BURIN__API int burin_callback_set(const char *name, burin_callback *fn, void *da
  */
 BURIN__API int burin_active(void);
 #else
+/* clang-format off */
 BURIN__INLINE int burin_callback_set(const char *name, burin_callback *fn, void *data)
 {
-	(void)name;
-	(void)fn;
-	(void)data;
-	return -95; /* ENOTSUP */
+	return (void)name, (void)fn, (void)data, -95; /* ENOTSUP */
 }
-
-BURIN__INLINE int burin_active(void)
-{
-	return 0;
-}
+BURIN__INLINE int burin_active(void) { return 0; }
+/* clang-format on */
 #endif
 
-/* ---- the macros --------------------------------------------------------------------------------------------------- */
+/* ---- the macros ---------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 
@@ -163,21 +164,24 @@ BURIN__INLINE int burin_active(void)
  */
 #define BURIN_TRACE(...) BURIN__EVENT(0, "", BURIN__NOTHING, ~, __VA_ARGS__)
 
-/* BURIN_BEGIN, BURIN_END(name [, format [, argument ...]]): the ends of a span; events NAME.begin and NAME.end. */
+/* BURIN_BEGIN, BURIN_END(name [, format [, argument ...]]): the ends of a span; events NAME.begin and
+ * NAME.end. */
 #define BURIN_BEGIN(...) BURIN__EVENT(1, ".begin", BURIN__NOTHING, ~, __VA_ARGS__)
 #define BURIN_END(...)   BURIN__EVENT(2, ".end", BURIN__NOTHING, ~, __VA_ARGS__)
 
 /*
- * BURIN_SCOPE(name [, format [, argument ...]]): a span that ends when the enclosing block is left in whatever way. The
- * end is recorded only if the beginning was. A declaration: several in one block are fine.
+ * BURIN_SCOPE(name [, format [, argument ...]]): a span that ends when the enclosing block is left in
+ * whatever way. The end is recorded only if the beginning was. A declaration: several in one block are fine.
  */
 #define BURIN_SCOPE(...) BURIN__SCOPE(BURIN__JOIN(burin__scope_, __COUNTER__), __VA_ARGS__)
 
-/* BURIN_COUNTER(name, value): a number that holds until the next. Recorded as 64-bit integer or double. A statement. */
+/* BURIN_COUNTER(name, value): a number that holds until the next. Recorded as 64-bit integer or double. A
+ * statement. */
 #define BURIN_COUNTER(name, value) BURIN__COUNTER(name, value)
 
 /*
- * BURIN_BYTES(pointer, length): an argument for %p: the bytes themselves, cut at the session's limit for strings.
+ * BURIN_BYTES(pointer, length): an argument for %p: the bytes themselves, cut at the session's limit for
+ * strings.
  * pointer: any object pointer, the caller's; NULL records no bytes. length: in bytes
  */
 #ifdef __cplusplus
@@ -187,7 +191,7 @@ BURIN__INLINE int burin_active(void)
 	burin__bytes((struct burin_bytes[1]){ { 0, 0 } }, (pointer), (size_t)(length))
 #endif
 
-/* ---- counting arguments --------------------------------------------------------------------------------------------- */
+/* ---- counting arguments -------------------------------------------------------------------------------- */
 
 #define BURIN__JOIN_(a, b) a##b
 #define BURIN__JOIN(a, b)  BURIN__JOIN_(a, b)
@@ -226,20 +230,14 @@ BURIN__INLINE int burin_active(void)
 #define BURIN__EACH_8(m, a, b, c, d, e, f, g, h) BURIN__EACH_7(m, a, b, c, d, e, f, g) m(8, 7, h)
 #define BURIN__EACH_9(m, a, b, c, d, e, f, g, h, i) BURIN__EACH_8(m, a, b, c, d, e, f, g, h) m(9, 8, i)
 #define BURIN__EACH_10(m, a, b, c, d, e, f, g, h, i, j) BURIN__EACH_9(m, a, b, c, d, e, f, g, h, i) m(10, 9, j)
-#define BURIN__EACH_11(m, a, b, c, d, e, f, g, h, i, j, k) \
-	BURIN__EACH_10(m, a, b, c, d, e, f, g, h, i, j) m(11, 10, k)
-#define BURIN__EACH_12(m, a, b, c, d, e, f, g, h, i, j, k, l) \
-	BURIN__EACH_11(m, a, b, c, d, e, f, g, h, i, j, k) m(12, 11, l)
-#define BURIN__EACH_13(m, a, b, c, d, e, f, g, h, i, j, k, l, n) \
-	BURIN__EACH_12(m, a, b, c, d, e, f, g, h, i, j, k, l) m(13, 12, n)
-#define BURIN__EACH_14(m, a, b, c, d, e, f, g, h, i, j, k, l, n, o) \
-	BURIN__EACH_13(m, a, b, c, d, e, f, g, h, i, j, k, l, n) m(14, 13, o)
-#define BURIN__EACH_15(m, a, b, c, d, e, f, g, h, i, j, k, l, n, o, p) \
-	BURIN__EACH_14(m, a, b, c, d, e, f, g, h, i, j, k, l, n, o) m(15, 14, p)
-#define BURIN__EACH_16(m, a, b, c, d, e, f, g, h, i, j, k, l, n, o, p, q) \
-	BURIN__EACH_15(m, a, b, c, d, e, f, g, h, i, j, k, l, n, o, p) m(16, 15, q)
+#define BURIN__EACH_11(m, a, b, c, d, e, f, g, h, i, j, k) BURIN__EACH_10(m, a, b, c, d, e, f, g, h, i, j) m(11, 10, k)
+#define BURIN__EACH_12(m, a, b, c, d, e, f, g, h, i, j, k, l) BURIN__EACH_11(m, a, b, c, d, e, f, g, h, i, j, k) m(12, 11, l)
+#define BURIN__EACH_13(m, a, b, c, d, e, f, g, h, i, j, k, l, n) BURIN__EACH_12(m, a, b, c, d, e, f, g, h, i, j, k, l) m(13, 12, n)
+#define BURIN__EACH_14(m, a, b, c, d, e, f, g, h, i, j, k, l, n, o) BURIN__EACH_13(m, a, b, c, d, e, f, g, h, i, j, k, l, n) m(14, 13, o)
+#define BURIN__EACH_15(m, a, b, c, d, e, f, g, h, i, j, k, l, n, o, p) BURIN__EACH_14(m, a, b, c, d, e, f, g, h, i, j, k, l, n, o) m(15, 14, p)
+#define BURIN__EACH_16(m, a, b, c, d, e, f, g, h, i, j, k, l, n, o, p, q) BURIN__EACH_15(m, a, b, c, d, e, f, g, h, i, j, k, l, n, o, p) m(16, 15, q)
 
-/* ---- one tracepoint ----------------------------------------------------------------------------------------------- */
+/* ---- one tracepoint ------------------------------------------------------------------------------------ */
 
 /* The arguments also stand where only their types matter, which clang remarks upon. */
 #ifdef __clang__
@@ -260,7 +258,8 @@ BURIN__INLINE int burin_active(void)
 /* Bytes of a type in the payload, 0 if they vary: a table of 16 nibbles. */
 #define BURIN__BYTES(t) ((int)(0x1008848421842110ull >> (4 * (t)) & 15))
 
-/* Argument k: its type, the offset of its bytes in the buffer, its place among the burin_args; whether there is text. */
+/* Argument k: its type, the offset of its bytes in the buffer, its place among the burin_args; whether there
+ * is text. */
 #define BURIN__DECLARE_AS(k, before, type) \
 	burin__type_##k = (type), \
 	burin__offset_##k = burin__offset_##before + BURIN__BYTES(burin__type_##before), \
@@ -286,8 +285,8 @@ BURIN__INLINE int burin_active(void)
 	BURIN__ASSERT(sizeof("" name "" suffix) > sizeof(suffix) && sizeof("" name "" suffix) <= 128, \
 		      "Burin: an event's name has 1 to 127 bytes")
 
-/* The compiler's own check against printf's rules; never evaluated. No literal of ours before the user's format: in an
- * installed header the compiler would take the format for the system's and be silent. */
+/* The compiler's own check against printf's rules; never evaluated. No literal of ours before the user's
+ * format: in an installed header the compiler would take the format for the system's and be silent. */
 #define BURIN__CHECK(n, format, ...) \
 	BURIN__ASSERT(sizeof("" format "") <= 1024, "Burin: a format has at most 1023 bytes"); \
 	__extension__ BURIN__ASSERT(!BURIN__REFUSED("" format ""), "Burin: a format may contain neither %n nor *"); \
@@ -307,8 +306,8 @@ BURIN__INLINE int burin_active(void)
 
 #ifndef BURIN_DISABLE
 
-/* The record is one full expression, so that what the arguments point to lives until it is recorded. One of its two
- * calls is compiled. */
+/* The record is one full expression, so that what the arguments point to lives until it is recorded. One of
+ * its two calls is compiled. */
 #define BURIN__POINT(n, kind, name, suffix, format, check, declare, put, then, with, ...) \
 	do { \
 		BURIN__QUIET \
@@ -316,14 +315,14 @@ BURIN__INLINE int burin_active(void)
 		BURIN__ASSERT_NAME(name, suffix); \
 		check(n, format, __VA_ARGS__) \
 		struct burin_site *burin__site; \
-		BURIN__SITE(burin__site, "" name "" suffix, format, kind, 0ull BURIN__EACH_##n(BURIN__TYPES, __VA_ARGS__)); \
+		BURIN__SITE(burin__site, "" name "" suffix, format, kind, (0ull BURIN__EACH_##n(BURIN__TYPES, __VA_ARGS__))); \
 		const unsigned burin__state = burin__switch(burin__site); \
 		if (__builtin_expect(burin__state != 0, 0)) { \
 			union burin_arg burin__args[burin__places]; \
 			uint64_t burin__buffer[burin__words]; \
 			(void)(BURIN__EACH_##n(put, __VA_ARGS__) burin__has_text ? \
 				burin_emit_args(burin__site, burin__state, burin__args) : \
-				(burin__clear(burin__buffer), BURIN__EACH_##n(BURIN__PACK, __VA_ARGS__) \
+				(burin__buffer[2] = 0, BURIN__EACH_##n(BURIN__PACK, __VA_ARGS__) \
 				 burin_emit(burin__site, burin__state, burin__buffer, (size_t)burin__payload))); \
 			then(with, name) \
 		} \
@@ -333,7 +332,7 @@ BURIN__INLINE int burin_active(void)
 #define BURIN__SCOPE(var, ...) \
 	BURIN__SCOPE_VARIABLE(var); \
 	BURIN__EVENT(1, ".begin", BURIN__SCOPE_OPEN, var, __VA_ARGS__)
-#define BURIN__SCOPE_OPEN(var, name) BURIN__SITE(var.site, "" name ".end", "", 2, 0);
+#define BURIN__SCOPE_OPEN(var, name) BURIN__SITE(var.site, "" name ".end", "", 2, 0ull);
 
 #else /* BURIN_DISABLE: check, and let the arguments count as used */
 
@@ -356,11 +355,11 @@ BURIN__INLINE int burin_active(void)
 		     BURIN__NOTHING, ~, value)
 
 /*
- * The site itself. The operands are constants, which `%c` prints bare; the type code goes through long long because gcc
- * has no such operand above 2^63. The label is numeric and used at once, so any number of copies of this code, which
- * inlining and unrolling make, each have their own site. Once per object file: the entries in the lists of
- * constructors and destructors, in a COMDAT group so that the linker keeps one pair per object. Priority 101 is the
- * earliest that is not reserved, and makes the destructor the last.
+ * The site itself. The operands are constants, which `%c` prints bare; the type code comes in halves because
+ * gcc prints nothing that way that does not fit an instruction. The label is numeric and used at once, so any
+ * number of copies of this code, which inlining and unrolling make, each have their own site. Once per object
+ * file: the entries in the lists of constructors and destructors, in a COMDAT group so that the linker keeps
+ * one pair per object. Priority 101 is the earliest that is not reserved, and makes the destructor the last.
  */
 #if defined(__x86_64__)
 #define BURIN__SYMBOL "i"
@@ -374,8 +373,8 @@ BURIN__INLINE int burin_active(void)
 	__asm__ __inline__(".pushsection burin_sites,\"aw\",%%progbits\n" \
 		".balign 8\n" \
 		"771:\n" \
-		".quad %c[off], %c[name], %c[format], %c[file], %c[types]\n" \
-		".long %c[line]\n" \
+		".quad %c[off], %c[name], %c[format], %c[file]\n" \
+		".long %c[low], %c[high], %c[line]\n" \
 		".short %c[kind], 0\n" \
 		".quad 0\n" \
 		".popsection\n" \
@@ -393,16 +392,18 @@ BURIN__INLINE int burin_active(void)
 		BURIN__LOCATE \
 		: [site] "=r"(variable) \
 		: [off] BURIN__SYMBOL(&burin__off), [name] BURIN__SYMBOL(name_), [format] BURIN__SYMBOL(format_), \
-		  [file] BURIN__SYMBOL(__FILE__), [types] "i"((long long)(types_)), [line] "i"(__LINE__), \
+		  [file] BURIN__SYMBOL(__FILE__), [low] "i"((int)(uint32_t)(types_)), \
+		  [high] "i"((int)(uint32_t)((types_) >> 32)), [line] "i"(__LINE__), \
 		  [kind] "i"(kind_), [join] BURIN__SYMBOL(burin__object_join), \
 		  [leave] BURIN__SYMBOL(burin__object_leave))
 
 /* clang-format on */
 
-/* What the switch of a site points to until the library joins it. Local, so that it needs no symbol at load time. */
+#ifndef BURIN_DISABLE
+/* What the switch of a site points to until the library joins it. Local, so that it needs no symbol at load
+ * time. */
 __attribute__((__unused__)) static const unsigned char burin__off = 0;
 
-#ifndef BURIN_DISABLE
 extern struct burin_site __start_burin_sites[] __attribute__((__weak__, __visibility__("hidden")));
 extern struct burin_site __stop_burin_sites[] __attribute__((__weak__, __visibility__("hidden")));
 
@@ -423,21 +424,17 @@ BURIN__INLINE unsigned burin__switch(const struct burin_site *site)
 #if defined(__x86_64__)
 	const unsigned char *state = *(const unsigned char *const volatile *)&site->state;
 #else
-	/* Acquire: whoever sees the library's pointer sees the id. Pairs with the release in burin_object_join. */
+	/* Acquire: whoever sees the library's pointer sees the id. Pairs with the release in
+	 * burin_object_join. */
 	const unsigned char *state = __atomic_load_n(&site->state, __ATOMIC_ACQUIRE);
 #endif
 	return *(const volatile unsigned char *)state;
 }
 
-BURIN__INLINE void burin__clear(uint64_t *buffer)
-{
-	buffer[2] = 0;
-}
-
 /*
- * Puts the low `bytes` bytes of a value at an offset, in whole words: what is stored is then loaded as it was stored
- * when the record is copied, and the bytes after the last argument are zero. The arguments follow each other from
- * offset 20 on, so the one that reaches a word first assigns it. All but the value is constant.
+ * Puts the low `bytes` bytes of a value at an offset, in whole words: what is stored is then loaded as it was
+ * stored when the record is copied, and the bytes after the last argument are zero. The arguments follow each
+ * other from offset 20 on, so the one that reaches a word first assigns it. All but the value is constant.
  */
 BURIN__INLINE void burin__pack(uint64_t *buffer, int offset, int bytes, uint64_t value)
 {
@@ -460,8 +457,8 @@ BURIN__INLINE void burin__pack(uint64_t *buffer, int offset, int bytes, uint64_t
 /* Never called: the compiler's check of a format. */
 #if defined(__clang__) && !defined(__cplusplus)
 /* clang-format off */
-/* C has no constant expression that walks a string, but this attribute takes one that steps from one '%' to the next;
- * where there is none, the condition is not constant and says nothing. */
+/* C has no constant expression that walks a string, but this attribute takes one that steps from one '%' to
+ * the next; where there is none, the condition is not constant and says nothing. */
 #define BURIN__BAD(p) \
 	__attribute__((__diagnose_if__((p)[1] == 'n' || (p)[1] == '*' || \
 		((p)[1] == '.' && (p)[2] == '*') || \
@@ -484,8 +481,8 @@ BURIN__INLINE void burin__pack(uint64_t *buffer, int offset, int bytes, uint64_t
 #else
 #define BURIN__ALL_BAD
 #endif
-__attribute__((__format__(__printf__, 1, 2), __unused__)) static inline void burin__check(const char *format, ...)
-	BURIN__ALL_BAD;
+__attribute__((__format__(__printf__, 1, 2), __unused__)) static inline void burin__check(const char *format,
+											  ...) BURIN__ALL_BAD;
 #if defined(__clang__)
 #pragma clang diagnostic pop
 #endif
@@ -494,7 +491,7 @@ static inline void burin__check(const char *format, ...)
 	(void)format;
 }
 
-/* ---- the types of arguments, in C ------------------------------------------------------------------------------------ */
+/* ---- the types of arguments, in C ---------------------------------------------------------------------- */
 
 #ifndef __cplusplus
 
@@ -504,8 +501,8 @@ __extension__ typedef unsigned __int128 burin__u128;
 /* clang-format off */
 
 /*
- * `default` meets pointers and bit-fields (whose type gcc names differently); of those two, `1 ? x : 0LL` keeps the
- * pointer's type and makes the bit-field a long long. It does not accept structs.
+ * `default` meets pointers and bit-fields (whose type gcc names differently); of those two, `1 ? x : 0LL`
+ * keeps the pointer's type and makes the bit-field a long long. It does not accept structs.
  */
 #define BURIN__CHOOSE(x, b, c, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, ld, str, bytes, ptr, none) \
 	_Generic((x), _Bool: b, char: c, signed char: i8, short: i16, int: i32, long: i64, long long: i64, \
@@ -550,15 +547,13 @@ __extension__ typedef unsigned __int128 burin__u128;
 
 /* clang-format on */
 
-BURIN__INLINE void burin__set_i(union burin_arg *arg, long long value)
-{
-	arg->u = (uint64_t)value;
-}
-
-BURIN__INLINE void burin__set_u(union burin_arg *arg, unsigned long long value)
-{
-	arg->u = value;
-}
+/* clang-format off */
+BURIN__INLINE void burin__set_i(union burin_arg *arg, long long value) { arg->u = (uint64_t)value; }
+BURIN__INLINE void burin__set_u(union burin_arg *arg, unsigned long long value) { arg->u = value; }
+BURIN__INLINE void burin__set_pointer(union burin_arg *arg, const volatile void *value) { arg->u = (uintptr_t)value; }
+BURIN__INLINE void burin__set_double(union burin_arg *arg, double value) { __builtin_memcpy(&arg->u, &value, 8); }
+BURIN__INLINE void burin__set_long_double(union burin_arg *arg, long double value) { burin__set_double(arg, (double)value); }
+/* clang-format on */
 
 BURIN__INLINE void burin__set_float(union burin_arg *arg, float value)
 {
@@ -568,25 +563,11 @@ BURIN__INLINE void burin__set_float(union burin_arg *arg, float value)
 	arg->u = bits;
 }
 
-BURIN__INLINE void burin__set_double(union burin_arg *arg, double value)
-{
-	__builtin_memcpy(&arg->u, &value, sizeof(arg->u));
-}
-
-BURIN__INLINE void burin__set_long_double(union burin_arg *arg, long double value)
-{
-	burin__set_double(arg, (double)value);
-}
-
-BURIN__INLINE void burin__set_pointer(union burin_arg *arg, const volatile void *value)
-{
-	arg->u = (uintptr_t)value;
-}
-
 /* Fills in what BURIN_BYTES made in the caller's block. */
-BURIN__INLINE struct burin_bytes *burin__bytes(struct burin_bytes *bytes, const volatile void *pointer, size_t length)
+BURIN__INLINE struct burin_bytes *burin__bytes(struct burin_bytes *bytes, const volatile void *pointer,
+					       size_t length)
 {
-	bytes->pointer = (const void *)pointer;
+	bytes->pointer = (const void *)(uintptr_t)pointer;
 	bytes->length = length;
 	return bytes;
 }
@@ -599,7 +580,7 @@ BURIN__INLINE void burin__set_bytes(union burin_arg *arg, const struct burin_byt
 
 #endif /* C */
 
-/* ---- the types of arguments, in C++ ---------------------------------------------------------------------------------- */
+/* ---- the types of arguments, in C++ -------------------------------------------------------------------- */
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -607,35 +588,8 @@ BURIN__INLINE void burin__set_bytes(union burin_arg *arg, const struct burin_byt
 /* No header is included here, so that this one may be included inside extern "C". */
 extern "C++" {
 
-/* Type code 0: cannot be recorded. */
-template <class T, bool is_enum> struct burin__other {
-	enum { type = 0, number = 0 };
-	static void set(union burin_arg *, const T &)
-	{
-	}
-};
-
-template <class T> struct burin__traits : burin__other<T, __is_enum(T)> {
-};
-
 /* clang-format off */
-#define BURIN__TRAITS(T, code, wide, convert) \
-	template <> struct burin__traits<T> { \
-		enum { type = code, number = wide }; \
-		BURIN__INLINE_MEMBER void set(union burin_arg *arg, T value) \
-		{ \
-			arg->u = convert(value); \
-		} \
-		BURIN__INLINE_MEMBER void count(union burin_arg *arg, T value) \
-		{ \
-			if constexpr (wide == 11) \
-				arg->u = burin__bits((double)value); \
-			else \
-				arg->u = convert(value); \
-		} \
-	}
-#define BURIN__INLINE_MEMBER static inline __attribute__((__always_inline__))
-/* clang-format on */
+#define BURIN__MEMBER static inline __attribute__((__always_inline__))
 
 BURIN__INLINE uint64_t burin__bits(float value)
 {
@@ -653,11 +607,34 @@ BURIN__INLINE uint64_t burin__bits(double value)
 	return bits;
 }
 
-BURIN__INLINE uint64_t burin__bits(long double value)
-{
-	return burin__bits((double)value);
-}
+BURIN__INLINE uint64_t burin__bits(long double value) { return burin__bits((double)value); }
 
+/* For each type: its code in a record (0: none) and as a counter. First what no line below knows: enums are
+ * what they are made of, the rest cannot be recorded. */
+template <class T, bool is_enum> struct burin__other {
+	enum { type = 0, number = 0 };
+	static void set(union burin_arg *, const T &) {}
+};
+template <class T> struct burin__traits : burin__other<T, __is_enum(T)> {};
+template <class T> struct burin__other<T, true> {
+	using integer = burin__traits<__underlying_type(T)>;
+	enum { type = integer::type, number = integer::number };
+	BURIN__MEMBER void set(union burin_arg *arg, T value) { integer::set(arg, static_cast<__underlying_type(T)>(value)); }
+	BURIN__MEMBER void count(union burin_arg *arg, T value) { integer::count(arg, static_cast<__underlying_type(T)>(value)); }
+};
+
+#define BURIN__TRAITS(T, code, wide, convert) \
+	template <> struct burin__traits<T> { \
+		enum { type = code, number = wide }; \
+		BURIN__MEMBER void set(union burin_arg *arg, T value) { arg->u = convert(value); } \
+		BURIN__MEMBER void count(union burin_arg *arg, T value) \
+		{ \
+			if constexpr (wide == 11) \
+				arg->u = burin__bits((double)value); \
+			else \
+				arg->u = convert(value); \
+		} \
+	}
 BURIN__TRAITS(bool, 1, 9, (uint64_t));
 BURIN__TRAITS(char, 15, 5, (uint64_t)(long long));
 BURIN__TRAITS(signed char, 2, 5, (uint64_t)(long long));
@@ -676,68 +653,35 @@ BURIN__TRAITS(char32_t, 8, 9, (uint64_t));
 BURIN__TRAITS(float, 10, 11, burin__bits);
 BURIN__TRAITS(double, 11, 11, burin__bits);
 BURIN__TRAITS(long double, 11, 11, burin__bits);
+
+template <class T> struct burin__pointed { enum { type = 12 }; };
+template <class T> struct burin__pointed<const T> : burin__pointed<T> {};
+template <class T> struct burin__pointed<volatile T> : burin__pointed<T> {};
+template <class T> struct burin__pointed<const volatile T> : burin__pointed<T> {};
+template <> struct burin__pointed<char> { enum { type = 13 }; };
+template <> struct burin__pointed<signed char> : burin__pointed<char> {};
+template <> struct burin__pointed<unsigned char> : burin__pointed<char> {};
 #ifdef __cpp_char8_t
 BURIN__TRAITS(char8_t, 6, 9, (uint64_t));
+template <> struct burin__pointed<char8_t> : burin__pointed<char> {};
 #endif
-
-template <class T> struct burin__other<T, true> {
-	using integer = burin__traits<__underlying_type(T)>;
-	enum { type = integer::type, number = integer::number };
-	BURIN__INLINE_MEMBER void set(union burin_arg *arg, T value)
-	{
-		integer::set(arg, static_cast<__underlying_type(T)>(value));
-	}
-	BURIN__INLINE_MEMBER void count(union burin_arg *arg, T value)
-	{
-		integer::count(arg, static_cast<__underlying_type(T)>(value));
-	}
-};
-
-template <class T> struct burin__pointed {
-	enum { type = 12 };
-};
-template <class T> struct burin__pointed<const T> : burin__pointed<T> {
-};
-template <class T> struct burin__pointed<volatile T> : burin__pointed<T> {
-};
-template <class T> struct burin__pointed<const volatile T> : burin__pointed<T> {
-};
-template <> struct burin__pointed<char> {
-	enum { type = 13 };
-};
-template <> struct burin__pointed<signed char> : burin__pointed<char> {
-};
-template <> struct burin__pointed<unsigned char> : burin__pointed<char> {
-};
-#ifdef __cpp_char8_t
-template <> struct burin__pointed<char8_t> : burin__pointed<char> {
-};
-#endif
-
 template <class T> struct burin__traits<T *> {
 	enum { type = burin__pointed<T>::type, number = 0 };
-	BURIN__INLINE_MEMBER void set(union burin_arg *arg, T *value)
-	{
-		arg->u = reinterpret_cast<uintptr_t>(value);
-	}
+	BURIN__MEMBER void set(union burin_arg *arg, T *value) { arg->u = reinterpret_cast<uintptr_t>(value); }
 };
-
 template <> struct burin__traits<decltype(nullptr)> {
 	enum { type = 12, number = 0 };
-	BURIN__INLINE_MEMBER void set(union burin_arg *arg, decltype(nullptr))
-	{
-		arg->u = 0;
-	}
+	BURIN__MEMBER void set(union burin_arg *arg, decltype(nullptr)) { arg->u = 0; }
 };
-
 template <> struct burin__traits<burin_bytes> {
 	enum { type = 14, number = 0 };
-	BURIN__INLINE_MEMBER void set(union burin_arg *arg, burin_bytes value)
+	BURIN__MEMBER void set(union burin_arg *arg, burin_bytes value)
 	{
 		arg[0].u = reinterpret_cast<uintptr_t>(value.pointer);
 		arg[1].u = value.length;
 	}
 };
+/* clang-format on */
 
 BURIN__INLINE burin_bytes burin__bytes(const volatile void *pointer, size_t length)
 {
@@ -758,14 +702,11 @@ template <class T> BURIN__INLINE void burin__count(union burin_arg *arg, T value
 }
 
 /* What printf would get: the number behind an enum class; an address for bytes. */
-template <class T, bool is_enum> struct burin__printed_as {
-	using type = T;
-};
-template <class T> struct burin__printed_as<T, true> {
-	using type = __underlying_type(T);
-};
-template <class T> struct burin__printed : burin__printed_as<T, __is_enum(T)> {
-};
+/* clang-format off */
+template <class T, bool is_enum> struct burin__printed_as { using type = T; };
+template <class T> struct burin__printed_as<T, true> { using type = __underlying_type(T); };
+template <class T> struct burin__printed : burin__printed_as<T, __is_enum(T)> {};
+/* clang-format on */
 template <class T> BURIN__INLINE typename burin__printed<T>::type burin__shown(T value)
 {
 	return static_cast<typename burin__printed<T>::type>(value);
@@ -779,21 +720,13 @@ BURIN__INLINE const void *burin__shown(decltype(nullptr))
 	return nullptr;
 }
 
-constexpr bool burin__is_one_of(char c, const char *set)
-{
-	for (; *set; set++)
-		if (c == *set)
-			return true;
-	return false;
-}
-
 /* Has a format %n or `*`? */
 constexpr bool burin__refused(const char *format)
 {
 	while (*format) {
 		if (*format++ != '%')
 			continue;
-		while (burin__is_one_of(*format, "-+ #0123456789.'hljztLq"))
+		while (*format && __builtin_strchr("-+ #0123456789.'hljztLq", *format))
 			format++;
 		if (*format == '*' || *format == 'n')
 			return true;
@@ -818,12 +751,11 @@ constexpr bool burin__refused(const char *format)
 extern "C" {
 #endif /* C++ */
 
-/* ---- spans ------------------------------------------------------------------------------------------------------------- */
+/* ---- spans --------------------------------------------------------------------------------------------- */
 
 #ifndef BURIN_DISABLE
 /* The end that a BURIN_SCOPE owes: its site, or NULL. */
 #ifdef __cplusplus
-extern "C++" {
 struct burin__scope {
 	struct burin_site *site = nullptr;
 	burin__scope() = default;
@@ -831,7 +763,6 @@ struct burin__scope {
 	burin__scope &operator=(const burin__scope &) = delete;
 	inline __attribute__((__always_inline__)) ~burin__scope();
 };
-}
 #else
 struct burin__scope {
 	struct burin_site *site;
@@ -843,21 +774,19 @@ BURIN__INLINE void burin__scope_leave(struct burin__scope *scope)
 	uint64_t buffer[3];
 	unsigned state;
 
-	if (__builtin_expect(scope->site == 0, 1))
+	if (__builtin_expect(!scope->site, 1))
 		return;
 	state = burin__switch(scope->site);
 	if (state == 0)
 		return;
-	burin__clear(buffer);
+	buffer[2] = 0;
 	burin_emit(scope->site, state, buffer, 0);
 }
 
 #ifdef __cplusplus
-extern "C++" {
 inline burin__scope::~burin__scope()
 {
 	burin__scope_leave(this);
-}
 }
 #endif
 #endif

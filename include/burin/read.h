@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Reading a Burin trace: open the directory, then walk its records merged by time, ring by ring, or from any moment
- * on. Link with -lburin-read (pkg-config burin-read).
+ * Reading a Burin trace: open the directory, then walk its records merged by time, ring by ring, or from
+ * any moment on. Link with -lburin-read (pkg-config burin-read).
  *
  *	struct burin_trace *trace;
  *	struct burin_cursor *cursor;
@@ -16,15 +16,17 @@
  *
  * What every function here keeps to:
  *
- * - Errors are 0 or a negative number: an errno, or a fault of the trace (enum burin_fault, from -4000 down). The
- *   library never prints, exits or asserts on what it reads.
- * - A fault does not end the reading. It is reported (file, byte offset, reason) to the callback given at opening,
- *   it is kept in a list, what cannot be read is skipped and counted, and reading goes on behind it.
+ * - Errors are 0 or a negative number: an errno, or a fault of the trace (enum burin_fault, from -4000
+ *   down). The library never prints, exits or asserts on what it reads.
+ * - A fault does not end the reading. It is reported (file, byte offset, reason) to the callback given at
+ *   opening, it is kept in a list, what cannot be read is skipped and counted, and reading goes on behind
+ *   it.
  * - Times are ticks of the trace's clock; burin_trace_ns() makes nanoseconds since 1970 of them.
- * - Whatever is returned by pointer belongs to the trace, or, for a record and what hangs on it, to the cursor, and
- *   must not be freed. Structs that are returned by pointer may grow at their end: do not take their size.
- * - A trace does not change once it is open: a trace that is still being written shows the moment of its opening. Any
- *   number of threads may use one trace; a cursor belongs to one thread at a time.
+ * - Whatever is returned by pointer belongs to the trace, or, for a record and what hangs on it, to the
+ *   cursor, and must not be freed. Structs that are returned by pointer may grow at their end: do not take
+ *   their size.
+ * - A trace does not change once it is open: a trace that is still being written shows the moment of its
+ *   opening. Any number of threads may use one trace; a cursor belongs to one thread at a time.
  * - Unless told otherwise, functions allocate nothing and may be called by any thread.
  */
 #ifndef BURIN_READ_H
@@ -49,34 +51,36 @@ enum burin_fault {
 	BURIN_FAULT_HEADER = -4005,	 /* a packet's header */
 	BURIN_FAULT_SIZE = -4006,	 /* a packet does not fit its file */
 	BURIN_FAULT_ORDER = -4007,	 /* packets out of order, or twice */
-	BURIN_FAULT_COUNT = -4008,	 /* records missing that nobody counted as lost, or counts that disagree */
-	BURIN_FAULT_RECORD = -4009,	 /* a record's header; the rest of the packet cannot be read */
-	BURIN_FAULT_TIME = -4010,	 /* a time out of range; the rest of the packet cannot be read */
-	BURIN_FAULT_EVENT = -4011,	 /* a record of an event that is not in the table */
-	BURIN_FAULT_PAYLOAD = -4012,	 /* a record's payload is not what its event says */
-	BURIN_FAULT_PADDING = -4013,	 /* bytes that should be zero are not */
-	BURIN_FAULT_CHANGED = -4014,	 /* the file is no longer what it was at opening */
+	BURIN_FAULT_COUNT = -4008,  /* records missing that nobody counted as lost, or counts that disagree */
+	BURIN_FAULT_RECORD = -4009, /* a record's header; the rest of the packet cannot be read */
+	BURIN_FAULT_TIME = -4010,   /* a time out of range; the rest of the packet cannot be read */
+	BURIN_FAULT_EVENT = -4011,  /* a record of an event that is not in the table */
+	BURIN_FAULT_PAYLOAD = -4012, /* a record's payload is not what its event says */
+	BURIN_FAULT_PADDING = -4013, /* bytes that should be zero are not */
+	BURIN_FAULT_CHANGED = -4014, /* the file is no longer what it was at opening */
 };
 
-/* burin_fault_name - what kind of fault a code is, in a word or two ("packet header"), or the text of an errno. */
+/* burin_fault_name - what kind of fault a code is, in a word or two ("packet header"), or the text of an
+ * errno. */
 BURIN_READ_API const char *burin_fault_name(int code);
 
 /* Where and why: a fault, or the reason why something could not be opened. */
 struct burin_diagnosis {
 	int code;	  /* enum burin_fault, or a negative errno */
 	uint64_t offset;  /* bytes from the start of the file */
-	char file[96];	  /* within the trace ("cpu0.3", ".burin/events"), NUL-terminated; "" is the directory itself */
+	char file[96];	  /* within the trace ("cpu0.3", ".burin/events"), NUL-terminated; "" is the directory
+			     itself */
 	char reason[256]; /* one line without control characters, NUL-terminated */
 };
 
-/* ---- The trace ---------------------------------------------------------------------------------------------- */
+/* ---- The trace ---- */
 
 struct burin_trace;
 
 struct burin_open_options {
 	size_t size; /* sizeof(struct burin_open_options) */
-	/* Called once for each fault, by the thread that met it, never by two at a time; must not call the library.
-	 * The diagnosis is the library's. May be NULL. */
+	/* Called once for each fault, by the thread that met it, never by two at a time; must not call the
+	 * library. The diagnosis is the library's. May be NULL. */
 	void (*on_fault)(void *data, const struct burin_diagnosis *fault);
 	void *data;
 };
@@ -91,8 +95,8 @@ struct burin_open_options {
  * Reads the headers of all packets, the event table and the names; the records stay on disk.
  *
  * Context: allocates; opens and closes files.
- * Return: 0; BURIN_FAULT_NOT_A_TRACE; -ENOENT, -ENOTDIR, -EACCES, -EMFILE and other errnos of open(2); -ENOMEM; -EINVAL
- * for options of an unknown size.
+ * Return: 0; BURIN_FAULT_NOT_A_TRACE; -ENOENT, -ENOTDIR, -EACCES, -EMFILE and other errnos of open(2);
+ * -ENOMEM; -EINVAL for options of an unknown size.
  */
 BURIN_READ_API int burin_trace_open(struct burin_trace **trace, const char *path,
 				    const struct burin_open_options *options, struct burin_diagnosis *why);
@@ -108,7 +112,8 @@ BURIN_READ_API void burin_trace_close(struct burin_trace *trace);
  */
 BURIN_READ_API const char *burin_trace_recording(const struct burin_trace *trace, const char *key);
 
-/* burin_trace_recording_at - the n-th line (from 0) of the recording file. Return: 0, or -ENOENT behind the last. */
+/* burin_trace_recording_at - the n-th line (from 0) of the recording file. Return: 0, or -ENOENT behind the
+ * last. */
 BURIN_READ_API int burin_trace_recording_at(const struct burin_trace *trace, unsigned n, const char **key,
 					    const char **value);
 
@@ -118,7 +123,8 @@ BURIN_READ_API int burin_trace_recording_at(const struct burin_trace *trace, uns
  */
 BURIN_READ_API int burin_trace_range(const struct burin_trace *trace, uint64_t *begin, uint64_t *end);
 
-/* burin_trace_ns - nanoseconds since 1970 (CLOCK_REALTIME) of a time in ticks, rounded down, exact, saturating. */
+/* burin_trace_ns - nanoseconds since 1970 (CLOCK_REALTIME) of a time in ticks, rounded down, exact,
+ * saturating. */
 BURIN_READ_API int64_t burin_trace_ns(const struct burin_trace *trace, uint64_t ticks);
 
 /* burin_trace_ticks - the first tick that is not before a time in nanoseconds since 1970; saturating. */
@@ -128,7 +134,8 @@ BURIN_READ_API uint64_t burin_trace_ticks(const struct burin_trace *trace, int64
 BURIN_READ_API uint64_t burin_trace_faults(const struct burin_trace *trace);
 
 /* burin_trace_fault - a copy of the n-th fault (from 0); the first 1024 are kept. Return: 0, or -ENOENT. */
-BURIN_READ_API int burin_trace_fault(const struct burin_trace *trace, unsigned n, struct burin_diagnosis *fault);
+BURIN_READ_API int burin_trace_fault(const struct burin_trace *trace, unsigned n,
+				     struct burin_diagnosis *fault);
 
 /* What could not be read because of faults, up to now. */
 struct burin_skipped {
@@ -138,7 +145,7 @@ struct burin_skipped {
 
 BURIN_READ_API void burin_trace_skipped(const struct burin_trace *trace, struct burin_skipped *skipped);
 
-/* ---- Rings and losses --------------------------------------------------------------------------------------- */
+/* ---- Rings and losses ---- */
 
 /* Why records were lost. New causes may be added at the end. */
 enum burin_loss {
@@ -155,13 +162,13 @@ enum burin_loss {
 BURIN_READ_API const char *burin_loss_name(unsigned cause);
 
 struct burin_ring {
-	uint32_t number; /* in the trace; merged records of the same time come in this order */
-	uint32_t cpu;	 /* of a CPU's ring; of a locked ring, the number behind `locked` */
-	int locked;	 /* 1: a ring for writers without restartable sequences, of no particular CPU */
+	uint32_t number;  /* in the trace; merged records of the same time come in this order */
+	uint32_t cpu;	  /* of a CPU's ring; of a locked ring, the number behind `locked` */
+	int locked;	  /* 1: a ring for writers without restartable sequences, of no particular CPU */
 	const char *name; /* of its first file: "cpu0" */
-	uint64_t files, packets, bytes;	  /* on disk; bytes counts the records with their headers and padding */
-	uint64_t skipped;		  /* packets that opening had to pass over */
-	uint64_t begin, end;		  /* ticks; 0 if it has no records */
+	uint64_t files, packets, bytes; /* on disk; bytes counts the records with their headers and padding */
+	uint64_t skipped;		/* packets that opening had to pass over */
+	uint64_t begin, end;		/* ticks; 0 if it has no records */
 	uint64_t lost[BURIN_LOST_CAUSES]; /* records, since the ring was made */
 };
 
@@ -174,7 +181,7 @@ BURIN_READ_API const struct burin_ring *burin_trace_ring(const struct burin_trac
 /* burin_trace_lost - records lost by a cause (enum burin_loss) in all rings. */
 BURIN_READ_API uint64_t burin_trace_lost(const struct burin_trace *trace, unsigned cause);
 
-/* ---- Events and their fields -------------------------------------------------------------------------------- */
+/* ---- Events and their fields ---- */
 
 /* Types of fields. New ones may be added at the end. */
 enum burin_type {
@@ -215,9 +222,10 @@ struct burin_event {
 	const char *format; /* as in the program's source; any bytes */
 	const char *file;   /* source file, any bytes; "" if unknown */
 	uint32_t line;
-	uint32_t pid;	   /* process that registered it first */
-	unsigned fields;   /* how many */
-	unsigned refused;  /* how often this name came with another format, types or kind; those were not recorded */
+	uint32_t pid;	  /* process that registered it first */
+	unsigned fields;  /* how many */
+	unsigned refused; /* how often this name came with another format, types or kind; those were not
+			     recorded */
 	const char *refused_file; /* where, the last time; "" if never */
 	uint32_t refused_line;
 };
@@ -234,7 +242,7 @@ BURIN_READ_API const struct burin_field *burin_event_field(const struct burin_ev
 /* burin_event_find - the number of a field by its name. Return: from 0, or -ENOENT. */
 BURIN_READ_API int burin_event_find(const struct burin_event *event, const char *name);
 
-/* ---- Threads and processes ---------------------------------------------------------------------------------- */
+/* ---- Threads and processes ---- */
 
 struct burin_process {
 	uint32_t pid;
@@ -247,14 +255,14 @@ struct burin_process {
 struct burin_thread {
 	uint32_t tid;
 	uint32_t pid;
-	const char *name; /* any bytes */
-	uint64_t time;	  /* ticks: from when on it was called that */
+	const char *name;		     /* any bytes */
+	uint64_t time;			     /* ticks: from when on it was called that */
 	const struct burin_process *process; /* at that time; NULL if unknown */
 };
 
 /*
- * burin_trace_thread - who a thread was at a time: the latest announcement of the tid that is not later, or else the
- * first. Return: NULL if it was never announced.
+ * burin_trace_thread - who a thread was at a time: the latest announcement of the tid that is not later, or
+ * else the first. Return: NULL if it was never announced.
  */
 BURIN_READ_API const struct burin_thread *burin_trace_thread(const struct burin_trace *trace, uint32_t tid,
 							     uint64_t time);
@@ -263,12 +271,12 @@ BURIN_READ_API const struct burin_thread *burin_trace_thread(const struct burin_
 BURIN_READ_API const struct burin_process *burin_trace_process(const struct burin_trace *trace, uint32_t pid,
 							       uint64_t time);
 
-/* burin_trace_thread_at, burin_trace_process_at - the n-th announcement (from 0), by tid or pid, then by time; NULL
- * behind the last. */
+/* burin_trace_thread_at, burin_trace_process_at - the n-th announcement (from 0), by tid or pid, then by
+ * time; NULL behind the last. */
 BURIN_READ_API const struct burin_thread *burin_trace_thread_at(const struct burin_trace *trace, size_t n);
 BURIN_READ_API const struct burin_process *burin_trace_process_at(const struct burin_trace *trace, size_t n);
 
-/* ---- Records ------------------------------------------------------------------------------------------------ */
+/* ---- Records ---- */
 
 /* A record; it and its fields hold until the cursor moves. */
 struct burin_record {
@@ -277,18 +285,19 @@ struct burin_record {
 	const unsigned char *payload; /* as on disk, docs/format.md */
 	uint32_t payload_bytes;
 	uint32_t tid;
-	uint32_t cpu;  /* UINT32_MAX in a ring of no particular CPU */
-	uint32_t ring; /* number; UINT32_MAX for the names */
-	const char *file; /* where the record stands: file within the trace */
-	uint64_t offset;  /* and byte offset of its header */
+	uint32_t cpu;		 /* UINT32_MAX in a ring of no particular CPU */
+	uint32_t ring;		 /* number; UINT32_MAX for the names */
+	const char *file;	 /* where the record stands: file within the trace */
+	uint64_t offset;	 /* and byte offset of its header */
 	const uint32_t *offsets; /* of the fields within the payload; use the functions below */
 };
 
 struct burin_cursor;
 
 enum burin_cursor_flags {
-	BURIN_CURSOR_RING = 1,	/* only the ring whose number is given */
-	BURIN_CURSOR_NAMES = 2, /* the announcements of processes and threads too: events burin.process, burin.thread */
+	BURIN_CURSOR_RING = 1, /* only the ring whose number is given */
+	BURIN_CURSOR_NAMES =
+		2, /* the announcements of processes and threads too: events burin.process, burin.thread */
 };
 
 struct burin_cursor_options {
@@ -322,8 +331,9 @@ BURIN_READ_API int burin_cursor_open(struct burin_cursor **cursor, const struct 
 BURIN_READ_API int burin_cursor_next(struct burin_cursor *cursor, const struct burin_record **record);
 
 /*
- * burin_cursor_seek - move so that the next record is the first that is not before a time, forwards or backwards, within
- * the cursor's `from` and `to`. Takes one binary search and at most one packet's walk per ring.
+ * burin_cursor_seek - move so that the next record is the first that is not before a time, forwards or
+ * backwards, within the cursor's `from` and `to`. Takes one binary search and at most one packet's walk per
+ * ring.
  * @time: ticks
  *
  * Return: 0; -ENOMEM.
@@ -345,7 +355,8 @@ BURIN_READ_API int burin_record_u64(const struct burin_record *record, unsigned 
 BURIN_READ_API int burin_record_double(const struct burin_record *record, unsigned field, double *value);
 
 /*
- * burin_record_string - a str field: text without control over its bytes (escape it for a terminal), NUL-terminated.
+ * burin_record_string - a str field: text without control over its bytes (escape it for a terminal),
+ * NUL-terminated.
  * @bytes: receives its length without the NUL; may be NULL
  *
  * A NULL pointer in the program reads as U+2400 alone; one that was cut ends in U+2026.
@@ -358,7 +369,7 @@ BURIN_READ_API int burin_record_string(const struct burin_record *record, unsign
 BURIN_READ_API int burin_record_bytes(const struct burin_record *record, unsigned field, const void **data,
 				      size_t *bytes);
 
-/* ---- Checking ----------------------------------------------------------------------------------------------- */
+/* ---- Checking ---- */
 
 struct burin_check_options {
 	size_t size; /* sizeof(struct burin_check_options) */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Takes a printf format apart (format.h). The format may come from a hostile file: every step looks at one byte before
- * it moves on, and the only loops run along the text and over at most WIRE_ARGS_MAX fields.
+ * Takes a printf format apart (format.h). The format may come from a hostile file: every step looks at one
+ * byte before it moves on, and the only loops run along the text and over at most WIRE_ARGS_MAX fields.
  */
 #include "base/format.h"
 
@@ -22,15 +22,16 @@ enum class {
 };
 
 static const uint8_t type_bytes[16] = {
-	[WIRE_BOOL] = 1, [WIRE_I8] = 1,	 [WIRE_I16] = 2, [WIRE_I32] = 4, [WIRE_I64] = 8, [WIRE_U8] = 1,	 [WIRE_U16] = 2,
-	[WIRE_U32] = 4,	 [WIRE_U64] = 8, [WIRE_F32] = 4, [WIRE_F64] = 8, [WIRE_PTR] = 8, [WIRE_CHAR] = 1,
+	[WIRE_BOOL] = 1, [WIRE_I8] = 1,	 [WIRE_I16] = 2,  [WIRE_I32] = 4, [WIRE_I64] = 8,
+	[WIRE_U8] = 1,	 [WIRE_U16] = 2, [WIRE_U32] = 4,  [WIRE_U64] = 8, [WIRE_F32] = 4,
+	[WIRE_F64] = 8,	 [WIRE_PTR] = 8, [WIRE_CHAR] = 1,
 };
 
 static const uint8_t type_class[16] = {
-	[WIRE_BOOL] = CLASS_INTEGER, [WIRE_I8] = CLASS_INTEGER,	 [WIRE_I16] = CLASS_INTEGER,
-	[WIRE_I32] = CLASS_INTEGER,  [WIRE_I64] = CLASS_INTEGER, [WIRE_U8] = CLASS_INTEGER,
-	[WIRE_U16] = CLASS_INTEGER,  [WIRE_U32] = CLASS_INTEGER, [WIRE_U64] = CLASS_INTEGER,
-	[WIRE_F32] = CLASS_FLOAT,    [WIRE_F64] = CLASS_FLOAT,	 [WIRE_PTR] = CLASS_POINTER,
+	[WIRE_BOOL] = CLASS_INTEGER, [WIRE_I8] = CLASS_INTEGER,	   [WIRE_I16] = CLASS_INTEGER,
+	[WIRE_I32] = CLASS_INTEGER,  [WIRE_I64] = CLASS_INTEGER,   [WIRE_U8] = CLASS_INTEGER,
+	[WIRE_U16] = CLASS_INTEGER,  [WIRE_U32] = CLASS_INTEGER,   [WIRE_U64] = CLASS_INTEGER,
+	[WIRE_F32] = CLASS_FLOAT,    [WIRE_F64] = CLASS_FLOAT,	   [WIRE_PTR] = CLASS_POINTER,
 	[WIRE_STR] = CLASS_TEXT,     [WIRE_BYTES] = CLASS_POINTER, [WIRE_CHAR] = CLASS_INTEGER,
 };
 
@@ -39,33 +40,15 @@ unsigned format_type_bytes(unsigned type)
 	return type < sizeof(type_bytes) ? type_bytes[type] : 0;
 }
 
-static enum class conversion_class(char c)
-{
-	switch (c) {
-	case 'd':
-	case 'i':
-	case 'u':
-	case 'x':
-	case 'X':
-	case 'o':
-	case 'c':
-		return CLASS_INTEGER;
-	case 'a':
-	case 'A':
-	case 'e':
-	case 'E':
-	case 'f':
-	case 'F':
-	case 'g':
-	case 'G':
-		return CLASS_FLOAT;
-	case 's':
-		return CLASS_TEXT;
-	case 'p':
-		return CLASS_POINTER;
-	default:
-		return CLASS_NONE;
-	}
+static enum class conversion_class(char c) {
+	switch (c){ case 'd' : case 'i' : case 'u' : case 'x' : case 'X' : case 'o' : case 'c' :
+			    return CLASS_INTEGER;
+		    case 'a' : case 'A' : case 'e' : case 'E' : case 'f' : case 'F' : case 'g' : case 'G' :
+			    return CLASS_FLOAT;
+		    case 's' : return CLASS_TEXT;
+		    case 'p' : return CLASS_POINTER;
+		    default : return CLASS_NONE;
+}
 }
 
 static int is_digit(char c)
@@ -115,9 +98,11 @@ static const char *skip_length(const char *at, enum class *only)
 }
 
 /*
- * One conversion, from its '%'. Fills in spec, spec_bytes and conversion, and returns what follows; or NULL, with *why.
+ * One conversion, from its '%'. Fills in spec, spec_bytes and conversion, and returns what follows; or NULL,
+ * with *why.
  */
-static const char *conversion_parse(const char *text, const char *at, struct format_field *field, const char **why)
+static const char *conversion_parse(const char *text, const char *at, struct format_field *field,
+				    const char **why)
 {
 	const char *length, *fault = NULL;
 	enum class only, class;
@@ -144,8 +129,10 @@ static const char *conversion_parse(const char *text, const char *at, struct for
 		fault = *at ? "an unknown conversion" : "an unfinished conversion";
 		goto bad;
 	}
-	/* `l` before a floating-point conversion means nothing, as in C; wide characters and strings are not recorded. */
-	if (only != CLASS_NONE && (only != class || *at == 'c') && !(class == CLASS_FLOAT && at - length == 1 && *length == 'l')) {
+	/* `l` before a floating-point conversion means nothing, as in C; wide characters and strings are not
+	 * recorded. */
+	if (only != CLASS_NONE && (only != class || *at == 'c') &&
+	    !(class == CLASS_FLOAT && at - length == 1 && *length == 'l')) {
 		fault = "a length modifier that does not go with its conversion";
 		goto bad;
 	}

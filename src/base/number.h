@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Numbers to digits, fast, and bytes to numbers, from any alignment. Each writer of digits returns the place behind
- * the last one and writes no NUL.
+ * Numbers to digits, fast, and bytes to numbers, from any alignment. Each writer of digits returns the place
+ * behind the last one and writes no NUL.
  */
 #ifndef BURIN_BASE_NUMBER_H
 #define BURIN_BASE_NUMBER_H
@@ -87,7 +87,8 @@ static inline char *number_nano(char *out, uint32_t value)
 	return out + 9;
 }
 
-/* In a base of 2 to the power of bits (3: octal, 4: hexadecimal); digits is "0123456789abcdef" or its like. */
+/* In a base of 2 to the power of bits (3: octal, 4: hexadecimal); digits is "0123456789abcdef" or its like.
+ */
 static inline char *number_radix(char *out, uint64_t value, unsigned bits, const char *digits)
 {
 	unsigned count = 1;

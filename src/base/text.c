@@ -20,8 +20,8 @@ static bool continues(unsigned char byte)
 	return (byte & 0xc0) == 0x80;
 }
 
-/* The bytes of the UTF-8 character at the beginning of in, and its code; 0 if it is none (overlong, surrogate, beyond
- * U+10FFFF, cut). */
+/* The bytes of the UTF-8 character at the beginning of in, and its code; 0 if it is none (overlong,
+ * surrogate, beyond U+10FFFF, cut). */
 static size_t utf8_character(const unsigned char *in, size_t bytes, uint32_t *code)
 {
 	if (in[0] < 0x80) {
@@ -36,7 +36,8 @@ static size_t utf8_character(const unsigned char *in, size_t bytes, uint32_t *co
 		*code = (in[0] & 0xfu) << 12 | (in[1] & 0x3fu) << 6 | (in[2] & 0x3fu);
 		return *code >= 0x800 && (*code < 0xd800 || *code > 0xdfff) ? 3 : 0;
 	}
-	if (in[0] >= 0xf0 && in[0] < 0xf5 && bytes >= 4 && continues(in[1]) && continues(in[2]) && continues(in[3])) {
+	if (in[0] >= 0xf0 && in[0] < 0xf5 && bytes >= 4 && continues(in[1]) && continues(in[2]) &&
+	    continues(in[3])) {
 		*code = (in[0] & 7u) << 18 | (in[1] & 0x3fu) << 12 | (in[2] & 0x3fu) << 6 | (in[3] & 0x3fu);
 		return *code >= 0x10000 && *code <= 0x10ffff ? 4 : 0;
 	}
@@ -46,14 +47,14 @@ static size_t utf8_character(const unsigned char *in, size_t bytes, uint32_t *co
 /* Characters that are valid but do something to the text around them. */
 static bool mischievous(uint32_t code)
 {
-	return (code >= 0x80 && code < 0xa0) ||	      /* C1: a terminal's controls in one character */
-	       code == 0xad || code == 0x61c ||	      /* soft hyphen, Arabic letter mark */
-	       (code >= 0x200b && code <= 0x200f) ||  /* zero width, left-to-right and right-to-left marks */
-	       (code >= 0x2028 && code <= 0x202e) ||  /* separators, embeddings and overrides */
-	       (code >= 0x2060 && code <= 0x206f) ||  /* invisible operators, isolates */
-	       code == 0xfeff ||		      /* byte order mark */
-	       (code >= 0xfff9 && code <= 0xfffb) ||  /* annotations */
-	       (code >= 0xe0000 && code <= 0xe0fff);  /* tags */
+	return (code >= 0x80 && code < 0xa0) ||	     /* C1: a terminal's controls in one character */
+	       code == 0xad || code == 0x61c ||	     /* soft hyphen, Arabic letter mark */
+	       (code >= 0x200b && code <= 0x200f) || /* zero width, left-to-right and right-to-left marks */
+	       (code >= 0x2028 && code <= 0x202e) || /* separators, embeddings and overrides */
+	       (code >= 0x2060 && code <= 0x206f) || /* invisible operators, isolates */
+	       code == 0xfeff ||		     /* byte order mark */
+	       (code >= 0xfff9 && code <= 0xfffb) || /* annotations */
+	       (code >= 0xe0000 && code <= 0xe0fff); /* tags */
 }
 
 static char *escape_hex(char *out, unsigned char byte)
@@ -100,7 +101,8 @@ static size_t escape_one(char **out, const unsigned char *in, size_t bytes)
 	}
 	taken = utf8_character(in, bytes, &code);
 	if (taken <= 1) {
-		*out = taken && (code < 0x20 || code == '\\') ? escape_control(*out, *in) : escape_hex(*out, *in);
+		*out = taken && (code < 0x20 || code == '\\') ? escape_control(*out, *in)
+							      : escape_hex(*out, *in);
 		return 1;
 	}
 	if (mischievous(code)) {
@@ -173,7 +175,7 @@ size_t text_json(char *out, const char *in, size_t bytes)
 	char *to = out;
 
 	for (size_t at = 0; at < bytes;) {
-		uint32_t code = 0xfffd;
+		uint32_t code;
 		size_t taken;
 
 		if (plain(from[at])) {
@@ -181,6 +183,8 @@ size_t text_json(char *out, const char *in, size_t bytes)
 			continue;
 		}
 		taken = utf8_character(from + at, bytes - at, &code);
+		if (!taken)
+			code = 0xfffd;
 		if (taken > 1 && !(mischievous(code) && code <= 0xffff)) {
 			memcpy(to, from + at, taken);
 			to += taken;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Text for people: bytes that came from elsewhere made safe for a terminal or for JSON; sizes, durations and counts.
+ * Text for people: bytes that came from elsewhere made safe for a terminal or for JSON; sizes, durations and
+ * counts.
  */
 #ifndef BURIN_BASE_TEXT_H
 #define BURIN_BASE_TEXT_H
@@ -18,9 +19,9 @@ enum {
  * text_escape - make bytes safe for a terminal.
  * @out: room for TEXT_ESCAPE_MAX * @bytes; no NUL is written
  *
- * Printable ASCII and valid UTF-8 stay. A backslash doubles; control characters become \n, \t, \r, \e or \xHH, as do
- * bytes that are not UTF-8; characters that turn, break or hide text (C1 controls, line and paragraph separators,
- * bidirectional controls, zero-width marks) become \uHHHH.
+ * Printable ASCII and valid UTF-8 stay. A backslash doubles; control characters become \n, \t, \r, \e or
+ * \xHH, as do bytes that are not UTF-8; characters that turn, break or hide text (C1 controls, line and
+ * paragraph separators, bidirectional controls, zero-width marks) become \uHHHH.
  *
  * Context: any; allocates nothing.
  * Return: the bytes written.
@@ -41,7 +42,8 @@ char *text_escape_line(char *out, size_t size, const char *in);
  */
 size_t text_json(char *out, const char *in, size_t bytes);
 
-/* text_hex - bytes as two hexadecimal digits each; @out has room for 2 * @bytes. Return: the bytes written. */
+/* text_hex - bytes as two hexadecimal digits each; @out has room for 2 * @bytes. Return: the bytes written.
+ */
 size_t text_hex(char *out, const void *in, size_t bytes);
 
 /* text_size, text_duration, text_count - "686.6 MiB", "12.3 ms", "30,000,000"; each returns @out. */

@@ -10,17 +10,18 @@
 #include "cmd/cmd.h"
 #include "view/buffer.h"
 
-const char cmd_check_help[] = "Usage: burin check [options] DIR\n"
-			      "\n"
-			      "Hold every byte of the trace in DIR against the format: packet headers, records,\n"
-			      "times, counts, padding, event table, names. Each fault is told with its file, byte\n"
-			      "offset and reason. A recording that was interrupted is sound if what it wrote is.\n"
-			      "\n"
-			      "  -a, --all    tell all faults, not just the first 20\n"
-			      "  -q, --quiet  tell nothing; the exit code does\n"
-			      "  -h, --help   this text\n"
-			      "\n"
-			      "Exit code: 0 if the trace is faultless, 1 if it has faults, 2 if it cannot be opened.\n";
+const char cmd_check_help[] =
+	"Usage: burin check [options] DIR\n"
+	"\n"
+	"Hold every byte of the trace in DIR against the format: packet headers, records,\n"
+	"times, counts, padding, event table, names. Each fault is told with its file, byte\n"
+	"offset and reason. A recording that was interrupted is sound if what it wrote is.\n"
+	"\n"
+	"  -a, --all    tell all faults, not just the first 20\n"
+	"  -q, --quiet  tell nothing; the exit code does\n"
+	"  -h, --help   this text\n"
+	"\n"
+	"Exit code: 0 if the trace is faultless, 1 if it has faults, 2 if it cannot be opened.\n";
 
 static const char name[] = "check";
 
@@ -73,8 +74,9 @@ int cmd_check(int argc, char **argv)
 		}
 	}
 	if (argc - optind != 1)
-		return cmd_usage(name, argc == optind ? "which trace? Give the directory that burin record made" :
-							"one trace at a time");
+		return cmd_usage(name, argc == optind
+					       ? "which trace? Give the directory that burin record made"
+					       : "one trace at a time");
 	result = burin_trace_check(argv[optind], &check, &found, &why);
 	if (result) {
 		cmd_failed(name, "%s: %s", argv[optind], *why.reason ? why.reason : burin_fault_name(result));

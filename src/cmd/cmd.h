@@ -2,8 +2,8 @@
 /*
  * The subcommands of `burin`, and what they share. One file per subcommand; main.c has the table.
  *
- * A subcommand returns its exit code: 0; CMD_FAULTS; or CMD_USAGE. It prints one clear line when something fails: what,
- * on what, and what to do.
+ * A subcommand returns its exit code: 0; CMD_FAULTS; or CMD_USAGE. It prints one clear line when something
+ * fails: what, on what, and what to do.
  */
 #ifndef BURIN_CMD_CMD_H
 #define BURIN_CMD_CMD_H
@@ -21,9 +21,9 @@ enum {
 
 struct cmd {
 	const char *name;
-	const char *line; /* what it does, in one line without a full stop */
+	const char *line;		    /* what it does, in one line without a full stop */
 	int (*main)(int argc, char **argv); /* argv[0] is the subcommand's name */
-	const char *help; /* what --help prints; NULL: main answers --help itself */
+	const char *help;		    /* what --help prints; NULL: main answers --help itself */
 };
 
 int cmd_record(int argc, char **argv);

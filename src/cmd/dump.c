@@ -90,7 +90,8 @@ static int add_numbers(struct view_set *set, const char *option, const char *tex
 		uint32_t *numbers;
 
 		if (!parse_number(at, UINT32_MAX - 1, &value, &at) || (*at && *at != ','))
-			return cmd_usage(name, "--%s wants numbers separated by commas, not \"%s\"", option, text);
+			return cmd_usage(name, "--%s wants numbers separated by commas, not \"%s\"", option,
+					 text);
 		numbers = reallocarray(set->numbers, set->count + 1, sizeof(*numbers));
 		if (!numbers)
 			return cmd_failed(name, "out of memory");
@@ -103,7 +104,8 @@ static int add_numbers(struct view_set *set, const char *option, const char *tex
 
 static int add_event(struct arguments *arguments, const char *glob)
 {
-	const char **events = reallocarray(arguments->events, arguments->dump.event_count + 1, sizeof(*events));
+	const char **events =
+		reallocarray(arguments->events, arguments->dump.event_count + 1, sizeof(*events));
 
 	if (!events)
 		return cmd_failed(name, "out of memory");
@@ -134,7 +136,8 @@ static int take_option(struct arguments *arguments, int option, const char *valu
 		return 0;
 	case 'n':
 		if (!parse_number(value, UINT64_MAX, &dump->limit, &rest) || *rest || !dump->limit)
-			return cmd_usage(name, "--limit wants a number of lines, 1 or more, not \"%s\"", value);
+			return cmd_usage(name, "--limit wants a number of lines, 1 or more, not \"%s\"",
+					 value);
 		return 0;
 	case 'a':
 		dump->style.absolute = true;
@@ -161,8 +164,9 @@ static int parse_arguments(struct arguments *arguments, int argc, char **argv)
 	if (result)
 		return result;
 	if (argc - optind != 1)
-		return cmd_usage(name, argc == optind ? "which trace? Give the directory that burin record made" :
-							"one trace at a time");
+		return cmd_usage(name, argc == optind
+					       ? "which trace? Give the directory that burin record made"
+					       : "one trace at a time");
 	arguments->path = argv[optind];
 	arguments->dump.events = arguments->events;
 	return 0;
@@ -232,7 +236,8 @@ static bool parse_time(const struct burin_trace *trace, const char *text, int64_
 
 static int set_times(const struct burin_trace *trace, struct arguments *arguments)
 {
-	static const char wanted[] = "wants seconds since the first record, a local time or @ and seconds since 1970";
+	static const char wanted[] =
+		"wants seconds since the first record, a local time or @ and seconds since 1970";
 	int64_t ns;
 
 	if (arguments->from) {
@@ -260,7 +265,8 @@ static void print_foot(const struct burin_trace *trace, const struct cmd_faults 
 
 	view_losses_text(trace, cmd_color(STDERR_FILENO), &foot);
 	if (unfinished && !strcmp(state, "recording"))
-		view_buffer_print(&foot, "the recording is unfinished: this is what there was when it was opened\n");
+		view_buffer_print(&foot,
+				  "the recording is unfinished: this is what there was when it was opened\n");
 	view_buffer_write(&foot, STDERR_FILENO);
 	view_buffer_free(&foot);
 	cmd_faults_foot(faults, path);

@@ -11,16 +11,17 @@
 #include "read/trace.h"
 #include "view/summary.h"
 
-const char cmd_info_help[] = "Usage: burin info [options] DIR\n"
-			     "\n"
-			     "Tell what is in the trace in DIR: how it came about, events with their counts and\n"
-			     "places in the source, processes and threads, time, rate, and what was lost.\n"
-			     "Counts every record.\n"
-			     "\n"
-			     "  -j, --json   one JSON object\n"
-			     "  -h, --help   this text\n"
-			     "\n"
-			     "Exit code: 0; 1 if the trace has faults or writing failed; 2 if it cannot be opened.\n";
+const char cmd_info_help[] =
+	"Usage: burin info [options] DIR\n"
+	"\n"
+	"Tell what is in the trace in DIR: how it came about, events with their counts and\n"
+	"places in the source, processes and threads, time, rate, and what was lost.\n"
+	"Counts every record.\n"
+	"\n"
+	"  -j, --json   one JSON object\n"
+	"  -h, --help   this text\n"
+	"\n"
+	"Exit code: 0; 1 if the trace has faults or writing failed; 2 if it cannot be opened.\n";
 
 static const char name[] = "info";
 
@@ -64,8 +65,9 @@ int cmd_info(int argc, char **argv)
 		json = true;
 	}
 	if (argc - optind != 1)
-		return cmd_usage(name, argc == optind ? "which trace? Give the directory that burin record made" :
-							"one trace at a time");
+		return cmd_usage(name, argc == optind
+					       ? "which trace? Give the directory that burin record made"
+					       : "one trace at a time");
 	result = cmd_open(&trace, argv[optind], &faults);
 	if (result)
 		return result;

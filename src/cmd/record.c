@@ -234,7 +234,7 @@ struct run {
 
 static int watch_signals(struct run *run)
 {
-	sigset_t set;
+	sigset_t set, held;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
@@ -242,7 +242,10 @@ static int watch_signals(struct run *run)
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
 	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, &run->before);
+	held = set;
+	sigaddset(&held,
+		  SIGXFSZ); /* a trace larger than the limit on files is an error of writing, not our death */
+	sigprocmask(SIG_BLOCK, &held, &run->before);
 	run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return run->signals < 0 ? -errno : 0;
 }
@@ -341,10 +344,10 @@ static int exit_code(const struct run *run)
 	return WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
 }
 
-static int record(const struct options *options, struct session *session, const char *session_path)
+static int record(const struct options *options, struct session *session, const char *session_path,
+		  struct run *run)
 {
 	char output[4096], line[1000], result[32];
-	struct run run = { .signals = -1 };
 	struct drain_totals totals;
 	struct drain drain;
 	bool joined;
@@ -362,21 +365,20 @@ static int record(const struct options *options, struct session *session, const 
 					 : "choose a place that can be written to with -o");
 		if (error != -EEXIST)
 			drain_discard(output);
-		recording_end(session, session_path);
+		unlink(session_path);
 		return CMD_FAULTS;
 	}
-	error = -watch_signals(&run);
+	error = start(run, options->command, session_path);
 	if (!error)
-		error = start(&run, options->command, session_path);
-	if (!error)
-		follow(&run, &drain);
-	recording_end(session, session_path);
+		follow(run, &drain);
+	recording_end(session);
 	joined = ((const struct wire_session *)session->base)->joined != 0;
 	if (error)
 		snprintf(result, sizeof(result), "exit %d", error == ENOENT ? 127 : 126);
 	else
-		describe_result(&run, result, sizeof(result));
+		describe_result(run, result, sizeof(result));
 	drain_finish(&drain, result, &totals);
+	unlink(session_path);
 	if (error) {
 		drain_discard(output);
 		fprintf(stderr, "burin record: %s: %s\n", options->command[0], strerror(error));
@@ -386,7 +388,7 @@ static int record(const struct options *options, struct session *session, const 
 		fprintf(stderr, "burin record: %s: %s\n", output, drain.trouble);
 	if (!options->quiet)
 		recording_summary(&totals, output, joined);
-	return drain.error && exit_code(&run) == 0 ? CMD_FAULTS : exit_code(&run);
+	return drain.error && exit_code(run) == 0 ? CMD_FAULTS : exit_code(run);
 }
 
 int cmd_record(int argc, char **argv)
@@ -395,16 +397,23 @@ int cmd_record(int argc, char **argv)
 	struct session session;
 	const char *why = "";
 	char path[256];
+	struct run run = { .signals = -1 };
 	int result = parse(&options, argc, argv), error;
 
 	if (result)
 		return result == PARSE_DONE ? 0 : result;
+	/* Before there is anything that would have to be taken away. */
+	error = watch_signals(&run);
+	if (error) {
+		fprintf(stderr, "burin record: signals: %s\n", strerror(-error));
+		return CMD_FAULTS;
+	}
 	error = session_create(&session, &options.session, path, sizeof(path), &why);
 	if (error) {
 		fprintf(stderr, "burin record: no session: %s (%s)\n", why, strerror(-error));
 		return CMD_FAULTS;
 	}
-	result = record(&options, &session, path);
+	result = record(&options, &session, path, &run);
 	session_leave(&session);
 	return result;
 }

@@ -2,16 +2,17 @@
 /* The end of a recording; see recording.h. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "cmd/recording.h"
 
 /* No event is on any more, and nobody who joins later will find one on. */
-void recording_end(struct session *session, const char *path)
+void recording_end(struct session *session)
 {
-	unlink(path);
-	__atomic_store_n(&((struct wire_session *)session->base)->over, 1, __ATOMIC_RELAXED);
+	struct wire_session *header = (struct wire_session *)session->base;
+
+	__atomic_store_n(&header->over, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&header->rules[0], 0, __ATOMIC_RELAXED); /* no globs */
 	memset(session->switches, WIRE_OFF, session->geometry.events_max);
 }
 

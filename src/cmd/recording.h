@@ -7,8 +7,11 @@
 
 #include "drain/drain.h"
 
-/* recording_end - the session is over: its file goes, and every event in it is off. */
-void recording_end(struct session *session, const char *path);
+/*
+ * recording_end - the session is over: every event in it is off, for those who join now as well. Its file stays until the
+ * trace is finished: if we are killed before, burin recover needs it.
+ */
+void recording_end(struct session *session);
 
 /* recording_summary - one line on stderr: how much was recorded where, and what was lost by which cause. */
 void recording_summary(const struct drain_totals *totals, const char *output, bool joined);

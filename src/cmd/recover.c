@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/uuid.h"
 #include "burin/read.h"
@@ -85,8 +86,9 @@ static int recover(struct session *session, const char *path, const struct unfin
 	if (error)
 		return cmd_failed(name, "%s: %s; burin check tells more", path,
 				  error == -EBADMSG ? "the trace is damaged" : strerror(-error));
-	recording_end(session, unfinished->session_path);
+	recording_end(session);
 	error = drain_finish(&drain, "unknown", &totals);
+	unlink(unfinished->session_path);
 	if (error)
 		return cmd_failed(name, "%s: %s", path, drain.trouble);
 	if (!quiet)

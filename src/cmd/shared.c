@@ -66,7 +66,8 @@ int cmd_open(struct burin_trace **trace, const char *path, struct cmd_faults *fa
 
 	if (!result)
 		return 0;
-	cmd_failed(faults->name, "%s: %s%s", path, *why.reason ? why.reason : burin_fault_name(result), hint(result));
+	cmd_failed(faults->name, "%s: %s%s", path, *why.reason ? why.reason : burin_fault_name(result),
+		   hint(result));
 	return CMD_USAGE;
 }
 
@@ -78,8 +79,9 @@ void cmd_on_fault(void *data, const struct burin_diagnosis *fault)
 	if (faults->shown >= faults->show_max)
 		return;
 	faults->shown++;
-	fprintf(stderr, "burin %s: %s: byte %" PRIu64 ": %s: %s\n", faults->name, *fault->file ? fault->file : ".",
-		fault->offset, burin_fault_name(fault->code), fault->reason);
+	fprintf(stderr, "burin %s: %s: byte %" PRIu64 ": %s: %s\n", faults->name,
+		*fault->file ? fault->file : ".", fault->offset, burin_fault_name(fault->code),
+		fault->reason);
 }
 
 void cmd_faults_foot(const struct cmd_faults *faults, const char *path)
@@ -87,8 +89,9 @@ void cmd_faults_foot(const struct cmd_faults *faults, const char *path)
 	char number[TEXT_SHORT], safe[1024];
 
 	if (faults->count > faults->shown)
-		fprintf(stderr, "burin %s: and %s more faults; see all with: burin check --all %s\n", faults->name,
-			text_count(number, faults->count - faults->shown), text_escape_line(safe, sizeof(safe), path));
+		fprintf(stderr, "burin %s: and %s more faults; see all with: burin check --all %s\n",
+			faults->name, text_count(number, faults->count - faults->shown),
+			text_escape_line(safe, sizeof(safe), path));
 }
 
 void cmd_output_begin(void)

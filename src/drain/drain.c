@@ -67,13 +67,32 @@ static void account_before(struct drain_ring *ring, const struct ring *source, c
 	ring->accounted += missing;
 }
 
+/*
+ * What the writers say they have lost, by one cause. It only grows; a number that cannot be is not believed, and the last
+ * one stands. So the sum of all is a sound one, whoever scribbles over the session.
+ */
+static uint64_t believe(struct drain_ring *ring, unsigned cause, uint64_t count)
+{
+	const uint64_t step_max = UINT64_C(1) << 44, max = UINT64_C(1) << 56; /* hours and years of losing only */
+
+	if (count >= ring->told[cause] && count - ring->told[cause] < step_max && count < max)
+		ring->told[cause] = count;
+	return ring->told[cause];
+}
+
+static uint64_t writers_lost(struct drain_ring *ring, const struct ring *source, unsigned cause)
+{
+	return believe(ring, cause, __atomic_load_n(&source->control->lost[cause], __ATOMIC_RELAXED));
+}
+
 /* Bring a header that came from the ring into the form that the trace needs. */
 static void complete_header(struct drain *drain, struct drain_ring *ring, const struct ring *source,
 			    struct wire_packet *header, const struct ring_piece *piece)
 {
 	uint64_t lost[WIRE_LOST_CAUSES];
 
-	memcpy(lost, header->lost, sizeof(lost));
+	for (unsigned cause = 0; cause <= WIRE_LOST_SIZE; cause++)
+		lost[cause] = believe(ring, cause, header->lost[cause]);
 	lost[WIRE_LOST_OVERWRITTEN] = ring->overwritten;
 	lost[WIRE_LOST_CORRUPT] = ring->corrupt;
 	lost[WIRE_LOST_UNREAD] = ring->unread;
@@ -84,8 +103,7 @@ static void complete_header(struct drain *drain, struct drain_ring *ring, const 
 		.time_begin = header->time_begin,
 		.sequence = piece->sequence,
 		.events_before = ring->accounted,
-		.base_time = header->base_time,
-		.base_offset = header->base_offset,
+		.base_time = header->time_begin, /* as the writers begin it; extended records move it */
 		.cpu = source->cpu,
 	};
 	memcpy(header->uuid, drain->session->geometry.uuid, sizeof(header->uuid));
@@ -106,6 +124,9 @@ static struct sifted sift_piece(struct drain *drain, unsigned index, const struc
 		refresh_table(drain);
 		out = sift(table, drain->buffer, piece->begin, piece->end, time, now);
 	}
+	/* What looks like a closed packet's end, below the tail of an open one, was not put there by a writer. */
+	if (!piece->last && out.end != piece->end)
+		out.sound = false;
 	return out;
 }
 
@@ -170,6 +191,12 @@ static int keep(struct drain *drain, unsigned index, const struct ring *source,
 		ring->written = ((const struct wire_packet *)drain->buffer)->events_before + piece->count;
 	if (piece->begin == sizeof(struct wire_packet))
 		return keep_packet(drain, index, source, piece);
+	/*
+	 * It goes on where the trace ends, or what lies between has never been looked at: somebody has put an
+	 * end mark where none belongs.
+	 */
+	if (!ring->begun || ring->sequence != piece->sequence || wire_stride(ring->content) != piece->begin)
+		ring->damaged = true;
 	if (ring->damaged)
 		return 0;
 	return keep_more(drain, index, piece);
@@ -185,6 +212,10 @@ static unsigned fill_level(const struct drain_ring *ring, const struct ring *sou
 	return behind >= source->packets ? 100 : (unsigned)(behind * 100 / source->packets);
 }
 
+/*
+ * Take what is new in one ring: at most as many packets as it has, and one more that was begun before. A writer may be as
+ * fast as we are, and the other rings want their turn.
+ */
 static unsigned drain_ring(struct drain *drain, unsigned index)
 {
 	struct drain_ring *ring = &drain->rings[index];
@@ -195,7 +226,12 @@ static unsigned drain_ring(struct drain *drain, unsigned index)
 	if (!source)
 		return 0;
 	level = fill_level(ring, source);
-	while (!drain->error && ring_copy(source, &ring->cursor, drain->buffer, &piece) > 0) {
+	for (uint32_t n = 0; n <= source->packets && !drain->error; n++) {
+		int found = ring_copy(source, &ring->cursor, drain->buffer, &piece);
+
+		ring->stale = found < 0;
+		if (found <= 0)
+			break;
 		give_up(drain, keep(drain, index, source, &piece), ring->stream.name);
 		if (!source->overwrite)
 			ring_give_back(source, ring->cursor.sequence);
@@ -211,6 +247,8 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	if (drain->error)
 		return drain->error;
 	refresh_table(drain);
+	/* Names before the records and after them: if we are killed in between, few records are without. */
+	drain_ring(drain, session_names_index(drain->session));
 	for (unsigned n = 0; n < drain->session->ring_count; n++) {
 		unsigned level = flight && !is_names(drain, n) ? 0 : drain_ring(drain, n);
 
@@ -316,6 +354,8 @@ static int resume_ring(struct drain *drain, unsigned index)
 	ring->corrupt = packet->lost[WIRE_LOST_CORRUPT];
 	ring->unread = packet->lost[WIRE_LOST_UNREAD];
 	ring->kept = ring->accounted - ring->overwritten - ring->corrupt - ring->unread;
+	for (unsigned cause = 0; cause <= WIRE_LOST_SIZE; cause++)
+		ring->told[cause] = packet->lost[cause];
 	ring->said = packet->discarded;
 	ring->time = packet->time_end;
 	return 0;
@@ -355,13 +395,14 @@ static void close_ring(struct drain *drain, unsigned index)
 	struct ring_piece piece = { .sequence = ring->begun ? ring->sequence + 1 : 0 };
 	uint64_t lost;
 
+	ring->corrupt += ring->stale; /* nobody knows how many */
 	if (ring->damaged) { /* and no packet came after it to say how much it held */
 		ring->corrupt += missing(ring);
 		ring->accounted += missing(ring);
 	}
 	lost = ring->overwritten + ring->corrupt + ring->unread;
 	for (unsigned cause = 0; cause <= WIRE_LOST_SIZE; cause++) {
-		header.lost[cause] = __atomic_load_n(&source->control->lost[cause], __ATOMIC_RELAXED);
+		header.lost[cause] = writers_lost(ring, source, cause);
 		lost += header.lost[cause];
 	}
 	if (lost == ring->said && ring->begun)
@@ -382,10 +423,14 @@ static uint64_t behind(struct drain *drain, unsigned index)
 	struct drain_ring *ring = &drain->rings[index];
 	struct ring_piece piece;
 
-	while (source && ring_copy(source, &ring->cursor, drain->buffer, &piece) > 0)
+	/* Bounded as in drain_ring(): somebody may go on writing for ever. */
+	for (uint32_t n = 0; source && n <= source->packets; n++) {
+		if (ring_copy(source, &ring->cursor, drain->buffer, &piece) <= 0)
+			break;
 		if (!piece.last)
 			ring->written =
 				((const struct wire_packet *)drain->buffer)->events_before + piece.count;
+	}
 	return missing(ring);
 }
 
@@ -425,7 +470,7 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 		totals->bytes += stream_bytes(&ring->stream);
 		if (n == names) {
 			totals->lost_names =
-				__atomic_load_n(&session->rings[n].control->lost[0], __ATOMIC_RELAXED) +
+				writers_lost(ring, &session->rings[n], WIRE_LOST_FULL) +
 				ring->corrupt + ring->unread;
 			continue;
 		}
@@ -435,8 +480,7 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 		totals->lost[WIRE_LOST_CORRUPT] += ring->corrupt;
 		totals->lost[WIRE_LOST_UNREAD] += ring->unread;
 		for (unsigned cause = 0; cause <= WIRE_LOST_SIZE; cause++)
-			totals->lost[cause] +=
-				__atomic_load_n(&session->rings[n].control->lost[cause], __ATOMIC_RELAXED);
+			totals->lost[cause] += writers_lost(ring, &session->rings[n], cause);
 		drain->recording.clock_steps += session->rings[n].control->clock_steps;
 		if (!drain->error)
 			totals->lost_late += behind(drain, n);

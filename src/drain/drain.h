@@ -32,9 +32,11 @@ struct drain_ring {
 	uint64_t kept;
 	uint64_t time;			       /* of the last record */
 	uint64_t corrupt, overwritten, unread; /* records lost here */
+	uint64_t told[WIRE_LOST_SIZE + 1];     /* records that the writers say they lost, as far as believed */
 	uint64_t said;			       /* losses that the last packet told of */
 	uint32_t content;		       /* end of the last record in the last packet, bytes */
 	bool begun;
+	bool stale;   /* the tail is not one that writers could have made: what is behind it cannot be found */
 	bool damaged; /* the rest of the packet at the cursor cannot be believed */
 };
 

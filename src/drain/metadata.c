@@ -35,7 +35,10 @@ static const char clock_types_text[] =
 	"header_clock64_t;\n"
 	"typealias integer { size = 32; align = 32; signed = false; } := header_uint32_t;\n";
 
-/* The alignment, in bits, hides what struct wire_packet holds for ourselves. */
+/*
+ * The alignment, in bits, hides what struct wire_packet holds for ourselves. cpu_id is 64 bits wide here, with the four zero
+ * bytes behind it: so the context ends where the records begin, and a reader sees that a packet without records has none.
+ */
 static const char packet_context_text[] = "	packet.context := struct {\n"
 					  "		clock64_t timestamp_begin;\n"
 					  "		clock64_t timestamp_end;\n"
@@ -43,7 +46,7 @@ static const char packet_context_text[] = "	packet.context := struct {\n"
 					  "		uint64_t packet_size;\n"
 					  "		uint64_t packet_seq_num;\n"
 					  "		uint64_t events_discarded;\n"
-					  "		uint32_t cpu_id;\n"
+					  "		uint64_t cpu_id;\n"
 					  "	} align(1024);\n";
 
 static const char event_header_text[] =

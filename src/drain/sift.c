@@ -47,7 +47,9 @@ struct sifted sift(const struct table *table, const char *packet, uint32_t begin
 {
 	struct sifted out = { .end = begin, .content = begin, .time = time, .sound = true };
 
-	while (end - out.end >= WIRE_ALIGN) {
+	if (time > now) /* nothing can follow that */
+		out.sound = false;
+	while (time <= now && end - out.end >= WIRE_ALIGN) {
 		const char *at = packet + out.end;
 		uint32_t left = end - out.end;
 		struct parsed record;

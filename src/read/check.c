@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Checking a trace: opened strictly, so that opening reports also what does not hinder reading; then the tables; then
- * every record of every stream.
+ * Checking a trace: opened strictly, so that opening reports also what does not hinder reading; then the
+ * tables; then every record of every stream.
  */
 #include "read/check.h"
 
 #include <errno.h>
 
-int burin_trace_check(const char *path, const struct burin_check_options *options, struct burin_check_result *result,
-		      struct burin_diagnosis *why)
+int burin_trace_check(const char *path, const struct burin_check_options *options,
+		      struct burin_check_result *result, struct burin_diagnosis *why)
 {
 	struct burin_open_options open = { .size = sizeof(open) };
 	struct burin_trace *trace;

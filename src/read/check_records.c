@@ -2,9 +2,10 @@
 /*
  * Checking of a stream, packet by packet, record by record.
  *
- * Counts. `events_before` is what the ring had seen before a packet: the records of the packets before it in the trace,
- * and what is missing between them. What is missing must be among what was counted as lost on the way out of the ring
- * (overwritten, corrupt, left unread); what was discarded on the way in was never in the ring.
+ * Counts. `events_before` is what the ring had seen before a packet: the records of the packets before it in
+ * the trace, and what is missing between them. What is missing must be among what was counted as lost on the
+ * way out of the ring (overwritten, corrupt, left unread); what was discarded on the way in was never in the
+ * ring.
  */
 #include <errno.h>
 #include <string.h>
@@ -37,11 +38,12 @@ struct view {
 
 static void fault_at(const struct view *view, int code, const unsigned char *at, const char *reason)
 {
-	read_fault(view->progress->trace, code, view->file, view->packet->offset + (uint64_t)(at - view->bytes), "%s",
-		   reason);
+	read_fault(view->progress->trace, code, view->file,
+		   view->packet->offset + (uint64_t)(at - view->bytes), "%s", reason);
 }
 
-static void fault_header(const struct view *view, int code, const char *reason, uint64_t value, uint64_t other)
+static void fault_header(const struct view *view, int code, const char *reason, uint64_t value,
+			 uint64_t other)
 {
 	read_fault(view->progress->trace, code, view->file, view->packet->offset, "%s (%llu, %llu)", reason,
 		   (unsigned long long)value, (unsigned long long)other);
@@ -57,11 +59,13 @@ static void check_losses(const struct view *view)
 	for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++) {
 		sum += packet->lost[cause];
 		if (last && packet->lost[cause] < last->lost[cause])
-			fault_header(view, BURIN_FAULT_COUNT, "a count of lost records is less than in the packet before",
+			fault_header(view, BURIN_FAULT_COUNT,
+				     "a count of lost records is less than in the packet before",
 				     packet->lost[cause], last->lost[cause]);
 	}
 	if (sum != packet->discarded)
-		fault_header(view, BURIN_FAULT_COUNT, "events_discarded is not the sum of the counts of lost records",
+		fault_header(view, BURIN_FAULT_COUNT,
+			     "events_discarded is not the sum of the counts of lost records",
 			     packet->discarded, sum);
 }
 
@@ -76,15 +80,25 @@ static void check_before(const struct view *view)
 	if (progress->gaps)
 		return;
 	if (packet->events_before < progress->records)
-		fault_header(view, BURIN_FAULT_COUNT, "events_before is less than the records before this packet",
+		fault_header(view, BURIN_FAULT_COUNT,
+			     "events_before is less than the records before this packet",
 			     packet->events_before, progress->records);
 	else if (missing > counted)
 		fault_header(view, BURIN_FAULT_COUNT,
-			     "records are missing before this packet, more than were counted as lost", missing, counted);
+			     "records are missing before this packet, more than were counted as lost",
+			     missing, counted);
+}
+
+static bool all_zero(const unsigned char *at, const unsigned char *end)
+{
+	while (at < end && !*at)
+		at++;
+	return at >= end;
 }
 
 static void check_header(const struct view *view)
 {
+	const struct wire_packet *header = (const struct wire_packet *)view->bytes;
 	const struct progress *progress = view->progress;
 	const struct read_packet *packet = view->packet;
 	const struct burin_ring *ring = &progress->stream->ring;
@@ -92,9 +106,16 @@ static void check_header(const struct view *view)
 	check_losses(view);
 	check_before(view);
 	if (!progress->stream->stream_id && !ring->locked && packet->cpu != ring->cpu)
-		fault_header(view, BURIN_FAULT_HEADER, "cpu_id is not the CPU of the ring", packet->cpu, ring->cpu);
+		fault_header(view, BURIN_FAULT_HEADER, "cpu_id is not the CPU of the ring", packet->cpu,
+			     ring->cpu);
+	if (header->reserved0 || header->reserved2 ||
+	    !all_zero((const unsigned char *)header->reserved1,
+		      (const unsigned char *)(header->reserved1 + 3)))
+		fault_header(view, BURIN_FAULT_PADDING, "the reserved bytes of the header are not zero",
+			     header->reserved0, header->reserved2);
 	if (packet->base_offset % WIRE_ALIGN)
-		fault_header(view, BURIN_FAULT_HEADER, "base_offset is no beginning of a record", packet->base_offset, 0);
+		fault_header(view, BURIN_FAULT_HEADER, "base_offset is no beginning of a record",
+			     packet->base_offset, 0);
 }
 
 /* ---- Records ---- */
@@ -102,7 +123,8 @@ static void check_header(const struct view *view)
 static void check_payload(const struct view *view, const unsigned char *at, const struct read_head *head)
 {
 	const struct progress *progress = view->progress;
-	const struct read_event *event = read_event_find(progress->trace, progress->stream->stream_id, head->id);
+	const struct read_event *event =
+		read_event_find(progress->trace, progress->stream->stream_id, head->id);
 	const unsigned char *payload = at + head->bytes;
 	uint32_t offsets[WIRE_ARGS_MAX + 1];
 	const char *reason;
@@ -116,44 +138,43 @@ static void check_payload(const struct view *view, const unsigned char *at, cons
 	reason = read_layout(event, payload, head->length - head->bytes, offsets);
 	if (reason) {
 		read_fault(progress->trace, BURIN_FAULT_PAYLOAD, view->file,
-			   view->packet->offset + (uint64_t)(at - view->bytes), "a record of event %u is %s", head->id,
-			   reason);
+			   view->packet->offset + (uint64_t)(at - view->bytes), "a record of event %u is %s",
+			   head->id, reason);
 		return;
 	}
 	for (unsigned n = 0; n < event->open.fields; n++) {
 		if (event->fields[n].open.type == WIRE_BOOL && payload[offsets[n]] > 1)
-			fault_at(view, BURIN_FAULT_PAYLOAD, payload + offsets[n], "a bool that is neither 0 nor 1");
+			fault_at(view, BURIN_FAULT_PAYLOAD, payload + offsets[n],
+				 "a bool that is neither 0 nor 1");
 	}
 }
 
 /* Times against the base: that of the packet, then that of each extended record. */
-static void check_base(const struct view *view, const unsigned char *at, const struct read_head *head, uint64_t *base)
+static void check_base(const struct view *view, const unsigned char *at, const struct read_head *head,
+		       uint64_t *base)
 {
 	const struct read_packet *packet = view->packet;
 	bool extended = head->bytes == sizeof(struct wire_extended);
 
 	if (packet->base_offset && (uint64_t)(at - view->bytes) == packet->base_offset &&
 	    (!extended || head->time != packet->base_time))
-		fault_at(view, BURIN_FAULT_TIME, at, "base_offset and base_time of the packet do not fit this record");
+		fault_at(view, BURIN_FAULT_TIME, at,
+			 "base_offset and base_time of the packet do not fit this record");
 	if (extended)
 		*base = head->time;
 	else if (head->time < *base || head->time - *base >= (uint64_t)1 << 32)
-		fault_at(view, BURIN_FAULT_TIME, at, "a compact record outside the 2^32 ticks behind its time base");
-}
-
-static bool all_zero(const unsigned char *at, const unsigned char *end)
-{
-	while (at < end && !*at)
-		at++;
-	return at >= end;
+		fault_at(view, BURIN_FAULT_TIME, at,
+			 "a compact record outside the 2^32 ticks behind its time base");
 }
 
 /* Walks the records; returns how many there are. *whole: all of them could be read. */
 static uint64_t check_records(const struct view *view, bool *whole)
 {
 	const struct read_packet *packet = view->packet;
-	const unsigned char *at = view->bytes + sizeof(struct wire_packet), *end = view->bytes + packet->content_bytes;
-	uint64_t time = packet->time_begin, base = packet->base_offset ? packet->time_begin : packet->base_time;
+	const unsigned char *at = view->bytes + sizeof(struct wire_packet),
+			    *end = view->bytes + packet->content_bytes;
+	uint64_t time = packet->time_begin,
+		 base = packet->base_offset ? packet->time_begin : packet->base_time;
 	uint64_t count = 0;
 
 	while (at < end) {
@@ -162,7 +183,8 @@ static uint64_t check_records(const struct view *view, bool *whole)
 		const unsigned char *next;
 
 		if (bad != READ_GOOD) {
-			read_bad_report(view->progress->trace, view->file, packet->offset + (uint64_t)(at - view->bytes), bad);
+			read_bad_report(view->progress->trace, view->file,
+					packet->offset + (uint64_t)(at - view->bytes), bad);
 			*whole = false;
 			return count;
 		}
@@ -172,9 +194,11 @@ static uint64_t check_records(const struct view *view, bool *whole)
 		if (!all_zero(at + head.length, next < end ? next : end))
 			fault_at(view, BURIN_FAULT_PADDING, at, "the padding behind this record is not zero");
 		if (next > end && at + head.length != end)
-			fault_at(view, BURIN_FAULT_PADDING, at, "content_size does not end with the last record");
+			fault_at(view, BURIN_FAULT_PADDING, at,
+				 "content_size does not end with the last record");
 		else if (next == end && head.length % WIRE_ALIGN)
-			fault_at(view, BURIN_FAULT_PADDING, at, "content_size covers the padding of the last record");
+			fault_at(view, BURIN_FAULT_PADDING, at,
+				 "content_size covers the padding of the last record");
 		time = head.time;
 		at = next;
 		count++;
@@ -182,8 +206,8 @@ static uint64_t check_records(const struct view *view, bool *whole)
 	return count;
 }
 
-/* The bytes behind the content are zero; but behind the last packet of a file that was not finished, a record may have
- * been on its way. */
+/* The bytes behind the content are zero; but behind the last packet of a file that was not finished, a record
+ * may have been on its way. */
 static void check_rest(struct progress *progress, const struct view *view, bool last_of_file)
 {
 	const struct read_packet *packet = view->packet;
@@ -198,9 +222,10 @@ static void check_rest(struct progress *progress, const struct view *view, bool 
 
 		for (ssize_t n = 0; n < got; n++) {
 			if (bytes[n]) {
-				read_fault(progress->trace, BURIN_FAULT_PADDING, view->file, at + (uint64_t)n,
-					   "not zero, behind the content of the packet that begins at byte %llu",
-					   (unsigned long long)packet->offset);
+				read_fault(
+					progress->trace, BURIN_FAULT_PADDING, view->file, at + (uint64_t)n,
+					"not zero, behind the content of the packet that begins at byte %llu",
+					(unsigned long long)packet->offset);
 				return;
 			}
 		}
@@ -211,8 +236,11 @@ static int check_packet(struct progress *progress, size_t number, struct burin_c
 {
 	struct read_stream *stream = progress->stream;
 	struct read_packet *packet = &stream->packets[number];
-	bool last_of_file = number + 1 == stream->packet_count || stream->packets[number + 1].file != packet->file;
-	struct view view = { .progress = progress, .packet = packet, .file = stream->files[packet->file].name };
+	bool last_of_file =
+		number + 1 == stream->packet_count || stream->packets[number + 1].file != packet->file;
+	struct view view = { .progress = progress,
+			     .packet = packet,
+			     .file = stream->files[packet->file].name };
 	uint64_t count;
 	bool whole = true;
 	int loaded = read_packet_load(&progress->loader, progress->trace, stream, packet);

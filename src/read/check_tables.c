@@ -19,7 +19,8 @@ static void check_metadata(const struct burin_trace *trace)
 	int result = read_directory_load(trace, "metadata", METADATA_MAX, &text, &bytes);
 
 	if (result) {
-		read_fault(trace, BURIN_FAULT_METADATA, "metadata", 0, "cannot read: %s", burin_fault_name(result));
+		read_fault(trace, BURIN_FAULT_METADATA, "metadata", 0, "cannot read: %s",
+			   burin_fault_name(result));
 		return;
 	}
 	if (bytes < sizeof(begins) || memcmp(text, begins, sizeof(begins) - 1) != 0)
@@ -40,7 +41,8 @@ static void check_word(const struct burin_trace *trace, const char *key, const c
 		if (!strcmp(value, words[n]))
 			return;
 	}
-	read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0, value ? "%s has an unknown value" : "%s is missing", key);
+	read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0,
+		   value ? "%s has an unknown value" : "%s is missing", key);
 }
 
 static void check_uuid(const struct burin_trace *trace, const char *key)
@@ -49,18 +51,21 @@ static void check_uuid(const struct burin_trace *trace, const char *key)
 	uint8_t uuid[16];
 
 	if (!value || strlen(value) != 36 || !read_uuid_parse(value, uuid))
-		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0, value ? "%s is no uuid" : "%s is missing", key);
+		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0,
+			   value ? "%s is no uuid" : "%s is missing", key);
 }
 
-static void check_number(const struct burin_trace *trace, const char *key, uint64_t low, uint64_t high, bool power)
+static void check_number(const struct burin_trace *trace, const char *key, uint64_t low, uint64_t high,
+			 bool power)
 {
 	uint64_t value = 0;
 
 	if (read_recording_number(trace, key, &value))
-		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0, "%s is missing or no number", key);
+		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0, "%s is missing or no number",
+			   key);
 	else if (value < low || value > high || (power && (value & (value - 1))))
-		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0, "%s is %llu, which cannot be", key,
-			   (unsigned long long)value);
+		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0, "%s is %llu, which cannot be",
+			   key, (unsigned long long)value);
 }
 
 static void check_recording(const struct burin_trace *trace)
@@ -88,7 +93,8 @@ static int by_name(const void *a, const void *b)
 	return order ? order : ((*one)->id > (*other)->id) - ((*one)->id < (*other)->id);
 }
 
-/* No two events of one name: another format would have been refused, the same would have been the same event. */
+/* No two events of one name: another format would have been refused, the same would have been the same event.
+ */
 static void check_names_unique(const struct burin_trace *trace)
 {
 	const struct burin_event **events = calloc(trace->event_count + 1, sizeof(*events));
@@ -104,10 +110,23 @@ static void check_names_unique(const struct burin_trace *trace)
 	for (size_t n = 1; n < count; n++) {
 		if (!strcmp(events[n]->name, events[n - 1]->name))
 			read_fault(trace, BURIN_FAULT_EVENTS, events_file,
-				   sizeof(struct wire_events) + (events[n]->id - 1) * sizeof(struct wire_event),
-				   "%s is here twice: events %u and %u", events[n]->name, events[n - 1]->id, events[n]->id);
+				   sizeof(struct wire_events) +
+					   (events[n]->id - 1) * sizeof(struct wire_event),
+				   "%s is here twice: events %u and %u", events[n]->name, events[n - 1]->id,
+				   events[n]->id);
 	}
 	free(events);
+}
+
+/* Every thread announces itself, so records without any names have lost them. */
+static void check_names_there(const struct burin_trace *trace)
+{
+	uint64_t lost = 0;
+
+	if (trace->has_records && !trace->names_stream.packet_count &&
+	    (read_recording_number(trace, "lost_names", &lost) || !lost))
+		read_fault(trace, BURIN_FAULT_FILE, "names", 0,
+			   "there are records, but no names of their threads");
 }
 
 void read_check_tables(const struct burin_trace *trace, bool *unfinished)
@@ -119,4 +138,5 @@ void read_check_tables(const struct burin_trace *trace, bool *unfinished)
 	if (trace->recording.sound)
 		check_recording(trace);
 	check_names_unique(trace);
+	check_names_there(trace);
 }

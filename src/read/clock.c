@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Ticks of the trace's clock and nanoseconds since 1970: ns = offset + ticks * 10^9 / hz, exact, without overflow.
+ * Ticks of the trace's clock and nanoseconds since 1970: ns = offset + ticks * 10^9 / hz, exact, without
+ * overflow.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Counting at the speed of memory: the packets are dealt out to a few threads, each walks the headers of its packets and
- * counts for itself, and the counts are added up at the end. Payloads are not looked at.
+ * Counting at the speed of memory: the packets are dealt out to a few threads, each walks the headers of its
+ * packets and counts for itself, and the counts are added up at the end. Payloads are not looked at.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -71,15 +71,18 @@ static int tally_grow(struct tally *tally)
 	return 0;
 }
 
-/* The entry of a thread at a time; NULL if there are too many threads, or no memory. It holds until the next call. */
-static struct tally_entry *tally_find(struct tally *tally, const struct burin_trace *trace, uint32_t tid, uint64_t time)
+/* The entry of a thread at a time; NULL if there are too many threads, or no memory. It holds until the next
+ * call. */
+static struct tally_entry *tally_find(struct tally *tally, const struct burin_trace *trace, uint32_t tid,
+				      uint64_t time)
 {
 	struct tally_entry *entry;
 	size_t at;
 
 	if (4 * tally->used >= 3 * tally->room && tally->used < TIDS_MAX && tally_grow(tally))
 		return NULL;
-	for (at = tid_hash(tid) & (tally->room - 1); tally->entries[at].used; at = (at + 1) & (tally->room - 1)) {
+	for (at = tid_hash(tid) & (tally->room - 1); tally->entries[at].used;
+	     at = (at + 1) & (tally->room - 1)) {
 		entry = &tally->entries[at];
 		if (entry->sum.tid == tid && time >= entry->from && time <= entry->until)
 			return entry;
@@ -220,9 +223,9 @@ static int by_process(const void *a, const void *b)
 		return one_pid < other_pid ? -1 : 1;
 	if (one->tid != other->tid)
 		return one->tid < other->tid ? -1 : 1;
-	return one->thread && other->thread ? (one->thread->time > other->thread->time) -
-						      (one->thread->time < other->thread->time) :
-					      0;
+	return one->thread && other->thread
+		       ? (one->thread->time > other->thread->time) - (one->thread->time < other->thread->time)
+		       : 0;
 }
 
 static int list_threads(const struct tally *tally, struct read_counts *counts)

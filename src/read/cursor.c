@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Merging by time. The lanes that have a record lie in a heap, the earliest on top; of the same time, the lower ring
- * comes first (lanes are numbered in the order of rings, the names last). A move of the top lane mostly leaves it on
- * top, for records of one CPU come in runs: then it costs two comparisons.
+ * Merging by time. The lanes that have a record lie in a heap, the earliest on top; of the same time, the
+ * lower ring comes first (lanes are numbered in the order of rings, the names last). A move of the top lane
+ * mostly leaves it on top, for records of one CPU come in runs: then it costs two comparisons.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -72,14 +72,14 @@ static int open_lanes(struct burin_cursor *cursor, const struct burin_trace *tra
 {
 	for (unsigned n = 0; n < trace->stream_count; n++) {
 		if (wanted(&trace->streams[n], options))
-			read_lane_start(&cursor->lanes[cursor->lane_count++], trace, &trace->streams[n], cursor->from,
-					cursor->to);
+			read_lane_start(&cursor->lanes[cursor->lane_count++], trace, &trace->streams[n],
+					cursor->from, cursor->to);
 	}
 	if ((options->flags & BURIN_CURSOR_RING) && !cursor->lane_count)
 		return -ENOENT;
 	if (options->flags & BURIN_CURSOR_NAMES)
-		read_lane_start(&cursor->lanes[cursor->lane_count++], trace, (struct read_stream *)&trace->names_stream,
-				cursor->from, cursor->to);
+		read_lane_start(&cursor->lanes[cursor->lane_count++], trace,
+				(struct read_stream *)&trace->names_stream, cursor->from, cursor->to);
 	return fill_heap(cursor);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Faults: counted, kept, told to the callback, each place once. A packet may be read by several cursors (and is, by the
- * slices of a dump), so a fault is remembered by a hash of its place; when the memory for that is full, faults are
- * still counted and told, perhaps more than once.
+ * Faults: counted, kept, told to the callback, each place once. A packet may be read by several cursors (and
+ * is, by the slices of a dump), so a fault is remembered by a hash of its place; when the memory for that is
+ * full, faults are still counted and told, perhaps more than once.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -80,8 +80,8 @@ static bool place_add(struct read_faults *faults, uint64_t hash)
 	return true;
 }
 
-static void diagnose(struct burin_diagnosis *why, int code, const char *file, uint64_t offset, const char *reason,
-		     va_list arguments)
+static void diagnose(struct burin_diagnosis *why, int code, const char *file, uint64_t offset,
+		     const char *reason, va_list arguments)
 {
 	char text[sizeof(why->reason)];
 
@@ -93,7 +93,8 @@ static void diagnose(struct burin_diagnosis *why, int code, const char *file, ui
 	text_escape_line(why->reason, sizeof(why->reason), text);
 }
 
-void read_diagnose(struct burin_diagnosis *why, int code, const char *file, uint64_t offset, const char *reason, ...)
+void read_diagnose(struct burin_diagnosis *why, int code, const char *file, uint64_t offset,
+		   const char *reason, ...)
 {
 	va_list arguments;
 
@@ -120,7 +121,8 @@ static void keep(struct read_faults *faults, const struct burin_diagnosis *fault
 	faults->kept[faults->kept_count++] = *fault;
 }
 
-bool read_fault(const struct burin_trace *trace, int code, const char *file, uint64_t offset, const char *reason, ...)
+bool read_fault(const struct burin_trace *trace, int code, const char *file, uint64_t offset,
+		const char *reason, ...)
 {
 	struct read_faults *faults = trace->faults;
 	struct burin_diagnosis fault;

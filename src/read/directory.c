@@ -2,8 +2,8 @@
 /*
  * Which files of the directory make which stream, and reading of files.
  *
- * The list is made before any packet is looked at: a stream's file appears only when the one before is complete, so of
- * every file but the last in the list the content is final by the time it is read.
+ * The list is made before any packet is looked at: a stream's file appears only when the one before is
+ * complete, so of every file but the last in the list the content is final by the time it is read.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -55,7 +55,8 @@ ssize_t read_fully(int file, void *data, size_t bytes, uint64_t offset)
 	return (ssize_t)done;
 }
 
-int read_directory_load(const struct burin_trace *trace, const char *name, uint64_t limit, char **data, size_t *bytes)
+int read_directory_load(const struct burin_trace *trace, const char *name, uint64_t limit, char **data,
+			size_t *bytes)
 {
 	uint64_t size;
 	ssize_t done;
@@ -172,7 +173,8 @@ static int by_stream(const void *a, const void *b)
 	return (one->file > other->file) - (one->file < other->file);
 }
 
-/* Reading a directory while files appear in it may show a later file and not an earlier one: look for it by name. */
+/* Reading a directory while files appear in it may show a later file and not an earlier one: look for it by
+ * name. */
 static int fill_gaps(struct burin_trace *trace, struct read_stream *stream)
 {
 	unsigned listed = stream->file_count;
@@ -201,7 +203,8 @@ static int fill_gaps(struct burin_trace *trace, struct read_stream *stream)
 		}
 		if (first_missing < number)
 			read_fault(trace, BURIN_FAULT_FILE, stream->files[n].name, 0,
-				   "the file before it is missing: number %u of this stream", (unsigned)first_missing);
+				   "the file before it is missing: number %u of this stream",
+				   (unsigned)first_missing);
 		expected = number;
 	}
 	qsort(stream->files, stream->file_count, sizeof(*stream->files), by_number);

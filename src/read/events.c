@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * `.burin/events`: what the ids of records mean (docs/format.md). An entry that cannot be read leaves its id without
- * an event; one whose format makes no sense is still decoded by its types.
+ * `.burin/events`: what the ids of records mean (docs/format.md). An entry that cannot be read leaves its id
+ * without an event; one whose format makes no sense is still decoded by its types.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -157,8 +157,8 @@ static int load_entry(struct table *table, uint32_t id, struct read_event *event
 	};
 	result = set_fields(event, entry.types, &why);
 	if (!result && !event->spelled)
-		read_fault(table->trace, BURIN_FAULT_EVENTS, events_file, table->offset, "the format of %s: %s", name,
-			   why ? why : "cannot be read");
+		read_fault(table->trace, BURIN_FAULT_EVENTS, events_file, table->offset,
+			   "the format of %s: %s", name, why ? why : "cannot be read");
 	event->open.kind = entry.kind;
 	check_kind(table, &event->open);
 	if (entry.kind >= WIRE_KINDS)
@@ -179,7 +179,8 @@ static int load_table(struct burin_trace *trace, const char *data, size_t bytes)
 	memcpy(&header, data, sizeof(header));
 	left = bytes - sizeof(header);
 	if (header.magic != WIRE_EVENTS_MAGIC || header.count > WIRE_ID_MAX) {
-		fault(&table, header.magic == WIRE_EVENTS_MAGIC ? "more events than there are ids" : "not an event table");
+		fault(&table, header.magic == WIRE_EVENTS_MAGIC ? "more events than there are ids"
+								: "not an event table");
 		return 0;
 	}
 	if (header.reserved && trace->strict)
@@ -193,7 +194,8 @@ static int load_table(struct burin_trace *trace, const char *data, size_t bytes)
 	table.text = table.entries + count * sizeof(struct wire_event);
 	table.text_bytes = header.text_bytes < left ? header.text_bytes : (uint32_t)left;
 	if (header.text_bytes != left)
-		fault(&table, header.text_bytes < left ? "the file goes on behind its text" : "the file ends within its text");
+		fault(&table, header.text_bytes < left ? "the file goes on behind its text"
+						       : "the file ends within its text");
 	if (table.text_bytes && *table.text && trace->strict)
 		fault(&table, "the text does not begin with a NUL");
 
@@ -212,8 +214,9 @@ int read_events_load(struct burin_trace *trace)
 {
 	/* The largest table there can be: every entry with a name, a format and two file names of its own. */
 	const uint64_t limit = sizeof(struct wire_events) +
-			       (uint64_t)WIRE_ID_MAX * (sizeof(struct wire_event) + WIRE_NAME_MAX + WIRE_FORMAT_MAX +
-							2 * WIRE_FILE_MAX + 4) + 1;
+			       (uint64_t)WIRE_ID_MAX * (sizeof(struct wire_event) + WIRE_NAME_MAX +
+							WIRE_FORMAT_MAX + 2 * WIRE_FILE_MAX + 4) +
+			       1;
 	size_t bytes = 0;
 	int result = read_directory_load(trace, events_file, limit, &trace->event_text, &bytes);
 
@@ -253,14 +256,18 @@ void read_name_events_make(struct burin_trace *trace)
 		event->fields = calloc(format.count, sizeof(*event->fields));
 		if (!event->fields)
 			return; /* names are then unknown */
-		event->open = (struct burin_event){
-			.id = n + 1, .name = known[n].name, .format = "", .file = "", .refused_file = "", .fields = format.count
-		};
+		event->open = (struct burin_event){ .id = n + 1,
+						    .name = known[n].name,
+						    .format = "",
+						    .file = "",
+						    .refused_file = "",
+						    .fields = format.count };
 		for (unsigned field = 0; field < format.count; field++) {
 			event->fields[field].parsed = format.fields[field];
 			event->fields[field].open.name = event->fields[field].parsed.name;
 			event->fields[field].open.type = format.fields[field].type;
-			event->fields[field].open.conversion = format.fields[field].type == WIRE_STR ? 's' : 'u';
+			event->fields[field].open.conversion =
+				format.fields[field].type == WIRE_STR ? 's' : 'u';
 		}
 		lay_out(event, &format);
 		event->known = true;

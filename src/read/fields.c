@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The payload of a record: where its fields lie, and their values. A cursor hands out a record only after its payload
- * was found to be exactly what its event's types say, so the functions here need not look at its length again.
+ * The payload of a record: where its fields lie, and their values. A cursor hands out a record only after its
+ * payload was found to be exactly what its event's types say, so the functions here need not look at its
+ * length again.
  */
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/number.h"

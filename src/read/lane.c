@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Walking one stream. What cannot be read is reported and passed over: a record whose payload is wrong alone, as its
- * length still leads to the next; the rest of a packet when a record's header is wrong, as nothing leads on from there.
+ * Walking one stream. What cannot be read is reported and passed over: a record whose payload is wrong alone,
+ * as its length still leads to the next; the rest of a packet when a record's header is wrong, as nothing
+ * leads on from there.
  */
 #include "read/lane.h"
 
@@ -20,7 +21,8 @@ void read_bad_report(const struct burin_trace *trace, const char *file, uint64_t
 		[READ_BAD_LATE] = "the record is later than its packet's timestamp_end",
 	};
 
-	read_fault(trace, bad >= READ_BAD_BACK ? BURIN_FAULT_TIME : BURIN_FAULT_RECORD, file, offset, "%s", reasons[bad]);
+	read_fault(trace, bad >= READ_BAD_BACK ? BURIN_FAULT_TIME : BURIN_FAULT_RECORD, file, offset, "%s",
+		   reasons[bad]);
 }
 
 static const char *file_name(const struct read_lane *lane)
@@ -101,8 +103,8 @@ static bool take(struct read_lane *lane, const unsigned char *at, const struct r
 	if (!event->variable) {
 		record->offsets = event->offsets;
 		if (__builtin_expect(record->payload_bytes != event->payload_bytes, 0))
-			reason = record->payload_bytes < event->payload_bytes ? "shorter than its fields" :
-										"longer than its fields";
+			reason = record->payload_bytes < event->payload_bytes ? "shorter than its fields"
+									      : "longer than its fields";
 	} else {
 		record->offsets = lane->offsets;
 		reason = read_layout(event, record->payload, record->payload_bytes, lane->offsets);
@@ -152,8 +154,8 @@ int read_lane_next(struct read_lane *lane)
 	}
 }
 
-void read_lane_start(struct read_lane *lane, const struct burin_trace *trace, struct read_stream *stream, uint64_t from,
-		     uint64_t to)
+void read_lane_start(struct read_lane *lane, const struct burin_trace *trace, struct read_stream *stream,
+		     uint64_t from, uint64_t to)
 {
 	*lane = (struct read_lane){ .trace = trace, .stream = stream, .loader.file = -1, .to = to };
 	lane->record.ring = stream->stream_id ? UINT32_MAX : stream->ring.number;

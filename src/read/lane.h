@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A lane walks the records of one stream in order: packet after packet, record after record. A cursor merges lanes.
+ * A lane walks the records of one stream in order: packet after packet, record after record. A cursor merges
+ * lanes.
  */
 #ifndef BURIN_READ_LANE_H
 #define BURIN_READ_LANE_H
@@ -20,8 +21,8 @@ struct read_lane {
 	uint32_t offsets[WIRE_ARGS_MAX + 1]; /* of its fields, if its event is of variable size */
 };
 
-void read_lane_start(struct read_lane *lane, const struct burin_trace *trace, struct read_stream *stream, uint64_t from,
-		     uint64_t to);
+void read_lane_start(struct read_lane *lane, const struct burin_trace *trace, struct read_stream *stream,
+		     uint64_t from, uint64_t to);
 /* Moves so that the next record is the first of the stream that is not before a time. */
 void read_lane_seek(struct read_lane *lane, uint64_t time);
 /* Moves on. Return: 1 with lane->record; 0 at the end; -ENOMEM. */

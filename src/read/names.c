@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Threads and processes, from the names stream: read once at opening, kept sorted by number and time, so that who a
- * thread was at a time is one binary search.
+ * Threads and processes, from the names stream: read once at opening, kept sorted by number and time, so that
+ * who a thread was at a time is one binary search.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,7 +52,8 @@ static void *grow(void *array, size_t count, size_t size)
 
 static int add_process(struct read_names *names, const struct burin_record *record)
 {
-	struct burin_process *processes = grow(names->processes, names->process_count, sizeof(*processes)), *process;
+	struct burin_process *processes = grow(names->processes, names->process_count, sizeof(*processes)),
+			     *process;
 
 	if (!processes)
 		return -ENOMEM;
@@ -152,8 +153,8 @@ void read_names_free(struct read_names *names)
 	free(names->processes);
 }
 
-const struct burin_thread *read_thread_find(const struct burin_trace *trace, uint32_t tid, uint64_t time, uint64_t *from,
-					    uint64_t *until)
+const struct burin_thread *read_thread_find(const struct burin_trace *trace, uint32_t tid, uint64_t time,
+					    uint64_t *from, uint64_t *until)
 {
 	const struct burin_thread *threads = trace->names.threads;
 	size_t low = 0, high = trace->names.thread_count;
@@ -175,7 +176,9 @@ const struct burin_thread *read_thread_find(const struct burin_trace *trace, uin
 		return NULL;
 	}
 	*from = low && threads[low - 1].tid == tid ? threads[low].time : 0;
-	*until = low + 1 < trace->names.thread_count && threads[low + 1].tid == tid ? threads[low + 1].time - 1 : UINT64_MAX;
+	*until = low + 1 < trace->names.thread_count && threads[low + 1].tid == tid
+			 ? threads[low + 1].time - 1
+			 : UINT64_MAX;
 	return &threads[low];
 }
 
@@ -194,7 +197,8 @@ const struct burin_process *burin_trace_process(const struct burin_trace *trace,
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (processes[middle].pid < pid || (processes[middle].pid == pid && processes[middle].time <= time))
+		if (processes[middle].pid < pid ||
+		    (processes[middle].pid == pid && processes[middle].time <= time))
 			low = middle + 1;
 		else
 			high = middle;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The packets of a ring in order: sequence numbers grow, and no packet begins before the one before it. Merging by time
- * and binary search stand on that, and no record may be read twice. Where two neighbours disagree, one of them lies, and
- * a packet whose number or time was damaged must not take all that follow it along: the packet after the two decides
- * with which of them it agrees.
+ * The packets of a ring in order: sequence numbers grow, and no packet begins before the one before it.
+ * Merging by time and binary search stand on that, and no record may be read twice. Where two neighbours
+ * disagree, one of them lies, and a packet whose number or time was damaged must not take all that follow it
+ * along: the packet after the two decides with which of them it agrees.
  */
 #include "read/trace.h"
 
@@ -19,12 +19,13 @@ static bool in_order(const struct read_packet *one, const struct read_packet *ne
 	return one->time_begin <= next->time_begin;
 }
 
-static void drop(struct burin_trace *trace, struct read_stream *stream, const struct read_packet *packet, enum key key)
+static void drop(struct burin_trace *trace, struct read_stream *stream, const struct read_packet *packet,
+		 enum key key)
 {
-	read_fault(trace, key == KEY_TIME ? BURIN_FAULT_TIME : BURIN_FAULT_ORDER, stream->files[packet->file].name,
-		   packet->offset,
-		   key == KEY_TIME ? "timestamp_begin %llu is out of order; the packet was passed over" :
-				     "packet_seq_num %llu is out of order; the packet was passed over",
+	read_fault(trace, key == KEY_TIME ? BURIN_FAULT_TIME : BURIN_FAULT_ORDER,
+		   stream->files[packet->file].name, packet->offset,
+		   key == KEY_TIME ? "timestamp_begin %llu is out of order; the packet was passed over"
+				   : "packet_seq_num %llu is out of order; the packet was passed over",
 		   (unsigned long long)(key == KEY_TIME ? packet->time_begin : packet->sequence));
 	read_skip_packets(trace, 1);
 	stream->ring.skipped++;
@@ -41,7 +42,8 @@ static void sort_out(struct burin_trace *trace, struct read_stream *stream, enum
 
 		if (kept && !in_order(&packets[kept - 1], packet, key)) {
 			const struct read_packet *last = &packets[kept - 1];
-			bool last_lies = after && !in_order(last, after, key) && in_order(packet, after, key) &&
+			bool last_lies = after && !in_order(last, after, key) &&
+					 in_order(packet, after, key) &&
 					 (kept < 2 || in_order(&packets[kept - 2], packet, key));
 
 			if (!last_lies) {

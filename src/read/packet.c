@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The index of a stream: the header of every packet, checked and kept, so that nothing later has to doubt an offset.
- * And loading: the bytes of one packet into a private buffer. Files are read, not mapped: a file that somebody
- * truncates while it is mapped kills the reader with SIGBUS, and reading 64 KiB into a warm buffer costs no more.
+ * The index of a stream: the header of every packet, checked and kept, so that nothing later has to doubt an
+ * offset. And loading: the bytes of one packet into a private buffer. Files are read, not mapped: a file that
+ * somebody truncates while it is mapped kills the reader with SIGBUS, and reading 64 KiB into a warm buffer
+ * costs no more.
  *
- * Reading beside a recorder that is writing (docs/format.md, "Trace"). It writes records, then the counts, then
- * content_size; and it announces the next packet by reducing packet_size, once this packet is final. So a header is
- * read twice. If it was already closed the first time, the second reading is final. If it is open both times, the first
- * content_size is taken: all that it covers had been written, and the counts of the second reading are no older.
+ * Reading beside a recorder that is writing (docs/format.md, "Trace"). It writes records, then the counts,
+ * then content_size; and it announces the next packet by reducing packet_size, once this packet is final. So
+ * a header is read twice. If it was already closed the first time, the second reading is final. If it is open
+ * both times, the first content_size is taken: all that it covers had been written, and the counts of the
+ * second reading are no older.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +42,8 @@ static bool reaches_end(const struct wire_packet *header, uint64_t rest)
 	return header->packet_bits / 8 >= rest;
 }
 
-/* Reads a header as the comment above tells. Return: 0, or a negative errno (-ENODATA: the file has shrunk). */
+/* Reads a header as the comment above tells. Return: 0, or a negative errno (-ENODATA: the file has shrunk).
+ */
 static int read_header(const struct indexing *in, uint64_t offset, struct wire_packet *header)
 {
 	struct wire_packet before = { .magic = 0 };
@@ -62,14 +65,16 @@ static int read_header(const struct indexing *in, uint64_t offset, struct wire_p
 	return 0;
 }
 
-/* The next offset from which a packet of this trace seems to begin; the end of the file if there is none near. */
+/* The next offset from which a packet of this trace seems to begin; the end of the file if there is none
+ * near. */
 static uint64_t search_packet(const struct indexing *in, uint64_t offset)
 {
 	unsigned char bytes[SEARCH_STEP + HEADER_BYTES];
 	const uint32_t magic = WIRE_MAGIC;
 
 	offset = (offset + 7) & ~(uint64_t)7;
-	for (uint64_t limit = offset + SEARCH_MAX; offset < limit && offset < in->size; offset += SEARCH_STEP) {
+	for (uint64_t limit = offset + SEARCH_MAX; offset < limit && offset < in->size;
+	     offset += SEARCH_STEP) {
 		ssize_t got = read_fully(in->file, bytes, sizeof(bytes), offset);
 
 		for (ssize_t at = 0; at + HEADER_BYTES <= got && at < SEARCH_STEP; at += 8) {
@@ -86,15 +91,18 @@ static bool belongs(const struct indexing *in, uint64_t offset, const struct wir
 	const struct read_stream *stream = in->stream;
 
 	if (memcmp(header->uuid, in->trace->uuid, 16))
-		read_fault(in->trace, BURIN_FAULT_HEADER, in->name, offset, "a packet of another trace (its uuid differs)");
+		read_fault(in->trace, BURIN_FAULT_HEADER, in->name, offset,
+			   "a packet of another trace (its uuid differs)");
 	else if (header->stream_id != stream->stream_id)
-		read_fault(in->trace, BURIN_FAULT_HEADER, in->name, offset, "stream_id is %u, not %u", header->stream_id,
-			   stream->stream_id);
+		read_fault(in->trace, BURIN_FAULT_HEADER, in->name, offset, "stream_id is %u, not %u",
+			   header->stream_id, stream->stream_id);
 	else if (header->stream_instance != stream->ring.number)
-		read_fault(in->trace, BURIN_FAULT_HEADER, in->name, offset, "a packet of ring %llu in a file of ring %u",
+		read_fault(in->trace, BURIN_FAULT_HEADER, in->name, offset,
+			   "a packet of ring %llu in a file of ring %u",
 			   (unsigned long long)header->stream_instance, stream->ring.number);
 	else if (header->time_begin > header->time_end)
-		read_fault(in->trace, BURIN_FAULT_TIME, in->name, offset, "timestamp_begin is later than timestamp_end");
+		read_fault(in->trace, BURIN_FAULT_TIME, in->name, offset,
+			   "timestamp_begin is later than timestamp_end");
 	else
 		return true;
 	return false;
@@ -105,16 +113,18 @@ static uint32_t content_bytes(const struct wire_packet *header, uint64_t bytes)
 {
 	uint64_t content = header->content_bits / 8;
 
-	if (header->content_bits % 8 || content < HEADER_BYTES || content > bytes || content > WIRE_PACKET_MAX)
+	if (header->content_bits % 8 || content < HEADER_BYTES || content > bytes ||
+	    content > WIRE_PACKET_MAX)
 		return 0;
 	return (uint32_t)content;
 }
 
 /*
- * Where the packet ends and how much of it can be read: bytes of the packet, and of its content (0: nothing can be
- * read). Of a packet that is longer than its file, what the file has is read.
+ * Where the packet ends and how much of it can be read: bytes of the packet, and of its content (0: nothing
+ * can be read). Of a packet that is longer than its file, what the file has is read.
  */
-static uint64_t measure(const struct indexing *in, uint64_t offset, const struct wire_packet *header, uint32_t *content)
+static uint64_t measure(const struct indexing *in, uint64_t offset, const struct wire_packet *header,
+			uint32_t *content)
 {
 	uint64_t rest = in->size - offset, bytes = header->packet_bits / 8;
 	bool whole = header->packet_bits % 64 == 0 && bytes >= HEADER_BYTES;
@@ -129,9 +139,11 @@ static uint64_t measure(const struct indexing *in, uint64_t offset, const struct
 	}
 	if (whole)
 		read_fault(in->trace, BURIN_FAULT_SIZE, in->name, offset,
-			   "the file ends %llu bytes before the end of this packet", (unsigned long long)(bytes - rest));
+			   "the file ends %llu bytes before the end of this packet",
+			   (unsigned long long)(bytes - rest));
 	else
-		read_fault(in->trace, BURIN_FAULT_SIZE, in->name, offset, "packet_size of %llu bits is no packet's",
+		read_fault(in->trace, BURIN_FAULT_SIZE, in->name, offset,
+			   "packet_size of %llu bits is no packet's",
 			   (unsigned long long)header->packet_bits);
 	if (*content > rest)
 		*content = (uint32_t)rest;
@@ -189,14 +201,16 @@ static int index_file(struct indexing *in)
 		}
 		result = read_header(in, offset, &header);
 		if (result) {
-			read_fault(in->trace, BURIN_FAULT_CHANGED, in->name, offset, "cannot read this packet's header: %s",
+			read_fault(in->trace, BURIN_FAULT_CHANGED, in->name, offset,
+				   "cannot read this packet's header: %s",
 				   result == -ENODATA ? "the file has shrunk" : burin_fault_name(result));
 			return 0;
 		}
 		if (header.magic != (uint32_t)WIRE_MAGIC) {
 			bytes = search_packet(in, offset + 8) - offset;
 			read_fault(in->trace, BURIN_FAULT_HEADER, in->name, offset,
-				   "no packet begins here; passed over %llu bytes", (unsigned long long)bytes);
+				   "no packet begins here; passed over %llu bytes",
+				   (unsigned long long)bytes);
 			in->skipped++;
 			continue;
 		}
@@ -214,7 +228,9 @@ int read_stream_index(struct burin_trace *trace, struct read_stream *stream)
 	int result = 0;
 
 	for (unsigned n = 0; n < stream->file_count && !result; n++) {
-		struct indexing in = { .trace = trace, .stream = stream, .name = stream->files[n].name, .file_index = n };
+		struct indexing in = {
+			.trace = trace, .stream = stream, .name = stream->files[n].name, .file_index = n
+		};
 
 		in.file = read_directory_open(trace, in.name, &in.size);
 		if (in.file < 0) {
@@ -240,7 +256,8 @@ void read_stream_vote(struct burin_trace *trace)
 
 	known = text && read_uuid_parse(text, trace->uuid);
 	for (unsigned n = 0; n <= trace->stream_count; n++) {
-		const struct read_stream *stream = n < trace->stream_count ? &trace->streams[n] : &trace->names_stream;
+		const struct read_stream *stream =
+			n < trace->stream_count ? &trace->streams[n] : &trace->names_stream;
 		struct wire_packet header;
 		uint64_t size;
 		int file;
@@ -266,11 +283,12 @@ void read_stream_vote(struct burin_trace *trace)
 		return;
 	memcpy(trace->uuid, first, sizeof(first));
 	if (known)
-		read_fault(trace, BURIN_FAULT_RECORDING, ".burin/recording", 0, "its uuid is that of no packet");
+		read_fault(trace, BURIN_FAULT_RECORDING, ".burin/recording", 0,
+			   "its uuid is that of no packet");
 }
 
-static int loader_open(struct read_loader *loader, const struct burin_trace *trace, const struct read_stream *stream,
-		       unsigned file_index)
+static int loader_open(struct read_loader *loader, const struct burin_trace *trace,
+		       const struct read_stream *stream, unsigned file_index)
 {
 	uint64_t size;
 
@@ -300,8 +318,8 @@ static int loader_reserve(struct read_loader *loader, size_t bytes)
 	return 0;
 }
 
-int read_packet_load(struct read_loader *loader, const struct burin_trace *trace, const struct read_stream *stream,
-		     struct read_packet *packet)
+int read_packet_load(struct read_loader *loader, const struct burin_trace *trace,
+		     const struct read_stream *stream, struct read_packet *packet)
 {
 	const char *name = stream->files[packet->file].name;
 	const char *reason = "the file has shrunk";
@@ -326,7 +344,8 @@ int read_packet_load(struct read_loader *loader, const struct burin_trace *trace
 	} else {
 		reason = burin_fault_name(result);
 	}
-	read_fault(trace, BURIN_FAULT_CHANGED, name, packet->offset, "cannot read this packet any more: %s", reason);
+	read_fault(trace, BURIN_FAULT_CHANGED, name, packet->offset, "cannot read this packet any more: %s",
+		   reason);
 	read_skip_packet(trace, packet);
 	return BURIN_FAULT_CHANGED;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * One step from record to record within a packet (docs/format.md, "Record"): the only place where headers of records are
- * taken apart. Inline, because counting and merging spend their time here.
+ * One step from record to record within a packet (docs/format.md, "Record"): the only place where headers of
+ * records are taken apart. Inline, because counting and merging spend their time here.
  */
 #ifndef BURIN_READ_RECORD_H
 #define BURIN_READ_RECORD_H
@@ -28,8 +28,8 @@ struct read_head {
 };
 
 /*
- * Takes the header apart that begins at `at`, of which `left` bytes of content are left. `time` is that of the record
- * before (for the first: the packet's begin), `last` the packet's end.
+ * Takes the header apart that begins at `at`, of which `left` bytes of content are left. `time` is that of
+ * the record before (for the first: the packet's begin), `last` the packet's end.
  */
 static inline enum read_bad read_head(const unsigned char *at, size_t left, uint64_t time, uint64_t last,
 				      struct read_head *head)

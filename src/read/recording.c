@@ -93,8 +93,8 @@ static int parse_lines(struct burin_trace *trace, char *data)
 		} else {
 			*equals = '\0';
 			if (burin_trace_recording(trace, at))
-				read_fault(trace, BURIN_FAULT_RECORDING, recording_file, (uint64_t)(at - data),
-					   "%.32s is told twice", at);
+				read_fault(trace, BURIN_FAULT_RECORDING, recording_file,
+					   (uint64_t)(at - data), "%.32s is told twice", at);
 			else if (add_line(&trace->recording, at, equals + 1))
 				return -ENOMEM;
 		}
@@ -104,8 +104,8 @@ static int parse_lines(struct burin_trace *trace, char *data)
 		;
 	if (at - data != RECORDING_BYTES && trace->strict)
 		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, (uint64_t)(at - data),
-			   *at ? "text behind the empty lines" :
-				 "the text ends here, or has a NUL, instead of newlines up to byte 4096");
+			   *at ? "text behind the empty lines"
+			       : "the text ends here, or has a NUL, instead of newlines up to byte 4096");
 	return 0;
 }
 
@@ -123,10 +123,11 @@ int read_recording_load(struct burin_trace *trace)
 		return 0;
 	}
 	if (bytes != RECORDING_BYTES)
-		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, bytes, "the file is %s than 4096 bytes",
-			   bytes < RECORDING_BYTES ? "shorter" : "longer");
+		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, bytes,
+			   "the file is %s than 4096 bytes", bytes < RECORDING_BYTES ? "shorter" : "longer");
 	if (strncmp(data, first_line, sizeof(first_line) - 1)) {
-		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0, "does not begin \"burin recording 1\"");
+		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0,
+			   "does not begin \"burin recording 1\"");
 	} else {
 		trace->recording.sound = true;
 		result = parse_lines(trace, data);
@@ -153,7 +154,8 @@ const char *burin_trace_recording(const struct burin_trace *trace, const char *k
 	return NULL;
 }
 
-int burin_trace_recording_at(const struct burin_trace *trace, unsigned n, const char **key, const char **value)
+int burin_trace_recording_at(const struct burin_trace *trace, unsigned n, const char **key,
+			     const char **value)
 {
 	if (n >= trace->recording.count)
 		return -ENOENT;

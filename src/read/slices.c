@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Cutting a trace into spans of time with about equally many bytes, so that threads can decode them side by side. Any
- * bounds give the right result; only the balance rests on the packet headers telling the truth.
+ * Cutting a trace into spans of time with about equally many bytes, so that threads can decode them side by
+ * side. Any bounds give the right result; only the balance rests on the packet headers telling the truth.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -75,7 +75,8 @@ static int collect(const struct burin_trace *trace, uint64_t from, uint64_t to, 
 	return 0;
 }
 
-ssize_t read_slices(const struct burin_trace *trace, uint64_t from, uint64_t to, uint64_t bytes, uint64_t **bounds)
+ssize_t read_slices(const struct burin_trace *trace, uint64_t from, uint64_t to, uint64_t bytes,
+		    uint64_t **bounds)
 {
 	struct points points = { .count = 0 };
 	uint64_t gathered = 0, last = from;

@@ -2,9 +2,9 @@
 /*
  * Opening and closing a trace.
  *
- * The order matters beside a recorder that is still writing: first which files there are, then the packets' headers,
- * and only then what their records refer to, the events and the names: those were written before the records, so none
- * that the index covers can be missing.
+ * The order matters beside a recorder that is still writing: first which files there are, then the packets'
+ * headers, and only then what their records refer to, the events and the names: those were written before the
+ * records, so none that the index covers can be missing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +59,8 @@ static int load(struct burin_trace *trace, struct burin_diagnosis *why)
 	trace->names_stream.stream_id = WIRE_STREAM_NAMES;
 	trace->names_stream.ring.number = UINT32_MAX;
 	for (unsigned n = 0; n <= trace->stream_count && !result; n++) {
-		struct read_stream *stream = n < trace->stream_count ? &trace->streams[n] : &trace->names_stream;
+		struct read_stream *stream =
+			n < trace->stream_count ? &trace->streams[n] : &trace->names_stream;
 
 		result = read_stream_index(trace, stream);
 		if (!result) {
@@ -75,8 +76,8 @@ static int load(struct burin_trace *trace, struct burin_diagnosis *why)
 	return result;
 }
 
-int read_trace_open(struct burin_trace **trace, const char *path, const struct burin_open_options *options, bool strict,
-		    struct burin_diagnosis *why)
+int read_trace_open(struct burin_trace **trace, const char *path, const struct burin_open_options *options,
+		    bool strict, struct burin_diagnosis *why)
 {
 	struct burin_trace *made;
 	int result;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What the files of read/ share: an open trace, its streams, the index of their packets, its events and names.
+ * What the files of read/ share: an open trace, its streams, the index of their packets, its events and
+ * names.
  *
  *	directory.c   which files make which stream
  *	packet.c      the index: every packet's header, checked; loading of one packet's records
@@ -9,7 +10,8 @@
  *	events.c      the event table        fields.c     typed access to a record's fields
  *	names.c       threads and processes  recording.c  how the trace came about
  *	clock.c       ticks and nanoseconds  diagnose.c   faults: where and why
- *	cursor.c      merging by time        count.c      counting by two threads, for summaries
+ *	lane.c        walking one stream     cursor.c     merging streams by time
+ *	count.c       counting by a few threads, for summaries
  *	slices.c      cutting a trace into spans of time of about equal size
  *	trace.c       opening and closing
  *	check.c, check_records.c, check_tables.c     holding every byte against the format
@@ -28,7 +30,7 @@
 #include "wire/packet.h"
 
 enum {
-	READ_FILE_NAME_MAX = 40, /* "locked1048575.1048575" and more */
+	READ_FILE_NAME_MAX = 40,   /* "locked1048575.1048575" and more */
 	READ_NUMBER_MAX = 1 << 20, /* numbers of rings and files stay below */
 };
 
@@ -41,7 +43,7 @@ struct read_file {
 struct read_packet {
 	uint64_t offset; /* of the header in its file */
 	uint64_t packet_bytes;
-	uint32_t content_bytes; /* header included; 152 without records */
+	uint32_t content_bytes; /* header included, and nothing else without records */
 	uint32_t file;		/* index into the stream's files */
 	uint32_t cpu;
 	bool faulty; /* counted as skipped; set atomically */
@@ -63,7 +65,7 @@ struct read_stream {
 };
 
 struct read_field {
-	struct burin_field open; /* what the public sees of it */
+	struct burin_field open;    /* what the public sees of it */
 	struct format_field parsed; /* its name, and its conversion in the format */
 };
 
@@ -115,7 +117,7 @@ struct burin_trace {
 	struct read_stream names_stream;
 	struct read_event *events; /* events[id - 1] */
 	unsigned event_count;
-	char *event_text; /* of the event table */
+	char *event_text;		  /* of the event table */
 	struct read_event name_events[2]; /* burin.process, burin.thread */
 	struct read_names names;
 	uint64_t begin, end;
@@ -126,10 +128,10 @@ struct burin_trace {
 struct read_faults *read_faults_new(void (*on_fault)(void *, const struct burin_diagnosis *), void *data);
 void read_faults_free(struct read_faults *faults);
 /* Report a fault. Returns whether it is the first of its code at that place. */
-bool read_fault(const struct burin_trace *trace, int code, const char *file, uint64_t offset, const char *reason,
-		...) __attribute__((format(printf, 5, 6)));
-void read_diagnose(struct burin_diagnosis *why, int code, const char *file, uint64_t offset, const char *reason, ...)
-	__attribute__((format(printf, 5, 6)));
+bool read_fault(const struct burin_trace *trace, int code, const char *file, uint64_t offset,
+		const char *reason, ...) __attribute__((format(printf, 5, 6)));
+void read_diagnose(struct burin_diagnosis *why, int code, const char *file, uint64_t offset,
+		   const char *reason, ...) __attribute__((format(printf, 5, 6)));
 /* A packet of which not everything can be read: counted once. */
 void read_skip_packet(const struct burin_trace *trace, struct read_packet *packet);
 void read_skip_packets(const struct burin_trace *trace, uint64_t count);
@@ -137,7 +139,8 @@ void read_skip_record(const struct burin_trace *trace);
 
 /* ---- directory.c */
 int read_directory_list(struct burin_trace *trace, struct burin_diagnosis *why);
-/* Opens a regular file of the trace for reading; *size is its size. Returns the descriptor or a negative errno. */
+/* Opens a regular file of the trace for reading; *size is its size. Returns the descriptor or a negative
+ * errno. */
 int read_directory_open(const struct burin_trace *trace, const char *name, uint64_t *size);
 /* Reads a whole file of at most limit bytes into memory (NUL-terminated, to be freed). */
 int read_directory_load(const struct burin_trace *trace, const char *name, uint64_t limit, char **data,
@@ -159,8 +162,8 @@ struct read_loader {
 	size_t room;
 };
 /* Loads a packet up to its content size. Return: 0; -ENOMEM; or a fault's code, which has been reported. */
-int read_packet_load(struct read_loader *loader, const struct burin_trace *trace, const struct read_stream *stream,
-		     struct read_packet *packet);
+int read_packet_load(struct read_loader *loader, const struct burin_trace *trace,
+		     const struct read_stream *stream, struct read_packet *packet);
 void read_loader_close(struct read_loader *loader);
 
 /* ---- order.c */
@@ -186,7 +189,8 @@ static inline const struct read_event *read_event_of(const struct burin_event *e
 	return (const struct read_event *)event;
 }
 /* The event of a record's id in a stream of records or of names; NULL if there is none. */
-static inline const struct read_event *read_event_find(const struct burin_trace *trace, uint32_t stream_id, uint32_t id)
+static inline const struct read_event *read_event_find(const struct burin_trace *trace, uint32_t stream_id,
+						       uint32_t id)
 {
 	const struct read_event *events = stream_id ? trace->name_events : trace->events;
 	unsigned count = stream_id ? 2 : trace->event_count;
@@ -195,14 +199,16 @@ static inline const struct read_event *read_event_find(const struct burin_trace 
 }
 
 /* ---- fields.c */
-/* Finds the fields of a payload of variable size. Return: 0, or why the payload is not what the event says. */
+/* Finds the fields of a payload of variable size. Return: 0, or why the payload is not what the event says.
+ */
 const char *read_layout(const struct read_event *event, const unsigned char *payload, uint32_t bytes,
 			uint32_t offsets[WIRE_ARGS_MAX + 1]);
 
 /* ---- names.c */
 int read_names_load(struct burin_trace *trace);
 void read_names_free(struct read_names *names);
-/* As burin_trace_thread(), and until when (ticks, inclusive) the answer is the same; NULL without any. *from too. */
+/* As burin_trace_thread(), and until when (ticks, inclusive) the answer is the same; NULL without any. *from
+ * too. */
 const struct burin_thread *read_thread_find(const struct burin_trace *trace, uint32_t tid, uint64_t time,
 					    uint64_t *from, uint64_t *until);
 
@@ -212,10 +218,12 @@ int read_cursor_span(struct burin_cursor *cursor, uint64_t from, uint64_t to);
 
 /* ---- slices.c */
 /*
- * Cuts the time from..to (exclusive; 0: no end) into spans with about `bytes` of records each, by the index alone. Slice
- * n is from bounds[n] to bounds[n + 1]; bounds is to be freed. Return: the number of slices, at least 1, or -ENOMEM.
+ * Cuts the time from..to (exclusive; 0: no end) into spans with about `bytes` of records each, by the index
+ * alone. Slice n is from bounds[n] to bounds[n + 1]; bounds is to be freed. Return: the number of slices, at
+ * least 1, or -ENOMEM.
  */
-ssize_t read_slices(const struct burin_trace *trace, uint64_t from, uint64_t to, uint64_t bytes, uint64_t **bounds);
+ssize_t read_slices(const struct burin_trace *trace, uint64_t from, uint64_t to, uint64_t bytes,
+		    uint64_t **bounds);
 
 /* ---- count.c */
 struct read_thread_count {
@@ -226,8 +234,8 @@ struct read_thread_count {
 
 struct read_counts {
 	uint64_t records;
-	uint64_t unknown; /* of them, those of no event in the table */
-	uint64_t *events; /* by id, event_count + 1 of them */
+	uint64_t unknown;		   /* of them, those of no event in the table */
+	uint64_t *events;		   /* by id, event_count + 1 of them */
 	struct read_thread_count *threads; /* by pid, tid, time */
 	size_t thread_count;
 	uint64_t uncounted; /* records of threads beyond the number that is kept */
@@ -239,7 +247,7 @@ int read_count(const struct burin_trace *trace, unsigned threads, struct read_co
 void read_counts_free(struct read_counts *counts);
 
 /* ---- trace.c */
-int read_trace_open(struct burin_trace **trace, const char *path, const struct burin_open_options *options, bool strict,
-		    struct burin_diagnosis *why);
+int read_trace_open(struct burin_trace **trace, const char *path, const struct burin_open_options *options,
+		    bool strict, struct burin_diagnosis *why);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The append's slow path: extended records, packet switches, locks. The essay is in ring.h. */
+#include "ring/lock.h"
 #include "ring/ring.h"
 #include "ring/section_plain.h"
 #include "ring/section_rseq.h"
@@ -57,7 +58,10 @@ static void opening_image(const struct ring *ring, struct wire_packet *image, ui
 /* Count a clock that is behind the last record: rare, and slow enough to be looked for only here. */
 static void count_clock_step(const struct ring *ring, const struct wire_packet *previous)
 {
-	if (ring_clock() < section_load(&previous->time_end))
+	/* Before the clock: it must be a time that has been. */
+	uint64_t before = __atomic_load_n(&previous->time_end, __ATOMIC_ACQUIRE);
+
+	if (ring_clock() < before)
 		__atomic_fetch_add(&ring->control->clock_steps, 1, __ATOMIC_RELAXED);
 }
 
@@ -92,7 +96,9 @@ static enum ring_result append_open(struct ring *ring, struct ring_record record
 			(const struct wire_packet *)(ring->slots + (current & ring->word_mask) * 8);
 
 		opening.previous = previous;
-		opening.previous_sequence = section_load(&previous->sequence);
+		/* Before the rest: if it is the same inside the section, what is read after it is of that
+		 * packet. */
+		opening.previous_sequence = __atomic_load_n(&previous->sequence, __ATOMIC_ACQUIRE);
 		if (inside)
 			opening.rest = (uint32_t *)(ring->slots + (position & ring->word_mask) * 8);
 		next = (current + ring->packet_words) & position_mask;
@@ -104,7 +110,8 @@ static enum ring_result append_open(struct ring *ring, struct ring_record record
 	 * ring_give_back(). */
 	if (!ring->overwrite &&
 	    sequence - __atomic_load_n(&ring->control->consumed, __ATOMIC_ACQUIRE) >= ring->packets)
-		return RING_FULL;
+		/* What was read may be of several moments: it counts only if nobody has been here since. */
+		return section_load(&ring->control->tail) == old ? RING_FULL : RING_ROOM;
 
 	opening.packet = (struct wire_packet *)(ring->slots + (next & ring->word_mask) * 8);
 	if (!have_slot(ring, opening.packet))
@@ -135,25 +142,6 @@ enum ring_result ring_append_slow(struct ring *ring, struct ring_record record, 
 		}
 	}
 	return RING_MOVED;
-}
-
-/* Take the lock, from a dead owner too: nothing beyond the tail counts, so whatever it left half done is
- * harmless. */
-static bool lock_take(uint32_t *lock, uint32_t tid)
-{
-	uint32_t owner = 0;
-
-	/* Acquire pairs with the release in lock_drop(). */
-	if (__atomic_compare_exchange_n(lock, &owner, tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		return true;
-	if (owner == tid || !ring_owner_is_dead(owner)) /* own: we are a signal handler inside the append */
-		return false;
-	return __atomic_compare_exchange_n(lock, &owner, tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-static void lock_drop(uint32_t *lock)
-{
-	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
 enum ring_result ring_append_locked(struct ring *ring, struct ring_record record, uint32_t tid)

@@ -5,76 +5,129 @@
 
 #include "ring/copy.h"
 
+enum {
+	COPY_TRIES =
+		100, /* each failure means that writers have moved on meanwhile, or that somebody scribbles */
+};
+
 /* What one look at the tail says. */
 struct look {
+	uint64_t position; /* of the open packet, in words, modulo 2^40 */
 	uint64_t sequence; /* of the open packet */
 	uint32_t end;	   /* bytes of it below the tail */
 	uint32_t count;	   /* records of it */
 	bool empty;
 };
 
-/* The tail knows the packet's number modulo 2^40 words only; it is the next such number from `from` on. */
-static struct look ring_look(const struct ring *ring, uint64_t from)
-{
-	/* Acquire: the records below the tail. Pairs with the store of the tail in every section. */
-	uint64_t tail = __atomic_load_n(&ring->control->tail, __ATOMIC_ACQUIRE);
-	uint64_t position = tail >> WIRE_TAIL_COUNT_BITS, inside = position & ring->packet_mask;
-	uint64_t wrap = (UINT64_MAX >> WIRE_TAIL_COUNT_BITS) / ring->packet_words;
-	struct look look = { .count = tail & WIRE_TAIL_COUNT_MASK, .empty = tail == 0 };
-	uint64_t number = (inside ? position : position - ring->packet_words) / ring->packet_words;
+static const uint64_t position_mask = UINT64_MAX >> WIRE_TAIL_COUNT_BITS;
 
-	look.end = (uint32_t)(inside ? inside : ring->packet_words) * 8;
-	look.sequence = from + ((number - from) & wrap);
-	return look;
+static struct look look_at(const struct ring *ring, uint64_t tail)
+{
+	uint64_t position = tail >> WIRE_TAIL_COUNT_BITS, inside = position & ring->packet_mask;
+	uint64_t back = inside ? inside : ring->packet_words;
+
+	return (struct look){ .position = (position - back) & position_mask,
+			      .end = (uint32_t)back * 8,
+			      .count = tail & WIRE_TAIL_COUNT_MASK,
+			      .empty = tail == 0 };
 }
 
-static const char *slot(const struct ring *ring, uint64_t sequence)
+static uint64_t load_tail(const struct ring *ring)
 {
-	return ring->slots + ((sequence * ring->packet_words) & ring->word_mask) * 8;
+	/* Acquire: the records below the tail. Pairs with the store of the tail in every section. */
+	return __atomic_load_n(&ring->control->tail, __ATOMIC_ACQUIRE);
+}
+
+static const struct wire_packet *slot(const struct ring *ring, uint64_t position)
+{
+	return (const struct wire_packet *)(ring->slots + (position & ring->word_mask) * 8);
+}
+
+/*
+ * Look at the tail and at its packet's sequence. The position alone would not do: it wraps, and a reader that
+ * slept would not know how often. The two belong together if the packet is the same before and after. Return:
+ * false if it was not.
+ */
+static bool ring_look(const struct ring *ring, struct look *look)
+{
+	struct look before = look_at(ring, load_tail(ring));
+	uint64_t sequence = 0;
+
+	if (!before.empty)
+		sequence = __atomic_load_n(&slot(ring, before.position)->sequence, __ATOMIC_ACQUIRE);
+	*look = look_at(ring, load_tail(ring));
+	look->sequence = sequence;
+	return look->position == before.position && look->empty == before.empty;
+}
+
+/*
+ * Whether a packet that has been copied was alive all the while: in overwrite mode it must still be among the
+ * last n - 1, and still be the one that it was.
+ */
+static bool still_alive(const struct ring *ring, const struct look *look, uint64_t position,
+			uint64_t sequence, const struct wire_packet *copied)
+{
+	uint64_t last = (uint64_t)(ring->packets - 2) * ring->packet_words;
+	uint64_t behind;
+
+	if (!ring->overwrite)
+		return true;
+	/* The copy is finished before the tail is looked at again. Pairs with the order of stores in `open`.
+	 */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	behind = (look_at(ring, load_tail(ring)).position - position) & position_mask;
+	return behind <= last && behind >= ((look->position - position) & position_mask) &&
+	       copied->sequence == sequence &&
+	       __atomic_load_n(&slot(ring, position)->sequence, __ATOMIC_RELAXED) == sequence;
+}
+
+static void advance(struct ring_cursor *cursor, const struct ring_piece *piece)
+{
+	if (piece->last)
+		*cursor = (struct ring_cursor){ piece->sequence + 1, 0 };
+	else
+		cursor->offset = piece->end;
 }
 
 int ring_copy(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_piece *piece)
 {
 	const uint64_t alive = ring->overwrite ? ring->packets - 1 : ring->packets;
 
-	for (;;) {
-		struct look look = ring_look(ring, cursor->sequence), again;
-		uint32_t begin = cursor->offset, end;
+	for (int tries = 0; tries < COPY_TRIES; tries++) {
+		uint64_t position;
+		struct look look;
 
+		if (!ring_look(ring, &look))
+			continue;
 		if (look.empty)
 			return 0;
+		if (look.sequence < cursor->sequence)
+			return -ESTALE;
 		if (look.sequence - cursor->sequence >= alive) {
 			if (!ring->overwrite)
 				return -ESTALE;
-			cursor->sequence = look.sequence - (alive - 1);
-			cursor->offset = begin = 0;
+			*cursor = (struct ring_cursor){ look.sequence - (alive - 1), 0 };
 		}
-		if (begin == 0)
-			begin = sizeof(struct wire_packet);
-		end = cursor->sequence == look.sequence ? look.end : (uint32_t)ring->packet_words * 8;
-		if (end < begin)
+		position = look.position - (look.sequence - cursor->sequence) * ring->packet_words;
+		*piece = (struct ring_piece){
+			.sequence = cursor->sequence,
+			.begin = cursor->offset ? cursor->offset : (uint32_t)sizeof(struct wire_packet),
+			.end = cursor->sequence == look.sequence ? look.end
+								 : (uint32_t)ring->packet_words * 8,
+			.last = cursor->sequence != look.sequence,
+			.count = look.count,
+		};
+		if (piece->end < piece->begin)
 			return -ESTALE;
-		if (end == begin && cursor->sequence == look.sequence)
+		if (piece->end == piece->begin && !piece->last)
 			return 0;
-		memcpy(buffer, slot(ring, cursor->sequence), sizeof(struct wire_packet));
-		memcpy((char *)buffer + begin, slot(ring, cursor->sequence) + begin, end - begin);
-
-		/* The copy is finished before the tail is looked at again. Pairs with the order of stores in
-		 * `open`. */
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		again = ring_look(ring, cursor->sequence);
-		if (ring->overwrite && again.sequence - cursor->sequence >= alive)
+		memcpy(buffer, slot(ring, position), sizeof(struct wire_packet));
+		memcpy((char *)buffer + piece->begin, (const char *)slot(ring, position) + piece->begin,
+		       piece->end - piece->begin);
+		if (!still_alive(ring, &look, position & position_mask, cursor->sequence, buffer))
 			continue;
-
-		*piece = (struct ring_piece){ .sequence = cursor->sequence, .begin = begin, .end = end };
-		piece->last = cursor->sequence != look.sequence;
-		piece->count = look.count;
-		if (piece->last) {
-			cursor->sequence++;
-			cursor->offset = 0;
-		} else {
-			cursor->offset = end;
-		}
+		advance(cursor, piece);
 		return 1;
 	}
+	return -ESTALE;
 }

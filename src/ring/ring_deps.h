@@ -28,16 +28,23 @@
 
 /*
  * Have memory behind a part of the mapping, so that no store to it is the first to find out that there is
- * none (which would be SIGBUS). Populating says it with an error. Linux 5.14.
+ * none (which would be SIGBUS). Populating says it with an error. Linux 5.14; older kernels do not know the
+ * advice (EINVAL): there each page is touched instead, and a file system that is full at that moment is
+ * SIGBUS after all.
  */
 static inline int ring_have_memory(void *begin, size_t bytes)
 {
 	uintptr_t from = (uintptr_t)begin & ~(uintptr_t)4095,
 		  to = ((uintptr_t)begin + bytes + 4095) & ~(uintptr_t)4095;
-	int saved = errno, result = madvise((void *)from, to - from, MADV_POPULATE_WRITE);
+	int saved = errno, done = madvise((void *)from, to - from, MADV_POPULATE_WRITE) == 0;
 
+	if (!done && errno == EINVAL) {
+		for (uintptr_t page = from; page < to; page += 4096) /* others may be writing there */
+			__atomic_fetch_or((uint64_t *)page, 0, __ATOMIC_RELAXED);
+		done = 1;
+	}
 	errno = saved;
-	return result == 0;
+	return done;
 }
 
 /* The session's clock; set once at joining, before any ring is written. */

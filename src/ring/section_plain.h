@@ -125,6 +125,12 @@ static inline enum ring_result section_plain_open(const struct ring *ring, struc
 		if (opening->rest)
 			__atomic_store_n(opening->rest, WIRE_ID_CLOSED, __ATOMIC_RELAXED);
 	}
+	/*
+	 * The slot after the tail's is written to only after the tail said so to everybody: a reader that
+	 * finds something new in its copy must also find the tail moved. Pairs with the acquire fence in
+	 * ring_copy().
+	 */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 	now = section_clock(before);
 	memcpy(packet, opening->image, sizeof(*packet));
 	section_store(&packet->time_begin, now);

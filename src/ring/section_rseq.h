@@ -35,90 +35,128 @@ static inline struct rseq *section_rseq(void)
 /* The bytes before the abort handler that the kernel demands (RSEQ_SIG), as an instruction that traps. */
 #define SECTION_SIGNATURE ".byte 0x0f, 0xb9, 0x3d\n\t.long 0x53053053\n"
 
-/* Enter: describe the sequence to the kernel, begin it, and see that this is still the ring's CPU. */
-#define SECTION_ENTER                                  \
-	".pushsection __rseq_cs, \"aw\"\n\t"           \
-	".balign 32\n"                                 \
-	"3:\n\t"                                       \
-	".long 0, 0\n\t"                               \
-	".quad 1f, 2f - 1f, 4f\n\t"                    \
-	".popsection\n\t"                              \
+/* clang-format off */
+
+/*
+ * Enter: describe the sequence to the kernel, begin it, and see that this is still the ring's CPU. Operands are few, and what
+ * the ring says is loaded where it is needed: each register more is one that the caller has to save.
+ */
+#define SECTION_ENTER \
+	".pushsection __rseq_cs, \"aw\"\n\t" \
+	".balign 32\n" \
+	"3:\n\t" \
+	".long 0, 0\n\t" \
+	".quad 1f, 2f - 1f, 4f\n\t" \
+	".popsection\n\t" \
 	".pushsection __rseq_cs_ptr_array, \"aw\"\n\t" \
-	".quad 3b\n\t"                                 \
-	".popsection\n\t"                              \
-	"leaq 3b(%%rip), %%rax\n\t"                    \
-	"movq %%rax, %c[rseq_cs](%[rs])\n"             \
-	"1:\n\t"                                       \
-	"cmpl %[cpu], %c[cpu_id](%[rs])\n\t"           \
+	".quad 3b\n\t" \
+	".popsection\n\t" \
+	"leaq 3b(%%rip), %%rax\n\t" \
+	"movq %%rax, %c[rseq_cs](%[rs])\n" \
+	"1:\n\t" \
+	"movl %c[ring_cpu](%[ring]), %%eax\n\t" \
+	"cmpl %c[cpu_id](%[rs]), %%eax\n\t" \
 	"jne 5f\n\t"
 
 /* Leave: the sequence is over; below are the ways out of it and the abort handler. */
 #define SECTION_EXIT(label) \
 	".pushsection __rseq_exit_point_array, \"aw\"\n\t.quad 1b, " label "\n\t.popsection\n\t"
 
-#define SECTION_LEAVE                                                      \
-	"2:\n\t"                                                           \
-	".pushsection __rseq_failure, \"ax\"\n\t" SECTION_SIGNATURE "4:\n" \
-	"5:\n\t"                                                           \
-	"jmp %l[moved]\n\t"                                                \
-	".popsection\n\t" SECTION_EXIT("5b")
+#define SECTION_LEAVE \
+	"2:\n\t" \
+	".pushsection __rseq_failure, \"ax\"\n\t" SECTION_SIGNATURE \
+	"4:\n" \
+	"5:\n\t" \
+	"jmp %l[moved]\n\t" \
+	".popsection\n\t" \
+	SECTION_EXIT("5b")
 
-/* Where the record goes: rdi = tail, r8 = word in the ring, r9 = word in the packet, r10 = the packet's
- * header. */
-#define SECTION_LOCATE                              \
-	"movq (%[control]), %%rdi\n\t"              \
-	"movq %%rdi, %%r8\n\t"                      \
-	"shrq %[count_bits], %%r8\n\t"              \
-	"andq %c[word_mask](%[ring]), %%r8\n\t"     \
-	"movq %c[packet_mask](%[ring]), %%r9\n\t"   \
-	"andq %%r8, %%r9\n\t"                       \
-	"jz %l[room]\n\t" /* no packet is open */   \
-	"leaq (%%r9, %[words]), %%rax\n\t"          \
-	"cmpq %c[packet_words](%[ring]), %%rax\n\t" \
-	"ja %l[room]\n\t"                           \
-	"movq %%r8, %%r10\n\t"                      \
-	"subq %%r9, %%r10\n\t"                      \
-	"leaq (%[slots], %%r10, 8), %%r10\n\t"      \
-	"leaq (%[slots], %%r8, 8), %%r8\n\t"
+/* Where the record goes: rdi = tail, r8 = the place, r9 = word in the packet, r10 = the packet's header. */
+#define SECTION_LOCATE \
+	"movq %c[ring_control](%[ring]), %%rdi\n\t" \
+	"movq (%%rdi), %%rdi\n\t" \
+	"movq %%rdi, %%r8\n\t" \
+	"shrq %[count_bits], %%r8\n\t" \
+	"andq %c[ring_word_mask](%[ring]), %%r8\n\t" \
+	"movq %c[ring_packet_mask](%[ring]), %%r9\n\t" \
+	"andq %%r8, %%r9\n\t" \
+	"jz %l[room]\n\t" /* no packet is open */ \
+	"leaq (%%r9, %[words]), %%rax\n\t" \
+	"cmpq %c[ring_packet_words](%[ring]), %%rax\n\t" \
+	"ja %l[room]\n\t" \
+	"movq %c[ring_slots](%[ring]), %%rax\n\t" \
+	"movq %%r8, %%r10\n\t" \
+	"subq %%r9, %%r10\n\t" \
+	"leaq (%%rax, %%r10, 8), %%r10\n\t" \
+	"leaq (%%rax, %%r8, 8), %%r8\n\t"
 
 /* rax = the clock, held at `before` if it is behind. */
-#define SECTION_CLOCK(before)        \
-	"rdtsc\n\t"                  \
-	"shlq $32, %%rdx\n\t"        \
-	"orq %%rdx, %%rax\n\t"       \
+#define SECTION_CLOCK(before) \
+	"rdtsc\n\t" \
+	"shlq $32, %%rdx\n\t" \
+	"orq %%rdx, %%rax\n\t" \
 	"movq " before ", %%rdx\n\t" \
-	"cmpq %%rdx, %%rax\n\t"      \
+	"cmpq %%rdx, %%rax\n\t" \
 	"cmovb %%rdx, %%rax\n\t"
 
-/* Copy the words from the tid on to `to` (a register), r11 of them; clobbers rdx. */
-#define SECTION_COPY(to)                          \
-	"xorl %%ecx, %%ecx\n"                     \
-	"6:\n\t"                                  \
-	"movq 16(%[buffer], %%rcx, 8), %%rdx\n\t" \
-	"movq %%rdx, (" to ", %%rcx, 8)\n\t"      \
-	"incq %%rcx\n\t"                          \
-	"cmpq %%r11, %%rcx\n\t"                   \
-	"jb 6b\n\t"
+/*
+ * Copy the words from the tid on to their places. Word n of a compact record is word n + 1 of the buffer. Records of two
+ * and three words, the most usual, without a loop.
+ */
+#define SECTION_COPY_COMPACT \
+	"movq 16(%[buffer]), %%rdx\n\t" \
+	"movq %%rdx, 8(%%r8)\n\t" \
+	"cmpq $3, %[words]\n\t" \
+	"jb 7f\n\t" \
+	"movq 24(%[buffer]), %%rdx\n\t" \
+	"movq %%rdx, 16(%%r8)\n\t" \
+	"je 7f\n\t" \
+	"movl $3, %%ecx\n" \
+	"6:\n\t" \
+	"movq 8(%[buffer], %%rcx, 8), %%rdx\n\t" \
+	"movq %%rdx, (%%r8, %%rcx, 8)\n\t" \
+	"incq %%rcx\n\t" \
+	"cmpq %[words], %%rcx\n\t" \
+	"jb 6b\n" \
+	"7:\n\t"
 
-#define SECTION_COMMIT                    \
-	"movq %[words], %%rax\n\t"        \
-	"shlq %[count_bits], %%rax\n\t"   \
+/* The same for an extended record: its words are the buffer's. */
+#define SECTION_COPY_EXTENDED \
+	"leaq -1(%[words]), %%rcx\n" \
+	"6:\n\t" \
+	"movq (%[buffer], %%rcx, 8), %%rdx\n\t" \
+	"movq %%rdx, (%%r8, %%rcx, 8)\n\t" \
+	"decq %%rcx\n\t" \
+	"cmpq $2, %%rcx\n\t" \
+	"jae 6b\n\t"
+
+#define SECTION_COMMIT \
+	"movq %[words], %%rax\n\t" \
+	"shlq %[count_bits], %%rax\n\t" \
 	"leaq 1(%%rdi, %%rax), %%rax\n\t" \
-	"movq %%rax, (%[control])\n"
+	"movq %c[ring_control](%[ring]), %%rdi\n\t" \
+	"movq %%rax, (%%rdi)\n"
 
-#define SECTION_OPERANDS                                                                                    \
-	[rs] "r"(section_rseq()), [cpu] "r"(ring->cpu), [ring] "r"(ring),                                   \
-		[control] "r"(&ring->control->tail), [slots] "r"(ring->slots), [buffer] "r"(record.buffer), \
-		[words] "r"(words), [count_bits] "i"(WIRE_TAIL_COUNT_BITS),                                 \
-		[rseq_cs] "i"(offsetof(struct rseq, rseq_cs)), [cpu_id] "i"(offsetof(struct rseq, cpu_id)), \
-		[word_mask] "i"(offsetof(struct ring, word_mask)),                                          \
-		[packet_mask] "i"(offsetof(struct ring, packet_mask)),                                      \
-		[packet_words] "i"(offsetof(struct ring, packet_words)),                                    \
-		[time_end] "i"(offsetof(struct wire_packet, time_end)),                                     \
-		[base_time] "i"(offsetof(struct wire_packet, base_time)),                                   \
-		[base_offset] "i"(offsetof(struct wire_packet, base_offset))
+#define SECTION_OPERANDS \
+	[rs] "r"(section_rseq()), [ring] "r"(ring), [buffer] "r"(record.buffer), [words] "r"(words), \
+	[count_bits] "i"(WIRE_TAIL_COUNT_BITS), \
+	[rseq_cs] "i"(offsetof(struct rseq, rseq_cs)), \
+	[cpu_id] "i"(offsetof(struct rseq, cpu_id)), \
+	[ring_cpu] "i"(offsetof(struct ring, cpu)), \
+	[ring_control] "i"(offsetof(struct ring, control)), \
+	[ring_slots] "i"(offsetof(struct ring, slots)), \
+	[ring_word_mask] "i"(offsetof(struct ring, word_mask)), \
+	[ring_packet_mask] "i"(offsetof(struct ring, packet_mask)), \
+	[ring_packet_words] "i"(offsetof(struct ring, packet_words)), \
+	[time_begin] "i"(offsetof(struct wire_packet, time_begin)), \
+	[time_end] "i"(offsetof(struct wire_packet, time_end)), \
+	[base_time] "i"(offsetof(struct wire_packet, base_time)), \
+	[base_offset] "i"(offsetof(struct wire_packet, base_offset)), \
+	[sequence] "i"(offsetof(struct wire_packet, sequence))
 
-#define SECTION_CLOBBERS "rax", "rcx", "rdx", "rdi", "r8", "r9", "r10", "r11", "memory", "cc"
+#define SECTION_CLOBBERS "rax", "rcx", "rdx", "rdi", "r8", "r9", "r10", "memory", "cc"
+
+static_assert(offsetof(struct wire_ring, tail) == 0, "the sections load the tail from where control points");
 
 /* put: a compact record into the open packet. */
 static inline __attribute__((always_inline)) enum ring_result section_rseq_put(const struct ring *ring,
@@ -127,7 +165,6 @@ static inline __attribute__((always_inline)) enum ring_result section_rseq_put(c
 	uint64_t words = wire_stride(record.length) / 8;
 
 	__asm__ __volatile__ goto(
-		/* clang-format off */
 		SECTION_ENTER
 		SECTION_LOCATE
 		SECTION_CLOCK("%c[time_end](%%r10)")
@@ -142,16 +179,14 @@ static inline __attribute__((always_inline)) enum ring_result section_rseq_put(c
 		"shlq $32, %%rax\n\t"
 		"orq 8(%[buffer]), %%rax\n\t"
 		"movq %%rax, (%%r8)\n\t"
-		"addq $8, %%r8\n\t"
-		"leaq -1(%[words]), %%r11\n\t"
-		SECTION_COPY("%%r8")
+		SECTION_COPY_COMPACT
 		SECTION_COMMIT
 		SECTION_LEAVE
 		SECTION_EXIT("%l[room]")
 		SECTION_EXIT("%l[gap]")
-		/* clang-format on */
 		:
-		: SECTION_OPERANDS:SECTION_CLOBBERS
+		: SECTION_OPERANDS
+		: SECTION_CLOBBERS
 		: moved, room, gap);
 	return RING_DONE;
 moved:
@@ -168,7 +203,6 @@ static inline enum ring_result section_rseq_extend(const struct ring *ring, stru
 	uint64_t words = wire_stride(record.length) / 8 + 1;
 
 	__asm__ __volatile__ goto(
-		/* clang-format off */
 		SECTION_ENTER
 		SECTION_LOCATE
 		SECTION_CLOCK("%c[time_end](%%r10)")
@@ -179,15 +213,13 @@ static inline enum ring_result section_rseq_extend(const struct ring *ring, stru
 		"movq (%[buffer]), %%rdx\n\t"
 		"movq %%rdx, (%%r8)\n\t"
 		"movq %%rax, 8(%%r8)\n\t"
-		"addq $16, %%r8\n\t"
-		"leaq -2(%[words]), %%r11\n\t"
-		SECTION_COPY("%%r8")
+		SECTION_COPY_EXTENDED
 		SECTION_COMMIT
 		SECTION_LEAVE
 		SECTION_EXIT("%l[room]")
-		/* clang-format on */
 		:
-		: SECTION_OPERANDS:SECTION_CLOBBERS
+		: SECTION_OPERANDS
+		: SECTION_CLOBBERS
 		: moved, room);
 	return RING_DONE;
 moved:
@@ -203,10 +235,10 @@ static inline enum ring_result section_rseq_open(const struct ring *ring, struct
 	uint64_t words = wire_stride(record.length) / 8;
 
 	__asm__ __volatile__ goto(
-		/* clang-format off */
 		SECTION_ENTER
+		"movq %c[ring_control](%[ring]), %%rdi\n\t"
 		"movq %c[old](%[opening]), %%rax\n\t"
-		"cmpq (%[control]), %%rax\n\t"
+		"cmpq (%%rdi), %%rax\n\t"
 		"jne 5f\n\t"
 		"xorl %%r9d, %%r9d\n\t" /* the time not to go behind */
 		"movq %c[previous](%[opening]), %%r10\n\t"
@@ -223,10 +255,10 @@ static inline enum ring_result section_rseq_open(const struct ring *ring, struct
 		"7:\n\t"
 		SECTION_CLOCK("%%r9")
 		"movq %c[packet](%[opening]), %%r10\n\t"
-		"movq %c[image](%[opening]), %%rdi\n\t"
+		"movq %c[image](%[opening]), %%r8\n\t"
 		"xorl %%ecx, %%ecx\n"
 		"8:\n\t"
-		"movq (%%rdi, %%rcx, 8), %%rdx\n\t"
+		"movq (%%r8, %%rcx, 8), %%rdx\n\t"
 		"movq %%rdx, (%%r10, %%rcx, 8)\n\t"
 		"incq %%rcx\n\t"
 		"cmpq %[header_words], %%rcx\n\t"
@@ -238,35 +270,27 @@ static inline enum ring_result section_rseq_open(const struct ring *ring, struct
 		"orq 8(%[buffer]), %%rax\n\t"
 		"leaq (%%r10, %%rcx, 8), %%r8\n\t"
 		"movq %%rax, (%%r8)\n\t"
-		"addq $8, %%r8\n\t"
-		"leaq -1(%[words]), %%r11\n\t"
-		SECTION_COPY("%%r8")
+		SECTION_COPY_COMPACT
 		"movq %c[new](%[opening]), %%rax\n\t"
-		"movq %%rax, (%[control])\n"
+		"movq %%rax, (%%rdi)\n"
 		SECTION_LEAVE
-		/* clang-format on */
 		:
-		: [rs] "r"(section_rseq()), [cpu] "r"(ring->cpu), [control] "r"(&ring->control->tail),
-		  [buffer] "r"(record.buffer), [words] "r"(words), [opening] "r"(opening),
-		  [rseq_cs] "i"(offsetof(struct rseq, rseq_cs)), [cpu_id] "i"(offsetof(struct rseq, cpu_id)),
-		  [old] "i"(offsetof(struct ring_opening, old)),
+		: [opening] "r"(opening), [old] "i"(offsetof(struct ring_opening, old)),
 		  [new] "i"(offsetof(struct ring_opening, new)),
 		  [previous] "i"(offsetof(struct ring_opening, previous)),
 		  [previous_sequence] "i"(offsetof(struct ring_opening, previous_sequence)),
 		  [rest] "i"(offsetof(struct ring_opening, rest)),
 		  [packet] "i"(offsetof(struct ring_opening, packet)),
-		  [image] "i"(offsetof(struct ring_opening, image)),
-		  [sequence] "i"(offsetof(struct wire_packet, sequence)),
-		  [time_begin] "i"(offsetof(struct wire_packet, time_begin)),
-		  [time_end] "i"(offsetof(struct wire_packet, time_end)),
-		  [base_time] "i"(offsetof(struct wire_packet, base_time)),
-		  [header_words] "i"(sizeof(struct wire_packet) / 8), [closed] "i"(WIRE_ID_CLOSED)
+		  [image] "i"(offsetof(struct ring_opening, image)), [closed] "i"(WIRE_ID_CLOSED),
+		  [header_words] "i"(sizeof(struct wire_packet) / 8), SECTION_OPERANDS
 		: SECTION_CLOBBERS
 		: moved);
 	return RING_DONE;
 moved:
 	return RING_MOVED;
 }
+
+/* clang-format on */
 
 #endif /* RING_HAVE_RSEQ */
 #endif

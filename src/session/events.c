@@ -13,35 +13,28 @@
 
 #include "base/format.h"
 #include "base/glob.h"
-#include "ring/ring_deps.h"
+#include "ring/lock.h"
 #include "session/session.h"
 
 enum {
 	EVENTS_WAIT_MS = 1000,
 };
 
+static uint64_t *events_lock(struct session *session)
+{
+	return &((struct wire_session *)session->base)->events_lock;
+}
+
 static bool lock_events(struct session *session, uint32_t tid)
 {
-	uint32_t *lock = &((struct wire_session *)session->base)->events_lock;
 	struct timespec pause = { .tv_nsec = 1000000 };
 
 	for (int waited = 0; waited < EVENTS_WAIT_MS; waited++) {
-		uint32_t owner = 0;
-
-		/* Acquire pairs with the release in unlock_events(). */
-		if (__atomic_compare_exchange_n(lock, &owner, tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			return true;
-		if (ring_owner_is_dead(owner) &&
-		    __atomic_compare_exchange_n(lock, &owner, tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		if (lock_take(events_lock(session), tid))
 			return true;
 		nanosleep(&pause, NULL);
 	}
 	return false;
-}
-
-static void unlock_events(struct session *session)
-{
-	__atomic_store_n(&((struct wire_session *)session->base)->events_lock, 0, __ATOMIC_RELEASE);
 }
 
 /* Whether the text at an offset, which may be anything, is this string. */
@@ -168,6 +161,6 @@ int session_event_register(struct session *session, const struct session_event *
 		return -ETIMEDOUT;
 	for (unsigned n = 0; n < count; n++)
 		ids[n] = register_one(session, &events[n]);
-	unlock_events(session);
+	lock_drop(events_lock(session));
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A buffer that text is rendered into. Whoever renders reserves the most that may come and then writes without further
- * tests. When there is no memory the buffer remembers it, and what comes is dropped.
+ * A buffer that text is rendered into. Whoever renders reserves the most that may come and then writes
+ * without further tests. When there is no memory the buffer remembers it, and what comes is dropped.
  */
 #ifndef BURIN_VIEW_BUFFER_H
 #define BURIN_VIEW_BUFFER_H
@@ -32,7 +32,8 @@ static inline void view_buffer_commit(struct view_buffer *buffer, const char *en
 	buffer->used = (size_t)(end - buffer->bytes);
 }
 
-void view_buffer_print(struct view_buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void view_buffer_print(struct view_buffer *buffer, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* Bytes made safe for a terminal, or as a JSON string with its quotes. */
 void view_buffer_escape(struct view_buffer *buffer, const char *text);
 void view_buffer_json(struct view_buffer *buffer, const char *text);

@@ -24,7 +24,7 @@ struct dumping {
 	struct dumper {
 		struct burin_cursor *cursor;
 		struct view_liner liner;
-	} *dumpers;
+	} * dumpers;
 };
 
 static bool contains(const struct view_set *set, uint32_t number)
@@ -45,7 +45,8 @@ static bool event_wanted(const struct view_dump *dump, const char *name)
 	return !dump->event_count;
 }
 
-static bool record_wanted(const struct dumping *dumping, struct view_liner *liner, const struct burin_record *record)
+static bool record_wanted(const struct dumping *dumping, struct view_liner *liner,
+			  const struct burin_record *record)
 {
 	const struct view_dump *dump = dumping->dump;
 	unsigned names = record->ring == UINT32_MAX ? dumping->lines.event_count : 0;
@@ -64,7 +65,8 @@ static bool record_wanted(const struct dumping *dumping, struct view_liner *line
 	return true;
 }
 
-static int render_slice(void *data, unsigned worker, size_t slice, struct view_ordered *ordered, struct view_buffer *out)
+static int render_slice(void *data, unsigned worker, size_t slice, struct view_ordered *ordered,
+			struct view_buffer *out)
 {
 	struct dumping *dumping = data;
 	struct dumper *dumper = &dumping->dumpers[worker];

@@ -25,7 +25,8 @@ struct view_dump {
 	int file;
 };
 
-/* Return: 0; -EPIPE; another negative errno. Faults of the trace are reported as ever, and do not end the dump. */
+/* Return: 0; -EPIPE; another negative errno. Faults of the trace are reported as ever, and do not end the
+ * dump. */
 int view_dump(const struct burin_trace *trace, const struct view_dump *dump);
 
 #endif

@@ -4,8 +4,9 @@
  *
  *	{"time_ns":1700000000000000000,"cpu":0,"pid":1,"tid":2,"thread":"x","event":"net.rx","fields":{"len":5}}
  *
- * Integers, addresses too, are numbers in full; a str is a string, or null for a NULL pointer; a char a string; bytes a
- * string of hexadecimal digits; a bool true or false. cpu, pid and thread are null when unknown.
+ * Integers, addresses too, are numbers in full; a str is a string, or null for a NULL pointer; a char a
+ * string; bytes a string of hexadecimal digits; a bool true or false. cpu, pid and thread are null when
+ * unknown.
  */
 #include <errno.h>
 #include <math.h>
@@ -43,7 +44,8 @@ int view_json_prepare(const struct view_lines *lines, struct view_event *event, 
 	event->name_bytes = (uint32_t)strlen(name);
 	event->pattern.bound = FRAME_BYTES;
 	for (unsigned n = 0; n < of->fields; n++) {
-		int bytes = asprintf(&event->keys[n].text, "%s\"%s\":", n ? "," : "", burin_event_field(of, n)->name);
+		int bytes = asprintf(&event->keys[n].text, "%s\"%s\":", n ? "," : "",
+				     burin_event_field(of, n)->name);
 
 		if (bytes < 0) {
 			event->keys[n].text = NULL;
@@ -122,12 +124,12 @@ static char *render_value(char *out, const struct burin_record *record, unsigned
 	}
 }
 
-void view_json_render(struct view_liner *liner, const struct view_event *event, const struct burin_record *record,
-		      struct view_buffer *out)
+void view_json_render(struct view_liner *liner, const struct view_event *event,
+		      const struct burin_record *record, struct view_buffer *out)
 {
 	const struct view_person *person = view_liner_person(liner, record->tid, record->time);
 	char *at = view_buffer_reserve(out, VIEW_PERSON_BYTES + event->name_bytes + event->pattern.bound +
-						   TEXT_JSON_MAX * (size_t)record->payload_bytes);
+						    TEXT_JSON_MAX * (size_t)record->payload_bytes);
 
 	if (!at)
 		return;

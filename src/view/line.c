@@ -4,7 +4,8 @@
  *
  *	  0.000123456 [000]  1234/1235  worker       net.rx       len=5 proto=tcp
  *
- * Widths are chosen once from what the trace contains, so that columns stay where they are from the first line on.
+ * Widths are chosen once from what the trace contains, so that columns stay where they are from the first
+ * line on.
  */
 #include "view/line.h"
 
@@ -66,13 +67,14 @@ static void measure(struct view_lines *lines)
 }
 
 /* The event's name as every line has it. */
-static int prepare_text(const struct view_lines *lines, struct view_event *event, const char *name, unsigned columns)
+static int prepare_text(const struct view_lines *lines, struct view_event *event, const char *name,
+			unsigned columns)
 {
 	event->name = malloc(strlen(name) + columns + sizeof(color_name) + sizeof(color_off) + 2);
 	if (!event->name)
 		return -ENOMEM;
-	event->name_bytes = (uint32_t)sprintf(event->name, "%s%s%s%*s ", lines->style.color ? color_name : "", name,
-					      lines->style.color ? color_off : "",
+	event->name_bytes = (uint32_t)sprintf(event->name, "%s%s%s%*s ", lines->style.color ? color_name : "",
+					      name, lines->style.color ? color_off : "",
 					      columns > strlen(name) ? (int)(columns - strlen(name)) : 0, "");
 	return 0;
 }
@@ -92,7 +94,9 @@ int view_lines_make(struct view_lines *lines, const struct burin_trace *trace, c
 	unsigned columns = 0;
 	int result = 0;
 
-	*lines = (struct view_lines){ .trace = trace, .style = *style, .event_count = burin_trace_events(trace) };
+	*lines = (struct view_lines){ .trace = trace,
+				      .style = *style,
+				      .event_count = burin_trace_events(trace) };
 	measure(lines);
 	lines->events = calloc(lines->event_count + 2, sizeof(*lines->events));
 	if (!lines->events)
@@ -138,7 +142,8 @@ void view_lines_free(struct view_lines *lines)
 	lines->events = NULL;
 }
 
-static size_t person_text(const struct view_lines *lines, char *out, const struct burin_thread *thread, uint32_t tid)
+static size_t person_text(const struct view_lines *lines, char *out, const struct burin_thread *thread,
+			  uint32_t tid)
 {
 	char name[4 * THREAD_COLUMNS_MAX + 1] = "", pid[16] = "?";
 	int missing;
@@ -181,11 +186,11 @@ static void set_second(struct view_liner *liner, int64_t second)
 	liner->second = second;
 	liner->second_known = true;
 	if (localtime_r(&when, &parts))
-		liner->second_bytes =
-			(uint32_t)strftime(liner->second_text, sizeof(liner->second_text), "%Y-%m-%d %H:%M:%S.", &parts);
+		liner->second_bytes = (uint32_t)strftime(liner->second_text, sizeof(liner->second_text),
+							 "%Y-%m-%d %H:%M:%S.", &parts);
 	else
-		liner->second_bytes = (uint32_t)snprintf(liner->second_text, sizeof(liner->second_text), "@%lld.",
-							 (long long)second);
+		liner->second_bytes = (uint32_t)snprintf(liner->second_text, sizeof(liner->second_text),
+							 "@%lld.", (long long)second);
 }
 
 static char *render_time(struct view_liner *liner, uint64_t time, char *out)
@@ -204,8 +209,8 @@ static char *render_time(struct view_liner *liner, uint64_t time, char *out)
 	}
 	if (ns < liner->lines->begin_ns) /* announcements may come before the first record */
 		*out++ = '-';
-	since = ns < liner->lines->begin_ns ? (uint64_t)(liner->lines->begin_ns - ns) :
-					      (uint64_t)(ns - liner->lines->begin_ns);
+	since = ns < liner->lines->begin_ns ? (uint64_t)(liner->lines->begin_ns - ns)
+					    : (uint64_t)(ns - liner->lines->begin_ns);
 	seconds = since / NS_PER_S;
 	count = (size_t)(number_decimal(digits, seconds) - digits);
 	for (; count < liner->lines->second_digits; count++)
@@ -242,13 +247,14 @@ static char *put(char *out, const char *text, size_t bytes)
 	return out + bytes;
 }
 
-static void render_text(struct view_liner *liner, const struct view_event *event, const struct burin_record *record,
-			struct view_buffer *out)
+static void render_text(struct view_liner *liner, const struct view_event *event,
+			const struct burin_record *record, struct view_buffer *out)
 {
 	const struct view_person *person = view_liner_person(liner, record->tid, record->time);
 	bool color = liner->lines->style.color;
-	char *at = view_buffer_reserve(out, PREFIX_BYTES + VIEW_PERSON_BYTES + event->name_bytes + event->pattern.bound +
-						   VIEW_PATTERN_PER_BYTE * (size_t)record->payload_bytes);
+	char *at = view_buffer_reserve(out, PREFIX_BYTES + VIEW_PERSON_BYTES + event->name_bytes +
+						    event->pattern.bound +
+						    VIEW_PATTERN_PER_BYTE * (size_t)record->payload_bytes);
 
 	if (!at)
 		return;

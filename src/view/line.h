@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A record as one line, of text or of JSON. What is the same in all records of an event or of a thread is rendered
- * once and copied.
+ * A record as one line, of text or of JSON. What is the same in all records of an event or of a thread is
+ * rendered once and copied.
  */
 #ifndef BURIN_VIEW_LINE_H
 #define BURIN_VIEW_LINE_H
@@ -33,7 +33,7 @@ struct view_event {
 	struct view_key {
 		char *text; /* of JSON: "\"len\":", with a comma before all but the first */
 		uint32_t bytes;
-	} *keys;
+	} * keys;
 };
 
 /* What all lines of a dump have in common; does not change once it is made, threads share it. */
@@ -66,7 +66,8 @@ struct view_liner {
 	char second_text[48];
 };
 
-int view_lines_make(struct view_lines *lines, const struct burin_trace *trace, const struct view_style *style);
+int view_lines_make(struct view_lines *lines, const struct burin_trace *trace,
+		    const struct view_style *style);
 void view_lines_free(struct view_lines *lines);
 
 /* The thread of a record. */
@@ -76,8 +77,8 @@ void view_liner_render(struct view_liner *liner, const struct burin_record *reco
 
 /* json.c */
 int view_json_prepare(const struct view_lines *lines, struct view_event *event, const struct burin_event *of);
-void view_json_render(struct view_liner *liner, const struct view_event *event, const struct burin_record *record,
-		      struct view_buffer *out);
+void view_json_render(struct view_liner *liner, const struct view_event *event,
+		      const struct burin_record *record, struct view_buffer *out);
 size_t view_json_person(char *out, const struct burin_thread *thread, uint32_t tid);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A thread takes the next slice, renders it, and leaves the buffer in the slice's place of a small table. Whoever finds
- * that the next slice to be written is there, and that nobody else writes, writes it and those behind it. A thread that
- * is too far ahead of the writing sleeps.
+ * A thread takes the next slice, renders it, and leaves the buffer in the slice's place of a small table.
+ * Whoever finds that the next slice to be written is there, and that nobody else writes, writes it and those
+ * behind it. A thread that is too far ahead of the writing sleeps.
  */
 #include "view/ordered.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Output that several threads render and that comes out in order: the work is cut into slices, each thread renders one
- * slice after another into a buffer, and the buffers are written in the order of their slices. A buffer that grows too
- * large waits for its turn and is written in parts, so memory stays bounded.
+ * Output that several threads render and that comes out in order: the work is cut into slices, each thread
+ * renders one slice after another into a buffer, and the buffers are written in the order of their slices. A
+ * buffer that grows too large waits for its turn and is written in parts, so memory stays bounded.
  */
 #ifndef BURIN_VIEW_ORDERED_H
 #define BURIN_VIEW_ORDERED_H
@@ -20,10 +20,12 @@ struct view_ordered_work {
 	int file;	/* where to write */
 	uint64_t lines; /* no more than so many lines; 0: all */
 	/*
-	 * Renders a slice into out, and calls view_ordered_pause() after each line. Called by several threads at a time,
-	 * with a worker's number below `threads` for what each keeps for itself. Return: 0 or a negative errno.
+	 * Renders a slice into out, and calls view_ordered_pause() after each line. Called by several threads
+	 * at a time, with a worker's number below `threads` for what each keeps for itself. Return: 0 or a
+	 * negative errno.
 	 */
-	int (*render)(void *data, unsigned worker, size_t slice, struct view_ordered *ordered, struct view_buffer *out);
+	int (*render)(void *data, unsigned worker, size_t slice, struct view_ordered *ordered,
+		      struct view_buffer *out);
 	void *data;
 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Compiling formats and rendering by them. The result is what printf would have shown in the traced program, but for
- * strings, which are made safe for a terminal, byte arrays, which come as hexadecimal digits, and newlines at the end of
- * the format, which go.
+ * Compiling formats and rendering by them. The result is what printf would have shown in the traced program,
+ * but for strings, which are made safe for a terminal, byte arrays, which come as hexadecimal digits, and
+ * newlines at the end of the format, which go.
  *
- * A payload may be read 8 bytes at a time wherever a field begins: whoever holds records keeps 8 bytes behind them.
+ * A payload may be read 8 bytes at a time wherever a field begins: whoever holds records keeps 8 bytes behind
+ * them.
  */
 #include "view/pattern.h"
 
@@ -162,8 +163,8 @@ static void set_float(struct compiler *compiler, struct view_piece *piece, const
 	*compiler->text++ = '\0';
 }
 
-static void add_field(struct compiler *compiler, unsigned number, const struct burin_field *field, const char *spec,
-		      unsigned bytes)
+static void add_field(struct compiler *compiler, unsigned number, const struct burin_field *field,
+		      const char *spec, unsigned bytes)
 {
 	struct view_piece *piece = add_piece(compiler, PIECE_LITERAL);
 	unsigned modified, widest;
@@ -195,9 +196,10 @@ static void add_field(struct compiler *compiler, unsigned number, const struct b
 static void add_plain_fields(struct compiler *compiler, const struct burin_event *event)
 {
 	static const char *const specs[] = {
-		[BURIN_TYPE_BOOL] = "%u", [BURIN_TYPE_I8] = "%d",   [BURIN_TYPE_I16] = "%d", [BURIN_TYPE_I32] = "%d",
-		[BURIN_TYPE_I64] = "%d",  [BURIN_TYPE_U8] = "%u",   [BURIN_TYPE_U16] = "%u", [BURIN_TYPE_U32] = "%u",
-		[BURIN_TYPE_U64] = "%u",  [BURIN_TYPE_F32] = "%g",  [BURIN_TYPE_F64] = "%g", [BURIN_TYPE_PTR] = "%p",
+		[BURIN_TYPE_BOOL] = "%u", [BURIN_TYPE_I8] = "%d",    [BURIN_TYPE_I16] = "%d",
+		[BURIN_TYPE_I32] = "%d",  [BURIN_TYPE_I64] = "%d",   [BURIN_TYPE_U8] = "%u",
+		[BURIN_TYPE_U16] = "%u",  [BURIN_TYPE_U32] = "%u",   [BURIN_TYPE_U64] = "%u",
+		[BURIN_TYPE_F32] = "%g",  [BURIN_TYPE_F64] = "%g",   [BURIN_TYPE_PTR] = "%p",
 		[BURIN_TYPE_STR] = "%s",  [BURIN_TYPE_BYTES] = "%p", [BURIN_TYPE_CHAR] = "%c",
 	};
 
@@ -233,7 +235,8 @@ static void add_format(struct compiler *compiler, const struct burin_event *even
 int view_pattern_compile(struct view_pattern *pattern, const struct burin_event *event)
 {
 	struct compiler compiler = { .pattern = pattern };
-	size_t text = TEXT_ESCAPE_MAX * (strlen(event->format) + event->fields * (FORMAT_FIELD_NAME_MAX + 8u)) + 1;
+	size_t text =
+		TEXT_ESCAPE_MAX * (strlen(event->format) + event->fields * (FORMAT_FIELD_NAME_MAX + 8u)) + 1;
 
 	*pattern = (struct view_pattern){ .bound = 16 };
 	pattern->pieces = calloc(2 * event->fields + 1, sizeof(*pattern->pieces));
@@ -283,14 +286,16 @@ static char *pad(char *out, char byte, size_t count)
 }
 
 /* Lays sign or prefix and digits out within the width. */
-static char *lay_out(char *out, const struct view_piece *piece, const char *prefix, const char *digits, size_t count)
+static char *lay_out(char *out, const struct view_piece *piece, const char *prefix, const char *digits,
+		     size_t count)
 {
 	size_t before = strlen(prefix), zeros = 0, used;
 
 	if (piece->precision >= 0 && (size_t)piece->precision > count)
 		zeros = (size_t)piece->precision - count;
 	used = before + zeros + count;
-	if (piece->precision < 0 && (piece->flags & (FLAG_ZERO | FLAG_LEFT)) == FLAG_ZERO && piece->width > used) {
+	if (piece->precision < 0 && (piece->flags & (FLAG_ZERO | FLAG_LEFT)) == FLAG_ZERO &&
+	    piece->width > used) {
 		zeros = piece->width - used;
 		used = piece->width;
 	}
@@ -315,7 +320,10 @@ static char *render_integer(char *out, const struct view_piece *piece, const uns
 		int64_t value = load_signed(piece, at);
 
 		bits = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-		prefix = value < 0 ? "-" : piece->flags & FLAG_PLUS ? "+" : piece->flags & FLAG_SPACE ? " " : "";
+		prefix = value < 0		     ? "-"
+			 : piece->flags & FLAG_PLUS  ? "+"
+			 : piece->flags & FLAG_SPACE ? " "
+						     : "";
 	} else {
 		bits = load_unsigned(piece, at);
 	}

@@ -45,7 +45,8 @@ static void print_state(const struct burin_trace *trace, bool color, struct view
 	const char *state = view_state(trace, &unfinished);
 
 	if (!strcmp(state, "recording"))
-		text = "unfinished: still being recorded, or its recorder was killed; what it wrote is all here";
+		text = "unfinished: still being recorded, or its recorder was killed; what it wrote is all "
+		       "here";
 	else if (!strcmp(state, "failed"))
 		text = "failed: the recorder stopped early";
 	else if (unfinished)
@@ -76,7 +77,8 @@ static void print_time(const struct burin_trace *trace, struct view_buffer *out)
 	view_buffer_print(out, "%-10s %s, %s long\n", "time", when, span);
 }
 
-static void print_amount(const struct burin_trace *trace, const struct read_counts *counts, struct view_buffer *out)
+static void print_amount(const struct burin_trace *trace, const struct read_counts *counts,
+			 struct view_buffer *out)
 {
 	char records[TEXT_SHORT], packets[TEXT_SHORT], size[TEXT_SHORT], rate[TEXT_SHORT];
 	uint64_t bytes = 0, packet_count = 0, begin, end, ns;
@@ -85,8 +87,10 @@ static void print_amount(const struct burin_trace *trace, const struct read_coun
 		bytes += burin_trace_ring(trace, n)->bytes;
 		packet_count += burin_trace_ring(trace, n)->packets;
 	}
-	view_buffer_print(out, "%-10s %s in %s packets of %u rings, %s", "records", text_count(records, counts->records),
-			  text_count(packets, packet_count), burin_trace_rings(trace), text_size(size, bytes));
+	view_buffer_print(out, "%-10s %s in %s packets of %u %s, %s", "records",
+			  text_count(records, counts->records), text_count(packets, packet_count),
+			  burin_trace_rings(trace), burin_trace_rings(trace) == 1 ? "ring" : "rings",
+			  text_size(size, bytes));
 	if (counts->records)
 		view_buffer_print(out, ", %.1f bytes each", (double)bytes / (double)counts->records);
 	burin_trace_range(trace, &begin, &end);
@@ -102,9 +106,13 @@ static void print_head(const struct burin_trace *trace, const struct read_counts
 {
 	static const struct {
 		const char *label, *key;
-	} told[] = { { "command", "command" }, { "result", "result" }, { "host", "hostname" }, { "kernel", "kernel" },
+	} told[] = { { "command", "command" },
+		     { "result", "result" },
+		     { "host", "hostname" },
+		     { "kernel", "kernel" },
 		     { "mode", "mode" } };
-	const char *clock = burin_trace_recording(trace, "clock"), *hz = burin_trace_recording(trace, "clock_hz");
+	const char *clock = burin_trace_recording(trace, "clock"),
+		   *hz = burin_trace_recording(trace, "clock_hz");
 
 	for (unsigned n = 0; n < sizeof(told) / sizeof(told[0]); n++) {
 		if (burin_trace_recording(trace, told[n].key))
@@ -181,15 +189,18 @@ static void print_events(const struct burin_trace *trace, const struct read_coun
 					  text_count(number, ranked[n].count), ranked[n].id);
 	}
 	if (counts->unknown)
-		view_buffer_print(out, "%16s  (events that are not in the table)\n", text_count(number, counts->unknown));
+		view_buffer_print(out, "%16s  (events that are not in the table)\n",
+				  text_count(number, counts->unknown));
 	if (!count)
 		view_buffer_print(out, "%16s  none\n", "");
 	free(ranked);
 }
 
-static void print_process(const struct burin_trace *trace, const struct burin_thread *thread, struct view_buffer *out)
+static void print_process(const struct burin_trace *trace, const struct burin_thread *thread,
+			  struct view_buffer *out)
 {
-	const struct burin_process *process = thread ? burin_trace_process(trace, thread->pid, thread->time) : NULL;
+	const struct burin_process *process =
+		thread ? burin_trace_process(trace, thread->pid, thread->time) : NULL;
 
 	if (!thread) {
 		view_buffer_print(out, "%16s  threads that were never announced\n", "");
@@ -215,7 +226,8 @@ static void print_threads(const struct burin_trace *trace, const struct read_cou
 
 		if (!n || !entry->thread != !last || (last && entry->thread->pid != last->pid))
 			print_process(trace, entry->thread, out);
-		view_buffer_print(out, "%16s    %-8" PRIu32 " ", text_count(number, entry->count), entry->tid);
+		view_buffer_print(out, "%16s    %-8" PRIu32 " ", text_count(number, entry->count),
+				  entry->tid);
 		if (entry->thread)
 			view_buffer_escape(out, entry->thread->name);
 		view_buffer_print(out, "\n");
@@ -243,21 +255,24 @@ void view_losses_text(const struct burin_trace *trace, bool color, struct view_b
 	for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++)
 		sum += burin_trace_lost(trace, cause);
 	if (sum)
-		view_buffer_print(out, "%s%s records were lost%s\n", color ? warn : "", text_count(number, sum),
-				  color ? off : "");
+		view_buffer_print(out, "%s%s records were lost%s\n", color ? warn : "",
+				  text_count(number, sum), color ? off : "");
 	for (unsigned n = 0; n < burin_trace_rings(trace); n++) {
 		const struct burin_ring *ring = burin_trace_ring(trace, n);
 
 		for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++) {
 			if (ring->lost[cause])
-				view_buffer_print(out, "%16s  %s: %s\n", text_count(number, ring->lost[cause]), ring->name,
+				view_buffer_print(out, "%16s  %s: %s\n",
+						  text_count(number, ring->lost[cause]), ring->name,
 						  burin_loss_name(cause));
 		}
 	}
 	if (late)
-		view_buffer_print(out, "%16s  written after the recorder's last look\n", text_count(number, late));
+		view_buffer_print(out, "%16s  written after the recorder's last look\n",
+				  text_count(number, late));
 	if (names)
-		view_buffer_print(out, "%16s  names of threads or processes are missing\n", text_count(number, names));
+		view_buffer_print(out, "%16s  names of threads or processes are missing\n",
+				  text_count(number, names));
 }
 
 static void print_faults(const struct burin_trace *trace, bool color, struct view_buffer *out)
@@ -269,7 +284,8 @@ static void print_faults(const struct burin_trace *trace, bool color, struct vie
 	if (!faults)
 		return;
 	burin_trace_skipped(trace, &skipped);
-	view_buffer_print(out, "%s%s faults%s; %s packets and %s records could not be read; see burin check\n",
+	view_buffer_print(out,
+			  "%s%s faults%s; %s packets and %s records could not be read; see burin check\n",
 			  color ? warn : "", text_count(number, faults), color ? off : "",
 			  text_count(packets, skipped.packets), text_count(records, skipped.records));
 }
@@ -290,7 +306,9 @@ void view_summary_text(const struct burin_trace *trace, const struct read_counts
 	else
 		view_buffer_print(out, "nothing was lost\n");
 	if (steps)
-		view_buffer_print(out, "the clock went back before %" PRIu64 " records; their times were held\n", steps);
+		view_buffer_print(out,
+				  "the clock went back before %" PRIu64 " records; their times were held\n",
+				  steps);
 	print_faults(trace, color, out);
 	view_buffer_free(&missing);
 }

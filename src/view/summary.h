@@ -15,7 +15,8 @@ const char *view_state(const struct burin_trace *trace, bool *unfinished);
 /* Renders the summary into out. */
 void view_summary_text(const struct burin_trace *trace, const struct read_counts *counts, bool color,
 		       struct view_buffer *out);
-void view_summary_json(const struct burin_trace *trace, const struct read_counts *counts, struct view_buffer *out);
+void view_summary_json(const struct burin_trace *trace, const struct read_counts *counts,
+		       struct view_buffer *out);
 /* "lost: 12 ring full, 77 overwritten" or nothing; for the foot of a dump and for the summary. */
 void view_losses_text(const struct burin_trace *trace, bool color, struct view_buffer *out);
 

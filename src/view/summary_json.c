@@ -32,7 +32,8 @@ static void json_recording(const struct burin_trace *trace, struct view_buffer *
 	view_buffer_print(out, "},");
 }
 
-static void json_events(const struct burin_trace *trace, const struct read_counts *counts, struct view_buffer *out)
+static void json_events(const struct burin_trace *trace, const struct read_counts *counts,
+			struct view_buffer *out)
 {
 	static const char *const kinds[] = { "event", "begin", "end", "counter" };
 	bool first = true;
@@ -49,8 +50,8 @@ static void json_events(const struct burin_trace *trace, const struct read_count
 		json_key(out, "format", event->format);
 		json_key(out, "kind", event->kind < 4 ? kinds[event->kind] : "?");
 		json_key(out, "file", event->file);
-		view_buffer_print(out, "\"line\":%u,\"count\":%" PRIu64 ",\"refused\":%u,\"fields\":[", event->line,
-				  counts->events[id], event->refused);
+		view_buffer_print(out, "\"line\":%u,\"count\":%" PRIu64 ",\"refused\":%u,\"fields\":[",
+				  event->line, counts->events[id], event->refused);
 		for (unsigned n = 0; n < event->fields; n++) {
 			view_buffer_print(out, "%s", n ? "," : "");
 			view_buffer_json(out, burin_event_field(event, n)->name);
@@ -60,13 +61,15 @@ static void json_events(const struct burin_trace *trace, const struct read_count
 	view_buffer_print(out, "],\"unknown_events\":%" PRIu64 ",", counts->unknown);
 }
 
-static void json_threads(const struct burin_trace *trace, const struct read_counts *counts, struct view_buffer *out)
+static void json_threads(const struct burin_trace *trace, const struct read_counts *counts,
+			 struct view_buffer *out)
 {
 	const struct burin_process *process;
 
 	view_buffer_print(out, "\"processes\":[");
 	for (size_t n = 0; (process = burin_trace_process_at(trace, n)); n++) {
-		view_buffer_print(out, "%s{\"pid\":%u,\"parent\":%u,", n ? "," : "", process->pid, process->parent);
+		view_buffer_print(out, "%s{\"pid\":%u,\"parent\":%u,", n ? "," : "", process->pid,
+				  process->parent);
 		json_key(out, "exe", process->exe);
 		json_key(out, "command", process->command);
 		view_buffer_print(out, "\"time_ns\":%" PRId64 "}", burin_trace_ns(trace, process->time));
@@ -86,17 +89,20 @@ static void json_threads(const struct burin_trace *trace, const struct read_coun
 	view_buffer_print(out, "],");
 }
 
-static void json_rings(const struct burin_trace *trace, const struct read_counts *counts, struct view_buffer *out)
+static void json_rings(const struct burin_trace *trace, const struct read_counts *counts,
+		       struct view_buffer *out)
 {
 	view_buffer_print(out, "\"rings\":[");
 	for (unsigned n = 0; n < burin_trace_rings(trace); n++) {
 		const struct burin_ring *ring = burin_trace_ring(trace, n);
 
-		view_buffer_print(out, "%s{\"name\":\"%s\",\"packets\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"records\":%" PRIu64
-				       ",\"lost\":{",
+		view_buffer_print(out,
+				  "%s{\"name\":\"%s\",\"packets\":%" PRIu64 ",\"bytes\":%" PRIu64
+				  ",\"records\":%" PRIu64 ",\"lost\":{",
 				  n ? "," : "", ring->name, ring->packets, ring->bytes, counts->rings[n]);
 		for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++)
-			view_buffer_print(out, "%s\"%s\":%" PRIu64, cause ? "," : "", loss_keys[cause], ring->lost[cause]);
+			view_buffer_print(out, "%s\"%s\":%" PRIu64, cause ? "," : "", loss_keys[cause],
+					  ring->lost[cause]);
 		view_buffer_print(out, "}}");
 	}
 	view_buffer_print(out, "],\"lost\":{");
@@ -106,7 +112,8 @@ static void json_rings(const struct burin_trace *trace, const struct read_counts
 	view_buffer_print(out, "},");
 }
 
-void view_summary_json(const struct burin_trace *trace, const struct read_counts *counts, struct view_buffer *out)
+void view_summary_json(const struct burin_trace *trace, const struct read_counts *counts,
+		       struct view_buffer *out)
 {
 	struct burin_skipped skipped;
 	uint64_t begin, end;
@@ -117,13 +124,14 @@ void view_summary_json(const struct burin_trace *trace, const struct read_counts
 	json_recording(trace, out);
 	view_buffer_print(out, "\"records\":%" PRIu64 ",", counts->records);
 	if (!burin_trace_range(trace, &begin, &end))
-		view_buffer_print(out, "\"begin_ns\":%" PRId64 ",\"end_ns\":%" PRId64 ",", burin_trace_ns(trace, begin),
-				  burin_trace_ns(trace, end));
+		view_buffer_print(out, "\"begin_ns\":%" PRId64 ",\"end_ns\":%" PRId64 ",",
+				  burin_trace_ns(trace, begin), burin_trace_ns(trace, end));
 	json_events(trace, counts, out);
 	json_threads(trace, counts, out);
 	json_rings(trace, counts, out);
 	burin_trace_skipped(trace, &skipped);
 	view_buffer_print(out,
-			  "\"faults\":%" PRIu64 ",\"skipped_packets\":%" PRIu64 ",\"skipped_records\":%" PRIu64 "}\n",
+			  "\"faults\":%" PRIu64 ",\"skipped_packets\":%" PRIu64
+			  ",\"skipped_records\":%" PRIu64 "}\n",
 			  burin_trace_faults(trace), skipped.packets, skipped.records);
 }

@@ -40,8 +40,9 @@ enum wire_loss {
 };
 
 /*
- * To a CTF reader the packet context begins at byte 128 (its struct is aligned so), and what lies before it is alignment
- * padding: there is room for what CTF has no field for, and readers do not print it with every event.
+ * To a CTF reader the packet context begins at byte 128 (its struct is aligned so), and what lies before it
+ * is alignment padding: there is room for what CTF has no field for, and readers do not print it with every
+ * event.
  */
 struct wire_packet {
 	/* CTF packet header */

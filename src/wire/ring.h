@@ -30,21 +30,23 @@ struct wire_ring {
 	/* written by the writers */
 	uint64_t tail;
 	uint64_t lost[WIRE_LOST_CAUSES]; /* FULL, BUSY and SIZE are the writers'; the rest stays 0 here */
-	uint64_t clock_steps; /* records whose clock was behind the record before: time held still */
-	uint32_t lock;	      /* locked rings: thread id of the writer inside, 0 if none */
-	uint32_t state;	      /* enum wire_ring_state */
-	uint64_t reserved0[7];
+	uint64_t clock_steps; /* packets at whose opening the clock was behind the last record: time held
+				 still */
+	uint64_t lock; /* locked rings: thread id of the writer inside, 0 if none; above it a count of uses */
+	uint32_t state; /* enum wire_ring_state */
+	uint32_t reserved0;
+	uint64_t reserved1[6];
 	/* written by the reader (stream mode): packets given back, that is, the sequence of the first not yet
 	 * read */
 	uint64_t consumed;
-	uint64_t reserved1[15];
+	uint64_t reserved2[15];
 };
 
 static_assert(sizeof(struct wire_ring) == 256, "wire_ring");
 static_assert(offsetof(struct wire_ring, lost) == 8, "wire_ring.lost");
 static_assert(offsetof(struct wire_ring, clock_steps) == 56, "wire_ring.clock_steps");
 static_assert(offsetof(struct wire_ring, lock) == 64, "wire_ring.lock");
-static_assert(offsetof(struct wire_ring, state) == 68, "wire_ring.state");
+static_assert(offsetof(struct wire_ring, state) == 72, "wire_ring.state");
 static_assert(offsetof(struct wire_ring, consumed) == 128, "the reader's word has a cache line of its own");
 
 #endif

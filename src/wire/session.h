@@ -70,11 +70,13 @@ struct wire_session {
 
 	uint32_t owner; /* pid of the process that made the session */
 	/* changing: */
-	uint32_t events_lock; /* thread id of the one that registers, 0 if none */
-	uint32_t over;	      /* not 0: nobody reads any more */
-	uint32_t joined;      /* processes that joined, ever */
-	uint64_t pid_namespace; /* inode of the owner's; 0 unknown. Joined from within it only: locks hold thread ids */
-	uint64_t reserved[7];
+	uint32_t reserved0;
+	uint32_t over;		/* not 0: nobody reads any more */
+	uint32_t joined;	/* processes that joined, ever */
+	uint64_t pid_namespace; /* inode of the owner's; 0 unknown. Joined from within it only: locks hold
+				   thread ids */
+	uint64_t events_lock;	/* who registers, as in wire_ring.lock */
+	uint64_t reserved1[6];
 
 	char rules[WIRE_RULES_MAX]; /* globs of the events that are on from the start, each ends in NUL; an
 				       empty one ends the list */

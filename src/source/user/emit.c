@@ -84,11 +84,24 @@ static bool emit_on_cpu(struct ring_record record)
 }
 #endif
 
+/* A record whose headers are ready: onto the ring of this CPU, or one that is locked. */
+static void emit_record(struct ring_record record, uint32_t tid)
+{
+	int saved = errno;
+
+#if RING_HAVE_RSEQ
+	if (!have_rseq() || !emit_on_cpu(record))
+		emit_locked(record, tid);
+#else
+	emit_locked(record, tid);
+#endif
+	errno = saved;
+}
+
 static __attribute__((noinline, cold)) void emit_slow(struct burin_site *site, unsigned state, void *buffer,
 						      size_t payload_bytes)
 {
 	struct ring_record record = { buffer, (uint32_t)(payload_bytes + COMPACT_HEADER) };
-	int saved = errno;
 	uint32_t tid;
 
 	if (state == WIRE_CHECKED && !callback_passes(site, buffer, payload_bytes))
@@ -101,35 +114,38 @@ static __attribute__((noinline, cold)) void emit_slow(struct burin_site *site, u
 	}
 	tid = user_thread_enter();
 	ring_prepare(buffer, site->id, record.length, tid);
-#if RING_HAVE_RSEQ
-	if (have_rseq() && emit_on_cpu(record)) {
-		errno = saved;
-		return;
-	}
-#endif
-	emit_locked(record, tid);
-	errno = saved;
+	emit_record(record, tid);
 }
 
 #if RING_HAVE_RSEQ
+/*
+ * The straight way was left in the middle. All that is needed is in the buffer, so that the straight way need
+ * not keep anything else.
+ */
+static __attribute__((noinline, cold)) void emit_again(void *buffer)
+{
+	const struct wire_compact *header = (const struct wire_compact *)((char *)buffer + WIRE_ALIGN);
+
+	emit_record((struct ring_record){ buffer, header->length }, header->tid);
+}
+
 void burin_emit(struct burin_site *site, unsigned state, void *buffer, size_t payload_bytes)
 {
 	struct ring_record record = { buffer, (uint32_t)(payload_bytes + COMPACT_HEADER) };
 	const uint32_t tid = user_thread.tid;
 	const uint32_t cpu = __atomic_load_n(&section_rseq()->cpu_id_start, __ATOMIC_RELAXED);
-	const struct ring *ring;
+	const struct ring *ring = &user_session.rings[cpu];
 
 	/* tid != 0: there is a session, and this thread has been here before */
-	if (__builtin_expect(state != WIRE_ON || tid == 0 || cpu >= user_session.geometry.cpus, 0))
-		goto slow;
-	ring = &user_session.rings[cpu];
-	if (__builtin_expect(!ring->slots || payload_bytes > ring->record_max - COMPACT_HEADER, 0))
-		goto slow;
-	ring_prepare(buffer, site->id, record.length, tid);
-	if (__builtin_expect(section_rseq_put(ring, record) == RING_DONE, 1))
+	if (__builtin_expect(state != WIRE_ON || tid == 0 || cpu >= user_session.geometry.cpus ||
+				     !ring->slots || payload_bytes > ring->record_max - COMPACT_HEADER,
+			     0)) {
+		emit_slow(site, state, buffer, payload_bytes);
 		return;
-slow:
-	emit_slow(site, state, buffer, payload_bytes);
+	}
+	ring_prepare(buffer, site->id, record.length, tid);
+	if (__builtin_expect(section_rseq_put(ring, record) != RING_DONE, 0))
+		emit_again(buffer);
 }
 #else
 void burin_emit(struct burin_site *site, unsigned state, void *buffer, size_t payload_bytes)

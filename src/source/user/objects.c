@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ring/section_rseq.h"
 #include "source/user/callback.h"
 #include "source/user/objects.h"
 #include "source/user/stage.h"
@@ -46,29 +47,44 @@ void objects_unlock(void)
 static void complain(const char *what, const char *why, int error)
 {
 	char line[512];
-	int length = snprintf(line, sizeof(line), "burin: %s: %s (%s); this program runs untraced\n", what,
-			      why, strerror(-error));
+	int length = snprintf(line, sizeof(line), "burin: %.250s: %s (%s); this program runs untraced\n",
+			      what, why, strerror(-error));
 
+	/* The path is from the environment: it shall not play with the terminal. */
+	for (int n = 0; n < length - 1 && line[n]; n++)
+		if ((unsigned char)line[n] < ' ' || line[n] == 127)
+			line[n] = '?';
 	if (length > 0 && write(STDERR_FILENO, line, strnlen(line, sizeof(line))) < 0)
 		return;
+}
+
+/* Where there is none, somebody between us and the kernel may look at every load: valgrind, an emulator. */
+static bool have_rseq_at_all(void)
+{
+#if RING_HAVE_RSEQ
+	return __rseq_size != 0;
+#else
+	return false;
+#endif
 }
 
 static void join_session(void)
 {
 	const char *path = secure_getenv("BURIN_SESSION"), *why = "";
-	struct session session = { 0 };
 	int error;
 
 	joining_tried = true;
 	if (!path || !*path)
 		return;
-	error = session_join(&session, path, &why);
+	/* In its place at once, since its rings point into it. Nobody uses it before a site has its id. */
+	error = session_join(&user_session, path, &why);
 	if (error) {
 		complain(path, why, error);
 		return;
 	}
-	burin_string_max = session.geometry.string_max;
-	user_session = session;
+	burin_string_max = user_session.geometry.string_max;
+	if (!have_rseq_at_all())
+		stage_careful();
 }
 
 int burin_active(void)

@@ -2,16 +2,17 @@
 /*
  * Packs the arguments of records that have strings or byte arrays, and hands them to burin_emit.
  *
- * Two tiers. The first serves the usual record, whose strings are short: one pass into a buffer on the stack, of which
- * only the end is checked. What it cannot do (a string of hundreds of bytes, one that is longer than the limit, one
- * that would have to be read with care) the second does from the beginning: it measures everything and writes into a
- * buffer of that size. Strings may change between or during the two; each is written within the bounds that were
- * measured, and what is stored is what was looked at (text.h), so the record is well formed whatever they become.
+ * Two tiers. The first serves the usual record, whose strings are short: one pass into a buffer on the stack,
+ * of which only the end is checked. What it cannot do (a string of hundreds of bytes, one that is longer than
+ * the limit, one that would have to be read with care) the second does from the beginning: it measures
+ * everything and writes into a buffer of that size. Strings may change between or during the two; each is
+ * written within the bounds that were measured, and what is stored is what was looked at (text.h), so the
+ * record is well formed whatever they become.
  *
- * The first tier stores more than an argument needs, 8 or 16 bytes, and lets what follows overwrite the rest; 8 bytes of
- * zeros come last. That is the fastest, but for one thing: burin_emit loads the word in which the payload begins, and
- * a load that spans several stores has to wait until they have left the processor's store buffer. So that word is
- * stored once more, as a whole.
+ * The first tier stores more than an argument needs, 8 or 16 bytes, and lets what follows overwrite the rest;
+ * 8 bytes of zeros come last. That is the fastest, but for one thing: burin_emit loads the word in which the
+ * payload begins, and a load that spans several stores has to wait until they have left the processor's store
+ * buffer. So that word is stored once more, as a whole.
  */
 #include "source/user/stage.h"
 
@@ -28,13 +29,14 @@
 
 enum {
 	FAST_BYTES = 512, /* of payload in the first tier, when more than ... */
-	FAST_SLACK = WIRE_ARGS_MAX * TEXT_CHUNK + TEXT_CHUNK, /* ... what may be stored without a look at the room left */
-	SLACK = 16, /* the second tier's pen stores a word behind what it has written */
+	FAST_SLACK = WIRE_ARGS_MAX * TEXT_CHUNK +
+		     TEXT_CHUNK, /* ... what may be stored without a look at the room left */
+	SLACK = 16,		 /* the second tier's pen stores a word behind what it has written */
 	PAYLOAD_MAX = WIRE_LENGTH_MAX - WIRE_HEADROOM,
 	MARK_BYTES = sizeof(WIRE_TRUNCATED) - 1,
 };
 
-static_assert(FAST_BYTES < WIRE_STRING_MAX, "the first tier knows no limit");
+static_assert((int)FAST_BYTES < (int)WIRE_STRING_MAX, "the first tier knows no limit");
 
 /* Bytes of a type in the payload, 0 if they vary: format_type_bytes without a call. A table of 16 nibbles. */
 #define TYPE_BYTES(type) ((unsigned)(0x1008848421842110u >> (4 * (type)) & 15))
@@ -82,8 +84,8 @@ static inline void pen_put_scalar(struct pen *pen, uint64_t value, unsigned byte
 }
 
 /*
- * Writes a string of at most `max` bytes, with its NUL. Return: false if there was no NUL in the first max + 1 bytes; then
- * up to `max` bytes of it have been written.
+ * Writes a string of at most `max` bytes, with its NUL. Return: false if there was no NUL in the first max +
+ * 1 bytes; then up to `max` bytes of it have been written.
  */
 TEXT_UNCHECKED static inline bool pen_put_text(struct pen *pen, const char *text, ptrdiff_t max)
 {
@@ -130,12 +132,11 @@ static inline uint32_t arg_bytes(const union burin_arg *arg, uint32_t limit)
 {
 	if (!arg[0].p || arg[1].u > PTRDIFF_MAX) /* a negative length */
 		return 0;
-	if (limit > UINT16_MAX)
-		limit = UINT16_MAX;
 	return arg[1].u < limit ? (uint32_t)arg[1].u : limit;
 }
 
-/* The largest length up to `length` at which a text does not end within a UTF-8 character. Text that is no UTF-8 stays. */
+/* The largest length up to `length` at which a text does not end within a UTF-8 character. Text that is no
+ * UTF-8 stays. */
 static size_t utf8_cut(const unsigned char *text, size_t length)
 {
 	size_t lead = length, back = 0;
@@ -148,11 +149,16 @@ static size_t utf8_cut(const unsigned char *text, size_t length)
 	if (lead == 0)
 		return length;
 	lead--;
-	need = text[lead] >= 0xf8 ? 0 : text[lead] >= 0xf0 ? 3 : text[lead] >= 0xe0 ? 2 : text[lead] >= 0xc0 ? 1 : 0;
+	need = text[lead] >= 0xf8   ? 0
+	       : text[lead] >= 0xf0 ? 3
+	       : text[lead] >= 0xe0 ? 2
+	       : text[lead] >= 0xc0 ? 1
+				    : 0;
 	return back < need ? lead : length;
 }
 
-/* Writes a string that has been found to be too long, byte by byte: cut, marked, and in all at most `max` bytes long. */
+/* Writes a string that has been found to be too long, byte by byte: cut, marked, and in all at most `max`
+ * bytes long. */
 TEXT_UNCHECKED static void pen_put_cut(struct pen *pen, const char *text, size_t max)
 {
 	size_t mark = max >= MARK_BYTES ? MARK_BYTES : 0, length = 0;
@@ -179,7 +185,8 @@ TEXT_UNCHECKED static void pen_put_cut(struct pen *pen, const char *text, size_t
 	memcpy(&pen->word, pen->at, pen->bytes);
 }
 
-/* Bytes of the payload; the lengths of strings (limit + 1 for longer ones) and byte arrays, one per argument. */
+/* Bytes of the payload; the lengths of strings (limit + 1 for longer ones) and byte arrays, one per argument.
+ */
 static size_t measure(uint64_t types, const union burin_arg *arg, uint32_t limit, uint32_t *lengths)
 {
 	size_t payload = 0;
@@ -201,14 +208,17 @@ static size_t measure(uint64_t types, const union burin_arg *arg, uint32_t limit
 }
 
 /* The second tier. Not inlined: its buffer is as large as the record. */
-static __attribute__((noinline, cold)) void emit_measured(struct burin_site *site, unsigned state, uint64_t types,
-							  const union burin_arg *arg)
+static __attribute__((noinline, cold)) void emit_measured(struct burin_site *site, unsigned state,
+							  uint64_t types, const union burin_arg *arg)
 {
 	uint32_t lengths[WIRE_ARGS_MAX], limit = __atomic_load_n(&burin_string_max, __ATOMIC_RELAXED);
-	size_t payload = measure(types, arg, limit, lengths);
+	size_t payload;
 	uint64_t *buffer;
 	struct pen pen;
 
+	if (limit > UINT16_MAX) /* longer than any record */
+		limit = UINT16_MAX;
+	payload = measure(types, arg, limit, lengths);
 	if (payload > PAYLOAD_MAX) {
 		burin_emit(site, state, NULL, payload);
 		return;
@@ -241,51 +251,76 @@ static __attribute__((noinline, cold)) void emit_measured(struct burin_site *sit
 }
 
 /*
- * Writes one argument at `at`, and scribbles behind it.
- * @first: the first four of the bytes stored
- * Return: its bytes in the payload, or 0: not in this tier.
+ * Writes a byte array, or a string of which the first chunk has been written, at `at`, and scribbles behind
+ * it. Return: its bytes in the payload, or 0: not in this tier.
  */
+TEXT_UNCHECKED static __attribute__((noinline)) size_t
+fast_put_long(unsigned char *at, const unsigned char *end, unsigned type, const union burin_arg *arg)
+{
+	const char *text = arg->p;
+	size_t done = 0;
+
+	if (type == WIRE_BYTES) {
+		uint16_t count = (uint16_t)arg_bytes(arg, WIRE_STRING_MAX);
+
+		if (end - at < (ptrdiff_t)count + 2)
+			return 0;
+		memcpy(at, &count, 2);
+		if (count)
+			memcpy(at + 2, text, count);
+		return count + 2u;
+	}
+	for (;;) {
+		text_chunk chunk;
+		unsigned length;
+
+		done += TEXT_CHUNK;
+		if ((ptrdiff_t)done > end - at || !text_chunk_safe(text + done))
+			return 0;
+		chunk = text_chunk_load(text + done);
+		memcpy(at + done, &chunk, sizeof(chunk));
+		length = text_chunk_end(chunk);
+		if (length < TEXT_CHUNK)
+			return done + length + 1;
+	}
+}
+
+/* Writes any argument, in the same way. @first: NULL, or gets the first four of the bytes stored. */
 TEXT_UNCHECKED static inline size_t fast_put(unsigned char *at, const unsigned char *end, unsigned type,
 					     const union burin_arg *arg, uint32_t *first)
 {
-	size_t bytes = TYPE_BYTES(type), done = 0;
+	size_t bytes = TYPE_BYTES(type);
 	text_chunk chunk;
 
 	if (bytes) {
 		memcpy(at, &arg->u, 8);
-		*first = (uint32_t)arg->u;
+		if (first)
+			*first = (uint32_t)arg->u;
 		return bytes;
 	}
-	if (type == WIRE_BYTES) {
-		bytes = arg_bytes(arg, WIRE_STRING_MAX);
-		if (end - at < (ptrdiff_t)bytes + 2)
-			return 0;
-		memcpy(at + 2, arg->p, bytes);
-		memcpy(at, &bytes, 2);
-		memcpy(first, at, 4);
-		return bytes + 2;
+	if (type != WIRE_STR) {
+		bytes = fast_put_long(at, end, type, arg);
+		if (first)
+			memcpy(first, at, sizeof(*first));
+		return bytes;
 	}
 	if (!arg->p || !text_chunk_safe(arg->p))
 		return 0;
 	chunk = text_chunk_load(arg->p);
-	memcpy(first, &chunk, 4);
-	for (;;) {
-		memcpy(at + done, &chunk, sizeof(chunk));
-		bytes = text_chunk_end(chunk);
-		if (bytes < TEXT_CHUNK)
-			return done + bytes + 1;
-		done += TEXT_CHUNK;
-		if ((ptrdiff_t)done > end - at || !text_chunk_safe((const char *)arg->p + done))
-			return 0;
-		chunk = text_chunk_load((const char *)arg->p + done);
-	}
+	memcpy(at, &chunk, sizeof(chunk));
+	if (first)
+		memcpy(first, &chunk, sizeof(*first));
+	bytes = text_chunk_end(chunk);
+	return bytes < TEXT_CHUNK ? bytes + 1 : fast_put_long(at, end, type, arg);
 }
 
-TEXT_UNCHECKED void burin_emit_args(struct burin_site *site, unsigned state, const union burin_arg *args)
+/* The first tier. */
+TEXT_UNCHECKED static __attribute__((noinline)) void emit_fast(struct burin_site *site, unsigned state,
+							       const union burin_arg *args)
 {
 	uint64_t buffer[(WIRE_HEADROOM + FAST_BYTES + FAST_SLACK) / 8 + 1];
-	unsigned char *const begin = (unsigned char *)buffer + WIRE_HEADROOM, *at = begin;
-	const unsigned char *const end = begin + FAST_BYTES;
+	unsigned char *at = (unsigned char *)buffer + WIRE_HEADROOM;
+	const unsigned char *const end = at + FAST_BYTES;
 	const union burin_arg *arg = args;
 	uint64_t types = site->types;
 	uint32_t first;
@@ -304,15 +339,75 @@ TEXT_UNCHECKED void burin_emit_args(struct burin_site *site, unsigned state, con
 		types >>= 4;
 		if (!types)
 			break;
-		bytes = fast_put(at, end, types & 15, arg, &first);
+		bytes = fast_put(at, end, types & 15, arg, NULL);
 		if (!bytes)
 			goto measured;
 	}
 	memset(at, 0, 8);
-	burin_emit(site, state, buffer, (size_t)(at - begin));
+	burin_emit(site, state, buffer, (size_t)(at + FAST_BYTES - end));
 	return;
 measured:
 	emit_measured(site, state, site->types, args);
+}
+
+/* Two words of a chunk, by way of registers. */
+static inline void chunk_words(text_chunk chunk, uint64_t *low, uint64_t *high)
+{
+#if defined(__SSE2__)
+	typedef uint64_t pair __attribute__((vector_size(16)));
+	const pair words = (pair)chunk;
+
+	*low = words[0];
+	*high = words[1];
+#else
+	*low = chunk.low;
+	*high = chunk.high;
+#endif
+}
+
+/*
+ * Before the tiers, the most usual record of all: up to 8 bytes of scalars, then one string of less than a
+ * chunk. Its words are put together in registers and each is stored once: burin_emit need not wait for any of
+ * them.
+ */
+TEXT_UNCHECKED void burin_emit_args(struct burin_site *site, unsigned state, const union burin_arg *args)
+{
+	uint64_t buffer[WIRE_HEADROOM / 8 + 5], low, high, scalars = 0;
+	uint64_t types = site->types, *at = buffer + WIRE_HEADROOM / 8;
+	const union burin_arg *arg = args;
+	unsigned bytes = 0, length, shift;
+	text_chunk chunk;
+
+	for (; (types & 15) != WIRE_STR; types >>= 4, arg++) {
+		unsigned size = TYPE_BYTES(types & 15);
+
+		if (!size || bytes + size > 8)
+			goto other;
+		scalars |= arg->u << (64 - 8 * size) >> (64 - 8 * size) << 8 * bytes;
+		bytes += size;
+	}
+	if (types >> 4 || !arg->p || !text_chunk_safe(arg->p) || burin_string_max < TEXT_CHUNK)
+		goto other;
+	chunk = text_chunk_load(arg->p);
+	length = text_chunk_end(chunk);
+	if (length == TEXT_CHUNK)
+		goto other;
+	chunk_words(text_chunk_keep(chunk, length), &low, &high);
+
+	/* The payload begins in the middle of a word; the string goes on in the middle of whichever comes
+	 * then. */
+	at[0] = scalars << 32;
+	if (bytes >= 4)
+		*++at = scalars >> 32;
+	shift = (4 + bytes) % 8 * 8;
+	at[0] |= low << shift;
+	at[1] = low >> 1 >> (63 - shift) | high << shift;
+	at[2] = high >> 1 >> (63 - shift);
+	at[3] = 0;
+	burin_emit(site, state, buffer, bytes + length + 1);
+	return;
+other:
+	emit_fast(site, state, args);
 }
 
 uint64_t stage_types(const char *format, uint64_t types)

@@ -2,13 +2,13 @@
 /*
  * Reading a string that may change meanwhile: fast, bounded, and each byte once.
  *
- * Another thread may write to a string while it is recorded. So a byte is loaded once, into a register, and what is in
- * the register decides whether the string ends there, and is what is stored. A copy made so has no NUL but its last
- * byte, and is never longer than was allowed, whatever the string becomes.
+ * Another thread may write to a string while it is recorded. So a byte is loaded once, into a register, and
+ * what is in the register decides whether the string ends there, and is what is stored. A copy made so has no
+ * NUL but its last byte, and is never longer than was allowed, whatever the string becomes.
  *
- * Eight bytes are loaded at once. That may reach beyond the string's end, but never into the next page, so it cannot
- * fault. To tools that watch every byte (AddressSanitizer, valgrind) it looks like a fault all the same: these
- * functions are exempt from the former, and text_reach = 0 makes them go byte by byte.
+ * Eight bytes are loaded at once. That may reach beyond the string's end, but never into the next page, so it
+ * cannot fault. To tools that watch every byte (AddressSanitizer, valgrind) it looks like a fault all the
+ * same: these functions are exempt from the former, and text_reach = 0 makes them go byte by byte.
  */
 #ifndef BURIN_SOURCE_USER_TEXT_H
 #define BURIN_SOURCE_USER_TEXT_H
@@ -107,6 +107,21 @@ static inline unsigned text_chunk_end(text_chunk chunk)
 	uint64_t low = text_nul(chunk.low), high = text_nul(chunk.high);
 
 	return low ? text_end(low) : high ? 8 + text_end(high) : TEXT_CHUNK;
+#endif
+}
+
+/* The chunk with zeros from its first NUL, at `end`, on. */
+static inline text_chunk text_chunk_keep(text_chunk chunk, unsigned end)
+{
+#if defined(__SSE2__)
+	static const unsigned char keep[2 * TEXT_CHUNK] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+							    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+
+	return chunk & *(const text_chunk *)(keep + TEXT_CHUNK - end);
+#else
+	uint64_t mask = ((uint64_t)1 << 8 * (end % 8)) - 1;
+
+	return end < 8 ? (text_chunk){ chunk.low & mask, 0 } : (text_chunk){ chunk.low, chunk.high & mask };
 #endif
 }
 

@@ -8,13 +8,14 @@
  * vfork: the child runs on the parent's memory, this library's included, while the parent sleeps; and the
  * kernel does not know the parent's rseq area for the child's, so that a sequence there would not be
  * restarted. So the function vfork is replaced by one that marks the thread: what the child records goes to a
- * locked ring, under its own id, and nothing is remembered.
+ * locked ring, under its own id, and nothing is remembered but that it has announced itself.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "ring/lock.h"
 #include "source/user/thread.h"
 
 enum {
@@ -37,6 +38,15 @@ static bool announce(uint32_t tid)
 	return session_announce_thread(&user_session, tid);
 }
 
+/* A thread that died in a locked ring may have had our id. We hold no lock yet, so what bears our id is not
+ * ours. */
+static void disown_locks(uint32_t tid)
+{
+	user_thread.disowned = true; /* first: a signal handler in between may take a lock */
+	for (unsigned n = user_session.geometry.cpus; n < user_session.ring_count; n++)
+		lock_disown(&user_session.rings[n].control->lock, tid);
+}
+
 uint32_t user_thread_enter(void)
 {
 	uint32_t tid = user_thread.tid;
@@ -44,8 +54,14 @@ uint32_t user_thread_enter(void)
 	if (tid)
 		return tid;
 	tid = (uint32_t)syscall(SYS_gettid);
-	if (user_thread.in_vfork)
+	if (!user_thread.disowned)
+		disown_locks(tid);
+	if (user_thread.in_vfork) {
+		if (!user_thread.vfork_known)
+			user_thread.vfork_known = session_announce_process(&user_session, tid) &&
+						  session_announce_thread(&user_session, tid);
 		return tid;
+	}
 	if (announce(tid)) {
 		user_thread.refusals = 0;
 		user_thread.tid = tid;
@@ -82,6 +98,7 @@ void user_vfork_enter(void)
 long user_vfork_leave(long result)
 {
 	forget_thread();
+	user_thread.disowned = true; /* the thread is the same */
 	if (result < 0 && result >= -4095) {
 		errno = (int)-result;
 		return -1;

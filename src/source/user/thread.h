@@ -13,7 +13,9 @@
 struct user_thread {
 	uint32_t tid;	   /* 0: must be looked up and announced before the next record */
 	uint32_t refusals; /* how often in a row the announcement could not be written */
-	bool in_vfork;	   /* this thread's memory is lent to a vfork child, which is who runs */
+	bool disowned;	   /* locks that bear this thread's id from before it had it have been freed */
+	bool in_vfork;	   /* this thread's memory is lent to a vfork child, which is who runs ... */
+	bool vfork_known;  /* ... and has announced itself */
 };
 
 /* initial-exec: one load, no call, and safe in signal handlers; the library is never unloaded, so its place

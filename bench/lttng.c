@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The peer: LTTng-UST, measured like event.c's mode `cost`. bench/run makes its session and runs it there.
+ *
+ *	lttng BLOCKS CPU
+ */
+#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include "lttng-provider.h"
+
+#include "timing.h"
+
+static const char twelve[] = "twelve bytes";
+
+static double block_clock(void)
+{
+	return TIMING_BLOCK(TIMING_USE(timing_clock()));
+}
+
+static __attribute__((noinline)) double block_two(void)
+{
+	return TIMING_BLOCK(lttng_ust_tracepoint(bench, two, i, ~i));
+}
+
+static __attribute__((noinline)) double block_string(void)
+{
+	return TIMING_BLOCK(lttng_ust_tracepoint(bench, string, twelve));
+}
+
+int main(int argc, char **argv)
+{
+	static double values[3][BLOCKS_MAX];
+	double (*const loops[])(void) = { block_clock, block_two, block_string };
+	unsigned blocks;
+
+	if (argc < 3) {
+		fprintf(stderr, "Usage: lttng BLOCKS CPU\n");
+		return 2;
+	}
+	blocks = timing_blocks(argv[1]);
+	timing_pin(atoi(argv[2]));
+	printf("traced %d\n",
+	       lttng_ust_tracepoint_enabled(bench, two) && lttng_ust_tracepoint_enabled(bench, string));
+	/* Its buffers' memory and caches. */
+	for (unsigned n = 0; n < 20; n++)
+		block_two();
+	for (unsigned block = 0; block < blocks; block++)
+		for (unsigned n = 0; n < 3; n++)
+			values[n][block] = loops[n]();
+	printf("clock_ns %.3f\n", timing_median(values[0], blocks));
+	printf("two_ns %.3f\n", timing_median(values[1], blocks));
+	printf("string_ns %.3f\n", timing_median(values[2], blocks));
+	return 0;
+}

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# shellcheck shell=sh disable=SC2086,SC2154,SC2034  # flags are to be split; the rest is run.sh's
+# The cases of run.sh, which sources this file.
+#
+# Flags: N slots, P words per packet, LAPS until the position wraps; R1 R2 R3 records of the writers, HANDLER those of a
+# handler that interrupts writer 1; SAME length of all records (otherwise 1 and 2 words in turn); TICKS largest clock,
+# JUMP by which it may leap, BACKS how often it steps back, TM for 2^32; KILL how many threads may die, MOVES how often one
+# may migrate; STREAM or flight; LOCKED or restartable; READ_LATE: the reader comes at the end (cases about writers alone,
+# which can then be larger).
+
+TWO='-DREAD_LATE -DSTREAM -DN=3 -DR1=2 -DR2=2'
+THREE='-DREAD_LATE -DSTREAM -DN=3 -DWRITERS=3 -DR1=1 -DR2=1 -DR3=1 -DTICKS=0'
+MOVE='-DREAD_LATE -DRINGS=2 -DREADERS=2 -DMOVES=1 -DR1=2 -DR2=1 -DTICKS=0'
+NEST='-DREAD_LATE -DR1=1 -DR2=1 -DHANDLER=1 -DR3=0 -DTICKS=0'
+DIE='-DREAD_LATE -DSTREAM -DKILL=1 -DR1=2 -DR2=1 -DTICKS=1'
+DIEGAP='-DREAD_LATE -DSTREAM -DKILL=1 -DR1=1 -DR2=2 -DTM=2 -DTICKS=2 -DJUMP=2 -DP=6'
+LAP='-DREAD_LATE -DN=3 -DP=3 -DR1=2 -DR2=3 -DTICKS=1'
+DISCARD='-DSTREAM -DP=3 -DR1=2 -DR2=2 -DTICKS=0'
+LOCK='-DLOCKED -DREAD_LATE -DKILL=1 -DR1=2 -DR2=2 -DTICKS=1'
+LOCK3='-DLOCKED -DREAD_LATE -DKILL=1 -DRINGS=2 -DREADERS=2 -DWRITERS=3 -DR1=1 -DR2=1 -DR3=1 -DTICKS=0'
+LOCKNEST='-DLOCKED -DREAD_LATE -DKILL=1 -DR1=1 -DR2=1 -DHANDLER=1 -DR3=0 -DTICKS=1'
+LOCKGAP='-DLOCKED -DREAD_LATE -DSTREAM -DKILL=1 -DR1=2 -DR2=1 -DTM=2 -DTICKS=3 -DJUMP=2 -DP=6'
+# A thread id that is used again may block a ring until that thread dies too, or traces (README.md): no `progress`.
+REBORN='-DLOCKED -DREAD_LATE -DKILL=1 -DREBORN=1 -DR1=1 -DR2=1 -DR3=0 -DTICKS=0 -DPROGRESS=0'
+FLIGHT='-DN=3 -DP=3 -DR1=2 -DR2=2 -DTICKS=0'
+STREAM='-DSTREAM -DR1=2 -DR2=1 -DTICKS=0'
+ABA='-DREAD_LATE -DLAPS=1 -DP=2 -DR1=1 -DR2=4 -DTICKS=1 -DSAME=1'
+WRAP='-DP=2 -DR1=6 -DR2=0 -DTICKS=0 -DSAME=1'
+GAP='-DREAD_LATE -DSTREAM -DR1=2 -DR2=1 -DTM=2 -DTICKS=3 -DJUMP=2 -DP=6'
+BACK='-DREAD_LATE -DSTREAM -DR1=2 -DR2=2 -DTICKS=2 -DBACKS=1'
+BACKGAP='-DREAD_LATE -DSTREAM -DR1=2 -DR2=1 -DTM=2 -DTICKS=3 -DJUMP=2 -DBACKS=1 -DP=6'
+
+# (a) writers of one CPU, migration, handlers
+right "two writers" $TWO
+right "three writers" $THREE
+right "migration" $MOVE
+right "handler" $NEST
+# (b) death at any step
+right "death" $DIE
+right "death, gaps" $DIEGAP
+right "death, handler" $NEST -DKILL=1
+# (c) (d) packet switch (in all), overwrite, discard
+right "overwrite" $LAP
+right "discard" $DISCARD
+# (e) locks
+right "locks, death" $LOCK
+right "locks, two rings, three writers, death" $LOCK3
+right "locks, handler, death" $LOCKNEST
+right "locks, gaps, death" $LOCKGAP
+right "locks, thread id used again" $REBORN
+# (f) a reader on another CPU
+right "flight reader" $FLIGHT
+right "stream reader" $STREAM
+right "flight reader, locks" -DLOCKED -DP=3 -DR1=2 -DR2=1 -DTICKS=0 -DKILL=1
+# (g) counters that wrap
+right "writers, tail wraps" $ABA
+right "reader, tail wraps" $WRAP
+# (h) the clock
+right "gaps" $GAP
+right "clock steps back" $BACK
+right "clock steps back, gaps" $BACKGAP
+
+# What these cases are about does happen in them.
+seen restart $TWO
+seen moved $MOVE
+seen nested $NEST
+seen dead $DIE
+seen closed $TWO
+seen overwritten $LAP
+seen discard $DISCARD
+seen takeover $LOCK
+seen busy $LOCKNEST
+seen lapped $FLIGHT
+seen wrapped $ABA
+seen renewed $WRAP
+seen extended $GAP
+seen held $BACK
+
+# Broken variants: the writers, ...
+broken DETOUR exact $TWO
+broken NO_CLOSED exact $LAP
+broken PUBLISH_FIRST exact $TWO
+broken RESERVE exact $LAP
+broken NO_TAIL_COMPARE exact $TWO
+broken NO_TAIL_COMPARE twice $STREAM
+broken NO_SEQ_COMPARE exact $ABA
+broken BEFORE_FIRST exact $ABA
+broken NO_CPU_COMPARE exact $MOVE
+broken NO_FULL_RECHECK lostfull $DISCARD
+broken LOST_PLAIN count $DISCARD
+broken WEAK_STORES exact $FLIGHT
+# ... the clock, ...
+broken CLOCK_OUTSIDE order $TWO
+broken CLOCK_EARLY steps $TWO
+broken END_LATE window $TWO
+broken NO_HOLD decode $BACK
+broken NO_HOLD order $BACK
+broken SWITCH_NO_HOLD window $BACK
+broken BASE_TIME_FIRST decode $DIEGAP
+broken BASE_UNCHECKED decode $DIEGAP
+# ... the lock, ...
+broken STEAL_LIVE mutex $LOCK
+broken STEAL_LIVE exact $LOCK
+broken OWN_LOCK_FREE mutex $LOCKNEST
+broken NO_TAKEOVER progress $LOCK
+broken NO_USE_COUNT mutex $REBORN
+# ... the reader.
+broken TRUST_ALL exact $FLIGHT
+broken NO_SECOND_LOOK exact $FLIGHT
+broken NO_SEQ_LOOK exact $WRAP
+broken SEQ_FROM_TAIL exact $WRAP
+broken CONSUMED_FIRST exact $DISCARD
+
+[ "$mode" = long ] || return 0
+optimise=O2
+memory=6000
+right "long: handler, death" -DREAD_LATE -DR1=1 -DR2=1 -DHANDLER=1 -DR3=0 -DTICKS=1 -DKILL=1
+right "long: two writers" -DREAD_LATE -DSTREAM -DN=3 -DR1=3 -DR2=3
+right "long: three writers" -DREAD_LATE -DSTREAM -DN=3 -DWRITERS=3 -DR1=2 -DR2=1 -DR3=1 -DTICKS=1
+right "long: migration, two moves" -DREAD_LATE -DRINGS=2 -DREADERS=2 -DMOVES=2 -DR1=2 -DR2=1 -DTICKS=1
+right "long: handler, migration" -DREAD_LATE -DRINGS=2 -DREADERS=2 -DMOVES=1 -DHANDLER=1 -DR1=1 -DR2=1 -DR3=0 -DTICKS=0
+right "long: two deaths" -DREAD_LATE -DSTREAM -DWRITERS=3 -DKILL=2 -DR1=1 -DR2=1 -DR3=2 -DTICKS=0
+right "long: death, gaps" -DREAD_LATE -DSTREAM -DKILL=1 -DR1=2 -DR2=2 -DTM=2 -DTICKS=4 -DJUMP=3 -DP=6
+right "long: clock steps back twice, gaps" -DREAD_LATE -DSTREAM -DR1=2 -DR2=2 -DTM=2 -DTICKS=4 -DJUMP=2 -DBACKS=2 -DP=6
+right "long: locks, thread id used again" -DLOCKED -DREAD_LATE -DKILL=1 \
+	-DREBORN=1 -DP=3 -DR1=1 -DR2=1 -DWRITERS=3 -DR3=1 -DTICKS=0 -DSAME=2 -DPROGRESS=0
+right "long: locks, two deaths" -DLOCKED -DREAD_LATE -DKILL=2 -DWRITERS=3 -DR1=1 -DR2=2 -DR3=2 -DTICKS=1
+right "long: flight reader" -DN=3 -DP=3 -DR1=2 -DR2=2 -DTICKS=2
+right "long: flight reader, death" -DN=3 -DP=3 -DR1=2 -DR2=2 -DTICKS=0 -DKILL=1
+right "long: flight reader, locks, handler, death" -DLOCKED -DP=3 -DR1=1 -DR2=1 -DR3=0 -DHANDLER=1 -DTICKS=0 -DKILL=1
+right "long: flight reader, gaps" -DR1=2 -DR2=1 -DTM=2 -DTICKS=3 -DJUMP=2 -DP=5
+right "long: stream reader" -DSTREAM -DR1=2 -DR2=2 -DTICKS=2
+right "long: stream reader, death" -DSTREAM -DP=3 -DR1=2 -DR2=2 -DTICKS=0 -DKILL=1
+right "long: writers, tail wraps" -DREAD_LATE -DLAPS=1 -DP=2 -DR1=2 -DR2=5 -DTICKS=1 -DSAME=1
+right "long: two writers and a reader, tail wraps" -DP=2 -DR1=1 -DR2=5 -DTICKS=0 -DSAME=1

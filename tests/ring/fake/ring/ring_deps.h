@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The ring's world in a test: found before src/ring/ring_deps.h on the include path, so that the ring is the same
+ * source. The clock says what the test wants, memory can be refused, and there are no restartable sequences.
+ */
+#ifndef BURIN_RING_RING_DEPS_H
+#define BURIN_RING_RING_DEPS_H
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "wire/session.h"
+
+#define RING_HAVE_RSEQ 0
+
+struct fake_world {
+	uint64_t clock;
+	uint64_t clock_reads;
+	int no_memory;	     /* refuse */
+	unsigned owner_asks; /* how often somebody asked for a lock's owner */
+};
+
+extern struct fake_world *fake_world;
+extern enum wire_clock ring_clock_source;
+
+static inline int ring_have_memory(void *begin, size_t bytes)
+{
+	(void)begin;
+	(void)bytes;
+	return !fake_world->no_memory;
+}
+
+static inline uint64_t ring_clock(void)
+{
+	fake_world->clock_reads++;
+	return fake_world->clock;
+}
+
+static inline int ring_owner_is_dead(uint32_t tid)
+{
+	int saved = errno, dead;
+
+	fake_world->owner_asks++;
+	dead = kill((pid_t)tid, 0) != 0 && errno == ESRCH;
+	errno = saved;
+	return dead;
+}
+
+#endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Random operations on a ring against a plain queue (queue.h): appends of all sizes, a reader in between, laps, refused
+ * memory, a clock that jumps and steps back, a tail that wraps, slots full of stale records.
+ *
+ * Built twice: with a faked clock, so that everything can be predicted (QUEUE_FAKE; then also under the sanitizers and
+ * for other processors), and with restartable sequences and the real clock. Each kind of sabotage (canary) must be found.
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "queue.h"
+#include "ring/ring_deps.h"
+#ifdef QUEUE_FAKE
+static struct fake_world world;
+struct fake_world *fake_world = &world;
+#else
+#include "ring/section_rseq.h"
+#endif
+
+enum sabotage {
+	SABOTAGE_NONE,
+	SABOTAGE_FLIP,	    /* a bit of a record that is yet to be read */
+	SABOTAGE_TAIL,	    /* the tail before the record is there */
+	SABOTAGE_CLOSED,    /* the header over a closed packet's rest is not there */
+	SABOTAGE_ALIVE,	    /* a reader that believes in more slots than are alive */
+	SABOTAGE_UNCOUNTED, /* a loss that nobody counts */
+	SABOTAGE_KINDS
+};
+
+static const char *const sabotage_names[SABOTAGE_KINDS] = {
+	[SABOTAGE_FLIP] = "a flipped bit",	     [SABOTAGE_TAIL] = "a tail that is ahead",
+	[SABOTAGE_CLOSED] = "an unmarked rest",	     [SABOTAGE_ALIVE] = "a reader of dead slots",
+	[SABOTAGE_UNCOUNTED] = "an uncounted loss",
+};
+
+static uint32_t dead_tid; /* of a process that has ended */
+
+static void make_dead_tid(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	dead_tid = (uint32_t)pid;
+}
+
+static uint32_t choose_length(const struct queue *queue, struct random *random)
+{
+	const uint32_t most = queue->ring.record_max, least = sizeof(struct wire_compact);
+	const uint64_t inside = queue->position % queue->ring.packet_words;
+	const uint64_t rest = (queue->ring.packet_words - inside) * 8;
+	uint64_t length;
+
+	switch (random_below(random, 16)) {
+	case 0: /* anything */
+		length = random_below(random, most + 1);
+		break;
+	case 1: /* the largest */
+		length = most - random_below(random, 9);
+		break;
+	case 2: /* what just fits, or just not, or not with the full time */
+		length = rest + 8 - random_below(random, 25);
+		break;
+	case 3:
+	case 4:
+		length = random_below(random, 600);
+		break;
+	default:
+		length = least + random_below(random, 60);
+		break;
+	}
+	return (uint32_t)(length < least ? least : length > most ? most : length);
+}
+
+#ifdef QUEUE_FAKE
+
+static void move_clock(struct random *random)
+{
+	switch (random_below(random, 64)) {
+	case 0: /* a long silence; exactly the limits, too */
+		world.clock += (UINT64_C(1) << 32) - 2 + random_below(random, 4);
+		break;
+	case 1:
+		world.clock += random_next(random) >> 24;
+		break;
+	case 2: /* it steps back */
+		world.clock -= random_below(random, world.clock < 1 << 20 ? world.clock : 1 << 20);
+		break;
+	case 3:
+		break;
+	default:
+		world.clock += random_below(random, 1000);
+		break;
+	}
+}
+
+/* The lock may be left over from a dead owner; a living owner keeps us out. */
+static void append(struct queue *queue, struct expected expected, struct random *random)
+{
+	static _Alignas(8) char buffer[QUEUE_BUFFER];
+	struct ring_record record = queue_prepare(buffer, &expected);
+	enum ring_result result;
+
+	move_clock(random);
+	world.no_memory = random_below(random, 100) == 0;
+	switch (random_below(random, 50)) {
+	case 0:
+		queue->control.lock = dead_tid;
+		break;
+	case 1:
+		queue->control.lock = (uint32_t)getppid();
+		if (ring_append_locked(&queue->ring, record, 1) != RING_BUSY)
+			snprintf(queue->why, sizeof(queue->why), "a lock whose owner lives was taken");
+		queue->control.lock = 0;
+		break;
+	case 2: /* our own: a signal handler in the append; it need not be asked whether we live */
+		world.owner_asks = 0;
+		queue->control.lock = 77;
+		if (ring_append_locked(&queue->ring, record, 77) != RING_BUSY || world.owner_asks)
+			snprintf(queue->why, sizeof(queue->why), "a thread took the lock that it holds");
+		queue->control.lock = 0;
+		break;
+	default:
+		break;
+	}
+	result = ring_append_locked(&queue->ring, record, (uint32_t)getpid());
+	if (queue->control.lock != 0)
+		snprintf(queue->why, sizeof(queue->why), "the lock is still held after the append");
+	if (result == RING_FULL)
+		ring_lose(&queue->ring, WIRE_LOST_FULL);
+	queue_wrote(queue, expected, result, world.no_memory, world.clock, 0, 0);
+}
+
+#else
+
+/* A silence of more than 2^32 ticks, or a clock that steps: what the packet's header would look like then. */
+static void disturb_times(struct queue *queue, struct random *random)
+{
+	const uint64_t word = (queue->control.tail >> WIRE_TAIL_COUNT_BITS) - 1;
+	struct wire_packet *open =
+		(struct wire_packet *)(queue->slots + ((word & ~queue->ring.packet_mask) & queue->ring.word_mask) * 8);
+
+	if (!queue->begun || queue->control.tail == 0)
+		return;
+	switch (random_below(random, 100)) {
+	case 0:
+		open->base_time -= UINT64_C(2) << 32;
+		queue->base_time -= UINT64_C(2) << 32;
+		break;
+	case 1:
+		open->time_end += 5000; /* about 2 us; the next records are held there */
+		queue->time_end += 5000;
+		break;
+	default:
+		break;
+	}
+}
+
+static void append(struct queue *queue, struct expected expected, struct random *random)
+{
+	static _Alignas(8) char buffer[QUEUE_BUFFER];
+	struct ring_record record = queue_prepare(buffer, &expected);
+	enum ring_result result;
+	uint64_t before;
+
+	disturb_times(queue, random);
+	before = ring_clock();
+	do {
+		result = section_rseq_put(&queue->ring, record);
+		if (result == RING_ROOM || result == RING_GAP)
+			result = ring_append_slow(&queue->ring, record, result);
+	} while (result == RING_MOVED);
+	if (result == RING_FULL)
+		ring_lose(&queue->ring, WIRE_LOST_FULL);
+	queue_wrote(queue, expected, result, false, 0, before, ring_clock());
+}
+
+#endif
+
+/* Return: whether it could be done now. */
+static bool do_sabotage(struct queue *queue, enum sabotage kind, struct random *random)
+{
+	const uint64_t tail = queue->control.tail, position = tail >> WIRE_TAIL_COUNT_BITS;
+	char *behind = queue->slots + (position & queue->ring.word_mask) * 8;
+	uint32_t rest;
+
+	switch (kind) {
+	case SABOTAGE_FLIP: /* of the last record's last word before its padding: any bit of a length-24 one */
+		if (queue->in_packet < 2 || queue->records[(queue->written - 1) % queue->room].length % 8)
+			return false;
+		behind[-1 - (long)random_below(random, 4)] ^= (char)(1 << random_below(random, 8));
+		return true;
+	case SABOTAGE_TAIL:
+		if (position % queue->ring.packet_words == 0 ||
+		    position % queue->ring.packet_words + 3 > queue->ring.packet_words)
+			return false;
+		queue->control.tail = tail + ((uint64_t)3 << WIRE_TAIL_COUNT_BITS) + 1;
+		return true;
+	case SABOTAGE_CLOSED: /* a packet whose rest was marked and that has not been read yet */
+		if (!queue->begun || queue->cursor.sequence >= queue->sequence)
+			return false;
+		for (uint32_t at = sizeof(struct wire_packet); at < queue->ring.packet_words * 8; at += 8) {
+			char *slot = queue->slots +
+				     queue->cursor.sequence * queue->ring.packet_words % (queue->ring.word_mask + 1) * 8;
+
+			memcpy(&rest, slot + at, 4);
+			if (rest == WIRE_ID_CLOSED) {
+				memset(slot + at, 0, 4);
+				return true;
+			}
+		}
+		return false;
+	case SABOTAGE_ALIVE:
+		queue->reader.packets += 2;
+		return true;
+	case SABOTAGE_UNCOUNTED:
+		queue->written++;
+		return true;
+	default:
+		return true;
+	}
+}
+
+static void run(struct queue *queue, const struct queue_shape *shape, uint64_t seed, unsigned operations,
+		enum sabotage kind)
+{
+	struct random random = { seed };
+	bool to_do = kind != SABOTAGE_NONE;
+
+	queue_init(queue, shape, random_next(&random));
+#ifdef QUEUE_FAKE
+	world = (struct fake_world){ .clock = random_next(&random) >> random_below(&random, 40) };
+	if (shape->near_wrap)
+		world.clock |= UINT64_C(1) << 40;
+#endif
+	for (unsigned n = 0; n < operations && !queue->why[0]; n++) {
+		if (random_below(&random, 12) == 0) {
+			for (uint64_t k = random_below(&random, 1 + random_below(&random, 2 * shape->packets)); k > 0; k--)
+				if (!queue_read(queue))
+					break;
+		}
+		append(queue,
+		       (struct expected){ .seed = random_next(&random),
+					  .id = (uint16_t)(1 + random_below(&random, 4000)),
+					  .tid = (uint32_t)random_next(&random),
+					  .length = choose_length(queue, &random) },
+		       &random);
+		if (to_do && n >= operations / 2 && do_sabotage(queue, kind, &random))
+			to_do = false;
+	}
+	queue_finish(queue);
+#ifdef QUEUE_FAKE
+	if (!queue->why[0] && queue->control.clock_steps != queue->steps)
+		snprintf(queue->why, sizeof(queue->why), "%llu clock steps were counted, not %llu",
+			 (unsigned long long)queue->control.clock_steps, (unsigned long long)queue->steps);
+#endif
+	if (kind != SABOTAGE_NONE && to_do)
+		snprintf(queue->why, sizeof(queue->why), "(there was no chance for sabotage)");
+}
+
+static void report(const char *name, const struct queue *queue, uint64_t seed)
+{
+	char why[300];
+
+	if (!queue->why[0]) {
+		harness_ok("%s (%llu written, %llu read, %llu overwritten, %llu discarded)", name,
+			   (unsigned long long)queue->written, (unsigned long long)queue->read,
+			   (unsigned long long)queue->overwritten, (unsigned long long)queue->discarded);
+		return;
+	}
+	snprintf(why, sizeof(why), "%s (round's seed 0x%llx)", queue->why, (unsigned long long)seed);
+	harness_fail("%s: %s", name, why);
+}
+
+static void run_shape(const struct queue_shape *shape, struct random *random)
+{
+	const unsigned rounds = harness.is_long ? 100 : 6;
+	struct queue queue, sum = { 0 };
+	char name[100];
+	uint64_t seed = 0;
+
+	for (unsigned n = 0; n < rounds && !sum.why[0]; n++) {
+		seed = random_next(random);
+		run(&queue, shape, seed, 6000, SABOTAGE_NONE);
+		sum.written += queue.written;
+		sum.read += queue.read;
+		sum.overwritten += queue.overwritten;
+		sum.discarded += queue.discarded;
+		memcpy(sum.why, queue.why, sizeof(sum.why));
+		queue_free(&queue);
+	}
+	snprintf(name, sizeof(name), "%s, %u packets of %u%s", shape->overwrite ? "flight" : "stream", shape->packets,
+		 shape->packet_bytes, shape->near_wrap ? ", the tail wraps" : "");
+	report(name, &sum, seed);
+}
+
+static void run_canaries(struct random *random)
+{
+	for (enum sabotage kind = SABOTAGE_NONE + 1; kind < SABOTAGE_KINDS; kind++) {
+		const struct queue_shape shape = { .packet_bytes = 4096,
+						   .packets = 4,
+						   .overwrite = kind == SABOTAGE_ALIVE,
+						   .locked = true };
+		unsigned found = 0, rounds = 20;
+		struct queue_shape here = shape;
+		struct queue queue;
+
+#ifndef QUEUE_FAKE
+		here.locked = false;
+		here.cpu = (uint32_t)sched_getcpu();
+#endif
+		for (unsigned n = 0; n < rounds; n++) {
+			run(&queue, &here, random_next(random), 500, kind);
+			found += queue.why[0] != 0;
+			queue_free(&queue);
+		}
+		if (found == rounds)
+			harness_ok("canary: %s is found", sabotage_names[kind]);
+		else
+			harness_fail("canary: %s is found: only %u of %u times", sabotage_names[kind], found, rounds);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const uint32_t sizes[] = { 4096, 65536 }, counts[] = { 4, 16 };
+	struct random random;
+
+	harness_begin(argc, argv);
+	random.state = harness.seed;
+	make_dead_tid();
+#ifndef QUEUE_FAKE
+	cpu_set_t here;
+
+	if (!RING_HAVE_RSEQ || __rseq_size == 0) {
+		harness_skip("queue with restartable sequences: there are none here");
+		return harness_end();
+	}
+	CPU_ZERO(&here);
+	CPU_SET((unsigned)sched_getcpu(), &here);
+	sched_setaffinity(0, sizeof(here), &here);
+	ring_clock_source = WIRE_CLOCK_TSC;
+#endif
+	for (unsigned n = 0; n < 16; n++) {
+		struct queue_shape shape = { .packet_bytes = sizes[n & 1],
+					     .packets = counts[n >> 1 & 1],
+					     .overwrite = n >> 2 & 1,
+					     .near_wrap = n >> 3 & 1,
+					     .locked = true };
+
+#ifndef QUEUE_FAKE
+		shape.locked = false;
+		shape.cpu = (uint32_t)sched_getcpu();
+#endif
+		run_shape(&shape, &random);
+	}
+	run_canaries(&random);
+	return harness_end();
+}
