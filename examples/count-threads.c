@@ -7,7 +7,10 @@
 
 int main(int argc, char **argv)
 {
-	static struct { uint32_t tid; uint64_t count; } threads[1000]; /* enough for an example */
+	static struct {
+		uint32_t tid;
+		uint64_t count;
+	} threads[1000]; /* enough for an example */
 	const struct burin_record *record;
 	struct burin_diagnosis why;
 	struct burin_cursor *cursor;

@@ -8,8 +8,8 @@
 #include "drain/drain.h"
 
 /*
- * recording_end - the session is over: every event in it is off, for those who join now as well. Its file stays until the
- * trace is finished: if we are killed before, burin recover needs it.
+ * recording_end - the session is over: every event in it is off, for those who join now as well. Its file
+ * stays until the trace is finished: if we are killed before, burin recover needs it.
  */
 void recording_end(struct session *session);
 

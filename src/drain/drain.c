@@ -68,12 +68,13 @@ static void account_before(struct drain_ring *ring, const struct ring *source, c
 }
 
 /*
- * What the writers say they have lost, by one cause. It only grows; a number that cannot be is not believed, and the last
- * one stands. So the sum of all is a sound one, whoever scribbles over the session.
+ * What the writers say they have lost, by one cause. It only grows; a number that cannot be is not believed,
+ * and the last one stands. So the sum of all is a sound one, whoever scribbles over the session.
  */
 static uint64_t believe(struct drain_ring *ring, unsigned cause, uint64_t count)
 {
-	const uint64_t step_max = UINT64_C(1) << 44, max = UINT64_C(1) << 56; /* hours and years of losing only */
+	const uint64_t step_max = UINT64_C(1) << 44, max = UINT64_C(1)
+							   << 56; /* hours and years of losing only */
 
 	if (count >= ring->told[cause] && count - ring->told[cause] < step_max && count < max)
 		ring->told[cause] = count;
@@ -124,7 +125,8 @@ static struct sifted sift_piece(struct drain *drain, unsigned index, const struc
 		refresh_table(drain);
 		out = sift(table, drain->buffer, piece->begin, piece->end, time, now);
 	}
-	/* What looks like a closed packet's end, below the tail of an open one, was not put there by a writer. */
+	/* What looks like a closed packet's end, below the tail of an open one, was not put there by a
+	 * writer. */
 	if (!piece->last && out.end != piece->end)
 		out.sound = false;
 	return out;
@@ -213,8 +215,8 @@ static unsigned fill_level(const struct drain_ring *ring, const struct ring *sou
 }
 
 /*
- * Take what is new in one ring: at most as many packets as it has, and one more that was begun before. A writer may be as
- * fast as we are, and the other rings want their turn.
+ * Take what is new in one ring: at most as many packets as it has, and one more that was begun before. A
+ * writer may be as fast as we are, and the other rings want their turn.
  */
 static unsigned drain_ring(struct drain *drain, unsigned index)
 {
@@ -357,7 +359,7 @@ static int resume_ring(struct drain *drain, unsigned index)
 	for (unsigned cause = 0; cause <= WIRE_LOST_SIZE; cause++)
 		ring->told[cause] = packet->lost[cause];
 	ring->said = packet->discarded;
-	ring->time = packet->time_end;
+	ring->time = sifted.time; /* time_end may be that of records that were to come */
 	return 0;
 }
 
@@ -396,7 +398,7 @@ static void close_ring(struct drain *drain, unsigned index)
 	uint64_t lost;
 
 	ring->corrupt += ring->stale; /* nobody knows how many */
-	if (ring->damaged) { /* and no packet came after it to say how much it held */
+	if (ring->damaged) {	      /* and no packet came after it to say how much it held */
 		ring->corrupt += missing(ring);
 		ring->accounted += missing(ring);
 	}
@@ -469,9 +471,8 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 		stream_finish(&ring->stream);
 		totals->bytes += stream_bytes(&ring->stream);
 		if (n == names) {
-			totals->lost_names =
-				writers_lost(ring, &session->rings[n], WIRE_LOST_FULL) +
-				ring->corrupt + ring->unread;
+			totals->lost_names = writers_lost(ring, &session->rings[n], WIRE_LOST_FULL) +
+					     ring->corrupt + ring->unread;
 			continue;
 		}
 		totals->events += ring->kept;

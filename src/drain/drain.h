@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/clock.h"
+#include "session/clock.h"
 #include "drain/metadata.h"
 #include "drain/stream.h"
 #include "drain/table.h"
@@ -32,11 +32,11 @@ struct drain_ring {
 	uint64_t kept;
 	uint64_t time;			       /* of the last record */
 	uint64_t corrupt, overwritten, unread; /* records lost here */
-	uint64_t told[WIRE_LOST_SIZE + 1];     /* records that the writers say they lost, as far as believed */
-	uint64_t said;			       /* losses that the last packet told of */
-	uint32_t content;		       /* end of the last record in the last packet, bytes */
+	uint64_t told[WIRE_LOST_SIZE + 1]; /* records that the writers say they lost, as far as believed */
+	uint64_t said;			   /* losses that the last packet told of */
+	uint32_t content;		   /* end of the last record in the last packet, bytes */
 	bool begun;
-	bool stale;   /* the tail is not one that writers could have made: what is behind it cannot be found */
+	bool stale; /* the tail is not one that writers could have made: what is behind it cannot be found */
 	bool damaged; /* the rest of the packet at the cursor cannot be believed */
 };
 
@@ -78,7 +78,8 @@ int drain_begin(struct drain *drain, struct session *session, const char *path, 
 int drain_resume(struct drain *drain, struct session *session, const char *path, struct trace_clock clock,
 		 const char *command);
 
-/* drain_discard - remove a trace that holds no records: it could not be begun, or its program could not be run. */
+/* drain_discard - remove a trace that holds no records: it could not be begun, or its program could not be
+ * run. */
 void drain_discard(const char *path);
 
 /*

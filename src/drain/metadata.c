@@ -9,7 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/format.h"
+#include "wire/format.h"
 #include "base/uuid.h"
 #include "drain/metadata.h"
 
@@ -36,8 +36,9 @@ static const char clock_types_text[] =
 	"typealias integer { size = 32; align = 32; signed = false; } := header_uint32_t;\n";
 
 /*
- * The alignment, in bits, hides what struct wire_packet holds for ourselves. cpu_id is 64 bits wide here, with the four zero
- * bytes behind it: so the context ends where the records begin, and a reader sees that a packet without records has none.
+ * The alignment, in bits, hides what struct wire_packet holds for ourselves. cpu_id is 64 bits wide here,
+ * with the four zero bytes behind it: so the context ends where the records begin, and a reader sees that a
+ * packet without records has none.
  */
 static const char packet_context_text[] = "	packet.context := struct {\n"
 					  "		clock64_t timestamp_begin;\n"

@@ -94,6 +94,7 @@ static int begin_file(struct stream *stream, struct wire_packet *packet, uint32_
 static int find_last(struct stream *stream, struct wire_packet *packet)
 {
 	uint64_t at = 0;
+	ssize_t used;
 
 	for (;;) {
 		if (pread(stream->fd, packet, sizeof(*packet), (off_t)at) != (ssize_t)sizeof(*packet) ||
@@ -110,7 +111,9 @@ static int find_last(struct stream *stream, struct wire_packet *packet)
 		return -EBADMSG;
 	stream->packet_at = at;
 	stream->content = (uint32_t)(packet->content_bits / 8);
-	if (pread(stream->fd, packet, stream->content, (off_t)at) != (ssize_t)stream->content)
+	/* With the zeros behind the last record, which whoever sifts it looks at too. */
+	used = (ssize_t)wire_stride(stream->content);
+	if (pread(stream->fd, packet, (size_t)used, (off_t)at) != used)
 		return -EBADMSG;
 	return 1;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/format.h"
+#include "wire/format.h"
 #include "drain/table.h"
 #include "wire/names.h"
 
@@ -163,18 +163,35 @@ static int copy_entry(struct table *table, const struct session *session, uint32
 	return add_entry(table, (struct wire_event){ 0 }, name, "", "", "");
 }
 
-int table_update(struct table *table, const struct session *session)
+static int copy_refusals(struct table *table, const struct session *session, uint32_t n)
 {
-	uint32_t count = session_count(session);
+	char file[WIRE_FILE_MAX + 1];
+	struct wire_event entry;
 
-	table->count = table->text_bytes = 0;
-	for (uint32_t n = 0; n < count; n++) {
-		int error = copy_entry(table, session, n);
+	memcpy(&entry, &session->entries[n], sizeof(entry));
+	if (table->entries[n].types != entry.types || table->entries[n].refused >= entry.refused ||
+	    !copy_text(session, entry.refused_file, file, sizeof(file)))
+		return 0;
+	if (strcmp(table_text(table, table->entries[n].refused_file), file) != 0) {
+		int error = reserve(table, 0, sizeof(file));
 
 		if (error)
 			return error;
+		table->entries[n].refused_file = add_text(table, file);
 	}
+	table->entries[n].refused = entry.refused;
+	table->entries[n].refused_line = entry.refused_line;
 	return 0;
+}
+
+int table_update(struct table *table, const struct session *session)
+{
+	const uint32_t known = table->count, count = session_count(session);
+	int error = 0;
+
+	for (uint32_t n = 0; !error && n < count; n++)
+		error = n < known ? copy_refusals(table, session, n) : copy_entry(table, session, n);
+	return error;
 }
 
 /* The bytes that one argument of variable size takes, 0 if it does not end within `left`. */

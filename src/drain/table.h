@@ -38,7 +38,11 @@ void table_free(struct table *table);
 /* table_has_grown - whether the session has more events than the copy. */
 bool table_has_grown(const struct table *table, const struct session *session);
 
-/* table_update - copy everything anew. Return: 0 or -ENOMEM. */
+/*
+ * table_update - copy what is new, and the refusals of what is known.
+ * All else in a known entry stays, whatever has become of the session: there are records by it in the trace.
+ * Return: 0 or -ENOMEM.
+ */
 int table_update(struct table *table, const struct session *session);
 
 /*

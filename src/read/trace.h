@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/format.h"
+#include "wire/format.h"
 #include "burin/read.h"
 #include "wire/event.h"
 #include "wire/packet.h"

@@ -157,3 +157,8 @@ enum ring_result ring_append_locked(struct ring *ring, struct ring_record record
 	/* Under the lock nobody moves; only scribbling can have kept the append from succeeding. */
 	return result == RING_MOVED ? RING_BUSY : result;
 }
+
+bool ring_bury(struct ring *ring)
+{
+	return lock_bury(&ring->control->lock);
+}

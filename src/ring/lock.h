@@ -44,6 +44,22 @@ static inline void lock_disown(uint64_t *lock, uint32_t tid)
 					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+/*
+ * lock_bury - free a lock whose owner is dead but not yet reaped by its parent. For those who found it taken
+ * and would otherwise lose something: it asks in /proc. Return: whether it is free now.
+ */
+static inline bool lock_bury(uint64_t *lock)
+{
+	uint64_t seen = __atomic_load_n(lock, __ATOMIC_RELAXED);
+	uint32_t owner = (uint32_t)seen;
+
+	if (owner == 0)
+		return true;
+	return ring_owner_is_zombie(owner) &&
+	       __atomic_compare_exchange_n(lock, &seen, seen & ~(uint64_t)UINT32_MAX, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
 static inline void lock_drop(uint64_t *lock)
 {
 	uint64_t seen = __atomic_load_n(lock, __ATOMIC_RELAXED);

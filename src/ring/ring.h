@@ -126,6 +126,10 @@ enum ring_result ring_append_slow(struct ring *ring, struct ring_record record, 
  */
 enum ring_result ring_append_locked(struct ring *ring, struct ring_record record, uint32_t tid);
 
+/* ring_bury - free the lock of a ring that was busy, if its owner is a zombie. Return: whether it is free
+ * now. */
+bool ring_bury(struct ring *ring);
+
 /* ring_lose - count one record that was not kept. Context: any. */
 static inline void ring_lose(const struct ring *ring, enum wire_loss cause)
 {

@@ -11,12 +11,15 @@
 #define BURIN_RING_RING_DEPS_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "wire/session.h"
 
@@ -69,6 +72,36 @@ static inline int ring_owner_is_dead(uint32_t tid)
 	int saved = errno, dead;
 
 	dead = kill((pid_t)tid, 0) != 0 && errno == ESRCH;
+	errno = saved;
+	return dead;
+}
+
+/*
+ * Whether the thread is dead but still has its id, since its parent has not asked how it ended (or, the first
+ * thread of a process, since others of the process live).
+ */
+static inline int ring_owner_is_zombie(uint32_t tid)
+{
+	char path[32] = "/proc/", text[128], *at = path + 6;
+	int saved = errno, fd, dead = 0;
+	ssize_t got;
+
+	for (uint32_t unit = 1000000000, begun = 0; unit; unit /= 10) {
+		begun |= tid / unit;
+		if (begun)
+			*at++ = (char)('0' + tid / unit % 10);
+	}
+	memcpy(at, "/stat", 6);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (got > 0) { /* "tid (name) state ...": the name may hold anything, the state is behind its last
+			  parenthesis */
+		text[got] = 0;
+		at = strrchr(text, ')');
+		dead = at && at[1] == ' ' && (at[2] == 'Z' || at[2] == 'X');
+	}
 	errno = saved;
 	return dead;
 }

@@ -101,7 +101,7 @@ static inline struct rseq *section_rseq(void)
 
 /*
  * Copy the words from the tid on to their places. Word n of a compact record is word n + 1 of the buffer. Records of two
- * and three words, the most usual, without a loop.
+ * to four words, the most usual, without a loop.
  */
 #define SECTION_COPY_COMPACT \
 	"movq 16(%[buffer]), %%rdx\n\t" \
@@ -111,7 +111,11 @@ static inline struct rseq *section_rseq(void)
 	"movq 24(%[buffer]), %%rdx\n\t" \
 	"movq %%rdx, 16(%%r8)\n\t" \
 	"je 7f\n\t" \
-	"movl $3, %%ecx\n" \
+	"movq 32(%[buffer]), %%rdx\n\t" \
+	"movq %%rdx, 24(%%r8)\n\t" \
+	"movl $4, %%ecx\n\t" \
+	"cmpq %%rcx, %[words]\n\t" \
+	"je 7f\n" \
 	"6:\n\t" \
 	"movq 8(%[buffer], %%rcx, 8), %%rdx\n\t" \
 	"movq %%rdx, (%%r8, %%rcx, 8)\n\t" \

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "session/clock.h"
 #include "ring/ring_deps.h"
 #include "session/layout.h"
 

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/format.h"
+#include "wire/format.h"
 #include "base/glob.h"
 #include "ring/lock.h"
 #include "session/session.h"
@@ -32,6 +32,7 @@ static bool lock_events(struct session *session, uint32_t tid)
 	for (int waited = 0; waited < EVENTS_WAIT_MS; waited++) {
 		if (lock_take(events_lock(session), tid))
 			return true;
+		lock_bury(events_lock(session));
 		nanosleep(&pause, NULL);
 	}
 	return false;

@@ -54,6 +54,8 @@ static bool announce(struct session *session, struct announcement *record, uint1
 	for (int tries = 0; result == RING_BUSY && tries < NAMES_TRIES; tries++) {
 		if (tries)
 			sched_yield();
+		if (tries % 16 == 15)
+			ring_bury(ring);
 		result = ring_append_locked(ring, out, tid);
 	}
 	return result == RING_DONE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * From a session to a trace, in one process: whenever the drain has done a round, the trace holds exactly what was written
- * so far, or counts it as lost; and whatever is damaged in the session, the trace has no record that was not written, and
- * says that something is missing.
+ * From a session to a trace, in one process: whenever the drain has done a round, the trace holds exactly
+ * what was written so far, or counts it as lost; and whatever is damaged in the session, the trace has no
+ * record that was not written, and says that something is missing.
  */
 #include <stdio.h>
 #include <string.h>
@@ -39,11 +39,12 @@ static uint64_t lost(const struct drain_totals *totals)
 }
 
 /* Writing and draining at random; the trace is looked at after every round. */
-static const char *run_random(struct synthetic *synthetic, enum wire_mode mode, struct random *random, char *why,
-			      size_t bytes)
+static const char *run_random(struct synthetic *synthetic, enum wire_mode mode, struct random *random,
+			      char *why, size_t bytes)
 {
 	const struct session_options options = { .mode = mode,
-						 .buffer_bytes = UINT64_C(4096) << (2 + random_below(random, 6)),
+						 .buffer_bytes = UINT64_C(4096)
+								 << (2 + random_below(random, 6)),
 						 .packet_bytes = UINT64_C(4096) << random_below(random, 3),
 						 .string_max = 4096 };
 	const unsigned rounds = 2 + (unsigned)random_below(random, 40);
@@ -54,9 +55,10 @@ static const char *run_random(struct synthetic *synthetic, enum wire_mode mode, 
 	synthetic_begin(synthetic, &options);
 	for (unsigned round = 0; round < rounds; round++) {
 		for (uint64_t n = random_below(random, 12); n > 0; n--)
-			synthetic_write(synthetic,
-					(unsigned)random_below(random, session_names_index(&synthetic->writer)),
-					(unsigned)random_below(random, 200), (unsigned)random_below(random, 3) * 400);
+			synthetic_write(
+				synthetic,
+				(unsigned)random_below(random, session_names_index(&synthetic->writer)),
+				(unsigned)random_below(random, 200), (unsigned)random_below(random, 3) * 400);
 		if (drain_round(&synthetic->drain, &fullest) != 0)
 			return "a round failed";
 		bad = synthetic_check(synthetic, false);
@@ -82,8 +84,10 @@ static const char *run_random(struct synthetic *synthetic, enum wire_mode mode, 
 	    synthetic->totals.lost[WIRE_LOST_FULL] != refused_in_all(synthetic) ||
 	    (mode == WIRE_MODE_STREAM && synthetic->totals.lost[WIRE_LOST_OVERWRITTEN])) {
 		snprintf(why, bytes, "%llu written, %llu refused; %llu in the trace, told %llu; %llu lost",
-			 (unsigned long long)written_in_all(synthetic), (unsigned long long)refused_in_all(synthetic),
-			 (unsigned long long)synthetic_kept(synthetic), (unsigned long long)synthetic->totals.events,
+			 (unsigned long long)written_in_all(synthetic),
+			 (unsigned long long)refused_in_all(synthetic),
+			 (unsigned long long)synthetic_kept(synthetic),
+			 (unsigned long long)synthetic->totals.events,
 			 (unsigned long long)lost(&synthetic->totals));
 		return why;
 	}
@@ -207,7 +211,8 @@ static void do_damage(struct synthetic *synthetic, enum damage damage, unsigned 
 		break;
 	case DAMAGE_TIME_FUTURE:
 		put32(at + 4, (uint32_t)ring_clock() - 1000);
-		put32(at - 20 + 4, (uint32_t)(ring_clock() + 1000000000)); /* whatever stands there, it is a field */
+		put32(at - 20 + 4,
+		      (uint32_t)(ring_clock() + 1000000000)); /* whatever stands there, it is a field */
 		put32(record_at(synthetic, index, 2) + 4, (uint32_t)(ring_clock() + 1500000000));
 		break;
 	case DAMAGE_PADDING: /* the records are 28 bytes long */
@@ -241,14 +246,17 @@ static void do_damage(struct synthetic *synthetic, enum damage damage, unsigned 
 static const char *run_damage(struct synthetic *synthetic, enum damage damage, enum wire_mode mode,
 			      struct random *random, char *why, size_t bytes)
 {
-	const struct session_options options = { .mode = mode, .buffer_bytes = 64 << 10, .packet_bytes = 4096, .string_max = 99 };
+	const struct session_options options = {
+		.mode = mode, .buffer_bytes = 64 << 10, .packet_bytes = 4096, .string_max = 99
+	};
 	const unsigned ring = (unsigned)random_below(random, 2);
 	uint64_t missing, told;
 	const char *bad;
 	unsigned fullest;
 
 	synthetic_begin(synthetic, &options);
-	/* Healthy packets before, which the trace has already; the damage lies in an open packet that is new. */
+	/* Healthy packets before, which the trace has already; the damage lies in an open packet that is new.
+	 */
 	synthetic_write(synthetic, ring, 300, 0);
 	synthetic_write(synthetic, 1 - ring, 100, 30);
 	drain_round(&synthetic->drain, &fullest);
@@ -276,12 +284,16 @@ static const char *run_damage(struct synthetic *synthetic, enum damage damage, e
 	missing = written_in_all(synthetic) - synthetic_kept(synthetic);
 	told = synthetic->totals.lost[WIRE_LOST_CORRUPT];
 	if (synthetic_kept(synthetic) < 400) {
-		snprintf(why, bytes, "only %llu records are left", (unsigned long long)synthetic_kept(synthetic));
+		snprintf(why, bytes, "only %llu records are left",
+			 (unsigned long long)synthetic_kept(synthetic));
 		return why;
 	}
 	if (missing && told == 0) {
-		snprintf(why, bytes, "%llu records are missing, none is counted as corrupt (%llu overwritten, %llu unread, %llu late)",
-			 (unsigned long long)missing, (unsigned long long)synthetic->totals.lost[WIRE_LOST_OVERWRITTEN],
+		snprintf(why, bytes,
+			 "%llu records are missing, none is counted as corrupt (%llu overwritten, %llu "
+			 "unread, %llu late)",
+			 (unsigned long long)missing,
+			 (unsigned long long)synthetic->totals.lost[WIRE_LOST_OVERWRITTEN],
 			 (unsigned long long)synthetic->totals.lost[WIRE_LOST_UNREAD],
 			 (unsigned long long)synthetic->totals.lost_late);
 		return why;
@@ -312,8 +324,8 @@ static void test_damage(struct random *random)
 		if (bad)
 			harness_fail("drain: damage: %s: %s", damage_names[damage], why);
 		else
-			harness_ok("drain: damage: %s (%llu of %llu records kept, %llu corrupt)", damage_names[damage],
-				   (unsigned long long)synthetic_kept(&synthetic),
+			harness_ok("drain: damage: %s (%llu of %llu records kept, %llu corrupt)",
+				   damage_names[damage], (unsigned long long)synthetic_kept(&synthetic),
 				   (unsigned long long)written_in_all(&synthetic),
 				   (unsigned long long)synthetic.totals.lost[WIRE_LOST_CORRUPT]);
 	}

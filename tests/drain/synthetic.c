@@ -30,7 +30,10 @@ void synthetic_begin(struct synthetic *synthetic, const struct session_options *
 {
 	static unsigned traces;
 	struct session_event events[] = {
-		{ .name = "drain.plain", .format = "number=%llu sum=%llx", .file = "x.c", .types = WIRE_U64 | WIRE_U64 << 4 },
+		{ .name = "drain.plain",
+		  .format = "number=%llu sum=%llx",
+		  .file = "x.c",
+		  .types = WIRE_U64 | WIRE_U64 << 4 },
 		{ .name = "drain.text",
 		  .format = "number=%llu sum=%llx text=%s",
 		  .file = "x.c",
@@ -41,7 +44,8 @@ void synthetic_begin(struct synthetic *synthetic, const struct session_options *
 	int error;
 
 	*synthetic = (struct synthetic){ 0 };
-	error = session_create(&synthetic->session, options, synthetic->session_path, sizeof(synthetic->session_path), &why);
+	error = session_create(&synthetic->session, options, synthetic->session_path,
+			       sizeof(synthetic->session_path), &why);
 	if (error)
 		harness_die("no session: %s (%s)", why, strerror(-error));
 	if (session_join(&synthetic->writer, synthetic->session_path, &why) != 0)
@@ -53,9 +57,10 @@ void synthetic_begin(struct synthetic *synthetic, const struct session_options *
 	synthetic->id_text = ids[1];
 	if (!ids[0] || !ids[1] || synthetic->session.ring_count > SYNTHETIC_RINGS)
 		harness_die("no events");
-	snprintf(synthetic->trace, sizeof(synthetic->trace), "%s/burin-drain-%d-%u", tmp ? tmp : "/tmp", (int)getpid(),
-		 traces++);
-	error = drain_begin(&synthetic->drain, &synthetic->session, synthetic->trace, synthetic->session_path, "synthetic");
+	snprintf(synthetic->trace, sizeof(synthetic->trace), "%s/burin-drain-%d-%u", tmp ? tmp : "/tmp",
+		 (int)getpid(), traces++);
+	error = drain_begin(&synthetic->drain, &synthetic->session, synthetic->trace, synthetic->session_path,
+			    "synthetic");
 	if (error)
 		harness_die("no trace: %s", strerror(-error));
 }
@@ -83,7 +88,8 @@ void synthetic_write(struct synthetic *synthetic, unsigned index, unsigned recor
 			record.length += text;
 		}
 		memset(at, 0, 8);
-		ring_prepare(buffer, text ? synthetic->id_text : synthetic->id_plain, record.length, (uint32_t)getpid());
+		ring_prepare(buffer, text ? synthetic->id_text : synthetic->id_plain, record.length,
+			     (uint32_t)getpid());
 		result = ring_append_locked(ring, record, (uint32_t)gettid());
 		if (result == RING_DONE) {
 			synthetic->written[index]++;
@@ -112,7 +118,8 @@ static const char *check_record(struct walk *walk, const struct walk_record *rec
 	memcpy(&sum, record->payload + 8, 8);
 	if (sum != sum_of(state->ring, number) || number >= state->synthetic->written[state->ring] ||
 	    record->tid != (uint32_t)getpid()) {
-		snprintf(walk->why, sizeof(walk->why), "record %llu was never written (event %u, %u bytes, %llu were)",
+		snprintf(walk->why, sizeof(walk->why),
+			 "record %llu was never written (event %u, %u bytes, %llu were)",
 			 (unsigned long long)number, record->id, record->bytes,
 			 (unsigned long long)state->synthetic->written[state->ring]);
 		return walk->why;

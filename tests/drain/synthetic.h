@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A session without traced programs: the test writes into its rings itself, one thread, plain sections, so that it knows
- * exactly what is in which ring; a drain makes a trace of it; and the trace is compared with what was written.
+ * A session without traced programs: the test writes into its rings itself, one thread, plain sections, so
+ * that it knows exactly what is in which ring; a drain makes a trace of it; and the trace is compared with
+ * what was written.
  */
 #ifndef BURIN_TESTS_DRAIN_SYNTHETIC_H
 #define BURIN_TESTS_DRAIN_SYNTHETIC_H
@@ -32,9 +33,9 @@ void synthetic_begin(struct synthetic *synthetic, const struct session_options *
 void synthetic_write(struct synthetic *synthetic, unsigned ring, unsigned records, unsigned text_max);
 
 /*
- * synthetic_check - walk all streams of the trace as they are now: each holds what was written to its ring, from the
- * first record on and without holes (@holes: but for what its packets count as lost).
- * Return: NULL, or what is wrong.
+ * synthetic_check - walk all streams of the trace as they are now: each holds what was written to its ring,
+ * from the first record on and without holes (@holes: but for what its packets count as lost). Return: NULL,
+ * or what is wrong.
  */
 const char *synthetic_check(struct synthetic *synthetic, bool holes);
 

@@ -34,8 +34,8 @@ static const char *check_header(struct walk *walk, const struct wire_packet *pac
 	if (packet->packet_bits % 64 || packet->packet_bits / 8 > left || packet->content_bits % 8 ||
 	    packet->content_bits > packet->packet_bits || packet->content_bits < sizeof(*packet) * 8)
 		return wrong(walk, "packet %llu: sizes %llu of %llu bits, %llu bytes are left", number,
-			     (unsigned long long)packet->content_bits, (unsigned long long)packet->packet_bits,
-			     (unsigned long long)left);
+			     (unsigned long long)packet->content_bits,
+			     (unsigned long long)packet->packet_bits, (unsigned long long)left);
 	if (packet->time_begin > packet->time_end)
 		return wrong(walk, "packet %llu ends before it begins", number);
 	if (packet->discarded != lost)
@@ -46,11 +46,12 @@ static const char *check_header(struct walk *walk, const struct wire_packet *pac
 	if (packet->time_begin < walk->last.time_end)
 		return wrong(walk, "packet %llu begins before the one before it ends", number);
 	if (packet->sequence <= walk->last.sequence)
-		return wrong(walk, "packet %llu has sequence %llu after %llu", number, (unsigned long long)packet->sequence,
-			     (unsigned long long)walk->last.sequence);
+		return wrong(walk, "packet %llu has sequence %llu after %llu", number,
+			     (unsigned long long)packet->sequence, (unsigned long long)walk->last.sequence);
 	if (packet->discarded < walk->last.discarded || packet->events_before < walk->last.events_before)
 		return wrong(walk, "packet %llu: the counts go back", number);
-	if (memcmp(packet->uuid, walk->last.uuid, 16) != 0 || packet->stream_instance != walk->last.stream_instance)
+	if (memcmp(packet->uuid, walk->last.uuid, 16) != 0 ||
+	    packet->stream_instance != walk->last.stream_instance)
 		return wrong(walk, "packet %llu is of another stream", number);
 	return NULL;
 }
@@ -68,8 +69,8 @@ static const char *walk_records(struct walk *walk, const struct wire_packet *pac
 		uint32_t header = sizeof(compact);
 
 		if (end - at < sizeof(compact))
-			return wrong(walk, "packet %llu: %llu bytes are no record", (unsigned long long)walk->packets,
-				     (unsigned long long)(end - at));
+			return wrong(walk, "packet %llu: %llu bytes are no record",
+				     (unsigned long long)walk->packets, (unsigned long long)(end - at));
 		memcpy(&compact, base + at, sizeof(compact));
 		record.id = compact.id;
 		record.tid = compact.tid;
@@ -81,11 +82,14 @@ static const char *walk_records(struct walk *walk, const struct wire_packet *pac
 			record.tid = extended.tid;
 			time = (uint64_t)extended.time_high << 32 | extended.time_low;
 		}
-		if (compact.length < header || compact.length > end - at || record.id == 0 || record.id > WIRE_ID_MAX)
-			return wrong(walk, "packet %llu: at %llu a record of id %u, length %u", (unsigned long long)walk->packets,
-				     (unsigned long long)at, record.id, compact.length);
+		if (compact.length < header || compact.length > end - at || record.id == 0 ||
+		    record.id > WIRE_ID_MAX)
+			return wrong(walk, "packet %llu: at %llu a record of id %u, length %u",
+				     (unsigned long long)walk->packets, (unsigned long long)at, record.id,
+				     compact.length);
 		if (time > packet->time_end || time < packet->time_begin)
-			return wrong(walk, "packet %llu: a record outside of its times", (unsigned long long)walk->packets);
+			return wrong(walk, "packet %llu: a record outside of its times",
+				     (unsigned long long)walk->packets);
 		record.time = time;
 		record.payload = base + at + header;
 		record.bytes = compact.length - header;
@@ -106,7 +110,8 @@ static const char *walk_file(struct walk *walk, const char *data, uint64_t bytes
 		const struct wire_packet *packet = (const struct wire_packet *)(data + at);
 
 		if (bytes - at < sizeof(*packet))
-			return wrong(walk, "%llu bytes at its end are no packet", (unsigned long long)(bytes - at));
+			return wrong(walk, "%llu bytes at its end are no packet",
+				     (unsigned long long)(bytes - at));
 		why = check_header(walk, packet, bytes - at);
 		if (!why && walk->packet)
 			why = walk->packet(walk, packet);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A reader of stream files made after docs/format.md and nothing else: it believes nothing, repairs nothing, and says the
- * first thing that is not as it must be.
+ * A reader of stream files made after docs/format.md and nothing else: it believes nothing, repairs nothing,
+ * and says the first thing that is not as it must be.
  */
 #ifndef BURIN_TESTS_DRAIN_WALK_H
 #define BURIN_TESTS_DRAIN_WALK_H

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/format.h"
+#include "wire/format.h"
 #include "wire/event.h"
 #include "wire/names.h"
 #include "wire/record.h"

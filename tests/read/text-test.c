@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/format.h"
+#include "wire/format.h"
 #include "base/glob.h"
 #include "base/text.h"
 #include "burin/read.h"

@@ -18,6 +18,7 @@ static void on_event(const struct burin_site *site, const void *payload, size_t 
 {
 	struct seen *seen = data;
 
+	errno = 77; /* the tracepoint's business to mend, not ours */
 	seen->calls++;
 	seen->bytes = payload_bytes;
 	memcpy(&seen->last, payload, sizeof(seen->last));
@@ -53,8 +54,12 @@ static int count(int argc, char **argv)
 	if (burin_callback_set("cb.event", on_event, &seen) != 0 ||
 	    burin_callback_set("cb.inside", on_inside, &seen) != 0)
 		return 91;
-	for (int n = 1; n <= 10; n++)
+	for (int n = 1; n <= 10; n++) {
+		errno = n;
 		trace(n);
+		if (errno != n)
+			return 92;
+	}
 	printf("%u %d %zu %s %u\n", seen.calls, seen.last, seen.bytes, seen.text, seen.inside);
 	burin_callback_set("cb.event", on_event, &second);
 	trace(11);

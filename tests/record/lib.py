@@ -53,6 +53,10 @@ def short(value):
     return text if len(text) <= 300 else text[:200] + " ... " + text[-90:]
 
 
+def one_line_of(why):
+    return " | ".join(line.strip() for line in str(why).splitlines() if line.strip())
+
+
 failures = 0
 
 
@@ -64,14 +68,14 @@ def case(name):
             function()
             print(f"ok {name}")
         except Skip as why:
-            print(f"skip {name}: {why}")
+            print(f"skip {name}: {one_line_of(why)}")
         except Wrong as why:
             failures += 1
-            print(f"not ok {name}: {why}")
+            print(f"not ok {name}: {one_line_of(why)}")
         except Exception as why:  # a test's own mistake is a failure too
             failures += 1
             at = "; ".join(f"{os.path.basename(f.filename)}:{f.lineno}" for f in traceback.extract_tb(why.__traceback__)[1:])
-            print(f"not ok {name}: {type(why).__name__}: {' '.join(str(why).split())[:300]} ({at})")
+            print(f"not ok {name}: {type(why).__name__}: {one_line_of(why)[:300]} ({at})")
         sys.stdout.flush()
         return function
     return run

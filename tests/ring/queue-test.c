@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Random operations on a ring against a plain queue (queue.h): appends of all sizes, a reader in between, laps, refused
- * memory, a clock that jumps and steps back, a tail that wraps, slots full of stale records.
+ * Random operations on a ring against a plain queue (queue.h): appends of all sizes, a reader in between,
+ * laps, refused memory, a clock that jumps and steps back, a tail that wraps, slots full of stale records.
  *
- * Built twice: with a faked clock, so that everything can be predicted (QUEUE_FAKE; then also under the sanitizers and
- * for other processors), and with restartable sequences and the real clock. Each kind of sabotage (canary) must be found.
+ * Built twice: with a faked clock, so that everything can be predicted (QUEUE_FAKE; then also under the
+ * sanitizers and for other processors), and with restartable sequences and the real clock. Each kind of
+ * sabotage (canary) must be found.
  */
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "queue.h"
+#include "ring/lock.h"
 #include "ring/ring_deps.h"
 #ifdef QUEUE_FAKE
 static struct fake_world world;
@@ -32,8 +35,8 @@ enum sabotage {
 };
 
 static const char *const sabotage_names[SABOTAGE_KINDS] = {
-	[SABOTAGE_FLIP] = "a flipped bit",	     [SABOTAGE_TAIL] = "a tail that is ahead",
-	[SABOTAGE_CLOSED] = "an unmarked rest",	     [SABOTAGE_ALIVE] = "a reader of dead slots",
+	[SABOTAGE_FLIP] = "a flipped bit",	    [SABOTAGE_TAIL] = "a tail that is ahead",
+	[SABOTAGE_CLOSED] = "an unmarked rest",	    [SABOTAGE_ALIVE] = "a reader of dead slots",
 	[SABOTAGE_UNCOUNTED] = "an uncounted loss",
 };
 
@@ -49,6 +52,32 @@ static void make_dead_tid(void)
 	dead_tid = (uint32_t)pid;
 }
 
+#ifdef QUEUE_FAKE
+/* The lock by itself: who may take it from whom. */
+static void test_lock(void)
+{
+	const uint32_t alive = (uint32_t)getppid();
+	uint64_t lock = 0, before;
+	const char *why = NULL;
+
+	if (!lock_take(&lock, 5) || (uint32_t)lock != 5 || lock_take(&lock, 5))
+		why = "a free lock is taken once";
+	before = lock;
+	lock_drop(&lock);
+	if ((uint32_t)lock != 0 || !lock_take(&lock, alive) || lock <= before)
+		why = "a lock that is dropped can be taken, and counts";
+	if (lock_take(&lock, 5) || (lock_disown(&lock, 5), (uint32_t)lock != alive))
+		why = "the lock of a living thread is left alone";
+	lock = (lock & ~(uint64_t)UINT32_MAX) | dead_tid;
+	if (!lock_take(&lock, 6) || (uint32_t)lock != 6)
+		why = "the lock of a dead thread is taken over";
+	lock_disown(&lock, 6); /* a dead thread had the id that we have now */
+	if ((uint32_t)lock != 0)
+		why = "the lock of a dead namesake is freed";
+	harness_case("the lock", why);
+}
+#endif
+
 static uint32_t choose_length(const struct queue *queue, struct random *random)
 {
 	const uint32_t most = queue->ring.record_max, least = sizeof(struct wire_compact);
@@ -56,7 +85,8 @@ static uint32_t choose_length(const struct queue *queue, struct random *random)
 	const uint64_t rest = (queue->ring.packet_words - inside) * 8;
 	uint64_t length;
 
-	switch (random_below(random, 16)) {
+	/* The largest seldom: they take their time to fill and compare. */
+	switch (random_below(random, most > 8000 ? 64 : 16)) {
 	case 0: /* anything */
 		length = random_below(random, most + 1);
 		break;
@@ -129,7 +159,7 @@ static void append(struct queue *queue, struct expected expected, struct random 
 		break;
 	}
 	result = ring_append_locked(&queue->ring, record, (uint32_t)getpid());
-	if (queue->control.lock != 0)
+	if ((uint32_t)queue->control.lock != 0)
 		snprintf(queue->why, sizeof(queue->why), "the lock is still held after the append");
 	if (result == RING_FULL)
 		ring_lose(&queue->ring, WIRE_LOST_FULL);
@@ -143,7 +173,8 @@ static void disturb_times(struct queue *queue, struct random *random)
 {
 	const uint64_t word = (queue->control.tail >> WIRE_TAIL_COUNT_BITS) - 1;
 	struct wire_packet *open =
-		(struct wire_packet *)(queue->slots + ((word & ~queue->ring.packet_mask) & queue->ring.word_mask) * 8);
+		(struct wire_packet *)(queue->slots +
+				       ((word & ~queue->ring.packet_mask) & queue->ring.word_mask) * 8);
 
 	if (!queue->begun || queue->control.tail == 0)
 		return;
@@ -190,7 +221,8 @@ static bool do_sabotage(struct queue *queue, enum sabotage kind, struct random *
 	uint32_t rest;
 
 	switch (kind) {
-	case SABOTAGE_FLIP: /* of the last record's last word before its padding: any bit of a length-24 one */
+	case SABOTAGE_FLIP: /* of the last record's last word before its padding: any bit of a length-24 one
+			     */
 		if (queue->in_packet < 2 || queue->records[(queue->written - 1) % queue->room].length % 8)
 			return false;
 		behind[-1 - (long)random_below(random, 4)] ^= (char)(1 << random_below(random, 8));
@@ -205,8 +237,8 @@ static bool do_sabotage(struct queue *queue, enum sabotage kind, struct random *
 		if (!queue->begun || queue->cursor.sequence >= queue->sequence)
 			return false;
 		for (uint32_t at = sizeof(struct wire_packet); at < queue->ring.packet_words * 8; at += 8) {
-			char *slot = queue->slots +
-				     queue->cursor.sequence * queue->ring.packet_words % (queue->ring.word_mask + 1) * 8;
+			char *slot = queue->slots + queue->cursor.sequence * queue->ring.packet_words %
+							    (queue->ring.word_mask + 1) * 8;
 
 			memcpy(&rest, slot + at, 4);
 			if (rest == WIRE_ID_CLOSED) {
@@ -240,7 +272,9 @@ static void run(struct queue *queue, const struct queue_shape *shape, uint64_t s
 #endif
 	for (unsigned n = 0; n < operations && !queue->why[0]; n++) {
 		if (random_below(&random, 12) == 0) {
-			for (uint64_t k = random_below(&random, 1 + random_below(&random, 2 * shape->packets)); k > 0; k--)
+			for (uint64_t k =
+				     random_below(&random, 1 + random_below(&random, 2 * shape->packets));
+			     k > 0; k--)
 				if (!queue_read(queue))
 					break;
 		}
@@ -279,7 +313,8 @@ static void report(const char *name, const struct queue *queue, uint64_t seed)
 
 static void run_shape(const struct queue_shape *shape, struct random *random)
 {
-	const unsigned rounds = harness.is_long ? 100 : 6;
+	const char *wanted = getenv("TEST_ROUNDS");
+	const unsigned rounds = wanted ? (unsigned)atoi(wanted) : harness.is_long ? 100 : 6;
 	struct queue queue, sum = { 0 };
 	char name[100];
 	uint64_t seed = 0;
@@ -294,8 +329,8 @@ static void run_shape(const struct queue_shape *shape, struct random *random)
 		memcpy(sum.why, queue.why, sizeof(sum.why));
 		queue_free(&queue);
 	}
-	snprintf(name, sizeof(name), "%s, %u packets of %u%s", shape->overwrite ? "flight" : "stream", shape->packets,
-		 shape->packet_bytes, shape->near_wrap ? ", the tail wraps" : "");
+	snprintf(name, sizeof(name), "%s, %u packets of %u%s", shape->overwrite ? "flight" : "stream",
+		 shape->packets, shape->packet_bytes, shape->near_wrap ? ", the tail wraps" : "");
 	report(name, &sum, seed);
 }
 
@@ -322,7 +357,8 @@ static void run_canaries(struct random *random)
 		if (found == rounds)
 			harness_ok("canary: %s is found", sabotage_names[kind]);
 		else
-			harness_fail("canary: %s is found: only %u of %u times", sabotage_names[kind], found, rounds);
+			harness_fail("canary: %s is found: only %u of %u times", sabotage_names[kind], found,
+				     rounds);
 	}
 }
 
@@ -334,7 +370,9 @@ int main(int argc, char **argv)
 	harness_begin(argc, argv);
 	random.state = harness.seed;
 	make_dead_tid();
-#ifndef QUEUE_FAKE
+#ifdef QUEUE_FAKE
+	test_lock();
+#else
 	cpu_set_t here;
 
 	if (!RING_HAVE_RSEQ || __rseq_size == 0) {

@@ -39,10 +39,11 @@ void queue_init(struct queue *queue, const struct queue_shape *shape, uint64_t s
 	const uint64_t bytes = (uint64_t)shape->packet_bytes * shape->packets;
 	const uint32_t room = shape->packet_bytes - (uint32_t)sizeof(struct wire_packet);
 
-	*queue = (struct queue){ .header = { .magic = WIRE_MAGIC, .packet_bits = (uint64_t)shape->packet_bytes * 8 } };
+	*queue = (struct queue){ .header = { .magic = WIRE_MAGIC,
+					     .packet_bits = (uint64_t)shape->packet_bytes * 8 } };
 	queue->slots = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	queue->copy = aligned_alloc(64, shape->packet_bytes);
-	queue->room = 1 << 16;
+	queue->room = bytes / 16 + 1; /* of the smallest records */
 	queue->records = calloc(queue->room, sizeof(*queue->records));
 	if (queue->slots == MAP_FAILED || !queue->copy || !queue->records)
 		harness_die("no memory");
@@ -134,8 +135,8 @@ static void model_opens(struct queue *queue, uint64_t words, uint64_t now)
 	queue->begun = true;
 }
 
-void queue_wrote(struct queue *queue, struct expected expected, enum ring_result result, bool no_memory, uint64_t clock,
-		 uint64_t before, uint64_t after)
+void queue_wrote(struct queue *queue, struct expected expected, enum ring_result result, bool no_memory,
+		 uint64_t clock, uint64_t before, uint64_t after)
 {
 	const uint64_t packet_words = queue->ring.packet_words, words = wire_stride(expected.length) / 8;
 	const uint64_t inside = queue->position % packet_words;
@@ -143,14 +144,19 @@ void queue_wrote(struct queue *queue, struct expected expected, enum ring_result
 	const bool long_fits = inside != 0 && inside + words + 1 <= packet_words;
 	uint64_t now = clock;
 
-	if (!clock && result == RING_DONE) { /* the real one: believe what is between before and after, or was held */
-		const uint64_t open = (__atomic_load_n(&queue->control.tail, __ATOMIC_RELAXED) >> WIRE_TAIL_COUNT_BITS) - 1;
+	if (!clock &&
+	    result == RING_DONE) { /* the real one: believe what is between before and after, or was held */
+		const uint64_t open =
+			(__atomic_load_n(&queue->control.tail, __ATOMIC_RELAXED) >> WIRE_TAIL_COUNT_BITS) - 1;
 
-		now = ((struct wire_packet *)(queue->slots + ((open & ~queue->ring.packet_mask) & queue->ring.word_mask) * 8))
+		now = ((struct wire_packet *)(queue->slots +
+					      ((open & ~queue->ring.packet_mask) & queue->ring.word_mask) *
+						      8))
 			      ->time_end;
 		if (now != queue->time_end && (now < before || now > after))
-			wrong(queue, "record %llu has time %llu, out of [%llu, %llu]", (unsigned long long)queue->written,
-			      (unsigned long long)now, (unsigned long long)before, (unsigned long long)after);
+			wrong(queue, "record %llu has time %llu, out of [%llu, %llu]",
+			      (unsigned long long)queue->written, (unsigned long long)now,
+			      (unsigned long long)before, (unsigned long long)after);
 	}
 	if (now < queue->time_end)
 		now = queue->time_end;
@@ -180,10 +186,12 @@ void queue_wrote(struct queue *queue, struct expected expected, enum ring_result
 	}
 	queue->time_end = now;
 	push(queue, expected);
-	if (queue->control.tail != ((queue->position & position_mask) << WIRE_TAIL_COUNT_BITS | queue->in_packet))
+	if (queue->control.tail !=
+	    ((queue->position & position_mask) << WIRE_TAIL_COUNT_BITS | queue->in_packet))
 		wrong(queue, "the tail is %#llx after record %llu, and should be at word %#llx, %llu records",
 		      (unsigned long long)queue->control.tail, (unsigned long long)queue->written,
-		      (unsigned long long)(queue->position & position_mask), (unsigned long long)queue->in_packet);
+		      (unsigned long long)(queue->position & position_mask),
+		      (unsigned long long)queue->in_packet);
 }
 
 /* Compare the record at `at` with what must be there. Return: its stride, 0 if it is wrong. */
@@ -221,9 +229,10 @@ static uint32_t check_record(struct queue *queue, const char *at, uint32_t left)
 	}
 	if (id != expected->id || tid != expected->tid || time != expected->time ||
 	    (header == sizeof(extended)) != expected->extended || length - header != expected->length - 12) {
-		wrong(queue, "record %llu: id %u tid %u time %llu length %u instead of %u %u %llu %u%s", number, id, tid,
-		      (unsigned long long)time, length, expected->id, expected->tid, (unsigned long long)expected->time,
-		      expected->length, expected->extended ? " (extended)" : "");
+		wrong(queue, "record %llu: id %u tid %u time %llu length %u instead of %u %u %llu %u%s",
+		      number, id, tid, (unsigned long long)time, length, expected->id, expected->tid,
+		      (unsigned long long)expected->time, expected->length,
+		      expected->extended ? " (extended)" : "");
 		return 0;
 	}
 	payload_fill(payload, expected->seed, length - header);
@@ -246,17 +255,20 @@ static void check_header(struct queue *queue, const struct wire_packet *header, 
 	    header->sequence != sequence)
 		wrong(queue, "packet %llu has a bad header", (unsigned long long)sequence);
 	if (header->events_before < known || header->events_before > queue->written) {
-		wrong(queue, "packet %llu says %llu records before it; %llu are accounted for, %llu were written",
-		      (unsigned long long)sequence, (unsigned long long)header->events_before, (unsigned long long)known,
-		      (unsigned long long)queue->written);
+		wrong(queue,
+		      "packet %llu says %llu records before it; %llu are accounted for, %llu were written",
+		      (unsigned long long)sequence, (unsigned long long)header->events_before,
+		      (unsigned long long)known, (unsigned long long)queue->written);
 		return;
 	}
 	if (header->events_before != known && !queue->ring.overwrite)
-		wrong(queue, "packet %llu: %llu records are missing in stream mode", (unsigned long long)sequence,
-		      (unsigned long long)(header->events_before - known));
-	if (header->lost[WIRE_LOST_FULL] > queue->discarded || header->discarded != header->lost[WIRE_LOST_FULL])
-		wrong(queue, "packet %llu counts %llu records discarded, %llu were", (unsigned long long)sequence,
-		      (unsigned long long)header->discarded, (unsigned long long)queue->discarded);
+		wrong(queue, "packet %llu: %llu records are missing in stream mode",
+		      (unsigned long long)sequence, (unsigned long long)(header->events_before - known));
+	if (header->lost[WIRE_LOST_FULL] > queue->discarded ||
+	    header->discarded != header->lost[WIRE_LOST_FULL])
+		wrong(queue, "packet %llu counts %llu records discarded, %llu were",
+		      (unsigned long long)sequence, (unsigned long long)header->discarded,
+		      (unsigned long long)queue->discarded);
 	queue->overwritten += header->events_before - known;
 	queue->read_time = header->time_begin;
 	queue->read_in_packet = 0;
@@ -299,8 +311,10 @@ void queue_finish(struct queue *queue)
 	while (queue_read(queue))
 		continue;
 	if (queue->written != queue->read + queue->overwritten)
-		wrong(queue, "%llu records written, %llu read, %llu overwritten", (unsigned long long)queue->written,
-		      (unsigned long long)queue->read, (unsigned long long)queue->overwritten);
+		wrong(queue, "%llu records written, %llu read, %llu overwritten",
+		      (unsigned long long)queue->written, (unsigned long long)queue->read,
+		      (unsigned long long)queue->overwritten);
 	if (!queue->ring.overwrite && queue->overwritten)
-		wrong(queue, "%llu records were overwritten in stream mode", (unsigned long long)queue->overwritten);
+		wrong(queue, "%llu records were overwritten in stream mode",
+		      (unsigned long long)queue->overwritten);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The reference for a ring: a plain queue of the records that must come out of it, and a model of where in the ring the
- * next record goes. Nothing here is shared with the ring's own code but the structs of the wire format.
+ * The reference for a ring: a plain queue of the records that must come out of it, and a model of where in
+ * the ring the next record goes. Nothing here is shared with the ring's own code but the structs of the wire
+ * format.
  */
 #ifndef BURIN_TESTS_RING_QUEUE_H
 #define BURIN_TESTS_RING_QUEUE_H
@@ -25,8 +26,8 @@ struct expected {
 };
 
 struct queue {
-	struct ring ring;	/* the writer's view */
-	struct ring reader;	/* the reader's; the same, unless a canary makes it another */
+	struct ring ring;   /* the writer's view */
+	struct ring reader; /* the reader's; the same, unless a canary makes it another */
 	struct ring_cursor cursor;
 	struct wire_ring control;
 	struct wire_packet header;
@@ -77,8 +78,8 @@ enum {
  * @clock: what the clock said, or 0 if it was the real one, between @before and @after
  * Compares the result and the tail with the model, and remembers the record.
  */
-void queue_wrote(struct queue *queue, struct expected expected, enum ring_result result, bool no_memory, uint64_t clock,
-		 uint64_t before, uint64_t after);
+void queue_wrote(struct queue *queue, struct expected expected, enum ring_result result, bool no_memory,
+		 uint64_t clock, uint64_t before, uint64_t after);
 
 /* queue_read - let the reader take one piece, and compare. Return: whether there was one. */
 bool queue_read(struct queue *queue);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Writers and a reader that meet (hazard 5): threads append as fast as they can to one ring of few packets, a reader
- * copies while they lap it. Each record carries its writer, its number and a sum over itself.
+ * Writers and a reader that meet (hazard 5): threads append as fast as they can to one ring of few packets, a
+ * reader copies while they lap it. Each record carries its writer, its number and a sum over itself.
  *
- * With restartable sequences (the writers share a CPU, the reader has another) and under the lock; built as well with
- * -fsanitize=thread, where the sequences, which the sanitizer cannot see, are left out.
+ * With restartable sequences (the writers share a CPU, the reader has another) and under the lock; built as
+ * well with -fsanitize=thread, where the sequences, which the sanitizer cannot see, are left out.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -34,16 +34,18 @@ enum {
 /*
  * In this build ring/copy.c copies with this (memcpy is defined as race_copy there).
  *
- * In stream mode nobody writes below the tail, and the sanitizer watches every byte; only of the header, of which writers
- * may be storing times by atomic words, are atomic words read. In flight mode the reader copies what is perhaps being
- * overwritten, and throws it away when the second look at the tail says so: a race on purpose, hidden from the
- * sanitizer, which then watches the writers among themselves. That nothing torn is believed is what the sums are for.
+ * In stream mode nobody writes below the tail, and the sanitizer watches every byte; only of the header, of
+ * which writers may be storing times by atomic words, are atomic words read. In flight mode the reader copies
+ * what is perhaps being overwritten, and throws it away when the second look at the tail says so: a race on
+ * purpose, hidden from the sanitizer, which then watches the writers among themselves. That nothing torn is
+ * believed is what the sums are for.
  */
 static bool race_hidden;
 
 void *race_copy(void *to, const void *from, size_t bytes);
 
-__attribute__((no_sanitize("thread"))) static void copy_hidden(uint64_t *to, const volatile uint64_t *from, size_t words)
+__attribute__((no_sanitize("thread"))) static void copy_hidden(uint64_t *to, const volatile uint64_t *from,
+							       size_t words)
 {
 	for (size_t n = 0; n < words; n++)
 		to[n] = from[n];
@@ -179,11 +181,13 @@ static bool check_record(struct race *race, const char *at, uint32_t left)
 
 		memcpy(&word, at + 24 + 8 * n, 8);
 		if (word != word_of(writer, number, n))
-			return wrong(race, "record %llu of writer %u is torn", (unsigned long long)number, writer);
+			return wrong(race, "record %llu of writer %u is torn", (unsigned long long)number,
+				     writer);
 	}
 	if (writer >= RACE_WRITERS || number < race->next[writer] ||
 	    (!race->ring.overwrite && number != race->next[writer]))
-		return wrong(race, "writer %u: record %llu comes, expected %llu", writer, (unsigned long long)number,
+		return wrong(race, "writer %u: record %llu comes, expected %llu", writer,
+			     (unsigned long long)number,
 			     (unsigned long long)race->next[writer % RACE_WRITERS]);
 	race->next[writer] = number + 1;
 	race->read_time += (uint32_t)(compact.time - (uint32_t)race->read_time);
@@ -204,11 +208,13 @@ static bool read_some(struct race *race, struct ring *reader, struct ring_cursor
 		const uint64_t known = race->read + race->overwritten;
 
 		if (header->sequence != piece.sequence || header->magic != WIRE_MAGIC)
-			return wrong(race, "packet %llu has the header of another", (unsigned long long)piece.sequence);
-		if (header->events_before < known || (!race->ring.overwrite && header->events_before != known))
+			return wrong(race, "packet %llu has the header of another",
+				     (unsigned long long)piece.sequence);
+		if (header->events_before < known ||
+		    (!race->ring.overwrite && header->events_before != known))
 			return wrong(race, "packet %llu: %llu records before it, %llu known",
-				     (unsigned long long)piece.sequence, (unsigned long long)header->events_before,
-				     (unsigned long long)known);
+				     (unsigned long long)piece.sequence,
+				     (unsigned long long)header->events_before, (unsigned long long)known);
 		if (header->time_begin < race->read_time)
 			return wrong(race, "packet %llu begins before the last record",
 				     (unsigned long long)piece.sequence);
@@ -231,7 +237,8 @@ static bool read_some(struct race *race, struct ring *reader, struct ring_cursor
 }
 
 /* @believed: how many slots the reader takes for alive in excess of the truth (a canary) */
-static void run(struct race *race, bool overwrite, bool rseq, int cpu, int reader_cpu, unsigned ms, uint32_t believed)
+static void run(struct race *race, bool overwrite, bool rseq, int cpu, int reader_cpu, unsigned ms,
+		uint32_t believed)
 {
 	struct writer writers[RACE_WRITERS];
 	pthread_t threads[RACE_WRITERS];
@@ -240,8 +247,11 @@ static void run(struct race *race, bool overwrite, bool rseq, int cpu, int reade
 	char *copy = aligned_alloc(64, RACE_PACKET);
 	bool more = true;
 
-	*race = (struct race){ .header = { .magic = WIRE_MAGIC }, .rseq = rseq, .cpu = cpu, .running = RACE_WRITERS };
-	race->slots = mmap(NULL, RACE_PACKET * RACE_PACKETS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	*race = (struct race){
+		.header = { .magic = WIRE_MAGIC }, .rseq = rseq, .cpu = cpu, .running = RACE_WRITERS
+	};
+	race->slots = mmap(NULL, RACE_PACKET * RACE_PACKETS, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	race->end_ns = harness_ns() + ms * UINT64_C(1000000);
 	race->ring = (struct ring){ .control = &race->control,
 				    .slots = race->slots,
@@ -277,11 +287,12 @@ static void run(struct race *race, bool overwrite, bool rseq, int cpu, int reade
 	while (read_some(race, &reader, &cursor, copy))
 		continue;
 	if (race->read + race->overwritten != race->written[0] + race->written[1])
-		wrong(race, "%llu + %llu written, %llu read, %llu overwritten", (unsigned long long)race->written[0],
-		      (unsigned long long)race->written[1], (unsigned long long)race->read,
-		      (unsigned long long)race->overwritten);
+		wrong(race, "%llu + %llu written, %llu read, %llu overwritten",
+		      (unsigned long long)race->written[0], (unsigned long long)race->written[1],
+		      (unsigned long long)race->read, (unsigned long long)race->overwritten);
 	if (overwrite ? race->lost[0] + race->lost[1] : race->overwritten)
-		wrong(race, "records were %s", overwrite ? "discarded in flight mode" : "overwritten in stream mode");
+		wrong(race, "records were %s",
+		      overwrite ? "discarded in flight mode" : "overwritten in stream mode");
 	munmap(race->slots, RACE_PACKET * RACE_PACKETS);
 	free(copy);
 }

@@ -45,6 +45,20 @@ const char *cases_why(const char *format, ...)
 	return why;
 }
 
+void cases_exec(const char *name)
+{
+	const char *emulator = getenv("TEST_EMULATOR");
+	char path[500] = "";
+
+	setenv("TEST_CASE", name, 1);
+	if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
+		return;
+	if (emulator)
+		execlp(emulator, emulator, path, harness.build, harness.is_long ? "long" : NULL, NULL);
+	else
+		execl(path, path, harness.build, harness.is_long ? "long" : NULL, NULL);
+}
+
 /* As if the session had been made while the machine had fewer CPUs. */
 static void take_cpus_away(struct session *session, const char *path, unsigned cpus)
 {
@@ -60,12 +74,12 @@ static void take_cpus_away(struct session *session, const char *path, unsigned c
 }
 
 /* Make the session; become the case. */
-static _Noreturn void start(char **argv, const struct session_case *this, unsigned index, char *path, size_t bytes)
+static _Noreturn void start(const struct session_case *this, unsigned index, char *path, size_t bytes)
 {
 	struct session_options options = this->options;
 	struct session session;
 	const char *why = "";
-	char text[32];
+	char text[32], seed[32];
 	int error;
 
 	if (!options.globs)
@@ -79,19 +93,19 @@ static _Noreturn void start(char **argv, const struct session_case *this, unsign
 		take_cpus_away(&session, path, this->cpus);
 	setenv("BURIN_SESSION", path, 1);
 	snprintf(text, sizeof(text), "%u", index);
-	setenv("TEST_CASE", text, 1);
-	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)harness_mix(harness.seed + index));
-	setenv("TEST_SEED", text, 1);
+	snprintf(seed, sizeof(seed), "0x%llx", (unsigned long long)harness_mix(harness.seed + index));
+	setenv("TEST_SEED", seed, 1);
 	if (this->tunables)
 		setenv("GLIBC_TUNABLES", this->tunables, 1);
-	execv("/proc/self/exe", argv);
+	cases_exec(text);
 	harness_die("exec: %s", strerror(errno));
 }
 
 /* Wait for a case. Everything it started is in its process group, and goes with it. */
 static void watch(const struct session_case *this, pid_t pid)
 {
-	const uint64_t limit = (this->seconds ? this->seconds : 60) * (harness.is_long ? 20 : 1) * UINT64_C(1000000000);
+	const uint64_t limit =
+		(this->seconds ? this->seconds : 60) * (harness.is_long ? 20 : 1) * UINT64_C(1000000000);
 	const uint64_t begin = harness_ns();
 	bool late = false;
 	int status = 0;
@@ -162,7 +176,7 @@ int cases_main(int argc, char **argv, const struct session_case *cases, unsigned
 		pid = fork();
 		if (pid == 0) {
 			setpgid(0, 0);
-			start(argv, &cases[n], n, path, sizeof(path));
+			start(&cases[n], n, path, sizeof(path));
 		}
 		setpgid(pid, pid);
 		watch(&cases[n], pid);

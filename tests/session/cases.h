@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Cases that need a session. Each runs in a process of its own: the test makes a session, names it in the environment and
- * executes itself anew, so that the case's process has joined it as any traced program does, before main(). A case that
- * crashes or hangs has failed.
+ * Cases that need a session. Each runs in a process of its own: the test makes a session, names it in the
+ * environment and executes itself anew, so that the case's process has joined it as any traced program does,
+ * before main(). A case that crashes or hangs has failed.
  */
 #ifndef BURIN_TESTS_SESSION_CASES_H
 #define BURIN_TESTS_SESSION_CASES_H
@@ -37,6 +37,12 @@ const char *cases_session(void);
 
 /* cases_random - the case's source of randomness. */
 struct random *cases_random(void);
+
+/*
+ * cases_exec - execute this program anew, as `name` (TEST_CASE), by the emulator that TEST_EMULATOR names if
+ * there is one. Return: only if that cannot be done.
+ */
+void cases_exec(const char *name);
 
 /* cases_why - format an answer for a case to return. */
 __attribute__((format(printf, 1, 2))) const char *cases_why(const char *format, ...);

@@ -2,9 +2,9 @@
 /*
  * Hazard 4: SIGKILL between any two instructions, with restartable sequences and at random.
  *
- * Every instruction: a breakpoint is set on each instruction of each sequence in turn (the linker knows where they are,
- * objdump where their instructions begin), a process records until it hits it, and is killed there. The next one goes on
- * in the same rings. (Locked rings: ring/step-test.c.)
+ * Every instruction: a breakpoint is set on each instruction of each sequence in turn (the linker knows where
+ * they are, objdump where their instructions begin), a process records until it hits it, and is killed there.
+ * The next one goes on in the same rings. (Locked rings: ring/step-test.c.)
  *
  * At random: several processes, one of which also records from a signal handler every 50 us.
  */
@@ -151,7 +151,8 @@ static bool find_instructions(void)
 		for (unsigned n = 0; &__start___rseq_cs[n] < __stop___rseq_cs && n < SECTIONS_MAX; n++) {
 			const struct sequence *sequence = &__start___rseq_cs[n];
 
-			if (address - sequence->start >= sequence->bytes || instruction_count == INSTRUCTIONS_MAX)
+			if (address - sequence->start >= sequence->bytes ||
+			    instruction_count == INSTRUCTIONS_MAX)
 				continue;
 			instructions[instruction_count++] = (struct instruction){ address, n };
 			memcpy(functions[n], function, sizeof(function));
@@ -226,8 +227,8 @@ static bool die_at(uint64_t address, int cpu)
 		harness_die("no breakpoint at %#llx", (unsigned long long)address);
 	waitpid(pid, &status, 0);
 	if (WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP)
-		hit = (uint64_t)ptrace(PTRACE_PEEKUSER, pid, (void *)offsetof(struct user_regs_struct, rip), NULL) ==
-		      address + 1;
+		hit = (uint64_t)ptrace(PTRACE_PEEKUSER, pid, (void *)offsetof(struct user_regs_struct, rip),
+				       NULL) == address + 1;
 	else if (!WIFEXITED(status))
 		snprintf(ledger.why, sizeof(ledger.why), "a process ended with status %#x", status);
 	if (!WIFEXITED(status)) {
@@ -268,24 +269,28 @@ static const char *every_instruction(void)
 		while (ledger_read(&ledger))
 			continue;
 		if (ledger.why[0])
-			return cases_why("killed at %#llx in %s: %s", (unsigned long long)(at->address - __start___rseq_cs[at->sequence].start),
-					 functions[at->sequence], ledger.why);
+			return cases_why(
+				"killed at %#llx in %s: %s",
+				(unsigned long long)(at->address - __start___rseq_cs[at->sequence].start),
+				functions[at->sequence], ledger.why);
 	}
 	why = ledger_balance(&ledger);
 	for (unsigned n = 0; n < SECTIONS_MAX && !why; n++) {
 		kills += hits[n];
 		dead += all[n] && !hits[n];
-		/* A copy that nobody calls is possible; one that is reached in part only is a hole in this test. */
+		/* A copy that nobody calls is possible; one that is reached in part only is a hole in this
+		 * test. */
 		if (hits[n] && hits[n] != all[n])
-			why = cases_why("of the sequence in %s only %u of %u instructions were reached", functions[n],
-					hits[n], all[n]);
+			why = cases_why("of the sequence in %s only %u of %u instructions were reached",
+					functions[n], hits[n], all[n]);
 	}
 	if (why)
 		return why;
 	if (kills < 100 || ledger.extended < 100)
 		return cases_why("only %u instructions were reached, %llu extended records", kills,
 				 (unsigned long long)ledger.extended);
-	harness_ok("%s: %u kills, %u sequences never entered (%s)", cases_name(), kills, dead, ledger_summary(&ledger));
+	harness_ok("%s: %u kills, %u sequences never entered (%s)", cases_name(), kills, dead,
+		   ledger_summary(&ledger));
 	return CASE_SAID;
 }
 
@@ -345,26 +350,41 @@ static const char *canary_books(void)
 	return CASE_SAID;
 }
 
-#define OPTIONS(mode_, buffer, packet) .options = { .mode = (mode_), .buffer_bytes = (buffer), .packet_bytes = (packet) }
+#define OPTIONS(mode_, buffer, packet) \
+	.options = { .mode = (mode_), .buffer_bytes = (buffer), .packet_bytes = (packet) }
 
 int main(int argc, char **argv)
 {
 #define RANDOM "hazard 4: SIGKILL at random"
 #define EACH   "hazard 4: SIGKILL at each instruction of the restartable sequences"
 	static const struct session_case cases[] = {
-		{ .name = RANDOM ", stream", .run = kill_at_random, OPTIONS(WIRE_MODE_STREAM, 64 << 20, 64 << 10) },
-		{ .name = RANDOM ", flight", .run = kill_at_random, OPTIONS(WIRE_MODE_FLIGHT, 64 << 10, 4 << 10) },
-		{ .name = RANDOM ", stream, without rseq", .run = kill_at_random,
-		  OPTIONS(WIRE_MODE_STREAM, 64 << 20, 64 << 10), .tunables = CASE_NO_RSEQ },
-		{ .name = RANDOM ", flight, without rseq", .run = kill_at_random,
-		  OPTIONS(WIRE_MODE_FLIGHT, 64 << 10, 4 << 10), .tunables = CASE_NO_RSEQ },
+		{ .name = RANDOM ", stream",
+		  .run = kill_at_random,
+		  OPTIONS(WIRE_MODE_STREAM, 64 << 20, 64 << 10) },
+		{ .name = RANDOM ", flight",
+		  .run = kill_at_random,
+		  OPTIONS(WIRE_MODE_FLIGHT, 64 << 10, 4 << 10) },
+		{ .name = RANDOM ", stream, without rseq",
+		  .run = kill_at_random,
+		  OPTIONS(WIRE_MODE_STREAM, 64 << 20, 64 << 10),
+		  .tunables = CASE_NO_RSEQ },
+		{ .name = RANDOM ", flight, without rseq",
+		  .run = kill_at_random,
+		  OPTIONS(WIRE_MODE_FLIGHT, 64 << 10, 4 << 10),
+		  .tunables = CASE_NO_RSEQ },
 #ifdef __x86_64__
-		{ .name = EACH ", stream", .run = every_instruction, OPTIONS(WIRE_MODE_STREAM, 1 << 20, 4 << 10) },
-		{ .name = EACH ", flight", .run = every_instruction, OPTIONS(WIRE_MODE_FLIGHT, 16 << 10, 4 << 10) },
-		{ .name = "canary: a lost extended record is found", .run = canary_base,
+		{ .name = EACH ", stream",
+		  .run = every_instruction,
+		  OPTIONS(WIRE_MODE_STREAM, 1 << 20, 4 << 10) },
+		{ .name = EACH ", flight",
+		  .run = every_instruction,
+		  OPTIONS(WIRE_MODE_FLIGHT, 16 << 10, 4 << 10) },
+		{ .name = "canary: a lost extended record is found",
+		  .run = canary_base,
 		  OPTIONS(WIRE_MODE_STREAM, 1 << 20, 4 << 10) },
 #endif
-		{ .name = "canary: books that do not balance are found", .run = canary_books,
+		{ .name = "canary: books that do not balance are found",
+		  .run = canary_books,
 		  OPTIONS(WIRE_MODE_STREAM, 1 << 20, 4 << 10) },
 	};
 

@@ -42,7 +42,8 @@ void ledger_open(struct ledger *ledger, const char *path)
 	ledger->room = calloc(TRACED_WRITERS, sizeof(*ledger->room));
 	ledger->threads = calloc(LEDGER_THREADS, sizeof(*ledger->threads));
 	ledger->recorders = calloc(LEDGER_THREADS, sizeof(*ledger->recorders));
-	if (!ledger->rings || !ledger->copy || !ledger->seen || !ledger->room || !ledger->threads || !ledger->recorders)
+	if (!ledger->rings || !ledger->copy || !ledger->seen || !ledger->room || !ledger->threads ||
+	    !ledger->recorders)
 		harness_die("no memory");
 	ledger->id_plain = find_event(&ledger->view, "test.plain");
 	ledger->id_data = find_event(&ledger->view, "test.data");
@@ -110,7 +111,8 @@ enum {
 	LEDGER_PIECES = 2, /* of a ring, at a time */
 };
 
-static bool check_time(struct ledger *ledger, struct ledger_ring *ring, const struct payload *payload, bool first)
+static bool check_time(struct ledger *ledger, struct ledger_ring *ring, const struct payload *payload,
+		       bool first)
 {
 	const uint64_t now = ring_clock();
 
@@ -122,20 +124,21 @@ static bool check_time(struct ledger *ledger, struct ledger_ring *ring, const st
 	}
 	if (ring->shift && payload->epoch == ring->epoch) {
 		if (ring->time + ring->shift < payload->clock || ring->time + ring->shift > now)
-			return wrong(ledger, "writer %u record %llu: time %llu in an aged packet, recorded at %llu",
-				     payload->writer, (unsigned long long)payload->number, (unsigned long long)ring->time,
-				     (unsigned long long)payload->clock);
+			return wrong(ledger,
+				     "writer %u record %llu: time %llu in an aged packet, recorded at %llu",
+				     payload->writer, (unsigned long long)payload->number,
+				     (unsigned long long)ring->time, (unsigned long long)payload->clock);
 		return true;
 	}
 	if (ring->time < payload->clock || ring->time > now)
-		return wrong(ledger, "writer %u record %llu: time %llu, but recorded at %llu", payload->writer,
-			     (unsigned long long)payload->number, (unsigned long long)ring->time,
-			     (unsigned long long)payload->clock);
+		return wrong(ledger, "writer %u record %llu: time %llu, but recorded at %llu",
+			     payload->writer, (unsigned long long)payload->number,
+			     (unsigned long long)ring->time, (unsigned long long)payload->clock);
 	return true;
 }
 
-static bool check_payload(struct ledger *ledger, struct ledger_ring *ring, uint32_t id, const char *at, uint32_t bytes,
-			  bool first)
+static bool check_payload(struct ledger *ledger, struct ledger_ring *ring, uint32_t id, const char *at,
+			  uint32_t bytes, bool first)
 {
 	unsigned char data[TRACED_DATA_MAX];
 	struct payload payload = { 0 };
@@ -149,13 +152,14 @@ static bool check_payload(struct ledger *ledger, struct ledger_ring *ring, uint3
 		return wrong(ledger, "a record with a wrong sum: writer %u number %llu", payload.writer,
 			     (unsigned long long)payload.number);
 	want = board->small ? 0 : traced_data_bytes(payload.writer, payload.number);
-	if (id != (want ? ledger->id_data : ledger->id_plain) || bytes != PAYLOAD_PLAIN + (want ? 2 + want : 0) ||
-	    (want && payload.data_bytes != want))
+	if (id != (want ? ledger->id_data : ledger->id_plain) ||
+	    bytes != PAYLOAD_PLAIN + (want ? 2 + want : 0) || (want && payload.data_bytes != want))
 		return wrong(ledger, "writer %u record %llu: event %u of %u bytes", payload.writer,
 			     (unsigned long long)payload.number, id, bytes);
 	traced_data(payload.writer, payload.number, data, want);
 	if (memcmp(data, payload.data, want) != 0)
-		return wrong(ledger, "writer %u record %llu is torn", payload.writer, (unsigned long long)payload.number);
+		return wrong(ledger, "writer %u record %llu is torn", payload.writer,
+			     (unsigned long long)payload.number);
 	if (payload.number >= __atomic_load_n(&board->writers[payload.writer].started, __ATOMIC_SEQ_CST))
 		return wrong(ledger, "writer %u record %llu was never written", payload.writer,
 			     (unsigned long long)payload.number);
@@ -197,14 +201,16 @@ static uint32_t check_record(struct ledger *ledger, unsigned index, const char *
 		ledger->extended++;
 	}
 	if (compact.length < header || wire_stride(compact.length) > left) {
-		wrong(ledger, "ring %u: no record: id %u, length %u, %u bytes left", index, id, compact.length, left);
+		wrong(ledger, "ring %u: no record: id %u, length %u, %u bytes left", index, id,
+		      compact.length, left);
 		return 0;
 	}
 	for (uint32_t n = compact.length; n < wire_stride(compact.length); n++)
 		if (at[n])
 			wrong(ledger, "ring %u: padding is not zero", index);
 	if (time < ring->time)
-		wrong(ledger, "ring %u: time goes back by %llu", index, (unsigned long long)(ring->time - time));
+		wrong(ledger, "ring %u: time goes back by %llu", index,
+		      (unsigned long long)(ring->time - time));
 	ring->time = time;
 	if (index == session_names_index(&ledger->view)) {
 		if (!check_name(ledger, id, tid, compact.length - header))
@@ -227,8 +233,8 @@ static bool check_header(struct ledger *ledger, unsigned index, uint64_t sequenc
 	struct ledger_ring *ring = &ledger->rings[index];
 
 	if (header->magic != WIRE_MAGIC || header->sequence != sequence)
-		return wrong(ledger, "ring %u: packet %llu has the header of %llu", index, (unsigned long long)sequence,
-			     (unsigned long long)header->sequence);
+		return wrong(ledger, "ring %u: packet %llu has the header of %llu", index,
+			     (unsigned long long)sequence, (unsigned long long)header->sequence);
 	if (header->events_before < ring->known ||
 	    (header->events_before != ring->known && !ledger->view.rings[index].overwrite))
 		return wrong(ledger, "ring %u packet %llu: %llu records before, %llu known", index,
@@ -282,7 +288,8 @@ uint64_t ledger_read(struct ledger *ledger)
 {
 	uint64_t sum = 0;
 
-	read_ring(ledger, session_names_index(&ledger->view)); /* first: threads are announced before they record */
+	read_ring(ledger,
+		  session_names_index(&ledger->view)); /* first: threads are announced before they record */
 	for (unsigned n = 0; n < session_names_index(&ledger->view); n++)
 		sum += read_ring(ledger, n);
 	return sum;
@@ -321,10 +328,12 @@ const char *ledger_balance(struct ledger *ledger)
 			ledger->unannounced = ledger->recorders[n];
 	if (ledger->why[0])
 		return ledger->why;
-	if (ledger->read + ledger->overwritten + lost < completed || ledger->read + ledger->overwritten + lost > started)
+	if (ledger->read + ledger->overwritten + lost < completed ||
+	    ledger->read + ledger->overwritten + lost > started)
 		wrong(ledger, "%llu recorded (%llu begun), but %llu read + %llu overwritten + %llu lost",
-		      (unsigned long long)completed, (unsigned long long)started, (unsigned long long)ledger->read,
-		      (unsigned long long)ledger->overwritten, (unsigned long long)lost);
+		      (unsigned long long)completed, (unsigned long long)started,
+		      (unsigned long long)ledger->read, (unsigned long long)ledger->overwritten,
+		      (unsigned long long)lost);
 	/* A record that was begun and not completed may have been lost as well, hence not `!=`. */
 	else if (holes > lost + ledger->overwritten)
 		wrong(ledger, "%llu records are missing, %llu counted as lost", (unsigned long long)holes,
@@ -340,6 +349,7 @@ const char *ledger_summary(const struct ledger *ledger)
 
 	snprintf(text, sizeof(text), "%llu read, %llu overwritten, %llu lost, %llu extended, %u threads",
 		 (unsigned long long)ledger->read, (unsigned long long)ledger->overwritten,
-		 (unsigned long long)ledger_lost(ledger), (unsigned long long)ledger->extended, ledger->thread_count);
+		 (unsigned long long)ledger_lost(ledger), (unsigned long long)ledger->extended,
+		 ledger->thread_count);
 	return text;
 }

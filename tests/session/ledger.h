@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The reading side of a case: all rings of the session are read, every record is compared with what its writer must have
- * written, and the books are balanced: what was recorded was read once, or is counted as lost.
+ * The reading side of a case: all rings of the session are read, every record is compared with what its
+ * writer must have written, and the books are balanced: what was recorded was read once, or is counted as
+ * lost.
  */
 #ifndef BURIN_TESTS_SESSION_LEDGER_H
 #define BURIN_TESTS_SESSION_LEDGER_H
@@ -18,7 +19,7 @@ struct ledger_ring {
 	struct ring_cursor cursor;
 	uint64_t known; /* records read or overwritten */
 	uint64_t time;
-	uint64_t shift;	 /* see below */
+	uint64_t shift; /* see below */
 	uint32_t epoch; /* of the first record of the packet */
 };
 
@@ -36,9 +37,9 @@ struct ledger {
 	uint32_t last_recorder;
 	uint32_t unannounced; /* a thread that recorded something and was never announced */
 	/*
-	 * The breakpoint test makes packets look as if they were 2^33 ticks old (by subtracting that from the times in
-	 * their headers), after raising board->epoch: then records of the packet's first epoch are read with a time that
-	 * is too early by that, and all others must be right.
+	 * The breakpoint test makes packets look as if they were 2^33 ticks old (by subtracting that from the
+	 * times in their headers), after raising board->epoch: then records of the packet's first epoch are
+	 * read with a time that is too early by that, and all others must be right.
 	 */
 	uint64_t age;
 	bool times_loose; /* the clock was tampered with: only the order is checked */

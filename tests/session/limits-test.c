@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What the world refuses: restartable sequences to a vfork child and to programs whose glibc has none, memory to a session
- * on a full file system, a place to programs with a small limit. Losses are counted, nobody crashes.
+ * What the world refuses: restartable sequences to a vfork child and to programs whose glibc has none, memory
+ * to a session on a full file system, a place to programs with a small limit. Losses are counted, nobody
+ * crashes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,14 +60,14 @@ static const char *without_rseq(void)
 		continue;
 	count_rings(&of_cpus, &locked);
 	if (of_cpus != 0 || locked != 1000)
-		return cases_why("%llu records in rings of CPUs, %llu in locked ones", (unsigned long long)of_cpus,
-				 (unsigned long long)locked);
+		return cases_why("%llu records in rings of CPUs, %llu in locked ones",
+				 (unsigned long long)of_cpus, (unsigned long long)locked);
 	return balance();
 }
 
 /*
- * A vfork child lives in our memory: its records have its own thread id, go to locked rings, and leave ours as it was.
- * This file calls the library's vfork, as a traced program does.
+ * A vfork child lives in our memory: its records have its own thread id, go to locked rings, and leave ours
+ * as it was. This file calls the library's vfork, as a traced program does.
  */
 static const char *vfork_child(void)
 {
@@ -149,7 +150,8 @@ static const char *on_tiny_filesystem(void)
 	const char *shm = "/dev/shm", *why = "";
 	char path[300] = "", options[64];
 	struct session session;
-	const struct session_options wanted = { .mode = harness.seed & 1 ? WIRE_MODE_FLIGHT : WIRE_MODE_STREAM,
+	const struct session_options wanted = { .mode = harness.seed & 1 ? WIRE_MODE_FLIGHT
+									 : WIRE_MODE_STREAM,
 						.buffer_bytes = 4 << 20,
 						.packet_bytes = 64 << 10,
 						.string_max = WIRE_STRING_MAX,
@@ -167,7 +169,7 @@ static const char *on_tiny_filesystem(void)
 		return cases_why("no session on 2 MiB: %s", why);
 	setenv("TEST_TINY", "1", 1);
 	setenv("BURIN_SESSION", path, 1);
-	execl("/proc/self/exe", "limits-test", NULL);
+	cases_exec(getenv("TEST_CASE"));
 	return "exec";
 }
 
@@ -202,7 +204,8 @@ static const char *full_filesystem(void)
 	}
 	statvfs("/dev/shm", &room);
 	if (room.f_bavail > 16)
-		return cases_why("the file system has not become full: %lu pages left", (unsigned long)room.f_bavail);
+		return cases_why("the file system has not become full: %lu pages left",
+				 (unsigned long)room.f_bavail);
 	if (ledger_lost(&ledger) == 0 && ledger.view.geometry.mode == WIRE_MODE_STREAM)
 		return "nothing was lost";
 	return balance();
@@ -227,15 +230,16 @@ static const char *small_limits(void)
 		if (pid == 0) {
 			struct rlimit limit = { limits[n].limit, limits[n].limit };
 
-			setenv("TEST_CASE", "joiner", 1);
-			if (!freopen("/dev/null", "w", stderr) || setrlimit((__rlimit_resource_t)limits[n].resource, &limit) != 0)
+			if (!freopen("/dev/null", "w", stderr) ||
+			    setrlimit((__rlimit_resource_t)limits[n].resource, &limit) != 0)
 				_exit(9);
-			execl("/proc/self/exe", "joiner", NULL);
+			cases_exec("joiner");
 			_exit(0); /* the limit is too small for anything */
 		}
 		waitpid(pid, &status, 0);
 		if (status != 0)
-			return cases_why("with a small %s a program ends with status %#x", limits[n].name, status);
+			return cases_why("with a small %s a program ends with status %#x", limits[n].name,
+					 status);
 	}
 	return balance();
 }
@@ -258,17 +262,28 @@ static int be_joiner(void)
 int main(int argc, char **argv)
 {
 	static const struct session_case cases[] = {
-		{ .name = "no rseq: all records are in locked rings", .run = without_rseq, OPTIONS(1 << 20, 64 << 10),
+		{ .name = "no rseq: all records are in locked rings",
+		  .run = without_rseq,
+		  OPTIONS(1 << 20, 64 << 10),
 		  .tunables = CASE_NO_RSEQ },
-		{ .name = "vfork: the child traces as itself", .run = vfork_child, OPTIONS(1 << 20, 64 << 10) },
-		{ .name = "vfork: the child traces as itself, without rseq", .run = vfork_child,
-		  OPTIONS(1 << 20, 64 << 10), .tunables = CASE_NO_RSEQ },
-		{ .name = "vfork: the child dies or executes", .run = vfork_death, OPTIONS(1 << 20, 64 << 10) },
+		{ .name = "vfork: the child traces as itself",
+		  .run = vfork_child,
+		  OPTIONS(1 << 20, 64 << 10) },
+		{ .name = "vfork: the child traces as itself, without rseq",
+		  .run = vfork_child,
+		  OPTIONS(1 << 20, 64 << 10),
+		  .tunables = CASE_NO_RSEQ },
+		{ .name = "vfork: the child dies or executes",
+		  .run = vfork_death,
+		  OPTIONS(1 << 20, 64 << 10) },
 		{ .name = "system(): the parent goes on", .run = spawned_child, OPTIONS(1 << 20, 64 << 10) },
-		{ .name = "a full /dev/shm: no SIGBUS, losses are counted", .run = full_filesystem,
+		{ .name = "a full /dev/shm: no SIGBUS, losses are counted",
+		  .run = full_filesystem,
 		  OPTIONS(256 << 10, 64 << 10) },
-		{ .name = "a full /dev/shm: no SIGBUS, losses are counted, without rseq", .run = full_filesystem,
-		  OPTIONS(256 << 10, 64 << 10), .tunables = CASE_NO_RSEQ },
+		{ .name = "a full /dev/shm: no SIGBUS, losses are counted, without rseq",
+		  .run = full_filesystem,
+		  OPTIONS(256 << 10, 64 << 10),
+		  .tunables = CASE_NO_RSEQ },
 		{ .name = "small limits: nobody crashes", .run = small_limits, OPTIONS(16 << 20, 64 << 10) },
 	};
 	const char *mode = getenv("TEST_CASE");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Hazard 8: a process that scribbles over the session while others trace, record, join and announce themselves. Whatever
- * it writes, wherever: nobody crashes, nobody hangs, and when it has stopped and the session is mended, tracing works.
+ * Hazard 8: a process that scribbles over the session while others trace, record, join and announce
+ * themselves. Whatever it writes, wherever: nobody crashes, nobody hangs, and when it has stopped and the
+ * session is mended, tracing works.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -78,9 +79,8 @@ static _Noreturn void be_joined(void)
 		int status;
 
 		if (pid == 0) {
-			setenv("TEST_CASE", "joiner", 1);
 			if (freopen("/dev/null", "w", stderr)) /* it says that it is untraced: rightly */
-				execl("/proc/self/exe", "joiner", NULL);
+				cases_exec("joiner");
 			_exit(9);
 		}
 		waitpid(pid, &status, 0);
@@ -156,7 +156,9 @@ static void scribble_bytes(struct random *random, uint64_t offset, uint64_t byte
 
 static uint32_t odd_tid(struct random *random)
 {
-	const uint32_t tids[] = { live_tid, dead_tid, 1, UINT32_MAX, 0x80000001, (uint32_t)random_next(random) };
+	const uint32_t tids[] = {
+		live_tid, dead_tid, 1, UINT32_MAX, 0x80000001, (uint32_t)random_next(random)
+	};
 
 	return tids[random_below(random, 6)];
 }
@@ -166,9 +168,9 @@ static void scribble_header(struct random *random, unsigned index)
 {
 	struct ring *ring = &view.rings[index];
 	uint64_t position = ring->control->tail >> WIRE_TAIL_COUNT_BITS & ring->word_mask;
-	char *slots = view.base + (index == session_names_index(&view) ?
-					   view.geometry.names_offset :
-					   view.geometry.rings_offset + index * (ring->word_mask + 1) * 8);
+	char *slots = view.base + (index == session_names_index(&view)
+					   ? view.geometry.names_offset
+					   : view.geometry.rings_offset + index * (ring->word_mask + 1) * 8);
 	struct wire_packet *packet;
 
 	if (random_below(random, 3) == 0)
@@ -209,7 +211,7 @@ static void scribble_once(struct random *random)
 		scribble_word(random, &control->consumed);
 		break;
 	case 2:
-		control->lock = odd_tid(random);
+		control->lock = odd_tid(random) | random_next(random) << 32;
 		break;
 	case 3:
 		scribble_word(random, (uint64_t *)control + random_below(random, sizeof(*control) / 8));
@@ -219,10 +221,12 @@ static void scribble_once(struct random *random)
 		scribble_header(random, index);
 		break;
 	case 6: /* the event table */
-		scribble_bytes(random, view.geometry.events_offset + random_below(random, 200), 1 + random_below(random, 40));
+		scribble_bytes(random, view.geometry.events_offset + random_below(random, 200),
+			       1 + random_below(random, 40));
 		break;
 	case 7:
-		scribble_bytes(random, view.geometry.text_offset + random_below(random, 400), 1 + random_below(random, 40));
+		scribble_bytes(random, view.geometry.text_offset + random_below(random, 400),
+			       1 + random_below(random, 40));
 		break;
 	case 8:
 		view.switches[random_below(random, 8)] = (uint8_t)random_next(random);
@@ -231,10 +235,12 @@ static void scribble_once(struct random *random)
 		((struct wire_session *)view.base)->events_lock = odd_tid(random);
 		break;
 	case 10: /* the session's own header */
-		scribble_bytes(random, random_below(random, sizeof(struct wire_session)), 1 + random_below(random, 16));
+		scribble_bytes(random, random_below(random, sizeof(struct wire_session)),
+			       1 + random_below(random, 16));
 		break;
 	default: /* anywhere */
-		scribble_bytes(random, random_below(random, view.geometry.file_bytes), 1 + random_below(random, SEGMENT));
+		scribble_bytes(random, random_below(random, view.geometry.file_bytes),
+			       1 + random_below(random, SEGMENT));
 		break;
 	}
 }
@@ -274,7 +280,9 @@ static const char *casualties(int flags)
 		if (pids[n] && waitpid(pids[n], &status, flags) == pids[n]) {
 			pids[n] = 0;
 			if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-				return cases_why("process %u (0-2 traced, 3 recorder, 4 joining) ended with status %#x", n, status);
+				return cases_why("process %u (0-2 traced, 3 recorder, 4 joining) ended with "
+						 "status %#x",
+						 n, status);
 		}
 	}
 	return NULL;
@@ -284,7 +292,8 @@ static const char *casualties(int flags)
 static bool all_progressed(const uint64_t *before, uint32_t count)
 {
 	for (uint32_t n = 0; n < count; n++)
-		if (__atomic_load_n(&board->writers[n].completed, __ATOMIC_RELAXED) - before[n] < (n <= joiner_progress ? 0 : 4))
+		if (__atomic_load_n(&board->writers[n].completed, __ATOMIC_RELAXED) - before[n] <
+		    (n <= joiner_progress ? 0 : 4))
 			return false;
 	return true;
 }
@@ -317,7 +326,9 @@ static const char *round_of(struct random *random, uint32_t lasting, unsigned nu
 		if (harness_ns() - begin > HANG_S * UINT64_C(1000000000)) {
 			for (uint32_t n = 0; n < lasting; n++)
 				if (board->writers[n].completed == before[n])
-					return cases_why("writer %u (0 joining, 1 recorder) hangs in round %u", n, number);
+					return cases_why(
+						"writer %u (0 joining, 1 recorder) hangs in round %u", n,
+						number);
 		}
 	}
 	if (random_below(random, 4) == 0)
@@ -325,7 +336,8 @@ static const char *round_of(struct random *random, uint32_t lasting, unsigned nu
 	return NULL;
 }
 
-/* Wait until all have begun: 3 processes of two threads each, a handler, and the two numbers that are no writers. */
+/* Wait until all have begun: 3 processes of two threads each, a handler, and the two numbers that are no
+ * writers. */
 static bool all_begun(uint32_t lasting)
 {
 	const uint64_t begin = harness_ns();
@@ -358,8 +370,8 @@ static const char *scribble(void)
 	waitpid(pid, NULL, 0);
 	dead_tid = (uint32_t)pid;
 	live_tid = (uint32_t)getpid();
-	snprintf(trace_path, sizeof(trace_path), "%s/burin-scribble-%d", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
-		 (int)getpid());
+	snprintf(trace_path, sizeof(trace_path), "%s/burin-scribble-%d",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (int)getpid());
 
 	joiner_progress = traced_writer();
 	recorder_progress = traced_writer();
@@ -392,14 +404,18 @@ static const char *scribble(void)
 	return CASE_SAID;
 }
 
-#define OPTIONS(mode_) .options = { .mode = (mode_), .buffer_bytes = 64 << 10, .packet_bytes = 4 << 10 }, .seconds = 90
+#define OPTIONS(mode_) \
+	.options = { .mode = (mode_), .buffer_bytes = 64 << 10, .packet_bytes = 4 << 10 }, .seconds = 90
 
 int main(int argc, char **argv)
 {
 	static const struct session_case cases[] = {
 		{ .name = "hazard 8: scribbling, stream", .run = scribble, OPTIONS(WIRE_MODE_STREAM) },
 		{ .name = "hazard 8: scribbling, flight", .run = scribble, OPTIONS(WIRE_MODE_FLIGHT) },
-		{ .name = "hazard 8: scribbling, without rseq", .run = scribble, OPTIONS(WIRE_MODE_STREAM), .tunables = CASE_NO_RSEQ },
+		{ .name = "hazard 8: scribbling, without rseq",
+		  .run = scribble,
+		  OPTIONS(WIRE_MODE_STREAM),
+		  .tunables = CASE_NO_RSEQ },
 	};
 	const char *mode = getenv("TEST_CASE");
 

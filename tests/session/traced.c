@@ -75,9 +75,9 @@ void traced_emit(uint32_t writer)
 		unsigned char data[TRACED_DATA_MAX];
 
 		traced_data(writer, number, data, bytes);
-		BURIN_TRACE("test.data", "writer=%u epoch=%u number=%llu clock=%llu sum=%llx data=%p", writer, epoch,
-			    (unsigned long long)number, (unsigned long long)clock, (unsigned long long)sum,
-			    BURIN_BYTES(data, bytes));
+		BURIN_TRACE("test.data", "writer=%u epoch=%u number=%llu clock=%llu sum=%llx data=%p", writer,
+			    epoch, (unsigned long long)number, (unsigned long long)clock,
+			    (unsigned long long)sum, BURIN_BYTES(data, bytes));
 	} else {
 		BURIN_TRACE("test.plain", "writer=%u epoch=%u number=%llu clock=%llu sum=%llx", writer, epoch,
 			    (unsigned long long)number, (unsigned long long)clock, (unsigned long long)sum);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The writing side of a case: records that say who wrote them, as which of his, and when, with a sum over all that; and a
- * board, shared by all processes of the case, on which a writer notes what it is about to record and what it has recorded.
+ * The writing side of a case: records that say who wrote them, as which of his, and when, with a sum over all
+ * that; and a board, shared by all processes of the case, on which a writer notes what it is about to record
+ * and what it has recorded.
  */
 #ifndef BURIN_TESTS_SESSION_TRACED_H
 #define BURIN_TESTS_SESSION_TRACED_H

@@ -37,7 +37,7 @@ finish() {
 	exit
 }
 
-library="$root/src/source/user/stage.c $root/src/base/format.c $here/capture.c"
+library="$root/src/source/user/stage.c $root/src/wire/format.c $here/capture.c"
 
 # build_and_run DIRECTORY CC CXX KIND STANDARD OPTIONS...; RUN is put before programs
 build_and_run() (

@@ -33,9 +33,12 @@ bool callback_passes(struct burin_site *site, const void *buffer, size_t payload
 		callback ? __atomic_load_n(&callback->target, __ATOMIC_ACQUIRE) : NULL;
 
 	if (target && buffer && !inside) {
+		int saved = errno; /* a tracepoint leaves it alone, whatever the function does */
+
 		inside = true;
 		target->function(site, (const char *)buffer + WIRE_HEADROOM, payload_bytes, target->data);
 		inside = false;
+		errno = saved;
 	}
 	if (!user_session.base || site->id == 0)
 		return false;

@@ -32,11 +32,14 @@ static void emit_locked(struct ring_record record, uint32_t tid)
 	int cpu = sched_getcpu();
 	unsigned start = (unsigned)(cpu < 0 ? 0 : cpu) % count;
 
-	for (unsigned n = 0; n < count; n++) {
+	/* The second time round, owners that only seem to live are told from others. */
+	for (unsigned n = 0; n < 2 * count; n++) {
 		unsigned index = first + (start + n) % count;
 		struct ring *ring = session_ring_use(&user_session, index);
-		enum ring_result result = ring_append_locked(ring, record, tid);
+		enum ring_result result = RING_BUSY;
 
+		if (n < count || ring_bury(ring))
+			result = ring_append_locked(ring, record, tid);
 		if (result == RING_DONE)
 			return;
 		if (result == RING_FULL) {

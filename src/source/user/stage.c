@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/format.h"
+#include "wire/format.h"
 #include "burin/burin.h"
 #include "source/user/text.h"
 #include "wire/event.h"
@@ -366,17 +366,45 @@ static inline void chunk_words(text_chunk chunk, uint64_t *low, uint64_t *high)
 }
 
 /*
- * Before the tiers, the most usual record of all: up to 8 bytes of scalars, then one string of less than a
- * chunk. Its words are put together in registers and each is stored once: burin_emit need not wait for any of
- * them.
+ * A record of up to 8 bytes of scalars, then one string of less than a chunk. Its words are put together in
+ * registers and each is stored once: burin_emit need not wait for any of them. Inlined, so that without
+ * scalars the shifts are constant. Return: false: not of that kind.
  */
-TEXT_UNCHECKED void burin_emit_args(struct burin_site *site, unsigned state, const union burin_arg *args)
+TEXT_UNCHECKED static inline __attribute__((always_inline)) bool
+emit_short(struct burin_site *site, unsigned state, const char *text, uint64_t scalars, unsigned bytes)
 {
-	uint64_t buffer[WIRE_HEADROOM / 8 + 5], low, high, scalars = 0;
-	uint64_t types = site->types, *at = buffer + WIRE_HEADROOM / 8;
-	const union burin_arg *arg = args;
-	unsigned bytes = 0, length, shift;
+	uint64_t buffer[WIRE_HEADROOM / 8 + 5], *at = buffer + WIRE_HEADROOM / 8, low, high;
+	unsigned length, shift = (4 + bytes) % 8 * 8;
 	text_chunk chunk;
+
+	if (!text || !text_chunk_safe(text) || burin_string_max < TEXT_CHUNK)
+		return false;
+	chunk = text_chunk_load(text);
+	length = text_chunk_end(chunk);
+	if (length == TEXT_CHUNK)
+		return false;
+	chunk_words(text_chunk_keep(chunk, length), &low, &high);
+
+	/* The payload begins in the middle of a word; the string goes on in the middle of whichever comes
+	 * then. */
+	at[0] = scalars << 32;
+	if (bytes >= 4)
+		*++at = scalars >> 32;
+	at[0] |= low << shift;
+	at[1] = low >> 1 >> (63 - shift) | high << shift;
+	at[2] = high >> 1 >> (63 - shift);
+	at[3] = 0;
+	burin_emit(site, state, buffer, bytes + length + 1);
+	return true;
+}
+
+/* The same with scalars before the string, or whatever else there may be. */
+TEXT_UNCHECKED static __attribute__((noinline)) void emit_mixed(struct burin_site *site, unsigned state,
+								const union burin_arg *args)
+{
+	uint64_t types = site->types, scalars = 0;
+	const union burin_arg *arg = args;
+	unsigned bytes = 0;
 
 	for (; (types & 15) != WIRE_STR; types >>= 4, arg++) {
 		unsigned size = TYPE_BYTES(types & 15);
@@ -386,28 +414,17 @@ TEXT_UNCHECKED void burin_emit_args(struct burin_site *site, unsigned state, con
 		scalars |= arg->u << (64 - 8 * size) >> (64 - 8 * size) << 8 * bytes;
 		bytes += size;
 	}
-	if (types >> 4 || !arg->p || !text_chunk_safe(arg->p) || burin_string_max < TEXT_CHUNK)
-		goto other;
-	chunk = text_chunk_load(arg->p);
-	length = text_chunk_end(chunk);
-	if (length == TEXT_CHUNK)
-		goto other;
-	chunk_words(text_chunk_keep(chunk, length), &low, &high);
-
-	/* The payload begins in the middle of a word; the string goes on in the middle of whichever comes
-	 * then. */
-	at[0] = scalars << 32;
-	if (bytes >= 4)
-		*++at = scalars >> 32;
-	shift = (4 + bytes) % 8 * 8;
-	at[0] |= low << shift;
-	at[1] = low >> 1 >> (63 - shift) | high << shift;
-	at[2] = high >> 1 >> (63 - shift);
-	at[3] = 0;
-	burin_emit(site, state, buffer, bytes + length + 1);
-	return;
+	if (types == WIRE_STR && emit_short(site, state, arg->p, scalars, bytes))
+		return;
 other:
 	emit_fast(site, state, args);
+}
+
+/* Before the tiers, the most usual record of all, straight on: one short string. */
+TEXT_UNCHECKED void burin_emit_args(struct burin_site *site, unsigned state, const union burin_arg *args)
+{
+	if (site->types != WIRE_STR || !emit_short(site, state, args->p, 0, 0))
+		emit_mixed(site, state, args);
 }
 
 uint64_t stage_types(const char *format, uint64_t types)

@@ -3,7 +3,7 @@
  * Takes a printf format apart (format.h). The format may come from a hostile file: every step looks at one
  * byte before it moves on, and the only loops run along the text and over at most WIRE_ARGS_MAX fields.
  */
-#include "base/format.h"
+#include "wire/format.h"
 
 #include <errno.h>
 #include <string.h>

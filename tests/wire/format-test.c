@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/format.h"
+#include "wire/format.h"
 
 static struct format format;
 

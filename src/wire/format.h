@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The printf format of an event, taken apart: which conversion prints which argument, and what its field is called.
- * Both wings use it, so that the name of a field is decided in one place.
+ * The printf format of an event, taken apart: which conversion prints which argument, and what its field is
+ * called. Both wings use it, so that the name of a field is decided in one place.
  */
-#ifndef BURIN_BASE_FORMAT_H
-#define BURIN_BASE_FORMAT_H
+#ifndef BURIN_WIRE_FORMAT_H
+#define BURIN_WIRE_FORMAT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,9 +36,9 @@ struct format {
  * @why: on failure, a static phrase that says what is wrong; may be NULL
  *
  * Context: any thread, signal-safe; allocates nothing.
- * Return: 0, or -EINVAL: `*` or `%n`, an unknown or unfinished conversion, more or fewer conversions than arguments,
- * more than WIRE_ARGS_MAX, a conversion that cannot print its argument's type (%s of a number, %d of a string or of a
- * floating-point number), a text longer than WIRE_FORMAT_MAX.
+ * Return: 0, or -EINVAL: `*` or `%n`, an unknown or unfinished conversion, more or fewer conversions than
+ * arguments, more than WIRE_ARGS_MAX, a conversion that cannot print its argument's type (%s of a number, %d
+ * of a string or of a floating-point number), a text longer than WIRE_FORMAT_MAX.
  */
 int format_parse(const char *text, uint64_t types, struct format *out, const char **why);
 

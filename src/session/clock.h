@@ -5,8 +5,8 @@
  * The processor's counter serves where the kernel itself keeps its time by it (clocksource tsc: invariant,
  * synchronous on all CPUs); otherwise CLOCK_MONOTONIC.
  */
-#ifndef BURIN_BASE_CLOCK_H
-#define BURIN_BASE_CLOCK_H
+#ifndef BURIN_SESSION_CLOCK_H
+#define BURIN_SESSION_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "session/clock.h"
 
 static uint64_t clock_ns(clockid_t id)
 {
