@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "session/session.h"
@@ -48,14 +49,15 @@ static bool announce(struct session *session, struct announcement *record, uint1
 	struct ring *ring = session_ring_use(session, session_names_index(session));
 	struct ring_record out = { record->buffer, (uint32_t)record->used - 8 };
 	enum ring_result result = RING_BUSY;
+	const struct timespec pause = { .tv_nsec = 100000 }; /* whoever has the lock has been preempted */
 
 	memset(record->buffer + record->used, 0, 8);
 	ring_prepare(record->buffer, id, out.length, tid);
 	for (int tries = 0; result == RING_BUSY && tries < NAMES_TRIES; tries++) {
 		if (tries)
 			sched_yield();
-		if (tries % 16 == 15)
-			ring_bury(ring);
+		if (tries % 16 == 15 && !ring_bury(ring))
+			nanosleep(&pause, NULL);
 		result = ring_append_locked(ring, out, tid);
 	}
 	return result == RING_DONE;

@@ -45,8 +45,9 @@ static void print_state(const struct burin_trace *trace, bool color, struct view
 	const char *state = view_state(trace, &unfinished);
 
 	if (!strcmp(state, "recording"))
-		text = "unfinished: still being recorded, or its recorder was killed; what it wrote is all "
-		       "here";
+		text = "unfinished: still being recorded, or its recorder was killed; then burin recover "
+		       "adds what "
+		       "is still in memory";
 	else if (!strcmp(state, "failed"))
 		text = "failed: the recorder stopped early";
 	else if (unfinished)

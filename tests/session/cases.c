@@ -56,7 +56,7 @@ void cases_exec(const char *name)
 	if (emulator)
 		execlp(emulator, emulator, path, harness.build, harness.is_long ? "long" : NULL, NULL);
 	else
-		execl(path, path, harness.build, harness.is_long ? "long" : NULL, NULL);
+		execl("/proc/self/exe", path, harness.build, harness.is_long ? "long" : NULL, NULL);
 }
 
 /* As if the session had been made while the machine had fewer CPUs. */

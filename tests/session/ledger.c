@@ -323,9 +323,13 @@ const char *ledger_balance(struct ledger *ledger)
 		for (uint64_t n = 0; n < board->writers[writer].completed; n++)
 			holes += !was_seen(ledger, writer, n);
 	}
-	for (unsigned n = 0; n < ledger->recorder_count && !ledger->unannounced; n++)
-		if (!is_among(ledger->threads, ledger->thread_count, ledger->recorders[n]))
-			ledger->unannounced = ledger->recorders[n];
+	ledger->unannounced_count = 0;
+	for (unsigned n = 0; n < ledger->recorder_count; n++) {
+		if (is_among(ledger->threads, ledger->thread_count, ledger->recorders[n]))
+			continue;
+		ledger->unannounced = ledger->recorders[n];
+		ledger->unannounced_count++;
+	}
 	if (ledger->why[0])
 		return ledger->why;
 	if (ledger->read + ledger->overwritten + lost < completed ||

@@ -35,7 +35,8 @@ struct ledger {
 	uint32_t *threads, *recorders; /* announced; seen to have recorded something */
 	unsigned thread_count, recorder_count;
 	uint32_t last_recorder;
-	uint32_t unannounced; /* a thread that recorded something and was never announced */
+	uint32_t unannounced;	    /* a thread that recorded something and was never announced ... */
+	unsigned unannounced_count; /* ... and how many there are */
 	/*
 	 * The breakpoint test makes packets look as if they were 2^33 ticks old (by subtracting that from the
 	 * times in their headers), after raising board->epoch: then records of the packet's first epoch are

@@ -37,6 +37,8 @@ def case(name):
             verdict(name, function() or ())
         except Skip as why:
             print(f"skip {name}: {why}")
+        except Exception as why:  # a test's own mistake, or a command that took too long, is a failure too
+            verdict(name, [f"{type(why).__name__}: {' '.join(str(why).split())[:300]}"])
         return function
     return run
 
