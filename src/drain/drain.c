@@ -132,6 +132,26 @@ static struct sifted sift_piece(struct drain *drain, unsigned index, const struc
 	return out;
 }
 
+/* Ticks in a nanosecond, rounded up: babeltrace2 sorts packets by the nanosecond in which they begin. */
+static uint64_t a_little(const struct drain *drain)
+{
+	return drain->clock.hz / 1000000000 + 1;
+}
+
+/*
+ * CTF readers see a loss as the difference between two packets, so one that comes before a stream's first
+ * record needs a packet before it: an empty one, that tells of none.
+ */
+static int begin_with_loss(struct drain *drain, struct drain_ring *ring, const struct wire_packet *first)
+{
+	struct wire_packet empty = *first;
+
+	empty.sequence = empty.discarded = empty.events_before = 0;
+	memset(empty.lost, 0, sizeof(empty.lost));
+	empty.time_begin = empty.time_end = empty.base_time = first->time_begin - a_little(drain);
+	return stream_packet(&ring->stream, &empty, sizeof(empty));
+}
+
 /* The first piece of a packet: it begins a packet in the trace. */
 static int keep_packet(struct drain *drain, unsigned index, const struct ring *source,
 		       const struct ring_piece *piece)
@@ -139,7 +159,7 @@ static int keep_packet(struct drain *drain, unsigned index, const struct ring *s
 	struct drain_ring *ring = &drain->rings[index];
 	struct wire_packet *header = (struct wire_packet *)drain->buffer;
 	struct sifted sifted;
-	int error;
+	int error = 0;
 
 	account_before(ring, source, piece, header->events_before);
 	ring->damaged = header->time_begin < ring->time;
@@ -151,7 +171,10 @@ static int keep_packet(struct drain *drain, unsigned index, const struct ring *s
 		return 0;
 	complete_header(drain, ring, source, header, piece);
 	header->time_end = sifted.time;
-	error = stream_packet(&ring->stream, header, sifted.content);
+	if (!ring->begun && header->discarded != 0 && header->sequence != 0)
+		error = begin_with_loss(drain, ring, header);
+	if (!error)
+		error = stream_packet(&ring->stream, header, sifted.content);
 	if (error)
 		return error;
 	ring->begun = true;
@@ -393,8 +416,8 @@ static void close_ring(struct drain *drain, unsigned index)
 {
 	struct drain_ring *ring = &drain->rings[index];
 	struct ring *source = &drain->session->rings[index];
-	struct wire_packet header = { .time_begin = ring->time, .base_time = ring->time };
-	struct ring_piece piece = { .sequence = ring->begun ? ring->sequence + 1 : 0 };
+	struct wire_packet header = { .time_begin = ring->time + a_little(drain) };
+	struct ring_piece piece = { .sequence = ring->begun ? ring->sequence + 1 : 1 };
 	uint64_t lost;
 
 	ring->corrupt += ring->stale; /* nobody knows how many */
@@ -412,10 +435,14 @@ static void close_ring(struct drain *drain, unsigned index)
 	if (lost == 0)
 		return;
 	if (!ring->begun)
-		header.time_begin = header.base_time = ring_clock();
+		header.time_begin = ring_clock();
+	header.base_time = header.time_begin;
 	complete_header(drain, ring, source, &header, &piece);
 	header.time_end = header.time_begin;
-	give_up(drain, stream_packet(&ring->stream, &header, sizeof(header)), ring->stream.name);
+	if (!ring->begun)
+		give_up(drain, begin_with_loss(drain, ring, &header), ring->stream.name);
+	if (!drain->error)
+		give_up(drain, stream_packet(&ring->stream, &header, sizeof(header)), ring->stream.name);
 }
 
 /* Records written since the last look, which the trace does not have. */

@@ -221,9 +221,8 @@ static bool do_sabotage(struct queue *queue, enum sabotage kind, struct random *
 	uint32_t rest;
 
 	switch (kind) {
-	case SABOTAGE_FLIP: /* of the last record's last word before its padding: any bit of a length-24 one
-			     */
-		if (queue->in_packet < 2 || queue->records[(queue->written - 1) % queue->room].length % 8)
+	case SABOTAGE_FLIP: /* of the last record's last word; not where the ring has just come round */
+		if (queue->in_packet < 2 || behind == queue->slots || queue->records[(queue->written - 1) % queue->room].length % 8)
 			return false;
 		behind[-1 - (long)random_below(random, 4)] ^= (char)(1 << random_below(random, 8));
 		return true;
