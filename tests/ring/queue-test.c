@@ -222,7 +222,8 @@ static bool do_sabotage(struct queue *queue, enum sabotage kind, struct random *
 
 	switch (kind) {
 	case SABOTAGE_FLIP: /* of the last record's last word; not where the ring has just come round */
-		if (queue->in_packet < 2 || behind == queue->slots || queue->records[(queue->written - 1) % queue->room].length % 8)
+		if (queue->in_packet < 2 || behind == queue->slots ||
+		    queue->records[(queue->written - 1) % queue->room].length % 8)
 			return false;
 		behind[-1 - (long)random_below(random, 4)] ^= (char)(1 << random_below(random, 8));
 		return true;
