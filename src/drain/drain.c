@@ -418,12 +418,16 @@ static void close_ring(struct drain *drain, unsigned index)
 	struct ring *source = &drain->session->rings[index];
 	struct wire_packet header = { .time_begin = ring->time + a_little(drain) };
 	struct ring_piece piece = { .sequence = ring->begun ? ring->sequence + 1 : 1 };
-	uint64_t lost;
+	uint64_t gone, lost;
 
 	ring->corrupt += ring->stale; /* nobody knows how many */
-	if (ring->damaged) {	      /* and no packet came after it to say how much it held */
-		ring->corrupt += missing(ring);
-		ring->accounted += missing(ring);
+	gone = missing(ring);
+	if (gone) { /* the tail counted them, and they were not found; more than a ring holds is nonsense */
+		bool credible = gone <= source->packets * source->packet_words / 2;
+
+		ring->corrupt += credible ? gone : 1;
+		ring->accounted += credible ? gone : 0;
+		ring->written = ring->accounted;
 	}
 	lost = ring->overwritten + ring->corrupt + ring->unread;
 	for (unsigned cause = 0; cause <= WIRE_LOST_SIZE; cause++) {
