@@ -11,14 +11,16 @@
  *
  * Three sections do everything (ring_deps.h says what makes each exclusive in each world):
  *
- *   put       the usual case: a compact record into the open packet;
- *   extend    the same with the full time, when the packet's time base is 2^32 ticks or more behind, or is
- * one that was never committed. Moves the base: base_offset first (which makes the base void until the tail
- * has passed it), base_time second; open      closes the packet (a header over its rest, for it holds stale
- * bytes of the last lap), writes the header of the next one, and puts the record there. What it writes was
- * computed outside the section from the tail `old`; inside, the tail must still be `old` and the packet
- * before must still have the sequence number that was seen, or somebody else has been here (the tail alone
- * could have come round: it wraps).
+ * put: the usual case, a compact record into the open packet.
+ *
+ * extend: the same with the full time, when the packet's time base is 2^32 ticks or more behind, or is one
+ * that was never committed. Moves the base: base_offset first (which makes the base void until the tail has
+ * passed it), base_time second.
+ *
+ * open: closes the packet (a header over its rest, for it holds stale bytes of the last lap), writes the
+ * header of the next one, and puts the record there. What it writes was computed outside the section from the
+ * tail `old`; inside, the tail must still be `old` and the packet before must still have the sequence number
+ * that was seen, or somebody else has been here (the tail alone could have come round: it wraps).
  *
  * A clock that is behind the last record's (`time_end`) is held at that time, and counted when a packet is
  * opened.

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The session: one shared-memory file that every traced process and the recorder map (docs/format.md,
- *"Session").
+ * "Session").
  *
  *	header | switches | events | text | ring controls | ring 0 | ring 1 | ... | names ring
  *
  * The file is sparse at full size from the start, so that nobody ever has to map it again; memory is given to
- *a part (fallocate) before it is first written. Offsets are bytes from the start of the file, multiples of
- *4096. Everybody copies the geometry at joining, checks it against the size of the file, and from then on
- *trusts only the copy.
+ * a part before it is first written. Offsets are bytes from the start of the file, multiples of 4096.
+ * Everybody copies the geometry at joining, checks it against the size of the file, and from then on trusts
+ * only the copy.
  *
  * Rings 0..cpus-1 belong to one CPU each and are written by restartable sequences only; the next `locked`
- *rings are for writers that have none, and are written under their lock only; the last ring takes the names,
- *under its lock.
+ * rings are for writers that have none, and are written under their lock only; the last ring takes the names,
+ * under its lock.
  */
 #ifndef BURIN_WIRE_SESSION_H
 #define BURIN_WIRE_SESSION_H
