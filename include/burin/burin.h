@@ -18,8 +18,8 @@
  *
  * Names that begin with burin__ or BURIN__ are nobody's business but this file's.
  *
- * Define BURIN_DISABLE before including it, and tracepoints compile to nothing: arguments are checked, but
- * neither evaluated nor reported as unused, and the program does not need the library.
+ * With BURIN_DISABLE defined, tracepoints compile to nothing: arguments are checked, but neither evaluated nor
+ * reported as unused, and the program does not need the library.
  */
 #ifndef BURIN_BURIN_H
 #define BURIN_BURIN_H
@@ -62,7 +62,8 @@ struct burin_site {
 	const char *file;
 	uint64_t types; /* enum wire_type, 4 bits per argument, the first lowest; see also stage.h */
 	uint32_t line;
-	uint16_t kind; /* enum wire_kind: 0 event, 1 begin, 2 end, 3 counter */
+	uint8_t kind;  /* enum wire_kind: 0 event, 1 begin, 2 end, 3 counter */
+	uint8_t level; /* 0..9, of BURIN_TRACE_LEVEL */
 	uint16_t id;   /* 0 until registered */
 	void *hook;    /* the library's */
 };
@@ -73,8 +74,7 @@ union burin_arg {
 	const void *p; /* str: the text or NULL; bytes: the first */
 };
 
-/* What BURIN_BYTES makes. */
-struct burin_bytes {
+struct burin_bytes { /* what BURIN_BYTES makes */
 	const void *pointer;
 	size_t length; /* bytes */
 };
@@ -107,14 +107,12 @@ BURIN__API void burin_emit(struct burin_site *site, unsigned state, void *buffer
  */
 BURIN__API void burin_emit_args(struct burin_site *site, unsigned state, const union burin_arg *args);
 
-/* The library's byte that is always 0. */
-extern BURIN__DATA const unsigned char burin_off;
+extern BURIN__DATA const unsigned char burin_off; /* always 0 */
 
 /* ---- what programs may call besides the macros --------------------------------------------------------- */
 
 /* Called when an event is passed, in the thread that passes it, before it is recorded. */
-typedef void burin_callback(const struct burin_site *site, const void *payload, size_t payload_bytes,
-			    void *data);
+typedef void burin_callback(const struct burin_site *site, const void *payload, size_t bytes, void *data);
 
 #ifndef BURIN_DISABLE
 /*
@@ -136,10 +134,8 @@ typedef void burin_callback(const struct burin_site *site, const void *payload, 
  */
 BURIN__API int burin_callback_set(const char *name, burin_callback *fn, void *data);
 
-/*
- * burin_active - is this process connected to a session, so that its events can be switched on?
- * Context: any thread, signal-safe. Return: 1 or 0.
- */
+/* burin_active - has this process a session, so that its events can be switched on? Context: any thread,
+ * signal-safe. Return: 1 or 0. */
 BURIN__API int burin_active(void);
 #else
 /* clang-format off */
@@ -163,6 +159,10 @@ BURIN__INLINE int burin_active(void) { return 0; }
  * Context: any thread, signal-safe.
  */
 #define BURIN_TRACE(...) BURIN__EVENT(0, "", BURIN__NOTHING, ~, __VA_ARGS__)
+
+/* BURIN_TRACE_LEVEL(level, name [, format [, argument ...]]): an event of a level, from 0 (as BURIN_TRACE) to 9:
+ * the higher, the finer the detail. Who switches events on can say up to which. */
+#define BURIN_TRACE_LEVEL(level, ...) BURIN__EVENT(((level) << 8), "", BURIN__CHECK_LEVEL, level, __VA_ARGS__)
 
 /* BURIN_BEGIN, BURIN_END(name [, format [, argument ...]]): the ends of a span; events NAME.begin and
  * NAME.end. */
@@ -217,6 +217,8 @@ BURIN__INLINE int burin_active(void) { return 0; }
 #define BURIN__EVENT_X(n, ...) BURIN__ASSERT(0, "Burin: a tracepoint takes at most 16 arguments")
 
 #define BURIN__NOTHING(...)
+#define BURIN__CHECK_LEVEL(level, name) \
+	BURIN__ASSERT((level) >= 0 && (level) <= 9, "Burin: a level is a constant from 0 to 9");
 
 /* m(k, k - 1, argument) for each argument k, from 1. */
 #define BURIN__EACH_0(m, none)
@@ -375,7 +377,7 @@ BURIN__INLINE int burin_active(void) { return 0; }
 		"771:\n" \
 		".quad %c[off], %c[name], %c[format], %c[file]\n" \
 		".long %c[low], %c[high], %c[line]\n" \
-		".short %c[kind], 0\n" \
+		".short %c[kind], 0\n" /* kind, level; id */ \
 		".quad 0\n" \
 		".popsection\n" \
 		".ifndef .Lburin__object\n" \

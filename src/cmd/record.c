@@ -371,7 +371,7 @@ static int record(const struct options *options, struct session *session, const 
 	error = start(run, options->command, session_path);
 	if (!error)
 		follow(run, &drain);
-	recording_end(session);
+	session_end(session);
 	joined = ((const struct wire_session *)session->base)->joined != 0;
 	if (error)
 		snprintf(result, sizeof(result), "exit %d", error == ENOENT ? 127 : 126);

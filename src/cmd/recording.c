@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The end of a recording; see recording.h. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "cmd/recording.h"
-
-/* No event is on any more, and nobody who joins later will find one on. */
-void recording_end(struct session *session)
-{
-	struct wire_session *header = (struct wire_session *)session->base;
-
-	__atomic_store_n(&header->over, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&header->rules[0], 0, __ATOMIC_RELAXED); /* no globs */
-	memset(session->switches, WIRE_OFF, session->geometry.events_max);
-}
 
 static void print_losses(const struct drain_totals *totals)
 {

@@ -86,7 +86,7 @@ static int recover(struct session *session, const char *path, const struct unfin
 	if (error)
 		return cmd_failed(name, "%s: %s; burin check tells more", path,
 				  error == -EBADMSG ? "the trace is damaged" : strerror(-error));
-	recording_end(session);
+	session_end(session);
 	error = drain_finish(&drain, "unknown", &totals);
 	unlink(unfinished->session_path);
 	if (error)
@@ -116,7 +116,7 @@ int cmd_recover(int argc, char **argv)
 	result = read_recording(argv[optind], &unfinished);
 	if (result)
 		return result;
-	result = session_join(&session, unfinished.session_path, &why);
+	result = session_open(&session, unfinished.session_path, &why);
 	if (result)
 		return cmd_failed(name, "%s: %s (%s); the trace is complete but for what was in memory",
 				  unfinished.session_path, why, strerror(-result));

@@ -125,9 +125,9 @@ static enum ring_result append_open(struct ring *ring, struct ring_record record
 	return section_plain_open(ring, record, &opening);
 }
 
-enum ring_result ring_append_slow(struct ring *ring, struct ring_record record, enum ring_result first)
+enum ring_result ring_append(struct ring *ring, struct ring_record record)
 {
-	enum ring_result result = first;
+	enum ring_result result = append_put(ring, record);
 
 	for (int tries = 0; tries < APPEND_TRIES; tries++) {
 		switch (result) {
@@ -150,9 +150,7 @@ enum ring_result ring_append_locked(struct ring *ring, struct ring_record record
 
 	if (!lock_take(&ring->control->lock, tid))
 		return RING_BUSY;
-	result = append_put(ring, record);
-	if (result != RING_DONE)
-		result = ring_append_slow(ring, record, result);
+	result = ring_append(ring, record);
 	lock_drop(&ring->control->lock);
 	/* Under the lock nobody moves; only scribbling can have kept the append from succeeding. */
 	return result == RING_MOVED ? RING_BUSY : result;

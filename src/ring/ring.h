@@ -111,13 +111,12 @@ static inline void ring_prepare(void *buffer, uint16_t id, uint32_t length, uint
 }
 
 /*
- * ring_append_slow - append whatever it takes: extended records, new packets.
- * @first: what the attempt before gave (RING_ROOM, RING_GAP)
+ * ring_append - append whatever it takes: extended records, new packets.
  *
  * Context: as the section; any thread, signal handlers. The ring's lock is held if the ring is a locked one.
  * Return: RING_DONE; RING_MOVED: choose the ring anew; RING_FULL. Losses are not counted here.
  */
-enum ring_result ring_append_slow(struct ring *ring, struct ring_record record, enum ring_result first);
+enum ring_result ring_append(struct ring *ring, struct ring_record record);
 
 /*
  * ring_append_locked - append to a ring that is written under its lock.

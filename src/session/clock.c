@@ -101,16 +101,25 @@ static void read_boot_id(uint8_t *id)
 
 void clock_detect(struct clock_info *clock)
 {
-	*clock = (struct clock_info){ .hz = 1000000000 };
+	*clock = (struct clock_info){ 0 };
 	read_boot_id(clock->boot_id);
 #ifdef __x86_64__
-	if (kernel_trusts_tsc()) {
-		clock->is_tsc = true;
-		clock->hz = tsc_hz_from_perf();
-		if (clock->hz == 0)
-			clock->hz = tsc_hz_measured();
-	}
+	clock->is_tsc = kernel_trusts_tsc();
 #endif
+}
+
+uint64_t clock_rate(bool is_tsc)
+{
+	uint64_t hz = 0;
+
+	if (!is_tsc)
+		return 1000000000;
+#ifdef __x86_64__
+	hz = tsc_hz_from_perf();
+	if (hz == 0)
+		hz = tsc_hz_measured();
+#endif
+	return hz;
 }
 
 void clock_read_pair(bool is_tsc, struct clock_pair *pair)

@@ -13,7 +13,6 @@
 
 struct clock_info {
 	bool is_tsc;
-	uint64_t hz;
 	uint8_t boot_id[16]; /* zero if unknown */
 };
 
@@ -24,9 +23,11 @@ struct clock_pair {
 	uint64_t raw_ns; /* CLOCK_MONOTONIC */
 };
 
-/* clock_detect - choose the clock and find its rate as the kernel has calibrated it. Context: any thread;
- * opens files. */
+/* clock_detect - choose the clock. Context: any thread; opens files. */
 void clock_detect(struct clock_info *clock);
+
+/* clock_rate - the rate of a clock as the kernel has calibrated it, Hz. May take some milliseconds. */
+uint64_t clock_rate(bool is_tsc);
 
 /* clock_read_pair - read clock and calendar together, within a fraction of a microsecond. */
 void clock_read_pair(bool is_tsc, struct clock_pair *pair);

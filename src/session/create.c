@@ -5,17 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "session/clock.h"
 #include "ring/ring_deps.h"
+#include "session/directory.h"
 #include "session/layout.h"
 
 enum {
 	CREATE_EVENTS_MAX = 16384,
 	CREATE_TEXT_BYTES = 4 << 20,
+	CREATE_FILTERS_BYTES = 1 << 20,
 	CREATE_NAMES_PACKET = 16 << 10,
 	CREATE_NAMES_PACKETS = 32,
 	CREATE_LOCKED_MIN =
@@ -31,45 +36,59 @@ static uint64_t power_of_two_above(uint64_t value)
 	return power;
 }
 
-/* The standing globs, packed; false if there is no room for them. */
+/* The globs as standing rules; false if there is no room for them. */
 static bool pack_rules(char *rules, const char *const *globs)
 {
 	size_t used = 0;
 
 	for (; globs && *globs; globs++) {
-		size_t bytes = strlen(*globs) + 1;
+		int bytes = snprintf(rules + used, WIRE_RULES_MAX - used, "+%d:%s", WIRE_LEVEL_MAX, *globs);
 
-		if (used + bytes >= WIRE_RULES_MAX)
+		if (bytes < 0 || used + (size_t)bytes + 2 > WIRE_RULES_MAX)
 			return false;
-		memcpy(rules + used, *globs, bytes);
-		used += bytes;
+		used += (size_t)bytes + 1;
 	}
 	return true;
+}
+
+/* The calling program's name, as `ps` shows it. */
+static void program_name(char *name, size_t bytes)
+{
+	memset(name, 0, bytes);
+	prctl(PR_GET_NAME, name, 0, 0, 0);
+	name[bytes - 1] = 0;
 }
 
 static int decide_geometry(struct wire_session *geometry, const struct session_options *options,
 			   const char **why)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	struct timespec now;
 	struct clock_info clock;
 
 	clock_detect(&clock);
+	clock_gettime(CLOCK_REALTIME, &now);
 	*geometry = (struct wire_session){
 		.version = WIRE_SESSION_VERSION,
 		.header_bytes = sizeof(*geometry),
 		.mode = options->mode,
 		.clock = clock.is_tsc ? WIRE_CLOCK_TSC : WIRE_CLOCK_MONOTONIC,
-		.clock_hz = clock.hz,
+		/* A program does not wait for a calibration; who reads its session finds the rate. */
+		.clock_hz = options->owner == WIRE_OWNER_RECORDER ? clock_rate(clock.is_tsc) : 0,
 		.packet_bytes = (uint32_t)power_of_two_above(options->packet_bytes),
 		.names_packet_bytes = CREATE_NAMES_PACKET,
 		.names_packets = CREATE_NAMES_PACKETS,
 		.string_max = options->string_max,
 		.events_max = CREATE_EVENTS_MAX,
+		.filters_bytes = CREATE_FILTERS_BYTES,
 		.text_bytes = CREATE_TEXT_BYTES,
+		.owner_kind = options->owner,
 		.owner = (uint32_t)getpid(),
+		.owner_start = session_start_time((uint32_t)getpid()),
+		.created_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec,
+		.filters_used = WIRE_FILTERS_FIRST,
 		.pid_namespace = layout_pid_namespace(),
 	};
-	memcpy(geometry->magic, WIRE_SESSION_MAGIC, sizeof(geometry->magic));
 	memcpy(geometry->boot_id, clock.boot_id, sizeof(geometry->boot_id));
 	geometry->ring_packets = (uint32_t)power_of_two_above(options->buffer_bytes / geometry->packet_bytes);
 	if (geometry->ring_packets < 4)
@@ -79,6 +98,7 @@ static int decide_geometry(struct wire_session *geometry, const struct session_o
 	/* Without the processor's counter there is no clock that a restartable sequence can read. */
 	geometry->cpus = clock.is_tsc && RING_HAVE_RSEQ && !options->without_rseq ? (uint32_t)cpus : 0;
 	geometry->locked = cpus < CREATE_LOCKED_MIN ? CREATE_LOCKED_MIN : (uint32_t)cpus;
+	program_name(geometry->program, sizeof(geometry->program));
 	if (!pack_rules(geometry->rules, options->globs)) {
 		*why = "the globs together are too long";
 		return -E2BIG;
@@ -91,24 +111,22 @@ static int decide_geometry(struct wire_session *geometry, const struct session_o
 	return 0;
 }
 
-static int open_new(char *path, size_t path_bytes, const uint8_t *uuid, const char **why)
+static int open_new(const char *path, uint64_t bytes, const char **why)
 {
-	size_t length;
-	int error = session_directory(path, path_bytes, why), fd;
+	struct rlimit limit;
+	int fd;
 
-	if (error)
-		return error;
-	length = strlen(path);
-	if (snprintf(path + length, path_bytes - length, "/%d-%02x%02x%02x%02x", (int)getpid(), uuid[0],
-		     uuid[1], uuid[2], uuid[3]) >= (int)(path_bytes - length)) {
-		*why = "its name is too long";
-		return -ENAMETOOLONG;
+	/* Beyond the limit on files there is a signal for us, not an error. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {
+		*why = "the limit on the size of files (ulimit -f) is too low";
+		return -EFBIG;
 	}
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0) {
 		*why = "the session file cannot be made";
 		return -errno;
 	}
+	fchmod(fd, 0600); /* whatever the umask */
 	return fd;
 }
 
@@ -116,6 +134,7 @@ static int fill(struct session *session, int fd, const char **why)
 {
 	const struct wire_session *geometry = &session->geometry;
 	const uint64_t rings = (uint64_t)geometry->cpus + geometry->locked + 1;
+	uint64_t magic;
 	int error;
 
 	if (ftruncate(fd, (off_t)geometry->file_bytes) != 0) {
@@ -131,7 +150,6 @@ static int fill(struct session *session, int fd, const char **why)
 	}
 	*why = "there is no space for it (/dev/shm full?)";
 	if (!session_have_memory(session, 0, sizeof(*geometry)) ||
-	    !session_have_memory(session, geometry->switches_offset, geometry->events_max) ||
 	    !session_have_memory(session, geometry->events_offset, sizeof(struct wire_events)) ||
 	    !session_have_memory(session, geometry->text_offset, 1) ||
 	    !session_have_memory(session, geometry->controls_offset, rings * sizeof(struct wire_ring)))
@@ -141,6 +159,9 @@ static int fill(struct session *session, int fd, const char **why)
 		return error;
 	*session->events = (struct wire_events){ .magic = WIRE_EVENTS_MAGIC, .text_bytes = 1 };
 	memcpy(session->base, geometry, sizeof(*geometry));
+	/* Release: who sees the magic sees all of it. Those who open the file meanwhile find no session in it. */
+	memcpy(&magic, WIRE_SESSION_MAGIC, sizeof(magic));
+	__atomic_store_n((uint64_t *)session->base, magic, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -153,11 +174,15 @@ int session_create(struct session *session, const struct session_options *option
 	error = decide_geometry(&session->geometry, options, why);
 	if (error)
 		return error;
-	fd = open_new(path, path_bytes, session->geometry.uuid, why);
+	error = directory_file(path, path_bytes, &session->geometry, why);
+	if (error)
+		return error;
+	fd = open_new(path, session->geometry.file_bytes, why);
 	if (fd < 0)
 		return fd;
 	error = fill(session, fd, why);
 	close(fd);
+	memcpy(session->geometry.magic, WIRE_SESSION_MAGIC, sizeof(session->geometry.magic));
 	if (error) {
 		unlink(path);
 		session_leave(session);

@@ -4,10 +4,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "session/session.h"
+#include "session/directory.h"
 
 /* Memory-backed places, best first. */
 static int directory_name(char *path, size_t path_bytes)
@@ -24,7 +25,7 @@ static int directory_name(char *path, size_t path_bytes)
 	return length > 0 && (size_t)length < path_bytes ? 0 : -ENAMETOOLONG;
 }
 
-int session_directory(char *path, size_t path_bytes, const char **why)
+int directory_of_sessions(char *path, size_t path_bytes, const char **why)
 {
 	struct stat status;
 	int error = directory_name(path, path_bytes);
@@ -33,7 +34,9 @@ int session_directory(char *path, size_t path_bytes, const char **why)
 		*why = "neither /dev/shm nor XDG_RUNTIME_DIR can be written to";
 		return error;
 	}
-	if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+	if (mkdir(path, 0700) == 0) {
+		chmod(path, 0700); /* whatever the umask */
+	} else if (errno != EEXIST) {
 		*why = "the directory for sessions cannot be made";
 		return -errno;
 	}
@@ -42,6 +45,26 @@ int session_directory(char *path, size_t path_bytes, const char **why)
 	    (status.st_mode & 077) != 0) {
 		*why = "the directory for sessions is not private to this user";
 		return -EPERM;
+	}
+	return 0;
+}
+
+int directory_file(char *path, size_t path_bytes, const struct wire_session *geometry, const char **why)
+{
+	int error = directory_of_sessions(path, path_bytes, why), bytes;
+	size_t length = error ? 0 : strlen(path);
+
+	if (error)
+		return error;
+	if (geometry->owner_kind == WIRE_OWNER_PROGRAM)
+		bytes = snprintf(path + length, path_bytes - length, "/%u.%llx", geometry->owner,
+				 (unsigned long long)geometry->owner_start);
+	else
+		bytes = snprintf(path + length, path_bytes - length, "/%u-%02x%02x%02x%02x", geometry->owner,
+				 geometry->uuid[0], geometry->uuid[1], geometry->uuid[2], geometry->uuid[3]);
+	if (bytes < 0 || (size_t)bytes >= path_bytes - length) {
+		*why = "its name is too long";
+		return -ENAMETOOLONG;
 	}
 	return 0;
 }

@@ -2,41 +2,16 @@
 /*
  * Registering events.
  *
- * The table is written by whoever holds events_lock (its thread id, so that a dead owner's lock can be taken
- * over): text first, then the entry, then the count, which makes the entry exist. An entry that exists is
- * never changed again, but for the note that somebody came with the same name and something else.
+ * The table is written by whoever holds events_lock (changes.c): text first, then the entry, then the count,
+ * which makes the entry exist. An entry that exists is never changed again, but for the note that somebody came
+ * with the same name and something else.
  */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "wire/format.h"
-#include "base/glob.h"
-#include "ring/lock.h"
-#include "session/session.h"
-
-enum {
-	EVENTS_WAIT_MS = 1000,
-};
-
-static uint64_t *events_lock(struct session *session)
-{
-	return &((struct wire_session *)session->base)->events_lock;
-}
-
-static bool lock_events(struct session *session, uint32_t tid)
-{
-	struct timespec pause = { .tv_nsec = 1000000 };
-
-	for (int waited = 0; waited < EVENTS_WAIT_MS; waited++) {
-		if (lock_take(events_lock(session), tid))
-			return true;
-		lock_bury(events_lock(session));
-		nanosleep(&pause, NULL);
-	}
-	return false;
-}
+#include "session/changes.h"
 
 /* Whether the text at an offset, which may be anything, is this string. */
 static bool text_is(const struct session *session, uint32_t offset, const char *string)
@@ -44,13 +19,6 @@ static bool text_is(const struct session *session, uint32_t offset, const char *
 	uint64_t room = session->geometry.text_bytes;
 
 	return offset < room && strncmp(session->text + offset, string, room - offset) == 0;
-}
-
-static uint32_t events_count(const struct session *session)
-{
-	uint32_t count = __atomic_load_n(&session->events->count, __ATOMIC_ACQUIRE);
-
-	return count < session->geometry.events_max ? count : session->geometry.events_max;
 }
 
 /* Append a string to the text; 0 if there is no room. A string that is too long loses its beginning or its
@@ -74,19 +42,6 @@ static uint32_t add_text(struct session *session, const char *string, size_t max
 	return at;
 }
 
-/* The standing globs: on from the start? */
-static bool rules_enable(const struct session *session, const char *name)
-{
-	const char *rule = session->geometry.rules, *end = rule + WIRE_RULES_MAX - 1;
-
-	while (rule < end && *rule) {
-		if (glob_match(rule, name))
-			return true;
-		rule += strnlen(rule, (size_t)(end - rule)) + 1;
-	}
-	return false;
-}
-
 static bool name_is_valid(const char *name)
 {
 	size_t length = strlen(name);
@@ -107,13 +62,22 @@ static uint16_t note_refusal(struct session *session, struct wire_event *entry,
 	return 0;
 }
 
+/* Memory for an entry's switch and what is wanted of it: had a page at a time. */
+static bool have_switch(struct session *session, uint32_t index)
+{
+	return index % 4096 != 0 ||
+	       (session_have_memory(session, session->geometry.switches_offset + index, 1) &&
+		session_have_memory(session, session->geometry.wants_offset + index, 1));
+}
+
 static uint16_t add_event(struct session *session, const struct session_event *event, uint32_t count)
 {
 	struct wire_event *entry = &session->entries[count];
 	uint64_t offset = (uint64_t)((char *)entry - session->base);
 	uint32_t name, format, file;
 
-	if (count >= session->geometry.events_max || !session_have_memory(session, offset, sizeof(*entry)))
+	if (count >= session->geometry.events_max || !session_have_memory(session, offset, sizeof(*entry)) ||
+	    !have_switch(session, count))
 		return 0;
 	name = add_text(session, event->name, WIRE_NAME_MAX, false);
 	format = add_text(session, event->format, WIRE_FORMAT_MAX, false);
@@ -126,20 +90,21 @@ static uint16_t add_event(struct session *session, const struct session_event *e
 				      .file = file,
 				      .line = event->line,
 				      .kind = event->kind,
+				      .level = event->level,
 				      .pid = (uint32_t)getpid() };
-	session->switches[count] = rules_enable(session, event->name) ? WIRE_ON : WIRE_OFF;
-	/* Release: entry, text and switch are there. Pairs with events_count() and drain's look at the table.
-	 */
+	/* Release: entry and text are there. Pairs with session_event_count() and drain's look at the table. */
 	__atomic_store_n(&session->events->count, count + 1, __ATOMIC_RELEASE);
+	session_change(session, (uint16_t)(count + 1), changes_rule_for(session, event->name, event->level),
+		       NULL);
 	return (uint16_t)(count + 1);
 }
 
 static uint16_t register_one(struct session *session, const struct session_event *event)
 {
-	uint32_t count = events_count(session);
+	uint32_t count = session_event_count(session);
 	struct format format;
 
-	if (!name_is_valid(event->name) || event->kind >= WIRE_KINDS ||
+	if (!name_is_valid(event->name) || event->kind >= WIRE_KINDS || event->level > WIRE_LEVEL_MAX ||
 	    format_parse(event->format, event->types, &format, NULL) != 0)
 		return 0;
 	for (uint32_t n = 0; n < count; n++) {
@@ -158,10 +123,12 @@ static uint16_t register_one(struct session *session, const struct session_event
 int session_event_register(struct session *session, const struct session_event *events, unsigned count,
 			   uint16_t *ids)
 {
-	if (!lock_events(session, (uint32_t)gettid()))
-		return -ETIMEDOUT;
+	int error = session_change_begin(session);
+
+	if (error)
+		return error;
 	for (unsigned n = 0; n < count; n++)
 		ids[n] = register_one(session, &events[n]);
-	lock_drop(events_lock(session));
+	session_change_end(session);
 	return 0;
 }

@@ -6,21 +6,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "session/clock.h"
 #include "session/layout.h"
 
-/* Open a session file, which must be a plain file of ours (or of root, who may trace anybody). */
-static int open_session(const char *path, uint64_t *bytes, const char **why)
+/*
+ * Open a session file, which must be a plain file that is its owner's alone: ours, or root's, who may trace
+ * anybody; with @any, that of anybody.
+ */
+static int open_session(const char *path, bool any, uint64_t *bytes, const char **why)
 {
 	struct stat status;
 	/* Neither wait for somebody at a pipe nor become a terminal's session: it may be anything. */
 	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0) {
-		*why = "it cannot be opened";
+		*why = errno == ELOOP ? "it is a link" : "it cannot be opened";
 		return -errno;
 	}
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
-	    (status.st_uid != geteuid() && status.st_uid != 0) || (status.st_mode & 077) != 0) {
+	    (!any && status.st_uid != geteuid() && status.st_uid != 0) || (status.st_mode & 077) != 0 ||
+	    status.st_nlink > 1) {
 		close(fd);
 		*why = "it is not a private file of this user";
 		return -EPERM;
@@ -45,7 +50,7 @@ static int map_session(struct session *session, int fd, uint64_t bytes, const ch
 		*why = "it belongs to another PID namespace";
 		return -EPERM;
 	}
-	base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (base == MAP_FAILED) {
 		*why = "it cannot be mapped";
 		return -errno;
@@ -55,19 +60,37 @@ static int map_session(struct session *session, int fd, uint64_t bytes, const ch
 	return layout_attach(session);
 }
 
-int session_join(struct session *session, const char *path, const char **why)
+static int map(struct session *session, const char *path, bool any, const char **why)
 {
 	uint64_t bytes = 0;
-	int fd = open_session(path, &bytes, why), error;
+	int fd = open_session(path, any, &bytes, why), error;
 
+	*session = (struct session){ 0 };
 	if (fd < 0)
 		return fd;
 	error = map_session(session, fd, bytes, why);
 	close(fd);
-	if (error) {
+	if (error)
 		session_leave(session);
+	return error;
+}
+
+int session_join(struct session *session, const char *path, const char **why)
+{
+	int error = map(session, path, false, why);
+
+	if (error)
 		return error;
-	}
-	__atomic_fetch_add(&((struct wire_session *)session->base)->joined, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&session->shared->joined, 1, __ATOMIC_RELAXED);
+	session_enter(session);
 	return 0;
+}
+
+int session_open(struct session *session, const char *path, const char **why)
+{
+	int error = map(session, path, geteuid() == 0, why);
+
+	if (!error && session->geometry.clock_hz == 0)
+		session->geometry.clock_hz = clock_rate(session->geometry.clock == WIRE_CLOCK_TSC);
+	return error;
 }

@@ -11,6 +11,7 @@
 enum {
 	LAYOUT_PAGE = 4096,
 	LAYOUT_CPUS_MAX = 8192,
+	LAYOUT_FILTERS_MAX = 64 << 20,
 };
 
 static uint64_t round_up(uint64_t bytes)
@@ -30,6 +31,12 @@ void layout_decide(struct wire_session *geometry)
 
 	geometry->switches_offset = at;
 	at += round_up(geometry->events_max);
+	geometry->wants_offset = at;
+	at += round_up(geometry->events_max);
+	geometry->checks_offset = at;
+	at += round_up(geometry->events_max * sizeof(struct wire_check));
+	geometry->filters_offset = at;
+	at += round_up(geometry->filters_bytes);
 	geometry->events_offset = at;
 	at += round_up(sizeof(struct wire_events) + geometry->events_max * sizeof(struct wire_event));
 	geometry->text_offset = at;
@@ -67,6 +74,8 @@ const char *layout_check(const struct wire_session *geometry, uint64_t file_byte
 	    geometry->cpus > LAYOUT_CPUS_MAX || geometry->locked == 0 || geometry->locked > LAYOUT_CPUS_MAX ||
 	    geometry->events_max == 0 || geometry->events_max > WIRE_ID_MAX ||
 	    geometry->text_bytes < LAYOUT_PAGE || geometry->text_bytes > UINT32_MAX ||
+	    geometry->filters_bytes < LAYOUT_PAGE || geometry->filters_bytes > LAYOUT_FILTERS_MAX ||
+	    geometry->owner_kind > WIRE_OWNER_PROGRAM || geometry->program[WIRE_PROGRAM_MAX - 1] != 0 ||
 	    geometry->mode > WIRE_MODE_FLIGHT || geometry->clock > WIRE_CLOCK_MONOTONIC ||
 	    geometry->string_max < 16 || geometry->string_max > WIRE_LENGTH_MAX)
 		return "its header is damaged";
@@ -122,7 +131,11 @@ int layout_attach(struct session *session)
 	const struct wire_session *geometry = &session->geometry;
 	void *rings;
 
+	session->shared = (struct wire_session *)session->base;
 	session->switches = (uint8_t *)session->base + geometry->switches_offset;
+	session->wants = (uint8_t *)session->base + geometry->wants_offset;
+	session->checks = (struct wire_check *)(session->base + geometry->checks_offset);
+	session->filters = session->base + geometry->filters_offset;
 	session->events = (struct wire_events *)(session->base + geometry->events_offset);
 	session->entries = (struct wire_event *)(session->events + 1);
 	session->text = session->base + geometry->text_offset;

@@ -19,9 +19,13 @@
 struct session {
 	char *base; /* the mapping; NULL: no session */
 	struct wire_session geometry;
+	struct wire_session *shared;
 	struct wire_packet header;	 /* of record packets; struct ring points to them */
 	struct wire_packet names_header; /* of names packets */
 	uint8_t *switches;
+	uint8_t *wants;
+	struct wire_check *checks;
+	char *filters;
 	struct wire_events *events;
 	struct wire_event *entries;
 	char *text;
@@ -30,6 +34,7 @@ struct session {
 };
 
 struct session_options {
+	enum wire_owner owner;
 	enum wire_mode mode;
 	uint64_t buffer_bytes; /* of each ring */
 	uint64_t packet_bytes;
@@ -38,22 +43,66 @@ struct session_options {
 	bool without_rseq;	  /* no rings for restartable sequences, as where there are none */
 };
 
+enum {
+	SESSION_PATH_MAX = 256, /* bytes of a session file's name, with its NUL */
+};
+
 /*
  * session_create - make a session file and map it.
  * @path: filled in with its name
  *
- * Context: the recorder. Return: 0; -errno; *why then says in a few words what could not be done.
+ * Context: a recorder, or a traced program before its first event. Return: 0; -errno; *why then says in a few
+ * words what could not be done.
  */
 int session_create(struct session *session, const struct session_options *options, char *path,
 		   size_t path_bytes, const char **why);
 
 /*
- * session_join - map a session that another process made.
+ * session_own - the session that the calling program has for itself: the one that it made before an exec, or
+ * a new one.
+ * @path: filled in with its name, of SESSION_PATH_MAX bytes
+ *
+ * Context: as for session_create(). Return: 0; -errno and *why, then the program runs untraced.
+ */
+int session_own(struct session *session, const struct session_options *options, char *path, const char **why);
+
+/*
+ * session_join - map a session that another process made, to trace into it.
  *
  * Context: the traced program; allocates by mmap only, leaves no descriptor open.
  * Return: 0; -errno and *why, then the program runs untraced.
  */
 int session_join(struct session *session, const char *path, const char **why);
+
+/*
+ * session_open - map a session to look at it, to switch its events, or to read it.
+ * Context: not a traced program. Root may open anybody's. Return: 0; -errno and *why.
+ */
+int session_open(struct session *session, const char *path, const char **why);
+
+/*
+ * session_enter, session_exit - the calling process uses the session, uses it no more. A process that dies
+ * without a word stays in the list; whoever looks at it asks the kernel as well.
+ * Context: any thread, signal handlers; after a fork the child enters anew.
+ * session_exit returns whether other processes that live are left.
+ */
+void session_enter(struct session *session);
+bool session_exit(struct session *session);
+
+/* How much of what programs that were killed left behind is kept. */
+struct session_limits {
+	unsigned count;
+	uint64_t bytes; /* of memory */
+};
+
+/* session_end - nobody reads this session any more: all events off, now and later. */
+void session_end(struct session *session);
+
+/*
+ * session_start_time - when a process was started, as field 22 of /proc/PID/stat; 0 if there is no such
+ * process, or it cannot be seen.
+ */
+uint64_t session_start_time(uint32_t pid);
 
 /* session_leave - unmap. Nobody may be using it any more. */
 void session_leave(struct session *session);
@@ -75,12 +124,6 @@ static inline unsigned session_names_index(const struct session *session)
 /* session_have_memory - have memory behind a part of the file, so that a later store finds it. */
 bool session_have_memory(struct session *session, uint64_t offset, uint64_t bytes);
 
-/*
- * session_directory - the private directory of this user's sessions; made if it is missing, refused unless it
- * is a directory (no link) of mode 0700 that belongs to this user. Return: 0 or -errno and *why.
- */
-int session_directory(char *path, size_t path_bytes, const char **why);
-
 /* What registering an event needs to know; the strings live at least as long as the call. */
 struct session_event {
 	const char *name;
@@ -88,7 +131,8 @@ struct session_event {
 	const char *file;
 	uint64_t types;
 	uint32_t line;
-	uint16_t kind;
+	uint8_t kind;
+	uint8_t level;
 };
 
 /*
@@ -101,6 +145,54 @@ struct session_event {
  */
 int session_event_register(struct session *session, const struct session_event *events, unsigned count,
 			   uint16_t *ids);
+
+/*
+ * Switching. Everything between session_change_begin() and session_change_end() appears to a listing at once;
+ * to tracepoints each event by itself.
+ */
+
+/*
+ * session_change_begin - begin to change what events do.
+ * Context: a thread, not a signal handler. Return: 0; -ETIMEDOUT: others have been at it for a second.
+ */
+int session_change_begin(struct session *session);
+void session_change_end(struct session *session);
+
+/* session_change - what event `id` is to do. @check: NULL, or its check for WIRE_CHECKED: the first part is used. */
+void session_change(struct session *session, uint16_t id, enum wire_switch want,
+		    const struct wire_check *check);
+
+/* session_change_stopped - stop everything, or let go again what is wanted. */
+void session_change_stopped(struct session *session, bool stopped);
+
+/*
+ * session_change_rule - what events that are registered later are to do.
+ * @sign: '+' on, '-' off; @level: of '+', the highest that is switched on
+ * Return: 0; -ENOSPC: there is no room for another rule.
+ */
+int session_change_rule(struct session *session, char sign, unsigned level, const char *glob);
+
+/*
+ * session_filter_add - put a filter program into the session, or find it there.
+ * @program, @bytes: a multiple of 64
+ * Return: its offset; 0: there is no room.
+ */
+uint32_t session_filter_add(struct session *session, const void *program, uint32_t bytes);
+
+/*
+ * session_switch_glob - switch all events that match, and those that come later.
+ * @want: WIRE_ON or WIRE_OFF
+ * @matched: how many are there now
+ * Context: as session_change_begin(). Return: 0, -ETIMEDOUT or -ENOSPC.
+ */
+int session_switch_glob(struct session *session, const char *glob, enum wire_switch want, unsigned level,
+			unsigned *matched);
+
+/* session_event_text - a string of the event table, or "?" if its offset cannot be; always ends in NUL. */
+const char *session_event_text(const struct session *session, uint32_t offset);
+
+/* session_event_count - entries of the event table. */
+uint32_t session_event_count(const struct session *session);
 
 /*
  * session_announce_process, session_announce_thread - write a names record.

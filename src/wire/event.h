@@ -58,7 +58,24 @@ enum {
 enum wire_switch {
 	WIRE_OFF,
 	WIRE_ON,
-	WIRE_CHECKED, /* ask first: a callback or a filter */
+	WIRE_CHECKED, /* ask first: a callback, or the event's struct wire_check */
+};
+
+/*
+ * What is asked of an event whose switch says so. The first part is written by whoever switches, under the
+ * session's events_lock; the second is counted by the writers.
+ */
+struct wire_check {
+	uint32_t filter; /* where in the filters area its program begins; 0: none */
+	uint32_t sample; /* of those that pass the filter, every n-th is recorded; 0 and 1: each */
+	uint32_t limit;	 /* records a second at most; 0: any number */
+	uint32_t reserved0;
+
+	uint64_t passed;      /* that passed the filter, while there is a sample */
+	uint64_t window;      /* of the limit: the second in the upper half, records in it in the lower */
+	uint64_t sampled_out; /* not recorded since they were not the n-th */
+	uint64_t limited;     /* not recorded since there were too many in their second */
+	uint64_t reserved1[2];
 };
 
 struct wire_event {
@@ -67,7 +84,8 @@ struct wire_event {
 	uint32_t format;
 	uint32_t file;
 	uint32_t line;
-	uint16_t kind;	       /* enum wire_kind */
+	uint8_t kind;	       /* enum wire_kind */
+	uint8_t level;	       /* 0..WIRE_LEVEL_MAX (wire/session.h) */
 	uint16_t refused;      /* how often the same name came with another format, types or kind */
 	uint32_t refused_file; /* where, the last time: text offset (0: never) and line */
 	uint32_t refused_line;
@@ -87,9 +105,11 @@ enum {
 	WIRE_EVENTS_MAGIC = 0x54564542, /* "BEVT" */
 };
 
+static_assert(sizeof(struct wire_check) == 64, "wire_check");
 static_assert(sizeof(struct wire_event) == 40, "wire_event");
 static_assert(offsetof(struct wire_event, name) == 8, "wire_event.name");
 static_assert(offsetof(struct wire_event, kind) == 24, "wire_event.kind");
+static_assert(offsetof(struct wire_event, level) == 25, "wire_event.level");
 static_assert(offsetof(struct wire_event, refused_file) == 28, "wire_event.refused_file");
 static_assert(offsetof(struct wire_event, pid) == 36, "wire_event.pid");
 static_assert(sizeof(struct wire_events) == 16, "wire_events");

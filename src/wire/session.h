@@ -3,7 +3,8 @@
  * The session: one shared-memory file that every traced process and the recorder map (docs/format.md,
  * "Session").
  *
- *	header | switches | events | text | ring controls | ring 0 | ring 1 | ... | names ring
+ *	header | switches | wants | checks | filters | events | text | ring controls | ring 0 | ring 1 | ... |
+ *	names ring
  *
  * The file is sparse at full size from the start, so that nobody ever has to map it again; memory is given to
  * a part before it is first written. Offsets are bytes from the start of the file, multiples of 4096.
@@ -24,8 +25,16 @@
 #define WIRE_SESSION_MAGIC "BURINSES"
 
 enum {
-	WIRE_SESSION_VERSION = 1,
-	WIRE_RULES_MAX = 2048, /* bytes of the standing globs */
+	WIRE_SESSION_VERSION = 2,
+	WIRE_RULES_MAX = 2048,	  /* bytes of the standing rules */
+	WIRE_PROCESSES_MAX = 512, /* processes that a session can name */
+	WIRE_PROGRAM_MAX = 32,
+	WIRE_LEVEL_MAX = 9, /* of an event: 0 always worth it, 9 the finest detail */
+};
+
+enum wire_owner {
+	WIRE_OWNER_RECORDER, /* `burin record` made it for what it runs, and removes it */
+	WIRE_OWNER_PROGRAM,  /* a traced program made it for itself */
 };
 
 enum wire_mode {
@@ -60,7 +69,11 @@ struct wire_session {
 	uint32_t string_max; /* limit of a recorded string, bytes */
 	uint32_t events_max; /* entries there is room for */
 
-	uint64_t switches_offset; /* events_max bytes: switch of entry n */
+	uint64_t switches_offset; /* events_max bytes, enum wire_switch: what entry n does now */
+	uint64_t wants_offset;	  /* events_max bytes: what it is to do unless everything is stopped */
+	uint64_t checks_offset;	  /* events_max struct wire_check */
+	uint64_t filters_offset;  /* filter programs, never changed once they are there (wire/filter.h) */
+	uint64_t filters_bytes;	  /* size of the area */
 	uint64_t events_offset;	  /* struct wire_events, then events_max entries */
 	uint64_t text_offset;
 	uint64_t text_bytes;	  /* size of the area */
@@ -68,26 +81,45 @@ struct wire_session {
 	uint64_t rings_offset;	  /* ring n at rings_offset + n * ring_packets * packet_bytes */
 	uint64_t names_offset;
 
-	uint32_t owner; /* pid of the process that made the session */
-	/* changing: */
-	uint32_t reserved0;
-	uint32_t over;		/* not 0: nobody reads any more */
-	uint32_t joined;	/* processes that joined, ever */
+	uint32_t owner_kind; /* enum wire_owner */
+	uint32_t owner;	     /* pid of the process that made the session */
+	uint64_t
+		owner_start; /* when it was started, as field 22 of /proc/PID/stat; a pid alone may be used again */
+	int64_t created_ns;	/* CLOCK_REALTIME */
 	uint64_t pid_namespace; /* inode of the owner's; 0 unknown. Joined from within it only: locks hold
 				   thread ids */
-	uint64_t events_lock;	/* who registers, as in wire_ring.lock */
-	uint64_t reserved1[6];
+	char program[WIRE_PROGRAM_MAX]; /* the owner's name, ends in NUL */
 
-	char rules[WIRE_RULES_MAX]; /* globs of the events that are on from the start, each ends in NUL; an
-				       empty one ends the list */
+	/* changing: */
+	uint32_t over;	       /* not 0: nobody reads any more */
+	uint32_t joined;       /* processes that joined, ever */
+	uint32_t ended;	       /* not 0: the owner has left by exit */
+	uint32_t stopped;      /* not 0: all switches are off, whatever is wanted */
+	uint64_t events_lock;  /* who registers or switches, as in wire_ring.lock */
+	uint32_t changes;      /* odd while switches, wants, checks and rules are being changed */
+	uint32_t filters_used; /* bytes of the filters area; the first WIRE_FILTERS_FIRST are never used */
+	uint32_t processes
+		[WIRE_PROCESSES_MAX]; /* pids of those that have joined and not left; 0: a free place */
+
+	/* What events that are registered later are to do: strings, each ends in NUL, an empty one ends the
+	 * list; the last that matches counts. "+L:GLOB" on, for events of level L or less; "-L:GLOB" off. */
+	char rules[WIRE_RULES_MAX];
+};
+
+enum {
+	WIRE_FILTERS_FIRST = 64, /* so that 0 is no offset of a filter */
 };
 
 static_assert(offsetof(struct wire_session, uuid) == 24, "wire_session.uuid");
 static_assert(offsetof(struct wire_session, mode) == 56, "wire_session.mode");
 static_assert(offsetof(struct wire_session, packet_bytes) == 72, "wire_session.packet_bytes");
 static_assert(offsetof(struct wire_session, switches_offset) == 104, "wire_session.switches_offset");
-static_assert(offsetof(struct wire_session, owner) == 160, "wire_session.owner");
-static_assert(offsetof(struct wire_session, rules) == 240, "wire_session.rules");
-static_assert(sizeof(struct wire_session) == 240 + WIRE_RULES_MAX, "wire_session");
+static_assert(offsetof(struct wire_session, owner_kind) == 192, "wire_session.owner_kind");
+static_assert(offsetof(struct wire_session, program) == 224, "wire_session.program");
+static_assert(offsetof(struct wire_session, over) == 256, "wire_session.over");
+static_assert(offsetof(struct wire_session, events_lock) == 272, "wire_session.events_lock");
+static_assert(offsetof(struct wire_session, processes) == 288, "wire_session.processes");
+static_assert(offsetof(struct wire_session, rules) == 288 + 4 * WIRE_PROCESSES_MAX, "wire_session.rules");
+static_assert(sizeof(struct wire_session) == 288 + 4 * WIRE_PROCESSES_MAX + WIRE_RULES_MAX, "wire_session");
 
 #endif

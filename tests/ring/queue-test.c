@@ -204,7 +204,7 @@ static void append(struct queue *queue, struct expected expected, struct random 
 	do {
 		result = section_rseq_put(&queue->ring, record);
 		if (result == RING_ROOM || result == RING_GAP)
-			result = ring_append_slow(&queue->ring, record, result);
+			result = ring_append(&queue->ring, record);
 	} while (result == RING_MOVED);
 	if (result == RING_FULL)
 		ring_lose(&queue->ring, WIRE_LOST_FULL);

@@ -110,7 +110,7 @@ static enum ring_result append(struct race *race, struct ring_record record, uin
 		if (race->rseq) {
 			result = section_rseq_put(&race->ring, record);
 			if (result == RING_ROOM || result == RING_GAP)
-				result = ring_append_slow(&race->ring, record, result);
+				result = ring_append(&race->ring, record);
 		} else
 #endif
 			result = ring_append_locked(&race->ring, record, tid);

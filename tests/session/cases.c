@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cases.h"
+#include "session/directory.h"
 #include "session/layout.h"
 
 static const char *const all_events[] = { "*", NULL };
@@ -135,7 +136,7 @@ static void remove_sessions(pid_t pid)
 	DIR *directory;
 
 	snprintf(begin, sizeof(begin), "%d-", (int)pid);
-	if (session_directory(path, sizeof(path), &why) != 0)
+	if (directory_of_sessions(path, sizeof(path), &why) != 0)
 		return;
 	directory = opendir(path);
 	while (directory && (entry = readdir(directory)))

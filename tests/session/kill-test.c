@@ -217,6 +217,8 @@ static _Noreturn void trace_all_ways(int cpu)
 		if (n % 7 == 3)
 			age_packet(&user_session.rings[cpu]);
 		set_switches(n % 5 == 2 ? WIRE_CHECKED : WIRE_ON);
+		if (n % 5 == 3) /* as a thread's first record */
+			user_thread.tid = 0;
 		traced_emit(writer);
 	}
 	_exit(0);

@@ -25,24 +25,20 @@ static const unsigned char checked = WIRE_CHECKED;
 static struct callback *callbacks;
 static __thread bool inside; /* a callback of this thread: what it traces calls nobody */
 
-bool callback_passes(struct burin_site *site, const void *buffer, size_t payload_bytes)
+void callback_call(struct burin_site *site, const void *payload, size_t payload_bytes)
 {
 	/* Acquire pairs with the release in burin_callback_set() and callback_attach(). */
 	struct callback *callback = __atomic_load_n(&site->hook, __ATOMIC_ACQUIRE);
 	struct callback_target *target =
 		callback ? __atomic_load_n(&callback->target, __ATOMIC_ACQUIRE) : NULL;
+	int saved = errno; /* a tracepoint leaves it alone, whatever the function does */
 
-	if (target && buffer && !inside) {
-		int saved = errno; /* a tracepoint leaves it alone, whatever the function does */
-
-		inside = true;
-		target->function(site, (const char *)buffer + WIRE_HEADROOM, payload_bytes, target->data);
-		inside = false;
-		errno = saved;
-	}
-	if (!user_session.base || site->id == 0)
-		return false;
-	return __atomic_load_n(&user_session.switches[site->id - 1], __ATOMIC_RELAXED) != WIRE_OFF;
+	if (!target || inside)
+		return;
+	inside = true;
+	target->function(site, payload, payload_bytes, target->data);
+	inside = false;
+	errno = saved;
 }
 
 static struct callback *find(const char *name)

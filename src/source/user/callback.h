@@ -15,11 +15,11 @@
 #include "burin/burin.h"
 
 /*
- * callback_passes - a checked event: call what is to be called.
- * @buffer: as for burin_emit()
- * Context: any thread, signal handlers. Return: whether the event is to be recorded.
+ * callback_call - call what is to be called when a site is passed, if anything.
+ * @payload: as it would be recorded
+ * Context: any thread, signal handlers.
  */
-bool callback_passes(struct burin_site *site, const void *buffer, size_t payload_bytes);
+void callback_call(struct burin_site *site, const void *payload, size_t payload_bytes);
 
 /* callback_attach - give a site that has just been registered the callback that was set for its name, if any.
  */

@@ -2,9 +2,9 @@
 /*
  * burin_emit: the way of a record from a tracepoint into the ring.
  *
- * The straight way is a few compares and the restartable sequence (ring/section_rseq.h). Everything else,
- * that is, a thread's first record, a switch that says "checked", a CPU's first record, a full packet, a
- * migration, a thread without rseq, goes through emit_slow().
+ * The straight way is a few compares and the restartable sequence (ring/section_rseq.h). A thread's first
+ * record, a CPU's first, one that is too large, and those of a thread without rseq go through emit_slow(); a
+ * switch that says "checked" through emit_checked() first.
  */
 #include <errno.h>
 #include <sched.h>
@@ -13,6 +13,7 @@
 #include "burin/burin.h"
 #include "ring/section_rseq.h"
 #include "source/user/callback.h"
+#include "source/user/check.h"
 #include "source/user/thread.h"
 
 enum {
@@ -72,9 +73,7 @@ static bool emit_on_cpu(struct ring_record record)
 		if (cpu >= user_session.geometry.cpus)
 			return false; /* a CPU that was not there when the session was made */
 		ring = session_ring_use(&user_session, cpu);
-		result = section_rseq_put(ring, record);
-		if (result != RING_DONE && result != RING_MOVED && result != RING_FULL)
-			result = ring_append_slow(ring, record, result);
+		result = ring_append(ring, record);
 		if (result == RING_DONE)
 			return true;
 		if (result == RING_FULL) {
@@ -101,14 +100,12 @@ static void emit_record(struct ring_record record, uint32_t tid)
 	errno = saved;
 }
 
-static __attribute__((noinline, cold)) void emit_slow(struct burin_site *site, unsigned state, void *buffer,
+static __attribute__((noinline, cold)) void emit_slow(struct burin_site *site, void *buffer,
 						      size_t payload_bytes)
 {
 	struct ring_record record = { buffer, (uint32_t)(payload_bytes + COMPACT_HEADER) };
 	uint32_t tid;
 
-	if (state == WIRE_CHECKED && !callback_passes(site, buffer, payload_bytes))
-		return;
 	if (!user_session.base || site->id == 0)
 		return;
 	if (!buffer || payload_bytes + COMPACT_HEADER > user_session.rings[0].record_max) {
@@ -118,6 +115,20 @@ static __attribute__((noinline, cold)) void emit_slow(struct burin_site *site, u
 	tid = user_thread_enter();
 	ring_prepare(buffer, site->id, record.length, tid);
 	emit_record(record, tid);
+}
+
+/* The switch says "checked": a callback, or a check of the session, or both. */
+static __attribute__((noinline)) void emit_checked(struct burin_site *site, void *buffer,
+						   size_t payload_bytes)
+{
+	const char *payload = (const char *)buffer + WIRE_HEADROOM;
+
+	if (buffer && __atomic_load_n(&site->hook, __ATOMIC_RELAXED))
+		callback_call(site, payload, payload_bytes);
+	if (!user_session.base || site->id == 0)
+		return;
+	if (!buffer || check_passes(site, payload, payload_bytes))
+		burin_emit(site, WIRE_ON, buffer, payload_bytes);
 }
 
 #if RING_HAVE_RSEQ
@@ -140,10 +151,14 @@ void burin_emit(struct burin_site *site, unsigned state, void *buffer, size_t pa
 	const struct ring *ring = &user_session.rings[cpu];
 
 	/* tid != 0: there is a session, and this thread has been here before */
-	if (__builtin_expect(state != WIRE_ON || tid == 0 || cpu >= user_session.geometry.cpus ||
-				     !ring->slots || payload_bytes > ring->record_max - COMPACT_HEADER,
+	if (__builtin_expect(state != WIRE_ON, 0)) {
+		emit_checked(site, buffer, payload_bytes);
+		return;
+	}
+	if (__builtin_expect(tid == 0 || cpu >= user_session.geometry.cpus || !ring->slots ||
+				     payload_bytes > ring->record_max - COMPACT_HEADER,
 			     0)) {
-		emit_slow(site, state, buffer, payload_bytes);
+		emit_slow(site, buffer, payload_bytes);
 		return;
 	}
 	ring_prepare(buffer, site->id, record.length, tid);
@@ -153,6 +168,9 @@ void burin_emit(struct burin_site *site, unsigned state, void *buffer, size_t pa
 #else
 void burin_emit(struct burin_site *site, unsigned state, void *buffer, size_t payload_bytes)
 {
-	emit_slow(site, state, buffer, payload_bytes);
+	if (state != WIRE_ON)
+		emit_checked(site, buffer, payload_bytes);
+	else
+		emit_slow(site, buffer, payload_bytes);
 }
 #endif

@@ -2,27 +2,21 @@
 /*
  * Objects and the session.
  *
- * The first object that comes makes the process join the session that the environment names, before any of
- * its tracepoints can be on. Each object's sites are registered when it is loaded, which is when their switch
+ * The first object that comes makes the process get into a session, before any of its tracepoints can be on. Each object's sites are registered when it is loaded, which is when their switch
  * pointers leave burin_off; when it is unloaded only the memory of the sites goes, the events stay in the
  * session.
  */
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "ring/section_rseq.h"
 #include "source/user/callback.h"
 #include "source/user/objects.h"
+#include "source/user/process.h"
 #include "source/user/stage.h"
 #include "source/user/thread.h"
 
 const unsigned char burin_off = WIRE_OFF;
-uint32_t burin_string_max = WIRE_STRING_MAX;
-struct session user_session;
 
 struct object {
 	struct object *next;
@@ -31,7 +25,6 @@ struct object {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct object *objects;
-static bool joining_tried;
 
 void objects_lock(void)
 {
@@ -41,55 +34,6 @@ void objects_lock(void)
 void objects_unlock(void)
 {
 	pthread_mutex_unlock(&mutex);
-}
-
-/* The one thing that the library ever prints: that it was asked to trace and cannot. */
-static void complain(const char *what, const char *why, int error)
-{
-	char line[512];
-	int length = snprintf(line, sizeof(line), "burin: %.250s: %s (%s); this program runs untraced\n",
-			      what, why, strerror(-error));
-
-	/* The path is from the environment: it shall not play with the terminal. */
-	for (int n = 0; n < length - 1 && line[n]; n++)
-		if ((unsigned char)line[n] < ' ' || line[n] == 127)
-			line[n] = '?';
-	if (length > 0 && write(STDERR_FILENO, line, strnlen(line, sizeof(line))) < 0)
-		return;
-}
-
-/* Where there is none, somebody between us and the kernel may look at every load: valgrind, an emulator. */
-static bool have_rseq_at_all(void)
-{
-#if RING_HAVE_RSEQ
-	return __rseq_size != 0;
-#else
-	return false;
-#endif
-}
-
-static void join_session(void)
-{
-	const char *path = secure_getenv("BURIN_SESSION"), *why = "";
-	int error;
-
-	joining_tried = true;
-	if (!path || !*path)
-		return;
-	/* In its place at once, since its rings point into it. Nobody uses it before a site has its id. */
-	error = session_join(&user_session, path, &why);
-	if (error) {
-		complain(path, why, error);
-		return;
-	}
-	burin_string_max = user_session.geometry.string_max;
-	if (!have_rseq_at_all())
-		stage_careful();
-}
-
-int burin_active(void)
-{
-	return user_session.base != NULL;
 }
 
 const unsigned char *objects_session_switch(const struct burin_site *site)
@@ -105,14 +49,15 @@ static void register_sites(struct burin_site *begin, struct burin_site *end)
 	int error = events && ids ? 0 : -ENOMEM;
 
 	for (unsigned n = 0; !error && n < count; n++)
-		events[n] = (struct session_event){ begin[n].name,  begin[n].format, begin[n].file,
-						    begin[n].types, begin[n].line,   begin[n].kind };
+		events[n] =
+			(struct session_event){ begin[n].name, begin[n].format, begin[n].file, begin[n].types,
+						begin[n].line, begin[n].kind,	begin[n].level };
 	if (!error)
 		error = session_event_register(&user_session, events, count, ids);
 	for (unsigned n = 0; !error && n < count; n++)
 		begin[n].id = ids[n];
 	if (error)
-		complain("session", "its events cannot be registered", error);
+		process_complain("session", "its events cannot be registered", error);
 	free(events);
 	free(ids);
 }
@@ -135,8 +80,7 @@ void burin_object_join(struct burin_site *begin, struct burin_site *end)
 	if (object) {
 		*object = (struct object){ objects, begin, end };
 		objects = object;
-		if (!joining_tried)
-			join_session();
+		process_begin();
 		/* A `char *` under %p is an address and no text: the format alone tells. */
 		for (struct burin_site *site = begin; site < end; site++)
 			site->types = stage_types(site->format, site->types);

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Removing sessions that nobody needs any more.
+ *
+ * There is no daemon: programs do it for each other when they begin, and `burin gc` does it at will. What is
+ * looked at belongs to this user but may be damaged; what is damaged and has no living owner goes as well.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/directory.h"
+#include "session/layout.h"
+
+enum {
+	COLLECT_MAX = 512, /* dead sessions that are weighed against each other at a time */
+};
+
+/* A session whose owner was killed, and which has something to tell. */
+struct remains {
+	char name[48];
+	struct timespec time;
+	uint64_t bytes;
+};
+
+bool directory_maps(uint32_t pid, const struct stat *file)
+{
+	char path[32], line[512];
+	bool found = false;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return errno != ENOENT && errno != ESRCH;
+	while (!found && fgets(line, sizeof(line), maps)) {
+		unsigned long long inode;
+
+		/* Device numbers differ between views of a file system; the inode and the name will do. */
+		found = sscanf(line, "%*s %*s %*s %*s %llu", &inode) == 1 && inode == file->st_ino &&
+			strstr(line, "/burin") != NULL;
+	}
+	fclose(maps);
+	return found;
+}
+
+static bool is_gone(uint32_t pid)
+{
+	return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+static bool used_by_others(const struct wire_session *header, const struct stat *status)
+{
+	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++)
+		if (header->processes[n] && !is_gone(header->processes[n]) &&
+		    directory_maps(header->processes[n], status))
+			return true;
+	return false;
+}
+
+/* Whether anything was ever recorded. */
+static bool has_records(int fd, const struct wire_session *header)
+{
+	struct wire_ring ring;
+
+	for (uint32_t n = 0; n < header->cpus + header->locked; n++)
+		if (pread(fd, &ring, sizeof(ring), (off_t)(header->controls_offset + n * sizeof(ring))) ==
+			    (ssize_t)sizeof(ring) &&
+		    ring.tail != 0)
+			return true;
+	return false;
+}
+
+enum fate {
+	FATE_STAYS,
+	FATE_GOES,
+	FATE_REMAINS
+};
+
+/* What is to become of a session file whose owner is gone. */
+static enum fate judge(int directory, const char *name, struct stat *status)
+{
+	int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct wire_session header;
+	enum fate fate = FATE_GOES;
+
+	if (fd < 0)
+		return FATE_STAYS;
+	if (fstat(fd, status) != 0 || !S_ISREG(status->st_mode) || status->st_uid != geteuid())
+		fate = FATE_STAYS;
+	else if (pread(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
+		 !layout_check(&header, (uint64_t)status->st_size))
+		fate = used_by_others(&header, status)		   ? FATE_STAYS
+		       : header.ended || !has_records(fd, &header) ? FATE_GOES
+								   : FATE_REMAINS;
+	close(fd);
+	return fate;
+}
+
+/*
+ * Whether it is a session's name, "PID.START" or "PID-RANDOM", and its owner is gone. @thorough: a pid that is
+ * used again is told from the owner's, which costs a look into /proc for each that lives.
+ */
+static bool owner_is_gone(const char *name, bool thorough)
+{
+	char *end;
+	unsigned long pid = *name >= '1' && *name <= '9' ? strtoul(name, &end, 10) : 0;
+
+	if (pid == 0 || pid > INT32_MAX || (*end != '.' && *end != '-'))
+		return false;
+	return is_gone((uint32_t)pid) ||
+	       (thorough && *end == '.' && strtoull(end + 1, NULL, 16) != session_start_time((uint32_t)pid));
+}
+
+static int older_first(const void *a, const void *b)
+{
+	const struct remains *one = a, *other = b;
+
+	if (one->time.tv_sec != other->time.tv_sec)
+		return one->time.tv_sec < other->time.tv_sec ? -1 : 1;
+	return one->time.tv_nsec < other->time.tv_nsec ? -1 : one->time.tv_nsec > other->time.tv_nsec;
+}
+
+static unsigned keep_within(int directory, struct remains *remains, unsigned count,
+			    const struct session_limits *limits)
+{
+	unsigned removed = 0;
+	uint64_t bytes = 0;
+
+	for (unsigned n = 0; n < count; n++)
+		bytes += remains[n].bytes;
+	qsort(remains, count, sizeof(*remains), older_first);
+	for (unsigned n = 0; n < count && (count - n > limits->count || bytes > limits->bytes); n++) {
+		removed += unlinkat(directory, remains[n].name, 0) == 0;
+		bytes -= remains[n].bytes;
+	}
+	return removed;
+}
+
+unsigned directory_collect(const struct session_limits *limits, bool thorough)
+{
+	struct remains *remains = NULL;
+	char path[SESSION_PATH_MAX];
+	unsigned removed = 0, count = 0;
+	struct dirent *entry;
+	const char *why;
+	DIR *directory;
+
+	if (directory_of_sessions(path, sizeof(path), &why) != 0)
+		return 0;
+	directory = opendir(path);
+	while (directory && (entry = readdir(directory))) {
+		struct stat status;
+		enum fate fate;
+
+		if (!owner_is_gone(entry->d_name, thorough) || strlen(entry->d_name) >= sizeof(remains->name))
+			continue;
+		fate = judge(dirfd(directory), entry->d_name, &status);
+		if (fate == FATE_GOES)
+			removed += unlinkat(dirfd(directory), entry->d_name, 0) == 0;
+		if (fate != FATE_REMAINS || count == COLLECT_MAX)
+			continue;
+		if (!remains)
+			remains = calloc(COLLECT_MAX, sizeof(*remains));
+		if (!remains)
+			break;
+		remains[count] =
+			(struct remains){ .time = status.st_mtim, .bytes = (uint64_t)status.st_blocks * 512 };
+		memcpy(remains[count++].name, entry->d_name, strlen(entry->d_name) + 1);
+	}
+	if (remains)
+		removed += keep_within(dirfd(directory), remains, count, limits);
+	free(remains);
+	if (directory)
+		closedir(directory);
+	return removed;
+}

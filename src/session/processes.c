@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Which processes use a session.
+ *
+ * A list of pids in the session: entered at joining and after a fork, left at exit. It is a hint, and free of
+ * locks: who is killed stays in it, and a pid may be used again. It tells whom to ask about.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/session.h"
+
+static bool lives(uint32_t pid)
+{
+	int saved = errno;
+	bool alive = kill((pid_t)pid, 0) == 0 || errno == EPERM;
+
+	errno = saved;
+	return alive;
+}
+
+void session_enter(struct session *session)
+{
+	uint32_t *processes = session->shared->processes, self = (uint32_t)getpid();
+
+	/* The first free place; if there is none, one of somebody who has died. With neither, it is not listed. */
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
+			uint32_t seen = __atomic_load_n(&processes[n], __ATOMIC_RELAXED);
+
+			if (seen == self)
+				return;
+			if (seen != 0 && (round == 0 || lives(seen)))
+				continue;
+			if (__atomic_compare_exchange_n(&processes[n], &seen, self, false, __ATOMIC_RELAXED,
+							__ATOMIC_RELAXED))
+				return;
+		}
+	}
+}
+
+bool session_exit(struct session *session)
+{
+	uint32_t *processes = session->shared->processes, self = (uint32_t)getpid();
+	bool others = false;
+
+	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
+		uint32_t seen = __atomic_load_n(&processes[n], __ATOMIC_RELAXED);
+
+		if (seen == self)
+			__atomic_store_n(&processes[n], 0, __ATOMIC_RELAXED);
+		else if (seen != 0 && !others)
+			others = lives(seen);
+	}
+	return others;
+}
+
+uint64_t session_start_time(uint32_t pid)
+{
+	char path[32], text[512], *at;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (got <= 0)
+		return 0;
+	text[got] = 0;
+	at = strrchr(text, ')'); /* the second field, the name, may hold anything */
+	for (unsigned field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at + 1, NULL, 10) : 0;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The process and its session; see process.h.
+ *
+ * A program that leaves by exit takes its own session along, unless children that it forked still use it. One
+ * that is killed leaves the session behind, for whoever wants to know what happened.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ring/section_rseq.h"
+#include "session/directory.h"
+#include "source/user/check.h"
+#include "source/user/process.h"
+#include "source/user/settings.h"
+#include "source/user/stage.h"
+#include "source/user/thread.h"
+
+struct session user_session;
+uint32_t burin_string_max = WIRE_STRING_MAX;
+
+static bool begun;
+static char own_path
+	[SESSION_PATH_MAX]; /* of the session that this program, or the one it was forked from, made */
+
+void process_complain(const char *what, const char *why, int error)
+{
+	char line[512];
+	int length = snprintf(line, sizeof(line), "burin: %.250s: %s (%s); this program runs untraced\n",
+			      what, why, strerror(-error));
+
+	/* The path is from the environment: it shall not play with the terminal. */
+	for (int n = 0; n < length - 1 && line[n]; n++)
+		if ((unsigned char)line[n] < ' ' || line[n] == 127)
+			line[n] = '?';
+	if (length > 0 && write(STDERR_FILENO, line, strnlen(line, sizeof(line))) < 0)
+		return;
+}
+
+/* Where there is none, somebody between us and the kernel may look at every load: valgrind, an emulator. */
+static bool have_rseq_at_all(void)
+{
+#if RING_HAVE_RSEQ
+	return __rseq_size != 0;
+#else
+	return false;
+#endif
+}
+
+static void apply_rules(const struct settings *settings)
+{
+	int error = settings->rule_count ? session_change_begin(&user_session) : -1;
+
+	if (error)
+		return;
+	for (unsigned n = 0; n < settings->rule_count; n++)
+		session_change_rule(&user_session, settings->rules[n].sign, settings->rules[n].level,
+				    settings->rules[n].glob);
+	session_change_end(&user_session);
+}
+
+/* Return: whether there is a session. */
+static bool begin_own(void)
+{
+	struct settings settings;
+	const char *why = "";
+	int error;
+
+	/* Who runs with more rights than its user has is not to be looked at by that user. */
+	if (getauxval(AT_SECURE))
+		return false;
+	settings_read(&settings);
+	if (settings.fault[0])
+		process_complain("settings", settings.fault, -EINVAL);
+	if (settings.off)
+		return false;
+	error = session_own(&user_session, &settings.session, own_path, &why);
+	if (error && settings.rule_count)
+		process_complain("no session", why, error);
+	if (error)
+		return false;
+	directory_collect(&settings.limits, false);
+	if (session_event_count(&user_session) == 0)
+		apply_rules(&settings);
+	return true;
+}
+
+void process_begin(void)
+{
+	const char *path = secure_getenv("BURIN_SESSION"), *why = "";
+	int error;
+
+	if (begun)
+		return;
+	begun = true;
+	/* In its place at once, since its rings point into it. Nobody uses it before a site has its id. */
+	if (path && *path) {
+		error = session_join(&user_session, path, &why);
+		if (error)
+			process_complain(path, why, error);
+		if (error)
+			return;
+	} else if (!begin_own()) {
+		return;
+	}
+	burin_string_max = user_session.geometry.string_max;
+	check_begin(&user_session);
+	if (!have_rseq_at_all())
+		stage_careful();
+}
+
+int burin_active(void)
+{
+	return user_session.base != NULL;
+}
+
+static void enter_after_fork(void)
+{
+	if (user_session.base)
+		session_enter(&user_session);
+}
+
+/* Events may still be recorded by those who come after us; a session without a name serves them as well. */
+static void leave(void)
+{
+	bool others;
+
+	if (!user_session.base)
+		return;
+	others = session_exit(&user_session);
+	if (user_session.geometry.owner == (uint32_t)getpid())
+		__atomic_store_n(&user_session.shared->ended, 1, __ATOMIC_RELAXED);
+	if (own_path[0] && !others && __atomic_load_n(&user_session.shared->ended, __ATOMIC_RELAXED))
+		unlink(own_path);
+}
+
+static __attribute__((constructor(101))) void watch_fork(void)
+{
+	pthread_atfork(NULL, NULL, enter_after_fork);
+}
+
+static __attribute__((destructor(101))) void leave_at_exit(void)
+{
+	leave();
+}
+
+/* _exit runs no destructors; to those who look from outside it would be a death like any other. */
+static _Noreturn void leave_at_once(int status)
+{
+	if (!user_thread.in_vfork)
+		leave();
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
+
+_Noreturn __attribute__((visibility("default"))) void _exit(int status)
+{
+	leave_at_once(status);
+}
+
+_Noreturn __attribute__((visibility("default"))) void _Exit(int status)
+{
+	leave_at_once(status);
+}

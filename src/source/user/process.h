@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The process as a whole: which session it traces into, what a fork does to that, and how it leaves. */
+#ifndef BURIN_SOURCE_USER_PROCESS_H
+#define BURIN_SOURCE_USER_PROCESS_H
+
+/*
+ * process_begin - get into a session, once: the one that the environment names, else one of the program's own.
+ * Context: under objects_lock(), before the first event is registered. If there is none, the program runs
+ * untraced, and says so only if somebody asked for a trace.
+ */
+void process_begin(void);
+
+/* process_complain - the one thing that the library ever prints: that it was asked to trace and cannot. */
+void process_complain(const char *what, const char *why, int error);
+
+#endif
