@@ -16,8 +16,8 @@
 /* ---- Running ---- */
 
 /*
- * The argument in a payload whose arguments before it are not all of fixed size; NULL if the payload ends before
- * the argument does.
+ * The argument in a payload whose arguments before it are not all of fixed size; NULL if the payload ends
+ * before the argument does.
  */
 static __attribute__((noinline)) const char *walk(uint64_t types, unsigned arg, const char *at,
 						  const char *end)
@@ -117,13 +117,15 @@ static __attribute__((noinline)) bool passes_from(const struct wire_filter *filt
 bool filter_passes(const struct wire_filter *filter, const void *payload, uint32_t payload_bytes,
 		   const struct filter_subject *subject)
 {
-	static const void *const ops[] = {
-		[0 ... WIRE_FILTER_SUBJECT + WIRE_FILTER_OPS - 1] = &&other,
-		[WIRE_FILTER_8] = &&integer8,
-		[WIRE_FILTER_16] = &&integer16,
-		[WIRE_FILTER_32] = &&integer32,
-		[WIRE_FILTER_64] = &&integer64,
-		[WIRE_FILTER_SUBJECT | WIRE_FILTER_32] = &&who,
+	enum {
+		WHO = WIRE_FILTER_SUBJECT | WIRE_FILTER_32,
+		OPS = WIRE_FILTER_SUBJECT + WIRE_FILTER_OPS,
+	};
+	static const void *const ops[OPS] = {
+		[WIRE_FILTER_8] = &&integer8,		[WIRE_FILTER_16] = &&integer16,
+		[WIRE_FILTER_32] = &&integer32,		[WIRE_FILTER_64] = &&integer64,
+		[WIRE_FILTER_F32... WHO - 1] = &&other, [WHO] = &&who,
+		[WHO + 1 ... OPS - 1] = &&other,
 	};
 	const struct wire_filter_test *test = filter->test;
 	const char *at = (const char *)payload;

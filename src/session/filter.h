@@ -31,7 +31,8 @@ struct filter_subject {
  */
 int filter_verify(const void *program, size_t room, uint64_t types);
 
-/* filter_op - the operation for an argument of a type; strings know WIRE_FILTER_GLOB too. WIRE_FILTER_OPS: none. */
+/* filter_op - the operation on arguments of a type, WIRE_FILTER_OPS if there is none; strings know
+ * WIRE_FILTER_GLOB as well. */
 unsigned filter_op(unsigned type);
 
 /*

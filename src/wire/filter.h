@@ -77,7 +77,7 @@ static_assert(sizeof(struct wire_filter_test) == 24, "wire_filter_test");
 static_assert(offsetof(struct wire_filter_test, offset) == 4, "wire_filter_test.offset");
 static_assert(offsetof(struct wire_filter_test, low) == 8, "wire_filter_test.low");
 static_assert(offsetof(struct wire_filter_test, span) == 16, "wire_filter_test.span");
-static_assert(WIRE_FILTER_TESTS_MAX <= WIRE_FILTER_NO, "a test's number is not a verdict");
+static_assert((int)WIRE_FILTER_TESTS_MAX <= (int)WIRE_FILTER_NO, "a test's number is not a verdict");
 
 /*
  * The bits of a floating-point number as an integer that has its order: negative NaNs, -inf, ..., -0, +0, ...,
