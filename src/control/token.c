@@ -5,25 +5,12 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
 	DIGITS_MAX = 64, /* of a number */
 };
-
-bool where_blame(struct where_fault *fault, size_t offset, size_t bytes, const char *message, ...)
-{
-	va_list arguments;
-
-	fault->offset = offset;
-	fault->bytes = bytes;
-	va_start(arguments, message);
-	vsnprintf(fault->message, sizeof(fault->message), message, arguments);
-	va_end(arguments);
-	return false;
-}
 
 static bool is_word(char c)
 {

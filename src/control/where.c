@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The compiler of filter expressions. A recursive descent makes a tree of tests; what is true or false
- * whatever the event, such as `u8 > 300`, vanishes at once. Tests are then laid down from the last to the
- * first: when one is, the tests that it may lead to have their places already.
+ * whatever the event, such as `u8 > 300`, vanishes at once.
  */
 #include "control/where.h"
 
@@ -10,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "control/program.h"
 #include "control/range.h"
 #include "control/token.h"
 #include "session/filter.h"
@@ -19,8 +18,7 @@
 
 enum {
 	DEPTH_MAX = 32, /* of parentheses and ! */
-	NODES_MAX = 128,
-	TYPO_MAX = 2, /* letters that differ in a name that might be meant */
+	TYPO_MAX = 2,	/* letters that differ in a name that might be meant */
 };
 
 enum operand_kind {
@@ -37,20 +35,6 @@ struct operand {
 	struct wire_filter_test test; /* of a field: op, offset, arg */
 	long double number;
 	size_t string, string_bytes; /* in parser.strings, with NUL */
-};
-
-enum node_kind {
-	NODE_CONSTANT, /* true, unless negated */
-	NODE_TEST,
-	NODE_AND,
-	NODE_OR,
-};
-
-struct node {
-	enum node_kind kind;
-	bool negated;
-	const struct node *left, *right;
-	struct wire_filter_test test; /* of a string: low counts from the beginning of the strings */
 };
 
 struct parser {
@@ -524,94 +508,10 @@ static struct node *parse(struct parser *parser)
 	return NULL;
 }
 
-/* ---- The program ---- */
-
-/* Tests, laid down from the end of an array to its beginning. */
-struct layout {
-	struct wire_filter_test tests[NODES_MAX];
-	unsigned first;
-};
-
-/* Return: the number of the test at which the node begins, given where to go on if it holds, and if not. */
-static unsigned lay(struct layout *layout, const struct node *node, unsigned yes, unsigned no)
-{
-	unsigned then = node->negated ? no : yes, otherwise = node->negated ? yes : no;
-
-	if (node->kind == NODE_TEST) {
-		struct wire_filter_test *test = &layout->tests[--layout->first];
-
-		*test = node->test;
-		test->then = (uint8_t)then;
-		test->otherwise = (uint8_t)otherwise;
-		return layout->first;
-	}
-	if (node->kind == NODE_AND)
-		return lay(layout, node->left, lay(layout, node->right, then, otherwise), otherwise);
-	return lay(layout, node->left, then, lay(layout, node->right, then, otherwise));
-}
-
-/* A constant as a program: a test that makes no difference. */
-static void lay_constant(struct layout *layout, bool value)
-{
-	uint8_t verdict = value ? WIRE_FILTER_YES : WIRE_FILTER_NO;
-
-	layout->tests[--layout->first] = (struct wire_filter_test){
-		.op = WIRE_FILTER_SUBJECT | WIRE_FILTER_32,
-		.then = verdict,
-		.otherwise = verdict,
-	};
-}
-
-static uint8_t way(unsigned next, unsigned first)
-{
-	return (uint8_t)(next >= WIRE_FILTER_NO ? next : next - first);
-}
-
-/* Copies the strings of the tests that are left behind them. */
-static bool write_program(struct parser *parser, const struct layout *layout, struct wire_filter *out,
-			  size_t room)
-{
-	_Alignas(struct wire_filter) char program[WIRE_FILTER_MAX] = "";
-	struct wire_filter *filter = (struct wire_filter *)program;
-	unsigned count = NODES_MAX - layout->first;
-	size_t at = sizeof(*filter) + count * sizeof(filter->test[0]);
-	bool fixed;
-
-	if (count > WIRE_FILTER_TESTS_MAX)
-		return too_long(parser);
-	for (unsigned n = 0; n < count; n++) {
-		struct wire_filter_test *test = &filter->test[n];
-		unsigned op;
-
-		*test = layout->tests[layout->first + n];
-		test->then = way(test->then, layout->first);
-		test->otherwise = way(test->otherwise, layout->first);
-		op = test->op % WIRE_FILTER_WALK;
-		if (op != WIRE_FILTER_TEXT && op != WIRE_FILTER_GLOB)
-			continue;
-		if (test->span > sizeof(program) - at)
-			return too_long(parser);
-		memcpy(program + at, parser->strings + test->low, test->span);
-		test->low = at;
-		at += test->span;
-	}
-	at = (at + WIRE_FILTER_ALIGN - 1) / WIRE_FILTER_ALIGN * WIRE_FILTER_ALIGN;
-	if (at > room)
-		return too_long(parser);
-	filter->bytes = (uint16_t)at;
-	filter->tests = (uint16_t)count;
-	filter->types = parser->types;
-	filter->prefix = (uint16_t)filter_offset(parser->types, WIRE_ARGS_MAX, &fixed);
-	filter->checksum = filter_checksum(filter, at);
-	memcpy(out, program, at);
-	return true;
-}
-
 int where_compile(const char *text, const char *format, uint64_t types, struct wire_filter *out, size_t room,
 		  struct where_fault *fault)
 {
 	struct parser parser = { .text = text, .types = types, .fault = fault, .error = -EINVAL };
-	struct layout layout = { .first = NODES_MAX };
 	const char *why;
 	const struct node *node;
 
@@ -622,54 +522,8 @@ int where_compile(const char *text, const char *format, uint64_t types, struct w
 	node = parse(&parser);
 	if (!node)
 		return parser.error;
-	if (node->kind == NODE_CONSTANT)
-		lay_constant(&layout, !node->negated);
-	else
-		lay(&layout, node, WIRE_FILTER_YES, WIRE_FILTER_NO);
-	return write_program(&parser, &layout, out, room) ? 0 : parser.error;
-}
-
-/* ---- Faults ---- */
-
-/* Text made safe for a terminal, with backslashes as they were typed and blanks for tabs. Return: columns. */
-static size_t print_safe(FILE *file, const char *text, size_t bytes)
-{
-	size_t columns = 0;
-
-	while (bytes) {
-		char out[TEXT_ESCAPE_MAX * 64 + 1];
-		size_t taken = 0;
-
-		while (taken < bytes && taken < 64 && text[taken] != '\\' && text[taken] != '\t')
-			taken++;
-		while (taken > 60 && taken < bytes && ((unsigned char)text[taken] & 0xc0) == 0x80)
-			taken--;
-		if (taken == 0) {
-			fputc(*text == '\t' ? ' ' : '\\', file);
-			columns++;
-			taken = 1;
-		} else {
-			out[text_escape(out, text, taken)] = '\0';
-			fputs(out, file);
-			columns += text_columns(out);
-		}
-		text += taken;
-		bytes -= taken;
-	}
-	return columns;
-}
-
-void where_print_fault(FILE *file, const char *text, const struct where_fault *fault)
-{
-	size_t length = strlen(text), offset = fault->offset < length ? fault->offset : length;
-	size_t bytes = fault->bytes < length - offset ? fault->bytes : length - offset, before, width;
-
-	fputs("    ", file);
-	before = print_safe(file, text, offset);
-	width = print_safe(file, text + offset, bytes);
-	print_safe(file, text + offset + bytes, length - offset - bytes);
-	fprintf(file, "\n    %*s^", (int)before, "");
-	for (size_t n = 1; n < width; n++)
-		fputc('~', file);
-	fputc('\n', file);
+	if (program_write(node, parser.strings, types, out, room))
+		return 0;
+	too_long(&parser);
+	return parser.error;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Filters: expressions compiled and run, against a reference that walks a tree; faults; programs that are none. */
+/* Filters: expressions compiled and run, against a reference that walks a tree; faults; unsound programs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
