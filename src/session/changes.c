@@ -16,10 +16,10 @@
 #include "base/glob.h"
 #include "ring/lock.h"
 #include "session/changes.h"
+#include "wire/filter.h"
 
 enum {
 	CHANGES_WAIT_MS = 1000,
-	CHANGES_GRANULE = 64, /* filters begin at multiples of it */
 };
 
 static bool take_lock(struct session *session)
@@ -165,20 +165,20 @@ enum wire_switch changes_rule_for(const struct session *session, const char *nam
 
 uint32_t session_filter_add(struct session *session, const void *program, uint32_t bytes)
 {
-	const uint64_t room = session->geometry.filters_bytes;
+	const uint64_t room = session->geometry.filters_bytes - WIRE_FILTER_MAX; /* any may be copied whole */
 	uint32_t used = __atomic_load_n(&session->shared->filters_used, __ATOMIC_RELAXED);
 
-	if (used < WIRE_FILTERS_FIRST || used % CHANGES_GRANULE || used > room || bytes == 0 ||
+	if (used < WIRE_FILTERS_FIRST || used % WIRE_FILTER_ALIGN || used > room || bytes == 0 ||
 	    bytes > room - used)
 		return 0;
-	for (uint32_t at = WIRE_FILTERS_FIRST; at + bytes <= used; at += CHANGES_GRANULE)
+	for (uint32_t at = WIRE_FILTERS_FIRST; at + bytes <= used; at += WIRE_FILTER_ALIGN)
 		if (memcmp(session->filters + at, program, bytes) == 0)
 			return at;
 	if (!session_have_memory(session, session->geometry.filters_offset + used, bytes))
 		return 0;
 	memcpy(session->filters + used, program, bytes);
 	__atomic_store_n(&session->shared->filters_used,
-			 used + ((bytes + CHANGES_GRANULE - 1) & ~(uint32_t)(CHANGES_GRANULE - 1)),
+			 used + ((bytes + WIRE_FILTER_ALIGN - 1) & ~(uint32_t)(WIRE_FILTER_ALIGN - 1)),
 			 __ATOMIC_RELAXED);
 	return used;
 }

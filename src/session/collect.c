@@ -3,7 +3,7 @@
  * Removing sessions that nobody needs any more.
  *
  * There is no daemon: programs do it for each other when they begin, and `burin gc` does it at will. What is
- * looked at belongs to this user but may be damaged; what is damaged and has no living owner goes as well.
+ * looked at belongs to this user but may be damaged.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -82,19 +82,19 @@ enum fate {
 	FATE_REMAINS
 };
 
-/* What is to become of a session file whose owner is gone. */
+/* What is to become of a session file whose owner is gone. What cannot be understood may be of another version. */
 static enum fate judge(int directory, const char *name, struct stat *status)
 {
 	int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct wire_session header;
-	enum fate fate = FATE_GOES;
+	enum fate fate = FATE_REMAINS;
 
 	if (fd < 0)
 		return FATE_STAYS;
 	if (fstat(fd, status) != 0 || !S_ISREG(status->st_mode) || status->st_uid != geteuid())
 		fate = FATE_STAYS;
 	else if (pread(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
-		 !layout_check(&header, (uint64_t)status->st_size))
+		 !layout_check(&header, (uint64_t)status->st_size) && header.owner_kind == WIRE_OWNER_PROGRAM)
 		fate = used_by_others(&header, status)		   ? FATE_STAYS
 		       : header.ended || !has_records(fd, &header) ? FATE_GOES
 								   : FATE_REMAINS;

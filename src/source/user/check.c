@@ -4,14 +4,28 @@
  *
  * A filter is a program in the session, which anybody who may write there may spoil. So it is copied into
  * private memory, verified there, and only the copy is run. Programs never change and never move, hence a copy
- * is made once, at the same offset, and serves every event that has the same filter. Threads may make the same
- * copy at the same time: they write the same bytes.
+ * is made once, at the same offset, and serves every event that has the same filter.
  */
+#include <sched.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "ring/section_rseq.h"
+#include "session/filter.h"
 #include "source/user/check.h"
 #include "source/user/thread.h"
+
+enum {
+	COPY_ABSENT,
+	COPY_BEGUN,
+	COPY_SOUND
+};
+
+static char *copies; /* of the session's filters; NULL: none can be had, and no filter lets anything pass */
+static uint8_t *states; /* of each granule in which a copy begins */
+static uint32_t copies_bytes;
 
 static bool within_limit(struct wire_check *check, uint32_t limit)
 {
@@ -35,6 +49,68 @@ static bool sampled(struct wire_check *check, uint32_t sample)
 	return __atomic_fetch_add(&check->passed, 1, __ATOMIC_RELAXED) % sample == 0;
 }
 
+static void who_passes(struct filter_subject *subject)
+{
+	if (__builtin_expect(user_thread.self_tid == 0, 0)) {
+		user_thread.self_pid = (uint32_t)getpid();
+		user_thread.self_tid = (uint32_t)gettid();
+	}
+	subject->pid = user_thread.self_pid;
+	subject->tid = user_thread.self_tid;
+#if RING_HAVE_RSEQ
+	if (__rseq_size != 0) {
+		subject->cpu = __atomic_load_n(&section_rseq()->cpu_id_start, __ATOMIC_RELAXED);
+		return;
+	}
+#endif
+	subject->cpu = (uint32_t)sched_getcpu();
+}
+
+/*
+ * The first time: copy, verify, and run what was verified, which lies on this thread's stack. One thread keeps it
+ * for all; others that come meanwhile do without.
+ */
+static __attribute__((noinline, cold)) bool passes_anew(uint32_t offset, uint64_t types, const void *payload,
+							size_t payload_bytes,
+							const struct filter_subject *subject)
+{
+	_Alignas(struct wire_filter) char program[WIRE_FILTER_MAX];
+	uint8_t *state = &states[offset / WIRE_FILTER_ALIGN], absent = COPY_ABSENT;
+	uint16_t bytes;
+
+	memcpy(&bytes, user_session.filters + offset + offsetof(struct wire_filter, bytes), sizeof(bytes));
+	if (bytes > sizeof(program))
+		return false;
+	memcpy(program, user_session.filters + offset, bytes);
+	if (filter_verify(program, bytes, types) != 0)
+		return false;
+	if (__atomic_compare_exchange_n(state, &absent, COPY_BEGUN, false, __ATOMIC_RELAXED,
+					__ATOMIC_RELAXED)) {
+		memcpy(copies + offset, program, bytes);
+		/* Release: the copy is whole. Pairs with the acquire in passes_filter(). */
+		__atomic_store_n(state, COPY_SOUND, __ATOMIC_RELEASE);
+	}
+	return filter_passes((const struct wire_filter *)program, payload, (uint32_t)payload_bytes, subject);
+}
+
+static bool passes_filter(uint32_t offset, uint64_t types, const void *payload, size_t payload_bytes)
+{
+	const struct wire_filter *filter = (const struct wire_filter *)(copies + offset);
+	struct filter_subject subject;
+
+	/* Whatever has become of the offset: the copies end with room for a whole program. */
+	if (__builtin_expect(!copies || offset % WIRE_FILTER_ALIGN || offset > copies_bytes - WIRE_FILTER_MAX,
+			     0))
+		return false;
+	who_passes(&subject);
+	if (__builtin_expect(__atomic_load_n(&states[offset / WIRE_FILTER_ALIGN], __ATOMIC_ACQUIRE) !=
+					     COPY_SOUND ||
+				     filter->types != types,
+			     0))
+		return passes_anew(offset, types, payload, payload_bytes, &subject);
+	return filter_passes(filter, payload, (uint32_t)payload_bytes, &subject);
+}
+
 static bool check_event(struct wire_check *check, const struct burin_site *site, const void *payload,
 			size_t payload_bytes)
 {
@@ -42,7 +118,8 @@ static bool check_event(struct wire_check *check, const struct burin_site *site,
 	const uint32_t sample = __atomic_load_n(&check->sample, __ATOMIC_RELAXED);
 	const uint32_t limit = __atomic_load_n(&check->limit, __ATOMIC_RELAXED);
 
-	(void)site, (void)payload, (void)payload_bytes, (void)filter;
+	if (filter && !passes_filter(filter, site->types, payload, payload_bytes))
+		return false;
 	if (sample > 1 && !sampled(check, sample)) {
 		__atomic_fetch_add(&check->sampled_out, 1, __ATOMIC_RELAXED);
 		return false;
@@ -54,9 +131,18 @@ static bool check_event(struct wire_check *check, const struct burin_site *site,
 	return true;
 }
 
-void check_begin(struct session *session)
+void check_begin(const struct session *session)
 {
-	(void)session;
+	const uint64_t bytes = session->geometry.filters_bytes;
+	/* Not malloc: the program may have an allocator of its own that traces. Memory comes with use. */
+	char *memory = mmap(NULL, bytes + bytes / WIRE_FILTER_ALIGN, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return;
+	copies = memory;
+	states = (uint8_t *)memory + bytes;
+	copies_bytes = (uint32_t)bytes;
 }
 
 bool check_passes(const struct burin_site *site, const void *payload, size_t payload_bytes)

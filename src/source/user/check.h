@@ -13,7 +13,7 @@
 #include "session/session.h"
 
 /* check_begin - be ready to check events of this session. Context: once, before events are registered. */
-void check_begin(struct session *session);
+void check_begin(const struct session *session);
 
 /*
  * check_passes - whether an event is to be recorded, as the session has it now.

@@ -90,7 +90,7 @@ __attribute__((used, visibility("hidden"))) long user_vfork_leave(long result);
 
 void user_vfork_enter(void)
 {
-	user_thread.tid = 0;
+	user_thread.tid = user_thread.self_tid = 0;
 	user_thread.in_vfork = true;
 }
 

@@ -11,11 +11,13 @@
 #include "session/session.h"
 
 struct user_thread {
-	uint32_t tid;	   /* 0: must be looked up and announced before the next record */
-	uint32_t refusals; /* how often in a row the announcement could not be written */
-	bool disowned;	   /* locks that bear this thread's id from before it had it have been freed */
-	bool in_vfork;	   /* this thread's memory is lent to a vfork child, which is who runs ... */
-	bool vfork_known;  /* ... and has announced itself */
+	uint32_t tid;		     /* 0: must be looked up and announced before the next record */
+	uint32_t self_tid, self_pid; /* for filters, which a thread may meet long before it records; 0: to be
+					asked */
+	uint32_t refusals;	     /* how often in a row the announcement could not be written */
+	bool disowned;	  /* locks that bear this thread's id from before it had it have been freed */
+	bool in_vfork;	  /* this thread's memory is lent to a vfork child, which is who runs ... */
+	bool vfork_known; /* ... and has announced itself */
 };
 
 /* initial-exec: one load, no call, and safe in signal handlers; the library is never unloaded, so its place
