@@ -16,6 +16,15 @@ static const struct cmd commands[] = {
 	{ "info", "tell what is in a trace", cmd_info, cmd_info_help },
 	{ "dump", "print the records of a trace as text or JSON", cmd_dump, cmd_dump_help },
 	{ "recover", "finish a trace whose recorder was killed", cmd_recover, cmd_recover_help },
+	{ "ls", "list the sessions of programs that run, and of those that were killed", cmd_ls,
+	  cmd_ls_help },
+	{ "events", "list the events of a program and what they do", cmd_events, cmd_events_help },
+	{ "enable", "switch events of a running program on", cmd_enable, cmd_enable_help },
+	{ "disable", "switch events of a running program off", cmd_disable, cmd_disable_help },
+	{ "stop", "switch everything off for a while", cmd_stop, cmd_stop_help },
+	{ "go", "end that", cmd_go, cmd_go_help },
+	{ "stat", "tell how much a program records and loses", cmd_stat, cmd_stat_help },
+	{ "gc", "remove what killed programs left behind", cmd_gc, cmd_gc_help },
 	{ "check", "hold every byte of a trace against the format", cmd_check, cmd_check_help },
 };
 

@@ -75,6 +75,8 @@ uint64_t session_start_time(uint32_t pid)
 		return 0;
 	text[got] = 0;
 	at = strrchr(text, ')'); /* the second field, the name, may hold anything */
+	if (at && at[1] == ' ' && (at[2] == 'Z' || at[2] == 'X'))
+		return 0;
 	for (unsigned field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
 	return at ? strtoull(at + 1, NULL, 10) : 0;

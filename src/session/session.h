@@ -100,7 +100,7 @@ void session_end(struct session *session);
 
 /*
  * session_start_time - when a process was started, as field 22 of /proc/PID/stat; 0 if there is no such
- * process, or it cannot be seen.
+ * process, it is dead and only waits to be reaped, or it cannot be seen.
  */
 uint64_t session_start_time(uint32_t pid);
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The TARGET of a command: a session that the user means by a pid, a program's name or a path. */
+#ifndef BURIN_CMD_TARGET_H
+#define BURIN_CMD_TARGET_H
+
+#include "control/target.h"
+
+/* cmd_target_find - the one session that is meant; says why there is none, or lists them if there are several.
+ * Return: 0 or CMD_USAGE. */
+int cmd_target_find(const char *name, const char *word, struct target *target);
+
+/* cmd_target_open - find it and map it; to be left by session_leave(). Return: 0 or CMD_USAGE. */
+int cmd_target_open(const char *name, const char *word, struct target *target, struct session *session);
+
+#endif
