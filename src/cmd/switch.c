@@ -152,12 +152,14 @@ static int change_all(const struct request *request, struct session *session, co
 						  .sample = request->sample,
 						  .limit = request->limit };
 
-		if (is_meant(request, &listing->events[n]))
-			session_change(session, listing->events[n].id,
-				       !request->on	     ? WIRE_OFF
-				       : is_checked(request) ? WIRE_CHECKED
-							     : WIRE_ON,
-				       is_checked(request) ? &check : NULL);
+		if (is_meant(request, &listing->events[n]) &&
+		    session_change(session, listing->events[n].id,
+				   !request->on		 ? WIRE_OFF
+				   : is_checked(request) ? WIRE_CHECKED
+							 : WIRE_ON,
+				   is_checked(request) ? &check : NULL) != 0)
+			return cmd_failed(request->name, "%s: there is no memory for it (/dev/shm full?)",
+					  target);
 	}
 	return 0;
 }
@@ -197,7 +199,10 @@ static int apply(const struct request *request, struct session *session, const c
 		result = begin_change(request->name, session, target);
 	if (!result) {
 		result = change_all(request, session, &listing, programs, target);
-		session_change_end(session);
+		if (result)
+			session_change_cancel(session);
+		else
+			session_change_commit(session);
 	}
 	if (!result && !request->quiet)
 		fprintf(stderr, "burin: %s event%s %s%s\n", text_count(count, meant), meant == 1 ? "" : "s",
@@ -297,7 +302,7 @@ static int stop_or_go(const char *name, int argc, char **argv, bool stopped)
 	result = begin_change(name, &session, argv[1]);
 	if (!result) {
 		session_change_stopped(&session, stopped);
-		session_change_end(&session);
+		session_change_commit(&session);
 	}
 	session_leave(&session);
 	return result;

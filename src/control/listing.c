@@ -68,10 +68,30 @@ static void copy_event(struct listing *listing, const struct session *session, u
 	}
 }
 
+static void copy_events(struct listing *listing, const struct session *session)
+{
+	size_t used = 0;
+
+	for (uint32_t n = 0; n < listing->count; n++)
+		copy_event(listing, session, n, &used);
+	listing->stopped = session->shared->stopped != 0;
+}
+
+/* Return: whether nothing was changed meanwhile. */
+static bool copy_undisturbed(struct listing *listing, const struct session *session)
+{
+	const uint32_t *changes = &session->shared->changes;
+	uint32_t before = __atomic_load_n(changes, __ATOMIC_ACQUIRE);
+
+	copy_events(listing, session);
+	/* The copy is finished before the second look. Pairs with the fence in session_change_commit(). */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return !(before & 1) && __atomic_load_n(changes, __ATOMIC_RELAXED) == before;
+}
+
 int listing_read(struct listing *listing, struct session *session)
 {
 	const uint32_t count = session_event_count(session);
-	const uint32_t *changes = &session->shared->changes;
 
 	*listing = (struct listing){ .count = count };
 	listing->events = calloc(count + 1, sizeof(*listing->events));
@@ -80,19 +100,15 @@ int listing_read(struct listing *listing, struct session *session)
 		listing_free(listing);
 		return -ENOMEM;
 	}
-	/* Who died in the middle of a change left an odd number behind, for ever: what there is then must do. */
 	for (unsigned tries = 0; tries < LISTING_TRIES; tries++) {
-		uint32_t before = __atomic_load_n(changes, __ATOMIC_ACQUIRE);
-		size_t used = 0;
-
-		for (uint32_t n = 0; n < count; n++)
-			copy_event(listing, session, n, &used);
-		listing->stopped = session->shared->stopped != 0;
-		/* The copy is finished before the second look. Pairs with the fence in session_change_begin(). */
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!(before & 1) && __atomic_load_n(changes, __ATOMIC_RELAXED) == before)
-			break;
+		if (copy_undisturbed(listing, session))
+			return 0;
 		sched_yield();
+	}
+	/* Somebody died in the middle of a change: with the lock comes its end. */
+	if (session_change_begin(session) == 0) {
+		copy_events(listing, session);
+		session_change_cancel(session);
 	}
 	return 0;
 }

@@ -3,9 +3,12 @@
  * Changing what events do: switches, checks, standing rules.
  *
  * Whoever changes anything holds events_lock, as those do who register events: so no event falls between the
- * rules and the switches. `changes` is odd meanwhile; a listing that finds it odd, or other than before, looks
- * again. A change that was cut short by its author's death is repaired by the next: `wants` is what counts, and
- * `switches` follow from it.
+ * rules and the switches. A change is written down first, as an intent, while `changes` is even. That `changes`
+ * becomes odd is its commit; then it is carried out, in a way that may be repeated, and `changes` becomes even
+ * again. Who gets the lock and finds it odd carries out what a dead predecessor began. `wants` is what counts;
+ * `switches`, which tracepoints look at, follow from it and come last.
+ *
+ * tests/model/switch.pml has shown that each of these is needed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -58,63 +61,105 @@ static void take_effect(struct session *session, uint32_t index)
 	bool stopped = __atomic_load_n(&session->shared->stopped, __ATOMIC_RELAXED);
 	uint8_t want = session->wants[index];
 
-	/* Release: the check is there. Pairs with the acquire of the filter in the tracepoint's check. */
+	/* Release: the check is there. Pairs with the acquire in check_passes(). */
 	__atomic_store_n(&session->switches[index], stopped || want > WIRE_CHECKED ? WIRE_OFF : want,
 			 __ATOMIC_RELEASE);
 }
 
-static void everything_takes_effect(struct session *session)
+static void carry_out(struct session *session)
 {
 	const uint32_t count = session_event_count(session);
+	struct wire_session *shared = session->shared;
+	uint32_t intents = shared->intents < count ? shared->intents : count;
 
+	memcpy(shared->rules, shared->intent_rules, WIRE_RULES_MAX);
+	__atomic_store_n(&shared->stopped, shared->intent_stopped, __ATOMIC_RELAXED);
+	for (uint32_t n = 0; n < intents; n++) {
+		const struct wire_intent intent = session->intents[n];
+		struct wire_check *check = &session->checks[intent.id - 1];
+
+		if (intent.id == 0 || intent.id > count)
+			continue;
+		if (intent.checked) {
+			__atomic_store_n(&check->sample, intent.sample, __ATOMIC_RELAXED);
+			__atomic_store_n(&check->limit, intent.limit, __ATOMIC_RELAXED);
+			/* Release: the program is there. Pairs with the acquire in check_event(). */
+			__atomic_store_n(&check->filter, intent.filter, __ATOMIC_RELEASE);
+		}
+		session->wants[intent.id - 1] = intent.want;
+	}
 	for (uint32_t n = 0; n < count; n++)
 		take_effect(session, n);
+	/* Even again, after all of it. */
+	__atomic_store_n(&shared->changes, (shared->changes | 1) + 1, __ATOMIC_RELEASE);
+}
+
+int changes_begin_table(struct session *session)
+{
+	if (!take_lock(session))
+		return -ETIMEDOUT;
+	if (__atomic_load_n(&session->shared->changes, __ATOMIC_RELAXED) & 1)
+		carry_out(session);
+	return 0;
+}
+
+void changes_end_table(struct session *session)
+{
+	lock_drop(&session->shared->events_lock);
 }
 
 int session_change_begin(struct session *session)
 {
-	uint32_t changes;
+	struct wire_session *shared = session->shared;
+	int error = changes_begin_table(session);
 
-	if (!take_lock(session))
-		return -ETIMEDOUT;
-	changes = __atomic_load_n(&session->shared->changes, __ATOMIC_RELAXED);
-	__atomic_store_n(&session->shared->changes, changes | 1, __ATOMIC_RELAXED);
-	/* The mark comes before the changes. Pairs with the acquire fence of a listing's second look. */
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	if (changes & 1)
-		everything_takes_effect(session);
+	if (error)
+		return error;
+	shared->intents = 0;
+	shared->intent_stopped = shared->stopped;
+	memcpy(shared->intent_rules, shared->rules, WIRE_RULES_MAX);
 	return 0;
 }
 
-void session_change_end(struct session *session)
+void session_change_cancel(struct session *session)
 {
-	uint32_t changes = __atomic_load_n(&session->shared->changes, __ATOMIC_RELAXED);
-
-	__atomic_store_n(&session->shared->changes, (changes | 1) + 1, __ATOMIC_RELEASE);
-	lock_drop(&session->shared->events_lock);
+	changes_end_table(session);
 }
 
-void session_change(struct session *session, uint16_t id, enum wire_switch want,
-		    const struct wire_check *check)
+void session_change_commit(struct session *session)
 {
+	/* Release: the intent is complete. Who finds it odd after the death of its author has acquired the lock. */
+	__atomic_store_n(&session->shared->changes, session->shared->changes | 1, __ATOMIC_RELEASE);
+	/* And odd comes before the changes. Pairs with the acquire fence of a listing's second look. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	carry_out(session);
+	changes_end_table(session);
+}
+
+int session_change(struct session *session, uint16_t id, enum wire_switch want,
+		   const struct wire_check *check)
+{
+	const uint32_t place = session->shared->intents;
+	struct wire_intent *intent = &session->intents[place];
 	struct wire_check *own = &session->checks[id - 1];
 
-	if (check && session_have_memory(session, (uint64_t)((char *)own - session->base), sizeof(*own))) {
-		__atomic_store_n(&own->sample, check->sample, __ATOMIC_RELAXED);
-		__atomic_store_n(&own->limit, check->limit, __ATOMIC_RELAXED);
-		/* Release: the program is there. Pairs with the acquire in the tracepoint's check. */
-		__atomic_store_n(&own->filter, check->filter, __ATOMIC_RELEASE);
-	} else if (want == WIRE_CHECKED) {
-		want = WIRE_OFF; /* no memory for the check: rather nothing than everything */
+	if (place >= session->geometry.events_max ||
+	    !session_have_memory(session, (uint64_t)((char *)intent - session->base), sizeof(*intent)) ||
+	    (check && !session_have_memory(session, (uint64_t)((char *)own - session->base), sizeof(*own))))
+		return -ENOSPC;
+	*intent = (struct wire_intent){ .id = id, .want = (uint8_t)want, .checked = check != NULL };
+	if (check) {
+		intent->filter = check->filter;
+		intent->sample = check->sample;
+		intent->limit = check->limit;
 	}
-	session->wants[id - 1] = (uint8_t)want;
-	take_effect(session, id - 1u);
+	session->shared->intents = place + 1;
+	return 0;
 }
 
 void session_change_stopped(struct session *session, bool stopped)
 {
-	__atomic_store_n(&session->shared->stopped, stopped, __ATOMIC_RELAXED);
-	everything_takes_effect(session);
+	session->shared->intent_stopped = stopped;
 }
 
 /* The rule after this one; `end` behind the last. The rules are memory that others may write. */
@@ -130,9 +175,10 @@ static const char *rule_glob(const char *rule)
 
 int session_change_rule(struct session *session, char sign, unsigned level, const char *glob)
 {
-	char *rule = session->shared->rules, *end = rule + WIRE_RULES_MAX;
+	char *rule = session->shared->intent_rules, *end = rule + WIRE_RULES_MAX;
 	size_t bytes = strlen(glob) + 4;
 
+	end[-1] = 0;
 	/* A rule about the same glob has nothing more to say. */
 	while (rule < end - 1 && *rule) {
 		char *next = next_rule(rule, end);
@@ -149,7 +195,7 @@ int session_change_rule(struct session *session, char sign, unsigned level, cons
 	return 0;
 }
 
-enum wire_switch changes_rule_for(const struct session *session, const char *name, unsigned level)
+void changes_new_event(struct session *session, uint32_t index, const char *name, unsigned level)
 {
 	char *rule = session->shared->rules, *end = rule + WIRE_RULES_MAX;
 	enum wire_switch want = WIRE_OFF;
@@ -160,7 +206,8 @@ enum wire_switch changes_rule_for(const struct session *session, const char *nam
 			continue;
 		want = rule[0] == '+' && level <= (unsigned)(rule[1] - '0') ? WIRE_ON : WIRE_OFF;
 	}
-	return want;
+	session->wants[index] = (uint8_t)want;
+	take_effect(session, index);
 }
 
 uint32_t session_filter_add(struct session *session, const void *program, uint32_t bytes)
@@ -176,10 +223,11 @@ uint32_t session_filter_add(struct session *session, const void *program, uint32
 			return at;
 	if (!session_have_memory(session, session->geometry.filters_offset + used, bytes))
 		return 0;
-	memcpy(session->filters + used, program, bytes);
+	/* The place is taken first: who dies here costs a place, and gives nobody the same. */
 	__atomic_store_n(&session->shared->filters_used,
 			 used + ((bytes + WIRE_FILTER_ALIGN - 1) & ~(uint32_t)(WIRE_FILTER_ALIGN - 1)),
-			 __ATOMIC_RELAXED);
+			 __ATOMIC_RELEASE);
+	memcpy(session->filters + used, program, bytes);
 	return used;
 }
 
@@ -198,21 +246,26 @@ int session_switch_glob(struct session *session, const char *glob, enum wire_swi
 		if (!glob_match(glob, session_event_text(session, event->name)) ||
 		    (want != WIRE_OFF && event->level > level))
 			continue;
-		session_change(session, (uint16_t)(n + 1), want, NULL);
+		error = session_change(session, (uint16_t)(n + 1), want, NULL);
 		++*matched;
 	}
-	session_change_end(session);
+	if (error)
+		session_change_cancel(session);
+	else
+		session_change_commit(session);
 	return error;
 }
 
 void session_end(struct session *session)
 {
-	int error = session_change_begin(session);
-
 	__atomic_store_n(&session->shared->over, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&session->shared->rules[0], 0, __ATOMIC_RELAXED);
-	memset(session->wants, WIRE_OFF, session_event_count(session));
-	everything_takes_effect(session);
-	if (!error)
-		session_change_end(session);
+	if (session_change_begin(session) == 0) {
+		session->shared->intent_rules[0] = 0;
+		for (uint32_t n = 0; n < session_event_count(session); n++)
+			if (session_change(session, (uint16_t)(n + 1), WIRE_OFF, NULL) != 0)
+				session->wants[n] = WIRE_OFF;
+		session_change_commit(session);
+	}
+	/* Whoever has the lock, or has spoiled it: nothing is recorded any more. */
+	memset(session->switches, WIRE_OFF, session_event_count(session));
 }

@@ -5,7 +5,11 @@
 
 #include "session/session.h"
 
-/* changes_rule_for - what the standing rules say of an event. The change has begun. */
-enum wire_switch changes_rule_for(const struct session *session, const char *name, unsigned level);
+/* changes_begin_table, changes_end_table - register events: nobody changes anything meanwhile. */
+int changes_begin_table(struct session *session);
+void changes_end_table(struct session *session);
+
+/* changes_new_event - what an event that is about to exist does, by the standing rules. */
+void changes_new_event(struct session *session, uint32_t index, const char *name, unsigned level);
 
 #endif

@@ -92,10 +92,9 @@ static uint16_t add_event(struct session *session, const struct session_event *e
 				      .kind = event->kind,
 				      .level = event->level,
 				      .pid = (uint32_t)getpid() };
-	/* Release: entry and text are there. Pairs with session_event_count() and drain's look at the table. */
+	changes_new_event(session, count, event->name, event->level);
+	/* Release: entry, text and switch are there. Pairs with session_event_count() and drain's look at the table. */
 	__atomic_store_n(&session->events->count, count + 1, __ATOMIC_RELEASE);
-	session_change(session, (uint16_t)(count + 1), changes_rule_for(session, event->name, event->level),
-		       NULL);
 	return (uint16_t)(count + 1);
 }
 
@@ -123,12 +122,12 @@ static uint16_t register_one(struct session *session, const struct session_event
 int session_event_register(struct session *session, const struct session_event *events, unsigned count,
 			   uint16_t *ids)
 {
-	int error = session_change_begin(session);
+	int error = changes_begin_table(session);
 
 	if (error)
 		return error;
 	for (unsigned n = 0; n < count; n++)
 		ids[n] = register_one(session, &events[n]);
-	session_change_end(session);
+	changes_end_table(session);
 	return 0;
 }

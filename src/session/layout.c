@@ -37,6 +37,8 @@ void layout_decide(struct wire_session *geometry)
 	at += round_up(geometry->events_max * sizeof(struct wire_check));
 	geometry->filters_offset = at;
 	at += round_up(geometry->filters_bytes);
+	geometry->intents_offset = at;
+	at += round_up(geometry->events_max * sizeof(struct wire_intent));
 	geometry->events_offset = at;
 	at += round_up(sizeof(struct wire_events) + geometry->events_max * sizeof(struct wire_event));
 	geometry->text_offset = at;
@@ -135,6 +137,7 @@ int layout_attach(struct session *session)
 	session->switches = (uint8_t *)session->base + geometry->switches_offset;
 	session->wants = (uint8_t *)session->base + geometry->wants_offset;
 	session->checks = (struct wire_check *)(session->base + geometry->checks_offset);
+	session->intents = (struct wire_intent *)(session->base + geometry->intents_offset);
 	session->filters = session->base + geometry->filters_offset;
 	session->events = (struct wire_events *)(session->base + geometry->events_offset);
 	session->entries = (struct wire_event *)(session->events + 1);

@@ -25,6 +25,7 @@ struct session {
 	uint8_t *switches;
 	uint8_t *wants;
 	struct wire_check *checks;
+	struct wire_intent *intents;
 	char *filters;
 	struct wire_events *events;
 	struct wire_event *entries;
@@ -147,20 +148,26 @@ int session_event_register(struct session *session, const struct session_event *
 			   uint16_t *ids);
 
 /*
- * Switching. Everything between session_change_begin() and session_change_end() appears to a listing at once;
- * to tracepoints each event by itself.
+ * Switching. A change of several events is first written down as an intent, then carried out: it appears to a
+ * listing at once, and if its author dies it is done wholly, by whoever comes next, or not at all. To
+ * tracepoints each event changes by itself.
  */
 
 /*
- * session_change_begin - begin to change what events do.
+ * session_change_begin - begin a change. It is ended by session_change_commit() or session_change_cancel().
  * Context: a thread, not a signal handler. Return: 0; -ETIMEDOUT: others have been at it for a second.
  */
 int session_change_begin(struct session *session);
-void session_change_end(struct session *session);
+void session_change_commit(struct session *session);
+void session_change_cancel(struct session *session);
 
-/* session_change - what event `id` is to do. @check: NULL, or its check for WIRE_CHECKED: the first part is used. */
-void session_change(struct session *session, uint16_t id, enum wire_switch want,
-		    const struct wire_check *check);
+/*
+ * session_change - what event `id` is to do.
+ * @check: NULL, or its check for WIRE_CHECKED: filter, sample and limit are used
+ * Return: 0; -ENOSPC: there is no memory for it.
+ */
+int session_change(struct session *session, uint16_t id, enum wire_switch want,
+		   const struct wire_check *check);
 
 /* session_change_stopped - stop everything, or let go again what is wanted. */
 void session_change_stopped(struct session *session, bool stopped);

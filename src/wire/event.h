@@ -78,6 +78,14 @@ struct wire_check {
 	uint64_t reserved1[2];
 };
 
+/* One event of a change that is under way: what its switch and check are to become. */
+struct wire_intent {
+	uint16_t id;
+	uint8_t want;	 /* enum wire_switch */
+	uint8_t checked; /* not 0: the check is to become ... */
+	uint32_t filter, sample, limit;
+};
+
 struct wire_event {
 	uint64_t types; /* enum wire_type, 4 bits per argument, the first lowest */
 	uint32_t name;	/* byte offsets into the text; each ends in NUL */
@@ -105,6 +113,7 @@ enum {
 	WIRE_EVENTS_MAGIC = 0x54564542, /* "BEVT" */
 };
 
+static_assert(sizeof(struct wire_intent) == 16, "wire_intent");
 static_assert(sizeof(struct wire_check) == 64, "wire_check");
 static_assert(sizeof(struct wire_event) == 40, "wire_event");
 static_assert(offsetof(struct wire_event, name) == 8, "wire_event.name");

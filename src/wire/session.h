@@ -3,8 +3,8 @@
  * The session: one shared-memory file that every traced process and the recorder map (docs/format.md,
  * "Session").
  *
- *	header | switches | wants | checks | filters | events | text | ring controls | ring 0 | ring 1 | ... |
- *	names ring
+ *	header | switches | wants | checks | filters | intents | events | text | ring controls | ring 0 |
+ *	ring 1 | ... | names ring
  *
  * The file is sparse at full size from the start, so that nobody ever has to map it again; memory is given to
  * a part before it is first written. Offsets are bytes from the start of the file, multiples of 4096.
@@ -74,6 +74,7 @@ struct wire_session {
 	uint64_t checks_offset;	  /* events_max struct wire_check */
 	uint64_t filters_offset;  /* filter programs, never changed once they are there (wire/filter.h) */
 	uint64_t filters_bytes;	  /* size of the area */
+	uint64_t intents_offset;  /* events_max struct wire_intent: what a change is about to do */
 	uint64_t events_offset;	  /* struct wire_events, then events_max entries */
 	uint64_t text_offset;
 	uint64_t text_bytes;	  /* size of the area */
@@ -96,14 +97,18 @@ struct wire_session {
 	uint32_t ended;	       /* not 0: the owner has left by exit */
 	uint32_t stopped;      /* not 0: all switches are off, whatever is wanted */
 	uint64_t events_lock;  /* who registers or switches, as in wire_ring.lock */
-	uint32_t changes;      /* odd while switches, wants, checks and rules are being changed */
+	uint32_t changes;      /* odd while a change is carried out: then the intent is complete */
 	uint32_t filters_used; /* bytes of the filters area; the first WIRE_FILTERS_FIRST are never used */
 	uint32_t processes
 		[WIRE_PROCESSES_MAX]; /* pids of those that have joined and not left; 0: a free place */
 
+	uint32_t intents;	 /* entries of the intent */
+	uint32_t intent_stopped; /* what `stopped` is to become */
+
 	/* What events that are registered later are to do: strings, each ends in NUL, an empty one ends the
 	 * list; the last that matches counts. "+L:GLOB" on, for events of level L or less; "-L:GLOB" off. */
 	char rules[WIRE_RULES_MAX];
+	char intent_rules[WIRE_RULES_MAX]; /* what they are to become */
 };
 
 enum {
@@ -114,12 +119,13 @@ static_assert(offsetof(struct wire_session, uuid) == 24, "wire_session.uuid");
 static_assert(offsetof(struct wire_session, mode) == 56, "wire_session.mode");
 static_assert(offsetof(struct wire_session, packet_bytes) == 72, "wire_session.packet_bytes");
 static_assert(offsetof(struct wire_session, switches_offset) == 104, "wire_session.switches_offset");
-static_assert(offsetof(struct wire_session, owner_kind) == 192, "wire_session.owner_kind");
-static_assert(offsetof(struct wire_session, program) == 224, "wire_session.program");
-static_assert(offsetof(struct wire_session, over) == 256, "wire_session.over");
-static_assert(offsetof(struct wire_session, events_lock) == 272, "wire_session.events_lock");
-static_assert(offsetof(struct wire_session, processes) == 288, "wire_session.processes");
-static_assert(offsetof(struct wire_session, rules) == 288 + 4 * WIRE_PROCESSES_MAX, "wire_session.rules");
-static_assert(sizeof(struct wire_session) == 288 + 4 * WIRE_PROCESSES_MAX + WIRE_RULES_MAX, "wire_session");
+static_assert(offsetof(struct wire_session, owner_kind) == 200, "wire_session.owner_kind");
+static_assert(offsetof(struct wire_session, program) == 232, "wire_session.program");
+static_assert(offsetof(struct wire_session, over) == 264, "wire_session.over");
+static_assert(offsetof(struct wire_session, events_lock) == 280, "wire_session.events_lock");
+static_assert(offsetof(struct wire_session, processes) == 296, "wire_session.processes");
+static_assert(offsetof(struct wire_session, rules) == 304 + 4 * WIRE_PROCESSES_MAX, "wire_session.rules");
+static_assert(sizeof(struct wire_session) == 304 + 4 * WIRE_PROCESSES_MAX + 2 * WIRE_RULES_MAX,
+	      "wire_session");
 
 #endif

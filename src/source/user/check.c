@@ -147,7 +147,8 @@ void check_begin(const struct session *session)
 
 bool check_passes(const struct burin_site *site, const void *payload, size_t payload_bytes)
 {
-	switch (__atomic_load_n(&user_session.switches[site->id - 1], __ATOMIC_RELAXED)) {
+	/* Acquire: who sees the byte sees the check. Pairs with the release in take_effect(). */
+	switch (__atomic_load_n(&user_session.switches[site->id - 1], __ATOMIC_ACQUIRE)) {
 	case WIRE_ON:
 		return true;
 	case WIRE_CHECKED:

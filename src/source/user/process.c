@@ -62,7 +62,7 @@ static void apply_rules(const struct settings *settings)
 	for (unsigned n = 0; n < settings->rule_count; n++)
 		session_change_rule(&user_session, settings->rules[n].sign, settings->rules[n].level,
 				    settings->rules[n].glob);
-	session_change_end(&user_session);
+	session_change_commit(&user_session);
 }
 
 /* Return: whether there is a session. */
