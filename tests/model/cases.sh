@@ -2,12 +2,13 @@
 # shellcheck shell=sh disable=SC2086,SC2154,SC2034  # flags are to be split; the rest is run.sh's
 # The cases of run.sh, which sources this file.
 #
-# Flags: N slots, P words per packet, LAPS until the position wraps; R1 R2 R3 records of the writers, HANDLER those of a
+# ring.pml. Flags: N slots, P words per packet, LAPS until the position wraps; R1 R2 R3 records of the writers, HANDLER those of a
 # handler that interrupts writer 1; SAME length of all records (otherwise 1 and 2 words in turn); TICKS largest clock,
 # JUMP by which it may leap, BACKS how often it steps back, TM for 2^32; KILL how many threads may die, MOVES how often one
 # may migrate; STREAM or flight; LOCKED or restartable; READ_LATE: the reader comes at the end (cases about writers alone,
 # which can then be larger).
 
+model=ring
 TWO='-DREAD_LATE -DSTREAM -DN=3 -DR1=2 -DR2=2'
 THREE='-DREAD_LATE -DSTREAM -DN=3 -DWRITERS=3 -DR1=1 -DR2=1 -DR3=1 -DTICKS=0'
 MOVE='-DREAD_LATE -DRINGS=2 -DREADERS=2 -DMOVES=1 -DR1=2 -DR2=1 -DTICKS=0'
@@ -111,9 +112,37 @@ broken NO_SEQ_LOOK exact $WRAP
 broken SEQ_FROM_TAIL exact $WRAP
 broken CONSUMED_FIRST exact $DISCARD
 
+# snapshot.pml. Flags: N, P, LAPS, STREAM as above; R records written; SNAPSHOTS readers at once.
+model=snapshot
+SNAP='-DR=5'
+SNAPWRAP='-DP=1 -DR=8'
+SNAPREC='-DSTREAM -DN=2 -DR=4'
+SNAPRECWRAP='-DSTREAM -DN=2 -DP=1 -DR=6'
+right "flight" $SNAP
+right "flight, tail wraps" $SNAPWRAP
+right "beside a recorder" $SNAPREC
+right "beside a recorder, tail wraps" $SNAPRECWRAP
+right "two at once beside a recorder" -DSTREAM -DN=2 -DP=1 -DR=2 -DSNAPSHOTS=2
+seen lapped $SNAP
+seen renewed $SNAPWRAP
+seen lost $SNAP
+seen taken $SNAPREC
+seen full $SNAPREC
+broken NO_SECOND_LOOK exact $SNAP
+broken NO_SECOND_LOOK twice $SNAP
+broken TRUST_ALL exact $SNAP
+broken NO_SEQ_LOOK exact $SNAPWRAP
+broken HEADER_LATE exact $SNAP
+broken END_BEFORE count $SNAP
+broken STREAM_UNCHECKED exact $SNAPREC
+broken CONSUMED_BEFORE exact $SNAPREC
+broken DISTANCE kept $SNAPREC
+broken GIVES_BACK recorder $SNAPREC
+
 [ "$mode" = long ] || return 0
 optimise=O2
 memory=6000
+model=ring
 right "long: handler, death" -DREAD_LATE -DR1=1 -DR2=1 -DHANDLER=1 -DR3=0 -DTICKS=1 -DKILL=1
 right "long: two writers" -DREAD_LATE -DSTREAM -DN=3 -DR1=3 -DR2=3
 right "long: three writers" -DREAD_LATE -DSTREAM -DN=3 -DWRITERS=3 -DR1=2 -DR2=1 -DR3=1 -DTICKS=1
@@ -133,3 +162,10 @@ right "long: stream reader" -DSTREAM -DR1=2 -DR2=2 -DTICKS=2
 right "long: stream reader, death" -DSTREAM -DP=3 -DR1=2 -DR2=2 -DTICKS=0 -DKILL=1
 right "long: writers, tail wraps" -DREAD_LATE -DLAPS=1 -DP=2 -DR1=2 -DR2=5 -DTICKS=1 -DSAME=1
 right "long: two writers and a reader, tail wraps" -DP=2 -DR1=1 -DR2=5 -DTICKS=0 -DSAME=1
+model=snapshot
+right "long: flight" -DR=7
+right "long: flight, tail wraps" -DP=1 -DR=10
+right "long: beside a recorder" -DSTREAM -DN=3 -DR=5
+right "long: beside a recorder, tail wraps" -DSTREAM -DN=2 -DP=1 -DR=9
+right "long: two at once, flight" -DP=1 -DR=4 -DSNAPSHOTS=2
+right "long: two at once beside a recorder" -DSTREAM -DN=2 -DP=1 -DR=3 -DSNAPSHOTS=2
