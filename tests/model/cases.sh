@@ -139,6 +139,31 @@ broken CONSUMED_BEFORE exact $SNAPREC
 broken DISTANCE kept $SNAPREC
 broken GIVES_BACK recorder $SNAPREC
 
+# names.pml. Flags: N, P as above; K threads; WIDE records of 1 and 2 words; READER a snapshot; DEATHS of holders and
+# RETIRE, threads that end being needed: any, if not set.
+model=names
+CLEAN='-DK=6'
+CLEANSMALL='-DP=1 -DK=6'
+CLEANREAD='-DP=1 -DK=5 -DREADER -DRETIRE=0 -DDEATHS=0'
+right "cleaning, death" $CLEAN
+right "cleaning, death, packets of one record" $CLEANSMALL
+right "cleaning, death, two sizes" -DP=3 -DWIDE -DK=6
+right "snapshot" $CLEANREAD
+right "snapshot, death" -DP=1 -DK=4 -DREADER -DRETIRE=0 -DDEATHS=1
+seen resumed $CLEAN
+seen lost $CLEAN
+seen taken $CLEANREAD
+broken GIVE_FIRST kept $CLEAN
+broken GIVE_FIRST named $CLEANREAD
+broken NO_RESERVE room $CLEANSMALL
+broken NO_SEARCH room $CLEAN
+broken COPY_GROWS room $CLEAN
+broken IN_RESERVE room -DK=7 -DDEATHS=1
+broken GIVE_UP fair $CLEAN
+broken UNCHECKED exact $CLEANREAD
+broken END_ONCE named $CLEANREAD
+broken CONSUMED_LATE named $CLEANREAD
+
 [ "$mode" = long ] || return 0
 optimise=O2
 memory=6000
@@ -169,3 +194,10 @@ right "long: beside a recorder" -DSTREAM -DN=3 -DR=5
 right "long: beside a recorder, tail wraps" -DSTREAM -DN=2 -DP=1 -DR=9
 right "long: two at once, flight" -DP=1 -DR=4 -DSNAPSHOTS=2
 right "long: two at once beside a recorder" -DSTREAM -DN=2 -DP=1 -DR=3 -DSNAPSHOTS=2
+model=names
+right "long: cleaning, death" -DK=7
+right "long: cleaning, death, four packets" -DN=4 -DP=1 -DK=7
+right "long: cleaning, death, two sizes" -DP=3 -DWIDE -DK=7
+right "long: snapshot, death, ends" -DP=1 -DK=4 -DREADER -DRETIRE=1 -DDEATHS=1
+right "long: snapshot, four packets" -DN=4 -DP=1 -DK=5 -DREADER -DRETIRE=0 -DDEATHS=1
+right "long: snapshot, packets of two records" -DP=2 -DK=5 -DREADER -DRETIRE=0 -DDEATHS=1
