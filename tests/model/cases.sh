@@ -164,6 +164,40 @@ broken UNCHECKED exact $CLEANREAD
 broken END_ONCE named $CLEANREAD
 broken CONSUMED_LATE named $CLEANREAD
 
+# filter.pml. Flags: K commands; TRACEPOINTS, PASSES of each; SCRIBBLE somebody else writes into the area.
+model=filter
+FILTER='-DK=2'
+FILTERONE='-DK=3 -DTRACEPOINTS=1 -DPASSES=2'
+right "two tracepoints" $FILTER
+right "one tracepoint, two passes" $FILTERONE
+right "scribbled upon" -DK=1 -DSCRIBBLE
+seen shared $FILTER
+seen changed $FILTER
+seen bad -DK=1 -DTRACEPOINTS=1 -DPASSES=2 -DSCRIBBLE
+broken SWITCH_FIRST rule $FILTER
+broken OFFSET_FIRST rule $FILTER
+broken USED_LAST rule $FILTERONE
+broken IN_PLACE rule $FILTER
+broken LOADS_SWAPPED rule $FILTER
+broken SHARED_COPY verified -DK=1 -DSCRIBBLE
+
+# switch.pml. Flags: K commands, EVENTS, NEWCOMERS that are registered meanwhile, LISTERS, TRIES of a lister.
+model=switch
+LIST='-DK=2 -DNEWCOMERS=0'
+REGISTER='-DK=3 -DLISTERS=0'
+right "listing" $LIST
+right "registration" $REGISTER
+right "listing, registration" -DK=1 -DEVENTS=1
+seen repaired $LIST
+seen again $LIST
+seen halfway $LIST
+broken NOT_REPAIRED listing $LIST
+broken NO_SECOND_COUNT listing $LIST
+broken NO_REPAIR truth $LIST
+broken UNLOCKED between $REGISTER
+broken STOP_FORGETS meant $REGISTER
+broken HOPES progress $LIST
+
 [ "$mode" = long ] || return 0
 optimise=O2
 memory=6000
@@ -201,3 +235,12 @@ right "long: cleaning, death, two sizes" -DP=3 -DWIDE -DK=7
 right "long: snapshot, death, ends" -DP=1 -DK=4 -DREADER -DRETIRE=1 -DDEATHS=1
 right "long: snapshot, four packets" -DN=4 -DP=1 -DK=5 -DREADER -DRETIRE=0 -DDEATHS=1
 right "long: snapshot, packets of two records" -DP=2 -DK=5 -DREADER -DRETIRE=0 -DDEATHS=1
+model=filter
+right "long: two tracepoints" -DK=3
+right "long: scribbled upon" -DK=2 -DSCRIBBLE
+right "long: all copy to one place, nobody scribbles" -DK=2 -DSHARED_COPY
+model=switch
+right "long: listing" -DK=3 -DNEWCOMERS=0
+right "long: listing, registration" -DK=2
+right "long: listing, registration, one try" -DK=2 -DTRIES=1
+right "long: two listings" -DK=1 -DNEWCOMERS=0 -DLISTERS=2

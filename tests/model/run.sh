@@ -111,7 +111,7 @@ memory=3000
 # shellcheck source=cases.sh
 . "$here/cases.sh"
 
-for model in ring snapshot names; do
+for model in ring snapshot names filter switch; do
 	files=$here/$model.pml
 	[ "$model" = ring ] && files="$files $here/reader.pml"
 	# shellcheck disable=SC2086  # one file or two
