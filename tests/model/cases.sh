@@ -139,15 +139,17 @@ broken CONSUMED_BEFORE exact $SNAPREC
 broken DISTANCE kept $SNAPREC
 broken GIVES_BACK recorder $SNAPREC
 
-# names.pml. Flags: N, P as above; K threads; WIDE records of 1 and 2 words; READER a snapshot; DEATHS of holders and
-# RETIRE, threads that end being needed: any, if not set.
+# names.pml. Flags: N, P as above; K threads; WIDE records of 1 and 2 words; FORMS compact first in a packet, then
+# extended; READER a snapshot; DEATHS of holders and RETIRE, threads that end being needed: any, if not set.
 model=names
 CLEAN='-DK=6'
 CLEANSMALL='-DP=1 -DK=6'
+CLEANFORM='-DP=3 -DFORMS -DK=6'
 CLEANREAD='-DP=1 -DK=5 -DREADER -DRETIRE=0 -DDEATHS=0'
 right "cleaning, death" $CLEAN
 right "cleaning, death, packets of one record" $CLEANSMALL
 right "cleaning, death, two sizes" -DP=3 -DWIDE -DK=6
+right "cleaning, death, extended form" $CLEANFORM
 right "snapshot" $CLEANREAD
 right "snapshot, death" -DP=1 -DK=4 -DREADER -DRETIRE=0 -DDEATHS=1
 seen resumed $CLEAN
@@ -158,6 +160,7 @@ broken GIVE_FIRST named $CLEANREAD
 broken NO_RESERVE room $CLEANSMALL
 broken NO_SEARCH room $CLEAN
 broken COPY_GROWS room $CLEAN
+broken COMPACT room $CLEANFORM
 broken IN_RESERVE room -DK=7 -DDEATHS=1
 broken GIVE_UP fair $CLEAN
 broken UNCHECKED exact $CLEANREAD
@@ -192,6 +195,7 @@ seen repaired $LIST
 seen again $LIST
 seen halfway $LIST
 broken NOT_REPAIRED listing $LIST
+broken BYTES_ONLY listing $LIST
 broken NO_SECOND_COUNT listing $LIST
 broken NO_REPAIR truth $LIST
 broken UNLOCKED between $REGISTER
@@ -232,6 +236,7 @@ model=names
 right "long: cleaning, death" -DK=7
 right "long: cleaning, death, four packets" -DN=4 -DP=1 -DK=7
 right "long: cleaning, death, two sizes" -DP=3 -DWIDE -DK=7
+right "long: cleaning, death, extended form" -DP=4 -DFORMS -DK=7 -DDEATHS=2
 right "long: snapshot, death, ends" -DP=1 -DK=4 -DREADER -DRETIRE=1 -DDEATHS=1
 right "long: snapshot, four packets" -DN=4 -DP=1 -DK=5 -DREADER -DRETIRE=0 -DDEATHS=1
 right "long: snapshot, packets of two records" -DP=2 -DK=5 -DREADER -DRETIRE=0 -DDEATHS=1

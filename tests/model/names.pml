@@ -24,7 +24,8 @@
  *
  *   One process holds the lock, dies after any store, and begins anew as the next holder: ring.pml has shown that
  *   holders exclude each other, that a dead one's lock is taken over, and that its stores have all happened.
- *   Records are 1 word, or with WIDE 1 and 2 in turn. One name per thread: `uid`.
+ *   Records are 1 word, with WIDE 1 and 2 in turn, with FORMS one more but for a packet's first (the extended form).
+ *   One name per thread: `uid`.
  *   A look at tail and sequence is one step, and the position does not wrap: snapshot.pml has both.
  *   The holder's scan of the ring is one step: nobody stores into it meanwhile.
  *   Who is needed ends at any moment (a thread died, and its records have left the rings); nobody becomes needed again.
@@ -64,8 +65,23 @@
 #else
 #define TRIES N
 #endif
+/* What the full time adds to a record that is not its packet's first. */
+#ifndef FORMS
+#define choose_form() more = 0
+#elif defined(COMPACT)
+#define choose_form() if :: more = 0 :: more = 1 fi /* broken: only if the clock says so */
+#else
+#define choose_form() more = 1
+#endif
+/* Words, forms apart, that a packet without room for another record holds at least. */
+#ifdef FORMS
+#define FULL (1 + (P - 1) / 2)
+#else
+#define FULL (P - WORDS_MAX + 1)
+#endif
+#define FITS(words) (used + (words) + (used == 0 -> 0 : more) <= P)
 #ifdef COPY_GROWS
-#define COPY_WORDS(uid) (WORDS(uid) + 1) /* broken: a field that only copies have, or a full time */
+#define COPY_WORDS(uid) (WORDS(uid) + 1) /* broken: a field that only copies have */
 #else
 #define COPY_WORDS(uid) WORDS(uid)
 #endif
@@ -123,6 +139,10 @@ short must;	  /* of those, announced before the snapshot began */
 /* Append `words` words of uid x, in a new packet if `fresh`. */
 inline append(x, words)
 {
+	atomic {
+		length = words + (fresh || used == 0 -> 0 : more);
+		more = 0
+	};
 	if
 	:: fresh ->
 		if
@@ -133,7 +153,7 @@ inline append(x, words)
 	:: else -> STORE(mem[SLOT(last) * P + used] = x)
 	fi;
 	if
-	:: words > 1 -> STORE(mem[SLOT(last + fresh) * P + (fresh -> 0 : used) + 1] = PAYLOAD + x)
+	:: length > 1 -> STORE(mem[SLOT(last + fresh) * P + (fresh -> 0 : used) + 1] = PAYLOAD + x)
 	:: else
 	fi;
 	STORE(
@@ -141,7 +161,8 @@ inline append(x, words)
 		:: fresh -> last++; used = 0; held[SLOT(last)] = 0
 		:: else
 		fi;
-		used = used + words;
+		used = used + length;
+		length = 0;
 		held[SLOT(last)] = held[SLOT(last)] | BIT(x);
 		fresh = false)
 }
@@ -197,7 +218,7 @@ inline give()
 
 proctype holder()
 {
-	byte me, x, i, cleanings, weight, deaths;
+	byte me, x, i, cleanings, weight, deaths, more, length;
 	short copied;
 	bool fresh;
 
@@ -213,16 +234,17 @@ next:	atomic {
 	};
 again:	atomic {
 		fresh = false;
+		choose_form();
 		copied = 0;
 		if
 #ifndef IN_RESERVE
 		:: last - consumed >= N - 1 && RESERVE -> SEEN(resumed); goto clean
-		:: (last - consumed < N - 1 || !RESERVE) && used + WORDS(me) <= P
+		:: (last - consumed < N - 1 || !RESERVE) && FITS(WORDS(me))
 #else
 		/* broken: a record goes where there is room, the reserve too */
-		:: used + WORDS(me) <= P
+		:: FITS(WORDS(me))
 #endif
-		:: used + WORDS(me) > P && last + 1 - consumed < N - RESERVE -> fresh = true
+		:: !FITS(WORDS(me)) && last + 1 - consumed < N - RESERVE -> fresh = true
 		:: else -> goto clean
 		fi
 	};
@@ -230,10 +252,11 @@ again:	atomic {
 	STORE(needed = needed | (alive & BIT(me)); goto next);
 
 clean:	atomic {
+		more = 0;
 		if
 		:: cleanings == TRIES ->
 			SEEN(lost);
-			CHECK(fair, weight > (N - 1) * (P - WORDS_MAX + 1));
+			CHECK(fair, weight > (N - 1) * FULL);
 			alive = alive & ~BIT(me);
 			goto next
 		:: else -> cleanings++
@@ -244,10 +267,11 @@ clean:	atomic {
 #endif
 copy:	atomic {
 		choose();
+		choose_form();
 		if
 		:: x == 0 -> goto give_back
-		:: x != 0 && used + COPY_WORDS(x) <= P
-		:: x != 0 && used + COPY_WORDS(x) > P && last + 1 - consumed < N -> fresh = true
+		:: x != 0 && FITS(COPY_WORDS(x))
+		:: x != 0 && !FITS(COPY_WORDS(x)) && last + 1 - consumed < N -> fresh = true
 		:: else -> CHECK(room, false); goto finish
 		fi;
 #ifdef NO_SEARCH
@@ -258,13 +282,14 @@ copy:	atomic {
 	append(x, COPY_WORDS(x));
 	goto copy;
 give_back:
+	atomic { more = 0 };
 #ifndef GIVE_FIRST
 	STORE(give());
 #endif
 	goto again;
 
 	/* Killed: what it stored stays, the next one begins. Its thread ends with it. */
-dies:	atomic { deaths = deaths + (DEATHS < K); alive = alive & ~BIT(me); x = 0; i = 0; weight = 0; copied = 0; fresh = false; goto next };
+dies:	atomic { deaths = deaths + (DEATHS < K); alive = alive & ~BIT(me); x = 0; i = 0; weight = 0; copied = 0; more = 0; length = 0; fresh = false; goto next };
 finish:	skip
 }
 

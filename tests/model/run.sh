@@ -114,7 +114,7 @@ memory=3000
 for model in ring snapshot names filter switch; do
 	files=$here/$model.pml
 	[ "$model" = ring ] && files="$files $here/reader.pml"
-	# shellcheck disable=SC2086  # one file or two
+	# shellcheck disable=SC2086,SC2013  # one file or two; words are lines
 	for assertion in $(sed -n 's/.*CHECK(\([a-z]*\),.*/\1/p' $files | sort -u); do
 		case $tripped in
 		*" $model:$assertion "*) ;;

@@ -4,16 +4,16 @@
  * sees of a change.
  *
  * State: the rule for events to come, `stopped`, and per event what is wanted and the effective byte, which is
- * stopped ? off : wanted. All are changed under the lock. `count` is odd while a command changes them.
+ * stopped ? off : wanted. All are changed under the lock, by carrying out `intent`: what the last command was told. Carrying it
+ * out twice is the same as once. `count` is odd from the moment that the intent holds to the moment that all is done.
  *
- *   command   lock; count |= 1 (a dead one may have left it odd); the change (rule and wants, or stopped); ALL
- *             effective bytes from it; count + 1; unlock.
+ *   command   lock; if the count is odd, its owner died: carry out its intent, count + 1. Then one's own: intent; count + 1;
+ *             carry it out: (rule and wants, or stopped), then ALL effective bytes; count + 1. Unlock.
  *   register  lock; wants from the rule, byte, number of events last; unlock. No count: an event appears whole.
- *   list      count, everything, count again: good if it was even and is the same. After TRIES in vain: lock; if the count
- *             is odd, its owner died: all effective bytes anew, count + 1; read; unlock.
+ *   list      count, everything, count again: good if it was even and is the same. After TRIES in vain: lock; as a command
+ *             if the count is odd; read; unlock.
  *
- * A command that died half way has changed some events: what is wanted is then what is wanted, a listing says so
- * truly, and the next command goes on from there.
+ * So a command is all or nothing, even if it is killed: its commit is the count that becomes odd.
  *
  * What is abstracted, and why that is sound
  *
@@ -23,7 +23,7 @@
  *   and a load fence (acquire) before it is loaded again; that is not modelled.
  *   A value wanted is a command's number; 0 is off. Each command changes all events. Filters are part of the value.
  *
- *   listing   a view is the state between two commands (or after a dead one): no part of a change
+ *   listing   a view is the state between two commands: what the last one that was committed asked for, and no part of it
  *   truth     the effective bytes in it are those that it explains
  *   between   no event falls between a rule and its registration
  *   meant     when a command returns, each event has what was last asked for, or is stopped
@@ -70,15 +70,17 @@ hidden byte listing = LISTING, truth = TRUTH, between = BETWEEN, meant = MEANT, 
 
 bool lock;
 byte count;
+byte intent; /* number of a command that sets all events; or: */
+#define STOP 100
+#define GO 101
 byte rule;
 bool stopped;
 byte events = EVENTS;
 byte wants[EVENTS_MAX];
 byte effective[EVENTS_MAX];
-/* ghosts */
-byte asked[EVENTS_MAX]; /* by commands and rules */
-bool changing;		/* a living command is at it */
-bool partial;		/* one died at it, and no other has set all since */
+/* ghosts: of the last command that was committed */
+byte asked;
+bool asked_stop;
 byte ended;
 
 #define EFFECTIVE(e) (stopped -> 0 : wants[e])
@@ -92,63 +94,88 @@ byte ended;
 #define LOCK                                                                                                       \
 	atomic { !lock -> lock = true }
 
-proctype command()
+inline carry_out()
 {
-	byte n, e;
-	bool stop, go;
-
-next:	atomic {
-		e = 0; stop = false; go = false;
-		n++;
-		if
-		:: n > K -> goto done
-		:: n <= K
-		:: n <= K -> stop = true
-		:: n <= K && stopped -> go = true
-		fi
-	};
-	LOCK;
-#ifdef NOT_REPAIRED
-	STORE(changing = true; count++); /* broken: even, if it was left odd */
-#else
-	STORE(changing = true; count = count | 1);
-#endif
 	if
-#ifdef STOP_FORGETS
-	:: stop || go -> STORE(stopped = stop);
-	   do
-	   :: stop && e < events -> STORE(wants[e] = 0; e++) /* broken */
-	   :: else -> break
-	   od
-#else
-	:: stop || go -> STORE(stopped = stop)
-#endif
-	:: else ->
-		STORE(rule = n);
-		do
-		:: e < events -> STORE(wants[e] = n; asked[e] = n; partial = true; e++)
-		:: else -> break
-		od;
-		atomic { partial = false }
+	:: intent >= STOP -> STORE(stopped = (intent == STOP))
+	:: else -> STORE(rule = intent)
 	fi;
+	e = 0;
+	do
+#ifdef STOP_FORGETS
+	:: intent == STOP && e < events -> STORE(wants[e] = 0; e++) /* broken */
+#endif
+	:: intent < STOP && e < events -> STORE(wants[e] = intent; e++)
+	:: else -> break
+	od;
+	all_effective()
+}
+
+inline all_effective()
+{
 	e = 0;
 	do
 	:: e < events -> STORE(effective[e] = EFFECTIVE(e); e++)
 	:: else -> break
-	od;
-	STORE(count++; changing = false);
+	od
+}
+
+/* For whoever has got the lock. */
+inline repair()
+{
+	if
+#ifndef NOT_REPAIRED
+	:: count % 2 == 1 ->
+		SEEN(repaired);
+#ifdef BYTES_ONLY
+		all_effective(); /* broken: what was wanted stays half done */
+#else
+		carry_out();
+#endif
+		STORE(count++)
+#endif
+	:: else
+	fi;
+	e = 0
+}
+
+proctype command()
+{
+	byte n, e, told;
+
+next:	atomic {
+		e = 0; told = 0;
+		n++;
+		if
+		:: n > K -> goto done
+		:: n <= K -> told = n
+		:: n <= K -> told = STOP
+		:: n <= K && asked_stop -> told = GO
+		fi
+	};
+	LOCK;
+	repair();
+	STORE(intent = told);
+	STORE(
+		count++;
+		if
+		:: told >= STOP -> asked_stop = (told == STOP)
+		:: else -> asked = told
+		fi);
+	carry_out();
+	STORE(count++);
 	atomic {
 		e = 0;
 		do
 		:: e < events ->
-			CHECK(meant, effective[e] == (stopped -> 0 : asked[e]));
-			CHECK(between, partial || wants[e] == rule);
+			CHECK(meant, effective[e] == (asked_stop -> 0 : asked));
+			CHECK(between, wants[e] == asked);
 			e++
 		:: else -> break
 		od
 	};
 	atomic { lock = false; goto next };
-dies:	atomic { partial = partial || (changing && !stop && !go); SEEN(halfway); changing = false; lock = false; goto next };
+dies:	atomic { SEEN(halfway); lock = false; goto next };
 done:	atomic { n = 0; ended++ }
 }
 
@@ -162,13 +189,13 @@ next:	atomic {
 		!lock -> lock = true
 #endif
 	};
-	STORE(wants[events] = rule; asked[events] = rule);
+	STORE(wants[events] = rule);
 	STORE(effective[events] = EFFECTIVE(events));
 	STORE(events++);
 	atomic {
 		left--;
 #ifndef UNLOCKED
-		CHECK(between, partial || wants[events - 1] == rule);
+		CHECK(between, count % 2 == 1 || wants[events - 1] == asked);
 		lock = false;
 #endif
 		if
@@ -191,7 +218,7 @@ inline judge()
 	e = 0;
 	do
 	:: e < m ->
-		CHECK(listing, !changing && w[e] == wants[e] && st == stopped);
+		CHECK(listing, w[e] == asked && st == asked_stop);
 		CHECK(truth, b[e] == (st -> 0 : w[e]));
 		e++
 	:: else -> break
@@ -238,19 +265,9 @@ look:	atomic {
 	};
 
 take:	LOCK;
-	if
 #ifndef NO_REPAIR
-	:: count % 2 == 1 ->
-		SEEN(repaired);
-		e = 0;
-		do
-		:: e < events -> STORE(effective[e] = EFFECTIVE(e); e++)
-		:: else -> break
-		od;
-		STORE(count++)
+	repair();
 #endif
-	:: else
-	fi;
 	atomic {
 		m = events;
 		st = stopped;
