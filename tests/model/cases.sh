@@ -2,12 +2,13 @@
 # shellcheck shell=sh disable=SC2086,SC2154,SC2034  # flags are to be split; the rest is run.sh's
 # The cases of run.sh, which sources this file.
 #
-# Flags: N slots, P words per packet, LAPS until the position wraps; R1 R2 R3 records of the writers, HANDLER those of a
+# ring.pml. Flags: N slots, P words per packet, LAPS until the position wraps; R1 R2 R3 records of the writers, HANDLER those of a
 # handler that interrupts writer 1; SAME length of all records (otherwise 1 and 2 words in turn); TICKS largest clock,
 # JUMP by which it may leap, BACKS how often it steps back, TM for 2^32; KILL how many threads may die, MOVES how often one
 # may migrate; STREAM or flight; LOCKED or restartable; READ_LATE: the reader comes at the end (cases about writers alone,
 # which can then be larger).
 
+model=ring
 TWO='-DREAD_LATE -DSTREAM -DN=3 -DR1=2 -DR2=2'
 THREE='-DREAD_LATE -DSTREAM -DN=3 -DWRITERS=3 -DR1=1 -DR2=1 -DR3=1 -DTICKS=0'
 MOVE='-DREAD_LATE -DRINGS=2 -DREADERS=2 -DMOVES=1 -DR1=2 -DR2=1 -DTICKS=0'
@@ -111,9 +112,100 @@ broken NO_SEQ_LOOK exact $WRAP
 broken SEQ_FROM_TAIL exact $WRAP
 broken CONSUMED_FIRST exact $DISCARD
 
+# snapshot.pml. Flags: N, P, LAPS, STREAM as above; R records written; SNAPSHOTS readers at once.
+model=snapshot
+SNAP='-DR=5'
+SNAPWRAP='-DP=1 -DR=8'
+SNAPREC='-DSTREAM -DN=2 -DR=4'
+SNAPRECWRAP='-DSTREAM -DN=2 -DP=1 -DR=6'
+right "flight" $SNAP
+right "flight, tail wraps" $SNAPWRAP
+right "beside a recorder" $SNAPREC
+right "beside a recorder, tail wraps" $SNAPRECWRAP
+right "two at once beside a recorder" -DSTREAM -DN=2 -DP=1 -DR=2 -DSNAPSHOTS=2
+seen lapped $SNAP
+seen renewed $SNAPWRAP
+seen lost $SNAP
+seen taken $SNAPREC
+seen full $SNAPREC
+broken NO_SECOND_LOOK exact $SNAP
+broken NO_SECOND_LOOK twice $SNAP
+broken TRUST_ALL exact $SNAP
+broken NO_SEQ_LOOK exact $SNAPWRAP
+broken HEADER_LATE exact $SNAP
+broken END_BEFORE count $SNAP
+broken STREAM_UNCHECKED exact $SNAPREC
+broken CONSUMED_BEFORE exact $SNAPREC
+broken DISTANCE kept $SNAPREC
+broken GIVES_BACK recorder $SNAPREC
+
+# names.pml. Flags: N, P as above; K threads; WIDE records of 1 and 2 words; FORMS compact first in a packet, then
+# extended; READER a snapshot; DEATHS of holders and RETIRE, threads that end being needed: any, if not set.
+model=names
+CLEAN='-DK=6'
+CLEANSMALL='-DP=1 -DK=6'
+CLEANFORM='-DP=3 -DFORMS -DK=6'
+CLEANREAD='-DP=1 -DK=5 -DREADER -DRETIRE=0 -DDEATHS=0'
+right "cleaning, death" $CLEAN
+right "cleaning, death, packets of one record" $CLEANSMALL
+right "cleaning, death, two sizes" -DP=3 -DWIDE -DK=6
+right "cleaning, death, extended form" $CLEANFORM
+right "snapshot" $CLEANREAD
+right "snapshot, death" -DP=1 -DK=4 -DREADER -DRETIRE=0 -DDEATHS=1
+seen resumed $CLEAN
+seen lost $CLEAN
+seen taken $CLEANREAD
+broken GIVE_FIRST kept $CLEAN
+broken GIVE_FIRST named $CLEANREAD
+broken NO_RESERVE room $CLEANSMALL
+broken NO_SEARCH room $CLEAN
+broken COPY_GROWS room $CLEAN
+broken COMPACT room $CLEANFORM
+broken IN_RESERVE room -DK=7 -DDEATHS=1
+broken GIVE_UP fair $CLEAN
+broken UNCHECKED exact $CLEANREAD
+broken END_ONCE named $CLEANREAD
+broken CONSUMED_LATE named $CLEANREAD
+
+# filter.pml. Flags: K commands; TRACEPOINTS, PASSES of each; SCRIBBLE somebody else writes into the area.
+model=filter
+FILTER='-DK=2'
+FILTERONE='-DK=3 -DTRACEPOINTS=1 -DPASSES=2'
+right "two tracepoints" $FILTER
+right "one tracepoint, two passes" $FILTERONE
+right "scribbled upon" -DK=1 -DSCRIBBLE
+seen shared $FILTER
+seen changed $FILTER
+seen bad -DK=1 -DTRACEPOINTS=1 -DPASSES=2 -DSCRIBBLE
+broken SWITCH_FIRST rule $FILTER
+broken OFFSET_FIRST rule $FILTER
+broken USED_LAST rule $FILTERONE
+broken IN_PLACE rule $FILTER
+broken LOADS_SWAPPED rule $FILTER
+broken SHARED_COPY verified -DK=1 -DSCRIBBLE
+
+# switch.pml. Flags: K commands, EVENTS, NEWCOMERS that are registered meanwhile, LISTERS, TRIES of a lister.
+model=switch
+LIST='-DK=2 -DNEWCOMERS=0'
+REGISTER='-DK=3 -DLISTERS=0'
+right "listing" $LIST
+right "registration" $REGISTER
+right "listing, registration" -DK=1 -DEVENTS=1
+seen repaired $LIST
+seen again $LIST
+seen halfway $LIST
+broken NOT_REPAIRED listing $LIST
+broken BYTES_ONLY listing $LIST
+broken NO_SECOND_COUNT listing $LIST
+broken NO_REPAIR truth $LIST
+broken UNLOCKED between $REGISTER
+broken STOP_FORGETS meant $REGISTER
+broken HOPES progress $LIST
+
 [ "$mode" = long ] || return 0
 optimise=O2
 memory=6000
+model=ring
 right "long: handler, death" -DREAD_LATE -DR1=1 -DR2=1 -DHANDLER=1 -DR3=0 -DTICKS=1 -DKILL=1
 right "long: two writers" -DREAD_LATE -DSTREAM -DN=3 -DR1=3 -DR2=3
 right "long: three writers" -DREAD_LATE -DSTREAM -DN=3 -DWRITERS=3 -DR1=2 -DR2=1 -DR3=1 -DTICKS=1
@@ -133,3 +225,27 @@ right "long: stream reader" -DSTREAM -DR1=2 -DR2=2 -DTICKS=2
 right "long: stream reader, death" -DSTREAM -DP=3 -DR1=2 -DR2=2 -DTICKS=0 -DKILL=1
 right "long: writers, tail wraps" -DREAD_LATE -DLAPS=1 -DP=2 -DR1=2 -DR2=5 -DTICKS=1 -DSAME=1
 right "long: two writers and a reader, tail wraps" -DP=2 -DR1=1 -DR2=5 -DTICKS=0 -DSAME=1
+model=snapshot
+right "long: flight" -DR=7
+right "long: flight, tail wraps" -DP=1 -DR=10
+right "long: beside a recorder" -DSTREAM -DN=3 -DR=5
+right "long: beside a recorder, tail wraps" -DSTREAM -DN=2 -DP=1 -DR=9
+right "long: two at once, flight" -DP=1 -DR=4 -DSNAPSHOTS=2
+right "long: two at once beside a recorder" -DSTREAM -DN=2 -DP=1 -DR=3 -DSNAPSHOTS=2
+model=names
+right "long: cleaning, death" -DK=7
+right "long: cleaning, death, four packets" -DN=4 -DP=1 -DK=7
+right "long: cleaning, death, two sizes" -DP=3 -DWIDE -DK=7
+right "long: cleaning, death, extended form" -DP=4 -DFORMS -DK=7 -DDEATHS=2
+right "long: snapshot, death, ends" -DP=1 -DK=4 -DREADER -DRETIRE=1 -DDEATHS=1
+right "long: snapshot, four packets" -DN=4 -DP=1 -DK=5 -DREADER -DRETIRE=0 -DDEATHS=1
+right "long: snapshot, packets of two records" -DP=2 -DK=5 -DREADER -DRETIRE=0 -DDEATHS=1
+model=filter
+right "long: two tracepoints" -DK=3
+right "long: scribbled upon" -DK=2 -DSCRIBBLE
+right "long: all copy to one place, nobody scribbles" -DK=2 -DSHARED_COPY
+model=switch
+right "long: listing" -DK=3 -DNEWCOMERS=0
+right "long: listing, registration" -DK=2
+right "long: listing, registration, one try" -DK=2 -DTRIES=1
+right "long: two listings" -DK=1 -DNEWCOMERS=0 -DLISTERS=2

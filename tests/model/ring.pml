@@ -101,10 +101,8 @@
 #define PIDS 8
 #define REBORN_THREAD 3
 
-/* Named assertions; a variant is run with its own alone. */
-#ifndef ALL
-#define ALL 1
-#endif
+#include "check.pml"
+
 #ifndef EXACT
 #define EXACT ALL
 #endif
@@ -137,10 +135,6 @@
 #endif
 hidden byte exact = EXACT, twice = TWICE, order = ORDER, decode = DECODE, window = WINDOW, count = COUNT;
 hidden byte lostfull = LOSTFULL, steps = STEPS, mutex = MUTEX, progress = PROGRESS;
-#define CHECK(name, cond) assert(!name || (cond))
-
-/* Witnesses: with -DWITNESS=x the case must FAIL at SEEN(x), which shows that it gets there. */
-#ifdef WITNESS
 #define W_restart 1
 #define W_overwritten 2
 #define W_discard 3
@@ -155,12 +149,6 @@ hidden byte lostfull = LOSTFULL, steps = STEPS, mutex = MUTEX, progress = PROGRE
 #define W_wrapped 12
 #define W_renewed 14
 #define W_closed 13
-#define W_cat(x) W_##x
-#define W_num(x) W_cat(x)
-#define SEEN(name) assert(W_##name != W_num(WITNESS))
-#else
-#define SEEN(name) skip
-#endif
 
 /* The tail, one word. */
 #define TAIL(pos, n) ((pos) * 16 + (n))

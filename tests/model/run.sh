@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# run.sh [quick|long] - verify the ring's protocol, and that the model can tell it from broken ones (README.md).
+# run.sh [quick|long] - verify the protocols, and that the models can tell them from broken ones (README.md).
 #
 # Three kinds of case: `right` must verify; `seen` must fail at a witness, which shows that what the case is about
 # does happen in it; `broken` is a variant that must fail at the assertion named, alone. An assertion that no variant
@@ -37,7 +37,7 @@ verify()
 	result="did not run"
 	states=0
 	seconds=$(date +%s.%N)
-	if ! spin -a "$@" "$here/ring.pml" >spin.out 2>&1; then
+	if ! spin -a "$@" "$here/$model.pml" >spin.out 2>&1; then
 		result="spin: $(head -n 1 spin.out)"
 	elif ! "$cc" "-$level" -w -DSAFETY -DNOREDUCE -DMEMLIM="$memory" -o pan pan.c >cc.out 2>&1; then
 		result="cc: $(head -n 1 cc.out)"
@@ -60,9 +60,9 @@ verify()
 report()
 {
 	if [ "$1" = yes ]; then
-		echo "ok model: $2 ($states states, $seconds s)$3"
+		echo "ok $model: $2 ($states states, $seconds s)$3"
 	else
-		echo "not ok model: $2 ($states states, $seconds s): $result"
+		echo "not ok $model: $2 ($states states, $seconds s): $result"
 		failed=$((failed + 1))
 	fi
 }
@@ -100,7 +100,7 @@ broken()
 	verify O0 "$@" -D"$name" -DALL=0 -D"$only"=1
 	if [ "$result" = "$assertion" ]; then
 		report yes "broken: $name" ", caught by: $assertion"
-		tripped="$tripped $assertion "
+		tripped="$tripped $model:$assertion "
 	else
 		report no "broken: $name, not caught by $assertion" ""
 	fi
@@ -111,13 +111,16 @@ memory=3000
 # shellcheck source=cases.sh
 . "$here/cases.sh"
 
-assertions=$(cat "$here/ring.pml" "$here/reader.pml" | sed -n 's/.*CHECK(\([a-z]*\),.*/\1/p' | sort -u)
-for assertion in $assertions; do
-	[ "$assertion" = name ] && continue # the macro's own definition
-	case $tripped in
-	*" $assertion "*) ;;
-	*) echo "not ok model: no variant trips the assertion: $assertion"; failed=$((failed + 1)) ;;
-	esac
+for model in ring snapshot names filter switch; do
+	files=$here/$model.pml
+	[ "$model" = ring ] && files="$files $here/reader.pml"
+	# shellcheck disable=SC2086,SC2013  # one file or two; words are lines
+	for assertion in $(sed -n 's/.*CHECK(\([a-z]*\),.*/\1/p' $files | sort -u); do
+		case $tripped in
+		*" $model:$assertion "*) ;;
+		*) echo "not ok $model: no variant trips the assertion: $assertion"; failed=$((failed + 1)) ;;
+		esac
+	done
 done
 echo "model: $failed failed, $(($(date +%s) - started)) s"
 [ "$failed" -eq 0 ]
