@@ -45,7 +45,10 @@ static __attribute__((noinline)) const char *walk(uint64_t types, unsigned arg, 
 	}
 }
 
-/* A string that the text equals, or as a glob matches. */
+/*
+ * A string that the text equals, or as a glob matches. The first byte mostly tells, and is cheaper to load from
+ * what was just stored than the many at once that memcmp() loads.
+ */
 static __attribute__((noinline)) bool text_holds(const struct wire_filter *filter,
 						 const struct wire_filter_test *test, const char *at,
 						 const char *end)
@@ -53,7 +56,7 @@ static __attribute__((noinline)) bool text_holds(const struct wire_filter *filte
 	const char *text = (const char *)filter + test->low;
 
 	if (test->op % WIRE_FILTER_WALK == WIRE_FILTER_TEXT)
-		return (size_t)(end - at) >= test->span && memcmp(at, text, test->span) == 0;
+		return (size_t)(end - at) >= test->span && *at == *text && memcmp(at, text, test->span) == 0;
 	return memchr(at, 0, (size_t)(end - at)) && glob_match(text, at);
 }
 
