@@ -10,8 +10,8 @@
 
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "control/listing.h"
 #include "control/target.h"
+#include "session/stat.h"
 #include "view/buffer.h"
 
 const char cmd_ls_help[] =

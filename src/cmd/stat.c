@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/target.h"
-#include "control/listing.h"
+#include "session/stat.h"
 #include "view/buffer.h"
 
 const char cmd_stat_help[] =

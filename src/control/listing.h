@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What is in a session: its events and what they do, its rings and how full they are. Copies, checked. */
+/* What is in a session: its events and what they do. Copies, checked. */
 #ifndef BURIN_CONTROL_LISTING_H
 #define BURIN_CONTROL_LISTING_H
 
@@ -36,29 +36,5 @@ struct listing {
  */
 int listing_read(struct listing *listing, struct session *session);
 void listing_free(struct listing *listing);
-
-/* One ring's state. */
-struct ring_state {
-	uint64_t written; /* records, ever */
-	uint64_t lost[WIRE_LOST_CAUSES];
-	uint64_t clock_steps;
-	uint32_t packets_used; /* of those that the ring has */
-	uint32_t packets;
-	bool used;
-};
-
-/* ring_state_read - how a ring stands. Context: any; a scribbled ring gives nonsense, no fault. */
-void ring_state_read(struct session *session, unsigned index, struct ring_state *state);
-
-/* Sums over the rings of a session. */
-struct session_stat {
-	uint64_t written, lost[WIRE_LOST_CAUSES], clock_steps;
-	uint64_t names_written, names_lost;
-	uint64_t sampled_out, limited;
-	uint64_t used_bytes, room_bytes; /* of the buffers that have been used */
-	unsigned rings;			 /* that have been used */
-};
-
-void session_stat_read(struct session *session, struct session_stat *stat);
 
 #endif

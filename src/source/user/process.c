@@ -26,8 +26,8 @@ struct session user_session;
 uint32_t burin_string_max = WIRE_STRING_MAX;
 
 static bool begun;
-static char own_path
-	[SESSION_PATH_MAX]; /* of the session that this program, or the one it was forked from, made */
+static char session_path[SESSION_PATH_MAX];
+static bool is_own; /* this program, or the one that it was forked from, made the session */
 
 void process_complain(const char *what, const char *why, int error)
 {
@@ -80,11 +80,12 @@ static bool begin_own(void)
 		process_complain("settings", settings.fault, -EINVAL);
 	if (settings.off)
 		return false;
-	error = session_own(&user_session, &settings.session, own_path, &why);
+	error = session_own(&user_session, &settings.session, session_path, &why);
 	if (error && settings.rule_count)
 		process_complain("no session", why, error);
 	if (error)
 		return false;
+	is_own = true;
 	directory_collect(&settings.limits, false);
 	if (session_event_count(&user_session) == 0)
 		apply_rules(&settings);
@@ -106,6 +107,7 @@ void process_begin(void)
 			process_complain(path, why, error);
 		if (error)
 			return;
+		snprintf(session_path, sizeof(session_path), "%s", path);
 	} else if (!begin_own()) {
 		return;
 	}
@@ -113,6 +115,11 @@ void process_begin(void)
 	check_begin(&user_session);
 	if (!have_rseq_at_all())
 		stage_careful();
+}
+
+const char *process_session_path(void)
+{
+	return session_path;
 }
 
 int burin_active(void)
@@ -136,8 +143,8 @@ static void leave(void)
 	others = session_exit(&user_session);
 	if (user_session.geometry.owner == (uint32_t)getpid())
 		__atomic_store_n(&user_session.shared->ended, 1, __ATOMIC_RELAXED);
-	if (own_path[0] && !others && __atomic_load_n(&user_session.shared->ended, __ATOMIC_RELAXED))
-		unlink(own_path);
+	if (is_own && !others && __atomic_load_n(&user_session.shared->ended, __ATOMIC_RELAXED))
+		unlink(session_path);
 }
 
 static __attribute__((constructor(101))) void watch_fork(void)

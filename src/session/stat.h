@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What a session has recorded and lost, and how full its rings are. */
+#ifndef BURIN_SESSION_STAT_H
+#define BURIN_SESSION_STAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+/* One ring's state. */
+struct ring_state {
+	uint64_t written; /* records, ever */
+	uint64_t lost[WIRE_LOST_CAUSES];
+	uint64_t clock_steps;
+	uint32_t packets_used; /* of those that the ring has */
+	uint32_t packets;
+	bool used;
+};
+
+/* ring_state_read - how a ring stands. Context: any, signal handlers; a scribbled ring gives nonsense, no fault. */
+void ring_state_read(struct session *session, unsigned index, struct ring_state *state);
+
+/* Sums over the rings of a session. */
+struct session_stat {
+	uint64_t written, lost[WIRE_LOST_CAUSES], clock_steps;
+	uint64_t names_written, names_lost;
+	uint64_t sampled_out, limited;
+	uint64_t used_bytes, room_bytes; /* of the buffers that have been used */
+	unsigned rings;			 /* that have been used */
+};
+
+/* session_stat_read - add it all up. Context: any, signal handlers. */
+void session_stat_read(struct session *session, struct session_stat *stat);
+
+#endif
