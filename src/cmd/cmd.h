@@ -27,12 +27,13 @@ struct cmd {
 };
 
 int cmd_record(int argc, char **argv);
+int cmd_snapshot(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 
-extern const char cmd_recover_help[], cmd_dump_help[], cmd_info_help[], cmd_check_help[];
+extern const char cmd_snapshot_help[], cmd_recover_help[], cmd_dump_help[], cmd_info_help[], cmd_check_help[];
 
 /* ---- shared.c */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Joining a session from a traced program. */
+/* Mapping a session that exists: joining it from a traced program, or looking at it from outside. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -9,11 +9,11 @@
 #include "session/layout.h"
 
 /* Open a session file, which must be a plain file of ours (or of root, who may trace anybody). */
-static int open_session(const char *path, uint64_t *bytes, const char **why)
+static int open_session(const char *path, int access, uint64_t *bytes, const char **why)
 {
 	struct stat status;
 	/* Neither wait for somebody at a pipe nor become a terminal's session: it may be anything. */
-	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = open(path, access | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0) {
 		*why = "it cannot be opened";
@@ -29,7 +29,7 @@ static int open_session(const char *path, uint64_t *bytes, const char **why)
 	return fd;
 }
 
-static int map_session(struct session *session, int fd, uint64_t bytes, const char **why)
+static int map_session(struct session *session, int fd, int protection, uint64_t bytes, const char **why)
 {
 	struct wire_session *geometry = &session->geometry;
 	void *base;
@@ -45,7 +45,7 @@ static int map_session(struct session *session, int fd, uint64_t bytes, const ch
 		*why = "it belongs to another PID namespace";
 		return -EPERM;
 	}
-	base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	base = mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED) {
 		*why = "it cannot be mapped";
 		return -errno;
@@ -55,19 +55,30 @@ static int map_session(struct session *session, int fd, uint64_t bytes, const ch
 	return layout_attach(session);
 }
 
-int session_join(struct session *session, const char *path, const char **why)
+static int map_file(struct session *session, const char *path, int access, int protection, const char **why)
 {
 	uint64_t bytes = 0;
-	int fd = open_session(path, &bytes, why), error;
+	int fd = open_session(path, access, &bytes, why), error;
 
 	if (fd < 0)
 		return fd;
-	error = map_session(session, fd, bytes, why);
+	error = map_session(session, fd, protection, bytes, why);
 	close(fd);
-	if (error) {
+	if (error)
 		session_leave(session);
-		return error;
-	}
-	__atomic_fetch_add(&((struct wire_session *)session->base)->joined, 1, __ATOMIC_RELAXED);
-	return 0;
+	return error;
+}
+
+int session_join(struct session *session, const char *path, const char **why)
+{
+	int error = map_file(session, path, O_RDWR, PROT_READ | PROT_WRITE, why);
+
+	if (!error)
+		__atomic_fetch_add(&((struct wire_session *)session->base)->joined, 1, __ATOMIC_RELAXED);
+	return error;
+}
+
+int session_look(struct session *session, const char *path, const char **why)
+{
+	return map_file(session, path, O_RDONLY, PROT_READ, why);
 }

@@ -55,6 +55,12 @@ int session_create(struct session *session, const struct session_options *option
  */
 int session_join(struct session *session, const char *path, const char **why);
 
+/*
+ * session_look - map a session of which somebody else disposes, for reading only: a store into it is SIGSEGV.
+ * Context: a command. Return: 0; -errno and *why.
+ */
+int session_look(struct session *session, const char *path, const char **why);
+
 /* session_leave - unmap. Nobody may be using it any more. */
 void session_leave(struct session *session);
 

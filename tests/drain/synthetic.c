@@ -59,8 +59,9 @@ void synthetic_begin(struct synthetic *synthetic, const struct session_options *
 		harness_die("no events");
 	snprintf(synthetic->trace, sizeof(synthetic->trace), "%s/burin-drain-%d-%u", tmp ? tmp : "/tmp",
 		 (int)getpid(), traces++);
-	error = drain_begin(&synthetic->drain, &synthetic->session, synthetic->trace, synthetic->session_path,
-			    "synthetic");
+	error = drain_begin(
+		&synthetic->drain, &synthetic->session, synthetic->trace,
+		&(struct drain_options){ .session_path = synthetic->session_path, .command = "synthetic" });
 	if (error)
 		harness_die("no trace: %s", strerror(-error));
 }
