@@ -464,6 +464,7 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 	error = output->error;
 	drain->totals.chunks = drain->chunks.last;
 	drain->totals.removed = drain->chunks.removed;
+	drain->totals.until = drain->window.until;
 	*totals = drain->totals;
 	release(drain);
 	return error;

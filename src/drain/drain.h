@@ -42,6 +42,7 @@ struct drain_totals {
 	uint64_t lost[WIRE_LOST_CAUSES];
 	uint64_t lost_late, lost_names;
 	unsigned chunks, removed; /* of a recording that is split */
+	uint64_t until;		  /* of a snapshot: the moment at which it ends, ticks */
 };
 
 struct drain {
