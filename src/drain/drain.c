@@ -59,8 +59,8 @@ static void begin_here(struct drain *drain, unsigned index)
  * Bring one piece of a ring into the trace.
  *
  * Records that were not asked for move the origin, and with it what was lost before them; if there are none,
- * the ring does not reach back to where the window begins, and all that it has overwritten counts as lost. Names
- * that are gone are none that a living thread needs.
+ * the ring does not reach back to where the window begins, and all that it has overwritten counts as lost. What
+ * somebody else has given back is not lost: he had it.
  */
 static void keep(struct drain *drain, unsigned index, struct wire_packet *packet,
 		 const struct ring_piece *piece)
@@ -70,7 +70,7 @@ static void keep(struct drain *drain, unsigned index, struct wire_packet *packet
 	struct sifted sifted;
 	uint64_t time;
 
-	if (is_names(drain, index) && !intake->begun && !owns_rings(drain)) {
+	if (!intake->ring->overwrite && !owns_rings(drain) && !intake->begun && !intake->damaged) {
 		intake->ledger.events = packet->events_before;
 		begin_here(drain, index);
 	}
