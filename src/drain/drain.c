@@ -180,57 +180,75 @@ static void add_up(struct drain *drain)
 	totals->bytes += output_bytes(&drain->output);
 }
 
-/* Let go of the trace at hand, and go on in a new one. */
-static int split(struct drain *drain)
+/* The first packets of a chunk say again what those before it have said. */
+static void restate(struct output *output, unsigned names, const struct restated *restated)
 {
-	const unsigned names = session_names_index(drain->session), rings = drain->session->ring_count;
-	struct wire_origin *origins = calloc(rings, sizeof(*origins));
-	struct chunks *chunks = &drain->chunks;
-	struct restated restated = { 0 };
-	struct output next = { .directory = -1 };
-	char path[CHUNKS_PATH];
-	int error = origins ? 0 : -ENOMEM;
+	struct outlet *outlet = &output->outlets[names];
+	const size_t bytes = outlet->ring->packet_words * 8;
+	struct wire_ledger ledger = outlet->origin.ledger;
 
-	for (unsigned n = 0; !error && n < rings; n++) {
+	for (uint32_t n = 0; n < restated->packets; n++) {
+		struct wire_packet *packet = (struct wire_packet *)(restated->memory + n * bytes);
+
+		output_records(output, names, packet, outlet->origin.sequence - restated->packets + n,
+			       &restated->pieces[n], &ledger);
+		ledger.events += restated->pieces[n].count;
+	}
+}
+
+/* Make the chunk that goes on from here, all but its own records. Return: 0 or -errno. */
+static int make_next(struct drain *drain, struct output *next, const struct restated *restated)
+{
+	const unsigned names = session_names_index(drain->session);
+	struct wire_origin *origins = calloc(drain->session->ring_count, sizeof(*origins));
+	char path[CHUNKS_PATH];
+	int error;
+
+	if (!origins)
+		return -ENOMEM;
+	for (unsigned n = 0; n < drain->session->ring_count; n++) {
 		intake_losses(&drain->intakes[n], control_of(drain, n)->lost);
 		origins[n] = intake_origin(&drain->intakes[n]);
 	}
-	if (!error)
-		error = known_restate(&chunks->known, drain->session->geometry.names_packet_bytes, &restated);
+	origins[names].restated = restated->packets;
+	origins[names].ledger.events -= restated->records;
+	chunks_path(drain->chunks.path, 0, path);
+	error = output_begin(next, drain->session, path, origins, &drain->output.recording, &drain->table);
 	if (!error) {
-		origins[names].restated = restated.packets;
-		origins[names].ledger.events -= restated.records;
-		chunks_path(chunks->path, 0, path);
-		error = output_begin(&next, drain->session, path, origins, &drain->output.recording,
-				     &drain->table);
-	}
-	for (uint32_t n = 0; !error && n < restated.packets; n++) {
-		struct wire_ledger ledger = origins[names].ledger;
-		char *packet = restated.memory + (size_t)n * drain->session->geometry.names_packet_bytes;
-
-		for (uint32_t m = 0; m < n; m++)
-			ledger.events += restated.pieces[m].count;
-		output_records(&next, names, (struct wire_packet *)packet,
-			       origins[names].sequence - restated.packets + n, &restated.pieces[n], &ledger);
-		error = next.error;
+		restate(next, names, restated);
+		error = next->error;
 	}
 	if (!error)
-		error = chunks_advance(chunks);
-	if (error) {
-		output_free(&next);
+		error = chunks_advance(&drain->chunks);
+	if (error)
 		drain_remove(path);
-	} else {
-		for (unsigned n = 0; n < rings; n++)
-			output_losses(&drain->output, n, &drain->intakes[n].ledger, drain->intakes[n].time);
-		add_up(drain);
-		output_finish(&drain->output, "running");
-		output_free(&drain->output);
-		drain->output = next;
-		chunks_trim(chunks);
-	}
-	restated_free(&restated);
 	free(origins);
 	return error;
+}
+
+/* Let go of the trace at hand, and go on in a new one. Return: 0; -errno: it is the trace still. */
+static int split(struct drain *drain)
+{
+	struct output next = { .directory = -1 };
+	struct restated restated;
+	int error =
+		known_restate(&drain->chunks.known, drain->session->geometry.names_packet_bytes, &restated);
+
+	if (!error)
+		error = make_next(drain, &next, &restated);
+	restated_free(&restated);
+	if (error) {
+		output_free(&next);
+		return error;
+	}
+	for (unsigned n = 0; n < drain->session->ring_count; n++)
+		output_losses(&drain->output, n, &drain->intakes[n].ledger, drain->intakes[n].time);
+	add_up(drain);
+	output_finish(&drain->output, "running");
+	output_free(&drain->output);
+	drain->output = next;
+	chunks_trim(&drain->chunks);
+	return 0;
 }
 
 int drain_round(struct drain *drain, unsigned *fullest)

@@ -182,7 +182,7 @@ int known_restate(struct known *known, uint32_t packet_bytes, struct restated *o
 	qsort(all.names, all.count, sizeof(*all.names), by_time);
 	for (uint32_t n = 0; n < all.count; n++)
 		bytes += wire_stride(all.names[n]->length);
-	/* No record is larger than half a packet's room, so each packet is at least half full. */
+	/* Of two packets in a row the second begins with what the first had no room for. */
 	packets = bytes / ((packet_bytes - sizeof(struct wire_packet)) / 2) + 1;
 	out->memory = calloc(packets, packet_bytes);
 	out->pieces = calloc(packets, sizeof(*out->pieces));

@@ -242,6 +242,8 @@ void output_finish(struct output *output, const char *result)
 
 void output_free(struct output *output)
 {
+	for (unsigned n = 0; output->outlets && n < output->session->ring_count; n++)
+		stream_close(&output->outlets[n].stream);
 	free(output->outlets);
 	if (output->directory >= 0)
 		close(output->directory);

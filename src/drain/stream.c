@@ -222,9 +222,15 @@ int stream_finish(struct stream *stream)
 		unlinkat(stream->directory, draft, 0);
 	if (fd >= 0)
 		close(fd);
-	close(stream->fd);
-	stream->fd = -1;
+	stream_close(stream);
 	return error;
+}
+
+void stream_close(struct stream *stream)
+{
+	if (stream->fd >= 0)
+		close(stream->fd);
+	stream->fd = -1;
 }
 
 uint64_t stream_bytes(const struct stream *stream)

@@ -58,6 +58,9 @@ int stream_extend(struct stream *stream, const void *records, uint32_t bytes, ui
 /* stream_finish - cut off the unused end and close. Return: 0 or -errno (then the end stays as padding). */
 int stream_finish(struct stream *stream);
 
+/* stream_close - let go of the last file as it is. */
+void stream_close(struct stream *stream);
+
 /* stream_bytes - how much of the stream's files is in use. */
 uint64_t stream_bytes(const struct stream *stream);
 
