@@ -28,8 +28,8 @@ BURIN__CONTROL_API int burin_enable(const char *glob);
 BURIN__CONTROL_API int burin_disable(const char *glob);
 
 /* What burin_status() tells. Counts are since the session was made, of all processes in it. */
-struct burin_status {
-	size_t size;	  /* sizeof(struct burin_status), set by the caller */
+struct burin_session_status {
+	size_t size;	  /* sizeof(struct burin_session_status), set by the caller */
 	uint64_t written; /* records */
 	uint64_t lost;	  /* records, whatever the cause */
 	uint64_t
@@ -46,7 +46,7 @@ struct burin_status {
  * burin_status - how it stands.
  * Context: any thread, signal-safe. Return: 0; -ENOTCONN; -EINVAL: the size is not one that this library knows.
  */
-BURIN__CONTROL_API int burin_status(struct burin_status *status);
+BURIN__CONTROL_API int burin_status(struct burin_session_status *status);
 
 /*
  * burin_snapshot - write what is in the session's buffers into a trace directory, by running the command

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Numbers to digits, fast, and bytes to numbers, from any alignment. Each writer of digits returns the place
- * behind the last one and writes no NUL.
+ * behind the last one and writes no NUL. And what people write: sizes and durations.
  */
 #ifndef BURIN_BASE_NUMBER_H
 #define BURIN_BASE_NUMBER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -98,6 +99,59 @@ static inline char *number_radix(char *out, uint64_t value, unsigned bits, const
 	for (char *at = out + count; at > out; value >>= bits)
 		*--at = digits[value & ((1u << bits) - 1)];
 	return out + count;
+}
+
+/* A unit that people write behind a number. */
+struct number_unit {
+	const char *name;
+	uint64_t factor;
+};
+
+/*
+ * number_parse - a number with a unit: "64K".
+ * @units: NULL name ends; "" is the unit of a bare number
+ * Return: false if it is nothing of the kind, or too large.
+ */
+static inline bool number_parse(const char *text, const struct number_unit *units, uint64_t *value)
+{
+	uint64_t digits = 0;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	for (; *text >= '0' && *text <= '9'; text++) {
+		if (digits > UINT64_MAX / 10 - 1)
+			return false;
+		digits = digits * 10 + (uint64_t)(*text - '0');
+	}
+	for (; units->name; units++) {
+		if (strcmp(text, units->name) != 0)
+			continue;
+		*value = digits * units->factor;
+		return digits <= UINT64_MAX / units->factor;
+	}
+	return false;
+}
+
+/* "64K": bytes. */
+static inline bool number_parse_size(const char *text, uint64_t *bytes)
+{
+	static const struct number_unit units[] = { { "", 1 },	      { "K", 1 << 10 }, { "k", 1 << 10 },
+						    { "M", 1 << 20 }, { "m", 1 << 20 }, { "G", 1 << 30 },
+						    { "g", 1 << 30 }, { NULL, 0 } };
+
+	return number_parse(text, units, bytes);
+}
+
+/* "250ms", "10m": nanoseconds. A bare number is no duration. */
+static inline bool number_parse_duration(const char *text, uint64_t *ns)
+{
+	static const struct number_unit units[] = { { "ms", 1000000 },
+						    { "s", 1000000000 },
+						    { "m", 60 * UINT64_C(1000000000) },
+						    { "h", 3600 * UINT64_C(1000000000) },
+						    { NULL, 0 } };
+
+	return number_parse(text, units, ns);
 }
 
 #endif

@@ -55,7 +55,7 @@ static bool look_into(const struct target *target, struct row *row)
 	const char *why;
 
 	*row = (struct row){ .age_ns = age_of(target) };
-	if (session_open(&session, target->path, &why) != 0)
+	if (session_look(&session, target->path, &why) != 0)
 		return false;
 	session_stat_read(&session, &row->stat);
 	row->events = session_event_count(&session);

@@ -13,6 +13,8 @@
 
 static const struct cmd commands[] = {
 	{ "record", "run a program and write what it traces into a directory", cmd_record, NULL },
+	{ "snapshot", "write what is in a session's memory now into a directory", cmd_snapshot,
+	  cmd_snapshot_help },
 	{ "info", "tell what is in a trace", cmd_info, cmd_info_help },
 	{ "dump", "print the records of a trace as text or JSON", cmd_dump, cmd_dump_help },
 	{ "recover", "finish a trace whose recorder was killed", cmd_recover, cmd_recover_help },
@@ -37,7 +39,7 @@ static void print_commands(FILE *out)
 {
 	fputs("\nCommands:\n", out);
 	for (unsigned n = 0; n < COMMANDS; n++)
-		fprintf(out, "  %-8s %s\n", commands[n].name, commands[n].line);
+		fprintf(out, "  %-8s  %s\n", commands[n].name, commands[n].line);
 }
 
 /* What a newcomer sees first. */
@@ -139,7 +141,7 @@ static int help(int argc, char **argv)
 	if (argc < 2) {
 		fputs("Usage: burin COMMAND [options]\n", stdout);
 		print_commands(stdout);
-		fputs("  help     this text; help COMMAND: that of a command\n"
+		fputs("  help      this text; help COMMAND: that of a command\n"
 		      "\nburin --version tells the version.\n",
 		      stdout);
 		return 0;

@@ -19,9 +19,10 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "base/number.h"
 #include "cmd/cmd.h"
 #include "cmd/recording.h"
 #include "drain/drain.h"
@@ -44,6 +45,8 @@ struct options {
 	const char *globs[RECORD_GLOBS_MAX + 1];
 	unsigned glob_count;
 	const char *output;
+	struct chunk_limits split;
+	uint64_t duration; /* ns; 0: until the command ends */
 	bool quiet;
 	char **command;
 };
@@ -64,41 +67,16 @@ static const char help[] =
 	"      --buffer SIZE    memory of each CPU's ring (default: 16M)\n"
 	"      --packet SIZE    size of a ring's packets (default: 64K)\n"
 	"      --string-max N   longest string kept, in bytes (default: 4096)\n"
+	"      --split LIMIT    DIR holds chunks 0001, 0002, ..., each a trace by itself and of\n"
+	"                       this size (1G) or age (10m)\n"
+	"      --keep N         remove the oldest chunks, so that at most N stay\n"
+	"      --for TIME       end the recording after that time; COMMAND goes on untraced\n"
 	"  -q, --quiet          no summary\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"Sizes take K, M or G. SIGINT (Ctrl-C) goes to COMMAND; the trace is complete when it\n"
-	"has ended. A second one ends the recording at once.\n";
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* "64K" and the like; 0 if it is nothing of the kind. */
-static uint64_t parse_size(const char *text)
-{
-	char *end;
-	unsigned long long value;
-	unsigned shift = 0;
-
-	if (*text < '0' || *text > '9')
-		return 0;
-	value = strtoull(text, &end, 10);
-	if (*end == 'K' || *end == 'k')
-		shift = 10;
-	else if (*end == 'M' || *end == 'm')
-		shift = 20;
-	else if (*end == 'G' || *end == 'g')
-		shift = 30;
-	if (shift)
-		end++;
-	if (*end || value > UINT64_MAX >> 30)
-		return 0;
-	return value << shift;
-}
+	"Sizes take K, M or G; times are such as 250ms, 10s, 5m, 1h. SIGINT (Ctrl-C) goes to\n"
+	"COMMAND; the trace is complete when it has ended. A second one ends the recording at\n"
+	"once.\n";
 
 static int bad_option(const char *option, const char *value, const char *remedy)
 {
@@ -108,7 +86,9 @@ static int bad_option(const char *option, const char *value, const char *remedy)
 
 static int parse_sizes(struct options *options, int option, const char *value)
 {
-	uint64_t size = parse_size(value);
+	uint64_t size = 0;
+
+	number_parse_size(value, &size); /* 0 is too small for all of them */
 
 	switch (option) {
 	case 'b':
@@ -126,6 +106,33 @@ static int parse_sizes(struct options *options, int option, const char *value)
 			return bad_option("--string-max", value, "give a number of bytes from 16 to 60000");
 		options->session.string_max = (uint32_t)size;
 		return 0;
+	}
+}
+
+static int parse_limits(struct options *options, int option, const char *value)
+{
+	uint64_t number = 0;
+
+	switch (option) {
+	case 'S': /* "10m" are ten minutes */
+		options->split.bytes = options->split.ns = 0;
+		if (!number_parse_duration(value, &options->split.ns))
+			number_parse_size(value, &options->split.bytes);
+		if (options->split.ns == 0 && options->split.bytes == 0)
+			return bad_option("--split", value,
+					  "give a size, such as 1G, or a time, such as 10m");
+		return 0;
+	case 'k':
+		if (!number_parse_size(value, &number) || number < 1 || number > 1000000)
+			return bad_option("--keep", value, "give a number of chunks from 1 on");
+		options->split.keep = (unsigned)number;
+		return 0;
+	case 'f':
+		if (!number_parse_duration(value, &options->duration) || options->duration == 0)
+			return bad_option("--for", value, "give a time, such as 10s");
+		return 0;
+	default:
+		return parse_sizes(options, option, value);
 	}
 }
 
@@ -152,22 +159,38 @@ static int parse_one(struct options *options, int option, const char *value)
 		fputs(help, stdout);
 		return PARSE_DONE;
 	default:
-		return parse_sizes(options, option, value);
+		return parse_limits(options, option, value);
 	}
+}
+
+/* Options that do not go together, and what one asks of another. */
+static int settle(struct options *options)
+{
+	const bool split = options->split.bytes || options->split.ns;
+
+	if (options->split.keep && !split)
+		return bad_option("--keep", "without --split", "add --split, which makes chunks");
+	if (split && options->session.mode == WIRE_MODE_FLIGHT)
+		return bad_option("--split", "with --mode flight",
+				  "its rings are written out at the end only");
+	if (options->glob_count == 0)
+		options->globs[0] = "*";
+	options->session.globs = options->globs;
+	/* A packet must leave room for at least four in a ring. */
+	if (options->session.packet_bytes * 4 > options->session.buffer_bytes)
+		options->session.buffer_bytes = options->session.packet_bytes * 4;
+	return 0;
 }
 
 static int parse(struct options *options, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "event", required_argument, NULL, 'e' },
-		{ "mode", required_argument, NULL, 'm' },
-		{ "buffer", required_argument, NULL, 'b' },
-		{ "packet", required_argument, NULL, 'p' },
-		{ "string-max", required_argument, NULL, 's' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
+		{ "output", required_argument, NULL, 'o' }, { "event", required_argument, NULL, 'e' },
+		{ "mode", required_argument, NULL, 'm' },   { "buffer", required_argument, NULL, 'b' },
+		{ "packet", required_argument, NULL, 'p' }, { "string-max", required_argument, NULL, 's' },
+		{ "split", required_argument, NULL, 'S' },  { "keep", required_argument, NULL, 'k' },
+		{ "for", required_argument, NULL, 'f' },    { "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },	    { 0 },
 	};
 	int option;
 
@@ -194,23 +217,7 @@ static int parse(struct options *options, int argc, char **argv)
 		fprintf(stderr, "burin record: no command given; try: burin record -- PROGRAM ARGUMENTS\n");
 		return CMD_USAGE;
 	}
-	if (options->glob_count == 0)
-		options->globs[0] = "*";
-	options->session.globs = options->globs;
-	/* A packet must leave room for at least four in a ring. */
-	if (options->session.packet_bytes * 4 > options->session.buffer_bytes)
-		options->session.buffer_bytes = options->session.packet_bytes * 4;
-	return 0;
-}
-
-/* COMMAND.burin, or COMMAND-2.burin, ...: the first that does not exist. */
-static void default_output(const char *command, char *path, size_t bytes)
-{
-	const char *name = base_name(command);
-
-	snprintf(path, bytes, "%s.burin", name);
-	for (unsigned n = 2; access(path, F_OK) == 0 && n < 100000; n++)
-		snprintf(path, bytes, "%s-%u.burin", name, n);
+	return settle(options);
 }
 
 static void join_words(char **words, char *line, size_t bytes)
@@ -229,8 +236,17 @@ struct run {
 	sigset_t before;
 	int status;
 	unsigned interrupts;
+	uint64_t until; /* CLOCK_MONOTONIC, ns: when the recording ends */
 	bool ended;
 };
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
 
 static int watch_signals(struct run *run)
 {
@@ -313,15 +329,24 @@ static void take_signals(struct run *run)
 	reap(run);
 }
 
-/* Go round until the command has ended, or we were told twice. */
+/* How long to sleep before the next round. */
+static int pause_ms(const struct run *run, unsigned fullest)
+{
+	int pause = fullest >= RECORD_BUSY_PERCENT ? RECORD_BUSY_MS : RECORD_IDLE_MS;
+	uint64_t time = now(), left = time < run->until ? (run->until - time) / 1000000 + 1 : 0;
+
+	return left < (uint64_t)pause ? (int)left : pause;
+}
+
+/* Go round until the command has ended, the time is up, or we were told twice. */
 static void follow(struct run *run, struct drain *drain)
 {
 	struct pollfd wait = { .fd = run->signals, .events = POLLIN };
 	unsigned fullest = 0;
 
 	reap(run);
-	while (!run->ended && run->interrupts < 2) {
-		poll(&wait, 1, fullest >= RECORD_BUSY_PERCENT ? RECORD_BUSY_MS : RECORD_IDLE_MS);
+	while (!run->ended && run->interrupts < 2 && now() < run->until) {
+		poll(&wait, 1, pause_ms(run, fullest));
 		take_signals(run);
 		drain_round(drain, &fullest);
 	}
@@ -330,7 +355,7 @@ static void follow(struct run *run, struct drain *drain)
 static void describe_result(const struct run *run, char *text, size_t bytes)
 {
 	if (!run->ended)
-		text[0] = 0; /* unknown: we were told twice to end */
+		snprintf(text, bytes, "running"); /* the time was up, or we were told twice to end */
 	else if (WIFSIGNALED(run->status))
 		snprintf(text, bytes, "signal %d", WTERMSIG(run->status));
 	else
@@ -340,7 +365,7 @@ static void describe_result(const struct run *run, char *text, size_t bytes)
 static int exit_code(const struct run *run)
 {
 	if (!run->ended)
-		return 128 + SIGINT;
+		return run->interrupts >= 2 ? 128 + SIGINT : 0;
 	return WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
 }
 
@@ -356,18 +381,16 @@ static int record(const struct options *options, struct session *session, const 
 	if (options->output)
 		snprintf(output, sizeof(output), "%s", options->output);
 	else
-		default_output(options->command[0], output, sizeof(output));
+		recording_default_output(options->command[0], 0, output, sizeof(output));
 	join_words(options->command, line, sizeof(line));
-	error = drain_begin(&drain, session, output, session_path, line);
+	error = drain_begin(&drain, session, output,
+			    &(struct drain_options){
+				    .session_path = session_path, .command = line, .split = options->split });
 	if (error) {
-		fprintf(stderr, "burin record: %s: %s; %s\n", output, strerror(-error),
-			error == -EEXIST ? "choose another directory with -o, or remove it"
-					 : "choose a place that can be written to with -o");
-		if (error != -EEXIST)
-			drain_discard(output);
 		unlink(session_path);
-		return CMD_FAULTS;
+		return recording_refused("record", output, error);
 	}
+	run->until = options->duration ? now() + options->duration : UINT64_MAX;
 	error = start(run, options->command, session_path);
 	if (!error)
 		follow(run, &drain);
@@ -384,11 +407,11 @@ static int record(const struct options *options, struct session *session, const 
 		fprintf(stderr, "burin record: %s: %s\n", options->command[0], strerror(error));
 		return error == ENOENT ? 127 : 126;
 	}
-	if (drain.error)
-		fprintf(stderr, "burin record: %s: %s\n", output, drain.trouble);
+	if (drain.output.error)
+		fprintf(stderr, "burin record: %s: %s\n", output, drain.output.trouble);
 	if (!options->quiet)
 		recording_summary(&totals, output, joined);
-	return drain.error && exit_code(run) == 0 ? CMD_FAULTS : exit_code(run);
+	return drain.output.error && exit_code(run) == 0 ? CMD_FAULTS : exit_code(run);
 }
 
 int cmd_record(int argc, char **argv)

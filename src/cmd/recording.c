@@ -1,9 +1,36 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The end of a recording; see recording.h. */
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
+#include "cmd/cmd.h"
 #include "cmd/recording.h"
+
+void recording_default_output(const char *name, unsigned first, char *path, size_t bytes)
+{
+	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+	unsigned n = first;
+
+	do {
+		if (n)
+			snprintf(path, bytes, "%s-%u.burin", base, n);
+		else
+			snprintf(path, bytes, "%s.burin", base);
+		n = n ? n + 1 : 2;
+	} while (access(path, F_OK) == 0 && n < 100000);
+}
+
+int recording_refused(const char *command, const char *output, int error)
+{
+	if (error != -EEXIST)
+		drain_discard(output);
+	return cmd_failed(command, "%s: %s; %s", output, strerror(-error),
+			  error == -EEXIST ? "choose another directory with -o, or remove it"
+					   : "choose a place that can be written to with -o");
+}
 
 static void print_losses(const struct drain_totals *totals)
 {
@@ -44,6 +71,13 @@ void recording_summary(const struct drain_totals *totals, const char *output, bo
 		totals->events == 1 ? "" : "s", totals->cpus, totals->cpus == 1 ? "" : "s",
 		text_size(size, totals->bytes), output);
 	print_losses(totals);
+	if (totals->chunks)
+		fprintf(stderr, "burin: %u chunk%s", totals->chunks - totals->removed,
+			totals->chunks - totals->removed == 1 ? "" : "s");
+	if (totals->removed)
+		fprintf(stderr, "; removed the %u oldest of %u", totals->removed, totals->chunks);
+	if (totals->chunks)
+		fputc('\n', stderr);
 	if (!joined)
 		fprintf(stderr, "burin: no process with tracepoints ran; they come with <burin/burin.h>, see "
 				"burin(3)\n");

@@ -7,6 +7,16 @@
 
 #include "drain/drain.h"
 
+/*
+ * recording_default_output - NAME.burin, or NAME-2.burin, ...: the first that does not exist.
+ * @name: a path, whose last part is taken
+ * @first: the number to begin with; 0: without one
+ */
+void recording_default_output(const char *name, unsigned first, char *path, size_t bytes);
+
+/* recording_refused - say why a trace could not be begun, and remove what there is of it. Return: CMD_FAULTS. */
+int recording_refused(const char *command, const char *output, int error);
+
 /* recording_summary - one line on stderr: how much was recorded where, and what was lost by which cause. */
 void recording_summary(const struct drain_totals *totals, const char *output, bool joined);
 

@@ -4,9 +4,14 @@
  *
  * The trace is sound as it lies. What the recorder had not taken yet is still in the session's memory, for as
  * long as the session file exists (until the machine restarts).
+ *
+ * Of a directory of chunks the last goes on; the one before it may be unfinished too, and ends where the last
+ * begins.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +29,7 @@ const char cmd_recover_help[] =
 	"\n"
 	"Finish the trace in DIR, whose recorder was killed: add what is still in the\n"
 	"session's memory, and remove the session. If the traced program still runs, it is\n"
-	"traced no longer.\n"
+	"traced no longer. DIR may be one that holds the chunks of a recording.\n"
 	"\n"
 	"  -q, --quiet   no summary\n"
 	"  -h, --help    this text\n"
@@ -76,44 +81,38 @@ static int read_recording(const char *path, struct unfinished *out)
 	return result;
 }
 
-static int recover(struct session *session, const char *path, const struct unfinished *unfinished, bool quiet)
+static int recover(struct session *session, const char *path, const char *next,
+		   const struct unfinished *unfinished, bool quiet)
 {
 	struct drain_totals totals;
 	struct drain drain;
 	int error;
 
-	error = drain_resume(&drain, session, path, unfinished->clock, unfinished->command);
+	error = drain_resume(&drain, session, path, unfinished->clock, unfinished->command, next);
 	if (error)
 		return cmd_failed(name, "%s: %s; burin check tells more", path,
 				  error == -EBADMSG ? "the trace is damaged" : strerror(-error));
-	session_end(session);
-	error = drain_finish(&drain, "unknown", &totals);
-	unlink(unfinished->session_path);
+	if (!next)
+		session_end(session);
+	error = drain_finish(&drain, next ? "running" : "unknown", &totals);
+	if (!next)
+		unlink(unfinished->session_path);
 	if (error)
-		return cmd_failed(name, "%s: %s", path, drain.trouble);
+		return cmd_failed(name, "%s: %s", path, drain.output.trouble);
 	if (!quiet)
 		recording_summary(&totals, path, true);
 	return 0;
 }
 
-int cmd_recover(int argc, char **argv)
+/* One trace, and the one after it, if it is a chunk that has one. */
+static int recover_trace(const char *path, const char *next, bool quiet)
 {
-	static const struct option options[] = { { "quiet", no_argument, NULL, 'q' }, { 0 } };
 	struct unfinished unfinished = { 0 };
 	struct session session = { 0 };
 	char uuid[UUID_TEXT];
 	const char *why = "";
-	bool quiet = false;
-	int option, result;
+	int result = read_recording(path, &unfinished);
 
-	while ((option = getopt_long(argc, argv, "q", options, NULL)) != -1) {
-		if (option != 'q')
-			return CMD_USAGE;
-		quiet = true;
-	}
-	if (optind != argc - 1)
-		return cmd_usage(name, "give the directory of one trace");
-	result = read_recording(argv[optind], &unfinished);
 	if (result)
 		return result;
 	result = session_open(&session, unfinished.session_path, &why);
@@ -124,10 +123,79 @@ int cmd_recover(int argc, char **argv)
 	if (strcmp(uuid, unfinished.uuid) != 0)
 		result = cmd_failed(name, "%s: it is the session of another trace", unfinished.session_path);
 	else if (kill((pid_t)session.geometry.owner, 0) == 0 || errno != ESRCH)
-		result = cmd_failed(name, "%s: process %u is still recording it", argv[optind],
+		result = cmd_failed(name, "%s: process %u is still recording it", path,
 				    session.geometry.owner);
 	else
-		result = recover(&session, argv[optind], &unfinished, quiet);
+		result = recover(&session, path, next, &unfinished, quiet);
 	session_leave(&session);
 	return result;
+}
+
+/* The number of the last chunk in a directory; 0: it holds none. */
+static unsigned last_chunk(const char *path)
+{
+	DIR *directory = opendir(path);
+	const struct dirent *entry;
+	unsigned last = 0;
+
+	while (directory && (entry = readdir(directory))) {
+		char *end;
+		unsigned long number = strtoul(entry->d_name, &end, 10);
+
+		if (strlen(entry->d_name) >= 4 && *end == 0 && number <= UINT_MAX && number > last)
+			last = (unsigned)number;
+	}
+	if (directory)
+		closedir(directory);
+	return last;
+}
+
+static bool is_unfinished(const char *path)
+{
+	struct cmd_faults faults = { .name = name };
+	struct burin_trace *trace;
+	const char *state;
+	bool unfinished;
+
+	if (access(path, F_OK) != 0 || cmd_open(&trace, path, &faults) != 0)
+		return false;
+	state = burin_trace_recording(trace, "state");
+	unfinished = state && strcmp(state, "recording") == 0;
+	burin_trace_close(trace);
+	return unfinished;
+}
+
+static int recover_chunks(const char *path, unsigned last, bool quiet)
+{
+	char before[CHUNKS_PATH], chunk[CHUNKS_PATH], made[CHUNKS_PATH];
+	int result = 0;
+
+	chunks_path(path, last, chunk);
+	chunks_path(path, last > 1 ? last - 1 : 0, before);
+	if (is_unfinished(before))
+		result = recover_trace(before, chunk, true);
+	if (!result)
+		result = recover_trace(chunk, NULL, quiet);
+	chunks_path(path, 0, made);
+	if (!result)
+		drain_remove(made); /* was being made: what it would have had is in the last */
+	return result;
+}
+
+int cmd_recover(int argc, char **argv)
+{
+	static const struct option options[] = { { "quiet", no_argument, NULL, 'q' }, { 0 } };
+	bool quiet = false;
+	unsigned last;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "q", options, NULL)) != -1) {
+		if (option != 'q')
+			return CMD_USAGE;
+		quiet = true;
+	}
+	if (optind != argc - 1)
+		return cmd_usage(name, "give the directory of one trace");
+	last = last_chunk(argv[optind]);
+	return last ? recover_chunks(argv[optind], last, quiet) : recover_trace(argv[optind], NULL, quiet);
 }

@@ -168,7 +168,7 @@ int cmd_stat(int argc, char **argv)
 	}
 	if (argc - optind != 1)
 		return cmd_usage(name, "of which program? Give one pid, name or session's path");
-	result = cmd_target_open(name, argv[optind], &target, &session);
+	result = cmd_target_look(name, argv[optind], &target, &session);
 	if (result)
 		return result;
 	result = watch(&session, target.path, seconds, json);

@@ -71,7 +71,8 @@ int cmd_target_find(const char *name, const char *word, struct target *target)
 	return result ? CMD_USAGE : 0;
 }
 
-int cmd_target_open(const char *name, const char *word, struct target *target, struct session *session)
+static int map(const char *name, const char *word, struct target *target, struct session *session,
+	       int (*how)(struct session *, const char *, const char **))
 {
 	const char *why = "";
 	int result = cmd_target_find(name, word, target), error;
@@ -79,10 +80,20 @@ int cmd_target_open(const char *name, const char *word, struct target *target, s
 	if (result)
 		return result;
 	signal(SIGBUS, on_sigbus);
-	error = session_open(session, target->path, &why);
+	error = how(session, target->path, &why);
 	if (error) {
 		cmd_failed(name, "%s: %s (%s)", target->path, why, strerror(-error));
 		return CMD_USAGE;
 	}
 	return 0;
+}
+
+int cmd_target_open(const char *name, const char *word, struct target *target, struct session *session)
+{
+	return map(name, word, target, session, session_open);
+}
+
+int cmd_target_look(const char *name, const char *word, struct target *target, struct session *session)
+{
+	return map(name, word, target, session, session_look);
 }

@@ -9,7 +9,9 @@
  * Return: 0 or CMD_USAGE. */
 int cmd_target_find(const char *name, const char *word, struct target *target);
 
-/* cmd_target_open - find it and map it; to be left by session_leave(). Return: 0 or CMD_USAGE. */
+/* cmd_target_open, cmd_target_look - find it and map it, the latter for reading only; to be left by
+ * session_leave(). Return: 0 or CMD_USAGE. */
 int cmd_target_open(const char *name, const char *word, struct target *target, struct session *session);
+int cmd_target_look(const char *name, const char *word, struct target *target, struct session *session);
 
 #endif

@@ -1,41 +1,20 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* From a session to a trace; see drain.h. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "drain/drain.h"
-#include "drain/sift.h"
+#include "drain/origin.h"
 #include "ring/ring_deps.h"
-
-/* Remember the first thing that went wrong, and stop writing. */
-static void give_up(struct drain *drain, int error, const char *what)
-{
-	if (drain->error || !error)
-		return;
-	drain->error = error;
-	snprintf(drain->trouble, sizeof(drain->trouble), "%s: %s; what came later was not recorded", what,
-		 strerror(-error));
-	drain->recording.trouble = drain->trouble;
-	drain->recording.state = "failed";
-	recording_write(drain->directory, drain->session, &drain->recording);
-}
 
 /* The definitions must be in the trace before the first record that needs them. */
 static void refresh_table(struct drain *drain)
 {
-	int error;
-
 	if (!table_has_grown(&drain->table, drain->session))
 		return;
-	error = table_update(&drain->table, drain->session);
-	if (!error)
-		error = metadata_write(drain->directory, drain->session, &drain->table, drain->clock);
-	give_up(drain, error, "metadata");
+	output_fail(&drain->output, table_update(&drain->table, drain->session), "metadata");
+	output_metadata(&drain->output, &drain->table);
 }
 
 static bool is_names(const struct drain *drain, unsigned index)
@@ -43,198 +22,99 @@ static bool is_names(const struct drain *drain, unsigned index)
 	return index == session_names_index(drain->session);
 }
 
-/*
- * What a packet's header says was written before it, against what is accounted for: the difference was lost
- * on the way. A number that cannot be is not believed.
- */
-static void account_before(struct drain_ring *ring, const struct ring *source, const struct ring_piece *piece,
-			   uint64_t events_before)
+/* Whether what is read is given back. */
+static bool owns_rings(const struct drain *drain)
 {
-	uint64_t missing = events_before - ring->accounted;
-	uint64_t packets = piece->sequence - (ring->begun ? ring->sequence : 0) + 1;
-	uint64_t most = source->packet_words / 2; /* of a packet */
-
-	if (missing == 0)
-		return;
-	if (packets > UINT64_MAX / most || missing > packets * most) {
-		ring->corrupt++;
-		return;
-	}
-	if (ring->damaged)
-		ring->corrupt += missing;
-	else
-		ring->overwritten += missing;
-	ring->accounted += missing;
+	return !drain->hold && drain->session->geometry.mode == WIRE_MODE_STREAM;
 }
 
-/*
- * What the writers say they have lost, by one cause. It only grows; a number that cannot be is not believed,
- * and the last one stands. So the sum of all is a sound one, whoever scribbles over the session.
- */
-static uint64_t believe(struct drain_ring *ring, unsigned cause, uint64_t count)
+static struct sifted sift_piece(struct drain *drain, unsigned index, const struct wire_packet *packet,
+				const struct ring_piece *piece, uint64_t time)
 {
-	const uint64_t step_max = UINT64_C(1) << 44, max = UINT64_C(1)
-							   << 56; /* hours and years of losing only */
-
-	if (count >= ring->told[cause] && count - ring->told[cause] < step_max && count < max)
-		ring->told[cause] = count;
-	return ring->told[cause];
-}
-
-static uint64_t writers_lost(struct drain_ring *ring, const struct ring *source, unsigned cause)
-{
-	return believe(ring, cause, __atomic_load_n(&source->control->lost[cause], __ATOMIC_RELAXED));
-}
-
-/* Bring a header that came from the ring into the form that the trace needs. */
-static void complete_header(struct drain *drain, struct drain_ring *ring, const struct ring *source,
-			    struct wire_packet *header, const struct ring_piece *piece)
-{
-	uint64_t lost[WIRE_LOST_CAUSES];
-
-	for (unsigned cause = 0; cause <= WIRE_LOST_SIZE; cause++)
-		lost[cause] = believe(ring, cause, header->lost[cause]);
-	lost[WIRE_LOST_OVERWRITTEN] = ring->overwritten;
-	lost[WIRE_LOST_CORRUPT] = ring->corrupt;
-	lost[WIRE_LOST_UNREAD] = ring->unread;
-	*header = (struct wire_packet){
-		.magic = WIRE_MAGIC,
-		.stream_id = source->header->stream_id,
-		.stream_instance = source->stream_instance,
-		.time_begin = header->time_begin,
-		.sequence = piece->sequence,
-		.events_before = ring->accounted,
-		.base_time = header->time_begin, /* as the writers begin it; extended records move it */
-		.cpu = source->cpu,
-	};
-	memcpy(header->uuid, drain->session->geometry.uuid, sizeof(header->uuid));
-	memcpy(header->lost, lost, sizeof(lost));
-	for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
-		header->discarded += lost[cause];
-	ring->said = header->discarded;
-}
-
-static struct sifted sift_piece(struct drain *drain, unsigned index, const struct ring_piece *piece,
-				uint64_t time)
-{
+	static const struct window always = { 0, UINT64_MAX };
 	const struct table *table = is_names(drain, index) ? &drain->names_table : &drain->table;
+	const struct window window = is_names(drain, index) ? always : drain->window;
+	const char *bytes = (const char *)packet;
 	uint64_t now = ring_clock();
-	struct sifted out = sift(table, drain->buffer, piece->begin, piece->end, time, now);
+	struct sifted out = sift(table, bytes, piece->begin, piece->end, time, now, window);
 
 	if (out.unknown && !is_names(drain, index)) { /* registered since the round began */
 		refresh_table(drain);
-		out = sift(table, drain->buffer, piece->begin, piece->end, time, now);
+		out = sift(table, bytes, piece->begin, piece->end, time, now, window);
 	}
 	/* What looks like a closed packet's end, below the tail of an open one, was not put there by a
 	 * writer. */
-	if (!piece->last && out.end != piece->end)
+	if (!piece->last && !out.cut && out.end != piece->end)
 		out.sound = false;
 	return out;
 }
 
-/* Ticks in a nanosecond, rounded up: babeltrace2 sorts packets by the nanosecond in which they begin. */
-static uint64_t a_little(const struct drain *drain)
+/* What came before is not the trace's: its counts begin here. */
+static void begin_here(struct drain *drain, unsigned index)
 {
-	return drain->clock.hz / 1000000000 + 1;
+	drain->output.outlets[index].origin.ledger = drain->intakes[index].ledger;
 }
 
 /*
- * CTF readers see a loss as the difference between two packets, so one that comes before a stream's first
- * record needs a packet before it: an empty one, that tells of none.
+ * Bring one piece of a ring into the trace.
+ *
+ * Records that were not asked for move the origin, and with it what was lost before them; if there are none,
+ * the ring does not reach back to where the window begins, and all that it has overwritten counts as lost. What
+ * somebody else has given back is not lost: he had it.
  */
-static int begin_with_loss(struct drain *drain, struct drain_ring *ring, const struct wire_packet *first)
+static void keep(struct drain *drain, unsigned index, struct wire_packet *packet,
+		 const struct ring_piece *piece)
 {
-	struct wire_packet empty = *first;
-
-	empty.sequence = empty.discarded = empty.events_before = 0;
-	memset(empty.lost, 0, sizeof(empty.lost));
-	empty.time_begin = empty.time_end = empty.base_time = first->time_begin - a_little(drain);
-	return stream_packet(&ring->stream, &empty, sizeof(empty));
-}
-
-/* The first piece of a packet: it begins a packet in the trace. */
-static int keep_packet(struct drain *drain, unsigned index, const struct ring *source,
-		       const struct ring_piece *piece)
-{
-	struct drain_ring *ring = &drain->rings[index];
-	struct wire_packet *header = (struct wire_packet *)drain->buffer;
+	struct intake *intake = &drain->intakes[index];
+	struct output *output = &drain->output;
 	struct sifted sifted;
-	int error = 0;
+	uint64_t time;
 
-	account_before(ring, source, piece, header->events_before);
-	ring->damaged = header->time_begin < ring->time;
-	if (ring->damaged)
-		return 0;
-	sifted = sift_piece(drain, index, piece, header->time_begin);
-	ring->damaged = !sifted.sound;
+	if (!intake->ring->overwrite && !owns_rings(drain) && !intake->begun && !intake->damaged) {
+		intake->ledger.events = packet->events_before;
+		begin_here(drain, index);
+	}
+	if (!intake_piece(intake, packet, piece, &time))
+		return;
+	sifted = sift_piece(drain, index, packet, piece, time);
+	intake->damaged = !sifted.sound;
+	intake->cut = sifted.cut;
+	if (sifted.count + sifted.before == 0)
+		return;
+	if (piece->begin == sizeof(*packet))
+		intake_losses(intake, packet->lost);
+	if (sifted.before) {
+		intake_take(intake, piece, &sifted, sifted.before);
+		begin_here(drain, index);
+	}
 	if (sifted.count == 0)
-		return 0;
-	complete_header(drain, ring, source, header, piece);
-	header->time_end = sifted.time;
-	if (!ring->begun && header->discarded != 0 && header->sequence != 0)
-		error = begin_with_loss(drain, ring, header);
-	if (!error)
-		error = stream_packet(&ring->stream, header, sifted.content);
-	if (error)
-		return error;
-	ring->begun = true;
-	ring->sequence = piece->sequence;
-	ring->content = sifted.content;
-	ring->time = sifted.time;
-	ring->kept += sifted.count;
-	ring->accounted += sifted.count;
-	return 0;
-}
-
-/* A further piece of the packet that the trace ends with. */
-static int keep_more(struct drain *drain, unsigned index, const struct ring_piece *piece)
-{
-	struct drain_ring *ring = &drain->rings[index];
-	struct sifted sifted = sift_piece(drain, index, piece, ring->time);
-	int error;
-
-	ring->damaged = !sifted.sound;
-	if (sifted.count == 0)
-		return 0;
-	error = stream_extend(&ring->stream, drain->buffer, wire_stride(ring->content), sifted.content,
-			      sifted.time);
-	if (error)
-		return error;
-	ring->content = sifted.content;
-	ring->time = sifted.time;
-	ring->kept += sifted.count;
-	ring->accounted += sifted.count;
-	return 0;
-}
-
-static int keep(struct drain *drain, unsigned index, const struct ring *source,
-		const struct ring_piece *piece)
-{
-	struct drain_ring *ring = &drain->rings[index];
-
-	if (!piece->last)
-		ring->written = ((const struct wire_packet *)drain->buffer)->events_before + piece->count;
-	if (piece->begin == sizeof(struct wire_packet))
-		return keep_packet(drain, index, source, piece);
-	/*
-	 * It goes on where the trace ends, or what lies between has never been looked at: somebody has put an
-	 * end mark where none belongs.
-	 */
-	if (!ring->begun || ring->sequence != piece->sequence || wire_stride(ring->content) != piece->begin)
-		ring->damaged = true;
-	if (ring->damaged)
-		return 0;
-	return keep_more(drain, index, piece);
+		return;
+	if (drain->chunks.last && is_names(drain, index))
+		output_fail(output, known_take(&drain->chunks.known, (char *)packet, &sifted, time), "names");
+	output_records(output, index, packet, piece->sequence, &sifted, &intake->ledger);
+	if (!output->error)
+		intake_take(intake, piece, &sifted, sifted.count);
 }
 
 /* How full a ring is, in percent. */
-static unsigned fill_level(const struct drain_ring *ring, const struct ring *source)
+static unsigned fill_level(const struct intake *intake)
 {
-	uint64_t tail = __atomic_load_n(&source->control->tail, __ATOMIC_RELAXED) >> WIRE_TAIL_COUNT_BITS;
-	uint64_t wrap = (UINT64_MAX >> WIRE_TAIL_COUNT_BITS) / source->packet_words;
-	uint64_t behind = (tail / source->packet_words - ring->cursor.sequence) & wrap;
+	const struct ring *ring = intake->ring;
+	uint64_t tail = __atomic_load_n(&ring->control->tail, __ATOMIC_RELAXED) >> WIRE_TAIL_COUNT_BITS;
+	uint64_t wrap = (UINT64_MAX >> WIRE_TAIL_COUNT_BITS) / ring->packet_words;
+	uint64_t behind = (tail / ring->packet_words - intake->cursor.sequence) & wrap;
 
-	return behind >= source->packets ? 100 : (unsigned)(behind * 100 / source->packets);
+	return behind >= ring->packets ? 100 : (unsigned)(behind * 100 / ring->packets);
+}
+
+/* The next piece of a ring: of what was copied beforehand, or of the ring itself. Return: as ring_copy(). */
+static int next_piece(struct drain *drain, unsigned index, struct wire_packet **packet,
+		      struct ring_piece *piece)
+{
+	if (drain->hold)
+		return hold_next(drain->hold, index, packet, piece);
+	*packet = (struct wire_packet *)drain->buffer;
+	return ring_copy(&drain->session->rings[index], &drain->intakes[index].cursor, drain->buffer, piece);
 }
 
 /*
@@ -243,25 +123,132 @@ static unsigned fill_level(const struct drain_ring *ring, const struct ring *sou
  */
 static unsigned drain_ring(struct drain *drain, unsigned index)
 {
-	struct drain_ring *ring = &drain->rings[index];
-	struct ring *source = session_ring_view(drain->session, index);
+	struct intake *intake = &drain->intakes[index];
+	const struct ring *ring = session_ring_view(drain->session, index);
+	struct wire_packet *packet;
 	struct ring_piece piece;
 	unsigned level;
 
-	if (!source)
+	if (!ring)
 		return 0;
-	level = fill_level(ring, source);
-	for (uint32_t n = 0; n <= source->packets && !drain->error; n++) {
-		int found = ring_copy(source, &ring->cursor, drain->buffer, &piece);
+	level = fill_level(intake);
+	for (uint32_t n = 0; n <= ring->packets && !drain->output.error && !intake->cut; n++) {
+		int found = next_piece(drain, index, &packet, &piece);
 
-		ring->stale = found < 0;
+		intake->stale = found < 0;
 		if (found <= 0)
 			break;
-		give_up(drain, keep(drain, index, source, &piece), ring->stream.name);
-		if (!source->overwrite)
-			ring_give_back(source, ring->cursor.sequence);
+		keep(drain, index, packet, &piece);
+		if (owns_rings(drain))
+			ring_give_back(ring, intake->cursor.sequence);
 	}
 	return level;
+}
+
+/* What the writers of a ring have counted: now, or when it was copied. */
+static const struct wire_ring *control_of(const struct drain *drain, unsigned index)
+{
+	return drain->hold ? &drain->hold->rings[index].control : drain->session->rings[index].control;
+}
+
+/* Add what the trace at hand has to the totals of all. */
+static void add_up(struct drain *drain)
+{
+	struct drain_totals *totals = &drain->totals;
+	struct recording *recording = &drain->output.recording;
+
+	recording->clock_steps = recording->lost_names = 0;
+	for (unsigned n = 0; n < drain->session->ring_count; n++) {
+		const struct outlet *outlet = &drain->output.outlets[n];
+		const uint64_t *lost = drain->intakes[n].ledger.lost, *before = outlet->origin.ledger.lost;
+
+		if (is_names(drain, n)) {
+			for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
+				if (cause == WIRE_LOST_FULL || cause == WIRE_LOST_CORRUPT ||
+				    cause == WIRE_LOST_UNREAD)
+					recording->lost_names += lost[cause] - before[cause];
+			continue;
+		}
+		totals->events += outlet->kept;
+		totals->cpus += outlet->kept && !drain->recorded[n];
+		drain->recorded[n] |= outlet->kept != 0;
+		for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
+			totals->lost[cause] += lost[cause] - before[cause];
+		recording->clock_steps += control_of(drain, n)->clock_steps;
+	}
+	totals->lost_names += recording->lost_names;
+	totals->bytes += output_bytes(&drain->output);
+}
+
+/* The first packets of a chunk say again what those before it have said. */
+static void restate(struct output *output, unsigned names, const struct restated *restated)
+{
+	struct outlet *outlet = &output->outlets[names];
+	const size_t bytes = outlet->ring->packet_words * 8;
+	struct wire_ledger ledger = outlet->origin.ledger;
+
+	for (uint32_t n = 0; n < restated->packets; n++) {
+		struct wire_packet *packet = (struct wire_packet *)(restated->memory + n * bytes);
+
+		output_records(output, names, packet, outlet->origin.sequence - restated->packets + n,
+			       &restated->pieces[n], &ledger);
+		ledger.events += restated->pieces[n].count;
+	}
+}
+
+/* Make the chunk that goes on from here, all but its own records. Return: 0 or -errno. */
+static int make_next(struct drain *drain, struct output *next, const struct restated *restated)
+{
+	const unsigned names = session_names_index(drain->session);
+	struct wire_origin *origins = calloc(drain->session->ring_count, sizeof(*origins));
+	char path[CHUNKS_PATH];
+	int error;
+
+	if (!origins)
+		return -ENOMEM;
+	for (unsigned n = 0; n < drain->session->ring_count; n++) {
+		intake_losses(&drain->intakes[n], control_of(drain, n)->lost);
+		origins[n] = intake_origin(&drain->intakes[n]);
+	}
+	origins[names].restated = restated->packets;
+	origins[names].ledger.events -= restated->records;
+	chunks_path(drain->chunks.path, 0, path);
+	error = output_begin(next, drain->session, path, origins, &drain->output.recording, &drain->table);
+	if (!error) {
+		restate(next, names, restated);
+		error = next->error;
+	}
+	if (!error)
+		error = chunks_advance(&drain->chunks);
+	if (error)
+		drain_remove(path);
+	free(origins);
+	return error;
+}
+
+/* Let go of the trace at hand, and go on in a new one. Return: 0; -errno: it is the trace still. */
+static int split(struct drain *drain)
+{
+	struct output next = { .directory = -1 };
+	struct restated restated;
+	int error =
+		known_restate(&drain->chunks.known, drain->session->geometry.names_packet_bytes, &restated);
+
+	if (!error)
+		error = make_next(drain, &next, &restated);
+	restated_free(&restated);
+	if (error) {
+		output_free(&next);
+		return error;
+	}
+	for (unsigned n = 0; n < drain->session->ring_count; n++)
+		output_losses(&drain->output, n, &drain->intakes[n].ledger, drain->intakes[n].time);
+	add_up(drain);
+	output_finish(&drain->output, "running");
+	output_free(&drain->output);
+	drain->output = next;
+	chunks_trim(&drain->chunks);
+	return 0;
 }
 
 int drain_round(struct drain *drain, unsigned *fullest)
@@ -269,8 +256,8 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	bool flight = drain->session->geometry.mode == WIRE_MODE_FLIGHT;
 
 	*fullest = 0;
-	if (drain->error)
-		return drain->error;
+	if (drain->output.error)
+		return drain->output.error;
 	refresh_table(drain);
 	/* Names before the records and after them: if we are killed in between, few records are without. */
 	drain_ring(drain, session_names_index(drain->session));
@@ -280,29 +267,10 @@ int drain_round(struct drain *drain, unsigned *fullest)
 		if (level > *fullest)
 			*fullest = level;
 	}
-	return drain->error;
-}
-
-static void name_stream(const struct session *session, unsigned index, char *name, size_t bytes)
-{
-	unsigned cpus = session->geometry.cpus;
-
-	if (index == session_names_index(session))
-		snprintf(name, bytes, "names");
-	else if (index < cpus)
-		snprintf(name, bytes, "cpu%u", index);
-	else
-		snprintf(name, bytes, "locked%u", index - cpus);
-}
-
-static int make_directory(struct drain *drain, const char *path)
-{
-	if (mkdir(path, 0777) != 0)
-		return -errno;
-	drain->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (drain->directory < 0 || mkdirat(drain->directory, ".burin", 0777) != 0)
-		return -errno;
-	return 0;
+	if (!drain->output.error && drain->chunks.last &&
+	    chunks_due(&drain->chunks, output_bytes(&drain->output)))
+		output_fail(&drain->output, split(drain), "the next chunk");
+	return drain->output.error;
 }
 
 static int64_t offset_of(const struct clock_pair *pair, uint64_t hz)
@@ -310,228 +278,234 @@ static int64_t offset_of(const struct clock_pair *pair, uint64_t hz)
 	return pair->realtime_ns - (int64_t)((unsigned __int128)pair->ticks * 1000000000 / hz);
 }
 
-/* What drain_begin() and drain_resume() have in common. */
-static int prepare(struct drain *drain)
+/* What all drains have in common. */
+static int prepare(struct drain *drain, struct session *session)
 {
-	const struct wire_session *geometry = &drain->session->geometry;
+	const struct wire_session *geometry = &session->geometry;
 	uint32_t largest = geometry->packet_bytes > geometry->names_packet_bytes
 				   ? geometry->packet_bytes
 				   : geometry->names_packet_bytes;
 
+	*drain = (struct drain){ .session = session,
+				 .output = { .directory = -1 },
+				 .window = { 0, UINT64_MAX } };
 	drain->buffer = aligned_alloc(4096, largest);
-	drain->rings = calloc(drain->session->ring_count, sizeof(*drain->rings));
-	if (!drain->buffer || !drain->rings)
+	drain->intakes = calloc(session->ring_count, sizeof(*drain->intakes));
+	drain->recorded = calloc(session->ring_count, sizeof(*drain->recorded));
+	if (!drain->buffer || !drain->intakes || !drain->recorded)
 		return -ENOMEM;
-	for (unsigned n = 0; n < drain->session->ring_count; n++) {
-		char name[32];
-
-		name_stream(drain->session, n, name, sizeof(name));
-		stream_init(&drain->rings[n].stream, drain->directory, name,
-			    is_names(drain, n) ? geometry->names_packet_bytes : geometry->packet_bytes);
+	for (unsigned n = 0; n < session->ring_count; n++) {
+		drain->intakes[n].ring = &session->rings[n];
+		drain->intakes[n].cursor.passive = geometry->mode == WIRE_MODE_FLIGHT;
 	}
 	clock_read_pair(geometry->clock == WIRE_CLOCK_TSC, &drain->begin);
 	return table_init_names(&drain->names_table);
 }
 
-int drain_begin(struct drain *drain, struct session *session, const char *path, const char *session_path,
-		const char *command)
+static void release(struct drain *drain)
 {
-	int error;
+	output_free(&drain->output);
+	known_free(&drain->chunks.known);
+	table_free(&drain->table);
+	table_free(&drain->names_table);
+	free(drain->intakes);
+	free(drain->recorded);
+	free(drain->buffer);
+}
 
-	*drain = (struct drain){ .session = session, .directory = -1 };
-	error = make_directory(drain, path);
+/* The first trace of a drain. */
+static int begin(struct drain *drain, const char *path, const struct drain_options *options)
+{
+	const uint64_t hz = drain->session->geometry.clock_hz;
+	const struct recording recording = { .state = "recording",
+					     .clock = { hz, offset_of(&drain->begin, hz) },
+					     .session_path = options->session_path,
+					     .command = options->command };
+
+	return output_begin(&drain->output, drain->session, path, NULL, &recording, &drain->table);
+}
+
+int drain_begin(struct drain *drain, struct session *session, const char *path,
+		const struct drain_options *options)
+{
+	const bool chunked = options->split.bytes || options->split.ns;
+	char first[CHUNKS_PATH];
+	int error = prepare(drain, session);
+
+	if (!error && chunked)
+		error = chunks_begin(&drain->chunks, path, options->split, first);
 	if (!error)
-		error = prepare(drain);
+		error = begin(drain, chunked ? first : path, options);
 	if (error)
-		return error;
-	drain->clock.hz = session->geometry.clock_hz;
-	drain->clock.offset_ns = offset_of(&drain->begin, drain->clock.hz);
-	drain->recording = (struct recording){
-		.state = "recording", .clock = drain->clock, .session_path = session_path, .command = command
-	};
-	error = metadata_write(drain->directory, session, &drain->table, drain->clock);
-	if (!error)
-		error = recording_write(drain->directory, session, &drain->recording);
+		release(drain);
 	return error;
 }
 
 /* Where the last recorder stopped in one ring, from the last packet that it wrote. */
 static int resume_ring(struct drain *drain, unsigned index)
 {
-	struct drain_ring *ring = &drain->rings[index];
-	struct wire_packet *packet = (struct wire_packet *)drain->buffer;
+	struct outlet *outlet = &drain->output.outlets[index];
+	struct intake *intake = &drain->intakes[index];
+	const struct wire_packet *packet = (const struct wire_packet *)drain->buffer;
 	const struct table *table = is_names(drain, index) ? &drain->names_table : &drain->table;
-	int found = stream_reopen(&ring->stream, packet);
+	int found = stream_reopen(&outlet->stream, (struct wire_packet *)drain->buffer);
 	struct sifted sifted;
 
-	if (found <= 0)
+	if (found < 0)
 		return found;
-	sifted = sift(table, drain->buffer, sizeof(*packet), wire_stride(ring->stream.content),
-		      packet->time_begin, ring_clock());
+	if (found == 0) {
+		intake_resume(intake, &outlet->origin, NULL, NULL);
+		return 0;
+	}
+	sifted = sift(table, drain->buffer, sizeof(*packet), wire_stride(outlet->stream.content),
+		      packet->time_begin, ring_clock(), drain->window);
 	if (!sifted.sound)
 		return -EBADMSG;
-	ring->begun = true;
-	ring->sequence = packet->sequence;
-	ring->content = ring->stream.content;
-	ring->cursor = (struct ring_cursor){ packet->sequence, wire_stride(ring->content) };
-	ring->accounted = packet->events_before + sifted.count;
-	ring->overwritten = packet->lost[WIRE_LOST_OVERWRITTEN];
-	ring->corrupt = packet->lost[WIRE_LOST_CORRUPT];
-	ring->unread = packet->lost[WIRE_LOST_UNREAD];
-	ring->kept = ring->accounted - ring->overwritten - ring->corrupt - ring->unread;
-	for (unsigned cause = 0; cause <= WIRE_LOST_SIZE; cause++)
-		ring->told[cause] = packet->lost[cause];
-	ring->said = packet->discarded;
-	ring->time = sifted.time; /* time_end may be that of records that were to come */
+	intake_resume(intake, &outlet->origin, packet, &sifted);
+	outlet->begun = true;
+	outlet->sequence = packet->sequence - outlet->origin.restated;
+	outlet->said = packet->discarded;
+	outlet->kept = packet->events_before + sifted.count - packet->lost[WIRE_LOST_OVERWRITTEN] -
+		       packet->lost[WIRE_LOST_CORRUPT] - packet->lost[WIRE_LOST_UNREAD];
 	return 0;
 }
 
-int drain_resume(struct drain *drain, struct session *session, const char *path, struct trace_clock clock,
-		 const char *command)
+/* A chunk ends where the next one begins: nothing more is taken, but its last losses may not have been told. */
+static int end_at(struct drain *drain, const char *next)
 {
-	int error = 0;
+	struct wire_origin *origins = calloc(drain->session->ring_count, sizeof(*origins));
+	int error = origins ? origin_load(next, origins, drain->session->ring_count) : -ENOMEM;
 
-	*drain = (struct drain){ .session = session, .clock = clock };
-	drain->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (drain->directory < 0)
-		return -errno;
-	error = prepare(drain);
-	drain->recording = (struct recording){ .state = "recording", .clock = clock, .command = command };
-	refresh_table(drain);
+	for (unsigned n = 0; !error && n < drain->session->ring_count; n++) {
+		memcpy(drain->intakes[n].ledger.lost, origins[n].ledger.lost, sizeof(origins[n].ledger.lost));
+		if (!is_names(drain, n))
+			drain->intakes[n].ledger.events = origins[n].ledger.events;
+	}
+	drain->ended = true;
+	free(origins);
+	return error;
+}
+
+int drain_resume(struct drain *drain, struct session *session, const char *path, struct trace_clock clock,
+		 const char *command, const char *next)
+{
+	const struct recording recording = { .state = "recording", .clock = clock, .command = command };
+	int error = prepare(drain, session);
+
+	if (!error)
+		error = output_reopen(&drain->output, session, path, &recording);
+	if (!error)
+		refresh_table(drain);
 	for (unsigned n = 0; !error && n < session->ring_count; n++)
 		error = resume_ring(drain, n);
-	return error ? error : drain->error;
-}
-
-/* Records that were written but are not accounted for; a number that cannot be is not believed. */
-static uint64_t missing(const struct drain_ring *ring)
-{
-	uint64_t difference = ring->written - ring->accounted;
-
-	return ring->written > ring->accounted && difference <= UINT32_MAX ? difference : 0;
-}
-
-/* Losses that no packet has told of yet get an empty packet. */
-static void close_ring(struct drain *drain, unsigned index)
-{
-	struct drain_ring *ring = &drain->rings[index];
-	struct ring *source = &drain->session->rings[index];
-	struct wire_packet header = { .time_begin = ring->time + a_little(drain) };
-	struct ring_piece piece = { .sequence = ring->begun ? ring->sequence + 1 : 1 };
-	uint64_t gone, lost;
-
-	ring->corrupt += ring->stale; /* nobody knows how many */
-	gone = missing(ring);
-	if (gone) { /* the tail counted them, and they were not found; more than a ring holds is nonsense */
-		bool credible = gone <= source->packets * source->packet_words / 2;
-
-		ring->corrupt += credible ? gone : 1;
-		ring->accounted += credible ? gone : 0;
-		ring->written = ring->accounted;
-	}
-	lost = ring->overwritten + ring->corrupt + ring->unread;
-	for (unsigned cause = 0; cause <= WIRE_LOST_SIZE; cause++) {
-		header.lost[cause] = writers_lost(ring, source, cause);
-		lost += header.lost[cause];
-	}
-	if (lost == ring->said && ring->begun)
-		return;
-	if (lost == 0)
-		return;
-	if (!ring->begun)
-		header.time_begin = ring_clock();
-	header.base_time = header.time_begin;
-	complete_header(drain, ring, source, &header, &piece);
-	header.time_end = header.time_begin;
-	if (!ring->begun)
-		give_up(drain, begin_with_loss(drain, ring, &header), ring->stream.name);
-	if (!drain->error)
-		give_up(drain, stream_packet(&ring->stream, &header, sizeof(header)), ring->stream.name);
+	if (!error && next)
+		error = end_at(drain, next);
+	if (!error)
+		error = drain->output.error;
+	if (error)
+		release(drain);
+	return error;
 }
 
 /* Records written since the last look, which the trace does not have. */
 static uint64_t behind(struct drain *drain, unsigned index)
 {
-	struct ring *source = session_ring_view(drain->session, index);
-	struct drain_ring *ring = &drain->rings[index];
+	struct intake *intake = &drain->intakes[index];
+	const struct ring *ring = session_ring_view(drain->session, index);
+	struct wire_packet *packet;
 	struct ring_piece piece;
 
 	/* Bounded as in drain_ring(): somebody may go on writing for ever. */
-	for (uint32_t n = 0; source && n <= source->packets; n++) {
-		if (ring_copy(source, &ring->cursor, drain->buffer, &piece) <= 0)
+	for (uint32_t n = 0; ring && n <= ring->packets; n++) {
+		if (next_piece(drain, index, &packet, &piece) <= 0)
 			break;
 		if (!piece.last)
-			ring->written =
-				((const struct wire_packet *)drain->buffer)->events_before + piece.count;
+			intake->written = packet->events_before + piece.count;
 	}
-	return missing(ring);
+	return intake_missing(intake);
 }
 
 /* The rate that the clock really had, if the recording was long enough to tell better than the kernel. */
 static void recalibrate(struct drain *drain)
 {
 	bool is_tsc = drain->session->geometry.clock == WIRE_CLOCK_TSC;
+	struct trace_clock *clock = &drain->output.recording.clock;
 	struct clock_pair end;
 
 	clock_read_pair(is_tsc, &end);
 	if (!is_tsc || end.raw_ns - drain->begin.raw_ns < 1000000000)
 		return;
-	drain->clock.hz = (uint64_t)((unsigned __int128)(end.ticks - drain->begin.ticks) * 1000000000 /
-				     (end.raw_ns - drain->begin.raw_ns));
-	drain->clock.offset_ns = offset_of(&drain->begin, drain->clock.hz);
-	drain->recording.clock = drain->clock;
+	clock->hz = (uint64_t)((unsigned __int128)(end.ticks - drain->begin.ticks) * 1000000000 /
+			       (end.raw_ns - drain->begin.raw_ns));
+	clock->offset_ns = offset_of(&drain->begin, clock->hz);
+}
+
+/* The end of one ring's stream. */
+static void close_ring(struct drain *drain, unsigned index)
+{
+	struct intake *intake = &drain->intakes[index];
+	struct output *output = &drain->output;
+
+	if (!drain->ended)
+		intake_losses(intake, control_of(drain, index)->lost);
+	if (!output->error && !drain->ended)
+		intake_settle(intake);
+	output_losses(output, index, &intake->ledger, intake->time);
+	if (drain->ended)
+		return;
+	if (output->error) /* what is still in the ring stays there */
+		intake->ledger.lost[WIRE_LOST_UNREAD] += behind(drain, index);
+	else if (!is_names(drain, index))
+		drain->totals.lost_late += behind(drain, index);
 }
 
 int drain_finish(struct drain *drain, const char *result, struct drain_totals *totals)
 {
-	const unsigned names = session_names_index(drain->session);
-	struct session *session = drain->session;
+	struct output *output = &drain->output;
+	int error;
 
-	*totals = (struct drain_totals){ 0 };
-	if (!drain->error)
+	if (!output->error && !drain->ended)
 		refresh_table(drain);
-	for (unsigned n = 0; !drain->error && n < session->ring_count; n++)
+	for (unsigned n = 0; !drain->ended && n < drain->session->ring_count; n++)
 		drain_ring(drain, n);
-	for (unsigned n = 0; n < session->ring_count; n++) {
-		struct drain_ring *ring = &drain->rings[n];
-
-		if (!drain->error)
-			close_ring(drain, n);
-		if (drain->error) /* what is still in the ring stays there */
-			ring->unread += behind(drain, n);
-		stream_finish(&ring->stream);
-		totals->bytes += stream_bytes(&ring->stream);
-		if (n == names) {
-			totals->lost_names = writers_lost(ring, &session->rings[n], WIRE_LOST_FULL) +
-					     ring->corrupt + ring->unread;
-			continue;
-		}
-		totals->events += ring->kept;
-		totals->cpus += ring->kept != 0;
-		totals->lost[WIRE_LOST_OVERWRITTEN] += ring->overwritten;
-		totals->lost[WIRE_LOST_CORRUPT] += ring->corrupt;
-		totals->lost[WIRE_LOST_UNREAD] += ring->unread;
-		for (unsigned cause = 0; cause <= WIRE_LOST_SIZE; cause++)
-			totals->lost[cause] += writers_lost(ring, &session->rings[n], cause);
-		drain->recording.clock_steps += session->rings[n].control->clock_steps;
-		if (!drain->error)
-			totals->lost_late += behind(drain, n);
+	for (unsigned n = 0; n < drain->session->ring_count; n++) {
+		close_ring(drain, n);
+		if (drain->hold)
+			hold_release(drain->hold, n);
 	}
+	add_up(drain);
 	recalibrate(drain);
-	table_update(&drain->table, session); /* refusals may have come */
-	if (!drain->error)
-		give_up(drain, metadata_write(drain->directory, session, &drain->table, drain->clock),
-			"metadata");
-	drain->recording.state = drain->error ? "failed" : "finished";
-	drain->recording.result = result;
-	drain->recording.session_path = NULL;
-	drain->recording.lost_late = totals->lost_late;
-	drain->recording.lost_names = totals->lost_names;
-	recording_write(drain->directory, session, &drain->recording);
-	table_free(&drain->table);
-	table_free(&drain->names_table);
-	free(drain->rings);
-	free(drain->buffer);
-	close(drain->directory);
-	return drain->error;
+	table_update(&drain->table, drain->session); /* refusals may have come */
+	output_metadata(output, &drain->table);
+	output->recording.lost_late = drain->totals.lost_late;
+	output_finish(output, result);
+	error = output->error;
+	drain->totals.chunks = drain->chunks.last;
+	drain->totals.removed = drain->chunks.removed;
+	drain->totals.until = drain->window.until;
+	*totals = drain->totals;
+	release(drain);
+	return error;
+}
+
+int drain_snapshot(struct session *session, const char *path, const struct drain_options *options,
+		   struct drain_totals *totals)
+{
+	struct drain drain;
+	struct hold hold = { 0 };
+	int error = prepare(&drain, session);
+
+	if (!error)
+		error = hold_rings(&hold, session);
+	if (!error) {
+		drain.hold = &hold;
+		drain.window = (struct window){ options->since, hold.until };
+		error = begin(&drain, path, options);
+	}
+	if (error)
+		release(&drain);
+	else
+		error = drain_finish(&drain, "running", totals);
+	hold_free(&hold);
+	return error;
 }

@@ -6,8 +6,12 @@
  * after every round, and a sound one at every instant. In flight mode only the names are taken while the
  * program runs, and the rings at the end.
  *
- * The ledger. For each ring: records written = records in the trace + records lost by cause. Each packet says
- * how many records were written before it, so whatever was skipped is counted when the next packet comes.
+ * Who owns what. The recorder of a session in stream mode gives packets back as it goes. Nobody gives back what
+ * is in a session in flight mode. A snapshot stores nothing into the session, whatever its mode, so that there
+ * may be any number of them at once, beside a recorder as well.
+ *
+ * Each part in a file of its own: intake.h, what is known of a ring; sift.h; output.h, the trace; hold.h, what a
+ * snapshot copies beforehand; chunks.h, a recording that is split.
  */
 #ifndef BURIN_DRAIN_DRAIN_H
 #define BURIN_DRAIN_DRAIN_H
@@ -15,42 +19,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "session/clock.h"
-#include "drain/metadata.h"
-#include "drain/stream.h"
+#include "drain/chunks.h"
+#include "drain/discard.h"
+#include "drain/hold.h"
+#include "drain/intake.h"
+#include "drain/output.h"
 #include "drain/table.h"
-#include "ring/copy.h"
+#include "session/clock.h"
 #include "session/session.h"
 
-/* One ring and the stream that it becomes. */
-struct drain_ring {
-	struct stream stream;
-	struct ring_cursor cursor;
-	uint64_t sequence;  /* of the last packet in the trace, if `begun` */
-	uint64_t accounted; /* records written up to the cursor: kept or counted as lost */
-	uint64_t written;   /* records written when the tail was last looked at */
-	uint64_t kept;
-	uint64_t time;			       /* of the last record */
-	uint64_t corrupt, overwritten, unread; /* records lost here */
-	uint64_t told[WIRE_LOST_SIZE + 1]; /* records that the writers say they lost, as far as believed */
-	uint64_t said;			   /* losses that the last packet told of */
-	uint32_t content;		   /* end of the last record in the last packet, bytes */
-	bool begun;
-	bool stale; /* the tail is not one that writers could have made: what is behind it cannot be found */
-	bool damaged; /* the rest of the packet at the cursor cannot be believed */
-};
-
-struct drain {
-	struct session *session;
-	int directory;
-	struct table table, names_table;
-	struct drain_ring *rings;
-	char *buffer; /* of the largest packet */
-	struct trace_clock clock;
-	struct clock_pair begin;
-	struct recording recording;
-	char trouble[256];
-	int error; /* the first write that failed; after it nothing more is written */
+struct drain_options {
+	const char *session_path;  /* where a recorder that is killed leaves the session; NULL: not ours */
+	const char *command;	   /* for `.burin/recording`; lives as long as the drain */
+	uint64_t since;		   /* snapshot: ticks; what is earlier was not asked for */
+	struct chunk_limits split; /* recording: all zero: one trace */
 };
 
 struct drain_totals {
@@ -59,28 +41,41 @@ struct drain_totals {
 	unsigned cpus; /* rings that have records */
 	uint64_t lost[WIRE_LOST_CAUSES];
 	uint64_t lost_late, lost_names;
+	unsigned chunks, removed; /* of a recording that is split */
+	uint64_t until;		  /* of a snapshot: the moment at which it ends, ticks */
+};
+
+struct drain {
+	struct session *session;
+	struct table table, names_table;
+	struct intake *intakes; /* of each ring */
+	struct output output;
+	struct chunks chunks;
+	struct hold *hold; /* a snapshot's; NULL: the rings themselves are read */
+	struct window window;
+	char *buffer; /* of the largest packet */
+	struct clock_pair begin;
+	struct drain_totals totals;
+	bool *recorded; /* of each ring: whether it has records in any chunk */
+	bool ended;	/* the trace ends where the next chunk begins: nothing more is taken */
 };
 
 /*
  * drain_begin - make the trace's directory and begin.
  * @path: must not exist; made with its parents' permission
- * @command: for `.burin/recording`; lives as long as the drain
  * Return: 0 or -errno; see drain_discard().
  */
-int drain_begin(struct drain *drain, struct session *session, const char *path, const char *session_path,
-		const char *command);
+int drain_begin(struct drain *drain, struct session *session, const char *path,
+		const struct drain_options *options);
 
 /*
  * drain_resume - go on with a trace whose recorder is gone, from the session that it left behind.
  * @clock: as `.burin/recording` has it
+ * @next: the path of the chunk after it, which begins where this one ends; NULL: it goes on to the end
  * Return: 0; -errno; -EBADMSG: the trace's files are damaged.
  */
 int drain_resume(struct drain *drain, struct session *session, const char *path, struct trace_clock clock,
-		 const char *command);
-
-/* drain_discard - remove a trace that holds no records: it could not be begun, or its program could not be
- * run. */
-void drain_discard(const char *path);
+		 const char *command, const char *next);
 
 /*
  * drain_round - take what is new.
@@ -92,8 +87,20 @@ int drain_round(struct drain *drain, unsigned *fullest);
 /*
  * drain_finish - the last round, the closing packets, and the files' ends.
  * @result: what became of the program
- * Return: 0 or the first error.
+ * Return: 0 or the first error; ->output.trouble tells.
  */
 int drain_finish(struct drain *drain, const char *result, struct drain_totals *totals);
+
+/*
+ * drain_snapshot - a trace of what is in a session now, which others go on writing to.
+ *
+ * Its rings all end at one moment, that of the call. They are copied into memory first, and written to disk
+ * then.
+ * @session: may be mapped for reading only (session_look())
+ * @path: as for drain_begin()
+ * Return: 0 or -errno; then drain_discard(), unless it was there already.
+ */
+int drain_snapshot(struct session *session, const char *path, const struct drain_options *options,
+		   struct drain_totals *totals);
 
 #endif

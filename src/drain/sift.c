@@ -5,14 +5,7 @@
 #include "drain/sift.h"
 #include "wire/record.h"
 
-struct parsed {
-	uint32_t id;
-	uint32_t header;
-	uint64_t time;
-};
-
-/* Whether a header of either form stands at `at`. */
-static bool parse_header(const char *at, uint32_t length, uint64_t before, struct parsed *out)
+bool sift_header(const char *at, uint32_t length, uint64_t before, struct parsed *out)
 {
 	struct wire_compact compact;
 	struct wire_extended extended;
@@ -42,10 +35,24 @@ static bool padding_is_zero(const char *record, uint32_t length)
 	return true;
 }
 
-struct sifted sift(const struct table *table, const char *packet, uint32_t begin, uint32_t end, uint64_t time,
-		   uint64_t now)
+/* A sound record at the end of what was walked. */
+static void count(struct sifted *out, uint64_t time, uint32_t length, bool early)
 {
-	struct sifted out = { .end = begin, .content = begin, .time = time, .sound = true };
+	if (!early && out->count == 0)
+		out->first = time;
+	out->time = time;
+	out->count += !early;
+	out->before += early;
+	out->content = out->end + length;
+	out->end += wire_stride(length);
+	if (early)
+		out->begin = out->end;
+}
+
+struct sifted sift(const struct table *table, const char *packet, uint32_t begin, uint32_t end, uint64_t time,
+		   uint64_t now, struct window window)
+{
+	struct sifted out = { .end = begin, .begin = begin, .content = begin, .time = time, .sound = true };
 
 	if (time > now) /* nothing can follow that */
 		out.sound = false;
@@ -60,7 +67,7 @@ struct sifted sift(const struct table *table, const char *packet, uint32_t begin
 			break;
 		out.sound = false;
 		if (head[1] < sizeof(struct wire_compact) || wire_stride(head[1]) > left ||
-		    !parse_header(at, head[1], out.time, &record) || record.time > now)
+		    !sift_header(at, head[1], out.time, &record) || record.time > now)
 			break;
 		if (record.id > table->count) {
 			out.unknown = record.id;
@@ -70,10 +77,10 @@ struct sifted sift(const struct table *table, const char *packet, uint32_t begin
 		    !padding_is_zero(at, head[1]))
 			break;
 		out.sound = true;
-		out.time = record.time;
-		out.count++;
-		out.content = out.end + head[1];
-		out.end += wire_stride(head[1]);
+		out.cut = record.time > window.until;
+		if (out.cut)
+			break;
+		count(&out, record.time, head[1], record.time < window.since);
 	}
 	return out;
 }

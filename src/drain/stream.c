@@ -163,11 +163,10 @@ int stream_packet(struct stream *stream, struct wire_packet *packet, uint32_t co
 	return 0;
 }
 
-int stream_extend(struct stream *stream, const void *packet, uint32_t begin, uint32_t content,
-		  uint64_t time_end)
+int stream_extend(struct stream *stream, const void *records, uint32_t bytes, uint64_t time_end)
 {
-	int error = write_at(stream->fd, (const char *)packet + begin, content - begin,
-			     stream->packet_at + begin);
+	const uint32_t begin = wire_stride(stream->content), content = begin + bytes;
+	int error = write_at(stream->fd, records, bytes, stream->packet_at + begin);
 
 	if (!error)
 		error = write_word(stream->fd, time_end,
@@ -223,9 +222,15 @@ int stream_finish(struct stream *stream)
 		unlinkat(stream->directory, draft, 0);
 	if (fd >= 0)
 		close(fd);
-	close(stream->fd);
-	stream->fd = -1;
+	stream_close(stream);
 	return error;
+}
+
+void stream_close(struct stream *stream)
+{
+	if (stream->fd >= 0)
+		close(stream->fd);
+	stream->fd = -1;
 }
 
 uint64_t stream_bytes(const struct stream *stream)

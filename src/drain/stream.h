@@ -49,15 +49,17 @@ int stream_reopen(struct stream *stream, struct wire_packet *packet);
 int stream_packet(struct stream *stream, struct wire_packet *packet, uint32_t content);
 
 /*
- * stream_extend - add records to the last packet.
- * @packet: the packet up to `content`; its bytes before `begin` are there already
+ * stream_extend - add records to the last packet, which has room for them.
+ * @bytes: from the first record's first to the last one's last
  * Return: 0, or -errno: nothing was added.
  */
-int stream_extend(struct stream *stream, const void *packet, uint32_t begin, uint32_t content,
-		  uint64_t time_end);
+int stream_extend(struct stream *stream, const void *records, uint32_t bytes, uint64_t time_end);
 
 /* stream_finish - cut off the unused end and close. Return: 0 or -errno (then the end stays as padding). */
 int stream_finish(struct stream *stream);
+
+/* stream_close - let go of the last file as it is. */
+void stream_close(struct stream *stream);
 
 /* stream_bytes - how much of the stream's files is in use. */
 uint64_t stream_bytes(const struct stream *stream);

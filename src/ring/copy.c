@@ -60,40 +60,69 @@ static bool ring_look(const struct ring *ring, struct look *look)
 	return look->position == before.position && look->empty == before.empty;
 }
 
+static uint64_t load_consumed(const struct ring *ring)
+{
+	return __atomic_load_n(&ring->control->consumed, __ATOMIC_ACQUIRE);
+}
+
 /*
- * Whether a packet that has been copied was alive all the while: in overwrite mode it must still be among the
- * last n - 1, and still be the one that it was.
+ * Move the cursor to the oldest packet that is alive, if it is not there yet.
+ * @consumed: loaded before the look, so it cannot be ahead of it
+ * Return: false: somebody has scribbled, or what was looked at is of several moments.
  */
-static bool still_alive(const struct ring *ring, const struct look *look, uint64_t position,
-			uint64_t sequence, const struct wire_packet *copied)
+static bool catch_up(const struct ring *ring, struct ring_cursor *cursor, const struct look *look,
+		     uint64_t consumed)
+{
+	const uint64_t alive = ring->overwrite ? ring->packets - 1 : ring->packets;
+	uint64_t oldest = cursor->sequence;
+
+	if (ring->overwrite)
+		oldest = look->sequence >= alive ? look->sequence - (alive - 1) : 0;
+	else if (cursor->passive)
+		oldest = consumed;
+	if (look->sequence - oldest >= alive)
+		return false;
+	if (cursor->sequence < oldest) {
+		cursor->sequence = oldest;
+		cursor->offset = 0;
+	}
+	return true;
+}
+
+/* Whether a packet that has been copied was alive all the while, and still is the one that it was. */
+static bool still_alive(const struct ring *ring, const struct ring_cursor *cursor, const struct look *look,
+			uint64_t position, const struct wire_packet *copied)
 {
 	uint64_t last = (uint64_t)(ring->packets - 2) * ring->packet_words;
 	uint64_t behind;
 
-	if (!ring->overwrite)
+	if (!ring->overwrite && !cursor->passive)
 		return true;
-	/* The copy is finished before the tail is looked at again. Pairs with the order of stores in `open`.
-	 */
+	/* The copy is finished before the tail, or `consumed`, is looked at again. Pairs with the order of stores in
+	 * `open`, and with the acquire in append_open(). */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	behind = (look_at(ring, load_tail(ring)).position - position) & position_mask;
-	return behind <= last && behind >= ((look->position - position) & position_mask) &&
-	       copied->sequence == sequence &&
-	       __atomic_load_n(&slot(ring, position)->sequence, __ATOMIC_RELAXED) == sequence;
+	if (!ring->overwrite) {
+		if (load_consumed(ring) > cursor->sequence)
+			return false;
+	} else {
+		behind = (look_at(ring, load_tail(ring)).position - position) & position_mask;
+		if (behind > last || behind < ((look->position - position) & position_mask))
+			return false;
+	}
+	return copied->sequence == cursor->sequence &&
+	       __atomic_load_n(&slot(ring, position)->sequence, __ATOMIC_RELAXED) == cursor->sequence;
 }
 
 static void advance(struct ring_cursor *cursor, const struct ring_piece *piece)
 {
-	if (piece->last)
-		*cursor = (struct ring_cursor){ piece->sequence + 1, 0 };
-	else
-		cursor->offset = piece->end;
+	cursor->sequence = piece->sequence + piece->last;
+	cursor->offset = piece->last ? 0 : piece->end;
 }
 
 int ring_copy(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_piece *piece)
 {
-	const uint64_t alive = ring->overwrite ? ring->packets - 1 : ring->packets;
-
 	for (int tries = 0; tries < COPY_TRIES; tries++) {
+		const uint64_t consumed = load_consumed(ring);
 		uint64_t position;
 		struct look look;
 
@@ -103,10 +132,10 @@ int ring_copy(const struct ring *ring, struct ring_cursor *cursor, void *buffer,
 			return 0;
 		if (look.sequence < cursor->sequence)
 			return -ESTALE;
-		if (look.sequence - cursor->sequence >= alive) {
-			if (!ring->overwrite)
+		if (!catch_up(ring, cursor, &look, consumed)) {
+			if (!cursor->passive)
 				return -ESTALE;
-			*cursor = (struct ring_cursor){ look.sequence - (alive - 1), 0 };
+			continue;
 		}
 		position = look.position - (look.sequence - cursor->sequence) * ring->packet_words;
 		*piece = (struct ring_piece){
@@ -124,7 +153,7 @@ int ring_copy(const struct ring *ring, struct ring_cursor *cursor, void *buffer,
 		memcpy(buffer, slot(ring, position), sizeof(struct wire_packet));
 		memcpy((char *)buffer + piece->begin, (const char *)slot(ring, position) + piece->begin,
 		       piece->end - piece->begin);
-		if (!still_alive(ring, &look, position & position_mask, cursor->sequence, buffer))
+		if (!still_alive(ring, cursor, &look, position & position_mask, buffer))
 			continue;
 		advance(cursor, piece);
 		return 1;

@@ -7,6 +7,10 @@
  * of n slots n - 1 are alive, the tail's own among them, and a packet that has left them by the second look
  * is not used.
  *
+ * Otherwise all n slots are alive from the first packet that was not given back. Whoever gives packets back has
+ * nothing to look at twice; anybody else reads passively, and a packet that has been given back by the second
+ * look is not used.
+ *
  * What is copied are bytes that other processes wrote: only its place and size are certain. See drain/sift.h.
  */
 #ifndef BURIN_RING_COPY_H
@@ -18,6 +22,7 @@
 struct ring_cursor {
 	uint64_t sequence; /* of the packet to read next */
 	uint32_t offset;   /* bytes of it that have been read, header included; 0: not yet begun */
+	bool passive;	   /* somebody else gives the packets back */
 };
 
 struct ring_piece {
@@ -34,7 +39,8 @@ struct ring_piece {
  *
  * Moves the cursor behind what was copied; if that packet is not alive any more, first to the oldest that is.
  *
- * Context: one reader per cursor; any process that maps the ring.
+ * Context: one reader per cursor, of all cursors at most one that is not passive; any process that maps the ring, if
+ * only for reading.
  * Return: 1 and *piece; 0: nothing new; -ESTALE: the tail is not one that writers could have made (scribbled
  * upon): the cursor stays.
  */

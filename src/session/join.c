@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Joining a session from a traced program. */
+/* Mapping a session that exists: joining it from a traced program, or looking at it from outside. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -9,15 +9,21 @@
 #include "session/clock.h"
 #include "session/layout.h"
 
-/*
- * Open a session file, which must be a plain file that is its owner's alone: ours, or root's, who may trace
- * anybody; with @any, that of anybody.
- */
-static int open_session(const char *path, bool any, uint64_t *bytes, const char **why)
+/* What somebody wants of a session. */
+enum purpose {
+	JOIN, /* to trace into it: ours, or root's, who may trace anybody */
+	OPEN, /* to switch and to read: root may do so with anybody's */
+	LOOK, /* only to read */
+};
+
+/* Open a session file, which must be a plain file that is its owner's alone. */
+static int open_session(const char *path, enum purpose purpose, uint64_t *bytes, const char **why)
 {
+	const bool any = purpose != JOIN && geteuid() == 0;
 	struct stat status;
 	/* Neither wait for somebody at a pipe nor become a terminal's session: it may be anything. */
-	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = open(path,
+		      (purpose == LOOK ? O_RDONLY : O_RDWR) | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0) {
 		*why = errno == ELOOP ? "it is a link" : "it cannot be opened";
@@ -34,7 +40,8 @@ static int open_session(const char *path, bool any, uint64_t *bytes, const char 
 	return fd;
 }
 
-static int map_session(struct session *session, int fd, uint64_t bytes, const char **why)
+static int map_session(struct session *session, int fd, enum purpose purpose, uint64_t bytes,
+		       const char **why)
 {
 	struct wire_session *geometry = &session->geometry;
 	void *base;
@@ -50,7 +57,8 @@ static int map_session(struct session *session, int fd, uint64_t bytes, const ch
 		*why = "it belongs to another PID namespace";
 		return -EPERM;
 	}
-	base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	base = mmap(NULL, bytes, purpose == LOOK ? PROT_READ : PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (base == MAP_FAILED) {
 		*why = "it cannot be mapped";
 		return -errno;
@@ -60,24 +68,27 @@ static int map_session(struct session *session, int fd, uint64_t bytes, const ch
 	return layout_attach(session);
 }
 
-static int map(struct session *session, const char *path, bool any, const char **why)
+static int map(struct session *session, const char *path, enum purpose purpose, const char **why)
 {
 	uint64_t bytes = 0;
-	int fd = open_session(path, any, &bytes, why), error;
+	int fd = open_session(path, purpose, &bytes, why), error;
 
 	*session = (struct session){ 0 };
 	if (fd < 0)
 		return fd;
-	error = map_session(session, fd, bytes, why);
+	error = map_session(session, fd, purpose, bytes, why);
 	close(fd);
 	if (error)
 		session_leave(session);
+	/* A program does not wait for a calibration of its clock: who reads does. */
+	if (!error && purpose != JOIN && session->geometry.clock_hz == 0)
+		session->geometry.clock_hz = clock_rate(session->geometry.clock == WIRE_CLOCK_TSC);
 	return error;
 }
 
 int session_join(struct session *session, const char *path, const char **why)
 {
-	int error = map(session, path, false, why);
+	int error = map(session, path, JOIN, why);
 
 	if (error)
 		return error;
@@ -88,9 +99,10 @@ int session_join(struct session *session, const char *path, const char **why)
 
 int session_open(struct session *session, const char *path, const char **why)
 {
-	int error = map(session, path, geteuid() == 0, why);
+	return map(session, path, OPEN, why);
+}
 
-	if (!error && session->geometry.clock_hz == 0)
-		session->geometry.clock_hz = clock_rate(session->geometry.clock == WIRE_CLOCK_TSC);
-	return error;
+int session_look(struct session *session, const char *path, const char **why)
+{
+	return map(session, path, LOOK, why);
 }

@@ -76,10 +76,12 @@ int session_own(struct session *session, const struct session_options *options, 
 int session_join(struct session *session, const char *path, const char **why);
 
 /*
- * session_open - map a session to look at it, to switch its events, or to read it.
- * Context: not a traced program. Root may open anybody's. Return: 0; -errno and *why.
+ * session_open, session_look - map a session of which others dispose: to switch its events; for reading only, when
+ * a store into it is SIGSEGV.
+ * Context: a command, not a traced program. Root may open anybody's. Return: 0; -errno and *why.
  */
 int session_open(struct session *session, const char *path, const char **why);
+int session_look(struct session *session, const char *path, const char **why);
 
 /*
  * session_enter, session_exit - the calling process uses the session, uses it no more. A process that dies

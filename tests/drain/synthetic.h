@@ -29,6 +29,10 @@ struct synthetic {
 
 void synthetic_begin(struct synthetic *synthetic, const struct session_options *options);
 
+/* The same, with a drain that splits its trace. */
+void synthetic_begin_split(struct synthetic *synthetic, const struct session_options *options,
+			   struct chunk_limits split);
+
 /* synthetic_write - append records to a ring: the text is up to so many bytes. */
 void synthetic_write(struct synthetic *synthetic, unsigned ring, unsigned records, unsigned text_max);
 
@@ -39,6 +43,15 @@ void synthetic_write(struct synthetic *synthetic, unsigned ring, unsigned record
  */
 const char *synthetic_check(struct synthetic *synthetic, bool holes);
 
+/*
+ * synthetic_check_stream - one stream of the trace at @path; the first record is not earlier than @next.
+ * @visit: called for each record, with its number in the ring; may be NULL
+ * @next: set to what follows the last record
+ */
+const char *synthetic_check_stream(struct synthetic *synthetic, const char *path, unsigned ring, bool holes,
+				   void (*visit)(void *data, uint64_t number, uint64_t time), void *data,
+				   uint64_t *next);
+
 /* Records in the trace, by the last check. */
 uint64_t synthetic_kept(const struct synthetic *synthetic);
 
@@ -47,5 +60,6 @@ int synthetic_finish(struct synthetic *synthetic);
 
 /* synthetic_remove - remove the trace. */
 void synthetic_remove(struct synthetic *synthetic);
+void synthetic_remove_trace(const char *path);
 
 #endif

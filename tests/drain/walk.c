@@ -41,6 +41,12 @@ static const char *check_header(struct walk *walk, const struct wire_packet *pac
 	if (packet->discarded != lost)
 		return wrong(walk, "packet %llu: %llu discarded, the causes add up to %llu", number,
 			     (unsigned long long)packet->discarded, (unsigned long long)lost);
+	lost = packet->lost[WIRE_LOST_OVERWRITTEN] + packet->lost[WIRE_LOST_CORRUPT] +
+	       packet->lost[WIRE_LOST_UNREAD];
+	if (packet->events_before < walk->records || packet->events_before - walk->records > lost)
+		return wrong(walk, "packet %llu: %llu records before it, %llu were there and %llu are lost",
+			     number, (unsigned long long)packet->events_before,
+			     (unsigned long long)walk->records, (unsigned long long)lost);
 	if (walk->packets == 0)
 		return NULL;
 	if (packet->time_begin < walk->last.time_end)

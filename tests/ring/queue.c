@@ -70,7 +70,7 @@ void queue_init(struct queue *queue, const struct queue_shape *shape, uint64_t s
 	queue->sequence = queue->position / queue->ring.packet_words - 1;
 	queue->consumed = queue->sequence; /* the reader stands at its end */
 	queue->begun = true;
-	queue->cursor = (struct ring_cursor){ queue->sequence, shape->packet_bytes };
+	queue->cursor = (struct ring_cursor){ .sequence = queue->sequence, .offset = shape->packet_bytes };
 	queue->control.tail = queue->position << WIRE_TAIL_COUNT_BITS;
 	queue->control.consumed = queue->consumed;
 	*(struct wire_packet *)(queue->slots + queue->sequence * queue->ring.packet_words % (bytes / 8) * 8) =

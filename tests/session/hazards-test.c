@@ -317,7 +317,8 @@ static void wind_forward(void)
 			(struct wire_packet){ .sequence = sequence };
 		ring->control->consumed = sequence;
 		ring->control->tail = position << WIRE_TAIL_COUNT_BITS;
-		ledger.rings[n].cursor = (struct ring_cursor){ sequence, (uint32_t)ring->packet_words * 8 };
+		ledger.rings[n].cursor = (struct ring_cursor){ .sequence = sequence,
+							       .offset = (uint32_t)ring->packet_words * 8 };
 	}
 }
 

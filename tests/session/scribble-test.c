@@ -107,7 +107,7 @@ static _Noreturn void be_recorder(void)
 	struct drain_totals totals;
 	struct drain drain;
 	unsigned fullest;
-	int error = drain_begin(&drain, &view, trace_path, "", "scribble");
+	int error = drain_begin(&drain, &view, trace_path, &(struct drain_options){ .command = "scribble" });
 
 	while (!error && !traced_stopped()) {
 		error = drain_round(&drain, &fullest);

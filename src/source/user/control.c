@@ -42,7 +42,7 @@ int burin_disable(const char *glob)
 	return switch_glob(glob, WIRE_OFF);
 }
 
-int burin_status(struct burin_status *status)
+int burin_status(struct burin_session_status *status)
 {
 	struct session_stat stat;
 
@@ -51,13 +51,13 @@ int burin_status(struct burin_status *status)
 	if (!status || status->size != sizeof(*status))
 		return -EINVAL;
 	session_stat_read(&user_session, &stat);
-	*status = (struct burin_status){ .size = sizeof(*status),
-					 .written = stat.written,
-					 .left_out = stat.sampled_out + stat.limited,
-					 .used_bytes = stat.used_bytes,
-					 .room_bytes = stat.room_bytes,
-					 .events = session_event_count(&user_session),
-					 .stopped = user_session.shared->stopped != 0 };
+	*status = (struct burin_session_status){ .size = sizeof(*status),
+						 .written = stat.written,
+						 .left_out = stat.sampled_out + stat.limited,
+						 .used_bytes = stat.used_bytes,
+						 .room_bytes = stat.room_bytes,
+						 .events = session_event_count(&user_session),
+						 .stopped = user_session.shared->stopped != 0 };
 	for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
 		status->lost += stat.lost[cause];
 	for (uint32_t n = 0; n < status->events; n++)
