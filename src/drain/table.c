@@ -82,17 +82,18 @@ static int add_entry(struct table *table, struct wire_event entry, const char *n
 
 int table_init_names(struct table *table)
 {
-	static const uint64_t process = WIRE_U32 | WIRE_U32 << 4 | WIRE_STR << 8 | WIRE_STR << 12;
-	static const uint64_t thread = WIRE_U32 | WIRE_STR << 4;
+	static const uint64_t process = WIRE_U32 | WIRE_U32 << 4 | WIRE_STR << 8 | WIRE_STR << 12 |
+					(uint64_t)WIRE_U64 << 16 | (uint64_t)WIRE_U64 << 20;
+	static const uint64_t thread = WIRE_U32 | WIRE_STR << 4 | WIRE_U64 << 8 | WIRE_U64 << 12;
 	int error;
 
 	static_assert(WIRE_NAME_PROCESS == 1 && WIRE_NAME_THREAD == 2, "entry n describes id n + 1");
 	*table = (struct table){ 0 };
 	error = add_entry(table, (struct wire_event){ .types = process }, "burin.process",
-			  "pid=%u parent=%u exe=%s command=%s", "", "");
+			  "pid=%u parent=%u exe=%s command=%s since=%llu gone=%llu", "", "");
 	return error ? error
 		     : add_entry(table, (struct wire_event){ .types = thread }, "burin.thread",
-				 "pid=%u name=%s", "", "");
+				 "pid=%u name=%s since=%llu gone=%llu", "", "");
 }
 
 void table_free(struct table *table)

@@ -234,20 +234,22 @@ int read_events_load(struct burin_trace *trace)
 void read_name_events_make(struct burin_trace *trace)
 {
 	static const struct {
-		const char *name, *fields[4];
-		uint8_t types[4];
+		const char *name, *fields[6];
+		uint8_t types[6];
 	} known[] = {
 		[WIRE_NAME_PROCESS - 1] = { "burin.process",
-					    { "pid", "parent", "exe", "command" },
-					    { WIRE_U32, WIRE_U32, WIRE_STR, WIRE_STR } },
-		[WIRE_NAME_THREAD - 1] = { "burin.thread", { "pid", "name" }, { WIRE_U32, WIRE_STR } },
+					    { "pid", "parent", "exe", "command", "since", "gone" },
+					    { WIRE_U32, WIRE_U32, WIRE_STR, WIRE_STR, WIRE_U64, WIRE_U64 } },
+		[WIRE_NAME_THREAD - 1] = { "burin.thread",
+					   { "pid", "name", "since", "gone" },
+					   { WIRE_U32, WIRE_STR, WIRE_U64, WIRE_U64 } },
 	};
 
 	for (unsigned n = 0; n < 2; n++) {
 		struct read_event *event = &trace->name_events[n];
 		struct format format = { .count = 0 };
 
-		for (; format.count < 4 && known[n].types[format.count]; format.count++) {
+		for (; format.count < 6 && known[n].types[format.count]; format.count++) {
 			struct format_field *field = &format.fields[format.count];
 
 			strcpy(field->name, known[n].fields[format.count]);

@@ -50,6 +50,14 @@ static void *grow(void *array, size_t count, size_t size)
 	return reallocarray(array, count ? 2 * count : 1, size);
 }
 
+/* From when on it holds: a record may be the copy of an earlier one. */
+static uint64_t since(const struct burin_record *record, unsigned field)
+{
+	uint64_t time = number_load64((const char *)record->payload + record->offsets[field]);
+
+	return time ? time : record->time;
+}
+
 static int add_process(struct read_names *names, const struct burin_record *record)
 {
 	struct burin_process *processes = grow(names->processes, names->process_count, sizeof(*processes)),
@@ -64,7 +72,7 @@ static int add_process(struct read_names *names, const struct burin_record *reco
 		.parent = number_load32(record->payload + 4),
 		.exe = keep_string(names, (const char *)record->payload + record->offsets[2]),
 		.command = keep_string(names, (const char *)record->payload + record->offsets[3]),
-		.time = record->time,
+		.time = since(record, 4),
 	};
 	return process->exe && process->command ? 0 : -ENOMEM;
 }
@@ -81,7 +89,7 @@ static int add_thread(struct read_names *names, const struct burin_record *recor
 		.tid = record->tid,
 		.pid = number_load32(record->payload),
 		.name = keep_string(names, (const char *)record->payload + record->offsets[1]),
-		.time = record->time,
+		.time = since(record, 2),
 	};
 	return thread->name ? 0 : -ENOMEM;
 }

@@ -125,10 +125,9 @@ static enum ring_result append_open(struct ring *ring, struct ring_record record
 	return section_plain_open(ring, record, &opening);
 }
 
-enum ring_result ring_append(struct ring *ring, struct ring_record record)
+/* Go on after a first attempt, whatever it takes. */
+static enum ring_result append_after(struct ring *ring, struct ring_record record, enum ring_result result)
 {
-	enum ring_result result = append_put(ring, record);
-
 	for (int tries = 0; tries < APPEND_TRIES; tries++) {
 		switch (result) {
 		case RING_ROOM:
@@ -142,6 +141,16 @@ enum ring_result ring_append(struct ring *ring, struct ring_record record)
 		}
 	}
 	return RING_MOVED;
+}
+
+enum ring_result ring_append(struct ring *ring, struct ring_record record)
+{
+	return append_after(ring, record, append_put(ring, record));
+}
+
+enum ring_result ring_append_extended(struct ring *ring, struct ring_record record)
+{
+	return append_after(ring, record, append_extend(ring, record));
 }
 
 enum ring_result ring_append_locked(struct ring *ring, struct ring_record record, uint32_t tid)

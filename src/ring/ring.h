@@ -118,6 +118,9 @@ static inline void ring_prepare(void *buffer, uint16_t id, uint32_t length, uint
  */
 enum ring_result ring_append(struct ring *ring, struct ring_record record);
 
+/* ring_append_extended - the same, always in the extended form, unless it is the first of a packet. */
+enum ring_result ring_append_extended(struct ring *ring, struct ring_record record);
+
 /*
  * ring_append_locked - append to a ring that is written under its lock.
  * @tid: the calling thread, which the lock names

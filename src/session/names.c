@@ -14,16 +14,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "session/session.h"
+#include "ring/lock.h"
+#include "session/names.h"
 #include "wire/names.h"
 
 enum {
 	NAMES_TRIES = 64,
-	NAMES_TEXT_MAX = 511,
 };
 
 struct announcement {
-	_Alignas(8) char buffer[WIRE_HEADROOM + 8 + 2 * (NAMES_TEXT_MAX + 1) + 8];
+	_Alignas(8) char buffer[WIRE_HEADROOM + 8 + 2 * (WIRE_NAME_TEXT_MAX + 1) + WIRE_NAME_TAIL + 8];
 	size_t used; /* bytes of the buffer */
 };
 
@@ -37,28 +37,45 @@ static void put_text(struct announcement *record, const char *text)
 {
 	size_t bytes = strlen(text);
 
-	if (bytes > NAMES_TEXT_MAX)
-		bytes = NAMES_TEXT_MAX;
+	if (bytes > WIRE_NAME_TEXT_MAX)
+		bytes = WIRE_NAME_TEXT_MAX;
 	memcpy(record->buffer + record->used, text, bytes);
 	record->buffer[record->used + bytes] = 0;
 	record->used += bytes + 1;
 }
 
+/* One attempt. */
+static enum ring_result append(struct session *session, struct ring *ring, struct ring_record record,
+			       uint32_t tid)
+{
+	enum ring_result result;
+
+	if (!lock_take(&ring->control->lock, tid))
+		return RING_BUSY;
+	result = session->geometry.mode == WIRE_MODE_FLIGHT ? names_append_cleaning(session, ring, record)
+							    : ring_append_extended(ring, record);
+	lock_drop(&ring->control->lock);
+	return result == RING_MOVED ? RING_BUSY : result;
+}
+
 static bool announce(struct session *session, struct announcement *record, uint16_t id, uint32_t tid)
 {
 	struct ring *ring = session_ring_use(session, session_names_index(session));
-	struct ring_record out = { record->buffer, (uint32_t)record->used - 8 };
-	enum ring_result result = RING_BUSY;
 	const struct timespec pause = { .tv_nsec = 100000 }; /* whoever has the lock has been preempted */
+	enum ring_result result = RING_BUSY;
+	struct ring_record out;
 
-	memset(record->buffer + record->used, 0, 8);
+	memset(record->buffer + record->used, 0,
+	       WIRE_NAME_TAIL + 8); /* since, gone, and what fills up the last word */
+	record->used += WIRE_NAME_TAIL;
+	out = (struct ring_record){ record->buffer, (uint32_t)record->used - 8 };
 	ring_prepare(record->buffer, id, out.length, tid);
 	for (int tries = 0; result == RING_BUSY && tries < NAMES_TRIES; tries++) {
 		if (tries)
 			sched_yield();
 		if (tries % 16 == 15 && !ring_bury(ring))
 			nanosleep(&pause, NULL);
-		result = ring_append_locked(ring, out, tid);
+		result = append(session, ring, out, tid);
 	}
 	return result == RING_DONE;
 }
@@ -84,7 +101,7 @@ static void read_line(const char *path, char *text, size_t room)
 bool session_announce_process(struct session *session, uint32_t tid)
 {
 	struct announcement record = { .used = WIRE_HEADROOM };
-	char text[NAMES_TEXT_MAX + 1];
+	char text[WIRE_NAME_TEXT_MAX + 1];
 	int saved = errno;
 	ssize_t got;
 	bool done;

@@ -350,12 +350,14 @@ void synth_recordf(struct synth_ring *ring, uint64_t time, uint32_t id, uint32_t
 void synth_process(struct synth *synth, uint64_t time, uint32_t pid, uint32_t parent, const char *exe,
 		   const char *command)
 {
-	synth_recordf(synth_names(synth), time, WIRE_NAME_PROCESS, pid, "ddss", pid, parent, exe, command);
+	synth_recordf(synth_names(synth), time, WIRE_NAME_PROCESS, pid, "ddssqq", pid, parent, exe, command,
+		      UINT64_C(0), UINT64_C(0));
 }
 
 void synth_thread(struct synth *synth, uint64_t time, uint32_t tid, uint32_t pid, const char *name)
 {
-	synth_recordf(synth_names(synth), time, WIRE_NAME_THREAD, tid, "ds", pid, name);
+	synth_recordf(synth_names(synth), time, WIRE_NAME_THREAD, tid, "dsqq", pid, name, UINT64_C(0),
+		      UINT64_C(0));
 }
 
 static FILE *create(const struct synth *synth, const char *name)
@@ -478,9 +480,9 @@ static void write_metadata(const struct synth *synth)
 	}
 	fputs("event { id = 1; stream_id = 1; name = \"burin.process\"; fields := struct { uint32_t pid; "
 	      "uint32_t parent;\n"
-	      " string exe; string command; }; };\n"
+	      " string exe; string command; uint64_t since; uint64_t gone; }; };\n"
 	      "event { id = 2; stream_id = 1; name = \"burin.thread\"; fields := struct { uint32_t pid; "
-	      "string name; }; };\n",
+	      "string name; uint64_t since; uint64_t gone; }; };\n",
 	      file);
 	must(!fclose(file));
 }
