@@ -167,7 +167,7 @@ static bool is_unfinished(const char *path)
 
 static int recover_chunks(const char *path, unsigned last, bool quiet)
 {
-	char before[CHUNKS_PATH], chunk[CHUNKS_PATH], made[CHUNKS_PATH];
+	char before[CHUNKS_PATH], chunk[CHUNKS_PATH];
 	int result = 0;
 
 	chunks_path(path, last, chunk);
@@ -176,9 +176,8 @@ static int recover_chunks(const char *path, unsigned last, bool quiet)
 		result = recover_trace(before, chunk, true);
 	if (!result)
 		result = recover_trace(chunk, NULL, quiet);
-	chunks_path(path, 0, made);
 	if (!result)
-		drain_remove(made); /* was being made: what it would have had is in the last */
+		chunks_sweep(path);
 	return result;
 }
 

@@ -55,12 +55,30 @@ int chunks_advance(struct chunks *chunks)
 	return 0;
 }
 
+/* Where a chunk lies while it is removed: whoever looks sees whole ones only. */
+static void old_path(const char *path, char out[CHUNKS_PATH])
+{
+	snprintf(out, CHUNKS_PATH, "%s/.old", path);
+}
+
 void chunks_trim(struct chunks *chunks)
 {
-	char path[CHUNKS_PATH];
+	char path[CHUNKS_PATH], old[CHUNKS_PATH];
 
+	old_path(chunks->path, old);
 	while (chunks->limits.keep && chunks->last - chunks->removed > chunks->limits.keep) {
 		chunks_path(chunks->path, ++chunks->removed, path);
-		drain_remove(path);
+		if (rename(path, old) == 0)
+			drain_remove(old);
 	}
+}
+
+void chunks_sweep(const char *path)
+{
+	char rest[CHUNKS_PATH];
+
+	chunks_path(path, 0, rest);
+	drain_remove(rest);
+	old_path(path, rest);
+	drain_remove(rest);
 }

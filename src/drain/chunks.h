@@ -53,4 +53,10 @@ int chunks_advance(struct chunks *chunks);
 /* chunks_trim - remove the oldest, so that only so many stay. */
 void chunks_trim(struct chunks *chunks);
 
+/*
+ * chunks_sweep - remove what a recorder that was killed left half made or half removed. What the former would have
+ * had is in the last chunk, once that is recovered.
+ */
+void chunks_sweep(const char *path);
+
 #endif
