@@ -23,6 +23,7 @@ enum {
 	CREATE_FILTERS_BYTES = 1 << 20,
 	CREATE_NAMES_PACKET = 16 << 10,
 	CREATE_NAMES_PACKETS = 32,
+	CREATE_NAMES_PACKETS_FLIGHT = 128, /* they stay: some 35,000 threads */
 	CREATE_LOCKED_MIN =
 		4, /* rings for writers without rseq: one per CPU, but enough to find a free one */
 };
@@ -77,7 +78,8 @@ static int decide_geometry(struct wire_session *geometry, const struct session_o
 		.clock_hz = options->owner == WIRE_OWNER_RECORDER ? clock_rate(clock.is_tsc) : 0,
 		.packet_bytes = (uint32_t)power_of_two_above(options->packet_bytes),
 		.names_packet_bytes = CREATE_NAMES_PACKET,
-		.names_packets = CREATE_NAMES_PACKETS,
+		.names_packets = options->mode == WIRE_MODE_FLIGHT ? CREATE_NAMES_PACKETS_FLIGHT
+								   : CREATE_NAMES_PACKETS,
 		.string_max = options->string_max,
 		.events_max = CREATE_EVENTS_MAX,
 		.filters_bytes = CREATE_FILTERS_BYTES,

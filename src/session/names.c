@@ -58,7 +58,8 @@ static enum ring_result append(struct session *session, struct ring *ring, struc
 	return result == RING_MOVED ? RING_BUSY : result;
 }
 
-static bool announce(struct session *session, struct announcement *record, uint16_t id, uint32_t tid)
+static enum ring_result announce(struct session *session, struct announcement *record, uint16_t id,
+				 uint32_t tid)
 {
 	struct ring *ring = session_ring_use(session, session_names_index(session));
 	const struct timespec pause = { .tv_nsec = 100000 }; /* whoever has the lock has been preempted */
@@ -77,7 +78,7 @@ static bool announce(struct session *session, struct announcement *record, uint1
 			nanosleep(&pause, NULL);
 		result = append(session, ring, out, tid);
 	}
-	return result == RING_DONE;
+	return result;
 }
 
 /* One line from a file under /proc, its NULs turned into blanks. */
@@ -98,13 +99,13 @@ static void read_line(const char *path, char *text, size_t room)
 	text[got] = 0;
 }
 
-bool session_announce_process(struct session *session, uint32_t tid)
+enum ring_result session_announce_process(struct session *session, uint32_t tid)
 {
 	struct announcement record = { .used = WIRE_HEADROOM };
 	char text[WIRE_NAME_TEXT_MAX + 1];
 	int saved = errno;
 	ssize_t got;
-	bool done;
+	enum ring_result result;
 
 	put_u32(&record, (uint32_t)getpid());
 	put_u32(&record, (uint32_t)getppid());
@@ -113,22 +114,22 @@ bool session_announce_process(struct session *session, uint32_t tid)
 	put_text(&record, text);
 	read_line("/proc/self/cmdline", text, sizeof(text));
 	put_text(&record, text);
-	done = announce(session, &record, WIRE_NAME_PROCESS, tid);
+	result = announce(session, &record, WIRE_NAME_PROCESS, tid);
 	errno = saved;
-	return done;
+	return result;
 }
 
-bool session_announce_thread(struct session *session, uint32_t tid)
+enum ring_result session_announce_thread(struct session *session, uint32_t tid)
 {
 	struct announcement record = { .used = WIRE_HEADROOM };
 	char name[16] = "";
 	int saved = errno;
-	bool done;
+	enum ring_result result;
 
 	put_u32(&record, (uint32_t)getpid());
 	prctl(PR_GET_NAME, name, 0, 0, 0);
 	put_text(&record, name);
-	done = announce(session, &record, WIRE_NAME_THREAD, tid);
+	result = announce(session, &record, WIRE_NAME_THREAD, tid);
 	errno = saved;
-	return done;
+	return result;
 }

@@ -8,13 +8,15 @@
  *
  *   While T - consumed >= N - 1, somebody died cleaning: finish that first, even if the record would fit.
  *   A record may open a packet if T + 1 - consumed < N - 1: the last one is the reserve for copies.
- *   Copied is what is needed and has no copy yet; `consumed` moves last.
+ *   Copied is what is needed and has no copy yet; `consumed` moves last. (`cleaning` tells whether there can be
+ *   any copies yet.)
  *   A copy is never longer than its original: all records are in the extended form, and have the fields that only
  *   copies need.
  *   After N cleanings the ring is full of what is needed.
  */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/number.h"
 #include "ring/ring_deps.h"
@@ -104,46 +106,54 @@ static bool walk_next(struct walk *walk, struct name *name)
 	return true;
 }
 
-/* When the oldest record that is still in the rings was written. */
-static uint64_t oldest_record(struct session *session)
+/* From when to when there are records in a ring. */
+struct span {
+	uint64_t oldest, newest;
+};
+
+static bool ring_span(struct session *session, unsigned index, struct span *span)
 {
-	uint64_t oldest = ring_clock();
+	const struct ring *ring = session_ring_view(session, index);
+	struct tail tail = ring ? look(ring) : (struct tail){ .empty = true };
+	struct walk first, last;
 
-	for (unsigned n = 0; n < session_names_index(session); n++) {
-		const struct ring *ring = session_ring_view(session, n);
-		struct tail tail = ring ? look(ring) : (struct tail){ .empty = true };
-		uint64_t first;
-		struct walk walk;
-
-		if (tail.empty)
-			continue;
-		first = tail.sequence < ring->packets - 2 ? 0 : tail.sequence - (ring->packets - 2);
-		walk = walk_packet(ring, &tail, first);
-		if (((const struct wire_packet *)walk.packet)->time_begin < oldest)
-			oldest = ((const struct wire_packet *)walk.packet)->time_begin;
-	}
-	return oldest;
+	if (tail.empty)
+		return false;
+	first = walk_packet(ring, &tail,
+			    tail.sequence < ring->packets - 2 ? 0 : tail.sequence - (ring->packets - 2));
+	last = walk_packet(ring, &tail, tail.sequence);
+	*span = (struct span){ ((const struct wire_packet *)first.packet)->time_begin,
+			       ((const struct wire_packet *)last.packet)->time_end };
+	return true;
 }
 
-/* Whether what is announced is still needed; notes when it was found to be gone. */
-static bool is_needed(struct name *name, uint64_t oldest)
+/*
+ * Whether what is announced is still needed: it lives, or there may be records from its time. Notes when it was found
+ * to be gone.
+ */
+static bool is_needed(struct session *session, struct name *name)
 {
 	uint32_t who = name->id == WIRE_NAME_PROCESS ? number_load32(name->payload) : name->tid;
+	struct span span;
 
-	if (name->gone == 0 && ring_owner_is_dead(who))
+	if (name->gone == 0 && !ring_owner_is_dead(who))
+		return true;
+	if (name->gone == 0)
 		name->gone = ring_clock();
-	return name->gone == 0 || name->gone >= oldest;
+	for (unsigned n = 0; n < session_names_index(session); n++)
+		if (ring_span(session, n, &span) && name->gone >= span.oldest && name->since <= span.newest)
+			return true;
+	return false;
 }
 
-/* Copies are found only in packets that were the tail's since the cleaning began. */
-static bool has_copy(const struct ring *ring, const struct tail *tail, uint64_t first,
-		     const struct name *name)
+/* Whether there is a copy already. Looks through all of the ring: for those who go on with a dead writer's work. */
+static bool has_copy(const struct ring *ring, uint64_t cleaned, const struct name *name)
 {
+	const struct tail tail = look(ring);
 	struct name other;
 
-	/* Two packets at most, unless somebody scribbles. */
-	for (uint64_t sequence = first; sequence <= tail->sequence && sequence < first + 2; sequence++) {
-		struct walk walk = walk_packet(ring, tail, sequence);
+	for (uint32_t n = 1; n < ring->packets && cleaned + n <= tail.sequence; n++) {
+		struct walk walk = walk_packet(ring, &tail, cleaned + n);
 
 		while (walk_next(&walk, &other))
 			if (other.tid == name->tid && other.id == name->id && other.since == name->since)
@@ -172,21 +182,42 @@ static enum ring_result copy(struct ring *ring, const struct name *name)
 /* Return: RING_DONE: the oldest packet is given back; otherwise it stays. */
 static enum ring_result clean(struct session *session, struct ring *ring)
 {
-	const uint64_t consumed = __atomic_load_n(&ring->control->consumed, __ATOMIC_RELAXED);
-	const uint64_t oldest = oldest_record(session);
-	struct tail tail = look(ring);
+	struct wire_ring *control = ring->control;
+	const uint64_t consumed = __atomic_load_n(&control->consumed, __ATOMIC_RELAXED);
+	const struct tail tail = look(ring);
+	/* Somebody who had the lock died cleaning this packet: some copies are there. */
+	const bool resumed = __atomic_load_n(&control->cleaning, __ATOMIC_RELAXED) == consumed + 1;
 	struct walk walk = walk_packet(ring, &tail, consumed);
 	enum ring_result result = RING_DONE;
 	struct name name;
 
-	while (result == RING_DONE && walk_next(&walk, &name)) {
-		tail = look(ring);
-		if (is_needed(&name, oldest) && !has_copy(ring, &tail, consumed + ring->packets - 2, &name))
+	__atomic_store_n(&control->cleaning, consumed + 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* before the first copy, should we die */
+	while (result == RING_DONE && walk_next(&walk, &name))
+		if (is_needed(session, &name) && !(resumed && has_copy(ring, consumed, &name)))
 			result = copy(ring, &name);
-	}
 	if (result == RING_DONE) /* release: the copies are there. Pairs with the acquire in ring_copy(). */
-		__atomic_store_n(&ring->control->consumed, consumed + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&control->consumed, consumed + 1, __ATOMIC_RELEASE);
 	return result;
+}
+
+/*
+ * When a packet is to be opened and the ring is half full, two are cleaned beforehand: one is likely to hold names
+ * that are gone but not known to be, which are kept once more, and one names that can go.
+ */
+enum {
+	EARLY_CLEANINGS = 2,
+};
+
+/* All of the ring was needed at that moment, in 2^24 ns: nobody looks again at once. */
+static uint64_t full_at;
+
+static uint64_t moment(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) >> 24;
 }
 
 enum ring_result names_append_cleaning(struct session *session, struct ring *ring, struct ring_record record)
@@ -197,16 +228,20 @@ enum ring_result names_append_cleaning(struct session *session, struct ring *rin
 		const uint64_t consumed = __atomic_load_n(&ring->control->consumed, __ATOMIC_RELAXED);
 		const struct tail tail = look(ring);
 		const uint64_t used = tail.sequence - consumed;
+		const bool fits = tail.inside + stride <= ring->packet_words * 8;
+		const bool early = used + 1 >= packets / 2 && cleanings < EARLY_CLEANINGS;
 		enum ring_result result;
 
-		if (tail.empty || (used < packets - 1 && (tail.inside + stride <= ring->packet_words * 8 ||
-							  used + 1 < packets - 1)))
+		if (tail.empty || (used < packets - 1 && fits) || (used + 1 < packets - 1 && !early))
 			return ring_append_extended(ring, record);
 		if (used >= packets) /* nobody wrote that: the ring has been scribbled upon */
+			return RING_FULL;
+		if (!early && __atomic_load_n(&full_at, __ATOMIC_RELAXED) == moment())
 			return RING_FULL;
 		result = clean(session, ring);
 		if (result != RING_DONE)
 			return result;
 	}
+	__atomic_store_n(&full_at, moment(), __ATOMIC_RELAXED);
 	return RING_FULL;
 }

@@ -206,9 +206,11 @@ uint32_t session_event_count(const struct session *session);
 /*
  * session_announce_process, session_announce_thread - write a names record.
  *
- * Context: any thread, signal handlers. Return: whether it was written; if not, try again later.
+ * Context: any thread, signal handlers.
+ * Return: RING_DONE; RING_BUSY: try again later; RING_FULL: the same if the session is a recorder's, who makes
+ * room; in a program's own, its name is lost.
  */
-bool session_announce_process(struct session *session, uint32_t tid);
-bool session_announce_thread(struct session *session, uint32_t tid);
+enum ring_result session_announce_process(struct session *session, uint32_t tid);
+enum ring_result session_announce_thread(struct session *session, uint32_t tid);
 
 #endif

@@ -35,9 +35,10 @@ struct wire_ring {
 	uint64_t lock; /* locked rings: thread id of the writer inside, 0 if none; above it a count of uses */
 	uint32_t state; /* enum wire_ring_state */
 	uint32_t reserved0;
-	uint64_t reserved1[6];
-	/* written by the reader (stream mode): packets given back, that is, the sequence of the first not yet
-	 * read */
+	uint64_t cleaning; /* names ring: sequence + 1 of the packet that is, or was last, being cleaned */
+	uint64_t reserved1[5];
+	/* written by the reader (stream mode), or by the names ring's writers (flight mode): packets given back,
+	 * that is, the sequence of the first that is not */
 	uint64_t consumed;
 	uint64_t reserved2[15];
 };
@@ -47,6 +48,7 @@ static_assert(offsetof(struct wire_ring, lost) == 8, "wire_ring.lost");
 static_assert(offsetof(struct wire_ring, clock_steps) == 56, "wire_ring.clock_steps");
 static_assert(offsetof(struct wire_ring, lock) == 64, "wire_ring.lock");
 static_assert(offsetof(struct wire_ring, state) == 72, "wire_ring.state");
+static_assert(offsetof(struct wire_ring, cleaning) == 80, "wire_ring.cleaning");
 static_assert(offsetof(struct wire_ring, consumed) == 128, "the reader's word has a cache line of its own");
 
 #endif

@@ -48,5 +48,7 @@ int main(int argc, char **argv)
 	record("host", 1);
 	puts("ready");
 	fflush(stdout);
-	return getchar() == EOF ? 0 : 0;
+	while (getchar() != EOF)
+		continue;
+	return 0;
 }

@@ -26,15 +26,16 @@ __thread struct user_thread user_thread;
 
 static uint32_t announced_pid; /* the process that has announced itself; after a fork it is the parent's */
 
-static bool announce(uint32_t tid)
+static enum ring_result announce(uint32_t tid)
 {
 	uint32_t pid = (uint32_t)getpid();
+	enum ring_result result = RING_DONE;
 
-	if (__atomic_load_n(&announced_pid, __ATOMIC_RELAXED) != pid) {
-		if (!session_announce_process(&user_session, tid))
-			return false;
-		__atomic_store_n(&announced_pid, pid, __ATOMIC_RELAXED);
-	}
+	if (__atomic_load_n(&announced_pid, __ATOMIC_RELAXED) != pid)
+		result = session_announce_process(&user_session, tid);
+	if (result != RING_DONE)
+		return result;
+	__atomic_store_n(&announced_pid, pid, __ATOMIC_RELAXED);
 	return session_announce_thread(&user_session, tid);
 }
 
@@ -50,6 +51,7 @@ static void disown_locks(uint32_t tid)
 uint32_t user_thread_enter(void)
 {
 	uint32_t tid = user_thread.tid;
+	enum ring_result result;
 
 	if (tid)
 		return tid;
@@ -58,14 +60,16 @@ uint32_t user_thread_enter(void)
 		disown_locks(tid);
 	if (user_thread.in_vfork) {
 		if (!user_thread.vfork_known)
-			user_thread.vfork_known = session_announce_process(&user_session, tid) &&
-						  session_announce_thread(&user_session, tid);
+			user_thread.vfork_known = session_announce_process(&user_session, tid) == RING_DONE &&
+						  session_announce_thread(&user_session, tid) == RING_DONE;
 		return tid;
 	}
-	if (announce(tid)) {
+	result = announce(tid);
+	if (result == RING_DONE) {
 		user_thread.refusals = 0;
 		user_thread.tid = tid;
-	} else if (++user_thread.refusals >= THREAD_REFUSALS_MAX) {
+	} else if (++user_thread.refusals >= THREAD_REFUSALS_MAX ||
+		   (result == RING_FULL && user_session.geometry.mode == WIRE_MODE_FLIGHT)) {
 		user_thread.refusals = 0;
 		ring_lose(&user_session.rings[session_names_index(&user_session)], WIRE_LOST_FULL);
 		user_thread.tid = tid;
