@@ -10,8 +10,8 @@
 
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/target.h"
 #include "control/listing.h"
-#include "control/target.h"
 #include "view/buffer.h"
 
 const char cmd_ls_help[] =
@@ -138,6 +138,7 @@ int cmd_ls(int argc, char **argv)
 	int option, error, result;
 
 	cmd_output_begin();
+	cmd_target_guard();
 	optind = 0;
 	while ((option = getopt_long(argc, argv, "lj", options, NULL)) != -1) {
 		if (option == '?')

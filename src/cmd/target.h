@@ -12,4 +12,7 @@ int cmd_target_find(const char *name, const char *word, struct target *target);
 /* cmd_target_open - find it and map it; to be left by session_leave(). Return: 0 or CMD_USAGE. */
 int cmd_target_open(const char *name, const char *word, struct target *target, struct session *session);
 
+/* cmd_target_guard - from now on a session file that somebody cuts ends the command with a line. */
+void cmd_target_guard(void);
+
 #endif

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,18 +30,26 @@ static bool begun;
 static char own_path
 	[SESSION_PATH_MAX]; /* of the session that this program, or the one it was forked from, made */
 
-void process_complain(const char *what, const char *why, int error)
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 {
+	va_list arguments;
 	char line[512];
-	int length = snprintf(line, sizeof(line), "burin: %.250s: %s (%s); this program runs untraced\n",
-			      what, why, strerror(-error));
+	int length;
 
-	/* The path is from the environment: it shall not play with the terminal. */
+	va_start(arguments, format);
+	length = vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	/* Parts are from the environment and the settings: they shall not play with the terminal. */
 	for (int n = 0; n < length - 1 && line[n]; n++)
 		if ((unsigned char)line[n] < ' ' || line[n] == 127)
 			line[n] = '?';
 	if (length > 0 && write(STDERR_FILENO, line, strnlen(line, sizeof(line))) < 0)
 		return;
+}
+
+void process_complain(const char *what, const char *why, int error)
+{
+	say("burin: %.250s: %s (%s); this program runs untraced\n", what, why, strerror(-error));
 }
 
 /* Where there is none, somebody between us and the kernel may look at every load: valgrind, an emulator. */
@@ -55,13 +64,18 @@ static bool have_rseq_at_all(void)
 
 static void apply_rules(const struct settings *settings)
 {
-	int error = settings->rule_count ? session_change_begin(&user_session) : -1;
+	int error = session_change_begin(&user_session);
 
 	if (error)
 		return;
-	for (unsigned n = 0; n < settings->rule_count; n++)
-		session_change_rule(&user_session, settings->rules[n].sign, settings->rules[n].level,
-				    settings->rules[n].glob);
+	for (unsigned n = 0; !error && n < settings->rule_count; n++) {
+		error = session_change_rule(&user_session, settings->rules[n].sign, settings->rules[n].level,
+					    settings->rules[n].glob);
+		if (error)
+			say("burin: settings: there is no room for '%.40s' and what follows; use wider "
+			    "globs\n",
+			    settings->rules[n].glob);
+	}
 	session_change_end(&user_session);
 }
 
@@ -77,7 +91,7 @@ static bool begin_own(void)
 		return false;
 	settings_read(&settings);
 	if (settings.fault[0])
-		process_complain("settings", settings.fault, -EINVAL);
+		say("burin: settings: %s; what can be understood holds\n", settings.fault);
 	if (settings.off)
 		return false;
 	error = session_own(&user_session, &settings.session, own_path, &why);
