@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -123,6 +124,7 @@ static int child(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		BURIN_TRACE("ctl.child");
 		for (;;)
 			pause();

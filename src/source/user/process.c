@@ -7,12 +7,14 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ring/section_rseq.h"
@@ -134,29 +136,48 @@ int burin_active(void)
 	return user_session.base != NULL;
 }
 
+static bool has_forked;
+
+static void note_fork(void)
+{
+	has_forked = true;
+}
+
 static void enter_after_fork(void)
 {
+	has_forked = false;
 	if (user_session.base)
 		session_enter(&user_session);
+}
+
+/* A child that was forked a moment ago may not have entered yet. */
+static bool may_have_heirs(void)
+{
+	int saved = errno;
+	bool children;
+	siginfo_t info;
+
+	children = has_forked && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+	errno = saved;
+	return children;
 }
 
 /* Events may still be recorded by those who come after us; a session without a name serves them as well. */
 static void leave(void)
 {
-	bool others;
-
 	if (!user_session.base)
 		return;
-	others = session_exit(&user_session);
+	/* Before we leave the list: of those who leave at once, the last one has to know. */
 	if (user_session.geometry.owner == (uint32_t)getpid())
 		__atomic_store_n(&user_session.shared->ended, 1, __ATOMIC_RELAXED);
-	if (own_path[0] && !others && __atomic_load_n(&user_session.shared->ended, __ATOMIC_RELAXED))
+	if (!session_exit(&user_session) && !may_have_heirs() && own_path[0] &&
+	    __atomic_load_n(&user_session.shared->ended, __ATOMIC_RELAXED))
 		unlink(own_path);
 }
 
 static __attribute__((constructor(101))) void watch_fork(void)
 {
-	pthread_atfork(NULL, NULL, enter_after_fork);
+	pthread_atfork(NULL, note_fork, enter_after_fork);
 }
 
 static __attribute__((destructor(101))) void leave_at_exit(void)
