@@ -148,6 +148,8 @@ static int print(struct session *session, char **globs, bool json)
 
 	if (listing_read(&listing, session) != 0)
 		return cmd_failed(name, "out of memory");
+	if (listing.torn)
+		cmd_failed(name, "a change was cut short; this may show a part of it");
 	hits = hits_count(session, listing.count);
 	if (!json && listing.count)
 		view_buffer_print(&out, "%-8s %9s  %s\n", "SWITCH", "HELD", "EVENT");

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/glob.h"
 #include "base/size.h"
@@ -68,6 +70,31 @@ const char cmd_go_help[] = "Usage: burin go TARGET\n"
 			   "  -h, --help   this text\n"
 			   "\n"
 			   "Exit code: 0; 1 if it failed; 2 if there is no such TARGET.\n";
+
+enum {
+	CHANGE_HERE = -2,
+};
+
+/*
+ * A process of its own makes the change, out of reach of the terminal: who kills the command, by whatever
+ * signal, leaves a change that is made or not made, and no part of one.
+ * Return: CHANGE_HERE in that process, which then ends by _exit; in the command, its exit code.
+ */
+static int begin_process(const char *name)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child < 0)
+		return cmd_failed(name, "there is no process to be had (%s)", strerror(errno));
+	if (child == 0) {
+		setsid();
+		return CHANGE_HERE;
+	}
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : CMD_FAULTS;
+}
 
 struct request {
 	const char *name; /* of the subcommand */
@@ -276,7 +303,9 @@ static int run(struct request *request, int argc, char **argv, const struct opti
 	result = cmd_target_open(request->name, argv[optind], &target, &session);
 	if (result)
 		return result;
-	result = apply(request, &session, argv[optind]);
+	result = begin_process(request->name);
+	if (result == CHANGE_HERE)
+		_exit(apply(request, &session, argv[optind]));
 	session_leave(&session);
 	return result;
 }
@@ -316,10 +345,14 @@ static int stop_or_go(const char *name, int argc, char **argv, bool stopped)
 	result = cmd_target_open(name, argv[optind], &target, &session);
 	if (result)
 		return result;
-	result = begin_change(name, &session, argv[optind]);
-	if (!result) {
-		session_change_stopped(&session, stopped);
-		session_change_end(&session);
+	result = begin_process(name);
+	if (result == CHANGE_HERE) {
+		result = begin_change(name, &session, argv[optind]);
+		if (!result) {
+			session_change_stopped(&session, stopped);
+			session_change_end(&session);
+		}
+		_exit(result);
 	}
 	session_leave(&session);
 	return result;

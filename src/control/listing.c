@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Looking at a session; see listing.h. */
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/number.h"
 #include "control/listing.h"
@@ -72,6 +72,7 @@ int listing_read(struct listing *listing, struct session *session)
 {
 	const uint32_t count = session_event_count(session);
 	const uint32_t *changes = &session->shared->changes;
+	const struct timespec pause = { .tv_nsec = 1000000 };
 
 	*listing = (struct listing){ .count = count };
 	listing->events = calloc(count + 1, sizeof(*listing->events));
@@ -81,18 +82,22 @@ int listing_read(struct listing *listing, struct session *session)
 		return -ENOMEM;
 	}
 	/* Who died in the middle of a change left an odd number behind, for ever: what there is then must do. */
-	for (unsigned tries = 0; tries < LISTING_TRIES; tries++) {
+	for (unsigned tries = 1; tries <= LISTING_TRIES; tries++) {
 		uint32_t before = __atomic_load_n(changes, __ATOMIC_ACQUIRE);
 		size_t used = 0;
 
+		if ((before & 1) && tries < LISTING_TRIES) {
+			nanosleep(&pause, NULL);
+			continue;
+		}
 		for (uint32_t n = 0; n < count; n++)
 			copy_event(listing, session, n, &used);
 		listing->stopped = session->shared->stopped != 0;
 		/* The copy is finished before the second look. Pairs with the fence in session_change_begin(). */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!(before & 1) && __atomic_load_n(changes, __ATOMIC_RELAXED) == before)
+		listing->torn = (before & 1) || __atomic_load_n(changes, __ATOMIC_RELAXED) != before;
+		if (!listing->torn)
 			break;
-		sched_yield();
 	}
 	return 0;
 }

@@ -27,11 +27,13 @@ struct listing {
 	struct listed_event *events;
 	unsigned count;
 	bool stopped;
+	bool torn;  /* a change was cut short, or changes came all the time: this may show a part of one */
 	char *text; /* what the strings point into */
 };
 
 /*
  * listing_read - all events as they are at one moment: of a change of several, all is seen or nothing.
+ * Context: waits up to 0.1 s for a change that goes on.
  * Return: 0 or -ENOMEM.
  */
 int listing_read(struct listing *listing, struct session *session);
