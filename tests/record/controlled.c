@@ -116,15 +116,18 @@ static int children(int argc, char **argv)
 	return failed;
 }
 
-/* Return: the pid of a child that waits to be killed, or of one that is told to go on. */
+/* Return: the pid of a child that waits to be killed, and does not outlive its parent. */
 static int child(int argc, char **argv)
 {
+	const pid_t parent = getpid();
 	pid_t pid = fork();
 
 	(void)argc;
 	(void)argv;
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			raise(SIGKILL);
 		BURIN_TRACE("ctl.child");
 		for (;;)
 			pause();

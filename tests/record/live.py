@@ -28,6 +28,10 @@ os.environ.pop("XDG_CONFIG_HOME", None)
 USER, OTHER = 61234, 61235  # needs no entry in /etc/passwd
 
 
+def in_folder(name):
+    return os.path.join(PROGRAMS, name)
+
+
 def need_private():
     if os.environ["CONTROL_TEST_PRIVATE"] != "yes":
         raise Skip("there is no /dev/shm for this test alone (unshare --mount), and other people's sessions are theirs")
