@@ -152,6 +152,7 @@ int cmd_ls(int argc, char **argv)
 	if (error) {
 		cmd_failed(name, "%s: %s (%s)", optind < argc ? argv[optind] : "sessions", why,
 			   strerror(-error));
+		target_list_free(&list);
 		return CMD_USAGE;
 	}
 	if (list.count == 0 && optind < argc)
