@@ -32,6 +32,12 @@ static bool begun;
 static char own_path
 	[SESSION_PATH_MAX]; /* of the session that this program, or the one it was forked from, made */
 
+/* A control character of two bytes in UTF-8; without the first, the second is nothing. */
+static bool is_c1(const char *at)
+{
+	return (unsigned char)at[0] == 0xc2 && ((unsigned char)at[1] & 0xe0) == 0x80;
+}
+
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 {
 	va_list arguments;
@@ -43,7 +49,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 	va_end(arguments);
 	/* Parts are from the environment and the settings: they shall not play with the terminal. */
 	for (int n = 0; n < length - 1 && line[n]; n++)
-		if ((unsigned char)line[n] < ' ' || line[n] == 127)
+		if ((unsigned char)line[n] < ' ' || line[n] == 127 || is_c1(line + n))
 			line[n] = '?';
 	if (length > 0 && write(STDERR_FILENO, line, strnlen(line, sizeof(line))) < 0)
 		return;
