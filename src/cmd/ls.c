@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "control/target.h"
+#include "cmd/target.h"
 #include "session/stat.h"
 #include "view/buffer.h"
 
@@ -138,6 +138,7 @@ int cmd_ls(int argc, char **argv)
 	int option, error, result;
 
 	cmd_output_begin();
+	cmd_target_guard();
 	optind = 0;
 	while ((option = getopt_long(argc, argv, "lj", options, NULL)) != -1) {
 		if (option == '?')
@@ -151,6 +152,7 @@ int cmd_ls(int argc, char **argv)
 	if (error) {
 		cmd_failed(name, "%s: %s (%s)", optind < argc ? argv[optind] : "sessions", why,
 			   strerror(-error));
+		target_list_free(&list);
 		return CMD_USAGE;
 	}
 	if (list.count == 0 && optind < argc)

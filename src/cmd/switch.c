@@ -2,8 +2,8 @@
 /*
  * burin enable, disable, stop, go: what the events of a running program do.
  *
- * Everything that can be wrong is found before anything is changed; then all of it changes under the session's
- * lock, so that a listing sees all or nothing.
+ * Everything that can be wrong is found before anything is changed; then all of it changes at once, also to a
+ * listing, and also if this command is killed (session/changes.c).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -173,7 +173,12 @@ static int begin_change(const char *name, struct session *session, const char *t
 		     : 0;
 }
 
-static int apply(const struct request *request, struct session *session, const char *target)
+enum {
+	APPLY_TRIES = 100,
+	APPLY_AGAIN = -1, /* events have come since the listing, for which nothing was prepared */
+};
+
+static int try_to_apply(const struct request *request, struct session *session, const char *target)
 {
 	struct program *programs;
 	struct listing listing;
@@ -198,7 +203,9 @@ static int apply(const struct request *request, struct session *session, const c
 	if (!result)
 		result = begin_change(request->name, session, target);
 	if (!result) {
-		result = change_all(request, session, &listing, programs, target);
+		result = session_event_count(session) != listing.count
+				 ? APPLY_AGAIN
+				 : change_all(request, session, &listing, programs, target);
 		if (result)
 			session_change_cancel(session);
 		else
@@ -211,6 +218,17 @@ static int apply(const struct request *request, struct session *session, const c
 	free(programs);
 	listing_free(&listing);
 	return result;
+}
+
+static int apply(const struct request *request, struct session *session, const char *target)
+{
+	int result = APPLY_AGAIN;
+
+	for (unsigned tries = 0; result == APPLY_AGAIN && tries < APPLY_TRIES; tries++)
+		result = try_to_apply(request, session, target);
+	return result == APPLY_AGAIN
+		       ? cmd_failed(request->name, "%s: it registers events all the time", target)
+		       : result;
 }
 
 static bool parse_number(const char *text, uint64_t min, uint64_t max, uint32_t *out)
@@ -290,16 +308,20 @@ int cmd_disable(int argc, char **argv)
 
 static int stop_or_go(const char *name, int argc, char **argv, bool stopped)
 {
+	static const struct option none[] = { { 0 } };
 	struct session session;
 	struct target target;
 	int result;
 
-	if (argc != 2 || argv[1][0] == '-')
+	optind = 0;
+	if (getopt_long(argc, argv, "", none, NULL) != -1)
+		return cmd_usage(name, "wrong option");
+	if (argc - optind != 1)
 		return cmd_usage(name, "which program? Give a pid, a name or a session's path");
-	result = cmd_target_open(name, argv[1], &target, &session);
+	result = cmd_target_open(name, argv[optind], &target, &session);
 	if (result)
 		return result;
-	result = begin_change(name, &session, argv[1]);
+	result = begin_change(name, &session, argv[optind]);
 	if (!result) {
 		session_change_stopped(&session, stopped);
 		session_change_commit(&session);

@@ -21,6 +21,11 @@ static void on_sigbus(int signal)
 	_exit(write(STDERR_FILENO, text, sizeof(text) - 1) < 0 ? CMD_FAULTS : CMD_FAULTS);
 }
 
+void cmd_target_guard(void)
+{
+	signal(SIGBUS, on_sigbus);
+}
+
 /* Several are listed, never guessed. */
 static int say_ambiguous(const char *name, const char *word, const struct target_list *list)
 {
@@ -79,7 +84,7 @@ static int map(const char *name, const char *word, struct target *target, struct
 
 	if (result)
 		return result;
-	signal(SIGBUS, on_sigbus);
+	cmd_target_guard();
 	error = how(session, target->path, &why);
 	if (error) {
 		cmd_failed(name, "%s: %s (%s)", target->path, why, strerror(-error));

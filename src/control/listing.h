@@ -32,6 +32,7 @@ struct listing {
 
 /*
  * listing_read - all events as they are at one moment: of a change of several, all is seen or nothing.
+ * Context: waits up to 0.1 s for a change that goes on.
  * Return: 0 or -ENOMEM.
  */
 int listing_read(struct listing *listing, struct session *session);

@@ -161,13 +161,19 @@ int target_list_all(struct target_list *list)
 	return error;
 }
 
+/* The kernel keeps 15 bytes of a program's name; a longer word means it as well. */
+static bool is_called(const char *program, const char *word)
+{
+	return strncmp(program, word, strlen(program) == 15 ? 15 : WIRE_PROGRAM_MAX) == 0;
+}
+
 static bool is_meant(const struct target *target, const char *word)
 {
 	char *end;
 	unsigned long pid = strtoul(word, &end, 10);
 
 	if (*word < '0' || *word > '9' || *end)
-		return strcmp(target->header.program, word) == 0;
+		return is_called(target->header.program, word);
 	if (pid == target->header.owner)
 		return true;
 	for (unsigned n = 0; n < target->processes && n < TARGET_PIDS_MAX; n++)

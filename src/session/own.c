@@ -5,6 +5,7 @@
  * It is named after the process, so that the process finds it again after an exec, and events that it recorded
  * before are still there.
  */
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "session/directory.h"
@@ -17,8 +18,10 @@ static bool join_former(struct session *session, const char *path)
 	if (access(path, F_OK) != 0 || session_join(session, path, &why) != 0)
 		return false;
 	if (session->geometry.owner_kind == WIRE_OWNER_PROGRAM &&
-	    session->geometry.owner == (uint32_t)getpid())
+	    session->geometry.owner == (uint32_t)getpid()) {
+		prctl(PR_GET_NAME, session->shared->program, 0, 0, 0); /* 16 bytes of the 32 */
 		return true;
+	}
 	session_leave(session);
 	return false;
 }

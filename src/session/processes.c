@@ -47,17 +47,19 @@ void session_enter(struct session *session)
 bool session_exit(struct session *session)
 {
 	uint32_t *processes = session->shared->processes, self = (uint32_t)getpid();
-	bool others = false;
 
+	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++)
+		if (__atomic_load_n(&processes[n], __ATOMIC_RELAXED) == self)
+			__atomic_store_n(&processes[n], 0, __ATOMIC_RELAXED);
+	/* Of two that leave at once, one at least finds the other gone. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
 		uint32_t seen = __atomic_load_n(&processes[n], __ATOMIC_RELAXED);
 
-		if (seen == self)
-			__atomic_store_n(&processes[n], 0, __ATOMIC_RELAXED);
-		else if (seen != 0 && !others)
-			others = lives(seen);
+		if (seen != 0 && lives(seen))
+			return true;
 	}
-	return others;
+	return false;
 }
 
 uint64_t session_start_time(uint32_t pid)

@@ -7,11 +7,14 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ring/section_rseq.h"
@@ -29,18 +32,32 @@ static bool begun;
 static char session_path[SESSION_PATH_MAX];
 static bool is_own; /* this program, or the one that it was forked from, made the session */
 
-void process_complain(const char *what, const char *why, int error)
+/* A control character of two bytes in UTF-8; without the first, the second is nothing. */
+static bool is_c1(const char *at)
 {
-	char line[512];
-	int length = snprintf(line, sizeof(line), "burin: %.250s: %s (%s); this program runs untraced\n",
-			      what, why, strerror(-error));
+	return (unsigned char)at[0] == 0xc2 && ((unsigned char)at[1] & 0xe0) == 0x80;
+}
 
-	/* The path is from the environment: it shall not play with the terminal. */
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+{
+	va_list arguments;
+	char line[512];
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	/* Parts are from the environment and the settings: they shall not play with the terminal. */
 	for (int n = 0; n < length - 1 && line[n]; n++)
-		if ((unsigned char)line[n] < ' ' || line[n] == 127)
+		if ((unsigned char)line[n] < ' ' || line[n] == 127 || is_c1(line + n))
 			line[n] = '?';
 	if (length > 0 && write(STDERR_FILENO, line, strnlen(line, sizeof(line))) < 0)
 		return;
+}
+
+void process_complain(const char *what, const char *why, int error)
+{
+	say("burin: %.250s: %s (%s); this program runs untraced\n", what, why, strerror(-error));
 }
 
 /* Where there is none, somebody between us and the kernel may look at every load: valgrind, an emulator. */
@@ -55,13 +72,18 @@ static bool have_rseq_at_all(void)
 
 static void apply_rules(const struct settings *settings)
 {
-	int error = settings->rule_count ? session_change_begin(&user_session) : -1;
+	int error = session_change_begin(&user_session);
 
 	if (error)
 		return;
-	for (unsigned n = 0; n < settings->rule_count; n++)
-		session_change_rule(&user_session, settings->rules[n].sign, settings->rules[n].level,
-				    settings->rules[n].glob);
+	for (unsigned n = 0; !error && n < settings->rule_count; n++) {
+		error = session_change_rule(&user_session, settings->rules[n].sign, settings->rules[n].level,
+					    settings->rules[n].glob);
+		if (error)
+			say("burin: settings: there is no room for '%.40s' and what follows; use wider "
+			    "globs\n",
+			    settings->rules[n].glob);
+	}
 	session_change_commit(&user_session);
 }
 
@@ -77,7 +99,7 @@ static bool begin_own(void)
 		return false;
 	settings_read(&settings);
 	if (settings.fault[0])
-		process_complain("settings", settings.fault, -EINVAL);
+		say("burin: settings: %s; what can be understood holds\n", settings.fault);
 	if (settings.off)
 		return false;
 	error = session_own(&user_session, &settings.session, session_path, &why);
@@ -127,29 +149,48 @@ int burin_active(void)
 	return user_session.base != NULL;
 }
 
+static bool has_forked;
+
+static void note_fork(void)
+{
+	has_forked = true;
+}
+
 static void enter_after_fork(void)
 {
+	has_forked = false;
 	if (user_session.base)
 		session_enter(&user_session);
+}
+
+/* A child that was forked a moment ago may not have entered yet. */
+static bool may_have_heirs(void)
+{
+	int saved = errno;
+	bool children;
+	siginfo_t info;
+
+	children = has_forked && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+	errno = saved;
+	return children;
 }
 
 /* Events may still be recorded by those who come after us; a session without a name serves them as well. */
 static void leave(void)
 {
-	bool others;
-
 	if (!user_session.base)
 		return;
-	others = session_exit(&user_session);
+	/* Before we leave the list: of those who leave at once, the last one has to know. */
 	if (user_session.geometry.owner == (uint32_t)getpid())
 		__atomic_store_n(&user_session.shared->ended, 1, __ATOMIC_RELAXED);
-	if (is_own && !others && __atomic_load_n(&user_session.shared->ended, __ATOMIC_RELAXED))
+	if (!session_exit(&user_session) && !may_have_heirs() && is_own &&
+	    __atomic_load_n(&user_session.shared->ended, __ATOMIC_RELAXED))
 		unlink(session_path);
 }
 
 static __attribute__((constructor(101))) void watch_fork(void)
 {
-	pthread_atfork(NULL, NULL, enter_after_fork);
+	pthread_atfork(NULL, note_fork, enter_after_fork);
 }
 
 static __attribute__((destructor(101))) void leave_at_exit(void)

@@ -10,7 +10,7 @@
  */
 void process_begin(void);
 
-/* process_complain - the one thing that the library ever prints: that it was asked to trace and cannot. */
+/* process_complain - say that this program was asked to trace and cannot. Besides, only faulty settings are told. */
 void process_complain(const char *what, const char *why, int error);
 
 /* process_session_path - the name of the process's session; "" if there is none. Context: any. */

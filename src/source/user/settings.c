@@ -85,6 +85,8 @@ static void take_line(struct settings *settings, const char *where, char *line)
 		take_buffer(settings, where, value);
 	} else if (!strcmp(word, "session")) {
 		settings->off = !strcmp(value, "no");
+		if (!settings->off && strcmp(value, "yes") != 0)
+			fault(settings, "%s: '%.40s' is neither yes nor no", where, value);
 	} else if (!strcmp(word, "keep")) {
 		if (take_size(settings, where, value, 0, 100000, &number))
 			settings->limits.count = (unsigned)number;
