@@ -7,16 +7,22 @@
  *	event cost BLOCKS CPU	an event of two integers, and one with a string, beside reads of the clock
  *	event first COUNT CPU	the pauses of a beginning: the first event, and those that open a new packet
  *	event off BLOCKS CPU	an event that is switched off beside an empty loop
+ *	event where BLOCKS CPU	bench.two, which somebody gives a filter meanwhile, beside an event that is off
  *	event pair BLOCKS CPU CPU	each of two threads alone, and both at once
  *	event flood COUNT CPU...	COUNT events by each thread, as fast as it can
  *	event paced COUNT RATE CPU...	the same, RATE a second, a hundred or so at a time
  *	event mixed COUNT RATE CPU...	the same with five different events
+ *	event storm COUNT PROCESSES	COUNT events by each of many processes that live at the same time
+ *
+ * `where` and `storm` say `ready` when others may have a look, and go on when their input ends.
  */
 #include <inttypes.h>
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <burin/burin.h>
+#include <burin/control.h>
 
 #include "timing.h"
 
@@ -112,6 +118,29 @@ static void mode_off(unsigned blocks, int cpu)
 	timing_pin(cpu);
 	take_turns(blocks, (double (*const[])(void)){ block_empty, block_off }, medians, 2);
 	printf("empty_ns %.3f\noff_ns %.3f\n", medians[0], medians[1]);
+}
+
+static void let_others_look(void)
+{
+	puts("ready");
+	fflush(stdout);
+	while (getchar() != EOF)
+		;
+}
+
+/* What is recorded all the same is told: a filter that lets something pass measures something else. */
+static void mode_where(unsigned blocks, int cpu)
+{
+	struct burin_session_status before = { .size = sizeof(before) }, after = { .size = sizeof(after) };
+	double medians[3];
+
+	timing_pin(cpu);
+	let_others_look();
+	burin_status(&before);
+	take_turns(blocks, (double (*const[])(void)){ block_empty, block_off, block_two }, medians, 3);
+	burin_status(&after);
+	printf("empty_ns %.3f\noff_ns %.3f\nwhere_ns %.3f\n", medians[0], medians[1], medians[2]);
+	printf("recorded %" PRIu64 "\non %u\n", after.written - before.written, after.on);
 }
 
 /* ---- threads --------------------------------------------------------------- */
@@ -244,6 +273,51 @@ static void run_workers(char **cpus, void (*work)(struct worker *), unsigned blo
 		pthread_join(workers[n].thread, NULL);
 }
 
+/* ---- processes ------------------------------------------------------------- */
+
+/* A child: its events, a word to the parent, and then it stays until the parent closes the other pipe. */
+static _Noreturn void storm_child(unsigned count, int done, int wait)
+{
+	char byte = 0;
+
+	for (unsigned n = 0; n < count; n++)
+		BURIN_TRACE("bench.two", "a=%u b=%u", n, ~n);
+	if (write(done, &byte, 1) != 1 || read(wait, &byte, 1) != 0)
+		_exit(1);
+	_exit(0);
+}
+
+/* Return: events of all processes. */
+static uint64_t mode_storm(unsigned count, unsigned processes)
+{
+	int done[2], wait_for[2], status;
+	unsigned begun = 0, finished = 0;
+	char byte;
+
+	if (pipe(done) != 0 || pipe(wait_for) != 0)
+		exit(1);
+	for (; begun < processes; begun++) {
+		pid_t child = fork();
+
+		if (child < 0)
+			break;
+		if (child == 0) {
+			close(wait_for[1]);
+			storm_child(count, done[1], wait_for[0]);
+		}
+	}
+	for (unsigned n = 0; n < begun; n++)
+		finished += read(done[0], &byte, 1) == 1;
+	printf("processes %u\n", finished);
+	let_others_look();
+	close(wait_for[1]);
+	while (wait(&status) > 0)
+		;
+	return (uint64_t)count * finished;
+}
+
+/* ---- reports --------------------------------------------------------------- */
+
 static void report_pair(unsigned blocks)
 {
 	double alone = 0, together = 0;
@@ -255,10 +329,8 @@ static void report_pair(unsigned blocks)
 	printf("alone_ns %.3f\ntogether_ns %.3f\n", alone, together);
 }
 
-static void report_emitted(void)
+static void report_emitted(uint64_t emitted)
 {
-	uint64_t emitted = 0;
-
 	for (unsigned n = 0; n < worker_count; n++)
 		emitted += workers[n].emitted;
 	printf("emitted %" PRIu64 "\n", emitted);
@@ -269,6 +341,7 @@ int main(int argc, char **argv)
 	const char *mode = argc > 3 ? argv[1] : "";
 	const uint64_t count = argc > 3 ? strtoull(argv[2], NULL, 10) : 0;
 	const uint64_t begin = timing_ns();
+	uint64_t emitted = 0;
 
 	printf("traced %d\n", burin_active());
 	if (strcmp(mode, "cost") == 0)
@@ -277,6 +350,10 @@ int main(int argc, char **argv)
 		mode_first((unsigned)count, atoi(argv[3]));
 	else if (strcmp(mode, "off") == 0)
 		mode_off(timing_blocks(argv[2]), atoi(argv[3]));
+	else if (strcmp(mode, "where") == 0)
+		mode_where(timing_blocks(argv[2]), atoi(argv[3]));
+	else if (strcmp(mode, "storm") == 0)
+		emitted = mode_storm((unsigned)count, (unsigned)atoi(argv[3]));
 	else if (strcmp(mode, "pair") == 0)
 		run_workers(argv + 3, work_pair, timing_blocks(argv[2]), 0, 0);
 	else if (strcmp(mode, "flood") == 0)
@@ -286,14 +363,14 @@ int main(int argc, char **argv)
 	else if (strcmp(mode, "mixed") == 0 && argc > 4)
 		run_workers(argv + 4, work_mixed, 1, count, strtoull(argv[3], NULL, 10));
 	else {
-		fprintf(stderr, "Usage: event cost|off|pair BLOCKS CPU... | first COUNT CPU | flood COUNT "
-				"CPU... | paced|mixed "
-				"COUNT RATE CPU...\n");
+		fprintf(stderr, "Usage: event cost|off|where|pair BLOCKS CPU... | first COUNT CPU | "
+				"flood COUNT CPU... | paced|mixed COUNT RATE CPU... | "
+				"storm COUNT PROCESSES\n");
 		return 2;
 	}
 	if (strcmp(mode, "pair") == 0)
 		report_pair(timing_blocks(argv[2]));
-	report_emitted();
+	report_emitted(emitted);
 	printf("seconds %.3f\n", (double)(timing_ns() - begin) * 1e-9);
 	return 0;
 }
