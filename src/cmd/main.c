@@ -16,6 +16,8 @@ static const struct cmd commands[] = {
 	  cmd_record, NULL },
 	{ "snapshot", "write what is in a session's memory now into a directory", cmd_snapshot,
 	  cmd_snapshot_help },
+	{ "watch", "take snapshots of a running program when an event comes, or when it ends", cmd_watch,
+	  cmd_watch_help },
 	{ "info", "tell what is in a trace", cmd_info, cmd_info_help },
 	{ "dump", "print the records of a trace as text or JSON", cmd_dump, cmd_dump_help },
 	{ "recover", "finish a trace whose recorder was killed", cmd_recover, cmd_recover_help },
