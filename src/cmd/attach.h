@@ -11,6 +11,10 @@
 #include "cmd/target.h"
 #include "control/borrow.h"
 
+enum {
+	ATTACH_PAUSE_MS = 10, /* from look to look while little comes: 0.4 % of a CPU */
+};
+
 struct attachment {
 	const char *name; /* of the subcommand */
 	const char *word; /* the target, as the user said it */

@@ -17,7 +17,7 @@ static const char name[] = "record";
 /* How long to sleep before the next round: the fuller the rings were found, the shorter. In percent, and ms. */
 static int pause_ms(unsigned fullest)
 {
-	return fullest >= 10 ? 1 : fullest >= 3 ? 5 : 20;
+	return fullest >= 10 ? 1 : fullest >= 3 ? 5 : ATTACH_PAUSE_MS;
 }
 
 static void follow(struct attachment *attachment, struct drain *drain)

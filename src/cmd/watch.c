@@ -50,10 +50,6 @@ const char cmd_watch_help[] =
 
 static const char name[] = "watch";
 
-enum {
-	WATCH_PAUSE_MS = 10, /* from look to look */
-};
-
 /* What an event is to us, by its id. */
 struct trigger {
 	bool looked_at; /* whether it has been found out */
@@ -236,7 +232,7 @@ static int follow(struct watch *watch)
 	bool more = true;
 
 	while (more && !is_done(watch)) {
-		more = attach_wait(&watch->attachment, WATCH_PAUSE_MS);
+		more = attach_wait(&watch->attachment, ATTACH_PAUSE_MS);
 		if (lookout_round(&watch->lookout, see, watch) != 0)
 			return cmd_failed(name, "out of memory");
 		react(watch);
