@@ -28,6 +28,7 @@ struct cmd {
 
 int cmd_record(int argc, char **argv);
 int cmd_snapshot(int argc, char **argv);
+int cmd_watch(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_info(int argc, char **argv);
@@ -41,7 +42,8 @@ int cmd_go(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_gc(int argc, char **argv);
 
-extern const char cmd_snapshot_help[], cmd_recover_help[], cmd_dump_help[], cmd_info_help[], cmd_check_help[];
+extern const char cmd_snapshot_help[], cmd_watch_help[], cmd_recover_help[], cmd_dump_help[], cmd_info_help[],
+	cmd_check_help[];
 extern const char cmd_ls_help[], cmd_events_help[], cmd_enable_help[], cmd_disable_help[], cmd_stop_help[];
 extern const char cmd_go_help[], cmd_stat_help[], cmd_gc_help[];
 

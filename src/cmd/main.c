@@ -12,9 +12,12 @@
 #endif
 
 static const struct cmd commands[] = {
-	{ "record", "run a program and write what it traces into a directory", cmd_record, NULL },
+	{ "record", "run a program, or follow one that runs, and write what it traces into a directory",
+	  cmd_record, NULL },
 	{ "snapshot", "write what is in a session's memory now into a directory", cmd_snapshot,
 	  cmd_snapshot_help },
+	{ "watch", "take snapshots of a running program when an event comes, or when it ends", cmd_watch,
+	  cmd_watch_help },
 	{ "info", "tell what is in a trace", cmd_info, cmd_info_help },
 	{ "dump", "print the records of a trace as text or JSON", cmd_dump, cmd_dump_help },
 	{ "recover", "finish a trace whose recorder was killed", cmd_recover, cmd_recover_help },
@@ -49,9 +52,10 @@ static int teach(void)
 
 	printf("%sburin%s engraves what a program does, one record per event, cheaply enough to leave on.\n\n"
 	       "To begin with:\n"
-	       "  %sburin record -o trace ./program%s   run it; its tracepoints go into the directory trace\n"
-	       "  %sburin info trace%s                  what is in it, and what was lost\n"
-	       "  %sburin dump trace%s                  every event, one line each\n",
+	       "  %sburin record -o trace -- ./program%s  run it; its tracepoints go into the directory "
+	       "trace\n"
+	       "  %sburin info trace%s                    what is in it, and what was lost\n"
+	       "  %sburin dump trace%s                    every event, one line each\n",
 	       on, off, on, off, on, off, on, off);
 	print_commands(stdout);
 	fputs("\nburin COMMAND --help tells more; so does man burin.\n", stdout);

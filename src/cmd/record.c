@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * burin record: run a program and keep what its tracepoints, and those of every process that it starts,
- * record.
+ * record. Of a program that runs already: record_target.c.
  *
  * The recorder makes the session, names it in the program's environment, and drains it until the program has
  * ended. Nothing of ours runs in the program but its tracepoints.
@@ -24,13 +24,13 @@
 
 #include "base/number.h"
 #include "cmd/cmd.h"
+#include "cmd/record.h"
 #include "cmd/recording.h"
 #include "drain/drain.h"
 #include "session/session.h"
 
 enum {
 	PARSE_DONE = -1, /* the help was wanted, and has been printed */
-	RECORD_GLOBS_MAX = 64,
 	RECORD_BUFFER =
 		16
 		<< 20, /* of each CPU: at 120 MB/s, 140 ms in which the recorder may be kept from running */
@@ -40,26 +40,19 @@ enum {
 	RECORD_BUSY_PERCENT = 3, /* a round that found a ring fuller than this is followed by a quick one */
 };
 
-struct options {
-	struct session_options session;
-	const char *globs[RECORD_GLOBS_MAX + 1];
-	unsigned glob_count;
-	const char *output;
-	struct chunk_limits split;
-	uint64_t duration; /* ns; 0: until the command ends */
-	bool quiet;
-	char **command;
-};
-
 static const char help[] =
 	"Usage: burin record [OPTION]... -- COMMAND [ARGUMENT]...\n"
+	"       burin record [OPTION]... TARGET\n"
 	"\n"
 	"Run COMMAND, and write what its tracepoints and those of every process that it\n"
 	"starts record into a trace directory. Exits with COMMAND's status.\n"
+	"Or record TARGET, a program that runs already (a pid, a name or a session's path;\n"
+	"see burin ls), from now on until Ctrl-C or its end. It does not notice.\n"
 	"\n"
 	"  -o, --output DIR     the trace; must not exist (default: COMMAND.burin)\n"
 	"  -e, --event GLOB     record the events whose names match; may be repeated\n"
-	"                       (default: all)\n"
+	"                       (default: all). Those of TARGET that are off are switched on\n"
+	"                       for that time (default: all, if none is on)\n"
 	"      --mode MODE      stream: all of it goes to disk; when the disk is too slow,\n"
 	"                       new records are discarded, and counted (default)\n"
 	"                       flight: rings in memory keep the last records of each CPU,\n"
@@ -74,6 +67,8 @@ static const char help[] =
 	"  -q, --quiet          no summary\n"
 	"  -h, --help           this text\n"
 	"\n"
+	"TARGET has its buffers already: --mode, --buffer, --packet and --string-max do not go\n"
+	"with it. What it writes faster than it can be read is overwritten, and counted.\n"
 	"Sizes take K, M or G; times are such as 250ms, 10s, 5m, 1h. SIGINT (Ctrl-C) goes to\n"
 	"COMMAND; the trace is complete when it has ended. A second one ends the recording at\n"
 	"once.\n";
@@ -84,9 +79,11 @@ static int bad_option(const char *option, const char *value, const char *remedy)
 	return CMD_USAGE;
 }
 
-static int parse_sizes(struct options *options, int option, const char *value)
+static int parse_sizes(struct record_options *options, int option, const char *value)
 {
 	uint64_t size = 0;
+
+	options->own = option == 'b' ? "--buffer" : option == 'p' ? "--packet" : "--string-max";
 
 	number_parse_size(value, &size); /* 0 is too small for all of them */
 
@@ -109,7 +106,7 @@ static int parse_sizes(struct options *options, int option, const char *value)
 	}
 }
 
-static int parse_limits(struct options *options, int option, const char *value)
+static int parse_limits(struct record_options *options, int option, const char *value)
 {
 	uint64_t number = 0;
 
@@ -136,7 +133,7 @@ static int parse_limits(struct options *options, int option, const char *value)
 	}
 }
 
-static int parse_one(struct options *options, int option, const char *value)
+static int parse_one(struct record_options *options, int option, const char *value)
 {
 	switch (option) {
 	case 'o':
@@ -151,6 +148,7 @@ static int parse_one(struct options *options, int option, const char *value)
 		if (strcmp(value, "stream") != 0 && strcmp(value, "flight") != 0)
 			return bad_option("--mode", value, "it is stream or flight");
 		options->session.mode = value[0] == 's' ? WIRE_MODE_STREAM : WIRE_MODE_FLIGHT;
+		options->own = "--mode";
 		return 0;
 	case 'q':
 		options->quiet = true;
@@ -164,16 +162,18 @@ static int parse_one(struct options *options, int option, const char *value)
 }
 
 /* Options that do not go together, and what one asks of another. */
-static int settle(struct options *options)
+static int settle(struct record_options *options)
 {
 	const bool split = options->split.bytes || options->split.ns;
 
 	if (options->split.keep && !split)
 		return bad_option("--keep", "without --split", "add --split, which makes chunks");
+	if (options->target && options->own)
+		return bad_option(options->own, options->target, "that program has its buffers already");
 	if (split && options->session.mode == WIRE_MODE_FLIGHT)
 		return bad_option("--split", "with --mode flight",
 				  "its rings are written out at the end only");
-	if (options->glob_count == 0)
+	if (options->glob_count == 0 && !options->target)
 		options->globs[0] = "*";
 	options->session.globs = options->globs;
 	/* A packet must leave room for at least four in a ring. */
@@ -182,7 +182,15 @@ static int settle(struct options *options)
 	return 0;
 }
 
-static int parse(struct options *options, int argc, char **argv)
+/* Several words are no TARGET. */
+static int meant_command(const char *word)
+{
+	fprintf(stderr, "burin record: more than one TARGET; to run a command: burin record -- %s ...\n",
+		word);
+	return CMD_USAGE;
+}
+
+static int parse(struct record_options *options, int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' }, { "event", required_argument, NULL, 'e' },
@@ -192,28 +200,37 @@ static int parse(struct options *options, int argc, char **argv)
 		{ "for", required_argument, NULL, 'f' },    { "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },	    { 0 },
 	};
-	int option;
+	int option, result;
 
-	*options = (struct options){ .session = { .mode = WIRE_MODE_STREAM,
-						  .buffer_bytes = RECORD_BUFFER,
-						  .packet_bytes = RECORD_PACKET,
-						  .string_max = WIRE_STRING_MAX } };
+	*options = (struct record_options){ .session = { .mode = WIRE_MODE_STREAM,
+							 .buffer_bytes = RECORD_BUFFER,
+							 .packet_bytes = RECORD_PACKET,
+							 .string_max = WIRE_STRING_MAX } };
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "+:o:e:qh", longs, NULL)) != -1) {
-		int result;
-
+	for (;;) {
+		option = getopt_long(argc, argv, "+:o:e:qh", longs, NULL);
+		if (option == -1 && optind < argc && strcmp(argv[optind - 1], "--") != 0 &&
+		    !options->target) {
+			options->target = argv[optind++]; /* options may come behind it */
+			continue;
+		}
+		if (option == -1)
+			break;
 		if (option == '?' || option == ':') {
+			if (options->target && option == '?')
+				return meant_command(options->target);
 			fprintf(stderr, "burin record: %s: %s; see: burin record --help\n", argv[optind - 1],
 				option == '?' ? "no such option" : "its value is missing");
 			return CMD_USAGE;
 		}
 		result = parse_one(options, option, optarg);
-
 		if (result)
 			return result;
 	}
 	options->command = argv + optind;
-	if (!*options->command) {
+	if (options->target && *options->command)
+		return meant_command(options->target);
+	if (!options->target && !*options->command) {
 		fprintf(stderr, "burin record: no command given; try: burin record -- PROGRAM ARGUMENTS\n");
 		return CMD_USAGE;
 	}
@@ -369,7 +386,7 @@ static int exit_code(const struct run *run)
 	return WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
 }
 
-static int record(const struct options *options, struct session *session, const char *session_path,
+static int record(const struct record_options *options, struct session *session, const char *session_path,
 		  struct run *run)
 {
 	char output[4096], line[1000], result[32];
@@ -416,7 +433,7 @@ static int record(const struct options *options, struct session *session, const 
 
 int cmd_record(int argc, char **argv)
 {
-	struct options options;
+	struct record_options options;
 	struct session session;
 	const char *why = "";
 	char path[256];
@@ -425,6 +442,8 @@ int cmd_record(int argc, char **argv)
 
 	if (result)
 		return result == PARSE_DONE ? 0 : result;
+	if (options.target)
+		return record_target(&options);
 	/* Before there is anything that would have to be taken away. */
 	error = watch_signals(&run);
 	if (error) {

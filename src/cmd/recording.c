@@ -23,6 +23,15 @@ void recording_default_output(const char *name, unsigned first, char *path, size
 	} while (access(path, F_OK) == 0 && n < 100000);
 }
 
+uint64_t recording_moment(const struct session *session, uint64_t ns)
+{
+	struct clock_pair now;
+	unsigned __int128 ticks = (unsigned __int128)ns * session->geometry.clock_hz / 1000000000;
+
+	clock_read_pair(session->geometry.clock == WIRE_CLOCK_TSC, &now);
+	return ticks < now.ticks ? now.ticks - (uint64_t)ticks : 0;
+}
+
 int recording_refused(const char *command, const char *output, int error)
 {
 	if (error != -EEXIST)

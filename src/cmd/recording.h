@@ -14,6 +14,9 @@
  */
 void recording_default_output(const char *name, unsigned first, char *path, size_t bytes);
 
+/* recording_moment - the moment @ns before now, in the session's ticks; 0: before its clock began. */
+uint64_t recording_moment(const struct session *session, uint64_t ns);
+
 /* recording_refused - say why a trace could not be begun, and remove what there is of it. Return: CMD_FAULTS. */
 int recording_refused(const char *command, const char *output, int error);
 

@@ -77,16 +77,6 @@ static int parse(struct arguments *arguments, int argc, char **argv)
 	return 0;
 }
 
-/* The moment `ns` before now, in the session's ticks; 0: before its clock began. */
-static uint64_t ticks_ago(const struct session *session, uint64_t ns)
-{
-	struct clock_pair now;
-	unsigned __int128 ticks = (unsigned __int128)ns * session->geometry.clock_hz / 1000000000;
-
-	clock_read_pair(session->geometry.clock == WIRE_CLOCK_TSC, &now);
-	return ticks < now.ticks ? now.ticks - (uint64_t)ticks : 0;
-}
-
 int cmd_snapshot(int argc, char **argv)
 {
 	struct arguments arguments = { 0 };
@@ -102,7 +92,7 @@ int cmd_snapshot(int argc, char **argv)
 	if (result)
 		return result;
 	if (arguments.last)
-		options.since = ticks_ago(&session, arguments.last);
+		options.since = recording_moment(&session, arguments.last);
 	if (arguments.output)
 		snprintf(output, sizeof(output), "%s", arguments.output);
 	else

@@ -253,7 +253,7 @@ static int split(struct drain *drain)
 
 int drain_round(struct drain *drain, unsigned *fullest)
 {
-	bool flight = drain->session->geometry.mode == WIRE_MODE_FLIGHT;
+	const bool names_only = drain->session->geometry.mode == WIRE_MODE_FLIGHT && !drain->attached;
 
 	*fullest = 0;
 	if (drain->output.error)
@@ -262,7 +262,7 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	/* Names before the records and after them: if we are killed in between, few records are without. */
 	drain_ring(drain, session_names_index(drain->session));
 	for (unsigned n = 0; n < drain->session->ring_count; n++) {
-		unsigned level = flight && !is_names(drain, n) ? 0 : drain_ring(drain, n);
+		unsigned level = names_only && !is_names(drain, n) ? 0 : drain_ring(drain, n);
 
 		if (level > *fullest)
 			*fullest = level;
@@ -325,6 +325,27 @@ static int begin(struct drain *drain, const char *path, const struct drain_optio
 	return output_begin(&drain->output, drain->session, path, NULL, &recording, &drain->table);
 }
 
+/*
+ * Leave out what is there already: the trace's counts begin here. Each ring's packet that is open is read, for
+ * where it stands; then the window opens for all rings at one moment.
+ */
+static void leave_out(struct drain *drain)
+{
+	drain->attached = true;
+	drain->window.since = UINT64_MAX;
+	refresh_table(drain);
+	for (unsigned n = 0; n < session_names_index(drain->session); n++) {
+		const struct ring *ring = session_ring_view(drain->session, n);
+
+		if (ring)
+			ring_skip(ring, &drain->intakes[n].cursor);
+		drain_ring(drain, n);
+		intake_losses(&drain->intakes[n], control_of(drain, n)->lost);
+		begin_here(drain, n);
+	}
+	drain->window.since = ring_clock();
+}
+
 int drain_begin(struct drain *drain, struct session *session, const char *path,
 		const struct drain_options *options)
 {
@@ -338,6 +359,8 @@ int drain_begin(struct drain *drain, struct session *session, const char *path,
 		error = begin(drain, chunked ? first : path, options);
 	if (error)
 		release(drain);
+	else if (options->attach)
+		leave_out(drain);
 	return error;
 }
 
@@ -455,7 +478,7 @@ static void close_ring(struct drain *drain, unsigned index)
 		return;
 	if (output->error) /* what is still in the ring stays there */
 		intake->ledger.lost[WIRE_LOST_UNREAD] += behind(drain, index);
-	else if (!is_names(drain, index))
+	else if (!is_names(drain, index) && !drain->attached)
 		drain->totals.lost_late += behind(drain, index);
 }
 
@@ -464,6 +487,8 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 	struct output *output = &drain->output;
 	int error;
 
+	if (drain->attached)
+		drain->window.until = ring_clock();
 	if (!output->error && !drain->ended)
 		refresh_table(drain);
 	for (unsigned n = 0; !drain->ended && n < drain->session->ring_count; n++)

@@ -4,7 +4,9 @@
  *
  * A drain goes round all rings, copies what is new, sifts it, and adds it to the trace; the trace is complete
  * after every round, and a sound one at every instant. In flight mode only the names are taken while the
- * program runs, and the rings at the end.
+ * program runs, and the rings at the end; unless the drain has come to a session that belongs to its program
+ * (`attach`): then it takes what comes from that moment on, as it comes, and what was overwritten between two
+ * rounds is lost.
  *
  * Who owns what. The recorder of a session in stream mode gives packets back as it goes. Nobody gives back what
  * is in a session in flight mode. A snapshot stores nothing into the session, whatever its mode, so that there
@@ -29,9 +31,10 @@
 #include "session/session.h"
 
 struct drain_options {
-	const char *session_path;  /* where a recorder that is killed leaves the session; NULL: not ours */
-	const char *command;	   /* for `.burin/recording`; lives as long as the drain */
-	uint64_t since;		   /* snapshot: ticks; what is earlier was not asked for */
+	const char *session_path; /* where a recorder that is killed leaves the session; NULL: not ours */
+	const char *command;	  /* for `.burin/recording`; lives as long as the drain */
+	uint64_t since;		  /* snapshot: ticks; what is earlier was not asked for */
+	bool attach; /* recording: of a session in flight mode, from the call of drain_begin() on */
 	struct chunk_limits split; /* recording: all zero: one trace */
 };
 
@@ -57,6 +60,7 @@ struct drain {
 	struct clock_pair begin;
 	struct drain_totals totals;
 	bool *recorded; /* of each ring: whether it has records in any chunk */
+	bool attached;	/* to a session that belongs to its program */
 	bool ended;	/* the trace ends where the next chunk begins: nothing more is taken */
 };
 
@@ -85,7 +89,8 @@ int drain_resume(struct drain *drain, struct session *session, const char *path,
 int drain_round(struct drain *drain, unsigned *fullest);
 
 /*
- * drain_finish - the last round, the closing packets, and the files' ends.
+ * drain_finish - the last round, the closing packets, and the files' ends. Of a session that belongs to its
+ * program, records that are later than the call are not asked for.
  * @result: what became of the program
  * Return: 0 or the first error; ->output.trouble tells.
  */

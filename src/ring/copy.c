@@ -160,3 +160,18 @@ int ring_copy(const struct ring *ring, struct ring_cursor *cursor, void *buffer,
 	}
 	return -ESTALE;
 }
+
+void ring_skip(const struct ring *ring, struct ring_cursor *cursor)
+{
+	struct look look;
+
+	for (int tries = 0; tries < COPY_TRIES; tries++) {
+		if (!ring_look(ring, &look))
+			continue;
+		if (!look.empty && look.sequence > cursor->sequence) {
+			cursor->sequence = look.sequence;
+			cursor->offset = 0;
+		}
+		return;
+	}
+}

@@ -46,6 +46,9 @@ struct ring_piece {
  */
 int ring_copy(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_piece *piece);
 
+/* ring_skip - move the cursor to the packet that is open now, if it is not there yet. Context: as ring_copy(). */
+void ring_skip(const struct ring *ring, struct ring_cursor *cursor);
+
 /* ring_give_back - let the writers have the packets before `sequence` (stream mode). */
 static inline void ring_give_back(const struct ring *ring, uint64_t sequence)
 {

@@ -162,10 +162,14 @@ void session_change_stopped(struct session *session, bool stopped)
 	session->shared->intent_stopped = stopped;
 }
 
-/* The rule after this one; `end` behind the last. The rules are memory that others may write. */
-static char *next_rule(char *rule, char *end)
+/*
+ * The rules are memory that others may write: each ends where the area does, if not before.
+ *
+ * Of the rule at @at: its bytes with the NUL; 0: the list ends here.
+ */
+static size_t rule_bytes(const char *rules, size_t at)
 {
-	return rule + strnlen(rule, (size_t)(end - rule - 1)) + 1;
+	return at + 1 < WIRE_RULES_MAX && rules[at] ? strnlen(rules + at, WIRE_RULES_MAX - 1 - at) + 1 : 0;
 }
 
 static const char *rule_glob(const char *rule)
@@ -173,40 +177,52 @@ static const char *rule_glob(const char *rule)
 	return strnlen(rule, 3) == 3 ? rule + 3 : "";
 }
 
+const char *session_rule_find(const char *rules, const char *glob)
+{
+	for (size_t at = 0, bytes; (bytes = rule_bytes(rules, at)) != 0; at += bytes)
+		if (bytes > 4 && bytes - 4 == strlen(glob) && memcmp(rules + at + 3, glob, bytes - 4) == 0)
+			return rules + at;
+	return NULL;
+}
+
 int session_change_rule(struct session *session, char sign, unsigned level, const char *glob)
 {
-	char *rule = session->shared->intent_rules, *end = rule + WIRE_RULES_MAX;
-	size_t bytes = strlen(glob) + 4;
+	char *rules = session->shared->intent_rules, *end = rules + WIRE_RULES_MAX, *rule;
+	const size_t need = strlen(glob) + 4;
+	size_t at = 0, bytes;
 
 	end[-1] = 0;
 	/* A rule about the same glob has nothing more to say. */
-	while (rule < end - 1 && *rule) {
-		char *next = next_rule(rule, end);
-
-		if (strncmp(rule_glob(rule), glob, (size_t)(end - rule)) == 0)
-			memmove(rule, next, (size_t)(end - next));
-		else
-			rule = next;
-	}
-	if ((size_t)(end - rule) < bytes + 1)
+	while ((rule = (char *)(uintptr_t)session_rule_find(rules, glob)) != NULL)
+		memmove(rule, rule + need, (size_t)(end - rule) - need);
+	if (!sign)
+		return 0;
+	while ((bytes = rule_bytes(rules, at)) != 0)
+		at += bytes;
+	if (WIRE_RULES_MAX - at < need + 1)
 		return -ENOSPC;
-	snprintf(rule, bytes, "%c%u:%s", sign, level % 10, glob);
-	rule[bytes] = 0;
+	snprintf(rules + at, need, "%c%u:%s", sign, level % 10, glob);
+	rules[at + need] = 0;
 	return 0;
+}
+
+enum wire_switch session_rules_want(const char *rules, const char *name, unsigned level)
+{
+	enum wire_switch want = WIRE_OFF;
+
+	for (size_t at = 0, bytes; (bytes = rule_bytes(rules, at)) != 0; at += bytes) {
+		const char *rule = rules + at;
+
+		if (glob_match(rule_glob(rule), name))
+			want = rule[0] == '+' && level <= (unsigned)(rule[1] - '0') ? WIRE_ON : WIRE_OFF;
+	}
+	return want;
 }
 
 void changes_new_event(struct session *session, uint32_t index, const char *name, unsigned level)
 {
-	char *rule = session->shared->rules, *end = rule + WIRE_RULES_MAX;
-	enum wire_switch want = WIRE_OFF;
-
-	end[-1] = 0;
-	for (; rule < end - 1 && *rule; rule = next_rule(rule, end)) {
-		if (!glob_match(rule_glob(rule), name))
-			continue;
-		want = rule[0] == '+' && level <= (unsigned)(rule[1] - '0') ? WIRE_ON : WIRE_OFF;
-	}
-	session->wants[index] = (uint8_t)want;
+	session->shared->rules[WIRE_RULES_MAX - 1] = 0;
+	session->wants[index] = (uint8_t)session_rules_want(session->shared->rules, name, level);
 	take_effect(session, index);
 }
 

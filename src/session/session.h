@@ -176,10 +176,16 @@ void session_change_stopped(struct session *session, bool stopped);
 
 /*
  * session_change_rule - what events that are registered later are to do.
- * @sign: '+' on, '-' off; @level: of '+', the highest that is switched on
+ * @sign: '+' on, '-' off, 0: nothing is said of this glob any more; @level: of '+', the highest that is switched on
  * Return: 0; -ENOSPC: there is no room for another rule.
  */
 int session_change_rule(struct session *session, char sign, unsigned level, const char *glob);
+
+/* session_rules_want - what rules say of an event: WIRE_ON or WIRE_OFF. @rules: WIRE_RULES_MAX bytes */
+enum wire_switch session_rules_want(const char *rules, const char *name, unsigned level);
+
+/* session_rule_find - the rule about a glob: its sign, level, ':' and glob; NULL if there is none. */
+const char *session_rule_find(const char *rules, const char *glob);
 
 /*
  * session_filter_add - put a filter program into the session, or find it there.

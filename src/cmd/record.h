@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* burin record in its two parts: of a command (record.c), and of a program that runs already (record_target.c). */
+#ifndef BURIN_CMD_RECORD_H
+#define BURIN_CMD_RECORD_H
+
+#include "drain/drain.h"
+#include "session/session.h"
+
+enum {
+	RECORD_GLOBS_MAX = 64,
+};
+
+struct record_options {
+	struct session_options session; /* of a command */
+	const char *own;		/* an option that is for a command only; NULL: none was given */
+	const char *globs[RECORD_GLOBS_MAX + 1];
+	unsigned glob_count;
+	const char *output;
+	struct chunk_limits split;
+	uint64_t duration; /* ns; 0: until the program ends */
+	bool quiet;
+	char **command;
+	const char *target; /* NULL: the command is run */
+};
+
+/* record_target - record a program that runs. Return: the exit code. */
+int record_target(const struct record_options *options);
+
+#endif

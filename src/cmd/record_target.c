@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * burin record TARGET: follow a program that runs already, and keep what it records from now on.
+ *
+ * Its rings belong to it and go on being overwritten: nothing is given back, so that there may be several of us, and
+ * what comes faster than we can read it is lost, and counted.
+ */
+#include <stdio.h>
+
+#include "cmd/attach.h"
+#include "cmd/cmd.h"
+#include "cmd/record.h"
+#include "cmd/recording.h"
+
+static const char name[] = "record";
+
+/* How long to sleep before the next round: the fuller the rings were found, the shorter. In percent, and ms. */
+static int pause_ms(unsigned fullest)
+{
+	return fullest >= 10 ? 1 : fullest >= 3 ? 5 : ATTACH_PAUSE_MS;
+}
+
+static void follow(struct attachment *attachment, struct drain *drain)
+{
+	unsigned fullest = 0;
+	bool more;
+
+	do {
+		more = attach_wait(attachment, pause_ms(fullest));
+		more &= drain_round(drain, &fullest) == 0;
+	} while (more);
+}
+
+static int record(const struct record_options *options, struct attachment *attachment, const char *output)
+{
+	const struct target *target = &attachment->target;
+	struct drain_totals totals;
+	struct drain drain;
+	int error = drain_begin(&drain, &attachment->session, output,
+				&(struct drain_options){ .command = target->header.program,
+							 .attach = true,
+							 .split = options->split });
+
+	if (error)
+		return recording_refused(name, output, error);
+	/* Behind the beginning, so that no record of what is switched on is missed; and off again before the end. */
+	error = attach_switch(attachment, options->globs, options->quiet);
+	if (!error)
+		follow(attachment, &drain);
+	attach_restore(attachment);
+	drain_finish(&drain, attach_result(attachment), &totals);
+	if (error) {
+		drain_discard(output);
+		return error;
+	}
+	if (drain.output.error)
+		cmd_failed(name, "%s: %s", output, drain.output.trouble);
+	if (!options->quiet && attachment->ended)
+		fprintf(stderr, "burin: %s has ended (%s)\n", options->target, attach_result(attachment));
+	if (!options->quiet)
+		recording_summary(&totals, output, true);
+	return drain.output.error ? CMD_FAULTS : 0;
+}
+
+int record_target(const struct record_options *options)
+{
+	struct attachment attachment;
+	char output[4096];
+	int result = attach_begin(&attachment, name, options->target, options->duration);
+
+	if (result) {
+		if (!*attachment.target.path) /* it is none */
+			fprintf(stderr, "to run a command: burin record -- %s\n", options->target);
+		return result;
+	}
+	if (options->output)
+		snprintf(output, sizeof(output), "%s", options->output);
+	else
+		recording_default_output(attachment.target.header.program, 0, output, sizeof(output));
+	result = record(options, &attachment, output);
+	attach_end(&attachment);
+	return result;
+}
