@@ -22,8 +22,8 @@ enum {
 	CREATE_TEXT_BYTES = 4 << 20,
 	CREATE_FILTERS_BYTES = 1 << 20,
 	CREATE_NAMES_PACKET = 16 << 10,
-	CREATE_NAMES_PACKETS = 32,
-	CREATE_NAMES_PACKETS_FLIGHT = 128, /* they stay: some 35,000 threads */
+	CREATE_NAMES_PACKETS =
+		128, /* some 35,000 threads: between two looks of a recorder, or in flight mode at a time */
 	CREATE_LOCKED_MIN =
 		4, /* rings for writers without rseq: one per CPU, but enough to find a free one */
 };
@@ -78,8 +78,7 @@ static int decide_geometry(struct wire_session *geometry, const struct session_o
 		.clock_hz = options->owner == WIRE_OWNER_RECORDER ? clock_rate(clock.is_tsc) : 0,
 		.packet_bytes = (uint32_t)power_of_two_above(options->packet_bytes),
 		.names_packet_bytes = CREATE_NAMES_PACKET,
-		.names_packets = options->mode == WIRE_MODE_FLIGHT ? CREATE_NAMES_PACKETS_FLIGHT
-								   : CREATE_NAMES_PACKETS,
+		.names_packets = CREATE_NAMES_PACKETS,
 		.string_max = options->string_max,
 		.events_max = CREATE_EVENTS_MAX,
 		.filters_bytes = CREATE_FILTERS_BYTES,
