@@ -17,9 +17,12 @@
 #include "session/directory.h"
 
 enum {
-	ATTACH_LOOK_MS =
-		1000, /* from one look at the processes to the next while the owner lives: it may execute a
-				  program without tracepoints */
+	/* From one look at the processes to the next while the owner lives: it may execute a program without
+	 * tracepoints. */
+	ATTACH_LOOK_NS = 1000000000,
+	/* How long nobody uses a session that has ended: who has been forked, or executes another program, may be about
+	 * to enter. */
+	ATTACH_GRACE_NS = 50000000,
 };
 
 static uint64_t now(void)
@@ -127,12 +130,14 @@ static void look_at_processes(struct attachment *attachment)
 {
 	const uint64_t time = now();
 
-	if (attachment->owner >= 0 && time - attachment->looked < ATTACH_LOOK_MS * UINT64_C(1000000))
+	if (attachment->owner >= 0 && time - attachment->looked < ATTACH_LOOK_NS)
 		return;
 	attachment->looked = time;
-	attachment->unused = is_used(attachment) ? 0 : attachment->unused + 1;
-	/* An owner that lives may be about to join again, after an exec. */
-	attachment->ended = attachment->unused > (attachment->owner >= 0);
+	if (is_used(attachment))
+		attachment->unused = 0;
+	else if (!attachment->unused)
+		attachment->unused = time;
+	attachment->ended = attachment->unused && time - attachment->unused >= ATTACH_GRACE_NS;
 }
 
 bool attach_wait(struct attachment *attachment, int ms)
@@ -165,6 +170,11 @@ const char *attach_result(const struct attachment *attachment)
 	if (!attachment->ended)
 		return "running";
 	return attachment->session.shared->ended ? "exit" : "killed";
+}
+
+uint64_t attach_ago(const struct attachment *attachment)
+{
+	return attachment->ended ? now() - attachment->unused : 0;
 }
 
 void attach_end(struct attachment *attachment)

@@ -27,7 +27,7 @@ struct attachment {
 	int owner;	      /* a pidfd; -1: the owner is gone, others go on */
 	uint64_t until;	      /* CLOCK_MONOTONIC, ns */
 	uint64_t looked;      /* when the processes were looked at */
-	unsigned unused;      /* looks in a row that found nobody */
+	uint64_t unused;      /* since when nobody has been found to use the session; 0: somebody was */
 	bool interrupted;
 	bool ended; /* nobody uses the session any more */
 };
@@ -55,6 +55,9 @@ void attach_restore(struct attachment *attachment);
 
 /* attach_result - what became of the program: running, exit or killed. */
 const char *attach_result(const struct attachment *attachment);
+
+/* attach_ago - how long ago the program ended, ns; 0: it goes on. */
+uint64_t attach_ago(const struct attachment *attachment);
 
 void attach_end(struct attachment *attachment);
 

@@ -190,7 +190,7 @@ static void take_snapshot(struct watch *watch, const char *why)
 	int error;
 
 	if (watch->last)
-		options.since = recording_moment(session, watch->last);
+		options.since = recording_moment(session, watch->last + attach_ago(&watch->attachment));
 	snprintf(path, sizeof(path), "%s/%04llu", watch->directory, (unsigned long long)watch->taken + 1);
 	error = drain_snapshot(session, path, &options, &totals);
 	if (error) {
