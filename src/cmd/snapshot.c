@@ -81,7 +81,7 @@ static int parse(struct arguments *arguments, int argc, char **argv)
 static uint64_t ticks_ago(const struct session *session, uint64_t ns)
 {
 	struct clock_pair now;
-	unsigned __int128 ticks = (unsigned __int128)ns * session->geometry.clock_hz / 1000000000;
+	unsigned __int128 ticks = (unsigned __int128)ns * session_clock_hz(session) / 1000000000;
 
 	clock_read_pair(session->geometry.clock == WIRE_CLOCK_TSC, &now);
 	return ticks < now.ticks ? now.ticks - (uint64_t)ticks : 0;
