@@ -26,7 +26,7 @@ void recording_default_output(const char *name, unsigned first, char *path, size
 uint64_t recording_moment(const struct session *session, uint64_t ns)
 {
 	struct clock_pair now;
-	unsigned __int128 ticks = (unsigned __int128)ns * session->geometry.clock_hz / 1000000000;
+	unsigned __int128 ticks = (unsigned __int128)ns * session_clock_hz(session) / 1000000000;
 
 	clock_read_pair(session->geometry.clock == WIRE_CLOCK_TSC, &now);
 	return ticks < now.ticks ? now.ticks - (uint64_t)ticks : 0;

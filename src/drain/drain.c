@@ -316,7 +316,7 @@ static void release(struct drain *drain)
 /* The first trace of a drain. */
 static int begin(struct drain *drain, const char *path, const struct drain_options *options)
 {
-	const uint64_t hz = drain->session->geometry.clock_hz;
+	const uint64_t hz = session_clock_hz(drain->session);
 	const struct recording recording = { .state = "recording",
 					     .clock = { hz, offset_of(&drain->begin, hz) },
 					     .session_path = options->session_path,

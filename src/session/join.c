@@ -80,10 +80,14 @@ static int map(struct session *session, const char *path, enum purpose purpose, 
 	close(fd);
 	if (error)
 		session_leave(session);
-	/* A program does not wait for a calibration of its clock: who reads does. */
-	if (!error && purpose != JOIN && session->geometry.clock_hz == 0)
-		session->geometry.clock_hz = clock_rate(session->geometry.clock == WIRE_CLOCK_TSC);
 	return error;
+}
+
+uint64_t session_clock_hz(const struct session *session)
+{
+	const struct wire_session *geometry = &session->geometry;
+
+	return geometry->clock_hz ? geometry->clock_hz : clock_rate(geometry->clock == WIRE_CLOCK_TSC);
 }
 
 int session_join(struct session *session, const char *path, const char **why)

@@ -84,6 +84,12 @@ int session_open(struct session *session, const char *path, const char **why);
 int session_look(struct session *session, const char *path, const char **why);
 
 /*
+ * session_clock_hz - the rate of its clock, Hz. May take some milliseconds: neither a program that makes its own
+ * session waits for a calibration, nor who switches its events, but who reads them.
+ */
+uint64_t session_clock_hz(const struct session *session);
+
+/*
  * session_enter, session_exit - the calling process uses the session, uses it no more. A process that dies
  * without a word stays in the list; whoever looks at it asks the kernel as well.
  * Context: any thread, signal handlers; after a fork the child enters anew.

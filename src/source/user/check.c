@@ -20,12 +20,15 @@
 enum {
 	COPY_ABSENT,
 	COPY_BEGUN,
-	COPY_SOUND
+	COPY_SOUND,
+	COPY_ASKS_WHO /* sound, and it looks at the subject */
 };
 
 static char *copies; /* of the session's filters; NULL: none can be had, and no filter lets anything pass */
 static uint8_t *states; /* of each granule in which a copy begins */
 static uint32_t copies_bytes;
+
+/* ---- Samples and limits ---- */
 
 static bool within_limit(struct wire_check *check, uint32_t limit)
 {
@@ -49,6 +52,25 @@ static bool sampled(struct wire_check *check, uint32_t sample)
 	return __atomic_fetch_add(&check->passed, 1, __ATOMIC_RELAXED) % sample == 0;
 }
 
+/* Out of the way of a filter that lets nothing pass: its caller has fewer registers to save. */
+static __attribute__((noinline)) bool passes_counts(struct wire_check *check)
+{
+	const uint32_t sample = __atomic_load_n(&check->sample, __ATOMIC_RELAXED);
+	const uint32_t limit = __atomic_load_n(&check->limit, __ATOMIC_RELAXED);
+
+	if (sample > 1 && !sampled(check, sample)) {
+		__atomic_fetch_add(&check->sampled_out, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	if (limit && !within_limit(check, limit)) {
+		__atomic_fetch_add(&check->limited, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	return true;
+}
+
+/* ---- Filters ---- */
+
 static void who_passes(struct filter_subject *subject)
 {
 	if (__builtin_expect(user_thread.self_tid == 0, 0)) {
@@ -64,6 +86,14 @@ static void who_passes(struct filter_subject *subject)
 	}
 #endif
 	subject->cpu = (uint32_t)sched_getcpu();
+}
+
+static bool asks_who(const struct wire_filter *filter)
+{
+	for (unsigned n = 0; n < filter->tests; n++)
+		if (filter->test[n].op >= WIRE_FILTER_SUBJECT)
+			return true;
+	return false;
 }
 
 /*
@@ -88,47 +118,41 @@ static __attribute__((noinline, cold)) bool passes_anew(uint32_t offset, uint64_
 					__ATOMIC_RELAXED)) {
 		memcpy(copies + offset, program, bytes);
 		/* Release: the copy is whole. Pairs with the acquire in passes_filter(). */
-		__atomic_store_n(state, COPY_SOUND, __ATOMIC_RELEASE);
+		__atomic_store_n(state,
+				 asks_who((const struct wire_filter *)program) ? COPY_ASKS_WHO : COPY_SOUND,
+				 __ATOMIC_RELEASE);
 	}
 	return filter_passes((const struct wire_filter *)program, payload, (uint32_t)payload_bytes, subject);
 }
 
-static bool passes_filter(uint32_t offset, uint64_t types, const void *payload, size_t payload_bytes)
+/* The first time, and those that ask who passes. */
+static __attribute__((noinline)) bool passes_who(uint32_t offset, uint64_t types, const void *payload,
+						 size_t payload_bytes)
 {
 	const struct wire_filter *filter = (const struct wire_filter *)(copies + offset);
+	const uint8_t state = __atomic_load_n(&states[offset / WIRE_FILTER_ALIGN], __ATOMIC_ACQUIRE);
 	struct filter_subject subject;
+
+	who_passes(&subject);
+	if (state < COPY_SOUND || filter->types != types)
+		return passes_anew(offset, types, payload, payload_bytes, &subject);
+	return filter_passes(filter, payload, (uint32_t)payload_bytes, &subject);
+}
+
+static inline bool passes_filter(uint32_t offset, uint64_t types, const void *payload, size_t payload_bytes)
+{
+	const struct wire_filter *filter = (const struct wire_filter *)(copies + offset);
 
 	/* Whatever has become of the offset: the copies end with room for a whole program. */
 	if (__builtin_expect(!copies || offset % WIRE_FILTER_ALIGN || offset > copies_bytes - WIRE_FILTER_MAX,
 			     0))
 		return false;
-	who_passes(&subject);
 	if (__builtin_expect(__atomic_load_n(&states[offset / WIRE_FILTER_ALIGN], __ATOMIC_ACQUIRE) !=
 					     COPY_SOUND ||
 				     filter->types != types,
 			     0))
-		return passes_anew(offset, types, payload, payload_bytes, &subject);
-	return filter_passes(filter, payload, (uint32_t)payload_bytes, &subject);
-}
-
-static bool check_event(struct wire_check *check, const struct burin_site *site, const void *payload,
-			size_t payload_bytes)
-{
-	const uint32_t filter = __atomic_load_n(&check->filter, __ATOMIC_ACQUIRE);
-	const uint32_t sample = __atomic_load_n(&check->sample, __ATOMIC_RELAXED);
-	const uint32_t limit = __atomic_load_n(&check->limit, __ATOMIC_RELAXED);
-
-	if (filter && !passes_filter(filter, site->types, payload, payload_bytes))
-		return false;
-	if (sample > 1 && !sampled(check, sample)) {
-		__atomic_fetch_add(&check->sampled_out, 1, __ATOMIC_RELAXED);
-		return false;
-	}
-	if (limit && !within_limit(check, limit)) {
-		__atomic_fetch_add(&check->limited, 1, __ATOMIC_RELAXED);
-		return false;
-	}
-	return true;
+		return passes_who(offset, types, payload, payload_bytes);
+	return filter_passes(filter, payload, (uint32_t)payload_bytes, NULL);
 }
 
 void check_begin(const struct session *session)
@@ -147,12 +171,18 @@ void check_begin(const struct session *session)
 
 bool check_passes(const struct burin_site *site, const void *payload, size_t payload_bytes)
 {
+	struct wire_check *check;
+	uint32_t filter;
+
 	/* Acquire: who sees the byte sees the check. Pairs with the release in take_effect(). */
 	switch (__atomic_load_n(&user_session.switches[site->id - 1], __ATOMIC_ACQUIRE)) {
 	case WIRE_ON:
 		return true;
 	case WIRE_CHECKED:
-		return check_event(&user_session.checks[site->id - 1], site, payload, payload_bytes);
+		check = &user_session.checks[site->id - 1];
+		filter = __atomic_load_n(&check->filter, __ATOMIC_ACQUIRE);
+		return (!filter || passes_filter(filter, site->types, payload, payload_bytes)) &&
+		       passes_counts(check);
 	default:
 		return false;
 	}
