@@ -20,8 +20,8 @@ enum {
 	/* From one look at the processes to the next while the owner lives: it may execute a program without
 	 * tracepoints. */
 	ATTACH_LOOK_NS = 1000000000,
-	/* How long nobody uses a session that has ended: who has been forked, or executes another program, may be about
-	 * to enter. */
+	/* How long nobody uses a session that has ended: who has been forked, or executes another program, may
+	 * be about to enter. */
 	ATTACH_GRACE_NS = 50000000,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A command that follows a running program: it switches events on for that time, looks on passively, and goes when
- * the program ends, when it is told to, or when its time is up. The program never notices.
+ * A command that follows a running program: it switches events on for that time, looks on passively, and goes
+ * when the program ends, when it is told to, or when its time is up. The program never notices.
  */
 #ifndef BURIN_CMD_ATTACH_H
 #define BURIN_CMD_ATTACH_H

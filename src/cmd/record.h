@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* burin record in its two parts: of a command (record.c), and of a program that runs already (record_target.c). */
+/* burin record in its two parts: of a command (record.c), of a program that runs already (record_target.c). */
 #ifndef BURIN_CMD_RECORD_H
 #define BURIN_CMD_RECORD_H
 

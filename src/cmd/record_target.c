@@ -2,8 +2,8 @@
 /*
  * burin record TARGET: follow a program that runs already, and keep what it records from now on.
  *
- * Its rings belong to it and go on being overwritten: nothing is given back, so that there may be several of us, and
- * what comes faster than we can read it is lost, and counted.
+ * Its rings belong to it and go on being overwritten: nothing is given back, so that there may be several of
+ * us, and what comes faster than we can read it is lost, and counted.
  */
 #include <stdio.h>
 
@@ -14,7 +14,7 @@
 
 static const char name[] = "record";
 
-/* How long to sleep before the next round: the fuller the rings were found, the shorter. In percent, and ms. */
+/* How long to sleep before the next round: the fuller the rings were found (percent), the shorter. */
 static int pause_ms(unsigned fullest)
 {
 	return fullest >= 10 ? 1 : fullest >= 3 ? 5 : ATTACH_PAUSE_MS;
@@ -43,7 +43,7 @@ static int record(const struct record_options *options, struct attachment *attac
 
 	if (error)
 		return recording_refused(name, output, error);
-	/* Behind the beginning, so that no record of what is switched on is missed; and off again before the end. */
+	/* On behind the beginning, off before the end: no record of what is switched on is missed. */
 	error = attach_switch(attachment, options->globs, options->quiet);
 	if (!error)
 		follow(attachment, &drain);

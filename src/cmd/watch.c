@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * burin watch: look at what a running program records, and when a certain event comes, or the program ends, keep
- * what led to it.
+ * burin watch: look at what a running program records, and when a certain event comes, or the program ends,
+ * keep what led to it.
  *
- * The rings are the memory of the moments before. They are looked at passively; nothing is written until a record
- * fits.
+ * The rings are the memory of the moments before. They are looked at passively; nothing is written until a
+ * record fits.
  */
 #include <errno.h>
 #include <getopt.h>

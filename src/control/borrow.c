@@ -8,7 +8,7 @@
 #include "base/glob.h"
 #include "control/borrow.h"
 
-/* Locks are on bytes of the session's file: an event's is that in `wants`; a rule's lies behind all of them. */
+/* Locks are on bytes of the session's file: an event's on that in `wants`, a rule's behind all of them. */
 static const off_t rule_locks = (off_t)1 << 60;
 
 struct borrowed_rule {

@@ -2,9 +2,10 @@
 /*
  * Events that a command switches on for as long as it looks, and off again.
  *
- * Several may look at once. Each holds a lock on what it has switched on, or found switched on by another of its
- * kind; who is the last to let go switches off. The kernel drops the locks of who is killed: then what it switched
- * on alone stays on. What was on before, and what somebody else has changed meanwhile, is left as it is.
+ * Several may look at once. Each holds a lock on what it has switched on, or found switched on by another of
+ * its kind; who is the last to let go switches off. The kernel drops the locks of who is killed: then what it
+ * switched on alone stays on. What was on before, and what somebody else has changed meanwhile, is left as it
+ * is.
  */
 #ifndef BURIN_CONTROL_BORROW_H
 #define BURIN_CONTROL_BORROW_H

@@ -326,8 +326,8 @@ static int begin(struct drain *drain, const char *path, const struct drain_optio
 }
 
 /*
- * Leave out what is there already: the trace's counts begin here. Each ring's packet that is open is read, for
- * where it stands; then the window opens for all rings at one moment.
+ * Leave out what is there already: the trace's counts begin here. Each ring's packet that is open is read,
+ * for where it stands; then the window opens for all rings at one moment.
  */
 static void leave_out(struct drain *drain)
 {

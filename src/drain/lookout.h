@@ -2,8 +2,8 @@
 /*
  * Looking at records as they come, without writing them anywhere.
  *
- * A lookout reads rings passively, as a snapshot does, but goes on; each record that is sound is shown once. What was
- * overwritten before it was seen is counted.
+ * A lookout reads rings passively, as a snapshot does, but goes on; each record that is sound is shown once.
+ * What was overwritten before it was seen is counted.
  */
 #ifndef BURIN_DRAIN_LOOKOUT_H
 #define BURIN_DRAIN_LOOKOUT_H
