@@ -11,7 +11,7 @@
 enum {
 	LAYOUT_PAGE = 4096,
 	LAYOUT_CPUS_MAX = 8192,
-	LAYOUT_FILTERS_MAX = 64 << 20,
+	LAYOUT_FILTERS_MAX = 4 << 20, /* 2^16 granules of 64 */
 };
 
 static uint64_t round_up(uint64_t bytes)

@@ -14,6 +14,7 @@
 
 #include "ring/section_rseq.h"
 #include "session/filter.h"
+#include "source/user/callback.h"
 #include "source/user/check.h"
 #include "source/user/thread.h"
 
@@ -24,9 +25,19 @@ enum {
 	COPY_ASKS_WHO /* sound, and it looks at the subject */
 };
 
-static char *copies; /* of the session's filters; NULL: none can be had, and no filter lets anything pass */
+static char *copies;	/* of the session's filters */
 static uint8_t *states; /* of each granule in which a copy begins */
 static uint32_t copies_bytes;
+
+/*
+ * The short way, for each event: the copy that its filter has become, if that need not be told who passes. The
+ * upper 16 bits are the filter's offset in granules, the lower 48 the copy's address.
+ */
+static uint64_t *ready;
+
+enum {
+	READY_SHIFT = 48,
+};
 
 /* ---- Samples and limits ---- */
 
@@ -53,8 +64,9 @@ static bool sampled(struct wire_check *check, uint32_t sample)
 }
 
 /* Out of the way of a filter that lets nothing pass: its caller has fewer registers to save. */
-static __attribute__((noinline)) bool passes_counts(struct wire_check *check)
+static __attribute__((noinline)) bool passes_counts(const struct burin_site *site)
 {
+	struct wire_check *check = &user_session.checks[site->id - 1];
 	const uint32_t sample = __atomic_load_n(&check->sample, __ATOMIC_RELAXED);
 	const uint32_t limit = __atomic_load_n(&check->limit, __ATOMIC_RELAXED);
 
@@ -125,53 +137,61 @@ static __attribute__((noinline, cold)) bool passes_anew(uint32_t offset, uint64_
 	return filter_passes((const struct wire_filter *)program, payload, (uint32_t)payload_bytes, subject);
 }
 
-/* The first time, and those that ask who passes. */
-static __attribute__((noinline)) bool passes_who(uint32_t offset, uint64_t types, const void *payload,
-						 size_t payload_bytes)
+/* The first times, and those that ask who passes. */
+static __attribute__((noinline)) bool passes_who(uint32_t offset, const struct burin_site *site,
+						 const void *payload, size_t payload_bytes)
 {
 	const struct wire_filter *filter = (const struct wire_filter *)(copies + offset);
-	const uint8_t state = __atomic_load_n(&states[offset / WIRE_FILTER_ALIGN], __ATOMIC_ACQUIRE);
 	struct filter_subject subject;
+	uint8_t state;
 
+	/* Whatever has become of the offset: the copies end with room for a whole program. */
+	if (offset % WIRE_FILTER_ALIGN || offset > copies_bytes - WIRE_FILTER_MAX)
+		return false;
 	who_passes(&subject);
-	if (state < COPY_SOUND || filter->types != types)
-		return passes_anew(offset, types, payload, payload_bytes, &subject);
+	/* Acquire pairs with the release in passes_anew(). */
+	state = __atomic_load_n(&states[offset / WIRE_FILTER_ALIGN], __ATOMIC_ACQUIRE);
+	if (state < COPY_SOUND || filter->types != site->types)
+		return passes_anew(offset, site->types, payload, payload_bytes, &subject);
+	if (state == COPY_SOUND) /* release: the copy is whole. Pairs with the acquire in passes_filter(). */
+		__atomic_store_n(&ready[site->id - 1],
+				 (uint64_t)(offset / WIRE_FILTER_ALIGN) << READY_SHIFT | (uintptr_t)filter,
+				 __ATOMIC_RELEASE);
 	return filter_passes(filter, payload, (uint32_t)payload_bytes, &subject);
 }
 
-static inline bool passes_filter(uint32_t offset, uint64_t types, const void *payload, size_t payload_bytes)
+static inline bool passes_filter(uint32_t offset, const struct burin_site *site, const void *payload,
+				 size_t payload_bytes)
 {
-	const struct wire_filter *filter = (const struct wire_filter *)(copies + offset);
+	const uint64_t copy = __atomic_load_n(&ready[site->id - 1], __ATOMIC_ACQUIRE);
 
-	/* Whatever has become of the offset: the copies end with room for a whole program. */
-	if (__builtin_expect(!copies || offset % WIRE_FILTER_ALIGN || offset > copies_bytes - WIRE_FILTER_MAX,
-			     0))
-		return false;
-	if (__builtin_expect(__atomic_load_n(&states[offset / WIRE_FILTER_ALIGN], __ATOMIC_ACQUIRE) !=
-					     COPY_SOUND ||
-				     filter->types != types,
-			     0))
-		return passes_who(offset, types, payload, payload_bytes);
-	return filter_passes(filter, payload, (uint32_t)payload_bytes, NULL);
+	/* No filter begins in the first granule, whatever a session says. */
+	if (__builtin_expect(!copy || copy >> READY_SHIFT != offset / WIRE_FILTER_ALIGN, 0))
+		return passes_who(offset, site, payload, payload_bytes);
+	return filter_passes(
+		(const struct wire_filter *)(uintptr_t)(copy & ((UINT64_C(1) << READY_SHIFT) - 1)), payload,
+		(uint32_t)payload_bytes, NULL);
 }
 
-void check_begin(const struct session *session)
+bool check_begin(const struct session *session)
 {
-	const uint64_t bytes = session->geometry.filters_bytes;
+	const uint64_t bytes = session->geometry.filters_bytes, granules = bytes / WIRE_FILTER_ALIGN;
 	/* Not malloc: the program may have an allocator of its own that traces. Memory comes with use. */
-	char *memory = mmap(NULL, bytes + bytes / WIRE_FILTER_ALIGN, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *memory = mmap(NULL, bytes + granules + session->geometry.events_max * sizeof(*ready),
+			    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (memory == MAP_FAILED)
-		return;
+		return false;
 	copies = memory;
-	states = (uint8_t *)memory + bytes;
 	copies_bytes = (uint32_t)bytes;
+	ready = (uint64_t *)(memory + bytes);
+	states = (uint8_t *)(ready + session->geometry.events_max);
+	return true;
 }
 
-bool check_passes(const struct burin_site *site, const void *payload, size_t payload_bytes)
+/* Whether the session wants it recorded. */
+static inline bool passes(const struct burin_site *site, const void *payload, size_t payload_bytes)
 {
-	struct wire_check *check;
 	uint32_t filter;
 
 	/* Acquire: who sees the byte sees the check. Pairs with the release in take_effect(). */
@@ -179,11 +199,32 @@ bool check_passes(const struct burin_site *site, const void *payload, size_t pay
 	case WIRE_ON:
 		return true;
 	case WIRE_CHECKED:
-		check = &user_session.checks[site->id - 1];
-		filter = __atomic_load_n(&check->filter, __ATOMIC_ACQUIRE);
-		return (!filter || passes_filter(filter, site->types, payload, payload_bytes)) &&
-		       passes_counts(check);
+		filter = __atomic_load_n(&user_session.checks[site->id - 1].filter, __ATOMIC_ACQUIRE);
+		return (!filter || passes_filter(filter, site, payload, payload_bytes)) &&
+		       passes_counts(site);
 	default:
 		return false;
 	}
+}
+
+/* A site with a callback, which may be in no session; or a record that is too large to look at. */
+static __attribute__((noinline)) void emit_oddly(struct burin_site *site, void *buffer, size_t payload_bytes)
+{
+	const char *payload = (const char *)buffer + WIRE_HEADROOM;
+
+	if (buffer)
+		callback_call(site, payload, payload_bytes);
+	if (!user_session.base || site->id == 0)
+		return;
+	if (!buffer || passes(site, payload, payload_bytes))
+		burin_emit(site, WIRE_ON, buffer, payload_bytes);
+}
+
+void check_emit(struct burin_site *site, void *buffer, size_t payload_bytes)
+{
+	/* Without a callback it was the session's switch that led here: there is one, and the site is in it. */
+	if (__builtin_expect(!buffer || __atomic_load_n(&site->hook, __ATOMIC_RELAXED), 0))
+		emit_oddly(site, buffer, payload_bytes);
+	else if (passes(site, (const char *)buffer + WIRE_HEADROOM, payload_bytes))
+		burin_emit(site, WIRE_ON, buffer, payload_bytes);
 }

@@ -12,14 +12,16 @@
 #include "burin/burin.h"
 #include "session/session.h"
 
-/* check_begin - be ready to check events of this session. Context: once, before events are registered. */
-void check_begin(const struct session *session);
+/* check_begin - be ready to check events of this session. Context: once, before events are registered. Return:
+ * false: no memory. */
+bool check_begin(const struct session *session);
 
 /*
- * check_passes - whether an event is to be recorded, as the session has it now.
- * @payload: as it would be recorded
- * Context: any thread, signal handlers; the site is registered.
+ * check_emit - a tracepoint whose switch says "checked" is passed: call the site's callback, ask the session, and
+ * record the event if it is to be.
+ * @buffer, @payload_bytes: as for burin_emit()
+ * Context: any thread, signal handlers.
  */
-bool check_passes(const struct burin_site *site, const void *payload, size_t payload_bytes);
+void check_emit(struct burin_site *site, void *buffer, size_t payload_bytes);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * The straight way is a few compares and the restartable sequence (ring/section_rseq.h). A thread's first
  * record, a CPU's first, one that is too large, and those of a thread without rseq go through emit_slow(); a
- * switch that says "checked" through emit_checked() first.
+ * switch that says "checked" leads to check_emit() first.
  */
 #include <errno.h>
 #include <sched.h>
@@ -12,7 +12,6 @@
 
 #include "burin/burin.h"
 #include "ring/section_rseq.h"
-#include "source/user/callback.h"
 #include "source/user/check.h"
 #include "source/user/thread.h"
 
@@ -117,20 +116,6 @@ static __attribute__((noinline, cold)) void emit_slow(struct burin_site *site, v
 	emit_record(record, tid);
 }
 
-/* The switch says "checked": a callback, or a check of the session, or both. */
-static __attribute__((noinline)) void emit_checked(struct burin_site *site, void *buffer,
-						   size_t payload_bytes)
-{
-	const char *payload = (const char *)buffer + WIRE_HEADROOM;
-
-	if (buffer && __atomic_load_n(&site->hook, __ATOMIC_RELAXED))
-		callback_call(site, payload, payload_bytes);
-	if (!user_session.base || site->id == 0)
-		return;
-	if (!buffer || check_passes(site, payload, payload_bytes))
-		burin_emit(site, WIRE_ON, buffer, payload_bytes);
-}
-
 #if RING_HAVE_RSEQ
 /*
  * The straight way was left in the middle. All that is needed is in the buffer, so that the straight way need
@@ -143,34 +128,29 @@ static __attribute__((noinline, cold)) void emit_again(void *buffer)
 	emit_record((struct ring_record){ buffer, header->length }, header->tid);
 }
 
+#endif
+
 void burin_emit(struct burin_site *site, unsigned state, void *buffer, size_t payload_bytes)
 {
+	if (__builtin_expect(state != WIRE_ON, 0)) {
+		check_emit(site, buffer, payload_bytes);
+		return;
+	}
+#if RING_HAVE_RSEQ
 	struct ring_record record = { buffer, (uint32_t)(payload_bytes + COMPACT_HEADER) };
 	const uint32_t tid = user_thread.tid;
 	const uint32_t cpu = __atomic_load_n(&section_rseq()->cpu_id_start, __ATOMIC_RELAXED);
 	const struct ring *ring = &user_session.rings[cpu];
 
 	/* tid != 0: there is a session, and this thread has been here before */
-	if (__builtin_expect(state != WIRE_ON, 0)) {
-		emit_checked(site, buffer, payload_bytes);
+	if (__builtin_expect(tid != 0 && cpu < user_session.geometry.cpus && ring->slots &&
+				     payload_bytes <= ring->record_max - COMPACT_HEADER,
+			     1)) {
+		ring_prepare(buffer, site->id, record.length, tid);
+		if (__builtin_expect(section_rseq_put(ring, record) != RING_DONE, 0))
+			emit_again(buffer);
 		return;
 	}
-	if (__builtin_expect(tid == 0 || cpu >= user_session.geometry.cpus || !ring->slots ||
-				     payload_bytes > ring->record_max - COMPACT_HEADER,
-			     0)) {
-		emit_slow(site, buffer, payload_bytes);
-		return;
-	}
-	ring_prepare(buffer, site->id, record.length, tid);
-	if (__builtin_expect(section_rseq_put(ring, record) != RING_DONE, 0))
-		emit_again(buffer);
-}
-#else
-void burin_emit(struct burin_site *site, unsigned state, void *buffer, size_t payload_bytes)
-{
-	if (state != WIRE_ON)
-		emit_checked(site, buffer, payload_bytes);
-	else
-		emit_slow(site, buffer, payload_bytes);
-}
 #endif
+	emit_slow(site, buffer, payload_bytes);
+}

@@ -28,6 +28,8 @@
 struct session user_session;
 uint32_t burin_string_max = WIRE_STRING_MAX;
 
+static void leave(void);
+
 static bool begun;
 static char session_path[SESSION_PATH_MAX];
 static bool is_own; /* this program, or the one that it was forked from, made the session */
@@ -134,7 +136,12 @@ void process_begin(void)
 		return;
 	}
 	burin_string_max = user_session.geometry.string_max;
-	check_begin(&user_session);
+	if (!check_begin(&user_session)) {
+		process_complain("session", "there is no memory for filters", -ENOMEM);
+		leave();
+		session_leave(&user_session);
+		return;
+	}
 	if (!have_rseq_at_all())
 		stage_careful();
 }
