@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Numbers in as few bytes as they need: unsigned LEB128, seven bits a byte, the lowest first. */
+#ifndef BURIN_BASE_LEB128_H
+#define BURIN_BASE_LEB128_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	LEB128_MAX = 10, /* bytes of a number */
+};
+
+/* Return: behind the last byte. */
+static inline unsigned char *leb128_put(unsigned char *out, uint64_t value)
+{
+	while (value >= 0x80) {
+		*out++ = (unsigned char)(value | 0x80);
+		value >>= 7;
+	}
+	*out++ = (unsigned char)value;
+	return out;
+}
+
+/* Return: behind the last byte; NULL: there is no number of at most 64 bits before `end`. */
+static inline const unsigned char *leb128_get(const unsigned char *at, const unsigned char *end,
+					      uint64_t *value)
+{
+	*value = 0;
+	for (unsigned shift = 0; at < end && shift < 64; shift += 7) {
+		const uint64_t bits = *at & 0x7f;
+
+		if (shift == 63 && bits > 1)
+			return NULL;
+		*value |= bits << shift;
+		if (!(*at++ & 0x80))
+			return at;
+	}
+	return NULL;
+}
+
+#endif
