@@ -19,6 +19,8 @@
 
 enum {
 	COLLECT_MAX = 512, /* dead sessions that are weighed against each other at a time */
+	COLLECT_STEP = 16,
+	COLLECT_ENTRIES = 2048, /* bytes of the directory at a time */
 };
 
 /* A session whose owner was killed, and which has something to tell. */
@@ -142,41 +144,63 @@ static unsigned keep_within(int directory, struct remains *remains, unsigned cou
 	return removed;
 }
 
+/* What a look through the directory has come to. */
+struct collection {
+	int directory;
+	struct remains *remains;
+	unsigned count, removed;
+};
+
+static void consider(struct collection *all, const char *name)
+{
+	struct remains *one;
+	struct stat status;
+	enum fate fate;
+
+	if (strlen(name) >= sizeof(one->name))
+		return;
+	fate = judge(all->directory, name, &status);
+	if (fate == FATE_GOES)
+		all->removed += unlinkat(all->directory, name, 0) == 0;
+	if (fate != FATE_REMAINS || all->count == COLLECT_MAX)
+		return;
+	if (all->count % COLLECT_STEP == 0) {
+		one = realloc(all->remains, (all->count + COLLECT_STEP) * sizeof(*one));
+		if (!one)
+			return;
+		all->remains = one;
+	}
+	one = &all->remains[all->count++];
+	*one = (struct remains){ .time = status.st_mtim, .bytes = (uint64_t)status.st_blocks * 512 };
+	memcpy(one->name, name, strlen(name) + 1);
+}
+
 unsigned directory_collect(const struct session_limits *limits, bool thorough)
 {
-	struct remains *remains = NULL;
+	struct collection all = { 0 };
 	char path[SESSION_PATH_MAX];
-	unsigned removed = 0, count = 0;
-	struct dirent *entry;
+	/* Not readdir(): its buffer would be memory of every program that begins. */
+	_Alignas(struct dirent64) char entries[COLLECT_ENTRIES];
 	const char *why;
-	DIR *directory;
+	ssize_t bytes;
 
 	if (directory_of_sessions(path, sizeof(path), &why) != 0)
 		return 0;
-	directory = opendir(path);
-	while (directory && (entry = readdir(directory))) {
-		struct stat status;
-		enum fate fate;
+	all.directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (all.directory < 0)
+		return 0;
+	while ((bytes = getdents64(all.directory, entries, sizeof(entries))) > 0) {
+		for (ssize_t at = 0; at < bytes;) {
+			const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
 
-		if (!owner_is_gone(entry->d_name, thorough) || strlen(entry->d_name) >= sizeof(remains->name))
-			continue;
-		fate = judge(dirfd(directory), entry->d_name, &status);
-		if (fate == FATE_GOES)
-			removed += unlinkat(dirfd(directory), entry->d_name, 0) == 0;
-		if (fate != FATE_REMAINS || count == COLLECT_MAX)
-			continue;
-		if (!remains)
-			remains = calloc(COLLECT_MAX, sizeof(*remains));
-		if (!remains)
-			break;
-		remains[count] =
-			(struct remains){ .time = status.st_mtim, .bytes = (uint64_t)status.st_blocks * 512 };
-		memcpy(remains[count++].name, entry->d_name, strlen(entry->d_name) + 1);
+			if (owner_is_gone(entry->d_name, thorough))
+				consider(&all, entry->d_name);
+			at += entry->d_reclen;
+		}
 	}
-	if (remains)
-		removed += keep_within(dirfd(directory), remains, count, limits);
-	free(remains);
-	if (directory)
-		closedir(directory);
-	return removed;
+	if (all.count)
+		all.removed += keep_within(all.directory, all.remains, all.count, limits);
+	free(all.remains);
+	close(all.directory);
+	return all.removed;
 }
