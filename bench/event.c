@@ -7,6 +7,7 @@
  *	event cost BLOCKS CPU	an event of two integers, and one with a string, beside reads of the clock
  *	event first COUNT CPU	the pauses of a beginning: the first event, and those that open a new packet
  *	event off BLOCKS CPU	an event that is switched off beside an empty loop
+ *	event share BLOCKS CPU	how many cycles an empty loop's turn takes; more than one: another thread runs on this core
  *	event where BLOCKS CPU	bench.two, which somebody gives a filter meanwhile, beside an event that is off
  *	event pair BLOCKS CPU CPU	each of two threads alone, and both at once
  *	event flood COUNT CPU...	COUNT events by each thread, as fast as it can
@@ -119,6 +120,31 @@ static void mode_off(unsigned blocks, int cpu)
 	take_turns(blocks, (double (*const[])(void)){ block_empty, block_off }, medians, 2);
 	printf("empty_ns %.3f\noff_ns %.3f\n", medians[0], medians[1]);
 }
+
+#if defined(__x86_64__)
+/* A chain of multiplications waits for each, three cycles, whoever else uses the core: it tells a cycle's time. */
+static double block_chain(void)
+{
+	uint64_t value = 3;
+
+	return TIMING_BLOCK(__asm__ __volatile__("imulq %0, %0" : "+r"(value)));
+}
+
+static void mode_share(unsigned blocks, int cpu)
+{
+	double medians[2];
+
+	timing_pin(cpu);
+	take_turns(blocks, (double (*const[])(void)){ block_empty, block_chain }, medians, 2);
+	printf("empty_cycles %.2f\n", medians[0] / medians[1] * 3);
+}
+#else
+static void mode_share(unsigned blocks, int cpu)
+{
+	(void)blocks;
+	(void)cpu;
+}
+#endif
 
 static void let_others_look(void)
 {
@@ -350,6 +376,8 @@ int main(int argc, char **argv)
 		mode_first((unsigned)count, atoi(argv[3]));
 	else if (strcmp(mode, "off") == 0)
 		mode_off(timing_blocks(argv[2]), atoi(argv[3]));
+	else if (strcmp(mode, "share") == 0)
+		mode_share(timing_blocks(argv[2]), atoi(argv[3]));
 	else if (strcmp(mode, "where") == 0)
 		mode_where(timing_blocks(argv[2]), atoi(argv[3]));
 	else if (strcmp(mode, "storm") == 0)
@@ -363,7 +391,7 @@ int main(int argc, char **argv)
 	else if (strcmp(mode, "mixed") == 0 && argc > 4)
 		run_workers(argv + 4, work_mixed, 1, count, strtoull(argv[3], NULL, 10));
 	else {
-		fprintf(stderr, "Usage: event cost|off|where|pair BLOCKS CPU... | first COUNT CPU | "
+		fprintf(stderr, "Usage: event cost|off|share|where|pair BLOCKS CPU... | first COUNT CPU | "
 				"flood COUNT CPU... | paced|mixed COUNT RATE CPU... | "
 				"storm COUNT PROCESSES\n");
 		return 2;
