@@ -6,7 +6,7 @@ import subprocess
 
 QUICK = os.environ.get("BENCH_QUICK", "") not in ("", "0")
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "2" if QUICK else "5"))
-BLOCKS = 51 if QUICK else 301  # of about a millisecond, in each round
+BLOCKS = 151 if QUICK else 901  # of some tenths of a millisecond, in each round
 PACE = 5_000_000  # events a second
 
 
@@ -32,6 +32,11 @@ def first_line(command):
         return call(command).splitlines()[0].strip()
     except (OSError, Failed, IndexError):
         return ""
+
+
+def disturbed(runs):
+    """What to add to a result whose instructions were slowed by another thread on the core (bench/timing.h)."""
+    return " (core never alone)" if any(run.get("disturbed") for run in runs) else ""
 
 
 def values(output):

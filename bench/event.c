@@ -7,7 +7,6 @@
  *	event cost BLOCKS CPU	an event of two integers, and one with a string, beside reads of the clock
  *	event first COUNT CPU	the pauses of a beginning: the first event, and those that open a new packet
  *	event off BLOCKS CPU	an event that is switched off beside an empty loop
- *	event share BLOCKS CPU	how many cycles an empty loop's turn takes; more than one: another thread runs on this core
  *	event where BLOCKS CPU	bench.two, which somebody gives a filter meanwhile, beside an event that is off
  *	event pair BLOCKS CPU CPU	each of two threads alone, and both at once
  *	event flood COUNT CPU...	COUNT events by each thread, as fast as it can
@@ -59,26 +58,6 @@ static __attribute__((noinline)) double block_off(void)
 	return TIMING_BLOCK(TIMING_USE(i); BURIN_TRACE("off.two", "a=%u b=%u", i, ~i));
 }
 
-/* Measures loops in turns. The first tenth, in which memory and caches warm up, is not kept. */
-static void take_turns(unsigned blocks, double (*const loops[])(void), double *medians, unsigned count)
-{
-	double *values = calloc((size_t)count * blocks, sizeof(*values));
-	unsigned warm = blocks / 10 + 1;
-
-	if (!values)
-		exit(1);
-	for (unsigned block = 0; block < blocks + warm; block++)
-		for (unsigned n = 0; n < count; n++) {
-			double ns = loops[n]();
-
-			if (block >= warm)
-				values[n * blocks + block - warm] = ns;
-		}
-	for (unsigned n = 0; n < count; n++)
-		medians[n] = timing_median(values + n * blocks, blocks);
-	free(values);
-}
-
 static void mode_cost(unsigned blocks, int cpu)
 {
 	double medians[3];
@@ -87,7 +66,7 @@ static void mode_cost(unsigned blocks, int cpu)
 	/* The ring's memory is had on its first lap. */
 	for (unsigned n = 0; n < 20; n++)
 		block_two();
-	take_turns(blocks, (double (*const[])(void)){ block_clock, block_two, block_string }, medians, 3);
+	timing_turns(blocks, (double (*const[])(void)){ block_clock, block_two, block_string }, medians, 3);
 	printf("clock_ns %.3f\ntwo_ns %.3f\nstring_ns %.3f\n", medians[0], medians[1], medians[2]);
 }
 
@@ -117,34 +96,9 @@ static void mode_off(unsigned blocks, int cpu)
 	double medians[2];
 
 	timing_pin(cpu);
-	take_turns(blocks, (double (*const[])(void)){ block_empty, block_off }, medians, 2);
+	timing_turns(blocks, (double (*const[])(void)){ block_empty, block_off }, medians, 2);
 	printf("empty_ns %.3f\noff_ns %.3f\n", medians[0], medians[1]);
 }
-
-#if defined(__x86_64__)
-/* A chain of multiplications waits for each, three cycles, whoever else uses the core: it tells a cycle's time. */
-static double block_chain(void)
-{
-	uint64_t value = 3;
-
-	return TIMING_BLOCK(__asm__ __volatile__("imulq %0, %0" : "+r"(value)));
-}
-
-static void mode_share(unsigned blocks, int cpu)
-{
-	double medians[2];
-
-	timing_pin(cpu);
-	take_turns(blocks, (double (*const[])(void)){ block_empty, block_chain }, medians, 2);
-	printf("empty_cycles %.2f\n", medians[0] / medians[1] * 3);
-}
-#else
-static void mode_share(unsigned blocks, int cpu)
-{
-	(void)blocks;
-	(void)cpu;
-}
-#endif
 
 static void let_others_look(void)
 {
@@ -163,7 +117,7 @@ static void mode_where(unsigned blocks, int cpu)
 	timing_pin(cpu);
 	let_others_look();
 	burin_status(&before);
-	take_turns(blocks, (double (*const[])(void)){ block_empty, block_off, block_two }, medians, 3);
+	timing_turns(blocks, (double (*const[])(void)){ block_empty, block_off, block_two }, medians, 3);
 	burin_status(&after);
 	printf("empty_ns %.3f\noff_ns %.3f\nwhere_ns %.3f\n", medians[0], medians[1], medians[2]);
 	printf("recorded %" PRIu64 "\non %u\n", after.written - before.written, after.on);
@@ -376,8 +330,6 @@ int main(int argc, char **argv)
 		mode_first((unsigned)count, atoi(argv[3]));
 	else if (strcmp(mode, "off") == 0)
 		mode_off(timing_blocks(argv[2]), atoi(argv[3]));
-	else if (strcmp(mode, "share") == 0)
-		mode_share(timing_blocks(argv[2]), atoi(argv[3]));
 	else if (strcmp(mode, "where") == 0)
 		mode_where(timing_blocks(argv[2]), atoi(argv[3]));
 	else if (strcmp(mode, "storm") == 0)
@@ -391,7 +343,7 @@ int main(int argc, char **argv)
 	else if (strcmp(mode, "mixed") == 0 && argc > 4)
 		run_workers(argv + 4, work_mixed, 1, count, strtoull(argv[3], NULL, 10));
 	else {
-		fprintf(stderr, "Usage: event cost|off|share|where|pair BLOCKS CPU... | first COUNT CPU | "
+		fprintf(stderr, "Usage: event cost|off|where|pair BLOCKS CPU... | first COUNT CPU | "
 				"flood COUNT CPU... | paced|mixed COUNT RATE CPU... | "
 				"storm COUNT PROCESSES\n");
 		return 2;

@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import time
 
-from common import BLOCKS, PACE, QUICK, ROUNDS, Failed, call, values
+from common import BLOCKS, PACE, QUICK, ROUNDS, Failed, call, disturbed, values
 
 SESSIONS = f"/dev/shm/burin-{os.geteuid()}"
 
@@ -86,7 +86,7 @@ class Live:
     def row_own(self):
         runs = [values(call([self.event, "cost", str(BLOCKS), self.cpus[0]], env={**os.environ, "BURIN_ENABLE": "*"})) for _ in range(ROUNDS)]
         two, clock = (statistics.median(run[key] for run in runs) for key in ("two_ns", "clock_ns"))
-        return f"{two:.1f} ns", f"clock read {clock:.1f} ns", f"{two / clock:.2f}x", two / clock <= 1.15, two / clock
+        return f"{two:.1f} ns", f"clock read {clock:.1f} ns", f"{two / clock:.2f}x{disturbed(runs)}", two / clock <= 1.15, two / clock
 
     def row_where(self):
         """The first comparison holds, the second does not: both are looked at."""
@@ -98,7 +98,7 @@ class Live:
         if any(run.get("recorded") != 0 or run.get("on") != 1 for run in runs):
             raise Failed("the filter did not do its work")
         where, off = (statistics.median(run[key] for run in runs) for key in ("where_ns", "off_ns"))
-        return f"{where:.1f} ns", f"event that is off {off:.2f} ns", f"{where - off:+.1f} ns", where - off <= 5, where - off
+        return f"{where:.1f} ns", f"event that is off {off:.2f} ns", f"{where - off:+.1f} ns{disturbed(runs)}", where - off <= 5, where - off
 
     def row_switch(self):
         """The reader is `burin snapshot`; it is called again until it finds a record."""

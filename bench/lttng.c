@@ -29,7 +29,7 @@ static __attribute__((noinline)) double block_string(void)
 
 int main(int argc, char **argv)
 {
-	static double values[3][BLOCKS_MAX];
+	double medians[3];
 	double (*const loops[])(void) = { block_clock, block_two, block_string };
 	unsigned blocks;
 
@@ -44,11 +44,7 @@ int main(int argc, char **argv)
 	/* Its buffers' memory and caches. */
 	for (unsigned n = 0; n < 20; n++)
 		block_two();
-	for (unsigned block = 0; block < blocks; block++)
-		for (unsigned n = 0; n < 3; n++)
-			values[n][block] = loops[n]();
-	printf("clock_ns %.3f\n", timing_median(values[0], blocks));
-	printf("two_ns %.3f\n", timing_median(values[1], blocks));
-	printf("string_ns %.3f\n", timing_median(values[2], blocks));
+	timing_turns(blocks, loops, medians, 3);
+	printf("clock_ns %.3f\ntwo_ns %.3f\nstring_ns %.3f\n", medians[0], medians[1], medians[2]);
 	return 0;
 }

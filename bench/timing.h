@@ -3,14 +3,20 @@
  * What both programs that measure events share, so that Burin and its peer are measured by the same code:
  * time, CPUs, medians, and the loop of bare clock reads.
  *
- * How a loop is measured. One block is BLOCK turns, about a millisecond: short enough that most blocks are
- * not interrupted. Blocks of the loops that are compared take turns, so that both see the same state of the
+ * How a loop is measured. One block is BLOCK turns, some tenths of a millisecond: short enough that most blocks
+ * are not interrupted. Blocks of the loops that are compared take turns, so that all see the same state of the
  * machine, and the median of all blocks is the result.
+ *
+ * A core is two processors to the system. While another program (another machine's, on a rented one) runs on the
+ * other half, instructions take up to twice their time, whereas a read of the clock, which waits, does not: the
+ * comparison is void. A turn counts only if the core was ours before and after it. If it hardly ever is, all turns
+ * count, and the output says so.
  */
 #ifndef BENCH_TIMING_H
 #define BENCH_TIMING_H
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +24,8 @@
 #include <time.h>
 
 enum {
-	BLOCK = 100000,	    /* turns of a block */
+	BLOCK = 20000,	    /* turns of a block */
+	TRIES = 10,	    /* times as many turns as are wanted, at most, to find the core undisturbed */
 	BLOCKS_MAX = 10000, /* of each loop */
 };
 
@@ -81,6 +88,64 @@ static inline uint64_t timing_clock(void)
 		}                                             \
 		(double)(timing_ns() - timing_begin) / BLOCK; \
 	})
+
+/*
+ * Whether this core is ours alone: an empty loop takes a cycle a turn. A chain of multiplications, which wait for each
+ * other three cycles each whoever else is there, tells how long a cycle is.
+ */
+static inline bool timing_alone(void)
+{
+#if defined(__x86_64__)
+	uint64_t value = 3, begin = timing_ns(), middle;
+
+	for (unsigned i = 0; i < BLOCK; i++)
+		TIMING_USE(i);
+	middle = timing_ns();
+	for (unsigned i = 0; i < BLOCK; i++)
+		__asm__ __volatile__("imulq %0, %0" : "+r"(value));
+	return (double)(middle - begin) * 3 < (double)(timing_ns() - middle) * 1.2;
+#else
+	return true;
+#endif
+}
+
+/*
+ * Measures loops in turns: the median of each. The first tenth, in which memory and caches warm up, is not kept.
+ * Prints `alone`, the share of turns in which the core was, and `disturbed 1` if all were taken for want of better.
+ */
+static inline void timing_turns(unsigned blocks, double (*const loops[])(void), double *medians,
+				unsigned count)
+{
+	double *all = calloc((size_t)count * blocks * 2, sizeof(*all)), *good = all + (size_t)count * blocks,
+	       *from;
+	unsigned warm = blocks / 10 + 1, tried = 0, kept = 0, enough;
+	bool before;
+
+	if (!all)
+		exit(1);
+	for (; warm > 0; warm--)
+		for (unsigned n = 0; n < count; n++)
+			loops[n]();
+	before = timing_alone();
+	while (kept < blocks && tried < TRIES * blocks) {
+		const unsigned slot = tried++ % blocks;
+		bool after;
+
+		for (unsigned n = 0; n < count; n++)
+			all[n * blocks + slot] = loops[n]();
+		after = timing_alone();
+		for (unsigned n = 0; before && after && n < count; n++)
+			good[n * blocks + kept] = all[n * blocks + slot];
+		kept += before && after;
+		before = after;
+	}
+	enough = kept >= 20;
+	from = enough ? good : all;
+	for (unsigned n = 0; n < count; n++)
+		medians[n] = timing_median(from + (size_t)n * blocks, enough ? kept : blocks);
+	printf("alone %.3f\ndisturbed %d\n", (double)kept / tried, !enough);
+	free(all);
+}
 
 /* A number of blocks from the command line. */
 static inline unsigned timing_blocks(const char *text)
