@@ -56,6 +56,7 @@ static uint32_t process_of(const struct lookout *lookout, uint32_t tid)
 static int show(const struct view *view, const char *packet, const struct sifted *sifted, uint64_t time)
 {
 	struct lookout *lookout = view->lookout;
+	const uint32_t context = is_names(lookout, view->index) ? 0 : lookout->table.context_bytes;
 	int error = 0;
 
 	for (uint32_t at = sifted->begin; !error && sifted->count && at < sifted->end;) {
@@ -63,11 +64,11 @@ static int show(const struct view *view, const char *packet, const struct sifted
 		struct sighting sighting = { .cpu = lookout->session->rings[view->index].cpu };
 		struct parsed record;
 
-		if (!sift_header(packet + at, length, time, &record))
+		if (!sift_header(packet + at, length, context, time, &record))
 			break;
 		time = record.time;
 		sighting.id = record.id;
-		sighting.tid = number_load32(packet + at + record.header - 4);
+		sighting.tid = record.tid;
 		sighting.payload = packet + at + record.header;
 		sighting.bytes = length - record.header;
 		if (!is_names(lookout, view->index)) {
