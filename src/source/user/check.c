@@ -98,6 +98,8 @@ static void who_passes(struct filter_subject *subject)
 	}
 	subject->pid = user_thread.self_pid;
 	subject->tid = user_thread.self_tid;
+	subject->depth = user_context.depth;
+	subject->correlation = user_context.correlation;
 #if RING_HAVE_RSEQ
 	if (__rseq_size != 0) {
 		subject->cpu = __atomic_load_n(&section_rseq()->cpu_id_start, __ATOMIC_RELAXED);
