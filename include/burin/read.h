@@ -278,6 +278,15 @@ BURIN_READ_API const struct burin_process *burin_trace_process_at(const struct b
 
 /* ---- Records ---- */
 
+/* What all records of a trace have besides their event's fields, if the session was made so. */
+enum burin_context {
+	BURIN_CONTEXT_CORRELATION = 1,
+	BURIN_CONTEXT_DEPTH = 2,
+};
+
+/* burin_trace_context - enum burin_context, added up; 0: none of it. */
+BURIN_READ_API unsigned burin_trace_context(const struct burin_trace *trace);
+
 /* A record; it and its fields hold until the cursor moves. */
 struct burin_record {
 	uint64_t time; /* ticks */
@@ -290,6 +299,7 @@ struct burin_record {
 	const char *file;	 /* where the record stands: file within the trace */
 	uint64_t offset;	 /* and byte offset of its header */
 	const uint32_t *offsets; /* of the fields within the payload; use the functions below */
+	unsigned context;	 /* enum burin_context: what burin_record_correlation() and _depth() find */
 };
 
 struct burin_cursor;
@@ -368,6 +378,19 @@ BURIN_READ_API int burin_record_string(const struct burin_record *record, unsign
 /* burin_record_bytes - a bytes field; nothing ends it. Return: as above. */
 BURIN_READ_API int burin_record_bytes(const struct burin_record *record, unsigned field, const void **data,
 				      size_t *bytes);
+
+/*
+ * burin_record_correlation - the id that the program had given to the thread (burin_correlation_set()).
+ * Return: 0, the id is 0 if none was given; -ENOENT: the records of this trace do not carry it.
+ */
+BURIN_READ_API int burin_record_correlation(const struct burin_record *record, uint64_t *id);
+
+/*
+ * burin_record_depth - how many spans were open in the thread; the begin and the end of a span tell how many were
+ * open around it.
+ * Return: 0; -ENOENT: the records of this trace do not carry it.
+ */
+BURIN_READ_API int burin_record_depth(const struct burin_record *record, uint32_t *depth);
 
 /* ---- Checking ---- */
 

@@ -18,12 +18,15 @@ const char cmd_dump_help[] =
 	"Usage: burin dump [options] DIR\n"
 	"\n"
 	"Print the records of the trace in DIR, all CPUs merged by time, one line each:\n"
-	"time, CPU, process/thread, name of the thread, event, fields.\n"
+	"time, CPU, process/thread, name of the thread, event, fields; in front of the fields,\n"
+	"what each record carries besides (burin record --context).\n"
 	"\n"
 	"  -e, --event GLOB   only events whose name fits; may be given several times\n"
 	"  -p, --pid N,...    only these processes\n"
 	"  -t, --tid N,...    only these threads\n"
 	"  -c, --cpu N,...    only these CPUs\n"
+	"      --correlation N,...\n"
+	"                     only records with these ids (burin record --context correlation)\n"
 	"      --from TIME    from this time on\n"
 	"      --to TIME      up to this time\n"
 	"  -n, --limit N      no more than N lines\n"
@@ -52,6 +55,7 @@ enum {
 	OPTION_FROM = 256,
 	OPTION_TO,
 	OPTION_NAMES,
+	OPTION_CORRELATION,
 };
 
 static const struct option options[] = {
@@ -59,6 +63,7 @@ static const struct option options[] = {
 	{ "pid", required_argument, NULL, 'p' },
 	{ "tid", required_argument, NULL, 't' },
 	{ "cpu", required_argument, NULL, 'c' },
+	{ "correlation", required_argument, NULL, OPTION_CORRELATION },
 	{ "from", required_argument, NULL, OPTION_FROM },
 	{ "to", required_argument, NULL, OPTION_TO },
 	{ "limit", required_argument, NULL, 'n' },
@@ -68,7 +73,7 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/* A decimal number and nothing else up to a comma or the end; *rest is what follows. */
+/* A number, decimal or with 0x in front, and nothing else up to a comma or the end; *rest is what follows. */
 static bool parse_number(const char *text, uint64_t limit, uint64_t *value, const char **rest)
 {
 	char *end;
@@ -76,27 +81,26 @@ static bool parse_number(const char *text, uint64_t limit, uint64_t *value, cons
 	if (!isdigit((unsigned char)*text))
 		return false;
 	errno = 0;
-	*value = strtoull(text, &end, 10);
+	*value = strtoull(text, &end, text[0] == '0' && (text[1] | 32) == 'x' ? 16 : 10);
 	*rest = end;
 	return !errno && *value <= limit;
 }
 
-static int add_numbers(struct view_set *set, const char *option, const char *text)
+static int add_numbers(struct view_set *set, uint64_t limit, const char *option, const char *text)
 {
 	const char *at = text;
 
 	for (;;) {
-		uint64_t value;
-		uint32_t *numbers;
+		uint64_t value, *numbers;
 
-		if (!parse_number(at, UINT32_MAX - 1, &value, &at) || (*at && *at != ','))
+		if (!parse_number(at, limit, &value, &at) || (*at && *at != ','))
 			return cmd_usage(name, "--%s wants numbers separated by commas, not \"%s\"", option,
 					 text);
 		numbers = reallocarray(set->numbers, set->count + 1, sizeof(*numbers));
 		if (!numbers)
 			return cmd_failed(name, "out of memory");
 		set->numbers = numbers;
-		numbers[set->count++] = (uint32_t)value;
+		numbers[set->count++] = value;
 		if (!*at++)
 			return 0;
 	}
@@ -123,11 +127,13 @@ static int take_option(struct arguments *arguments, int option, const char *valu
 	case 'e':
 		return add_event(arguments, value);
 	case 'p':
-		return add_numbers(&dump->pids, "pid", value);
+		return add_numbers(&dump->pids, UINT32_MAX - 1, "pid", value);
 	case 't':
-		return add_numbers(&dump->tids, "tid", value);
+		return add_numbers(&dump->tids, UINT32_MAX - 1, "tid", value);
 	case 'c':
-		return add_numbers(&dump->cpus, "cpu", value);
+		return add_numbers(&dump->cpus, UINT32_MAX - 1, "cpu", value);
+	case OPTION_CORRELATION:
+		return add_numbers(&dump->correlations, UINT64_MAX, "correlation", value);
 	case OPTION_FROM:
 		arguments->from = value;
 		return 0;
@@ -283,6 +289,11 @@ int cmd_dump(int argc, char **argv)
 	arguments.dump.style.color = !arguments.dump.style.json && cmd_color(STDOUT_FILENO);
 	if (!result)
 		result = cmd_open(&trace, arguments.path, &faults);
+	if (!result && arguments.dump.correlations.count &&
+	    !(burin_trace_context(trace) & BURIN_CONTEXT_CORRELATION))
+		result =
+			cmd_usage(name, "the records of this trace carry no correlation id; see burin record "
+					"--context");
 	if (!result)
 		result = set_times(trace, &arguments);
 	if (!result) {
@@ -296,5 +307,6 @@ int cmd_dump(int argc, char **argv)
 	free(arguments.dump.pids.numbers);
 	free(arguments.dump.tids.numbers);
 	free(arguments.dump.cpus.numbers);
+	free(arguments.dump.correlations.numbers);
 	return result;
 }

@@ -28,6 +28,7 @@
 #include "cmd/recording.h"
 #include "drain/drain.h"
 #include "session/session.h"
+#include "wire/context.h"
 
 enum {
 	PARSE_DONE = -1, /* the help was wanted, and has been printed */
@@ -60,6 +61,8 @@ static const char help[] =
 	"      --buffer SIZE    memory of each CPU's ring (default: 16M)\n"
 	"      --packet SIZE    size of a ring's packets (default: 64K)\n"
 	"      --string-max N   longest string kept, in bytes (default: 4096)\n"
+	"      --context FIELDS correlation, depth, or both with a comma: what each record\n"
+	"                       carries besides its fields; see burin-context(3)\n"
 	"      --split LIMIT    DIR holds chunks 0001, 0002, ..., each a trace by itself and of\n"
 	"                       this size (1G) or age (10m)\n"
 	"      --keep N         remove the oldest chunks, so that at most N stay\n"
@@ -67,8 +70,8 @@ static const char help[] =
 	"  -q, --quiet          no summary\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"TARGET has its buffers already: --mode, --buffer, --packet and --string-max do not go\n"
-	"with it. What it writes faster than it can be read is overwritten, and counted.\n"
+	"TARGET has its buffers already: --mode, --buffer, --packet, --string-max and --context\n"
+	"do not go with it. What it writes faster than it can be read is overwritten, and counted.\n"
 	"Sizes take K, M or G; times are such as 250ms, 10s, 5m, 1h. SIGINT (Ctrl-C) goes to\n"
 	"COMMAND; the trace is complete when it has ended. A second one ends the recording at\n"
 	"once.\n";
@@ -150,6 +153,11 @@ static int parse_one(struct record_options *options, int option, const char *val
 		options->session.mode = value[0] == 's' ? WIRE_MODE_STREAM : WIRE_MODE_FLIGHT;
 		options->own = "--mode";
 		return 0;
+	case 'C':
+		if (!context_parse(value, &options->session.context))
+			return bad_option("--context", value, "there are correlation and depth");
+		options->own = "--context";
+		return 0;
 	case 'q':
 		options->quiet = true;
 		return 0;
@@ -196,7 +204,7 @@ static int parse(struct record_options *options, int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' }, { "event", required_argument, NULL, 'e' },
 		{ "mode", required_argument, NULL, 'm' },   { "buffer", required_argument, NULL, 'b' },
 		{ "packet", required_argument, NULL, 'p' }, { "string-max", required_argument, NULL, 's' },
-		{ "split", required_argument, NULL, 'S' },  { "keep", required_argument, NULL, 'k' },
+		{ "context", required_argument, NULL, 'C' }, { "split", required_argument, NULL, 'S' },  { "keep", required_argument, NULL, 'k' },
 		{ "for", required_argument, NULL, 'f' },    { "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },	    { 0 },
 	};

@@ -172,7 +172,8 @@ static void see(void *data, const struct sighting *sighting)
 {
 	struct watch *watch = data;
 	struct trigger *trigger = &watch->triggers[sighting->id - 1];
-	const struct filter_subject subject = { sighting->pid, sighting->tid, sighting->cpu };
+	const struct filter_subject subject = { sighting->pid, sighting->tid, sighting->cpu, sighting->depth,
+						sighting->correlation };
 
 	if (!trigger->looked_at)
 		judge(watch, sighting->id, trigger);

@@ -116,14 +116,14 @@ static unsigned distance(const char *a, size_t a_bytes, const char *b)
 
 static bool blame_name(struct parser *parser)
 {
-	static const char *const built_in[] = { "pid", "tid", "cpu" };
+	static const char *const built_in[] = { "pid", "tid", "cpu", "depth", "correlation" };
 	const struct token *token = &parser->token;
 	const char *word = parser->text + token->offset, *meant = NULL;
 	unsigned best = TYPO_MAX + 1;
 	char list[256] = "", hint[FORMAT_FIELD_NAME_MAX + 32] = "";
 	size_t used = 0;
 
-	for (unsigned n = 0; n < parser->format.count + 3; n++) {
+	for (unsigned n = 0; n < parser->format.count + sizeof(built_in) / sizeof(built_in[0]); n++) {
 		const char *name = n < parser->format.count ? parser->format.fields[n].name
 							    : built_in[n - parser->format.count];
 		unsigned far =
@@ -180,10 +180,12 @@ static void set_field(const struct parser *parser, struct operand *operand, unsi
 
 static void set_subject(struct operand *operand, size_t offset)
 {
+	const bool wide = offset == offsetof(struct filter_subject, correlation);
+
 	operand->kind = OPERAND_FIELD;
-	operand->type = WIRE_U32;
+	operand->type = wide ? WIRE_U64 : WIRE_U32;
 	operand->test = (struct wire_filter_test){
-		.op = WIRE_FILTER_SUBJECT | WIRE_FILTER_32,
+		.op = WIRE_FILTER_SUBJECT | (wide ? WIRE_FILTER_64 : WIRE_FILTER_32),
 		.offset = (uint16_t)offset,
 	};
 }
@@ -198,6 +200,8 @@ static bool set_word(struct parser *parser, struct operand *operand)
 		{ "pid", OPERAND_FIELD, offsetof(struct filter_subject, pid) },
 		{ "tid", OPERAND_FIELD, offsetof(struct filter_subject, tid) },
 		{ "cpu", OPERAND_FIELD, offsetof(struct filter_subject, cpu) },
+		{ "depth", OPERAND_FIELD, offsetof(struct filter_subject, depth) },
+		{ "correlation", OPERAND_FIELD, offsetof(struct filter_subject, correlation) },
 		{ "true", OPERAND_NUMBER, 1 },
 		{ "false", OPERAND_NUMBER, 0 },
 		{ "NULL", OPERAND_NULL, 0 },

@@ -51,7 +51,7 @@ static struct name *entry_of(struct known *known, uint32_t id, uint32_t number)
 
 static int remember(struct known *known, const char *at, uint32_t length, const struct parsed *parsed)
 {
-	const uint32_t payload = length - parsed->header, tid = number_load32(at + parsed->header - 4);
+	const uint32_t payload = length - parsed->header, tid = parsed->tid;
 	struct wire_extended header = {
 		.tag = WIRE_ID_EXTENDED,
 		.length = (uint16_t)(sizeof(header) + payload),
@@ -87,7 +87,7 @@ int known_take(struct known *known, const char *packet, const struct sifted *sif
 		const uint32_t length = number_load16(packet + at + 2);
 		struct parsed parsed;
 
-		if (!sift_header(packet + at, length, time, &parsed))
+		if (!sift_header(packet + at, length, 0, time, &parsed))
 			break;
 		/* In the extended form it must fit into a packet with no room to spare. */
 		if (length + 8 <= WIRE_PACKET_MIN - sizeof(struct wire_packet))

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "drain/lookout.h"
 #include "ring/ring_deps.h"
+#include "wire/context.h"
 #include "wire/names.h"
 
 /* An announcement of a thread; the last one counts. */
@@ -52,10 +53,21 @@ static uint32_t process_of(const struct lookout *lookout, uint32_t tid)
 	return 0;
 }
 
+static void take_context(uint32_t context, struct sighting *sighting)
+{
+	const char *at = sighting->payload - wire_context_bytes(context);
+
+	if (context & WIRE_CONTEXT_CORRELATION)
+		sighting->correlation = number_load64(at);
+	if (context & WIRE_CONTEXT_DEPTH)
+		sighting->depth = number_load32(sighting->payload - 4);
+}
+
 /* Show the records that were found sound. @time: of the record before them */
 static int show(const struct view *view, const char *packet, const struct sifted *sifted, uint64_t time)
 {
 	struct lookout *lookout = view->lookout;
+	const uint32_t context = is_names(lookout, view->index) ? 0 : lookout->table.context_bytes;
 	int error = 0;
 
 	for (uint32_t at = sifted->begin; !error && sifted->count && at < sifted->end;) {
@@ -63,14 +75,15 @@ static int show(const struct view *view, const char *packet, const struct sifted
 		struct sighting sighting = { .cpu = lookout->session->rings[view->index].cpu };
 		struct parsed record;
 
-		if (!sift_header(packet + at, length, time, &record))
+		if (!sift_header(packet + at, length, context, time, &record))
 			break;
 		time = record.time;
 		sighting.id = record.id;
-		sighting.tid = number_load32(packet + at + record.header - 4);
+		sighting.tid = record.tid;
 		sighting.payload = packet + at + record.header;
 		sighting.bytes = length - record.header;
 		if (!is_names(lookout, view->index)) {
+			take_context(lookout->session->geometry.context, &sighting);
 			sighting.pid = process_of(lookout, sighting.tid);
 			view->visit(view->data, &sighting);
 		} else if (sighting.id == WIRE_NAME_THREAD) {

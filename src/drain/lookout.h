@@ -18,6 +18,8 @@ struct sighting {
 	uint32_t pid; /* 0: not known */
 	uint32_t tid;
 	uint32_t cpu;
+	uint32_t depth; /* of the record's context; 0: it has none */
+	uint64_t correlation;
 	const char *payload; /* private memory, until the next record */
 	uint32_t bytes;
 };

@@ -12,6 +12,7 @@
 #include "wire/format.h"
 #include "base/uuid.h"
 #include "drain/metadata.h"
+#include "wire/context.h"
 
 /* Whatever CTF 1.8 readers insist on; the fields are those of struct wire_packet, wire_compact and
  * wire_extended. */
@@ -57,8 +58,15 @@ static const char event_header_text[] =
 	"			struct { header_clock32_t timestamp; } compact;\n"
 	"			struct { header_uint32_t id; header_clock64_t timestamp; } extended;\n"
 	"		} v;\n"
-	"	} align(64);\n"
-	"	event.context := struct { uint32_t vtid; };\n";
+	"	} align(64);\n";
+
+/* What lies between a record's header and its payload. */
+static void print_event_context(FILE *out, uint32_t context)
+{
+	fprintf(out, "	event.context := struct { uint32_t vtid;%s%s };\n",
+		context & WIRE_CONTEXT_CORRELATION ? " uint64_t correlation;" : "",
+		context & WIRE_CONTEXT_DEPTH ? " uint32_t depth;" : "");
+}
 
 /* How each type is declared; bits and sign again for integers that are not shown in base 10. */
 static const struct {
@@ -156,9 +164,11 @@ static void print_metadata(FILE *out, const struct session *session, const struc
 		host.nodename);
 	print_clock(out, session, clock);
 	fputs(clock_types_text, out);
-	for (unsigned id = 0; id < 2; id++)
-		fprintf(out, "stream {\n	id = %u;\n%s%s};\n", id, packet_context_text,
-			event_header_text);
+	for (unsigned id = 0; id < 2; id++) {
+		fprintf(out, "stream {\n	id = %u;\n%s%s", id, packet_context_text, event_header_text);
+		print_event_context(out, id == WIRE_STREAM_RECORDS ? session->geometry.context : 0);
+		fprintf(out, "};\n");
+	}
 	if (table_init_names(&names) == 0)
 		print_events(out, &names, WIRE_STREAM_NAMES);
 	table_free(&names);

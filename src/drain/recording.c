@@ -10,6 +10,7 @@
 
 #include "base/uuid.h"
 #include "drain/metadata.h"
+#include "wire/context.h"
 
 enum {
 	RECORDING_BYTES = 4096,
@@ -61,7 +62,7 @@ static void add_number(struct block *block, const char *key, uint64_t value)
 static void fill(struct block *block, const struct session *session, const struct recording *recording)
 {
 	const struct wire_session *geometry = &session->geometry;
-	char uuid[UUID_TEXT];
+	char uuid[UUID_TEXT], context[WIRE_CONTEXT_TEXT];
 	struct utsname host;
 
 	block->used = (size_t)snprintf(block->text, sizeof(block->text), "burin recording 1\n");
@@ -81,6 +82,7 @@ static void fill(struct block *block, const struct session *session, const struc
 	add_number(block, "ring_packets", geometry->ring_packets);
 	add_number(block, "cpus", geometry->cpus);
 	add_number(block, "locked", geometry->locked);
+	add_text(block, "context", context_text(geometry->context, context));
 	add_text(block, "session", recording->session_path);
 	add_text(block, "result", recording->result);
 	add_number(block, "lost_late", recording->lost_late);

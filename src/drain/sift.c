@@ -5,7 +5,7 @@
 #include "drain/sift.h"
 #include "wire/record.h"
 
-bool sift_header(const char *at, uint32_t length, uint64_t before, struct parsed *out)
+bool sift_header(const char *at, uint32_t length, uint32_t context, uint64_t before, struct parsed *out)
 {
 	struct wire_compact compact;
 	struct wire_extended extended;
@@ -13,17 +13,19 @@ bool sift_header(const char *at, uint32_t length, uint64_t before, struct parsed
 	memcpy(&compact, at, sizeof(compact));
 	if (compact.id != WIRE_ID_EXTENDED) {
 		out->id = compact.id;
-		out->header = sizeof(compact);
+		out->tid = compact.tid;
+		out->header = (uint32_t)sizeof(compact) + context;
 		out->time = before + (uint32_t)(compact.time - (uint32_t)before);
-		return true;
+		return length >= out->header;
 	}
 	if (length < sizeof(extended))
 		return false;
 	memcpy(&extended, at, sizeof(extended));
 	out->id = extended.id;
-	out->header = sizeof(extended);
+	out->tid = extended.tid;
+	out->header = (uint32_t)sizeof(extended) + context;
 	out->time = (uint64_t)extended.time_high << 32 | extended.time_low;
-	return out->time >= before;
+	return length >= out->header && out->time >= before;
 }
 
 /* The bytes that fill a record up to a multiple of 8. */
@@ -67,7 +69,7 @@ struct sifted sift(const struct table *table, const char *packet, uint32_t begin
 			break;
 		out.sound = false;
 		if (head[1] < sizeof(struct wire_compact) || wire_stride(head[1]) > left ||
-		    !sift_header(at, head[1], out.time, &record) || record.time > now)
+		    !sift_header(at, head[1], table->context_bytes, out.time, &record) || record.time > now)
 			break;
 		if (record.id > table->count) {
 			out.unknown = record.id;

@@ -33,17 +33,19 @@ struct sifted {
 
 struct parsed {
 	uint32_t id;
-	uint32_t header; /* bytes */
+	uint32_t tid;
+	uint32_t header; /* bytes in front of the payload: header and context */
 	uint64_t time;
 };
 
 /*
  * sift_header - read a record's header, of either form.
+ * @context: bytes between header and payload
  * @at: `length` bytes, by its own account; at least those of the compact form
  * @before: time of the record before it
  * Return: whether it can be one.
  */
-bool sift_header(const char *at, uint32_t length, uint64_t before, struct parsed *out);
+bool sift_header(const char *at, uint32_t length, uint32_t context, uint64_t before, struct parsed *out);
 
 /*
  * sift - walk records.

@@ -7,6 +7,7 @@
 
 #include "wire/format.h"
 #include "drain/table.h"
+#include "wire/context.h"
 #include "wire/names.h"
 
 static int reserve(struct table *table, uint32_t entries, uint32_t text_bytes)
@@ -190,6 +191,7 @@ int table_update(struct table *table, const struct session *session)
 	const uint32_t known = table->count, count = session_count(session);
 	int error = 0;
 
+	table->context_bytes = wire_context_bytes(session->geometry.context);
 	for (uint32_t n = 0; !error && n < count; n++)
 		error = n < known ? copy_refusals(table, session, n) : copy_entry(table, session, n);
 	return error;

@@ -25,6 +25,7 @@ struct table {
 	uint32_t room;
 	struct wire_event *entries; /* their text offsets point into ->text */
 	uint32_t *payload_bytes;    /* of each entry, or TABLE_VARIABLE */
+	uint32_t context_bytes;	    /* of the session's records, in front of their payload */
 	char *text;
 	uint32_t text_bytes;
 	uint32_t text_room;

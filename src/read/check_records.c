@@ -12,6 +12,7 @@
 
 #include "read/check.h"
 #include "read/record.h"
+#include "wire/context.h"
 
 enum {
 	STEP = 1 << 16,
@@ -154,13 +155,12 @@ static void check_base(const struct view *view, const unsigned char *at, const s
 		       uint64_t *base)
 {
 	const struct read_packet *packet = view->packet;
-	bool extended = head->bytes == sizeof(struct wire_extended);
 
 	if (packet->base_offset && (uint64_t)(at - view->bytes) == packet->base_offset &&
-	    (!extended || head->time != packet->base_time))
+	    (!head->extended || head->time != packet->base_time))
 		fault_at(view, BURIN_FAULT_TIME, at,
 			 "base_offset and base_time of the packet do not fit this record");
-	if (extended)
+	if (head->extended)
 		*base = head->time;
 	else if (head->time < *base || head->time - *base >= (uint64_t)1 << 32)
 		fault_at(view, BURIN_FAULT_TIME, at,
@@ -175,11 +175,13 @@ static uint64_t check_records(const struct view *view, bool *whole)
 			    *end = view->bytes + packet->content_bytes;
 	uint64_t time = packet->time_begin,
 		 base = packet->base_offset ? packet->time_begin : packet->base_time;
+	const uint32_t context =
+		view->progress->stream->stream_id ? 0 : wire_context_bytes(view->progress->trace->context);
 	uint64_t count = 0;
 
 	while (at < end) {
 		struct read_head head;
-		enum read_bad bad = read_head(at, (size_t)(end - at), time, packet->time_end, &head);
+		enum read_bad bad = read_head(at, (size_t)(end - at), context, time, packet->time_end, &head);
 		const unsigned char *next;
 
 		if (bad != READ_GOOD) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "read/record.h"
+#include "wire/context.h"
 
 enum {
 	DEAL = 16, /* packets that a thread takes at once */
@@ -102,13 +103,14 @@ static void count_packet(struct worker *worker, const struct read_stream *stream
 	const struct burin_trace *trace = worker->work->trace;
 	const unsigned char *at = worker->loader.bytes + sizeof(struct wire_packet);
 	const unsigned char *end = worker->loader.bytes + packet->content_bytes;
+	const uint32_t context = wire_context_bytes(trace->context);
 	uint64_t time = packet->time_begin, run = 0, records = 0, from = 1, until = 0;
 	struct tally_entry *entry = NULL;
 	uint32_t tid = 0;
 
 	while (at < end) {
 		struct read_head head;
-		enum read_bad bad = read_head(at, (size_t)(end - at), time, packet->time_end, &head);
+		enum read_bad bad = read_head(at, (size_t)(end - at), context, time, packet->time_end, &head);
 
 		if (__builtin_expect(bad != READ_GOOD, 0)) {
 			read_bad_report(trace, stream->files[packet->file].name,

@@ -9,11 +9,15 @@
 
 #include "base/number.h"
 #include "read/trace.h"
+#include "wire/context.h"
 
 _Static_assert((int)BURIN_TYPE_BOOL == WIRE_BOOL && (int)BURIN_TYPE_U64 == WIRE_U64 &&
 		       (int)BURIN_TYPE_BYTES == WIRE_BYTES && (int)BURIN_TYPE_CHAR == WIRE_CHAR,
 	       "the numbers of types are those of the format");
 _Static_assert((int)BURIN_KIND_COUNTER == WIRE_KIND_COUNTER, "and those of kinds");
+_Static_assert((int)BURIN_CONTEXT_CORRELATION == WIRE_CONTEXT_CORRELATION &&
+		       (int)BURIN_CONTEXT_DEPTH == WIRE_CONTEXT_DEPTH,
+	       "and those of contexts");
 _Static_assert((int)BURIN_LOST_CAUSES == WIRE_LOST_CAUSES, "and those of causes");
 
 const char *read_layout(const struct read_event *event, const unsigned char *payload, uint32_t bytes,
@@ -165,5 +169,38 @@ int burin_record_bytes(const struct burin_record *record, unsigned field, const 
 		return type ? -EINVAL : -ENOENT;
 	*data = record->payload + record->offsets[field] + 2;
 	*bytes = record->offsets[field + 1] - record->offsets[field] - 2;
+	return 0;
+}
+
+unsigned burin_trace_context(const struct burin_trace *trace)
+{
+	return trace->context;
+}
+
+/* A field of the context, or NULL. Those before it are those of the lower bits. */
+static const unsigned char *context_field(const struct burin_record *record, uint32_t field)
+{
+	const unsigned char *context = record->payload - wire_context_bytes(record->context);
+
+	return record->context & field ? context + wire_context_bytes(record->context & (field - 1)) : NULL;
+}
+
+int burin_record_correlation(const struct burin_record *record, uint64_t *id)
+{
+	const unsigned char *at = context_field(record, WIRE_CONTEXT_CORRELATION);
+
+	if (!at)
+		return -ENOENT;
+	*id = number_load64(at);
+	return 0;
+}
+
+int burin_record_depth(const struct burin_record *record, uint32_t *depth)
+{
+	const unsigned char *at = context_field(record, WIRE_CONTEXT_DEPTH);
+
+	if (!at)
+		return -ENOENT;
+	*depth = number_load32(at);
 	return 0;
 }

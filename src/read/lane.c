@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "read/record.h"
+#include "wire/context.h"
 
 void read_bad_report(const struct burin_trace *trace, const char *file, uint64_t offset, enum read_bad bad)
 {
@@ -134,7 +135,8 @@ int read_lane_next(struct read_lane *lane)
 				return result;
 			continue;
 		}
-		bad = read_head(at, (size_t)(lane->end - at), lane->time, lane->packet->time_end, &head);
+		bad = read_head(at, (size_t)(lane->end - at), lane->context_bytes, lane->time,
+				lane->packet->time_end, &head);
 		if (__builtin_expect(bad != READ_GOOD, 0)) {
 			report_header(lane, bad);
 			lane->at = lane->end;
@@ -158,6 +160,8 @@ void read_lane_start(struct read_lane *lane, const struct burin_trace *trace, st
 		     uint64_t from, uint64_t to)
 {
 	*lane = (struct read_lane){ .trace = trace, .stream = stream, .loader.file = -1, .to = to };
+	lane->record.context = stream->stream_id ? 0 : trace->context;
+	lane->context_bytes = wire_context_bytes(lane->record.context);
 	lane->record.ring = stream->stream_id ? UINT32_MAX : stream->ring.number;
 	read_lane_seek(lane, from);
 }

@@ -15,6 +15,7 @@ struct read_lane {
 	size_t next; /* packet to load when this one is through */
 	struct read_packet *packet;
 	const unsigned char *at, *end; /* the next record and the end of the content, in the loader's bytes */
+	uint32_t context_bytes;	       /* between a record's header and its payload */
 	uint64_t time;		       /* of the record before */
 	uint64_t from, to;	       /* from inclusive, to exclusive, 0: no end */
 	struct burin_record record;    /* the last one handed out */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "read/trace.h"
+#include "wire/context.h"
 
 static const char recording_file[] = ".burin/recording";
 static const char first_line[] = "burin recording 1\n";
@@ -109,6 +110,15 @@ static int parse_lines(struct burin_trace *trace, char *data)
 	return 0;
 }
 
+static void set_context(struct burin_trace *trace)
+{
+	const char *text = burin_trace_recording(trace, "context");
+
+	if (text && !context_parse(text, &trace->context))
+		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0,
+			   "context=%.32s: there are other fields than correlation and depth", text);
+}
+
 int read_recording_load(struct burin_trace *trace)
 {
 	char *data;
@@ -131,6 +141,7 @@ int read_recording_load(struct burin_trace *trace)
 	} else {
 		trace->recording.sound = true;
 		result = parse_lines(trace, data);
+		set_context(trace);
 	}
 	free(data);
 	return result;

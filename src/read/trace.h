@@ -111,6 +111,7 @@ struct burin_trace {
 	struct read_faults *faults;
 	struct read_recording recording;
 	struct read_clock clock;
+	uint32_t context; /* enum wire_context: what the records have in front of their payload */
 	uint8_t uuid[16];
 	struct read_stream *streams; /* rings by number */
 	unsigned stream_count;

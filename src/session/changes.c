@@ -61,9 +61,13 @@ static void take_effect(struct session *session, uint32_t index)
 	bool stopped = __atomic_load_n(&session->shared->stopped, __ATOMIC_RELAXED);
 	uint8_t want = session->wants[index];
 
-	/* Release: the check is there. Pairs with the acquire in check_passes(). */
-	__atomic_store_n(&session->switches[index], stopped || want > WIRE_CHECKED ? WIRE_OFF : want,
-			 __ATOMIC_RELEASE);
+	if (stopped || want > WIRE_CHECKED)
+		want = WIRE_OFF;
+	/* The straight way knows no context. */
+	if (want == WIRE_ON && session->geometry.context)
+		want = WIRE_CHECKED;
+	/* Release: the check is there. Pairs with the acquire in passes(). */
+	__atomic_store_n(&session->switches[index], want, __ATOMIC_RELEASE);
 }
 
 static void carry_out(struct session *session)
@@ -86,7 +90,8 @@ static void carry_out(struct session *session)
 			/* Release: the program is there. Pairs with the acquire in check_event(). */
 			__atomic_store_n(&check->filter, intent.filter, __ATOMIC_RELEASE);
 		}
-		session->wants[intent.id - 1] = intent.want;
+		/* Release: so is the check to who looks here. Pairs with the acquire in passes(). */
+		__atomic_store_n(&session->wants[intent.id - 1], intent.want, __ATOMIC_RELEASE);
 	}
 	for (uint32_t n = 0; n < count; n++)
 		take_effect(session, n);

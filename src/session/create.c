@@ -80,6 +80,7 @@ static int decide_geometry(struct wire_session *geometry, const struct session_o
 		.names_packet_bytes = CREATE_NAMES_PACKET,
 		.names_packets = CREATE_NAMES_PACKETS,
 		.string_max = options->string_max,
+		.context = options->context,
 		.events_max = CREATE_EVENTS_MAX,
 		.filters_bytes = CREATE_FILTERS_BYTES,
 		.text_bytes = CREATE_TEXT_BYTES,

@@ -216,9 +216,11 @@ static bool place_sound(const struct wire_filter_test *test, uint64_t types)
 	unsigned op = is_text(test) ? WIRE_FILTER_TEXT : test->op % WIRE_FILTER_WALK, offset;
 	bool fixed;
 
+	if (test->op == (WIRE_FILTER_SUBJECT | WIRE_FILTER_64))
+		return test->arg == 0 && test->offset == offsetof(struct filter_subject, correlation);
 	if (test->op == (WIRE_FILTER_SUBJECT | WIRE_FILTER_32))
 		return test->arg == 0 && test->offset % 4 == 0 &&
-		       test->offset < sizeof(struct filter_subject);
+		       test->offset < offsetof(struct filter_subject, correlation);
 	if (test->arg >= WIRE_ARGS_MAX || test->op >= WIRE_FILTER_SUBJECT || op >= WIRE_FILTER_OPS ||
 	    filter_op(types >> 4 * test->arg & 15) != op)
 		return false;

@@ -17,6 +17,8 @@ struct filter_subject {
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t cpu;
+	uint32_t depth; /* 0 where the session does not count it */
+	uint64_t correlation;
 };
 
 /*

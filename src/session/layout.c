@@ -7,6 +7,7 @@
 
 #include "ring/ring_deps.h"
 #include "session/layout.h"
+#include "wire/context.h"
 
 enum {
 	LAYOUT_PAGE = 4096,
@@ -79,7 +80,8 @@ const char *layout_check(const struct wire_session *geometry, uint64_t file_byte
 	    geometry->filters_bytes < LAYOUT_PAGE || geometry->filters_bytes > LAYOUT_FILTERS_MAX ||
 	    geometry->owner_kind > WIRE_OWNER_PROGRAM || geometry->program[WIRE_PROGRAM_MAX - 1] != 0 ||
 	    geometry->mode > WIRE_MODE_FLIGHT || geometry->clock > WIRE_CLOCK_MONOTONIC ||
-	    geometry->string_max < 16 || geometry->string_max > WIRE_LENGTH_MAX)
+	    geometry->string_max < 16 || geometry->string_max > WIRE_LENGTH_MAX ||
+	    (geometry->context & ~(uint32_t)WIRE_CONTEXT_ALL) != 0)
 		return "its header is damaged";
 	layout_decide(&same);
 	if (memcmp(&same, geometry, sizeof(same)) != 0)

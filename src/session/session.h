@@ -40,6 +40,7 @@ struct session_options {
 	uint64_t buffer_bytes; /* of each ring */
 	uint64_t packet_bytes;
 	uint32_t string_max;
+	uint32_t context;	  /* enum wire_context: what records carry besides their payload */
 	const char *const *globs; /* events that are on from the start; NULL ends */
 	bool without_rseq;	  /* no rings for restartable sequences, as where there are none */
 };

@@ -27,7 +27,7 @@ struct dumping {
 	} * dumpers;
 };
 
-static bool contains(const struct view_set *set, uint32_t number)
+static bool contains(const struct view_set *set, uint64_t number)
 {
 	for (unsigned n = 0; n < set->count; n++) {
 		if (set->numbers[n] == number)
@@ -57,6 +57,12 @@ static bool record_wanted(const struct dumping *dumping, struct view_liner *line
 		return false;
 	if (dump->cpus.count && !contains(&dump->cpus, record->cpu))
 		return false;
+	if (dump->correlations.count) {
+		uint64_t id;
+
+		if (burin_record_correlation(record, &id) || !contains(&dump->correlations, id))
+			return false;
+	}
 	if (dump->pids.count) {
 		const struct view_person *person = view_liner_person(liner, record->tid, record->time);
 

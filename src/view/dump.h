@@ -9,7 +9,7 @@
 
 /* A set of numbers; an empty one means all. */
 struct view_set {
-	uint32_t *numbers;
+	uint64_t *numbers;
 	unsigned count;
 };
 
@@ -19,8 +19,9 @@ struct view_dump {
 	const char *const *events; /* globs, any of which lets an event through */
 	unsigned event_count;	   /* 0: all */
 	struct view_set pids, tids, cpus;
-	uint64_t from, to; /* ticks; to exclusive, 0: no end */
-	uint64_t limit;	   /* lines; 0: all */
+	struct view_set correlations; /* of records that carry one */
+	uint64_t from, to;	      /* ticks; to exclusive, 0: no end */
+	uint64_t limit;		      /* lines; 0: all */
 	unsigned threads;
 	int file;
 };

@@ -6,7 +6,7 @@
  *
  * Integers, addresses too, are numbers in full; a str is a string, or null for a NULL pointer; a char a
  * string; bytes a string of hexadecimal digits; a bool true or false. cpu, pid and thread are null when
- * unknown.
+ * unknown. "correlation" and "depth" stand in front of "event" if the trace has them.
  */
 #include <errno.h>
 #include <math.h>
@@ -21,7 +21,7 @@
 enum {
 	THREAD_BYTES_MAX = 32,
 	VALUE_BYTES = 40,  /* of a number, at most, with what stands around it */
-	FRAME_BYTES = 128, /* of time, CPU and brackets */
+	FRAME_BYTES = 192, /* of time, CPU, context and brackets */
 };
 
 static char *put(char *out, const char *text, size_t bytes)
@@ -124,6 +124,18 @@ static char *render_value(char *out, const struct burin_record *record, unsigned
 	}
 }
 
+static char *render_context(char *out, const struct burin_record *record)
+{
+	uint64_t correlation;
+	uint32_t depth;
+
+	if (burin_record_correlation(record, &correlation) == 0)
+		out = number_decimal(put_text(out, ",\"correlation\":"), correlation);
+	if (burin_record_depth(record, &depth) == 0)
+		out = number_decimal(put_text(out, ",\"depth\":"), depth);
+	return out;
+}
+
 void view_json_render(struct view_liner *liner, const struct view_event *event,
 		      const struct burin_record *record, struct view_buffer *out)
 {
@@ -138,6 +150,7 @@ void view_json_render(struct view_liner *liner, const struct view_event *event,
 	at = put_text(at, ",\"cpu\":");
 	at = record->cpu == UINT32_MAX ? put_text(at, "null") : number_decimal(at, record->cpu);
 	at = put(at, person->text, person->bytes);
+	at = render_context(at, record);
 	at = put(at, event->name, event->name_bytes);
 	for (unsigned n = 0; n < record->event->fields; n++) {
 		at = put(at, event->keys[n].text, event->keys[n].bytes);

@@ -21,7 +21,7 @@
 enum {
 	THREAD_COLUMNS_MAX = 16,
 	NAME_COLUMNS_MAX = 32,
-	PREFIX_BYTES = 128, /* of time and CPU, at most */
+	PREFIX_BYTES = 192, /* of time, CPU and context, at most */
 	NS_PER_S = 1000000000,
 };
 
@@ -247,6 +247,24 @@ static char *put(char *out, const char *text, size_t bytes)
 	return out + bytes;
 }
 
+/* "{correlation=42 depth=1} " */
+static char *render_context(const struct burin_record *record, char *out)
+{
+	uint64_t correlation;
+	uint32_t depth;
+
+	if (!record->context)
+		return out;
+	*out++ = '{';
+	if (burin_record_correlation(record, &correlation) == 0)
+		out = number_decimal(put(out, "correlation=", 12), correlation);
+	if (record->context == (BURIN_CONTEXT_CORRELATION | BURIN_CONTEXT_DEPTH))
+		*out++ = ' ';
+	if (burin_record_depth(record, &depth) == 0)
+		out = number_decimal(put(out, "depth=", 6), depth);
+	return put(out, "} ", 2);
+}
+
 static void render_text(struct view_liner *liner, const struct view_event *event,
 			const struct burin_record *record, struct view_buffer *out)
 {
@@ -266,6 +284,7 @@ static void render_text(struct view_liner *liner, const struct view_event *event
 		at = put(at, color_off, sizeof(color_off) - 1);
 	at = put(at, person->text, person->bytes);
 	at = put(at, event->name, event->name_bytes);
+	at = render_context(record, at);
 	at = view_pattern_render(&event->pattern, record, at);
 	while (at[-1] == ' ')
 		at--;

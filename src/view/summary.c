@@ -107,11 +107,8 @@ static void print_head(const struct burin_trace *trace, const struct read_counts
 {
 	static const struct {
 		const char *label, *key;
-	} told[] = { { "command", "command" },
-		     { "result", "result" },
-		     { "host", "hostname" },
-		     { "kernel", "kernel" },
-		     { "mode", "mode" } };
+	} told[] = { { "command", "command" }, { "result", "result" }, { "host", "hostname" },
+		     { "kernel", "kernel" },   { "mode", "mode" },     { "context", "context" } };
 	const char *clock = burin_trace_recording(trace, "clock"),
 		   *hz = burin_trace_recording(trace, "clock_hz");
 

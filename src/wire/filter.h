@@ -38,9 +38,10 @@ enum wire_filter_op {
 	WIRE_FILTER_GLOB, /* a string: the text, a glob, matches it */
 	WIRE_FILTER_OPS,
 
-	WIRE_FILTER_FIXED = 0,	  /* in the payload at `offset`: no argument of variable size comes before */
-	WIRE_FILTER_WALK = 8,	  /* in the payload: argument `arg`, to be walked to */
-	WIRE_FILTER_SUBJECT = 16, /* in struct filter_subject at `offset`; WIRE_FILTER_32 only */
+	WIRE_FILTER_FIXED = 0, /* in the payload at `offset`: no argument of variable size comes before */
+	WIRE_FILTER_WALK = 8,  /* in the payload: argument `arg`, to be walked to */
+	WIRE_FILTER_SUBJECT =
+		16, /* in struct filter_subject at `offset`; WIRE_FILTER_32, and _64 for correlation */
 };
 
 struct wire_filter_test {

@@ -25,7 +25,7 @@
 #define WIRE_SESSION_MAGIC "BURINSES"
 
 enum {
-	WIRE_SESSION_VERSION = 2,
+	WIRE_SESSION_VERSION = 3,
 	WIRE_RULES_MAX = 2048,	  /* bytes of the standing rules */
 	WIRE_PROCESSES_MAX = 512, /* processes that a session can name */
 	WIRE_PROGRAM_MAX = 32,
@@ -109,6 +109,10 @@ struct wire_session {
 	 * list; the last that matches counts. "+L:GLOB" on, for events of level L or less; "-L:GLOB" off. */
 	char rules[WIRE_RULES_MAX];
 	char intent_rules[WIRE_RULES_MAX]; /* what they are to become */
+
+	/* fixed again: */
+	uint32_t context; /* enum wire_context: what records carry besides their payload */
+	uint32_t reserved;
 };
 
 enum {
@@ -125,7 +129,7 @@ static_assert(offsetof(struct wire_session, over) == 264, "wire_session.over");
 static_assert(offsetof(struct wire_session, events_lock) == 280, "wire_session.events_lock");
 static_assert(offsetof(struct wire_session, processes) == 296, "wire_session.processes");
 static_assert(offsetof(struct wire_session, rules) == 304 + 4 * WIRE_PROCESSES_MAX, "wire_session.rules");
-static_assert(sizeof(struct wire_session) == 304 + 4 * WIRE_PROCESSES_MAX + 2 * WIRE_RULES_MAX,
+static_assert(sizeof(struct wire_session) == 304 + 4 * WIRE_PROCESSES_MAX + 2 * WIRE_RULES_MAX + 8,
 	      "wire_session");
 
 #endif

@@ -45,7 +45,7 @@ struct event {
 	uint32_t bytes;
 };
 
-static const struct filter_subject subject = { 4242, 4243, 3 };
+static const struct filter_subject subject = { 4242, 4243, 3, 2, UINT64_C(0xfedcba9876543210) };
 static _Alignas(64) char program[WIRE_FILTER_MAX];
 static struct wire_filter *const filter = (struct wire_filter *)program;
 static struct where_fault fault;
@@ -221,6 +221,8 @@ static void language(void **state)
 		{ "proto != null", true },
 		{ "pid == 4242 && tid == 4243 && cpu == 3", true },
 		{ "pid != 4242 || tid < 4243 || cpu > 3", false },
+		{ "depth == 2 && depth < 3 && correlation == 0xfedcba9876543210", true },
+		{ "depth != 2 || correlation < 0x7000000000000000", false },
 		/* && before || */
 		{ "len == 1500 || len == 1 && len == 2", true },
 		{ "(len == 1500 || len == 1) && len == 2", false },
@@ -766,6 +768,7 @@ static void unsound(void **state)
 	UNSOUND(filter->test[2].span = UINT64_MAX);
 	UNSOUND(program[filter->test[2].low + 1] = 'y');
 	UNSOUND(filter->test[3].offset = sizeof(struct filter_subject));
+	UNSOUND(filter->test[3].offset = offsetof(struct filter_subject, correlation));
 	UNSOUND(filter->test[3].offset = 2);
 	UNSOUND(filter->test[3].op = WIRE_FILTER_SUBJECT | WIRE_FILTER_64);
 #undef UNSOUND

@@ -177,8 +177,9 @@ def alive(pid):
 
 
 class Event:
-    def __init__(self, ns, cpu, tid, name, fields):
+    def __init__(self, ns, cpu, tid, name, fields, context=None):
         self.ns, self.cpu, self.tid, self.name, self.fields = ns, cpu, tid, name, fields
+        self.context = context or {}  # correlation, depth
 
     def __repr__(self):
         return f"{self.name}{self.fields}"
@@ -235,7 +236,7 @@ def parse_fields(text):
     return fields
 
 
-line_form = re.compile(r"\[([0-9]+)\.([0-9]{9})\] (?:\S+ )?(\S+): \{ cpu_id = (\d+) \}, \{ vtid = (\d+) \}, \{(.*)\}$", re.S)
+line_form = re.compile(r"\[([0-9]+)\.([0-9]{9})\] (?:\S+ )?(\S+): \{ cpu_id = (\d+) \}, \{ vtid = (\d+)((?:, \w+ = \d+)*) \}, \{(.*)\}$", re.S)
 
 
 class Babeltrace:
@@ -265,7 +266,7 @@ class Babeltrace:
             match = line_form.match(line)
             check(match, f"babeltrace2 printed {short(line)}")
             event = Event(int(match.group(1)) * 10**9 + int(match.group(2)), int(match.group(4)), int(match.group(5)),
-                          match.group(3), parse_fields(match.group(6)))
+                          match.group(3), parse_fields(match.group(7)), parse_fields(match.group(6)))
             check(event.ns >= before, "babeltrace2's times go back")
             before = event.ns
             (self.names if event.name in ("burin.process", "burin.thread") else self.events).append(event)
@@ -334,7 +335,8 @@ def compare(theirs, path):
         other = queue.popleft()
         mend_empty(other, event["fields"], shown)
         check(event["event"] == other.name and event["cpu"] in (other.cpu, None) and abs(event["time_ns"] - other.ns) <= 2
-              and same_fields(event["fields"], other.fields),
+              and same_fields(event["fields"], other.fields)
+              and {k: event[k] for k in ("correlation", "depth") if k in event} == other.context,
               f"burin dump shows {short(event)}, babeltrace2 {other.ns} cpu {other.cpu} {short(other)}")
     return ours
 

@@ -16,6 +16,7 @@
 #include "session/filter.h"
 #include "source/user/callback.h"
 #include "source/user/check.h"
+#include "source/user/context.h"
 #include "source/user/thread.h"
 
 enum {
@@ -24,6 +25,12 @@ enum {
 	COPY_SOUND,
 	COPY_ASKS_WHO /* sound, and it looks at the subject */
 };
+
+/*
+ * What the session wants of each event. The switches say so, but where the records have a context, which is put
+ * in here: all that are on are "checked" there.
+ */
+static const uint8_t *decisions;
 
 static char *copies;	/* of the session's filters */
 static uint8_t *states; /* of each granule in which a copy begins */
@@ -91,6 +98,8 @@ static void who_passes(struct filter_subject *subject)
 	}
 	subject->pid = user_thread.self_pid;
 	subject->tid = user_thread.self_tid;
+	subject->depth = user_context.depth;
+	subject->correlation = user_context.correlation;
 #if RING_HAVE_RSEQ
 	if (__rseq_size != 0) {
 		subject->cpu = __atomic_load_n(&section_rseq()->cpu_id_start, __ATOMIC_RELAXED);
@@ -182,6 +191,7 @@ bool check_begin(const struct session *session)
 
 	if (memory == MAP_FAILED)
 		return false;
+	decisions = session->geometry.context ? session->wants : session->switches;
 	copies = memory;
 	copies_bytes = (uint32_t)bytes;
 	ready = (uint64_t *)(memory + bytes);
@@ -194,8 +204,8 @@ static inline bool passes(const struct burin_site *site, const void *payload, si
 {
 	uint32_t filter;
 
-	/* Acquire: who sees the byte sees the check. Pairs with the release in take_effect(). */
-	switch (__atomic_load_n(&user_session.switches[site->id - 1], __ATOMIC_ACQUIRE)) {
+	/* Acquire: who sees the byte sees the check. Pairs with the releases in carry_out() and take_effect(). */
+	switch (__atomic_load_n(&decisions[site->id - 1], __ATOMIC_ACQUIRE)) {
 	case WIRE_ON:
 		return true;
 	case WIRE_CHECKED:
@@ -207,6 +217,15 @@ static inline bool passes(const struct burin_site *site, const void *payload, si
 	}
 }
 
+static __attribute__((noinline)) void emit_in_context(struct burin_site *site, const void *buffer,
+						      size_t payload_bytes)
+{
+	context_before(site);
+	if (!buffer || passes(site, (const char *)buffer + WIRE_HEADROOM, payload_bytes))
+		context_emit(site, buffer, payload_bytes);
+	context_after(site);
+}
+
 /* A site with a callback, which may be in no session; or a record that is too large to look at. */
 static __attribute__((noinline)) void emit_oddly(struct burin_site *site, void *buffer, size_t payload_bytes)
 {
@@ -214,9 +233,12 @@ static __attribute__((noinline)) void emit_oddly(struct burin_site *site, void *
 
 	if (buffer)
 		callback_call(site, payload, payload_bytes);
-	if (!user_session.base || site->id == 0)
+	if (!user_session.base || site->id == 0 ||
+	    __atomic_load_n(&user_session.switches[site->id - 1], __ATOMIC_RELAXED) == WIRE_OFF)
 		return;
-	if (!buffer || passes(site, payload, payload_bytes))
+	if (user_session.geometry.context)
+		emit_in_context(site, buffer, payload_bytes);
+	else if (!buffer || passes(site, payload, payload_bytes))
 		burin_emit(site, WIRE_ON, buffer, payload_bytes);
 }
 
@@ -225,6 +247,8 @@ void check_emit(struct burin_site *site, void *buffer, size_t payload_bytes)
 	/* Without a callback it was the session's switch that led here: there is one, and the site is in it. */
 	if (__builtin_expect(!buffer || __atomic_load_n(&site->hook, __ATOMIC_RELAXED), 0))
 		emit_oddly(site, buffer, payload_bytes);
+	else if (__builtin_expect(user_session.geometry.context != 0, 0))
+		emit_in_context(site, buffer, payload_bytes);
 	else if (passes(site, (const char *)buffer + WIRE_HEADROOM, payload_bytes))
 		burin_emit(site, WIRE_ON, buffer, payload_bytes);
 }

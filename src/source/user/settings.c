@@ -13,6 +13,7 @@
 #include "base/glob.h"
 #include "base/size.h"
 #include "source/user/settings.h"
+#include "wire/context.h"
 
 enum {
 	SETTINGS_BUFFER = 4 << 20,
@@ -64,6 +65,15 @@ static void take_buffer(struct settings *settings, const char *where, const char
 		settings->session.packet_bytes = WIRE_PACKET_MIN;
 }
 
+static void take_context(struct settings *settings, const char *where, const char *text)
+{
+	uint32_t fields = 0;
+
+	if (!context_parse(text, &fields))
+		fault(settings, "%s: '%.40s' will not do; there are correlation and depth", where, text);
+	settings->session.context |= fields;
+}
+
 /* "enable GLOB [LEVEL]" and the like. */
 static void take_line(struct settings *settings, const char *where, char *line)
 {
@@ -87,6 +97,11 @@ static void take_line(struct settings *settings, const char *where, char *line)
 		settings->off = !strcmp(value, "no");
 		if (!settings->off && strcmp(value, "yes") != 0)
 			fault(settings, "%s: '%.40s' is neither yes nor no", where, value);
+	} else if (!strcmp(word, "context")) {
+		settings->session.context = 0;
+		take_context(settings, where, value);
+		if (level) /* behind the comma */
+			take_context(settings, where, level);
 	} else if (!strcmp(word, "keep")) {
 		if (take_size(settings, where, value, 0, 100000, &number))
 			settings->limits.count = (unsigned)number;
@@ -177,7 +192,7 @@ static void take_globs(struct settings *settings, const char *globs)
 
 void settings_read(struct settings *settings)
 {
-	const char *globs, *buffer;
+	const char *globs, *buffer, *context;
 	char *file;
 
 	*settings = (struct settings){
@@ -199,4 +214,9 @@ void settings_read(struct settings *settings)
 	buffer = secure_getenv("BURIN_BUFFER");
 	if (buffer)
 		take_buffer(settings, "BURIN_BUFFER", buffer);
+	context = secure_getenv("BURIN_CONTEXT");
+	if (context) {
+		settings->session.context = 0;
+		take_context(settings, "BURIN_CONTEXT", context);
+	}
 }

@@ -82,9 +82,16 @@ static void forget_thread(void)
 	user_thread = (struct user_thread){ 0 };
 }
 
+/* In the child: another thread, which has no spans open. */
+static void become_child(void)
+{
+	forget_thread();
+	user_context.depth = 0;
+}
+
 static __attribute__((constructor(101))) void watch_fork(void)
 {
-	pthread_atfork(NULL, NULL, forget_thread);
+	pthread_atfork(NULL, NULL, become_child);
 }
 
 #ifdef __x86_64__
@@ -96,11 +103,14 @@ void user_vfork_enter(void)
 {
 	user_thread.tid = user_thread.self_tid = 0;
 	user_thread.in_vfork = true;
+	user_thread.vfork_context = user_context;
+	user_context.depth = 0;
 }
 
 /* In the parent: the child has left our memory. */
 long user_vfork_leave(long result)
 {
+	user_context = user_thread.vfork_context;
 	forget_thread();
 	user_thread.disowned = true; /* the thread is the same */
 	if (result < 0 && result >= -4095) {

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "session/session.h"
+#include "source/user/context.h"
 
 struct user_thread {
 	uint32_t tid;		     /* 0: must be looked up and announced before the next record */
@@ -18,6 +19,7 @@ struct user_thread {
 	bool disowned;	  /* locks that bear this thread's id from before it had it have been freed */
 	bool in_vfork;	  /* this thread's memory is lent to a vfork child, which is who runs ... */
 	bool vfork_known; /* ... and has announced itself */
+	struct user_context vfork_context; /* the parent's meanwhile */
 };
 
 /* initial-exec: one load, no call, and safe in signal handlers; the library is never unloaded, so its place
