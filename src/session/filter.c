@@ -60,19 +60,6 @@ static __attribute__((noinline)) bool text_holds(const struct wire_filter *filte
 	return memchr(at, 0, (size_t)(end - at)) && glob_match(text, at);
 }
 
-/*
- * Eight bytes as two halves. Tracepoints store payloads a word at a time, the first beginning in the middle of
- * one, and a load that spans two words just stored has to wait for both.
- */
-static inline uint64_t load_halves(const char *at)
-{
-	uint64_t low = number_load32(at), high;
-
-	__asm__("" : "+r"(low)); /* or the compiler makes one load of them */
-	high = number_load32(at + 4);
-	return high << 32 | low;
-}
-
 static inline bool holds(const struct wire_filter *filter, const struct wire_filter_test *test,
 			 const char *at, const char *end)
 {
@@ -84,24 +71,27 @@ static inline bool holds(const struct wire_filter *filter, const struct wire_fil
 	case WIRE_FILTER_32:
 		return (uint32_t)(number_load32(at) - test->low) <= test->span;
 	case WIRE_FILTER_64:
-		return load_halves(at) - test->low <= test->span;
+		return filter_load64(at) - test->low <= test->span;
 	case WIRE_FILTER_F32:
 		return (uint32_t)(filter_key32(number_load32(at)) - test->low) <= test->span;
 	case WIRE_FILTER_F64:
-		return filter_key64(load_halves(at)) - test->low <= test->span;
+		return filter_key64(filter_load64(at)) - test->low <= test->span;
 	default:
 		return text_holds(filter, test, at, end);
 	}
 }
 
-/* From a test on, whatever the tests are. */
-static __attribute__((noinline)) bool passes_from(const struct wire_filter *filter, const char *payload,
-						  const char *end, const struct filter_subject *subject,
-						  unsigned next)
+bool filter_passes(const struct wire_filter *filter, const void *payload, uint32_t payload_bytes,
+		   const struct filter_subject *subject)
 {
+	const char *end = (const char *)payload + payload_bytes;
+	unsigned next = 0;
+
+	if (payload_bytes < filter->prefix)
+		return false;
 	do {
 		const struct wire_filter_test *test = &filter->test[next];
-		const char *at = payload + test->offset;
+		const char *at = (const char *)payload + test->offset;
 
 		if (test->op >= WIRE_FILTER_SUBJECT)
 			at = (const char *)subject + test->offset;
@@ -110,55 +100,6 @@ static __attribute__((noinline)) bool passes_from(const struct wire_filter *filt
 		next = at && holds(filter, test, at, end) ? test->then : test->otherwise;
 	} while (next < WIRE_FILTER_NO);
 	return next == WIRE_FILTER_YES;
-}
-
-/*
- * The same for integers at fixed places, as fast as may be: no calls, so that no register is saved, and each
- * kind of test jumps to the next one itself, so that the processor predicts each jump apart. At the first test
- * of another kind passes_from() takes over.
- */
-bool filter_passes(const struct wire_filter *filter, const void *payload, uint32_t payload_bytes,
-		   const struct filter_subject *subject)
-{
-	enum {
-		WHO = WIRE_FILTER_SUBJECT | WIRE_FILTER_32,
-		OPS = WIRE_FILTER_SUBJECT + WIRE_FILTER_OPS,
-	};
-	static const void *const ops[OPS] = {
-		[WIRE_FILTER_8] = &&integer8,		[WIRE_FILTER_16] = &&integer16,
-		[WIRE_FILTER_32] = &&integer32,		[WIRE_FILTER_64] = &&integer64,
-		[WIRE_FILTER_F32... WHO - 1] = &&other, [WHO] = &&who,
-		[WHO + 1 ... OPS - 1] = &&other,
-	};
-	const struct wire_filter_test *test = filter->test;
-	const char *at = (const char *)payload;
-	unsigned next = 0;
-
-	if (__builtin_expect(payload_bytes < filter->prefix, 0))
-		return false;
-	goto *ops[test->op];
-
-#define GO_ON(in_range)                                           \
-	do {                                                      \
-		next = (in_range) ? test->then : test->otherwise; \
-		if (next >= WIRE_FILTER_NO)                       \
-			return next == WIRE_FILTER_YES;           \
-		test = &filter->test[next];                       \
-		goto *ops[test->op];                              \
-	} while (0)
-integer8:
-	GO_ON((uint8_t)(*(const uint8_t *)(at + test->offset) - test->low) <= test->span);
-integer16:
-	GO_ON((uint16_t)(number_load16(at + test->offset) - test->low) <= test->span);
-integer32:
-	GO_ON((uint32_t)(number_load32(at + test->offset) - test->low) <= test->span);
-integer64:
-	GO_ON(load_halves(at + test->offset) - test->low <= test->span);
-who:
-	GO_ON((uint32_t)(number_load32((const char *)subject + test->offset) - test->low) <= test->span);
-#undef GO_ON
-other:
-	return passes_from(filter, at, at + payload_bytes, subject, next);
 }
 
 /* ---- Verifying ---- */

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/number.h"
 #include "wire/filter.h"
 
 /* Who passes the tracepoint: what a filter can ask for besides the payload. */
@@ -50,10 +51,54 @@ unsigned filter_offset(uint64_t types, unsigned arg, bool *fixed);
  * @payload: private memory; of the types that the filter was verified for, but if it is not, nothing is read
  * behind @payload_bytes, and a test of an argument that is not there does not hold
  *
- * Context: any, signal-safe; touches neither errno nor the floating-point unit. Integers before the first
- * string take about a nanosecond each; a glob takes at most its bytes * the string's steps.
+ * Context: any, signal-safe; touches neither errno nor the floating-point unit. A glob takes at most its bytes * the string's steps.
  */
 bool filter_passes(const struct wire_filter *filter, const void *payload, uint32_t payload_bytes,
 		   const struct filter_subject *subject);
+
+/*
+ * Eight bytes as two halves. Tracepoints store payloads a word at a time, the first beginning in the middle of
+ * one, and a load that spans two words just stored has to wait for both.
+ */
+static inline uint64_t filter_load64(const char *at)
+{
+	uint64_t low = number_load32(at), high;
+
+	__asm__("" : "+r"(low)); /* or the compiler makes one load of them */
+	high = number_load32(at + 4);
+	return high << 32 | low;
+}
+
+/*
+ * filter_quick - the same for a filter that asks for integers at fixed places only, as fast as may be: about a
+ * nanosecond for each, no calls.
+ * Return: WIRE_FILTER_YES; WIRE_FILTER_NO; anything else: ask filter_passes().
+ */
+static inline __attribute__((always_inline)) unsigned
+filter_quick(const struct wire_filter *filter, const char *payload, uint32_t payload_bytes)
+{
+	unsigned next = 0;
+
+	if (__builtin_expect(payload_bytes < filter->prefix, 0))
+		return WIRE_FILTER_NO;
+	do {
+		const struct wire_filter_test *test = &filter->test[next];
+		const char *at = payload + test->offset;
+		bool holds;
+
+		if (test->op == WIRE_FILTER_32)
+			holds = (uint32_t)(number_load32(at) - test->low) <= test->span;
+		else if (test->op == WIRE_FILTER_64)
+			holds = filter_load64(at) - test->low <= test->span;
+		else if (test->op == WIRE_FILTER_8)
+			holds = (uint8_t)(*(const uint8_t *)at - test->low) <= test->span;
+		else if (test->op == WIRE_FILTER_16)
+			holds = (uint16_t)(number_load16(at) - test->low) <= test->span;
+		else
+			return next;
+		next = holds ? test->then : test->otherwise;
+	} while (next < WIRE_FILTER_NO);
+	return next;
+}
 
 #endif

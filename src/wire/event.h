@@ -58,7 +58,8 @@ enum {
 enum wire_switch {
 	WIRE_OFF,
 	WIRE_ON,
-	WIRE_CHECKED, /* ask first: a callback, or the event's struct wire_check */
+	WIRE_CHECKED, /* ask the event's struct wire_check first */
+	WIRE_CALLED,  /* in no session: the program has a callback, and asks the session's switch itself */
 };
 
 /*

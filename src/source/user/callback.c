@@ -21,7 +21,7 @@ struct callback_target {
 	void *data;
 };
 
-static const unsigned char checked = WIRE_CHECKED;
+static const unsigned char checked = WIRE_CALLED;
 static struct callback *callbacks;
 static __thread bool inside; /* a callback of this thread: what it traces calls nobody */
 

@@ -32,19 +32,19 @@ enum {
  */
 static const uint8_t *decisions;
 
-static char *copies;	/* of the session's filters */
 static uint8_t *states; /* of each granule in which a copy begins */
 static uint32_t copies_bytes;
 
-/*
- * The short way, for each event: the copy that its filter has become, if that need not be told who passes. The
- * upper 16 bits are the filter's offset in granules, the lower 48 the copy's address.
- */
-static uint64_t *ready;
-
-enum {
-	READY_SHIFT = 48,
-};
+/* What the short way needs, in one line of the cache. */
+static struct {
+	const struct wire_check *checks;
+	/*
+	 * Of each event the offset of its filter, once its copy is known to be sound, for this event's types, and one
+	 * that need not be told who passes; 0: not yet. In a session whose records have a context, never.
+	 */
+	uint32_t *ready;
+	char *copies; /* of the session's filters */
+} quick;
 
 /* ---- Samples and limits ---- */
 
@@ -137,7 +137,7 @@ static __attribute__((noinline, cold)) bool passes_anew(uint32_t offset, uint64_
 		return false;
 	if (__atomic_compare_exchange_n(state, &absent, COPY_BEGUN, false, __ATOMIC_RELAXED,
 					__ATOMIC_RELAXED)) {
-		memcpy(copies + offset, program, bytes);
+		memcpy(quick.copies + offset, program, bytes);
 		/* Release: the copy is whole. Pairs with the acquire in passes_filter(). */
 		__atomic_store_n(state,
 				 asks_who((const struct wire_filter *)program) ? COPY_ASKS_WHO : COPY_SOUND,
@@ -150,7 +150,7 @@ static __attribute__((noinline, cold)) bool passes_anew(uint32_t offset, uint64_
 static __attribute__((noinline)) bool passes_who(uint32_t offset, const struct burin_site *site,
 						 const void *payload, size_t payload_bytes)
 {
-	const struct wire_filter *filter = (const struct wire_filter *)(copies + offset);
+	const struct wire_filter *filter = (const struct wire_filter *)(quick.copies + offset);
 	struct filter_subject subject;
 	uint8_t state;
 
@@ -162,40 +162,27 @@ static __attribute__((noinline)) bool passes_who(uint32_t offset, const struct b
 	state = __atomic_load_n(&states[offset / WIRE_FILTER_ALIGN], __ATOMIC_ACQUIRE);
 	if (state < COPY_SOUND || filter->types != site->types)
 		return passes_anew(offset, site->types, payload, payload_bytes, &subject);
-	if (state == COPY_SOUND) /* release: the copy is whole. Pairs with the acquire in passes_filter(). */
-		__atomic_store_n(&ready[site->id - 1],
-				 (uint64_t)(offset / WIRE_FILTER_ALIGN) << READY_SHIFT | (uintptr_t)filter,
-				 __ATOMIC_RELEASE);
+	if (state == COPY_SOUND && !user_session.geometry.context)
+		/* Release: the copy is whole. Pairs with the acquire in check_emit(). */
+		__atomic_store_n(&quick.ready[site->id - 1], offset, __ATOMIC_RELEASE);
 	return filter_passes(filter, payload, (uint32_t)payload_bytes, &subject);
-}
-
-static inline bool passes_filter(uint32_t offset, const struct burin_site *site, const void *payload,
-				 size_t payload_bytes)
-{
-	const uint64_t copy = __atomic_load_n(&ready[site->id - 1], __ATOMIC_ACQUIRE);
-
-	/* No filter begins in the first granule, whatever a session says. */
-	if (__builtin_expect(!copy || copy >> READY_SHIFT != offset / WIRE_FILTER_ALIGN, 0))
-		return passes_who(offset, site, payload, payload_bytes);
-	return filter_passes(
-		(const struct wire_filter *)(uintptr_t)(copy & ((UINT64_C(1) << READY_SHIFT) - 1)), payload,
-		(uint32_t)payload_bytes, NULL);
 }
 
 bool check_begin(const struct session *session)
 {
 	const uint64_t bytes = session->geometry.filters_bytes, granules = bytes / WIRE_FILTER_ALIGN;
 	/* Not malloc: the program may have an allocator of its own that traces. Memory comes with use. */
-	char *memory = mmap(NULL, bytes + granules + session->geometry.events_max * sizeof(*ready),
+	char *memory = mmap(NULL, bytes + granules + session->geometry.events_max * sizeof(*quick.ready),
 			    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (memory == MAP_FAILED)
 		return false;
 	decisions = session->geometry.context ? session->wants : session->switches;
-	copies = memory;
+	quick.checks = session->checks;
+	quick.copies = memory;
 	copies_bytes = (uint32_t)bytes;
-	ready = (uint64_t *)(memory + bytes);
-	states = (uint8_t *)(ready + session->geometry.events_max);
+	quick.ready = (uint32_t *)(memory + bytes);
+	states = (uint8_t *)(quick.ready + session->geometry.events_max);
 	return true;
 }
 
@@ -210,8 +197,7 @@ static inline bool passes(const struct burin_site *site, const void *payload, si
 		return true;
 	case WIRE_CHECKED:
 		filter = __atomic_load_n(&user_session.checks[site->id - 1].filter, __ATOMIC_ACQUIRE);
-		return (!filter || passes_filter(filter, site, payload, payload_bytes)) &&
-		       passes_counts(site);
+		return (!filter || passes_who(filter, site, payload, payload_bytes)) && passes_counts(site);
 	default:
 		return false;
 	}
@@ -226,7 +212,7 @@ static __attribute__((noinline)) void emit_in_context(struct burin_site *site, c
 	context_after(site);
 }
 
-/* A site with a callback, which may be in no session; or a record that is too large to look at. */
+/* All other ways: a callback, with a session or without; a record too large to look at; a context; other filters. */
 static __attribute__((noinline)) void emit_oddly(struct burin_site *site, void *buffer, size_t payload_bytes)
 {
 	const char *payload = (const char *)buffer + WIRE_HEADROOM;
@@ -242,13 +228,36 @@ static __attribute__((noinline)) void emit_oddly(struct burin_site *site, void *
 		burin_emit(site, WIRE_ON, buffer, payload_bytes);
 }
 
-void check_emit(struct burin_site *site, void *buffer, size_t payload_bytes)
+static __attribute__((noinline)) void emit_counted(struct burin_site *site, void *buffer,
+						   size_t payload_bytes)
 {
-	/* Without a callback it was the session's switch that led here: there is one, and the site is in it. */
-	if (__builtin_expect(!buffer || __atomic_load_n(&site->hook, __ATOMIC_RELAXED), 0))
-		emit_oddly(site, buffer, payload_bytes);
-	else if (__builtin_expect(user_session.geometry.context != 0, 0))
-		emit_in_context(site, buffer, payload_bytes);
-	else if (passes(site, (const char *)buffer + WIRE_HEADROOM, payload_bytes))
+	if (passes_counts(site))
 		burin_emit(site, WIRE_ON, buffer, payload_bytes);
+}
+
+/* No function is called but at the end, so that nothing has to be saved for a filter that says no. */
+void check_emit(struct burin_site *site, unsigned state, void *buffer, size_t payload_bytes)
+{
+	const char *payload = (const char *)buffer + WIRE_HEADROOM;
+	unsigned verdict;
+	uint32_t filter;
+
+	if (__builtin_expect(state == WIRE_CHECKED && buffer != NULL, 1)) {
+		/* Who sees the switch sees the check. Pairs with the release in take_effect(). */
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		filter = __atomic_load_n(&quick.checks[site->id - 1].filter, __ATOMIC_RELAXED);
+		if (__builtin_expect(
+			    filter && filter == __atomic_load_n(&quick.ready[site->id - 1], __ATOMIC_ACQUIRE),
+			    1)) {
+			verdict = filter_quick((const struct wire_filter *)(quick.copies + filter), payload,
+					       (uint32_t)payload_bytes);
+			if (__builtin_expect(verdict == WIRE_FILTER_NO, 1))
+				return;
+			if (verdict == WIRE_FILTER_YES) {
+				emit_counted(site, buffer, payload_bytes);
+				return;
+			}
+		}
+	}
+	emit_oddly(site, buffer, payload_bytes);
 }

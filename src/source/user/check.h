@@ -19,9 +19,10 @@ bool check_begin(const struct session *session);
 /*
  * check_emit - a tracepoint whose switch says "checked" is passed: call the site's callback, ask the session, and
  * record the event if it is to be.
+ * @state: what the switch said: WIRE_CHECKED, the session's; anything else, a callback's
  * @buffer, @payload_bytes: as for burin_emit()
  * Context: any thread, signal handlers.
  */
-void check_emit(struct burin_site *site, void *buffer, size_t payload_bytes);
+void check_emit(struct burin_site *site, unsigned state, void *buffer, size_t payload_bytes);
 
 #endif

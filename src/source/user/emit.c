@@ -133,7 +133,7 @@ static __attribute__((noinline, cold)) void emit_again(void *buffer)
 void burin_emit(struct burin_site *site, unsigned state, void *buffer, size_t payload_bytes)
 {
 	if (__builtin_expect(state != WIRE_ON, 0)) {
-		check_emit(site, buffer, payload_bytes);
+		check_emit(site, state, buffer, payload_bytes);
 		return;
 	}
 #if RING_HAVE_RSEQ
