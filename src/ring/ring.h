@@ -69,11 +69,11 @@ struct ring {
 	uint64_t backed;
 	bool overwrite;
 	bool locked; /* written under its lock; otherwise by restartable sequences on its CPU */
+	bool fixed;  /* the whole window is in use, always */
+	uint32_t cpu;
 	const struct wire_packet
 		*header; /* constant fields of every packet header, but stream_instance and cpu */
 	uint32_t stream_instance;
-	uint32_t cpu;
-	bool fixed; /* the whole window is in use, always */
 };
 
 enum ring_result {

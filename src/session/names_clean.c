@@ -123,6 +123,7 @@ static bool ring_span(struct session *session, unsigned index, struct span *span
 	}
 	if (look.empty)
 		return false;
+	*span = (struct span){ .newest = ring_packet(ring, &look, look.sequence)->time_end };
 	/* The oldest may be gone, and what is there instead later; then the next one is the oldest. */
 	for (uint32_t back = ring_present(ring, &look); back-- > 0;) {
 		const struct wire_packet *packet = ring_packet(ring, &look, look.sequence - back);
@@ -131,7 +132,6 @@ static bool ring_span(struct session *session, unsigned index, struct span *span
 		if (__atomic_load_n(&packet->sequence, __ATOMIC_RELAXED) == look.sequence - back)
 			break;
 	}
-	span->newest = ring_packet(ring, &look, look.sequence)->time_end;
 	return true;
 }
 
