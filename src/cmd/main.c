@@ -28,6 +28,7 @@ static const struct cmd commands[] = {
 	{ "disable", "switch events of a running program off", cmd_disable, cmd_disable_help },
 	{ "stop", "switch everything off for a while", cmd_stop, cmd_stop_help },
 	{ "go", "end that", cmd_go, cmd_go_help },
+	{ "resize", "make a running program's buffers larger or smaller", cmd_resize, cmd_resize_help },
 	{ "stat", "tell how much a program records and loses", cmd_stat, cmd_stat_help },
 	{ "gc", "remove what killed programs left behind", cmd_gc, cmd_gc_help },
 	{ "check", "hold every byte of a trace against the format", cmd_check, cmd_check_help },

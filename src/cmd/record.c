@@ -35,6 +35,7 @@ enum {
 	RECORD_BUFFER =
 		16
 		<< 20, /* of each CPU: at 120 MB/s, 140 ms in which the recorder may be kept from running */
+	RECORD_BUFFER_MAX = 64 << 20, /* what burin resize may make of it */
 	RECORD_PACKET = 64 << 10,
 	RECORD_BUSY_MS = 5, /* from round to round while rings fill, and while they do not */
 	RECORD_IDLE_MS = 50,
@@ -59,6 +60,8 @@ static const char help[] =
 	"                       flight: rings in memory keep the last records of each CPU,\n"
 	"                       which are written out at the end\n"
 	"      --buffer SIZE    memory of each CPU's ring (default: 16M)\n"
+	"      --buffer-max SIZE\n"
+	"                       what burin resize may make of it later (default: 64M)\n"
 	"      --packet SIZE    size of a ring's packets (default: 64K)\n"
 	"      --string-max N   longest string kept, in bytes (default: 4096)\n"
 	"      --context FIELDS correlation, depth, or both with a comma: what each record\n"
@@ -70,8 +73,9 @@ static const char help[] =
 	"  -q, --quiet          no summary\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"TARGET has its buffers already: --mode, --buffer, --packet, --string-max and --context\n"
-	"do not go with it. What it writes faster than it can be read is overwritten, and counted.\n"
+	"TARGET has its buffers already: --mode, --buffer, --buffer-max, --packet, --string-max\n"
+	"and --context do not go with it (burin resize changes their size). What it writes\n"
+	"faster than it can be read is overwritten, and counted.\n"
 	"Sizes take K, M or G; times are such as 250ms, 10s, 5m, 1h. SIGINT (Ctrl-C) goes to\n"
 	"COMMAND; the trace is complete when it has ended. A second one ends the recording at\n"
 	"once.\n";
@@ -86,7 +90,10 @@ static int parse_sizes(struct record_options *options, int option, const char *v
 {
 	uint64_t size = 0;
 
-	options->own = option == 'b' ? "--buffer" : option == 'p' ? "--packet" : "--string-max";
+	options->own = option == 'b'   ? "--buffer"
+		       : option == 'B' ? "--buffer-max"
+		       : option == 'p' ? "--packet"
+				       : "--string-max";
 
 	number_parse_size(value, &size); /* 0 is too small for all of them */
 
@@ -95,6 +102,11 @@ static int parse_sizes(struct record_options *options, int option, const char *v
 		if (size < 4 * WIRE_PACKET_MIN || size > UINT64_C(16) << 30)
 			return bad_option("--buffer", value, "give a size from 16K to 16G, such as 16M");
 		options->session.buffer_bytes = size;
+		return 0;
+	case 'B':
+		if (size < 4 * WIRE_PACKET_MIN || size > UINT64_C(16) << 30)
+			return bad_option("--buffer-max", value, "give a size from 16K to 16G, such as 64M");
+		options->session.buffer_max = size;
 		return 0;
 	case 'p':
 		if (size < WIRE_PACKET_MIN || size > WIRE_PACKET_MAX)
@@ -201,17 +213,19 @@ static int meant_command(const char *word)
 static int parse(struct record_options *options, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "output", required_argument, NULL, 'o' }, { "event", required_argument, NULL, 'e' },
-		{ "mode", required_argument, NULL, 'm' },   { "buffer", required_argument, NULL, 'b' },
-		{ "packet", required_argument, NULL, 'p' }, { "string-max", required_argument, NULL, 's' },
-		{ "context", required_argument, NULL, 'C' }, { "split", required_argument, NULL, 'S' },  { "keep", required_argument, NULL, 'k' },
-		{ "for", required_argument, NULL, 'f' },    { "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },	    { 0 },
+		{ "output", required_argument, NULL, 'o' },  { "event", required_argument, NULL, 'e' },
+		{ "mode", required_argument, NULL, 'm' },    { "buffer", required_argument, NULL, 'b' },
+		{ "packet", required_argument, NULL, 'p' },  { "string-max", required_argument, NULL, 's' },
+		{ "context", required_argument, NULL, 'C' }, { "split", required_argument, NULL, 'S' },
+		{ "keep", required_argument, NULL, 'k' },    { "buffer-max", required_argument, NULL, 'B' },
+		{ "for", required_argument, NULL, 'f' },     { "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },	     { 0 },
 	};
 	int option, result;
 
 	*options = (struct record_options){ .session = { .mode = WIRE_MODE_STREAM,
 							 .buffer_bytes = RECORD_BUFFER,
+							 .buffer_max = RECORD_BUFFER_MAX,
 							 .packet_bytes = RECORD_PACKET,
 							 .string_max = WIRE_STRING_MAX } };
 	opterr = 0;

@@ -38,7 +38,7 @@ uint64_t *hits_count(struct session *session, unsigned events)
 		struct ring_piece piece;
 
 		/* One lap: writers may be faster than we are. */
-		for (uint32_t packet = 0; ring && packet <= ring->packets; packet++) {
+		for (uint32_t packet = 0; ring && packet <= ring->window; packet++) {
 			if (ring_copy(ring, &cursor, buffer, &piece) <= 0)
 				break;
 			count_records(buffer, &piece, hits, events);

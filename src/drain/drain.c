@@ -96,17 +96,6 @@ static void keep(struct drain *drain, unsigned index, struct wire_packet *packet
 		intake_take(intake, piece, &sifted, sifted.count);
 }
 
-/* How full a ring is, in percent. */
-static unsigned fill_level(const struct intake *intake)
-{
-	const struct ring *ring = intake->ring;
-	uint64_t tail = __atomic_load_n(&ring->control->tail, __ATOMIC_RELAXED) >> WIRE_TAIL_COUNT_BITS;
-	uint64_t wrap = (UINT64_MAX >> WIRE_TAIL_COUNT_BITS) / ring->packet_words;
-	uint64_t behind = (tail / ring->packet_words - intake->cursor.sequence) & wrap;
-
-	return behind >= ring->packets ? 100 : (unsigned)(behind * 100 / ring->packets);
-}
-
 /* The next piece of a ring: of what was copied beforehand, or of the ring itself. Return: as ring_copy(). */
 static int next_piece(struct drain *drain, unsigned index, struct wire_packet **packet,
 		      struct ring_piece *piece)
@@ -131,8 +120,8 @@ static unsigned drain_ring(struct drain *drain, unsigned index)
 
 	if (!ring)
 		return 0;
-	level = fill_level(intake);
-	for (uint32_t n = 0; n <= ring->packets && !drain->output.error && !intake->cut; n++) {
+	level = ring_level(ring, &intake->cursor);
+	for (uint32_t n = ring_size(ring) + 1; n > 0 && !drain->output.error && !intake->cut; n--) {
 		int found = next_piece(drain, index, &packet, &piece);
 
 		intake->stale = found < 0;
@@ -439,7 +428,7 @@ static uint64_t behind(struct drain *drain, unsigned index)
 	struct ring_piece piece;
 
 	/* Bounded as in drain_ring(): somebody may go on writing for ever. */
-	for (uint32_t n = 0; ring && n <= ring->packets; n++) {
+	for (uint32_t n = 0; ring && n <= ring->window; n++) {
 		if (next_piece(drain, index, &packet, &piece) <= 0)
 			break;
 		if (!piece.last)

@@ -8,13 +8,13 @@
 #include "drain/hold.h"
 #include "ring/ring_deps.h"
 
-/* Packets that live in a ring now, at most. */
+/* Packets that live in a ring now, more or less: so many of its first slots are worth looking at. */
 static uint32_t living(const struct ring *ring)
 {
-	uint64_t tail = __atomic_load_n(&ring->control->tail, __ATOMIC_RELAXED) >> WIRE_TAIL_COUNT_BITS;
-	uint64_t packets = (tail + ring->packet_words - 1) / ring->packet_words;
+	struct ring_look look;
 
-	return packets < ring->packets ? (uint32_t)packets : ring->packets;
+	ring_look(ring, &look);
+	return look.empty ? 0 : ring_present(ring, &look);
 }
 
 /*
@@ -27,7 +27,7 @@ static int reserve(struct held_ring *held, const struct ring *ring)
 	const size_t packet_bytes = ring->packet_words * 8;
 	const size_t ready = living(ring) * packet_bytes;
 
-	held->slots = ring->packets + 1;
+	held->slots = ring->window + 1;
 	held->bytes = held->slots * packet_bytes;
 	held->pieces = calloc(held->slots, sizeof(*held->pieces));
 	if (!held->pieces)

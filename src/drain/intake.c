@@ -82,7 +82,7 @@ void intake_settle(struct intake *intake)
 	intake->ledger.lost[WIRE_LOST_CORRUPT] += intake->stale; /* nobody knows how many */
 	if (gone == 0)
 		return;
-	if (gone <= ring->packets * ring->packet_words / 2) {
+	if (gone <= ring->window * ring->packet_words / 2) {
 		intake->ledger.lost[WIRE_LOST_CORRUPT] += gone;
 		intake->ledger.events += gone;
 	} else { /* more than a ring holds is nonsense */

@@ -125,7 +125,7 @@ static int look_at(const struct view *view)
 	struct ring_piece piece;
 	int error = 0;
 
-	for (uint32_t n = 0; ring && !error && n <= ring->packets; n++) {
+	for (uint32_t n = ring ? ring_size(ring) + 1 : 0; !error && n > 0; n--) {
 		if (ring_copy(ring, &intake->cursor, view->lookout->buffer, &piece) <= 0)
 			break;
 		error = take(view, &piece);

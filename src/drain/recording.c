@@ -79,7 +79,7 @@ static void fill(struct block *block, const struct session *session, const struc
 	add(block, "clock_offset_ns", "%lld", (long long)recording->clock.offset_ns);
 	add_text(block, "mode", geometry->mode == WIRE_MODE_FLIGHT ? "flight" : "stream");
 	add_number(block, "packet_bytes", geometry->packet_bytes);
-	add_number(block, "ring_packets", geometry->ring_packets);
+	add_number(block, "ring_packets", ring_size(&session->rings[0]));
 	add_number(block, "cpus", geometry->cpus);
 	add_number(block, "locked", geometry->locked);
 	add_text(block, "context", context_text(geometry->context, context));

@@ -109,11 +109,11 @@ static void check_header(const struct view *view)
 	if (!progress->stream->stream_id && !ring->locked && packet->cpu != ring->cpu)
 		fault_header(view, BURIN_FAULT_HEADER, "cpu_id is not the CPU of the ring", packet->cpu,
 			     ring->cpu);
-	if (header->reserved0 || header->reserved2 ||
+	if (header->lap || header->reserved2 ||
 	    !all_zero((const unsigned char *)header->reserved1,
 		      (const unsigned char *)(header->reserved1 + 3)))
 		fault_header(view, BURIN_FAULT_PADDING, "the reserved bytes of the header are not zero",
-			     header->reserved0, header->reserved2);
+			     header->lap, header->reserved2);
 	if (packet->base_offset % WIRE_ALIGN)
 		fault_header(view, BURIN_FAULT_HEADER, "base_offset is no beginning of a record",
 			     packet->base_offset, 0);

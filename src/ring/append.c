@@ -39,15 +39,24 @@ static enum ring_result append_extend(const struct ring *ring, struct ring_recor
 	return section_plain_extend(ring, record);
 }
 
+/* The packet to come: where, and which. */
+struct place {
+	uint64_t position; /* in words */
+	uint32_t slot;
+	uint32_t lap; /* packets of the lap before */
+	uint64_t sequence;
+	uint64_t events_before;
+};
+
 /* Fill in the header of the packet to come. The order of loads does not matter: `open` looks again. */
-static void opening_image(const struct ring *ring, struct wire_packet *image, uint64_t sequence,
-			  uint64_t events_before)
+static void opening_image(const struct ring *ring, struct wire_packet *image, const struct place *next)
 {
 	*image = *ring->header;
 	image->stream_instance = ring->stream_instance;
 	image->cpu = ring->cpu;
-	image->sequence = sequence;
-	image->events_before = events_before;
+	image->sequence = next->sequence;
+	image->events_before = next->events_before;
+	image->lap = next->lap;
 	image->discarded = 0;
 	for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++) {
 		image->lost[cause] = __atomic_load_n(&ring->control->lost[cause], __ATOMIC_RELAXED);
@@ -66,27 +75,56 @@ static void count_clock_step(const struct ring *ring, const struct wire_packet *
 }
 
 /*
- * Slots are opened in order, so on the first lap each slot beyond `backed` is about to be written for the
- * first time. Memory that cannot be had is found out here, and never by a store.
+ * Slots are opened in order: those before this one have been opened in this lap, so they have memory. Memory that
+ * cannot be had is found out here, and never by a store.
  */
-static bool have_slot(struct ring *ring, void *packet)
+static bool have_slot(struct ring *ring, uint32_t slot, uint64_t size)
 {
-	uint32_t index = (uint32_t)((size_t)((char *)packet - ring->slots) / (ring->packet_words * 8));
+	const uint64_t changes = size >> WIRE_RING_CHANGES_SHIFT,
+		       backed = __atomic_load_n(&ring->backed, __ATOMIC_RELAXED);
 
-	if (__builtin_expect(index < __atomic_load_n(&ring->backed, __ATOMIC_RELAXED), 1))
+	if (__builtin_expect(backed >> WIRE_RING_CHANGES_SHIFT == changes && slot < (uint32_t)backed, 1))
 		return true;
-	if (!ring_have_memory(packet, ring->packet_words * 8))
+	if (!ring_have_memory(ring->slots + slot * ring->packet_words * 8, ring->packet_words * 8))
 		return false;
-	__atomic_store_n(&ring->backed, index + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->backed, changes << WIRE_RING_CHANGES_SHIFT | (slot + 1), __ATOMIC_RELAXED);
 	return true;
 }
 
-static enum ring_result append_open(struct ring *ring, struct ring_record record)
+/* Behind the packet at `current`: in the next slot if it is in use, or else in the next lap. */
+static struct place place_behind(const struct ring *ring, uint64_t current,
+				 const struct wire_packet *previous, uint32_t slots)
 {
 	const uint64_t position_mask = UINT64_MAX >> WIRE_TAIL_COUNT_BITS;
+	const uint32_t slot = (uint32_t)((current & ring->word_mask) / ring->packet_words);
+
+	if (slot + 1 < slots)
+		return (struct place){ .position = (current + ring->packet_words) & position_mask,
+				       .slot = slot + 1,
+				       .lap = __atomic_load_n(&previous->lap, __ATOMIC_RELAXED) };
+	return (struct place){ .position = ((current | ring->word_mask) + 1) & position_mask,
+			       .lap = slot + 1 };
+}
+
+/* Whether what lay in the slot of a packet to come has been read. */
+static bool is_read(const struct ring *ring, const struct place *next)
+{
+	const uint64_t span = next->slot < next->lap ? next->lap : next->slot + 1;
+
+	/* Acquire: what the reader gave back it has finished copying. Pairs with the release in
+	 * ring_give_back(). */
+	return next->sequence - __atomic_load_n(&ring->control->consumed, __ATOMIC_ACQUIRE) < span;
+}
+
+/* @committed: bytes of the record that the tail is to pass: all, or 0 */
+static enum ring_result append_open(struct ring *ring, struct ring_record record, uint32_t committed)
+{
 	const uint64_t old = __atomic_load_n(&ring->control->tail, __ATOMIC_ACQUIRE);
-	uint64_t position = old >> WIRE_TAIL_COUNT_BITS, inside = position & ring->packet_mask;
-	uint64_t next = 0, sequence = 0, events_before = 0;
+	/* Behind the tail: who makes the ring smaller relies on it that then only the slot behind the tail that he
+	 * sees can still be opened out of bounds. */
+	const uint64_t size = __atomic_load_n(&ring->control->size, __ATOMIC_ACQUIRE);
+	const uint64_t position = old >> WIRE_TAIL_COUNT_BITS, inside = position & ring->packet_mask;
+	struct place next = { 0 };
 	struct wire_packet image;
 	struct ring_opening opening = { .old = old, .image = &image };
 
@@ -101,23 +139,21 @@ static enum ring_result append_open(struct ring *ring, struct ring_record record
 		opening.previous_sequence = __atomic_load_n(&previous->sequence, __ATOMIC_ACQUIRE);
 		if (inside)
 			opening.rest = (uint32_t *)(ring->slots + (position & ring->word_mask) * 8);
-		next = (current + ring->packet_words) & position_mask;
-		sequence = opening.previous_sequence + 1;
-		events_before = section_load(&previous->events_before) + (old & WIRE_TAIL_COUNT_MASK);
+		next = place_behind(ring, current, previous, ring_slots_of(ring, size));
+		next.sequence = opening.previous_sequence + 1;
+		next.events_before = section_load(&previous->events_before) + (old & WIRE_TAIL_COUNT_MASK);
 		count_clock_step(ring, previous);
 	}
-	/* Acquire: what the reader gave back it has finished copying. Pairs with the release in
-	 * ring_give_back(). */
-	if (!ring->overwrite &&
-	    sequence - __atomic_load_n(&ring->control->consumed, __ATOMIC_ACQUIRE) >= ring->packets)
+	if (!ring->overwrite && !is_read(ring, &next))
 		/* What was read may be of several moments: it counts only if nobody has been here since. */
 		return section_load(&ring->control->tail) == old ? RING_FULL : RING_ROOM;
 
-	opening.packet = (struct wire_packet *)(ring->slots + (next & ring->word_mask) * 8);
-	if (!have_slot(ring, opening.packet))
+	opening.packet = (struct wire_packet *)(ring->slots + (next.position & ring->word_mask) * 8);
+	if (!have_slot(ring, next.slot, size))
 		return RING_FULL;
-	opening.new = (next + sizeof(image) / 8 + wire_stride(record.length) / 8) << WIRE_TAIL_COUNT_BITS | 1;
-	opening_image(ring, &image, sequence, events_before);
+	opening.new = (next.position + (sizeof(image) + wire_stride(committed)) / 8) << WIRE_TAIL_COUNT_BITS |
+		      (committed != 0);
+	opening_image(ring, &image, &next);
 #if RING_HAVE_RSEQ
 	if (!ring->locked)
 		return section_rseq_open(ring, record, &opening);
@@ -131,7 +167,7 @@ static enum ring_result append_after(struct ring *ring, struct ring_record recor
 	for (int tries = 0; tries < APPEND_TRIES; tries++) {
 		switch (result) {
 		case RING_ROOM:
-			result = append_open(ring, record);
+			result = append_open(ring, record, record.length);
 			break;
 		case RING_GAP:
 			result = append_extend(ring, record);
@@ -162,6 +198,33 @@ enum ring_result ring_append_locked(struct ring *ring, struct ring_record record
 	result = ring_append(ring, record);
 	lock_drop(&ring->control->lock);
 	/* Under the lock nobody moves; only scribbling can have kept the append from succeeding. */
+	return result == RING_MOVED ? RING_BUSY : result;
+}
+
+enum ring_result ring_turn(struct ring *ring)
+{
+	uint64_t buffer[WIRE_HEADROOM / 8 + 1] = { 0 };
+	/* What the section writes lies behind the tail, where anything may lie. */
+	const struct ring_record nothing = { buffer, sizeof(struct wire_compact) };
+	enum ring_result result = RING_DONE;
+
+	for (int tries = 0; tries < APPEND_TRIES && __atomic_load_n(&ring->control->tail, __ATOMIC_RELAXED);
+	     tries++) {
+		result = append_open(ring, nothing, 0);
+		if (result != RING_ROOM)
+			break;
+	}
+	return result == RING_ROOM ? RING_MOVED : result;
+}
+
+enum ring_result ring_turn_locked(struct ring *ring, uint32_t tid)
+{
+	enum ring_result result;
+
+	if (!lock_take(&ring->control->lock, tid))
+		return RING_BUSY;
+	result = ring_turn(ring);
+	lock_drop(&ring->control->lock);
 	return result == RING_MOVED ? RING_BUSY : result;
 }
 

@@ -10,26 +10,18 @@ enum {
 		100, /* each failure means that writers have moved on meanwhile, or that somebody scribbles */
 };
 
-/* What one look at the tail says. */
-struct look {
-	uint64_t position; /* of the open packet, in words, modulo 2^40 */
-	uint64_t sequence; /* of the open packet */
-	uint32_t end;	   /* bytes of it below the tail */
-	uint32_t count;	   /* records of it */
-	bool empty;
-};
-
-static const uint64_t position_mask = UINT64_MAX >> WIRE_TAIL_COUNT_BITS;
-
-static struct look look_at(const struct ring *ring, uint64_t tail)
+/* What the tail by itself says of its packet. */
+static struct ring_look look_at(const struct ring *ring, uint64_t tail)
 {
 	uint64_t position = tail >> WIRE_TAIL_COUNT_BITS, inside = position & ring->packet_mask;
 	uint64_t back = inside ? inside : ring->packet_words;
 
-	return (struct look){ .position = (position - back) & position_mask,
-			      .end = (uint32_t)back * 8,
-			      .count = tail & WIRE_TAIL_COUNT_MASK,
-			      .empty = tail == 0 };
+	return (struct ring_look){ .position = (position - back) & (UINT64_MAX >> WIRE_TAIL_COUNT_BITS),
+				   .slot = (uint32_t)(((position - back) & ring->word_mask) /
+						      ring->packet_words),
+				   .end = (uint32_t)back * 8,
+				   .count = tail & WIRE_TAIL_COUNT_MASK,
+				   .empty = tail == 0 };
 }
 
 static uint64_t load_tail(const struct ring *ring)
@@ -38,26 +30,55 @@ static uint64_t load_tail(const struct ring *ring)
 	return __atomic_load_n(&ring->control->tail, __ATOMIC_ACQUIRE);
 }
 
-static const struct wire_packet *slot(const struct ring *ring, uint64_t position)
+static const struct wire_packet *slot(const struct ring *ring, uint64_t number)
 {
-	return (const struct wire_packet *)(ring->slots + (position & ring->word_mask) * 8);
+	return (const struct wire_packet *)(ring->slots +
+					    (number & (ring->window - 1)) * ring->packet_words * 8);
 }
 
-/*
- * Look at the tail and at its packet's sequence. The position alone would not do: it wraps, and a reader that
- * slept would not know how often. The two belong together if the packet is the same before and after. Return:
- * false if it was not.
- */
-static bool ring_look(const struct ring *ring, struct look *look)
+bool ring_look(const struct ring *ring, struct ring_look *look)
 {
-	struct look before = look_at(ring, load_tail(ring));
-	uint64_t sequence = 0;
+	struct ring_look before = look_at(ring, load_tail(ring));
+	const struct wire_packet *packet = slot(ring, before.slot);
 
-	if (!before.empty)
-		sequence = __atomic_load_n(&slot(ring, before.position)->sequence, __ATOMIC_ACQUIRE);
+	if (!before.empty) {
+		before.sequence = __atomic_load_n(&packet->sequence, __ATOMIC_ACQUIRE);
+		before.lap = __atomic_load_n(&packet->lap, __ATOMIC_ACQUIRE);
+		before.events_before = __atomic_load_n(&packet->events_before, __ATOMIC_ACQUIRE);
+	}
 	*look = look_at(ring, load_tail(ring));
-	look->sequence = sequence;
+	look->sequence = before.sequence;
+	look->lap = before.lap < ring->window ? before.lap : ring->window;
+	look->events_before = before.events_before;
 	return look->position == before.position && look->empty == before.empty;
+}
+
+uint32_t ring_present(const struct ring *ring, const struct ring_look *look)
+{
+	/* A shorter lap now: what lies behind its end was given up, and with it what is older. */
+	const bool cut = ring->overwrite && look->lap > ring_size(ring);
+
+	return look->lap <= look->slot + 1 || cut ? look->slot + 1 : look->lap;
+}
+
+const struct wire_packet *ring_packet(const struct ring *ring, const struct ring_look *look,
+				      uint64_t sequence)
+{
+	const uint64_t back = look->sequence - sequence;
+
+	return slot(ring, look->slot - back + (back <= look->slot ? 0 : look->lap));
+}
+
+unsigned ring_level(const struct ring *ring, const struct ring_cursor *cursor)
+{
+	const uint32_t size = ring_size(ring);
+	struct ring_look look = { .empty = true };
+	uint64_t behind;
+
+	for (int tries = 0; tries < COPY_TRIES && !ring_look(ring, &look); tries++)
+		continue;
+	behind = look.empty ? 0 : look.sequence - cursor->sequence;
+	return behind >= size ? 100 : (unsigned)(behind * 100 / size);
 }
 
 static uint64_t load_consumed(const struct ring *ring)
@@ -70,61 +91,71 @@ static uint64_t load_consumed(const struct ring *ring)
  * @consumed: loaded before the look, so it cannot be ahead of it
  * Return: false: somebody has scribbled, or what was looked at is of several moments.
  */
-static bool catch_up(const struct ring *ring, struct ring_cursor *cursor, const struct look *look,
+static bool catch_up(const struct ring *ring, struct ring_cursor *cursor, const struct ring_look *look,
 		     uint64_t consumed)
 {
-	const uint64_t alive = ring->overwrite ? ring->packets - 1 : ring->packets;
+	const uint64_t present = ring_present(ring, look);
 	uint64_t oldest = cursor->sequence;
 
 	if (ring->overwrite)
-		oldest = look->sequence >= alive ? look->sequence - (alive - 1) : 0;
+		oldest = look->sequence >= present ? look->sequence - (present - 1) : 0;
 	else if (cursor->passive)
 		oldest = consumed;
-	if (look->sequence - oldest >= alive)
+	if (look->sequence - oldest >= present)
 		return false;
-	if (cursor->sequence < oldest) {
-		cursor->sequence = oldest;
-		cursor->offset = 0;
-	}
+	if (cursor->sequence < oldest)
+		ring_move(cursor, oldest);
 	return true;
 }
 
-/* Whether a packet that has been copied was alive all the while, and still is the one that it was. */
-static bool still_alive(const struct ring *ring, const struct ring_cursor *cursor, const struct look *look,
-			uint64_t position, const struct wire_packet *copied)
+/*
+ * Whether the packet is alive, and the one that it should be. A writer that is about to open another one in its slot
+ * takes its sequence away first, so what was copied before is whole.
+ */
+static bool is_alive(const struct ring *ring, const struct ring_cursor *cursor,
+		     const struct wire_packet *packet)
 {
-	uint64_t last = (uint64_t)(ring->packets - 2) * ring->packet_words;
-	uint64_t behind;
-
 	if (!ring->overwrite && !cursor->passive)
 		return true;
-	/* The copy is finished before the tail, or `consumed`, is looked at again. Pairs with the order of stores in
-	 * `open`, and with the acquire in append_open(). */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (!ring->overwrite) {
-		if (load_consumed(ring) > cursor->sequence)
-			return false;
-	} else {
-		behind = (look_at(ring, load_tail(ring)).position - position) & position_mask;
-		if (behind > last || behind < ((look->position - position) & position_mask))
-			return false;
-	}
-	return copied->sequence == cursor->sequence &&
-	       __atomic_load_n(&slot(ring, position)->sequence, __ATOMIC_RELAXED) == cursor->sequence;
+	if (!ring->overwrite && load_consumed(ring) > cursor->sequence)
+		return false;
+	return __atomic_load_n(&packet->sequence, __ATOMIC_ACQUIRE) == cursor->sequence;
 }
 
-static void advance(struct ring_cursor *cursor, const struct ring_piece *piece)
+static struct ring_piece piece_at(const struct ring *ring, const struct ring_cursor *cursor,
+				  const struct ring_look *look)
 {
-	cursor->sequence = piece->sequence + piece->last;
-	cursor->offset = piece->last ? 0 : piece->end;
+	const bool last = cursor->sequence != look->sequence;
+
+	return (struct ring_piece){
+		.sequence = cursor->sequence,
+		.begin = cursor->offset ? cursor->offset : (uint32_t)sizeof(struct wire_packet),
+		.end = last ? (uint32_t)ring->packet_words * 8 : look->end,
+		.last = last,
+		.count = look->count,
+	};
+}
+
+/* Return: whether the piece was copied whole. */
+static bool copy_piece(const struct ring *ring, const struct ring_cursor *cursor,
+		       const struct wire_packet *packet, const struct ring_piece *piece, char *buffer)
+{
+	/* Before as well: memory that was given back is not to be had again by looking at it. */
+	if (!is_alive(ring, cursor, packet))
+		return false;
+	memcpy(buffer, packet, sizeof(struct wire_packet));
+	memcpy(buffer + piece->begin, (const char *)packet + piece->begin, piece->end - piece->begin);
+	/* The copy is finished before the sequence, or `consumed`, is looked at again. Pairs with the order of stores in
+	 * `open`, and with the acquire in append_open(). */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return is_alive(ring, cursor, packet);
 }
 
 int ring_copy(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_piece *piece)
 {
-	for (int tries = 0; tries < COPY_TRIES; tries++) {
+	for (uint32_t tries = 0; tries < COPY_TRIES + ring->window; tries++) {
 		const uint64_t consumed = load_consumed(ring);
-		uint64_t position;
-		struct look look;
+		struct ring_look look;
 
 		if (!ring_look(ring, &look))
 			continue;
@@ -137,41 +168,32 @@ int ring_copy(const struct ring *ring, struct ring_cursor *cursor, void *buffer,
 				return -ESTALE;
 			continue;
 		}
-		position = look.position - (look.sequence - cursor->sequence) * ring->packet_words;
-		*piece = (struct ring_piece){
-			.sequence = cursor->sequence,
-			.begin = cursor->offset ? cursor->offset : (uint32_t)sizeof(struct wire_packet),
-			.end = cursor->sequence == look.sequence ? look.end
-								 : (uint32_t)ring->packet_words * 8,
-			.last = cursor->sequence != look.sequence,
-			.count = look.count,
-		};
+		*piece = piece_at(ring, cursor, &look);
 		if (piece->end < piece->begin)
 			return -ESTALE;
 		if (piece->end == piece->begin && !piece->last)
 			return 0;
-		memcpy(buffer, slot(ring, position), sizeof(struct wire_packet));
-		memcpy((char *)buffer + piece->begin, (const char *)slot(ring, position) + piece->begin,
-		       piece->end - piece->begin);
-		if (!still_alive(ring, cursor, &look, position & position_mask, buffer))
-			continue;
-		advance(cursor, piece);
-		return 1;
+		if (copy_piece(ring, cursor, ring_packet(ring, &look, cursor->sequence), piece, buffer)) {
+			cursor->sequence += piece->last;
+			cursor->offset = piece->last ? 0 : piece->end;
+			return 1;
+		}
+		/* Once gone, it does not come back. The open packet is not gone, but another one is open by now. */
+		if (ring->overwrite && piece->last)
+			ring_move(cursor, cursor->sequence + 1);
 	}
 	return -ESTALE;
 }
 
 void ring_skip(const struct ring *ring, struct ring_cursor *cursor)
 {
-	struct look look;
+	struct ring_look look;
 
 	for (int tries = 0; tries < COPY_TRIES; tries++) {
 		if (!ring_look(ring, &look))
 			continue;
-		if (!look.empty && look.sequence > cursor->sequence) {
-			cursor->sequence = look.sequence;
-			cursor->offset = 0;
-		}
+		if (!look.empty && look.sequence > cursor->sequence)
+			ring_move(cursor, look.sequence);
 		return;
 	}
 }

@@ -2,14 +2,14 @@
 /*
  * Taking records out of a ring: the reader's half of the protocol in ring.h.
  *
- * The reader copies first and then looks at the tail again. In overwrite mode the slot behind the tail's
- * belongs to the writers: an attempt that was restarted may have scribbled there before any tail said so. So
- * of n slots n - 1 are alive, the tail's own among them, and a packet that has left them by the second look
- * is not used.
+ * A look at the tail and its packet tells where all others lie: those of its lap in the slots before it, those of
+ * the lap before, whose length it has, in the slots behind it.
  *
- * Otherwise all n slots are alive from the first packet that was not given back. Whoever gives packets back has
- * nothing to look at twice; anybody else reads passively, and a packet that has been given back by the second
- * look is not used.
+ * The reader copies a packet first, and then looks whether it was there all the while. In overwrite mode it was if it
+ * still has its sequence: that goes before anything else in the slot changes.
+ *
+ * Otherwise all is alive from the first packet that was not given back. Whoever gives packets back has nothing to
+ * look at twice; anybody else reads passively, and a packet that has been given back by the second look is not used.
  *
  * What is copied are bytes that other processes wrote: only its place and size are certain. See drain/sift.h.
  */
@@ -23,6 +23,18 @@ struct ring_cursor {
 	uint64_t sequence; /* of the packet to read next */
 	uint32_t offset;   /* bytes of it that have been read, header included; 0: not yet begun */
 	bool passive;	   /* somebody else gives the packets back */
+};
+
+/* What one look at a ring says. */
+struct ring_look {
+	uint64_t position; /* of the open packet, in words, modulo 2^40 */
+	uint64_t sequence; /* of the open packet */
+	uint64_t events_before;
+	uint32_t slot;	/* of the open packet */
+	uint32_t lap;	/* packets of the lap before */
+	uint32_t end;	/* bytes of the open packet below the tail */
+	uint32_t count; /* records of it */
+	bool empty;	/* nothing was ever opened */
 };
 
 struct ring_piece {
@@ -45,6 +57,30 @@ struct ring_piece {
  * upon): the cursor stays.
  */
 int ring_copy(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_piece *piece);
+
+/*
+ * ring_look - look at the tail, and at its packet. The position alone would not do: it wraps, and a reader that
+ * slept would not know how often. They belong together if the packet is the same before and after.
+ * Return: false if it was not: *look is of several moments.
+ */
+bool ring_look(const struct ring *ring, struct ring_look *look);
+
+/* ring_present - packets that a look has found, the open one included. All but the first few may be gone by now. */
+uint32_t ring_present(const struct ring *ring, const struct ring_look *look);
+
+/* ring_packet - where the packet of a sequence lies, if it is one of those. Always within the slots. */
+const struct wire_packet *ring_packet(const struct ring *ring, const struct ring_look *look,
+				      uint64_t sequence);
+
+/* ring_level - how far a reader is behind, in percent of the ring's size. */
+unsigned ring_level(const struct ring *ring, const struct ring_cursor *cursor);
+
+/* ring_move - go on at the beginning of a packet. */
+static inline void ring_move(struct ring_cursor *cursor, uint64_t sequence)
+{
+	cursor->sequence = sequence;
+	cursor->offset = 0;
+}
 
 /* ring_skip - move the cursor to the packet that is open now, if it is not there yet. Context: as ring_copy(). */
 void ring_skip(const struct ring *ring, struct ring_cursor *cursor);

@@ -28,6 +28,18 @@
  * Full: in overwrite mode the oldest packet goes; otherwise the new record does, and is counted. Writers
  * never wait.
  *
+ * Size. A ring is a window of slots, whose number is a power of two and never changes; all masks are the window's.
+ * Only the first slots of it are used, `size` of them, and that may change at any moment: whoever opens a packet
+ * and finds its slot to be none of those goes on at the next multiple of the window, in slot 0. So laps differ in
+ * length, and each packet says how long the lap before its own was (`lap`): with that, slots follow from sequences.
+ * In one place stands what was there before the last lap: a packet with number n, in slot j, lies where n - lap lay
+ * if j < lap, and otherwise where nobody has been since the lap before. Hence all that has not been overwritten,
+ * or not been read, is of this lap and the one before.
+ *
+ * Where the next packet goes is thus not certain until it is there, and an attempt that was restarted may have
+ * scribbled in slot 0 as well as in the slot behind the tail's. So `open` first takes away the sequence of what
+ * lies in the slot: a packet that was copied is whole if it still has its sequence after that.
+ *
  * Trust. Everything in shared memory may be scribbled upon at any moment. Positions are masked with values
  * from struct ring, which is private, right after they are loaded, so that no store can leave the slots;
  * every loop is bounded.
@@ -47,19 +59,21 @@
 struct ring {
 	struct wire_ring *control;
 	char *slots;	      /* NULL: not in use yet */
-	uint64_t word_mask;   /* words of all slots - 1 */
+	uint64_t word_mask;   /* words of the window - 1 */
 	uint64_t packet_mask; /* words of a packet - 1 */
 	uint64_t packet_words;
-	uint32_t packets;
-	uint32_t backed; /* slots that have memory, as far as this process has seen; the rest gets it when it
-			    is opened */
+	uint32_t window;     /* slots, a power of two; as many as ring_size() says are in use */
 	uint32_t record_max; /* longest compact record, bytes */
+	/* Slots that have memory, as far as this process has seen, and in the upper half of which size that holds:
+	 * when a ring gets a smaller one, memory is given back. The other slots get theirs when they are opened. */
+	uint64_t backed;
 	bool overwrite;
 	bool locked; /* written under its lock; otherwise by restartable sequences on its CPU */
+	bool fixed;  /* the whole window is in use, always */
+	uint32_t cpu;
 	const struct wire_packet
 		*header; /* constant fields of every packet header, but stream_instance and cpu */
-	uint64_t stream_instance;
-	uint32_t cpu;
+	uint32_t stream_instance;
 };
 
 enum ring_result {
@@ -133,6 +147,33 @@ enum ring_result ring_append_locked(struct ring *ring, struct ring_record record
 /* ring_bury - free the lock of a ring that was busy, if its owner is a zombie. Return: whether it is free
  * now. */
 bool ring_bury(struct ring *ring);
+
+/*
+ * ring_turn - open the next packet, without a record in it, so that the open one is not written to any more.
+ *
+ * Context: as ring_append(), but not a writer's business: for who has made the ring smaller. Does nothing if no packet
+ * was ever opened. Return: RING_DONE; RING_MOVED: not on that CPU; RING_FULL.
+ */
+enum ring_result ring_turn(struct ring *ring);
+
+/* ring_turn_locked - the same for a ring that is written under its lock. Return: RING_DONE, RING_FULL or RING_BUSY. */
+enum ring_result ring_turn_locked(struct ring *ring, uint32_t tid);
+
+/* ring_slots_of - how many slots a size, as in wire_ring.size, means: anybody may have scribbled over it. */
+static inline uint32_t ring_slots_of(const struct ring *ring, uint64_t size)
+{
+	const uint32_t slots = (uint32_t)size;
+
+	if (ring->fixed || slots > ring->window)
+		return ring->window;
+	return slots < WIRE_RING_PACKETS_MIN ? WIRE_RING_PACKETS_MIN : slots;
+}
+
+/* ring_size - slots that are in use from the next packet on. */
+static inline uint32_t ring_size(const struct ring *ring)
+{
+	return ring_slots_of(ring, __atomic_load_n(&ring->control->size, __ATOMIC_RELAXED));
+}
 
 /* ring_lose - count one record that was not kept. Context: any. */
 static inline void ring_lose(const struct ring *ring, enum wire_loss cause)

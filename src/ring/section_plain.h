@@ -126,10 +126,12 @@ static inline enum ring_result section_plain_open(const struct ring *ring, struc
 			__atomic_store_n(opening->rest, WIRE_ID_CLOSED, __ATOMIC_RELAXED);
 	}
 	/*
-	 * The slot after the tail's is written to only after the tail said so to everybody: a reader that
-	 * finds something new in its copy must also find the tail moved. Pairs with the acquire fence in
-	 * ring_copy().
+	 * The tail was there to be seen before its lap is written over. And what lies in the slot is no packet any more
+	 * before its first byte changes: a reader that finds something new in its copy must also find the sequence
+	 * gone. Pairs with the acquire in ring_look(), and with the fence in copy_piece().
 	 */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	section_store(&packet->sequence, WIRE_SEQUENCE_NONE);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	now = section_clock(before);
 	memcpy(packet, opening->image, sizeof(*packet));

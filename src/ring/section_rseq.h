@@ -259,6 +259,7 @@ static inline enum ring_result section_rseq_open(const struct ring *ring, struct
 		"7:\n\t"
 		SECTION_CLOCK("%%r9")
 		"movq %c[packet](%[opening]), %%r10\n\t"
+		"movq %[none], %c[sequence](%%r10)\n\t" /* before anything else there changes, see ring.h */
 		"movq %c[image](%[opening]), %%r8\n\t"
 		"xorl %%ecx, %%ecx\n"
 		"8:\n\t"
@@ -286,6 +287,7 @@ static inline enum ring_result section_rseq_open(const struct ring *ring, struct
 		  [rest] "i"(offsetof(struct ring_opening, rest)),
 		  [packet] "i"(offsetof(struct ring_opening, packet)),
 		  [image] "i"(offsetof(struct ring_opening, image)), [closed] "i"(WIRE_ID_CLOSED),
+		  [none] "i"((int64_t)WIRE_SEQUENCE_NONE),
 		  [header_words] "i"(sizeof(struct wire_packet) / 8), SECTION_OPERANDS
 		: SECTION_CLOBBERS
 		: moved);

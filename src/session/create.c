@@ -37,6 +37,14 @@ static uint64_t power_of_two_above(uint64_t value)
 	return power;
 }
 
+/* How many packets a buffer has. */
+static uint32_t packets_of(uint64_t buffer_bytes, uint32_t packet_bytes)
+{
+	const uint64_t packets = (buffer_bytes + packet_bytes - 1) / packet_bytes;
+
+	return packets < WIRE_RING_PACKETS_MIN ? WIRE_RING_PACKETS_MIN : (uint32_t)packets;
+}
+
 /* The globs as standing rules; false if there is no room for them. */
 static bool pack_rules(char *rules, const char *const *globs)
 {
@@ -92,9 +100,9 @@ static int decide_geometry(struct wire_session *geometry, const struct session_o
 		.pid_namespace = layout_pid_namespace(),
 	};
 	memcpy(geometry->boot_id, clock.boot_id, sizeof(geometry->boot_id));
-	geometry->ring_packets = (uint32_t)power_of_two_above(options->buffer_bytes / geometry->packet_bytes);
-	if (geometry->ring_packets < 4)
-		geometry->ring_packets = 4;
+	geometry->ring_packets = (uint32_t)power_of_two_above(packets_of(
+		options->buffer_max > options->buffer_bytes ? options->buffer_max : options->buffer_bytes,
+		geometry->packet_bytes));
 	if (cpus < 1)
 		cpus = 1;
 	/* Without the processor's counter there is no clock that a restartable sequence can read. */
@@ -132,7 +140,7 @@ static int open_new(const char *path, uint64_t bytes, const char **why)
 	return fd;
 }
 
-static int fill(struct session *session, int fd, const char **why)
+static int fill(struct session *session, int fd, const struct session_options *options, const char **why)
 {
 	const struct wire_session *geometry = &session->geometry;
 	const uint64_t rings = (uint64_t)geometry->cpus + geometry->locked + 1;
@@ -159,6 +167,9 @@ static int fill(struct session *session, int fd, const char **why)
 	error = layout_attach(session);
 	if (error)
 		return error;
+	for (unsigned n = 0; n < rings; n++)
+		session->rings[n].control->size = packets_of(options->buffer_bytes, geometry->packet_bytes);
+	session->rings[rings - 1].control->size = geometry->names_packets;
 	*session->events = (struct wire_events){ .magic = WIRE_EVENTS_MAGIC, .text_bytes = 1 };
 	memcpy(session->base, geometry, sizeof(*geometry));
 	/* Release: who sees the magic sees all of it. Those who open the file meanwhile find no session in it. */
@@ -167,8 +178,17 @@ static int fill(struct session *session, int fd, const char **why)
 	return 0;
 }
 
-int session_create(struct session *session, const struct session_options *options, char *path,
-		   size_t path_bytes, const char **why)
+/* Whether a program may map so much, and still have most of its address space for itself. */
+static bool has_room(uint64_t bytes)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+	       bytes <= limit.rlim_cur / 4;
+}
+
+static int create(struct session *session, const struct session_options *options, char *path,
+		  size_t path_bytes, const char **why)
 {
 	int error, fd;
 
@@ -176,13 +196,15 @@ int session_create(struct session *session, const struct session_options *option
 	error = decide_geometry(&session->geometry, options, why);
 	if (error)
 		return error;
+	if (options->buffer_max && !has_room(session->geometry.file_bytes))
+		return -ENOMEM;
 	error = directory_file(path, path_bytes, &session->geometry, why);
 	if (error)
 		return error;
 	fd = open_new(path, session->geometry.file_bytes, why);
 	if (fd < 0)
 		return fd;
-	error = fill(session, fd, why);
+	error = fill(session, fd, options, why);
 	close(fd);
 	memcpy(session->geometry.magic, WIRE_SESSION_MAGIC, sizeof(session->geometry.magic));
 	if (error) {
@@ -190,4 +212,14 @@ int session_create(struct session *session, const struct session_options *option
 		session_leave(session);
 	}
 	return error;
+}
+
+int session_create(struct session *session, const struct session_options *options, char *path,
+		   size_t path_bytes, const char **why)
+{
+	struct session_options smaller = *options;
+	int error = create(session, options, path, path_bytes, why);
+
+	smaller.buffer_max = 0;
+	return error && options->buffer_max ? create(session, &smaller, path, path_bytes, why) : error;
 }

@@ -109,15 +109,15 @@ static void ring_init(struct session *session, unsigned index)
 	struct ring *ring = &session->rings[index];
 	bool names = index == session_names_index(session);
 	uint32_t packet_bytes = names ? geometry->names_packet_bytes : geometry->packet_bytes;
-	uint32_t packets = names ? geometry->names_packets : geometry->ring_packets;
+	uint32_t window = names ? geometry->names_packets : geometry->ring_packets;
 	uint32_t room = packet_bytes - (uint32_t)sizeof(struct wire_packet);
 
 	*ring = (struct ring){
 		.control = (struct wire_ring *)(session->base + geometry->controls_offset) + index,
-		.word_mask = (uint64_t)packets * packet_bytes / 8 - 1,
+		.word_mask = (uint64_t)window * packet_bytes / 8 - 1,
 		.packet_mask = packet_bytes / 8 - 1,
 		.packet_words = packet_bytes / 8,
-		.packets = packets,
+		.window = window,
 		/* 8 bytes less, so that the extended form fits as well */
 		.record_max = room < WIRE_LENGTH_MAX - 8 ? room : WIRE_LENGTH_MAX - 8,
 		.overwrite = geometry->mode == WIRE_MODE_FLIGHT && !names,
@@ -127,6 +127,7 @@ static void ring_init(struct session *session, unsigned index)
 		.cpu = names			? 0
 		       : index < geometry->cpus ? index
 						: index - geometry->cpus,
+		.fixed = names,
 	};
 }
 

@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "base/number.h"
+#include "ring/copy.h"
 #include "ring/ring_deps.h"
 #include "session/names.h"
 #include "wire/names.h"
@@ -114,16 +115,23 @@ struct span {
 static bool ring_span(struct session *session, unsigned index, struct span *span)
 {
 	const struct ring *ring = session_ring_view(session, index);
-	struct tail tail = ring ? look(ring) : (struct tail){ .empty = true };
-	struct walk first, last;
+	struct ring_look look = { .empty = true };
 
-	if (tail.empty)
+	if (ring && !ring_look(ring, &look)) { /* writers go on meanwhile: better a name too many */
+		*span = (struct span){ 0, UINT64_MAX };
+		return true;
+	}
+	if (look.empty)
 		return false;
-	first = walk_packet(ring, &tail,
-			    tail.sequence < ring->packets - 2 ? 0 : tail.sequence - (ring->packets - 2));
-	last = walk_packet(ring, &tail, tail.sequence);
-	*span = (struct span){ ((const struct wire_packet *)first.packet)->time_begin,
-			       ((const struct wire_packet *)last.packet)->time_end };
+	*span = (struct span){ .newest = ring_packet(ring, &look, look.sequence)->time_end };
+	/* The oldest may be gone, and what is there instead later; then the next one is the oldest. */
+	for (uint32_t back = ring_present(ring, &look); back-- > 0;) {
+		const struct wire_packet *packet = ring_packet(ring, &look, look.sequence - back);
+
+		span->oldest = __atomic_load_n(&packet->time_begin, __ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&packet->sequence, __ATOMIC_RELAXED) == look.sequence - back)
+			break;
+	}
 	return true;
 }
 
@@ -152,7 +160,7 @@ static bool has_copy(const struct ring *ring, uint64_t cleaned, const struct nam
 	const struct tail tail = look(ring);
 	struct name other;
 
-	for (uint32_t n = 1; n < ring->packets && cleaned + n <= tail.sequence; n++) {
+	for (uint32_t n = 1; n < ring->window && cleaned + n <= tail.sequence; n++) {
 		struct walk walk = walk_packet(ring, &tail, cleaned + n);
 
 		while (walk_next(&walk, &other))
@@ -222,7 +230,7 @@ static uint64_t moment(void)
 
 enum ring_result names_append_cleaning(struct session *session, struct ring *ring, struct ring_record record)
 {
-	const uint32_t stride = wire_stride(record.length) + 8, packets = ring->packets;
+	const uint32_t stride = wire_stride(record.length) + 8, packets = ring->window;
 
 	for (uint32_t cleanings = 0; cleanings <= packets; cleanings++) {
 		const uint64_t consumed = __atomic_load_n(&ring->control->consumed, __ATOMIC_RELAXED);

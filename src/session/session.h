@@ -38,6 +38,8 @@ struct session_options {
 	enum wire_owner owner;
 	enum wire_mode mode;
 	uint64_t buffer_bytes; /* of each ring */
+	uint64_t
+		buffer_max; /* what it may be made later, if so much address space can be had; 0: no more than it is */
 	uint64_t packet_bytes;
 	uint32_t string_max;
 	uint32_t context;	  /* enum wire_context: what records carry besides their payload */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Counting in a session; see stat.h. */
+#include "ring/copy.h"
 #include "session/stat.h"
 
 enum {
@@ -9,8 +10,7 @@ enum {
 void ring_state_read(struct session *session, unsigned index, struct ring_state *state)
 {
 	const struct ring *ring = session_ring_view(session, index);
-	uint64_t tail, position, inside;
-	const struct wire_packet *packet;
+	struct ring_look look = { .empty = true };
 
 	*state = (struct ring_state){ .used = ring != NULL };
 	if (!ring)
@@ -18,26 +18,13 @@ void ring_state_read(struct session *session, unsigned index, struct ring_state 
 	for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
 		state->lost[cause] = __atomic_load_n(&ring->control->lost[cause], __ATOMIC_RELAXED);
 	state->clock_steps = __atomic_load_n(&ring->control->clock_steps, __ATOMIC_RELAXED);
-	state->packets = ring->packets;
-	for (unsigned tries = 0; tries < STAT_TRIES; tries++) {
-		/* Acquire pairs with the store of the tail in every section. */
-		tail = __atomic_load_n(&ring->control->tail, __ATOMIC_ACQUIRE);
-		if (tail == 0)
-			return;
-		position = tail >> WIRE_TAIL_COUNT_BITS;
-		inside = position & ring->packet_mask;
-		position -= inside ? inside : ring->packet_words;
-		packet = (const struct wire_packet *)(ring->slots + (position & ring->word_mask) * 8);
-		state->written = packet->events_before + (tail & WIRE_TAIL_COUNT_MASK);
-		state->packets_used = packet->sequence >= ring->packets - 1 ? ring->packets
-									    : (uint32_t)packet->sequence + 1;
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		/* The packet may have been written over meanwhile; then the tail has moved on far. */
-		if ((__atomic_load_n(&ring->control->tail, __ATOMIC_RELAXED) >> WIRE_TAIL_COUNT_BITS) -
-			    position <
-		    2 * ring->packet_words)
-			return;
-	}
+	state->packets = ring_size(ring);
+	for (unsigned tries = 0; tries < STAT_TRIES && !ring_look(ring, &look); tries++)
+		continue;
+	if (look.empty)
+		return;
+	state->written = look.events_before + look.count;
+	state->packets_used = ring_present(ring, &look);
 }
 
 void session_stat_read(struct session *session, struct session_stat *stat)

@@ -28,6 +28,9 @@ enum {
 	WIRE_PACKET_MAX = 16 << 20,
 };
 
+/* The sequence in a slot that a writer is about to open, or has given up opening: what lies there is no packet. */
+#define WIRE_SEQUENCE_NONE UINT64_MAX
+
 /* Why a record was not kept. Each is a cumulative count of records since the ring was made. */
 enum wire_loss {
 	WIRE_LOST_FULL,	       /* no room: the reader was behind (stream mode), or there was no memory */
@@ -55,14 +58,14 @@ struct wire_packet {
 	uint64_t lost[WIRE_LOST_CAUSES];
 	uint64_t base_time;
 	uint32_t base_offset;
-	uint32_t reserved0;
+	uint32_t lap; /* in a ring: packets of the lap before this packet's; in a trace 0 */
 	uint64_t reserved1[3];
 	/* CTF packet context */
 	uint64_t time_begin; /* time of the first record */
 	uint64_t time_end;   /* of the last, or a little later */
 	uint64_t content_bits;
 	uint64_t packet_bits;
-	uint64_t sequence;  /* number of the packet in its ring, from 0 */
+	uint64_t sequence;  /* number of the packet in its ring, from 0; WIRE_SEQUENCE_NONE */
 	uint64_t discarded; /* sum of lost[]: what CTF calls events_discarded */
 	uint32_t cpu;
 	uint32_t reserved2;
@@ -80,6 +83,7 @@ static_assert(offsetof(struct wire_packet, events_before) == 32, "wire_packet.ev
 static_assert(offsetof(struct wire_packet, lost) == 40, "wire_packet.lost");
 static_assert(offsetof(struct wire_packet, base_time) == 88, "wire_packet.base_time");
 static_assert(offsetof(struct wire_packet, base_offset) == 96, "wire_packet.base_offset");
+static_assert(offsetof(struct wire_packet, lap) == 100, "wire_packet.lap");
 static_assert(offsetof(struct wire_packet, time_begin) == WIRE_CONTEXT_OFFSET, "wire_packet.time_begin");
 static_assert(offsetof(struct wire_packet, time_end) == 136, "wire_packet.time_end");
 static_assert(offsetof(struct wire_packet, content_bits) == 144, "wire_packet.content_bits");

@@ -21,6 +21,11 @@ enum {
 	WIRE_TAIL_COUNT_MASK = (1 << WIRE_TAIL_COUNT_BITS) - 1,
 };
 
+enum {
+	WIRE_RING_PACKETS_MIN = 4,
+	WIRE_RING_CHANGES_SHIFT = 32,
+};
+
 enum wire_ring_state {
 	WIRE_RING_ABSENT, /* nobody has traced there */
 	WIRE_RING_READY,
@@ -36,7 +41,9 @@ struct wire_ring {
 	uint32_t state; /* enum wire_ring_state */
 	uint32_t reserved0;
 	uint64_t cleaning; /* names ring: sequence + 1 of the packet that is, or was last, being cleaned */
-	uint64_t reserved1[5];
+	/* Slots in use, WIRE_RING_PACKETS_MIN to the window's; above them, in bits 32..63, how often that was changed */
+	uint64_t size;
+	uint64_t reserved1[4];
 	/* written by the reader (stream mode), or by the names ring's writers (flight mode): packets given back,
 	 * that is, the sequence of the first that is not */
 	uint64_t consumed;
@@ -49,6 +56,7 @@ static_assert(offsetof(struct wire_ring, clock_steps) == 56, "wire_ring.clock_st
 static_assert(offsetof(struct wire_ring, lock) == 64, "wire_ring.lock");
 static_assert(offsetof(struct wire_ring, state) == 72, "wire_ring.state");
 static_assert(offsetof(struct wire_ring, cleaning) == 80, "wire_ring.cleaning");
+static_assert(offsetof(struct wire_ring, size) == 88, "wire_ring.size");
 static_assert(offsetof(struct wire_ring, consumed) == 128, "the reader's word has a cache line of its own");
 
 #endif

@@ -61,7 +61,8 @@ struct wire_session {
 	uint64_t clock_hz;
 
 	uint32_t packet_bytes;
-	uint32_t ring_packets; /* packets of a ring, a power of two, at least 4 */
+	uint32_t
+		ring_packets; /* slots of a ring's window, a power of two, at least 4; wire_ring.size are in use */
 	uint32_t cpus;
 	uint32_t locked;
 	uint32_t names_packet_bytes;
@@ -109,6 +110,7 @@ struct wire_session {
 	 * list; the last that matches counts. "+L:GLOB" on, for events of level L or less; "-L:GLOB" off. */
 	char rules[WIRE_RULES_MAX];
 	char intent_rules[WIRE_RULES_MAX]; /* what they are to become */
+	uint64_t resize_lock;		   /* who changes the rings' sizes, as in wire_ring.lock */
 
 	/* fixed again: */
 	uint32_t context; /* enum wire_context: what records carry besides their payload */
@@ -129,7 +131,7 @@ static_assert(offsetof(struct wire_session, over) == 264, "wire_session.over");
 static_assert(offsetof(struct wire_session, events_lock) == 280, "wire_session.events_lock");
 static_assert(offsetof(struct wire_session, processes) == 296, "wire_session.processes");
 static_assert(offsetof(struct wire_session, rules) == 304 + 4 * WIRE_PROCESSES_MAX, "wire_session.rules");
-static_assert(sizeof(struct wire_session) == 304 + 4 * WIRE_PROCESSES_MAX + 2 * WIRE_RULES_MAX + 8,
+static_assert(sizeof(struct wire_session) == 304 + 4 * WIRE_PROCESSES_MAX + 2 * WIRE_RULES_MAX + 16,
 	      "wire_session");
 
 #endif

@@ -73,7 +73,6 @@ seen takeover $LOCK
 seen busy $LOCKNEST
 seen lapped $FLIGHT
 seen wrapped $ABA
-seen renewed $WRAP
 seen extended $GAP
 seen held $BACK
 
@@ -106,13 +105,13 @@ broken OWN_LOCK_FREE mutex $LOCKNEST
 broken NO_TAKEOVER progress $LOCK
 broken NO_USE_COUNT mutex $REBORN
 # ... the reader.
-broken TRUST_ALL exact $FLIGHT
+broken NO_UNSEQ exact $FLIGHT
 broken NO_SECOND_LOOK exact $FLIGHT
 broken NO_SEQ_LOOK exact $WRAP
 broken SEQ_FROM_TAIL exact $WRAP
 broken CONSUMED_FIRST exact $DISCARD
 
-# snapshot.pml. Flags: N, P, LAPS, STREAM as above; R records written; SNAPSHOTS readers at once.
+# snapshot.pml. Flags: N, P, LAPS, STREAM as above; R records written; SNAPSHOTS readers at once; RESIZES of the ring.
 model=snapshot
 SNAP='-DR=5'
 SNAPWRAP='-DP=1 -DR=8'
@@ -124,13 +123,12 @@ right "beside a recorder" $SNAPREC
 right "beside a recorder, tail wraps" $SNAPRECWRAP
 right "two at once beside a recorder" -DSTREAM -DN=2 -DP=1 -DR=2 -DSNAPSHOTS=2
 seen lapped $SNAP
-seen renewed $SNAPWRAP
 seen lost $SNAP
 seen taken $SNAPREC
 seen full $SNAPREC
 broken NO_SECOND_LOOK exact $SNAP
 broken NO_SECOND_LOOK twice $SNAP
-broken TRUST_ALL exact $SNAP
+broken NO_UNSEQ exact $SNAP
 broken NO_SEQ_LOOK exact $SNAPWRAP
 broken HEADER_LATE exact $SNAP
 broken END_BEFORE count $SNAP
@@ -138,6 +136,21 @@ broken STREAM_UNCHECKED exact $SNAPREC
 broken CONSUMED_BEFORE exact $SNAPREC
 broken DISTANCE kept $SNAPREC
 broken GIVES_BACK recorder $SNAPREC
+SIZED='-DP=1 -DR=4 -DRESIZES=1'
+SIZEDREC='-DSTREAM -DP=1 -DR=6 -DRESIZES=2 -DSNAPSHOTS=0'
+right "resized" $SIZED
+right "resized, a recorder" $SIZEDREC
+right "resized, beside a recorder" -DSTREAM -DP=1 -DR=3 -DRESIZES=1
+seen shorter $SIZED
+seen longer $SIZEDREC
+seen punched $SIZED
+seen stray $SIZEDREC
+broken LAP_BLIND recorder $SIZEDREC
+broken FULL_BY_WINDOW recorder $SIZEDREC
+broken PUNCH_EARLY whole $SIZED
+broken PUNCH_NEXT whole $SIZED
+broken PUNCH_UNMARKED exact $SIZED
+broken PUNCH_UNREAD recorder $SIZEDREC
 
 # names.pml. Flags: N, P as above; K threads; WIDE records of 1 and 2 words; FORMS compact first in a packet, then
 # extended; READER a snapshot; DEATHS of holders and RETIRE, threads that end being needed: any, if not set.
@@ -230,6 +243,8 @@ right "long: flight" -DR=7
 right "long: flight, tail wraps" -DP=1 -DR=10
 right "long: beside a recorder" -DSTREAM -DN=3 -DR=5
 right "long: beside a recorder, tail wraps" -DSTREAM -DN=2 -DP=1 -DR=9
+right "long: resized" -DP=1 -DR=5 -DRESIZES=2
+right "long: resized, beside a recorder" -DSTREAM -DP=1 -DR=4 -DRESIZES=1
 right "long: two at once, flight" -DP=1 -DR=4 -DSNAPSHOTS=2
 right "long: two at once beside a recorder" -DSTREAM -DN=2 -DP=1 -DR=3 -DSNAPSHOTS=2
 model=names

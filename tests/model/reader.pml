@@ -8,9 +8,8 @@
  *   look    the tail, the sequence of its packet, the tail again: only if the packet is the same do they belong
  *           together. The position alone would not do, it wraps: a reader that slept would not know how long.
  *   copy    the header, and the words up to the tail (of the tail's packet) or to the end (of one before).
- *   again   flight mode: the tail, then the packet's sequence. The packet counts if it is among the N - 1 alive,
- *           the tail's own included, and is still the one it was: the slot after the tail's may hold scribbles, and
- *           a packet that came and went by wrapping has another sequence.
+ *   again   flight mode: the packet's sequence, which goes before anything else in the slot changes. What is gone
+ *           does not come back.
  *   give    stream mode: consumed, once a packet is behind the cursor.
  *
  * Here records are checked while they are copied, and the verdict (`bad`) counts when the copy does.
@@ -21,12 +20,10 @@
 #define LOW(x) ((x) / 16 % 16)
 #define UID(x) ((x) % 16)
 
-#ifdef STREAM
-#define ALIVE N
-#elif defined(TRUST_ALL)
-#define ALIVE N /* broken: with the slot that belongs to the writers */
+#if defined(NO_SEQ_LOOK) || defined(SEQ_FROM_TAIL)
+#define ALIVE (N - 1) /* broken: looks again at the tail only; the slot behind its own belongs to the writers */
 #else
-#define ALIVE (N - 1)
+#define ALIVE N
 #endif
 
 #ifndef READERS
@@ -221,17 +218,18 @@ copy:	   atomic {
 copied:
 #ifndef STREAM
 #ifndef NO_SECOND_LOOK
+#if defined(NO_SEQ_LOOK) || defined(SEQ_FROM_TAIL)
 	   atomic {
 		again = ring[r].seen;
 		if
-		:: BEHIND(again) > (ALIVE - 1) * P || BEHIND(again) < BEHIND(t) -> SEEN(lapped); o = 0; goto changed
+		:: BEHIND(again) > (ALIVE - 1) * P || BEHIND(again) < BEHIND(t) -> o = 0; goto changed
 		:: else
 		fi
 	   };
-#if !defined(NO_SEQ_LOOK) && !defined(SEQ_FROM_TAIL)
+#else
 	   atomic {
 		if
-		:: seq != cursor || ring[r].seq[slot] != cursor -> SEEN(renewed); o = 0; goto changed
+		:: ring[r].seq[slot] != cursor -> SEEN(lapped); o = 0; cursor = (cursor != q -> cursor + 1 : cursor); goto changed
 		:: else
 		fi
 	   };

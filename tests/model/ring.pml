@@ -8,7 +8,8 @@
  *   tail            position behind the last record and records in its packet, ONE word: a writer, in the last
  *                   step of a section. The store is the commit; nothing else is.
  *   words from the tail on, in the tail's packet, and all of the slot after it
- *                   any writer, in a section: scribbles of attempts that came to nothing stay there.
+ *                   any writer, in a section: scribbles of attempts that came to nothing stay there. Before the
+ *                   first of them in a slot its packet's sequence goes.
  *   time_end, base_offset, base_time of the tail's packet
  *                   a writer, in a section. They too outlive an attempt that comes to nothing: time_end is then
  *                   later than the last record (harmless), base_offset is at the tail or beyond it (no base).
@@ -52,9 +53,9 @@
  *   Memory order. Stores of one CPU become visible in program order, and a load is not taken before an earlier
  *   load (x86; the compiler is held by barriers). That store buffers delay them all alike is the same as a reader
  *   that is slower. A release store of the tail and an acquire load would be ENOUGH for what the tail covers, and
- *   NOT for the second look of a flight reader: that relies on the tail being visible before the scribbles that
- *   FOLLOW it, into the next slot. On a weaker machine the switch needs a store fence before its first store;
- *   variant WEAK_STORES shows what happens without. Writers of one CPU see their own stores in order anywhere; a
+ *   NOT for a flight reader: that relies on the tail being visible before the scribbles that FOLLOW it, into other
+ *   slots, and on the sequence being gone before the rest. On a weaker machine the switch needs a store fence before
+ *   and after its first store; variants WEAK_STORES and NO_UNSEQ show what happens without. Writers of one CPU see their own stores in order anywhere; a
  *   thread that moves is ordered by the kernel's context switch, a lock's owner by the lock.
  *   Clock. One for all CPUs. It advances at reads only (elsewhere nobody could tell), may stay, and may step back.
  *   A dead thread's stores have all happened: the kernel does not end a thread before.
@@ -147,7 +148,6 @@ hidden byte lostfull = LOSTFULL, steps = STEPS, mutex = MUTEX, progress = PROGRE
 #define W_nested 10
 #define W_dead 11
 #define W_wrapped 12
-#define W_renewed 14
 #define W_closed 13
 
 /* The tail, one word. */
@@ -520,6 +520,9 @@ open:	   SWITCH(
 		fi;
 #endif
 		skip);
+#ifndef NO_UNSEQ
+	   SWITCH(ring[r].seq[to] = 255); /* it is no packet any more, before anything else there changes */
+#endif
 	   SWITCH(ring[r].tb[to] = now; ring[r].te[to] = now; ring[r].bt[to] = now; ring[r].bo[to] = 0);
 	   SWITCH(ring[r].eb[to] = e);
 	   SWITCH(ring[r].seq[to] = s + 1; slot = to; start = (start + P) % WRAP; in = 1; n = 0; ext = 0);

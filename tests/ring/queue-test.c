@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Random operations on a ring against a plain queue (queue.h): appends of all sizes, a reader in between,
- * laps, refused memory, a clock that jumps and steps back, a tail that wraps, slots full of stale records.
+ * laps, another size at any moment, refused memory, a clock that jumps and steps back, a tail that wraps, slots full of stale records.
  *
  * Built twice: with a faked clock, so that everything can be predicted (QUEUE_FAKE; then also under the
  * sanitizers and for other processors), and with restartable sequences and the real clock. Each kind of
@@ -29,14 +29,16 @@ enum sabotage {
 	SABOTAGE_FLIP,	    /* a bit of a record that is yet to be read */
 	SABOTAGE_TAIL,	    /* the tail before the record is there */
 	SABOTAGE_CLOSED,    /* the header over a closed packet's rest is not there */
-	SABOTAGE_ALIVE,	    /* a reader that believes in more slots than are alive */
+	SABOTAGE_WHOLE,	    /* a slot that is written to, and whose packet keeps its sequence */
 	SABOTAGE_UNCOUNTED, /* a loss that nobody counts */
 	SABOTAGE_KINDS
 };
 
 static const char *const sabotage_names[SABOTAGE_KINDS] = {
-	[SABOTAGE_FLIP] = "a flipped bit",	    [SABOTAGE_TAIL] = "a tail that is ahead",
-	[SABOTAGE_CLOSED] = "an unmarked rest",	    [SABOTAGE_ALIVE] = "a reader of dead slots",
+	[SABOTAGE_FLIP] = "a flipped bit",
+	[SABOTAGE_TAIL] = "a tail that is ahead",
+	[SABOTAGE_CLOSED] = "an unmarked rest",
+	[SABOTAGE_WHOLE] = "a packet that is overwritten and keeps its sequence",
 	[SABOTAGE_UNCOUNTED] = "an uncounted loss",
 };
 
@@ -247,14 +249,56 @@ static bool do_sabotage(struct queue *queue, enum sabotage kind, struct random *
 			}
 		}
 		return false;
-	case SABOTAGE_ALIVE:
-		queue->reader.packets += 2;
+	case SABOTAGE_WHOLE: {
+		const uint64_t oldest = queue->sequence < 3 ? 0 : queue->sequence - 3;
+
+		if (!queue->begun || queue->cursor.sequence > oldest || queue->cursor.offset)
+			return false;
+		memset(queue->slots + oldest % 4 * queue->ring.packet_words * 8 + sizeof(struct wire_packet),
+		       1, 16);
+		while (queue_read(queue))
+			continue;
 		return true;
+	}
 	case SABOTAGE_UNCOUNTED:
 		queue->written++;
 		return true;
 	default:
 		return true;
+	}
+}
+
+/* What befalls a ring that is made larger and smaller. */
+static void resize(struct queue *queue, struct random *random)
+{
+	enum ring_result result;
+
+	switch (random_below(random, 60)) {
+	case 0: /* anybody may store anything there */
+		queue_resize(queue, (uint32_t)random_next(random));
+		break;
+	case 1:
+	case 2:
+		queue_resize(queue, (uint32_t)(4 + random_below(random, queue->ring.window)));
+		break;
+	case 3:
+#ifdef QUEUE_FAKE
+		world.no_memory = random_below(random, 10) == 0;
+		result = ring_turn_locked(&queue->ring, 4711);
+		queue_turned(queue, result, world.no_memory, world.clock);
+#else
+		do
+			result = ring_turn(&queue->ring);
+		while (result == RING_MOVED);
+		queue_turned(queue, result, false, 0);
+#endif
+		break;
+	case 4:
+	case 5:
+		queue_punch(queue);
+		break;
+	default:
+		break;
 	}
 }
 
@@ -278,6 +322,8 @@ static void run(struct queue *queue, const struct queue_shape *shape, uint64_t s
 				if (!queue_read(queue))
 					break;
 		}
+		if (shape->packets > 4)
+			resize(queue, &random);
 		append(queue,
 		       (struct expected){ .seed = random_next(&random),
 					  .id = (uint16_t)(1 + random_below(&random, 4000)),
@@ -329,8 +375,9 @@ static void run_shape(const struct queue_shape *shape, struct random *random)
 		memcpy(sum.why, queue.why, sizeof(sum.why));
 		queue_free(&queue);
 	}
-	snprintf(name, sizeof(name), "%s, %u packets of %u%s", shape->overwrite ? "flight" : "stream",
-		 shape->packets, shape->packet_bytes, shape->near_wrap ? ", the tail wraps" : "");
+	snprintf(name, sizeof(name), "%s, %u packets of %u%s%s", shape->overwrite ? "flight" : "stream",
+		 shape->packets, shape->packet_bytes, shape->packets > 4 ? ", resized" : "",
+		 shape->near_wrap ? ", the tail wraps" : "");
 	report(name, &sum, seed);
 }
 
@@ -339,7 +386,7 @@ static void run_canaries(struct random *random)
 	for (enum sabotage kind = SABOTAGE_NONE + 1; kind < SABOTAGE_KINDS; kind++) {
 		const struct queue_shape shape = { .packet_bytes = 4096,
 						   .packets = 4,
-						   .overwrite = kind == SABOTAGE_ALIVE,
+						   .overwrite = kind == SABOTAGE_WHOLE,
 						   .locked = true };
 		unsigned found = 0, rounds = 20;
 		struct queue_shape here = shape;

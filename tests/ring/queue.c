@@ -45,7 +45,8 @@ void queue_init(struct queue *queue, const struct queue_shape *shape, uint64_t s
 	queue->copy = aligned_alloc(64, shape->packet_bytes);
 	queue->room = bytes / 16 + 1; /* of the smallest records */
 	queue->records = calloc(queue->room, sizeof(*queue->records));
-	if (queue->slots == MAP_FAILED || !queue->copy || !queue->records)
+	queue->holds = calloc(shape->packets, sizeof(*queue->holds));
+	if (queue->slots == MAP_FAILED || !queue->copy || !queue->records || !queue->holds)
 		harness_die("no memory");
 	fill_with_stale(queue->slots, bytes, seed);
 	queue->ring = (struct ring){
@@ -54,7 +55,7 @@ void queue_init(struct queue *queue, const struct queue_shape *shape, uint64_t s
 		.word_mask = bytes / 8 - 1,
 		.packet_mask = shape->packet_bytes / 8 - 1,
 		.packet_words = shape->packet_bytes / 8,
-		.packets = shape->packets,
+		.window = shape->packets,
 		.record_max = room < WIRE_LENGTH_MAX - 8 ? room : WIRE_LENGTH_MAX - 8,
 		.overwrite = shape->overwrite,
 		.locked = shape->locked,
@@ -63,18 +64,24 @@ void queue_init(struct queue *queue, const struct queue_shape *shape, uint64_t s
 		.cpu = shape->cpu,
 	};
 	queue->reader = queue->ring;
+	queue->size = shape->packets;
+	queue->control.size = shape->packets;
 	if (!shape->near_wrap)
 		return;
 	/* As if packet after packet had been written and read up to a few before the wrap. */
 	queue->position = position_mask + 1 - (3 + seed % 5) * queue->ring.packet_words;
 	queue->sequence = queue->position / queue->ring.packet_words - 1;
+	queue->lap = queue->sequence / shape->packets * shape->packets;
+	queue->lap_before = queue->lap - shape->packets;
+	for (uint64_t back = 0; back < shape->packets; back++)
+		queue->holds[(queue->sequence - back) % shape->packets] = queue->sequence - back + 1;
 	queue->consumed = queue->sequence; /* the reader stands at its end */
 	queue->begun = true;
 	queue->cursor = (struct ring_cursor){ .sequence = queue->sequence, .offset = shape->packet_bytes };
 	queue->control.tail = queue->position << WIRE_TAIL_COUNT_BITS;
 	queue->control.consumed = queue->consumed;
 	*(struct wire_packet *)(queue->slots + queue->sequence * queue->ring.packet_words % (bytes / 8) * 8) =
-		(struct wire_packet){ .sequence = queue->sequence };
+		(struct wire_packet){ .sequence = queue->sequence, .lap = shape->packets };
 }
 
 void queue_free(struct queue *queue)
@@ -82,6 +89,7 @@ void queue_free(struct queue *queue)
 	munmap(queue->slots, (queue->ring.word_mask + 1) * 8);
 	free(queue->copy);
 	free(queue->records);
+	free(queue->holds);
 }
 
 static void payload_fill(char *payload, uint64_t seed, uint32_t bytes)
@@ -113,26 +121,98 @@ static void push(struct queue *queue, struct expected expected)
 	queue->records[queue->written++ % queue->room] = expected;
 }
 
+static uint32_t slot_of_tail(const struct queue *queue)
+{
+	return (uint32_t)((queue->position - 1) / queue->ring.packet_words % queue->ring.window);
+}
+
+/* Where the next packet belongs. */
+static uint32_t next_slot(const struct queue *queue)
+{
+	const uint32_t next = queue->begun ? slot_of_tail(queue) + 1 : 0;
+
+	return next < queue->size ? next : 0;
+}
+
 /* Whether a packet can be opened behind the model's. */
 static bool can_open(const struct queue *queue, bool no_memory)
 {
-	const uint64_t next = queue->begun ? queue->sequence + 1 : 0;
-	const uint64_t slot = (queue->begun ? queue->sequence + 1 : 0) % queue->ring.packets;
+	const uint32_t slot = next_slot(queue);
 
-	if (!queue->ring.overwrite && next - queue->consumed >= queue->ring.packets)
+	if (!queue->ring.overwrite && queue->holds[slot] > queue->consumed)
 		return false;
-	return !no_memory || slot < queue->ring.backed;
+	return !no_memory || slot < queue->backed;
 }
 
 static void model_opens(struct queue *queue, uint64_t words, uint64_t now)
 {
-	const uint64_t packet_words = queue->ring.packet_words;
+	const uint64_t packet_words = queue->ring.packet_words, window = packet_words * queue->ring.window;
+	const uint32_t slot = next_slot(queue);
+	const uint64_t lap = queue->begun ? (queue->position - 1) / window + (slot == 0) : 0;
 
 	queue->sequence = queue->begun ? queue->sequence + 1 : 0;
-	queue->position = queue->sequence * packet_words + sizeof(struct wire_packet) / 8 + words;
+	queue->position = lap * window + slot * packet_words + sizeof(struct wire_packet) / 8 + words;
+	queue->holds[slot] = queue->sequence + 1;
+	if (slot == 0) {
+		queue->lap_before = queue->lap;
+		queue->lap = queue->sequence;
+	}
+	if (slot >= queue->backed)
+		queue->backed = slot + 1;
 	queue->base_time = now;
-	queue->in_packet = 1;
+	queue->in_packet = words != 0;
 	queue->begun = true;
+}
+
+void queue_resize(struct queue *queue, uint32_t slots)
+{
+	const uint64_t changes = (queue->control.size >> WIRE_RING_CHANGES_SHIFT) + 1;
+
+	queue->size = slots < 4 ? 4 : slots > queue->ring.window ? queue->ring.window : slots;
+	queue->backed = 0;
+	__atomic_store_n(&queue->control.size, changes << WIRE_RING_CHANGES_SHIFT | slots, __ATOMIC_RELEASE);
+}
+
+static void check_tail(struct queue *queue)
+{
+	if (queue->control.tail !=
+	    ((queue->position & position_mask) << WIRE_TAIL_COUNT_BITS | queue->in_packet))
+		wrong(queue, "the tail is %#llx after record %llu, and should be at word %#llx, %llu records",
+		      (unsigned long long)queue->control.tail, (unsigned long long)queue->written,
+		      (unsigned long long)(queue->position & position_mask),
+		      (unsigned long long)queue->in_packet);
+}
+
+void queue_turned(struct queue *queue, enum ring_result result, bool no_memory, uint64_t clock)
+{
+	const bool can = !queue->begun || can_open(queue, no_memory);
+
+	if (result != (can ? RING_DONE : RING_FULL))
+		wrong(queue, "a turn has come to %d where it %s", result, can ? "can be done" : "cannot");
+	if (queue->begun && clock && clock < queue->time_end)
+		queue->steps++;
+	if (!queue->begun || !can)
+		return;
+	model_opens(queue, 0, 0);
+	check_tail(queue);
+	if (!clock) /* the real one: believe what is there */
+		clock = ((struct wire_packet *)(queue->slots +
+						slot_of_tail(queue) * queue->ring.packet_words * 8))
+				->time_end;
+	if (clock > queue->time_end)
+		queue->time_end = clock;
+	queue->base_time = queue->time_end;
+}
+
+void queue_punch(struct queue *queue)
+{
+	const uint64_t bytes = queue->ring.packet_words * 8;
+
+	if (!queue->begun || slot_of_tail(queue) + 1 >= queue->size ||
+	    (!queue->ring.overwrite && queue->consumed < queue->lap))
+		return;
+	memset(queue->slots + queue->size * bytes, 0, (queue->ring.window - queue->size) * bytes);
+	memset(queue->holds + queue->size, 0, (queue->ring.window - queue->size) * sizeof(*queue->holds));
 }
 
 void queue_wrote(struct queue *queue, struct expected expected, enum ring_result result, bool no_memory,
@@ -186,12 +266,7 @@ void queue_wrote(struct queue *queue, struct expected expected, enum ring_result
 	}
 	queue->time_end = now;
 	push(queue, expected);
-	if (queue->control.tail !=
-	    ((queue->position & position_mask) << WIRE_TAIL_COUNT_BITS | queue->in_packet))
-		wrong(queue, "the tail is %#llx after record %llu, and should be at word %#llx, %llu records",
-		      (unsigned long long)queue->control.tail, (unsigned long long)queue->written,
-		      (unsigned long long)(queue->position & position_mask),
-		      (unsigned long long)queue->in_packet);
+	check_tail(queue);
 }
 
 /* Compare the record at `at` with what must be there. Return: its stride, 0 if it is wrong. */
@@ -274,8 +349,23 @@ static void check_header(struct queue *queue, const struct wire_packet *header, 
 	queue->read_in_packet = 0;
 }
 
+/* What a reader passes over must be gone, or be of a lap that was cut short, or of one before the last two. */
+static void check_skipped(struct queue *queue, uint64_t from, uint64_t to)
+{
+	for (uint32_t slot = 0; slot < queue->ring.window; slot++) {
+		const uint64_t sequence = queue->holds[slot] - 1;
+		const bool cut = sequence < queue->lap_before ||
+				 (sequence < queue->lap && queue->lap - queue->lap_before > queue->size);
+
+		if (queue->holds[slot] && sequence >= from && sequence < to && !cut)
+			wrong(queue, "packet %llu in slot %u was not read", (unsigned long long)sequence,
+			      slot);
+	}
+}
+
 bool queue_read(struct queue *queue)
 {
+	const uint64_t expected = queue->cursor.sequence;
 	struct ring_piece piece;
 	const int result = ring_copy(&queue->reader, &queue->cursor, queue->copy, &piece);
 	uint32_t at = piece.begin;
@@ -285,6 +375,7 @@ bool queue_read(struct queue *queue)
 			wrong(queue, "the reader finds the tail impossible (%d)", result);
 		return false;
 	}
+	check_skipped(queue, expected, piece.sequence);
 	if (piece.begin == sizeof(struct wire_packet))
 		check_header(queue, (struct wire_packet *)queue->copy, piece.sequence);
 	while (!queue->why[0] && piece.end - at >= 8) {

@@ -40,8 +40,13 @@ struct queue {
 	uint64_t discarded, overwritten;
 
 	/* the model */
-	uint64_t position; /* in words, not wrapped */
-	uint64_t sequence; /* of the open packet */
+	uint64_t position;   /* in words, not wrapped */
+	uint32_t size;	     /* slots in use */
+	uint32_t backed;     /* slots that are known to have memory */
+	uint64_t *holds;     /* of each slot: the sequence + 1 of the packet there, 0 if there is none */
+	uint64_t lap;	     /* sequence of the first packet of this lap ... */
+	uint64_t lap_before; /* ... and of the one before */
+	uint64_t sequence;   /* of the open packet */
 	uint64_t base_time, time_end, steps;
 	uint64_t in_packet;
 	uint64_t consumed;
@@ -56,7 +61,7 @@ struct queue {
 
 struct queue_shape {
 	uint32_t packet_bytes;
-	uint32_t packets;
+	uint32_t packets; /* the window's; all are in use at first */
 	bool overwrite;
 	bool locked;
 	bool near_wrap; /* the tail begins just before it wraps */
@@ -80,6 +85,15 @@ enum {
  */
 void queue_wrote(struct queue *queue, struct expected expected, enum ring_result result, bool no_memory,
 		 uint64_t clock, uint64_t before, uint64_t after);
+
+/*
+ * queue_resize - another number of slots from now on, as anybody may store it: out of bounds, too.
+ * queue_turned - ring_turn() has come back; otherwise as queue_wrote().
+ * queue_punch - give the memory of unused slots back, if that may be done now.
+ */
+void queue_resize(struct queue *queue, uint32_t slots);
+void queue_turned(struct queue *queue, enum ring_result result, bool no_memory, uint64_t clock);
+void queue_punch(struct queue *queue);
 
 /* queue_read - let the reader take one piece, and compare. Return: whether there was one. */
 bool queue_read(struct queue *queue);

@@ -36,6 +36,8 @@ enum situation {
 	SITUATION_OPEN_EXACT, /* the old packet has no rest */
 	SITUATION_FIRST,      /* nothing was ever written */
 	SITUATION_LAP,	      /* the new packet's slot has been used before */
+	SITUATION_SHORTER,    /* the lap ends early, since the ring has become smaller */
+	SITUATION_LONGER,     /* a slot that was not in use in the lap before */
 	SITUATION_FULL,
 	SITUATIONS
 };
@@ -49,6 +51,8 @@ static const char *const names[SITUATIONS] = {
 	[SITUATION_OPEN_EXACT] = "open behind a full packet",
 	[SITUATION_FIRST] = "the first record",
 	[SITUATION_LAP] = "open in a used slot",
+	[SITUATION_SHORTER] = "open at a lap's early end, which the next writer does not find there",
+	[SITUATION_LONGER] = "open in a slot that is new",
 	[SITUATION_FULL] = "discard",
 };
 
@@ -189,6 +193,19 @@ static void arrange(struct queue *queue, enum situation situation, struct random
 		append(queue, random_next(random), (uint32_t)(rest_of(queue) - 32));
 		inflight.length = (uint32_t)(rest_of(queue) + 1);
 		break;
+	case SITUATION_SHORTER: /* in the slot 5 of a second lap */
+	case SITUATION_LONGER:
+		queue_resize(queue, 6);
+		while (queue->lap == 0 ||
+		       queue->sequence < queue->lap + (situation == SITUATION_SHORTER ? 4 : 5)) {
+			append(queue, random_next(random), 3000);
+			while (!queue->ring.overwrite && queue_read(queue))
+				continue;
+		}
+		queue_resize(queue, situation == SITUATION_SHORTER ? 4 : 8);
+		append(queue, random_next(random), (uint32_t)(rest_of(queue) - 32));
+		inflight.length = (uint32_t)(rest_of(queue) + 1);
+		break;
 	case SITUATION_FULL:
 		while (queue->discarded == 0)
 			append(queue, random_next(random), 3000);
@@ -237,8 +254,9 @@ static bool die_after(struct queue *queue, unsigned steps, enum canary canary)
 static bool one(struct queue *queue, enum situation situation, bool overwrite, unsigned steps, uint64_t seed,
 		enum canary canary)
 {
+	const bool resized = situation == SITUATION_SHORTER || situation == SITUATION_LONGER;
 	const struct queue_shape shape = {
-		.packet_bytes = 4096, .packets = 4, .overwrite = overwrite, .locked = true
+		.packet_bytes = 4096, .packets = resized ? 8 : 4, .overwrite = overwrite, .locked = true
 	};
 	struct random random = { seed };
 	uint64_t tail;
@@ -254,6 +272,11 @@ static bool one(struct queue *queue, enum situation situation, bool overwrite, u
 		queue_wrote(queue, inflight, RING_DONE, false, world.clock, 0, 0);
 	else if (through && situation != SITUATION_FULL)
 		snprintf(queue->why, sizeof(queue->why), "the append came back and left nothing");
+	if (situation == SITUATION_SHORTER) { /* what it has left in slot 0 stays there */
+		queue_resize(queue, 8);
+		if (queue->control.tail == tail)
+			queue->holds[0] = 0;
+	}
 	for (unsigned n = 0; n < 12 && !queue->why[0]; n++) {
 		world.clock += random_below(&random, 8) == 0 ? UINT64_C(1) << 33 : 7;
 		append(queue, random_next(&random),
@@ -338,7 +361,9 @@ int main(int argc, char **argv)
 	waitpid(pid, NULL, 0);
 	dead_tid = (uint32_t)pid;
 	for (enum situation situation = 0; situation < SITUATIONS; situation++)
-		run_situation(situation, situation == SITUATION_OPEN || situation == SITUATION_FIRST,
+		run_situation(situation,
+			      situation == SITUATION_OPEN || situation == SITUATION_FIRST ||
+				      situation == SITUATION_SHORTER,
 			      &random);
 	run_situation(SITUATION_LAP, true, &random);
 	for (enum situation situation = 0; harness.is_long && situation < SITUATION_FULL; situation++)

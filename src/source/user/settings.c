@@ -17,6 +17,7 @@
 
 enum {
 	SETTINGS_BUFFER = 4 << 20,
+	SETTINGS_BUFFER_MAX = 64 << 20,
 	SETTINGS_PACKET = 64 << 10,
 	SETTINGS_KEEP = 16,
 	SETTINGS_KEEP_BYTES = 256 << 20,
@@ -93,6 +94,8 @@ static void take_line(struct settings *settings, const char *where, char *line)
 		add_rule(settings, '-', 0, value);
 	} else if (!strcmp(word, "buffer")) {
 		take_buffer(settings, where, value);
+	} else if (!strcmp(word, "buffer-max")) {
+		take_size(settings, where, value, 0, UINT64_C(16) << 30, &settings->session.buffer_max);
 	} else if (!strcmp(word, "session")) {
 		settings->off = !strcmp(value, "no");
 		if (!settings->off && strcmp(value, "yes") != 0)
@@ -192,13 +195,14 @@ static void take_globs(struct settings *settings, const char *globs)
 
 void settings_read(struct settings *settings)
 {
-	const char *globs, *buffer, *context;
+	const char *globs, *buffer, *buffer_max, *context;
 	char *file;
 
 	*settings = (struct settings){
 		.session = { .owner = WIRE_OWNER_PROGRAM,
 			     .mode = WIRE_MODE_FLIGHT,
 			     .buffer_bytes = SETTINGS_BUFFER,
+			     .buffer_max = SETTINGS_BUFFER_MAX,
 			     .packet_bytes = SETTINGS_PACKET,
 			     .string_max = WIRE_STRING_MAX },
 		.limits = { .count = SETTINGS_KEEP, .bytes = SETTINGS_KEEP_BYTES },
@@ -214,6 +218,10 @@ void settings_read(struct settings *settings)
 	buffer = secure_getenv("BURIN_BUFFER");
 	if (buffer)
 		take_buffer(settings, "BURIN_BUFFER", buffer);
+	buffer_max = secure_getenv("BURIN_BUFFER_MAX");
+	if (buffer_max)
+		take_size(settings, "BURIN_BUFFER_MAX", buffer_max, 0, UINT64_C(16) << 30,
+			  &settings->session.buffer_max);
 	context = secure_getenv("BURIN_CONTEXT");
 	if (context) {
 		settings->session.context = 0;
