@@ -50,7 +50,7 @@ static void change(unsigned count, unsigned names, bool silently)
 }
 
 static sem_t turn, done;
-static char given[16] = "renames";
+static char given[16];
 
 static void *renamed(void *data)
 {
@@ -68,15 +68,18 @@ static void *renamed(void *data)
 /* A thread is given its names by another one. */
 static int other(unsigned count)
 {
+	char own[16] = "";
 	pthread_t thread;
 
+	prctl(PR_GET_NAME, own, 0, 0, 0);
+	strcpy(given, own);
 	sem_init(&turn, 0, 0);
 	sem_init(&done, 0, 0);
 	pthread_create(&thread, NULL, renamed, &count);
-	here("renames");
+	here(own);
 	for (unsigned n = 0; n < count; n++) {
 		if (n) {
-			snprintf(given, sizeof(given), "given %u", n);
+			snprintf(given, sizeof(given), "given %u", n % 1000);
 			if (pthread_setname_np(thread, given) != 0)
 				return 1;
 		}
@@ -84,7 +87,7 @@ static int other(unsigned count)
 		sem_wait(&done);
 	}
 	pthread_join(thread, NULL);
-	here("renames");
+	here(own);
 	return 0;
 }
 
