@@ -90,7 +90,10 @@ static void keep(struct drain *drain, unsigned index, struct wire_packet *packet
 	if (sifted.count == 0)
 		return;
 	if (drain->chunks.last && is_names(drain, index))
-		output_fail(output, known_take(&drain->chunks.known, (char *)packet, &sifted, time), "names");
+		output_fail(
+			output,
+			known_take(&drain->chunks.known, (char *)packet, &sifted, time, drain->round_before),
+			"names");
 	output_records(output, index, packet, piece->sequence, &sifted, &intake->ledger);
 	if (!output->error)
 		intake_take(intake, piece, &sifted, sifted.count);
@@ -220,8 +223,8 @@ static int split(struct drain *drain)
 {
 	struct output next = { .directory = -1 };
 	struct restated restated;
-	int error =
-		known_restate(&drain->chunks.known, drain->session->geometry.names_packet_bytes, &restated);
+	int error = known_restate(&drain->chunks.known, drain->session->geometry.names_packet_bytes,
+				  drain->round_before, &restated);
 
 	if (!error)
 		error = make_next(drain, &next, &restated);
@@ -247,6 +250,8 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	*fullest = 0;
 	if (drain->output.error)
 		return drain->output.error;
+	drain->round_before = drain->round;
+	drain->round = ring_clock();
 	refresh_table(drain);
 	/* Names before the records and after them: if we are killed in between, few records are without. */
 	drain_ring(drain, session_names_index(drain->session));

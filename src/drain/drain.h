@@ -58,6 +58,9 @@ struct drain {
 	struct window window;
 	char *buffer; /* of the largest packet */
 	struct clock_pair begin;
+	uint64_t round; /* when the last round began, ticks */
+	uint64_t
+		round_before; /* and the one before: it took all that was there, so no record to come is earlier */
 	struct drain_totals totals;
 	bool *recorded; /* of each ring: whether it has records in any chunk */
 	bool attached;	/* to a session that belongs to its program */

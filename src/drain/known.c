@@ -10,13 +10,20 @@
 #include "ring/ring_deps.h"
 #include "wire/names.h"
 
+/* An announcement. */
+struct saying {
+	struct saying *former; /* of the same thread or process, from earlier on */
+	uint64_t since;	       /* from when on it holds */
+	uint64_t time;	       /* of the record */
+	uint32_t length;
+	char record[]; /* in the extended form, which needs nothing before it */
+};
+
 struct name {
 	uint32_t id;	 /* enum wire_name_id */
 	uint32_t number; /* of the thread or the process */
-	uint32_t length; /* of ->record */
 	bool ended;	 /* when it was last restated */
-	uint64_t time;
-	char *record; /* in the extended form, which needs nothing before it */
+	struct saying *last;
 };
 
 static int compare(const void *a, const void *b)
@@ -45,41 +52,65 @@ static struct name *entry_of(struct known *known, uint32_t id, uint32_t number)
 		free(name);
 		return NULL;
 	}
-	known->count++;
 	return name;
 }
 
-static int remember(struct known *known, const char *at, uint32_t length, const struct parsed *parsed)
+/* Forgets what no record to come can be as old as. */
+static void trim(struct known *known, const struct name *name, uint64_t from)
 {
-	const uint32_t payload = length - parsed->header, tid = parsed->tid;
+	struct saying *saying = name->last;
+
+	while (saying && saying->since > from)
+		saying = saying->former;
+	while (saying && saying->former) {
+		struct saying *gone = saying->former;
+
+		saying->former = gone->former;
+		free(gone);
+		known->count--;
+	}
+}
+
+static int remember(struct known *known, const char *at, uint32_t length, const struct parsed *parsed,
+		    uint64_t from)
+{
+	const uint32_t payload = length - parsed->header;
+	const char *content = at + parsed->header;
 	struct wire_extended header = {
 		.tag = WIRE_ID_EXTENDED,
 		.length = (uint16_t)(sizeof(header) + payload),
 		.id = parsed->id,
 		.time_low = (uint32_t)parsed->time,
 		.time_high = (uint32_t)(parsed->time >> 32),
-		.tid = tid,
+		.tid = parsed->tid,
 	};
-	const char *from = at + parsed->header;
-	uint32_t number = parsed->id == WIRE_NAME_PROCESS ? number_load32(from) : tid;
-	struct name *name = entry_of(known, parsed->id, number);
-	char *record;
+	const uint64_t since = number_load64(content + payload - WIRE_NAME_TAIL);
+	struct name *name = entry_of(known, parsed->id,
+				     parsed->id == WIRE_NAME_PROCESS ? number_load32(content) : parsed->tid);
+	struct saying *saying = malloc(sizeof(*saying) + header.length), **place;
 
-	if (!name)
+	if (!name || !saying) {
+		free(saying);
 		return -ENOMEM;
-	record = realloc(name->record, header.length);
-	if (!record)
-		return -ENOMEM;
-	memcpy(record, &header, sizeof(header));
-	memcpy(record + sizeof(header), from, payload);
-	name->record = record;
-	name->length = header.length;
-	name->time = parsed->time;
+	}
+	*saying = (struct saying){ .since = since ? since : parsed->time,
+				   .time = parsed->time,
+				   .length = header.length };
+	memcpy(saying->record, &header, sizeof(header));
+	memcpy(saying->record + sizeof(header), content, payload);
+	/* A copy may come after what was said later. */
+	for (place = &name->last; *place && (*place)->since > saying->since; place = &(*place)->former)
+		;
+	saying->former = *place;
+	*place = saying;
 	name->ended = false;
+	known->count++;
+	trim(known, name, from);
 	return 0;
 }
 
-int known_take(struct known *known, const char *packet, const struct sifted *sifted, uint64_t time)
+int known_take(struct known *known, const char *packet, const struct sifted *sifted, uint64_t time,
+	       uint64_t from)
 {
 	int error = 0;
 
@@ -91,16 +122,18 @@ int known_take(struct known *known, const char *packet, const struct sifted *sif
 			break;
 		/* In the extended form it must fit into a packet with no room to spare. */
 		if (length + 8 <= WIRE_PACKET_MIN - sizeof(struct wire_packet))
-			error = remember(known, packet + at, length, &parsed);
+			error = remember(known, packet + at, length, &parsed, from);
 		time = parsed.time;
 		at += wire_stride(length);
 	}
 	return error;
 }
 
-/* What is gathered while the tree is walked. */
+/* What is gathered while the tree is walked: first of all names, then of all that is said of those that stay. */
 struct gathering {
 	struct name **names;
+	uint32_t name_count;
+	const struct saying **sayings;
 	uint32_t count;
 };
 
@@ -109,23 +142,34 @@ static void gather(const void *node, VISIT which, void *data)
 	struct gathering *out = data;
 
 	if (which == postorder || which == leaf)
-		out->names[out->count++] = *(struct name *const *)node;
+		out->names[out->name_count++] = *(struct name *const *)node;
+}
+
+static void free_name(void *data)
+{
+	struct name *name = data;
+
+	while (name->last) {
+		struct saying *saying = name->last;
+
+		name->last = saying->former;
+		free(saying);
+	}
+	free(name);
 }
 
 static void forget(struct known *known, struct name *name)
 {
+	for (const struct saying *saying = name->last; saying; saying = saying->former)
+		known->count--;
 	tdelete(name, &known->tree, compare);
-	known->count--;
-	free(name->record);
-	free(name);
+	free_name(name);
 }
 
 /* Forgets those that had ended at the last time. */
-static void sweep(struct known *known, struct gathering *all)
+static void sweep(struct known *known, struct gathering *all, uint64_t from)
 {
-	uint32_t kept = 0;
-
-	for (uint32_t n = 0; n < all->count; n++) {
+	for (uint32_t n = 0; n < all->name_count; n++) {
 		struct name *name = all->names[n];
 
 		if (name->ended) {
@@ -133,14 +177,15 @@ static void sweep(struct known *known, struct gathering *all)
 			continue;
 		}
 		name->ended = ring_owner_is_dead(name->number);
-		all->names[kept++] = name;
+		trim(known, name, from);
+		for (const struct saying *saying = name->last; saying; saying = saying->former)
+			all->sayings[all->count++] = saying;
 	}
-	all->count = kept;
 }
 
 static int by_time(const void *a, const void *b)
 {
-	const struct name *const *one = a, *const *other = b;
+	const struct saying *const *one = a, *const *other = b;
 
 	return ((*one)->time > (*other)->time) - ((*one)->time < (*other)->time);
 }
@@ -151,37 +196,41 @@ static void pack(const struct gathering *all, uint32_t packet_bytes, struct rest
 	struct sifted *piece = NULL;
 
 	for (uint32_t n = 0; n < all->count; n++) {
-		const struct name *name = all->names[n];
+		const struct saying *saying = all->sayings[n];
 
-		if (!piece || packet_bytes - piece->end < wire_stride(name->length)) {
+		if (!piece || packet_bytes - piece->end < wire_stride(saying->length)) {
 			piece = &out->pieces[out->packets++];
 			*piece = (struct sifted){ .begin = sizeof(struct wire_packet),
 						  .end = sizeof(struct wire_packet),
-						  .first = name->time };
+						  .first = saying->time };
 		}
-		memcpy(out->memory + (size_t)(out->packets - 1) * packet_bytes + piece->end, name->record,
-		       name->length);
-		piece->content = piece->end + name->length;
-		piece->end += wire_stride(name->length);
-		piece->time = name->time;
+		memcpy(out->memory + (size_t)(out->packets - 1) * packet_bytes + piece->end, saying->record,
+		       saying->length);
+		piece->content = piece->end + saying->length;
+		piece->end += wire_stride(saying->length);
+		piece->time = saying->time;
 		piece->count++;
 	}
 	out->records = all->count;
 }
 
-int known_restate(struct known *known, uint32_t packet_bytes, struct restated *out)
+int known_restate(struct known *known, uint32_t packet_bytes, uint64_t from, struct restated *out)
 {
-	struct gathering all = { .names = calloc(known->count + 1, sizeof(*all.names)) };
+	struct gathering all = { .names = calloc(known->count + 1, sizeof(*all.names)),
+				 .sayings = calloc(known->count + 1, sizeof(*all.sayings)) };
 	uint64_t bytes = 0, packets;
 
 	*out = (struct restated){ 0 };
-	if (!all.names)
+	if (!all.names || !all.sayings) {
+		free(all.names);
+		free(all.sayings);
 		return -ENOMEM;
+	}
 	twalk_r(known->tree, gather, &all);
-	sweep(known, &all);
-	qsort(all.names, all.count, sizeof(*all.names), by_time);
+	sweep(known, &all, from);
+	qsort(all.sayings, all.count, sizeof(*all.sayings), by_time);
 	for (uint32_t n = 0; n < all.count; n++)
-		bytes += wire_stride(all.names[n]->length);
+		bytes += wire_stride(all.sayings[n]->length);
 	/* Of two packets in a row the second begins with what the first had no room for. */
 	packets = bytes / ((packet_bytes - sizeof(struct wire_packet)) / 2) + 1;
 	out->memory = calloc(packets, packet_bytes);
@@ -189,6 +238,7 @@ int known_restate(struct known *known, uint32_t packet_bytes, struct restated *o
 	if (out->memory && out->pieces)
 		pack(&all, packet_bytes, out);
 	free(all.names);
+	free(all.sayings);
 	return out->memory && out->pieces ? 0 : -ENOMEM;
 }
 
@@ -197,14 +247,6 @@ void restated_free(struct restated *restated)
 	free(restated->memory);
 	free(restated->pieces);
 	*restated = (struct restated){ 0 };
-}
-
-static void free_name(void *data)
-{
-	struct name *name = data;
-
-	free(name->record);
-	free(name);
 }
 
 void known_free(struct known *known)

@@ -33,6 +33,12 @@ static void put_u32(struct announcement *record, uint32_t value)
 	record->used += 4;
 }
 
+static void put_u64(struct announcement *record, uint64_t value)
+{
+	memcpy(record->buffer + record->used, &value, 8);
+	record->used += 8;
+}
+
 static void put_text(struct announcement *record, const char *text)
 {
 	size_t bytes = strlen(text);
@@ -44,13 +50,13 @@ static void put_text(struct announcement *record, const char *text)
 	record->used += bytes + 1;
 }
 
-/* One attempt. */
+/* One attempt. @self: the calling thread, which the lock names */
 static enum ring_result append(struct session *session, struct ring *ring, struct ring_record record,
-			       uint32_t tid)
+			       uint32_t self)
 {
 	enum ring_result result;
 
-	if (!lock_take(&ring->control->lock, tid))
+	if (!lock_take(&ring->control->lock, self))
 		return RING_BUSY;
 	result = session->geometry.mode == WIRE_MODE_FLIGHT ? names_append_cleaning(session, ring, record)
 							    : ring_append_extended(ring, record);
@@ -59,24 +65,24 @@ static enum ring_result append(struct session *session, struct ring *ring, struc
 }
 
 static enum ring_result announce(struct session *session, struct announcement *record, uint16_t id,
-				 uint32_t tid)
+				 uint32_t self, uint32_t tid, uint64_t since)
 {
 	struct ring *ring = session_ring_use(session, session_names_index(session));
 	const struct timespec pause = { .tv_nsec = 100000 }; /* whoever has the lock has been preempted */
 	enum ring_result result = RING_BUSY;
 	struct ring_record out;
 
-	memset(record->buffer + record->used, 0,
-	       WIRE_NAME_TAIL + 8); /* since, gone, and what fills up the last word */
-	record->used += WIRE_NAME_TAIL;
+	put_u64(record, since);
+	put_u64(record, 0); /* gone */
 	out = (struct ring_record){ record->buffer, (uint32_t)record->used - 8 };
+	put_u64(record, 0); /* fills up the last word */
 	ring_prepare(record->buffer, id, out.length, tid);
 	for (int tries = 0; result == RING_BUSY && tries < NAMES_TRIES; tries++) {
 		if (tries)
 			sched_yield();
 		if (tries % 16 == 15 && !ring_bury(ring))
 			nanosleep(&pause, NULL);
-		result = append(session, ring, out, tid);
+		result = append(session, ring, out, self);
 	}
 	return result;
 }
@@ -99,7 +105,7 @@ static void read_line(const char *path, char *text, size_t room)
 	text[got] = 0;
 }
 
-enum ring_result session_announce_process(struct session *session, uint32_t tid)
+enum ring_result session_announce_process(struct session *session, uint32_t self)
 {
 	struct announcement record = { .used = WIRE_HEADROOM };
 	char text[WIRE_NAME_TEXT_MAX + 1];
@@ -114,22 +120,24 @@ enum ring_result session_announce_process(struct session *session, uint32_t tid)
 	put_text(&record, text);
 	read_line("/proc/self/cmdline", text, sizeof(text));
 	put_text(&record, text);
-	result = announce(session, &record, WIRE_NAME_PROCESS, tid);
+	result = announce(session, &record, WIRE_NAME_PROCESS, self, self, 0);
 	errno = saved;
 	return result;
 }
 
-enum ring_result session_announce_thread(struct session *session, uint32_t tid)
+enum ring_result session_announce_thread(struct session *session, uint32_t self, uint32_t tid,
+					 const char *name, uint64_t since)
 {
 	struct announcement record = { .used = WIRE_HEADROOM };
-	char name[16] = "";
+	char own[16] = "";
 	int saved = errno;
 	enum ring_result result;
 
 	put_u32(&record, (uint32_t)getpid());
-	prctl(PR_GET_NAME, name, 0, 0, 0);
-	put_text(&record, name);
-	result = announce(session, &record, WIRE_NAME_THREAD, tid);
+	if (!name)
+		prctl(PR_GET_NAME, own, 0, 0, 0);
+	put_text(&record, name ? name : own);
+	result = announce(session, &record, WIRE_NAME_THREAD, self, tid, since);
 	errno = saved;
 	return result;
 }

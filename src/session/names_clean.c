@@ -13,6 +13,9 @@
  *   A copy is never longer than its original: all records are in the extended form, and have the fields that only
  *   copies need.
  *   After N cleanings the ring is full of what is needed.
+ *
+ * A thread that has been announced again, since its name has changed or since its number has been used again, is
+ * needed under its former name as long as the rings hold records from then: as one that is gone.
  */
 #include <errno.h>
 #include <string.h>
@@ -135,16 +138,79 @@ static bool ring_span(struct session *session, unsigned index, struct span *span
 	return true;
 }
 
+/* The thread or process that is announced. */
+static uint32_t number_of(const struct name *name)
+{
+	return name->id == WIRE_NAME_PROCESS ? number_load32(name->payload) : name->tid;
+}
+
 /*
- * Whether what is announced is still needed: it lives, or there may be records from its time. Notes when it was found
- * to be gone.
+ * Who has been announced again: a table by number, filled anew for each packet, so that one walk along the ring serves
+ * all of its names. Of several announcements in one packet the last counts, and the others end with it, if not before.
+ * Written by who holds the ring's lock; should somebody have broken that, times may be wrong, no more.
+ */
+static struct heir {
+	uint32_t number;
+	uint16_t id;	/* 0: a free place */
+	uint64_t since; /* of the last announcement in the packet */
+	uint64_t until; /* the next one; 0: there is none */
+} heirs[1024];
+
+enum {
+	HEIRS = sizeof(heirs) / sizeof(heirs[0]),
+	HEIRS_MAX = HEIRS / 2, /* who comes then counts as not announced again */
+};
+
+/* The place of a thread or process, or the free one where it would be. */
+static struct heir *heir_of(const struct name *name)
+{
+	const uint32_t number = number_of(name);
+	uint32_t at = number * 2654435761u % HEIRS;
+
+	for (unsigned n = 1; n < HEIRS && heirs[at].id != 0; n++, at = (at + 1) % HEIRS)
+		if (heirs[at].number == number && heirs[at].id == name->id)
+			break;
+	return &heirs[at];
+}
+
+static void find_heirs(const struct ring *ring, const struct tail *tail, uint64_t cleaned)
+{
+	struct walk walk = walk_packet(ring, tail, cleaned);
+	unsigned count = 0;
+	struct name name;
+
+	memset(heirs, 0, sizeof(heirs));
+	while (count < HEIRS_MAX && walk_next(&walk, &name)) {
+		struct heir *heir = heir_of(&name);
+
+		count += heir->id == 0;
+		if (heir->id == 0 || heir->since < name.since)
+			*heir = (struct heir){ number_of(&name), name.id, name.since, 0 };
+	}
+	for (uint32_t n = 0; n < ring->packets && cleaned + n <= tail->sequence; n++) {
+		walk = walk_packet(ring, tail, cleaned + n);
+		while (walk_next(&walk, &name)) {
+			struct heir *heir = heir_of(&name);
+
+			if (heir->id != 0 && name.since > heir->since &&
+			    (heir->until == 0 || name.since < heir->until))
+				heir->until = name.since;
+		}
+	}
+}
+
+/*
+ * Whether what is announced is still needed: it lives under that name, or there may be records from its time. Notes
+ * until when it did.
  */
 static bool is_needed(struct session *session, struct name *name)
 {
-	uint32_t who = name->id == WIRE_NAME_PROCESS ? number_load32(name->payload) : name->tid;
+	const struct heir *heir = heir_of(name);
 	struct span span;
 
-	if (name->gone == 0 && !ring_owner_is_dead(who))
+	if (name->gone == 0 && heir->id != 0)
+		name->gone = name->since < heir->since ? heir->since : heir->until;
+	if (name->gone == 0 && !ring_owner_is_dead(number_of(name)))
 		return true;
 	if (name->gone == 0)
 		name->gone = ring_clock();
@@ -199,6 +265,7 @@ static enum ring_result clean(struct session *session, struct ring *ring)
 	enum ring_result result = RING_DONE;
 	struct name name;
 
+	find_heirs(ring, &tail, consumed);
 	__atomic_store_n(&control->cleaning, consumed + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* before the first copy, should we die */
 	while (result == RING_DONE && walk_next(&walk, &name))

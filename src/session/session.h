@@ -220,12 +220,17 @@ uint32_t session_event_count(const struct session *session);
 
 /*
  * session_announce_process, session_announce_thread - write a names record.
+ * @self: the calling thread
+ * @tid: the thread that is announced
+ * @name: its name; NULL: that of the calling thread
+ * @since: when it got that name, ticks; 0: now
  *
  * Context: any thread, signal handlers.
  * Return: RING_DONE; RING_BUSY: try again later; RING_FULL: the same if the session is a recorder's, who makes
  * room; in a program's own, its name is lost.
  */
-enum ring_result session_announce_process(struct session *session, uint32_t tid);
-enum ring_result session_announce_thread(struct session *session, uint32_t tid);
+enum ring_result session_announce_process(struct session *session, uint32_t self);
+enum ring_result session_announce_thread(struct session *session, uint32_t self, uint32_t tid,
+					 const char *name, uint64_t since);
 
 #endif

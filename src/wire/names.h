@@ -14,10 +14,11 @@ enum wire_name_id {
 };
 
 /*
- * Both end with u64 since, u64 gone. In flight mode, when the ring is full, writers copy what is still needed of its
- * oldest packet to its end: `since` is then the original's time (0: the record's own). `gone` is when it was first
- * found that the process or thread does not exist any more (0: it did). They are in every record, so that a copy is
- * no longer than its original.
+ * Both end with u64 since, u64 gone. `since` is from when on it holds (0: the record's own time): a thread that has
+ * been given another name announces it before its next record, with the time of the change. In flight mode, when
+ * the ring is full, writers copy what is still needed of its oldest packet to its end: `since` is then the
+ * original's. `gone` is until when it held, or when it was first found that the process or thread does not exist any
+ * more (0: it did). They are in every record, so that a copy is no longer than its original.
  */
 enum {
 	WIRE_NAME_TAIL = 16,	  /* bytes of both */

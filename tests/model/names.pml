@@ -28,7 +28,8 @@
  *   One name per thread: `uid`.
  *   A look at tail and sequence is one step, and the position does not wrap: snapshot.pml has both.
  *   The holder's scan of the ring is one step: nobody stores into it meanwhile.
- *   Who is needed ends at any moment (a thread died, and its records have left the rings); nobody becomes needed again.
+ *   Who is needed ends at any moment (a thread died, or was announced anew, and its records from
+ *   before have left the rings); nobody becomes needed again.
  *
  *   named   what was announced before the snapshot began, and is needed until it ends, is in it
  *   exact   what it holds are records that were committed in that packet

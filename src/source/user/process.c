@@ -195,9 +195,17 @@ static void leave(void)
 		unlink(session_path);
 }
 
+/* quick_exit calls what was registered last first: so this comes last. Then it calls an _exit that is not ours. */
+static void leave_quickly(void)
+{
+	if (!user_thread.in_vfork)
+		leave();
+}
+
 static __attribute__((constructor(101))) void watch_fork(void)
 {
 	pthread_atfork(NULL, note_fork, enter_after_fork);
+	at_quick_exit(leave_quickly);
 }
 
 static __attribute__((destructor(101))) void leave_at_exit(void)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "ring/lock.h"
+#include "ring/ring_deps.h"
 #include "source/user/thread.h"
 
 enum {
@@ -36,7 +37,7 @@ static enum ring_result announce(uint32_t tid)
 	if (result != RING_DONE)
 		return result;
 	__atomic_store_n(&announced_pid, pid, __ATOMIC_RELAXED);
-	return session_announce_thread(&user_session, tid);
+	return session_announce_thread(&user_session, tid, tid, NULL, user_thread.renamed);
 }
 
 /* A thread that died in a locked ring may have had our id. We hold no lock yet, so what bears our id is not
@@ -60,13 +61,15 @@ uint32_t user_thread_enter(void)
 		disown_locks(tid);
 	if (user_thread.in_vfork) {
 		if (!user_thread.vfork_known)
-			user_thread.vfork_known = session_announce_process(&user_session, tid) == RING_DONE &&
-						  session_announce_thread(&user_session, tid) == RING_DONE;
+			user_thread.vfork_known =
+				session_announce_process(&user_session, tid) == RING_DONE &&
+				session_announce_thread(&user_session, tid, tid, NULL, 0) == RING_DONE;
 		return tid;
 	}
 	result = announce(tid);
 	if (result == RING_DONE) {
 		user_thread.refusals = 0;
+		user_thread.renamed = 0;
 		user_thread.tid = tid;
 	} else if (++user_thread.refusals >= THREAD_REFUSALS_MAX ||
 		   (result == RING_FULL && user_session.geometry.mode == WIRE_MODE_FLIGHT)) {
@@ -75,6 +78,28 @@ uint32_t user_thread_enter(void)
 		user_thread.tid = tid;
 	}
 	return tid;
+}
+
+void user_thread_renamed(void)
+{
+	user_thread.vfork_known = false;
+	if (!user_thread.tid) /* it is still to be announced anyway */
+		return;
+	user_thread.renamed = ring_clock();
+	user_thread.tid = 0;
+}
+
+void user_thread_rename(uint32_t tid, const char *name)
+{
+	const uint32_t self = (uint32_t)syscall(SYS_gettid);
+
+	/* As long as nobody has been announced, nobody has recorded. */
+	if (!user_session.base || __atomic_load_n(&announced_pid, __ATOMIC_RELAXED) != (uint32_t)getpid())
+		return;
+	if (!user_thread.disowned)
+		disown_locks(self);
+	if (session_announce_thread(&user_session, self, tid, name, 0) != RING_DONE)
+		ring_lose(&user_session.rings[session_names_index(&user_session)], WIRE_LOST_FULL);
 }
 
 static void forget_thread(void)

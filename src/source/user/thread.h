@@ -15,10 +15,11 @@ struct user_thread {
 	uint32_t tid;		     /* 0: must be looked up and announced before the next record */
 	uint32_t self_tid, self_pid; /* for filters, which a thread may meet long before it records; 0: to be
 					asked */
-	uint32_t refusals;	     /* how often in a row the announcement could not be written */
-	bool disowned;	  /* locks that bear this thread's id from before it had it have been freed */
-	bool in_vfork;	  /* this thread's memory is lent to a vfork child, which is who runs ... */
-	bool vfork_known; /* ... and has announced itself */
+	uint64_t renamed;  /* when it got the name that is to be announced; 0: nobody knows, or cares */
+	uint32_t refusals; /* how often in a row the announcement could not be written */
+	bool disowned;	   /* locks that bear this thread's id from before it had it have been freed */
+	bool in_vfork;	   /* this thread's memory is lent to a vfork child, which is who runs ... */
+	bool vfork_known;  /* ... and has announced itself */
 	struct user_context vfork_context; /* the parent's meanwhile */
 };
 
@@ -34,5 +35,13 @@ extern struct session user_session;
  * Context: any thread, signal handlers.
  */
 uint32_t user_thread_enter(void);
+
+/*
+ * user_thread_renamed - the calling thread has another name; it is told before its next record.
+ * user_thread_rename - another thread of this process has; it is told at once.
+ * Context: any thread, signal handlers.
+ */
+void user_thread_renamed(void);
+void user_thread_rename(uint32_t tid, const char *name);
 
 #endif
