@@ -89,6 +89,19 @@ int unwind_registers_from_perf(struct unwind_registers *registers, uint64_t abi,
 	return 0;
 }
 
+/*
+ * What lies below the stack pointer is in no copy. But there a rule points to only in a function's end, which popped the
+ * register already without saying so: the caller's value is in it again.
+ */
+static int load_saved(const struct walk *walk, unsigned number, uint64_t address, uint64_t *value)
+{
+	if (address < walk->now.value[UNWIND_STACK] && number < UNWIND_GENERAL && known(&walk->now, number)) {
+		*value = walk->now.value[number];
+		return 0;
+	}
+	return unwind_load(&walk->stack, address, 8, value);
+}
+
 /* A caller's register. Return: 0; -ENOENT: it is lost; -EFAULT: beyond the copy of the stack; -EINVAL: no sound rule. */
 static int recover(const struct walk *walk, const struct unwind_table *table, const struct unwind_rule *rule,
 		   uint64_t cfa, uint64_t *value)
@@ -97,7 +110,7 @@ static int recover(const struct walk *walk, const struct unwind_table *table, co
 
 	switch (rule->how) {
 	case UNWIND_AT:
-		return unwind_load(&walk->stack, cfa + (uint64_t)rule->offset, 8, value);
+		return load_saved(walk, rule->number, cfa + (uint64_t)rule->offset, value);
 	case UNWIND_VALUE:
 		*value = cfa + (uint64_t)rule->offset;
 		return 0;
@@ -139,7 +152,8 @@ static int frame_address(const struct walk *walk, const struct unwind_table *tab
 static int step(struct walk *walk, const struct unwind_table *table, const struct unwind_row *row)
 {
 	struct unwind_registers caller = walk->now;
-	bool returns = known(&walk->now, UNWIND_RETURN); /* in a register, as leaves of aarch64 do */
+	bool returns =
+		UNWIND_RETURN < UNWIND_GENERAL && known(&walk->now, UNWIND_RETURN); /* leaves of aarch64 */
 	uint64_t cfa;
 	int error = frame_address(walk, table, row, &cfa);
 
@@ -336,6 +350,10 @@ unsigned unwind_frames(const struct unwind_sample *sample, unwind_lookup *lookup
 		.max = max,
 	};
 
+	if (UNWIND_RETURN >= UNWIND_GENERAL) { /* in expressions, its number means the program counter */
+		walk.now.value[UNWIND_RETURN] = walk.now.pc;
+		walk.now.known |= UINT64_C(1) << UNWIND_RETURN;
+	}
 	*cut = walk_stack(&walk);
 	if (*cut != WIRE_CUT_NONE && walk.count && walk.count < max)
 		*cut = splice(&walk, *cut);
