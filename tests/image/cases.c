@@ -11,11 +11,12 @@
 #define SHAPE	 __attribute__((noinline, noipa))
 #define BEHIND() __asm__ volatile("" ::: "memory")
 
-void *case_returns[8];
+void *case_return;
 
-/* Two functions that no table knows: as a compiler at run time, or somebody by hand, writes them. */
+/* Functions that no table knows: as a compiler at run time, or somebody by hand, writes them. */
 void through_record(reached then);
 void through_bare(reached then);
+void through_misled(reached then);
 __asm__(".pushsection .text\n"
 	".type through_record, @function\n"
 	"through_record:\n"
@@ -34,6 +35,15 @@ __asm__(".pushsection .text\n"
 	"	add $40, %rsp\n"
 	"	ret\n"
 	".size through_bare, . - through_bare\n"
+	".skip 64, 0x90\n"
+	".type through_misled, @function\n"
+	"through_misled:\n"
+	"	push %rbp\n"
+	"	mov $1, %ebp\n"
+	"	call *%rdi\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	".size through_misled, . - through_misled\n"
 	".skip 64, 0x90\n"
 	".popsection\n");
 
@@ -131,14 +141,32 @@ SHAPE void case_thread(reached then)
 
 SHAPE void case_record(reached then)
 {
-	case_returns[0] = __builtin_return_address(0);
+	case_return = __builtin_return_address(0);
 	through_record(then);
 	BEHIND();
 }
 
-SHAPE void case_bare(reached then)
+SHAPE __attribute__((optimize("no-omit-frame-pointer"))) void case_bare(reached then)
 {
-	case_returns[0] = __builtin_return_address(0);
+	case_return = __builtin_return_address(0);
 	through_bare(then);
+	BEHIND();
+}
+
+SHAPE void case_misled(reached then)
+{
+	through_misled(then);
+	BEHIND();
+}
+
+SHAPE __attribute__((optimize("no-omit-frame-pointer"))) void case_framed(unsigned frames, reached then)
+{
+	char space[200];
+
+	__asm__ volatile("" : : "r"(space) : "memory");
+	if (frames > 1)
+		case_framed(frames - 1, then);
+	else
+		then();
 	BEHIND();
 }

@@ -223,24 +223,45 @@ static void frame_record(void **state)
 	(void)state;
 	case_record(here);
 	assert_int_equal(seen.cut, WIRE_CUT_NONE);
-	assert_true(has((uint64_t)case_returns[0] - 1));
+	assert_true(has((uint64_t)case_return - 1));
 	assert_true(seen.count > 4);
 }
 
-/* One that keeps none: the tables do not lead beyond, and nothing is made up. */
+/* One that keeps none: its caller's record is the next, so the caller is missed, and all beyond is found. */
 static void no_record(void **state)
 {
-	uint64_t alone[FRAMES_MAX];
-	unsigned count;
-
 	(void)state;
 	case_bare(here);
-	count = seen.count;
-	memcpy(alone, seen.places, sizeof(alone));
-	if (seen.cut == WIRE_CUT_TABLES)
-		assert_true(count >= 2);
-	for (unsigned n = 0; n < count; n++)
-		assert_non_null(process_mapping(&self, alone[n]));
+	assert_int_equal(seen.cut, WIRE_CUT_NONE);
+	assert_int_equal(seen.places[2], (uint64_t)case_return - 1);
+	assert_true(seen.count > 4);
+}
+
+/* Where the frame pointer is something else, nothing is made up. */
+static void misled(void **state)
+{
+	(void)state;
+	seen.with_chain = 1;
+	case_misled(here);
+	assert_int_equal(seen.cut, WIRE_CUT_TABLES);
+	assert_int_equal(seen.count, 2);
+}
+
+/* The copy ends after some seventy frames, the kernel's chain does not: all 120 are found, and more. */
+static void chain_goes_on(void **state)
+{
+	unsigned alone;
+
+	(void)state;
+	case_framed(120, here);
+	alone = seen.count;
+	assert_int_equal(seen.cut, WIRE_CUT_STACK);
+	assert_true(alone > 50 && alone < 100);
+	seen.with_chain = 1;
+	case_framed(120, here);
+	assert_true(seen.count > 120);
+	for (unsigned n = 1; n < 122; n++)
+		assert_int_equal(seen.places[n], (uint64_t)seen.from[n] - 1);
 }
 
 static void too_deep(void **state)
@@ -500,6 +521,8 @@ int main(void)
 		cmocka_unit_test_setup(exceptions, begin),
 		cmocka_unit_test_setup(frame_record, begin),
 		cmocka_unit_test_setup(no_record, begin),
+		cmocka_unit_test_setup(misled, begin),
+		cmocka_unit_test_setup(chain_goes_on, begin),
 		cmocka_unit_test_setup(too_deep, begin),
 		cmocka_unit_test_setup(copy_ends, begin),
 		cmocka_unit_test_setup(nowhere, begin),
