@@ -442,22 +442,24 @@ static int evaluate(const unsigned char *code, size_t bytes, uint64_t *value)
 			       value);
 }
 
-#define EVALUATES(expected, ...)                                           \
-	do {                                                               \
-		const unsigned char code[] = { __VA_ARGS__ };              \
-		uint64_t value = ~(uint64_t)(expected);                    \
-                                                                           \
-		assert_int_equal(evaluate(code, sizeof(code), &value), 0); \
-		assert_int_equal(value, expected);                         \
-	} while (0)
+static void evaluates(uint64_t expected, const unsigned char *code, size_t bytes)
+{
+	uint64_t value = ~expected;
 
-#define REFUSES(error, ...)                                                    \
-	do {                                                                   \
-		const unsigned char code[] = { __VA_ARGS__ };                  \
-		uint64_t value;                                                \
-                                                                               \
-		assert_int_equal(evaluate(code, sizeof(code), &value), error); \
-	} while (0)
+	assert_int_equal(evaluate(code, bytes, &value), 0);
+	assert_int_equal(value, expected);
+}
+
+static void refuses(int error, const unsigned char *code, size_t bytes)
+{
+	uint64_t value;
+
+	assert_int_equal(evaluate(code, bytes, &value), error);
+}
+
+#define CODE(...)		 ((const unsigned char[]){ __VA_ARGS__ })
+#define EVALUATES(expected, ...) evaluates(expected, CODE(__VA_ARGS__), sizeof(CODE(__VA_ARGS__)))
+#define REFUSES(error, ...)	 refuses(error, CODE(__VA_ARGS__), sizeof(CODE(__VA_ARGS__)))
 
 static void expressions(void **state)
 {
