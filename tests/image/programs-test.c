@@ -4,7 +4,7 @@
  * compared with what libdwfl finds, and how long both take.
  *
  *	programs-test [BUILD [long]]
- *	programs-test --measure COMMAND...	figures of one program
+ *	programs-test --measure BYTES COMMAND...	figures of one program, with so many bytes of stack, at most 65536
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,6 +32,7 @@
 enum {
 	FRAMES_MAX = 1024,
 	COPY = 16 << 10,
+	COPY_MAX = 64 << 10,
 	STACKS = 200,
 	REPEATS = 100, /* of a stack, to measure */
 };
@@ -54,18 +55,18 @@ static double now_ns(void)
 struct stack {
 	struct user_regs_struct user;
 	struct unwind_registers registers;
-	unsigned char bytes[COPY];
+	unsigned char bytes[COPY_MAX];
 	size_t count;
 	uint64_t chain[127];
 	unsigned chain_count;
 };
 
-static int take_stack(const struct process *process, pid_t thread, struct stack *stack)
+static int take_stack(const struct process *process, pid_t thread, size_t max, struct stack *stack)
 {
 	if (ptrace(PTRACE_GETREGS, thread, NULL, &stack->user))
 		return -errno;
 	process_registers(&stack->user, &stack->registers);
-	stack->count = process_stack(process, stack->user.rsp, stack->bytes, COPY);
+	stack->count = process_stack(process, stack->user.rsp, stack->bytes, max);
 	stack->chain_count = process_chain(thread, &stack->user, stack->chain, 127);
 	return 0;
 }
@@ -138,7 +139,7 @@ static int stopped(pid_t pid)
 }
 
 /* Stops a program every millisecond or so. Its code may change while it starts: that is looked at anew, a few times. */
-static void sample_program(char *const *command, unsigned repeats, struct found *found)
+static void sample_program(char *const *command, size_t copy, unsigned repeats, struct found *found)
 {
 	static struct stack stack;
 	struct process process = { .count = 0 };
@@ -158,7 +159,7 @@ static void sample_program(char *const *command, unsigned repeats, struct found 
 			foreign = foreign_open(pid);
 			assert_non_null(foreign);
 		}
-		assert_int_equal(take_stack(&process, pid, &stack), 0);
+		assert_int_equal(take_stack(&process, pid, copy, &stack), 0);
 		compare(&process, foreign, &stack, repeats, found);
 		ptrace(PTRACE_CONT, pid, NULL, NULL);
 		usleep(1000);
@@ -191,7 +192,7 @@ static void check_program(const char *name, char *const *command)
 {
 	struct found found = { .stacks = 0 };
 
-	sample_program(command, 1, &found);
+	sample_program(command, COPY, 1, &found);
 	show(name, &found);
 	assert_int_equal(found.stacks, STACKS);
 	assert_true(found.complete * 100 >= found.stacks * 95);
@@ -361,7 +362,7 @@ static void each_instruction(void **state)
 		was = caller;
 		if (!caller)
 			continue;
-		assert_int_equal(take_stack(&process, pid, &stack), 0);
+		assert_int_equal(take_stack(&process, pid, COPY, &stack), 0);
 		compare(&process, foreign, &stack, 0, &found);
 		with_caller += (unsigned)has_caller(&process, &stack, caller);
 		mapping = process_mapping(&process, stack.user.rip);
@@ -379,11 +380,11 @@ static void each_instruction(void **state)
 	assert_int_equal(with_caller, found.stacks);
 }
 
-static int measure(char *const *command)
+static int measure(size_t copy, char *const *command)
 {
 	struct found found = { .stacks = 0 };
 
-	sample_program(command, REPEATS, &found);
+	sample_program(command, copy < COPY_MAX ? copy : COPY_MAX, REPEATS, &found);
 	show(command[0], &found);
 	return 0;
 }
@@ -399,7 +400,7 @@ int main(int argc, char **argv)
 	};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (argc > 2 && !strcmp(argv[1], "--measure"))
-		return measure(argv + 2);
+	if (argc > 3 && !strcmp(argv[1], "--measure"))
+		return measure(strtoul(argv[2], NULL, 10), argv + 3);
 	return cmocka_run_group_tests_name("programs", tests, NULL, NULL);
 }
