@@ -148,40 +148,51 @@ static int frame_address(const struct walk *walk, const struct unwind_table *tab
 	}
 }
 
-/* Go to the caller by a row. Return: 0; else as recover() of the return address; the walk is where it was then. */
+static void set_register(struct unwind_registers *registers, unsigned number, uint64_t value)
+{
+	registers->value[number] = value;
+	registers->known |= UINT64_C(1) << number;
+}
+
+/*
+ * Go to the caller by a row. All rules are about the registers as they are, so none is changed before the last was read.
+ * Return: 0; else as recover() of the return address; the walk is where it was then.
+ */
 static int step(struct walk *walk, const struct unwind_table *table, const struct unwind_row *row)
 {
-	struct unwind_registers caller = walk->now;
-	bool returns =
-		UNWIND_RETURN < UNWIND_GENERAL && known(&walk->now, UNWIND_RETURN); /* leaves of aarch64 */
-	uint64_t cfa;
+	struct unwind_registers *now = &walk->now;
+	const uint64_t reached = now->value[UNWIND_STACK];
+	uint64_t values[UNWIND_RULES], lost = 0, stack, cfa;
+	bool returns = UNWIND_RETURN < UNWIND_GENERAL && known(now, UNWIND_RETURN); /* leaves of aarch64 */
 	int error = frame_address(walk, table, row, &cfa);
 
 	if (error)
 		return error;
-	caller.value[UNWIND_STACK] = cfa;
-	caller.known |= UINT64_C(1) << UNWIND_STACK;
+	stack = cfa;
 	for (unsigned n = 0; n < row->count; n++) {
 		const unsigned number = row->rules[n].number;
 
-		error = recover(walk, table, &row->rules[n], cfa, &caller.value[number]);
-		if (number == UNWIND_RETURN) {
-			if (error)
-				return error;
-			returns = true;
-		}
+		error = recover(walk, table, &row->rules[n], cfa, &values[n]);
+		if (error && number == UNWIND_RETURN)
+			return error;
 		if (error)
-			caller.known &= ~(UINT64_C(1) << number);
-		else if (number < UNWIND_GENERAL)
-			caller.known |= UINT64_C(1) << number;
+			lost |= UINT64_C(1) << number;
+		else if (number == UNWIND_STACK)
+			stack = values[n];
+		returns |= number == UNWIND_RETURN;
 	}
 	if (!returns)
 		return -EINVAL;
-	caller.pc = plain_address(caller.value[UNWIND_RETURN]);
-	if (!row->signal && (caller.value[UNWIND_STACK] < walk->now.value[UNWIND_STACK] ||
-			     (caller.value[UNWIND_STACK] == walk->now.value[UNWIND_STACK] && !walk->exact)))
-		return -EINVAL; /* a frame lies further out than those that it called, or we would go round for ever */
-	walk->now = caller;
+	/* a frame lies further out than those that it called, or we would go round for ever */
+	if (!row->signal && (stack < reached || (stack == reached && !walk->exact)))
+		return -EINVAL;
+	set_register(now, UNWIND_STACK, cfa);
+	for (unsigned n = 0; n < row->count; n++) {
+		if (!(lost >> row->rules[n].number & 1))
+			set_register(now, row->rules[n].number, values[n]);
+	}
+	now->known &= ~lost;
+	now->pc = plain_address(now->value[UNWIND_RETURN]);
 	walk->exact = row->signal;
 	return 0;
 }

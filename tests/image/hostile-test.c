@@ -296,6 +296,8 @@ static void try_image(const struct sound *sound, unsigned stacks, struct tally *
 		tally->opened++;
 		if (unwind_table_open(&imagined.table, &image) == 0)
 			tally->tables++;
+		if (image.fd >= 0 && ftruncate(image.fd, 0)) /* files may shrink at any time */
+			abort();
 		image_close(&image);
 	}
 	free(bytes);

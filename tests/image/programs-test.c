@@ -209,6 +209,8 @@ static void python(void **state)
 	char *const command[] = { (char *)"/usr/bin/python3", (char *)"-c", (char *)program, NULL };
 
 	(void)state;
+	if (access(command[0], X_OK))
+		skip();
 	check_program("python3", command);
 }
 
