@@ -9,7 +9,7 @@
 #include "image/unwind_row.h"
 
 enum {
-	STACK_FAR = 64 << 20, /* bytes that a frame record beyond the copy may be away from it */
+	STACK_FAR = 64 << 20, /* bytes between two frames beyond which they are of no stack */
 };
 
 /* Code without tables is trusted to have left a frame record: the caller's frame pointer and the return address. */
@@ -211,6 +211,12 @@ static struct unwind_table *look_up(const struct walk *walk, uint64_t place, uin
 	return walk->lookup(walk->context, place, bias, why);
 }
 
+/* Whether there may be a frame record of a frame that begins at @from, or of one further out. */
+static bool is_outward(uint64_t record, uint64_t from)
+{
+	return record % 8 == 0 && record >= from && record - from <= STACK_FAR;
+}
+
 /*
  * Go to the caller of code without tables, if the frame pointer leads outwards and to code. A frame pointer of 0 is the
  * outermost frame's, as the ABI has it; but in the innermost it is likelier a register like any other.
@@ -228,7 +234,7 @@ static int step_trusting(struct walk *walk)
 		return -EINVAL;
 	if (frame == 0 && !walk->exact)
 		return -ENOENT;
-	if (frame % 8 || frame < walk->now.value[UNWIND_STACK])
+	if (!is_outward(frame, walk->now.value[UNWIND_STACK]))
 		return -EINVAL;
 	error = step(walk, NULL, &frame_record);
 	if (!error && walk->now.pc && !look_up(walk, place_of(walk), &bias, &why) && why == WIRE_CUT_MEMORY) {
@@ -299,7 +305,7 @@ static unsigned find_splice(const struct walk *walk)
 	for (unsigned n = 1; n < sample->chain_count; n++) {
 		uint64_t caller, outer;
 
-		if (frame % 8 || frame - begin > STACK_FAR)
+		if (!is_outward(frame, begin))
 			break;
 		if (unwind_load(&walk->stack, frame, 8, &outer) ||
 		    unwind_load(&walk->stack, frame + 8, 8, &caller))

@@ -385,6 +385,12 @@ static void records(void **state)
 	it.frame_pointer = AT(2) + 4;
 	imagine(&it);
 	expect(&it, WIRE_CUT_IMAGE, 1, (const uint64_t[]){ 0x100 });
+	it.frame_pointer = UINT64_C(1) << 40; /* no stack: it is not the copy that ended */
+	imagine(&it);
+	expect(&it, WIRE_CUT_IMAGE, 1, (const uint64_t[]){ 0x100 });
+	it.frame_pointer = AT(100);
+	imagine(&it);
+	expect(&it, WIRE_CUT_STACK, 1, (const uint64_t[]){ 0x100 });
 	it.frame_pointer = 0; /* of the innermost: says nothing */
 	imagine(&it);
 	expect(&it, WIRE_CUT_IMAGE, 1, (const uint64_t[]){ 0x100 });
@@ -415,7 +421,7 @@ static void splices(void **state)
 	other = it; /* that is no stack any more */
 	other.stack[8] = 0x10000000;
 	imagine(&other);
-	expect(&other, WIRE_CUT_STACK, 3, (const uint64_t[]){ 0x100, 0x200, 0x300 });
+	expect(&other, WIRE_CUT_TABLES, 3, (const uint64_t[]){ 0x100, 0x200, 0x300 });
 
 	other = it; /* the first that is no code ends it */
 	other.chain[3] = 1 << 23;
