@@ -12,7 +12,7 @@ enum {
 	STACK_FAR = 64 << 20, /* bytes between two frames beyond which they are of no stack */
 };
 
-/* Code without tables is trusted to have left a frame record: the caller's frame pointer and the return address. */
+/* Code without tables is trusted to have left a frame record: frame pointer and return address. */
 static const struct unwind_row frame_record = {
 	.cfa = UNWIND_CFA_REGISTER,
 	.base = UNWIND_FRAME,
@@ -90,8 +90,8 @@ int unwind_registers_from_perf(struct unwind_registers *registers, uint64_t abi,
 }
 
 /*
- * What lies below the stack pointer is in no copy. But there a rule points to only in a function's end, which popped the
- * register already without saying so: the caller's value is in it again.
+ * What lies below the stack pointer is in no copy. But there a rule points to only in a function's end, which
+ * popped the register already without saying so: the caller's value is in it again.
  */
 static int load_saved(const struct walk *walk, unsigned number, uint64_t address, uint64_t *value)
 {
@@ -102,7 +102,7 @@ static int load_saved(const struct walk *walk, unsigned number, uint64_t address
 	return unwind_load(&walk->stack, address, 8, value);
 }
 
-/* A caller's register. Return: 0; -ENOENT: it is lost; -EFAULT: beyond the copy of the stack; -EINVAL: no sound rule. */
+/* A caller's register. Return: 0; -ENOENT: it is lost; -EFAULT: beyond the copy; -EINVAL: no sound rule. */
 static int recover(const struct walk *walk, const struct unwind_table *table, const struct unwind_rule *rule,
 		   uint64_t cfa, uint64_t *value)
 {
@@ -155,7 +155,8 @@ static void set_register(struct unwind_registers *registers, unsigned number, ui
 }
 
 /*
- * Go to the caller by a row. All rules are about the registers as they are, so none is changed before the last was read.
+ * Go to the caller by a row. All rules are about the registers as they are, so none is changed before the
+ * last was read.
  * Return: 0; else as recover() of the return address; the walk is where it was then.
  */
 static int step(struct walk *walk, const struct unwind_table *table, const struct unwind_row *row)
@@ -218,8 +219,9 @@ static bool is_outward(uint64_t record, uint64_t from)
 }
 
 /*
- * Go to the caller of code without tables, if the frame pointer leads outwards and to code. A frame pointer of 0 is the
- * outermost frame's, as the ABI has it; but in the innermost it is likelier a register like any other.
+ * Go to the caller of code without tables, if the frame pointer leads outwards and to code. A frame pointer
+ * of 0 is the outermost frame's, as the ABI has it; but in the innermost it is likelier a register like any
+ * other.
  * Return: as step().
  */
 static int step_trusting(struct walk *walk)
@@ -288,10 +290,11 @@ static enum wire_cut walk_stack(struct walk *walk)
 }
 
 /*
- * The kernel's chain goes outwards along the same stack as the tables did. Where each of its frame records lies is found
- * by following them in the copy, as the kernel has. An entry of the chain goes on where the tables stopped if its record
- * lies further out than the frame that they came to. That of the first record beyond the copy does too, if all before
- * were as the kernel saw them, and if it is no farther than stacks are long; the kernel has looked into it, we cannot.
+ * The kernel's chain goes outwards along the same stack as the tables did. Where each of its frame records
+ * lies is found by following them in the copy, as the kernel has. An entry of the chain goes on where the
+ * tables stopped if its record lies further out than the frame that they came to. That of the first record
+ * beyond the copy does too, if all before were as the kernel saw them, and if it is no farther than stacks
+ * are long; the kernel has looked into it, we cannot.
  * Return: the first such entry; chain_count: none.
  */
 static unsigned find_splice(const struct walk *walk)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Reading foreign bytes in order. What reaches beyond the end gives 0 and marks the bytes as broken, so that who reads
- * asks once, at the end.
+ * Reading foreign bytes in order. What reaches beyond the end gives 0 and marks the bytes as broken, so that
+ * who reads asks once, at the end.
  */
 #ifndef BURIN_IMAGE_UNWIND_BYTES_H
 #define BURIN_IMAGE_UNWIND_BYTES_H

@@ -13,7 +13,7 @@ struct unwind_memory {
 	uint64_t begin, size; /* where it lay in the process */
 };
 
-/* unwind_load - a number of 1, 2, 4 or 8 bytes from the stack. Return: 0; -EFAULT: the copy does not have it. */
+/* unwind_load - 1, 2, 4 or 8 bytes from the stack. Return: 0; -EFAULT: the copy does not have them. */
 static inline int unwind_load(const struct unwind_memory *memory, uint64_t address, unsigned size,
 			      uint64_t *value)
 {
@@ -30,8 +30,8 @@ static inline int unwind_load(const struct unwind_memory *memory, uint64_t addre
 /*
  * unwind_evaluate - the value of a DWARF expression.
  * @cfa: lies on its stack at the beginning; NULL: nothing does
- * Return: 0; -EFAULT: it reads what the copy of the stack does not have; -EINVAL: it is none that we understand, uses an
- * unknown register, or takes too long.
+ * Return: 0; -EFAULT: it reads what the copy of the stack does not have; -EINVAL: it is none that we
+ * understand, uses an unknown register, or takes too long.
  */
 int unwind_evaluate(struct bytes expression, const struct unwind_registers *registers,
 		    const struct unwind_memory *memory, const uint64_t *cfa, uint64_t *value);

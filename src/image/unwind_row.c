@@ -64,7 +64,7 @@ static bool is_cie(const struct unwind_section *section, bool wide, uint64_t id)
 	return id == (wide ? UINT64_MAX : UINT32_MAX);
 }
 
-/* "z": the augmentation's length; "R": how pointers are encoded; "P", "L": what exceptions need; "S": signal frame. */
+/* "z": its length; "R": how pointers are encoded; "P", "L": what exceptions need; "S": signal frame. */
 static void read_augmentation(const struct unwind_section *section, const char *text, struct bytes *bytes,
 			      struct unwind_entry *entry)
 {
@@ -253,7 +253,7 @@ static void step_extended(struct run *run, unsigned operation)
 
 	switch (operation) {
 	case DW_CFA_nop:
-	case DW_CFA_AARCH64_negate_ra_state: /* return addresses are signed, or not: the sign is taken off anyway */
+	case DW_CFA_AARCH64_negate_ra_state: /* whether return addresses are signed */
 		return;
 	case DW_CFA_set_loc:
 		run->location = unwind_pointer(run->section, code, run->entry->pointers);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Entries of unwind tables, and what they say of an address: a row. (DWARF's "call frame information": an entry, FDE,
- * covers the code of a function and is a program that says, instruction by instruction, where the caller's registers
- * are; what several have in common lies in another entry, CIE.)
+ * Entries of unwind tables, and what they say of an address: a row. (DWARF's "call frame information": an
+ * entry, FDE, covers the code of a function and is a program that says, instruction by instruction, where the
+ * caller's registers are; what several have in common lies in another entry, CIE.)
  */
 #ifndef BURIN_IMAGE_UNWIND_ROW_H
 #define BURIN_IMAGE_UNWIND_ROW_H
@@ -54,7 +54,7 @@ struct unwind_row {
 	uint8_t cfa;	  /* enum unwind_cfa */
 	uint8_t base;	  /* the register that it is relative to */
 	uint8_t count;	  /* of the rules; registers without any are the same */
-	uint8_t signal; /* the frame was made by a signal: what it returns to was interrupted, and called nobody */
+	uint8_t signal;	  /* made by a signal: what it returns to was interrupted */
 	struct unwind_rule rules[UNWIND_RULES];
 };
 
@@ -66,7 +66,7 @@ struct unwind_entry {
 	struct bytes first, program; /* of the CIE, of the FDE */
 };
 
-/* unwind_pointer - a pointer in one of the encodings DW_EH_PE_*, that lies in the section; relative ones made absolute. */
+/* unwind_pointer - one in an encoding DW_EH_PE_*, from within the section; relative ones made absolute. */
 uint64_t unwind_pointer(const struct unwind_section *section, struct bytes *bytes, unsigned encoding);
 
 /*
@@ -77,11 +77,11 @@ uint64_t unwind_pointer(const struct unwind_section *section, struct bytes *byte
 int unwind_entry_next(const struct unwind_section *section, uint32_t offset, struct unwind_entry *entry,
 		      uint32_t *next);
 
-/* unwind_compile - what an entry says of an address. Return: 0; -EINVAL: nothing sound; the row is unknown then. */
+/* unwind_compile - what an entry says of an address. Return: 0; -EINVAL: nothing sound: an unknown row. */
 int unwind_compile(const struct unwind_section *section, const struct unwind_entry *entry, uint64_t address,
 		   struct unwind_row *row);
 
-/* unwind_table_row - what an image's tables say of an address of it; never NULL. Holds until the next call. */
+/* unwind_table_row - what an image's tables say of its address; never NULL. Holds until the next call. */
 const struct unwind_row *unwind_table_row(struct unwind_table *table, uint64_t address);
 
 /* unwind_table_expression - the expression that a row means. */

@@ -72,7 +72,7 @@ SHAPE void case_alloca(unsigned bytes, reached then)
 	BEHIND();
 }
 
-/* Variables that want more alignment than the stack has: the frame's address is in a register, or in memory. */
+/* Variables that want more alignment than the stack has: the CFA is in a register, or in memory. */
 SHAPE void case_aligned(reached then)
 {
 	_Alignas(128) char space[256];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Functions of many shapes that call something in the middle; cases.c and throw.cc, compiled without frame pointers. */
+/* Functions of many shapes that call something in the middle, compiled without frame pointers. */
 #ifndef BURIN_TESTS_IMAGE_CASES_H
 #define BURIN_TESTS_IMAGE_CASES_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Images, registers and stacks from elsewhere crash nobody (promise P6), and take no longer than sound ones: images are
- * mutated, programs of tables and expressions made up, and all is unwound on random stacks. Compiled with sanitizers.
+ * Images, registers and stacks from elsewhere crash nobody (promise P6), and take no longer than sound ones:
+ * images are mutated, programs of tables and expressions made up, and all is unwound on random stacks.
+ * Compiled with sanitizers.
  *
  *	hostile-test [BUILD [long]]	500 images, or 20000
  *

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Stacks of programs that run: Debian's own, stopped now and then, and one of ours at each instruction. What we find is
- * compared with what libdwfl finds, and how long both take.
+ * Stacks of programs that run: Debian's own, stopped now and then, and one of ours at each instruction. What
+ * we find is compared with what libdwfl finds, and how long both take.
  *
  *	programs-test [BUILD [long]]
- *	programs-test --measure BYTES COMMAND...	figures of one program, with so many bytes of stack, at most 65536
+ *	programs-test --measure BYTES COMMAND...	figures of one; BYTES of stack, up to 65536
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -138,7 +138,10 @@ static int stopped(pid_t pid)
 	return waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status);
 }
 
-/* Stops a program every millisecond or so. Its code may change while it starts: that is looked at anew, a few times. */
+/*
+ * Stops a program every millisecond or so. Its code may change while it starts: that is looked at anew, a few
+ * times.
+ */
 static void sample_program(char *const *command, size_t copy, unsigned repeats, struct found *found)
 {
 	static struct stack stack;
@@ -286,7 +289,9 @@ static int compare_ints(const void *left, const void *right)
 	return *(const int *)left - *(const int *)right;
 }
 
-/* The first calls of functions in other objects, which the linker's stubs and the loader's assembler lead to. */
+/*
+ * The first calls of functions in other objects, which the linker's stubs and the loader's assembler lead to.
+ */
 static __attribute__((noipa)) void stepped(void)
 {
 	int numbers[] = { 3, 1, 2 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Unwinding this process's own stacks, of functions of many shapes, against backtrace() of the C library; rules, one
- * by one; and what happens where the tables end.
+ * Unwinding this process's own stacks, of functions of many shapes, against backtrace() of the C library;
+ * rules, one by one; and what happens where the tables end.
  */
 #include <setjmp.h>
 #include <stdarg.h>
