@@ -88,7 +88,7 @@ struct unwind_sample {
  * @cut: WIRE_CUT_NONE: the last is where the thread began; else why its caller is not known
  * Return: the number of frames; 0: the program counter is in no code.
  *
- * Where the tables do not get on, the kernel's chain does, see splice() in unwind.c.
+ * Where the tables do not get on, the kernel's chain does, see find_splice() in unwind.c.
  */
 unsigned unwind_frames(const struct unwind_sample *sample, unwind_lookup *lookup, void *context,
 		       uint64_t *places, unsigned max, enum wire_cut *cut);
