@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Images, registers and stacks from elsewhere crash nobody (promise P6), and take no longer than sound ones:
+ * images are mutated, programs of tables and expressions made up, and all is unwound on random stacks.
+ * Compiled with sanitizers.
+ *
+ *	hostile-test [BUILD [long]]	500 images, or 20000
+ *
+ * SEED in the environment repeats a run.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "image/unwind.h"
+#include "image/unwind_expression.h"
+#include "image/unwind_row.h"
+
+enum {
+	FRAMES_MAX = 1024,
+	STACK_WORDS = 512,
+	LIMIT_MS = 2000, /* of one image; sound ones take a few */
+};
+
+static uint64_t random_state;
+
+static uint64_t random_next(void)
+{
+	uint64_t value = (random_state += 0x9e3779b97f4a7c15);
+
+	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
+	value = (value ^ value >> 27) * 0x94d049bb133111eb;
+	return value ^ value >> 31;
+}
+
+static uint64_t random_below(uint64_t limit)
+{
+	return limit ? random_next() % limit : 0;
+}
+
+static double now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* ---- sound images, to be damaged ---- */
+
+struct range {
+	size_t at, bytes;
+};
+
+struct sound {
+	unsigned char *bytes;
+	size_t size;
+	uint64_t code, code_bytes;
+	struct range headers[4]; /* of the file, of segments, of sections, of the table of entries */
+	struct range frames;	 /* .eh_frame or .debug_frame */
+};
+
+static struct sound sounds[8];
+static unsigned sound_count;
+
+static void take_range(struct range *range, uint64_t at, uint64_t bytes, size_t size)
+{
+	if (at < size && bytes <= size - at)
+		*range = (struct range){ .at = at, .bytes = bytes };
+}
+
+/* Where the parts are that unwinding looks at. */
+static void take_parts(struct sound *sound)
+{
+	Elf *elf = elf_memory((char *)sound->bytes, sound->size);
+	GElf_Ehdr header;
+	GElf_Phdr segment;
+	GElf_Shdr section;
+	Elf_Scn *scn = NULL;
+
+	gelf_getehdr(elf, &header);
+	take_range(&sound->headers[0], 0, header.e_ehsize, sound->size);
+	take_range(&sound->headers[1], header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr), sound->size);
+	take_range(&sound->headers[2], header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr), sound->size);
+	for (int n = 0; n < header.e_phnum; n++) {
+		gelf_getphdr(elf, n, &segment);
+		if (segment.p_type == PT_GNU_EH_FRAME)
+			take_range(&sound->headers[3], segment.p_offset, segment.p_filesz, sound->size);
+		if (segment.p_type == PT_LOAD && segment.p_flags & PF_X) {
+			sound->code = segment.p_vaddr;
+			sound->code_bytes = segment.p_filesz;
+		}
+	}
+	while ((scn = elf_nextscn(elf, scn)) != NULL) {
+		const char *name = gelf_getshdr(scn, &section)
+					   ? elf_strptr(elf, header.e_shstrndx, section.sh_name)
+					   : NULL;
+
+		if (name && strstr(name, "_frame") && !strstr(name, "hdr") && section.sh_size)
+			take_range(&sound->frames, section.sh_offset, section.sh_size, sound->size);
+	}
+	elf_end(elf);
+}
+
+static void add_sound(const void *bytes, size_t size)
+{
+	struct sound *sound = &sounds[sound_count++];
+
+	*sound = (struct sound){ .bytes = malloc(size), .size = size };
+	memcpy(sound->bytes, bytes, size);
+	take_parts(sound);
+}
+
+static void add_file(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat stat;
+	void *map;
+
+	if (fd < 0 || fstat(fd, &stat))
+		return;
+	map = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (map == MAP_FAILED)
+		return;
+	add_sound(map, (size_t)stat.st_size);
+	munmap(map, (size_t)stat.st_size);
+}
+
+static int add_loaded(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+	(void)bytes;
+	(void)context;
+	if (strstr(info->dlpi_name, "/ld-linux") || strstr(info->dlpi_name, "/libelf"))
+		add_file(info->dlpi_name);
+	return 0;
+}
+
+static void add_sounds(const char *build)
+{
+	char path[4096];
+
+	elf_version(EV_CURRENT);
+	dl_iterate_phdr(add_loaded, NULL);
+	snprintf(path, sizeof(path), "%s/tests/image/libframes.so", build);
+	add_file(path);
+	snprintf(path, sizeof(path), "%s/tests/image/libframes-compressed.so", build);
+	add_file(path);
+	snprintf(path, sizeof(path), "%s/tests/image/unwind-test", build);
+	add_file(path);
+	if (getauxval(AT_SYSINFO_EHDR))
+		add_sound((void *)getauxval(AT_SYSINFO_EHDR), 4096); /* its beginning: cut off */
+}
+
+/* ---- damage ---- */
+
+static void damage_range(unsigned char *bytes, struct range range, unsigned times)
+{
+	static const uint64_t values[] = { 0,	   1,	       0x7f,	   0x80,       0xff,
+					   0xffff, 0x7fffffff, 0xffffffff, UINT64_MAX, INT64_MAX };
+
+	for (unsigned n = 0; n < times && range.bytes; n++) {
+		const size_t at = range.at + random_below(range.bytes), left = range.at + range.bytes - at;
+		const uint64_t value = random_below(2) ? values[random_below(10)] : random_next();
+		const size_t width = (size_t)1 << random_below(4);
+
+		if (random_below(4) == 0)
+			bytes[at] ^= (unsigned char)(1 << random_below(8));
+		else
+			memcpy(bytes + at, &value, width < left ? width : left);
+	}
+}
+
+/* Return: the size that the image has now. */
+static size_t damage(const struct sound *sound, unsigned char *bytes)
+{
+	const unsigned what = (unsigned)random_below(8);
+
+	if (what < 4) /* from a few places to one in four bytes */
+		damage_range(bytes, sound->frames,
+			     1 + (unsigned)(sound->frames.bytes >> (2 + random_below(10))));
+	else if (what < 7)
+		damage_range(bytes, sound->headers[random_below(4)], 1 + (unsigned)random_below(20));
+	if (what == 6 && sound->frames.bytes)
+		damage_range(bytes, sound->frames, 100);
+	return what == 7 ? random_below(sound->size) : sound->size;
+}
+
+/* ---- unwinding ---- */
+
+struct imagined {
+	struct unwind_table *table;
+	uint64_t code, code_bytes;
+};
+
+static struct unwind_table *lookup(void *context, uint64_t address, uint64_t *bias, enum wire_cut *why)
+{
+	const struct imagined *imagined = context;
+
+	*bias = 0;
+	*why = address % 16 == 3 ? WIRE_CUT_MEMORY : WIRE_CUT_TABLES;
+	return address % 16 > 4 ? imagined->table : NULL;
+}
+
+static uint64_t random_code(const struct imagined *imagined)
+{
+	return imagined->code + random_below(imagined->code_bytes);
+}
+
+/* A word of a stack: a place in the code, one in the stack, or anything. */
+static uint64_t random_word(const struct imagined *imagined, uint64_t stack)
+{
+	switch (random_below(4)) {
+	case 0:
+	case 1:
+		return random_code(imagined);
+	case 2:
+		return stack + 8 * random_below(STACK_WORDS + 10);
+	default:
+		return random_below(2) ? random_next() : random_below(100);
+	}
+}
+
+/* Return: frames. */
+static unsigned unwind_random(struct imagined *imagined)
+{
+	const uint64_t begin = random_below(8) ? 0x7ffc00000000 : random_next();
+	uint64_t words[STACK_WORDS], chain[64], places[FRAMES_MAX];
+	struct unwind_registers registers = { .pc = random_code(imagined), .known = random_next() };
+	struct unwind_sample sample = { .registers = &registers,
+					.stack_bytes = random_below(sizeof(words) + 1),
+					.chain = chain,
+					.chain_count = (unsigned)random_below(65) };
+	unsigned char *stack;
+	enum wire_cut cut = WIRE_CUTS;
+	unsigned count, max = random_below(8) ? FRAMES_MAX : 1 + (unsigned)random_below(10);
+
+	for (unsigned n = 0; n < STACK_WORDS; n++)
+		words[n] = random_word(imagined, begin);
+	for (unsigned n = 0; n < 64; n++)
+		chain[n] = random_word(imagined, begin);
+	for (unsigned n = 0; n < UNWIND_REGISTERS; n++)
+		registers.value[n] = random_word(imagined, begin);
+	registers.value[UNWIND_STACK] = begin;
+	if (random_below(4))
+		registers.known = (UINT64_C(1) << UNWIND_GENERAL) - 1;
+	stack = malloc(sample.stack_bytes); /* of that size exactly, so that a look beyond is found out */
+	memcpy(stack, words, sample.stack_bytes);
+	sample.stack = stack;
+	count = unwind_frames(&sample, lookup, imagined, places, max, &cut);
+	free(stack);
+	if (count > max || cut >= WIRE_CUTS) {
+		printf("not ok frames: %u of %u, cut %u\n", count, max, cut);
+		exit(1);
+	}
+	return count;
+}
+
+struct tally {
+	unsigned opened, tables;
+	uint64_t frames;
+	double longest_ms;
+};
+
+static int open_either_way(struct image *image, unsigned char *bytes, size_t size)
+{
+	int fd;
+
+	if (random_below(2))
+		return image_open_memory(image, (char *)bytes, size);
+	fd = memfd_create("image", MFD_CLOEXEC);
+	if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
+		abort();
+	return image_open(image, fd);
+}
+
+static void try_image(const struct sound *sound, unsigned stacks, struct tally *tally)
+{
+	unsigned char *bytes = malloc(sound->size);
+	struct imagined imagined = { .code = sound->code, .code_bytes = sound->code_bytes };
+	struct image image;
+	size_t size;
+	const double begin = now_ms();
+
+	memcpy(bytes, sound->bytes, sound->size);
+	size = damage(sound, bytes);
+	if (open_either_way(&image, bytes, size) == 0) {
+		tally->opened++;
+		if (unwind_table_open(&imagined.table, &image) == 0)
+			tally->tables++;
+		if (image.fd >= 0 && ftruncate(image.fd, 0)) /* files may shrink at any time */
+			abort();
+		image_close(&image);
+	}
+	free(bytes);
+	for (unsigned n = 0; n < stacks; n++)
+		tally->frames += unwind_random(&imagined);
+	unwind_table_close(imagined.table);
+	if (now_ms() - begin > tally->longest_ms)
+		tally->longest_ms = now_ms() - begin;
+}
+
+static void try_images(unsigned images)
+{
+	struct tally tally = { .opened = 0 };
+
+	for (unsigned n = 0; n < images; n++)
+		try_image(&sounds[random_below(sound_count)], 50, &tally);
+	printf("# %u images, %u could be opened, %u had tables; %lu frames; the longest took %.0f ms\n",
+	       images, tally.opened, tally.tables, (unsigned long)tally.frames, tally.longest_ms);
+	if (tally.tables < images / 3 || tally.frames < images)
+		printf("not ok images: too few were of any use\n");
+	else if (tally.longest_ms > LIMIT_MS)
+		printf("not ok images: one took %.0f ms\n", tally.longest_ms);
+	else
+		printf("ok images\n");
+}
+
+/* ---- programs and expressions ---- */
+
+static void random_bytes(unsigned char *bytes, size_t count)
+{
+	for (size_t n = 0; n < count; n++)
+		bytes[n] = (unsigned char)(random_below(3) ? random_below(0x40) : random_next());
+}
+
+static void try_programs(unsigned programs)
+{
+	static const unsigned char cie[] = {
+		14, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0
+	};
+	unsigned rows = 0;
+
+	for (unsigned n = 0; n < programs; n++) {
+		const size_t code = random_below(100), size = sizeof(cie) + 17 + code;
+		unsigned char *bytes = malloc(size);
+		const uint32_t fields[] = { (uint32_t)(13 + code), sizeof(cie) + 4, 0x1000, 0x100 };
+		const struct unwind_section section = { .bytes = bytes,
+							.size = (uint32_t)size,
+							.address = 0x1000 };
+		struct unwind_entry entry;
+		struct unwind_row row;
+		uint32_t next;
+
+		memcpy(bytes, cie, sizeof(cie));
+		memcpy(bytes + sizeof(cie), fields, 16);
+		bytes[sizeof(cie) + 16] = 0;
+		random_bytes(bytes + size - code, code);
+		if (unwind_entry_next(&section, sizeof(cie), &entry, &next) == 0) {
+			for (uint64_t at = 0; at < 0x100; at += 31)
+				rows += unwind_compile(&section, &entry, entry.begin + at, &row) == 0;
+		}
+		free(bytes);
+	}
+	printf("# %u programs: %u rows\n", programs, rows);
+	printf(rows > programs / 2 ? "ok programs\n" : "not ok programs: too few rows\n");
+}
+
+static void try_expressions(unsigned expressions)
+{
+	static const unsigned char useful[] = { 0x06, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17,
+						0x19, 0x1c, 0x22, 0x23, 0x24, 0x28, 0x2f,
+						0x31, 0x77, 0x70, 0x94, 0x08, 0x10, 0x92 };
+	uint64_t stack[16], value;
+	unsigned sound = 0;
+	struct unwind_registers registers = { .known = UINT64_MAX };
+	const struct unwind_memory memory = { .bytes = (unsigned char *)stack,
+					      .begin = 0x1000,
+					      .size = sizeof(stack) };
+
+	memset(stack, 0x10, sizeof(stack));
+	for (unsigned n = 0; n < UNWIND_REGISTERS; n++)
+		registers.value[n] = 0x1000 + 8 * n;
+	for (unsigned n = 0; n < expressions; n++) {
+		const size_t size = random_below(24);
+		unsigned char *bytes = malloc(size);
+
+		for (size_t k = 0; k < size; k++)
+			bytes[k] = random_below(4) ? useful[random_below(sizeof(useful))]
+						   : (unsigned char)random_next();
+		value = 0x1000;
+		sound += unwind_evaluate((struct bytes){ .at = bytes, .end = bytes + size }, &registers,
+					 &memory, &value, &value) == 0;
+		free(bytes);
+	}
+	printf("# %u expressions: %u had a value\n", expressions, sound);
+	printf(sound > expressions / 100 ? "ok expressions\n" : "not ok expressions: too few\n");
+}
+
+int main(int argc, char **argv)
+{
+	const bool is_long = argc > 2 && !strcmp(argv[2], "long");
+	const char *seed = getenv("SEED");
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	random_state = seed ? strtoull(seed, NULL, 0) : (uint64_t)time(NULL);
+	printf("# SEED=%lu\n", (unsigned long)random_state);
+	alarm(is_long ? 3000 : 300);
+	add_sounds(argc > 1 ? argv[1] : "build");
+	try_images(is_long ? 20000 : 500);
+	try_programs(is_long ? 1000000 : 50000);
+	try_expressions(is_long ? 1000000 : 100000);
+	for (unsigned n = 0; n < sound_count; n++)
+		free(sounds[n].bytes);
+	return 0;
+}
