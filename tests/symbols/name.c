@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	fprintf(stderr, "%.3f ms\n",
 		(double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) / 1e6);
-	printf("counts %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", counts.places, counts.named, counts.lined,
-	       counts.damaged);
+	printf("counts %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", counts.places, counts.named,
+	       counts.lined, counts.damaged);
 	return error ? 1 : 0;
 }
