@@ -180,17 +180,31 @@ static void put_extent(struct elf *elf, const struct symbol *symbol, const struc
 	put(elf->child, end_address - begin_address);
 }
 
+static bool mangled(const char *name, size_t bytes)
+{
+	return bytes > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+}
+
 /*
- * What the outermost function is called. The debug information knows `f` where the symbols have `f.cold`, `f.part.0`;
- * but the name that others call a function by is that of its symbol (malloc, in the source: __libc_malloc).
+ * What the outermost function is called. The debug information knows `f` where the symbols have `f.cold` or `f.part.0`;
+ * but the name that others call a function by is that of its symbol (malloc, in the source: __libc_malloc). And of a
+ * function that is local to its file g++ tells no more than `operator()`, without what that belongs to.
  */
 static uint32_t outermost(struct elf *elf, const struct symbol *symbol, const struct lines_place *lines)
 {
 	const char *name = lines->count ? lines->frames[lines->count - 1].function : NULL;
 
-	if (name && (!symbol || symbol->local || symbol->address != lines->begin))
-		return number_of(elf->child, name, strlen(name), true);
-	return symbol ? number_of_symbol(elf->child, symbol) : 0;
+	if (!name || (symbol && !symbol->local && symbol->address == lines->begin))
+		return symbol ? number_of_symbol(elf->child, symbol) : 0;
+	if (symbol && symbol->address == lines->begin && mangled(symbol->name, symbol->bytes) &&
+	    !mangled(name, strlen(name))) {
+		const char *suffix = memchr(symbol->name, '.', symbol->bytes);
+		struct symbol whole = *symbol;
+
+		whole.bytes = suffix ? (uint32_t)(suffix - symbol->name) : symbol->bytes;
+		return number_of_symbol(elf->child, &whole);
+	}
+	return number_of(elf->child, name, strlen(name), true);
 }
 
 static void say_place(struct elf *elf, const struct place *place, const struct lines_place *lines)

@@ -29,9 +29,13 @@ def made(*command):
     return done.out
 
 
+def told(places):
+    return "".join(f"0x{p:x}\n" for p in places).encode()
+
+
 def name(path, places, *options, tool=NAME):
     """What is said of places; status 0 and sound lines are checked."""
-    done = run(tool, *options, path, stdin="".join(f"{p:x}\n" for p in places))
+    done = run(tool, *options, path, stdin=told(places))
     check(done.status == 0, f"{tool} {path}: status {done.status}: {done.err[-2000:]}")
     found, state, remedy, counts = {}, None, None, None
     for line in done.out.splitlines():
@@ -85,7 +89,7 @@ def asked(tool, path, addresses, of=None):
     need(tool)
     options = {"addr2line": ("-a", "-i", "-f", "-e", of or path),
                "llvm-symbolizer": ("--inlines", "--no-demangle", "--output-style=GNU", "-a", f"--obj={of or path}")}[tool]
-    done = run(tool, *options, stdin="".join(f"0x{a:x}\n" for a in addresses))
+    done = run(tool, *options, stdin=told(addresses))
     found, frames, lines = {}, None, iter([l for l in done.out.splitlines() if l])
     for line in lines:
         if line.startswith("0x"):
