@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Names made readable, by GNU libiberty; see demangle.h. */
-#include <stdbool.h>
 #include <string.h>
 
 #include <libiberty/demangle.h>
@@ -11,6 +10,7 @@ static const char ellipsis[] = "…";
 
 enum {
 	FULL = DEMANGLE_OUT_MAX - sizeof(ellipsis),
+	LIMITED_MAX = 1000,
 };
 
 struct out {
@@ -30,10 +30,10 @@ static void append(const char *text, size_t bytes, void *data)
 	out->bytes += bytes;
 }
 
-static bool mangled(const char *name)
+/* The library's own limit refuses what has more than some 1000 characters, which templates often have. */
+static int options_for(size_t bytes)
 {
-	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R') &&
-	       strnlen(name, DEMANGLE_IN_MAX) < DEMANGLE_IN_MAX;
+	return DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP | (bytes > LIMITED_MAX ? DMGL_NO_RECURSE_LIMIT : 0);
 }
 
 static size_t cut(struct out *out)
@@ -53,10 +53,11 @@ static size_t cut(struct out *out)
 
 size_t demangle(char text[DEMANGLE_OUT_MAX], const char *name)
 {
-	const int options = DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP;
+	const size_t bytes = strnlen(name, DEMANGLE_IN_MAX);
+	const int options = options_for(bytes);
 	struct out out = { .text = text };
 
-	if (!mangled(name))
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') || bytes == DEMANGLE_IN_MAX)
 		return 0;
 	if (rust_demangle_callback(name, options, append, &out))
 		return cut(&out);

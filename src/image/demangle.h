@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 enum {
-	DEMANGLE_IN_MAX = 16384, /* bytes of a name that is looked at; longer ones stay as they are */
+	DEMANGLE_IN_MAX = 8192,	 /* bytes of a name that is looked at; longer ones stay as they are */
 	DEMANGLE_OUT_MAX = 4096, /* bytes of what comes out, NUL included; longer ones end in an ellipsis */
 };
 

@@ -2,14 +2,17 @@
 /*
  * Names places of one image, for the scripts: what symbolise() says, as text.
  *
- *	name [-k KIND] [-r ROOT] [-b BUILD-ID] [-c CHILDREN] [-p PATIENCE-MS] [-a] PATH < OFFSETS
+ *	name [-k KIND] [-r ROOT] [-b BUILD-ID] [-c CHILDREN] [-p PATIENCE-MS] [-x HOW] [-a] PATH < OFFSETS
  *
  * OFFSETS are hexadecimal, one a line; with -a they are the image's addresses instead. Each place becomes a line
  * `place OFFSET BEGIN SIZE`, with a tab and `name|file|line` for each frame, in the order of coming; then follow
  * `image STATE REMEDY` and `counts PLACES NAMED LINED DAMAGED`, and on stderr the time it took.
  */
+#include <dlfcn.h>
+#include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +25,21 @@
 
 static char **texts;
 static size_t text_count;
+
+static const char *fault = "";
+
+/* In front of the library's. */
+Dwarf *dwarf_begin_elf(Elf *elf, Dwarf_Cmd command, Elf_Scn *group)
+{
+	Dwarf *(*real)(Elf * elf, Dwarf_Cmd command, Elf_Scn * group) =
+		(Dwarf * (*)(Elf *, Dwarf_Cmd, Elf_Scn *)) dlsym(RTLD_NEXT, "dwarf_begin_elf");
+
+	if (!strcmp(fault, "die"))
+		raise(SIGSEGV);
+	if (!strcmp(fault, "hang"))
+		sleep(1000);
+	return real(elf, command, group);
+}
 
 static uint64_t number(const unsigned char **at, const unsigned char *end)
 {
@@ -130,7 +148,7 @@ int main(int argc, char **argv)
 	uint64_t *offsets = NULL;
 	int option, error, addresses = 0;
 
-	while ((option = getopt(argc, argv, "k:r:b:c:p:a")) != -1) {
+	while ((option = getopt(argc, argv, "k:r:b:c:p:x:a")) != -1) {
 		if (option == 'k')
 			image.kind = (enum wire_image)atoi(optarg);
 		else if (option == 'r')
@@ -141,6 +159,8 @@ int main(int argc, char **argv)
 			options.children = (unsigned)atoi(optarg);
 		else if (option == 'p')
 			options.patience_ms = (unsigned)atoi(optarg);
+		else if (option == 'x')
+			fault = optarg;
 		else if (option == 'a')
 			addresses = 1;
 		else
