@@ -42,11 +42,12 @@ int cmd_go(int argc, char **argv);
 int cmd_resize(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_gc(int argc, char **argv);
+int cmd_symbols(int argc, char **argv);
 
 extern const char cmd_snapshot_help[], cmd_watch_help[], cmd_recover_help[], cmd_dump_help[], cmd_info_help[],
 	cmd_check_help[];
 extern const char cmd_ls_help[], cmd_events_help[], cmd_enable_help[], cmd_disable_help[], cmd_stop_help[];
-extern const char cmd_go_help[], cmd_resize_help[], cmd_stat_help[], cmd_gc_help[];
+extern const char cmd_go_help[], cmd_resize_help[], cmd_stat_help[], cmd_gc_help[], cmd_symbols_help[];
 
 /* ---- shared.c */
 

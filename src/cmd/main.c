@@ -31,6 +31,8 @@ static const struct cmd commands[] = {
 	{ "resize", "make a running program's buffers larger or smaller", cmd_resize, cmd_resize_help },
 	{ "stat", "tell how much a program records and loses", cmd_stat, cmd_stat_help },
 	{ "gc", "remove what killed programs left behind", cmd_gc, cmd_gc_help },
+	{ "symbols", "find the names and lines of a profile's code once more", cmd_symbols,
+	  cmd_symbols_help },
 	{ "check", "hold every byte of a trace against the format", cmd_check, cmd_check_help },
 };
 

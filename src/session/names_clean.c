@@ -187,7 +187,7 @@ static void find_heirs(const struct ring *ring, const struct tail *tail, uint64_
 		if (heir->id == 0 || heir->since < name.since)
 			*heir = (struct heir){ number_of(&name), name.id, name.since, 0 };
 	}
-	for (uint32_t n = 0; n < ring->packets && cleaned + n <= tail->sequence; n++) {
+	for (uint32_t n = 0; n < ring->window && cleaned + n <= tail->sequence; n++) {
 		walk = walk_packet(ring, tail, cleaned + n);
 		while (walk_next(&walk, &name)) {
 			struct heir *heir = heir_of(&name);

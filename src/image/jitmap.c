@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Code made at run time; see jitmap.h. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "image/jitmap.h"
+
+enum {
+	FILE_MAX = 1 << 30,
+	DUMP_MAGIC = 0x4a695444, /* "JiTD" */
+	DUMP_HEADER = 40,
+	RECORD_HEADER = 16,
+};
+
+/* Records of a jitdump; each begins with its kind (u32), its size (u32) and its time (u64). */
+enum dump_record {
+	DUMP_LOAD,
+	DUMP_MOVE,
+	DUMP_LINES,
+};
+
+struct wanted {
+	const uint64_t *addresses;
+	size_t count;
+	struct jitmap_name *names;
+};
+
+int jitmap_read(struct jitmap *map, int file)
+{
+	struct stat status;
+	ssize_t got = 1;
+
+	*map = (struct jitmap){ 0 };
+	if (fstat(file, &status) != 0)
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return -EINVAL;
+	if (status.st_size > FILE_MAX)
+		return -EFBIG;
+	map->text = malloc((size_t)status.st_size + 1);
+	if (!map->text)
+		return -ENOMEM;
+	while (got > 0 && map->bytes < (size_t)status.st_size) {
+		got = pread(file, map->text + map->bytes, (size_t)status.st_size - map->bytes,
+			    (off_t)map->bytes);
+		map->bytes += got > 0 ? (size_t)got : 0;
+	}
+	map->text[map->bytes] = 0;
+	return 0;
+}
+
+void jitmap_free(struct jitmap *map)
+{
+	free(map->text);
+	*map = (struct jitmap){ 0 };
+}
+
+static size_t first_from(const struct wanted *wanted, uint64_t address)
+{
+	size_t low = 0, high = wanted->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (wanted->addresses[middle] < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void tell(const struct wanted *wanted, const struct jitmap_name *name)
+{
+	for (size_t n = first_from(wanted, name->begin);
+	     n < wanted->count && wanted->addresses[n] - name->begin < name->size; n++)
+		wanted->names[n] = *name;
+}
+
+/* ---- text */
+
+/* A hexadecimal number, with or without 0x, and the blanks behind it. Return: NULL if there is none. */
+static const char *hexadecimal(const char *at, const char *end, uint64_t *value)
+{
+	const char *first;
+
+	if (end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))
+		at += 2;
+	*value = 0;
+	for (first = at; at < end && at - first < 16; at++) {
+		const char letter = *at | 32;
+		const int digit = *at >= '0' && *at <= '9'	   ? *at - '0'
+				  : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10
+								   : -1;
+
+		if (digit < 0)
+			break;
+		*value = *value << 4 | (unsigned)digit;
+	}
+	if (at == first || at == end || (*at != ' ' && *at != '\t'))
+		return NULL;
+	while (at < end && (*at == ' ' || *at == '\t'))
+		at++;
+	return at;
+}
+
+static void read_line(const struct wanted *wanted, const char *line, const char *end)
+{
+	struct jitmap_name name = { 0 };
+	const char *at = hexadecimal(line, end, &name.begin);
+
+	at = at ? hexadecimal(at, end, &name.size) : NULL;
+	if (!at || at == end || end - at > UINT16_MAX)
+		return;
+	name.name = at;
+	name.bytes = (uint32_t)(end - at);
+	tell(wanted, &name);
+}
+
+static void read_text(const struct wanted *wanted, const struct jitmap *map)
+{
+	const char *at = map->text, *stop = at + map->bytes;
+
+	while (at < stop) {
+		const char *end = memchr(at, '\n', (size_t)(stop - at));
+
+		if (!end)
+			return; /* a line that is being written */
+		read_line(wanted, at, end);
+		at = end + 1;
+	}
+}
+
+/* ---- jitdump */
+
+struct load {
+	uint64_t index;
+	struct jitmap_name name;
+};
+
+struct dump {
+	const struct wanted *wanted;
+	const char *lines, *lines_end; /* what was told of the lines of the code that comes next */
+	struct load *loads;
+	size_t count, room;
+};
+
+/* Return: the text, and `at` behind it; NULL: it does not end. */
+static const char *text_at(const char **at, const char *end)
+{
+	const char *text = *at, *nul = text < end ? memchr(text, 0, (size_t)(end - text)) : NULL;
+
+	*at = nul ? nul + 1 : end;
+	return nul ? text : NULL;
+}
+
+/* u64 address of the code, u64 count, then: u64 address, u32 line, u32 discriminator, file. */
+static void tell_lines(const struct dump *dump, const struct jitmap_name *name)
+{
+	const char *at = dump->lines, *file = NULL;
+
+	if (!at || number_load64(at) != name->begin)
+		return;
+	at += 16;
+	for (uint64_t n = number_load64(dump->lines + 8); n && dump->lines_end - at > 16; n--) {
+		struct jitmap_name line = *name;
+		const uint64_t address = number_load64(at);
+		const char *text;
+
+		line.line = number_load32(at + 8);
+		at += 16;
+		text = text_at(&at, dump->lines_end);
+		if (text && strcmp(text, "\xff") != 0) /* that one: as before */
+			file = text;
+		line.file = file;
+		for (size_t m = first_from(dump->wanted, address);
+		     m < dump->wanted->count && dump->wanted->addresses[m] - name->begin < name->size; m++)
+			dump->wanted->names[m] = line; /* up to the next line, which will say so itself */
+	}
+}
+
+static void add_load(struct dump *dump, const struct load *load)
+{
+	if (dump->count == dump->room) {
+		const size_t room = dump->room ? dump->room * 2 : 1024;
+		struct load *loads = reallocarray(dump->loads, room, sizeof(*loads));
+
+		if (!loads)
+			return; /* if it moves, that will not be known */
+		dump->loads = loads;
+		dump->room = room;
+	}
+	dump->loads[dump->count++] = *load;
+}
+
+/* u32 pid, u32 tid, u64 vma, u64 address, u64 size, u64 index, name, code */
+static void read_load(struct dump *dump, const char *at, const char *end)
+{
+	const char *text = at + 40;
+	struct load load = { 0 };
+
+	if (end - at < 41)
+		return;
+	load.index = number_load64(at + 32);
+	load.name = (struct jitmap_name){ .begin = number_load64(at + 16), .size = number_load64(at + 24) };
+	load.name.name = text_at(&text, end);
+	if (!load.name.name || text - load.name.name > UINT16_MAX)
+		return;
+	load.name.bytes = (uint32_t)(text - load.name.name - 1);
+	tell(dump->wanted, &load.name);
+	tell_lines(dump, &load.name);
+	dump->lines = NULL;
+	add_load(dump, &load);
+}
+
+/* u32 pid, u32 tid, u64 vma, u64 old address, u64 new address, u64 size, u64 index */
+static void read_move(struct dump *dump, const char *at, const char *end)
+{
+	if (end - at < 48)
+		return;
+	for (size_t n = dump->count; n--;) {
+		struct load *load = &dump->loads[n];
+
+		if (load->index != number_load64(at + 40))
+			continue;
+		load->name.begin = number_load64(at + 24);
+		load->name.size = number_load64(at + 32);
+		tell(dump->wanted, &load->name);
+		return;
+	}
+}
+
+static void read_dump(const struct wanted *wanted, const struct jitmap *map)
+{
+	struct dump dump = { .wanted = wanted };
+	const uint32_t header = number_load32(map->text + 8);
+	const char *end = map->text + map->bytes, *at = header < map->bytes ? map->text + header : end;
+	uint32_t bytes;
+
+	for (; end - at >= RECORD_HEADER; at += bytes) {
+		const char *content = at + RECORD_HEADER;
+		const uint32_t kind = number_load32(at);
+
+		bytes = number_load32(at + 4);
+		if (bytes < RECORD_HEADER || bytes > (size_t)(end - at))
+			break;
+		if (kind == DUMP_LOAD)
+			read_load(&dump, content, at + bytes);
+		else if (kind == DUMP_MOVE)
+			read_move(&dump, content, at + bytes);
+		else if (kind == DUMP_LINES && bytes >= RECORD_HEADER + 16)
+			dump.lines = content, dump.lines_end = at + bytes;
+	}
+	free(dump.loads);
+}
+
+void jitmap_find(const struct jitmap *map, const uint64_t *addresses, size_t count, struct jitmap_name *names)
+{
+	const struct wanted wanted = { addresses, count, names };
+
+	memset(names, 0, count * sizeof(*names));
+	if (map->bytes >= DUMP_HEADER && number_load32(map->text) == DUMP_MAGIC)
+		read_dump(&wanted, map);
+	else
+		read_text(&wanted, map);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Names places of one image, for the scripts: what symbolise() says, as text.
+ *
+ *	name [-k KIND] [-r ROOT] [-b BUILD-ID] [-c CHILDREN] [-p PATIENCE-MS] [-x HOW] [-a] PATH < OFFSETS
+ *
+ * OFFSETS are hexadecimal, one a line; with -a they are the image's addresses instead. Each place becomes a line
+ * `place OFFSET BEGIN SIZE`, with a tab and `name|file|line` for each frame, in the order of coming; then follow
+ * `image STATE REMEDY` and `counts PLACES NAMED LINED DAMAGED`, and on stderr the time it took.
+ */
+#include <dlfcn.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/leb128.h"
+#include "image/image.h"
+#include "image/symbolise.h"
+
+static char **texts;
+static size_t text_count;
+
+static const char *fault = "";
+
+/* In front of the library's. */
+Dwarf *dwarf_begin_elf(Elf *elf, Dwarf_Cmd command, Elf_Scn *group)
+{
+	Dwarf *(*real)(Elf * elf, Dwarf_Cmd command, Elf_Scn * group) =
+		(Dwarf * (*)(Elf *, Dwarf_Cmd, Elf_Scn *)) dlsym(RTLD_NEXT, "dwarf_begin_elf");
+
+	if (!strcmp(fault, "die"))
+		raise(SIGSEGV);
+	if (!strcmp(fault, "hang"))
+		sleep(1000);
+	return real(elf, command, group);
+}
+
+static uint64_t number(const unsigned char **at, const unsigned char *end)
+{
+	uint64_t value;
+
+	*at = leb128_get(*at, end, &value);
+	if (!*at)
+		exit(3);
+	return value;
+}
+
+static char *text(const unsigned char **at, const unsigned char *end)
+{
+	const uint64_t bytes = number(at, end);
+
+	if (bytes > (size_t)(end - *at))
+		exit(3);
+	*at += bytes;
+	return strndup((const char *)*at - bytes, bytes);
+}
+
+static const char *text_of(uint64_t index)
+{
+	if (index > text_count)
+		exit(3);
+	return index ? texts[index - 1] : "?";
+}
+
+static int on_entry(void *data, const void *bytes, size_t count)
+{
+	const unsigned char *at = bytes, *end = at + count;
+	const uint64_t what = number(&at, end);
+
+	(void)data;
+	if (what == WIRE_SYMBOLS_TEXT) {
+		texts = reallocarray(texts, text_count + 1, sizeof(char *));
+		texts[text_count++] = text(&at, end);
+	} else if (what == WIRE_SYMBOLS_PLACE) {
+		number(&at, end);
+		printf("place %" PRIx64, number(&at, end));
+		printf(" %" PRIx64, number(&at, end));
+		printf(" %" PRIx64, number(&at, end));
+		for (uint64_t frames = number(&at, end); frames; frames--) {
+			printf("\t%s", text_of(number(&at, end)));
+			printf("|%s", text_of(number(&at, end)));
+			printf("|%" PRIu64, number(&at, end));
+		}
+		putchar('\n');
+	} else {
+		number(&at, end);
+		printf("image %" PRIu64, number(&at, end));
+		printf(" %s\n", text(&at, end));
+	}
+	return at == end ? 0 : -1;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+
+	return one < other ? -1 : one > other;
+}
+
+static size_t read_offsets(uint64_t **offsets, const char *addresses_of)
+{
+	size_t count = 0, room = 0, kept = 0;
+	struct image image = { .fd = -1 };
+	char line[64];
+
+	if (addresses_of && image_open(&image, open(addresses_of, O_RDONLY)) != 0)
+		exit(4);
+	while (fgets(line, sizeof(line), stdin)) {
+		if (count == room)
+			*offsets = reallocarray(*offsets, room = room * 2 + 64, sizeof(**offsets));
+		(*offsets)[count] = strtoull(line, NULL, 16);
+		if (!addresses_of || !image_offset(&image, (*offsets)[count], &(*offsets)[count]))
+			count++;
+	}
+	if (addresses_of)
+		image_close(&image);
+	if (count)
+		qsort(*offsets, count, sizeof(**offsets), compare);
+	for (size_t n = 0; n < count; n++) {
+		if (!n || (*offsets)[n] != (*offsets)[n - 1])
+			(*offsets)[kept++] = (*offsets)[n];
+	}
+	return kept;
+}
+
+static size_t read_hex(unsigned char *out, const char *hex)
+{
+	size_t bytes = 0;
+
+	for (; sscanf(hex, "%2hhx", &out[bytes]) == 1; hex += 2)
+		bytes++;
+	return bytes;
+}
+
+int main(int argc, char **argv)
+{
+	struct symbolise_image image = { .kind = WIRE_IMAGE_FILE, .number = 7, .file = -1 };
+	struct symbolise_options options = { .entry = on_entry };
+	struct symbolise_counts counts;
+	struct timespec begin, end;
+	unsigned char id[64];
+	uint64_t *offsets = NULL;
+	int option, error, addresses = 0;
+
+	while ((option = getopt(argc, argv, "k:r:b:c:p:x:a")) != -1) {
+		if (option == 'k')
+			image.kind = (enum wire_image)atoi(optarg);
+		else if (option == 'r')
+			options.root = optarg;
+		else if (option == 'b')
+			image.build_id_bytes = read_hex(id, optarg);
+		else if (option == 'c')
+			options.children = (unsigned)atoi(optarg);
+		else if (option == 'p')
+			options.patience_ms = (unsigned)atoi(optarg);
+		else if (option == 'x')
+			fault = optarg;
+		else if (option == 'a')
+			addresses = 1;
+		else
+			return 2;
+	}
+	image.build_id = id;
+	image.path = argv[optind];
+	image.count = read_offsets(&offsets, addresses ? image.path : NULL);
+	image.offsets = offsets;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	error = symbolise(&image, 1, &options, &counts);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	fprintf(stderr, "%.3f ms\n",
+		(double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) / 1e6);
+	printf("counts %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", counts.places, counts.named,
+	       counts.lined, counts.damaged);
+	return error ? 1 : 0;
+}

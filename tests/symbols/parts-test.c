@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The parts that need no ELF file: kernel names, maps of code made at run time, demangling, packages, texts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "image/demangle.h"
+#include "image/jitmap.h"
+#include "image/kernel_names.h"
+#include "image/packages.h"
+#include "image/texts.h"
+
+static char folder[] = "/tmp/burin-parts-XXXXXX";
+
+static const char *written(const char *name, const void *bytes, size_t count)
+{
+	static char paths[4][128];
+	static unsigned next;
+	char *path = paths[next++ % 4];
+	FILE *out;
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
+	out = fopen(path, "w");
+	assert_non_null(out);
+	assert_int_equal(fwrite(bytes, 1, count, out), count);
+	assert_int_equal(fclose(out), 0);
+	return path;
+}
+
+static const char *text(const char *name, const char *content)
+{
+	return written(name, content, strlen(content));
+}
+
+/* ---- kernel */
+
+static void kernel_functions_have_names(void **state)
+{
+	struct kernel_names names;
+	uint64_t begin, size;
+
+	(void)state;
+	assert_int_equal(kernel_names_read(&names,
+					   text("kallsyms", "ffffffff81000000 T _text\n"
+							    "ffffffff81000000 T other_name_of_it\n"
+							    "ffffffff81000400 t later\n"
+							    "ffffffff81000200 T earlier\n"
+							    "ffffffff81000300 D data\n"
+							    "ffffffffc0001010 t in_a_module\t[some]\n"
+							    "ffffffffc0002000 t in_another\t[other]\n"),
+					   text("modules", "some 16384 0 - Live 0xffffffffc0001000\n"
+							   "other 16384 1 some, Live 0xffffffffc0002000\n")),
+			 0);
+	assert_string_equal(kernel_names_find(&names, NULL, 0x10, &begin, &size), "_text");
+	assert_string_equal(kernel_names_find(&names, "", 0x3ff, &begin, &size), "earlier");
+	assert_int_equal(begin, 0x200);
+	assert_int_equal(size, 0x200);
+	assert_string_equal(kernel_names_find(&names, "[some]", 0x20, &begin, &size), "in_a_module");
+	assert_int_equal(begin, 0x10);
+	assert_string_equal(kernel_names_find(&names, "[other]", 0, &begin, &size), "in_another");
+	assert_null(kernel_names_find(&names, "[some]", 0xf, &begin, &size));
+	assert_null(kernel_names_find(&names, "[none]", 0, &begin, &size));
+	kernel_names_free(&names);
+}
+
+static void restricted_addresses_are_refused(void **state)
+{
+	struct kernel_names names;
+
+	(void)state;
+	assert_int_equal(kernel_names_read(
+				 &names, text("kallsyms", "0000000000000000 T _text\n0000000000000000 T a\n"),
+				 "/nonexistent"),
+			 -EPERM);
+	assert_int_equal(kernel_names_read(&names, "/nonexistent", "/nonexistent"), -ENOENT);
+}
+
+/* ---- code made at run time */
+
+static void read_map(struct jitmap *map, const char *path)
+{
+	const int file = open(path, O_RDONLY);
+
+	assert_true(file >= 0);
+	assert_int_equal(jitmap_read(map, file), 0);
+	close(file);
+}
+
+static void assert_name(const struct jitmap_name *name, const char *wanted)
+{
+	if (!wanted) {
+		assert_null(name->name);
+		return;
+	}
+	assert_non_null(name->name);
+	assert_int_equal(name->bytes, strlen(wanted));
+	assert_memory_equal(name->name, wanted, name->bytes);
+}
+
+static void last_in_a_map_wins(void **state)
+{
+	const uint64_t addresses[] = { 0xfff, 0x1000, 0x1010, 0x1018, 0x1040, 0x2000, 0x5000 };
+	struct jitmap_name names[7];
+	struct jitmap map;
+
+	(void)state;
+	read_map(&map, text("perf-1.map", "1000 20 first\n"
+					  "1000 20 second with blanks\n"
+					  "nonsense\n"
+					  "1018 4 within\n"
+					  "0x2000 0x10 prefixed\n"
+					  "ffffffffffffffff ffffffffffffffff wraps\n"
+					  "5000 10 not ended"));
+	jitmap_find(&map, addresses, 7, names);
+	assert_name(&names[0], NULL);
+	assert_name(&names[1], "second with blanks");
+	assert_name(&names[2], "second with blanks");
+	assert_int_equal(names[2].begin, 0x1000);
+	assert_int_equal(names[2].size, 0x20);
+	assert_name(&names[3], "within");
+	assert_name(&names[4], NULL);
+	assert_name(&names[5], "prefixed");
+	assert_name(&names[6], NULL);
+	jitmap_free(&map);
+}
+
+static unsigned char dump[4096];
+static size_t dumped;
+
+static void put32(uint32_t value)
+{
+	memcpy(dump + dumped, &value, sizeof(value));
+	dumped += sizeof(value);
+}
+
+static void put64(uint64_t value)
+{
+	memcpy(dump + dumped, &value, sizeof(value));
+	dumped += sizeof(value);
+}
+
+static void put_string(const char *string)
+{
+	strcpy((char *)dump + dumped, string);
+	dumped += strlen(string) + 1;
+}
+
+static size_t begin_record(uint32_t kind)
+{
+	const size_t at = dumped;
+
+	put32(kind);
+	put32(0);
+	put64(1234);
+	return at;
+}
+
+static void end_record(size_t at)
+{
+	const uint32_t bytes = (uint32_t)(dumped - at);
+
+	memcpy(dump + at + 4, &bytes, sizeof(bytes));
+}
+
+static void put_load(uint64_t address, uint64_t size, uint64_t index, const char *name)
+{
+	const size_t at = begin_record(0);
+
+	put64(0); /* pid, tid */
+	put64(address);
+	put64(address);
+	put64(size);
+	put64(index);
+	put_string(name);
+	dumped += size; /* the code */
+	end_record(at);
+}
+
+static void make_dump(void)
+{
+	size_t at;
+
+	put32(0x4a695444);
+	put32(1);
+	put32(40);
+	for (unsigned n = 0; n < 7; n++)
+		put32(0);
+	put_load(0x1000, 0x40, 1, "old");
+	at = begin_record(2); /* lines */
+	put64(0x2000);
+	put64(3);
+	put64(0x2000);
+	put32(10);
+	put32(0);
+	put_string("a.js");
+	put64(0x2010);
+	put32(11);
+	put32(0);
+	put_string("\xff");
+	put64(0x2018);
+	put32(3);
+	put32(0);
+	put_string("b.js");
+	end_record(at);
+	put_load(0x2000, 0x20, 2, "with lines");
+	put_load(0x1000, 0x20, 3, "new");
+	at = begin_record(1); /* move */
+	put64(0);
+	put64(0x1000);
+	put64(0x1000);
+	put64(0x3000);
+	put64(0x20);
+	put64(3);
+	end_record(at);
+	put_load(0x4000, 0x10, 4, "cut off");
+}
+
+static void jitdump_names_moves_and_lines(void **state)
+{
+	const uint64_t addresses[] = { 0x1008, 0x1028, 0x2004, 0x2014, 0x201f, 0x3001, 0x4000 };
+	struct jitmap_name names[7];
+	struct jitmap map;
+
+	(void)state;
+	dumped = 0;
+	make_dump();
+	read_map(&map, written("jit-1.dump", dump, dumped - 1));
+	jitmap_find(&map, addresses, 7, names);
+	assert_name(&names[0], "new");
+	assert_name(&names[1], "old");
+	assert_name(&names[2], "with lines");
+	assert_int_equal(names[2].line, 10);
+	assert_string_equal(names[2].file, "a.js");
+	assert_int_equal(names[3].line, 11);
+	assert_string_equal(names[3].file, "a.js");
+	assert_int_equal(names[4].line, 3);
+	assert_string_equal(names[4].file, "b.js");
+	assert_name(&names[5], "new");
+	assert_int_equal(names[5].begin, 0x3000);
+	assert_name(&names[6], NULL);
+	jitmap_free(&map);
+}
+
+/* Any bytes of a dump may be any: nothing is read that is not there (valgrind and sanitizers look on). */
+static void damaged_dumps_crash_nobody(void **state)
+{
+	const uint64_t addresses[] = { 0x1008, 0x1028, 0x2004, 0x2014, 0x201f, 0x3001, 0x4000 };
+	uint64_t random = 42;
+
+	(void)state;
+	dumped = 0;
+	make_dump();
+	for (unsigned round = 0; round < 20000; round++) {
+		struct jitmap_name names[7];
+		struct jitmap map = { malloc(dumped + 1), dumped };
+
+		assert_non_null(map.text);
+		memcpy(map.text, dump, dumped);
+		map.text[dumped] = 0;
+		for (unsigned n = 0; n < 3; n++) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			map.text[40 + (random >> 33) % (dumped - 40)] = (char)(random >> 24);
+		}
+		map.bytes -= (random >> 40) % 64;
+		jitmap_find(&map, addresses, 7, names);
+		jitmap_free(&map);
+	}
+}
+
+/* ---- the rest */
+
+static void names_are_demangled_within_bounds(void **state)
+{
+	char out[DEMANGLE_OUT_MAX], *long_name = malloc(20000);
+
+	(void)state;
+	assert_true(demangle(out, "_ZN3foo3barIiEEvT_") > 0);
+	assert_string_equal(out, "foo::bar<int>(int)");
+	assert_true(demangle(out, "_RNvCs1234_7mycrate3foo") > 0);
+	assert_string_equal(out, "mycrate::foo");
+	assert_true(demangle(out, "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE") > 0);
+	assert_string_equal(out, "core::fmt::Formatter::pad");
+	assert_true(demangle(out, "_ZN3foo3barEv.cold") > 0);
+	assert_int_equal(demangle(out, "main"), 0);
+	assert_int_equal(demangle(out, "_Z!"), 0);
+	assert_int_equal(demangle(out, ""), 0);
+	assert_non_null(long_name);
+	/* Each argument names the one before twice: short, but what it stands for has a length of 2^40. */
+	strcpy(long_name, "_Z1fI1AI1BIiiE1CIS1_S1_E");
+	for (unsigned n = 0; n < 24; n++)
+		sprintf(long_name + strlen(long_name), "1CIS%X_S%X_E", n + 2, n + 2);
+	strcat(long_name, "EEvv");
+	assert_true(demangle(out, long_name) < DEMANGLE_OUT_MAX);
+	memset(long_name, 'a', 19999);
+	memcpy(long_name, "_Z19990", 7);
+	long_name[19999] = 0;
+	assert_int_equal(demangle(out, long_name), 0);
+	snprintf(long_name, 20000, "_Z8000%08000d", 1);
+	memset(long_name + 6, 'a', 8000);
+	strcpy(long_name + 8006, "v");
+	assert_true(demangle(out, long_name) == DEMANGLE_OUT_MAX - 1);
+	assert_string_equal(out + DEMANGLE_OUT_MAX - 4, "…");
+	free(long_name);
+}
+
+static void packages_are_found_by_their_lists(void **state)
+{
+	struct packages_file files[] = { { .path = "/usr/lib/libone.so" },
+					 { .path = "/lib/libtwo.so" },
+					 { .path = "/usr/lib/libtwo.so" },
+					 { .path = "/opt/three" } };
+	char debug[PACKAGES_NAME_MAX + 16];
+
+	(void)state;
+	assert_int_equal(chdir(folder), 0);
+	assert_int_equal(mkdir("var", 0700) | mkdir("var/lib", 0700) | mkdir("var/lib/dpkg", 0700) |
+				 mkdir("var/lib/dpkg/info", 0700),
+			 0);
+	text("var/lib/dpkg/info/one.list", "/.\n/lib\n/lib/libone.so\n");
+	text("var/lib/dpkg/info/two:amd64.list", "/usr/lib/libtwo.so\n");
+	text("var/lib/dpkg/info/two:amd64.md5sums", "/opt/three\n");
+	packages_find(files, 4, folder);
+	assert_string_equal(files[0].package, "one");
+	assert_string_equal(files[1].package, "two");
+	assert_string_equal(files[2].package, "two");
+	assert_string_equal(files[3].package, "");
+	packages_debug(debug, "two");
+	assert_string_equal(debug, "two-dbgsym");
+	packages_debug(debug, "libc6");
+	assert_string_equal(debug, "libc6-dbg");
+}
+
+static void texts_keep_their_numbers(void **state)
+{
+	struct texts texts = { 0 };
+	char name[32];
+	bool fresh;
+
+	(void)state;
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned n = 0; n < 10000; n++) {
+			const int bytes = snprintf(name, sizeof(name), "text %u", n);
+
+			assert_int_equal(texts_number(&texts, name, (size_t)bytes, &fresh), n + 1);
+			assert_int_equal(fresh, round == 0);
+		}
+	}
+	assert_int_equal(texts.count, 10000);
+	texts_free(&texts);
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	char command[256];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+	return system(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernel_functions_have_names),
+		cmocka_unit_test(restricted_addresses_are_refused),
+		cmocka_unit_test(last_in_a_map_wins),
+		cmocka_unit_test(jitdump_names_moves_and_lines),
+		cmocka_unit_test(damaged_dumps_crash_nobody),
+		cmocka_unit_test(names_are_demangled_within_bounds),
+		cmocka_unit_test(packages_are_found_by_their_lists),
+		cmocka_unit_test(texts_keep_their_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
