@@ -201,12 +201,19 @@ static int meant_command(const char *word)
 static int parse(struct record_options *options, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "output", required_argument, NULL, 'o' }, { "event", required_argument, NULL, 'e' },
-		{ "mode", required_argument, NULL, 'm' },   { "buffer", required_argument, NULL, 'b' },
-		{ "packet", required_argument, NULL, 'p' }, { "string-max", required_argument, NULL, 's' },
-		{ "context", required_argument, NULL, 'C' }, { "split", required_argument, NULL, 'S' },  { "keep", required_argument, NULL, 'k' },
-		{ "for", required_argument, NULL, 'f' },    { "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },	    { 0 },
+		{ "output", required_argument, NULL, 'o' },
+		{ "event", required_argument, NULL, 'e' },
+		{ "mode", required_argument, NULL, 'm' },
+		{ "buffer", required_argument, NULL, 'b' },
+		{ "packet", required_argument, NULL, 'p' },
+		{ "string-max", required_argument, NULL, 's' },
+		{ "context", required_argument, NULL, 'C' },
+		{ "split", required_argument, NULL, 'S' },
+		{ "keep", required_argument, NULL, 'k' },
+		{ "for", required_argument, NULL, 'f' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
 	};
 	int option, result;
 
