@@ -49,7 +49,6 @@ static void copy_event(struct listing *listing, const struct session *session, u
 		.kind = entry.kind,
 		.level = entry.level,
 		.want = session->wants[index],
-		.effect = session->switches[index],
 		.refused = entry.refused,
 		.line = entry.line,
 		.refused_line = entry.refused_line,
@@ -62,7 +61,7 @@ static void copy_event(struct listing *listing, const struct session *session, u
 				     entry.refused ? session_event_text(session, entry.refused_file) : ""),
 		.where = "",
 	};
-	if (event->want == WIRE_CHECKED || event->effect == WIRE_CHECKED) {
+	if (event->want == WIRE_CHECKED) {
 		event->check = session->checks[index];
 		event->where = keep(listing, used, filter_text(session, event->check.filter));
 	}

@@ -14,12 +14,11 @@ struct listed_event {
 	uint16_t id;
 	uint8_t kind, level;
 	uint8_t want;	  /* enum wire_switch: what it is to do */
-	uint8_t effect;	  /* what it does now */
 	uint16_t refused; /* times that the name came with another format */
 	uint32_t line, refused_line, pid;
 	uint64_t types;
 	const char *name, *format, *file, *refused_file;
-	struct wire_check check; /* if want or effect is WIRE_CHECKED */
+	struct wire_check check; /* if want is WIRE_CHECKED */
 	const char *where;	 /* the filter's text; "" if there is none */
 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The names of the fields of a context; see context.h. */
-#include <stdio.h>
 #include <string.h>
 
 #include "wire/context.h"
@@ -33,12 +32,9 @@ bool context_parse(const char *text, uint32_t *context)
 
 const char *context_text(uint32_t context, char *text)
 {
-	int used = 0;
-
 	text[0] = 0;
 	for (unsigned n = 0; n < NAMES; n++)
 		if (context & 1u << n)
-			used += snprintf(text + used, WIRE_CONTEXT_TEXT - (size_t)used, "%s%s",
-					 used ? "," : "", names[n]);
+			strcat(strcat(text, *text ? "," : ""), names[n]);
 	return text;
 }

@@ -6,8 +6,6 @@
  * would not come out even. What is switched on or off between a begin and its end would leave it wrong for good:
  * hence each change of the switches lets it begin anew.
  */
-#include <string.h>
-
 #include "burin/context.h"
 #include "source/user/context.h"
 #include "source/user/thread.h"
@@ -45,42 +43,43 @@ void context_after(const struct burin_site *site)
 }
 
 /*
- * The payload's words, moved back by the context. Both begin in the middle of a word or at its beginning; words are
- * loaded as they were stored, since a load that spans two stores has to wait for both.
+ * Puts fields and payload together, from the word on in the middle of which they begin. Whole words are loaded and
+ * stored: a load that spans two stores has to wait for both.
  */
-static void move(uint64_t *to, const uint64_t *from, size_t payload_bytes, uint32_t context_bytes)
+static inline void put_together(uint64_t *to, const uint64_t *from, size_t payload_bytes, uint32_t context)
 {
-	const size_t last = (WIRE_HEADROOM + payload_bytes - 1) / 8; /* the buffer's last word */
-	size_t at = WIRE_HEADROOM / 8, place = (WIRE_HEADROOM + context_bytes) / 8;
+	const uint64_t *const last = from + (WIRE_HEADROOM % 8 + payload_bytes - 1) / 8;
+	const uint64_t id = user_context.correlation, depth = user_context.depth;
 
-	if (context_bytes % 8 == 0) {
-		to[place] |= from[at] & ~(uint64_t)UINT32_MAX;
-		while (at < last)
-			to[++place] = from[++at];
+	if (context == WIRE_CONTEXT_CORRELATION) {
+		*to++ = id << 32;
+		*to++ = id >> 32 | (*from & ~(uint64_t)UINT32_MAX);
+		while (from < last)
+			*to++ = *++from;
 		return;
 	}
-	for (; at <= last; at++)
-		to[place++] = from[at] >> 32 | (at < last ? from[at + 1] << 32 : 0);
+	if (context & WIRE_CONTEXT_CORRELATION) {
+		*to++ = id << 32;
+		*to++ = id >> 32 | depth << 32;
+	} else {
+		*to++ = depth << 32;
+	}
+	for (; from < last; from++)
+		*to++ = from[0] >> 32 | from[1] << 32;
+	*to = *from >> 32;
 }
 
 void context_emit(struct burin_site *site, const void *buffer, size_t payload_bytes)
 {
 	const uint32_t context = user_session.geometry.context, bytes = wire_context_bytes(context);
-	const size_t words = (WIRE_HEADROOM + bytes + payload_bytes) / 8 + 2;
 	uint64_t *copy;
-	char *at;
 
 	if (!buffer || payload_bytes > user_session.rings[0].record_max) {
 		burin_emit(site, WIRE_ON, NULL, payload_bytes + bytes);
 		return;
 	}
-	copy = __builtin_alloca(words * sizeof(*copy));
-	at = (char *)copy + WIRE_HEADROOM;
-	memset(at, 0, 16); /* what follows the context in its last word is zero */
-	if (context & WIRE_CONTEXT_CORRELATION)
-		at = (char *)memcpy(at, &user_context.correlation, 8) + 8;
-	if (context & WIRE_CONTEXT_DEPTH)
-		memcpy(at, &user_context.depth, 4);
-	move(copy, buffer, payload_bytes, bytes);
+	copy = __builtin_alloca((WIRE_HEADROOM + bytes + payload_bytes) / 8 * 8 + 16);
+	put_together(copy + WIRE_HEADROOM / 8, (const uint64_t *)buffer + WIRE_HEADROOM / 8, payload_bytes,
+		     context);
 	burin_emit(site, WIRE_ON, copy, payload_bytes + bytes);
 }
