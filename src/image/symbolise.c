@@ -116,7 +116,10 @@ static int add_job(struct symbolise *all, const struct child_task *task, struct 
 static int add_image(struct symbolise *all, const struct symbolise_image *image, struct result *result)
 {
 	const size_t most = image->kind == WIRE_IMAGE_FILE ? image->count / SLICE_MIN : 0;
-	const size_t parts = most < 1 ? 1 : most < all->children_max ? most : all->children_max;
+	const size_t parts = !image->count		? 0
+			     : most < 1			? 1
+			     : most < all->children_max ? most
+							: all->children_max;
 	int error = 0;
 
 	for (size_t n = 0; n < parts && !error; n++) {
@@ -556,6 +559,8 @@ static int say_images(struct symbolise *all, const struct symbolise_image *image
 		char remedy[REMEDY_MAX];
 		unsigned char *at = leb128_put(all->entry, WIRE_SYMBOLS_IMAGE);
 
+		if (!images[n].count)
+			continue;
 		remedy_of(remedy, &results[n], results[n].missing ? files[missing++].package : "");
 		at = leb128_put(at, images[n].number);
 		at = leb128_put(at, results[n].state);

@@ -25,7 +25,7 @@ struct symbolise_image {
 	size_t build_id_bytes;	 /* 0: unknown */
 	int file;		 /* open for reading, the caller's; -1: none, the path is opened */
 	const uint64_t *offsets; /* `count` of them, sorted, each once */
-	size_t count;
+	size_t count;		 /* 0: nothing is said of the image */
 };
 
 struct symbolise_options {
