@@ -95,16 +95,23 @@ static void turn(struct ring *ring)
 	sched_setaffinity(0, sizeof(before), &before);
 }
 
-/* Whether nobody writes or reads beyond the size any more. @unread: set if it is for want of reading */
+/*
+ * Whether nobody writes or reads beyond the size any more. @unread: set if it is for want of reading: of the lap before,
+ * or, where the tail cannot leave, of the packet in slot 0.
+ */
 static bool is_free(const struct ring *ring, bool *unread)
 {
 	struct ring_look look;
+	uint64_t wanted;
+	bool left, read;
 
-	if (!ring_look(ring, &look) || look.slot + 1 >= ring_size(ring))
+	if (!ring_look(ring, &look))
 		return false;
-	*unread = !ring->overwrite &&
-		  __atomic_load_n(&ring->control->consumed, __ATOMIC_ACQUIRE) < look.sequence - look.slot;
-	return !*unread;
+	left = look.slot + 1 < ring_size(ring);
+	wanted = look.sequence - look.slot + !left;
+	read = ring->overwrite || __atomic_load_n(&ring->control->consumed, __ATOMIC_ACQUIRE) >= wanted;
+	*unread |= !read;
+	return left && read;
 }
 
 /* Give back what lies beyond a ring's size, if that can be done now. Return: bytes that could not. */

@@ -110,8 +110,8 @@ static int next_piece(struct drain *drain, unsigned index, struct wire_packet **
 }
 
 /*
- * Take what is new in one ring: at most as many packets as it has, and one more that was begun before. A
- * writer may be as fast as we are, and the other rings want their turn.
+ * Take what is new in one ring: as many packets as there are, and one that was begun before. A writer may be as fast
+ * as we are, and the other rings want their turn. Return: how full the ring was found, in percent.
  */
 static unsigned drain_ring(struct drain *drain, unsigned index)
 {
@@ -119,12 +119,12 @@ static unsigned drain_ring(struct drain *drain, unsigned index)
 	const struct ring *ring = session_ring_view(drain->session, index);
 	struct wire_packet *packet;
 	struct ring_piece piece;
-	unsigned level;
+	uint64_t behind;
 
 	if (!ring)
 		return 0;
-	level = ring_level(ring, &intake->cursor);
-	for (uint32_t n = ring_size(ring) + 1; n > 0 && !drain->output.error && !intake->cut; n--) {
+	behind = ring_behind(ring, &intake->cursor);
+	for (uint64_t n = behind + 2; n > 0 && !drain->output.error && !intake->cut; n--) {
 		int found = next_piece(drain, index, &packet, &piece);
 
 		intake->stale = found < 0;
@@ -134,7 +134,7 @@ static unsigned drain_ring(struct drain *drain, unsigned index)
 		if (owns_rings(drain))
 			ring_give_back(ring, intake->cursor.sequence);
 	}
-	return level;
+	return behind < ring_size(ring) ? (unsigned)(behind * 100 / ring_size(ring)) : 100;
 }
 
 /* What the writers of a ring have counted: now, or when it was copied. */

@@ -69,16 +69,15 @@ const struct wire_packet *ring_packet(const struct ring *ring, const struct ring
 	return slot(ring, look->slot - back + (back <= look->slot ? 0 : look->lap));
 }
 
-unsigned ring_level(const struct ring *ring, const struct ring_cursor *cursor)
+uint32_t ring_behind(const struct ring *ring, const struct ring_cursor *cursor)
 {
-	const uint32_t size = ring_size(ring);
 	struct ring_look look = { .empty = true };
 	uint64_t behind;
 
 	for (int tries = 0; tries < COPY_TRIES && !ring_look(ring, &look); tries++)
 		continue;
 	behind = look.empty ? 0 : look.sequence - cursor->sequence;
-	return behind >= size ? 100 : (unsigned)(behind * 100 / size);
+	return behind < ring->window ? (uint32_t)behind : ring->window;
 }
 
 static uint64_t load_consumed(const struct ring *ring)

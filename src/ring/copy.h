@@ -72,8 +72,8 @@ uint32_t ring_present(const struct ring *ring, const struct ring_look *look);
 const struct wire_packet *ring_packet(const struct ring *ring, const struct ring_look *look,
 				      uint64_t sequence);
 
-/* ring_level - how far a reader is behind, in percent of the ring's size. */
-unsigned ring_level(const struct ring *ring, const struct ring_cursor *cursor);
+/* ring_behind - packets from the cursor's to the open one, at most those of the window. */
+uint32_t ring_behind(const struct ring *ring, const struct ring_cursor *cursor);
 
 /* ring_move - go on at the beginning of a packet. */
 static inline void ring_move(struct ring_cursor *cursor, uint64_t sequence)
