@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -64,6 +65,16 @@ static const char help[] =
 	"                       this size (1G) or age (10m)\n"
 	"      --keep N         remove the oldest chunks, so that at most N stay\n"
 	"      --for TIME       end the recording after that time; COMMAND goes on untraced\n"
+	"  -F, --frequency HZ   samples a second of each CPU (default: 997)\n"
+	"      --call-graph HOW how stacks are found: fp (frame pointers, the default), dwarf\n"
+	"                       (a copy of 16K of each stack), both, or none\n"
+	"      --sample-event E cpu-clock (the default), cycles, page-faults, ..., or a\n"
+	"                       tracepoint of the kernel's, such as sched:sched_switch\n"
+	"      --no-samples     tracepoints only\n"
+	"  -a, --all            sample everything that runs, while COMMAND does, or until\n"
+	"                       Ctrl-C\n"
+	"  -p, --pid PID        sample that process, with all its threads\n"
+	"  -t, --thread TID     sample that thread\n"
 	"  -q, --quiet          no summary\n"
 	"  -h, --help           this text\n"
 	"\n"
@@ -83,7 +94,7 @@ static int parse_sizes(struct record_options *options, int option, const char *v
 {
 	uint64_t size = 0;
 
-	options->own = option == 'b' ? "--buffer" : option == 'p' ? "--packet" : "--string-max";
+	options->own = option == 'b' ? "--buffer" : option == 'P' ? "--packet" : "--string-max";
 
 	number_parse_size(value, &size); /* 0 is too small for all of them */
 
@@ -93,7 +104,7 @@ static int parse_sizes(struct record_options *options, int option, const char *v
 			return bad_option("--buffer", value, "give a size from 16K to 16G, such as 16M");
 		options->session.buffer_bytes = size;
 		return 0;
-	case 'p':
+	case 'P':
 		if (size < WIRE_PACKET_MIN || size > WIRE_PACKET_MAX)
 			return bad_option("--packet", value, "give a size from 4K to 16M, such as 64K");
 		options->session.packet_bytes = size;
@@ -150,6 +161,14 @@ static int parse_one(struct record_options *options, int option, const char *val
 		options->session.mode = value[0] == 's' ? WIRE_MODE_STREAM : WIRE_MODE_FLIGHT;
 		options->own = "--mode";
 		return 0;
+	case 'F':
+	case 'g':
+	case 'N':
+	case 'E':
+	case 'a':
+	case 'p':
+	case 't':
+		return sampling_parse(&options->sampling, option, value);
 	case 'q':
 		options->quiet = true;
 		return 0;
@@ -173,6 +192,12 @@ static int settle(struct record_options *options)
 	if (split && options->session.mode == WIRE_MODE_FLIGHT)
 		return bad_option("--split", "with --mode flight",
 				  "its rings are written out at the end only");
+	if (options->sampling.asked && (options->target || split))
+		return bad_option(options->sampling.asked, options->target ? options->target : "with --split",
+				  "samples are not taken there yet");
+	if (options->target || split ||
+	    (options->session.mode == WIRE_MODE_FLIGHT && !options->sampling.asked))
+		options->sampling.off = true; /* they would fill the disk while the rings do not */
 	if (options->glob_count == 0 && !options->target)
 		options->globs[0] = "*";
 	options->session.globs = options->globs;
@@ -190,25 +215,45 @@ static int meant_command(const char *word)
 	return CMD_USAGE;
 }
 
+/* Whether there is something to record without a command. */
+static bool others_sampled(const struct record_options *options)
+{
+	return !options->sampling.off && (options->sampling.system || options->sampling.process);
+}
+
 static int parse(struct record_options *options, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "output", required_argument, NULL, 'o' }, { "event", required_argument, NULL, 'e' },
-		{ "mode", required_argument, NULL, 'm' },   { "buffer", required_argument, NULL, 'b' },
-		{ "packet", required_argument, NULL, 'p' }, { "string-max", required_argument, NULL, 's' },
-		{ "split", required_argument, NULL, 'S' },  { "keep", required_argument, NULL, 'k' },
-		{ "for", required_argument, NULL, 'f' },    { "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },	    { 0 },
+		{ "output", required_argument, NULL, 'o' },
+		{ "event", required_argument, NULL, 'e' },
+		{ "mode", required_argument, NULL, 'm' },
+		{ "buffer", required_argument, NULL, 'b' },
+		{ "packet", required_argument, NULL, 'P' },
+		{ "string-max", required_argument, NULL, 's' },
+		{ "split", required_argument, NULL, 'S' },
+		{ "keep", required_argument, NULL, 'k' },
+		{ "for", required_argument, NULL, 'f' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "frequency", required_argument, NULL, 'F' },
+		{ "call-graph", required_argument, NULL, 'g' },
+		{ "no-samples", no_argument, NULL, 'N' },
+		{ "sample-event", required_argument, NULL, 'E' },
+		{ "all", no_argument, NULL, 'a' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "thread", required_argument, NULL, 't' },
+		{ 0 },
 	};
 	int option, result;
 
 	*options = (struct record_options){ .session = { .mode = WIRE_MODE_STREAM,
 							 .buffer_bytes = RECORD_BUFFER,
 							 .packet_bytes = RECORD_PACKET,
-							 .string_max = WIRE_STRING_MAX } };
+							 .string_max = WIRE_STRING_MAX },
+					    .sampling = sampling_defaults() };
 	opterr = 0;
 	for (;;) {
-		option = getopt_long(argc, argv, "+:o:e:qh", longs, NULL);
+		option = getopt_long(argc, argv, "+:o:e:qhF:ap:t:", longs, NULL);
 		if (option == -1 && optind < argc && strcmp(argv[optind - 1], "--") != 0 &&
 		    !options->target) {
 			options->target = argv[optind++]; /* options may come behind it */
@@ -230,7 +275,7 @@ static int parse(struct record_options *options, int argc, char **argv)
 	options->command = argv + optind;
 	if (options->target && *options->command)
 		return meant_command(options->target);
-	if (!options->target && !*options->command) {
+	if (!options->target && !*options->command && !others_sampled(options)) {
 		fprintf(stderr, "burin record: no command given; try: burin record -- PROGRAM ARGUMENTS\n");
 		return CMD_USAGE;
 	}
@@ -248,8 +293,11 @@ static void join_words(char **words, char *line, size_t bytes)
 
 /* What the recorder waits for. */
 struct run {
-	pid_t child;
+	pid_t child; /* 0: there is none */
+	int go;	     /* a pipe: the child waits for a byte before it becomes the command */
+	int report;  /* a pipe: why it could not */
 	int signals; /* a signalfd */
+	int other;   /* a pidfd of the process that is sampled; -1: none */
 	sigset_t before;
 	int status;
 	unsigned interrupts;
@@ -283,12 +331,16 @@ static int watch_signals(struct run *run)
 	return run->signals < 0 ? -errno : 0;
 }
 
-/* The child: become the command. Says over the pipe why it cannot. */
-static _Noreturn void become(char **command, const char *session_path, const sigset_t *signals, int report)
+/* The child: wait until all is ready, then become the command. Says over the pipe why it cannot. */
+static _Noreturn void become(char **command, const char *session_path, const sigset_t *signals, int go,
+			     int report)
 {
 	int error;
+	char byte;
 
 	sigprocmask(SIG_SETMASK, signals, NULL);
+	if (read(go, &byte, 1) != 1)
+		_exit(126);
 	if (setenv("BURIN_SESSION", session_path, 1) == 0)
 		execvp(command[0], command);
 	error = errno;
@@ -297,23 +349,49 @@ static _Noreturn void become(char **command, const char *session_path, const sig
 	_exit(error == ENOENT ? 127 : 126);
 }
 
-/* Return: 0, or the errno of the exec. */
-static int start(struct run *run, char **command, const char *session_path)
+/* Make the child, which waits: what watches it can be prepared. Return: 0 or an errno. */
+static int prepare(struct run *run, char **command, const char *session_path)
 {
-	int report[2], error = 0;
+	int report[2], go[2], error = 0;
 
+	if (!*command)
+		return 0;
 	if (pipe2(report, O_CLOEXEC) != 0)
 		return errno;
+	if (pipe2(go, O_CLOEXEC) != 0) {
+		error = errno;
+		close(report[0]);
+		close(report[1]);
+		return error;
+	}
 	run->child = fork();
-	if (run->child == 0)
-		become(command, session_path, &run->before, report[1]);
-	close(report[1]);
+	if (run->child == 0) {
+		close(go[1]);
+		become(command, session_path, &run->before, go[0], report[1]);
+	}
 	if (run->child < 0)
 		error = errno;
-	else if (read(report[0], &error, sizeof(error)) != (ssize_t)sizeof(error))
+	close(report[1]);
+	close(go[0]);
+	run->report = report[0];
+	run->go = go[1];
+	return error;
+}
+
+/* Let the child go; or, if it is not to, let it end. Return: 0, or the errno of the exec. */
+static int start(struct run *run, bool go)
+{
+	int error = 0;
+
+	if (run->child <= 0)
+		return 0;
+	if (go && write(run->go, "", 1) != 1)
+		error = errno;
+	close(run->go);
+	if (!error && read(run->report, &error, sizeof(error)) != (ssize_t)sizeof(error))
 		error = 0;
-	close(report[0]);
-	if (error && run->child > 0)
+	close(run->report);
+	if (error || !go)
 		waitpid(run->child, &run->status, 0);
 	return error;
 }
@@ -339,7 +417,7 @@ static void take_signals(struct run *run)
 		if (info.ssi_signo == SIGCHLD)
 			continue;
 		/* A terminal's Ctrl-C has reached the command already; what a process sent to us has not. */
-		if (info.ssi_code != SI_KERNEL)
+		if (run->child > 0 && info.ssi_code != SI_KERNEL)
 			kill(run->child, (int)info.ssi_signo);
 		run->interrupts++;
 	}
@@ -355,23 +433,34 @@ static int pause_ms(const struct run *run, unsigned fullest)
 	return left < (uint64_t)pause ? (int)left : pause;
 }
 
-/* Go round until the command has ended, the time is up, or we were told twice. */
-static void follow(struct run *run, struct drain *drain)
+/* Whether there is nothing to wait for any more. Without a command of ours, to be told once is enough. */
+static bool is_over(const struct run *run)
 {
-	struct pollfd wait = { .fd = run->signals, .events = POLLIN };
+	return run->ended || run->interrupts >= (run->child ? 2 : 1) || now() >= run->until;
+}
+
+/* Go round until the command, or the process that is sampled, has ended, the time is up, or we were told. */
+static void follow(struct run *run, struct drain *drain, struct sampling *sampling)
+{
+	struct pollfd wait[] = { { .fd = run->signals, .events = POLLIN },
+				 { .fd = run->child ? -1 : run->other, .events = POLLIN } };
 	unsigned fullest = 0;
 
 	reap(run);
-	while (!run->ended && run->interrupts < 2 && now() < run->until) {
-		poll(&wait, 1, pause_ms(run, fullest));
+	while (!is_over(run)) {
+		poll(wait, 2, pause_ms(run, fullest));
 		take_signals(run);
+		run->ended |= wait[1].revents != 0;
 		drain_round(drain, &fullest);
+		sampling_round(sampling, &fullest);
 	}
 }
 
 static void describe_result(const struct run *run, char *text, size_t bytes)
 {
-	if (!run->ended)
+	if (!run->child)
+		snprintf(text, bytes, "%s", run->ended ? "exit" : "running");
+	else if (!run->ended)
 		snprintf(text, bytes, "running"); /* the time was up, or we were told twice to end */
 	else if (WIFSIGNALED(run->status))
 		snprintf(text, bytes, "signal %d", WTERMSIG(run->status));
@@ -381,36 +470,62 @@ static void describe_result(const struct run *run, char *text, size_t bytes)
 
 static int exit_code(const struct run *run)
 {
+	if (!run->child)
+		return 0;
 	if (!run->ended)
 		return run->interrupts >= 2 ? 128 + SIGINT : 0;
 	return WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
+}
+
+static void choose_output(const struct record_options *options, char *output, size_t bytes)
+{
+	if (options->output)
+		snprintf(output, bytes, "%s", options->output);
+	else
+		recording_default_output(*options->command ? options->command[0] : "samples", 0, output,
+					 bytes);
+}
+
+/* From the command's beginning to its end. Return: 0, or the errno of the exec. */
+static int carry_out(const struct record_options *options, struct run *run, struct drain *drain,
+		     struct sampling *sampling)
+{
+	unsigned fullest;
+	int error;
+
+	drain_round(drain, &fullest); /* the trace knows the event of samples before there are any */
+	sampling_begin(sampling, drain->output.directory);
+	run->until = options->duration ? now() + options->duration : UINT64_MAX;
+	error = start(run, true);
+	if (!error)
+		follow(run, drain, sampling);
+	sampling_finish(sampling);
+	return error;
 }
 
 static int record(const struct record_options *options, struct session *session, const char *session_path,
 		  struct run *run)
 {
 	char output[4096], line[1000], result[32];
+	struct sampling sampling;
 	struct drain_totals totals;
 	struct drain drain;
 	bool joined;
 	int error;
 
-	if (options->output)
-		snprintf(output, sizeof(output), "%s", options->output);
-	else
-		recording_default_output(options->command[0], 0, output, sizeof(output));
+	choose_output(options, output, sizeof(output));
 	join_words(options->command, line, sizeof(line));
+	sampling_open(&sampling, &options->sampling, session, run->child, options->quiet);
 	error = drain_begin(&drain, session, output,
 			    &(struct drain_options){
 				    .session_path = session_path, .command = line, .split = options->split });
 	if (error) {
+		sampling_finish(&sampling);
+		start(run, false);
 		unlink(session_path);
 		return recording_refused("record", output, error);
 	}
-	run->until = options->duration ? now() + options->duration : UINT64_MAX;
-	error = start(run, options->command, session_path);
-	if (!error)
-		follow(run, &drain);
+	error = carry_out(options, run, &drain, &sampling);
 	session_end(session);
 	joined = ((const struct wire_session *)session->base)->joined != 0;
 	if (error)
@@ -426,8 +541,10 @@ static int record(const struct record_options *options, struct session *session,
 	}
 	if (drain.output.error)
 		fprintf(stderr, "burin record: %s: %s\n", output, drain.output.trouble);
-	if (!options->quiet)
-		recording_summary(&totals, output, joined);
+	if (!options->quiet) {
+		recording_summary(&totals, output, joined || sampling.begun);
+		sampling_summary(&sampling);
+	}
 	return drain.output.error && exit_code(run) == 0 ? CMD_FAULTS : exit_code(run);
 }
 
@@ -437,7 +554,7 @@ int cmd_record(int argc, char **argv)
 	struct session session;
 	const char *why = "";
 	char path[256];
-	struct run run = { .signals = -1 };
+	struct run run = { .signals = -1, .other = -1 };
 	int result = parse(&options, argc, argv), error;
 
 	if (result)
@@ -453,6 +570,15 @@ int cmd_record(int argc, char **argv)
 	error = session_create(&session, &options.session, path, sizeof(path), &why);
 	if (error) {
 		fprintf(stderr, "burin record: no session: %s (%s)\n", why, strerror(-error));
+		return CMD_FAULTS;
+	}
+	if (options.sampling.process)
+		run.other = (int)syscall(SYS_pidfd_open, options.sampling.process, 0);
+	error = prepare(&run, options.command, path);
+	if (error) {
+		fprintf(stderr, "burin record: %s: %s\n", options.command[0], strerror(error));
+		unlink(path);
+		session_leave(&session);
 		return CMD_FAULTS;
 	}
 	result = record(&options, &session, path, &run);

@@ -3,6 +3,7 @@
 #ifndef BURIN_CMD_RECORD_H
 #define BURIN_CMD_RECORD_H
 
+#include "cmd/sampling.h"
 #include "drain/drain.h"
 #include "session/session.h"
 
@@ -18,8 +19,9 @@ struct record_options {
 	const char *output;
 	struct chunk_limits split;
 	uint64_t duration; /* ns; 0: until the program ends */
+	struct sampling_options sampling;
 	bool quiet;
-	char **command;
+	char **command;	    /* empty: there is none, samples of others are taken */
 	const char *target; /* NULL: the command is run */
 };
 
