@@ -8,7 +8,8 @@
  *	sampled exec MS PROGRAM...	first itself, then PROGRAM
  *	sampled library MS FILE		in busy() of a library, which is closed then
  *	sampled replace MS FILE WITH	the same; but FILE is replaced by WITH as soon as it is mapped
- *	sampled jit MS			in memory that it has made
+ *	sampled jit			in memory that it has made
+ *	sampled touch N			half a second of sleep, then N thousand page faults
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -115,6 +116,23 @@ static int in_memory(void)
 	return 0;
 }
 
+static int touch(long thousands)
+{
+	const size_t bytes = 1000 * 4096;
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED || sysconf(_SC_PAGESIZE) != 4096)
+		return 1;
+	madvise(memory, bytes, MADV_NOHUGEPAGE);
+	usleep(500000);
+	for (long n = 0; n < thousands; n++) {
+		for (size_t at = 0; at < bytes; at += 4096)
+			((volatile char *)memory)[at] = 1;
+		madvise(memory, bytes, MADV_DONTNEED);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -134,6 +152,8 @@ int main(int argc, char **argv)
 		return in_library(number, argv[3], argv[4]);
 	if (strcmp(what, "jit") == 0)
 		return in_memory();
+	if (strcmp(what, "touch") == 0)
+		return touch(number);
 	if (strcmp(what, "exec") == 0 && argc > 3) {
 		outer(number);
 		execv(argv[3], argv + 3);
