@@ -131,7 +131,7 @@ class Live:
         for old in (path, snapshot):
             shutil.rmtree(old, ignore_errors=True)
         writer, other = self.cpus[0], self.cpus[-1]
-        record = subprocess.Popen(["taskset", "-c", other, self.burin, "record", "-q", "-o", path, "--mode", "flight", "--buffer", "64M", "--",
+        record = subprocess.Popen(["taskset", "-c", other, self.burin, "record", "--no-samples", "-q", "-o", path, "--mode", "flight", "--buffer", "64M", "--",
                                    "taskset", "-c", writer, os.path.join(self.build, "bench", "window"), str(4 + count), writer],
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         windows, waits = [], []
@@ -167,7 +167,7 @@ class Live:
         memory = {}
         for processes in (10, count):
             shutil.rmtree(path, ignore_errors=True)
-            command = ["taskset", "-c", ",".join(self.cpus[:2]), self.burin, "record", "-q", "-o", path, "--mode", "flight",
+            command = ["taskset", "-c", ",".join(self.cpus[:2]), self.burin, "record", "--no-samples", "-q", "-o", path, "--mode", "flight",
                        "--buffer", str(buffer), "--", self.event, "storm", 2_000_000 // processes, processes]
             with Waiting(command) as record:
                 memory[processes] = sum(map(memory_of, sessions_of(record.pid)))

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * burin record: run a program and keep what its tracepoints, and those of every process that it starts,
- * record. Of a program that runs already: record_target.c.
+ * record, and samples of all of them. Of a program that runs already: record_target.c.
  *
  * The recorder makes the session, names it in the program's environment, and drains it until the program has
  * ended. Nothing of ours runs in the program but its tracepoints.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,246 +16,22 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/number.h"
 #include "cmd/cmd.h"
 #include "cmd/record.h"
 #include "cmd/recording.h"
 #include "drain/drain.h"
 #include "session/session.h"
-#include "wire/context.h"
 
 enum {
-	PARSE_DONE = -1, /* the help was wanted, and has been printed */
-	RECORD_BUFFER =
-		16
-		<< 20, /* of each CPU: at 120 MB/s, 140 ms in which the recorder may be kept from running */
-	RECORD_BUFFER_MAX = 64 << 20, /* what burin resize may make of it */
-	RECORD_PACKET = 64 << 10,
 	RECORD_BUSY_MS = 5, /* from round to round while rings fill, and while they do not */
 	RECORD_IDLE_MS = 50,
 	RECORD_BUSY_PERCENT = 3, /* a round that found a ring fuller than this is followed by a quick one */
 };
-
-static const char help[] =
-	"Usage: burin record [OPTION]... -- COMMAND [ARGUMENT]...\n"
-	"       burin record [OPTION]... TARGET\n"
-	"\n"
-	"Run COMMAND, and write what its tracepoints and those of every process that it\n"
-	"starts record into a trace directory. Exits with COMMAND's status.\n"
-	"Or record TARGET, a program that runs already (a pid, a name or a session's path;\n"
-	"see burin ls), from now on until Ctrl-C or its end. It does not notice.\n"
-	"\n"
-	"  -o, --output DIR     the trace; must not exist (default: COMMAND.burin)\n"
-	"  -e, --event GLOB     record the events whose names match; may be repeated\n"
-	"                       (default: all). Those of TARGET that are off are switched on\n"
-	"                       for that time (default: all, if none is on)\n"
-	"      --mode MODE      stream: all of it goes to disk; when the disk is too slow,\n"
-	"                       new records are discarded, and counted (default)\n"
-	"                       flight: rings in memory keep the last records of each CPU,\n"
-	"                       which are written out at the end\n"
-	"      --buffer SIZE    memory of each CPU's ring (default: 16M)\n"
-	"      --buffer-max SIZE\n"
-	"                       what burin resize may make of it later (default: 64M)\n"
-	"      --packet SIZE    size of a ring's packets (default: 64K)\n"
-	"      --string-max N   longest string kept, in bytes (default: 4096)\n"
-	"      --context FIELDS correlation, depth, or both with a comma: what each record\n"
-	"                       carries besides its fields; see burin-context(3)\n"
-	"      --split LIMIT    DIR holds chunks 0001, 0002, ..., each a trace by itself and of\n"
-	"                       this size (1G) or age (10m)\n"
-	"      --keep N         remove the oldest chunks, so that at most N stay\n"
-	"      --for TIME       end the recording after that time; COMMAND goes on untraced\n"
-	"  -q, --quiet          no summary\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"TARGET has its buffers already: --mode, --buffer, --buffer-max, --packet, --string-max\n"
-	"and --context do not go with it (burin resize changes their size). What it writes\n"
-	"faster than it can be read is overwritten, and counted.\n"
-	"Sizes take K, M or G; times are such as 250ms, 10s, 5m, 1h. SIGINT (Ctrl-C) goes to\n"
-	"COMMAND; the trace is complete when it has ended. A second one ends the recording at\n"
-	"once.\n";
-
-static int bad_option(const char *option, const char *value, const char *remedy)
-{
-	fprintf(stderr, "burin record: %s: '%s' will not do; %s\n", option, value, remedy);
-	return CMD_USAGE;
-}
-
-static int parse_sizes(struct record_options *options, int option, const char *value)
-{
-	uint64_t size = 0;
-
-	options->own = option == 'b'   ? "--buffer"
-		       : option == 'B' ? "--buffer-max"
-		       : option == 'p' ? "--packet"
-				       : "--string-max";
-
-	number_parse_size(value, &size); /* 0 is too small for all of them */
-
-	switch (option) {
-	case 'b':
-		if (size < 4 * WIRE_PACKET_MIN || size > UINT64_C(16) << 30)
-			return bad_option("--buffer", value, "give a size from 16K to 16G, such as 16M");
-		options->session.buffer_bytes = size;
-		return 0;
-	case 'B':
-		if (size < 4 * WIRE_PACKET_MIN || size > UINT64_C(16) << 30)
-			return bad_option("--buffer-max", value, "give a size from 16K to 16G, such as 64M");
-		options->session.buffer_max = size;
-		return 0;
-	case 'p':
-		if (size < WIRE_PACKET_MIN || size > WIRE_PACKET_MAX)
-			return bad_option("--packet", value, "give a size from 4K to 16M, such as 64K");
-		options->session.packet_bytes = size;
-		return 0;
-	default:
-		if (size < 16 || size > 60000)
-			return bad_option("--string-max", value, "give a number of bytes from 16 to 60000");
-		options->session.string_max = (uint32_t)size;
-		return 0;
-	}
-}
-
-static int parse_limits(struct record_options *options, int option, const char *value)
-{
-	uint64_t number = 0;
-
-	switch (option) {
-	case 'S': /* "10m" are ten minutes */
-		options->split.bytes = options->split.ns = 0;
-		if (!number_parse_duration(value, &options->split.ns))
-			number_parse_size(value, &options->split.bytes);
-		if (options->split.ns == 0 && options->split.bytes == 0)
-			return bad_option("--split", value,
-					  "give a size, such as 1G, or a time, such as 10m");
-		return 0;
-	case 'k':
-		if (!number_parse_size(value, &number) || number < 1 || number > 1000000)
-			return bad_option("--keep", value, "give a number of chunks from 1 on");
-		options->split.keep = (unsigned)number;
-		return 0;
-	case 'f':
-		if (!number_parse_duration(value, &options->duration) || options->duration == 0)
-			return bad_option("--for", value, "give a time, such as 10s");
-		return 0;
-	default:
-		return parse_sizes(options, option, value);
-	}
-}
-
-static int parse_one(struct record_options *options, int option, const char *value)
-{
-	switch (option) {
-	case 'o':
-		options->output = value;
-		return 0;
-	case 'e':
-		if (options->glob_count == RECORD_GLOBS_MAX)
-			return bad_option("--event", value, "there are more than 64 globs; use wider ones");
-		options->globs[options->glob_count++] = value;
-		return 0;
-	case 'm':
-		if (strcmp(value, "stream") != 0 && strcmp(value, "flight") != 0)
-			return bad_option("--mode", value, "it is stream or flight");
-		options->session.mode = value[0] == 's' ? WIRE_MODE_STREAM : WIRE_MODE_FLIGHT;
-		options->own = "--mode";
-		return 0;
-	case 'C':
-		if (!context_parse(value, &options->session.context))
-			return bad_option("--context", value, "there are correlation and depth");
-		options->own = "--context";
-		return 0;
-	case 'q':
-		options->quiet = true;
-		return 0;
-	case 'h':
-		fputs(help, stdout);
-		return PARSE_DONE;
-	default:
-		return parse_limits(options, option, value);
-	}
-}
-
-/* Options that do not go together, and what one asks of another. */
-static int settle(struct record_options *options)
-{
-	const bool split = options->split.bytes || options->split.ns;
-
-	if (options->split.keep && !split)
-		return bad_option("--keep", "without --split", "add --split, which makes chunks");
-	if (options->target && options->own)
-		return bad_option(options->own, options->target, "that program has its buffers already");
-	if (split && options->session.mode == WIRE_MODE_FLIGHT)
-		return bad_option("--split", "with --mode flight",
-				  "its rings are written out at the end only");
-	if (options->glob_count == 0 && !options->target)
-		options->globs[0] = "*";
-	options->session.globs = options->globs;
-	/* A packet must leave room for at least four in a ring. */
-	if (options->session.packet_bytes * 4 > options->session.buffer_bytes)
-		options->session.buffer_bytes = options->session.packet_bytes * 4;
-	return 0;
-}
-
-/* Several words are no TARGET. */
-static int meant_command(const char *word)
-{
-	fprintf(stderr, "burin record: more than one TARGET; to run a command: burin record -- %s ...\n",
-		word);
-	return CMD_USAGE;
-}
-
-static int parse(struct record_options *options, int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "output", required_argument, NULL, 'o' },  { "event", required_argument, NULL, 'e' },
-		{ "mode", required_argument, NULL, 'm' },    { "buffer", required_argument, NULL, 'b' },
-		{ "packet", required_argument, NULL, 'p' },  { "string-max", required_argument, NULL, 's' },
-		{ "context", required_argument, NULL, 'C' }, { "split", required_argument, NULL, 'S' },
-		{ "keep", required_argument, NULL, 'k' },    { "buffer-max", required_argument, NULL, 'B' },
-		{ "for", required_argument, NULL, 'f' },     { "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },	     { 0 },
-	};
-	int option, result;
-
-	*options = (struct record_options){ .session = { .mode = WIRE_MODE_STREAM,
-							 .buffer_bytes = RECORD_BUFFER,
-							 .buffer_max = RECORD_BUFFER_MAX,
-							 .packet_bytes = RECORD_PACKET,
-							 .string_max = WIRE_STRING_MAX } };
-	opterr = 0;
-	for (;;) {
-		option = getopt_long(argc, argv, "+:o:e:qh", longs, NULL);
-		if (option == -1 && optind < argc && strcmp(argv[optind - 1], "--") != 0 &&
-		    !options->target) {
-			options->target = argv[optind++]; /* options may come behind it */
-			continue;
-		}
-		if (option == -1)
-			break;
-		if (option == '?' || option == ':') {
-			if (options->target && option == '?')
-				return meant_command(options->target);
-			fprintf(stderr, "burin record: %s: %s; see: burin record --help\n", argv[optind - 1],
-				option == '?' ? "no such option" : "its value is missing");
-			return CMD_USAGE;
-		}
-		result = parse_one(options, option, optarg);
-		if (result)
-			return result;
-	}
-	options->command = argv + optind;
-	if (options->target && *options->command)
-		return meant_command(options->target);
-	if (!options->target && !*options->command) {
-		fprintf(stderr, "burin record: no command given; try: burin record -- PROGRAM ARGUMENTS\n");
-		return CMD_USAGE;
-	}
-	return settle(options);
-}
 
 static void join_words(char **words, char *line, size_t bytes)
 {
@@ -270,8 +44,11 @@ static void join_words(char **words, char *line, size_t bytes)
 
 /* What the recorder waits for. */
 struct run {
-	pid_t child;
+	pid_t child; /* 0: there is none */
+	int go;	     /* a pipe: the child waits for a byte before it becomes the command */
+	int report;  /* a pipe: why it could not */
 	int signals; /* a signalfd */
+	int other;   /* a pidfd of the process that is sampled; -1: none */
 	sigset_t before;
 	int status;
 	unsigned interrupts;
@@ -305,12 +82,16 @@ static int watch_signals(struct run *run)
 	return run->signals < 0 ? -errno : 0;
 }
 
-/* The child: become the command. Says over the pipe why it cannot. */
-static _Noreturn void become(char **command, const char *session_path, const sigset_t *signals, int report)
+/* The child: wait until all is ready, then become the command. Says over the pipe why it cannot. */
+static _Noreturn void become(char **command, const char *session_path, const sigset_t *signals, int go,
+			     int report)
 {
 	int error;
+	char byte;
 
 	sigprocmask(SIG_SETMASK, signals, NULL);
+	if (read(go, &byte, 1) != 1)
+		_exit(126);
 	if (setenv("BURIN_SESSION", session_path, 1) == 0)
 		execvp(command[0], command);
 	error = errno;
@@ -319,23 +100,49 @@ static _Noreturn void become(char **command, const char *session_path, const sig
 	_exit(error == ENOENT ? 127 : 126);
 }
 
-/* Return: 0, or the errno of the exec. */
-static int start(struct run *run, char **command, const char *session_path)
+/* Make the child, which waits: what watches it can be prepared. Return: 0 or an errno. */
+static int prepare(struct run *run, char **command, const char *session_path)
 {
-	int report[2], error = 0;
+	int report[2], go[2], error = 0;
 
+	if (!*command)
+		return 0;
 	if (pipe2(report, O_CLOEXEC) != 0)
 		return errno;
+	if (pipe2(go, O_CLOEXEC) != 0) {
+		error = errno;
+		close(report[0]);
+		close(report[1]);
+		return error;
+	}
 	run->child = fork();
-	if (run->child == 0)
-		become(command, session_path, &run->before, report[1]);
-	close(report[1]);
+	if (run->child == 0) {
+		close(go[1]);
+		become(command, session_path, &run->before, go[0], report[1]);
+	}
 	if (run->child < 0)
 		error = errno;
-	else if (read(report[0], &error, sizeof(error)) != (ssize_t)sizeof(error))
+	close(report[1]);
+	close(go[0]);
+	run->report = report[0];
+	run->go = go[1];
+	return error;
+}
+
+/* Let the child go; or, if it is not to, let it end. Return: 0, or the errno of the exec. */
+static int start(struct run *run, bool go)
+{
+	int error = 0;
+
+	if (run->child <= 0)
+		return 0;
+	if (go && write(run->go, "", 1) != 1)
+		error = errno;
+	close(run->go);
+	if (!error && read(run->report, &error, sizeof(error)) != (ssize_t)sizeof(error))
 		error = 0;
-	close(report[0]);
-	if (error && run->child > 0)
+	close(run->report);
+	if (error || !go)
 		waitpid(run->child, &run->status, 0);
 	return error;
 }
@@ -361,7 +168,7 @@ static void take_signals(struct run *run)
 		if (info.ssi_signo == SIGCHLD)
 			continue;
 		/* A terminal's Ctrl-C has reached the command already; what a process sent to us has not. */
-		if (info.ssi_code != SI_KERNEL)
+		if (run->child > 0 && info.ssi_code != SI_KERNEL)
 			kill(run->child, (int)info.ssi_signo);
 		run->interrupts++;
 	}
@@ -377,23 +184,34 @@ static int pause_ms(const struct run *run, unsigned fullest)
 	return left < (uint64_t)pause ? (int)left : pause;
 }
 
-/* Go round until the command has ended, the time is up, or we were told twice. */
-static void follow(struct run *run, struct drain *drain)
+/* Whether there is nothing to wait for any more. Without a command of ours, to be told once is enough. */
+static bool is_over(const struct run *run)
 {
-	struct pollfd wait = { .fd = run->signals, .events = POLLIN };
+	return run->ended || run->interrupts >= (run->child ? 2 : 1) || now() >= run->until;
+}
+
+/* Go round until the command, or the process that is sampled, has ended, the time is up, or we were told. */
+static void follow(struct run *run, struct drain *drain, struct sampling *sampling)
+{
+	struct pollfd wait[] = { { .fd = run->signals, .events = POLLIN },
+				 { .fd = run->child ? -1 : run->other, .events = POLLIN } };
 	unsigned fullest = 0;
 
 	reap(run);
-	while (!run->ended && run->interrupts < 2 && now() < run->until) {
-		poll(&wait, 1, pause_ms(run, fullest));
+	while (!is_over(run)) {
+		poll(wait, 2, pause_ms(run, fullest));
 		take_signals(run);
+		run->ended |= wait[1].revents != 0;
 		drain_round(drain, &fullest);
+		sampling_round(sampling, &fullest);
 	}
 }
 
 static void describe_result(const struct run *run, char *text, size_t bytes)
 {
-	if (!run->ended)
+	if (!run->child)
+		snprintf(text, bytes, "%s", run->ended ? "exit" : "running");
+	else if (!run->ended)
 		snprintf(text, bytes, "running"); /* the time was up, or we were told twice to end */
 	else if (WIFSIGNALED(run->status))
 		snprintf(text, bytes, "signal %d", WTERMSIG(run->status));
@@ -403,36 +221,62 @@ static void describe_result(const struct run *run, char *text, size_t bytes)
 
 static int exit_code(const struct run *run)
 {
+	if (!run->child)
+		return 0;
 	if (!run->ended)
 		return run->interrupts >= 2 ? 128 + SIGINT : 0;
 	return WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
+}
+
+static void choose_output(const struct record_options *options, char *output, size_t bytes)
+{
+	if (options->output)
+		snprintf(output, bytes, "%s", options->output);
+	else
+		recording_default_output(*options->command ? options->command[0] : "samples", 0, output,
+					 bytes);
+}
+
+/* From the command's beginning to its end. Return: 0, or the errno of the exec. */
+static int carry_out(const struct record_options *options, struct run *run, struct drain *drain,
+		     struct sampling *sampling)
+{
+	unsigned fullest;
+	int error;
+
+	drain_round(drain, &fullest); /* the trace knows the event of samples before there are any */
+	sampling_begin(sampling, drain->output.directory);
+	run->until = options->duration ? now() + options->duration : UINT64_MAX;
+	error = start(run, true);
+	if (!error)
+		follow(run, drain, sampling);
+	sampling_finish(sampling);
+	return error;
 }
 
 static int record(const struct record_options *options, struct session *session, const char *session_path,
 		  struct run *run)
 {
 	char output[4096], line[1000], result[32];
+	struct sampling sampling;
 	struct drain_totals totals;
 	struct drain drain;
 	bool joined;
 	int error;
 
-	if (options->output)
-		snprintf(output, sizeof(output), "%s", options->output);
-	else
-		recording_default_output(options->command[0], 0, output, sizeof(output));
+	choose_output(options, output, sizeof(output));
 	join_words(options->command, line, sizeof(line));
+	sampling_open(&sampling, &options->sampling, session, run->child, options->quiet);
 	error = drain_begin(&drain, session, output,
 			    &(struct drain_options){
 				    .session_path = session_path, .command = line, .split = options->split });
 	if (error) {
+		sampling_finish(&sampling);
+		start(run, false);
 		unlink(session_path);
 		return recording_refused("record", output, error);
 	}
-	run->until = options->duration ? now() + options->duration : UINT64_MAX;
-	error = start(run, options->command, session_path);
-	if (!error)
-		follow(run, &drain);
+	error = carry_out(options, run, &drain, &sampling);
 	session_end(session);
 	joined = ((const struct wire_session *)session->base)->joined != 0;
 	if (error)
@@ -448,8 +292,10 @@ static int record(const struct record_options *options, struct session *session,
 	}
 	if (drain.output.error)
 		fprintf(stderr, "burin record: %s: %s\n", output, drain.output.trouble);
-	if (!options->quiet)
-		recording_summary(&totals, output, joined);
+	if (!options->quiet) {
+		recording_summary(&totals, output, joined || sampling.begun);
+		sampling_summary(&sampling);
+	}
 	return drain.output.error && exit_code(run) == 0 ? CMD_FAULTS : exit_code(run);
 }
 
@@ -459,11 +305,11 @@ int cmd_record(int argc, char **argv)
 	struct session session;
 	const char *why = "";
 	char path[256];
-	struct run run = { .signals = -1 };
-	int result = parse(&options, argc, argv), error;
+	struct run run = { .signals = -1, .other = -1 };
+	int result = record_options_parse(&options, argc, argv), error;
 
 	if (result)
-		return result == PARSE_DONE ? 0 : result;
+		return result == RECORD_HELP ? 0 : result;
 	if (options.target)
 		return record_target(&options);
 	/* Before there is anything that would have to be taken away. */
@@ -475,6 +321,15 @@ int cmd_record(int argc, char **argv)
 	error = session_create(&session, &options.session, path, sizeof(path), &why);
 	if (error) {
 		fprintf(stderr, "burin record: no session: %s (%s)\n", why, strerror(-error));
+		return CMD_FAULTS;
+	}
+	if (options.sampling.process)
+		run.other = (int)syscall(SYS_pidfd_open, options.sampling.process, 0);
+	error = prepare(&run, options.command, path);
+	if (error) {
+		fprintf(stderr, "burin record: %s: %s\n", options.command[0], strerror(error));
+		unlink(path);
+		session_leave(&session);
 		return CMD_FAULTS;
 	}
 	result = record(&options, &session, path, &run);

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* metadata and .burin/events; see metadata.h. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "wire/format.h"
 #include "base/uuid.h"
 #include "drain/metadata.h"
+#include "drain/replace.h"
 #include "wire/context.h"
 
 /* Whatever CTF 1.8 readers insist on; the fields are those of struct wire_packet, wire_compact and
@@ -173,32 +171,6 @@ static void print_metadata(FILE *out, const struct session *session, const struc
 		print_events(out, &names, WIRE_STREAM_NAMES);
 	table_free(&names);
 	print_events(out, table, WIRE_STREAM_RECORDS);
-}
-
-/* Replace a file by what `text` holds. */
-static int replace_file(int directory, const char *name, const void *data, size_t bytes)
-{
-	static const char draft[] = ".burin/draft";
-	int fd = openat(directory, draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), error = 0;
-	size_t done = 0;
-
-	if (fd < 0)
-		return -errno;
-	while (!error && done < bytes) {
-		ssize_t wrote = write(fd, (const char *)data + done, bytes - done);
-
-		if (wrote > 0)
-			done += (size_t)wrote;
-		else if (wrote == 0 || errno != EINTR)
-			error = wrote < 0 ? -errno : -ENOSPC;
-	}
-	if (close(fd) != 0 && !error)
-		error = -errno;
-	if (!error && renameat(directory, draft, directory, name) != 0)
-		error = -errno;
-	if (error)
-		unlinkat(directory, draft, 0);
-	return error;
 }
 
 static int write_events(int directory, const struct table *table)

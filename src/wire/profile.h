@@ -62,8 +62,9 @@ enum wire_image {
 
 /*
  * A stack is its innermost frame: each entry is a place and, `up` entries before it, its caller; up == its own
- * number: it has none. Image 0 is a mark, whose offset tells why nothing more is known (enum wire_cut). All frames
- * but the innermost of a stack, and those that a signal interrupted, are return addresses minus one.
+ * number: it has none. Image 0 is a mark, whose offset tells why nothing more is known (enum wire_cut). Frames are
+ * return addresses minus one, but for those at which something was interrupted: the innermost, the user's innermost
+ * below the kernel's, and what a signal interrupted.
  */
 enum wire_cut {
 	WIRE_CUT_NONE,

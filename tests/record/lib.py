@@ -414,8 +414,10 @@ class Recording(Result):
         return trace
 
 
-def record(*command, options=(), env=None, stdin=None, output=None, cwd=None, limit=LIMIT_S, prefix=()):
+def record(*command, options=(), env=None, stdin=None, output=None, cwd=None, limit=LIMIT_S, prefix=(), samples=False):
+    """Without samples unless they are asked for: tests that count what tracepoints record need no others."""
     path = output or fresh()
+    options = (*options, *(() if samples else ("--no-samples",)))
     done = run(*prefix, BURIN, "record", "-o", path, *options, "--", *command, env=env, stdin=stdin, cwd=cwd, limit=limit)
     return Recording(done, path)
 

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Samples in a recording; see sampling.h. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/sampling.h"
+
+struct sampling_options sampling_defaults(void)
+{
+	return (struct sampling_options){ .event = "cpu-clock",
+					  .frequency = SAMPLING_HZ,
+					  .graph = PERF_GRAPH_FP };
+}
+
+static int bad(const char *option, const char *value, const char *remedy)
+{
+	fprintf(stderr, "burin record: %s: '%s' will not do; %s\n", option, value, remedy);
+	return CMD_USAGE;
+}
+
+static int parse_graph(struct sampling_options *options, const char *value)
+{
+	static const char *const graphs[] = { "none", "fp", "dwarf", "both" };
+
+	for (unsigned n = 0; n < 4; n++) {
+		if (strcmp(value, graphs[n]) == 0) {
+			options->graph = (enum perf_graph)n;
+			return 0;
+		}
+	}
+	return bad("--call-graph", value, "it is fp, dwarf, both or none");
+}
+
+static int parse_pid(const char *option, const char *value, pid_t *pid)
+{
+	uint64_t number = 0;
+
+	if (!number_parse_size(value, &number) || number == 0 || number > INT32_MAX)
+		return bad(option, value, "give the number of one");
+	*pid = (pid_t)number;
+	return 0;
+}
+
+/* The process that a thread belongs to. */
+static int parse_thread(struct sampling_options *options, const char *value)
+{
+	char path[64], line[256];
+	int result = parse_pid("--thread", value, &options->thread), pid = 0;
+	FILE *file;
+
+	if (result)
+		return result;
+	snprintf(path, sizeof(path), "/proc/%d/status", options->thread);
+	file = fopen(path, "re");
+	while (file && !pid && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Tgid: %d", &pid) != 1)
+			pid = 0;
+	if (file)
+		fclose(file);
+	options->process = pid;
+	return pid ? 0 : bad("--thread", value, "there is no such thread");
+}
+
+static int parse_frequency(struct sampling_options *options, const char *value)
+{
+	uint64_t number = 0;
+
+	if (!number_parse_size(value, &number) || number == 0 || number > 100000)
+		return bad("--frequency", value,
+			   "give a number of samples a second from 1 to 100000, such as 997");
+	options->frequency = (unsigned)number;
+	return 0;
+}
+
+static int parse_event(const char *value)
+{
+	struct perf_choice choice;
+	char why[256];
+
+	if (perf_event_find(&choice, value, why, sizeof(why)) == 0)
+		return 0;
+	fprintf(stderr, "burin record: --sample-event: %s\n", why);
+	return CMD_USAGE;
+}
+
+int sampling_parse(struct sampling_options *options, int option, const char *value)
+{
+	switch (option) {
+	case 'N':
+		options->off = true;
+		return 0;
+	case 'F':
+		options->asked = "--frequency";
+		return parse_frequency(options, value);
+	case 'g':
+		options->asked = "--call-graph";
+		return parse_graph(options, value);
+	case 'E':
+		options->asked = "--sample-event";
+		options->event = value;
+		return parse_event(value);
+	case 'a':
+		options->asked = "--all";
+		options->system = true;
+		return 0;
+	case 'p':
+		options->asked = "--pid";
+		if (parse_pid("--pid", value, &options->process))
+			return CMD_USAGE;
+		return (kill(options->process, 0) == 0 || errno == EPERM)
+			       ? 0
+			       : bad("--pid", value, "there is no such process");
+	default:
+		options->asked = "--thread";
+		return parse_thread(options, value);
+	}
+}
+
+void sampling_open(struct sampling *sampling, const struct sampling_options *options, struct session *session,
+		   pid_t command, bool quiet)
+{
+	const bool is_tsc = session->geometry.clock == WIRE_CLOCK_TSC;
+	const struct perf_options perf = { .event = options->event,
+					   .frequency = options->frequency,
+					   .graph = options->graph,
+					   .is_tsc = is_tsc,
+					   .clock_hz = session_clock_hz(session),
+					   .system = options->system,
+					   .command = options->process ? 0 : command,
+					   .process = options->process,
+					   .thread = options->thread };
+	char why[256] = "";
+
+	*sampling = (struct sampling){ .quiet = quiet, .options = options };
+	if (options->off)
+		return;
+	sampling->opened = sampler_open(&sampling->sampler, session, &perf, why, sizeof(why)) == 0;
+	if (!sampling->opened)
+		fprintf(stderr, "burin: no samples: %s; tracepoints are recorded all the same\n", why);
+	else if (*sampling->sampler.limit && !quiet)
+		fprintf(stderr, "burin: samples: %s\n", sampling->sampler.limit);
+}
+
+void sampling_begin(struct sampling *sampling, int directory)
+{
+	int error;
+
+	if (!sampling->opened)
+		return;
+	error = sampler_begin(&sampling->sampler, directory);
+	sampling->begun = sampling->opened = !error;
+	if (error) {
+		fprintf(stderr, "burin: no samples: %s; tracepoints are recorded all the same\n",
+			strerror(-error));
+		sampler_close(&sampling->sampler);
+	}
+}
+
+void sampling_round(struct sampling *sampling, unsigned *fullest)
+{
+	if (sampling->begun)
+		sampler_round(&sampling->sampler, fullest);
+}
+
+void sampling_finish(struct sampling *sampling)
+{
+	int error;
+
+	if (sampling->opened && !sampling->begun)
+		sampler_close(&sampling->sampler);
+	if (!sampling->begun)
+		return;
+	error = sampler_finish(&sampling->sampler, &sampling->totals);
+	if (error)
+		fprintf(stderr, "burin: samples: %s; those that came later were not recorded\n",
+			strerror(-error));
+}
+
+static void print_losses(const struct sampler_totals *totals)
+{
+	static const char *const causes[SAMPLE_LOSSES] = {
+		[SAMPLE_LOST_RING] = "the kernel's buffer was full (try --frequency with less)",
+		[SAMPLE_LOST_LATE] = "too late",
+		[SAMPLE_LOST_TASK] = "of unknown threads",
+		[SAMPLE_LOST_MAPPING] = "outside all mappings",
+		[SAMPLE_LOST_CONTEXT] = "of a hypervisor",
+		[SAMPLE_LOST_DAMAGED] = "damaged",
+		[SAMPLE_LOST_WRITE] = "not written",
+	};
+	char text[TEXT_SHORT];
+	uint64_t sum = 0;
+
+	for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
+		sum += totals->lost[n];
+	fprintf(stderr, ", lost %s", text_count(text, sum));
+	for (unsigned n = SAMPLE_KEPT + 1, shown = 0; n < SAMPLE_LOSSES; n++)
+		if (totals->lost[n])
+			fprintf(stderr, "%s%s %s", shown++ ? ", " : ": ", text_count(text, totals->lost[n]),
+				causes[n]);
+	fputc('\n', stderr);
+}
+
+void sampling_summary(const struct sampling *sampling)
+{
+	const struct sampler_totals *totals = &sampling->totals;
+	char count[TEXT_SHORT], kernel[TEXT_SHORT], size[TEXT_SHORT];
+
+	if (!sampling->begun)
+		return;
+	fprintf(stderr, "burin: %s sample%s of %s, %s in the kernel, %s",
+		text_count(count, totals->attributed), totals->attributed == 1 ? "" : "s",
+		sampling->options->event, text_count(kernel, totals->kernel), text_size(size, totals->bytes));
+	print_losses(totals);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What `burin record` has to do with samples: its options, what it says, and the sampler beside the drain.
+ *
+ * Samples come by themselves where the kernel permits them; where not, one line says so, and the recording goes on
+ * without. Who has asked for something of samples, and cannot have them, is told and served in the same way.
+ */
+#ifndef BURIN_CMD_SAMPLING_H
+#define BURIN_CMD_SAMPLING_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "source/sample/sampler.h"
+
+enum {
+	SAMPLING_HZ = 997,
+};
+
+struct sampling_options {
+	bool off;	   /* --no-samples */
+	const char *asked; /* the option by which samples were asked for; NULL: none */
+	const char *event;
+	unsigned frequency;
+	enum perf_graph graph;
+	bool system;
+	pid_t process, thread;
+};
+
+struct sampling {
+	bool opened, begun;
+	bool quiet;
+	struct sampler sampler;
+	struct sampler_totals totals;
+	const struct sampling_options *options;
+};
+
+/* sampling_defaults - what is sampled if nothing is said. */
+struct sampling_options sampling_defaults(void);
+
+/*
+ * sampling_parse - one option: F, g (call-graph), a, p, t, E (sample-event), N (no-samples).
+ * Return: 0; CMD_USAGE and a line on stderr.
+ */
+int sampling_parse(struct sampling_options *options, int option, const char *value);
+
+/*
+ * sampling_open - open the kernel's events.
+ * @command: a child that has not executed its program yet; 0: there is none
+ */
+void sampling_open(struct sampling *sampling, const struct sampling_options *options, struct session *session,
+		   pid_t command, bool quiet);
+
+/* sampling_begin - begin to write. @directory: of the trace, which has its metadata */
+void sampling_begin(struct sampling *sampling, int directory);
+
+/* sampling_round - @fullest: raised to how full the fullest ring was, in percent */
+void sampling_round(struct sampling *sampling, unsigned *fullest);
+
+/* sampling_finish - before the trace is finished. */
+void sampling_finish(struct sampling *sampling);
+
+/* sampling_summary - one line on stderr. */
+void sampling_summary(const struct sampling *sampling);
+
+#endif

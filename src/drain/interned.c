@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The tables of samples; see interned.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <zstd.h>
+
+#include "base/leb128.h"
+#include "drain/interned.h"
+
+enum {
+	INTERNED_BLOCK = 1 << 20,   /* bytes from which on a block is written without being asked for */
+	INTERNED_COMPRESS_MIN = 64, /* fewer are stored as they are */
+	INTERNED_LEVEL = 1,
+};
+
+static int write_all(struct interned *table, const void *data, size_t bytes)
+{
+	while (bytes > 0) {
+		ssize_t wrote = pwrite(table->fd, data, bytes, (off_t)table->at);
+
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote <= 0)
+			return wrote < 0 ? -errno : -ENOSPC;
+		data = (const char *)data + wrote;
+		table->at += (uint64_t)wrote;
+		bytes -= (size_t)wrote;
+	}
+	return 0;
+}
+
+int interned_begin(struct interned *table, int directory, const char *name, uint32_t magic)
+{
+	const struct wire_table header = { .magic = magic, .version = WIRE_TABLE_VERSION };
+
+	*table = (struct interned){ .fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+						 0666) };
+	table->error = table->fd < 0 ? -errno : write_all(table, &header, sizeof(header));
+	return table->error;
+}
+
+/* Room for so many bytes more. */
+static unsigned char *reserve(struct interned *table, size_t bytes)
+{
+	if (table->error)
+		return NULL;
+	if (table->room - table->bytes < bytes) {
+		size_t room = 2 * (table->bytes + bytes) + 4096;
+		unsigned char *block = realloc(table->block, room);
+
+		if (!block) {
+			table->error = -ENOMEM;
+			return NULL;
+		}
+		table->block = block;
+		table->room = room;
+	}
+	return table->block + table->bytes;
+}
+
+void interned_number(struct interned *table, uint64_t value)
+{
+	unsigned char *at = reserve(table, LEB128_MAX);
+
+	if (at)
+		table->bytes = (size_t)(leb128_put(at, value) - table->block);
+}
+
+void interned_text(struct interned *table, const void *text, size_t bytes)
+{
+	unsigned char *at;
+
+	if (bytes > WIRE_TEXT_MAX)
+		bytes = WIRE_TEXT_MAX;
+	interned_number(table, bytes);
+	at = reserve(table, bytes);
+	if (!at || !bytes)
+		return;
+	memcpy(at, text, bytes);
+	table->bytes += bytes;
+}
+
+uint32_t interned_end(struct interned *table)
+{
+	if (table->error || table->count == UINT32_MAX) {
+		table->bytes = table->sound;
+		return 0;
+	}
+	table->sound = table->bytes;
+	table->entries++;
+	table->count++;
+	if (table->bytes >= INTERNED_BLOCK)
+		interned_flush(table);
+	return table->error ? 0 : table->count;
+}
+
+/* Header and entries, compressed if that helps. In one write, so that few kills find half a block. */
+static int write_block(struct interned *table)
+{
+	const size_t bound = ZSTD_compressBound(table->bytes);
+	struct wire_block block = { .bytes = (uint32_t)table->bytes,
+				    .stored = (uint32_t)table->bytes,
+				    .entries = table->entries };
+	char *out = malloc(sizeof(block) + bound);
+	size_t packed = 0;
+	int error;
+
+	if (!out)
+		return -ENOMEM;
+	if (table->bytes >= INTERNED_COMPRESS_MIN)
+		packed =
+			ZSTD_compress(out + sizeof(block), bound, table->block, table->bytes, INTERNED_LEVEL);
+	if (packed && !ZSTD_isError(packed) && packed < table->bytes)
+		block.stored = (uint32_t)packed;
+	else
+		memcpy(out + sizeof(block), table->block, table->bytes);
+	memcpy(out, &block, sizeof(block));
+	error = write_all(table, out, sizeof(block) + block.stored);
+	free(out);
+	return error;
+}
+
+int interned_flush(struct interned *table)
+{
+	if (table->error || table->entries == 0)
+		return table->error;
+	table->error = write_block(table);
+	table->bytes = table->sound = 0;
+	table->entries = 0;
+	return table->error;
+}
+
+void interned_close(struct interned *table)
+{
+	if (table->fd >= 0)
+		close(table->fd);
+	free(table->block);
+	*table = (struct interned){ .fd = -1 };
+}

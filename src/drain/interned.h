@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Writing a table of what samples refer to (wire/profile.h): entries are put together one after the other, and go to
+ * the file in blocks. An entry exists for readers once its block was written; the caller writes the blocks
+ * (interned_flush) before the records that need them.
+ */
+#ifndef BURIN_DRAIN_INTERNED_H
+#define BURIN_DRAIN_INTERNED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/profile.h"
+
+struct interned {
+	int fd;			   /* -1: none */
+	uint64_t at;		   /* bytes of the file */
+	unsigned char *block;	   /* entries that are not in the file yet */
+	size_t bytes, room, sound; /* `sound`: of whole entries */
+	uint32_t entries;	   /* of the block */
+	uint32_t count;		   /* of the table */
+	int error;		   /* the first one; nothing is written from then on */
+};
+
+/* interned_begin - make the file. @directory: of the trace; @name: ".burin/stacks". Return: 0 or -errno. */
+int interned_begin(struct interned *table, int directory, const char *name, uint32_t magic);
+
+/* interned_number, interned_text - the next field of the entry. A text is cut at WIRE_TEXT_MAX bytes. */
+void interned_number(struct interned *table, uint64_t value);
+void interned_text(struct interned *table, const void *text, size_t bytes);
+
+/* interned_end - the entry is complete. Return: its number; 0: it could not be had (->error). */
+uint32_t interned_end(struct interned *table);
+
+/* interned_flush - write what is not in the file yet. Return: 0 or ->error. */
+int interned_flush(struct interned *table);
+
+/* interned_close - let go of the file as it is. */
+void interned_close(struct interned *table);
+
+#endif

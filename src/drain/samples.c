@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The streams of samples; see samples.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drain/samples.h"
+#include "wire/profile.h"
+#include "wire/record.h"
+
+enum {
+	SAMPLES_PACKET = 64 << 10,
+	SAMPLES_RECORD_MAX = 32,
+};
+
+int samples_begin(struct samples *samples, const struct session *session, int directory, unsigned cpus)
+{
+	*samples = (struct samples){ .session = session, .directory = directory };
+	samples->streams = calloc(cpus, sizeof(*samples->streams));
+	if (!samples->streams)
+		return -ENOMEM;
+	samples->count = cpus;
+	for (unsigned n = 0; n < cpus; n++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "samples%u", n);
+		stream_init(&samples->streams[n].stream, directory, name, SAMPLES_PACKET);
+	}
+	return 0;
+}
+
+static char *records_of(struct samples_stream *stream)
+{
+	return stream->records + sizeof(struct wire_packet);
+}
+
+/* Whether a record of that time can be compact, and lie in one packet with those that were put. */
+static bool has_room(const struct samples_stream *stream, uint64_t time)
+{
+	return !stream->count ||
+	       (stream->bytes + SAMPLES_RECORD_MAX <= SAMPLES_PACKET - sizeof(struct wire_packet) &&
+		time - stream->first < UINT64_C(1) << 32);
+}
+
+bool samples_put(struct samples *samples, unsigned cpu, const struct samples_record *record)
+{
+	struct samples_stream *stream = &samples->streams[cpu];
+	uint64_t time = record->time > stream->time ? record->time : stream->time;
+	struct wire_compact header = { .id = record->id, .time = (uint32_t)time, .tid = record->tid };
+	char *at;
+
+	if (!stream->records)
+		stream->records = aligned_alloc(8, SAMPLES_PACKET);
+	if (!stream->records || !has_room(stream, time))
+		return false;
+	at = records_of(stream) + stream->bytes;
+	memset(at, 0, SAMPLES_RECORD_MAX);
+	header.length = (uint16_t)(sizeof(header) + 8 + (record->weighted ? 8 : 0));
+	memcpy(at, &header, sizeof(header));
+	memcpy(at + sizeof(header), &record->task, 4);
+	memcpy(at + sizeof(header) + 4, &record->stack, 4);
+	if (record->weighted)
+		memcpy(at + sizeof(header) + 8, &record->weight, 8);
+	if (!stream->count)
+		stream->first = time;
+	stream->last = stream->time = time;
+	stream->bytes += wire_stride(header.length);
+	stream->count++;
+	return true;
+}
+
+void samples_lost(struct samples *samples, unsigned cpu, uint64_t lost)
+{
+	samples->streams[cpu].lost = lost;
+}
+
+/* A packet of what was put, or of losses only. */
+static int add_packet(struct samples *samples, unsigned cpu, struct wire_packet *packet, uint32_t bytes,
+		      uint64_t first, uint64_t last)
+{
+	struct samples_stream *stream = &samples->streams[cpu];
+	int error;
+
+	*packet = (struct wire_packet){
+		.magic = WIRE_MAGIC,
+		.stream_id = WIRE_STREAM_RECORDS,
+		.stream_instance = WIRE_SAMPLES_INSTANCE + (uint64_t)cpu,
+		.events_before = stream->kept,
+		.base_time = first,
+		.time_begin = first,
+		.time_end = last,
+		.sequence = stream->sequence,
+		.cpu = cpu,
+	};
+	memcpy(packet->uuid, samples->session->geometry.uuid, sizeof(packet->uuid));
+	if (stream->lost && stream->sequence) /* readers see losses between packets only */
+		packet->lost[WIRE_LOST_FULL] = packet->discarded = stream->lost;
+	error = stream_packet(&stream->stream, packet, (uint32_t)sizeof(*packet) + bytes);
+	if (error)
+		return error;
+	stream->sequence++;
+	stream->told = packet->discarded;
+	stream->base = first;
+	return 0;
+}
+
+/* The first packet of a stream tells of no loss. */
+static int add_first(struct samples *samples, unsigned cpu, uint64_t time)
+{
+	struct wire_packet empty;
+
+	if (samples->streams[cpu].sequence || !samples->streams[cpu].lost)
+		return 0;
+	return add_packet(samples, cpu, &empty, 0, time, time);
+}
+
+static bool fits_last(const struct samples_stream *stream)
+{
+	return stream->sequence && stream->told == stream->lost &&
+	       stream->last - stream->base < UINT64_C(1) << 32 &&
+	       wire_stride(stream->stream.content) + stream->bytes <= SAMPLES_PACKET;
+}
+
+static int commit_one(struct samples *samples, unsigned cpu)
+{
+	struct samples_stream *stream = &samples->streams[cpu];
+	uint32_t bytes = stream->bytes;
+	int error = 0;
+
+	if (!stream->count)
+		return 0;
+	/* The last record's padding belongs to no packet's content. */
+	bytes -= wire_stride(sizeof(struct wire_compact) + 8) - (sizeof(struct wire_compact) + 8);
+	if (fits_last(stream)) {
+		error = stream_extend(&stream->stream, records_of(stream), bytes, stream->last);
+	} else {
+		error = add_first(samples, cpu, stream->first);
+		if (!error)
+			error = add_packet(samples, cpu, (struct wire_packet *)stream->records, bytes,
+					   stream->first, stream->last);
+	}
+	if (!error)
+		stream->kept += stream->count;
+	stream->count = 0;
+	stream->bytes = 0;
+	return error;
+}
+
+int samples_commit(struct samples *samples)
+{
+	for (unsigned n = 0; n < samples->count && !samples->error; n++)
+		samples->error = commit_one(samples, n);
+	return samples->error;
+}
+
+int samples_finish(struct samples *samples, uint64_t time)
+{
+	for (unsigned n = 0; n < samples->count; n++) {
+		struct samples_stream *stream = &samples->streams[n];
+		const uint64_t end = time > stream->time ? time : stream->time;
+		struct wire_packet packet;
+
+		if (!samples->error)
+			samples->error = add_first(samples, n, end);
+		if (!samples->error && stream->told != stream->lost)
+			samples->error = add_packet(samples, n, &packet, 0, end, end);
+		stream_finish(&stream->stream);
+	}
+	return samples->error;
+}
+
+uint64_t samples_kept(const struct samples *samples)
+{
+	uint64_t sum = 0;
+
+	for (unsigned n = 0; n < samples->count; n++)
+		sum += samples->streams[n].kept;
+	return sum;
+}
+
+uint64_t samples_bytes(const struct samples *samples)
+{
+	uint64_t sum = 0;
+
+	for (unsigned n = 0; n < samples->count; n++)
+		sum += stream_bytes(&samples->streams[n].stream);
+	return sum;
+}
+
+void samples_free(struct samples *samples)
+{
+	for (unsigned n = 0; n < samples->count; n++) {
+		stream_close(&samples->streams[n].stream);
+		free(samples->streams[n].records);
+	}
+	free(samples->streams);
+	samples->streams = NULL;
+	samples->count = 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The streams of samples: one for each CPU, files `samplesN`, whose records the recorder itself makes.
+ *
+ * Records are put one after the other, in order of time for each CPU, and exist once they were committed: the tables
+ * that they refer to are written in between.
+ */
+#ifndef BURIN_DRAIN_SAMPLES_H
+#define BURIN_DRAIN_SAMPLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "drain/stream.h"
+#include "session/session.h"
+
+/* One CPU's. */
+struct samples_stream {
+	struct stream stream;
+	char *records; /* put, not committed; behind room for a packet's header */
+	uint32_t bytes;
+	uint32_t count;
+	uint64_t first, last; /* times of them */
+	uint64_t base;	      /* time at which the packet in the file begins */
+	uint64_t time;	      /* of the last record put */
+	uint64_t kept;	      /* records committed */
+	uint64_t sequence;    /* packets in the file */
+	uint64_t lost;	      /* in the kernel's ring, so far */
+	uint64_t told;	      /* of them by the last packet */
+};
+
+struct samples {
+	const struct session *session;
+	int directory;
+	struct samples_stream *streams;
+	unsigned count;
+	int error; /* the first; nothing is written from then on */
+};
+
+struct samples_record {
+	uint16_t id; /* of the event */
+	uint32_t tid;
+	uint64_t time; /* ticks; one that is before the last record's of its CPU is held at that */
+	uint32_t task, stack;
+	bool weighted;
+	uint64_t weight;
+};
+
+/* samples_begin - no file is made before the first record. @directory: of the trace, the caller's. Return: 0 or -ENOMEM. */
+int samples_begin(struct samples *samples, const struct session *session, int directory, unsigned cpus);
+
+/* samples_put - add a record. Return: whether there was room; if not, samples_commit() makes some. */
+bool samples_put(struct samples *samples, unsigned cpu, const struct samples_record *record);
+
+/* samples_lost - so many were lost in the kernel's ring of that CPU since the beginning. */
+void samples_lost(struct samples *samples, unsigned cpu, uint64_t lost);
+
+/* samples_commit - what was put exists from now on. Return: 0; -errno: what was put of some CPUs is gone. */
+int samples_commit(struct samples *samples);
+
+/* samples_finish - tell of the last losses, end the files, let go. @time: ticks; the end, for a stream without records */
+int samples_finish(struct samples *samples, uint64_t time);
+
+/* samples_kept, samples_bytes - records committed; bytes of the files in use. */
+uint64_t samples_kept(const struct samples *samples);
+uint64_t samples_bytes(const struct samples *samples);
+
+void samples_free(struct samples *samples);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* From addresses to places; see attribute.h. */
+#include <string.h>
+
+#include <linux/perf_event.h>
+
+#include "source/sample/attribute.h"
+#include "source/sample/scan.h"
+#include "source/sample/user_stack.h"
+
+/* A stack that is put together, the innermost frame first. The last is kept for the mark that it was cut. */
+struct building {
+	struct sample_frame frames[WIRE_DEPTH_MAX + 1];
+	unsigned count;
+	enum wire_cut cut; /* of the user's part */
+	bool user;	   /* there is such a part */
+};
+
+/* Code in memory without a file may have been made by the program, which may have left a map of it. */
+static struct sample_image *named_by_program(struct attribution *attribution, struct sample_process *process)
+{
+	char path[64];
+
+	if (!process->jit_looked) {
+		process->jit_looked = true;
+		if (scan_jit(process->pid, path, sizeof(path)) == 0)
+			process->jit = images_named(attribution->images, WIRE_IMAGE_JIT, path, process->pid,
+						    NULL, 0);
+	}
+	return process->jit;
+}
+
+/* Return: whether the place could be had; its image is 0 if there is nothing at the address. */
+static bool place_user(struct attribution *attribution, struct sample_process *process, uint64_t address,
+		       struct sample_frame *frame)
+{
+	const struct mapping *mapping = mappings_find(&process->mappings, address);
+	struct sample_image *image = mapping ? mapping->image : NULL, *named;
+
+	*frame = (struct sample_frame){ 0 };
+	if (!mapping)
+		return true;
+	if (image->kind == WIRE_IMAGE_ANONYMOUS && !image->path[0]) {
+		named = named_by_program(attribution, process);
+		image = named ? named : image;
+	}
+	frame->offset = mapping->offset + (address - mapping->begin);
+	frame->image = images_number(attribution->images, image);
+	return frame->image != 0;
+}
+
+static bool place_kernel(struct attribution *attribution, uint64_t address, struct sample_frame *frame)
+{
+	struct sample_image *image = kernel_find(attribution->kernel, address, &frame->offset);
+
+	frame->image = image ? images_number(attribution->images, image) : 0;
+	return frame->image != 0;
+}
+
+/* Addresses of the user's part. Return: whether to go on. */
+static bool add_user(struct attribution *attribution, struct sample_process *process, uint64_t address,
+		     struct building *building)
+{
+	struct sample_frame frame;
+
+	building->user = true;
+	if (building->count == WIRE_DEPTH_MAX) {
+		building->cut = WIRE_CUT_DEPTH;
+		return false;
+	}
+	if (!place_user(attribution, process, address, &frame) || !frame.image) {
+		building->cut = WIRE_CUT_MEMORY;
+		return false;
+	}
+	building->frames[building->count++] = frame;
+	return true;
+}
+
+static bool add_kernel(struct attribution *attribution, uint64_t address, struct building *building)
+{
+	return building->count < WIRE_DEPTH_MAX &&
+	       place_kernel(attribution, address, &building->frames[building->count]) && ++building->count;
+}
+
+/*
+ * The chain that the kernel gives: marks tell whose addresses follow. The first of each part is where it was interrupted,
+ * all others are addresses to return to, which may lie behind the function that called: the byte before them does not.
+ */
+static void add_chain(struct attribution *attribution, struct sample_process *process,
+		      const struct record_sample *sample, struct building *building)
+{
+	uint64_t part = 0, frames = 0;
+	bool first = true, more = true;
+
+	for (uint64_t n = 0; more && n < sample->chain_count; n++) {
+		uint64_t address;
+
+		memcpy(&address, &sample->chain[n], sizeof(address));
+		if (address >= PERF_CONTEXT_MAX) {
+			part = address;
+			first = true;
+			continue;
+		}
+		address -= !first;
+		first = false;
+		frames++;
+		if (part == PERF_CONTEXT_KERNEL)
+			more = add_kernel(attribution, address, building);
+		else if (part == PERF_CONTEXT_USER)
+			more = add_user(attribution, process, address, building);
+		else
+			more = false;
+	}
+	if (more && frames >= attribution->max_depth)
+		building->cut = WIRE_CUT_DEPTH;
+}
+
+/* What was unwound takes the place of the chain of frame pointers, if it knows more. */
+static void add_unwound(struct attribution *attribution, struct sample_process *process,
+			const struct record_sample *sample, unsigned inner, struct building *building)
+{
+	uint64_t pcs[WIRE_DEPTH_MAX];
+	enum wire_cut cut = WIRE_CUT_NONE;
+	const unsigned count = user_stack(&sample->user, process, pcs, WIRE_DEPTH_MAX - inner, &cut);
+
+	if (count == 0 || inner + count <= building->count)
+		return;
+	building->count = inner;
+	building->cut = cut;
+	for (unsigned n = 0; n < count; n++)
+		if (!add_user(attribution, process, pcs[n] - (n > 0), building))
+			break;
+}
+
+static unsigned kernel_frames(const struct record_sample *sample)
+{
+	unsigned count = 0;
+	bool kernel = false;
+
+	for (uint64_t n = 0; n < sample->chain_count; n++) {
+		uint64_t address;
+
+		memcpy(&address, &sample->chain[n], sizeof(address));
+		if (address >= PERF_CONTEXT_MAX)
+			kernel = address == PERF_CONTEXT_KERNEL;
+		else
+			count += kernel;
+	}
+	return count < WIRE_DEPTH_MAX ? count : WIRE_DEPTH_MAX;
+}
+
+static void build(struct attribution *attribution, struct sample_process *process,
+		  const struct record_sample *sample, struct building *building)
+{
+	add_chain(attribution, process, sample, building);
+	if (sample->user.abi)
+		add_unwound(attribution, process, sample, kernel_frames(sample), building);
+	if (building->user)
+		attribution->cuts[building->cut]++;
+	if (building->cut)
+		building->frames[building->count++] = (struct sample_frame){ 0, building->cut };
+}
+
+enum sample_loss attribute(struct attribution *attribution, const struct record *record,
+			   struct attributed *out)
+{
+	struct building building = { .count = 0 };
+	const struct record_sample *sample = &record->sample;
+	struct sample_task *task = tasks_find(attribution->tasks, record->tid);
+	struct sample_frame innermost;
+	bool had;
+
+	if (!task)
+		return SAMPLE_LOST_TASK;
+	if (sample->mode == RECORD_MODE_NONE)
+		return SAMPLE_LOST_CONTEXT;
+	out->kernel = sample->mode == RECORD_MODE_KERNEL;
+	had = out->kernel ? place_kernel(attribution, sample->ip, &innermost)
+			  : place_user(attribution, task->process, sample->ip, &innermost);
+	if (!had)
+		return SAMPLE_LOST_WRITE;
+	if (!innermost.image)
+		return SAMPLE_LOST_MAPPING;
+	if (attribution->stacks_wanted)
+		build(attribution, task->process, sample, &building);
+	if (building.count == 0 || building.frames[0].image == 0)
+		building = (struct building){ .frames = { innermost }, .count = 1 };
+	out->task = tasks_number(attribution->tasks, task);
+	out->stack = stacks_intern(attribution->stacks, building.frames, building.count);
+	return out->task && out->stack ? SAMPLE_KEPT : SAMPLE_LOST_WRITE;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The kernel's sampler: perf events, and their rings.
+ *
+ * Each CPU has two rings: one for samples, one for what tells of tasks and mappings ("side band"), so that an overflow of
+ * samples cannot lose mappings. Whatever the kernel does not know or permit is left out, step by step, and told: an older
+ * kernel gives no build ids, an unprivileged user does not see the kernel's side.
+ */
+#ifndef BURIN_SOURCE_SAMPLE_PERF_H
+#define BURIN_SOURCE_SAMPLE_PERF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <linux/perf_event.h>
+
+#include "source/sample/rounds.h"
+
+enum perf_graph {
+	PERF_GRAPH_NONE,
+	PERF_GRAPH_FP = 1,    /* the chain of frame pointers */
+	PERF_GRAPH_DWARF = 2, /* registers and a copy of the stack */
+	PERF_GRAPH_BOTH = PERF_GRAPH_FP | PERF_GRAPH_DWARF,
+};
+
+enum {
+	PERF_STACK_BYTES = 16 << 10, /* of the copy of a stack */
+};
+
+/* What is sampled. */
+struct perf_choice {
+	char name[128]; /* of the event in the trace: sample.NAME */
+	uint32_t type;
+	uint64_t config;
+	bool clock; /* its period is a time: each sample stands for as many ns */
+	bool counting; /* each n-th occurrence, n by the kernel so that the frequency comes out; else every one */
+};
+
+struct perf_options {
+	const char *event;  /* "cpu-clock", "cycles", "page-faults", ..., or a tracepoint "system:name" */
+	unsigned frequency; /* Hz */
+	enum perf_graph graph;
+	bool is_tsc;	   /* the clock that times are wanted in */
+	uint64_t clock_hz; /* its rate */
+	bool system;	   /* all tasks of all CPUs */
+	pid_t command;	   /* a child that has not executed its program yet; 0: none */
+	pid_t process;	   /* all threads of a process that runs; 0: none */
+	pid_t thread;	   /* that one only of ->process; 0: all */
+};
+
+struct perf_ring {
+	int fd; /* -1: no such CPU now */
+	struct perf_event_mmap_page *page;
+	size_t bytes; /* of data; a power of two */
+	unsigned cpu;
+	uint64_t lost; /* by LOST records */
+};
+
+/* One of the kernel's events; several may write into one ring. */
+struct perf_source {
+	int fd;
+	unsigned cpu;
+	bool samples; /* its records are samples */
+};
+
+struct perf {
+	struct perf_choice event;
+	uint64_t sample_type, registers; /* what its samples consist of */
+	unsigned cpus;
+	struct perf_ring *samples, *sides; /* of each CPU */
+	struct perf_source *sources;
+	unsigned source_count, source_room;
+	bool kernel;	    /* the kernel's side is seen */
+	bool build_ids;	    /* mappings come with them */
+	bool counts_lost;   /* PERF_FORMAT_LOST */
+	unsigned max_depth; /* frames that the kernel gives */
+	struct perf_options options;
+	struct perf_time {
+		bool by_page; /* times are converted as the kernel does, by `zero`, `mult`, `shift` */
+		uint64_t zero;
+		uint32_t mult;
+		uint16_t shift;
+		uint64_t ticks, ns; /* otherwise CLOCK_MONOTONIC, at one moment */
+	} time;
+};
+
+/*
+ * perf_open - open everything; the command's begins with its exec, the rest at once.
+ * @why: if it fails, what was not permitted, or is not there
+ * Return: 0; -EINVAL: no such event; -errno.
+ */
+int perf_open(struct perf *perf, const struct perf_options *options, char *why, size_t bytes);
+
+/* perf_tell_time - look at the clocks again, if they have to be compared. Each round. */
+void perf_tell_time(struct perf *perf);
+
+/* perf_ticks - a record's time in ticks of the trace's clock. */
+uint64_t perf_ticks(const struct perf *perf, uint64_t time);
+
+/*
+ * perf_ring_take - take what is new in a ring, and give it back to the kernel.
+ * @bytes: how many; @fill: how full it was, in percent
+ * Return: a chunk, used once; NULL: there is nothing, or no memory.
+ */
+struct rounds_chunk *perf_ring_take(struct perf_ring *ring, size_t *bytes, unsigned *fill);
+
+/* perf_stop - no more samples. */
+void perf_stop(struct perf *perf);
+
+/* perf_lost - what the kernel has lost so far of a CPU's samples. */
+uint64_t perf_lost(const struct perf *perf, unsigned cpu);
+
+void perf_close(struct perf *perf);
+
+/* perf_event_find - what an event's name means. Return: 0; -EINVAL and `why`. */
+int perf_event_find(struct perf_choice *event, const char *name, char *why, size_t bytes);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Reading the kernel's rings, and their clock; see perf.h. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+
+#include "session/clock.h"
+#include "source/sample/perf.h"
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+struct rounds_chunk *perf_ring_take(struct perf_ring *ring, size_t *bytes, unsigned *fill)
+{
+	const char *data = (const char *)ring->page + ring->page->data_offset;
+	/* Acquire: the records are there. Pairs with the kernel's barrier before it moves the head. */
+	const uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE),
+		       tail = ring->page->data_tail;
+	const size_t at = tail & (ring->bytes - 1), count = head - tail,
+		     front = least(count, ring->bytes - at);
+	struct rounds_chunk *chunk;
+
+	*fill = 0;
+	if (head == tail || count > ring->bytes)
+		return NULL;
+	*fill = (unsigned)(count * 100 / ring->bytes);
+	chunk = rounds_chunk_make(count);
+	if (!chunk)
+		return NULL;
+	memcpy(chunk->bytes, data + at, front);
+	memcpy(chunk->bytes + front, data, count - front);
+	/* Release: we are done with the bytes. */
+	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
+	*bytes = count;
+	return chunk;
+}
+
+void perf_tell_time(struct perf *perf)
+{
+	struct clock_pair pair;
+
+	if (perf->time.by_page || !perf->options.is_tsc)
+		return;
+	clock_read_pair(true, &pair);
+	perf->time.ticks = pair.ticks;
+	perf->time.ns = pair.raw_ns;
+}
+
+uint64_t perf_ticks(const struct perf *perf, uint64_t time)
+{
+	const struct perf_time *clock = &perf->time;
+	uint64_t ns;
+
+	if (!perf->options.is_tsc)
+		return time;
+	if (clock->by_page) { /* time = zero + (ticks * mult >> shift) */
+		ns = time - clock->zero;
+		return (uint64_t)(((unsigned __int128)ns << clock->shift) / clock->mult);
+	}
+	if (time >= clock->ns)
+		return clock->ticks + (uint64_t)((unsigned __int128)(time - clock->ns) *
+						 perf->options.clock_hz / 1000000000);
+	return clock->ticks -
+	       (uint64_t)((unsigned __int128)(clock->ns - time) * perf->options.clock_hz / 1000000000);
+}
+
+void perf_stop(struct perf *perf)
+{
+	for (unsigned n = 0; n < perf->source_count; n++)
+		if (perf->sources[n].samples)
+			ioctl(perf->sources[n].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+uint64_t perf_lost(const struct perf *perf, unsigned cpu)
+{
+	uint64_t sum = 0, values[2];
+
+	for (unsigned n = 0; perf->counts_lost && n < perf->source_count; n++)
+		if (perf->sources[n].samples && perf->sources[n].cpu == cpu &&
+		    read(perf->sources[n].fd, values, sizeof(values)) == sizeof(values))
+			sum += values[1];
+	return sum > perf->samples[cpu].lost ? sum : perf->samples[cpu].lost;
+}

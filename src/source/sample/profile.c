@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Writing `.burin/profile`; see profile.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "drain/replace.h"
+#include "source/sample/profile.h"
+#include "source/sample/sampler.h"
+
+static void print_choice(FILE *out, const struct perf *perf)
+{
+	static const char *const graphs[] = { "none", "fp", "dwarf", "both" };
+	const struct perf_choice *event = &perf->event;
+
+	if (event->clock || event->counting)
+		fprintf(out, "frequency=%u\n", perf->options.frequency);
+	fprintf(out, "call_graph=%s\n", graphs[perf->options.graph]);
+	fprintf(out, "unit.sample.%s=%s\n", event->name, event->clock ? "ns" : "events");
+	if (!event->counting)
+		fprintf(out, "weight.sample.%s=%u\n", event->name,
+			event->clock ? 1000000000 / perf->options.frequency : 1);
+}
+
+static void print_ledger(FILE *out, const struct sampler *sampler)
+{
+	static const char *const cuts[WIRE_CUTS] = { "complete",   "cut.depth",	 "cut.stack",
+						     "cut.tables", "cut.memory", "cut.image" };
+	const struct sampler_totals *totals = &sampler->totals;
+
+	fprintf(out, "received=%" PRIu64 "\nattributed=%" PRIu64 "\n", totals->received, totals->attributed);
+	for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
+		fprintf(out, "lost.%s=%" PRIu64 "\n", sampler_loss_name(n), totals->lost[n]);
+	fprintf(out, "kernel=%" PRIu64 "\nuser=%" PRIu64 "\n", totals->kernel, totals->user);
+	for (unsigned n = 0; n < WIRE_CUTS; n++)
+		fprintf(out, "%s=%" PRIu64 "\n", cuts[n], sampler->attribution.cuts[n]);
+	fprintf(out,
+		"throttled=%" PRIu64 "\ntask_late=%" PRIu64 "\ntask_lost=%" PRIu64
+		"\nimage_unreadable=%" PRIu64 "\n",
+		totals->throttled, totals->late, totals->side_lost, sampler->images.unreadable);
+}
+
+int profile_write(const struct sampler *sampler, const char *state)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+	int error;
+
+	if (!out)
+		return -ENOMEM;
+	fprintf(out, "state=%s\n", state);
+	print_choice(out, &sampler->perf);
+	print_ledger(out, sampler);
+	if (sampler->limit[0])
+		fprintf(out, "limit=%s\n", sampler->limit);
+	error = fclose(out) == 0 ? replace_file(sampler->directory, ".burin/profile", text, bytes) : -ENOMEM;
+	free(text);
+	return error;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Taking records of the kernel's rings apart; see record.h. */
+#include <string.h>
+
+#include <linux/perf_event.h>
+
+#include "source/sample/record.h"
+
+enum {
+	TRAILER = 16, /* pid, tid, time: what all records but samples end in */
+	SAMPLE_KNOWN = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD |
+		       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+};
+
+/* What is left of a record; `short_of` once something was asked for that is not there. */
+struct rest {
+	const unsigned char *at, *end;
+	bool short_of;
+};
+
+static const void *take(struct rest *rest, uint64_t bytes)
+{
+	const void *at = rest->at;
+
+	if ((uint64_t)(rest->end - rest->at) < bytes) {
+		rest->short_of = true;
+		return NULL;
+	}
+	rest->at += bytes;
+	return at;
+}
+
+static uint64_t take_u64(struct rest *rest)
+{
+	const void *at = take(rest, 8);
+	uint64_t value = 0;
+
+	if (at)
+		memcpy(&value, at, 8);
+	return value;
+}
+
+static uint32_t take_u32(struct rest *rest)
+{
+	const void *at = take(rest, 4);
+	uint32_t value = 0;
+
+	if (at)
+		memcpy(&value, at, 4);
+	return value;
+}
+
+/* An array of u64s; as many as it says must be there. */
+static const uint64_t *take_array(struct rest *rest, uint64_t count)
+{
+	if (count > (uint64_t)(rest->end - rest->at) / 8) {
+		rest->short_of = true;
+		return NULL;
+	}
+	return take(rest, count * 8);
+}
+
+/* The rest is a text that ends in NUL. */
+static const char *take_text(struct rest *rest)
+{
+	const char *text = (const char *)rest->at;
+
+	if (!memchr(text, 0, (size_t)(rest->end - rest->at))) {
+		rest->short_of = true;
+		return "";
+	}
+	return text;
+}
+
+static void header_of(const void *bytes, struct perf_event_header *header)
+{
+	memcpy(header, bytes, sizeof(*header));
+}
+
+static enum record_mode mode_of(uint16_t misc)
+{
+	switch (misc & PERF_RECORD_MISC_CPUMODE_MASK) {
+	case PERF_RECORD_MISC_KERNEL:
+		return RECORD_MODE_KERNEL;
+	case PERF_RECORD_MISC_USER:
+		return RECORD_MODE_USER;
+	default:
+		return RECORD_MODE_NONE;
+	}
+}
+
+static void take_user(struct rest *rest, uint64_t sample_type, uint64_t registers, struct record_user *user)
+{
+	uint64_t bytes, sound;
+
+	if (sample_type & PERF_SAMPLE_REGS_USER) {
+		user->abi = take_u64(rest);
+		user->register_count = user->abi ? (unsigned)__builtin_popcountll(registers) : 0;
+		user->registers = take_array(rest, user->register_count);
+	}
+	if (sample_type & PERF_SAMPLE_STACK_USER) {
+		bytes = take_u64(rest);
+		user->stack = bytes ? take(rest, bytes) : NULL;
+		sound = bytes ? take_u64(rest) : 0;
+		user->stack_bytes = sound < bytes ? sound : bytes;
+	}
+}
+
+static void take_sample(struct rest *rest, uint64_t sample_type, uint64_t registers, uint16_t misc,
+			struct record *out)
+{
+	struct record_sample *sample = &out->sample;
+
+	sample->mode = mode_of(misc);
+	sample->ip = take_u64(rest);
+	out->pid = take_u32(rest);
+	out->tid = take_u32(rest);
+	out->time = take_u64(rest);
+	if (sample_type & PERF_SAMPLE_PERIOD)
+		sample->period = take_u64(rest);
+	if (sample_type & PERF_SAMPLE_CALLCHAIN) {
+		sample->chain_count = take_u64(rest);
+		sample->chain = take_array(rest, sample->chain_count);
+	}
+	take_user(rest, sample_type, registers, &sample->user);
+}
+
+static void take_map(struct rest *rest, uint16_t misc, struct record *out)
+{
+	struct record_map *map = &out->map;
+	const unsigned char *id;
+
+	out->pid = take_u32(rest);
+	out->tid = take_u32(rest);
+	map->begin = take_u64(rest);
+	map->bytes = take_u64(rest);
+	map->offset = take_u64(rest);
+	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		id = take(rest, 24);
+		if (id && id[0] <= RECORD_BUILD_ID_MAX) {
+			map->build_id_bytes = id[0];
+			memcpy(map->build_id, id + 4, id[0]);
+		}
+	} else {
+		map->major = take_u32(rest);
+		map->minor = take_u32(rest);
+		map->inode = take_u64(rest);
+		map->generation = take_u64(rest);
+	}
+	take(rest, 8); /* protection, flags */
+	map->path = take_text(rest);
+	if (map->bytes == 0 || map->begin + map->bytes < map->begin)
+		rest->short_of = true;
+}
+
+static void take_task(struct rest *rest, struct record *out)
+{
+	out->pid = take_u32(rest);
+	out->parent_pid = take_u32(rest);
+	out->tid = take_u32(rest);
+	out->parent_tid = take_u32(rest);
+}
+
+static void take_kernel_code(struct rest *rest, struct record *out)
+{
+	uint32_t kind;
+
+	out->map.begin = take_u64(rest);
+	out->map.bytes = take_u32(rest);
+	kind = take_u32(rest); /* u16 type, u16 flags */
+	out->gone = kind >> 16 & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
+	out->name = take_text(rest);
+}
+
+/* What all but samples end in. */
+static void take_trailer(struct rest *rest, struct record *out)
+{
+	struct rest trailer = { rest->end - TRAILER, rest->end, false };
+
+	if (rest->end - rest->at < TRAILER) {
+		rest->short_of = true;
+		return;
+	}
+	out->pid = take_u32(&trailer);
+	out->tid = take_u32(&trailer);
+	out->time = take_u64(&trailer);
+	rest->end -= TRAILER;
+}
+
+enum record_kind record_kind_of(const void *bytes)
+{
+	struct perf_event_header header;
+
+	header_of(bytes, &header);
+	switch (header.type) {
+	case PERF_RECORD_SAMPLE:
+		return RECORD_SAMPLE;
+	case PERF_RECORD_LOST:
+		return RECORD_LOST;
+	case PERF_RECORD_THROTTLE:
+		return RECORD_THROTTLE;
+	case PERF_RECORD_MMAP2:
+		return RECORD_MAP;
+	case PERF_RECORD_COMM:
+		return RECORD_NAME;
+	case PERF_RECORD_FORK:
+		return RECORD_FORK;
+	case PERF_RECORD_EXIT:
+		return RECORD_EXIT;
+	case PERF_RECORD_KSYMBOL:
+		return RECORD_KERNEL_CODE;
+	default:
+		return RECORD_OTHER;
+	}
+}
+
+size_t record_bytes(const void *bytes)
+{
+	struct perf_event_header header;
+
+	header_of(bytes, &header);
+	return header.size;
+}
+
+static void take_other(struct rest *rest, uint16_t misc, struct record *out)
+{
+	switch (out->kind) {
+	case RECORD_LOST:
+		take(rest, 8); /* the event's id */
+		out->lost = take_u64(rest);
+		break;
+	case RECORD_MAP:
+		take_map(rest, misc, out);
+		break;
+	case RECORD_NAME:
+		out->pid = take_u32(rest);
+		out->tid = take_u32(rest);
+		out->name = take_text(rest);
+		out->exec = misc & PERF_RECORD_MISC_COMM_EXEC;
+		break;
+	case RECORD_FORK:
+	case RECORD_EXIT:
+		take_task(rest, out);
+		break;
+	case RECORD_KERNEL_CODE:
+		take_kernel_code(rest, out);
+		break;
+	default:
+		break;
+	}
+}
+
+void record_parse(const void *bytes, size_t size, uint64_t sample_type, uint64_t registers,
+		  struct record *out)
+{
+	struct rest rest = { (const unsigned char *)bytes + RECORD_HEAD, (const unsigned char *)bytes + size,
+			     false };
+	struct perf_event_header header;
+
+	*out = (struct record){ .kind = RECORD_DAMAGED, .name = "" };
+	if (size < RECORD_HEAD)
+		return;
+	header_of(bytes, &header);
+	if (header.size != size)
+		return;
+	out->kind = record_kind_of(bytes);
+	if (out->kind == RECORD_SAMPLE) {
+		rest.short_of = sample_type & ~(uint64_t)SAMPLE_KNOWN;
+		take_sample(&rest, sample_type, registers, header.misc, out);
+	} else {
+		take_trailer(&rest, out);
+		if (!rest.short_of)
+			take_other(&rest, header.misc, out);
+	}
+	if (rest.short_of)
+		out->kind = RECORD_DAMAGED;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The sampler; see sampler.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ring/ring_deps.h"
+#include "source/sample/profile.h"
+#include "source/sample/sampler.h"
+#include "source/sample/scan.h"
+
+static int register_event(struct sampler *sampler)
+{
+	char name[WIRE_NAME_MAX + 1];
+	const bool weighted = sampler->perf.event.counting;
+	struct session_event event = {
+		.name = name,
+		.format = weighted ? "task=%u stack=%u weight=%llu" : "task=%u stack=%u",
+		.file = "",
+		.types = WIRE_U32 | WIRE_U32 << 4 | (weighted ? (uint64_t)WIRE_U64 << 8 : 0)
+	};
+	int error;
+
+	snprintf(name, sizeof(name), "sample.%.100s", sampler->perf.event.name);
+	error = session_event_register(sampler->session, &event, 1, &sampler->event);
+	return error ? error : sampler->event ? 0 : -ENOSPC;
+}
+
+int sampler_open(struct sampler *sampler, struct session *session, const struct perf_options *options,
+		 char *why, size_t bytes)
+{
+	int error;
+
+	*sampler = (struct sampler){ .session = session,
+				     .images_table = { .fd = -1 },
+				     .tasks_table = { .fd = -1 },
+				     .stacks_table = { .fd = -1 } };
+	error = perf_open(&sampler->perf, options, why, bytes);
+	if (error)
+		return error;
+	if (!sampler->perf.kernel)
+		snprintf(sampler->limit, sizeof(sampler->limit),
+			 "what the kernel does is not seen; run as root, or set kernel.perf_event_paranoid "
+			 "to 1 or less");
+	error = register_event(sampler);
+	if (error) {
+		snprintf(why, bytes, "the session has no room for the event: %s", strerror(-error));
+		perf_close(&sampler->perf);
+	}
+	return error;
+}
+
+/* Who is there already. */
+static int find_tasks(struct sampler *sampler)
+{
+	const struct perf_options *options = &sampler->perf.options;
+
+	if (!tasks_add(&sampler->tasks, 0, 0, "swapper"))
+		return -ENOMEM;
+	if (options->system)
+		scan_all(&sampler->tasks);
+	else if (options->command)
+		tasks_add(&sampler->tasks, (uint32_t)options->command, (uint32_t)options->command, "burin");
+	else
+		scan_process(&sampler->tasks, (uint32_t)options->process);
+	return 0;
+}
+
+static int begin_tables(struct sampler *sampler)
+{
+	int error = interned_begin(&sampler->images_table, sampler->directory, ".burin/images",
+				   WIRE_TABLE_IMAGES);
+
+	if (!error)
+		error = interned_begin(&sampler->tasks_table, sampler->directory, ".burin/tasks",
+				       WIRE_TABLE_TASKS);
+	if (!error)
+		error = interned_begin(&sampler->stacks_table, sampler->directory, ".burin/stacks",
+				       WIRE_TABLE_STACKS);
+	return error;
+}
+
+int sampler_begin(struct sampler *sampler, int directory)
+{
+	int error;
+
+	sampler->directory = directory;
+	error = begin_tables(sampler);
+	if (!error)
+		error = images_init(&sampler->images, &sampler->images_table);
+	if (!error)
+		error = tasks_init(&sampler->tasks, &sampler->images, &sampler->tasks_table);
+	if (!error)
+		error = samples_begin(&sampler->samples, sampler->session, directory, sampler->perf.cpus);
+	stacks_init(&sampler->stacks, &sampler->stacks_table);
+	kernel_init(&sampler->kernel, &sampler->images);
+	sampler->attribution =
+		(struct attribution){ .tasks = &sampler->tasks,
+				      .images = &sampler->images,
+				      .kernel = &sampler->kernel,
+				      .stacks = &sampler->stacks,
+				      .max_depth = sampler->perf.max_depth,
+				      .stacks_wanted = sampler->perf.options.graph != PERF_GRAPH_NONE };
+	if (!error)
+		error = find_tasks(sampler);
+	return error ? error : profile_write(sampler, "recording");
+}
+
+/* ---- rings ---- */
+
+/* What was put exists from now on: the tables first. */
+static void commit(struct sampler *sampler)
+{
+	const uint64_t before = samples_kept(&sampler->samples);
+	uint64_t kept;
+	int error = interned_flush(&sampler->images_table);
+
+	if (!error)
+		error = interned_flush(&sampler->tasks_table);
+	if (!error)
+		error = interned_flush(&sampler->stacks_table);
+	if (error && !sampler->samples.error)
+		sampler->samples.error = error;
+	samples_commit(&sampler->samples);
+	kept = samples_kept(&sampler->samples) - before;
+	sampler->totals.attributed += kept;
+	sampler->totals.lost[SAMPLE_LOST_WRITE] += sampler->pending - kept;
+	if (kept == sampler->pending) {
+		sampler->totals.kernel += sampler->pending_kernel;
+		sampler->totals.user += kept - sampler->pending_kernel;
+	}
+	sampler->pending = sampler->pending_kernel = 0;
+}
+
+static enum sample_loss put(struct sampler *sampler, unsigned cpu, const struct record *record)
+{
+	struct samples_record entry = { .id = sampler->event,
+					.tid = record->tid,
+					.time = perf_ticks(&sampler->perf, record->time),
+					.weighted = sampler->perf.event.counting,
+					.weight = record->sample.period };
+	struct attributed place;
+	enum sample_loss loss;
+
+	if (sampler->samples.error)
+		return SAMPLE_LOST_WRITE;
+	loss = attribute(&sampler->attribution, record, &place);
+	if (loss)
+		return loss;
+	entry.task = place.task;
+	entry.stack = place.stack;
+	if (!samples_put(&sampler->samples, cpu, &entry)) {
+		commit(sampler);
+		if (!samples_put(&sampler->samples, cpu, &entry))
+			return SAMPLE_LOST_WRITE;
+	}
+	sampler->pending++;
+	sampler->pending_kernel += place.kernel;
+	return SAMPLE_KEPT;
+}
+
+/* A record in its turn. */
+static void take_record(struct sampler *sampler, unsigned cpu, const void *bytes, size_t size)
+{
+	struct record record;
+
+	record_parse(bytes, size, sampler->perf.sample_type, sampler->perf.registers, &record);
+	switch (record.kind) {
+	case RECORD_SAMPLE:
+		sampler->totals.lost[put(sampler, cpu, &record)]++;
+		break;
+	case RECORD_KERNEL_CODE:
+		kernel_take(&sampler->kernel, &record);
+		break;
+	default:
+		tasks_take(&sampler->tasks, &record, perf_ticks(&sampler->perf, record.time));
+	}
+}
+
+static void take_entry(void *data, const struct rounds_entry *entry)
+{
+	take_record(data, entry->ring, entry->record, entry->bytes);
+}
+
+/* A record as it is read: what needs no order is done at once. */
+static void read_record(struct sampler *sampler, struct perf_ring *ring, struct rounds_chunk *chunk,
+			const char *bytes, size_t size)
+{
+	struct sampler_totals *totals = &sampler->totals;
+	const bool sample = record_kind_of(bytes) == RECORD_SAMPLE;
+	struct rounds_entry entry = {
+		.record = bytes, .bytes = (uint32_t)size, .ring = ring->cpu, .chunk = chunk
+	};
+	struct record record;
+
+	record_parse(bytes, size, sampler->perf.sample_type, sampler->perf.registers, &record);
+	entry.time = record.time;
+	totals->received += sample;
+	if (record.kind == RECORD_DAMAGED) {
+		totals->lost[SAMPLE_LOST_DAMAGED] += sample;
+	} else if (record.kind == RECORD_LOST) {
+		ring->lost += record.lost;
+	} else if (record.kind == RECORD_THROTTLE) {
+		totals->throttled++;
+	} else if (record.kind == RECORD_OTHER) {
+		return;
+	} else if (rounds_late(&sampler->rounds, record.time)) {
+		if (sample) {
+			totals->lost[SAMPLE_LOST_LATE]++;
+		} else { /* better late than never */
+			totals->late++;
+			take_record(sampler, ring->cpu, bytes, size);
+		}
+	} else {
+		if (record.kind == RECORD_MAP) /* while the file is there */
+			images_see(&sampler->images, record.pid, &record.map);
+		if (rounds_add(&sampler->rounds, &entry) && sample)
+			totals->lost[SAMPLE_LOST_WRITE]++;
+	}
+}
+
+/* All that is new in one ring. A length that cannot be spoils the rest of it. */
+static void read_ring(struct sampler *sampler, struct perf_ring *ring, unsigned *fullest)
+{
+	size_t bytes = 0;
+	unsigned fill = 0;
+	struct rounds_chunk *chunk = ring->page ? perf_ring_take(ring, &bytes, &fill) : NULL;
+
+	if (fill > *fullest)
+		*fullest = fill;
+	if (!chunk)
+		return;
+	for (size_t at = 0; at < bytes;) {
+		const size_t size = bytes - at < RECORD_HEAD ? 0 : record_bytes(chunk->bytes + at);
+
+		if (size < RECORD_HEAD || size > bytes - at) {
+			sampler->totals.received++;
+			sampler->totals.lost[SAMPLE_LOST_DAMAGED]++;
+			break;
+		}
+		read_record(sampler, ring, chunk, chunk->bytes + at, size);
+		at += size;
+	}
+	rounds_chunk_done(chunk);
+}
+
+void sampler_round(struct sampler *sampler, unsigned *fullest)
+{
+	struct perf *perf = &sampler->perf;
+
+	perf_tell_time(perf);
+	rounds_begin(&sampler->rounds, take_entry, sampler);
+	tasks_round(&sampler->tasks);
+	for (unsigned n = 0; n < perf->cpus; n++)
+		read_ring(sampler, &perf->sides[n], fullest);
+	for (unsigned n = 0; n < perf->cpus; n++) {
+		read_ring(sampler, &perf->samples[n], fullest);
+		samples_lost(&sampler->samples, n, perf->samples[n].lost);
+	}
+	commit(sampler);
+}
+
+/* What the kernel's rings had no room for. */
+static void settle_lost(struct sampler *sampler)
+{
+	struct sampler_totals *totals = &sampler->totals;
+
+	for (unsigned n = 0; n < sampler->perf.cpus; n++) {
+		const uint64_t lost = perf_lost(&sampler->perf, n);
+
+		samples_lost(&sampler->samples, n, lost);
+		totals->lost[SAMPLE_LOST_RING] += lost;
+		totals->received += lost;
+		totals->side_lost += sampler->perf.sides[n].lost;
+	}
+}
+
+int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
+{
+	unsigned fullest;
+	int error;
+
+	perf_stop(&sampler->perf);
+	sampler_round(sampler, &fullest);
+	rounds_end(&sampler->rounds, take_entry, sampler);
+	settle_lost(sampler);
+	commit(sampler);
+	error = samples_finish(&sampler->samples, ring_clock());
+	sampler->totals.lost[SAMPLE_KEPT] = 0;
+	sampler->totals.bytes = samples_bytes(&sampler->samples) + sampler->images_table.at +
+				sampler->tasks_table.at + sampler->stacks_table.at;
+	*totals = sampler->totals;
+	if (!error)
+		error = profile_write(sampler, "ended");
+	sampler_close(sampler);
+	return error;
+}
+
+void sampler_close(struct sampler *sampler)
+{
+	static const struct rounds none;
+
+	while (sampler->rounds.count)
+		rounds_chunk_done(sampler->rounds.entries[--sampler->rounds.count].chunk);
+	sampler->rounds = none;
+	perf_close(&sampler->perf);
+	tasks_free(&sampler->tasks);
+	kernel_free(&sampler->kernel);
+	images_free(&sampler->images);
+	stacks_free(&sampler->stacks);
+	samples_free(&sampler->samples);
+	interned_close(&sampler->images_table);
+	interned_close(&sampler->tasks_table);
+	interned_close(&sampler->stacks_table);
+}
+
+const char *sampler_loss_name(enum sample_loss loss)
+{
+	static const char *const names[SAMPLE_LOSSES] = {
+		[SAMPLE_KEPT] = "kept",
+		[SAMPLE_LOST_RING] = "ring",
+		[SAMPLE_LOST_LATE] = "late",
+		[SAMPLE_LOST_TASK] = "task",
+		[SAMPLE_LOST_MAPPING] = "mapping",
+		[SAMPLE_LOST_CONTEXT] = "context",
+		[SAMPLE_LOST_DAMAGED] = "damaged",
+		[SAMPLE_LOST_WRITE] = "write",
+	};
+
+	return names[loss];
+}

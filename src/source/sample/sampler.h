@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The sampler: from the kernel's rings to the streams and tables of samples in a trace. It lives in the recorder; nothing
+ * of it is in the program that is sampled.
+ *
+ * The ledger: received = attributed + what was lost, by cause.
+ */
+#ifndef BURIN_SOURCE_SAMPLE_SAMPLER_H
+#define BURIN_SOURCE_SAMPLE_SAMPLER_H
+
+#include "drain/samples.h"
+#include "session/session.h"
+#include "source/sample/attribute.h"
+#include "source/sample/perf.h"
+#include "source/sample/rounds.h"
+
+struct sampler_totals {
+	uint64_t received, attributed;
+	uint64_t lost[SAMPLE_LOSSES];
+	uint64_t kernel, user; /* of the attributed */
+	uint64_t throttled;    /* times that the kernel took breath */
+	uint64_t late;	       /* of the side band, but taken */
+	uint64_t side_lost;    /* records of the side band that the kernel's ring had no room for */
+	uint64_t bytes;	       /* of streams and tables */
+};
+
+struct sampler {
+	struct perf perf;
+	struct session *session;
+	uint16_t event;	 /* its id */
+	char limit[200]; /* what was not permitted; "" */
+	int directory;	 /* of the trace */
+	struct rounds rounds;
+	struct interned images_table, tasks_table, stacks_table;
+	struct images images;
+	struct tasks tasks;
+	struct kernel kernel;
+	struct stacks stacks;
+	struct attribution attribution;
+	struct samples samples;
+	struct sampler_totals totals;
+	uint64_t pending_kernel, pending; /* put, not committed */
+};
+
+/*
+ * sampler_open - open the kernel's events, and register the sample event in the session.
+ * @why: what is not permitted, or is not there
+ * Return: 0 or -errno.
+ */
+int sampler_open(struct sampler *sampler, struct session *session, const struct perf_options *options,
+		 char *why, size_t bytes);
+
+/*
+ * sampler_begin - begin to write.
+ * @directory: of the trace, with its metadata; the caller's until sampler_finish()
+ * Return: 0 or -errno; then sampler_close().
+ */
+int sampler_begin(struct sampler *sampler, int directory);
+
+/* sampler_round - take what is new. @fullest: raised to how full the fullest ring was, in percent */
+void sampler_round(struct sampler *sampler, unsigned *fullest);
+
+/* sampler_finish - take what is left, write all ends, close. Return: 0 or the first error of writing. */
+int sampler_finish(struct sampler *sampler, struct sampler_totals *totals);
+
+/* sampler_close - let go without more ado. */
+void sampler_close(struct sampler *sampler);
+
+/* sampler_loss_name - as in `.burin/profile`. */
+const char *sampler_loss_name(enum sample_loss loss);
+
+#endif

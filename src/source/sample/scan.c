@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Reading /proc; see scan.h. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "source/sample/scan.h"
+
+/* A thread's name. */
+static void read_name(uint32_t pid, uint32_t tid, char *name, size_t bytes)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
+	file = fopen(path, "re");
+	if (!file || !fgets(name, (int)bytes, file))
+		name[0] = 0;
+	if (file)
+		fclose(file);
+	name[strcspn(name, "\n")] = 0;
+}
+
+/* A line of /proc/PID/maps, if it is of code. */
+static int parse_mapping(char *line, struct record_map *map)
+{
+	uint64_t end;
+	char rights[8];
+	int at = 0;
+
+	*map = (struct record_map){ 0 };
+	line[strcspn(line, "\n")] = 0;
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n", &map->begin, &end,
+		   rights, &map->offset, &map->major, &map->minor, &map->inode, &at) < 7 ||
+	    !at || rights[2] != 'x' || end <= map->begin)
+		return -ENOENT;
+	map->bytes = end - map->begin;
+	map->path = line[at] ? line + at : "//anon";
+	return 0;
+}
+
+static void add_mapping(struct tasks *tasks, struct sample_process *process, const struct record_map *map)
+{
+	struct sample_image *image = images_see(tasks->images, process->pid, map);
+	struct mapping mapping = {
+		.begin = map->begin, .end = map->begin + map->bytes, .offset = map->offset, .image = image
+	};
+
+	if (!image)
+		return;
+	if (image->kind != WIRE_IMAGE_FILE)
+		mapping.offset = image->kind == WIRE_IMAGE_VDSO ? 0 : map->begin;
+	mappings_fill(&process->mappings, &mapping);
+}
+
+static void scan_mappings(struct tasks *tasks, struct sample_process *process)
+{
+	char path[64], exe[4096], line[4096 + 128];
+	ssize_t bytes;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", process->pid);
+	bytes = readlink(path, exe, sizeof(exe) - 1);
+	exe[bytes < 0 ? 0 : bytes] = 0;
+	snprintf(path, sizeof(path), "/proc/%u/maps", process->pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		struct record_map map;
+
+		if (parse_mapping(line, &map))
+			continue;
+		if (!process->program && strcmp(map.path, exe) == 0)
+			process->program = images_see(tasks->images, process->pid, &map);
+		add_mapping(tasks, process, &map);
+	}
+	if (file)
+		fclose(file);
+}
+
+/* Call for each entry of a directory that is a number. */
+static void each_number(const char *path, void (*call)(struct tasks *tasks, uint32_t number, uint32_t pid),
+			struct tasks *tasks, uint32_t pid)
+{
+	DIR *directory = opendir(path);
+	const struct dirent *entry;
+
+	while (directory && (entry = readdir(directory)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			call(tasks, (uint32_t)strtoul(entry->d_name, NULL, 10), pid);
+	if (directory)
+		closedir(directory);
+}
+
+static void scan_thread(struct tasks *tasks, uint32_t tid, uint32_t pid)
+{
+	char name[TASKS_NAME_MAX];
+
+	read_name(pid, tid, name, sizeof(name));
+	tasks_add(tasks, pid, tid, name);
+}
+
+void scan_process(struct tasks *tasks, uint32_t pid)
+{
+	char path[64];
+	struct sample_task *leader;
+
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	if (access(path, F_OK) != 0)
+		return;
+	scan_thread(tasks, pid, pid); /* first: it has the process */
+	each_number(path, scan_thread, tasks, pid);
+	leader = tasks_find(tasks, pid);
+	if (leader)
+		scan_mappings(tasks, leader->process);
+}
+
+static void scan_one(struct tasks *tasks, uint32_t pid, uint32_t unused)
+{
+	(void)unused;
+	scan_process(tasks, pid);
+}
+
+void scan_all(struct tasks *tasks)
+{
+	each_number("/proc", scan_one, tasks, 0);
+}
+
+/* The pid that a process has for itself: the last of its pids, the innermost namespace's. */
+static uint32_t inner_pid(uint32_t pid)
+{
+	char path[64], line[256];
+	uint32_t inner = pid;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		const char *last = strrchr(line, '\t');
+
+		if (strncmp(line, "NSpid:", 6) == 0 && last)
+			inner = (uint32_t)strtoul(last, NULL, 10);
+	}
+	if (file)
+		fclose(file);
+	return inner;
+}
+
+int scan_jit(uint32_t pid, char *path, size_t bytes)
+{
+	char seen[128];
+
+	snprintf(path, bytes, "/tmp/perf-%u.map", inner_pid(pid));
+	snprintf(seen, sizeof(seen), "/proc/%u/root%s", pid, path);
+	return access(seen, R_OK) == 0 || access(path, R_OK) == 0 ? 0 : -ENOENT;
+}

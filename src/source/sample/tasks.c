@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Threads and processes; see tasks.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "source/sample/tasks.h"
+
+enum {
+	TASKS_BUCKETS = 4096,
+	TASKS_KEPT_ROUNDS = 2, /* of who has ended */
+};
+
+int tasks_init(struct tasks *tasks, struct images *images, struct interned *table)
+{
+	*tasks = (struct tasks){ .images = images, .table = table };
+	tasks->buckets = calloc(TASKS_BUCKETS, sizeof(*tasks->buckets));
+	return tasks->buckets ? 0 : -ENOMEM;
+}
+
+static void leave_process(struct sample_process *process)
+{
+	if (--process->uses)
+		return;
+	mappings_clear(&process->mappings);
+	free(process);
+}
+
+static struct sample_process *make_process(uint32_t pid)
+{
+	struct sample_process *process = calloc(1, sizeof(*process));
+
+	if (process) {
+		process->pid = pid;
+		process->uses = 1;
+	}
+	return process;
+}
+
+/* A copy of an address space. */
+static struct sample_process *copy_process(const struct sample_process *from, uint32_t pid)
+{
+	struct sample_process *process = make_process(pid);
+
+	if (!process)
+		return NULL;
+	process->program = from->program;
+	process->exec = from->exec;
+	if (mappings_copy(&process->mappings, &from->mappings)) {
+		free(process);
+		return NULL;
+	}
+	return process;
+}
+
+static struct sample_task **bucket_of(const struct tasks *tasks, uint32_t tid)
+{
+	return &tasks->buckets[tid % TASKS_BUCKETS];
+}
+
+struct sample_task *tasks_find(const struct tasks *tasks, uint32_t tid)
+{
+	struct sample_task *task = *bucket_of(tasks, tid);
+
+	while (task && task->tid != tid)
+		task = task->next;
+	return task;
+}
+
+static void forget(struct tasks *tasks, struct sample_task **link)
+{
+	struct sample_task *task = *link;
+
+	*link = task->next;
+	tasks->ended -= task->ended;
+	leave_process(task->process);
+	free(task);
+}
+
+static void forget_tid(struct tasks *tasks, uint32_t tid)
+{
+	for (struct sample_task **link = bucket_of(tasks, tid); *link;) {
+		if ((*link)->tid == tid)
+			forget(tasks, link);
+		else
+			link = &(*link)->next;
+	}
+}
+
+/* A new generation of a thread. @process: is used once more. */
+static struct sample_task *make_task(struct tasks *tasks, uint32_t tid, struct sample_process *process,
+				     const char *name, uint64_t since)
+{
+	struct sample_task *task = process ? calloc(1, sizeof(*task)) : NULL;
+
+	if (!task) {
+		tasks->failed++;
+		if (process)
+			leave_process(process);
+		return NULL;
+	}
+	task->tid = tid;
+	task->since = since;
+	task->process = process;
+	snprintf(task->name, sizeof(task->name), "%s", name);
+	task->next = *bucket_of(tasks, tid);
+	*bucket_of(tasks, tid) = task;
+	return task;
+}
+
+struct sample_task *tasks_add(struct tasks *tasks, uint32_t pid, uint32_t tid, const char *name)
+{
+	struct sample_task *task = tasks_find(tasks, tid), *leader = tasks_find(tasks, pid);
+	struct sample_process *process;
+
+	if (task)
+		return task;
+	process = leader && leader->process->pid == pid ? leader->process : NULL;
+	if (process)
+		process->uses++;
+	else
+		process = make_process(pid);
+	return make_task(tasks, tid, process, name, 0);
+}
+
+/* FORK: of a thread, or of a process, whose address space is copied. Who forks without being known has an empty one. */
+static void fork_task(struct tasks *tasks, const struct record *record, uint64_t ticks)
+{
+	const struct sample_task *parent = tasks_find(tasks, record->parent_tid);
+	struct sample_process *process;
+	char name[TASKS_NAME_MAX] = "";
+
+	if (!parent)
+		parent = tasks_find(tasks, record->parent_pid);
+	if (parent)
+		memcpy(name, parent->name, sizeof(name));
+	if (parent && record->pid == record->parent_pid && parent->process->pid == record->pid) {
+		process = parent->process;
+		process->uses++;
+	} else if (parent) {
+		process = copy_process(parent->process, record->pid);
+	} else {
+		process = make_process(record->pid);
+	}
+	forget_tid(tasks, record->tid); /* its id is used again */
+	make_task(tasks, record->tid, process, name, ticks);
+}
+
+/* COMM: a new name, and a new address space if an exec gave it. */
+static void name_task(struct tasks *tasks, const struct record *record, uint64_t ticks)
+{
+	struct sample_task *task = tasks_add(tasks, record->pid, record->tid, record->name);
+	struct sample_process *process;
+
+	if (!task) {
+		tasks->failed++;
+		return;
+	}
+	if (record->exec) {
+		process = make_process(record->pid);
+		if (process) {
+			process->exec = true;
+			leave_process(task->process);
+			task->process = process;
+		} else {
+			tasks->failed++;
+		}
+	}
+	snprintf(task->name, sizeof(task->name), "%s", record->name);
+	task->since = ticks;
+	task->number = 0;
+}
+
+/* MMAP2. The first file that is mapped after an exec is the program itself. */
+static void map(struct tasks *tasks, const struct record *record)
+{
+	struct sample_task *task = tasks_find(tasks, record->tid);
+	struct sample_image *image = images_see(tasks->images, record->pid, &record->map);
+	struct mapping mapping = { .begin = record->map.begin,
+				   .end = record->map.begin + record->map.bytes,
+				   .offset = record->map.offset,
+				   .image = image };
+
+	if (!task)
+		task = tasks_find(tasks, record->pid);
+	if (!task)
+		task = tasks_add(tasks, record->pid, record->tid, "");
+	if (!task || !image) {
+		tasks->failed++;
+		return;
+	}
+	if (image->kind == WIRE_IMAGE_VDSO)
+		mapping.offset = 0;
+	else if (image->kind != WIRE_IMAGE_FILE)
+		mapping.offset = mapping.begin;
+	if (task->process->exec && image->kind == WIRE_IMAGE_FILE) {
+		task->process->exec = false;
+		task->process->program = image;
+		task->number = 0;
+	}
+	tasks->failed += mappings_add(&task->process->mappings, &mapping) != 0;
+}
+
+static void exit_task(struct tasks *tasks, const struct record *record)
+{
+	struct sample_task *task = tasks_find(tasks, record->tid);
+
+	if (!task || task->ended)
+		return;
+	task->ended = true;
+	task->ended_round = tasks->round;
+	tasks->ended++;
+}
+
+void tasks_take(struct tasks *tasks, const struct record *record, uint64_t ticks)
+{
+	switch (record->kind) {
+	case RECORD_FORK:
+		fork_task(tasks, record, ticks);
+		break;
+	case RECORD_NAME:
+		name_task(tasks, record, ticks);
+		break;
+	case RECORD_MAP:
+		map(tasks, record);
+		break;
+	case RECORD_EXIT:
+		exit_task(tasks, record);
+		break;
+	default:
+		break;
+	}
+}
+
+uint32_t tasks_number(struct tasks *tasks, struct sample_task *task)
+{
+	struct sample_image *program = task->process->program;
+	uint32_t image;
+
+	if (task->number)
+		return task->number;
+	image = program ? images_number(tasks->images, program) : 0;
+	interned_number(tasks->table, task->tid);
+	interned_number(tasks->table, task->process->pid);
+	interned_number(tasks->table, task->since);
+	interned_number(tasks->table, image);
+	interned_text(tasks->table, task->name, strlen(task->name));
+	interned_text(tasks->table, program ? program->path : "", program ? strlen(program->path) : 0);
+	task->number = interned_end(tasks->table);
+	return task->number;
+}
+
+void tasks_round(struct tasks *tasks)
+{
+	tasks->round++;
+	for (unsigned n = 0; tasks->ended && n < TASKS_BUCKETS; n++) {
+		for (struct sample_task **link = &tasks->buckets[n]; *link;) {
+			if ((*link)->ended && tasks->round - (*link)->ended_round > TASKS_KEPT_ROUNDS)
+				forget(tasks, link);
+			else
+				link = &(*link)->next;
+		}
+	}
+}
+
+void tasks_free(struct tasks *tasks)
+{
+	for (unsigned n = 0; tasks->buckets && n < TASKS_BUCKETS; n++)
+		while (tasks->buckets[n])
+			forget(tasks, &tasks->buckets[n]);
+	free(tasks->buckets);
+	*tasks = (struct tasks){ 0 };
+}

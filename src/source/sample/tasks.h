@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Who runs: threads and the processes that they belong to, as the kernel tells of them in order of time.
+ *
+ * A thread's id may be used again: each use is a generation of its own, begun by FORK and ended by EXIT. A process is an
+ * address space: FORK of a process copies it, an exec begins a new one. What has ended stays for two rounds, since a
+ * sample may be a little later than the end of its thread.
+ *
+ * A task has an entry in the table of tasks for each name, program and generation that was sampled.
+ */
+#ifndef BURIN_SOURCE_SAMPLE_TASKS_H
+#define BURIN_SOURCE_SAMPLE_TASKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "drain/interned.h"
+#include "source/sample/mappings.h"
+
+enum {
+	TASKS_NAME_MAX = 64,
+};
+
+struct sample_process {
+	uint32_t pid;
+	unsigned uses; /* threads */
+	struct mappings mappings;
+	struct sample_image *program; /* NULL: unknown */
+	bool exec;		      /* its program is the first file that is mapped */
+	struct sample_image *jit;     /* the map of code made at run time; NULL: none, or not looked for */
+	bool jit_looked;
+};
+
+struct sample_task {
+	struct sample_task *next; /* with the same hash */
+	uint32_t tid;
+	uint64_t since; /* ticks */
+	char name[TASKS_NAME_MAX];
+	struct sample_process *process;
+	uint32_t number; /* its entry as it is now; 0: not made */
+	bool ended;
+	uint64_t ended_round;
+};
+
+struct tasks {
+	struct sample_task **buckets;
+	struct images *images;
+	struct interned *table;
+	uint64_t round;
+	unsigned ended;	 /* tasks that wait for being forgotten */
+	uint64_t failed; /* there was no memory for what was told */
+};
+
+/* tasks_init - @images, @table: the caller's, live as long. Return: 0 or -ENOMEM. */
+int tasks_init(struct tasks *tasks, struct images *images, struct interned *table);
+
+/* tasks_take - learn from a record. @ticks: its time */
+void tasks_take(struct tasks *tasks, const struct record *record, uint64_t ticks);
+
+/*
+ * tasks_add - a thread that is known from elsewhere than a record.
+ * Return: the task, made or found; NULL: no memory.
+ */
+struct sample_task *tasks_add(struct tasks *tasks, uint32_t pid, uint32_t tid, const char *name);
+
+/* tasks_find - NULL: nobody knows it. */
+struct sample_task *tasks_find(const struct tasks *tasks, uint32_t tid);
+
+/* tasks_number - its entry in the table, which is made if there is none for what it is now. Return: 0: it cannot be had. */
+uint32_t tasks_number(struct tasks *tasks, struct sample_task *task);
+
+/* tasks_round - a round has ended: forget who has ended before the last. */
+void tasks_round(struct tasks *tasks);
+
+void tasks_free(struct tasks *tasks);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Records of the kernel's are taken apart; damaged ones are found, and nothing behind their end is read. */
+#include <stdlib.h>
+
+#include "synthetic.h"
+
+static void sound(void **state)
+{
+	static const uint64_t chain[] = { PERF_CONTEXT_USER, 0x1000, 0x2000 };
+	struct synthetic bytes;
+	struct record record;
+	uint64_t second;
+
+	(void)state;
+	synthetic_sample(&bytes, PERF_RECORD_MISC_USER, 0x1000, 7, 8, 99, chain, 3);
+	record = synthetic_parsed(&bytes);
+	assert_int_equal(record.kind, RECORD_SAMPLE);
+	assert_int_equal(record.sample.mode, RECORD_MODE_USER);
+	assert_int_equal(record.pid, 7);
+	assert_int_equal(record.tid, 8);
+	assert_int_equal(record.time, 99);
+	assert_int_equal(record.sample.chain_count, 3);
+	memcpy(&second, &record.sample.chain[2], 8);
+	assert_int_equal(second, 0x2000);
+
+	synthetic_map(&bytes, 7, 100, 0x1000, 0x2000, 0x3000, 42, "/bin/x");
+	record = synthetic_parsed(&bytes);
+	assert_int_equal(record.kind, RECORD_MAP);
+	assert_int_equal(record.map.bytes, 0x2000);
+	assert_int_equal(record.map.inode, 42);
+	assert_string_equal(record.map.path, "/bin/x");
+	assert_int_equal(record.time, 100);
+
+	synthetic_name(&bytes, 7, 8, 101, 1, "name");
+	record = synthetic_parsed(&bytes);
+	assert_int_equal(record.kind, RECORD_NAME);
+	assert_true(record.exec);
+	assert_string_equal(record.name, "name");
+
+	synthetic_task(&bytes, PERF_RECORD_FORK, 9, 10, 7, 8, 102);
+	record = synthetic_parsed(&bytes);
+	assert_int_equal(record.kind, RECORD_FORK);
+	assert_int_equal(record.parent_tid, 8);
+	assert_int_equal(record.tid, 10);
+}
+
+/* A record with registers and a stack. */
+static void stacks(void **state)
+{
+	const uint64_t type = SYNTHETIC_TYPE | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	struct synthetic bytes;
+	struct record record;
+
+	(void)state;
+	synthetic_sample(&bytes, PERF_RECORD_MISC_USER, 1, 7, 8, 99, NULL, 0);
+	synthetic_u64(&bytes, PERF_SAMPLE_REGS_ABI_64);
+	synthetic_u64(&bytes, 11);
+	synthetic_u64(&bytes, 12);
+	synthetic_u64(&bytes, 16); /* bytes of the stack */
+	synthetic_u64(&bytes, 21);
+	synthetic_u64(&bytes, 22);
+	synthetic_u64(&bytes, 8); /* that are sound */
+	synthetic_end(&bytes);
+	record_parse(bytes.bytes, bytes.size, type, 0x81, &record);
+	assert_int_equal(record.kind, RECORD_SAMPLE);
+	assert_int_equal(record.sample.user.register_count, 2);
+	assert_int_equal(record.sample.user.stack_bytes, 8);
+	assert_int_equal(record.sample.user.stack[0], 21);
+	record_parse(bytes.bytes, bytes.size, type, 0xff81, &record); /* more registers than there are */
+	assert_int_equal(record.kind, RECORD_DAMAGED);
+}
+
+/* Look at bytes that end where memory does: the sanitizer and malloc's guard see what is read behind. */
+static struct record parse_exact(const void *bytes, size_t size)
+{
+	struct record record;
+	void *copy = malloc(size ? size : 1);
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, size);
+	record_parse(copy, size, SYNTHETIC_TYPE, 0, &record);
+	if (record.kind == RECORD_MAP)
+		assert_true(strlen(record.map.path) < size);
+	free(copy);
+	return record;
+}
+
+static void truncated(void **state)
+{
+	static const uint64_t chain[] = { PERF_CONTEXT_USER, 0x1000, 0x2000 };
+	struct synthetic all[4];
+
+	(void)state;
+	synthetic_sample(&all[0], PERF_RECORD_MISC_USER, 0x1000, 7, 8, 99, chain, 3);
+	synthetic_map(&all[1], 7, 100, 0x1000, 0x2000, 0x3000, 42, "/bin/x");
+	synthetic_name(&all[2], 7, 8, 101, 1, "name");
+	synthetic_task(&all[3], PERF_RECORD_EXIT, 9, 10, 7, 8, 102);
+	for (unsigned n = 0; n < 4; n++) {
+		const size_t whole = all[n].size;
+
+		for (size_t size = 0; size < whole; size++) {
+			struct record record = parse_exact(all[n].bytes, size); /* shorter than it says */
+
+			assert_int_equal(record.kind, RECORD_DAMAGED);
+			if (size < RECORD_HEAD)
+				continue;
+			all[n].size =
+				size; /* and says so; it may be another sound one, if its rest is text */
+			synthetic_end(&all[n]);
+			record = parse_exact(all[n].bytes, size);
+			if (n == 0 || size < RECORD_HEAD + 16)
+				assert_int_equal(record.kind, RECORD_DAMAGED);
+			all[n].size = whole;
+			synthetic_end(&all[n]);
+		}
+	}
+}
+
+static void hostile(void **state)
+{
+	struct synthetic bytes;
+	unsigned seed = 1;
+	unsigned found = 0;
+
+	(void)state;
+	synthetic_sample(&bytes, PERF_RECORD_MISC_USER, 1, 7, 8, 99, NULL, 0);
+	memset(bytes.bytes + 32, 0xff, 8); /* frames without end */
+	assert_int_equal(synthetic_parsed(&bytes).kind, RECORD_DAMAGED);
+	synthetic_map(&bytes, 7, 1, UINT64_MAX - 10, 4096, 0, 1, "/x"); /* round the end of memory */
+	assert_int_equal(synthetic_parsed(&bytes).kind, RECORD_DAMAGED);
+	for (unsigned n = 0; n < 200000; n++) {
+		struct record record;
+
+		synthetic_begin(&bytes, 1 + n % 18, (uint16_t)(n * 257));
+		for (unsigned k = 0; k < 24; k++) {
+			seed = seed * 1103515245 + 12345;
+			synthetic_u32(&bytes, seed >> 8 & (n % 3 ? 0xff : 0xffffffff));
+		}
+		synthetic_end(&bytes);
+		record = parse_exact(bytes.bytes, bytes.size);
+		found += record.kind != RECORD_DAMAGED;
+	}
+	assert_in_range(found, 1, 199999);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sound),
+		cmocka_unit_test(stacks),
+		cmocka_unit_test(truncated),
+		cmocka_unit_test(hostile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

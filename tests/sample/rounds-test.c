@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Rounds: what is a little out of order comes out in order, what is too late is told, nothing stays behind. */
+#include <stdlib.h>
+
+#include "source/sample/rounds.h"
+#include "synthetic.h"
+
+struct seen {
+	uint64_t times[100000];
+	unsigned count;
+};
+
+static void take(void *data, const struct rounds_entry *entry)
+{
+	struct seen *seen = data;
+
+	seen->times[seen->count++] = entry->time;
+}
+
+static void add(struct rounds *rounds, struct rounds_chunk *chunk, uint64_t time)
+{
+	assert_int_equal(rounds_add(rounds, &(struct rounds_entry){ .time = time, .chunk = chunk }), 0);
+}
+
+static void inversions(void **state)
+{
+	static struct seen seen;
+	struct rounds rounds = { 0 };
+	struct rounds_chunk *chunk = rounds_chunk_make(8);
+
+	(void)state;
+	rounds_begin(&rounds, take, &seen); /* 0 */
+	add(&rounds, chunk, 100);
+	add(&rounds, chunk, 90);
+	rounds_begin(&rounds, take, &seen); /* 1 */
+	assert_int_equal(seen.count, 0);
+	add(&rounds, chunk, 95); /* from another ring, read later */
+	add(&rounds, chunk, 120);
+	rounds_begin(&rounds, take, &seen); /* 2: up to 100 */
+	assert_int_equal(seen.count, 3);
+	assert_int_equal(seen.times[0], 90);
+	assert_int_equal(seen.times[1], 95);
+	assert_int_equal(seen.times[2], 100);
+	assert_true(rounds_late(&rounds, 99));
+	assert_false(rounds_late(&rounds, 100));
+	add(&rounds, chunk, 110);
+	rounds_begin(&rounds, take, &seen); /* 3: up to 120 */
+	assert_int_equal(seen.count, 5);
+	assert_int_equal(seen.times[3], 110);
+	assert_true(rounds_late(&rounds, 119));
+	add(&rounds, chunk, 130);
+	rounds_chunk_done(chunk);
+	rounds_end(&rounds, take, &seen);
+	assert_int_equal(seen.count, 6);
+}
+
+/* Rings read at different moments of a round: every record that is no more than a round behind comes out in order. */
+static void random_rings(void **state)
+{
+	static struct seen seen;
+	struct rounds rounds = { 0 };
+	uint64_t head[4] = { 0 }, now = 0;
+	unsigned added = 0;
+
+	(void)state;
+	seen.count = 0;
+	srand(1);
+	for (unsigned n = 0; n < 500; n++) {
+		rounds_begin(&rounds, take, &seen);
+		for (unsigned ring = 0; ring < 4; ring++) {
+			struct rounds_chunk *chunk = rounds_chunk_make(8);
+
+			now += 100;
+			while (head[ring] + 20 < now) {
+				head[ring] += (uint64_t)rand() % 40;
+				assert_false(rounds_late(&rounds, head[ring]));
+				add(&rounds, chunk, head[ring]);
+				added++;
+			}
+			rounds_chunk_done(chunk);
+		}
+	}
+	rounds_end(&rounds, take, &seen);
+	assert_int_equal(seen.count, added);
+	for (unsigned n = 1; n < seen.count; n++)
+		assert_true(seen.times[n - 1] <= seen.times[n]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(inversions),
+		cmocka_unit_test(random_rings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
