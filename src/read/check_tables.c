@@ -118,12 +118,16 @@ static void check_names_unique(const struct burin_trace *trace)
 	free(events);
 }
 
-/* Every thread announces itself, so records without any names have lost them. */
+/* Every thread that traces announces itself, so records without any names have lost them. Samples are not written
+ * by the threads that they are of. */
 static void check_names_there(const struct burin_trace *trace)
 {
 	uint64_t lost = 0;
+	bool records = false;
 
-	if (trace->has_records && !trace->names_stream.packet_count &&
+	for (unsigned n = 0; n < trace->stream_count; n++)
+		records |= trace->streams[n].ring.bytes && !trace->streams[n].samples;
+	if (records && !trace->names_stream.packet_count &&
 	    (read_recording_number(trace, "lost_names", &lost) || !lost))
 		read_fault(trace, BURIN_FAULT_FILE, "names", 0,
 			   "there are records, but no names of their threads");

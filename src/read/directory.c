@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "read/trace.h"
+#include "wire/profile.h"
 
 enum {
 	PROBES_MAX = 16, /* missing numbers that are looked for by name */
@@ -100,7 +101,7 @@ static const char *parse_number(const char *text, uint32_t *number)
 struct stream_name {
 	char base[READ_FILE_NAME_MAX]; /* "cpu3" */
 	uint32_t stream_id;
-	bool locked;
+	bool locked, samples;
 	uint32_t ring, file;
 };
 
@@ -114,6 +115,9 @@ static bool parse_name(const char *text, struct stream_name *name)
 	} else if (!strncmp(text, "locked", 6)) {
 		name->locked = true;
 		rest = parse_number(text + 6, &name->ring);
+	} else if (!strncmp(text, "samples", 7)) {
+		name->samples = true;
+		rest = parse_number(text + 7, &name->ring);
 	} else if (!strncmp(text, "names", 5)) {
 		name->stream_id = WIRE_STREAM_NAMES;
 		name->ring = UINT32_MAX;
@@ -157,7 +161,8 @@ static int by_number(const void *a, const void *b)
 
 static bool same_stream(const struct stream_name *one, const struct stream_name *other)
 {
-	return one->stream_id == other->stream_id && one->locked == other->locked && one->ring == other->ring;
+	return one->stream_id == other->stream_id && one->samples == other->samples &&
+	       one->locked == other->locked && one->ring == other->ring;
 }
 
 static int by_stream(const void *a, const void *b)
@@ -166,6 +171,8 @@ static int by_stream(const void *a, const void *b)
 
 	if (one->stream_id != other->stream_id)
 		return one->stream_id < other->stream_id ? -1 : 1;
+	if (one->samples != other->samples)
+		return one->samples - other->samples;
 	if (one->locked != other->locked)
 		return one->locked - other->locked;
 	if (one->ring != other->ring)
@@ -219,15 +226,16 @@ static void number_rings(struct burin_trace *trace)
 	if (read_recording_number(trace, "cpus", &cpus) || !cpus || cpus > READ_NUMBER_MAX) {
 		cpus = 0;
 		for (unsigned n = 0; n < trace->stream_count; n++) {
-			if (!trace->streams[n].ring.locked)
+			if (!trace->streams[n].ring.locked && !trace->streams[n].samples)
 				cpus = trace->streams[n].ring.cpu + 1;
 		}
 	}
 	for (unsigned n = 0; n < trace->stream_count; n++) {
 		struct read_stream *stream = &trace->streams[n];
 
-		stream->ring.number = stream->ring.cpu + (stream->ring.locked ? (uint32_t)cpus : 0);
-		if (!stream->ring.locked && stream->ring.number >= cpus && trace->strict)
+		stream->ring.number = stream->ring.cpu + (stream->ring.locked ? (uint32_t)cpus : 0) +
+				      (stream->samples ? WIRE_SAMPLES_INSTANCE : 0);
+		if (!stream->samples && !stream->ring.locked && stream->ring.number >= cpus && trace->strict)
 			read_fault(trace, BURIN_FAULT_FILE, stream->files[0].name, 0,
 				   "a ring of CPU %u, but the recording file says %llu CPUs",
 				   (unsigned)stream->ring.cpu, (unsigned long long)cpus);
@@ -274,6 +282,7 @@ static int make_streams(struct burin_trace *trace, const struct stream_name *nam
 		} else if (!n || !same_stream(&names[n], &names[n - 1])) {
 			stream = &trace->streams[trace->stream_count++];
 			stream->ring.locked = names[n].locked;
+			stream->samples = names[n].samples;
 			stream->ring.cpu = names[n].ring;
 		}
 		if (add_file(stream, names[n].base, names[n].file))

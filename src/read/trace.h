@@ -14,7 +14,8 @@
  *	count.c       counting by a few threads, for summaries
  *	slices.c      cutting a trace into spans of time of about equal size
  *	trace.c       opening and closing
- *	check.c, check_records.c, check_tables.c     holding every byte against the format
+ *	tables.c      tables of the samples  profile.c    what samples refer to  places.c  where code is
+ *	check.c, check_records.c, check_tables.c, check_profile.c     holding every byte against the format
  */
 #ifndef BURIN_READ_TRACE_H
 #define BURIN_READ_TRACE_H
@@ -58,6 +59,7 @@ struct read_packet {
 struct read_stream {
 	struct burin_ring ring; /* what the public sees of it */
 	uint32_t stream_id;	/* WIRE_STREAM_* */
+	bool samples;		/* not of a ring, but of the samples of a CPU */
 	struct read_file *files;
 	unsigned file_count;
 	struct read_packet *packets; /* in the order of the ring */
@@ -170,7 +172,9 @@ void read_loader_close(struct read_loader *loader);
 void read_stream_order(struct burin_trace *trace, struct read_stream *stream);
 
 /* ---- recording.c */
-int read_recording_load(struct burin_trace *trace);
+/* A line of key=value more; takes `\\` and `\n` of the value back. Return: 0 or -ENOMEM. */
+/* A line of key=value more; takes `\\\\` and `\\n` of the value back. Return: 0 or -ENOMEM. */
+int read_recording_add(struct read_recording *recording, const char *key, const char *value);
 void read_recording_free(struct read_recording *recording);
 /* A value as a number. Return: 0; -ENOENT; -EINVAL: it is none. */
 int read_recording_number(const struct burin_trace *trace, const char *key, uint64_t *value);
