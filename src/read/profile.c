@@ -38,6 +38,9 @@ static int load_values(struct burin_profile *profile)
 		return 0;
 	}
 	profile->told = true;
+	if (strlen(data) != bytes && profile->trace->strict)
+		read_fault(profile->trace, BURIN_FAULT_TABLE, profile_file, strlen(data),
+			   "a NUL byte in the text");
 	for (char *at = data; *at && !result;) {
 		char *end = strchrnul(at, '\n'), *next = *end ? end + 1 : end, *equals;
 
@@ -52,8 +55,6 @@ static int load_values(struct burin_profile *profile)
 		}
 		at = next;
 	}
-	if (strlen(data) != bytes && !result && profile->trace->strict)
-		read_fault(profile->trace, BURIN_FAULT_TABLE, profile_file, 0, "a NUL byte in the text");
 	free(data);
 	return result;
 }

@@ -172,8 +172,8 @@ void read_loader_close(struct read_loader *loader);
 void read_stream_order(struct burin_trace *trace, struct read_stream *stream);
 
 /* ---- recording.c */
+int read_recording_load(struct burin_trace *trace);
 /* A line of key=value more; takes `\\` and `\n` of the value back. Return: 0 or -ENOMEM. */
-/* A line of key=value more; takes `\\\\` and `\\n` of the value back. Return: 0 or -ENOMEM. */
 int read_recording_add(struct read_recording *recording, const char *key, const char *value);
 void read_recording_free(struct read_recording *recording);
 /* A value as a number. Return: 0; -ENOENT; -EINVAL: it is none. */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Makes a trace of samples, for the scripts *.test and for looking at:
+ *
+ *	make-profile DIR small [FACTOR]		see sample.h
+ *	make-profile DIR big [SAMPLES [STACKS]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sample.h"
+
+int main(int argc, char **argv)
+{
+	if (argc < 3) {
+		fprintf(stderr, "usage: make-profile DIR small|big [NUMBER [NUMBER]]\n");
+		return 2;
+	}
+	if (!strcmp(argv[2], "small"))
+		sample_small(argv[1], argc > 3 ? (unsigned)atoi(argv[3]) : 1);
+	else
+		sample_big(argv[1], argc > 3 ? (uint32_t)atoi(argv[3]) : 1000000,
+			   argc > 4 ? (uint32_t)atoi(argv[4]) : 100000);
+	return 0;
+}
