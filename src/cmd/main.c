@@ -20,6 +20,8 @@ static const struct cmd commands[] = {
 	  cmd_watch_help },
 	{ "info", "tell what is in a trace", cmd_info, cmd_info_help },
 	{ "dump", "print the records of a trace as text or JSON", cmd_dump, cmd_dump_help },
+	{ "report", "tell where the time went, by samples", cmd_report, cmd_report_help },
+	{ "flame", "show where the time went, as a page to look at", cmd_flame, cmd_flame_help },
 	{ "recover", "finish a trace whose recorder was killed", cmd_recover, cmd_recover_help },
 	{ "ls", "list the sessions of programs that run, and of those that were killed", cmd_ls,
 	  cmd_ls_help },
