@@ -26,6 +26,7 @@ const char cmd_dump_help[] =
 	"      --to TIME      up to this time\n"
 	"  -n, --limit N      no more than N lines\n"
 	"  -a, --absolute     times of day instead of seconds since the first record\n"
+	"      --stacks       below a sample, its stack\n"
 	"      --names        show where processes and threads announce themselves, too\n"
 	"  -j, --json         one JSON object per line\n"
 	"  -h, --help         this text\n"
@@ -50,6 +51,7 @@ enum {
 	OPTION_FROM = 256,
 	OPTION_TO,
 	OPTION_NAMES,
+	OPTION_STACKS,
 };
 
 static const struct option options[] = {
@@ -62,6 +64,7 @@ static const struct option options[] = {
 	{ "limit", required_argument, NULL, 'n' },
 	{ "absolute", no_argument, NULL, 'a' },
 	{ "names", no_argument, NULL, OPTION_NAMES },
+	{ "stacks", no_argument, NULL, OPTION_STACKS },
 	{ "json", no_argument, NULL, 'j' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -105,6 +108,9 @@ static int take_option(struct arguments *arguments, int option, const char *valu
 		return 0;
 	case 'a':
 		dump->style.absolute = true;
+		return 0;
+	case OPTION_STACKS:
+		dump->style.stacks = true;
 		return 0;
 	case OPTION_NAMES:
 		dump->names = true;
