@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "read/check.h"
+#include "wire/profile.h"
 
 static const char recording_file[] = ".burin/recording", events_file[] = ".burin/events";
 
@@ -118,16 +119,21 @@ static void check_names_unique(const struct burin_trace *trace)
 	free(events);
 }
 
-/* Every thread that traces announces itself, so records without any names have lost them. Samples are not written
- * by the threads that they are of. */
+/* Whether there are records by tracepoints; samples are the recorder's. */
+static bool have_traced(const struct burin_trace *trace)
+{
+	for (unsigned n = 0; n < trace->stream_count; n++)
+		if (trace->streams[n].ring.number < WIRE_SAMPLES_INSTANCE && trace->streams[n].packet_count)
+			return true;
+	return false;
+}
+
+/* Every thread announces itself, so records without any names have lost them. */
 static void check_names_there(const struct burin_trace *trace)
 {
 	uint64_t lost = 0;
-	bool records = false;
 
-	for (unsigned n = 0; n < trace->stream_count; n++)
-		records |= trace->streams[n].ring.bytes && !trace->streams[n].samples;
-	if (records && !trace->names_stream.packet_count &&
+	if (trace->has_records && have_traced(trace) && !trace->names_stream.packet_count &&
 	    (read_recording_number(trace, "lost_names", &lost) || !lost))
 		read_fault(trace, BURIN_FAULT_FILE, "names", 0,
 			   "there are records, but no names of their threads");

@@ -98,10 +98,17 @@ static const char *parse_number(const char *text, uint32_t *number)
 	return text;
 }
 
+/* What a stream of records is of, in the order of the streams. */
+enum stream_kind {
+	STREAM_CPU,
+	STREAM_LOCKED,
+	STREAM_SAMPLES,
+};
+
 struct stream_name {
 	char base[READ_FILE_NAME_MAX]; /* "cpu3" */
 	uint32_t stream_id;
-	bool locked, samples;
+	enum stream_kind kind;
 	uint32_t ring, file;
 };
 
@@ -113,10 +120,10 @@ static bool parse_name(const char *text, struct stream_name *name)
 	if (!strncmp(text, "cpu", 3)) {
 		rest = parse_number(text + 3, &name->ring);
 	} else if (!strncmp(text, "locked", 6)) {
-		name->locked = true;
+		name->kind = STREAM_LOCKED;
 		rest = parse_number(text + 6, &name->ring);
 	} else if (!strncmp(text, "samples", 7)) {
-		name->samples = true;
+		name->kind = STREAM_SAMPLES;
 		rest = parse_number(text + 7, &name->ring);
 	} else if (!strncmp(text, "names", 5)) {
 		name->stream_id = WIRE_STREAM_NAMES;
@@ -161,8 +168,7 @@ static int by_number(const void *a, const void *b)
 
 static bool same_stream(const struct stream_name *one, const struct stream_name *other)
 {
-	return one->stream_id == other->stream_id && one->samples == other->samples &&
-	       one->locked == other->locked && one->ring == other->ring;
+	return one->stream_id == other->stream_id && one->kind == other->kind && one->ring == other->ring;
 }
 
 static int by_stream(const void *a, const void *b)
@@ -171,10 +177,8 @@ static int by_stream(const void *a, const void *b)
 
 	if (one->stream_id != other->stream_id)
 		return one->stream_id < other->stream_id ? -1 : 1;
-	if (one->samples != other->samples)
-		return one->samples - other->samples;
-	if (one->locked != other->locked)
-		return one->locked - other->locked;
+	if (one->kind != other->kind)
+		return one->kind < other->kind ? -1 : 1;
 	if (one->ring != other->ring)
 		return one->ring < other->ring ? -1 : 1;
 	return (one->file > other->file) - (one->file < other->file);
@@ -218,7 +222,7 @@ static int fill_gaps(struct burin_trace *trace, struct read_stream *stream)
 	return 0;
 }
 
-/* Numbers for the rings: locked ones come behind those of the CPUs. */
+/* Numbers for the rings: locked ones come behind those of the CPUs, samples (made so already) far behind. */
 static void number_rings(struct burin_trace *trace)
 {
 	uint64_t cpus = 0;
@@ -226,16 +230,16 @@ static void number_rings(struct burin_trace *trace)
 	if (read_recording_number(trace, "cpus", &cpus) || !cpus || cpus > READ_NUMBER_MAX) {
 		cpus = 0;
 		for (unsigned n = 0; n < trace->stream_count; n++) {
-			if (!trace->streams[n].ring.locked && !trace->streams[n].samples)
+			if (!trace->streams[n].ring.locked && !trace->streams[n].ring.number)
 				cpus = trace->streams[n].ring.cpu + 1;
 		}
 	}
 	for (unsigned n = 0; n < trace->stream_count; n++) {
 		struct read_stream *stream = &trace->streams[n];
+		const bool samples = stream->ring.number == WIRE_SAMPLES_INSTANCE;
 
-		stream->ring.number = stream->ring.cpu + (stream->ring.locked ? (uint32_t)cpus : 0) +
-				      (stream->samples ? WIRE_SAMPLES_INSTANCE : 0);
-		if (!stream->samples && !stream->ring.locked && stream->ring.number >= cpus && trace->strict)
+		stream->ring.number += stream->ring.cpu + (stream->ring.locked ? (uint32_t)cpus : 0);
+		if (!stream->ring.locked && !samples && stream->ring.number >= cpus && trace->strict)
 			read_fault(trace, BURIN_FAULT_FILE, stream->files[0].name, 0,
 				   "a ring of CPU %u, but the recording file says %llu CPUs",
 				   (unsigned)stream->ring.cpu, (unsigned long long)cpus);
@@ -281,9 +285,9 @@ static int make_streams(struct burin_trace *trace, const struct stream_name *nam
 			stream = &trace->names_stream;
 		} else if (!n || !same_stream(&names[n], &names[n - 1])) {
 			stream = &trace->streams[trace->stream_count++];
-			stream->ring.locked = names[n].locked;
-			stream->samples = names[n].samples;
+			stream->ring.locked = names[n].kind == STREAM_LOCKED;
 			stream->ring.cpu = names[n].ring;
+			stream->ring.number = names[n].kind == STREAM_SAMPLES ? WIRE_SAMPLES_INSTANCE : 0;
 		}
 		if (add_file(stream, names[n].base, names[n].file))
 			return -ENOMEM;

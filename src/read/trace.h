@@ -59,7 +59,6 @@ struct read_packet {
 struct read_stream {
 	struct burin_ring ring; /* what the public sees of it */
 	uint32_t stream_id;	/* WIRE_STREAM_* */
-	bool samples;		/* not of a ring, but of the samples of a CPU */
 	struct read_file *files;
 	unsigned file_count;
 	struct read_packet *packets; /* in the order of the ring */
