@@ -46,6 +46,7 @@ struct view_profile {
 	size_t pair_count;
 	uint64_t samples, weight;
 	uint64_t of_other_events; /* samples that are not of `event` */
+	uint64_t from, to;	  /* as the filter had them */
 	const struct burin_event *event;
 	const char *unit;
 };
@@ -55,6 +56,9 @@ struct view_profile {
 int view_profile_make(struct view_profile *counted, const struct burin_trace *trace,
 		      const struct view_profile_filter *filter);
 void view_profile_free(struct view_profile *counted);
+/* Whether a sample is among those that were counted. */
+bool view_profile_has(const struct view_profile *counted, const struct burin_record *record,
+		      const struct burin_sample *sample);
 
 /* The program of a task: the last part of its path. Any bytes. */
 const char *view_program(const struct burin_profile *profile, uint32_t task);

@@ -245,7 +245,7 @@ int view_profile_make(struct view_profile *counted, const struct burin_trace *tr
 	struct counting counting = { .used = 0 };
 	int result;
 
-	*counted = (struct view_profile){ .trace = trace };
+	*counted = (struct view_profile){ .trace = trace, .from = filter->from, .to = filter->to };
 	result = burin_profile_open(&counted->profile, trace);
 	if (result)
 		return result;
@@ -259,6 +259,15 @@ int view_profile_make(struct view_profile *counted, const struct burin_trace *tr
 	if (result)
 		view_profile_free(counted);
 	return result;
+}
+
+bool view_profile_has(const struct view_profile *counted, const struct burin_record *record,
+		      const struct burin_sample *sample)
+{
+	const struct view_pair wanted = { .task = sample->task, .stack = sample->stack };
+
+	return record->event == counted->event && counted->pair_count &&
+	       bsearch(&wanted, counted->pairs, counted->pair_count, sizeof(wanted), by_task);
 }
 
 void view_profile_free(struct view_profile *counted)

@@ -125,6 +125,9 @@ void view_ledger_text(const struct burin_profile *profile, bool color, struct vi
 		view_buffer_print(
 			out, "%sThe trace does not tell what was lost%s: its .burin/profile is missing\n",
 			color ? warn : "", color ? off : "");
+	} else if (!received) {
+		view_buffer_print(out,
+				  "The trace does not tell yet what was lost: its recording is unfinished\n");
 	} else if (lost) {
 		view_buffer_print(out, "%s%s of %s samples were lost%s\n", color ? warn : "",
 				  text_count(number, lost), text_count(all, received), color ? off : "");
