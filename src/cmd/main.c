@@ -22,6 +22,7 @@ static const struct cmd commands[] = {
 	{ "dump", "print the records of a trace as text or JSON", cmd_dump, cmd_dump_help },
 	{ "report", "tell where the time went, by samples", cmd_report, cmd_report_help },
 	{ "flame", "show where the time went, as a page to look at", cmd_flame, cmd_flame_help },
+	{ "annotate", "tell where within a function the time went", cmd_annotate, cmd_annotate_help },
 	{ "diff", "tell what takes more or less of the time than before", cmd_diff, cmd_diff_help },
 	{ "export", "write samples in the formats of other tools", cmd_export, cmd_export_help },
 	{ "recover", "finish a trace whose recorder was killed", cmd_recover, cmd_recover_help },

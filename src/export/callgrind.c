@@ -91,7 +91,9 @@ static int collect(const struct view_profile *counted, struct view_keys *keys, s
 		else
 			result = add(costs, stack[0], 0, &counted->pairs[n], n + 1);
 		for (uint32_t at = 1; at < count && !result; at++)
-			result = stack[at] == stack[at - 1] ? 0 : add(costs, stack[at], stack[at - 1], &counted->pairs[n], n + 1);
+			result = stack[at] == stack[at - 1]
+					 ? 0
+					 : add(costs, stack[at], stack[at - 1], &counted->pairs[n], n + 1);
 	}
 	free(stack);
 	return result;

@@ -94,6 +94,29 @@ void sample_small(const char *path, unsigned factor)
 	tables_finish(tables, profile);
 }
 
+void sample_function(const char *path, const char *image, const char *build_id, uint64_t offset,
+		     uint64_t size, const char *source, uint32_t line)
+{
+	const struct synth_options options = { .hz = 1000000000 };
+	struct synth *synth = synth_new(path, &options);
+	struct synth_ring *ring = synth_samples(synth, 0);
+	uint32_t event =
+		synth_event(synth, "sample.cpu", "task=%u stack=%u", EVENT_TYPES, WIRE_KIND_EVENT, "", 0);
+	struct tables *tables = tables_new(path, 100);
+	uint32_t hot = tables_text(tables, "hot"), file = tables_text(tables, source), stacks[2];
+
+	tables_image(tables, WIRE_IMAGE_FILE, build_id, image);
+	tables_task(tables, 1, 1, 1, "hot", image);
+	for (uint32_t n = 0; n < 2; n++) {
+		stacks[n] = tables_stack(tables, 0, 1, offset + 4 * n);
+		tables_place(tables, 1, offset + 4 * n, offset, size, 0, 0, hot, file, line - 1 + n);
+	}
+	for (uint32_t n = 0; n < 100; n++)
+		synth_recordf(ring, 1000000000 + n, event, 1, "dd", 1, stacks[n % 4 > 0]);
+	synth_finish(synth);
+	tables_finish(tables, "state=ended\nreceived=100\nattributed=100\n");
+}
+
 static uint64_t random_state = 42;
 
 static uint32_t random_below(uint32_t limit)

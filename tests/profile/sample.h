@@ -23,4 +23,9 @@ void sample_small(const char *path, unsigned parse_factor);
 /* A million samples, or so many, of 8 threads in about `stacks` different stacks of 4 to 40 frames. */
 void sample_big(const char *path, uint32_t samples, uint32_t stacks);
 
+/* 100 samples in the function `hot` of a file: 75 at its offset + 4, on `line` of a source, 25 at its beginning, on the
+ * line before. */
+void sample_function(const char *path, const char *image, const char *build_id, uint64_t offset,
+		     uint64_t size, const char *source, uint32_t line);
+
 #endif
