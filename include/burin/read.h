@@ -58,6 +58,7 @@ enum burin_fault {
 	BURIN_FAULT_PAYLOAD = -4012, /* a record's payload is not what its event says */
 	BURIN_FAULT_PADDING = -4013, /* bytes that should be zero are not */
 	BURIN_FAULT_CHANGED = -4014, /* the file is no longer what it was at opening */
+	BURIN_FAULT_TABLE = -4015,   /* a table of the samples, or the ledger (burin/profile.h) */
 };
 
 /* burin_fault_name - what kind of fault a code is, in a word or two ("packet header"), or the text of an

@@ -33,6 +33,11 @@ int cmd_recover(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_flame(int argc, char **argv);
+int cmd_annotate(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_ls(int argc, char **argv);
 int cmd_events(int argc, char **argv);
 int cmd_enable(int argc, char **argv);
@@ -45,7 +50,8 @@ int cmd_gc(int argc, char **argv);
 int cmd_symbols(int argc, char **argv);
 
 extern const char cmd_snapshot_help[], cmd_watch_help[], cmd_recover_help[], cmd_dump_help[], cmd_info_help[],
-	cmd_check_help[];
+	cmd_check_help[], cmd_report_help[], cmd_flame_help[], cmd_diff_help[], cmd_export_help[],
+	cmd_annotate_help[];
 extern const char cmd_ls_help[], cmd_events_help[], cmd_enable_help[], cmd_disable_help[], cmd_stop_help[];
 extern const char cmd_go_help[], cmd_resize_help[], cmd_stat_help[], cmd_gc_help[], cmd_symbols_help[];
 

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* burin dump: the records of a trace as text or JSON. */
-#include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "burin/read.h"
 #include "cmd/cmd.h"
+#include "cmd/choose.h"
 #include "view/dump.h"
 #include "view/summary.h"
 
@@ -31,6 +29,7 @@ const char cmd_dump_help[] =
 	"      --to TIME      up to this time\n"
 	"  -n, --limit N      no more than N lines\n"
 	"  -a, --absolute     times of day instead of seconds since the first record\n"
+	"      --stacks       below a sample, its stack\n"
 	"      --names        show where processes and threads announce themselves, too\n"
 	"  -j, --json         one JSON object per line\n"
 	"  -h, --help         this text\n"
@@ -56,6 +55,7 @@ enum {
 	OPTION_TO,
 	OPTION_NAMES,
 	OPTION_CORRELATION,
+	OPTION_STACKS,
 };
 
 static const struct option options[] = {
@@ -69,42 +69,10 @@ static const struct option options[] = {
 	{ "limit", required_argument, NULL, 'n' },
 	{ "absolute", no_argument, NULL, 'a' },
 	{ "names", no_argument, NULL, OPTION_NAMES },
+	{ "stacks", no_argument, NULL, OPTION_STACKS },
 	{ "json", no_argument, NULL, 'j' },
 	{ NULL, 0, NULL, 0 },
 };
-
-/* A number, decimal or with 0x in front, and nothing else up to a comma or the end; *rest is what follows. */
-static bool parse_number(const char *text, uint64_t limit, uint64_t *value, const char **rest)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	*value = strtoull(text, &end, text[0] == '0' && (text[1] | 32) == 'x' ? 16 : 10);
-	*rest = end;
-	return !errno && *value <= limit;
-}
-
-static int add_numbers(struct view_set *set, uint64_t limit, const char *option, const char *text)
-{
-	const char *at = text;
-
-	for (;;) {
-		uint64_t value, *numbers;
-
-		if (!parse_number(at, limit, &value, &at) || (*at && *at != ','))
-			return cmd_usage(name, "--%s wants numbers separated by commas, not \"%s\"", option,
-					 text);
-		numbers = reallocarray(set->numbers, set->count + 1, sizeof(*numbers));
-		if (!numbers)
-			return cmd_failed(name, "out of memory");
-		set->numbers = numbers;
-		numbers[set->count++] = value;
-		if (!*at++)
-			return 0;
-	}
-}
 
 static int add_event(struct arguments *arguments, const char *glob)
 {
@@ -127,13 +95,13 @@ static int take_option(struct arguments *arguments, int option, const char *valu
 	case 'e':
 		return add_event(arguments, value);
 	case 'p':
-		return add_numbers(&dump->pids, UINT32_MAX - 1, "pid", value);
+		return cmd_numbers(name, &dump->pids, UINT32_MAX - 1, "pid", value);
 	case 't':
-		return add_numbers(&dump->tids, UINT32_MAX - 1, "tid", value);
+		return cmd_numbers(name, &dump->tids, UINT32_MAX - 1, "tid", value);
 	case 'c':
-		return add_numbers(&dump->cpus, UINT32_MAX - 1, "cpu", value);
+		return cmd_numbers(name, &dump->cpus, UINT32_MAX - 1, "cpu", value);
 	case OPTION_CORRELATION:
-		return add_numbers(&dump->correlations, UINT64_MAX, "correlation", value);
+		return cmd_numbers(name, &dump->correlations, UINT64_MAX, "correlation", value);
 	case OPTION_FROM:
 		arguments->from = value;
 		return 0;
@@ -141,12 +109,15 @@ static int take_option(struct arguments *arguments, int option, const char *valu
 		arguments->to = value;
 		return 0;
 	case 'n':
-		if (!parse_number(value, UINT64_MAX, &dump->limit, &rest) || *rest || !dump->limit)
+		if (!cmd_number(value, UINT64_MAX, &dump->limit, &rest) || *rest || !dump->limit)
 			return cmd_usage(name, "--limit wants a number of lines, 1 or more, not \"%s\"",
 					 value);
 		return 0;
 	case 'a':
 		dump->style.absolute = true;
+		return 0;
+	case OPTION_STACKS:
+		dump->style.stacks = true;
 		return 0;
 	case OPTION_NAMES:
 		dump->names = true;
@@ -175,90 +146,6 @@ static int parse_arguments(struct arguments *arguments, int argc, char **argv)
 					       : "one trace at a time");
 	arguments->path = argv[optind];
 	arguments->dump.events = arguments->events;
-	return 0;
-}
-
-/* Whole seconds and nanoseconds: "12", "12.5", ".5"; more than nine digits are cut. */
-static bool parse_seconds(const char *text, int64_t *ns)
-{
-	uint64_t seconds = 0, nano = 0, scale = 100000000;
-
-	if (!isdigit((unsigned char)*text) && *text != '.')
-		return false;
-	if (*text != '.' && !parse_number(text, INT64_MAX / 1000000000 - 1, &seconds, &text))
-		return false;
-	if (*text == '.') {
-		for (text++; isdigit((unsigned char)*text); text++) {
-			nano += scale * (uint64_t)(*text - '0');
-			scale /= 10;
-		}
-	}
-	*ns = (int64_t)(seconds * 1000000000 + nano);
-	return !*text;
-}
-
-/* A local time, with its date or on the day of the trace's beginning. */
-static bool parse_local(const char *text, int64_t begin_ns, int64_t *ns)
-{
-	time_t begin = (time_t)(begin_ns / 1000000000);
-	struct tm parts;
-	const char *rest;
-	int64_t fraction = 0;
-	time_t seconds;
-
-	if (!localtime_r(&begin, &parts))
-		return false;
-	parts.tm_hour = parts.tm_min = parts.tm_sec = 0;
-	rest = strptime(text, "%Y-%m-%d", &parts);
-	if (rest && (*rest == ' ' || *rest == 'T'))
-		rest = strptime(rest + 1, "%H:%M:%S", &parts);
-	else if (!rest)
-		rest = strptime(text, "%H:%M:%S", &parts);
-	if (!rest || (*rest && (*rest != '.' || !parse_seconds(rest, &fraction))))
-		return false;
-	parts.tm_isdst = -1;
-	seconds = mktime(&parts);
-	*ns = (int64_t)seconds * 1000000000 + fraction;
-	return seconds > INT64_MIN / 1000000000 && seconds < INT64_MAX / 1000000000;
-}
-
-/* A time as a user writes it, in nanoseconds since 1970. */
-static bool parse_time(const struct burin_trace *trace, const char *text, int64_t *ns)
-{
-	uint64_t begin, end;
-	int64_t begin_ns;
-
-	burin_trace_range(trace, &begin, &end);
-	begin_ns = burin_trace_ns(trace, begin);
-	if (*text == '@')
-		return parse_seconds(text + 1, ns);
-	if (parse_seconds(text + (*text == '-'), ns)) {
-		if (*text == '-')
-			*ns = -*ns;
-		return !__builtin_add_overflow(*ns, begin_ns, ns);
-	}
-	return parse_local(text, begin_ns, ns);
-}
-
-static int set_times(const struct burin_trace *trace, struct arguments *arguments)
-{
-	static const char wanted[] =
-		"wants seconds since the first record, a local time or @ and seconds since 1970";
-	int64_t ns;
-
-	if (arguments->from) {
-		if (!parse_time(trace, arguments->from, &ns))
-			return cmd_usage(name, "--from %s, not \"%s\"", wanted, arguments->from);
-		arguments->dump.from = burin_trace_ticks(trace, ns);
-	}
-	if (arguments->to) {
-		if (!parse_time(trace, arguments->to, &ns) || ns == INT64_MAX)
-			return cmd_usage(name, "--to %s, not \"%s\"", wanted, arguments->to);
-		/* Everything that is printed with this time belongs to it. */
-		arguments->dump.to = burin_trace_ticks(trace, ns + 1);
-		if (!arguments->dump.to)
-			arguments->dump.to = 1;
-	}
 	return 0;
 }
 
@@ -295,7 +182,8 @@ int cmd_dump(int argc, char **argv)
 			cmd_usage(name, "the records of this trace carry no correlation id; see burin record "
 					"--context");
 	if (!result)
-		result = set_times(trace, &arguments);
+		result = cmd_times(name, trace, arguments.from, arguments.to, &arguments.dump.from,
+				   &arguments.dump.to);
 	if (!result) {
 		result = cmd_written(name, view_dump(trace, &arguments.dump));
 		print_foot(trace, &faults, arguments.path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Checking a trace: opened strictly, so that opening reports also what does not hinder reading; then the
- * tables; then every record of every stream.
+ * tables; then every record of every stream; then the samples.
  */
 #include "read/check.h"
 
@@ -32,6 +32,8 @@ int burin_trace_check(const char *path, const struct burin_check_options *option
 		error = read_check_stream(trace, &trace->streams[n], unfinished, result);
 	if (!error)
 		error = read_check_stream(trace, &trace->names_stream, unfinished, result);
+	if (!error)
+		error = read_check_profile(trace);
 	result->unfinished = unfinished;
 	result->faults = burin_trace_faults(trace);
 	if (error)

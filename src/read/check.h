@@ -7,6 +7,8 @@
 
 /* check_tables.c: metadata, the recording file, the event table beyond what opening looks at. */
 void read_check_tables(const struct burin_trace *trace, bool *unfinished);
+/* check_profile.c: samples, what they refer to, and their ledger; after the streams. Return: 0 or -ENOMEM. */
+int read_check_profile(const struct burin_trace *trace);
 /* check_records.c: every packet and record of a stream. Return: 0 or -ENOMEM. */
 int read_check_stream(const struct burin_trace *trace, struct read_stream *stream, bool unfinished,
 		      struct burin_check_result *result);

@@ -230,6 +230,8 @@ const char *burin_fault_name(int code)
 		return "padding";
 	case BURIN_FAULT_CHANGED:
 		return "changed file";
+	case BURIN_FAULT_TABLE:
+		return "table of samples";
 	}
 	if (code < 0 && code > -4000)
 		return strerrordesc_np(-code) ? strerrordesc_np(-code) : "unknown error";

@@ -58,7 +58,7 @@ static void unescape(char *text)
 	*out = '\0';
 }
 
-static int add_line(struct read_recording *recording, const char *key, const char *value)
+int read_recording_add(struct read_recording *recording, const char *key, const char *value)
 {
 	struct read_line *lines = realloc(recording->lines, (recording->count + 1) * sizeof(*lines));
 
@@ -96,7 +96,7 @@ static int parse_lines(struct burin_trace *trace, char *data)
 			if (burin_trace_recording(trace, at))
 				read_fault(trace, BURIN_FAULT_RECORDING, recording_file,
 					   (uint64_t)(at - data), "%.32s is told twice", at);
-			else if (add_line(&trace->recording, at, equals + 1))
+			else if (read_recording_add(&trace->recording, at, equals + 1))
 				return -ENOMEM;
 		}
 		at = next;

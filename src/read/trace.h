@@ -14,7 +14,8 @@
  *	count.c       counting by a few threads, for summaries
  *	slices.c      cutting a trace into spans of time of about equal size
  *	trace.c       opening and closing
- *	check.c, check_records.c, check_tables.c     holding every byte against the format
+ *	tables.c      tables of the samples  profile.c    what samples refer to  places.c  where code is
+ *	check.c, check_records.c, check_tables.c, check_profile.c     holding every byte against the format
  */
 #ifndef BURIN_READ_TRACE_H
 #define BURIN_READ_TRACE_H
@@ -172,6 +173,8 @@ void read_stream_order(struct burin_trace *trace, struct read_stream *stream);
 
 /* ---- recording.c */
 int read_recording_load(struct burin_trace *trace);
+/* A line of key=value more; takes `\\` and `\n` of the value back. Return: 0 or -ENOMEM. */
+int read_recording_add(struct read_recording *recording, const char *key, const char *value);
 void read_recording_free(struct read_recording *recording);
 /* A value as a number. Return: 0; -ENOENT; -EINVAL: it is none. */
 int read_recording_number(const struct burin_trace *trace, const char *key, uint64_t *value);

@@ -64,7 +64,7 @@ static bool record_wanted(const struct dumping *dumping, struct view_liner *line
 			return false;
 	}
 	if (dump->pids.count) {
-		const struct view_person *person = view_liner_person(liner, record->tid, record->time);
+		const struct view_person *person = view_liner_person(liner, record);
 
 		return person->known && contains(&dump->pids, person->pid);
 	}

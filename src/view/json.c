@@ -6,7 +6,8 @@
  *
  * Integers, addresses too, are numbers in full; a str is a string, or null for a NULL pointer; a char a
  * string; bytes a string of hexadecimal digits; a bool true or false. cpu, pid and thread are null when
- * unknown. "correlation" and "depth" stand in front of "event" if the trace has them.
+ * unknown. "correlation" and "depth" stand in front of "event" if the trace has them. A sample tells its innermost
+ * function and image too, and with its stack all of them.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,6 +18,7 @@
 #include "base/text.h"
 #include "read/trace.h"
 #include "view/line.h"
+#include "view/sample.h"
 
 enum {
 	THREAD_BYTES_MAX = 32,
@@ -139,7 +141,8 @@ static char *render_context(char *out, const struct burin_record *record)
 void view_json_render(struct view_liner *liner, const struct view_event *event,
 		      const struct burin_record *record, struct view_buffer *out)
 {
-	const struct view_person *person = view_liner_person(liner, record->tid, record->time);
+	const struct view_person *person = view_liner_person(liner, record);
+	struct burin_sample sample;
 	char *at = view_buffer_reserve(out, VIEW_PERSON_BYTES + event->name_bytes + event->pattern.bound +
 						    TEXT_JSON_MAX * (size_t)record->payload_bytes);
 
@@ -156,6 +159,9 @@ void view_json_render(struct view_liner *liner, const struct view_event *event,
 		at = put(at, event->keys[n].text, event->keys[n].bytes);
 		at = render_value(at, record, n, burin_event_field(record->event, n)->type);
 	}
-	at = put_text(at, "}}\n");
+	*at++ = '}';
 	view_buffer_commit(out, at);
+	if (liner->lines->profile && !burin_profile_sample(liner->lines->profile, record, &sample))
+		view_sample_json(liner->lines->profile, &sample, liner->lines->style.stacks, out);
+	view_buffer_print(out, "}\n");
 }

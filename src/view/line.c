@@ -17,6 +17,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "read/trace.h"
+#include "view/sample.h"
 
 enum {
 	THREAD_COLUMNS_MAX = 16,
@@ -34,10 +35,20 @@ static unsigned digits_of(uint64_t value)
 	return (unsigned)(number_decimal(text, value) - text);
 }
 
+static void measure_name(struct view_lines *lines, const char *text)
+{
+	char name[4 * THREAD_COLUMNS_MAX + 1];
+	size_t columns = text_columns(text_escape_line(name, sizeof(name), text));
+
+	if (columns > lines->thread_columns)
+		lines->thread_columns = (unsigned)columns;
+}
+
 static void measure(struct view_lines *lines)
 {
 	const struct burin_trace *trace = lines->trace;
 	const struct burin_thread *thread;
+	const struct burin_task *task;
 	uint32_t pid = 0, tid = 0, cpu = 0;
 	uint64_t begin, end;
 
@@ -47,13 +58,17 @@ static void measure(struct view_lines *lines)
 	if (lines->second_digits < 3)
 		lines->second_digits = 3;
 	for (size_t n = 0; (thread = burin_trace_thread_at(trace, n)); n++) {
-		char name[4 * THREAD_COLUMNS_MAX + 1];
-		size_t columns = text_columns(text_escape_line(name, sizeof(name), thread->name));
-
 		pid = thread->pid > pid ? thread->pid : pid;
 		tid = thread->tid > tid ? thread->tid : tid;
-		if (columns > lines->thread_columns)
-			lines->thread_columns = (unsigned)columns;
+		measure_name(lines, thread->name);
+	}
+	for (uint32_t n = 1; lines->profile && n <= burin_profile_tasks(lines->profile); n++) {
+		task = burin_profile_task(lines->profile, n);
+		if (!task)
+			continue;
+		pid = task->pid > pid ? task->pid : pid;
+		tid = task->tid > tid ? task->tid : tid;
+		measure_name(lines, task->name);
 	}
 	if (lines->thread_columns > THREAD_COLUMNS_MAX)
 		lines->thread_columns = THREAD_COLUMNS_MAX;
@@ -97,11 +112,15 @@ int view_lines_make(struct view_lines *lines, const struct burin_trace *trace, c
 	*lines = (struct view_lines){ .trace = trace,
 				      .style = *style,
 				      .event_count = burin_trace_events(trace) };
+	result = burin_profile_open(&lines->profile, trace);
+	if (result == -ENOMEM)
+		return result;
+	result = 0;
 	measure(lines);
 	lines->events = calloc(lines->event_count + 2, sizeof(*lines->events));
 	if (!lines->events)
-		return -ENOMEM;
-	for (unsigned n = 0; n < lines->event_count; n++) {
+		result = -ENOMEM;
+	for (unsigned n = 0; n < lines->event_count && !result; n++) {
 		const struct burin_event *event = event_at(lines, n);
 
 		if (event && strlen(event->name) > columns)
@@ -140,6 +159,8 @@ void view_lines_free(struct view_lines *lines)
 	}
 	free(lines->events);
 	lines->events = NULL;
+	burin_profile_close(lines->profile);
+	lines->profile = NULL;
 }
 
 static size_t person_text(const struct view_lines *lines, char *out, const struct burin_thread *thread,
@@ -157,15 +178,9 @@ static size_t person_text(const struct view_lines *lines, char *out, const struc
 				(int)lines->tid_digits, tid, name, missing > 0 ? missing : 0, "");
 }
 
-const struct view_person *view_liner_person(struct view_liner *liner, uint32_t tid, uint64_t time)
+static void set_person(const struct view_lines *lines, struct view_person *person,
+		       const struct burin_thread *thread, uint32_t tid)
 {
-	const struct view_lines *lines = liner->lines;
-	struct view_person *person = &liner->people[tid & (VIEW_PEOPLE - 1)];
-	const struct burin_thread *thread;
-
-	if (person->used && person->tid == tid && time >= person->from && time <= person->until)
-		return person;
-	thread = read_thread_find(lines->trace, tid, time, &person->from, &person->until);
 	person->used = true;
 	person->tid = tid;
 	person->known = thread;
@@ -174,6 +189,40 @@ const struct view_person *view_liner_person(struct view_liner *liner, uint32_t t
 		person->bytes = (uint32_t)view_json_person(person->text, thread, tid);
 	else
 		person->bytes = (uint32_t)person_text(lines, person->text, thread, tid);
+}
+
+/* The thread that a sample is of: its task says it, and it need not have announced itself. */
+static const struct view_person *sampled_person(struct view_liner *liner, const struct burin_record *record,
+						uint32_t number)
+{
+	struct view_person *person = &liner->people[number & (VIEW_PEOPLE - 1)];
+	const struct burin_task *task = burin_profile_task(liner->lines->profile, number);
+	const struct burin_thread thread = { .tid = record->tid,
+					     .pid = task ? task->pid : 0,
+					     .name = task ? task->name : "" };
+
+	if (person->used && person->task == number && number && person->tid == record->tid)
+		return person;
+	person->task = number;
+	set_person(liner->lines, person, task ? &thread : NULL, record->tid);
+	return person;
+}
+
+const struct view_person *view_liner_person(struct view_liner *liner, const struct burin_record *record)
+{
+	const struct view_lines *lines = liner->lines;
+	uint32_t tid = record->tid;
+	struct view_person *person = &liner->people[tid & (VIEW_PEOPLE - 1)];
+	struct burin_sample sample;
+
+	if (lines->profile && !burin_profile_sample(lines->profile, record, &sample))
+		return sampled_person(liner, record, sample.task);
+	if (person->used && !person->task && person->tid == tid && record->time >= person->from &&
+	    record->time <= person->until)
+		return person;
+	person->task = 0;
+	set_person(lines, person,
+		   read_thread_find(lines->trace, tid, record->time, &person->from, &person->until), tid);
 	return person;
 }
 
@@ -268,8 +317,10 @@ static char *render_context(const struct burin_record *record, char *out)
 static void render_text(struct view_liner *liner, const struct view_event *event,
 			const struct burin_record *record, struct view_buffer *out)
 {
-	const struct view_person *person = view_liner_person(liner, record->tid, record->time);
+	const struct burin_profile *profile = liner->lines->profile;
+	const struct view_person *person = view_liner_person(liner, record);
 	bool color = liner->lines->style.color;
+	struct burin_sample sample;
 	char *at = view_buffer_reserve(out, PREFIX_BYTES + VIEW_PERSON_BYTES + event->name_bytes +
 						    event->pattern.bound +
 						    VIEW_PATTERN_PER_BYTE * (size_t)record->payload_bytes);
@@ -285,6 +336,12 @@ static void render_text(struct view_liner *liner, const struct view_event *event
 	at = put(at, person->text, person->bytes);
 	at = put(at, event->name, event->name_bytes);
 	at = render_context(record, at);
+	if (profile && !burin_profile_sample(profile, record, &sample)) {
+		view_buffer_commit(out, at);
+		view_sample_text(profile, &sample, liner->lines->style.stacks, out);
+		view_buffer_print(out, "\n");
+		return;
+	}
 	at = view_pattern_render(&event->pattern, record, at);
 	while (at[-1] == ' ')
 		at--;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "burin/read.h"
+#include "burin/profile.h"
 #include "view/buffer.h"
 #include "view/pattern.h"
 
@@ -23,6 +23,7 @@ struct view_style {
 	bool json;
 	bool absolute; /* times of day instead of seconds since the first record */
 	bool color;
+	bool stacks; /* of a sample its whole stack */
 };
 
 /* An event, ready to be rendered. */
@@ -39,6 +40,7 @@ struct view_event {
 /* What all lines of a dump have in common; does not change once it is made, threads share it. */
 struct view_lines {
 	const struct burin_trace *trace;
+	struct burin_profile *profile; /* NULL: the trace has no samples */
 	struct view_style style;
 	int64_t begin_ns;
 	unsigned second_digits, cpu_digits, pid_digits, tid_digits, thread_columns;
@@ -49,6 +51,7 @@ struct view_lines {
 /* A thread as it stands in its lines. */
 struct view_person {
 	uint32_t tid, pid;
+	uint32_t task; /* of samples; 0: announced by itself */
 	bool used;
 	bool known; /* has a pid */
 	uint64_t from, until;
@@ -70,8 +73,8 @@ int view_lines_make(struct view_lines *lines, const struct burin_trace *trace,
 		    const struct view_style *style);
 void view_lines_free(struct view_lines *lines);
 
-/* The thread of a record. */
-const struct view_person *view_liner_person(struct view_liner *liner, uint32_t tid, uint64_t time);
+/* The thread of a record: that which wrote it, or which it is a sample of. */
+const struct view_person *view_liner_person(struct view_liner *liner, const struct burin_record *record);
 /* Renders a record with its newline at the end of a buffer. */
 void view_liner_render(struct view_liner *liner, const struct burin_record *record, struct view_buffer *out);
 

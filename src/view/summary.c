@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "read/trace.h"
+#include "view/profile.h"
 
 enum {
 	NAME_COLUMNS_MAX = 40,
@@ -288,6 +289,29 @@ static void print_faults(const struct burin_trace *trace, bool color, struct vie
 			  text_count(packets, skipped.packets), text_count(records, skipped.records));
 }
 
+static void print_samples(const struct burin_trace *trace, bool color, struct view_buffer *out)
+{
+	struct burin_profile *profile;
+	char received[TEXT_SHORT], attributed[TEXT_SHORT];
+	const char *frequency;
+
+	if (burin_profile_open(&profile, trace))
+		return;
+	heading(out, color, "Samples");
+	view_buffer_print(out, "%s received, %s attributed",
+			  text_count(received, burin_profile_number(profile, "received")),
+			  text_count(attributed, burin_profile_number(profile, "attributed")));
+	frequency = burin_profile_value(profile, "frequency");
+	if (frequency) {
+		view_buffer_print(out, "; asked for: ");
+		view_buffer_escape(out, frequency);
+		view_buffer_print(out, " Hz");
+	}
+	view_buffer_print(out, "\n");
+	view_ledger_text(profile, color, out);
+	burin_profile_close(profile);
+}
+
 void view_summary_text(const struct burin_trace *trace, const struct read_counts *counts, bool color,
 		       struct view_buffer *out)
 {
@@ -297,6 +321,7 @@ void view_summary_text(const struct burin_trace *trace, const struct read_counts
 	print_head(trace, counts, color, out);
 	print_events(trace, counts, color, out);
 	print_threads(trace, counts, color, out);
+	print_samples(trace, color, out);
 	view_losses_text(trace, color, &missing);
 	heading(out, color, "Missing");
 	if (missing.used)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "read/trace.h"
+#include "view/profile.h"
 #include "view/summary.h"
 
 static const char *const loss_keys[] = { "full", "busy", "size", "overwritten", "corrupt", "unread" };
@@ -112,6 +113,18 @@ static void json_rings(const struct burin_trace *trace, const struct read_counts
 	view_buffer_print(out, "},");
 }
 
+static void json_samples(const struct burin_trace *trace, struct view_buffer *out)
+{
+	struct burin_profile *profile;
+
+	if (burin_profile_open(&profile, trace))
+		return;
+	view_buffer_print(out, "\"samples\":");
+	view_ledger_json(profile, out);
+	view_buffer_print(out, ",");
+	burin_profile_close(profile);
+}
+
 void view_summary_json(const struct burin_trace *trace, const struct read_counts *counts,
 		       struct view_buffer *out)
 {
@@ -129,6 +142,7 @@ void view_summary_json(const struct burin_trace *trace, const struct read_counts
 	json_events(trace, counts, out);
 	json_threads(trace, counts, out);
 	json_rings(trace, counts, out);
+	json_samples(trace, out);
 	burin_trace_skipped(trace, &skipped);
 	view_buffer_print(out,
 			  "\"faults\":%" PRIu64 ",\"skipped_packets\":%" PRIu64

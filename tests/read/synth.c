@@ -13,6 +13,7 @@
 #include "wire/format.h"
 #include "wire/event.h"
 #include "wire/names.h"
+#include "wire/profile.h"
 #include "wire/record.h"
 
 enum {
@@ -140,6 +141,14 @@ struct synth_ring *synth_ring(struct synth *synth, uint32_t number, bool locked)
 	snprintf(base, sizeof(base), "%s%u", locked ? "locked" : "cpu", number);
 	return add_ring(synth, base, WIRE_STREAM_RECORDS, number + (locked ? synth->options.cpus : 0),
 			locked ? 0 : number);
+}
+
+struct synth_ring *synth_samples(struct synth *synth, uint32_t cpu)
+{
+	char base[32];
+
+	snprintf(base, sizeof(base), "samples%u", cpu);
+	return add_ring(synth, base, WIRE_STREAM_RECORDS, WIRE_SAMPLES_INSTANCE + cpu, cpu);
 }
 
 struct synth_ring *synth_names(struct synth *synth)

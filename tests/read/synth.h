@@ -35,6 +35,8 @@ void synth_refuse(struct synth *synth, uint32_t id, unsigned times, const char *
 
 /* locked: the ring for writers without rseq of that number. */
 struct synth_ring *synth_ring(struct synth *synth, uint32_t number, bool locked);
+/* The samples of a CPU. */
+struct synth_ring *synth_samples(struct synth *synth, uint32_t cpu);
 struct synth_ring *synth_names(struct synth *synth);
 
 /* A record: times must not go back. Opens packets and files as needed, extended form when needed. */

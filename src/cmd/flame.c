@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* burin flame: a page that shows where the time went. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "burin/profile.h"
+#include "cmd/profile.h"
+#include "view/flame.h"
+
+const char cmd_flame_help[] =
+	"Usage: burin flame [options] DIR -o FILE.html\n"
+	"\n"
+	"Write a page that shows the tree of calls of the samples in DIR: as wide as its\n"
+	"share of the time, callers above callees. It searches, zooms, and needs neither a\n"
+	"network nor any other file.\n"
+	"\n"
+	"  -o, --output FILE    the page; - for standard output\n"
+	"      --title TEXT     otherwise the recorded command\n" CMD_PROFILE_HELP
+	"  -h, --help           this text\n"
+	"\n"
+	"Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was read.\n";
+
+static const char name[] = "flame";
+
+enum {
+	OPTION_TITLE = CMD_PROFILE_OWN,
+};
+
+static const struct option options[] = {
+	CMD_PROFILE_OPTIONS,
+	{ "output", required_argument, NULL, 'o' },
+	{ "title", required_argument, NULL, OPTION_TITLE },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int write_page(const struct cmd_profile *profile, const char *title, const char *path)
+{
+	const char *command = burin_trace_recording(profile->trace, "command");
+	struct view_buffer out = { .used = 0 };
+	char safe[256];
+	int file, result;
+
+	if (!title)
+		title = text_escape_line(safe, sizeof(safe), command && *command ? command : "burin flame");
+	result = view_flame(&profile->counted, title, &out);
+	if (result) {
+		view_buffer_free(&out);
+		return cmd_failed(name, "%s", strerror(-result));
+	}
+	file = cmd_profile_create(name, path);
+	if (file < 0) {
+		view_buffer_free(&out);
+		return CMD_FAULTS;
+	}
+	return cmd_profile_write(name, &out, file);
+}
+
+int cmd_flame(int argc, char **argv)
+{
+	struct cmd_profile profile = { .name = name };
+	const char *output = NULL, *title = NULL;
+	int option, result = 0;
+
+	cmd_output_begin();
+	optind = 0;
+	while (!result && (option = getopt_long(argc, argv, "o:p:", options, NULL)) != -1) {
+		result = cmd_profile_option(&profile, option, optarg);
+		if (result >= 0)
+			continue;
+		result = 0;
+		if (option == 'o') {
+			output = optarg;
+		} else if (option == OPTION_TITLE) {
+			title = optarg;
+		} else {
+			fprintf(stderr, "See: burin flame --help\n");
+			result = CMD_USAGE;
+		}
+	}
+	if (!result && argc - optind != 1)
+		result = cmd_usage(name, argc == optind
+						 ? "which trace? Give the directory that burin record made"
+						 : "one trace at a time");
+	if (!result && !output)
+		result = cmd_usage(name, "where to? Give -o FILE.html");
+	if (!result)
+		result = cmd_profile_open(&profile, argv[optind]);
+	if (!result)
+		result = write_page(&profile, title, output);
+	return cmd_profile_close(&profile, argv[optind], result);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* JSON for speedscope: frames, and for each task a profile of samples with weights, the largest share first. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+
+static void put_frames(const struct view_keys *keys, struct view_buffer *out)
+{
+	for (uint32_t n = 1; n < keys->count; n++) {
+		view_buffer_print(out, "%s\n{\"name\":", n > 1 ? "," : "");
+		view_buffer_json(out, view_key_text(keys, n, VIEW_SYMBOL));
+		view_buffer_print(out, ",\"file\":");
+		view_buffer_json(out, view_key_text(keys, n, VIEW_IMAGE));
+		view_buffer_print(out, "}");
+	}
+}
+
+/* The pairs of one task. Return: 0 or -ENOMEM. */
+static int put_task(const struct view_profile *counted, struct view_keys *keys, size_t first, size_t count,
+		    uint32_t *stack, struct view_buffer *out)
+{
+	const struct burin_task *task = burin_profile_task(counted->profile, counted->pairs[first].task);
+	struct view_buffer name = { .used = 0 };
+	uint64_t sum = 0;
+
+	view_buffer_print(&name, "%s %s (%u/%u)", view_program(counted->profile, counted->pairs[first].task),
+			  task ? task->name : "", task ? task->pid : 0, task ? task->tid : 0);
+	*view_buffer_reserve(&name, 1) = '\0';
+	view_buffer_print(out, "{\"type\":\"sampled\",\"name\":");
+	view_buffer_json(out, name.bytes);
+	view_buffer_free(&name);
+	view_buffer_print(out, ",\"unit\":\"%s\",\"startValue\":0,\"samples\":[",
+			  strcmp(counted->unit, "ns") ? "none" : "nanoseconds");
+	for (size_t n = first; n < first + count; n++) {
+		uint32_t frames = view_keys_of_stack(keys, counted->pairs[n].stack, stack);
+
+		view_buffer_print(out, "%s[", n > first ? "," : "");
+		for (uint32_t at = frames; at--;)
+			view_buffer_print(out, "%u%s", stack[at] - 1, at ? "," : "");
+		view_buffer_print(out, "]");
+		sum += counted->pairs[n].weight;
+	}
+	view_buffer_print(out, "],\"weights\":[");
+	for (size_t n = first; n < first + count; n++)
+		view_buffer_print(out, "%s%" PRIu64, n > first ? "," : "", counted->pairs[n].weight);
+	view_buffer_print(out, "],\"endValue\":%" PRIu64 "}", sum);
+	return keys->failed || out->failed ? -ENOMEM : 0;
+}
+
+int export_speedscope(const struct view_profile *counted, struct view_buffer *out)
+{
+	struct view_buffer profiles = { .used = 0 };
+	struct view_keys keys;
+	uint32_t *stack = calloc(VIEW_STACK_KEYS_MAX, sizeof(*stack));
+	int result = view_keys_make(&keys, counted->profile, 1 << VIEW_SYMBOL | 1 << VIEW_IMAGE);
+
+	if (!stack)
+		result = -ENOMEM;
+	for (size_t n = 0, count; n < counted->pair_count && !result; n += count) {
+		for (count = 1; n + count < counted->pair_count &&
+				counted->pairs[n + count].task == counted->pairs[n].task;)
+			count++;
+		view_buffer_print(&profiles, "%s\n", n ? "," : "");
+		result = put_task(counted, &keys, n, count, stack, &profiles);
+	}
+	view_buffer_print(
+		out,
+		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"burin\","
+		"\"shared\":{\"frames\":[");
+	put_frames(&keys, out);
+	view_buffer_print(out, "]},\n\"profiles\":[%.*s]}\n", (int)profiles.used,
+			  profiles.used ? profiles.bytes : "");
+	view_buffer_free(&profiles);
+	free(stack);
+	view_keys_free(&keys);
+	return result;
+}

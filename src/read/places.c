@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Stacks, the places that they are made of, and what is known of the places: the tables `stacks` and `symbols`.
+ *
+ * A caller's number is always smaller than that of its frame, so walks end, whatever the file says; and a stack
+ * that is deeper than the format allows loses its outermost frames, so that many walks end soon.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/profile.h"
+
+void *read_vector_add(struct read_vector *vector, size_t bytes)
+{
+	if (vector->count == vector->room) {
+		size_t room = vector->room ? 2 * vector->room : 64;
+		void *items = reallocarray(vector->items, room, bytes);
+
+		if (!items)
+			return NULL;
+		vector->items = items;
+		vector->room = room;
+	}
+	return memset((char *)vector->items + vector->count++ * bytes, 0, bytes);
+}
+
+static size_t place_hash(uint32_t image, uint64_t offset)
+{
+	uint64_t hash = (offset + image * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);
+
+	return hash ^ hash >> 32;
+}
+
+static int grow_index(struct burin_profile *profile)
+{
+	size_t room = profile->place_room ? 2 * profile->place_room : 1024;
+	const struct read_place *places = profile->places.items;
+	uint32_t *index = calloc(room, sizeof(*index));
+
+	if (!index)
+		return -ENOMEM;
+	for (size_t n = 0; n < profile->places.count; n++) {
+		size_t at = place_hash(places[n].image, places[n].offset) & (room - 1);
+
+		while (index[at])
+			at = (at + 1) & (room - 1);
+		index[at] = (uint32_t)n + 1;
+	}
+	free(profile->place_index);
+	profile->place_index = index;
+	profile->place_room = room;
+	return 0;
+}
+
+uint32_t read_place_find(struct burin_profile *profile, uint32_t image, uint64_t offset)
+{
+	struct read_place *place;
+	size_t at;
+
+	if (2 * profile->places.count >= profile->place_room && grow_index(profile))
+		return 0;
+	for (at = place_hash(image, offset) & (profile->place_room - 1); profile->place_index[at];
+	     at = (at + 1) & (profile->place_room - 1)) {
+		place = read_place_at(profile, profile->place_index[at]);
+		if (place->image == image && place->offset == offset)
+			return profile->place_index[at];
+	}
+	place = read_vector_add(&profile->places, sizeof(*place));
+	if (!place)
+		return 0;
+	place->image = image;
+	place->offset = offset;
+	profile->place_index[at] = (uint32_t)profile->places.count;
+	return profile->place_index[at];
+}
+
+/* ---- Stacks ---- */
+
+static int take_stack(void *data, struct read_entry *entry)
+{
+	struct burin_profile *profile = data;
+	struct read_stack *stack = entry->row, *rows = stack - (entry->number - 1), *caller;
+	uint64_t up = read_entry_number(entry, entry->number, "its caller would be before the first entry");
+	uint32_t image =
+		(uint32_t)read_entry_number(entry, UINT32_MAX, "the image's number has more than 32 bits");
+	uint64_t offset = read_entry_number(entry, UINT64_MAX, "");
+
+	if (!entry->reason && !up)
+		entry->reason = "it is its own caller";
+	if (entry->reason)
+		return 0;
+	stack->place = read_place_find(profile, image, offset);
+	stack->depth = 1;
+	if (up < entry->number) {
+		caller = &rows[entry->number - up - 1];
+		if (caller->place && caller->depth <= WIRE_DEPTH_MAX) {
+			stack->caller = entry->number - (uint32_t)up;
+			stack->depth = caller->depth + 1;
+		} else if (profile->trace->strict) {
+			read_fault(profile->trace, BURIN_FAULT_TABLE, ".burin/stacks", entry->number,
+				   "entry %u: %s", entry->number,
+				   caller->place ? "the stack is deeper than 1024 frames"
+						 : "its caller cannot be read");
+		}
+	}
+	return stack->place ? 0 : -ENOMEM;
+}
+
+int read_stacks_load(struct burin_profile *profile)
+{
+	const struct read_table table = { ".burin/stacks", WIRE_TABLE_STACKS, 3, sizeof(struct read_stack),
+					  take_stack };
+
+	return read_table_load(profile->trace, &table, profile, (void **)&profile->stacks,
+			       &profile->stack_count);
+}
+
+/* ---- Symbols ---- */
+
+static int take_text(struct burin_profile *profile, struct read_entry *entry)
+{
+	size_t bytes;
+	const char *text = read_entry_text(entry, false, &bytes), **kept;
+
+	if (entry->reason)
+		return 0;
+	kept = read_vector_add(&profile->texts, sizeof(*kept));
+	if (!kept)
+		return -ENOMEM;
+	*kept = read_arena_keep(&profile->arena, text, bytes);
+	return *kept ? 0 : -ENOMEM;
+}
+
+static int take_place(struct burin_profile *profile, struct read_entry *entry)
+{
+	uint32_t image =
+		(uint32_t)read_entry_number(entry, UINT32_MAX, "the image's number has more than 32 bits");
+	uint64_t offset = read_entry_number(entry, UINT64_MAX, "");
+	uint64_t begin = read_entry_number(entry, UINT64_MAX, ""),
+		 size = read_entry_number(entry, UINT64_MAX, "");
+	uint64_t frames = read_entry_number(entry, (uint64_t)(entry->end - entry->at) / 3,
+					    "more functions than fit the block");
+	size_t first = profile->functions.count;
+	struct read_place *place;
+	uint32_t number;
+
+	for (uint64_t n = 0; n < frames && !entry->reason; n++) {
+		struct read_function *function = read_vector_add(&profile->functions, sizeof(*function));
+
+		if (!function)
+			return -ENOMEM;
+		function->name = (uint32_t)read_entry_number(entry, UINT32_MAX,
+							     "a text's number has more than 32 bits");
+		function->file = (uint32_t)read_entry_number(entry, UINT32_MAX,
+							     "a text's number has more than 32 bits");
+		function->line = (uint32_t)read_entry_number(entry, UINT32_MAX,
+							     "a line's number has more than 32 bits");
+	}
+	if (entry->reason)
+		return 0;
+	number = read_place_find(profile, image, offset);
+	if (!number)
+		return -ENOMEM;
+	place = read_place_at(profile, number);
+	place->begin = begin;
+	place->size = size;
+	place->frame = (uint32_t)first;
+	place->frames = (uint32_t)frames;
+	return 0;
+}
+
+static int take_state(struct burin_profile *profile, struct read_entry *entry)
+{
+	uint32_t image =
+		(uint32_t)read_entry_number(entry, UINT32_MAX, "the image's number has more than 32 bits");
+	uint32_t state = (uint32_t)read_entry_number(entry, WIRE_SYMBOLS_STATES - 1,
+						     "an unknown state of an image's names");
+	struct read_image_state *kept;
+	const char *remedy;
+	size_t bytes;
+
+	remedy = read_entry_text(entry, false, &bytes);
+	if (entry->reason)
+		return 0;
+	kept = read_vector_add(&profile->states, sizeof(*kept));
+	if (!kept)
+		return -ENOMEM;
+	*kept = (struct read_image_state){ image, state, read_arena_keep(&profile->arena, remedy, bytes) };
+	return kept->remedy ? 0 : -ENOMEM;
+}
+
+static int take_symbol(void *data, struct read_entry *entry)
+{
+	switch (read_entry_number(entry, UINT64_MAX, "")) {
+	case WIRE_SYMBOLS_TEXT:
+		return take_text(data, entry);
+	case WIRE_SYMBOLS_PLACE:
+		return take_place(data, entry);
+	case WIRE_SYMBOLS_IMAGE:
+		return take_state(data, entry);
+	default:
+		if (!entry->reason)
+			entry->reason = "it is neither a text nor a place nor an image";
+		return 0;
+	}
+}
+
+static const char *text_at(const struct burin_profile *profile, uint32_t number)
+{
+	return ((const char **)profile->texts.items)[number - 1];
+}
+
+static size_t text_hash(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+	return hash ^ hash >> 32;
+}
+
+/* Finds texts that are there twice, so that a number is a name. */
+static int join_texts(struct burin_profile *profile)
+{
+	size_t room = 64, count = profile->texts.count;
+	uint32_t *index;
+
+	while (room < 2 * count)
+		room *= 2;
+	index = calloc(room, sizeof(*index));
+	profile->text_same = calloc(count + 1, sizeof(*profile->text_same));
+	if (!index || !profile->text_same) {
+		free(index);
+		return -ENOMEM;
+	}
+	for (uint32_t number = 1; number <= count; number++) {
+		const char *text = text_at(profile, number);
+		size_t at = text_hash(text) & (room - 1);
+
+		while (index[at] && strcmp(text_at(profile, index[at]), text) != 0)
+			at = (at + 1) & (room - 1);
+		if (!index[at])
+			index[at] = number;
+		profile->text_same[number] = *text ? index[at] : 0;
+	}
+	free(index);
+	return 0;
+}
+
+/* Names by their first number; those of texts that do not exist are unknown. */
+static void settle_functions(struct burin_profile *profile)
+{
+	struct read_function *functions = profile->functions.items;
+	uint64_t wrong = 0;
+
+	for (size_t n = 0; n < profile->functions.count; n++) {
+		uint32_t *numbers[] = { &functions[n].name, &functions[n].file };
+
+		for (unsigned which = 0; which < 2; which++) {
+			wrong += *numbers[which] > profile->texts.count;
+			*numbers[which] = *numbers[which] > profile->texts.count
+						  ? 0
+						  : profile->text_same[*numbers[which]];
+		}
+	}
+	if (wrong)
+		read_fault(profile->trace, BURIN_FAULT_TABLE, ".burin/symbols", 0,
+			   "%llu names or files are numbers of texts that are not there",
+			   (unsigned long long)wrong);
+}
+
+int read_symbols_load(struct burin_profile *profile)
+{
+	const struct read_table table = { ".burin/symbols", WIRE_TABLE_SYMBOLS, 2, 0, take_symbol };
+	int result = read_table_load(profile->trace, &table, profile, NULL, &profile->symbol_count);
+
+	if (!result)
+		result = join_texts(profile);
+	if (!result)
+		settle_functions(profile);
+	return result;
+}
+
+/* ---- What the public sees of it ---- */
+
+uint32_t burin_profile_stacks(const struct burin_profile *profile)
+{
+	return profile->stack_count;
+}
+
+uint32_t burin_profile_places(const struct burin_profile *profile)
+{
+	return (uint32_t)profile->places.count;
+}
+
+int burin_profile_stack(const struct burin_profile *profile, uint32_t number, struct burin_stack *stack)
+{
+	const struct read_stack *entry;
+
+	if (number - 1 >= profile->stack_count || !profile->stacks[number - 1].place)
+		return -ENOENT;
+	entry = &profile->stacks[number - 1];
+	*stack = (struct burin_stack){ entry->place, entry->caller, entry->depth };
+	return 0;
+}
+
+int burin_profile_place(const struct burin_profile *profile, uint32_t number, struct burin_place *place)
+{
+	const struct read_place *entry = read_place_at(profile, number);
+
+	if (!entry)
+		return -ENOENT;
+	*place = (struct burin_place){ .image = entry->image,
+				       .cut = entry->image		   ? BURIN_CUT_NONE
+					      : entry->offset < BURIN_CUTS ? (unsigned)entry->offset
+									   : BURIN_CUTS,
+				       .offset = entry->offset,
+				       .begin = entry->begin,
+				       .size = entry->size,
+				       .frames = entry->frames };
+	return 0;
+}
+
+int burin_profile_frame(const struct burin_profile *profile, uint32_t place, uint32_t n,
+			struct burin_frame *frame)
+{
+	const struct read_place *entry = read_place_at(profile, place);
+	const struct read_function *function;
+
+	if (!entry || n >= entry->frames)
+		return -ENOENT;
+	function = (const struct read_function *)profile->functions.items + entry->frame + n;
+	*frame = (struct burin_frame){ .name = function->name,
+				       .function = function->name ? text_at(profile, function->name) : NULL,
+				       .file = function->file ? text_at(profile, function->file) : NULL,
+				       .line = function->line };
+	return 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Reading a table of the profile (docs/format.md, "Samples"): blocks, entries, numbers and texts, all of them
+ * checked. What the entries mean is profile.c's business.
+ */
+#ifndef BURIN_READ_TABLES_H
+#define BURIN_READ_TABLES_H
+
+#include "read/trace.h"
+
+enum {
+	READ_TABLE_BYTES_MAX =
+		1
+		<< 30, /* of all blocks of a table together, uncompressed: what more there is, is not read */
+};
+
+/* Memory that is given back as a whole. Zero it before use. */
+struct read_arena {
+	struct read_arena_chunk *chunks;
+};
+
+/* A copy with a NUL behind it; NULL: no memory. */
+char *read_arena_keep(struct read_arena *arena, const void *data, size_t bytes);
+void read_arena_free(struct read_arena *arena);
+
+/* The entry at hand. */
+struct read_entry {
+	const unsigned char *at, *end; /* from here on, up to the end of its block */
+	uint32_t number;
+	const char *reason; /* what is wrong with it; NULL: nothing */
+	void *row;	    /* what to make of it: zeroed, of struct read_table.row_bytes */
+};
+
+/* The next number or text of the entry; once a reason is set they are 0 and empty, so it need be asked for only
+ * once. A text lies in the block: it holds until the entry is done, and ends in no NUL. */
+uint64_t read_entry_number(struct read_entry *entry, uint64_t max, const char *what);
+const char *read_entry_text(struct read_entry *entry, bool raw, size_t *bytes);
+
+struct read_table {
+	const char *file;
+	uint32_t magic;
+	uint32_t entry_bytes_min; /* so that a claim of many entries can be seen through */
+	size_t row_bytes;	  /* 0: rows are not wanted */
+	/* Return: 0 or -ENOMEM; what is wrong goes into entry->reason. */
+	int (*take)(void *data, struct read_entry *entry);
+};
+
+/*
+ * Reads a table. An entry that is wrong is reported; its row, and those behind it in its block, stay zero, and
+ * entries of other blocks keep their numbers.
+ * @rows: receives an array, to be freed, rows[0] being entry 1; NULL if rows are not wanted
+ * Return: 0 or -ENOMEM.
+ */
+int read_table_load(const struct burin_trace *trace, const struct read_table *table, void *data, void **rows,
+		    uint32_t *count);
+
+#endif

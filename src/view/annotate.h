@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Where within one function the time went: by source line and by address. */
+#ifndef BURIN_VIEW_ANNOTATE_H
+#define BURIN_VIEW_ANNOTATE_H
+
+#include "view/profile.h"
+
+struct view_line_cost {
+	uint32_t file, line; /* file: in strings */
+	uint64_t self,
+		total; /* weights: of the innermost frame there, what was inlined included; and of any frame */
+};
+
+struct view_address_cost {
+	uint32_t image;
+	uint64_t offset, weight; /* of the innermost frame */
+};
+
+struct view_annotation {
+	struct view_strings strings;
+	struct view_line_cost *lines; /* by file, then line */
+	size_t line_count, line_room;
+	struct view_address_cost *addresses; /* by image, then offset */
+	size_t address_count, address_room;
+	uint32_t image;	      /* that most of it lies in; 0: the function is in no sample */
+	uint64_t begin, size; /* of the function there; 0, 0: unknown */
+};
+
+/* `symbol`: a glob; a function that has it is taken for the same. Return: 0 or -ENOMEM. */
+int view_annotate(struct view_annotation *annotation, const struct view_profile *counted, const char *symbol);
+void view_annotation_free(struct view_annotation *annotation);
+
+/* The lines of each file as text; a source file that is there is shown around them. */
+void view_annotation_text(const struct view_annotation *annotation, const struct view_profile *counted,
+			  struct view_buffer *out);
+
+#endif

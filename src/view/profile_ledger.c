@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What is missing from a profile, by cause, and what can be done about it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "view/profile.h"
+
+static const char warn[] = "\033[1;33m", off[] = "\033[0m";
+
+struct cause {
+	const char *key, *what, *remedy;
+};
+
+static const struct cause losses[] = {
+	{ "lost.ring", "the kernel's ring was full", "record with a lower frequency, or a larger buffer" },
+	{ "lost.late", "came too late to be put in order",
+	  "the machine was overloaded: a lower frequency helps" },
+	{ "lost.task", "of threads that nobody knows",
+	  "they began before the recording, or their names were lost" },
+	{ "lost.mapping", "at addresses in no mapping",
+	  "code that was unmapped, or mappings that were lost" },
+	{ "lost.context", "of neither the kernel nor a program", "a hypervisor or its guests ran" },
+	{ "lost.damaged", "that were no samples", "the kernel's ring was scribbled upon: report this" },
+	{ "lost.write", "that could not be written", "see \"trouble\" in burin info" },
+};
+
+static const struct cause cuts[] = {
+	{ "cut.depth", "deeper than is recorded", "" },
+	{ "cut.stack", "the copy of the stack ended", "record with larger copies of the stack" },
+	{ "cut.tables", "code without unwind information",
+	  "build it with -fno-omit-frame-pointer, or keep .eh_frame" },
+	{ "cut.memory", "an address in no mapping", "code made at run time, or an overwritten stack" },
+	{ "cut.image", "an image that could not be read", "record as the user that owns the file" },
+};
+
+/* Causes that a later recorder may tell of are shown by their keys. */
+static const struct cause *find_cause(const struct cause *causes, size_t count, const char *key)
+{
+	for (size_t n = 0; n < count; n++) {
+		if (!strcmp(causes[n].key, key))
+			return &causes[n];
+	}
+	return NULL;
+}
+
+static void print_causes(const struct burin_profile *profile, const char *prefix, const struct cause *causes,
+			 size_t count, struct view_buffer *out)
+{
+	char number[TEXT_SHORT];
+	const char *key, *value;
+
+	for (unsigned n = 0; !burin_profile_value_at(profile, n, &key, &value); n++) {
+		const struct cause *cause = find_cause(causes, count, key);
+		uint64_t lost = burin_profile_number(profile, key);
+
+		if (strncmp(key, prefix, strlen(prefix)) != 0 || !lost)
+			continue;
+		view_buffer_print(out, "%16s  ", text_count(number, lost));
+		view_buffer_escape(out, cause ? cause->what : key + strlen(prefix));
+		view_buffer_print(out, "%s%s\n", cause && *cause->remedy ? ": " : "",
+				  cause ? cause->remedy : "");
+	}
+}
+
+static uint64_t sum_of(const struct burin_profile *profile, const char *prefix)
+{
+	const char *key, *value;
+	uint64_t sum = 0;
+
+	for (unsigned n = 0; !burin_profile_value_at(profile, n, &key, &value); n++) {
+		if (!strncmp(key, prefix, strlen(prefix)))
+			sum += burin_profile_number(profile, key);
+	}
+	return sum;
+}
+
+/* How many samples have their innermost frame in each image whose names are not all known. */
+static void print_images(const struct burin_profile *profile, bool color, struct view_buffer *out)
+{
+	static const char *const states[] = { "no names", "exported names only", "functions, no lines" };
+	bool told = false;
+
+	for (uint32_t n = 1; n <= burin_profile_images(profile); n++) {
+		const struct burin_image *image = burin_profile_image(profile, n);
+
+		if (!image || image->names >= BURIN_NAMES_FUNCTIONS)
+			continue;
+		if (!told)
+			view_buffer_print(out, "%sNames are missing%s\n", color ? warn : "",
+					  color ? off : "");
+		told = true;
+		view_buffer_print(out, "%16s  ", "");
+		view_buffer_escape(out, *image->path ? image->path : burin_image_name(image));
+		view_buffer_print(out, ": %s", states[image->names]);
+		if (*image->remedy) {
+			view_buffer_print(out, "; to have them: ");
+			view_buffer_escape(out, image->remedy);
+		}
+		view_buffer_print(out, "\n");
+	}
+}
+
+static void print_limits(const struct burin_profile *profile, bool color, struct view_buffer *out)
+{
+	const char *key, *value;
+
+	for (unsigned n = 0; !burin_profile_value_at(profile, n, &key, &value); n++) {
+		if (strcmp(key, "limit") != 0)
+			continue;
+		view_buffer_print(out, "%sNot permitted%s: ", color ? warn : "", color ? off : "");
+		view_buffer_escape(out, value);
+		view_buffer_print(out, "\n");
+	}
+}
+
+void view_ledger_text(const struct burin_profile *profile, bool color, struct view_buffer *out)
+{
+	uint64_t received = burin_profile_number(profile, "received"), lost = sum_of(profile, "lost.");
+	uint64_t cut = sum_of(profile, "cut."), whole = burin_profile_number(profile, "complete");
+	char number[TEXT_SHORT], all[TEXT_SHORT];
+
+	if (!burin_profile_value(profile, "received")) {
+		view_buffer_print(
+			out, "%sThe trace does not tell what was lost%s: its .burin/profile is missing\n",
+			color ? warn : "", color ? off : "");
+	} else if (!received) {
+		view_buffer_print(out,
+				  "The trace does not tell yet what was lost: its recording is unfinished\n");
+	} else if (lost) {
+		view_buffer_print(out, "%s%s of %s samples were lost%s\n", color ? warn : "",
+				  text_count(number, lost), text_count(all, received), color ? off : "");
+		print_causes(profile, "lost.", losses, sizeof(losses) / sizeof(losses[0]), out);
+	} else {
+		view_buffer_print(out, "none of %s samples was lost\n", text_count(all, received));
+	}
+	if (cut) {
+		view_buffer_print(out, "%s of %s stacks are cut\n", text_count(number, cut),
+				  text_count(all, cut + whole));
+		print_causes(profile, "cut.", cuts, sizeof(cuts) / sizeof(cuts[0]), out);
+	}
+	print_images(profile, color, out);
+	print_limits(profile, color, out);
+}
+
+static void json_numbers(const struct burin_profile *profile, const char *prefix, struct view_buffer *out)
+{
+	const char *key, *value;
+	bool first = true;
+
+	for (unsigned n = 0; !burin_profile_value_at(profile, n, &key, &value); n++) {
+		if (strncmp(key, prefix, strlen(prefix)) != 0)
+			continue;
+		view_buffer_print(out, "%s", first ? "" : ",");
+		view_buffer_json(out, key + strlen(prefix));
+		view_buffer_print(out, ":%" PRIu64, burin_profile_number(profile, key));
+		first = false;
+	}
+}
+
+void view_ledger_json(const struct burin_profile *profile, struct view_buffer *out)
+{
+	static const char *const states[] = { "none", "exported", "functions", "lines", "untold" };
+	const char *key, *value, *comma = "";
+
+	view_buffer_print(out, "{\"received\":%" PRIu64 ",\"attributed\":%" PRIu64 ",\"lost\":{",
+			  burin_profile_number(profile, "received"),
+			  burin_profile_number(profile, "attributed"));
+	json_numbers(profile, "lost.", out);
+	view_buffer_print(out, "},\"cut\":{");
+	json_numbers(profile, "cut.", out);
+	view_buffer_print(out, "},\"complete\":%" PRIu64 ",\"limits\":[",
+			  burin_profile_number(profile, "complete"));
+	for (unsigned n = 0; !burin_profile_value_at(profile, n, &key, &value); n++) {
+		if (strcmp(key, "limit") != 0)
+			continue;
+		view_buffer_print(out, "%s", comma);
+		view_buffer_json(out, value);
+		comma = ",";
+	}
+	view_buffer_print(out, "],\"images\":[");
+	comma = "";
+	for (uint32_t n = 1; n <= burin_profile_images(profile); n++) {
+		const struct burin_image *image = burin_profile_image(profile, n);
+
+		if (!image)
+			continue;
+		view_buffer_print(out, "%s{\"path\":", comma);
+		view_buffer_json(out, image->path);
+		view_buffer_print(out, ",\"names\":\"%s\",\"remedy\":", states[image->names]);
+		view_buffer_json(out, image->remedy);
+		view_buffer_print(out, "}");
+		comma = ",";
+	}
+	view_buffer_print(out, "]}");
+}
