@@ -296,7 +296,7 @@ static int record(const struct record_options *options, struct session *session,
 		recording_summary(&totals, output, joined || sampling.begun);
 		sampling_summary(&sampling);
 	}
-	return drain.output.error && exit_code(run) == 0 ? CMD_FAULTS : exit_code(run);
+	return (drain.output.error || sampling.error) && exit_code(run) == 0 ? CMD_FAULTS : exit_code(run);
 }
 
 int cmd_record(int argc, char **argv)

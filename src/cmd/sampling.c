@@ -138,7 +138,7 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
 					   .thread = options->thread };
 	char why[256] = "";
 
-	*sampling = (struct sampling){ .quiet = quiet, .options = options };
+	*sampling = (struct sampling){ .options = options };
 	if (options->off)
 		return;
 	sampling->opened = sampler_open(&sampling->sampler, session, &perf, why, sizeof(why)) == 0;
@@ -171,16 +171,14 @@ void sampling_round(struct sampling *sampling, unsigned *fullest)
 
 void sampling_finish(struct sampling *sampling)
 {
-	int error;
-
 	if (sampling->opened && !sampling->begun)
 		sampler_close(&sampling->sampler);
 	if (!sampling->begun)
 		return;
-	error = sampler_finish(&sampling->sampler, &sampling->totals);
-	if (error)
+	sampling->error = sampler_finish(&sampling->sampler, &sampling->totals);
+	if (sampling->error)
 		fprintf(stderr, "burin: samples: %s; those that came later were not recorded\n",
-			strerror(-error));
+			strerror(-sampling->error));
 }
 
 static void print_losses(const struct sampler_totals *totals)

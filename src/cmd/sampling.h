@@ -29,7 +29,7 @@ struct sampling_options {
 
 struct sampling {
 	bool opened, begun;
-	bool quiet;
+	int error; /* of writing */
 	struct sampler sampler;
 	struct sampler_totals totals;
 	const struct sampling_options *options;

@@ -67,6 +67,7 @@ bool samples_put(struct samples *samples, unsigned cpu, const struct samples_rec
 	stream->last = stream->time = time;
 	stream->bytes += wire_stride(header.length);
 	stream->count++;
+	stream->kernel += record->kernel;
 	return true;
 }
 
@@ -140,8 +141,11 @@ static int commit_one(struct samples *samples, unsigned cpu)
 			error = add_packet(samples, cpu, (struct wire_packet *)stream->records, bytes,
 					   stream->first, stream->last);
 	}
-	if (!error)
+	if (!error) {
 		stream->kept += stream->count;
+		stream->kept_kernel += stream->kernel;
+	}
+	stream->kernel = 0;
 	stream->count = 0;
 	stream->bytes = 0;
 	return error;
@@ -170,12 +174,15 @@ int samples_finish(struct samples *samples, uint64_t time)
 	return samples->error;
 }
 
-uint64_t samples_kept(const struct samples *samples)
+uint64_t samples_kept(const struct samples *samples, uint64_t *kernel)
 {
 	uint64_t sum = 0;
 
-	for (unsigned n = 0; n < samples->count; n++)
+	*kernel = 0;
+	for (unsigned n = 0; n < samples->count; n++) {
 		sum += samples->streams[n].kept;
+		*kernel += samples->streams[n].kept_kernel;
+	}
 	return sum;
 }
 

@@ -24,9 +24,11 @@ struct samples_stream {
 	uint64_t base;	      /* time at which the packet in the file begins */
 	uint64_t time;	      /* of the last record put */
 	uint64_t kept;	      /* records committed */
-	uint64_t sequence;    /* packets in the file */
-	uint64_t lost;	      /* in the kernel's ring, so far */
-	uint64_t told;	      /* of them by the last packet */
+	uint64_t kernel,
+		kept_kernel; /* of those put, and of those committed, how many were told to be in the kernel */
+	uint64_t sequence;   /* packets in the file */
+	uint64_t lost;	     /* in the kernel's ring, so far */
+	uint64_t told;	     /* of them by the last packet */
 };
 
 struct samples {
@@ -42,6 +44,7 @@ struct samples_record {
 	uint32_t tid;
 	uint64_t time; /* ticks; one that is before the last record's of its CPU is held at that */
 	uint32_t task, stack;
+	bool kernel; /* for samples_kept() only */
 	bool weighted;
 	uint64_t weight;
 };
@@ -61,8 +64,10 @@ int samples_commit(struct samples *samples);
 /* samples_finish - tell of the last losses, end the files, let go. @time: ticks; the end, for a stream without records */
 int samples_finish(struct samples *samples, uint64_t time);
 
-/* samples_kept, samples_bytes - records committed; bytes of the files in use. */
-uint64_t samples_kept(const struct samples *samples);
+/* samples_kept - records committed, and how many of them are in the kernel. */
+uint64_t samples_kept(const struct samples *samples, uint64_t *kernel);
+
+/* samples_bytes - of the files in use. */
 uint64_t samples_bytes(const struct samples *samples);
 
 void samples_free(struct samples *samples);

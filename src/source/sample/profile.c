@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Writing `.burin/profile`; see profile.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "drain/replace.h"
 #include "source/sample/profile.h"
@@ -41,6 +43,19 @@ static void print_ledger(FILE *out, const struct sampler *sampler)
 		totals->throttled, totals->late, totals->side_lost, sampler->images.unreadable);
 }
 
+/* Over the former one, which has its place on a disk that is full. */
+static int overwrite(int directory, const char *text, size_t bytes)
+{
+	int fd = openat(directory, ".burin/profile", O_WRONLY | O_CLOEXEC), error = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (pwrite(fd, text, bytes, 0) != (ssize_t)bytes || ftruncate(fd, (off_t)bytes) != 0)
+		error = -EIO;
+	close(fd);
+	return error;
+}
+
 int profile_write(const struct sampler *sampler, const char *state)
 {
 	char *text = NULL;
@@ -56,6 +71,8 @@ int profile_write(const struct sampler *sampler, const char *state)
 	if (sampler->limit[0])
 		fprintf(out, "limit=%s\n", sampler->limit);
 	error = fclose(out) == 0 ? replace_file(sampler->directory, ".burin/profile", text, bytes) : -ENOMEM;
+	if (error && error != -ENOMEM && overwrite(sampler->directory, text, bytes) == 0)
+		error = 0;
 	free(text);
 	return error;
 }

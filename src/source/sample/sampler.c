@@ -112,8 +112,8 @@ int sampler_begin(struct sampler *sampler, int directory)
 /* What was put exists from now on: the tables first. */
 static void commit(struct sampler *sampler)
 {
-	const uint64_t before = samples_kept(&sampler->samples);
-	uint64_t kept;
+	struct sampler_totals *totals = &sampler->totals;
+	const uint64_t before = totals->attributed;
 	int error = interned_flush(&sampler->images_table);
 
 	if (!error)
@@ -123,14 +123,10 @@ static void commit(struct sampler *sampler)
 	if (error && !sampler->samples.error)
 		sampler->samples.error = error;
 	samples_commit(&sampler->samples);
-	kept = samples_kept(&sampler->samples) - before;
-	sampler->totals.attributed += kept;
-	sampler->totals.lost[SAMPLE_LOST_WRITE] += sampler->pending - kept;
-	if (kept == sampler->pending) {
-		sampler->totals.kernel += sampler->pending_kernel;
-		sampler->totals.user += kept - sampler->pending_kernel;
-	}
-	sampler->pending = sampler->pending_kernel = 0;
+	totals->attributed = samples_kept(&sampler->samples, &totals->kernel);
+	totals->user = totals->attributed - totals->kernel;
+	totals->lost[SAMPLE_LOST_WRITE] += sampler->pending - (totals->attributed - before);
+	sampler->pending = 0;
 }
 
 static enum sample_loss put(struct sampler *sampler, unsigned cpu, const struct record *record)
@@ -150,13 +146,13 @@ static enum sample_loss put(struct sampler *sampler, unsigned cpu, const struct 
 		return loss;
 	entry.task = place.task;
 	entry.stack = place.stack;
+	entry.kernel = place.kernel;
 	if (!samples_put(&sampler->samples, cpu, &entry)) {
 		commit(sampler);
 		if (!samples_put(&sampler->samples, cpu, &entry))
 			return SAMPLE_LOST_WRITE;
 	}
 	sampler->pending++;
-	sampler->pending_kernel += place.kernel;
 	return SAMPLE_KEPT;
 }
 
@@ -279,7 +275,7 @@ static void settle_lost(struct sampler *sampler)
 int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 {
 	unsigned fullest;
-	int error;
+	int error, profile;
 
 	perf_stop(&sampler->perf);
 	sampler_round(sampler, &fullest);
@@ -291,10 +287,9 @@ int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 	sampler->totals.bytes = samples_bytes(&sampler->samples) + sampler->images_table.at +
 				sampler->tasks_table.at + sampler->stacks_table.at;
 	*totals = sampler->totals;
-	if (!error)
-		error = profile_write(sampler, "ended");
+	profile = profile_write(sampler, "ended");
 	sampler_close(sampler);
-	return error;
+	return error ? error : profile;
 }
 
 void sampler_close(struct sampler *sampler)

@@ -39,7 +39,7 @@ struct sampler {
 	struct attribution attribution;
 	struct samples samples;
 	struct sampler_totals totals;
-	uint64_t pending_kernel, pending; /* put, not committed */
+	uint64_t pending; /* put, not committed */
 };
 
 /*
