@@ -284,6 +284,7 @@ static int record(const struct record_options *options, struct session *session,
 	else
 		describe_result(run, result, sizeof(result));
 	drain_finish(&drain, result, &totals);
+	sampling_symbols(&sampling, output);
 	unlink(session_path);
 	if (error) {
 		drain_discard(output);

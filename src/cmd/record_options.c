@@ -45,11 +45,13 @@ static const char help[] =
 	"      --keep N         remove the oldest chunks, so that at most N stay\n"
 	"      --for TIME       end the recording after that time; COMMAND goes on untraced\n"
 	"  -F, --frequency HZ   samples a second of each CPU (default: 997)\n"
-	"      --call-graph HOW how stacks are found: fp (frame pointers, the default), dwarf\n"
-	"                       (a copy of 16K of each stack), both, or none\n"
+	"      --call-graph HOW how stacks are found: fp (frame pointers), dwarf (the tables of\n"
+	"                       programs, from a copy of 32K of each stack), both (the default)\n"
+	"                       or none\n"
 	"      --sample-event E cpu-clock (the default), cycles, page-faults, ..., or a\n"
 	"                       tracepoint of the kernel's, such as sched:sched_switch\n"
 	"      --no-samples     tracepoints only\n"
+	"      --no-symbols     do not name what was sampled; burin symbols does it later\n"
 	"  -a, --all            sample everything that runs, while COMMAND does, or until\n"
 	"                       Ctrl-C\n"
 	"  -p, --pid PID        sample that process, with all its threads\n"
@@ -157,6 +159,7 @@ static int parse_one(struct record_options *options, int option, const char *val
 	case 'F':
 	case 'g':
 	case 'N':
+	case 'Y':
 	case 'E':
 	case 'a':
 	case 'p':
@@ -233,6 +236,7 @@ int record_options_parse(struct record_options *options, int argc, char **argv)
 		{ "frequency", required_argument, NULL, 'F' },
 		{ "call-graph", required_argument, NULL, 'g' },
 		{ "no-samples", no_argument, NULL, 'N' },
+		{ "no-symbols", no_argument, NULL, 'Y' },
 		{ "sample-event", required_argument, NULL, 'E' },
 		{ "all", no_argument, NULL, 'a' },
 		{ "pid", required_argument, NULL, 'p' },

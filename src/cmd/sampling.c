@@ -11,12 +11,13 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/sampling.h"
+#include "cmd/symbols.h"
 
 struct sampling_options sampling_defaults(void)
 {
 	return (struct sampling_options){ .event = "cpu-clock",
 					  .frequency = SAMPLING_HZ,
-					  .graph = PERF_GRAPH_FP };
+					  .graph = PERF_GRAPH_BOTH };
 }
 
 static int bad(const char *option, const char *value, const char *remedy)
@@ -93,6 +94,9 @@ static int parse_event(const char *value)
 int sampling_parse(struct sampling_options *options, int option, const char *value)
 {
 	switch (option) {
+	case 'Y':
+		options->no_symbols = true;
+		return 0;
 	case 'N':
 		options->off = true;
 		return 0;
@@ -138,7 +142,7 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
 					   .thread = options->thread };
 	char why[256] = "";
 
-	*sampling = (struct sampling){ .options = options };
+	*sampling = (struct sampling){ .options = options, .quiet = quiet };
 	if (options->off)
 		return;
 	sampling->opened = sampler_open(&sampling->sampler, session, &perf, why, sizeof(why)) == 0;
@@ -179,6 +183,25 @@ void sampling_finish(struct sampling *sampling)
 	if (sampling->error)
 		fprintf(stderr, "burin: samples: %s; those that came later were not recorded\n",
 			strerror(-sampling->error));
+}
+
+/* The file as it was mapped, whatever has become of it since. */
+static int pinned_file(void *data, uint32_t number)
+{
+	return images_file(&((struct sampler *)data)->images, number);
+}
+
+void sampling_symbols(struct sampling *sampling, const char *path)
+{
+	if (!sampling->begun)
+		return;
+	if (sampling->totals.attributed && !sampling->options->no_symbols)
+		cmd_symbols_find("record", path,
+				 &(struct cmd_symbols_options){ .quiet = true,
+								.progress = !sampling->quiet,
+								.file = pinned_file,
+								.data = &sampling->sampler });
+	sampler_close(&sampling->sampler);
 }
 
 static void print_losses(const struct sampler_totals *totals)

@@ -19,6 +19,7 @@ enum {
 
 struct sampling_options {
 	bool off;	   /* --no-samples */
+	bool no_symbols;   /* --no-symbols */
 	const char *asked; /* the option by which samples were asked for; NULL: none */
 	const char *event;
 	unsigned frequency;
@@ -28,7 +29,7 @@ struct sampling_options {
 };
 
 struct sampling {
-	bool opened, begun;
+	bool opened, begun, quiet;
 	int error; /* of writing */
 	struct sampler sampler;
 	struct sampler_totals totals;
@@ -39,7 +40,7 @@ struct sampling {
 struct sampling_options sampling_defaults(void);
 
 /*
- * sampling_parse - one option: F, g (call-graph), a, p, t, E (sample-event), N (no-samples).
+ * sampling_parse - one option: F, g (call-graph), a, p, t, E (sample-event), N (no-samples), Y (no-symbols).
  * Return: 0; CMD_USAGE and a line on stderr.
  */
 int sampling_parse(struct sampling_options *options, int option, const char *value);
@@ -59,6 +60,9 @@ void sampling_round(struct sampling *sampling, unsigned *fullest);
 
 /* sampling_finish - before the trace is finished. */
 void sampling_finish(struct sampling *sampling);
+
+/* sampling_symbols - when the trace is finished: name what was sampled, and let go. */
+void sampling_symbols(struct sampling *sampling, const char *path);
 
 /* sampling_summary - one line on stderr. */
 void sampling_summary(const struct sampling *sampling);

@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/symbols.h"
 #include "cmd/tables.h"
 #include "image/symbolise.h"
 
@@ -32,7 +33,7 @@ const char cmd_symbols_help[] =
 	"Exit code: 0; 1 if it failed, or less was found than is there; 2 if there is no\n"
 	"profile.\n";
 
-static const char name[] = "symbols";
+static const char *name = "symbols"; /* of the command that we are */
 
 struct image {
 	enum wire_image kind;
@@ -55,7 +56,8 @@ struct profile {
 	uint64_t *offsets; /* of the places */
 	struct table_writer writer;
 	size_t worse; /* images of which less is known now */
-	bool quiet, terminal;
+	const struct cmd_symbols_options *options;
+	bool terminal;
 };
 
 /* ---- what is there */
@@ -224,7 +226,7 @@ static void tell_image(const struct profile *profile, const struct image *image,
 	static const char *const known[] = { "no names", "exported names only", "no lines", "" };
 	char path[512], text[2048];
 
-	if (profile->quiet || !*remedy || !image->count)
+	if (profile->options->quiet || !*remedy || !image->count)
 		return;
 	fprintf(stderr, "burin: %s: %s; missing: %s\n", text_escape_line(path, sizeof(path), image->path),
 		known[state], text_escape_line(text, sizeof(text), remedy));
@@ -260,6 +262,7 @@ static bool on_progress(void *data, uint64_t done, uint64_t total)
 static int find(struct profile *profile, const struct symbolise_options *options,
 		struct symbolise_counts *counts)
 {
+	const struct cmd_symbols_options *of = profile->options;
 	struct symbolise_image *images = calloc(profile->image_count + 1, sizeof(*images));
 	int error = -ENOMEM;
 
@@ -272,7 +275,7 @@ static int find(struct profile *profile, const struct symbolise_options *options
 			.path = image->path,
 			.build_id = image->build_id,
 			.build_id_bytes = image->build_id_bytes,
-			.file = -1,
+			.file = of->file ? of->file(of->data, (uint32_t)n + 1) : -1,
 			.offsets = profile->offsets + image->first,
 			.count = image->count,
 		};
@@ -283,10 +286,10 @@ static int find(struct profile *profile, const struct symbolise_options *options
 	return error;
 }
 
-static int symbols(struct profile *profile, const char *path, const char *root, bool force)
+static int write_symbols(struct profile *profile, const char *path)
 {
 	const struct symbolise_options options = {
-		.root = root, .data = profile, .entry = on_entry, .progress = on_progress
+		.root = profile->options->root, .data = profile, .entry = on_entry, .progress = on_progress
 	};
 	struct symbolise_counts counts;
 	char full[4096];
@@ -298,7 +301,7 @@ static int symbols(struct profile *profile, const char *path, const char *root, 
 	if (error)
 		return cmd_failed(name, "%s: %s", full, strerror(-error));
 	error = find(profile, &options, &counts);
-	keep = !error && (force || !profile->worse);
+	keep = !error && (profile->options->force || !profile->worse);
 	error = table_finish(&profile->writer, keep) ?: error;
 	if (error)
 		return cmd_failed(name, "%s: %s", full, strerror(-error));
@@ -306,7 +309,7 @@ static int symbols(struct profile *profile, const char *path, const char *root, 
 		return cmd_failed(
 			name, "%s: less is known now of %zu image%s than before; it stays as it is (--force)",
 			path, profile->worse, profile->worse == 1 ? "" : "s");
-	if (!profile->quiet)
+	if (!profile->options->quiet)
 		fprintf(stderr,
 			"burin: %" PRIu64 " places, %" PRIu64 " with a name, %" PRIu64 " with a line\n",
 			counts.places, counts.named, counts.lined);
@@ -324,34 +327,42 @@ static void free_profile(struct profile *profile)
 	free(profile->offsets);
 }
 
+int cmd_symbols_find(const char *command, const char *path, const struct cmd_symbols_options *options)
+{
+	struct profile profile = { .options = options,
+				   .terminal = options->progress && isatty(STDERR_FILENO) };
+	int result;
+
+	name = command;
+	result = read_profile(&profile, path);
+	if (!result)
+		result = write_symbols(&profile, path);
+	free_profile(&profile);
+	return result;
+}
+
 int cmd_symbols(int argc, char **argv)
 {
-	static const struct option options[] = { { "root", required_argument, NULL, 'r' },
-						 { "force", no_argument, NULL, 'f' },
-						 { "quiet", no_argument, NULL, 'q' },
-						 { 0 } };
-	struct profile profile = { .terminal = isatty(STDERR_FILENO) };
-	const char *root = NULL;
-	bool force = false;
-	int option, result;
+	static const struct option longs[] = { { "root", required_argument, NULL, 'r' },
+					       { "force", no_argument, NULL, 'f' },
+					       { "quiet", no_argument, NULL, 'q' },
+					       { 0 } };
+	struct cmd_symbols_options options = { .progress = true };
+	int option;
 
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "r:fq", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "r:fq", longs, NULL)) != -1) {
 		if (option == '?')
 			return cmd_usage(name, "wrong option");
 		if (option == 'r')
-			root = optarg;
+			options.root = optarg;
 		else if (option == 'f')
-			force = true;
+			options.force = true;
 		else
-			profile.quiet = true;
+			options.quiet = true;
 	}
 	if (optind + 1 != argc)
 		return cmd_usage(name, "give one directory with a profile");
-	profile.terminal &= !profile.quiet;
-	result = read_profile(&profile, argv[optind]);
-	if (!result)
-		result = symbols(&profile, argv[optind], root, force);
-	free_profile(&profile);
-	return result;
+	options.progress = !options.quiet;
+	return cmd_symbols_find(name, argv[optind], &options);
 }

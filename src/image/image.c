@@ -4,6 +4,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <elfutils/libdwelf.h>
@@ -70,6 +71,14 @@ int image_open_memory(struct image *image, char *memory, size_t bytes)
 	elf_version(EV_CURRENT);
 	*image = (struct image){ .fd = -1, .elf = elf_memory(memory, bytes) };
 	return begin(image);
+}
+
+int image_open_vdso(struct image *image)
+{
+	char *memory = (char *)getauxval(AT_SYSINFO_EHDR); // NOLINT: an address is what the kernel gives
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return memory ? image_open_memory(image, memory, 2 * page) : -ENOENT;
 }
 
 void image_close(struct image *image)

@@ -44,6 +44,9 @@ int image_open(struct image *image, int fd);
 /* image_open_memory - the same of a file that lies in memory (the vdso), which stays the caller's. */
 int image_open_memory(struct image *image, char *memory, size_t bytes);
 
+/* image_open_vdso - the same of the vdso, which is that of all processes of our kind. Return: also -ENOENT: there is none. */
+int image_open_vdso(struct image *image);
+
 void image_close(struct image *image);
 
 /* image_address - where in the image's own addresses a byte of the file is loaded. Return: 0, or -ENOENT. */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/leb128.h"
@@ -326,15 +325,6 @@ static void say_state(struct elf *elf)
 		  true, path);
 }
 
-/* The vdso of this process is that of all processes of its kind on this boot; its build id says whether it is. */
-static int open_vdso(struct image *image)
-{
-	char *memory = (char *)getauxval(AT_SYSINFO_EHDR); // NOLINT: an address is what the kernel gives
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	return memory ? image_open_memory(image, memory, 2 * page) : -ENOENT;
-}
-
 static int open_image(const struct child_task *task, struct image *image)
 {
 	const struct symbolise_image *of = task->image;
@@ -342,7 +332,7 @@ static int open_image(const struct child_task *task, struct image *image)
 	if (of->file >= 0)
 		return image_open(image, dup(of->file));
 	if (of->kind == WIRE_IMAGE_VDSO)
-		return open_vdso(image);
+		return image_open_vdso(image); /* its build id says whether it is the same */
 	return *of->path == '/' ? debugfile_open(image, of->path, task->root) : -ENOENT;
 }
 

@@ -115,20 +115,21 @@ static void add_chain(struct attribution *attribution, struct sample_process *pr
 		building->cut = WIRE_CUT_DEPTH;
 }
 
-/* What was unwound takes the place of the chain of frame pointers, if it knows more. */
+/* What was unwound takes the place of the chain of frame pointers, which it has made use of. */
 static void add_unwound(struct attribution *attribution, struct sample_process *process,
 			const struct record_sample *sample, unsigned inner, struct building *building)
 {
-	uint64_t pcs[WIRE_DEPTH_MAX];
+	uint64_t places[WIRE_DEPTH_MAX];
 	enum wire_cut cut = WIRE_CUT_NONE;
-	const unsigned count = user_stack(&sample->user, process, pcs, WIRE_DEPTH_MAX - inner, &cut);
+	const unsigned count =
+		user_stack(sample, attribution->registers, process, places, WIRE_DEPTH_MAX - inner, &cut);
 
-	if (count == 0 || inner + count <= building->count)
+	if (count == 0)
 		return;
 	building->count = inner;
 	building->cut = cut;
 	for (unsigned n = 0; n < count; n++)
-		if (!add_user(attribution, process, pcs[n] - (n > 0), building))
+		if (!add_user(attribution, process, places[n], building))
 			break;
 }
 

@@ -3,7 +3,7 @@
  * From a sample to (task, stack): addresses become places in images while the mappings are those of the sample's moment.
  *
  * A stack has two parts, the kernel's and the user's. The kernel's is the chain that the kernel gives. The user's is that
- * chain, too, or what was unwound from the registers and the copy of the stack (attribute_unwind, the seam).
+ * chain, too, or what was unwound from the registers and the copy of the stack (user_stack.h).
  */
 #ifndef BURIN_SOURCE_SAMPLE_ATTRIBUTE_H
 #define BURIN_SOURCE_SAMPLE_ATTRIBUTE_H
@@ -30,6 +30,7 @@ struct attribution {
 	struct images *images;
 	struct kernel *kernel;
 	struct stacks *stacks;
+	uint64_t registers;	  /* mask of those that samples have */
 	unsigned max_depth;	  /* frames that the kernel gives */
 	bool stacks_wanted;	  /* otherwise the innermost frame alone */
 	uint64_t cuts[WIRE_CUTS]; /* of user stacks: how they end; [WIRE_CUT_NONE]: they are complete */

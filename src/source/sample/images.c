@@ -147,12 +147,41 @@ static bool pin(struct sample_image *image, uint32_t pid, const struct record_ma
 
 const struct image *images_elf(struct sample_image *image)
 {
+	if (image->kind == WIRE_IMAGE_VDSO && !image->opened && !image->refused) {
+		image->opened = image_open_vdso(&image->elf) == 0;
+		image->refused = !image->opened;
+	}
 	if (!image->opened && !image->refused && image->fd >= 0) {
 		image->opened = image_open(&image->elf, image->fd) == 0;
 		image->refused = !image->opened;
 		image->fd = -1;
 	}
 	return image->opened ? &image->elf : NULL;
+}
+
+struct unwind_table *images_tables(struct sample_image *image)
+{
+	const struct image *elf;
+
+	if (image->unwound)
+		return image->tables;
+	image->unwound = true;
+	elf = images_elf(image);
+	if (elf && unwind_table_open(&image->tables, elf) == 0)
+		return image->tables;
+	image->no_tables = elf || image->kind == WIRE_IMAGE_ANONYMOUS || image->kind == WIRE_IMAGE_JIT
+				   ? WIRE_CUT_TABLES
+				   : WIRE_CUT_IMAGE;
+	return image->tables = NULL;
+}
+
+int images_file(const struct images *images, uint32_t number)
+{
+	for (unsigned n = 0; n < IMAGES_BUCKETS; n++)
+		for (const struct sample_image *image = images->buckets[n]; image; image = image->next)
+			if (image->number == number)
+				return image->opened ? image->elf.fd : image->fd;
+	return -1;
 }
 
 /* A file that is known by its inode, and has a build id, is the image with that build id. */
@@ -245,6 +274,8 @@ uint32_t images_number(struct images *images, struct sample_image *image)
 
 static void free_image(struct sample_image *image)
 {
+	if (image->tables)
+		unwind_table_close(image->tables);
 	if (image->opened)
 		image_close(&image->elf);
 	else if (image->fd >= 0)

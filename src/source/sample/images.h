@@ -15,6 +15,7 @@
 
 #include "drain/interned.h"
 #include "image/image.h"
+#include "image/unwind.h"
 #include "source/sample/record.h"
 #include "wire/profile.h"
 
@@ -32,6 +33,9 @@ struct sample_image {
 	int fd;		  /* the file as it was mapped; -1: not to be had, or `elf` has it */
 	struct image elf; /* if ->opened */
 	bool opened, refused;
+	struct unwind_table *tables; /* if ->unwound, or NULL */
+	enum wire_cut no_tables;     /* why there are none */
+	bool unwound;
 	struct sample_image *other; /* the same file, known by its build id; NULL: this is all there is */
 };
 
@@ -59,8 +63,14 @@ struct sample_image *images_named(struct images *images, enum wire_image kind, c
 /* images_number - its entry in the table, which is made if there is none. Return: 0: it cannot be had. */
 uint32_t images_number(struct images *images, struct sample_image *image);
 
-/* images_elf - the file, opened as ELF: for unwinding. Return: NULL: it cannot be read. */
+/* images_elf - the file, opened as ELF. Return: NULL: it cannot be read. */
 const struct image *images_elf(struct sample_image *image);
+
+/* images_tables - what tells callers from there; opened when first asked for. Return: NULL: there are none, ->no_tables. */
+struct unwind_table *images_tables(struct sample_image *image);
+
+/* images_file - a descriptor of the file by its number in the table, the images' own; -1: there is none. */
+int images_file(const struct images *images, uint32_t number);
 
 void images_free(struct images *images);
 

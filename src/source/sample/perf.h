@@ -26,7 +26,7 @@ enum perf_graph {
 };
 
 enum {
-	PERF_STACK_BYTES = 16 << 10, /* of the copy of a stack */
+	PERF_STACK_BYTES = 32 << 10, /* of the copy of a stack */
 };
 
 /* What is sampled. */

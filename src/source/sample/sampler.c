@@ -100,6 +100,7 @@ int sampler_begin(struct sampler *sampler, int directory)
 				      .images = &sampler->images,
 				      .kernel = &sampler->kernel,
 				      .stacks = &sampler->stacks,
+				      .registers = sampler->perf.registers,
 				      .max_depth = sampler->perf.max_depth,
 				      .stacks_wanted = sampler->perf.options.graph != PERF_GRAPH_NONE };
 	if (!error)
@@ -288,7 +289,6 @@ int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 				sampler->tasks_table.at + sampler->stacks_table.at;
 	*totals = sampler->totals;
 	profile = profile_write(sampler, "ended");
-	sampler_close(sampler);
 	return error ? error : profile;
 }
 

@@ -60,7 +60,7 @@ int sampler_begin(struct sampler *sampler, int directory);
 /* sampler_round - take what is new. @fullest: raised to how full the fullest ring was, in percent */
 void sampler_round(struct sampler *sampler, unsigned *fullest);
 
-/* sampler_finish - take what is left, write all ends, close. Return: 0 or the first error of writing. */
+/* sampler_finish - take what is left, and write all ends; then sampler_close(). Return: 0 or the first error of writing. */
 int sampler_finish(struct sampler *sampler, struct sampler_totals *totals);
 
 /* sampler_close - let go without more ado. */
