@@ -267,6 +267,10 @@ static int record(const struct record_options *options, struct session *session,
 	choose_output(options, output, sizeof(output));
 	join_words(options->command, line, sizeof(line));
 	sampling_open(&sampling, &options->sampling, session, run->child, options->quiet);
+	if (!run->child && !sampling.opened) { /* then there is nothing to record */
+		unlink(session_path);
+		return CMD_FAULTS;
+	}
 	error = drain_begin(&drain, session, output,
 			    &(struct drain_options){
 				    .session_path = session_path, .command = line, .split = options->split });

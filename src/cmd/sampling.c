@@ -147,7 +147,8 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
 		return;
 	sampling->opened = sampler_open(&sampling->sampler, session, &perf, why, sizeof(why)) == 0;
 	if (!sampling->opened)
-		fprintf(stderr, "burin: no samples: %s; tracepoints are recorded all the same\n", why);
+		fprintf(stderr, "burin: no samples: %s%s\n", why,
+			command ? "; tracepoints are recorded all the same" : "");
 	else if (*sampling->sampler.limit && !quiet)
 		fprintf(stderr, "burin: samples: %s\n", sampling->sampler.limit);
 }

@@ -16,8 +16,10 @@ static int open_directory(const char *path)
 /* All but the streams. The recording goes first: without it nobody takes the rest for a whole trace. */
 static void remove_tables(int directory)
 {
-	static const char *const files[] = { ".burin/recording", ".burin/draft", ".burin/origin",
-					     ".burin/events", "metadata" };
+	static const char *const files[] = { ".burin/recording", ".burin/draft",   ".burin/origin",
+					     ".burin/events",	 ".burin/profile", ".burin/images",
+					     ".burin/tasks",	 ".burin/stacks",  ".burin/symbols",
+					     "metadata" };
 
 	for (unsigned n = 0; n < sizeof(files) / sizeof(files[0]); n++)
 		unlinkat(directory, files[n], 0);
@@ -32,7 +34,7 @@ static void remove_streams(int directory)
 
 	while (entries && (entry = readdir(entries))) {
 		if (!strncmp(entry->d_name, "cpu", 3) || !strncmp(entry->d_name, "locked", 6) ||
-		    !strncmp(entry->d_name, "names", 5))
+		    !strncmp(entry->d_name, "names", 5) || !strncmp(entry->d_name, "samples", 7))
 			unlinkat(directory, entry->d_name, 0);
 	}
 	if (entries)
