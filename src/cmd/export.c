@@ -44,18 +44,16 @@ static const struct export_format *find_format(const char *wanted)
 static int write_out(const struct cmd_profile *profile, const struct export_format *format, const char *path)
 {
 	struct view_buffer out = { .used = 0 };
-	int result = format->write(&profile->counted, &out), file;
+	int file = cmd_profile_create(name, path), result;
 
-	if (result) {
-		view_buffer_free(&out);
-		return cmd_failed(name, "%s", strerror(-result));
-	}
-	file = cmd_profile_create(name, path);
-	if (file < 0) {
-		view_buffer_free(&out);
+	if (file < 0)
 		return CMD_FAULTS;
-	}
-	return cmd_profile_write(name, &out, file);
+	result = format->write(&profile->counted, &out, file);
+	if (!result)
+		return cmd_profile_write(name, &out, file);
+	view_buffer_free(&out);
+	close(file);
+	return cmd_written(name, result);
 }
 
 int cmd_export(int argc, char **argv)

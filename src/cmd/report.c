@@ -217,7 +217,8 @@ static int print(const struct arguments *arguments)
 	}
 	if (!arguments->json && !arguments->csv) {
 		view_buffer_print(&out, "\n");
-		view_ledger_text(arguments->profile.counted.profile, arguments->report.color, &out);
+		view_ledger_text(arguments->profile.counted.profile, &arguments->profile.counted,
+				 arguments->report.color, &out);
 	}
 	return cmd_profile_write(name, &out, dup(STDOUT_FILENO));
 }

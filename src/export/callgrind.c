@@ -109,7 +109,7 @@ static void put_function(const struct view_keys *keys, const char *prefix, uint3
 	view_buffer_print(out, "\n");
 }
 
-int export_callgrind(const struct view_profile *counted, struct view_buffer *out)
+int export_callgrind(const struct view_profile *counted, struct view_buffer *out, int file)
 {
 	struct costs costs = { .used = 0 };
 	struct view_keys keys;
@@ -117,6 +117,7 @@ int export_callgrind(const struct view_profile *counted, struct view_buffer *out
 	size_t count = 0;
 	int result = view_keys_make(&keys, counted->profile, 1 << VIEW_SYMBOL | 1 << VIEW_IMAGE);
 
+	(void)file;
 	if (!result)
 		result = collect(counted, &keys, &costs);
 	for (size_t n = 0; n < costs.room; n++) {

@@ -239,12 +239,13 @@ static int pack(const struct view_buffer *plain, struct view_buffer *out)
 	return out->failed ? -ENOMEM : 0;
 }
 
-int export_pprof(const struct view_profile *counted, struct view_buffer *out)
+int export_pprof(const struct view_profile *counted, struct view_buffer *out, int file)
 {
 	struct view_buffer plain = { .used = 0 };
 	struct writing writing = { .counted = counted, .out = &plain };
 	int result = put_profile(&writing);
 
+	(void)file;
 	if (!result)
 		result = pack(&plain, out);
 	view_buffer_free(&plain);

@@ -50,13 +50,14 @@ static int put_task(const struct view_profile *counted, struct view_keys *keys, 
 	return keys->failed || out->failed ? -ENOMEM : 0;
 }
 
-int export_speedscope(const struct view_profile *counted, struct view_buffer *out)
+int export_speedscope(const struct view_profile *counted, struct view_buffer *out, int file)
 {
 	struct view_buffer profiles = { .used = 0 };
 	struct view_keys keys;
 	uint32_t *stack = calloc(VIEW_STACK_KEYS_MAX, sizeof(*stack));
 	int result = view_keys_make(&keys, counted->profile, 1 << VIEW_SYMBOL | 1 << VIEW_IMAGE);
 
+	(void)file;
 	if (!stack)
 		result = -ENOMEM;
 	for (size_t n = 0, count; n < counted->pair_count && !result; n += count) {

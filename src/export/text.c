@@ -10,6 +10,10 @@
 
 #include "export/export.h"
 
+enum {
+	PASS_ON_BYTES = 4 << 20,
+};
+
 /* A name in a line: what separates there, and control characters, become something else. */
 static void put_name(struct view_buffer *out, const char *name, char separator)
 {
@@ -25,8 +29,16 @@ static void put_name(struct view_buffer *out, const char *name, char separator)
 	view_buffer_commit(out, at);
 }
 
+/* Writes what there is, if it is much: such texts may be larger than memory. */
+static int pass_on(struct view_buffer *out, int file)
+{
+	if (out->failed)
+		return -ENOMEM;
+	return out->used < PASS_ON_BYTES ? 0 : view_buffer_write(out, file);
+}
+
 /* Programs, then frames, callers first, then the number of samples. */
-int export_folded(const struct view_profile *counted, struct view_buffer *out)
+int export_folded(const struct view_profile *counted, struct view_buffer *out, int file)
 {
 	struct view_keys keys;
 	uint32_t *stack = calloc(VIEW_STACK_KEYS_MAX, sizeof(*stack));
@@ -44,7 +56,7 @@ int export_folded(const struct view_profile *counted, struct view_buffer *out)
 			put_name(out, view_key_text(&keys, stack[count], VIEW_SYMBOL), ';');
 		}
 		view_buffer_print(out, " %" PRIu64 "\n", pair->samples);
-		result = keys.failed || out->failed ? -ENOMEM : 0;
+		result = keys.failed ? -ENOMEM : pass_on(out, file);
 	}
 	free(stack);
 	view_keys_free(&keys);
@@ -80,7 +92,7 @@ static void perf_place(const struct view_profile *counted, uint32_t number, stru
 }
 
 /* Sample by sample, in order of time. */
-int export_perf(const struct view_profile *counted, struct view_buffer *out)
+int export_perf(const struct view_profile *counted, struct view_buffer *out, int file)
 {
 	const struct burin_cursor_options options = { .size = sizeof(options),
 						      .from = counted->from,
@@ -108,7 +120,7 @@ int export_perf(const struct view_profile *counted, struct view_buffer *out)
 		     n = stack.caller)
 			perf_place(counted, stack.place, out);
 		view_buffer_print(out, "\n");
-		result = out->failed ? -ENOMEM : 0;
+		result = pass_on(out, file);
 	}
 	burin_cursor_close(cursor);
 	return result;

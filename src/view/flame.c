@@ -241,7 +241,7 @@ static void print_head(const struct page *page, const char *title, struct view_b
 	const struct view_profile *counted = page->counted;
 	struct view_buffer missing = { .used = 0 };
 
-	view_ledger_text(counted->profile, false, &missing);
+	view_ledger_text(counted->profile, counted, false, &missing);
 	*view_buffer_reserve(&missing, 1) = '\0';
 	view_buffer_print(out, "{\"title\":");
 	view_buffer_json(out, title);

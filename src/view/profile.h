@@ -203,8 +203,10 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 void view_tree_json(const struct view_profile *counted, const struct view_tree *tree,
 		    const struct view_report *report, struct view_buffer *out);
 
-/* What is missing, with its remedies: losses, cut stacks, images without names, limits. */
-void view_ledger_text(const struct burin_profile *profile, bool color, struct view_buffer *out);
+/* What is missing, with its remedies: losses, cut stacks, images without names (by what `counted`, if it is not NULL,
+ * has in them), limits. */
+void view_ledger_text(const struct burin_profile *profile, const struct view_profile *counted, bool color,
+		      struct view_buffer *out);
 void view_ledger_json(const struct burin_profile *profile, struct view_buffer *out);
 
 #endif

@@ -7,6 +7,10 @@
 #include "base/text.h"
 #include "view/profile.h"
 
+enum {
+	IMAGES_MAX = 10, /* that are told of */
+};
+
 static const char warn[] = "\033[1;33m", off[] = "\033[0m";
 
 struct cause {
@@ -76,30 +80,84 @@ static uint64_t sum_of(const struct burin_profile *profile, const char *prefix)
 	return sum;
 }
 
-/* How many samples have their innermost frame in each image whose names are not all known. */
-static void print_images(const struct burin_profile *profile, bool color, struct view_buffer *out)
+/* An image whose names are not all known, and what was sampled in it. */
+struct nameless {
+	uint32_t image;
+	uint64_t weight;
+};
+
+static int by_weight(const void *a, const void *b)
 {
-	static const char *const states[] = { "no names", "exported names only", "functions, no lines" };
-	bool told = false;
+	const struct nameless *one = a, *other = b;
 
+	if (one->weight != other->weight)
+		return one->weight > other->weight ? -1 : 1;
+	return (one->image > other->image) - (one->image < other->image);
+}
+
+/* The weights of the images, by number, where the innermost frames lie. */
+static void weigh_images(const struct burin_profile *profile, const struct view_profile *counted,
+			 struct nameless *images)
+{
+	struct burin_stack stack;
+	struct burin_place place;
+
+	for (uint32_t n = 1; n <= burin_profile_images(profile); n++)
+		images[n].image = n;
+	for (size_t n = 0; counted && n < counted->pair_count; n++) {
+		if (!burin_profile_stack(profile, counted->pairs[n].stack, &stack) &&
+		    !burin_profile_place(profile, stack.place, &place) &&
+		    place.image <= burin_profile_images(profile))
+			images[place.image].weight += counted->pairs[n].weight;
+	}
+}
+
+static void print_image(const struct burin_image *image, const struct nameless *entry,
+			const struct view_profile *counted, struct view_buffer *out)
+{
+	static const char *const states[] = { "no names", "exported names only" };
+
+	if (counted && counted->weight)
+		view_buffer_print(out, "%15.2f%%  ", 100.0 * (double)entry->weight / (double)counted->weight);
+	else
+		view_buffer_print(out, "%16s  ", "");
+	view_buffer_escape(out, *image->path ? image->path : burin_image_name(image));
+	view_buffer_print(out, ": %s", states[image->names]);
+	if (*image->remedy) {
+		view_buffer_print(out, "; missing: ");
+		view_buffer_escape(out, image->remedy);
+	}
+	view_buffer_print(out, "\n");
+}
+
+/* Images whose names are missing: those with most samples first, and no more than can be cared for at once. */
+static void print_images(const struct burin_profile *profile, const struct view_profile *counted, bool color,
+			 struct view_buffer *out)
+{
+	struct nameless *images = calloc((size_t)burin_profile_images(profile) + 1, sizeof(*images));
+	unsigned told = 0, more = 0;
+
+	if (!images)
+		return;
+	weigh_images(profile, counted, images);
+	qsort(images + 1, burin_profile_images(profile), sizeof(*images), by_weight);
 	for (uint32_t n = 1; n <= burin_profile_images(profile); n++) {
-		const struct burin_image *image = burin_profile_image(profile, n);
+		const struct burin_image *image = burin_profile_image(profile, images[n].image);
 
-		if (!image || image->names >= BURIN_NAMES_FUNCTIONS)
+		if (!image || image->names >= BURIN_NAMES_FUNCTIONS || (counted && !images[n].weight && told))
 			continue;
 		if (!told)
 			view_buffer_print(out, "%sNames are missing%s\n", color ? warn : "",
 					  color ? off : "");
-		told = true;
-		view_buffer_print(out, "%16s  ", "");
-		view_buffer_escape(out, *image->path ? image->path : burin_image_name(image));
-		view_buffer_print(out, ": %s", states[image->names]);
-		if (*image->remedy) {
-			view_buffer_print(out, "; to have them: ");
-			view_buffer_escape(out, image->remedy);
-		}
-		view_buffer_print(out, "\n");
+		if (told++ < IMAGES_MAX)
+			print_image(image, &images[n], counted, out);
+		else
+			more++;
 	}
+	if (more)
+		view_buffer_print(out, "%16s  and in %u images more; all: burin report --json, \"images\"\n",
+				  "", more);
+	free(images);
 }
 
 static void print_limits(const struct burin_profile *profile, bool color, struct view_buffer *out)
@@ -115,7 +173,8 @@ static void print_limits(const struct burin_profile *profile, bool color, struct
 	}
 }
 
-void view_ledger_text(const struct burin_profile *profile, bool color, struct view_buffer *out)
+void view_ledger_text(const struct burin_profile *profile, const struct view_profile *counted, bool color,
+		      struct view_buffer *out)
 {
 	uint64_t received = burin_profile_number(profile, "received"), lost = sum_of(profile, "lost.");
 	uint64_t cut = sum_of(profile, "cut."), whole = burin_profile_number(profile, "complete");
@@ -140,7 +199,7 @@ void view_ledger_text(const struct burin_profile *profile, bool color, struct vi
 				  text_count(all, cut + whole));
 		print_causes(profile, "cut.", cuts, sizeof(cuts) / sizeof(cuts[0]), out);
 	}
-	print_images(profile, color, out);
+	print_images(profile, counted, color, out);
 	print_limits(profile, color, out);
 }
 

@@ -308,7 +308,7 @@ static void print_samples(const struct burin_trace *trace, bool color, struct vi
 		view_buffer_print(out, " Hz");
 	}
 	view_buffer_print(out, "\n");
-	view_ledger_text(profile, color, out);
+	view_ledger_text(profile, NULL, color, out);
 	burin_profile_close(profile);
 }
 
