@@ -51,7 +51,7 @@ int cmd_profile_open(struct cmd_profile *profile, const char *path)
 	result = view_profile_make(&profile->counted, profile->trace, &profile->filter);
 	if (result == -ENODATA) {
 		cmd_failed(profile->name,
-			   "%s: the trace has no samples; record some with: burin record", path);
+			   "%s: the trace has no samples; record some with: burin record -- COMMAND", path);
 		return CMD_USAGE;
 	}
 	return result ? cmd_failed(profile->name, "%s: %s", path, strerror(-result)) : 0;
