@@ -62,7 +62,8 @@ static int begin(struct image *image)
 int image_open(struct image *image, int fd)
 {
 	elf_version(EV_CURRENT);
-	*image = (struct image){ .fd = fd, .elf = elf_begin(fd, ELF_C_READ_MMAP, NULL) };
+	/* Not mapped: somebody may cut the file off while we read. */
+	*image = (struct image){ .fd = fd, .elf = elf_begin(fd, ELF_C_READ, NULL) };
 	return begin(image);
 }
 

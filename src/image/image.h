@@ -27,7 +27,7 @@ struct image_segment {
 
 struct image {
 	int fd;	  /* the image's own; -1: it is in memory */
-	Elf *elf; /* opened for reading, mapped */
+	Elf *elf; /* opened for reading */
 	struct image_segment *segments;
 	unsigned segment_count;
 	unsigned char build_id[IMAGE_BUILD_ID_MAX];

@@ -202,7 +202,8 @@ static void print_process(const struct burin_trace *trace, const struct burin_th
 		thread ? burin_trace_process(trace, thread->pid, thread->time) : NULL;
 
 	if (!thread) {
-		view_buffer_print(out, "%16s  threads that were never announced\n", "");
+		view_buffer_print(
+			out, "%16s  threads that did not announce themselves: without tracepoints\n", "");
 		return;
 	}
 	view_buffer_print(out, "%16s  process %" PRIu32 "  ", "", thread->pid);
@@ -213,11 +214,27 @@ static void print_process(const struct burin_trace *trace, const struct burin_th
 	view_buffer_print(out, "\n");
 }
 
+/* What the kernel told of a thread that did not announce itself: the last name that it had. */
+static void print_task(const struct burin_profile *profile, uint32_t tid, struct view_buffer *out)
+{
+	const struct burin_task *task = NULL;
+
+	for (uint32_t n = burin_profile_tasks(profile); n > 0 && (!task || task->tid != tid); n--)
+		task = burin_profile_task(profile, n);
+	if (!task || task->tid != tid)
+		return;
+	view_buffer_escape(out, task->name);
+	view_buffer_print(out, "  (process %" PRIu32 ")", task->pid);
+}
+
 static void print_threads(const struct burin_trace *trace, const struct read_counts *counts, bool color,
 			  struct view_buffer *out)
 {
+	struct burin_profile *profile = NULL;
 	char number[TEXT_SHORT];
 
+	if (burin_profile_open(&profile, trace))
+		profile = NULL;
 	heading(out, color, "Processes and threads");
 	for (size_t n = 0; n < counts->thread_count; n++) {
 		const struct read_thread_count *entry = &counts->threads[n];
@@ -229,8 +246,11 @@ static void print_threads(const struct burin_trace *trace, const struct read_cou
 				  entry->tid);
 		if (entry->thread)
 			view_buffer_escape(out, entry->thread->name);
+		else if (profile)
+			print_task(profile, entry->tid, out);
 		view_buffer_print(out, "\n");
 	}
+	burin_profile_close(profile);
 	if (counts->uncounted)
 		view_buffer_print(out, "%16s    of more threads than are told apart\n",
 				  text_count(number, counts->uncounted));
