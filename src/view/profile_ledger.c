@@ -32,7 +32,7 @@ static const struct cause losses[] = {
 
 static const struct cause cuts[] = {
 	{ "cut.depth", "deeper than is recorded", "" },
-	{ "cut.stack", "the copy of the stack ended", "record with larger copies of the stack" },
+	{ "cut.stack", "the copy of the stack ended", "record with a larger --stack-size" },
 	{ "cut.tables", "code without unwind information",
 	  "build it with -fno-omit-frame-pointer, or keep .eh_frame" },
 	{ "cut.memory", "an address in no mapping", "code made at run time, or an overwritten stack" },
