@@ -93,8 +93,8 @@
 		return dark ? `hsl(${hues.get(of)} 38% ${27 + shade}%)` : `hsl(${hues.get(of)} 62% ${71 + shade}%)`;
 	}
 
-	// What part of a frame is painted as waiting.
-	const waitedShare = (node) => data.mixed && state.tree.total[node] ? state.tree.waited[node] / state.tree.total[node] : 0;
+	// Up to where a frame is filled with the colour of waiting.
+	const waitedHeight = (node) => state.tree.waited[node] ? Math.max(2, (ROW - 1) * state.tree.waited[node] / state.tree.total[node]) : 0;
 
 	const isDark = () => getComputedStyle(document.documentElement).colorScheme === "dark";
 
@@ -132,11 +132,11 @@
 
 		pen.globalAlpha = dimmed ? 0.55 : 1;
 		pen.fillStyle = matches ? (matches[node] ? style.match : style.other) : colour(node, style.dark);
-		const wide = Math.max(right - left - (right - left > 3 ? 1 : 0), LEAST), cold = wide * waitedShare(node);
+		const wide = Math.max(right - left - (right - left > 3 ? 1 : 0), LEAST), cold = waitedHeight(node);
 		pen.fillRect(left, top, wide, ROW - 1);
 		if (cold && !matches) {
 			pen.fillStyle = style.waiting;
-			pen.fillRect(left + wide - cold, top, cold, ROW - 1);
+			pen.fillRect(left, top + ROW - 1 - cold, wide, cold);
 		}
 		if (node === state.hover || (node === state.cursor && document.activeElement === canvas)) {
 			pen.strokeStyle = style.ink;
