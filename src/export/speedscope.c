@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * JSON for speedscope: frames, and for each task a profile of samples with weights; where times of waiting are told
- * apart, two.
+ * apart, two. The one with most is shown first.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -69,21 +69,25 @@ int export_speedscope(const struct view_profile *counted, struct view_buffer *ou
 	struct view_buffer profiles = { .used = 0 };
 	struct view_keys keys;
 	uint32_t *stack = calloc(VIEW_STACK_KEYS_MAX, sizeof(*stack));
+	uint32_t count = 0, first = 0;
+	uint64_t most = 0;
 	int result = view_keys_make(&keys, counted->profile, 1 << VIEW_SYMBOL | 1 << VIEW_IMAGE);
 
 	(void)file;
 	if (!stack)
 		result = -ENOMEM;
 	for (size_t n = 0, end; n < counted->pair_count && !result; n = end) {
-		bool has[VIEW_STATES] = { false };
+		uint64_t weights[VIEW_STATES] = { 0 };
 
 		for (end = n; end < counted->pair_count && counted->pairs[end].task == counted->pairs[n].task;
 		     end++)
-			has[counted->pairs[end].state] = true;
+			weights[counted->pairs[end].state] += counted->pairs[end].weight;
 		for (unsigned state = 0; state < VIEW_STATES && !result; state++) {
-			if (!has[state])
+			if (!weights[state])
 				continue;
-			view_buffer_print(&profiles, "%s\n", profiles.used ? "," : "");
+			first = weights[state] > most ? count : first;
+			most = weights[state] > most ? weights[state] : most;
+			view_buffer_print(&profiles, "%s\n", count++ ? "," : "");
 			result = put_task(counted, &keys, n, end, state, stack, &profiles);
 		}
 	}
@@ -92,8 +96,8 @@ int export_speedscope(const struct view_profile *counted, struct view_buffer *ou
 		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"burin\","
 		"\"shared\":{\"frames\":[");
 	put_frames(&keys, out);
-	view_buffer_print(out, "]},\n\"profiles\":[%.*s]}\n", (int)profiles.used,
-			  profiles.used ? profiles.bytes : "");
+	view_buffer_print(out, "]},\n\"activeProfileIndex\":%u,\"profiles\":[%.*s]}\n", first,
+			  (int)profiles.used, profiles.used ? profiles.bytes : "");
 	view_buffer_free(&profiles);
 	free(stack);
 	view_keys_free(&keys);
