@@ -111,7 +111,21 @@ static void put_stack(struct writer *writer, const struct registers *registers, 
 		writer_u64(writer, bytes); /* all of it is sound */
 }
 
-static void sample(struct timer_thread *self, uint64_t periods, const ucontext_t *context)
+/*
+ * What a sample stands for: the periods that have come due, which are several where the kernel looks less often, or the signal
+ * could not be delivered. A thread's first comes when the kernel first looks, so it stands for a whole tick: of the threads
+ * that are shorter, most are never seen.
+ */
+static uint64_t weigh(struct timer_thread *self, uint64_t periods)
+{
+	const uint64_t weight = periods * timer_process.period;
+	const bool first = !self->begun;
+
+	self->begun = true;
+	return first && weight < timer_process.tick ? timer_process.tick : weight;
+}
+
+static void sample(struct timer_thread *self, uint64_t weight, const ucontext_t *context)
 {
 	const struct registers registers = registers_of(context);
 	const size_t bytes = registers.stack % 8 ? 0 : readable(self, context, registers.stack);
@@ -122,7 +136,7 @@ static void sample(struct timer_thread *self, uint64_t periods, const ucontext_t
 	writer_u32(&writer, timer_process.pid);
 	writer_u32(&writer, self->tid);
 	writer_u64(&writer, 0);
-	writer_u64(&writer, periods * timer_process.period);
+	writer_u64(&writer, weight);
 	if (timer_process.graph & WIRE_TIMER_GRAPH_CHAIN)
 		put_chain(&writer, &registers, bytes);
 	else
@@ -150,7 +164,7 @@ void timer_on_signal(int number, siginfo_t *info, void *context)
 	}
 	if (__atomic_load_n(&timer_process.session.shared->over, __ATOMIC_RELAXED))
 		syscall(SYS_timer_settime, self->timer, 0, &never, NULL);
-	else /* what came due while the signal could not be delivered counts, too */
-		sample(self, 1 + (uint64_t)info->si_overrun, context);
+	else
+		sample(self, weigh(self, 1 + (uint64_t)info->si_overrun), context);
 	errno = saved;
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ring/ring_deps.h"
 #include "source/timer/timer.h"
 
 #ifndef sigev_notify_thread_id
@@ -31,21 +32,38 @@ bool timer_is_ours(void)
 	return timer_process.session.base && (uint32_t)getpid() == timer_process.pid;
 }
 
+static struct timespec in_ns(uint64_t ns)
+{
+	return (struct timespec){ (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+}
+
+/*
+ * Some time within the first period, so that threads that end before theirs is over have their share of samples; half a tick
+ * early, since the kernel is late by as much.
+ */
+static uint64_t first_time(void)
+{
+	const uint64_t random = (ring_clock() * UINT64_C(0x9e3779b97f4a7c15) >> 32) % timer_process.period,
+		       early = timer_process.tick / 2;
+
+	return timer_process.period > timer_process.tick && random > early ? random - early : 1;
+}
+
 /* By system calls: glibc's timer_create() may allocate memory, and its timers do not survive a fork either. */
 int timer_thread_start(struct timer_thread *self)
 {
-	const long nanos = (long)(timer_process.period % 1000000000),
-		   seconds = (long)(timer_process.period / 1000000000);
-	const struct itimerspec every = { { seconds, nanos }, { seconds, nanos } };
+	const struct itimerspec when = { .it_interval = in_ns(timer_process.period),
+					 .it_value = in_ns(first_time()) };
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID,
 				  .sigev_signo = timer_process.signal,
 				  .sigev_value.sival_ptr = self };
 
 	event.sigev_notify_thread_id = (pid_t)self->tid;
 	self->timer = -1;
+	self->begun = false;
 	if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &self->timer) != 0)
 		return -errno;
-	return syscall(SYS_timer_settime, self->timer, 0, &every, NULL) == 0 ? 0 : -errno;
+	return syscall(SYS_timer_settime, self->timer, 0, &when, NULL) == 0 ? 0 : -errno;
 }
 
 int timer_thread_begin(const char *low, const char *top)
@@ -103,6 +121,7 @@ static void complain(const char *what, const char *why, int error)
 static bool join(void)
 {
 	const char *wanted = secure_getenv(WIRE_TIMER_ENVIRONMENT), *why = "";
+	struct timespec tick = { 0 };
 	unsigned hz = 0;
 	int path = 0, error;
 
@@ -118,6 +137,8 @@ static bool join(void)
 		return false;
 	}
 	timer_process.period = 1000000000 / hz;
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	timer_process.tick = (uint64_t)tick.tv_nsec;
 	timer_process.pid = (uint32_t)getpid();
 	timer_process.signal = SIGRTMAX - 3;
 	return true;

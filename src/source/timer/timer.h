@@ -31,12 +31,14 @@ struct timer_process {
 	int signal;
 	unsigned graph;	 /* WIRE_TIMER_GRAPH_* */
 	uint64_t period; /* ns of CPU time from sample to sample */
+	uint64_t tick;	 /* ns: the kernel looks at CPU clocks only so often */
 };
 
 /* A thread that is sampled. Its own, made before its first signal and unmade after its last. */
 struct timer_thread {
 	uint32_t tid;
 	int timer;	       /* the kernel's number; -1: none */
+	bool begun;	       /* there has been a sample */
 	const char *low, *top; /* where its stack may be read */
 	_Alignas(8) char record[TIMER_RECORD];
 };
