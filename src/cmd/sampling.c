@@ -304,6 +304,6 @@ void sampling_summary(const struct sampling *sampling)
 	print_losses(totals);
 	if (sampling->sampler.by_timer && totals->received == 0)
 		fprintf(stderr, "burin: no program took samples of itself: static and set-user-ID ones "
-				"cannot, nor one that "
-				"used less CPU time than from one to the next\n");
+				"cannot, and short ones "
+				"seldom do\n");
 }

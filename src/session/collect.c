@@ -101,7 +101,8 @@ static enum fate judge(int directory, const char *name, struct stat *status)
 		       : header.ended || !has_records(fd, &header) ? FATE_GOES
 								   : FATE_REMAINS;
 	close(fd);
-	return fate;
+	/* Nothing becomes of samples without their recorder. */
+	return fate == FATE_REMAINS && directory_is_of_samples(name) ? FATE_GOES : fate;
 }
 
 /*
@@ -110,9 +111,12 @@ static enum fate judge(int directory, const char *name, struct stat *status)
  */
 static bool owner_is_gone(const char *name, bool thorough)
 {
+	unsigned long pid;
 	char *end;
-	unsigned long pid = *name >= '1' && *name <= '9' ? strtoul(name, &end, 10) : 0;
 
+	if (directory_is_of_samples(name))
+		name += sizeof(DIRECTORY_SAMPLES) - 1;
+	pid = *name >= '1' && *name <= '9' ? strtoul(name, &end, 10) : 0;
 	if (pid == 0 || pid > INT32_MAX || (*end != '.' && *end != '-'))
 		return false;
 	return is_gone((uint32_t)pid) ||

@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "ring/copy.h"
 #include "ring/ring_deps.h"
+#include "session/directory.h"
 #include "source/sample/timer.h"
 #include "wire/timer.h"
 
@@ -40,8 +41,8 @@ static int hide(struct timer *timer)
 {
 	char path[SESSION_PATH_MAX];
 	const char *base = strrchr(timer->path, '/');
-	const int length = snprintf(path, sizeof(path), "%.*s/samples.%s", (int)(base - timer->path),
-				    timer->path, base + 1);
+	const int length = snprintf(path, sizeof(path), "%.*s/" DIRECTORY_SAMPLES "%s",
+				    (int)(base - timer->path), timer->path, base + 1);
 
 	if (length < 0 || (size_t)length >= sizeof(path))
 		return -ENAMETOOLONG;
