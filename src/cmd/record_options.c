@@ -52,6 +52,8 @@ static const char help[] =
 	"                       of that copy, at most (default: 32K)\n"
 	"      --sample-event E cpu-clock (the default), cycles, page-faults, ..., or a\n"
 	"                       tracepoint of the kernel's, such as sched:sched_switch\n"
+	"      --timer          samples by a timer in the program, as where the kernel permits\n"
+	"                       no others\n"
 	"      --no-samples     tracepoints only\n"
 	"      --no-symbols     do not name what was sampled; burin symbols does it later\n"
 	"  -a, --all            sample everything that runs, while COMMAND does, or until\n"
@@ -162,6 +164,7 @@ static int parse_one(struct record_options *options, int option, const char *val
 	case 'g':
 	case 'z':
 	case 'N':
+	case 'T':
 	case 'Y':
 	case 'E':
 	case 'a':
@@ -191,6 +194,10 @@ static int settle(struct record_options *options)
 	if (split && options->session.mode == WIRE_MODE_FLIGHT)
 		return bad_option("--split", "with --mode flight",
 				  "its rings are written out at the end only");
+	if (options->sampling.timer && (options->sampling.system || options->sampling.process ||
+					strcmp(options->sampling.event, sampling_defaults().event) != 0))
+		return bad_option("--timer", options->sampling.asked,
+				  "a timer samples the CPU time of a command only");
 	if (options->sampling.asked && (options->target || split))
 		return bad_option(options->sampling.asked, options->target ? options->target : "with --split",
 				  "samples are not taken there yet");
@@ -240,6 +247,7 @@ int record_options_parse(struct record_options *options, int argc, char **argv)
 		{ "frequency", required_argument, NULL, 'F' },
 		{ "call-graph", required_argument, NULL, 'g' },
 		{ "stack-size", required_argument, NULL, 'z' },
+		{ "timer", no_argument, NULL, 'T' },
 		{ "no-samples", no_argument, NULL, 'N' },
 		{ "no-symbols", no_argument, NULL, 'Y' },
 		{ "sample-event", required_argument, NULL, 'E' },
