@@ -203,6 +203,8 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
 					   .command = options->process ? 0 : command,
 					   .process = options->process,
 					   .thread = options->thread };
+	/* Whether there is nothing else to record. */
+	const bool alone = !command && session->geometry.owner_kind == WIRE_OWNER_RECORDER;
 	char why[512] = "";
 	int error = -EPERM;
 
@@ -216,7 +218,7 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
 	sampling->opened = !error;
 	if (!sampling->opened)
 		fprintf(stderr, "burin: no samples: %s%s\n", why,
-			command ? "; tracepoints are recorded all the same" : "");
+			alone ? "" : "; tracepoints are recorded all the same");
 	else if (*sampling->sampler.limit && !quiet)
 		fprintf(stderr, "burin: samples: %s\n", sampling->sampler.limit);
 }
@@ -250,6 +252,20 @@ void sampling_round(struct sampling *sampling, unsigned *fullest)
 {
 	if (sampling->begun)
 		sampler_round(&sampling->sampler, fullest);
+}
+
+void sampling_so_far(const struct sampling *sampling, uint64_t *samples, uint64_t *lost)
+{
+	const struct sampler *sampler = &sampling->sampler;
+
+	*samples = *lost = 0;
+	if (!sampling->begun)
+		return;
+	*samples = sampler->totals.attributed;
+	for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
+		*lost += sampler->totals.lost[n];
+	for (unsigned n = 0; n < sampler->perf.cpus; n++)
+		*lost += sampler->perf.samples[n].lost;
 }
 
 void sampling_finish(struct sampling *sampling)

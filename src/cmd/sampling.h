@@ -53,6 +53,7 @@ int sampling_parse(struct sampling_options *options, int option, const char *val
 /*
  * sampling_open - open the kernel's events, or else make ready for a timer in the command.
  * @command: a child that has not executed its program yet; 0: there is none
+ * @session: a recorder's, or that of a program that runs
  */
 void sampling_open(struct sampling *sampling, const struct sampling_options *options, struct session *session,
 		   pid_t command, bool quiet);
@@ -65,6 +66,9 @@ void sampling_begin(struct sampling *sampling, int directory);
 
 /* sampling_round - @fullest: raised to how full the fullest ring was, in percent */
 void sampling_round(struct sampling *sampling, unsigned *fullest);
+
+/* sampling_so_far - samples in the trace, and lost ones as far as is known; 0 if none are taken. */
+void sampling_so_far(const struct sampling *sampling, uint64_t *samples, uint64_t *lost);
 
 /* sampling_finish - before the trace is finished. */
 void sampling_finish(struct sampling *sampling);
