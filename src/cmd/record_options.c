@@ -43,11 +43,13 @@ static const char help[] =
 	"      --split LIMIT    DIR holds chunks 0001, 0002, ..., each a trace by itself and of\n"
 	"                       this size (1G) or age (10m)\n"
 	"      --keep N         remove the oldest chunks, so that at most N stay\n"
-	"      --for TIME       end the recording after that time; COMMAND goes on untraced\n"
+	"      --duration TIME  end the recording after that time; COMMAND goes on untraced\n"
+	"                       (--for is the same)\n"
 	"  -F, --frequency HZ   samples a second of each CPU (default: 997)\n"
 	"      --call-graph HOW how stacks are found: fp (frame pointers), dwarf (the tables of\n"
-	"                       programs, from a copy of 32K of each stack), both (the default)\n"
-	"                       or none\n"
+	"                       programs, from a copy of each stack), both (the default) or none\n"
+	"      --stack-size SIZE\n"
+	"                       of that copy, at most (default: 32K)\n"
 	"      --sample-event E cpu-clock (the default), cycles, page-faults, ..., or a\n"
 	"                       tracepoint of the kernel's, such as sched:sched_switch\n"
 	"      --no-samples     tracepoints only\n"
@@ -127,7 +129,7 @@ static int parse_limits(struct record_options *options, int option, const char *
 		return 0;
 	case 'f':
 		if (!number_parse_duration(value, &options->duration) || options->duration == 0)
-			return bad_option("--for", value, "give a time, such as 10s");
+			return bad_option("--duration", value, "give a time, such as 10s");
 		return 0;
 	default:
 		return parse_sizes(options, option, value);
@@ -158,6 +160,7 @@ static int parse_one(struct record_options *options, int option, const char *val
 		return 0;
 	case 'F':
 	case 'g':
+	case 'z':
 	case 'N':
 	case 'Y':
 	case 'E':
@@ -230,11 +233,13 @@ int record_options_parse(struct record_options *options, int argc, char **argv)
 		{ "context", required_argument, NULL, 'C' },
 		{ "split", required_argument, NULL, 'S' },
 		{ "keep", required_argument, NULL, 'k' },
+		{ "duration", required_argument, NULL, 'f' },
 		{ "for", required_argument, NULL, 'f' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "frequency", required_argument, NULL, 'F' },
 		{ "call-graph", required_argument, NULL, 'g' },
+		{ "stack-size", required_argument, NULL, 'z' },
 		{ "no-samples", no_argument, NULL, 'N' },
 		{ "no-symbols", no_argument, NULL, 'Y' },
 		{ "sample-event", required_argument, NULL, 'E' },

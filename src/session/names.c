@@ -64,12 +64,25 @@ static enum ring_result append(struct session *session, struct ring *ring, struc
 	return result == RING_MOVED ? RING_BUSY : result;
 }
 
-static enum ring_result announce(struct session *session, struct announcement *record, uint16_t id,
-				 uint32_t self, uint32_t tid, uint64_t since)
+enum ring_result session_tell(struct session *session, struct ring_record record, uint32_t self)
 {
 	struct ring *ring = session_ring_use(session, session_names_index(session));
 	const struct timespec pause = { .tv_nsec = 100000 }; /* whoever has the lock has been preempted */
 	enum ring_result result = RING_BUSY;
+
+	for (int tries = 0; result == RING_BUSY && tries < NAMES_TRIES; tries++) {
+		if (tries)
+			sched_yield();
+		if (tries % 16 == 15 && !ring_bury(ring))
+			nanosleep(&pause, NULL);
+		result = append(session, ring, record, self);
+	}
+	return result;
+}
+
+static enum ring_result announce(struct session *session, struct announcement *record, uint16_t id,
+				 uint32_t self, uint32_t tid, uint64_t since)
+{
 	struct ring_record out;
 
 	put_u64(record, since);
@@ -77,14 +90,7 @@ static enum ring_result announce(struct session *session, struct announcement *r
 	out = (struct ring_record){ record->buffer, (uint32_t)record->used - 8 };
 	put_u64(record, 0); /* fills up the last word */
 	ring_prepare(record->buffer, id, out.length, tid);
-	for (int tries = 0; result == RING_BUSY && tries < NAMES_TRIES; tries++) {
-		if (tries)
-			sched_yield();
-		if (tries % 16 == 15 && !ring_bury(ring))
-			nanosleep(&pause, NULL);
-		result = append(session, ring, out, self);
-	}
-	return result;
+	return session_tell(session, out, self);
 }
 
 /* One line from a file under /proc, its NULs turned into blanks. */

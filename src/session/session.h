@@ -219,6 +219,22 @@ const char *session_event_text(const struct session *session, uint32_t offset);
 uint32_t session_event_count(const struct session *session);
 
 /*
+ * session_put - append a record whose headers are ready to the ring of this CPU, or to a locked one. What cannot be
+ * kept is counted there.
+ * @tid: the calling thread
+ * @locked: in any case to a locked one: the kernel does not know the calling thread's rseq area
+ * Context: any thread, signal handlers.
+ */
+void session_put(struct session *session, struct ring_record record, uint32_t tid, bool locked);
+
+/*
+ * session_tell - append a record to the ring of names, and wait a moment for others who are at it.
+ * @self: the calling thread
+ * Context, return: as session_announce_process().
+ */
+enum ring_result session_tell(struct session *session, struct ring_record record, uint32_t self);
+
+/*
  * session_announce_process, session_announce_thread - write a names record.
  * @self: the calling thread
  * @tid: the thread that is announced

@@ -77,7 +77,7 @@ static void fill_samples(const struct perf *perf, struct perf_event_attr *attr)
 	attr->read_format = perf->counts_lost ? PERF_FORMAT_LOST : 0;
 	if (perf->options.graph & PERF_GRAPH_DWARF) {
 		attr->sample_regs_user = perf->registers;
-		attr->sample_stack_user = PERF_STACK_BYTES;
+		attr->sample_stack_user = perf->options.stack_bytes;
 	}
 }
 

@@ -3,12 +3,18 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ring/ring_deps.h"
 #include "source/sample/profile.h"
 #include "source/sample/sampler.h"
 #include "source/sample/scan.h"
+
+enum {
+	SAMPLER_TELL_NS =
+		1000000000, /* from ledger to ledger: what a recorder that is killed leaves is so old at most */
+};
 
 static int register_event(struct sampler *sampler)
 {
@@ -106,7 +112,7 @@ int sampler_begin(struct sampler *sampler, int directory)
 				      .stacks_wanted = sampler->perf.options.graph != PERF_GRAPH_NONE };
 	if (!error)
 		error = find_tasks(sampler);
-	return error ? error : profile_write(sampler, "recording");
+	return error ? error : profile_write(sampler, false);
 }
 
 /* ---- rings ---- */
@@ -243,6 +249,20 @@ static void read_ring(struct sampler *sampler, struct perf_ring *ring, unsigned 
 	rounds_chunk_done(chunk);
 }
 
+/* The ledger so far. One that cannot be written is no loss: the last one tells, or the streams do. */
+static void tell(struct sampler *sampler)
+{
+	struct timespec time;
+	uint64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+	now = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+	if (now - sampler->told < SAMPLER_TELL_NS || sampler->samples.error)
+		return;
+	sampler->told = now;
+	profile_write(sampler, false);
+}
+
 void sampler_round(struct sampler *sampler, unsigned *fullest)
 {
 	struct perf *perf = &sampler->perf;
@@ -259,6 +279,7 @@ void sampler_round(struct sampler *sampler, unsigned *fullest)
 		samples_lost(&sampler->samples, n, perf->samples[n].lost);
 	}
 	commit(sampler);
+	tell(sampler);
 }
 
 /* What the kernel's rings had no room for. */
@@ -291,7 +312,7 @@ int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 	sampler->totals.bytes = samples_bytes(&sampler->samples) + sampler->images_table.at +
 				sampler->tasks_table.at + sampler->stacks_table.at;
 	*totals = sampler->totals;
-	profile = profile_write(sampler, "ended");
+	profile = profile_write(sampler, true);
 	return error ? error : profile;
 }
 
