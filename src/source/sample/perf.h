@@ -101,6 +101,9 @@ void perf_tell_time(struct perf *perf);
 /* perf_ticks - a record's time in ticks of the trace's clock. */
 uint64_t perf_ticks(const struct perf *perf, uint64_t time);
 
+/* perf_ahead - how far the records' clock is ahead of CLOCK_MONOTONIC now, in ns. */
+int64_t perf_ahead(const struct perf *perf);
+
 /*
  * perf_ring_take - take what is new in a ring, and give it back to the kernel.
  * @bytes: how many; @fill: how full it was, in percent

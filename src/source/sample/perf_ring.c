@@ -69,6 +69,19 @@ uint64_t perf_ticks(const struct perf *perf, uint64_t time)
 	       (uint64_t)((unsigned __int128)(clock->ns - time) * perf->options.clock_hz / 1000000000);
 }
 
+int64_t perf_ahead(const struct perf *perf)
+{
+	const struct perf_time *clock = &perf->time;
+	struct clock_pair pair;
+
+	if (!clock->by_page)
+		return 0;
+	clock_read_pair(true, &pair);
+	return (int64_t)(clock->zero +
+			 (uint64_t)((unsigned __int128)pair.ticks * clock->mult >> clock->shift) -
+			 pair.raw_ns);
+}
+
 void perf_stop(struct perf *perf)
 {
 	for (unsigned n = 0; n < perf->source_count; n++)
