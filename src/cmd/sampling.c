@@ -248,6 +248,11 @@ void sampling_begin(struct sampling *sampling, int directory)
 	}
 }
 
+int sampling_wake(const struct sampling *sampling)
+{
+	return sampling->begun ? sampling->sampler.perf.wake : -1;
+}
+
 void sampling_round(struct sampling *sampling, unsigned *fullest)
 {
 	if (sampling->begun)

@@ -310,6 +310,7 @@ void sampler_round(struct sampler *sampler, unsigned *fullest)
 {
 	struct perf *perf = &sampler->perf;
 
+	perf_woken(perf);
 	perf_tell_time(perf);
 	rounds_begin(&sampler->rounds, take_entry, sampler);
 	tasks_round(&sampler->tasks);
