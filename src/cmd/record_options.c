@@ -52,6 +52,7 @@ static const char help[] =
 	"                       of that copy, at most (default: 32K)\n"
 	"      --sample-event E cpu-clock (the default), cycles, page-faults, ..., or a\n"
 	"                       tracepoint of the kernel's, such as sched:sched_switch\n"
+	"      --off-cpu        also where threads were blocked, and for how long\n"
 	"      --no-samples     tracepoints only\n"
 	"      --no-symbols     do not name what was sampled; burin symbols does it later\n"
 	"  -a, --all            sample everything that runs, while COMMAND does, or until\n"
@@ -164,6 +165,7 @@ static int parse_one(struct record_options *options, int option, const char *val
 	case 'N':
 	case 'Y':
 	case 'E':
+	case 'O':
 	case 'a':
 	case 'p':
 	case 't':
@@ -243,6 +245,7 @@ int record_options_parse(struct record_options *options, int argc, char **argv)
 		{ "no-samples", no_argument, NULL, 'N' },
 		{ "no-symbols", no_argument, NULL, 'Y' },
 		{ "sample-event", required_argument, NULL, 'E' },
+		{ "off-cpu", no_argument, NULL, 'O' },
 		{ "all", no_argument, NULL, 'a' },
 		{ "pid", required_argument, NULL, 'p' },
 		{ "thread", required_argument, NULL, 't' },

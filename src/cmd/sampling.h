@@ -25,6 +25,7 @@ struct sampling_options {
 	unsigned frequency;
 	enum perf_graph graph;
 	unsigned stack_bytes; /* of the copy of each user stack */
+	bool off_cpu;	      /* --off-cpu */
 	bool system;
 	pid_t process, thread;
 };
@@ -41,8 +42,8 @@ struct sampling {
 struct sampling_options sampling_defaults(void);
 
 /*
- * sampling_parse - one option: F, g (call-graph), z (stack-size), a, p, t, E (sample-event), N (no-samples),
- * Y (no-symbols).
+ * sampling_parse - one option: F, g (call-graph), z (stack-size), a, p, t, E (sample-event), O (off-cpu),
+ * N (no-samples), Y (no-symbols).
  * Return: 0; CMD_USAGE and a line on stderr.
  */
 int sampling_parse(struct sampling_options *options, int option, const char *value);
@@ -59,6 +60,9 @@ void sampling_begin(struct sampling *sampling, int directory);
 
 /* sampling_round - @fullest: raised to how full the fullest ring was, in percent */
 void sampling_round(struct sampling *sampling, unsigned *fullest);
+
+/* sampling_wake - a descriptor that can be read when a round is due; -1: there is none */
+int sampling_wake(const struct sampling *sampling);
 
 /* sampling_finish - before the trace is finished. */
 void sampling_finish(struct sampling *sampling);

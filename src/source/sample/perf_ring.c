@@ -2,6 +2,7 @@
 /* Reading the kernel's rings, and their clock; see perf.h. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -40,6 +41,14 @@ struct rounds_chunk *perf_ring_take(struct perf_ring *ring, size_t *bytes, unsig
 	return chunk;
 }
 
+void perf_awake(const struct perf *perf)
+{
+	struct epoll_event events[64];
+
+	while (epoll_wait(perf->wake, events, 64, 0) == 64)
+		;
+}
+
 void perf_tell_time(struct perf *perf)
 {
 	struct clock_pair pair;
@@ -69,10 +78,21 @@ uint64_t perf_ticks(const struct perf *perf, uint64_t time)
 	       (uint64_t)((unsigned __int128)(clock->ns - time) * perf->options.clock_hz / 1000000000);
 }
 
+uint64_t perf_now(const struct perf *perf)
+{
+	const struct perf_time *clock = &perf->time;
+	struct clock_pair pair;
+
+	clock_read_pair(perf->options.is_tsc, &pair);
+	if (!clock->by_page)
+		return pair.raw_ns;
+	return clock->zero + (uint64_t)((unsigned __int128)pair.ticks * clock->mult >> clock->shift);
+}
+
 void perf_stop(struct perf *perf)
 {
 	for (unsigned n = 0; n < perf->source_count; n++)
-		if (perf->sources[n].samples)
+		if (perf->sources[n].feed != PERF_SIDE)
 			ioctl(perf->sources[n].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
@@ -81,8 +101,8 @@ uint64_t perf_lost(const struct perf *perf, unsigned cpu)
 	uint64_t sum = 0, values[2];
 
 	for (unsigned n = 0; perf->counts_lost && n < perf->source_count; n++)
-		if (perf->sources[n].samples && perf->sources[n].cpu == cpu &&
+		if (perf->sources[n].feed == PERF_SAMPLES && perf->sources[n].cpu == cpu &&
 		    read(perf->sources[n].fd, values, sizeof(values)) == sizeof(values))
 			sum += values[1];
-	return sum > perf->samples[cpu].lost ? sum : perf->samples[cpu].lost;
+	return sum > perf->rings[PERF_SAMPLES][cpu].lost ? sum : perf->rings[PERF_SAMPLES][cpu].lost;
 }
