@@ -132,8 +132,9 @@ uint64_t perf_now(const struct perf *perf);
 /* perf_stop - nothing more but of the side band. */
 void perf_stop(struct perf *perf);
 
-/* perf_lost - what the kernel has lost so far of a CPU's samples. */
-uint64_t perf_lost(const struct perf *perf, unsigned cpu);
+/* perf_lost - what the kernel has lost so far of a CPU's feed, samples or switches; it may know more than it has told in the
+ * ring, which has room for that only with the next record. */
+uint64_t perf_lost(const struct perf *perf, enum perf_feed feed, unsigned cpu);
 
 void perf_close(struct perf *perf);
 

@@ -128,6 +128,7 @@ static void fill(const struct perf *perf, enum perf_feed feed, struct perf_event
 	case PERF_SWITCHES:
 		fill_dummy(attr);
 		attr->context_switch = 1;
+		attr->read_format = perf->counts_lost ? PERF_FORMAT_LOST : 0;
 		break;
 	case PERF_STOPS:
 		fill_stops(perf, attr);

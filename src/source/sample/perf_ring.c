@@ -96,13 +96,13 @@ void perf_stop(struct perf *perf)
 			ioctl(perf->sources[n].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
-uint64_t perf_lost(const struct perf *perf, unsigned cpu)
+uint64_t perf_lost(const struct perf *perf, enum perf_feed feed, unsigned cpu)
 {
 	uint64_t sum = 0, values[2];
 
 	for (unsigned n = 0; perf->counts_lost && n < perf->source_count; n++)
-		if (perf->sources[n].feed == PERF_SAMPLES && perf->sources[n].cpu == cpu &&
+		if (perf->sources[n].feed == feed && perf->sources[n].cpu == cpu &&
 		    read(perf->sources[n].fd, values, sizeof(values)) == sizeof(values))
 			sum += values[1];
-	return sum > perf->rings[PERF_SAMPLES][cpu].lost ? sum : perf->rings[PERF_SAMPLES][cpu].lost;
+	return sum > perf->rings[feed][cpu].lost ? sum : perf->rings[feed][cpu].lost;
 }

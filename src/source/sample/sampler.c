@@ -410,7 +410,7 @@ static void settle_lost(struct sampler *sampler)
 	const struct perf *perf = &sampler->perf;
 
 	for (unsigned n = 0; n < perf->cpus; n++) {
-		const uint64_t lost = perf_lost(perf, n);
+		const uint64_t lost = perf_lost(perf, PERF_SAMPLES, n);
 
 		samples_lost(&sampler->samples, n, lost + sampler->waits_lost[n]);
 		ledger->lost[SAMPLE_LOST_RING] += lost;
@@ -423,6 +423,20 @@ static void settle_lost(struct sampler *sampler)
 	totals->blocked_before = sampler->waits.before;
 }
 
+/* Switches that were lost when no other came behind. */
+static void find_last_gaps(struct sampler *sampler)
+{
+	struct perf_ring *rings = sampler->perf.rings[PERF_SWITCHES];
+
+	for (unsigned n = 0; rings && n < sampler->perf.cpus; n++) {
+		const uint64_t lost = perf_lost(&sampler->perf, PERF_SWITCHES, n);
+
+		if (lost > rings[n].lost)
+			waits_gap_at_end(&sampler->waits, rings[n].latest);
+		rings[n].lost = lost;
+	}
+}
+
 int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 {
 	unsigned fullest;
@@ -431,6 +445,7 @@ int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 	sampler->waits.end = perf_now(&sampler->perf); /* up to here all of it is told */
 	perf_stop(&sampler->perf);
 	sampler_round(sampler, &fullest);
+	find_last_gaps(sampler);
 	rounds_end(&sampler->rounds, take_entry, sampler);
 	if (sampler->perf.off_cpu)
 		waits_end(&sampler->waits);

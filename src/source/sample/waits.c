@@ -11,9 +11,12 @@ static void mark_as_before(void *data, struct sample_task *task)
 
 void waits_begin(struct waits *waits, struct tasks *tasks, waits_take *take, void *data, uint64_t time)
 {
-	*waits = (struct waits){
-		.tasks = tasks, .take = take, .data = data, .begin = time, .end = UINT64_MAX
-	};
+	*waits = (struct waits){ .tasks = tasks,
+				 .take = take,
+				 .data = data,
+				 .begin = time,
+				 .end = UINT64_MAX,
+				 .last_gap = UINT64_MAX };
 	tasks_each(tasks, mark_as_before, waits);
 }
 
@@ -35,7 +38,7 @@ static void tell(struct waits *waits, struct sample_task *task, uint64_t end, un
 				   .ns = end > wait->since ? end - wait->since : 0,
 				   .cpu = cpu };
 
-	if (over.loss == SAMPLE_KEPT && wait->since < waits->gap)
+	if (over.loss == SAMPLE_KEPT && (wait->since < waits->gap || end > waits->last_gap))
 		over.loss = SAMPLE_LOST_RING;
 	waits->take(waits->data, &over);
 }
@@ -137,6 +140,12 @@ void waits_gap(struct waits *waits, uint64_t until)
 {
 	if (until > waits->gap)
 		waits->gap = until;
+}
+
+void waits_gap_at_end(struct waits *waits, uint64_t from)
+{
+	if (from < waits->last_gap)
+		waits->last_gap = from;
 }
 
 static void end_of(void *data, struct sample_task *task)

@@ -33,6 +33,7 @@ struct waits {
 	void *data;
 	uint64_t begin, end; /* only what the kernel tells of the time between is looked at */
 	uint64_t gap;	     /* up to here switches may be missing; 0: none is */
+	uint64_t last_gap;   /* from here on to the end; UINT64_MAX: none is */
 	uint64_t preempted, preempted_ns;
 	uint64_t before; /* threads that had stopped when the recording began */
 };
@@ -56,6 +57,9 @@ void waits_exit(struct waits *waits, const struct record *record);
 
 /* waits_gap - switches are missing. What began before the end of the gap may have had its end in it. */
 void waits_gap(struct waits *waits, uint64_t until);
+
+/* waits_gap_at_end - switches are missing from then on; nothing came behind. */
+void waits_gap_at_end(struct waits *waits, uint64_t from);
 
 /* waits_end - what is open is over, at ->end. */
 void waits_end(struct waits *waits);
