@@ -160,6 +160,7 @@ enum burin_cut {
 	BURIN_CUT_TABLES, /* no unwind information, or a broken one */
 	BURIN_CUT_MEMORY, /* an address in no mapping */
 	BURIN_CUT_IMAGE,  /* the image cannot be read */
+	BURIN_CUT_RING,	  /* the kernel's ring had no room for the stack: nothing of it is known */
 	BURIN_CUTS
 };
 

@@ -55,6 +55,7 @@ static const char help[] =
 	"                       tracepoint of the kernel's, such as sched:sched_switch\n"
 	"      --timer          samples by a timer in the program, as where the kernel permits\n"
 	"                       no others\n"
+	"      --off-cpu        also where threads were blocked, and for how long\n"
 	"      --no-samples     tracepoints only\n"
 	"      --no-symbols     do not name what was sampled; burin symbols does it later\n"
 	"  -a, --all            sample everything that runs, while COMMAND does, or until\n"
@@ -168,6 +169,7 @@ static int parse_one(struct record_options *options, int option, const char *val
 	case 'T':
 	case 'Y':
 	case 'E':
+	case 'O':
 	case 'a':
 	case 'p':
 	case 't':
@@ -197,7 +199,7 @@ static int settle(struct record_options *options)
 				  "its rings are written out at the end only");
 	if (options->sampling.timer &&
 	    (options->target || options->sampling.system || options->sampling.process ||
-	     strcmp(options->sampling.event, sampling_defaults().event) != 0))
+	     options->sampling.off_cpu || strcmp(options->sampling.event, sampling_defaults().event) != 0))
 		return bad_option("--timer", options->target ? options->target : options->sampling.asked,
 				  "a timer samples the CPU time of a command only");
 	if (options->sampling.asked && split)
@@ -251,6 +253,7 @@ int record_options_parse(struct record_options *options, int argc, char **argv)
 		{ "no-samples", no_argument, NULL, 'N' },
 		{ "no-symbols", no_argument, NULL, 'Y' },
 		{ "sample-event", required_argument, NULL, 'E' },
+		{ "off-cpu", no_argument, NULL, 'O' },
 		{ "all", no_argument, NULL, 'a' },
 		{ "pid", required_argument, NULL, 'p' },
 		{ "thread", required_argument, NULL, 't' },

@@ -129,6 +129,10 @@ int sampling_parse(struct sampling_options *options, int option, const char *val
 		options->asked = "--sample-event";
 		options->event = value;
 		return parse_event(value);
+	case 'O':
+		options->asked = "--off-cpu";
+		options->off_cpu = true;
+		return 0;
 	case 'a':
 		options->asked = "--all";
 		options->system = true;
@@ -203,7 +207,8 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
 					   .system = options->system,
 					   .command = options->process ? 0 : command,
 					   .process = options->process,
-					   .thread = options->thread };
+					   .thread = options->thread,
+					   .off_cpu = options->off_cpu };
 	/* Whether there is nothing else to record. */
 	const bool alone = !command && session->geometry.owner_kind == WIRE_OWNER_RECORDER;
 	char why[512] = "";
@@ -267,11 +272,15 @@ void sampling_so_far(const struct sampling *sampling, uint64_t *samples, uint64_
 	*samples = *lost = 0;
 	if (!sampling->begun)
 		return;
-	*samples = sampler->totals.attributed;
-	for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
-		*lost += sampler->totals.lost[n];
+	for (unsigned kind = 0; kind < SAMPLER_KINDS; kind++) {
+		const struct sampler_ledger *ledger = &sampler->totals.ledgers[kind];
+
+		*samples += ledger->attributed;
+		for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
+			*lost += ledger->lost[n];
+	}
 	for (unsigned n = 0; n < sampler->perf.cpus; n++)
-		*lost += sampler->perf.samples[n].lost;
+		*lost += sampler->perf.rings[PERF_SAMPLES][n].lost;
 }
 
 void sampling_finish(struct sampling *sampling)
@@ -294,9 +303,12 @@ static int pinned_file(void *data, uint32_t number)
 
 void sampling_symbols(struct sampling *sampling, const char *path)
 {
+	const struct sampler_ledger *ledgers = sampling->totals.ledgers;
+
 	if (!sampling->begun)
 		return;
-	if (sampling->totals.attributed && !sampling->options->no_symbols)
+	if (ledgers[SAMPLER_SAMPLES].attributed + ledgers[SAMPLER_WAITS].attributed &&
+	    !sampling->options->no_symbols)
 		cmd_symbols_find("record", path,
 				 &(struct cmd_symbols_options){ .quiet = true,
 								.progress = !sampling->quiet,
@@ -305,10 +317,11 @@ void sampling_symbols(struct sampling *sampling, const char *path)
 	sampler_close(&sampling->sampler);
 }
 
-static void print_losses(const struct sampler_totals *totals)
+/* @ring: what it means that the kernel's buffer was full */
+static void print_losses(const struct sampler_ledger *ledger, const char *ring)
 {
-	static const char *const causes[SAMPLE_LOSSES] = {
-		[SAMPLE_LOST_RING] = "the buffer was full (try --frequency with less)",
+	const char *const causes[SAMPLE_LOSSES] = {
+		[SAMPLE_LOST_RING] = ring,
 		[SAMPLE_LOST_LATE] = "too late",
 		[SAMPLE_LOST_TASK] = "of unknown threads",
 		[SAMPLE_LOST_MAPPING] = "outside all mappings",
@@ -320,28 +333,53 @@ static void print_losses(const struct sampler_totals *totals)
 	uint64_t sum = 0;
 
 	for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
-		sum += totals->lost[n];
+		sum += ledger->lost[n];
 	fprintf(stderr, ", lost %s", text_count(text, sum));
 	for (unsigned n = SAMPLE_KEPT + 1, shown = 0; n < SAMPLE_LOSSES; n++)
-		if (totals->lost[n])
-			fprintf(stderr, "%s%s %s", shown++ ? ", " : ": ", text_count(text, totals->lost[n]),
+		if (ledger->lost[n])
+			fprintf(stderr, "%s%s %s", shown++ ? ", " : ": ", text_count(text, ledger->lost[n]),
 				causes[n]);
 	fputc('\n', stderr);
+}
+
+/* Of the threads that did not run. */
+static void print_waits(const struct sampler_totals *totals)
+{
+	const struct sampler_ledger *waits = &totals->ledgers[SAMPLER_WAITS];
+	char count[TEXT_SHORT], time[TEXT_SHORT];
+
+	fprintf(stderr, "burin: off-CPU: %s wait%s, %s", text_count(count, waits->attributed),
+		waits->attributed == 1 ? "" : "s", text_duration(time, totals->waited_ns));
+	if (totals->stackless)
+		fprintf(stderr, " (%s without a stack: the kernel's buffer was full; try --call-graph fp)",
+			text_count(count, totals->stackless));
+	if (totals->preempted)
+		fprintf(stderr, "; preempted %s time%s, %s", text_count(count, totals->preempted),
+			totals->preempted == 1 ? "" : "s", text_duration(time, totals->preempted_ns));
+	if (totals->blocked_before)
+		fprintf(stderr, "; blocked before, nobody knows where: %s thread%s",
+			text_count(count, totals->blocked_before), totals->blocked_before == 1 ? "" : "s");
+	if (totals->switch_lost)
+		fprintf(stderr, "; %s switches not told, the kernel's buffer was full",
+			text_count(count, totals->switch_lost));
+	print_losses(waits, "whose end the kernel had no room for");
 }
 
 void sampling_summary(const struct sampling *sampling)
 {
 	const struct sampler_totals *totals = &sampling->totals;
+	const struct sampler_ledger *samples = &totals->ledgers[SAMPLER_SAMPLES];
 	char count[TEXT_SHORT], kernel[TEXT_SHORT], size[TEXT_SHORT];
 
 	if (!sampling->begun)
 		return;
 	fprintf(stderr, "burin: %s sample%s of %s, %s in the kernel, %s",
-		text_count(count, totals->attributed), totals->attributed == 1 ? "" : "s",
+		text_count(count, samples->attributed), samples->attributed == 1 ? "" : "s",
 		sampling->options->event, text_count(kernel, totals->kernel), text_size(size, totals->bytes));
-	print_losses(totals);
-	if (sampling->sampler.by_timer && totals->received == 0)
+	print_losses(samples, "the's buffer was full (try --frequency with less)");
+	if (sampling->sampler.perf.off_cpu)
+		print_waits(totals);
+	if (sampling->sampler.by_timer && samples->received == 0)
 		fprintf(stderr, "burin: no program took samples of itself: static and set-user-ID ones "
-				"cannot, and short ones "
-				"seldom do\n");
+				"cannot, and short ones seldom do\n");
 }

@@ -27,6 +27,7 @@ struct sampling_options {
 	unsigned frequency;
 	enum perf_graph graph;
 	unsigned stack_bytes; /* of the copy of each user stack */
+	bool off_cpu;	      /* --off-cpu */
 	bool system;
 	pid_t process, thread;
 };
@@ -44,8 +45,8 @@ struct sampling {
 struct sampling_options sampling_defaults(void);
 
 /*
- * sampling_parse - one option: F, g (call-graph), z (stack-size), a, p, t, E (sample-event), T (timer), N (no-samples),
- * Y (no-symbols).
+ * sampling_parse - one option: F, g (call-graph), z (stack-size), a, p, t, E (sample-event), O (off-cpu), T (timer),
+ * N (no-samples), Y (no-symbols).
  * Return: 0; CMD_USAGE and a line on stderr.
  */
 int sampling_parse(struct sampling_options *options, int option, const char *value);

@@ -67,7 +67,7 @@ bool samples_put(struct samples *samples, unsigned cpu, const struct samples_rec
 	stream->last = stream->time = time;
 	stream->bytes += wire_stride(header.length);
 	stream->count++;
-	stream->kernel += record->kernel;
+	stream->groups[record->group]++;
 	return true;
 }
 
@@ -143,9 +143,10 @@ static int commit_one(struct samples *samples, unsigned cpu)
 	}
 	if (!error) {
 		stream->kept += stream->count;
-		stream->kept_kernel += stream->kernel;
+		for (unsigned n = 0; n < SAMPLES_GROUPS; n++)
+			stream->kept_groups[n] += stream->groups[n];
 	}
-	stream->kernel = 0;
+	memset(stream->groups, 0, sizeof(stream->groups));
 	stream->count = 0;
 	stream->bytes = 0;
 	return error;
@@ -174,15 +175,12 @@ int samples_finish(struct samples *samples, uint64_t time)
 	return samples->error;
 }
 
-uint64_t samples_kept(const struct samples *samples, uint64_t *kernel)
+uint64_t samples_kept(const struct samples *samples, enum samples_group group)
 {
 	uint64_t sum = 0;
 
-	*kernel = 0;
-	for (unsigned n = 0; n < samples->count; n++) {
-		sum += samples->streams[n].kept;
-		*kernel += samples->streams[n].kept_kernel;
-	}
+	for (unsigned n = 0; n < samples->count; n++)
+		sum += samples->streams[n].kept_groups[group];
 	return sum;
 }
 

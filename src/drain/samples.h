@@ -14,21 +14,27 @@
 #include "drain/stream.h"
 #include "session/session.h"
 
+/* What samples_kept() counts by. */
+enum samples_group {
+	SAMPLES_USER, /* the innermost frame lies in a program */
+	SAMPLES_KERNEL,
+	SAMPLES_OFF_CPU,
+	SAMPLES_GROUPS
+};
+
 /* One CPU's. */
 struct samples_stream {
 	struct stream stream;
 	char *records; /* put, not committed; behind room for a packet's header */
 	uint32_t bytes;
-	uint32_t count;
-	uint64_t first, last; /* times of them */
-	uint64_t base;	      /* time at which the packet in the file begins */
-	uint64_t time;	      /* of the last record put */
-	uint64_t kept;	      /* records committed */
-	uint64_t kernel,
-		kept_kernel; /* of those put, and of those committed, how many were told to be in the kernel */
-	uint64_t sequence;   /* packets in the file */
-	uint64_t lost;	     /* in the kernel's ring, so far */
-	uint64_t told;	     /* of them by the last packet */
+	uint32_t count, groups[SAMPLES_GROUPS];
+	uint64_t first, last;			    /* times of them */
+	uint64_t base;				    /* time at which the packet in the file begins */
+	uint64_t time;				    /* of the last record put */
+	uint64_t kept, kept_groups[SAMPLES_GROUPS]; /* records committed */
+	uint64_t sequence;			    /* packets in the file */
+	uint64_t lost;				    /* in the kernel's ring, so far */
+	uint64_t told;				    /* of them by the last packet */
 };
 
 struct samples {
@@ -44,7 +50,7 @@ struct samples_record {
 	uint32_t tid;
 	uint64_t time; /* ticks; one that is before the last record's of its CPU is held at that */
 	uint32_t task, stack;
-	bool kernel; /* for samples_kept() only */
+	enum samples_group group;
 	bool weighted;
 	uint64_t weight;
 };
@@ -64,8 +70,8 @@ int samples_commit(struct samples *samples);
 /* samples_finish - tell of the last losses, end the files, let go. @time: ticks; the end, for a stream without records */
 int samples_finish(struct samples *samples, uint64_t time);
 
-/* samples_kept - records committed, and how many of them are in the kernel. */
-uint64_t samples_kept(const struct samples *samples, uint64_t *kernel);
+/* samples_kept - records of a group that were committed. */
+uint64_t samples_kept(const struct samples *samples, enum samples_group group);
 
 /* samples_bytes - of the files in use. */
 uint64_t samples_bytes(const struct samples *samples);

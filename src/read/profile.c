@@ -354,6 +354,7 @@ const char *burin_cut_name(unsigned cut)
 		[BURIN_CUT_TABLES] = "no unwind information",
 		[BURIN_CUT_MEMORY] = "address in no mapping",
 		[BURIN_CUT_IMAGE] = "image unreadable",
+		[BURIN_CUT_RING] = "stack lost",
 	};
 
 	return cut < BURIN_CUTS ? names[cut] : "?";

@@ -74,6 +74,7 @@ enum wire_cut {
 	WIRE_CUT_TABLES, /* code without unwind information, or one that is broken */
 	WIRE_CUT_MEMORY, /* an address in no mapping */
 	WIRE_CUT_IMAGE,	 /* the image cannot be read */
+	WIRE_CUT_RING,	 /* the kernel's ring had no room for the stack: the mark is all of it */
 	WIRE_CUTS
 };
 

@@ -2,9 +2,10 @@
 /*
  * The kernel's sampler: perf events, and their rings.
  *
- * Each CPU has two rings: one for samples, one for what tells of tasks and mappings ("side band"), so that an overflow of
- * samples cannot lose mappings. Whatever the kernel does not know or permit is left out, step by step, and told: an older
- * kernel gives no build ids, an unprivileged user does not see the kernel's side.
+ * Each CPU has a ring for each feed, so that an overflow of one loses nothing of another: a flood of samples no mappings,
+ * stacks of threads that stop, which are large, not the moments at which they do. Whatever the kernel does not know or
+ * permit is left out, step by step, and told: an older kernel gives no build ids, an unprivileged user does not see the
+ * kernel's side, and so no thread that stops in it.
  */
 #ifndef BURIN_SOURCE_SAMPLE_PERF_H
 #define BURIN_SOURCE_SAMPLE_PERF_H
@@ -30,6 +31,15 @@ enum {
 	PERF_STACK_MAX = (64 << 10) - 8, /* the kernel counts it in 16 bits, and in words of 8 */
 };
 
+/* What the kernel tells. */
+enum perf_feed {
+	PERF_SIDE, /* of tasks and mappings: the side band */
+	PERF_SAMPLES,
+	PERF_SWITCHES, /* when threads stop, and when they go on */
+	PERF_STOPS,    /* where they stop: a sample of each switch to another thread */
+	PERF_FEEDS
+};
+
 /* What is sampled. */
 struct perf_choice {
 	char name[128]; /* of the event in the trace: sample.NAME */
@@ -50,6 +60,7 @@ struct perf_options {
 	pid_t command;	      /* a child that has not executed its program yet; 0: none */
 	pid_t process;	      /* all threads of a process that runs; 0: none */
 	pid_t thread;	      /* that one only of ->process; 0: all */
+	bool off_cpu;	      /* switches and stops, too */
 };
 
 struct perf_ring {
@@ -57,25 +68,28 @@ struct perf_ring {
 	struct perf_event_mmap_page *page;
 	size_t bytes; /* of data; a power of two */
 	unsigned cpu;
-	uint64_t lost; /* by LOST records */
+	enum perf_feed feed;
+	uint64_t lost;	 /* by LOST records */
+	uint64_t latest; /* time of the last record read */
 };
 
 /* One of the kernel's events; several may write into one ring. */
 struct perf_source {
 	int fd;
 	unsigned cpu;
-	bool samples; /* its records are samples */
+	enum perf_feed feed;
 };
 
 struct perf {
 	struct perf_choice event;
 	uint64_t sample_type, registers; /* what its samples consist of */
 	unsigned cpus;
-	struct perf_ring *samples, *sides; /* of each CPU */
+	struct perf_ring *rings[PERF_FEEDS]; /* of each CPU */
 	struct perf_source *sources;
 	int wake; /* readable when a ring is half full; perf_woken() ends that */
 	unsigned source_count, source_room;
 	bool kernel;	    /* the kernel's side is seen */
+	bool off_cpu;	    /* there are switches and stops */
 	bool build_ids;	    /* mappings come with them */
 	bool counts_lost;   /* PERF_FORMAT_LOST */
 	unsigned max_depth; /* frames that the kernel gives */
@@ -96,6 +110,9 @@ struct perf {
  */
 int perf_open(struct perf *perf, const struct perf_options *options, char *why, size_t bytes);
 
+/* perf_make_rings - rings of all CPUs that are behind no event; for who fills them in. Return: 0 or -ENOMEM; then perf_close(). */
+int perf_make_rings(struct perf *perf);
+
 /* perf_tell_time - look at the clocks again, if they have to be compared. Each round. */
 void perf_tell_time(struct perf *perf);
 
@@ -115,11 +132,15 @@ void perf_woken(struct perf *perf);
  */
 struct rounds_chunk *perf_ring_take(struct perf_ring *ring, size_t *bytes, unsigned *fill);
 
-/* perf_stop - no more samples. */
+/* perf_now - the present as records have it. */
+uint64_t perf_now(const struct perf *perf);
+
+/* perf_stop - nothing more but of the side band. */
 void perf_stop(struct perf *perf);
 
-/* perf_lost - what the kernel has lost so far of a CPU's samples. */
-uint64_t perf_lost(const struct perf *perf, unsigned cpu);
+/* perf_lost - what the kernel has lost so far of a CPU's feed, samples or switches; it may know more than it has told in the
+ * ring, which has room for that only with the next record. */
+uint64_t perf_lost(const struct perf *perf, enum perf_feed feed, unsigned cpu);
 
 void perf_close(struct perf *perf);
 

@@ -22,6 +22,7 @@ enum {
 	PERF_RING_FP = 512 << 10, /* of each CPU, bytes: 1.7 s at 1 kHz with 30 frames */
 	PERF_RING_DWARF = 8 << 20,
 	PERF_RING_SIDE = 256 << 10,
+	PERF_RING_SWITCHES = 1 << 20, /* 80 ms of 200,000 switches a second */
 	PERF_RING_MIN = 16 << 10,
 	PERF_DEPTH = 127,     /* what kernels give if they are not told otherwise */
 	PERF_LISTINGS = 5,    /* of threads, until no new one is found */
@@ -57,13 +58,25 @@ static void fill_common(const struct perf *perf, struct perf_event_attr *attr)
 		attr->clockid = 1; /* CLOCK_MONOTONIC */
 }
 
+/* What samples consist of. */
+static void fill_contents(const struct perf *perf, struct perf_event_attr *attr, unsigned stack_bytes)
+{
+	attr->sample_type = perf->sample_type;
+	attr->exclude_callchain_user = perf->options.graph == PERF_GRAPH_DWARF;
+	attr->read_format = perf->counts_lost ? PERF_FORMAT_LOST : 0;
+	if (perf->options.graph & PERF_GRAPH_DWARF) {
+		attr->sample_regs_user = perf->registers;
+		attr->sample_stack_user = stack_bytes;
+	}
+}
+
 static void fill_samples(const struct perf *perf, struct perf_event_attr *attr)
 {
 	const struct perf_choice *event = &perf->event;
 
-	*attr = (struct perf_event_attr){ .type = event->type, .config = event->config };
-	fill_common(perf, attr);
-	attr->sample_type = perf->sample_type;
+	attr->type = event->type;
+	attr->config = event->config;
+	fill_contents(perf, attr, perf->options.stack_bytes);
 	if (event->clock) {
 		attr->sample_period = 1000000000 / perf->options.frequency;
 	} else if (event->counting) {
@@ -74,26 +87,61 @@ static void fill_samples(const struct perf *perf, struct perf_event_attr *attr)
 	}
 	attr->exclude_kernel = attr->exclude_hv = !perf->kernel;
 	attr->exclude_idle = 1;
-	attr->exclude_callchain_user = perf->options.graph == PERF_GRAPH_DWARF;
-	attr->read_format = perf->counts_lost ? PERF_FORMAT_LOST : 0;
-	if (perf->options.graph & PERF_GRAPH_DWARF) {
-		attr->sample_regs_user = perf->registers;
-		attr->sample_stack_user = perf->options.stack_bytes;
-	}
+}
+
+static void fill_stops(const struct perf *perf, struct perf_event_attr *attr)
+{
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	fill_contents(perf, attr, perf->options.stack_bytes / 16 * 8); /* there may be many: half as much */
+	attr->sample_period = 1;
+}
+
+/* Nothing happens but what is told beside. */
+static void fill_dummy(struct perf_event_attr *attr)
+{
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_DUMMY;
+	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+	attr->sample_period = 1;
+	attr->exclude_kernel = attr->exclude_hv = 1;
 }
 
 static void fill_side(const struct perf *perf, struct perf_event_attr *attr)
 {
-	*attr = (struct perf_event_attr){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY };
-	fill_common(perf, attr);
+	fill_dummy(attr);
 	if (perf->options.thread) /* other threads of its process map, too */
 		attr->inherit = 1;
-	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-	attr->sample_period = 1;
-	attr->exclude_kernel = attr->exclude_hv = 1;
 	attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
 	attr->build_id = perf->build_ids;
 	attr->ksymbol = perf->kernel && perf->options.system;
+}
+
+static void fill(const struct perf *perf, enum perf_feed feed, struct perf_event_attr *attr)
+{
+	*attr = (struct perf_event_attr){ 0 };
+	fill_common(perf, attr);
+	switch (feed) {
+	case PERF_SAMPLES:
+		fill_samples(perf, attr);
+		break;
+	case PERF_SWITCHES:
+		fill_dummy(attr);
+		attr->context_switch = 1;
+		attr->read_format = perf->counts_lost ? PERF_FORMAT_LOST : 0;
+		break;
+	case PERF_STOPS:
+		fill_stops(perf, attr);
+		break;
+	default:
+		fill_side(perf, attr);
+	}
+}
+
+/* Those that are wanted, and that can be had as far as is known. */
+static unsigned feeds(const struct perf *perf)
+{
+	return perf->off_cpu ? PERF_FEEDS : PERF_SWITCHES;
 }
 
 /* ---- what the kernel can do ---- */
@@ -102,7 +150,7 @@ static void fill_side(const struct perf *perf, struct perf_event_attr *attr)
 static bool yield(struct perf *perf, int error)
 {
 	if ((error == -EACCES || error == -EPERM) && perf->kernel && !perf->options.system) {
-		perf->kernel = false;
+		perf->kernel = perf->off_cpu = false;
 		return true;
 	}
 	if (error != -EINVAL)
@@ -119,24 +167,21 @@ static bool yield(struct perf *perf, int error)
 /* Find out by events of our own what can be had, before any is opened in earnest. */
 static int probe(struct perf *perf)
 {
-	struct perf_event_attr samples, side;
-	int fd, error;
+	struct perf_event_attr attr;
+	int fd;
 
-	do {
-		fill_samples(perf, &samples);
-		samples.disabled = 1;
-		samples.enable_on_exec = 0;
-		error = fd =
-			open_event(&samples, perf->options.system ? -1 : 0, perf->options.system ? 0 : -1);
+	for (unsigned feed = 0; feed < feeds(perf); feed++) {
+		do {
+			fill(perf, feed, &attr);
+			attr.disabled = 1;
+			attr.enable_on_exec = 0;
+			fd = open_event(&attr, perf->options.system ? -1 : 0, perf->options.system ? 0 : -1);
+		} while (fd < 0 && yield(perf, fd));
 		if (fd < 0)
-			continue;
+			return fd;
 		close(fd);
-		fill_side(perf, &side);
-		error = fd = open_event(&side, perf->options.system ? -1 : 0, perf->options.system ? 0 : -1);
-		if (fd >= 0)
-			close(fd);
-	} while (error < 0 && yield(perf, error));
-	return error < 0 ? error : 0;
+	}
+	return 0;
 }
 
 /* Whether the kernel's clock is a function of the TSC that it tells. */
@@ -178,21 +223,36 @@ static unsigned max_depth(void)
 
 /* ---- opening ---- */
 
-/* A ring behind an event: as large as is permitted. Return: 0 or -errno. */
-static int map_ring(struct perf *perf, struct perf_ring *ring, int fd, size_t bytes)
+static size_t ring_bytes(const struct perf *perf, enum perf_feed feed)
 {
-	/* At the edge: who is hung up because its task has ended stays so. */
-	struct epoll_event half = { .events = EPOLLIN | EPOLLET };
+	if (feed == PERF_SIDE)
+		return PERF_RING_SIDE;
+	if (feed == PERF_SWITCHES)
+		return PERF_RING_SWITCHES;
+	return perf->options.graph & PERF_GRAPH_DWARF ? PERF_RING_DWARF : PERF_RING_FP;
+}
+
+/* Be told once each time that the kernel finds it half full; that is all that it tells if nothing else is asked for. */
+static int watch_ring(const struct perf *perf, const struct perf_ring *ring)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	return epoll_ctl(perf->wake, EPOLL_CTL_ADD, ring->fd, &event) == 0 ? 0 : -errno;
+}
+
+/* A ring behind an event: as large as is permitted. Return: 0 or -errno. */
+static int map_ring(const struct perf *perf, struct perf_ring *ring, int fd)
+{
+	size_t bytes = ring_bytes(perf, ring->feed);
 
 	for (; bytes >= PERF_RING_MIN; bytes /= 2) {
 		void *page = mmap(NULL, PERF_PAGE + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 		if (page != MAP_FAILED) {
-			*ring = (struct perf_ring){
-				.fd = fd, .page = page, .bytes = bytes, .cpu = ring->cpu
-			};
-			epoll_ctl(perf->wake, EPOLL_CTL_ADD, fd, &half); /* or its turn comes all the same */
-			return 0;
+			ring->fd = fd;
+			ring->page = page;
+			ring->bytes = bytes;
+			return watch_ring(perf, ring);
 		}
 		if (errno != EPERM && errno != ENOMEM)
 			break;
@@ -200,7 +260,7 @@ static int map_ring(struct perf *perf, struct perf_ring *ring, int fd, size_t by
 	return -errno;
 }
 
-static int keep_source(struct perf *perf, int fd, unsigned cpu, bool samples)
+static int keep_source(struct perf *perf, int fd, const struct perf_ring *ring)
 {
 	if (perf->source_count == perf->source_room) {
 		unsigned room = perf->source_room ? 2 * perf->source_room : 16;
@@ -211,28 +271,24 @@ static int keep_source(struct perf *perf, int fd, unsigned cpu, bool samples)
 		perf->sources = sources;
 		perf->source_room = room;
 	}
-	perf->sources[perf->source_count++] = (struct perf_source){ fd, cpu, samples };
+	perf->sources[perf->source_count++] = (struct perf_source){ fd, ring->cpu, ring->feed };
 	return 0;
 }
 
 /* One event of one task on one CPU, which writes into the CPU's ring. A task or a CPU that is gone is no error. */
-static int add_source(struct perf *perf, const struct perf_event_attr *attr, pid_t tid, unsigned cpu,
-		      bool samples)
+static int add_source(struct perf *perf, const struct perf_event_attr *attr, pid_t tid,
+		      struct perf_ring *ring)
 {
-	struct perf_ring *ring = samples ? &perf->samples[cpu] : &perf->sides[cpu];
-	size_t bytes = !samples					? PERF_RING_SIDE
-		       : perf->options.graph & PERF_GRAPH_DWARF ? PERF_RING_DWARF
-								: PERF_RING_FP;
-	int fd = open_event(attr, tid, (int)cpu), error = 0;
+	int fd = open_event(attr, tid, (int)ring->cpu), error = 0;
 
 	if (fd < 0)
 		return fd == -ESRCH || fd == -ENODEV ? 0 : fd;
 	if (ring->fd < 0)
-		error = map_ring(perf, ring, fd, bytes);
+		error = map_ring(perf, ring, fd);
 	else if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0)
 		error = -errno;
 	if (!error)
-		error = keep_source(perf, fd, cpu, samples);
+		error = keep_source(perf, fd, ring);
 	if (error)
 		close(fd);
 	return error;
@@ -241,16 +297,14 @@ static int add_source(struct perf *perf, const struct perf_event_attr *attr, pid
 /* What one task needs. */
 static int add_task(struct perf *perf, pid_t tid)
 {
-	struct perf_event_attr samples, side;
-	const pid_t only = perf->options.thread;
+	const bool chosen = !perf->options.thread || tid == perf->options.thread;
+	struct perf_event_attr attr;
 	int error = 0;
 
-	fill_samples(perf, &samples);
-	fill_side(perf, &side);
-	for (unsigned cpu = 0; !error && cpu < perf->cpus; cpu++) {
-		error = add_source(perf, &side, tid, cpu, false);
-		if (!error && (!only || tid == only))
-			error = add_source(perf, &samples, tid, cpu, true);
+	for (unsigned feed = 0; feed < (chosen ? feeds(perf) : PERF_SIDE + 1); feed++) {
+		fill(perf, feed, &attr);
+		for (unsigned cpu = 0; !error && cpu < perf->cpus; cpu++)
+			error = add_source(perf, &attr, tid, &perf->rings[feed][cpu]);
 	}
 	return error;
 }
@@ -287,7 +341,7 @@ static int add_process(struct perf *perf)
 	char *seen = calloc(PERF_THREADS, 64 / 8);
 	int found = seen ? 1 : -ENOMEM;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) { /* two descriptors for each thread and CPU */
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) { /* a descriptor for each thread, CPU and feed */
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
@@ -301,14 +355,22 @@ static int make_rings(struct perf *perf)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
-	perf->wake = epoll_create1(EPOLL_CLOEXEC);
 	perf->cpus = cpus < 1 ? 1 : (unsigned)cpus;
-	perf->samples = calloc(perf->cpus, sizeof(*perf->samples));
-	perf->sides = calloc(perf->cpus, sizeof(*perf->sides));
-	if (!perf->samples || !perf->sides)
-		return -ENOMEM;
-	for (unsigned n = 0; n < perf->cpus; n++)
-		perf->samples[n] = perf->sides[n] = (struct perf_ring){ .fd = -1, .cpu = n };
+	perf->wake = epoll_create1(EPOLL_CLOEXEC);
+	return perf->wake < 0 ? -errno : perf_make_rings(perf);
+}
+
+int perf_make_rings(struct perf *perf)
+{
+	for (unsigned feed = 0; feed < feeds(perf); feed++) {
+		struct perf_ring *rings = calloc(perf->cpus, sizeof(*rings));
+
+		if (!rings)
+			return -ENOMEM;
+		for (unsigned n = 0; n < perf->cpus; n++)
+			rings[n] = (struct perf_ring){ .fd = -1, .cpu = n, .feed = feed };
+		perf->rings[feed] = rings;
+	}
 	return 0;
 }
 
@@ -347,9 +409,12 @@ int perf_open(struct perf *perf, const struct perf_options *options, char *why, 
 {
 	int error;
 
-	*perf = (struct perf){
-		.options = *options, .kernel = true, .build_ids = true, .counts_lost = true, .wake = -1
-	};
+	*perf = (struct perf){ .options = *options,
+			       .kernel = true,
+			       .off_cpu = options->off_cpu,
+			       .wake = -1,
+			       .build_ids = true,
+			       .counts_lost = true };
 	error = perf_event_find(&perf->event, options->event, why, bytes);
 	if (error)
 		return error;
@@ -392,15 +457,16 @@ static void close_rings(struct perf_ring *rings, unsigned count)
 
 void perf_close(struct perf *perf)
 {
-	close_rings(perf->samples, perf->cpus);
-	close_rings(perf->sides, perf->cpus);
+	for (unsigned feed = 0; feed < PERF_FEEDS; feed++) {
+		close_rings(perf->rings[feed], perf->cpus);
+		perf->rings[feed] = NULL;
+	}
 	for (unsigned n = 0; n < perf->source_count; n++)
 		close(perf->sources[n].fd);
-	free(perf->sources);
 	if (perf->wake >= 0)
 		close(perf->wake);
 	perf->wake = -1;
-	perf->samples = perf->sides = NULL;
+	free(perf->sources);
 	perf->sources = NULL;
 	perf->source_count = 0;
 }

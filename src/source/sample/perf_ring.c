@@ -78,6 +78,17 @@ uint64_t perf_ticks(const struct perf *perf, uint64_t time)
 	       (uint64_t)((unsigned __int128)(clock->ns - time) * perf->options.clock_hz / 1000000000);
 }
 
+uint64_t perf_now(const struct perf *perf)
+{
+	const struct perf_time *clock = &perf->time;
+	struct clock_pair pair;
+
+	clock_read_pair(perf->options.is_tsc, &pair);
+	if (!clock->by_page)
+		return pair.raw_ns;
+	return clock->zero + (uint64_t)((unsigned __int128)pair.ticks * clock->mult >> clock->shift);
+}
+
 int64_t perf_ahead(const struct perf *perf)
 {
 	const struct perf_time *clock = &perf->time;
@@ -94,17 +105,17 @@ int64_t perf_ahead(const struct perf *perf)
 void perf_stop(struct perf *perf)
 {
 	for (unsigned n = 0; n < perf->source_count; n++)
-		if (perf->sources[n].samples)
+		if (perf->sources[n].feed != PERF_SIDE)
 			ioctl(perf->sources[n].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
-uint64_t perf_lost(const struct perf *perf, unsigned cpu)
+uint64_t perf_lost(const struct perf *perf, enum perf_feed feed, unsigned cpu)
 {
 	uint64_t sum = 0, values[2];
 
 	for (unsigned n = 0; perf->counts_lost && n < perf->source_count; n++)
-		if (perf->sources[n].samples && perf->sources[n].cpu == cpu &&
+		if (perf->sources[n].feed == feed && perf->sources[n].cpu == cpu &&
 		    read(perf->sources[n].fd, values, sizeof(values)) == sizeof(values))
 			sum += values[1];
-	return sum > perf->samples[cpu].lost ? sum : perf->samples[cpu].lost;
+	return sum > perf->rings[feed][cpu].lost ? sum : perf->rings[feed][cpu].lost;
 }

@@ -23,23 +23,50 @@ static void print_choice(FILE *out, const struct perf *perf)
 	if (!event->counting)
 		fprintf(out, "weight.sample.%s=%u\n", event->name,
 			event->clock ? 1000000000 / perf->options.frequency : 1);
+	if (perf->off_cpu)
+		fprintf(out, "unit.sample.off-cpu=ns\n");
+}
+
+/* While it is being recorded, more was received, and waits for its turn. */
+static uint64_t received(const struct sampler_ledger *ledger, bool ended)
+{
+	uint64_t settled = ledger->attributed;
+
+	for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
+		settled += ledger->lost[n];
+	return ended ? ledger->received : settled;
+}
+
+/* Of the ledger, what are waits; and what does not run, and is none. */
+static void print_waits(FILE *out, const struct sampler_totals *totals, bool ended)
+{
+	const struct sampler_ledger *waits = &totals->ledgers[SAMPLER_WAITS];
+
+	fprintf(out,
+		"off_cpu.received=%" PRIu64 "\noff_cpu.attributed=%" PRIu64 "\noff_cpu.ns=%" PRIu64
+		"\noff_cpu.lost_ns=%" PRIu64 "\n",
+		received(waits, ended), waits->attributed, totals->waited_ns, totals->lost_ns);
+	fprintf(out,
+		"blocked_before=%" PRIu64 "\npreempted=%" PRIu64 "\npreempted_ns=%" PRIu64
+		"\nswitch_lost=%" PRIu64 "\n",
+		totals->blocked_before, totals->preempted, totals->preempted_ns, totals->switch_lost);
 }
 
 static void print_ledger(FILE *out, const struct sampler *sampler, bool ended)
 {
-	static const char *const cuts[WIRE_CUTS] = { "complete",   "cut.depth",	 "cut.stack",
-						     "cut.tables", "cut.memory", "cut.image" };
+	static const char *const cuts[WIRE_CUTS] = { "complete",   "cut.depth", "cut.stack", "cut.tables",
+						     "cut.memory", "cut.image", "cut.ring" };
 	const struct sampler_totals *totals = &sampler->totals;
-	uint64_t settled = totals->attributed;
+	const struct sampler_ledger *samples = &totals->ledgers[SAMPLER_SAMPLES],
+				    *waits = &totals->ledgers[SAMPLER_WAITS];
 
-	/* While it is being recorded, more was received, and waits for its turn. */
+	fprintf(out, "received=%" PRIu64 "\nattributed=%" PRIu64 "\n",
+		received(samples, ended) + received(waits, ended), samples->attributed + waits->attributed);
 	for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
-		settled += totals->lost[n];
-	fprintf(out, "received=%" PRIu64 "\nattributed=%" PRIu64 "\n", ended ? totals->received : settled,
-		totals->attributed);
-	for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
-		fprintf(out, "lost.%s=%" PRIu64 "\n", sampler_loss_name(n), totals->lost[n]);
-	fprintf(out, "kernel=%" PRIu64 "\nuser=%" PRIu64 "\n", totals->kernel, totals->user);
+		fprintf(out, "lost.%s=%" PRIu64 "\n", sampler_loss_name(n),
+			samples->lost[n] + waits->lost[n]);
+	fprintf(out, "kernel=%" PRIu64 "\nuser=%" PRIu64 "\n", totals->kernel + waits->attributed,
+		totals->user);
 	for (unsigned n = 0; n < WIRE_CUTS; n++)
 		fprintf(out, "%s=%" PRIu64 "\n", cuts[n], sampler->attribution.cuts[n]);
 	fprintf(out,
@@ -47,6 +74,8 @@ static void print_ledger(FILE *out, const struct sampler *sampler, bool ended)
 		"\nimage_unreadable=%" PRIu64 "\njit_late=%" PRIu64 "\n",
 		totals->throttled, totals->late, totals->side_lost, sampler->images.unreadable,
 		sampler->attribution.jit.late);
+	if (sampler->perf.off_cpu)
+		print_waits(out, totals, ended);
 }
 
 /* Over the former one, which has its place on a disk that is full. */

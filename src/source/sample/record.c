@@ -209,6 +209,9 @@ enum record_kind record_kind_of(const void *bytes)
 		return RECORD_EXIT;
 	case PERF_RECORD_KSYMBOL:
 		return RECORD_KERNEL_CODE;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		return RECORD_SWITCH;
 	default:
 		return RECORD_OTHER;
 	}
@@ -241,6 +244,10 @@ static void take_other(struct rest *rest, uint16_t misc, struct record *out)
 	case RECORD_FORK:
 	case RECORD_EXIT:
 		take_task(rest, out);
+		break;
+	case RECORD_SWITCH: /* the trailer tells of whom */
+		out->out = misc & PERF_RECORD_MISC_SWITCH_OUT;
+		out->preempted = misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 		break;
 	case RECORD_KERNEL_CODE:
 		take_kernel_code(rest, out);

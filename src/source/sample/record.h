@@ -23,6 +23,7 @@ enum record_kind {
 	RECORD_FORK,
 	RECORD_EXIT,
 	RECORD_KERNEL_CODE, /* KSYMBOL */
+	RECORD_SWITCH,
 };
 
 enum record_mode {
@@ -72,6 +73,7 @@ struct record {
 	uint64_t time;			 /* as the kernel has it; 0: it has none */
 	bool exec;			 /* NAME: by an exec; all mappings are gone */
 	bool gone;			 /* KERNEL_CODE: it is taken away */
+	bool out, preempted;		 /* SWITCH: the thread stops; it could have gone on */
 	uint64_t lost;			 /* LOST */
 	const char *name;		 /* NAME, KERNEL_CODE; ends in NUL */
 	struct record_map map;		 /* MAP; KERNEL_CODE: begin, bytes */

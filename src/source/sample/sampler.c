@@ -2,6 +2,7 @@
 /* The sampler; see sampler.h. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,10 +17,10 @@ enum {
 		1000000000, /* from ledger to ledger: what a recorder that is killed leaves is so old at most */
 };
 
-static int register_event(struct sampler *sampler)
+static int register_event(struct sampler *sampler, enum sampler_kind kind)
 {
 	char name[WIRE_NAME_MAX + 1];
-	const bool weighted = sampler->perf.event.counting;
+	const bool waits = kind == SAMPLER_WAITS, weighted = waits || sampler->perf.event.counting;
 	struct session_event event = {
 		.name = name,
 		.format = weighted ? "task=%u stack=%u weight=%llu" : "task=%u stack=%u",
@@ -28,9 +29,9 @@ static int register_event(struct sampler *sampler)
 	};
 	int error;
 
-	snprintf(name, sizeof(name), "sample.%.100s", sampler->perf.event.name);
-	error = session_event_register(sampler->session, &event, 1, &sampler->event);
-	return error ? error : sampler->event ? 0 : -ENOSPC;
+	snprintf(name, sizeof(name), "sample.%.100s", waits ? "off-cpu" : sampler->perf.event.name);
+	error = session_event_register(sampler->session, &event, 1, &sampler->events[kind]);
+	return error ? error : sampler->events[kind] ? 0 : -ENOSPC;
 }
 
 static void init(struct sampler *sampler, struct session *session)
@@ -44,8 +45,10 @@ static void init(struct sampler *sampler, struct session *session)
 /* Where samples come from is open. */
 static int opened(struct sampler *sampler, char *why, size_t bytes)
 {
-	const int error = register_event(sampler);
+	int error = register_event(sampler, SAMPLER_SAMPLES);
 
+	if (!error && sampler->perf.off_cpu)
+		error = register_event(sampler, SAMPLER_WAITS);
 	if (error) {
 		snprintf(why, bytes, "the session has no room for the event: %s", strerror(-error));
 		sampler_close(sampler);
@@ -64,8 +67,9 @@ int sampler_open(struct sampler *sampler, struct session *session, const struct 
 		return error;
 	if (!sampler->perf.kernel)
 		snprintf(sampler->limit, sizeof(sampler->limit),
-			 "what the kernel does is not seen; run as root, or set kernel.perf_event_paranoid "
-			 "to 1 or less");
+			 "what the kernel does%s is not seen; run as root, or set kernel.perf_event_paranoid "
+			 "to 1 or less",
+			 options->off_cpu ? ", and so off-CPU time," : "");
 	return opened(sampler, why, bytes);
 }
 
@@ -79,14 +83,127 @@ int sampler_open_timer(struct sampler *sampler, struct session *session, const s
 	if (error)
 		return error;
 	sampler->by_timer = true;
-	timer_choice(&sampler->timer, options, &sampler->perf);
+	error = timer_choice(&sampler->timer, options, &sampler->perf);
+	if (error) {
+		snprintf(why, bytes, "%s", strerror(-error));
+		sampler_close(sampler);
+		return error;
+	}
 	snprintf(sampler->limit, sizeof(sampler->limit),
-		 "taken by a timer in the program, at most %u a second of each thread, and none in the "
-		 "kernel; for more: "
+		 "taken by a timer in the program, at most %u a second of each thread, none in the kernel%s; "
+		 "for more: "
 		 "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON",
-		 timer_tick_hz());
+		 timer_tick_hz(), options->off_cpu ? ", and no off-CPU time" : "");
 	return opened(sampler, why, bytes);
 }
+
+/* ---- records of the trace ---- */
+
+static void settle(struct sampler *sampler, enum sampler_kind kind, uint64_t kept)
+{
+	struct sampler_ledger *ledger = &sampler->totals.ledgers[kind];
+
+	ledger->lost[SAMPLE_LOST_WRITE] += sampler->pending[kind] - (kept - ledger->attributed);
+	ledger->attributed = kept;
+	sampler->pending[kind] = 0;
+}
+
+/* What was put exists from now on: the tables first. */
+static void commit(struct sampler *sampler)
+{
+	struct sampler_totals *totals = &sampler->totals;
+	int error = interned_flush(&sampler->images_table);
+
+	if (!error)
+		error = interned_flush(&sampler->tasks_table);
+	if (!error)
+		error = interned_flush(&sampler->stacks_table);
+	if (error && !sampler->samples.error)
+		sampler->samples.error = error;
+	samples_commit(&sampler->samples);
+	totals->kernel = samples_kept(&sampler->samples, SAMPLES_KERNEL);
+	totals->user = samples_kept(&sampler->samples, SAMPLES_USER);
+	settle(sampler, SAMPLER_SAMPLES, totals->kernel + totals->user);
+	settle(sampler, SAMPLER_WAITS, samples_kept(&sampler->samples, SAMPLES_OFF_CPU));
+}
+
+/* What cannot be written need not be looked at. */
+static enum sample_loss place_of(struct sampler *sampler, const struct record *record,
+				 struct attributed *place)
+{
+	return sampler->samples.error ? SAMPLE_LOST_WRITE : attribute(&sampler->attribution, record, place);
+}
+
+static enum sample_loss put(struct sampler *sampler, enum sampler_kind kind, unsigned cpu,
+			    const struct samples_record *record)
+{
+	if (sampler->samples.error)
+		return SAMPLE_LOST_WRITE;
+	if (!samples_put(&sampler->samples, cpu, record)) {
+		commit(sampler);
+		if (!samples_put(&sampler->samples, cpu, record))
+			return SAMPLE_LOST_WRITE;
+	}
+	sampler->pending[kind]++;
+	return SAMPLE_KEPT;
+}
+
+static void put_sample(struct sampler *sampler, unsigned cpu, const struct record *record)
+{
+	struct attributed place;
+	enum sample_loss loss = place_of(sampler, record, &place);
+
+	if (!loss)
+		loss = put(sampler, SAMPLER_SAMPLES, cpu,
+			   &(struct samples_record){ .id = sampler->events[SAMPLER_SAMPLES],
+						     .tid = record->tid,
+						     .time = perf_ticks(&sampler->perf, record->time),
+						     .task = place.task,
+						     .stack = place.stack,
+						     .group = place.kernel ? SAMPLES_KERNEL : SAMPLES_USER,
+						     .weighted = sampler->perf.event.counting,
+						     .weight = record->sample.period });
+	sampler->totals.ledgers[SAMPLER_SAMPLES].lost[loss]++;
+}
+
+/* A thread whose stack was lost. */
+static enum sample_loss place_unknown(struct sampler *sampler, struct sample_task *thread,
+				      struct attributed *place)
+{
+	sampler->totals.stackless++;
+	sampler->attribution.cuts[WIRE_CUT_RING]++;
+	place->task = tasks_number(&sampler->tasks, thread);
+	place->stack = stacks_intern(&sampler->stacks, &(struct sample_frame){ .offset = WIRE_CUT_RING }, 1);
+	return place->task && place->stack ? SAMPLE_KEPT : SAMPLE_LOST_WRITE;
+}
+
+/* Its record has the time and the CPU of its end, so that each stream is in order. */
+static void put_wait(void *data, const struct waits_wait *wait)
+{
+	struct sampler *sampler = data;
+	struct sampler_ledger *ledger = &sampler->totals.ledgers[SAMPLER_WAITS];
+	struct attributed place = wait->place;
+	enum sample_loss loss = wait->loss;
+
+	if (!loss && !place.stack)
+		loss = place_unknown(sampler, wait->thread, &place);
+	if (!loss)
+		loss = put(sampler, SAMPLER_WAITS, wait->cpu,
+			   &(struct samples_record){ .id = sampler->events[SAMPLER_WAITS],
+						     .tid = wait->thread->tid,
+						     .time = perf_ticks(&sampler->perf, wait->end),
+						     .task = place.task,
+						     .stack = place.stack,
+						     .group = SAMPLES_OFF_CPU,
+						     .weighted = true,
+						     .weight = wait->ns });
+	ledger->received++;
+	ledger->lost[loss]++;
+	*(loss ? &sampler->totals.lost_ns : &sampler->totals.waited_ns) += wait->ns;
+	sampler->waits_lost[wait->cpu] += loss == SAMPLE_LOST_RING;
+}
+
+/* ---- beginning ---- */
 
 /* Who is there already. */
 static int find_tasks(struct sampler *sampler)
@@ -120,6 +237,7 @@ static int begin_tables(struct sampler *sampler)
 
 int sampler_begin(struct sampler *sampler, int directory)
 {
+	const uint64_t begin = perf_now(&sampler->perf); /* all events are open */
 	int error;
 
 	sampler->directory = directory;
@@ -143,136 +261,144 @@ int sampler_begin(struct sampler *sampler, int directory)
 				      .stacks_wanted = sampler->perf.options.graph != PERF_GRAPH_NONE };
 	if (!error)
 		error = find_tasks(sampler);
+	sampler->waits_lost = calloc(sampler->perf.cpus, sizeof(*sampler->waits_lost));
+	if (!sampler->waits_lost)
+		return -ENOMEM;
+	if (!error)
+		waits_begin(&sampler->waits, &sampler->tasks, put_wait, sampler, begin);
 	return error ? error : profile_write(sampler, false);
 }
 
 /* ---- rings ---- */
 
-/* What was put exists from now on: the tables first. */
-static void commit(struct sampler *sampler)
+static void take_stop(struct sampler *sampler, const struct record *record)
 {
-	struct sampler_totals *totals = &sampler->totals;
-	const uint64_t before = totals->attributed;
-	int error = interned_flush(&sampler->images_table);
+	struct attributed place = { 0 };
+	const enum sample_loss loss = place_of(sampler, record, &place);
 
-	if (!error)
-		error = interned_flush(&sampler->tasks_table);
-	if (!error)
-		error = interned_flush(&sampler->stacks_table);
-	if (error && !sampler->samples.error)
-		sampler->samples.error = error;
-	samples_commit(&sampler->samples);
-	totals->attributed = samples_kept(&sampler->samples, &totals->kernel);
-	totals->user = totals->attributed - totals->kernel;
-	totals->lost[SAMPLE_LOST_WRITE] += sampler->pending - (totals->attributed - before);
-	sampler->pending = 0;
-}
-
-static enum sample_loss put(struct sampler *sampler, unsigned cpu, const struct record *record)
-{
-	struct samples_record entry = { .id = sampler->event,
-					.tid = record->tid,
-					.time = perf_ticks(&sampler->perf, record->time),
-					.weighted = sampler->perf.event.counting,
-					.weight = record->sample.period };
-	struct attributed place;
-	enum sample_loss loss;
-
-	if (sampler->samples.error)
-		return SAMPLE_LOST_WRITE;
-	loss = attribute(&sampler->attribution, record, &place);
-	if (loss)
-		return loss;
-	entry.task = place.task;
-	entry.stack = place.stack;
-	entry.kernel = place.kernel;
-	if (!samples_put(&sampler->samples, cpu, &entry)) {
-		commit(sampler);
-		if (!samples_put(&sampler->samples, cpu, &entry))
-			return SAMPLE_LOST_WRITE;
-	}
-	sampler->pending++;
-	return SAMPLE_KEPT;
+	waits_stop(&sampler->waits, record, loss, &place);
 }
 
 /* A record in its turn. */
-static void take_record(struct sampler *sampler, unsigned cpu, const void *bytes, size_t size)
+static void take_record(struct sampler *sampler, const struct perf_ring *ring, const void *bytes, size_t size)
 {
 	struct record record;
 
 	record_parse(bytes, size, sampler->perf.sample_type, sampler->perf.registers, &record);
 	switch (record.kind) {
 	case RECORD_SAMPLE:
-		sampler->totals.lost[put(sampler, cpu, &record)]++;
+		if (ring->feed == PERF_STOPS)
+			take_stop(sampler, &record);
+		else
+			put_sample(sampler, ring->cpu, &record);
+		break;
+	case RECORD_SWITCH:
+		waits_switch(&sampler->waits, &record, ring->cpu);
+		break;
+	case RECORD_LOST:
+		waits_gap(&sampler->waits, record.time);
 		break;
 	case RECORD_KERNEL_CODE:
 		kernel_take(&sampler->kernel, &record);
 		break;
 	default:
+		if (record.kind == RECORD_EXIT)
+			waits_exit(&sampler->waits, &record);
 		tasks_take(&sampler->tasks, &record, perf_ticks(&sampler->perf, record.time));
 	}
 }
 
 static void take_entry(void *data, const struct rounds_entry *entry)
 {
-	take_record(data, entry->ring, entry->record, entry->bytes);
+	struct sampler *sampler = data;
+	const struct perf *perf = &sampler->perf;
+
+	take_record(sampler, &perf->rings[entry->ring / perf->cpus][entry->ring % perf->cpus], entry->record,
+		    entry->bytes);
+}
+
+/* A record that comes too late to be put in order. Return: whether it is done with. */
+static bool is_late(struct sampler *sampler, const struct perf_ring *ring, const struct record *record,
+		    const char *bytes, size_t size)
+{
+	if (!rounds_late(&sampler->rounds, record->time))
+		return false;
+	if (ring->feed == PERF_SAMPLES) {
+		sampler->totals.ledgers[SAMPLER_SAMPLES].lost[SAMPLE_LOST_LATE]++;
+		return true;
+	}
+	sampler->totals.late++;
+	if (ring->feed != PERF_SIDE) /* it goes before all that still waits */
+		return false;
+	take_record(sampler, ring, bytes, size); /* better late than never */
+	return true;
+}
+
+/* What was lost lies between the record before, and the one that the kernel told it with. */
+static uint64_t place_in_time(struct perf_ring *ring, const struct record *record)
+{
+	const uint64_t before = ring->latest;
+
+	if (record->time > ring->latest)
+		ring->latest = record->time;
+	return record->kind == RECORD_LOST ? before : record->time;
 }
 
 /* A record as it is read: what needs no order is done at once. */
-static void read_record(struct sampler *sampler, unsigned cpu, struct rounds_chunk *chunk, const char *bytes,
-			size_t size)
+static void read_record(struct sampler *sampler, struct perf_ring *ring, struct rounds_chunk *chunk,
+			const char *bytes, size_t size)
 {
 	struct sampler_totals *totals = &sampler->totals;
-	const bool sample = record_kind_of(bytes) == RECORD_SAMPLE;
-	struct rounds_entry entry = { .record = bytes, .bytes = (uint32_t)size, .ring = cpu, .chunk = chunk };
+	struct sampler_ledger *ledger = &totals->ledgers[SAMPLER_SAMPLES];
+	const bool sample = ring->feed == PERF_SAMPLES && record_kind_of(bytes) == RECORD_SAMPLE;
+	struct rounds_entry entry = { .record = bytes,
+				      .bytes = (uint32_t)size,
+				      .ring = ring->feed * sampler->perf.cpus + ring->cpu,
+				      .chunk = chunk };
 	struct record record;
 
 	record_parse(bytes, size, sampler->perf.sample_type, sampler->perf.registers, &record);
-	entry.time = record.time;
-	totals->received += sample;
+	ledger->received += sample;
 	if (record.kind == RECORD_DAMAGED) {
-		totals->lost[SAMPLE_LOST_DAMAGED] += sample;
-	} else if (record.kind == RECORD_LOST) {
-		sampler->perf.samples[cpu].lost += record.lost;
-	} else if (record.kind == RECORD_THROTTLE) {
-		totals->throttled++;
-	} else if (record.kind == RECORD_OTHER) {
+		ledger->lost[SAMPLE_LOST_DAMAGED] += sample;
 		return;
-	} else if (rounds_late(&sampler->rounds, record.time)) {
-		if (sample) {
-			totals->lost[SAMPLE_LOST_LATE]++;
-		} else { /* better late than never */
-			totals->late++;
-			take_record(sampler, cpu, bytes, size);
-		}
-	} else {
-		if (record.kind == RECORD_MAP) /* while the file is there */
-			images_see(&sampler->images, record.pid, &record.map);
-		if (rounds_add(&sampler->rounds, &entry) && sample)
-			totals->lost[SAMPLE_LOST_WRITE]++;
 	}
+	entry.time = place_in_time(ring, &record);
+	if (record.kind == RECORD_LOST)
+		ring->lost += record.lost;
+	if (record.kind == RECORD_THROTTLE)
+		totals->throttled++;
+	if (record.kind == RECORD_OTHER || record.kind == RECORD_THROTTLE ||
+	    (record.kind == RECORD_LOST && ring->feed != PERF_SWITCHES) ||
+	    is_late(sampler, ring, &record, bytes, size))
+		return;
+	if (record.kind == RECORD_MAP) /* while the file is there */
+		images_see(&sampler->images, record.pid, &record.map);
+	if (rounds_add(&sampler->rounds, &entry) == 0)
+		return;
+	if (sample)
+		ledger->lost[SAMPLE_LOST_WRITE]++;
+	else
+		ring->lost++;
 }
 
-/* What is new of a CPU. By timer, what tells of tasks and mappings is of no CPU: it comes with the first. */
-static struct rounds_chunk *take(struct sampler *sampler, unsigned cpu, bool side, size_t *bytes,
+/* What is new in a ring. By timer, what tells of tasks and mappings is of no CPU: it comes with the first. */
+static struct rounds_chunk *take(struct sampler *sampler, struct perf_ring *ring, size_t *bytes,
 				 unsigned *fill)
 {
-	struct perf_ring *ring;
-
-	if (sampler->by_timer && side)
-		return cpu ? NULL : timer_take(&sampler->timer, timer_sides(&sampler->timer), bytes, fill);
-	if (sampler->by_timer)
-		return timer_take(&sampler->timer, cpu, bytes, fill);
-	ring = side ? &sampler->perf.sides[cpu] : &sampler->perf.samples[cpu];
-	return ring->page ? perf_ring_take(ring, bytes, fill) : NULL;
+	if (!sampler->by_timer)
+		return ring->page ? perf_ring_take(ring, bytes, fill) : NULL;
+	if (ring->feed == PERF_SAMPLES)
+		return timer_take(&sampler->timer, ring->cpu, bytes, fill);
+	return ring->cpu ? NULL : timer_take(&sampler->timer, timer_sides(&sampler->timer), bytes, fill);
 }
 
 /* All that is new in one ring. A length that cannot be spoils the rest of it. */
-static void read_ring(struct sampler *sampler, unsigned cpu, bool side, unsigned *fullest)
+static void read_ring(struct sampler *sampler, struct perf_ring *ring, unsigned *fullest)
 {
 	size_t bytes = 0;
 	unsigned fill = 0;
-	struct rounds_chunk *chunk = take(sampler, cpu, side, &bytes, &fill);
+	struct rounds_chunk *chunk = take(sampler, ring, &bytes, &fill);
 
 	if (fill > *fullest)
 		*fullest = fill;
@@ -282,11 +408,11 @@ static void read_ring(struct sampler *sampler, unsigned cpu, bool side, unsigned
 		const size_t size = bytes - at < RECORD_HEAD ? 0 : record_bytes(chunk->bytes + at);
 
 		if (size < RECORD_HEAD || size > bytes - at) {
-			sampler->totals.received++;
-			sampler->totals.lost[SAMPLE_LOST_DAMAGED]++;
+			sampler->totals.ledgers[SAMPLER_SAMPLES].received++;
+			sampler->totals.ledgers[SAMPLER_SAMPLES].lost[SAMPLE_LOST_DAMAGED]++;
 			break;
 		}
-		read_record(sampler, cpu, chunk, chunk->bytes + at, size);
+		read_record(sampler, ring, chunk, chunk->bytes + at, size);
 		at += size;
 	}
 	rounds_chunk_done(chunk);
@@ -306,6 +432,13 @@ static void tell(struct sampler *sampler)
 	profile_write(sampler, false);
 }
 
+/* Samples of a CPU that are known to be lost. */
+static uint64_t lost_so_far(const struct sampler *sampler, unsigned cpu)
+{
+	return sampler->by_timer ? timer_lost(&sampler->timer, cpu)
+				 : sampler->perf.rings[PERF_SAMPLES][cpu].lost;
+}
+
 void sampler_round(struct sampler *sampler, unsigned *fullest)
 {
 	struct perf *perf = &sampler->perf;
@@ -316,13 +449,11 @@ void sampler_round(struct sampler *sampler, unsigned *fullest)
 	tasks_round(&sampler->tasks);
 	sampler->attribution.jit.round++;
 	sampler->attribution.jit.ahead = perf_ahead(perf);
+	for (unsigned feed = 0; feed < PERF_FEEDS; feed++)
+		for (unsigned n = 0; perf->rings[feed] && n < perf->cpus; n++)
+			read_ring(sampler, &perf->rings[feed][n], fullest);
 	for (unsigned n = 0; n < perf->cpus; n++)
-		read_ring(sampler, n, true, fullest);
-	for (unsigned n = 0; n < perf->cpus; n++) {
-		read_ring(sampler, n, false, fullest);
-		samples_lost(&sampler->samples, n,
-			     sampler->by_timer ? timer_lost(&sampler->timer, n) : perf->samples[n].lost);
-	}
+		samples_lost(&sampler->samples, n, lost_so_far(sampler, n) + sampler->waits_lost[n]);
 	commit(sampler);
 	tell(sampler);
 }
@@ -339,20 +470,39 @@ static void stop(struct sampler *sampler)
 static void settle_lost(struct sampler *sampler)
 {
 	struct sampler_totals *totals = &sampler->totals;
+	struct sampler_ledger *ledger = &totals->ledgers[SAMPLER_SAMPLES];
+	const struct perf *perf = &sampler->perf;
 
 	if (sampler->by_timer) {
 		timer_settle(&sampler->timer);
-		totals->side_lost = timer_lost(&sampler->timer, timer_sides(&sampler->timer));
+		perf->rings[PERF_SIDE][0].lost = timer_lost(&sampler->timer, timer_sides(&sampler->timer));
 	}
-	for (unsigned n = 0; n < sampler->perf.cpus; n++) {
+	for (unsigned n = 0; n < perf->cpus; n++) {
 		const uint64_t lost =
-			sampler->by_timer ? timer_lost(&sampler->timer, n) : perf_lost(&sampler->perf, n);
+			sampler->by_timer ? timer_lost(&sampler->timer, n) : perf_lost(perf, PERF_SAMPLES, n);
 
-		samples_lost(&sampler->samples, n, lost);
-		totals->lost[SAMPLE_LOST_RING] += lost;
-		totals->received += lost;
-		if (!sampler->by_timer)
-			totals->side_lost += sampler->perf.sides[n].lost;
+		samples_lost(&sampler->samples, n, lost + sampler->waits_lost[n]);
+		ledger->lost[SAMPLE_LOST_RING] += lost;
+		ledger->received += lost;
+		totals->side_lost += perf->rings[PERF_SIDE][n].lost;
+		totals->switch_lost += perf->off_cpu ? perf->rings[PERF_SWITCHES][n].lost : 0;
+	}
+	totals->preempted = sampler->waits.preempted;
+	totals->preempted_ns = sampler->waits.preempted_ns;
+	totals->blocked_before = sampler->waits.before;
+}
+
+/* Switches that were lost when no other came behind. */
+static void find_last_gaps(struct sampler *sampler)
+{
+	struct perf_ring *rings = sampler->perf.rings[PERF_SWITCHES];
+
+	for (unsigned n = 0; rings && n < sampler->perf.cpus; n++) {
+		const uint64_t lost = perf_lost(&sampler->perf, PERF_SWITCHES, n);
+
+		if (lost > rings[n].lost)
+			waits_gap_at_end(&sampler->waits, rings[n].latest);
+		rings[n].lost = lost;
 	}
 }
 
@@ -361,13 +511,19 @@ int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 	unsigned fullest;
 	int error, profile;
 
+	if (!sampler->by_timer)
+		sampler->waits.end = perf_now(&sampler->perf); /* up to here all of it is told */
 	stop(sampler);
 	sampler_round(sampler, &fullest);
+	find_last_gaps(sampler);
 	rounds_end(&sampler->rounds, take_entry, sampler);
+	if (sampler->perf.off_cpu)
+		waits_end(&sampler->waits);
 	settle_lost(sampler);
 	commit(sampler);
 	error = samples_finish(&sampler->samples, ring_clock());
-	sampler->totals.lost[SAMPLE_KEPT] = 0;
+	for (unsigned kind = 0; kind < SAMPLER_KINDS; kind++)
+		sampler->totals.ledgers[kind].lost[SAMPLE_KEPT] = 0;
 	sampler->totals.bytes = samples_bytes(&sampler->samples) + sampler->images_table.at +
 				sampler->tasks_table.at + sampler->stacks_table.at;
 	*totals = sampler->totals;
@@ -390,6 +546,7 @@ void sampler_close(struct sampler *sampler)
 	images_free(&sampler->images);
 	stacks_free(&sampler->stacks);
 	samples_free(&sampler->samples);
+	free(sampler->waits_lost);
 	interned_close(&sampler->images_table);
 	interned_close(&sampler->tasks_table);
 	interned_close(&sampler->stacks_table);

@@ -3,7 +3,7 @@
  * The sampler: from the kernel's rings, or those of programs that sample themselves, to the streams and tables of samples
  * in a trace. It lives in the recorder.
  *
- * The ledger: received = attributed + what was lost, by cause.
+ * The ledger, of samples and of waits alike: received = attributed + what was lost, by cause.
  */
 #ifndef BURIN_SOURCE_SAMPLE_SAMPLER_H
 #define BURIN_SOURCE_SAMPLE_SAMPLER_H
@@ -14,15 +14,31 @@
 #include "source/sample/perf.h"
 #include "source/sample/rounds.h"
 #include "source/sample/timer.h"
+#include "source/sample/waits.h"
 
-struct sampler_totals {
+enum sampler_kind {
+	SAMPLER_SAMPLES, /* of the event that was asked for */
+	SAMPLER_WAITS,	 /* sample.off-cpu */
+	SAMPLER_KINDS
+};
+
+struct sampler_ledger {
 	uint64_t received, attributed;
 	uint64_t lost[SAMPLE_LOSSES];
-	uint64_t kernel, user; /* of the attributed */
-	uint64_t throttled;    /* times that the kernel took breath */
-	uint64_t late;	       /* of the side band, but taken */
-	uint64_t side_lost;    /* records of the side band that the kernel's ring had no room for */
-	uint64_t bytes;	       /* of streams and tables */
+};
+
+struct sampler_totals {
+	struct sampler_ledger ledgers[SAMPLER_KINDS];
+	uint64_t kernel, user;	     /* of the attributed samples */
+	uint64_t throttled;	     /* times that the kernel took breath */
+	uint64_t late;		     /* of the side band and of switches, but taken */
+	uint64_t side_lost;	     /* records of the side band that the kernel's ring had no room for */
+	uint64_t switch_lost;	     /* such of switches */
+	uint64_t waited_ns, lost_ns; /* of the waits received: attributed, lost */
+	uint64_t stackless;	     /* of the waits attributed */
+	uint64_t preempted, preempted_ns;
+	uint64_t blocked_before; /* threads that had stopped when the recording began */
+	uint64_t bytes;		 /* of streams and tables */
 };
 
 struct sampler {
@@ -30,9 +46,9 @@ struct sampler {
 	struct timer timer; /* if ->by_timer: where samples come from, and not the kernel's rings */
 	bool by_timer;
 	struct session *session;
-	uint16_t event;	 /* its id */
-	char limit[200]; /* what was not permitted; "" */
-	int directory;	 /* of the trace */
+	uint16_t events[SAMPLER_KINDS]; /* their ids */
+	char limit[200];		/* what was not permitted; "" */
+	int directory;			/* of the trace */
 	struct rounds rounds;
 	struct interned images_table, tasks_table, stacks_table;
 	struct images images;
@@ -40,10 +56,12 @@ struct sampler {
 	struct kernel kernel;
 	struct stacks stacks;
 	struct attribution attribution;
+	struct waits waits;
+	uint64_t *waits_lost; /* of each CPU, by the kernel's rings */
 	struct samples samples;
 	struct sampler_totals totals;
-	uint64_t pending; /* put, not committed */
-	uint64_t told;	  /* when the ledger was last written, CLOCK_MONOTONIC, ns */
+	uint64_t pending[SAMPLER_KINDS]; /* put, not committed */
+	uint64_t told;			 /* when the ledger was last written, CLOCK_MONOTONIC, ns */
 };
 
 /*

@@ -129,6 +129,21 @@ void scan_all(struct tasks *tasks)
 	each_number("/proc", scan_one, tasks, 0);
 }
 
+bool scan_stopped(uint32_t pid, uint32_t tid)
+{
+	char path[64], line[512];
+	const char *state = NULL;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
+	file = fopen(path, "re");
+	if (file && fgets(line, sizeof(line), file))
+		state = strrchr(line, ')'); /* a thread's name may have such, too */
+	if (file)
+		fclose(file);
+	return state && state[1] == ' ' && state[2] && !strchr("RXZ", state[2]);
+}
+
 /* The pid that a process has for itself: the last of its pids, the innermost namespace's. */
 static uint32_t inner_pid(uint32_t pid)
 {

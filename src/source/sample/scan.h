@@ -6,6 +6,7 @@
 #ifndef BURIN_SOURCE_SAMPLE_SCAN_H
 #define BURIN_SOURCE_SAMPLE_SCAN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "source/sample/tasks.h"
@@ -15,6 +16,9 @@ void scan_process(struct tasks *tasks, uint32_t pid);
 
 /* scan_all - all processes. */
 void scan_all(struct tasks *tasks);
+
+/* scan_stopped - whether a thread is there and does not run, nor wait for a CPU. */
+bool scan_stopped(uint32_t pid, uint32_t tid);
 
 /*
  * scan_jit - open the map of code that a process makes at run time: `/tmp/perf-PID.map` as it sees it.

@@ -150,6 +150,14 @@ static void fork_task(struct tasks *tasks, const struct record *record, uint64_t
 	make_task(tasks, record->tid, process, name, ticks);
 }
 
+/* A thread that executes a program takes its leader's id, and the leader has ended before. */
+static void revive(struct tasks *tasks, struct sample_task *task)
+{
+	tasks->ended -= task->ended;
+	task->ended = false;
+	task->wait = (struct sample_wait){ .state = SAMPLE_WAIT_NONE };
+}
+
 /* COMM: a new name, and a new address space if an exec gave it. */
 static void name_task(struct tasks *tasks, const struct record *record, uint64_t ticks)
 {
@@ -161,6 +169,7 @@ static void name_task(struct tasks *tasks, const struct record *record, uint64_t
 		return;
 	}
 	if (record->exec) {
+		revive(tasks, task);
 		process = make_process(tasks, record->pid);
 		if (process) {
 			process->exec = true;
@@ -264,6 +273,13 @@ uint32_t tasks_number(struct tasks *tasks, struct sample_task *task)
 	interned_text(tasks->table, program ? program->path : "", program ? strlen(program->path) : 0);
 	task->number = interned_end(tasks->table);
 	return task->number;
+}
+
+void tasks_each(const struct tasks *tasks, void (*call)(void *data, struct sample_task *task), void *data)
+{
+	for (unsigned n = 0; n < TASKS_BUCKETS; n++)
+		for (struct sample_task *task = tasks->buckets[n]; task; task = task->next)
+			call(data, task);
 }
 
 void tasks_round(struct tasks *tasks)

@@ -30,6 +30,22 @@ struct sample_process {
 	struct jit jit;
 };
 
+/* Whether a thread runs, and where it has stopped; see waits.h. */
+struct sample_wait {
+	enum {
+		SAMPLE_WAIT_NONE,   /* it runs, or has not run yet */
+		SAMPLE_WAIT_BEFORE, /* it was there, and nothing has been told of it so far */
+		SAMPLE_WAIT_STOPS,  /* why will be told next */
+		SAMPLE_WAIT_BLOCKED,
+		SAMPLE_WAIT_PREEMPTED,
+		SAMPLE_WAIT_ENDED,
+	} state;
+	int loss;	/* enum sample_loss: why task and stack are not known */
+	uint64_t since; /* as the kernel has it */
+	uint32_t task, stack;
+	unsigned cpu; /* on which it stopped */
+};
+
 struct sample_task {
 	struct sample_task *next; /* with the same hash */
 	uint32_t tid;
@@ -39,6 +55,7 @@ struct sample_task {
 	uint32_t number; /* its entry as it is now; 0: not made */
 	bool ended;
 	uint64_t ended_round;
+	struct sample_wait wait;
 };
 
 struct tasks {
@@ -72,6 +89,9 @@ struct sample_task *tasks_find(const struct tasks *tasks, uint32_t tid);
 
 /* tasks_number - its entry in the table, which is made if there is none for what it is now. Return: 0: it cannot be had. */
 uint32_t tasks_number(struct tasks *tasks, struct sample_task *task);
+
+/* tasks_each - all that are known, those that have ended lately too. */
+void tasks_each(const struct tasks *tasks, void (*call)(void *data, struct sample_task *task), void *data);
 
 /* tasks_round - a round has ended: forget who has ended before the last. */
 void tasks_round(struct tasks *tasks);

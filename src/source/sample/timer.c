@@ -87,7 +87,7 @@ int timer_open(struct timer *timer, const struct perf_options *options, char *wh
 	return 0;
 }
 
-void timer_choice(const struct timer *timer, const struct perf_options *options, struct perf *perf)
+int timer_choice(const struct timer *timer, const struct perf_options *options, struct perf *perf)
 {
 	static_assert((int)PERF_GRAPH_FP == (int)WIRE_TIMER_GRAPH_CHAIN &&
 			      (int)PERF_GRAPH_DWARF == (int)WIRE_TIMER_GRAPH_STACK,
@@ -97,8 +97,10 @@ void timer_choice(const struct timer *timer, const struct perf_options *options,
 			       .registers = WIRE_TIMER_REGISTERS,
 			       .cpus = timer_sides(timer),
 			       .max_depth = WIRE_TIMER_CHAIN,
-			       .options = *options };
+			       .options = *options,
+			       .wake = -1 };
 	perf->options.is_tsc = false; /* times are the session's ticks already */
+	return perf_make_rings(perf);
 }
 
 unsigned timer_tick_hz(void)

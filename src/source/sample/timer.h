@@ -24,8 +24,8 @@ struct timer {
 /* timer_open - make the session. @why: if it fails. Return: 0 or -errno. */
 int timer_open(struct timer *timer, const struct perf_options *options, char *why, size_t bytes);
 
-/* timer_choice - what of `struct perf` describes the samples. */
-void timer_choice(const struct timer *timer, const struct perf_options *options, struct perf *perf);
+/* timer_choice - what of `struct perf` describes the samples, and its rings, which stand for the session's. Return: 0 or -ENOMEM. */
+int timer_choice(const struct timer *timer, const struct perf_options *options, struct perf *perf);
 
 /* timer_tick_hz - how many samples of a thread the kernel's tick allows in a second of CPU time, at most. */
 unsigned timer_tick_hz(void);
