@@ -89,7 +89,7 @@ struct perf {
 };
 
 /*
- * perf_open - open everything; the command's begins with its exec, the rest at once.
+ * perf_open - open everything. What tells of tasks and mappings begins at once, the command's with its exec.
  * @why: if it fails, what was not permitted, or is not there
  * Return: 0; -EINVAL: no such event; -errno.
  */
@@ -110,6 +110,9 @@ int64_t perf_ahead(const struct perf *perf);
  * Return: a chunk, used once; NULL: there is nothing, or no memory.
  */
 struct rounds_chunk *perf_ring_take(struct perf_ring *ring, size_t *bytes, unsigned *fill);
+
+/* perf_start - samples from now on; of a command, from its exec on, whenever this is called. */
+void perf_start(struct perf *perf);
 
 /* perf_stop - no more samples. */
 void perf_stop(struct perf *perf);

@@ -62,6 +62,7 @@ static void fill_samples(const struct perf *perf, struct perf_event_attr *attr)
 
 	*attr = (struct perf_event_attr){ .type = event->type, .config = event->config };
 	fill_common(perf, attr);
+	attr->disabled = 1; /* until it is known who is there */
 	attr->sample_type = perf->sample_type;
 	if (event->clock) {
 		attr->sample_period = 1000000000 / perf->options.frequency;

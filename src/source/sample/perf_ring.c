@@ -82,11 +82,22 @@ int64_t perf_ahead(const struct perf *perf)
 			 pair.raw_ns);
 }
 
-void perf_stop(struct perf *perf)
+static void switch_samples(const struct perf *perf, unsigned long request)
 {
 	for (unsigned n = 0; n < perf->source_count; n++)
 		if (perf->sources[n].samples)
-			ioctl(perf->sources[n].fd, PERF_EVENT_IOC_DISABLE, 0);
+			ioctl(perf->sources[n].fd, request, 0);
+}
+
+void perf_start(struct perf *perf)
+{
+	if (!perf->options.command || perf->options.system)
+		switch_samples(perf, PERF_EVENT_IOC_ENABLE);
+}
+
+void perf_stop(struct perf *perf)
+{
+	switch_samples(perf, PERF_EVENT_IOC_DISABLE);
 }
 
 uint64_t perf_lost(const struct perf *perf, unsigned cpu)

@@ -112,6 +112,8 @@ int sampler_begin(struct sampler *sampler, int directory)
 				      .stacks_wanted = sampler->perf.options.graph != PERF_GRAPH_NONE };
 	if (!error)
 		error = find_tasks(sampler);
+	if (!error)
+		perf_start(&sampler->perf);
 	return error ? error : profile_write(sampler, false);
 }
 
