@@ -2,6 +2,7 @@
 /* Reading the kernel's rings, and their clock; see perf.h. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -13,6 +14,14 @@
 static size_t least(size_t a, size_t b)
 {
 	return a < b ? a : b;
+}
+
+void perf_woken(struct perf *perf)
+{
+	struct epoll_event events[16];
+
+	while (epoll_wait(perf->wake, events, 16, 0) == 16)
+		;
 }
 
 struct rounds_chunk *perf_ring_take(struct perf_ring *ring, size_t *bytes, unsigned *fill)
