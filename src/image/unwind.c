@@ -11,6 +11,8 @@
 enum {
 	STACK_FAR = 64 << 20, /* bytes between two frames beyond which they are of no stack */
 	START_BYTES = 64,     /* of a program's first code */
+	GAP_BYTES = 16,	      /* of code around a system call */
+	RESULT = 0,	      /* the register that a system call returns in */
 };
 
 /* Code without tables is trusted to have left a frame record: frame pointer and return address. */
@@ -263,6 +265,46 @@ static bool is_beginning(const struct walk *walk, struct unwind_table *table, ui
 	return !walk->exact && unwind_table_row(table, address)->cfa != UNWIND_CFA_UNKNOWN;
 }
 
+/*
+ * The C library leaves the few instructions behind the system call that makes a thread (clone, clone3) without tables,
+ * as they would not hold in both threads that come out of it: in the one that began there, the call returned 0.
+ * Return: what holds in the other, from before the gap; NULL: there is no such gap.
+ */
+static const struct unwind_row *row_of_gap(struct unwind_table *table, uint64_t address)
+{
+	unsigned before = 1, after = 1;
+
+	while (after < GAP_BYTES && unwind_table_row(table, address + after)->cfa == UNWIND_CFA_UNKNOWN)
+		after++;
+	while (before + after <= GAP_BYTES) {
+		const struct unwind_row *row = unwind_table_row(table, address - before++);
+
+		if (row->cfa != UNWIND_CFA_UNKNOWN)
+			return row;
+	}
+	return NULL;
+}
+
+/* Return: whether the thread was interrupted in such a gap; then @error as of step(). */
+static bool step_gap(struct walk *walk, struct unwind_table *table, uint64_t bias, int *error)
+{
+	const struct walk before = *walk;
+	const struct unwind_row *row = table && walk->exact ? row_of_gap(table, walk->now.pc - bias) : NULL;
+	enum wire_cut why;
+
+	if (!row || row->signal)
+		return false;
+	if (known(&walk->now, RESULT) && walk->now.value[RESULT] == 0) {
+		*error = -ENOENT;
+		return true;
+	}
+	*error = step(walk, table, row);
+	if (!*error && (look_up(walk, place_of(walk), &bias, &why) || why != WIRE_CUT_MEMORY))
+		return true;
+	*walk = before;
+	return false;
+}
+
 /* Is there more to find at `places[count - 1]`'s caller? Return: whether so; if not, @cut tells why. */
 static bool next_frame(struct walk *walk, struct unwind_table *table, uint64_t bias, enum wire_cut *cut)
 {
@@ -278,7 +320,7 @@ static bool next_frame(struct walk *walk, struct unwind_table *table, uint64_t b
 	} else if (is_beginning(walk, table, bias, &place)) {
 		walk->places[walk->count - 1] = place;
 		error = -ENOENT;
-	} else {
+	} else if (!step_gap(walk, table, bias, &error)) {
 		error = step_trusting(walk);
 	}
 	if (error == -EFAULT)

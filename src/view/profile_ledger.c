@@ -39,6 +39,16 @@ static const struct cause cuts[] = {
 	{ "cut.image", "an image that could not be read", "record as the user that owns the file" },
 };
 
+/* What costs no sample, but may make some say less, or something else. */
+static const struct cause remarks[] = {
+	{ "throttled", "times the kernel took breath", "a lower frequency spares it that" },
+	{ "task_late", "tasks and mappings were told late", "samples just before may be another's" },
+	{ "task_lost", "tasks and mappings were lost", "the kernel's ring for them was full" },
+	{ "image_unreadable", "files could not be opened", "they were gone, or are not to be read by you" },
+	{ "jit_late", "pieces of code made at run time were told late",
+	  "where memory was used again, the name is that of the last" },
+};
+
 /* Causes that a later recorder may tell of are shown by their keys. */
 static const struct cause *find_cause(const struct cause *causes, size_t count, const char *key)
 {
@@ -65,6 +75,19 @@ static void print_causes(const struct burin_profile *profile, const char *prefix
 		view_buffer_escape(out, cause ? cause->what : key + strlen(prefix));
 		view_buffer_print(out, "%s%s\n", cause && *cause->remedy ? ": " : "",
 				  cause ? cause->remedy : "");
+	}
+}
+
+static void print_remarks(const struct burin_profile *profile, struct view_buffer *out)
+{
+	char number[TEXT_SHORT];
+
+	for (size_t n = 0; n < sizeof(remarks) / sizeof(remarks[0]); n++) {
+		const uint64_t count = burin_profile_number(profile, remarks[n].key);
+
+		if (count)
+			view_buffer_print(out, "%16s  %s: %s\n", text_count(number, count), remarks[n].what,
+					  remarks[n].remedy);
 	}
 }
 
@@ -202,6 +225,7 @@ void view_ledger_text(const struct burin_profile *profile, const struct view_pro
 				  text_count(all, cut + whole));
 		print_causes(profile, "cut.", cuts, sizeof(cuts) / sizeof(cuts[0]), out);
 	}
+	print_remarks(profile, out);
 	print_images(profile, counted, color, out);
 	print_limits(profile, color, out);
 }
@@ -232,8 +256,11 @@ void view_ledger_json(const struct burin_profile *profile, struct view_buffer *o
 	json_numbers(profile, "lost.", out);
 	view_buffer_print(out, "},\"cut\":{");
 	json_numbers(profile, "cut.", out);
-	view_buffer_print(out, "},\"complete\":%" PRIu64 ",\"limits\":[",
-			  burin_profile_number(profile, "complete"));
+	view_buffer_print(out, "},\"complete\":%" PRIu64, burin_profile_number(profile, "complete"));
+	for (size_t n = 0; n < sizeof(remarks) / sizeof(remarks[0]); n++)
+		view_buffer_print(out, ",\"%s\":%" PRIu64, remarks[n].key,
+				  burin_profile_number(profile, remarks[n].key));
+	view_buffer_print(out, ",\"limits\":[");
 	for (unsigned n = 0; !burin_profile_value_at(profile, n, &key, &value); n++) {
 		if (strcmp(key, "limit") != 0)
 			continue;

@@ -6,6 +6,7 @@
  *	jitted late-map MS		the same, written at the very end, and left there
  *	jitted dump MS FOLDER		FOLDER/jit-PID.dump, which is removed at the end
  *	jitted late-dump MS FOLDER	the same; what it tells is written at the very end
+ *	jitted wild-dump MS FOLDER	the same; then whatever may stand in such a file
  *	jitted nothing MS		tells nothing
  *
  * It runs first(), then second(), at the same address; then second() again after it has moved; MS each.
@@ -135,6 +136,24 @@ static void tell_move(const unsigned char *from, const unsigned char *to)
 		flush();
 }
 
+/* Records with any numbers in them, most of which end where they say. */
+static void tell_anything(void)
+{
+	srandom(42);
+	for (unsigned n = 0; n < 20000; n++) {
+		const uint64_t near = (uint64_t)memory + (uint64_t)random() % (2 * ROOM);
+		const size_t bytes = 40 + (size_t)random() % 64;
+
+		put_head((uint32_t)random() % 4, bytes + (random() % 5000 == 0));
+		for (size_t at = 0; at < bytes; at += 8)
+			put64(random() % 2   ? near
+			      : random() % 2 ? (uint64_t)random() % 256
+					     : ~(uint64_t)random());
+		told_bytes -= (8 - bytes % 8) % 8;
+		flush();
+	}
+}
+
 static void make(unsigned char *at)
 {
 	mprotect(memory, ROOM, PROT_READ | PROT_WRITE);
@@ -204,6 +223,10 @@ int main(int argc, char **argv)
 	make(memory + 4096);
 	tell_move(memory + 256, memory + 4096);
 	run(memory + 4096, ms);
+	if (strcmp(what, "wild-dump") == 0) {
+		tell_anything();
+		run(memory + 4096, ms);
+	}
 	if (strcmp(what, "late-map") == 0 && begin_map(path, sizeof(path)))
 		return 1;
 	if (file >= 0)

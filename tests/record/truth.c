@@ -11,6 +11,7 @@
  *	truth assembly MS		through by_hand(), which keeps a frame pointer, and by_hand_too(), which does not
  *	truth coroutine MS		in a context of its own
  *	truth thread MS			in a thread
+ *	truth beginnings N		N threads, one after the other, that do nothing
  *	truth rename MS			work as `first`, then as `second`
  *	truth libraries MS FILE...	enter() of each library, which is closed then; says where it lay
  *	truth clock MS			asks for the time, over and over
@@ -165,6 +166,22 @@ static int in_thread(long ms)
 	return pthread_create(&id, NULL, thread, &ms) || pthread_join(id, NULL);
 }
 
+static void *nothing(void *data)
+{
+	return data;
+}
+
+APART int beginnings(long count)
+{
+	for (long n = 0; n < count; n++) {
+		pthread_t id;
+
+		if (pthread_create(&id, NULL, nothing, NULL) || pthread_join(id, NULL))
+			return 1;
+	}
+	return 0;
+}
+
 APART int renamed(long ms)
 {
 	prctl(PR_SET_NAME, "first");
@@ -266,6 +283,8 @@ int main(int argc, char **argv)
 		return in_coroutine(number);
 	if (strcmp(what, "thread") == 0)
 		return in_thread(number);
+	if (strcmp(what, "beginnings") == 0)
+		return beginnings(number);
 	if (strcmp(what, "rename") == 0)
 		return renamed(number);
 	if (strcmp(what, "libraries") == 0 && argc > 3)

@@ -104,7 +104,7 @@ struct perf {
 };
 
 /*
- * perf_open - open everything; the command's begins with its exec, the rest at once.
+ * perf_open - open everything. What tells of tasks and mappings begins at once, the command's with its exec.
  * @why: if it fails, what was not permitted, or is not there
  * Return: 0; -EINVAL: no such event; -errno.
  */
@@ -134,6 +134,9 @@ struct rounds_chunk *perf_ring_take(struct perf_ring *ring, size_t *bytes, unsig
 
 /* perf_now - the present as records have it. */
 uint64_t perf_now(const struct perf *perf);
+
+/* perf_start - samples from now on; of a command, from its exec on, whenever this is called. */
+void perf_start(struct perf *perf);
 
 /* perf_stop - nothing more but of the side band. */
 void perf_stop(struct perf *perf);

@@ -77,6 +77,7 @@ static void fill_samples(const struct perf *perf, struct perf_event_attr *attr)
 	attr->type = event->type;
 	attr->config = event->config;
 	fill_contents(perf, attr, perf->options.stack_bytes);
+	attr->disabled = 1; /* until it is known who is there */
 	if (event->clock) {
 		attr->sample_period = 1000000000 / perf->options.frequency;
 	} else if (event->counting) {

@@ -102,6 +102,15 @@ int64_t perf_ahead(const struct perf *perf)
 			 pair.raw_ns);
 }
 
+void perf_start(struct perf *perf)
+{
+	if (perf->options.command && !perf->options.system)
+		return;
+	for (unsigned n = 0; n < perf->source_count; n++)
+		if (perf->sources[n].feed == PERF_SAMPLES)
+			ioctl(perf->sources[n].fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
 void perf_stop(struct perf *perf)
 {
 	for (unsigned n = 0; n < perf->source_count; n++)

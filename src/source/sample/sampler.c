@@ -266,6 +266,8 @@ int sampler_begin(struct sampler *sampler, int directory)
 		return -ENOMEM;
 	if (!error)
 		waits_begin(&sampler->waits, &sampler->tasks, put_wait, sampler, begin);
+	if (!error)
+		perf_start(&sampler->perf);
 	return error ? error : profile_write(sampler, false);
 }
 

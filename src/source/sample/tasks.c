@@ -9,7 +9,6 @@
 
 enum {
 	TASKS_BUCKETS = 4096,
-	TASKS_KEPT_ROUNDS = 2, /* of who has ended */
 };
 
 int tasks_init(struct tasks *tasks, struct images *images, struct interned *table)

@@ -3,8 +3,8 @@
  * Who runs: threads and the processes that they belong to, as the kernel tells of them in order of time.
  *
  * A thread's id may be used again: each use is a generation of its own, begun by FORK and ended by EXIT. A process is an
- * address space: FORK of a process copies it, an exec begins a new one. What has ended stays for two rounds, since a
- * sample may be a little later than the end of its thread.
+ * address space: FORK of a process copies it, an exec begins a new one. What has ended stays for a second or more: the kernel
+ * says so while the thread still has to go, and on a busy machine that takes its time, with samples.
  *
  * A task has an entry in the table of tasks for each name, program and generation that was sampled.
  */
@@ -19,6 +19,7 @@
 
 enum {
 	TASKS_NAME_MAX = 64,
+	TASKS_KEPT_ROUNDS = 200, /* of who has ended */
 };
 
 struct sample_process {

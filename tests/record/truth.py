@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+"""What the tests of attribution share: programs whose truth is known, their recordings, and what is reported of them."""
+import functools
+
+from lib import *
+
+HERE = os.path.join(TOP, "tests", "record")
+HZ = 2000
+WORK = ["main", "work", "step", "busy"]
+
+
+def permitted():
+    done = record("/bin/true", samples=True)
+    match = re.search(r"no samples: (.*); tracepoints", done.err)
+    return match.group(1) if match else None
+
+
+REFUSED = permitted()
+
+
+def made(*command):
+    done = run(*command)
+    check(done.status == 0, f"{' '.join(map(str, command))}: {done.err[-300:]}")
+    return done.out
+
+
+@functools.cache
+def built(flags, source, compiler):
+    path = fresh("built")
+    made(compiler, "-O2", "-g", "-fomit-frame-pointer", *flags, "-o", path, os.path.join(HERE, source))
+    return path
+
+
+def compiled(*flags, source="truth.c", compiler="gcc", name="truth"):
+    """A program, in a folder of its own."""
+    need(compiler)
+    path = os.path.join(fresh("program"), name)
+    os.makedirs(os.path.dirname(path))
+    return shutil.copy(built(flags, source, compiler), path)
+
+
+def line_of(mark, source="truth.c"):
+    with open(os.path.join(HERE, source), encoding="utf-8") as file:
+        return next(n for n, line in enumerate(file, 1) if f"here: {mark}" in line)
+
+
+class Profile:
+    """A recording as it is reported: stacks with how often they were seen, and what `.burin/profile` says."""
+
+    def __init__(self, path):
+        self.path = path
+        equal(run(BURIN, "check", path).status, 0, "burin check")
+        with open(os.path.join(path, ".burin", "profile"), encoding="utf-8") as file:
+            self.said = {k: int(v) for k, v in (line.split("=", 1) for line in file.read().splitlines()) if v.isdigit()}
+        lost = {k: v for k, v in self.said.items() if k.startswith("lost.") and v}
+        check(not lost, f"samples were lost: {lost}")
+        equal(self.said["received"], self.said["attributed"], "samples")
+        self.stacks = self.folded()
+        equal(sum(n for _, n in self.stacks), self.said["attributed"], "samples of all stacks")
+
+    def folded(self, *options):
+        """[([function, ..., callers first], samples)], without the program."""
+        lines = made(BURIN, "export", "folded", *options, self.path).splitlines()
+        return [(stack.split(";")[1:], int(count)) for stack, count in (line.rsplit(" ", 1) for line in lines)]
+
+    def rows(self, by):
+        return json.loads(made(BURIN, "report", "--json", "--by", by, self.path))["rows"]
+
+    def share(self, holds):
+        return sum(n for stack, n in self.stacks if holds(stack)) / max(1, self.said["attributed"])
+
+    def cut(self):
+        return {k[4:]: v for k, v in self.said.items() if k.startswith("cut.") and v}
+
+    def most(self):
+        return short(max(self.stacks, key=lambda s: s[1]))
+
+    def expect(self, frames, least=0.9, first="_start"):
+        """At least that share of all samples has these frames, one after the other, in a stack that begins with `first`."""
+        share = self.share(lambda seen: seen[0] == first and any(seen[n:n + len(frames)] == frames for n in range(len(seen))))
+        check(share >= least, f"{share:.0%} of {self.said['attributed']} samples are in {short(frames)}, but {self.most()}")
+
+
+def sampled(*command, options=(), least=100, **more):
+    if REFUSED:
+        raise Skip(f"perf events are not permitted here: {REFUSED}")
+    done = record(*command, options=("-F", HZ, *options), samples=True, **more)
+    check(done.status == 0, f"status {done.status}: {done.err[-300:]}")
+    profile = Profile(done.path)
+    check(profile.said["attributed"] >= least, f"{profile.said['attributed']} samples")
+    return profile
+
+
+def root():
+    if os.geteuid() != 0:
+        raise Skip("it takes root")
