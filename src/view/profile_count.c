@@ -6,6 +6,7 @@
 
 #include "base/glob.h"
 #include "view/profile.h"
+#include "view/symbol.h"
 
 bool view_globs_match(const struct view_globs *globs, const char *text)
 {
@@ -197,6 +198,15 @@ static int choose_events(struct view_profile *counted, const struct counting *co
 	return 0;
 }
 
+static bool symbols_match(const struct view_globs *symbols, const char *name)
+{
+	for (unsigned n = 0; n < symbols->count; n++) {
+		if (view_symbol_fits(symbols->globs[n], name))
+			return true;
+	}
+	return false;
+}
+
 /* Whether a stack has a symbol of the filter's, by number of a place: 0 unknown, 1 no, 2 yes. */
 static bool place_matches(const struct view_profile *counted, const struct view_globs *symbols,
 			  uint32_t place, unsigned char *known)
@@ -209,10 +219,10 @@ static bool place_matches(const struct view_profile *counted, const struct view_
 		return known[place] == 2;
 	for (uint32_t n = 0; !burin_profile_frame(counted->profile, place, n, &frame); n++) {
 		named |= frame.function != NULL;
-		match |= frame.function && view_globs_match(symbols, frame.function);
+		match |= frame.function && symbols_match(symbols, frame.function);
 	}
 	if (!named)
-		match = view_globs_match(
+		match = symbols_match(
 			symbols, burin_profile_address(counted->profile, place, address, sizeof(address)));
 	known[place] = match ? 2 : 1;
 	return match;

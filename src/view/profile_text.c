@@ -6,10 +6,12 @@
 
 #include "base/text.h"
 #include "view/profile.h"
+#include "view/symbol.h"
 
 enum {
 	COLUMNS_MAX = 60, /* of all but the last column */
-	DEPTH_MAX = 512,  /* of a tree that is printed */
+	NAME_BYTES = 4096,
+	DEPTH_MAX = 512, /* of a tree that is printed */
 };
 
 static const char bold[] = "\033[1m", dim[] = "\033[2m", off[] = "\033[0m";
@@ -62,6 +64,15 @@ void view_cost_text(const struct view_profile *counted, const struct view_cost *
 		view_buffer_print(out, "%9s", "");
 }
 
+/* A part of a row, that it fits a column if it is not the last one. */
+static const char *part_text(const struct view_rows *rows, const struct view_row *row, enum view_part part,
+			     char room[NAME_BYTES])
+{
+	const char *text = view_row_text(rows, row, part);
+
+	return part == VIEW_SYMBOL ? view_symbol_short(text, COLUMNS_MAX, room, NAME_BYTES) : text;
+}
+
 /* Text that came from elsewhere, in a column of so many characters; 0: the last one. */
 static void column(struct view_buffer *out, const char *text, unsigned columns)
 {
@@ -95,10 +106,10 @@ static void column(struct view_buffer *out, const char *text, unsigned columns)
 static unsigned width_of(const struct view_rows *rows, enum view_part part)
 {
 	unsigned widest = (unsigned)strlen(view_part_name(part));
-	char safe[4 * COLUMNS_MAX + 8];
+	char safe[4 * COLUMNS_MAX + 8], room[NAME_BYTES];
 
 	for (size_t n = 0; n < rows->count; n++) {
-		const char *text = view_row_text(rows, &rows->rows[n], part);
+		const char *text = part_text(rows, &rows->rows[n], part, room);
 		unsigned wide = (unsigned)text_columns(text_escape_line(safe, sizeof(safe), text));
 
 		widest = wide > widest ? wide : widest;
@@ -136,7 +147,7 @@ void view_rows_text(const struct view_profile *counted, struct view_rows *rows,
 		    const struct view_report *report, struct view_buffer *out)
 {
 	unsigned widths[VIEW_PARTS] = { 0 };
-	char number[TEXT_SHORT];
+	char number[TEXT_SHORT], room[NAME_BYTES];
 	size_t left_out;
 
 	view_rows_choose(counted, rows, report, &left_out);
@@ -163,7 +174,10 @@ void view_rows_text(const struct view_profile *counted, struct view_rows *rows,
 		view_cost_text(counted, &row->total, out);
 		view_buffer_print(out, "%12s  ", text_count(number, row->samples));
 		for (unsigned at = 0; at < report->by_count; at++)
-			column(out, view_row_text(rows, row, report->by[at]), widths[at]);
+			column(out,
+			       widths[at] ? part_text(rows, row, report->by[at], room)
+					  : view_row_text(rows, row, report->by[at]),
+			       widths[at]);
 		view_buffer_print(out, "\n");
 	}
 	if (left_out)
@@ -177,7 +191,7 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 	uint32_t path[DEPTH_MAX], node = tree->nodes[0].child;
 	uint64_t whole = tree->nodes[0].total.all, left_out = 0;
 	unsigned depth = 0;
-	char number[TEXT_SHORT];
+	char number[TEXT_SHORT], room[NAME_BYTES];
 
 	view_head_text(counted, out);
 	view_buffer_print(out, "\n");
@@ -199,7 +213,8 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 		view_cost_text(counted, &at->total, out);
 		view_cost_text(counted, &at->self, out);
 		view_buffer_print(out, "%*s", 2 * (int)depth, "");
-		view_buffer_escape(out, view_node_text(tree, node));
+		view_buffer_escape(
+			out, view_symbol_short(view_node_text(tree, node), COLUMNS_MAX, room, sizeof(room)));
 		if (at->part == VIEW_SYMBOL && *view_key_text(&tree->keys, at->key, VIEW_IMAGE)) {
 			view_buffer_print(out, "%s  (", report->color ? dim : "");
 			view_buffer_escape(out, view_key_text(&tree->keys, at->key, VIEW_IMAGE));
