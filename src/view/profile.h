@@ -225,9 +225,9 @@ struct view_report {
 	enum view_part by[VIEW_PARTS];
 	unsigned by_count;
 	bool by_total; /* order */
-	double min;    /* percent of the total: less is left out */
+	double min;    /* percent of all, of the whole in trees: less is left out */
 	bool color;
-	uint64_t limit; /* rows; 0: all */
+	uint64_t limit; /* rows; UINT64_MAX: all */
 };
 
 /* A line for each event that is counted, and one if there are others. */

@@ -130,11 +130,12 @@ static void print_image(const struct burin_image *image, const struct nameless *
 	view_buffer_print(out, "\n");
 }
 
-/* Images whose names are missing: those with most samples first, and no more than can be cared for at once. */
+/* Images whose names are missing: those with most samples first, and no more than can, or need, be cared for at once. */
 static void print_images(const struct burin_profile *profile, const struct view_profile *counted, bool color,
 			 struct view_buffer *out)
 {
 	struct nameless *images = calloc((size_t)burin_profile_images(profile) + 1, sizeof(*images));
+	uint64_t least = counted ? counted->weight / 100 : 0;
 	unsigned told = 0, more = 0;
 
 	if (!images)
@@ -144,19 +145,21 @@ static void print_images(const struct burin_profile *profile, const struct view_
 	for (uint32_t n = 1; n <= burin_profile_images(profile); n++) {
 		const struct burin_image *image = burin_profile_image(profile, images[n].image);
 
-		if (!image || image->names >= BURIN_NAMES_FUNCTIONS || (counted && !images[n].weight && told))
+		if (!image || image->names >= BURIN_NAMES_FUNCTIONS || (counted && !images[n].weight))
 			continue;
-		if (!told)
+		if (!told && !more)
 			view_buffer_print(out, "%sNames are missing%s\n", color ? warn : "",
 					  color ? off : "");
-		if (told++ < IMAGES_MAX)
+		if (told < IMAGES_MAX && images[n].weight >= least) {
 			print_image(image, &images[n], counted, out);
-		else
+			told++;
+		} else {
 			more++;
+		}
 	}
 	if (more)
-		view_buffer_print(out, "%16s  and in %u images more; all: burin report --json, \"images\"\n",
-				  "", more);
+		view_buffer_print(out, "%16s  %s%u images %s; all: burin report --json, \"images\"\n", "",
+				  told ? "and in " : "in ", more, told ? "more" : "with less than 1 % each");
 	free(images);
 }
 

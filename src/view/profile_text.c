@@ -26,9 +26,7 @@ static void head_of(const struct view_profile *counted, enum view_state state, s
 	const struct view_counted *of = &counted->of[state];
 	char samples[TEXT_SHORT], amount[TEXT_SHORT];
 
-	view_buffer_print(out, "%s samples", text_count(samples, of->samples));
-	if (of->event)
-		view_buffer_print(out, " of %s", of->event->name);
+	view_buffer_print(out, "%s samples of %s", text_count(samples, of->samples), of->event->name);
 	if (!strcmp(counted->unit, "ns")) {
 		view_buffer_print(out, ", %s", text_duration(amount, of->weight));
 	} else if (strcmp(counted->unit, "samples") != 0) {
@@ -44,9 +42,11 @@ void view_head_text(const struct view_profile *counted, struct view_buffer *out)
 	char samples[TEXT_SHORT];
 
 	for (unsigned state = 0; state < VIEW_STATES; state++) {
-		if (counted->of[state].event || (state == VIEW_RUNNING && !counted->samples))
+		if (counted->of[state].event)
 			head_of(counted, state, out);
 	}
+	if (!counted->samples)
+		view_buffer_print(out, "no samples are left by what was chosen\n");
 	if (counted->of_other_events)
 		view_buffer_print(out, "%s samples of other events: choose with --event\n",
 				  text_count(samples, counted->of_other_events));
@@ -135,7 +135,7 @@ void view_rows_choose(const struct view_profile *counted, struct view_rows *rows
 
 	if (report->by_total && rows->count)
 		qsort(rows->rows, rows->count, sizeof(*rows->rows), by_total);
-	for (size_t n = 0; n < rows->count && (!report->limit || kept < report->limit); n++) {
+	for (size_t n = 0; n < rows->count && kept < report->limit; n++) {
 		if (percent(rows->rows[n].total.all, counted->weight) >= report->min)
 			rows->rows[kept++] = rows->rows[n];
 	}
@@ -204,7 +204,7 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 			node = tree->nodes[path[--depth]].next;
 			continue;
 		}
-		if (percent(at->total.all, counted->weight) < report->min) {
+		if (percent(at->total.all, whole) < report->min) {
 			/* The siblings behind it have still less. */
 			for (; node; node = tree->nodes[node].next)
 				left_out++;
@@ -228,8 +228,8 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 			node = at->next;
 		}
 	}
-	if (!whole)
-		view_buffer_print(out, "no samples\n");
+	if (!whole && counted->samples)
+		view_buffer_print(out, "no sample is in such a function; burin report lists them\n");
 	if (left_out)
 		view_buffer_print(out, "%s%s branches of less than %g%% are left out; see --min%s\n",
 				  report->color ? dim : "", text_count(number, left_out), report->min,
