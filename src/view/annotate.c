@@ -100,18 +100,18 @@ static int look_at(struct adding *adding, uint32_t number)
 }
 
 static void add_cost(struct adding *adding, struct place_cost *place, const struct view_pair *pair,
-		     size_t number, bool innermost)
+		     size_t number, bool own)
 {
 	for (uint32_t n = 0; n < place->count; n++) {
 		struct view_line_cost *line = &adding->annotation->lines[adding->lines[place->first + n] - 1];
 
-		if (innermost)
+		if (own)
 			view_cost_add(&line->self, pair);
 		if (line->last != number)
 			view_cost_add(&line->total, pair);
 		line->last = number;
 	}
-	if (innermost)
+	if (own)
 		view_cost_add(&place->self, pair);
 	if (place->last != number)
 		view_cost_add(&place->total, pair);
@@ -120,6 +120,7 @@ static void add_cost(struct adding *adding, struct place_cost *place, const stru
 
 static int add_pair(struct adding *adding, const struct view_pair *pair, size_t number)
 {
+	uint32_t own = view_own_frame(adding->counted->profile, pair);
 	struct burin_stack stack;
 
 	for (uint32_t at = pair->stack; !burin_profile_stack(adding->counted->profile, at, &stack);
@@ -129,7 +130,7 @@ static int add_pair(struct adding *adding, const struct view_pair *pair, size_t 
 		if (!place->known && look_at(adding, stack.place))
 			return -ENOMEM;
 		if (place->count)
-			add_cost(adding, place, pair, number, at == pair->stack);
+			add_cost(adding, place, pair, number, at == own);
 	}
 	return 0;
 }

@@ -101,6 +101,12 @@ void view_profile_free(struct view_profile *counted);
 bool view_profile_has(const struct view_profile *counted, const struct burin_record *record,
 		      const struct burin_sample *sample);
 
+/*
+ * The frame whose own cost the samples are: the innermost. Of a wait it is the program's innermost: in the kernel all
+ * waits end in the scheduler, and where it may not be sampled they end here anyway.
+ */
+uint32_t view_own_frame(const struct burin_profile *profile, const struct view_pair *pair);
+
 /* The program of a task: the last part of its path. Any bytes. */
 const char *view_program(const struct burin_profile *profile, uint32_t task);
 const char *view_thread(const struct burin_profile *profile, uint32_t task);

@@ -17,6 +17,24 @@ bool view_globs_match(const struct view_globs *globs, const char *text)
 	return !globs->count;
 }
 
+uint32_t view_own_frame(const struct burin_profile *profile, const struct view_pair *pair)
+{
+	struct burin_stack stack;
+	struct burin_place place;
+
+	if (pair->state != VIEW_WAITING)
+		return pair->stack;
+	for (uint32_t n = pair->stack; !burin_profile_stack(profile, n, &stack); n = stack.caller) {
+		const struct burin_image *image = burin_profile_place(profile, stack.place, &place)
+							  ? NULL
+							  : burin_profile_image(profile, place.image);
+
+		if (image && image->kind != BURIN_IMAGE_KERNEL && image->kind != BURIN_IMAGE_MODULE)
+			return n;
+	}
+	return pair->stack;
+}
+
 const char *view_program(const struct burin_profile *profile, uint32_t number)
 {
 	const struct burin_task *task = burin_profile_task(profile, number);
