@@ -30,6 +30,7 @@
 enum {
 	RECORD_BUSY_MS = 5, /* from round to round while rings fill, and while they do not */
 	RECORD_IDLE_MS = 50,
+	RECORD_TOLD = 60 << 10,	 /* bytes that the child may be told; fewer than a pipe holds */
 	RECORD_BUSY_PERCENT = 3, /* a round that found a ring fuller than this is followed by a quick one */
 };
 
@@ -45,7 +46,7 @@ static void join_words(char **words, char *line, size_t bytes)
 /* What the recorder waits for. */
 struct run {
 	pid_t child; /* 0: there is none */
-	int go;	     /* a pipe: the child waits for a byte before it becomes the command */
+	int go; /* a pipe: the child waits for what is in it, and its end, before it becomes the command */
 	int report;  /* a pipe: why it could not */
 	int signals; /* a signalfd */
 	int other;   /* a pidfd of the process that is sampled; -1: none */
@@ -82,17 +83,25 @@ static int watch_signals(struct run *run)
 	return run->signals < 0 ? -errno : 0;
 }
 
-/* The child: wait until all is ready, then become the command. Says over the pipe why it cannot. */
+/*
+ * The child: wait until all is ready, then become the command. Says over the pipe why it cannot. What it is told to add to
+ * its environment are assignments, each with its NUL, behind a byte.
+ */
 static _Noreturn void become(char **command, const char *session_path, const sigset_t *signals, int go,
 			     int report)
 {
-	int error;
-	char byte;
+	static char told[RECORD_TOLD + 1];
+	ssize_t bytes = 0, got;
+	int error = 0;
 
 	sigprocmask(SIG_SETMASK, signals, NULL);
-	if (read(go, &byte, 1) != 1)
+	while ((got = read(go, told + bytes, (size_t)(RECORD_TOLD - bytes))) > 0)
+		bytes += got;
+	if (got < 0 || bytes == 0)
 		_exit(126);
-	if (setenv("BURIN_SESSION", session_path, 1) == 0)
+	for (char *at = told + 1; !error && at < told + bytes; at += strlen(at) + 1)
+		error = putenv(at);
+	if (!error && setenv("BURIN_SESSION", session_path, 1) == 0)
 		execvp(command[0], command);
 	error = errno;
 	if (write(report, &error, sizeof(error)) != (ssize_t)sizeof(error))
@@ -130,13 +139,13 @@ static int prepare(struct run *run, char **command, const char *session_path)
 }
 
 /* Let the child go; or, if it is not to, let it end. Return: 0, or the errno of the exec. */
-static int start(struct run *run, bool go)
+static int start(struct run *run, const struct sampling *sampling, bool go)
 {
 	int error = 0;
 
 	if (run->child <= 0)
 		return 0;
-	if (go && write(run->go, "", 1) != 1)
+	if (go && (write(run->go, "", 1) != 1 || !sampling_environment(sampling, run->go)))
 		error = errno;
 	close(run->go);
 	if (!error && read(run->report, &error, sizeof(error)) != (ssize_t)sizeof(error))
@@ -191,12 +200,14 @@ static bool is_over(const struct run *run)
 }
 
 /* Go round until the command, or the process that is sampled, has ended, the time is up, or we were told. */
-static void follow(struct run *run, struct drain *drain, struct sampling *sampling)
+static void follow(struct run *run, struct drain *drain, struct sampling *sampling, bool quiet)
 {
+	struct progress progress;
 	struct pollfd wait[] = { { .fd = run->signals, .events = POLLIN },
 				 { .fd = run->child ? -1 : run->other, .events = POLLIN } };
 	unsigned fullest = 0;
 
+	progress_begin(&progress, !quiet, run->child != 0);
 	reap(run);
 	while (!is_over(run)) {
 		poll(wait, 2, pause_ms(run, fullest));
@@ -204,7 +215,9 @@ static void follow(struct run *run, struct drain *drain, struct sampling *sampli
 		run->ended |= wait[1].revents != 0;
 		drain_round(drain, &fullest);
 		sampling_round(sampling, &fullest);
+		recording_progress(&progress, drain, sampling);
 	}
+	progress_clear(&progress);
 }
 
 static void describe_result(const struct run *run, char *text, size_t bytes)
@@ -247,9 +260,9 @@ static int carry_out(const struct record_options *options, struct run *run, stru
 	drain_round(drain, &fullest); /* the trace knows the event of samples before there are any */
 	sampling_begin(sampling, drain->output.directory);
 	run->until = options->duration ? now() + options->duration : UINT64_MAX;
-	error = start(run, true);
+	error = start(run, sampling, true);
 	if (!error)
-		follow(run, drain, sampling);
+		follow(run, drain, sampling, options->quiet);
 	sampling_finish(sampling);
 	return error;
 }
@@ -276,7 +289,7 @@ static int record(const struct record_options *options, struct session *session,
 				    .session_path = session_path, .command = line, .split = options->split });
 	if (error) {
 		sampling_finish(&sampling);
-		start(run, false);
+		start(run, &sampling, false);
 		unlink(session_path);
 		return recording_refused("record", output, error);
 	}

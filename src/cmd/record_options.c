@@ -24,6 +24,7 @@ static const char help[] =
 	"starts record into a trace directory. Exits with COMMAND's status.\n"
 	"Or record TARGET, a program that runs already (a pid, a name or a session's path;\n"
 	"see burin ls), from now on until Ctrl-C or its end. It does not notice.\n"
+	"Both are sampled, too.\n"
 	"\n"
 	"  -o, --output DIR     the trace; must not exist (default: COMMAND.burin)\n"
 	"  -e, --event GLOB     record the events whose names match; may be repeated\n"
@@ -52,13 +53,15 @@ static const char help[] =
 	"                       of that copy, at most (default: 32K)\n"
 	"      --sample-event E cpu-clock (the default), cycles, page-faults, ..., or a\n"
 	"                       tracepoint of the kernel's, such as sched:sched_switch\n"
+	"      --timer          samples by a timer in the program, as where the kernel permits\n"
+	"                       no others\n"
 	"      --no-samples     tracepoints only\n"
 	"      --no-symbols     do not name what was sampled; burin symbols does it later\n"
 	"  -a, --all            sample everything that runs, while COMMAND does, or until\n"
 	"                       Ctrl-C\n"
 	"  -p, --pid PID        sample that process, with all its threads\n"
 	"  -t, --thread TID     sample that thread\n"
-	"  -q, --quiet          no summary\n"
+	"  -q, --quiet          no summary, and no line that tells how far it is\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"TARGET has its buffers already: --mode, --buffer, --buffer-max, --packet, --string-max\n"
@@ -162,6 +165,7 @@ static int parse_one(struct record_options *options, int option, const char *val
 	case 'g':
 	case 'z':
 	case 'N':
+	case 'T':
 	case 'Y':
 	case 'E':
 	case 'a':
@@ -191,11 +195,14 @@ static int settle(struct record_options *options)
 	if (split && options->session.mode == WIRE_MODE_FLIGHT)
 		return bad_option("--split", "with --mode flight",
 				  "its rings are written out at the end only");
-	if (options->sampling.asked && (options->target || split))
-		return bad_option(options->sampling.asked, options->target ? options->target : "with --split",
-				  "samples are not taken there yet");
-	if (options->target || split ||
-	    (options->session.mode == WIRE_MODE_FLIGHT && !options->sampling.asked))
+	if (options->sampling.timer &&
+	    (options->target || options->sampling.system || options->sampling.process ||
+	     strcmp(options->sampling.event, sampling_defaults().event) != 0))
+		return bad_option("--timer", options->target ? options->target : options->sampling.asked,
+				  "a timer samples the CPU time of a command only");
+	if (options->sampling.asked && split)
+		return bad_option(options->sampling.asked, "with --split", "chunks hold no samples");
+	if (split || (options->session.mode == WIRE_MODE_FLIGHT && !options->sampling.asked))
 		options->sampling.off = true; /* they would fill the disk while the rings do not */
 	if (options->glob_count == 0 && !options->target)
 		options->globs[0] = "*";
@@ -240,6 +247,7 @@ int record_options_parse(struct record_options *options, int argc, char **argv)
 		{ "frequency", required_argument, NULL, 'F' },
 		{ "call-graph", required_argument, NULL, 'g' },
 		{ "stack-size", required_argument, NULL, 'z' },
+		{ "timer", no_argument, NULL, 'T' },
 		{ "no-samples", no_argument, NULL, 'N' },
 		{ "no-symbols", no_argument, NULL, 'Y' },
 		{ "sample-event", required_argument, NULL, 'E' },

@@ -112,6 +112,10 @@ int sampling_parse(struct sampling_options *options, int option, const char *val
 	case 'N':
 		options->off = true;
 		return 0;
+	case 'T':
+		options->timer = true;
+		options->asked = "--timer";
+		return 0;
 	case 'F':
 		options->asked = "--frequency";
 		return parse_frequency(options, value);
@@ -142,6 +146,49 @@ int sampling_parse(struct sampling_options *options, int option, const char *val
 	}
 }
 
+/* The library beside ourselves: where it was built, or where both were installed. Return: 0 or -errno. */
+static int find_library(char *path, size_t bytes)
+{
+	static const char *const places[] = { ".", "../" BURIN_LIBDIR };
+	char self[2048];
+	const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	for (unsigned n = 0; length > 0 && n < 2; n++) {
+		self[length] = 0;
+		*strrchr(self, '/') = 0;
+		if ((size_t)snprintf(path, bytes, "%s/%s/libburin-sample.so", self, places[n]) < bytes &&
+		    access(path, R_OK) == 0)
+			return strpbrk(path, ": ") ? -EINVAL : 0;
+	}
+	return -ENOENT;
+}
+
+/* A timer in the command takes the place of the kernel's events. @refused: why these cannot be had, and if not, why not. */
+static int open_timer(struct sampling *sampling, struct session *session, const struct perf_options *perf,
+		      char *refused, size_t bytes)
+{
+	const size_t used = strlen(refused);
+	char why[256];
+	int error = find_library(sampling->library, sizeof(sampling->library));
+
+	if (error) {
+		snprintf(refused + used, bytes - used, "%slibburin-sample.so %s", used ? "; " : "",
+			 error == -ENOENT ? "is not beside burin" : "has a blank or a colon in its path");
+		return error;
+	}
+	error = sampler_open_timer(&sampling->sampler, session, perf, why, sizeof(why));
+	if (error)
+		snprintf(refused + used, bytes - used, "%s%s", used ? "; " : "", why);
+	return error;
+}
+
+/* Whether that can help: it was for want of permission that the kernel refused to sample a command's CPU time. */
+static bool timer_helps(const struct perf_options *perf, int error)
+{
+	return (error == -EACCES || error == -EPERM || error == -ENOSYS) && perf->command && !perf->system &&
+	       strcmp(perf->event, sampling_defaults().event) == 0;
+}
+
 void sampling_open(struct sampling *sampling, const struct sampling_options *options, struct session *session,
 		   pid_t command, bool quiet)
 {
@@ -156,17 +203,34 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
 					   .command = options->process ? 0 : command,
 					   .process = options->process,
 					   .thread = options->thread };
-	char why[256] = "";
+	/* Whether there is nothing else to record. */
+	const bool alone = !command && session->geometry.owner_kind == WIRE_OWNER_RECORDER;
+	char why[512] = "";
+	int error = -EPERM;
 
 	*sampling = (struct sampling){ .options = options, .quiet = quiet };
 	if (options->off)
 		return;
-	sampling->opened = sampler_open(&sampling->sampler, session, &perf, why, sizeof(why)) == 0;
+	if (!options->timer)
+		error = sampler_open(&sampling->sampler, session, &perf, why, sizeof(why));
+	if (timer_helps(&perf, error))
+		error = open_timer(sampling, session, &perf, why, sizeof(why));
+	sampling->opened = !error;
 	if (!sampling->opened)
 		fprintf(stderr, "burin: no samples: %s%s\n", why,
-			command ? "; tracepoints are recorded all the same" : "");
+			alone ? "" : "; tracepoints are recorded all the same");
 	else if (*sampling->sampler.limit && !quiet)
 		fprintf(stderr, "burin: samples: %s\n", sampling->sampler.limit);
+}
+
+bool sampling_environment(const struct sampling *sampling, int file)
+{
+	const char *before = getenv("LD_PRELOAD");
+
+	if (!sampling->opened || !sampling->sampler.by_timer)
+		return true;
+	return dprintf(file, "%s%cLD_PRELOAD=%s%s%s%c", sampling->sampler.timer.wanted, 0, sampling->library,
+		       before && *before ? ":" : "", before ? before : "", 0) > 0;
 }
 
 void sampling_begin(struct sampling *sampling, int directory)
@@ -188,6 +252,20 @@ void sampling_round(struct sampling *sampling, unsigned *fullest)
 {
 	if (sampling->begun)
 		sampler_round(&sampling->sampler, fullest);
+}
+
+void sampling_so_far(const struct sampling *sampling, uint64_t *samples, uint64_t *lost)
+{
+	const struct sampler *sampler = &sampling->sampler;
+
+	*samples = *lost = 0;
+	if (!sampling->begun)
+		return;
+	*samples = sampler->totals.attributed;
+	for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
+		*lost += sampler->totals.lost[n];
+	for (unsigned n = 0; n < sampler->perf.cpus; n++)
+		*lost += sampler->perf.samples[n].lost;
 }
 
 void sampling_finish(struct sampling *sampling)
@@ -224,7 +302,7 @@ void sampling_symbols(struct sampling *sampling, const char *path)
 static void print_losses(const struct sampler_totals *totals)
 {
 	static const char *const causes[SAMPLE_LOSSES] = {
-		[SAMPLE_LOST_RING] = "the kernel's buffer was full (try --frequency with less)",
+		[SAMPLE_LOST_RING] = "the buffer was full (try --frequency with less)",
 		[SAMPLE_LOST_LATE] = "too late",
 		[SAMPLE_LOST_TASK] = "of unknown threads",
 		[SAMPLE_LOST_MAPPING] = "outside all mappings",
@@ -256,4 +334,8 @@ void sampling_summary(const struct sampling *sampling)
 		text_count(count, totals->attributed), totals->attributed == 1 ? "" : "s",
 		sampling->options->event, text_count(kernel, totals->kernel), text_size(size, totals->bytes));
 	print_losses(totals);
+	if (sampling->sampler.by_timer && totals->received == 0)
+		fprintf(stderr, "burin: no program took samples of itself: static and set-user-ID ones "
+				"cannot, and short ones "
+				"seldom do\n");
 }

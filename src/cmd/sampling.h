@@ -2,8 +2,9 @@
 /*
  * What `burin record` has to do with samples: its options, what it says, and the sampler beside the drain.
  *
- * Samples come by themselves where the kernel permits them; where not, one line says so, and the recording goes on
- * without. Who has asked for something of samples, and cannot have them, is told and served in the same way.
+ * Samples come by themselves where the kernel permits them; where not, one line says so, and the command takes them of
+ * itself, as far as it can, or the recording goes on without. Who has asked for something of samples, and cannot have
+ * them, is told and served in the same way.
  */
 #ifndef BURIN_CMD_SAMPLING_H
 #define BURIN_CMD_SAMPLING_H
@@ -20,6 +21,7 @@ enum {
 struct sampling_options {
 	bool off;	   /* --no-samples */
 	bool no_symbols;   /* --no-symbols */
+	bool timer;	   /* --timer */
 	const char *asked; /* the option by which samples were asked for; NULL: none */
 	const char *event;
 	unsigned frequency;
@@ -34,6 +36,7 @@ struct sampling {
 	int error; /* of writing */
 	struct sampler sampler;
 	struct sampler_totals totals;
+	char library[4096]; /* of the timer; "": none is loaded */
 	const struct sampling_options *options;
 };
 
@@ -41,24 +44,31 @@ struct sampling {
 struct sampling_options sampling_defaults(void);
 
 /*
- * sampling_parse - one option: F, g (call-graph), z (stack-size), a, p, t, E (sample-event), N (no-samples),
+ * sampling_parse - one option: F, g (call-graph), z (stack-size), a, p, t, E (sample-event), T (timer), N (no-samples),
  * Y (no-symbols).
  * Return: 0; CMD_USAGE and a line on stderr.
  */
 int sampling_parse(struct sampling_options *options, int option, const char *value);
 
 /*
- * sampling_open - open the kernel's events.
+ * sampling_open - open the kernel's events, or else make ready for a timer in the command.
  * @command: a child that has not executed its program yet; 0: there is none
+ * @session: a recorder's, or that of a program that runs
  */
 void sampling_open(struct sampling *sampling, const struct sampling_options *options, struct session *session,
 		   pid_t command, bool quiet);
+
+/* sampling_environment - write what the command's environment needs: assignments, each with a NUL. Return: false: errno. */
+bool sampling_environment(const struct sampling *sampling, int file);
 
 /* sampling_begin - begin to write. @directory: of the trace, which has its metadata */
 void sampling_begin(struct sampling *sampling, int directory);
 
 /* sampling_round - @fullest: raised to how full the fullest ring was, in percent */
 void sampling_round(struct sampling *sampling, unsigned *fullest);
+
+/* sampling_so_far - samples in the trace, and lost ones as far as is known; 0 if none are taken. */
+void sampling_so_far(const struct sampling *sampling, uint64_t *samples, uint64_t *lost);
 
 /* sampling_finish - before the trace is finished. */
 void sampling_finish(struct sampling *sampling);

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "burin/profile.h"
 #include "cmd/cmd.h"
+#include "cmd/progress.h"
 #include "cmd/symbols.h"
 #include "drain/interned.h"
 #include "image/symbolise.h"
@@ -48,8 +49,9 @@ struct naming {
 	uint64_t *offsets; /* of all places, sorted, image by image */
 	struct symbolise_image *images;
 	struct interned table;
-	size_t worse; /* images of which less is known now */
-	bool terminal;
+	size_t worse;		  /* images of which less is known now */
+	size_t files, files_done; /* images that have places; of which all is known that can be */
+	struct progress progress;
 };
 
 static int compare_offsets(const void *one, const void *other)
@@ -108,6 +110,7 @@ static void describe(struct naming *naming)
 		const struct burin_image *known = burin_profile_image(naming->profile, n);
 		struct symbolise_image *image = &naming->images[n - 1];
 
+		naming->files += image->count != 0;
 		image->number = n;
 		image->file = -1;
 		if (!known)
@@ -135,20 +138,24 @@ static void on_image(void *data, uint32_t number, enum wire_symbols_state state,
 	const struct burin_image *image = burin_profile_image(naming->profile, number);
 	char path[512], text[2048];
 
+	naming->files_done++;
 	naming->worse += image->names != BURIN_NAMES_UNTOLD && state < image->names;
-	if (!naming->options->quiet && *remedy)
-		fprintf(stderr, "burin: %s: %s; missing: %s\n",
-			text_escape_line(path, sizeof(path), image->path), known[state],
-			text_escape_line(text, sizeof(text), remedy));
+	if (naming->options->quiet || !*remedy)
+		return;
+	progress_clear(&naming->progress);
+	fprintf(stderr, "burin: %s: %s; missing: %s\n", text_escape_line(path, sizeof(path), image->path),
+		known[state], text_escape_line(text, sizeof(text), remedy));
 }
 
 static bool on_progress(void *data, uint64_t done, uint64_t total)
 {
-	const struct naming *naming = data;
+	struct naming *naming = data;
+	char places[TEXT_SHORT], of[TEXT_SHORT];
 
-	if (naming->terminal && total)
-		fprintf(stderr, done < total ? "\rburin: naming code: %3u%%" : "\r%*s\r",
-			done < total ? (unsigned)(done * 100 / total) : 40, "");
+	if (progress_due(&naming->progress))
+		progress_show(&naming->progress, "naming code: %zu of %zu files, %s of %s places",
+			      naming->files_done, naming->files, text_count(places, done),
+			      text_count(of, total));
 	return true;
 }
 
@@ -166,6 +173,7 @@ static int write_table(struct naming *naming, int directory, struct symbolise_co
 	error = interned_begin(&naming->table, directory, draft_name, WIRE_TABLE_SYMBOLS);
 	if (!error)
 		error = symbolise(naming->images, burin_profile_images(naming->profile), &options, counts);
+	progress_clear(&naming->progress);
 	if (!error)
 		error = interned_flush(&naming->table);
 	interned_close(&naming->table);
@@ -210,14 +218,13 @@ static int find_names(struct naming *naming, const char *path)
 
 int cmd_symbols_find(const char *command, const char *path, const struct cmd_symbols_options *options)
 {
-	struct naming naming = { .name = command,
-				 .options = options,
-				 .terminal = options->progress && isatty(STDERR_FILENO) };
+	struct naming naming = { .name = command, .options = options };
 	struct cmd_faults faults = { .name = command, .show_max = options->quiet ? 0 : 10 };
 	struct burin_profile *profile = NULL;
 	struct burin_trace *trace = NULL;
 	int result = cmd_open(&trace, path, &faults);
 
+	progress_begin(&naming.progress, options->progress, false);
 	if (!result) {
 		int error = burin_profile_open(&profile, trace);
 

@@ -102,7 +102,8 @@ static enum fate judge(int directory, const char *name, struct stat *status)
 		       : header.ended || !has_records(fd, &header) ? FATE_GOES
 								   : FATE_REMAINS;
 	close(fd);
-	return fate;
+	/* Nothing becomes of samples without their recorder. */
+	return fate == FATE_REMAINS && directory_is_of_samples(name) ? FATE_GOES : fate;
 }
 
 /*
@@ -112,8 +113,11 @@ static enum fate judge(int directory, const char *name, struct stat *status)
 static bool owner_is_gone(const char *name, bool thorough)
 {
 	const char *end;
-	uint64_t pid = plain_number(name, 10, &end);
+	uint64_t pid;
 
+	if (directory_is_of_samples(name))
+		name += sizeof(DIRECTORY_SAMPLES) - 1;
+	pid = plain_number(name, 10, &end);
 	if (*name == '0' || pid == 0 || pid > INT32_MAX || (*end != '.' && *end != '-'))
 		return false;
 	return is_gone((uint32_t)pid) ||

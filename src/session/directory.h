@@ -3,9 +3,18 @@
 #ifndef BURIN_SESSION_DIRECTORY_H
 #define BURIN_SESSION_DIRECTORY_H
 
+#include <string.h>
 #include <sys/stat.h>
 
 #include "session/session.h"
+
+/* In front of the name of a recorder's session for samples, which is for nobody else to see. */
+#define DIRECTORY_SAMPLES "samples."
+
+static inline bool directory_is_of_samples(const char *name)
+{
+	return strncmp(name, DIRECTORY_SAMPLES, sizeof(DIRECTORY_SAMPLES) - 1) == 0;
+}
 
 /*
  * directory_of_sessions - the private directory of this user's sessions; made if it is missing, refused unless

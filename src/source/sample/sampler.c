@@ -33,15 +33,32 @@ static int register_event(struct sampler *sampler)
 	return error ? error : sampler->event ? 0 : -ENOSPC;
 }
 
+static void init(struct sampler *sampler, struct session *session)
+{
+	*sampler = (struct sampler){ .session = session,
+				     .images_table = { .fd = -1 },
+				     .tasks_table = { .fd = -1 },
+				     .stacks_table = { .fd = -1 } };
+}
+
+/* Where samples come from is open. */
+static int opened(struct sampler *sampler, char *why, size_t bytes)
+{
+	const int error = register_event(sampler);
+
+	if (error) {
+		snprintf(why, bytes, "the session has no room for the event: %s", strerror(-error));
+		sampler_close(sampler);
+	}
+	return error;
+}
+
 int sampler_open(struct sampler *sampler, struct session *session, const struct perf_options *options,
 		 char *why, size_t bytes)
 {
 	int error;
 
-	*sampler = (struct sampler){ .session = session,
-				     .images_table = { .fd = -1 },
-				     .tasks_table = { .fd = -1 },
-				     .stacks_table = { .fd = -1 } };
+	init(sampler, session);
 	error = perf_open(&sampler->perf, options, why, bytes);
 	if (error)
 		return error;
@@ -49,12 +66,26 @@ int sampler_open(struct sampler *sampler, struct session *session, const struct 
 		snprintf(sampler->limit, sizeof(sampler->limit),
 			 "what the kernel does is not seen; run as root, or set kernel.perf_event_paranoid "
 			 "to 1 or less");
-	error = register_event(sampler);
-	if (error) {
-		snprintf(why, bytes, "the session has no room for the event: %s", strerror(-error));
-		perf_close(&sampler->perf);
-	}
-	return error;
+	return opened(sampler, why, bytes);
+}
+
+int sampler_open_timer(struct sampler *sampler, struct session *session, const struct perf_options *options,
+		       char *why, size_t bytes)
+{
+	int error;
+
+	init(sampler, session);
+	error = timer_open(&sampler->timer, options, why, bytes);
+	if (error)
+		return error;
+	sampler->by_timer = true;
+	timer_choice(&sampler->timer, options, &sampler->perf);
+	snprintf(sampler->limit, sizeof(sampler->limit),
+		 "taken by a timer in the program, at most %u a second of each thread, and none in the "
+		 "kernel; for more: "
+		 "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON",
+		 timer_tick_hz());
+	return opened(sampler, why, bytes);
 }
 
 /* Who is there already. */
@@ -187,14 +218,12 @@ static void take_entry(void *data, const struct rounds_entry *entry)
 }
 
 /* A record as it is read: what needs no order is done at once. */
-static void read_record(struct sampler *sampler, struct perf_ring *ring, struct rounds_chunk *chunk,
-			const char *bytes, size_t size)
+static void read_record(struct sampler *sampler, unsigned cpu, struct rounds_chunk *chunk, const char *bytes,
+			size_t size)
 {
 	struct sampler_totals *totals = &sampler->totals;
 	const bool sample = record_kind_of(bytes) == RECORD_SAMPLE;
-	struct rounds_entry entry = {
-		.record = bytes, .bytes = (uint32_t)size, .ring = ring->cpu, .chunk = chunk
-	};
+	struct rounds_entry entry = { .record = bytes, .bytes = (uint32_t)size, .ring = cpu, .chunk = chunk };
 	struct record record;
 
 	record_parse(bytes, size, sampler->perf.sample_type, sampler->perf.registers, &record);
@@ -203,7 +232,7 @@ static void read_record(struct sampler *sampler, struct perf_ring *ring, struct 
 	if (record.kind == RECORD_DAMAGED) {
 		totals->lost[SAMPLE_LOST_DAMAGED] += sample;
 	} else if (record.kind == RECORD_LOST) {
-		ring->lost += record.lost;
+		sampler->perf.samples[cpu].lost += record.lost;
 	} else if (record.kind == RECORD_THROTTLE) {
 		totals->throttled++;
 	} else if (record.kind == RECORD_OTHER) {
@@ -213,7 +242,7 @@ static void read_record(struct sampler *sampler, struct perf_ring *ring, struct 
 			totals->lost[SAMPLE_LOST_LATE]++;
 		} else { /* better late than never */
 			totals->late++;
-			take_record(sampler, ring->cpu, bytes, size);
+			take_record(sampler, cpu, bytes, size);
 		}
 	} else {
 		if (record.kind == RECORD_MAP) /* while the file is there */
@@ -223,12 +252,26 @@ static void read_record(struct sampler *sampler, struct perf_ring *ring, struct 
 	}
 }
 
+/* What is new of a CPU. By timer, what tells of tasks and mappings is of no CPU: it comes with the first. */
+static struct rounds_chunk *take(struct sampler *sampler, unsigned cpu, bool side, size_t *bytes,
+				 unsigned *fill)
+{
+	struct perf_ring *ring;
+
+	if (sampler->by_timer && side)
+		return cpu ? NULL : timer_take(&sampler->timer, timer_sides(&sampler->timer), bytes, fill);
+	if (sampler->by_timer)
+		return timer_take(&sampler->timer, cpu, bytes, fill);
+	ring = side ? &sampler->perf.sides[cpu] : &sampler->perf.samples[cpu];
+	return ring->page ? perf_ring_take(ring, bytes, fill) : NULL;
+}
+
 /* All that is new in one ring. A length that cannot be spoils the rest of it. */
-static void read_ring(struct sampler *sampler, struct perf_ring *ring, unsigned *fullest)
+static void read_ring(struct sampler *sampler, unsigned cpu, bool side, unsigned *fullest)
 {
 	size_t bytes = 0;
 	unsigned fill = 0;
-	struct rounds_chunk *chunk = ring->page ? perf_ring_take(ring, &bytes, &fill) : NULL;
+	struct rounds_chunk *chunk = take(sampler, cpu, side, &bytes, &fill);
 
 	if (fill > *fullest)
 		*fullest = fill;
@@ -242,7 +285,7 @@ static void read_ring(struct sampler *sampler, struct perf_ring *ring, unsigned 
 			sampler->totals.lost[SAMPLE_LOST_DAMAGED]++;
 			break;
 		}
-		read_record(sampler, ring, chunk, chunk->bytes + at, size);
+		read_record(sampler, cpu, chunk, chunk->bytes + at, size);
 		at += size;
 	}
 	rounds_chunk_done(chunk);
@@ -270,27 +313,42 @@ void sampler_round(struct sampler *sampler, unsigned *fullest)
 	rounds_begin(&sampler->rounds, take_entry, sampler);
 	tasks_round(&sampler->tasks);
 	for (unsigned n = 0; n < perf->cpus; n++)
-		read_ring(sampler, &perf->sides[n], fullest);
+		read_ring(sampler, n, true, fullest);
 	for (unsigned n = 0; n < perf->cpus; n++) {
-		read_ring(sampler, &perf->samples[n], fullest);
-		samples_lost(&sampler->samples, n, perf->samples[n].lost);
+		read_ring(sampler, n, false, fullest);
+		samples_lost(&sampler->samples, n,
+			     sampler->by_timer ? timer_lost(&sampler->timer, n) : perf->samples[n].lost);
 	}
 	commit(sampler);
 	tell(sampler);
 }
 
-/* What the kernel's rings had no room for. */
+static void stop(struct sampler *sampler)
+{
+	if (sampler->by_timer)
+		timer_stop(&sampler->timer);
+	else
+		perf_stop(&sampler->perf);
+}
+
+/* What the rings had no room for. */
 static void settle_lost(struct sampler *sampler)
 {
 	struct sampler_totals *totals = &sampler->totals;
 
+	if (sampler->by_timer) {
+		timer_settle(&sampler->timer);
+		totals->side_lost = timer_lost(&sampler->timer, timer_sides(&sampler->timer));
+	}
 	for (unsigned n = 0; n < sampler->perf.cpus; n++) {
-		const uint64_t lost = perf_lost(&sampler->perf, n);
+		const uint64_t lost =
+			sampler->by_timer ? timer_lost(&sampler->timer, n) : perf_lost(&sampler->perf, n);
 
 		samples_lost(&sampler->samples, n, lost);
 		totals->lost[SAMPLE_LOST_RING] += lost;
 		totals->received += lost;
-		totals->side_lost += sampler->perf.sides[n].lost;
+		if (!sampler->by_timer)
+			totals->side_lost += sampler->perf.sides[n].lost;
 	}
 }
 
@@ -299,7 +357,7 @@ int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 	unsigned fullest;
 	int error, profile;
 
-	perf_stop(&sampler->perf);
+	stop(sampler);
 	sampler_round(sampler, &fullest);
 	rounds_end(&sampler->rounds, take_entry, sampler);
 	settle_lost(sampler);
@@ -321,6 +379,8 @@ void sampler_close(struct sampler *sampler)
 		rounds_chunk_done(sampler->rounds.entries[--sampler->rounds.count].chunk);
 	sampler->rounds = none;
 	perf_close(&sampler->perf);
+	if (sampler->by_timer)
+		timer_close(&sampler->timer);
 	tasks_free(&sampler->tasks);
 	kernel_free(&sampler->kernel);
 	images_free(&sampler->images);

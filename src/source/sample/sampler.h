@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The sampler: from the kernel's rings to the streams and tables of samples in a trace. It lives in the recorder; nothing
- * of it is in the program that is sampled.
+ * The sampler: from the kernel's rings, or those of programs that sample themselves, to the streams and tables of samples
+ * in a trace. It lives in the recorder.
  *
  * The ledger: received = attributed + what was lost, by cause.
  */
@@ -13,6 +13,7 @@
 #include "source/sample/attribute.h"
 #include "source/sample/perf.h"
 #include "source/sample/rounds.h"
+#include "source/sample/timer.h"
 
 struct sampler_totals {
 	uint64_t received, attributed;
@@ -26,6 +27,8 @@ struct sampler_totals {
 
 struct sampler {
 	struct perf perf;
+	struct timer timer; /* if ->by_timer: where samples come from, and not the kernel's rings */
+	bool by_timer;
 	struct session *session;
 	uint16_t event;	 /* its id */
 	char limit[200]; /* what was not permitted; "" */
@@ -50,6 +53,11 @@ struct sampler {
  */
 int sampler_open(struct sampler *sampler, struct session *session, const struct perf_options *options,
 		 char *why, size_t bytes);
+
+/* sampler_open_timer - the same without the kernel's events: the command samples itself, if ->timer.wanted is in its
+ * environment and the library is loaded. */
+int sampler_open_timer(struct sampler *sampler, struct session *session, const struct perf_options *options,
+		       char *why, size_t bytes);
 
 /*
  * sampler_begin - begin to write.
