@@ -343,9 +343,32 @@
 		zoom(0);
 	}
 
-	// Shows one of the trees: of running, waiting, or both.
+	// The frames from the outermost to a node, and the node that they lead to, as far as they do.
+	function pathTo(node) {
+		const path = [];
+
+		for (; node > 0; node = state.tree.parent[node])
+			path.unshift(state.tree.frame[node]);
+		return path;
+	}
+
+	function follow(path) {
+		const { tree } = state;
+		let node = 0;
+
+		for (const frame of path) {
+			const next = (tree.levels[tree.depth[node] + 1] || []).find((one) => tree.parent[one] === node && tree.frame[one] === frame);
+
+			if (next === undefined)
+				break;
+			node = next;
+		}
+		return node;
+	}
+
+	// Shows one of the trees: of running, waiting, or both; of the same tree the same place.
 	function setTree(number, part) {
-		const entry = data.trees[number];
+		const entry = data.trees[number], path = state.tree && number === state.number ? pathTo(state.zoom) : [];
 
 		Object.assign(state, { number, part });
 		entry[part] ||= unpack(entry.nodes);
@@ -356,7 +379,7 @@
 			button.setAttribute("aria-pressed", String(button.dataset.part === part));
 		state.zoom = state.cursor = 0;
 		scroll.scrollTop = state.up ? spacer.scrollHeight : 0;
-		zoom(0);
+		zoom(follow(path));
 	}
 
 	// ---- Pointer and keys
