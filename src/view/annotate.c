@@ -14,7 +14,8 @@
 
 enum {
 	AROUND = 3, /* lines that are shown before and behind */
-	GAP = 12,   /* lines without samples that are still shown between two with some */
+	TAB = 8,
+	GAP = 12, /* lines without samples that are still shown between two with some */
 };
 
 /* The number of a line, from 1, new or known; 0: no memory. */
@@ -238,13 +239,40 @@ void view_annotation_free(struct view_annotation *annotation)
 	*annotation = (struct view_annotation){ .image = 0 };
 }
 
+/* A line of source, safe for a terminal; its tabs and backslashes are what they are there. */
+static void put_code(const char *text, struct view_buffer *out)
+{
+	size_t column = 0;
+
+	while (*text) {
+		char part[256];
+		size_t bytes = strcspn(text, "\t\\");
+
+		bytes = bytes < sizeof(part) ? bytes : sizeof(part) - 1;
+		memcpy(part, text, bytes);
+		part[bytes] = '\0';
+		view_buffer_escape(out, part);
+		column += bytes;
+		text += bytes;
+		if (*text == '\t') {
+			view_buffer_print(out, "%*s", (int)(TAB - column % TAB), "");
+			column += TAB - column % TAB;
+			text++;
+		} else if (*text == '\\') {
+			view_buffer_print(out, "\\");
+			column++;
+			text++;
+		}
+	}
+}
+
 static void print_line(const struct view_line_cost *cost, const struct view_profile *counted, uint32_t line,
 		       const char *text, struct view_buffer *out)
 {
 	view_cost_text(counted, cost ? &cost->self : NULL, out);
 	view_cost_text(counted, cost ? &cost->total : NULL, out);
 	view_buffer_print(out, "%7u  ", line);
-	view_buffer_escape(out, text);
+	put_code(text, out);
 	view_buffer_print(out, "\n");
 }
 
@@ -280,7 +308,6 @@ static void print_source(FILE *source, const struct view_line_cost *costs, size_
 	for (uint32_t line = 1; (bytes = getline(&text, &room, source)) >= 0; line++) {
 		const struct view_line_cost *cost =
 			next < count && costs[next].line == line ? &costs[next] : NULL;
-		char *tab;
 
 		next += cost != NULL;
 		if (!near(costs, count, line)) {
@@ -292,8 +319,6 @@ static void print_source(FILE *source, const struct view_line_cost *costs, size_
 		gap = false;
 		if (bytes && text[bytes - 1] == '\n')
 			text[bytes - 1] = '\0';
-		while ((tab = strchr(text, '\t')))
-			*tab = ' ';
 		print_line(cost, counted, line, text, out);
 	}
 	for (; next < count; next++)
@@ -317,6 +342,20 @@ static FILE *open_source(const char *path)
 	return source;
 }
 
+/* What is to be said of a source file: that it is not here, or not as it was. */
+static const char *about_source(const struct view_profile *counted, FILE *source)
+{
+	uint64_t begin, end;
+	struct stat status;
+
+	if (!source)
+		return "  (the source file is not here)";
+	if (!burin_trace_range(counted->trace, &begin, &end) && !fstat(fileno(source), &status) &&
+	    status.st_mtim.tv_sec > burin_trace_ns(counted->trace, end) / 1000000000)
+		return "  (the source file has changed since)";
+	return "";
+}
+
 void view_annotation_text(const struct view_annotation *annotation, const struct view_profile *counted,
 			  struct view_buffer *out)
 {
@@ -330,7 +369,7 @@ void view_annotation_text(const struct view_annotation *annotation, const struct
 		view_buffer_print(out, "   SELF  %s  TOTAL  %s   LINE  ", view_waited_title(counted),
 				  view_waited_title(counted));
 		view_buffer_escape(out, *file ? file : "(no line is known)");
-		view_buffer_print(out, "%s\n", source || !*file ? "" : "  (the source file is not here)");
+		view_buffer_print(out, "%s\n", *file ? about_source(counted, source) : "");
 		if (source)
 			print_source(source, costs, count, counted, out);
 		for (size_t at = 0; !source && at < count; at++)
