@@ -204,13 +204,14 @@ static void follow(struct run *run, struct drain *drain, struct sampling *sampli
 {
 	struct progress progress;
 	struct pollfd wait[] = { { .fd = run->signals, .events = POLLIN },
-				 { .fd = run->child ? -1 : run->other, .events = POLLIN } };
+				 { .fd = run->child ? -1 : run->other, .events = POLLIN },
+				 { .fd = sampling_wake(sampling), .events = POLLIN } };
 	unsigned fullest = 0;
 
 	progress_begin(&progress, !quiet, run->child != 0);
 	reap(run);
 	while (!is_over(run)) {
-		poll(wait, 2, pause_ms(run, fullest));
+		poll(wait, 3, pause_ms(run, fullest));
 		take_signals(run);
 		run->ended |= wait[1].revents != 0;
 		drain_round(drain, &fullest);

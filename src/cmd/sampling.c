@@ -153,13 +153,14 @@ static int find_library(char *path, size_t bytes)
 	char self[2048];
 	const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
-	for (unsigned n = 0; length > 0 && n < 2; n++) {
-		self[length] = 0;
-		*strrchr(self, '/') = 0;
+	if (length <= 0)
+		return -ENOENT;
+	self[length] = 0;
+	*strrchr(self, '/') = 0;
+	for (unsigned n = 0; n < 2; n++)
 		if ((size_t)snprintf(path, bytes, "%s/%s/libburin-sample.so", self, places[n]) < bytes &&
 		    access(path, R_OK) == 0)
 			return strpbrk(path, ": ") ? -EINVAL : 0;
-	}
 	return -ENOENT;
 }
 
@@ -246,6 +247,11 @@ void sampling_begin(struct sampling *sampling, int directory)
 			strerror(-error));
 		sampler_close(&sampling->sampler);
 	}
+}
+
+int sampling_wake(const struct sampling *sampling)
+{
+	return sampling->begun ? sampling->sampler.perf.wake : -1;
 }
 
 void sampling_round(struct sampling *sampling, unsigned *fullest)

@@ -64,6 +64,9 @@ bool sampling_environment(const struct sampling *sampling, int file);
 /* sampling_begin - begin to write. @directory: of the trace, which has its metadata */
 void sampling_begin(struct sampling *sampling, int directory);
 
+/* sampling_wake - a descriptor that is readable when sampling_round() should come before its time; -1: there is none. */
+int sampling_wake(const struct sampling *sampling);
+
 /* sampling_round - @fullest: raised to how full the fullest ring was, in percent */
 void sampling_round(struct sampling *sampling, unsigned *fullest);
 

@@ -73,6 +73,7 @@ struct perf {
 	unsigned cpus;
 	struct perf_ring *samples, *sides; /* of each CPU */
 	struct perf_source *sources;
+	int wake; /* readable when a ring is half full; perf_woken() ends that */
 	unsigned source_count, source_room;
 	bool kernel;	    /* the kernel's side is seen */
 	bool build_ids;	    /* mappings come with them */
@@ -100,6 +101,12 @@ void perf_tell_time(struct perf *perf);
 
 /* perf_ticks - a record's time in ticks of the trace's clock. */
 uint64_t perf_ticks(const struct perf *perf, uint64_t time);
+
+/* perf_ahead - how far the records' clock is ahead of CLOCK_MONOTONIC now, in ns. */
+int64_t perf_ahead(const struct perf *perf);
+
+/* perf_woken - what has made ->wake readable is known. */
+void perf_woken(struct perf *perf);
 
 /*
  * perf_ring_take - take what is new in a ring, and give it back to the kernel.

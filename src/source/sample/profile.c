@@ -44,8 +44,9 @@ static void print_ledger(FILE *out, const struct sampler *sampler, bool ended)
 		fprintf(out, "%s=%" PRIu64 "\n", cuts[n], sampler->attribution.cuts[n]);
 	fprintf(out,
 		"throttled=%" PRIu64 "\ntask_late=%" PRIu64 "\ntask_lost=%" PRIu64
-		"\nimage_unreadable=%" PRIu64 "\n",
-		totals->throttled, totals->late, totals->side_lost, sampler->images.unreadable);
+		"\nimage_unreadable=%" PRIu64 "\njit_late=%" PRIu64 "\n",
+		totals->throttled, totals->late, totals->side_lost, sampler->images.unreadable,
+		sampler->attribution.jit.late);
 }
 
 /* Over the former one, which has its place on a disk that is full. */

@@ -137,6 +137,7 @@ int sampler_begin(struct sampler *sampler, int directory)
 				      .images = &sampler->images,
 				      .kernel = &sampler->kernel,
 				      .stacks = &sampler->stacks,
+				      .jit = { .images = &sampler->images },
 				      .registers = sampler->perf.registers,
 				      .max_depth = sampler->perf.max_depth,
 				      .stacks_wanted = sampler->perf.options.graph != PERF_GRAPH_NONE };
@@ -309,9 +310,12 @@ void sampler_round(struct sampler *sampler, unsigned *fullest)
 {
 	struct perf *perf = &sampler->perf;
 
+	perf_woken(perf);
 	perf_tell_time(perf);
 	rounds_begin(&sampler->rounds, take_entry, sampler);
 	tasks_round(&sampler->tasks);
+	sampler->attribution.jit.round++;
+	sampler->attribution.jit.ahead = perf_ahead(perf);
 	for (unsigned n = 0; n < perf->cpus; n++)
 		read_ring(sampler, n, true, fullest);
 	for (unsigned n = 0; n < perf->cpus; n++) {

@@ -46,10 +46,14 @@ static void *run(void *data)
 	const struct start start = *(const struct start *)data;
 	/* glibc keeps its own of a thread at the top of the thread's stack. */
 	const char *top = (const char *)pthread_self();
+	char name[16] = "";
 
 	free(data);
 	if (timer_thread_begin(top - start.stack, top) == 0) {
 		timer_tell_fork(timer_process.pid, start.creator);
+		/* Others may have given it a name, and told it, before it was known. */
+		if (syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0) == 0)
+			timer_tell_name(timer_thread->tid, name, false);
 		timer_thread_start(timer_thread);
 	}
 	return start.function(start.argument);
