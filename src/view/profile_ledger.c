@@ -176,6 +176,31 @@ static void print_limits(const struct burin_profile *profile, bool color, struct
 	}
 }
 
+/* What the waits leave out. */
+static void print_waits(const struct burin_profile *profile, bool color, struct view_buffer *out)
+{
+	uint64_t lost = burin_profile_number(profile, "off_cpu.lost_ns");
+	uint64_t blocked = burin_profile_number(profile, "blocked_before");
+	uint64_t preempted = burin_profile_number(profile, "preempted");
+	char number[TEXT_SHORT], duration[TEXT_SHORT];
+
+	if (lost)
+		view_buffer_print(out, "%sof waiting, %s or more were lost%s\n", color ? warn : "",
+				  text_duration(duration, lost), color ? off : "");
+	if (blocked)
+		view_buffer_print(
+			out,
+			"%s threads were blocked when the recording began: where is not known, and not "
+			"counted\n",
+			text_count(number, blocked));
+	if (preempted)
+		view_buffer_print(out,
+				  "threads were stopped %s times, for %s, although they could have gone on: "
+				  "neither running nor waiting\n",
+				  text_count(number, preempted),
+				  text_duration(duration, burin_profile_number(profile, "preempted_ns")));
+}
+
 void view_ledger_text(const struct burin_profile *profile, const struct view_profile *counted, bool color,
 		      struct view_buffer *out)
 {
@@ -205,6 +230,7 @@ void view_ledger_text(const struct burin_profile *profile, const struct view_pro
 				  text_count(all, cut + whole));
 		print_causes(profile, "cut.", cuts, sizeof(cuts) / sizeof(cuts[0]), out);
 	}
+	print_waits(profile, color, out);
 	print_images(profile, counted, color, out);
 	print_limits(profile, color, out);
 }
@@ -235,8 +261,14 @@ void view_ledger_json(const struct burin_profile *profile, struct view_buffer *o
 	json_numbers(profile, "lost.", out);
 	view_buffer_print(out, "},\"cut\":{");
 	json_numbers(profile, "cut.", out);
-	view_buffer_print(out, "},\"complete\":%" PRIu64 ",\"limits\":[",
-			  burin_profile_number(profile, "complete"));
+	view_buffer_print(out, "},\"off_cpu\":{");
+	json_numbers(profile, "off_cpu.", out);
+	view_buffer_print(
+		out,
+		"},\"blocked_before\":%" PRIu64 ",\"preempted\":%" PRIu64 ",\"preempted_ns\":%" PRIu64
+		",\"complete\":%" PRIu64 ",\"limits\":[",
+		burin_profile_number(profile, "blocked_before"), burin_profile_number(profile, "preempted"),
+		burin_profile_number(profile, "preempted_ns"), burin_profile_number(profile, "complete"));
 	for (unsigned n = 0; !burin_profile_value_at(profile, n, &key, &value); n++) {
 		if (strcmp(key, "limit") != 0)
 			continue;

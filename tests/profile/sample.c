@@ -110,6 +110,10 @@ void sample_small(const char *path, unsigned factor, bool waits)
 		"received=%u\nattributed=%u\nlost.ring=10\nlost.task=5\nkernel=150\nuser=%u\ncut.tables=100\n"
 		"complete=%u\nlimit=kernel samples were not permitted: sysctl kernel.perf_event_paranoid=1\n",
 		total + 15, total, total - 150, total - 100);
+	if (waits)
+		strcat(profile, "off_cpu.received=16\noff_cpu.attributed=15\noff_cpu.ns=1000000000\noff_cpu."
+				"lost_ns=30000000\n"
+				"blocked_before=3\npreempted=7\npreempted_ns=8000000\n");
 	tables_finish(tables, profile);
 }
 
