@@ -13,6 +13,7 @@
 #include "cmd/profile.h"
 #include "image/image.h"
 #include "view/annotate.h"
+#include "view/symbol.h"
 
 const char cmd_annotate_help[] =
 	"Usage: burin annotate [options] DIR SYMBOL\n"
@@ -115,12 +116,87 @@ static struct view_cost cost_before(const struct view_annotation *annotation, co
 	return sum;
 }
 
-/* An instruction is printed when the next one is known, since its cost is what lies before that. */
-static void print_instructions(const struct view_annotation *annotation, const struct image *image,
-			       const struct view_profile *counted, FILE *dump, struct view_buffer *out)
+enum {
+	AROUND = 8,	     /* instructions that are shown before and behind those with samples */
+	TARGET_COLUMNS = 40, /* of the name of what is called */
+	LINE_BYTES = 4096,
+};
+
+/* A disassembled line, waiting until it is known what it costs, and whether one near to it costs something. */
+struct listing {
+	char *lines[AROUND + 1]; /* the oldest first; the last one's cost is not known yet */
+	unsigned count, behind;	 /* behind: so many more are shown after one with samples */
+	bool gap, any;
+};
+
+static void print_line(const struct view_profile *counted, const struct view_cost *cost, const char *line,
+		       struct view_buffer *out)
 {
-	char *text = NULL, *last = NULL;
+	view_cost_text(counted, cost, out);
+	view_buffer_escape(out, line);
+	view_buffer_print(out, "\n");
+}
+
+/* The last line costs so much: it is shown, or waits for one that is, or is left out. */
+static void settle(struct listing *listing, const struct view_profile *counted, const struct view_cost *cost,
+		   struct view_buffer *out)
+{
+	unsigned first = 0;
+
+	if (!listing->count)
+		return;
+	if (cost->all || listing->behind) {
+		if (listing->gap)
+			print_line(counted, NULL, "...", out);
+		for (; first + 1 < listing->count; first++)
+			print_line(counted, NULL, listing->lines[first], out);
+		print_line(counted, cost->all ? cost : NULL, listing->lines[first++], out);
+		listing->behind = cost->all ? AROUND : listing->behind - 1;
+		listing->gap = false;
+		listing->any = true;
+	} else if (listing->count > AROUND) {
+		first = 1;
+		listing->gap = listing->any;
+	}
+	for (unsigned n = 0; n < first; n++)
+		free(listing->lines[n]);
+	listing->count -= first;
+	memmove(listing->lines, listing->lines + first, listing->count * sizeof(*listing->lines));
+}
+
+/* A line of objdump's, the name of what it refers to shortened; to be freed. */
+static char *tidy(char *text)
+{
+	char line[LINE_BYTES], room[LINE_BYTES], *target, *offset;
+
+	text[strcspn(text, "\n")] = '\0';
+	for (char *tab = text; (tab = strchr(tab, '\t'));)
+		*tab = ' ';
+	text += strspn(text, " ");
+	target = strstr(text, " <");
+	if (!target || text[strlen(text) - 1] != '>')
+		return strdup(text);
+	*target = text[strlen(text) - 1] = '\0';
+	target += 2;
+	offset = strrchr(target, '+');
+	if (offset && !strncmp(offset, "+0x", 3))
+		*offset = '\0';
+	else
+		offset = NULL;
+	snprintf(line, sizeof(line), "%s <%s%s%s>", text,
+		 view_symbol_short(target, TARGET_COLUMNS, room, sizeof(room)), offset ? "+" : "",
+		 offset ? offset + 1 : "");
+	return strdup(line);
+}
+
+/* What an instruction costs is known when the next one is: its addresses lie before that. Return: what is shown. */
+static uint64_t print_instructions(const struct view_annotation *annotation, const struct image *image,
+				   const struct view_profile *counted, FILE *dump, struct view_buffer *out)
+{
+	struct listing listing = { .count = 0 };
+	char *text = NULL;
 	size_t room = 0, at = 0;
+	uint64_t shown = 0;
 	ssize_t bytes;
 
 	do {
@@ -134,21 +210,31 @@ static void print_instructions(const struct view_annotation *annotation, const s
 		if (bytes >= 0 && (!end || *end != ':'))
 			continue;
 		cost = cost_before(annotation, image, address, &at);
-		if (last) {
-			view_cost_text(counted, cost.all ? &cost : NULL, out);
-			view_buffer_escape(out, last);
-			view_buffer_print(out, "\n");
-		}
-		free(last);
-		last = NULL;
-		if (bytes > 0) {
-			text[bytes - (text[bytes - 1] == '\n')] = '\0';
-			for (char *tab = text; (tab = strchr(tab, '\t'));)
-				*tab = ' ';
-			last = strdup(text + strspn(text, " "));
-		}
+		shown += listing.count ? cost.all : 0;
+		settle(&listing, counted, &cost, out);
+		if (bytes > 0 && (listing.lines[listing.count] = tidy(text)))
+			listing.count++;
 	} while (bytes >= 0);
+	while (listing.count)
+		free(listing.lines[--listing.count]);
 	free(text);
+	return shown;
+}
+
+/* Samples at addresses that are not shown: it is inlined elsewhere too, or has parts, or namesakes. */
+static void tell_rest(const struct view_annotation *annotation, const struct view_profile *counted,
+		      uint64_t shown, struct view_buffer *out)
+{
+	uint64_t all = 0;
+
+	for (size_t n = 0; n < annotation->address_count; n++)
+		all += annotation->addresses[n].self.all;
+	if (all <= shown)
+		return;
+	view_buffer_print(
+		out,
+		"%6.2f%%  elsewhere: inlined into other functions, in parts of its own, or in namesakes\n",
+		100.0 * (double)(all - shown) / (double)counted->weight);
 }
 
 static void print_assembly(const struct view_annotation *annotation, const struct view_profile *counted,
@@ -178,11 +264,13 @@ static void print_assembly(const struct view_annotation *annotation, const struc
 		dump = start_objdump(of->path, begin, end, &child);
 		if (dump) {
 			size_t before = out->used;
+			uint64_t shown;
 
 			view_buffer_print(out, "   SELF  %s", view_waited_title(counted));
 			view_buffer_escape(out, of->path);
 			view_buffer_print(out, "\n");
-			print_instructions(annotation, &image, counted, dump, out);
+			shown = print_instructions(annotation, &image, counted, dump, out);
+			tell_rest(annotation, counted, shown, out);
 			fclose(dump);
 			waitpid(child, &status, 0);
 			if (status)

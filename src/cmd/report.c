@@ -19,8 +19,9 @@ const char cmd_report_help[] =
 	"      --by PART,...    rows by program, thread, image, symbol, line, in this order;\n"
 	"                       otherwise by symbol,image\n"
 	"      --sort ORDER     self or total\n"
-	"      --min PERCENT    leave out what has less; otherwise 0.1, in trees 1\n"
-	"  -n, --limit N        no more than N rows\n"
+	"      --min PERCENT    leave out what has less of all, or of the tree; otherwise 0.1,\n"
+	"                       in trees 1\n"
+	"  -n, --limit N        no more than N rows; otherwise 50, as JSON and CSV all\n"
 	"      --tree           the tree of calls instead\n"
 	"      --callers GLOB   who called this function, as a tree\n"
 	"      --callees GLOB   what this function called, as a tree\n" CMD_PROFILE_HELP
@@ -31,6 +32,10 @@ const char cmd_report_help[] =
 	"Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was read.\n";
 
 static const char name[] = "report";
+
+enum {
+	ROWS = 50, /* of text, if nobody says how many */
+};
 
 enum {
 	OPTION_BY = CMD_PROFILE_OWN,
@@ -163,6 +168,8 @@ static int parse_arguments(struct arguments *arguments, int argc, char **argv)
 		arguments->report.by[1] = VIEW_IMAGE;
 		arguments->report.by_count = 2;
 	}
+	if (!arguments->report.limit)
+		arguments->report.limit = arguments->json || arguments->csv ? UINT64_MAX : ROWS;
 	if (arguments->report.min < 0)
 		arguments->report.min = arguments->tree ? 1 : arguments->json || arguments->csv ? 0 : 0.1;
 	return 0;

@@ -161,6 +161,38 @@ static void put_mapping(struct writing *writing, uint32_t number)
 	put_part(writing->out, MAPPING, &writing->part);
 }
 
+/* The program with most weight: readers take the first mapping for the one that the profile is of. */
+static uint32_t main_image(const struct view_profile *counted)
+{
+	uint64_t most = 0, sum = 0;
+	uint32_t image = 0;
+
+	for (size_t n = 0; n < counted->pair_count; n++) {
+		const struct view_pair *pair = &counted->pairs[n];
+		const struct burin_task *task = burin_profile_task(counted->profile, pair->task);
+
+		sum = n && pair->task == pair[-1].task ? sum + pair->weight : pair->weight;
+		if (sum > most && task && task->image) {
+			most = sum;
+			image = task->image;
+		}
+	}
+	return image;
+}
+
+static void put_mappings(struct writing *writing)
+{
+	const struct view_profile *counted = writing->counted;
+	uint32_t first = main_image(counted);
+
+	if (first)
+		put_mapping(writing, first);
+	for (uint32_t n = 1; n <= burin_profile_images(counted->profile); n++) {
+		if (n != first)
+			put_mapping(writing, n);
+	}
+}
+
 static void put_label(struct writing *writing, const char *key, const char *value)
 {
 	put_number(&writing->inner, 1, view_string(&writing->strings, key));
@@ -205,8 +237,7 @@ static int put_profile(struct writing *writing)
 	put_number(writing->out, DEFAULT_SAMPLE_TYPE, view_string(&writing->strings, type));
 	for (size_t n = 0; n < counted->pair_count; n++)
 		put_sample(writing, &counted->pairs[n]);
-	for (uint32_t n = 1; n <= burin_profile_images(counted->profile); n++)
-		put_mapping(writing, n);
+	put_mappings(writing);
 	for (uint32_t n = 1; n <= burin_profile_places(counted->profile); n++)
 		put_location(writing, n);
 	if (!burin_trace_range(counted->trace, &begin, &end)) {

@@ -84,6 +84,7 @@ static void perf_place(const struct view_profile *counted, uint32_t number, stru
 	struct burin_place place;
 	struct burin_frame frame;
 	const struct burin_image *image;
+	char address[512];
 	uint32_t n = 0;
 
 	if (burin_profile_place(counted->profile, number, &place) || !place.image)
@@ -93,10 +94,15 @@ static void perf_place(const struct view_profile *counted, uint32_t number, stru
 		if (burin_profile_frame(counted->profile, number, n, &frame))
 			frame.function = NULL;
 		view_buffer_print(out, "\t%16" PRIx64 " ", place.offset);
-		put_name(out, frame.function ? frame.function : "[unknown]", 0);
+		put_name(out,
+			 frame.function ? frame.function
+			 : place.size
+				 ? burin_profile_address(counted->profile, number, address, sizeof(address))
+				 : "[unknown]",
+			 0);
 		if (n + 1 < place.frames)
 			view_buffer_print(out, " (inlined)");
-		else if (frame.function && place.size)
+		else if (place.size)
 			view_buffer_print(out, "+0x%" PRIx64, place.offset - place.begin);
 		if (n + 1 >= place.frames) {
 			view_buffer_print(out, " (");

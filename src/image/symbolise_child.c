@@ -17,6 +17,7 @@
 #include "image/symbolise_child.h"
 #include "image/symbols.h"
 #include "image/texts.h"
+#include "image/unwind.h"
 
 enum {
 	OUT_MAX = 1 << 18,
@@ -154,6 +155,8 @@ struct elf {
 	struct symbols symbols;
 	struct place *places; /* by address */
 	size_t count;
+	struct unwind_table *tables; /* NULL: there are none, or nobody has asked yet */
+	bool tried_tables;
 };
 
 static int compare_places(const void *one, const void *other)
@@ -163,20 +166,30 @@ static int compare_places(const void *one, const void *other)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* Where a function begins, from the name's or else the debug information's point of view, as offsets. */
-static void put_extent(struct elf *elf, const struct symbol *symbol, const struct lines_place *lines)
-{
-	const uint64_t begin_address = symbol ? symbol->address : lines->begin;
-	const uint64_t end_address = symbol ? symbol->end : lines->end;
-	uint64_t offset;
+/* Where a function begins, and how long it is, as offsets; 0, 0: nobody knows. */
+struct extent {
+	uint64_t begin, bytes;
+};
 
-	if (end_address <= begin_address || image_offset(&elf->image, begin_address, &offset) != 0) {
-		put(elf->child, 0);
-		put(elf->child, 0);
-		return;
+/* From the name's or else the debug information's point of view; of code that has neither, from the unwinding tables'. */
+static struct extent find_extent(struct elf *elf, uint64_t address, const struct symbol *symbol,
+				 const struct lines_place *lines)
+{
+	uint64_t begin_address = symbol ? symbol->address : lines->begin;
+	const uint64_t end_address = symbol ? symbol->end : lines->end;
+	struct extent extent = { .bytes = end_address - begin_address };
+
+	if (!symbol && !lines->count) {
+		if (!elf->tried_tables && unwind_table_open(&elf->tables, &elf->image))
+			elf->tables = NULL;
+		elf->tried_tables = true;
+		if (!elf->tables ||
+		    unwind_table_extent(elf->tables, address, &begin_address, &extent.bytes) != 0)
+			return (struct extent){ 0 };
+	} else if (end_address <= begin_address) {
+		return (struct extent){ 0 };
 	}
-	put(elf->child, offset);
-	put(elf->child, end_address - begin_address);
+	return image_offset(&elf->image, begin_address, &extent.begin) ? (struct extent){ 0 } : extent;
 }
 
 static bool mangled(const char *name, size_t bytes)
@@ -210,6 +223,7 @@ static void say_place(struct elf *elf, const struct place *place, const struct l
 {
 	const struct symbol *symbol = symbols_find(&elf->symbols, place->address);
 	const unsigned count = lines->count ? lines->count : symbol ? 1 : 0;
+	const struct extent extent = find_extent(elf, place->address, symbol, lines);
 	struct child *child = elf->child;
 	uint32_t numbers[LINES_FRAMES_MAX][2];
 
@@ -223,10 +237,11 @@ static void say_place(struct elf *elf, const struct place *place, const struct l
 					       : 0;
 		numbers[n][1] = file ? number_of(child, file, strlen(file), false) : 0;
 	}
-	if (count) {
+	if (count || extent.bytes) {
 		begin(child, CHILD_PLACE);
 		put(child, place->offset);
-		put_extent(elf, symbol, lines);
+		put(child, extent.begin);
+		put(child, extent.bytes);
 		put(child, count);
 		for (unsigned n = 0; n < count; n++) {
 			put(child, numbers[n][0]);
@@ -373,6 +388,7 @@ static int child_elf(struct child *child)
 		say_state(&elf);
 	free(elf.places);
 	symbols_free(&elf.symbols);
+	unwind_table_close(elf.tables);
 	dwarf_end(elf.dwarf);
 	if (elf.has_alternate) {
 		dwarf_end(elf.alternate_dwarf);

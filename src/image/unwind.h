@@ -64,6 +64,13 @@ int unwind_table_open(struct unwind_table **table, const struct image *image);
 void unwind_table_close(struct unwind_table *table);
 
 /*
+ * unwind_table_extent - the code that the table's entry for an address covers: as a rule a function, also where no
+ * symbol names it.
+ * Return: 0; -ENOENT: there is no entry.
+ */
+int unwind_table_extent(const struct unwind_table *table, uint64_t address, uint64_t *begin, uint64_t *bytes);
+
+/*
  * unwind_lookup - what lies at an address of the process.
  * @bias: to be stored: the address minus the image's own
  * Return: the tables of the image there; NULL: there are none, and @why is WIRE_CUT_TABLES: it is code all

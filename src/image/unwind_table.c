@@ -355,15 +355,34 @@ static const struct place *find_place(const struct unwind_table *table, uint64_t
 	return low ? &table->places[low - 1] : NULL;
 }
 
-static void compile(const struct unwind_table *table, uint64_t address, struct unwind_row *row)
+static int find_entry(const struct unwind_table *table, uint64_t address, struct unwind_entry *entry)
 {
 	const struct place *place = find_place(table, address);
-	struct unwind_entry entry;
 	uint32_t next;
 
+	return place && unwind_entry_next(&table->section, place->entry, entry, &next) == 0 &&
+			       address - entry->begin < entry->bytes
+		       ? 0
+		       : -ENOENT;
+}
+
+int unwind_table_extent(const struct unwind_table *table, uint64_t address, uint64_t *begin, uint64_t *bytes)
+{
+	struct unwind_entry entry;
+
+	if (find_entry(table, address, &entry))
+		return -ENOENT;
+	*begin = entry.begin;
+	*bytes = entry.bytes;
+	return 0;
+}
+
+static void compile(const struct unwind_table *table, uint64_t address, struct unwind_row *row)
+{
+	struct unwind_entry entry;
+
 	*row = (struct unwind_row){ .address = address, .cfa = UNWIND_CFA_UNKNOWN };
-	if (place && unwind_entry_next(&table->section, place->entry, &entry, &next) == 0 &&
-	    address - entry.begin < entry.bytes)
+	if (find_entry(table, address, &entry) == 0)
 		unwind_compile(&table->section, &entry, address, row);
 }
 

@@ -10,28 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/glob.h"
+#include "view/symbol.h"
 
 enum {
 	AROUND = 3, /* lines that are shown before and behind */
-	GAP = 12,   /* lines without samples that are still shown between two with some */
+	TAB = 8,
+	GAP = 12, /* lines without samples that are still shown between two with some */
 };
-
-/* The function of a place that is meant; -1: none. */
-static int function_at(const struct view_profile *counted, const char *symbol, uint32_t place,
-		       struct burin_frame *frame)
-{
-	char address[512];
-
-	for (uint32_t n = 0; !burin_profile_frame(counted->profile, place, n, frame); n++) {
-		if (frame->function &&
-		    (!strcmp(frame->function, symbol) || glob_match(symbol, frame->function)))
-			return (int)n;
-	}
-	*frame = (struct burin_frame){ .function = NULL };
-	burin_profile_address(counted->profile, place, address, sizeof(address));
-	return !strcmp(address, symbol) ? 0 : -1;
-}
 
 /* The number of a line, from 1, new or known; 0: no memory. */
 static uint32_t line_of(struct view_annotation *annotation, const struct burin_frame *frame)
@@ -56,14 +41,12 @@ static uint32_t line_of(struct view_annotation *annotation, const struct burin_f
 	return (uint32_t)annotation->line_count;
 }
 
-/* What is known of a place: the function's line there, and what the place costs. */
+/* A place: the lines of the functions there that are meant, inlined ones and those they are inlined into; its cost. */
 struct place_cost {
-	uint32_t line; /* from 1; 0: not looked for yet; NO_LINE: another function */
+	bool known;
+	uint32_t first, count; /* in `lines` of struct adding */
 	struct view_cost self, total;
-};
-
-enum {
-	NO_LINE = UINT32_MAX
+	size_t last; /* pair that is in total, from 1 */
 };
 
 struct adding {
@@ -71,47 +54,86 @@ struct adding {
 	const struct view_profile *counted;
 	const char *symbol;
 	struct place_cost *places; /* by number */
+	uint32_t *lines;	   /* numbers of lines, from 1 */
+	size_t line_count, line_room;
 };
 
-/* The line of the function that a place lies on; NULL: it is in no such function; *failed: no memory. */
-static struct view_line_cost *line_at(const struct adding *adding, uint32_t number, bool *failed)
+static int add_line(struct adding *adding, struct place_cost *place, const struct burin_frame *frame)
 {
-	uint32_t *line = &adding->places[number].line;
-	struct burin_place place;
-	struct burin_frame frame;
+	uint32_t number = line_of(adding->annotation, frame);
 
-	if (!*line) {
-		*line = NO_LINE;
-		if (!burin_profile_place(adding->counted->profile, number, &place) && place.image &&
-		    function_at(adding->counted, adding->symbol, number, &frame) >= 0)
-			*line = line_of(adding->annotation, &frame);
-		*failed |= !*line;
+	if (adding->line_count == adding->line_room) {
+		size_t room = adding->line_room ? 2 * adding->line_room : 256;
+		uint32_t *lines = reallocarray(adding->lines, room, sizeof(*lines));
+
+		if (!lines)
+			return -ENOMEM;
+		adding->lines = lines;
+		adding->line_room = room;
 	}
-	return !*line || *line == NO_LINE ? NULL : &adding->annotation->lines[*line - 1];
+	adding->lines[adding->line_count++] = number;
+	place->count++;
+	return number ? 0 : -ENOMEM;
 }
 
-static int add_pair(const struct adding *adding, const struct view_pair *pair, size_t number)
+/* Finds out what a place has to do with the functions that are meant; once. */
+static int look_at(struct adding *adding, uint32_t number)
 {
+	const struct burin_profile *profile = adding->counted->profile;
+	struct place_cost *known = &adding->places[number];
+	struct burin_place place;
+	struct burin_frame frame;
+	char address[512];
+	int result = 0;
+
+	known->known = true;
+	known->first = (uint32_t)adding->line_count;
+	if (burin_profile_place(profile, number, &place) || !place.image)
+		return 0;
+	for (uint32_t n = 0; !result && !burin_profile_frame(profile, number, n, &frame); n++) {
+		if (frame.function && view_symbol_fits(adding->symbol, frame.function))
+			result = add_line(adding, known, &frame);
+	}
+	burin_profile_address(profile, number, address, sizeof(address));
+	if (!known->count && !strcmp(address, adding->symbol))
+		result = add_line(adding, known, &(struct burin_frame){ .function = NULL });
+	return result;
+}
+
+static void add_cost(struct adding *adding, struct place_cost *place, const struct view_pair *pair,
+		     size_t number, bool own)
+{
+	for (uint32_t n = 0; n < place->count; n++) {
+		struct view_line_cost *line = &adding->annotation->lines[adding->lines[place->first + n] - 1];
+
+		if (own)
+			view_cost_add(&line->self, pair);
+		if (line->last != number)
+			view_cost_add(&line->total, pair);
+		line->last = number;
+	}
+	if (own)
+		view_cost_add(&place->self, pair);
+	if (place->last != number)
+		view_cost_add(&place->total, pair);
+	place->last = number;
+}
+
+static int add_pair(struct adding *adding, const struct view_pair *pair, size_t number)
+{
+	uint32_t own = view_own_frame(adding->counted->profile, pair);
 	struct burin_stack stack;
-	bool failed = false;
 
 	for (uint32_t at = pair->stack; !burin_profile_stack(adding->counted->profile, at, &stack);
 	     at = stack.caller) {
-		struct view_line_cost *line = line_at(adding, stack.place, &failed);
+		struct place_cost *place = &adding->places[stack.place];
 
-		if (!line)
-			continue;
-		if (at == pair->stack) {
-			view_cost_add(&line->self, pair);
-			view_cost_add(&adding->places[stack.place].self, pair);
-		}
-		if (line->last != number) {
-			view_cost_add(&line->total, pair);
-			view_cost_add(&adding->places[stack.place].total, pair);
-		}
-		line->last = number;
+		if (!place->known && look_at(adding, stack.place))
+			return -ENOMEM;
+		if (place->count)
+			add_cost(adding, place, pair, number, at == own);
 	}
-	return failed ? -ENOMEM : 0;
+	return 0;
 }
 
 static int by_line(const void *a, const void *b)
@@ -132,8 +154,8 @@ static int by_offset(const void *a, const void *b)
 	return (one->offset > other->offset) - (one->offset < other->offset);
 }
 
-/* The addresses with samples of their own, and the function that most of them lie in. */
-static int list_addresses(const struct adding *adding)
+/* The addresses with samples of their own; the place that is in most samples decides, if there are none. */
+static int list_addresses(struct adding *adding)
 {
 	struct view_annotation *annotation = adding->annotation;
 	uint32_t count = burin_profile_places(adding->counted->profile);
@@ -146,8 +168,7 @@ static int list_addresses(const struct adding *adding)
 		const struct place_cost *cost = &adding->places[n];
 		struct burin_place place;
 
-		if (!cost->line || cost->line == NO_LINE ||
-		    burin_profile_place(adding->counted->profile, n, &place))
+		if (!cost->count || burin_profile_place(adding->counted->profile, n, &place))
 			continue;
 		if (cost->total.all > most) {
 			most = cost->total.all;
@@ -157,14 +178,34 @@ static int list_addresses(const struct adding *adding)
 		}
 		if (cost->self.all)
 			annotation->addresses[annotation->address_count++] =
-				(struct view_address_cost){ place.image, place.offset, cost->self };
+				(struct view_address_cost){ place.image, place.offset, place.begin,
+							    place.size, cost->self };
 	}
 	return 0;
 }
 
+/* The function, or the one that it is inlined into, that has most samples of its own. */
+static void choose_function(struct view_annotation *annotation)
+{
+	const struct view_address_cost *all = annotation->addresses;
+	uint64_t most = 0, sum = 0;
+
+	for (size_t n = 0; n < annotation->address_count; n++) {
+		if (!n || all[n].image != all[n - 1].image || all[n].begin != all[n - 1].begin)
+			sum = 0;
+		sum += all[n].self.all;
+		if (sum <= most)
+			continue;
+		most = sum;
+		annotation->image = all[n].image;
+		annotation->begin = all[n].begin;
+		annotation->size = all[n].size;
+	}
+}
+
 int view_annotate(struct view_annotation *annotation, const struct view_profile *counted, const char *symbol)
 {
-	struct adding adding = { annotation, counted, symbol, NULL };
+	struct adding adding = { .annotation = annotation, .counted = counted, .symbol = symbol };
 	int result;
 
 	*annotation = (struct view_annotation){ .image = 0 };
@@ -178,11 +219,13 @@ int view_annotate(struct view_annotation *annotation, const struct view_profile 
 	if (!result)
 		result = list_addresses(&adding);
 	free(adding.places);
+	free(adding.lines);
 	if (annotation->line_count)
 		qsort(annotation->lines, annotation->line_count, sizeof(*annotation->lines), by_line);
 	if (annotation->address_count)
 		qsort(annotation->addresses, annotation->address_count, sizeof(*annotation->addresses),
 		      by_offset);
+	choose_function(annotation);
 	if (result)
 		view_annotation_free(annotation);
 	return result;
@@ -196,13 +239,40 @@ void view_annotation_free(struct view_annotation *annotation)
 	*annotation = (struct view_annotation){ .image = 0 };
 }
 
+/* A line of source, safe for a terminal; its tabs and backslashes are what they are there. */
+static void put_code(const char *text, struct view_buffer *out)
+{
+	size_t column = 0;
+
+	while (*text) {
+		char part[256];
+		size_t bytes = strcspn(text, "\t\\");
+
+		bytes = bytes < sizeof(part) ? bytes : sizeof(part) - 1;
+		memcpy(part, text, bytes);
+		part[bytes] = '\0';
+		view_buffer_escape(out, part);
+		column += bytes;
+		text += bytes;
+		if (*text == '\t') {
+			view_buffer_print(out, "%*s", (int)(TAB - column % TAB), "");
+			column += TAB - column % TAB;
+			text++;
+		} else if (*text == '\\') {
+			view_buffer_print(out, "\\");
+			column++;
+			text++;
+		}
+	}
+}
+
 static void print_line(const struct view_line_cost *cost, const struct view_profile *counted, uint32_t line,
 		       const char *text, struct view_buffer *out)
 {
 	view_cost_text(counted, cost ? &cost->self : NULL, out);
 	view_cost_text(counted, cost ? &cost->total : NULL, out);
 	view_buffer_print(out, "%7u  ", line);
-	view_buffer_escape(out, text);
+	put_code(text, out);
 	view_buffer_print(out, "\n");
 }
 
@@ -238,7 +308,6 @@ static void print_source(FILE *source, const struct view_line_cost *costs, size_
 	for (uint32_t line = 1; (bytes = getline(&text, &room, source)) >= 0; line++) {
 		const struct view_line_cost *cost =
 			next < count && costs[next].line == line ? &costs[next] : NULL;
-		char *tab;
 
 		next += cost != NULL;
 		if (!near(costs, count, line)) {
@@ -250,8 +319,6 @@ static void print_source(FILE *source, const struct view_line_cost *costs, size_
 		gap = false;
 		if (bytes && text[bytes - 1] == '\n')
 			text[bytes - 1] = '\0';
-		while ((tab = strchr(text, '\t')))
-			*tab = ' ';
 		print_line(cost, counted, line, text, out);
 	}
 	for (; next < count; next++)
@@ -275,6 +342,20 @@ static FILE *open_source(const char *path)
 	return source;
 }
 
+/* What is to be said of a source file: that it is not here, or not as it was. */
+static const char *about_source(const struct view_profile *counted, FILE *source)
+{
+	uint64_t begin, end;
+	struct stat status;
+
+	if (!source)
+		return "  (the source file is not here)";
+	if (!burin_trace_range(counted->trace, &begin, &end) && !fstat(fileno(source), &status) &&
+	    status.st_mtim.tv_sec > burin_trace_ns(counted->trace, end) / 1000000000)
+		return "  (the source file has changed since)";
+	return "";
+}
+
 void view_annotation_text(const struct view_annotation *annotation, const struct view_profile *counted,
 			  struct view_buffer *out)
 {
@@ -288,7 +369,7 @@ void view_annotation_text(const struct view_annotation *annotation, const struct
 		view_buffer_print(out, "   SELF  %s  TOTAL  %s   LINE  ", view_waited_title(counted),
 				  view_waited_title(counted));
 		view_buffer_escape(out, *file ? file : "(no line is known)");
-		view_buffer_print(out, "%s\n", source || !*file ? "" : "  (the source file is not here)");
+		view_buffer_print(out, "%s\n", *file ? about_source(counted, source) : "");
 		if (source)
 			print_source(source, costs, count, counted, out);
 		for (size_t at = 0; !source && at < count; at++)

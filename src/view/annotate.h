@@ -15,6 +15,7 @@ struct view_line_cost {
 struct view_address_cost {
 	uint32_t image;
 	uint64_t offset;
+	uint64_t begin, size;  /* of the function there; 0, 0: unknown */
 	struct view_cost self; /* of the innermost frame */
 };
 
@@ -24,11 +25,11 @@ struct view_annotation {
 	size_t line_count, line_room;
 	struct view_address_cost *addresses; /* by image, then offset */
 	size_t address_count, address_room;
-	uint32_t image;	      /* that most of it lies in; 0: the function is in no sample */
+	uint32_t image;	      /* where most of it is; 0: the function is in no sample */
 	uint64_t begin, size; /* of the function there; 0, 0: unknown */
 };
 
-/* `symbol`: a glob; a function that has it is taken for the same. Return: 0 or -ENOMEM. */
+/* `symbol`: as in view_symbol_fits(); all functions that it fits are taken together. Return: 0 or -ENOMEM. */
 int view_annotate(struct view_annotation *annotation, const struct view_profile *counted, const char *symbol);
 void view_annotation_free(struct view_annotation *annotation);
 

@@ -133,8 +133,9 @@ void view_diff_text(const struct view_diff *diff, double chance_max, bool color,
 		view_buffer_print(out, "\n");
 	}
 	if (left_out)
-		view_buffer_print(out, "%s others differ no more than chance would make them; see --all\n",
-				  text_count(number, left_out));
+		view_buffer_print(out, "%s %s differ no more than chance would make them; see --all\n",
+				  text_count(number, left_out),
+				  left_out < diff->count ? "others" : "functions");
 }
 
 void view_diff_json(const struct view_diff *diff, double chance_max, struct view_buffer *out)

@@ -101,6 +101,12 @@ void view_profile_free(struct view_profile *counted);
 bool view_profile_has(const struct view_profile *counted, const struct burin_record *record,
 		      const struct burin_sample *sample);
 
+/*
+ * The frame whose own cost the samples are: the innermost. Of a wait it is the program's innermost: in the kernel all
+ * waits end in the scheduler, and where it may not be sampled they end here anyway.
+ */
+uint32_t view_own_frame(const struct burin_profile *profile, const struct view_pair *pair);
+
 /* The program of a task: the last part of its path. Any bytes. */
 const char *view_program(const struct burin_profile *profile, uint32_t task);
 const char *view_thread(const struct burin_profile *profile, uint32_t task);
@@ -225,9 +231,9 @@ struct view_report {
 	enum view_part by[VIEW_PARTS];
 	unsigned by_count;
 	bool by_total; /* order */
-	double min;    /* percent of the total: less is left out */
+	double min;    /* percent of all, of the whole in trees: less is left out */
 	bool color;
-	uint64_t limit; /* rows; 0: all */
+	uint64_t limit; /* rows; UINT64_MAX: all */
 };
 
 /* A line for each event that is counted, and one if there are others. */

@@ -6,6 +6,7 @@
 
 #include "base/glob.h"
 #include "view/profile.h"
+#include "view/symbol.h"
 
 bool view_globs_match(const struct view_globs *globs, const char *text)
 {
@@ -14,6 +15,24 @@ bool view_globs_match(const struct view_globs *globs, const char *text)
 			return true;
 	}
 	return !globs->count;
+}
+
+uint32_t view_own_frame(const struct burin_profile *profile, const struct view_pair *pair)
+{
+	struct burin_stack stack;
+	struct burin_place place;
+
+	if (pair->state != VIEW_WAITING)
+		return pair->stack;
+	for (uint32_t n = pair->stack; !burin_profile_stack(profile, n, &stack); n = stack.caller) {
+		const struct burin_image *image = burin_profile_place(profile, stack.place, &place)
+							  ? NULL
+							  : burin_profile_image(profile, place.image);
+
+		if (image && image->kind != BURIN_IMAGE_KERNEL && image->kind != BURIN_IMAGE_MODULE)
+			return n;
+	}
+	return pair->stack;
 }
 
 const char *view_program(const struct burin_profile *profile, uint32_t number)
@@ -197,6 +216,15 @@ static int choose_events(struct view_profile *counted, const struct counting *co
 	return 0;
 }
 
+static bool symbols_match(const struct view_globs *symbols, const char *name)
+{
+	for (unsigned n = 0; n < symbols->count; n++) {
+		if (view_symbol_fits(symbols->globs[n], name))
+			return true;
+	}
+	return false;
+}
+
 /* Whether a stack has a symbol of the filter's, by number of a place: 0 unknown, 1 no, 2 yes. */
 static bool place_matches(const struct view_profile *counted, const struct view_globs *symbols,
 			  uint32_t place, unsigned char *known)
@@ -209,10 +237,10 @@ static bool place_matches(const struct view_profile *counted, const struct view_
 		return known[place] == 2;
 	for (uint32_t n = 0; !burin_profile_frame(counted->profile, place, n, &frame); n++) {
 		named |= frame.function != NULL;
-		match |= frame.function && view_globs_match(symbols, frame.function);
+		match |= frame.function && symbols_match(symbols, frame.function);
 	}
 	if (!named)
-		match = view_globs_match(
+		match = symbols_match(
 			symbols, burin_profile_address(counted->profile, place, address, sizeof(address)));
 	known[place] = match ? 2 : 1;
 	return match;

@@ -115,7 +115,7 @@ void view_tree_json(const struct view_profile *counted, const struct view_tree *
 {
 	uint32_t path[DEPTH_MAX], node = tree->nodes[0].child;
 	unsigned depth = 0;
-	double least = report->min * (double)counted->weight / 100;
+	double least = report->min * (double)tree->nodes[0].total.all / 100;
 
 	json_head(counted, out);
 	view_buffer_print(out, ",\"tree\":[");

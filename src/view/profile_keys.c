@@ -221,7 +221,10 @@ static int key_of_frame(struct view_keys *keys, uint32_t number, const struct bu
 		else if (frame && frame->file)
 			snprintf(line, sizeof(line), "%s", frame->file);
 		else
-			snprintf(line, sizeof(line), "%s", number ? address : "[no stack]");
+			snprintf(line, sizeof(line), "%s",
+				 frame && frame->function ? frame->function
+				 : number		  ? address
+							  : "[no stack]");
 		key.parts[VIEW_LINE] = view_string(&keys->strings, line);
 	}
 	return list_add(keys, &key, number && !place->image);

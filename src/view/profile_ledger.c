@@ -153,11 +153,12 @@ static void print_image(const struct burin_image *image, const struct nameless *
 	view_buffer_print(out, "\n");
 }
 
-/* Images whose names are missing: those with most samples first, and no more than can be cared for at once. */
+/* Images whose names are missing: those with most samples first, and no more than can, or need, be cared for at once. */
 static void print_images(const struct burin_profile *profile, const struct view_profile *counted, bool color,
 			 struct view_buffer *out)
 {
 	struct nameless *images = calloc((size_t)burin_profile_images(profile) + 1, sizeof(*images));
+	uint64_t least = counted ? counted->weight / 100 : 0;
 	unsigned told = 0, more = 0;
 
 	if (!images)
@@ -167,19 +168,21 @@ static void print_images(const struct burin_profile *profile, const struct view_
 	for (uint32_t n = 1; n <= burin_profile_images(profile); n++) {
 		const struct burin_image *image = burin_profile_image(profile, images[n].image);
 
-		if (!image || image->names >= BURIN_NAMES_FUNCTIONS || (counted && !images[n].weight && told))
+		if (!image || image->names >= BURIN_NAMES_FUNCTIONS || (counted && !images[n].weight))
 			continue;
-		if (!told)
+		if (!told && !more)
 			view_buffer_print(out, "%sNames are missing%s\n", color ? warn : "",
 					  color ? off : "");
-		if (told++ < IMAGES_MAX)
+		if (told < IMAGES_MAX && images[n].weight >= least) {
 			print_image(image, &images[n], counted, out);
-		else
+			told++;
+		} else {
 			more++;
+		}
 	}
 	if (more)
-		view_buffer_print(out, "%16s  and in %u images more; all: burin report --json, \"images\"\n",
-				  "", more);
+		view_buffer_print(out, "%16s  %s%u images %s; all: burin report --json, \"images\"\n", "",
+				  told ? "and in " : "in ", more, told ? "more" : "with less than 1 % each");
 	free(images);
 }
 
@@ -194,6 +197,31 @@ static void print_limits(const struct burin_profile *profile, bool color, struct
 		view_buffer_escape(out, value);
 		view_buffer_print(out, "\n");
 	}
+}
+
+/* What the waits leave out. */
+static void print_waits(const struct burin_profile *profile, bool color, struct view_buffer *out)
+{
+	uint64_t lost = burin_profile_number(profile, "off_cpu.lost_ns");
+	uint64_t blocked = burin_profile_number(profile, "blocked_before");
+	uint64_t preempted = burin_profile_number(profile, "preempted");
+	char number[TEXT_SHORT], duration[TEXT_SHORT];
+
+	if (lost)
+		view_buffer_print(out, "%sof waiting, %s or more were lost%s\n", color ? warn : "",
+				  text_duration(duration, lost), color ? off : "");
+	if (blocked)
+		view_buffer_print(
+			out,
+			"%s threads were blocked when the recording began: where is not known, and not "
+			"counted\n",
+			text_count(number, blocked));
+	if (preempted)
+		view_buffer_print(out,
+				  "threads were stopped %s times, for %s, although they could have gone on: "
+				  "neither running nor waiting\n",
+				  text_count(number, preempted),
+				  text_duration(duration, burin_profile_number(profile, "preempted_ns")));
 }
 
 void view_ledger_text(const struct burin_profile *profile, const struct view_profile *counted, bool color,
@@ -226,6 +254,7 @@ void view_ledger_text(const struct burin_profile *profile, const struct view_pro
 		print_causes(profile, "cut.", cuts, sizeof(cuts) / sizeof(cuts[0]), out);
 	}
 	print_remarks(profile, out);
+	print_waits(profile, color, out);
 	print_images(profile, counted, color, out);
 	print_limits(profile, color, out);
 }
@@ -256,7 +285,14 @@ void view_ledger_json(const struct burin_profile *profile, struct view_buffer *o
 	json_numbers(profile, "lost.", out);
 	view_buffer_print(out, "},\"cut\":{");
 	json_numbers(profile, "cut.", out);
-	view_buffer_print(out, "},\"complete\":%" PRIu64, burin_profile_number(profile, "complete"));
+	view_buffer_print(out, "},\"off_cpu\":{");
+	json_numbers(profile, "off_cpu.", out);
+	view_buffer_print(
+		out,
+		"},\"blocked_before\":%" PRIu64 ",\"preempted\":%" PRIu64 ",\"preempted_ns\":%" PRIu64
+		",\"complete\":%" PRIu64,
+		burin_profile_number(profile, "blocked_before"), burin_profile_number(profile, "preempted"),
+		burin_profile_number(profile, "preempted_ns"), burin_profile_number(profile, "complete"));
 	for (size_t n = 0; n < sizeof(remarks) / sizeof(remarks[0]); n++)
 		view_buffer_print(out, ",\"%s\":%" PRIu64, remarks[n].key,
 				  burin_profile_number(profile, remarks[n].key));

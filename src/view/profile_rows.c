@@ -82,13 +82,13 @@ static struct view_row *row_of(struct making *making, const struct grouped *grou
 	return &rows->rows[rows->count++];
 }
 
-static int add_key(struct making *making, const struct grouped *grouped, uint32_t key, bool innermost)
+static int add_key(struct making *making, const struct grouped *grouped, uint32_t key, bool own)
 {
 	struct view_row *row = row_of(making, grouped, key);
 
 	if (!row)
 		return -ENOMEM;
-	if (innermost) {
+	if (own) {
 		view_cost_add(&row->self, grouped->pair);
 		row->samples += grouped->pair->samples;
 	}
@@ -103,6 +103,7 @@ static int add_pair(struct making *making, const struct grouped *grouped)
 	struct view_keys *keys = &making->rows->keys;
 	struct burin_stack stack = { .place = 0 };
 	uint32_t number = grouped->pair->stack, count, seen = 0;
+	uint32_t own = view_own_frame(keys->profile, grouped->pair);
 	bool none = burin_profile_stack(keys->profile, number, &stack) != 0;
 
 	making->pair++;
@@ -115,8 +116,9 @@ static int add_pair(struct making *making, const struct grouped *grouped)
 			/* A mark is where a stack is cut, no function; unless there is nothing else. */
 			if (keys->cut[key] && seen)
 				continue;
-			if (add_key(making, grouped, key, !seen++))
+			if (add_key(making, grouped, key, number == own && !n))
 				return -ENOMEM;
+			seen++;
 		}
 		number = none ? 0 : stack.caller;
 	} while (!burin_profile_stack(keys->profile, number, &stack));

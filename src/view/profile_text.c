@@ -6,10 +6,12 @@
 
 #include "base/text.h"
 #include "view/profile.h"
+#include "view/symbol.h"
 
 enum {
 	COLUMNS_MAX = 60, /* of all but the last column */
-	DEPTH_MAX = 512,  /* of a tree that is printed */
+	NAME_BYTES = 4096,
+	DEPTH_MAX = 512, /* of a tree that is printed */
 };
 
 static const char bold[] = "\033[1m", dim[] = "\033[2m", off[] = "\033[0m";
@@ -24,9 +26,7 @@ static void head_of(const struct view_profile *counted, enum view_state state, s
 	const struct view_counted *of = &counted->of[state];
 	char samples[TEXT_SHORT], amount[TEXT_SHORT];
 
-	view_buffer_print(out, "%s samples", text_count(samples, of->samples));
-	if (of->event)
-		view_buffer_print(out, " of %s", of->event->name);
+	view_buffer_print(out, "%s samples of %s", text_count(samples, of->samples), of->event->name);
 	if (!strcmp(counted->unit, "ns")) {
 		view_buffer_print(out, ", %s", text_duration(amount, of->weight));
 	} else if (strcmp(counted->unit, "samples") != 0) {
@@ -42,9 +42,11 @@ void view_head_text(const struct view_profile *counted, struct view_buffer *out)
 	char samples[TEXT_SHORT];
 
 	for (unsigned state = 0; state < VIEW_STATES; state++) {
-		if (counted->of[state].event || (state == VIEW_RUNNING && !counted->samples))
+		if (counted->of[state].event)
 			head_of(counted, state, out);
 	}
+	if (!counted->samples)
+		view_buffer_print(out, "no samples are left by what was chosen\n");
 	if (counted->of_other_events)
 		view_buffer_print(out, "%s samples of other events: choose with --event\n",
 				  text_count(samples, counted->of_other_events));
@@ -60,6 +62,15 @@ void view_cost_text(const struct view_profile *counted, const struct view_cost *
 		view_buffer_print(out, "%6.2f%%  ", percent(cost->waited, counted->weight));
 	else if (view_profile_mixed(counted))
 		view_buffer_print(out, "%9s", "");
+}
+
+/* A part of a row, that it fits a column if it is not the last one. */
+static const char *part_text(const struct view_rows *rows, const struct view_row *row, enum view_part part,
+			     char room[NAME_BYTES])
+{
+	const char *text = view_row_text(rows, row, part);
+
+	return part == VIEW_SYMBOL ? view_symbol_short(text, COLUMNS_MAX, room, NAME_BYTES) : text;
 }
 
 /* Text that came from elsewhere, in a column of so many characters; 0: the last one. */
@@ -95,10 +106,10 @@ static void column(struct view_buffer *out, const char *text, unsigned columns)
 static unsigned width_of(const struct view_rows *rows, enum view_part part)
 {
 	unsigned widest = (unsigned)strlen(view_part_name(part));
-	char safe[4 * COLUMNS_MAX + 8];
+	char safe[4 * COLUMNS_MAX + 8], room[NAME_BYTES];
 
 	for (size_t n = 0; n < rows->count; n++) {
-		const char *text = view_row_text(rows, &rows->rows[n], part);
+		const char *text = part_text(rows, &rows->rows[n], part, room);
 		unsigned wide = (unsigned)text_columns(text_escape_line(safe, sizeof(safe), text));
 
 		widest = wide > widest ? wide : widest;
@@ -124,7 +135,7 @@ void view_rows_choose(const struct view_profile *counted, struct view_rows *rows
 
 	if (report->by_total && rows->count)
 		qsort(rows->rows, rows->count, sizeof(*rows->rows), by_total);
-	for (size_t n = 0; n < rows->count && (!report->limit || kept < report->limit); n++) {
+	for (size_t n = 0; n < rows->count && kept < report->limit; n++) {
 		if (percent(rows->rows[n].total.all, counted->weight) >= report->min)
 			rows->rows[kept++] = rows->rows[n];
 	}
@@ -136,7 +147,7 @@ void view_rows_text(const struct view_profile *counted, struct view_rows *rows,
 		    const struct view_report *report, struct view_buffer *out)
 {
 	unsigned widths[VIEW_PARTS] = { 0 };
-	char number[TEXT_SHORT];
+	char number[TEXT_SHORT], room[NAME_BYTES];
 	size_t left_out;
 
 	view_rows_choose(counted, rows, report, &left_out);
@@ -163,7 +174,10 @@ void view_rows_text(const struct view_profile *counted, struct view_rows *rows,
 		view_cost_text(counted, &row->total, out);
 		view_buffer_print(out, "%12s  ", text_count(number, row->samples));
 		for (unsigned at = 0; at < report->by_count; at++)
-			column(out, view_row_text(rows, row, report->by[at]), widths[at]);
+			column(out,
+			       widths[at] ? part_text(rows, row, report->by[at], room)
+					  : view_row_text(rows, row, report->by[at]),
+			       widths[at]);
 		view_buffer_print(out, "\n");
 	}
 	if (left_out)
@@ -177,7 +191,7 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 	uint32_t path[DEPTH_MAX], node = tree->nodes[0].child;
 	uint64_t whole = tree->nodes[0].total.all, left_out = 0;
 	unsigned depth = 0;
-	char number[TEXT_SHORT];
+	char number[TEXT_SHORT], room[NAME_BYTES];
 
 	view_head_text(counted, out);
 	view_buffer_print(out, "\n");
@@ -190,7 +204,7 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 			node = tree->nodes[path[--depth]].next;
 			continue;
 		}
-		if (percent(at->total.all, counted->weight) < report->min) {
+		if (percent(at->total.all, whole) < report->min) {
 			/* The siblings behind it have still less. */
 			for (; node; node = tree->nodes[node].next)
 				left_out++;
@@ -199,7 +213,8 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 		view_cost_text(counted, &at->total, out);
 		view_cost_text(counted, &at->self, out);
 		view_buffer_print(out, "%*s", 2 * (int)depth, "");
-		view_buffer_escape(out, view_node_text(tree, node));
+		view_buffer_escape(
+			out, view_symbol_short(view_node_text(tree, node), COLUMNS_MAX, room, sizeof(room)));
 		if (at->part == VIEW_SYMBOL && *view_key_text(&tree->keys, at->key, VIEW_IMAGE)) {
 			view_buffer_print(out, "%s  (", report->color ? dim : "");
 			view_buffer_escape(out, view_key_text(&tree->keys, at->key, VIEW_IMAGE));
@@ -213,8 +228,8 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 			node = at->next;
 		}
 	}
-	if (!whole)
-		view_buffer_print(out, "no samples\n");
+	if (!whole && counted->samples)
+		view_buffer_print(out, "no sample is in such a function; burin report lists them\n");
 	if (left_out)
 		view_buffer_print(out, "%s%s branches of less than %g%% are left out; see --min%s\n",
 				  report->color ? dim : "", text_count(number, left_out), report->min,

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/glob.h"
 #include "view/profile.h"
+#include "view/symbol.h"
 
 /* The node of a frame under the root at hand. */
 struct memo {
@@ -118,7 +118,7 @@ static uint32_t part_of_stack(struct growing *growing, const struct view_tree_op
 	while (at && !*found) {
 		const char *name = view_key_text(&tree->keys, growing->keys[--at], VIEW_SYMBOL);
 
-		*found = !strcmp(name, options->symbol) || glob_match(options->symbol, name);
+		*found = view_symbol_fits(options->symbol, name);
 	}
 	if (!*found)
 		return 0;

@@ -110,6 +110,10 @@ void sample_small(const char *path, unsigned factor, bool waits)
 		"received=%u\nattributed=%u\nlost.ring=10\nlost.task=5\nkernel=150\nuser=%u\ncut.tables=100\n"
 		"complete=%u\nlimit=kernel samples were not permitted: sysctl kernel.perf_event_paranoid=1\n",
 		total + 15, total, total - 150, total - 100);
+	if (waits)
+		strcat(profile, "off_cpu.received=16\noff_cpu.attributed=15\noff_cpu.ns=1000000000\noff_cpu."
+				"lost_ns=30000000\n"
+				"blocked_before=3\npreempted=7\npreempted_ns=8000000\n");
 	tables_finish(tables, profile);
 }
 
@@ -122,12 +126,14 @@ void sample_function(const char *path, const char *image, const char *build_id, 
 	uint32_t event =
 		synth_event(synth, "sample.cpu", "task=%u stack=%u", EVENT_TYPES, WIRE_KIND_EVENT, "", 0);
 	struct tables *tables = tables_new(path, 100);
-	uint32_t hot = tables_text(tables, "hot"), file = tables_text(tables, source), stacks[2];
+	uint32_t hot = tables_text(tables, "hot"), file = tables_text(tables, source), stacks[2], caller;
 
 	tables_image(tables, WIRE_IMAGE_FILE, build_id, image);
 	tables_task(tables, 1, 1, 1, "hot", image);
+	caller = tables_stack(tables, 0, 1, offset + 8);
+	tables_place(tables, 1, offset + 8, offset, size, 0, 0, hot, file, line);
 	for (uint32_t n = 0; n < 2; n++) {
-		stacks[n] = tables_stack(tables, 0, 1, offset + 4 * n);
+		stacks[n] = tables_stack(tables, n ? caller : 0, 1, offset + 4 * n);
 		tables_place(tables, 1, offset + 4 * n, offset, size, 0, 0, hot, file, line - 1 + n);
 	}
 	for (uint32_t n = 0; n < 100; n++)

@@ -70,9 +70,34 @@
 		return value.toLocaleString("en") + " " + data.unit;
 	}
 
+	// ---- Names that are too long: without what stands in brackets, then without what stands before the last "::"
+
+	const shortened = new Map();
+
+	function withoutBrackets(text) {
+		const hide = (part) => part.replace(/[()<>]/g, (sign) => String.fromCharCode(0xe000 + sign.charCodeAt(0)));
+		let rest = text.replace(/\boperator(\(\)|[-<>=]+)|\(anonymous namespace\)/g, hide), before;
+
+		do {
+			before = rest;
+			rest = rest.replace(/<[^<>()]*>|\([^<>()]*\)/g, "");
+		} while (rest !== before);
+		return rest.replace(/[\ue028\ue029\ue03c\ue03e]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xe000));
+	}
+
+	function shorter(text) {
+		if (!shortened.has(text)) {
+			const bare = withoutBrackets(text) || text;
+
+			shortened.set(text, [text, bare, bare.slice(bare.lastIndexOf("::") + 1).replace(/^:/, "") || bare]);
+		}
+		return shortened.get(text);
+	}
+
 	// ---- Colours: a hue for each image, a shade for each function; the kernel is red, what the page added grey
 
 	const hues = new Map();
+	const notWaiting = (hue) => hue < 190 ? hue : hue + 40;
 
 	function hash(text) {
 		let value = 2166136261;
@@ -88,7 +113,7 @@
 		if (!of || of === "program" || of === "thread")
 			return dark ? "hsl(220 6% 30%)" : "hsl(40 10% 84%)";
 		if (!hues.has(of))
-			hues.set(of, of.startsWith("[kernel") ? 4 : 24 + hash(of) % 300);
+			hues.set(of, of.startsWith("[kernel") ? 4 : notWaiting(24 + hash(of) % 260));
 		const shade = hash(text) % 12;
 		return dark ? `hsl(${hues.get(of)} 38% ${27 + shade}%)` : `hsl(${hues.get(of)} 62% ${71 + shade}%)`;
 	}
@@ -145,8 +170,8 @@
 		}
 		const room = right - left - 2 * PAD;
 		if (room > 14) {
-			let text = name(node);
-			const fits = Math.floor(room / style.letter);
+			const fits = Math.floor(room / style.letter), names = shorter(name(node));
+			let text = names.find((one) => one.length <= fits) || names.at(-1);
 
 			if (text.length > fits)
 				text = fits > 2 ? text.slice(0, fits - 1) + "\u2026" : "";
@@ -318,9 +343,32 @@
 		zoom(0);
 	}
 
-	// Shows one of the trees: of running, waiting, or both.
+	// The frames from the outermost to a node, and the node that they lead to, as far as they do.
+	function pathTo(node) {
+		const path = [];
+
+		for (; node > 0; node = state.tree.parent[node])
+			path.unshift(state.tree.frame[node]);
+		return path;
+	}
+
+	function follow(path) {
+		const { tree } = state;
+		let node = 0;
+
+		for (const frame of path) {
+			const next = (tree.levels[tree.depth[node] + 1] || []).find((one) => tree.parent[one] === node && tree.frame[one] === frame);
+
+			if (next === undefined)
+				break;
+			node = next;
+		}
+		return node;
+	}
+
+	// Shows one of the trees: of running, waiting, or both; of the same tree the same place.
 	function setTree(number, part) {
-		const entry = data.trees[number];
+		const entry = data.trees[number], path = state.tree && number === state.number ? pathTo(state.zoom) : [];
 
 		Object.assign(state, { number, part });
 		entry[part] ||= unpack(entry.nodes);
@@ -331,7 +379,7 @@
 			button.setAttribute("aria-pressed", String(button.dataset.part === part));
 		state.zoom = state.cursor = 0;
 		scroll.scrollTop = state.up ? spacer.scrollHeight : 0;
-		zoom(0);
+		zoom(follow(path));
 	}
 
 	// ---- Pointer and keys
@@ -455,5 +503,5 @@
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 	setTree(0, "both");
 	draw();
-	window.burinFlame = { state, name, span, rowTop, opened: performance.now() }; // for tests
+	window.burinFlame = { state, name, shorter, span, rowTop, opened: performance.now() }; // for tests
 })();
