@@ -17,9 +17,11 @@ struct memo {
 
 struct growing {
 	struct view_tree *tree;
-	struct memo *memo; /* by number of the frame */
-	uint32_t *path;	   /* of a stack's frames that have no node yet */
-	uint32_t *keys;	   /* of a stack */
+	struct memo *memo;   /* by number of the frame */
+	uint32_t *path;	     /* of a stack's frames that have no node yet */
+	uint32_t *keys;	     /* of a stack */
+	unsigned char *fits; /* by key, whether it is the symbol that is asked for: 0 unknown, 1 no, 2 yes */
+	uint32_t fits_room;
 };
 
 static size_t node_hash(uint32_t parent, unsigned part, uint32_t key)
@@ -107,6 +109,25 @@ static uint32_t whole_stack(struct growing *growing, uint32_t root, uint32_t num
 	return node;
 }
 
+static bool key_fits(struct growing *growing, uint32_t key, const char *symbol)
+{
+	const char *name = view_key_text(&growing->tree->keys, key, VIEW_SYMBOL);
+
+	if (key >= growing->fits_room) {
+		uint32_t room = 2 * key + 256;
+		unsigned char *more = realloc(growing->fits, room);
+
+		if (!more)
+			return view_symbol_fits(symbol, name);
+		memset(more + growing->fits_room, 0, room - growing->fits_room);
+		growing->fits = more;
+		growing->fits_room = room;
+	}
+	if (!growing->fits[key])
+		growing->fits[key] = view_symbol_fits(symbol, name) ? 2 : 1;
+	return growing->fits[key] == 2;
+}
+
 /* The node of a stack from its outermost frame of a symbol on, inwards or outwards; *found: it has one. */
 static uint32_t part_of_stack(struct growing *growing, const struct view_tree_options *options, uint32_t root,
 			      uint32_t number, bool *found)
@@ -115,11 +136,8 @@ static uint32_t part_of_stack(struct growing *growing, const struct view_tree_op
 	uint32_t count = view_keys_of_stack(&tree->keys, number, growing->keys), at = count, node = root;
 
 	*found = false;
-	while (at && !*found) {
-		const char *name = view_key_text(&tree->keys, growing->keys[--at], VIEW_SYMBOL);
-
-		*found = view_symbol_fits(options->symbol, name);
-	}
+	while (at && !*found)
+		*found = key_fits(growing, growing->keys[--at], options->symbol);
 	if (!*found)
 		return 0;
 	if (options->direction == VIEW_CALLEES) {
@@ -248,6 +266,7 @@ int view_tree_make(struct view_tree *tree, const struct view_profile *counted,
 		tree->nodes[tree->count++] = (struct view_node){ .part = VIEW_PARTS };
 		result = add_pairs(&growing, counted, options);
 	}
+	free(growing.fits);
 	free(growing.memo);
 	free(growing.path);
 	free(growing.keys);

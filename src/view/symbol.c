@@ -51,18 +51,21 @@ static size_t bracket_bytes(const char *at)
 static void elide(const char *name, const struct elision *elision, char *out, size_t size)
 {
 	static const char anonymous[] = "(anonymous namespace)";
+	bool open_end = false; /* a bracket is never closed: what follows stays as it is */
 	size_t used = 0;
 
 	for (const char *at = name; *at;) {
 		size_t keep = operator_bytes(name, at), skip = 0;
 		char mark[8] = "";
 
-		if (!keep && !strncmp(at, anonymous, sizeof(anonymous) - 1))
+		if (!keep && !strncmp(at, anonymous, sizeof(anonymous) - 1)) {
 			keep = sizeof(anonymous) - 1;
-		else if (at == name && *at == '<')
+		} else if (at == name && *at == '<') {
 			keep = bracket_bytes(at);
-		else if (!keep && strchr(elision->open, *at))
+		} else if (!keep && !open_end && strchr(elision->open, *at)) {
 			skip = bracket_bytes(at);
+			open_end = !skip;
+		}
 		if (skip > 2 && elision->marked)
 			strcpy(mark, *at == '<' ? "<\xe2\x80\xa6>" : "(\xe2\x80\xa6)");
 		else if (skip && elision->marked)
