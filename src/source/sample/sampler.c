@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The sampler; see sampler.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -36,6 +37,7 @@ static int register_event(struct sampler *sampler)
 static void init(struct sampler *sampler, struct session *session)
 {
 	*sampler = (struct sampler){ .session = session,
+				     .directory = -1,
 				     .images_table = { .fd = -1 },
 				     .tasks_table = { .fd = -1 },
 				     .stacks_table = { .fd = -1 } };
@@ -122,14 +124,15 @@ int sampler_begin(struct sampler *sampler, int directory)
 {
 	int error;
 
-	sampler->directory = directory;
-	error = begin_tables(sampler);
+	sampler->directory = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+	error = sampler->directory < 0 ? -errno : begin_tables(sampler);
 	if (!error)
 		error = images_init(&sampler->images, &sampler->images_table);
 	if (!error)
 		error = tasks_init(&sampler->tasks, &sampler->images, &sampler->tasks_table);
 	if (!error)
-		error = samples_begin(&sampler->samples, sampler->session, directory, sampler->perf.cpus);
+		error = samples_begin(&sampler->samples, sampler->session, sampler->directory,
+				      sampler->perf.cpus);
 	stacks_init(&sampler->stacks, &sampler->stacks_table);
 	kernel_init(&sampler->kernel, &sampler->images);
 	sampler->attribution =
@@ -339,40 +342,94 @@ static void stop(struct sampler *sampler)
 static void settle_lost(struct sampler *sampler)
 {
 	struct sampler_totals *totals = &sampler->totals;
+	uint64_t side = sampler->by_timer ? timer_lost(&sampler->timer, timer_sides(&sampler->timer)) : 0,
+		 lost;
 
-	if (sampler->by_timer) {
-		timer_settle(&sampler->timer);
-		totals->side_lost = timer_lost(&sampler->timer, timer_sides(&sampler->timer));
-	}
 	for (unsigned n = 0; n < sampler->perf.cpus; n++) {
-		const uint64_t lost =
-			sampler->by_timer ? timer_lost(&sampler->timer, n) : perf_lost(&sampler->perf, n);
-
-		samples_lost(&sampler->samples, n, lost);
-		totals->lost[SAMPLE_LOST_RING] += lost;
-		totals->received += lost;
-		if (!sampler->by_timer)
-			totals->side_lost += sampler->perf.sides[n].lost;
+		samples_lost(&sampler->samples, n,
+			     sampler->by_timer ? timer_lost(&sampler->timer, n)
+					       : perf_lost(&sampler->perf, n));
+		side += sampler->by_timer ? 0 : sampler->perf.sides[n].lost;
 	}
+	lost = samples_lost_so_far(&sampler->samples);
+	totals->received += lost - totals->lost[SAMPLE_LOST_RING];
+	totals->lost[SAMPLE_LOST_RING] = lost;
+	totals->side_lost = side - sampler->side_lost_before;
 }
 
-int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
+/* The end of a trace. */
+static int finish_trace(struct sampler *sampler, struct sampler_totals *totals)
 {
-	unsigned fullest;
-	int error, profile;
+	const int error = samples_finish(&sampler->samples, ring_clock());
+	int profile;
 
-	stop(sampler);
-	sampler_round(sampler, &fullest);
-	rounds_end(&sampler->rounds, take_entry, sampler);
-	settle_lost(sampler);
-	commit(sampler);
-	error = samples_finish(&sampler->samples, ring_clock());
 	sampler->totals.lost[SAMPLE_KEPT] = 0;
 	sampler->totals.bytes = samples_bytes(&sampler->samples) + sampler->images_table.at +
 				sampler->tasks_table.at + sampler->stacks_table.at;
 	*totals = sampler->totals;
 	profile = profile_write(sampler, true);
 	return error ? error : profile;
+}
+
+/* Samples that were received, and wait for their turn: they are what the ledger has no other place for. */
+static uint64_t take_waiting(struct sampler_totals *totals)
+{
+	uint64_t waiting = totals->received - totals->attributed;
+
+	for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
+		waiting -= totals->lost[n];
+	totals->received -= waiting;
+	return waiting;
+}
+
+/* With all entries: what waits refers to them by their numbers. */
+static int next_tables(struct sampler *sampler)
+{
+	int error = interned_next(&sampler->images_table, sampler->directory, ".burin/images");
+
+	if (!error)
+		error = interned_next(&sampler->tasks_table, sampler->directory, ".burin/tasks");
+	if (!error)
+		error = interned_next(&sampler->stacks_table, sampler->directory, ".burin/stacks");
+	return error;
+}
+
+int sampler_next(struct sampler *sampler, int directory, struct sampler_totals *totals)
+{
+	uint64_t waiting;
+	int error;
+
+	settle_lost(sampler);
+	commit(sampler);
+	waiting = take_waiting(&sampler->totals);
+	error = finish_trace(sampler, totals);
+	sampler->side_lost_before += totals->side_lost;
+	sampler->totals = (struct sampler_totals){ .received = waiting };
+	memset(sampler->attribution.cuts, 0, sizeof(sampler->attribution.cuts));
+	close(sampler->directory);
+	sampler->directory = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+	samples_next(&sampler->samples, sampler->directory);
+	if (!error)
+		error = sampler->directory < 0 ? -errno : next_tables(sampler);
+	if (!error)
+		error = profile_write(sampler, false);
+	if (error && !sampler->samples.error) /* nothing more is written */
+		sampler->samples.error = error;
+	return error;
+}
+
+int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
+{
+	unsigned fullest;
+
+	stop(sampler);
+	sampler_round(sampler, &fullest);
+	rounds_end(&sampler->rounds, take_entry, sampler);
+	if (sampler->by_timer)
+		timer_settle(&sampler->timer);
+	settle_lost(sampler);
+	commit(sampler);
+	return finish_trace(sampler, totals);
 }
 
 void sampler_close(struct sampler *sampler)
@@ -393,6 +450,9 @@ void sampler_close(struct sampler *sampler)
 	interned_close(&sampler->images_table);
 	interned_close(&sampler->tasks_table);
 	interned_close(&sampler->stacks_table);
+	if (sampler->directory >= 0)
+		close(sampler->directory);
+	sampler->directory = -1;
 }
 
 const char *sampler_loss_name(enum sample_loss loss)
