@@ -190,8 +190,8 @@ static int open_timer(struct sampling *sampling, struct session *session, const 
 /* Whether that can help: it was for want of permission that the kernel refused to sample a command's CPU time. */
 static bool timer_helps(const struct perf_options *perf, int error)
 {
-	return (error == -EACCES || error == -EPERM || error == -ENOSYS) && perf->command && !perf->system &&
-	       strcmp(perf->event, sampling_defaults().event) == 0;
+	return (error == -EACCES || error == -EPERM || error == -ENOSYS || error == -ENOBUFS) &&
+	       perf->command && !perf->system && strcmp(perf->event, sampling_defaults().event) == 0;
 }
 
 void sampling_open(struct sampling *sampling, const struct sampling_options *options, struct session *session,
