@@ -21,6 +21,7 @@ enum {
 	PERF_PAGE = 4096,
 	PERF_RING_FP = 512 << 10, /* of each CPU, bytes: 1.7 s at 1 kHz with 30 frames */
 	PERF_RING_DWARF = 8 << 20,
+	PERF_RING_STOPS = 8 << 20, /* frame pointers alone: 0.2 s of 100,000 switches a second */
 	PERF_RING_SIDE = 256 << 10,
 	PERF_RING_SWITCHES = 1 << 20, /* 80 ms of 200,000 switches a second */
 	PERF_RING_MIN = 16 << 10,
@@ -226,12 +227,14 @@ static unsigned max_depth(void)
 
 static size_t ring_bytes(const struct perf *perf, enum perf_feed feed)
 {
-	size_t bytes = feed == PERF_SIDE			? PERF_RING_SIDE
-		       : feed == PERF_SWITCHES			? PERF_RING_SWITCHES
-		       : perf->options.graph & PERF_GRAPH_DWARF ? PERF_RING_DWARF
-								: PERF_RING_FP;
+	const size_t full[PERF_FEEDS] = {
+		[PERF_SIDE] = PERF_RING_SIDE,
+		[PERF_SAMPLES] = perf->options.graph & PERF_GRAPH_DWARF ? PERF_RING_DWARF : PERF_RING_FP,
+		[PERF_SWITCHES] = PERF_RING_SWITCHES,
+		[PERF_STOPS] = PERF_RING_STOPS,
+	};
+	const size_t bytes = full[feed] >> perf->shrink;
 
-	bytes >>= perf->shrink;
 	return bytes < PERF_RING_MIN ? PERF_RING_MIN : bytes;
 }
 
