@@ -190,8 +190,8 @@ static int open_timer(struct sampling *sampling, struct session *session, const 
 /* Whether that can help: it was for want of permission that the kernel refused to sample a command's CPU time. */
 static bool timer_helps(const struct perf_options *perf, int error)
 {
-	return (error == -EACCES || error == -EPERM || error == -ENOSYS) && perf->command && !perf->system &&
-	       strcmp(perf->event, sampling_defaults().event) == 0;
+	return (error == -EACCES || error == -EPERM || error == -ENOSYS || error == -ENOBUFS) &&
+	       perf->command && !perf->system && strcmp(perf->event, sampling_defaults().event) == 0;
 }
 
 void sampling_open(struct sampling *sampling, const struct sampling_options *options, struct session *session,
@@ -387,7 +387,7 @@ static void print_losses(const struct sampler_ledger *ledger, const char *ring)
 }
 
 /* Of the threads that did not run. */
-static void print_waits(const struct sampler_totals *totals)
+static void print_waits(const struct sampler_totals *totals, enum perf_graph graph)
 {
 	const struct sampler_ledger *waits = &totals->ledgers[SAMPLER_WAITS];
 	char count[TEXT_SHORT], time[TEXT_SHORT];
@@ -395,8 +395,9 @@ static void print_waits(const struct sampler_totals *totals)
 	fprintf(stderr, "burin: off-CPU: %s wait%s, %s", text_count(count, waits->attributed),
 		waits->attributed == 1 ? "" : "s", text_duration(time, totals->waited_ns));
 	if (totals->stackless)
-		fprintf(stderr, " (%s without a stack: the kernel's buffer was full; try --call-graph fp)",
-			text_count(count, totals->stackless));
+		fprintf(stderr, " (%s without a stack: the kernel's buffer was full%s)",
+			text_count(count, totals->stackless),
+			graph & PERF_GRAPH_DWARF ? "; try --call-graph fp" : "");
 	if (totals->preempted)
 		fprintf(stderr, "; preempted %s time%s, %s", text_count(count, totals->preempted),
 			totals->preempted == 1 ? "" : "s", text_duration(time, totals->preempted_ns));
@@ -422,7 +423,7 @@ void sampling_summary(const struct sampling *sampling)
 		sampling->options->event, text_count(kernel, totals->kernel), text_size(size, totals->bytes));
 	print_losses(samples, "the's buffer was full (try --frequency with less)");
 	if (sampling->sampler.perf.off_cpu)
-		print_waits(totals);
+		print_waits(totals, sampling->options->graph);
 	if (sampling->sampler.by_timer && samples->received == 0)
 		fprintf(stderr, "burin: no program took samples of itself: static and set-user-ID ones "
 				"cannot, and short ones seldom do\n");

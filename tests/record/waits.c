@@ -2,12 +2,13 @@
 /*
  * Programs whose waits are known beforehand. Each says for how long it was in a function that waits: NAME TID NS.
  *
- *	waits known		sleeps() 300 ms; locks(): a mutex that another thread holds for 200 ms; reads() a pipe for 150 ms
+ *	waits known		sleeps() 300 ms; locks() a mutex that another thread holds for 200 ms; reads() a pipe
+ *				for 150 ms
  *	waits threads		"first" sleeps() 10 times 20 ms, "second" reads() 5 times, which are written every 40 ms
  *	waits fork		a child sleeps() 200 ms; waits_for() it
  *	waits killed		a child sleeps() for ever, and is killed after 200 ms
  *	waits exec		sleeps() 100 ms, then becomes sleep(1) for 200 ms
- *	waits thread-exec	a thread becomes sleep(1) for 200 ms, while the first thread sleeps
+ *	waits thread-exec	a thread sleeps 100 ms, then becomes sleep(1) for 200 ms, while the first sleeps
  *	waits busy MS		two threads on one CPU, "busy", which never wait; says busy TID NS of the CPU
  *	waits ping-pong N	two processes hand a byte to and fro; each says ping-pong TID NS, and then cpu TID NS
  *	waits stuck		reads() what nobody writes, and "other" sleeps(), until it is killed; says ready
@@ -194,6 +195,12 @@ static void *becomes(void *data)
 	return data;
 }
 
+static void *sleeps_and_becomes(void *data)
+{
+	sleeps(100);
+	return becomes(data);
+}
+
 static int execs(int by_thread)
 {
 	pthread_t thread;
@@ -202,7 +209,7 @@ static int execs(int by_thread)
 		say("sleeps", sleeps(100));
 		becomes(NULL);
 	}
-	pthread_create(&thread, NULL, becomes, NULL);
+	pthread_create(&thread, NULL, sleeps_and_becomes, NULL);
 	sleeps(10000);
 	return 1;
 }

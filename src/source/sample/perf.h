@@ -92,6 +92,7 @@ struct perf {
 	bool off_cpu;	    /* there are switches and stops */
 	bool build_ids;	    /* mappings come with them */
 	bool counts_lost;   /* PERF_FORMAT_LOST */
+	unsigned shrink;    /* rings are 2^shrink times smaller than they should be */
 	unsigned max_depth; /* frames that the kernel gives */
 	struct perf_options options;
 	struct perf_time {

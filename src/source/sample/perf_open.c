@@ -21,6 +21,7 @@ enum {
 	PERF_PAGE = 4096,
 	PERF_RING_FP = 512 << 10, /* of each CPU, bytes: 1.7 s at 1 kHz with 30 frames */
 	PERF_RING_DWARF = 8 << 20,
+	PERF_RING_STOPS = 8 << 20, /* frame pointers alone: 0.2 s of 100,000 switches a second */
 	PERF_RING_SIDE = 256 << 10,
 	PERF_RING_SWITCHES = 1 << 20, /* 80 ms of 200,000 switches a second */
 	PERF_RING_MIN = 16 << 10,
@@ -226,11 +227,15 @@ static unsigned max_depth(void)
 
 static size_t ring_bytes(const struct perf *perf, enum perf_feed feed)
 {
-	if (feed == PERF_SIDE)
-		return PERF_RING_SIDE;
-	if (feed == PERF_SWITCHES)
-		return PERF_RING_SWITCHES;
-	return perf->options.graph & PERF_GRAPH_DWARF ? PERF_RING_DWARF : PERF_RING_FP;
+	const size_t full[PERF_FEEDS] = {
+		[PERF_SIDE] = PERF_RING_SIDE,
+		[PERF_SAMPLES] = perf->options.graph & PERF_GRAPH_DWARF ? PERF_RING_DWARF : PERF_RING_FP,
+		[PERF_SWITCHES] = PERF_RING_SWITCHES,
+		[PERF_STOPS] = PERF_RING_STOPS,
+	};
+	const size_t bytes = full[feed] >> perf->shrink;
+
+	return bytes < PERF_RING_MIN ? PERF_RING_MIN : bytes;
 }
 
 /* Be told once each time that the kernel finds it half full; that is all that it tells if nothing else is asked for. */
@@ -241,24 +246,18 @@ static int watch_ring(const struct perf *perf, const struct perf_ring *ring)
 	return epoll_ctl(perf->wake, EPOLL_CTL_ADD, ring->fd, &event) == 0 ? 0 : -errno;
 }
 
-/* A ring behind an event: as large as is permitted. Return: 0 or -errno. */
+/* A ring behind an event. Return: 0; -ENOBUFS: so much memory is not permitted; -errno. */
 static int map_ring(const struct perf *perf, struct perf_ring *ring, int fd)
 {
-	size_t bytes = ring_bytes(perf, ring->feed);
+	const size_t bytes = ring_bytes(perf, ring->feed);
+	void *page = mmap(NULL, PERF_PAGE + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	for (; bytes >= PERF_RING_MIN; bytes /= 2) {
-		void *page = mmap(NULL, PERF_PAGE + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-		if (page != MAP_FAILED) {
-			ring->fd = fd;
-			ring->page = page;
-			ring->bytes = bytes;
-			return watch_ring(perf, ring);
-		}
-		if (errno != EPERM && errno != ENOMEM)
-			break;
-	}
-	return -errno;
+	if (page == MAP_FAILED)
+		return errno == EPERM || errno == ENOMEM ? -ENOBUFS : -errno;
+	ring->fd = fd;
+	ring->page = page;
+	ring->bytes = bytes;
+	return watch_ring(perf, ring);
 }
 
 static int keep_source(struct perf *perf, int fd, const struct perf_ring *ring)
@@ -387,6 +386,9 @@ static void explain(const struct perf *perf, int error, char *why, size_t bytes)
 					      : "the kernel does not permit it; run as root, or set "
 						"kernel.perf_event_paranoid to 2 or less");
 		break;
+	case ENOBUFS:
+		snprintf(why, bytes, "the limit on locked memory is too low (ulimit -l)");
+		break;
 	case ENOSYS:
 		snprintf(why, bytes, "perf events are closed here (by seccomp, or not in this kernel)");
 		break;
@@ -404,6 +406,29 @@ static void explain(const struct perf *perf, int error, char *why, size_t bytes)
 	default:
 		snprintf(why, bytes, "perf_event_open: %s", strerror(-error));
 	}
+}
+
+static int open_all(struct perf *perf)
+{
+	const int error = make_rings(perf);
+
+	if (error)
+		return error;
+	if (perf->options.system)
+		return add_task(perf, -1);
+	return perf->options.command ? add_task(perf, perf->options.command) : add_process(perf);
+}
+
+/* What is permitted of memory is for all rings: they become smaller together. */
+static int open_as_permitted(struct perf *perf)
+{
+	int error;
+
+	while ((error = open_all(perf)) == -ENOBUFS && PERF_RING_DWARF >> perf->shrink > PERF_RING_MIN) {
+		perf_close(perf);
+		perf->shrink++;
+	}
+	return error;
 }
 
 int perf_open(struct perf *perf, const struct perf_options *options, char *why, size_t bytes)
@@ -432,13 +457,7 @@ int perf_open(struct perf *perf, const struct perf_options *options, char *why, 
 	look_at_clock(perf);
 	error = probe(perf);
 	if (!error)
-		error = make_rings(perf);
-	if (!error && options->system)
-		error = add_task(perf, -1);
-	else if (!error && options->command)
-		error = add_task(perf, options->command);
-	else if (!error)
-		error = add_process(perf);
+		error = open_as_permitted(perf);
 	if (error) {
 		explain(perf, error, why, bytes);
 		perf_close(perf);
@@ -469,5 +488,5 @@ void perf_close(struct perf *perf)
 	perf->wake = -1;
 	free(perf->sources);
 	perf->sources = NULL;
-	perf->source_count = 0;
+	perf->source_count = perf->source_room = 0;
 }
