@@ -178,13 +178,14 @@ void view_ledger_text(const struct burin_profile *profile, const struct view_pro
 {
 	uint64_t received = burin_profile_number(profile, "received"), lost = sum_of(profile, "lost.");
 	uint64_t cut = sum_of(profile, "cut."), whole = burin_profile_number(profile, "complete");
+	const char *state = burin_profile_value(profile, "state") ?: "";
 	char number[TEXT_SHORT], all[TEXT_SHORT];
 
 	if (!burin_profile_value(profile, "received")) {
 		view_buffer_print(
 			out, "%sThe trace does not tell what was lost%s: its .burin/profile is missing\n",
 			color ? warn : "", color ? off : "");
-	} else if (!received) {
+	} else if (!received && strcmp(state, "ended") != 0) {
 		view_buffer_print(out,
 				  "The trace does not tell yet what was lost: its recording is unfinished\n");
 	} else if (lost) {

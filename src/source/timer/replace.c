@@ -20,17 +20,27 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-/* The function that ours has taken the place of. */
-#define NEXT(name)                                                                      \
-	({                                                                              \
-		static __typeof__(&(name)) next_;                                       \
-		__typeof__(&(name)) found_ = __atomic_load_n(&next_, __ATOMIC_RELAXED); \
-		if (!found_) {                                                          \
-			*(void **)&found_ = dlsym(RTLD_NEXT, #name);                    \
-			__atomic_store_n(&next_, found_, __ATOMIC_RELAXED);             \
-		}                                                                       \
-		found_;                                                                 \
-	})
+#define EACH(what)                                                                                           \
+	what(pthread_create) what(prctl) what(pthread_setname_np) what(dlclose) what(sigaction) what(signal) \
+		what(pthread_sigmask) what(sigprocmask)
+
+/* The functions that ours have taken the place of. */
+#define DECLARE(name) __typeof__(&(name)) name##_;
+static struct {
+	EACH(DECLARE)
+	bool found;
+} next;
+
+/* Before a handler might have to: dlsym() is nothing for it. */
+#define FIND(name) *(void **)&next.name##_ = dlsym(RTLD_NEXT, #name);
+static __attribute__((constructor(101))) void find(void)
+{
+	EACH(FIND)
+	next.found = true;
+}
+
+/* Who was loaded before us may call before that. */
+#define NEXT(name) (next.found ? (void)0 : find(), next.name##_)
 
 /* ---- threads */
 
@@ -183,14 +193,14 @@ void timer_signal_pass(int number, siginfo_t *info, void *context)
 
 PUBLIC int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
-	const unsigned next = !__atomic_load_n(&wanted_now, __ATOMIC_RELAXED);
+	const unsigned other = !__atomic_load_n(&wanted_now, __ATOMIC_RELAXED);
 	const struct sigaction before = *program_action();
 
 	if (!timer_is_ours() || number != timer_process.signal)
 		return NEXT(sigaction)(number, action, old);
 	if (action) {
-		wanted[next] = *action;
-		__atomic_store_n(&wanted_now, next, __ATOMIC_RELEASE);
+		wanted[other] = *action;
+		__atomic_store_n(&wanted_now, other, __ATOMIC_RELEASE);
 	}
 	if (old)
 		*old = before;
@@ -212,8 +222,8 @@ static const sigset_t *without_ours(int how, const sigset_t *set, sigset_t *copy
 {
 	const int number = timer_process.signal;
 
-	if (!set || how == SIG_UNBLOCK || !timer_is_ours() || sigismember(set, number) != 1 ||
-	    sigismember(set, number - 1) != 1 || sigismember(set, number + 1) != 1)
+	if (!set || how == SIG_UNBLOCK || sigismember(set, number) != 1 ||
+	    sigismember(set, number - 1) != 1 || sigismember(set, number + 1) != 1 || !timer_is_ours())
 		return set;
 	*copy = *set;
 	sigdelset(copy, number);
