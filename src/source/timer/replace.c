@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Functions of libc that are replaced by ones that do the same, and besides what sampling needs: threads that begin, names
- * that change, libraries that are closed; and the signal, which the program must be able to use as if we were not there.
+ * Functions of libc that are replaced by ones that do the same, and besides what sampling needs: threads
+ * that begin, names that change, libraries that are closed; and the signal, which the program must be able
+ * to use as if we were not there.
  *
- * Of the latter: the handler stays ours, and what the program wants done is kept and done when the signal is not one of
- * our timers'. A set of (nearly) all signals is blocked without it: that is what programs do that do not want to be
- * interrupted in a thread, and it would be without samples. Who asks for it by name gets it.
+ * Of the latter: the handler stays ours, and what the program wants done is kept and done when the signal
+ * is not one of our timers'. A set of (nearly) all signals is blocked without it: that is what programs do
+ * that do not want to be interrupted in a thread, and it would be without samples. Who asks for it by name
+ * gets it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -59,7 +61,7 @@ static void *run(void *data)
 	char name[16] = "";
 
 	free(data);
-	if (timer_thread_begin(top - start.stack, top) == 0) {
+	if (timer_thread_begin(top - start.stack, top)) {
 		timer_tell_fork(timer_process.pid, start.creator);
 		/* Others may have given it a name, and told it, before it was known. */
 		if (syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0) == 0)
@@ -118,7 +120,10 @@ PUBLIC int prctl(int option, ...)
 	return result;
 }
 
-/* The kernel's number of a thread: its CPU clock is named after it, in all but the lowest three bits, inverted. */
+/*
+ * The kernel's number of a thread: its CPU clock is named after it, in all but the lowest three bits,
+ * inverted.
+ */
 static uint32_t tid_of(pthread_t thread)
 {
 	clockid_t clock;
