@@ -30,7 +30,7 @@ static struct {
 	unsigned current, count[2];
 	struct known known[2][MAPS_MAX]; /* by address, as they are in the file */
 	char line[MAPS_LINE];
-} maps = { .stale = true };
+} maps;
 
 static const struct known *find(uint64_t address)
 {
