@@ -157,7 +157,8 @@ static bool join(void)
 	}
 	error = session_join(&timer_process.session, wanted + path, &why);
 	if (error) {
-		complain(wanted + path, why, error);
+		if (error != -ENOENT) /* the recording is over */
+			complain(wanted + path, why, error);
 		return false;
 	}
 	timer_process.period = 1000000000 / hz;
