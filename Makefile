@@ -19,11 +19,13 @@ demo: all
 
 check:
 	@scripts/install-packages build check
+	@scripts/fetch-speedscope >/dev/null || true
 	@$(MAKE) --no-print-directory all
 	@tests/run $(BUILD)
 
 check-long:
 	@scripts/install-packages build check
+	@scripts/fetch-speedscope >/dev/null || true
 	@$(MAKE) --no-print-directory all
 	@tests/run $(BUILD) --long
 

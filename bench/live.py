@@ -77,9 +77,16 @@ class Live:
                 f"{above:+.2f} ms", above <= 1 and len(files) == 1 and not left and size <= 64 and threads == 1, above)
 
     def row_idle(self):
-        """Pss: a page that n processes share counts as 1/n. The library's own code is shared with nobody here."""
-        with Waiting([self.begin_program("begin"), "wait"]) as ours, Waiting([self.begin_program("begin-bare"), "wait"]) as bare:
-            mine, theirs = (smaps(program.pid, "Pss", "Pss_Dirty", "Rss") for program in (ours, bare))
+        """
+        Pss: a page that n processes share counts as 1/n. The library's own code is shared with nobody here. How much of the
+        C library the kernel maps around what is touched depends on where it lies, which is left to chance: hence many turns.
+        """
+        mine, theirs = [], []
+        for _ in range(ROUNDS * 4):
+            for program, sizes in (("begin", mine), ("begin-bare", theirs)):
+                with Waiting([self.begin_program(program), "wait"]) as waiting:
+                    sizes.append(smaps(waiting.pid, "Pss", "Pss_Dirty", "Rss"))
+        mine, theirs = ([round(statistics.median(column)) for column in zip(*sizes)] for sizes in (mine, theirs))
         above = [a - b for a, b in zip(mine, theirs)]
         return (f"{mine[0]} KiB", f"without Burin {theirs[0]} KiB", f"{above[0]:+} KiB (written to {above[1]:+}, Rss {above[2]:+})", above[0] <= 256, above[0])
 

@@ -119,6 +119,7 @@ enum burin_image_kind {
 	BURIN_IMAGE_VDSO,      /* in its ELF image */
 	BURIN_IMAGE_ANONYMOUS, /* the address */
 	BURIN_IMAGE_JIT,       /* the address */
+	BURIN_IMAGE_JITDUMP,   /* in the jitdump, which has the code */
 };
 
 /* What is known of an image's names. */

@@ -96,10 +96,11 @@ static FILE *start_objdump(const char *path, uint64_t begin, uint64_t end, pid_t
 }
 
 /* What the addresses from one instruction to the next cost; moves on in the list. */
-static uint64_t cost_before(const struct view_annotation *annotation, const struct image *image,
-			    uint64_t next, size_t *at)
+static struct view_cost cost_before(const struct view_annotation *annotation, const struct image *image,
+				    uint64_t next, size_t *at)
 {
-	uint64_t sum = 0, address;
+	struct view_cost sum = { 0, 0 };
+	uint64_t address;
 
 	for (; *at < annotation->address_count; (*at)++) {
 		const struct view_address_cost *cost = &annotation->addresses[*at];
@@ -108,21 +109,23 @@ static uint64_t cost_before(const struct view_annotation *annotation, const stru
 			continue;
 		if (address >= next)
 			break;
-		sum += cost->weight;
+		sum.all += cost->self.all;
+		sum.waited += cost->self.waited;
 	}
 	return sum;
 }
 
 /* An instruction is printed when the next one is known, since its cost is what lies before that. */
 static void print_instructions(const struct view_annotation *annotation, const struct image *image,
-			       uint64_t whole, FILE *dump, struct view_buffer *out)
+			       const struct view_profile *counted, FILE *dump, struct view_buffer *out)
 {
 	char *text = NULL, *last = NULL;
 	size_t room = 0, at = 0;
 	ssize_t bytes;
 
 	do {
-		uint64_t address = UINT64_MAX, cost;
+		uint64_t address = UINT64_MAX;
+		struct view_cost cost;
 		char *end = NULL;
 
 		bytes = getline(&text, &room, dump);
@@ -131,11 +134,8 @@ static void print_instructions(const struct view_annotation *annotation, const s
 		if (bytes >= 0 && (!end || *end != ':'))
 			continue;
 		cost = cost_before(annotation, image, address, &at);
-		if (last && cost)
-			view_buffer_print(out, "%6.2f%%  ", whole ? 100.0 * (double)cost / (double)whole : 0);
-		else if (last)
-			view_buffer_print(out, "%9s", "");
 		if (last) {
+			view_cost_text(counted, cost.all ? &cost : NULL, out);
 			view_buffer_escape(out, last);
 			view_buffer_print(out, "\n");
 		}
@@ -179,10 +179,10 @@ static void print_assembly(const struct view_annotation *annotation, const struc
 		if (dump) {
 			size_t before = out->used;
 
-			view_buffer_print(out, "   SELF  ");
+			view_buffer_print(out, "   SELF  %s", view_waited_title(counted));
 			view_buffer_escape(out, of->path);
 			view_buffer_print(out, "\n");
-			print_instructions(annotation, &image, counted->weight, dump, out);
+			print_instructions(annotation, &image, counted, dump, out);
 			fclose(dump);
 			waitpid(child, &status, 0);
 			if (status)

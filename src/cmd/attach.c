@@ -114,16 +114,23 @@ int attach_switch(struct attachment *attachment, const char *const *globs, bool 
 	return 0;
 }
 
-/* Processes die unreaped, and go on under another program: what counts is who maps the session. */
-static bool is_used(const struct attachment *attachment)
+/* Processes die unreaped, and go on under another program: what counts is who maps the session. Return: 0: nobody. */
+static pid_t find_user(const struct attachment *attachment)
 {
 	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
 		uint32_t pid = attachment->session.shared->processes[n];
 
 		if (pid && directory_maps(pid, &attachment->identity))
-			return true;
+			return (pid_t)pid;
 	}
-	return false;
+	return 0;
+}
+
+pid_t attach_process(const struct attachment *attachment)
+{
+	const uint32_t owner = attachment->target.header.owner;
+
+	return directory_maps(owner, &attachment->identity) ? (pid_t)owner : find_user(attachment);
 }
 
 static void look_at_processes(struct attachment *attachment)
@@ -133,7 +140,7 @@ static void look_at_processes(struct attachment *attachment)
 	if (attachment->owner >= 0 && time - attachment->looked < ATTACH_LOOK_NS)
 		return;
 	attachment->looked = time;
-	if (is_used(attachment))
+	if (find_user(attachment))
 		attachment->unused = 0;
 	else if (!attachment->unused)
 		attachment->unused = time;

@@ -50,6 +50,9 @@ int attach_switch(struct attachment *attachment, const char *const *globs, bool 
 /* attach_wait - let so many ms go by, or fewer if something happens. Return: whether to go on. */
 bool attach_wait(struct attachment *attachment, int ms);
 
+/* attach_process - the process whose session it is, or, if that has ended, another one that uses it. Return: 0: none does. */
+pid_t attach_process(const struct attachment *attachment);
+
 /* attach_restore - switch off what was switched on. */
 void attach_restore(struct attachment *attachment);
 

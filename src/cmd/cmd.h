@@ -46,6 +46,7 @@ int cmd_stop(int argc, char **argv);
 int cmd_go(int argc, char **argv);
 int cmd_resize(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
+int cmd_count(int argc, char **argv); /* burin stat -- COMMAND */
 int cmd_gc(int argc, char **argv);
 int cmd_symbols(int argc, char **argv);
 

@@ -64,6 +64,23 @@ static int take_option(struct arguments *arguments, int option, const char *valu
 	}
 }
 
+static const struct burin_event *event_of(const struct cmd_profile *profile)
+{
+	const struct view_counted *of = profile->counted.of;
+
+	return of[VIEW_RUNNING].event ?: of[VIEW_WAITING].event;
+}
+
+static int same_events(const struct arguments *arguments)
+{
+	const struct burin_event *one = event_of(&arguments->before), *other = event_of(&arguments->after);
+
+	if (!one || !other || !strcmp(one->name, other->name))
+		return 0;
+	return cmd_usage(name, "A has most samples of %s, B of %s: choose with --event", one->name,
+			 other->name);
+}
+
 static int compare(const struct arguments *arguments)
 {
 	struct view_buffer out = { .used = 0 };
@@ -84,7 +101,7 @@ static int compare(const struct arguments *arguments)
 
 int cmd_diff(int argc, char **argv)
 {
-	struct arguments arguments = { .before.name = name, .after.name = name };
+	struct arguments arguments = { .before = { .name = name, .filter.apart = true }, .after.name = name };
 	int option, result = 0, after;
 
 	cmd_output_begin();
@@ -100,6 +117,8 @@ int cmd_diff(int argc, char **argv)
 		result = cmd_profile_open(&arguments.before, argv[optind]);
 	if (!result)
 		result = cmd_profile_open(&arguments.after, argv[optind + 1]);
+	if (!result)
+		result = same_events(&arguments);
 	if (!result)
 		result = compare(&arguments);
 	arguments.after.filter = (struct view_profile_filter){ .from = 0 }; /* given back once */

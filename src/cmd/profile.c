@@ -37,6 +37,29 @@ int cmd_profile_option(struct cmd_profile *profile, int option, const char *valu
 	}
 }
 
+/* A choice that fits no event of samples is a mistake; what there is, is told. */
+static int check_events(const struct cmd_profile *profile, const char *path)
+{
+	const struct burin_trace *trace = profile->trace;
+	struct view_buffer names = { .used = 0 };
+	bool fits = false;
+
+	for (uint32_t n = 1; n <= burin_trace_events(trace); n++) {
+		const struct burin_event *event = burin_trace_event(trace, n);
+
+		if (!event || !burin_profile_is_sample(profile->counted.profile, event))
+			continue;
+		fits |= view_globs_match(&profile->filter.event, event->name);
+		view_buffer_print(&names, "%s", names.used ? ", " : "");
+		view_buffer_escape(&names, event->name);
+	}
+	if (!fits && names.used)
+		cmd_failed(profile->name, "%s: no samples of that event; there are %.*s", path,
+			   (int)names.used, names.bytes);
+	view_buffer_free(&names);
+	return fits ? 0 : CMD_USAGE;
+}
+
 int cmd_profile_open(struct cmd_profile *profile, const char *path)
 {
 	int result;
@@ -54,7 +77,8 @@ int cmd_profile_open(struct cmd_profile *profile, const char *path)
 			   "%s: the trace has no samples; record some with: burin record -- COMMAND", path);
 		return CMD_USAGE;
 	}
-	return result ? cmd_failed(profile->name, "%s: %s", path, strerror(-result)) : 0;
+	return result ? cmd_failed(profile->name, "%s: %s", path, strerror(-result))
+		      : check_events(profile, path);
 }
 
 int cmd_profile_close(struct cmd_profile *profile, const char *path, int result)

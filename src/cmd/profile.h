@@ -39,7 +39,8 @@ enum {
 		"to", required_argument, NULL, CMD_PROFILE_TO                                             \
 	}
 #define CMD_PROFILE_HELP                                                                      \
-	"      --event GLOB     samples of this event; otherwise of the one with most\n"      \
+	"      --event GLOB     samples of this event; otherwise of the one with most, and\n" \
+	"                       of waiting, if both are times\n"                              \
 	"  -p, --pid N,...      only these processes\n"                                       \
 	"      --program GLOB   only programs of this name; may be given several times\n"     \
 	"      --thread GLOB    only threads of this name; may be given several times\n"      \

@@ -200,20 +200,25 @@ static bool is_over(const struct run *run)
 }
 
 /* Go round until the command, or the process that is sampled, has ended, the time is up, or we were told. */
-static void follow(struct run *run, struct drain *drain, struct sampling *sampling)
+static void follow(struct run *run, struct drain *drain, struct sampling *sampling, bool quiet)
 {
+	struct progress progress;
 	struct pollfd wait[] = { { .fd = run->signals, .events = POLLIN },
-				 { .fd = run->child ? -1 : run->other, .events = POLLIN } };
+				 { .fd = run->child ? -1 : run->other, .events = POLLIN },
+				 { .fd = sampling_wake(sampling), .events = POLLIN } };
 	unsigned fullest = 0;
 
+	progress_begin(&progress, !quiet, run->child != 0);
 	reap(run);
 	while (!is_over(run)) {
-		poll(wait, 2, pause_ms(run, fullest));
+		poll(wait, 3, pause_ms(run, fullest));
 		take_signals(run);
 		run->ended |= wait[1].revents != 0;
 		drain_round(drain, &fullest);
 		sampling_round(sampling, &fullest);
+		recording_progress(&progress, drain, sampling);
 	}
+	progress_clear(&progress);
 }
 
 static void describe_result(const struct run *run, char *text, size_t bytes)
@@ -258,7 +263,7 @@ static int carry_out(const struct record_options *options, struct run *run, stru
 	run->until = options->duration ? now() + options->duration : UINT64_MAX;
 	error = start(run, sampling, true);
 	if (!error)
-		follow(run, drain, sampling);
+		follow(run, drain, sampling, options->quiet);
 	sampling_finish(sampling);
 	return error;
 }

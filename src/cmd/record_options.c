@@ -24,6 +24,7 @@ static const char help[] =
 	"starts record into a trace directory. Exits with COMMAND's status.\n"
 	"Or record TARGET, a program that runs already (a pid, a name or a session's path;\n"
 	"see burin ls), from now on until Ctrl-C or its end. It does not notice.\n"
+	"Both are sampled, too.\n"
 	"\n"
 	"  -o, --output DIR     the trace; must not exist (default: COMMAND.burin)\n"
 	"  -e, --event GLOB     record the events whose names match; may be repeated\n"
@@ -43,11 +44,13 @@ static const char help[] =
 	"      --split LIMIT    DIR holds chunks 0001, 0002, ..., each a trace by itself and of\n"
 	"                       this size (1G) or age (10m)\n"
 	"      --keep N         remove the oldest chunks, so that at most N stay\n"
-	"      --for TIME       end the recording after that time; COMMAND goes on untraced\n"
+	"      --duration TIME  end the recording after that time; COMMAND goes on untraced\n"
+	"                       (--for is the same)\n"
 	"  -F, --frequency HZ   samples a second of each CPU (default: 997)\n"
 	"      --call-graph HOW how stacks are found: fp (frame pointers), dwarf (the tables of\n"
-	"                       programs, from a copy of 32K of each stack), both (the default)\n"
-	"                       or none\n"
+	"                       programs, from a copy of each stack), both (the default) or none\n"
+	"      --stack-size SIZE\n"
+	"                       of that copy, at most (default: 32K)\n"
 	"      --sample-event E cpu-clock (the default), cycles, page-faults, ..., or a\n"
 	"                       tracepoint of the kernel's, such as sched:sched_switch\n"
 	"      --timer          samples by a timer in the program, as where the kernel permits\n"
@@ -58,7 +61,7 @@ static const char help[] =
 	"                       Ctrl-C\n"
 	"  -p, --pid PID        sample that process, with all its threads\n"
 	"  -t, --thread TID     sample that thread\n"
-	"  -q, --quiet          no summary\n"
+	"  -q, --quiet          no summary, and no line that tells how far it is\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"TARGET has its buffers already: --mode, --buffer, --buffer-max, --packet, --string-max\n"
@@ -129,7 +132,7 @@ static int parse_limits(struct record_options *options, int option, const char *
 		return 0;
 	case 'f':
 		if (!number_parse_duration(value, &options->duration) || options->duration == 0)
-			return bad_option("--for", value, "give a time, such as 10s");
+			return bad_option("--duration", value, "give a time, such as 10s");
 		return 0;
 	default:
 		return parse_sizes(options, option, value);
@@ -160,6 +163,7 @@ static int parse_one(struct record_options *options, int option, const char *val
 		return 0;
 	case 'F':
 	case 'g':
+	case 'z':
 	case 'N':
 	case 'T':
 	case 'Y':
@@ -191,15 +195,14 @@ static int settle(struct record_options *options)
 	if (split && options->session.mode == WIRE_MODE_FLIGHT)
 		return bad_option("--split", "with --mode flight",
 				  "its rings are written out at the end only");
-	if (options->sampling.timer && (options->sampling.system || options->sampling.process ||
-					strcmp(options->sampling.event, sampling_defaults().event) != 0))
-		return bad_option("--timer", options->sampling.asked,
+	if (options->sampling.timer &&
+	    (options->target || options->sampling.system || options->sampling.process ||
+	     strcmp(options->sampling.event, sampling_defaults().event) != 0))
+		return bad_option("--timer", options->target ? options->target : options->sampling.asked,
 				  "a timer samples the CPU time of a command only");
-	if (options->sampling.asked && (options->target || split))
-		return bad_option(options->sampling.asked, options->target ? options->target : "with --split",
-				  "samples are not taken there yet");
-	if (options->target || split ||
-	    (options->session.mode == WIRE_MODE_FLIGHT && !options->sampling.asked))
+	if (options->sampling.asked && split)
+		return bad_option(options->sampling.asked, "with --split", "chunks hold no samples");
+	if (split || (options->session.mode == WIRE_MODE_FLIGHT && !options->sampling.asked))
 		options->sampling.off = true; /* they would fill the disk while the rings do not */
 	if (options->glob_count == 0 && !options->target)
 		options->globs[0] = "*";
@@ -237,11 +240,13 @@ int record_options_parse(struct record_options *options, int argc, char **argv)
 		{ "context", required_argument, NULL, 'C' },
 		{ "split", required_argument, NULL, 'S' },
 		{ "keep", required_argument, NULL, 'k' },
+		{ "duration", required_argument, NULL, 'f' },
 		{ "for", required_argument, NULL, 'f' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "frequency", required_argument, NULL, 'F' },
 		{ "call-graph", required_argument, NULL, 'g' },
+		{ "stack-size", required_argument, NULL, 'z' },
 		{ "timer", no_argument, NULL, 'T' },
 		{ "no-samples", no_argument, NULL, 'N' },
 		{ "no-symbols", no_argument, NULL, 'Y' },

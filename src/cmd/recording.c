@@ -41,6 +41,22 @@ int recording_refused(const char *command, const char *output, int error)
 					   : "choose a place that can be written to with -o");
 }
 
+void recording_progress(struct progress *progress, struct drain *drain, const struct sampling *sampling)
+{
+	char event_text[TEXT_SHORT], sample_text[TEXT_SHORT], lost_text[TEXT_SHORT];
+	uint64_t events, lost, samples, samples_lost;
+	unsigned seconds;
+
+	if (!progress_due(progress))
+		return;
+	seconds = progress_seconds(progress);
+	drain_so_far(drain, &events, &lost);
+	sampling_so_far(sampling, &samples, &samples_lost);
+	progress_show(progress, "%u:%02u, %s events, %s samples, lost %s", seconds / 60, seconds % 60,
+		      text_count(event_text, events), text_count(sample_text, samples),
+		      text_count(lost_text, lost + samples_lost));
+}
+
 static void print_losses(const struct drain_totals *totals)
 {
 	static const char *const causes[WIRE_LOST_CAUSES] = {

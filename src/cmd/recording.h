@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "cmd/progress.h"
+#include "cmd/sampling.h"
 #include "drain/drain.h"
 
 /*
@@ -19,6 +21,9 @@ uint64_t recording_moment(const struct session *session, uint64_t ns);
 
 /* recording_refused - say why a trace could not be begun, and remove what there is of it. Return: CMD_FAULTS. */
 int recording_refused(const char *command, const char *output, int error);
+
+/* recording_progress - how far it is, on a terminal, now and then. */
+void recording_progress(struct progress *progress, struct drain *drain, const struct sampling *sampling);
 
 /* recording_summary - one line on stderr: how much was recorded where, and what was lost by which cause. */
 void recording_summary(const struct drain_totals *totals, const char *output, bool joined);

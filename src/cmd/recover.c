@@ -22,6 +22,7 @@
 #include "burin/read.h"
 #include "cmd/cmd.h"
 #include "cmd/recording.h"
+#include "cmd/symbols.h"
 #include "session/session.h"
 
 const char cmd_recover_help[] =
@@ -29,7 +30,8 @@ const char cmd_recover_help[] =
 	"\n"
 	"Finish the trace in DIR, whose recorder was killed: add what is still in the\n"
 	"session's memory, and remove the session. If the traced program still runs, it is\n"
-	"traced no longer. DIR may be one that holds the chunks of a recording.\n"
+	"traced no longer. What was sampled is named, from the programs as they are now. DIR\n"
+	"may be one that holds the chunks of a recording.\n"
 	"\n"
 	"  -q, --quiet   no summary\n"
 	"  -h, --help    this text\n"
@@ -81,6 +83,16 @@ static int read_recording(const char *path, struct unfinished *out)
 	return result;
 }
 
+/* What was sampled has no names yet: the recorder finds them at its end. */
+static void name_code(const char *path)
+{
+	char stacks[CHUNKS_PATH];
+
+	if ((size_t)snprintf(stacks, sizeof(stacks), "%s/.burin/stacks", path) < sizeof(stacks) &&
+	    access(stacks, F_OK) == 0)
+		cmd_symbols_find(name, path, &(struct cmd_symbols_options){ .quiet = true });
+}
+
 static int recover(struct session *session, const char *path, const char *next,
 		   const struct unfinished *unfinished, bool quiet)
 {
@@ -101,6 +113,7 @@ static int recover(struct session *session, const char *path, const char *next,
 		return cmd_failed(name, "%s: %s", path, drain.output.trouble);
 	if (!quiet)
 		recording_summary(&totals, path, true);
+	name_code(path);
 	return 0;
 }
 

@@ -17,7 +17,8 @@ struct sampling_options sampling_defaults(void)
 {
 	return (struct sampling_options){ .event = "cpu-clock",
 					  .frequency = SAMPLING_HZ,
-					  .graph = PERF_GRAPH_BOTH };
+					  .graph = PERF_GRAPH_BOTH,
+					  .stack_bytes = PERF_STACK_BYTES };
 }
 
 static int bad(const char *option, const char *value, const char *remedy)
@@ -37,6 +38,17 @@ static int parse_graph(struct sampling_options *options, const char *value)
 		}
 	}
 	return bad("--call-graph", value, "it is fp, dwarf, both or none");
+}
+
+static int parse_stack(struct sampling_options *options, const char *value)
+{
+	uint64_t bytes = 0;
+
+	if (!number_parse_size(value, &bytes) || bytes == 0 || bytes > PERF_STACK_MAX || bytes % 8)
+		return bad("--stack-size", value,
+			   "give a number of bytes from 8 to 65528, a multiple of 8, such as 16K");
+	options->stack_bytes = (unsigned)bytes;
+	return 0;
 }
 
 static int parse_pid(const char *option, const char *value, pid_t *pid)
@@ -110,6 +122,9 @@ int sampling_parse(struct sampling_options *options, int option, const char *val
 	case 'g':
 		options->asked = "--call-graph";
 		return parse_graph(options, value);
+	case 'z':
+		options->asked = "--stack-size";
+		return parse_stack(options, value);
 	case 'E':
 		options->asked = "--sample-event";
 		options->event = value;
@@ -185,12 +200,15 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
 	const struct perf_options perf = { .event = options->event,
 					   .frequency = options->frequency,
 					   .graph = options->graph,
+					   .stack_bytes = options->stack_bytes,
 					   .is_tsc = is_tsc,
 					   .clock_hz = session_clock_hz(session),
 					   .system = options->system,
 					   .command = options->process ? 0 : command,
 					   .process = options->process,
 					   .thread = options->thread };
+	/* Whether there is nothing else to record. */
+	const bool alone = !command && session->geometry.owner_kind == WIRE_OWNER_RECORDER;
 	char why[512] = "";
 	int error = -EPERM;
 
@@ -204,7 +222,7 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
 	sampling->opened = !error;
 	if (!sampling->opened)
 		fprintf(stderr, "burin: no samples: %s%s\n", why,
-			command ? "; tracepoints are recorded all the same" : "");
+			alone ? "" : "; tracepoints are recorded all the same");
 	else if (*sampling->sampler.limit && !quiet)
 		fprintf(stderr, "burin: samples: %s\n", sampling->sampler.limit);
 }
@@ -234,10 +252,29 @@ void sampling_begin(struct sampling *sampling, int directory)
 	}
 }
 
+int sampling_wake(const struct sampling *sampling)
+{
+	return sampling->begun ? sampling->sampler.perf.wake : -1;
+}
+
 void sampling_round(struct sampling *sampling, unsigned *fullest)
 {
 	if (sampling->begun)
 		sampler_round(&sampling->sampler, fullest);
+}
+
+void sampling_so_far(const struct sampling *sampling, uint64_t *samples, uint64_t *lost)
+{
+	const struct sampler *sampler = &sampling->sampler;
+
+	*samples = *lost = 0;
+	if (!sampling->begun)
+		return;
+	*samples = sampler->totals.attributed;
+	for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
+		*lost += sampler->totals.lost[n];
+	for (unsigned n = 0; n < sampler->perf.cpus; n++)
+		*lost += sampler->perf.samples[n].lost;
 }
 
 void sampling_finish(struct sampling *sampling)

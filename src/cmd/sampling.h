@@ -26,6 +26,7 @@ struct sampling_options {
 	const char *event;
 	unsigned frequency;
 	enum perf_graph graph;
+	unsigned stack_bytes; /* of the copy of each user stack */
 	bool system;
 	pid_t process, thread;
 };
@@ -43,7 +44,8 @@ struct sampling {
 struct sampling_options sampling_defaults(void);
 
 /*
- * sampling_parse - one option: F, g (call-graph), a, p, t, E (sample-event), T (timer), N (no-samples), Y (no-symbols).
+ * sampling_parse - one option: F, g (call-graph), z (stack-size), a, p, t, E (sample-event), T (timer), N (no-samples),
+ * Y (no-symbols).
  * Return: 0; CMD_USAGE and a line on stderr.
  */
 int sampling_parse(struct sampling_options *options, int option, const char *value);
@@ -51,6 +53,7 @@ int sampling_parse(struct sampling_options *options, int option, const char *val
 /*
  * sampling_open - open the kernel's events, or else make ready for a timer in the command.
  * @command: a child that has not executed its program yet; 0: there is none
+ * @session: a recorder's, or that of a program that runs
  */
 void sampling_open(struct sampling *sampling, const struct sampling_options *options, struct session *session,
 		   pid_t command, bool quiet);
@@ -64,8 +67,14 @@ bool sampling_environment(const struct sampling *sampling, int file);
 /* sampling_begin - begin to write. @directory: of the trace, which has its metadata */
 void sampling_begin(struct sampling *sampling, int directory);
 
+/* sampling_wake - a descriptor that is readable when sampling_round() should come before its time; -1: there is none. */
+int sampling_wake(const struct sampling *sampling);
+
 /* sampling_round - @fullest: raised to how full the fullest ring was, in percent */
 void sampling_round(struct sampling *sampling, unsigned *fullest);
+
+/* sampling_so_far - samples in the trace, and lost ones as far as is known; 0 if none are taken. */
+void sampling_so_far(const struct sampling *sampling, uint64_t *samples, uint64_t *lost);
 
 /* sampling_finish - before the trace is finished. */
 void sampling_finish(struct sampling *sampling);

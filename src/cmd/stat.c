@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* burin stat: what a session records and loses, once or again and again. */
+/* burin stat: what a session records and loses, once or again and again. Counting over a command's runs: count.c. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,16 +15,25 @@
 #include "view/buffer.h"
 
 const char cmd_stat_help[] =
-	"Usage: burin stat [options] TARGET\n"
+	"Usage: burin stat [-i N] [-j] TARGET\n"
+	"       burin stat [OPTION]... -- COMMAND [ARGUMENT]...\n"
 	"\n"
 	"Tell how much a program records, how full its buffers are, and what was lost by which\n"
 	"cause. TARGET is a pid, a program's name, or a session's path; see burin ls.\n"
+	"Or run COMMAND and count what it and all that it starts do: time, context switches,\n"
+	"page faults, and instructions, branches and misses where the machine has counters.\n"
 	"\n"
-	"  -i, --interval N   again every N seconds, until the program has ended\n"
+	"  -i, --interval N   of TARGET: again every N seconds, until the program has ended\n"
+	"  -e, --event LIST   count these instead: names with commas between, such as\n"
+	"                     page-faults,sched:sched_switch; with :u not what the kernel does\n"
+	"  -r, --repeat N     run COMMAND N times: mean, its confidence, standard deviation\n"
+	"  -o, --output FILE  write the counts there (default: standard error)\n"
+	"      --csv          counts as a table with commas\n"
 	"  -j, --json         one JSON object per line\n"
 	"  -h, --help         this text\n"
 	"\n"
-	"Exit code: 0; 2 if there is no such TARGET.\n";
+	"Exit code: 0; 2 if there is no such TARGET. Of COMMAND: its own, of the first run that\n"
+	"failed; 127 if there is no such COMMAND, 126 if it cannot be run.\n";
 
 static const char name[] = "stat";
 
@@ -157,6 +166,9 @@ int cmd_stat(int argc, char **argv)
 	bool json = false;
 	int option, result;
 
+	for (int n = 1; n < argc; n++)
+		if (strcmp(argv[n], "--") == 0)
+			return cmd_count(argc, argv);
 	cmd_output_begin();
 	optind = 0;
 	while ((option = getopt_long(argc, argv, "i:j", options, NULL)) != -1) {

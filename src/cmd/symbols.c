@@ -4,6 +4,7 @@
  * installed since, or because the recorder could not.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,9 +13,11 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "burin/profile.h"
 #include "cmd/cmd.h"
+#include "cmd/progress.h"
 #include "cmd/symbols.h"
-#include "cmd/tables.h"
+#include "drain/interned.h"
 #include "image/symbolise.h"
 
 const char cmd_symbols_help[] =
@@ -30,315 +33,213 @@ const char cmd_symbols_help[] =
 	"  -q, --quiet      no summary\n"
 	"  -h, --help       this text\n"
 	"\n"
-	"Exit code: 0; 1 if it failed, or less was found than is there; 2 if there is no\n"
-	"profile.\n";
+	"Exit code: 0; 1 if it failed, the trace has faults, or less was found than is there;\n"
+	"2 if there is no profile.\n";
 
-static const char *name = "symbols"; /* of the command that we are */
+/* The states of names are the same on disk and for readers. */
+static_assert((int)BURIN_NAMES_LINES == (int)WIRE_SYMBOLS_LINES, "states of names");
+static_assert((int)BURIN_NAMES_UNTOLD == (int)WIRE_SYMBOLS_STATES, "states of names");
 
-struct image {
-	enum wire_image kind;
-	char *path;
-	unsigned char *build_id;
-	size_t build_id_bytes;
-	unsigned state_before; /* what the trace knew so far */
-	size_t first, count;   /* of its places */
-};
+static const char table_name[] = ".burin/symbols", draft_name[] = ".burin/symbols.new";
 
-struct place {
-	uint64_t image, offset;
-};
-
-struct profile {
-	struct image *images; /* entry n is images[n - 1] */
-	size_t image_count, image_room;
-	struct place *places;
-	size_t place_count, place_room;
-	uint64_t *offsets; /* of the places */
-	struct table_writer writer;
-	size_t worse; /* images of which less is known now */
+struct naming {
+	const char *name; /* of the command that we are */
 	const struct cmd_symbols_options *options;
-	bool terminal;
+	const struct burin_profile *profile;
+	uint64_t *offsets; /* of all places, sorted, image by image */
+	struct symbolise_image *images;
+	struct interned table;
+	size_t worse;		  /* images of which less is known now */
+	size_t files, files_done; /* images that have places; of which all is known that can be */
+	struct progress progress;
 };
 
-/* ---- what is there */
-
-static bool grow(void **array, size_t *room, size_t needed, size_t size)
+static int compare_offsets(const void *one, const void *other)
 {
-	const size_t larger = *room ? *room * 2 : 64;
-	void *moved = needed > *room ? reallocarray(*array, larger, size) : *array;
+	const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
 
-	if (moved && needed > *room)
-		*room = larger;
-	if (moved)
-		*array = moved;
-	return moved;
+	return a < b ? -1 : a > b;
 }
 
-static int take_image(void *data, struct table_entry *entry)
+/* Whether a place is one in an image; it may be a mark, or name an image that nobody knows. */
+static bool find_place(const struct naming *naming, uint32_t number, struct burin_place *place)
 {
-	struct profile *profile = data;
-	struct image image = { .kind = (enum wire_image)table_number(entry) };
-	const unsigned char *id, *path;
-	size_t id_bytes, path_bytes;
+	return !burin_profile_place(naming->profile, number, place) && place->image &&
+	       burin_profile_image(naming->profile, place->image);
+}
 
-	table_number(entry); /* the size of the file: its build id says more */
-	id = table_text(entry, &id_bytes);
-	path = table_text(entry, &path_bytes);
-	if (entry->wrong)
-		return 0;
-	if (!grow((void **)&profile->images, &profile->image_room, profile->image_count + 1, sizeof(image)))
+/* The places of each image. Return: 0 or -ENOMEM. */
+static int gather(struct naming *naming)
+{
+	const uint32_t places = burin_profile_places(naming->profile),
+		       images = burin_profile_images(naming->profile);
+	size_t *begin =
+		calloc((size_t)images + 2, sizeof(*begin)); /* [n + 1]: where the next of image n goes */
+	struct burin_place place;
+
+	naming->offsets = calloc((size_t)places + 1, sizeof(*naming->offsets));
+	naming->images = calloc((size_t)images + 1, sizeof(*naming->images));
+	if (!begin || !naming->offsets || !naming->images) {
+		free(begin);
 		return -ENOMEM;
-	image.path = strndup((const char *)path, path_bytes);
-	image.build_id = (unsigned char *)strndup("", 0);
-	if (id_bytes)
-		image.build_id = realloc(image.build_id, id_bytes);
-	if (!image.path || !image.build_id)
-		return -ENOMEM;
-	memcpy(image.build_id, id, id_bytes);
-	image.build_id_bytes = id_bytes;
-	profile->images[profile->image_count++] = image;
+	}
+	for (uint32_t n = 1; n <= places; n++)
+		if (find_place(naming, n, &place))
+			naming->images[place.image - 1].count++;
+	for (uint32_t n = 1; n <= images; n++)
+		begin[n + 1] = begin[n] + naming->images[n - 1].count;
+	for (uint32_t n = 1; n <= places; n++)
+		if (find_place(naming, n, &place))
+			naming->offsets[begin[place.image]++] = place.offset;
+	for (uint32_t n = 0; n < images; n++) {
+		struct symbolise_image *image = &naming->images[n];
+
+		image->offsets = naming->offsets + begin[n + 1] - image->count;
+		qsort(naming->offsets + begin[n + 1] - image->count, image->count, sizeof(*naming->offsets),
+		      compare_offsets);
+	}
+	free(begin);
 	return 0;
 }
 
-static int take_stack(void *data, struct table_entry *entry)
+static void describe(struct naming *naming)
 {
-	struct profile *profile = data;
-	struct place place;
+	const struct cmd_symbols_options *options = naming->options;
 
-	table_number(entry);
-	place.image = table_number(entry);
-	place.offset = table_number(entry);
-	if (!place.image || place.image > profile->image_count)
-		return 0;
-	if (!grow((void **)&profile->places, &profile->place_room, profile->place_count + 1, sizeof(place)))
-		return -ENOMEM;
-	profile->places[profile->place_count++] = place;
-	return 0;
-}
+	for (uint32_t n = 1; n <= burin_profile_images(naming->profile); n++) {
+		const struct burin_image *known = burin_profile_image(naming->profile, n);
+		struct symbolise_image *image = &naming->images[n - 1];
 
-/* Of a table of symbols: what an image's entry says; false: it is of another kind. */
-static bool take_state(struct table_entry *entry, uint64_t *image, uint64_t *state,
-		       const unsigned char **remedy, size_t *bytes)
-{
-	const uint64_t what = table_number(entry);
-	uint64_t frames;
-
-	if (what == WIRE_SYMBOLS_IMAGE) {
-		*image = table_number(entry);
-		*state = table_number(entry);
-		*remedy = table_text(entry, bytes);
-		return !entry->wrong;
-	}
-	if (what == WIRE_SYMBOLS_TEXT) {
-		table_text(entry, bytes);
-		return false;
-	}
-	for (unsigned n = 0; n < 4; n++)
-		table_number(entry);
-	frames = table_number(entry);
-	for (uint64_t n = 0; n < frames && !entry->wrong; n++) {
-		for (unsigned field = 0; field < 3; field++)
-			table_number(entry);
-	}
-	return false;
-}
-
-static int take_before(void *data, struct table_entry *entry)
-{
-	struct profile *profile = data;
-	const unsigned char *remedy;
-	uint64_t image, state;
-	size_t bytes;
-
-	if (take_state(entry, &image, &state, &remedy, &bytes) && image && image <= profile->image_count &&
-	    state < WIRE_SYMBOLS_STATES)
-		profile->images[image - 1].state_before = (unsigned)state;
-	return 0;
-}
-
-static int compare_places(const void *one, const void *other)
-{
-	const struct place *a = one, *b = other;
-
-	if (a->image != b->image)
-		return a->image < b->image ? -1 : 1;
-	return a->offset < b->offset ? -1 : a->offset > b->offset;
-}
-
-/* Each place once, by image and offset. */
-static int sort_places(struct profile *profile)
-{
-	size_t kept = 0;
-
-	if (profile->place_count)
-		qsort(profile->places, profile->place_count, sizeof(*profile->places), compare_places);
-	profile->offsets = calloc(profile->place_count + 1, sizeof(*profile->offsets));
-	if (!profile->offsets)
-		return -ENOMEM;
-	for (size_t n = 0; n < profile->place_count; n++) {
-		const struct place *place = &profile->places[n];
-		struct image *image = &profile->images[place->image - 1];
-
-		if (n && !compare_places(place, place - 1))
+		naming->files += image->count != 0;
+		image->number = n;
+		image->file = -1;
+		if (!known)
 			continue;
-		if (!image->count)
-			image->first = kept;
-		image->count++;
-		profile->offsets[kept++] = place->offset;
+		image->kind = (enum wire_image)known->kind;
+		image->path = known->path;
+		image->build_id = known->build_id;
+		image->build_id_bytes = known->build_id_bytes;
+		if (options->file)
+			image->file = options->file(options->data, n);
 	}
-	profile->place_count = kept;
-	return 0;
-}
-
-static int read_one(struct profile *profile, const char *path, const char *file, uint32_t magic,
-		    int (*take)(void *data, struct table_entry *entry))
-{
-	char full[4096];
-
-	snprintf(full, sizeof(full), "%s/.burin/%s", path, file);
-	return table_read(full, magic, take, profile);
-}
-
-/* Return: 0 or an exit code. */
-static int read_profile(struct profile *profile, const char *path)
-{
-	int error = read_one(profile, path, "images", WIRE_TABLE_IMAGES, take_image);
-
-	if (!error)
-		error = read_one(profile, path, "stacks", WIRE_TABLE_STACKS, take_stack);
-	if (error == -ENOENT || error == -ENOTDIR)
-		return cmd_usage(name, "%s: there is no profile in it", path);
-	/* What was known before matters only for comparison: a table that cannot be read is no reason to stop. */
-	read_one(profile, path, "symbols", WIRE_TABLE_SYMBOLS, take_before);
-	if (!error)
-		error = sort_places(profile);
-	return error ? cmd_failed(name, "%s: %s", path,
-				  error == -EBADMSG ? "the tables of the profile are damaged"
-						    : strerror(-error))
-		     : 0;
-}
-
-/* ---- what is found */
-
-static void tell_image(const struct profile *profile, const struct image *image, uint64_t state,
-		       const char *remedy)
-{
-	static const char *const known[] = { "no names", "exported names only", "no lines", "" };
-	char path[512], text[2048];
-
-	if (profile->options->quiet || !*remedy || !image->count)
-		return;
-	fprintf(stderr, "burin: %s: %s; missing: %s\n", text_escape_line(path, sizeof(path), image->path),
-		known[state], text_escape_line(text, sizeof(text), remedy));
 }
 
 static int on_entry(void *data, const void *bytes, size_t count)
 {
-	struct profile *profile = data;
-	struct table_entry entry = { bytes, (const unsigned char *)bytes + count, false };
-	const unsigned char *remedy;
-	uint64_t image, state;
-	char text[2048];
-	size_t remedy_bytes;
+	struct naming *naming = data;
 
-	if (take_state(&entry, &image, &state, &remedy, &remedy_bytes)) {
-		snprintf(text, sizeof(text), "%.*s", (int)remedy_bytes, (const char *)remedy);
-		profile->worse += state < profile->images[image - 1].state_before;
-		tell_image(profile, &profile->images[image - 1], state, text);
-	}
-	return table_add(&profile->writer, bytes, count);
+	return interned_entry(&naming->table, bytes, count) ? 0 : naming->table.error;
+}
+
+static void on_image(void *data, uint32_t number, enum wire_symbols_state state, const char *remedy)
+{
+	static const char *const known[] = { "no names", "exported names only", "no lines", "" };
+	struct naming *naming = data;
+	const struct burin_image *image = burin_profile_image(naming->profile, number);
+	char path[512], text[2048];
+
+	naming->files_done++;
+	naming->worse += image->names != BURIN_NAMES_UNTOLD && state < image->names;
+	if (naming->options->quiet || !*remedy)
+		return;
+	progress_clear(&naming->progress);
+	fprintf(stderr, "burin: %s: %s; missing: %s\n", text_escape_line(path, sizeof(path), image->path),
+		known[state], text_escape_line(text, sizeof(text), remedy));
 }
 
 static bool on_progress(void *data, uint64_t done, uint64_t total)
 {
-	const struct profile *profile = data;
+	struct naming *naming = data;
+	char places[TEXT_SHORT], of[TEXT_SHORT];
 
-	if (profile->terminal && total)
-		fprintf(stderr, done < total ? "\rburin: naming code: %3u%%" : "\r%*s\r",
-			done < total ? (unsigned)(done * 100 / total) : 40, "");
+	if (progress_due(&naming->progress))
+		progress_show(&naming->progress, "naming code: %zu of %zu files, %s of %s places",
+			      naming->files_done, naming->files, text_count(places, done),
+			      text_count(of, total));
 	return true;
 }
 
-static int find(struct profile *profile, const struct symbolise_options *options,
-		struct symbolise_counts *counts)
+/* Write the table under another name, and put it in its place if it is to be kept. Return: 0 or a negative errno. */
+static int write_table(struct naming *naming, int directory, struct symbolise_counts *counts, bool *kept)
 {
-	const struct cmd_symbols_options *of = profile->options;
-	struct symbolise_image *images = calloc(profile->image_count + 1, sizeof(*images));
-	int error = -ENOMEM;
+	const struct symbolise_options options = { .root = naming->options->root,
+						   .data = naming,
+						   .entry = on_entry,
+						   .image = on_image,
+						   .progress = on_progress };
+	int error;
 
-	for (size_t n = 0; n < profile->image_count && images; n++) {
-		const struct image *image = &profile->images[n];
-
-		images[n] = (struct symbolise_image){
-			.kind = image->kind,
-			.number = (uint32_t)n + 1,
-			.path = image->path,
-			.build_id = image->build_id,
-			.build_id_bytes = image->build_id_bytes,
-			.file = of->file ? of->file(of->data, (uint32_t)n + 1) : -1,
-			.offsets = profile->offsets + image->first,
-			.count = image->count,
-		};
-	}
-	if (images)
-		error = symbolise(images, profile->image_count, options, counts);
-	free(images);
+	unlinkat(directory, draft_name, 0); /* of one that was killed */
+	error = interned_begin(&naming->table, directory, draft_name, WIRE_TABLE_SYMBOLS);
+	if (!error)
+		error = symbolise(naming->images, burin_profile_images(naming->profile), &options, counts);
+	progress_clear(&naming->progress);
+	if (!error)
+		error = interned_flush(&naming->table);
+	interned_close(&naming->table);
+	*kept = !error && (naming->options->force || !naming->worse);
+	if (*kept && renameat(directory, draft_name, directory, table_name) != 0)
+		error = -errno;
+	if (!*kept || error)
+		unlinkat(directory, draft_name, 0);
 	return error;
 }
 
-static int write_symbols(struct profile *profile, const char *path)
+/* Return: 0 or the exit code. */
+static int find_names(struct naming *naming, const char *path)
 {
-	const struct symbolise_options options = {
-		.root = profile->options->root, .data = profile, .entry = on_entry, .progress = on_progress
-	};
+	int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = directory < 0 ? -errno : 0;
 	struct symbolise_counts counts;
-	char full[4096];
-	bool keep;
-	int error;
+	bool kept = false;
 
-	snprintf(full, sizeof(full), "%s/.burin/symbols", path);
-	error = table_create(&profile->writer, full, WIRE_TABLE_SYMBOLS);
+	if (!error)
+		error = gather(naming);
+	if (!error) {
+		describe(naming);
+		error = write_table(naming, directory, &counts, &kept);
+	}
+	if (directory >= 0)
+		close(directory);
+	free(naming->images);
+	free(naming->offsets);
 	if (error)
-		return cmd_failed(name, "%s: %s", full, strerror(-error));
-	error = find(profile, &options, &counts);
-	keep = !error && (profile->options->force || !profile->worse);
-	error = table_finish(&profile->writer, keep) ?: error;
-	if (error)
-		return cmd_failed(name, "%s: %s", full, strerror(-error));
-	if (!keep)
+		return cmd_failed(naming->name, "%s/%s: %s", path, table_name, strerror(-error));
+	if (!kept)
 		return cmd_failed(
-			name, "%s: less is known now of %zu image%s than before; it stays as it is (--force)",
-			path, profile->worse, profile->worse == 1 ? "" : "s");
-	if (!profile->options->quiet)
+			naming->name,
+			"%s: less is known now of %zu image%s than before; it stays as it is (--force)", path,
+			naming->worse, naming->worse == 1 ? "" : "s");
+	if (!naming->options->quiet)
 		fprintf(stderr,
 			"burin: %" PRIu64 " places, %" PRIu64 " with a name, %" PRIu64 " with a line\n",
 			counts.places, counts.named, counts.lined);
 	return 0;
 }
 
-static void free_profile(struct profile *profile)
-{
-	for (size_t n = 0; n < profile->image_count; n++) {
-		free(profile->images[n].path);
-		free(profile->images[n].build_id);
-	}
-	free(profile->images);
-	free(profile->places);
-	free(profile->offsets);
-}
-
 int cmd_symbols_find(const char *command, const char *path, const struct cmd_symbols_options *options)
 {
-	struct profile profile = { .options = options,
-				   .terminal = options->progress && isatty(STDERR_FILENO) };
-	int result;
+	struct naming naming = { .name = command, .options = options };
+	struct cmd_faults faults = { .name = command, .show_max = options->quiet ? 0 : 10 };
+	struct burin_profile *profile = NULL;
+	struct burin_trace *trace = NULL;
+	int result = cmd_open(&trace, path, &faults);
 
-	name = command;
-	result = read_profile(&profile, path);
+	progress_begin(&naming.progress, options->progress, false);
+	if (!result) {
+		int error = burin_profile_open(&profile, trace);
+
+		naming.profile = profile;
+		if (error == -ENODATA)
+			result = cmd_usage(command, "%s: there is no profile in it", path);
+		else if (error)
+			result = cmd_failed(command, "%s: %s", path, strerror(-error));
+	}
 	if (!result)
-		result = write_symbols(&profile, path);
-	free_profile(&profile);
-	return result;
+		result = find_names(&naming, path);
+	cmd_faults_foot(&faults, path);
+	burin_profile_close(profile);
+	burin_trace_close(trace);
+	return !result && faults.count ? CMD_FAULTS : result;
 }
 
 int cmd_symbols(int argc, char **argv)
@@ -353,7 +254,7 @@ int cmd_symbols(int argc, char **argv)
 	optind = 0;
 	while ((option = getopt_long(argc, argv, "r:fq", longs, NULL)) != -1) {
 		if (option == '?')
-			return cmd_usage(name, "wrong option");
+			return cmd_usage("symbols", "wrong option");
 		if (option == 'r')
 			options.root = optarg;
 		else if (option == 'f')
@@ -362,7 +263,7 @@ int cmd_symbols(int argc, char **argv)
 			options.quiet = true;
 	}
 	if (optind + 1 != argc)
-		return cmd_usage(name, "give one directory with a profile");
+		return cmd_usage("symbols", "give one directory with a profile");
 	options.progress = !options.quiet;
-	return cmd_symbols_find(name, argv[optind], &options);
+	return cmd_symbols_find("symbols", argv[optind], &options);
 }

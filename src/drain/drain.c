@@ -7,6 +7,7 @@
 #include "drain/drain.h"
 #include "drain/origin.h"
 #include "ring/ring_deps.h"
+#include "session/stat.h"
 
 /* The definitions must be in the trace before the first record that needs them. */
 static void refresh_table(struct drain *drain)
@@ -243,9 +244,15 @@ static int split(struct drain *drain)
 	return 0;
 }
 
+/* Whether the records stay where they are until the end. */
+static bool takes_names_only(const struct drain *drain)
+{
+	return drain->session->geometry.mode == WIRE_MODE_FLIGHT && !drain->attached;
+}
+
 int drain_round(struct drain *drain, unsigned *fullest)
 {
-	const bool names_only = drain->session->geometry.mode == WIRE_MODE_FLIGHT && !drain->attached;
+	const bool names_only = takes_names_only(drain);
 
 	*fullest = 0;
 	if (drain->output.error)
@@ -265,6 +272,35 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	    chunks_due(&drain->chunks, output_bytes(&drain->output)))
 		output_fail(&drain->output, split(drain), "the next chunk");
 	return drain->output.error;
+}
+
+static uint64_t sum_of(const uint64_t lost[WIRE_LOST_CAUSES])
+{
+	uint64_t sum = 0;
+
+	for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
+		sum += lost[cause];
+	return sum;
+}
+
+void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost)
+{
+	struct session_stat stat;
+
+	if (takes_names_only(drain)) {
+		session_stat_read(drain->session, &stat);
+		*events = stat.written;
+		*lost = sum_of(stat.lost);
+		return;
+	}
+	*events = drain->totals.events; /* of the chunks before */
+	*lost = sum_of(drain->totals.lost);
+	for (unsigned n = 0; n < session_names_index(drain->session); n++) {
+		const struct outlet *outlet = &drain->output.outlets[n];
+
+		*events += outlet->kept;
+		*lost += sum_of(drain->intakes[n].ledger.lost) - sum_of(outlet->origin.ledger.lost);
+	}
 }
 
 static int64_t offset_of(const struct clock_pair *pair, uint64_t hz)

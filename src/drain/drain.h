@@ -91,6 +91,9 @@ int drain_resume(struct drain *drain, struct session *session, const char *path,
  */
 int drain_round(struct drain *drain, unsigned *fullest);
 
+/* drain_so_far - records in the trace, or, in flight mode, in memory; and what was lost, as far as it is known. */
+void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost);
+
 /*
  * drain_finish - the last round, the closing packets, and the files' ends. Of a session that belongs to its
  * program, records that are later than the call are not asked for.

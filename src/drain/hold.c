@@ -4,9 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "drain/hold.h"
 #include "ring/ring_deps.h"
+
+enum {
+	HOLD_STRETCH = 1 << 20, /* bytes of pieces between two rests */
+};
 
 /* Packets that live in a ring now, more or less: so many of its first slots are worth looking at. */
 static uint32_t living(const struct ring *ring)
@@ -74,7 +79,7 @@ int hold_rings(struct hold *hold, struct session *session)
 {
 	int error = 0;
 
-	*hold = (struct hold){ .count = session->ring_count };
+	*hold = (struct hold){ .session = session, .count = session->ring_count };
 	hold->rings = calloc(hold->count, sizeof(*hold->rings));
 	if (!hold->rings)
 		return -ENOMEM;
@@ -91,6 +96,35 @@ int hold_rings(struct hold *hold, struct session *session)
 	return error;
 }
 
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* After each stretch, as long as it took; unless nobody has written to the ring since it was copied. */
+static void rest(struct hold *hold, unsigned index, size_t bytes)
+{
+	const struct wire_ring *ring = hold->session->rings[index].control;
+	uint64_t time;
+
+	hold->given += bytes;
+	if (hold->given < HOLD_STRETCH)
+		return;
+	hold->given = 0;
+	time = now();
+	if (hold->rested &&
+	    __atomic_load_n(&ring->tail, __ATOMIC_RELAXED) != hold->rings[index].control.tail) {
+		uint64_t ns = time - hold->rested;
+
+		nanosleep(&(struct timespec){ (time_t)(ns / 1000000000), (long)(ns % 1000000000) }, NULL);
+		time = now();
+	}
+	hold->rested = time;
+}
+
 int hold_next(struct hold *hold, unsigned index, struct wire_packet **packet, struct ring_piece *piece)
 {
 	struct held_ring *held = &hold->rings[index];
@@ -99,6 +133,7 @@ int hold_next(struct hold *hold, unsigned index, struct wire_packet **packet, st
 		return held->stale ? -ESTALE : 0;
 	*packet = (struct wire_packet *)(held->memory + held->next * (held->bytes / held->slots));
 	*piece = held->pieces[held->next++];
+	rest(hold, index, held->bytes / held->slots);
 	return 1;
 }
 

@@ -3,7 +3,9 @@
  * What a snapshot holds: the rings' living packets, copied at the speed of memory.
  *
  * Writers may be as fast as 2.4 GB/s on each CPU. Whoever wrote to disk while they go on would be overtaken; so
- * first everything is copied, into memory that is there already, and looked at only then.
+ * first everything is copied, into memory that is there already, and looked at only then. That can wait: while
+ * somebody goes on writing, who takes pieces is made to rest half of the time. The writer's processor may share a core
+ * with ours, and who writes to disk beside it slows it by 12 % (bench/run snapshot).
  */
 #ifndef BURIN_DRAIN_HOLD_H
 #define BURIN_DRAIN_HOLD_H
@@ -21,9 +23,12 @@ struct held_ring {
 };
 
 struct hold {
+	const struct session *session;
 	struct held_ring *rings;
 	unsigned count;
-	uint64_t until; /* the moment at which it was begun: what is later belongs to others */
+	uint64_t until;	 /* the moment at which it was begun: what is later belongs to others */
+	size_t given;	 /* bytes of pieces since the last rest */
+	uint64_t rested; /* when that was, ns; 0: there was none */
 };
 
 /*

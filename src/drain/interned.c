@@ -98,6 +98,17 @@ uint32_t interned_end(struct interned *table)
 	return table->error ? 0 : table->count;
 }
 
+uint32_t interned_entry(struct interned *table, const void *entry, size_t bytes)
+{
+	unsigned char *at = reserve(table, bytes);
+
+	if (at) {
+		memcpy(at, entry, bytes);
+		table->bytes += bytes;
+	}
+	return interned_end(table);
+}
+
 /* Header and entries, compressed if that helps. In one write, so that few kills find half a block. */
 static int write_block(struct interned *table)
 {

@@ -29,6 +29,9 @@ int interned_begin(struct interned *table, int directory, const char *name, uint
 void interned_number(struct interned *table, uint64_t value);
 void interned_text(struct interned *table, const void *text, size_t bytes);
 
+/* interned_entry - a whole entry that somebody else has put together. Return: as interned_end(). */
+uint32_t interned_entry(struct interned *table, const void *entry, size_t bytes);
+
 /* interned_end - the entry is complete. Return: its number; 0: it could not be had (->error). */
 uint32_t interned_end(struct interned *table);
 

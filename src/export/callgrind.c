@@ -13,7 +13,8 @@
 /* What a function (callee 0), or a function's call of another, costs. */
 struct cost {
 	uint32_t caller, callee;
-	uint64_t samples, weight;
+	uint64_t samples;
+	struct view_cost weight;
 	size_t last; /* pair that was counted last, from 1 */
 };
 
@@ -63,7 +64,7 @@ static int add(struct costs *costs, uint32_t caller, uint32_t callee, const stru
 	cost->callee = callee;
 	if (cost->last != number) {
 		cost->samples += pair->samples;
-		cost->weight += pair->weight;
+		view_cost_add(&cost->weight, pair);
 	}
 	cost->last = number;
 	return 0;
@@ -109,6 +110,28 @@ static void put_function(const struct view_keys *keys, const char *prefix, uint3
 	view_buffer_print(out, "\n");
 }
 
+/* A position that says nothing, and a number for each event. */
+static void put_cost(const struct view_profile *counted, const struct view_cost *cost,
+		     struct view_buffer *out)
+{
+	if (view_profile_mixed(counted))
+		view_buffer_print(out, "0 %" PRIu64 " %" PRIu64 "\n", cost->all - cost->waited, cost->waited);
+	else
+		view_buffer_print(out, "0 %" PRIu64 "\n", cost->all);
+}
+
+static void put_events(const struct view_profile *counted, struct view_buffer *out)
+{
+	const struct view_counted *of = counted->of;
+
+	view_buffer_print(out, "\npositions: line\n");
+	if (view_profile_mixed(counted))
+		view_buffer_print(out, "events: running_ns waiting_ns\nsummary: %" PRIu64 " %" PRIu64 "\n",
+				  of[VIEW_RUNNING].weight, of[VIEW_WAITING].weight);
+	else
+		view_buffer_print(out, "events: %s\nsummary: %" PRIu64 "\n", counted->unit, counted->weight);
+}
+
 int export_callgrind(const struct view_profile *counted, struct view_buffer *out, int file)
 {
 	struct costs costs = { .used = 0 };
@@ -128,8 +151,7 @@ int export_callgrind(const struct view_profile *counted, struct view_buffer *out
 		qsort(costs.list, count, sizeof(*costs.list), by_caller);
 	view_buffer_print(out, "# callgrind format\nversion: 1\ncreator: burin\ncmd: ");
 	view_buffer_escape(out, burin_trace_recording(counted->trace, "command") ?: "");
-	view_buffer_print(out, "\npositions: line\nevents: %s\nsummary: %" PRIu64 "\n", counted->unit,
-			  counted->weight);
+	put_events(counted, out);
 	for (size_t n = 0; n < count && !result; n++) {
 		const struct cost *cost = &costs.list[n];
 
@@ -142,7 +164,7 @@ int export_callgrind(const struct view_profile *counted, struct view_buffer *out
 			put_function(&keys, "c", cost->callee, out);
 			view_buffer_print(out, "calls=%" PRIu64 " 0\n", cost->samples);
 		}
-		view_buffer_print(out, "0 %" PRIu64 "\n", cost->weight);
+		put_cost(counted, &cost->weight, out);
 	}
 	free(costs.list);
 	view_keys_free(&keys);

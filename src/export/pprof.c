@@ -22,6 +22,7 @@ enum {
 	TIME_NANOS = 9,
 	DURATION_NANOS = 10,
 	PERIOD_TYPE = 11,
+	DEFAULT_SAMPLE_TYPE = 14,
 	/* kinds */
 	KIND_NUMBER = 0,
 	KIND_BYTES = 2,
@@ -176,7 +177,10 @@ static void put_sample(struct writing *writing, const struct view_pair *pair)
 		put(&writing->inner, stack.place);
 	put_part(&writing->part, 1, &writing->inner);
 	put(&writing->inner, pair->samples);
-	put(&writing->inner, pair->weight);
+	for (unsigned state = 0; state < VIEW_STATES; state++) {
+		if (writing->counted->of[state].event)
+			put(&writing->inner, pair->state == state ? pair->weight : 0);
+	}
 	put_part(&writing->part, 2, &writing->inner);
 	put_label(writing, "program", view_program(profile, pair->task));
 	put_label(writing, "thread", view_thread(profile, pair->task));
@@ -187,13 +191,18 @@ static int put_profile(struct writing *writing)
 {
 	const struct view_profile *counted = writing->counted;
 	const char *unit = strcmp(counted->unit, "ns") ? counted->unit : "nanoseconds";
-	const char *type = strcmp(counted->unit, "ns") ? "weight" : "cpu";
+	const char *const types[VIEW_STATES] = { strcmp(counted->unit, "ns") ? "weight" : "cpu", "waiting" };
+	const char *type = types[counted->of[VIEW_RUNNING].event ? VIEW_RUNNING : VIEW_WAITING];
 	uint64_t begin, end;
 
 	view_string(&writing->strings, "");
 	put_type(writing, SAMPLE_TYPE, "samples", "count");
-	put_type(writing, SAMPLE_TYPE, type, unit);
+	for (unsigned state = 0; state < VIEW_STATES; state++) {
+		if (counted->of[state].event)
+			put_type(writing, SAMPLE_TYPE, types[state], unit);
+	}
 	put_type(writing, PERIOD_TYPE, type, unit);
+	put_number(writing->out, DEFAULT_SAMPLE_TYPE, view_string(&writing->strings, type));
 	for (size_t n = 0; n < counted->pair_count; n++)
 		put_sample(writing, &counted->pairs[n]);
 	for (uint32_t n = 1; n <= burin_profile_images(counted->profile); n++)

@@ -37,11 +37,24 @@ static int pass_on(struct view_buffer *out, int file)
 	return out->used < PASS_ON_BYTES ? 0 : view_buffer_write(out, file);
 }
 
-/* Programs, then frames, callers first, then the number of samples. */
+/* Whether all samples weigh the same. */
+static bool even(const struct view_profile *counted)
+{
+	uint64_t each = counted->samples ? counted->weight / counted->samples : 0;
+
+	for (size_t n = 0; n < counted->pair_count; n++) {
+		if (counted->pairs[n].weight != counted->pairs[n].samples * each)
+			return false;
+	}
+	return true;
+}
+
+/* Programs, then frames, callers first, then the number of samples; or their weight, if that is not as good. */
 int export_folded(const struct view_profile *counted, struct view_buffer *out, int file)
 {
 	struct view_keys keys;
 	uint32_t *stack = calloc(VIEW_STACK_KEYS_MAX, sizeof(*stack));
+	bool samples = even(counted);
 	int result = view_keys_make(&keys, counted->profile, 1 << VIEW_SYMBOL);
 
 	if (!stack)
@@ -55,7 +68,10 @@ int export_folded(const struct view_profile *counted, struct view_buffer *out, i
 			view_buffer_print(out, ";");
 			put_name(out, view_key_text(&keys, stack[count], VIEW_SYMBOL), ';');
 		}
-		view_buffer_print(out, " %" PRIu64 "\n", pair->samples);
+		view_buffer_print(out, "%s %" PRIu64 "\n",
+				  view_profile_mixed(counted) && pair->state == VIEW_WAITING ? ";[waiting]"
+											     : "",
+				  samples ? pair->samples : pair->weight);
 		result = keys.failed ? -ENOMEM : pass_on(out, file);
 	}
 	free(stack);

@@ -25,8 +25,9 @@ enum dump_record {
 };
 
 struct wanted {
-	const uint64_t *addresses;
+	const uint64_t *addresses; /* or offsets in the dump, which its code is then taken to lie at */
 	size_t count;
+	bool offsets;
 	struct jitmap_name *names;
 };
 
@@ -145,6 +146,7 @@ struct load {
 
 struct dump {
 	const struct wanted *wanted;
+	const char *begin;
 	const char *lines, *lines_end; /* what was told of the lines of the code that comes next */
 	struct load *loads;
 	size_t count, room;
@@ -160,16 +162,16 @@ static const char *text_at(const char **at, const char *end)
 }
 
 /* u64 address of the code, u64 count, then: u64 address, u32 line, u32 discriminator, file. */
-static void tell_lines(const struct dump *dump, const struct jitmap_name *name)
+static void tell_lines(const struct dump *dump, const struct jitmap_name *name, uint64_t loaded)
 {
 	const char *at = dump->lines, *file = NULL;
 
-	if (!at || number_load64(at) != name->begin)
+	if (!at || number_load64(at) != loaded)
 		return;
 	at += 16;
 	for (uint64_t n = number_load64(dump->lines + 8); n && dump->lines_end - at > 16; n--) {
 		struct jitmap_name line = *name;
-		const uint64_t address = number_load64(at);
+		const uint64_t address = number_load64(at) - loaded + name->begin;
 		const char *text;
 
 		line.line = number_load32(at + 8);
@@ -203,19 +205,24 @@ static void read_load(struct dump *dump, const char *at, const char *end)
 {
 	const char *text = at + 40;
 	struct load load = { 0 };
+	uint64_t loaded;
 
 	if (end - at < 41)
 		return;
+	loaded = number_load64(at + 16);
 	load.index = number_load64(at + 32);
-	load.name = (struct jitmap_name){ .begin = number_load64(at + 16), .size = number_load64(at + 24) };
+	load.name = (struct jitmap_name){ .begin = loaded, .size = number_load64(at + 24) };
 	load.name.name = text_at(&text, end);
 	if (!load.name.name || text - load.name.name > UINT16_MAX)
 		return;
 	load.name.bytes = (uint32_t)(text - load.name.name - 1);
+	if (dump->wanted->offsets)
+		load.name.begin = (uint64_t)(end - dump->begin) - load.name.size;
 	tell(dump->wanted, &load.name);
-	tell_lines(dump, &load.name);
+	tell_lines(dump, &load.name, loaded);
 	dump->lines = NULL;
-	add_load(dump, &load);
+	if (!dump->wanted->offsets) /* what moves stays where it is in the dump */
+		add_load(dump, &load);
 }
 
 /* u32 pid, u32 tid, u64 vma, u64 old address, u64 new address, u64 size, u64 index */
@@ -237,7 +244,7 @@ static void read_move(struct dump *dump, const char *at, const char *end)
 
 static void read_dump(const struct wanted *wanted, const struct jitmap *map)
 {
-	struct dump dump = { .wanted = wanted };
+	struct dump dump = { .wanted = wanted, .begin = map->text };
 	const uint32_t header = number_load32(map->text + 8);
 	const char *end = map->text + map->bytes, *at = header < map->bytes ? map->text + header : end;
 	uint32_t bytes;
@@ -259,13 +266,54 @@ static void read_dump(const struct wanted *wanted, const struct jitmap *map)
 	free(dump.loads);
 }
 
+bool jitdump_next(int file, uint64_t bytes, uint64_t *at, struct jitdump_record *out)
+{
+	char head[RECORD_HEADER + 48] = { 0 }; /* of a move, which has most before a name */
+	uint64_t next;
+
+	*out = (struct jitdump_record){ .kind = JITDUMP_OTHER };
+	if (*at == 0) {
+		if (bytes < DUMP_HEADER || pread(file, head, 16, 0) != 16 ||
+		    number_load32(head) != DUMP_MAGIC || number_load32(head + 8) < DUMP_HEADER)
+			return false;
+		*at = number_load32(head + 8);
+	}
+	if (*at > bytes || pread(file, head, sizeof(head), (off_t)*at) < RECORD_HEADER)
+		return false;
+	next = *at + number_load32(head + 4);
+	if (next < *at + RECORD_HEADER || next > bytes)
+		return false;
+	out->time = number_load64(head + 8);
+	out->address = number_load64(head + RECORD_HEADER + 16);
+	out->size = number_load64(head + RECORD_HEADER + 24);
+	if (number_load32(head) == DUMP_LOAD && out->size < next - *at - RECORD_HEADER - 40) {
+		out->kind = JITDUMP_LOAD;
+		out->code = next - out->size;
+	} else if (number_load32(head) == DUMP_MOVE && next - *at >= sizeof(head)) {
+		out->kind = JITDUMP_MOVE;
+		out->from = out->address;
+		out->address = out->size;
+		out->size = number_load64(head + RECORD_HEADER + 32);
+	}
+	*at = next;
+	return true;
+}
+
+static void find(const struct jitmap *map, const struct wanted *wanted)
+{
+	memset(wanted->names, 0, wanted->count * sizeof(*wanted->names));
+	if (map->bytes >= DUMP_HEADER && number_load32(map->text) == DUMP_MAGIC)
+		read_dump(wanted, map);
+	else if (!wanted->offsets)
+		read_text(wanted, map);
+}
+
 void jitmap_find(const struct jitmap *map, const uint64_t *addresses, size_t count, struct jitmap_name *names)
 {
-	const struct wanted wanted = { addresses, count, names };
+	find(map, &(struct wanted){ addresses, count, false, names });
+}
 
-	memset(names, 0, count * sizeof(*names));
-	if (map->bytes >= DUMP_HEADER && number_load32(map->text) == DUMP_MAGIC)
-		read_dump(&wanted, map);
-	else
-		read_text(&wanted, map);
+void jitdump_find(const struct jitmap *map, const uint64_t *offsets, size_t count, struct jitmap_name *names)
+{
+	find(map, &(struct wanted){ offsets, count, true, names });
 }

@@ -565,6 +565,8 @@ static int say_images(struct symbolise *all, const struct symbolise_image *image
 		at = leb128_put(at, images[n].number);
 		at = leb128_put(at, results[n].state);
 		all->counts->images[results[n].state]++;
+		if (all->options->image)
+			all->options->image(all->options->data, images[n].number, results[n].state, remedy);
 		error = hand_out(all, put_text(at, remedy, strlen(remedy)));
 	}
 	free(files);

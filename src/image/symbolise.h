@@ -35,6 +35,8 @@ struct symbolise_options {
 	void *data;	      /* for the calls */
 	/* An entry. Texts come before what refers to them. Return: 0, or a negative errno, which ends all. */
 	int (*entry)(void *data, const void *bytes, size_t count);
+	/* What is known of an image, and what would supply the rest; NULL: nobody wants to know. */
+	void (*image)(void *data, uint32_t number, enum wire_symbols_state state, const char *remedy);
 	/* How many places are done; NULL: nobody wants to know. Return: false: end all. */
 	bool (*progress)(void *data, uint64_t done, uint64_t total);
 };

@@ -451,10 +451,13 @@ static int child_jit(struct child *child)
 	struct jitmap map;
 	const int file = task->image->file >= 0 ? dup(task->image->file)
 						: debugfile_descriptor(task->image->path, task->root);
+	bool lines = false;
 	int error = file < 0 ? file : names ? jitmap_read(&map, file) : -ENOMEM;
 
 	if (error)
 		say_unreadable(child, strerror(-error));
+	else if (task->image->kind == WIRE_IMAGE_JITDUMP)
+		jitdump_find(&map, task->offsets, task->count, names);
 	else
 		jitmap_find(&map, task->offsets, task->count, names);
 	for (size_t n = 0; n < task->count && !error; n++) {
@@ -467,17 +470,30 @@ static int child_jit(struct child *child)
 
 			say_simple(child, task->offsets[n], name->begin, name->size, text, source,
 				   name->line);
+			lines |= source != 0;
 		}
 		done(child);
 	}
 	if (!error) {
-		say_image(child, WIRE_SYMBOLS_TABLE, false, "");
+		say_image(child, lines ? WIRE_SYMBOLS_LINES : WIRE_SYMBOLS_TABLE, false, "");
 		jitmap_free(&map);
 	}
 	free(names);
 	if (file >= 0)
 		close(file);
 	return error == -ENOMEM ? error : 0;
+}
+
+/* Memory without a file. If its maker has told of it after all, that is good for the code before, too. */
+static int child_memory(struct child *child)
+{
+	if (child->task->image->file >= 0)
+		return child_jit(child);
+	say_image(child, WIRE_SYMBOLS_NONE, false,
+		  *child->task->image->path
+			  ? ""
+			  : "what makes code at run time has to tell of it: /tmp/perf-PID.map, or a jitdump");
+	return 0;
 }
 
 int symbolise_child(const struct child_task *task, int pipe)
@@ -499,7 +515,11 @@ int symbolise_child(const struct child_task *task, int pipe)
 		error = child_kernel(child);
 		break;
 	case WIRE_IMAGE_JIT:
+	case WIRE_IMAGE_JITDUMP:
 		error = child_jit(child);
+		break;
+	case WIRE_IMAGE_ANONYMOUS:
+		error = child_memory(child);
 		break;
 	default:
 		say_image(child, WIRE_SYMBOLS_NONE, false, "");

@@ -10,6 +10,7 @@
 
 enum {
 	STACK_FAR = 64 << 20, /* bytes between two frames beyond which they are of no stack */
+	START_BYTES = 64,     /* of a program's first code */
 };
 
 /* Code without tables is trusted to have left a frame record: frame pointer and return address. */
@@ -220,8 +221,8 @@ static bool is_outward(uint64_t record, uint64_t from)
 
 /*
  * Go to the caller of code without tables, if the frame pointer leads outwards and to code. A frame pointer
- * of 0 is the outermost frame's, as the ABI has it; but in the innermost it is likelier a register like any
- * other.
+ * of 0 is the outermost frame's, as the ABI has it, if a frame record says so; otherwise it is likelier a
+ * register like any other.
  * Return: as step().
  */
 static int step_trusting(struct walk *walk)
@@ -234,7 +235,7 @@ static int step_trusting(struct walk *walk)
 
 	if (!known(&walk->now, UNWIND_FRAME))
 		return -EINVAL;
-	if (frame == 0 && !walk->exact)
+	if (frame == 0 && walk->trusted)
 		return -ENOENT;
 	if (!is_outward(frame, walk->now.value[UNWIND_STACK]))
 		return -EINVAL;
@@ -243,19 +244,40 @@ static int step_trusting(struct walk *walk)
 		*walk = before;
 		return -EINVAL;
 	}
+	walk->trusted = true;
 	return error;
+}
+
+/*
+ * Whether code without tables is where all began: the start of a program, whose few instructions many leave without
+ * tables; or a function to whose very beginning is returned (a context's, made by makecontext). No call left such an
+ * address there, but who made the stack.
+ */
+static bool is_beginning(const struct walk *walk, struct unwind_table *table, uint64_t bias, uint64_t *place)
+{
+	const uint64_t address = walk->now.pc - bias;
+
+	if (!table || address - unwind_table_start(table) < START_BYTES)
+		return table;
+	*place = walk->now.pc;
+	return !walk->exact && unwind_table_row(table, address)->cfa != UNWIND_CFA_UNKNOWN;
 }
 
 /* Is there more to find at `places[count - 1]`'s caller? Return: whether so; if not, @cut tells why. */
 static bool next_frame(struct walk *walk, struct unwind_table *table, uint64_t bias, enum wire_cut *cut)
 {
 	const struct unwind_row *row = table ? unwind_table_row(table, place_of(walk) - bias) : NULL;
+	uint64_t place = place_of(walk);
 	int error;
 
 	if (row && row->cfa != UNWIND_CFA_UNKNOWN) {
 		if (row->signal)
 			walk->places[walk->count - 1] = walk->now.pc;
+		walk->trusted = false;
 		error = step(walk, table, row);
+	} else if (is_beginning(walk, table, bias, &place)) {
+		walk->places[walk->count - 1] = place;
+		error = -ENOENT;
 	} else {
 		error = step_trusting(walk);
 	}

@@ -84,6 +84,9 @@ int unwind_compile(const struct unwind_section *section, const struct unwind_ent
 /* unwind_table_row - what an image's tables say of its address; never NULL. Holds until the next call. */
 const struct unwind_row *unwind_table_row(struct unwind_table *table, uint64_t address);
 
+/* unwind_table_start - where the program begins, if the image is one. */
+uint64_t unwind_table_start(const struct unwind_table *table);
+
 /* unwind_table_expression - the expression that a row means. */
 struct bytes unwind_table_expression(const struct unwind_table *table, int32_t offset);
 

@@ -32,6 +32,7 @@ struct unwind_table {
 	struct unwind_section section;
 	unsigned char *bytes; /* of the section */
 	uint64_t low;	      /* the image's lowest address */
+	uint64_t start;	      /* e_entry */
 	struct place *places;
 	size_t count, capacity;
 	struct unwind_row *rows; /* hashed by address, which is VACANT in those without a row */
@@ -267,12 +268,13 @@ static void order_places(struct unwind_table *table)
 	}
 }
 
-static bool is_ours(const struct image *image)
+static bool is_ours(const struct image *image, uint64_t *start)
 {
 	GElf_Ehdr header;
 
 	if (!gelf_getehdr(image->elf, &header) || header.e_ident[EI_CLASS] != ELFCLASS64)
 		return false;
+	*start = header.e_entry;
 #if defined(__aarch64__)
 	return header.e_machine == EM_AARCH64 && header.e_ident[EI_DATA] == ELFDATA2LSB;
 #else
@@ -283,14 +285,16 @@ static bool is_ours(const struct image *image)
 int unwind_table_open(struct unwind_table **result, const struct image *image)
 {
 	struct unwind_table *table;
+	uint64_t start;
 	int error;
 
 	*result = NULL;
-	if (!is_ours(image))
+	if (!is_ours(image, &start))
 		return -ENOTSUP;
 	table = calloc(1, sizeof(*table));
 	if (!table)
 		return -ENOMEM;
+	table->start = start;
 	table->low = image->segments[0].address;
 	for (unsigned n = 1; n < image->segment_count; n++)
 		table->low =
@@ -317,6 +321,11 @@ void unwind_table_close(struct unwind_table *table)
 	free(table->places);
 	free(table->bytes);
 	free(table);
+}
+
+uint64_t unwind_table_start(const struct unwind_table *table)
+{
+	return table->start;
 }
 
 struct bytes unwind_table_expression(const struct unwind_table *table, int32_t offset)

@@ -341,8 +341,7 @@ const char *burin_image_name(const struct burin_image *image)
 		return "[vdso]";
 	if (!*image->path)
 		return image->kind == BURIN_IMAGE_JIT ? "[jit]" : "[anon]";
-	slash = image->kind == BURIN_IMAGE_FILE || image->kind == BURIN_IMAGE_JIT ? strrchr(image->path, '/')
-										  : NULL;
+	slash = *image->path == '/' ? strrchr(image->path, '/') : NULL;
 	return slash && slash[1] ? slash + 1 : image->path;
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/plain.h"
 #include "session/directory.h"
 #include "session/layout.h"
 
@@ -111,16 +112,17 @@ static enum fate judge(int directory, const char *name, struct stat *status)
  */
 static bool owner_is_gone(const char *name, bool thorough)
 {
-	unsigned long pid;
-	char *end;
+	const char *end;
+	uint64_t pid;
 
 	if (directory_is_of_samples(name))
 		name += sizeof(DIRECTORY_SAMPLES) - 1;
-	pid = *name >= '1' && *name <= '9' ? strtoul(name, &end, 10) : 0;
-	if (pid == 0 || pid > INT32_MAX || (*end != '.' && *end != '-'))
+	pid = plain_number(name, 10, &end);
+	if (*name == '0' || pid == 0 || pid > INT32_MAX || (*end != '.' && *end != '-'))
 		return false;
 	return is_gone((uint32_t)pid) ||
-	       (thorough && *end == '.' && strtoull(end + 1, NULL, 16) != session_start_time((uint32_t)pid));
+	       (thorough && *end == '.' &&
+		plain_number(end + 1, 16, NULL) != session_start_time((uint32_t)pid));
 }
 
 static int older_first(const void *a, const void *b)

@@ -9,11 +9,13 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "session/clock.h"
+#include "base/plain.h"
 #include "ring/ring_deps.h"
+#include "session/clock.h"
 #include "session/directory.h"
 #include "session/layout.h"
 
@@ -68,15 +70,35 @@ static void program_name(char *name, size_t bytes)
 	name[bytes - 1] = 0;
 }
 
+/* CPUs that there may ever be: the last of "0-1", and those before it. */
+static long cpus_configured(void)
+{
+	char text[256], *last = text;
+	int fd = open("/sys/devices/system/cpu/possible", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (got <= 0)
+		return sysconf(_SC_NPROCESSORS_CONF);
+	text[got] = 0;
+	for (char *at = text; *at; at++)
+		if (*at == '-' || *at == ',')
+			last = at + 1;
+	return (long)plain_number(last, 10, NULL) + 1;
+}
+
 static int decide_geometry(struct wire_session *geometry, const struct session_options *options,
 			   const char **why)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	long cpus = cpus_configured();
 	struct timespec now;
 	struct clock_info clock;
 
 	clock_detect(&clock);
-	clock_gettime(CLOCK_REALTIME, &now);
+	if (syscall(SYS_clock_gettime, CLOCK_REALTIME, &now) !=
+	    0) /* once; clock_gettime() lies far from all else */
+		now = (struct timespec){ 0, 0 };
 	*geometry = (struct wire_session){
 		.version = WIRE_SESSION_VERSION,
 		.header_bytes = sizeof(*geometry),

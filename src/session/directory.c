@@ -2,27 +2,30 @@
 /* The private directory in which a user's sessions lie. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/plain.h"
+#include "base/text.h"
 #include "session/directory.h"
 
 /* Memory-backed places, best first. */
 static int directory_name(char *path, size_t path_bytes)
 {
-	const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
-	int length;
+	const char *runtime = plain_environment("XDG_RUNTIME_DIR");
+	struct plain name = { path, path_bytes, 0, false };
 
-	if (access("/dev/shm", W_OK | X_OK) == 0)
-		length = snprintf(path, path_bytes, "/dev/shm/burin-%u", (unsigned)geteuid());
-	else if (runtime && runtime[0] == '/')
-		length = snprintf(path, path_bytes, "%s/burin", runtime);
-	else
+	if (access("/dev/shm", W_OK | X_OK) == 0) {
+		plain_text(&name, "/dev/shm/burin-");
+		plain_decimal(&name, geteuid());
+	} else if (runtime && runtime[0] == '/') {
+		plain_text(&name, runtime);
+		plain_text(&name, "/burin");
+	} else {
 		return -ENOENT;
-	return length > 0 && (size_t)length < path_bytes ? 0 : -ENAMETOOLONG;
+	}
+	return name.cut ? -ENAMETOOLONG : 0;
 }
 
 int directory_of_sessions(char *path, size_t path_bytes, const char **why)
@@ -51,18 +54,22 @@ int directory_of_sessions(char *path, size_t path_bytes, const char **why)
 
 int directory_file(char *path, size_t path_bytes, const struct wire_session *geometry, const char **why)
 {
-	int error = directory_of_sessions(path, path_bytes, why), bytes;
-	size_t length = error ? 0 : strlen(path);
+	int error = directory_of_sessions(path, path_bytes, why);
+	struct plain name = { path, path_bytes, error ? 0 : strlen(path), false };
+	char random[8];
 
 	if (error)
 		return error;
-	if (geometry->owner_kind == WIRE_OWNER_PROGRAM)
-		bytes = snprintf(path + length, path_bytes - length, "/%u.%llx", geometry->owner,
-				 (unsigned long long)geometry->owner_start);
-	else
-		bytes = snprintf(path + length, path_bytes - length, "/%u-%02x%02x%02x%02x", geometry->owner,
-				 geometry->uuid[0], geometry->uuid[1], geometry->uuid[2], geometry->uuid[3]);
-	if (bytes < 0 || (size_t)bytes >= path_bytes - length) {
+	plain_text(&name, "/");
+	plain_decimal(&name, geometry->owner);
+	if (geometry->owner_kind == WIRE_OWNER_PROGRAM) {
+		plain_text(&name, ".");
+		plain_hex(&name, geometry->owner_start);
+	} else {
+		plain_text(&name, "-");
+		plain_bytes(&name, random, text_hex(random, geometry->uuid, sizeof(random) / 2));
+	}
+	if (name.cut) {
 		*why = "its name is too long";
 		return -ENAMETOOLONG;
 	}

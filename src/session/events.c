@@ -44,10 +44,14 @@ static uint32_t add_text(struct session *session, const char *string, size_t max
 
 static bool name_is_valid(const char *name)
 {
-	size_t length = strlen(name);
+	size_t length = 0;
 
-	return length >= 1 && length <= WIRE_NAME_MAX &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-") == length;
+	for (; name[length]; length++)
+		if (!(name[length] >= '0' && name[length] <= '9') &&
+		    !((name[length] | 32) >= 'a' && (name[length] | 32) <= 'z') &&
+		    !strchr("_.:-", name[length]))
+			return false;
+	return length >= 1 && length <= WIRE_NAME_MAX;
 }
 
 static uint16_t note_refusal(struct session *session, struct wire_event *entry,

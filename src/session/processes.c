@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/plain.h"
 #include "session/session.h"
 
 static bool lives(uint32_t pid)
@@ -65,10 +66,13 @@ bool session_exit(struct session *session)
 uint64_t session_start_time(uint32_t pid)
 {
 	char path[32], text[512], *at;
+	struct plain name = { path, sizeof(path), 0, false };
 	ssize_t got;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	plain_text(&name, "/proc/");
+	plain_decimal(&name, pid);
+	plain_text(&name, "/stat");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 	if (fd >= 0)
@@ -81,5 +85,5 @@ uint64_t session_start_time(uint32_t pid)
 		return 0;
 	for (unsigned field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
-	return at ? strtoull(at + 1, NULL, 10) : 0;
+	return at ? plain_number(at + 1, 10, NULL) : 0;
 }

@@ -33,81 +33,85 @@ static int function_at(const struct view_profile *counted, const char *symbol, u
 	return !strcmp(address, symbol) ? 0 : -1;
 }
 
-static int add_line(struct view_annotation *annotation, const struct burin_frame *frame, uint64_t self,
-		    uint64_t total)
+/* The number of a line, from 1, new or known; 0: no memory. */
+static uint32_t line_of(struct view_annotation *annotation, const struct burin_frame *frame)
 {
 	uint32_t file = view_string(&annotation->strings, frame->file ? frame->file : "");
 
 	for (size_t n = 0; n < annotation->line_count; n++) {
-		struct view_line_cost *line = &annotation->lines[n];
-
-		if (line->file == file && line->line == frame->line) {
-			line->self += self;
-			line->total += total;
-			return 0;
-		}
+		if (annotation->lines[n].file == file && annotation->lines[n].line == frame->line)
+			return (uint32_t)n + 1;
 	}
 	if (annotation->line_count == annotation->line_room) {
 		size_t room = annotation->line_room ? 2 * annotation->line_room : 64;
 		struct view_line_cost *lines = reallocarray(annotation->lines, room, sizeof(*lines));
 
 		if (!lines)
-			return -ENOMEM;
+			return 0;
 		annotation->lines = lines;
 		annotation->line_room = room;
 	}
 	annotation->lines[annotation->line_count++] =
-		(struct view_line_cost){ file, frame->line, self, total };
-	return 0;
+		(struct view_line_cost){ .file = file, .line = frame->line };
+	return (uint32_t)annotation->line_count;
 }
 
-static int add_address(struct view_annotation *annotation, const struct burin_place *place, uint64_t weight)
-{
-	for (size_t n = 0; n < annotation->address_count; n++) {
-		if (annotation->addresses[n].image == place->image &&
-		    annotation->addresses[n].offset == place->offset) {
-			annotation->addresses[n].weight += weight;
-			return 0;
-		}
-	}
-	if (annotation->address_count == annotation->address_room) {
-		size_t room = annotation->address_room ? 2 * annotation->address_room : 64;
-		struct view_address_cost *addresses =
-			reallocarray(annotation->addresses, room, sizeof(*addresses));
-
-		if (!addresses)
-			return -ENOMEM;
-		annotation->addresses = addresses;
-		annotation->address_room = room;
-	}
-	annotation->addresses[annotation->address_count++] =
-		(struct view_address_cost){ place->image, place->offset, weight };
-	return 0;
-}
-
-/* A place may be in many stacks: what it costs is summed up before lines are looked for. */
+/* What is known of a place: the function's line there, and what the place costs. */
 struct place_cost {
-	uint64_t self, total;
-	size_t last; /* pair that was counted last, from 1 */
+	uint32_t line; /* from 1; 0: not looked for yet; NO_LINE: another function */
+	struct view_cost self, total;
 };
 
-static void sum_up(const struct view_profile *counted, struct place_cost *costs)
+enum {
+	NO_LINE = UINT32_MAX
+};
+
+struct adding {
+	struct view_annotation *annotation;
+	const struct view_profile *counted;
+	const char *symbol;
+	struct place_cost *places; /* by number */
+};
+
+/* The line of the function that a place lies on; NULL: it is in no such function; *failed: no memory. */
+static struct view_line_cost *line_at(const struct adding *adding, uint32_t number, bool *failed)
 {
-	for (size_t n = 0; n < counted->pair_count; n++) {
-		const struct view_pair *pair = &counted->pairs[n];
-		struct burin_stack stack;
+	uint32_t *line = &adding->places[number].line;
+	struct burin_place place;
+	struct burin_frame frame;
 
-		for (uint32_t at = pair->stack; !burin_profile_stack(counted->profile, at, &stack);
-		     at = stack.caller) {
-			struct place_cost *cost = &costs[stack.place];
-
-			if (at == pair->stack)
-				cost->self += pair->weight;
-			if (cost->last != n + 1)
-				cost->total += pair->weight;
-			cost->last = n + 1;
-		}
+	if (!*line) {
+		*line = NO_LINE;
+		if (!burin_profile_place(adding->counted->profile, number, &place) && place.image &&
+		    function_at(adding->counted, adding->symbol, number, &frame) >= 0)
+			*line = line_of(adding->annotation, &frame);
+		*failed |= !*line;
 	}
+	return !*line || *line == NO_LINE ? NULL : &adding->annotation->lines[*line - 1];
+}
+
+static int add_pair(const struct adding *adding, const struct view_pair *pair, size_t number)
+{
+	struct burin_stack stack;
+	bool failed = false;
+
+	for (uint32_t at = pair->stack; !burin_profile_stack(adding->counted->profile, at, &stack);
+	     at = stack.caller) {
+		struct view_line_cost *line = line_at(adding, stack.place, &failed);
+
+		if (!line)
+			continue;
+		if (at == pair->stack) {
+			view_cost_add(&line->self, pair);
+			view_cost_add(&adding->places[stack.place].self, pair);
+		}
+		if (line->last != number) {
+			view_cost_add(&line->total, pair);
+			view_cost_add(&adding->places[stack.place].total, pair);
+		}
+		line->last = number;
+	}
+	return failed ? -ENOMEM : 0;
 }
 
 static int by_line(const void *a, const void *b)
@@ -128,44 +132,52 @@ static int by_offset(const void *a, const void *b)
 	return (one->offset > other->offset) - (one->offset < other->offset);
 }
 
-static int add_places(struct view_annotation *annotation, const struct view_profile *counted,
-		      const char *symbol, const struct place_cost *costs)
+/* The addresses with samples of their own, and the function that most of them lie in. */
+static int list_addresses(const struct adding *adding)
 {
+	struct view_annotation *annotation = adding->annotation;
+	uint32_t count = burin_profile_places(adding->counted->profile);
 	uint64_t most = 0;
-	int result = 0;
 
-	for (uint32_t n = 1; n <= burin_profile_places(counted->profile) && !result; n++) {
+	annotation->addresses = calloc((size_t)count + 1, sizeof(*annotation->addresses));
+	if (!annotation->addresses)
+		return -ENOMEM;
+	for (uint32_t n = 1; n <= count; n++) {
+		const struct place_cost *cost = &adding->places[n];
 		struct burin_place place;
-		struct burin_frame frame;
 
-		if (!costs[n].total || burin_profile_place(counted->profile, n, &place) || !place.image ||
-		    function_at(counted, symbol, n, &frame) < 0)
+		if (!cost->line || cost->line == NO_LINE ||
+		    burin_profile_place(adding->counted->profile, n, &place))
 			continue;
-		if (costs[n].total > most) {
-			most = costs[n].total;
+		if (cost->total.all > most) {
+			most = cost->total.all;
 			annotation->image = place.image;
 			annotation->begin = place.begin;
 			annotation->size = place.size;
 		}
-		result = add_line(annotation, &frame, costs[n].self, costs[n].total);
-		if (!result && costs[n].self)
-			result = add_address(annotation, &place, costs[n].self);
+		if (cost->self.all)
+			annotation->addresses[annotation->address_count++] =
+				(struct view_address_cost){ place.image, place.offset, cost->self };
 	}
-	return result;
+	return 0;
 }
 
 int view_annotate(struct view_annotation *annotation, const struct view_profile *counted, const char *symbol)
 {
-	struct place_cost *costs = calloc((size_t)burin_profile_places(counted->profile) + 1, sizeof(*costs));
+	struct adding adding = { annotation, counted, symbol, NULL };
 	int result;
 
 	*annotation = (struct view_annotation){ .image = 0 };
-	if (!costs)
+	adding.places = calloc((size_t)burin_profile_places(counted->profile) + 1, sizeof(*adding.places));
+	if (!adding.places)
 		return -ENOMEM;
 	view_string(&annotation->strings, "");
-	sum_up(counted, costs);
-	result = add_places(annotation, counted, symbol, costs);
-	free(costs);
+	result = annotation->strings.texts ? 0 : -ENOMEM;
+	for (size_t n = 0; n < counted->pair_count && !result; n++)
+		result = add_pair(&adding, &counted->pairs[n], n + 1);
+	if (!result)
+		result = list_addresses(&adding);
+	free(adding.places);
 	if (annotation->line_count)
 		qsort(annotation->lines, annotation->line_count, sizeof(*annotation->lines), by_line);
 	if (annotation->address_count)
@@ -184,22 +196,21 @@ void view_annotation_free(struct view_annotation *annotation)
 	*annotation = (struct view_annotation){ .image = 0 };
 }
 
-static double percent(uint64_t part, uint64_t whole)
+static void print_line(const struct view_line_cost *cost, const struct view_profile *counted, uint32_t line,
+		       const char *text, struct view_buffer *out)
 {
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
-static void print_line(const struct view_line_cost *cost, uint64_t whole, uint32_t line, const char *text,
-		       struct view_buffer *out)
-{
-	if (cost)
-		view_buffer_print(out, "%6.2f%% %6.2f%%", percent(cost->self, whole),
-				  percent(cost->total, whole));
-	else
-		view_buffer_print(out, "%15s", "");
-	view_buffer_print(out, " %7u  ", line);
+	view_cost_text(counted, cost ? &cost->self : NULL, out);
+	view_cost_text(counted, cost ? &cost->total : NULL, out);
+	view_buffer_print(out, "%7u  ", line);
 	view_buffer_escape(out, text);
 	view_buffer_print(out, "\n");
+}
+
+static void print_gap(const struct view_profile *counted, struct view_buffer *out)
+{
+	view_cost_text(counted, NULL, out);
+	view_cost_text(counted, NULL, out);
+	view_buffer_print(out, "%7s\n", "...");
 }
 
 /* Whether a line of the source is to be shown: it is near to one with samples. */
@@ -216,8 +227,8 @@ static bool near(const struct view_line_cost *costs, size_t count, uint32_t line
 	return false;
 }
 
-static void print_source(FILE *source, const struct view_line_cost *costs, size_t count, uint64_t whole,
-			 struct view_buffer *out)
+static void print_source(FILE *source, const struct view_line_cost *costs, size_t count,
+			 const struct view_profile *counted, struct view_buffer *out)
 {
 	char *text = NULL;
 	size_t room = 0, next = 0;
@@ -235,16 +246,16 @@ static void print_source(FILE *source, const struct view_line_cost *costs, size_
 			continue;
 		}
 		if (gap)
-			view_buffer_print(out, "%15s     ...\n", "");
+			print_gap(counted, out);
 		gap = false;
 		if (bytes && text[bytes - 1] == '\n')
 			text[bytes - 1] = '\0';
 		while ((tab = strchr(text, '\t')))
 			*tab = ' ';
-		print_line(cost, whole, line, text, out);
+		print_line(cost, counted, line, text, out);
 	}
 	for (; next < count; next++)
-		print_line(&costs[next], whole, costs[next].line, "(the source file is shorter than this)",
+		print_line(&costs[next], counted, costs[next].line, "(the source file is shorter than this)",
 			   out);
 	free(text);
 }
@@ -274,13 +285,14 @@ void view_annotation_text(const struct view_annotation *annotation, const struct
 
 		for (count = 1; n + count < annotation->line_count && costs[count].file == costs->file;)
 			count++;
-		view_buffer_print(out, "   SELF   TOTAL    LINE  ");
+		view_buffer_print(out, "   SELF  %s  TOTAL  %s   LINE  ", view_waited_title(counted),
+				  view_waited_title(counted));
 		view_buffer_escape(out, *file ? file : "(no line is known)");
 		view_buffer_print(out, "%s\n", source || !*file ? "" : "  (the source file is not here)");
 		if (source)
-			print_source(source, costs, count, counted->weight, out);
+			print_source(source, costs, count, counted, out);
 		for (size_t at = 0; !source && at < count; at++)
-			print_line(&costs[at], counted->weight, costs[at].line, "", out);
+			print_line(&costs[at], counted, costs[at].line, "", out);
 		if (source)
 			fclose(source);
 		view_buffer_print(out, "\n");

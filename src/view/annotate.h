@@ -6,14 +6,16 @@
 #include "view/profile.h"
 
 struct view_line_cost {
-	uint32_t file, line; /* file: in strings */
-	uint64_t self,
-		total; /* weights: of the innermost frame there, what was inlined included; and of any frame */
+	uint32_t file, line;	/* file: in strings */
+	struct view_cost self;	/* of the innermost frame there, what was inlined included */
+	struct view_cost total; /* of any frame: a sample once, however many are there */
+	size_t last;		/* pair that is in total, from 1 */
 };
 
 struct view_address_cost {
 	uint32_t image;
-	uint64_t offset, weight; /* of the innermost frame */
+	uint64_t offset;
+	struct view_cost self; /* of the innermost frame */
 };
 
 struct view_annotation {

@@ -14,7 +14,6 @@ static int add_rows(struct view_diff *diff, const struct view_profile *counted, 
 {
 	struct view_rows rows;
 	int result = view_rows_make(&rows, counted, 1u << part);
-	double each = counted->weight ? (double)counted->samples / (double)counted->weight : 0;
 
 	if (result)
 		return result;
@@ -35,8 +34,7 @@ static int add_rows(struct view_diff *diff, const struct view_profile *counted, 
 			*room = more;
 		}
 		diff->changes[name].name = name;
-		diff->changes[name].samples[which] +=
-			total ? (uint64_t)((double)row->total * each + 0.5) : row->samples;
+		diff->changes[name].weight[which] = total ? row->total.all : row->self.all;
 		diff->count = name >= diff->count ? name + 1 : diff->count;
 	}
 	view_rows_free(&rows);
@@ -44,13 +42,16 @@ static int add_rows(struct view_diff *diff, const struct view_profile *counted, 
 }
 
 /* The chance that two draws from the same lot differ at least that much. */
-static double chance_of(const struct view_change *change, const uint64_t samples[2])
+static double chance_of(const struct view_change *change, const struct view_profile *const of[2])
 {
-	double of[2] = { (double)samples[0], (double)samples[1] };
-	double pooled = (double)(change->samples[0] + change->samples[1]) / (of[0] + of[1]);
-	double spread = sqrt(pooled * (1 - pooled) * (1 / of[0] + 1 / of[1]));
-	double distance = fabs(change->share[1] - change->share[0]) / 100;
+	double draws[2], pooled, spread, distance = fabs(change->share[1] - change->share[0]) / 100;
 
+	if (!of[0]->weight || !of[1]->weight)
+		return 1;
+	for (unsigned n = 0; n < 2; n++)
+		draws[n] = (double)of[n]->weight * (double)of[n]->weight / of[n]->squares;
+	pooled = (draws[0] * change->share[0] + draws[1] * change->share[1]) / (draws[0] + draws[1]) / 100;
+	spread = sqrt(pooled * (1 - pooled) * (1 / draws[0] + 1 / draws[1]));
 	return !(spread > 0) ? 1 : erfc(distance / spread / sqrt(2));
 }
 
@@ -68,19 +69,18 @@ static int by_change(const void *a, const void *b)
 int view_diff_make(struct view_diff *diff, const struct view_profile *one, const struct view_profile *other,
 		   enum view_part part, bool total)
 {
-	const struct view_profile *profiles[2] = { one, other };
 	size_t room = 0, kept = 0;
 	int result = 0;
 
-	*diff = (struct view_diff){ .samples = { one->samples, other->samples } };
+	*diff = (struct view_diff){ .of = { one, other } };
 	for (unsigned n = 0; n < 2 && !result; n++)
-		result = add_rows(diff, profiles[n], n, part, total, &room);
+		result = add_rows(diff, diff->of[n], n, part, total, &room);
 	if (result) {
 		view_diff_free(diff);
 		return result;
 	}
 	for (size_t n = 0; n < diff->count; n++) {
-		if (diff->changes[n].samples[0] || diff->changes[n].samples[1])
+		if (diff->changes[n].weight[0] || diff->changes[n].weight[1])
 			diff->changes[kept++] = diff->changes[n];
 	}
 	diff->count = kept;
@@ -88,11 +88,11 @@ int view_diff_make(struct view_diff *diff, const struct view_profile *one, const
 		struct view_change *change = &diff->changes[n];
 
 		for (unsigned which = 0; which < 2; which++)
-			change->share[which] = diff->samples[which] ? 100.0 * (double)change->samples[which] /
-									      (double)diff->samples[which]
-								    : 0;
-		change->chance = diff->samples[0] && diff->samples[1] ? chance_of(change, diff->samples) : 1;
-		change->chance *= (double)diff->count;
+			change->share[which] = diff->of[which]->weight
+						       ? 100.0 * (double)change->weight[which] /
+								 (double)diff->of[which]->weight
+						       : 0;
+		change->chance = chance_of(change, diff->of) * (double)diff->count;
 		change->chance = change->chance > 1 ? 1 : change->chance;
 	}
 	if (diff->count)
@@ -109,11 +109,14 @@ void view_diff_free(struct view_diff *diff)
 
 void view_diff_text(const struct view_diff *diff, double chance_max, bool color, struct view_buffer *out)
 {
-	char number[TEXT_SHORT], other[TEXT_SHORT];
+	char number[TEXT_SHORT];
 	size_t left_out = 0;
 
-	view_buffer_print(out, "A: %s samples, B: %s samples; B beside A, in percent of each\n\n",
-			  text_count(number, diff->samples[0]), text_count(other, diff->samples[1]));
+	for (unsigned n = 0; n < 2; n++) {
+		view_buffer_print(out, "%s: ", n ? "B" : "A");
+		view_head_text(diff->of[n], out);
+	}
+	view_buffer_print(out, "\n");
 	view_buffer_print(out, "%s CHANGE        A        B    CHANCE  SYMBOL%s\n", color ? "\033[1m" : "",
 			  color ? "\033[0m" : "");
 	for (size_t n = 0; n < diff->count; n++) {
@@ -138,8 +141,10 @@ void view_diff_json(const struct view_diff *diff, double chance_max, struct view
 {
 	const char *comma = "";
 
-	view_buffer_print(out, "{\"samples\":[%" PRIu64 ",%" PRIu64 "],\"changes\":[", diff->samples[0],
-			  diff->samples[1]);
+	view_buffer_print(
+		out,
+		"{\"samples\":[%" PRIu64 ",%" PRIu64 "],\"weight\":[%" PRIu64 ",%" PRIu64 "],\"changes\":[",
+		diff->of[0]->samples, diff->of[1]->samples, diff->of[0]->weight, diff->of[1]->weight);
 	for (size_t n = 0; n < diff->count; n++) {
 		const struct view_change *change = &diff->changes[n];
 
@@ -148,8 +153,8 @@ void view_diff_json(const struct view_diff *diff, double chance_max, struct view
 		view_buffer_print(out, "%s\n{\"symbol\":", comma);
 		view_buffer_json(out, diff->strings.texts[change->name]);
 		view_buffer_print(
-			out, ",\"samples\":[%" PRIu64 ",%" PRIu64 "],\"share\":[%.6f,%.6f],\"chance\":%.9g}",
-			change->samples[0], change->samples[1], change->share[0], change->share[1],
+			out, ",\"weight\":[%" PRIu64 ",%" PRIu64 "],\"share\":[%.6f,%.6f],\"chance\":%.9g}",
+			change->weight[0], change->weight[1], change->share[0], change->share[1],
 			change->chance);
 		comma = ",";
 	}

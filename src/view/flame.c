@@ -17,7 +17,8 @@
 extern const char view_flame_head[], view_flame_tail[];
 
 enum {
-	NODES_MAX = 60000, /* of a tree in the page */
+	NODES_MAX = 60000,	/* of a tree in the page */
+	WEIGHT_MAX = 100000000, /* that the page tells: more digits are of no use */
 	TREES = 3,
 };
 
@@ -31,8 +32,9 @@ struct page {
 	uint32_t *frame_index; /* by name: the last frame with it */
 	uint32_t *frame_next;  /* by frame: the one before with the same name; both + 1 */
 	uint32_t name_room;
-	uint64_t scale; /* weights are told in multiples of this */
-	double pruned;	/* percent */
+	uint64_t
+		scale; /* weights are told in multiples of this, rounded down: children never exceed their parent */
+	double pruned; /* percent */
 	struct view_buffer trees;
 };
 
@@ -116,7 +118,7 @@ static int least_total(struct page *page, const struct view_tree *tree, uint64_t
 		if (!totals)
 			return -ENOMEM;
 		for (uint32_t n = 0; n < tree->count; n++)
-			totals[n] = tree->nodes[n].total;
+			totals[n] = tree->nodes[n].total.all;
 		qsort(totals, tree->count, sizeof(*totals), by_total);
 		if (totals[NODES_MAX] >= *least)
 			*least = totals[NODES_MAX] + 1;
@@ -139,7 +141,7 @@ static int add_nodes(struct page *page, const struct view_tree *tree)
 		const struct view_node *at = &tree->nodes[node];
 		int64_t frame;
 
-		if (!node || at->total < least) {
+		if (!node || at->total.all < least) {
 			/* Nor are its siblings shown, which have still less. Back to where there is one to come. */
 			uint32_t parent = node ? at->parent : 0;
 
@@ -157,7 +159,10 @@ static int add_nodes(struct page *page, const struct view_tree *tree)
 		if (frame < 0)
 			return -ENOMEM;
 		view_buffer_print(&page->trees, "%s%" PRId64 ",%u,%" PRIu64 ",%" PRIu64, comma, frame, up,
-				  at->total / page->scale, at->self / page->scale);
+				  at->total.all / page->scale, at->self.all / page->scale);
+		if (view_profile_mixed(page->counted))
+			view_buffer_print(&page->trees, ",%" PRIu64 ",%" PRIu64,
+					  at->total.waited / page->scale, at->self.waited / page->scale);
 		comma = ",";
 		up = 0;
 		if (at->child) {
@@ -239,19 +244,24 @@ static void print_tables(const struct page *page, struct view_buffer *out)
 static void print_head(const struct page *page, const char *title, struct view_buffer *out)
 {
 	const struct view_profile *counted = page->counted;
-	struct view_buffer missing = { .used = 0 };
+	struct view_buffer about = { .used = 0 }, missing = { .used = 0 };
 
+	view_head_text(counted, &about);
+	*view_buffer_reserve(&about, 1) = '\0';
 	view_ledger_text(counted->profile, counted, false, &missing);
 	*view_buffer_reserve(&missing, 1) = '\0';
 	view_buffer_print(out, "{\"title\":");
 	view_buffer_json(out, title);
-	view_buffer_print(out, ",\"event\":");
-	view_buffer_json(out, counted->event ? counted->event->name : "");
+	view_buffer_print(out, ",\"about\":");
+	view_buffer_json(out, about.failed ? "" : about.bytes);
+	view_buffer_free(&about);
 	view_buffer_print(out, ",\"unit\":");
 	view_buffer_json(out, counted->unit);
 	view_buffer_print(out,
-			  ",\"samples\":%" PRIu64 ",\"weight\":%" PRIu64 ",\"scale\":%" PRIu64 ",\"pruned\":",
-			  counted->samples, counted->weight / page->scale, page->scale);
+			  ",\"weight\":%" PRIu64 ",\"waited\":%" PRIu64 ",\"mixed\":%s,\"scale\":%" PRIu64
+			  ",\"pruned\":",
+			  counted->weight / page->scale, counted->of[VIEW_WAITING].weight / page->scale,
+			  view_profile_mixed(counted) ? "true" : "false", page->scale);
 	view_buffer_print(out, "\"Frames of less than %.2g %% are left out\",\"missing\":", page->pruned);
 	view_buffer_json(out, missing.failed ? "" : missing.bytes);
 	view_buffer_free(&missing);
@@ -285,7 +295,8 @@ int view_flame(const struct view_profile *counted, const char *title, struct vie
 
 	for (size_t n = 0; n < counted->pair_count; n++)
 		page.scale = common_divisor(page.scale, counted->pairs[n].weight);
-	page.scale = page.scale ? page.scale : 1;
+	if (!page.scale || counted->weight / page.scale > WEIGHT_MAX)
+		page.scale = counted->weight / WEIGHT_MAX + 1;
 	view_string(&page.names, "");
 	result = add_trees(&page);
 	if (!result) {

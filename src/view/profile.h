@@ -30,29 +30,70 @@ struct view_profile_filter {
 	struct view_set pids;
 	struct view_globs programs, threads, symbols, event;
 	uint64_t from, to; /* ticks; to exclusive, 0: no end */
+	bool apart;	   /* no more than one event */
 };
+
+/*
+ * What a thread did with its time. Samples of the event sample.off-cpu tell for how long it was blocked, and where;
+ * those of any other event, where it ran. If both are in ns they add up to its time as a whole.
+ */
+enum view_state {
+	VIEW_RUNNING,
+	VIEW_WAITING,
+	VIEW_STATES
+};
+
+const char *view_state_name(enum view_state state);
 
 /* Samples of a task in a stack. */
 struct view_pair {
 	uint32_t task, stack;
-	uint32_t event;
+	enum view_state state;
+	uint64_t samples, weight;
+	double squares; /* the sum of the samples' weights, each squared */
+};
+
+/* Weights, and how much of them was waited. */
+struct view_cost {
+	uint64_t all, waited;
+};
+
+static inline void view_cost_add(struct view_cost *cost, const struct view_pair *pair)
+{
+	cost->all += pair->weight;
+	cost->waited += pair->state == VIEW_WAITING ? pair->weight : 0;
+}
+
+/* An event whose samples are counted; NULL: none of that state are. */
+struct view_counted {
+	const struct burin_event *event;
 	uint64_t samples, weight;
 };
 
 struct view_profile {
 	const struct burin_trace *trace;
 	struct burin_profile *profile;
-	struct view_pair *pairs;
+	struct view_pair *pairs; /* by task, stack, state */
 	size_t pair_count;
 	uint64_t samples, weight;
-	uint64_t of_other_events; /* samples that are not of `event` */
+	double squares; /* of the pairs */
+	struct view_counted of[VIEW_STATES];
+	uint64_t of_other_events; /* samples of events that are not counted */
 	uint64_t from, to;	  /* as the filter had them */
-	const struct burin_event *event;
 	const char *unit;
 };
 
-/* Counts the samples that a filter lets through. If it names no event, that with most samples is taken.
- * Return: 0; -ENODATA: the trace has no samples; -ENOMEM. */
+/* Whether times of running and of waiting are together in it. */
+static inline bool view_profile_mixed(const struct view_profile *counted)
+{
+	return counted->of[VIEW_RUNNING].event && counted->of[VIEW_WAITING].event;
+}
+
+/*
+ * Counts the samples that a filter lets through, of the events that it names, or of all: those of the event with most
+ * samples, and sample.off-cpu's too, if both are in ns, and `apart` does not forbid it.
+ * Return: 0; -ENODATA: the trace has no samples; -ENOMEM.
+ */
 int view_profile_make(struct view_profile *counted, const struct burin_trace *trace,
 		      const struct view_profile_filter *filter);
 void view_profile_free(struct view_profile *counted);
@@ -130,8 +171,8 @@ uint32_t view_keys_of_stack(struct view_keys *keys, uint32_t stack, uint32_t out
 struct view_row {
 	uint32_t program, thread; /* strings; 0 if not asked for */
 	uint32_t key;
-	uint64_t self, total; /* weights */
-	uint64_t samples;     /* of self */
+	struct view_cost self, total;
+	uint64_t samples; /* of self */
 };
 
 struct view_rows {
@@ -156,7 +197,7 @@ struct view_node {
 	uint32_t parent, child, next; /* nodes; 0: none */
 	uint32_t key;		      /* of nodes of programs and threads: a string */
 	unsigned part;		      /* VIEW_PROGRAM, VIEW_THREAD or VIEW_SYMBOL */
-	uint64_t self, total;	      /* weights */
+	struct view_cost self, total;
 };
 
 struct view_tree {
@@ -188,6 +229,17 @@ struct view_report {
 	bool color;
 	uint64_t limit; /* rows; 0: all */
 };
+
+/* A line for each event that is counted, and one if there are others. */
+void view_head_text(const struct view_profile *counted, struct view_buffer *out);
+/* A cost in percent of all, and, where times of waiting are told apart, how much of it was waited; NULL: blanks. The
+ * second column's title. */
+void view_cost_text(const struct view_profile *counted, const struct view_cost *cost,
+		    struct view_buffer *out);
+static inline const char *view_waited_title(const struct view_profile *counted)
+{
+	return view_profile_mixed(counted) ? " WAITED  " : "";
+}
 
 void view_rows_text(const struct view_profile *counted, struct view_rows *rows,
 		    const struct view_report *report, struct view_buffer *out);

@@ -36,29 +36,40 @@ const char *view_thread(const struct burin_profile *profile, uint32_t number)
 	return task ? task->name : "[unknown]";
 }
 
-/* Pairs by event, task and stack. */
+const char *view_state_name(enum view_state state)
+{
+	return state == VIEW_WAITING ? "waiting" : "running";
+}
+
+/* What was counted so far, by event, task and stack. */
+struct tally {
+	uint32_t event;
+	struct view_pair pair; /* samples 0: free */
+};
+
 struct counting {
-	struct view_pair *pairs; /* open addressing; samples 0: free */
+	struct tally *tallies; /* open addressing */
 	size_t used, room;
 };
 
-static size_t pair_hash(uint32_t event, uint32_t task, uint32_t stack)
+static size_t tally_hash(uint32_t event, uint32_t task, uint32_t stack)
 {
 	uint64_t hash = ((uint64_t)task << 32 ^ stack ^ (uint64_t)event << 52) * UINT64_C(0x9e3779b97f4a7c15);
 
 	return hash ^ hash >> 32;
 }
 
-static struct view_pair *pair_find(const struct counting *counting, uint32_t event, uint32_t task,
-				   uint32_t stack)
+static struct tally *tally_find(const struct counting *counting, uint32_t event, uint32_t task,
+				uint32_t stack)
 {
-	size_t at = pair_hash(event, task, stack) & (counting->room - 1);
-	struct view_pair *pair;
+	size_t at = tally_hash(event, task, stack) & (counting->room - 1);
 
 	for (;; at = (at + 1) & (counting->room - 1)) {
-		pair = &counting->pairs[at];
-		if (!pair->samples || (pair->task == task && pair->stack == stack && pair->event == event))
-			return pair;
+		struct tally *tally = &counting->tallies[at];
+
+		if (!tally->pair.samples ||
+		    (tally->pair.task == task && tally->pair.stack == stack && tally->event == event))
+			return tally;
 	}
 }
 
@@ -67,16 +78,16 @@ static int grow(struct counting *counting)
 	struct counting grown = { .used = counting->used,
 				  .room = counting->room ? 4 * counting->room : 1 << 12 };
 
-	grown.pairs = calloc(grown.room, sizeof(*grown.pairs));
-	if (!grown.pairs)
+	grown.tallies = calloc(grown.room, sizeof(*grown.tallies));
+	if (!grown.tallies)
 		return -ENOMEM;
 	for (size_t n = 0; n < counting->room; n++) {
-		const struct view_pair *pair = &counting->pairs[n];
+		const struct tally *tally = &counting->tallies[n];
 
-		if (pair->samples)
-			*pair_find(&grown, pair->event, pair->task, pair->stack) = *pair;
+		if (tally->pair.samples)
+			*tally_find(&grown, tally->event, tally->pair.task, tally->pair.stack) = *tally;
 	}
-	free(counting->pairs);
+	free(counting->tallies);
 	*counting = grown;
 	return 0;
 }
@@ -91,19 +102,20 @@ static uint64_t add(uint64_t one, uint64_t other)
 static int count_sample(struct counting *counting, const struct burin_record *record,
 			const struct burin_sample *sample)
 {
-	struct view_pair *pair;
+	struct tally *tally;
 
 	if (2 * counting->used >= counting->room && grow(counting))
 		return -ENOMEM;
-	pair = pair_find(counting, record->event->id, sample->task, sample->stack);
-	if (!pair->samples) {
-		*pair = (struct view_pair){ .task = sample->task,
-					    .stack = sample->stack,
-					    .event = record->event->id };
+	tally = tally_find(counting, record->event->id, sample->task, sample->stack);
+	if (!tally->pair.samples) {
+		tally->event = record->event->id;
+		tally->pair.task = sample->task;
+		tally->pair.stack = sample->stack;
 		counting->used++;
 	}
-	pair->samples++;
-	pair->weight = add(pair->weight, sample->weight);
+	tally->pair.samples++;
+	tally->pair.weight = add(tally->pair.weight, sample->weight);
+	tally->pair.squares += (double)sample->weight * (double)sample->weight;
 	return 0;
 }
 
@@ -150,18 +162,39 @@ static int count_records(const struct view_profile *counted, const struct view_p
 	return result;
 }
 
-/* The event with most samples. */
-static uint32_t choose_event(const struct burin_trace *trace, const struct counting *counting)
+/* The events that count: of each state the one with most samples; but one alone, if what they weigh differs. */
+static int choose_events(struct view_profile *counted, const struct counting *counting, bool apart)
 {
-	uint32_t count = burin_trace_events(trace), best = 0;
+	struct view_counted *of = counted->of;
+	uint32_t count = burin_trace_events(counted->trace);
 	uint64_t *samples = calloc((size_t)count + 1, sizeof(*samples));
+	const char *units[VIEW_STATES] = { NULL };
 
-	for (size_t n = 0; samples && n < counting->room; n++)
-		samples[counting->pairs[n].event] += counting->pairs[n].samples;
-	for (uint32_t n = 1; samples && n <= count; n++)
-		best = samples[n] > samples[best] || !best ? n : best;
+	if (!samples)
+		return -ENOMEM;
+	for (size_t n = 0; n < counting->room; n++)
+		samples[counting->tallies[n].event] += counting->tallies[n].pair.samples;
+	for (uint32_t n = 1; n <= count; n++) {
+		const struct burin_event *event = samples[n] ? burin_trace_event(counted->trace, n) : NULL;
+		enum view_state state =
+			event && !strcmp(event->name, "sample.off-cpu") ? VIEW_WAITING : VIEW_RUNNING;
+
+		if (event && samples[n] > of[state].samples)
+			of[state] = (struct view_counted){ .event = event, .samples = samples[n] };
+	}
 	free(samples);
-	return best;
+	for (unsigned state = 0; state < VIEW_STATES; state++)
+		units[state] =
+			of[state].event ? burin_profile_unit(counted->profile, of[state].event) : "samples";
+	if (view_profile_mixed(counted) &&
+	    (apart || strcmp(units[VIEW_RUNNING], "ns") != 0 || strcmp(units[VIEW_WAITING], "ns") != 0))
+		of[apart || of[VIEW_RUNNING].samples >= of[VIEW_WAITING].samples ? VIEW_WAITING
+										 : VIEW_RUNNING]
+			.event = NULL;
+	counted->unit = units[of[VIEW_RUNNING].event ? VIEW_RUNNING : VIEW_WAITING];
+	for (unsigned state = 0; state < VIEW_STATES; state++)
+		of[state].samples = 0; /* what was counted to choose */
+	return 0;
 }
 
 /* Whether a stack has a symbol of the filter's, by number of a place: 0 unknown, 1 no, 2 yes. */
@@ -203,39 +236,50 @@ static int by_task(const void *a, const void *b)
 
 	if (one->task != other->task)
 		return one->task < other->task ? -1 : 1;
-	return (one->stack > other->stack) - (one->stack < other->stack);
+	if (one->stack != other->stack)
+		return one->stack < other->stack ? -1 : 1;
+	return (one->state > other->state) - (one->state < other->state);
 }
 
-/* Leaves the pairs that are wanted, in an order of their own. */
-static int settle(struct view_profile *counted, const struct view_profile_filter *filter,
-		  struct counting *counting)
+static void take(struct view_profile *counted, const struct view_pair *pair, enum view_state state)
 {
-	uint32_t event = choose_event(counted->trace, counting);
+	counted->pairs[counted->pair_count] = *pair;
+	counted->pairs[counted->pair_count++].state = state;
+	counted->of[state].samples += pair->samples;
+	counted->of[state].weight = add(counted->of[state].weight, pair->weight);
+	counted->samples += pair->samples;
+	counted->weight = add(counted->weight, pair->weight);
+	counted->squares += pair->squares;
+}
+
+/* Takes the pairs that are wanted, in an order of their own. */
+static int settle(struct view_profile *counted, const struct view_profile_filter *filter,
+		  const struct counting *counting)
+{
 	unsigned char *known = calloc((size_t)burin_profile_places(counted->profile) + 1, 1);
+	uint32_t ids[VIEW_STATES];
 
-	if (!known)
+	counted->pairs = calloc(counting->used + 1, sizeof(*counted->pairs));
+	if (!known || !counted->pairs) {
+		free(known);
 		return -ENOMEM;
-	counted->event = burin_trace_event(counted->trace, event);
-	counted->unit = counted->event ? burin_profile_unit(counted->profile, counted->event) : "samples";
-	counted->pairs = counting->pairs;
+	}
+	for (unsigned state = 0; state < VIEW_STATES; state++)
+		ids[state] = counted->of[state].event ? counted->of[state].event->id : 0;
 	for (size_t n = 0; n < counting->room; n++) {
-		const struct view_pair pair = counting->pairs[n];
+		const struct tally *tally = &counting->tallies[n];
 
-		if (!pair.samples)
+		if (!tally->pair.samples)
 			continue;
-		if (pair.event != event) {
-			counted->of_other_events += pair.samples;
-			continue;
-		}
-		if (filter->symbols.count && !stack_matches(counted, &filter->symbols, pair.stack, known))
-			continue;
-		counted->pairs[counted->pair_count++] = pair;
-		counted->samples += pair.samples;
-		counted->weight = add(counted->weight, pair.weight);
+		if (tally->event != ids[VIEW_RUNNING] && tally->event != ids[VIEW_WAITING])
+			counted->of_other_events += tally->pair.samples;
+		else if (!filter->symbols.count ||
+			 stack_matches(counted, &filter->symbols, tally->pair.stack, known))
+			take(counted, &tally->pair,
+			     tally->event == ids[VIEW_WAITING] ? VIEW_WAITING : VIEW_RUNNING);
 	}
 	free(known);
-	if (counted->pair_count)
-		qsort(counted->pairs, counted->pair_count, sizeof(*counted->pairs), by_task);
+	qsort(counted->pairs, counted->pair_count, sizeof(*counted->pairs), by_task);
 	return 0;
 }
 
@@ -253,9 +297,10 @@ int view_profile_make(struct view_profile *counted, const struct burin_trace *tr
 	if (!result)
 		result = count_records(counted, filter, &counting);
 	if (!result)
+		result = choose_events(counted, &counting, filter->apart);
+	if (!result)
 		result = settle(counted, filter, &counting);
-	if (!counted->pairs)
-		free(counting.pairs);
+	free(counting.tallies);
 	if (result)
 		view_profile_free(counted);
 	return result;
@@ -264,10 +309,13 @@ int view_profile_make(struct view_profile *counted, const struct burin_trace *tr
 bool view_profile_has(const struct view_profile *counted, const struct burin_record *record,
 		      const struct burin_sample *sample)
 {
-	const struct view_pair wanted = { .task = sample->task, .stack = sample->stack };
+	struct view_pair wanted = { .task = sample->task, .stack = sample->stack };
 
-	return record->event == counted->event && counted->pair_count &&
-	       bsearch(&wanted, counted->pairs, counted->pair_count, sizeof(wanted), by_task);
+	if (record->event == counted->of[VIEW_WAITING].event)
+		wanted.state = VIEW_WAITING;
+	else if (record->event != counted->of[VIEW_RUNNING].event)
+		return false;
+	return bsearch(&wanted, counted->pairs, counted->pair_count, sizeof(wanted), by_task);
 }
 
 void view_profile_free(struct view_profile *counted)

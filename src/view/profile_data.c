@@ -11,12 +11,29 @@ enum {
 
 static void json_head(const struct view_profile *counted, struct view_buffer *out)
 {
-	view_buffer_print(out, "{\"event\":");
-	view_buffer_json(out, counted->event ? counted->event->name : "");
-	view_buffer_print(out, ",\"unit\":");
+	view_buffer_print(out, "{\"events\":[");
+	for (unsigned state = 0; state < VIEW_STATES; state++) {
+		const struct view_counted *of = &counted->of[state];
+
+		if (!of->event)
+			continue;
+		view_buffer_print(out, "%s{\"name\":", state && counted->of[0].event ? "," : "");
+		view_buffer_json(out, of->event->name);
+		view_buffer_print(out, ",\"state\":\"%s\",\"samples\":%" PRIu64 ",\"weight\":%" PRIu64 "}",
+				  view_state_name(state), of->samples, of->weight);
+	}
+	view_buffer_print(out, "],\"unit\":");
 	view_buffer_json(out, counted->unit);
 	view_buffer_print(out, ",\"samples\":%" PRIu64 ",\"weight\":%" PRIu64 ",\"other_samples\":%" PRIu64,
 			  counted->samples, counted->weight, counted->of_other_events);
+}
+
+static void json_costs(const struct view_cost *self, const struct view_cost *total, struct view_buffer *out)
+{
+	view_buffer_print(out,
+			  "\"self\":%" PRIu64 ",\"total\":%" PRIu64 ",\"self_waited\":%" PRIu64
+			  ",\"total_waited\":%" PRIu64,
+			  self->all, total->all, self->waited, total->waited);
 }
 
 static void json_foot(const struct view_profile *counted, struct view_buffer *out)
@@ -43,8 +60,8 @@ void view_rows_json(const struct view_profile *counted, struct view_rows *rows,
 			view_buffer_json(out, view_row_text(rows, row, report->by[at]));
 			view_buffer_print(out, ",");
 		}
-		view_buffer_print(out, "\"self\":%" PRIu64 ",\"total\":%" PRIu64 ",\"samples\":%" PRIu64 "}",
-				  row->self, row->total, row->samples);
+		json_costs(&row->self, &row->total, out);
+		view_buffer_print(out, ",\"samples\":%" PRIu64 "}", row->samples);
 	}
 	view_buffer_print(out, "]");
 	json_foot(counted, out);
@@ -79,14 +96,17 @@ void view_rows_csv(const struct view_profile *counted, struct view_rows *rows,
 	view_rows_choose(counted, rows, report, &left_out);
 	for (unsigned at = 0; at < report->by_count; at++)
 		view_buffer_print(out, "%s,", view_part_name(report->by[at]));
-	view_buffer_print(out, "self,total,samples\r\n");
+	view_buffer_print(out, "self,total,samples,self_waited,total_waited\r\n");
 	for (size_t n = 0; n < rows->count; n++) {
+		const struct view_row *row = &rows->rows[n];
+
 		for (unsigned at = 0; at < report->by_count; at++) {
-			csv_field(out, view_row_text(rows, &rows->rows[n], report->by[at]));
+			csv_field(out, view_row_text(rows, row, report->by[at]));
 			view_buffer_print(out, ",");
 		}
-		view_buffer_print(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\r\n", rows->rows[n].self,
-				  rows->rows[n].total, rows->rows[n].samples);
+		view_buffer_print(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\r\n",
+				  row->self.all, row->total.all, row->samples, row->self.waited,
+				  row->total.waited);
 	}
 }
 
@@ -102,13 +122,13 @@ void view_tree_json(const struct view_profile *counted, const struct view_tree *
 	for (;;) {
 		const struct view_node *at = &tree->nodes[node];
 
-		if (!node || (double)at->total < least) {
+		if (!node || (double)at->total.all < least) {
 			view_buffer_print(out, "]");
 			if (!depth)
 				break;
 			view_buffer_print(out, "}");
 			node = tree->nodes[path[--depth]].next;
-			if (node && (double)tree->nodes[node].total >= least)
+			if (node && (double)tree->nodes[node].total.all >= least)
 				view_buffer_print(out, ",");
 			continue;
 		}
@@ -118,8 +138,9 @@ void view_tree_json(const struct view_profile *counted, const struct view_tree *
 			view_buffer_print(out, ",\"image\":");
 			view_buffer_json(out, view_key_text(&tree->keys, at->key, VIEW_IMAGE));
 		}
-		view_buffer_print(out, ",\"self\":%" PRIu64 ",\"total\":%" PRIu64 ",\"children\":[", at->self,
-				  at->total);
+		view_buffer_print(out, ",");
+		json_costs(&at->self, &at->total, out);
+		view_buffer_print(out, ",\"children\":[");
 		path[depth++] = node;
 		node = depth < DEPTH_MAX ? at->child : 0;
 	}

@@ -32,7 +32,7 @@ static const struct cause losses[] = {
 
 static const struct cause cuts[] = {
 	{ "cut.depth", "deeper than is recorded", "" },
-	{ "cut.stack", "the copy of the stack ended", "record with larger copies of the stack" },
+	{ "cut.stack", "the copy of the stack ended", "record with a larger --stack-size" },
 	{ "cut.tables", "code without unwind information",
 	  "build it with -fno-omit-frame-pointer, or keep .eh_frame" },
 	{ "cut.memory", "an address in no mapping", "code made at run time, or an overwritten stack" },
@@ -178,16 +178,13 @@ void view_ledger_text(const struct burin_profile *profile, const struct view_pro
 {
 	uint64_t received = burin_profile_number(profile, "received"), lost = sum_of(profile, "lost.");
 	uint64_t cut = sum_of(profile, "cut."), whole = burin_profile_number(profile, "complete");
-	const char *state = burin_profile_value(profile, "state") ?: "";
+	const char *state = burin_profile_value(profile, "state");
 	char number[TEXT_SHORT], all[TEXT_SHORT];
 
 	if (!burin_profile_value(profile, "received")) {
 		view_buffer_print(
 			out, "%sThe trace does not tell what was lost%s: its .burin/profile is missing\n",
 			color ? warn : "", color ? off : "");
-	} else if (!received && strcmp(state, "ended") != 0) {
-		view_buffer_print(out,
-				  "The trace does not tell yet what was lost: its recording is unfinished\n");
 	} else if (lost) {
 		view_buffer_print(out, "%s%s of %s samples were lost%s\n", color ? warn : "",
 				  text_count(number, lost), text_count(all, received), color ? off : "");
@@ -195,6 +192,11 @@ void view_ledger_text(const struct burin_profile *profile, const struct view_pro
 	} else {
 		view_buffer_print(out, "none of %s samples was lost\n", text_count(all, received));
 	}
+	if (state && strcmp(state, "recording") == 0)
+		view_buffer_print(
+			out,
+			"%sThe recording is not finished%s: what was lost in its last second is not told\n",
+			color ? warn : "", color ? off : "");
 	if (cut) {
 		view_buffer_print(out, "%s of %s stacks are cut\n", text_count(number, cut),
 				  text_count(all, cut + whole));

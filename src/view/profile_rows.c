@@ -40,10 +40,10 @@ static int by_self(const void *a, const void *b)
 {
 	const struct view_row *one = a, *other = b;
 
-	if (one->self != other->self)
-		return one->self > other->self ? -1 : 1;
-	if (one->total != other->total)
-		return one->total > other->total ? -1 : 1;
+	if (one->self.all != other->self.all)
+		return one->self.all > other->self.all ? -1 : 1;
+	if (one->total.all != other->total.all)
+		return one->total.all > other->total.all ? -1 : 1;
 	return (one->key > other->key) - (one->key < other->key);
 }
 
@@ -89,11 +89,11 @@ static int add_key(struct making *making, const struct grouped *grouped, uint32_
 	if (!row)
 		return -ENOMEM;
 	if (innermost) {
-		row->self += grouped->pair->weight;
+		view_cost_add(&row->self, grouped->pair);
 		row->samples += grouped->pair->samples;
 	}
 	if (making->keys[key].pair != making->pair)
-		row->total += grouped->pair->weight;
+		view_cost_add(&row->total, grouped->pair);
 	making->keys[key].pair = making->pair;
 	return 0;
 }

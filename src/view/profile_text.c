@@ -19,24 +19,47 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static void head(const struct view_profile *counted, struct view_buffer *out)
+static void head_of(const struct view_profile *counted, enum view_state state, struct view_buffer *out)
 {
+	const struct view_counted *of = &counted->of[state];
 	char samples[TEXT_SHORT], amount[TEXT_SHORT];
 
-	view_buffer_print(out, "%s samples", text_count(samples, counted->samples));
-	if (counted->event)
-		view_buffer_print(out, " of %s", counted->event->name);
+	view_buffer_print(out, "%s samples", text_count(samples, of->samples));
+	if (of->event)
+		view_buffer_print(out, " of %s", of->event->name);
 	if (!strcmp(counted->unit, "ns")) {
-		view_buffer_print(out, ", %s", text_duration(amount, counted->weight));
+		view_buffer_print(out, ", %s", text_duration(amount, of->weight));
 	} else if (strcmp(counted->unit, "samples") != 0) {
-		view_buffer_print(out, ", %s ", text_count(amount, counted->weight));
+		view_buffer_print(out, ", %s ", text_count(amount, of->weight));
 		view_buffer_escape(out, counted->unit);
 	}
-	view_buffer_print(out, "\n");
+	view_buffer_print(out, "%s%s\n", view_profile_mixed(counted) ? " " : "",
+			  view_profile_mixed(counted) ? view_state_name(state) : "");
+}
+
+void view_head_text(const struct view_profile *counted, struct view_buffer *out)
+{
+	char samples[TEXT_SHORT];
+
+	for (unsigned state = 0; state < VIEW_STATES; state++) {
+		if (counted->of[state].event || (state == VIEW_RUNNING && !counted->samples))
+			head_of(counted, state, out);
+	}
 	if (counted->of_other_events)
 		view_buffer_print(out, "%s samples of other events: choose with --event\n",
 				  text_count(samples, counted->of_other_events));
-	view_buffer_print(out, "\n");
+}
+
+void view_cost_text(const struct view_profile *counted, const struct view_cost *cost, struct view_buffer *out)
+{
+	if (cost)
+		view_buffer_print(out, "%6.2f%%  ", percent(cost->all, counted->weight));
+	else
+		view_buffer_print(out, "%9s", "");
+	if (view_profile_mixed(counted) && cost && cost->waited)
+		view_buffer_print(out, "%6.2f%%  ", percent(cost->waited, counted->weight));
+	else if (view_profile_mixed(counted))
+		view_buffer_print(out, "%9s", "");
 }
 
 /* Text that came from elsewhere, in a column of so many characters; 0: the last one. */
@@ -87,10 +110,10 @@ static int by_total(const void *a, const void *b)
 {
 	const struct view_row *one = a, *other = b;
 
-	if (one->total != other->total)
-		return one->total > other->total ? -1 : 1;
-	if (one->self != other->self)
-		return one->self > other->self ? -1 : 1;
+	if (one->total.all != other->total.all)
+		return one->total.all > other->total.all ? -1 : 1;
+	if (one->self.all != other->self.all)
+		return one->self.all > other->self.all ? -1 : 1;
 	return (one->key > other->key) - (one->key < other->key);
 }
 
@@ -102,7 +125,7 @@ void view_rows_choose(const struct view_profile *counted, struct view_rows *rows
 	if (report->by_total && rows->count)
 		qsort(rows->rows, rows->count, sizeof(*rows->rows), by_total);
 	for (size_t n = 0; n < rows->count && (!report->limit || kept < report->limit); n++) {
-		if (percent(rows->rows[n].total, counted->weight) >= report->min)
+		if (percent(rows->rows[n].total.all, counted->weight) >= report->min)
 			rows->rows[kept++] = rows->rows[n];
 	}
 	*left_out = rows->count - kept;
@@ -117,8 +140,10 @@ void view_rows_text(const struct view_profile *counted, struct view_rows *rows,
 	size_t left_out;
 
 	view_rows_choose(counted, rows, report, &left_out);
-	head(counted, out);
-	view_buffer_print(out, "%s   SELF    TOTAL       SAMPLES  ", report->color ? bold : "");
+	view_head_text(counted, out);
+	view_buffer_print(out, "\n");
+	view_buffer_print(out, "%s   SELF  %s  TOTAL  %s     SAMPLES  ", report->color ? bold : "",
+			  view_waited_title(counted), view_waited_title(counted));
 	for (unsigned n = 0; n < report->by_count; n++) {
 		char title[16];
 		size_t at = 0;
@@ -134,8 +159,9 @@ void view_rows_text(const struct view_profile *counted, struct view_rows *rows,
 	for (size_t n = 0; n < rows->count; n++) {
 		const struct view_row *row = &rows->rows[n];
 
-		view_buffer_print(out, "%6.2f%%  %6.2f%%  %12s  ", percent(row->self, counted->weight),
-				  percent(row->total, counted->weight), text_count(number, row->samples));
+		view_cost_text(counted, &row->self, out);
+		view_cost_text(counted, &row->total, out);
+		view_buffer_print(out, "%12s  ", text_count(number, row->samples));
 		for (unsigned at = 0; at < report->by_count; at++)
 			column(out, view_row_text(rows, row, report->by[at]), widths[at]);
 		view_buffer_print(out, "\n");
@@ -149,12 +175,14 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 		    const struct view_report *report, struct view_buffer *out)
 {
 	uint32_t path[DEPTH_MAX], node = tree->nodes[0].child;
-	uint64_t whole = tree->nodes[0].total, left_out = 0;
+	uint64_t whole = tree->nodes[0].total.all, left_out = 0;
 	unsigned depth = 0;
 	char number[TEXT_SHORT];
 
-	head(counted, out);
-	view_buffer_print(out, "%s  TOTAL     SELF%s\n", report->color ? bold : "", report->color ? off : "");
+	view_head_text(counted, out);
+	view_buffer_print(out, "\n");
+	view_buffer_print(out, "%s  TOTAL  %s   SELF  %s%s\n", report->color ? bold : "",
+			  view_waited_title(counted), view_waited_title(counted), report->color ? off : "");
 	while (node || depth) {
 		const struct view_node *at = &tree->nodes[node];
 
@@ -162,14 +190,15 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 			node = tree->nodes[path[--depth]].next;
 			continue;
 		}
-		if (percent(at->total, counted->weight) < report->min) {
+		if (percent(at->total.all, counted->weight) < report->min) {
 			/* The siblings behind it have still less. */
 			for (; node; node = tree->nodes[node].next)
 				left_out++;
 			continue;
 		}
-		view_buffer_print(out, "%6.2f%%  %6.2f%%  %*s", percent(at->total, counted->weight),
-				  percent(at->self, counted->weight), 2 * (int)depth, "");
+		view_cost_text(counted, &at->total, out);
+		view_cost_text(counted, &at->self, out);
+		view_buffer_print(out, "%*s", 2 * (int)depth, "");
 		view_buffer_escape(out, view_node_text(tree, node));
 		if (at->part == VIEW_SYMBOL && *view_key_text(&tree->keys, at->key, VIEW_IMAGE)) {
 			view_buffer_print(out, "%s  (", report->color ? dim : "");

@@ -174,7 +174,7 @@ static int add_pairs(struct growing *growing, const struct view_profile *counted
 		if (tree->keys.failed || (!node && found))
 			return -ENOMEM;
 		if (found)
-			tree->nodes[node].self += pair->weight;
+			view_cost_add(&tree->nodes[node].self, pair);
 	}
 	return 0;
 }
@@ -185,9 +185,12 @@ static void sum_up(struct view_tree *tree)
 	for (uint32_t n = tree->count; n--;) {
 		struct view_node *node = &tree->nodes[n];
 
-		node->total += node->self;
-		if (n)
-			tree->nodes[node->parent].total += node->total;
+		node->total.all += node->self.all;
+		node->total.waited += node->self.waited;
+		if (n) {
+			tree->nodes[node->parent].total.all += node->total.all;
+			tree->nodes[node->parent].total.waited += node->total.waited;
+		}
 	}
 }
 
@@ -215,7 +218,7 @@ static int link_children(struct view_tree *tree)
 	if (!siblings)
 		return -ENOMEM;
 	for (uint32_t n = 1; n < tree->count; n++)
-		siblings[n - 1] = (struct sibling){ tree->nodes[n].total, n, tree->nodes[n].parent };
+		siblings[n - 1] = (struct sibling){ tree->nodes[n].total.all, n, tree->nodes[n].parent };
 	qsort(siblings, tree->count - 1, sizeof(*siblings), by_parent);
 	for (uint32_t n = tree->count - 1; n--;) {
 		tree->nodes[siblings[n].node].next = tree->nodes[siblings[n].parent].child;

@@ -56,7 +56,8 @@ enum wire_image {
 	WIRE_IMAGE_MODULE,    /* offset: from the module's base; path: its name in brackets */
 	WIRE_IMAGE_VDSO,      /* offset: in its ELF image */
 	WIRE_IMAGE_ANONYMOUS, /* offset: the address; path: what the kernel calls the memory, or "" */
-	WIRE_IMAGE_JIT, /* offset: the address; a map of the process (`perf-PID.map`, jitdump) names it */
+	WIRE_IMAGE_JIT,	    /* offset: the address; a map of the process (`perf-PID.map`, jitdump) names it */
+	WIRE_IMAGE_JITDUMP, /* offset: in the jitdump, which has the code */
 	WIRE_IMAGES
 };
 

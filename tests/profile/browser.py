@@ -54,11 +54,11 @@ class Browser:
                 return answer["result"]
             self.events.append(answer)
 
-    def open(self, path):
+    def open(self, path, drawn="!!window.burinFlame"):
         """Opens a file; returns how long it took until it was drawn, in seconds."""
         begin = time.monotonic()
         self.call("Page.navigate", url="file://" + path)
-        while not self.ask("document.readyState === 'complete' && !!window.burinFlame"):
+        while not self.ask(f"document.readyState === 'complete' && ({drawn})"):
             time.sleep(0.01)
             if time.monotonic() - begin > 60:
                 raise TimeoutError("the page is not drawn")

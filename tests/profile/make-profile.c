@@ -3,6 +3,7 @@
  * Makes a trace of samples, for the scripts *.test and for looking at:
  *
  *	make-profile DIR small [FACTOR]		see sample.h
+ *	make-profile DIR waits			the same, with sample.off-cpu
  *	make-profile DIR big [SAMPLES [STACKS]]
  *	make-profile DIR function IMAGE BUILD-ID OFFSET SIZE SOURCE LINE
  */
@@ -15,11 +16,13 @@
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
-		fprintf(stderr, "usage: make-profile DIR small|big|function [ARGUMENT...]\n");
+		fprintf(stderr, "usage: make-profile DIR small|waits|big|function [ARGUMENT...]\n");
 		return 2;
 	}
 	if (!strcmp(argv[2], "small"))
-		sample_small(argv[1], argc > 3 ? (unsigned)atoi(argv[3]) : 1);
+		sample_small(argv[1], argc > 3 ? (unsigned)atoi(argv[3]) : 1, false);
+	else if (!strcmp(argv[2], "waits"))
+		sample_small(argv[1], 1, true);
 	else if (!strcmp(argv[2], "function") && argc == 9)
 		sample_function(argv[1], argv[3], argv[4], strtoull(argv[5], NULL, 0),
 				strtoull(argv[6], NULL, 0), argv[7], (uint32_t)atoi(argv[8]));

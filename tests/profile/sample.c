@@ -17,6 +17,9 @@ enum {
 	KERNEL,
 	CLIENT,
 	EVENT_TYPES = WIRE_U32 | WIRE_U32 << 4,
+	WAIT_TYPES = EVENT_TYPES | WIRE_U64 << 8,
+	WAITS = 15,
+	MS = 1000000,
 };
 
 static void write_symbols(struct tables *tables)
@@ -40,7 +43,20 @@ static void write_symbols(struct tables *tables)
 	tables_state(tables, CLIENT, WIRE_SYMBOLS_LINES, "");
 }
 
-void sample_small(const char *path, unsigned factor)
+/* Ten waits of one stack, five of another that take twice as long. */
+static void write_waits(struct synth *synth, uint32_t malloc_, uint32_t sys_read)
+{
+	struct synth_ring *ring = synth_samples(synth, 2);
+	uint32_t event = synth_event(synth, "sample.off-cpu", "task=%u stack=%u weight=%lu", WAIT_TYPES,
+				     WIRE_KIND_EVENT, "", 0);
+
+	for (uint32_t n = 0; n < WAITS; n++)
+		synth_recordf(ring, 1000000000 + n * UINT64_C(10) * MS, event, n < 10 ? 101 : 200, "ddq",
+			      n < 10 ? 2 : 3, n < 10 ? malloc_ : sys_read,
+			      n < 10 ? UINT64_C(50) * MS : UINT64_C(100) * MS);
+}
+
+void sample_small(const char *path, unsigned factor, bool waits)
 {
 	const struct synth_options options = { .offset_ns = 1700000000000000000, .hz = 1000000000 };
 	struct synth *synth = synth_new(path, &options);
@@ -74,6 +90,8 @@ void sample_small(const char *path, unsigned factor)
 	kinds[4].stack = tables_stack(tables, tables_stack(tables, start, LIBC, 0x2010), KERNEL, 0x9010);
 	kinds[5].stack = start;
 	write_symbols(tables);
+	if (waits)
+		write_waits(synth, kinds[2].stack, kinds[4].stack);
 	for (unsigned n = 0; n < 6; n++)
 		total += kinds[n].left = kinds[n].count;
 	for (uint32_t n = 0, at = 0; n < total; n++, at = (at + 1) % 6) {
@@ -84,10 +102,11 @@ void sample_small(const char *path, unsigned factor)
 			      kinds[at].task, kinds[at].stack);
 	}
 	synth_finish(synth);
+	total += waits ? WAITS : 0;
 	snprintf(
 		profile, sizeof(profile),
 		"state=ended\nfrequency=1000\ncall_graph=both\nunit.sample.cpu=ns\nweight.sample.cpu="
-		"1000000\n"
+		"1000000\nunit.sample.off-cpu=ns\n"
 		"received=%u\nattributed=%u\nlost.ring=10\nlost.task=5\nkernel=150\nuser=%u\ncut.tables=100\n"
 		"complete=%u\nlimit=kernel samples were not permitted: sysctl kernel.perf_event_paranoid=1\n",
 		total + 15, total, total - 150, total - 100);

@@ -3,6 +3,7 @@
 #ifndef BURIN_TESTS_PROFILE_SAMPLE_H
 #define BURIN_TESTS_PROFILE_SAMPLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -16,9 +17,10 @@
  *	client/client   50  start
  *
  * received 1015 = 1000 + ring 10 + task 5. `factor` is how many samples instead of each one of `parse` there are,
- * 1 for the above.
+ * 1 for the above. With `waits` there are samples of sample.off-cpu, too: 10 of 50 ms in malloc of the worker, 5 of 100 ms
+ * in sys_read of the client.
  */
-void sample_small(const char *path, unsigned parse_factor);
+void sample_small(const char *path, unsigned parse_factor, bool waits);
 
 /* A million samples, or so many, of 8 threads in about `stacks` different stacks of 4 to 40 frames. */
 void sample_big(const char *path, uint32_t samples, uint32_t stacks);

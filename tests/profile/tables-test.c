@@ -27,7 +27,7 @@ static void make(struct opened *opened)
 {
 	synth_directory(opened->base, sizeof(opened->base));
 	snprintf(opened->path, sizeof(opened->path), "%s/trace", opened->base);
-	sample_small(opened->path, 1);
+	sample_small(opened->path, 1, false);
 }
 
 static void open_it(struct opened *opened)

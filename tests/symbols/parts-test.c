@@ -251,6 +251,64 @@ static void jitdump_names_moves_and_lines(void **state)
 	jitmap_free(&map);
 }
 
+/* The code is where it lies in the dump, whatever lay at its address before and after. */
+static void a_dump_is_followed_while_it_is_written(void **state)
+{
+	const uint64_t wanted[][5] = { /* kind, address, size, offset of the code, from */
+				       { JITDUMP_LOAD, 0x1000, 0x40, 100, 0 },
+				       { JITDUMP_OTHER, 0, 0, 0, 0 },
+				       { JITDUMP_LOAD, 0x2000, 0x20, 0, 0 },
+				       { JITDUMP_LOAD, 0x1000, 0x20, 0, 0 },
+				       { JITDUMP_MOVE, 0x3000, 0x20, 0, 0x1000 }
+	};
+	const char *const names[] = { "old", "with lines", "new" };
+	struct jitdump_record record;
+	uint64_t at = 0, offsets[3], places[3];
+	struct jitmap_name found[3];
+	struct jitmap map;
+	unsigned count = 0, loads = 0;
+	const char *path;
+	int file;
+
+	(void)state;
+	dumped = 0;
+	make_dump();
+	path = written("jit-1.dump", dump, dumped - 1);
+	file = open(path, O_RDONLY);
+	assert_true(file >= 0);
+	for (uint64_t bytes = 0; bytes < dumped; bytes++) { /* as it grows */
+		if (!jitdump_next(file, bytes, &at, &record))
+			continue;
+		assert_true(count < 5);
+		assert_int_equal(record.kind, wanted[count][0]);
+		if (record.kind != JITDUMP_OTHER) {
+			assert_int_equal(record.time, 1234);
+			assert_int_equal(record.address, wanted[count][1]);
+			assert_int_equal(record.size, wanted[count][2]);
+			assert_int_equal(record.from, wanted[count][4]);
+		}
+		if (record.kind == JITDUMP_LOAD) {
+			assert_int_equal(record.code + record.size, bytes);
+			offsets[loads++] = record.code;
+		}
+		count++;
+	}
+	assert_int_equal(count, 5);
+	assert_int_equal(offsets[0], wanted[0][3]);
+	memcpy(places, offsets, sizeof(places));
+	places[1] += 0x14;
+	read_map(&map, path);
+	jitdump_find(&map, places, 3, found);
+	for (unsigned n = 0; n < 3; n++) {
+		assert_name(&found[n], names[n]);
+		assert_int_equal(found[n].begin, offsets[n]);
+	}
+	assert_int_equal(found[1].line, 11);
+	assert_string_equal(found[1].file, "a.js");
+	jitmap_free(&map);
+	close(file);
+}
+
 /* Any bytes of a dump may be any: nothing is read that is not there (valgrind and sanitizers look on). */
 static void damaged_dumps_crash_nobody(void **state)
 {
@@ -273,6 +331,7 @@ static void damaged_dumps_crash_nobody(void **state)
 		}
 		map.bytes -= (random >> 40) % 64;
 		jitmap_find(&map, addresses, 7, names);
+		jitdump_find(&map, addresses, 7, names);
 		jitmap_free(&map);
 	}
 }
@@ -381,6 +440,7 @@ int main(void)
 		cmocka_unit_test(restricted_addresses_are_refused),
 		cmocka_unit_test(last_in_a_map_wins),
 		cmocka_unit_test(jitdump_names_moves_and_lines),
+		cmocka_unit_test(a_dump_is_followed_while_it_is_written),
 		cmocka_unit_test(damaged_dumps_crash_nobody),
 		cmocka_unit_test(names_are_demangled_within_bounds),
 		cmocka_unit_test(packages_are_found_by_their_lists),

@@ -5,7 +5,6 @@
 #include <linux/perf_event.h>
 
 #include "source/sample/attribute.h"
-#include "source/sample/scan.h"
 #include "source/sample/user_stack.h"
 
 /* A stack that is put together, the innermost frame first. The last is kept for the mark that it was cut. */
@@ -16,36 +15,21 @@ struct building {
 	bool user;	   /* there is such a part */
 };
 
-/* Code in memory without a file may have been made by the program, which may have left a map of it. */
-static struct sample_image *named_by_program(struct attribution *attribution, struct sample_process *process)
-{
-	char path[64];
-
-	if (!process->jit_looked) {
-		process->jit_looked = true;
-		if (scan_jit(process->pid, path, sizeof(path)) == 0)
-			process->jit = images_named(attribution->images, WIRE_IMAGE_JIT, path, process->pid,
-						    NULL, 0);
-	}
-	return process->jit;
-}
-
 /* Return: whether the place could be had; its image is 0 if there is nothing at the address. */
 static bool place_user(struct attribution *attribution, struct sample_process *process, uint64_t address,
 		       struct sample_frame *frame)
 {
 	const struct mapping *mapping = mappings_find(&process->mappings, address);
-	struct sample_image *image = mapping ? mapping->image : NULL, *named;
+	struct sample_image *image = mapping ? mapping->image : NULL;
 
 	*frame = (struct sample_frame){ 0 };
 	if (!mapping)
 		return true;
-	if (image->kind == WIRE_IMAGE_ANONYMOUS && !image->path[0]) {
-		named = named_by_program(attribution, process);
-		image = named ? named : image;
-	}
 	frame->offset = mapping->offset + (address - mapping->begin);
-	frame->image = images_number(attribution->images, image);
+	if (jit_is_made(image))
+		image = jit_find(&process->jit, &attribution->jit, address, attribution->time,
+				 &frame->offset);
+	frame->image = image ? images_number(attribution->images, image) : 0;
 	return frame->image != 0;
 }
 
@@ -173,6 +157,7 @@ enum sample_loss attribute(struct attribution *attribution, const struct record 
 
 	if (!task)
 		return SAMPLE_LOST_TASK;
+	attribution->time = record->time;
 	if (sample->mode == RECORD_MODE_NONE)
 		return SAMPLE_LOST_CONTEXT;
 	out->kernel = sample->mode == RECORD_MODE_KERNEL;

@@ -30,6 +30,8 @@ struct attribution {
 	struct images *images;
 	struct kernel *kernel;
 	struct stacks *stacks;
+	struct jit_state jit;
+	uint64_t time;		  /* of the sample */
 	uint64_t registers;	  /* mask of those that samples have */
 	unsigned max_depth;	  /* frames that the kernel gives */
 	bool stacks_wanted;	  /* otherwise the innermost frame alone */

@@ -65,6 +65,15 @@ static struct sample_image *find(struct images *images, const struct sample_imag
 	return image;
 }
 
+/* `jit-PID.dump`: the name by which makers of code announce what they tell of it. */
+static bool is_jitdump(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int end = 0;
+
+	return slash && sscanf(slash, "/jit-%*[0-9].dump%n", &end) == 0 && end && !slash[end];
+}
+
 /* What kind of memory the kernel's name of a mapping tells. */
 static enum wire_image kind_of(const char *path)
 {
@@ -73,7 +82,7 @@ static enum wire_image kind_of(const char *path)
 	if (path[0] != '/' || strncmp(path, "//anon", 6) == 0 || strncmp(path, "/dev/zero", 9) == 0 ||
 	    strncmp(path, "/anon_hugepage", 14) == 0 || strncmp(path, "/SYSV", 5) == 0)
 		return WIRE_IMAGE_ANONYMOUS;
-	return WIRE_IMAGE_FILE;
+	return is_jitdump(path) ? WIRE_IMAGE_JITDUMP : WIRE_IMAGE_FILE;
 }
 
 /* The path without the kernel's remark that the file is gone. */
@@ -166,13 +175,23 @@ struct unwind_table *images_tables(struct sample_image *image)
 	if (image->unwound)
 		return image->tables;
 	image->unwound = true;
-	elf = images_elf(image);
+	elf = image->kind > WIRE_IMAGE_VDSO ? NULL : images_elf(image);
 	if (elf && unwind_table_open(&image->tables, elf) == 0)
 		return image->tables;
-	image->no_tables = elf || image->kind == WIRE_IMAGE_ANONYMOUS || image->kind == WIRE_IMAGE_JIT
-				   ? WIRE_CUT_TABLES
-				   : WIRE_CUT_IMAGE;
+	image->no_tables = elf || image->kind > WIRE_IMAGE_VDSO ? WIRE_CUT_TABLES : WIRE_CUT_IMAGE;
 	return image->tables = NULL;
+}
+
+void images_pin(struct sample_image *image, int fd)
+{
+	struct stat before, now;
+
+	if (image->fd >= 0 && fstat(image->fd, &before) == 0 && fstat(fd, &now) == 0 &&
+	    before.st_dev == now.st_dev && before.st_ino == now.st_ino)
+		return;
+	if (image->fd >= 0)
+		close(image->fd);
+	image->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
 int images_file(const struct images *images, uint32_t number)
@@ -212,11 +231,12 @@ static void identify(struct images *images, struct sample_image *image)
 struct sample_image *images_see(struct images *images, uint32_t pid, const struct record_map *map)
 {
 	char path[4096 + 16];
-	struct sample_image wanted = { .kind = kind_of(map->path), .path = path }, *image;
+	struct sample_image wanted = { .path = path }, *image;
 	bool made;
 
 	clean_path(map->path, path, sizeof(path));
-	if (wanted.kind == WIRE_IMAGE_FILE) {
+	wanted.kind = kind_of(path);
+	if (wanted.kind == WIRE_IMAGE_FILE || wanted.kind == WIRE_IMAGE_JITDUMP) {
 		wanted.build_id_bytes = map->build_id_bytes;
 		memcpy(wanted.build_id, map->build_id, map->build_id_bytes);
 		wanted.major = map->major;
@@ -225,10 +245,10 @@ struct sample_image *images_see(struct images *images, uint32_t pid, const struc
 		wanted.generation = map->generation;
 	}
 	image = find(images, &wanted, &made);
-	if (image && made && image->kind == WIRE_IMAGE_FILE) {
+	if (image && made && image->kind != WIRE_IMAGE_ANONYMOUS && image->kind != WIRE_IMAGE_VDSO) {
 		if (!pin(image, pid, map))
 			images->unreadable++;
-		else if (!image->build_id_bytes)
+		else if (!image->build_id_bytes && image->kind == WIRE_IMAGE_FILE)
 			identify(images, image);
 	}
 	return image && image->other ? image->other : image;
@@ -259,7 +279,7 @@ uint32_t images_number(struct images *images, struct sample_image *image)
 
 	if (image->number)
 		return image->number;
-	elf = build_id_bytes ? NULL : images_elf(image);
+	elf = build_id_bytes || image->kind > WIRE_IMAGE_VDSO ? NULL : images_elf(image);
 	if (elf) {
 		build_id = elf->build_id;
 		build_id_bytes = elf->build_id_bytes;

@@ -28,7 +28,7 @@ struct sample_image {
 	uint64_t inode, generation;
 	uint64_t bytes; /* of the file; 0: unknown */
 	char *path;
-	uint32_t process; /* JIT: of this process only */
+	uint32_t process; /* of this address space only; 0: of all */
 	uint32_t number;  /* in the table; 0: not yet */
 	int fd;		  /* the file as it was mapped; -1: not to be had, or `elf` has it */
 	struct image elf; /* if ->opened */
@@ -59,6 +59,9 @@ struct sample_image *images_see(struct images *images, uint32_t pid, const struc
 /* images_named - an image that is no file: the kernel (@path NULL), a module, code of a process. Return: as images_see(). */
 struct sample_image *images_named(struct images *images, enum wire_image kind, const char *path,
 				  uint32_t process, const unsigned char *build_id, unsigned build_id_bytes);
+
+/* images_pin - have a file that an image is named by, instead of another. @fd: the caller's */
+void images_pin(struct sample_image *image, int fd);
 
 /* images_number - its entry in the table, which is made if there is none. Return: 0: it cannot be had. */
 uint32_t images_number(struct images *images, struct sample_image *image);

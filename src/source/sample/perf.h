@@ -26,7 +26,8 @@ enum perf_graph {
 };
 
 enum {
-	PERF_STACK_BYTES = 32 << 10, /* of the copy of a stack */
+	PERF_STACK_BYTES = 32 << 10,	 /* of the copy of a stack, if nothing is said */
+	PERF_STACK_MAX = (64 << 10) - 8, /* the kernel counts it in 16 bits, and in words of 8 */
 };
 
 /* What is sampled. */
@@ -42,12 +43,13 @@ struct perf_options {
 	const char *event;  /* "cpu-clock", "cycles", "page-faults", ..., or a tracepoint "system:name" */
 	unsigned frequency; /* Hz */
 	enum perf_graph graph;
-	bool is_tsc;	   /* the clock that times are wanted in */
-	uint64_t clock_hz; /* its rate */
-	bool system;	   /* all tasks of all CPUs */
-	pid_t command;	   /* a child that has not executed its program yet; 0: none */
-	pid_t process;	   /* all threads of a process that runs; 0: none */
-	pid_t thread;	   /* that one only of ->process; 0: all */
+	unsigned stack_bytes; /* of the copy of each stack, at most; a multiple of 8 */
+	bool is_tsc;	      /* the clock that times are wanted in */
+	uint64_t clock_hz;    /* its rate */
+	bool system;	      /* all tasks of all CPUs */
+	pid_t command;	      /* a child that has not executed its program yet; 0: none */
+	pid_t process;	      /* all threads of a process that runs; 0: none */
+	pid_t thread;	      /* that one only of ->process; 0: all */
 };
 
 struct perf_ring {
@@ -71,6 +73,7 @@ struct perf {
 	unsigned cpus;
 	struct perf_ring *samples, *sides; /* of each CPU */
 	struct perf_source *sources;
+	int wake; /* readable when a ring is half full; perf_woken() ends that */
 	unsigned source_count, source_room;
 	bool kernel;	    /* the kernel's side is seen */
 	bool build_ids;	    /* mappings come with them */
@@ -98,6 +101,12 @@ void perf_tell_time(struct perf *perf);
 
 /* perf_ticks - a record's time in ticks of the trace's clock. */
 uint64_t perf_ticks(const struct perf *perf, uint64_t time);
+
+/* perf_ahead - how far the records' clock is ahead of CLOCK_MONOTONIC now, in ns. */
+int64_t perf_ahead(const struct perf *perf);
+
+/* perf_woken - what has made ->wake readable is known. */
+void perf_woken(struct perf *perf);
 
 /*
  * perf_ring_take - take what is new in a ring, and give it back to the kernel.

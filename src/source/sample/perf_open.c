@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -77,7 +78,7 @@ static void fill_samples(const struct perf *perf, struct perf_event_attr *attr)
 	attr->read_format = perf->counts_lost ? PERF_FORMAT_LOST : 0;
 	if (perf->options.graph & PERF_GRAPH_DWARF) {
 		attr->sample_regs_user = perf->registers;
-		attr->sample_stack_user = PERF_STACK_BYTES;
+		attr->sample_stack_user = perf->options.stack_bytes;
 	}
 }
 
@@ -178,8 +179,11 @@ static unsigned max_depth(void)
 /* ---- opening ---- */
 
 /* A ring behind an event: as large as is permitted. Return: 0 or -errno. */
-static int map_ring(struct perf_ring *ring, int fd, size_t bytes)
+static int map_ring(struct perf *perf, struct perf_ring *ring, int fd, size_t bytes)
 {
+	/* At the edge: who is hung up because its task has ended stays so. */
+	struct epoll_event half = { .events = EPOLLIN | EPOLLET };
+
 	for (; bytes >= PERF_RING_MIN; bytes /= 2) {
 		void *page = mmap(NULL, PERF_PAGE + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -187,6 +191,7 @@ static int map_ring(struct perf_ring *ring, int fd, size_t bytes)
 			*ring = (struct perf_ring){
 				.fd = fd, .page = page, .bytes = bytes, .cpu = ring->cpu
 			};
+			epoll_ctl(perf->wake, EPOLL_CTL_ADD, fd, &half); /* or its turn comes all the same */
 			return 0;
 		}
 		if (errno != EPERM && errno != ENOMEM)
@@ -223,7 +228,7 @@ static int add_source(struct perf *perf, const struct perf_event_attr *attr, pid
 	if (fd < 0)
 		return fd == -ESRCH || fd == -ENODEV ? 0 : fd;
 	if (ring->fd < 0)
-		error = map_ring(ring, fd, bytes);
+		error = map_ring(perf, ring, fd, bytes);
 	else if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0)
 		error = -errno;
 	if (!error)
@@ -296,6 +301,7 @@ static int make_rings(struct perf *perf)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
+	perf->wake = epoll_create1(EPOLL_CLOEXEC);
 	perf->cpus = cpus < 1 ? 1 : (unsigned)cpus;
 	perf->samples = calloc(perf->cpus, sizeof(*perf->samples));
 	perf->sides = calloc(perf->cpus, sizeof(*perf->sides));
@@ -341,7 +347,9 @@ int perf_open(struct perf *perf, const struct perf_options *options, char *why, 
 {
 	int error;
 
-	*perf = (struct perf){ .options = *options, .kernel = true, .build_ids = true, .counts_lost = true };
+	*perf = (struct perf){
+		.options = *options, .kernel = true, .build_ids = true, .counts_lost = true, .wake = -1
+	};
 	error = perf_event_find(&perf->event, options->event, why, bytes);
 	if (error)
 		return error;
@@ -389,6 +397,9 @@ void perf_close(struct perf *perf)
 	for (unsigned n = 0; n < perf->source_count; n++)
 		close(perf->sources[n].fd);
 	free(perf->sources);
+	if (perf->wake >= 0)
+		close(perf->wake);
+	perf->wake = -1;
 	perf->samples = perf->sides = NULL;
 	perf->sources = NULL;
 	perf->source_count = 0;

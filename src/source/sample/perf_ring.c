@@ -2,6 +2,7 @@
 /* Reading the kernel's rings, and their clock; see perf.h. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -13,6 +14,14 @@
 static size_t least(size_t a, size_t b)
 {
 	return a < b ? a : b;
+}
+
+void perf_woken(struct perf *perf)
+{
+	struct epoll_event events[16];
+
+	while (epoll_wait(perf->wake, events, 16, 0) == 16)
+		;
 }
 
 struct rounds_chunk *perf_ring_take(struct perf_ring *ring, size_t *bytes, unsigned *fill)
@@ -67,6 +76,19 @@ uint64_t perf_ticks(const struct perf *perf, uint64_t time)
 						 perf->options.clock_hz / 1000000000);
 	return clock->ticks -
 	       (uint64_t)((unsigned __int128)(clock->ns - time) * perf->options.clock_hz / 1000000000);
+}
+
+int64_t perf_ahead(const struct perf *perf)
+{
+	const struct perf_time *clock = &perf->time;
+	struct clock_pair pair;
+
+	if (!clock->by_page)
+		return 0;
+	clock_read_pair(true, &pair);
+	return (int64_t)(clock->zero +
+			 (uint64_t)((unsigned __int128)pair.ticks * clock->mult >> clock->shift) -
+			 pair.raw_ns);
 }
 
 void perf_stop(struct perf *perf)

@@ -25,13 +25,18 @@ static void print_choice(FILE *out, const struct perf *perf)
 			event->clock ? 1000000000 / perf->options.frequency : 1);
 }
 
-static void print_ledger(FILE *out, const struct sampler *sampler)
+static void print_ledger(FILE *out, const struct sampler *sampler, bool ended)
 {
 	static const char *const cuts[WIRE_CUTS] = { "complete",   "cut.depth",	 "cut.stack",
 						     "cut.tables", "cut.memory", "cut.image" };
 	const struct sampler_totals *totals = &sampler->totals;
+	uint64_t settled = totals->attributed;
 
-	fprintf(out, "received=%" PRIu64 "\nattributed=%" PRIu64 "\n", totals->received, totals->attributed);
+	/* While it is being recorded, more was received, and waits for its turn. */
+	for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
+		settled += totals->lost[n];
+	fprintf(out, "received=%" PRIu64 "\nattributed=%" PRIu64 "\n", ended ? totals->received : settled,
+		totals->attributed);
 	for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
 		fprintf(out, "lost.%s=%" PRIu64 "\n", sampler_loss_name(n), totals->lost[n]);
 	fprintf(out, "kernel=%" PRIu64 "\nuser=%" PRIu64 "\n", totals->kernel, totals->user);
@@ -39,8 +44,9 @@ static void print_ledger(FILE *out, const struct sampler *sampler)
 		fprintf(out, "%s=%" PRIu64 "\n", cuts[n], sampler->attribution.cuts[n]);
 	fprintf(out,
 		"throttled=%" PRIu64 "\ntask_late=%" PRIu64 "\ntask_lost=%" PRIu64
-		"\nimage_unreadable=%" PRIu64 "\n",
-		totals->throttled, totals->late, totals->side_lost, sampler->images.unreadable);
+		"\nimage_unreadable=%" PRIu64 "\njit_late=%" PRIu64 "\n",
+		totals->throttled, totals->late, totals->side_lost, sampler->images.unreadable,
+		sampler->attribution.jit.late);
 }
 
 /* Over the former one, which has its place on a disk that is full. */
@@ -56,7 +62,7 @@ static int overwrite(int directory, const char *text, size_t bytes)
 	return error;
 }
 
-int profile_write(const struct sampler *sampler, const char *state)
+int profile_write(const struct sampler *sampler, bool ended)
 {
 	char *text = NULL;
 	size_t bytes = 0;
@@ -65,9 +71,9 @@ int profile_write(const struct sampler *sampler, const char *state)
 
 	if (!out)
 		return -ENOMEM;
-	fprintf(out, "state=%s\n", state);
+	fprintf(out, "state=%s\n", ended ? "ended" : "recording");
 	print_choice(out, &sampler->perf);
-	print_ledger(out, sampler);
+	print_ledger(out, sampler, ended);
 	if (sampler->limit[0])
 		fprintf(out, "limit=%s\n", sampler->limit);
 	error = fclose(out) == 0 ? replace_file(sampler->directory, ".burin/profile", text, bytes) : -ENOMEM;

@@ -3,9 +3,11 @@
 #ifndef BURIN_SOURCE_SAMPLE_PROFILE_H
 #define BURIN_SOURCE_SAMPLE_PROFILE_H
 
+#include <stdbool.h>
+
 struct sampler;
 
-/* profile_write - write it anew. @state: "recording" or "ended". Return: 0 or -errno. */
-int profile_write(const struct sampler *sampler, const char *state);
+/* profile_write - write it anew. @ended: otherwise more is to come. Return: 0 or -errno. */
+int profile_write(const struct sampler *sampler, bool ended);
 
 #endif

@@ -3,12 +3,18 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ring/ring_deps.h"
 #include "source/sample/profile.h"
 #include "source/sample/sampler.h"
 #include "source/sample/scan.h"
+
+enum {
+	SAMPLER_TELL_NS =
+		1000000000, /* from ledger to ledger: what a recorder that is killed leaves is so old at most */
+};
 
 static int register_event(struct sampler *sampler)
 {
@@ -131,12 +137,13 @@ int sampler_begin(struct sampler *sampler, int directory)
 				      .images = &sampler->images,
 				      .kernel = &sampler->kernel,
 				      .stacks = &sampler->stacks,
+				      .jit = { .images = &sampler->images },
 				      .registers = sampler->perf.registers,
 				      .max_depth = sampler->perf.max_depth,
 				      .stacks_wanted = sampler->perf.options.graph != PERF_GRAPH_NONE };
 	if (!error)
 		error = find_tasks(sampler);
-	return error ? error : profile_write(sampler, "recording");
+	return error ? error : profile_write(sampler, false);
 }
 
 /* ---- rings ---- */
@@ -285,13 +292,30 @@ static void read_ring(struct sampler *sampler, unsigned cpu, bool side, unsigned
 	rounds_chunk_done(chunk);
 }
 
+/* The ledger so far. One that cannot be written is no loss: the last one tells, or the streams do. */
+static void tell(struct sampler *sampler)
+{
+	struct timespec time;
+	uint64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+	now = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+	if (now - sampler->told < SAMPLER_TELL_NS || sampler->samples.error)
+		return;
+	sampler->told = now;
+	profile_write(sampler, false);
+}
+
 void sampler_round(struct sampler *sampler, unsigned *fullest)
 {
 	struct perf *perf = &sampler->perf;
 
+	perf_woken(perf);
 	perf_tell_time(perf);
 	rounds_begin(&sampler->rounds, take_entry, sampler);
 	tasks_round(&sampler->tasks);
+	sampler->attribution.jit.round++;
+	sampler->attribution.jit.ahead = perf_ahead(perf);
 	for (unsigned n = 0; n < perf->cpus; n++)
 		read_ring(sampler, n, true, fullest);
 	for (unsigned n = 0; n < perf->cpus; n++) {
@@ -300,6 +324,7 @@ void sampler_round(struct sampler *sampler, unsigned *fullest)
 			     sampler->by_timer ? timer_lost(&sampler->timer, n) : perf->samples[n].lost);
 	}
 	commit(sampler);
+	tell(sampler);
 }
 
 static void stop(struct sampler *sampler)
@@ -346,7 +371,7 @@ int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 	sampler->totals.bytes = samples_bytes(&sampler->samples) + sampler->images_table.at +
 				sampler->tasks_table.at + sampler->stacks_table.at;
 	*totals = sampler->totals;
-	profile = profile_write(sampler, "ended");
+	profile = profile_write(sampler, true);
 	return error ? error : profile;
 }
 

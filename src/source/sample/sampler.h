@@ -43,6 +43,7 @@ struct sampler {
 	struct samples samples;
 	struct sampler_totals totals;
 	uint64_t pending; /* put, not committed */
+	uint64_t told;	  /* when the ledger was last written, CLOCK_MONOTONIC, ns */
 };
 
 /*

@@ -3,10 +3,12 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "source/sample/scan.h"
@@ -47,14 +49,11 @@ static int parse_mapping(char *line, struct record_map *map)
 static void add_mapping(struct tasks *tasks, struct sample_process *process, const struct record_map *map)
 {
 	struct sample_image *image = images_see(tasks->images, process->pid, map);
-	struct mapping mapping = {
-		.begin = map->begin, .end = map->begin + map->bytes, .offset = map->offset, .image = image
-	};
+	struct mapping mapping;
 
 	if (!image)
 		return;
-	if (image->kind != WIRE_IMAGE_FILE)
-		mapping.offset = image->kind == WIRE_IMAGE_VDSO ? 0 : map->begin;
+	mapping = tasks_mapping(process, image, map);
 	mappings_fill(&process->mappings, &mapping);
 }
 
@@ -152,9 +151,19 @@ static uint32_t inner_pid(uint32_t pid)
 
 int scan_jit(uint32_t pid, char *path, size_t bytes)
 {
+	/* Anybody may put anything there: a pipe, or a link to what is not his to see. */
+	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW;
+	struct stat status;
 	char seen[128];
+	int file;
 
 	snprintf(path, bytes, "/tmp/perf-%u.map", inner_pid(pid));
 	snprintf(seen, sizeof(seen), "/proc/%u/root%s", pid, path);
-	return access(seen, R_OK) == 0 || access(path, R_OK) == 0 ? 0 : -ENOENT;
+	file = open(seen, flags);
+	if (file < 0)
+		file = open(path, flags);
+	if (file < 0 || (fstat(file, &status) == 0 && S_ISREG(status.st_mode)))
+		return file < 0 ? -ENOENT : file;
+	close(file);
+	return -ENOENT;
 }

@@ -17,9 +17,9 @@ void scan_process(struct tasks *tasks, uint32_t pid);
 void scan_all(struct tasks *tasks);
 
 /*
- * scan_jit - the map of code that a process makes at run time: `/tmp/perf-PID.map` as it sees it.
+ * scan_jit - open the map of code that a process makes at run time: `/tmp/perf-PID.map` as it sees it.
  * @path: filled in with it, of at least 64 bytes
- * Return: 0; -ENOENT: there is none.
+ * Return: a descriptor, the caller's; -ENOENT: there is none.
  */
 int scan_jit(uint32_t pid, char *path, size_t bytes);
 

@@ -24,31 +24,34 @@ static void leave_process(struct sample_process *process)
 	if (--process->uses)
 		return;
 	mappings_clear(&process->mappings);
+	jit_clear(&process->jit);
 	free(process);
 }
 
-static struct sample_process *make_process(uint32_t pid)
+static struct sample_process *make_process(struct tasks *tasks, uint32_t pid)
 {
 	struct sample_process *process = calloc(1, sizeof(*process));
 
 	if (process) {
 		process->pid = pid;
 		process->uses = 1;
+		process->jit = (struct jit){ .pid = pid, .process = ++tasks->processes };
 	}
 	return process;
 }
 
 /* A copy of an address space. */
-static struct sample_process *copy_process(const struct sample_process *from, uint32_t pid)
+static struct sample_process *copy_process(struct tasks *tasks, const struct sample_process *from,
+					   uint32_t pid)
 {
-	struct sample_process *process = make_process(pid);
+	struct sample_process *process = make_process(tasks, pid);
 
 	if (!process)
 		return NULL;
 	process->program = from->program;
 	process->exec = from->exec;
-	if (mappings_copy(&process->mappings, &from->mappings)) {
-		free(process);
+	if (mappings_copy(&process->mappings, &from->mappings) || jit_copy(&process->jit, &from->jit)) {
+		leave_process(process);
 		return NULL;
 	}
 	return process;
@@ -120,7 +123,7 @@ struct sample_task *tasks_add(struct tasks *tasks, uint32_t pid, uint32_t tid, c
 	if (process)
 		process->uses++;
 	else
-		process = make_process(pid);
+		process = make_process(tasks, pid);
 	return make_task(tasks, tid, process, name, 0);
 }
 
@@ -139,9 +142,9 @@ static void fork_task(struct tasks *tasks, const struct record *record, uint64_t
 		process = parent->process;
 		process->uses++;
 	} else if (parent) {
-		process = copy_process(parent->process, record->pid);
+		process = copy_process(tasks, parent->process, record->pid);
 	} else {
-		process = make_process(record->pid);
+		process = make_process(tasks, record->pid);
 	}
 	forget_tid(tasks, record->tid); /* its id is used again */
 	make_task(tasks, record->tid, process, name, ticks);
@@ -158,7 +161,7 @@ static void name_task(struct tasks *tasks, const struct record *record, uint64_t
 		return;
 	}
 	if (record->exec) {
-		process = make_process(record->pid);
+		process = make_process(tasks, record->pid);
 		if (process) {
 			process->exec = true;
 			leave_process(task->process);
@@ -172,15 +175,28 @@ static void name_task(struct tasks *tasks, const struct record *record, uint64_t
 	task->number = 0;
 }
 
+struct mapping tasks_mapping(struct sample_process *process, struct sample_image *image,
+			     const struct record_map *map)
+{
+	struct mapping mapping = {
+		.begin = map->begin, .end = map->begin + map->bytes, .offset = map->offset, .image = image
+	};
+
+	if (image->kind == WIRE_IMAGE_JITDUMP)
+		process->jit.dump = image;
+	else if (image->kind == WIRE_IMAGE_VDSO)
+		mapping.offset = 0;
+	else if (image->kind != WIRE_IMAGE_FILE)
+		mapping.offset = mapping.begin;
+	return mapping;
+}
+
 /* MMAP2. The first file that is mapped after an exec is the program itself. */
 static void map(struct tasks *tasks, const struct record *record)
 {
 	struct sample_task *task = tasks_find(tasks, record->tid);
 	struct sample_image *image = images_see(tasks->images, record->pid, &record->map);
-	struct mapping mapping = { .begin = record->map.begin,
-				   .end = record->map.begin + record->map.bytes,
-				   .offset = record->map.offset,
-				   .image = image };
+	struct mapping mapping;
 
 	if (!task)
 		task = tasks_find(tasks, record->pid);
@@ -190,10 +206,7 @@ static void map(struct tasks *tasks, const struct record *record)
 		tasks->failed++;
 		return;
 	}
-	if (image->kind == WIRE_IMAGE_VDSO)
-		mapping.offset = 0;
-	else if (image->kind != WIRE_IMAGE_FILE)
-		mapping.offset = mapping.begin;
+	mapping = tasks_mapping(task->process, image, &record->map);
 	if (task->process->exec && image->kind == WIRE_IMAGE_FILE) {
 		task->process->exec = false;
 		task->process->program = image;
@@ -208,6 +221,8 @@ static void exit_task(struct tasks *tasks, const struct record *record)
 
 	if (!task || task->ended)
 		return;
+	if (task->process->jit.unnamed) /* many leave a map only now */
+		jit_look(&task->process->jit, tasks->images);
 	task->ended = true;
 	task->ended_round = tasks->round;
 	tasks->ended++;

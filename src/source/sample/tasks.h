@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "drain/interned.h"
-#include "source/sample/mappings.h"
+#include "source/sample/jit.h"
 
 enum {
 	TASKS_NAME_MAX = 64,
@@ -27,8 +27,7 @@ struct sample_process {
 	struct mappings mappings;
 	struct sample_image *program; /* NULL: unknown */
 	bool exec;		      /* its program is the first file that is mapped */
-	struct sample_image *jit;     /* the map of code made at run time; NULL: none, or not looked for */
-	bool jit_looked;
+	struct jit jit;
 };
 
 struct sample_task {
@@ -47,8 +46,9 @@ struct tasks {
 	struct images *images;
 	struct interned *table;
 	uint64_t round;
-	unsigned ended;	 /* tasks that wait for being forgotten */
-	uint64_t failed; /* there was no memory for what was told */
+	uint32_t processes; /* so far */
+	unsigned ended;	    /* tasks that wait for being forgotten */
+	uint64_t failed;    /* there was no memory for what was told */
 };
 
 /* tasks_init - @images, @table: the caller's, live as long. Return: 0 or -ENOMEM. */
@@ -62,6 +62,10 @@ void tasks_take(struct tasks *tasks, const struct record *record, uint64_t ticks
  * Return: the task, made or found; NULL: no memory.
  */
 struct sample_task *tasks_add(struct tasks *tasks, uint32_t pid, uint32_t tid, const char *name);
+
+/* tasks_mapping - what a mapping of an image means in a process, which learns of a jitdump by it. */
+struct mapping tasks_mapping(struct sample_process *process, struct sample_image *image,
+			     const struct record_map *map);
 
 /* tasks_find - NULL: nobody knows it. */
 struct sample_task *tasks_find(const struct tasks *tasks, uint32_t tid);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/plain.h"
 #include "burin/control.h"
 #include "session/stat.h"
 #include "source/user/process.h"
@@ -107,7 +108,7 @@ int burin_snapshot(const char *directory)
 
 static __attribute__((constructor(101))) void find_command(void)
 {
-	const char *named = secure_getenv("BURIN_COMMAND");
+	const char *named = plain_environment("BURIN_COMMAND");
 
 	if (named && *named)
 		command = named;

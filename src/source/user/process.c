@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/plain.h"
 #include "ring/section_rseq.h"
 #include "session/directory.h"
 #include "source/user/check.h"
@@ -118,7 +119,7 @@ static bool begin_own(void)
 
 void process_begin(void)
 {
-	const char *path = secure_getenv("BURIN_SESSION"), *why = "";
+	const char *path = plain_environment("BURIN_SESSION"), *why = "";
 	int error;
 
 	if (begun)
@@ -131,7 +132,7 @@ void process_begin(void)
 			process_complain(path, why, error);
 		if (error)
 			return;
-		snprintf(session_path, sizeof(session_path), "%s", path);
+		plain_text(&(struct plain){ session_path, sizeof(session_path), 0, false }, path);
 	} else if (!begin_own()) {
 		return;
 	}

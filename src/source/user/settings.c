@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/glob.h"
+#include "base/plain.h"
 #include "base/size.h"
 #include "source/user/settings.h"
 #include "wire/context.h"
@@ -145,20 +146,24 @@ static void take_file(struct settings *settings, char *text)
 /* The configuration file's text, or NULL. */
 static char *read_file(struct settings *settings)
 {
-	const char *config = secure_getenv("XDG_CONFIG_HOME"), *home = secure_getenv("HOME");
+	const char *config = plain_environment("XDG_CONFIG_HOME"), *home = plain_environment("HOME");
 	char path[PATH_MAX], *text = settings->text + settings->used;
+	struct plain name = { path, sizeof(path), 0, false };
 	size_t room = sizeof(settings->text) - settings->used;
 	struct stat status;
 	ssize_t got = -1;
 	int fd;
 
-	if (config && config[0] == '/')
-		snprintf(path, sizeof(path), "%s/burin/config", config);
-	else if (home && home[0] == '/')
-		snprintf(path, sizeof(path), "%s/.config/burin/config", home);
-	else
+	if (config && config[0] == '/') {
+		plain_text(&name, config);
+		plain_text(&name, "/burin/config");
+	} else if (home && home[0] == '/') {
+		plain_text(&name, home);
+		plain_text(&name, "/.config/burin/config");
+	} else {
 		return NULL;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	}
+	fd = name.cut ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return NULL;
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
@@ -210,19 +215,19 @@ void settings_read(struct settings *settings)
 	file = read_file(settings);
 	if (file)
 		take_file(settings, file);
-	globs = secure_getenv("BURIN_ENABLE");
+	globs = plain_environment("BURIN_ENABLE");
 	if (globs) {
 		settings->off = false;
 		take_globs(settings, globs);
 	}
-	buffer = secure_getenv("BURIN_BUFFER");
+	buffer = plain_environment("BURIN_BUFFER");
 	if (buffer)
 		take_buffer(settings, "BURIN_BUFFER", buffer);
-	buffer_max = secure_getenv("BURIN_BUFFER_MAX");
+	buffer_max = plain_environment("BURIN_BUFFER_MAX");
 	if (buffer_max)
 		take_size(settings, "BURIN_BUFFER_MAX", buffer_max, 0, UINT64_C(16) << 30,
 			  &settings->session.buffer_max);
-	context = secure_getenv("BURIN_CONTEXT");
+	context = plain_environment("BURIN_CONTEXT");
 	if (context) {
 		settings->session.context = 0;
 		take_context(settings, "BURIN_CONTEXT", context);

@@ -1,50 +1,63 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 // Draws the trees of calls that the page carries. A tree is a list of numbers, four for each node, callers before
-// callees, siblings in order: frame, how many levels up from the node before its parent is, total, self.
+// callees, siblings in order: frame, how many levels up from the node before its parent is, total, self; where times
+// of running and of waiting are together, how much of the total and of self was waited, too.
 "use strict";
 (() => {
 	const ROW = 20, PAD = 5, LEAST = 0.4;
 	const $ = (id) => document.getElementById(id);
 	const data = JSON.parse($("data").textContent);
 	const canvas = $("flame"), pen = canvas.getContext("2d"), scroll = $("scroll"), spacer = $("spacer"), tip = $("tip");
-	const state = { tree: null, zoom: 0, cursor: 0, hover: -1, up: false, pattern: null };
+	const WIDTH = data.mixed ? 6 : 4;
+	const state = { tree: null, number: 0, part: "both", zoom: 0, cursor: 0, hover: -1, up: false, pattern: null };
 	let matches = null, wanted = false;
 
 	// ---- The data
 
-	// A tree's nodes as columns, and the nodes of each level from left to right.
+	// What is shown of a time and of what was waited of it.
+	const shown = (all, waited) => ({ both: all, running: all - waited, waiting: waited })[state.part];
+
+	// A tree's nodes as columns, and the nodes of each level from left to right; what has no time of the part that is
+	// shown is no node.
 	function unpack(list) {
-		const count = list.length / 4 + 1;
+		const room = list.length / WIDTH + 1;
 		const tree = {
-			count, frame: new Int32Array(count), parent: new Int32Array(count), depth: new Int32Array(count),
-			start: new Float64Array(count), total: new Float64Array(count), self: new Float64Array(count),
-			levels: [[0]],
+			count: 1, frame: new Int32Array(room), parent: new Int32Array(room), depth: new Int32Array(room),
+			start: new Float64Array(room), total: new Float64Array(room), self: new Float64Array(room),
+			waited: new Float64Array(room), selfWaited: new Float64Array(room), levels: [[0]],
 		};
 		tree.frame[0] = -1;
 		tree.parent[0] = -1;
-		tree.total[0] = data.weight;
-		const room = new Float64Array(count); // where the next child of a node begins
-		for (let n = 1, at = 0, node = 0; n < count; n++) {
-			for (let up = list[at + 1]; up > 0; up--)
-				node = tree.parent[node];
+		tree.total[0] = shown(data.weight, data.waited);
+		tree.waited[0] = state.part === "running" ? 0 : data.waited;
+		const next = new Float64Array(room); // where the next child of a node begins
+		const path = [0]; // the nodes above, by depth; -1: one that is not shown
+		for (let at = 0, depth = 0; at < list.length; at += WIDTH) {
+			depth += 1 - list[at + 1];
+			const parent = path[depth - 1], [all, self, waited = 0, selfWaited = 0] = list.slice(at + 2, at + WIDTH);
+
+			path[depth] = -1;
+			if (parent < 0 || !shown(all, waited))
+				continue;
+			const n = path[depth] = tree.count++;
+
 			tree.frame[n] = list[at];
-			tree.parent[n] = node;
-			tree.depth[n] = tree.depth[node] + 1;
-			tree.total[n] = list[at + 2];
-			tree.self[n] = list[at + 3];
-			tree.start[n] = room[node];
-			room[n] = room[node];
-			room[node] += tree.total[n];
-			(tree.levels[tree.depth[n]] ||= []).push(n);
-			at += 4;
-			node = n;
+			tree.parent[n] = parent;
+			tree.depth[n] = depth;
+			tree.total[n] = shown(all, waited);
+			tree.self[n] = shown(self, selfWaited);
+			tree.waited[n] = state.part === "running" ? 0 : waited;
+			tree.selfWaited[n] = state.part === "running" ? 0 : selfWaited;
+			tree.start[n] = next[n] = next[parent];
+			next[parent] += tree.total[n];
+			(tree.levels[depth] ||= []).push(n);
 		}
 		return tree;
 	}
 
 	const name = (node) => state.tree.frame[node] < 0 ? "all" : data.names[data.frames[2 * state.tree.frame[node]]];
 	const image = (node) => state.tree.frame[node] < 0 ? "" : data.names[data.frames[2 * state.tree.frame[node] + 1]];
-	const percent = (part) => (data.weight ? 100 * part / data.weight : 0).toFixed(2) + " %";
+	const percent = (part) => (state.tree.total[0] ? 100 * part / state.tree.total[0] : 0).toFixed(2) + " %";
 
 	function amount(part) {
 		const value = part * data.scale;
@@ -79,6 +92,9 @@
 		const shade = hash(text) % 12;
 		return dark ? `hsl(${hues.get(of)} 38% ${27 + shade}%)` : `hsl(${hues.get(of)} 62% ${71 + shade}%)`;
 	}
+
+	// Up to where a frame is filled with the colour of waiting.
+	const waitedHeight = (node) => state.tree.waited[node] ? Math.max(2, (ROW - 1) * state.tree.waited[node] / state.tree.total[node]) : 0;
 
 	const isDark = () => getComputedStyle(document.documentElement).colorScheme === "dark";
 
@@ -116,7 +132,12 @@
 
 		pen.globalAlpha = dimmed ? 0.55 : 1;
 		pen.fillStyle = matches ? (matches[node] ? style.match : style.other) : colour(node, style.dark);
-		pen.fillRect(left, top, Math.max(right - left - (right - left > 3 ? 1 : 0), LEAST), ROW - 1);
+		const wide = Math.max(right - left - (right - left > 3 ? 1 : 0), LEAST), cold = waitedHeight(node);
+		pen.fillRect(left, top, wide, ROW - 1);
+		if (cold && !matches) {
+			pen.fillStyle = style.waiting;
+			pen.fillRect(left, top + ROW - 1 - cold, wide, cold);
+		}
 		if (node === state.hover || (node === state.cursor && document.activeElement === canvas)) {
 			pen.strokeStyle = style.ink;
 			pen.lineWidth = 2;
@@ -152,7 +173,7 @@
 		pen.textBaseline = "middle";
 		const look = {
 			dark, letter: pen.measureText("m").width, ink: style.getPropertyValue("--ink"), text: style.getPropertyValue("--frame-ink"),
-			match: dark ? "#ffb454" : "#ff9a3c", other: dark ? "#2c2e33" : "#e9e6df",
+			waiting: style.getPropertyValue("--waiting"), match: dark ? "#ffb454" : "#ff9a3c", other: dark ? "#2c2e33" : "#e9e6df",
 		};
 		const scale = wide / (tree.total[zoom] || 1), from = tree.start[zoom], to = from + tree.total[zoom];
 		for (let depth = 0; depth < tree.levels.length; depth++) {
@@ -179,10 +200,12 @@
 
 	// ---- What the page says
 
+	const ofThat = (all, waited) => state.part === "both" && waited ? `, ${amount(waited)} (${(100 * waited / all).toFixed(1)} %) of that waiting` : "";
+
 	function tell(node) {
 		const { tree } = state, of = image(node);
 		$("status").textContent = node < 0 ? "\u00a0" : `${name(node)}${of ? " (" + of + ")" : ""}: total ${percent(tree.total[node])}, ` +
-			`${amount(tree.total[node])}; self ${percent(tree.self[node])}`;
+			`${amount(tree.total[node])}; self ${percent(tree.self[node])}${ofThat(tree.total[node], tree.waited[node])}`;
 	}
 
 	function showTip(node, x, y) {
@@ -196,8 +219,8 @@
 		line("b", name(node));
 		if (image(node))
 			line("div", image(node));
-		line("div", `total ${percent(tree.total[node])}  \u00b7  ${amount(tree.total[node])}`);
-		line("div", `self ${percent(tree.self[node])}  \u00b7  ${amount(tree.self[node])}`);
+		line("div", `total ${percent(tree.total[node])}  \u00b7  ${amount(tree.total[node])}${ofThat(tree.total[node], tree.waited[node])}`);
+		line("div", `self ${percent(tree.self[node])}  \u00b7  ${amount(tree.self[node])}${ofThat(tree.self[node], tree.selfWaited[node])}`);
 		if (tree.parent[node] > 0)
 			line("div", `${(100 * tree.total[node] / tree.total[tree.parent[node]]).toFixed(1)} % of its caller`);
 		const box = tip.getBoundingClientRect();
@@ -295,13 +318,17 @@
 		zoom(0);
 	}
 
-	function setTree(number) {
+	// Shows one of the trees: of running, waiting, or both.
+	function setTree(number, part) {
 		const entry = data.trees[number];
 
-		entry.tree ||= unpack(entry.nodes);
-		state.tree = entry.tree;
+		Object.assign(state, { number, part });
+		entry[part] ||= unpack(entry.nodes);
+		state.tree = entry[part];
 		for (const button of $("trees").children)
 			button.setAttribute("aria-pressed", String(button.dataset.tree === String(number)));
+		for (const button of $("parts").children)
+			button.setAttribute("aria-pressed", String(button.dataset.part === part));
 		state.zoom = state.cursor = 0;
 		scroll.scrollTop = state.up ? spacer.scrollHeight : 0;
 		zoom(0);
@@ -413,18 +440,20 @@
 			button.type = "button";
 			button.textContent = entry.label;
 			button.dataset.tree = number;
-			button.addEventListener("click", () => setTree(number));
+			button.addEventListener("click", () => setTree(number, state.part));
 		});
 	}
+	for (const button of $("parts").children)
+		button.addEventListener("click", () => setTree(state.number, button.dataset.part));
+	$("parts").hidden = !data.mixed;
 	$("title").textContent = document.title = data.title;
-	$("subtitle").textContent = `${data.samples.toLocaleString("en")} samples of ${data.event}` +
-		(data.unit === "samples" ? "" : `, ${amount(data.weight)}`);
+	$("subtitle").textContent = data.about.trim().replaceAll("\n", "; ");
 	$("missing").querySelector("summary").textContent = data.pruned + " \u00b7 what is missing";
 	$("missing").querySelector("pre").textContent = data.missing;
 	scroll.addEventListener("scroll", redraw);
 	new ResizeObserver(redraw).observe(scroll);
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-	setTree(0);
+	setTree(0, "both");
 	draw();
 	window.burinFlame = { state, name, span, rowTop, opened: performance.now() }; // for tests
 })();

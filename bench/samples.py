@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+"""Rows of bench/run about samples: what they cost and what they tell, beside perf.
+
+Each tool is used as its manual recommends, with its default buffers. perf's recorder writes down what the kernel gives; ours
+attributes and unwinds as well: the processor time of either counts in full.
+"""
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+from common import QUICK, ROUNDS, Failed, Skipped, call, values
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LARGE = ["/usr/lib/jvm/java-17-openjdk-amd64/bin/java", "-Xcomp", "-version"]  # HotSpot: 160 MB of debug information
+STORM = 200 if QUICK else 2000
+MILLION = 50_000 if QUICK else 1_000_000
+SHARES = {"share_50": 50, "share_30": 30, "share_15": 15, "share_5": 5}
+
+
+def spent(command):
+    """Runs a command that must succeed. Returns what it printed, and the processor time, in ns, of it and all that it started."""
+    with subprocess.Popen(command, text=True, errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as process:
+        out = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise Failed(f"{os.path.basename(command[0])} failed: {out.strip()[-300:]}")
+    return out, (usage.ru_utime + usage.ru_stime) * 1e9
+
+
+def need_perf():
+    if not shutil.which("perf"):
+        raise Skipped("perf is not installed (apt install linux-perf)")
+
+
+class Samples:
+    # ---- the two recorders
+
+    def burin_samples(self, name, options, command):
+        """Returns what the command printed, the processor time of all, and what the trace says of its samples."""
+        path = os.path.join(self.dir, name)
+        shutil.rmtree(path, ignore_errors=True)
+        out, processor = spent([self.burin, "record", "-q", "-o", path, *options, "--", *command])
+        if "no samples" in out:
+            raise Skipped(out.strip())
+        with open(os.path.join(path, ".burin", "profile"), encoding="utf-8") as file:
+            said = dict(line.split("=", 1) for line in file.read().splitlines())
+        return out, processor, {key: int(value) for key, value in said.items() if value.isdigit()}
+
+    def perf_samples(self, name, options, command):
+        need_perf()
+        return spent(["perf", "record", "-q", "-e", "cpu-clock", "-o", os.path.join(self.dir, name), *options, "--", *command])
+
+    def perf_count(self, name):
+        """Samples in perf's file, and how many of them it says were lost."""
+        stats = call(["perf", "report", "--stats", "-i", os.path.join(self.dir, name)])
+        count = {key: int(number) for key, number in reversed(re.findall(r"^ *(\w+) events: +(\d+)", stats, re.M))}  # the sums come first
+        return count.get("SAMPLE", 0), count.get("LOST", 0) + count.get("LOST_SAMPLES", 0)
+
+    def size(self, name):
+        """Bytes of a file, or of all files of a directory."""
+        path = os.path.join(self.dir, name)
+        return os.path.getsize(path) if os.path.isfile(path) else sum(
+            os.path.getsize(os.path.join(place, file)) for place, _, files in os.walk(path) for file in files)
+
+    # ---- what a sample costs
+
+    def sample_costs(self, hz, ours, theirs):
+        """Microseconds a sample above the bare timer interrupt: in the program, and in the recorder. How a recorder begins and
+        ends is not per sample: what it takes for next to nothing is taken off."""
+        program = [os.path.join(self.build, "bench", "work"), "deep"]
+        work, nothing = ([*program, str(blocks), self.cpus[-1]] for blocks in (30 if QUICK else 150, 3))
+        recorders = [lambda command: self.burin_samples("cost", ["-F", str(hz), "--no-symbols", *ours], command)[:2],
+                     lambda command: self.perf_samples("cost", ["-F", str(hz), *theirs], command)]
+        costs = ([], [])
+        for _ in range(ROUNDS):
+            free, bare = (values(call([*work, *more]))["block_ns"] for more in ([], [str(hz)]))
+            for record, found in zip(recorders, costs):
+                (some, took), (least, began) = ((values(out), processor) for out, processor in map(record, (work, nothing)))
+                block, took, began = some["block_ns"], took - some["process_ns"], began - least["process_ns"]
+                samples = (some["process_ns"] - least["process_ns"]) * hz / 1e9
+                found.append(((free / bare - free / block) * 1e6 / hz, (took - began) / samples / 1e3))
+                shutil.rmtree(os.path.join(self.dir, "cost"), ignore_errors=True)
+        return [[statistics.median(column) for column in zip(*found)] for found in costs]
+
+    def row_sample(self):
+        ours, theirs = self.sample_costs(10_000, ["--call-graph", "fp"], ["--call-graph", "fp"])
+        return (f"{ours[0]:.1f} + {ours[1]:.1f} us", f"perf {theirs[0]:.1f} + {theirs[1]:.1f} us", f"{sum(ours):.1f} us, perf {sum(theirs):.1f}",
+                sum(ours) <= min(5, sum(theirs)), sum(ours))
+
+    def row_unwind(self):
+        ours, theirs = ([us * 997 / 1e4 for us in cost] for cost in self.sample_costs(997, [], ["--call-graph", "dwarf"]))
+        return (f"{ours[0]:.2f} + {ours[1]:.2f} %", f"perf {theirs[0]:.2f} + {theirs[1]:.2f} %, nothing unwound yet",
+                f"{sum(ours):.2f} % of a CPU, perf {sum(theirs):.2f}", sum(ours) <= min(2, sum(theirs)), sum(ours))
+
+    # ---- a real load: this source, built from nothing
+
+    def building(self, seconds):
+        """A command that builds for so long."""
+        tree = os.path.join(self.dir, "tree")
+        if not os.path.exists(os.path.join(tree, "build.ninja")):
+            call(["env", "-u", "CC", "-u", "CXX", "meson", "setup", tree, TOP])
+        return ["env", "CCACHE_DISABLE=1", "sh", "-c", f"timeout {seconds} sh -c 'while ninja -C {tree} -t clean && ninja -C {tree}; do :; done'; test $? = 124"]
+
+    def row_sizes(self):
+        _, _, said = self.burin_samples("sizes", [], self.building(5 if QUICK else 60))
+        each, peers = self.size("sizes") / said["attributed"], []
+        for graph in ("fp", "dwarf"):
+            self.perf_samples("sizes.perf", ["-F", "997", "--call-graph", graph], self.building(3 if QUICK else 15))
+            peers.append(self.size("sizes.perf") / self.perf_count("sizes.perf")[0])
+            os.remove(os.path.join(self.dir, "sizes.perf"))
+        return (f"{said['attributed']:,} samples, {self.size('sizes') / 1e6:.1f} MB, names included", f"perf {peers[0]:.0f} with frame pointers, {peers[1]:.0f} with DWARF",
+                f"{each:.1f} bytes", each <= 40, each)
+
+    def million(self):
+        """A recording of a million samples or more, made once."""
+        if not hasattr(self, "samples"):
+            seconds, self.samples = 1 if QUICK else 30, 0
+            while self.samples < MILLION:
+                said = self.burin_samples("million", ["-F", "20000", "--call-graph", "fp"], self.building(seconds))[2]
+                self.samples = said["attributed"]
+                self.million_seconds, seconds = seconds, int(seconds * min(4, 1.1 * MILLION / self.samples)) + 1
+        return os.path.join(self.dir, "million"), self.samples
+
+    def row_report(self):
+        need_perf()
+        path, samples = self.million()
+        ours = statistics.median(self.timed([self.burin, "report", path]) for _ in range(ROUNDS))
+        self.perf_samples("million.perf", ["-F", "20000", "--call-graph", "fp"], self.building(self.million_seconds))
+        count, lost = self.perf_count("million.perf")
+        theirs = self.timed(["perf", "report", "--stdio", "-g", "none", "-i", os.path.join(self.dir, "million.perf")])
+        os.remove(os.path.join(self.dir, "million.perf"))
+        return (f"{ours:.2f} s for {samples:,}", f"perf {theirs:.1f} s for {count:,}" + (f", {lost:,} lost" if lost else ""),
+                f"{ours * 1e6 / samples:.2f} s a million, {theirs / count * samples / ours:.0f}x faster", ours <= max(1, samples / 1e6), ours)
+
+    def row_flame(self):
+        path, samples = self.million()
+        page = os.path.join(self.dir, "million.html")
+        made = self.timed([self.burin, "flame", "-o", page, path])
+        sys.path.append(os.path.join(TOP, "tests", "profile"))
+        from browser import CHROMIUM, Browser
+        if not CHROMIUM:
+            raise Skipped("chromium is not installed (apt install chromium)")
+        browser = Browser()
+        try:
+            opened = statistics.median(browser.open(page) for _ in range(3))
+        finally:
+            browser.close()
+        size = os.path.getsize(page)
+        return (f"{size / 1e6:.2f} MB, opens in {opened:.2f} s", "perf has no page of its own", f"made of {samples:,} in {made:.2f} s",
+                size <= 5e6 and opened <= 2, opened)
+
+    # ---- names
+
+    def row_names(self):
+        """perf finds inlined functions when it unwinds by tables, and when its file is read, each time again."""
+        need_perf()
+        debug = re.search(r"Build ID: (\w\w)(\w+)", call(["readelf", "-n", os.path.join(os.path.dirname(LARGE[0]), "../lib/server/libjvm.so")])) \
+            if os.path.exists(LARGE[0]) else None
+        if not debug or not os.path.exists(f"/usr/lib/debug/.build-id/{debug[1]}/{debug[2]}.debug"):
+            raise Skipped("no large program with debug information (apt install openjdk-17-jre-headless openjdk-17-dbg)")
+        _, _, said = self.burin_samples("names", ["--no-symbols"], LARGE)
+        path, peer = (os.path.join(self.dir, name) for name in ("names", "names.perf"))
+        ours = statistics.median(self.timed([self.burin, "symbols", "-q", path]) for _ in range(3))
+        self.perf_samples("names.perf", ["-F", "997", "--call-graph", "dwarf"], LARGE)
+        limit, text = 20 if QUICK else 120, os.path.join(self.dir, "names.text")
+        begin = time.monotonic()
+        with open(text, "wb") as out:
+            stopped = subprocess.run(["timeout", str(limit), "perf", "script", "-i", peer], stdin=subprocess.DEVNULL, stdout=out,
+                                     stderr=subprocess.DEVNULL).returncode == 124
+        theirs, count = time.monotonic() - begin, self.perf_count("names.perf")[0]
+        with open(text, encoding="utf-8", errors="replace") as file:
+            done = sum("cpu-clock" in line for line in file)
+        beside = f"perf script {'stopped after' if stopped else 'took'} {theirs:.0f} s, {done:,} of {count:,} samples"
+        return (f"{ours:.1f} s for {said['attributed']:,} samples", beside, f"{'more than ' if stopped else ''}{theirs / ours:.0f}x faster",
+                theirs / ours >= 20 or ours <= 2, ours)
+
+    # ---- truth
+
+    def row_execs(self):
+        """Short processes, one after the other."""
+        command = ["sh", "-c", f"n=0; while [ $n -lt {STORM} ]; do /bin/true; n=$((n + 1)); done"]
+        _, _, said = self.burin_samples("execs", ["-F", "10000"], command)
+        lost = {key[5:]: number for key, number in said.items() if key.startswith("lost.") and number}
+        unclassified = said["received"] - said["attributed"] - sum(lost.values())
+        self.perf_samples("execs.perf", ["-F", "10000", "--call-graph", "fp"], command)
+        count, dropped = self.perf_count("execs.perf")
+        share = 100 * sum(lost.values()) / said["received"]
+        return (f"{said['received']:,} received = {said['attributed']:,} + " + (", ".join(f"{n:,} {cause}" for cause, n in lost.items()) or "0 lost"),
+                f"perf {count:,}, times that it lost some: {dropped:,}", f"{unclassified} unclassified, {share:.3f} % lost", unclassified == 0 and share <= 0.1, share)
+
+    def row_shares(self):
+        command = [os.path.join(self.build, "bench", "work"), "shares", "2000" if QUICK else "10000"]
+        found, worst = [], []
+
+        def off(out, shares):
+            units = values(out)
+            found.append(" ".join(f"{shares.get(name, 0):.1f}" for name in SHARES))
+            worst.append(max(abs(shares.get(name, 0) - 100 * units[name] / sum(units.values())) for name in SHARES))
+
+        out = self.burin_samples("shares", [], command)[0]
+        report = json.loads(call([self.burin, "report", "--json", "--by", "symbol", os.path.join(self.dir, "shares")]))
+        off(out, {row["symbol"]: 100 * row["self"] / report["weight"] for row in report["rows"]})
+        out = self.perf_samples("shares.perf", ["-F", "997", "--call-graph", "fp"], command)[0]
+        report = call(["perf", "report", "--stdio", "--no-children", "-g", "none", "-F", "overhead,sym", "-i", os.path.join(self.dir, "shares.perf")])
+        off(out, {name: float(share) for share, name in re.findall(r"^ *([0-9.]+)% +\[\.\] (\w+)", report, re.M)})
+        return f"{found[0]} %", f"perf {found[1]} %", f"off by {worst[0]:.2f} points at most, perf {worst[1]:.2f}", worst[0] <= 2, worst[0]

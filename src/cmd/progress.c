@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* A line that tells how far something is; see progress.h. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/progress.h"
+
+enum {
+	PROGRESS_COLUMNS = 80, /* of a terminal that does not tell */
+	PROGRESS_NS = 1000000000,
+};
+
+/* What VT100 and all after it know. */
+static const char save[] = "\0337", restore[] = "\0338", clear[] = "\033[K";
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static bool is_terminal(void)
+{
+	const char *kind = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && kind && *kind && strcmp(kind, "dumb") != 0;
+}
+
+static bool output_shares_it(void)
+{
+	struct stat output, error;
+
+	return isatty(STDOUT_FILENO) && fstat(STDOUT_FILENO, &output) == 0 &&
+	       fstat(STDERR_FILENO, &error) == 0 && output.st_rdev == error.st_rdev;
+}
+
+void progress_begin(struct progress *progress, bool wanted, bool command)
+{
+	*progress = (struct progress){ .begun = now() };
+	progress->wanted = wanted && is_terminal() && !(command && output_shares_it());
+	progress->next = progress->begun + PROGRESS_NS;
+}
+
+bool progress_due(struct progress *progress)
+{
+	const uint64_t time = progress->wanted ? now() : 0;
+
+	if (time < progress->next)
+		return false;
+	progress->next = time + PROGRESS_NS;
+	return true;
+}
+
+unsigned progress_seconds(const struct progress *progress)
+{
+	return (unsigned)((now() - progress->begun) / 1000000000);
+}
+
+static void write_out(const char *text, int bytes)
+{
+	/* A terminal that is gone is no reason to stop. */
+	if (write(STDERR_FILENO, text, (size_t)bytes) < 0)
+		return;
+}
+
+void progress_show(struct progress *progress, const char *format, ...)
+{
+	struct winsize size = { .ws_col = PROGRESS_COLUMNS };
+	char text[256], line[320];
+	va_list arguments;
+	int columns;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+		size.ws_col = PROGRESS_COLUMNS;
+	columns = size.ws_col < sizeof(text) ? size.ws_col - 1 : (int)sizeof(text) - 1;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	write_out(line, snprintf(line, sizeof(line), "%sburin: %.*s%s%s", save, columns > 7 ? columns - 7 : 0,
+				 text, clear, restore));
+	progress->shown = true;
+}
+
+void progress_clear(struct progress *progress)
+{
+	if (progress->shown)
+		write_out(clear, (int)sizeof(clear) - 1);
+	progress->shown = false;
+}
