@@ -112,13 +112,20 @@ struct timer_thread *timer_thread_begin(const char *low, const char *top)
 	return self;
 }
 
+/* In this order: a sample behind the end would be one of nobody. */
+static void leave(struct timer_thread *self)
+{
+	if (self->timer >= 0)
+		syscall(SYS_timer_delete, self->timer);
+	self->timer = -1;
+	timer_tell_exit();
+}
+
 static void end_thread(void *data)
 {
 	struct timer_thread *self = data;
 
-	if (self->timer >= 0)
-		syscall(SYS_timer_delete, self->timer);
-	timer_tell_exit();
+	leave(self);
 	timer_thread = NULL; /* before it goes: a signal may still be on its way */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	munmap(self, sizeof(*self));
@@ -198,5 +205,5 @@ static __attribute__((constructor)) void begin(int argc, char **argv)
 static __attribute__((destructor)) void end(void)
 {
 	if (timer_is_ours() && timer_thread)
-		timer_tell_exit();
+		leave(timer_thread);
 }
