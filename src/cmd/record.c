@@ -4,7 +4,7 @@
  * record, and samples of all of them. Of a program that runs already: record_target.c.
  *
  * The recorder makes the session, names it in the program's environment, and drains it until the program has
- * ended. Nothing of ours runs in the program but its tracepoints.
+ * ended. Nothing of ours runs in the program but its tracepoints, and a timer where it has to sample itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,8 +84,8 @@ static int watch_signals(struct run *run)
 }
 
 /*
- * The child: wait until all is ready, then become the command. Says over the pipe why it cannot. What it is told to add to
- * its environment are assignments, each with its NUL, behind a byte.
+ * The child: wait until all is ready, then become the command. Says over the pipe why it cannot. What it is told
+ * to add to its environment are assignments, each with its NUL, behind a byte.
  */
 static _Noreturn void become(char **command, const char *session_path, const sigset_t *signals, int go,
 			     int report)

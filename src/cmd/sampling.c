@@ -168,7 +168,10 @@ static int find_library(char *path, size_t bytes)
 	return -ENOENT;
 }
 
-/* A timer in the command takes the place of the kernel's events. @refused: why these cannot be had, and if not, why not. */
+/*
+ * A timer in the command takes the place of the kernel's events.
+ * @refused: why these cannot be had; if it cannot, why not is added
+ */
 static int open_timer(struct sampling *sampling, struct session *session, const struct perf_options *perf,
 		      char *refused, size_t bytes)
 {
@@ -187,7 +190,7 @@ static int open_timer(struct sampling *sampling, struct session *session, const 
 	return error;
 }
 
-/* Whether that can help: it was for want of permission that the kernel refused to sample a command's CPU time. */
+/* Whether that can help: the kernel has refused to sample a command's CPU time, for want of permission. */
 static bool timer_helps(const struct perf_options *perf, int error)
 {
 	return (error == -EACCES || error == -EPERM || error == -ENOSYS || error == -ENOBUFS) &&

@@ -2,9 +2,9 @@
 /*
  * What `burin record` has to do with samples: its options, what it says, and the sampler beside the drain.
  *
- * Samples come by themselves where the kernel permits them; where not, one line says so, and the command takes them of
- * itself, as far as it can, or the recording goes on without. Who has asked for something of samples, and cannot have
- * them, is told and served in the same way.
+ * Samples come by themselves where the kernel permits them; where not, one line says so, and the command takes
+ * them of itself, as far as it can, or the recording goes on without. Who has asked for something of samples, and
+ * cannot have them, is told and served in the same way.
  */
 #ifndef BURIN_CMD_SAMPLING_H
 #define BURIN_CMD_SAMPLING_H
@@ -61,7 +61,10 @@ int sampling_parse(struct sampling_options *options, int option, const char *val
 void sampling_open(struct sampling *sampling, const struct sampling_options *options, struct session *session,
 		   pid_t command, bool quiet);
 
-/* sampling_environment - write what the command's environment needs: assignments, each with a NUL. Return: false: errno. */
+/*
+ * sampling_environment - write what the command's environment needs: assignments, each with a NUL.
+ * Return: false: errno.
+ */
 bool sampling_environment(const struct sampling *sampling, int file);
 
 /* sampling_begin - begin to write into the drain's trace, which has its metadata. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A record's way into a session's rings: that of the CPU, by a restartable sequence, or where there is none, one that
- * is locked.
+ * A record's way into a session's rings: that of the CPU, by a restartable sequence, or where there is
+ * none, one that is locked.
  */
 #include <errno.h>
 #include <sched.h>
@@ -39,7 +39,10 @@ static void put_locked(struct session *session, struct ring_record record, uint3
 }
 
 #if RING_HAVE_RSEQ
-/* Whether this thread's sequences are restarted by the kernel: not before glibc has registered it, nor without rseq. */
+/*
+ * Whether this thread's sequences are restarted by the kernel: not before glibc has registered it, nor
+ * without rseq.
+ */
 static bool have_rseq(const struct session *session)
 {
 	return __rseq_size != 0 && session->geometry.cpus != 0 &&

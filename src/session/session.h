@@ -219,8 +219,8 @@ const char *session_event_text(const struct session *session, uint32_t offset);
 uint32_t session_event_count(const struct session *session);
 
 /*
- * session_put - append a record whose headers are ready to the ring of this CPU, or to a locked one. What cannot be
- * kept is counted there.
+ * session_put - append a record whose headers are ready to the ring of this CPU, or to a locked one. What cannot
+ * be kept is counted there.
  * @tid: the calling thread
  * @locked: in any case to a locked one: the kernel does not know the calling thread's rseq area
  * Context: any thread, signal handlers.

@@ -2,10 +2,10 @@
 /*
  * Samples that a program takes of itself (source/timer), for the recorder (source/sample/timer.h).
  *
- * They lie in a session of their own, which no trace is made of: samples in its rings of records, what tells of tasks and
- * mappings in its ring of names, so that many samples cannot displace a mapping. Each record has one field, bytes: a
- * record in the form that perf_event_open(2) describes, such as the kernel would have made it. Its time is that of
- * the record around it, and its own is 0.
+ * They lie in a session of their own, which no trace is made of: samples in its rings of records, what
+ * tells of tasks and mappings in its ring of names, so that many samples cannot displace a mapping. Each
+ * record has one field, bytes: a record in the form that perf_event_open(2) describes, such as the kernel
+ * would have made it. Its time is that of the record around it, and its own is 0.
  */
 #ifndef BURIN_WIRE_TIMER_H
 #define BURIN_WIRE_TIMER_H

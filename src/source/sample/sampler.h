@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The sampler: from the kernel's rings, or those of programs that sample themselves, to the streams and tables of samples
- * in a trace. It lives in the recorder.
+ * The sampler: from the kernel's rings, or those of programs that sample themselves, to the streams and tables of
+ * samples in a trace. It lives in the recorder.
  *
  * The ledger, of samples and of waits alike: received = attributed + what was lost, by cause.
  */
@@ -73,8 +73,10 @@ struct sampler {
 int sampler_open(struct sampler *sampler, struct session *session, const struct perf_options *options,
 		 char *why, size_t bytes);
 
-/* sampler_open_timer - the same without the kernel's events: the command samples itself, if ->timer.wanted is in its
- * environment and the library is loaded. */
+/*
+ * sampler_open_timer - the same without the kernel's events: the command samples itself, if ->timer.wanted is in
+ * its environment and the library is loaded.
+ */
 int sampler_open_timer(struct sampler *sampler, struct session *session, const struct perf_options *options,
 		       char *why, size_t bytes);
 

@@ -122,8 +122,8 @@ static bool is_known(uint32_t type, bool side)
 }
 
 /*
- * The record in a record, with the time at which it was written. What cannot be becomes a sample that is too short for
- * anything.
+ * The record in a record, with the time at which it was written. What cannot be becomes a sample that is
+ * too short for anything.
  */
 static size_t unwrap(const char *payload, uint64_t time, bool side, char *out)
 {

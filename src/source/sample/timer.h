@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The other sampler, for where the kernel's is closed: programs sample themselves (wire/timer.h), and what they say is taken
- * out of a session made for that, in the form of the kernel's records. The rest of the way is the same.
+ * The other sampler, for where the kernel's is closed: programs sample themselves (wire/timer.h), and what
+ * they say is taken out of a session made for that, in the form of the kernel's records. The rest of the
+ * way is the same.
  */
 #ifndef BURIN_SOURCE_SAMPLE_TIMER_H
 #define BURIN_SOURCE_SAMPLE_TIMER_H

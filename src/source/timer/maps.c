@@ -2,9 +2,10 @@
 /*
  * Where code lies: what of /proc/self/maps the recorder has been told.
  *
- * Nobody tells of a library that is loaded later, or of code that a program makes. So each sample asks whether its
- * address is known; if not, the file is read again, in the signal's handler, and what is new is told before the sample.
- * Code that has taken the place of other is not found out that way: but before it came, a library was closed.
+ * Nobody tells of a library that is loaded later, or of code that a program makes. So each sample asks
+ * whether its address is known; if not, the file is read again, in the signal's handler, and what is new is
+ * told before the sample. Code that has taken the place of other is not found out that way: but before it
+ * came, a library was closed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@ static struct {
 	unsigned current, count[2];
 	struct known known[2][MAPS_MAX]; /* by address, as they are in the file */
 	char line[MAPS_LINE];
-} maps = { .stale = true };
+} maps;
 
 static const struct known *find(uint64_t address)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Functions of libc that are replaced by ones that do the same, and besides what sampling needs: threads that begin, names
- * that change, libraries that are closed; and the signal, which the program must be able to use as if we were not there.
+ * Functions of libc that are replaced by ones that do the same, and besides what sampling needs: threads
+ * that begin, names that change, libraries that are closed; and the signal, which the program must be able
+ * to use as if we were not there.
  *
- * Of the latter: the handler stays ours, and what the program wants done is kept and done when the signal is not one of
- * our timers'. A set of (nearly) all signals is blocked without it: that is what programs do that do not want to be
- * interrupted in a thread, and it would be without samples. Who asks for it by name gets it.
+ * Of the latter: the handler stays ours, and what the program wants done is kept and done when the signal
+ * is not one of our timers'. A set of (nearly) all signals is blocked without it: that is what programs do
+ * that do not want to be interrupted in a thread, and it would be without samples. Who asks for it by name
+ * gets it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,17 +22,27 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-/* The function that ours has taken the place of. */
-#define NEXT(name)                                                                      \
-	({                                                                              \
-		static __typeof__(&(name)) next_;                                       \
-		__typeof__(&(name)) found_ = __atomic_load_n(&next_, __ATOMIC_RELAXED); \
-		if (!found_) {                                                          \
-			*(void **)&found_ = dlsym(RTLD_NEXT, #name);                    \
-			__atomic_store_n(&next_, found_, __ATOMIC_RELAXED);             \
-		}                                                                       \
-		found_;                                                                 \
-	})
+#define EACH(what)                                                                                           \
+	what(pthread_create) what(prctl) what(pthread_setname_np) what(dlclose) what(sigaction) what(signal) \
+		what(pthread_sigmask) what(sigprocmask)
+
+/* The functions that ours have taken the place of. */
+#define DECLARE(name) __typeof__(&(name)) name##_;
+static struct {
+	EACH(DECLARE)
+	bool found;
+} next;
+
+/* Before a handler might have to: dlsym() is nothing for it. */
+#define FIND(name) *(void **)&next.name##_ = dlsym(RTLD_NEXT, #name);
+static __attribute__((constructor(101))) void find(void)
+{
+	EACH(FIND)
+	next.found = true;
+}
+
+/* Who was loaded before us may call before that. */
+#define NEXT(name) (next.found ? (void)0 : find(), next.name##_)
 
 /* ---- threads */
 
@@ -49,7 +61,7 @@ static void *run(void *data)
 	char name[16] = "";
 
 	free(data);
-	if (timer_thread_begin(top - start.stack, top) == 0) {
+	if (timer_thread_begin(top - start.stack, top)) {
 		timer_tell_fork(timer_process.pid, start.creator);
 		/* Others may have given it a name, and told it, before it was known. */
 		if (syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0) == 0)
@@ -108,7 +120,10 @@ PUBLIC int prctl(int option, ...)
 	return result;
 }
 
-/* The kernel's number of a thread: its CPU clock is named after it, in all but the lowest three bits, inverted. */
+/*
+ * The kernel's number of a thread: its CPU clock is named after it, in all but the lowest three bits,
+ * inverted.
+ */
 static uint32_t tid_of(pthread_t thread)
 {
 	clockid_t clock;
@@ -183,14 +198,14 @@ void timer_signal_pass(int number, siginfo_t *info, void *context)
 
 PUBLIC int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
-	const unsigned next = !__atomic_load_n(&wanted_now, __ATOMIC_RELAXED);
+	const unsigned other = !__atomic_load_n(&wanted_now, __ATOMIC_RELAXED);
 	const struct sigaction before = *program_action();
 
 	if (!timer_is_ours() || number != timer_process.signal)
 		return NEXT(sigaction)(number, action, old);
 	if (action) {
-		wanted[next] = *action;
-		__atomic_store_n(&wanted_now, next, __ATOMIC_RELEASE);
+		wanted[other] = *action;
+		__atomic_store_n(&wanted_now, other, __ATOMIC_RELEASE);
 	}
 	if (old)
 		*old = before;
@@ -212,8 +227,8 @@ static const sigset_t *without_ours(int how, const sigset_t *set, sigset_t *copy
 {
 	const int number = timer_process.signal;
 
-	if (!set || how == SIG_UNBLOCK || !timer_is_ours() || sigismember(set, number) != 1 ||
-	    sigismember(set, number - 1) != 1 || sigismember(set, number + 1) != 1)
+	if (!set || how == SIG_UNBLOCK || sigismember(set, number) != 1 ||
+	    sigismember(set, number - 1) != 1 || sigismember(set, number + 1) != 1 || !timer_is_ours())
 		return set;
 	*copy = *set;
 	sigdelset(copy, number);

@@ -44,7 +44,10 @@ static struct registers registers_of(const ucontext_t *context)
 	return out;
 }
 
-/* How many bytes may be read from an address of a stack on: of the thread's own, or of the alternate one that it is on. */
+/*
+ * How many bytes may be read from an address of a stack on: of the thread's own, or of the alternate one
+ * that it is on.
+ */
 static size_t readable(const struct timer_thread *self, const ucontext_t *context, uint64_t address)
 {
 	const uint64_t other = (uint64_t)context->uc_stack.ss_sp, low = (uint64_t)self->low,
@@ -58,8 +61,8 @@ static size_t readable(const struct timer_thread *self, const ucontext_t *contex
 }
 
 /*
- * Copy words of a stack. Not by memcpy: a sanitizer's would object to what lies between variables, and a compiler would
- * make a call of a plain loop.
+ * Copy words of a stack. Not by memcpy: a sanitizer's would object to what lies between variables, and a
+ * compiler would make a call of a plain loop.
  */
 __attribute__((no_sanitize("address", "thread"))) static void copy_words(char *to, uint64_t from,
 									 size_t bytes)
@@ -112,9 +115,9 @@ static void put_stack(struct writer *writer, const struct registers *registers, 
 }
 
 /*
- * What a sample stands for: the periods that have come due, which are several where the kernel looks less often, or the signal
- * could not be delivered. A thread's first comes when the kernel first looks, so it stands for a whole tick: of the threads
- * that are shorter, most are never seen.
+ * What a sample stands for: the periods that have come due, which are several where the kernel looks less
+ * often, or the signal could not be delivered. A thread's first comes when the kernel first looks, so it
+ * stands for a whole tick: of the threads that are shorter, most are never seen.
  */
 static uint64_t weigh(struct timer_thread *self, uint64_t periods)
 {

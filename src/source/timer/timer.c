@@ -32,14 +32,30 @@ bool timer_is_ours(void)
 	return timer_process.session.base && (uint32_t)getpid() == timer_process.pid;
 }
 
+static void complain(const char *what, const char *why, int error)
+{
+	dprintf(STDERR_FILENO, "burin: %.250s: %s (%s); no samples of this program\n", what, why,
+		strerror(-error));
+}
+
+/* Once: what is true of one thread is so of all that come. */
+static void complain_of_thread(int error)
+{
+	static bool told;
+
+	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+		dprintf(STDERR_FILENO, "burin: a thread of process %u has no timer (%s); it is not sampled\n",
+			timer_process.pid, strerror(-error));
+}
+
 static struct timespec in_ns(uint64_t ns)
 {
 	return (struct timespec){ (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
 }
 
 /*
- * Some time within the first period, so that threads that end before theirs is over have their share of samples; half a tick
- * early, since the kernel is late by as much.
+ * Some time within the first period, so that threads that end before theirs is over have their share of
+ * samples; half a tick early, since the kernel is late by as much.
  */
 static uint64_t first_time(void)
 {
@@ -49,8 +65,10 @@ static uint64_t first_time(void)
 	return timer_process.period > timer_process.tick && random > early ? random - early : 1;
 }
 
-/* By system calls: glibc's timer_create() may allocate memory, and its timers do not survive a fork either. */
-int timer_thread_start(struct timer_thread *self)
+/*
+ * By system calls: glibc's timer_create() may allocate memory, and its timers do not survive a fork either.
+ */
+static int start_timer(struct timer_thread *self)
 {
 	const struct itimerspec when = { .it_interval = in_ns(timer_process.period),
 					 .it_value = in_ns(first_time()) };
@@ -61,34 +79,53 @@ int timer_thread_start(struct timer_thread *self)
 	event.sigev_notify_thread_id = (pid_t)self->tid;
 	self->timer = -1;
 	self->begun = false;
-	if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &self->timer) != 0)
+	if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &self->timer) != 0 ||
+	    syscall(SYS_timer_settime, self->timer, 0, &when, NULL) != 0)
 		return -errno;
-	return syscall(SYS_timer_settime, self->timer, 0, &when, NULL) == 0 ? 0 : -errno;
+	return 0;
 }
 
-int timer_thread_begin(const char *low, const char *top)
+void timer_thread_start(struct timer_thread *self)
+{
+	const int saved = errno, error = start_timer(self);
+
+	if (error)
+		complain_of_thread(error);
+	errno = saved;
+}
+
+struct timer_thread *timer_thread_begin(const char *low, const char *top)
 {
 	struct timer_thread *self = mmap(NULL, sizeof(*self), PROT_READ | PROT_WRITE,
 					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (self == MAP_FAILED)
-		return -errno;
+	if (self == MAP_FAILED) {
+		complain_of_thread(-errno);
+		return NULL;
+	}
 	self->tid = (uint32_t)syscall(SYS_gettid);
 	self->timer = -1;
 	self->low = low;
 	self->top = top;
 	timer_thread = self;
 	pthread_setspecific(key, self);
-	return 0;
+	return self;
+}
+
+/* In this order: a sample behind the end would be one of nobody. */
+static void leave(struct timer_thread *self)
+{
+	if (self->timer >= 0)
+		syscall(SYS_timer_delete, self->timer);
+	self->timer = -1;
+	timer_tell_exit();
 }
 
 static void end_thread(void *data)
 {
 	struct timer_thread *self = data;
 
-	if (self->timer >= 0)
-		syscall(SYS_timer_delete, self->timer);
-	timer_tell_exit();
+	leave(self);
 	timer_thread = NULL; /* before it goes: a signal may still be on its way */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	munmap(self, sizeof(*self));
@@ -111,12 +148,6 @@ static void begin_after_fork(void)
 	timer_thread_start(self);
 }
 
-static void complain(const char *what, const char *why, int error)
-{
-	dprintf(STDERR_FILENO, "burin: %.250s: %s (%s); no samples of this program\n", what, why,
-		strerror(-error));
-}
-
 /* Return: whether there is a session for samples. */
 static bool join(void)
 {
@@ -133,7 +164,8 @@ static bool join(void)
 	}
 	error = session_join(&timer_process.session, wanted + path, &why);
 	if (error) {
-		complain(wanted + path, why, error);
+		if (error != -ENOENT) /* the recording is over */
+			complain(wanted + path, why, error);
 		return false;
 	}
 	timer_process.period = 1000000000 / hz;
@@ -156,10 +188,9 @@ static __attribute__((constructor)) void begin(int argc, char **argv)
 	if (!join())
 		return;
 	error = pthread_key_create(&key, end_thread) ? -EAGAIN : timer_signal_install();
-	if (!error)
-		error = timer_thread_begin(top - TIMER_MAIN_STACK, top);
-	if (error) {
-		complain("the timer", "there is no room for it", error);
+	if (error)
+		complain("the timer's signal", "it cannot be had", error);
+	if (error || !timer_thread_begin(top - TIMER_MAIN_STACK, top)) {
 		session_leave(&timer_process.session);
 		return;
 	}
@@ -167,14 +198,12 @@ static __attribute__((constructor)) void begin(int argc, char **argv)
 	prctl(PR_GET_NAME, name);
 	timer_tell_name(timer_thread->tid, name, true);
 	timer_maps_look(0);
-	error = timer_thread_start(timer_thread);
-	if (error)
-		complain("the timer", "the kernel refuses it", error);
+	timer_thread_start(timer_thread);
 	errno = saved;
 }
 
 static __attribute__((destructor)) void end(void)
 {
 	if (timer_is_ours() && timer_thread)
-		timer_tell_exit();
+		leave(timer_thread);
 }

@@ -2,11 +2,12 @@
 /*
  * Samples that a program takes of itself, where the kernel's sampler is closed to its user.
  *
- * This is a library of its own, loaded by LD_PRELOAD into programs that know nothing of it. Each thread has a timer on
- * its CPU clock; the signal's handler puts registers and a copy of the stack into a session that the recorder made for
- * that (wire/timer.h). Nothing else is the program's affair: no thread, no descriptor, no alternate stack, and in the
- * handler no system call, unless code lies where none was before. The signal is a real-time one that few use; a program
- * that does is served all the same (replace.c).
+ * This is a library of its own, loaded by LD_PRELOAD into programs that know nothing of it. Each thread has
+ * a timer on its CPU clock; the signal's handler puts registers and a copy of the stack into a session that
+ * the recorder made for that (wire/timer.h). Nothing else is the program's affair: no thread, no
+ * descriptor, no alternate stack, and in the handler no system call, unless code lies where none was
+ * before. The signal is a real-time one that few use; a program that does is served all the same
+ * (replace.c).
  */
 #ifndef BURIN_SOURCE_TIMER_TIMER_H
 #define BURIN_SOURCE_TIMER_TIMER_H
@@ -52,18 +53,21 @@ bool timer_is_ours(void);
 /*
  * timer_thread_begin - what the calling thread needs to be sampled.
  * @low, @top: of its stack
- * Return: 0 or -errno.
+ * Return: timer_thread; NULL: it cannot be sampled, which was told.
  */
-int timer_thread_begin(const char *low, const char *top);
+struct timer_thread *timer_thread_begin(const char *low, const char *top);
 
-/* timer_thread_start - sample the calling thread from now on. Return: 0 or -errno. */
-int timer_thread_start(struct timer_thread *self);
+/* timer_thread_start - sample the calling thread from now on. If that cannot be, it is told. */
+void timer_thread_start(struct timer_thread *self);
 
 /* ---- sample.c: the handler */
 
 void timer_on_signal(int number, siginfo_t *info, void *context);
 
-/* ---- tell.c: what tells of tasks and mappings. Context: any thread, signal handlers. Return: whether it was told. */
+/*
+ * ---- tell.c: what tells of tasks and mappings. Context: any thread, signal handlers. Return: whether it
+ * was told.
+ */
 
 bool timer_tell_name(uint32_t tid, const char *name, bool exec);
 bool timer_tell_fork(uint32_t parent_pid, uint32_t parent_tid);
