@@ -9,10 +9,10 @@
 
 /* A stack that is put together, the innermost frame first. The last is kept for the mark that it was cut. */
 struct building {
-	struct sample_frame frames[WIRE_DEPTH_MAX + 1];
 	unsigned count;
 	enum wire_cut cut; /* of the user's part */
 	bool user;	   /* there is such a part */
+	struct sample_frame frames[WIRE_DEPTH_MAX + 1];
 };
 
 /* Return: whether the place could be had; its image is 0 if there is nothing at the address. */
@@ -149,12 +149,15 @@ static void build(struct attribution *attribution, struct sample_process *proces
 enum sample_loss attribute(struct attribution *attribution, const struct record *record,
 			   struct attributed *out)
 {
-	struct building building = { .count = 0 };
+	struct building building; /* of which the frames are 16 KiB: not to be filled for nothing */
 	const struct record_sample *sample = &record->sample;
 	struct sample_task *task = tasks_find(attribution->tasks, record->tid);
 	struct sample_frame innermost;
 	bool had;
 
+	building.count = 0;
+	building.cut = WIRE_CUT_NONE;
+	building.user = false;
 	if (!task)
 		return SAMPLE_LOST_TASK;
 	attribution->time = record->time;
@@ -169,8 +172,10 @@ enum sample_loss attribute(struct attribution *attribution, const struct record 
 		return SAMPLE_LOST_MAPPING;
 	if (attribution->stacks_wanted)
 		build(attribution, task->process, sample, &building);
-	if (building.count == 0 || building.frames[0].image == 0)
-		building = (struct building){ .frames = { innermost }, .count = 1 };
+	if (building.count == 0 || building.frames[0].image == 0) {
+		building.frames[0] = innermost;
+		building.count = 1;
+	}
 	out->task = tasks_number(attribution->tasks, task);
 	out->stack = stacks_intern(attribution->stacks, building.frames, building.count);
 	return out->task && out->stack ? SAMPLE_KEPT : SAMPLE_LOST_WRITE;
