@@ -36,6 +36,7 @@ static const struct cause cuts[] = {
 	{ "cut.tables", "code without unwind information",
 	  "build it with -fno-omit-frame-pointer, or keep .eh_frame" },
 	{ "cut.memory", "an address in no mapping", "code made at run time, or an overwritten stack" },
+	{ "cut.ring", "lost: the kernel's ring had no room for them", "record with --call-graph fp" },
 	{ "cut.image", "an image that could not be read", "record as the user that owns the file" },
 };
 
