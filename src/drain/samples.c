@@ -6,13 +6,22 @@
 #include <string.h>
 
 #include "drain/samples.h"
+#include "wire/context.h"
 #include "wire/profile.h"
 #include "wire/record.h"
 
 enum {
 	SAMPLES_PACKET = 64 << 10,
-	SAMPLES_RECORD_MAX = 32,
+	SAMPLES_RECORD_MAX = 40,
 };
+
+static void begin_stream(struct samples *samples, unsigned cpu)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "samples%u", cpu);
+	stream_init(&samples->streams[cpu].stream, samples->directory, name, SAMPLES_PACKET);
+}
 
 int samples_begin(struct samples *samples, const struct session *session, int directory, unsigned cpus)
 {
@@ -21,13 +30,16 @@ int samples_begin(struct samples *samples, const struct session *session, int di
 	if (!samples->streams)
 		return -ENOMEM;
 	samples->count = cpus;
-	for (unsigned n = 0; n < cpus; n++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "samples%u", n);
-		stream_init(&samples->streams[n].stream, directory, name, SAMPLES_PACKET);
-	}
+	for (unsigned n = 0; n < cpus; n++)
+		begin_stream(samples, n);
 	return 0;
+}
+
+/* Header, context and what all records have. Nobody knows on what the thread worked: the context is all zero. */
+static uint32_t record_bytes(const struct samples *samples, bool weighted)
+{
+	return (uint32_t)sizeof(struct wire_compact) +
+	       wire_context_bytes(samples->session->geometry.context) + 8 + (weighted ? 8 : 0);
 }
 
 static char *records_of(struct samples_stream *stream)
@@ -56,12 +68,13 @@ bool samples_put(struct samples *samples, unsigned cpu, const struct samples_rec
 		return false;
 	at = records_of(stream) + stream->bytes;
 	memset(at, 0, SAMPLES_RECORD_MAX);
-	header.length = (uint16_t)(sizeof(header) + 8 + (record->weighted ? 8 : 0));
+	header.length = (uint16_t)record_bytes(samples, record->weighted);
 	memcpy(at, &header, sizeof(header));
-	memcpy(at + sizeof(header), &record->task, 4);
-	memcpy(at + sizeof(header) + 4, &record->stack, 4);
+	at += record_bytes(samples, false) - 8;
+	memcpy(at, &record->task, 4);
+	memcpy(at + 4, &record->stack, 4);
 	if (record->weighted)
-		memcpy(at + sizeof(header) + 8, &record->weight, 8);
+		memcpy(at + 8, &record->weight, 8);
 	if (!stream->count)
 		stream->first = time;
 	stream->last = stream->time = time;
@@ -131,8 +144,8 @@ static int commit_one(struct samples *samples, unsigned cpu)
 
 	if (!stream->count)
 		return 0;
-	/* The last record's padding belongs to no packet's content. */
-	bytes -= wire_stride(sizeof(struct wire_compact) + 8) - (sizeof(struct wire_compact) + 8);
+	/* The last record's padding belongs to no packet's content; a weight changes nothing about it. */
+	bytes -= wire_stride(record_bytes(samples, false)) - record_bytes(samples, false);
 	if (fits_last(stream)) {
 		error = stream_extend(&stream->stream, records_of(stream), bytes, stream->last);
 	} else {
