@@ -215,7 +215,7 @@ static void follow(struct run *run, struct drain *drain, struct sampling *sampli
 		take_signals(run);
 		run->ended |= wait[1].revents != 0;
 		drain_round(drain, &fullest);
-		sampling_round(sampling, &fullest);
+		sampling_round(sampling, drain, &fullest);
 		recording_progress(&progress, drain, sampling);
 	}
 	progress_clear(&progress);
@@ -259,7 +259,7 @@ static int carry_out(const struct record_options *options, struct run *run, stru
 	int error;
 
 	drain_round(drain, &fullest); /* the trace knows the event of samples before there are any */
-	sampling_begin(sampling, drain->output.directory);
+	sampling_begin(sampling, drain);
 	run->until = options->duration ? now() + options->duration : UINT64_MAX;
 	error = start(run, sampling, true);
 	if (!error)
@@ -302,7 +302,7 @@ static int record(const struct record_options *options, struct session *session,
 	else
 		describe_result(run, result, sizeof(result));
 	drain_finish(&drain, result, &totals);
-	sampling_symbols(&sampling, output);
+	sampling_symbols(&sampling, output, &totals);
 	unlink(session_path);
 	if (error) {
 		drain_discard(output);

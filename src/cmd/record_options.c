@@ -202,9 +202,7 @@ static int settle(struct record_options *options)
 	     options->sampling.off_cpu || strcmp(options->sampling.event, sampling_defaults().event) != 0))
 		return bad_option("--timer", options->target ? options->target : options->sampling.asked,
 				  "a timer samples the CPU time of a command only");
-	if (options->sampling.asked && split)
-		return bad_option(options->sampling.asked, "with --split", "chunks hold no samples");
-	if (split || (options->session.mode == WIRE_MODE_FLIGHT && !options->sampling.asked))
+	if (options->session.mode == WIRE_MODE_FLIGHT && !options->sampling.asked)
 		options->sampling.off = true; /* they would fill the disk while the rings do not */
 	if (options->glob_count == 0 && !options->target)
 		options->globs[0] = "*";

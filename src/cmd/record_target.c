@@ -30,7 +30,7 @@ static void follow(struct attachment *attachment, struct drain *drain, struct sa
 	do {
 		more = attach_wait(attachment, pause_ms(fullest));
 		more &= drain_round(drain, &fullest) == 0;
-		sampling_round(sampling, &fullest);
+		sampling_round(sampling, drain, &fullest);
 		recording_progress(&progress, drain, sampling);
 	} while (more);
 	progress_clear(&progress);
@@ -70,13 +70,13 @@ static int record(const struct record_options *options, struct attachment *attac
 	/* On behind the beginning, off before the end: no record of what is switched on is missed. */
 	error = attach_switch(attachment, options->globs, options->quiet);
 	if (!error) {
-		sampling_begin(&sampling, drain.output.directory);
+		sampling_begin(&sampling, &drain);
 		follow(attachment, &drain, &sampling, options->quiet);
 	}
 	attach_restore(attachment);
 	sampling_finish(&sampling);
 	drain_finish(&drain, attach_result(attachment), &totals);
-	sampling_symbols(&sampling, output);
+	sampling_symbols(&sampling, output, &totals);
 	if (error) {
 		drain_discard(output);
 		return error;

@@ -239,13 +239,14 @@ bool sampling_environment(const struct sampling *sampling, int file)
 		       before && *before ? ":" : "", before ? before : "", 0) > 0;
 }
 
-void sampling_begin(struct sampling *sampling, int directory)
+void sampling_begin(struct sampling *sampling, const struct drain *drain)
 {
 	int error;
 
 	if (!sampling->opened)
 		return;
-	error = sampler_begin(&sampling->sampler, directory);
+	error = sampler_begin(&sampling->sampler, drain->output.directory);
+	sampling->chunk = drain->chunks.last;
 	sampling->begun = sampling->opened = !error;
 	if (error) {
 		fprintf(stderr, "burin: no samples: %s; tracepoints are recorded all the same\n",
@@ -259,40 +260,64 @@ int sampling_wake(const struct sampling *sampling)
 	return sampling->begun ? sampling->sampler.perf.wake : -1;
 }
 
-void sampling_round(struct sampling *sampling, unsigned *fullest)
+/* The first error is told once. */
+static void note_error(struct sampling *sampling, int error)
 {
-	if (sampling->begun)
-		sampler_round(&sampling->sampler, fullest);
+	if (error && !sampling->error)
+		fprintf(stderr, "burin: samples: %s; those that came later were not recorded\n",
+			strerror(-error));
+	if (!sampling->error)
+		sampling->error = error;
+}
+
+void sampling_round(struct sampling *sampling, struct drain *drain, unsigned *fullest)
+{
+	struct sampler_totals totals;
+
+	if (!sampling->begun)
+		return;
+	if (sampling->chunk != drain->chunks.last) {
+		sampling->chunk = drain->chunks.last;
+		note_error(sampling, sampler_next(&sampling->sampler, drain->output.directory, &totals));
+		sampler_add(&sampling->totals, &totals);
+	}
+	sampler_round(&sampling->sampler, fullest);
+	drain->beside =
+		samples_bytes(&sampling->sampler.samples); /* not the tables: they do not begin anew */
 }
 
 void sampling_so_far(const struct sampling *sampling, uint64_t *samples, uint64_t *lost)
 {
 	const struct sampler *sampler = &sampling->sampler;
+	struct sampler_totals sums = sampling->totals;
+	uint64_t told, settled;
 
 	*samples = *lost = 0;
 	if (!sampling->begun)
 		return;
+	sampler_add(&sums, &sampler->totals);
 	for (unsigned kind = 0; kind < SAMPLER_KINDS; kind++) {
-		const struct sampler_ledger *ledger = &sampler->totals.ledgers[kind];
-
-		*samples += ledger->attributed;
+		*samples += sums.ledgers[kind].attributed;
 		for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
-			*lost += ledger->lost[n];
+			*lost += sums.ledgers[kind].lost[n];
 	}
-	for (unsigned n = 0; n < sampler->perf.cpus; n++)
-		*lost += sampler->perf.rings[PERF_SAMPLES][n].lost;
+	/* Those of the rings come into the ledger at the end. */
+	settled = sampler->totals.ledgers[SAMPLER_SAMPLES].lost[SAMPLE_LOST_RING] +
+		  sampler->totals.ledgers[SAMPLER_WAITS].lost[SAMPLE_LOST_RING];
+	told = samples_lost_so_far(&sampler->samples);
+	*lost += told > settled ? told - settled : 0;
 }
 
 void sampling_finish(struct sampling *sampling)
 {
+	struct sampler_totals totals;
+
 	if (sampling->opened && !sampling->begun)
 		sampler_close(&sampling->sampler);
 	if (!sampling->begun)
 		return;
-	sampling->error = sampler_finish(&sampling->sampler, &sampling->totals);
-	if (sampling->error)
-		fprintf(stderr, "burin: samples: %s; those that came later were not recorded\n",
-			strerror(-sampling->error));
+	note_error(sampling, sampler_finish(&sampling->sampler, &totals));
+	sampler_add(&sampling->totals, &totals);
 }
 
 /* The file as it was mapped, whatever has become of it since. */
@@ -301,20 +326,30 @@ static int pinned_file(void *data, uint32_t number)
 	return images_file(&((struct sampler *)data)->images, number);
 }
 
-void sampling_symbols(struct sampling *sampling, const char *path)
+static void find_symbols(struct sampling *sampling, const char *path)
+{
+	cmd_symbols_find("record", path,
+			 &(struct cmd_symbols_options){ .quiet = true,
+							.progress = !sampling->quiet,
+							.file = pinned_file,
+							.data = &sampling->sampler });
+}
+
+void sampling_symbols(struct sampling *sampling, const char *path, const struct drain_totals *totals)
 {
 	const struct sampler_ledger *ledgers = sampling->totals.ledgers;
+	const bool wanted = sampling->begun && !sampling->options->no_symbols &&
+			    ledgers[SAMPLER_SAMPLES].attributed + ledgers[SAMPLER_WAITS].attributed;
+	char chunk[CHUNKS_PATH];
 
-	if (!sampling->begun)
-		return;
-	if (ledgers[SAMPLER_SAMPLES].attributed + ledgers[SAMPLER_WAITS].attributed &&
-	    !sampling->options->no_symbols)
-		cmd_symbols_find("record", path,
-				 &(struct cmd_symbols_options){ .quiet = true,
-								.progress = !sampling->quiet,
-								.file = pinned_file,
-								.data = &sampling->sampler });
-	sampler_close(&sampling->sampler);
+	if (wanted && !totals->chunks)
+		find_symbols(sampling, path);
+	for (unsigned n = totals->removed + 1; wanted && n <= totals->chunks; n++) {
+		chunks_path(path, n, chunk);
+		find_symbols(sampling, chunk);
+	}
+	if (sampling->begun)
+		sampler_close(&sampling->sampler);
 }
 
 /* @ring: what it means that the kernel's buffer was full */

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "drain/drain.h"
 #include "source/sample/sampler.h"
 
 enum {
@@ -39,6 +40,7 @@ struct sampling {
 	struct sampler_totals totals;
 	char library[4096]; /* of the timer; "": none is loaded */
 	const struct sampling_options *options;
+	unsigned chunk; /* that samples are written to */
 };
 
 /* sampling_defaults - what is sampled if nothing is said. */
@@ -62,14 +64,14 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
 /* sampling_environment - write what the command's environment needs: assignments, each with a NUL. Return: false: errno. */
 bool sampling_environment(const struct sampling *sampling, int file);
 
-/* sampling_begin - begin to write. @directory: of the trace, which has its metadata */
-void sampling_begin(struct sampling *sampling, int directory);
+/* sampling_begin - begin to write into the drain's trace, which has its metadata. */
+void sampling_begin(struct sampling *sampling, const struct drain *drain);
 
 /* sampling_wake - a descriptor that is readable when sampling_round() should come before its time; -1: there is none. */
 int sampling_wake(const struct sampling *sampling);
 
-/* sampling_round - @fullest: raised to how full the fullest ring was, in percent */
-void sampling_round(struct sampling *sampling, unsigned *fullest);
+/* sampling_round - behind the drain's, into the same chunk. @fullest: raised to how full the fullest ring was, in percent */
+void sampling_round(struct sampling *sampling, struct drain *drain, unsigned *fullest);
 
 /* sampling_so_far - samples in the trace, and lost ones as far as is known; 0 if none are taken. */
 void sampling_so_far(const struct sampling *sampling, uint64_t *samples, uint64_t *lost);
@@ -77,8 +79,8 @@ void sampling_so_far(const struct sampling *sampling, uint64_t *samples, uint64_
 /* sampling_finish - before the trace is finished. */
 void sampling_finish(struct sampling *sampling);
 
-/* sampling_symbols - when the trace is finished: name what was sampled, and let go. */
-void sampling_symbols(struct sampling *sampling, const char *path);
+/* sampling_symbols - when the trace is finished: name what was sampled, in each of its chunks, and let go. */
+void sampling_symbols(struct sampling *sampling, const char *path, const struct drain_totals *totals);
 
 /* sampling_summary - one line on stderr. */
 void sampling_summary(const struct sampling *sampling);

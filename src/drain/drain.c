@@ -240,7 +240,6 @@ static int split(struct drain *drain)
 	output_finish(&drain->output, "running");
 	output_free(&drain->output);
 	drain->output = next;
-	chunks_trim(&drain->chunks);
 	return 0;
 }
 
@@ -257,6 +256,7 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	*fullest = 0;
 	if (drain->output.error)
 		return drain->output.error;
+	chunks_trim(&drain->chunks); /* who else writes into the last chunk has left it since */
 	drain->round_before = drain->round;
 	drain->round = ring_clock();
 	refresh_table(drain);
@@ -269,7 +269,7 @@ int drain_round(struct drain *drain, unsigned *fullest)
 			*fullest = level;
 	}
 	if (!drain->output.error && drain->chunks.last &&
-	    chunks_due(&drain->chunks, output_bytes(&drain->output)))
+	    chunks_due(&drain->chunks, output_bytes(&drain->output) + drain->beside))
 		output_fail(&drain->output, split(drain), "the next chunk");
 	return drain->output.error;
 }
@@ -535,6 +535,7 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 	output->recording.lost_late = drain->totals.lost_late;
 	output_finish(output, result);
 	error = output->error;
+	chunks_trim(&drain->chunks);
 	drain->totals.chunks = drain->chunks.last;
 	drain->totals.removed = drain->chunks.removed;
 	drain->totals.until = drain->window.until;

@@ -62,9 +62,10 @@ struct drain {
 	uint64_t
 		round_before; /* and the one before: it took all that was there, so no record to come is earlier */
 	struct drain_totals totals;
-	bool *recorded; /* of each ring: whether it has records in any chunk */
-	bool attached;	/* to a session that belongs to its program */
-	bool ended;	/* the trace ends where the next chunk begins: nothing more is taken */
+	bool *recorded;	 /* of each ring: whether it has records in any chunk */
+	uint64_t beside; /* bytes in the chunk at hand that somebody else writes, and tells */
+	bool attached;	 /* to a session that belongs to its program */
+	bool ended;	 /* the trace ends where the next chunk begins: nothing more is taken */
 };
 
 /*

@@ -37,7 +37,7 @@ int interned_begin(struct interned *table, int directory, const char *name, uint
 {
 	const struct wire_table header = { .magic = magic, .version = WIRE_TABLE_VERSION };
 
-	*table = (struct interned){ .fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+	*table = (struct interned){ .fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
 						 0666) };
 	table->error = table->fd < 0 ? -errno : write_all(table, &header, sizeof(header));
 	return table->error;
@@ -142,6 +142,37 @@ int interned_flush(struct interned *table)
 	table->error = write_block(table);
 	table->bytes = table->sound = 0;
 	table->entries = 0;
+	return table->error;
+}
+
+/* Everything that is in another file. */
+static int copy_from(struct interned *table, int from, uint64_t end)
+{
+	char part[64 << 10];
+	int error = 0;
+
+	while (!error && table->at < end) {
+		const size_t wanted =
+			end - table->at < sizeof(part) ? (size_t)(end - table->at) : sizeof(part);
+		const ssize_t got = pread(from, part, wanted, (off_t)table->at);
+
+		error = got > 0 ? write_all(table, part, (size_t)got) : got < 0 ? -errno : -EIO;
+	}
+	return error;
+}
+
+int interned_next(struct interned *table, int directory, const char *name)
+{
+	const int before = table->fd;
+	uint64_t end;
+
+	if (interned_flush(table))
+		return table->error;
+	end = table->at;
+	table->fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	table->at = 0;
+	table->error = table->fd < 0 ? -errno : copy_from(table, before, end);
+	close(before);
 	return table->error;
 }
 

@@ -38,6 +38,13 @@ uint32_t interned_end(struct interned *table);
 /* interned_flush - write what is not in the file yet. Return: 0 or ->error. */
 int interned_flush(struct interned *table);
 
+/*
+ * interned_next - go on in a file of its own, with all entries and their numbers.
+ * @directory, @name: as for interned_begin(); the file so far stays as it is
+ * Return: 0 or ->error.
+ */
+int interned_next(struct interned *table, int directory, const char *name);
+
 /* interned_close - let go of the file as it is. */
 void interned_close(struct interned *table);
 

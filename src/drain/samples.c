@@ -86,7 +86,18 @@ bool samples_put(struct samples *samples, unsigned cpu, const struct samples_rec
 
 void samples_lost(struct samples *samples, unsigned cpu, uint64_t lost)
 {
-	samples->streams[cpu].lost = lost;
+	struct samples_stream *stream = &samples->streams[cpu];
+
+	stream->lost = lost > stream->lost_before ? lost - stream->lost_before : 0;
+}
+
+uint64_t samples_lost_so_far(const struct samples *samples)
+{
+	uint64_t sum = 0;
+
+	for (unsigned n = 0; n < samples->count; n++)
+		sum += samples->streams[n].lost;
+	return sum;
 }
 
 /* A packet of what was put, or of losses only. */
@@ -186,6 +197,20 @@ int samples_finish(struct samples *samples, uint64_t time)
 		stream_finish(&stream->stream);
 	}
 	return samples->error;
+}
+
+void samples_next(struct samples *samples, int directory)
+{
+	samples->directory = directory;
+	for (unsigned n = 0; n < samples->count; n++) {
+		struct samples_stream *stream = &samples->streams[n];
+
+		stream_close(&stream->stream);
+		*stream = (struct samples_stream){ .records = stream->records,
+						   .time = stream->time,
+						   .lost_before = stream->lost_before + stream->lost };
+		begin_stream(samples, n);
+	}
 }
 
 uint64_t samples_kept(const struct samples *samples, enum samples_group group)

@@ -34,6 +34,7 @@ struct samples_stream {
 	uint64_t kept, kept_groups[SAMPLES_GROUPS]; /* records committed */
 	uint64_t sequence;			    /* packets in the file */
 	uint64_t lost;				    /* in the kernel's ring, so far */
+	uint64_t lost_before;			    /* of the files before */
 	uint64_t told;				    /* of them by the last packet */
 };
 
@@ -64,11 +65,17 @@ bool samples_put(struct samples *samples, unsigned cpu, const struct samples_rec
 /* samples_lost - so many were lost in the kernel's ring of that CPU since the beginning. */
 void samples_lost(struct samples *samples, unsigned cpu, uint64_t lost);
 
+/* samples_lost_so_far - of all CPUs, in these files. */
+uint64_t samples_lost_so_far(const struct samples *samples);
+
 /* samples_commit - what was put exists from now on. Return: 0; -errno: what was put of some CPUs is gone. */
 int samples_commit(struct samples *samples);
 
 /* samples_finish - tell of the last losses, end the files, let go. @time: ticks; the end, for a stream without records */
 int samples_finish(struct samples *samples, uint64_t time);
+
+/* samples_next - after samples_finish(): begin files in another directory, whose counts begin at 0. */
+void samples_next(struct samples *samples, int directory);
 
 /* samples_kept - records of a group that were committed. */
 uint64_t samples_kept(const struct samples *samples, enum samples_group group);

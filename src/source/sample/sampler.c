@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The sampler; see sampler.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static int register_event(struct sampler *sampler, enum sampler_kind kind)
 static void init(struct sampler *sampler, struct session *session)
 {
 	*sampler = (struct sampler){ .session = session,
+				     .directory = -1,
 				     .images_table = { .fd = -1 },
 				     .tasks_table = { .fd = -1 },
 				     .stacks_table = { .fd = -1 } };
@@ -240,14 +242,15 @@ int sampler_begin(struct sampler *sampler, int directory)
 	const uint64_t begin = perf_now(&sampler->perf); /* all events are open */
 	int error;
 
-	sampler->directory = directory;
-	error = begin_tables(sampler);
+	sampler->directory = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+	error = sampler->directory < 0 ? -errno : begin_tables(sampler);
 	if (!error)
 		error = images_init(&sampler->images, &sampler->images_table);
 	if (!error)
 		error = tasks_init(&sampler->tasks, &sampler->images, &sampler->tasks_table);
 	if (!error)
-		error = samples_begin(&sampler->samples, sampler->session, directory, sampler->perf.cpus);
+		error = samples_begin(&sampler->samples, sampler->session, sampler->directory,
+				      sampler->perf.cpus);
 	stacks_init(&sampler->stacks, &sampler->stacks_table);
 	kernel_init(&sampler->kernel, &sampler->images);
 	sampler->attribution =
@@ -473,25 +476,26 @@ static void settle_lost(struct sampler *sampler)
 {
 	struct sampler_totals *totals = &sampler->totals;
 	struct sampler_ledger *ledger = &totals->ledgers[SAMPLER_SAMPLES];
+	const struct sampler_totals *before = &sampler->before;
 	const struct perf *perf = &sampler->perf;
+	uint64_t lost, side = 0, switches = 0;
 
-	if (sampler->by_timer) {
-		timer_settle(&sampler->timer);
+	if (sampler->by_timer)
 		perf->rings[PERF_SIDE][0].lost = timer_lost(&sampler->timer, timer_sides(&sampler->timer));
-	}
 	for (unsigned n = 0; n < perf->cpus; n++) {
-		const uint64_t lost =
-			sampler->by_timer ? timer_lost(&sampler->timer, n) : perf_lost(perf, PERF_SAMPLES, n);
-
+		lost = sampler->by_timer ? timer_lost(&sampler->timer, n) : perf_lost(perf, PERF_SAMPLES, n);
 		samples_lost(&sampler->samples, n, lost + sampler->waits_lost[n]);
-		ledger->lost[SAMPLE_LOST_RING] += lost;
-		ledger->received += lost;
-		totals->side_lost += perf->rings[PERF_SIDE][n].lost;
-		totals->switch_lost += perf->off_cpu ? perf->rings[PERF_SWITCHES][n].lost : 0;
+		side += perf->rings[PERF_SIDE][n].lost;
+		switches += perf->off_cpu ? perf->rings[PERF_SWITCHES][n].lost : 0;
 	}
-	totals->preempted = sampler->waits.preempted;
-	totals->preempted_ns = sampler->waits.preempted_ns;
-	totals->blocked_before = sampler->waits.before;
+	lost = samples_lost_so_far(&sampler->samples) - totals->ledgers[SAMPLER_WAITS].lost[SAMPLE_LOST_RING];
+	ledger->received += lost - ledger->lost[SAMPLE_LOST_RING];
+	ledger->lost[SAMPLE_LOST_RING] = lost;
+	totals->side_lost = side - before->side_lost;
+	totals->switch_lost = switches - before->switch_lost;
+	totals->preempted = sampler->waits.preempted - before->preempted;
+	totals->preempted_ns = sampler->waits.preempted_ns - before->preempted_ns;
+	totals->blocked_before = sampler->waits.before - before->blocked_before;
 }
 
 /* Switches that were lost when no other came behind. */
@@ -508,10 +512,71 @@ static void find_last_gaps(struct sampler *sampler)
 	}
 }
 
+/* The end of a trace. */
+static int finish_trace(struct sampler *sampler, struct sampler_totals *totals)
+{
+	const int error = samples_finish(&sampler->samples, ring_clock());
+	int profile;
+
+	for (unsigned kind = 0; kind < SAMPLER_KINDS; kind++)
+		sampler->totals.ledgers[kind].lost[SAMPLE_KEPT] = 0;
+	sampler->totals.bytes = samples_bytes(&sampler->samples) + sampler->images_table.at +
+				sampler->tasks_table.at + sampler->stacks_table.at;
+	*totals = sampler->totals;
+	profile = profile_write(sampler, true);
+	return error ? error : profile;
+}
+
+/* Samples that were received, and wait for their turn: they are what the ledger has no other place for. */
+static uint64_t take_waiting(struct sampler_ledger *ledger)
+{
+	uint64_t waiting = ledger->received - ledger->attributed;
+
+	for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
+		waiting -= ledger->lost[n];
+	ledger->received -= waiting;
+	return waiting;
+}
+
+/* With all entries: what waits refers to them by their numbers. */
+static int next_tables(struct sampler *sampler)
+{
+	int error = interned_next(&sampler->images_table, sampler->directory, ".burin/images");
+
+	if (!error)
+		error = interned_next(&sampler->tasks_table, sampler->directory, ".burin/tasks");
+	if (!error)
+		error = interned_next(&sampler->stacks_table, sampler->directory, ".burin/stacks");
+	return error;
+}
+
+int sampler_next(struct sampler *sampler, int directory, struct sampler_totals *totals)
+{
+	uint64_t waiting;
+	int error;
+
+	settle_lost(sampler);
+	commit(sampler);
+	waiting = take_waiting(&sampler->totals.ledgers[SAMPLER_SAMPLES]);
+	error = finish_trace(sampler, totals);
+	sampler_add(&sampler->before, totals);
+	sampler->totals = (struct sampler_totals){ .ledgers[SAMPLER_SAMPLES].received = waiting };
+	memset(sampler->attribution.cuts, 0, sizeof(sampler->attribution.cuts));
+	close(sampler->directory);
+	sampler->directory = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+	samples_next(&sampler->samples, sampler->directory);
+	if (!error)
+		error = sampler->directory < 0 ? -errno : next_tables(sampler);
+	if (!error)
+		error = profile_write(sampler, false);
+	if (error && !sampler->samples.error) /* nothing more is written */
+		sampler->samples.error = error;
+	return error;
+}
+
 int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 {
 	unsigned fullest;
-	int error, profile;
 
 	if (!sampler->by_timer)
 		sampler->waits.end = perf_now(&sampler->perf); /* up to here all of it is told */
@@ -521,16 +586,11 @@ int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 	rounds_end(&sampler->rounds, take_entry, sampler);
 	if (sampler->perf.off_cpu)
 		waits_end(&sampler->waits);
+	if (sampler->by_timer)
+		timer_settle(&sampler->timer);
 	settle_lost(sampler);
 	commit(sampler);
-	error = samples_finish(&sampler->samples, ring_clock());
-	for (unsigned kind = 0; kind < SAMPLER_KINDS; kind++)
-		sampler->totals.ledgers[kind].lost[SAMPLE_KEPT] = 0;
-	sampler->totals.bytes = samples_bytes(&sampler->samples) + sampler->images_table.at +
-				sampler->tasks_table.at + sampler->stacks_table.at;
-	*totals = sampler->totals;
-	profile = profile_write(sampler, true);
-	return error ? error : profile;
+	return finish_trace(sampler, totals);
 }
 
 void sampler_close(struct sampler *sampler)
@@ -552,6 +612,19 @@ void sampler_close(struct sampler *sampler)
 	interned_close(&sampler->images_table);
 	interned_close(&sampler->tasks_table);
 	interned_close(&sampler->stacks_table);
+	if (sampler->directory >= 0)
+		close(sampler->directory);
+	sampler->directory = -1;
+}
+
+void sampler_add(struct sampler_totals *sum, const struct sampler_totals *totals)
+{
+	static_assert(sizeof(*sum) % sizeof(uint64_t) == 0, "sampler_totals"); /* numbers and nothing else */
+	uint64_t *to = (uint64_t *)sum;
+	const uint64_t *from = (const uint64_t *)totals;
+
+	for (unsigned n = 0; n < sizeof(*sum) / sizeof(*to); n++)
+		to[n] += from[n];
 }
 
 const char *sampler_loss_name(enum sample_loss loss)

@@ -48,7 +48,7 @@ struct sampler {
 	struct session *session;
 	uint16_t events[SAMPLER_KINDS]; /* their ids */
 	char limit[200];		/* what was not permitted; "" */
-	int directory;			/* of the trace */
+	int directory;			/* of the trace, our own descriptor */
 	struct rounds rounds;
 	struct interned images_table, tasks_table, stacks_table;
 	struct images images;
@@ -60,6 +60,7 @@ struct sampler {
 	uint64_t *waits_lost; /* of each CPU, by the kernel's rings */
 	struct samples samples;
 	struct sampler_totals totals;
+	struct sampler_totals before;	 /* what is counted throughout: of the traces before */
 	uint64_t pending[SAMPLER_KINDS]; /* put, not committed */
 	uint64_t told;			 /* when the ledger was last written, CLOCK_MONOTONIC, ns */
 };
@@ -79,7 +80,7 @@ int sampler_open_timer(struct sampler *sampler, struct session *session, const s
 
 /*
  * sampler_begin - begin to write.
- * @directory: of the trace, with its metadata; the caller's until sampler_finish()
+ * @directory: of the trace, with its metadata; the caller's
  * Return: 0 or -errno; then sampler_close().
  */
 int sampler_begin(struct sampler *sampler, int directory);
@@ -87,8 +88,19 @@ int sampler_begin(struct sampler *sampler, int directory);
 /* sampler_round - take what is new. @fullest: raised to how full the fullest ring was, in percent */
 void sampler_round(struct sampler *sampler, unsigned *fullest);
 
+/*
+ * sampler_next - write the end of this trace, and go on in another one, which begins with the same tables.
+ * @directory: as for sampler_begin()
+ * @totals: of the trace that ends; samples that wait for their turn belong to the next one
+ * Return: 0 or the first error of writing.
+ */
+int sampler_next(struct sampler *sampler, int directory, struct sampler_totals *totals);
+
 /* sampler_finish - take what is left, and write all ends; then sampler_close(). Return: 0 or the first error of writing. */
 int sampler_finish(struct sampler *sampler, struct sampler_totals *totals);
+
+/* sampler_add - add a trace's totals to those of others. */
+void sampler_add(struct sampler_totals *sum, const struct sampler_totals *totals);
 
 /* sampler_close - let go without more ado. */
 void sampler_close(struct sampler *sampler);
