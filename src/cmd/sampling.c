@@ -234,12 +234,14 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
 
 bool sampling_environment(const struct sampling *sampling, int file)
 {
-	const char *before = getenv("LD_PRELOAD");
+	const char *before = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
 
 	if (!sampling->opened || !sampling->sampler.by_timer)
 		return true;
-	return dprintf(file, "%s%cLD_PRELOAD=%s%s%s%c", sampling->sampler.timer.wanted, 0, sampling->library,
-		       before && *before ? ":" : "", before ? before : "", 0) > 0;
+	/* AddressSanitizer refuses to begin behind a library that it does not expect. */
+	return dprintf(file, "%s%cLD_PRELOAD=%s%s%s%cASAN_OPTIONS=%s%sverify_asan_link_order=0%c",
+		       sampling->sampler.timer.wanted, 0, sampling->library, before && *before ? ":" : "",
+		       before ? before : "", 0, asan ? asan : "", asan && *asan ? ":" : "", 0) > 0;
 }
 
 void sampling_begin(struct sampling *sampling, const struct drain *drain)
@@ -263,17 +265,6 @@ int sampling_wake(const struct sampling *sampling)
 	return sampling->begun ? sampling->sampler.perf.wake : -1;
 }
 
-/* Totals are numbers and nothing else. */
-static void add_totals(struct sampler_totals *sum, const struct sampler_totals *totals)
-{
-	static_assert(sizeof(*sum) % sizeof(uint64_t) == 0, "sampler_totals");
-	uint64_t *to = (uint64_t *)sum;
-	const uint64_t *from = (const uint64_t *)totals;
-
-	for (unsigned n = 0; n < sizeof(*sum) / sizeof(*to); n++)
-		to[n] += from[n];
-}
-
 /* The first error is told once. */
 static void note_error(struct sampling *sampling, int error)
 {
@@ -293,7 +284,7 @@ void sampling_round(struct sampling *sampling, struct drain *drain, unsigned *fu
 	if (sampling->chunk != drain->chunks.last) {
 		sampling->chunk = drain->chunks.last;
 		note_error(sampling, sampler_next(&sampling->sampler, drain->output.directory, &totals));
-		add_totals(&sampling->totals, &totals);
+		sampler_add(&sampling->totals, &totals);
 	}
 	sampler_round(&sampling->sampler, fullest);
 	drain->beside =
@@ -303,21 +294,23 @@ void sampling_round(struct sampling *sampling, struct drain *drain, unsigned *fu
 void sampling_so_far(const struct sampling *sampling, uint64_t *samples, uint64_t *lost)
 {
 	const struct sampler *sampler = &sampling->sampler;
+	struct sampler_totals sums = sampling->totals;
+	uint64_t told, settled;
 
 	*samples = *lost = 0;
 	if (!sampling->begun)
 		return;
+	sampler_add(&sums, &sampler->totals);
 	for (unsigned kind = 0; kind < SAMPLER_KINDS; kind++) {
-		const struct sampler_ledger *before = &sampling->totals.ledgers[kind],
-					    *now = &sampler->totals.ledgers[kind];
-
-		*samples += before->attributed + now->attributed;
+		*samples += sums.ledgers[kind].attributed;
 		for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
-			*lost += before->lost[n] + now->lost[n];
-		/* Those of the rings come into the ledger at the end, if not as waits. */
-		*lost -= now->lost[SAMPLE_LOST_RING];
+			*lost += sums.ledgers[kind].lost[n];
 	}
-	*lost += samples_lost_so_far(&sampler->samples);
+	/* Those of the rings come into the ledger at the end. */
+	settled = sampler->totals.ledgers[SAMPLER_SAMPLES].lost[SAMPLE_LOST_RING] +
+		  sampler->totals.ledgers[SAMPLER_WAITS].lost[SAMPLE_LOST_RING];
+	told = samples_lost_so_far(&sampler->samples);
+	*lost += told > settled ? told - settled : 0;
 }
 
 void sampling_finish(struct sampling *sampling)
@@ -329,7 +322,7 @@ void sampling_finish(struct sampling *sampling)
 	if (!sampling->begun)
 		return;
 	note_error(sampling, sampler_finish(&sampling->sampler, &totals));
-	add_totals(&sampling->totals, &totals);
+	sampler_add(&sampling->totals, &totals);
 }
 
 /* The file as it was mapped, whatever has become of it since. */

@@ -476,10 +476,12 @@ static void settle_lost(struct sampler *sampler)
 {
 	struct sampler_totals *totals = &sampler->totals;
 	struct sampler_ledger *ledger = &totals->ledgers[SAMPLER_SAMPLES];
+	const struct sampler_totals *before = &sampler->before;
 	const struct perf *perf = &sampler->perf;
-	uint64_t side = sampler->by_timer ? timer_lost(&sampler->timer, timer_sides(&sampler->timer)) : 0,
-		 switches = 0, lost;
+	uint64_t lost, side = 0, switches = 0;
 
+	if (sampler->by_timer)
+		perf->rings[PERF_SIDE][0].lost = timer_lost(&sampler->timer, timer_sides(&sampler->timer));
 	for (unsigned n = 0; n < perf->cpus; n++) {
 		lost = sampler->by_timer ? timer_lost(&sampler->timer, n) : perf_lost(perf, PERF_SAMPLES, n);
 		samples_lost(&sampler->samples, n, lost + sampler->waits_lost[n]);
@@ -489,11 +491,11 @@ static void settle_lost(struct sampler *sampler)
 	lost = samples_lost_so_far(&sampler->samples) - totals->ledgers[SAMPLER_WAITS].lost[SAMPLE_LOST_RING];
 	ledger->received += lost - ledger->lost[SAMPLE_LOST_RING];
 	ledger->lost[SAMPLE_LOST_RING] = lost;
-	totals->side_lost = side - sampler->side_lost_before;
-	totals->switch_lost = switches - sampler->switch_lost_before;
-	totals->preempted = sampler->waits.preempted;
-	totals->preempted_ns = sampler->waits.preempted_ns;
-	totals->blocked_before = sampler->waits.before;
+	totals->side_lost = side - before->side_lost;
+	totals->switch_lost = switches - before->switch_lost;
+	totals->preempted = sampler->waits.preempted - before->preempted;
+	totals->preempted_ns = sampler->waits.preempted_ns - before->preempted_ns;
+	totals->blocked_before = sampler->waits.before - before->blocked_before;
 }
 
 /* Switches that were lost when no other came behind. */
@@ -557,9 +559,7 @@ int sampler_next(struct sampler *sampler, int directory, struct sampler_totals *
 	commit(sampler);
 	waiting = take_waiting(&sampler->totals.ledgers[SAMPLER_SAMPLES]);
 	error = finish_trace(sampler, totals);
-	sampler->side_lost_before += totals->side_lost;
-	sampler->switch_lost_before += totals->switch_lost;
-	sampler->waits.preempted = sampler->waits.preempted_ns = sampler->waits.before = 0;
+	sampler_add(&sampler->before, totals);
 	sampler->totals = (struct sampler_totals){ .ledgers[SAMPLER_SAMPLES].received = waiting };
 	memset(sampler->attribution.cuts, 0, sizeof(sampler->attribution.cuts));
 	close(sampler->directory);
@@ -615,6 +615,16 @@ void sampler_close(struct sampler *sampler)
 	if (sampler->directory >= 0)
 		close(sampler->directory);
 	sampler->directory = -1;
+}
+
+void sampler_add(struct sampler_totals *sum, const struct sampler_totals *totals)
+{
+	static_assert(sizeof(*sum) % sizeof(uint64_t) == 0, "sampler_totals"); /* numbers and nothing else */
+	uint64_t *to = (uint64_t *)sum;
+	const uint64_t *from = (const uint64_t *)totals;
+
+	for (unsigned n = 0; n < sizeof(*sum) / sizeof(*to); n++)
+		to[n] += from[n];
 }
 
 const char *sampler_loss_name(enum sample_loss loss)

@@ -60,9 +60,9 @@ struct sampler {
 	uint64_t *waits_lost; /* of each CPU, by the kernel's rings */
 	struct samples samples;
 	struct sampler_totals totals;
-	uint64_t side_lost_before, switch_lost_before; /* of the traces before */
-	uint64_t pending[SAMPLER_KINDS];	       /* put, not committed */
-	uint64_t told; /* when the ledger was last written, CLOCK_MONOTONIC, ns */
+	struct sampler_totals before;	 /* what is counted throughout: of the traces before */
+	uint64_t pending[SAMPLER_KINDS]; /* put, not committed */
+	uint64_t told;			 /* when the ledger was last written, CLOCK_MONOTONIC, ns */
 };
 
 /*
@@ -100,6 +100,9 @@ int sampler_next(struct sampler *sampler, int directory, struct sampler_totals *
 
 /* sampler_finish - take what is left, and write all ends; then sampler_close(). Return: 0 or the first error of writing. */
 int sampler_finish(struct sampler *sampler, struct sampler_totals *totals);
+
+/* sampler_add - add a trace's totals to those of others. */
+void sampler_add(struct sampler_totals *sum, const struct sampler_totals *totals);
 
 /* sampler_close - let go without more ado. */
 void sampler_close(struct sampler *sampler);
