@@ -159,6 +159,10 @@ int cmd_stat(int argc, char **argv)
 {
 	static const struct option options[] = { { "interval", required_argument, NULL, 'i' },
 						 { "json", no_argument, NULL, 'j' },
+						 { "event", required_argument, NULL, 'e' },
+						 { "repeat", required_argument, NULL, 'r' },
+						 { "output", required_argument, NULL, 'o' },
+						 { "csv", no_argument, NULL, 'c' },
 						 { 0 } };
 	struct session session;
 	struct target target;
@@ -171,9 +175,11 @@ int cmd_stat(int argc, char **argv)
 			return cmd_count(argc, argv);
 	cmd_output_begin();
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "i:j", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "i:je:r:o:", options, NULL)) != -1) {
 		if (option == '?')
 			return cmd_usage(name, "wrong option");
+		if (strchr("eroc", option))
+			return cmd_usage(name, "counts are of a command: burin stat [OPTION]... -- COMMAND");
 		if (option == 'i' && (!size_parse(optarg, &seconds) || seconds == 0 || seconds > 86400))
 			return cmd_usage(name, "'%s' will not do; give a number of seconds", optarg);
 		json |= option == 'j';

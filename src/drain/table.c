@@ -147,6 +147,15 @@ static bool name_holds(const char *name, unsigned kind)
 	return kind < WIRE_KINDS;
 }
 
+/* A name is there once; a second one is a table that somebody has scribbled upon. */
+static bool is_taken(const struct table *table, const char *name)
+{
+	for (uint32_t n = 0; n < table->count; n++)
+		if (strcmp(table_text(table, table->entries[n].name), name) == 0)
+			return true;
+	return false;
+}
+
 static int copy_entry(struct table *table, const struct session *session, uint32_t n)
 {
 	char name[WIRE_NAME_MAX + 1], format[WIRE_FORMAT_MAX + 1], file[WIRE_FILE_MAX + 1],
@@ -159,7 +168,8 @@ static int copy_entry(struct table *table, const struct session *session, uint32
 	    copy_text(session, entry.format, format, sizeof(format)) &&
 	    copy_text(session, entry.file, file, sizeof(file)) &&
 	    copy_text(session, entry.refused_file, refused, sizeof(refused)) &&
-	    name_holds(name, entry.kind) && format_parse(format, entry.types, &parsed, NULL) == 0)
+	    name_holds(name, entry.kind) && !is_taken(table, name) &&
+	    format_parse(format, entry.types, &parsed, NULL) == 0)
 		return add_entry(table, entry, name, format, file, refused);
 	snprintf(name, sizeof(name), "damaged.%u", n + 1);
 	return add_entry(table, (struct wire_event){ 0 }, name, "", "", "");

@@ -61,6 +61,8 @@ static void check_ledger(const struct burin_profile *profile, uint64_t samples)
 		 faulty = burin_trace_faults(profile->trace);
 	const char *state = burin_profile_value(profile, "state"), *key, *value;
 
+	if (!profile->told && !samples)
+		return; /* a chunk, say, whose recorder was killed before there were any */
 	if (!profile->told) {
 		read_fault(profile->trace, BURIN_FAULT_TABLE, ".burin/profile", 0,
 			   "there are samples, but no ledger");
