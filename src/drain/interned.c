@@ -14,7 +14,7 @@
 enum {
 	INTERNED_BLOCK = 1 << 20,   /* bytes from which on a block is written without being asked for */
 	INTERNED_COMPRESS_MIN = 64, /* fewer are stored as they are */
-	INTERNED_LEVEL = 1,
+	INTERNED_LEVEL = 3,
 };
 
 static int write_all(struct interned *table, const void *data, size_t bytes)
