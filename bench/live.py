@@ -78,8 +78,8 @@ class Live:
 
     def row_idle(self):
         """
-        Pss: a page that n processes share counts as 1/n. The library's own code is shared with nobody here. How much of the
-        C library the kernel maps around what is touched depends on where it lies, which is left to chance: hence many turns.
+        Resident, pages that others share included; Pss counts such a page as 1/n. How much of the C library the kernel maps
+        around what is touched depends on where it lies, which is left to chance: hence many turns.
         """
         mine, theirs = [], []
         for _ in range(ROUNDS * 4):
@@ -88,7 +88,7 @@ class Live:
                     sizes.append(smaps(waiting.pid, "Pss", "Pss_Dirty", "Rss"))
         mine, theirs = ([round(statistics.median(column)) for column in zip(*sizes)] for sizes in (mine, theirs))
         above = [a - b for a, b in zip(mine, theirs)]
-        return (f"{mine[0]} KiB", f"without Burin {theirs[0]} KiB", f"{above[0]:+} KiB (written to {above[1]:+}, Rss {above[2]:+})", above[0] <= 256, above[0])
+        return (f"{mine[2]} KiB", f"without Burin {theirs[2]} KiB", f"{above[2]:+} KiB (written to {above[1]:+}, Pss {above[0]:+})", above[2] <= 256, above[2])
 
     def row_own(self):
         runs = [values(call([self.event, "cost", str(BLOCKS), self.cpus[0]], env={**os.environ, "BURIN_ENABLE": "*"})) for _ in range(ROUNDS)]
