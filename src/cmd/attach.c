@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cmd/attach.h"
 #include "cmd/cmd.h"
+#include "session/clock.h"
 #include "session/directory.h"
 
 enum {
@@ -24,14 +25,6 @@ enum {
 	 * be about to enter. */
 	ATTACH_GRACE_NS = 50000000,
 };
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 static int open_signals(void)
 {
@@ -80,7 +73,7 @@ int attach_begin(struct attachment *attachment, const char *name, const char *wo
 		attachment->signals = open_signals();
 	if (!result && attachment->signals < 0)
 		result = cmd_failed(name, "signals: %s", strerror(errno));
-	attachment->until = duration ? now() + duration : UINT64_MAX;
+	attachment->until = duration ? clock_ns(CLOCK_MONOTONIC) + duration : UINT64_MAX;
 	if (result)
 		attach_end(attachment);
 	return result;
@@ -135,7 +128,7 @@ pid_t attach_process(const struct attachment *attachment)
 
 static void look_at_processes(struct attachment *attachment)
 {
-	const uint64_t time = now();
+	const uint64_t time = clock_ns(CLOCK_MONOTONIC);
 
 	if (attachment->owner >= 0 && time - attachment->looked < ATTACH_LOOK_NS)
 		return;
@@ -151,7 +144,7 @@ bool attach_wait(struct attachment *attachment, int ms)
 {
 	struct pollfd wait[] = { { .fd = attachment->signals, .events = POLLIN },
 				 { .fd = attachment->owner, .events = POLLIN } };
-	const uint64_t time = now();
+	const uint64_t time = clock_ns(CLOCK_MONOTONIC);
 	const uint64_t left = time < attachment->until ? (attachment->until - time) / 1000000 + 1 : 0;
 
 	poll(wait, 2, left < (uint64_t)ms ? (int)left : ms);
@@ -162,7 +155,8 @@ bool attach_wait(struct attachment *attachment, int ms)
 	}
 	look_at_processes(attachment);
 	borrow_refresh(&attachment->borrow);
-	return !attachment->ended && !attachment->interrupted && now() < attachment->until;
+	return !attachment->ended && !attachment->interrupted &&
+	       clock_ns(CLOCK_MONOTONIC) < attachment->until;
 }
 
 void attach_restore(struct attachment *attachment)
@@ -181,7 +175,7 @@ const char *attach_result(const struct attachment *attachment)
 
 uint64_t attach_ago(const struct attachment *attachment)
 {
-	return attachment->ended ? now() - attachment->unused : 0;
+	return attachment->ended ? clock_ns(CLOCK_MONOTONIC) - attachment->unused : 0;
 }
 
 void attach_end(struct attachment *attachment)
