@@ -45,9 +45,9 @@ static int open_signals(void)
 /* Whether there is anything to follow. */
 static int refuse(const char *name, const char *word, const struct target *target)
 {
-	if (target->header.owner_kind == WIRE_OWNER_RECORDER)
+	if (target->header.geometry.owner_kind == WIRE_OWNER_RECORDER)
 		return cmd_failed(name, "%s: its recorder (process %u) owns the records; use burin snapshot",
-				  word, target->header.owner);
+				  word, target->header.geometry.owner);
 	if (target->state == TARGET_ENDED || target->state == TARGET_DIED)
 		return cmd_failed(name, "%s: it runs no more; burin snapshot writes what it left behind",
 				  word);
@@ -65,7 +65,7 @@ int attach_begin(struct attachment *attachment, const char *name, const char *wo
 	if (result)
 		return result;
 	result = refuse(name, word, target) ? CMD_USAGE : 0;
-	attachment->owner = (int)syscall(SYS_pidfd_open, target->header.owner, 0);
+	attachment->owner = (int)syscall(SYS_pidfd_open, target->header.geometry.owner, 0);
 	attachment->file = result ? -1 : open(target->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (!result && (attachment->file < 0 || fstat(attachment->file, &attachment->identity) != 0))
 		result = cmd_failed(name, "%s: %s", target->path, strerror(errno));
@@ -121,7 +121,7 @@ static pid_t find_user(const struct attachment *attachment)
 
 pid_t attach_process(const struct attachment *attachment)
 {
-	const uint32_t owner = attachment->target.header.owner;
+	const uint32_t owner = attachment->target.header.geometry.owner;
 
 	return directory_maps(owner, &attachment->identity) ? (pid_t)owner : find_user(attachment);
 }

@@ -59,7 +59,7 @@ static int record(const struct record_options *options, struct attachment *attac
 
 	sampling_open(&sampling, &sampling_options, &attachment->session, 0, options->quiet);
 	error = drain_begin(&drain, &attachment->session, output,
-			    &(struct drain_options){ .command = target->header.program,
+			    &(struct drain_options){ .command = target->header.geometry.program,
 						     .attach = true,
 						     .split = options->split });
 
@@ -106,7 +106,8 @@ int record_target(const struct record_options *options)
 	if (options->output)
 		snprintf(output, sizeof(output), "%s", options->output);
 	else
-		recording_default_output(attachment.target.header.program, 0, output, sizeof(output));
+		recording_default_output(attachment.target.header.geometry.program, 0, output,
+					 sizeof(output));
 	result = record(options, &attachment, output);
 	attach_end(&attachment);
 	return result;
