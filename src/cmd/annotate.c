@@ -304,26 +304,21 @@ static int annotate(const struct cmd_profile *profile, const char *symbol, bool 
 	return cmd_profile_write(name, &out, dup(STDOUT_FILENO));
 }
 
+static int take_option(void *assembly, int option, const char *value)
+{
+	(void)value;
+	if (option != OPTION_NO_ASSEMBLY)
+		return -1;
+	*(bool *)assembly = false;
+	return 0;
+}
+
 int cmd_annotate(int argc, char **argv)
 {
 	struct cmd_profile profile = { .name = name };
 	bool assembly = true;
-	int option, result = 0;
+	int result = cmd_profile_options(&profile, argc, argv, "p:", options, take_option, &assembly);
 
-	cmd_output_begin();
-	optind = 0;
-	while (!result && (option = getopt_long(argc, argv, "p:", options, NULL)) != -1) {
-		result = cmd_profile_option(&profile, option, optarg);
-		if (result >= 0)
-			continue;
-		result = 0;
-		if (option == OPTION_NO_ASSEMBLY) {
-			assembly = false;
-		} else {
-			fprintf(stderr, "See: burin annotate --help\n");
-			result = CMD_USAGE;
-		}
-	}
 	if (!result && argc - optind != 2)
 		result = cmd_usage(name, "which trace, and which function?");
 	if (!result)

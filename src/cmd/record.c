@@ -300,7 +300,7 @@ static int record(const struct record_options *options, struct session *session,
 	sampling_symbols(&sampling, output, &totals);
 	unlink(session_path);
 	if (error) {
-		drain_discard(output);
+		chunks_discard(output);
 		fprintf(stderr, "burin record: %s: %s\n", options->command[0], strerror(error));
 		return error == ENOENT ? 127 : 126;
 	}

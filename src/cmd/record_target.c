@@ -78,7 +78,7 @@ static int record(const struct record_options *options, struct attachment *attac
 	drain_finish(&drain, attach_result(attachment), &totals);
 	sampling_symbols(&sampling, output, &totals);
 	if (error) {
-		drain_discard(output);
+		chunks_discard(output);
 		return error;
 	}
 	if (drain.output.error)

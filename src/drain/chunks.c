@@ -66,6 +66,15 @@ void chunks_trim(struct chunks *chunks)
 	}
 }
 
+void chunks_discard(const char *path)
+{
+	char chunk[CHUNKS_PATH];
+
+	chunks_path(path, 1, chunk);
+	drain_discard(chunk);
+	drain_discard(path);
+}
+
 void chunks_sweep(const char *path)
 {
 	char rest[CHUNKS_PATH];
