@@ -54,13 +54,14 @@ static int refuse(const char *name, const char *word, const struct target *targe
 	return 0;
 }
 
-int attach_begin(struct attachment *attachment, const char *name, const char *word, uint64_t duration)
+int attach_begin(struct attachment *attachment, const char *name, const char *word)
 {
 	struct target *target = &attachment->target;
 	int result;
 
-	*attachment =
-		(struct attachment){ .name = name, .word = word, .file = -1, .signals = -1, .owner = -1 };
+	*attachment = (struct attachment){
+		.name = name, .word = word, .file = -1, .signals = -1, .owner = -1, .until = UINT64_MAX
+	};
 	result = cmd_target_open(name, word, target, &attachment->session);
 	if (result)
 		return result;
@@ -73,7 +74,6 @@ int attach_begin(struct attachment *attachment, const char *name, const char *wo
 		attachment->signals = open_signals();
 	if (!result && attachment->signals < 0)
 		result = cmd_failed(name, "signals: %s", strerror(errno));
-	attachment->until = duration ? clock_ns(CLOCK_MONOTONIC) + duration : UINT64_MAX;
 	if (result)
 		attach_end(attachment);
 	return result;
@@ -105,6 +105,11 @@ int attach_switch(struct attachment *attachment, const char *const *globs, bool 
 		fprintf(stderr, "burin: %s is stopped; nothing comes before: burin go %s\n", attachment->word,
 			attachment->word);
 	return 0;
+}
+
+void attach_limit(struct attachment *attachment, uint64_t duration)
+{
+	attachment->until = duration ? clock_ns(CLOCK_MONOTONIC) + duration : UINT64_MAX;
 }
 
 /* Processes die unreaped, and go on under another program: what counts is who maps the session. Return: 0: nobody. */

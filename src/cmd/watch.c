@@ -292,7 +292,7 @@ int cmd_watch(int argc, char **argv)
 	int result = parse(&watch, argc, argv);
 
 	if (!result)
-		result = attach_begin(&watch.attachment, name, watch.target, 0);
+		result = attach_begin(&watch.attachment, name, watch.target);
 	if (result)
 		return result;
 	result = run(&watch);

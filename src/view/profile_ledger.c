@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "view/profile.h"
+#include "view/unsampled.h"
 
 enum {
 	IMAGES_MAX = 10, /* that are told of */
@@ -200,6 +201,20 @@ static void print_limits(const struct burin_profile *profile, bool color, struct
 	}
 }
 
+/* What was not sampled at all, if it is much. */
+static void print_unsampled(const struct burin_profile *profile, bool color, struct view_buffer *out)
+{
+	struct view_unsampled unsampled;
+
+	if (!view_unsampled_of(profile, &unsampled) || !view_unsampled_matters(&unsampled))
+		return;
+	view_buffer_print(out, "%s", color ? warn : "");
+	view_unsampled_text(&unsampled, out);
+	view_buffer_print(out, "%s\n%16s  ", color ? off : "", "");
+	view_unsampled_remedy(&unsampled, out);
+	view_buffer_print(out, "\n");
+}
+
 /* What the waits leave out. */
 static void print_waits(const struct burin_profile *profile, bool color, struct view_buffer *out)
 {
@@ -244,6 +259,7 @@ void view_ledger_text(const struct burin_profile *profile, const struct view_pro
 	} else {
 		view_buffer_print(out, "none of %s samples was lost\n", text_count(all, received));
 	}
+	print_unsampled(profile, color, out);
 	if (state && strcmp(state, "recording") == 0)
 		view_buffer_print(
 			out,
@@ -275,6 +291,17 @@ static void json_numbers(const struct burin_profile *profile, const char *prefix
 	}
 }
 
+static void json_unsampled(const struct burin_profile *profile, struct view_buffer *out)
+{
+	struct view_unsampled unsampled;
+
+	if (view_unsampled_of(profile, &unsampled))
+		view_buffer_print(out, ",\"counted\":%" PRIu64 ",\"unsampled\":%" PRIu64, unsampled.counted,
+				  unsampled.missing);
+	else
+		view_buffer_print(out, ",\"counted\":null,\"unsampled\":null");
+}
+
 void view_ledger_json(const struct burin_profile *profile, struct view_buffer *out)
 {
 	static const char *const states[] = { "none", "exported", "functions", "lines", "untold" };
@@ -297,6 +324,7 @@ void view_ledger_json(const struct burin_profile *profile, struct view_buffer *o
 	for (size_t n = 0; n < sizeof(remarks) / sizeof(remarks[0]); n++)
 		view_buffer_print(out, ",\"%s\":%" PRIu64, remarks[n].key,
 				  burin_profile_number(profile, remarks[n].key));
+	json_unsampled(profile, out);
 	view_buffer_print(out, ",\"limits\":[");
 	for (unsigned n = 0; !burin_profile_value_at(profile, n, &key, &value); n++) {
 		if (strcmp(key, "limit") != 0)

@@ -111,6 +111,12 @@ struct perf {
  */
 int perf_open(struct perf *perf, const struct perf_options *options, char *why, size_t bytes);
 
+/* perf_weight - what each sample stands for, in the event's unit; 0: that differs, and each tells. */
+static inline uint64_t perf_weight(const struct perf *perf)
+{
+	return perf->event.clock ? 1000000000 / perf->options.frequency : !perf->event.counting;
+}
+
 /* perf_make_rings - rings of all CPUs that are behind no event; for who fills them in. Return: 0 or -ENOMEM; then perf_close(). */
 int perf_make_rings(struct perf *perf);
 
@@ -142,9 +148,12 @@ void perf_start(struct perf *perf);
 /* perf_stop - nothing more but of the side band. */
 void perf_stop(struct perf *perf);
 
-/* perf_lost - what the kernel has lost so far of a CPU's feed, samples or switches; it may know more than it has told in the
- * ring, which has room for that only with the next record. */
-uint64_t perf_lost(const struct perf *perf, enum perf_feed feed, unsigned cpu);
+/*
+ * perf_lost - what the kernel has lost so far of a CPU's feed, samples or switches; it may know more than it has told in the
+ * ring, which has room for that only with the next record.
+ * @counted: raised by what its events have counted, in their unit; in tasks that ended, too
+ */
+uint64_t perf_lost(const struct perf *perf, enum perf_feed feed, unsigned cpu, uint64_t *counted);
 
 void perf_close(struct perf *perf);
 

@@ -118,13 +118,18 @@ void perf_stop(struct perf *perf)
 			ioctl(perf->sources[n].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
-uint64_t perf_lost(const struct perf *perf, enum perf_feed feed, unsigned cpu)
+uint64_t perf_lost(const struct perf *perf, enum perf_feed feed, unsigned cpu, uint64_t *counted)
 {
-	uint64_t sum = 0, values[2];
+	uint64_t lost = 0;
 
-	for (unsigned n = 0; perf->counts_lost && n < perf->source_count; n++)
-		if (perf->sources[n].feed == feed && perf->sources[n].cpu == cpu &&
-		    read(perf->sources[n].fd, values, sizeof(values)) == sizeof(values))
-			sum += values[1];
-	return sum > perf->rings[feed][cpu].lost ? sum : perf->rings[feed][cpu].lost;
+	for (unsigned n = 0; n < perf->source_count; n++) {
+		uint64_t values[2] = { 0 }; /* the second with ->counts_lost */
+
+		if (perf->sources[n].feed != feed || perf->sources[n].cpu != cpu ||
+		    read(perf->sources[n].fd, values, sizeof(values)) < 0)
+			continue;
+		*counted += values[0];
+		lost += values[1];
+	}
+	return lost > perf->rings[feed][cpu].lost ? lost : perf->rings[feed][cpu].lost;
 }

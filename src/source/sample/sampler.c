@@ -471,6 +471,22 @@ static void stop(struct sampler *sampler)
 		perf_stop(&sampler->perf);
 }
 
+/*
+ * What the kernel has counted of the event, so that what samples do not stand for is known. Of all CPUs it would be their
+ * idle time, too. A moment lies between reading the rings of a trace and asking: the next one makes up for it.
+ */
+static void settle_count(struct sampler *sampler, uint64_t counted)
+{
+	const struct perf *perf = &sampler->perf;
+	const uint64_t stand = sampler->totals.ledgers[SAMPLER_SAMPLES].received * perf_weight(perf),
+		       before = sampler->before.counted;
+
+	if (sampler->by_timer || perf->options.system || !perf_weight(perf))
+		return;
+	counted -= counted < before ? counted : before;
+	sampler->totals.counted = counted > stand ? counted : stand;
+}
+
 /* What the rings had no room for. */
 static void settle_lost(struct sampler *sampler)
 {
@@ -478,12 +494,13 @@ static void settle_lost(struct sampler *sampler)
 	struct sampler_ledger *ledger = &totals->ledgers[SAMPLER_SAMPLES];
 	const struct sampler_totals *before = &sampler->before;
 	const struct perf *perf = &sampler->perf;
-	uint64_t lost, side = 0, switches = 0;
+	uint64_t lost, side = 0, switches = 0, counted = 0;
 
 	if (sampler->by_timer)
 		perf->rings[PERF_SIDE][0].lost = timer_lost(&sampler->timer, timer_sides(&sampler->timer));
 	for (unsigned n = 0; n < perf->cpus; n++) {
-		lost = sampler->by_timer ? timer_lost(&sampler->timer, n) : perf_lost(perf, PERF_SAMPLES, n);
+		lost = sampler->by_timer ? timer_lost(&sampler->timer, n)
+					 : perf_lost(perf, PERF_SAMPLES, n, &counted);
 		samples_lost(&sampler->samples, n, lost + sampler->waits_lost[n]);
 		side += perf->rings[PERF_SIDE][n].lost;
 		switches += perf->off_cpu ? perf->rings[PERF_SWITCHES][n].lost : 0;
@@ -491,6 +508,7 @@ static void settle_lost(struct sampler *sampler)
 	lost = samples_lost_so_far(&sampler->samples) - totals->ledgers[SAMPLER_WAITS].lost[SAMPLE_LOST_RING];
 	ledger->received += lost - ledger->lost[SAMPLE_LOST_RING];
 	ledger->lost[SAMPLE_LOST_RING] = lost;
+	settle_count(sampler, counted);
 	totals->side_lost = side - before->side_lost;
 	totals->switch_lost = switches - before->switch_lost;
 	totals->preempted = sampler->waits.preempted - before->preempted;
@@ -503,8 +521,10 @@ static void find_last_gaps(struct sampler *sampler)
 {
 	struct perf_ring *rings = sampler->perf.rings[PERF_SWITCHES];
 
+	uint64_t counted = 0;
+
 	for (unsigned n = 0; rings && n < sampler->perf.cpus; n++) {
-		const uint64_t lost = perf_lost(&sampler->perf, PERF_SWITCHES, n);
+		const uint64_t lost = perf_lost(&sampler->perf, PERF_SWITCHES, n, &counted);
 
 		if (lost > rings[n].lost)
 			waits_gap_at_end(&sampler->waits, rings[n].latest);
@@ -558,6 +578,8 @@ int sampler_next(struct sampler *sampler, int directory, struct sampler_totals *
 	settle_lost(sampler);
 	commit(sampler);
 	waiting = take_waiting(&sampler->totals.ledgers[SAMPLER_SAMPLES]);
+	if (sampler->totals.counted)
+		sampler->totals.counted -= waiting * perf_weight(&sampler->perf);
 	error = finish_trace(sampler, totals);
 	sampler_add(&sampler->before, totals);
 	sampler->totals = (struct sampler_totals){ .ledgers[SAMPLER_SAMPLES].received = waiting };
