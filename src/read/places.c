@@ -109,7 +109,7 @@ static int take_stack(void *data, struct read_entry *entry)
 
 int read_stacks_load(struct burin_profile *profile)
 {
-	const struct read_table table = { ".burin/stacks", WIRE_TABLE_STACKS, 3, sizeof(struct read_stack),
+	const struct read_table table = { ".burin/stacks", WIRE_TABLE_STACKS, 3, sizeof(struct read_stack), 0,
 					  take_stack };
 
 	return read_table_load(profile->trace, &table, profile, (void **)&profile->stacks,
@@ -272,7 +272,7 @@ static void settle_functions(struct burin_profile *profile)
 
 int read_symbols_load(struct burin_profile *profile)
 {
-	const struct read_table table = { ".burin/symbols", WIRE_TABLE_SYMBOLS, 2, 0, take_symbol };
+	const struct read_table table = { ".burin/symbols", WIRE_TABLE_SYMBOLS, 2, 0, 0, take_symbol };
 	int result = read_table_load(profile->trace, &table, profile, NULL, &profile->symbol_count);
 
 	if (!result)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What profile.c, places.c and check_profile.c share: the tables of the samples, in memory. */
+/* What profile.c, spots.c, places.c and check_profile.c share: the tables of the samples, in memory. */
 #ifndef BURIN_READ_PROFILE_H
 #define BURIN_READ_PROFILE_H
 
@@ -9,10 +9,14 @@
 
 /* What is known of an event whose records are samples. */
 struct read_sample_event {
-	bool sample, weighted;	      /* weighted: each record has a weight of its own */
-	uint32_t task, stack, weight; /* byte offsets in the payload */
-	uint64_t all;		      /* otherwise the weight of all */
+	bool sample, weighted; /* weighted: each record has a weight of its own */
+	uint32_t spot, weight; /* byte offsets in the payload */
+	uint64_t all;	       /* otherwise the weight of all */
 	const char *unit;
+};
+
+struct read_spot {
+	uint32_t task, stack; /* task 0: the entry could not be read */
 };
 
 struct read_stack {
@@ -57,7 +61,8 @@ struct burin_profile {
 	struct burin_task *tasks; /* by number - 1; pid and tid of one that cannot be read: name NULL */
 	struct burin_image *images;
 	struct read_stack *stacks;
-	uint32_t task_count, image_count, stack_count;
+	struct read_spot *spots;
+	uint32_t task_count, image_count, stack_count, spot_count;
 
 	struct read_vector places; /* struct read_place, by number - 1 */
 	uint32_t *place_index;	   /* open addressing: numbers by (image, offset) */
@@ -74,6 +79,9 @@ static inline struct read_place *read_place_at(const struct burin_profile *profi
 	return number - 1 < profile->places.count ? (struct read_place *)profile->places.items + (number - 1)
 						  : NULL;
 }
+
+/* ---- spots.c */
+int read_spots_load(struct burin_profile *profile);
 
 /* ---- places.c */
 /* The number of a place, new or known; 0: no memory. */

@@ -7,7 +7,7 @@
 
 struct tables;
 
-/* Begins the four tables of the trace in a directory; `per_block` entries go into a block, every other block packed. */
+/* Begins the five tables of the trace in a directory; `per_block` entries go into a block, every other block packed. */
 struct tables *tables_new(const char *trace, unsigned per_block);
 /* Each returns the number of the entry; a text that of the text. */
 uint32_t tables_image(struct tables *tables, unsigned kind, const char *build_id, const char *path);
@@ -15,6 +15,7 @@ uint32_t tables_task(struct tables *tables, uint32_t tid, uint32_t pid, uint32_t
 		     const char *path);
 /* caller 0: none. */
 uint32_t tables_stack(struct tables *tables, uint32_t caller, uint32_t image, uint64_t offset);
+uint32_t tables_spot(struct tables *tables, uint32_t task, uint32_t stack);
 uint32_t tables_text(struct tables *tables, const char *text);
 /* A function at a place; `inlined` (0: none) stands at the same place, inlined into it. */
 void tables_place(struct tables *tables, uint32_t image, uint64_t offset, uint64_t begin, uint64_t size,
