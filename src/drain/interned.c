@@ -13,11 +13,11 @@
 #include "drain/interned.h"
 
 enum {
-	INTERNED_BLOCK = 1 << 20,   /* bytes from which on a block is written without being asked for */
+	INTERNED_BLOCK = 1 << 21,   /* bytes from which on a block is written without being asked for */
 	INTERNED_COMPRESS_MIN = 64, /* fewer are stored as they are */
 	INTERNED_LARGE = 1 << 16,   /* bytes that are worth more time */
 	INTERNED_LEVEL = 3,
-	INTERNED_LEVEL_LARGE = 9,
+	INTERNED_LEVEL_LARGE = 6,
 };
 
 static int write_all(struct interned *table, const void *data, size_t bytes)
@@ -165,10 +165,15 @@ static int write_block(struct interned *table)
 	size_t packed = 0;
 	int error;
 
-	if (!out)
+	if (!table->zstd)
+		table->zstd = ZSTD_createCCtx();
+	if (!out || !table->zstd) {
+		free(out);
 		return -ENOMEM;
+	}
 	if (table->bytes >= INTERNED_COMPRESS_MIN)
-		packed = ZSTD_compress(out + sizeof(block), bound, table->block, table->bytes, level);
+		packed = ZSTD_compressCCtx(table->zstd, out + sizeof(block), bound, table->block,
+					   table->bytes, level);
 	if (packed && !ZSTD_isError(packed) && packed < table->bytes)
 		block.stored = (uint32_t)packed;
 	else
@@ -304,5 +309,6 @@ void interned_close(struct interned *table)
 	if (table->fd >= 0)
 		close(table->fd);
 	free(table->block);
+	ZSTD_freeCCtx(table->zstd);
 	*table = (struct interned){ .fd = -1 };
 }

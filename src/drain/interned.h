@@ -20,6 +20,7 @@ struct interned {
 	size_t bytes, room, sound; /* `sound`: of whole entries */
 	uint32_t entries;	   /* of the block */
 	uint32_t columns;	   /* numbers of an entry, if blocks are to lie column by column */
+	struct ZSTD_CCtx_s *zstd;  /* kept from block to block: a new one costs more than a small block */
 	uint32_t count;		   /* of the table */
 	int error;		   /* the first one; nothing is written from then on */
 };

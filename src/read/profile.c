@@ -311,6 +311,7 @@ void burin_profile_close(struct burin_profile *profile)
 	free(profile->texts.items);
 	free(profile->text_same);
 	free(profile->states.items);
+	free(profile->ranges.items);
 	free(profile);
 }
 

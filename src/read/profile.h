@@ -36,6 +36,13 @@ struct read_function {
 	uint32_t line;
 };
 
+/* A function that names all places in it. */
+struct read_range {
+	uint64_t begin, size;
+	uint32_t image;
+	uint32_t frame, frames; /* as of a place */
+};
+
 /* What the table of symbols tells of an image. */
 struct read_image_state {
 	uint32_t image, state;
@@ -71,6 +78,7 @@ struct burin_profile {
 	struct read_vector texts;     /* const char *, by number - 1 */
 	uint32_t *text_same;	      /* by number: the first that says the same */
 	struct read_vector states;    /* struct read_image_state */
+	struct read_vector ranges;    /* struct read_range */
 	uint32_t symbol_count;
 };
 

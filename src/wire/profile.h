@@ -14,6 +14,7 @@
  *	symbols  what: WIRE_SYMBOLS_TEXT: text
  *	               WIRE_SYMBOLS_PLACE: image, offset, begin, size, frames, then for each: name, file, line
  *	               WIRE_SYMBOLS_IMAGE: image, state, remedy (text)
+ *	               WIRE_SYMBOLS_FUNCTION: image, begin, size, name
  *
  * In a table of symbols, texts are numbered among themselves from 1, and so name and file refer to them.
  */
@@ -90,6 +91,7 @@ enum wire_symbols {
 	WIRE_SYMBOLS_TEXT = 1,
 	WIRE_SYMBOLS_PLACE, /* of one (image, offset): frames[0] is the innermost, inlined into the next, ... */
 	WIRE_SYMBOLS_IMAGE,
+	WIRE_SYMBOLS_FUNCTION, /* of all places in it of which no more is known, and that have no entry of their own */
 };
 
 /* What is known of an image's names; `remedy` says what would supply the rest: a package or a file. */

@@ -25,7 +25,7 @@ enum {
 static void write_symbols(struct tables *tables)
 {
 	uint32_t server = tables_text(tables, "src/server.c"), client = tables_text(tables, "src/client.c");
-	uint32_t parse = tables_text(tables, "parse");
+	uint32_t parse = tables_text(tables, "parse"), wrong;
 
 	tables_place(tables, SERVER, 0x110, 0x100, 0x80, 0, 0, tables_text(tables, "main"), server, 11);
 	tables_place(tables, SERVER, 0x210, 0x200, 0x80, 0, 0, tables_text(tables, "handle"), server, 21);
@@ -33,9 +33,15 @@ static void write_symbols(struct tables *tables)
 		     31);
 	tables_place(tables, SERVER, 0x410, 0x400, 0x80, 0, 0, tables_text(tables, "fib"), server, 41);
 	tables_place(tables, SERVER, 0x430, 0x400, 0x80, 0, 0, tables_text(tables, "fib"), server, 43);
-	tables_place(tables, LIBC, 0x1010, 0x1000, 0x80, 0, 0, tables_text(tables, "malloc"), 0, 0);
-	tables_place(tables, LIBC, 0x2010, 0x2000, 0x80, 0, 0, tables_text(tables, "read"), 0, 0);
-	tables_place(tables, KERNEL, 0x9010, 0x9000, 0x80, 0, 0, tables_text(tables, "sys_read"), 0, 0);
+	/* What has an entry is not named by its function; nor by one that ends before it, or begins before a nearer one. */
+	wrong = tables_text(tables, "wrong");
+	tables_function(tables, LIBC, 0x2000, 0x80, tables_text(tables, "read"));
+	tables_function(tables, LIBC, 0x1000, 0x80, tables_text(tables, "malloc"));
+	tables_function(tables, LIBC, 0x800, 0x10000, wrong);
+	tables_function(tables, LIBC, 0x4f80, 0x80, wrong);
+	tables_function(tables, LIBC, 0x5001, 0x80, wrong);
+	tables_function(tables, SERVER, 0x400, 0x80, wrong);
+	tables_function(tables, KERNEL, 0x9000, 0x11, tables_text(tables, "sys_read"));
 	tables_place(tables, CLIENT, 0x110, 0x100, 0x80, 0, 0, tables_text(tables, "start"), client, 7);
 	tables_state(tables, SERVER, WIRE_SYMBOLS_LINES, "");
 	tables_state(tables, LIBC, WIRE_SYMBOLS_DYNAMIC, "libc6-dbg");

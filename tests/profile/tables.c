@@ -223,6 +223,17 @@ void tables_place(struct tables *tables, uint32_t image, uint64_t offset, uint64
 	number(one, line);
 }
 
+void tables_function(struct tables *tables, uint32_t image, uint64_t start, uint64_t size, uint32_t name)
+{
+	struct one *one = begin(tables, SYMBOLS);
+
+	number(one, WIRE_SYMBOLS_FUNCTION);
+	number(one, image);
+	number(one, start);
+	number(one, size);
+	number(one, name);
+}
+
 void tables_state(struct tables *tables, uint32_t image, unsigned state, const char *remedy)
 {
 	struct one *one = begin(tables, SYMBOLS);

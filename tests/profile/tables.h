@@ -20,6 +20,8 @@ uint32_t tables_text(struct tables *tables, const char *text);
 /* A function at a place; `inlined` (0: none) stands at the same place, inlined into it. */
 void tables_place(struct tables *tables, uint32_t image, uint64_t offset, uint64_t begin, uint64_t size,
 		  uint32_t inlined, uint32_t inlined_line, uint32_t name, uint32_t file, uint32_t line);
+/* A function that names all places in it that have no entry of their own. */
+void tables_function(struct tables *tables, uint32_t image, uint64_t begin, uint64_t size, uint32_t name);
 void tables_state(struct tables *tables, uint32_t image, unsigned state, const char *remedy);
 /* Writes what is left, and `.burin/profile` with this text. */
 void tables_finish(struct tables *tables, const char *profile);
