@@ -38,4 +38,15 @@ static inline const unsigned char *leb128_get(const unsigned char *at, const uns
 	return NULL;
 }
 
+/* A signed number, modulo 2^64, so that those near 0 are small, and back. */
+static inline uint64_t leb128_fold(uint64_t value)
+{
+	return value << 1 ^ (value >> 63 ? UINT64_MAX : 0);
+}
+
+static inline uint64_t leb128_unfold(uint64_t folded)
+{
+	return folded >> 1 ^ (folded & 1 ? UINT64_MAX : 0);
+}
+
 #endif

@@ -16,10 +16,10 @@ static int open_directory(const char *path)
 /* All but the streams. The recording goes first: without it nobody takes the rest for a whole trace. */
 static void remove_tables(int directory)
 {
-	static const char *const files[] = { ".burin/recording",   ".burin/draft",   ".burin/origin",
-					     ".burin/events",	   ".burin/profile", ".burin/images",
-					     ".burin/tasks",	   ".burin/stacks",  ".burin/symbols",
-					     ".burin/symbols.new", "metadata" };
+	static const char *const files[] = { ".burin/recording", ".burin/draft",       ".burin/origin",
+					     ".burin/events",	 ".burin/profile",     ".burin/images",
+					     ".burin/tasks",	 ".burin/stacks",      ".burin/spots",
+					     ".burin/symbols",	 ".burin/symbols.new", "metadata" };
 
 	for (unsigned n = 0; n < sizeof(files) / sizeof(files[0]); n++)
 		unlinkat(directory, files[n], 0);

@@ -13,7 +13,10 @@
 enum {
 	SAMPLES_PACKET = 64 << 10,
 	SAMPLES_RECORD_MAX = 40,
+	SAMPLES_KNOWN_BITS = 14, /* spots that are remembered */
 };
+
+static const char spots_name[] = ".burin/spots";
 
 static void begin_stream(struct samples *samples, unsigned cpu)
 {
@@ -23,23 +26,30 @@ static void begin_stream(struct samples *samples, unsigned cpu)
 	stream_init(&samples->streams[cpu].stream, samples->directory, name, SAMPLES_PACKET);
 }
 
+static int begin_spots(struct samples *samples)
+{
+	memset(samples->known, 0, sizeof(*samples->known) << SAMPLES_KNOWN_BITS);
+	return interned_begin(&samples->spots, samples->directory, spots_name, WIRE_TABLE_SPOTS);
+}
+
 int samples_begin(struct samples *samples, const struct session *session, int directory, unsigned cpus)
 {
-	*samples = (struct samples){ .session = session, .directory = directory };
+	*samples = (struct samples){ .session = session, .directory = directory, .spots = { .fd = -1 } };
 	samples->streams = calloc(cpus, sizeof(*samples->streams));
-	if (!samples->streams)
+	samples->known = malloc(sizeof(*samples->known) << SAMPLES_KNOWN_BITS);
+	if (!samples->streams || !samples->known)
 		return -ENOMEM;
 	samples->count = cpus;
 	for (unsigned n = 0; n < cpus; n++)
 		begin_stream(samples, n);
-	return 0;
+	return begin_spots(samples);
 }
 
 /* Header, context and what all records have. Nobody knows on what the thread worked: the context is all zero. */
 static uint32_t record_bytes(const struct samples *samples, bool weighted)
 {
 	return (uint32_t)sizeof(struct wire_compact) +
-	       wire_context_bytes(samples->session->geometry.context) + 8 + (weighted ? 8 : 0);
+	       wire_context_bytes(samples->session->geometry.context) + 4 + (weighted ? 8 : 0);
 }
 
 static char *records_of(struct samples_stream *stream)
@@ -55,26 +65,43 @@ static bool has_room(const struct samples_stream *stream, uint64_t time)
 		time - stream->first < UINT64_C(1) << 32);
 }
 
+/* Return: its number; 0: it could not be entered. */
+static uint32_t spot_of(struct samples *samples, uint32_t task, uint32_t stack)
+{
+	const uint64_t hash = ((uint64_t)task << 32 | stack) * UINT64_C(0x9e3779b97f4a7c15);
+	struct samples_spot *known = &samples->known[hash >> (64 - SAMPLES_KNOWN_BITS)];
+
+	if (!known->number || known->task != task || known->stack != stack) {
+		interned_number(&samples->spots, task);
+		interned_number(&samples->spots, stack);
+		*known = (struct samples_spot){ task, stack, interned_end(&samples->spots) };
+	}
+	return known->number;
+}
+
 bool samples_put(struct samples *samples, unsigned cpu, const struct samples_record *record)
 {
 	struct samples_stream *stream = &samples->streams[cpu];
 	uint64_t time = record->time > stream->time ? record->time : stream->time;
 	struct wire_compact header = { .id = record->id, .time = (uint32_t)time, .tid = record->tid };
+	uint32_t spot;
 	char *at;
 
 	if (!stream->records)
 		stream->records = aligned_alloc(8, SAMPLES_PACKET);
 	if (!stream->records || !has_room(stream, time))
 		return false;
+	spot = spot_of(samples, record->task, record->stack);
+	if (!spot)
+		return false;
 	at = records_of(stream) + stream->bytes;
 	memset(at, 0, SAMPLES_RECORD_MAX);
 	header.length = (uint16_t)record_bytes(samples, record->weighted);
 	memcpy(at, &header, sizeof(header));
-	at += record_bytes(samples, false) - 8;
-	memcpy(at, &record->task, 4);
-	memcpy(at + 4, &record->stack, 4);
+	at += record_bytes(samples, false) - 4;
+	memcpy(at, &spot, 4);
 	if (record->weighted)
-		memcpy(at + 8, &record->weight, 8);
+		memcpy(at + 4, &record->weight, 8);
 	if (!stream->count)
 		stream->first = time;
 	stream->last = stream->time = time;
@@ -178,6 +205,8 @@ static int commit_one(struct samples *samples, unsigned cpu)
 
 int samples_commit(struct samples *samples)
 {
+	if (!samples->error)
+		samples->error = interned_flush(&samples->spots);
 	for (unsigned n = 0; n < samples->count && !samples->error; n++)
 		samples->error = commit_one(samples, n);
 	return samples->error;
@@ -196,11 +225,14 @@ int samples_finish(struct samples *samples, uint64_t time)
 			samples->error = add_packet(samples, n, &packet, 0, end, end);
 		stream_finish(&stream->stream);
 	}
+	interned_finish(&samples->spots, samples->directory, spots_name, 2);
 	return samples->error;
 }
 
 void samples_next(struct samples *samples, int directory)
 {
+	int error;
+
 	samples->directory = directory;
 	for (unsigned n = 0; n < samples->count; n++) {
 		struct samples_stream *stream = &samples->streams[n];
@@ -211,6 +243,10 @@ void samples_next(struct samples *samples, int directory)
 						   .lost_before = stream->lost_before + stream->lost };
 		begin_stream(samples, n);
 	}
+	interned_close(&samples->spots);
+	error = begin_spots(samples);
+	if (!samples->error)
+		samples->error = error;
 }
 
 uint64_t samples_kept(const struct samples *samples, enum samples_group group)
@@ -224,7 +260,7 @@ uint64_t samples_kept(const struct samples *samples, enum samples_group group)
 
 uint64_t samples_bytes(const struct samples *samples)
 {
-	uint64_t sum = 0;
+	uint64_t sum = samples->spots.at;
 
 	for (unsigned n = 0; n < samples->count; n++)
 		sum += stream_bytes(&samples->streams[n].stream);
@@ -237,7 +273,10 @@ void samples_free(struct samples *samples)
 		stream_close(&samples->streams[n].stream);
 		free(samples->streams[n].records);
 	}
+	interned_close(&samples->spots);
+	free(samples->known);
 	free(samples->streams);
+	samples->known = NULL;
 	samples->streams = NULL;
 	samples->count = 0;
 }

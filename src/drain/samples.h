@@ -3,7 +3,8 @@
  * The streams of samples: one for each CPU, files `samplesN`, whose records the recorder itself makes.
  *
  * Records are put one after the other, in order of time for each CPU, and exist once they were committed: the tables
- * that they refer to are written in between.
+ * that they refer to are written in between. Who ran and where is one number in a record, a spot, since streams are
+ * read as they are, while tables are compressed.
  */
 #ifndef BURIN_DRAIN_SAMPLES_H
 #define BURIN_DRAIN_SAMPLES_H
@@ -11,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "drain/interned.h"
 #include "drain/stream.h"
 #include "session/session.h"
 
@@ -38,9 +40,16 @@ struct samples_stream {
 	uint64_t told;				    /* of them by the last packet */
 };
 
+/* An entry of the table of spots. */
+struct samples_spot {
+	uint32_t task, stack, number;
+};
+
 struct samples {
 	const struct session *session;
 	int directory;
+	struct interned spots;
+	struct samples_spot *known; /* the last with that hash: others are entered again */
 	struct samples_stream *streams;
 	unsigned count;
 	int error; /* the first; nothing is written from then on */
@@ -56,7 +65,7 @@ struct samples_record {
 	uint64_t weight;
 };
 
-/* samples_begin - no file is made before the first record. @directory: of the trace, the caller's. Return: 0 or -ENOMEM. */
+/* samples_begin - no stream is made before its first record. @directory: of the trace, the caller's. Return: 0 or -errno. */
 int samples_begin(struct samples *samples, const struct session *session, int directory, unsigned cpus);
 
 /* samples_put - add a record. Return: whether there was room; if not, samples_commit() makes some. */
@@ -68,7 +77,8 @@ void samples_lost(struct samples *samples, unsigned cpu, uint64_t lost);
 /* samples_lost_so_far - of all CPUs, in these files. */
 uint64_t samples_lost_so_far(const struct samples *samples);
 
-/* samples_commit - what was put exists from now on. Return: 0; -errno: what was put of some CPUs is gone. */
+/* samples_commit - what was put exists from now on; the tables of tasks and stacks were written. Return: 0; -errno:
+ * what was put of some CPUs is gone. */
 int samples_commit(struct samples *samples);
 
 /* samples_finish - tell of the last losses, end the files, let go. @time: ticks; the end, for a stream without records */

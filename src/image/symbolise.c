@@ -47,7 +47,11 @@ struct job {
 	uint64_t done, heard_ms; /* places; when it spoke last */
 	bool finished;		 /* it has told of the image, which comes last */
 	bool wrong;		 /* it said what it cannot mean */
-	uint32_t *texts;	 /* their numbers, by the child's */
+	struct function {
+		uint64_t begin, size;
+		uint32_t name;
+	} function;	 /* the last that has an entry */
+	uint32_t *texts; /* their numbers, by the child's */
 	size_t text_count, text_room;
 	unsigned char *buffer; /* of messages that have not come as a whole */
 	size_t filled;
@@ -266,19 +270,43 @@ static int compare_offsets(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
+/*
+ * Tell of the function, and so of all places in it. Not if one that was told of may contain them, too, nor for a child
+ * that came after another one, which may have seen it otherwise: the place has an entry then.
+ * @end: of the place's entry
+ */
+static int tell_function(struct symbolise *all, struct job *job, const struct function *function,
+			 const unsigned char *end)
+{
+	const struct function *last = &job->function;
+	unsigned char *at = all->entry;
+
+	if (function->begin == last->begin && function->size == last->size && function->name == last->name)
+		return 0;
+	if (job->left || function->begin < last->begin || function->begin - last->begin < last->size)
+		return hand_out(all, end);
+	job->function = *function;
+	at = leb128_put(at, WIRE_SYMBOLS_FUNCTION);
+	at = leb128_put(at, job->task.image->number);
+	at = leb128_put(leb128_put(at, function->begin), function->size);
+	return hand_out(all, leb128_put(at, function->name));
+}
+
 static int heard_place(struct symbolise *all, struct job *job, struct message *message)
 {
 	const uint64_t offset = take(message, UINT64_MAX);
 	const uint64_t *asked =
 		bsearch(&offset, job->task.offsets, job->task.count, sizeof(offset), compare_offsets);
-	bool named = false, lined = false;
+	bool named = false, lined = false, filed = false;
+	struct function function = { 0 };
 	unsigned char *at = leb128_put(all->entry, WIRE_SYMBOLS_PLACE);
 	uint64_t frames;
 
 	at = leb128_put(at, job->task.image->number);
 	at = leb128_put(at, offset);
-	at = leb128_put(at, take(message, UINT64_MAX));
-	at = leb128_put(at, take(message, UINT64_MAX));
+	function.begin = take(message, UINT64_MAX);
+	function.size = take(message, UINT64_MAX);
+	at = leb128_put(leb128_put(at, function.begin), function.size);
 	frames = take(message, LINES_FRAMES_MAX);
 	at = leb128_put(at, frames);
 	for (uint64_t n = 0; n < frames && !message->wrong; n++) {
@@ -286,8 +314,10 @@ static int heard_place(struct symbolise *all, struct job *job, struct message *m
 		const uint64_t line = take(message, UINT32_MAX);
 
 		at = leb128_put(leb128_put(leb128_put(at, name), file), line);
+		function.name = name;
 		named |= name;
 		lined |= line;
+		filed |= file;
 	}
 	if (message->wrong || !asked || job->answered[asked - job->task.offsets]) {
 		message->wrong = true;
@@ -296,6 +326,8 @@ static int heard_place(struct symbolise *all, struct job *job, struct message *m
 	job->answered[asked - job->task.offsets] = true;
 	all->counts->named += named;
 	all->counts->lined += lined;
+	if (frames <= 1 && !lined && !filed && offset - function.begin < function.size)
+		return tell_function(all, job, &function, at);
 	return hand_out(all, at);
 }
 

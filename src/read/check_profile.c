@@ -30,7 +30,7 @@ static void check_references(const struct burin_profile *profile)
 	}
 }
 
-/* Every sample's task and stack are there. Return: 0 or -ENOMEM. */
+/* Every sample's spot, task and stack are there. Return: 0 or -ENOMEM. */
 static int check_samples(const struct burin_profile *profile, uint64_t *count)
 {
 	struct burin_cursor *cursor;
@@ -43,7 +43,10 @@ static int check_samples(const struct burin_profile *profile, uint64_t *count)
 		if (burin_profile_sample(profile, record, &sample))
 			continue;
 		(*count)++;
-		if (sample.task - 1 >= profile->task_count)
+		if (!sample.task)
+			read_fault(profile->trace, BURIN_FAULT_TABLE, record->file, record->offset,
+				   "a sample at a spot that is not there");
+		else if (sample.task > profile->task_count)
 			read_fault(profile->trace, BURIN_FAULT_TABLE, record->file, record->offset,
 				   "a sample of task %" PRIu32 ", which is not there", sample.task);
 		if (sample.stack && sample.stack - 1 >= profile->stack_count)

@@ -109,7 +109,7 @@ static int take_stack(void *data, struct read_entry *entry)
 
 int read_stacks_load(struct burin_profile *profile)
 {
-	const struct read_table table = { ".burin/stacks", WIRE_TABLE_STACKS, 3, sizeof(struct read_stack),
+	const struct read_table table = { ".burin/stacks", WIRE_TABLE_STACKS, 3, sizeof(struct read_stack), 0,
 					  take_stack };
 
 	return read_table_load(profile->trace, &table, profile, (void **)&profile->stacks,
@@ -190,6 +190,29 @@ static int take_state(struct burin_profile *profile, struct read_entry *entry)
 	return kept->remedy ? 0 : -ENOMEM;
 }
 
+static int take_range(struct burin_profile *profile, struct read_entry *entry)
+{
+	struct read_range range = { .frame = (uint32_t)profile->functions.count }, *kept;
+	struct read_function function = { 0 }, *named;
+
+	range.image =
+		(uint32_t)read_entry_number(entry, UINT32_MAX, "the image's number has more than 32 bits");
+	range.begin = read_entry_number(entry, UINT64_MAX, "");
+	range.size = read_entry_number(entry, UINT64_MAX, "");
+	function.name =
+		(uint32_t)read_entry_number(entry, UINT32_MAX, "a text's number has more than 32 bits");
+	range.frames = function.name != 0;
+	if (entry->reason)
+		return 0;
+	kept = read_vector_add(&profile->ranges, sizeof(*kept));
+	named = range.frames ? read_vector_add(&profile->functions, sizeof(*named)) : &function;
+	if (!kept || !named)
+		return -ENOMEM;
+	*kept = range;
+	*named = function;
+	return 0;
+}
+
 static int take_symbol(void *data, struct read_entry *entry)
 {
 	switch (read_entry_number(entry, UINT64_MAX, "")) {
@@ -199,9 +222,11 @@ static int take_symbol(void *data, struct read_entry *entry)
 		return take_place(data, entry);
 	case WIRE_SYMBOLS_IMAGE:
 		return take_state(data, entry);
+	case WIRE_SYMBOLS_FUNCTION:
+		return take_range(data, entry);
 	default:
 		if (!entry->reason)
-			entry->reason = "it is neither a text nor a place nor an image";
+			entry->reason = "it is neither a text nor a place, an image or a function";
 		return 0;
 	}
 }
@@ -270,15 +295,67 @@ static void settle_functions(struct burin_profile *profile)
 			   (unsigned long long)wrong);
 }
 
+static int compare_ranges(const void *one, const void *other)
+{
+	const struct read_range *a = one, *b = other;
+
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+/* The last range that begins at the place or before it; NULL: none. */
+static const struct read_range *find_range(const struct read_vector *ranges, const struct read_place *place)
+{
+	const struct read_range *items = ranges->items;
+	const struct read_range wanted = { .image = place->image, .begin = place->offset };
+	size_t low = 0, high = ranges->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (compare_ranges(&items[middle], &wanted) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && items[low - 1].image == place->image ? &items[low - 1] : NULL;
+}
+
+/* Places without an entry of their own are named by the function that they are in. */
+static void settle_places(struct burin_profile *profile)
+{
+	struct read_place *places = profile->places.items;
+
+	if (!profile->ranges.count)
+		return;
+	qsort(profile->ranges.items, profile->ranges.count, sizeof(struct read_range), compare_ranges);
+	for (size_t n = 0; n < profile->places.count; n++) {
+		const struct read_range *range;
+
+		if (places[n].size || places[n].frames)
+			continue;
+		range = find_range(&profile->ranges, &places[n]);
+		if (!range || places[n].offset - range->begin >= range->size)
+			continue;
+		places[n].begin = range->begin;
+		places[n].size = range->size;
+		places[n].frame = range->frame;
+		places[n].frames = range->frames;
+	}
+}
+
 int read_symbols_load(struct burin_profile *profile)
 {
-	const struct read_table table = { ".burin/symbols", WIRE_TABLE_SYMBOLS, 2, 0, take_symbol };
+	const struct read_table table = { ".burin/symbols", WIRE_TABLE_SYMBOLS, 2, 0, 0, take_symbol };
 	int result = read_table_load(profile->trace, &table, profile, NULL, &profile->symbol_count);
 
 	if (!result)
 		result = join_texts(profile);
 	if (!result)
 		settle_functions(profile);
+	if (!result)
+		settle_places(profile);
 	return result;
 }
 

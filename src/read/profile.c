@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What the samples of a trace refer to: `.burin/profile`, tasks and images; stacks, places and names are in
- * places.c.
+ * What the samples of a trace refer to: `.burin/profile`, tasks and images; spots are in spots.c, stacks, places and
+ * names in places.c.
  *
  * Beside a recorder that is still writing, a table is read before those that it refers to, since these may only
- * have become longer meanwhile: stacks, tasks and symbols, then images.
+ * have become longer meanwhile: spots, then stacks, tasks and symbols, then images.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -126,8 +126,7 @@ static int load_events(struct burin_profile *profile)
 		const char *all;
 
 		if (!event || event->variable || strncmp(event->open.name, prefix, sizeof(prefix) - 1) != 0 ||
-		    !find_field(event, "task", WIRE_U32, &sample->task) ||
-		    !find_field(event, "stack", WIRE_U32, &sample->stack))
+		    !find_field(event, "spot", WIRE_U32, &sample->spot))
 			continue;
 		sample->sample = true;
 		sample->weighted = find_field(event, "weight", WIRE_U64, &sample->weight);
@@ -170,11 +169,16 @@ int burin_profile_sample(const struct burin_profile *profile, const struct burin
 			 struct burin_sample *sample)
 {
 	const struct read_sample_event *event = sample_event(profile, record->event);
+	struct read_spot spot = { 0 };
+	uint32_t number;
 
 	if (!event)
 		return -EINVAL;
-	sample->task = number_load32(record->payload + event->task);
-	sample->stack = number_load32(record->payload + event->stack);
+	number = number_load32(record->payload + event->spot);
+	if (number - 1 < profile->spot_count)
+		spot = profile->spots[number - 1];
+	sample->task = spot.task;
+	sample->stack = spot.stack;
 	sample->weight = event->weighted ? number_load64(record->payload + event->weight) : event->all;
 	return 0;
 }
@@ -241,10 +245,12 @@ static void settle_images(struct burin_profile *profile)
 
 static int load(struct burin_profile *profile)
 {
-	static const struct read_table tasks = { ".burin/tasks", WIRE_TABLE_TASKS, 6,
-						 sizeof(struct burin_task), take_task };
-	static const struct read_table images = { ".burin/images", WIRE_TABLE_IMAGES, 4,
-						  sizeof(struct burin_image), take_image };
+	static const struct read_table tasks = {
+		".burin/tasks", WIRE_TABLE_TASKS, 6, sizeof(struct burin_task), 0, take_task
+	};
+	static const struct read_table images = {
+		".burin/images", WIRE_TABLE_IMAGES, 4, sizeof(struct burin_image), 0, take_image
+	};
 	int result = load_values(profile);
 	bool samples = profile->told;
 
@@ -254,6 +260,8 @@ static int load(struct burin_profile *profile)
 		samples |= profile->events[n].sample;
 	if (!result && !samples)
 		return -ENODATA;
+	if (!result)
+		result = read_spots_load(profile);
 	if (!result)
 		result = read_stacks_load(profile);
 	if (!result)
@@ -296,12 +304,14 @@ void burin_profile_close(struct burin_profile *profile)
 	free(profile->tasks);
 	free(profile->images);
 	free(profile->stacks);
+	free(profile->spots);
 	free(profile->places.items);
 	free(profile->place_index);
 	free(profile->functions.items);
 	free(profile->texts.items);
 	free(profile->text_same);
 	free(profile->states.items);
+	free(profile->ranges.items);
 	free(profile);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What profile.c, places.c and check_profile.c share: the tables of the samples, in memory. */
+/* What profile.c, spots.c, places.c and check_profile.c share: the tables of the samples, in memory. */
 #ifndef BURIN_READ_PROFILE_H
 #define BURIN_READ_PROFILE_H
 
@@ -9,10 +9,14 @@
 
 /* What is known of an event whose records are samples. */
 struct read_sample_event {
-	bool sample, weighted;	      /* weighted: each record has a weight of its own */
-	uint32_t task, stack, weight; /* byte offsets in the payload */
-	uint64_t all;		      /* otherwise the weight of all */
+	bool sample, weighted; /* weighted: each record has a weight of its own */
+	uint32_t spot, weight; /* byte offsets in the payload */
+	uint64_t all;	       /* otherwise the weight of all */
 	const char *unit;
+};
+
+struct read_spot {
+	uint32_t task, stack; /* task 0: the entry could not be read */
 };
 
 struct read_stack {
@@ -30,6 +34,13 @@ struct read_place {
 struct read_function {
 	uint32_t name, file; /* numbers of texts, 0 unknown */
 	uint32_t line;
+};
+
+/* A function that names all places in it. */
+struct read_range {
+	uint64_t begin, size;
+	uint32_t image;
+	uint32_t frame, frames; /* as of a place */
 };
 
 /* What the table of symbols tells of an image. */
@@ -57,7 +68,8 @@ struct burin_profile {
 	struct burin_task *tasks; /* by number - 1; pid and tid of one that cannot be read: name NULL */
 	struct burin_image *images;
 	struct read_stack *stacks;
-	uint32_t task_count, image_count, stack_count;
+	struct read_spot *spots;
+	uint32_t task_count, image_count, stack_count, spot_count;
 
 	struct read_vector places; /* struct read_place, by number - 1 */
 	uint32_t *place_index;	   /* open addressing: numbers by (image, offset) */
@@ -66,6 +78,7 @@ struct burin_profile {
 	struct read_vector texts;     /* const char *, by number - 1 */
 	uint32_t *text_same;	      /* by number: the first that says the same */
 	struct read_vector states;    /* struct read_image_state */
+	struct read_vector ranges;    /* struct read_range */
 	uint32_t symbol_count;
 };
 
@@ -74,6 +87,9 @@ static inline struct read_place *read_place_at(const struct burin_profile *profi
 	return number - 1 < profile->places.count ? (struct read_place *)profile->places.items + (number - 1)
 						  : NULL;
 }
+
+/* ---- spots.c */
+int read_spots_load(struct burin_profile *profile);
 
 /* ---- places.c */
 /* The number of a place, new or known; 0: no memory. */

@@ -54,6 +54,19 @@ void read_arena_free(struct read_arena *arena)
 	}
 }
 
+/* Return: behind the number, or NULL. */
+static const unsigned char *number_in_column(struct read_entry *entry, uint64_t *value)
+{
+	const uint32_t column = entry->column++ % entry->columns;
+	const unsigned char *next = leb128_get(entry->in[column].at, entry->end, value);
+
+	*value = entry->in[column].highest - leb128_unfold(*value);
+	if (*value > entry->in[column].highest)
+		entry->in[column].highest = *value;
+	entry->in[column].at = next;
+	return column + 1 == entry->columns ? next : next ? entry->at : NULL;
+}
+
 uint64_t read_entry_number(struct read_entry *entry, uint64_t max, const char *what)
 {
 	const unsigned char *next;
@@ -61,7 +74,7 @@ uint64_t read_entry_number(struct read_entry *entry, uint64_t max, const char *w
 
 	if (entry->reason)
 		return 0;
-	next = leb128_get(entry->at, entry->end, &value);
+	next = entry->columns ? number_in_column(entry, &value) : leb128_get(entry->at, entry->end, &value);
 	if (!next)
 		entry->reason = "the block ends within it, or a number has more than 64 bits";
 	else if (value > max)
@@ -69,6 +82,21 @@ uint64_t read_entry_number(struct read_entry *entry, uint64_t max, const char *w
 	else
 		entry->at = next;
 	return entry->reason ? 0 : value;
+}
+
+/* Find where each column begins: behind as many numbers as there are entries. The last one leads to the block's end. */
+static void find_columns(struct read_entry *entry, const struct wire_block *block)
+{
+	const unsigned char *at = entry->at;
+
+	entry->columns = block->columns;
+	for (uint32_t column = 0; column < block->columns; column++) {
+		uint32_t left = block->entries;
+
+		entry->in[column].at = at;
+		while (left > 0 && at < entry->end)
+			left -= !(*at++ & 0x80);
+	}
 }
 
 const char *read_entry_text(struct read_entry *entry, bool raw, size_t *bytes)
@@ -140,6 +168,8 @@ static bool next_block(struct loading *loading, struct wire_block *block)
 			"a block of more than 16 MiB, or one that is stored in more bytes than it has");
 	if (block->entries > block->bytes / loading->table->entry_bytes_min)
 		return block_fault(loading, "more entries than fit the block");
+	if (block->columns && block->columns != loading->table->columns)
+		return block_fault(loading, "columns that this table does not have");
 	if (loading->total + block->bytes > READ_TABLE_BYTES_MAX ||
 	    loading->count + (uint64_t)block->entries > UINT32_MAX / 2)
 		return block_fault(loading, "the table is too large; from here on it is not read");
@@ -192,6 +222,7 @@ static int take_entries(struct loading *loading, const struct wire_block *block)
 	const struct read_table *table = loading->table;
 	struct read_entry entry = { .at = loading->bytes, .end = loading->bytes + block->bytes };
 
+	find_columns(&entry, block);
 	for (uint32_t n = 0; n < block->entries; n++) {
 		int result;
 
@@ -218,8 +249,6 @@ static int load_blocks(struct loading *loading)
 	int result = 0;
 
 	while (!result && next_block(loading, &block)) {
-		if (block.reserved && loading->trace->strict)
-			block_fault(loading, "the reserved word of the block is not 0");
 		result = add_rows(loading, block.entries);
 		if (result)
 			break;

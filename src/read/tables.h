@@ -9,6 +9,7 @@
 #include "read/trace.h"
 
 enum {
+	READ_COLUMNS_MAX = 2, /* of a block */
 	READ_TABLE_BYTES_MAX =
 		1
 		<< 30, /* of all blocks of a table together, uncompressed: what more there is, is not read */
@@ -29,6 +30,12 @@ struct read_entry {
 	uint32_t number;
 	const char *reason; /* what is wrong with it; NULL: nothing */
 	void *row;	    /* what to make of it: zeroed, of struct read_table.row_bytes */
+	uint32_t columns;   /* of the block; 0: `at` goes from field to field */
+	uint32_t column;    /* which is next */
+	struct {
+		const unsigned char *at;
+		uint64_t highest; /* number so far */
+	} in[READ_COLUMNS_MAX];
 };
 
 /* The next number or text of the entry; once a reason is set they are 0 and empty, so it need be asked for only
@@ -41,6 +48,7 @@ struct read_table {
 	uint32_t magic;
 	uint32_t entry_bytes_min; /* so that a claim of many entries can be seen through */
 	size_t row_bytes;	  /* 0: rows are not wanted */
+	uint32_t columns;	  /* that blocks may have */
 	/* Return: 0 or -ENOMEM; what is wrong goes into entry->reason. */
 	int (*take)(void *data, struct read_entry *entry);
 };

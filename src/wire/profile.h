@@ -2,17 +2,19 @@
 /*
  * What a trace knows of its samples (docs/format.md, "Samples").
  *
- * A sample is a record of an event `sample.*`; its fields are numbers of entries in tables, which tell who ran and
- * where. A table is a file of `.burin/` that only grows: a struct wire_table, then blocks, each a struct wire_block
+ * A sample is a record of an event `sample.*`; its field `spot` is the number of an entry in a table, and that leads to
+ * others: who ran, and where. A table is a file of `.burin/` that only grows: a struct wire_table, then blocks, each a struct wire_block
  * and its bytes. A block holds whole entries; entries are numbered from 1, 0 stands for none. An entry is a sequence
  * of numbers (unsigned LEB128) and texts (a number of bytes, then the bytes, without NUL).
  *
  *	images   kind, size, build id (text), path (text)
  *	tasks    tid, pid, since, image, name (text), path (text)
  *	stacks   up, image, offset
+ *	spots    task, stack
  *	symbols  what: WIRE_SYMBOLS_TEXT: text
  *	               WIRE_SYMBOLS_PLACE: image, offset, begin, size, frames, then for each: name, file, line
  *	               WIRE_SYMBOLS_IMAGE: image, state, remedy (text)
+ *	               WIRE_SYMBOLS_FUNCTION: image, begin, size, name
  *
  * In a table of symbols, texts are numbered among themselves from 1, and so name and file refer to them.
  */
@@ -26,6 +28,7 @@ enum {
 	WIRE_TABLE_IMAGES = 0x474d4942,	 /* "BIMG" */
 	WIRE_TABLE_TASKS = 0x4b534254,	 /* "TBSK" */
 	WIRE_TABLE_STACKS = 0x4b545342,	 /* "BSTK" */
+	WIRE_TABLE_SPOTS = 0x54505342,	 /* "BSPT" */
 	WIRE_TABLE_SYMBOLS = 0x4d595342, /* "BSYM" */
 	WIRE_TABLE_VERSION = 1,
 
@@ -46,8 +49,14 @@ struct wire_block {
 	uint32_t bytes;	  /* of the entries */
 	uint32_t stored;  /* that follow: fewer: a zstd frame; as many: the entries themselves */
 	uint32_t entries; /* in the block */
-	uint32_t reserved;
+	uint32_t columns; /* 0: the entries one after the other */
 };
+
+/*
+ * Entries of a few numbers and nothing else may lie column by column: all first numbers, then all second ones. Each is the
+ * highest before it in its column (0 for the first) less the number, folded (base/leb128.h): what refers to entries of
+ * tables that grow mostly refers to the latest.
+ */
 
 /* What code lies in. */
 enum wire_image {
@@ -82,6 +91,7 @@ enum wire_symbols {
 	WIRE_SYMBOLS_TEXT = 1,
 	WIRE_SYMBOLS_PLACE, /* of one (image, offset): frames[0] is the innermost, inlined into the next, ... */
 	WIRE_SYMBOLS_IMAGE,
+	WIRE_SYMBOLS_FUNCTION, /* of all places in it of which no more is known, and that have no entry of their own */
 };
 
 /* What is known of an image's names; `remedy` says what would supply the rest: a package or a file. */

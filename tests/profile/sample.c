@@ -16,8 +16,8 @@ enum {
 	LIBC,
 	KERNEL,
 	CLIENT,
-	EVENT_TYPES = WIRE_U32 | WIRE_U32 << 4,
-	WAIT_TYPES = EVENT_TYPES | WIRE_U64 << 8,
+	EVENT_TYPES = WIRE_U32,
+	WAIT_TYPES = EVENT_TYPES | WIRE_U64 << 4,
 	WAITS = 15,
 	MS = 1000000,
 };
@@ -25,7 +25,7 @@ enum {
 static void write_symbols(struct tables *tables)
 {
 	uint32_t server = tables_text(tables, "src/server.c"), client = tables_text(tables, "src/client.c");
-	uint32_t parse = tables_text(tables, "parse");
+	uint32_t parse = tables_text(tables, "parse"), wrong;
 
 	tables_place(tables, SERVER, 0x110, 0x100, 0x80, 0, 0, tables_text(tables, "main"), server, 11);
 	tables_place(tables, SERVER, 0x210, 0x200, 0x80, 0, 0, tables_text(tables, "handle"), server, 21);
@@ -33,9 +33,15 @@ static void write_symbols(struct tables *tables)
 		     31);
 	tables_place(tables, SERVER, 0x410, 0x400, 0x80, 0, 0, tables_text(tables, "fib"), server, 41);
 	tables_place(tables, SERVER, 0x430, 0x400, 0x80, 0, 0, tables_text(tables, "fib"), server, 43);
-	tables_place(tables, LIBC, 0x1010, 0x1000, 0x80, 0, 0, tables_text(tables, "malloc"), 0, 0);
-	tables_place(tables, LIBC, 0x2010, 0x2000, 0x80, 0, 0, tables_text(tables, "read"), 0, 0);
-	tables_place(tables, KERNEL, 0x9010, 0x9000, 0x80, 0, 0, tables_text(tables, "sys_read"), 0, 0);
+	/* What has an entry is not named by its function; nor by one that ends before it, or begins before a nearer one. */
+	wrong = tables_text(tables, "wrong");
+	tables_function(tables, LIBC, 0x2000, 0x80, tables_text(tables, "read"));
+	tables_function(tables, LIBC, 0x1000, 0x80, tables_text(tables, "malloc"));
+	tables_function(tables, LIBC, 0x800, 0x10000, wrong);
+	tables_function(tables, LIBC, 0x4f80, 0x80, wrong);
+	tables_function(tables, LIBC, 0x5001, 0x80, wrong);
+	tables_function(tables, SERVER, 0x400, 0x80, wrong);
+	tables_function(tables, KERNEL, 0x9000, 0x11, tables_text(tables, "sys_read"));
 	tables_place(tables, CLIENT, 0x110, 0x100, 0x80, 0, 0, tables_text(tables, "start"), client, 7);
 	tables_state(tables, SERVER, WIRE_SYMBOLS_LINES, "");
 	tables_state(tables, LIBC, WIRE_SYMBOLS_DYNAMIC, "libc6-dbg");
@@ -47,13 +53,12 @@ static void write_symbols(struct tables *tables)
 static void write_waits(struct synth *synth, uint32_t malloc_, uint32_t sys_read)
 {
 	struct synth_ring *ring = synth_samples(synth, 2);
-	uint32_t event = synth_event(synth, "sample.off-cpu", "task=%u stack=%u weight=%lu", WAIT_TYPES,
+	uint32_t event = synth_event(synth, "sample.off-cpu", "spot=%u weight=%lu", WAIT_TYPES,
 				     WIRE_KIND_EVENT, "", 0);
 
 	for (uint32_t n = 0; n < WAITS; n++)
-		synth_recordf(ring, 1000000000 + n * UINT64_C(10) * MS, event, n < 10 ? 101 : 200, "ddq",
-			      n < 10 ? 2 : 3, n < 10 ? malloc_ : sys_read,
-			      n < 10 ? UINT64_C(50) * MS : UINT64_C(100) * MS);
+		synth_recordf(ring, 1000000000 + n * UINT64_C(10) * MS, event, n < 10 ? 101 : 200, "dq",
+			      n < 10 ? malloc_ : sys_read, n < 10 ? UINT64_C(50) * MS : UINT64_C(100) * MS);
 }
 
 void sample_small(const char *path, unsigned factor, bool waits)
@@ -61,14 +66,16 @@ void sample_small(const char *path, unsigned factor, bool waits)
 	const struct synth_options options = { .offset_ns = 1700000000000000000, .hz = 1000000000 };
 	struct synth *synth = synth_new(path, &options);
 	struct synth_ring *rings[] = { synth_samples(synth, 0), synth_samples(synth, 1) };
-	uint32_t event =
-		synth_event(synth, "sample.cpu", "task=%u stack=%u", EVENT_TYPES, WIRE_KIND_EVENT, "", 0);
+	uint32_t event = synth_event(synth, "sample.cpu", "spot=%u", EVENT_TYPES, WIRE_KIND_EVENT, "", 0);
 	struct tables *tables = tables_new(path, 3);
 	uint32_t main_, handle, fib, cut, start, total = 0;
 	struct {
-		uint32_t tid, task, stack, count, left;
-	} kinds[6] = { { 100, 1, 0, 400 * factor, 0 }, { 100, 1, 0, 200, 0 }, { 101, 2, 0, 100, 0 },
-		       { 101, 2, 0, 100, 0 },	       { 200, 3, 0, 150, 0 }, { 200, 3, 0, 50, 0 } };
+		uint32_t tid, task, count, stack, spot, left;
+	} kinds[6] = {
+		{ .tid = 100, .task = 1, .count = 400 * factor }, { .tid = 100, .task = 1, .count = 200 },
+		{ .tid = 101, .task = 2, .count = 100 },	  { .tid = 101, .task = 2, .count = 100 },
+		{ .tid = 200, .task = 3, .count = 150 },	  { .tid = 200, .task = 3, .count = 50 }
+	};
 	char profile[1024];
 
 	tables_image(tables, WIRE_IMAGE_FILE, "\x01\x02\x03", "/usr/bin/server");
@@ -91,15 +98,18 @@ void sample_small(const char *path, unsigned factor, bool waits)
 	kinds[5].stack = start;
 	write_symbols(tables);
 	if (waits)
-		write_waits(synth, kinds[2].stack, kinds[4].stack);
-	for (unsigned n = 0; n < 6; n++)
+		write_waits(synth, tables_spot(tables, 2, kinds[2].stack),
+			    tables_spot(tables, 3, kinds[4].stack));
+	for (unsigned n = 0; n < 6; n++) {
 		total += kinds[n].left = kinds[n].count;
+		kinds[n].spot = tables_spot(tables, kinds[n].task, kinds[n].stack);
+	}
 	for (uint32_t n = 0, at = 0; n < total; n++, at = (at + 1) % 6) {
 		while (!kinds[at].left)
 			at = (at + 1) % 6;
 		kinds[at].left--;
-		synth_recordf(rings[n % 2], 1000000000 + n * UINT64_C(1000000), event, kinds[at].tid, "dd",
-			      kinds[at].task, kinds[at].stack);
+		synth_recordf(rings[n % 2], 1000000000 + n * UINT64_C(1000000), event, kinds[at].tid, "d",
+			      kinds[at].spot);
 	}
 	synth_finish(synth);
 	total += waits ? WAITS : 0;
@@ -123,21 +133,20 @@ void sample_function(const char *path, const char *image, const char *build_id, 
 	const struct synth_options options = { .hz = 1000000000 };
 	struct synth *synth = synth_new(path, &options);
 	struct synth_ring *ring = synth_samples(synth, 0);
-	uint32_t event =
-		synth_event(synth, "sample.cpu", "task=%u stack=%u", EVENT_TYPES, WIRE_KIND_EVENT, "", 0);
+	uint32_t event = synth_event(synth, "sample.cpu", "spot=%u", EVENT_TYPES, WIRE_KIND_EVENT, "", 0);
 	struct tables *tables = tables_new(path, 100);
-	uint32_t hot = tables_text(tables, "hot"), file = tables_text(tables, source), stacks[2], caller;
+	uint32_t hot = tables_text(tables, "hot"), file = tables_text(tables, source), spots[2], caller;
 
 	tables_image(tables, WIRE_IMAGE_FILE, build_id, image);
 	tables_task(tables, 1, 1, 1, "hot", image);
 	caller = tables_stack(tables, 0, 1, offset + 8);
 	tables_place(tables, 1, offset + 8, offset, size, 0, 0, hot, file, line);
 	for (uint32_t n = 0; n < 2; n++) {
-		stacks[n] = tables_stack(tables, n ? caller : 0, 1, offset + 4 * n);
+		spots[n] = tables_spot(tables, 1, tables_stack(tables, n ? caller : 0, 1, offset + 4 * n));
 		tables_place(tables, 1, offset + 4 * n, offset, size, 0, 0, hot, file, line - 1 + n);
 	}
 	for (uint32_t n = 0; n < 100; n++)
-		synth_recordf(ring, 1000000000 + n, event, 1, "dd", 1, stacks[n % 4 > 0]);
+		synth_recordf(ring, 1000000000 + n, event, 1, "d", spots[n % 4 > 0]);
 	synth_finish(synth);
 	tables_finish(tables, "state=ended\nreceived=100\nattributed=100\n");
 }
@@ -175,8 +184,7 @@ void sample_big(const char *path, uint32_t samples, uint32_t stack_count)
 					       .packets_per_file = 64 };
 	struct synth *synth = synth_new(path, &options);
 	struct synth_ring *rings[] = { synth_samples(synth, 0), synth_samples(synth, 1) };
-	uint32_t event =
-		synth_event(synth, "sample.cpu", "task=%u stack=%u", EVENT_TYPES, WIRE_KIND_EVENT, "", 0);
+	uint32_t event = synth_event(synth, "sample.cpu", "spot=%u", EVENT_TYPES, WIRE_KIND_EVENT, "", 0);
 	struct tables *tables = tables_new(path, 20000);
 	uint32_t *stacks = calloc(stack_count + 1, sizeof(*stacks)), made = 0;
 	uint8_t *depths = calloc(stack_count + 1, 1);
@@ -212,8 +220,8 @@ void sample_big(const char *path, uint32_t samples, uint32_t stack_count)
 		uint32_t limit = random_below(4) ? stack_count / 50 + 1 : stack_count;
 		uint32_t task = random_below(8), stack = 1 + random_below(limit);
 
-		synth_recordf(rings[n % 2], 1000000000 + n * UINT64_C(100000), event, 100 + task, "dd",
-			      task + 1, stacks[stack]);
+		synth_recordf(rings[n % 2], 1000000000 + n * UINT64_C(100000), event, 100 + task, "d",
+			      tables_spot(tables, task + 1, stacks[stack]));
 	}
 	synth_finish(synth);
 	snprintf(text, sizeof(text),

@@ -14,6 +14,7 @@
 #include "../read/synth.h"
 #include "base/leb128.h"
 #include "burin/profile.h"
+#include "read/profile.h"
 #include "sample.h"
 #include "wire/profile.h"
 
@@ -160,12 +161,11 @@ static void test_images_and_values(void **state)
 	done(&opened);
 }
 
-/* A table with these entries in one block, as they are. */
-static void write_table(const struct opened *opened, const char *name, uint32_t magic, uint32_t claimed_bytes,
-			uint32_t entries, const void *bytes, uint32_t size)
+/* A table of one block. */
+static void write_block(const struct opened *opened, const char *name, uint32_t magic,
+			struct wire_block block, const void *bytes)
 {
 	struct wire_table header = { magic, WIRE_TABLE_VERSION, 0 };
-	struct wire_block block = { claimed_bytes, size, entries, 0 };
 	char path[700];
 	FILE *file;
 
@@ -174,8 +174,15 @@ static void write_table(const struct opened *opened, const char *name, uint32_t 
 	assert_non_null(file);
 	assert_int_equal(fwrite(&header, sizeof(header), 1, file), 1);
 	assert_int_equal(fwrite(&block, sizeof(block), 1, file), 1);
-	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	assert_int_equal(fwrite(bytes, 1, block.stored, file), block.stored);
 	assert_int_equal(fclose(file), 0);
+}
+
+/* The same, its entries as they are. */
+static void write_table(const struct opened *opened, const char *name, uint32_t magic, uint32_t claimed_bytes,
+			uint32_t entries, const void *bytes, uint32_t size)
+{
+	write_block(opened, name, magic, (struct wire_block){ claimed_bytes, size, entries, 0 }, bytes);
 }
 
 static void expect_fault(struct opened *opened, const char *reason)
@@ -225,6 +232,44 @@ static void test_faults(void **state)
 	}
 }
 
+/* Spots in columns: what a column says is taken from the highest before it; a block that lies is told. */
+static void test_columns(void **state)
+{
+	static const struct {
+		const char *bytes;
+		uint32_t size, columns, entries, good;
+		const char *reason;
+	} cases[] = {
+		{ "\1\1\2\5\2\0", 6, 2, 3, 3, NULL },
+		{ "\1\1\2\5\4\0", 6, 3, 2, 0, "columns that this table does not have" },
+		{ "\1\1\2\5\2", 5, 2, 3, 2, "more entries than fit" },
+		{ "\1\1\2\5\2\x80", 6, 2, 3, 2, "the block ends within it" },
+		{ "\1\1\6\5\2\0", 6, 2, 3, 2, "the task's number has more than 32 bits" },
+		{ "\x80\x80\x80\x80\x80\x80", 6, 2, 3, 0, "the block ends within it" },
+	};
+	static const struct read_spot wanted[] = { { 1, 3 }, { 2, 2 }, { 1, 3 } };
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		struct opened opened;
+
+		make(&opened);
+		write_block(&opened, "spots", WIRE_TABLE_SPOTS,
+			    (struct wire_block){ cases[n].size, cases[n].size, cases[n].entries,
+						 cases[n].columns },
+			    cases[n].bytes);
+		if (cases[n].reason)
+			expect_fault(&opened, cases[n].reason);
+		else
+			open_it(&opened);
+		for (uint32_t at = 0; at < opened.profile->spot_count; at++)
+			assert_memory_equal(&opened.profile->spots[at],
+					    at < cases[n].good ? &wanted[at] : &(struct read_spot){ 0 },
+					    sizeof(wanted[0]));
+		done(&opened);
+	}
+}
+
 /* A stack of a thousand frames more than there may be is cut, so that no walk is long. */
 static void test_deep(void **state)
 {
@@ -253,11 +298,9 @@ static void test_deep(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_stacks),
-		cmocka_unit_test(test_images_and_values),
-		cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_samples),		  cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_images_and_values), cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_columns),		  cmocka_unit_test(test_deep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

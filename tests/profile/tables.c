@@ -2,6 +2,7 @@
 /* The writer of tables. */
 #include "tables.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ enum {
 	IMAGES,
 	TASKS,
 	STACKS,
+	SPOTS,
 	SYMBOLS,
 	TABLES
 };
@@ -50,9 +52,9 @@ static FILE *create(const struct tables *tables, const char *name)
 
 struct tables *tables_new(const char *trace, unsigned per_block)
 {
-	static const char *const names[] = { "images", "tasks", "stacks", "symbols" };
+	static const char *const names[] = { "images", "tasks", "stacks", "spots", "symbols" };
 	static const uint32_t magics[] = { WIRE_TABLE_IMAGES, WIRE_TABLE_TASKS, WIRE_TABLE_STACKS,
-					   WIRE_TABLE_SYMBOLS };
+					   WIRE_TABLE_SPOTS, WIRE_TABLE_SYMBOLS };
 	struct tables *tables = calloc(1, sizeof(*tables));
 
 	must(tables);
@@ -67,16 +69,50 @@ struct tables *tables_new(const char *trace, unsigned per_block)
 	return tables;
 }
 
-static void flush(struct one *one)
+/* Puts pairs of numbers in columns, each as the highest before it less the number, zigzag. */
+static void turn(struct one *one)
+{
+	static unsigned char turned[sizeof(one->bytes)];
+	unsigned char *to = turned;
+
+	for (unsigned column = 0; column < 2; column++) {
+		const unsigned char *at = one->bytes, *end = at + one->used;
+		int64_t highest = 0;
+
+		for (unsigned n = 0; at < end; n++) {
+			uint64_t value;
+			int64_t less;
+
+			at = leb128_get(at, end, &value);
+			must(at);
+			if (n % 2 != column)
+				continue;
+			less = highest - (int64_t)value;
+			must(to < turned + sizeof(turned) - LEB128_MAX);
+			to = leb128_put(to, (uint64_t)(less < 0 ? -2 * less - 1 : 2 * less));
+			highest = less < 0 ? (int64_t)value : highest;
+		}
+	}
+	one->used = (uint32_t)(to - turned);
+	memcpy(one->bytes, turned, one->used);
+}
+
+/* Every other block is packed; every other one of spots has columns. */
+static void flush(struct one *one, bool spots)
 {
 	static unsigned char packed[2 << 20];
-	static unsigned turn;
-	struct wire_block block = { one->used, one->used, one->entries, 0 };
+	static unsigned turn_of_all, turn_of_spots;
+	struct wire_block block = { .entries = one->entries };
 	const unsigned char *bytes = one->bytes;
 
 	if (!one->entries)
 		return;
-	if (turn++ % 2) {
+	if (spots && turn_of_spots++ % 2 == 0) {
+		turn(one);
+		block.columns = 2;
+	}
+	block.bytes = block.stored = one->used;
+	if (turn_of_all++ % 2) {
 		size_t stored = ZSTD_compress(packed, sizeof(packed), one->bytes, one->used, 3);
 
 		if (stored < one->used) {
@@ -95,7 +131,7 @@ static struct one *begin(struct tables *tables, unsigned which)
 	struct one *one = &tables->one[which];
 
 	if (one->entries == tables->per_block || one->used > sizeof(one->bytes) - 70000)
-		flush(one);
+		flush(one, which == SPOTS);
 	one->entries++;
 	one->count++;
 	return one;
@@ -148,6 +184,15 @@ uint32_t tables_stack(struct tables *tables, uint32_t caller, uint32_t image, ui
 	return one->count;
 }
 
+uint32_t tables_spot(struct tables *tables, uint32_t task, uint32_t stack)
+{
+	struct one *one = begin(tables, SPOTS);
+
+	number(one, task);
+	number(one, stack);
+	return one->count;
+}
+
 uint32_t tables_text(struct tables *tables, const char *value)
 {
 	struct one *one = begin(tables, SYMBOLS);
@@ -178,6 +223,17 @@ void tables_place(struct tables *tables, uint32_t image, uint64_t offset, uint64
 	number(one, line);
 }
 
+void tables_function(struct tables *tables, uint32_t image, uint64_t start, uint64_t size, uint32_t name)
+{
+	struct one *one = begin(tables, SYMBOLS);
+
+	number(one, WIRE_SYMBOLS_FUNCTION);
+	number(one, image);
+	number(one, start);
+	number(one, size);
+	number(one, name);
+}
+
 void tables_state(struct tables *tables, uint32_t image, unsigned state, const char *remedy)
 {
 	struct one *one = begin(tables, SYMBOLS);
@@ -194,7 +250,7 @@ void tables_finish(struct tables *tables, const char *profile)
 
 	must(fputs(profile, file) >= 0 && !fclose(file));
 	for (unsigned n = 0; n < TABLES; n++) {
-		flush(&tables->one[n]);
+		flush(&tables->one[n], n == SPOTS);
 		must(!fclose(tables->one[n].file));
 	}
 	free(tables);

@@ -43,18 +43,22 @@ class Profile:
         self.path = path
         done = run(TABLES, path)
         check(done.status == 0, f"tables: {done.err}")
-        self.images, self.tasks, self.stacks = {}, {}, {}
+        self.images, self.tasks, self.stacks, self.spots = {}, {}, {}, {}
         for line in done.out.splitlines():
             what, n, *rest = line.split("\t")
             if what == "image":
                 self.images[int(n)] = dict(zip(("kind", "bytes", "id", "path"), (int(rest[0]), int(rest[1]), rest[2], rest[3])))
             elif what == "task":
                 self.tasks[int(n)] = dict(zip(("tid", "pid", "since", "image"), map(int, rest[:4])), name=rest[4], path=rest[5])
-            else:
+            elif what == "stack":
                 self.stacks[int(n)] = tuple(map(int, rest))
+            else:
+                self.spots[int(n)] = dict(zip(("task", "stack"), map(int, rest)))
         with open(os.path.join(path, ".burin", "profile"), encoding="utf-8") as file:
             self.said = dict(line.split("=", 1) for line in file.read().splitlines())
         self.samples = [e for e in dump(path) if e["event"].startswith("sample.")]
+        for sample in self.samples:
+            sample["fields"].update(self.spots[sample["fields"]["spot"]])
         self.ledger()
 
     def ledger(self):

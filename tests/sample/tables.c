@@ -5,6 +5,7 @@
  *	image N kind bytes build-id path
  *	task N tid pid since image name path
  *	stack N up image offset
+ *	spot N task stack
  *
  * Fields are separated by tabs. What does not hold ends it, with a line on stderr and status 1.
  */
@@ -17,9 +18,19 @@
 #include "base/leb128.h"
 #include "wire/profile.h"
 
+static const struct table {
+	const char *name, *entry;
+	uint32_t magic;
+	unsigned numbers, texts; /* the fields of an entry; an image has its build id in between */
+} tables[] = { { "images", "image", WIRE_TABLE_IMAGES, 2, 1 },
+	       { "tasks", "task", WIRE_TABLE_TASKS, 4, 2 },
+	       { "stacks", "stack", WIRE_TABLE_STACKS, 3, 0 },
+	       { "spots", "spot", WIRE_TABLE_SPOTS, 2, 0 } };
+
 struct entries {
 	const unsigned char *at, *end;
 	const char *what;
+	uint64_t *turned; /* the numbers of all entries, if the block has columns */
 };
 
 static _Noreturn void wrong(const char *what, const char *why)
@@ -32,10 +43,33 @@ static uint64_t number(struct entries *entries)
 {
 	uint64_t value;
 
+	if (entries->turned)
+		return *entries->turned++;
 	entries->at = leb128_get(entries->at, entries->end, &value);
 	if (!entries->at)
 		wrong(entries->what, "a number that does not end");
 	return value;
+}
+
+/* Columns, read as a whole. */
+static uint64_t *turn(struct entries *entries, uint32_t count, unsigned columns)
+{
+	uint64_t *turned = calloc((size_t)count * columns, sizeof(*turned));
+
+	if (!turned)
+		wrong(entries->what, "no memory");
+	for (unsigned column = 0; column < columns; column++) {
+		uint64_t highest = 0;
+
+		for (uint32_t n = 0; n < count; n++) {
+			const uint64_t folded = number(entries);
+			const uint64_t value = highest - (folded & 1 ? ~(folded / 2) : folded / 2);
+
+			turned[n * columns + column] = value;
+			highest = value > highest ? value : highest;
+		}
+	}
+	return turned;
 }
 
 static void print_number(struct entries *entries)
@@ -73,24 +107,21 @@ static void print_build_id(struct entries *entries)
 		printf("%02x", at[n]);
 }
 
-static void print_entry(struct entries *entries, uint32_t magic, unsigned long n)
+static void print_entry(struct entries *entries, const struct table *table, unsigned long n)
 {
-	static const char *const names[] = { "image", "task", "stack" };
-
-	printf("%s\t%lu", names[magic == WIRE_TABLE_IMAGES ? 0 : magic == WIRE_TABLE_TASKS ? 1 : 2], n);
-	for (unsigned k = 0; k < (magic == WIRE_TABLE_IMAGES ? 2 : magic == WIRE_TABLE_TASKS ? 4 : 3); k++)
+	printf("%s\t%lu", table->entry, n);
+	for (unsigned k = 0; k < table->numbers; k++)
 		print_number(entries);
-	if (magic == WIRE_TABLE_IMAGES)
+	if (table->magic == WIRE_TABLE_IMAGES)
 		print_build_id(entries);
-	if (magic == WIRE_TABLE_TASKS)
-		print_text(entries);
-	if (magic != WIRE_TABLE_STACKS)
+	for (unsigned k = 0; k < table->texts; k++)
 		print_text(entries);
 	putchar('\n');
 }
 
-static void print_table(const char *trace, const char *name, uint32_t magic)
+static void print_table(const char *trace, const struct table *table)
 {
+	const char *name = table->name;
 	char path[4096];
 	struct wire_table header;
 	struct wire_block block;
@@ -101,14 +132,15 @@ static void print_table(const char *trace, const char *name, uint32_t magic)
 	file = fopen(path, "rb");
 	if (!file || fread(&header, sizeof(header), 1, file) != 1)
 		wrong(name, "cannot be read");
-	if (header.magic != magic || header.version != WIRE_TABLE_VERSION || header.reserved)
+	if (header.magic != table->magic || header.version != WIRE_TABLE_VERSION || header.reserved)
 		wrong(name, "another header");
 	while (fread(&block, sizeof(block), 1, file) == 1) {
 		unsigned char *stored = malloc(block.stored + 1), *bytes = malloc(block.bytes + 1);
-		struct entries entries = { bytes, bytes + block.bytes, name };
+		struct entries entries = { bytes, bytes + block.bytes, name, NULL };
+		uint64_t *turned;
 
-		if (block.bytes > WIRE_BLOCK_MAX || block.stored > block.bytes || block.reserved || !stored ||
-		    !bytes)
+		if (block.bytes > WIRE_BLOCK_MAX || block.stored > block.bytes ||
+		    (block.columns && block.columns != table->numbers) || !stored || !bytes)
 			wrong(name, "a block that cannot be");
 		if (fread(stored, 1, block.stored, file) != block.stored)
 			wrong(name, "a block that does not end");
@@ -116,12 +148,15 @@ static void print_table(const char *trace, const char *name, uint32_t magic)
 			memcpy(bytes, stored, block.bytes);
 		else if (ZSTD_decompress(bytes, block.bytes, stored, block.stored) != block.bytes)
 			wrong(name, "bytes that are not compressed so");
+		turned = block.columns ? turn(&entries, block.entries, block.columns) : NULL;
+		entries.turned = turned;
 		for (uint32_t k = 0; k < block.entries; k++)
-			print_entry(&entries, magic, ++n);
+			print_entry(&entries, table, ++n);
 		if (entries.at != entries.end)
 			wrong(name, "bytes behind the entries");
 		free(stored);
 		free(bytes);
+		free(turned);
 	}
 	fclose(file);
 }
@@ -130,8 +165,7 @@ int main(int argc, char **argv)
 {
 	if (argc != 2)
 		return 2;
-	print_table(argv[1], "images", WIRE_TABLE_IMAGES);
-	print_table(argv[1], "tasks", WIRE_TABLE_TASKS);
-	print_table(argv[1], "stacks", WIRE_TABLE_STACKS);
+	for (unsigned n = 0; n < sizeof(tables) / sizeof(tables[0]); n++)
+		print_table(argv[1], &tables[n]);
 	return 0;
 }

@@ -26,6 +26,13 @@
 static char **texts;
 static size_t text_count;
 
+static struct function {
+	uint64_t begin, size, name;
+} * functions; /* each after those before it, but of several children */
+static size_t function_count;
+static uint64_t *told; /* places that have an entry of their own */
+static size_t told_count;
+
 static const char *fault = "";
 
 /* In front of the library's. */
@@ -79,7 +86,9 @@ static int on_entry(void *data, const void *bytes, size_t count)
 		texts[text_count++] = text(&at, end);
 	} else if (what == WIRE_SYMBOLS_PLACE) {
 		number(&at, end);
-		printf("place %" PRIx64, number(&at, end));
+		told = reallocarray(told, told_count + 1, sizeof(*told));
+		told[told_count] = number(&at, end);
+		printf("place %" PRIx64, told[told_count++]);
 		printf(" %" PRIx64, number(&at, end));
 		printf(" %" PRIx64, number(&at, end));
 		for (uint64_t frames = number(&at, end); frames; frames--) {
@@ -88,6 +97,12 @@ static int on_entry(void *data, const void *bytes, size_t count)
 			printf("|%" PRIu64, number(&at, end));
 		}
 		putchar('\n');
+	} else if (what == WIRE_SYMBOLS_FUNCTION) {
+		number(&at, end);
+		functions = reallocarray(functions, function_count + 1, sizeof(*functions));
+		functions[function_count].begin = number(&at, end);
+		functions[function_count].size = number(&at, end);
+		functions[function_count++].name = number(&at, end);
 	} else {
 		number(&at, end);
 		printf("image %" PRIu64, number(&at, end));
@@ -101,6 +116,29 @@ static int compare(const void *a, const void *b)
 	const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
 
 	return one < other ? -1 : one > other;
+}
+
+/* Places that have no entry, but lie in a function that has one. */
+static void print_by_function(const struct symbolise_image *image)
+{
+	for (size_t n = 0; n < image->count; n++) {
+		const uint64_t offset = image->offsets[n];
+		const struct function *best = NULL;
+
+		for (size_t k = 0; k < function_count; k++)
+			if (functions[k].begin <= offset && (!best || functions[k].begin > best->begin))
+				best = &functions[k];
+		if (!best || offset - best->begin >= best->size)
+			continue;
+		for (size_t k = 0; best && k < told_count; k++)
+			best = told[k] == offset ? NULL : best;
+		if (!best)
+			continue;
+		printf("place %" PRIx64 " %" PRIx64 " %" PRIx64, offset, best->begin, best->size);
+		if (best->name)
+			printf("\t%s|?|0", text_of(best->name));
+		putchar('\n');
+	}
 }
 
 static size_t read_offsets(uint64_t **offsets, const char *addresses_of)
@@ -173,6 +211,7 @@ int main(int argc, char **argv)
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	error = symbolise(&image, 1, &options, &counts);
 	clock_gettime(CLOCK_MONOTONIC, &end);
+	print_by_function(&image);
 	fprintf(stderr, "%.3f ms\n",
 		(double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) / 1e6);
 	printf("counts %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", counts.places, counts.named,

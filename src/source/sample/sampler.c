@@ -22,12 +22,10 @@ static int register_event(struct sampler *sampler, enum sampler_kind kind)
 {
 	char name[WIRE_NAME_MAX + 1];
 	const bool waits = kind == SAMPLER_WAITS, weighted = waits || sampler->perf.event.counting;
-	struct session_event event = {
-		.name = name,
-		.format = weighted ? "task=%u stack=%u weight=%llu" : "task=%u stack=%u",
-		.file = "",
-		.types = WIRE_U32 | WIRE_U32 << 4 | (weighted ? (uint64_t)WIRE_U64 << 8 : 0)
-	};
+	struct session_event event = { .name = name,
+				       .format = weighted ? "spot=%u weight=%llu" : "spot=%u",
+				       .file = "",
+				       .types = WIRE_U32 | (weighted ? (uint64_t)WIRE_U64 << 4 : 0) };
 	int error;
 
 	snprintf(name, sizeof(name), "sample.%.100s", waits ? "off-cpu" : sampler->perf.event.name);
@@ -39,6 +37,7 @@ static void init(struct sampler *sampler, struct session *session)
 {
 	*sampler = (struct sampler){ .session = session,
 				     .directory = -1,
+				     .samples = { .spots = { .fd = -1 } },
 				     .images_table = { .fd = -1 },
 				     .tasks_table = { .fd = -1 },
 				     .stacks_table = { .fd = -1 } };
@@ -538,6 +537,9 @@ static int finish_trace(struct sampler *sampler, struct sampler_totals *totals)
 	const int error = samples_finish(&sampler->samples, ring_clock());
 	int profile;
 
+	interned_finish(&sampler->images_table, sampler->directory, ".burin/images", 0);
+	interned_finish(&sampler->tasks_table, sampler->directory, ".burin/tasks", 0);
+	interned_finish(&sampler->stacks_table, sampler->directory, ".burin/stacks", 0);
 	for (unsigned kind = 0; kind < SAMPLER_KINDS; kind++)
 		sampler->totals.ledgers[kind].lost[SAMPLE_KEPT] = 0;
 	sampler->totals.bytes = samples_bytes(&sampler->samples) + sampler->images_table.at +
