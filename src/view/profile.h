@@ -3,7 +3,7 @@
  * Samples, counted. Most samples say what others have said: the same task in the same stack. So records are first
  * counted by (task, stack), and everything else, names above all, is done once for each such pair, or place.
  *
- *	profile_count.c   records to pairs       profile_keys.c   places to names
+ *	profile_count.c, pairs.c   records to pairs      profile_keys.c   places to names
  *	profile_rows.c    pairs to rows          profile_tree.c   pairs to a tree
  *	profile_text.c    rows and trees as text      profile_data.c   the same as JSON and CSV
  *	profile_ledger.c  what is missing, and why
@@ -17,6 +17,7 @@
 #include "burin/profile.h"
 #include "view/buffer.h"
 #include "view/dump.h"
+#include "view/pairs.h"
 
 /* Globs; none means all. */
 struct view_globs {
@@ -44,14 +45,6 @@ enum view_state {
 };
 
 const char *view_state_name(enum view_state state);
-
-/* Samples of a task in a stack. */
-struct view_pair {
-	uint32_t task, stack;
-	enum view_state state;
-	uint64_t samples, weight;
-	double squares; /* the sum of the samples' weights, each squared */
-};
 
 /* Weights, and how much of them was waited. */
 struct view_cost {
