@@ -9,8 +9,13 @@
 
 enum {
 	RECENT_BITS = 14,
-	ROOM = 1 << 15, /* at first */
+	ROOM = 1 << 20, /* at first: memory that is not touched costs nothing, and sorting does */
 	WORDS = 3,	/* of a key */
+};
+
+/* Where a pair was put; looking for it in the list would miss the cache. */
+struct view_recent {
+	uint32_t task, stack, at;
 };
 
 /* What the pairs are sorted by, the least important word first. */
@@ -132,14 +137,15 @@ static int make_room(struct view_pairs *pairs)
 int view_pairs_add(struct view_pairs *pairs, const struct view_pair *pair)
 {
 	uint64_t hash = ((uint64_t)pair->task << 32 ^ pair->stack) * UINT64_C(0x9e3779b97f4a7c15);
-	uint32_t *recent;
+	struct view_recent *recent;
 
 	if (pairs->count == pairs->room && make_room(pairs))
 		return -ENOMEM;
 	recent = &pairs->recent[hash >> (64 - RECENT_BITS)];
-	if (*recent < pairs->count && join(&pairs->list[*recent], pair))
+	if (recent->task == pair->task && recent->stack == pair->stack && recent->at < pairs->count &&
+	    join(&pairs->list[recent->at], pair))
 		return 0;
-	*recent = (uint32_t)pairs->count;
+	*recent = (struct view_recent){ pair->task, pair->stack, (uint32_t)pairs->count };
 	pairs->list[pairs->count++] = *pair;
 	return 0;
 }

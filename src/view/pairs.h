@@ -22,7 +22,7 @@ struct view_pair {
 struct view_pairs {
 	struct view_pair *list;
 	size_t count, room;
-	uint32_t *recent; /* where those were put that came last, by hash */
+	struct view_recent *recent; /* those that came last, by hash */
 };
 
 /* A sum, or the largest number if it is larger. */

@@ -146,6 +146,8 @@ struct view_keys {
 	} * places;
 	uint32_t *lists;
 	size_t list_count, list_room;
+	uint32_t *names; /* strings, by number of a function's name in the profile; 0: not looked at yet */
+	size_t name_room;
 	bool *cut;   /* by key: it is a mark */
 	bool failed; /* no memory */
 };
