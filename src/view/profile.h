@@ -90,6 +90,8 @@ static inline bool view_profile_mixed(const struct view_profile *counted)
 int view_profile_make(struct view_profile *counted, const struct burin_trace *trace,
 		      const struct view_profile_filter *filter);
 void view_profile_free(struct view_profile *counted);
+/* How many tasks the pairs are of. */
+size_t view_profile_tasks(const struct view_profile *counted);
 /* Whether a sample is among those that were counted. */
 bool view_profile_has(const struct view_profile *counted, const struct burin_record *record,
 		      const struct burin_sample *sample);
@@ -202,7 +204,7 @@ struct view_node {
 };
 
 struct view_tree {
-	struct view_keys keys;
+	struct view_keys *keys;	 /* the caller's */
 	struct view_node *nodes; /* nodes[0] is the root; siblings: most total first */
 	uint32_t count, room;
 	uint32_t *index; /* open addressing, by parent, part and key */
@@ -213,10 +215,10 @@ struct view_tree_options {
 	enum view_direction direction;
 	const char *symbol; /* a glob, with callers and callees */
 	unsigned roots;	    /* 1 << VIEW_PROGRAM, 1 << VIEW_THREAD: nodes for these come first */
-	unsigned parts;	    /* what tells frames apart; 0: symbol and image */
 };
 
-int view_tree_make(struct view_tree *tree, const struct view_profile *counted,
+/* Several trees may have their keys in common; these must stay for as long as a tree, and tell symbols apart. */
+int view_tree_make(struct view_tree *tree, struct view_keys *keys, const struct view_profile *counted,
 		   const struct view_tree_options *options);
 void view_tree_free(struct view_tree *tree);
 const char *view_node_text(const struct view_tree *tree, uint32_t node);

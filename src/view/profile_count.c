@@ -268,6 +268,15 @@ int view_profile_make(struct view_profile *counted, const struct burin_trace *tr
 	return result;
 }
 
+size_t view_profile_tasks(const struct view_profile *counted)
+{
+	size_t tasks = counted->pair_count != 0;
+
+	for (size_t n = 1; n < counted->pair_count; n++)
+		tasks += counted->pairs[n].task != counted->pairs[n - 1].task;
+	return tasks;
+}
+
 bool view_profile_has(const struct view_profile *counted, const struct burin_record *record,
 		      const struct burin_sample *sample)
 {

@@ -263,12 +263,8 @@ static struct grouped *group(struct view_rows *rows, const struct view_profile *
 			     size_t *count)
 {
 	const struct view_pair *pair = counted->pairs, *end = pair + counted->pair_count;
-	struct grouped *grouped;
-	size_t tasks = 1;
+	struct grouped *grouped = calloc(view_profile_tasks(counted) + 1, sizeof(*grouped));
 
-	for (size_t n = 1; n < counted->pair_count; n++)
-		tasks += pair[n].task != pair[n - 1].task;
-	grouped = calloc(tasks, sizeof(*grouped));
 	*count = 0;
 	while (grouped && pair < end) {
 		struct grouped *task = &grouped[(*count)++];
