@@ -195,17 +195,21 @@ static int print_rows(const struct arguments *arguments, struct view_buffer *out
 static int print_tree(const struct arguments *arguments, struct view_buffer *out)
 {
 	const struct view_profile *counted = &arguments->profile.counted;
+	struct view_keys keys;
 	struct view_tree tree;
-	int result = view_tree_make(&tree, counted, &arguments->tree_options);
+	int result = view_keys_make(&keys, counted->profile, 1 << VIEW_SYMBOL | 1 << VIEW_IMAGE);
 
-	if (result)
-		return result;
-	if (arguments->json)
-		view_tree_json(counted, &tree, &arguments->report, out);
-	else
-		view_tree_text(counted, &tree, &arguments->report, out);
-	view_tree_free(&tree);
-	return 0;
+	if (!result)
+		result = view_tree_make(&tree, &keys, counted, &arguments->tree_options);
+	if (!result) {
+		if (arguments->json)
+			view_tree_json(counted, &tree, &arguments->report, out);
+		else
+			view_tree_text(counted, &tree, &arguments->report, out);
+		view_tree_free(&tree);
+	}
+	view_keys_free(&keys);
+	return result;
 }
 
 static int print(const struct arguments *arguments)

@@ -134,9 +134,9 @@ void view_tree_json(const struct view_profile *counted, const struct view_tree *
 		}
 		view_buffer_print(out, "\n{\"name\":");
 		view_buffer_json(out, view_node_text(tree, node));
-		if (at->part == VIEW_SYMBOL && (tree->keys.wanted & 1 << VIEW_IMAGE)) {
+		if (at->part == VIEW_SYMBOL && (tree->keys->wanted & 1 << VIEW_IMAGE)) {
 			view_buffer_print(out, ",\"image\":");
-			view_buffer_json(out, view_key_text(&tree->keys, at->key, VIEW_IMAGE));
+			view_buffer_json(out, view_key_text(tree->keys, at->key, VIEW_IMAGE));
 		}
 		view_buffer_print(out, ",");
 		json_costs(&at->self, &at->total, out);

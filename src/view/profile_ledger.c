@@ -124,17 +124,24 @@ static int by_weight(const void *a, const void *b)
 static void weigh_images(const struct burin_profile *profile, const struct view_profile *counted,
 			 struct nameless *images)
 {
+	uint32_t stacks = burin_profile_stacks(profile);
+	uint64_t *weights = calloc((size_t)stacks + 1, sizeof(*weights));
 	struct burin_stack stack;
 	struct burin_place place;
 
 	for (uint32_t n = 1; n <= burin_profile_images(profile); n++)
 		images[n].image = n;
-	for (size_t n = 0; counted && n < counted->pair_count; n++) {
-		if (!burin_profile_stack(profile, counted->pairs[n].stack, &stack) &&
+	for (size_t n = 0; weights && counted && n < counted->pair_count; n++) {
+		if (counted->pairs[n].stack <= stacks)
+			weights[counted->pairs[n].stack] += counted->pairs[n].weight;
+	}
+	for (uint32_t n = 1; weights && n <= stacks; n++) {
+		if (weights[n] && !burin_profile_stack(profile, n, &stack) &&
 		    !burin_profile_place(profile, stack.place, &place) &&
 		    place.image <= burin_profile_images(profile))
-			images[place.image].weight += counted->pairs[n].weight;
+			images[place.image].weight += weights[n];
 	}
+	free(weights);
 }
 
 static void print_image(const struct burin_image *image, const struct nameless *entry,
