@@ -392,7 +392,7 @@ static struct rounds_chunk *take(struct sampler *sampler, struct perf_ring *ring
 				 unsigned *fill)
 {
 	if (!sampler->by_timer)
-		return ring->page ? perf_ring_take(ring, bytes, fill) : NULL;
+		return ring->page ? perf_ring_take(&sampler->perf, ring, bytes, fill) : NULL;
 	if (ring->feed == PERF_SAMPLES)
 		return timer_take(&sampler->timer, ring->cpu, bytes, fill);
 	return ring->cpu ? NULL : timer_take(&sampler->timer, timer_sides(&sampler->timer), bytes, fill);
