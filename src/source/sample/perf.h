@@ -128,7 +128,7 @@ void perf_woken(struct perf *perf);
 
 /*
  * perf_ring_take - take what is new in a ring, packed (record_pack()), and give it back to the kernel.
- * @bytes: how many; @fill: how full it was, in percent
+ * @bytes: how many; @fill: how full it was, in percent; 0: so little that what fills it will be told by ->wake in time
  * Return: a chunk, used once; NULL: there is nothing, or no memory.
  */
 struct rounds_chunk *perf_ring_take(const struct perf *perf, struct perf_ring *ring, size_t *bytes,

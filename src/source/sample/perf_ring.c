@@ -12,6 +12,11 @@
 #include "source/sample/perf.h"
 #include "source/sample/record.h"
 
+enum {
+	PERF_RING_CALM =
+		33, /* percent of a ring: rounds need not come quicker for less, we are woken at half */
+};
+
 static size_t least(size_t a, size_t b)
 {
 	return a < b ? a : b;
@@ -66,6 +71,7 @@ struct rounds_chunk *perf_ring_take(const struct perf *perf, struct perf_ring *r
 	if (head == tail || head - tail > ring->bytes)
 		return NULL;
 	*fill = (unsigned)((head - tail) * 100 / ring->bytes);
+	*fill = *fill < PERF_RING_CALM ? 0 : *fill;
 	chunk = rounds_chunk_make(head - tail);
 	if (!chunk)
 		return NULL;
