@@ -58,8 +58,8 @@ static size_t copy_record(const struct perf *perf, const struct perf_ring *ring,
 	return record_pack(to, from, length, perf->sample_type, perf->registers);
 }
 
-struct rounds_chunk *perf_ring_take(const struct perf *perf, struct perf_ring *ring, size_t *bytes,
-				    unsigned *fill)
+struct rounds_chunk *perf_ring_take(const struct perf *perf, struct perf_ring *ring, struct rounds *rounds,
+				    size_t *bytes, unsigned *fill)
 {
 	/* Acquire: the records are there. Pairs with the kernel's barrier before it moves the head. */
 	const uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE),
@@ -72,7 +72,7 @@ struct rounds_chunk *perf_ring_take(const struct perf *perf, struct perf_ring *r
 		return NULL;
 	*fill = (unsigned)((head - tail) * 100 / ring->bytes);
 	*fill = *fill < PERF_RING_CALM ? 0 : *fill;
-	chunk = rounds_chunk_make(head - tail);
+	chunk = rounds_chunk_make(rounds, head - tail);
 	if (!chunk)
 		return NULL;
 	*bytes = 0;
