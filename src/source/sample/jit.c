@@ -20,8 +20,7 @@ bool jit_is_made(struct sample_image *image)
 	if (image->kind == WIRE_IMAGE_ANONYMOUS)
 		return !image->path[0];
 	/* Mapped twice, to be written here and executed there; but programs may lie in such a file, too. */
-	return image->kind == WIRE_IMAGE_FILE && strncmp(image->path, "/memfd:", 7) == 0 &&
-	       !images_elf(image);
+	return image->in_memory && !images_elf(image);
 }
 
 /* ---- maps */

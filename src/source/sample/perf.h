@@ -133,11 +133,14 @@ int64_t perf_ahead(const struct perf *perf);
 void perf_woken(struct perf *perf);
 
 /*
- * perf_ring_take - take what is new in a ring, and give it back to the kernel.
- * @bytes: how many; @fill: how full it was, in percent
+ * perf_ring_take - take what is new in a ring, packed (record_pack()), and give it back to the kernel.
+ * @rounds: where the chunk will be of use
+ * @bytes: how many
+ * @fill: how full it was, in percent; 0: so little that ->wake will tell in time when it is to be read again
  * Return: a chunk, used once; NULL: there is nothing, or no memory.
  */
-struct rounds_chunk *perf_ring_take(struct perf_ring *ring, size_t *bytes, unsigned *fill);
+struct rounds_chunk *perf_ring_take(const struct perf *perf, struct perf_ring *ring,
+				    struct rounds *rounds, size_t *bytes, unsigned *fill);
 
 /* perf_now - the present as records have it. */
 uint64_t perf_now(const struct perf *perf);

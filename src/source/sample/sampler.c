@@ -391,10 +391,13 @@ static struct rounds_chunk *take(struct sampler *sampler, struct perf_ring *ring
 				 unsigned *fill)
 {
 	if (!sampler->by_timer)
-		return ring->page ? perf_ring_take(ring, bytes, fill) : NULL;
+		return ring->page ? perf_ring_take(&sampler->perf, ring, &sampler->rounds, bytes, fill)
+				  : NULL;
 	if (ring->feed == PERF_SAMPLES)
-		return timer_take(&sampler->timer, ring->cpu, bytes, fill);
-	return ring->cpu ? NULL : timer_take(&sampler->timer, timer_sides(&sampler->timer), bytes, fill);
+		return timer_take(&sampler->timer, ring->cpu, &sampler->rounds, bytes, fill);
+	return ring->cpu ? NULL
+			 : timer_take(&sampler->timer, timer_sides(&sampler->timer), &sampler->rounds, bytes,
+				      fill);
 }
 
 /* All that is new in one ring. A length that cannot be spoils the rest of it. */
@@ -419,7 +422,7 @@ static void read_ring(struct sampler *sampler, struct perf_ring *ring, unsigned 
 		read_record(sampler, ring, chunk, chunk->bytes + at, size);
 		at += size;
 	}
-	rounds_chunk_done(chunk);
+	rounds_chunk_done(&sampler->rounds, chunk);
 }
 
 /* The ledger so far. One that cannot be written is no loss: the last one tells, or the streams do. */
@@ -619,11 +622,7 @@ int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 
 void sampler_close(struct sampler *sampler)
 {
-	static const struct rounds none;
-
-	while (sampler->rounds.count)
-		rounds_chunk_done(sampler->rounds.entries[--sampler->rounds.count].chunk);
-	sampler->rounds = none;
+	rounds_free(&sampler->rounds);
 	perf_close(&sampler->perf);
 	if (sampler->by_timer)
 		timer_close(&sampler->timer);
