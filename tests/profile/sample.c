@@ -128,22 +128,24 @@ void sample_small(const char *path, unsigned factor, bool waits)
 }
 
 void sample_function(const char *path, const char *image, const char *build_id, uint64_t offset,
-		     uint64_t size, const char *source, uint32_t line)
+		     uint64_t size, const char *source, uint32_t line, const char *other)
 {
 	const struct synth_options options = { .hz = 1000000000 };
 	struct synth *synth = synth_new(path, &options);
 	struct synth_ring *ring = synth_samples(synth, 0);
 	uint32_t event = synth_event(synth, "sample.cpu", "spot=%u", EVENT_TYPES, WIRE_KIND_EVENT, "", 0);
 	struct tables *tables = tables_new(path, 100);
-	uint32_t hot = tables_text(tables, "hot"), file = tables_text(tables, source), spots[2], caller;
+	uint32_t hot = tables_text(tables, "hot"), spots[2], caller;
+	uint32_t files[2] = { 0, tables_text(tables, source) };
 
 	tables_image(tables, WIRE_IMAGE_FILE, build_id, image);
 	tables_task(tables, 1, 1, 1, "hot", image);
 	caller = tables_stack(tables, 0, 1, offset + 8);
-	tables_place(tables, 1, offset + 8, offset, size, 0, 0, hot, file, line);
+	files[0] = other ? tables_text(tables, other) : files[1];
+	tables_place(tables, 1, offset + 8, offset, size, 0, 0, hot, files[1], line);
 	for (uint32_t n = 0; n < 2; n++) {
 		spots[n] = tables_spot(tables, 1, tables_stack(tables, n ? caller : 0, 1, offset + 4 * n));
-		tables_place(tables, 1, offset + 4 * n, offset, size, 0, 0, hot, file, line - 1 + n);
+		tables_place(tables, 1, offset + 4 * n, offset, size, 0, 0, hot, files[n], line - 1 + n);
 	}
 	for (uint32_t n = 0; n < 100; n++)
 		synth_recordf(ring, 1000000000 + n, event, 1, "d", spots[n % 4 > 0]);

@@ -26,8 +26,8 @@ void sample_small(const char *path, unsigned parse_factor, bool waits);
 void sample_big(const char *path, uint32_t samples, uint32_t stacks);
 
 /* 100 samples in the function `hot` of a file: 75 at its offset + 4, on `line` of a source, 25 at its beginning, on the
- * line before. The 75 are called from its offset + 8, on the same line. */
+ * line before, of `other`, if it is not NULL. The 75 are called from its offset + 8, on the same line. */
 void sample_function(const char *path, const char *image, const char *build_id, uint64_t offset,
-		     uint64_t size, const char *source, uint32_t line);
+		     uint64_t size, const char *source, uint32_t line, const char *other);
 
 #endif
