@@ -13,7 +13,7 @@
 enum {
 	SAMPLES_PACKET = 64 << 10,
 	SAMPLES_RECORD_MAX = 40,
-	SAMPLES_KNOWN_BITS = 14, /* spots that are remembered */
+	SAMPLES_KNOWN_BITS = 12, /* spots that are remembered */
 };
 
 static const char spots_name[] = ".burin/spots";
