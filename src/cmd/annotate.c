@@ -23,7 +23,9 @@ const char cmd_annotate_help[] =
 	"and objdump are here. Percentages are of all samples; self includes what was\n"
 	"inlined into the line.\n"
 	"\n"
-	"      --no-assembly    lines only\n" CMD_PROFILE_HELP "  -h, --help           this text\n"
+	"      --no-assembly    lines only\n"
+	"  -j, --json           as JSON: lines and addresses, without their text\n" CMD_PROFILE_HELP
+	"  -h, --help           this text\n"
 	"\n"
 	"Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was read, or\n"
 	"there is no such function.\n";
@@ -37,6 +39,7 @@ enum {
 static const struct option options[] = {
 	CMD_PROFILE_OPTIONS,
 	{ "no-assembly", no_argument, NULL, OPTION_NO_ASSEMBLY },
+	{ "json", no_argument, NULL, 'j' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -284,7 +287,11 @@ static void print_assembly(const struct view_annotation *annotation, const struc
 	image_close(&image);
 }
 
-static int annotate(const struct cmd_profile *profile, const char *symbol, bool assembly)
+struct style {
+	bool assembly, json;
+};
+
+static int annotate(const struct cmd_profile *profile, const char *symbol, const struct style *style)
 {
 	struct view_buffer out = { .used = 0 };
 	struct view_annotation annotation;
@@ -297,38 +304,41 @@ static int annotate(const struct cmd_profile *profile, const char *symbol, bool 
 		cmd_failed(name, "no sample is in a function \"%s\"; burin report lists them", symbol);
 		return CMD_USAGE;
 	}
-	view_annotation_text(&annotation, &profile->counted, &out);
-	if (assembly)
+	if (style->json)
+		view_annotation_json(&annotation, &profile->counted, &out);
+	else
+		view_annotation_text(&annotation, &profile->counted, &out);
+	if (style->assembly && !style->json)
 		print_assembly(&annotation, &profile->counted, &out);
 	view_annotation_free(&annotation);
 	return cmd_profile_write(name, &out, dup(STDOUT_FILENO));
 }
 
+static int take_option(void *data, int option, const char *value)
+{
+	struct style *style = data;
+
+	(void)value;
+	if (option == 'j')
+		style->json = true;
+	else if (option == OPTION_NO_ASSEMBLY)
+		style->assembly = false;
+	else
+		return -1;
+	return 0;
+}
+
 int cmd_annotate(int argc, char **argv)
 {
 	struct cmd_profile profile = { .name = name };
-	bool assembly = true;
-	int option, result = 0;
+	struct style style = { .assembly = true };
+	int result = cmd_profile_options(&profile, argc, argv, "p:j", options, take_option, &style);
 
-	cmd_output_begin();
-	optind = 0;
-	while (!result && (option = getopt_long(argc, argv, "p:", options, NULL)) != -1) {
-		result = cmd_profile_option(&profile, option, optarg);
-		if (result >= 0)
-			continue;
-		result = 0;
-		if (option == OPTION_NO_ASSEMBLY) {
-			assembly = false;
-		} else {
-			fprintf(stderr, "See: burin annotate --help\n");
-			result = CMD_USAGE;
-		}
-	}
 	if (!result && argc - optind != 2)
 		result = cmd_usage(name, "which trace, and which function?");
 	if (!result)
 		result = cmd_profile_open(&profile, argv[optind]);
 	if (!result)
-		result = annotate(&profile, argv[optind + 1], assembly);
+		result = annotate(&profile, argv[optind + 1], &style);
 	return cmd_profile_close(&profile, argv[optind < argc ? optind : argc - 1], result);
 }

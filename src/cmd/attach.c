@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cmd/attach.h"
 #include "cmd/cmd.h"
+#include "session/clock.h"
 #include "session/directory.h"
 
 enum {
@@ -24,14 +25,6 @@ enum {
 	 * be about to enter. */
 	ATTACH_GRACE_NS = 50000000,
 };
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 static int open_signals(void)
 {
@@ -52,27 +45,28 @@ static int open_signals(void)
 /* Whether there is anything to follow. */
 static int refuse(const char *name, const char *word, const struct target *target)
 {
-	if (target->header.owner_kind == WIRE_OWNER_RECORDER)
+	if (target->header.geometry.owner_kind == WIRE_OWNER_RECORDER)
 		return cmd_failed(name, "%s: its recorder (process %u) owns the records; use burin snapshot",
-				  word, target->header.owner);
+				  word, target->header.geometry.owner);
 	if (target->state == TARGET_ENDED || target->state == TARGET_DIED)
 		return cmd_failed(name, "%s: it runs no more; burin snapshot writes what it left behind",
 				  word);
 	return 0;
 }
 
-int attach_begin(struct attachment *attachment, const char *name, const char *word, uint64_t duration)
+int attach_begin(struct attachment *attachment, const char *name, const char *word)
 {
 	struct target *target = &attachment->target;
 	int result;
 
-	*attachment =
-		(struct attachment){ .name = name, .word = word, .file = -1, .signals = -1, .owner = -1 };
+	*attachment = (struct attachment){
+		.name = name, .word = word, .file = -1, .signals = -1, .owner = -1, .until = UINT64_MAX
+	};
 	result = cmd_target_open(name, word, target, &attachment->session);
 	if (result)
 		return result;
 	result = refuse(name, word, target) ? CMD_USAGE : 0;
-	attachment->owner = (int)syscall(SYS_pidfd_open, target->header.owner, 0);
+	attachment->owner = (int)syscall(SYS_pidfd_open, target->header.geometry.owner, 0);
 	attachment->file = result ? -1 : open(target->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (!result && (attachment->file < 0 || fstat(attachment->file, &attachment->identity) != 0))
 		result = cmd_failed(name, "%s: %s", target->path, strerror(errno));
@@ -80,7 +74,6 @@ int attach_begin(struct attachment *attachment, const char *name, const char *wo
 		attachment->signals = open_signals();
 	if (!result && attachment->signals < 0)
 		result = cmd_failed(name, "signals: %s", strerror(errno));
-	attachment->until = duration ? now() + duration : UINT64_MAX;
 	if (result)
 		attach_end(attachment);
 	return result;
@@ -114,6 +107,11 @@ int attach_switch(struct attachment *attachment, const char *const *globs, bool 
 	return 0;
 }
 
+void attach_limit(struct attachment *attachment, uint64_t duration)
+{
+	attachment->until = duration ? clock_ns(CLOCK_MONOTONIC) + duration : UINT64_MAX;
+}
+
 /* Processes die unreaped, and go on under another program: what counts is who maps the session. Return: 0: nobody. */
 static pid_t find_user(const struct attachment *attachment)
 {
@@ -128,14 +126,14 @@ static pid_t find_user(const struct attachment *attachment)
 
 pid_t attach_process(const struct attachment *attachment)
 {
-	const uint32_t owner = attachment->target.header.owner;
+	const uint32_t owner = attachment->target.header.geometry.owner;
 
 	return directory_maps(owner, &attachment->identity) ? (pid_t)owner : find_user(attachment);
 }
 
 static void look_at_processes(struct attachment *attachment)
 {
-	const uint64_t time = now();
+	const uint64_t time = clock_ns(CLOCK_MONOTONIC);
 
 	if (attachment->owner >= 0 && time - attachment->looked < ATTACH_LOOK_NS)
 		return;
@@ -151,7 +149,7 @@ bool attach_wait(struct attachment *attachment, int ms)
 {
 	struct pollfd wait[] = { { .fd = attachment->signals, .events = POLLIN },
 				 { .fd = attachment->owner, .events = POLLIN } };
-	const uint64_t time = now();
+	const uint64_t time = clock_ns(CLOCK_MONOTONIC);
 	const uint64_t left = time < attachment->until ? (attachment->until - time) / 1000000 + 1 : 0;
 
 	poll(wait, 2, left < (uint64_t)ms ? (int)left : ms);
@@ -162,7 +160,8 @@ bool attach_wait(struct attachment *attachment, int ms)
 	}
 	look_at_processes(attachment);
 	borrow_refresh(&attachment->borrow);
-	return !attachment->ended && !attachment->interrupted && now() < attachment->until;
+	return !attachment->ended && !attachment->interrupted &&
+	       clock_ns(CLOCK_MONOTONIC) < attachment->until;
 }
 
 void attach_restore(struct attachment *attachment)
@@ -181,7 +180,7 @@ const char *attach_result(const struct attachment *attachment)
 
 uint64_t attach_ago(const struct attachment *attachment)
 {
-	return attachment->ended ? now() - attachment->unused : 0;
+	return attachment->ended ? clock_ns(CLOCK_MONOTONIC) - attachment->unused : 0;
 }
 
 void attach_end(struct attachment *attachment)

@@ -34,10 +34,9 @@ struct attachment {
 
 /*
  * attach_begin - find a program that runs and is not recorded by its parent, map its session.
- * @duration: ns; 0: without end
  * Return: 0, CMD_USAGE or CMD_FAULTS, and a line on stderr.
  */
-int attach_begin(struct attachment *attachment, const char *name, const char *word, uint64_t duration);
+int attach_begin(struct attachment *attachment, const char *name, const char *word);
 
 /*
  * attach_switch - switch on events that match.
@@ -46,6 +45,9 @@ int attach_begin(struct attachment *attachment, const char *name, const char *wo
  * Return: 0 or CMD_FAULTS, and a line on stderr.
  */
 int attach_switch(struct attachment *attachment, const char *const *globs, bool quiet);
+
+/* attach_limit - go on for so long from now, ns; 0: without end, as it is before. */
+void attach_limit(struct attachment *attachment, uint64_t duration);
 
 /* attach_wait - let so many ms go by, or fewer if something happens. Return: whether to go on. */
 bool attach_wait(struct attachment *attachment, int ms);

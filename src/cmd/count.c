@@ -21,6 +21,7 @@
 #include "base/number.h"
 #include "cmd/cmd.h"
 #include "cmd/count.h"
+#include "session/clock.h"
 
 static const char name[] = "stat";
 
@@ -86,14 +87,6 @@ static bool usage_value(const struct rusage *usage, const char *event, double *v
 		}
 	}
 	return false;
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
 /* ---- rows ---- */
@@ -215,12 +208,12 @@ static int run(struct counts *counts)
 {
 	extern char **environ;
 	struct rusage usage;
-	double begun;
+	uint64_t begun;
 	pid_t pid;
 	int status, error;
 
 	open_counters(counts);
-	begun = now();
+	begun = clock_ns(CLOCK_MONOTONIC);
 	error = posix_spawnp(&pid, counts->command[0], NULL, NULL, counts->command, environ);
 	if (!error) {
 		child = pid;
@@ -228,7 +221,7 @@ static int run(struct counts *counts)
 			;
 		child = 0;
 		for (unsigned n = 0; n < counts->count; n++)
-			take_row(&counts->rows[n], now() - begun, &usage);
+			take_row(&counts->rows[n], (double)(clock_ns(CLOCK_MONOTONIC) - begun), &usage);
 		counts->status = counts->status ?: status_of(status);
 		counts->runs++;
 	}

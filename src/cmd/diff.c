@@ -42,12 +42,11 @@ struct arguments {
 	bool total, all, json;
 };
 
-static int take_option(struct arguments *arguments, int option, const char *value)
+static int take_option(void *data, int option, const char *value)
 {
-	int result = cmd_profile_option(&arguments->before, option, value);
+	struct arguments *arguments = data;
 
-	if (result >= 0)
-		return result;
+	(void)value;
 	switch (option) {
 	case OPTION_TOTAL:
 		arguments->total = true;
@@ -59,8 +58,7 @@ static int take_option(struct arguments *arguments, int option, const char *valu
 		arguments->json = true;
 		return 0;
 	default:
-		fprintf(stderr, "See: burin diff --help\n");
-		return CMD_USAGE;
+		return -1;
 	}
 }
 
@@ -102,12 +100,10 @@ static int compare(const struct arguments *arguments)
 int cmd_diff(int argc, char **argv)
 {
 	struct arguments arguments = { .before = { .name = name, .filter.apart = true }, .after.name = name };
-	int option, result = 0, after;
+	int result = cmd_profile_options(&arguments.before, argc, argv, "p:j", options, take_option,
+					 &arguments),
+	    after;
 
-	cmd_output_begin();
-	optind = 0;
-	while (!result && (option = getopt_long(argc, argv, "p:j", options, NULL)) != -1)
-		result = take_option(&arguments, option, optarg);
 	if (!result && argc - optind != 2)
 		result = cmd_usage(name, "which two traces? Give the directories that burin record made");
 	arguments.after.filter = arguments.before.filter;

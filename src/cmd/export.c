@@ -56,27 +56,21 @@ static int write_out(const struct cmd_profile *profile, const struct export_form
 	return cmd_written(name, result);
 }
 
+static int take_option(void *output, int option, const char *value)
+{
+	if (option != 'o')
+		return -1;
+	*(const char **)output = value;
+	return 0;
+}
+
 int cmd_export(int argc, char **argv)
 {
 	struct cmd_profile profile = { .name = name };
 	const struct export_format *format = NULL;
 	const char *output = NULL;
-	int option, result = 0;
+	int result = cmd_profile_options(&profile, argc, argv, "o:p:", options, take_option, &output);
 
-	cmd_output_begin();
-	optind = 0;
-	while (!result && (option = getopt_long(argc, argv, "o:p:", options, NULL)) != -1) {
-		result = cmd_profile_option(&profile, option, optarg);
-		if (result >= 0)
-			continue;
-		result = 0;
-		if (option == 'o') {
-			output = optarg;
-		} else {
-			fprintf(stderr, "See: burin export --help\n");
-			result = CMD_USAGE;
-		}
-	}
 	if (!result && argc - optind != 2)
 		result = cmd_usage(name, "which format, and which trace?");
 	if (!result) {

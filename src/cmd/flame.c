@@ -34,6 +34,20 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+struct arguments {
+	const char *output, *title;
+};
+
+static int take_option(void *data, int option, const char *value)
+{
+	struct arguments *arguments = data;
+
+	if (option != 'o' && option != OPTION_TITLE)
+		return -1;
+	*(option == 'o' ? &arguments->output : &arguments->title) = value;
+	return 0;
+}
+
 static int write_page(const struct cmd_profile *profile, const char *title, const char *path)
 {
 	const char *command = burin_trace_recording(profile->trace, "command");
@@ -59,34 +73,18 @@ static int write_page(const struct cmd_profile *profile, const char *title, cons
 int cmd_flame(int argc, char **argv)
 {
 	struct cmd_profile profile = { .name = name };
-	const char *output = NULL, *title = NULL;
-	int option, result = 0;
+	struct arguments arguments = { .output = NULL };
+	int result = cmd_profile_options(&profile, argc, argv, "o:p:", options, take_option, &arguments);
 
-	cmd_output_begin();
-	optind = 0;
-	while (!result && (option = getopt_long(argc, argv, "o:p:", options, NULL)) != -1) {
-		result = cmd_profile_option(&profile, option, optarg);
-		if (result >= 0)
-			continue;
-		result = 0;
-		if (option == 'o') {
-			output = optarg;
-		} else if (option == OPTION_TITLE) {
-			title = optarg;
-		} else {
-			fprintf(stderr, "See: burin flame --help\n");
-			result = CMD_USAGE;
-		}
-	}
 	if (!result && argc - optind != 1)
 		result = cmd_usage(name, argc == optind
 						 ? "which trace? Give the directory that burin record made"
 						 : "one trace at a time");
-	if (!result && !output)
+	if (!result && !arguments.output)
 		result = cmd_usage(name, "where to? Give -o FILE.html");
 	if (!result)
 		result = cmd_profile_open(&profile, argv[optind]);
 	if (!result)
-		result = write_page(&profile, title, output);
+		result = write_page(&profile, arguments.title, arguments.output);
 	return cmd_profile_close(&profile, argv[optind], result);
 }

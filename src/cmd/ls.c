@@ -45,7 +45,7 @@ static uint64_t age_of(const struct target *target)
 	int64_t ns;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - target->header.created_ns;
+	ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - target->header.geometry.created_ns;
 	return ns > 0 ? (uint64_t)ns : 0;
 }
 
@@ -74,9 +74,10 @@ static void print_text(const struct target *target, const struct row *row, bool 
 	char events[TEXT_SHORT], lost[TEXT_SHORT], used[TEXT_SHORT], age[TEXT_SHORT],
 		program[4 * WIRE_PROGRAM_MAX];
 
-	view_buffer_print(out, "%8u  %-16s %-9s %5u/%-5u %10s %14s %12s %10s\n", target->header.owner,
-			  text_escape_line(program, sizeof(program), target->header.program), row->state,
-			  row->on, row->events, text_size(used, row->stat.used_bytes),
+	view_buffer_print(out, "%8u  %-16s %-9s %5u/%-5u %10s %14s %12s %10s\n",
+			  target->header.geometry.owner,
+			  text_escape_line(program, sizeof(program), target->header.geometry.program),
+			  row->state, row->on, row->events, text_size(used, row->stat.used_bytes),
 			  text_count(events, row->stat.written), text_count(lost, row->lost),
 			  text_duration(age, row->age_ns));
 	if (!is_long)
@@ -91,9 +92,9 @@ static void print_text(const struct target *target, const struct row *row, bool 
 
 static void print_json(const struct target *target, const struct row *row, struct view_buffer *out)
 {
-	view_buffer_print(out, "{\"pid\":%u,\"user\":%u,\"program\":", target->header.owner,
+	view_buffer_print(out, "{\"pid\":%u,\"user\":%u,\"program\":", target->header.geometry.owner,
 			  (unsigned)target->user);
-	view_buffer_json(out, target->header.program);
+	view_buffer_json(out, target->header.geometry.program);
 	view_buffer_print(out,
 			  ",\"state\":\"%s\",\"on\":%u,\"events\":%u,\"buffer_used\":%" PRIu64
 			  ",\"buffer\":%" PRIu64 ",\"memory\":%" PRIu64 ",\"written\":%" PRIu64

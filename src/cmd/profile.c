@@ -11,7 +11,8 @@
 
 #include "base/text.h"
 
-int cmd_profile_option(struct cmd_profile *profile, int option, const char *value)
+/* One of those that choose samples. Return: 0; an exit code; -1: it is none of them. */
+static int choose(struct cmd_profile *profile, int option, const char *value)
 {
 	struct view_profile_filter *filter = &profile->filter;
 
@@ -35,6 +36,26 @@ int cmd_profile_option(struct cmd_profile *profile, int option, const char *valu
 	default:
 		return -1;
 	}
+}
+
+int cmd_profile_options(struct cmd_profile *profile, int argc, char **argv, const char *letters,
+			const struct option *options, int (*take)(void *data, int option, const char *value),
+			void *data)
+{
+	int option, result = 0;
+
+	cmd_output_begin();
+	optind = 0; /* from the start, also when another subcommand has used getopt */
+	while (!result && (option = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+		result = choose(profile, option, optarg);
+		if (result < 0)
+			result = take(data, option, optarg);
+		if (result < 0) {
+			fprintf(stderr, "See: burin %s --help\n", profile->name);
+			result = CMD_USAGE;
+		}
+	}
+	return result;
 }
 
 /* A choice that fits no event of samples is a mistake; what there is, is told. */

@@ -48,8 +48,13 @@ enum {
 	"      --from TIME      from this time on, as in burin dump\n"                        \
 	"      --to TIME        up to this time\n"
 
-/* Takes one of these options. Return: 0; an exit code; -1: it is none of them. */
-int cmd_profile_option(struct cmd_profile *profile, int option, const char *value);
+/*
+ * Takes all options: these itself, the subcommand's own by @take, which returns 0, an exit code, or -1 if there is no
+ * such option. Return: 0 or an exit code; optind is behind them.
+ */
+int cmd_profile_options(struct cmd_profile *profile, int argc, char **argv, const char *letters,
+			const struct option *options, int (*take)(void *data, int option, const char *value),
+			void *data);
 /* Opens a trace and counts its samples; says why not. Return: 0 or an exit code. */
 int cmd_profile_open(struct cmd_profile *profile, const char *path);
 /* Tells faults, gives everything back. Return: the exit code, given that of the work. */

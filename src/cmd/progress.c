@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/progress.h"
+#include "session/clock.h"
 
 enum {
 	PROGRESS_COLUMNS = 80, /* of a terminal that does not tell */
@@ -18,14 +19,6 @@ enum {
 
 /* What VT100 and all after it know. */
 static const char save[] = "\0337", restore[] = "\0338", clear[] = "\033[K";
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 static bool is_terminal(void)
 {
@@ -44,14 +37,14 @@ static bool output_shares_it(void)
 
 void progress_begin(struct progress *progress, bool wanted, bool command)
 {
-	*progress = (struct progress){ .begun = now() };
+	*progress = (struct progress){ .begun = clock_ns(CLOCK_MONOTONIC) };
 	progress->wanted = wanted && is_terminal() && !(command && output_shares_it());
 	progress->next = progress->begun + PROGRESS_NS;
 }
 
 bool progress_due(struct progress *progress)
 {
-	const uint64_t time = progress->wanted ? now() : 0;
+	const uint64_t time = progress->wanted ? clock_ns(CLOCK_MONOTONIC) : 0;
 
 	if (time < progress->next)
 		return false;
@@ -61,7 +54,7 @@ bool progress_due(struct progress *progress)
 
 unsigned progress_seconds(const struct progress *progress)
 {
-	return (unsigned)((now() - progress->begun) / 1000000000);
+	return (unsigned)((clock_ns(CLOCK_MONOTONIC) - progress->begun) / 1000000000);
 }
 
 static void write_out(const char *text, int bytes)

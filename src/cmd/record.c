@@ -25,6 +25,7 @@
 #include "cmd/record.h"
 #include "cmd/recording.h"
 #include "drain/drain.h"
+#include "session/clock.h"
 #include "session/session.h"
 
 enum {
@@ -56,14 +57,6 @@ struct run {
 	uint64_t until; /* CLOCK_MONOTONIC, ns: when the recording ends */
 	bool ended;
 };
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 static int watch_signals(struct run *run)
 {
@@ -188,7 +181,8 @@ static void take_signals(struct run *run)
 static int pause_ms(const struct run *run, unsigned fullest)
 {
 	int pause = fullest >= RECORD_BUSY_PERCENT ? RECORD_BUSY_MS : RECORD_IDLE_MS;
-	uint64_t time = now(), left = time < run->until ? (run->until - time) / 1000000 + 1 : 0;
+	uint64_t time = clock_ns(CLOCK_MONOTONIC),
+		 left = time < run->until ? (run->until - time) / 1000000 + 1 : 0;
 
 	return left < (uint64_t)pause ? (int)left : pause;
 }
@@ -196,7 +190,8 @@ static int pause_ms(const struct run *run, unsigned fullest)
 /* Whether there is nothing to wait for any more. Without a command of ours, to be told once is enough. */
 static bool is_over(const struct run *run)
 {
-	return run->ended || run->interrupts >= (run->child ? 2 : 1) || now() >= run->until;
+	return run->ended || run->interrupts >= (run->child ? 2 : 1) ||
+	       clock_ns(CLOCK_MONOTONIC) >= run->until;
 }
 
 /* Go round until the command, or the process that is sampled, has ended, the time is up, or we were told. */
@@ -260,7 +255,7 @@ static int carry_out(const struct record_options *options, struct run *run, stru
 
 	drain_round(drain, &fullest); /* the trace knows the event of samples before there are any */
 	sampling_begin(sampling, drain);
-	run->until = options->duration ? now() + options->duration : UINT64_MAX;
+	run->until = options->duration ? clock_ns(CLOCK_MONOTONIC) + options->duration : UINT64_MAX;
 	error = start(run, sampling, true);
 	if (!error)
 		follow(run, drain, sampling, options->quiet);
@@ -305,7 +300,7 @@ static int record(const struct record_options *options, struct session *session,
 	sampling_symbols(&sampling, output, &totals);
 	unlink(session_path);
 	if (error) {
-		drain_discard(output);
+		chunks_discard(output);
 		fprintf(stderr, "burin record: %s: %s\n", options->command[0], strerror(error));
 		return error == ENOENT ? 127 : 126;
 	}

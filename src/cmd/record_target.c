@@ -20,13 +20,15 @@ static int pause_ms(unsigned fullest)
 	return fullest >= 10 ? 1 : fullest >= 3 ? 5 : ATTACH_PAUSE_MS;
 }
 
-static void follow(struct attachment *attachment, struct drain *drain, struct sampling *sampling, bool quiet)
+static void follow(struct attachment *attachment, struct drain *drain, struct sampling *sampling,
+		   const struct record_options *options)
 {
 	struct progress progress;
 	unsigned fullest = 0;
 	bool more;
 
-	progress_begin(&progress, !quiet, false);
+	attach_limit(attachment, options->duration);
+	progress_begin(&progress, !options->quiet, false);
 	do {
 		more = attach_wait(attachment, pause_ms(fullest));
 		more &= drain_round(drain, &fullest) == 0;
@@ -59,7 +61,7 @@ static int record(const struct record_options *options, struct attachment *attac
 
 	sampling_open(&sampling, &sampling_options, &attachment->session, 0, options->quiet);
 	error = drain_begin(&drain, &attachment->session, output,
-			    &(struct drain_options){ .command = target->header.program,
+			    &(struct drain_options){ .command = target->header.geometry.program,
 						     .attach = true,
 						     .split = options->split });
 
@@ -71,14 +73,14 @@ static int record(const struct record_options *options, struct attachment *attac
 	error = attach_switch(attachment, options->globs, options->quiet);
 	if (!error) {
 		sampling_begin(&sampling, &drain);
-		follow(attachment, &drain, &sampling, options->quiet);
+		follow(attachment, &drain, &sampling, options);
 	}
 	attach_restore(attachment);
 	sampling_finish(&sampling);
 	drain_finish(&drain, attach_result(attachment), &totals);
 	sampling_symbols(&sampling, output, &totals);
 	if (error) {
-		drain_discard(output);
+		chunks_discard(output);
 		return error;
 	}
 	if (drain.output.error)
@@ -96,7 +98,7 @@ int record_target(const struct record_options *options)
 {
 	struct attachment attachment;
 	char output[4096];
-	int result = attach_begin(&attachment, name, options->target, options->duration);
+	int result = attach_begin(&attachment, name, options->target);
 
 	if (result) {
 		if (!*attachment.target.path) /* it is none */
@@ -106,7 +108,8 @@ int record_target(const struct record_options *options)
 	if (options->output)
 		snprintf(output, sizeof(output), "%s", options->output);
 	else
-		recording_default_output(attachment.target.header.program, 0, output, sizeof(output));
+		recording_default_output(attachment.target.header.geometry.program, 0, output,
+					 sizeof(output));
 	result = record(options, &attachment, output);
 	attach_end(&attachment);
 	return result;

@@ -35,7 +35,7 @@ uint64_t recording_moment(const struct session *session, uint64_t ns)
 int recording_refused(const char *command, const char *output, int error)
 {
 	if (error != -EEXIST)
-		drain_discard(output);
+		chunks_discard(output);
 	return cmd_failed(command, "%s: %s; %s", output, strerror(-error),
 			  error == -EEXIST ? "choose another directory with -o, or remove it"
 					   : "choose a place that can be written to with -o");

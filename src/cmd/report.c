@@ -101,15 +101,13 @@ static int take_tree(struct arguments *arguments, enum view_direction direction,
 	return 0;
 }
 
-static int take_option(struct arguments *arguments, int option, const char *value)
+static int take_option(void *data, int option, const char *value)
 {
+	struct arguments *arguments = data;
 	struct view_report *report = &arguments->report;
-	int result = cmd_profile_option(&arguments->profile, option, value);
 	const char *rest;
 	char *end;
 
-	if (result >= 0)
-		return result;
 	switch (option) {
 	case OPTION_BY:
 		return take_by(report, value);
@@ -140,18 +138,15 @@ static int take_option(struct arguments *arguments, int option, const char *valu
 		arguments->csv = true;
 		return 0;
 	default:
-		fprintf(stderr, "See: burin report --help\n");
-		return CMD_USAGE;
+		return -1;
 	}
 }
 
 static int parse_arguments(struct arguments *arguments, int argc, char **argv)
 {
-	int option, result = 0;
+	const int result = cmd_profile_options(&arguments->profile, argc, argv, "p:n:j", options, take_option,
+					       arguments);
 
-	optind = 0;
-	while (!result && (option = getopt_long(argc, argv, "p:n:j", options, NULL)) != -1)
-		result = take_option(arguments, option, optarg);
 	if (result)
 		return result;
 	if (argc - optind != 1)
@@ -200,17 +195,21 @@ static int print_rows(const struct arguments *arguments, struct view_buffer *out
 static int print_tree(const struct arguments *arguments, struct view_buffer *out)
 {
 	const struct view_profile *counted = &arguments->profile.counted;
+	struct view_keys keys;
 	struct view_tree tree;
-	int result = view_tree_make(&tree, counted, &arguments->tree_options);
+	int result = view_keys_make(&keys, counted->profile, 1 << VIEW_SYMBOL | 1 << VIEW_IMAGE);
 
-	if (result)
-		return result;
-	if (arguments->json)
-		view_tree_json(counted, &tree, &arguments->report, out);
-	else
-		view_tree_text(counted, &tree, &arguments->report, out);
-	view_tree_free(&tree);
-	return 0;
+	if (!result)
+		result = view_tree_make(&tree, &keys, counted, &arguments->tree_options);
+	if (!result) {
+		if (arguments->json)
+			view_tree_json(counted, &tree, &arguments->report, out);
+		else
+			view_tree_text(counted, &tree, &arguments->report, out);
+		view_tree_free(&tree);
+	}
+	view_keys_free(&keys);
+	return result;
 }
 
 static int print(const struct arguments *arguments)
@@ -235,7 +234,6 @@ int cmd_report(int argc, char **argv)
 	struct arguments arguments = { .profile.name = name, .report.min = -1 };
 	int result = parse_arguments(&arguments, argc, argv);
 
-	cmd_output_begin();
 	arguments.report.color = cmd_color(STDOUT_FILENO);
 	if (!result)
 		result = cmd_profile_open(&arguments.profile, arguments.path);

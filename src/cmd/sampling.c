@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/sampling.h"
 #include "cmd/symbols.h"
+#include "view/unsampled.h"
 
 struct sampling_options sampling_defaults(void)
 {
@@ -281,12 +282,13 @@ void sampling_round(struct sampling *sampling, struct drain *drain, unsigned *fu
 
 	if (!sampling->begun)
 		return;
+	sampler_round(&sampling->sampler,
+		      fullest); /* what the kernel has counted by now is to be sampled by now */
 	if (sampling->chunk != drain->chunks.last) {
 		sampling->chunk = drain->chunks.last;
 		note_error(sampling, sampler_next(&sampling->sampler, drain->output.directory, &totals));
 		sampler_add(&sampling->totals, &totals);
 	}
-	sampler_round(&sampling->sampler, fullest);
 	drain->beside =
 		samples_bytes(&sampling->sampler.samples); /* not the tables: they do not begin anew */
 }
@@ -406,6 +408,28 @@ static void print_waits(const struct sampler_totals *totals, enum perf_graph gra
 	print_losses(waits, "whose end the kernel had no room for");
 }
 
+/* What was not sampled at all, if it is much. */
+static void print_unsampled(const struct sampling *sampling)
+{
+	const struct perf *perf = &sampling->sampler.perf;
+	struct view_unsampled unsampled = { .time = perf->event.clock,
+					    .kernel = perf->kernel,
+					    .each = perf_weight(perf) };
+	struct view_buffer text = { 0 };
+
+	view_unsampled_set(&unsampled, sampling->totals.counted,
+			   sampling->totals.ledgers[SAMPLER_SAMPLES].received);
+	if (!sampling->totals.counted || !view_unsampled_matters(&unsampled))
+		return;
+	view_buffer_print(&text, "burin: ");
+	view_unsampled_text(&unsampled, &text);
+	view_buffer_print(&text, "; ");
+	view_unsampled_remedy(&unsampled, &text);
+	view_buffer_print(&text, "\n");
+	view_buffer_write(&text, STDERR_FILENO);
+	view_buffer_free(&text);
+}
+
 void sampling_summary(const struct sampling *sampling)
 {
 	const struct sampler_totals *totals = &sampling->totals;
@@ -417,7 +441,8 @@ void sampling_summary(const struct sampling *sampling)
 	fprintf(stderr, "burin: %s sample%s of %s, %s in the kernel, %s",
 		text_count(count, samples->attributed), samples->attributed == 1 ? "" : "s",
 		sampling->options->event, text_count(kernel, totals->kernel), text_size(size, totals->bytes));
-	print_losses(samples, "the's buffer was full (try --frequency with less)");
+	print_losses(samples, "the kernel's buffer was full (try --frequency with less)");
+	print_unsampled(sampling);
 	if (sampling->sampler.perf.off_cpu)
 		print_waits(totals, sampling->options->graph);
 	if (sampling->sampler.by_timer && samples->received == 0)

@@ -73,7 +73,7 @@ void sampling_begin(struct sampling *sampling, const struct drain *drain);
 /* sampling_wake - a descriptor that is readable when sampling_round() should come before its time; -1: there is none. */
 int sampling_wake(const struct sampling *sampling);
 
-/* sampling_round - behind the drain's, into the same chunk. @fullest: raised to how full the fullest ring was, in percent */
+/* sampling_round - behind the drain's; if that has begun a chunk, the first still into the one before. @fullest: raised to how full the fullest ring was, in percent */
 void sampling_round(struct sampling *sampling, struct drain *drain, unsigned *fullest);
 
 /* sampling_so_far - samples in the trace, and lost ones as far as is known; 0 if none are taken. */

@@ -96,14 +96,14 @@ int cmd_snapshot(int argc, char **argv)
 	if (arguments.output)
 		snprintf(output, sizeof(output), "%s", arguments.output);
 	else
-		recording_default_output(target.header.program, 1, output, sizeof(output));
+		recording_default_output(target.header.geometry.program, 1, output, sizeof(output));
 	error = drain_snapshot(&session, output, &options, &totals);
 	if (error)
 		result = recording_refused(name, output, error);
 	else if (!arguments.quiet)
 		recording_summary(&totals, output, true);
 	if (!error && !arguments.keep && target.state == TARGET_DIED &&
-	    target.header.owner_kind == WIRE_OWNER_PROGRAM)
+	    target.header.geometry.owner_kind == WIRE_OWNER_PROGRAM)
 		unlink(target.path); /* it has been read; nothing comes any more */
 	session_leave(&session);
 	return result;

@@ -33,8 +33,8 @@ static int say_ambiguous(const char *name, const char *word, const struct target
 
 	cmd_failed(name, "%s: several sessions; say which by its pid:", word);
 	for (unsigned n = 0; n < list->count; n++)
-		fprintf(stderr, "  %-8u %-16s %s\n", list->targets[n].header.owner,
-			text_escape_line(safe, sizeof(safe), list->targets[n].header.program),
+		fprintf(stderr, "  %-8u %-16s %s\n", list->targets[n].header.geometry.owner,
+			text_escape_line(safe, sizeof(safe), list->targets[n].header.geometry.program),
 			list->targets[n].path);
 	return CMD_USAGE;
 }

@@ -23,6 +23,7 @@
 #include "control/where.h"
 #include "drain/drain.h"
 #include "drain/lookout.h"
+#include "session/clock.h"
 #include "session/filter.h"
 
 const char cmd_watch_help[] =
@@ -70,14 +71,6 @@ struct watch {
 	uint64_t ready; /* CLOCK_MONOTONIC, ns: the end of the cooldown */
 	unsigned fits;	/* records of this round */
 };
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 static int bad_value(const char *option, const char *value)
 {
@@ -214,13 +207,13 @@ static void react(struct watch *watch)
 	watch->fits = 0;
 	if (!fits)
 		return;
-	if (now() < watch->ready) {
+	if (clock_ns(CLOCK_MONOTONIC) < watch->ready) {
 		watch->skipped += fits;
 		return;
 	}
 	watch->skipped += fits - 1;
 	take_snapshot(watch, watch->on[0]);
-	watch->ready = now() + watch->cooldown;
+	watch->ready = clock_ns(CLOCK_MONOTONIC) + watch->cooldown;
 }
 
 static bool is_done(const struct watch *watch)
@@ -299,7 +292,7 @@ int cmd_watch(int argc, char **argv)
 	int result = parse(&watch, argc, argv);
 
 	if (!result)
-		result = attach_begin(&watch.attachment, name, watch.target, 0);
+		result = attach_begin(&watch.attachment, name, watch.target);
 	if (result)
 		return result;
 	result = run(&watch);

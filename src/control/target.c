@@ -22,8 +22,8 @@ static bool is_alive(uint32_t pid)
 static void find_processes(struct target *target, const struct stat *status)
 {
 	const struct wire_session *header = &target->header;
-	bool owner_lives =
-		is_alive(header->owner) && session_start_time(header->owner) == header->owner_start;
+	bool owner_lives = is_alive(header->geometry.owner) &&
+			   session_start_time(header->geometry.owner) == header->geometry.owner_start;
 
 	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
 		uint32_t pid = header->processes[n];
@@ -34,7 +34,7 @@ static void find_processes(struct target *target, const struct stat *status)
 			target->pids[target->processes] = pid;
 		target->processes++;
 	}
-	if (owner_lives && (target->processes || header->owner_kind == WIRE_OWNER_RECORDER))
+	if (owner_lives && (target->processes || header->geometry.owner_kind == WIRE_OWNER_RECORDER))
 		target->state = TARGET_RUNS;
 	else if (target->processes)
 		target->state = TARGET_LEFT;
@@ -61,7 +61,7 @@ static int look_at(struct target *target, int directory, const char *name, const
 		*why = "it is not a session file";
 		error = -EINVAL;
 	} else {
-		*why = layout_check(&target->header, (uint64_t)status.st_size);
+		*why = layout_check(&target->header.geometry, (uint64_t)status.st_size);
 		error = *why ? -EINVAL : 0;
 	}
 	close(fd);
@@ -140,8 +140,8 @@ static int by_age(const void *a, const void *b)
 {
 	const struct target *one = a, *other = b;
 
-	if (one->header.created_ns != other->header.created_ns)
-		return one->header.created_ns < other->header.created_ns ? -1 : 1;
+	if (one->header.geometry.created_ns != other->header.geometry.created_ns)
+		return one->header.geometry.created_ns < other->header.geometry.created_ns ? -1 : 1;
 	return strcmp(one->path, other->path);
 }
 
@@ -173,8 +173,8 @@ static bool is_meant(const struct target *target, const char *word)
 	unsigned long pid = strtoul(word, &end, 10);
 
 	if (*word < '0' || *word > '9' || *end)
-		return is_called(target->header.program, word);
-	if (pid == target->header.owner)
+		return is_called(target->header.geometry.program, word);
+	if (pid == target->header.geometry.owner)
 		return true;
 	for (unsigned n = 0; n < target->processes && n < TARGET_PIDS_MAX; n++)
 		if (target->pids[n] == pid)
@@ -220,7 +220,7 @@ const char *target_describe(const struct target *target, bool any_on)
 		return "killed";
 	if (target->state == TARGET_ENDED)
 		return "ended";
-	if (target->header.owner_kind == WIRE_OWNER_RECORDER)
+	if (target->header.geometry.owner_kind == WIRE_OWNER_RECORDER)
 		return target->header.stopped ? "stopped" : "recording";
 	return target->header.stopped ? "stopped" : any_on ? "flight" : "idle";
 }

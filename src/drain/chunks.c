@@ -8,14 +8,7 @@
 
 #include "drain/chunks.h"
 #include "drain/discard.h"
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
+#include "session/clock.h"
 
 void chunks_path(const char *path, unsigned number, char out[CHUNKS_PATH])
 {
@@ -27,7 +20,7 @@ void chunks_path(const char *path, unsigned number, char out[CHUNKS_PATH])
 
 int chunks_begin(struct chunks *chunks, const char *path, struct chunk_limits limits, char first[CHUNKS_PATH])
 {
-	*chunks = (struct chunks){ .limits = limits, .last = 1, .begun = now() };
+	*chunks = (struct chunks){ .limits = limits, .last = 1, .begun = clock_ns(CLOCK_MONOTONIC) };
 	if ((size_t)snprintf(chunks->path, sizeof(chunks->path), "%s", path) >= sizeof(chunks->path))
 		return -ENAMETOOLONG;
 	chunks_path(path, 1, first);
@@ -39,7 +32,7 @@ bool chunks_due(const struct chunks *chunks, uint64_t bytes)
 	const struct chunk_limits *limits = &chunks->limits;
 
 	return (limits->bytes && bytes >= limits->bytes) ||
-	       (limits->ns && now() - chunks->begun >= limits->ns);
+	       (limits->ns && clock_ns(CLOCK_MONOTONIC) - chunks->begun >= limits->ns);
 }
 
 int chunks_advance(struct chunks *chunks)
@@ -51,7 +44,7 @@ int chunks_advance(struct chunks *chunks)
 	if (rename(from, to) != 0)
 		return -errno;
 	chunks->last++;
-	chunks->begun = now();
+	chunks->begun = clock_ns(CLOCK_MONOTONIC);
 	return 0;
 }
 
@@ -71,6 +64,15 @@ void chunks_trim(struct chunks *chunks)
 		if (rename(path, old) == 0)
 			drain_remove(old);
 	}
+}
+
+void chunks_discard(const char *path)
+{
+	char chunk[CHUNKS_PATH];
+
+	chunks_path(path, 1, chunk);
+	drain_discard(chunk);
+	drain_discard(path);
 }
 
 void chunks_sweep(const char *path)

@@ -53,6 +53,9 @@ int chunks_advance(struct chunks *chunks);
 /* chunks_trim - remove the oldest, so that only so many stay. */
 void chunks_trim(struct chunks *chunks);
 
+/* chunks_discard - remove a trace that holds no records (drain/discard.h), or the first chunk and the directory of it. */
+void chunks_discard(const char *path);
+
 /*
  * chunks_sweep - remove what a recorder that was killed left half made or half removed. What the former would have
  * had is in the last chunk, once that is recovered.

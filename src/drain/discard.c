@@ -2,10 +2,10 @@
 /* Removing traces; see discard.h. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "drain/chunks.h"
 #include "drain/discard.h"
 
 static int open_directory(const char *path)
@@ -58,10 +58,6 @@ static void remove_trace(const char *path, bool streams)
 
 void drain_discard(const char *path)
 {
-	char chunk[CHUNKS_PATH];
-
-	chunks_path(path, 1, chunk);
-	remove_trace(chunk, false);
 	remove_trace(path, false);
 }
 

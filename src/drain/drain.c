@@ -311,7 +311,7 @@ static int64_t offset_of(const struct clock_pair *pair, uint64_t hz)
 /* What all drains have in common. */
 static int prepare(struct drain *drain, struct session *session)
 {
-	const struct wire_session *geometry = &session->geometry;
+	const struct wire_geometry *geometry = &session->geometry;
 	uint32_t largest = geometry->packet_bytes > geometry->names_packet_bytes
 				   ? geometry->packet_bytes
 				   : geometry->names_packet_bytes;

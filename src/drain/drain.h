@@ -71,7 +71,7 @@ struct drain {
 /*
  * drain_begin - make the trace's directory and begin.
  * @path: must not exist; made with its parents' permission
- * Return: 0 or -errno; see drain_discard().
+ * Return: 0 or -errno; see chunks_discard().
  */
 int drain_begin(struct drain *drain, struct session *session, const char *path,
 		const struct drain_options *options);
@@ -110,7 +110,7 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
  * then.
  * @session: may be mapped for reading only (session_look())
  * @path: as for drain_begin()
- * Return: 0 or -errno; then drain_discard(), unless it was there already.
+ * Return: 0 or -errno; then chunks_discard(), unless it was there already.
  */
 int drain_snapshot(struct session *session, const char *path, const struct drain_options *options,
 		   struct drain_totals *totals);

@@ -8,6 +8,7 @@
 
 #include "drain/hold.h"
 #include "ring/ring_deps.h"
+#include "session/clock.h"
 
 enum {
 	HOLD_STRETCH = 1 << 20, /* bytes of pieces between two rests */
@@ -96,14 +97,6 @@ int hold_rings(struct hold *hold, struct session *session)
 	return error;
 }
 
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 /* After each stretch, as long as it took; unless nobody has written to the ring since it was copied. */
 static void rest(struct hold *hold, unsigned index, size_t bytes)
 {
@@ -114,13 +107,13 @@ static void rest(struct hold *hold, unsigned index, size_t bytes)
 	if (hold->given < HOLD_STRETCH)
 		return;
 	hold->given = 0;
-	time = now();
+	time = clock_ns(CLOCK_MONOTONIC);
 	if (hold->rested &&
 	    __atomic_load_n(&ring->tail, __ATOMIC_RELAXED) != hold->rings[index].control.tail) {
 		uint64_t ns = time - hold->rested;
 
 		nanosleep(&(struct timespec){ (time_t)(ns / 1000000000), (long)(ns % 1000000000) }, NULL);
-		time = now();
+		time = clock_ns(CLOCK_MONOTONIC);
 	}
 	hold->rested = time;
 }

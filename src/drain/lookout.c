@@ -164,7 +164,7 @@ uint64_t lookout_missed(const struct lookout *lookout)
 
 int lookout_begin(struct lookout *lookout, struct session *session)
 {
-	const struct wire_session *geometry = &session->geometry;
+	const struct wire_geometry *geometry = &session->geometry;
 	int error;
 
 	*lookout = (struct lookout){ .session = session, .since = UINT64_MAX };

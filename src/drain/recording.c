@@ -61,7 +61,7 @@ static void add_number(struct block *block, const char *key, uint64_t value)
 
 static void fill(struct block *block, const struct session *session, const struct recording *recording)
 {
-	const struct wire_session *geometry = &session->geometry;
+	const struct wire_geometry *geometry = &session->geometry;
 	char uuid[UUID_TEXT], context[WIRE_CONTEXT_TEXT];
 	struct utsname host;
 

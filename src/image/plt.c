@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "image/plt.h"
 #include "image/section.h"
-#include "image/symbols.h"
 
 struct slot {
 	uint64_t address;

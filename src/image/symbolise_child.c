@@ -13,6 +13,7 @@
 #include "image/jitmap.h"
 #include "image/kernel_names.h"
 #include "image/lines.h"
+#include "image/plt.h"
 #include "image/section.h"
 #include "image/symbolise_child.h"
 #include "image/symbols.h"
@@ -380,6 +381,8 @@ static int child_elf(struct child *child)
 	}
 	open_debug(&elf);
 	error = symbols_read(&elf.symbols, elf.image.elf, elf.has_debug ? elf.debug.elf : NULL);
+	if (!error)
+		error = plt_read(&elf.symbols, elf.image.elf);
 	if (!error)
 		error = find_places(&elf);
 	if (!error)

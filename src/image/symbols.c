@@ -260,8 +260,6 @@ int symbols_read(struct symbols *symbols, Elf *image, Elf *debug)
 	if (!error && !symbols->full)
 		error = read_mini(symbols, image);
 	symbols_sort(symbols);
-	if (!error)
-		error = plt_read(symbols, image);
 	if (error)
 		symbols_free(symbols);
 	return error;

@@ -43,11 +43,8 @@ void symbols_free(struct symbols *symbols);
 /* symbols_find - the innermost symbol around an address. Return: NULL if there is none. */
 const struct symbol *symbols_find(const struct symbols *symbols, uint64_t address);
 
-/* symbols_add - one more symbol, for plt.c; symbols_sort has to follow. Return: 0 or -ENOMEM. */
+/* symbols_add - one more symbol; symbols_sort has to follow. Return: 0 or -ENOMEM. */
 int symbols_add(struct symbols *symbols, const struct symbol *symbol);
 void symbols_sort(struct symbols *symbols);
-
-/* plt_read - adds the entries of the PLT (plt.c), once the table has the rest. Return: 0 or -ENOMEM. */
-int plt_read(struct symbols *symbols, Elf *image);
 
 #endif

@@ -57,6 +57,26 @@ static int check_samples(const struct burin_profile *profile, uint64_t *count)
 	return result;
 }
 
+/* What the kernel has counted is at least what samples stand for. */
+static void check_count(const struct burin_profile *profile)
+{
+	const uint64_t counted = burin_profile_number(profile, "counted"),
+		       samples = burin_profile_number(profile, "received") -
+				 burin_profile_number(profile, "off_cpu.received");
+	const char *key, *value;
+
+	for (unsigned n = 0; counted && !burin_profile_value_at(profile, n, &key, &value); n++) {
+		const uint64_t each =
+			strncmp(key, "weight.sample.", 14) == 0 ? burin_profile_number(profile, key) : 0;
+
+		if (each && counted / each < samples)
+			read_fault(profile->trace, BURIN_FAULT_TABLE, ".burin/profile", 0,
+				   "counted is %" PRIu64 ", but %" PRIu64 " samples stand for %" PRIu64
+				   " each",
+				   counted, samples, each);
+	}
+}
+
 static void check_ledger(const struct burin_profile *profile, uint64_t samples)
 {
 	uint64_t received = burin_profile_number(profile, "received"), lost = 0;
@@ -82,6 +102,7 @@ static void check_ledger(const struct burin_profile *profile, uint64_t samples)
 		read_fault(profile->trace, BURIN_FAULT_TABLE, ".burin/profile", 0,
 			   "received (%" PRIu64 ") is not attributed (%" PRIu64 ") plus lost (%" PRIu64 ")",
 			   received, attributed, lost);
+	check_count(profile);
 	/* While it is being recorded, the ledger is behind the streams; records that cannot be read were told of. */
 	if (state && !strcmp(state, "ended") && attributed != samples && !faulty)
 		read_fault(profile->trace, BURIN_FAULT_TABLE, ".burin/profile", 0,

@@ -222,30 +222,6 @@ static int fill_gaps(struct burin_trace *trace, struct read_stream *stream)
 	return 0;
 }
 
-/* Numbers for the rings: locked ones come behind those of the CPUs, samples (made so already) far behind. */
-static void number_rings(struct burin_trace *trace)
-{
-	uint64_t cpus = 0;
-
-	if (read_recording_number(trace, "cpus", &cpus) || !cpus || cpus > READ_NUMBER_MAX) {
-		cpus = 0;
-		for (unsigned n = 0; n < trace->stream_count; n++) {
-			if (!trace->streams[n].ring.locked && !trace->streams[n].ring.number)
-				cpus = trace->streams[n].ring.cpu + 1;
-		}
-	}
-	for (unsigned n = 0; n < trace->stream_count; n++) {
-		struct read_stream *stream = &trace->streams[n];
-		const bool samples = stream->ring.number == WIRE_SAMPLES_INSTANCE;
-
-		stream->ring.number += stream->ring.cpu + (stream->ring.locked ? (uint32_t)cpus : 0);
-		if (!stream->ring.locked && !samples && stream->ring.number >= cpus && trace->strict)
-			read_fault(trace, BURIN_FAULT_FILE, stream->files[0].name, 0,
-				   "a ring of CPU %u, but the recording file says %llu CPUs",
-				   (unsigned)stream->ring.cpu, (unsigned long long)cpus);
-	}
-}
-
 static int list_entries(struct burin_trace *trace, DIR *directory, struct stream_name **names, size_t *count)
 {
 	const struct dirent *entry;
@@ -322,7 +298,6 @@ int read_directory_list(struct burin_trace *trace, struct burin_diagnosis *why)
 		result = fill_gaps(trace, &trace->names_stream);
 	if (result)
 		return result;
-	number_rings(trace);
 	for (unsigned n = 0; n < trace->stream_count; n++)
 		trace->streams[n].ring.name = trace->streams[n].files[0].name;
 	return 0;

@@ -34,7 +34,7 @@ static size_t place_hash(uint32_t image, uint64_t offset)
 
 static int grow_index(struct burin_profile *profile)
 {
-	size_t room = profile->place_room ? 2 * profile->place_room : 1024;
+	size_t room = profile->place_room ? 4 * profile->place_room : 1 << 14;
 	const struct read_place *places = profile->places.items;
 	uint32_t *index = calloc(room, sizeof(*index));
 

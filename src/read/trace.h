@@ -3,6 +3,7 @@
  * What the files of read/ share: an open trace, its streams, the index of their packets, its events and
  * names.
  *
+ *	open.c        opening, in the order that matters, and closing
  *	directory.c   which files make which stream
  *	packet.c      the index: every packet's header, checked; loading of one packet's records
  *	order.c       packets that are out of order, twice, or of another time, taken out of the index
@@ -13,8 +14,8 @@
  *	lane.c        walking one stream     cursor.c     merging streams by time
  *	count.c       counting by a few threads, for summaries
  *	slices.c      cutting a trace into spans of time of about equal size
- *	trace.c       opening and closing
- *	tables.c      tables of the samples  profile.c    what samples refer to  places.c  where code is
+ *	tables.c      tables of the samples  profile.c    what samples refer to
+ *	places.c      where code is          spots.c      who ran where
  *	check.c, check_records.c, check_tables.c, check_profile.c     holding every byte against the format
  */
 #ifndef BURIN_READ_TRACE_H
@@ -250,7 +251,7 @@ struct read_counts {
 int read_count(const struct burin_trace *trace, unsigned threads, struct read_counts *counts);
 void read_counts_free(struct read_counts *counts);
 
-/* ---- trace.c */
+/* ---- open.c */
 int read_trace_open(struct burin_trace **trace, const char *path, const struct burin_open_options *options,
 		    bool strict, struct burin_diagnosis *why);
 

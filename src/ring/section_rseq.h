@@ -48,7 +48,7 @@ static inline struct rseq *section_rseq(void)
 	".long 0, 0\n\t" \
 	".quad 1f, 2f - 1f, 4f\n\t" \
 	".popsection\n\t" \
-	".pushsection __rseq_cs_ptr_array, \"aw\"\n\t" \
+	".pushsection __rseq_cs_ptr_array, \"awR\"\n\t" \
 	".quad 3b\n\t" \
 	".popsection\n\t" \
 	"leaq 3b(%%rip), %%rax\n\t" \
@@ -60,7 +60,7 @@ static inline struct rseq *section_rseq(void)
 
 /* Leave: the sequence is over; below are the ways out of it and the abort handler. */
 #define SECTION_EXIT(label) \
-	".pushsection __rseq_exit_point_array, \"aw\"\n\t.quad 1b, " label "\n\t.popsection\n\t"
+	".pushsection __rseq_exit_point_array, \"awR\"\n\t.quad 1b, " label "\n\t.popsection\n\t"
 
 #define SECTION_LEAVE \
 	"2:\n\t" \

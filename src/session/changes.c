@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/glob.h"
+#include "base/plain.h"
 #include "ring/lock.h"
 #include "session/changes.h"
 #include "wire/filter.h"
@@ -28,7 +29,7 @@ enum {
 static bool take_lock(struct session *session)
 {
 	struct timespec pause = { .tv_nsec = 1000000 };
-	const uint32_t tid = (uint32_t)gettid();
+	const uint32_t tid = plain_tid();
 
 	for (int waited = 0; waited < CHANGES_WAIT_MS; waited++) {
 		if (lock_take(&session->shared->events_lock, tid))

@@ -10,11 +10,11 @@
 
 #include "session/clock.h"
 
-static uint64_t clock_ns(clockid_t id)
+uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(id, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 

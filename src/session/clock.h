@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 struct clock_info {
 	bool is_tsc;
@@ -22,6 +23,9 @@ struct clock_pair {
 	int64_t realtime_ns;
 	uint64_t raw_ns; /* CLOCK_MONOTONIC */
 };
+
+/* clock_ns - one of the system's clocks, ns. Context: any. */
+uint64_t clock_ns(clockid_t clock);
 
 /* clock_detect - choose the clock. Context: any thread; opens files. */
 void clock_detect(struct clock_info *clock);

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/plain.h"
@@ -67,12 +69,12 @@ static bool used_by_others(const struct wire_session *header, const struct stat 
 }
 
 /* Whether anything was ever recorded. */
-static bool has_records(int fd, const struct wire_session *header)
+static bool has_records(int fd, const struct wire_geometry *geometry)
 {
 	struct wire_ring ring;
 
-	for (uint32_t n = 0; n < header->cpus + header->locked; n++)
-		if (pread(fd, &ring, sizeof(ring), (off_t)(header->controls_offset + n * sizeof(ring))) ==
+	for (uint32_t n = 0; n < geometry->cpus + geometry->locked; n++)
+		if (pread(fd, &ring, sizeof(ring), (off_t)(geometry->controls_offset + n * sizeof(ring))) ==
 			    (ssize_t)sizeof(ring) &&
 		    ring.tail != 0)
 			return true;
@@ -85,22 +87,33 @@ enum fate {
 	FATE_REMAINS
 };
 
+/* What a look through the directory needs, and has come to. In a mapping of its own, for as long as it takes: what a
+ * program's stack or heap has once taken, it keeps. */
+struct collection {
+	int directory;
+	struct remains *remains;
+	unsigned count, removed;
+	struct wire_session header; /* of the file that is looked at */
+	_Alignas(struct dirent64) char entries[COLLECT_ENTRIES];
+};
+
 /* What is to become of a session file whose owner is gone. What cannot be understood may be of another version. */
-static enum fate judge(int directory, const char *name, struct stat *status)
+static enum fate judge(struct collection *all, const char *name, struct stat *status)
 {
-	int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct wire_session header;
+	int fd = openat(all->directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct wire_session *header = &all->header;
 	enum fate fate = FATE_REMAINS;
 
 	if (fd < 0)
 		return FATE_STAYS;
-	if (fstat(fd, status) != 0 || !S_ISREG(status->st_mode) || status->st_uid != geteuid())
+	if (fstat(fd, status) != 0 || !S_ISREG(status->st_mode) || status->st_uid != plain_user())
 		fate = FATE_STAYS;
-	else if (pread(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
-		 !layout_check(&header, (uint64_t)status->st_size) && header.owner_kind == WIRE_OWNER_PROGRAM)
-		fate = used_by_others(&header, status)		   ? FATE_STAYS
-		       : header.ended || !has_records(fd, &header) ? FATE_GOES
-								   : FATE_REMAINS;
+	else if (pread(fd, header, sizeof(*header), 0) == (ssize_t)sizeof(*header) &&
+		 !layout_check(&header->geometry, (uint64_t)status->st_size) &&
+		 header->geometry.owner_kind == WIRE_OWNER_PROGRAM)
+		fate = used_by_others(header, status)			      ? FATE_STAYS
+		       : header->ended || !has_records(fd, &header->geometry) ? FATE_GOES
+									      : FATE_REMAINS;
 	close(fd);
 	/* Nothing becomes of samples without their recorder. */
 	return fate == FATE_REMAINS && directory_is_of_samples(name) ? FATE_GOES : fate;
@@ -150,13 +163,6 @@ static unsigned keep_within(int directory, struct remains *remains, unsigned cou
 	return removed;
 }
 
-/* What a look through the directory has come to. */
-struct collection {
-	int directory;
-	struct remains *remains;
-	unsigned count, removed;
-};
-
 static void consider(struct collection *all, const char *name)
 {
 	struct remains *one;
@@ -165,7 +171,7 @@ static void consider(struct collection *all, const char *name)
 
 	if (strlen(name) >= sizeof(one->name))
 		return;
-	fate = judge(all->directory, name, &status);
+	fate = judge(all, name, &status);
 	if (fate == FATE_GOES)
 		all->removed += unlinkat(all->directory, name, 0) == 0;
 	if (fate != FATE_REMAINS || all->count == COLLECT_MAX)
@@ -181,32 +187,43 @@ static void consider(struct collection *all, const char *name)
 	memcpy(one->name, name, strlen(name) + 1);
 }
 
-unsigned directory_collect(const struct session_limits *limits, bool thorough)
+/* Not by readdir(): its buffer would be memory of every program that begins. */
+static void look_through(struct collection *all, bool thorough)
 {
-	struct collection all = { 0 };
-	char path[SESSION_PATH_MAX];
-	/* Not readdir(): its buffer would be memory of every program that begins. */
-	_Alignas(struct dirent64) char entries[COLLECT_ENTRIES];
-	const char *why;
-	ssize_t bytes;
+	long bytes;
 
-	if (directory_of_sessions(path, sizeof(path), &why) != 0)
-		return 0;
-	all.directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (all.directory < 0)
-		return 0;
-	while ((bytes = getdents64(all.directory, entries, sizeof(entries))) > 0) {
-		for (ssize_t at = 0; at < bytes;) {
-			const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+	while ((bytes = syscall(SYS_getdents64, all->directory, all->entries, sizeof(all->entries))) > 0) {
+		for (long at = 0; at < bytes;) {
+			const struct dirent64 *entry = (const struct dirent64 *)(all->entries + at);
 
 			if (owner_is_gone(entry->d_name, thorough))
-				consider(&all, entry->d_name);
+				consider(all, entry->d_name);
 			at += entry->d_reclen;
 		}
 	}
-	if (all.count)
-		all.removed += keep_within(all.directory, all.remains, all.count, limits);
-	free(all.remains);
-	close(all.directory);
-	return all.removed;
+}
+
+unsigned directory_collect(const struct session_limits *limits, bool thorough)
+{
+	char path[SESSION_PATH_MAX];
+	struct collection *all;
+	const char *why;
+	unsigned removed;
+
+	if (directory_of_sessions(path, sizeof(path), &why) != 0)
+		return 0;
+	all = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (all == MAP_FAILED)
+		return 0;
+	all->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (all->directory >= 0) {
+		look_through(all, thorough);
+		if (all->count)
+			all->removed += keep_within(all->directory, all->remains, all->count, limits);
+		close(all->directory);
+	}
+	removed = all->removed;
+	free(all->remains);
+	munmap(all, sizeof(*all));
+	return removed;
 }

@@ -88,7 +88,7 @@ static long cpus_configured(void)
 	return (long)plain_number(last, 10, NULL) + 1;
 }
 
-static int decide_geometry(struct wire_session *geometry, const struct session_options *options,
+static int decide_geometry(struct wire_geometry *geometry, const struct session_options *options,
 			   const char **why)
 {
 	long cpus = cpus_configured();
@@ -99,9 +99,9 @@ static int decide_geometry(struct wire_session *geometry, const struct session_o
 	if (syscall(SYS_clock_gettime, CLOCK_REALTIME, &now) !=
 	    0) /* once; clock_gettime() lies far from all else */
 		now = (struct timespec){ 0, 0 };
-	*geometry = (struct wire_session){
+	*geometry = (struct wire_geometry){
 		.version = WIRE_SESSION_VERSION,
-		.header_bytes = sizeof(*geometry),
+		.header_bytes = sizeof(struct wire_session),
 		.mode = options->mode,
 		.clock = clock.is_tsc ? WIRE_CLOCK_TSC : WIRE_CLOCK_MONOTONIC,
 		/* A program does not wait for a calibration; who reads its session finds the rate. */
@@ -115,10 +115,9 @@ static int decide_geometry(struct wire_session *geometry, const struct session_o
 		.filters_bytes = CREATE_FILTERS_BYTES,
 		.text_bytes = CREATE_TEXT_BYTES,
 		.owner_kind = options->owner,
-		.owner = (uint32_t)getpid(),
-		.owner_start = session_start_time((uint32_t)getpid()),
+		.owner = plain_pid(),
+		.owner_start = session_start_time(plain_pid()),
 		.created_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec,
-		.filters_used = WIRE_FILTERS_FIRST,
 		.pid_namespace = layout_pid_namespace(),
 	};
 	memcpy(geometry->boot_id, clock.boot_id, sizeof(geometry->boot_id));
@@ -131,10 +130,6 @@ static int decide_geometry(struct wire_session *geometry, const struct session_o
 	geometry->cpus = clock.is_tsc && RING_HAVE_RSEQ && !options->without_rseq ? (uint32_t)cpus : 0;
 	geometry->locked = cpus < CREATE_LOCKED_MIN ? CREATE_LOCKED_MIN : (uint32_t)cpus;
 	program_name(geometry->program, sizeof(geometry->program));
-	if (!pack_rules(geometry->rules, options->globs)) {
-		*why = "the globs together are too long";
-		return -E2BIG;
-	}
 	if (getrandom(geometry->uuid, sizeof(geometry->uuid), 0) != (ssize_t)sizeof(geometry->uuid)) {
 		*why = "there is no randomness for a name";
 		return -EIO;
@@ -164,7 +159,7 @@ static int open_new(const char *path, uint64_t bytes, const char **why)
 
 static int fill(struct session *session, int fd, const struct session_options *options, const char **why)
 {
-	const struct wire_session *geometry = &session->geometry;
+	const struct wire_geometry *geometry = &session->geometry;
 	const uint64_t rings = (uint64_t)geometry->cpus + geometry->locked + 1;
 	uint64_t magic;
 	int error;
@@ -181,7 +176,7 @@ static int fill(struct session *session, int fd, const struct session_options *o
 		return -errno;
 	}
 	*why = "there is no space for it (/dev/shm full?)";
-	if (!session_have_memory(session, 0, sizeof(*geometry)) ||
+	if (!session_have_memory(session, 0, sizeof(*session->shared)) ||
 	    !session_have_memory(session, geometry->events_offset, sizeof(struct wire_events)) ||
 	    !session_have_memory(session, geometry->text_offset, 1) ||
 	    !session_have_memory(session, geometry->controls_offset, rings * sizeof(struct wire_ring)))
@@ -193,7 +188,12 @@ static int fill(struct session *session, int fd, const struct session_options *o
 		session->rings[n].control->size = packets_of(options->buffer_bytes, geometry->packet_bytes);
 	session->rings[rings - 1].control->size = geometry->names_packets;
 	*session->events = (struct wire_events){ .magic = WIRE_EVENTS_MAGIC, .text_bytes = 1 };
-	memcpy(session->base, geometry, sizeof(*geometry));
+	session->shared->filters_used = WIRE_FILTERS_FIRST;
+	if (!pack_rules(session->shared->rules, options->globs)) {
+		*why = "the globs together are too long";
+		return -E2BIG;
+	}
+	session->shared->geometry = *geometry;
 	/* Release: who sees the magic sees all of it. Those who open the file meanwhile find no session in it. */
 	memcpy(&magic, WIRE_SESSION_MAGIC, sizeof(magic));
 	__atomic_store_n((uint64_t *)session->base, magic, __ATOMIC_RELEASE);

@@ -18,7 +18,7 @@ static int directory_name(char *path, size_t path_bytes)
 
 	if (access("/dev/shm", W_OK | X_OK) == 0) {
 		plain_text(&name, "/dev/shm/burin-");
-		plain_decimal(&name, geteuid());
+		plain_decimal(&name, plain_user());
 	} else if (runtime && runtime[0] == '/') {
 		plain_text(&name, runtime);
 		plain_text(&name, "/burin");
@@ -44,7 +44,7 @@ int directory_of_sessions(char *path, size_t path_bytes, const char **why)
 		return -errno;
 	}
 	/* Somebody else may have made it first, to look at what we trace. */
-	if (lstat(path, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
+	if (lstat(path, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != plain_user() ||
 	    (status.st_mode & 077) != 0) {
 		*why = "the directory for sessions is not private to this user";
 		return -EPERM;
@@ -52,7 +52,7 @@ int directory_of_sessions(char *path, size_t path_bytes, const char **why)
 	return 0;
 }
 
-int directory_file(char *path, size_t path_bytes, const struct wire_session *geometry, const char **why)
+int directory_file(char *path, size_t path_bytes, const struct wire_geometry *geometry, const char **why)
 {
 	int error = directory_of_sessions(path, path_bytes, why);
 	struct plain name = { path, path_bytes, error ? 0 : strlen(path), false };

@@ -28,7 +28,7 @@ int directory_of_sessions(char *path, size_t path_bytes, const char **why);
  * @geometry: owner_kind, owner, owner_start and uuid count
  * Return: 0 or -errno and *why.
  */
-int directory_file(char *path, size_t path_bytes, const struct wire_session *geometry, const char **why);
+int directory_file(char *path, size_t path_bytes, const struct wire_geometry *geometry, const char **why);
 
 /*
  * directory_collect - remove sessions that nobody needs: their processes have left, or were killed without

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/plain.h"
 #include "wire/format.h"
 #include "session/changes.h"
 
@@ -95,7 +96,7 @@ static uint16_t add_event(struct session *session, const struct session_event *e
 				      .line = event->line,
 				      .kind = event->kind,
 				      .level = event->level,
-				      .pid = (uint32_t)getpid() };
+				      .pid = plain_pid() };
 	changes_new_event(session, count, event->name, event->level);
 	/* Release: entry, text and switch are there. Pairs with session_event_count() and drain's look at the table. */
 	__atomic_store_n(&session->events->count, count + 1, __ATOMIC_RELEASE);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/plain.h"
 #include "session/clock.h"
 #include "session/layout.h"
 
@@ -19,7 +20,7 @@ enum purpose {
 /* Open a session file, which must be a plain file that is its owner's alone. */
 static int open_session(const char *path, enum purpose purpose, uint64_t *bytes, const char **why)
 {
-	const bool any = purpose != JOIN && geteuid() == 0;
+	const bool any = purpose != JOIN && plain_user() == 0;
 	struct stat status;
 	/* Neither wait for somebody at a pipe nor become a terminal's session: it may be anything. */
 	int fd = open(path,
@@ -30,7 +31,7 @@ static int open_session(const char *path, enum purpose purpose, uint64_t *bytes,
 		return -errno;
 	}
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
-	    (!any && status.st_uid != geteuid() && status.st_uid != 0) || (status.st_mode & 077) != 0 ||
+	    (!any && status.st_uid != plain_user() && status.st_uid != 0) || (status.st_mode & 077) != 0 ||
 	    status.st_nlink > 1) {
 		close(fd);
 		*why = "it is not a private file of this user";
@@ -43,7 +44,7 @@ static int open_session(const char *path, enum purpose purpose, uint64_t *bytes,
 static int map_session(struct session *session, int fd, enum purpose purpose, uint64_t bytes,
 		       const char **why)
 {
-	struct wire_session *geometry = &session->geometry;
+	struct wire_geometry *geometry = &session->geometry;
 	void *base;
 
 	if (pread(fd, geometry, sizeof(*geometry), 0) != (ssize_t)sizeof(*geometry)) {
@@ -85,7 +86,7 @@ static int map(struct session *session, const char *path, enum purpose purpose, 
 
 uint64_t session_clock_hz(const struct session *session)
 {
-	const struct wire_session *geometry = &session->geometry;
+	const struct wire_geometry *geometry = &session->geometry;
 
 	return geometry->clock_hz ? geometry->clock_hz : clock_rate(geometry->clock == WIRE_CLOCK_TSC);
 }

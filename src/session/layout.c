@@ -20,12 +20,12 @@ static uint64_t round_up(uint64_t bytes)
 	return (bytes + LAYOUT_PAGE - 1) & ~(uint64_t)(LAYOUT_PAGE - 1);
 }
 
-static uint64_t ring_bytes(const struct wire_session *geometry)
+static uint64_t ring_bytes(const struct wire_geometry *geometry)
 {
 	return (uint64_t)geometry->ring_packets * geometry->packet_bytes;
 }
 
-void layout_decide(struct wire_session *geometry)
+void layout_decide(struct wire_geometry *geometry)
 {
 	uint64_t rings = (uint64_t)geometry->cpus + geometry->locked;
 	uint64_t at = round_up(sizeof(struct wire_session));
@@ -64,13 +64,14 @@ static bool packets_fit(uint64_t packet_bytes, uint64_t packets)
 	       packet_bytes <= WIRE_PACKET_MAX && power_of_two(packets) && packets >= 4 && packets <= 1 << 20;
 }
 
-const char *layout_check(const struct wire_session *geometry, uint64_t file_bytes)
+const char *layout_check(const struct wire_geometry *geometry, uint64_t file_bytes)
 {
-	struct wire_session same = *geometry;
+	struct wire_geometry same = *geometry;
 
 	if (memcmp(geometry->magic, WIRE_SESSION_MAGIC, sizeof(geometry->magic)) != 0)
 		return "it is not a session file";
-	if (geometry->version != WIRE_SESSION_VERSION || geometry->header_bytes != sizeof(*geometry))
+	if (geometry->version != WIRE_SESSION_VERSION ||
+	    geometry->header_bytes != sizeof(struct wire_session))
 		return "it was made by another version of Burin";
 	if (!packets_fit(geometry->packet_bytes, geometry->ring_packets) ||
 	    !packets_fit(geometry->names_packet_bytes, geometry->names_packets) ||
@@ -105,7 +106,7 @@ static void header_init(struct wire_packet *header, const struct session *sessio
 
 static void ring_init(struct session *session, unsigned index)
 {
-	const struct wire_session *geometry = &session->geometry;
+	const struct wire_geometry *geometry = &session->geometry;
 	struct ring *ring = &session->rings[index];
 	bool names = index == session_names_index(session);
 	uint32_t packet_bytes = names ? geometry->names_packet_bytes : geometry->packet_bytes;
@@ -133,7 +134,7 @@ static void ring_init(struct session *session, unsigned index)
 
 int layout_attach(struct session *session)
 {
-	const struct wire_session *geometry = &session->geometry;
+	const struct wire_geometry *geometry = &session->geometry;
 	void *rings;
 
 	session->shared = (struct wire_session *)session->base;
@@ -177,7 +178,7 @@ bool session_have_memory(struct session *session, uint64_t offset, uint64_t byte
 
 static char *ring_slots(struct session *session, unsigned index)
 {
-	const struct wire_session *geometry = &session->geometry;
+	const struct wire_geometry *geometry = &session->geometry;
 
 	if (index == session_names_index(session))
 		return session->base + geometry->names_offset;

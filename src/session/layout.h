@@ -6,11 +6,11 @@
 #include "session/session.h"
 
 /* layout_decide - fill in the offsets and the size of the file from the counts and sizes in *geometry. */
-void layout_decide(struct wire_session *geometry);
+void layout_decide(struct wire_geometry *geometry);
 
 /* layout_check - NULL if a header that came from a file of this size can be trusted, else what is wrong with
  * it. */
-const char *layout_check(const struct wire_session *geometry, uint64_t file_bytes);
+const char *layout_check(const struct wire_geometry *geometry, uint64_t file_bytes);
 
 /*
  * layout_attach - point a session into its mapping, session->base and ->geometry being set.

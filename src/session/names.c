@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/plain.h"
 #include "ring/lock.h"
 #include "session/names.h"
 #include "wire/names.h"
@@ -119,7 +120,7 @@ enum ring_result session_announce_process(struct session *session, uint32_t self
 	ssize_t got;
 	enum ring_result result;
 
-	put_u32(&record, (uint32_t)getpid());
+	put_u32(&record, plain_pid());
 	put_u32(&record, (uint32_t)getppid());
 	got = readlink("/proc/self/exe", text, sizeof(text) - 1);
 	text[got > 0 ? got : 0] = 0;
@@ -139,7 +140,7 @@ enum ring_result session_announce_thread(struct session *session, uint32_t self,
 	int saved = errno;
 	enum ring_result result;
 
-	put_u32(&record, (uint32_t)getpid());
+	put_u32(&record, plain_pid());
 	if (!name)
 		prctl(PR_GET_NAME, own, 0, 0, 0);
 	put_text(&record, name ? name : own);

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/plain.h"
 #include "session/directory.h"
 
 /* The one that this process made before it executed another program. */
@@ -17,9 +18,8 @@ static bool join_former(struct session *session, const char *path)
 
 	if (access(path, F_OK) != 0 || session_join(session, path, &why) != 0)
 		return false;
-	if (session->geometry.owner_kind == WIRE_OWNER_PROGRAM &&
-	    session->geometry.owner == (uint32_t)getpid()) {
-		prctl(PR_GET_NAME, session->shared->program, 0, 0, 0); /* 16 bytes of the 32 */
+	if (session->geometry.owner_kind == WIRE_OWNER_PROGRAM && session->geometry.owner == plain_pid()) {
+		prctl(PR_GET_NAME, session->shared->geometry.program, 0, 0, 0); /* 16 bytes of the 32 */
 		return true;
 	}
 	session_leave(session);
@@ -28,9 +28,9 @@ static bool join_former(struct session *session, const char *path)
 
 int session_own(struct session *session, const struct session_options *options, char *path, const char **why)
 {
-	const struct wire_session self = { .owner_kind = WIRE_OWNER_PROGRAM,
-					   .owner = (uint32_t)getpid(),
-					   .owner_start = session_start_time((uint32_t)getpid()) };
+	const struct wire_geometry self = { .owner_kind = WIRE_OWNER_PROGRAM,
+					    .owner = plain_pid(),
+					    .owner_start = session_start_time(plain_pid()) };
 	int error = directory_file(path, SESSION_PATH_MAX, &self, why);
 
 	if (error)

@@ -27,7 +27,7 @@ static bool lives(uint32_t pid)
 
 void session_enter(struct session *session)
 {
-	uint32_t *processes = session->shared->processes, self = (uint32_t)getpid();
+	uint32_t *processes = session->shared->processes, self = plain_pid();
 
 	/* The first free place; if there is none, one of somebody who has died. With neither, it is not listed. */
 	for (unsigned round = 0; round < 2; round++) {
@@ -47,7 +47,7 @@ void session_enter(struct session *session)
 
 bool session_exit(struct session *session)
 {
-	uint32_t *processes = session->shared->processes, self = (uint32_t)getpid();
+	uint32_t *processes = session->shared->processes, self = plain_pid();
 
 	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++)
 		if (__atomic_load_n(&processes[n], __ATOMIC_RELAXED) == self)

@@ -18,7 +18,7 @@
 
 struct session {
 	char *base; /* the mapping; NULL: no session */
-	struct wire_session geometry;
+	struct wire_geometry geometry;
 	struct wire_session *shared;
 	struct wire_packet header;	 /* of record packets; struct ring points to them */
 	struct wire_packet names_header; /* of names packets */

@@ -37,4 +37,8 @@ void view_annotation_free(struct view_annotation *annotation);
 void view_annotation_text(const struct view_annotation *annotation, const struct view_profile *counted,
 			  struct view_buffer *out);
 
+/* Lines and addresses; offsets are those in the image's file. */
+void view_annotation_json(const struct view_annotation *annotation, const struct view_profile *counted,
+			  struct view_buffer *out);
+
 #endif

@@ -86,7 +86,7 @@ static int64_t frame_of(struct page *page, const struct view_tree *tree, uint32_
 	uint32_t name = view_string(&page->names, view_node_text(tree, node)), image, frame;
 
 	image = view_string(&page->names, at->part == VIEW_SYMBOL
-						  ? view_key_text(&tree->keys, at->key, VIEW_IMAGE)
+						  ? view_key_text(tree->keys, at->key, VIEW_IMAGE)
 						  : view_part_name(at->part));
 	if (make_room(page, name))
 		return -ENOMEM;
@@ -206,7 +206,8 @@ static int add_trees(struct page *page)
 			   { "Programs", 1 << VIEW_PROGRAM },
 			   { "Threads", 1 << VIEW_PROGRAM | 1 << VIEW_THREAD } };
 	bool wanted[TREES] = { true };
-	int result = 0;
+	struct view_keys keys;
+	int result = view_keys_make(&keys, page->counted->profile, 1 << VIEW_SYMBOL | 1 << VIEW_IMAGE);
 
 	count_roots(page->counted, &wanted[1], &wanted[2]);
 	for (unsigned n = 0; n < TREES && !result; n++) {
@@ -215,7 +216,7 @@ static int add_trees(struct page *page)
 
 		if (!wanted[n])
 			continue;
-		result = view_tree_make(&tree, page->counted, &options);
+		result = view_tree_make(&tree, &keys, page->counted, &options);
 		if (result)
 			break;
 		view_buffer_print(&page->trees, "%s\n{\"label\":\"%s\",\"nodes\":[", n ? "," : "",
@@ -224,6 +225,7 @@ static int add_trees(struct page *page)
 		view_buffer_print(&page->trees, "]}");
 		view_tree_free(&tree);
 	}
+	view_keys_free(&keys);
 	return result;
 }
 

@@ -3,7 +3,7 @@
  * Samples, counted. Most samples say what others have said: the same task in the same stack. So records are first
  * counted by (task, stack), and everything else, names above all, is done once for each such pair, or place.
  *
- *	profile_count.c   records to pairs       profile_keys.c   places to names
+ *	profile_count.c, pairs.c   records to pairs      profile_keys.c   places to names
  *	profile_rows.c    pairs to rows          profile_tree.c   pairs to a tree
  *	profile_text.c    rows and trees as text      profile_data.c   the same as JSON and CSV
  *	profile_ledger.c  what is missing, and why
@@ -17,6 +17,7 @@
 #include "burin/profile.h"
 #include "view/buffer.h"
 #include "view/dump.h"
+#include "view/pairs.h"
 
 /* Globs; none means all. */
 struct view_globs {
@@ -44,14 +45,6 @@ enum view_state {
 };
 
 const char *view_state_name(enum view_state state);
-
-/* Samples of a task in a stack. */
-struct view_pair {
-	uint32_t task, stack;
-	enum view_state state;
-	uint64_t samples, weight;
-	double squares; /* the sum of the samples' weights, each squared */
-};
 
 /* Weights, and how much of them was waited. */
 struct view_cost {
@@ -97,6 +90,8 @@ static inline bool view_profile_mixed(const struct view_profile *counted)
 int view_profile_make(struct view_profile *counted, const struct burin_trace *trace,
 		      const struct view_profile_filter *filter);
 void view_profile_free(struct view_profile *counted);
+/* How many tasks the pairs are of. */
+size_t view_profile_tasks(const struct view_profile *counted);
 /* Whether a sample is among those that were counted. */
 bool view_profile_has(const struct view_profile *counted, const struct burin_record *record,
 		      const struct burin_sample *sample);
@@ -153,6 +148,8 @@ struct view_keys {
 	} * places;
 	uint32_t *lists;
 	size_t list_count, list_room;
+	uint32_t *names; /* strings, by number of a function's name in the profile; 0: not looked at yet */
+	size_t name_room;
 	bool *cut;   /* by key: it is a mark */
 	bool failed; /* no memory */
 };
@@ -207,7 +204,7 @@ struct view_node {
 };
 
 struct view_tree {
-	struct view_keys keys;
+	struct view_keys *keys;	 /* the caller's */
 	struct view_node *nodes; /* nodes[0] is the root; siblings: most total first */
 	uint32_t count, room;
 	uint32_t *index; /* open addressing, by parent, part and key */
@@ -218,10 +215,10 @@ struct view_tree_options {
 	enum view_direction direction;
 	const char *symbol; /* a glob, with callers and callees */
 	unsigned roots;	    /* 1 << VIEW_PROGRAM, 1 << VIEW_THREAD: nodes for these come first */
-	unsigned parts;	    /* what tells frames apart; 0: symbol and image */
 };
 
-int view_tree_make(struct view_tree *tree, const struct view_profile *counted,
+/* Several trees may have their keys in common; these must stay for as long as a tree, and tell symbols apart. */
+int view_tree_make(struct view_tree *tree, struct view_keys *keys, const struct view_profile *counted,
 		   const struct view_tree_options *options);
 void view_tree_free(struct view_tree *tree);
 const char *view_node_text(const struct view_tree *tree, uint32_t node);

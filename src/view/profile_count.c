@@ -60,84 +60,6 @@ const char *view_state_name(enum view_state state)
 	return state == VIEW_WAITING ? "waiting" : "running";
 }
 
-/* What was counted so far, by event, task and stack. */
-struct tally {
-	uint32_t event;
-	struct view_pair pair; /* samples 0: free */
-};
-
-struct counting {
-	struct tally *tallies; /* open addressing */
-	size_t used, room;
-};
-
-static size_t tally_hash(uint32_t event, uint32_t task, uint32_t stack)
-{
-	uint64_t hash = ((uint64_t)task << 32 ^ stack ^ (uint64_t)event << 52) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return hash ^ hash >> 32;
-}
-
-static struct tally *tally_find(const struct counting *counting, uint32_t event, uint32_t task,
-				uint32_t stack)
-{
-	size_t at = tally_hash(event, task, stack) & (counting->room - 1);
-
-	for (;; at = (at + 1) & (counting->room - 1)) {
-		struct tally *tally = &counting->tallies[at];
-
-		if (!tally->pair.samples ||
-		    (tally->pair.task == task && tally->pair.stack == stack && tally->event == event))
-			return tally;
-	}
-}
-
-static int grow(struct counting *counting)
-{
-	struct counting grown = { .used = counting->used,
-				  .room = counting->room ? 4 * counting->room : 1 << 12 };
-
-	grown.tallies = calloc(grown.room, sizeof(*grown.tallies));
-	if (!grown.tallies)
-		return -ENOMEM;
-	for (size_t n = 0; n < counting->room; n++) {
-		const struct tally *tally = &counting->tallies[n];
-
-		if (tally->pair.samples)
-			*tally_find(&grown, tally->event, tally->pair.task, tally->pair.stack) = *tally;
-	}
-	free(counting->tallies);
-	*counting = grown;
-	return 0;
-}
-
-static uint64_t add(uint64_t one, uint64_t other)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(one, other, &sum) ? UINT64_MAX : sum;
-}
-
-static int count_sample(struct counting *counting, const struct burin_record *record,
-			const struct burin_sample *sample)
-{
-	struct tally *tally;
-
-	if (2 * counting->used >= counting->room && grow(counting))
-		return -ENOMEM;
-	tally = tally_find(counting, record->event->id, sample->task, sample->stack);
-	if (!tally->pair.samples) {
-		tally->event = record->event->id;
-		tally->pair.task = sample->task;
-		tally->pair.stack = sample->stack;
-		counting->used++;
-	}
-	tally->pair.samples++;
-	tally->pair.weight = add(tally->pair.weight, sample->weight);
-	tally->pair.squares += (double)sample->weight * (double)sample->weight;
-	return 0;
-}
-
 /* Which tasks the filter lets through, by number; number 0, and those that are not there: the last. */
 static bool *choose_tasks(const struct burin_profile *profile, const struct view_profile_filter *filter)
 {
@@ -156,8 +78,21 @@ static bool *choose_tasks(const struct burin_profile *profile, const struct view
 	return wanted;
 }
 
+static int count_sample(struct view_pairs *pairs, const struct burin_record *record,
+			const struct burin_sample *sample)
+{
+	const struct view_pair pair = { .task = sample->task,
+					.stack = sample->stack,
+					.state = record->event->id,
+					.samples = 1,
+					.weight = sample->weight,
+					.squares = (double)sample->weight * (double)sample->weight };
+
+	return view_pairs_add(pairs, &pair);
+}
+
 static int count_records(const struct view_profile *counted, const struct view_profile_filter *filter,
-			 struct counting *counting)
+			 struct view_pairs *pairs)
 {
 	const struct burin_cursor_options options = { .size = sizeof(options),
 						      .from = filter->from,
@@ -174,7 +109,7 @@ static int count_records(const struct view_profile *counted, const struct view_p
 		if (!burin_profile_sample(counted->profile, record, &sample) &&
 		    wanted[sample.task <= tasks ? sample.task : 0] &&
 		    view_globs_match(&filter->event, record->event->name))
-			result = count_sample(counting, record, &sample);
+			result = count_sample(pairs, record, &sample);
 	}
 	burin_cursor_close(cursor);
 	free(wanted);
@@ -182,7 +117,7 @@ static int count_records(const struct view_profile *counted, const struct view_p
 }
 
 /* The events that count: of each state the one with most samples; but one alone, if what they weigh differs. */
-static int choose_events(struct view_profile *counted, const struct counting *counting, bool apart)
+static int choose_events(struct view_profile *counted, const struct view_pairs *pairs, bool apart)
 {
 	struct view_counted *of = counted->of;
 	uint32_t count = burin_trace_events(counted->trace);
@@ -191,8 +126,8 @@ static int choose_events(struct view_profile *counted, const struct counting *co
 
 	if (!samples)
 		return -ENOMEM;
-	for (size_t n = 0; n < counting->room; n++)
-		samples[counting->tallies[n].event] += counting->tallies[n].pair.samples;
+	for (size_t n = 0; n < pairs->count; n++)
+		samples[pairs->list[n].state] += pairs->list[n].samples;
 	for (uint32_t n = 1; n <= count; n++) {
 		const struct burin_event *event = samples[n] ? burin_trace_event(counted->trace, n) : NULL;
 		enum view_state state =
@@ -258,80 +193,88 @@ static bool stack_matches(const struct view_profile *counted, const struct view_
 	return false;
 }
 
-static int by_task(const void *a, const void *b)
+/* Of events to what their samples tell of; those of events that are not counted are left out. */
+static void choose_pairs(struct view_profile *counted, struct view_pairs *pairs)
 {
-	const struct view_pair *one = a, *other = b;
+	size_t count = 0;
 
-	if (one->task != other->task)
-		return one->task < other->task ? -1 : 1;
-	if (one->stack != other->stack)
-		return one->stack < other->stack ? -1 : 1;
-	return (one->state > other->state) - (one->state < other->state);
+	for (size_t n = 0; n < pairs->count; n++) {
+		struct view_pair *pair = &pairs->list[n];
+		unsigned state = 0;
+
+		while (state < VIEW_STATES &&
+		       !(counted->of[state].event && counted->of[state].event->id == pair->state))
+			state++;
+		if (state == VIEW_STATES) {
+			counted->of_other_events += pair->samples;
+			continue;
+		}
+		pairs->list[count] = *pair;
+		pairs->list[count++].state = state;
+	}
+	pairs->count = count;
 }
 
-static void take(struct view_profile *counted, const struct view_pair *pair, enum view_state state)
-{
-	counted->pairs[counted->pair_count] = *pair;
-	counted->pairs[counted->pair_count++].state = state;
-	counted->of[state].samples += pair->samples;
-	counted->of[state].weight = add(counted->of[state].weight, pair->weight);
-	counted->samples += pair->samples;
-	counted->weight = add(counted->weight, pair->weight);
-	counted->squares += pair->squares;
-}
-
-/* Takes the pairs that are wanted, in an order of their own. */
-static int settle(struct view_profile *counted, const struct view_profile_filter *filter,
-		  const struct counting *counting)
+/* Takes the pairs with a symbol of the filter's, and sums up. */
+static int take_pairs(struct view_profile *counted, const struct view_globs *symbols,
+		      struct view_pairs *pairs)
 {
 	unsigned char *known = calloc((size_t)burin_profile_places(counted->profile) + 1, 1);
-	uint32_t ids[VIEW_STATES];
+	size_t count = 0;
 
-	counted->pairs = calloc(counting->used + 1, sizeof(*counted->pairs));
-	if (!known || !counted->pairs) {
-		free(known);
-		return -ENOMEM;
-	}
-	for (unsigned state = 0; state < VIEW_STATES; state++)
-		ids[state] = counted->of[state].event ? counted->of[state].event->id : 0;
-	for (size_t n = 0; n < counting->room; n++) {
-		const struct tally *tally = &counting->tallies[n];
+	for (size_t n = 0; known && n < pairs->count; n++) {
+		const struct view_pair *pair = &pairs->list[n];
+		struct view_counted *of = &counted->of[pair->state];
 
-		if (!tally->pair.samples)
+		if (symbols->count && !stack_matches(counted, symbols, pair->stack, known))
 			continue;
-		if (tally->event != ids[VIEW_RUNNING] && tally->event != ids[VIEW_WAITING])
-			counted->of_other_events += tally->pair.samples;
-		else if (!filter->symbols.count ||
-			 stack_matches(counted, &filter->symbols, tally->pair.stack, known))
-			take(counted, &tally->pair,
-			     tally->event == ids[VIEW_WAITING] ? VIEW_WAITING : VIEW_RUNNING);
+		of->samples += pair->samples;
+		of->weight = view_add(of->weight, pair->weight);
+		counted->samples += pair->samples;
+		counted->weight = view_add(counted->weight, pair->weight);
+		counted->squares += pair->squares;
+		pairs->list[count++] = *pair;
 	}
+	pairs->count = count;
 	free(known);
-	qsort(counted->pairs, counted->pair_count, sizeof(*counted->pairs), by_task);
-	return 0;
+	return known ? 0 : -ENOMEM;
 }
 
 int view_profile_make(struct view_profile *counted, const struct burin_trace *trace,
 		      const struct view_profile_filter *filter)
 {
-	struct counting counting = { .used = 0 };
+	struct view_pairs pairs = { .count = 0 };
 	int result;
 
 	*counted = (struct view_profile){ .trace = trace, .from = filter->from, .to = filter->to };
 	result = burin_profile_open(&counted->profile, trace);
 	if (result)
 		return result;
-	result = grow(&counting);
+	result = count_records(counted, filter, &pairs);
 	if (!result)
-		result = count_records(counted, filter, &counting);
+		result = choose_events(counted, &pairs, filter->apart);
+	if (!result) {
+		choose_pairs(counted, &pairs);
+		result = view_pairs_settle(&pairs);
+	}
 	if (!result)
-		result = choose_events(counted, &counting, filter->apart);
-	if (!result)
-		result = settle(counted, filter, &counting);
-	free(counting.tallies);
+		result = take_pairs(counted, &filter->symbols, &pairs);
+	counted->pairs = pairs.list;
+	counted->pair_count = pairs.count;
+	pairs.list = NULL;
+	view_pairs_free(&pairs);
 	if (result)
 		view_profile_free(counted);
 	return result;
+}
+
+size_t view_profile_tasks(const struct view_profile *counted)
+{
+	size_t tasks = counted->pair_count != 0;
+
+	for (size_t n = 1; n < counted->pair_count; n++)
+		tasks += counted->pairs[n].task != counted->pairs[n - 1].task;
+	return tasks;
 }
 
 bool view_profile_has(const struct view_profile *counted, const struct burin_record *record,
@@ -343,7 +286,7 @@ bool view_profile_has(const struct view_profile *counted, const struct burin_rec
 		wanted.state = VIEW_WAITING;
 	else if (record->event != counted->of[VIEW_RUNNING].event)
 		return false;
-	return bsearch(&wanted, counted->pairs, counted->pair_count, sizeof(wanted), by_task);
+	return bsearch(&wanted, counted->pairs, counted->pair_count, sizeof(wanted), view_pair_order);
 }
 
 void view_profile_free(struct view_profile *counted)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Rows and trees of a profile for programs: JSON, and CSV as in RFC 4180. */
+/* Rows, trees and the inside of functions for programs: JSON, and CSV as in RFC 4180. */
 #include <inttypes.h>
 #include <string.h>
 
+#include "view/annotate.h"
 #include "view/profile.h"
 
 enum {
@@ -134,9 +135,9 @@ void view_tree_json(const struct view_profile *counted, const struct view_tree *
 		}
 		view_buffer_print(out, "\n{\"name\":");
 		view_buffer_json(out, view_node_text(tree, node));
-		if (at->part == VIEW_SYMBOL && (tree->keys.wanted & 1 << VIEW_IMAGE)) {
+		if (at->part == VIEW_SYMBOL && (tree->keys->wanted & 1 << VIEW_IMAGE)) {
 			view_buffer_print(out, ",\"image\":");
-			view_buffer_json(out, view_key_text(&tree->keys, at->key, VIEW_IMAGE));
+			view_buffer_json(out, view_key_text(tree->keys, at->key, VIEW_IMAGE));
 		}
 		view_buffer_print(out, ",");
 		json_costs(&at->self, &at->total, out);
@@ -144,5 +145,36 @@ void view_tree_json(const struct view_profile *counted, const struct view_tree *
 		path[depth++] = node;
 		node = depth < DEPTH_MAX ? at->child : 0;
 	}
+	json_foot(counted, out);
+}
+
+void view_annotation_json(const struct view_annotation *annotation, const struct view_profile *counted,
+			  struct view_buffer *out)
+{
+	json_head(counted, out);
+	view_buffer_print(out, ",\"lines\":[");
+	for (size_t n = 0; n < annotation->line_count; n++) {
+		const struct view_line_cost *line = &annotation->lines[n];
+
+		view_buffer_print(out, "%s{\"file\":", n ? ",\n" : "\n");
+		view_buffer_json(out, annotation->strings.texts[line->file]);
+		view_buffer_print(out, ",\"line\":%" PRIu32 ",", line->line);
+		json_costs(&line->self, &line->total, out);
+		view_buffer_print(out, "}");
+	}
+	view_buffer_print(out, "],\"addresses\":[");
+	for (size_t n = 0; n < annotation->address_count; n++) {
+		const struct view_address_cost *at = &annotation->addresses[n];
+		const struct burin_image *image = burin_profile_image(counted->profile, at->image);
+
+		view_buffer_print(out, "%s{\"image\":", n ? ",\n" : "\n");
+		view_buffer_json(out, image && image->kind == BURIN_IMAGE_FILE ? image->path
+									       : burin_image_name(image));
+		view_buffer_print(out,
+				  ",\"offset\":%" PRIu64 ",\"begin\":%" PRIu64 ",\"size\":%" PRIu64
+				  ",\"self\":%" PRIu64 ",\"self_waited\":%" PRIu64 "}",
+				  at->offset, at->begin, at->size, at->self.all, at->self.waited);
+	}
+	view_buffer_print(out, "]");
 	json_foot(counted, out);
 }

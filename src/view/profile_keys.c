@@ -198,35 +198,55 @@ static bool wants(const struct view_keys *keys, enum view_part part)
 	return keys->wanted & 1u << part;
 }
 
+/* The string of a function's name. Most places are in a function that was there before. */
+static uint32_t string_of_name(struct view_keys *keys, const struct burin_frame *frame)
+{
+	if (frame->name >= keys->name_room) {
+		size_t room = 2 * (size_t)frame->name + 1024;
+		uint32_t *names = reallocarray(keys->names, room, sizeof(*names));
+
+		if (!names)
+			return view_string(&keys->strings, frame->function);
+		memset(names + keys->name_room, 0, (room - keys->name_room) * sizeof(*names));
+		keys->names = names;
+		keys->name_room = room;
+	}
+	if (!keys->names[frame->name])
+		keys->names[frame->name] = view_string(&keys->strings, frame->function);
+	return keys->names[frame->name];
+}
+
+/* The line of a function at a place, or what else there is. */
+static const char *line_of(const struct burin_frame *frame, const char *symbol, char line[LINE_BYTES])
+{
+	if (!frame || !frame->file)
+		return symbol;
+	if (!frame->line)
+		return frame->file;
+	snprintf(line, LINE_BYTES, "%s:%u", frame->file, frame->line);
+	return line;
+}
+
 /* Function n of a place, or the place itself if it has none. */
 static int key_of_frame(struct view_keys *keys, uint32_t number, const struct burin_place *place,
 			const struct burin_frame *frame)
 {
 	const struct burin_image *image = burin_profile_image(keys->profile, place->image);
+	const char *symbol = frame ? frame->function : NULL;
 	struct view_frame key = { { 0 } };
 	char address[ADDRESS_BYTES], line[LINE_BYTES];
 
-	burin_profile_address(keys->profile, number, address, sizeof(address));
+	if (!symbol)
+		symbol = number ? burin_profile_address(keys->profile, number, address, sizeof(address))
+				: "[no stack]";
 	if (wants(keys, VIEW_IMAGE))
 		key.parts[VIEW_IMAGE] =
 			view_string(&keys->strings, place->image ? burin_image_name(image) : "");
 	if (wants(keys, VIEW_SYMBOL))
-		key.parts[VIEW_SYMBOL] =
-			view_string(&keys->strings, frame && frame->function ? frame->function
-						    : number		     ? address
-									     : "[no stack]");
-	if (wants(keys, VIEW_LINE)) {
-		if (frame && frame->file && frame->line)
-			snprintf(line, sizeof(line), "%s:%u", frame->file, frame->line);
-		else if (frame && frame->file)
-			snprintf(line, sizeof(line), "%s", frame->file);
-		else
-			snprintf(line, sizeof(line), "%s",
-				 frame && frame->function ? frame->function
-				 : number		  ? address
-							  : "[no stack]");
-		key.parts[VIEW_LINE] = view_string(&keys->strings, line);
-	}
+		key.parts[VIEW_SYMBOL] = frame && frame->function ? string_of_name(keys, frame)
+								  : view_string(&keys->strings, symbol);
+	if (wants(keys, VIEW_LINE))
+		key.parts[VIEW_LINE] = view_string(&keys->strings, line_of(frame, symbol, line));
 	return list_add(keys, &key, number && !place->image);
 }
 
@@ -296,5 +316,6 @@ void view_keys_free(struct view_keys *keys)
 	free(keys->index);
 	free(keys->places);
 	free(keys->lists);
+	free(keys->names);
 	*keys = (struct view_keys){ .profile = NULL };
 }

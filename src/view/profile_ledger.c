@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "view/profile.h"
+#include "view/unsampled.h"
 
 enum {
 	IMAGES_MAX = 10, /* that are told of */
@@ -123,17 +124,24 @@ static int by_weight(const void *a, const void *b)
 static void weigh_images(const struct burin_profile *profile, const struct view_profile *counted,
 			 struct nameless *images)
 {
+	uint32_t stacks = burin_profile_stacks(profile);
+	uint64_t *weights = calloc((size_t)stacks + 1, sizeof(*weights));
 	struct burin_stack stack;
 	struct burin_place place;
 
 	for (uint32_t n = 1; n <= burin_profile_images(profile); n++)
 		images[n].image = n;
-	for (size_t n = 0; counted && n < counted->pair_count; n++) {
-		if (!burin_profile_stack(profile, counted->pairs[n].stack, &stack) &&
+	for (size_t n = 0; weights && counted && n < counted->pair_count; n++) {
+		if (counted->pairs[n].stack <= stacks)
+			weights[counted->pairs[n].stack] += counted->pairs[n].weight;
+	}
+	for (uint32_t n = 1; weights && n <= stacks; n++) {
+		if (weights[n] && !burin_profile_stack(profile, n, &stack) &&
 		    !burin_profile_place(profile, stack.place, &place) &&
 		    place.image <= burin_profile_images(profile))
-			images[place.image].weight += counted->pairs[n].weight;
+			images[place.image].weight += weights[n];
 	}
+	free(weights);
 }
 
 static void print_image(const struct burin_image *image, const struct nameless *entry,
@@ -200,6 +208,20 @@ static void print_limits(const struct burin_profile *profile, bool color, struct
 	}
 }
 
+/* What was not sampled at all, if it is much. */
+static void print_unsampled(const struct burin_profile *profile, bool color, struct view_buffer *out)
+{
+	struct view_unsampled unsampled;
+
+	if (!view_unsampled_of(profile, &unsampled) || !view_unsampled_matters(&unsampled))
+		return;
+	view_buffer_print(out, "%s", color ? warn : "");
+	view_unsampled_text(&unsampled, out);
+	view_buffer_print(out, "%s\n%16s  ", color ? off : "", "");
+	view_unsampled_remedy(&unsampled, out);
+	view_buffer_print(out, "\n");
+}
+
 /* What the waits leave out. */
 static void print_waits(const struct burin_profile *profile, bool color, struct view_buffer *out)
 {
@@ -244,6 +266,7 @@ void view_ledger_text(const struct burin_profile *profile, const struct view_pro
 	} else {
 		view_buffer_print(out, "none of %s samples was lost\n", text_count(all, received));
 	}
+	print_unsampled(profile, color, out);
 	if (state && strcmp(state, "recording") == 0)
 		view_buffer_print(
 			out,
@@ -275,6 +298,17 @@ static void json_numbers(const struct burin_profile *profile, const char *prefix
 	}
 }
 
+static void json_unsampled(const struct burin_profile *profile, struct view_buffer *out)
+{
+	struct view_unsampled unsampled;
+
+	if (view_unsampled_of(profile, &unsampled))
+		view_buffer_print(out, ",\"counted\":%" PRIu64 ",\"unsampled\":%" PRIu64, unsampled.counted,
+				  unsampled.missing);
+	else
+		view_buffer_print(out, ",\"counted\":null,\"unsampled\":null");
+}
+
 void view_ledger_json(const struct burin_profile *profile, struct view_buffer *out)
 {
 	static const char *const states[] = { "none", "exported", "functions", "lines", "untold" };
@@ -297,6 +331,7 @@ void view_ledger_json(const struct burin_profile *profile, struct view_buffer *o
 	for (size_t n = 0; n < sizeof(remarks) / sizeof(remarks[0]); n++)
 		view_buffer_print(out, ",\"%s\":%" PRIu64, remarks[n].key,
 				  burin_profile_number(profile, remarks[n].key));
+	json_unsampled(profile, out);
 	view_buffer_print(out, ",\"limits\":[");
 	for (unsigned n = 0; !burin_profile_value_at(profile, n, &key, &value); n++) {
 		if (strcmp(key, "limit") != 0)

@@ -215,9 +215,9 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 		view_buffer_print(out, "%*s", 2 * (int)depth, "");
 		view_buffer_escape(
 			out, view_symbol_short(view_node_text(tree, node), COLUMNS_MAX, room, sizeof(room)));
-		if (at->part == VIEW_SYMBOL && *view_key_text(&tree->keys, at->key, VIEW_IMAGE)) {
+		if (at->part == VIEW_SYMBOL && *view_key_text(tree->keys, at->key, VIEW_IMAGE)) {
 			view_buffer_print(out, "%s  (", report->color ? dim : "");
-			view_buffer_escape(out, view_key_text(&tree->keys, at->key, VIEW_IMAGE));
+			view_buffer_escape(out, view_key_text(tree->keys, at->key, VIEW_IMAGE));
 			view_buffer_print(out, ")%s", report->color ? off : "");
 		}
 		view_buffer_print(out, "\n");

@@ -85,11 +85,11 @@ static uint32_t whole_stack(struct growing *growing, uint32_t root, uint32_t num
 	uint32_t node = root, depth = 0, count;
 	const uint32_t *keys;
 
-	if (burin_profile_stack(tree->keys.profile, number, &stack)) {
-		keys = view_keys_of(&tree->keys, 0, &count);
+	if (burin_profile_stack(tree->keys->profile, number, &stack)) {
+		keys = view_keys_of(tree->keys, 0, &count);
 		return count ? child_of(tree, root, VIEW_SYMBOL, keys[0]) : 0;
 	}
-	for (; !burin_profile_stack(tree->keys.profile, number, &stack); number = stack.caller) {
+	for (; !burin_profile_stack(tree->keys->profile, number, &stack); number = stack.caller) {
 		if (growing->memo[number].node && growing->memo[number].root == root) {
 			node = growing->memo[number].node;
 			break;
@@ -97,8 +97,8 @@ static uint32_t whole_stack(struct growing *growing, uint32_t root, uint32_t num
 		growing->path[depth++] = number;
 	}
 	while (depth--) {
-		burin_profile_stack(tree->keys.profile, growing->path[depth], &stack);
-		keys = view_keys_of(&tree->keys, stack.place, &count);
+		burin_profile_stack(tree->keys->profile, growing->path[depth], &stack);
+		keys = view_keys_of(tree->keys, stack.place, &count);
 		for (uint32_t n = count; n--;) {
 			node = child_of(tree, node, VIEW_SYMBOL, keys[n]);
 			if (!node)
@@ -111,7 +111,7 @@ static uint32_t whole_stack(struct growing *growing, uint32_t root, uint32_t num
 
 static bool key_fits(struct growing *growing, uint32_t key, const char *symbol)
 {
-	const char *name = view_key_text(&growing->tree->keys, key, VIEW_SYMBOL);
+	const char *name = view_key_text(growing->tree->keys, key, VIEW_SYMBOL);
 
 	if (key >= growing->fits_room) {
 		uint32_t room = 2 * key + 256;
@@ -133,7 +133,7 @@ static uint32_t part_of_stack(struct growing *growing, const struct view_tree_op
 			      uint32_t number, bool *found)
 {
 	struct view_tree *tree = growing->tree;
-	uint32_t count = view_keys_of_stack(&tree->keys, number, growing->keys), at = count, node = root;
+	uint32_t count = view_keys_of_stack(tree->keys, number, growing->keys), at = count, node = root;
 
 	*found = false;
 	while (at && !*found)
@@ -163,38 +163,80 @@ static uint32_t root_of(struct view_tree *tree, const struct view_profile *count
 
 	if (roots & 1 << VIEW_PROGRAM)
 		root = child_of(tree, root, VIEW_PROGRAM,
-				view_string(&tree->keys.strings, view_program(counted->profile, task)));
+				view_string(&tree->keys->strings, view_program(counted->profile, task)));
 	if (roots & 1 << VIEW_THREAD)
 		root = child_of(tree, root, VIEW_THREAD,
-				view_string(&tree->keys.strings, view_thread(counted->profile, task)));
+				view_string(&tree->keys->strings, view_thread(counted->profile, task)));
 	return root;
 }
 
-static int add_pairs(struct growing *growing, const struct view_profile *counted,
-		     const struct view_tree_options *options)
+/* The pairs of a task, and the node that they go below. */
+struct task {
+	uint32_t root;
+	const struct view_pair *first, *end;
+};
+
+static int by_root(const void *a, const void *b)
+{
+	const struct task *one = a, *other = b;
+
+	if (one->root != other->root)
+		return one->root < other->root ? -1 : 1;
+	return (one->first > other->first) - (one->first < other->first);
+}
+
+/* The tasks that have pairs, those of a root together: what is remembered of stacks is of one root. */
+static struct task *tasks_of(struct view_tree *tree, const struct view_profile *counted, unsigned roots,
+			     size_t *count)
+{
+	const struct view_pair *pair = counted->pairs, *end = pair + counted->pair_count;
+	struct task *tasks = calloc(view_profile_tasks(counted) + 1, sizeof(*tasks));
+
+	*count = 0;
+	while (tasks && pair < end) {
+		struct task *task = &tasks[(*count)++];
+
+		*task = (struct task){ root_of(tree, counted, pair->task, roots), pair, pair };
+		while (task->end < end && task->end->task == pair->task)
+			task->end++;
+		pair = task->end;
+	}
+	if (tasks)
+		qsort(tasks, *count, sizeof(*tasks), by_root);
+	return tasks;
+}
+
+static int add_task(struct growing *growing, const struct task *task, const struct view_tree_options *options)
 {
 	struct view_tree *tree = growing->tree;
-	uint32_t root = 0, task = 0;
 
-	for (size_t n = 0; n < counted->pair_count; n++) {
-		const struct view_pair *pair = &counted->pairs[n];
+	for (const struct view_pair *pair = task->first; pair < task->end; pair++) {
 		bool found = true;
 		uint32_t node;
 
-		if (!n || pair->task != task) {
-			task = pair->task;
-			root = root_of(tree, counted, task, options->roots);
-		}
 		if (options->direction == VIEW_WHOLE)
-			node = whole_stack(growing, root, pair->stack);
+			node = whole_stack(growing, task->root, pair->stack);
 		else
-			node = part_of_stack(growing, options, root, pair->stack, &found);
-		if (tree->keys.failed || (!node && found))
+			node = part_of_stack(growing, options, task->root, pair->stack, &found);
+		if (tree->keys->failed || (!node && found))
 			return -ENOMEM;
 		if (found)
 			view_cost_add(&tree->nodes[node].self, pair);
 	}
 	return 0;
+}
+
+static int add_pairs(struct growing *growing, const struct view_profile *counted,
+		     const struct view_tree_options *options)
+{
+	size_t count;
+	struct task *tasks = tasks_of(growing->tree, counted, options->roots, &count);
+	int result = tasks ? 0 : -ENOMEM;
+
+	for (size_t n = 0; n < count && !result; n++)
+		result = add_task(growing, &tasks[n], options);
+	free(tasks);
+	return result;
 }
 
 /* A parent's number is smaller than its children's, so one pass backwards sums up. */
@@ -246,17 +288,14 @@ static int link_children(struct view_tree *tree)
 	return 0;
 }
 
-int view_tree_make(struct view_tree *tree, const struct view_profile *counted,
+int view_tree_make(struct view_tree *tree, struct view_keys *keys, const struct view_profile *counted,
 		   const struct view_tree_options *options)
 {
 	struct growing growing = { .tree = tree };
-	unsigned parts = options->parts ? options->parts : 1 << VIEW_SYMBOL | 1 << VIEW_IMAGE;
 	int result;
 
-	*tree = (struct view_tree){ .count = 0 };
-	result = view_keys_make(&tree->keys, counted->profile, parts);
-	if (!result)
-		result = grow(tree);
+	*tree = (struct view_tree){ .keys = keys };
+	result = grow(tree);
 	growing.memo = calloc((size_t)burin_profile_stacks(counted->profile) + 1, sizeof(*growing.memo));
 	growing.path = calloc(VIEW_STACK_KEYS_MAX, sizeof(*growing.path));
 	growing.keys = calloc(VIEW_STACK_KEYS_MAX, sizeof(*growing.keys));
@@ -281,7 +320,6 @@ int view_tree_make(struct view_tree *tree, const struct view_profile *counted,
 
 void view_tree_free(struct view_tree *tree)
 {
-	view_keys_free(&tree->keys);
 	free(tree->nodes);
 	free(tree->index);
 	*tree = (struct view_tree){ .count = 0 };
@@ -292,6 +330,6 @@ const char *view_node_text(const struct view_tree *tree, uint32_t node)
 	const struct view_node *at = &tree->nodes[node];
 
 	if (at->part == VIEW_SYMBOL)
-		return view_key_text(&tree->keys, at->key, VIEW_SYMBOL);
-	return at->part == VIEW_PARTS ? "all" : tree->keys.strings.texts[at->key];
+		return view_key_text(tree->keys, at->key, VIEW_SYMBOL);
+	return at->part == VIEW_PARTS ? "all" : tree->keys->strings.texts[at->key];
 }

@@ -25,7 +25,7 @@
 #define WIRE_SESSION_MAGIC "BURINSES"
 
 enum {
-	WIRE_SESSION_VERSION = 3,
+	WIRE_SESSION_VERSION = 4,
 	WIRE_RULES_MAX = 2048,	  /* bytes of the standing rules */
 	WIRE_PROCESSES_MAX = 512, /* processes that a session can name */
 	WIRE_PROGRAM_MAX = 32,
@@ -48,7 +48,8 @@ enum wire_clock {
 				 rings only */
 };
 
-struct wire_session {
+/* What never changes. Everybody has a copy, which has been checked. */
+struct wire_geometry {
 	char magic[8];
 	uint32_t version;
 	uint32_t header_bytes; /* sizeof(struct wire_session) */
@@ -91,6 +92,12 @@ struct wire_session {
 	uint64_t pid_namespace; /* inode of the owner's; 0 unknown. Joined from within it only: locks hold
 				   thread ids */
 	char program[WIRE_PROGRAM_MAX]; /* the owner's name, ends in NUL */
+	uint32_t context;		/* enum wire_context: what records carry besides their payload */
+	uint32_t reserved;
+};
+
+struct wire_session {
+	struct wire_geometry geometry;
 
 	/* changing: */
 	uint32_t over;	       /* not 0: nobody reads any more */
@@ -111,27 +118,24 @@ struct wire_session {
 	char rules[WIRE_RULES_MAX];
 	char intent_rules[WIRE_RULES_MAX]; /* what they are to become */
 	uint64_t resize_lock;		   /* who changes the rings' sizes, as in wire_ring.lock */
-
-	/* fixed again: */
-	uint32_t context; /* enum wire_context: what records carry besides their payload */
-	uint32_t reserved;
 };
 
 enum {
 	WIRE_FILTERS_FIRST = 64, /* so that 0 is no offset of a filter */
 };
 
-static_assert(offsetof(struct wire_session, uuid) == 24, "wire_session.uuid");
-static_assert(offsetof(struct wire_session, mode) == 56, "wire_session.mode");
-static_assert(offsetof(struct wire_session, packet_bytes) == 72, "wire_session.packet_bytes");
-static_assert(offsetof(struct wire_session, switches_offset) == 104, "wire_session.switches_offset");
-static_assert(offsetof(struct wire_session, owner_kind) == 200, "wire_session.owner_kind");
-static_assert(offsetof(struct wire_session, program) == 232, "wire_session.program");
-static_assert(offsetof(struct wire_session, over) == 264, "wire_session.over");
-static_assert(offsetof(struct wire_session, events_lock) == 280, "wire_session.events_lock");
-static_assert(offsetof(struct wire_session, processes) == 296, "wire_session.processes");
-static_assert(offsetof(struct wire_session, rules) == 304 + 4 * WIRE_PROCESSES_MAX, "wire_session.rules");
-static_assert(sizeof(struct wire_session) == 304 + 4 * WIRE_PROCESSES_MAX + 2 * WIRE_RULES_MAX + 16,
+static_assert(offsetof(struct wire_geometry, uuid) == 24, "wire_geometry.uuid");
+static_assert(offsetof(struct wire_geometry, mode) == 56, "wire_geometry.mode");
+static_assert(offsetof(struct wire_geometry, packet_bytes) == 72, "wire_geometry.packet_bytes");
+static_assert(offsetof(struct wire_geometry, switches_offset) == 104, "wire_geometry.switches_offset");
+static_assert(offsetof(struct wire_geometry, owner_kind) == 200, "wire_geometry.owner_kind");
+static_assert(offsetof(struct wire_geometry, program) == 232, "wire_geometry.program");
+static_assert(sizeof(struct wire_geometry) == 272, "wire_geometry");
+static_assert(offsetof(struct wire_session, over) == 272, "wire_session.over");
+static_assert(offsetof(struct wire_session, events_lock) == 288, "wire_session.events_lock");
+static_assert(offsetof(struct wire_session, processes) == 304, "wire_session.processes");
+static_assert(offsetof(struct wire_session, rules) == 312 + 4 * WIRE_PROCESSES_MAX, "wire_session.rules");
+static_assert(sizeof(struct wire_session) == 312 + 4 * WIRE_PROCESSES_MAX + 2 * WIRE_RULES_MAX + 8,
 	      "wire_session");
 
 #endif

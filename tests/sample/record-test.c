@@ -70,6 +70,72 @@ static void stacks(void **state)
 	assert_int_equal(record.kind, RECORD_DAMAGED);
 }
 
+enum {
+	STACK_TYPE = SYNTHETIC_TYPE | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+	STACK_ROOM = 512, /* bytes that the kernel makes room for */
+};
+
+static void sample_with_stack(struct synthetic *bytes, uint64_t filled)
+{
+	synthetic_sample(bytes, PERF_RECORD_MISC_USER, 1, 7, 8, 99, NULL, 0);
+	synthetic_u64(bytes, PERF_SAMPLE_REGS_ABI_64);
+	synthetic_u64(bytes, 11);
+	synthetic_u64(bytes, STACK_ROOM);
+	for (unsigned n = 0; n < STACK_ROOM / 8; n++)
+		synthetic_u64(bytes, 100 + n);
+	synthetic_u64(bytes, filled);
+	synthetic_end(bytes);
+}
+
+/* Of a stack there is left what was filled, and all else is as it was. */
+static void packed(void **state)
+{
+	static const uint64_t filled[] = { 0, 1, 8, 50, STACK_ROOM - 8, STACK_ROOM, STACK_ROOM + 1 };
+	static const uint64_t left[] = { 8, 8, 8, 56, STACK_ROOM - 8, STACK_ROOM, STACK_ROOM };
+
+	(void)state;
+	for (unsigned n = 0; n < sizeof(filled) / sizeof(*filled); n++) {
+		struct synthetic bytes, copy;
+		struct record before, after;
+
+		sample_with_stack(&bytes, filled[n]);
+		copy.size = record_pack(copy.bytes, bytes.bytes, bytes.size, STACK_TYPE, 1);
+		assert_int_equal(copy.size, bytes.size - STACK_ROOM + left[n]);
+		assert_int_equal(record_bytes(copy.bytes), copy.size);
+		record_parse(bytes.bytes, bytes.size, STACK_TYPE, 1, &before);
+		record_parse(copy.bytes, copy.size, STACK_TYPE, 1, &after);
+		assert_int_equal(after.kind, RECORD_SAMPLE);
+		assert_int_equal(after.tid, 8);
+		assert_int_equal(after.sample.user.registers[0], 11);
+		assert_int_equal(after.sample.user.stack_bytes, before.sample.user.stack_bytes);
+		assert_memory_equal(after.sample.user.stack, before.sample.user.stack,
+				    after.sample.user.stack_bytes);
+		assert_int_equal(record_pack(bytes.bytes, bytes.bytes, bytes.size, STACK_TYPE, 1), copy.size);
+		assert_memory_equal(bytes.bytes, copy.bytes, copy.size);
+	}
+}
+
+/* What has no such stack, or is damaged, is copied as it is; and nothing is written behind it. */
+static void packed_as_it_is(void **state)
+{
+	struct synthetic bytes;
+
+	(void)state;
+	sample_with_stack(&bytes, 8);
+	for (size_t size = 0; size < bytes.size; size++) {
+		unsigned char *copy = malloc(size ? size : 1);
+
+		assert_non_null(copy);
+		assert_int_equal(record_pack(copy, bytes.bytes, size, STACK_TYPE, 1), size);
+		assert_memory_equal(copy, bytes.bytes, size);
+		free(copy);
+	}
+	assert_int_equal(record_pack(bytes.bytes, bytes.bytes, bytes.size, SYNTHETIC_TYPE, 1), bytes.size);
+	synthetic_name(&bytes, 7, 8, 101, 1, "name");
+	assert_int_equal(record_pack(bytes.bytes, bytes.bytes, bytes.size, STACK_TYPE, 1), bytes.size);
+	assert_int_equal(synthetic_parsed(&bytes).kind, RECORD_NAME);
+}
+
 /* Look at bytes that end where memory does: the sanitizer and malloc's guard see what is read behind. */
 static struct record parse_exact(const void *bytes, size_t size)
 {
@@ -146,10 +212,8 @@ static void hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sound),
-		cmocka_unit_test(stacks),
-		cmocka_unit_test(truncated),
-		cmocka_unit_test(hostile),
+		cmocka_unit_test(sound),	   cmocka_unit_test(stacks),	cmocka_unit_test(packed),
+		cmocka_unit_test(packed_as_it_is), cmocka_unit_test(truncated), cmocka_unit_test(hostile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

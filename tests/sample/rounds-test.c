@@ -26,7 +26,7 @@ static void inversions(void **state)
 {
 	static struct seen seen;
 	struct rounds rounds = { 0 };
-	struct rounds_chunk *chunk = rounds_chunk_make(8);
+	struct rounds_chunk *chunk = rounds_chunk_make(&rounds, 8);
 
 	(void)state;
 	rounds_begin(&rounds, take, &seen); /* 0 */
@@ -49,7 +49,7 @@ static void inversions(void **state)
 	assert_int_equal(seen.times[3], 110);
 	assert_true(rounds_late(&rounds, 119));
 	add(&rounds, chunk, 130);
-	rounds_chunk_done(chunk);
+	rounds_chunk_done(&rounds, chunk);
 	rounds_end(&rounds, take, &seen);
 	assert_int_equal(seen.count, 6);
 }
@@ -68,7 +68,7 @@ static void random_rings(void **state)
 	for (unsigned n = 0; n < 500; n++) {
 		rounds_begin(&rounds, take, &seen);
 		for (unsigned ring = 0; ring < 4; ring++) {
-			struct rounds_chunk *chunk = rounds_chunk_make(8);
+			struct rounds_chunk *chunk = rounds_chunk_make(&rounds, 8);
 
 			now += 100;
 			while (head[ring] + 20 < now) {
@@ -77,7 +77,7 @@ static void random_rings(void **state)
 				add(&rounds, chunk, head[ring]);
 				added++;
 			}
-			rounds_chunk_done(chunk);
+			rounds_chunk_done(&rounds, chunk);
 		}
 	}
 	rounds_end(&rounds, take, &seen);
@@ -86,11 +86,42 @@ static void random_rings(void **state)
 		assert_true(seen.times[n - 1] <= seen.times[n]);
 }
 
+/* Large chunks come back, as long as they are large enough; and no more memory is held than is said. */
+static void chunks(void **state)
+{
+	struct rounds rounds = { 0 };
+	struct rounds_chunk *small = rounds_chunk_make(&rounds, 100), *large[40],
+			    *one = rounds_chunk_make(&rounds, 100000);
+
+	(void)state;
+	assert_true(small->room >= 100 && one->room >= 100000);
+	add(&rounds, one, 1);
+	rounds_chunk_done(&rounds, small);
+	rounds_chunk_done(&rounds, one);
+	assert_null(rounds.spare); /* the small one is gone, a record lies in the other */
+	for (unsigned n = 0; n < 40; n++) {
+		large[n] = rounds_chunk_make(&rounds, 1 << 20);
+		memset(large[n]->bytes, 1, 1 << 20);
+	}
+	for (unsigned n = 0; n < 40; n++)
+		rounds_chunk_done(&rounds, large[n]);
+	assert_in_range(rounds.spare_bytes, 1 << 20, 16 << 20);
+	one = rounds.spare;
+	assert_ptr_equal(rounds_chunk_make(&rounds, 100000), one);
+	rounds_chunk_done(&rounds, one);
+	one = rounds_chunk_make(&rounds, 3 << 20); /* in the place of one that is smaller */
+	assert_true(one->room >= 3 << 20);
+	assert_in_range(rounds.spare_bytes, 1 << 20, 15 << 20);
+	rounds_chunk_done(&rounds, one);
+	rounds_free(&rounds);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(inversions),
 		cmocka_unit_test(random_rings),
+		cmocka_unit_test(chunks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ void cases_exec(const char *name)
 /* As if the session had been made while the machine had fewer CPUs. */
 static void take_cpus_away(struct session *session, const char *path, unsigned cpus)
 {
-	struct wire_session fewer = session->geometry;
+	struct wire_geometry fewer = session->geometry;
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 
 	fewer.cpus = cpus;

@@ -271,7 +271,7 @@ static const char *hazard_5_discard(void)
 /* Every slot is full of records that are whole, but were never written. */
 static void fill_with_stale(void)
 {
-	const struct wire_session *geometry = &ledger.view.geometry;
+	const struct wire_geometry *geometry = &ledger.view.geometry;
 	uint64_t bytes = (uint64_t)(geometry->cpus + geometry->locked) * geometry->ring_packets *
 			 geometry->packet_bytes;
 	char *at = ledger.view.base + geometry->rings_offset;

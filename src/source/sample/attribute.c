@@ -69,9 +69,10 @@ static bool add_kernel(struct attribution *attribution, uint64_t address, struct
 /*
  * The chain that the kernel gives: marks tell whose addresses follow. The first of each part is where it was interrupted,
  * all others are addresses to return to, which may lie behind the function that called: the byte before them does not.
+ * @whole: otherwise the kernel's part, which comes first, alone
  */
 static void add_chain(struct attribution *attribution, struct sample_process *process,
-		      const struct record_sample *sample, struct building *building)
+		      const struct record_sample *sample, bool whole, struct building *building)
 {
 	uint64_t part = 0, frames = 0;
 	bool first = true, more = true;
@@ -90,31 +91,13 @@ static void add_chain(struct attribution *attribution, struct sample_process *pr
 		frames++;
 		if (part == PERF_CONTEXT_KERNEL)
 			more = add_kernel(attribution, address, building);
-		else if (part == PERF_CONTEXT_USER)
+		else if (part == PERF_CONTEXT_USER && whole)
 			more = add_user(attribution, process, address, building);
 		else
 			more = false;
 	}
 	if (more && frames >= attribution->max_depth)
 		building->cut = WIRE_CUT_DEPTH;
-}
-
-/* What was unwound takes the place of the chain of frame pointers, which it has made use of. */
-static void add_unwound(struct attribution *attribution, struct sample_process *process,
-			const struct record_sample *sample, unsigned inner, struct building *building)
-{
-	uint64_t places[WIRE_DEPTH_MAX];
-	enum wire_cut cut = WIRE_CUT_NONE;
-	const unsigned count =
-		user_stack(sample, attribution->registers, process, places, WIRE_DEPTH_MAX - inner, &cut);
-
-	if (count == 0)
-		return;
-	building->count = inner;
-	building->cut = cut;
-	for (unsigned n = 0; n < count; n++)
-		if (!add_user(attribution, process, places[n], building))
-			break;
 }
 
 static unsigned kernel_frames(const struct record_sample *sample)
@@ -134,12 +117,23 @@ static unsigned kernel_frames(const struct record_sample *sample)
 	return count < WIRE_DEPTH_MAX ? count : WIRE_DEPTH_MAX;
 }
 
+/* What was unwound takes the place of the user's part of the chain, which it has made use of. */
 static void build(struct attribution *attribution, struct sample_process *process,
 		  const struct record_sample *sample, struct building *building)
 {
-	add_chain(attribution, process, sample, building);
+	uint64_t places[WIRE_DEPTH_MAX];
+	enum wire_cut cut = WIRE_CUT_NONE;
+	unsigned count = 0;
+
 	if (sample->user.abi)
-		add_unwound(attribution, process, sample, kernel_frames(sample), building);
+		count = user_stack(sample, attribution->registers, process, places,
+				   WIRE_DEPTH_MAX - kernel_frames(sample), &cut);
+	add_chain(attribution, process, sample, count == 0, building);
+	if (count)
+		building->cut = cut;
+	for (unsigned n = 0; n < count; n++)
+		if (!add_user(attribution, process, places[n], building))
+			break;
 	if (building->user)
 		attribution->cuts[building->cut]++;
 	if (building->cut)

@@ -53,6 +53,7 @@ static struct sample_image *find(struct images *images, const struct sample_imag
 		return NULL;
 	*image = *wanted;
 	image->fd = -1;
+	image->in_memory = image->kind == WIRE_IMAGE_FILE && strncmp(wanted->path, "/memfd:", 7) == 0;
 	image->path = strdup(wanted->path);
 	if (!image->path) {
 		free(image);

@@ -33,6 +33,7 @@ struct sample_image {
 	int fd;		  /* the file as it was mapped; -1: not to be had, or `elf` has it */
 	struct image elf; /* if ->opened */
 	bool opened, refused;
+	bool in_memory;		     /* a file by kind, but of no file system (memfd_create(2)) */
 	struct unwind_table *tables; /* if ->unwound, or NULL */
 	enum wire_cut no_tables;     /* why there are none */
 	bool unwound;

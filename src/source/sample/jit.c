@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Code made at run time; see jit.h. */
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "image/jitmap.h"
 #include "source/sample/jit.h"
-#include "source/sample/scan.h"
 
 enum {
 	JIT_PARTS_MAX = 1 << 18, /* of a dump; the rest is named by address */
@@ -18,16 +20,58 @@ bool jit_is_made(struct sample_image *image)
 	if (image->kind == WIRE_IMAGE_ANONYMOUS)
 		return !image->path[0];
 	/* Mapped twice, to be written here and executed there; but programs may lie in such a file, too. */
-	return image->kind == WIRE_IMAGE_FILE && strncmp(image->path, "/memfd:", 7) == 0 &&
-	       !images_elf(image);
+	return image->in_memory && !images_elf(image);
 }
 
 /* ---- maps */
 
+/* The pid that a process has for itself: the last of its pids, the innermost namespace's. */
+static uint32_t inner_pid(uint32_t pid)
+{
+	char path[64], line[256];
+	uint32_t inner = pid;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		const char *last = strrchr(line, '\t');
+
+		if (strncmp(line, "NSpid:", 6) == 0 && last)
+			inner = (uint32_t)strtoul(last, NULL, 10);
+	}
+	if (file)
+		fclose(file);
+	return inner;
+}
+
+/*
+ * The map of a process, as it sees it: `/tmp/perf-PID.map`. @path: filled in with that.
+ * Return: a descriptor; -ENOENT: there is none.
+ */
+static int open_map(uint32_t pid, char *path, size_t bytes)
+{
+	/* Anybody may put anything there: a pipe, or a link to what is not his to see. */
+	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW;
+	struct stat status;
+	char seen[128];
+	int file;
+
+	snprintf(path, bytes, "/tmp/perf-%u.map", inner_pid(pid));
+	snprintf(seen, sizeof(seen), "/proc/%u/root%s", pid, path);
+	file = open(seen, flags);
+	if (file < 0)
+		file = open(path, flags);
+	if (file < 0 || (fstat(file, &status) == 0 && S_ISREG(status.st_mode)))
+		return file < 0 ? -ENOENT : file;
+	close(file);
+	return -ENOENT;
+}
+
 void jit_look(struct jit *jit, struct images *images)
 {
 	char path[64];
-	const int file = jit->copied ? -1 : scan_jit(jit->pid, path, sizeof(path));
+	const int file = jit->copied ? -1 : open_map(jit->pid, path, sizeof(path));
 
 	if (file < 0)
 		return;

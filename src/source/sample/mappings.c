@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Mappings in order; see mappings.h. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,11 +23,17 @@ static unsigned first_behind(const struct mappings *mappings, uint64_t address)
 	return low;
 }
 
-const struct mapping *mappings_find(const struct mappings *mappings, uint64_t address)
+/* Whether the mapping of that number has an address. */
+static bool has(const struct mappings *mappings, unsigned n, uint64_t address)
 {
-	const unsigned n = first_behind(mappings, address);
+	return n < mappings->count && mappings->all[n].begin <= address && address < mappings->all[n].end;
+}
 
-	return n < mappings->count && mappings->all[n].begin <= address ? &mappings->all[n] : NULL;
+const struct mapping *mappings_find(struct mappings *mappings, uint64_t address)
+{
+	if (!has(mappings, mappings->last, address))
+		mappings->last = first_behind(mappings, address);
+	return has(mappings, mappings->last, address) ? &mappings->all[mappings->last] : NULL;
 }
 
 static int reserve(struct mappings *mappings, unsigned more)

@@ -20,6 +20,7 @@ struct mapping {
 struct mappings {
 	struct mapping *all;
 	unsigned count, room;
+	unsigned last; /* that was found: the next address is often near */
 };
 
 /* mappings_add - lay a mapping over what is there. Return: 0 or -ENOMEM: nothing has changed. */
@@ -29,7 +30,7 @@ int mappings_add(struct mappings *mappings, const struct mapping *mapping);
 int mappings_fill(struct mappings *mappings, const struct mapping *mapping);
 
 /* mappings_find - what lies at an address; NULL: nothing. Valid until the mappings change. */
-const struct mapping *mappings_find(const struct mappings *mappings, uint64_t address);
+const struct mapping *mappings_find(struct mappings *mappings, uint64_t address);
 
 /* mappings_copy - Return: 0 or -ENOMEM: then there are none. */
 int mappings_copy(struct mappings *to, const struct mappings *from);

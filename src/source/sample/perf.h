@@ -111,6 +111,12 @@ struct perf {
  */
 int perf_open(struct perf *perf, const struct perf_options *options, char *why, size_t bytes);
 
+/* perf_weight - what each sample stands for, in the event's unit; 0: that differs, and each tells. */
+static inline uint64_t perf_weight(const struct perf *perf)
+{
+	return perf->event.clock ? 1000000000 / perf->options.frequency : !perf->event.counting;
+}
+
 /* perf_make_rings - rings of all CPUs that are behind no event; for who fills them in. Return: 0 or -ENOMEM; then perf_close(). */
 int perf_make_rings(struct perf *perf);
 
@@ -127,11 +133,14 @@ int64_t perf_ahead(const struct perf *perf);
 void perf_woken(struct perf *perf);
 
 /*
- * perf_ring_take - take what is new in a ring, and give it back to the kernel.
- * @bytes: how many; @fill: how full it was, in percent
+ * perf_ring_take - take what is new in a ring, packed (record_pack()), and give it back to the kernel.
+ * @rounds: where the chunk will be of use
+ * @bytes: how many
+ * @fill: how full it was, in percent; 0: so little that ->wake will tell in time when it is to be read again
  * Return: a chunk, used once; NULL: there is nothing, or no memory.
  */
-struct rounds_chunk *perf_ring_take(struct perf_ring *ring, size_t *bytes, unsigned *fill);
+struct rounds_chunk *perf_ring_take(const struct perf *perf, struct perf_ring *ring,
+				    struct rounds *rounds, size_t *bytes, unsigned *fill);
 
 /* perf_now - the present as records have it. */
 uint64_t perf_now(const struct perf *perf);
@@ -142,9 +151,12 @@ void perf_start(struct perf *perf);
 /* perf_stop - nothing more but of the side band. */
 void perf_stop(struct perf *perf);
 
-/* perf_lost - what the kernel has lost so far of a CPU's feed, samples or switches; it may know more than it has told in the
- * ring, which has room for that only with the next record. */
-uint64_t perf_lost(const struct perf *perf, enum perf_feed feed, unsigned cpu);
+/*
+ * perf_lost - what the kernel has lost so far of a CPU's feed, samples or switches; it may know more than it has told in the
+ * ring, which has room for that only with the next record.
+ * @counted: raised by what its events have counted, in their unit; in tasks that ended, too
+ */
+uint64_t perf_lost(const struct perf *perf, enum perf_feed feed, unsigned cpu, uint64_t *counted);
 
 void perf_close(struct perf *perf);
 

@@ -79,13 +79,10 @@ static void fill_samples(const struct perf *perf, struct perf_event_attr *attr)
 	attr->config = event->config;
 	fill_contents(perf, attr, perf->options.stack_bytes);
 	attr->disabled = 1; /* until it is known who is there */
-	if (event->clock) {
-		attr->sample_period = 1000000000 / perf->options.frequency;
-	} else if (event->counting) {
+	attr->sample_period = perf_weight(perf);
+	if (event->counting) {
 		attr->freq = 1;
 		attr->sample_freq = perf->options.frequency;
-	} else {
-		attr->sample_period = 1;
 	}
 	attr->exclude_kernel = attr->exclude_hv = !perf->kernel;
 	attr->exclude_idle = 1;

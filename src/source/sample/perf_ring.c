@@ -10,6 +10,12 @@
 
 #include "session/clock.h"
 #include "source/sample/perf.h"
+#include "source/sample/record.h"
+
+enum {
+	PERF_RING_CALM =
+		33, /* percent of a ring: rounds need not come quicker for less, we are woken at half */
+};
 
 static size_t least(size_t a, size_t b)
 {
@@ -24,28 +30,58 @@ void perf_woken(struct perf *perf)
 		;
 }
 
-struct rounds_chunk *perf_ring_take(struct perf_ring *ring, size_t *bytes, unsigned *fill)
+static const char *data_at(const struct perf_ring *ring, uint64_t at)
 {
-	const char *data = (const char *)ring->page + ring->page->data_offset;
+	return (const char *)ring->page + ring->page->data_offset + (at & (ring->bytes - 1));
+}
+
+/* How long the record is. What cannot be a record is one with all that is left, and found to be damaged. */
+static size_t length_at(const struct perf_ring *ring, uint64_t at, size_t left)
+{
+	const size_t length = left < RECORD_HEAD || at % RECORD_HEAD ? 0 : record_bytes(data_at(ring, at));
+
+	return length < RECORD_HEAD || length > left ? left : length;
+}
+
+/* Copy a record, which may go on at the ring's beginning. Return: its length in the copy. */
+static size_t copy_record(const struct perf *perf, const struct perf_ring *ring, uint64_t at, size_t length,
+			  char *to)
+{
+	const char *from = data_at(ring, at);
+	const size_t front = least(length, ring->bytes - (at & (ring->bytes - 1)));
+
+	if (front < length) {
+		memcpy(to, from, front);
+		memcpy(to + front, data_at(ring, at + front), length - front);
+		from = to;
+	}
+	return record_pack(to, from, length, perf->sample_type, perf->registers);
+}
+
+struct rounds_chunk *perf_ring_take(const struct perf *perf, struct perf_ring *ring, struct rounds *rounds,
+				    size_t *bytes, unsigned *fill)
+{
 	/* Acquire: the records are there. Pairs with the kernel's barrier before it moves the head. */
 	const uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE),
 		       tail = ring->page->data_tail;
-	const size_t at = tail & (ring->bytes - 1), count = head - tail,
-		     front = least(count, ring->bytes - at);
 	struct rounds_chunk *chunk;
+	size_t length;
 
 	*fill = 0;
-	if (head == tail || count > ring->bytes)
+	if (head == tail || head - tail > ring->bytes)
 		return NULL;
-	*fill = (unsigned)(count * 100 / ring->bytes);
-	chunk = rounds_chunk_make(count);
+	*fill = (unsigned)((head - tail) * 100 / ring->bytes);
+	*fill = *fill < PERF_RING_CALM ? 0 : *fill;
+	chunk = rounds_chunk_make(rounds, head - tail);
 	if (!chunk)
 		return NULL;
-	memcpy(chunk->bytes, data + at, front);
-	memcpy(chunk->bytes + front, data, count - front);
+	*bytes = 0;
+	for (uint64_t at = tail; at < head; at += length) {
+		length = length_at(ring, at, head - at);
+		*bytes += copy_record(perf, ring, at, length, chunk->bytes + *bytes);
+	}
 	/* Release: we are done with the bytes. */
 	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
-	*bytes = count;
 	return chunk;
 }
 
@@ -118,13 +154,18 @@ void perf_stop(struct perf *perf)
 			ioctl(perf->sources[n].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
-uint64_t perf_lost(const struct perf *perf, enum perf_feed feed, unsigned cpu)
+uint64_t perf_lost(const struct perf *perf, enum perf_feed feed, unsigned cpu, uint64_t *counted)
 {
-	uint64_t sum = 0, values[2];
+	uint64_t lost = 0;
 
-	for (unsigned n = 0; perf->counts_lost && n < perf->source_count; n++)
-		if (perf->sources[n].feed == feed && perf->sources[n].cpu == cpu &&
-		    read(perf->sources[n].fd, values, sizeof(values)) == sizeof(values))
-			sum += values[1];
-	return sum > perf->rings[feed][cpu].lost ? sum : perf->rings[feed][cpu].lost;
+	for (unsigned n = 0; n < perf->source_count; n++) {
+		uint64_t values[2] = { 0 }; /* the second with ->counts_lost */
+
+		if (perf->sources[n].feed != feed || perf->sources[n].cpu != cpu ||
+		    read(perf->sources[n].fd, values, sizeof(values)) < 0)
+			continue;
+		*counted += values[0];
+		lost += values[1];
+	}
+	return lost > perf->rings[feed][cpu].lost ? lost : perf->rings[feed][cpu].lost;
 }

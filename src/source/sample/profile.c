@@ -20,9 +20,8 @@ static void print_choice(FILE *out, const struct perf *perf)
 		fprintf(out, "frequency=%u\n", perf->options.frequency);
 	fprintf(out, "call_graph=%s\n", graphs[perf->options.graph]);
 	fprintf(out, "unit.sample.%s=%s\n", event->name, event->clock ? "ns" : "events");
-	if (!event->counting)
-		fprintf(out, "weight.sample.%s=%u\n", event->name,
-			event->clock ? 1000000000 / perf->options.frequency : 1);
+	if (perf_weight(perf))
+		fprintf(out, "weight.sample.%s=%" PRIu64 "\n", event->name, perf_weight(perf));
 	if (perf->off_cpu)
 		fprintf(out, "unit.sample.off-cpu=ns\n");
 }
@@ -65,6 +64,8 @@ static void print_ledger(FILE *out, const struct sampler *sampler, bool ended)
 	for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
 		fprintf(out, "lost.%s=%" PRIu64 "\n", sampler_loss_name(n),
 			samples->lost[n] + waits->lost[n]);
+	if (totals->counted)
+		fprintf(out, "counted=%" PRIu64 "\n", totals->counted);
 	fprintf(out, "kernel=%" PRIu64 "\nuser=%" PRIu64 "\n", totals->kernel + waits->attributed,
 		totals->user);
 	for (unsigned n = 0; n < WIRE_CUTS; n++)

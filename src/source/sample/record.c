@@ -282,3 +282,31 @@ void record_parse(const void *bytes, size_t size, uint64_t sample_type, uint64_t
 	if (rest.short_of)
 		out->kind = RECORD_DAMAGED;
 }
+
+size_t record_pack(void *to, const void *bytes, size_t size, uint64_t sample_type, uint64_t registers)
+{
+	struct perf_event_header header;
+	struct record record = { .kind = RECORD_OTHER };
+	const struct record_user *user = &record.sample.user;
+	uint64_t filled, kept;
+	size_t front, packed;
+
+	if (sample_type & PERF_SAMPLE_STACK_USER)
+		record_parse(bytes, size, sample_type, registers, &record);
+	filled = user->stack_bytes;
+	kept = filled ? (filled + 7) & ~UINT64_C(7)
+		      : 8; /* without any, there would be no `filled` behind it */
+	front = user->stack ? (size_t)(user->stack - (const unsigned char *)bytes) : size;
+	packed = front + kept + sizeof(filled);
+	if (record.kind != RECORD_SAMPLE || packed >= size) {
+		memmove(to, bytes, size);
+		return size;
+	}
+	header_of(bytes, &header);
+	header.size = (uint16_t)packed;
+	memmove(to, bytes, front + kept);
+	memcpy(to, &header, sizeof(header));
+	memcpy((char *)to + front - sizeof(kept), &kept, sizeof(kept));
+	memcpy((char *)to + front + kept, &filled, sizeof(filled));
+	return packed;
+}

@@ -94,4 +94,12 @@ size_t record_bytes(const void *bytes);
 void record_parse(const void *bytes, size_t size, uint64_t sample_type, uint64_t registers,
 		  struct record *out);
 
+/*
+ * record_pack - copy a record, and of the copy of a stack in it only what the kernel has filled: it makes room for the
+ * largest that was asked for.
+ * @to: room for @size bytes; elsewhere than @bytes, or the same
+ * Return: its length there. What is damaged is copied as it is.
+ */
+size_t record_pack(void *to, const void *bytes, size_t size, uint64_t sample_type, uint64_t registers);
+
 #endif

@@ -6,6 +6,11 @@
 
 #include "source/sample/rounds.h"
 
+enum {
+	ROUNDS_SPARE_MIN = 64 << 10, /* bytes of a chunk: smaller ones are as well with malloc */
+	ROUNDS_SPARE_MAX = 16 << 20, /* of all together: those of three rounds, if little goes on */
+};
+
 static int by_time(const void *a, const void *b)
 {
 	const struct rounds_entry *one = a, *other = b;
@@ -25,7 +30,7 @@ static void flush(struct rounds *rounds, uint64_t until, rounds_take *take, void
 	qsort(rounds->entries, rounds->count, sizeof(*rounds->entries), by_time);
 	for (n = 0; n < rounds->count && rounds->entries[n].time <= until; n++) {
 		take(data, &rounds->entries[n]);
-		rounds_chunk_done(rounds->entries[n].chunk);
+		rounds_chunk_done(rounds, rounds->entries[n].chunk);
 	}
 	rounds->count -= n;
 	memmove(rounds->entries, rounds->entries + n, rounds->count * sizeof(*rounds->entries));
@@ -60,24 +65,68 @@ int rounds_add(struct rounds *rounds, const struct rounds_entry *entry)
 	return 0;
 }
 
-struct rounds_chunk *rounds_chunk_make(size_t bytes)
+/* The first that is large enough. */
+static struct rounds_chunk *take_spare(struct rounds *rounds, size_t bytes)
 {
-	struct rounds_chunk *chunk = malloc(sizeof(*chunk) + bytes);
+	struct rounds_chunk **at = &rounds->spare, *chunk;
 
-	if (chunk)
-		chunk->uses = 1;
+	while (*at && (*at)->room < bytes)
+		at = &(*at)->next;
+	chunk = *at;
+	if (chunk) {
+		*at = chunk->next;
+		rounds->spare_bytes -= chunk->room;
+	}
 	return chunk;
 }
 
-void rounds_chunk_done(struct rounds_chunk *chunk)
+struct rounds_chunk *rounds_chunk_make(struct rounds *rounds, size_t bytes)
 {
-	if (--chunk->uses == 0)
+	struct rounds_chunk *chunk = bytes < ROUNDS_SPARE_MIN ? NULL : take_spare(rounds, bytes);
+	size_t room = bytes;
+
+	if (!chunk && bytes >= ROUNDS_SPARE_MIN) {
+		free(take_spare(rounds, 0)); /* one that is too small: so they become large enough */
+		for (room = ROUNDS_SPARE_MIN; room < bytes;)
+			room *= 2;
+	}
+	if (!chunk) {
+		chunk = malloc(sizeof(*chunk) + room);
+		if (!chunk)
+			return NULL;
+		chunk->room = room;
+	}
+	chunk->uses = 1;
+	return chunk;
+}
+
+void rounds_chunk_done(struct rounds *rounds, struct rounds_chunk *chunk)
+{
+	if (--chunk->uses)
+		return;
+	if (chunk->room < ROUNDS_SPARE_MIN || chunk->room > ROUNDS_SPARE_MAX - rounds->spare_bytes) {
 		free(chunk);
+		return;
+	}
+	chunk->next = rounds->spare;
+	rounds->spare = chunk;
+	rounds->spare_bytes += chunk->room;
 }
 
 void rounds_end(struct rounds *rounds, rounds_take *take, void *data)
 {
 	flush(rounds, UINT64_MAX, take, data);
+	rounds_free(rounds);
+}
+
+void rounds_free(struct rounds *rounds)
+{
+	struct rounds_chunk *chunk;
+
+	while (rounds->count)
+		rounds_chunk_done(rounds, rounds->entries[--rounds->count].chunk);
+	while ((chunk = take_spare(rounds, 0)))
+		free(chunk);
 	free(rounds->entries);
 	*rounds = (struct rounds){ 0 };
 }

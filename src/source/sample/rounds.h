@@ -15,6 +15,8 @@
 
 /* Bytes that were read out of a ring at once; records point into them. */
 struct rounds_chunk {
+	struct rounds_chunk *next; /* of those that are spare */
+	size_t room;
 	unsigned uses;
 	char bytes[] __attribute__((aligned(8)));
 };
@@ -34,6 +36,9 @@ struct rounds {
 	uint64_t order;
 	uint64_t latest[2]; /* record of all rounds so far; of those before this one */
 	uint64_t closed;    /* what is earlier than this is late */
+	struct rounds_chunk
+		*spare; /* the one that was given back last is first: it may still be in a cache */
+	size_t spare_bytes;
 };
 
 typedef void rounds_take(void *data, const struct rounds_entry *entry);
@@ -54,11 +59,17 @@ static inline bool rounds_late(const struct rounds *rounds, uint64_t time)
  * Return: 0 or -ENOMEM: it was not added. */
 int rounds_add(struct rounds *rounds, const struct rounds_entry *entry);
 
-/* rounds_chunk_make, rounds_chunk_done - a chunk that its maker uses; its maker uses it no more. */
-struct rounds_chunk *rounds_chunk_make(size_t bytes);
-void rounds_chunk_done(struct rounds_chunk *chunk);
+/*
+ * rounds_chunk_make, rounds_chunk_done - a chunk that its maker uses; its maker uses it no more. Large ones are used
+ * again: memory that is new costs more than what is copied into it.
+ */
+struct rounds_chunk *rounds_chunk_make(struct rounds *rounds, size_t bytes);
+void rounds_chunk_done(struct rounds *rounds, struct rounds_chunk *chunk);
 
 /* rounds_end - hand on all that is left, and let go. */
 void rounds_end(struct rounds *rounds, rounds_take *take, void *data);
+
+/* rounds_free - let go of all that is left. */
+void rounds_free(struct rounds *rounds);
 
 #endif

@@ -391,10 +391,13 @@ static struct rounds_chunk *take(struct sampler *sampler, struct perf_ring *ring
 				 unsigned *fill)
 {
 	if (!sampler->by_timer)
-		return ring->page ? perf_ring_take(ring, bytes, fill) : NULL;
+		return ring->page ? perf_ring_take(&sampler->perf, ring, &sampler->rounds, bytes, fill)
+				  : NULL;
 	if (ring->feed == PERF_SAMPLES)
-		return timer_take(&sampler->timer, ring->cpu, bytes, fill);
-	return ring->cpu ? NULL : timer_take(&sampler->timer, timer_sides(&sampler->timer), bytes, fill);
+		return timer_take(&sampler->timer, ring->cpu, &sampler->rounds, bytes, fill);
+	return ring->cpu ? NULL
+			 : timer_take(&sampler->timer, timer_sides(&sampler->timer), &sampler->rounds, bytes,
+				      fill);
 }
 
 /* All that is new in one ring. A length that cannot be spoils the rest of it. */
@@ -419,7 +422,7 @@ static void read_ring(struct sampler *sampler, struct perf_ring *ring, unsigned 
 		read_record(sampler, ring, chunk, chunk->bytes + at, size);
 		at += size;
 	}
-	rounds_chunk_done(chunk);
+	rounds_chunk_done(&sampler->rounds, chunk);
 }
 
 /* The ledger so far. One that cannot be written is no loss: the last one tells, or the streams do. */
@@ -470,6 +473,22 @@ static void stop(struct sampler *sampler)
 		perf_stop(&sampler->perf);
 }
 
+/*
+ * What the kernel has counted of the event, so that what samples do not stand for is known. Of all CPUs it would be their
+ * idle time, too. A moment lies between reading the rings of a trace and asking: the next one makes up for it.
+ */
+static void settle_count(struct sampler *sampler, uint64_t counted)
+{
+	const struct perf *perf = &sampler->perf;
+	const uint64_t stand = sampler->totals.ledgers[SAMPLER_SAMPLES].received * perf_weight(perf),
+		       before = sampler->before.counted;
+
+	if (sampler->by_timer || perf->options.system || !perf_weight(perf))
+		return;
+	counted -= counted < before ? counted : before;
+	sampler->totals.counted = counted > stand ? counted : stand;
+}
+
 /* What the rings had no room for. */
 static void settle_lost(struct sampler *sampler)
 {
@@ -477,12 +496,13 @@ static void settle_lost(struct sampler *sampler)
 	struct sampler_ledger *ledger = &totals->ledgers[SAMPLER_SAMPLES];
 	const struct sampler_totals *before = &sampler->before;
 	const struct perf *perf = &sampler->perf;
-	uint64_t lost, side = 0, switches = 0;
+	uint64_t lost, side = 0, switches = 0, counted = 0;
 
 	if (sampler->by_timer)
 		perf->rings[PERF_SIDE][0].lost = timer_lost(&sampler->timer, timer_sides(&sampler->timer));
 	for (unsigned n = 0; n < perf->cpus; n++) {
-		lost = sampler->by_timer ? timer_lost(&sampler->timer, n) : perf_lost(perf, PERF_SAMPLES, n);
+		lost = sampler->by_timer ? timer_lost(&sampler->timer, n)
+					 : perf_lost(perf, PERF_SAMPLES, n, &counted);
 		samples_lost(&sampler->samples, n, lost + sampler->waits_lost[n]);
 		side += perf->rings[PERF_SIDE][n].lost;
 		switches += perf->off_cpu ? perf->rings[PERF_SWITCHES][n].lost : 0;
@@ -490,6 +510,7 @@ static void settle_lost(struct sampler *sampler)
 	lost = samples_lost_so_far(&sampler->samples) - totals->ledgers[SAMPLER_WAITS].lost[SAMPLE_LOST_RING];
 	ledger->received += lost - ledger->lost[SAMPLE_LOST_RING];
 	ledger->lost[SAMPLE_LOST_RING] = lost;
+	settle_count(sampler, counted);
 	totals->side_lost = side - before->side_lost;
 	totals->switch_lost = switches - before->switch_lost;
 	totals->preempted = sampler->waits.preempted - before->preempted;
@@ -502,8 +523,10 @@ static void find_last_gaps(struct sampler *sampler)
 {
 	struct perf_ring *rings = sampler->perf.rings[PERF_SWITCHES];
 
+	uint64_t counted = 0;
+
 	for (unsigned n = 0; rings && n < sampler->perf.cpus; n++) {
-		const uint64_t lost = perf_lost(&sampler->perf, PERF_SWITCHES, n);
+		const uint64_t lost = perf_lost(&sampler->perf, PERF_SWITCHES, n, &counted);
 
 		if (lost > rings[n].lost)
 			waits_gap_at_end(&sampler->waits, rings[n].latest);
@@ -560,6 +583,8 @@ int sampler_next(struct sampler *sampler, int directory, struct sampler_totals *
 	settle_lost(sampler);
 	commit(sampler);
 	waiting = take_waiting(&sampler->totals.ledgers[SAMPLER_SAMPLES]);
+	if (sampler->totals.counted)
+		sampler->totals.counted -= waiting * perf_weight(&sampler->perf);
 	error = finish_trace(sampler, totals);
 	sampler_add(&sampler->before, totals);
 	sampler->totals = (struct sampler_totals){ .ledgers[SAMPLER_SAMPLES].received = waiting };
@@ -597,11 +622,7 @@ int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 
 void sampler_close(struct sampler *sampler)
 {
-	static const struct rounds none;
-
-	while (sampler->rounds.count)
-		rounds_chunk_done(sampler->rounds.entries[--sampler->rounds.count].chunk);
-	sampler->rounds = none;
+	rounds_free(&sampler->rounds);
 	perf_close(&sampler->perf);
 	if (sampler->by_timer)
 		timer_close(&sampler->timer);

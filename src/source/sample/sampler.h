@@ -30,6 +30,7 @@ struct sampler_ledger {
 struct sampler_totals {
 	struct sampler_ledger ledgers[SAMPLER_KINDS];
 	uint64_t kernel, user;	     /* of the attributed samples */
+	uint64_t counted;	     /* by the kernel, in the event's unit; 0: not known */
 	uint64_t throttled;	     /* times that the kernel took breath */
 	uint64_t late;		     /* of the side band and of switches, but taken */
 	uint64_t side_lost;	     /* records of the side band that the kernel's ring had no room for */

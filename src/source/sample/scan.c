@@ -3,12 +3,10 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "source/sample/scan.h"
@@ -142,43 +140,4 @@ bool scan_stopped(uint32_t pid, uint32_t tid)
 	if (file)
 		fclose(file);
 	return state && state[1] == ' ' && state[2] && !strchr("RXZ", state[2]);
-}
-
-/* The pid that a process has for itself: the last of its pids, the innermost namespace's. */
-static uint32_t inner_pid(uint32_t pid)
-{
-	char path[64], line[256];
-	uint32_t inner = pid;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file)) {
-		const char *last = strrchr(line, '\t');
-
-		if (strncmp(line, "NSpid:", 6) == 0 && last)
-			inner = (uint32_t)strtoul(last, NULL, 10);
-	}
-	if (file)
-		fclose(file);
-	return inner;
-}
-
-int scan_jit(uint32_t pid, char *path, size_t bytes)
-{
-	/* Anybody may put anything there: a pipe, or a link to what is not his to see. */
-	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW;
-	struct stat status;
-	char seen[128];
-	int file;
-
-	snprintf(path, bytes, "/tmp/perf-%u.map", inner_pid(pid));
-	snprintf(seen, sizeof(seen), "/proc/%u/root%s", pid, path);
-	file = open(seen, flags);
-	if (file < 0)
-		file = open(path, flags);
-	if (file < 0 || (fstat(file, &status) == 0 && S_ISREG(status.st_mode)))
-		return file < 0 ? -ENOENT : file;
-	close(file);
-	return -ENOENT;
 }

@@ -20,11 +20,4 @@ void scan_all(struct tasks *tasks);
 /* scan_stopped - whether a thread is there and does not run, nor wait for a CPU. */
 bool scan_stopped(uint32_t pid, uint32_t tid);
 
-/*
- * scan_jit - open the map of code that a process makes at run time: `/tmp/perf-PID.map` as it sees it.
- * @path: filled in with it, of at least 64 bytes
- * Return: a descriptor, the caller's; -ENOENT: there is none.
- */
-int scan_jit(uint32_t pid, char *path, size_t bytes);
-
 #endif

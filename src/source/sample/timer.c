@@ -179,7 +179,8 @@ static size_t take_piece(struct timer *timer, unsigned index, const struct ring_
 	return unwrap_all(timer->buffer, &sifted, time, index == timer_sides(timer), out);
 }
 
-struct rounds_chunk *timer_take(struct timer *timer, unsigned index, size_t *bytes, unsigned *fill)
+struct rounds_chunk *timer_take(struct timer *timer, unsigned index, struct rounds *rounds, size_t *bytes,
+				unsigned *fill)
 {
 	struct intake *intake = &timer->intakes[index];
 	const struct ring *ring = session_ring_view(&timer->session, index);
@@ -194,7 +195,7 @@ struct rounds_chunk *timer_take(struct timer *timer, unsigned index, size_t *byt
 	/* As many as there are, and one that was begun before: a writer may be as fast as we are. */
 	packets = ring_behind(ring, &intake->cursor) + 2;
 	*fill = (unsigned)((packets - 2) * 100 / ring_size(ring));
-	chunk = rounds_chunk_make(packets * ring->packet_words * 8);
+	chunk = rounds_chunk_make(rounds, packets * ring->packet_words * 8);
 	for (; chunk && packets > 0; packets--) {
 		const int found = ring_copy(ring, &intake->cursor, timer->buffer, &piece);
 
@@ -206,7 +207,7 @@ struct rounds_chunk *timer_take(struct timer *timer, unsigned index, size_t *byt
 	}
 	intake_losses(intake, ring->control->lost);
 	if (chunk && *bytes == 0) {
-		rounds_chunk_done(chunk);
+		rounds_chunk_done(rounds, chunk);
 		chunk = NULL;
 	}
 	return chunk;

@@ -38,7 +38,8 @@ static inline unsigned timer_sides(const struct timer *timer)
 }
 
 /* timer_take - what is new in a ring; as perf_ring_take(). */
-struct rounds_chunk *timer_take(struct timer *timer, unsigned ring, size_t *bytes, unsigned *fill);
+struct rounds_chunk *timer_take(struct timer *timer, unsigned ring, struct rounds *rounds, size_t *bytes,
+				unsigned *fill);
 
 /* timer_lost - what has been lost so far in a ring. */
 uint64_t timer_lost(const struct timer *timer, unsigned ring);

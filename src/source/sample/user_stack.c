@@ -9,7 +9,7 @@
 /* What lies at an address of the process, for the unwinder. */
 static struct unwind_table *look_up(void *context, uint64_t address, uint64_t *bias, enum wire_cut *why)
 {
-	const struct sample_process *process = context;
+	struct sample_process *process = context;
 	const struct mapping *mapping = mappings_find(&process->mappings, address);
 	struct unwind_table *tables = mapping ? images_tables(mapping->image) : NULL;
 	uint64_t place;
@@ -44,7 +44,7 @@ static unsigned user_chain(const struct record_sample *sample, uint64_t *chain, 
 	return count;
 }
 
-unsigned user_stack(const struct record_sample *sample, uint64_t mask, const struct sample_process *process,
+unsigned user_stack(const struct record_sample *sample, uint64_t mask, struct sample_process *process,
 		    uint64_t *places, unsigned max, enum wire_cut *cut)
 {
 	const struct record_user *user = &sample->user;
@@ -61,5 +61,5 @@ unsigned user_stack(const struct record_sample *sample, uint64_t mask, const str
 	if (unwind_registers_from_perf(&registers, user->abi, mask, values) != 0)
 		return 0;
 	from.chain_count = user_chain(sample, chain, WIRE_DEPTH_MAX);
-	return unwind_frames(&from, look_up, (void *)process, places, max, cut); // NOLINT: it only reads
+	return unwind_frames(&from, look_up, process, places, max, cut);
 }

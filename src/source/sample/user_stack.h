@@ -12,7 +12,7 @@
  * @cut: why there are no more; WIRE_CUT_NONE: this is where the thread began
  * Return: how many; 0: there are no registers (a thread of the kernel's, a 32-bit program), or no code.
  */
-unsigned user_stack(const struct record_sample *sample, uint64_t mask, const struct sample_process *process,
+unsigned user_stack(const struct record_sample *sample, uint64_t mask, struct sample_process *process,
 		    uint64_t *places, unsigned max, enum wire_cut *cut);
 
 #endif

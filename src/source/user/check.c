@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/plain.h"
 #include "ring/section_rseq.h"
 #include "session/filter.h"
 #include "source/user/callback.h"
@@ -93,8 +94,8 @@ static __attribute__((noinline)) bool passes_counts(const struct burin_site *sit
 static void who_passes(struct filter_subject *subject)
 {
 	if (__builtin_expect(user_thread.self_tid == 0, 0)) {
-		user_thread.self_pid = (uint32_t)getpid();
-		user_thread.self_tid = (uint32_t)gettid();
+		user_thread.self_pid = plain_pid();
+		user_thread.self_tid = plain_tid();
 	}
 	subject->pid = user_thread.self_pid;
 	subject->tid = user_thread.self_tid;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -90,31 +91,44 @@ static void apply_rules(const struct settings *settings)
 	session_change_commit(&user_session);
 }
 
-/* Return: whether there is a session. */
-static bool begin_own(void)
+/* A session as the settings have it. Return: whether there is one. */
+static bool begin_own(struct settings *settings)
 {
-	struct settings settings;
 	const char *why = "";
 	int error;
 
-	/* Who runs with more rights than its user has is not to be looked at by that user. */
-	if (getauxval(AT_SECURE))
+	settings_read(settings);
+	if (settings->fault[0])
+		say("burin: settings: %s; what can be understood holds\n", settings->fault);
+	if (settings->off)
 		return false;
-	settings_read(&settings);
-	if (settings.fault[0])
-		say("burin: settings: %s; what can be understood holds\n", settings.fault);
-	if (settings.off)
-		return false;
-	error = session_own(&user_session, &settings.session, session_path, &why);
-	if (error && settings.rule_count)
+	error = session_own(&user_session, &settings->session, session_path, &why);
+	if (error && settings->rule_count)
 		process_complain("no session", why, error);
 	if (error)
 		return false;
 	is_own = true;
-	directory_collect(&settings.limits, false);
+	directory_collect(&settings->limits, false);
 	if (session_event_count(&user_session) == 0)
-		apply_rules(&settings);
+		apply_rules(settings);
 	return true;
+}
+
+/* The settings are not on the stack: what a stack has once taken, it keeps. Return: whether there is a session. */
+static bool begin_by_settings(void)
+{
+	struct settings *settings;
+	bool begins;
+
+	/* Who runs with more rights than its user has is not to be looked at by that user. */
+	if (getauxval(AT_SECURE))
+		return false;
+	settings = mmap(NULL, sizeof(*settings), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (settings == MAP_FAILED)
+		return false;
+	begins = begin_own(settings);
+	munmap(settings, sizeof(*settings));
+	return begins;
 }
 
 void process_begin(void)
@@ -133,7 +147,7 @@ void process_begin(void)
 		if (error)
 			return;
 		plain_text(&(struct plain){ session_path, sizeof(session_path), 0, false }, path);
-	} else if (!begin_own()) {
+	} else if (!begin_by_settings()) {
 		return;
 	}
 	burin_string_max = user_session.geometry.string_max;
@@ -189,7 +203,7 @@ static void leave(void)
 	if (!user_session.base)
 		return;
 	/* Before we leave the list: of those who leave at once, the last one has to know. */
-	if (user_session.geometry.owner == (uint32_t)getpid())
+	if (user_session.geometry.owner == plain_pid())
 		__atomic_store_n(&user_session.shared->ended, 1, __ATOMIC_RELAXED);
 	if (!session_exit(&user_session) && !may_have_heirs() && is_own &&
 	    __atomic_load_n(&user_session.shared->ended, __ATOMIC_RELAXED))

@@ -2,7 +2,6 @@
 /* The user's settings; see settings.h. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,9 +146,9 @@ static void take_file(struct settings *settings, char *text)
 static char *read_file(struct settings *settings)
 {
 	const char *config = plain_environment("XDG_CONFIG_HOME"), *home = plain_environment("HOME");
-	char path[PATH_MAX], *text = settings->text + settings->used;
-	struct plain name = { path, sizeof(path), 0, false };
+	char *text = settings->text + settings->used;
 	size_t room = sizeof(settings->text) - settings->used;
+	struct plain name = { text, room, 0, false }; /* until the file is open */
 	struct stat status;
 	ssize_t got = -1;
 	int fd;
@@ -163,7 +162,7 @@ static char *read_file(struct settings *settings)
 	} else {
 		return NULL;
 	}
-	fd = name.cut ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = name.cut ? -1 : open(text, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return NULL;
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
@@ -203,15 +202,13 @@ void settings_read(struct settings *settings)
 	const char *globs, *buffer, *buffer_max, *context;
 	char *file;
 
-	*settings = (struct settings){
-		.session = { .owner = WIRE_OWNER_PROGRAM,
-			     .mode = WIRE_MODE_FLIGHT,
-			     .buffer_bytes = SETTINGS_BUFFER,
-			     .buffer_max = SETTINGS_BUFFER_MAX,
-			     .packet_bytes = SETTINGS_PACKET,
-			     .string_max = WIRE_STRING_MAX },
-		.limits = { .count = SETTINGS_KEEP, .bytes = SETTINGS_KEEP_BYTES },
-	};
+	settings->session = (struct session_options){ .owner = WIRE_OWNER_PROGRAM,
+						      .mode = WIRE_MODE_FLIGHT,
+						      .buffer_bytes = SETTINGS_BUFFER,
+						      .buffer_max = SETTINGS_BUFFER_MAX,
+						      .packet_bytes = SETTINGS_PACKET,
+						      .string_max = WIRE_STRING_MAX };
+	settings->limits = (struct session_limits){ .count = SETTINGS_KEEP, .bytes = SETTINGS_KEEP_BYTES };
 	file = read_file(settings);
 	if (file)
 		take_file(settings, file);

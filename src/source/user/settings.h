@@ -32,7 +32,7 @@ struct settings {
 	char fault[160]; /* the first thing that could not be understood; empty: none */
 };
 
-/* settings_read - gather them. Context: at the program's start; allocates nothing. A set-uid program has none. */
+/* settings_read - gather them into what is all zero. Context: at the program's start; allocates nothing. A set-uid program has none. */
 void settings_read(struct settings *settings);
 
 #endif

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/plain.h"
 #include "ring/lock.h"
 #include "ring/ring_deps.h"
 #include "source/user/thread.h"
@@ -29,7 +30,7 @@ static uint32_t announced_pid; /* the process that has announced itself; after a
 
 static enum ring_result announce(uint32_t tid)
 {
-	uint32_t pid = (uint32_t)getpid();
+	uint32_t pid = plain_pid();
 	enum ring_result result = RING_DONE;
 
 	if (__atomic_load_n(&announced_pid, __ATOMIC_RELAXED) != pid)
@@ -94,7 +95,7 @@ void user_thread_rename(uint32_t tid, const char *name)
 	const uint32_t self = (uint32_t)syscall(SYS_gettid);
 
 	/* As long as nobody has been announced, nobody has recorded. */
-	if (!user_session.base || __atomic_load_n(&announced_pid, __ATOMIC_RELAXED) != (uint32_t)getpid())
+	if (!user_session.base || __atomic_load_n(&announced_pid, __ATOMIC_RELAXED) != plain_pid())
 		return;
 	if (!user_thread.disowned)
 		disown_locks(self);

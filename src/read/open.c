@@ -13,6 +13,31 @@
 #include <unistd.h>
 
 #include "read/trace.h"
+#include "wire/profile.h"
+
+/* Numbers for the rings: locked ones come behind those of the CPUs, samples (made so already) far behind. */
+static void number_rings(struct burin_trace *trace)
+{
+	uint64_t cpus = 0;
+
+	if (read_recording_number(trace, "cpus", &cpus) || !cpus || cpus > READ_NUMBER_MAX) {
+		cpus = 0;
+		for (unsigned n = 0; n < trace->stream_count; n++) {
+			if (!trace->streams[n].ring.locked && !trace->streams[n].ring.number)
+				cpus = trace->streams[n].ring.cpu + 1;
+		}
+	}
+	for (unsigned n = 0; n < trace->stream_count; n++) {
+		struct read_stream *stream = &trace->streams[n];
+		const bool samples = stream->ring.number == WIRE_SAMPLES_INSTANCE;
+
+		stream->ring.number += stream->ring.cpu + (stream->ring.locked ? (uint32_t)cpus : 0);
+		if (!stream->ring.locked && !samples && stream->ring.number >= cpus && trace->strict)
+			read_fault(trace, BURIN_FAULT_FILE, stream->files[0].name, 0,
+				   "a ring of CPU %u, but the recording file says %llu CPUs",
+				   (unsigned)stream->ring.cpu, (unsigned long long)cpus);
+	}
+}
 
 static void sum_up(struct burin_trace *trace, struct read_stream *stream)
 {
@@ -54,6 +79,7 @@ static int load(struct burin_trace *trace, struct burin_diagnosis *why)
 			      "not a trace: the directory has neither cpu files nor a .burin/recording");
 		return BURIN_FAULT_NOT_A_TRACE;
 	}
+	number_rings(trace);
 	read_clock_set(trace);
 	read_stream_vote(trace);
 	trace->names_stream.stream_id = WIRE_STREAM_NAMES;

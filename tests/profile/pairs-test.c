@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Samples put together: against a plain count, with few and with many different ones, across several sorts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "view/pairs.h"
+
+enum {
+	SAMPLES = 1100000, /* more than the list has room for at first */
+};
+
+static uint64_t next(uint64_t *state)
+{
+	*state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return *state >> 33;
+}
+
+/* Numbers in every byte of a key: a sort that leaves one out shows. */
+static struct view_pair sample(uint64_t *state, uint32_t different)
+{
+	uint64_t number = next(state) % different;
+
+	return (struct view_pair){ .task = (uint32_t)(number % 7 * 0x01030507),
+				   .stack = (uint32_t)(number * 0x9e3779b1),
+				   .state = (uint32_t)(number % 3),
+				   .samples = 1,
+				   .weight = number % 5 + 1,
+				   .squares = 1 };
+}
+
+static void check(uint32_t different)
+{
+	struct view_pairs pairs = { .count = 0 };
+	struct view_pair *all = calloc(SAMPLES, sizeof(*all));
+	uint64_t state = different;
+	size_t at = 0;
+
+	assert_non_null(all);
+	for (size_t n = 0; n < SAMPLES; n++) {
+		all[n] = sample(&state, different);
+		assert_int_equal(view_pairs_add(&pairs, &all[n]), 0);
+	}
+	assert_int_equal(view_pairs_settle(&pairs), 0);
+	qsort(all, SAMPLES, sizeof(*all), view_pair_order);
+	for (size_t n = 0; n < pairs.count; n++) {
+		const struct view_pair *pair = &pairs.list[n];
+		struct view_pair sum = { .samples = 0 };
+
+		if (n)
+			assert_int_equal(view_pair_order(pair - 1, pair), -1);
+		for (; at < SAMPLES && !view_pair_order(&all[at], pair); at++) {
+			sum.samples += all[at].samples;
+			sum.weight += all[at].weight;
+			sum.squares += all[at].squares;
+		}
+		assert_int_not_equal(sum.samples, 0);
+		assert_int_equal(pair->samples, sum.samples);
+		assert_int_equal(pair->weight, sum.weight);
+		assert_true(pair->squares == sum.squares);
+	}
+	assert_int_equal(at, SAMPLES);
+	view_pairs_free(&pairs);
+	free(all);
+}
+
+static void test_few(void **state)
+{
+	(void)state;
+	check(1000);
+}
+
+static void test_many(void **state)
+{
+	(void)state;
+	check(600000);
+	check(UINT32_MAX);
+}
+
+static void test_none(void **state)
+{
+	struct view_pairs pairs = { .count = 0 };
+
+	(void)state;
+	assert_int_equal(view_pairs_settle(&pairs), 0);
+	assert_int_equal(pairs.count, 0);
+	view_pairs_free(&pairs);
+}
+
+static void test_overflow(void **state)
+{
+	struct view_pairs pairs = { .count = 0 };
+	const struct view_pair pair = { .task = 1, .stack = 1, .samples = 1, .weight = UINT64_MAX / 2 + 1 };
+
+	(void)state;
+	for (unsigned n = 0; n < 3; n++)
+		assert_int_equal(view_pairs_add(&pairs, &pair), 0);
+	assert_int_equal(view_pairs_settle(&pairs), 0);
+	assert_int_equal(pairs.count, 1);
+	assert_int_equal(pairs.list->samples, 3);
+	assert_true(pairs.list->weight == UINT64_MAX);
+	view_pairs_free(&pairs);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_few), cmocka_unit_test(test_many),
+					    cmocka_unit_test(test_none), cmocka_unit_test(test_overflow) };
+
+	return cmocka_run_group_tests_name("pairs", tests, NULL, NULL);
+}
