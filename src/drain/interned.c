@@ -16,6 +16,8 @@ enum {
 	INTERNED_BLOCK = 1 << 21,   /* bytes from which on a block is written without being asked for */
 	INTERNED_COMPRESS_MIN = 64, /* fewer are stored as they are */
 	INTERNED_LARGE = 1 << 16,   /* bytes that are worth more time */
+	INTERNED_WHOLE =
+		1 << 18, /* that are not put together again, so that each chunk pays for what is new in it */
 	INTERNED_LEVEL = 3,
 	INTERNED_LEVEL_LARGE = 6,
 };
@@ -204,7 +206,7 @@ static int take_block(struct interned *packed, const struct wire_block *block, c
 	unsigned char *at;
 	int error;
 
-	if (block->columns || block->bytes >= INTERNED_BLOCK / 2) {
+	if (block->columns || block->bytes >= INTERNED_WHOLE) {
 		error = interned_flush(packed);
 		if (!error)
 			error = write_all(packed, block, sizeof(*block));

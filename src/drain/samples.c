@@ -12,8 +12,8 @@
 
 enum {
 	SAMPLES_PACKET = 64 << 10,
-	SAMPLES_RECORD_MAX = 40,
-	SAMPLES_KNOWN_BITS = 14, /* spots that are remembered */
+	SAMPLES_RECORD_MAX = 48,
+	SAMPLES_KNOWN_BITS = 12, /* spots that are remembered */
 };
 
 static const char spots_name[] = ".burin/spots";
@@ -45,11 +45,10 @@ int samples_begin(struct samples *samples, const struct session *session, int di
 	return begin_spots(samples);
 }
 
-/* Header, context and what all records have. Nobody knows on what the thread worked: the context is all zero. */
-static uint32_t record_bytes(const struct samples *samples, bool weighted)
+/* Context and spot. Nobody knows on what the thread worked: the context is all zero. */
+static uint32_t fields_bytes(const struct samples *samples)
 {
-	return (uint32_t)sizeof(struct wire_compact) +
-	       wire_context_bytes(samples->session->geometry.context) + 4 + (weighted ? 8 : 0);
+	return wire_context_bytes(samples->session->geometry.context) + 4;
 }
 
 static char *records_of(struct samples_stream *stream)
@@ -57,12 +56,30 @@ static char *records_of(struct samples_stream *stream)
 	return stream->records + sizeof(struct wire_packet);
 }
 
-/* Whether a record of that time can be compact, and lie in one packet with those that were put. */
-static bool has_room(const struct samples_stream *stream, uint64_t time)
+/* Compact if it can be: the base is the packet's beginning or the last extended record. Return: bytes. */
+static uint32_t put_header(struct samples_stream *stream, const struct samples_record *record, uint64_t time,
+			   uint32_t fields, char *at)
 {
-	return !stream->count ||
-	       (stream->bytes + SAMPLES_RECORD_MAX <= SAMPLES_PACKET - sizeof(struct wire_packet) &&
-		time - stream->first < UINT64_C(1) << 32);
+	struct wire_extended extended = { .tag = WIRE_ID_EXTENDED,
+					  .length = (uint16_t)(sizeof(extended) + fields),
+					  .id = record->id,
+					  .time_low = (uint32_t)time,
+					  .time_high = (uint32_t)(time >> 32),
+					  .tid = record->tid };
+	struct wire_compact compact = { .id = record->id,
+					.length = (uint16_t)(sizeof(compact) + fields),
+					.time = (uint32_t)time,
+					.tid = record->tid };
+
+	if (!stream->sequence && !stream->count)
+		stream->base = time;
+	if (time - stream->base < UINT64_C(1) << 32) {
+		memcpy(at, &compact, sizeof(compact));
+		return sizeof(compact);
+	}
+	stream->base = time;
+	memcpy(at, &extended, sizeof(extended));
+	return sizeof(extended);
 }
 
 /* Return: its number; 0: it could not be entered. */
@@ -83,29 +100,29 @@ bool samples_put(struct samples *samples, unsigned cpu, const struct samples_rec
 {
 	struct samples_stream *stream = &samples->streams[cpu];
 	uint64_t time = record->time > stream->time ? record->time : stream->time;
-	struct wire_compact header = { .id = record->id, .time = (uint32_t)time, .tid = record->tid };
-	uint32_t spot;
+	const uint32_t fields = fields_bytes(samples);
+	uint32_t spot, header;
 	char *at;
 
 	if (!stream->records)
 		stream->records = aligned_alloc(8, SAMPLES_PACKET);
-	if (!stream->records || !has_room(stream, time))
+	if (!stream->records ||
+	    stream->bytes + SAMPLES_RECORD_MAX > SAMPLES_PACKET - sizeof(struct wire_packet))
 		return false;
 	spot = spot_of(samples, record->task, record->stack);
 	if (!spot)
 		return false;
 	at = records_of(stream) + stream->bytes;
 	memset(at, 0, SAMPLES_RECORD_MAX);
-	header.length = (uint16_t)record_bytes(samples, record->weighted);
-	memcpy(at, &header, sizeof(header));
-	at += record_bytes(samples, false) - 4;
-	memcpy(at, &spot, 4);
+	header = put_header(stream, record, time, fields + (record->weighted ? 8 : 0), at);
+	at += header + fields;
+	memcpy(at - 4, &spot, 4);
 	if (record->weighted)
-		memcpy(at + 4, &record->weight, 8);
+		memcpy(at, &record->weight, 8);
 	if (!stream->count)
 		stream->first = time;
 	stream->last = stream->time = time;
-	stream->bytes += wire_stride(header.length);
+	stream->bytes += wire_stride(header + fields + (record->weighted ? 8 : 0));
 	stream->count++;
 	stream->groups[record->group]++;
 	return true;
@@ -153,7 +170,8 @@ static int add_packet(struct samples *samples, unsigned cpu, struct wire_packet 
 		return error;
 	stream->sequence++;
 	stream->told = packet->discarded;
-	stream->base = first;
+	if (first > stream->base)
+		stream->base = first;
 	return 0;
 }
 
@@ -170,7 +188,6 @@ static int add_first(struct samples *samples, unsigned cpu, uint64_t time)
 static bool fits_last(const struct samples_stream *stream)
 {
 	return stream->sequence && stream->told == stream->lost &&
-	       stream->last - stream->base < UINT64_C(1) << 32 &&
 	       wire_stride(stream->stream.content) + stream->bytes <= SAMPLES_PACKET;
 }
 
@@ -182,8 +199,9 @@ static int commit_one(struct samples *samples, unsigned cpu)
 
 	if (!stream->count)
 		return 0;
-	/* The last record's padding belongs to no packet's content; a weight changes nothing about it. */
-	bytes -= wire_stride(record_bytes(samples, false)) - record_bytes(samples, false);
+	/* The last record's padding belongs to no packet's content; neither a weight nor an extended header changes it. */
+	bytes -= wire_stride(sizeof(struct wire_compact) + fields_bytes(samples)) -
+		 (uint32_t)sizeof(struct wire_compact) - fields_bytes(samples);
 	if (fits_last(stream)) {
 		error = stream_extend(&stream->stream, records_of(stream), bytes, stream->last);
 	} else {

@@ -31,7 +31,7 @@ struct samples_stream {
 	uint32_t bytes;
 	uint32_t count, groups[SAMPLES_GROUPS];
 	uint64_t first, last;			    /* times of them */
-	uint64_t base;				    /* time at which the packet in the file begins */
+	uint64_t base;				    /* time base of the next record */
 	uint64_t time;				    /* of the last record put */
 	uint64_t kept, kept_groups[SAMPLES_GROUPS]; /* records committed */
 	uint64_t sequence;			    /* packets in the file */

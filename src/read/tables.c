@@ -57,14 +57,15 @@ void read_arena_free(struct read_arena *arena)
 /* Return: behind the number, or NULL. */
 static const unsigned char *number_in_column(struct read_entry *entry, uint64_t *value)
 {
-	const uint32_t column = entry->column++ % entry->columns;
+	const uint32_t column = entry->column;
 	const unsigned char *next = leb128_get(entry->in[column].at, entry->end, value);
 
 	*value = entry->in[column].highest - leb128_unfold(*value);
 	if (*value > entry->in[column].highest)
 		entry->in[column].highest = *value;
 	entry->in[column].at = next;
-	return column + 1 == entry->columns ? next : next ? entry->at : NULL;
+	entry->column = column + 1 < entry->columns ? column + 1 : 0;
+	return next;
 }
 
 uint64_t read_entry_number(struct read_entry *entry, uint64_t max, const char *what)
