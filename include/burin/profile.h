@@ -71,6 +71,7 @@ BURIN_READ_API int burin_profile_value_at(const struct burin_profile *profile, u
 /* ---- Samples ---- */
 
 struct burin_sample {
+	uint32_t spot;	 /* who ran, and where, in one number; 0: unknown */
 	uint32_t task;	 /* who ran */
 	uint32_t stack;	 /* the innermost frame; 0: no stack was asked for */
 	uint64_t weight; /* what it stands for, in the unit of its event */
@@ -88,6 +89,10 @@ BURIN_READ_API const char *burin_profile_unit(const struct burin_profile *profil
 BURIN_READ_API int burin_profile_sample(const struct burin_profile *profile,
 					const struct burin_record *record, struct burin_sample *sample);
 
+/* burin_profile_spot - what a spot stands for; several may stand for the same. Return: 0; -ENOENT, and both are 0. */
+BURIN_READ_API int burin_profile_spot(const struct burin_profile *profile, uint32_t number, uint32_t *task,
+				      uint32_t *stack);
+
 /* ---- Tasks ---- */
 
 /* A thread, for as long as it was called so and ran that program. */
@@ -99,7 +104,8 @@ struct burin_task {
 	const char *path; /* of the program, any bytes; "" if unknown */
 };
 
-/* burin_profile_tasks, burin_profile_images, burin_profile_stacks, burin_profile_places - the largest number. */
+/* burin_profile_spots, ..._tasks, ..._images, ..._stacks, ..._places - the largest number. */
+BURIN_READ_API uint32_t burin_profile_spots(const struct burin_profile *profile);
 BURIN_READ_API uint32_t burin_profile_tasks(const struct burin_profile *profile);
 BURIN_READ_API uint32_t burin_profile_images(const struct burin_profile *profile);
 BURIN_READ_API uint32_t burin_profile_stacks(const struct burin_profile *profile);

@@ -169,16 +169,12 @@ int burin_profile_sample(const struct burin_profile *profile, const struct burin
 			 struct burin_sample *sample)
 {
 	const struct read_sample_event *event = sample_event(profile, record->event);
-	struct read_spot spot = { 0 };
 	uint32_t number;
 
 	if (!event)
 		return -EINVAL;
 	number = number_load32(record->payload + event->spot);
-	if (number - 1 < profile->spot_count)
-		spot = profile->spots[number - 1];
-	sample->task = spot.task;
-	sample->stack = spot.stack;
+	sample->spot = burin_profile_spot(profile, number, &sample->task, &sample->stack) ? 0 : number;
 	sample->weight = event->weighted ? number_load64(record->payload + event->weight) : event->all;
 	return 0;
 }

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Pairs: appending, and a radix sort. */
+/* A radix sort: of a million pairs, comparing two at a time would take longer than counting them. */
 #include "view/pairs.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
-	RECENT_BITS = 14,
-	ROOM = 1 << 20, /* at first: memory that is not touched costs nothing, and sorting does */
-	WORDS = 3,	/* of a key */
-};
-
-/* Where a pair was put; looking for it in the list would miss the cache. */
-struct view_recent {
-	uint32_t task, stack, at;
+	WORDS = 3, /* of a key */
 };
 
 /* What the pairs are sorted by, the least important word first. */
@@ -33,17 +24,6 @@ int view_pair_order(const void *a, const void *b)
 	if (one->stack != other->stack)
 		return one->stack < other->stack ? -1 : 1;
 	return (one->state > other->state) - (one->state < other->state);
-}
-
-/* Adds a pair to another, if it is the same but for the numbers. */
-static bool join(struct view_pair *pair, const struct view_pair *more)
-{
-	if (pair->stack != more->stack || pair->task != more->task || pair->state != more->state)
-		return false;
-	pair->samples += more->samples;
-	pair->weight = view_add(pair->weight, more->weight);
-	pair->squares += more->squares;
-	return true;
 }
 
 /* Sorts by a byte of the keys; those with the same byte stay in order. */
@@ -80,79 +60,45 @@ static struct order *sort(struct order *one, struct order *other, size_t count)
 	return one;
 }
 
-static int order_new(struct order **order, const struct view_pairs *pairs)
+static void join(struct view_pair *pair, const struct view_pair *more)
 {
-	*order = malloc(2 * pairs->count * sizeof(**order) + 1);
-	for (size_t n = 0; *order && n < pairs->count; n++) {
-		const struct view_pair *pair = &pairs->list[n];
-
-		(*order)[n] = (struct order){ { pair->state, pair->stack, pair->task }, (uint32_t)n };
-	}
-	return *order ? 0 : -ENOMEM;
+	pair->samples += more->samples;
+	pair->weight = view_add(pair->weight, more->weight);
+	pair->squares += more->squares;
 }
 
-/* Puts them in order and together, in a list of that room. */
-static int settle(struct view_pairs *pairs, size_t room)
+/* The keys, and as much room again. */
+static struct order *order_new(const struct view_pair *pairs, size_t count)
 {
-	struct view_pair *list = malloc(room * sizeof(*list) + 1);
-	struct order *order, *sorted;
-	size_t count = 0;
+	struct order *order = count > UINT32_MAX ? NULL : malloc(2 * count * sizeof(*order) + 1);
 
-	if (!list || order_new(&order, pairs)) {
+	for (size_t n = 0; order && n < count; n++)
+		order[n] = (struct order){ { pairs[n].state, pairs[n].stack, pairs[n].task }, (uint32_t)n };
+	return order;
+}
+
+int view_pairs_sort(struct view_pair **pairs, size_t *count)
+{
+	struct view_pair *list = malloc(*count * sizeof(*list) + 1);
+	struct order *order = list ? order_new(*pairs, *count) : NULL, *sorted;
+	size_t kept = 0;
+
+	if (!order) {
 		free(list);
 		return -ENOMEM;
 	}
-	sorted = sort(order, order + pairs->count, pairs->count);
-	for (size_t n = 0; n < pairs->count; n++) {
-		const struct view_pair *pair = &pairs->list[sorted[n].at];
+	sorted = sort(order, order + *count, *count);
+	for (size_t n = 0; n < *count; n++) {
+		const struct view_pair *pair = &(*pairs)[sorted[n].at];
 
-		if (!count || !join(&list[count - 1], pair))
-			list[count++] = *pair;
+		if (kept && !view_pair_order(&list[kept - 1], pair))
+			join(&list[kept - 1], pair);
+		else
+			list[kept++] = *pair;
 	}
 	free(order);
-	free(pairs->list);
-	*pairs = (struct view_pairs){ list, count, room, pairs->recent };
+	free(*pairs);
+	*pairs = list;
+	*count = kept;
 	return 0;
-}
-
-int view_pairs_settle(struct view_pairs *pairs)
-{
-	return settle(pairs, pairs->count);
-}
-
-/* Room for more: what sorting makes free, if that is half of the list; otherwise the list grows. */
-static int make_room(struct view_pairs *pairs)
-{
-	size_t room = pairs->room;
-
-	if (!pairs->recent)
-		pairs->recent = calloc(1 << RECENT_BITS, sizeof(*pairs->recent));
-	if (!pairs->recent || room > UINT32_MAX / 2 || settle(pairs, room ? 2 * room : ROOM))
-		return -ENOMEM;
-	if (2 * pairs->count < room)
-		pairs->room = room;
-	return 0;
-}
-
-int view_pairs_add(struct view_pairs *pairs, const struct view_pair *pair)
-{
-	uint64_t hash = ((uint64_t)pair->task << 32 ^ pair->stack) * UINT64_C(0x9e3779b97f4a7c15);
-	struct view_recent *recent;
-
-	if (pairs->count == pairs->room && make_room(pairs))
-		return -ENOMEM;
-	recent = &pairs->recent[hash >> (64 - RECENT_BITS)];
-	if (recent->task == pair->task && recent->stack == pair->stack && recent->at < pairs->count &&
-	    join(&pairs->list[recent->at], pair))
-		return 0;
-	*recent = (struct view_recent){ pair->task, pair->stack, (uint32_t)pairs->count };
-	pairs->list[pairs->count++] = *pair;
-	return 0;
-}
-
-void view_pairs_free(struct view_pairs *pairs)
-{
-	free(pairs->list);
-	free(pairs->recent);
-	*pairs = (struct view_pairs){ .list = NULL };
 }

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Counting samples by task and stack. */
+/*
+ * Counting samples by task and stack.
+ *
+ * A sample says both by one number, its spot; so counting is adding to an array, near where the sample before was:
+ * spots are numbered as they were first met.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,21 +83,50 @@ static bool *choose_tasks(const struct burin_profile *profile, const struct view
 	return wanted;
 }
 
-static int count_sample(struct view_pairs *pairs, const struct burin_record *record,
+struct tally {
+	uint64_t samples, weight;
+	double squares;
+};
+
+/* Of each event, by its id, if it has samples: tallies by spot. */
+struct tallies {
+	uint32_t events, spots;
+	struct tally **of;
+};
+
+static int tallies_new(struct tallies *tallies, const struct view_profile *counted)
+{
+	tallies->events = burin_trace_events(counted->trace);
+	tallies->spots = burin_profile_spots(counted->profile);
+	tallies->of = calloc((size_t)tallies->events + 1, sizeof(*tallies->of));
+	return tallies->of ? 0 : -ENOMEM;
+}
+
+static void tallies_free(struct tallies *tallies)
+{
+	for (uint32_t n = 0; tallies->of && n <= tallies->events; n++)
+		free(tallies->of[n]);
+	free(tallies->of);
+}
+
+static int count_sample(struct tallies *tallies, const struct burin_record *record,
 			const struct burin_sample *sample)
 {
-	const struct view_pair pair = { .task = sample->task,
-					.stack = sample->stack,
-					.state = record->event->id,
-					.samples = 1,
-					.weight = sample->weight,
-					.squares = (double)sample->weight * (double)sample->weight };
+	struct tally **of = &tallies->of[record->event->id], *tally;
 
-	return view_pairs_add(pairs, &pair);
+	if (!*of)
+		*of = calloc((size_t)tallies->spots + 1, sizeof(**of));
+	if (!*of)
+		return -ENOMEM;
+	tally = &(*of)[sample->spot];
+	tally->samples++;
+	tally->weight = view_add(tally->weight, sample->weight);
+	tally->squares += (double)sample->weight * (double)sample->weight;
+	return 0;
 }
 
 static int count_records(const struct view_profile *counted, const struct view_profile_filter *filter,
-			 struct view_pairs *pairs)
+			 struct tallies *tallies)
 {
 	const struct burin_cursor_options options = { .size = sizeof(options),
 						      .from = filter->from,
@@ -109,34 +143,40 @@ static int count_records(const struct view_profile *counted, const struct view_p
 		if (!burin_profile_sample(counted->profile, record, &sample) &&
 		    wanted[sample.task <= tasks ? sample.task : 0] &&
 		    view_globs_match(&filter->event, record->event->name))
-			result = count_sample(pairs, record, &sample);
+			result = count_sample(tallies, record, &sample);
 	}
 	burin_cursor_close(cursor);
 	free(wanted);
 	return result;
 }
 
+static uint64_t samples_of(const struct tallies *tallies, uint32_t event)
+{
+	const struct tally *of = tallies->of[event];
+	uint64_t samples = 0;
+
+	for (uint32_t n = 0; of && n <= tallies->spots; n++)
+		samples += of[n].samples;
+	return samples;
+}
+
 /* The events that count: of each state the one with most samples; but one alone, if what they weigh differs. */
-static int choose_events(struct view_profile *counted, const struct view_pairs *pairs, bool apart)
+static void choose_events(struct view_profile *counted, const struct tallies *tallies, bool apart)
 {
 	struct view_counted *of = counted->of;
-	uint32_t count = burin_trace_events(counted->trace);
-	uint64_t *samples = calloc((size_t)count + 1, sizeof(*samples));
 	const char *units[VIEW_STATES] = { NULL };
 
-	if (!samples)
-		return -ENOMEM;
-	for (size_t n = 0; n < pairs->count; n++)
-		samples[pairs->list[n].state] += pairs->list[n].samples;
-	for (uint32_t n = 1; n <= count; n++) {
-		const struct burin_event *event = samples[n] ? burin_trace_event(counted->trace, n) : NULL;
+	for (uint32_t n = 1; n <= tallies->events; n++) {
+		const struct burin_event *event =
+			tallies->of[n] ? burin_trace_event(counted->trace, n) : NULL;
+		const uint64_t samples = event ? samples_of(tallies, n) : 0;
 		enum view_state state =
 			event && !strcmp(event->name, "sample.off-cpu") ? VIEW_WAITING : VIEW_RUNNING;
 
-		if (event && samples[n] > of[state].samples)
-			of[state] = (struct view_counted){ .event = event, .samples = samples[n] };
+		if (event && samples > of[state].samples)
+			of[state] = (struct view_counted){ .event = event, .samples = samples };
+		counted->of_other_events += samples; /* until it is known which count */
 	}
-	free(samples);
 	for (unsigned state = 0; state < VIEW_STATES; state++)
 		units[state] =
 			of[state].event ? burin_profile_unit(counted->profile, of[state].event) : "samples";
@@ -148,7 +188,6 @@ static int choose_events(struct view_profile *counted, const struct view_pairs *
 	counted->unit = units[of[VIEW_RUNNING].event ? VIEW_RUNNING : VIEW_WAITING];
 	for (unsigned state = 0; state < VIEW_STATES; state++)
 		of[state].samples = 0; /* what was counted to choose */
-	return 0;
 }
 
 static bool symbols_match(const struct view_globs *symbols, const char *name)
@@ -193,37 +232,45 @@ static bool stack_matches(const struct view_profile *counted, const struct view_
 	return false;
 }
 
-/* Of events to what their samples tell of; those of events that are not counted are left out. */
-static void choose_pairs(struct view_profile *counted, struct view_pairs *pairs)
+/* The spots that samples of events that count are at. Return: 0 or -ENOMEM. */
+static int make_pairs(struct view_profile *counted, const struct tallies *tallies)
 {
-	size_t count = 0;
+	size_t room = 0;
 
-	for (size_t n = 0; n < pairs->count; n++) {
-		struct view_pair *pair = &pairs->list[n];
-		unsigned state = 0;
+	for (unsigned state = 0; state < VIEW_STATES; state++)
+		room += counted->of[state].event ? (size_t)tallies->spots + 1 : 0;
+	counted->pairs = malloc(room * sizeof(*counted->pairs) + 1);
+	if (!counted->pairs)
+		return -ENOMEM;
+	for (unsigned state = 0; state < VIEW_STATES; state++) {
+		const struct burin_event *event = counted->of[state].event;
 
-		while (state < VIEW_STATES &&
-		       !(counted->of[state].event && counted->of[state].event->id == pair->state))
-			state++;
-		if (state == VIEW_STATES) {
-			counted->of_other_events += pair->samples;
-			continue;
+		for (uint32_t n = 0; event && n <= tallies->spots; n++) {
+			const struct tally *tally = &tallies->of[event->id][n];
+			struct view_pair *pair = &counted->pairs[counted->pair_count];
+
+			if (!tally->samples)
+				continue;
+			*pair = (struct view_pair){ .state = state,
+						    .samples = tally->samples,
+						    .weight = tally->weight,
+						    .squares = tally->squares };
+			burin_profile_spot(counted->profile, n, &pair->task, &pair->stack);
+			counted->of_other_events -= pair->samples;
+			counted->pair_count++;
 		}
-		pairs->list[count] = *pair;
-		pairs->list[count++].state = state;
 	}
-	pairs->count = count;
+	return view_pairs_sort(&counted->pairs, &counted->pair_count);
 }
 
-/* Takes the pairs with a symbol of the filter's, and sums up. */
-static int take_pairs(struct view_profile *counted, const struct view_globs *symbols,
-		      struct view_pairs *pairs)
+/* Keeps the pairs with a symbol of the filter's, and sums up. Return: 0 or -ENOMEM. */
+static int keep_pairs(struct view_profile *counted, const struct view_globs *symbols)
 {
 	unsigned char *known = calloc((size_t)burin_profile_places(counted->profile) + 1, 1);
 	size_t count = 0;
 
-	for (size_t n = 0; known && n < pairs->count; n++) {
-		const struct view_pair *pair = &pairs->list[n];
+	for (size_t n = 0; known && n < counted->pair_count; n++) {
+		const struct view_pair *pair = &counted->pairs[n];
 		struct view_counted *of = &counted->of[pair->state];
 
 		if (symbols->count && !stack_matches(counted, symbols, pair->stack, known))
@@ -233,9 +280,9 @@ static int take_pairs(struct view_profile *counted, const struct view_globs *sym
 		counted->samples += pair->samples;
 		counted->weight = view_add(counted->weight, pair->weight);
 		counted->squares += pair->squares;
-		pairs->list[count++] = *pair;
+		counted->pairs[count++] = *pair;
 	}
-	pairs->count = count;
+	counted->pair_count = count;
 	free(known);
 	return known ? 0 : -ENOMEM;
 }
@@ -243,26 +290,23 @@ static int take_pairs(struct view_profile *counted, const struct view_globs *sym
 int view_profile_make(struct view_profile *counted, const struct burin_trace *trace,
 		      const struct view_profile_filter *filter)
 {
-	struct view_pairs pairs = { .count = 0 };
+	struct tallies tallies = { .of = NULL };
 	int result;
 
 	*counted = (struct view_profile){ .trace = trace, .from = filter->from, .to = filter->to };
 	result = burin_profile_open(&counted->profile, trace);
 	if (result)
 		return result;
-	result = count_records(counted, filter, &pairs);
+	result = tallies_new(&tallies, counted);
 	if (!result)
-		result = choose_events(counted, &pairs, filter->apart);
+		result = count_records(counted, filter, &tallies);
 	if (!result) {
-		choose_pairs(counted, &pairs);
-		result = view_pairs_settle(&pairs);
+		choose_events(counted, &tallies, filter->apart);
+		result = make_pairs(counted, &tallies);
 	}
 	if (!result)
-		result = take_pairs(counted, &filter->symbols, &pairs);
-	counted->pairs = pairs.list;
-	counted->pair_count = pairs.count;
-	pairs.list = NULL;
-	view_pairs_free(&pairs);
+		result = keep_pairs(counted, &filter->symbols);
+	tallies_free(&tallies);
 	if (result)
 		view_profile_free(counted);
 	return result;

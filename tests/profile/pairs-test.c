@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Samples put together: against a plain count, with few and with many different ones, across several sorts. */
+/* Pairs in order, and what is the same put together: against qsort() and a plain count. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "view/pairs.h"
 
 enum {
-	SAMPLES = 1100000, /* more than the list has room for at first */
+	PAIRS = 300000,
 };
 
 static uint64_t next(uint64_t *state)
@@ -33,25 +33,23 @@ static struct view_pair sample(uint64_t *state, uint32_t different)
 
 static void check(uint32_t different)
 {
-	struct view_pairs pairs = { .count = 0 };
-	struct view_pair *all = calloc(SAMPLES, sizeof(*all));
+	struct view_pair *pairs = malloc(PAIRS * sizeof(*pairs)), *all = malloc(PAIRS * sizeof(*all));
+	size_t count = PAIRS, at = 0;
 	uint64_t state = different;
-	size_t at = 0;
 
+	assert_non_null(pairs);
 	assert_non_null(all);
-	for (size_t n = 0; n < SAMPLES; n++) {
-		all[n] = sample(&state, different);
-		assert_int_equal(view_pairs_add(&pairs, &all[n]), 0);
-	}
-	assert_int_equal(view_pairs_settle(&pairs), 0);
-	qsort(all, SAMPLES, sizeof(*all), view_pair_order);
-	for (size_t n = 0; n < pairs.count; n++) {
-		const struct view_pair *pair = &pairs.list[n];
+	for (size_t n = 0; n < PAIRS; n++)
+		all[n] = pairs[n] = sample(&state, different);
+	assert_int_equal(view_pairs_sort(&pairs, &count), 0);
+	qsort(all, PAIRS, sizeof(*all), view_pair_order);
+	for (size_t n = 0; n < count; n++) {
+		const struct view_pair *pair = &pairs[n];
 		struct view_pair sum = { .samples = 0 };
 
 		if (n)
 			assert_int_equal(view_pair_order(pair - 1, pair), -1);
-		for (; at < SAMPLES && !view_pair_order(&all[at], pair); at++) {
+		for (; at < PAIRS && !view_pair_order(&all[at], pair); at++) {
 			sum.samples += all[at].samples;
 			sum.weight += all[at].weight;
 			sum.squares += all[at].squares;
@@ -61,8 +59,8 @@ static void check(uint32_t different)
 		assert_int_equal(pair->weight, sum.weight);
 		assert_true(pair->squares == sum.squares);
 	}
-	assert_int_equal(at, SAMPLES);
-	view_pairs_free(&pairs);
+	assert_int_equal(at, PAIRS);
+	free(pairs);
 	free(all);
 }
 
@@ -81,27 +79,30 @@ static void test_many(void **state)
 
 static void test_none(void **state)
 {
-	struct view_pairs pairs = { .count = 0 };
+	struct view_pair *pairs = NULL;
+	size_t count = 0;
 
 	(void)state;
-	assert_int_equal(view_pairs_settle(&pairs), 0);
-	assert_int_equal(pairs.count, 0);
-	view_pairs_free(&pairs);
+	assert_int_equal(view_pairs_sort(&pairs, &count), 0);
+	assert_int_equal(count, 0);
+	free(pairs);
 }
 
 static void test_overflow(void **state)
 {
-	struct view_pairs pairs = { .count = 0 };
 	const struct view_pair pair = { .task = 1, .stack = 1, .samples = 1, .weight = UINT64_MAX / 2 + 1 };
+	struct view_pair *pairs = malloc(3 * sizeof(*pairs));
+	size_t count = 3;
 
 	(void)state;
+	assert_non_null(pairs);
 	for (unsigned n = 0; n < 3; n++)
-		assert_int_equal(view_pairs_add(&pairs, &pair), 0);
-	assert_int_equal(view_pairs_settle(&pairs), 0);
-	assert_int_equal(pairs.count, 1);
-	assert_int_equal(pairs.list->samples, 3);
-	assert_true(pairs.list->weight == UINT64_MAX);
-	view_pairs_free(&pairs);
+		pairs[n] = pair;
+	assert_int_equal(view_pairs_sort(&pairs, &count), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(pairs->samples, 3);
+	assert_true(pairs->weight == UINT64_MAX);
+	free(pairs);
 }
 
 int main(void)
