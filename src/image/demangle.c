@@ -10,20 +10,21 @@ static const char ellipsis[] = "…";
 
 enum {
 	FULL = DEMANGLE_OUT_MAX - sizeof(ellipsis),
+	KEPT = FULL + 1, /* with the byte behind, which tells whether a character ends there */
 	LIMITED_MAX = 1000,
 };
 
 struct out {
 	char *text;
-	size_t bytes; /* wanted; what is behind FULL was thrown away */
+	size_t bytes; /* wanted; what is behind KEPT was thrown away */
 };
 
 static void append(const char *text, size_t bytes, void *data)
 {
 	struct out *out = data;
 
-	if (out->bytes < FULL) {
-		const size_t room = FULL - out->bytes;
+	if (out->bytes < KEPT) {
+		const size_t room = KEPT - out->bytes;
 
 		memcpy(out->text + out->bytes, text, bytes < room ? bytes : room);
 	}
