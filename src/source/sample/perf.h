@@ -133,8 +133,8 @@ void perf_woken(struct perf *perf);
  * @fill: how full it was, in percent; 0: so little that ->wake will tell in time when it is to be read again
  * Return: a chunk, used once; NULL: there is nothing, or no memory.
  */
-struct rounds_chunk *perf_ring_take(const struct perf *perf, struct perf_ring *ring,
-				    struct rounds *rounds, size_t *bytes, unsigned *fill);
+struct rounds_chunk *perf_ring_take(const struct perf *perf, struct perf_ring *ring, struct rounds *rounds,
+				    size_t *bytes, unsigned *fill);
 
 /* perf_now - the present as records have it. */
 uint64_t perf_now(const struct perf *perf);
