@@ -80,8 +80,9 @@ class Samples:
 
     def sample_costs(self, hz, ours, theirs):
         """Microseconds a sample above the bare timer interrupt: in the program, and of the recorder from its beginning to its
-        end, without names, which perf finds when its file is read. Three seconds of work."""
-        work = [os.path.join(self.build, "bench", "work"), "deep", "30" if QUICK else "150", self.cpus[-1]]
+        end, without names, which perf finds when its file is read. Ten seconds of work: of what a recorder costs all the time, not
+        of what it costs once."""
+        work = [os.path.join(self.build, "bench", "work"), "deep", "30" if QUICK else "600", self.cpus[-1]]
         recorders = [lambda: self.burin_samples("cost", ["-F", str(hz), "--no-symbols", *ours], work)[:2],
                      lambda: self.perf_samples("cost.perf", ["-F", str(hz), *theirs], work)]
         costs = ([], [])

@@ -20,6 +20,7 @@ enum {
 		1 << 18, /* that are not put together again, so that each chunk pays for what is new in it */
 	INTERNED_LEVEL = 3,
 	INTERNED_LEVEL_LARGE = 6,
+	INTERNED_PAGE = 4096, /* of a file: what takes no more is as small as it gets */
 };
 
 static int write_all(struct interned *table, const void *data, size_t bytes)
@@ -257,7 +258,8 @@ void interned_finish(struct interned *table, int directory, const char *name, ui
 	struct interned packed;
 	int error = interned_flush(table), fd;
 
-	if (error || pread(table->fd, &header, sizeof(header), 0) != sizeof(header))
+	if (error || table->at <= INTERNED_PAGE ||
+	    pread(table->fd, &header, sizeof(header), 0) != sizeof(header))
 		return;
 	unlinkat(directory, draft, 0); /* of one that was killed */
 	error = interned_begin(&packed, directory, draft, header.magic);
