@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The sampler; see sampler.h. */
+/* The sampler, from its beginning to its end; see sampler.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "ring/ring_deps.h"
+#include "session/clock.h"
 #include "source/sample/profile.h"
-#include "source/sample/sampler.h"
+#include "source/sample/sampler_parts.h"
 #include "source/sample/scan.h"
 
 enum {
@@ -98,112 +99,6 @@ int sampler_open_timer(struct sampler *sampler, struct session *session, const s
 	return opened(sampler, why, bytes);
 }
 
-/* ---- records of the trace ---- */
-
-static void settle(struct sampler *sampler, enum sampler_kind kind, uint64_t kept)
-{
-	struct sampler_ledger *ledger = &sampler->totals.ledgers[kind];
-
-	ledger->lost[SAMPLE_LOST_WRITE] += sampler->pending[kind] - (kept - ledger->attributed);
-	ledger->attributed = kept;
-	sampler->pending[kind] = 0;
-}
-
-/* What was put exists from now on: the tables first. */
-static void commit(struct sampler *sampler)
-{
-	struct sampler_totals *totals = &sampler->totals;
-	int error = interned_flush(&sampler->images_table);
-
-	if (!error)
-		error = interned_flush(&sampler->tasks_table);
-	if (!error)
-		error = interned_flush(&sampler->stacks_table);
-	if (error && !sampler->samples.error)
-		sampler->samples.error = error;
-	samples_commit(&sampler->samples);
-	totals->kernel = samples_kept(&sampler->samples, SAMPLES_KERNEL);
-	totals->user = samples_kept(&sampler->samples, SAMPLES_USER);
-	settle(sampler, SAMPLER_SAMPLES, totals->kernel + totals->user);
-	settle(sampler, SAMPLER_WAITS, samples_kept(&sampler->samples, SAMPLES_OFF_CPU));
-}
-
-/* What cannot be written need not be looked at. */
-static enum sample_loss place_of(struct sampler *sampler, const struct record *record,
-				 struct attributed *place)
-{
-	return sampler->samples.error ? SAMPLE_LOST_WRITE : attribute(&sampler->attribution, record, place);
-}
-
-static enum sample_loss put(struct sampler *sampler, enum sampler_kind kind, unsigned cpu,
-			    const struct samples_record *record)
-{
-	if (sampler->samples.error)
-		return SAMPLE_LOST_WRITE;
-	if (!samples_put(&sampler->samples, cpu, record)) {
-		commit(sampler);
-		if (!samples_put(&sampler->samples, cpu, record))
-			return SAMPLE_LOST_WRITE;
-	}
-	sampler->pending[kind]++;
-	return SAMPLE_KEPT;
-}
-
-static void put_sample(struct sampler *sampler, unsigned cpu, const struct record *record)
-{
-	struct attributed place;
-	enum sample_loss loss = place_of(sampler, record, &place);
-
-	if (!loss)
-		loss = put(sampler, SAMPLER_SAMPLES, cpu,
-			   &(struct samples_record){ .id = sampler->events[SAMPLER_SAMPLES],
-						     .tid = record->tid,
-						     .time = perf_ticks(&sampler->perf, record->time),
-						     .task = place.task,
-						     .stack = place.stack,
-						     .group = place.kernel ? SAMPLES_KERNEL : SAMPLES_USER,
-						     .weighted = sampler->perf.event.counting,
-						     .weight = record->sample.period });
-	sampler->totals.ledgers[SAMPLER_SAMPLES].lost[loss]++;
-}
-
-/* A thread whose stack was lost. */
-static enum sample_loss place_unknown(struct sampler *sampler, struct sample_task *thread,
-				      struct attributed *place)
-{
-	sampler->totals.stackless++;
-	sampler->attribution.cuts[WIRE_CUT_RING]++;
-	place->task = tasks_number(&sampler->tasks, thread);
-	place->stack = stacks_intern(&sampler->stacks, &(struct sample_frame){ .offset = WIRE_CUT_RING }, 1);
-	return place->task && place->stack ? SAMPLE_KEPT : SAMPLE_LOST_WRITE;
-}
-
-/* Its record has the time and the CPU of its end, so that each stream is in order. */
-static void put_wait(void *data, const struct waits_wait *wait)
-{
-	struct sampler *sampler = data;
-	struct sampler_ledger *ledger = &sampler->totals.ledgers[SAMPLER_WAITS];
-	struct attributed place = wait->place;
-	enum sample_loss loss = wait->loss;
-
-	if (!loss && !place.stack)
-		loss = place_unknown(sampler, wait->thread, &place);
-	if (!loss)
-		loss = put(sampler, SAMPLER_WAITS, wait->cpu,
-			   &(struct samples_record){ .id = sampler->events[SAMPLER_WAITS],
-						     .tid = wait->thread->tid,
-						     .time = perf_ticks(&sampler->perf, wait->end),
-						     .task = place.task,
-						     .stack = place.stack,
-						     .group = SAMPLES_OFF_CPU,
-						     .weighted = true,
-						     .weight = wait->ns });
-	ledger->received++;
-	ledger->lost[loss]++;
-	*(loss ? &sampler->totals.lost_ns : &sampler->totals.waited_ns) += wait->ns;
-	sampler->waits_lost[wait->cpu] += loss == SAMPLE_LOST_RING;
-}
-
 /* ---- beginning ---- */
 
 /* Who is there already. */
@@ -267,172 +162,17 @@ int sampler_begin(struct sampler *sampler, int directory)
 	if (!sampler->waits_lost)
 		return -ENOMEM;
 	if (!error)
-		waits_begin(&sampler->waits, &sampler->tasks, put_wait, sampler, begin);
+		waits_begin(&sampler->waits, &sampler->tasks, sampler_put_wait, sampler, begin);
 	if (!error)
 		perf_start(&sampler->perf);
 	return error ? error : profile_write(sampler, false);
 }
 
-/* ---- rings ---- */
-
-static void take_stop(struct sampler *sampler, const struct record *record)
-{
-	struct attributed place = { 0 };
-	const enum sample_loss loss = place_of(sampler, record, &place);
-
-	waits_stop(&sampler->waits, record, loss, &place);
-}
-
-/* A record in its turn. */
-static void take_record(struct sampler *sampler, const struct perf_ring *ring, const void *bytes, size_t size)
-{
-	struct record record;
-
-	record_parse(bytes, size, sampler->perf.sample_type, sampler->perf.registers, &record);
-	switch (record.kind) {
-	case RECORD_SAMPLE:
-		if (ring->feed == PERF_STOPS)
-			take_stop(sampler, &record);
-		else
-			put_sample(sampler, ring->cpu, &record);
-		break;
-	case RECORD_SWITCH:
-		waits_switch(&sampler->waits, &record, ring->cpu);
-		break;
-	case RECORD_LOST:
-		waits_gap(&sampler->waits, record.time);
-		break;
-	case RECORD_KERNEL_CODE:
-		kernel_take(&sampler->kernel, &record);
-		break;
-	default:
-		if (record.kind == RECORD_EXIT)
-			waits_exit(&sampler->waits, &record);
-		tasks_take(&sampler->tasks, &record, perf_ticks(&sampler->perf, record.time));
-	}
-}
-
-static void take_entry(void *data, const struct rounds_entry *entry)
-{
-	struct sampler *sampler = data;
-	const struct perf *perf = &sampler->perf;
-
-	take_record(sampler, &perf->rings[entry->ring / perf->cpus][entry->ring % perf->cpus], entry->record,
-		    entry->bytes);
-}
-
-/* A record that comes too late to be put in order. Return: whether it is done with. */
-static bool is_late(struct sampler *sampler, const struct perf_ring *ring, const struct record *record,
-		    const char *bytes, size_t size)
-{
-	if (!rounds_late(&sampler->rounds, record->time))
-		return false;
-	if (ring->feed == PERF_SAMPLES) {
-		sampler->totals.ledgers[SAMPLER_SAMPLES].lost[SAMPLE_LOST_LATE]++;
-		return true;
-	}
-	sampler->totals.late++;
-	if (ring->feed != PERF_SIDE) /* it goes before all that still waits */
-		return false;
-	take_record(sampler, ring, bytes, size); /* better late than never */
-	return true;
-}
-
-/* What was lost lies between the record before, and the one that the kernel told it with. */
-static uint64_t place_in_time(struct perf_ring *ring, const struct record *record)
-{
-	const uint64_t before = ring->latest;
-
-	if (record->time > ring->latest)
-		ring->latest = record->time;
-	return record->kind == RECORD_LOST ? before : record->time;
-}
-
-/* A record as it is read: what needs no order is done at once. */
-static void read_record(struct sampler *sampler, struct perf_ring *ring, struct rounds_chunk *chunk,
-			const char *bytes, size_t size)
-{
-	struct sampler_totals *totals = &sampler->totals;
-	struct sampler_ledger *ledger = &totals->ledgers[SAMPLER_SAMPLES];
-	const bool sample = ring->feed == PERF_SAMPLES && record_kind_of(bytes) == RECORD_SAMPLE;
-	struct rounds_entry entry = { .record = bytes,
-				      .bytes = (uint32_t)size,
-				      .ring = ring->feed * sampler->perf.cpus + ring->cpu,
-				      .chunk = chunk };
-	struct record record;
-
-	record_parse(bytes, size, sampler->perf.sample_type, sampler->perf.registers, &record);
-	ledger->received += sample;
-	if (record.kind == RECORD_DAMAGED) {
-		ledger->lost[SAMPLE_LOST_DAMAGED] += sample;
-		return;
-	}
-	entry.time = place_in_time(ring, &record);
-	if (record.kind == RECORD_LOST)
-		ring->lost += record.lost;
-	if (record.kind == RECORD_THROTTLE)
-		totals->throttled++;
-	if (record.kind == RECORD_OTHER || record.kind == RECORD_THROTTLE ||
-	    (record.kind == RECORD_LOST && ring->feed != PERF_SWITCHES) ||
-	    is_late(sampler, ring, &record, bytes, size))
-		return;
-	if (record.kind == RECORD_MAP) /* while the file is there */
-		images_see(&sampler->images, record.pid, &record.map);
-	if (rounds_add(&sampler->rounds, &entry) == 0)
-		return;
-	if (sample)
-		ledger->lost[SAMPLE_LOST_WRITE]++;
-	else
-		ring->lost++;
-}
-
-/* What is new in a ring. By timer, what tells of tasks and mappings is of no CPU: it comes with the first. */
-static struct rounds_chunk *take(struct sampler *sampler, struct perf_ring *ring, size_t *bytes,
-				 unsigned *fill)
-{
-	if (!sampler->by_timer)
-		return ring->page ? perf_ring_take(&sampler->perf, ring, &sampler->rounds, bytes, fill)
-				  : NULL;
-	if (ring->feed == PERF_SAMPLES)
-		return timer_take(&sampler->timer, ring->cpu, &sampler->rounds, bytes, fill);
-	return ring->cpu ? NULL
-			 : timer_take(&sampler->timer, timer_sides(&sampler->timer), &sampler->rounds, bytes,
-				      fill);
-}
-
-/* All that is new in one ring. A length that cannot be spoils the rest of it. */
-static void read_ring(struct sampler *sampler, struct perf_ring *ring, unsigned *fullest)
-{
-	size_t bytes = 0;
-	unsigned fill = 0;
-	struct rounds_chunk *chunk = take(sampler, ring, &bytes, &fill);
-
-	if (fill > *fullest)
-		*fullest = fill;
-	if (!chunk)
-		return;
-	for (size_t at = 0; at < bytes;) {
-		const size_t size = bytes - at < RECORD_HEAD ? 0 : record_bytes(chunk->bytes + at);
-
-		if (size < RECORD_HEAD || size > bytes - at) {
-			sampler->totals.ledgers[SAMPLER_SAMPLES].received++;
-			sampler->totals.ledgers[SAMPLER_SAMPLES].lost[SAMPLE_LOST_DAMAGED]++;
-			break;
-		}
-		read_record(sampler, ring, chunk, chunk->bytes + at, size);
-		at += size;
-	}
-	rounds_chunk_done(&sampler->rounds, chunk);
-}
-
 /* The ledger so far. One that cannot be written is no loss: the last one tells, or the streams do. */
 static void tell(struct sampler *sampler)
 {
-	struct timespec time;
-	uint64_t now;
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
 
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-	now = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 	if (now - sampler->told < SAMPLER_TELL_NS || sampler->samples.error)
 		return;
 	sampler->told = now;
@@ -452,16 +192,16 @@ void sampler_round(struct sampler *sampler, unsigned *fullest)
 
 	perf_woken(perf);
 	perf_tell_time(perf);
-	rounds_begin(&sampler->rounds, take_entry, sampler);
+	rounds_begin(&sampler->rounds, sampler_take_entry, sampler);
 	tasks_round(&sampler->tasks);
 	sampler->attribution.jit.round++;
 	sampler->attribution.jit.ahead = perf_ahead(perf);
 	for (unsigned feed = 0; feed < PERF_FEEDS; feed++)
 		for (unsigned n = 0; perf->rings[feed] && n < perf->cpus; n++)
-			read_ring(sampler, &perf->rings[feed][n], fullest);
+			sampler_read_ring(sampler, &perf->rings[feed][n], fullest);
 	for (unsigned n = 0; n < perf->cpus; n++)
 		samples_lost(&sampler->samples, n, lost_so_far(sampler, n) + sampler->waits_lost[n]);
-	commit(sampler);
+	sampler_commit(sampler);
 	tell(sampler);
 }
 
@@ -522,7 +262,6 @@ static void settle_lost(struct sampler *sampler)
 static void find_last_gaps(struct sampler *sampler)
 {
 	struct perf_ring *rings = sampler->perf.rings[PERF_SWITCHES];
-
 	uint64_t counted = 0;
 
 	for (unsigned n = 0; rings && n < sampler->perf.cpus; n++) {
@@ -581,7 +320,7 @@ int sampler_next(struct sampler *sampler, int directory, struct sampler_totals *
 	int error;
 
 	settle_lost(sampler);
-	commit(sampler);
+	sampler_commit(sampler);
 	waiting = take_waiting(&sampler->totals.ledgers[SAMPLER_SAMPLES]);
 	if (sampler->totals.counted)
 		sampler->totals.counted -= waiting * perf_weight(&sampler->perf);
@@ -610,13 +349,13 @@ int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 	stop(sampler);
 	sampler_round(sampler, &fullest);
 	find_last_gaps(sampler);
-	rounds_end(&sampler->rounds, take_entry, sampler);
+	rounds_end(&sampler->rounds, sampler_take_entry, sampler);
 	if (sampler->perf.off_cpu)
 		waits_end(&sampler->waits);
 	if (sampler->by_timer)
 		timer_settle(&sampler->timer);
 	settle_lost(sampler);
-	commit(sampler);
+	sampler_commit(sampler);
 	return finish_trace(sampler, totals);
 }
 
