@@ -79,20 +79,24 @@ class Samples:
     # ---- what a sample costs
 
     def sample_costs(self, hz, ours, theirs):
-        """Microseconds a sample above the bare timer interrupt: in the program, and of the recorder from its beginning to its
-        end, without names, which perf finds when its file is read. Ten seconds of work: of what a recorder costs all the time, not
-        of what it costs once."""
-        work = [os.path.join(self.build, "bench", "work"), "deep", "30" if QUICK else "600", self.cpus[-1]]
-        recorders = [lambda: self.burin_samples("cost", ["-F", str(hz), "--no-symbols", *ours], work)[:2],
-                     lambda: self.perf_samples("cost.perf", ["-F", str(hz), *theirs], work)]
-        costs = ([], [])
+        """
+        Microseconds a sample above the bare timer interrupt: in the program, and of the recorder from its beginning to its end,
+        without names, which perf finds when its file is read. The program's part is less than what a processor's speed wanders
+        by within seconds: so it comes of many short turns, of which the faster halves are compared. The recorder's is of ten
+        seconds, so that it is what recording costs, and not beginning.
+        """
+        work = [os.path.join(self.build, "bench", "work"), "deep"]
+        short, long = ([*work, blocks, self.cpus[-1]] for blocks in (("10", "30") if QUICK else ("50", "600")))
+        recorders = [lambda work: self.burin_samples("cost", ["-F", str(hz), "--no-symbols", *ours], work)[:2],
+                     lambda work: self.perf_samples("cost.perf", ["-F", str(hz), *theirs], work)]
+        blocks, recorded = [], []
+        for _ in range(ROUNDS if QUICK else ROUNDS * 8):
+            blocks.append([values(call([*short, *more]))["block_ns"] for more in ([], [str(hz)])] +
+                          [values(record(short)[0])["block_ns"] for record in recorders])
         for _ in range(ROUNDS):
-            free, bare = (values(call([*work, *more]))["block_ns"] for more in ([], [str(hz)]))
-            for record, found in zip(recorders, costs):
-                out, processor = record()
-                out = values(out)
-                found.append(((free / bare - free / out["block_ns"]) * 1e6 / hz, (processor - out["process_ns"]) / out["process_ns"] * 1e6 / hz))
-        return [[statistics.median(column) for column in zip(*found)] for found in costs]
+            recorded.append([(processor / values(out)["process_ns"] - 1) * 1e6 / hz for out, processor in (record(long) for record in recorders)])
+        free, bare, *under = (statistics.mean(sorted(column)[:(len(column) + 1) // 2]) for column in zip(*blocks))
+        return [((free / bare - free / block) * 1e6 / hz, statistics.median(column)) for block, column in zip(under, zip(*recorded))]
 
     def row_sample(self):
         ours, theirs = self.sample_costs(10_000, ["--call-graph", "fp"], ["--call-graph", "fp"])
