@@ -304,6 +304,29 @@ static bool has_lines(struct image *image)
 	       section_data(image->elf, ".zdebug_info", &header);
 }
 
+/*
+ * Where variables lie is not asked here, but opening the DWARF inflates all of it, sections of up to 50 MB: what libdw shall
+ * leave out says, in our memory, that it has no bytes.
+ */
+static void leave_out_variables(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name =
+			gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+
+		if (!name || (strcmp(name, ".debug_loc") != 0 && strcmp(name, ".debug_loclists") != 0))
+			continue;
+		header.sh_type = SHT_NOBITS;
+		gelf_update_shdr(section, &header);
+	}
+}
+
 /* The debug information, wherever it is. */
 static void open_debug(struct elf *elf)
 {
@@ -317,6 +340,7 @@ static void open_debug(struct elf *elf)
 	}
 	if (!with || task->level != CHILD_LINES)
 		return;
+	leave_out_variables(with->elf);
 	elf->dwarf = dwarf_begin_elf(with->elf, DWARF_C_READ, NULL);
 	if (elf->dwarf)
 		elf->has_alternate = debugfile_alternate(
