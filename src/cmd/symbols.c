@@ -143,7 +143,8 @@ static void on_image(void *data, uint32_t number, enum wire_symbols_state state,
 	if (naming->options->quiet || !*remedy)
 		return;
 	progress_clear(&naming->progress);
-	fprintf(stderr, "burin: %s: %s; missing: %s\n", text_escape_line(path, sizeof(path), image->path),
+	fprintf(stderr, "burin: %s: %s; missing: %s\n",
+		text_escape_line(path, sizeof(path), *image->path ? image->path : burin_image_name(image)),
 		known[state], text_escape_line(text, sizeof(text), remedy));
 }
 
