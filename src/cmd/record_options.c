@@ -51,6 +51,9 @@ static const char help[] =
 	"                       programs, from a copy of each stack), both (the default) or none\n"
 	"      --stack-size SIZE\n"
 	"                       of that copy, at most (default: 32K)\n"
+	"      --sample-buffer SIZE\n"
+	"                       memory of each CPU's ring of samples (default: 8M with copies\n"
+	"                       of stacks, else 512K)\n"
 	"      --sample-event E cpu-clock (the default), cycles, page-faults, ..., or a\n"
 	"                       tracepoint of the kernel's, such as sched:sched_switch\n"
 	"      --timer          samples by a timer in the program, as where the kernel permits\n"
@@ -165,6 +168,7 @@ static int parse_one(struct record_options *options, int option, const char *val
 	case 'F':
 	case 'g':
 	case 'z':
+	case 'M':
 	case 'N':
 	case 'T':
 	case 'Y':
@@ -247,6 +251,7 @@ int record_options_parse(struct record_options *options, int argc, char **argv)
 		{ "frequency", required_argument, NULL, 'F' },
 		{ "call-graph", required_argument, NULL, 'g' },
 		{ "stack-size", required_argument, NULL, 'z' },
+		{ "sample-buffer", required_argument, NULL, 'M' },
 		{ "timer", no_argument, NULL, 'T' },
 		{ "no-samples", no_argument, NULL, 'N' },
 		{ "no-symbols", no_argument, NULL, 'Y' },

@@ -52,6 +52,19 @@ static int parse_stack(struct sampling_options *options, const char *value)
 	return 0;
 }
 
+/* Rings are powers of two. */
+static int parse_buffer(struct sampling_options *options, const char *value)
+{
+	uint64_t bytes = 0;
+
+	if (!number_parse_size(value, &bytes) || bytes < SAMPLING_BUFFER_MIN || bytes > SAMPLING_BUFFER_MAX)
+		return bad("--sample-buffer", value, "give a size from 128K to 1G, such as 32M");
+	options->buffer_bytes = SAMPLING_BUFFER_MIN;
+	while (options->buffer_bytes < bytes)
+		options->buffer_bytes *= 2;
+	return 0;
+}
+
 static int parse_pid(const char *option, const char *value, pid_t *pid)
 {
 	uint64_t number = 0;
@@ -126,6 +139,9 @@ int sampling_parse(struct sampling_options *options, int option, const char *val
 	case 'z':
 		options->asked = "--stack-size";
 		return parse_stack(options, value);
+	case 'M':
+		options->asked = "--sample-buffer";
+		return parse_buffer(options, value);
 	case 'E':
 		options->asked = "--sample-event";
 		options->event = value;
@@ -206,6 +222,7 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
 					   .frequency = options->frequency,
 					   .graph = options->graph,
 					   .stack_bytes = options->stack_bytes,
+					   .buffer_bytes = options->buffer_bytes,
 					   .is_tsc = is_tsc,
 					   .clock_hz = session_clock_hz(session),
 					   .system = options->system,
@@ -441,7 +458,7 @@ void sampling_summary(const struct sampling *sampling)
 	fprintf(stderr, "burin: %s sample%s of %s, %s in the kernel, %s",
 		text_count(count, samples->attributed), samples->attributed == 1 ? "" : "s",
 		sampling->options->event, text_count(kernel, totals->kernel), text_size(size, totals->bytes));
-	print_losses(samples, "the kernel's buffer was full (try --frequency with less)");
+	print_losses(samples, "the buffer was full (try --sample-buffer with more)");
 	print_unsampled(sampling);
 	if (sampling->sampler.perf.off_cpu)
 		print_waits(totals, sampling->options->graph);

@@ -17,6 +17,8 @@
 
 enum {
 	SAMPLING_HZ = 997,
+	SAMPLING_BUFFER_MIN = 128 << 10, /* room for the largest sample, 64 KiB */
+	SAMPLING_BUFFER_MAX = 1 << 30,
 };
 
 struct sampling_options {
@@ -28,6 +30,7 @@ struct sampling_options {
 	unsigned frequency;
 	enum perf_graph graph;
 	unsigned stack_bytes; /* of the copy of each user stack */
+	size_t buffer_bytes;  /* of each CPU's ring of samples; 0: what is usual */
 	bool off_cpu;	      /* --off-cpu */
 	bool system;
 	pid_t process, thread;
@@ -47,7 +50,7 @@ struct sampling {
 struct sampling_options sampling_defaults(void);
 
 /*
- * sampling_parse - one option: F, g (call-graph), z (stack-size), a, p, t, E (sample-event), O (off-cpu), T (timer),
+ * sampling_parse - one option: F, g (call-graph), z (stack-size), M (sample-buffer), a, p, t, E (sample-event), O (off-cpu), T (timer),
  * N (no-samples), Y (no-symbols).
  * Return: 0; CMD_USAGE and a line on stderr.
  */

@@ -17,7 +17,7 @@
  *	truth clock MS			asks for the time, over and over
  *	truth plt MS			calls ffs(), over and over, which is elsewhere
  *	truth write N			writes N times
- *	truth switch N			gives up the processor N times
+ *	truth switch N			sleeps N times; says how often it lost the processor meanwhile
  *	truth touch N			touches N pages
  */
 #include <dlfcn.h>
@@ -28,6 +28,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -237,12 +238,23 @@ static int write_often(long count)
 	return 0;
 }
 
-static int sleep_often(long count)
+/* Of the calling process. A sleep that is over before it has begun is none. */
+static long switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+APART int sleep_often(long count)
 {
 	const struct timespec little = { 0, 100000 };
+	const long before = switches();
 
 	for (long n = 0; n < count; n++)
 		nanosleep(&little, NULL);
+	printf("%ld\n", switches() - before);
 	return 0;
 }
 

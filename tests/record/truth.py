@@ -82,9 +82,10 @@ class Profile:
 
 
 def sampled(*command, options=(), least=100, **more):
+    """Nothing may be lost, even if other tests keep the recorder from running for most of a second."""
     if REFUSED:
         raise Skip(f"perf events are not permitted here: {REFUSED}")
-    done = record(*command, options=("-F", HZ, *options), samples=True, **more)
+    done = record(*command, options=("-F", HZ, "--sample-buffer", "64M", *options), samples=True, **more)
     check(done.status == 0, f"status {done.status}: {done.err[-300:]}")
     profile = Profile(done.path)
     check(profile.said["attributed"] >= least, f"{profile.said['attributed']} samples")

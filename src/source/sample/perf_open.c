@@ -222,11 +222,19 @@ static unsigned max_depth(void)
 
 /* ---- opening ---- */
 
+/* Of samples, as asked for. */
+static size_t wanted_bytes(const struct perf_options *options)
+{
+	if (options->buffer_bytes)
+		return options->buffer_bytes;
+	return options->graph & PERF_GRAPH_DWARF ? PERF_RING_DWARF : PERF_RING_FP;
+}
+
 static size_t ring_bytes(const struct perf *perf, enum perf_feed feed)
 {
 	const size_t full[PERF_FEEDS] = {
 		[PERF_SIDE] = PERF_RING_SIDE,
-		[PERF_SAMPLES] = perf->options.graph & PERF_GRAPH_DWARF ? PERF_RING_DWARF : PERF_RING_FP,
+		[PERF_SAMPLES] = wanted_bytes(&perf->options),
 		[PERF_SWITCHES] = PERF_RING_SWITCHES,
 		[PERF_STOPS] = PERF_RING_STOPS,
 	};
@@ -419,9 +427,11 @@ static int open_all(struct perf *perf)
 /* What is permitted of memory is for all rings: they become smaller together. */
 static int open_as_permitted(struct perf *perf)
 {
+	const size_t samples = wanted_bytes(&perf->options);
+	const size_t largest = samples > PERF_RING_DWARF ? samples : PERF_RING_DWARF;
 	int error;
 
-	while ((error = open_all(perf)) == -ENOBUFS && PERF_RING_DWARF >> perf->shrink > PERF_RING_MIN) {
+	while ((error = open_all(perf)) == -ENOBUFS && largest >> perf->shrink > PERF_RING_MIN) {
 		perf_close(perf);
 		perf->shrink++;
 	}
