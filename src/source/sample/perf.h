@@ -54,14 +54,14 @@ struct perf_options {
 	unsigned frequency; /* Hz */
 	enum perf_graph graph;
 	unsigned stack_bytes; /* of the copy of each stack, at most; a multiple of 8 */
-	size_t buffer_bytes;  /* of each CPU's ring of samples; a power of two; 0: what is usual for ->graph */
-	bool is_tsc;	      /* the clock that times are wanted in */
-	uint64_t clock_hz;    /* its rate */
-	bool system;	      /* all tasks of all CPUs */
-	pid_t command;	      /* a child that has not executed its program yet; 0: none */
-	pid_t process;	      /* all threads of a process that runs; 0: none */
-	pid_t thread;	      /* that one only of ->process; 0: all */
-	bool off_cpu;	      /* switches and stops, too */
+	size_t buffer_bytes; /* of each CPU's ring of samples; a power of two; 0: what is usual for ->graph */
+	bool is_tsc;	     /* the clock that times are wanted in */
+	uint64_t clock_hz;   /* its rate */
+	bool system;	     /* all tasks of all CPUs */
+	pid_t command;	     /* a child that has not executed its program yet; 0: none */
+	pid_t process;	     /* all threads of a process that runs; 0: none */
+	pid_t thread;	     /* that one only of ->process; 0: all */
+	bool off_cpu;	     /* switches and stops, too */
 };
 
 struct perf_ring {

@@ -57,7 +57,7 @@ int timer_open(struct timer *timer, const struct perf_options *options, char *wh
 	const struct session_options wanted = { .owner = WIRE_OWNER_RECORDER,
 						.mode = WIRE_MODE_STREAM,
 						.buffer_bytes = options->buffer_bytes ? options->buffer_bytes
-												    : TIMER_BUFFER,
+										      : TIMER_BUFFER,
 						.packet_bytes = TIMER_PACKET,
 						.string_max = WIRE_STRING_MAX };
 	const char *what = "";
