@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What profile.c, spots.c, places.c and check_profile.c share: the tables of the samples, in memory. */
+/* What the files share that read the samples, or check them: what samples refer to, in memory. */
 #ifndef BURIN_READ_PROFILE_H
 #define BURIN_READ_PROFILE_H
 
@@ -49,15 +49,6 @@ struct read_image_state {
 	const char *remedy;
 };
 
-/* An array that grows. */
-struct read_vector {
-	void *items;
-	size_t count, room;
-};
-
-/* Room for one more item, which is zeroed and counted; NULL: no memory. */
-void *read_vector_add(struct read_vector *vector, size_t bytes);
-
 struct burin_profile {
 	const struct burin_trace *trace;
 	struct read_recording values;	  /* .burin/profile */
@@ -79,7 +70,6 @@ struct burin_profile {
 	uint32_t *text_same;	      /* by number: the first that says the same */
 	struct read_vector states;    /* struct read_image_state */
 	struct read_vector ranges;    /* struct read_range */
-	uint32_t symbol_count;
 };
 
 static inline struct read_place *read_place_at(const struct burin_profile *profile, uint32_t number)
@@ -88,13 +78,19 @@ static inline struct read_place *read_place_at(const struct burin_profile *profi
 						  : NULL;
 }
 
-/* ---- spots.c */
+/*
+ * The parts, each in its file. Return: 0 or -ENOMEM; faults have been reported, and what cannot be read is left
+ * out.
+ */
+int read_profile_values_load(struct burin_profile *profile); /* profile_values.c */
+int read_sample_events_load(struct burin_profile *profile);  /* samples.c */
 int read_spots_load(struct burin_profile *profile);
-
-/* ---- places.c */
-/* The number of a place, new or known; 0: no memory. */
-uint32_t read_place_find(struct burin_profile *profile, uint32_t image, uint64_t offset);
-int read_stacks_load(struct burin_profile *profile);
+int read_stacks_load(struct burin_profile *profile); /* places.c */
+int read_tasks_load(struct burin_profile *profile);
 int read_symbols_load(struct burin_profile *profile);
+int read_images_load(struct burin_profile *profile); /* after the symbols, which tell of images */
+
+/* places.c: the number of a place, new or known; 0: no memory. */
+uint32_t read_place_find(struct burin_profile *profile, uint32_t image, uint64_t offset);
 
 #endif

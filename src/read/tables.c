@@ -54,6 +54,20 @@ void read_arena_free(struct read_arena *arena)
 	}
 }
 
+void *read_vector_add(struct read_vector *vector, size_t bytes)
+{
+	if (vector->count == vector->room) {
+		size_t room = vector->room ? 2 * vector->room : 64;
+		void *items = reallocarray(vector->items, room, bytes);
+
+		if (!items)
+			return NULL;
+		vector->items = items;
+		vector->room = room;
+	}
+	return memset((char *)vector->items + vector->count++ * bytes, 0, bytes);
+}
+
 /* Return: behind the number, or NULL. */
 static const unsigned char *number_in_column(struct read_entry *entry, uint64_t *value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Reading a table of the profile (docs/format.md, "Samples"): blocks, entries, numbers and texts, all of them
- * checked. What the entries mean is profile.c's business.
+ * checked. What the entries mean is the business of each table's file.
  */
 #ifndef BURIN_READ_TABLES_H
 #define BURIN_READ_TABLES_H
@@ -24,6 +24,15 @@ struct read_arena {
 char *read_arena_keep(struct read_arena *arena, const void *data, size_t bytes);
 void read_arena_free(struct read_arena *arena);
 
+/* An array that grows, to be freed. Zero it before use. */
+struct read_vector {
+	void *items;
+	size_t count, room;
+};
+
+/* Room for one more item, which is zeroed and counted; NULL: no memory. */
+void *read_vector_add(struct read_vector *vector, size_t bytes);
+
 /* The entry at hand. */
 struct read_entry {
 	const unsigned char *at, *end; /* from here on, up to the end of its block */
@@ -42,6 +51,20 @@ struct read_entry {
  * once. A text lies in the block: it holds until the entry is done, and ends in no NUL. */
 uint64_t read_entry_number(struct read_entry *entry, uint64_t max, const char *what);
 const char *read_entry_text(struct read_entry *entry, bool raw, size_t *bytes);
+
+/* A text that stays: with a NUL behind it; NULL: no memory. */
+static inline const char *read_entry_keep(struct read_entry *entry, struct read_arena *arena, bool raw,
+					  size_t *bytes)
+{
+	const char *text = read_entry_text(entry, raw, bytes);
+
+	return read_arena_keep(arena, text, *bytes);
+}
+
+static inline uint32_t read_entry_u32(struct read_entry *entry, const char *what)
+{
+	return (uint32_t)read_entry_number(entry, UINT32_MAX, what);
+}
 
 struct read_table {
 	const char *file;

@@ -14,9 +14,17 @@
  *	lane.c        walking one stream     cursor.c     merging streams by time
  *	count.c       counting by a few threads, for summaries
  *	slices.c      cutting a trace into spans of time of about equal size
- *	tables.c      tables of the samples  profile.c    what samples refer to
- *	places.c      where code is          spots.c      who ran where
  *	check.c, check_records.c, check_tables.c, check_profile.c     holding every byte against the format
+ *
+ * What samples refer to (profile.h), table by table:
+ *
+ *	profile_open.c    opening all of it, and closing
+ *	profile_values.c  how the samples came about
+ *	samples.c         which records are samples
+ *	spots.c           who ran where       tasks.c      who ran
+ *	places.c          stacks, and where their code is
+ *	symbols.c         names of places     images.c     what code lies in
+ *	tables.c          reading a table, whatever it is of
  */
 #ifndef BURIN_READ_TRACE_H
 #define BURIN_READ_TRACE_H
