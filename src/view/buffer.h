@@ -32,6 +32,15 @@ static inline void view_buffer_commit(struct view_buffer *buffer, const char *en
 	buffer->used = (size_t)(end - buffer->bytes);
 }
 
+/* Bytes put where room was reserved; a string literal without its NUL. Return: behind them. */
+static inline char *view_put(char *out, const char *bytes, size_t count)
+{
+	memcpy(out, bytes, count);
+	return out + count;
+}
+
+#define view_put_text(out, text) view_put((out), (text), sizeof(text) - 1)
+
 void view_buffer_print(struct view_buffer *buffer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Bytes made safe for a terminal, or as a JSON string with its quotes. */

@@ -26,19 +26,10 @@ enum {
 	FRAME_BYTES = 192, /* of time, CPU, context and brackets */
 };
 
-static char *put(char *out, const char *text, size_t bytes)
-{
-	memcpy(out, text, bytes);
-	return out + bytes;
-}
-
-#define put_text(out, text) put((out), (text), sizeof(text) - 1)
-
-int view_json_prepare(const struct view_lines *lines, struct view_event *event, const struct burin_event *of)
+int view_json_prepare(struct view_event *event, const struct burin_event *of)
 {
 	char *name = NULL;
 
-	(void)lines;
 	event->keys = calloc(of->fields ? of->fields : 1, sizeof(*event->keys));
 	if (!event->keys || asprintf(&name, ",\"event\":\"%s\",\"fields\":{", of->name) < 0)
 		return -ENOMEM;
@@ -74,16 +65,16 @@ size_t view_json_person(char *out, const struct burin_thread *thread, uint32_t t
 static char *render_double(char *out, double value, int digits)
 {
 	if (isnan(value))
-		return put_text(out, "\"NaN\"");
+		return view_put_text(out, "\"NaN\"");
 	if (isinf(value))
-		return value < 0 ? put_text(out, "\"-Infinity\"") : put_text(out, "\"Infinity\"");
+		return value < 0 ? view_put_text(out, "\"-Infinity\"") : view_put_text(out, "\"Infinity\"");
 	return out + snprintf(out, VALUE_BYTES, "%.*g", digits, value);
 }
 
 static char *render_string(char *out, const char *text, size_t bytes)
 {
 	if (bytes == sizeof(WIRE_NULL) - 1 && !memcmp(text, WIRE_NULL, bytes))
-		return put_text(out, "null");
+		return view_put_text(out, "null");
 	*out++ = '"';
 	out += text_json(out, text, bytes);
 	*out++ = '"';
@@ -100,7 +91,7 @@ static char *render_value(char *out, const struct burin_record *record, unsigned
 
 	switch (type) {
 	case BURIN_TYPE_BOOL:
-		return *at ? put_text(out, "true") : put_text(out, "false");
+		return *at ? view_put_text(out, "true") : view_put_text(out, "false");
 	case BURIN_TYPE_I8:
 	case BURIN_TYPE_I16:
 	case BURIN_TYPE_I32:
@@ -132,36 +123,36 @@ static char *render_context(char *out, const struct burin_record *record)
 	uint32_t depth;
 
 	if (burin_record_correlation(record, &correlation) == 0)
-		out = number_decimal(put_text(out, ",\"correlation\":"), correlation);
+		out = number_decimal(view_put_text(out, ",\"correlation\":"), correlation);
 	if (burin_record_depth(record, &depth) == 0)
-		out = number_decimal(put_text(out, ",\"depth\":"), depth);
+		out = number_decimal(view_put_text(out, ",\"depth\":"), depth);
 	return out;
 }
 
-void view_json_render(struct view_liner *liner, const struct view_event *event,
-		      const struct burin_record *record, struct view_buffer *out)
+void view_json_render(const struct view_lines *lines, const struct view_event *event,
+		      const struct view_person *person, const struct burin_record *record,
+		      struct view_buffer *out)
 {
-	const struct view_person *person = view_liner_person(liner, record);
 	struct burin_sample sample;
 	char *at = view_buffer_reserve(out, VIEW_PERSON_BYTES + event->name_bytes + event->pattern.bound +
 						    TEXT_JSON_MAX * (size_t)record->payload_bytes);
 
 	if (!at)
 		return;
-	at = put_text(at, "{\"time_ns\":");
-	at = number_signed(at, burin_trace_ns(liner->lines->trace, record->time));
-	at = put_text(at, ",\"cpu\":");
-	at = record->cpu == UINT32_MAX ? put_text(at, "null") : number_decimal(at, record->cpu);
-	at = put(at, person->text, person->bytes);
+	at = view_put_text(at, "{\"time_ns\":");
+	at = number_signed(at, burin_trace_ns(lines->trace, record->time));
+	at = view_put_text(at, ",\"cpu\":");
+	at = record->cpu == UINT32_MAX ? view_put_text(at, "null") : number_decimal(at, record->cpu);
+	at = view_put(at, person->text, person->bytes);
 	at = render_context(at, record);
-	at = put(at, event->name, event->name_bytes);
+	at = view_put(at, event->name, event->name_bytes);
 	for (unsigned n = 0; n < record->event->fields; n++) {
-		at = put(at, event->keys[n].text, event->keys[n].bytes);
+		at = view_put(at, event->keys[n].text, event->keys[n].bytes);
 		at = render_value(at, record, n, burin_event_field(record->event, n)->type);
 	}
 	*at++ = '}';
 	view_buffer_commit(out, at);
-	if (liner->lines->profile && !burin_profile_sample(liner->lines->profile, record, &sample))
-		view_sample_json(liner->lines->profile, &sample, liner->lines->style.stacks, out);
+	if (lines->profile && !burin_profile_sample(lines->profile, record, &sample))
+		view_sample_json(lines->profile, &sample, lines->style.stacks, out);
 	view_buffer_print(out, "}\n");
 }

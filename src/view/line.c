@@ -134,7 +134,7 @@ int view_lines_make(struct view_lines *lines, const struct burin_trace *trace, c
 		if (!event)
 			continue;
 		if (style->json) {
-			result = view_json_prepare(lines, &lines->events[n], event);
+			result = view_json_prepare(&lines->events[n], event);
 		} else {
 			result = prepare_text(lines, &lines->events[n], event->name, columns);
 			if (!result)
@@ -290,12 +290,6 @@ static char *render_cpu(const struct view_lines *lines, const struct burin_recor
 	return out;
 }
 
-static char *put(char *out, const char *text, size_t bytes)
-{
-	memcpy(out, text, bytes);
-	return out + bytes;
-}
-
 /* "{correlation=42 depth=1} " */
 static char *render_context(const struct burin_record *record, char *out)
 {
@@ -306,19 +300,19 @@ static char *render_context(const struct burin_record *record, char *out)
 		return out;
 	*out++ = '{';
 	if (burin_record_correlation(record, &correlation) == 0)
-		out = number_decimal(put(out, "correlation=", 12), correlation);
+		out = number_decimal(view_put_text(out, "correlation="), correlation);
 	if (record->context == (BURIN_CONTEXT_CORRELATION | BURIN_CONTEXT_DEPTH))
 		*out++ = ' ';
 	if (burin_record_depth(record, &depth) == 0)
-		out = number_decimal(put(out, "depth=", 6), depth);
-	return put(out, "} ", 2);
+		out = number_decimal(view_put_text(out, "depth="), depth);
+	return view_put_text(out, "} ");
 }
 
 static void render_text(struct view_liner *liner, const struct view_event *event,
-			const struct burin_record *record, struct view_buffer *out)
+			const struct view_person *person, const struct burin_record *record,
+			struct view_buffer *out)
 {
 	const struct burin_profile *profile = liner->lines->profile;
-	const struct view_person *person = view_liner_person(liner, record);
 	bool color = liner->lines->style.color;
 	struct burin_sample sample;
 	char *at = view_buffer_reserve(out, PREFIX_BYTES + VIEW_PERSON_BYTES + event->name_bytes +
@@ -328,13 +322,13 @@ static void render_text(struct view_liner *liner, const struct view_event *event
 	if (!at)
 		return;
 	if (color)
-		at = put(at, color_dim, sizeof(color_dim) - 1);
+		at = view_put_text(at, color_dim);
 	at = render_time(liner, record->time, at);
 	at = render_cpu(liner->lines, record, at);
 	if (color)
-		at = put(at, color_off, sizeof(color_off) - 1);
-	at = put(at, person->text, person->bytes);
-	at = put(at, event->name, event->name_bytes);
+		at = view_put_text(at, color_off);
+	at = view_put(at, person->text, person->bytes);
+	at = view_put(at, event->name, event->name_bytes);
 	at = render_context(record, at);
 	if (profile && !burin_profile_sample(profile, record, &sample)) {
 		view_buffer_commit(out, at);
@@ -354,9 +348,10 @@ void view_liner_render(struct view_liner *liner, const struct burin_record *reco
 	const struct view_lines *lines = liner->lines;
 	uint32_t at = record->event->id - 1 + (record->ring == UINT32_MAX ? lines->event_count : 0);
 	const struct view_event *event = &lines->events[at];
+	const struct view_person *person = view_liner_person(liner, record);
 
 	if (lines->style.json)
-		view_json_render(liner, event, record, out);
+		view_json_render(lines, event, person, record, out);
 	else
-		render_text(liner, event, record, out);
+		render_text(liner, event, person, record, out);
 }

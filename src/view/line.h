@@ -79,9 +79,10 @@ const struct view_person *view_liner_person(struct view_liner *liner, const stru
 void view_liner_render(struct view_liner *liner, const struct burin_record *record, struct view_buffer *out);
 
 /* json.c */
-int view_json_prepare(const struct view_lines *lines, struct view_event *event, const struct burin_event *of);
-void view_json_render(struct view_liner *liner, const struct view_event *event,
-		      const struct burin_record *record, struct view_buffer *out);
+int view_json_prepare(struct view_event *event, const struct burin_event *of);
+void view_json_render(const struct view_lines *lines, const struct view_event *event,
+		      const struct view_person *person, const struct burin_record *record,
+		      struct view_buffer *out);
 size_t view_json_person(char *out, const struct burin_thread *thread, uint32_t tid);
 
 #endif
