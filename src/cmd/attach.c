@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cmd/attach.h"
 #include "cmd/cmd.h"
+#include "cmd/recording.h"
 #include "session/clock.h"
 #include "session/directory.h"
 
@@ -25,22 +26,6 @@ enum {
 	 * be about to enter. */
 	ATTACH_GRACE_NS = 50000000,
 };
-
-static int open_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGXFSZ); /* too large a trace is an error of writing, not our death */
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
 
 /* Whether there is anything to follow. */
 static int refuse(const char *name, const char *word, const struct target *target)
@@ -71,7 +56,7 @@ int attach_begin(struct attachment *attachment, const char *name, const char *wo
 	if (!result && (attachment->file < 0 || fstat(attachment->file, &attachment->identity) != 0))
 		result = cmd_failed(name, "%s: %s", target->path, strerror(errno));
 	if (!result)
-		attachment->signals = open_signals();
+		attachment->signals = recording_signals(0, NULL);
 	if (!result && attachment->signals < 0)
 		result = cmd_failed(name, "signals: %s", strerror(errno));
 	if (result)

@@ -58,24 +58,6 @@ struct run {
 	bool ended;
 };
 
-static int watch_signals(struct run *run)
-{
-	sigset_t set, held;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	sigaddset(&set, SIGCHLD);
-	held = set;
-	sigaddset(&held,
-		  SIGXFSZ); /* a trace larger than the limit on files is an error of writing, not our death */
-	sigprocmask(SIG_BLOCK, &held, &run->before);
-	run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return run->signals < 0 ? -errno : 0;
-}
-
 /*
  * The child: wait until all is ready, then become the command. Says over the pipe why it cannot. What it is told
  * to add to its environment are assignments, each with its NUL, behind a byte.
@@ -327,7 +309,8 @@ int cmd_record(int argc, char **argv)
 	if (options.target)
 		return record_target(&options);
 	/* Before there is anything that would have to be taken away. */
-	error = watch_signals(&run);
+	run.signals = recording_signals(SIGCHLD, &run.before);
+	error = run.signals < 0 ? -errno : 0;
 	if (error) {
 		fprintf(stderr, "burin record: signals: %s\n", strerror(-error));
 		return CMD_FAULTS;

@@ -1,13 +1,31 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The end of a recording; see recording.h. */
+/* Of all recordings; see recording.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/recording.h"
+
+int recording_signals(int more, sigset_t *before)
+{
+	sigset_t set, held;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	if (more)
+		sigaddset(&set, more);
+	held = set;
+	sigaddset(&held, SIGXFSZ);
+	sigprocmask(SIG_BLOCK, &held, before);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
 
 void recording_default_output(const char *name, unsigned first, char *path, size_t bytes)
 {

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the commands that write traces share: what they say at the end. */
+/* What the commands that write traces share: the signals that end them, and what they say at the end. */
 #ifndef BURIN_CMD_RECORDING_H
 #define BURIN_CMD_RECORDING_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "cmd/progress.h"
 #include "cmd/sampling.h"
 #include "drain/drain.h"
+
+/*
+ * recording_signals - block the signals that end a recording, and SIGXFSZ: a trace that is larger than the limit on
+ * files is an error of writing, not our death.
+ * @more: one that is waited for besides; 0: none
+ * @before: receives the mask as it was; NULL: nobody wants it
+ * Return: a signalfd, without SIGXFSZ; -1 and errno.
+ */
+int recording_signals(int more, sigset_t *before);
 
 /*
  * recording_default_output - NAME.burin, or NAME-2.burin, ...: the first that does not exist.
