@@ -70,14 +70,12 @@ int cmd_check(int argc, char **argv)
 			quiet = true;
 			faults.show_max = 0;
 		} else {
-			fprintf(stderr, "See: burin check --help\n");
-			return CMD_USAGE;
+			return cmd_see_help(name);
 		}
 	}
-	if (argc - optind != 1)
-		return cmd_usage(name, argc == optind
-					       ? "which trace? Give the directory that burin record made"
-					       : "one trace at a time");
+	result = cmd_one_trace(name, argc);
+	if (result)
+		return result;
 	result = burin_trace_check(argv[optind], &check, &found, &why);
 	if (result) {
 		cmd_failed(name, "%s: %s", argv[optind], *why.reason ? why.reason : burin_fault_name(result));

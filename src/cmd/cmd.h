@@ -60,7 +60,13 @@ extern const char cmd_go_help[], cmd_resize_help[], cmd_stat_help[], cmd_gc_help
 
 /* One line on stderr: "burin NAME: ...", with a hint to the help. Returns CMD_USAGE. */
 int cmd_usage(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same without the hint. Returns CMD_FAULTS. */
+/* One line: "burin NAME: OPTION: 'VALUE' will not do; REMEDY". Returns CMD_USAGE. */
+int cmd_bad_value(const char *name, const char *option, const char *value, const char *remedy);
+/* The hint alone, when getopt has said what is wrong. Returns CMD_USAGE. */
+int cmd_see_help(const char *name);
+/* Whether getopt has left one argument, which names a trace. Returns 0, or CMD_USAGE and says so. */
+int cmd_one_trace(const char *name, int argc);
+/* As cmd_usage() without the hint. Returns CMD_FAULTS. */
 int cmd_failed(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Counts faults and tells the first few. */

@@ -126,8 +126,7 @@ static int take_option(struct arguments *arguments, int option, const char *valu
 		dump->style.json = true;
 		return 0;
 	default:
-		fprintf(stderr, "See: burin dump --help\n");
-		return CMD_USAGE;
+		return cmd_see_help(name);
 	}
 }
 
@@ -138,12 +137,10 @@ static int parse_arguments(struct arguments *arguments, int argc, char **argv)
 	optind = 0; /* from the start, also when another subcommand has used getopt */
 	while (!result && (option = getopt_long(argc, argv, "e:p:t:c:n:aj", options, NULL)) != -1)
 		result = take_option(arguments, option, optarg);
+	if (!result)
+		result = cmd_one_trace(name, argc);
 	if (result)
 		return result;
-	if (argc - optind != 1)
-		return cmd_usage(name, argc == optind
-					       ? "which trace? Give the directory that burin record made"
-					       : "one trace at a time");
 	arguments->path = argv[optind];
 	arguments->dump.events = arguments->events;
 	return 0;

@@ -76,10 +76,8 @@ int cmd_flame(int argc, char **argv)
 	struct arguments arguments = { .output = NULL };
 	int result = cmd_profile_options(&profile, argc, argv, "o:p:", options, take_option, &arguments);
 
-	if (!result && argc - optind != 1)
-		result = cmd_usage(name, argc == optind
-						 ? "which trace? Give the directory that burin record made"
-						 : "one trace at a time");
+	if (!result)
+		result = cmd_one_trace(name, argc);
 	if (!result && !arguments.output)
 		result = cmd_usage(name, "where to? Give -o FILE.html");
 	if (!result)

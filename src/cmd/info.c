@@ -58,17 +58,13 @@ int cmd_info(int argc, char **argv)
 	cmd_output_begin();
 	optind = 0;
 	while ((option = getopt_long(argc, argv, "j", options, NULL)) != -1) {
-		if (option != 'j') {
-			fprintf(stderr, "See: burin info --help\n");
-			return CMD_USAGE;
-		}
+		if (option != 'j')
+			return cmd_see_help(name);
 		json = true;
 	}
-	if (argc - optind != 1)
-		return cmd_usage(name, argc == optind
-					       ? "which trace? Give the directory that burin record made"
-					       : "one trace at a time");
-	result = cmd_open(&trace, argv[optind], &faults);
+	result = cmd_one_trace(name, argc);
+	if (!result)
+		result = cmd_open(&trace, argv[optind], &faults);
 	if (result)
 		return result;
 	result = print_summary(trace, json);

@@ -50,10 +50,8 @@ int cmd_profile_options(struct cmd_profile *profile, int argc, char **argv, cons
 		result = choose(profile, option, optarg);
 		if (result < 0)
 			result = take(data, option, optarg);
-		if (result < 0) {
-			fprintf(stderr, "See: burin %s --help\n", profile->name);
-			result = CMD_USAGE;
-		}
+		if (result < 0)
+			result = cmd_see_help(profile->name);
 	}
 	return result;
 }

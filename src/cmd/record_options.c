@@ -16,6 +16,8 @@ enum {
 	RECORD_PACKET = 64 << 10,
 };
 
+static const char name[] = "record"; /* of the subcommand */
+
 static const char help[] =
 	"Usage: burin record [OPTION]... -- COMMAND [ARGUMENT]...\n"
 	"       burin record [OPTION]... TARGET\n"
@@ -75,12 +77,6 @@ static const char help[] =
 	"COMMAND; the trace is complete when it has ended. A second one ends the recording at\n"
 	"once.\n";
 
-static int bad_option(const char *option, const char *value, const char *remedy)
-{
-	fprintf(stderr, "burin record: %s: '%s' will not do; %s\n", option, value, remedy);
-	return CMD_USAGE;
-}
-
 static int parse_sizes(struct record_options *options, int option, const char *value)
 {
 	uint64_t size = 0;
@@ -95,22 +91,26 @@ static int parse_sizes(struct record_options *options, int option, const char *v
 	switch (option) {
 	case 'b':
 		if (size < 4 * WIRE_PACKET_MIN || size > UINT64_C(16) << 30)
-			return bad_option("--buffer", value, "give a size from 16K to 16G, such as 16M");
+			return cmd_bad_value(name, "--buffer", value,
+					     "give a size from 16K to 16G, such as 16M");
 		options->session.buffer_bytes = size;
 		return 0;
 	case 'B':
 		if (size < 4 * WIRE_PACKET_MIN || size > UINT64_C(16) << 30)
-			return bad_option("--buffer-max", value, "give a size from 16K to 16G, such as 64M");
+			return cmd_bad_value(name, "--buffer-max", value,
+					     "give a size from 16K to 16G, such as 64M");
 		options->session.buffer_max = size;
 		return 0;
 	case 'P':
 		if (size < WIRE_PACKET_MIN || size > WIRE_PACKET_MAX)
-			return bad_option("--packet", value, "give a size from 4K to 16M, such as 64K");
+			return cmd_bad_value(name, "--packet", value,
+					     "give a size from 4K to 16M, such as 64K");
 		options->session.packet_bytes = size;
 		return 0;
 	default:
 		if (size < 16 || size > 60000)
-			return bad_option("--string-max", value, "give a number of bytes from 16 to 60000");
+			return cmd_bad_value(name, "--string-max", value,
+					     "give a number of bytes from 16 to 60000");
 		options->session.string_max = (uint32_t)size;
 		return 0;
 	}
@@ -126,17 +126,17 @@ static int parse_limits(struct record_options *options, int option, const char *
 		if (!number_parse_duration(value, &options->split.ns))
 			number_parse_size(value, &options->split.bytes);
 		if (options->split.ns == 0 && options->split.bytes == 0)
-			return bad_option("--split", value,
-					  "give a size, such as 1G, or a time, such as 10m");
+			return cmd_bad_value(name, "--split", value,
+					     "give a size, such as 1G, or a time, such as 10m");
 		return 0;
 	case 'k':
 		if (!number_parse_size(value, &number) || number < 1 || number > 1000000)
-			return bad_option("--keep", value, "give a number of chunks from 1 on");
+			return cmd_bad_value(name, "--keep", value, "give a number of chunks from 1 on");
 		options->split.keep = (unsigned)number;
 		return 0;
 	case 'f':
 		if (!number_parse_duration(value, &options->duration) || options->duration == 0)
-			return bad_option("--duration", value, "give a time, such as 10s");
+			return cmd_bad_value(name, "--duration", value, "give a time, such as 10s");
 		return 0;
 	default:
 		return parse_sizes(options, option, value);
@@ -145,39 +145,29 @@ static int parse_limits(struct record_options *options, int option, const char *
 
 static int parse_one(struct record_options *options, int option, const char *value)
 {
+	int result;
+
 	switch (option) {
 	case 'o':
 		options->output = value;
 		return 0;
 	case 'e':
 		if (options->glob_count == RECORD_GLOBS_MAX)
-			return bad_option("--event", value, "there are more than 64 globs; use wider ones");
+			return cmd_bad_value(name, "--event", value,
+					     "there are more than 64 globs; use wider ones");
 		options->globs[options->glob_count++] = value;
 		return 0;
 	case 'm':
 		if (strcmp(value, "stream") != 0 && strcmp(value, "flight") != 0)
-			return bad_option("--mode", value, "it is stream or flight");
+			return cmd_bad_value(name, "--mode", value, "it is stream or flight");
 		options->session.mode = value[0] == 's' ? WIRE_MODE_STREAM : WIRE_MODE_FLIGHT;
 		options->own = "--mode";
 		return 0;
 	case 'C':
 		if (!context_parse(value, &options->session.context))
-			return bad_option("--context", value, "there are correlation and depth");
+			return cmd_bad_value(name, "--context", value, "there are correlation and depth");
 		options->own = "--context";
 		return 0;
-	case 'F':
-	case 'g':
-	case 'z':
-	case 'M':
-	case 'N':
-	case 'T':
-	case 'Y':
-	case 'E':
-	case 'O':
-	case 'a':
-	case 'p':
-	case 't':
-		return sampling_parse(&options->sampling, option, value);
 	case 'q':
 		options->quiet = true;
 		return 0;
@@ -185,7 +175,8 @@ static int parse_one(struct record_options *options, int option, const char *val
 		fputs(help, stdout);
 		return RECORD_HELP;
 	default:
-		return parse_limits(options, option, value);
+		result = sampling_parse(&options->sampling, option, value);
+		return result < 0 ? parse_limits(options, option, value) : result;
 	}
 }
 
@@ -195,17 +186,19 @@ static int settle(struct record_options *options)
 	const bool split = options->split.bytes || options->split.ns;
 
 	if (options->split.keep && !split)
-		return bad_option("--keep", "without --split", "add --split, which makes chunks");
+		return cmd_bad_value(name, "--keep", "without --split", "add --split, which makes chunks");
 	if (options->target && options->own)
-		return bad_option(options->own, options->target, "that program has its buffers already");
+		return cmd_bad_value(name, options->own, options->target,
+				     "that program has its buffers already");
 	if (split && options->session.mode == WIRE_MODE_FLIGHT)
-		return bad_option("--split", "with --mode flight",
-				  "its rings are written out at the end only");
+		return cmd_bad_value(name, "--split", "with --mode flight",
+				     "its rings are written out at the end only");
 	if (options->sampling.timer &&
 	    (options->target || options->sampling.system || options->sampling.process ||
 	     options->sampling.off_cpu || strcmp(options->sampling.event, sampling_defaults().event) != 0))
-		return bad_option("--timer", options->target ? options->target : options->sampling.asked,
-				  "a timer samples the CPU time of a command only");
+		return cmd_bad_value(name, "--timer",
+				     options->target ? options->target : options->sampling.asked,
+				     "a timer samples the CPU time of a command only");
 	if (options->session.mode == WIRE_MODE_FLIGHT && !options->sampling.asked)
 		options->sampling.off = true; /* they would fill the disk while the rings do not */
 	if (options->glob_count == 0 && !options->target)

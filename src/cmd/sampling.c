@@ -14,18 +14,14 @@
 #include "cmd/symbols.h"
 #include "view/unsampled.h"
 
+static const char name[] = "record"; /* of the subcommand */
+
 struct sampling_options sampling_defaults(void)
 {
 	return (struct sampling_options){ .event = "cpu-clock",
 					  .frequency = SAMPLING_HZ,
 					  .graph = PERF_GRAPH_BOTH,
 					  .stack_bytes = PERF_STACK_BYTES };
-}
-
-static int bad(const char *option, const char *value, const char *remedy)
-{
-	fprintf(stderr, "burin record: %s: '%s' will not do; %s\n", option, value, remedy);
-	return CMD_USAGE;
 }
 
 static int parse_graph(struct sampling_options *options, const char *value)
@@ -38,7 +34,7 @@ static int parse_graph(struct sampling_options *options, const char *value)
 			return 0;
 		}
 	}
-	return bad("--call-graph", value, "it is fp, dwarf, both or none");
+	return cmd_bad_value(name, "--call-graph", value, "it is fp, dwarf, both or none");
 }
 
 static int parse_stack(struct sampling_options *options, const char *value)
@@ -46,8 +42,8 @@ static int parse_stack(struct sampling_options *options, const char *value)
 	uint64_t bytes = 0;
 
 	if (!number_parse_size(value, &bytes) || bytes == 0 || bytes > PERF_STACK_MAX || bytes % 8)
-		return bad("--stack-size", value,
-			   "give a number of bytes from 8 to 65528, a multiple of 8, such as 16K");
+		return cmd_bad_value(name, "--stack-size", value,
+				     "give a number of bytes from 8 to 65528, a multiple of 8, such as 16K");
 	options->stack_bytes = (unsigned)bytes;
 	return 0;
 }
@@ -58,7 +54,8 @@ static int parse_buffer(struct sampling_options *options, const char *value)
 	uint64_t bytes = 0;
 
 	if (!number_parse_size(value, &bytes) || bytes < SAMPLING_BUFFER_MIN || bytes > SAMPLING_BUFFER_MAX)
-		return bad("--sample-buffer", value, "give a size from 128K to 1G, such as 32M");
+		return cmd_bad_value(name, "--sample-buffer", value,
+				     "give a size from 128K to 1G, such as 32M");
 	options->buffer_bytes = SAMPLING_BUFFER_MIN;
 	while (options->buffer_bytes < bytes)
 		options->buffer_bytes *= 2;
@@ -70,7 +67,7 @@ static int parse_pid(const char *option, const char *value, pid_t *pid)
 	uint64_t number = 0;
 
 	if (!number_parse_size(value, &number) || number == 0 || number > INT32_MAX)
-		return bad(option, value, "give the number of one");
+		return cmd_bad_value(name, option, value, "give the number of one");
 	*pid = (pid_t)number;
 	return 0;
 }
@@ -92,7 +89,7 @@ static int parse_thread(struct sampling_options *options, const char *value)
 	if (file)
 		fclose(file);
 	options->process = pid;
-	return pid ? 0 : bad("--thread", value, "there is no such thread");
+	return pid ? 0 : cmd_bad_value(name, "--thread", value, "there is no such thread");
 }
 
 static int parse_frequency(struct sampling_options *options, const char *value)
@@ -100,8 +97,8 @@ static int parse_frequency(struct sampling_options *options, const char *value)
 	uint64_t number = 0;
 
 	if (!number_parse_size(value, &number) || number == 0 || number > 100000)
-		return bad("--frequency", value,
-			   "give a number of samples a second from 1 to 100000, such as 997");
+		return cmd_bad_value(name, "--frequency", value,
+				     "give a number of samples a second from 1 to 100000, such as 997");
 	options->frequency = (unsigned)number;
 	return 0;
 }
@@ -160,10 +157,12 @@ int sampling_parse(struct sampling_options *options, int option, const char *val
 			return CMD_USAGE;
 		return (kill(options->process, 0) == 0 || errno == EPERM)
 			       ? 0
-			       : bad("--pid", value, "there is no such process");
-	default:
+			       : cmd_bad_value(name, "--pid", value, "there is no such process");
+	case 't':
 		options->asked = "--thread";
 		return parse_thread(options, value);
+	default:
+		return -1;
 	}
 }
 

@@ -50,9 +50,8 @@ struct sampling {
 struct sampling_options sampling_defaults(void);
 
 /*
- * sampling_parse - one option: F, g (call-graph), z (stack-size), M (sample-buffer), a, p, t, E (sample-event), O (off-cpu), T (timer),
- * N (no-samples), Y (no-symbols).
- * Return: 0; CMD_USAGE and a line on stderr.
+ * sampling_parse - an option of burin record's, as getopt has it.
+ * Return: 0; CMD_USAGE and a line on stderr; -1: it has nothing to do with samples.
  */
 int sampling_parse(struct sampling_options *options, int option, const char *value);
 
@@ -73,10 +72,13 @@ bool sampling_environment(const struct sampling *sampling, int file);
 /* sampling_begin - begin to write into the drain's trace, which has its metadata. */
 void sampling_begin(struct sampling *sampling, const struct drain *drain);
 
-/* sampling_wake - a descriptor that is readable when sampling_round() should come before its time; -1: there is none. */
+/* sampling_wake - a descriptor, readable when sampling_round() should come before its time; -1: there is none. */
 int sampling_wake(const struct sampling *sampling);
 
-/* sampling_round - behind the drain's; if that has begun a chunk, the first still into the one before. @fullest: raised to how full the fullest ring was, in percent */
+/*
+ * sampling_round - behind the drain's; if that has begun a chunk, the first still into the one before.
+ * @fullest: raised to how full the fullest ring was, in percent
+ */
 void sampling_round(struct sampling *sampling, struct drain *drain, unsigned *fullest);
 
 /* sampling_so_far - samples in the trace, and lost ones as far as is known; 0 if none are taken. */

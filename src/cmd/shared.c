@@ -26,6 +26,12 @@ static void message(const char *name, const char *format, va_list arguments)
 	fprintf(stderr, "burin %s: %s\n", name, text_escape_line(safe, sizeof(safe), text));
 }
 
+int cmd_see_help(const char *name)
+{
+	fprintf(stderr, "See: burin %s --help\n", name);
+	return CMD_USAGE;
+}
+
 int cmd_usage(const char *name, const char *format, ...)
 {
 	va_list arguments;
@@ -33,8 +39,7 @@ int cmd_usage(const char *name, const char *format, ...)
 	va_start(arguments, format);
 	message(name, format, arguments);
 	va_end(arguments);
-	fprintf(stderr, "See: burin %s --help\n", name);
-	return CMD_USAGE;
+	return cmd_see_help(name);
 }
 
 int cmd_failed(const char *name, const char *format, ...)
@@ -45,6 +50,20 @@ int cmd_failed(const char *name, const char *format, ...)
 	message(name, format, arguments);
 	va_end(arguments);
 	return CMD_FAULTS;
+}
+
+int cmd_bad_value(const char *name, const char *option, const char *value, const char *remedy)
+{
+	cmd_failed(name, "%s: '%s' will not do; %s", option, value, remedy);
+	return CMD_USAGE;
+}
+
+int cmd_one_trace(const char *name, int argc)
+{
+	if (argc - optind == 1)
+		return 0;
+	return cmd_usage(name, argc == optind ? "which trace? Give the directory that burin record made"
+					      : "one trace at a time");
 }
 
 static const char *hint(int code)
