@@ -7,7 +7,12 @@
  * the recorder made for that (wire/timer.h). Nothing else is the program's affair: no thread, no
  * descriptor, no alternate stack, and in the handler no system call, unless code lies where none was
  * before. The signal is a real-time one that few use; a program that does is served all the same
- * (replace.c).
+ * (signal.c). From the ground up:
+ *
+ *	tell.c     what tells of tasks and mappings    maps.c     code, and where it lies
+ *	signal.c   the signal                          sample.c   its handler: a sample
+ *	thread.c   a thread and its timer              replace.c  what of libc tells us that something has changed
+ *	process.c  beginning, forking, ending
  */
 #ifndef BURIN_SOURCE_TIMER_TIMER_H
 #define BURIN_SOURCE_TIMER_TIMER_H
@@ -17,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include "session/session.h"
 #include "wire/timer.h"
@@ -48,7 +54,15 @@ extern struct timer_process timer_process;
 extern __thread struct timer_thread *timer_thread __attribute__((tls_model("initial-exec")));
 
 /* timer_is_ours - whether this process is sampled, and not a vfork child on its memory. Context: any. */
-bool timer_is_ours(void);
+static inline bool timer_is_ours(void)
+{
+	return timer_process.session.base && (uint32_t)getpid() == timer_process.pid;
+}
+
+/* ---- thread.c */
+
+/* timer_threads_init - once per process, before all else here. Return: 0 or -errno. */
+int timer_threads_init(void);
 
 /*
  * timer_thread_begin - what the calling thread needs to be sampled.
@@ -59,6 +73,9 @@ struct timer_thread *timer_thread_begin(const char *low, const char *top);
 
 /* timer_thread_start - sample the calling thread from now on. If that cannot be, it is told. */
 void timer_thread_start(struct timer_thread *self);
+
+/* timer_thread_stop - no more samples of the calling thread, which ends: that is told. */
+void timer_thread_stop(struct timer_thread *self);
 
 /* ---- sample.c: the handler */
 
@@ -94,12 +111,12 @@ void timer_maps_stale(void);
 /* timer_maps_forked - the child has no other threads, one of which may have been at it. */
 void timer_maps_forked(void);
 
-/* ---- replace.c: functions of libc that are replaced */
+/* ---- signal.c */
 
-/* timer_signal_install - have the handler called. */
-int timer_signal_install(void);
+/* timer_signal_install - have the handler called for timer_process.signal. Return: 0 or -errno. */
+int timer_signal_install(void (*handler)(int number, siginfo_t *info, void *context));
 
-/* timer_signal_pass - a signal that no timer of ours has sent: the program's. */
+/* timer_signal_pass - a signal that no timer of ours has sent: the program's. Context: the handler. */
 void timer_signal_pass(int number, siginfo_t *info, void *context);
 
 #endif

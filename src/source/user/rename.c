@@ -11,14 +11,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "source/user/thread.h"
 
 enum {
-	RENAME_MAX = 15,	   /* bytes of a name, without its NUL */
-	RENAME_CLOCK_TID_BITS = 3, /* of a thread's CPU clock's id, the bits that are not the inverted tid */
+	RENAME_MAX = 15, /* bytes of a name, without its NUL */
 };
 
 __attribute__((visibility("default"))) int prctl(int option, ...)
@@ -35,14 +34,6 @@ __attribute__((visibility("default"))) int prctl(int option, ...)
 	if (option == PR_SET_NAME && result == 0)
 		user_thread_renamed();
 	return result;
-}
-
-/* The kernel's number of a thread, 0 if it has ended. Its CPU clock is named after it, for the kernel to see. */
-static uint32_t tid_of(pthread_t thread)
-{
-	clockid_t clock;
-
-	return pthread_getcpuclockid(thread, &clock) == 0 ? ~(uint32_t)(clock >> RENAME_CLOCK_TID_BITS) : 0;
 }
 
 /* By system calls alone: the function is no cancellation point. Return: 0 or an errno. */
@@ -76,7 +67,7 @@ __attribute__((visibility("default"))) int pthread_setname_np(pthread_t thread, 
 	if (pthread_equal(thread, pthread_self())) {
 		error = prctl(PR_SET_NAME, name) == 0 ? 0 : errno;
 	} else {
-		tid = tid_of(thread);
+		tid = thread_tid(thread);
 		error = tid ? write_name(tid, name) : ESRCH;
 		if (!error)
 			user_thread_rename(tid, name);
