@@ -11,6 +11,7 @@
 
 #include "base/leb128.h"
 #include "drain/interned.h"
+#include "drain/write.h"
 
 enum {
 	INTERNED_BLOCK = 1 << 21,   /* bytes from which on a block is written without being asked for */
@@ -23,20 +24,14 @@ enum {
 	INTERNED_PAGE = 4096, /* of a file: what takes no more is as small as it gets */
 };
 
-static int write_all(struct interned *table, const void *data, size_t bytes)
+/* What is in the file only in part does not count. */
+static int append(struct interned *table, const void *data, size_t bytes)
 {
-	while (bytes > 0) {
-		ssize_t wrote = pwrite(table->fd, data, bytes, (off_t)table->at);
+	const int error = write_fully(table->fd, data, bytes, table->at);
 
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote <= 0)
-			return wrote < 0 ? -errno : -ENOSPC;
-		data = (const char *)data + wrote;
-		table->at += (uint64_t)wrote;
-		bytes -= (size_t)wrote;
-	}
-	return 0;
+	if (!error)
+		table->at += bytes;
+	return error;
 }
 
 int interned_begin(struct interned *table, int directory, const char *name, uint32_t magic)
@@ -45,7 +40,7 @@ int interned_begin(struct interned *table, int directory, const char *name, uint
 
 	*table = (struct interned){ .fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
 						 0666) };
-	table->error = table->fd < 0 ? -errno : write_all(table, &header, sizeof(header));
+	table->error = table->fd < 0 ? -errno : append(table, &header, sizeof(header));
 	return table->error;
 }
 
@@ -182,7 +177,7 @@ static int write_block(struct interned *table)
 	else
 		memcpy(out + sizeof(block), table->block, table->bytes);
 	memcpy(out, &block, sizeof(block));
-	error = write_all(table, out, sizeof(block) + block.stored);
+	error = append(table, out, sizeof(block) + block.stored);
 	free(out);
 	return error;
 }
@@ -210,8 +205,8 @@ static int take_block(struct interned *packed, const struct wire_block *block, c
 	if (block->columns || block->bytes >= INTERNED_WHOLE) {
 		error = interned_flush(packed);
 		if (!error)
-			error = write_all(packed, block, sizeof(*block));
-		return error ? error : write_all(packed, stored, block->stored);
+			error = append(packed, block, sizeof(*block));
+		return error ? error : append(packed, stored, block->stored);
 	}
 	at = reserve(packed, block->bytes);
 	if (!at)
@@ -288,7 +283,7 @@ static int copy_from(struct interned *table, int from, uint64_t end)
 			end - table->at < sizeof(part) ? (size_t)(end - table->at) : sizeof(part);
 		const ssize_t got = pread(from, part, wanted, (off_t)table->at);
 
-		error = got > 0 ? write_all(table, part, (size_t)got) : got < 0 ? -errno : -EIO;
+		error = got > 0 ? append(table, part, (size_t)got) : got < 0 ? -errno : -EIO;
 	}
 	return error;
 }

@@ -7,20 +7,18 @@
 #include <unistd.h>
 
 #include "drain/origin.h"
+#include "drain/write.h"
 
 static const char file_name[] = ".burin/origin";
 
 int origin_write(int directory, const struct wire_origin *origins, unsigned count)
 {
 	const size_t bytes = count * sizeof(*origins);
-	int fd = openat(directory, file_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), error = 0;
-	ssize_t wrote;
+	int fd = openat(directory, file_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), error;
 
 	if (fd < 0)
 		return -errno;
-	wrote = write(fd, origins, bytes);
-	if (wrote != (ssize_t)bytes)
-		error = wrote < 0 ? -errno : -ENOSPC;
+	error = write_fully(fd, origins, bytes, 0);
 	close(fd);
 	return error;
 }

@@ -6,23 +6,16 @@
 #include <unistd.h>
 
 #include "drain/replace.h"
+#include "drain/write.h"
 
 int replace_file(int directory, const char *name, const void *data, size_t bytes)
 {
 	static const char draft[] = ".burin/draft";
-	int fd = openat(directory, draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), error = 0;
-	size_t done = 0;
+	int fd = openat(directory, draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), error;
 
 	if (fd < 0)
 		return -errno;
-	while (!error && done < bytes) {
-		ssize_t wrote = write(fd, (const char *)data + done, bytes - done);
-
-		if (wrote > 0)
-			done += (size_t)wrote;
-		else if (wrote == 0 || errno != EINTR)
-			error = wrote < 0 ? -errno : -ENOSPC;
-	}
+	error = write_fully(fd, data, bytes, 0);
 	if (close(fd) != 0 && !error)
 		error = -errno;
 	if (!error && renameat(directory, draft, directory, name) != 0)

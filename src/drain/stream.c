@@ -8,11 +8,12 @@
 #include <unistd.h>
 
 #include "drain/stream.h"
+#include "drain/write.h"
 #include "wire/record.h"
 
 enum {
-	STREAM_FILE_MIN = 1 << 20,  /* the first file of a stream; each further one is twice as large ... */
-	STREAM_FILE_MAX = 64 << 20, /* ... up to this: what is copied at the end, at most */
+	STREAM_FILE_MIN = 1 << 20, /* the first file of a stream; each further one is twice as large ... */
+	STREAM_DOUBLINGS = 6,	   /* ... so often: 64 MiB is what is copied at the end, at most */
 };
 
 static const char draft[] = ".burin/draft"; /* a file that is being prepared, before its rename */
@@ -23,26 +24,10 @@ void stream_init(struct stream *stream, int directory, const char *name, uint32_
 	snprintf(stream->name, sizeof(stream->name), "%s", name);
 }
 
-static int write_at(int fd, const void *data, size_t bytes, uint64_t at)
-{
-	while (bytes > 0) {
-		ssize_t wrote = pwrite(fd, data, bytes, (off_t)at);
-
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote <= 0)
-			return wrote < 0 ? -errno : -ENOSPC;
-		data = (const char *)data + wrote;
-		at += (uint64_t)wrote;
-		bytes -= (size_t)wrote;
-	}
-	return 0;
-}
-
 /* One aligned word: it does not cross a page, so no kill can cut it in two. */
 static int write_word(int fd, uint64_t word, uint64_t at)
 {
-	return write_at(fd, &word, sizeof(word), at);
+	return write_fully(fd, &word, sizeof(word), at);
 }
 
 static void file_name(const struct stream *stream, unsigned number, char *name, size_t bytes)
@@ -56,7 +41,8 @@ static void file_name(const struct stream *stream, unsigned number, char *name, 
 /* A file with this packet in it, which covers it all, under its name at once. */
 static int begin_file(struct stream *stream, struct wire_packet *packet, uint32_t content)
 {
-	uint64_t bytes = (uint64_t)STREAM_FILE_MIN << (stream->files < 6 ? stream->files : 6);
+	uint64_t bytes = (uint64_t)STREAM_FILE_MIN
+			 << (stream->files < STREAM_DOUBLINGS ? stream->files : STREAM_DOUBLINGS);
 	char name[48];
 	int error = 0, fd;
 
@@ -69,7 +55,7 @@ static int begin_file(struct stream *stream, struct wire_packet *packet, uint32_
 	if (ftruncate(fd, (off_t)bytes) != 0)
 		error = -errno;
 	if (!error)
-		error = write_at(fd, packet, content, 0);
+		error = write_fully(fd, packet, content, 0);
 	file_name(stream, stream->files, name, sizeof(name));
 	if (!error && renameat(stream->directory, draft, stream->directory, name) != 0)
 		error = -errno;
@@ -152,7 +138,7 @@ int stream_packet(struct stream *stream, struct wire_packet *packet, uint32_t co
 	if (stream->fd < 0 || stream->file_bytes - at < stream->room)
 		return begin_file(stream, packet, content);
 	packet->packet_bits = (stream->file_bytes - at) * 8;
-	error = write_at(stream->fd, packet, content, at);
+	error = write_fully(stream->fd, packet, content, at);
 	if (!error) /* the commit */
 		error = write_word(stream->fd, (at - stream->packet_at) * 8,
 				   stream->packet_at + offsetof(struct wire_packet, packet_bits));
@@ -166,7 +152,7 @@ int stream_packet(struct stream *stream, struct wire_packet *packet, uint32_t co
 int stream_extend(struct stream *stream, const void *records, uint32_t bytes, uint64_t time_end)
 {
 	const uint32_t begin = wire_stride(stream->content), content = begin + bytes;
-	int error = write_at(stream->fd, records, bytes, stream->packet_at + begin);
+	int error = write_fully(stream->fd, records, bytes, stream->packet_at + begin);
 
 	if (!error)
 		error = write_word(stream->fd, time_end,
@@ -192,7 +178,7 @@ static int copy_file(int from, int to, uint64_t bytes)
 
 		if (got <= 0)
 			return got < 0 ? -errno : -EIO;
-		error = write_at(to, buffer, (size_t)got, at);
+		error = write_fully(to, buffer, (size_t)got, at);
 		if (error)
 			return error;
 		at += (uint64_t)got;
