@@ -26,10 +26,8 @@ struct sampling_options sampling_defaults(void)
 
 static int parse_graph(struct sampling_options *options, const char *value)
 {
-	static const char *const graphs[] = { "none", "fp", "dwarf", "both" };
-
-	for (unsigned n = 0; n < 4; n++) {
-		if (strcmp(value, graphs[n]) == 0) {
+	for (unsigned n = 0; n < PERF_GRAPHS; n++) {
+		if (strcmp(value, perf_graph_names[n]) == 0) {
 			options->graph = (enum perf_graph)n;
 			return 0;
 		}

@@ -24,7 +24,10 @@ enum perf_graph {
 	PERF_GRAPH_FP = 1,    /* the chain of frame pointers */
 	PERF_GRAPH_DWARF = 2, /* registers and a copy of the stack */
 	PERF_GRAPH_BOTH = PERF_GRAPH_FP | PERF_GRAPH_DWARF,
+	PERF_GRAPHS
 };
+
+extern const char *const perf_graph_names[PERF_GRAPHS]; /* as options and `.burin/profile` have them */
 
 enum {
 	PERF_STACK_BYTES = 32 << 10,	 /* of the copy of a stack, if nothing is said */

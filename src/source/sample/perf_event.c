@@ -10,6 +10,13 @@
 
 #include "source/sample/perf.h"
 
+const char *const perf_graph_names[PERF_GRAPHS] = {
+	[PERF_GRAPH_NONE] = "none",
+	[PERF_GRAPH_FP] = "fp",
+	[PERF_GRAPH_DWARF] = "dwarf",
+	[PERF_GRAPH_BOTH] = "both",
+};
+
 static const struct perf_choice events[] = {
 	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true, false },
 	{ "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, true, false },

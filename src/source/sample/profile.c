@@ -13,12 +13,11 @@
 
 static void print_choice(FILE *out, const struct perf *perf)
 {
-	static const char *const graphs[] = { "none", "fp", "dwarf", "both" };
 	const struct perf_choice *event = &perf->event;
 
 	if (event->clock || event->counting)
 		fprintf(out, "frequency=%u\n", perf->options.frequency);
-	fprintf(out, "call_graph=%s\n", graphs[perf->options.graph]);
+	fprintf(out, "call_graph=%s\n", perf_graph_names[perf->options.graph]);
 	fprintf(out, "unit.sample.%s=%s\n", event->name, event->clock ? "ns" : "events");
 	if (perf_weight(perf))
 		fprintf(out, "weight.sample.%s=%" PRIu64 "\n", event->name, perf_weight(perf));
@@ -53,6 +52,12 @@ static void print_waits(FILE *out, const struct sampler_totals *totals, bool end
 
 static void print_ledger(FILE *out, const struct sampler *sampler, bool ended)
 {
+	static const char *const losses[SAMPLE_LOSSES] = {
+		[SAMPLE_LOST_RING] = "ring",	   [SAMPLE_LOST_LATE] = "late",
+		[SAMPLE_LOST_TASK] = "task",	   [SAMPLE_LOST_MAPPING] = "mapping",
+		[SAMPLE_LOST_CONTEXT] = "context", [SAMPLE_LOST_DAMAGED] = "damaged",
+		[SAMPLE_LOST_WRITE] = "write",
+	};
 	static const char *const cuts[WIRE_CUTS] = { "complete",   "cut.depth", "cut.stack", "cut.tables",
 						     "cut.memory", "cut.image", "cut.ring" };
 	const struct sampler_totals *totals = &sampler->totals;
@@ -62,8 +67,7 @@ static void print_ledger(FILE *out, const struct sampler *sampler, bool ended)
 	fprintf(out, "received=%" PRIu64 "\nattributed=%" PRIu64 "\n",
 		received(samples, ended) + received(waits, ended), samples->attributed + waits->attributed);
 	for (unsigned n = SAMPLE_KEPT + 1; n < SAMPLE_LOSSES; n++)
-		fprintf(out, "lost.%s=%" PRIu64 "\n", sampler_loss_name(n),
-			samples->lost[n] + waits->lost[n]);
+		fprintf(out, "lost.%s=%" PRIu64 "\n", losses[n], samples->lost[n] + waits->lost[n]);
 	if (totals->counted)
 		fprintf(out, "counted=%" PRIu64 "\n", totals->counted);
 	fprintf(out, "kernel=%" PRIu64 "\nuser=%" PRIu64 "\n", totals->kernel + waits->attributed,

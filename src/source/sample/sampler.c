@@ -388,19 +388,3 @@ void sampler_add(struct sampler_totals *sum, const struct sampler_totals *totals
 	for (unsigned n = 0; n < sizeof(*sum) / sizeof(*to); n++)
 		to[n] += from[n];
 }
-
-const char *sampler_loss_name(enum sample_loss loss)
-{
-	static const char *const names[SAMPLE_LOSSES] = {
-		[SAMPLE_KEPT] = "kept",
-		[SAMPLE_LOST_RING] = "ring",
-		[SAMPLE_LOST_LATE] = "late",
-		[SAMPLE_LOST_TASK] = "task",
-		[SAMPLE_LOST_MAPPING] = "mapping",
-		[SAMPLE_LOST_CONTEXT] = "context",
-		[SAMPLE_LOST_DAMAGED] = "damaged",
-		[SAMPLE_LOST_WRITE] = "write",
-	};
-
-	return names[loss];
-}

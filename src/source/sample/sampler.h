@@ -108,7 +108,4 @@ void sampler_add(struct sampler_totals *sum, const struct sampler_totals *totals
 /* sampler_close - let go without more ado. */
 void sampler_close(struct sampler *sampler);
 
-/* sampler_loss_name - as in `.burin/profile`. */
-const char *sampler_loss_name(enum sample_loss loss);
-
 #endif
