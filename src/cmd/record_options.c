@@ -77,6 +77,36 @@ static const char help[] =
 	"COMMAND; the trace is complete when it has ended. A second one ends the recording at\n"
 	"once.\n";
 
+static const struct option longs[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "event", required_argument, NULL, 'e' },
+	{ "mode", required_argument, NULL, 'm' },
+	{ "buffer", required_argument, NULL, 'b' },
+	{ "packet", required_argument, NULL, 'P' },
+	{ "string-max", required_argument, NULL, 's' },
+	{ "buffer-max", required_argument, NULL, 'B' },
+	{ "context", required_argument, NULL, 'C' },
+	{ "split", required_argument, NULL, 'S' },
+	{ "keep", required_argument, NULL, 'k' },
+	{ "duration", required_argument, NULL, 'f' },
+	{ "for", required_argument, NULL, 'f' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "frequency", required_argument, NULL, 'F' },
+	{ "call-graph", required_argument, NULL, 'g' },
+	{ "stack-size", required_argument, NULL, 'z' },
+	{ "sample-buffer", required_argument, NULL, 'M' },
+	{ "timer", no_argument, NULL, 'T' },
+	{ "no-samples", no_argument, NULL, 'N' },
+	{ "no-symbols", no_argument, NULL, 'Y' },
+	{ "sample-event", required_argument, NULL, 'E' },
+	{ "off-cpu", no_argument, NULL, 'O' },
+	{ "all", no_argument, NULL, 'a' },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "thread", required_argument, NULL, 't' },
+	{ 0 },
+};
+
 static int parse_sizes(struct record_options *options, int option, const char *value)
 {
 	uint64_t size = 0;
@@ -226,35 +256,6 @@ static bool others_sampled(const struct record_options *options)
 
 int record_options_parse(struct record_options *options, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "event", required_argument, NULL, 'e' },
-		{ "mode", required_argument, NULL, 'm' },
-		{ "buffer", required_argument, NULL, 'b' },
-		{ "packet", required_argument, NULL, 'P' },
-		{ "string-max", required_argument, NULL, 's' },
-		{ "buffer-max", required_argument, NULL, 'B' },
-		{ "context", required_argument, NULL, 'C' },
-		{ "split", required_argument, NULL, 'S' },
-		{ "keep", required_argument, NULL, 'k' },
-		{ "duration", required_argument, NULL, 'f' },
-		{ "for", required_argument, NULL, 'f' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "frequency", required_argument, NULL, 'F' },
-		{ "call-graph", required_argument, NULL, 'g' },
-		{ "stack-size", required_argument, NULL, 'z' },
-		{ "sample-buffer", required_argument, NULL, 'M' },
-		{ "timer", no_argument, NULL, 'T' },
-		{ "no-samples", no_argument, NULL, 'N' },
-		{ "no-symbols", no_argument, NULL, 'Y' },
-		{ "sample-event", required_argument, NULL, 'E' },
-		{ "off-cpu", no_argument, NULL, 'O' },
-		{ "all", no_argument, NULL, 'a' },
-		{ "pid", required_argument, NULL, 'p' },
-		{ "thread", required_argument, NULL, 't' },
-		{ 0 },
-	};
 	int option, result;
 
 	*options = (struct record_options){ .session = { .mode = WIRE_MODE_STREAM,

@@ -54,7 +54,7 @@ static void prefer_running(struct target_list *list)
 	list->count = running;
 }
 
-int cmd_target_find(const char *name, const char *word, struct target *target)
+static int find(const char *name, const char *word, struct target *target)
 {
 	struct target_list list;
 	const char *why = "";
@@ -80,7 +80,7 @@ static int map(const char *name, const char *word, struct target *target, struct
 	       int (*how)(struct session *, const char *, const char **))
 {
 	const char *why = "";
-	int result = cmd_target_find(name, word, target), error;
+	int result = find(name, word, target), error;
 
 	if (result)
 		return result;

@@ -5,12 +5,11 @@
 
 #include "control/target.h"
 
-/* cmd_target_find - the one session that is meant; says why there is none, or lists them if there are several.
- * Return: 0 or CMD_USAGE. */
-int cmd_target_find(const char *name, const char *word, struct target *target);
-
-/* cmd_target_open, cmd_target_look - find it and map it, the latter for reading only; to be left by
- * session_leave(). Return: 0 or CMD_USAGE. */
+/*
+ * cmd_target_open, cmd_target_look - find the one session that is meant and map it, the latter for reading only; to
+ * be left by session_leave(). Say why there is none, or list them if there are several.
+ * Return: 0 or CMD_USAGE.
+ */
 int cmd_target_open(const char *name, const char *word, struct target *target, struct session *session);
 int cmd_target_look(const char *name, const char *word, struct target *target, struct session *session);
 

@@ -7,7 +7,17 @@ enum {
 	STAT_TRIES = 100, /* each failure means that a lap has passed meanwhile, or that somebody scribbles */
 };
 
-void ring_state_read(struct session *session, unsigned index, struct ring_state *state)
+/* One ring's state. */
+struct ring_state {
+	uint64_t written; /* records, ever */
+	uint64_t lost[WIRE_LOST_CAUSES];
+	uint64_t clock_steps;
+	uint32_t packets_used; /* of those that the ring has */
+	uint32_t packets;
+	bool used;
+};
+
+static void read_ring(struct session *session, unsigned index, struct ring_state *state)
 {
 	const struct ring *ring = session_ring_view(session, index);
 	struct ring_look look = { .empty = true };
@@ -36,7 +46,7 @@ void session_stat_read(struct session *session, struct session_stat *stat)
 	for (unsigned n = 0; n < session->ring_count; n++) {
 		struct ring_state ring;
 
-		ring_state_read(session, n, &ring);
+		read_ring(session, n, &ring);
 		if (n == names) {
 			stat->names_written = ring.written;
 			stat->names_lost = ring.lost[WIRE_LOST_FULL];

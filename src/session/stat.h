@@ -3,23 +3,9 @@
 #ifndef BURIN_SESSION_STAT_H
 #define BURIN_SESSION_STAT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "session/session.h"
-
-/* One ring's state. */
-struct ring_state {
-	uint64_t written; /* records, ever */
-	uint64_t lost[WIRE_LOST_CAUSES];
-	uint64_t clock_steps;
-	uint32_t packets_used; /* of those that the ring has */
-	uint32_t packets;
-	bool used;
-};
-
-/* ring_state_read - how a ring stands. Context: any, signal handlers; a scribbled ring gives nonsense, no fault. */
-void ring_state_read(struct session *session, unsigned index, struct ring_state *state);
 
 /* Sums over the rings of a session. */
 struct session_stat {
@@ -30,7 +16,7 @@ struct session_stat {
 	unsigned rings;			 /* that have been used */
 };
 
-/* session_stat_read - add it all up. Context: any, signal handlers. */
+/* session_stat_read - add it all up. Context: any, signal handlers; a scribbled ring gives nonsense, no fault. */
 void session_stat_read(struct session *session, struct session_stat *stat);
 
 #endif

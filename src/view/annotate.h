@@ -24,7 +24,7 @@ struct view_annotation {
 	struct view_line_cost *lines; /* by file, then line */
 	size_t line_count, line_room;
 	struct view_address_cost *addresses; /* by image, then offset */
-	size_t address_count, address_room;
+	size_t address_count;
 	uint32_t image;	      /* where most of it is; 0: the function is in no sample */
 	uint64_t begin, size; /* of the function there; 0, 0: unknown */
 };

@@ -76,7 +76,7 @@ struct race {
 	unsigned running;
 
 	uint64_t next[RACE_WRITERS];
-	uint64_t read, overwritten, retries;
+	uint64_t read, overwritten;
 	uint64_t read_time;
 	char why[200];
 };
