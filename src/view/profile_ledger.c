@@ -19,7 +19,8 @@ struct cause {
 };
 
 static const struct cause losses[] = {
-	{ "lost.ring", "the kernel's ring was full", "record with a larger --sample-buffer, or a lower --frequency" },
+	{ "lost.ring", "the kernel's ring was full",
+	  "record with a larger --sample-buffer, or a lower --frequency" },
 	{ "lost.late", "came too late to be put in order",
 	  "the machine was overloaded: a lower frequency helps" },
 	{ "lost.task", "of threads that nobody knows",
@@ -190,8 +191,9 @@ static void print_images(const struct burin_profile *profile, const struct view_
 		}
 	}
 	if (more)
-		view_buffer_print(out, "%16s  %s%u images %s; all: burin report --json, \"images\"\n", "",
-				  told ? "and in " : "in ", more, told ? "more" : "with less than 1 % each");
+		view_buffer_print(out, "%16s  %s%u image%s %s; all: burin report --json, \"images\"\n", "",
+				  told ? "and in " : "in ", more, more == 1 ? "" : "s",
+				  told ? "more" : "with less than 1 % each");
 	free(images);
 }
 
@@ -260,11 +262,13 @@ void view_ledger_text(const struct burin_profile *profile, const struct view_pro
 			out, "%sThe trace does not tell what was lost%s: its .burin/profile is missing\n",
 			color ? warn : "", color ? off : "");
 	} else if (lost) {
-		view_buffer_print(out, "%s%s of %s samples were lost%s\n", color ? warn : "",
-				  text_count(number, lost), text_count(all, received), color ? off : "");
+		view_buffer_print(out, "%s%s of %s sample%s %s lost%s\n", color ? warn : "",
+				  text_count(number, lost), text_count(all, received),
+				  received == 1 ? "" : "s", lost == 1 ? "was" : "were", color ? off : "");
 		print_causes(profile, "lost.", losses, sizeof(losses) / sizeof(losses[0]), out);
 	} else {
-		view_buffer_print(out, "none of %s samples was lost\n", text_count(all, received));
+		view_buffer_print(out, "none of %s sample%s was lost\n", text_count(all, received),
+				  received == 1 ? "" : "s");
 	}
 	print_unsampled(profile, color, out);
 	if (state && strcmp(state, "recording") == 0)
@@ -273,8 +277,9 @@ void view_ledger_text(const struct burin_profile *profile, const struct view_pro
 			"%sThe recording is not finished%s: what was lost in its last second is not told\n",
 			color ? warn : "", color ? off : "");
 	if (cut) {
-		view_buffer_print(out, "%s of %s stacks are cut\n", text_count(number, cut),
-				  text_count(all, cut + whole));
+		view_buffer_print(out, "%s of %s stack%s %s cut\n", text_count(number, cut),
+				  text_count(all, cut + whole), cut + whole == 1 ? "" : "s",
+				  cut == 1 ? "is" : "are");
 		print_causes(profile, "cut.", cuts, sizeof(cuts) / sizeof(cuts[0]), out);
 	}
 	print_remarks(profile, out);
