@@ -42,6 +42,15 @@ static const struct cause cuts[] = {
 	{ "cut.image", "an image that could not be read", "record as the user that owns the file" },
 };
 
+/* Where stacks are chains of frame pointers, these have other causes. */
+static const struct cause chain_cuts[] = {
+	{ "cut.depth", "deeper than is recorded",
+	  "a larger sysctl kernel.perf_event_max_stack, or record with --call-graph dwarf" },
+	{ "cut.memory", "an address in no mapping",
+	  "code without frame pointers: record without --call-graph fp, or build it with "
+	  "-fno-omit-frame-pointer" },
+};
+
 /* What costs no sample, but may make some say less, or something else. */
 static const struct cause remarks[] = {
 	{ "throttled", "times the kernel took breath", "a lower frequency spares it that" },
@@ -65,11 +74,14 @@ static const struct cause *find_cause(const struct cause *causes, size_t count, 
 static void print_causes(const struct burin_profile *profile, const char *prefix, const struct cause *causes,
 			 size_t count, struct view_buffer *out)
 {
+	const char *graph = burin_profile_value(profile, "call_graph");
+	const bool chains = graph && !strcmp(graph, "fp");
 	char number[TEXT_SHORT];
 	const char *key, *value;
 
 	for (unsigned n = 0; !burin_profile_value_at(profile, n, &key, &value); n++) {
-		const struct cause *cause = find_cause(causes, count, key);
+		const struct cause *chain = chains ? find_cause(chain_cuts, 2, key) : NULL,
+				   *cause = chain ? chain : find_cause(causes, count, key);
 		uint64_t lost = burin_profile_number(profile, key);
 
 		if (strncmp(key, prefix, strlen(prefix)) != 0 || !lost)
