@@ -22,6 +22,7 @@ const char cmd_report_help[] =
 	"      --min PERCENT    leave out what has less of all, or of the tree; otherwise 0.1,\n"
 	"                       in trees 1\n"
 	"  -n, --limit N        no more than N rows; otherwise 50, as JSON and CSV all\n"
+	"                       (--by, --sort, --limit and --csv do not go with trees)\n"
 	"      --tree           the tree of calls instead\n"
 	"      --callers GLOB   who called this function, as a tree\n"
 	"      --callees GLOB   what this function called, as a tree\n" CMD_PROFILE_HELP
@@ -66,6 +67,7 @@ struct arguments {
 	struct view_report report;
 	struct view_tree_options tree_options;
 	bool tree, json, csv;
+	const char *of_rows; /* the last option that says nothing about trees; NULL: none */
 	const char *path;
 };
 
@@ -97,6 +99,7 @@ static int take_tree(struct arguments *arguments, enum view_direction direction,
 		return cmd_usage(name, "one of --tree, --callers, --callees at a time");
 	arguments->tree = true;
 	arguments->tree_options.direction = direction;
+	arguments->report.outwards = direction == VIEW_CALLERS;
 	arguments->tree_options.symbol = symbol;
 	return 0;
 }
@@ -110,8 +113,10 @@ static int take_option(void *data, int option, const char *value)
 
 	switch (option) {
 	case OPTION_BY:
+		arguments->of_rows = "--by";
 		return take_by(report, value);
 	case OPTION_SORT:
+		arguments->of_rows = "--sort";
 		report->by_total = !strcmp(value, "total");
 		if (report->by_total || !strcmp(value, "self"))
 			return 0;
@@ -122,6 +127,7 @@ static int take_option(void *data, int option, const char *value)
 			return 0;
 		return cmd_usage(name, "--min wants a number from 0 to 100, not \"%s\"", value);
 	case 'n':
+		arguments->of_rows = "--limit";
 		if (cmd_number(value, UINT64_MAX, &report->limit, &rest) && !*rest && report->limit)
 			return 0;
 		return cmd_usage(name, "--limit wants a number of rows, 1 or more, not \"%s\"", value);
@@ -135,6 +141,7 @@ static int take_option(void *data, int option, const char *value)
 		arguments->json = true;
 		return 0;
 	case OPTION_CSV:
+		arguments->of_rows = "--csv";
 		arguments->csv = true;
 		return 0;
 	default:
@@ -153,8 +160,9 @@ static int parse_arguments(struct arguments *arguments, int argc, char **argv)
 		return cmd_usage(name, argc == optind
 					       ? "which trace? Give the directory that burin record made"
 					       : "one trace at a time; burin diff compares two");
-	if (arguments->tree && arguments->csv)
-		return cmd_usage(name, "--csv is for rows, not for trees");
+	if (arguments->tree && arguments->of_rows)
+		return cmd_usage(name, "%s is for rows, not for trees; of these --min leaves branches out",
+				 arguments->of_rows);
 	if (arguments->json && arguments->csv)
 		return cmd_usage(name, "either --json or --csv");
 	arguments->path = argv[optind];

@@ -112,8 +112,19 @@ static int parse_event(const char *value)
 	return CMD_USAGE;
 }
 
+/* Who is sampled is told once: of two the one would be forgotten. */
+static bool is_second(const struct sampling_options *options, int option)
+{
+	if (!strchr("apt", option) || (!options->system && !options->process))
+		return false;
+	fprintf(stderr, "burin record: one of --all, --pid and --thread, and that once\n");
+	return true;
+}
+
 int sampling_parse(struct sampling_options *options, int option, const char *value)
 {
+	if (is_second(options, option))
+		return CMD_USAGE;
 	switch (option) {
 	case 'Y':
 		options->no_symbols = true;

@@ -56,8 +56,10 @@ bool debugfile_path(char out[PATH_MAX], const unsigned char *id, size_t bytes)
 {
 	int at = snprintf(out, PATH_MAX, "%s/.build-id/", debug_root);
 
-	if (bytes < 2 || bytes > IMAGE_BUILD_ID_MAX)
+	if (bytes < 2 || bytes > IMAGE_BUILD_ID_MAX) {
+		*out = '\0';
 		return false;
+	}
 	for (size_t n = 0; n < bytes; n++)
 		at += snprintf(out + at, PATH_MAX - (size_t)at, n == 1 ? "/%02x" : "%02x", id[n]);
 	snprintf(out + at, PATH_MAX - (size_t)at, ".debug");

@@ -28,7 +28,7 @@
 int debugfile_find(struct image *out, char found[PATH_MAX], const struct image *image, const char *path,
 		   const char *root);
 
-/* debugfile_path - where a debug file with this build id should lie. Return: false if there is no such id. */
+/* debugfile_path - where a debug file with this build id should lie. Return: false, and "", if there is no such id. */
 bool debugfile_path(char out[PATH_MAX], const unsigned char *id, size_t bytes);
 
 /*

@@ -140,9 +140,27 @@ static int by_line(const void *a, const void *b)
 {
 	const struct view_line_cost *one = a, *other = b;
 
+	if (one->of_file != other->of_file)
+		return one->of_file > other->of_file ? -1 : 1;
 	if (one->file != other->file)
 		return one->file < other->file ? -1 : 1;
 	return (one->line > other->line) - (one->line < other->line);
+}
+
+static int sort_lines(struct view_annotation *annotation)
+{
+	uint64_t *files = calloc(annotation->strings.count, sizeof(*files));
+
+	if (!files)
+		return -ENOMEM;
+	for (size_t n = 0; n < annotation->line_count; n++)
+		files[annotation->lines[n].file] += annotation->lines[n].self.all;
+	for (size_t n = 0; n < annotation->line_count; n++)
+		annotation->lines[n].of_file = files[annotation->lines[n].file];
+	if (annotation->line_count)
+		qsort(annotation->lines, annotation->line_count, sizeof(*annotation->lines), by_line);
+	free(files);
+	return 0;
 }
 
 static int by_offset(const void *a, const void *b)
@@ -218,10 +236,10 @@ int view_annotate(struct view_annotation *annotation, const struct view_profile 
 		result = add_pair(&adding, &counted->pairs[n], n + 1);
 	if (!result)
 		result = list_addresses(&adding);
+	if (!result)
+		result = sort_lines(annotation);
 	free(adding.places);
 	free(adding.lines);
-	if (annotation->line_count)
-		qsort(annotation->lines, annotation->line_count, sizeof(*annotation->lines), by_line);
 	if (annotation->address_count)
 		qsort(annotation->addresses, annotation->address_count, sizeof(*annotation->addresses),
 		      by_offset);

@@ -7,6 +7,7 @@
 
 struct view_line_cost {
 	uint32_t file, line;	/* file: in strings */
+	uint64_t of_file;	/* self of all lines of that */
 	struct view_cost self;	/* of the innermost frame there, what was inlined included */
 	struct view_cost total; /* of any frame: a sample once, however many are there */
 	size_t last;		/* pair that is in total, from 1 */
@@ -21,7 +22,7 @@ struct view_address_cost {
 
 struct view_annotation {
 	struct view_strings strings;
-	struct view_line_cost *lines; /* by file, then line */
+	struct view_line_cost *lines; /* by file, those with most self first, then line */
 	size_t line_count, line_room;
 	struct view_address_cost *addresses; /* by image, then offset */
 	size_t address_count;

@@ -229,6 +229,7 @@ struct view_report {
 	unsigned by_count;
 	bool by_total; /* order */
 	double min;    /* percent of all, of the whole in trees: less is left out */
+	bool outwards; /* a tree of callers: what ends at one is not its own time */
 	bool color;
 	uint64_t limit; /* rows; UINT64_MAX: all */
 };

@@ -19,7 +19,8 @@ struct cause {
 };
 
 static const struct cause losses[] = {
-	{ "lost.ring", "the kernel's ring was full", "record with a larger --sample-buffer, or a lower --frequency" },
+	{ "lost.ring", "the kernel's ring was full",
+	  "record with a larger --sample-buffer, or a lower --frequency" },
 	{ "lost.late", "came too late to be put in order",
 	  "the machine was overloaded: a lower frequency helps" },
 	{ "lost.task", "of threads that nobody knows",
@@ -39,6 +40,15 @@ static const struct cause cuts[] = {
 	{ "cut.memory", "an address in no mapping", "code made at run time, or an overwritten stack" },
 	{ "cut.ring", "lost: the kernel's ring had no room for them", "record with --call-graph fp" },
 	{ "cut.image", "an image that could not be read", "record as the user that owns the file" },
+};
+
+/* Where stacks are chains of frame pointers, these have other causes. */
+static const struct cause chain_cuts[] = {
+	{ "cut.depth", "deeper than is recorded",
+	  "a larger sysctl kernel.perf_event_max_stack, or record with --call-graph dwarf" },
+	{ "cut.memory", "an address in no mapping",
+	  "code without frame pointers: record without --call-graph fp, or build it with "
+	  "-fno-omit-frame-pointer" },
 };
 
 /* What costs no sample, but may make some say less, or something else. */
@@ -64,11 +74,14 @@ static const struct cause *find_cause(const struct cause *causes, size_t count, 
 static void print_causes(const struct burin_profile *profile, const char *prefix, const struct cause *causes,
 			 size_t count, struct view_buffer *out)
 {
+	const char *graph = burin_profile_value(profile, "call_graph");
+	const bool chains = graph && !strcmp(graph, "fp");
 	char number[TEXT_SHORT];
 	const char *key, *value;
 
 	for (unsigned n = 0; !burin_profile_value_at(profile, n, &key, &value); n++) {
-		const struct cause *cause = find_cause(causes, count, key);
+		const struct cause *chain = chains ? find_cause(chain_cuts, 2, key) : NULL,
+				   *cause = chain ? chain : find_cause(causes, count, key);
 		uint64_t lost = burin_profile_number(profile, key);
 
 		if (strncmp(key, prefix, strlen(prefix)) != 0 || !lost)
@@ -190,8 +203,9 @@ static void print_images(const struct burin_profile *profile, const struct view_
 		}
 	}
 	if (more)
-		view_buffer_print(out, "%16s  %s%u images %s; all: burin report --json, \"images\"\n", "",
-				  told ? "and in " : "in ", more, told ? "more" : "with less than 1 % each");
+		view_buffer_print(out, "%16s  %s%u image%s %s; all: burin report --json, \"images\"\n", "",
+				  told ? "and in " : "in ", more, more == 1 ? "" : "s",
+				  told ? "more" : "with less than 1 % each");
 	free(images);
 }
 
@@ -260,11 +274,13 @@ void view_ledger_text(const struct burin_profile *profile, const struct view_pro
 			out, "%sThe trace does not tell what was lost%s: its .burin/profile is missing\n",
 			color ? warn : "", color ? off : "");
 	} else if (lost) {
-		view_buffer_print(out, "%s%s of %s samples were lost%s\n", color ? warn : "",
-				  text_count(number, lost), text_count(all, received), color ? off : "");
+		view_buffer_print(out, "%s%s of %s sample%s %s lost%s\n", color ? warn : "",
+				  text_count(number, lost), text_count(all, received),
+				  received == 1 ? "" : "s", lost == 1 ? "was" : "were", color ? off : "");
 		print_causes(profile, "lost.", losses, sizeof(losses) / sizeof(losses[0]), out);
 	} else {
-		view_buffer_print(out, "none of %s samples was lost\n", text_count(all, received));
+		view_buffer_print(out, "none of %s sample%s was lost\n", text_count(all, received),
+				  received == 1 ? "" : "s");
 	}
 	print_unsampled(profile, color, out);
 	if (state && strcmp(state, "recording") == 0)
@@ -273,8 +289,9 @@ void view_ledger_text(const struct burin_profile *profile, const struct view_pro
 			"%sThe recording is not finished%s: what was lost in its last second is not told\n",
 			color ? warn : "", color ? off : "");
 	if (cut) {
-		view_buffer_print(out, "%s of %s stacks are cut\n", text_count(number, cut),
-				  text_count(all, cut + whole));
+		view_buffer_print(out, "%s of %s stack%s %s cut\n", text_count(number, cut),
+				  text_count(all, cut + whole), cut + whole == 1 ? "" : "s",
+				  cut == 1 ? "is" : "are");
 		print_causes(profile, "cut.", cuts, sizeof(cuts) / sizeof(cuts[0]), out);
 	}
 	print_remarks(profile, out);

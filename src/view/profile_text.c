@@ -26,7 +26,8 @@ static void head_of(const struct view_profile *counted, enum view_state state, s
 	const struct view_counted *of = &counted->of[state];
 	char samples[TEXT_SHORT], amount[TEXT_SHORT];
 
-	view_buffer_print(out, "%s samples of %s", text_count(samples, of->samples), of->event->name);
+	view_buffer_print(out, "%s sample%s of %s", text_count(samples, of->samples),
+			  of->samples == 1 ? "" : "s", of->event->name);
 	if (!strcmp(counted->unit, "ns")) {
 		view_buffer_print(out, ", %s", text_duration(amount, of->weight));
 	} else if (strcmp(counted->unit, "samples") != 0) {
@@ -35,6 +36,14 @@ static void head_of(const struct view_profile *counted, enum view_state state, s
 	}
 	view_buffer_print(out, "%s%s\n", view_profile_mixed(counted) ? " " : "",
 			  view_profile_mixed(counted) ? view_state_name(state) : "");
+}
+
+static const char *why_none(const struct view_profile *counted)
+{
+	return burin_profile_value(counted->profile, "attributed") &&
+			       !burin_profile_number(counted->profile, "attributed")
+		       ? "the trace has no samples"
+		       : "no samples are left by what was chosen";
 }
 
 void view_head_text(const struct view_profile *counted, struct view_buffer *out)
@@ -46,10 +55,11 @@ void view_head_text(const struct view_profile *counted, struct view_buffer *out)
 			head_of(counted, state, out);
 	}
 	if (!counted->samples)
-		view_buffer_print(out, "no samples are left by what was chosen\n");
+		view_buffer_print(out, "%s\n", why_none(counted));
 	if (counted->of_other_events)
-		view_buffer_print(out, "%s samples of other events: choose with --event\n",
-				  text_count(samples, counted->of_other_events));
+		view_buffer_print(out, "%s sample%s of other events: choose with --event\n",
+				  text_count(samples, counted->of_other_events),
+				  counted->of_other_events == 1 ? "" : "s");
 }
 
 void view_cost_text(const struct view_profile *counted, const struct view_cost *cost, struct view_buffer *out)
@@ -152,6 +162,8 @@ void view_rows_text(const struct view_profile *counted, struct view_rows *rows,
 
 	view_rows_choose(counted, rows, report, &left_out);
 	view_head_text(counted, out);
+	if (!counted->samples)
+		return;
 	view_buffer_print(out, "\n");
 	view_buffer_print(out, "%s   SELF  %s  TOTAL  %s     SAMPLES  ", report->color ? bold : "",
 			  view_waited_title(counted), view_waited_title(counted));
@@ -194,9 +206,15 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 	char number[TEXT_SHORT], room[NAME_BYTES];
 
 	view_head_text(counted, out);
-	view_buffer_print(out, "\n");
-	view_buffer_print(out, "%s  TOTAL  %s   SELF  %s%s\n", report->color ? bold : "",
-			  view_waited_title(counted), view_waited_title(counted), report->color ? off : "");
+	if (!whole) {
+		if (counted->samples)
+			view_buffer_print(out, "no sample is in such a function; burin report lists them\n");
+		return;
+	}
+	view_buffer_print(out, "\n%s  TOTAL  %s", report->color ? bold : "", view_waited_title(counted));
+	if (!report->outwards)
+		view_buffer_print(out, "   SELF  %s", view_waited_title(counted));
+	view_buffer_print(out, "%s\n", report->color ? off : "");
 	while (node || depth) {
 		const struct view_node *at = &tree->nodes[node];
 
@@ -211,7 +229,8 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 			continue;
 		}
 		view_cost_text(counted, &at->total, out);
-		view_cost_text(counted, &at->self, out);
+		if (!report->outwards)
+			view_cost_text(counted, &at->self, out);
 		view_buffer_print(out, "%*s", 2 * (int)depth, "");
 		view_buffer_escape(
 			out, view_symbol_short(view_node_text(tree, node), COLUMNS_MAX, room, sizeof(room)));
@@ -228,8 +247,6 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 			node = at->next;
 		}
 	}
-	if (!whole && counted->samples)
-		view_buffer_print(out, "no sample is in such a function; burin report lists them\n");
 	if (left_out)
 		view_buffer_print(out, "%s%s branches of less than %g%% are left out; see --min%s\n",
 				  report->color ? dim : "", text_count(number, left_out), report->min,

@@ -68,11 +68,11 @@ void view_unsampled_remedy(const struct view_unsampled *unsampled, struct view_b
 	if (!unsampled->time)
 		view_buffer_print(out, "there were too many at once");
 	else if (unsampled->kernel)
-		view_buffer_print(
-			out,
-			"no thread is sampled before it has run for %s on a CPU, so short ones are seen too "
-			"rarely: record with -a",
-			period);
+		view_buffer_print(out,
+				  "no thread is sampled before it has run for %s on a CPU, and of each turn "
+				  "there some us "
+				  "are not seen, so short ones are seen too rarely: record with -a",
+				  period);
 	else
 		view_buffer_print(
 			out,

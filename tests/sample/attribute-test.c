@@ -55,7 +55,7 @@ static void chains(void **state)
 	assert_int_equal(node(place, one.stack)->caller,
 			 node(place, two.stack)->caller); /* callers are shared */
 	assert_int_equal(place->stacks.count, 4);
-	assert_int_equal(place->attribution.cuts[WIRE_CUT_NONE], 3);
+	assert_int_equal(one.ends, WIRE_CUT_NONE);
 }
 
 static void cuts(void **state)
@@ -72,6 +72,7 @@ static void cuts(void **state)
 	frame = node(place, node(place, out.stack)->caller);
 	assert_int_equal(frame->image, 0);
 	assert_int_equal(frame->offset, WIRE_CUT_MEMORY);
+	assert_int_equal(out.ends, WIRE_CUT_MEMORY);
 	assert_int_equal(frame->caller, 0);
 	for (unsigned n = 1; n < 128; n++)
 		deep[n] = 0x1100 + n;
@@ -81,8 +82,7 @@ static void cuts(void **state)
 		frame = node(place, n);
 	assert_int_equal(frame->offset, WIRE_CUT_DEPTH);
 	assert_int_equal(depth, 128);
-	assert_int_equal(place->attribution.cuts[WIRE_CUT_DEPTH], 1);
-	assert_int_equal(place->attribution.cuts[WIRE_CUT_MEMORY], 1);
+	assert_int_equal(out.ends, WIRE_CUT_DEPTH);
 }
 
 static void losses(void **state)
@@ -99,6 +99,7 @@ static void losses(void **state)
 	assert_int_equal(attribute_one(place, PERF_RECORD_MISC_HYPERVISOR, 0x1100, 1, chain, 0, &out),
 			 SAMPLE_LOST_CONTEXT);
 	assert_int_equal(attribute_one(place, PERF_RECORD_MISC_USER, 0x1100, 1, chain, 0, &out), SAMPLE_KEPT);
+	assert_int_equal(out.ends, WIRE_CUTS); /* the innermost frame alone */
 	place->stacks_table.error = -5;
 	assert_int_equal(attribute_one(place, PERF_RECORD_MISC_USER, 0x1108, 1, chain, 0, &out),
 			 SAMPLE_LOST_WRITE);

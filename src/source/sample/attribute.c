@@ -134,8 +134,6 @@ static void build(struct attribution *attribution, struct sample_process *proces
 	for (unsigned n = 0; n < count; n++)
 		if (!add_user(attribution, process, places[n], building))
 			break;
-	if (building->user)
-		attribution->cuts[building->cut]++;
 	if (building->cut)
 		building->frames[building->count++] = (struct sample_frame){ 0, building->cut };
 }
@@ -170,6 +168,7 @@ enum sample_loss attribute(struct attribution *attribution, const struct record 
 		building.frames[0] = innermost;
 		building.count = 1;
 	}
+	out->ends = building.user ? building.cut : WIRE_CUTS;
 	out->task = tasks_number(attribution->tasks, task);
 	out->stack = stacks_intern(attribution->stacks, building.frames, building.count);
 	return out->task && out->stack ? SAMPLE_KEPT : SAMPLE_LOST_WRITE;

@@ -31,16 +31,16 @@ struct attribution {
 	struct kernel *kernel;
 	struct stacks *stacks;
 	struct jit_state jit;
-	uint64_t time;		  /* of the sample */
-	uint64_t registers;	  /* mask of those that samples have */
-	unsigned max_depth;	  /* frames that the kernel gives */
-	bool stacks_wanted;	  /* otherwise the innermost frame alone */
-	uint64_t cuts[WIRE_CUTS]; /* of user stacks: how they end; [WIRE_CUT_NONE]: they are complete */
+	uint64_t time;	    /* of the sample */
+	uint64_t registers; /* mask of those that samples have */
+	unsigned max_depth; /* frames that the kernel gives */
+	bool stacks_wanted; /* otherwise the innermost frame alone */
 };
 
 struct attributed {
 	uint32_t task, stack;
-	bool kernel; /* the innermost frame lies there */
+	unsigned ends; /* how the user's part of the stack does, enum wire_cut; WIRE_CUTS: there is none */
+	bool kernel;   /* the innermost frame lies there */
 };
 
 /* attribute - Return: SAMPLE_KEPT, or why not. */

@@ -73,7 +73,7 @@ static void print_ledger(FILE *out, const struct sampler *sampler, bool ended)
 	fprintf(out, "kernel=%" PRIu64 "\nuser=%" PRIu64 "\n", totals->kernel + waits->attributed,
 		totals->user);
 	for (unsigned n = 0; n < WIRE_CUTS; n++)
-		fprintf(out, "%s=%" PRIu64 "\n", cuts[n], sampler->attribution.cuts[n]);
+		fprintf(out, "%s=%" PRIu64 "\n", cuts[n], totals->ends[n]);
 	fprintf(out,
 		"throttled=%" PRIu64 "\ntask_late=%" PRIu64 "\ntask_lost=%" PRIu64
 		"\nimage_unreadable=%" PRIu64 "\njit_late=%" PRIu64 "\n",

@@ -327,7 +327,6 @@ int sampler_next(struct sampler *sampler, int directory, struct sampler_totals *
 	error = finish_trace(sampler, totals);
 	sampler_add(&sampler->before, totals);
 	sampler->totals = (struct sampler_totals){ .ledgers[SAMPLER_SAMPLES].received = waiting };
-	memset(sampler->attribution.cuts, 0, sizeof(sampler->attribution.cuts));
 	close(sampler->directory);
 	sampler->directory = fcntl(directory, F_DUPFD_CLOEXEC, 0);
 	samples_next(&sampler->samples, sampler->directory);

@@ -29,14 +29,15 @@ struct sampler_ledger {
 
 struct sampler_totals {
 	struct sampler_ledger ledgers[SAMPLER_KINDS];
-	uint64_t kernel, user;	     /* of the attributed samples */
-	uint64_t counted;	     /* by the kernel, in the event's unit; 0: not known */
-	uint64_t throttled;	     /* times that the kernel took breath */
-	uint64_t late;		     /* of the side band and of switches, but taken */
-	uint64_t side_lost;	     /* records of the side band that the kernel's ring had no room for */
-	uint64_t switch_lost;	     /* such of switches */
-	uint64_t waited_ns, lost_ns; /* of the waits received: attributed, lost */
-	uint64_t stackless;	     /* of the waits attributed */
+	uint64_t kernel, user;	      /* of the attributed samples */
+	uint64_t counted;	      /* by the kernel, in the event's unit; 0: not known */
+	uint64_t throttled;	      /* times that the kernel took breath */
+	uint64_t late;		      /* of the side band and of switches, but taken */
+	uint64_t side_lost;	      /* records of the side band that the kernel's ring had no room for */
+	uint64_t switch_lost;	      /* such of switches */
+	uint64_t waited_ns, lost_ns;  /* of the waits received: attributed, lost */
+	uint64_t stackless;	      /* of the waits attributed */
+	uint64_t ends[WIRE_CUTS + 1]; /* of what was attributed, samples and waits: `struct attributed` */
 	uint64_t preempted, preempted_ns;
 	uint64_t blocked_before; /* threads that had stopped when the recording began */
 	uint64_t bytes;		 /* of streams and tables */

@@ -50,7 +50,7 @@ static enum sample_loss put(struct sampler *sampler, enum sampler_kind kind, uns
 
 void sampler_put_sample(struct sampler *sampler, unsigned cpu, const struct record *record)
 {
-	struct attributed place;
+	struct attributed place = { .ends = WIRE_CUTS };
 	enum sample_loss loss = sampler_place(sampler, record, &place);
 
 	if (!loss)
@@ -64,6 +64,7 @@ void sampler_put_sample(struct sampler *sampler, unsigned cpu, const struct reco
 						     .weighted = sampler->perf.event.counting,
 						     .weight = record->sample.period });
 	sampler->totals.ledgers[SAMPLER_SAMPLES].lost[loss]++;
+	sampler->totals.ends[place.ends] += !loss;
 }
 
 /* A thread whose stack was lost. */
@@ -71,7 +72,7 @@ static enum sample_loss place_unknown(struct sampler *sampler, struct sample_tas
 				      struct attributed *place)
 {
 	sampler->totals.stackless++;
-	sampler->attribution.cuts[WIRE_CUT_RING]++;
+	place->ends = WIRE_CUT_RING;
 	place->task = tasks_number(&sampler->tasks, thread);
 	place->stack = stacks_intern(&sampler->stacks, &(struct sample_frame){ .offset = WIRE_CUT_RING }, 1);
 	return place->task && place->stack ? SAMPLE_KEPT : SAMPLE_LOST_WRITE;
@@ -98,6 +99,7 @@ void sampler_put_wait(void *data, const struct waits_wait *wait)
 						     .weight = wait->ns });
 	ledger->received++;
 	ledger->lost[loss]++;
+	sampler->totals.ends[place.ends] += !loss;
 	*(loss ? &sampler->totals.lost_ns : &sampler->totals.waited_ns) += wait->ns;
 	sampler->waits_lost[wait->cpu] += loss == SAMPLE_LOST_RING;
 }

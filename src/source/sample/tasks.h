@@ -44,7 +44,8 @@ struct sample_wait {
 	int loss;	/* enum sample_loss: why task and stack are not known */
 	uint64_t since; /* as the kernel has it */
 	uint32_t task, stack;
-	unsigned cpu; /* on which it stopped */
+	unsigned ends; /* the stack: `struct attributed` */
+	unsigned cpu;  /* on which it stopped */
 };
 
 struct sample_task {

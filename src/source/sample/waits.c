@@ -33,7 +33,7 @@ static void tell(struct waits *waits, struct sample_task *task, uint64_t end, un
 	const struct sample_wait *wait = &task->wait;
 	struct waits_wait over = { .loss = (enum sample_loss)wait->loss,
 				   .thread = task,
-				   .place = { .task = wait->task, .stack = wait->stack },
+				   .place = { .task = wait->task, .stack = wait->stack, .ends = wait->ends },
 				   .end = end,
 				   .ns = end > wait->since ? end - wait->since : 0,
 				   .cpu = cpu };
@@ -69,6 +69,7 @@ void waits_stop(struct waits *waits, const struct record *record, enum sample_lo
 	if (!loss) {
 		task->wait.task = place->task;
 		task->wait.stack = place->stack;
+		task->wait.ends = place->ends;
 	}
 }
 
