@@ -150,7 +150,7 @@ static void add_up(struct drain *drain)
 	struct drain_totals *totals = &drain->totals;
 	struct recording *recording = &drain->output.recording;
 
-	recording->clock_steps = recording->lost_names = 0;
+	recording->clock_steps = recording->lost_names = recording->lost_untold = 0;
 	for (unsigned n = 0; n < drain->session->ring_count; n++) {
 		const struct outlet *outlet = &drain->output.outlets[n];
 		const uint64_t *lost = drain->intakes[n].ledger.lost, *before = outlet->origin.ledger.lost;
@@ -165,8 +165,11 @@ static void add_up(struct drain *drain)
 		totals->events += outlet->kept;
 		totals->cpus += outlet->kept && !drain->recorded[n];
 		drain->recorded[n] |= outlet->kept != 0;
-		for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
+		for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++) {
 			totals->lost[cause] += lost[cause] - before[cause];
+			recording->lost_untold += lost[cause] - before[cause];
+		}
+		recording->lost_untold -= outlet->said;
 		recording->clock_steps += control_of(drain, n)->clock_steps;
 	}
 	totals->lost_names += recording->lost_names;

@@ -32,6 +32,7 @@ struct recording {
 	const char *trouble;
 	uint64_t lost_late;
 	uint64_t lost_names;
+	uint64_t lost_untold;
 	uint64_t clock_steps;
 };
 

@@ -142,7 +142,6 @@ static void fill_header(struct outlet *outlet, struct wire_packet *header, uint6
 		header->lost[cause] = ledger->lost[cause] - before->lost[cause];
 		header->discarded += header->lost[cause];
 	}
-	outlet->said = header->discarded;
 }
 
 /* The base is as the writers begin it; extended records move it. */
@@ -180,6 +179,8 @@ static void add_packet(struct output *output, struct outlet *outlet, struct wire
 	output_fail(output, error, outlet->stream.name);
 	outlet->begun |= !error;
 	outlet->sequence = sequence;
+	if (!error)
+		outlet->said = packet->discarded;
 }
 
 void output_records(struct output *output, unsigned index, struct wire_packet *packet, uint64_t sequence,
@@ -208,13 +209,12 @@ void output_losses(struct output *output, unsigned index, const struct wire_ledg
 {
 	struct outlet *outlet = &output->outlets[index];
 	const uint64_t sequence = outlet->begun ? outlet->sequence + 1 : outlet->origin.sequence + 1;
-	const uint64_t said = outlet->said;
 	struct wire_packet packet;
 
 	if (output->error)
 		return;
 	fill_header(outlet, &packet, sequence, ledger);
-	if (packet.discarded == said)
+	if (packet.discarded == outlet->said)
 		return;
 	time = time ? time + a_little(output) : ring_clock();
 	fill_times(&packet, time, time);

@@ -87,6 +87,7 @@ static void fill(struct block *block, const struct session *session, const struc
 	add_text(block, "result", recording->result);
 	add_number(block, "lost_late", recording->lost_late);
 	add_number(block, "lost_names", recording->lost_names);
+	add_number(block, "lost_untold", recording->lost_untold);
 	add_number(block, "clock_steps", recording->clock_steps);
 	add_text(block, "trouble", recording->trouble);
 	add_text(block, "command", recording->command);

@@ -268,7 +268,7 @@ static uint64_t recorded_number(const struct burin_trace *trace, const char *key
 void view_losses_text(const struct burin_trace *trace, bool color, struct view_buffer *out)
 {
 	uint64_t late = recorded_number(trace, "lost_late"), names = recorded_number(trace, "lost_names");
-	uint64_t sum = late;
+	uint64_t untold = recorded_number(trace, "lost_untold"), sum = late + untold;
 	char number[TEXT_SHORT];
 
 	for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++)
@@ -289,6 +289,9 @@ void view_losses_text(const struct burin_trace *trace, bool color, struct view_b
 	if (late)
 		view_buffer_print(out, "%16s  written after the recorder's last look\n",
 				  text_count(number, late));
+	if (untold)
+		view_buffer_print(out, "%16s  when the recorder could not write any more\n",
+				  text_count(number, untold));
 	if (names)
 		view_buffer_print(out, "%16s  names of threads or processes are missing\n",
 				  text_count(number, names));
