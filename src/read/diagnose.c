@@ -146,6 +146,12 @@ bool read_fault(const struct burin_trace *trace, int code, const char *file, uin
 	return fresh;
 }
 
+void read_fault_file(const struct burin_trace *trace, int code, const char *file, int error)
+{
+	read_fault(trace, code, file, 0, "cannot read: %s",
+		   error == -EBADF ? "not a regular file" : burin_fault_name(error));
+}
+
 void read_skip_packet(const struct burin_trace *trace, struct read_packet *packet)
 {
 	if (!__atomic_exchange_n(&packet->faulty, true, __ATOMIC_RELAXED))

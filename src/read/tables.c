@@ -311,8 +311,7 @@ int read_table_load(const struct burin_trace *trace, const struct read_table *ta
 		result = load_file(&loading);
 		close(loading.file);
 	} else if (loading.file != -ENOENT) {
-		read_fault(trace, BURIN_FAULT_TABLE, table->file, 0, "cannot read: %s",
-			   loading.file == -EBADF ? "not a regular file" : burin_fault_name(loading.file));
+		read_fault_file(trace, BURIN_FAULT_TABLE, table->file, loading.file);
 	}
 	free(loading.stored);
 	free(loading.bytes);
