@@ -34,9 +34,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "wire/format.h"
+#include "base/arena.h"
 #include "burin/read.h"
 #include "wire/event.h"
+#include "wire/format.h"
 #include "wire/packet.h"
 
 enum {
@@ -95,7 +96,7 @@ struct read_names {
 	size_t thread_count;
 	struct burin_process *processes; /* by pid, then time */
 	size_t process_count;
-	struct read_chunk *chunks; /* the memory of their strings */
+	struct arena strings;
 };
 
 struct read_clock {

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "burin/profile.h"
 #include "view/buffer.h"
 #include "view/choose.h"
@@ -104,7 +105,7 @@ struct view_strings {
 	uint32_t count, room;
 	uint32_t *index;
 	size_t index_room;
-	struct view_string_chunk *chunks;
+	struct arena copies;
 };
 
 /* The number of a text, a copy of which is kept; 0: no memory, or "". */
