@@ -6,7 +6,8 @@
 #ifndef BURIN_CMD_CHOOSE_H
 #define BURIN_CMD_CHOOSE_H
 
-#include "view/profile.h"
+#include "burin/read.h"
+#include "view/choose.h"
 
 /* A number, decimal or with 0x in front, and nothing else up to *rest. */
 bool cmd_number(const char *text, uint64_t limit, uint64_t *value, const char **rest);

@@ -45,7 +45,6 @@ static const char name[] = "dump";
 
 struct arguments {
 	struct view_dump dump;
-	const char **events;
 	const char *from, *to;
 	const char *path;
 };
@@ -74,18 +73,6 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static int add_event(struct arguments *arguments, const char *glob)
-{
-	const char **events =
-		reallocarray(arguments->events, arguments->dump.event_count + 1, sizeof(*events));
-
-	if (!events)
-		return cmd_failed(name, "out of memory");
-	arguments->events = events;
-	events[arguments->dump.event_count++] = glob;
-	return 0;
-}
-
 static int take_option(struct arguments *arguments, int option, const char *value)
 {
 	struct view_dump *dump = &arguments->dump;
@@ -93,7 +80,7 @@ static int take_option(struct arguments *arguments, int option, const char *valu
 
 	switch (option) {
 	case 'e':
-		return add_event(arguments, value);
+		return cmd_glob(name, &dump->events, value);
 	case 'p':
 		return cmd_numbers(name, &dump->pids, UINT32_MAX - 1, "pid", value);
 	case 't':
@@ -142,7 +129,6 @@ static int parse_arguments(struct arguments *arguments, int argc, char **argv)
 	if (result)
 		return result;
 	arguments->path = argv[optind];
-	arguments->dump.events = arguments->events;
 	return 0;
 }
 
@@ -188,7 +174,7 @@ int cmd_dump(int argc, char **argv)
 			result = CMD_FAULTS;
 	}
 	burin_trace_close(trace);
-	free(arguments.events);
+	free(arguments.dump.events.globs);
 	free(arguments.dump.pids.numbers);
 	free(arguments.dump.tids.numbers);
 	free(arguments.dump.cpus.numbers);

@@ -7,6 +7,7 @@
 
 #include "cmd/choose.h"
 #include "cmd/cmd.h"
+#include "view/profile.h"
 
 struct cmd_profile {
 	const char *name; /* of the subcommand */

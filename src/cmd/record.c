@@ -219,15 +219,6 @@ static int exit_code(const struct run *run)
 	return WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
 }
 
-static void choose_output(const struct record_options *options, char *output, size_t bytes)
-{
-	if (options->output)
-		snprintf(output, bytes, "%s", options->output);
-	else
-		recording_default_output(*options->command ? options->command[0] : "samples", 0, output,
-					 bytes);
-}
-
 /* From the command's beginning to its end. Return: 0, or the errno of the exec. */
 static int carry_out(const struct record_options *options, struct run *run, struct drain *drain,
 		     struct sampling *sampling)
@@ -255,7 +246,8 @@ static int record(const struct record_options *options, struct session *session,
 	bool joined;
 	int error;
 
-	choose_output(options, output, sizeof(output));
+	recording_output(options->output, *options->command ? options->command[0] : "samples", 0, output,
+			 sizeof(output));
 	join_words(options->command, line, sizeof(line));
 	sampling_open(&sampling, &options->sampling, session, run->child, options->quiet);
 	if (!run->child && !sampling.opened) { /* then there is nothing to record */

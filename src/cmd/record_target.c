@@ -105,11 +105,8 @@ int record_target(const struct record_options *options)
 			fprintf(stderr, "to run a command: burin record -- %s\n", options->target);
 		return result;
 	}
-	if (options->output)
-		snprintf(output, sizeof(output), "%s", options->output);
-	else
-		recording_default_output(attachment.target.header.geometry.program, 0, output,
-					 sizeof(output));
+	recording_output(options->output, attachment.target.header.geometry.program, 0, output,
+			 sizeof(output));
 	result = record(options, &attachment, output);
 	attach_end(&attachment);
 	return result;

@@ -27,11 +27,15 @@ int recording_signals(int more, sigset_t *before)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-void recording_default_output(const char *name, unsigned first, char *path, size_t bytes)
+void recording_output(const char *wanted, const char *name, unsigned first, char *path, size_t bytes)
 {
 	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
 	unsigned n = first;
 
+	if (wanted) {
+		snprintf(path, bytes, "%s", wanted);
+		return;
+	}
 	do {
 		if (n)
 			snprintf(path, bytes, "%s-%u.burin", base, n);

@@ -20,11 +20,12 @@
 int recording_signals(int more, sigset_t *before);
 
 /*
- * recording_default_output - NAME.burin, or NAME-2.burin, ...: the first that does not exist.
+ * recording_output - where the trace goes: NAME.burin, or NAME-2.burin, ..., the first that does not exist.
+ * @wanted: instead; NULL: nothing was asked for
  * @name: a path, whose last part is taken
  * @first: the number to begin with; 0: without one
  */
-void recording_default_output(const char *name, unsigned first, char *path, size_t bytes);
+void recording_output(const char *wanted, const char *name, unsigned first, char *path, size_t bytes);
 
 /* recording_moment - the moment @ns before now, in the session's ticks; 0: before its clock began. */
 uint64_t recording_moment(const struct session *session, uint64_t ns);

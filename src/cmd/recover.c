@@ -12,12 +12,12 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/pid.h"
 #include "base/uuid.h"
 #include "burin/read.h"
 #include "cmd/cmd.h"
@@ -135,7 +135,7 @@ static int recover_trace(const char *path, const char *next, bool quiet)
 	uuid_text(session.geometry.uuid, uuid);
 	if (strcmp(uuid, unfinished.uuid) != 0)
 		result = cmd_failed(name, "%s: it is the session of another trace", unfinished.session_path);
-	else if (kill((pid_t)session.geometry.owner, 0) == 0 || errno != ESRCH)
+	else if (pid_lives(session.geometry.owner))
 		result = cmd_failed(name, "%s: process %u is still recording it", path,
 				    session.geometry.owner);
 	else

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Samples in a recording; see sampling.h. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/number.h"
+#include "base/pid.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/sampling.h"
@@ -164,7 +164,7 @@ int sampling_parse(struct sampling_options *options, int option, const char *val
 		options->asked = "--pid";
 		if (parse_pid("--pid", value, &options->process))
 			return CMD_USAGE;
-		return (kill(options->process, 0) == 0 || errno == EPERM)
+		return pid_lives((uint32_t)options->process)
 			       ? 0
 			       : cmd_bad_value(name, "--pid", value, "there is no such process");
 	case 't':

@@ -93,10 +93,7 @@ int cmd_snapshot(int argc, char **argv)
 		return result;
 	if (arguments.last)
 		options.since = recording_moment(&session, arguments.last);
-	if (arguments.output)
-		snprintf(output, sizeof(output), "%s", arguments.output);
-	else
-		recording_default_output(target.header.geometry.program, 1, output, sizeof(output));
+	recording_output(arguments.output, target.header.geometry.program, 1, output, sizeof(output));
 	error = drain_snapshot(&session, output, &options, &totals);
 	if (error)
 		result = recording_refused(name, output, error);

@@ -3,32 +3,27 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/pid.h"
 #include "control/target.h"
 #include "session/directory.h"
 #include "session/layout.h"
 
-static bool is_alive(uint32_t pid)
-{
-	return pid != 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
-}
-
 static void find_processes(struct target *target, const struct stat *status)
 {
 	const struct wire_session *header = &target->header;
-	bool owner_lives = is_alive(header->geometry.owner) &&
+	bool owner_lives = pid_lives(header->geometry.owner) &&
 			   session_start_time(header->geometry.owner) == header->geometry.owner_start;
 
 	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
 		uint32_t pid = header->processes[n];
 
-		if (!is_alive(pid) || !directory_maps(pid, status))
+		if (!pid_lives(pid) || !directory_maps(pid, status))
 			continue;
 		if (target->processes < TARGET_PIDS_MAX)
 			target->pids[target->processes] = pid;

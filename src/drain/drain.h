@@ -12,8 +12,14 @@
  * is in a session in flight mode. A snapshot stores nothing into the session, whatever its mode, so that there
  * may be any number of them at once, beside a recorder as well.
  *
- * Each part in a file of its own: intake.h, what is known of a ring; sift.h; output.h, the trace; hold.h, what a
- * snapshot copies beforehand; chunks.h, a recording that is split.
+ * Each part in a file of its own:
+ *
+ *	table.h    the events that are known     sift.h     what is a record, and was asked for
+ *	intake.h   what is known of a ring       hold.h     what a snapshot copies beforehand
+ *	output.h   the trace as a whole          stream.h   one stream of it
+ *	chunks.h   a recording that is split     known.h    names that each chunk says again
+ *
+ * Beside it: lookout.h, which writes nothing; samples.h and interned.h, the streams and tables of samples.
  */
 #ifndef BURIN_DRAIN_DRAIN_H
 #define BURIN_DRAIN_DRAIN_H

@@ -36,6 +36,7 @@ struct recording {
 	uint64_t clock_steps;
 };
 
+/* recording_write - write `.burin/recording`, over the former one. Return: 0 or -errno. */
 int recording_write(int directory, const struct session *session, const struct recording *recording);
 
 #endif

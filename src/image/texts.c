@@ -3,15 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "image/texts.h"
 
 static uint32_t hash_of(const char *text, size_t bytes)
 {
-	uint64_t hash = 0xcbf29ce484222325;
+	uint64_t hash = HASH_BEGIN;
 
 	for (size_t n = 0; n < bytes; n++)
-		hash = (hash ^ (unsigned char)text[n]) * 0x100000001b3;
-	return (uint32_t)(hash ^ hash >> 32);
+		hash = hash_byte(hash, text[n]);
+	return (uint32_t)hash_fold(hash);
 }
 
 /* The slot of a text, or the free one where it belongs. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "read/trace.h"
 
@@ -55,10 +56,10 @@ void read_faults_free(struct read_faults *faults)
 
 static uint64_t place_hash(int code, const char *file, uint64_t offset)
 {
-	uint64_t hash = 0xcbf29ce484222325 ^ (uint64_t)(int64_t)code;
+	uint64_t hash = HASH_BEGIN ^ (uint64_t)(int64_t)code;
 
 	for (; *file; file++)
-		hash = (hash ^ (unsigned char)*file) * 0x100000001b3;
+		hash = hash_byte(hash, *file);
 	hash = (hash ^ offset) * 0x9e3779b97f4a7c15;
 	hash ^= hash >> 29;
 	return hash ? hash : 1;
@@ -144,6 +145,12 @@ bool read_fault(const struct burin_trace *trace, int code, const char *file, uin
 	}
 	pthread_mutex_unlock(&faults->lock);
 	return fresh;
+}
+
+void read_fault_file(const struct burin_trace *trace, int code, const char *file, int error)
+{
+	read_fault(trace, code, file, 0, "cannot read: %s",
+		   error == -EBADF ? "not a regular file" : burin_fault_name(error));
 }
 
 void read_skip_packet(const struct burin_trace *trace, struct read_packet *packet)

@@ -223,8 +223,7 @@ int read_events_load(struct burin_trace *trace)
 	if (result == -ENOMEM)
 		return result;
 	if (result) {
-		read_fault(trace, BURIN_FAULT_EVENTS, events_file, 0, "cannot read: %s",
-			   result == -EBADF ? "not a regular file" : burin_fault_name(result));
+		read_fault_file(trace, BURIN_FAULT_EVENTS, events_file, result);
 		return 0;
 	}
 	return load_table(trace, trace->event_text, bytes);

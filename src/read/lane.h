@@ -22,6 +22,7 @@ struct read_lane {
 	uint32_t offsets[WIRE_ARGS_MAX + 1]; /* of its fields, if its event is of variable size */
 };
 
+/* A lane into a stream, from its first record at `from` or later on; to be stopped. */
 void read_lane_start(struct read_lane *lane, const struct burin_trace *trace, struct read_stream *stream,
 		     uint64_t from, uint64_t to);
 /* Moves so that the next record is the first of the stream that is not before a time. */

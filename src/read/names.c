@@ -11,35 +11,9 @@
 #include "read/lane.h"
 #include "wire/names.h"
 
-enum {
-	CHUNK_BYTES = 1 << 16,
-};
-
-/* Strings live in chunks, which never move. */
-struct read_chunk {
-	struct read_chunk *next;
-	size_t used, room;
-	char bytes[];
-};
-
 static char *keep_string(struct read_names *names, const char *text)
 {
-	size_t bytes = strlen(text) + 1;
-	struct read_chunk *chunk = names->chunks;
-	char *kept;
-
-	if (!chunk || chunk->room - chunk->used < bytes) {
-		size_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-
-		chunk = malloc(sizeof(*chunk) + room);
-		if (!chunk)
-			return NULL;
-		*chunk = (struct read_chunk){ .next = names->chunks, .room = room };
-		names->chunks = chunk;
-	}
-	kept = memcpy(chunk->bytes + chunk->used, text, bytes);
-	chunk->used += bytes;
-	return kept;
+	return arena_keep(&names->strings, text, strlen(text));
 }
 
 /* Room for one more in an array that grows at powers of two. */
@@ -151,12 +125,7 @@ int read_names_load(struct burin_trace *trace)
 
 void read_names_free(struct read_names *names)
 {
-	while (names->chunks) {
-		struct read_chunk *next = names->chunks->next;
-
-		free(names->chunks);
-		names->chunks = next;
-	}
+	arena_free(&names->strings);
 	free(names->threads);
 	free(names->processes);
 }

@@ -234,8 +234,7 @@ int read_stream_index(struct burin_trace *trace, struct read_stream *stream)
 
 		in.file = read_directory_open(trace, in.name, &in.size);
 		if (in.file < 0) {
-			read_fault(trace, BURIN_FAULT_FILE, in.name, 0, "cannot open: %s",
-				   in.file == -EBADF ? "not a regular file" : burin_fault_name(in.file));
+			read_fault_file(trace, BURIN_FAULT_FILE, in.name, in.file);
 			continue;
 		}
 		if (!in.size && trace->strict)

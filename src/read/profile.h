@@ -54,7 +54,7 @@ struct burin_profile {
 	struct read_recording values;	  /* .burin/profile */
 	bool told;			  /* it is there */
 	struct read_sample_event *events; /* by id - 1 */
-	struct read_arena arena;
+	struct arena arena;
 
 	struct burin_task *tasks; /* by number - 1; pid and tid of one that cannot be read: name NULL */
 	struct burin_image *images;

@@ -51,7 +51,7 @@ void burin_profile_close(struct burin_profile *profile)
 	if (!profile)
 		return;
 	read_recording_free(&profile->values);
-	read_arena_free(&profile->arena);
+	arena_free(&profile->arena);
 	free(profile->events);
 	free(profile->tasks);
 	free(profile->images);

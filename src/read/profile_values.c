@@ -22,8 +22,7 @@ int read_profile_values_load(struct burin_profile *profile)
 		return result;
 	if (result) {
 		if (result != -ENOENT)
-			read_fault(profile->trace, BURIN_FAULT_TABLE, profile_file, 0, "cannot read: %s",
-				   result == -EBADF ? "not a regular file" : burin_fault_name(result));
+			read_fault_file(profile->trace, BURIN_FAULT_TABLE, profile_file, result);
 		return 0;
 	}
 	profile->told = true;

@@ -128,8 +128,7 @@ int read_recording_load(struct burin_trace *trace)
 	if (result == -ENOMEM)
 		return result;
 	if (result) {
-		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0, "cannot read: %s",
-			   result == -EBADF ? "not a regular file" : burin_fault_name(result));
+		read_fault_file(trace, BURIN_FAULT_RECORDING, recording_file, result);
 		return 0;
 	}
 	if (bytes != RECORDING_BYTES)

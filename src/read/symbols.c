@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "read/profile.h"
 
 static int take_text(struct burin_profile *profile, struct read_entry *entry)
@@ -16,7 +17,7 @@ static int take_text(struct burin_profile *profile, struct read_entry *entry)
 	kept = read_vector_add(&profile->texts, sizeof(*kept));
 	if (!kept)
 		return -ENOMEM;
-	*kept = read_arena_keep(&profile->arena, text, bytes);
+	*kept = arena_keep(&profile->arena, text, bytes);
 	return *kept ? 0 : -ENOMEM;
 }
 
@@ -69,7 +70,7 @@ static int take_state(struct burin_profile *profile, struct read_entry *entry)
 	kept = read_vector_add(&profile->states, sizeof(*kept));
 	if (!kept)
 		return -ENOMEM;
-	*kept = (struct read_image_state){ image, state, read_arena_keep(&profile->arena, remedy, bytes) };
+	*kept = (struct read_image_state){ image, state, arena_keep(&profile->arena, remedy, bytes) };
 	return kept->remedy ? 0 : -ENOMEM;
 }
 
@@ -117,15 +118,6 @@ static const char *text_at(const struct burin_profile *profile, uint32_t number)
 	return ((const char **)profile->texts.items)[number - 1];
 }
 
-static size_t text_hash(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-	return hash ^ hash >> 32;
-}
-
 /* Finds texts that are there twice, so that a number is a name. */
 static int join_texts(struct burin_profile *profile)
 {
@@ -142,7 +134,7 @@ static int join_texts(struct burin_profile *profile)
 	}
 	for (uint32_t number = 1; number <= count; number++) {
 		const char *text = text_at(profile, number);
-		size_t at = text_hash(text) & (room - 1);
+		size_t at = hash_text(text) & (room - 1);
 
 		while (index[at] && strcmp(text_at(profile, index[at]), text) != 0)
 			at = (at + 1) & (room - 1);

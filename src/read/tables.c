@@ -12,48 +12,6 @@
 #include "base/leb128.h"
 #include "wire/profile.h"
 
-enum {
-	CHUNK_BYTES = 1 << 16,
-};
-
-struct read_arena_chunk {
-	struct read_arena_chunk *next;
-	size_t used, room;
-	char bytes[];
-};
-
-char *read_arena_keep(struct read_arena *arena, const void *data, size_t bytes)
-{
-	struct read_arena_chunk *chunk = arena->chunks;
-	char *kept;
-
-	if (!chunk || chunk->room - chunk->used <= bytes) {
-		size_t room = bytes < CHUNK_BYTES ? CHUNK_BYTES : bytes + 1;
-
-		chunk = malloc(sizeof(*chunk) + room);
-		if (!chunk)
-			return NULL;
-		*chunk = (struct read_arena_chunk){ .next = arena->chunks, .room = room };
-		arena->chunks = chunk;
-	}
-	kept = chunk->bytes + chunk->used;
-	if (bytes)
-		memcpy(kept, data, bytes);
-	kept[bytes] = '\0';
-	chunk->used += bytes + 1;
-	return kept;
-}
-
-void read_arena_free(struct read_arena *arena)
-{
-	while (arena->chunks) {
-		struct read_arena_chunk *next = arena->chunks->next;
-
-		free(arena->chunks);
-		arena->chunks = next;
-	}
-}
-
 void *read_vector_add(struct read_vector *vector, size_t bytes)
 {
 	if (vector->count == vector->room) {
@@ -311,8 +269,7 @@ int read_table_load(const struct burin_trace *trace, const struct read_table *ta
 		result = load_file(&loading);
 		close(loading.file);
 	} else if (loading.file != -ENOENT) {
-		read_fault(trace, BURIN_FAULT_TABLE, table->file, 0, "cannot read: %s",
-			   loading.file == -EBADF ? "not a regular file" : burin_fault_name(loading.file));
+		read_fault_file(trace, BURIN_FAULT_TABLE, table->file, loading.file);
 	}
 	free(loading.stored);
 	free(loading.bytes);

@@ -6,6 +6,7 @@
 #ifndef BURIN_READ_TABLES_H
 #define BURIN_READ_TABLES_H
 
+#include "base/arena.h"
 #include "read/trace.h"
 
 enum {
@@ -14,15 +15,6 @@ enum {
 		1
 		<< 30, /* of all blocks of a table together, uncompressed: what more there is, is not read */
 };
-
-/* Memory that is given back as a whole. Zero it before use. */
-struct read_arena {
-	struct read_arena_chunk *chunks;
-};
-
-/* A copy with a NUL behind it; NULL: no memory. */
-char *read_arena_keep(struct read_arena *arena, const void *data, size_t bytes);
-void read_arena_free(struct read_arena *arena);
 
 /* An array that grows, to be freed. Zero it before use. */
 struct read_vector {
@@ -53,12 +45,12 @@ uint64_t read_entry_number(struct read_entry *entry, uint64_t max, const char *w
 const char *read_entry_text(struct read_entry *entry, bool raw, size_t *bytes);
 
 /* A text that stays: with a NUL behind it; NULL: no memory. */
-static inline const char *read_entry_keep(struct read_entry *entry, struct read_arena *arena, bool raw,
+static inline const char *read_entry_keep(struct read_entry *entry, struct arena *arena, bool raw,
 					  size_t *bytes)
 {
 	const char *text = read_entry_text(entry, raw, bytes);
 
-	return read_arena_keep(arena, text, *bytes);
+	return arena_keep(arena, text, *bytes);
 }
 
 static inline uint32_t read_entry_u32(struct read_entry *entry, const char *what)

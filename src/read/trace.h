@@ -34,9 +34,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "wire/format.h"
+#include "base/arena.h"
 #include "burin/read.h"
 #include "wire/event.h"
+#include "wire/format.h"
 #include "wire/packet.h"
 
 enum {
@@ -95,7 +96,7 @@ struct read_names {
 	size_t thread_count;
 	struct burin_process *processes; /* by pid, then time */
 	size_t process_count;
-	struct read_chunk *chunks; /* the memory of their strings */
+	struct arena strings;
 };
 
 struct read_clock {
@@ -141,6 +142,9 @@ void read_faults_free(struct read_faults *faults);
 /* Report a fault. Returns whether it is the first of its code at that place. */
 bool read_fault(const struct burin_trace *trace, int code, const char *file, uint64_t offset,
 		const char *reason, ...) __attribute__((format(printf, 5, 6)));
+/* A file that could not be had. @error: of read_directory_open(), read_directory_load() */
+void read_fault_file(const struct burin_trace *trace, int code, const char *file, int error);
+/* Fills in *why, unless it is NULL. */
 void read_diagnose(struct burin_diagnosis *why, int code, const char *file, uint64_t offset,
 		   const char *reason, ...) __attribute__((format(printf, 5, 6)));
 /* A packet of which not everything can be read: counted once. */
@@ -149,17 +153,19 @@ void read_skip_packets(const struct burin_trace *trace, uint64_t count);
 void read_skip_record(const struct burin_trace *trace);
 
 /* ---- directory.c */
+/* Finds the streams' files. Return: 0; -ENOMEM; another negative errno, and *why. */
 int read_directory_list(struct burin_trace *trace, struct burin_diagnosis *why);
-/* Opens a regular file of the trace for reading; *size is its size. Returns the descriptor or a negative
- * errno. */
+/* Opens a regular file of the trace for reading; *size is its size. Returns the descriptor or a negative errno, of
+ * which -EBADF says that it is no regular file. */
 int read_directory_open(const struct burin_trace *trace, const char *name, uint64_t *size);
-/* Reads a whole file of at most limit bytes into memory (NUL-terminated, to be freed). */
+/* Reads a whole file of at most limit bytes into memory (NUL-terminated, to be freed). Return: 0 or as above. */
 int read_directory_load(const struct burin_trace *trace, const char *name, uint64_t limit, char **data,
 			size_t *bytes);
 /* Reads until bytes are there; returns how many are, less at the end of the file, or a negative errno. */
 ssize_t read_fully(int file, void *data, size_t bytes, uint64_t offset);
 
 /* ---- packet.c */
+/* Makes the index of a stream's packets out of their headers; faults are reported. Return: 0 or -ENOMEM. */
 int read_stream_index(struct burin_trace *trace, struct read_stream *stream);
 /* Which uuid the packets have, when the recording file does not say or says something else. */
 void read_stream_vote(struct burin_trace *trace);
@@ -178,9 +184,11 @@ int read_packet_load(struct read_loader *loader, const struct burin_trace *trace
 void read_loader_close(struct read_loader *loader);
 
 /* ---- order.c */
+/* Leaves packets out of the index until they are in order, and lets none end behind the next; all of it is reported. */
 void read_stream_order(struct burin_trace *trace, struct read_stream *stream);
 
 /* ---- recording.c */
+/* Reads `.burin/recording`, as far as it can be read; faults are reported. Return: 0 or -ENOMEM. */
 int read_recording_load(struct burin_trace *trace);
 /* A line of key=value more; takes `\\` and `\n` of the value back. Return: 0 or -ENOMEM. */
 int read_recording_add(struct read_recording *recording, const char *key, const char *value);
@@ -191,11 +199,14 @@ int read_recording_number(const struct burin_trace *trace, const char *key, uint
 bool read_uuid_parse(const char *text, uint8_t uuid[16]);
 
 /* ---- clock.c */
+/* Prepares converting ticks by what the recording says of its clock; faults are reported. */
 void read_clock_set(struct burin_trace *trace);
 
 /* ---- events.c */
+/* Reads `.burin/events`; an entry that is wrong is reported, and unknown. Return: 0 or -ENOMEM. */
 int read_events_load(struct burin_trace *trace);
 void read_events_free(struct burin_trace *trace);
+/* Makes the events of the names stream, which are the same in every trace. */
 void read_name_events_make(struct burin_trace *trace);
 static inline const struct read_event *read_event_of(const struct burin_event *event)
 {
@@ -218,6 +229,7 @@ const char *read_layout(const struct read_event *event, const unsigned char *pay
 			uint32_t offsets[WIRE_ARGS_MAX + 1]);
 
 /* ---- names.c */
+/* Reads all announcements; the index and the events are there. Return: 0 or -ENOMEM. */
 int read_names_load(struct burin_trace *trace);
 void read_names_free(struct read_names *names);
 /* As burin_trace_thread(), and until when (ticks, inclusive) the answer is the same; NULL without any. *from

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/pid.h"
 #include "base/plain.h"
 #include "session/directory.h"
 #include "session/layout.h"
@@ -54,16 +54,10 @@ bool directory_maps(uint32_t pid, const struct stat *file)
 	return found;
 }
 
-static bool is_gone(uint32_t pid)
-{
-	return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
-}
-
 static bool used_by_others(const struct wire_session *header, const struct stat *status)
 {
 	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++)
-		if (header->processes[n] && !is_gone(header->processes[n]) &&
-		    directory_maps(header->processes[n], status))
+		if (pid_lives(header->processes[n]) && directory_maps(header->processes[n], status))
 			return true;
 	return false;
 }
@@ -133,7 +127,7 @@ static bool owner_is_gone(const char *name, bool thorough)
 	pid = plain_number(name, 10, &end);
 	if (*name == '0' || pid == 0 || pid > INT32_MAX || (*end != '.' && *end != '-'))
 		return false;
-	return is_gone((uint32_t)pid) ||
+	return !pid_lives((uint32_t)pid) ||
 	       (thorough && *end == '.' &&
 		plain_number(end + 1, 16, NULL) != session_start_time((uint32_t)pid));
 }

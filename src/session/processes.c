@@ -5,25 +5,15 @@
  * A list of pids in the session: entered at joining and after a fork, left at exit. It is a hint, and free of
  * locks: who is killed stays in it, and a pid may be used again. It tells whom to ask about.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/pid.h"
 #include "base/plain.h"
 #include "session/session.h"
-
-static bool lives(uint32_t pid)
-{
-	int saved = errno;
-	bool alive = kill((pid_t)pid, 0) == 0 || errno == EPERM;
-
-	errno = saved;
-	return alive;
-}
 
 void session_enter(struct session *session)
 {
@@ -36,7 +26,7 @@ void session_enter(struct session *session)
 
 			if (seen == self)
 				return;
-			if (seen != 0 && (round == 0 || lives(seen)))
+			if (seen != 0 && (round == 0 || pid_lives(seen)))
 				continue;
 			if (__atomic_compare_exchange_n(&processes[n], &seen, self, false, __ATOMIC_RELAXED,
 							__ATOMIC_RELAXED))
@@ -57,7 +47,7 @@ bool session_exit(struct session *session)
 	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
 		uint32_t seen = __atomic_load_n(&processes[n], __ATOMIC_RELAXED);
 
-		if (seen != 0 && lives(seen))
+		if (seen != 0 && pid_lives(seen))
 			return true;
 	}
 	return false;

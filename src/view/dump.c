@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/glob.h"
 #include "read/trace.h"
 #include "view/ordered.h"
 
@@ -27,24 +26,6 @@ struct dumping {
 	} * dumpers;
 };
 
-static bool contains(const struct view_set *set, uint64_t number)
-{
-	for (unsigned n = 0; n < set->count; n++) {
-		if (set->numbers[n] == number)
-			return true;
-	}
-	return !set->count;
-}
-
-static bool event_wanted(const struct view_dump *dump, const char *name)
-{
-	for (unsigned n = 0; n < dump->event_count; n++) {
-		if (glob_match(dump->events[n], name))
-			return true;
-	}
-	return !dump->event_count;
-}
-
 static bool record_wanted(const struct dumping *dumping, struct view_liner *liner,
 			  const struct burin_record *record)
 {
@@ -53,20 +34,20 @@ static bool record_wanted(const struct dumping *dumping, struct view_liner *line
 
 	if (!dumping->wanted[record->event->id - 1 + names])
 		return false;
-	if (dump->tids.count && !contains(&dump->tids, record->tid))
+	if (dump->tids.count && !view_set_has(&dump->tids, record->tid))
 		return false;
-	if (dump->cpus.count && !contains(&dump->cpus, record->cpu))
+	if (dump->cpus.count && !view_set_has(&dump->cpus, record->cpu))
 		return false;
 	if (dump->correlations.count) {
 		uint64_t id;
 
-		if (burin_record_correlation(record, &id) || !contains(&dump->correlations, id))
+		if (burin_record_correlation(record, &id) || !view_set_has(&dump->correlations, id))
 			return false;
 	}
 	if (dump->pids.count) {
 		const struct view_person *person = view_liner_person(liner, record);
 
-		return person->known && contains(&dump->pids, person->pid);
+		return person->known && view_set_has(&dump->pids, person->pid);
 	}
 	return true;
 }
@@ -112,10 +93,11 @@ static int choose_events(struct dumping *dumping)
 	for (unsigned n = 0; n < count; n++) {
 		const struct burin_event *event = burin_trace_event(trace, n + 1);
 
-		dumping->wanted[n] = event && event_wanted(dumping->dump, event->name);
+		dumping->wanted[n] = event && view_globs_match(&dumping->dump->events, event->name);
 	}
 	for (unsigned n = 0; n < 2; n++)
-		dumping->wanted[count + n] = event_wanted(dumping->dump, trace->name_events[n].open.name);
+		dumping->wanted[count + n] =
+			view_globs_match(&dumping->dump->events, trace->name_events[n].open.name);
 	return 0;
 }
 

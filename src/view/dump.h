@@ -5,19 +5,13 @@
 #ifndef BURIN_VIEW_DUMP_H
 #define BURIN_VIEW_DUMP_H
 
+#include "view/choose.h"
 #include "view/line.h"
-
-/* A set of numbers; an empty one means all. */
-struct view_set {
-	uint64_t *numbers;
-	unsigned count;
-};
 
 struct view_dump {
 	struct view_style style;
-	bool names;		   /* announcements of processes and threads too */
-	const char *const *events; /* globs, any of which lets an event through */
-	unsigned event_count;	   /* 0: all */
+	bool names; /* announcements of processes and threads too */
+	struct view_globs events;
 	struct view_set pids, tids, cpus;
 	struct view_set correlations; /* of records that carry one */
 	uint64_t from, to;	      /* ticks; to exclusive, 0: no end */

@@ -69,6 +69,7 @@ struct view_liner {
 	char second_text[48];
 };
 
+/* What the lines of a trace need, which stays open as long. Return: 0 or -ENOMEM. */
 int view_lines_make(struct view_lines *lines, const struct burin_trace *trace,
 		    const struct view_style *style);
 void view_lines_free(struct view_lines *lines);
@@ -78,11 +79,13 @@ const struct view_person *view_liner_person(struct view_liner *liner, const stru
 /* Renders a record with its newline at the end of a buffer. */
 void view_liner_render(struct view_liner *liner, const struct burin_record *record, struct view_buffer *out);
 
-/* json.c */
+/* ---- json.c */
+/* What is the same in all lines of an event; to be given back by view_lines_free(). Return: 0 or -ENOMEM. */
 int view_json_prepare(struct view_event *event, const struct burin_event *of);
 void view_json_render(const struct view_lines *lines, const struct view_event *event,
 		      const struct view_person *person, const struct burin_record *record,
 		      struct view_buffer *out);
+/* A thread in its lines, in VIEW_PERSON_BYTES at most; NULL: unknown. Return: how many. */
 size_t view_json_person(char *out, const struct burin_thread *thread, uint32_t tid);
 
 #endif

@@ -32,6 +32,7 @@ struct view_ordered_work {
 /* Return: 0; -EPIPE when nobody reads any more; another negative errno of writing, or of render. */
 int view_ordered_run(const struct view_ordered_work *work);
 
+/* The same of a buffer that is large: waits for the slice's turn and writes it. */
 int view_ordered_wait(struct view_ordered *ordered, size_t slice, struct view_buffer *out);
 
 /* Whether to go on with a slice: 0; 1: no more lines are wanted; or a negative errno. */

@@ -14,18 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "burin/profile.h"
 #include "view/buffer.h"
-#include "view/dump.h"
+#include "view/choose.h"
 #include "view/pairs.h"
-
-/* Globs; none means all. */
-struct view_globs {
-	const char **globs;
-	unsigned count;
-};
-
-bool view_globs_match(const struct view_globs *globs, const char *text);
 
 struct view_profile_filter {
 	struct view_set pids;
@@ -112,7 +105,7 @@ struct view_strings {
 	uint32_t count, room;
 	uint32_t *index;
 	size_t index_room;
-	struct view_string_chunk *chunks;
+	struct arena copies;
 };
 
 /* The number of a text, a copy of which is kept; 0: no memory, or "". */
@@ -154,6 +147,7 @@ struct view_keys {
 	bool failed; /* no memory */
 };
 
+/* Return: 0 or -ENOMEM; view_keys_free() in any case. */
 int view_keys_make(struct view_keys *keys, const struct burin_profile *profile, unsigned wanted);
 void view_keys_free(struct view_keys *keys);
 /* The keys of a place, the innermost inlined function first; 0 is that of samples without a stack. They hold until

@@ -9,18 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/glob.h"
 #include "view/profile.h"
 #include "view/symbol.h"
-
-bool view_globs_match(const struct view_globs *globs, const char *text)
-{
-	for (unsigned n = 0; n < globs->count; n++) {
-		if (!strcmp(globs->globs[n], text) || glob_match(globs->globs[n], text))
-			return true;
-	}
-	return !globs->count;
-}
 
 uint32_t view_own_frame(const struct burin_profile *profile, const struct view_pair *pair)
 {
@@ -73,10 +63,8 @@ static bool *choose_tasks(const struct burin_profile *profile, const struct view
 
 	for (uint32_t n = 0; wanted && n <= count; n++) {
 		const struct burin_task *task = burin_profile_task(profile, n);
-		bool pid = !filter->pids.count;
+		const bool pid = task ? view_set_has(&filter->pids, task->pid) : !filter->pids.count;
 
-		for (unsigned at = 0; task && at < filter->pids.count; at++)
-			pid |= filter->pids.numbers[at] == task->pid;
 		wanted[n] = pid && view_globs_match(&filter->programs, view_program(profile, n)) &&
 			    view_globs_match(&filter->threads, view_thread(profile, n));
 	}

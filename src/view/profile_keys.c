@@ -5,46 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "view/profile.h"
 
 enum {
-	CHUNK_BYTES = 1 << 16,
 	ADDRESS_BYTES = 512,
 	LINE_BYTES = 4200,
 };
-
-struct view_string_chunk {
-	struct view_string_chunk *next;
-	size_t used, room;
-	char bytes[];
-};
-
-static size_t text_hash(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-	return hash ^ hash >> 32;
-}
-
-static const char *keep(struct view_strings *strings, const char *text)
-{
-	size_t bytes = strlen(text) + 1;
-	struct view_string_chunk *chunk = strings->chunks;
-
-	if (!chunk || chunk->room - chunk->used < bytes) {
-		size_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-
-		chunk = malloc(sizeof(*chunk) + room);
-		if (!chunk)
-			return NULL;
-		*chunk = (struct view_string_chunk){ .next = strings->chunks, .room = room };
-		strings->chunks = chunk;
-	}
-	chunk->used += bytes;
-	return memcpy(chunk->bytes + chunk->used - bytes, text, bytes);
-}
 
 /* Room in an array of numbered things and in the index that finds them. */
 static int grow(void **things, size_t bytes, uint32_t count, uint32_t *room, uint32_t **index,
@@ -72,7 +39,7 @@ static int grow(void **things, size_t bytes, uint32_t count, uint32_t *room, uin
 
 static void string_enter(struct view_strings *strings, uint32_t number)
 {
-	size_t at = text_hash(strings->texts[number]) & (strings->index_room - 1);
+	size_t at = hash_text(strings->texts[number]) & (strings->index_room - 1);
 
 	while (strings->index[at])
 		at = (at + 1) & (strings->index_room - 1);
@@ -92,12 +59,12 @@ uint32_t view_string(struct view_strings *strings, const char *text)
 		string_enter(strings, n);
 	if (!*text)
 		return 0;
-	for (size_t at = text_hash(text) & (strings->index_room - 1); strings->index[at];
+	for (size_t at = hash_text(text) & (strings->index_room - 1); strings->index[at];
 	     at = (at + 1) & (strings->index_room - 1)) {
 		if (!strcmp(strings->texts[strings->index[at]], text))
 			return strings->index[at];
 	}
-	strings->texts[strings->count] = keep(strings, text);
+	strings->texts[strings->count] = arena_keep(&strings->copies, text, strlen(text));
 	if (!strings->texts[strings->count])
 		return 0;
 	string_enter(strings, strings->count);
@@ -106,12 +73,7 @@ uint32_t view_string(struct view_strings *strings, const char *text)
 
 void view_strings_free(struct view_strings *strings)
 {
-	while (strings->chunks) {
-		struct view_string_chunk *next = strings->chunks->next;
-
-		free(strings->chunks);
-		strings->chunks = next;
-	}
+	arena_free(&strings->copies);
 	free(strings->texts);
 	free(strings->index);
 	*strings = (struct view_strings){ .count = 0 };

@@ -19,7 +19,7 @@
 
 enum {
 	TASKS_NAME_MAX = 64,
-	TASKS_KEPT_ROUNDS = 200, /* of who has ended */
+	TASKS_KEPT_ROUNDS = 200, /* who has ended is known so long: a second or more */
 };
 
 struct sample_process {
@@ -95,7 +95,7 @@ uint32_t tasks_number(struct tasks *tasks, struct sample_task *task);
 /* tasks_each - all that are known, those that have ended lately too. */
 void tasks_each(const struct tasks *tasks, void (*call)(void *data, struct sample_task *task), void *data);
 
-/* tasks_round - a round has ended: forget who has ended before the last. */
+/* tasks_round - a round has ended: forget who has ended more than TASKS_KEPT_ROUNDS ago. */
 void tasks_round(struct tasks *tasks);
 
 void tasks_free(struct tasks *tasks);

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/thread.h"
+#include "base/pid.h"
 #include "source/timer/next.h"
 #include "source/timer/timer.h"
 
@@ -98,7 +98,7 @@ PUBLIC int pthread_setname_np(pthread_t thread, const char *name)
 	const int result = NEXT(pthread_setname_np)(thread, name);
 
 	if (result == 0 && timer_is_ours() && timer_thread)
-		timer_tell_name(thread_tid(thread), name, false);
+		timer_tell_name(pid_of_thread(thread), name, false);
 	return result;
 }
 

@@ -77,8 +77,9 @@ void timer_thread_start(struct timer_thread *self);
 /* timer_thread_stop - no more samples of the calling thread, which ends: that is told. */
 void timer_thread_stop(struct timer_thread *self);
 
-/* ---- sample.c: the handler */
+/* ---- sample.c */
 
+/* timer_on_signal - the handler: a sample of the calling thread, or the program's signal. */
 void timer_on_signal(int number, siginfo_t *info, void *context);
 
 /*
@@ -86,6 +87,7 @@ void timer_on_signal(int number, siginfo_t *info, void *context);
  * was told.
  */
 
+/* @exec: by executing a program, which is new, too */
 bool timer_tell_name(uint32_t tid, const char *name, bool exec);
 bool timer_tell_fork(uint32_t parent_pid, uint32_t parent_tid);
 bool timer_tell_exit(void);

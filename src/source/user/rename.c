@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/thread.h"
+#include "base/pid.h"
 #include "source/user/thread.h"
 
 enum {
@@ -67,7 +67,7 @@ __attribute__((visibility("default"))) int pthread_setname_np(pthread_t thread, 
 	if (pthread_equal(thread, pthread_self())) {
 		error = prctl(PR_SET_NAME, name) == 0 ? 0 : errno;
 	} else {
-		tid = thread_tid(thread);
+		tid = pid_of_thread(thread);
 		error = tid ? write_name(tid, name) : ESRCH;
 		if (!error)
 			user_thread_rename(tid, name);
