@@ -112,11 +112,11 @@ static void print_losses(const struct drain_totals *totals)
 
 void recording_summary(const struct drain_totals *totals, const char *output, bool joined)
 {
-	char events[TEXT_SHORT], size[TEXT_SHORT];
+	char events[TEXT_SHORT], size[TEXT_SHORT], safe[4096];
 
 	fprintf(stderr, "burin: %s event%s on %u CPU%s, %s in %s", text_count(events, totals->events),
 		totals->events == 1 ? "" : "s", totals->cpus, totals->cpus == 1 ? "" : "s",
-		text_size(size, totals->bytes), output);
+		text_size(size, totals->bytes), text_escape_line(safe, sizeof(safe), output));
 	print_losses(totals);
 	if (totals->chunks)
 		fprintf(stderr, "burin: %u chunk%s", totals->chunks - totals->removed,

@@ -209,6 +209,25 @@ static void print_images(const struct burin_profile *profile, const struct view_
 	free(images);
 }
 
+/* While it is recorded, or by who did not want to wait. */
+static void print_unnamed(const struct burin_profile *profile, bool color, struct view_buffer *out)
+{
+	const uint32_t count = burin_profile_images(profile);
+
+	for (uint32_t n = 1; n <= count; n++) {
+		const struct burin_image *image = burin_profile_image(profile, n);
+
+		if (image && image->names != BURIN_NAMES_UNTOLD)
+			return;
+	}
+	if (count)
+		view_buffer_print(
+			out,
+			"%sNames have not been looked for%s: that comes when a recording ends, or by "
+			"burin symbols\n",
+			color ? warn : "", color ? off : "");
+}
+
 static void print_limits(const struct burin_profile *profile, bool color, struct view_buffer *out)
 {
 	const char *key, *value;
@@ -297,6 +316,7 @@ void view_ledger_text(const struct burin_profile *profile, const struct view_pro
 	print_remarks(profile, out);
 	print_waits(profile, color, out);
 	print_images(profile, counted, color, out);
+	print_unnamed(profile, color, out);
 	print_limits(profile, color, out);
 }
 

@@ -51,7 +51,7 @@ void view_head_text(const struct view_profile *counted, struct view_buffer *out)
 	char samples[TEXT_SHORT];
 
 	for (unsigned state = 0; state < VIEW_STATES; state++) {
-		if (counted->of[state].event)
+		if (counted->of[state].event && counted->samples)
 			head_of(counted, state, out);
 	}
 	if (!counted->samples)

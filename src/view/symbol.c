@@ -18,6 +18,13 @@ struct elision {
 	bool marked;	  /* as <…> */
 };
 
+/* How names are shown, those that are too long for the first by the second. */
+static const struct elision shown[] = { { "<", true }, { "<(", true } };
+
+enum {
+	WAYS_SHOWN = sizeof(shown) / sizeof(shown[0]),
+};
+
 /* Bytes of `operator` and its signs, which are no brackets; 0: none begins here. */
 static size_t operator_bytes(const char *name, const char *at)
 {
@@ -80,6 +87,18 @@ static void elide(const char *name, const struct elision *elision, char *out, si
 	out[used] = '\0';
 }
 
+static bool is_shown_as(const char *glob, const char *name)
+{
+	char room[NAME_BYTES];
+	bool fits = false;
+
+	for (size_t n = 0; n < WAYS_SHOWN && !fits && strstr(glob, "\xe2\x80\xa6"); n++) {
+		elide(name, &shown[n], room, sizeof(room));
+		fits = !strcmp(glob, room);
+	}
+	return fits;
+}
+
 bool view_symbol_fits(const char *glob, const char *name)
 {
 	static const struct elision all = { "<(", false };
@@ -89,6 +108,8 @@ bool view_symbol_fits(const char *glob, const char *name)
 		return true;
 	if (!name[strcspn(name, "<(:")])
 		return false;
+	if (is_shown_as(glob, name))
+		return true;
 	elide(name, &all, bare, sizeof(bare));
 	tail = strstr(bare, "[abi:");
 	if (tail)
@@ -104,12 +125,10 @@ bool view_symbol_fits(const char *glob, const char *name)
 
 const char *view_symbol_short(const char *name, size_t columns, char *room, size_t size)
 {
-	static const struct elision steps[] = { { "<", true }, { "<(", true } };
-
 	if (text_columns(name) <= columns)
 		return name;
-	for (size_t n = 0; n < sizeof(steps) / sizeof(steps[0]); n++) {
-		elide(name, &steps[n], room, size);
+	for (size_t n = 0; n < WAYS_SHOWN; n++) {
+		elide(name, &shown[n], room, size);
 		if (text_columns(room) <= columns)
 			break;
 	}

@@ -13,7 +13,8 @@
  * view_symbol_fits - whether a name is meant by a glob.
  *
  * The name itself, one that the glob matches, or one that it would match without its brackets, and, if the glob has no
- * "::", without what stands before the last: `ns::f` and `f` mean `ns::f<int>(int, char) const`, too.
+ * "::", without what stands before the last: `ns::f` and `f` mean `ns::f<int>(int, char) const`, too; and so do
+ * `ns::f<…>(int, char) const` and `ns::f<…>(…) const`, as view_symbol_short() makes it.
  */
 bool view_symbol_fits(const char *glob, const char *name);
 

@@ -35,6 +35,9 @@ static void test_fits(void **state)
 		{ "f", "(anonymous namespace)::f(int)", true },
 		{ "(anonymous namespace)::f", "(anonymous namespace)::f(int)", true },
 		{ "method", "<crate::Thing<T> as crate::Trait>::method", true },
+		{ "ns::work<…>(int) const", "ns::work<char>(int) const", true }, /* as it is shown */
+		{ "ns::work<…>(…) const", "ns::work<char>(int) const", true },
+		{ "ns::work<…>(char) const", "ns::work<char>(int) const", false },
 		{ "f", "f<(A->b)>(int", false },
 		{ "", "f<", false },
 	};

@@ -66,7 +66,7 @@ class Profile:
         lost = sum(v for k, v in said.items() if k.startswith("lost."))
         equal(said["received"], said["attributed"] + lost, "received")
         equal(said["attributed"], len(self.samples), "attributed samples")
-        check(said["complete"] + sum(v for k, v in said.items() if k.startswith("cut.")) <= said["attributed"], "more stacks than samples")
+        check(said["complete"] + sum(v for k, v in said.items() if k.startswith("cut.")) <= said["attributed"] + said["lost.write"], "more stacks than samples")
         equal(said["kernel"] + said["user"], said["attributed"], "samples of the kernel and of users")
         equal(info(self.path)["lost"]["full"], said["lost.ring"], "losses that the packets tell")
         for weight in (v for k, v in said.items() if k.startswith("weight.") and "counted" in said):
