@@ -101,7 +101,7 @@ void attach_limit(struct attachment *attachment, uint64_t duration)
 static pid_t find_user(const struct attachment *attachment)
 {
 	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
-		uint32_t pid = attachment->session.shared->processes[n];
+		uint32_t pid = session_process(attachment->session.shared, n);
 
 		if (pid && directory_maps(pid, &attachment->identity))
 			return (pid_t)pid;
@@ -158,9 +158,17 @@ void attach_restore(struct attachment *attachment)
 
 const char *attach_result(const struct attachment *attachment)
 {
+	struct stat status;
+
 	if (!attachment->ended)
 		return "running";
-	return attachment->session.shared->ended ? "exit" : "killed";
+	if (!session_was_killed(attachment->session.shared))
+		return "exit";
+	/* Who leaves last takes the session along, whatever became of others before. */
+	return attachment->session.shared->ended && fstat(attachment->file, &status) == 0 &&
+			       status.st_nlink == 0
+		       ? "exit"
+		       : "killed";
 }
 
 uint64_t attach_ago(const struct attachment *attachment)

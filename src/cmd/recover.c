@@ -71,6 +71,11 @@ static int read_recording(const char *path, struct unfinished *out)
 	if (!state || strcmp(state, "recording") != 0)
 		result = cmd_usage(
 			name, "%s: the recording was brought to its end; there is nothing to recover", path);
+	else if (!burin_trace_recording(trace, "session"))
+		result = cmd_usage(name,
+				   "%s: its recorder followed a program that ran already; burin snapshot has "
+				   "what is still in that program's memory",
+				   path);
 	else if (!hz || !offset ||
 		 !copy_value(trace, "session", out->session_path, sizeof(out->session_path)) ||
 		 !copy_value(trace, "uuid", out->uuid, sizeof(out->uuid)))

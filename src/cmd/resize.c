@@ -64,7 +64,7 @@ int cmd_resize(int argc, char **argv)
 	struct session session;
 	struct target target;
 	bool quiet = false;
-	int option, result;
+	int option, result, error;
 	uint64_t bytes;
 
 	optind = 0;
@@ -77,24 +77,17 @@ int cmd_resize(int argc, char **argv)
 		return cmd_usage(name, "give TARGET and SIZE, such as: burin resize 4711 32M");
 	if (!size_parse(argv[optind + 1], &bytes) || bytes == 0)
 		return cmd_usage(name, "'%s' will not do; give a size such as 512K or 32M", argv[optind + 1]);
-	result = cmd_target_open(name, argv[optind], &target, &session);
+	result = cmd_target_change(name, argv[optind], &target, &session);
 	if (result)
 		return result;
-	if (target.state > TARGET_LEFT) {
-		cmd_failed(name, "%s: its program is gone; burin snapshot saves what it has left",
-			   argv[optind]);
-		result = CMD_USAGE;
-	} else {
-		int error = resize_rings(&session, bytes, &resized);
-
-		if (error == -E2BIG)
-			result = too_large(&session, argv[optind + 1], &resized);
-		else if (error)
-			result = cmd_failed(name, "%s: somebody else has been at it for a second; try again",
-					    argv[optind]);
-		else if (!quiet)
-			tell(&resized);
-	}
+	error = resize_rings(&session, bytes, &resized);
+	if (error == -E2BIG)
+		result = too_large(&session, argv[optind + 1], &resized);
+	else if (error)
+		result = cmd_failed(name, "%s: somebody else has been at it for a second; try again",
+				    argv[optind]);
+	else if (!quiet)
+		tell(&resized);
 	session_leave(&session);
 	return result;
 }

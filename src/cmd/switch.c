@@ -37,8 +37,8 @@ const char cmd_enable_help[] =
 	"--where, --sample and --limit are for events that are there now. Each call replaces\n"
 	"what was asked of these events before.\n"
 	"\n"
-	"Exit code: 0; 1 if it failed; 2 if nothing was changed: no such TARGET or event, a\n"
-	"wrong expression.\n";
+	"Exit code: 0; 1 if it failed; 2 if nothing was changed: no such TARGET or event, its\n"
+	"program is gone, a wrong expression.\n";
 
 const char cmd_disable_help[] =
 	"Usage: burin disable [options] TARGET GLOB...\n"
@@ -49,7 +49,7 @@ const char cmd_disable_help[] =
 	"  -q, --quiet   do not tell how many\n"
 	"  -h, --help    this text\n"
 	"\n"
-	"Exit code: 0; 1 if it failed; 2 if there is no such TARGET or event.\n";
+	"Exit code: 0; 1 if it failed; 2 if there is no such TARGET or event, or its program is gone.\n";
 
 const char cmd_stop_help[] =
 	"Usage: burin stop TARGET\n"
@@ -59,15 +59,16 @@ const char cmd_stop_help[] =
 	"\n"
 	"  -h, --help   this text\n"
 	"\n"
-	"Exit code: 0; 1 if it failed; 2 if there is no such TARGET.\n";
+	"Exit code: 0; 1 if it failed; 2 if there is no such TARGET, or its program is gone.\n";
 
-const char cmd_go_help[] = "Usage: burin go TARGET\n"
-			   "\n"
-			   "Let events do again what they are to do, after burin stop.\n"
-			   "\n"
-			   "  -h, --help   this text\n"
-			   "\n"
-			   "Exit code: 0; 1 if it failed; 2 if there is no such TARGET.\n";
+const char cmd_go_help[] =
+	"Usage: burin go TARGET\n"
+	"\n"
+	"Let events do again what they are to do, after burin stop.\n"
+	"\n"
+	"  -h, --help   this text\n"
+	"\n"
+	"Exit code: 0; 1 if it failed; 2 if there is no such TARGET, or its program is gone.\n";
 
 struct request {
 	const char *name; /* of the subcommand */
@@ -278,7 +279,7 @@ static int run(struct request *request, int argc, char **argv, const struct opti
 	if (argc - optind < 2)
 		return cmd_usage(request->name, "which events of which program? Give TARGET and globs");
 	request->globs = argv + optind + 1;
-	result = cmd_target_open(request->name, argv[optind], &target, &session);
+	result = cmd_target_change(request->name, argv[optind], &target, &session);
 	if (result)
 		return result;
 	result = apply(request, &session, argv[optind]);
@@ -318,7 +319,7 @@ static int stop_or_go(const char *name, int argc, char **argv, bool stopped)
 		return cmd_usage(name, "wrong option");
 	if (argc - optind != 1)
 		return cmd_usage(name, "which program? Give a pid, a name or a session's path");
-	result = cmd_target_open(name, argv[optind], &target, &session);
+	result = cmd_target_change(name, argv[optind], &target, &session);
 	if (result)
 		return result;
 	result = begin_change(name, &session, argv[optind]);

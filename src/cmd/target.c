@@ -102,3 +102,14 @@ int cmd_target_look(const char *name, const char *word, struct target *target, s
 {
 	return map(name, word, target, session, session_look);
 }
+
+int cmd_target_change(const char *name, const char *word, struct target *target, struct session *session)
+{
+	int result = cmd_target_open(name, word, target, session);
+
+	if (result || target->state <= TARGET_LEFT || target->owner_lives)
+		return result;
+	cmd_failed(name, "%s: its program is gone; burin snapshot saves what it has left", word);
+	session_leave(session);
+	return CMD_USAGE;
+}

@@ -13,6 +13,9 @@
 int cmd_target_open(const char *name, const char *word, struct target *target, struct session *session);
 int cmd_target_look(const char *name, const char *word, struct target *target, struct session *session);
 
+/* cmd_target_change - open it to change what its program does, which must not be gone. Return: 0 or CMD_USAGE. */
+int cmd_target_change(const char *name, const char *word, struct target *target, struct session *session);
+
 /* cmd_target_guard - from now on a session file that somebody cuts ends the command with a line. */
 void cmd_target_guard(void);
 

@@ -17,11 +17,11 @@
 static void find_processes(struct target *target, const struct stat *status)
 {
 	const struct wire_session *header = &target->header;
-	bool owner_lives = pid_lives(header->geometry.owner) &&
-			   session_start_time(header->geometry.owner) == header->geometry.owner_start;
 
+	target->owner_lives = pid_lives(header->geometry.owner) &&
+			      session_start_time(header->geometry.owner) == header->geometry.owner_start;
 	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
-		uint32_t pid = header->processes[n];
+		uint32_t pid = session_process(header, n);
 
 		if (!pid_lives(pid) || !directory_maps(pid, status))
 			continue;
@@ -29,12 +29,13 @@ static void find_processes(struct target *target, const struct stat *status)
 			target->pids[target->processes] = pid;
 		target->processes++;
 	}
-	if (owner_lives && (target->processes || header->geometry.owner_kind == WIRE_OWNER_RECORDER))
+	if (target->owner_lives && (target->processes || header->geometry.owner_kind == WIRE_OWNER_RECORDER))
 		target->state = TARGET_RUNS;
 	else if (target->processes)
 		target->state = TARGET_LEFT;
 	else
-		target->state = header->ended || owner_lives ? TARGET_ENDED : TARGET_DIED;
+		target->state =
+			target->owner_lives || !session_was_killed(header) ? TARGET_ENDED : TARGET_DIED;
 }
 
 /* Return: 0, or why it is no session that can be shown. */

@@ -15,8 +15,8 @@
 enum target_state {
 	TARGET_RUNS,  /* its owner lives */
 	TARGET_LEFT,  /* its owner does not, but processes that it forked do */
-	TARGET_ENDED, /* nobody uses it; its owner left by exit */
-	TARGET_DIED,  /* nobody uses it; its owner was killed */
+	TARGET_ENDED, /* nobody uses it; its processes left by exit */
+	TARGET_DIED,  /* nobody uses it; a process was killed (session_was_killed()) */
 };
 
 enum {
@@ -27,6 +27,7 @@ struct target {
 	char path[SESSION_PATH_MAX];
 	uid_t user;
 	enum target_state state;
+	bool owner_lives;	    /* using the session or not: it may be in the midst of an exec */
 	struct wire_session header; /* a copy, which has been checked */
 	uint64_t memory;	    /* bytes that the session takes */
 	unsigned processes;	    /* that use it now */

@@ -26,7 +26,7 @@ enum {
 	COLLECT_ENTRIES = 2048, /* bytes of the directory at a time */
 };
 
-/* A session whose owner was killed, and which has something to tell. */
+/* A session of processes that were killed, and which has something to tell. */
 struct remains {
 	char name[48];
 	struct timespec time;
@@ -56,9 +56,12 @@ bool directory_maps(uint32_t pid, const struct stat *file)
 
 static bool used_by_others(const struct wire_session *header, const struct stat *status)
 {
-	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++)
-		if (pid_lives(header->processes[n]) && directory_maps(header->processes[n], status))
+	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
+		uint32_t pid = session_process(header, n);
+
+		if (pid_lives(pid) && directory_maps(pid, status))
 			return true;
+	}
 	return false;
 }
 
@@ -105,9 +108,9 @@ static enum fate judge(struct collection *all, const char *name, struct stat *st
 	else if (pread(fd, header, sizeof(*header), 0) == (ssize_t)sizeof(*header) &&
 		 !layout_check(&header->geometry, (uint64_t)status->st_size) &&
 		 header->geometry.owner_kind == WIRE_OWNER_PROGRAM)
-		fate = used_by_others(header, status)			      ? FATE_STAYS
-		       : header->ended || !has_records(fd, &header->geometry) ? FATE_GOES
-									      : FATE_REMAINS;
+		fate = used_by_others(header, status)					    ? FATE_STAYS
+		       : !session_was_killed(header) || !has_records(fd, &header->geometry) ? FATE_GOES
+											    : FATE_REMAINS;
 	close(fd);
 	/* Nothing becomes of samples without their recorder. */
 	return fate == FATE_REMAINS && directory_is_of_samples(name) ? FATE_GOES : fate;

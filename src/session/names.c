@@ -128,6 +128,7 @@ enum ring_result session_announce_process(struct session *session, uint32_t self
 	read_line("/proc/self/cmdline", text, sizeof(text));
 	put_text(&record, text);
 	result = announce(session, &record, WIRE_NAME_PROCESS, self, self, 0);
+	session_has_recorded(session);
 	errno = saved;
 	return result;
 }

@@ -96,10 +96,24 @@ uint64_t session_clock_hz(const struct session *session);
  * session_enter, session_exit - the calling process uses the session, uses it no more. A process that dies
  * without a word stays in the list; whoever looks at it asks the kernel as well.
  * Context: any thread, signal handlers; after a fork the child enters anew.
+ * session_has_recorded: its end without a word is worth to be known.
  * session_exit returns whether other processes that live are left.
  */
 void session_enter(struct session *session);
+void session_has_recorded(struct session *session);
 bool session_exit(struct session *session);
+
+/* session_process - the pid in a place of the list, 0 if there is none. */
+static inline uint32_t session_process(const struct wire_session *header, unsigned place)
+{
+	return __atomic_load_n(&header->processes[place], __ATOMIC_RELAXED) & ~WIRE_PROCESS_RECORDED;
+}
+
+/*
+ * session_was_killed - of a session that nobody uses: whether its owner was, or another process that had recorded
+ * something. A child that executed another program after that is taken for killed, too.
+ */
+bool session_was_killed(const struct wire_session *header);
 
 /* How much of what programs that were killed left behind is kept. */
 struct session_limits {

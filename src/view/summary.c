@@ -39,6 +39,8 @@ static void labelled(struct view_buffer *out, const char *label, const char *val
 	view_buffer_print(out, "\n");
 }
 
+#define UNFINISHED "unfinished: still being recorded, or its recorder was killed; then "
+
 static void print_state(const struct burin_trace *trace, bool color, struct view_buffer *out)
 {
 	const char *trouble = burin_trace_recording(trace, "trouble"), *text = "finished";
@@ -46,9 +48,9 @@ static void print_state(const struct burin_trace *trace, bool color, struct view
 	const char *state = view_state(trace, &unfinished);
 
 	if (!strcmp(state, "recording"))
-		text = "unfinished: still being recorded, or its recorder was killed; then burin recover "
-		       "adds what "
-		       "is still in memory";
+		text = burin_trace_recording(trace, "session")
+			       ? UNFINISHED "burin recover adds what is still in memory"
+			       : UNFINISHED "burin snapshot has what is still in the program's memory";
 	else if (!strcmp(state, "failed"))
 		text = "failed: the recorder stopped early";
 	else if (unfinished)

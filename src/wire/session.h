@@ -25,7 +25,7 @@
 #define WIRE_SESSION_MAGIC "BURINSES"
 
 enum {
-	WIRE_SESSION_VERSION = 4,
+	WIRE_SESSION_VERSION = 5,
 	WIRE_RULES_MAX = 2048,	  /* bytes of the standing rules */
 	WIRE_PROCESSES_MAX = 512, /* processes that a session can name */
 	WIRE_PROGRAM_MAX = 32,
@@ -95,6 +95,8 @@ struct wire_geometry {
 	uint32_t context;		/* enum wire_context: what records carry besides their payload */
 	uint32_t reserved;
 };
+
+#define WIRE_PROCESS_RECORDED (1u << 31) /* beside a pid in `processes`: it has recorded something */
 
 struct wire_session {
 	struct wire_geometry geometry;
