@@ -19,7 +19,8 @@ struct cause {
 };
 
 static const struct cause losses[] = {
-	{ "lost.ring", "the kernel's ring was full", "record with a larger --sample-buffer, or a lower --frequency" },
+	{ "lost.ring", "the kernel's ring was full",
+	  "record with a larger --sample-buffer, or a lower --frequency" },
 	{ "lost.late", "came too late to be put in order",
 	  "the machine was overloaded: a lower frequency helps" },
 	{ "lost.task", "of threads that nobody knows",
