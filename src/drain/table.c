@@ -105,17 +105,9 @@ void table_free(struct table *table)
 	*table = (struct table){ 0 };
 }
 
-static uint32_t session_count(const struct session *session)
-{
-	/* Pairs with the release in session_event_register(). */
-	uint32_t count = __atomic_load_n(&session->events->count, __ATOMIC_ACQUIRE);
-
-	return count < session->geometry.events_max ? count : session->geometry.events_max;
-}
-
 bool table_has_grown(const struct table *table, const struct session *session)
 {
-	return session_count(session) > table->count;
+	return session_event_count(session) > table->count;
 }
 
 /* Copy a string that somebody may be changing; false if it does not end within `room` or lies outside. */
@@ -198,7 +190,7 @@ static int copy_refusals(struct table *table, const struct session *session, uin
 
 int table_update(struct table *table, const struct session *session)
 {
-	const uint32_t known = table->count, count = session_count(session);
+	const uint32_t known = table->count, count = session_event_count(session);
 	int error = 0;
 
 	table->context_bytes = wire_context_bytes(session->geometry.context);

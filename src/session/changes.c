@@ -88,7 +88,7 @@ static void carry_out(struct session *session)
 		if (intent.checked) {
 			__atomic_store_n(&check->sample, intent.sample, __ATOMIC_RELAXED);
 			__atomic_store_n(&check->limit, intent.limit, __ATOMIC_RELAXED);
-			/* Release: the program is there. Pairs with the acquire in check_event(). */
+			/* Release: the program is there. Pairs with the acquire in passes() (source/user/check.c). */
 			__atomic_store_n(&check->filter, intent.filter, __ATOMIC_RELEASE);
 		}
 		/* Release: so is the check to who looks here. Pairs with the acquire in passes(). */

@@ -139,7 +139,7 @@ static __attribute__((noinline, cold)) bool passes_anew(uint32_t offset, uint64_
 	if (__atomic_compare_exchange_n(state, &absent, COPY_BEGUN, false, __ATOMIC_RELAXED,
 					__ATOMIC_RELAXED)) {
 		memcpy(quick.copies + offset, program, bytes);
-		/* Release: the copy is whole. Pairs with the acquire in passes_filter(). */
+		/* Release: the copy is whole. Pairs with the acquire in passes_who(). */
 		__atomic_store_n(state,
 				 asks_who((const struct wire_filter *)program) ? COPY_ASKS_WHO : COPY_SOUND,
 				 __ATOMIC_RELEASE);
