@@ -44,6 +44,11 @@ def line_of(mark, source="truth.c"):
         return next(n for n, line in enumerate(file, 1) if f"here: {mark}" in line)
 
 
+def contains(stack, frames):
+    """Whether these are in a stack, one after the other. Interrupts of the kernel may be behind them."""
+    return any(stack[n:n + len(frames)] == frames for n in range(len(stack)))
+
+
 class Profile:
     """A recording as it is reported: stacks with how often they were seen, and what `.burin/profile` says."""
 
@@ -77,7 +82,7 @@ class Profile:
 
     def expect(self, frames, least=0.9, first="_start"):
         """At least that share of all samples has these frames, one after the other, in a stack that begins with `first`."""
-        share = self.share(lambda seen: seen[0] == first and any(seen[n:n + len(frames)] == frames for n in range(len(seen))))
+        share = self.share(lambda seen: seen[0] == first and contains(seen, frames))
         check(share >= least, f"{share:.0%} of {self.said['attributed']} samples are in {short(frames)}, but {self.most()}")
 
 
