@@ -132,7 +132,12 @@ void view_diff_text(const struct view_diff *diff, double chance_max, bool color,
 		view_buffer_escape(out, diff->strings.texts[change->name]);
 		view_buffer_print(out, "\n");
 	}
-	if (left_out)
+	if (!diff->of[0]->weight || !diff->of[1]->weight)
+		view_buffer_print(out, "nothing to compare: there are no samples in %s\n",
+				  diff->of[0]->weight	? "B"
+				  : diff->of[1]->weight ? "A"
+							: "either");
+	else if (left_out)
 		view_buffer_print(out, "%s %s differ no more than chance would make them; see --all\n",
 				  text_count(number, left_out),
 				  left_out < diff->count ? "others" : "functions");
