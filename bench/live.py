@@ -79,14 +79,14 @@ class Live:
     def row_idle(self):
         """
         Resident, pages that others share included; Pss counts such a page as 1/n. How much of the C library the kernel maps
-        around what is touched depends on where it lies, which is left to chance: hence many turns.
+        around what is touched depends on where it lies, which is left to chance: hence the mean of many turns.
         """
         mine, theirs = [], []
-        for _ in range(ROUNDS * 4):
+        for _ in range(ROUNDS * 60):
             for program, sizes in (("begin", mine), ("begin-bare", theirs)):
                 with Waiting([self.begin_program(program), "wait"]) as waiting:
                     sizes.append(smaps(waiting.pid, "Pss", "Pss_Dirty", "Rss"))
-        mine, theirs = ([round(statistics.median(column)) for column in zip(*sizes)] for sizes in (mine, theirs))
+        mine, theirs = ([round(statistics.mean(column)) for column in zip(*sizes)] for sizes in (mine, theirs))
         above = [a - b for a, b in zip(mine, theirs)]
         return (f"{mine[2]} KiB", f"without Burin {theirs[2]} KiB", f"{above[2]:+} KiB (written to {above[1]:+}, Pss {above[0]:+})", above[2] <= 256, above[2])
 

@@ -21,8 +21,7 @@
 #include "session/layout.h"
 
 enum {
-	COLLECT_MAX = 512, /* dead sessions that are weighed against each other at a time */
-	COLLECT_STEP = 16,
+	COLLECT_MAX = 512,	/* dead sessions that are weighed against each other at a time */
 	COLLECT_ENTRIES = 2048, /* bytes of the directory at a time */
 };
 
@@ -88,10 +87,10 @@ enum fate {
  * program's stack or heap has once taken, it keeps. */
 struct collection {
 	int directory;
-	struct remains *remains;
 	unsigned count, removed;
 	struct wire_session header; /* of the file that is looked at */
 	_Alignas(struct dirent64) char entries[COLLECT_ENTRIES];
+	struct remains remains[COLLECT_MAX];
 };
 
 /* What is to become of a session file whose owner is gone. What cannot be understood may be of another version. */
@@ -144,6 +143,12 @@ static int older_first(const void *a, const void *b)
 	return one->time.tv_nsec < other->time.tv_nsec ? -1 : one->time.tv_nsec > other->time.tv_nsec;
 }
 
+static bool is_too_much(unsigned count, uint64_t bytes, const struct session_limits *limits)
+{
+	return count > limits->count || bytes > limits->bytes;
+}
+
+/* Sorting brings pages of the C library, too: only if something has to go. */
 static unsigned keep_within(int directory, struct remains *remains, unsigned count,
 			    const struct session_limits *limits)
 {
@@ -152,8 +157,10 @@ static unsigned keep_within(int directory, struct remains *remains, unsigned cou
 
 	for (unsigned n = 0; n < count; n++)
 		bytes += remains[n].bytes;
+	if (!is_too_much(count, bytes, limits))
+		return 0;
 	qsort(remains, count, sizeof(*remains), older_first);
-	for (unsigned n = 0; n < count && (count - n > limits->count || bytes > limits->bytes); n++) {
+	for (unsigned n = 0; n < count && is_too_much(count - n, bytes, limits); n++) {
 		removed += unlinkat(directory, remains[n].name, 0) == 0;
 		bytes -= remains[n].bytes;
 	}
@@ -173,12 +180,6 @@ static void consider(struct collection *all, const char *name)
 		all->removed += unlinkat(all->directory, name, 0) == 0;
 	if (fate != FATE_REMAINS || all->count == COLLECT_MAX)
 		return;
-	if (all->count % COLLECT_STEP == 0) {
-		one = realloc(all->remains, (all->count + COLLECT_STEP) * sizeof(*one));
-		if (!one)
-			return;
-		all->remains = one;
-	}
 	one = &all->remains[all->count++];
 	*one = (struct remains){ .time = status.st_mtim, .bytes = (uint64_t)status.st_blocks * 512 };
 	memcpy(one->name, name, strlen(name) + 1);
@@ -220,7 +221,6 @@ unsigned directory_collect(const struct session_limits *limits, bool thorough)
 		close(all->directory);
 	}
 	removed = all->removed;
-	free(all->remains);
 	munmap(all, sizeof(*all));
 	return removed;
 }
