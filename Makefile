@@ -3,40 +3,66 @@
 BUILD  ?= build
 PREFIX ?= /usr/local
 
-.PHONY: all demo check check-long bench install clean deps
+SECONDS ?= 60
+
+.PHONY: all everything demo check check-quick check-asan check-long fuzz bench install clean deps
 
 all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) product
+
+# The tests and the benchmarks, too.
+everything: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 
-$(BUILD)/build.ninja: | deps
+$(BUILD)/build.ninja:
+	@scripts/install-packages --missing build
 	@meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null
 
+# Lists what the build needs and the machine lacks, asks, and installs it. Without a terminal it does not ask.
 deps:
-	@scripts/install-packages build
+	@scripts/install-packages --ask build
 
-demo: all
+demo: deps
+	@$(MAKE) --no-print-directory all
 	@scripts/demo $(BUILD)
 
 check:
 	@scripts/install-packages build check
 	@scripts/fetch-speedscope >/dev/null || true
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory everything
 	@tests/run $(BUILD)
+
+# The tests of the parts, and of style: for the loop of writing and trying.
+check-quick: everything
+	@tests/run $(BUILD) --quick
+
+# The tests of the parts once more, all built with AddressSanitizer and UBSan.
+check-asan:
+	@scripts/install-packages build check
+	@test -f $(BUILD)-asan/build.ninja || meson setup $(BUILD)-asan -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+	@ninja -C $(BUILD)-asan
+	@ASAN_OPTIONS=detect_leaks=0 tests/run $(BUILD)-asan --compiled
 
 check-long:
 	@scripts/install-packages build check
 	@scripts/fetch-speedscope >/dev/null || true
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory everything
 	@tests/run $(BUILD) --long
+
+# Each door of tests/fuzz for so many SECONDS; see tests/fuzz/fuzz.py.
+fuzz:
+	@scripts/install-packages build check
+	@$(MAKE) --no-print-directory all
+	@tests/fuzz/fuzz.py $(BUILD) --seconds $(SECONDS)
 
 bench:
 	@scripts/install-packages build bench
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory everything
 	@bench/run $(BUILD)
 
 install: all
 	@meson configure $(BUILD) --prefix=$(PREFIX)
-	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD) --quiet
+	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD) --quiet --no-rebuild
 
 clean:
 	@rm -rf $(BUILD)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * begin [wait]: a program that does nothing, with one tracepoint. Built twice, with Burin and without, it tells
- * what being traceable costs one that nobody traces: time from start to end, and memory while it waits, until
- * its input ends.
+ * begin [wait]: a program that does nothing and has one tracepoint. It is built with Burin and without. The difference
+ * is the cost of tracepoints in a program that is not traced: time from start to end, and memory while it waits for the
+ * end of its input.
  */
 #include <stdio.h>
 

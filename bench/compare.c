@@ -3,7 +3,7 @@
  * compare emit | fill COUNT: the same program with Burin's tracepoint, with LTTng-UST's (COMPARE_LTTNG), and with
  * none (BURIN_DISABLE), for bench/compare.
  *
- * `emit` writes a byte to its output after each event, so that whoever kills it knows how many there were: the
+ * `emit` writes a byte to its output after each event. So after a kill the number of events is known: the number of
  * bytes, or one more. `fill` makes COUNT events as fast as it can. Both end when their input does.
  */
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #endif
 
 enum {
-	BATCH = 50, /* events a millisecond, about */
+	BATCH = 50, /* events in about a millisecond */
 };
 
 static int input_has_ended(void)

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The writing side of the benchmarks: a program with tracepoints, built and linked as a user's would be,
- * whose modes measure what an event costs or make traces of a known size. bench/run runs it under
- * `burin record` and gathers what it prints: `key value` lines.
+ * The writing side of the benchmarks: a program with tracepoints, built and linked like a user's program. Its modes
+ * measure the cost of an event or make traces of a known size. bench/run runs it under `burin record` and collects its
+ * output: `key value` lines.
  *
  *	event cost BLOCKS CPU	an event of two integers, and one with a string, beside reads of the clock
- *	event first COUNT CPU	the pauses of a beginning: the first event, and those that open a new packet
+ *	event shapes BLOCKS CPU	events of every shape (shapes.h), and reads of the clock
+ *	event first COUNT CPU	the pauses at the start: the first event, and those that open a new packet
  *	event off BLOCKS CPU	an event that is switched off beside an empty loop
- *	event where BLOCKS CPU	bench.two, which somebody gives a filter meanwhile, beside an event that is off
+ *	event where BLOCKS CPU	bench.two, which gets a filter meanwhile, beside an event that is off
  *	event pair BLOCKS CPU CPU	each of two threads alone, and both at once
  *	event flood COUNT CPU...	COUNT events by each thread, as fast as it can
  *	event paced COUNT RATE CPU...	the same, RATE a second, a hundred or so at a time
  *	event mixed COUNT RATE CPU...	the same with five different events
  *	event storm COUNT PROCESSES	COUNT events by each of many processes that live at the same time
  *
- * `where` and `storm` say `ready` when others may have a look, and go on when their input ends.
+ * `where` and `storm` print `ready` when other commands may run, and go on when their input ends.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -24,7 +25,22 @@
 #include <burin/burin.h>
 #include <burin/control.h>
 
-#include "timing.h"
+/* clang-format off */
+#define SHAPE_BYTES                    BURIN_BYTES(shape_64, sizeof(shape_64))
+#define SHAPE_FORMAT_none	  "nothing"
+#define SHAPE_FORMAT_int               "a=%d"
+#define SHAPE_FORMAT_ints4             "a=%d b=%d c=%d d=%d"
+#define SHAPE_FORMAT_ints8             "a=%d b=%d c=%d d=%d e=%d f=%d g=%d h=%d"
+#define SHAPE_FORMAT_double            "a=%g"
+#define SHAPE_FORMAT_string12          "text=%s"
+#define SHAPE_FORMAT_string40          "text=%s"
+#define SHAPE_FORMAT_string200         "text=%s"
+#define SHAPE_FORMAT_int_string12      "a=%d text=%s"
+#define SHAPE_FORMAT_strings_int       "one=%s two=%s a=%d"
+#define SHAPE_FORMAT_bytes64           "bytes=%p"
+#define SHAPE_TRACE(name, ...)         BURIN_TRACE("bench." #name, SHAPE_FORMAT_##name, ##__VA_ARGS__)
+/* clang-format on */
+#include "shapes.h"
 
 enum {
 	THREADS_MAX = 64,
@@ -63,14 +79,14 @@ static void mode_cost(unsigned blocks, int cpu)
 	double medians[3];
 
 	timing_pin(cpu);
-	/* The ring's memory is had on its first lap. */
+	/* The ring's memory is allocated on its first lap. */
 	for (unsigned n = 0; n < 20; n++)
 		block_two();
 	timing_turns(blocks, (double (*const[])(void)){ block_clock, block_two, block_string }, medians, 3);
 	printf("clock_ns %.3f\ntwo_ns %.3f\nstring_ns %.3f\n", medians[0], medians[1], medians[2]);
 }
 
-/* Of the first COUNT events on a CPU the slowest are those that have memory made for a packet. */
+/* The slowest of the first COUNT events on a CPU are those that allocate the memory of a packet. */
 static void mode_first(unsigned count, int cpu)
 {
 	double *us = calloc(count, sizeof(*us));
@@ -108,7 +124,7 @@ static void let_others_look(void)
 		;
 }
 
-/* What is recorded all the same is told: a filter that lets something pass measures something else. */
+/* It also prints the number of records: with a filter that accepts events it would measure something else. */
 static void mode_where(unsigned blocks, int cpu)
 {
 	struct burin_session_status before = { .size = sizeof(before) }, after = { .size = sizeof(after) };
@@ -161,8 +177,7 @@ static void work_flood(struct worker *worker)
 	worker->emitted = worker->count;
 }
 
-/* Calls `batch` with the number of the next event and of the first behind it, at a steady rate, by the clock.
- */
+/* Call `batch` with the number of the next event and of the first behind it, at a steady rate, by the clock. */
 static void pace(struct worker *worker, void (*batch)(uint64_t from, uint64_t to))
 {
 	const uint64_t begin = timing_ns();
@@ -173,7 +188,7 @@ static void pace(struct worker *worker, void (*batch)(uint64_t from, uint64_t to
 
 		while (timing_ns() < next)
 			;
-		/* After an interruption the rate is made up for. */
+		/* After an interruption it catches up. */
 		next += PACE_NS;
 		due = (uint64_t)((double)(next - begin) * (double)worker->rate * 1e-9);
 		if (due > worker->count)
@@ -255,7 +270,7 @@ static void run_workers(char **cpus, void (*work)(struct worker *), unsigned blo
 
 /* ---- processes ------------------------------------------------------------- */
 
-/* A child: its events, a word to the parent, and then it stays until the parent closes the other pipe. */
+/* A child: emit the events, report to the parent, and wait until the parent closes the other pipe. */
 static _Noreturn void storm_child(unsigned count, int done, int wait)
 {
 	char byte = 0;
@@ -324,7 +339,9 @@ int main(int argc, char **argv)
 	uint64_t emitted = 0;
 
 	printf("traced %d\n", burin_active());
-	if (strcmp(mode, "cost") == 0)
+	if (strcmp(mode, "shapes") == 0)
+		shapes_measure(timing_blocks(argv[2]), atoi(argv[3]));
+	else if (strcmp(mode, "cost") == 0)
 		mode_cost(timing_blocks(argv[2]), atoi(argv[3]));
 	else if (strcmp(mode, "first") == 0)
 		mode_first((unsigned)count, atoi(argv[3]));
@@ -343,7 +360,7 @@ int main(int argc, char **argv)
 	else if (strcmp(mode, "mixed") == 0 && argc > 4)
 		run_workers(argv + 4, work_mixed, 1, count, strtoull(argv[3], NULL, 10));
 	else {
-		fprintf(stderr, "Usage: event cost|off|where|pair BLOCKS CPU... | first COUNT CPU | "
+		fprintf(stderr, "Usage: event cost|shapes|off|where|pair BLOCKS CPU... | first COUNT CPU | "
 				"flood COUNT CPU... | paced|mixed COUNT RATE CPU... | "
 				"storm COUNT PROCESSES\n");
 		return 2;

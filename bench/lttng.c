@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The peer: LTTng-UST, measured like event.c's mode `cost`. bench/run makes its session and runs it there.
+ * For comparison: LTTng-UST, measured like event.c's mode `cost`. bench/run makes its session and runs it there.
  *
- *	lttng BLOCKS CPU
+ *	lttng BLOCKS CPU [shapes]
  */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "lttng-provider.h"
 
-#include "timing.h"
+#define SHAPE_BYTES	       shape_64
+#define SHAPE_TRACE(name, ...) lttng_ust_tracepoint(bench, name, ##__VA_ARGS__)
+#include "shapes.h"
 
 static const char twelve[] = "twelve bytes";
 
@@ -34,14 +36,18 @@ int main(int argc, char **argv)
 	unsigned blocks;
 
 	if (argc < 3) {
-		fprintf(stderr, "Usage: lttng BLOCKS CPU\n");
+		fprintf(stderr, "Usage: lttng BLOCKS CPU [shapes]\n");
 		return 2;
 	}
 	blocks = timing_blocks(argv[1]);
 	timing_pin(atoi(argv[2]));
 	printf("traced %d\n",
 	       lttng_ust_tracepoint_enabled(bench, two) && lttng_ust_tracepoint_enabled(bench, string));
-	/* Its buffers' memory and caches. */
+	if (argc > 3) {
+		shapes_measure(blocks, atoi(argv[2]));
+		return 0;
+	}
+	/* Warm up its buffers and the caches. */
 	for (unsigned n = 0; n < 20; n++)
 		block_two();
 	timing_turns(blocks, loops, medians, 3);

@@ -4,10 +4,12 @@
 Each tool is used as its manual recommends, with its default buffers. perf's recorder writes down what the kernel gives; ours
 attributes and unwinds as well: the processor time of either counts in full.
 """
+import concurrent.futures
 import json
 import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -136,6 +138,53 @@ class Samples:
             raise Failed(f"only {self.samples:,} samples in {MILLION_SECONDS} s")
         return os.path.join(self.dir, "million"), self.samples
 
+    # ---- continuous use
+
+    def recorder(self, command, seconds):
+        """A recorder that is interrupted after so long. Returns its processor time, in s: in that time, and before and after it."""
+        def ran():
+            with open(f"/proc/{process.pid}/schedstat", encoding="ascii") as file:
+                return int(file.read().split()[0]) / 1e9
+
+        with open(os.path.join(self.dir, "said"), "ab") as said, \
+                subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said) as process:
+            time.sleep(2)
+            try:
+                begin = ran()
+                time.sleep(seconds)
+                lasting = ran() - begin
+            except FileNotFoundError:
+                raise Failed(f"{command[0]} ended early")
+            process.send_signal(signal.SIGINT)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        return lasting, usage.ru_utime + usage.ru_stime - lasting
+
+    def row_always(self):
+        """Both recorders at once, beside a build by all CPUs. What a recorder does once, names included, counts as spread over an hour."""
+        if not shutil.which("perf"):
+            raise Skipped("perf is not installed (apt install linux-perf)")
+        seconds = 20 if QUICK else 300
+        path, peer = (os.path.join(self.dir, name) for name in ("continuous", "continuous.perf"))
+        shutil.rmtree(path, ignore_errors=True)
+        commands = ([self.burin, "record", "-q", "-a", "-F", "19", "--split", "1h", "--keep", "24", "-o", path],
+                    ["perf", "record", "-q", "-B", "-a", "-F", "19", "-e", "cpu-clock", "-g", "--switch-output=1h", "-o", peer])
+        load = self.building(seconds + 60)
+        with subprocess.Popen(load, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as build, \
+                concurrent.futures.ThreadPoolExecutor() as threads:
+            results = list(threads.map(lambda command: self.recorder(command, seconds), commands))
+            os.killpg(build.pid, signal.SIGTERM)
+        share, theirs = (100 * (lasting / seconds + once / 3600) for lasting, once in results)
+        with open(os.path.join(path, "0001", ".burin", "profile"), encoding="utf-8") as file:
+            said = {key: int(value) for key, value in (line.split("=", 1) for line in file.read().splitlines()) if value.isdigit()}
+        each = self.size("continuous/0001") / seconds / 1000
+        names = self.size("continuous/0001/.burin/symbols") / 1000
+        lost = said["received"] - said["attributed"]
+        bytes_of_perf = sum(self.size(name) for name in os.listdir(self.dir) if name.startswith("continuous.perf"))
+        return (f"{share:.2f} % of a CPU ({results[0][1]:.2f} s of it once an hour), {each:.2f} KB/s, of which names {names / seconds:.2f}; {said['received']:,} samples",
+                f"perf {theirs:.2f} %, without names; {bytes_of_perf / seconds / 1000:.2f} KB/s", f"{share:.2f} %, {each:.2f} KB/s, {lost} lost",
+                share <= 0.3 and each <= 1.5 and not lost, share)
+
     def row_report(self):
         path, samples = self.million()
         ours = statistics.median(self.timed([self.burin, "report", path]) for _ in range(ROUNDS))
@@ -145,15 +194,16 @@ class Samples:
             theirs = self.timed(["perf", "report", "--stdio", "-g", "none", "-i", os.path.join(self.dir, "million.perf")])
             count = self.perf_count("million.perf")[0]
             beside, faster = f"perf {theirs:.1f} s for {count:,}", f", {theirs / count * samples / ours:.0f}x faster"
-        except Failed as reason:
-            beside = f"perf did not get there: {str(reason).splitlines()[-1]}"
+        except (Failed, Skipped) as reason:
+            self.alone("perf")
+            beside = f"no figure of perf's: {str(reason).splitlines()[-1]}"
         return f"{ours:.2f} s for {samples:,}", beside, f"{ours * 1e6 / samples:.2f} s a million{faster}", ours <= max(1, samples / 1e6), ours
 
     def row_flame(self):
         path, samples = self.million()
         page = os.path.join(self.dir, "million.html")
         made = self.timed([self.burin, "flame", "-o", page, path])
-        sys.path.append(os.path.join(TOP, "tests", "profile"))
+        sys.path.append(os.path.join(TOP, "tests", "harness"))
         from browser import CHROMIUM, Browser
         if not CHROMIUM:
             raise Skipped("chromium is not installed (apt install chromium)")
@@ -205,6 +255,33 @@ class Samples:
         return (f"{said['received']:,} received = {said['attributed']:,} + " + (", ".join(f"{n:,} {cause}" for cause, n in lost.items()) or "0 lost"),
                 f"perf {count:,}, times that it lost some: {dropped:,}", f"{unclassified} unclassified, {share:.3f} % lost", unclassified == 0 and share <= 0.1, share)
 
+    # ---- tasks that are shorter than a period
+
+    def brief(self, name, command):
+        """
+        Elapsed seconds of a recording without names, and the part of the processor time that has no sample; beside perf's, in turns.
+        perf's part is of what the kernel counted in our turn, since perf does not count.
+        """
+        elapsed, without, period = ([], []), ([], []), 1e9 / 997
+        for _ in range(ROUNDS):
+            begin = time.monotonic()
+            said = self.burin_samples(name, ["--no-symbols"], command)[2]
+            elapsed[0].append(time.monotonic() - begin)
+            begin = time.monotonic()
+            self.perf_samples(name + ".perf", ["-F", "997", "-g"], command)
+            elapsed[1].append(time.monotonic() - begin)
+            for part, samples in zip(without, (said["received"], sum(self.perf_count(name + ".perf")))):
+                part.append(100 * max(0, 1 - samples * period / said["counted"]))
+        (ours, theirs), (missing, beside) = ([statistics.median(column) for column in both] for both in (elapsed, without))
+        return (f"{ours:.2f} s, {missing:.1f} %", f"perf {theirs:.2f} s, {beside:.1f} %",
+                f"{missing:.1f} % without sample, {ours / theirs:.2f}x perf's time", missing <= 2 and ours <= theirs, missing)
+
+    def row_threads(self):
+        return self.brief("threads", [os.path.join(self.build, "bench", "work"), "threads", "500" if QUICK else "5000", "400"])
+
+    def row_processes(self):
+        return self.brief("processes", ["sh", "-c", f"n=0; while [ $n -lt {STORM} ]; do /bin/true; n=$((n + 1)); done"])
+
     def row_shares(self):
         command = [os.path.join(self.build, "bench", "work"), "shares", "2000" if QUICK else "10000"]
         found, worst = [], []
@@ -216,7 +293,7 @@ class Samples:
 
         out = self.burin_samples("shares", [], command)[0]
         report = json.loads(call([self.burin, "report", "--json", "--by", "symbol", os.path.join(self.dir, "shares")]))
-        off(out, {row["symbol"]: 100 * row["self"] / report["weight"] for row in report["rows"]})
+        off(out, {row["symbol"]: 100 * row["self_ns"] / report["weight_ns"] for row in report["rows"]})
         out = self.perf_samples("shares.perf", ["-F", "997", "--call-graph", "fp"], command)[0]
         report = self.perf(call, "report", "shares.perf", "--stdio", "--no-children", "-g", "none", "-F", "overhead,sym")
         off(out, {name: float(share) for share, name in re.findall(r"^ *([0-9.]+)% +\[\.\] (\w+)", report, re.M)})

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * window SECONDS CPU: a writer as fast as it can be, that can tell afterwards how fast it was at which time. For
- * each block of events it prints CLOCK_MONOTONIC and the processor time that the thread has had, both in ns.
+ * window SECONDS CPU: a writer at full speed that records its own rate over time. For each block of events it prints
+ * CLOCK_MONOTONIC and the processor time of the thread so far, both in ns.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "timing.h"
 
 enum {
-	WINDOW_BLOCK = 20000, /* events: under a millisecond */
+	WINDOW_BLOCK = 20000, /* events in less than a millisecond */
 	WINDOW_BLOCKS_MAX = 1 << 18,
 };
 

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Work of which all is known beforehand, for a profiler to look at. Prints `key value` lines.
+ * Work with a known profile, to test profilers. Prints `key value` lines.
  *
  *	work deep BLOCKS CPU [HZ]	blocks of equal work, 25 functions deep; with HZ under the bare timer interrupt
  *	work shares MS			four functions that have 50, 30, 15 and 5 % of the time
+ *	work threads N US		threads one after the other, US microseconds of processor time each
  *
- * `deep` prints the processor time of a block, and of the whole process: what is more than without a profiler is the
- * profiler's. The work is a chain of multiplications, which takes as long whoever is on the other half of the core.
- * A block's time is the mean of the faster half of all: who else had the machine meanwhile plays no part.
+ * `deep` prints the processor time of a block and of the whole process. The difference to a run without profiler is the
+ * profiler's cost. The work is a chain of multiplications, whose time does not depend on the other half of the core.
+ * A block's time is the mean of the faster half of all blocks, so that other load on the machine plays no part.
  *
- * The bare timer interrupt is an event of the same frequency that nobody has mapped: the kernel goes through all of
- * it, and finds nowhere to write to.
+ * The bare timer interrupt is a perf event of the same frequency whose ring is not mapped: the kernel takes each sample
+ * but has no ring to write it to.
  */
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,7 +24,7 @@
 enum {
 	DEPTH = 25,
 	TURNS = 20000000, /* of a block: some 20 ms */
-	UNIT = 3000, /* turns that a function of `shares` takes at a time: far less than between two samples */
+	UNIT = 3000,	  /* turns of a function of `shares` at a time: far less than between two samples */
 };
 
 static double processor_ns(clockid_t clock)
@@ -33,7 +35,7 @@ static double processor_ns(clockid_t clock)
 	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* Each turn waits for the one before. A macro, so that no debugger's name of it comes between a function and its time. */
+/* Each turn waits for the one before. A macro, so that no inlined function appears in the profile. */
 #define CHAIN(value, factor, turns)              \
 	for (unsigned n = 0; n < (turns); n++) { \
 		(value) *= UINT64_C(factor);     \
@@ -42,7 +44,7 @@ static double processor_ns(clockid_t clock)
 
 /* ---- deep ---- */
 
-/* Frames of some size, as programs have them; and something to do after the call, so that there is a frame at all. */
+/* Frames of a usual size, and work after the call, so that it does not become a tail call without a frame. */
 static __attribute__((noinline)) uint64_t deep(unsigned depth, uint64_t value)
 {
 	volatile uint64_t room[12];
@@ -95,7 +97,7 @@ static int work_deep(unsigned blocks, int cpu, unsigned hz)
 
 /* ---- shares ---- */
 
-/* A factor of its own, or the compiler would make one function of them all. */
+/* Each has its own factor; otherwise the compiler would merge the functions. */
 #define SHARE(percent, factor)                                                    \
 	static __attribute__((noinline)) uint64_t share_##percent(uint64_t value) \
 	{                                                                         \
@@ -108,7 +110,7 @@ SHARE(30, 2862933555777941757)
 SHARE(15, 3202034522624059733)
 SHARE(5, 4768777513237032717)
 
-/* By lot, so that no rhythm of ours meets the timer's. */
+/* In random order, so that no rhythm of the program meets the timer's. */
 static int work_shares(unsigned ms)
 {
 	const uint64_t end = timing_ns() + ms * UINT64_C(1000000);
@@ -136,6 +138,30 @@ static int work_shares(unsigned ms)
 	return 0;
 }
 
+/* ---- threads ---- */
+
+static void *short_thread(void *data)
+{
+	const unsigned *us = data;
+
+	while (processor_ns(CLOCK_THREAD_CPUTIME_ID) < *us * 1e3)
+		continue;
+	return NULL;
+}
+
+static int work_threads(unsigned count, unsigned us)
+{
+	pthread_t thread;
+
+	for (; count; count--) {
+		if (pthread_create(&thread, NULL, short_thread, &us) != 0)
+			return 1;
+		pthread_join(thread, NULL);
+	}
+	printf("process_ns %.0f\n", processor_ns(CLOCK_PROCESS_CPUTIME_ID));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc >= 4 && strcmp(argv[1], "deep") == 0)
@@ -143,6 +169,8 @@ int main(int argc, char **argv)
 				 argc > 4 ? (unsigned)atoi(argv[4]) : 0);
 	if (argc == 3 && strcmp(argv[1], "shares") == 0)
 		return work_shares((unsigned)atoi(argv[2]));
-	fprintf(stderr, "usage: work deep BLOCKS CPU [HZ] | work shares MS\n");
+	if (argc == 4 && strcmp(argv[1], "threads") == 0)
+		return work_threads((unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]));
+	fprintf(stderr, "usage: work deep BLOCKS CPU [HZ] | work shares MS | work threads N US\n");
 	return 2;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Counts the events of each thread of a trace: cc count-threads.c $(pkg-config --cflags --libs burin-read) */
+/* Count the events of each thread of a trace: cc count-threads.c $(pkg-config --cflags --libs burin-read) */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -5,17 +5,17 @@
  *	indexer [-t THREADS] PATH...
  *	(cc -pthread -D_GNU_SOURCE indexer.c $(pkg-config --cflags --libs burin))
  *
- * One thread walks the directories and queues files; workers take them, read them, and count their words in
- * tables of their own, which they merge into one at the end. What it records:
+ * One thread walks the directories and queues files. Workers read them and count their words in tables of their
+ * own, which they merge into one at the end. Its events:
  *
- *	file.index	span	a file, from queue to counted; how it went is in its end
- *	file.read	span	within it: the reading
- *	file.skipped	event	one that is not indexed: errno and why
- *	queue.wait	span	a worker without work
+ *	file.index	span	a file; its end has the result
+ *	file.read	span	within it: the file is read
+ *	file.skipped	event	a file that is not indexed: errno and reason
+ *	queue.wait	span	a worker waits for a file
  *	queue.depth	counter	files in the queue
  *	table.grow	event	a table of words becomes larger
- *	word.merge	span	a worker's table joins the common one
- *	words.distinct	counter	words in that
+ *	word.merge	span	a worker's table is merged into the common one
+ *	words.distinct	counter	words in the common table
  */
 #include <ctype.h>
 #include <errno.h>
@@ -37,7 +37,7 @@ enum {
 	THREADS_MAX = 64,
 	WORD_MIN = 3,
 	WORD_MAX = 40,
-	FILE_MAX = 4 << 20, /* larger ones are no texts */
+	FILE_MAX = 4 << 20, /* larger files are not texts */
 	TABLE_MIN = 1 << 10,
 	TOP = 10, /* words that are printed */
 };
@@ -133,7 +133,7 @@ static void queue_close(void)
 	pthread_mutex_unlock(&queue.mutex);
 }
 
-/* NULL: there will be no more. */
+/* Return: NULL: the queue is closed and empty. */
 static char *queue_take(void)
 {
 	char *path = NULL;
@@ -157,7 +157,7 @@ static char *queue_take(void)
 
 /* ---- files ----------------------------------------------------------------- */
 
-/* The whole of a file, as a string of its own. Return: 0 or an errno. */
+/* Read a whole file into a new string. Return: 0 or an errno. */
 static int read_file(const char *path, char **text, size_t *bytes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error = 0;
@@ -256,10 +256,10 @@ static void *worker(void *data)
 	return NULL;
 }
 
-static int visit(const char *path, const struct stat *status, int type, struct FTW *place)
+static int visit(const char *path, const struct stat *status, int type, struct FTW *ftw)
 {
-	(void)status, (void)place;
-	if (type != FTW_D) /* what cannot be read the worker will find out */
+	(void)status, (void)ftw;
+	if (type != FTW_D) /* the worker finds out which files cannot be read */
 		queue_put(strcpy(allocate(strlen(path) + 1, 1), path));
 	return 0;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A program that stays: threads that answer made-up requests until they are told to stop (a signal). Now and then a
- * request takes long.
+ * A program that runs until a signal ends it: its threads answer made-up requests. Now and then a request takes
+ * long.
  *
  *	server [THREADS] &
  *	burin enable server 'http.*' --where 'ms > 20'
  *	burin snapshot server
  *
- * It records nothing until somebody asks from outside.
+ * It records nothing until a user switches events on.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "burin/burin.h"
+
+BURIN_ENUM(statuses, { "OK", 200 }, { "NOT_FOUND", 404 });
 
 enum {
 	PATHS = 4,
@@ -41,7 +43,7 @@ static void answer(const char *path, unsigned number)
 		ms = SLOW_MS;
 	}
 	wait_ms(ms);
-	BURIN_TRACE("http.reply", "path=%s status=%u ms=%u", path, number % 50 ? 200 : 404, ms);
+	BURIN_TRACE("http.reply", "path=%s status=%u{statuses} ms=%u", path, number % 50 ? 200 : 404, ms);
 }
 
 static void *serve(void *seed)

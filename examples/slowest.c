@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A program that reads a trace: the slowest spans, each with its thread and the fields of its beginning.
+ * A program that reads a trace: it prints the slowest spans, each with its thread and the fields of its begin.
  *
  *	slowest [-n SPANS] [-e NAME] TRACE
  *
- * An end closes the latest beginning of its name in its thread. Spans that are still open when the trace
- * ends are not shown.
+ * An end closes the latest begin of its name in its thread. Spans that are still open when the trace ends are
+ * not shown.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 struct span {
 	uint64_t begin, end; /* ticks */
-	uint32_t tid, id;    /* of the thread, and of the beginning's event */
+	uint32_t tid, id;    /* of the thread, and of the begin's event */
 	char fields[120];
 };
 
@@ -39,7 +39,7 @@ static struct span *spans_add(struct spans *spans)
 	return &spans->spans[spans->count++];
 }
 
-/* The fields as `name=value`, with nothing in them that a terminal would obey. */
+/* The fields as `name=value`; control characters become `?`, since a terminal would obey them. */
 static void describe(const struct burin_record *record, char *text, size_t room)
 {
 	size_t used = 0;
@@ -67,7 +67,7 @@ static void describe(const struct burin_record *record, char *text, size_t room)
 	}
 }
 
-/* Is this the end of a span that began with that event? Their names differ in `.end` and `.begin`. */
+/* Whether `end` ends spans that `begin` begins: their names differ only in `.end` and `.begin`. */
 static int closes(const struct burin_event *end, const struct burin_event *begin)
 {
 	size_t length = strlen(end->name) - strlen(".end");

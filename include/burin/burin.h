@@ -4,19 +4,17 @@
  *
  *	BURIN_TRACE("net.rx", "len=%u proto=%s", len, proto);
  *
- * is a complete tracepoint. Switched off, which it is until somebody outside asks for it, it costs two loads,
- * a test and a branch that is not taken; the arguments are not evaluated. Switched on, each argument is
- * evaluated once and stored with the type it has; nothing is formatted. Tracepoints may be used in any
- * thread, in signal handlers, in constructors and destructors, in shared objects, inline functions, lambdas
- * and templates.
+ * is a complete tracepoint. It is off until a user or the program's settings switch it on. Off, it costs two loads,
+ * a test and a branch that is not taken; the arguments are not evaluated. On, each argument is evaluated once and
+ * stored with its type; nothing is formatted. Tracepoints may be used in any thread, in signal handlers, constructors,
+ * destructors, shared objects, inline functions, lambdas and templates.
  *
- * How it works. Every use of a macro leaves one `struct burin_site` in the section `burin_sites` of its
- * object (program or shared object), written by inline assembly since a variable with a section attribute
- * cannot live in a template or an inline function. The first site of an object also leaves an entry in its
- * list of constructors that hands the section to the library, and one in its list of destructors that takes
- * it back. The site points to the byte that is its switch.
+ * How it works. Every use of a macro leaves one `struct burin_site` in the section `burin_sites` of its object
+ * (program or shared object). Inline assembly writes it, since a variable with a section attribute cannot be in a
+ * template or an inline function. The first site of an object also adds a constructor, which registers the section
+ * with the library, and a destructor, which removes it. The site points to a byte, its state.
  *
- * Names that begin with burin__ or BURIN__ are nobody's business but this file's.
+ * Names that begin with burin__ or BURIN__ are private to the headers of Burin.
  *
  * With BURIN_DISABLE defined, tracepoints compile to nothing: arguments are checked, but neither evaluated nor
  * reported as unused, and the program does not need the library.
@@ -49,93 +47,107 @@
 extern "C" {
 #endif
 
-/* ---- what the library and the macros agree upon -------------------------------------------------------- */
+/* ---- the interface between the macros and the library -------------------------------------------------- */
 
 /*
- * One place in the source. 8-aligned, a multiple of 8 bytes. Lives as long as the object that it is in. The
- * library alone changes it, in burin_object_join, burin_object_leave and burin_callback_set.
+ * One tracepoint in the source. 8-aligned, a multiple of 8 bytes. It lives as long as its object. Only the
+ * library changes it, in burin_object_join, burin_object_leave and burin_callback_set.
  */
 struct burin_site {
-	const unsigned char *state; /* the switch: 0 off, 1 on, 2 on with a check; a 0 until joined */
+	const unsigned char *state; /* the event's state: 0 off, 1 on, 2 conditional; a 0 until registered */
 	const char *name;
 	const char *format;
 	const char *file;
-	uint64_t types; /* enum wire_type, 4 bits per argument, the first lowest; see also stage.h */
+	/* enum wire_type, 4 bits per burin_arg, the first lowest. 0 before another type: the length of the text, bytes or
+	 * array of that type, which follows; 0 up to the end: no more arguments. */
+	uint64_t types;
 	uint32_t line;
 	uint8_t kind;  /* enum wire_kind: 0 event, 1 begin, 2 end, 3 counter */
 	uint8_t level; /* 0..9, of BURIN_TRACE_LEVEL */
 	uint16_t id;   /* 0 until registered */
-	void *hook;    /* the library's */
+	void *hook;    /* private to the library */
 };
 
-/* One argument, as burin_emit_args takes it. Bytes take two: the pointer, then the length. */
+/* An argument of burin_emit_args. Bytes, arrays and texts with a length take two: the length, then the pointer. */
 union burin_arg {
-	uint64_t u;    /* integers, extended to 64 bits by their sign; f32, f64: their bits; pointers */
-	const void *p; /* str: the text or NULL; bytes: the first */
+	uint64_t u; /* integers, sign- or zero-extended to 64 bits; f32, f64: their bits; pointers; lengths */
+	const void *p; /* str: the text or NULL; bytes, arrays: the first byte */
+	float f;       /* the macros' way to the bits of a number; the library reads u and p */
+	double d;
 };
 
-struct burin_bytes { /* what BURIN_BYTES makes */
+struct burin_bytes {   /* the value of BURIN_BYTES and BURIN_ARRAY */
+	size_t length; /* bytes or elements */
 	const void *pointer;
-	size_t length; /* bytes */
+};
+
+struct burin_label; /* a value of an enum and its name */
+
+struct burin_enum { /* of BURIN_ENUM; 8-aligned, a multiple of 8 bytes, changed by nothing */
+	const char *name;
+	const struct burin_label *labels; /* the last one's name is NULL */
 };
 
 /*
- * burin_object_join, burin_object_leave - an object's sites come and go. Called by the constructor and
- * destructor that the macros leave in each object; programs need not.
+ * burin_object_join, burin_object_leave - register or remove an object's sites. The constructor and destructor
+ * that the macros leave in each object call them; programs need not.
  * @begin, @end: the object's section burin_sites
- * Context: any thread; idempotent. Return: nothing; sites that cannot be registered stay off.
+ * @enums, @enums_end: its section burin_enums; both NULL if it has none
+ * Context: any thread; idempotent. Sites that cannot be registered stay off.
  */
-BURIN__API void burin_object_join(struct burin_site *begin, struct burin_site *end);
+BURIN__API void burin_object_join(struct burin_site *begin, struct burin_site *end,
+				  const struct burin_enum *enums, const struct burin_enum *enums_end);
 BURIN__API void burin_object_leave(struct burin_site *begin, struct burin_site *end);
 
 /*
  * burin_emit - record a payload that the site has packed.
  * @site: the site; its types are all of fixed size
- * @state: the switch's value as loaded, not 0
- * @buffer: 8-aligned, the caller's; 20 bytes of room, which burin_emit may use, then the payload, then
- *	zeros up to a multiple of 8. NULL if the record is known to be too large: it is counted as lost
+ * @state: the state as loaded, not 0
+ * @buffer: 8-aligned; stays the caller's. 20 bytes that burin_emit may overwrite, then the payload, then zeros
+ *	up to a multiple of 8. NULL if the record is known to be too large: it is counted as lost
  * @payload_bytes: bytes of the payload
- * Context: any thread, signal-safe. Return: nothing; losses are counted in the ring.
+ * Context: any thread, signal-safe. Losses are counted in the ring.
  */
-BURIN__API void burin_emit(struct burin_site *site, unsigned state, void *buffer, size_t payload_bytes);
+BURIN__API __attribute__((__cold__)) void burin_emit(struct burin_site *site, unsigned state, void *buffer,
+						     size_t payload_bytes);
 
 /*
  * burin_emit_args - record arguments of any types, strings and byte arrays included.
  * @site, @state: as for burin_emit
- * @args: the caller's, in the order of site->types
- * Context: any thread, signal-safe. Return: nothing.
+ * @args: in the order of site->types; stay the caller's
+ * Context: any thread, signal-safe. Losses are counted in the ring.
  */
-BURIN__API void burin_emit_args(struct burin_site *site, unsigned state, const union burin_arg *args);
+BURIN__API __attribute__((__cold__)) void burin_emit_args(struct burin_site *site, unsigned state,
+							  const union burin_arg *args);
 
 extern BURIN__DATA const unsigned char burin_off; /* always 0 */
 
-/* ---- what programs may call besides the macros --------------------------------------------------------- */
+/* ---- functions for programs ---------------------------------------------------------------------------- */
 
-/* Called when an event is passed, in the thread that passes it, before it is recorded. */
+/* Called in the thread that reaches the tracepoint, before the event is recorded. */
 typedef void burin_callback(const struct burin_site *site, const void *payload, size_t bytes, void *data);
 
 #ifndef BURIN_DISABLE
 /*
- * burin_callback_set - call a function for every record of an event.
- * @name: the event's name, exactly; copied. It need not exist yet. A span's two events are NAME.begin and
+ * burin_callback_set - call a function each time an event's tracepoint is reached.
+ * @name: the event's exact name; copied. The event need not exist yet. A span's two events are NAME.begin and
  *	NAME.end
- * @fn: the function, or NULL to call none any more. It gets the site, the payload as recorded
- *	(docs/format.md, "Payload"), which is the caller's and ends with the call, and @data. It must not
- *	throw or longjmp. A tracepoint inside it is recorded but calls no function
- * @data: handed to @fn; the caller's, and must live until the callback has been taken away and calls have
- *	ended
+ * @fn: the function, or NULL to remove it. It receives the site, the payload as recorded (docs/format.md,
+ *	"Payload"), which is valid during the call, and @data. It must not throw or longjmp. A tracepoint inside
+ *	it is recorded but calls no function
+ * @data: passed to @fn. It must live until the callback has been removed and running calls have ended
  *
- * The function is called whether or not the event is switched on; whether it is recorded, its switch decides.
- * Other events cost nothing more. A call that has begun in another thread may still be running when this
- * function returns. One function per event: a later one replaces the earlier.
+ * The function is called whether the event is on or off; the event's state only decides whether it is recorded.
+ * Other events become no slower. A call that has begun in another thread may still run when this function
+ * returns. An event has one function: a later one replaces the earlier.
  *
  * Context: any thread, not signal-safe; may allocate.
- * Return: 0; -EINVAL: no valid name; -ENOMEM; -ENOTSUP: built with BURIN_DISABLE.
+ * Return: 0; -EINVAL: the name is not valid; -ENOMEM; -ENOTSUP: built with BURIN_DISABLE.
  */
 BURIN__API int burin_callback_set(const char *name, burin_callback *fn, void *data);
 
-/* burin_active - has this process a session, so that its events can be switched on? Context: any thread,
- * signal-safe. Return: 1 or 0. */
+/* burin_active - whether this process has a session; without one its events cannot be switched on. Context: any
+ * thread, signal-safe. Return: 1 or 0. */
 BURIN__API int burin_active(void);
 #else
 /* clang-format off */
@@ -154,41 +166,73 @@ BURIN__INLINE int burin_active(void) { return 0; }
 /*
  * BURIN_TRACE(name [, format [, argument ...]]): one event. A statement.
  * name: string literal, `subsystem.event`, 1 to 127 of letters, digits and _ . : -
- * format: string literal as for printf, at most 1023 bytes; no `*`, no `%n`. `word=%u` names the field `word`
- * argument: at most 16; integers, bool, enums, floating point, pointers, strings, BURIN_BYTES
+ * format: string literal as for printf, at most 1023 bytes; no `*` but in `%.*s`, no `%n`. `word=%u` names the field
+ *	`word`; `%d{states}` prints the names of BURIN_ENUM(states, ...)
+ * argument: at most 16; integers, bool, enums, floating point, pointers, strings, in C++ std::string and
+ *	std::string_view, BURIN_BYTES, BURIN_ARRAY. BURIN_BYTES, BURIN_ARRAY and those of C++ count as two
  * Context: any thread, signal-safe.
  */
 #define BURIN_TRACE(...) BURIN__EVENT(0, "", BURIN__NOTHING, ~, __VA_ARGS__)
 
-/* BURIN_TRACE_LEVEL(level, name [, format [, argument ...]]): an event of a level, from 0 (as BURIN_TRACE) to 9:
- * the higher, the finer the detail. Who switches events on can say up to which. */
+/* BURIN_TRACE_LEVEL(level, name [, format [, argument ...]]): an event with a level, a constant from 0 (as
+ * BURIN_TRACE) to 9. Finer details have higher levels. `burin enable --level N` enables levels up to N. */
 #define BURIN_TRACE_LEVEL(level, ...) BURIN__EVENT(((level) << 8), "", BURIN__CHECK_LEVEL, level, __VA_ARGS__)
 
-/* BURIN_BEGIN, BURIN_END(name [, format [, argument ...]]): the ends of a span; events NAME.begin and
- * NAME.end. */
+/* BURIN_BEGIN, BURIN_END(name [, format [, argument ...]]): the two ends of a span, recorded as the events
+ * NAME.begin and NAME.end. Statements. */
 #define BURIN_BEGIN(...) BURIN__EVENT(1, ".begin", BURIN__NOTHING, ~, __VA_ARGS__)
 #define BURIN_END(...)   BURIN__EVENT(2, ".end", BURIN__NOTHING, ~, __VA_ARGS__)
 
 /*
- * BURIN_SCOPE(name [, format [, argument ...]]): a span that ends when the enclosing block is left in
- * whatever way. The end is recorded only if the beginning was. A declaration: several in one block are fine.
+ * BURIN_SCOPE(name [, format [, argument ...]]): a span that ends when the enclosing block is left, in any way
+ * but longjmp. The end is recorded only if the begin was on. A declaration, so it needs braces after `if` and the like;
+ * a block may have several.
  */
-#define BURIN_SCOPE(...) BURIN__SCOPE(BURIN__JOIN(burin__scope_, __COUNTER__), __VA_ARGS__)
+#define BURIN_SCOPE(...) \
+	BURIN__SCOPE(BURIN__JOIN(BURIN_SCOPE_is_a_declaration_put_it_between_braces_, __COUNTER__), __VA_ARGS__)
 
-/* BURIN_COUNTER(name, value): a number that holds until the next. Recorded as 64-bit integer or double. A
- * statement. */
+/* BURIN_COUNTER(name, value): a number that holds until the next record of this name. Recorded as 64-bit integer
+ * or double. A statement. */
 #define BURIN_COUNTER(name, value) BURIN__COUNTER(name, value)
 
 /*
- * BURIN_BYTES(pointer, length): an argument for %p: the bytes themselves, cut at the session's limit for
- * strings.
- * pointer: any object pointer, the caller's; NULL records no bytes. length: in bytes
+ * BURIN_BYTES(pointer, length): an argument for %p that records the bytes themselves, up to the session's limit
+ * for strings.
+ * pointer: any object pointer, stays the caller's; NULL records no bytes. length: in bytes
+ *
+ * BURIN_ARRAY(pointer, count): an argument that records an array of integers, floating-point numbers, bool or char.
+ * Its conversion is that of an element: `sizes=%d` prints sizes=[1, 2, 3].
+ * count: of elements; the array is cut at the session's limit for strings, in bytes
  */
 #ifdef __cplusplus
 #define BURIN_BYTES(pointer, length) burin__bytes((pointer), (size_t)(length))
+#define BURIN_ARRAY(pointer, count)  burin__array((pointer), (size_t)(count))
 #else
 #define BURIN_BYTES(pointer, length) \
 	burin__bytes((struct burin_bytes[1]){ { 0, 0 } }, (pointer), (size_t)(length))
+#define BURIN_ARRAY(pointer, count) \
+	((__typeof__(BURIN__ARRAY_OF(*(pointer))))BURIN_BYTES(pointer, count))
+#endif
+
+/*
+ * BURIN_ENUM(name, { "label", value }, ...): names for the values of an enum. A declaration, at file scope or in a
+ * namespace, not in a function. An integer, or an array of them, has these names if `{name}` follows its conversion:
+ *
+ *	BURIN_ENUM(methods, { "GET", METHOD_GET }, { "POST", METHOD_POST });
+ *	BURIN_TRACE("http.request", "method=%d{methods} bytes=%zu", method, bytes);
+ *
+ * It holds for the tracepoints of the same object (program or shared object). A value without a name is a number.
+ * name: an identifier
+ * label: a string literal, 1 to 63 of letters, digits and _ . : -
+ * value: a constant that fits a long long
+ */
+#ifndef BURIN_DISABLE
+#define BURIN_ENUM(name, ...) \
+	static const struct burin_label burin__labels_##name[] = { __VA_ARGS__, BURIN__NO_LABEL }; \
+	static struct burin_enum burin__enum_##name \
+		__attribute__((__used__, __section__("burin_enums"), __aligned__(8))) = { #name, burin__labels_##name }
+#else
+#define BURIN_ENUM(name, ...) BURIN__ASSERT(sizeof(#name) > 1, "Burin: an enum has a name")
 #endif
 
 /* ---- counting arguments -------------------------------------------------------------------------------- */
@@ -196,12 +240,12 @@ BURIN__INLINE int burin_active(void) { return 0; }
 #define BURIN__JOIN_(a, b) a##b
 #define BURIN__JOIN(a, b)  BURIN__JOIN_(a, b)
 
-/* Of a name, a format and arguments: how many arguments; N: not even a format; X: too many. */
+/* The number of arguments behind name and format; N: there is no format; X: too many. */
 #define BURIN__PICK(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, \
 	a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, pick, ...) pick
 #define BURIN__COUNT(...) BURIN__PICK(__VA_ARGS__, X, X, X, X, X, X, X, X, X, X, X, X, X, X, 16, 15, 14, 13, 12, 11, \
 	10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, N, ~)
-/* The same, coarser. */
+/* The same with M for one argument or more. */
 #define BURIN__FORM(...) BURIN__PICK(__VA_ARGS__, X, X, X, X, X, X, X, X, X, X, X, X, X, X, M, M, M, M, M, M, M, M, M, \
 	M, M, M, M, M, M, M, 0, N, ~)
 
@@ -241,7 +285,7 @@ BURIN__INLINE int burin_active(void) { return 0; }
 
 /* ---- one tracepoint ------------------------------------------------------------------------------------ */
 
-/* The arguments also stand where only their types matter, which clang remarks upon. */
+/* The arguments are also used where only their types matter; clang warns about that. */
 #ifdef __clang__
 #define BURIN__QUIET \
 	_Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wunevaluated-expression\"")
@@ -253,45 +297,64 @@ BURIN__INLINE int burin_active(void) { return 0; }
 
 #ifdef __cplusplus
 #define BURIN__ASSERT(condition, text) static_assert(condition, text)
+/* No enum: clang 14 takes its enumerators for another scope and refuses structured bindings there. */
+#define BURIN__CONSTANTS(...)          __attribute__((__unused__)) constexpr int __VA_ARGS__;
 #else
 #define BURIN__ASSERT(condition, text) _Static_assert(condition, text)
+#define BURIN__CONSTANTS(...)          enum { __VA_ARGS__ };
 #endif
 
-/* Bytes of a type in the payload, 0 if they vary: a table of 16 nibbles. */
-#define BURIN__BYTES(t) ((int)(0x1008848421842110ull >> (4 * (t)) & 15))
+#if defined(__clang__) || __GNUC__ >= 9
+#define BURIN__NEVER(condition) __builtin_expect_with_probability(!!(condition), 0, 1.0)
+#else
+#define BURIN__NEVER(condition) __builtin_expect(!!(condition), 0)
+#endif
 
-/* Argument k: its type, the offset of its bytes in the buffer, its place among the burin_args; whether there
- * is text. */
+#define BURIN__NAME_FAULT "Burin: an event's name has letters, digits and _ . : - only"
+#define BURIN__NAME_BYTES "_.:-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+#define BURIN__FORMAT_FAULT \
+	"Burin: a format must not contain %n, %m, %b, wide characters or strings, nor * except in %.*s"
+
+/*
+ * The code of an argument's type is that of enum wire_type; 16 are added if the argument takes two burin_args, the length
+ * and the pointer. BURIN__BYTES: its bytes in the payload, 0 if they vary, from a table of 16 nibbles.
+ */
+#define BURIN__BYTES(t) ((t) > 15 ? 0 : (int)(0x1008848421842110ull >> (4 * ((t) & 15)) & 15))
+
+/* Argument k: its type, the offset of its bytes in the buffer, its index among the burin_args, and whether any
+ * argument up to it is of variable size. */
 #define BURIN__DECLARE_AS(k, before, type) \
 	burin__type_##k = (type), \
 	burin__offset_##k = burin__offset_##before + BURIN__BYTES(burin__type_##before), \
-	burin__place_##k = burin__place_##before + 1 + (burin__type_##before == 14), \
-	burin__text_##k = burin__text_##before || burin__type_##k == 13 || burin__type_##k == 14,
+	burin__place_##k = burin__place_##before + 1 + (burin__type_##before > 15), \
+	burin__text_##k = burin__text_##before || burin__type_##k == 13 || burin__type_##k > 15,
 #define BURIN__DECLARE(k, before, x)        BURIN__DECLARE_AS(k, before, BURIN__TYPE(x))
 #define BURIN__DECLARE_NUMBER(k, before, x) BURIN__DECLARE_AS(k, before, BURIN__NUMBER(x))
 
-/* What the assertions need, and the rest of the record's layout: n is the number of arguments. */
+/* The record's layout as constants, and the assertions about types. n: the number of arguments */
 #define BURIN__LAYOUT(n, declare, ...) \
-	enum { \
+	BURIN__CONSTANTS( \
 		burin__type_0 = 0, burin__offset_0 = 20, burin__place_0 = -1, burin__text_0 = 0, \
 		BURIN__EACH_##n(declare, __VA_ARGS__) \
 		burin__payload = burin__offset_##n + BURIN__BYTES(burin__type_##n) - 20, \
-		burin__places = burin__place_##n + 1 + (burin__type_##n == 14) + (n == 0), \
-		burin__has_text = burin__text_##n, \
-		burin__words = burin__has_text ? 3 : (burin__payload + 27) / 8 \
-	}; \
-	BURIN__EACH_##n(BURIN__ASSERT_TYPE, __VA_ARGS__)
+		burin__places = burin__place_##n + 1 + (burin__type_##n > 15), \
+		burin__has_text = burin__text_##n) \
+	BURIN__EACH_##n(BURIN__ASSERT_TYPE, __VA_ARGS__) \
+	BURIN__ASSERT(burin__places <= 16, \
+		"Burin: too many arguments (at most 16; BURIN_BYTES, BURIN_ARRAY and a std::string count as two)");
 #define BURIN__ASSERT_TYPE(k, before, x) \
-	BURIN__ASSERT(burin__type_##k != 0, "Burin cannot record an argument of this type");
+	BURIN__ASSERT(burin__type_##k != 0, \
+		      "Burin cannot record an argument of this type; a struct: pass its members, or BURIN_BYTES");
 #define BURIN__ASSERT_NAME(name, suffix) \
 	BURIN__ASSERT(sizeof("" name "" suffix) > sizeof(suffix) && sizeof("" name "" suffix) <= 128, \
-		      "Burin: an event's name has 1 to 127 bytes")
+		      "Burin: an event's name has 1 to 127 bytes"); \
+	BURIN__CHECK_NAME("" name "")
 
-/* The compiler's own check against printf's rules; never evaluated. No literal of ours before the user's
- * format: in an installed header the compiler would take the format for the system's and be silent. */
+/* The compiler's own check of a printf format; never evaluated. The format must not begin with a literal of this
+ * header: the compiler would take it for a system header's and suppress the warnings. */
 #define BURIN__CHECK(n, format, ...) \
 	BURIN__ASSERT(sizeof("" format "") <= 1024, "Burin: a format has at most 1023 bytes"); \
-	__extension__ BURIN__ASSERT(!BURIN__REFUSED("" format ""), "Burin: a format may contain neither %n nor *"); \
+	__extension__ BURIN__ASSERT(!BURIN__REFUSED("" format ""), BURIN__FORMAT_FAULT); \
 	if (0) \
 		burin__check(format BURIN__EACH_##n(BURIN__SHOW, __VA_ARGS__));
 #define BURIN__SHOW(k, before, x)           , BURIN__SHOWN(x)
@@ -300,16 +363,39 @@ BURIN__INLINE int burin_active(void) { return 0; }
 		(void)(value);
 #define BURIN__NUMBER_FORMAT (burin__type_1 == 5 ? "value=%lld" : burin__type_1 == 9 ? "value=%llu" : "value=%g")
 
-#define BURIN__TYPES(k, before, x)      | (unsigned long long)burin__type_##k << (4 * (k - 1))
-#define BURIN__PUT(k, before, x)        BURIN__SET(x)(&burin__args[burin__place_##k], (x)),
-#define BURIN__PUT_NUMBER(k, before, x) BURIN__SET_NUMBER(x)(&burin__args[burin__place_##k], (x)),
+#define BURIN__TYPES(k, before, x) \
+	| (unsigned long long)(burin__type_##k & 15) << 4 * ((burin__place_##k + (burin__type_##k > 15)) & 15)
+
+#define BURIN__PUT(k, before, x)        BURIN__SET(burin__type_##k, &burin__args[burin__place_##k], x),
+#define BURIN__PUT_NUMBER(k, before, x) BURIN__SET_NUMBER(burin__type_##k, &burin__args[burin__place_##k], x),
+
+/*
+ * Store the bytes of a value at an offset. It stores whole words: the copy of the record loads whole words, which store
+ * forwarding serves only if they were stored whole. It also makes the bytes behind the last argument zero. Arguments
+ * follow each other from offset 20 on, so the first one in a word assigns the word. Expressions, not a function: with
+ * constant offsets little of it remains, and a compiler has that done sooner than it inlines a call.
+ */
 #define BURIN__PACK(k, before, x) \
-	burin__pack(burin__buffer, burin__offset_##k, BURIN__BYTES(burin__type_##k), burin__args[burin__place_##k].u),
+	BURIN__PACK_WORD(burin__offset_##k, BURIN__BYTES(burin__type_##k), burin__args[burin__place_##k].u)
+#define BURIN__PACK_WORD(offset, bytes, value) \
+	burin__word = (value) & (~(uint64_t)0 >> (64 - 8 * (bytes)) % 64), \
+	burin__buffer[(offset) / 8] = ((offset) % 8 == 0 || (offset) == 20 ? 0 : burin__buffer[(offset) / 8]) | \
+		burin__word << (offset) % 8 * 8, \
+	(offset) % 8 + (bytes) > 8 ? (void)(burin__buffer[(offset) / 8 + 1] = burin__word >> (64 - (offset) % 8 * 8) % 64) : (void)0,
 
 #ifndef BURIN_DISABLE
 
-/* The record is one full expression, so that what the arguments point to lives until it is recorded. One of
- * its two calls is compiled. */
+/* Load the event's state. Volatile: other processes store it at any time. It orders no other memory access; but where
+ * loads may be reordered, a thread that sees the library's pointer also sees the id: the acquire pairs with the release in
+ * burin_object_join. */
+#if defined(__x86_64__)
+#define BURIN__SWITCH(site) (*(const volatile unsigned char *)*(const unsigned char *const volatile *)&(site)->state)
+#else
+#define BURIN__SWITCH(site) (*(const volatile unsigned char *)__atomic_load_n(&(site)->state, __ATOMIC_ACQUIRE))
+#endif
+
+/* The record is one full expression, so that temporaries in the arguments live until it is recorded. Only one of
+ * its two calls is compiled. Compilers that can put all of it apart from the hot code. */
 #define BURIN__POINT(n, kind, name, suffix, format, check, declare, put, then, with, ...) \
 	do { \
 		BURIN__QUIET \
@@ -318,13 +404,13 @@ BURIN__INLINE int burin_active(void) { return 0; }
 		check(n, format, __VA_ARGS__) \
 		struct burin_site *burin__site; \
 		BURIN__SITE(burin__site, "" name "" suffix, format, kind, (0ull BURIN__EACH_##n(BURIN__TYPES, __VA_ARGS__))); \
-		const unsigned burin__state = burin__switch(burin__site); \
-		if (__builtin_expect(burin__state != 0, 0)) { \
-			union burin_arg burin__args[burin__places]; \
-			uint64_t burin__buffer[burin__words]; \
+		const unsigned burin__state = BURIN__SWITCH(burin__site); \
+		if (BURIN__NEVER(burin__state != 0)) { \
+			union burin_arg burin__args[burin__places + 1]; \
+			uint64_t burin__buffer[burin__payload / 8 + 4], burin__word = 0; \
 			(void)(BURIN__EACH_##n(put, __VA_ARGS__) burin__has_text ? \
 				burin_emit_args(burin__site, burin__state, burin__args) : \
-				(burin__buffer[2] = 0, BURIN__EACH_##n(BURIN__PACK, __VA_ARGS__) \
+				(burin__buffer[2] = burin__word, BURIN__EACH_##n(BURIN__PACK, __VA_ARGS__) \
 				 burin_emit(burin__site, burin__state, burin__buffer, (size_t)burin__payload))); \
 			then(with, name) \
 		} \
@@ -336,7 +422,7 @@ BURIN__INLINE int burin_active(void) { return 0; }
 	BURIN__EVENT(1, ".begin", BURIN__SCOPE_OPEN, var, __VA_ARGS__)
 #define BURIN__SCOPE_OPEN(var, name) BURIN__SITE(var.site, "" name ".end", "", 2, 0ull);
 
-#else /* BURIN_DISABLE: check, and let the arguments count as used */
+#else /* BURIN_DISABLE: check the arguments and mark them as used */
 
 #define BURIN__POINT(n, kind, name, suffix, format, check, declare, put, then, with, ...) \
 	do { \
@@ -344,7 +430,7 @@ BURIN__INLINE int burin_active(void) { return 0; }
 		BURIN__LAYOUT(n, declare, __VA_ARGS__) \
 		BURIN__ASSERT_NAME(name, suffix); \
 		check(n, format, __VA_ARGS__) \
-		(void)(burin__places + burin__words); \
+		(void)(burin__payload + burin__has_text); \
 		BURIN__LOUD \
 	} while (0)
 
@@ -357,11 +443,11 @@ BURIN__INLINE int burin_active(void) { return 0; }
 		     BURIN__NOTHING, ~, value)
 
 /*
- * The site itself. The operands are constants, which `%c` prints bare; the type code comes in halves because
- * gcc prints nothing that way that does not fit an instruction. The label is numeric and used at once, so any
- * number of copies of this code, which inlining and unrolling make, each have their own site. Once per object
- * file: the entries in the lists of constructors and destructors, in a COMDAT group so that the linker keeps
- * one pair per object. Priority 101 is the earliest that is not reserved, and makes the destructor the last.
+ * The site itself. The operands are constants, which `%c` prints without punctuation. The types are split into
+ * halves, because gcc prints only constants that fit an instruction. The label is numeric and used at once, so
+ * each copy of this code (inlining and unrolling make some) has its own site. Each object file has one constructor
+ * and one destructor; their COMDAT group makes the linker keep one pair per object. Priority 101 is the earliest
+ * that is not reserved: this constructor is the first, the destructor the last.
  */
 #if defined(__x86_64__)
 #define BURIN__SYMBOL "i"
@@ -402,16 +488,17 @@ BURIN__INLINE int burin_active(void) { return 0; }
 /* clang-format on */
 
 #ifndef BURIN_DISABLE
-/* What the switch of a site points to until the library joins it. Local, so that it needs no symbol at load
- * time. */
+/* The state that a site points to until it is registered. Local, so that it needs no symbol at load time. */
 __attribute__((__unused__)) static const unsigned char burin__off = 0;
 
 extern struct burin_site __start_burin_sites[] __attribute__((__weak__, __visibility__("hidden")));
 extern struct burin_site __stop_burin_sites[] __attribute__((__weak__, __visibility__("hidden")));
+extern struct burin_enum __start_burin_enums[] __attribute__((__weak__, __visibility__("hidden")));
+extern struct burin_enum __stop_burin_enums[] __attribute__((__weak__, __visibility__("hidden")));
 
 __attribute__((__unused__)) static void burin__object_join(void)
 {
-	burin_object_join(__start_burin_sites, __stop_burin_sites);
+	burin_object_join(__start_burin_sites, __stop_burin_sites, __start_burin_enums, __stop_burin_enums);
 }
 
 __attribute__((__unused__)) static void burin__object_leave(void)
@@ -420,54 +507,23 @@ __attribute__((__unused__)) static void burin__object_leave(void)
 }
 #endif
 
-/* The switch. Volatile: somebody else's store, at any time; it says nothing about any other memory. */
-BURIN__INLINE unsigned burin__switch(const struct burin_site *site)
-{
-#if defined(__x86_64__)
-	const unsigned char *state = *(const unsigned char *const volatile *)&site->state;
-#else
-	/* Acquire: whoever sees the library's pointer sees the id. Pairs with the release in
-	 * burin_object_join. */
-	const unsigned char *state = __atomic_load_n(&site->state, __ATOMIC_ACQUIRE);
-#endif
-	return *(const volatile unsigned char *)state;
-}
-
-/*
- * Puts the low `bytes` bytes of a value at an offset, in whole words: what is stored is then loaded as it was
- * stored when the record is copied, and the bytes after the last argument are zero. The arguments follow each
- * other from offset 20 on, so the one that reaches a word first assigns it. All but the value is constant.
- */
-BURIN__INLINE void burin__pack(uint64_t *buffer, int offset, int bytes, uint64_t value)
-{
-	int word = offset / 8, shift = offset % 8 * 8;
-
-	if (bytes < 8)
-		value &= ((uint64_t)1 << 8 * bytes % 64) - 1;
-	if (shift == 0 || offset == 20)
-		buffer[word] = value << shift;
-	else
-		buffer[word] |= value << shift;
-	if (shift + 8 * bytes > 64)
-		buffer[word + 1] = value >> (64 - shift) % 64;
-}
-
 #if defined(__clang__)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wgcc-compat"
 #endif
-/* Never called: the compiler's check of a format. */
+/* burin__check is never called: the compiler checks its format. */
 #if defined(__clang__) && !defined(__cplusplus)
 /* clang-format off */
-/* C has no constant expression that walks a string, but this attribute takes one that steps from one '%' to
- * the next; where there is none, the condition is not constant and says nothing. */
+/* C has no constant expression that walks a string, but this attribute accepts one that goes from one '%' to the
+ * next. Without a next '%' the condition is not constant, and there is no error. */
 #define BURIN__BAD(p) \
-	__attribute__((__diagnose_if__((p)[1] == 'n' || (p)[1] == '*' || \
-		((p)[1] == '.' && (p)[2] == '*') || \
+	__attribute__((__diagnose_if__((p)[1] == 'n' || (p)[1] == '*' || (p)[1] == 'm' || (p)[1] == 'b' || (p)[1] == 'B' || \
+		(p)[1] == 'S' || (p)[1] == 'C' || ((p)[1] == 'l' && ((p)[2] == 's' || (p)[2] == 'c')) || \
+		((p)[1] == '.' && (p)[2] == '*' && (p)[3] != 's') || \
 		(((p)[1] == '-' || (p)[1] == '0' || (p)[1] == '+' || (p)[1] == ' ' || (p)[1] == '#') && (p)[2] == '*') || \
 		(((p)[1] == 'h' || (p)[1] == 'l' || (p)[1] == 'j' || (p)[1] == 'z' || (p)[1] == 't') && \
 		 ((p)[2] == 'n' || ((p)[2] == (p)[1] && (p)[3] == 'n'))), \
-		"Burin: a format may contain neither %n nor *", "error")))
+		BURIN__FORMAT_FAULT, "error")))
 #define BURIN__P1 __builtin_strchr(format, '%')
 #define BURIN__P2 __builtin_strchr(BURIN__P1 + 2, '%')
 #define BURIN__P3 __builtin_strchr(BURIN__P2 + 2, '%')
@@ -479,6 +535,20 @@ BURIN__INLINE void burin__pack(uint64_t *buffer, int offset, int bytes, uint64_t
 #define BURIN__ALL_BAD \
 	BURIN__BAD(BURIN__P1) BURIN__BAD(BURIN__P2) BURIN__BAD(BURIN__P3) BURIN__BAD(BURIN__P4) \
 	BURIN__BAD(BURIN__P5) BURIN__BAD(BURIN__P6) BURIN__BAD(BURIN__P7) BURIN__BAD(BURIN__P8)
+
+/* The same for the characters of a name; evaluation stops at its end. */
+#define BURIN__N1(i) \
+	(name[i] && (!((name[i] >= 'a' && name[i] <= 'z') || name[i] == '.' || name[i] == '_' || \
+		       (name[i] >= '0' && name[i] <= ':') || (name[i] >= 'A' && name[i] <= 'Z') || name[i] == '-') ||
+#define BURIN__N4(i)  BURIN__N1(i) BURIN__N1(i + 1) BURIN__N1(i + 2) BURIN__N1(i + 3)
+#define BURIN__N16(i) BURIN__N4(i) BURIN__N4(i + 4) BURIN__N4(i + 8) BURIN__N4(i + 12)
+#define BURIN__N64(i) BURIN__N16(i) BURIN__N16(i + 16) BURIN__N16(i + 32) BURIN__N16(i + 48)
+#define BURIN__E4     )) )) )) ))
+#define BURIN__E16    BURIN__E4 BURIN__E4 BURIN__E4 BURIN__E4
+#define BURIN__E64    BURIN__E16 BURIN__E16 BURIN__E16 BURIN__E16
+__attribute__((__unused__)) static inline void burin__check_name(const char *name)
+	__attribute__((__diagnose_if__(BURIN__N64(0) 0 BURIN__E64, BURIN__NAME_FAULT, "error")));
+static inline void burin__check_name(const char *name) { (void)name; }
 /* clang-format on */
 #else
 #define BURIN__ALL_BAD
@@ -502,36 +572,69 @@ __extension__ typedef unsigned __int128 burin__u128;
 
 /* clang-format off */
 
-/*
- * `default` meets pointers and bit-fields (whose type gcc names differently); of those two, `1 ? x : 0LL`
- * keeps the pointer's type and makes the bit-field a long long. It does not accept structs.
- */
-#define BURIN__CHOOSE(x, b, c, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, ld, str, bytes, ptr, none) \
-	_Generic((x), _Bool: b, char: c, signed char: i8, short: i16, int: i32, long: i64, long long: i64, \
-		unsigned char: u8, unsigned short: u16, unsigned: u32, unsigned long: u64, unsigned long long: u64, \
-		float: f32, double: f64, long double: ld, \
-		char *: str, const char *: str, volatile char *: str, const volatile char *: str, \
-		signed char *: str, const signed char *: str, volatile signed char *: str, \
-		const volatile signed char *: str, \
-		unsigned char *: str, const unsigned char *: str, volatile unsigned char *: str, \
-		const volatile unsigned char *: str, \
-		struct burin_bytes *: bytes, \
-		default: _Generic(1 ? (x) : 0LL, long long: i64, burin__i128: none, burin__u128: none, default: ptr))
-#define BURIN__TYPE(x) BURIN__CHOOSE(x, 1, 15, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11, 13, 14, 12, 0)
-#define BURIN__SET(x) \
-	BURIN__CHOOSE(x, burin__set_u, burin__set_i, burin__set_i, burin__set_i, burin__set_i, burin__set_i, \
-		burin__set_u, burin__set_u, burin__set_u, burin__set_u, burin__set_float, burin__set_double, \
-		burin__set_long_double, burin__set_pointer, burin__set_bytes, burin__set_pointer, burin__set_i)
-#define BURIN__SHOWN(x) _Generic((x), struct burin_bytes *: (const void *)0, default: (x))
+struct burin_label {
+	const char *name;
+	long long value;
+};
+#define BURIN__NO_LABEL { 0, 0 }
 
-#define BURIN__CHOOSE_NUMBER(x, i, u, f, ld, none) \
-	_Generic(+(x), float: f, double: f, long double: ld, unsigned: u, unsigned long: u, unsigned long long: u, \
-		burin__i128: none, burin__u128: none, default: i)
-#define BURIN__NUMBER(x) BURIN__CHOOSE_NUMBER(x, 5, 9, 11, 11, 0)
-#define BURIN__SET_NUMBER(x) \
-	BURIN__CHOOSE_NUMBER(x, burin__set_i, burin__set_u, burin__set_double, burin__set_long_double, burin__set_i)
+/* Arrays, by the types of their elements. Each points to a struct burin_bytes. */
+typedef struct burin__array_bool *burin__Ab;
+typedef struct burin__array_char *burin__Ac;
+typedef struct burin__array_i8 *burin__Ai8;
+typedef struct burin__array_i16 *burin__Ai16;
+typedef struct burin__array_i32 *burin__Ai32;
+typedef struct burin__array_long *burin__Al;
+typedef struct burin__array_llong *burin__All;
+typedef struct burin__array_u8 *burin__Au8;
+typedef struct burin__array_u16 *burin__Au16;
+typedef struct burin__array_u32 *burin__Au32;
+typedef struct burin__array_ulong *burin__Aul;
+typedef struct burin__array_ullong *burin__Aull;
+typedef struct burin__array_float *burin__Af;
+typedef struct burin__array_double *burin__Ad;
+typedef struct burin__array_none *burin__An;
 
-/* Exact, but for odd mixtures of flags and widths, which are refused when the event is registered. */
+#define BURIN__ARRAY_OF(element) \
+	_Generic((element), _Bool: (burin__Ab)0, char: (burin__Ac)0, signed char: (burin__Ai8)0, short: (burin__Ai16)0, \
+		int: (burin__Ai32)0, long: (burin__Al)0, long long: (burin__All)0, unsigned char: (burin__Au8)0, \
+		unsigned short: (burin__Au16)0, unsigned: (burin__Au32)0, unsigned long: (burin__Aul)0, \
+		unsigned long long: (burin__Aull)0, float: (burin__Af)0, double: (burin__Ad)0, default: (burin__An)0)
+
+/* Of other types: bit-fields (for which gcc has own types; classes 1 to 4) are integers, then come pointers (5); the rest
+ * is refused. */
+#define BURIN__OTHER(x, classes) (classes >> 4 * (__builtin_classify_type(x) & 15) & 15)
+#define BURIN__TYPE(x) \
+	_Generic((x), _Bool: 1, char: 15, signed char: 2, short: 3, int: 4, long: 5, long long: 5, unsigned char: 6, \
+		unsigned short: 7, unsigned: 8, unsigned long: 9, unsigned long long: 9, float: 10, double: 11, long double: 11, \
+		char *: 13, const char *: 13, volatile char *: 13, const volatile char *: 13, \
+		signed char *: 13, const signed char *: 13, volatile signed char *: 13, const volatile signed char *: 13, \
+		unsigned char *: 13, const unsigned char *: 13, volatile unsigned char *: 13, \
+		const volatile unsigned char *: 13, struct burin_bytes *: 30, burin__Ab: 17, burin__Ac: 31, burin__Ai8: 18, \
+		burin__Ai16: 19, burin__Ai32: 20, burin__Al: 21, burin__All: 21, burin__Au8: 22, burin__Au16: 23, \
+		burin__Au32: 24, burin__Aul: 25, burin__Aull: 25, burin__Af: 26, burin__Ad: 27, burin__An: 0, \
+		burin__i128: 0, burin__u128: 0, default: BURIN__OTHER(x, 0xc55550ull))
+/* Expressions, not functions: see BURIN__PACK. Only the one for the argument's type gets its value; the cast also takes
+ * a pointer. */
+#define BURIN__IF(condition, x) __builtin_choose_expr(condition, x, 0)
+#define BURIN__SET(type, arg, x) \
+	((type) > 15 ? burin__set_pair(arg, BURIN__IF((type) > 15, x)) : \
+	 (type) == 10 ? (void)((arg)->u = 0, (arg)->f = (float)BURIN__IF((type) == 10, x)) : \
+	 (type) == 11 ? (void)((arg)->d = (double)BURIN__IF((type) == 11, x)) : \
+	 (void)((arg)->u = (uint64_t)BURIN__IF((type) > 0 && (type) < 16 && (type) != 10 && (type) != 11, x)))
+/* The value for printf's format check: the first element of an array, an address for bytes. */
+#define BURIN__SHOWN(x) \
+	_Generic((x), struct burin_bytes *: (const void *)0, burin__Ab: 0, burin__Ac: (char)0, burin__Ai8: (signed char)0, \
+		burin__Ai16: (short)0, burin__Ai32: 0, burin__Al: 0l, burin__All: 0ll, burin__Au8: (unsigned char)0, \
+		burin__Au16: (unsigned short)0, burin__Au32: 0u, \
+		burin__Aul: 0ul, burin__Aull: 0ull, burin__Af: 0.0, burin__Ad: 0.0, default: (x))
+
+#define BURIN__NUMBER(x) \
+	_Generic((x), unsigned: 9, unsigned long: 9, unsigned long long: 9, float: 11, double: 11, long double: 11, \
+		burin__i128: 0, burin__u128: 0, default: BURIN__OTHER(x, 0x55550ull))
+#define BURIN__SET_NUMBER(type, arg, x) BURIN__SET(type, arg, x)
+
+/* Exact, but for unusual mixtures of flags and widths; registration refuses those. */
 #if defined(__clang__)
 #define BURIN__REFUSED(format) 0
 #else
@@ -539,33 +642,31 @@ __extension__ typedef unsigned __int128 burin__u128;
 #define BURIN__REFUSED(format) \
 	(!BURIN__HAS(format, "%%") && (BURIN__HAS(format, "%*") || BURIN__HAS(format, "%-*") || \
 		BURIN__HAS(format, "%0*") || BURIN__HAS(format, "%+*") || BURIN__HAS(format, "% *") || \
-		BURIN__HAS(format, "%#*") || BURIN__HAS(format, "%.*") || BURIN__HAS(format, "%n") || \
+		BURIN__HAS(format, "%#*") || BURIN__HAS(format, "%n") || \
+		(BURIN__HAS(format, "%.*") && !BURIN__HAS(format, "%.*s")) || \
 		BURIN__HAS(format, "%hn") || BURIN__HAS(format, "%hhn") || BURIN__HAS(format, "%ln") || \
 		BURIN__HAS(format, "%lln") || BURIN__HAS(format, "%jn") || BURIN__HAS(format, "%zn") || \
-		BURIN__HAS(format, "%tn")))
+		BURIN__HAS(format, "%tn") || BURIN__HAS(format, "%m") || BURIN__HAS(format, "%ls") || \
+		BURIN__HAS(format, "%lc") || BURIN__HAS(format, "%S") || BURIN__HAS(format, "%C") || \
+		BURIN__HAS(format, "%b") || BURIN__HAS(format, "%B")))
 #endif
 
-#define BURIN__SCOPE_VARIABLE(var) struct burin__scope var __attribute__((__cleanup__(burin__scope_leave))) = { 0 }
+#if defined(__clang__)
+#define BURIN__CHECK_NAME(name) \
+	if (0) \
+	burin__check_name(name)
+#else
+#define BURIN__CHECK_NAME(name) \
+	__extension__ BURIN__ASSERT(__builtin_strspn(name, BURIN__NAME_BYTES) == sizeof(name) - 1, BURIN__NAME_FAULT)
+#endif
+
+/* The error for a scope without braces names the type or the variable. */
+#define BURIN__SCOPE_VARIABLE(var) \
+	BURIN_SCOPE_is_a_declaration_put_it_between_braces var __attribute__((__cleanup__(burin__scope_leave))) = { 0 }
 
 /* clang-format on */
 
-/* clang-format off */
-BURIN__INLINE void burin__set_i(union burin_arg *arg, long long value) { arg->u = (uint64_t)value; }
-BURIN__INLINE void burin__set_u(union burin_arg *arg, unsigned long long value) { arg->u = value; }
-BURIN__INLINE void burin__set_pointer(union burin_arg *arg, const volatile void *value) { arg->u = (uintptr_t)value; }
-BURIN__INLINE void burin__set_double(union burin_arg *arg, double value) { __builtin_memcpy(&arg->u, &value, 8); }
-BURIN__INLINE void burin__set_long_double(union burin_arg *arg, long double value) { burin__set_double(arg, (double)value); }
-/* clang-format on */
-
-BURIN__INLINE void burin__set_float(union burin_arg *arg, float value)
-{
-	uint32_t bits;
-
-	__builtin_memcpy(&bits, &value, sizeof(bits));
-	arg->u = bits;
-}
-
-/* Fills in what BURIN_BYTES made in the caller's block. */
+/* Fill in the struct that BURIN_BYTES made in the caller's block. */
 BURIN__INLINE struct burin_bytes *burin__bytes(struct burin_bytes *bytes, const volatile void *pointer,
 					       size_t length)
 {
@@ -574,10 +675,12 @@ BURIN__INLINE struct burin_bytes *burin__bytes(struct burin_bytes *bytes, const 
 	return bytes;
 }
 
-BURIN__INLINE void burin__set_bytes(union burin_arg *arg, const struct burin_bytes *value)
+BURIN__INLINE void burin__set_pair(union burin_arg *arg, const void *value)
 {
-	arg[0].u = (uintptr_t)value->pointer;
-	arg[1].u = value->length;
+	const struct burin_bytes *pair = (const struct burin_bytes *)value;
+
+	arg[0].u = pair->length;
+	arg[1].p = pair->pointer;
 }
 
 #endif /* C */
@@ -586,177 +689,14 @@ BURIN__INLINE void burin__set_bytes(union burin_arg *arg, const struct burin_byt
 
 #ifdef __cplusplus
 } /* extern "C" */
-
-/* No header is included here, so that this one may be included inside extern "C". */
-extern "C++" {
-
-/* clang-format off */
-#define BURIN__MEMBER static inline __attribute__((__always_inline__))
-
-BURIN__INLINE uint64_t burin__bits(float value)
-{
-	uint32_t bits;
-
-	__builtin_memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
-BURIN__INLINE uint64_t burin__bits(double value)
-{
-	uint64_t bits;
-
-	__builtin_memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
-BURIN__INLINE uint64_t burin__bits(long double value) { return burin__bits((double)value); }
-
-/* For each type: its code in a record (0: none) and as a counter. First what no line below knows: enums are
- * what they are made of, the rest cannot be recorded. */
-template <class T, bool is_enum> struct burin__other {
-	enum { type = 0, number = 0 };
-	static void set(union burin_arg *, const T &) {}
-};
-template <class T> struct burin__traits : burin__other<T, __is_enum(T)> {};
-template <class T> struct burin__other<T, true> {
-	using integer = burin__traits<__underlying_type(T)>;
-	enum { type = integer::type, number = integer::number };
-	BURIN__MEMBER void set(union burin_arg *arg, T value) { integer::set(arg, static_cast<__underlying_type(T)>(value)); }
-	BURIN__MEMBER void count(union burin_arg *arg, T value) { integer::count(arg, static_cast<__underlying_type(T)>(value)); }
-};
-
-#define BURIN__TRAITS(T, code, wide, convert) \
-	template <> struct burin__traits<T> { \
-		enum { type = code, number = wide }; \
-		BURIN__MEMBER void set(union burin_arg *arg, T value) { arg->u = convert(value); } \
-		BURIN__MEMBER void count(union burin_arg *arg, T value) \
-		{ \
-			if constexpr (wide == 11) \
-				arg->u = burin__bits((double)value); \
-			else \
-				arg->u = convert(value); \
-		} \
-	}
-BURIN__TRAITS(bool, 1, 9, (uint64_t));
-BURIN__TRAITS(char, 15, 5, (uint64_t)(long long));
-BURIN__TRAITS(signed char, 2, 5, (uint64_t)(long long));
-BURIN__TRAITS(short, 3, 5, (uint64_t)(long long));
-BURIN__TRAITS(int, 4, 5, (uint64_t)(long long));
-BURIN__TRAITS(long, 5, 5, (uint64_t)(long long));
-BURIN__TRAITS(long long, 5, 5, (uint64_t)(long long));
-BURIN__TRAITS(unsigned char, 6, 9, (uint64_t));
-BURIN__TRAITS(unsigned short, 7, 9, (uint64_t));
-BURIN__TRAITS(unsigned, 8, 9, (uint64_t));
-BURIN__TRAITS(unsigned long, 9, 9, (uint64_t));
-BURIN__TRAITS(unsigned long long, 9, 9, (uint64_t));
-BURIN__TRAITS(wchar_t, ((wchar_t)-1 < 0 ? 4 : 8), ((wchar_t)-1 < 0 ? 5 : 9), (uint64_t)(long long));
-BURIN__TRAITS(char16_t, 7, 9, (uint64_t));
-BURIN__TRAITS(char32_t, 8, 9, (uint64_t));
-BURIN__TRAITS(float, 10, 11, burin__bits);
-BURIN__TRAITS(double, 11, 11, burin__bits);
-BURIN__TRAITS(long double, 11, 11, burin__bits);
-
-template <class T> struct burin__pointed { enum { type = 12 }; };
-template <class T> struct burin__pointed<const T> : burin__pointed<T> {};
-template <class T> struct burin__pointed<volatile T> : burin__pointed<T> {};
-template <class T> struct burin__pointed<const volatile T> : burin__pointed<T> {};
-template <> struct burin__pointed<char> { enum { type = 13 }; };
-template <> struct burin__pointed<signed char> : burin__pointed<char> {};
-template <> struct burin__pointed<unsigned char> : burin__pointed<char> {};
-#ifdef __cpp_char8_t
-BURIN__TRAITS(char8_t, 6, 9, (uint64_t));
-template <> struct burin__pointed<char8_t> : burin__pointed<char> {};
-#endif
-template <class T> struct burin__traits<T *> {
-	enum { type = burin__pointed<T>::type, number = 0 };
-	BURIN__MEMBER void set(union burin_arg *arg, T *value) { arg->u = reinterpret_cast<uintptr_t>(value); }
-};
-template <> struct burin__traits<decltype(nullptr)> {
-	enum { type = 12, number = 0 };
-	BURIN__MEMBER void set(union burin_arg *arg, decltype(nullptr)) { arg->u = 0; }
-};
-template <> struct burin__traits<burin_bytes> {
-	enum { type = 14, number = 0 };
-	BURIN__MEMBER void set(union burin_arg *arg, burin_bytes value)
-	{
-		arg[0].u = reinterpret_cast<uintptr_t>(value.pointer);
-		arg[1].u = value.length;
-	}
-};
-/* clang-format on */
-
-BURIN__INLINE burin_bytes burin__bytes(const volatile void *pointer, size_t length)
-{
-	return burin_bytes{ const_cast<const void *>(pointer), length };
-}
-
-/* By value: arrays decay, qualifiers and bit-fields vanish. */
-template <class T> burin__traits<T> burin__traits_of(T);
-
-template <class T> BURIN__INLINE void burin__set(union burin_arg *arg, T value)
-{
-	burin__traits<T>::set(arg, value);
-}
-
-template <class T> BURIN__INLINE void burin__count(union burin_arg *arg, T value)
-{
-	burin__traits<T>::count(arg, value);
-}
-
-/* What printf would get: the number behind an enum class; an address for bytes. */
-/* clang-format off */
-template <class T, bool is_enum> struct burin__printed_as { using type = T; };
-template <class T> struct burin__printed_as<T, true> { using type = __underlying_type(T); };
-template <class T> struct burin__printed : burin__printed_as<T, __is_enum(T)> {};
-/* clang-format on */
-template <class T> BURIN__INLINE typename burin__printed<T>::type burin__shown(T value)
-{
-	return static_cast<typename burin__printed<T>::type>(value);
-}
-BURIN__INLINE const void *burin__shown(burin_bytes)
-{
-	return nullptr;
-}
-BURIN__INLINE const void *burin__shown(decltype(nullptr))
-{
-	return nullptr;
-}
-
-/* Has a format %n or `*`? */
-constexpr bool burin__refused(const char *format)
-{
-	while (*format) {
-		if (*format++ != '%')
-			continue;
-		while (*format && __builtin_strchr("-+ #0123456789.'hljztLq", *format))
-			format++;
-		if (*format == '*' || *format == 'n')
-			return true;
-		if (*format)
-			format++;
-	}
-	return false;
-}
-
-/* clang-format off */
-#define BURIN__TYPE(x) decltype(burin__traits_of(x))::type
-#define BURIN__SET(x) burin__set
-#define BURIN__SHOWN(x) burin__shown(x)
-#define BURIN__NUMBER(x) decltype(burin__traits_of(x))::number
-#define BURIN__SET_NUMBER(x) burin__count
-#define BURIN__REFUSED(format) burin__refused(format)
-#define BURIN__SCOPE_VARIABLE(var) struct burin__scope var
-/* clang-format on */
-
-} /* extern "C++" */
-
+#include <burin/cxx.h>
 extern "C" {
-#endif /* C++ */
+#endif
 
 /* ---- spans --------------------------------------------------------------------------------------------- */
 
 #ifndef BURIN_DISABLE
-/* The end that a BURIN_SCOPE owes: its site, or NULL. */
+/* A BURIN_SCOPE: the site of its end, or NULL if the begin was off. */
 #ifdef __cplusplus
 struct burin__scope {
 	struct burin_site *site = nullptr;
@@ -769,6 +709,7 @@ struct burin__scope {
 struct burin__scope {
 	struct burin_site *site;
 };
+typedef struct burin__scope BURIN_SCOPE_is_a_declaration_put_it_between_braces;
 #endif
 
 BURIN__INLINE void burin__scope_leave(struct burin__scope *scope)
@@ -778,7 +719,7 @@ BURIN__INLINE void burin__scope_leave(struct burin__scope *scope)
 
 	if (__builtin_expect(!scope->site, 1))
 		return;
-	state = burin__switch(scope->site);
+	state = BURIN__SWITCH(scope->site);
 	if (state == 0)
 		return;
 	buffer[2] = 0;

@@ -28,6 +28,7 @@ char *arena_keep(struct arena *arena, const void *data, size_t bytes)
 			return NULL;
 		*chunk = (struct arena_chunk){ .next = arena->chunks, .room = room };
 		arena->chunks = chunk;
+		arena->bytes += room;
 	}
 	kept = chunk->bytes + chunk->used;
 	if (bytes)
@@ -45,4 +46,5 @@ void arena_free(struct arena *arena)
 		free(arena->chunks);
 		arena->chunks = next;
 	}
+	arena->bytes = 0;
 }

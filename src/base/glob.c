@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Matching of globs. One star is remembered at a time: when the pattern behind it fails, the star takes one
- * byte more. A later star makes an earlier one final (if the part between them fits at its first place, no
- * later place can fit better), so there is no recursion and no exponential pattern.
+ * Match globs. Only the last star is remembered: when the pattern behind it fails, the star takes one byte more. A later
+ * star makes the earlier one final: if the part between them matches at its first position, no later position can be
+ * better. So there is no recursion and no exponential pattern.
  */
 #include "base/glob.h"
 
 #include <stddef.h>
 
-/* Whether the set that begins behind '[' contains the byte; *end is set behind its ']', or NULL if it has
- * none. A ']' directly at the beginning belongs to the set. */
+/* Whether the set behind a '[' contains the byte. @end: receives the position behind its ']'; NULL: it has none. A ']'
+ * directly at the beginning belongs to the set. */
 static bool set_contains(const char *set, unsigned char byte, const char **end)
 {
 	bool negated = *set == '!' || *set == '^', found = false;
@@ -30,9 +30,8 @@ static bool set_contains(const char *set, unsigned char byte, const char **end)
 }
 
 /*
- * Matches one byte of text; returns the pattern behind it, or NULL. A '[' from *open on is known to be never
- * closed: were it searched for its ']' each time, a pattern of many would cost a multiple of its length at
- * each byte.
+ * Match one byte of text. Return: the pattern behind it; NULL: no match. A '[' from *open on is known to have no ']'.
+ * Without this, a pattern of many '[' would be searched to its end for each of them, at each byte.
  */
 static const char *match_one(const char *pattern, char byte, const char **open)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Numbers in as few bytes as they need: unsigned LEB128, seven bits a byte, the lowest first. */
+/* Unsigned LEB128: numbers of variable length, seven bits a byte, the lowest first. */
 #ifndef BURIN_BASE_LEB128_H
 #define BURIN_BASE_LEB128_H
 
@@ -10,7 +10,7 @@ enum {
 	LEB128_MAX = 10, /* bytes of a number */
 };
 
-/* Return: behind the last byte. */
+/* Return: the position behind the last byte. */
 static inline unsigned char *leb128_put(unsigned char *out, uint64_t value)
 {
 	while (value >= 0x80) {
@@ -21,7 +21,7 @@ static inline unsigned char *leb128_put(unsigned char *out, uint64_t value)
 	return out;
 }
 
-/* Return: behind the last byte; NULL: there is no number of at most 64 bits before `end`. */
+/* Return: the position behind the last byte; NULL: there is no number of at most 64 bits before `end`. */
 static inline const unsigned char *leb128_get(const unsigned char *at, const unsigned char *end,
 					      uint64_t *value)
 {
@@ -38,7 +38,7 @@ static inline const unsigned char *leb128_get(const unsigned char *at, const uns
 	return NULL;
 }
 
-/* A signed number, modulo 2^64, so that those near 0 are small, and back. */
+/* Map a signed number, modulo 2^64, to an unsigned one, so that numbers near 0 are small; and back. */
 static inline uint64_t leb128_fold(uint64_t value)
 {
 	return value << 1 ^ (value >> 63 ? UINT64_MAX : 0);

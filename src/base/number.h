@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Numbers to digits, fast, and bytes to numbers, from any alignment. Each writer of digits returns the place
- * behind the last one and writes no NUL. And what people write: sizes and durations.
+ * Fast conversion of numbers to digits, of unaligned bytes to numbers, and of users' sizes and durations to numbers.
+ * The functions that write digits return the position behind the last one and write no NUL.
  */
 #ifndef BURIN_BASE_NUMBER_H
 #define BURIN_BASE_NUMBER_H
@@ -14,6 +14,9 @@ enum {
 	NUMBER_DIGITS_MAX = 20, /* of a u64 in decimal */
 	NUMBER_HEX_MAX = 16,
 };
+
+/* For qsort(): negative, 0 or positive. */
+#define number_order(one, other) (((one) > (other)) - ((one) < (other)))
 
 static inline uint16_t number_load16(const void *at)
 {
@@ -44,36 +47,6 @@ static const char number_pairs[] = "00010203040506070809101112131415161718192021
 				   "50515253545556575859606162636465666768697071727374"
 				   "75767778798081828384858687888990919293949596979899";
 
-static inline char *number_decimal(char *out, uint64_t value)
-{
-	char digits[NUMBER_DIGITS_MAX];
-	char *at = digits + sizeof(digits);
-	size_t bytes;
-
-	while (value >= 100) {
-		at -= 2;
-		memcpy(at, number_pairs + value % 100 * 2, 2);
-		value /= 100;
-	}
-	if (value >= 10) {
-		at -= 2;
-		memcpy(at, number_pairs + value * 2, 2);
-	} else {
-		*--at = (char)('0' + value);
-	}
-	bytes = (size_t)(digits + sizeof(digits) - at);
-	memcpy(out, at, bytes);
-	return out + bytes;
-}
-
-static inline char *number_signed(char *out, int64_t value)
-{
-	if (value >= 0)
-		return number_decimal(out, (uint64_t)value);
-	*out = '-';
-	return number_decimal(out + 1, 0 - (uint64_t)value);
-}
-
 /* All nine digits, for nanoseconds; value < 10^9. */
 static inline char *number_nano(char *out, uint32_t value)
 {
@@ -88,8 +61,45 @@ static inline char *number_nano(char *out, uint32_t value)
 	return out + 9;
 }
 
-/* In a base of 2 to the power of bits (3: octal, 4: hexadecimal); digits is "0123456789abcdef" or its like.
- */
+/* The digits of a value below 10^9, written in place, the last pair first. */
+static inline char *number_short(char *out, uint32_t value)
+{
+	unsigned digits = 1;
+
+	for (uint32_t above = 10; value >= above && digits < 9; above *= 10)
+		digits++;
+	for (char *at = out + digits; at > out + 1; value /= 100) {
+		at -= 2;
+		memcpy(at, number_pairs + value % 100 * 2, 2);
+	}
+	if (digits & 1)
+		*out = (char)('0' + value);
+	return out + digits;
+}
+
+static inline char *number_decimal(char *out, uint64_t value)
+{
+	const uint64_t billion = 1000000000;
+
+	if (value < billion)
+		return number_short(out, (uint32_t)value);
+	if (value < billion * billion)
+		out = number_short(out, (uint32_t)(value / billion));
+	else
+		out = number_nano(number_short(out, (uint32_t)(value / (billion * billion))),
+				  (uint32_t)(value / billion % billion));
+	return number_nano(out, (uint32_t)(value % billion));
+}
+
+static inline char *number_signed(char *out, int64_t value)
+{
+	if (value >= 0)
+		return number_decimal(out, (uint64_t)value);
+	*out = '-';
+	return number_decimal(out + 1, 0 - (uint64_t)value);
+}
+
+/* In base 2^bits (3: octal, 4: hexadecimal). @digits: "0123456789abcdef" or the upper-case ones */
 static inline char *number_radix(char *out, uint64_t value, unsigned bits, const char *digits)
 {
 	unsigned count = 1;
@@ -101,16 +111,16 @@ static inline char *number_radix(char *out, uint64_t value, unsigned bits, const
 	return out + count;
 }
 
-/* A unit that people write behind a number. */
+/* A unit behind a number. */
 struct number_unit {
 	const char *name;
 	uint64_t factor;
 };
 
 /*
- * number_parse - a number with a unit: "64K".
- * @units: NULL name ends; "" is the unit of a bare number
- * Return: false if it is nothing of the kind, or too large.
+ * number_parse - parse a number with a unit: "64K".
+ * @units: ends with a NULL name; "" is the unit of a bare number
+ * Return: false: it is not such a number, or too large.
  */
 static inline bool number_parse(const char *text, const struct number_unit *units, uint64_t *value)
 {
@@ -142,7 +152,7 @@ static inline bool number_parse_size(const char *text, uint64_t *bytes)
 	return number_parse(text, units, bytes);
 }
 
-/* "250ms", "10m": nanoseconds. A bare number is no duration. */
+/* "250ms", "10m": nanoseconds. A bare number is not a duration. */
 static inline bool number_parse_duration(const char *text, uint64_t *ns)
 {
 	static const struct number_unit units[] = { { "ms", 1000000 },

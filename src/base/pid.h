@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Processes and threads, by the kernel's numbers. */
+/* Ids of processes and threads. */
 #ifndef BURIN_BASE_PID_H
 #define BURIN_BASE_PID_H
 
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* pid_lives - whether a process is there, even if only to be reaped. Context: any, signal handlers. */
+/* pid_lives - whether a process exists; a zombie does. Context: any, signal handlers. */
 static inline bool pid_lives(uint32_t pid)
 {
 	const int saved = errno;
@@ -21,10 +21,10 @@ static inline bool pid_lives(uint32_t pid)
 }
 
 /*
- * pid_of_thread - the kernel's number of a thread of this process; 0: it has ended.
+ * pid_of_thread - the thread id of a thread of this process; 0: it has ended.
  *
- * glibc does not tell it, but the id of the thread's CPU clock is made of it: inverted, above three bits that say which
- * clock is meant.
+ * glibc has no function for it, but the id of the thread's CPU clock contains it: inverted, above three bits for the
+ * kind of clock.
  */
 static inline uint32_t pid_of_thread(pthread_t thread)
 {

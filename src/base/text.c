@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Hostile bytes to safe text. The common case, printable ASCII, is one table look-up and one store a byte.
+ * Make foreign bytes safe. The common case, printable ASCII, is one table look-up and one store a byte.
  */
 #include "base/text.h"
 
@@ -15,13 +15,25 @@ static bool plain(unsigned char byte)
 	return byte >= 0x20 && byte < 0x7f && byte != '\\' && byte != '"';
 }
 
+/* Whether all eight bytes are plain(). */
+static bool plain_word(const unsigned char *at)
+{
+	const uint64_t ones = 0x0101010101010101, tops = 0x80 * ones;
+	uint64_t word, quotes, slashes;
+
+	memcpy(&word, at, sizeof(word));
+	quotes = word ^ '"' * ones;
+	slashes = word ^ '\\' * ones;
+	return !((word | (word + ones) | (word - 0x20 * ones) | (quotes - ones) | (slashes - ones)) & tops);
+}
+
 static bool continues(unsigned char byte)
 {
 	return (byte & 0xc0) == 0x80;
 }
 
-/* The bytes of the UTF-8 character at the beginning of in, and its code; 0 if it is none (overlong,
- * surrogate, beyond U+10FFFF, cut). */
+/* Decode the UTF-8 character at the beginning of @in. Return: its bytes; 0: it is not valid (overlong, surrogate, beyond
+ * U+10FFFF, cut). */
 static size_t utf8_character(const unsigned char *in, size_t bytes, uint32_t *code)
 {
 	if (in[0] < 0x80) {
@@ -44,7 +56,7 @@ static size_t utf8_character(const unsigned char *in, size_t bytes, uint32_t *co
 	return 0;
 }
 
-/* Characters that are valid but do something to the text around them. */
+/* Valid characters that change the text around them. */
 static bool mischievous(uint32_t code)
 {
 	return (code >= 0x80 && code < 0xa0) ||	     /* C1: a terminal's controls in one character */
@@ -89,7 +101,7 @@ static char *escape_control(char *out, unsigned char byte)
 	return escape_hex(out, byte);
 }
 
-/* One character of in to out; returns how many bytes of in it took. */
+/* Escape one character of @in. Return: its bytes in @in. */
 static size_t escape_one(char **out, const unsigned char *in, size_t bytes)
 {
 	uint32_t code;
@@ -126,6 +138,14 @@ size_t text_escape(char *out, const char *in, size_t bytes)
 			at += escape_one(&to, from + at, bytes - at);
 	}
 	return (size_t)(to - out);
+}
+
+char *text_mask(char *text)
+{
+	for (char *at = text; *at; at++)
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			*at = '?';
+	return text;
 }
 
 char *text_escape_line(char *out, size_t size, const char *in)
@@ -166,6 +186,10 @@ static char *json_one(char *out, uint32_t code)
 			return out;
 		}
 	}
+	if (code > 0xffff) {
+		out = escape_code(out, 0xd800 + ((code - 0x10000) >> 10));
+		code = 0xdc00 + (code & 0x3ff);
+	}
 	return escape_code(out, code);
 }
 
@@ -178,6 +202,12 @@ size_t text_json(char *out, const char *in, size_t bytes)
 		uint32_t code;
 		size_t taken;
 
+		if (bytes - at >= 8 && plain_word(from + at)) {
+			memcpy(to, from + at, 8);
+			to += 8;
+			at += 8;
+			continue;
+		}
 		if (plain(from[at])) {
 			*to++ = (char)from[at++];
 			continue;
@@ -185,7 +215,7 @@ size_t text_json(char *out, const char *in, size_t bytes)
 		taken = utf8_character(from + at, bytes - at, &code);
 		if (!taken)
 			code = 0xfffd;
-		if (taken > 1 && !(mischievous(code) && code <= 0xffff)) {
+		if (taken > 1 && !mischievous(code)) {
 			memcpy(to, from + at, taken);
 			to += taken;
 		} else {

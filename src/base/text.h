@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Text for people: bytes that came from elsewhere made safe for a terminal or for JSON; sizes, durations and
- * counts.
+ * Text for users: make foreign bytes safe for a terminal or for JSON; format sizes, durations and counts.
  */
 #ifndef BURIN_BASE_TEXT_H
 #define BURIN_BASE_TEXT_H
@@ -10,7 +9,7 @@
 #include <stdint.h>
 
 enum {
-	TEXT_ESCAPE_MAX = 4, /* at most so many bytes of output for one of input */
+	TEXT_ESCAPE_MAX = 4, /* bytes of output for one of input, at most */
 	TEXT_JSON_MAX = 6,
 	TEXT_SHORT = 32, /* room for a size, a duration or a count, with its NUL */
 };
@@ -19,9 +18,9 @@ enum {
  * text_escape - make bytes safe for a terminal.
  * @out: room for TEXT_ESCAPE_MAX * @bytes; no NUL is written
  *
- * Printable ASCII and valid UTF-8 stay. A backslash doubles; control characters become \n, \t, \r, \e or
- * \xHH, as do bytes that are not UTF-8; characters that turn, break or hide text (C1 controls, line and
- * paragraph separators, bidirectional controls, zero-width marks) become \uHHHH.
+ * Printable ASCII and valid UTF-8 stay. A backslash is doubled. Control characters become \n, \t, \r, \e or \xHH; bytes
+ * that are not UTF-8 become \xHH. Characters that turn, break or hide text (C1 controls, line and paragraph separators,
+ * bidirectional controls, zero-width marks) become \uHHHH or \UHHHHHHHH.
  *
  * Context: any; allocates nothing.
  * Return: the bytes written.
@@ -36,14 +35,19 @@ size_t text_escape(char *out, const char *in, size_t bytes);
 char *text_escape_line(char *out, size_t size, const char *in);
 
 /*
- * text_json - bytes as the inside of a JSON string. What is not UTF-8 becomes U+FFFD.
+ * text_mask - replace control characters by `?`, in place: for text in a file of lines, which is escaped only when it is
+ * shown. Return: @text.
+ */
+char *text_mask(char *text);
+
+/*
+ * text_json - bytes as the content of a JSON string. Bytes that are not UTF-8 become U+FFFD.
  * @out: room for TEXT_JSON_MAX * @bytes; no NUL is written
  * Return: the bytes written.
  */
 size_t text_json(char *out, const char *in, size_t bytes);
 
-/* text_hex - bytes as two hexadecimal digits each; @out has room for 2 * @bytes. Return: the bytes written.
- */
+/* text_hex - bytes as two hexadecimal digits each; @out has room for 2 * @bytes. Return: the bytes written. */
 size_t text_hex(char *out, const void *in, size_t bytes);
 
 /* text_size, text_duration, text_count - "686.6 MiB", "12.3 ms", "30,000,000"; each returns @out. */
@@ -51,7 +55,7 @@ char *text_size(char out[TEXT_SHORT], uint64_t bytes);
 char *text_duration(char out[TEXT_SHORT], uint64_t ns);
 char *text_count(char out[TEXT_SHORT], uint64_t count);
 
-/* text_columns - columns of a terminal that escaped text takes: its characters, counted as one each. */
+/* text_columns - the columns of escaped text on a terminal; each character counts as one. */
 size_t text_columns(const char *text);
 
 #endif

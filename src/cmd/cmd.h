@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The subcommands of `burin`, and what they share. One file per subcommand; main.c has the table.
+ * The subcommands of `burin`, and their common functions. One file per subcommand, with its struct cmd; main.c lists them.
  *
- * A subcommand returns its exit code: 0; CMD_FAULTS; or CMD_USAGE. It prints one clear line when something
- * fails: what, on what, and what to do.
+ * A subcommand returns its exit code: 0, CMD_FAULTS or CMD_USAGE. A failure prints one line: what failed, on what, and
+ * what to do.
  */
 #ifndef BURIN_CMD_CMD_H
 #define BURIN_CMD_CMD_H
@@ -11,85 +11,109 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cmd/option_table.h"
+
 struct burin_trace;
 struct burin_diagnosis;
+struct view_buffer;
 
 enum {
-	CMD_FAULTS = 1, /* it worked, but there are faults to know of; or it failed on the way */
-	CMD_USAGE = 2,	/* not begun: a wrong option, nothing there to open */
+	CMD_FAULTS = 1, /* the command found faults in its input, or failed after it had begun */
+	CMD_USAGE = 2,	/* the command did nothing: a wrong option, or nothing to open */
+
+	CMD_MEMORY_MIN = 1 << 20,
+	CMD_MEMORY_DEFAULT = 1 << 30,
+	CMD_MEMORY_OWN = 256 << 20, /* for every command; mainly the stacks of its threads */
+	CMD_MEMORY_TIMES = 4,	    /* the limit of the whole process, as a multiple of --memory */
 };
 
 struct cmd {
 	const char *name;
-	const char *line;		    /* what it does, in one line without a full stop */
-	int (*main)(int argc, char **argv); /* argv[0] is the subcommand's name */
-	const char *help;		    /* what --help prints; NULL: main answers --help itself */
+	const char *line;  /* in the list of commands; without a full stop */
+	const char *usage; /* of --help: the text before the options */
+	const char *notes; /* of --help: the text behind the options */
+	const struct cmd_option *options;
+	struct {
+		int min, max;
+		const char *wanted; /* advice if there are fewer or more: "give ..."; NULL: none */
+	} operands;
+	bool views; /* only reads a trace: the memory of the process is limited, and a closed pipe is a write error */
+	int (*main)(char **operands); /* NULL follows the last one. Returns the exit code */
 };
 
-int cmd_record(int argc, char **argv);
-int cmd_snapshot(int argc, char **argv);
-int cmd_watch(int argc, char **argv);
-int cmd_recover(int argc, char **argv);
-int cmd_dump(int argc, char **argv);
-int cmd_info(int argc, char **argv);
-int cmd_check(int argc, char **argv);
-int cmd_flame(int argc, char **argv);
-int cmd_annotate(int argc, char **argv);
-int cmd_diff(int argc, char **argv);
-int cmd_export(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_ls(int argc, char **argv);
-int cmd_events(int argc, char **argv);
-int cmd_enable(int argc, char **argv);
-int cmd_disable(int argc, char **argv);
-int cmd_stop(int argc, char **argv);
-int cmd_go(int argc, char **argv);
-int cmd_resize(int argc, char **argv);
-int cmd_stat(int argc, char **argv);
-int cmd_count(int argc, char **argv); /* burin stat -- COMMAND */
-int cmd_gc(int argc, char **argv);
-int cmd_symbols(int argc, char **argv);
+/* The operands of a command. */
+#define CMD_ONE_TRACE                                                         \
+	{                                                                     \
+		1, 1, "give one trace, the directory that burin record wrote" \
+	}
+#define CMD_ONE_TARGET                                                               \
+	{                                                                            \
+		1, 1, "give one TARGET: a pid, a program's name or a session's path" \
+	}
+/* The option of commands that read a trace. */
+#define CMD_MEMORY                                                            \
+	OPTION_SIZE("--memory SIZE", &cmd_memory, CMD_MEMORY_MIN, UINT64_MAX, \
+		    "limit of memory for the trace (default: 1G)")
 
-extern const char cmd_snapshot_help[], cmd_watch_help[], cmd_recover_help[], cmd_dump_help[], cmd_info_help[],
-	cmd_check_help[], cmd_report_help[], cmd_flame_help[], cmd_diff_help[], cmd_export_help[],
-	cmd_annotate_help[];
-extern const char cmd_ls_help[], cmd_events_help[], cmd_enable_help[], cmd_disable_help[], cmd_stop_help[];
-extern const char cmd_go_help[], cmd_resize_help[], cmd_stat_help[], cmd_gc_help[], cmd_symbols_help[];
+extern const struct cmd cmd_record, cmd_snapshot, cmd_watch, cmd_recover, cmd_symbols;
+extern const struct cmd cmd_info, cmd_dump, cmd_report, cmd_flame, cmd_annotate, cmd_diff, cmd_export,
+	cmd_check;
+extern const struct cmd cmd_ls, cmd_events, cmd_enable, cmd_disable, cmd_pause, cmd_resume, cmd_resize,
+	cmd_stat, cmd_gc;
 
-/* ---- shared.c */
+/* ---- cmd.c */
 
-/* One line on stderr: "burin NAME: ...", with a hint to the help. Returns CMD_USAGE. */
-int cmd_usage(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* One line: "burin NAME: OPTION: 'VALUE' will not do; REMEDY". Returns CMD_USAGE. */
-int cmd_bad_value(const char *name, const char *option, const char *value, const char *remedy);
-/* The hint alone, when getopt has said what is wrong. Returns CMD_USAGE. */
-int cmd_see_help(const char *name);
-/* Whether getopt has left one argument, which names a trace. Returns 0, or CMD_USAGE and says so. */
-int cmd_one_trace(const char *name, int argc);
-/* As cmd_usage() without the hint. Returns CMD_FAULTS. */
-int cmd_failed(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The name of the subcommand that runs; main.c sets it. */
+extern const char *cmd_name;
 
-/* Counts faults and tells the first few. */
+/*
+ * Text for people goes through print.h, also in these functions: the format is trusted, strings are escaped.
+ *
+ * cmd_note - print to stderr, without adding a newline. Several calls may compose a line.
+ */
+void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* --memory: the limit of a trace's memory in bytes; 0: the library's default. */
+extern uint64_t cmd_memory;
+/* Limits the memory of this process, in proportion to --memory. */
+void cmd_memory_limit(void);
+/* The limit of text in bytes. It equals that of memory, since other outputs are composed in memory. */
+uint64_t cmd_output_max(void);
+/* The text of a negative errno, with advice. */
+const char *cmd_error(int error);
+
+/* Prints "burin NAME: ..." to stderr. Returns CMD_USAGE. */
+int cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints "burin NAME: ..." to stderr. Returns CMD_FAULTS. */
+int cmd_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Counts faults and prints the first few. */
 struct cmd_faults {
-	const char *name; /* of the subcommand */
 	uint64_t shown, count;
 	uint64_t show_max; /* 0: none */
 };
 
-/* Opens a trace for a subcommand; prints why not. Return: 0 or CMD_USAGE. */
+/* Opens a trace for a subcommand; prints an error. Return: 0 or CMD_USAGE. */
 int cmd_open(struct burin_trace **trace, const char *path, struct cmd_faults *faults);
-/* Prints a fault; for burin_open_options and burin_check_options, with a struct cmd_faults. */
+/* Opens a trace directory for writing; it must be the user's own. Prints an error. Return: a descriptor or -1. */
+int cmd_open_own(const char *path);
+/* As cmd_open(), from an open directory, which stays open. @path: for messages */
+int cmd_open_at(struct burin_trace **trace, int directory, const char *path, struct cmd_faults *faults);
+/* Prints a fault. A callback of burin_open_options and burin_check_options; @data: a struct cmd_faults */
 void cmd_on_fault(void *data, const struct burin_diagnosis *fault);
-/* Says that there were more. */
+/* Prints how many faults were not shown. */
 void cmd_faults_foot(const struct cmd_faults *faults, const char *path);
 
-/* A closed pipe is an error of writing and not a signal; called by commands that only read. */
+/* Makes a closed pipe a write error instead of a signal; for commands that only read. */
 void cmd_output_begin(void);
-/* Whether a file is a terminal that wants colour (NO_COLOR, TERM=dumb). */
+/* Whether a file is a terminal with colours; respects NO_COLOR and TERM=dumb. */
 bool cmd_color(int file);
-/* Threads to work with. */
+/* The number of worker threads. */
 unsigned cmd_threads(void);
-/* The exit code for a result of writing output: nothing is said of a pipe that was closed. */
-int cmd_written(const char *name, int result);
+/* Creates an output file that the user has named; prints an error. Return: a descriptor or -1. */
+int cmd_create(const char *path);
+/* The exit code for a result of writing output. Prints an error, but not for a closed pipe. */
+int cmd_written(int result);
+/* Writes a buffer to a descriptor, and frees it. Return: the exit code. */
+int cmd_print(struct view_buffer *out, int file);
 
 #endif

@@ -1,82 +1,82 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The `burin` command: finds the subcommand, or teaches. */
+/* The `burin` command: runs the subcommand; without one, prints an introduction. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
-#include "cmd/cmd.h"
+#include "burin/version.h"
+#include "cmd/option_parse.h"
+#include "file/guard.h"
 
-#ifndef BURIN_VERSION
-#define BURIN_VERSION "0.1.0"
-#endif
+static const struct cmd *const commands[] = {
+	&cmd_record, &cmd_snapshot, &cmd_watch,	   &cmd_recover, &cmd_info,    &cmd_dump,
+	&cmd_report, &cmd_flame,    &cmd_annotate, &cmd_diff,	 &cmd_export,  &cmd_symbols,
+	&cmd_check,  &cmd_ls,	    &cmd_events,   &cmd_enable,	 &cmd_disable, &cmd_pause,
+	&cmd_resume, &cmd_resize,   &cmd_stat,	   &cmd_gc,
+};
 
-static const struct cmd commands[] = {
-	{ "record", "run a program, or follow one that runs, and write what it traces into a directory",
-	  cmd_record, NULL },
-	{ "snapshot", "write what is in a session's memory now into a directory", cmd_snapshot,
-	  cmd_snapshot_help },
-	{ "watch", "take snapshots of a running program when an event comes, or when it ends", cmd_watch,
-	  cmd_watch_help },
-	{ "info", "tell what is in a trace", cmd_info, cmd_info_help },
-	{ "dump", "print the records of a trace as text or JSON", cmd_dump, cmd_dump_help },
-	{ "report", "tell where the time went, by samples", cmd_report, cmd_report_help },
-	{ "flame", "show where the time went, as a page to look at", cmd_flame, cmd_flame_help },
-	{ "annotate", "tell where within a function the time went", cmd_annotate, cmd_annotate_help },
-	{ "diff", "tell what takes more or less of the time than before", cmd_diff, cmd_diff_help },
-	{ "export", "write samples in the formats of other tools", cmd_export, cmd_export_help },
-	{ "recover", "finish a trace whose recorder was killed", cmd_recover, cmd_recover_help },
-	{ "ls", "list the sessions of programs that run, and of those that were killed", cmd_ls,
-	  cmd_ls_help },
-	{ "events", "list the events of a program and what they do", cmd_events, cmd_events_help },
-	{ "enable", "switch events of a running program on", cmd_enable, cmd_enable_help },
-	{ "disable", "switch events of a running program off", cmd_disable, cmd_disable_help },
-	{ "stop", "switch everything off for a while", cmd_stop, cmd_stop_help },
-	{ "go", "end that", cmd_go, cmd_go_help },
-	{ "resize", "make a running program's buffers larger or smaller", cmd_resize, cmd_resize_help },
-	{ "stat", "tell what a program records and loses, or count what a command does", cmd_stat,
-	  cmd_stat_help },
-	{ "gc", "remove what killed programs left behind", cmd_gc, cmd_gc_help },
-	{ "symbols", "find the names and lines of a profile's code once more", cmd_symbols,
-	  cmd_symbols_help },
-	{ "check", "hold every byte of a trace against the format", cmd_check, cmd_check_help },
+/* Each group begins with a command of the table. */
+static const struct {
+	const char *first, *title;
+} groups[] = {
+	{ "record", "Recording commands" },
+	{ "info", "Commands that read a trace" },
+	{ "ls", "Commands for programs that are running" },
 };
 
 enum {
 	COMMANDS = sizeof(commands) / sizeof(commands[0]),
+	GROUPS = sizeof(groups) / sizeof(groups[0]),
 	NAME_MAX_COMPARED = 32,
 };
 
 static void print_commands(FILE *out)
 {
-	fputs("\nCommands:\n", out);
-	for (unsigned n = 0; n < COMMANDS; n++)
-		fprintf(out, "  %-8s  %s\n", commands[n].name, commands[n].line);
+	for (unsigned n = 0, group = 0; n < COMMANDS; n++) {
+		if (group < GROUPS && !strcmp(commands[n]->name, groups[group].first))
+			fprintf(out, "\n%s:\n", groups[group++].title);
+		fprintf(out, "  %-8s  %s\n", commands[n]->name, commands[n]->line);
+	}
 }
 
-/* What a newcomer sees first. */
-static int teach(void)
+/* The first text that a newcomer sees. */
+static int print_first_steps(void)
 {
 	const char *on = cmd_color(STDOUT_FILENO) ? "\033[1m" : "", *off = *on ? "\033[0m" : "";
 
-	printf("%sburin%s engraves what a program does, one record per event, cheaply enough to leave on.\n\n"
-	       "To begin with:\n"
-	       "  %sburin record -o trace -- ./program%s  run it; its tracepoints go into the directory "
-	       "trace\n"
-	       "  %sburin info trace%s                    what is in it, and what was lost\n"
-	       "  %sburin dump trace%s                    every event, one line each\n",
-	       on, off, on, off, on, off, on, off);
+	printf("%sburin%s traces and profiles programs: what they did, and where the time went.\n\n"
+	       "Record a program, then look at the trace:\n"
+	       "  %sburin record -o trace -- ./program%s  run it; write events and samples to trace/\n"
+	       "  %sburin info trace%s                    how many events, from where, and what was lost\n"
+	       "  %sburin dump trace%s                    every event, one line each\n"
+	       "  %sburin report trace%s                  which functions took the time\n\n"
+	       "Or attach to a program that is running:\n"
+	       "  %sburin ls%s                            list programs with tracepoints and their pids\n"
+	       "  %sburin record -o trace PID%s           record one of them until Ctrl-C\n\n"
+	       "Every program can be sampled; <burin/burin.h> adds tracepoints to yours (man 3 burin).\n",
+	       on, off, on, off, on, off, on, off, on, off, on, off, on, off);
 	print_commands(stdout);
-	fputs("\nburin COMMAND --help tells more; so does man burin.\n", stdout);
+	fputs("\nMore: burin COMMAND --help, or man burin.\n", stdout);
 	return 0;
+}
+
+/* Scripts may use the former names of commands; help does not list them. */
+static const char *current_name(const char *name)
+{
+	static const char *const former[][2] = { { "stop", "pause" }, { "go", "resume" } };
+
+	for (unsigned n = 0; n < sizeof(former) / sizeof(former[0]); n++)
+		if (!strcmp(former[n][0], name))
+			return former[n][1];
+	return name;
 }
 
 static const struct cmd *find(const char *name)
 {
-	for (unsigned n = 0; n < COMMANDS; n++) {
-		if (!strcmp(commands[n].name, name))
-			return &commands[n];
-	}
+	name = current_name(name);
+	for (unsigned n = 0; n < COMMANDS; n++)
+		if (!strcmp(commands[n]->name, name))
+			return commands[n];
 	return NULL;
 }
 
@@ -87,7 +87,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
 	return smaller < c ? smaller : c;
 }
 
-/* How many letters to insert, delete or change. */
+/* The edit distance: how many letters to insert, delete or change. */
 static unsigned distance(const char *one, const char *other)
 {
 	unsigned row[NAME_MAX_COMPARED + 1];
@@ -111,39 +111,45 @@ static unsigned distance(const char *one, const char *other)
 
 static int unknown(const char *name)
 {
-	char safe[128];
 	unsigned nearest = 3;
 
 	for (unsigned n = 0; n < COMMANDS; n++) {
-		unsigned far = distance(name, commands[n].name);
+		unsigned edits = distance(name, commands[n]->name);
 
-		nearest = far < nearest ? far : nearest;
+		nearest = edits < nearest ? edits : nearest;
 	}
-	fprintf(stderr, "burin: there is no command \"%s\"", text_escape_line(safe, sizeof(safe), name));
-	for (unsigned n = 0, told = 0; n < COMMANDS; n++) {
-		if (nearest < 3 && distance(name, commands[n].name) == nearest)
-			fprintf(stderr, "%s %s", told++ ? " or" : "; did you mean", commands[n].name);
-	}
-	fprintf(stderr, "%s\n", nearest < 3 ? "?" : "; burin help lists them");
+	cmd_note("burin: there is no command \"%s\"", name);
+	for (unsigned n = 0, printed = 0; n < COMMANDS; n++)
+		if (nearest < 3 && distance(name, commands[n]->name) == nearest)
+			cmd_note("%s %s", printed++ ? " or" : "; did you mean", commands[n]->name);
+	cmd_note("%s\n", nearest < 3 ? "?" : "; burin help lists them");
 	return CMD_USAGE;
 }
 
-static bool wants_help(int argc, char **argv)
+/* Report a mapped file that was truncated, unless the command has reported it. */
+static int report_truncation(int result)
 {
-	for (int n = 1; n < argc && strcmp(argv[n], "--") != 0; n++) {
-		if (!strcmp(argv[n], "--help") || !strcmp(argv[n], "-h"))
-			return true;
-	}
-	return false;
+	const char *path = guard_unreported();
+
+	if (!path)
+		return result;
+	cmd_failed("%s: the file was truncated while it was read; the missing part was read as zeros", path);
+	return result ? result : CMD_FAULTS;
 }
 
 static int run(const struct cmd *command, int argc, char **argv)
 {
-	if (command->help && wants_help(argc, argv)) {
-		fputs(command->help, stdout);
-		return 0;
+	int result;
+
+	cmd_name = command->name;
+	result = options_parse(command, argc, argv);
+	if (result)
+		return result == OPTIONS_HELP ? 0 : result;
+	if (command->views) {
+		cmd_memory_limit();
+		cmd_output_begin();
 	}
-	return command->main(argc, argv);
+	return report_truncation(command->main(argv));
 }
 
 static int help(int argc, char **argv)
@@ -154,8 +160,7 @@ static int help(int argc, char **argv)
 	if (argc < 2) {
 		fputs("Usage: burin COMMAND [options]\n", stdout);
 		print_commands(stdout);
-		fputs("  help      this text; help COMMAND: that of a command\n"
-		      "\nburin --version tells the version.\n",
+		fputs("\nburin help COMMAND prints the help of a command, burin --version the version.\n",
 		      stdout);
 		return 0;
 	}
@@ -170,13 +175,14 @@ int main(int argc, char **argv)
 	const struct cmd *command;
 
 	if (argc < 2)
-		return teach();
+		return print_first_steps();
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return help(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		printf("burin %s\n", BURIN_VERSION);
 		return 0;
 	}
+	guard_begin();
 	command = find(argv[1]);
 	return command ? run(command, argc - 1, argv + 1) : unknown(argv[1]);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Looking at a session; see listing.h. */
+/* Listing the events of a session; see listing.h. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -7,17 +7,19 @@
 
 #include "base/number.h"
 #include "control/listing.h"
-#include "wire/filter.h"
+#include "session/event_condition.h"
+#include "wire/wire_enum.h"
+#include "wire/wire_filter.h"
 
 enum {
 	LISTING_TRIES = 100,
 	LISTING_STRING_MAX = WIRE_FORMAT_MAX,
 };
 
-/* Appends a string of the session to the listing's text; the text has room for it. */
-static const char *keep(struct listing *listing, size_t *used, const char *string)
+/* Append a string of the session to the listing's text, which has room for it. */
+static const char *keep_up_to(struct listing *listing, size_t *used, const char *string, size_t max)
 {
-	size_t bytes = strnlen(string, LISTING_STRING_MAX);
+	size_t bytes = strnlen(string, max);
 	char *at = listing->text + *used;
 
 	memcpy(at, string, bytes);
@@ -26,7 +28,12 @@ static const char *keep(struct listing *listing, size_t *used, const char *strin
 	return at;
 }
 
-/* The expression lies behind the program that it became; both are others' memory. */
+static const char *keep(struct listing *listing, size_t *used, const char *string)
+{
+	return keep_up_to(listing, used, string, LISTING_STRING_MAX);
+}
+
+/* The filter's text lies behind its program. Other processes may have damaged both. */
 static const char *filter_text(const struct session *session, uint32_t offset)
 {
 	const uint64_t room = session->geometry.filters_bytes;
@@ -48,7 +55,7 @@ static void copy_event(struct listing *listing, const struct session *session, u
 		.id = (uint16_t)(index + 1),
 		.kind = entry.kind,
 		.level = entry.level,
-		.want = session->wants[index],
+		.want = session->desired[index],
 		.refused = entry.refused,
 		.line = entry.line,
 		.refused_line = entry.refused_line,
@@ -59,10 +66,21 @@ static void copy_event(struct listing *listing, const struct session *session, u
 		.file = keep(listing, used, session_event_text(session, entry.file)),
 		.refused_file = keep(listing, used,
 				     entry.refused ? session_event_text(session, entry.refused_file) : ""),
+		.enums = keep_up_to(listing, used, session_event_text(session, entry.enums), WIRE_ENUMS_MAX),
 		.where = "",
+		.why = "",
 	};
-	if (event->want == WIRE_CHECKED) {
-		event->check = session->checks[index];
+	if (!wire_enum_valid(event->enums))
+		event->enums = "";
+	if (event->want == WIRE_UNFIT) {
+		struct event_unfit unfit;
+
+		event_unfit_explain(session, index, &unfit);
+		event->where = keep(listing, used, unfit.where);
+		event->why = keep(listing, used, unfit.why);
+	}
+	if (event->want == WIRE_CONDITIONAL) {
+		event->check = session->conditions[index];
 		event->where = keep(listing, used, filter_text(session, event->check.filter));
 	}
 }
@@ -73,17 +91,17 @@ static void copy_events(struct listing *listing, const struct session *session)
 
 	for (uint32_t n = 0; n < listing->count; n++)
 		copy_event(listing, session, n, &used);
-	listing->stopped = session->shared->stopped != 0;
+	listing->paused = session->shared->paused != 0;
 }
 
-/* Return: whether nothing was changed meanwhile. */
+/* Return: whether there was no change during the copy. */
 static bool copy_undisturbed(struct listing *listing, const struct session *session)
 {
 	const uint32_t *changes = &session->shared->changes;
 	uint32_t before = __atomic_load_n(changes, __ATOMIC_ACQUIRE);
 
 	copy_events(listing, session);
-	/* The copy is finished before the second look. Pairs with the fence in session_change_commit(). */
+	/* The copy is finished before the second load. Pairs with the fence in session_change_commit(). */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return !(before & 1) && __atomic_load_n(changes, __ATOMIC_RELAXED) == before;
 }
@@ -94,7 +112,7 @@ int listing_read(struct listing *listing, struct session *session)
 
 	*listing = (struct listing){ .count = count };
 	listing->events = calloc(count + 1, sizeof(*listing->events));
-	listing->text = malloc((size_t)(count + 1) * 5 * (LISTING_STRING_MAX + 1));
+	listing->text = malloc((size_t)(count + 1) * (6 * (LISTING_STRING_MAX + 1) + WIRE_ENUMS_MAX + 1));
 	if (!listing->events || !listing->text) {
 		listing_free(listing);
 		return -ENOMEM;
@@ -104,7 +122,7 @@ int listing_read(struct listing *listing, struct session *session)
 			return 0;
 		sched_yield();
 	}
-	/* Somebody died in the middle of a change: with the lock comes its end. */
+	/* A process died during a change: taking the lock completes the change. */
 	if (session_change_begin(session) == 0) {
 		copy_events(listing, session);
 		session_change_cancel(session);

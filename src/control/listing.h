@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What is in a session: its events and what they do. Copies, checked. */
+/* Checked copies of a session's events and their states. */
 #ifndef BURIN_CONTROL_LISTING_H
 #define BURIN_CONTROL_LISTING_H
 
@@ -7,31 +7,33 @@
 #include <stdint.h>
 
 #include "session/session.h"
-#include "wire/format.h"
+#include "wire/wire_format.h"
 
 /* One event. The strings belong to the listing. */
 struct listed_event {
 	uint16_t id;
 	uint8_t kind, level;
-	uint8_t want;	  /* enum wire_switch: what it is to do */
-	uint16_t refused; /* times that the name came with another format */
+	uint8_t want;	  /* enum wire_switch: the desired state */
+	uint16_t refused; /* how often the name was registered with another format */
 	uint32_t line, refused_line, pid;
 	uint64_t types;
 	const char *name, *format, *file, *refused_file;
-	struct wire_check check; /* if want is WIRE_CHECKED */
-	const char *where;	 /* the filter's text; "" if there is none */
+	const char *enums;	     /* valid (wire/wire_enum.h) */
+	struct wire_condition check; /* if want is WIRE_CONDITIONAL */
+	const char *where;	     /* the filter's text, also of WIRE_UNFIT; "": there is none */
+	const char *why;	     /* of WIRE_UNFIT: the reason; otherwise "" */
 };
 
 struct listing {
 	struct listed_event *events;
 	unsigned count;
-	bool stopped;
-	char *text; /* what the strings point into */
+	bool paused; /* tracing is paused */
+	char *text;  /* the strings */
 };
 
 /*
- * listing_read - all events as they are at one moment: of a change of several, all is seen or nothing.
- * Context: waits up to 0.1 s for a change that goes on.
+ * listing_read - read all events at one moment, before or after a change of several events but never in between.
+ * Context: waits up to 0.1 s for a change to finish.
  * Return: 0 or -ENOMEM.
  */
 int listing_read(struct listing *listing, struct session *session);

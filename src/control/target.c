@@ -9,26 +9,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
+#include "base/number.h"
 #include "base/pid.h"
+#include "control/remains.h"
 #include "control/target.h"
+#include "control/session_users.h"
+#include "file/foreign.h"
 #include "session/directory.h"
 #include "session/layout.h"
 
-static void find_processes(struct target *target, const struct stat *status)
+static void find_processes(struct target *target, const struct wire_session *header,
+			   const struct stat *status, struct users *users)
 {
-	const struct wire_session *header = &target->header;
+	const uint64_t unasked = users->unasked;
+	uint64_t start;
 
+	if (!session_is_here(&header->geometry)) {
+		target->state = TARGET_ELSEWHERE;
+		return;
+	}
+	start = session_start_time(header->geometry.owner);
 	target->owner_lives = pid_lives(header->geometry.owner) &&
-			      session_start_time(header->geometry.owner) == header->geometry.owner_start;
+			      (start == header->geometry.owner_start || start == SESSION_START_UNKNOWN);
 	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
 		uint32_t pid = session_process(header, n);
 
-		if (!pid_lives(pid) || !directory_maps(pid, status))
+		if (!pid_lives(pid) || !users_map(users, pid, status))
 			continue;
 		if (target->processes < TARGET_PIDS_MAX)
 			target->pids[target->processes] = pid;
 		target->processes++;
 	}
+	target->unasked = (unsigned)(users->unasked - unasked);
 	if (target->owner_lives && (target->processes || header->geometry.owner_kind == WIRE_OWNER_RECORDER))
 		target->state = TARGET_RUNS;
 	else if (target->processes)
@@ -38,139 +51,170 @@ static void find_processes(struct target *target, const struct stat *status)
 			target->owner_lives || !session_was_killed(header) ? TARGET_ENDED : TARGET_DIED;
 }
 
-/* Return: 0, or why it is no session that can be shown. */
-static int look_at(struct target *target, int directory, const char *name, const char **why)
+/* Fill in a target. Return: 0; -errno and *@why: it is not a usable session, or cannot be read (is_unread()). */
+static int read_target(struct target *target, int directory, const char *name, struct users *users,
+		       const char **why)
 {
-	int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = session_file(directory, name, false, why), error = 0;
+	struct wire_session header;
 	struct stat status;
-	int error = 0;
+	ssize_t got;
 
-	if (fd < 0) {
-		*why = errno == ELOOP ? "it is a link" : "it cannot be opened";
-		return -errno;
-	}
-	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || (status.st_mode & 077) != 0 ||
-	    status.st_nlink > 1 || (geteuid() != 0 && status.st_uid != geteuid())) {
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &status) != 0) {
+		*why = "it cannot be read";
+		error = -errno;
+	} else if (!S_ISREG(status.st_mode) || (status.st_mode & 077) != 0 || status.st_nlink > 1 ||
+		   (geteuid() != 0 && status.st_uid != geteuid())) {
 		*why = "it is not a private file of this user";
 		error = -EPERM;
-	} else if (pread(fd, &target->header, sizeof(target->header), 0) != (ssize_t)sizeof(target->header)) {
-		*why = "it is not a session file";
-		error = -EINVAL;
+	} else if ((got = pread(fd, &header, sizeof(header), 0)) < 0) {
+		*why = "it cannot be read";
+		error = -errno;
+	} else if (got != (ssize_t)sizeof(header)) {
+		error = status.st_size < (off_t)sizeof(header) ? -EINVAL : -EIO;
+		*why = error == -EIO ? "it cannot be read" : "it is not a session file";
 	} else {
-		*why = layout_check(&target->header.geometry, (uint64_t)status.st_size);
+		*why = layout_check(&header.geometry, (uint64_t)status.st_size);
 		error = *why ? -EINVAL : 0;
 	}
 	close(fd);
 	if (error)
 		return error;
+	target->device = status.st_dev;
+	target->inode = status.st_ino;
 	target->user = status.st_uid;
 	target->memory = (uint64_t)status.st_blocks * 512;
-	find_processes(target, &status);
+	target->geometry = header.geometry;
+	target->over = header.over != 0;
+	target->paused = header.paused != 0;
+	find_processes(target, &header, &status, users);
 	return 0;
 }
 
 static struct target *add(struct target_list *list)
 {
-	struct target *targets = realloc(list->targets, (list->count + 1) * sizeof(*targets));
-
-	if (!targets)
+	if (!array_reserve(list->targets, list->room, list->count + 1))
 		return NULL;
-	list->targets = targets;
-	targets[list->count] = (struct target){ 0 };
-	return &targets[list->count];
+	list->targets[list->count] = (struct target){ 0 };
+	return &list->targets[list->count];
 }
 
-static int scan(struct target_list *list, const char *path)
+/* Whether a session is left by a program that has exited: the next program removes it. */
+static bool is_over(const struct target *target)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), error = 0;
-	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-	struct stat status;
+	return target->state == TARGET_ENDED && !target->owner_lives && !target_is_left(target);
+}
+
+/* Whether there may be a session that cannot be read. The other errors mean that it is gone or another kind of file. */
+static bool is_unread(int error)
+{
+	return error && error != -ENOENT && error != -ELOOP && error != -ENXIO && error != -EPERM &&
+	       error != -EINVAL;
+}
+
+/* Count an unreadable session or directory, and keep the first one for a message. */
+static void count_unread(struct target_list *list, const char *path, int error)
+{
+	if (list->unread++)
+		return;
+	list->unread_error = error;
+	snprintf(list->unread_path, sizeof(list->unread_path), "%s", path);
+}
+
+/* The search of all directories of sessions. */
+struct scan {
+	struct target_list *list;
+	struct users users;
+	int error;
+};
+
+/* Add a file to the list if it is a session. */
+static void scan_entry(struct scan *scan, int directory, const char *path, const char *name, uint32_t user)
+{
+	struct target *target = add(scan->list);
+	const char *why;
+	int error;
+
+	if (!target) {
+		scan->error = -ENOMEM;
+		return;
+	}
+	if ((size_t)snprintf(target->path, sizeof(target->path), "%s/%s", path, name) >= sizeof(target->path))
+		return;
+	error = read_target(target, directory, name, &scan->users, &why);
+	if (is_unread(error)) {
+		count_unread(scan->list, target->path, error);
+	} else if (!error && target->user == user && !is_over(target)) {
+		target->listed = true;
+		scan->list->count++;
+	}
+}
+
+static void scan(void *data, int fd, const char *path, uint32_t user)
+{
+	struct scan *scan = data;
+	const int copy = fd < 0 ? -1 : dup(fd);
+	DIR *directory = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *entry;
 
 	if (!directory) {
-		if (fd >= 0)
-			close(fd);
-		return 0;
+		count_unread(scan->list, path, fd < 0 ? fd : -errno);
+		if (copy >= 0)
+			close(copy);
+		return;
 	}
-	/* What others can write to, or have planted, is nobody's directory of sessions. */
-	if (fstat(fd, &status) == 0 && (status.st_mode & 077) == 0 &&
-	    (status.st_uid == geteuid() || geteuid() == 0)) {
-		while (!error && (entry = readdir(directory))) {
-			const char *why;
-			struct target *target;
-
-			if (*entry->d_name < '1' || *entry->d_name > '9')
-				continue;
-			target = add(list);
-			if (!target)
-				error = -ENOMEM;
-			else if ((size_t)snprintf(target->path, sizeof(target->path), "%s/%s", path,
-						  entry->d_name) < sizeof(target->path) &&
-				 look_at(target, fd, entry->d_name, &why) == 0 &&
-				 target->user == status.st_uid)
-				list->count++;
-		}
-	}
+	while (errno = 0, !scan->error && (entry = readdir(directory)))
+		if (directory_has_form(entry->d_name))
+			scan_entry(scan, fd, path, entry->d_name, user);
+	if (!scan->error && errno)
+		count_unread(scan->list, path, -errno);
 	closedir(directory);
-	return error;
-}
-
-/* Root sees the directories of all users. */
-static int scan_everybody(struct target_list *list)
-{
-	DIR *shm = opendir("/dev/shm");
-	struct dirent *entry;
-	char path[SESSION_PATH_MAX];
-	int error = 0;
-
-	while (!error && shm && (entry = readdir(shm)))
-		if (strncmp(entry->d_name, "burin-", 6) == 0 &&
-		    (size_t)snprintf(path, sizeof(path), "/dev/shm/%s", entry->d_name) < sizeof(path))
-			error = scan(list, path);
-	if (shm)
-		closedir(shm);
-	return error;
 }
 
 static int by_age(const void *a, const void *b)
 {
 	const struct target *one = a, *other = b;
 
-	if (one->header.geometry.created_ns != other->header.geometry.created_ns)
-		return one->header.geometry.created_ns < other->header.geometry.created_ns ? -1 : 1;
-	return strcmp(one->path, other->path);
+	return number_order(one->geometry.created_ns, other->geometry.created_ns)
+		       ?: strcmp(one->path, other->path);
 }
 
 int target_list_all(struct target_list *list)
 {
-	char path[SESSION_PATH_MAX];
-	const char *why;
-	int error = 0;
+	struct scan all = { .list = list };
 
 	*list = (struct target_list){ 0 };
-	if (geteuid() == 0)
-		error = scan_everybody(list);
-	else if (directory_of_sessions(path, sizeof(path), &why) == 0)
-		error = scan(list, path);
+	directory_each(geteuid() == 0, scan, &all);
+	users_free(&all.users);
 	if (list->count)
 		qsort(list->targets, list->count, sizeof(*list->targets), by_age);
-	return error;
+	return all.error;
 }
 
-/* The kernel keeps 15 bytes of a program's name; a longer word means it as well. */
+/* The kernel keeps 15 bytes of a program's name, so a longer word matches by these. */
 static bool is_called(const char *program, const char *word)
 {
 	return strncmp(program, word, strlen(program) == 15 ? 15 : WIRE_PROGRAM_MAX) == 0;
 }
 
-static bool is_meant(const struct target *target, const char *word)
+bool target_may_have(const struct target *target, uint32_t pid)
+{
+	struct foreign_process process;
+
+	return target->user == 0 || foreign_process_read(&process, pid) != 0 ||
+	       process.user.user == target->user;
+}
+
+static bool matches(const struct target *target, const char *word)
 {
 	char *end;
 	unsigned long pid = strtoul(word, &end, 10);
 
 	if (*word < '0' || *word > '9' || *end)
-		return is_called(target->header.geometry.program, word);
-	if (pid == target->header.geometry.owner)
+		return is_called(target->geometry.program, word);
+	if (pid == target->geometry.owner && target_may_have(target, (uint32_t)pid))
 		return true;
 	for (unsigned n = 0; n < target->processes && n < TARGET_PIDS_MAX; n++)
 		if (target->pids[n] == pid)
@@ -180,6 +224,7 @@ static bool is_meant(const struct target *target, const char *word)
 
 int target_list_matching(struct target_list *list, const char *word, const char **why)
 {
+	struct users users = { 0 };
 	unsigned kept = 0;
 	int error;
 
@@ -192,15 +237,54 @@ int target_list_matching(struct target_list *list, const char *word, const char 
 		*why = "its name is too long";
 		if ((size_t)snprintf(target->path, sizeof(target->path), "%s", word) >= sizeof(target->path))
 			return -ENAMETOOLONG;
-		error = look_at(target, AT_FDCWD, word, why);
+		error = read_target(target, AT_FDCWD, word, &users, why);
+		users_free(&users);
 		list->count = !error;
 		return error;
 	}
 	error = target_list_all(list);
 	for (unsigned n = 0; n < list->count; n++)
-		if (is_meant(&list->targets[n], word))
+		if (matches(&list->targets[n], word))
 			list->targets[kept++] = list->targets[n];
 	list->count = kept;
+	return error;
+}
+
+/* Open the directory first and check it then, since its user may replace it by a link at any time. */
+static int reopen(const struct target *target, bool write, const char **why)
+{
+	const char *base;
+	int directory, fd;
+
+	if (!target->listed)
+		return session_file(AT_FDCWD, target->path, write, why);
+	directory = remains_directory(target->path, target->user, &base);
+	if (directory < 0) {
+		*why = "its directory belongs to another user, or others can write to it";
+		return directory;
+	}
+	fd = session_file(directory, base, write, why);
+	close(directory);
+	return fd;
+}
+
+int target_file(const struct target *target, bool write, const char **why)
+{
+	const int fd = reopen(target, write, why);
+	struct stat status;
+	int error = -ESTALE;
+
+	if (fd < 0)
+		return fd;
+	*why = "it was replaced by another file";
+	if (fstat(fd, &status) != 0) {
+		error = -errno;
+		*why = "it cannot be read";
+	} else if (status.st_dev == target->device && status.st_ino == target->inode &&
+		   status.st_uid == target->user) {
+		return fd;
+	}
+	close(fd);
 	return error;
 }
 
@@ -210,13 +294,25 @@ void target_list_free(struct target_list *list)
 	*list = (struct target_list){ 0 };
 }
 
+bool target_is_left(const struct target *target)
+{
+	return target->geometry.owner_kind == WIRE_OWNER_RECORDER && !target->owner_lives &&
+	       target->state != TARGET_ELSEWHERE;
+}
+
 const char *target_describe(const struct target *target, bool any_on)
 {
 	if (target->state == TARGET_DIED)
 		return "killed";
 	if (target->state == TARGET_ENDED)
 		return "ended";
-	if (target->header.geometry.owner_kind == WIRE_OWNER_RECORDER)
-		return target->header.stopped ? "stopped" : "recording";
-	return target->header.stopped ? "stopped" : any_on ? "flight" : "idle";
+	if (target->state == TARGET_ELSEWHERE)
+		return "elsewhere";
+	if (target_is_left(target))
+		return "orphaned";
+	if (target->paused)
+		return "paused";
+	if (target->geometry.owner_kind == WIRE_OWNER_RECORDER)
+		return "recording";
+	return any_on ? "flight" : "idle";
 }

@@ -1,21 +1,32 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* From a session to a trace; see drain.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "drain/drain.h"
-#include "drain/origin.h"
+#include "writer/trace_origin.h"
+#include "writer/discard.h"
+#include "file/create.h"
+#include "file/guard.h"
+#include "ring/copy.h"
 #include "ring/ring_deps.h"
-#include "session/stat.h"
+#include "session/session_stat.h"
 
 /* The definitions must be in the trace before the first record that needs them. */
 static void refresh_table(struct drain *drain)
 {
-	if (!table_has_grown(&drain->table, drain->session))
+	if (!event_table_has_grown(&drain->table, drain->session))
 		return;
-	output_fail(&drain->output, table_update(&drain->table, drain->session), "metadata");
+	output_fail(&drain->output, event_table_update(&drain->table, drain->session), "metadata");
 	output_metadata(&drain->output, &drain->table);
+}
+
+/* The counters of a ring's writers, current or as copied for a snapshot. */
+static const struct wire_ring *control_of(const struct drain *drain, unsigned index)
+{
+	return drain->copy ? &drain->copy->rings[index].control : drain->session->rings[index].control;
 }
 
 static bool is_names(const struct drain *drain, unsigned index)
@@ -23,137 +34,205 @@ static bool is_names(const struct drain *drain, unsigned index)
 	return index == session_names_index(drain->session);
 }
 
-/* Whether what is read is given back. */
+/* Whether this drain gives packets back. */
 static bool owns_rings(const struct drain *drain)
 {
-	return !drain->hold && drain->session->geometry.mode == WIRE_MODE_STREAM;
+	return !drain->copy && drain->session->geometry.mode == WIRE_MODE_STREAM;
 }
 
-static struct sifted sift_piece(struct drain *drain, unsigned index, const struct wire_packet *packet,
-				const struct ring_piece *piece, uint64_t time)
+static struct validated validate_piece(struct drain *drain, unsigned index, const struct wire_packet *packet,
+				       const struct ring_piece *piece, uint64_t time)
 {
 	static const struct window always = { 0, UINT64_MAX };
-	const struct table *table = is_names(drain, index) ? &drain->names_table : &drain->table;
+	const struct event_table *table = is_names(drain, index) ? &drain->names_table : &drain->table;
 	const struct window window = is_names(drain, index) ? always : drain->window;
 	const char *bytes = (const char *)packet;
+	const uint64_t base = drain->readers[index].base;
 	uint64_t now = ring_clock();
-	struct sifted out = sift(table, bytes, piece->begin, piece->end, time, now, window);
+	struct validated out =
+		validate_records(table, bytes, piece->begin, piece->end, time, base, now, window);
 
 	if (out.unknown && !is_names(drain, index)) { /* registered since the round began */
 		refresh_table(drain);
-		out = sift(table, bytes, piece->begin, piece->end, time, now, window);
+		out = validate_records(table, bytes, piece->begin, piece->end, time, base, now, window);
 	}
-	/* What looks like a closed packet's end, below the tail of an open one, was not put there by a
-	 * writer. */
-	if (!piece->last && !out.cut && out.end != piece->end)
+	/* No writer puts an end mark below the tail of an open packet. */
+	if (!piece->last && !out.past_window && out.end != piece->end)
 		out.sound = false;
 	return out;
 }
 
-/* What came before is not the trace's: its counts begin here. */
+/* Begin the trace's counts here: earlier records do not belong to it. */
 static void begin_here(struct drain *drain, unsigned index)
 {
-	drain->output.outlets[index].origin.ledger = drain->intakes[index].ledger;
+	drain->output.streams[index].origin.ledger = drain->readers[index].ledger;
+}
+
+/* Packets without a selected record must leave no gap in the trace's sequence numbers. */
+static void count_packets(struct output_stream *out, const struct ring_piece *piece, bool goes_on, bool keeps)
+{
+	if (out->examined && out->examined_packet != piece->sequence && !out->examined_kept)
+		out->left_out++;
+	if (!out->examined || out->examined_packet != piece->sequence)
+		out->examined_kept = false;
+	out->examined = true;
+	out->examined_packet = piece->sequence;
+	out->examined_kept |= keeps;
+	if (goes_on || !keeps)
+		return;
+	out->origin.statedump -= out->left_out;
+	out->left_out = 0;
+}
+
+/* Leave out records of events that were not asked for. */
+static void select_records(struct drain *drain, unsigned index, struct wire_packet *packet,
+			   const struct ring_piece *piece, struct validated *selected)
+{
+	struct output_stream *out = &drain->output.streams[index];
+	const bool goes_on = out->begun && out->sequence == piece->sequence;
+	int error = event_selection_update(&drain->selection, &drain->table);
+
+	if (!error)
+		error = event_selection_apply(&drain->selection, (char *)packet, out->ring->packet_words * 8,
+					      drain->table.context_bytes, &out->base, goes_on, selected);
+	output_fail(&drain->output, error, "events");
+	count_packets(out, piece, goes_on, selected->count != 0);
 }
 
 /*
- * Bring one piece of a ring into the trace.
+ * Add one piece of a ring to the trace.
  *
- * Records that were not asked for move the origin, and with it what was lost before them; if there are none,
- * the ring does not reach back to where the window begins, and all that it has overwritten counts as lost. What
- * somebody else has given back is not lost: he had it.
+ * Records before the window move the origin, and with it the losses before them. Without such records the ring does not
+ * reach back to the window, and all overwritten records count as lost. Packets that a recorder gave back are not lost:
+ * they are in its trace.
  */
-static void keep(struct drain *drain, unsigned index, struct wire_packet *packet,
-		 const struct ring_piece *piece)
+static void add_piece(struct drain *drain, unsigned index, struct wire_packet *packet,
+		      const struct ring_piece *piece)
 {
-	struct intake *intake = &drain->intakes[index];
+	struct ring_reader *reader = &drain->readers[index];
 	struct output *output = &drain->output;
-	struct sifted sifted;
+	struct validated validated, selected;
 	uint64_t time;
 
-	if (!intake->ring->overwrite && !owns_rings(drain) && !intake->begun && !intake->damaged) {
-		intake->ledger.events = packet->events_before;
+	if (!reader->ring->overwrite && !owns_rings(drain) && !reader->begun && !reader->damaged) {
+		reader->ledger.events = packet->events_before;
 		begin_here(drain, index);
 	}
-	if (!intake_piece(intake, packet, piece, &time))
+	if (!ring_reader_piece(reader, packet, piece, &time))
 		return;
-	sifted = sift_piece(drain, index, packet, piece, time);
-	intake->damaged = !sifted.sound;
-	intake->cut = sifted.cut;
-	if (sifted.count + sifted.before == 0)
+	validated = validate_piece(drain, index, packet, piece, time);
+	drain->totals.left_out += is_names(drain, index) ? 0 : validated.before;
+	reader->damaged = !validated.sound;
+	reader->past_window = validated.past_window;
+	if (validated.count + validated.before == 0)
 		return;
 	if (piece->begin == sizeof(*packet))
-		intake_losses(intake, packet->lost);
-	if (sifted.before) {
-		intake_take(intake, piece, &sifted, sifted.before);
+		ring_reader_losses(reader, packet->lost);
+	if (validated.before) {
+		ring_reader_take(reader, piece, &validated, validated.before);
 		begin_here(drain, index);
 	}
-	if (sifted.count == 0)
+	if (validated.count == 0)
 		return;
 	if (drain->chunks.last && is_names(drain, index))
-		output_fail(
-			output,
-			known_take(&drain->chunks.known, (char *)packet, &sifted, time, drain->round_before),
-			"names");
-	output_records(output, index, packet, piece->sequence, &sifted, &intake->ledger);
-	if (!output->error)
-		intake_take(intake, piece, &sifted, sifted.count);
+		output_fail(output,
+			    statedump_add(&drain->statedump, (char *)packet, &validated, time,
+					  drain->round_before),
+			    "names");
+	selected = validated;
+	if (drain->selection.globs && !is_names(drain, index))
+		select_records(drain, index, packet, piece, &selected);
+	if (selected.count)
+		output_records(output, index, packet, piece->sequence, &selected, &reader->ledger);
+	if (output->error)
+		return;
+	ring_reader_take(reader, piece, &validated, validated.count);
+	/* Records that were not selected are neither in the trace nor lost: the counts leave them out. */
+	output->streams[index].origin.ledger.events += validated.count - selected.count;
 }
 
-/* The next piece of a ring: of what was copied beforehand, or of the ring itself. Return: as ring_copy(). */
+/* Get the next piece of a ring, from the snapshot copy or from the ring itself. Return: as ring_copy(). */
 static int next_piece(struct drain *drain, unsigned index, struct wire_packet **packet,
 		      struct ring_piece *piece)
 {
-	if (drain->hold)
-		return hold_next(drain->hold, index, packet, piece);
+	if (drain->copy)
+		return snapshot_copy_next(drain->copy, index, packet, piece);
 	*packet = (struct wire_packet *)drain->buffer;
-	return ring_copy(&drain->session->rings[index], &drain->intakes[index].cursor, drain->buffer, piece);
+	return ring_copy(&drain->session->rings[index], &drain->readers[index].cursor, drain->buffer, piece);
 }
 
 /*
- * Take what is new in one ring: as many packets as there are, and one that was begun before. A writer may be as fast
- * as we are, and the other rings want their turn. Return: how full the ring was found, in percent.
+ * Read the new records of one ring. The number of packets is limited to those present at first, and a partly read one:
+ * a writer may be as fast as we are, and the other rings must be read too. Return: how full the ring was, in percent.
  */
 static unsigned drain_ring(struct drain *drain, unsigned index)
 {
-	struct intake *intake = &drain->intakes[index];
+	struct ring_reader *reader = &drain->readers[index];
 	const struct ring *ring = session_ring_view(drain->session, index);
 	struct wire_packet *packet;
 	struct ring_piece piece;
-	uint64_t behind;
+	uint64_t packets;
 
-	if (!ring)
+	if (!ring) { /* not in use yet, or its state was damaged */
+		reader->stale = control_of(drain, index)->tail != 0;
 		return 0;
-	behind = ring_behind(ring, &intake->cursor);
-	for (uint64_t n = behind + 2; n > 0 && !drain->output.error && !intake->cut; n--) {
+	}
+	packets = ring_behind(ring, &reader->cursor);
+	for (uint64_t n = packets + 2; n > 0 && !drain->output.error && !reader->past_window; n--) {
 		int found = next_piece(drain, index, &packet, &piece);
 
-		intake->stale = found < 0;
+		reader->stale = found < 0;
 		if (found <= 0)
 			break;
-		keep(drain, index, packet, &piece);
-		if (owns_rings(drain))
-			ring_give_back(ring, intake->cursor.sequence);
+		add_piece(drain, index, packet, &piece);
+		if (owns_rings(drain) && !drain->output.error) /* unwritten packets stay in the ring */
+			ring_give_back(ring, reader->cursor.sequence);
 	}
-	return behind < ring_size(ring) ? (unsigned)(behind * 100 / ring_size(ring)) : 100;
+	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
 }
 
-/* What the writers of a ring have counted: now, or when it was copied. */
-static const struct wire_ring *control_of(const struct drain *drain, unsigned index)
+/* Whether a header is all zero: the file was truncated and extended again. Other damage does not look like that. */
+static bool is_blank(const char *header)
 {
-	return drain->hold ? &drain->hold->rings[index].control : drain->session->rings[index].control;
+	static const struct wire_geometry nothing;
+
+	return memcmp(header, &nothing, sizeof(nothing)) == 0;
 }
 
-/* Add what the trace at hand has to the totals of all. */
-static void add_up(struct drain *drain)
+/*
+ * Stop if the session's file was truncated. The program, or another process of its user, can do that at any moment. The
+ * missing part reads as zeros (file/guard.h). The trace keeps the records from before.
+ */
+static void check_session(struct drain *drain)
+{
+	const struct session *session = drain->session;
+
+	drain->gone |=
+		guard_truncated(session->base, session->geometry.file_bytes) || is_blank(session->base);
+	if (drain->gone)
+		output_fail(&drain->output, -ENODATA, "the session was cut by another process");
+}
+
+/* Note how many records a ring has that is read at the end only: its file may be truncated by then. */
+static void note_written(struct drain *drain, unsigned index)
+{
+	const struct ring *ring = session_ring_view(drain->session, index);
+	struct ring_look look;
+
+	if (ring && ring_look(ring, &look) && !look.empty)
+		drain->readers[index].written = look.events_before + look.count;
+}
+
+/* Add the counts of the current trace to the totals. */
+static void add_totals(struct drain *drain)
 {
 	struct drain_totals *totals = &drain->totals;
 	struct recording *recording = &drain->output.recording;
 
-	recording->clock_steps = recording->lost_names = recording->lost_untold = 0;
+	recording->clock_steps = recording->lost_names = recording->lost_unreported = 0;
 	for (unsigned n = 0; n < drain->session->ring_count; n++) {
-		const struct outlet *outlet = &drain->output.outlets[n];
-		const uint64_t *lost = drain->intakes[n].ledger.lost, *before = outlet->origin.ledger.lost;
+		const struct output_stream *out = &drain->output.streams[n];
+		const uint64_t *lost = drain->readers[n].ledger.lost, *before = out->origin.ledger.lost;
 
 		if (is_names(drain, n)) {
 			for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
@@ -162,91 +241,96 @@ static void add_up(struct drain *drain)
 					recording->lost_names += lost[cause] - before[cause];
 			continue;
 		}
-		totals->events += outlet->kept;
-		totals->cpus += outlet->kept && !drain->recorded[n];
-		drain->recorded[n] |= outlet->kept != 0;
+		totals->events += out->kept;
+		totals->cpus += out->kept && !drain->recorded[n];
+		drain->recorded[n] |= out->kept != 0;
 		for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++) {
 			totals->lost[cause] += lost[cause] - before[cause];
-			recording->lost_untold += lost[cause] - before[cause];
+			recording->lost_unreported += lost[cause] - before[cause];
 		}
-		recording->lost_untold -= outlet->said;
+		recording->lost_unreported -= out->reported;
 		recording->clock_steps += control_of(drain, n)->clock_steps;
 	}
+	totals->changes += drain->copy ? 0 : drain->changelog.others;
 	totals->lost_names += recording->lost_names;
-	totals->bytes += output_bytes(&drain->output);
+	totals->bytes += output_bytes(&drain->output) + changelog_bytes(&drain->changelog);
 }
 
-/* The first packets of a chunk say again what those before it have said. */
-static void restate(struct output *output, unsigned names, const struct restated *restated)
+/* Write the statedump as the first packets of a chunk. */
+static void write_statedump(struct output *output, unsigned names, const struct statedump_packets *packets)
 {
-	struct outlet *outlet = &output->outlets[names];
-	const size_t bytes = outlet->ring->packet_words * 8;
-	struct wire_ledger ledger = outlet->origin.ledger;
+	struct output_stream *out = &output->streams[names];
+	const size_t bytes = out->ring->packet_words * 8;
+	struct wire_ledger ledger = out->origin.ledger;
 
-	for (uint32_t n = 0; n < restated->packets; n++) {
-		struct wire_packet *packet = (struct wire_packet *)(restated->memory + n * bytes);
+	for (uint32_t n = 0; n < packets->packets; n++) {
+		struct wire_packet *packet = (struct wire_packet *)(packets->memory + n * bytes);
 
-		output_records(output, names, packet, outlet->origin.sequence - restated->packets + n,
-			       &restated->pieces[n], &ledger);
-		ledger.events += restated->pieces[n].count;
+		output_records(output, names, packet, out->origin.sequence - packets->packets + n,
+			       &packets->pieces[n], &ledger);
+		ledger.events += packets->pieces[n].count;
 	}
 }
 
-/* Make the chunk that goes on from here, all but its own records. Return: 0 or -errno. */
-static int make_next(struct drain *drain, struct output *next, const struct restated *restated)
+/* Make the next chunk, without its own records. Return: 0 or -errno. */
+static int make_next(struct drain *drain, struct output *next, const struct statedump_packets *packets)
 {
 	const unsigned names = session_names_index(drain->session);
 	struct wire_origin *origins = calloc(drain->session->ring_count, sizeof(*origins));
-	char path[CHUNKS_PATH];
-	int error;
+	char name[CHUNKS_NAME];
+	int directory, error;
 
 	if (!origins)
 		return -ENOMEM;
 	for (unsigned n = 0; n < drain->session->ring_count; n++) {
-		intake_losses(&drain->intakes[n], control_of(drain, n)->lost);
-		origins[n] = intake_origin(&drain->intakes[n]);
+		ring_reader_losses(&drain->readers[n], control_of(drain, n)->lost);
+		origins[n] = ring_reader_origin(&drain->readers[n]);
 	}
-	origins[names].restated = restated->packets;
-	origins[names].ledger.events -= restated->records;
-	chunks_path(drain->chunks.path, 0, path);
-	error = output_begin(next, drain->session, path, origins, &drain->output.recording, &drain->table);
+	origins[names].statedump = packets->packets;
+	origins[names].ledger.events -= packets->records;
+	chunks_name(0, name);
+	directory = create_directory(drain->chunks.directory, name);
+	error = directory < 0 ? directory
+			      : output_begin(next, drain->session, directory, origins,
+					     &drain->output.recording, &drain->table);
 	if (!error) {
-		restate(next, names, restated);
+		write_statedump(next, names, packets);
 		error = next->error;
 	}
 	if (!error)
 		error = chunks_advance(&drain->chunks);
 	if (error)
-		drain_remove(path);
+		discard_below(drain->chunks.directory, name);
 	free(origins);
 	return error;
 }
 
-/* Let go of the trace at hand, and go on in a new one. Return: 0; -errno: it is the trace still. */
+/* Finish the current chunk and continue in a new one. Return: 0; -errno: the drain stays in the current chunk. */
 static int split(struct drain *drain)
 {
 	struct output next = { .directory = -1 };
-	struct restated restated;
-	int error = known_restate(&drain->chunks.known, drain->session->geometry.names_packet_bytes,
-				  drain->round_before, &restated);
+	struct statedump_packets packets;
+	int error = statedump_write(&drain->statedump, drain->session->geometry.names_packet_bytes,
+				    drain->round_before, &packets);
 
 	if (!error)
-		error = make_next(drain, &next, &restated);
-	restated_free(&restated);
+		error = make_next(drain, &next, &packets);
+	statedump_packets_free(&packets);
 	if (error) {
 		output_free(&next);
 		return error;
 	}
 	for (unsigned n = 0; n < drain->session->ring_count; n++)
-		output_losses(&drain->output, n, &drain->intakes[n].ledger, drain->intakes[n].time);
-	add_up(drain);
+		output_losses(&drain->output, n, &drain->readers[n].ledger, drain->readers[n].time);
+	output_fail(&drain->output, changelog_finish(&drain->changelog), "changes");
+	add_totals(drain);
 	output_finish(&drain->output, "running");
 	output_free(&drain->output);
 	drain->output = next;
-	return 0;
+	return changelog_next(&drain->changelog, next.directory);
 }
 
-/* Whether the records stay where they are until the end. */
+/* Whether only the names are read before the end. */
 static bool takes_names_only(const struct drain *drain)
 {
 	return drain->session->geometry.mode == WIRE_MODE_FLIGHT && !drain->attached;
@@ -259,31 +343,29 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	*fullest = 0;
 	if (drain->output.error)
 		return drain->output.error;
-	chunks_trim(&drain->chunks); /* who else writes into the last chunk has left it since */
+	chunks_trim(
+		&drain->chunks); /* not right after the split: the sampler still wrote into the old chunk then */
 	drain->round_before = drain->round;
 	drain->round = ring_clock();
 	refresh_table(drain);
-	/* Names before the records and after them: if we are killed in between, few records are without. */
+	output_fail(&drain->output, changelog_round(&drain->changelog), "changes");
+	/* Names before the records and again after them: if we are killed in between, few records lack their names. */
 	drain_ring(drain, session_names_index(drain->session));
 	for (unsigned n = 0; n < drain->session->ring_count; n++) {
-		unsigned level = names_only && !is_names(drain, n) ? 0 : drain_ring(drain, n);
+		unsigned level = 0;
 
+		if (names_only && !is_names(drain, n))
+			note_written(drain, n);
+		else
+			level = drain_ring(drain, n);
 		if (level > *fullest)
 			*fullest = level;
 	}
+	check_session(drain);
 	if (!drain->output.error && drain->chunks.last &&
 	    chunks_due(&drain->chunks, output_bytes(&drain->output) + drain->beside))
 		output_fail(&drain->output, split(drain), "the next chunk");
 	return drain->output.error;
-}
-
-static uint64_t sum_of(const uint64_t lost[WIRE_LOST_CAUSES])
-{
-	uint64_t sum = 0;
-
-	for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
-		sum += lost[cause];
-	return sum;
 }
 
 void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost)
@@ -293,16 +375,17 @@ void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost)
 	if (takes_names_only(drain)) {
 		session_stat_read(drain->session, &stat);
 		*events = stat.written;
-		*lost = sum_of(stat.lost);
+		*lost = wire_lost_sum(stat.lost);
 		return;
 	}
 	*events = drain->totals.events; /* of the chunks before */
-	*lost = sum_of(drain->totals.lost);
+	*lost = wire_lost_sum(drain->totals.lost);
 	for (unsigned n = 0; n < session_names_index(drain->session); n++) {
-		const struct outlet *outlet = &drain->output.outlets[n];
+		const struct output_stream *out = &drain->output.streams[n];
 
-		*events += outlet->kept;
-		*lost += sum_of(drain->intakes[n].ledger.lost) - sum_of(outlet->origin.ledger.lost);
+		*events += out->kept;
+		*lost +=
+			wire_lost_sum(drain->readers[n].ledger.lost) - wire_lost_sum(out->origin.ledger.lost);
 	}
 }
 
@@ -311,7 +394,7 @@ static int64_t offset_of(const struct clock_pair *pair, uint64_t hz)
 	return pair->realtime_ns - (int64_t)((unsigned __int128)pair->ticks * 1000000000 / hz);
 }
 
-/* What all drains have in common. */
+/* Prepare a drain of any kind. */
 static int prepare(struct drain *drain, struct session *session)
 {
 	const struct wire_geometry *geometry = &session->geometry;
@@ -321,48 +404,57 @@ static int prepare(struct drain *drain, struct session *session)
 
 	*drain = (struct drain){ .session = session,
 				 .output = { .directory = -1 },
+				 .changelog = { .stream = { .fd = -1 } },
 				 .window = { 0, UINT64_MAX } };
 	drain->buffer = aligned_alloc(4096, largest);
-	drain->intakes = calloc(session->ring_count, sizeof(*drain->intakes));
+	drain->readers = calloc(session->ring_count, sizeof(*drain->readers));
 	drain->recorded = calloc(session->ring_count, sizeof(*drain->recorded));
-	if (!drain->buffer || !drain->intakes || !drain->recorded)
+	if (!drain->buffer || !drain->readers || !drain->recorded)
 		return -ENOMEM;
 	for (unsigned n = 0; n < session->ring_count; n++) {
-		drain->intakes[n].ring = &session->rings[n];
-		drain->intakes[n].cursor.passive = geometry->mode == WIRE_MODE_FLIGHT;
+		drain->readers[n].ring = &session->rings[n];
+		drain->readers[n].cursor.passive = geometry->mode == WIRE_MODE_FLIGHT;
 	}
 	clock_read_pair(geometry->clock == WIRE_CLOCK_TSC, &drain->begin);
-	return table_init_names(&drain->names_table);
+	return event_table_init_names(&drain->names_table, false);
 }
 
 static void release(struct drain *drain)
 {
 	output_free(&drain->output);
-	known_free(&drain->chunks.known);
-	table_free(&drain->table);
-	table_free(&drain->names_table);
-	free(drain->intakes);
+	changelog_free(&drain->changelog);
+	statedump_free(&drain->statedump);
+	event_selection_free(&drain->selection);
+	event_table_free(&drain->table);
+	event_table_free(&drain->names_table);
+	free(drain->readers);
 	free(drain->recorded);
 	free(drain->buffer);
 }
 
-/* The first trace of a drain. */
-static int begin(struct drain *drain, const char *path, const struct drain_options *options)
+/* Begin the first trace of a drain. */
+static int begin(struct drain *drain, int directory, const struct drain_options *options)
 {
 	const uint64_t hz = session_clock_hz(drain->session);
 	const struct recording recording = { .state = "recording",
 					     .clock = { hz, offset_of(&drain->begin, hz) },
 					     .session_path = options->session_path,
 					     .command = options->command };
+	int error;
 
-	return output_begin(&drain->output, drain->session, path, NULL, &recording, &drain->table);
+	if (directory < 0)
+		return directory;
+	error = output_begin(&drain->output, drain->session, directory, NULL, &recording, &drain->table);
+	return error ? error
+		     : changelog_begin(&drain->changelog, drain->session, drain->output.directory,
+				       drain->copy != NULL);
 }
 
 /*
- * Leave out what is there already: the trace's counts begin here. Each ring's packet that is open is read,
- * for where it stands; then the window opens for all rings at one moment.
+ * Skip the records that are there already and begin the trace's counts here. The open packet of each ring is read to find
+ * the position in it. Then the window opens for all rings at one moment.
  */
-static void leave_out(struct drain *drain)
+static void skip_existing(struct drain *drain)
 {
 	drain->attached = true;
 	drain->window.since = UINT64_MAX;
@@ -371,90 +463,101 @@ static void leave_out(struct drain *drain)
 		const struct ring *ring = session_ring_view(drain->session, n);
 
 		if (ring)
-			ring_skip(ring, &drain->intakes[n].cursor);
+			ring_skip(ring, &drain->readers[n].cursor);
 		drain_ring(drain, n);
-		intake_losses(&drain->intakes[n], control_of(drain, n)->lost);
+		ring_reader_losses(&drain->readers[n], control_of(drain, n)->lost);
 		begin_here(drain, n);
 	}
 	drain->window.since = ring_clock();
 }
 
-int drain_begin(struct drain *drain, struct session *session, const char *path,
+/* Duplicate the caller's descriptor of a directory, since the caller closes its own. */
+static int duplicate(int directory)
+{
+	int fd = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int drain_begin(struct drain *drain, struct session *session, int directory,
 		const struct drain_options *options)
 {
 	const bool chunked = options->split.bytes || options->split.ns;
-	char first[CHUNKS_PATH];
 	int error = prepare(drain, session);
 
-	if (!error && chunked)
-		error = chunks_begin(&drain->chunks, path, options->split, first);
 	if (!error)
-		error = begin(drain, chunked ? first : path, options);
+		error = begin(drain,
+			      chunked ? chunks_begin(&drain->chunks, directory, options->split)
+				      : duplicate(directory),
+			      options);
 	if (error)
 		release(drain);
 	else if (options->attach)
-		leave_out(drain);
+		skip_existing(drain);
+	if (options->globs && *options->globs)
+		drain->selection.globs = options->globs;
 	return error;
 }
 
-/* Where the last recorder stopped in one ring, from the last packet that it wrote. */
+/* Find out from the last written packet where the last recorder stopped in a ring. */
 static int resume_ring(struct drain *drain, unsigned index)
 {
-	struct outlet *outlet = &drain->output.outlets[index];
-	struct intake *intake = &drain->intakes[index];
+	struct output_stream *out = &drain->output.streams[index];
+	struct ring_reader *reader = &drain->readers[index];
 	const struct wire_packet *packet = (const struct wire_packet *)drain->buffer;
-	const struct table *table = is_names(drain, index) ? &drain->names_table : &drain->table;
-	int found = stream_reopen(&outlet->stream, (struct wire_packet *)drain->buffer);
-	struct sifted sifted;
+	const struct event_table *table = is_names(drain, index) ? &drain->names_table : &drain->table;
+	int found = stream_reopen(&out->stream, (struct wire_packet *)drain->buffer);
+	struct validated validated;
 
 	if (found < 0)
 		return found;
 	if (found == 0) {
-		intake_resume(intake, &outlet->origin, NULL, NULL);
+		ring_reader_resume(reader, &out->origin, NULL, NULL);
 		return 0;
 	}
-	sifted = sift(table, drain->buffer, sizeof(*packet), wire_stride(outlet->stream.content),
-		      packet->time_begin, ring_clock(), drain->window);
-	if (!sifted.sound)
+	validated = validate_records(table, drain->buffer, sizeof(*packet), wire_stride(out->stream.content),
+				     packet->time_begin, packet->time_begin, ring_clock(), drain->window);
+	if (!validated.sound)
 		return -EBADMSG;
-	intake_resume(intake, &outlet->origin, packet, &sifted);
-	outlet->begun = true;
-	outlet->sequence = packet->sequence - outlet->origin.restated;
-	outlet->said = packet->discarded;
-	outlet->kept = packet->events_before + sifted.count - packet->lost[WIRE_LOST_OVERWRITTEN] -
-		       packet->lost[WIRE_LOST_CORRUPT] - packet->lost[WIRE_LOST_UNREAD];
+	ring_reader_resume(reader, &out->origin, packet, &validated);
+	out->begun = true;
+	out->sequence = packet->sequence - out->origin.statedump;
+	out->reported = packet->discarded;
+	out->kept = packet->events_before + validated.count - packet->lost[WIRE_LOST_OVERWRITTEN] -
+		    packet->lost[WIRE_LOST_CORRUPT] - packet->lost[WIRE_LOST_UNREAD];
 	return 0;
 }
 
-/* A chunk ends where the next one begins: nothing more is taken, but its last losses may not have been told. */
-static int end_at(struct drain *drain, const char *next)
+/* End a chunk where the next one begins. No more records belong to it, but its last losses may be unreported. */
+static int end_at(struct drain *drain, int next)
 {
 	struct wire_origin *origins = calloc(drain->session->ring_count, sizeof(*origins));
-	int error = origins ? origin_load(next, origins, drain->session->ring_count) : -ENOMEM;
+	int error = origins ? origin_read(next, origins, drain->session->ring_count) : -ENOMEM;
 
 	for (unsigned n = 0; !error && n < drain->session->ring_count; n++) {
-		memcpy(drain->intakes[n].ledger.lost, origins[n].ledger.lost, sizeof(origins[n].ledger.lost));
+		memcpy(drain->readers[n].ledger.lost, origins[n].ledger.lost, sizeof(origins[n].ledger.lost));
 		if (!is_names(drain, n))
-			drain->intakes[n].ledger.events = origins[n].ledger.events;
+			drain->readers[n].ledger.events = origins[n].ledger.events;
 	}
 	drain->ended = true;
 	free(origins);
 	return error;
 }
 
-int drain_resume(struct drain *drain, struct session *session, const char *path, struct trace_clock clock,
-		 const char *command, const char *next)
+int drain_resume(struct drain *drain, struct session *session, int directory,
+		 const struct recording *recording, int next)
 {
-	const struct recording recording = { .state = "recording", .clock = clock, .command = command };
-	int error = prepare(drain, session);
+	int error = prepare(drain, session), copy = error ? -1 : duplicate(directory);
 
 	if (!error)
-		error = output_reopen(&drain->output, session, path, &recording);
+		error = copy < 0 ? copy : output_reopen(&drain->output, session, copy, recording);
 	if (!error)
 		refresh_table(drain);
 	for (unsigned n = 0; !error && n < session->ring_count; n++)
 		error = resume_ring(drain, n);
-	if (!error && next)
+	if (!error)
+		error = changelog_resume(&drain->changelog, session, drain->output.directory);
+	if (!error && next >= 0)
 		error = end_at(drain, next);
 	if (!error)
 		error = drain->output.error;
@@ -463,25 +566,25 @@ int drain_resume(struct drain *drain, struct session *session, const char *path,
 	return error;
 }
 
-/* Records written since the last look, which the trace does not have. */
-static uint64_t behind(struct drain *drain, unsigned index)
+/* Count the records that were written but are not in the trace. */
+static uint64_t count_missing(struct drain *drain, unsigned index)
 {
-	struct intake *intake = &drain->intakes[index];
+	struct ring_reader *reader = &drain->readers[index];
 	const struct ring *ring = session_ring_view(drain->session, index);
 	struct wire_packet *packet;
 	struct ring_piece piece;
 
-	/* Bounded as in drain_ring(): somebody may go on writing for ever. */
+	/* Bounded as in drain_ring(), since writers may never stop. */
 	for (uint32_t n = 0; ring && n <= ring->window; n++) {
 		if (next_piece(drain, index, &packet, &piece) <= 0)
 			break;
 		if (!piece.last)
-			intake->written = packet->events_before + piece.count;
+			reader->written = packet->events_before + piece.count;
 	}
-	return intake_missing(intake);
+	return ring_reader_missing(reader);
 }
 
-/* The rate that the clock really had, if the recording was long enough to tell better than the kernel. */
+/* Measure the clock's rate, if the recording was long enough to be more exact than the kernel's value. */
 static void recalibrate(struct drain *drain)
 {
 	bool is_tsc = drain->session->geometry.clock == WIRE_CLOCK_TSC;
@@ -496,23 +599,26 @@ static void recalibrate(struct drain *drain)
 	clock->offset_ns = offset_of(&drain->begin, clock->hz);
 }
 
-/* The end of one ring's stream. */
+/* Account for a ring's last losses. */
 static void close_ring(struct drain *drain, unsigned index)
 {
-	struct intake *intake = &drain->intakes[index];
+	struct ring_reader *reader = &drain->readers[index];
 	struct output *output = &drain->output;
 
 	if (!drain->ended)
-		intake_losses(intake, control_of(drain, index)->lost);
+		ring_reader_losses(reader, control_of(drain, index)->lost);
 	if (!output->error && !drain->ended)
-		intake_settle(intake);
-	output_losses(output, index, &intake->ledger, intake->time);
+		ring_reader_settle(reader);
+	output_losses(output, index, &reader->ledger, reader->time);
 	if (drain->ended)
 		return;
-	if (output->error) /* what is still in the ring stays there */
-		intake->ledger.lost[WIRE_LOST_UNREAD] += behind(drain, index);
+	/* Unread records stay in the ring. If the file was truncated, their number is unknown and counts as one. */
+	if (output->error)
+		reader->ledger.lost[WIRE_LOST_UNREAD] +=
+			count_missing(drain, index) +
+			(drain->gone && (reader->begun || is_names(drain, index)));
 	else if (!is_names(drain, index) && !drain->attached)
-		drain->totals.lost_late += behind(drain, index);
+		drain->totals.lost_late += count_missing(drain, index);
 }
 
 int drain_finish(struct drain *drain, const char *result, struct drain_totals *totals)
@@ -526,45 +632,55 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 		refresh_table(drain);
 	for (unsigned n = 0; !drain->ended && n < drain->session->ring_count; n++)
 		drain_ring(drain, n);
+	if (!drain->ended)
+		check_session(drain);
 	for (unsigned n = 0; n < drain->session->ring_count; n++) {
 		close_ring(drain, n);
-		if (drain->hold)
-			hold_release(drain->hold, n);
+		if (drain->copy)
+			snapshot_copy_release(drain->copy, n);
 	}
-	add_up(drain);
+	if (!drain->ended)
+		output_fail(output, changelog_finish(&drain->changelog), "changes");
+	add_totals(drain);
 	recalibrate(drain);
-	table_update(&drain->table, drain->session); /* refusals may have come */
+	event_table_update(&drain->table, drain->session); /* events may have been refused since */
 	output_metadata(output, &drain->table);
 	output->recording.lost_late = drain->totals.lost_late;
 	output_finish(output, result);
 	error = output->error;
 	chunks_trim(&drain->chunks);
 	drain->totals.chunks = drain->chunks.last;
-	drain->totals.removed = drain->chunks.removed;
+	drain->totals.trim = drain->chunks.trim;
 	drain->totals.until = drain->window.until;
 	*totals = drain->totals;
 	release(drain);
 	return error;
 }
 
-int drain_snapshot(struct session *session, const char *path, const struct drain_options *options,
+int drain_snapshot(struct session *session, int directory, const struct drain_options *options,
 		   struct drain_totals *totals)
 {
 	struct drain drain;
-	struct hold hold = { 0 };
+	struct snapshot_copy copy = { 0 };
 	int error = prepare(&drain, session);
 
+	*totals = (struct drain_totals){ 0 };
 	if (!error)
-		error = hold_rings(&hold, session);
+		error = snapshot_copy_rings(&copy, session);
+	if (!error && options->last)
+		error = event_table_update(&drain.table, session);
 	if (!error) {
-		drain.hold = &hold;
-		drain.window = (struct window){ options->since, hold.until };
-		error = begin(&drain, path, options);
+		const uint64_t last = options->last ? snapshot_copy_last(&copy, &drain.table) : 0;
+
+		drain.copy = &copy;
+		drain.window = (struct window){ last > options->last ? last - options->last : options->since,
+						copy.until };
+		error = begin(&drain, duplicate(directory), options);
 	}
 	if (error)
 		release(&drain);
 	else
 		error = drain_finish(&drain, "running", totals);
-	hold_free(&hold);
+	snapshot_copy_free(&copy);
 	return error;
 }

@@ -2,24 +2,21 @@
 /*
  * From a session to a trace.
  *
- * A drain goes round all rings, copies what is new, sifts it, and adds it to the trace; the trace is complete
- * after every round, and a sound one at every instant. In flight mode only the names are taken while the
- * program runs, and the rings at the end; unless the drain has come to a session that belongs to its program
- * (`attach`): then it takes what comes from that moment on, as it comes, and what was overwritten between two
- * rounds is lost.
+ * In each round a drain copies the new bytes of all rings, validates them, and adds the records to the trace. The trace is
+ * complete after every round and valid at every instant. In flight mode a round takes only the names, and the end takes
+ * the records. An attached drain (`attach`), of a session that belongs to its program, differs: it takes in every round
+ * the records since it began, and those overwritten between two rounds are lost.
  *
- * Who owns what. The recorder of a session in stream mode gives packets back as it goes. Nobody gives back what
- * is in a session in flight mode. A snapshot stores nothing into the session, whatever its mode, so that there
- * may be any number of them at once, beside a recorder as well.
+ * Packets. In stream mode the recorder gives packets back as it goes. In flight mode no process gives packets back. A
+ * snapshot stores nothing into the session in either mode, so any number can run at once, also beside a recorder.
  *
- * Each part in a file of its own:
+ * The parts:
  *
- *	table.h    the events that are known     sift.h     what is a record, and was asked for
- *	intake.h   what is known of a ring       hold.h     what a snapshot copies beforehand
- *	output.h   the trace as a whole          stream.h   one stream of it
- *	chunks.h   a recording that is split     known.h    names that each chunk says again
- *
- * Beside it: lookout.h, which writes nothing; samples.h and interned.h, the streams and tables of samples.
+ *	ring_reader.h      position in a ring, ledger     snapshot_copy.h    private copy of the rings
+ *	validate.h         which bytes are records        event_selection.h  which events a trace keeps
+ *	statedump.h        names at a chunk's beginning   changelog.h        changes of states and filters
+ *	event_table.h      private copy of the events     chunks.h           split recordings
+ *	trace_output.h     the trace as a whole           stream_output.h    one stream of it
  */
 #ifndef BURIN_DRAIN_DRAIN_H
 #define BURIN_DRAIN_DRAIN_H
@@ -27,21 +24,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "drain/chunks.h"
-#include "drain/discard.h"
-#include "drain/hold.h"
-#include "drain/intake.h"
-#include "drain/output.h"
-#include "drain/table.h"
+#include "drain/changelog.h"
+#include "drain/event_selection.h"
+#include "writer/chunks.h"
+#include "drain/snapshot_copy.h"
+#include "drain/ring_reader.h"
+#include "drain/statedump.h"
+#include "writer/trace_output.h"
+#include "writer/event_table.h"
 #include "session/clock.h"
 #include "session/session.h"
 
 struct drain_options {
-	const char *session_path; /* where a recorder that is killed leaves the session; NULL: not ours */
-	const char *command;	  /* for `.burin/recording`; lives as long as the drain */
-	uint64_t since;		  /* snapshot: ticks; what is earlier was not asked for */
-	bool attach; /* recording: of a session in flight mode, from the call of drain_begin() on */
-	struct chunk_limits split; /* recording: all zero: one trace */
+	const char
+		*session_path; /* where a killed recorder leaves the session; NULL: the session is not ours */
+	const char *command;   /* for `.burin/recording`; must live as long as the drain */
+	uint64_t since;	       /* snapshot: ticks; leave out earlier records */
+	uint64_t last; /* snapshot of an ended program: begin this many ticks before its last record */
+	const char *const
+		*globs; /* attached: events to keep, up to NULL; none: all. Must live as long as the drain */
+	bool attach;	/* record a session in flight mode, from the call of drain_begin() on */
+	struct chunk_limits split; /* of a recording; all zero: one trace */
 };
 
 struct drain_totals {
@@ -50,75 +53,84 @@ struct drain_totals {
 	unsigned cpus; /* rings that have records */
 	uint64_t lost[WIRE_LOST_CAUSES];
 	uint64_t lost_late, lost_names;
-	unsigned chunks, removed; /* of a recording that is split */
-	uint64_t until;		  /* of a snapshot: the moment at which it ends, ticks */
+	uint64_t changes; /* of a recording: changes of states, filters and sizes by other processes */
+	unsigned chunks;  /* of a split recording */
+	struct chunks_trim trim;
+	uint64_t until;	   /* of a snapshot: when it ends, ticks */
+	uint64_t left_out; /* records before the window */
 };
 
 struct drain {
 	struct session *session;
-	struct table table, names_table;
-	struct intake *intakes; /* of each ring */
+	struct event_table table, names_table;
+	struct ring_reader *readers; /* of each ring */
 	struct output output;
 	struct chunks chunks;
-	struct hold *hold; /* a snapshot's; NULL: the rings themselves are read */
+	struct statedump statedump; /* of a split recording */
+	struct changelog changelog;
+	struct snapshot_copy *copy; /* of a snapshot; NULL: the rings themselves are read */
 	struct window window;
-	char *buffer; /* of the largest packet */
+	struct event_selection selection;
+	char *buffer; /* for the largest packet */
 	struct clock_pair begin;
 	uint64_t round; /* when the last round began, ticks */
 	uint64_t
-		round_before; /* and the one before: it took all that was there, so no record to come is earlier */
+		round_before; /* when the one before began: no record to come is earlier, since it took all */
 	struct drain_totals totals;
 	bool *recorded;	 /* of each ring: whether it has records in any chunk */
-	uint64_t beside; /* bytes in the chunk at hand that somebody else writes, and tells */
+	uint64_t beside; /* bytes in the current chunk that the sampler writes; set by the caller */
 	bool attached;	 /* to a session that belongs to its program */
-	bool ended;	 /* the trace ends where the next chunk begins: nothing more is taken */
+	bool gone;	 /* the session's file was truncated */
+	bool ended;	 /* the trace ends where the next chunk begins: no more records are taken */
 };
 
 /*
- * drain_begin - make the trace's directory and begin.
- * @path: must not exist; made with its parents' permission
+ * drain_begin - begin a trace.
+ * @directory: of the trace, empty (file/named.h), or of the chunks; the caller closes it after the end
  * Return: 0 or -errno; see chunks_discard().
  */
-int drain_begin(struct drain *drain, struct session *session, const char *path,
+int drain_begin(struct drain *drain, struct session *session, int directory,
 		const struct drain_options *options);
 
 /*
- * drain_resume - go on with a trace whose recorder is gone, from the session that it left behind.
- * @clock: as `.burin/recording` has it
- * @next: the path of the chunk after it, which begins where this one ends; NULL: it goes on to the end
+ * drain_resume - continue a trace whose recorder has died, from the session that it left behind.
+ * @directory: of the trace; owned by the caller
+ * @recording: content of `.burin/recording`; its strings must live as long as the drain
+ * @next: directory of the chunk after it, which begins where this one ends; -1: continue to the end
  * Return: 0; -errno; -EBADMSG: the trace's files are damaged.
+ *
+ * If writing fails, now or later, the trace stays unfinished and the session unchanged, so it can be resumed again.
  */
-int drain_resume(struct drain *drain, struct session *session, const char *path, struct trace_clock clock,
-		 const char *command, const char *next);
+int drain_resume(struct drain *drain, struct session *session, int directory,
+		 const struct recording *recording, int next);
 
 /*
- * drain_round - take what is new.
- * @fullest: set to how full the fullest ring was found, in percent
- * Return: 0, or the first write error, -errno: from then on the session fills up.
+ * drain_round - read new records.
+ * @fullest: set to how full the fullest ring was, in percent
+ * Return: 0; -errno: the first write error, after which the session fills up.
  */
 int drain_round(struct drain *drain, unsigned *fullest);
 
-/* drain_so_far - records in the trace, or, in flight mode, in memory; and what was lost, as far as it is known. */
+/* drain_so_far - count the records in the trace (in flight mode: in memory), and the losses that are known by now. */
 void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost);
 
 /*
- * drain_finish - the last round, the closing packets, and the files' ends. Of a session that belongs to its
- * program, records that are later than the call are not asked for.
- * @result: what became of the program
- * Return: 0 or the first error; ->output.trouble tells.
+ * drain_finish - do the last round, write the last losses, and finish the files. An attached drain leaves out records
+ * that are later than the call.
+ * @result: how the program ended
+ * Return: 0 or the first error; ->output.trouble describes it.
  */
 int drain_finish(struct drain *drain, const char *result, struct drain_totals *totals);
 
 /*
- * drain_snapshot - a trace of what is in a session now, which others go on writing to.
+ * drain_snapshot - write a trace of what is in a session now, while programs go on recording into it.
  *
- * Its rings all end at one moment, that of the call. They are copied into memory first, and written to disk
- * then.
+ * All rings end at one moment, that of the call. They are copied to memory first and written to disk after that.
  * @session: may be mapped for reading only (session_look())
- * @path: as for drain_begin()
- * Return: 0 or -errno; then chunks_discard(), unless it was there already.
+ * @directory: as for drain_begin()
+ * Return: 0 or -errno; then chunks_discard(), unless *totals has records.
  */
-int drain_snapshot(struct session *session, const char *path, const struct drain_options *options,
+int drain_snapshot(struct session *session, int directory, const struct drain_options *options,
 		   struct drain_totals *totals);
 
 #endif

@@ -1,99 +1,78 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Callgrind's format, for KCachegrind and callgrind_annotate: each function's own cost, and that of each call, by line. A
- * sample counts once for a call, however often the call is in its stack; a function's calls of itself are its own cost.
- * Samples do not tell how often something was called: `calls` is the number of samples that saw it.
+ * Callgrind's format, for KCachegrind and callgrind_annotate: self costs of functions and costs of calls, by line. A sample
+ * counts once for a call, however often the call is in its stack. A function's calls of itself are its self cost.
+ * Samples cannot count calls: `calls` is the number of samples with the call in their stacks.
  *
- * A function is in the file that most of its cost is in; lines of others stand behind `fi=`. A function that is inlined
- * is a function like others here, which the one that has it calls.
+ * A function belongs to the file with most of its cost; lines of other files follow `fi=`. An inlined function is written
+ * as a function that its container calls.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/number.h"
 #include "export/export.h"
 
 /* A line; 0, 0: unknown. */
-struct spot {
+struct position {
 	uint32_t file; /* string of the keys */
 	uint32_t line;
 };
 
-/* What a line of a function (callee 0), or its call of another, costs. */
+/* The cost of a line of a function (callee 0), or of its call of another function. */
 struct cost {
 	uint32_t caller, callee;
-	struct spot spot;
+	struct position position;
 	uint64_t samples;
 	struct view_cost weight;
-	size_t last; /* of a call, its first line: pair that was counted last, from 1 */
+	size_t last; /* only in the entry at `everywhere`: the last pair counted, from 1 */
 };
 
 struct costs {
 	struct view_keys keys;
-	struct spot *spots; /* of the keys' lists, one by one */
-	size_t spot_count, spot_room;
+	struct position *positions; /* of the entries in the keys' lists */
+	size_t position_count, position_room;
 	struct frame {
 		uint32_t key;
-		struct spot spot;
+		struct position position;
 	} * stack;
-	struct cost *list; /* open addressing */
-	size_t used, room;
+	struct cost *list; /* by number - 1 */
+	size_t count, room;
+	struct hash_table numbers;
 };
 
-static struct cost *find(const struct costs *costs, uint32_t caller, uint32_t callee, struct spot spot)
+/* Finds or adds an entry; NULL: no memory. */
+static struct cost *entry(struct costs *costs, uint32_t caller, uint32_t callee, struct position position)
 {
-	uint64_t hash = ((uint64_t)caller << 32 | callee) * UINT64_C(0x9e3779b97f4a7c15);
-	size_t at;
+	const uint64_t calls = hash_pair(caller, callee),
+		       hash = hash_pair(calls, (uint64_t)position.file << 32 | position.line);
+	uint32_t number;
 
-	hash = (hash ^ ((uint64_t)spot.file << 32 | spot.line)) * UINT64_C(0xd6e8feb86659fd93);
-	for (at = (hash ^ hash >> 32) & (costs->room - 1);; at = (at + 1) & (costs->room - 1)) {
-		struct cost *cost = &costs->list[at];
+	for (size_t at = 0; (number = hash_table_next(&costs->numbers, hash, &at));) {
+		struct cost *cost = &costs->list[number - 1];
 
-		if (!cost->caller || (cost->caller == caller && cost->callee == callee &&
-				      cost->spot.file == spot.file && cost->spot.line == spot.line))
+		if (cost->caller == caller && cost->callee == callee &&
+		    cost->position.file == position.file && cost->position.line == position.line)
 			return cost;
 	}
-}
-
-static int grow(struct costs *costs)
-{
-	size_t room = costs->room ? 2 * costs->room : 1024, before = costs->room;
-	struct cost *list = costs->list;
-
-	costs->list = calloc(room, sizeof(*list));
-	if (!costs->list) {
-		costs->list = list;
-		return -ENOMEM;
-	}
-	costs->room = room;
-	for (size_t n = 0; n < before; n++) {
-		if (list[n].caller)
-			*find(costs, list[n].caller, list[n].callee, list[n].spot) = list[n];
-	}
-	free(list);
-	return 0;
-}
-
-/* The entry of a line, new or known; NULL: no memory. */
-static struct cost *entry(struct costs *costs, uint32_t caller, uint32_t callee, struct spot spot)
-{
-	struct cost *cost;
-
-	if (2 * costs->used >= costs->room && grow(costs))
+	if (!array_reserve_max(costs->list, costs->room, costs->count + 1, UINT32_MAX) ||
+	    !hash_table_reserve(&costs->numbers))
 		return NULL;
-	cost = find(costs, caller, callee, spot);
-	if (!cost->caller) {
-		costs->used++;
-		*cost = (struct cost){ .caller = caller, .callee = callee, .spot = spot };
-	}
-	return cost;
+	costs->list[costs->count++] =
+		(struct cost){ .caller = caller, .callee = callee, .position = position };
+	hash_table_add(&costs->numbers, hash, (uint32_t)costs->count);
+	return &costs->list[costs->count - 1];
 }
 
-/* `number` is that of the pair, from 1. */
+/* @number: of the pair, from 1. */
 static int add(struct costs *costs, const struct frame *caller, uint32_t callee, const struct view_pair *pair,
 	       size_t number)
 {
-	static const struct spot everywhere = { UINT32_MAX, 0 };
+	static const struct position everywhere = { UINT32_MAX, 0 };
 	struct cost *cost = entry(costs, caller->key, callee, everywhere);
 
 	if (!cost)
@@ -101,7 +80,7 @@ static int add(struct costs *costs, const struct frame *caller, uint32_t callee,
 	if (cost->last == number)
 		return 0;
 	cost->last = number;
-	cost = entry(costs, caller->key, callee, caller->spot);
+	cost = entry(costs, caller->key, callee, caller->position);
 	if (!cost)
 		return -ENOMEM;
 	cost->samples += pair->samples;
@@ -109,81 +88,69 @@ static int add(struct costs *costs, const struct frame *caller, uint32_t callee,
 	return 0;
 }
 
-/* The line of each function at a place that is new among the keys. */
-static int add_spots(struct costs *costs, uint32_t place, uint32_t count)
+/* Adds the line of each function at a location that is new in the keys. */
+static int add_positions(struct costs *costs, uint32_t location, uint32_t count)
 {
 	struct burin_frame frame;
 
-	if (costs->spot_count + count > costs->spot_room) {
-		size_t room = 2 * (costs->spot_count + count);
-		struct spot *spots = reallocarray(costs->spots, room, sizeof(*spots));
-
-		if (!spots)
-			return -ENOMEM;
-		costs->spots = spots;
-		costs->spot_room = room;
-	}
+	if (!array_reserve(costs->positions, costs->position_room, costs->position_count + count))
+		return -ENOMEM;
 	for (uint32_t n = 0; n < count; n++) {
-		struct spot *spot = &costs->spots[costs->spot_count++];
+		struct position *position = &costs->positions[costs->position_count++];
 
-		*spot = (struct spot){ 0, 0 };
-		if (!burin_profile_frame(costs->keys.profile, place, n, &frame) && frame.file)
-			*spot = (struct spot){ view_string(&costs->keys.strings, frame.file), frame.line };
+		*position = (struct position){ 0, 0 };
+		if (!burin_profile_frame(costs->keys.profile, location, n, &frame) && frame.file)
+			*position = (struct position){ view_string(&costs->keys.strings, frame.file),
+						       frame.line };
 	}
 	return 0;
 }
 
-/* Puts the functions at a place on the stack, of which `depth` are there; as many as fit. Return: how many are there
- * then; 0: no memory. */
-static uint32_t push(struct costs *costs, uint32_t place, uint32_t depth)
+/* Pushes the functions at a location onto the stack, as far as they fit. Return: the new depth; 0: no memory. */
+static uint32_t push(struct costs *costs, uint32_t location, uint32_t depth)
 {
-	uint32_t count, first = (uint32_t)(view_keys_of(&costs->keys, place, &count) - costs->keys.lists);
+	uint32_t count, first = (uint32_t)(view_keys_of(&costs->keys, location, &count) - costs->keys.lists);
 
-	if (costs->keys.failed || (first == costs->spot_count && add_spots(costs, place, count)))
+	if (view_keys_failed(&costs->keys) ||
+	    (first == costs->position_count && add_positions(costs, location, count)))
 		return 0;
 	for (uint32_t n = 0; n < count && depth < VIEW_STACK_KEYS_MAX; n++)
 		costs->stack[depth++] =
-			(struct frame){ costs->keys.lists[first + n], costs->spots[first + n] };
+			(struct frame){ costs->keys.lists[first + n], costs->positions[first + n] };
 	return depth;
 }
 
 static int add_pair(struct costs *costs, const struct view_pair *pair, size_t number)
 {
 	const struct frame *frames = costs->stack;
-	struct burin_stack stack = { .place = 0 };
+	struct burin_stack stack = { .location = 0 };
 	uint32_t depth = 0;
 	int result;
 
 	burin_profile_stack(costs->keys.profile, pair->stack, &stack);
 	do {
-		depth = push(costs, stack.place, depth);
+		depth = push(costs, stack.location, depth);
 		if (!depth)
 			return -ENOMEM;
 	} while (!burin_profile_stack(costs->keys.profile, stack.caller, &stack));
 	result = add(costs, &frames[0], 0, pair, number);
-	for (uint32_t at = 1; at < depth && !result; at++) {
+	for (uint32_t at = 1; at < depth && !result; at++)
 		if (frames[at].key != frames[at - 1].key)
 			result = add(costs, &frames[at], frames[at - 1].key, pair, number);
-	}
 	return result;
 }
 
 static int by_caller(const void *a, const void *b)
 {
 	const struct cost *one = a, *other = b;
-	const uint32_t keys[][2] = { { one->caller, other->caller },
-				     { one->spot.file, other->spot.file },
-				     { one->callee, other->callee },
-				     { one->spot.line, other->spot.line } };
 
-	for (size_t n = 0; n < sizeof(keys) / sizeof(keys[0]); n++) {
-		if (keys[n][0] != keys[n][1])
-			return keys[n][0] < keys[n][1] ? -1 : 1;
-	}
-	return 0;
+	return number_order(one->caller, other->caller) ?:
+	       number_order(one->position.file, other->position.file) ?:
+	       number_order(one->callee, other->callee) ?:
+	       number_order(one->position.line, other->position.line);
 }
 
-/* Everything that costs something, in order. */
+/* Computes all costs, and sorts those that are not 0. */
 static int collect(const struct view_profile *counted, struct costs *costs)
 {
 	size_t count = 0;
@@ -191,34 +158,33 @@ static int collect(const struct view_profile *counted, struct costs *costs)
 
 	for (size_t n = 0; n < counted->pair_count && !result; n++)
 		result = add_pair(costs, &counted->pairs[n], n + 1);
-	for (size_t n = 0; n < costs->room; n++) {
+	for (size_t n = 0; n < costs->count; n++)
 		if (costs->list[n].samples)
 			costs->list[count++] = costs->list[n];
-	}
-	costs->used = count;
+	costs->count = count;
 	if (count)
 		qsort(costs->list, count, sizeof(*costs->list), by_caller);
 	return result;
 }
 
-/* The files of the functions, by key: where most of a function's cost is; 0: unknown. */
+/* The file of each function, by key: the one with most of its cost; 0: unknown. */
 static uint32_t *files_of(const struct costs *costs)
 {
 	uint32_t *files = calloc((size_t)costs->keys.count + 1, sizeof(*files));
 	uint64_t most = 0;
 
-	for (size_t n = 0, end; files && n < costs->used; n = end) {
+	for (size_t n = 0, end; files && n < costs->count; n = end) {
 		const struct cost *first = &costs->list[n];
 		uint64_t sum = 0;
 
-		for (end = n; end < costs->used && costs->list[end].caller == first->caller &&
-			      costs->list[end].spot.file == first->spot.file;
+		for (end = n; end < costs->count && costs->list[end].caller == first->caller &&
+			      costs->list[end].position.file == first->position.file;
 		     end++)
 			sum += costs->list[end].weight.all;
 		if (!n || first->caller != first[-1].caller)
 			most = 0;
-		if (first->spot.file && (sum > most || !files[first->caller])) {
-			files[first->caller] = first->spot.file;
+		if (first->position.file && (sum > most || !files[first->caller])) {
+			files[first->caller] = first->position.file;
 			most = sum;
 		}
 	}
@@ -227,12 +193,14 @@ static uint32_t *files_of(const struct costs *costs)
 
 static void put_text(const struct costs *costs, const char *prefix, uint32_t string, struct view_buffer *out)
 {
-	view_buffer_print(out, "%s=", prefix);
-	view_buffer_escape(out, string ? costs->keys.strings.texts[string] : "???");
-	view_buffer_print(out, "\n");
+	const char *text = string ? costs->keys.strings.texts[string] : "???";
+	/* "(12)" at the beginning would refer to an earlier name. */
+	const bool number = text[0] == '(' && text[1] >= '0' && text[1] <= '9';
+
+	view_buffer_print(out, "%s=%s%s\n", prefix, number ? "_" : "", text);
 }
 
-/* Its file, image and name; `prefixes` are what they stand behind. */
+/* A function's file, image and name, each with its prefix. */
 static void put_function(const struct costs *costs, const char *const prefixes[3], uint32_t key,
 			 uint32_t file, struct view_buffer *out)
 {
@@ -243,12 +211,12 @@ static void put_function(const struct costs *costs, const char *const prefixes[3
 	put_text(costs, prefixes[2], parts[VIEW_SYMBOL], out);
 }
 
-/* A line, and a number for each event. */
+/* A line number, and a cost for each event. */
 static void put_cost(const struct view_profile *counted, const struct cost *cost, struct view_buffer *out)
 {
 	const struct view_cost *weight = &cost->weight;
 
-	view_buffer_print(out, "%u ", cost->spot.line);
+	view_buffer_print(out, "%u ", cost->position.line);
 	if (view_profile_mixed(counted))
 		view_buffer_print(out, "%" PRIu64 " %" PRIu64 "\n", weight->all - weight->waited,
 				  weight->waited);
@@ -265,7 +233,8 @@ static void put_events(const struct view_profile *counted, struct view_buffer *o
 		view_buffer_print(out, "events: running_ns waiting_ns\nsummary: %" PRIu64 " %" PRIu64 "\n",
 				  of[VIEW_RUNNING].weight, of[VIEW_WAITING].weight);
 	else
-		view_buffer_print(out, "events: %s\nsummary: %" PRIu64 "\n", counted->unit, counted->weight);
+		view_buffer_print(out, "events: %s\nsummary: %" PRIu64 "\n",
+				  strcmp(counted->unit, "ns") ? "events" : "ns", counted->weight);
 }
 
 static void put_costs(const struct view_profile *counted, const struct costs *costs, const uint32_t *files,
@@ -274,9 +243,9 @@ static void put_costs(const struct view_profile *counted, const struct costs *co
 	static const char *const function[] = { "fl", "ob", "fn" }, *const call[] = { "cfi", "cob", "cfn" };
 	uint32_t caller = 0, at = 0;
 
-	for (size_t n = 0; n < costs->used; n++) {
+	for (size_t n = 0; n < costs->count; n++) {
 		const struct cost *cost = &costs->list[n];
-		uint32_t own = files[cost->caller], file = cost->spot.file ? cost->spot.file : own;
+		uint32_t own = files[cost->caller], file = cost->position.file ? cost->position.file : own;
 
 		if (cost->caller != caller) {
 			view_buffer_print(out, "\n");
@@ -295,29 +264,30 @@ static void put_costs(const struct view_profile *counted, const struct costs *co
 	}
 }
 
-int export_callgrind(const struct view_profile *counted, struct view_buffer *out, int file)
+int export_callgrind(const struct view_profile *counted, struct export_output *output)
 {
-	struct costs costs = { .used = 0 };
+	struct view_buffer *out = &output->buffer;
+	struct costs costs = { .count = 0 };
 	uint32_t *files = NULL;
-	int result = view_keys_make(&costs.keys, counted->profile, 1 << VIEW_SYMBOL | 1 << VIEW_IMAGE);
+	int result = view_keys_make(&costs.keys, counted->profile, 1 << VIEW_SYMBOL | 1 << VIEW_IMAGE, false);
 
-	(void)file;
 	costs.stack = calloc(VIEW_STACK_KEYS_MAX, sizeof(*costs.stack));
 	if (!result)
 		result = costs.stack ? collect(counted, &costs) : -ENOMEM;
 	if (!result) {
 		files = files_of(&costs);
-		result = files ? 0 : -ENOMEM;
+		result = files && !view_keys_failed(&costs.keys) ? 0 : -ENOMEM;
 	}
-	view_buffer_print(out, "# callgrind format\nversion: 1\ncreator: burin\ncmd: ");
-	view_buffer_escape(out, burin_trace_recording(counted->trace, "command") ?: "");
+	view_buffer_print(out, "# callgrind format\nversion: 1\ncreator: burin\ncmd: %s",
+			  burin_trace_recording(counted->trace, "command") ?: "");
 	put_events(counted, out);
 	if (!result)
 		put_costs(counted, &costs, files, out);
 	free(files);
 	free(costs.list);
+	hash_table_free(&costs.numbers);
 	free(costs.stack);
-	free(costs.spots);
+	free(costs.positions);
 	view_keys_free(&costs.keys);
 	return result ? result : out->failed ? -ENOMEM : 0;
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * pprof's profile.proto, packed by gzip. Protocol buffers are put together by hand: a field is a number (tag << 3 |
- * kind) and then a number (kind 0), or a length and so many bytes (kind 2).
+ * pprof's profile.proto, compressed by gzip. The protocol buffers are written by hand: a field is a number (tag << 3 |
+ * kind), followed by a number (kind 0), or by a length and so many bytes (kind 2).
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
+#include "base/array.h"
 #include "base/leb128.h"
+#include "base/text.h"
 #include "export/export.h"
 
 enum {
@@ -28,13 +30,13 @@ enum {
 	KIND_BYTES = 2,
 };
 
-struct writing {
+struct writer {
 	const struct view_profile *counted;
 	struct view_buffer *out;
 	struct view_buffer part, inner; /* messages within messages */
 	struct view_strings strings;
-	uint32_t *functions; /* by number of a name's string: 1, it has been told */
-	uint32_t function_room;
+	uint32_t *functions; /* by number of the name's string: 1: already written */
+	size_t function_room;
 };
 
 static void put(struct view_buffer *out, uint64_t number)
@@ -53,19 +55,12 @@ static void put_number(struct view_buffer *out, unsigned tag, uint64_t number)
 
 static void put_bytes(struct view_buffer *out, unsigned tag, const char *bytes, size_t count)
 {
-	char *at;
-
 	put(out, tag << 3 | KIND_BYTES);
 	put(out, count);
-	at = view_buffer_reserve(out, count);
-	if (!at)
-		return;
-	if (count)
-		memcpy(at, bytes, count);
-	view_buffer_commit(out, at + count);
+	view_buffer_put(out, bytes, count);
 }
 
-/* A message that was put together becomes a field of another. */
+/* Writes a complete message as a field of another one, and empties it. */
 static void put_part(struct view_buffer *out, unsigned tag, struct view_buffer *part)
 {
 	put_bytes(out, tag, part->bytes, part->used);
@@ -73,95 +68,89 @@ static void put_part(struct view_buffer *out, unsigned tag, struct view_buffer *
 	part->used = 0;
 }
 
-static void put_type(struct writing *writing, unsigned tag, const char *type, const char *unit)
+static void put_type(struct writer *writer, unsigned tag, const char *type, const char *unit)
 {
-	put_number(&writing->part, 1, view_string(&writing->strings, type));
-	put_number(&writing->part, 2, view_string(&writing->strings, unit));
-	put_part(writing->out, tag, &writing->part);
+	put_number(&writer->part, 1, view_string(&writer->strings, type));
+	put_number(&writer->part, 2, view_string(&writer->strings, unit));
+	put_part(writer->out, tag, &writer->part);
 }
 
-/* The number of a function: that of its name. */
-static uint64_t function_of(struct writing *writing, const char *name, const char *file)
+/* Strings must be UTF-8, and pprof prints them unescaped. */
+static void put_string(struct writer *writer, const char *text)
 {
-	uint32_t number = view_string(&writing->strings, name);
+	view_buffer_escape(&writer->part, text);
+	put_part(writer->out, STRING_TABLE, &writer->part);
+}
 
-	if (number >= writing->function_room) {
-		uint32_t room = 2 * number + 1024;
-		uint32_t *functions = reallocarray(writing->functions, room, sizeof(*functions));
+/* Writes a function once. Return: its number, which is that of its name. */
+static uint64_t function_of(struct writer *writer, const char *name, const char *file)
+{
+	uint32_t number = view_string(&writer->strings, name);
 
-		if (!functions) {
-			writing->out->failed = true;
-			return number;
-		}
-		memset(functions + writing->function_room, 0,
-		       (room - writing->function_room) * sizeof(*functions));
-		writing->functions = functions;
-		writing->function_room = room;
+	if (!array_reserve_zeroed(writer->functions, writer->function_room, (size_t)number + 1)) {
+		writer->out->failed = true;
+		return number;
 	}
-	if (!writing->functions[number]) {
+	if (!writer->functions[number]) {
 		struct view_buffer function = { .used = 0 };
 
-		writing->functions[number] = 1;
+		writer->functions[number] = 1;
 		put_number(&function, 1, number);
 		put_number(&function, 2, number);
 		put_number(&function, 3, number);
-		put_number(&function, 4, view_string(&writing->strings, file ? file : ""));
-		put_part(writing->out, FUNCTION, &function);
+		put_number(&function, 4, view_string(&writer->strings, file ? file : ""));
+		put_part(writer->out, FUNCTION, &function);
 		view_buffer_free(&function);
 	}
 	return number;
 }
 
-/* A place is a location of the same number. */
-static void put_location(struct writing *writing, uint32_t number)
+/* Locations keep their numbers. */
+static void put_location(struct writer *writer, uint32_t number)
 {
-	const struct burin_profile *profile = writing->counted->profile;
+	const struct burin_profile *profile = writer->counted->profile;
 	struct burin_frame frame;
-	struct burin_place place;
+	struct burin_location location;
 	char address[512];
 	uint32_t n = 0;
 
-	if (burin_profile_place(profile, number, &place))
+	if (burin_profile_location(profile, number, &location))
 		return;
-	put_number(&writing->part, 1, number);
-	if (place.image)
-		put_number(&writing->part, 2, place.image);
-	put_number(&writing->part, 3, place.offset);
+	put_number(&writer->part, 1, number);
+	if (location.image)
+		put_number(&writer->part, 2, location.image);
+	put_number(&writer->part, 3, location.offset);
 	do {
 		if (burin_profile_frame(profile, number, n, &frame))
 			frame = (struct burin_frame){ .function = NULL };
 		burin_profile_address(profile, number, address, sizeof(address));
-		put_number(&writing->inner, 1,
-			   function_of(writing, frame.function ? frame.function : address, frame.file));
-		put_number(&writing->inner, 2, frame.line);
-		put_part(&writing->part, 4, &writing->inner);
-	} while (++n < place.frames);
-	put_part(writing->out, LOCATION, &writing->part);
+		put_number(&writer->inner, 1,
+			   function_of(writer, frame.function ? frame.function : address, frame.file));
+		put_number(&writer->inner, 2, frame.line);
+		put_part(&writer->part, 4, &writer->inner);
+	} while (++n < location.frames);
+	put_part(writer->out, LOCATION, &writer->part);
 }
 
-static void put_mapping(struct writing *writing, uint32_t number)
+static void put_mapping(struct writer *writer, uint32_t number)
 {
-	const struct burin_image *image = burin_profile_image(writing->counted->profile, number);
+	const struct burin_image *image = burin_profile_image(writer->counted->profile, number);
 	char build_id[129] = "";
 
 	if (!image)
 		return;
-	for (size_t n = 0; n < image->build_id_bytes && n < 64; n++) {
-		build_id[2 * n] = "0123456789abcdef"[image->build_id[n] >> 4];
-		build_id[2 * n + 1] = "0123456789abcdef"[image->build_id[n] & 15];
-		build_id[2 * n + 2] = '\0';
-	}
-	put_number(&writing->part, 1, number);
-	put_number(&writing->part, 5,
-		   view_string(&writing->strings, *image->path ? image->path : burin_image_name(image)));
-	put_number(&writing->part, 6, view_string(&writing->strings, build_id));
-	put_number(&writing->part, 7, image->names >= BURIN_NAMES_EXPORTED);
-	put_number(&writing->part, 8, image->names >= BURIN_NAMES_LINES);
-	put_number(&writing->part, 9, image->names >= BURIN_NAMES_LINES);
-	put_part(writing->out, MAPPING, &writing->part);
+	text_hex(build_id, image->build_id, image->build_id_bytes < 64 ? image->build_id_bytes : 64);
+	put_number(&writer->part, 1, number);
+	put_number(&writer->part, 5,
+		   view_string(&writer->strings, *image->path ? image->path : burin_image_name(image)));
+	put_number(&writer->part, 6, view_string(&writer->strings, build_id));
+	put_number(&writer->part, 7, image->names >= BURIN_NAMES_EXPORTED);
+	put_number(&writer->part, 8, image->names >= BURIN_NAMES_LINES);
+	put_number(&writer->part, 9, image->names >= BURIN_NAMES_LINES);
+	put_part(writer->out, MAPPING, &writer->part);
 }
 
-/* The program with most weight: readers take the first mapping for the one that the profile is of. */
+/* The program with most weight. It is written first, since readers regard the first mapping as the main program. */
 static uint32_t main_image(const struct view_profile *counted)
 {
 	uint64_t most = 0, sum = 0;
@@ -180,76 +169,74 @@ static uint32_t main_image(const struct view_profile *counted)
 	return image;
 }
 
-static void put_mappings(struct writing *writing)
+static void put_mappings(struct writer *writer)
 {
-	const struct view_profile *counted = writing->counted;
+	const struct view_profile *counted = writer->counted;
 	uint32_t first = main_image(counted);
 
 	if (first)
-		put_mapping(writing, first);
-	for (uint32_t n = 1; n <= burin_profile_images(counted->profile); n++) {
+		put_mapping(writer, first);
+	for (uint32_t n = 1; n <= burin_profile_images(counted->profile); n++)
 		if (n != first)
-			put_mapping(writing, n);
-	}
+			put_mapping(writer, n);
 }
 
-static void put_label(struct writing *writing, const char *key, const char *value)
+static void put_label(struct writer *writer, const char *key, const char *value)
 {
-	put_number(&writing->inner, 1, view_string(&writing->strings, key));
-	put_number(&writing->inner, 2, view_string(&writing->strings, value));
-	put_part(&writing->part, 3, &writing->inner);
+	put_number(&writer->inner, 1, view_string(&writer->strings, key));
+	put_number(&writer->inner, 2, view_string(&writer->strings, value));
+	put_part(&writer->part, 3, &writer->inner);
 }
 
-static void put_sample(struct writing *writing, const struct view_pair *pair)
+static void put_sample(struct writer *writer, const struct view_pair *pair)
 {
-	const struct burin_profile *profile = writing->counted->profile;
+	const struct burin_profile *profile = writer->counted->profile;
 	struct burin_stack stack;
 
 	for (uint32_t n = pair->stack; !burin_profile_stack(profile, n, &stack); n = stack.caller)
-		put(&writing->inner, stack.place);
-	put_part(&writing->part, 1, &writing->inner);
-	put(&writing->inner, pair->samples);
-	for (unsigned state = 0; state < VIEW_STATES; state++) {
-		if (writing->counted->of[state].event)
-			put(&writing->inner, pair->state == state ? pair->weight : 0);
-	}
-	put_part(&writing->part, 2, &writing->inner);
-	put_label(writing, "program", view_program(profile, pair->task));
-	put_label(writing, "thread", view_thread(profile, pair->task));
-	put_part(writing->out, SAMPLE, &writing->part);
+		put(&writer->inner, stack.location);
+	put_part(&writer->part, 1, &writer->inner);
+	put(&writer->inner, pair->samples);
+	for (unsigned state = 0; state < VIEW_STATES; state++)
+		if (writer->counted->of[state].event)
+			put(&writer->inner, pair->state == state ? pair->weight : 0);
+	put_part(&writer->part, 2, &writer->inner);
+	put_label(writer, "program", view_program(profile, pair->task));
+	put_label(writer, "thread", view_thread(profile, pair->task));
+	put_part(writer->out, SAMPLE, &writer->part);
 }
 
-static int put_profile(struct writing *writing)
+static int put_profile(struct writer *writer)
 {
-	const struct view_profile *counted = writing->counted;
+	const struct view_profile *counted = writer->counted;
 	const char *unit = strcmp(counted->unit, "ns") ? counted->unit : "nanoseconds";
 	const char *const types[VIEW_STATES] = { strcmp(counted->unit, "ns") ? "weight" : "cpu", "waiting" };
 	const char *type = types[counted->of[VIEW_RUNNING].event ? VIEW_RUNNING : VIEW_WAITING];
 	uint64_t begin, end;
 
-	view_string(&writing->strings, "");
-	put_type(writing, SAMPLE_TYPE, "samples", "count");
-	for (unsigned state = 0; state < VIEW_STATES; state++) {
+	view_string(&writer->strings, "");
+	put_type(writer, SAMPLE_TYPE, "samples", "count");
+	for (unsigned state = 0; state < VIEW_STATES; state++)
 		if (counted->of[state].event)
-			put_type(writing, SAMPLE_TYPE, types[state], unit);
-	}
-	put_type(writing, PERIOD_TYPE, type, unit);
-	put_number(writing->out, DEFAULT_SAMPLE_TYPE, view_string(&writing->strings, type));
+			put_type(writer, SAMPLE_TYPE, types[state], unit);
+	put_type(writer, PERIOD_TYPE, type, unit);
+	put_number(writer->out, DEFAULT_SAMPLE_TYPE, view_string(&writer->strings, type));
 	for (size_t n = 0; n < counted->pair_count; n++)
-		put_sample(writing, &counted->pairs[n]);
-	put_mappings(writing);
-	for (uint32_t n = 1; n <= burin_profile_places(counted->profile); n++)
-		put_location(writing, n);
+		put_sample(writer, &counted->pairs[n]);
+	put_mappings(writer);
+	for (uint32_t n = 1; n <= burin_profile_locations(counted->profile); n++)
+		put_location(writer, n);
 	if (!burin_trace_range(counted->trace, &begin, &end)) {
-		put_number(writing->out, TIME_NANOS, (uint64_t)burin_trace_ns(counted->trace, begin));
-		put_number(writing->out, DURATION_NANOS,
+		put_number(writer->out, TIME_NANOS, (uint64_t)burin_trace_ns(counted->trace, begin));
+		put_number(writer->out, DURATION_NANOS,
 			   (uint64_t)(burin_trace_ns(counted->trace, end) -
 				      burin_trace_ns(counted->trace, begin)));
 	}
-	for (uint32_t n = 0; n < writing->strings.count; n++)
-		put_bytes(writing->out, STRING_TABLE, writing->strings.texts[n],
-			  strlen(writing->strings.texts[n]));
-	return writing->out->failed ? -ENOMEM : 0;
+	for (uint32_t n = 0; n < writer->strings.count; n++)
+		put_string(writer, writer->strings.texts[n]);
+	return writer->out->failed || writer->strings.failed || writer->part.failed || writer->inner.failed
+		       ? -ENOMEM
+		       : 0;
 }
 
 static int pack(const struct view_buffer *plain, struct view_buffer *out)
@@ -279,19 +266,19 @@ static int pack(const struct view_buffer *plain, struct view_buffer *out)
 	return out->failed ? -ENOMEM : 0;
 }
 
-int export_pprof(const struct view_profile *counted, struct view_buffer *out, int file)
+int export_pprof(const struct view_profile *counted, struct export_output *output)
 {
+	struct view_buffer *out = &output->buffer;
 	struct view_buffer plain = { .used = 0 };
-	struct writing writing = { .counted = counted, .out = &plain };
-	int result = put_profile(&writing);
+	struct writer writer = { .counted = counted, .out = &plain };
+	int result = put_profile(&writer);
 
-	(void)file;
 	if (!result)
 		result = pack(&plain, out);
 	view_buffer_free(&plain);
-	view_buffer_free(&writing.part);
-	view_buffer_free(&writing.inner);
-	view_strings_free(&writing.strings);
-	free(writing.functions);
+	view_buffer_free(&writer.part);
+	view_buffer_free(&writer.inner);
+	view_strings_free(&writer.strings);
+	free(writer.functions);
 	return result;
 }

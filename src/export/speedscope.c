@@ -1,81 +1,99 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * JSON for speedscope: frames, and for each task a profile of samples with weights; where times of waiting are told
- * apart, two. The one with most is shown first.
+ * JSON for speedscope: frames, and for each task a profile of samples with weights. A task that ran and waited has two
+ * profiles. Speedscope shows the one with most weight first.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "export/export.h"
 
-static void put_frames(const struct view_keys *keys, struct view_buffer *out)
+static void put_frames(const struct view_keys *keys, struct json *json)
 {
+	json_object(json, "shared");
+	json_array(json, "frames");
 	for (uint32_t n = 1; n < keys->count; n++) {
-		view_buffer_print(out, "%s\n{\"name\":", n > 1 ? "," : "");
-		view_buffer_json(out, view_key_text(keys, n, VIEW_SYMBOL));
-		view_buffer_print(out, ",\"file\":");
-		view_buffer_json(out, view_key_text(keys, n, VIEW_IMAGE));
-		view_buffer_print(out, "}");
+		json_object(json, NULL);
+		json_text(json, "name", view_key_text(keys, n, VIEW_SYMBOL));
+		json_text(json, "file", view_key_text(keys, n, VIEW_IMAGE));
+		json_end(json);
 	}
+	json_end(json);
+	json_end(json);
 }
 
-/* Pairs first to end of one task, of one state. Return: 0 or -ENOMEM. */
-static int put_task(const struct view_profile *counted, struct view_keys *keys, size_t first, size_t end,
-		    enum view_state state, uint32_t *stack, struct view_buffer *out)
+static void put_raw(struct view_buffer *out, const char *text)
 {
-	const struct burin_task *task = burin_profile_task(counted->profile, counted->pairs[first].task);
-	const char *comma = "";
+	view_buffer_put(out, text, strlen(text));
+}
+
+static void put_name(const struct view_profile *counted, uint32_t number, enum view_state state,
+		     struct json *json)
+{
+	const struct burin_task *task = burin_profile_task(counted->profile, number);
 	struct view_buffer name = { .used = 0 };
+
+	put_raw(&name, view_program(counted->profile, number));
+	put_raw(&name, " ");
+	put_raw(&name, task ? task->name : "");
+	view_buffer_print(&name, " (%u/%u)%s%s", task ? task->pid : 0, task ? task->tid : 0,
+			  view_profile_mixed(counted) ? " " : "",
+			  view_profile_mixed(counted) ? view_state_name(state) : "");
+	json_bytes(json, "name", name.bytes, name.used);
+	view_buffer_free(&name);
+}
+
+/* Writes the profile of one task and state; its pairs are [first, end). Return: 0 or -ENOMEM. */
+static int put_task(const struct view_profile *counted, struct view_keys *keys, size_t first, size_t end,
+		    enum view_state state, uint32_t *stack, struct json *json)
+{
 	uint64_t sum = 0;
 
-	view_buffer_print(&name, "%s %s (%u/%u)%s%s",
-			  view_program(counted->profile, counted->pairs[first].task), task ? task->name : "",
-			  task ? task->pid : 0, task ? task->tid : 0, view_profile_mixed(counted) ? " " : "",
-			  view_profile_mixed(counted) ? view_state_name(state) : "");
-	*view_buffer_reserve(&name, 1) = '\0';
-	view_buffer_print(out, "{\"type\":\"sampled\",\"name\":");
-	view_buffer_json(out, name.bytes);
-	view_buffer_free(&name);
-	view_buffer_print(out, ",\"unit\":\"%s\",\"startValue\":0,\"samples\":[",
-			  strcmp(counted->unit, "ns") ? "none" : "nanoseconds");
+	json_object(json, NULL);
+	json_text(json, "type", "sampled");
+	put_name(counted, counted->pairs[first].task, state, json);
+	json_text(json, "unit", strcmp(counted->unit, "ns") ? "none" : "nanoseconds");
+	json_u64(json, "startValue", 0);
+	json_array(json, "samples");
 	for (size_t n = first; n < end; n++) {
 		uint32_t frames = view_keys_of_stack(keys, counted->pairs[n].stack, stack);
 
 		if (counted->pairs[n].state != state)
 			continue;
-		view_buffer_print(out, "%s[", comma);
-		comma = ",";
+		json_array(json, NULL);
 		for (uint32_t at = frames; at--;)
-			view_buffer_print(out, "%u%s", stack[at] - 1, at ? "," : "");
-		view_buffer_print(out, "]");
+			json_u64(json, NULL, stack[at] - 1);
+		json_end(json);
 		sum += counted->pairs[n].weight;
 	}
-	view_buffer_print(out, "],\"weights\":[");
-	comma = "";
-	for (size_t n = first; n < end; n++) {
-		if (counted->pairs[n].state != state)
-			continue;
-		view_buffer_print(out, "%s%" PRIu64, comma, counted->pairs[n].weight);
-		comma = ",";
-	}
-	view_buffer_print(out, "],\"endValue\":%" PRIu64 "}", sum);
-	return keys->failed || out->failed ? -ENOMEM : 0;
+	json_end(json);
+	json_array(json, "weights");
+	for (size_t n = first; n < end; n++)
+		if (counted->pairs[n].state == state)
+			json_u64(json, NULL, counted->pairs[n].weight);
+	json_end(json);
+	json_u64(json, "endValue", sum);
+	json_end(json);
+	return view_keys_failed(keys) || json->out->failed ? -ENOMEM : 0;
 }
 
-int export_speedscope(const struct view_profile *counted, struct view_buffer *out, int file)
+int export_speedscope(const struct view_profile *counted, struct export_output *output)
 {
-	struct view_buffer profiles = { .used = 0 };
+	struct json json;
 	struct view_keys keys;
 	uint32_t *stack = calloc(VIEW_STACK_KEYS_MAX, sizeof(*stack));
 	uint32_t count = 0, first = 0;
 	uint64_t most = 0;
-	int result = view_keys_make(&keys, counted->profile, 1 << VIEW_SYMBOL | 1 << VIEW_IMAGE);
+	int result = view_keys_make(&keys, counted->profile, 1 << VIEW_SYMBOL | 1 << VIEW_IMAGE, false);
 
-	(void)file;
 	if (!stack)
 		result = -ENOMEM;
+	json_begin(&json, &output->buffer, 2);
+	json_object(&json, NULL);
+	json_text(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+	json_text(&json, "exporter", "burin");
+	json_array(&json, "profiles");
 	for (size_t n = 0, end; n < counted->pair_count && !result; n = end) {
 		uint64_t weights[VIEW_STATES] = { 0 };
 
@@ -87,18 +105,14 @@ int export_speedscope(const struct view_profile *counted, struct view_buffer *ou
 				continue;
 			first = weights[state] > most ? count : first;
 			most = weights[state] > most ? weights[state] : most;
-			view_buffer_print(&profiles, "%s\n", count++ ? "," : "");
-			result = put_task(counted, &keys, n, end, state, stack, &profiles);
+			count++;
+			result = put_task(counted, &keys, n, end, state, stack, &json);
 		}
 	}
-	view_buffer_print(
-		out,
-		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"burin\","
-		"\"shared\":{\"frames\":[");
-	put_frames(&keys, out);
-	view_buffer_print(out, "]},\n\"activeProfileIndex\":%u,\"profiles\":[%.*s]}\n", first,
-			  (int)profiles.used, profiles.used ? profiles.bytes : "");
-	view_buffer_free(&profiles);
+	json_end(&json);
+	json_u64(&json, "activeProfileIndex", first);
+	put_frames(&keys, &json); /* those that the profiles have met */
+	json_end(&json);
 	free(stack);
 	view_keys_free(&keys);
 	return result;

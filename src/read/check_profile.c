@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Checking of the samples: the tables, what they and the samples refer to, and the ledger:
- * received = attributed + what was lost, and attributed = samples in the streams.
+ * Checks the samples: the tables, all references, and the ledger: received = attributed + lost, and
+ * attributed = samples in the streams.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "read/check.h"
-#include "read/profile.h"
+#include "read/check_parts.h"
+#include "read/profile_parts.h"
 
 static void check_references(const struct burin_profile *profile)
 {
-	const struct read_place *places = profile->places.items;
+	const struct read_location *locations = profile->locations.items;
 
-	for (size_t n = 0; n < profile->places.count; n++) {
-		if (places[n].image > profile->image_count)
+	for (size_t n = 0; n < profile->locations.count; n++) {
+		if (locations[n].image > profile->image_count)
 			read_fault(profile->trace, BURIN_FAULT_TABLE, ".burin/stacks", 0,
-				   "a frame in image %" PRIu32 ", which is not there", places[n].image);
-		else if (!places[n].image && (!places[n].offset || places[n].offset >= WIRE_CUTS))
+				   "a frame in image %" PRIu32 ", which does not exist", locations[n].image);
+		else if (!locations[n].image &&
+			 (!locations[n].offset || locations[n].offset >= WIRE_TRUNCATIONS))
 			read_fault(profile->trace, BURIN_FAULT_TABLE, ".burin/stacks", 0,
-				   "a mark whose cause %" PRIu64 " is unknown", places[n].offset);
+				   "a mark whose cause %" PRIu64 " is unknown", locations[n].offset);
 	}
-	for (uint32_t n = 0; n < profile->task_count; n++) {
+	for (uint32_t n = 0; n < profile->task_count; n++)
 		if (profile->tasks[n].image > profile->image_count)
 			read_fault(profile->trace, BURIN_FAULT_TABLE, ".burin/tasks", 0,
-				   "task %" PRIu32 " runs image %" PRIu32 ", which is not there", n + 1,
+				   "task %" PRIu32 " runs image %" PRIu32 ", which does not exist", n + 1,
 				   profile->tasks[n].image);
-	}
 }
 
-/* Every sample's spot, task and stack are there. Return: 0 or -ENOMEM. */
+/* Every sample's context, task and stack must exist. Return: 0 or -ENOMEM. */
 static int check_samples(const struct burin_profile *profile, uint64_t *count)
 {
 	struct burin_cursor *cursor;
@@ -45,19 +45,19 @@ static int check_samples(const struct burin_profile *profile, uint64_t *count)
 		(*count)++;
 		if (!sample.task)
 			read_fault(profile->trace, BURIN_FAULT_TABLE, record->file, record->offset,
-				   "a sample at a spot that is not there");
+				   "a sample of a context that does not exist");
 		else if (sample.task > profile->task_count)
 			read_fault(profile->trace, BURIN_FAULT_TABLE, record->file, record->offset,
-				   "a sample of task %" PRIu32 ", which is not there", sample.task);
+				   "a sample of task %" PRIu32 ", which does not exist", sample.task);
 		if (sample.stack && sample.stack - 1 >= profile->stack_count)
 			read_fault(profile->trace, BURIN_FAULT_TABLE, record->file, record->offset,
-				   "a sample of stack %" PRIu32 ", which is not there", sample.stack);
+				   "a sample of stack %" PRIu32 ", which does not exist", sample.stack);
 	}
 	burin_cursor_close(cursor);
 	return result;
 }
 
-/* What the kernel has counted is at least what samples stand for. */
+/* The kernel's count is at least the number of samples times their weight. */
 static void check_count(const struct burin_profile *profile)
 {
 	const uint64_t counted = burin_profile_number(profile, "counted"),
@@ -84,9 +84,9 @@ static void check_ledger(const struct burin_profile *profile, uint64_t samples)
 		 faulty = burin_trace_faults(profile->trace);
 	const char *state = burin_profile_value(profile, "state"), *key, *value;
 
-	if (!profile->told && !samples)
-		return; /* a chunk, say, whose recorder was killed before there were any */
-	if (!profile->told) {
+	if (!profile->has_values && !samples)
+		return; /* for example a chunk whose recorder was killed before the first sample */
+	if (!profile->has_values) {
 		read_fault(profile->trace, BURIN_FAULT_TABLE, ".burin/profile", 0,
 			   "there are samples, but no ledger");
 		return;
@@ -94,16 +94,15 @@ static void check_ledger(const struct burin_profile *profile, uint64_t samples)
 	if (!state || (strcmp(state, "recording") != 0 && strcmp(state, "ended") != 0))
 		read_fault(profile->trace, BURIN_FAULT_TABLE, ".burin/profile", 0,
 			   "state is missing or unknown");
-	for (unsigned n = 0; !burin_profile_value_at(profile, n, &key, &value); n++) {
+	for (unsigned n = 0; !burin_profile_value_at(profile, n, &key, &value); n++)
 		if (!strncmp(key, "lost.", 5))
 			lost += burin_profile_number(profile, key);
-	}
 	if (received != attributed + lost)
 		read_fault(profile->trace, BURIN_FAULT_TABLE, ".burin/profile", 0,
 			   "received (%" PRIu64 ") is not attributed (%" PRIu64 ") plus lost (%" PRIu64 ")",
 			   received, attributed, lost);
 	check_count(profile);
-	/* While it is being recorded, the ledger is behind the streams; records that cannot be read were told of. */
+	/* During a recording the ledger is behind the streams. Unreadable records have been reported. */
 	if (state && !strcmp(state, "ended") && attributed != samples && !faulty)
 		read_fault(profile->trace, BURIN_FAULT_TABLE, ".burin/profile", 0,
 			   "attributed is %" PRIu64 ", but there are %" PRIu64 " samples in the streams",

@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Checking of a stream, packet by packet, record by record.
+ * Checks a stream, packet by packet, record by record.
  *
- * Counts. `events_before` is what the ring had seen before a packet: the records of the packets before it in
- * the trace, and what is missing between them. What is missing must be among what was counted as lost on the
- * way out of the ring (overwritten, corrupt, left unread); what was discarded on the way in was never in the
- * ring.
+ * Counts: `events_before` is the number of records in the ring before a packet: those in the trace and those
+ * missing. The missing ones must have been counted as lost inside the ring (overwritten, corrupt, left unread).
+ * Records that were discarded before they reached the ring do not count here.
  */
 #include <errno.h>
-#include <string.h>
+#include <unistd.h>
 
-#include "read/check.h"
-#include "read/record.h"
-#include "wire/context.h"
+#include "read/check_parts.h"
+#include "read/stream_iterator.h"
+#include "wire/wire_context.h"
 
 enum {
 	STEP = 1 << 16,
 };
 
-/* How far the check of a stream has come. */
+/* The progress of the check of one stream. */
 struct progress {
 	const struct burin_trace *trace;
 	struct read_stream *stream;
 	struct read_loader loader;
 	const struct read_packet *last; /* the packet before; NULL at the beginning */
 	uint64_t records;		/* in the packets before */
-	bool gaps;			/* some could not be counted */
+	bool gaps;			/* some packets could not be counted */
 	bool unfinished;
 };
 
-/* The packet at hand. */
+/* The current packet. */
 struct view {
 	const struct progress *progress;
 	const struct read_packet *packet;
@@ -115,13 +114,13 @@ static void check_header(const struct view *view)
 		fault_header(view, BURIN_FAULT_PADDING, "the reserved bytes of the header are not zero",
 			     header->lap, header->reserved2);
 	if (packet->base_offset % WIRE_ALIGN)
-		fault_header(view, BURIN_FAULT_HEADER, "base_offset is no beginning of a record",
+		fault_header(view, BURIN_FAULT_HEADER, "base_offset is not the beginning of a record",
 			     packet->base_offset, 0);
 }
 
 /* ---- Records ---- */
 
-static void check_payload(const struct view *view, const unsigned char *at, const struct read_head *head)
+static void check_payload(const struct view *view, const unsigned char *at, const struct wire_head *head)
 {
 	const struct progress *progress = view->progress;
 	const struct read_event *event =
@@ -143,15 +142,14 @@ static void check_payload(const struct view *view, const unsigned char *at, cons
 			   head->id, reason);
 		return;
 	}
-	for (unsigned n = 0; n < event->open.fields; n++) {
+	for (unsigned n = 0; n < event->open.fields; n++)
 		if (event->fields[n].open.type == WIRE_BOOL && payload[offsets[n]] > 1)
 			fault_at(view, BURIN_FAULT_PAYLOAD, payload + offsets[n],
 				 "a bool that is neither 0 nor 1");
-	}
 }
 
-/* Times against the base: that of the packet, then that of each extended record. */
-static void check_base(const struct view *view, const unsigned char *at, const struct read_head *head,
+/* Checks times against the base: that of the packet, then that of each extended record. */
+static void check_base(const struct view *view, const unsigned char *at, const struct wire_head *head,
 		       uint64_t *base)
 {
 	const struct read_packet *packet = view->packet;
@@ -164,10 +162,10 @@ static void check_base(const struct view *view, const unsigned char *at, const s
 		*base = head->time;
 	else if (head->time < *base || head->time - *base >= (uint64_t)1 << 32)
 		fault_at(view, BURIN_FAULT_TIME, at,
-			 "a compact record outside the 2^32 ticks behind its time base");
+			 "a compact record outside the 2^32 ticks after its time base");
 }
 
-/* Walks the records; returns how many there are. *whole: all of them could be read. */
+/* Checks the records. Return: how many there are. *whole: all of them could be read. */
 static uint64_t check_records(const struct view *view, bool *whole)
 {
 	const struct read_packet *packet = view->packet;
@@ -180,11 +178,12 @@ static uint64_t check_records(const struct view *view, bool *whole)
 	uint64_t count = 0;
 
 	while (at < end) {
-		struct read_head head;
-		enum read_bad bad = read_head(at, (size_t)(end - at), context, time, packet->time_end, &head);
+		struct wire_head head;
+		enum wire_bad bad =
+			wire_head_read(at, (size_t)(end - at), context, time, packet->time_end, &head);
 		const unsigned char *next;
 
-		if (bad != READ_GOOD) {
+		if (bad != WIRE_GOOD) {
 			read_bad_report(view->progress->trace, view->file,
 					packet->offset + (uint64_t)(at - view->bytes), bad);
 			*whole = false;
@@ -194,7 +193,7 @@ static uint64_t check_records(const struct view *view, bool *whole)
 		check_payload(view, at, &head);
 		next = at + wire_stride(head.length);
 		if (!all_zero(at + head.length, next < end ? next : end))
-			fault_at(view, BURIN_FAULT_PADDING, at, "the padding behind this record is not zero");
+			fault_at(view, BURIN_FAULT_PADDING, at, "the padding after this record is not zero");
 		if (next > end && at + head.length != end)
 			fault_at(view, BURIN_FAULT_PADDING, at,
 				 "content_size does not end with the last record");
@@ -208,8 +207,8 @@ static uint64_t check_records(const struct view *view, bool *whole)
 	return count;
 }
 
-/* The bytes behind the content are zero; but behind the last packet of a file that was not finished, a record
- * may have been on its way. */
+/* Bytes after the content must be zero, except in the last packet of an unfinished file: a record may have been
+ * in progress. */
 static void check_rest(struct progress *progress, const struct view *view, bool last_of_file)
 {
 	const struct read_packet *packet = view->packet;
@@ -220,13 +219,22 @@ static void check_rest(struct progress *progress, const struct view *view, bool 
 		return;
 	for (uint64_t at = packet->offset + packet->content_bytes; at < end; at += sizeof(bytes)) {
 		size_t want = end - at < sizeof(bytes) ? (size_t)(end - at) : sizeof(bytes);
-		ssize_t got = read_fully(progress->loader.file, bytes, want, at);
+		const off_t data = lseek(progress->loader.file, (off_t)at, SEEK_DATA);
+		ssize_t got;
+
+		if (data < 0 && errno == ENXIO)
+			return; /* a hole up to the file's end is zero */
+		if (data > 0 && (uint64_t)data >= at + want) {
+			at = (uint64_t)data - sizeof(bytes); /* continue at the data */
+			continue;
+		}
+		got = read_fully(progress->loader.file, bytes, want, at);
 
 		for (ssize_t n = 0; n < got; n++) {
 			if (bytes[n]) {
 				read_fault(
 					progress->trace, BURIN_FAULT_PADDING, view->file, at + (uint64_t)n,
-					"not zero, behind the content of the packet that begins at byte %llu",
+					"not zero, after the content of the packet that begins at byte %llu",
 					(unsigned long long)packet->offset);
 				return;
 			}

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Checking of what is not a stream: metadata, the recording file, the event table. */
+/* Checks the files that are not streams: metadata, the recording file, the event table. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "read/check.h"
-#include "wire/profile.h"
+#include "base/number.h"
+#include "read/check_parts.h"
+#include "wire/wire_profile.h"
+#include "wire/wire_terms.h"
 
 static const char recording_file[] = ".burin/recording", events_file[] = ".burin/events";
 
@@ -33,15 +35,15 @@ static void check_metadata(const struct burin_trace *trace)
 	free(text);
 }
 
-/* A key whose value is one of a few words. */
-static void check_word(const struct burin_trace *trace, const char *key, const char *const words[])
+/* Checks a key whose value is one of a few words. */
+static void check_word(const struct burin_trace *trace, const char *key, const char *const words[],
+		       unsigned count)
 {
 	const char *value = burin_trace_recording(trace, key);
 
-	for (unsigned n = 0; value && words[n]; n++) {
+	for (unsigned n = 0; value && n < count; n++)
 		if (!strcmp(value, words[n]))
 			return;
-	}
 	read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0,
 		   value ? "%s has an unknown value" : "%s is missing", key);
 }
@@ -53,7 +55,7 @@ static void check_uuid(const struct burin_trace *trace, const char *key)
 
 	if (!value || strlen(value) != 36 || !read_uuid_parse(value, uuid))
 		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0,
-			   value ? "%s is no uuid" : "%s is missing", key);
+			   value ? "%s is not a uuid" : "%s is missing", key);
 }
 
 static void check_number(const struct burin_trace *trace, const char *key, uint64_t low, uint64_t high,
@@ -62,22 +64,20 @@ static void check_number(const struct burin_trace *trace, const char *key, uint6
 	uint64_t value = 0;
 
 	if (read_recording_number(trace, key, &value))
-		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0, "%s is missing or no number",
+		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0, "%s is missing or not a number",
 			   key);
 	else if (value < low || value > high || (power && (value & (value - 1))))
-		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0, "%s is %llu, which cannot be",
+		read_fault(trace, BURIN_FAULT_RECORDING, recording_file, 0, "%s is %llu, which is impossible",
 			   key, (unsigned long long)value);
 }
 
 static void check_recording(const struct burin_trace *trace)
 {
-	static const char *const states[] = { "recording", "finished", "failed", NULL };
-	static const char *const clocks[] = { "tsc", "monotonic", NULL };
-	static const char *const modes[] = { "stream", "flight", NULL };
+	static const char *const states[] = { "recording", "finished", "failed" };
 
-	check_word(trace, "state", states);
-	check_word(trace, "clock", clocks);
-	check_word(trace, "mode", modes);
+	check_word(trace, "state", states, 3);
+	check_word(trace, "clock", wire_clock_keys, WIRE_CLOCKS);
+	check_word(trace, "mode", wire_mode_keys, WIRE_MODES);
 	check_uuid(trace, "uuid");
 	check_uuid(trace, "boot_id");
 	check_number(trace, "packet_bytes", WIRE_PACKET_MIN, WIRE_PACKET_MAX, true);
@@ -89,13 +89,11 @@ static void check_recording(const struct burin_trace *trace)
 static int by_name(const void *a, const void *b)
 {
 	const struct burin_event *const *one = a, *const *other = b;
-	int order = strcmp((*one)->name, (*other)->name);
 
-	return order ? order : ((*one)->id > (*other)->id) - ((*one)->id < (*other)->id);
+	return strcmp((*one)->name, (*other)->name) ?: number_order((*one)->id, (*other)->id);
 }
 
-/* No two events of one name: another format would have been refused, the same would have been the same event.
- */
+/* No two events have one name: with another format the second is refused, with the same it is the same event. */
 static void check_names_unique(const struct burin_trace *trace)
 {
 	const struct burin_event **events = calloc(trace->event_count + 1, sizeof(*events));
@@ -108,19 +106,18 @@ static void check_names_unique(const struct burin_trace *trace)
 		count += events[count] != NULL;
 	}
 	qsort(events, count, sizeof(*events), by_name);
-	for (size_t n = 1; n < count; n++) {
+	for (size_t n = 1; n < count; n++)
 		if (!strcmp(events[n]->name, events[n - 1]->name))
 			read_fault(trace, BURIN_FAULT_EVENTS, events_file,
 				   sizeof(struct wire_events) +
 					   (events[n]->id - 1) * sizeof(struct wire_event),
-				   "%s is here twice: events %u and %u", events[n]->name, events[n - 1]->id,
+				   "two events are named %s: %u and %u", events[n]->name, events[n - 1]->id,
 				   events[n]->id);
-	}
 	free(events);
 }
 
-/* Whether there are records by tracepoints; samples are the recorder's. */
-static bool have_traced(const struct burin_trace *trace)
+/* Whether there are records of tracepoints; samples are written by the recorder. */
+static bool has_tracepoint_records(const struct burin_trace *trace)
 {
 	for (unsigned n = 0; n < trace->stream_count; n++)
 		if (trace->streams[n].ring.number < WIRE_SAMPLES_INSTANCE && trace->streams[n].packet_count)
@@ -128,12 +125,12 @@ static bool have_traced(const struct burin_trace *trace)
 	return false;
 }
 
-/* Every thread announces itself, so records without any names have lost them. */
-static void check_names_there(const struct burin_trace *trace)
+/* Every thread announces itself, so if there are records and no names, the names were lost. */
+static void check_names_present(const struct burin_trace *trace)
 {
 	uint64_t lost = 0;
 
-	if (trace->has_records && have_traced(trace) && !trace->names_stream.packet_count &&
+	if (trace->has_records && has_tracepoint_records(trace) && !trace->names_stream.packet_count &&
 	    (read_recording_number(trace, "lost_names", &lost) || !lost))
 		read_fault(trace, BURIN_FAULT_FILE, "names", 0,
 			   "there are records, but no names of their threads");
@@ -148,5 +145,5 @@ void read_check_tables(const struct burin_trace *trace, bool *unfinished)
 	if (trace->recording.sound)
 		check_recording(trace);
 	check_names_unique(trace);
-	check_names_there(trace);
+	check_names_present(trace);
 }

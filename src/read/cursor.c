@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Merging by time. The lanes that have a record lie in a heap, the earliest on top; of the same time, the
- * lower ring comes first (lanes are numbered in the order of rings, the names last). A move of the top lane
- * mostly leaves it on top, for records of one CPU come in runs: then it costs two comparisons.
+ * Merges streams by time. The iterators that have a record lie in a heap, the earliest on top. Of equal times, the
+ * lower ring comes first: iterators are in the order of the rings, the names last. Records of one CPU come in
+ * runs, so the top iterator mostly stays on top, which costs two comparisons.
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "read/lane.h"
+#include "base/options.h"
+#include "read/stream_iterator.h"
 
 struct burin_cursor {
 	uint64_t from, to;
-	unsigned lane_count, heap_count;
-	struct read_lane **heap;
-	bool moved; /* the top lane's record has been handed out */
-	struct read_lane lanes[];
+	unsigned iterator_count, heap_count;
+	struct stream_iterator **heap;
+	bool moved; /* the top iterator's record has been returned */
+	struct stream_iterator iterators[];
 };
 
-static bool before(const struct read_lane *one, const struct read_lane *other)
+static bool before(const struct stream_iterator *one, const struct stream_iterator *other)
 {
 	if (one->record.time != other->record.time)
 		return one->record.time < other->record.time;
@@ -26,7 +27,7 @@ static bool before(const struct read_lane *one, const struct read_lane *other)
 
 static void sift_down(struct burin_cursor *cursor, unsigned at)
 {
-	struct read_lane **heap = cursor->heap, *lane = heap[at];
+	struct stream_iterator **heap = cursor->heap, *iterator = heap[at];
 	unsigned count = cursor->heap_count;
 
 	for (;;) {
@@ -36,26 +37,26 @@ static void sift_down(struct burin_cursor *cursor, unsigned at)
 			break;
 		if (child + 1 < count && before(heap[child + 1], heap[child]))
 			child++;
-		if (!before(heap[child], lane))
+		if (!before(heap[child], iterator))
 			break;
 		heap[at] = heap[child];
 		at = child;
 	}
-	heap[at] = lane;
+	heap[at] = iterator;
 }
 
-/* Takes the first record of every lane. */
+/* Reads the first record of every iterator. */
 static int fill_heap(struct burin_cursor *cursor)
 {
 	cursor->heap_count = 0;
 	cursor->moved = false;
-	for (unsigned n = 0; n < cursor->lane_count; n++) {
-		int result = read_lane_next(&cursor->lanes[n]);
+	for (unsigned n = 0; n < cursor->iterator_count; n++) {
+		int result = stream_iterator_next(&cursor->iterators[n]);
 
 		if (result < 0)
 			return result;
 		if (result)
-			cursor->heap[cursor->heap_count++] = &cursor->lanes[n];
+			cursor->heap[cursor->heap_count++] = &cursor->iterators[n];
 	}
 	for (unsigned at = cursor->heap_count / 2; at-- > 0;)
 		sift_down(cursor, at);
@@ -67,41 +68,42 @@ static bool wanted(const struct read_stream *stream, const struct burin_cursor_o
 	return !(options->flags & BURIN_CURSOR_RING) || stream->ring.number == options->ring;
 }
 
-static int open_lanes(struct burin_cursor *cursor, const struct burin_trace *trace,
-		      const struct burin_cursor_options *options)
+static int open_iterators(struct burin_cursor *cursor, const struct burin_trace *trace,
+			  const struct burin_cursor_options *options)
 {
-	for (unsigned n = 0; n < trace->stream_count; n++) {
+	for (unsigned n = 0; n < trace->stream_count; n++)
 		if (wanted(&trace->streams[n], options))
-			read_lane_start(&cursor->lanes[cursor->lane_count++], trace, &trace->streams[n],
-					cursor->from, cursor->to);
-	}
-	if ((options->flags & BURIN_CURSOR_RING) && !cursor->lane_count)
+			stream_iterator_start(&cursor->iterators[cursor->iterator_count++], trace,
+					      &trace->streams[n], cursor->from, cursor->to);
+	if ((options->flags & BURIN_CURSOR_RING) && !cursor->iterator_count)
 		return -ENOENT;
-	if (options->flags & BURIN_CURSOR_NAMES)
-		read_lane_start(&cursor->lanes[cursor->lane_count++], trace,
-				(struct read_stream *)&trace->names_stream, cursor->from, cursor->to);
+	if (options->flags & BURIN_CURSOR_NAMES) {
+		stream_iterator_start(&cursor->iterators[cursor->iterator_count++], trace,
+				      (struct read_stream *)&trace->names_stream, cursor->from, cursor->to);
+		stream_iterator_start(&cursor->iterators[cursor->iterator_count++], trace,
+				      (struct read_stream *)&trace->changes_stream, cursor->from, cursor->to);
+	}
 	return fill_heap(cursor);
 }
 
 int burin_cursor_open(struct burin_cursor **cursor, const struct burin_trace *trace,
-		      const struct burin_cursor_options *options)
+		      const struct burin_cursor_options *given)
 {
-	const struct burin_cursor_options all = { .size = sizeof(all) };
+	struct burin_cursor_options options;
 	struct burin_cursor *made;
 	int result;
 
 	*cursor = NULL;
-	if (!options)
-		options = &all;
-	if (options->size != sizeof(*options) || (options->flags & ~(BURIN_CURSOR_RING | BURIN_CURSOR_NAMES)))
+	if (options_take(&options, sizeof(options), given) != 0 ||
+	    (options.flags & ~(BURIN_CURSOR_RING | BURIN_CURSOR_NAMES)))
 		return -EINVAL;
-	made = calloc(1, sizeof(*made) + (trace->stream_count + 1) * sizeof(struct read_lane));
+	made = calloc(1, sizeof(*made) + (trace->stream_count + 2) * sizeof(struct stream_iterator));
 	if (!made)
 		return -ENOMEM;
-	made->from = options->from;
-	made->to = options->to;
-	made->heap = calloc(trace->stream_count + 1, sizeof(struct read_lane *));
-	result = made->heap ? open_lanes(made, trace, options) : -ENOMEM;
+	made->from = options.from;
+	made->to = options.to;
+	made->heap = calloc(trace->stream_count + 2, sizeof(struct stream_iterator *));
+	result = made->heap ? open_iterators(made, trace, &options) : -ENOMEM;
 	if (result) {
 		burin_cursor_close(made);
 		return result;
@@ -114,7 +116,7 @@ int burin_cursor_next(struct burin_cursor *cursor, const struct burin_record **r
 {
 	*record = NULL;
 	if (cursor->moved && cursor->heap_count) {
-		int result = read_lane_next(cursor->heap[0]);
+		int result = stream_iterator_next(cursor->heap[0]);
 
 		if (result < 0)
 			return result;
@@ -134,8 +136,8 @@ int burin_cursor_seek(struct burin_cursor *cursor, uint64_t time)
 {
 	if (time < cursor->from)
 		time = cursor->from;
-	for (unsigned n = 0; n < cursor->lane_count; n++)
-		read_lane_seek(&cursor->lanes[n], time);
+	for (unsigned n = 0; n < cursor->iterator_count; n++)
+		stream_iterator_seek(&cursor->iterators[n], time);
 	return fill_heap(cursor);
 }
 
@@ -143,8 +145,8 @@ int read_cursor_span(struct burin_cursor *cursor, uint64_t from, uint64_t to)
 {
 	cursor->from = from;
 	cursor->to = to;
-	for (unsigned n = 0; n < cursor->lane_count; n++)
-		cursor->lanes[n].to = to;
+	for (unsigned n = 0; n < cursor->iterator_count; n++)
+		cursor->iterators[n].to = to;
 	return burin_cursor_seek(cursor, from);
 }
 
@@ -152,8 +154,8 @@ void burin_cursor_close(struct burin_cursor *cursor)
 {
 	if (!cursor)
 		return;
-	for (unsigned n = 0; n < cursor->lane_count; n++)
-		read_lane_stop(&cursor->lanes[n]);
+	for (unsigned n = 0; n < cursor->iterator_count; n++)
+		stream_iterator_stop(&cursor->iterators[n]);
 	free(cursor->heap);
 	free(cursor);
 }

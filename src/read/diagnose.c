@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Faults: counted, kept, told to the callback, each place once. A packet may be read by several cursors (and
- * is, by the slices of a dump), so a fault is remembered by a hash of its place; when the memory for that is
- * full, faults are still counted and told, perhaps more than once.
+ * Faults: each code, file and offset is counted, kept and reported to the callback once. Several cursors may read
+ * one packet (the threads of a dump do), so reported faults are remembered by a hash. When the table of hashes is
+ * full, faults are still counted and reported, perhaps more than once.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/hash.h"
-#include "base/text.h"
+#include "base/hash_table.h"
 #include "read/trace.h"
 
 enum {
 	FAULTS_KEPT = 1024,
-	PLACES = 1 << 14,
-	PLACES_USED_MAX = PLACES / 2,
+	REPORTED_MAX = 1 << 13, /* faults that are not reported again */
 };
 
 struct read_faults {
@@ -28,9 +28,9 @@ struct read_faults {
 	uint64_t count;
 	uint64_t skipped_packets, skipped_records;
 	struct burin_diagnosis *kept;
-	unsigned kept_count, kept_room;
-	unsigned places_used;
-	uint64_t places[PLACES];
+	unsigned kept_count;
+	size_t kept_room;
+	struct hash_table reported; /* the lower half of each fault's hash is its number */
 };
 
 struct read_faults *read_faults_new(void (*on_fault)(void *, const struct burin_diagnosis *), void *data)
@@ -51,47 +51,41 @@ void read_faults_free(struct read_faults *faults)
 		return;
 	pthread_mutex_destroy(&faults->lock);
 	free(faults->kept);
+	hash_table_free(&faults->reported);
 	free(faults);
 }
 
-static uint64_t place_hash(int code, const char *file, uint64_t offset)
+static uint64_t fault_hash(int code, const char *file, uint64_t offset)
 {
-	uint64_t hash = HASH_BEGIN ^ (uint64_t)(int64_t)code;
+	uint64_t hash = hash_begin() ^ (uint64_t)(int64_t)code;
 
 	for (; *file; file++)
 		hash = hash_byte(hash, *file);
-	hash = (hash ^ offset) * 0x9e3779b97f4a7c15;
-	hash ^= hash >> 29;
-	return hash ? hash : 1;
+	return hash_pair(hash, offset);
 }
 
-/* Whether the place is new; it is remembered if there is room. */
-static bool place_add(struct read_faults *faults, uint64_t hash)
+/* Whether the fault is new; it is remembered if there is room. Faults with equal hashes of 64 bits count as one. */
+static bool reported_add(struct read_faults *faults, uint64_t hash)
 {
-	unsigned at = (unsigned)(hash >> 32) % PLACES;
+	const uint32_t number = (uint32_t)hash ? (uint32_t)hash : 1;
+	uint32_t other;
 
-	while (faults->places[at] && faults->places[at] != hash)
-		at = (at + 1) % PLACES;
-	if (faults->places[at])
-		return false;
-	if (faults->places_used < PLACES_USED_MAX) {
-		faults->places[at] = hash;
-		faults->places_used++;
-	}
+	for (size_t at = 0; (other = hash_table_next(&faults->reported, hash, &at));)
+		if (other == number)
+			return false;
+	if (faults->reported.count < REPORTED_MAX && hash_table_reserve(&faults->reported))
+		hash_table_add(&faults->reported, hash, number);
 	return true;
 }
 
 static void diagnose(struct burin_diagnosis *why, int code, const char *file, uint64_t offset,
 		     const char *reason, va_list arguments)
 {
-	char text[sizeof(why->reason)];
-
 	memset(why, 0, sizeof(*why));
 	why->code = code;
 	why->offset = offset;
-	text_escape_line(why->file, sizeof(why->file), file);
-	vsnprintf(text, sizeof(text), reason, arguments);
-	text_escape_line(why->reason, sizeof(why->reason), text);
+	snprintf(why->file, sizeof(why->file), "%s", file);
+	vsnprintf(why->reason, sizeof(why->reason), reason, arguments);
 }
 
 void read_diagnose(struct burin_diagnosis *why, int code, const char *file, uint64_t offset,
@@ -108,18 +102,8 @@ void read_diagnose(struct burin_diagnosis *why, int code, const char *file, uint
 
 static void keep(struct read_faults *faults, const struct burin_diagnosis *fault)
 {
-	if (faults->kept_count == FAULTS_KEPT)
-		return;
-	if (faults->kept_count == faults->kept_room) {
-		unsigned room = faults->kept_room ? 2 * faults->kept_room : 8;
-		struct burin_diagnosis *kept = realloc(faults->kept, room * sizeof(*kept));
-
-		if (!kept)
-			return;
-		faults->kept = kept;
-		faults->kept_room = room;
-	}
-	faults->kept[faults->kept_count++] = *fault;
+	if (array_reserve_max(faults->kept, faults->kept_room, faults->kept_count + 1, FAULTS_KEPT))
+		faults->kept[faults->kept_count++] = *fault;
 }
 
 bool read_fault(const struct burin_trace *trace, int code, const char *file, uint64_t offset,
@@ -131,7 +115,7 @@ bool read_fault(const struct burin_trace *trace, int code, const char *file, uin
 	bool fresh;
 
 	pthread_mutex_lock(&faults->lock);
-	fresh = place_add(faults, place_hash(code, file, offset));
+	fresh = reported_add(faults, fault_hash(code, file, offset));
 	if (fresh) {
 		faults->count++;
 		if (faults->on_fault || faults->kept_count < FAULTS_KEPT) {
@@ -151,6 +135,35 @@ void read_fault_file(const struct burin_trace *trace, int code, const char *file
 {
 	read_fault(trace, code, file, 0, "cannot read: %s",
 		   error == -EBADF ? "not a regular file" : burin_fault_name(error));
+}
+
+void read_memory_fault(const struct burin_trace *trace, const char *file, uint64_t offset)
+{
+	read_fault(trace, BURIN_FAULT_MEMORY, file, offset,
+		   "the trace takes more than %llu MiB of memory; from here on the file is not read; raise "
+		   "the limit with --memory",
+		   (unsigned long long)(trace->memory_max >> 20));
+}
+
+int read_memory_take(struct burin_trace *trace, const char *file, uint64_t offset, uint64_t bytes)
+{
+	if (trace->memory > trace->memory_max || bytes > trace->memory_max - trace->memory) {
+		read_memory_fault(trace, file, offset);
+		return -EDQUOT;
+	}
+	trace->memory += bytes;
+	return 0;
+}
+
+int read_memory_reserve(struct burin_trace *trace, const char *file, uint64_t offset, void *items,
+			size_t *room, size_t count, size_t item_bytes)
+{
+	if (count <= *room)
+		return 0;
+	if (read_memory_take(trace, file, offset,
+			     (array_larger(*room, count, item_bytes) - *room) * item_bytes))
+		return -EDQUOT;
+	return array_reserve_items(items, room, count, item_bytes, SIZE_MAX, false) ? 0 : -ENOMEM;
 }
 
 void read_skip_packet(const struct burin_trace *trace, struct read_packet *packet)
@@ -239,6 +252,8 @@ const char *burin_fault_name(int code)
 		return "changed file";
 	case BURIN_FAULT_TABLE:
 		return "table of samples";
+	case BURIN_FAULT_MEMORY:
+		return "memory limit";
 	}
 	if (code < 0 && code > -4000)
 		return strerrordesc_np(-code) ? strerrordesc_np(-code) : "unknown error";

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The payload of a record: where its fields lie, and their values. A cursor hands out a record only after its
- * payload was found to be exactly what its event's types say, so the functions here need not look at its
- * length again.
+ * The payload of a record: offsets and values of its fields. A cursor returns a record only if its payload fits
+ * its event's types exactly, so the functions here do not check its length again.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "base/number.h"
 #include "read/trace.h"
-#include "wire/context.h"
+#include "wire/wire_context.h"
 
 _Static_assert((int)BURIN_TYPE_BOOL == WIRE_BOOL && (int)BURIN_TYPE_U64 == WIRE_U64 &&
-		       (int)BURIN_TYPE_BYTES == WIRE_BYTES && (int)BURIN_TYPE_CHAR == WIRE_CHAR,
+		       (int)BURIN_TYPE_BYTES == WIRE_BYTES && (int)BURIN_TYPE_CHAR == WIRE_CHAR &&
+		       (int)BURIN_TYPE_ARRAY == WIRE_ARRAY,
 	       "the numbers of types are those of the format");
 _Static_assert((int)BURIN_KIND_COUNTER == WIRE_KIND_COUNTER, "and those of kinds");
 _Static_assert((int)BURIN_CONTEXT_CORRELATION == WIRE_CONTEXT_CORRELATION &&
@@ -26,23 +26,13 @@ const char *read_layout(const struct read_event *event, const unsigned char *pay
 	uint32_t at = 0, count = event->open.fields;
 
 	for (uint32_t n = 0; n < count; n++) {
-		unsigned type = event->fields[n].open.type;
-		unsigned size = format_type_bytes(type);
-		const unsigned char *nul;
+		const struct format_field *field = &event->fields[n].parsed;
+		const struct format_type type = { field->type, field->element };
+		uint32_t size = format_argument_bytes(type, payload + at, bytes - at);
 
 		offsets[n] = at;
-		if (type == WIRE_STR) {
-			nul = memchr(payload + at, 0, bytes - at);
-			if (!nul)
-				return "a string without an end";
-			size = (unsigned)(nul - (payload + at)) + 1;
-		} else if (type == WIRE_BYTES) {
-			if (bytes - at < 2)
-				return "shorter than its fields";
-			size = 2u + number_load16(payload + at);
-		}
-		if (size > bytes - at)
-			return "shorter than its fields";
+		if (size == 0)
+			return type.type == WIRE_STR ? "a string without an end" : "shorter than its fields";
 		at += size;
 	}
 	offsets[count] = at;
@@ -52,9 +42,9 @@ const char *read_layout(const struct read_event *event, const unsigned char *pay
 /* The type of a field, or 0. */
 static unsigned field_type(const struct burin_record *record, unsigned field)
 {
-	const struct burin_field *known = burin_event_field(record->event, field);
+	const struct burin_field *info = burin_event_field(record->event, field);
 
-	return known ? known->type : 0;
+	return info ? info->type : 0;
 }
 
 /* An integer field, sign-extended to 64 bits if its type has a sign. */
@@ -172,12 +162,24 @@ int burin_record_bytes(const struct burin_record *record, unsigned field, const 
 	return 0;
 }
 
+int burin_record_array(const struct burin_record *record, unsigned field, const void **elements,
+		       size_t *count)
+{
+	unsigned type = field_type(record, field);
+
+	if (type != BURIN_TYPE_ARRAY)
+		return type ? -EINVAL : -ENOENT;
+	*elements = record->payload + record->offsets[field] + 2;
+	*count = number_load16(record->payload + record->offsets[field]);
+	return 0;
+}
+
 unsigned burin_trace_context(const struct burin_trace *trace)
 {
 	return trace->context;
 }
 
-/* A field of the context, or NULL. Those before it are those of the lower bits. */
+/* A field of the context, or NULL. The fields are in the order of their bits, the lowest first. */
 static const unsigned char *context_field(const struct burin_record *record, uint32_t field)
 {
 	const unsigned char *context = record->payload - wire_context_bytes(record->context);

@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The index of a stream: the header of every packet, checked and kept, so that nothing later has to doubt an
- * offset. And loading: the bytes of one packet into a private buffer. Files are read, not mapped: a file that
- * somebody truncates while it is mapped kills the reader with SIGBUS, and reading 64 KiB into a warm buffer
- * costs no more.
+ * The index of a stream: the header of every packet is checked here, so all later code can trust the offsets.
+ * Loading reads the bytes of one packet into a private buffer. Files are read, not mapped: truncation of a mapped
+ * file would kill the reader with SIGBUS, and reading 64 KiB into a warm buffer costs no more.
  *
- * Reading beside a recorder that is writing (docs/format.md, "Trace"). It writes records, then the counts,
- * then content_size; and it announces the next packet by reducing packet_size, once this packet is final. So
- * a header is read twice. If it was already closed the first time, the second reading is final. If it is open
- * both times, the first content_size is taken: all that it covers had been written, and the counts of the
- * second reading are no older.
+ * The recorder may be writing meanwhile (docs/format.md, "Trace"). It writes records, then the counts, then
+ * content_size. Once the packet is final, it reduces packet_size, which announces the next packet. So a header is
+ * read twice. If it was closed the first time, the second copy is final. If it is open both times, the first
+ * content_size is used: all bytes that it covers had been written, and the counts of the second copy are no older.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/number.h"
+#include "base/array.h"
 #include "read/trace.h"
-#include "wire/record.h"
 
 enum {
 	HEADER_BYTES = sizeof(struct wire_packet),
-	SEARCH_MAX = 2 * WIRE_PACKET_MAX, /* how far to look for a packet behind bytes that are none */
+	SEARCH_MAX = 2 * WIRE_PACKET_MAX, /* how far to search for the next packet */
 	SEARCH_STEP = 1 << 16,
+	SEARCH_FIRST = 512, /* bytes of the first step: the next packet may be near */
 };
 
 /* One file that is being indexed. */
@@ -34,6 +32,7 @@ struct indexing {
 	uint32_t file_index;
 	int file;
 	uint64_t size;
+	bool holes; /* the file has holes */
 	uint64_t skipped;
 };
 
@@ -42,8 +41,7 @@ static bool reaches_end(const struct wire_packet *header, uint64_t rest)
 	return header->packet_bits / 8 >= rest;
 }
 
-/* Reads a header as the comment above tells. Return: 0, or a negative errno (-ENODATA: the file has shrunk).
- */
+/* Reads a header, twice (see above). Return: 0, or a negative errno (-ENODATA: the file has shrunk). */
 static int read_header(const struct indexing *in, uint64_t offset, struct wire_packet *header)
 {
 	struct wire_packet before = { .magic = 0 };
@@ -65,27 +63,27 @@ static int read_header(const struct indexing *in, uint64_t offset, struct wire_p
 	return 0;
 }
 
-/* The next offset from which a packet of this trace seems to begin; the end of the file if there is none
- * near. */
+/* The next offset where a packet of this trace seems to begin; the end of the file if none is near. */
 static uint64_t search_packet(const struct indexing *in, uint64_t offset)
 {
 	unsigned char bytes[SEARCH_STEP + HEADER_BYTES];
 	const uint32_t magic = WIRE_MAGIC;
+	size_t step = SEARCH_FIRST;
 
 	offset = (offset + 7) & ~(uint64_t)7;
-	for (uint64_t limit = offset + SEARCH_MAX; offset < limit && offset < in->size;
-	     offset += SEARCH_STEP) {
-		ssize_t got = read_fully(in->file, bytes, sizeof(bytes), offset);
+	for (uint64_t limit = offset + SEARCH_MAX; offset < limit && offset < in->size; offset += step) {
+		ssize_t got;
 
-		for (ssize_t at = 0; at + HEADER_BYTES <= got && at < SEARCH_STEP; at += 8) {
+		step = step < SEARCH_STEP ? 2 * step : SEARCH_STEP;
+		got = read_fully(in->file, bytes, step + HEADER_BYTES, offset);
+		for (ssize_t at = 0; at + HEADER_BYTES <= got && at < (ssize_t)step; at += 8)
 			if (!memcmp(bytes + at, &magic, 4) && !memcmp(bytes + at + 4, in->trace->uuid, 16))
 				return offset + (uint64_t)at;
-		}
 	}
 	return in->size;
 }
 
-/* Whether a header belongs here at all; reports what is wrong. */
+/* Whether a header belongs to this stream; if not, that is reported. */
 static bool belongs(const struct indexing *in, uint64_t offset, const struct wire_packet *header)
 {
 	const struct read_stream *stream = in->stream;
@@ -108,6 +106,19 @@ static bool belongs(const struct indexing *in, uint64_t offset, const struct wir
 	return false;
 }
 
+/* The bytes of a content before its first hole: no recorder leaves one there, and a small file may have huge holes. */
+static uint32_t without_hole(const struct indexing *in, uint64_t offset, uint32_t content)
+{
+	const off_t hole = in->holes ? lseek(in->file, (off_t)offset, SEEK_HOLE) : -1;
+
+	if (hole < 0 || (uint64_t)hole >= offset + content)
+		return content;
+	read_fault(in->trace, BURIN_FAULT_SIZE, in->name, offset,
+		   "a hole begins within the content, after %llu bytes",
+		   (unsigned long long)((uint64_t)hole - offset));
+	return (uint64_t)hole - offset < HEADER_BYTES ? 0 : (uint32_t)((uint64_t)hole - offset);
+}
+
 /* The content's size in bytes if it is sound and within `bytes`, 0 if not. */
 static uint32_t content_bytes(const struct wire_packet *header, uint64_t bytes)
 {
@@ -120,8 +131,8 @@ static uint32_t content_bytes(const struct wire_packet *header, uint64_t bytes)
 }
 
 /*
- * Where the packet ends and how much of it can be read: bytes of the packet, and of its content (0: nothing
- * can be read). Of a packet that is longer than its file, what the file has is read.
+ * The packet's size and, in *content, how many bytes of it can be read (0: none). Of a packet that is longer than
+ * its file, the part in the file can be read.
  */
 static uint64_t measure(const struct indexing *in, uint64_t offset, const struct wire_packet *header,
 			uint32_t *content)
@@ -129,7 +140,7 @@ static uint64_t measure(const struct indexing *in, uint64_t offset, const struct
 	uint64_t rest = in->size - offset, bytes = header->packet_bits / 8;
 	bool whole = header->packet_bits % 64 == 0 && bytes >= HEADER_BYTES;
 
-	*content = content_bytes(header, whole ? bytes : rest);
+	*content = without_hole(in, offset, content_bytes(header, whole ? bytes : rest));
 	if (whole && bytes <= rest) {
 		if (!*content)
 			read_fault(in->trace, BURIN_FAULT_SIZE, in->name, offset,
@@ -143,8 +154,7 @@ static uint64_t measure(const struct indexing *in, uint64_t offset, const struct
 			   (unsigned long long)(bytes - rest));
 	else
 		read_fault(in->trace, BURIN_FAULT_SIZE, in->name, offset,
-			   "packet_size of %llu bits is no packet's",
-			   (unsigned long long)header->packet_bits);
+			   "packet_size of %llu bits is invalid", (unsigned long long)header->packet_bits);
 	if (*content > rest)
 		*content = (uint32_t)rest;
 	return search_packet(in, offset + (*content ? *content : HEADER_BYTES)) - offset;
@@ -154,18 +164,14 @@ static int add_packet(const struct indexing *in, uint64_t offset, uint64_t bytes
 		      const struct wire_packet *header)
 {
 	struct read_stream *stream = in->stream;
-	struct read_packet *packets = stream->packets, *packet;
+	struct read_packet *packet;
+	const int error =
+		read_memory_reserve(in->trace, in->name, offset, &stream->packets, &stream->packet_room,
+				    stream->packet_count + 1, sizeof(*packet));
 
-	if (stream->packet_count == stream->packet_room) {
-		size_t room = stream->packet_room ? 2 * stream->packet_room : 16;
-
-		packets = realloc(packets, room * sizeof(*packets));
-		if (!packets)
-			return -ENOMEM;
-		stream->packets = packets;
-		stream->packet_room = room;
-	}
-	packet = &packets[stream->packet_count++];
+	if (error)
+		return error;
+	packet = &stream->packets[stream->packet_count++];
 	*packet = (struct read_packet){
 		.offset = offset,
 		.packet_bytes = bytes,
@@ -181,6 +187,7 @@ static int add_packet(const struct indexing *in, uint64_t offset, uint64_t bytes
 		.base_offset = header->base_offset,
 	};
 	memcpy(packet->lost, header->lost, sizeof(packet->lost));
+	in->trace->stored += content;
 	return 0;
 }
 
@@ -209,16 +216,18 @@ static int index_file(struct indexing *in)
 		if (header.magic != (uint32_t)WIRE_MAGIC) {
 			bytes = search_packet(in, offset + 8) - offset;
 			read_fault(in->trace, BURIN_FAULT_HEADER, in->name, offset,
-				   "no packet begins here; passed over %llu bytes",
-				   (unsigned long long)bytes);
+				   "no packet begins here; skipped %llu bytes", (unsigned long long)bytes);
 			in->skipped++;
 			continue;
 		}
 		bytes = measure(in, offset, &header, &content);
-		if (!belongs(in, offset, &header) || !content)
+		if (!belongs(in, offset, &header) || !content) {
 			in->skipped++;
-		else if (add_packet(in, offset, bytes, content, &header))
-			return -ENOMEM;
+			continue;
+		}
+		result = add_packet(in, offset, bytes, content, &header);
+		if (result)
+			return result;
 	}
 	return 0;
 }
@@ -239,21 +248,22 @@ int read_stream_index(struct burin_trace *trace, struct read_stream *stream)
 		}
 		if (!in.size && trace->strict)
 			read_fault(trace, BURIN_FAULT_SIZE, in.name, 0, "the file is empty");
+		in.holes = read_hole(in.file, in.size) < in.size;
 		result = index_file(&in);
 		close(in.file);
 		read_skip_packets(trace, in.skipped);
 		stream->ring.skipped += in.skipped;
 	}
-	return result;
+	return result == -EDQUOT ? 0 : result; /* the rest is not read, and that is a fault */
 }
 
-void read_stream_vote(struct burin_trace *trace)
+void read_uuid_choose(struct burin_trace *trace)
 {
 	uint8_t first[16];
-	bool found = false, known = false;
+	bool found = false, recorded = false;
 	const char *text = burin_trace_recording(trace, "uuid");
 
-	known = text && read_uuid_parse(text, trace->uuid);
+	recorded = text && read_uuid_parse(text, trace->uuid);
 	for (unsigned n = 0; n <= trace->stream_count; n++) {
 		const struct read_stream *stream =
 			n < trace->stream_count ? &trace->streams[n] : &trace->names_stream;
@@ -271,7 +281,7 @@ void read_stream_vote(struct burin_trace *trace)
 			if (!found)
 				memcpy(first, header.uuid, sizeof(first));
 			found = true;
-			if (known && !memcmp(header.uuid, trace->uuid, 16)) {
+			if (recorded && !memcmp(header.uuid, trace->uuid, 16)) {
 				close(file);
 				return;
 			}
@@ -281,9 +291,8 @@ void read_stream_vote(struct burin_trace *trace)
 	if (!found)
 		return;
 	memcpy(trace->uuid, first, sizeof(first));
-	if (known)
-		read_fault(trace, BURIN_FAULT_RECORDING, ".burin/recording", 0,
-			   "its uuid is that of no packet");
+	if (recorded)
+		read_fault(trace, BURIN_FAULT_RECORDING, ".burin/recording", 0, "no packet has its uuid");
 }
 
 static int loader_open(struct read_loader *loader, const struct burin_trace *trace,
@@ -301,22 +310,6 @@ static int loader_open(struct read_loader *loader, const struct burin_trace *tra
 	return loader->file < 0 ? loader->file : 0;
 }
 
-static int loader_reserve(struct read_loader *loader, size_t bytes)
-{
-	unsigned char *buffer;
-	size_t room = (bytes + 8 + 0xffff) & ~(size_t)0xffff;
-
-	if (bytes + 8 <= loader->room)
-		return 0;
-	buffer = malloc(room);
-	if (!buffer)
-		return -ENOMEM;
-	free(loader->bytes);
-	loader->bytes = buffer;
-	loader->room = room;
-	return 0;
-}
-
 int read_packet_load(struct read_loader *loader, const struct burin_trace *trace,
 		     const struct read_stream *stream, struct read_packet *packet)
 {
@@ -325,7 +318,7 @@ int read_packet_load(struct read_loader *loader, const struct burin_trace *trace
 	int result = loader_open(loader, trace, stream, packet->file);
 	ssize_t got;
 
-	if (loader_reserve(loader, packet->content_bytes))
+	if (!array_reserve(loader->bytes, loader->room, packet->content_bytes + (size_t)8))
 		return -ENOMEM;
 	if (!result) {
 		got = read_fully(loader->file, loader->bytes, packet->content_bytes, packet->offset);
@@ -336,7 +329,7 @@ int read_packet_load(struct read_loader *loader, const struct burin_trace *trace
 			if (header->magic == (uint32_t)WIRE_MAGIC && header->sequence == packet->sequence &&
 			    header->time_begin == packet->time_begin)
 				return 0;
-			reason = "another packet stands there now";
+			reason = "another packet is there now";
 		} else if (got < 0) {
 			reason = burin_fault_name((int)got);
 		}

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Opening what the samples of a trace refer to, in the order that matters, and closing it.
+ * Opens the tables that the samples of a trace refer to.
  *
- * Beside a recorder that is still writing, a table is read before those that it refers to, since these may only
- * have become longer meanwhile: spots, then stacks, tasks and symbols, then images.
+ * The recorder may still be writing. So a table is read before those that it refers to, which can only have
+ * become longer meanwhile: contexts, then stacks, tasks and symbols, then images. Of a split recording, the entries
+ * of all chunks are read, and numbered through; only the images go on from chunk to chunk, so the newest has all.
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "read/profile.h"
+#include "read/profile_parts.h"
 
 static int load(struct burin_profile *profile)
 {
-	static int (*const tables[])(struct burin_profile *) = { read_spots_load, read_stacks_load,
+	static int (*const tables[])(struct burin_profile *) = { read_sample_contexts_load, read_stacks_load,
 								 read_tasks_load, read_symbols_load,
 								 read_images_load };
 	int result = read_profile_values_load(profile);
-	bool samples = profile->told;
+	bool samples = profile->has_values;
 
 	if (!result)
 		result = read_sample_events_load(profile);
@@ -24,8 +25,12 @@ static int load(struct burin_profile *profile)
 		samples |= profile->events[n].sample;
 	if (!result && !samples)
 		return -ENODATA;
+	/* The recorder writes this file when it has copied the tables. */
+	profile->newest = read_table_newest(profile->trace, ".burin/profile");
 	for (unsigned n = 0; n < sizeof(tables) / sizeof(*tables) && !result; n++)
 		result = tables[n](profile);
+	if (!result)
+		read_sample_contexts_join(profile);
 	return result;
 }
 
@@ -44,25 +49,4 @@ int burin_profile_open(struct burin_profile **profile, const struct burin_trace 
 	else
 		*profile = made;
 	return result;
-}
-
-void burin_profile_close(struct burin_profile *profile)
-{
-	if (!profile)
-		return;
-	read_recording_free(&profile->values);
-	arena_free(&profile->arena);
-	free(profile->events);
-	free(profile->tasks);
-	free(profile->images);
-	free(profile->stacks);
-	free(profile->spots);
-	free(profile->places.items);
-	free(profile->place_index);
-	free(profile->functions.items);
-	free(profile->texts.items);
-	free(profile->text_same);
-	free(profile->states.items);
-	free(profile->ranges.items);
-	free(profile);
 }

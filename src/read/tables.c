@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Tables of the profile: blocks, entries, numbers, texts; see tables.h. */
+/* Reads tables of the profile; see tables.h. */
 #include "read/tables.h"
 
 #include <errno.h>
@@ -9,24 +9,18 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "base/leb128.h"
-#include "wire/profile.h"
+#include "wire/wire_profile.h"
 
 void *read_vector_add(struct read_vector *vector, size_t bytes)
 {
-	if (vector->count == vector->room) {
-		size_t room = vector->room ? 2 * vector->room : 64;
-		void *items = reallocarray(vector->items, room, bytes);
-
-		if (!items)
-			return NULL;
-		vector->items = items;
-		vector->room = room;
-	}
+	if (!array_reserve_items(&vector->items, &vector->room, vector->count + 1, bytes, SIZE_MAX, false))
+		return NULL;
 	return memset((char *)vector->items + vector->count++ * bytes, 0, bytes);
 }
 
-/* Return: behind the number, or NULL. */
+/* Return: the byte after the number, or NULL. */
 static const unsigned char *number_in_column(struct read_entry *entry, uint64_t *value)
 {
 	const uint32_t column = entry->column;
@@ -57,7 +51,7 @@ uint64_t read_entry_number(struct read_entry *entry, uint64_t max, const char *w
 	return entry->reason ? 0 : value;
 }
 
-/* Find where each column begins: behind as many numbers as there are entries. The last one leads to the block's end. */
+/* Finds where each column begins: a column has as many numbers as the block has entries. */
 static void find_columns(struct read_entry *entry, const struct wire_block *block)
 {
 	const unsigned char *at = entry->at;
@@ -88,76 +82,102 @@ const char *read_entry_text(struct read_entry *entry, bool raw, size_t *bytes)
 	return *bytes ? text : "";
 }
 
-/* A table on its way into memory. */
+enum {
+	MEMORY_LOOK = 256, /* entries between two checks of memory */
+};
+
+/* A table that is being loaded. */
 struct loading {
 	const struct burin_trace *trace;
 	const struct read_table *table;
+	const char *name; /* of the file */
 	void *data;
 	int file;
-	uint64_t size, at; /* of the file, and the block at hand */
+	uint64_t size, at; /* of the file; offset of the current block */
 	uint64_t total;	   /* bytes of all blocks, uncompressed */
 	unsigned char *stored, *bytes;
 	size_t stored_room, bytes_room;
 	char *rows;
 	size_t row_room;
-	uint32_t count;
+	uint32_t count, before; /* entries; those of the chunks before */
+	bool full;		/* a limit is exceeded, which has been reported */
 };
 
 static bool block_fault(const struct loading *loading, const char *reason)
 {
-	read_fault(loading->trace, BURIN_FAULT_TABLE, loading->table->file, loading->at, "%s", reason);
+	read_fault(loading->trace, BURIN_FAULT_TABLE, loading->name, loading->at, "%s", reason);
 	return false;
 }
 
-static int make_room(unsigned char **bytes, size_t *room, size_t wanted)
+/* Whether all blocks, uncompressed, are in proportion to the stored trace: a small zstd frame can become huge. */
+static bool within_stored(struct loading *loading, const struct wire_block *block)
 {
-	unsigned char *grown;
+	const struct burin_trace *trace = loading->trace;
+	const uint64_t stored = trace->stored + loading->at + block->stored;
 
-	if (*room >= wanted)
-		return 0;
-	grown = realloc(*bytes, wanted);
-	if (!grown)
-		return -ENOMEM;
-	*bytes = grown;
-	*room = wanted;
-	return 0;
+	if (loading->total + block->bytes <=
+	    trace->memory_max / READ_INFLATION_FREE + stored * READ_INFLATION_MAX)
+		return true;
+	read_fault(trace, BURIN_FAULT_MEMORY, loading->name, loading->at,
+		   "the uncompressed blocks are out of proportion to the trace; from here on the file is not "
+		   "read; raise the limit with --memory");
+	return false;
 }
 
-/* Whether the table goes on with a whole block that can be believed. */
+/* Whether all memory in use plus `more` is within the trace's limit. */
+static bool within_memory(struct loading *loading, uint64_t more)
+{
+	const struct burin_trace *trace = loading->trace;
+
+	more += trace->memory + loading->row_room * loading->table->row_bytes +
+		loading->table->memory(loading->data);
+	if (more <= trace->memory_max)
+		return true;
+	read_memory_fault(trace, loading->name, loading->at);
+	loading->full = true;
+	return false;
+}
+
+/* Reads the next block's header. Return: whether there is one, complete and plausible. */
 static bool next_block(struct loading *loading, struct wire_block *block)
 {
 	const char *state = burin_trace_recording(loading->trace, "state");
 	bool whole = loading->trace->strict && state && !strcmp(state, "finished");
+	ssize_t got;
 
 	if (loading->at == loading->size)
 		return false;
-	if (loading->size - loading->at < sizeof(*block) ||
-	    read_fully(loading->file, block, sizeof(*block), loading->at) != sizeof(*block) ||
-	    loading->size - loading->at - sizeof(*block) < block->stored)
+	if (loading->size - loading->at < sizeof(*block))
 		return whole && block_fault(loading, "the file ends within this block");
+	got = read_fully(loading->file, block, sizeof(*block), loading->at);
+	if (got < 0)
+		return block_fault(loading, "cannot read the block");
+	if (got != sizeof(*block) || loading->size - loading->at - sizeof(*block) < block->stored)
+		return whole && block_fault(loading, "the file ends within this block");
+	if (!block->bytes || !block->entries)
+		return block_fault(loading, "an empty block, which no recorder writes");
 	if (block->bytes > WIRE_BLOCK_MAX || block->stored > block->bytes)
 		return block_fault(
 			loading,
-			"a block of more than 16 MiB, or one that is stored in more bytes than it has");
+			"a block of more than 16 MiB, or stored in more bytes than it has uncompressed");
 	if (block->entries > block->bytes / loading->table->entry_bytes_min)
 		return block_fault(loading, "more entries than fit the block");
 	if (block->columns && block->columns != loading->table->columns)
 		return block_fault(loading, "columns that this table does not have");
-	if (loading->total + block->bytes > READ_TABLE_BYTES_MAX ||
-	    loading->count + (uint64_t)block->entries > UINT32_MAX / 2)
+	if (loading->count + (uint64_t)block->entries > UINT32_MAX / 2)
 		return block_fault(loading, "the table is too large; from here on it is not read");
-	return true;
+	return within_stored(loading, block);
 }
 
-/* The entries of a block, as they were before they were stored. Return: 0; -ENOMEM; -EBADMSG, reported. */
+/* Reads and uncompresses the entries of a block. Return: 0; -ENOMEM; -EBADMSG, reported. */
 static int unpack(struct loading *loading, const struct wire_block *block)
 {
 	uint64_t offset = loading->at + sizeof(*block);
 	bool packed = block->stored < block->bytes;
 	unsigned char **into = packed ? &loading->stored : &loading->bytes;
 
-	if (make_room(&loading->bytes, &loading->bytes_room, block->bytes + 1) ||
-	    make_room(&loading->stored, &loading->stored_room, block->stored + 1))
+	if (!array_reserve_max(loading->bytes, loading->bytes_room, block->bytes + 1, WIRE_BLOCK_MAX + 1) ||
+	    !array_reserve_max(loading->stored, loading->stored_room, block->stored + 1, WIRE_BLOCK_MAX + 1))
 		return -ENOMEM;
 	if (read_fully(loading->file, *into, block->stored, offset) != (ssize_t)block->stored) {
 		block_fault(loading, "cannot read the block");
@@ -165,28 +185,24 @@ static int unpack(struct loading *loading, const struct wire_block *block)
 	}
 	if (packed &&
 	    ZSTD_decompress(loading->bytes, block->bytes, loading->stored, block->stored) != block->bytes) {
-		block_fault(loading, "not a zstd frame of as many bytes as the block says");
+		block_fault(loading, "not a zstd frame of the size in the block's header");
 		return -EBADMSG;
 	}
 	return 0;
 }
 
-/* Zeroed rows for the entries of a block. */
+/* Adds zeroed rows for the entries of a block. */
 static int add_rows(struct loading *loading, uint32_t entries)
 {
-	size_t bytes = loading->table->row_bytes, wanted = loading->count + (size_t)entries;
+	const size_t bytes = loading->table->row_bytes, wanted = loading->count + (size_t)entries,
+		     room = loading->row_room;
 
-	if (bytes && wanted > loading->row_room) {
-		size_t room = wanted < 2 * loading->row_room ? 2 * loading->row_room : wanted;
-		char *rows = reallocarray(loading->rows, room, bytes);
-
-		if (!rows)
-			return -ENOMEM;
-		loading->rows = rows;
-		loading->row_room = room;
-	}
-	if (bytes && entries)
-		memset(loading->rows + loading->count * bytes, 0, entries * bytes);
+	if (!bytes ||
+	    (wanted > room && !within_memory(loading, (array_larger(room, wanted, bytes) - room) * bytes)))
+		return 0;
+	if (!array_reserve_items(&loading->rows, &loading->row_room, wanted, bytes, SIZE_MAX, false))
+		return -ENOMEM;
+	memset(loading->rows + loading->count * bytes, 0, entries * bytes);
 	return 0;
 }
 
@@ -199,20 +215,23 @@ static int take_entries(struct loading *loading, const struct wire_block *block)
 	for (uint32_t n = 0; n < block->entries; n++) {
 		int result;
 
+		if (n % MEMORY_LOOK == 0 && !within_memory(loading, 0))
+			return 0;
 		entry.number = loading->count + n + 1;
+		entry.own = entry.number - loading->before;
 		if (table->row_bytes)
 			entry.row = loading->rows + (entry.number - 1) * table->row_bytes;
 		result = table->take(loading->data, &entry);
 		if (result)
 			return result;
 		if (entry.reason) {
-			read_fault(loading->trace, BURIN_FAULT_TABLE, table->file, loading->at,
+			read_fault(loading->trace, BURIN_FAULT_TABLE, loading->name, loading->at,
 				   "entry %" PRIu32 ": %s", entry.number, entry.reason);
 			return 0;
 		}
 	}
 	if (entry.at != entry.end && loading->trace->strict)
-		block_fault(loading, "the block goes on behind its entries");
+		block_fault(loading, "the block has bytes after its entries");
 	return 0;
 }
 
@@ -221,16 +240,15 @@ static int load_blocks(struct loading *loading)
 	struct wire_block block;
 	int result = 0;
 
-	while (!result && next_block(loading, &block)) {
+	while (!result && !loading->full && next_block(loading, &block)) {
 		result = add_rows(loading, block.entries);
-		if (result)
+		if (result || loading->full)
 			break;
 		result = unpack(loading, &block);
 		if (!result)
 			result = take_entries(loading, &block);
 		if (result == -EBADMSG)
-			result =
-				0; /* its entries stay unknown, those of the next blocks keep their numbers */
+			result = 0; /* its entries stay unknown, later entries keep their numbers */
 		loading->count += block.entries;
 		loading->total += block.bytes;
 		loading->at += sizeof(block) + block.stored;
@@ -247,9 +265,8 @@ static int load_file(struct loading *loading)
 		return 0;
 	}
 	if (header.magic != loading->table->magic || header.version != WIRE_TABLE_VERSION) {
-		block_fault(loading, header.magic == loading->table->magic
-					     ? "a version of the table that is not known here"
-					     : "not a table of this kind");
+		block_fault(loading, header.magic == loading->table->magic ? "an unknown version of the table"
+									   : "not a table of this kind");
 		return 0;
 	}
 	if (header.reserved && loading->trace->strict)
@@ -258,18 +275,33 @@ static int load_file(struct loading *loading)
 	return load_blocks(loading);
 }
 
-int read_table_load(const struct burin_trace *trace, const struct read_table *table, void *data, void **rows,
-		    uint32_t *count)
+int read_table_load(const struct burin_trace *trace, const struct read_table *table, unsigned chunk,
+		    void *data, void **rows, uint32_t *count)
 {
-	struct loading loading = { .trace = trace, .table = table, .data = data };
+	char path[READ_FILE_NAME_MAX];
+	struct loading loading = { .trace = trace,
+				   .table = table,
+				   .name = read_chunk_file(trace, chunk, table->file, path),
+				   .data = data,
+				   .rows = rows ? *rows : NULL,
+				   .row_room = rows && *rows ? *count : 0,
+				   .count = rows ? *count : 0,
+				   .before = rows ? *count : 0 };
 	int result = 0;
 
-	loading.file = read_directory_open(trace, table->file, &loading.size);
+	loading.file = read_directory_open(trace, loading.name, &loading.size);
 	if (loading.file >= 0) {
+		const uint64_t hole = read_hole(loading.file, loading.size);
+
+		if (hole < loading.size)
+			read_fault(trace, BURIN_FAULT_TABLE, loading.name, hole,
+				   "a hole begins here, which no recorder leaves; from here on the file is "
+				   "not read");
+		loading.size = hole;
 		result = load_file(&loading);
 		close(loading.file);
 	} else if (loading.file != -ENOENT) {
-		read_fault_file(trace, BURIN_FAULT_TABLE, table->file, loading.file);
+		read_fault_file(trace, BURIN_FAULT_TABLE, loading.name, loading.file);
 	}
 	free(loading.stored);
 	free(loading.bytes);
@@ -281,4 +313,37 @@ int read_table_load(const struct burin_trace *trace, const struct read_table *ta
 		*rows = loading.rows;
 	*count = loading.count;
 	return result;
+}
+
+int read_tables_load(const struct burin_trace *trace, const struct read_table *table, void *data, void **rows,
+		     uint32_t **bases, uint32_t *count)
+{
+	uint32_t sum = 0;
+	int result = 0;
+
+	*bases = calloc(trace->chunk_count + 1, sizeof(**bases));
+	if (!*bases)
+		return -ENOMEM;
+	for (unsigned chunk = 0; chunk < trace->chunk_count && !result; chunk++) {
+		(*bases)[chunk] = sum;
+		result = read_table_load(trace, table, chunk, data, rows, &sum);
+	}
+	(*bases)[trace->chunk_count] = *count = result ? 0 : sum;
+	return result;
+}
+
+unsigned read_table_newest(const struct burin_trace *trace, const char *file)
+{
+	for (unsigned chunk = trace->chunk_count; chunk-- > 1;) {
+		char path[READ_FILE_NAME_MAX];
+		uint64_t size;
+		const int descriptor =
+			read_directory_open(trace, read_chunk_file(trace, chunk, file, path), &size);
+
+		if (descriptor >= 0)
+			close(descriptor);
+		if (descriptor >= 0)
+			return chunk;
+	}
+	return 0;
 }

@@ -1,30 +1,36 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What the files of read/ share: an open trace, its streams, the index of their packets, its events and
- * names.
+ * Shared by the files of read/: an open trace, its streams, the index of their packets, its events and names.
  *
- *	open.c        opening, in the order that matters, and closing
- *	directory.c   which files make which stream
- *	packet.c      the index: every packet's header, checked; loading of one packet's records
- *	order.c       packets that are out of order, twice, or of another time, taken out of the index
- *	record.h      one step from record to record
- *	events.c      the event table        fields.c     typed access to a record's fields
- *	names.c       threads and processes  recording.c  how the trace came about
- *	clock.c       ticks and nanoseconds  diagnose.c   faults: where and why
- *	lane.c        walking one stream     cursor.c     merging streams by time
- *	count.c       counting by a few threads, for summaries
- *	slices.c      cutting a trace into spans of time of about equal size
- *	check.c, check_records.c, check_tables.c, check_profile.c     holding every byte against the format
+ *	open.c                opening, in the necessary order, and closing
+ *	trace_directory.c     which files make which stream
+ *	trace_chunks.c        the chunks of a split recording, read as one trace
+ *	packet.c              the index: every packet's header, checked; loading one packet's records
+ *	order.c               removes packets from the index that are out of order or duplicates
+ *	trace_events.c        the event table
+ *	fields.c              typed access to a record's fields
+ *	trace_history.c       changes of states, and how long events were off
+ *	trace_names.c         threads and processes
+ *	recording_info.c      how the trace was recorded
+ *	trace_clock.c         ticks and nanoseconds
+ *	diagnose.c            faults: where and why
+ *	stream_iterator.c     reading one stream
+ *	cursor.c              merging streams by time
+ *	count_records.c       counts records for summaries, in several threads
+ *	time_partition.c      cuts a trace into spans of time of about equal size
+ *	check_*.c             check every byte against the format
  *
- * What samples refer to (profile.h), table by table:
+ * The tables that samples refer to (profile_parts.h):
  *
- *	profile_open.c    opening all of it, and closing
- *	profile_values.c  how the samples came about
- *	samples.c         which records are samples
- *	spots.c           who ran where       tasks.c      who ran
- *	places.c          stacks, and where their code is
- *	symbols.c         names of places     images.c     what code lies in
- *	tables.c          reading a table, whatever it is of
+ *	profile_open.c        opening all tables, and closing
+ *	profile_values.c      how the samples were taken
+ *	profile_samples.c     which records are samples
+ *	profile_contexts.c    task and stack of samples
+ *	profile_tasks.c       threads and programs
+ *	profile_locations.c   stacks and their locations
+ *	profile_symbols.c     names of locations
+ *	profile_images.c      images
+ *	tables.c              reading any table
  */
 #ifndef BURIN_READ_TRACE_H
 #define BURIN_READ_TRACE_H
@@ -36,29 +42,44 @@
 
 #include "base/arena.h"
 #include "burin/read.h"
-#include "wire/event.h"
-#include "wire/format.h"
-#include "wire/packet.h"
+#include "wire/wire_change.h"
+#include "wire/wire_event.h"
+#include "wire/wire_format.h"
+#include "wire/wire_packet.h"
 
 enum {
-	READ_FILE_NAME_MAX = 40,   /* "locked1048575.1048575" and more */
+	READ_FILE_NAME_MAX = 40,  /* "1048575/locked1048575.1048575" and more */
+	READ_CHUNK_NAME_MAX = 12, /* "1048575" and more */
+	READ_NAME_EVENTS = 3,
 	READ_NUMBER_MAX = 1 << 20, /* numbers of rings and files stay below */
+	READ_MEMORY_DEFAULT = 1 << 30,
+	READ_INFLATION_MAX = 64,   /* bytes of tables per stored byte of the trace ... */
+	READ_INFLATION_FREE = 256, /* ... plus this fraction of the memory limit, for small traces */
+};
+
+/* A chunk of a split recording. */
+struct read_chunk {
+	char name[READ_CHUNK_NAME_MAX]; /* of its directory; "" if the trace is not split */
+	uint32_t number;
+	uint64_t own_names; /* packets of names with lower numbers repeat those of earlier chunks */
 };
 
 struct read_file {
-	char name[READ_FILE_NAME_MAX];
-	uint32_t number; /* behind the dot; 0 without */
+	char name[READ_FILE_NAME_MAX]; /* in the trace's directory */
+	uint32_t number;	       /* after the dot; 0 without */
+	uint32_t chunk;		       /* index into the trace's chunks */
 };
 
-/* An entry of the index. Offsets and sizes in bytes, and already known to lie within the file. */
+/* An entry of the index. Offsets and sizes are in bytes; they have been checked to lie within the file. */
 struct read_packet {
 	uint64_t offset; /* of the header in its file */
 	uint64_t packet_bytes;
-	uint32_t content_bytes; /* header included, and nothing else without records */
+	uint32_t content_bytes; /* with the header; the header alone if there are no records */
 	uint32_t file;		/* index into the stream's files */
 	uint32_t cpu;
 	bool faulty; /* counted as skipped; set atomically */
 	uint64_t time_begin, time_end;
+	uint64_t from; /* earlier records are repeated from the chunk before; 0: none are */
 	uint64_t sequence;
 	uint64_t discarded, events_before;
 	uint64_t lost[WIRE_LOST_CAUSES];
@@ -67,35 +88,55 @@ struct read_packet {
 };
 
 struct read_stream {
-	struct burin_ring ring; /* what the public sees of it */
+	struct burin_ring ring; /* its public part */
 	uint32_t stream_id;	/* WIRE_STREAM_* */
 	struct read_file *files;
 	unsigned file_count;
+	size_t file_room;
 	struct read_packet *packets; /* in the order of the ring */
 	size_t packet_count, packet_room;
 };
 
 struct read_field {
-	struct burin_field open;    /* what the public sees of it */
+	struct burin_field open;    /* its public part; first, so that one pointer can be cast to the other */
 	struct format_field parsed; /* its name, and its conversion in the format */
+	bool named;		    /* an enum follows the conversion */
+	unsigned label_count;
+	struct read_label *labels; /* of the enum, by value */
 };
 
 struct read_event {
-	struct burin_event open; /* what the public sees of it; first, so that one pointer finds the other */
+	struct burin_event open; /* its public part; first, so that one pointer can be cast to the other */
 	struct read_field *fields;
-	bool known;		/* the entry could be read */
-	bool spelled;		/* the format could be taken apart: conversions and names are the program's */
+	bool valid;		/* the entry could be read */
+	bool spelled;		/* the format could be parsed: conversions and names are the program's */
 	bool variable;		/* has str or bytes */
 	uint32_t payload_bytes; /* of a record, if not variable */
 	uint32_t offsets[WIRE_ARGS_MAX + 1]; /* of the fields, if not variable */
 };
 
-/* An announcement of the names stream. */
+/* The announcements of the names stream. */
 struct read_names {
 	struct burin_thread *threads; /* by tid, then time */
-	size_t thread_count;
+	size_t thread_count, thread_room;
 	struct burin_process *processes; /* by pid, then time */
-	size_t process_count;
+	size_t process_count, process_room;
+	struct arena strings;
+};
+
+/* A change of states, or the states of all events (docs/format.md, "History"). */
+struct read_change {
+	uint64_t time, number, value, dropped;
+	const char *kind, *program, *command, *text;
+	const char *events; /* "3-17 20" */
+	uint32_t pid, uid, first, last;
+};
+
+struct read_history {
+	struct read_change *changes; /* in the order of the trace */
+	uint64_t dropped_before;     /* changes that the earlier chunks do not have */
+	uint32_t chunk;		     /* of the last change */
+	size_t count, room;
 	struct arena strings;
 };
 
@@ -111,27 +152,37 @@ struct read_line {
 struct read_recording {
 	struct read_line *lines;
 	unsigned count;
-	bool sound; /* first line was as it should be */
+	size_t room;
+	bool missing;
+	int error;  /* -errno: the file exists but could not be read */
+	bool sound; /* the first line was valid */
 };
 
 struct read_faults;
 
 struct burin_trace {
 	int directory;
-	bool strict; /* report what does not hinder reading too: for check */
+	bool strict;		     /* also report faults that do not hinder reading: for check */
+	uint64_t memory_max, memory; /* bytes: the limit; used by the index, the events and the names */
+	uint64_t stored;	     /* bytes of the packets' contents */
 	struct read_faults *faults;
-	struct read_recording recording;
+	struct read_chunk
+		*chunks; /* in order of their numbers; one without a name if the trace is not split */
+	unsigned chunk_count;
+	struct read_recording recording; /* of all chunks */
 	struct read_clock clock;
-	uint32_t context; /* enum wire_context: what the records have in front of their payload */
+	uint32_t context; /* enum wire_context: the fields before a record's payload */
 	uint8_t uuid[16];
 	struct read_stream *streams; /* rings by number */
 	unsigned stream_count;
-	struct read_stream names_stream;
+	struct read_stream names_stream, changes_stream;
 	struct read_event *events; /* events[id - 1] */
 	unsigned event_count;
-	char *event_text;		  /* of the event table */
-	struct read_event name_events[2]; /* burin.process, burin.thread */
+	char *event_text;    /* of the event table */
+	const char *refused; /* a line for each refused event, fields separated by tabs; NULL: none */
+	struct read_event name_events[READ_NAME_EVENTS]; /* burin.process, burin.thread, burin.change */
 	struct read_names names;
+	struct read_history history;
 	uint64_t begin, end;
 	bool has_records;
 };
@@ -139,38 +190,69 @@ struct burin_trace {
 /* ---- diagnose.c */
 struct read_faults *read_faults_new(void (*on_fault)(void *, const struct burin_diagnosis *), void *data);
 void read_faults_free(struct read_faults *faults);
-/* Report a fault. Returns whether it is the first of its code at that place. */
+/* Reports a fault. Return: whether it is the first with this code, file and offset. */
 bool read_fault(const struct burin_trace *trace, int code, const char *file, uint64_t offset,
 		const char *reason, ...) __attribute__((format(printf, 5, 6)));
-/* A file that could not be had. @error: of read_directory_open(), read_directory_load() */
+/* Reports a file that could not be read. @error: from read_directory_open() or read_directory_load() */
 void read_fault_file(const struct burin_trace *trace, int code, const char *file, int error);
 /* Fills in *why, unless it is NULL. */
 void read_diagnose(struct burin_diagnosis *why, int code, const char *file, uint64_t offset,
 		   const char *reason, ...) __attribute__((format(printf, 5, 6)));
-/* A packet of which not everything can be read: counted once. */
+/* Counts a packet that cannot be read completely, once. */
 void read_skip_packet(const struct burin_trace *trace, struct read_packet *packet);
 void read_skip_packets(const struct burin_trace *trace, uint64_t count);
 void read_skip_record(const struct burin_trace *trace);
 
-/* ---- directory.c */
+/*
+ * Counts memory before it is allocated. Return: 0; -EDQUOT: it would exceed the limit. That has been reported for
+ * @file at @offset; the caller reads no more of the file.
+ */
+int read_memory_take(struct burin_trace *trace, const char *file, uint64_t offset, uint64_t bytes);
+/* Makes room in an array (base/array.h) and counts it. @items: points to the pointer to the first. Return: as above; -ENOMEM. */
+int read_memory_reserve(struct burin_trace *trace, const char *file, uint64_t offset, void *items,
+			size_t *room, size_t count, size_t item_bytes);
+/* Reports that the limit is reached. */
+void read_memory_fault(const struct burin_trace *trace, const char *file, uint64_t offset);
+
+/* ---- trace_directory.c */
 /* Finds the streams' files. Return: 0; -ENOMEM; another negative errno, and *why. */
 int read_directory_list(struct burin_trace *trace, struct burin_diagnosis *why);
 /* Opens a regular file of the trace for reading; *size is its size. Returns the descriptor or a negative errno, of
- * which -EBADF says that it is no regular file. */
+ * which -EBADF means that it is not a regular file. */
 int read_directory_open(const struct burin_trace *trace, const char *name, uint64_t *size);
-/* Reads a whole file of at most limit bytes into memory (NUL-terminated, to be freed). Return: 0 or as above. */
+/* Reads a file, at most limit bytes, into memory (NUL-terminated; the caller frees it). Return: 0 or as above. */
 int read_directory_load(const struct burin_trace *trace, const char *name, uint64_t limit, char **data,
 			size_t *bytes);
-/* Reads until bytes are there; returns how many are, less at the end of the file, or a negative errno. */
+/*
+ * The offset of a file's first hole; its size if it has none. Recorders write every byte of tables and texts, so a
+ * hole in these is a manipulation that makes the file large. Streams have holes where packets were not needed.
+ */
+uint64_t read_hole(int file, uint64_t size);
+/* Reads up to @bytes. Return: how many, fewer at the end of the file, or a negative errno. */
 ssize_t read_fully(int file, void *data, size_t bytes, uint64_t offset);
 
-/* ---- packet.c */
-/* Makes the index of a stream's packets out of their headers; faults are reported. Return: 0 or -ENOMEM. */
-int read_stream_index(struct burin_trace *trace, struct read_stream *stream);
-/* Which uuid the packets have, when the recording file does not say or says something else. */
-void read_stream_vote(struct burin_trace *trace);
+/* Makes the one nameless chunk of a trace that is not split. Return: 0 or -ENOMEM. */
+int read_chunks_single(struct burin_trace *trace);
+/* The name of a file of a chunk, such as "0003/.burin/events". Return: path */
+const char *read_chunk_file(const struct burin_trace *trace, unsigned chunk, const char *file,
+			    char path[READ_FILE_NAME_MAX]);
 
-/* What holds one packet's bytes at a time. Zero it before use, but for file = -1. */
+/* ---- trace_chunks.c */
+/*
+ * Finds the chunks of a split recording in the directory, which has no recording file itself, and joins theirs; if there
+ * are any. Return: 0 or -ENOMEM.
+ */
+int read_chunks_find(struct burin_trace *trace);
+/* Leaves out chunks that are not later than the one before, such as copies; after the index, before the order. */
+int read_chunks_order(struct burin_trace *trace);
+
+/* ---- packet.c */
+/* Indexes a stream's packets by their headers; faults are reported. Return: 0 or -ENOMEM. */
+int read_stream_index(struct burin_trace *trace, struct read_stream *stream);
+/* Sets the uuid from the packets if the recording file has none, or one that no packet has. */
+void read_uuid_choose(struct burin_trace *trace);
+
+/* Holds one packet's bytes at a time. Zero it before use, with file = -1. */
 struct read_loader {
 	int file;
 	unsigned file_index;
@@ -184,30 +266,49 @@ int read_packet_load(struct read_loader *loader, const struct burin_trace *trace
 void read_loader_close(struct read_loader *loader);
 
 /* ---- order.c */
-/* Leaves packets out of the index until they are in order, and lets none end behind the next; all of it is reported. */
+/* Removes packets that are out of order from the index. Lets none end later than the next begins. Reports both. */
 void read_stream_order(struct burin_trace *trace, struct read_stream *stream);
 
-/* ---- recording.c */
-/* Reads `.burin/recording`, as far as it can be read; faults are reported. Return: 0 or -ENOMEM. */
-int read_recording_load(struct burin_trace *trace);
-/* A line of key=value more; takes `\\` and `\n` of the value back. Return: 0 or -ENOMEM. */
+/* ---- recording_info.c */
+/* Reads a chunk's `.burin/recording`; faults are reported. Return: 0 or -ENOMEM. */
+int read_recording_load(struct burin_trace *trace, unsigned chunk, struct read_recording *recording);
+/* Sets trace->context from the recording file. */
+void read_recording_context(struct burin_trace *trace);
+/* The value of a key; NULL: there is none. */
+const char *read_recording_value(const struct read_recording *recording, const char *key);
+/*
+ * Adds the values of a later chunk's recording file, which is then empty: counts of losses are summed, an unfinished
+ * or failed state and its trouble stay, and of all else the later value counts. Return: 0 or -ENOMEM.
+ */
+int read_recording_join(struct read_recording *recording, struct read_recording *later);
+/* Reports a missing recording file, once it is clear that the directory is a trace. */
+void read_recording_missing(struct burin_trace *trace);
+/* Adds a line of key=value; unescapes `\\` and `\n` of the value. Return: 0 or -ENOMEM. */
 int read_recording_add(struct read_recording *recording, const char *key, const char *value);
+/* The same with a value that is not escaped. */
+int read_recording_copy(struct read_recording *recording, const char *key, const char *value);
 void read_recording_free(struct read_recording *recording);
-/* A value as a number. Return: 0; -ENOENT; -EINVAL: it is none. */
+/* A value as a number. Return: 0; -ENOENT; -EINVAL: it is not a number. */
 int read_recording_number(const struct burin_trace *trace, const char *key, uint64_t *value);
 /* 32 hexadecimal digits, dashes ignored, to 16 bytes. */
 bool read_uuid_parse(const char *text, uint8_t uuid[16]);
 
-/* ---- clock.c */
-/* Prepares converting ticks by what the recording says of its clock; faults are reported. */
+/* ---- trace_clock.c */
+/* Sets the clock's rate and offset from the recording file; faults are reported. */
 void read_clock_set(struct burin_trace *trace);
 
-/* ---- events.c */
-/* Reads `.burin/events`; an entry that is wrong is reported, and unknown. Return: 0 or -ENOMEM. */
+/* ---- trace_events.c */
+/* Reads `.burin/events`; a wrong entry is reported, its id has no event. Return: 0 or -ENOMEM. */
 int read_events_load(struct burin_trace *trace);
 void read_events_free(struct burin_trace *trace);
 /* Makes the events of the names stream, which are the same in every trace. */
-void read_name_events_make(struct burin_trace *trace);
+int read_name_events_make(struct burin_trace *trace);
+/* The refused events, one by one: *at is NULL at first. Return: whether there is one more. */
+struct read_refusal {
+	char name[640], file[1024], why[1024]; /* printable */
+	unsigned line, times;
+};
+bool read_refusal_next(const struct burin_trace *trace, const char **at, struct read_refusal *refusal);
 static inline const struct read_event *read_event_of(const struct burin_event *event)
 {
 	return (const struct read_event *)event;
@@ -217,40 +318,70 @@ static inline const struct read_event *read_event_find(const struct burin_trace 
 						       uint32_t id)
 {
 	const struct read_event *events = stream_id ? trace->name_events : trace->events;
-	unsigned count = stream_id ? 2 : trace->event_count;
+	unsigned count = stream_id ? READ_NAME_EVENTS : trace->event_count;
 
-	return id - 1 < count && events[id - 1].known ? &events[id - 1] : NULL;
+	return id - 1 < count && events[id - 1].valid ? &events[id - 1] : NULL;
 }
 
+/* ---- trace_labels.c */
+/* Finds the enum of a field. @enums: valid (wire/wire_enum.h). Return: 0 or -ENOMEM. */
+int read_labels_load(struct burin_trace *trace, struct read_field *field, const char *format,
+		     const char *enums);
+
 /* ---- fields.c */
-/* Finds the fields of a payload of variable size. Return: 0, or why the payload is not what the event says.
- */
+/* Finds the fields of a payload of variable size. Return: NULL, or why the payload does not fit the event. */
 const char *read_layout(const struct read_event *event, const unsigned char *payload, uint32_t bytes,
 			uint32_t offsets[WIRE_ARGS_MAX + 1]);
 
-/* ---- names.c */
-/* Reads all announcements; the index and the events are there. Return: 0 or -ENOMEM. */
+/* ---- trace_names.c */
+/* Reads all announcements, after the index and the events. Return: 0 or -ENOMEM. */
 int read_names_load(struct burin_trace *trace);
 void read_names_free(struct read_names *names);
-/* As burin_trace_thread(), and until when (ticks, inclusive) the answer is the same; NULL without any. *from
- * too. */
+/* As burin_trace_thread(), and from when until when (ticks, inclusive) the result is the same; NULL: none. */
 const struct burin_thread *read_thread_find(const struct burin_trace *trace, uint32_t tid, uint64_t time,
 					    uint64_t *from, uint64_t *until);
 
+/* ---- trace_history.c */
+/* Reads all changes, after the index. Return: 0 or -ENOMEM. */
+int read_history_load(struct burin_trace *trace);
+void read_history_free(struct read_history *history);
+
+/* Whether a change is of a kind. */
+bool read_change_is(const struct read_change *change, enum wire_change_kind kind);
+/* The next range of events of a change: *at is NULL at first. Return: whether there is one. */
+bool read_change_next(const struct read_change *change, const char **at, uint32_t *first, uint32_t *last);
+
+/* How long events were off that had been on before, or were switched on later. */
+struct read_off {
+	uint32_t event; /* one of the events with the same times and changes; 0: tracing was paused */
+	uint32_t count; /* of these events */
+	uint64_t ticks; /* in all */
+	const struct read_change
+		*off;		      /* the last change that switched it off; NULL: off from the beginning */
+	const struct read_change *on; /* the change that switched it on, if `off` is NULL */
+};
+/*
+ * The events that were off for a part of the trace and on for another. The caller frees *offs; *span is the length
+ * of the trace in ticks. Return: how many, or -ENOMEM.
+ */
+ssize_t read_history_off(const struct burin_trace *trace, struct read_off **offs, uint64_t *span);
+/* Changes that the trace does not have. */
+uint64_t read_history_dropped(const struct burin_trace *trace);
+
 /* ---- cursor.c */
-/* Moves a cursor to another span of time, as if it had been opened for that; to is exclusive, 0: no end. */
+/* Moves a cursor to another span of time, as if it had been opened for it; `to` is exclusive, 0: no end. */
 int read_cursor_span(struct burin_cursor *cursor, uint64_t from, uint64_t to);
 
-/* ---- slices.c */
+/* ---- time_partition.c */
 /*
  * Cuts the time from..to (exclusive; 0: no end) into spans with about `bytes` of records each, by the index
- * alone. Slice n is from bounds[n] to bounds[n + 1]; bounds is to be freed. Return: the number of slices, at
+ * alone. Span n is from bounds[n] to bounds[n + 1]; the caller frees bounds. Return: the number of spans, at
  * least 1, or -ENOMEM.
  */
-ssize_t read_slices(const struct burin_trace *trace, uint64_t from, uint64_t to, uint64_t bytes,
-		    uint64_t **bounds);
+ssize_t read_time_partition(const struct burin_trace *trace, uint64_t from, uint64_t to, uint64_t bytes,
+			    uint64_t **bounds);
 
-/* ---- count.c */
+/* ---- count_records.c */
 struct read_thread_count {
 	uint32_t tid;
 	uint64_t count;
@@ -259,20 +390,26 @@ struct read_thread_count {
 
 struct read_counts {
 	uint64_t records;
-	uint64_t unknown;		   /* of them, those of no event in the table */
+	uint64_t unknown;		   /* of them, those whose event is not in the table */
 	uint64_t *events;		   /* by id, event_count + 1 of them */
 	struct read_thread_count *threads; /* by pid, tid, time */
 	size_t thread_count;
-	uint64_t uncounted; /* records of threads beyond the number that is kept */
+	uint64_t uncounted; /* records of threads beyond the largest number of threads */
 	uint64_t *rings;    /* records of each ring, in the order of burin_trace_ring() */
 };
 
-/* Counts every record of the rings, by walking the headers, on a number of threads. Return: 0 or -ENOMEM. */
+/* Counts every record of the rings by its header, in a number of threads. Return: 0 or -ENOMEM. */
 int read_count(const struct burin_trace *trace, unsigned threads, struct read_counts *counts);
 void read_counts_free(struct read_counts *counts);
 
 /* ---- open.c */
 int read_trace_open(struct burin_trace **trace, const char *path, const struct burin_open_options *options,
 		    bool strict, struct burin_diagnosis *why);
+/* As burin_trace_open() with an open directory, which the caller closes. */
+int read_trace_open_at(struct burin_trace **trace, int directory, const struct burin_open_options *options,
+		       struct burin_diagnosis *why);
+/* Opens a chunk of a split recording by itself, as strictly as the whole. */
+int read_chunk_open(struct burin_trace **trace, const struct burin_trace *whole, unsigned chunk,
+		    const struct burin_open_options *options, struct burin_diagnosis *why);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The append's slow path: extended records, packet switches, locks. The essay is in ring.h. */
+/* The append's slow path: extended records, packet switches, locks. ring.h describes the protocol. */
 #include "ring/lock.h"
 #include "ring/ring.h"
 #include "ring/section_plain.h"
@@ -7,13 +7,14 @@
 
 enum {
 	/*
-	 * How often one append begins anew because others were faster. Each time somebody else's append has
-	 * succeeded, unless the shared memory is being scribbled upon, and then nothing is lost by giving up.
+	 * How often one append starts again because another writer was faster. Each time the other append has succeeded,
+	 * unless the shared memory is being corrupted; then giving up loses nothing.
 	 */
 	APPEND_TRIES = 1000,
 };
 
 enum wire_clock ring_clock_source = WIRE_CLOCK_MONOTONIC;
+bool ring_silent;
 
 static enum ring_result append_put(const struct ring *ring, struct ring_record record)
 {
@@ -39,8 +40,8 @@ static enum ring_result append_extend(const struct ring *ring, struct ring_recor
 	return section_plain_extend(ring, record);
 }
 
-/* The packet to come: where, and which. */
-struct place {
+/* The next packet to open. */
+struct next_packet {
 	uint64_t position; /* in words */
 	uint32_t slot;
 	uint32_t lap; /* packets of the lap before */
@@ -48,8 +49,8 @@ struct place {
 	uint64_t events_before;
 };
 
-/* Fill in the header of the packet to come. The order of loads does not matter: `open` looks again. */
-static void opening_image(const struct ring *ring, struct wire_packet *image, const struct place *next)
+/* Fill in the header of the next packet. The order of loads does not matter: `open` checks again. */
+static void opening_image(const struct ring *ring, struct wire_packet *image, const struct next_packet *next)
 {
 	*image = *ring->header;
 	image->stream_instance = ring->stream_instance;
@@ -64,10 +65,10 @@ static void opening_image(const struct ring *ring, struct wire_packet *image, co
 	}
 }
 
-/* Count a clock that is behind the last record: rare, and slow enough to be looked for only here. */
+/* Count a clock that is behind the last record. It is rare, so only the slow path checks. */
 static void count_clock_step(const struct ring *ring, const struct wire_packet *previous)
 {
-	/* Before the clock: it must be a time that has been. */
+	/* Load it before reading the clock: only then must the clock be later. */
 	uint64_t before = __atomic_load_n(&previous->time_end, __ATOMIC_ACQUIRE);
 
 	if (ring_clock() < before)
@@ -75,8 +76,8 @@ static void count_clock_step(const struct ring *ring, const struct wire_packet *
 }
 
 /*
- * Slots are opened in order: those before this one have been opened in this lap, so they have memory. Memory that
- * cannot be had is found out here, and never by a store.
+ * Slots are opened in order: those before this one have been opened in this lap, so they have memory. A lack of memory
+ * is found here, and never by a store (SIGBUS).
  */
 static bool have_slot(struct ring *ring, uint32_t slot, uint64_t size)
 {
@@ -85,33 +86,46 @@ static bool have_slot(struct ring *ring, uint32_t slot, uint64_t size)
 
 	if (__builtin_expect(backed >> WIRE_RING_CHANGES_SHIFT == changes && slot < (uint32_t)backed, 1))
 		return true;
-	if (!ring_have_memory(ring->slots + slot * ring->packet_words * 8, ring->packet_words * 8))
+	if (ring_silent ||
+	    !ring_have_memory(ring->slots + slot * ring->packet_words * 8, ring->packet_words * 8))
 		return false;
 	__atomic_store_n(&ring->backed, changes << WIRE_RING_CHANGES_SHIFT | (slot + 1), __ATOMIC_RELAXED);
 	return true;
 }
 
-/* Behind the packet at `current`: in the next slot if it is in use, or else in the next lap. */
-static struct place place_behind(const struct ring *ring, uint64_t current,
-				 const struct wire_packet *previous, uint32_t slots)
+bool ring_populate(struct ring *ring)
+{
+	const uint64_t size = __atomic_load_n(&ring->control->size, __ATOMIC_ACQUIRE);
+	const uint32_t slots = ring_slots_of(ring, size);
+
+	if (!ring_have_memory(ring->slots, slots * ring->packet_words * 8))
+		return false;
+	__atomic_store_n(&ring->backed, size >> WIRE_RING_CHANGES_SHIFT << WIRE_RING_CHANGES_SHIFT | slots,
+			 __ATOMIC_RELAXED);
+	return true;
+}
+
+/* The position behind the packet at `current`: in the next slot if it is in use, otherwise in the next lap. */
+static struct next_packet packet_behind(const struct ring *ring, uint64_t current,
+					const struct wire_packet *previous, uint32_t slots)
 {
 	const uint64_t position_mask = UINT64_MAX >> WIRE_TAIL_COUNT_BITS;
 	const uint32_t slot = (uint32_t)((current & ring->word_mask) / ring->packet_words);
 
 	if (slot + 1 < slots)
-		return (struct place){ .position = (current + ring->packet_words) & position_mask,
-				       .slot = slot + 1,
-				       .lap = __atomic_load_n(&previous->lap, __ATOMIC_RELAXED) };
-	return (struct place){ .position = ((current | ring->word_mask) + 1) & position_mask,
-			       .lap = slot + 1 };
+		return (struct next_packet){ .position = (current + ring->packet_words) & position_mask,
+					     .slot = slot + 1,
+					     .lap = __atomic_load_n(&previous->lap, __ATOMIC_RELAXED) };
+	return (struct next_packet){ .position = ((current | ring->word_mask) + 1) & position_mask,
+				     .lap = slot + 1 };
 }
 
-/* Whether what lay in the slot of a packet to come has been read. */
-static bool is_read(const struct ring *ring, const struct place *next)
+/* Whether the reader has given back the packet that the next one overwrites. */
+static bool is_read(const struct ring *ring, const struct next_packet *next)
 {
 	const uint64_t span = next->slot < next->lap ? next->lap : next->slot + 1;
 
-	/* Acquire: what the reader gave back it has finished copying. Pairs with the release in
+	/* Acquire: the reader has finished copying the packets that it gave back. Pairs with the release in
 	 * ring_give_back(). */
 	return next->sequence - __atomic_load_n(&ring->control->consumed, __ATOMIC_ACQUIRE) < span;
 }
@@ -120,11 +134,11 @@ static bool is_read(const struct ring *ring, const struct place *next)
 static enum ring_result append_open(struct ring *ring, struct ring_record record, uint32_t committed)
 {
 	const uint64_t old = __atomic_load_n(&ring->control->tail, __ATOMIC_ACQUIRE);
-	/* Behind the tail: who makes the ring smaller relies on it that then only the slot behind the tail that he
-	 * sees can still be opened out of bounds. */
+	/* Load the size after the tail. The process that shrinks the ring relies on it: of the slots beyond the new
+	 * size, writers can then only open the one behind the tail that the shrinking process sees. */
 	const uint64_t size = __atomic_load_n(&ring->control->size, __ATOMIC_ACQUIRE);
 	const uint64_t position = old >> WIRE_TAIL_COUNT_BITS, inside = position & ring->packet_mask;
-	struct place next = { 0 };
+	struct next_packet next = { 0 };
 	struct wire_packet image;
 	struct ring_opening opening = { .old = old, .image = &image };
 
@@ -134,18 +148,17 @@ static enum ring_result append_open(struct ring *ring, struct ring_record record
 			(const struct wire_packet *)(ring->slots + (current & ring->word_mask) * 8);
 
 		opening.previous = previous;
-		/* Before the rest: if it is the same inside the section, what is read after it is of that
-		 * packet. */
+		/* Load it before the rest: if it is the same inside the section, all later loads are of that packet. */
 		opening.previous_sequence = __atomic_load_n(&previous->sequence, __ATOMIC_ACQUIRE);
 		if (inside)
 			opening.rest = (uint32_t *)(ring->slots + (position & ring->word_mask) * 8);
-		next = place_behind(ring, current, previous, ring_slots_of(ring, size));
+		next = packet_behind(ring, current, previous, ring_slots_of(ring, size));
 		next.sequence = opening.previous_sequence + 1;
 		next.events_before = section_load(&previous->events_before) + (old & WIRE_TAIL_COUNT_MASK);
 		count_clock_step(ring, previous);
 	}
 	if (!ring->overwrite && !is_read(ring, &next))
-		/* What was read may be of several moments: it counts only if nobody has been here since. */
+		/* These loads may mix several moments: the ring is full only if the tail is still the same. */
 		return section_load(&ring->control->tail) == old ? RING_FULL : RING_ROOM;
 
 	opening.packet = (struct wire_packet *)(ring->slots + (next.position & ring->word_mask) * 8);
@@ -161,7 +174,7 @@ static enum ring_result append_open(struct ring *ring, struct ring_record record
 	return section_plain_open(ring, record, &opening);
 }
 
-/* Go on after a first attempt, whatever it takes. */
+/* Repeat an append after a first attempt, in the way that its result requires. */
 static enum ring_result append_after(struct ring *ring, struct ring_record record, enum ring_result result)
 {
 	for (int tries = 0; tries < APPEND_TRIES; tries++) {
@@ -197,14 +210,14 @@ enum ring_result ring_append_locked(struct ring *ring, struct ring_record record
 		return RING_BUSY;
 	result = ring_append(ring, record);
 	lock_drop(&ring->control->lock);
-	/* Under the lock nobody moves; only scribbling can have kept the append from succeeding. */
+	/* Under the lock no other writer moves the tail; only corrupt memory can make the append fail. */
 	return result == RING_MOVED ? RING_BUSY : result;
 }
 
-enum ring_result ring_turn(struct ring *ring)
+enum ring_result ring_switch_packet(struct ring *ring)
 {
 	uint64_t buffer[WIRE_HEADROOM / 8 + 1] = { 0 };
-	/* What the section writes lies behind the tail, where anything may lie. */
+	/* The section writes this record behind the tail, where any bytes may be. */
 	const struct ring_record nothing = { buffer, sizeof(struct wire_compact) };
 	enum ring_result result = RING_DONE;
 
@@ -217,18 +230,18 @@ enum ring_result ring_turn(struct ring *ring)
 	return result == RING_ROOM ? RING_MOVED : result;
 }
 
-enum ring_result ring_turn_locked(struct ring *ring, uint32_t tid)
+enum ring_result ring_switch_packet_locked(struct ring *ring, uint32_t tid)
 {
 	enum ring_result result;
 
 	if (!lock_take(&ring->control->lock, tid))
 		return RING_BUSY;
-	result = ring_turn(ring);
+	result = ring_switch_packet(ring);
 	lock_drop(&ring->control->lock);
 	return result == RING_MOVED ? RING_BUSY : result;
 }
 
-bool ring_bury(struct ring *ring)
+bool ring_break_stale_lock(struct ring *ring)
 {
-	return lock_bury(&ring->control->lock);
+	return lock_break_stale(&ring->control->lock);
 }

@@ -6,11 +6,10 @@
 #include "ring/copy.h"
 
 enum {
-	COPY_TRIES =
-		100, /* each failure means that writers have moved on meanwhile, or that somebody scribbles */
+	COPY_TRIES = 100, /* each failure means that writers moved on, or that the memory is corrupt */
 };
 
-/* What the tail by itself says of its packet. */
+/* The part of a look that the tail alone determines. */
 static struct ring_look look_at(const struct ring *ring, uint64_t tail)
 {
 	uint64_t position = tail >> WIRE_TAIL_COUNT_BITS, inside = position & ring->packet_mask;
@@ -55,10 +54,10 @@ bool ring_look(const struct ring *ring, struct ring_look *look)
 
 uint32_t ring_present(const struct ring *ring, const struct ring_look *look)
 {
-	/* A shorter lap now: what lies behind its end was given up, and with it what is older. */
-	const bool cut = ring->overwrite && look->lap > ring_size(ring);
+	/* The ring has shrunk: the slots behind the new size were given up, and all older packets with them. */
+	const bool shrunk = ring->overwrite && look->lap > ring_size(ring);
 
-	return look->lap <= look->slot + 1 || cut ? look->slot + 1 : look->lap;
+	return look->lap <= look->slot + 1 || shrunk ? look->slot + 1 : look->lap;
 }
 
 const struct wire_packet *ring_packet(const struct ring *ring, const struct ring_look *look,
@@ -86,9 +85,9 @@ static uint64_t load_consumed(const struct ring *ring)
 }
 
 /*
- * Move the cursor to the oldest packet that is alive, if it is not there yet.
+ * Move the cursor forward to the oldest packet that is alive.
  * @consumed: loaded before the look, so it cannot be ahead of it
- * Return: false: somebody has scribbled, or what was looked at is of several moments.
+ * Return: false: the memory is corrupt, or the loads mix several moments.
  */
 static bool catch_up(const struct ring *ring, struct ring_cursor *cursor, const struct ring_look *look,
 		     uint64_t consumed)
@@ -108,8 +107,8 @@ static bool catch_up(const struct ring *ring, struct ring_cursor *cursor, const 
 }
 
 /*
- * Whether the packet is alive, and the one that it should be. A writer that is about to open another one in its slot
- * takes its sequence away first, so what was copied before is whole.
+ * Whether the packet is alive and has the cursor's sequence. A writer that opens another packet in the slot first
+ * removes the sequence, so a copy made before is whole.
  */
 static bool is_alive(const struct ring *ring, const struct ring_cursor *cursor,
 		     const struct wire_packet *packet)
@@ -139,13 +138,13 @@ static struct ring_piece piece_at(const struct ring *ring, const struct ring_cur
 static bool copy_piece(const struct ring *ring, const struct ring_cursor *cursor,
 		       const struct wire_packet *packet, const struct ring_piece *piece, char *buffer)
 {
-	/* Before as well: memory that was given back is not to be had again by looking at it. */
+	/* Check before the copy too: reading freed memory would allocate it again. */
 	if (!is_alive(ring, cursor, packet))
 		return false;
 	memcpy(buffer, packet, sizeof(struct wire_packet));
 	memcpy(buffer + piece->begin, (const char *)packet + piece->begin, piece->end - piece->begin);
-	/* The copy is finished before the sequence, or `consumed`, is looked at again. Pairs with the order of stores in
-	 * `open`, and with the acquire in append_open(). */
+	/* The copy is finished before the sequence, or `consumed`, is loaded again. Pairs with the order of stores in
+	 * `open`, and with the acquire in is_read(), which append_open() calls. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return is_alive(ring, cursor, packet);
 }
@@ -177,7 +176,7 @@ int ring_copy(const struct ring *ring, struct ring_cursor *cursor, void *buffer,
 			cursor->offset = piece->last ? 0 : piece->end;
 			return 1;
 		}
-		/* Once gone, it does not come back. The open packet is not gone, but another one is open by now. */
+		/* A closed packet that is gone does not come back. An open one is still there but was closed meanwhile. */
 		if (ring->overwrite && piece->last)
 			ring_move(cursor, cursor->sequence + 1);
 	}

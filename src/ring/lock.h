@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A lock that threads of several processes share, that nobody waits for, and that a dead owner does not keep.
+ * A lock that threads of several processes share. No thread waits for it, and a dead owner does not keep it.
  *
- * The word holds the owner's thread id below (0: free) and a count of uses above. The count makes sure that a
- * lock is taken over from the owner that was found dead, and not from a new thread to which the kernel has
- * given the same id meanwhile. What a lock protects must be sound whatever its owner was doing when it died.
+ * The low half of the word is the owner's thread id (0: free), the high half a count of uses. A thread takes the lock
+ * over from a dead owner only if the count is unchanged: the kernel may have given the same id to a new thread
+ * meanwhile. The protected data must be consistent at every instruction of the owner, since it may die there.
  */
 #ifndef BURIN_RING_LOCK_H
 #define BURIN_RING_LOCK_H
@@ -15,9 +15,9 @@
 #include "ring/ring_deps.h"
 
 /*
- * lock_take - take a lock, or find that somebody else has it.
+ * lock_take - try to take a lock. Return: whether it was taken.
  * @tid: the calling thread
- * Context: any thread, signal handlers: one that has interrupted the owner, its own thread, finds it taken.
+ * Context: any thread, signal handlers; a handler that interrupted the owner, its own thread, finds it taken.
  */
 static inline bool lock_take(uint64_t *lock, uint32_t tid)
 {
@@ -32,10 +32,10 @@ static inline bool lock_take(uint64_t *lock, uint32_t tid)
 }
 
 /*
- * lock_disown - free a lock whose owner died and had the id that the calling thread has been given since.
- * Only for a thread that holds no lock: otherwise it could be its own.
+ * lock_break_reused - free a lock whose dead owner had the same id as the calling thread.
+ * The calling thread must hold no lock: it could be its own.
  */
-static inline void lock_disown(uint64_t *lock, uint32_t tid)
+static inline void lock_break_reused(uint64_t *lock, uint32_t tid)
 {
 	uint64_t seen = __atomic_load_n(lock, __ATOMIC_RELAXED);
 
@@ -45,10 +45,10 @@ static inline void lock_disown(uint64_t *lock, uint32_t tid)
 }
 
 /*
- * lock_bury - free a lock whose owner is dead but not yet reaped by its parent. For those who found it taken
- * and would otherwise lose something: it asks in /proc. Return: whether it is free now.
+ * lock_break_stale - free a lock whose owner is dead but not yet reaped by its parent. It reads /proc, so call it
+ * only where a taken lock means a loss. Return: whether it is free now.
  */
-static inline bool lock_bury(uint64_t *lock)
+static inline bool lock_break_stale(uint64_t *lock)
 {
 	uint64_t seen = __atomic_load_n(lock, __ATOMIC_RELAXED);
 	uint32_t owner = (uint32_t)seen;

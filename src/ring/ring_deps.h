@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What the ring needs from the world it runs in, and nothing else: the three sections (see ring.h) for rings
- * that belong to a CPU, memory, the clock, and whether the owner of a lock still lives.
+ * All that the ring needs from its environment: whether there are restartable sequences, memory, the clock, and whether
+ * the owner of a lock is alive.
  *
- * User space on x86-64: restartable sequences. Elsewhere in user space, and under emulators and valgrind,
- * there are none: RING_HAVE_RSEQ is 0, or no thread ever finds itself registered, and the rings under locks
- * serve.
+ * On x86-64, threads write to their CPU's ring by restartable sequences. On other machines RING_HAVE_RSEQ is 0, and
+ * under emulators and valgrind no thread is registered; then threads write to the rings under locks.
  */
 #ifndef BURIN_RING_RING_DEPS_H
 #define BURIN_RING_RING_DEPS_H
@@ -13,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "wire/session.h"
+#include "wire/wire_session.h"
 
 #if defined(__x86_64__)
 #define RING_HAVE_RSEQ 1
@@ -29,11 +29,13 @@
 #define RING_HAVE_RSEQ 0
 #endif
 
+/* ring_silent - if set, writing makes no system call: it allocates no memory and takes no thread for dead. */
+extern bool ring_silent;
+
 /*
- * Have memory behind a part of the mapping, so that no store to it is the first to find out that there is
- * none (which would be SIGBUS). Populating says it with an error. Linux 5.14; older kernels do not know the
- * advice (EINVAL): there each page is touched instead, and a file system that is full at that moment is
- * SIGBUS after all.
+ * Allocate memory for a part of the mapping. Without it the first store would, and a lack of memory would be SIGBUS;
+ * MADV_POPULATE_WRITE returns an error instead. It needs Linux 5.14. Older kernels return EINVAL; there each page is
+ * touched, and a file system that is full at that moment is SIGBUS after all.
  */
 static inline int ring_have_memory(void *begin, size_t bytes)
 {
@@ -50,7 +52,7 @@ static inline int ring_have_memory(void *begin, size_t bytes)
 	return done;
 }
 
-/* The session's clock; set once at joining, before any ring is written. */
+/* The session's clock; set once when joining, before any ring is written. */
 extern enum wire_clock ring_clock_source;
 
 static inline uint64_t ring_clock(void)
@@ -65,20 +67,21 @@ static inline uint64_t ring_clock(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Whether the thread `tid` is gone. All writers of a session are in one PID namespace (session/join.c sees to
- * it). */
+/* Whether the thread `tid` is gone. All writers of a session are in one PID namespace (session/join.c checks). */
 static inline int ring_owner_is_dead(uint32_t tid)
 {
 	int saved = errno, dead;
 
+	if (ring_silent)
+		return 0;
 	dead = kill((pid_t)tid, 0) != 0 && errno == ESRCH;
 	errno = saved;
 	return dead;
 }
 
 /*
- * Whether the thread is dead but still has its id, since its parent has not asked how it ended (or, the first
- * thread of a process, since others of the process live).
+ * Whether the thread is dead but keeps its id, since its parent has not reaped it. The first thread of a process also
+ * keeps its id while other threads of the process live.
  */
 static inline int ring_owner_is_zombie(uint32_t tid)
 {
@@ -86,6 +89,8 @@ static inline int ring_owner_is_zombie(uint32_t tid)
 	int saved = errno, fd, dead = 0;
 	ssize_t got;
 
+	if (ring_silent)
+		return 0;
 	for (uint32_t unit = 1000000000, begun = 0; unit; unit /= 10) {
 		begun |= tid / unit;
 		if (begun)
@@ -96,8 +101,8 @@ static inline int ring_owner_is_zombie(uint32_t tid)
 	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 	if (fd >= 0)
 		close(fd);
-	if (got > 0) { /* "tid (name) state ...": the name may hold anything, the state is behind its last
-			  parenthesis */
+	if (got > 0) {
+		/* "tid (name) state ...": the name may contain any bytes, so find the last parenthesis. */
 		text[got] = 0;
 		at = strrchr(text, ')');
 		dead = at && at[1] == ' ' && (at[2] == 'Z' || at[2] == 'X');

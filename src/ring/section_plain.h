@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The ring's three sections in C, for worlds in which the caller has made sure of being alone: under the
- * ring's lock, with interrupts off, or as the only writer. Step for step the same as section_rseq.h.
+ * The ring's three sections in C. The caller excludes other writers: it holds the ring's lock, or is the only writer.
+ * The steps are the same as in section_rseq.h.
  *
- * The caller may die after any instruction. So the order of the stores matters as it does there, and is kept
- * by compiler barriers; the tail is stored with release, which pairs with a reader's acquire and with the
- * next lock owner's.
+ * The caller may die after any instruction. So the order of stores matters as it does there; compiler barriers keep
+ * it. The tail is stored with release, which pairs with the acquire of readers and of the next lock owner.
  */
 #ifndef BURIN_RING_SECTION_PLAIN_H
 #define BURIN_RING_SECTION_PLAIN_H
@@ -25,7 +24,7 @@ static inline void section_store(uint64_t *word, uint64_t value)
 	__atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
-/* The clock, held at `before` if it is behind. */
+/* The clock, clamped to `before` if it is behind. */
 static inline uint64_t section_clock(uint64_t before)
 {
 	uint64_t now = ring_clock();
@@ -33,15 +32,15 @@ static inline uint64_t section_clock(uint64_t before)
 	return now < before ? before : now;
 }
 
-struct section_place {
+struct section_target {
 	uint64_t tail;
 	uint32_t offset; /* in the packet, bytes */
 	struct wire_packet *packet;
 	char *at;
 };
 
-/* Where a record of so many words goes; false: there is no room. */
-static inline bool section_locate(const struct ring *ring, uint64_t words, struct section_place *place)
+/* Find the position for a record of so many words; false: there is no room. */
+static inline bool section_locate(const struct ring *ring, uint64_t words, struct section_target *target)
 {
 	uint64_t tail = section_load(&ring->control->tail);
 	uint64_t word = tail >> WIRE_TAIL_COUNT_BITS & ring->word_mask;
@@ -49,10 +48,10 @@ static inline bool section_locate(const struct ring *ring, uint64_t words, struc
 
 	if (inside == 0 || inside + words > ring->packet_words)
 		return false;
-	place->tail = tail;
-	place->offset = (uint32_t)inside * 8;
-	place->packet = (struct wire_packet *)(ring->slots + (word - inside) * 8);
-	place->at = ring->slots + word * 8;
+	target->tail = tail;
+	target->offset = (uint32_t)inside * 8;
+	target->packet = (struct wire_packet *)(ring->slots + (word - inside) * 8);
+	target->at = ring->slots + word * 8;
 	return true;
 }
 
@@ -73,40 +72,41 @@ static inline void section_fill_compact(char *at, struct ring_record record, uin
 static inline enum ring_result section_plain_put(const struct ring *ring, struct ring_record record)
 {
 	uint64_t words = wire_stride(record.length) / 8;
-	struct section_place place;
+	struct section_target target;
 	uint64_t now;
 
-	if (!section_locate(ring, words, &place))
+	if (!section_locate(ring, words, &target))
 		return RING_ROOM;
-	now = section_clock(section_load(&place.packet->time_end));
-	if ((now - section_load(&place.packet->base_time)) >> 32 != 0 ||
-	    __atomic_load_n(&place.packet->base_offset, __ATOMIC_RELAXED) >= place.offset)
+	now = section_clock(section_load(&target.packet->time_end));
+	if ((now - section_load(&target.packet->base_time)) >> 32 != 0 ||
+	    __atomic_load_n(&target.packet->base_offset, __ATOMIC_RELAXED) >= target.offset)
 		return RING_GAP;
-	section_store(&place.packet->time_end, now);
-	section_fill_compact(place.at, record, words, now);
-	section_commit(ring, place.tail + (words << WIRE_TAIL_COUNT_BITS) + 1);
+	section_store(&target.packet->time_end, now);
+	section_fill_compact(target.at, record, words, now);
+	section_commit(ring, target.tail + (words << WIRE_TAIL_COUNT_BITS) + 1);
 	return RING_DONE;
 }
 
 static inline enum ring_result section_plain_extend(const struct ring *ring, struct ring_record record)
 {
 	uint64_t words = wire_stride(record.length) / 8 + 1;
-	struct section_place place;
+	struct section_target target;
 	uint64_t now;
 
-	if (!section_locate(ring, words, &place))
+	if (!section_locate(ring, words, &target))
 		return RING_ROOM;
-	now = section_clock(section_load(&place.packet->time_end));
-	__atomic_store_n(&place.packet->base_offset, place.offset, __ATOMIC_RELAXED);
-	__atomic_signal_fence(
-		__ATOMIC_SEQ_CST); /* the base is void before it changes: the owner may die in between */
-	__atomic_thread_fence(__ATOMIC_RELEASE); /* and the next owner, on another CPU, must see it so */
-	section_store(&place.packet->base_time, now);
-	section_store(&place.packet->time_end, now);
-	memcpy(place.at, record.buffer, 8);
-	memcpy(place.at + 8, &now, 8);
-	memcpy(place.at + 16, (const char *)record.buffer + 16, (words - 2) * 8);
-	section_commit(ring, place.tail + (words << WIRE_TAIL_COUNT_BITS) + 1);
+	now = section_clock(section_load(&target.packet->time_end));
+	__atomic_store_n(&target.packet->base_offset, target.offset, __ATOMIC_RELAXED);
+	/* The base must be void before it changes: the owner may die in between. Release: the next owner, on another
+	 * CPU, must see it in this order. */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	section_store(&target.packet->base_time, now);
+	section_store(&target.packet->time_end, now);
+	memcpy(target.at, record.buffer, 8);
+	memcpy(target.at + 8, &now, 8);
+	memcpy(target.at + 16, (const char *)record.buffer + 16, (words - 2) * 8);
+	section_commit(ring, target.tail + (words << WIRE_TAIL_COUNT_BITS) + 1);
 	return RING_DONE;
 }
 
@@ -126,9 +126,9 @@ static inline enum ring_result section_plain_open(const struct ring *ring, struc
 			__atomic_store_n(opening->rest, WIRE_ID_CLOSED, __ATOMIC_RELAXED);
 	}
 	/*
-	 * The tail was there to be seen before its lap is written over. And what lies in the slot is no packet any more
-	 * before its first byte changes: a reader that finds something new in its copy must also find the sequence
-	 * gone. Pairs with the acquire in ring_look(), and with the fence in copy_piece().
+	 * First fence: the tail is visible before its lap is overwritten. Second fence: the old packet's sequence is gone
+	 * before any other byte of the slot changes, so a reader that copied a new byte finds the sequence gone. They
+	 * pair with the acquire in ring_look() and with the fence in copy_piece().
 	 */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	section_store(&packet->sequence, WIRE_SEQUENCE_NONE);

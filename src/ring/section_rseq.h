@@ -2,18 +2,17 @@
 /*
  * The ring's three sections as restartable sequences (x86-64).
  *
- * The kernel aborts a sequence, that is, continues the thread at the abort handler, when the thread is
- * preempted, migrated or gets a signal while its instruction pointer is between labels 1 and 2. So nothing
- * between them may be called, and all that belongs together must lie between them. The store of the tail is
- * the last instruction: after it the sequence is over.
+ * The kernel aborts a sequence if the thread is preempted, migrated or gets a signal while its instruction pointer is
+ * between labels 1 and 2: it continues the thread at the abort handler. So the whole append must lie between the
+ * labels, and it must call no function. The store of the tail is the last instruction: after it the sequence is over.
  *
- * One thread at a time runs on a CPU, and every writer of a ring runs on the ring's CPU (compared inside), so
- * between 1 and 2 a writer that is not aborted is alone. Stores of one CPU are seen by itself in program
- * order, also after a switch of threads; a reader on another CPU loads the tail with acquire, which pairs
- * with the store of the tail (on x86 every store is a release).
+ * A CPU runs one thread at a time, and every writer of a ring runs on the ring's CPU (compared inside). So between 1
+ * and 2 a writer that is not aborted is alone. A CPU sees its own stores in program order, also after a switch of
+ * threads. A reader on another CPU loads the tail with acquire, which pairs with the store of the tail (on x86 every
+ * store is a release).
  *
- * A debugger that single-steps would abort the sequence for ever; the sections __rseq_cs_ptr_array and
- * __rseq_exit_point_array tell it where to stop instead.
+ * A debugger that single-steps would abort the sequence for ever. The sections __rseq_cs_ptr_array and
+ * __rseq_exit_point_array contain the addresses where it can stop instead.
  */
 #ifndef BURIN_RING_SECTION_RSEQ_H
 #define BURIN_RING_SECTION_RSEQ_H
@@ -32,14 +31,14 @@ static inline struct rseq *section_rseq(void)
 	return (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
 }
 
-/* The bytes before the abort handler that the kernel demands (RSEQ_SIG), as an instruction that traps. */
+/* The kernel requires these bytes before the abort handler (RSEQ_SIG). They are an instruction that traps. */
 #define SECTION_SIGNATURE ".byte 0x0f, 0xb9, 0x3d\n\t.long 0x53053053\n"
 
 /* clang-format off */
 
 /*
- * Enter: describe the sequence to the kernel, begin it, and see that this is still the ring's CPU. Operands are few, and what
- * the ring says is loaded where it is needed: each register more is one that the caller has to save.
+ * Enter: describe the sequence to the kernel, begin it, and check that this is still the ring's CPU. There are few
+ * operands, and the ring's fields are loaded where they are needed: the caller has to save each further register.
  */
 #define SECTION_ENTER \
 	".pushsection __rseq_cs, \"aw\"\n\t" \
@@ -58,7 +57,7 @@ static inline struct rseq *section_rseq(void)
 	"cmpl %c[cpu_id](%[rs]), %%eax\n\t" \
 	"jne 5f\n\t"
 
-/* Leave: the sequence is over; below are the ways out of it and the abort handler. */
+/* Leave: the sequence is over. The abort handler and the exits follow. */
 #define SECTION_EXIT(label) \
 	".pushsection __rseq_exit_point_array, \"awR\"\n\t.quad 1b, " label "\n\t.popsection\n\t"
 
@@ -71,7 +70,7 @@ static inline struct rseq *section_rseq(void)
 	".popsection\n\t" \
 	SECTION_EXIT("5b")
 
-/* Where the record goes: rdi = tail, r8 = the place, r9 = word in the packet, r10 = the packet's header. */
+/* Find the record's position: rdi = tail, r8 = its address, r9 = word in the packet, r10 = the packet's header. */
 #define SECTION_LOCATE \
 	"movq %c[ring_control](%[ring]), %%rdi\n\t" \
 	"movq (%%rdi), %%rdi\n\t" \
@@ -90,7 +89,7 @@ static inline struct rseq *section_rseq(void)
 	"leaq (%%rax, %%r10, 8), %%r10\n\t" \
 	"leaq (%%rax, %%r8, 8), %%r8\n\t"
 
-/* rax = the clock, held at `before` if it is behind. */
+/* rax = the clock, clamped to `before` if it is behind. */
 #define SECTION_CLOCK(before) \
 	"rdtsc\n\t" \
 	"shlq $32, %%rdx\n\t" \
@@ -100,8 +99,8 @@ static inline struct rseq *section_rseq(void)
 	"cmovb %%rdx, %%rax\n\t"
 
 /*
- * Copy the words from the tid on to their places. Word n of a compact record is word n + 1 of the buffer. Records of two
- * to four words, the most usual, without a loop.
+ * Copy the words from the tid on. Word n of a compact record is word n + 1 of the buffer. Records of two to four words
+ * are the most usual and need no loop.
  */
 #define SECTION_COPY_COMPACT \
 	"movq 16(%[buffer]), %%rdx\n\t" \
@@ -124,7 +123,7 @@ static inline struct rseq *section_rseq(void)
 	"jb 6b\n" \
 	"7:\n\t"
 
-/* The same for an extended record: its words are the buffer's. */
+/* The same for an extended record: word n is word n of the buffer. */
 #define SECTION_COPY_EXTENDED \
 	"leaq -1(%[words]), %%rcx\n" \
 	"6:\n\t" \
@@ -244,7 +243,7 @@ static inline enum ring_result section_rseq_open(const struct ring *ring, struct
 		"movq %c[old](%[opening]), %%rax\n\t"
 		"cmpq (%%rdi), %%rax\n\t"
 		"jne 5f\n\t"
-		"xorl %%r9d, %%r9d\n\t" /* the time not to go behind */
+		"xorl %%r9d, %%r9d\n\t" /* the time to clamp to */
 		"movq %c[previous](%[opening]), %%r10\n\t"
 		"testq %%r10, %%r10\n\t"
 		"jz 7f\n\t"

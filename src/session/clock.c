@@ -42,7 +42,7 @@ static bool kernel_trusts_tsc(void)
 	       strcmp(name, "tsc\n") == 0;
 }
 
-/* The kernel's own calibration, which a perf event's page gives away; 0 if it does not. */
+/* The kernel's own calibration, read from the page of a perf event; 0: unknown. */
 static uint64_t tsc_hz_from_perf(void)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
@@ -67,17 +67,29 @@ static uint64_t tsc_hz_from_perf(void)
 	return hz;
 }
 
-/* Our own calibration where perf events are closed: 3 ms give some 50 ppm; the end of the recording mends it.
- */
+enum {
+	CLOCK_MEASURE_NS = 1500000, /* error about 100 ppm; corrected at the end of a recording */
+};
+
+/* The start of our own calibration; zero: it has not begun. */
+static struct clock_pair measured_from;
+
+/* Our own calibration, for kernels whose perf events are closed or have no rate. It sleeps only for the rest of the time
+ * since clock_rate_begin(). */
 static uint64_t tsc_hz_measured(void)
 {
-	struct timespec pause = { .tv_nsec = 3000000 };
-	struct clock_pair a, b;
+	struct timespec pause = { 0 };
+	struct clock_pair now;
 
-	clock_read_pair(true, &a);
-	nanosleep(&pause, NULL);
-	clock_read_pair(true, &b);
-	return (uint64_t)((__uint128_t)(b.ticks - a.ticks) * 1000000000 / (b.raw_ns - a.raw_ns));
+	clock_rate_begin();
+	clock_read_pair(true, &now);
+	if (now.raw_ns - measured_from.raw_ns < CLOCK_MEASURE_NS) {
+		pause.tv_nsec = (long)(CLOCK_MEASURE_NS - (now.raw_ns - measured_from.raw_ns));
+		nanosleep(&pause, NULL);
+		clock_read_pair(true, &now);
+	}
+	return (uint64_t)((__uint128_t)(now.ticks - measured_from.ticks) * 1000000000 /
+			  (now.raw_ns - measured_from.raw_ns));
 }
 #endif
 
@@ -108,14 +120,23 @@ void clock_detect(struct clock_info *clock)
 #endif
 }
 
+void clock_rate_begin(void)
+{
+#ifdef __x86_64__
+	if (measured_from.raw_ns == 0)
+		clock_read_pair(true, &measured_from);
+#endif
+}
+
 uint64_t clock_rate(bool is_tsc)
 {
-	uint64_t hz = 0;
+	static uint64_t hz; /* found once, so that a process always reports the same rate */
 
 	if (!is_tsc)
 		return 1000000000;
 #ifdef __x86_64__
-	hz = tsc_hz_from_perf();
+	if (hz == 0)
+		hz = tsc_hz_from_perf();
 	if (hz == 0)
 		hz = tsc_hz_measured();
 #endif
@@ -126,7 +147,7 @@ void clock_read_pair(bool is_tsc, struct clock_pair *pair)
 {
 	uint64_t best = UINT64_MAX;
 
-	/* Of a few tries the one least disturbed. */
+	/* Take the fastest of five tries: it was disturbed least. */
 	for (int tries = 0; tries < 5; tries++) {
 		uint64_t before = clock_ns(CLOCK_MONOTONIC), ticks = before, after;
 		int64_t realtime;

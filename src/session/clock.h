@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Which clock a session uses, how fast it runs, and where it stands in calendar time.
+ * The clock of a session: its source, its rate, and its offset from calendar time.
  *
- * The processor's counter serves where the kernel itself keeps its time by it (clocksource tsc: invariant,
- * synchronous on all CPUs); otherwise CLOCK_MONOTONIC.
+ * The source is the processor's counter if the kernel uses it for its own time (clocksource tsc: invariant, synchronous
+ * on all CPUs); otherwise CLOCK_MONOTONIC.
  */
 #ifndef BURIN_SESSION_CLOCK_H
 #define BURIN_SESSION_CLOCK_H
@@ -30,8 +30,15 @@ uint64_t clock_ns(clockid_t clock);
 /* clock_detect - choose the clock. Context: any thread; opens files. */
 void clock_detect(struct clock_info *clock);
 
-/* clock_rate - the rate of a clock as the kernel has calibrated it, Hz. May take some milliseconds. */
+/*
+ * clock_rate - the rate of a clock, Hz: the kernel's calibration, or else measured over 1.5 ms. It sleeps for the part of
+ * that time that has not passed since clock_rate_begin().
+ * Context: one thread of a command.
+ */
 uint64_t clock_rate(bool is_tsc);
+
+/* clock_rate_begin - begin to measure early, so that clock_rate() sleeps less. Optional. */
+void clock_rate_begin(void);
 
 /* clock_read_pair - read clock and calendar together, within a fraction of a microsecond. */
 void clock_read_pair(bool is_tsc, struct clock_pair *pair);

@@ -1,75 +1,197 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The private directory in which a user's sessions lie. */
+/*
+ * The private directory of a user's sessions: /dev/shm/burin-UID, or, if another user has taken that name,
+ * $XDG_RUNTIME_DIR/burin or /dev/shm/burin-UID.RANDOM.
+ */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/plain.h"
+#include "base/nolibc.h"
 #include "base/text.h"
 #include "session/directory.h"
 
-/* Memory-backed places, best first. */
-static int directory_name(char *path, size_t path_bytes)
-{
-	const char *runtime = plain_environment("XDG_RUNTIME_DIR");
-	struct plain name = { path, path_bytes, 0, false };
+enum {
+	DIRECTORY_ENTRIES = 2048, /* bytes of a directory at a time */
+	DIRECTORY_NAME_MAX = 64,
+	DIRECTORY_PID_DIGITS = 10,
+	DIRECTORY_RANDOM_BYTES = 4,
+};
 
-	if (access("/dev/shm", W_OK | X_OK) == 0) {
-		plain_text(&name, "/dev/shm/burin-");
-		plain_decimal(&name, plain_user());
-	} else if (runtime && runtime[0] == '/') {
-		plain_text(&name, runtime);
-		plain_text(&name, "/burin");
-	} else {
+static const char shm[] = "/dev/shm";
+
+/* Whether a directory belongs to this user and no other user can read it. */
+static bool is_private(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == nolibc_user() &&
+	       (status.st_mode & 077) == 0;
+}
+
+bool directory_is_own(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == nolibc_user() &&
+	       (status.st_mode & 022) == 0;
+}
+
+/* Make a directory if it is missing. Return: 0: it exists and is private to this user; -errno. */
+static int make_private(const char *path)
+{
+	if (mkdir(path, 0700) == 0)
+		chmod(path, 0700); /* whatever the umask */
+	else if (errno != EEXIST)
+		return -errno;
+	return is_private(path) ? 0 : -EPERM;
+}
+
+static struct nolibc_string begin_name(char *path, size_t path_bytes, const char *folder)
+{
+	struct nolibc_string name = { path, path_bytes, 0, false };
+
+	nolibc_text(&name, folder);
+	nolibc_text(&name, "/burin");
+	return name;
+}
+
+/* "/dev/shm/burin-UID" */
+static struct nolibc_string shared_name(char *path, size_t path_bytes)
+{
+	struct nolibc_string name = begin_name(path, path_bytes, shm);
+
+	nolibc_text(&name, "-");
+	nolibc_decimal(&name, nolibc_user());
+	return name;
+}
+
+static int in_shared(char *path, size_t path_bytes)
+{
+	const struct nolibc_string name = shared_name(path, path_bytes);
+
+	return name.truncated ? -ENAMETOOLONG : make_private(path);
+}
+
+static int in_runtime(char *path, size_t path_bytes)
+{
+	const char *runtime = nolibc_environment("XDG_RUNTIME_DIR");
+	const struct nolibc_string name = begin_name(path, path_bytes, runtime ? runtime : "");
+
+	if (!runtime || runtime[0] != '/' || !directory_is_own(runtime))
 		return -ENOENT;
+	return name.truncated ? -ENAMETOOLONG : make_private(path);
+}
+
+/* The first by name of this user's directories "/dev/shm/burin-UID.RANDOM", so that all programs find the same one. */
+static bool find_secluded(char *path, size_t path_bytes)
+{
+	_Alignas(struct dirent64) char entries[DIRECTORY_ENTRIES];
+	char found[DIRECTORY_NAME_MAX] = "";
+	struct nolibc_string name = shared_name(path, path_bytes);
+	const size_t folder = sizeof(shm), bytes = name.used - folder;
+	int fd = open(shm, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	long got;
+
+	while (fd >= 0 && (got = syscall(SYS_getdents64, fd, entries, sizeof(entries))) > 0) {
+		for (long at = 0; at < got; at += ((const struct dirent64 *)(entries + at))->d_reclen) {
+			const char *entry = ((const struct dirent64 *)(entries + at))->d_name;
+			const size_t length = strlen(entry);
+
+			if (length >= sizeof(found) || length <= bytes || entry[bytes] != '.' ||
+			    memcmp(entry, path + folder, bytes) != 0 || (*found && strcmp(entry, found) > 0))
+				continue;
+			name.used = folder;
+			nolibc_text(&name, entry);
+			if (!name.truncated && is_private(path))
+				memcpy(found, entry, length + 1);
+		}
 	}
-	return name.cut ? -ENAMETOOLONG : 0;
+	if (fd >= 0)
+		close(fd);
+	name.used = folder;
+	nolibc_text(&name, found);
+	return *found != 0;
+}
+
+/* A directory with a random name, which no other user can have taken beforehand. */
+static int in_seclusion(char *path, size_t path_bytes)
+{
+	struct nolibc_string name;
+	uint64_t random;
+
+	if (find_secluded(path, path_bytes))
+		return 0;
+	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return -EIO;
+	name = shared_name(path, path_bytes);
+	nolibc_text(&name, ".");
+	nolibc_hex(&name, random);
+	return name.truncated ? -ENAMETOOLONG : make_private(path);
 }
 
 int directory_of_sessions(char *path, size_t path_bytes, const char **why)
 {
-	struct stat status;
-	int error = directory_name(path, path_bytes);
+	const bool shared = access(shm, W_OK | X_OK) == 0;
+	int error = shared ? in_shared(path, path_bytes) : -ENOENT;
 
-	if (error) {
+	if (error)
+		error = in_runtime(path, path_bytes);
+	if (error && shared)
+		error = in_seclusion(path, path_bytes);
+	if (error == -ENOENT)
 		*why = "neither /dev/shm nor XDG_RUNTIME_DIR can be written to";
-		return error;
-	}
-	if (mkdir(path, 0700) == 0) {
-		chmod(path, 0700); /* whatever the umask */
-	} else if (errno != EEXIST) {
-		*why = "the directory for sessions cannot be made";
-		return -errno;
-	}
-	/* Somebody else may have made it first, to look at what we trace. */
-	if (lstat(path, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != plain_user() ||
-	    (status.st_mode & 077) != 0) {
+	else if (error == -EPERM)
 		*why = "the directory for sessions is not private to this user";
-		return -EPERM;
-	}
-	return 0;
+	else
+		*why = "the directory for sessions cannot be made";
+	return error;
+}
+
+static bool is_hex(char byte)
+{
+	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f');
+}
+
+bool directory_has_form(const char *name)
+{
+	size_t pid = 0, rest = 0;
+	bool random;
+
+	while (name[pid] >= '0' && name[pid] <= '9')
+		pid++;
+	if (!pid || pid > DIRECTORY_PID_DIGITS || name[0] == '0' || (name[pid] != '.' && name[pid] != '-'))
+		return false;
+	random = name[pid] == '-';
+	name += pid + 1;
+	while (is_hex(name[rest]))
+		rest++;
+	return !name[rest] && (random ? rest == 2 * DIRECTORY_RANDOM_BYTES : rest && rest <= NUMBER_HEX_MAX);
 }
 
 int directory_file(char *path, size_t path_bytes, const struct wire_geometry *geometry, const char **why)
 {
 	int error = directory_of_sessions(path, path_bytes, why);
-	struct plain name = { path, path_bytes, error ? 0 : strlen(path), false };
-	char random[8];
+	struct nolibc_string name = { path, path_bytes, error ? 0 : strlen(path), false };
+	char random[2 * DIRECTORY_RANDOM_BYTES];
 
 	if (error)
 		return error;
-	plain_text(&name, "/");
-	plain_decimal(&name, geometry->owner);
+	nolibc_text(&name, "/");
+	nolibc_decimal(&name, geometry->owner);
 	if (geometry->owner_kind == WIRE_OWNER_PROGRAM) {
-		plain_text(&name, ".");
-		plain_hex(&name, geometry->owner_start);
+		nolibc_text(&name, ".");
+		nolibc_hex(&name, geometry->owner_start);
 	} else {
-		plain_text(&name, "-");
-		plain_bytes(&name, random, text_hex(random, geometry->uuid, sizeof(random) / 2));
+		nolibc_text(&name, "-");
+		nolibc_bytes(&name, random, text_hex(random, geometry->uuid, DIRECTORY_RANDOM_BYTES));
 	}
-	if (name.cut) {
+	if (name.truncated) {
 		*why = "its name is too long";
 		return -ENAMETOOLONG;
 	}

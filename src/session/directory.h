@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Where session files lie, and what they are called. */
+/* The directories and names of session files. */
 #ifndef BURIN_SESSION_DIRECTORY_H
 #define BURIN_SESSION_DIRECTORY_H
 
@@ -8,7 +8,7 @@
 
 #include "session/session.h"
 
-/* In front of the name of a recorder's session for samples, which is for nobody else to see. */
+/* Prefix of a recorder's session for samples, which is not listed. */
 #define DIRECTORY_SAMPLES "samples."
 
 static inline bool directory_is_of_samples(const char *name)
@@ -17,28 +17,70 @@ static inline bool directory_is_of_samples(const char *name)
 }
 
 /*
- * directory_of_sessions - the private directory of this user's sessions; made if it is missing, refused unless
- * it is a directory (no link) of mode 0700 that belongs to this user. Return: 0 or -errno and *why.
+ * directory_of_sessions - the private directory of this user's sessions, made if it is missing. It is the first
+ * candidate (directory.c) that is a directory (not a link) of mode 0700 and belongs to this user. All programs of the
+ * user find the same one, as long as the candidates do not change.
+ * Return: 0 or -errno and *why.
  */
 int directory_of_sessions(char *path, size_t path_bytes, const char **why);
 
 /*
- * directory_file - what the session file of an owner is called. A program's tells which process it is, so that
- * it is found again after an exec; of a recorder's those who shall join are told.
- * @geometry: owner_kind, owner, owner_start and uuid count
+ * directory_is_own - whether a directory (not a link) is this user's, and no other user can rename files in it.
+ * $XDG_RUNTIME_DIR may be another user's, since sudo can keep it.
+ */
+bool directory_is_own(const char *path);
+
+/*
+ * directory_each - visit every directory that may have sessions of this user; @all_users: of all users. Only those that
+ * are private to the user in their name: /dev/shm/burin-UID, burin-UID.RANDOM, /run/user/UID/burin,
+ * $XDG_RUNTIME_DIR/burin.
+ * @visit: @fd is closed afterwards; negative: -errno, the directory or its parent cannot be read
+ */
+void directory_each(bool all_users, void (*visit)(void *data, int fd, const char *path, uint32_t user),
+		    void *data);
+
+/* directory_is_taken - whether another directory replaces the usual one, since that is another user's. */
+bool directory_is_taken(char *usual, size_t bytes, char *directory, size_t directory_bytes);
+
+/*
+ * directory_file - the path of an owner's session file. A program's path follows from the process, so that the process
+ * finds it again after an exec. A recorder passes its path to the programs that shall join.
+ * @geometry: owner_kind, owner, owner_start and uuid are used
  * Return: 0 or -errno and *why.
  */
 int directory_file(char *path, size_t path_bytes, const struct wire_geometry *geometry, const char **why);
 
 /*
- * directory_collect - remove sessions that nobody needs: their processes have left, or were killed without
- * having recorded anything, or are older than the limits allow to keep.
- * @thorough: do not take another process for the owner whose pid it has; slower
- * Context: any process of the user; takes as long as there are sessions. Return: how many were removed.
+ * directory_has_form - whether a file's name has the form of directory_file(): PID.START of a program, PID-RANDOM of a
+ * recorder. Other files in the directory are neither listed nor opened.
  */
-unsigned directory_collect(const struct session_limits *limits, bool thorough);
+bool directory_has_form(const char *name);
 
-/* directory_maps - whether a process has a file mapped; true if it cannot be asked. */
-bool directory_maps(uint32_t pid, const struct stat *file);
+struct directory_gc {
+	struct session_limits limits;
+	bool thorough; /* detect a new process with the owner's pid; slower */
+	bool dry_run;  /* remove nothing */
+	/* Called with the name in the directory of each session that goes; NULL: not called. */
+	void (*visit)(void *data, const char *name);
+	void *data;
+};
+
+/*
+ * directory_gc - remove the sessions of a directory that are not needed: their processes have left, or were killed
+ * without having recorded anything, or exceed the limits (the oldest go first). Sessions of another PID namespace stay,
+ * since their pids mean nothing here.
+ * Context: any process of the user; time grows with the sessions. Return: the number of removed ones.
+ */
+unsigned directory_gc(const char *path, const struct directory_gc *how);
+
+/*
+ * directory_mapped - visit the inode of each of Burin's files that a process has mapped.
+ * @lines: how many lines of /proc/PID/maps may still be read, counted down; a process can have very many
+ * Return: false: the process exists but its mappings cannot be read completely.
+ */
+bool directory_mapped(uint32_t pid, uint64_t *lines, void (*visit)(void *data, uint64_t inode), void *data);
+
+/* directory_maps - whether a process has a file mapped; true if its mappings cannot be read. @lines: as above */
+bool directory_maps(uint32_t pid, const struct stat *file, uint64_t *lines);
 
 #endif

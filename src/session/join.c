@@ -1,62 +1,75 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Mapping a session that exists: joining it from a traced program, or looking at it from outside. */
+/* Map an existing session: a traced program joins it, a command opens it or only reads it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/plain.h"
+#include "base/nolibc.h"
 #include "session/clock.h"
 #include "session/layout.h"
 
-/* What somebody wants of a session. */
 enum purpose {
-	JOIN, /* to trace into it: ours, or root's, who may trace anybody */
-	OPEN, /* to switch and to read: root may do so with anybody's */
-	LOOK, /* only to read */
+	JOIN, /* record into it: a session of this user, or of root, who may trace every process */
+	OPEN, /* switch and read: of this user; root: of every user */
+	LOOK, /* only read */
 };
 
-/* Open a session file, which must be a plain file that is its owner's alone. */
-static int open_session(const char *path, enum purpose purpose, uint64_t *bytes, const char **why)
+int session_file(int directory, const char *name, bool write, const char **why)
 {
-	const bool any = purpose != JOIN && plain_user() == 0;
-	struct stat status;
-	/* Neither wait for somebody at a pipe nor become a terminal's session: it may be anything. */
-	int fd = open(path,
-		      (purpose == LOOK ? O_RDONLY : O_RDWR) | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	/* The file may be of any kind: do not wait for the other end of a pipe, and do not acquire a terminal. */
+	int fd = openat(directory, name,
+			(write ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
-	if (fd < 0) {
-		*why = errno == ELOOP ? "it is a link" : "it cannot be opened";
+	if (fd >= 0)
+		return fd;
+	*why = errno == ELOOP ? "it is a link" : "it cannot be opened";
+	return -errno;
+}
+
+/* Check that it is a regular file which only its owner can open. */
+static int check_file(int fd, enum purpose purpose, uint64_t *bytes, const char **why)
+{
+	const bool any = purpose != JOIN && nolibc_user() == 0;
+	struct stat status;
+
+	if (fstat(fd, &status) != 0) {
+		*why = "it cannot be read";
 		return -errno;
 	}
-	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
-	    (!any && status.st_uid != plain_user() && status.st_uid != 0) || (status.st_mode & 077) != 0 ||
-	    status.st_nlink > 1) {
-		close(fd);
+	if (!S_ISREG(status.st_mode) || (!any && status.st_uid != nolibc_user() && status.st_uid != 0) ||
+	    (status.st_mode & 077) != 0 || status.st_nlink > 1) {
 		*why = "it is not a private file of this user";
 		return -EPERM;
 	}
 	*bytes = (uint64_t)status.st_size;
-	return fd;
+	return 0;
 }
 
 static int map_session(struct session *session, int fd, enum purpose purpose, uint64_t bytes,
 		       const char **why)
 {
 	struct wire_geometry *geometry = &session->geometry;
+	const ssize_t got = pread(fd, geometry, sizeof(*geometry), 0);
 	void *base;
 
-	if (pread(fd, geometry, sizeof(*geometry), 0) != (ssize_t)sizeof(*geometry)) {
+	if (got < 0 || (got != (ssize_t)sizeof(*geometry) && bytes >= sizeof(*geometry))) {
+		*why = "it cannot be read";
+		return got < 0 ? -errno : -EIO;
+	}
+	if (got != (ssize_t)sizeof(*geometry)) {
 		*why = "it is not a session file";
 		return -EINVAL;
 	}
 	*why = layout_check(geometry, bytes);
 	if (*why)
 		return -EINVAL;
-	if (geometry->pid_namespace != 0 && geometry->pid_namespace != layout_pid_namespace()) {
+	/* A writer takes locks, which contain thread ids. */
+	if (purpose != LOOK && geometry->pid_namespace != 0 &&
+	    geometry->pid_namespace != layout_pid_namespace()) {
 		*why = "it belongs to another PID namespace";
-		return -EPERM;
+		return -EREMOTE;
 	}
 	base = mmap(NULL, bytes, purpose == LOOK ? PROT_READ : PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_NORESERVE, fd, 0);
@@ -69,16 +82,14 @@ static int map_session(struct session *session, int fd, enum purpose purpose, ui
 	return layout_attach(session);
 }
 
-static int map(struct session *session, const char *path, enum purpose purpose, const char **why)
+static int map(struct session *session, int fd, enum purpose purpose, const char **why)
 {
 	uint64_t bytes = 0;
-	int fd = open_session(path, purpose, &bytes, why), error;
+	int error = check_file(fd, purpose, &bytes, why);
 
 	*session = (struct session){ 0 };
-	if (fd < 0)
-		return fd;
-	error = map_session(session, fd, purpose, bytes, why);
-	close(fd);
+	if (!error)
+		error = map_session(session, fd, purpose, bytes, why);
 	if (error)
 		session_leave(session);
 	return error;
@@ -93,8 +104,13 @@ uint64_t session_clock_hz(const struct session *session)
 
 int session_join(struct session *session, const char *path, const char **why)
 {
-	int error = map(session, path, JOIN, why);
+	int fd = session_file(AT_FDCWD, path, true, why), error;
 
+	*session = (struct session){ 0 };
+	if (fd < 0)
+		return fd;
+	error = map(session, fd, JOIN, why);
+	close(fd);
 	if (error)
 		return error;
 	__atomic_fetch_add(&session->shared->joined, 1, __ATOMIC_RELAXED);
@@ -102,12 +118,12 @@ int session_join(struct session *session, const char *path, const char **why)
 	return 0;
 }
 
-int session_open(struct session *session, const char *path, const char **why)
+int session_open(struct session *session, int fd, const char **why)
 {
-	return map(session, path, OPEN, why);
+	return map(session, fd, OPEN, why);
 }
 
-int session_look(struct session *session, const char *path, const char **why)
+int session_look(struct session *session, int fd, const char **why)
 {
-	return map(session, path, LOOK, why);
+	return map(session, fd, LOOK, why);
 }

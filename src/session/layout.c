@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Where the parts of a session file lie; see layout.h. */
+/* The layout of a session file; see layout.h. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "base/number.h"
+#include "base/nolibc.h"
 #include "ring/ring_deps.h"
 #include "session/layout.h"
-#include "wire/context.h"
+#include "wire/wire_change.h"
+#include "wire/wire_context.h"
 
 enum {
 	LAYOUT_PAGE = 4096,
@@ -26,6 +28,12 @@ static uint64_t ring_bytes(const struct wire_geometry *geometry)
 	return (uint64_t)geometry->ring_packets * geometry->packet_bytes;
 }
 
+/* The history lies behind the journal; the header has no offset for it. */
+static uint64_t history_offset(const struct wire_geometry *geometry)
+{
+	return geometry->journal_offset + round_up(geometry->events_max * sizeof(struct wire_journal_entry));
+}
+
 void layout_decide(struct wire_geometry *geometry)
 {
 	uint64_t rings = (uint64_t)geometry->cpus + geometry->locked;
@@ -33,14 +41,15 @@ void layout_decide(struct wire_geometry *geometry)
 
 	geometry->switches_offset = at;
 	at += round_up(geometry->events_max);
-	geometry->wants_offset = at;
+	geometry->desired_offset = at;
 	at += round_up(geometry->events_max);
-	geometry->checks_offset = at;
-	at += round_up(geometry->events_max * sizeof(struct wire_check));
+	geometry->conditions_offset = at;
+	at += round_up(geometry->events_max * sizeof(struct wire_condition));
 	geometry->filters_offset = at;
 	at += round_up(geometry->filters_bytes);
-	geometry->intents_offset = at;
-	at += round_up(geometry->events_max * sizeof(struct wire_intent));
+	geometry->journal_offset = at;
+	at += round_up(geometry->events_max * sizeof(struct wire_journal_entry));
+	at += round_up(WIRE_CHANGES * wire_change_bytes(geometry->events_max));
 	geometry->events_offset = at;
 	at += round_up(sizeof(struct wire_events) + geometry->events_max * sizeof(struct wire_event));
 	geometry->text_offset = at;
@@ -65,7 +74,7 @@ static bool packets_fit(uint64_t packet_bytes, uint64_t packets)
 	       packet_bytes <= WIRE_PACKET_MAX && power_of_two(packets) && packets >= 4 && packets <= 1 << 20;
 }
 
-/* By hand: memcmp() would be one more page (base/plain.h). */
+/* Without memcmp(), which would load one more page (base/nolibc.h). */
 static bool is_same(const struct wire_geometry *one, const struct wire_geometry *other)
 {
 	const char *a = (const char *)one, *b = (const char *)other;
@@ -76,11 +85,16 @@ static bool is_same(const struct wire_geometry *one, const struct wire_geometry 
 	return true;
 }
 
+bool layout_has_magic(const struct wire_geometry *geometry)
+{
+	return memcmp(geometry->magic, WIRE_SESSION_MAGIC, sizeof(geometry->magic)) == 0;
+}
+
 const char *layout_check(const struct wire_geometry *geometry, uint64_t file_bytes)
 {
 	struct wire_geometry same = *geometry;
 
-	if (memcmp(geometry->magic, WIRE_SESSION_MAGIC, sizeof(geometry->magic)) != 0)
+	if (!layout_has_magic(geometry))
 		return "it is not a session file";
 	if (geometry->version != WIRE_SESSION_VERSION ||
 	    geometry->header_bytes != sizeof(struct wire_session))
@@ -100,7 +114,7 @@ const char *layout_check(const struct wire_geometry *geometry, uint64_t file_byt
 	if (!is_same(&same, geometry))
 		return "its header is damaged";
 	if (geometry->file_bytes != file_bytes)
-		return "it has not the size that its header gives";
+		return "its size differs from that in its header";
 	return NULL;
 }
 
@@ -151,10 +165,11 @@ int layout_attach(struct session *session)
 
 	session->shared = (struct wire_session *)session->base;
 	session->switches = (uint8_t *)session->base + geometry->switches_offset;
-	session->wants = (uint8_t *)session->base + geometry->wants_offset;
-	session->checks = (struct wire_check *)(session->base + geometry->checks_offset);
-	session->intents = (struct wire_intent *)(session->base + geometry->intents_offset);
+	session->desired = (uint8_t *)session->base + geometry->desired_offset;
+	session->conditions = (struct wire_condition *)(session->base + geometry->conditions_offset);
+	session->journal = (struct wire_journal_entry *)(session->base + geometry->journal_offset);
 	session->filters = session->base + geometry->filters_offset;
+	session->history = session->base + history_offset(geometry);
 	session->events = (struct wire_events *)(session->base + geometry->events_offset);
 	session->entries = (struct wire_event *)(session->events + 1);
 	session->text = session->base + geometry->text_offset;
@@ -223,4 +238,22 @@ uint64_t layout_pid_namespace(void)
 	struct stat status;
 
 	return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}
+
+/* Whether /proc is of this process's PID namespace: then it shows the process under its own pid. */
+static bool proc_is_ours(void)
+{
+	char target[NUMBER_DIGITS_MAX];
+	ssize_t bytes = readlink("/proc/self", target, sizeof(target) - 1);
+
+	if (bytes <= 0)
+		return false;
+	target[bytes] = 0;
+	return nolibc_number(target, 10, NULL) == nolibc_pid();
+}
+
+bool session_is_here(const struct wire_geometry *geometry)
+{
+	return geometry->pid_namespace != 0 && geometry->pid_namespace == layout_pid_namespace() &&
+	       proc_is_ours();
 }

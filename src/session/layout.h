@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Where the parts of a session file lie: decided when it is made, checked when it is joined. */
+/* The layout of a session file: decided when the file is made, checked when a process joins. */
 #ifndef BURIN_SESSION_LAYOUT_H
 #define BURIN_SESSION_LAYOUT_H
 
@@ -8,17 +8,19 @@
 /* layout_decide - fill in the offsets and the size of the file from the counts and sizes in *geometry. */
 void layout_decide(struct wire_geometry *geometry);
 
-/* layout_check - NULL if a header that came from a file of this size can be trusted, else what is wrong with
- * it. */
+/* layout_check - check the header of a file of this size. Return: NULL: it can be trusted; or the reason why not. */
 const char *layout_check(const struct wire_geometry *geometry, uint64_t file_bytes);
 
+/* layout_has_magic - whether it is the header of a session, of any version. */
+bool layout_has_magic(const struct wire_geometry *geometry);
+
 /*
- * layout_attach - point a session into its mapping, session->base and ->geometry being set.
+ * layout_attach - set the pointers of a session into its mapping. session->base and ->geometry are set before.
  * Return: 0 or -ENOMEM.
  */
 int layout_attach(struct session *session);
 
-/* Identity of the PID namespace of this process, 0 if unknown: thread ids mean something only within one. */
+/* The inode of this process's PID namespace; 0: unknown. Thread ids are valid only within one. */
 uint64_t layout_pid_namespace(void);
 
 #endif

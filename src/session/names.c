@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Announcing threads and processes in the names ring (wire/names.h).
+ * Announce threads and processes in the names ring (wire/wire_names.h).
  *
- * The ring is a locked one. A record that finds it locked is tried again a few times; a signal handler that
- * has interrupted its own thread inside the append cannot wait at all. The caller then simply comes again
- * with the next event.
+ * The ring is a locked one. If it is locked, the append is tried again a few times. A signal handler that interrupted
+ * its own thread inside the append would wait in vain, so the caller tries again with its next event.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/plain.h"
 #include "ring/lock.h"
 #include "session/names.h"
-#include "wire/names.h"
+#include "wire/wire_names.h"
 
 enum {
 	NAMES_TRIES = 64,
@@ -51,7 +50,7 @@ static void put_text(struct announcement *record, const char *text)
 	record->used += bytes + 1;
 }
 
-/* One attempt. @self: the calling thread, which the lock names */
+/* One attempt. @self: the calling thread, the lock's owner */
 static enum ring_result append(struct session *session, struct ring *ring, struct ring_record record,
 			       uint32_t self)
 {
@@ -59,22 +58,22 @@ static enum ring_result append(struct session *session, struct ring *ring, struc
 
 	if (!lock_take(&ring->control->lock, self))
 		return RING_BUSY;
-	result = session->geometry.mode == WIRE_MODE_FLIGHT ? names_append_cleaning(session, ring, record)
+	result = session->geometry.mode == WIRE_MODE_FLIGHT ? names_append_compacting(session, ring, record)
 							    : ring_append_extended(ring, record);
 	lock_drop(&ring->control->lock);
 	return result == RING_MOVED ? RING_BUSY : result;
 }
 
-enum ring_result session_tell(struct session *session, struct ring_record record, uint32_t self)
+enum ring_result session_append_name(struct session *session, struct ring_record record, uint32_t self)
 {
 	struct ring *ring = session_ring_use(session, session_names_index(session));
-	const struct timespec pause = { .tv_nsec = 100000 }; /* whoever has the lock has been preempted */
+	const struct timespec pause = { .tv_nsec = 100000 }; /* the lock's owner has been preempted */
 	enum ring_result result = RING_BUSY;
 
 	for (int tries = 0; result == RING_BUSY && tries < NAMES_TRIES; tries++) {
-		if (tries)
+		if (tries && !ring_silent)
 			sched_yield();
-		if (tries % 16 == 15 && !ring_bury(ring))
+		if (tries % 16 == 15 && !ring_silent && !ring_break_stale_lock(ring))
 			nanosleep(&pause, NULL);
 		result = append(session, ring, record, self);
 	}
@@ -89,12 +88,12 @@ static enum ring_result announce(struct session *session, struct announcement *r
 	put_u64(record, since);
 	put_u64(record, 0); /* gone */
 	out = (struct ring_record){ record->buffer, (uint32_t)record->used - 8 };
-	put_u64(record, 0); /* fills up the last word */
+	put_u64(record, 0); /* pads the last word */
 	ring_prepare(record->buffer, id, out.length, tid);
-	return session_tell(session, out, self);
+	return session_append_name(session, out, self);
 }
 
-/* One line from a file under /proc, its NULs turned into blanks. */
+/* Read the beginning of a file under /proc; NULs become blanks. */
 static void read_line(const char *path, char *text, size_t room)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -112,28 +111,59 @@ static void read_line(const char *path, char *text, size_t room)
 	text[got] = 0;
 }
 
-enum ring_result session_announce_process(struct session *session, uint32_t self)
+/* The kernel's data about this process, and its name at that time. */
+struct self {
+	uint32_t pid, parent;
+	char exe[WIRE_NAME_TEXT_MAX + 1], command[WIRE_NAME_TEXT_MAX + 1], name[16];
+};
+
+static struct self *cached; /* NULL: the kernel is asked when an announcement needs it */
+
+static void ask(struct self *self, uint32_t pid)
+{
+	ssize_t got = readlink("/proc/self/exe", self->exe, sizeof(self->exe) - 1);
+
+	self->exe[got > 0 ? got : 0] = 0;
+	read_line("/proc/self/cmdline", self->command, sizeof(self->command));
+	self->parent = (uint32_t)getppid();
+	self->pid = pid;
+}
+
+bool session_ask_beforehand(void)
+{
+	struct self *self =
+		mmap(NULL, sizeof(*self), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (self == MAP_FAILED)
+		return false;
+	ask(self, session_self());
+	prctl(PR_GET_NAME, self->name, 0, 0, 0);
+	cached = self;
+	return true;
+}
+
+enum ring_result session_announce_process(struct session *session, uint32_t pid, uint32_t self)
 {
 	struct announcement record = { .used = WIRE_HEADROOM };
-	char text[WIRE_NAME_TEXT_MAX + 1];
+	struct self asked;
+	const struct self *process = cached ? cached : &asked;
 	int saved = errno;
-	ssize_t got;
 	enum ring_result result;
 
-	put_u32(&record, plain_pid());
-	put_u32(&record, (uint32_t)getppid());
-	got = readlink("/proc/self/exe", text, sizeof(text) - 1);
-	text[got > 0 ? got : 0] = 0;
-	put_text(&record, text);
-	read_line("/proc/self/cmdline", text, sizeof(text));
-	put_text(&record, text);
+	if (!cached)
+		ask(&asked, pid);
+	put_u32(&record, pid);
+	/* Another pid: this is a child forked since then. Its parent is the cached process, or a child of that. */
+	put_u32(&record, process->pid == pid ? process->parent : process->pid);
+	put_text(&record, process->exe);
+	put_text(&record, process->command);
 	result = announce(session, &record, WIRE_NAME_PROCESS, self, self, 0);
 	session_has_recorded(session);
 	errno = saved;
 	return result;
 }
 
-enum ring_result session_announce_thread(struct session *session, uint32_t self, uint32_t tid,
+enum ring_result session_announce_thread(struct session *session, uint32_t pid, uint32_t self, uint32_t tid,
 					 const char *name, uint64_t since)
 {
 	struct announcement record = { .used = WIRE_HEADROOM };
@@ -141,7 +171,9 @@ enum ring_result session_announce_thread(struct session *session, uint32_t self,
 	int saved = errno;
 	enum ring_result result;
 
-	put_u32(&record, plain_pid());
+	put_u32(&record, pid);
+	if (!name && cached)
+		name = cached->name;
 	if (!name)
 		prctl(PR_GET_NAME, own, 0, 0, 0);
 	put_text(&record, name ? name : own);

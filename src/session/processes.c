@@ -1,25 +1,61 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Which processes use a session.
+ * The list of processes that use a session.
  *
- * A list of pids in the session: entered at joining and after a fork, left at exit. It is a hint, and free of
- * locks: who is killed stays in it, and a pid may be used again. It tells whom to ask about; and when all have
- * gone, whether one of them was killed, which for a daemon is not the owner, since that has left long ago.
+ * The session has a list of pids. A process enters its pid when it joins and after a fork, and removes it at exit. The
+ * list has no lock and is only a hint: a killed process stays in it, and the kernel may reuse its pid. It has the pids
+ * about which to ask the kernel. When all have gone, it shows whether one of them was killed; of a daemon that is not
+ * the owner, which has left long ago.
+ *
+ * A program may have given up its system calls when it forks or exits, so entering and leaving are only stores. Hence
+ * the session is not removed at exit; the next program that starts removes it (gc.c).
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/pid.h"
-#include "base/plain.h"
+#include "base/nolibc.h"
 #include "session/session.h"
 
-/* The place of the calling process; NULL: it is not listed. */
+/* The pid of the calling process, in memory that every kind of fork sets to 0 in the child. */
+static uint32_t *own_pid;
+
+uint32_t session_self(void)
+{
+	uint32_t *entry = __atomic_load_n(&own_pid, __ATOMIC_RELAXED), pid = entry ? *entry : 0;
+
+	if (pid)
+		return pid;
+	pid = nolibc_pid();
+	if (entry)
+		*entry = pid;
+	return pid;
+}
+
+static void remember_self(void)
+{
+	void *page;
+
+	if (own_pid)
+		return;
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return;
+	if (madvise(page, 4096, MADV_WIPEONFORK) == 0) /* Linux 4.14 */
+		__atomic_store_n(&own_pid, page, __ATOMIC_RELAXED);
+	else
+		munmap(page, 4096);
+}
+
+/* The entry of the calling process; NULL: it is not listed. */
 static uint32_t *find_own(struct session *session)
 {
-	const uint32_t self = plain_pid();
+	const uint32_t self = session_self();
 
 	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++)
 		if (session_process(session->shared, n) == self)
@@ -27,54 +63,88 @@ static uint32_t *find_own(struct session *session)
 	return NULL;
 }
 
-void session_enter(struct session *session)
+/* Take the first free entry, or else one of a dead process; NULL: there is neither. */
+static uint32_t *take_entry(struct session *session, uint32_t value)
 {
-	uint32_t *processes = session->shared->processes, self = plain_pid();
+	uint32_t *processes = session->shared->processes;
 
-	if (find_own(session))
-		return;
-	/* The first free place; if there is none, one of somebody who has died. With neither, it is not listed. */
 	for (unsigned round = 0; round < 2; round++) {
 		for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
 			uint32_t seen = __atomic_load_n(&processes[n], __ATOMIC_RELAXED);
 
 			if (seen != 0 && (round == 0 || pid_lives(seen & ~WIRE_PROCESS_RECORDED)))
 				continue;
-			if (__atomic_compare_exchange_n(&processes[n], &seen, self, false, __ATOMIC_RELAXED,
+			if (__atomic_compare_exchange_n(&processes[n], &seen, value, false, __ATOMIC_RELAXED,
 							__ATOMIC_RELAXED))
-				return;
+				return &processes[n];
 		}
 	}
+	return NULL;
+}
+
+void session_enter(struct session *session)
+{
+	remember_self();
+	if (!find_own(session))
+		take_entry(session, session_self());
+}
+
+uint32_t *session_expect(struct session *session)
+{
+	uint32_t *processes = session->shared->processes;
+
+	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
+		uint32_t seen = 0;
+
+		if (__atomic_load_n(&processes[n], __ATOMIC_RELAXED) == 0 &&
+		    __atomic_compare_exchange_n(&processes[n], &seen, WIRE_PROCESS_EXPECTED, false,
+						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return &processes[n];
+	}
+	return NULL;
+}
+
+void session_enter_expected(struct session *session, uint32_t *entry, uint32_t pid)
+{
+	uint32_t seen = WIRE_PROCESS_EXPECTED;
+
+	if (own_pid)
+		*own_pid = pid;
+	if (!entry ||
+	    !__atomic_compare_exchange_n(entry, &seen, pid, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		session_enter(session);
 }
 
 void session_has_recorded(struct session *session)
 {
-	uint32_t *place = find_own(session);
+	uint32_t *entry = find_own(session);
 
-	if (place)
-		__atomic_store_n(place, plain_pid() | WIRE_PROCESS_RECORDED, __ATOMIC_RELAXED);
+	if (entry)
+		__atomic_store_n(entry, session_self() | WIRE_PROCESS_RECORDED, __ATOMIC_RELAXED);
 }
 
-bool session_exit(struct session *session)
+void session_exit(struct session *session)
 {
-	uint32_t *place = find_own(session);
+	uint32_t *entry = find_own(session);
 
-	if (place)
-		__atomic_store_n(place, 0, __ATOMIC_RELAXED);
-	/* Of two that leave at once, one at least finds the other gone. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
-		uint32_t seen = session_process(session->shared, n);
+	/* Before it leaves the list: a process that finds the list empty must already see `ended`. */
+	if (session->geometry.owner_kind == WIRE_OWNER_PROGRAM && session->geometry.owner == session_self())
+		__atomic_store_n(&session->shared->ended, 1, __ATOMIC_RELEASE);
+	if (entry)
+		__atomic_store_n(entry, 0, __ATOMIC_RELEASE);
+}
 
-		if (pid_lives(seen))
+bool session_expects(const struct wire_session *header)
+{
+	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++)
+		if (header->processes[n] == WIRE_PROCESS_EXPECTED)
 			return true;
-	}
 	return false;
 }
 
 bool session_was_killed(const struct wire_session *header)
 {
-	if (!header->ended)
+	if (header->geometry.owner_kind == WIRE_OWNER_PROGRAM && !header->ended)
 		return true;
 	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++)
 		if (header->processes[n] & WIRE_PROCESS_RECORDED)
@@ -85,24 +155,27 @@ bool session_was_killed(const struct wire_session *header)
 uint64_t session_start_time(uint32_t pid)
 {
 	char path[32], text[512], *at;
-	struct plain name = { path, sizeof(path), 0, false };
+	struct nolibc_string name = { path, sizeof(path), 0, false };
 	ssize_t got;
 	int fd;
 
-	plain_text(&name, "/proc/");
-	plain_decimal(&name, pid);
-	plain_text(&name, "/stat");
+	nolibc_text(&name, "/proc/");
+	if (pid)
+		nolibc_decimal(&name, pid);
+	else
+		nolibc_text(&name, "self"); /* works with the /proc of any namespace */
+	nolibc_text(&name, "/stat");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 	if (fd >= 0)
 		close(fd);
-	if (got <= 0)
-		return 0;
+	if (got < 0)
+		return errno == ENOENT || errno == ESRCH || !pid ? 0 : SESSION_START_UNKNOWN;
 	text[got] = 0;
-	at = strrchr(text, ')'); /* the second field, the name, may hold anything */
+	at = strrchr(text, ')'); /* the second field, the name, may contain any bytes */
 	if (at && at[1] == ' ' && (at[2] == 'Z' || at[2] == 'X'))
 		return 0;
 	for (unsigned field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
-	return at ? plain_number(at + 1, 10, NULL) : 0;
+	return at ? nolibc_number(at + 1, 10, NULL) : 0;
 }

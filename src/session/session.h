@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The session file from inside a process: made by one, joined by many (wire/session.h has its layout).
+ * A process's view of a session file (wire/wire_session.h has its layout). One process makes the file, many join it.
  *
- * A struct session is private memory. At joining, the geometry is copied out of the file and checked; from
- * then on the copy alone is trusted, because anybody who may write the file may scribble over it.
+ * A struct session is private memory. When joining, the geometry is copied from the file and checked. From then on only
+ * the copy is trusted, because any process that may write the file may corrupt it.
  */
 #ifndef BURIN_SESSION_SESSION_H
 #define BURIN_SESSION_SESSION_H
@@ -13,8 +13,18 @@
 #include <stdint.h>
 
 #include "ring/ring.h"
-#include "wire/event.h"
-#include "wire/session.h"
+#include "wire/wire_change.h"
+#include "wire/wire_event.h"
+#include "wire/wire_session.h"
+
+/* The history entries of a transaction that is not committed yet (session/history.h). */
+struct session_draft {
+	uint8_t entry[WIRE_CHANGE_KINDS]; /* of each kind: the number of its entry, from 1; 0: none */
+	uint8_t count;
+	bool rules; /* rules were set, perhaps to their old values */
+	size_t used;
+	char text[WIRE_CHANGE_TEXT];
+};
 
 struct session {
 	char *base; /* the mapping; NULL: no session */
@@ -23,10 +33,13 @@ struct session {
 	struct wire_packet header;	 /* of record packets; struct ring points to them */
 	struct wire_packet names_header; /* of names packets */
 	uint8_t *switches;
-	uint8_t *wants;
-	struct wire_check *checks;
-	struct wire_intent *intents;
+	uint8_t *desired;
+	struct wire_condition *conditions;
+	struct wire_journal_entry *journal;
 	char *filters;
+	char *history;
+	const char *command; /* the subcommand of burin, for the history; NULL: a program's own change */
+	struct session_draft draft;
 	struct wire_events *events;
 	struct wire_event *entries;
 	char *text;
@@ -38,13 +51,13 @@ struct session_options {
 	enum wire_owner owner;
 	enum wire_mode mode;
 	uint64_t buffer_bytes; /* of each ring */
-	uint64_t
-		buffer_max; /* what it may be made later, if so much address space can be had; 0: no more than it is */
+	uint64_t buffer_max;   /* its largest size later, if there is address space; 0: it cannot grow */
 	uint64_t packet_bytes;
 	uint32_t string_max;
-	uint32_t context;	  /* enum wire_context: what records carry besides their payload */
-	const char *const *globs; /* events that are on from the start; NULL ends */
-	bool without_rseq;	  /* no rings for restartable sequences, as where there are none */
+	uint32_t context;	  /* enum wire_context of the records */
+	const char *program;	  /* name for listings; NULL: the calling program's */
+	const char *const *globs; /* events that are on from the start; ends with NULL */
+	bool without_rseq;	  /* locked rings only */
 };
 
 enum {
@@ -53,84 +66,113 @@ enum {
 
 /*
  * session_create - make a session file and map it.
- * @path: filled in with its name
+ * @path: receives its name
  *
- * Context: a recorder, or a traced program before its first event. Return: 0; -errno; *why then says in a few
- * words what could not be done.
+ * Context: a recorder, or a traced program before its first event. Return: 0; -errno, and *why is the reason in a few
+ * words.
  */
 int session_create(struct session *session, const struct session_options *options, char *path,
 		   size_t path_bytes, const char **why);
 
 /*
- * session_own - the session that the calling program has for itself: the one that it made before an exec, or
- * a new one.
- * @path: filled in with its name, of SESSION_PATH_MAX bytes
+ * session_open_per_process - open the calling process's own session: the one that it made before an exec, or a new one.
+ * @path: receives its name, of SESSION_PATH_MAX bytes
  *
- * Context: as for session_create(). Return: 0; -errno and *why, then the program runs untraced.
+ * Context: as for session_create(). Return: 0; -errno and *why: the program runs untraced.
  */
-int session_own(struct session *session, const struct session_options *options, char *path, const char **why);
+int session_open_per_process(struct session *session, const struct session_options *options, char *path,
+			     const char **why);
 
 /*
- * session_join - map a session that another process made, to trace into it.
+ * session_join - map a session that another process made, to record into it.
  *
  * Context: the traced program; allocates by mmap only, leaves no descriptor open.
- * Return: 0; -errno and *why, then the program runs untraced.
+ * Return: 0; -errno and *why: the program runs untraced.
  */
 int session_join(struct session *session, const char *path, const char **why);
 
 /*
- * session_open, session_look - map a session of which others dispose: to switch its events; for reading only, when
- * a store into it is SIGSEGV.
- * Context: a command, not a traced program. Root may open anybody's. Return: 0; -errno and *why.
+ * session_file - open a session's file, without waiting and without following a link.
+ * @directory: directory of `name`, or AT_FDCWD; @write: for session_open(), not session_look()
+ * Return: a descriptor; -errno and *why.
  */
-int session_open(struct session *session, const char *path, const char **why);
-int session_look(struct session *session, const char *path, const char **why);
+int session_file(int directory, const char *name, bool write, const char **why);
 
 /*
- * session_clock_hz - the rate of its clock, Hz. May take some milliseconds: neither a program that makes its own
- * session waits for a calibration, nor who switches its events, but who reads them.
+ * session_open, session_look - map a session of other processes. session_open() is for switching its events.
+ * session_look() maps it read-only (a store is SIGSEGV), and accepts one of another PID namespace.
+ * @fd: of session_file(); stays the caller's
+ * Context: a command, not a traced program. Root may open every user's. Return: 0; -errno and *why.
+ */
+int session_open(struct session *session, int fd, const char **why);
+int session_look(struct session *session, int fd, const char **why);
+
+/*
+ * session_clock_hz - the rate of its clock, Hz. A calibration may take some milliseconds. Only readers call it, so
+ * neither a traced program nor a command that switches events waits for that.
  */
 uint64_t session_clock_hz(const struct session *session);
 
 /*
- * session_enter, session_exit - the calling process uses the session, uses it no more. A process that dies
- * without a word stays in the list; whoever looks at it asks the kernel as well.
- * Context: any thread, signal handlers; after a fork the child enters anew.
- * session_has_recorded: its end without a word is worth to be known.
- * session_exit returns whether other processes that live are left.
+ * session_enter, session_exit - add the calling process to the session's list of processes, or remove it. A killed
+ * process stays in the list, so readers of the list also ask the kernel.
+ * session_has_recorded - mark it as having recorded: if it is killed, its session is kept.
+ * Context: any thread, signal handlers; session_exit() makes no system call.
  */
 void session_enter(struct session *session);
 void session_has_recorded(struct session *session);
-bool session_exit(struct session *session);
+void session_exit(struct session *session);
 
-/* session_process - the pid in a place of the list, 0 if there is none. */
-static inline uint32_t session_process(const struct wire_session *header, unsigned place)
+/*
+ * session_expect - before a fork: reserve an entry in the list for the child, so that the session is not taken for
+ * unused before the child has entered; NULL: the list is full.
+ * session_enter_expected - enter it in the child, without a system call.
+ */
+uint32_t *session_expect(struct session *session);
+void session_enter_expected(struct session *session, uint32_t *entry, uint32_t pid);
+
+/* session_expects - whether an entry is reserved for a child. */
+bool session_expects(const struct wire_session *header);
+
+/* session_self - the calling process's pid; asks the kernel only once. In a child of vfork it is the parent's. */
+uint32_t session_self(void);
+
+/* session_process - the pid in an entry of the list; 0: it is free. */
+static inline uint32_t session_process(const struct wire_session *header, unsigned index)
 {
-	return __atomic_load_n(&header->processes[place], __ATOMIC_RELAXED) & ~WIRE_PROCESS_RECORDED;
+	return __atomic_load_n(&header->processes[index], __ATOMIC_RELAXED) & ~WIRE_PROCESS_RECORDED;
 }
 
 /*
- * session_was_killed - of a session that nobody uses: whether its owner was, or another process that had recorded
- * something. A child that executed another program after that is taken for killed, too.
+ * session_is_here - whether the session's pids are valid for this process: both are in one PID namespace, and /proc
+ * shows it. For other sessions this process cannot find out whether they are used.
+ */
+bool session_is_here(const struct wire_geometry *geometry);
+
+/*
+ * session_was_killed - of a session that no process uses: whether its owner was killed, or another process that had
+ * recorded something. A child that executed another program after that counts as killed, too.
  */
 bool session_was_killed(const struct wire_session *header);
 
-/* How much of what programs that were killed left behind is kept. */
+/* Limits for the sessions of killed programs; more are removed. */
 struct session_limits {
 	unsigned count;
 	uint64_t bytes; /* of memory */
 };
 
-/* session_end - nobody reads this session any more: all events off, now and later. */
+/* session_end - the session has no reader any more: switch all events off, also those that register later. */
 void session_end(struct session *session);
 
 /*
- * session_start_time - when a process was started, as field 22 of /proc/PID/stat; 0 if there is no such
- * process, it is dead and only waits to be reaped, or it cannot be seen.
+ * session_start_time - the start time of a process, field 22 of /proc/PID/stat; 0: it does not exist or is a zombie;
+ * SESSION_START_UNKNOWN: /proc cannot be read.
+ * @pid: 0: the calling process; for it, 0 also means unknown
  */
+#define SESSION_START_UNKNOWN UINT64_MAX
 uint64_t session_start_time(uint32_t pid);
 
-/* session_leave - unmap. Nobody may be using it any more. */
+/* session_leave - unmap. No thread may be using it any more. */
 void session_leave(struct session *session);
 
 /*
@@ -139,7 +181,7 @@ void session_leave(struct session *session);
  */
 struct ring *session_ring_use(struct session *session, unsigned index);
 
-/* session_ring_view - the same for reading: NULL if nobody has used the ring. */
+/* session_ring_view - the same for reading; NULL: the ring has not been used. */
 struct ring *session_ring_view(struct session *session, unsigned index);
 
 static inline unsigned session_names_index(const struct session *session)
@@ -147,14 +189,26 @@ static inline unsigned session_names_index(const struct session *session)
 	return session->ring_count - 1;
 }
 
-/* session_have_memory - have memory behind a part of the file, so that a later store finds it. */
+/* session_have_memory - allocate memory for a part of the file, so that a later store is not SIGBUS. */
 bool session_have_memory(struct session *session, uint64_t offset, uint64_t bytes);
 
-/* What registering an event needs to know; the strings live at least as long as the call. */
+/*
+ * session_populate - allocate the memory of all rings and ask the kernel for the process's names. From then on recording
+ * makes no system call, in this process and in forked ones. A record that would need one counts as lost: one in a ring
+ * that was enlarged later, and names of more threads than the names ring has room for.
+ * Context: before the first record. Return: 0; -ENOMEM: records that need missing memory will be lost.
+ */
+int session_populate(struct session *session);
+
+/* session_ask_beforehand - the part of it that asks for names. Return: false: no memory. */
+bool session_ask_beforehand(void);
+
+/* An event to be registered; the strings live at least as long as the call. */
 struct session_event {
 	const char *name;
 	const char *format;
 	const char *file;
+	const char *enums; /* that the format refers to (wire/wire_enum.h); NULL: none */
 	uint64_t types;
 	uint32_t line;
 	uint8_t kind;
@@ -163,104 +217,124 @@ struct session_event {
 
 /*
  * session_event_register - find or add events.
- * @ids: filled in, one for each: the id; 0 if refused (its format is not valid, or the name is taken by
- * another format, types or kind) or if the table is full
+ * @ids: receives one id for each; 0: refused (the format is not valid, or the name has another format, types or kind) or
+ * the table is full
  *
- * Context: a thread, not a signal handler: waits a moment for other processes that register.
+ * Context: a thread, not a signal handler: waits up to a second for other processes that register or switch.
  * Return: 0; -ETIMEDOUT or -ENOMEM: nothing was registered.
  */
 int session_event_register(struct session *session, const struct session_event *events, unsigned count,
 			   uint16_t *ids);
 
+/* session_event_fault - the reason why an event got no id. */
+const char *session_event_fault(const struct session *session, const struct session_event *event);
+
 /*
- * Switching. A change of several events is first written down as an intent, then carried out: it appears to a
- * listing at once, and if its author dies it is done wholly, by whoever comes next, or not at all. To
- * tracepoints each event changes by itself.
+ * Switching. A transaction changes several events. It is first written into the journal, then carried out. A listing
+ * shows it as one change. If its process dies, the next process that takes the lock completes it, or it does not happen
+ * at all. To tracepoints each event changes by itself. The transaction becomes an entry of the session's history.
  */
 
 /*
- * session_change_begin - begin a change. It is ended by session_change_commit() or session_change_cancel().
- * Context: a thread, not a signal handler. Return: 0; -ETIMEDOUT: others have been at it for a second.
+ * session_change_begin - begin a transaction. End it by session_change_commit() or session_change_cancel().
+ * Context: a thread, not a signal handler. Return: 0; -ETIMEDOUT: other processes have held the lock for a second.
  */
 int session_change_begin(struct session *session);
 void session_change_commit(struct session *session);
 void session_change_cancel(struct session *session);
 
 /*
- * session_change - what event `id` is to do.
- * @check: NULL, or its check for WIRE_CHECKED: filter, sample and limit are used
+ * session_change - set the desired state of event `id`.
+ * @condition: NULL, or its condition for WIRE_CONDITIONAL: filter, sample and limit are used
  * Return: 0; -ENOSPC: there is no memory for it.
  */
-int session_change(struct session *session, uint16_t id, enum wire_switch want,
-		   const struct wire_check *check);
+int session_change(struct session *session, uint16_t id, enum wire_switch desired,
+		   const struct wire_condition *condition);
 
-/* session_change_stopped - stop everything, or let go again what is wanted. */
-void session_change_stopped(struct session *session, bool stopped);
+/* session_change_paused - pause: switch everything off; or resume: restore the desired states. */
+void session_change_paused(struct session *session, bool paused);
+
+/* session_change_size - set the size of each ring of records; the ring's window has that many packets. */
+void session_change_size(struct session *session, uint32_t packets);
+
+/* The state of events that register later. */
+struct session_rule {
+	enum wire_switch state; /* WIRE_OFF, WIRE_ON or WIRE_CONDITIONAL */
+	unsigned level;		/* the highest that is switched on */
+	uint32_t sample, limit; /* of WIRE_CONDITIONAL, as in struct wire_condition */
+	const char *where;	/* the expression of its filter; "": none */
+};
 
 /*
- * session_change_rule - what events that are registered later are to do.
- * @sign: '+' on, '-' off, 0: nothing is said of this glob any more; @level: of '+', the highest that is switched on
+ * session_change_rule - set the state of events that register later.
+ * @rule: NULL: remove the rule for this glob
  * Return: 0; -ENOSPC: there is no room for another rule.
  */
-int session_change_rule(struct session *session, char sign, unsigned level, const char *glob);
+int session_change_rule(struct session *session, const char *glob, const struct session_rule *rule);
 
-/* session_rules_want - what rules say of an event: WIRE_ON or WIRE_OFF. @rules: WIRE_RULES_MAX bytes */
-enum wire_switch session_rules_want(const char *rules, const char *name, unsigned level);
-
-/* session_rule_find - the rule about a glob: its sign, level, ':' and glob; NULL if there is none. */
-const char *session_rule_find(const char *rules, const char *glob);
+/* session_change_conditions_text - append a rule's conditions to the text of this change in the history. */
+void session_change_conditions_text(struct session *session, const struct session_rule *rule);
 
 /*
- * session_filter_add - put a filter program into the session, or find it there.
- * @program, @bytes: a multiple of 64
+ * session_rules_match - the rule that decides an event's state; WIRE_OFF if there is none, or if its level is too low.
+ * session_rule_find - the rule for a glob. Return: whether there is one.
+ * @rules: WIRE_RULES_MAX bytes, the last of them 0; *out points into them
+ */
+void session_rules_match(const char *rules, const char *name, unsigned level, struct session_rule *out);
+bool session_rule_find(const char *rules, const char *glob, struct session_rule *out);
+
+/*
+ * session_filter_add - add a filter program to the session, unless it is already there.
+ * @bytes: of the program, a multiple of 64
  * Return: its offset; 0: there is no room.
  */
 uint32_t session_filter_add(struct session *session, const void *program, uint32_t bytes);
 
 /*
- * session_switch_glob - switch all events that match, and those that come later.
- * @want: WIRE_ON or WIRE_OFF
- * @matched: how many are there now
+ * session_switch_glob - switch all events that match, also those that register later.
+ * @desired: WIRE_ON or WIRE_OFF
+ * @matched: receives the number of registered events that match
  * Context: as session_change_begin(). Return: 0, -ETIMEDOUT or -ENOSPC.
  */
-int session_switch_glob(struct session *session, const char *glob, enum wire_switch want, unsigned level,
+int session_switch_glob(struct session *session, const char *glob, enum wire_switch desired, unsigned level,
 			unsigned *matched);
 
-/* session_event_text - a string of the event table, or "?" if its offset cannot be; always ends in NUL. */
+/* session_event_text - a string of the event table, or "?" if its offset is not valid; always ends in NUL. */
 const char *session_event_text(const struct session *session, uint32_t offset);
 
 /* session_event_count - entries of the event table. */
 uint32_t session_event_count(const struct session *session);
 
 /*
- * session_put - append a record whose headers are ready to the ring of this CPU, or to a locked one. What cannot
- * be kept is counted there.
+ * session_write_record - append a record with prepared headers to this CPU's ring, or to a locked one. Losses are
+ * counted in the ring.
  * @tid: the calling thread
- * @locked: in any case to a locked one: the kernel does not know the calling thread's rseq area
+ * @locked: only to a locked one: the kernel does not know the calling thread's rseq area
  * Context: any thread, signal handlers.
  */
-void session_put(struct session *session, struct ring_record record, uint32_t tid, bool locked);
+void session_write_record(struct session *session, struct ring_record record, uint32_t tid, bool locked);
 
 /*
- * session_tell - append a record to the ring of names, and wait a moment for others who are at it.
+ * session_append_name - append a record to the names ring; wait a moment if other writers hold its lock.
  * @self: the calling thread
  * Context, return: as session_announce_process().
  */
-enum ring_result session_tell(struct session *session, struct ring_record record, uint32_t self);
+enum ring_result session_append_name(struct session *session, struct ring_record record, uint32_t self);
 
 /*
  * session_announce_process, session_announce_thread - write a names record.
+ * @pid: the calling process
  * @self: the calling thread
- * @tid: the thread that is announced
+ * @tid: the announced thread
  * @name: its name; NULL: that of the calling thread
- * @since: when it got that name, ticks; 0: now
+ * @since: the time of the name, ticks; 0: now
  *
  * Context: any thread, signal handlers.
- * Return: RING_DONE; RING_BUSY: try again later; RING_FULL: the same if the session is a recorder's, who makes
- * room; in a program's own, its name is lost.
+ * Return: RING_DONE; RING_BUSY: try again later; RING_FULL: in a recorder's session try again later, since the recorder
+ * makes room; in a program's own session the name is lost.
  */
-enum ring_result session_announce_process(struct session *session, uint32_t self);
-enum ring_result session_announce_thread(struct session *session, uint32_t self, uint32_t tid,
+enum ring_result session_announce_process(struct session *session, uint32_t pid, uint32_t self);
+enum ring_result session_announce_thread(struct session *session, uint32_t pid, uint32_t self, uint32_t tid,
 					 const char *name, uint64_t since);
 
 #endif

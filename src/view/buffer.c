@@ -1,30 +1,23 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Growing, filling and writing of buffers. */
+/* Buffers of output; see buffer.h. */
 #include "view/buffer.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/array.h"
+#include "base/print.h"
 #include "base/text.h"
 
 char *view_buffer_grow(struct view_buffer *buffer, size_t bytes)
 {
-	size_t room = buffer->room ? buffer->room : 4096;
-	char *grown;
-
-	while (room - buffer->used < bytes)
-		room *= 2;
-	grown = realloc(buffer->bytes, room);
-	if (!grown) {
+	if (!array_reserve(buffer->bytes, buffer->room, buffer->used + bytes)) {
 		buffer->failed = true;
 		return NULL;
 	}
-	buffer->bytes = grown;
-	buffer->room = room;
 	return buffer->bytes + buffer->used;
 }
 
@@ -32,46 +25,76 @@ void view_buffer_print(struct view_buffer *buffer, const char *format, ...)
 {
 	va_list arguments;
 	char *at = view_buffer_reserve(buffer, 512);
-	size_t room;
-	int bytes;
+	size_t room, bytes;
 
 	if (!at)
 		return;
 	room = buffer->room - buffer->used;
 	va_start(arguments, format);
-	bytes = vsnprintf(at, room, format, arguments);
+	bytes = print_arguments(at, room, format, arguments);
 	va_end(arguments);
-	if (bytes >= 0 && (size_t)bytes >= room) {
-		at = view_buffer_reserve(buffer, (size_t)bytes + 1);
+	if (bytes >= room) {
+		at = view_buffer_reserve(buffer, bytes + 1);
 		if (!at)
 			return;
 		va_start(arguments, format);
-		bytes = vsnprintf(at, (size_t)bytes + 1, format, arguments);
+		bytes = print_arguments(at, bytes + 1, format, arguments);
 		va_end(arguments);
 	}
-	if (bytes > 0)
-		buffer->used += (size_t)bytes;
+	buffer->used += bytes;
+}
+
+void view_buffer_put(struct view_buffer *buffer, const char *bytes, size_t count)
+{
+	char *at = view_buffer_reserve(buffer, count);
+
+	if (at && count)
+		view_buffer_commit(buffer, view_put(at, bytes, count));
+}
+
+void view_buffer_add(struct view_buffer *buffer, const struct view_buffer *other)
+{
+	view_buffer_put(buffer, other->bytes, other->used);
+	buffer->failed |= other->failed;
 }
 
 void view_buffer_escape(struct view_buffer *buffer, const char *text)
 {
-	size_t bytes = strlen(text);
+	const size_t bytes = strlen(text);
 	char *at = view_buffer_reserve(buffer, bytes * TEXT_ESCAPE_MAX);
 
 	if (at)
 		buffer->used += text_escape(at, text, bytes);
 }
 
-void view_buffer_json(struct view_buffer *buffer, const char *text)
+/* A spreadsheet runs a cell that begins with one of these. */
+static bool begins_formula(char first)
 {
-	size_t bytes = strlen(text);
-	char *at = view_buffer_reserve(buffer, bytes * TEXT_JSON_MAX + 2);
+	return first == '=' || first == '+' || first == '-' || first == '@';
+}
+
+void view_buffer_csv(struct view_buffer *buffer, const char *text)
+{
+	const size_t bytes = strlen(text);
+	const bool quoted = text[strcspn(text, "\",")];
+	char *at = view_buffer_reserve(buffer, bytes * TEXT_ESCAPE_MAX + 3);
 
 	if (!at)
 		return;
-	*at++ = '"';
-	at += text_json(at, text, bytes);
-	*at++ = '"';
+	if (quoted)
+		*at++ = '"';
+	if (begins_formula(*text))
+		*at++ = '\'';
+	for (size_t part; *text; text += part) {
+		part = strcspn(text, "\"");
+		at += text_escape(at, text, part);
+		for (; text[part] == '"'; part++) {
+			*at++ = '"';
+			*at++ = '"';
+		}
+	}
+	if (quoted)
+		*at++ = '"';
 	view_buffer_commit(buffer, at);
 }
 

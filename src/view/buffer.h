@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A buffer that text is rendered into. Whoever renders reserves the most that may come and then writes
- * without further tests. When there is no memory the buffer remembers it, and what comes is dropped.
+ * A growing buffer of output. A caller reserves the maximum that it may write, and then writes without further checks.
+ * Without memory the buffer sets `failed`, and later output is dropped.
  */
 #ifndef BURIN_VIEW_BUFFER_H
 #define BURIN_VIEW_BUFFER_H
@@ -16,7 +16,7 @@ struct view_buffer {
 	bool failed; /* no memory */
 };
 
-/* Room for so many more bytes: where to write them. NULL: no memory. */
+/* Makes room for more bytes. Return: where to write them; NULL: no memory. */
 char *view_buffer_grow(struct view_buffer *buffer, size_t bytes);
 
 static inline char *view_buffer_reserve(struct view_buffer *buffer, size_t bytes)
@@ -26,13 +26,13 @@ static inline char *view_buffer_reserve(struct view_buffer *buffer, size_t bytes
 	return buffer->bytes + buffer->used;
 }
 
-/* What was written ends here. */
+/* Ends the text that was written into reserved room. */
 static inline void view_buffer_commit(struct view_buffer *buffer, const char *end)
 {
 	buffer->used = (size_t)(end - buffer->bytes);
 }
 
-/* Bytes put where room was reserved; a string literal without its NUL. Return: behind them. */
+/* Copies bytes into reserved room. Return: behind them. */
 static inline char *view_put(char *out, const char *bytes, size_t count)
 {
 	memcpy(out, bytes, count);
@@ -41,12 +41,20 @@ static inline char *view_put(char *out, const char *bytes, size_t count)
 
 #define view_put_text(out, text) view_put((out), (text), sizeof(text) - 1)
 
+/* As print_text(): the argument of each %s is made safe for a terminal. */
 void view_buffer_print(struct view_buffer *buffer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Bytes made safe for a terminal, or as a JSON string with its quotes. */
+/* Appends a string, made safe for a terminal. */
 void view_buffer_escape(struct view_buffer *buffer, const char *text);
-void view_buffer_json(struct view_buffer *buffer, const char *text);
-/* Writes everything to a file descriptor and empties the buffer. Return: 0 or a negative errno. */
+/*
+ * A cell of a CSV table, as in RFC 4180: quotes are doubled. Control characters and invalid UTF-8 are escaped as for a
+ * terminal. Text that begins with = + - or @ gets an apostrophe in front, since a spreadsheet would run it as a formula.
+ */
+void view_buffer_csv(struct view_buffer *buffer, const char *text);
+/* Appends bytes unescaped: for own or escaped text, and for formats that no terminal shows. */
+void view_buffer_put(struct view_buffer *buffer, const char *bytes, size_t count);
+void view_buffer_add(struct view_buffer *buffer, const struct view_buffer *other);
+/* Writes the buffer to a file descriptor and empties it. Return: 0 or a negative errno. */
 int view_buffer_write(struct view_buffer *buffer, int file);
 void view_buffer_free(struct view_buffer *buffer);
 

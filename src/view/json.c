@@ -1,158 +1,190 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * Lines of JSON, one object each:
- *
- *	{"time_ns":1700000000000000000,"cpu":0,"pid":1,"tid":2,"thread":"x","event":"net.rx","fields":{"len":5}}
- *
- * Integers, addresses too, are numbers in full; a str is a string, or null for a NULL pointer; a char a
- * string; bytes a string of hexadecimal digits; a bool true or false. cpu, pid and thread are null when
- * unknown. "correlation" and "depth" stand in front of "event" if the trace has them. A sample tells its innermost
- * function and image too, and with its stack all of them.
- */
-#include <errno.h>
+/* The writer of JSON; see json.h. */
+#include "view/json.h"
+
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/number.h"
 #include "base/text.h"
-#include "read/trace.h"
-#include "view/line.h"
-#include "view/sample.h"
 
 enum {
-	THREAD_BYTES_MAX = 32,
-	VALUE_BYTES = 40,  /* of a number, at most, with what stands around it */
-	FRAME_BYTES = 192, /* of time, CPU, context and brackets */
+	DOUBLE_BYTES = 32,
 };
 
-int view_json_prepare(struct view_event *event, const struct burin_event *of)
+bool json_make_room(struct json *json, size_t bytes)
 {
-	char *name = NULL;
-
-	event->keys = calloc(of->fields ? of->fields : 1, sizeof(*event->keys));
-	if (!event->keys || asprintf(&name, ",\"event\":\"%s\",\"fields\":{", of->name) < 0)
-		return -ENOMEM;
-	event->name = name;
-	event->name_bytes = (uint32_t)strlen(name);
-	event->pattern.bound = FRAME_BYTES;
-	for (unsigned n = 0; n < of->fields; n++) {
-		int bytes = asprintf(&event->keys[n].text, "%s\"%s\":", n ? "," : "",
-				     burin_event_field(of, n)->name);
-
-		if (bytes < 0) {
-			event->keys[n].text = NULL;
-			return -ENOMEM;
-		}
-		event->keys[n].bytes = (uint32_t)bytes;
-		event->pattern.bound += (uint32_t)bytes + VALUE_BYTES;
-	}
-	return 0;
+	if (!json->at)
+		return false;
+	view_buffer_commit(json->out, json->at);
+	json->at = view_buffer_reserve(json->out, bytes);
+	json->end = json->at ? json->out->bytes + json->out->room : NULL;
+	return json->at;
 }
 
-size_t view_json_person(char *out, const struct burin_thread *thread, uint32_t tid)
+char *json_break(const struct json *json, char *at)
 {
-	char *at = out;
+	*at++ = '\n';
+	memset(at, ' ', 2 * (size_t)json->depth);
+	return at + 2 * (size_t)json->depth;
+}
 
-	if (!thread)
-		return (size_t)sprintf(out, ",\"pid\":null,\"tid\":%u,\"thread\":null", tid);
-	at += sprintf(at, ",\"pid\":%u,\"tid\":%u,\"thread\":\"", thread->pid, tid);
-	at += text_json(at, thread->name, strnlen(thread->name, THREAD_BYTES_MAX));
+static char *put_string(char *at, const char *text, size_t bytes)
+{
 	*at++ = '"';
-	return (size_t)(at - out);
+	at += text_json(at, text, bytes);
+	*at++ = '"';
+	return at;
 }
 
-static char *render_double(char *out, double value, int digits)
+void json_key(struct json *json, const char *key)
 {
-	if (isnan(value))
-		return view_put_text(out, "\"NaN\"");
-	if (isinf(value))
-		return value < 0 ? view_put_text(out, "\"-Infinity\"") : view_put_text(out, "\"Infinity\"");
-	return out + snprintf(out, VALUE_BYTES, "%.*g", digits, value);
-}
-
-static char *render_string(char *out, const char *text, size_t bytes)
-{
-	if (bytes == sizeof(WIRE_NULL) - 1 && !memcmp(text, WIRE_NULL, bytes))
-		return view_put_text(out, "null");
-	*out++ = '"';
-	out += text_json(out, text, bytes);
-	*out++ = '"';
-	return out;
-}
-
-static char *render_value(char *out, const struct burin_record *record, unsigned field, unsigned type)
-{
-	uint32_t from = record->offsets[field], bytes = record->offsets[field + 1] - from;
-	const unsigned char *at = record->payload + from;
-	int64_t number = 0;
-	uint64_t bits = 0;
-	double value = 0;
-
-	switch (type) {
-	case BURIN_TYPE_BOOL:
-		return *at ? view_put_text(out, "true") : view_put_text(out, "false");
-	case BURIN_TYPE_I8:
-	case BURIN_TYPE_I16:
-	case BURIN_TYPE_I32:
-	case BURIN_TYPE_I64:
-		burin_record_i64(record, field, &number);
-		return number_signed(out, number);
-	case BURIN_TYPE_F32:
-	case BURIN_TYPE_F64:
-		burin_record_double(record, field, &value);
-		return render_double(out, value, type == BURIN_TYPE_F32 ? 9 : 17);
-	case BURIN_TYPE_STR:
-		return render_string(out, (const char *)at, bytes - 1);
-	case BURIN_TYPE_CHAR:
-		return render_string(out, (const char *)at, 1);
-	case BURIN_TYPE_BYTES:
-		*out++ = '"';
-		out += text_hex(out, at + 2, bytes - 2);
-		*out++ = '"';
-		return out;
-	default:
-		burin_record_u64(record, field, &bits);
-		return number_decimal(out, bits);
-	}
-}
-
-static char *render_context(char *out, const struct burin_record *record)
-{
-	uint64_t correlation;
-	uint32_t depth;
-
-	if (burin_record_correlation(record, &correlation) == 0)
-		out = number_decimal(view_put_text(out, ",\"correlation\":"), correlation);
-	if (burin_record_depth(record, &depth) == 0)
-		out = number_decimal(view_put_text(out, ",\"depth\":"), depth);
-	return out;
-}
-
-void view_json_render(const struct view_lines *lines, const struct view_event *event,
-		      const struct view_person *person, const struct burin_record *record,
-		      struct view_buffer *out)
-{
-	struct burin_sample sample;
-	char *at = view_buffer_reserve(out, VIEW_PERSON_BYTES + event->name_bytes + event->pattern.bound +
-						    TEXT_JSON_MAX * (size_t)record->payload_bytes);
+	const size_t bytes = strlen(key);
+	char *at = json_room(json, TEXT_JSON_MAX * bytes + 3);
 
 	if (!at)
 		return;
-	at = view_put_text(at, "{\"time_ns\":");
-	at = number_signed(at, burin_trace_ns(lines->trace, record->time));
-	at = view_put_text(at, ",\"cpu\":");
-	at = record->cpu == UINT32_MAX ? view_put_text(at, "null") : number_decimal(at, record->cpu);
-	at = view_put(at, person->text, person->bytes);
-	at = render_context(at, record);
-	at = view_put(at, event->name, event->name_bytes);
-	for (unsigned n = 0; n < record->event->fields; n++) {
-		at = view_put(at, event->keys[n].text, event->keys[n].bytes);
-		at = render_value(at, record, n, burin_event_field(record->event, n)->type);
+	assert(json->closing[json->depth] == '}' && at[-1] != ':');
+	at = put_string(json_item(json, at), key, bytes);
+	*at++ = ':';
+	json->at = at;
+}
+
+/* Makes room for a value. Return: where to write it; NULL: no memory. */
+static inline char *begin_value(struct json *json, const char *key, size_t bytes)
+{
+	bool in_array;
+	char *at;
+
+	if (key)
+		json_key(json, key);
+	at = json_room(json, bytes);
+	if (!at)
+		return NULL;
+	in_array = json->closing[json->depth] == ']';
+	if (in_array)
+		at = json_item(json, at);
+	assert(in_array ? !key : json->depth && at[-1] == ':');
+	return at;
+}
+
+static inline void end_value(struct json *json, char *at)
+{
+	*at++ = ',';
+	json->at = at;
+}
+
+static void open_container(struct json *json, const char *key, char opening, char closing)
+{
+	char *at = json->depth ? begin_value(json, key, 1) : json_room(json, 1);
+	const unsigned depth = json->depth + 1;
+
+	assert(depth < JSON_DEPTH_MAX && (json->depth || !key));
+	json->depth = depth;
+	json->closing[depth] = closing;
+	if (at) {
+		*at = opening;
+		json->at = at + 1;
 	}
-	*at++ = '}';
-	view_buffer_commit(out, at);
-	if (lines->profile && !burin_profile_sample(lines->profile, record, &sample))
-		view_sample_json(lines->profile, &sample, lines->style.stacks, out);
-	view_buffer_print(out, "}\n");
+}
+
+void json_object(struct json *json, const char *key)
+{
+	open_container(json, key, '{', '}');
+}
+
+void json_array(struct json *json, const char *key)
+{
+	open_container(json, key, '[', ']');
+}
+
+void json_end(struct json *json)
+{
+	char *at = json_room(json, 2);
+	const unsigned depth = json->depth - 1;
+
+	assert(json->depth);
+	json->depth = depth;
+	if (!at)
+		return;
+	assert(at[-1] != ':');
+	if (at[-1] == ',')
+		at = depth < json->lines ? json_break(json, at - 1) : at - 1;
+	at[0] = json->closing[depth + 1];
+	at[1] = depth ? ',' : '\n';
+	json->at = at + 2;
+	if (!depth)
+		view_buffer_commit(json->out, at + 2);
+}
+
+static void put_word(struct json *json, const char *key, const char *word, size_t bytes)
+{
+	char *at = begin_value(json, key, bytes);
+
+	if (at)
+		end_value(json, view_put(at, word, bytes));
+}
+
+void json_null(struct json *json, const char *key)
+{
+	put_word(json, key, "null", 4);
+}
+
+void json_bool(struct json *json, const char *key, bool value)
+{
+	put_word(json, key, value ? "true" : "false", value ? 4 : 5);
+}
+
+void json_u64(struct json *json, const char *key, uint64_t value)
+{
+	char *at = begin_value(json, key, NUMBER_DIGITS_MAX);
+
+	if (at)
+		end_value(json, number_decimal(at, value));
+}
+
+void json_i64(struct json *json, const char *key, int64_t value)
+{
+	char *at = begin_value(json, key, NUMBER_DIGITS_MAX + 1);
+
+	if (at)
+		end_value(json, number_signed(at, value));
+}
+
+void json_double(struct json *json, const char *key, double value, int digits)
+{
+	char text[DOUBLE_BYTES];
+
+	if (isnan(value) || isinf(value))
+		json_text(json, key, isnan(value) ? "NaN" : value < 0 ? "-Infinity" : "Infinity");
+	else
+		put_word(json, key, text, (size_t)snprintf(text, sizeof(text), "%.*g", digits, value));
+}
+
+void json_text(struct json *json, const char *key, const char *text)
+{
+	if (text)
+		json_bytes(json, key, text, strlen(text));
+	else
+		json_null(json, key);
+}
+
+void json_bytes(struct json *json, const char *key, const char *text, size_t bytes)
+{
+	char *at = begin_value(json, key, TEXT_JSON_MAX * bytes + 2);
+
+	if (at)
+		end_value(json, put_string(at, text, bytes));
+}
+
+void json_hex(struct json *json, const char *key, const void *bytes, size_t count)
+{
+	char *at = begin_value(json, key, 2 * count + 2);
+
+	if (!at)
+		return;
+	*at++ = '"';
+	at += text_hex(at, bytes, count);
+	*at++ = '"';
+	end_value(json, at);
 }

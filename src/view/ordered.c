@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A thread takes the next slice, renders it, and leaves the buffer in the slice's place of a small table.
- * Whoever finds that the next slice to be written is there, and that nobody else writes, writes it and those
- * behind it. A thread that is too far ahead of the writing sleeps.
+ * A thread takes the next slice, renders it, and leaves the buffer in the slice's entry of a small table. It then writes
+ * all consecutive slices that are ready, unless another thread is writing. A thread that is too far ahead sleeps.
  */
 #include "view/ordered.h"
 
@@ -12,10 +11,10 @@
 
 enum {
 	THREADS_MAX = 64,
-	AHEAD = 4, /* slices that a thread may be ahead of the writing, times the number of threads */
+	AHEAD = 4, /* per thread: slices that may be rendered before they can be written */
 };
 
-struct place {
+struct entry {
 	struct view_buffer buffer;
 	bool done;
 };
@@ -23,14 +22,14 @@ struct place {
 struct view_ordered {
 	const struct view_ordered_work *work;
 	pthread_mutex_t lock;
-	pthread_cond_t moved; /* `written` or `result` changed */
-	size_t next;	      /* slice to render */
-	size_t written;	      /* slices before this one have been written */
+	pthread_cond_t changed; /* `written` or `result` changed */
+	size_t next;		/* slice to render */
+	size_t written;		/* slices before this one have been written */
 	bool writing;
 	uint64_t lines_left;
 	int result; /* not 0: stop; 1: enough lines */
-	unsigned place_count;
-	struct place places[];
+	unsigned entry_count;
+	struct entry entries[];
 };
 
 struct worker {
@@ -38,8 +37,8 @@ struct worker {
 	unsigned number;
 };
 
-/* Cuts a buffer behind its n-th line. Returns how many lines it then has. */
-static uint64_t cut(struct view_buffer *buffer, uint64_t lines)
+/* Truncates a buffer behind its n-th line. Return: the lines that it then has. */
+static uint64_t truncate_lines(struct view_buffer *buffer, uint64_t lines)
 {
 	const char *at = buffer->bytes, *end = at + buffer->used;
 	uint64_t count = 0;
@@ -57,43 +56,43 @@ static uint64_t cut(struct view_buffer *buffer, uint64_t lines)
 	return count;
 }
 
-/* Writes a buffer whose turn it is; called without the lock, by one thread at a time. */
+/* Writes a buffer whose turn it is. Called without the lock, by one thread at a time. */
 static int write_out(struct view_ordered *ordered, struct view_buffer *buffer)
 {
 	int result;
 
 	if (ordered->work->lines)
-		ordered->lines_left -= cut(buffer, ordered->lines_left);
+		ordered->lines_left -= truncate_lines(buffer, ordered->lines_left);
 	result = view_buffer_write(buffer, ordered->work->file);
 	return result ? result : ordered->work->lines && !ordered->lines_left;
 }
 
-static void settle(struct view_ordered *ordered, int result)
+static void set_result(struct view_ordered *ordered, int result)
 {
 	if (result && !ordered->result)
 		ordered->result = result;
-	pthread_cond_broadcast(&ordered->moved);
+	pthread_cond_broadcast(&ordered->changed);
 }
 
-/* Writes what is ready, under the lock, which is released meanwhile. */
+/* Writes the slices that are ready. Called with the lock, which is released while writing. */
 static void write_ready(struct view_ordered *ordered)
 {
-	struct place *place;
+	struct entry *entry;
 
 	while (!ordered->writing && !ordered->result) {
 		int result;
 
-		place = &ordered->places[ordered->written % ordered->place_count];
-		if (!place->done)
+		entry = &ordered->entries[ordered->written % ordered->entry_count];
+		if (!entry->done)
 			return;
 		ordered->writing = true;
 		pthread_mutex_unlock(&ordered->lock);
-		result = write_out(ordered, &place->buffer);
+		result = write_out(ordered, &entry->buffer);
 		pthread_mutex_lock(&ordered->lock);
-		place->done = false;
+		entry->done = false;
 		ordered->writing = false;
 		ordered->written++;
-		settle(ordered, result);
+		set_result(ordered, result);
 	}
 }
 
@@ -103,21 +102,21 @@ int view_ordered_wait(struct view_ordered *ordered, size_t slice, struct view_bu
 
 	pthread_mutex_lock(&ordered->lock);
 	while (!ordered->result && ordered->written != slice)
-		pthread_cond_wait(&ordered->moved, &ordered->lock);
+		pthread_cond_wait(&ordered->changed, &ordered->lock);
 	result = ordered->result;
 	pthread_mutex_unlock(&ordered->lock);
-	/* It is this slice's turn, and it is not in its place yet: nobody else writes. */
+	/* It is this slice's turn, and its entry is not done: no other thread writes. */
 	if (!result)
 		result = write_out(ordered, out);
 	if (result) {
 		pthread_mutex_lock(&ordered->lock);
-		settle(ordered, result);
+		set_result(ordered, result);
 		pthread_mutex_unlock(&ordered->lock);
 	}
 	return result;
 }
 
-static void *work_on(void *data)
+static void *run_worker(void *data)
 {
 	const struct worker *worker = data;
 	struct view_ordered *ordered = worker->ordered;
@@ -126,23 +125,23 @@ static void *work_on(void *data)
 	pthread_mutex_lock(&ordered->lock);
 	while (!ordered->result && ordered->next < work->slices) {
 		size_t slice = ordered->next;
-		struct place *place = &ordered->places[slice % ordered->place_count];
+		struct entry *entry = &ordered->entries[slice % ordered->entry_count];
 		int result;
 
-		if (slice >= ordered->written + ordered->place_count) {
-			pthread_cond_wait(&ordered->moved, &ordered->lock);
+		if (slice >= ordered->written + ordered->entry_count) {
+			pthread_cond_wait(&ordered->changed, &ordered->lock);
 			continue;
 		}
 		ordered->next++;
 		pthread_mutex_unlock(&ordered->lock);
-		place->buffer.used = 0;
-		result = work->render(work->data, worker->number, slice, ordered, &place->buffer);
-		if (!result && place->buffer.failed)
+		entry->buffer.used = 0;
+		result = work->render(work->data, worker->number, slice, ordered, &entry->buffer);
+		if (!result && entry->buffer.failed)
 			result = -ENOMEM;
 		pthread_mutex_lock(&ordered->lock);
 		if (result)
-			settle(ordered, result);
-		place->done = true;
+			set_result(ordered, result);
+		entry->done = true;
 		write_ready(ordered);
 	}
 	pthread_mutex_unlock(&ordered->lock);
@@ -152,8 +151,8 @@ static void *work_on(void *data)
 int view_ordered_run(const struct view_ordered_work *work)
 {
 	unsigned threads = work->threads < 1 ? 1 : work->threads > THREADS_MAX ? THREADS_MAX : work->threads;
-	unsigned places = threads * AHEAD, started = 1;
-	struct view_ordered *ordered = calloc(1, sizeof(*ordered) + places * sizeof(ordered->places[0]));
+	unsigned entries = threads * AHEAD, started = 1;
+	struct view_ordered *ordered = calloc(1, sizeof(*ordered) + entries * sizeof(ordered->entries[0]));
 	struct worker workers[THREADS_MAX];
 	pthread_t running[THREADS_MAX];
 	int result;
@@ -161,21 +160,21 @@ int view_ordered_run(const struct view_ordered_work *work)
 	if (!ordered)
 		return -ENOMEM;
 	ordered->work = work;
-	ordered->place_count = places;
+	ordered->entry_count = entries;
 	ordered->lines_left = work->lines;
 	pthread_mutex_init(&ordered->lock, NULL);
-	pthread_cond_init(&ordered->moved, NULL);
+	pthread_cond_init(&ordered->changed, NULL);
 	for (unsigned n = 0; n < threads; n++)
 		workers[n] = (struct worker){ ordered, n };
-	while (started < threads && !pthread_create(&running[started], NULL, work_on, &workers[started]))
+	while (started < threads && !pthread_create(&running[started], NULL, run_worker, &workers[started]))
 		started++;
-	work_on(&workers[0]);
+	run_worker(&workers[0]);
 	for (unsigned n = 1; n < started; n++)
 		pthread_join(running[n], NULL);
 	result = ordered->result;
-	for (unsigned n = 0; n < places; n++)
-		view_buffer_free(&ordered->places[n].buffer);
-	pthread_cond_destroy(&ordered->moved);
+	for (unsigned n = 0; n < entries; n++)
+		view_buffer_free(&ordered->entries[n].buffer);
+	pthread_cond_destroy(&ordered->changed);
 	pthread_mutex_destroy(&ordered->lock);
 	free(ordered);
 	return result < 0 ? result : 0;

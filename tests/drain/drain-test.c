@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * From a session to a trace, in one process: whenever the drain has done a round, the trace holds exactly
- * what was written so far, or counts it as lost; and whatever is damaged in the session, the trace has no
- * record that was not written, and says that something is missing.
+ * From a session to a trace, in one process. After each round, every record written so far is in the trace or counted as
+ * lost. After any damage to the session, the trace has only records that were written, and counts missing ones as lost.
  */
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +37,7 @@ static uint64_t lost(const struct drain_totals *totals)
 	return sum;
 }
 
-/* Writing and draining at random; the trace is looked at after every round. */
+/* Write and drain at random; check the trace after every round. */
 static const char *run_random(struct synthetic *synthetic, enum wire_mode mode, struct random *random,
 			      char *why, size_t bytes)
 {
@@ -83,7 +82,8 @@ static const char *run_random(struct synthetic *synthetic, enum wire_mode mode, 
 	    accounted != written_in_all(synthetic) + refused_in_all(synthetic) ||
 	    synthetic->totals.lost[WIRE_LOST_FULL] != refused_in_all(synthetic) ||
 	    (mode == WIRE_MODE_STREAM && synthetic->totals.lost[WIRE_LOST_OVERWRITTEN])) {
-		snprintf(why, bytes, "%llu written, %llu refused; %llu in the trace, told %llu; %llu lost",
+		snprintf(why, bytes,
+			 "%llu written, %llu refused; %llu in the trace, reported %llu; %llu lost",
 			 (unsigned long long)written_in_all(synthetic),
 			 (unsigned long long)refused_in_all(synthetic),
 			 (unsigned long long)synthetic_kept(synthetic),
@@ -121,7 +121,7 @@ static void test_random(enum wire_mode mode, struct random *random)
 
 enum damage {
 	DAMAGE_TAIL_RANDOM,
-	DAMAGE_TAIL_AHEAD, /* by a little: what is there was never written */
+	DAMAGE_TAIL_AHEAD, /* by a little: no record was written there */
 	DAMAGE_TAIL_BACK,
 	DAMAGE_LENGTH,
 	DAMAGE_LENGTH_HUGE,
@@ -129,7 +129,7 @@ enum damage {
 	DAMAGE_ID_UNKNOWN,
 	DAMAGE_TIME_FUTURE,
 	DAMAGE_PADDING,
-	DAMAGE_CLOSED, /* a packet that seems to end in its middle */
+	DAMAGE_CLOSED, /* an end mark in the middle of a packet */
 	DAMAGE_STRING, /* without its NUL */
 	DAMAGE_HEADER_SEQUENCE,
 	DAMAGE_HEADER_EVENTS,
@@ -141,7 +141,7 @@ enum damage {
 
 static const char *const damage_names[DAMAGES] = {
 	[DAMAGE_TAIL_RANDOM] = "a random tail",
-	[DAMAGE_TAIL_AHEAD] = "a tail that is ahead",
+	[DAMAGE_TAIL_AHEAD] = "a tail too far ahead",
 	[DAMAGE_TAIL_BACK] = "a tail that went back",
 	[DAMAGE_LENGTH] = "a length of 0",
 	[DAMAGE_LENGTH_HUGE] = "a length that is too large",
@@ -151,14 +151,14 @@ static const char *const damage_names[DAMAGES] = {
 	[DAMAGE_PADDING] = "padding that is not zero",
 	[DAMAGE_CLOSED] = "a packet closed in its middle",
 	[DAMAGE_STRING] = "a string without end",
-	[DAMAGE_HEADER_SEQUENCE] = "a packet with another's number",
-	[DAMAGE_HEADER_EVENTS] = "a packet that counts wrongly",
+	[DAMAGE_HEADER_SEQUENCE] = "a packet with a wrong sequence number",
+	[DAMAGE_HEADER_EVENTS] = "a packet with a wrong count",
 	[DAMAGE_HEADER_TIME] = "a packet from the future",
-	[DAMAGE_CONSUMED] = "a reader's mark that is nonsense",
-	[DAMAGE_TABLE] = "an event that is not what it was",
+	[DAMAGE_CONSUMED] = "an invalid reader position",
+	[DAMAGE_TABLE] = "an event with changed types",
 };
 
-/* The place of a record that was not drained yet: the first of the open packet, or the `n`th after it. */
+/* The address of record @n, from 0, of the open packet, which was not drained yet. */
 static char *record_at(struct synthetic *synthetic, unsigned index, unsigned n)
 {
 	struct ring *ring = &synthetic->writer.rings[index];
@@ -212,7 +212,7 @@ static void do_damage(struct synthetic *synthetic, enum damage damage, unsigned 
 	case DAMAGE_TIME_FUTURE:
 		put32(at + 4, (uint32_t)ring_clock() - 1000);
 		put32(at - 20 + 4,
-		      (uint32_t)(ring_clock() + 1000000000)); /* whatever stands there, it is a field */
+		      (uint32_t)(ring_clock() + 1000000000)); /* overwrites some field of the record before */
 		put32(record_at(synthetic, index, 2) + 4, (uint32_t)(ring_clock() + 1500000000));
 		break;
 	case DAMAGE_PADDING: /* the records are 28 bytes long */
@@ -236,13 +236,13 @@ static void do_damage(struct synthetic *synthetic, enum damage damage, unsigned 
 	case DAMAGE_CONSUMED:
 		ring->control->consumed = random_next(random) | UINT64_C(1) << 60;
 		break;
-	default: /* DAMAGE_TABLE: the format does not fit the types any more */
+	default: /* DAMAGE_TABLE: the format no longer fits the types */
 		synthetic->writer.entries[0].types = WIRE_STR;
 		break;
 	}
 }
 
-/* Return: NULL, or what is wrong. */
+/* Return: NULL, or the fault. */
 static const char *run_damage(struct synthetic *synthetic, enum damage damage, enum wire_mode mode,
 			      struct random *random, char *why, size_t bytes)
 {
@@ -250,13 +250,12 @@ static const char *run_damage(struct synthetic *synthetic, enum damage damage, e
 		.mode = mode, .buffer_bytes = 64 << 10, .packet_bytes = 4096, .string_max = 99
 	};
 	const unsigned ring = (unsigned)random_below(random, 2);
-	uint64_t missing, told;
+	uint64_t missing, corrupt;
 	const char *bad;
 	unsigned fullest;
 
 	synthetic_begin(synthetic, &options);
-	/* Healthy packets before, which the trace has already; the damage lies in an open packet that is new.
-	 */
+	/* The trace has valid packets already; the damage is in a new open packet. */
 	synthetic_write(synthetic, ring, 300, 0);
 	synthetic_write(synthetic, 1 - ring, 100, 30);
 	drain_round(&synthetic->drain, &fullest);
@@ -265,7 +264,7 @@ static const char *run_damage(struct synthetic *synthetic, enum damage damage, e
 	} while ((synthetic->writer.rings[ring].control->tail & WIRE_TAIL_COUNT_MASK) != 8 ||
 		 (damage == DAMAGE_TABLE && synthetic->written[ring] < 500));
 	do_damage(synthetic, damage, ring, random);
-	if (damage == DAMAGE_TABLE) /* only a reader that copies the table anew sees it */
+	if (damage == DAMAGE_TABLE) /* visible only when the table is copied again, after a new event */
 		session_event_register(&synthetic->writer,
 				       &(struct session_event){ .name = "late", .format = "", .file = "" }, 1,
 				       (uint16_t[1]){ 0 });
@@ -282,13 +281,13 @@ static const char *run_damage(struct synthetic *synthetic, enum damage damage, e
 	if (bad)
 		return bad;
 	missing = written_in_all(synthetic) - synthetic_kept(synthetic);
-	told = synthetic->totals.lost[WIRE_LOST_CORRUPT];
+	corrupt = synthetic->totals.lost[WIRE_LOST_CORRUPT];
 	if (synthetic_kept(synthetic) < 400) {
 		snprintf(why, bytes, "only %llu records are left",
 			 (unsigned long long)synthetic_kept(synthetic));
 		return why;
 	}
-	if (missing && told == 0) {
+	if (missing && corrupt == 0) {
 		snprintf(why, bytes,
 			 "%llu records are missing, none is counted as corrupt (%llu overwritten, %llu "
 			 "unread, %llu late)",
@@ -299,7 +298,7 @@ static const char *run_damage(struct synthetic *synthetic, enum damage damage, e
 		return why;
 	}
 	if (mode == WIRE_MODE_STREAM && synthetic->totals.lost[WIRE_LOST_OVERWRITTEN]) {
-		snprintf(why, bytes, "%llu records are called overwritten in stream mode",
+		snprintf(why, bytes, "%llu records count as overwritten in stream mode",
 			 (unsigned long long)synthetic->totals.lost[WIRE_LOST_OVERWRITTEN]);
 		return why;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Traces that begin or end within a session: snapshots, windows of time, chunks. What was written is known to
- * the record, so kept + lost can be held against it, and so can where each trace begins and ends.
+ * Traces that begin or end within a session: snapshots, windows of time, chunks. The test counts every written record, so
+ * it can check kept + lost, and the first and last record of each trace.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -9,15 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "file/named.h"
 #include "ring/ring_deps.h"
 #include "synthetic.h"
 
 enum {
 	RINGS = 2,
 	TIMES_MAX = 1 << 17,
-	RUNNING_BUFFER = 1 << 20, /* of rings with running writers, bytes: a few ms of them */
+	RUNNING_BUFFER = 1 << 20, /* bytes of rings with running writers, which fill them in a few ms */
 	RUNNING_PACKET = 16 << 10,
-	/* of the last records, so many are in a ring for sure */
+	/* a ring has at least so many of the last records */
 	RUNNING_KEPT = (RUNNING_BUFFER - 2 * RUNNING_PACKET) / 32,
 };
 
@@ -34,34 +35,39 @@ static uint64_t lost(const struct drain_totals *totals)
 	return sum;
 }
 
-/* A snapshot of a synthetic session, through a mapping for reading only. */
-static void take(struct synthetic *synthetic, uint64_t since, char *path, size_t bytes,
-		 struct drain_totals *totals)
+/* Take a snapshot of a synthetic session through a read-only mapping. */
+static void take_snapshot(struct synthetic *synthetic, uint64_t since, char *path, size_t bytes,
+			  struct drain_totals *totals)
 {
 	const struct drain_options options = { .since = since };
 	static unsigned number;
 	struct session session;
+	char refused[NAMED_WHY];
 	const char *why = "";
-	int error;
+	int directory, file, error;
 
 	snprintf(path, bytes, "%.200s-snapshot-%u", synthetic->trace,
 		 __atomic_fetch_add(&number, 1, __ATOMIC_RELAXED));
-	error = session_look(&session, synthetic->session_path, &why);
+	file = session_file(AT_FDCWD, synthetic->session_path, false, &why);
+	error = file < 0 ? file : session_look(&session, file, &why);
 	if (error)
-		harness_die("no look: %s", why);
-	error = drain_snapshot(&session, path, &options, totals);
+		harness_die("cannot map the session: %s", why);
+	close(file);
+	directory = named_directory(path, false, refused);
+	error = drain_snapshot(&session, directory, &options, totals);
+	close(directory);
 	if (error)
 		harness_die("no snapshot: %s", strerror(-error));
 	session_leave(&session);
 }
 
-/* What a snapshot has of one ring. */
+/* The records of one ring in a snapshot. */
 struct seen {
 	uint64_t count, first, last, latest;
-	uint64_t *times; /* of each number, if wanted */
+	uint64_t *times; /* by number; may be NULL */
 };
 
-static void see(void *data, uint64_t number, uint64_t time)
+static void count_record(void *data, uint64_t number, uint64_t time)
 {
 	struct seen *seen = data;
 
@@ -73,15 +79,15 @@ static void see(void *data, uint64_t number, uint64_t time)
 		seen->times[number] = time;
 }
 
-static const char *look(struct synthetic *synthetic, const char *path, unsigned ring, struct seen *seen)
+static const char *check_ring(struct synthetic *synthetic, const char *path, unsigned ring, struct seen *seen)
 {
 	uint64_t next = 0;
 
-	return synthetic_check_stream(synthetic, path, ring, true, see, seen, &next);
+	return synthetic_check_stream(synthetic, path, ring, true, count_record, seen, &next);
 }
 
-/* The open packet's base is as if it were long ago: the next record is an extended one. */
-static void age(struct synthetic *synthetic, unsigned index)
+/* Move the open packet's time base back, so that the next record is an extended one. */
+static void age_base(struct synthetic *synthetic, unsigned index)
 {
 	struct ring *ring = &synthetic->writer.rings[index];
 	uint64_t position = ring->control->tail >> WIRE_TAIL_COUNT_BITS;
@@ -98,7 +104,7 @@ static void write_mixed(struct synthetic *synthetic, struct random *random, unsi
 		unsigned some = 1 + (unsigned)random_below(random, records < 20 ? records : 20);
 
 		if (synthetic->written[ring] && random_below(random, 3) == 0)
-			age(synthetic, ring);
+			age_base(synthetic, ring);
 		synthetic_write(synthetic, ring, some, random_below(random, 2) ? 300 : 0);
 		records -= some;
 	}
@@ -120,25 +126,25 @@ static const char *run_stopped(struct synthetic *synthetic, struct random *rando
 	for (unsigned n = 0; n < 6; n++) {
 		write_mixed(synthetic, random, n % RINGS, (unsigned)random_below(random, 700) + 1);
 		if (mode == WIRE_MODE_STREAM && random_below(random, 2))
-			drain_round(&synthetic->drain, &fullest); /* a recorder beside us */
+			drain_round(&synthetic->drain, &fullest); /* a recorder reads too */
 	}
-	take(synthetic, 0, path, sizeof(path), &totals);
+	take_snapshot(synthetic, 0, path, sizeof(path), &totals);
 	for (unsigned n = 0; n < RINGS && !bad; n++) {
 		struct seen seen = { 0 };
 
-		bad = look(synthetic, path, n, &seen);
+		bad = check_ring(synthetic, path, n, &seen);
 		if (!bad && seen.count && seen.last + 1 != synthetic->written[n])
 			bad = "the last records are missing";
-		/* In stream mode the recorder may have given back everything but the open packet. */
+		/* In stream mode the recorder may have given back all packets but the open one. */
 		if (!bad && synthetic->written[n] && seen.count == 0)
 			bad = "there are no records";
 		kept += seen.count;
-		/* What the recorder has is not lost. */
+		/* Records that the recorder has read are not lost. */
 		sum += synthetic->refused[n] +
 		       (mode == WIRE_MODE_FLIGHT ? synthetic->written[n] : seen.count);
 	}
 	if (!bad && (kept != totals.events || kept + lost(&totals) != sum))
-		bad = "kept and lost are not what was written";
+		bad = "kept + lost differs from written";
 	synthetic_remove_trace(path);
 	synthetic_finish(synthetic);
 	synthetic_remove(synthetic);
@@ -148,7 +154,7 @@ static const char *run_stopped(struct synthetic *synthetic, struct random *rando
 static void test_stopped(struct random *random)
 {
 	static const char *const names[] = {
-		"snapshot: stream, beside a recorder: kept + lost = written, but what he has",
+		"snapshot: stream, beside a recorder: kept + lost = written - recorded",
 		"snapshot: flight: kept + lost = written"
 	};
 	struct synthetic synthetic;
@@ -164,7 +170,7 @@ static void test_stopped(struct random *random)
 
 /* ---- windows ---- */
 
-/* A window that begins at some record's time, or right after it: what is in it, and nothing lost. */
+/* A window that begins at some record's time, or right after it, has exactly its records, and no losses. */
 static const char *run_window(struct synthetic *synthetic, struct random *random, uint64_t *times)
 {
 	const unsigned ring = (unsigned)random_below(random, RINGS);
@@ -174,13 +180,13 @@ static const char *run_window(struct synthetic *synthetic, struct random *random
 	const char *bad;
 	char path[300];
 
-	take(synthetic, 0, path, sizeof(path), &totals);
-	bad = look(synthetic, path, ring, &all);
+	take_snapshot(synthetic, 0, path, sizeof(path), &totals);
+	bad = check_ring(synthetic, path, ring, &all);
 	synthetic_remove_trace(path);
 	if (bad || all.count < 2)
 		return bad ? bad : "no records";
 	if (random_below(random, 8)) {
-		/* not the first: the window then lies within what the ring has, so nothing is lost */
+		/* not the first record, so that the ring has the whole window and no record is lost */
 		uint64_t k = all.first + 1 + random_below(random, all.count - 1);
 
 		since = times[k] + random_below(random, 2);
@@ -195,17 +201,16 @@ static const char *run_window(struct synthetic *synthetic, struct random *random
 		struct seen seen = { 0 };
 
 		if (n == 0)
-			take(synthetic, since, path, sizeof(path), &totals);
-		bad = bad ? bad : look(synthetic, path, n, &seen);
+			take_snapshot(synthetic, since, path, sizeof(path), &totals);
+		bad = bad ? bad : check_ring(synthetic, path, n, &seen);
 		if (bad || n != ring)
 			continue;
 		if (seen.count != wanted ||
 		    (wanted && (seen.last != all.last || seen.last - seen.first + 1 != wanted)))
-			bad = "the window has not the records of its time";
+			bad = "the window does not have exactly the records of its time";
 	}
 	if (!bad && lost(&totals) != 0) {
-		snprintf(synthetic->why, sizeof(synthetic->why),
-			 "%llu records are lost in a window that is whole",
+		snprintf(synthetic->why, sizeof(synthetic->why), "%llu records are lost in a complete window",
 			 (unsigned long long)lost(&totals));
 		bad = synthetic->why;
 	}
@@ -225,12 +230,12 @@ static void test_windows(struct random *random)
 	options.mode = WIRE_MODE_FLIGHT;
 	for (unsigned n = 0; n < 8 && !bad; n++) {
 		synthetic_begin(&synthetic, &options);
-		/* One ring after the other, then both: each has records older than every window there can be. */
+		/* Write to the rings in turn, so that each has records older than any window. */
 		for (unsigned k = 0; k < 10; k++)
 			write_mixed(&synthetic, random, k % RINGS, n < 4 ? 60 : 300);
 		for (unsigned k = 0; k < 20 && !bad; k++) {
 			bad = run_window(&synthetic, random, times);
-			/* A window that only one of the rings reaches: the other has lost records, rightly. */
+			/* With many records, the other ring may not reach back to the window; its losses are right. */
 			if (bad == synthetic.why && strstr(bad, "are lost"))
 				bad = n < 4 ? bad : NULL;
 			write_mixed(&synthetic, random, k % RINGS, 5);
@@ -238,18 +243,19 @@ static void test_windows(struct random *random)
 		synthetic_finish(&synthetic);
 		synthetic_remove(&synthetic);
 	}
-	harness_case("snapshot: windows hold the records of their time, to the record", bad);
+	harness_case("snapshot: windows have exactly the records of their time", bad);
 
 	synthetic_begin(&synthetic, &options);
 	write_mixed(&synthetic, random, 0, 3000);
 	bad = NULL;
-	take(&synthetic, 1, path, sizeof(path), &totals);
+	take_snapshot(&synthetic, 1, path, sizeof(path), &totals);
 	if (totals.lost[WIRE_LOST_OVERWRITTEN] == 0 || totals.events + lost(&totals) != synthetic.written[0])
-		bad = "what was overwritten is not counted";
+		bad = "overwritten records are not counted";
 	synthetic_remove_trace(path);
 	synthetic_finish(&synthetic);
 	synthetic_remove(&synthetic);
-	harness_case("snapshot: a window that the ring does not reach: what was overwritten is lost", bad);
+	harness_case("snapshot: if the ring does not reach back to the window, overwritten records are lost",
+		     bad);
 	free(times);
 }
 
@@ -285,10 +291,7 @@ static void *record_main(void *data)
 	return NULL;
 }
 
-/*
- * Whatever a writer had written before the call is there, or counted, or with the recorder; nothing is later
- * than the end.
- */
+/* Records written before the call are in the snapshot, counted as lost, or recorded. No record is later than the end. */
 static const char *run_running(struct synthetic *synthetic, enum wire_mode mode)
 {
 	uint64_t before[RINGS], after[RINGS], began, kept = 0, at_least = 0;
@@ -301,7 +304,7 @@ static const char *run_running(struct synthetic *synthetic, enum wire_mode mode)
 		at_least += before[n];
 	}
 	began = ring_clock();
-	take(synthetic, 0, path, sizeof(path), &totals);
+	take_snapshot(synthetic, 0, path, sizeof(path), &totals);
 	for (unsigned n = 0; n < RINGS; n++)
 		after[n] = __atomic_load_n(&synthetic->written[n], __ATOMIC_ACQUIRE);
 	if (totals.until < began || totals.until > ring_clock())
@@ -309,20 +312,20 @@ static const char *run_running(struct synthetic *synthetic, enum wire_mode mode)
 	for (unsigned n = 0; n < RINGS && !bad; n++) {
 		struct seen seen = { 0 };
 
-		bad = look(synthetic, path, n, &seen);
+		bad = check_ring(synthetic, path, n, &seen);
 		if (!bad && seen.latest > totals.until)
 			bad = "a record is later than the end";
-		/* A snapshot that was kept from its CPU for long finds the ring full of what came later. */
+		/* If the snapshot did not get a CPU for long, later records may have overwritten these. */
 		if (!bad && before[n] > 1 && mode == WIRE_MODE_FLIGHT &&
 		    after[n] - before[n] < RUNNING_KEPT && (seen.count == 0 || seen.last + 1 < before[n] - 1))
-			bad = "a record from before the call is neither there nor overwritten";
+			bad = "a record from before the call is neither in the snapshot nor overwritten";
 		kept += seen.count;
 	}
 	if (!bad &&
 	    (kept != totals.events || (mode == WIRE_MODE_FLIGHT && kept + lost(&totals) + RINGS < at_least)))
-		bad = "kept and lost are less than was written";
+		bad = "kept and lost are less than written";
 	if (!bad && (totals.lost[WIRE_LOST_CORRUPT] || totals.lost[WIRE_LOST_UNREAD]))
-		bad = "records are called corrupt";
+		bad = "records count as corrupt or unread";
 	synthetic_remove_trace(path);
 	return bad;
 }
@@ -347,7 +350,7 @@ static void test_running(enum wire_mode mode, const char *name)
 	}
 	if (mode == WIRE_MODE_STREAM && pthread_create(&threads[RINGS], NULL, record_main, &recorder) != 0)
 		harness_die("no thread");
-	for (unsigned n = 0; n < (harness.is_long ? 500u : 100u) && !bad; n++)
+	for (unsigned n = 0; n < (harness.is_long ? 500u : 40u) && !bad; n++)
 		bad = run_running(&synthetic, mode);
 	for (unsigned n = 0; n < RINGS; n++) {
 		__atomic_store_n(&writers[n].stop, true, __ATOMIC_RELAXED);
@@ -359,7 +362,7 @@ static void test_running(enum wire_mode mode, const char *name)
 	harness_case(name, bad);
 	synthetic_finish(&synthetic);
 	if (mode == WIRE_MODE_STREAM)
-		harness_case("snapshot: the recording beside them has all",
+		harness_case("snapshot: the recording beside the snapshots is complete",
 			     synthetic_check(&synthetic, true));
 	synthetic_remove(&synthetic);
 }
@@ -411,7 +414,7 @@ static const char *run_chunks(struct synthetic *synthetic, struct random *random
 	bad = check_chunks(synthetic, &kept);
 	if (!bad && (kept != sum || synthetic->totals.events != sum || lost(&synthetic->totals) != refused)) {
 		snprintf(synthetic->why, sizeof(synthetic->why),
-			 "%llu written, %llu in the chunks, %llu told; %llu refused, %llu lost",
+			 "%llu written, %llu in the chunks, %llu reported; %llu refused, %llu lost",
 			 (unsigned long long)sum, (unsigned long long)kept,
 			 (unsigned long long)synthetic->totals.events, (unsigned long long)refused,
 			 (unsigned long long)lost(&synthetic->totals));
@@ -429,7 +432,7 @@ static void test_chunks(struct random *random)
 		bad = run_chunks(&synthetic, random);
 		synthetic_remove(&synthetic);
 	}
-	harness_case("chunks: their sum is the whole, to the record and to the loss", bad);
+	harness_case("chunks: records and losses of all chunks add up to those of the recording", bad);
 }
 
 int main(int argc, char **argv)
@@ -441,9 +444,9 @@ int main(int argc, char **argv)
 	test_stopped(&random);
 	test_windows(&random);
 	test_running(WIRE_MODE_FLIGHT,
-		     "snapshot: beside unpaced writers: whole up to its end, nothing later");
+		     "snapshot: beside unpaced writers: complete up to its end, no later record");
 	test_running(WIRE_MODE_STREAM,
-		     "snapshot: beside unpaced writers and a recorder: nothing torn, nothing later");
+		     "snapshot: beside unpaced writers and a recorder: no torn record, no later record");
 	test_chunks(&random);
 	return harness_end();
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <ftw.h>
 
+#include "file/named.h"
 #include "synthetic.h"
 
 static uint64_t kept;
@@ -46,6 +47,7 @@ void synthetic_begin_split(struct synthetic *synthetic, const struct session_opt
 		  .types = WIRE_U64 | WIRE_U64 << 4 | WIRE_STR << 8 },
 	};
 	const char *why = "", *tmp = getenv("TMPDIR");
+	char refused[NAMED_WHY];
 	uint16_t ids[2];
 	int error;
 
@@ -65,7 +67,8 @@ void synthetic_begin_split(struct synthetic *synthetic, const struct session_opt
 		harness_die("no events");
 	snprintf(synthetic->trace, sizeof(synthetic->trace), "%s/burin-drain-%d-%u", tmp ? tmp : "/tmp",
 		 (int)getpid(), traces++);
-	error = drain_begin(&synthetic->drain, &synthetic->session, synthetic->trace,
+	synthetic->directory = named_directory(synthetic->trace, false, refused);
+	error = drain_begin(&synthetic->drain, &synthetic->session, synthetic->directory,
 			    &(struct drain_options){ .session_path = synthetic->session_path,
 						     .command = "synthetic",
 						     .split = split });
@@ -126,7 +129,7 @@ static const char *check_record(struct walk *walk, const struct walk_record *rec
 		return "a record that was never written";
 	memcpy(&number, record->payload, 8);
 	memcpy(&sum, record->payload + 8, 8);
-	/* Equal: a writer that runs has not counted its last one yet. */
+	/* Equal is valid: a running writer may not have counted its last record yet. */
 	if (sum != sum_of(state->ring, number) || number > state->synthetic->written[state->ring] ||
 	    record->tid != (uint32_t)getpid()) {
 		snprintf(walk->why, sizeof(walk->why),
@@ -203,6 +206,7 @@ int synthetic_finish(struct synthetic *synthetic)
 {
 	int error = drain_finish(&synthetic->drain, "exit 0", &synthetic->totals);
 
+	close(synthetic->directory);
 	unlink(synthetic->session_path);
 	session_leave(&synthetic->session);
 	return error;

@@ -75,7 +75,7 @@ static const char *walk_records(struct walk *walk, const struct wire_packet *pac
 		uint32_t header = sizeof(compact);
 
 		if (end - at < sizeof(compact))
-			return wrong(walk, "packet %llu: %llu bytes are no record",
+			return wrong(walk, "packet %llu: %llu bytes are not a record",
 				     (unsigned long long)walk->packets, (unsigned long long)(end - at));
 		memcpy(&compact, base + at, sizeof(compact));
 		record.id = compact.id;
@@ -94,7 +94,7 @@ static const char *walk_records(struct walk *walk, const struct wire_packet *pac
 				     (unsigned long long)walk->packets, (unsigned long long)at, record.id,
 				     compact.length);
 		if (time > packet->time_end || time < packet->time_begin)
-			return wrong(walk, "packet %llu: a record outside of its times",
+			return wrong(walk, "packet %llu: a record outside its times",
 				     (unsigned long long)walk->packets);
 		record.time = time;
 		record.payload = base + at + header;
@@ -116,7 +116,7 @@ static const char *walk_file(struct walk *walk, const char *data, uint64_t bytes
 		const struct wire_packet *packet = (const struct wire_packet *)(data + at);
 
 		if (bytes - at < sizeof(*packet))
-			return wrong(walk, "%llu bytes at its end are no packet",
+			return wrong(walk, "%llu bytes at its end are not a packet",
 				     (unsigned long long)(bytes - at));
 		why = check_header(walk, packet, bytes - at);
 		if (!why && walk->packet)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A reader of stream files made after docs/format.md and nothing else: it believes nothing, repairs nothing,
- * and says the first thing that is not as it must be.
+ * A strict reader of stream files, made from docs/format.md alone. It trusts no field, repairs nothing, and returns the
+ * first fault.
  */
 #ifndef BURIN_TESTS_DRAIN_WALK_H
 #define BURIN_TESTS_DRAIN_WALK_H
@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "wire/packet.h"
-#include "wire/record.h"
+#include "wire/wire_packet.h"
+#include "wire/wire_record.h"
 
 struct walk_record {
 	uint64_t time;
@@ -23,7 +23,7 @@ struct walk_record {
 struct walk {
 	const char *directory;
 	const char *stream; /* name of its first file */
-	/* Called for every packet and every record. Return: NULL, or what is wrong. */
+	/* Called for every packet and every record. Return: NULL, or the fault. */
 	const char *(*packet)(struct walk *walk, const struct wire_packet *packet);
 	const char *(*record)(struct walk *walk, const struct walk_record *record);
 	void *data;
@@ -33,7 +33,7 @@ struct walk {
 	char why[300];
 };
 
-/* walk_stream - Return: NULL, also if there is no such stream, or what is wrong. */
+/* walk_stream - read a stream. Return: NULL, also if there is no such stream, or the fault. */
 const char *walk_stream(struct walk *walk);
 
 #endif

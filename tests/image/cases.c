@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* See cases.h. Whatever follows a call keeps it from becoming a jump. */
+/* See cases.h. BEHIND() after a call prevents a tail call. */
 #include <alloca.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 
 void *case_return;
 
-/* Functions that no table knows: as a compiler at run time, or somebody by hand, writes them. */
+/* Functions without tables, as made at run time or written by hand. */
 void through_record(reached then);
 void through_bare(reached then);
 void through_misled(reached then);
@@ -72,7 +72,7 @@ SHAPE void case_alloca(unsigned bytes, reached then)
 	BEHIND();
 }
 
-/* Variables that want more alignment than the stack has: the CFA is in a register, or in memory. */
+/* Variables that need more alignment than the stack has: the CFA is in a register, or in memory. */
 SHAPE void case_aligned(reached then)
 {
 	_Alignas(128) char space[256];

@@ -9,7 +9,7 @@ extern "C" {
 
 typedef void (*reached)(void);
 
-/* Where the latest of case_record() and case_bare() returns to. */
+/* The return address of the latest case_record() or case_bare(). */
 extern void *case_return;
 
 void case_plain(reached then);
@@ -20,8 +20,8 @@ void case_signal(reached then); /* `then` runs in the handler */
 void case_sort(reached then);	/* called back from libc */
 void case_thread(reached then); /* in a thread of its own */
 void case_record(reached then); /* through a function without tables that keeps a frame record */
-void case_bare(reached then); /* through one that leaves the frame pointer alone; the caller keeps a record */
-void case_misled(reached then);			 /* through one that uses the frame pointer as it likes */
+void case_bare(reached then);	/* through one that keeps the frame pointer; the caller keeps a record */
+void case_misled(reached then); /* through one that uses the frame pointer for other values */
 void case_framed(unsigned frames, reached then); /* large frames with frame records */
 void case_throw(reached then); /* in a destructor while an exception unwinds, then in its handler */
 

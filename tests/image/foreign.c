@@ -14,7 +14,7 @@ struct foreign {
 	const struct user_regs_struct *user;
 	const unsigned char *stack;
 	size_t bytes;
-	uint64_t *places;
+	uint64_t *locations;
 	unsigned count, max;
 };
 
@@ -89,17 +89,17 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 
 	if (foreign->count == foreign->max || !dwfl_frame_pc(frame, &pc, &exact))
 		return DWARF_CB_ABORT;
-	foreign->places[foreign->count++] = exact ? pc : pc - 1;
+	foreign->locations[foreign->count++] = exact ? pc : pc - 1;
 	return DWARF_CB_OK;
 }
 
 unsigned foreign_frames(struct foreign *foreign, const struct user_regs_struct *user,
-			const unsigned char *stack, size_t bytes, uint64_t *places, unsigned max)
+			const unsigned char *stack, size_t bytes, uint64_t *locations, unsigned max)
 {
 	foreign->user = user;
 	foreign->stack = stack;
 	foreign->bytes = bytes;
-	foreign->places = places;
+	foreign->locations = locations;
 	foreign->count = 0;
 	foreign->max = max;
 	dwfl_getthread_frames(foreign->dwfl, foreign->pid, take_frame, foreign);

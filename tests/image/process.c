@@ -21,7 +21,7 @@ static size_t read_memory(pid_t pid, uint64_t from, void *to, size_t bytes)
 	return got < 0 ? 0 : (size_t)got;
 }
 
-/* The image of the code of a mapping. */
+/* The image of a mapping's code. */
 static void take_image(struct process *process, struct process_mapping *mapping, uint64_t offset)
 {
 	struct image image;
@@ -107,12 +107,13 @@ const struct process_mapping *process_mapping(const struct process *process, uin
 									       : NULL;
 }
 
-struct unwind_table *process_lookup(void *context, uint64_t address, uint64_t *bias, enum wire_cut *why)
+struct unwind_table *process_lookup(void *context, uint64_t address, uint64_t *bias,
+				    enum wire_truncation *why)
 {
 	const struct process_mapping *mapping = process_mapping(context, address);
 
 	if (!mapping || !mapping->executable) {
-		*why = WIRE_CUT_MEMORY;
+		*why = WIRE_TRUNCATION_MEMORY;
 		return NULL;
 	}
 	*bias = mapping->bias;

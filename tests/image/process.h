@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What tests of unwinding know of a process: its code and the tables of that, its registers and its stack. */
+/* A process in the tests of unwinding: its code with the tables, its registers and its stack. */
 #ifndef BURIN_TESTS_IMAGE_PROCESS_H
 #define BURIN_TESTS_IMAGE_PROCESS_H
 
@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
-#include "image/unwind.h"
+#include "image/unwind/unwind.h"
 
 struct process_mapping {
 	uint64_t begin, end, bias;
@@ -23,23 +23,24 @@ struct process {
 	size_t count;
 };
 
-/* process_open - as it is now. Return: 0 or a negative errno. */
+/* process_open - read its current mappings. Return: 0 or a negative errno. */
 int process_open(struct process *process, pid_t pid);
 void process_close(struct process *process);
 
 /* process_lookup - an unwind_lookup; the context is the process. */
-struct unwind_table *process_lookup(void *context, uint64_t address, uint64_t *bias, enum wire_cut *why);
+struct unwind_table *process_lookup(void *context, uint64_t address, uint64_t *bias,
+				    enum wire_truncation *why);
 
-/* process_mapping - the one at an address, or NULL. */
+/* process_mapping - the mapping at an address, or NULL. */
 const struct process_mapping *process_mapping(const struct process *process, uint64_t address);
 
-/* process_stack - what lies above an address, up to the end of its mapping. Return: bytes. */
+/* process_stack - copy the stack from an address to the end of its mapping. Return: bytes. */
 size_t process_stack(const struct process *process, uint64_t from, unsigned char *copy, size_t max);
 
-/* process_registers - as they come from perf. */
+/* process_registers - in perf's format. */
 void process_registers(const struct user_regs_struct *user, struct unwind_registers *registers);
 
-/* process_chain - what the kernel would find by frame pointers. Return: entries. */
+/* process_chain - the kernel's chain by frame pointers. Return: entries. */
 unsigned process_chain(pid_t pid, const struct user_regs_struct *user, uint64_t *chain, unsigned max);
 
 #endif

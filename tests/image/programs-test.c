@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Stacks of programs that run: Debian's own, stopped now and then, and one of ours at each instruction. What
- * we find is compared with what libdwfl finds, and how long both take.
+ * Stacks of running programs: some of Debian's, stopped now and then, and one of ours at each instruction. The stacks
+ * and times are compared with libdwfl's.
  *
  *	programs-test [BUILD [long]]
  *	programs-test --measure BYTES COMMAND...	figures of one; BYTES of stack, up to 65536
@@ -39,7 +39,7 @@ enum {
 
 struct found {
 	unsigned stacks, complete, same, as_far, frames;
-	unsigned cuts[WIRE_CUTS];
+	unsigned cuts[WIRE_TRUNCATIONS];
 	double ours_ns, foreign_ns, cold_ns;
 };
 
@@ -71,8 +71,8 @@ static int take_stack(const struct process *process, pid_t thread, size_t max, s
 	return 0;
 }
 
-static unsigned unwind(struct process *process, const struct stack *stack, uint64_t *places,
-		       enum wire_cut *cut)
+static unsigned unwind(struct process *process, const struct stack *stack, uint64_t *locations,
+		       enum wire_truncation *truncation)
 {
 	const struct unwind_sample sample = { .registers = &stack->registers,
 					      .stack = stack->bytes,
@@ -80,32 +80,32 @@ static unsigned unwind(struct process *process, const struct stack *stack, uint6
 					      .chain = stack->chain,
 					      .chain_count = stack->chain_count };
 
-	return unwind_frames(&sample, process_lookup, process, places, FRAMES_MAX, cut);
+	return unwind_frames(&sample, process_lookup, process, locations, FRAMES_MAX, truncation);
 }
 
-/* Both ways, once to compare, and often to measure. */
+/* Unwinds with both, once to compare, and often to measure. */
 static void compare(struct process *process, struct foreign *foreign, const struct stack *stack,
 		    unsigned repeats, struct found *found)
 {
 	uint64_t ours[FRAMES_MAX], theirs[FRAMES_MAX];
-	enum wire_cut cut;
+	enum wire_truncation truncation;
 	double begin = now_ns();
-	const unsigned count = unwind(process, stack, ours, &cut);
+	const unsigned count = unwind(process, stack, ours, &truncation);
 	unsigned other;
 
 	found->cold_ns += now_ns() - begin;
 	other = foreign_frames(foreign, &stack->user, stack->bytes, stack->count, theirs, FRAMES_MAX);
 	found->stacks++;
 	found->frames += count;
-	found->complete += cut == WIRE_CUT_NONE;
-	found->cuts[cut]++;
+	found->complete += truncation == WIRE_TRUNCATION_NONE;
+	found->cuts[truncation]++;
 	found->as_far += other >= count;
 	found->same += count >= other && !memcmp(ours, theirs, other * sizeof(*ours));
 	if (!repeats)
 		return;
 	begin = now_ns();
 	for (unsigned n = 0; n < repeats; n++)
-		unwind(process, stack, ours, &cut);
+		unwind(process, stack, ours, &truncation);
 	found->ours_ns += (now_ns() - begin) / repeats;
 	begin = now_ns();
 	for (unsigned n = 0; n < repeats; n++)
@@ -139,8 +139,7 @@ static int stopped(pid_t pid)
 }
 
 /*
- * Stops a program every millisecond or so. Its code may change while it starts: that is looked at anew, a few
- * times.
+ * Stops a program about every millisecond. Its mappings may change while it starts, so they are read again a few times.
  */
 static void sample_program(char *const *command, size_t copy, unsigned repeats, struct found *found)
 {
@@ -176,14 +175,15 @@ static void sample_program(char *const *command, size_t copy, unsigned repeats, 
 
 static void show(const char *name, const struct found *found)
 {
-	printf("# %s: %u stacks, %.1f frames each; complete %.1f %%; cut: depth %u, stack %u, tables %u, "
+	printf("# %s: %u stacks, %.1f frames each; complete %.1f %%; truncation: depth %u, stack %u, tables "
+	       "%u, "
 	       "memory %u, image %u;"
 	       " libdwfl: the same frames %.1f %%, as far %.1f %%\n",
 	       name, found->stacks, (double)found->frames / found->stacks,
-	       100.0 * found->complete / found->stacks, found->cuts[WIRE_CUT_DEPTH],
-	       found->cuts[WIRE_CUT_STACK], found->cuts[WIRE_CUT_TABLES], found->cuts[WIRE_CUT_MEMORY],
-	       found->cuts[WIRE_CUT_IMAGE], 100.0 * found->same / found->stacks,
-	       100.0 * found->as_far / found->stacks);
+	       100.0 * found->complete / found->stacks, found->cuts[WIRE_TRUNCATION_DEPTH],
+	       found->cuts[WIRE_TRUNCATION_STACK], found->cuts[WIRE_TRUNCATION_TABLES],
+	       found->cuts[WIRE_TRUNCATION_MEMORY], found->cuts[WIRE_TRUNCATION_IMAGE],
+	       100.0 * found->same / found->stacks, 100.0 * found->as_far / found->stacks);
 	if (found->ours_ns > 0)
 		printf("# %s: %.0f ns a stack (%.1f a frame), first time %.0f; libdwfl %.0f: %.1f times\n",
 		       name, found->ours_ns / found->stacks, found->ours_ns / found->frames,
@@ -217,7 +217,7 @@ static void python(void **state)
 	check_program("python3", command);
 }
 
-/* Many functions, each of them the compiler's work for a while. */
+/* Many functions, each of which takes the compiler some time. */
 static void write_source(const char *path)
 {
 	FILE *file = fopen(path, "we");
@@ -282,7 +282,7 @@ static void text(void **state)
 
 /* ---- one of ours, at each instruction ---- */
 
-static void *volatile stepped_return; /* where stepped() returns to, once it is in the middle */
+static void *volatile stepped_return; /* the return address of stepped(), once it is in the middle */
 
 static int compare_ints(const void *left, const void *right)
 {
@@ -335,12 +335,12 @@ static pid_t start_stepped(void)
 /* Whether the caller of stepped() is in the stack. */
 static int has_caller(struct process *process, const struct stack *stack, uint64_t caller)
 {
-	uint64_t places[FRAMES_MAX];
-	enum wire_cut cut;
-	const unsigned count = unwind(process, stack, places, &cut);
+	uint64_t locations[FRAMES_MAX];
+	enum wire_truncation truncation;
+	const unsigned count = unwind(process, stack, locations, &truncation);
 
 	for (unsigned n = 0; n < count; n++) {
-		if (places[n] == caller - 1)
+		if (locations[n] == caller - 1)
 			return 1;
 	}
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Rows: what each instruction of the tables does, and the rows of whole libraries against those of libdw. */
+/* Rows: each instruction of the tables, and the rows of whole libraries compared with libdw's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 #include <elfutils/libdw.h>
 
-#include "image/unwind_row.h"
+#include "image/unwind/unwind_table.h"
 
 /* ---- one entry, by hand ---- */
 
@@ -205,7 +205,7 @@ static void nonsense(void **state)
 
 /* ---- whole libraries ---- */
 
-/* What libdw says in our terms. Return: whether it can be compared: expressions are not. */
+/* Converts libdw's row to ours. Return: false: it has expressions, which are not compared. */
 static int foreign_rule(Dwarf_Frame *frame, unsigned number, int *expected, int32_t *offset)
 {
 	Dwarf_Op memory[3], *ops;
@@ -256,7 +256,7 @@ static void compare_row(const struct unwind_row *row, Dwarf_Frame *frame)
 	}
 }
 
-/* Compares at some addresses of the code. Return: rows that both have. */
+/* Compares rows at some addresses of the code. Return: rows that both have. */
 static unsigned compare_tables(struct unwind_table *table, Dwarf_CFI *cfi, const struct image *image,
 			       uint64_t stride)
 {
@@ -290,6 +290,17 @@ static void open_image(struct image *image, const char *path)
 	assert_int_equal(image_open(image, fd), 0);
 }
 
+/* The same file in libdw. */
+static Elf *open_elf(const struct image *image)
+{
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(image->fd, ELF_C_READ, NULL);
+	assert_non_null(elf);
+	return elf;
+}
+
 static int libc_path(struct dl_phdr_info *info, size_t bytes, void *path)
 {
 	(void)bytes;
@@ -303,18 +314,21 @@ static void library(void **state)
 {
 	struct unwind_table *table;
 	struct image image;
+	Elf *elf;
 	char path[4096];
 
 	(void)state;
 	assert_int_equal(dl_iterate_phdr(libc_path, path), 1);
 	open_image(&image, path);
+	elf = open_elf(&image);
 	assert_int_equal(unwind_table_open(&table, &image), 0);
-	assert_true(compare_tables(table, dwarf_getcfi_elf(image.elf), &image, 13) > 50000);
+	assert_true(compare_tables(table, dwarf_getcfi_elf(elf), &image, 13) > 50000);
+	elf_end(elf);
 	unwind_table_close(table);
 	image_close(&image);
 }
 
-/* Without the header with its sorted table, the entries themselves are gone through: the same rows. */
+/* Without the header with its sorted table, the entries are scanned: the same rows. */
 static void without_header(void **state)
 {
 	struct unwind_table *table, *other;
@@ -352,13 +366,14 @@ static void without_header(void **state)
 	free(copy);
 }
 
-/* Objects that have .debug_frame only, as it is and compressed. */
+/* Objects with .debug_frame only, uncompressed and compressed. */
 static void debug_frame(const char *name)
 {
 	char path[4096], *slash;
 	struct unwind_table *table;
 	struct image image;
 	Dwarf *dwarf;
+	Elf *elf;
 	ssize_t bytes = readlink("/proc/self/exe", path, sizeof(path) - 64);
 
 	assert_true(bytes > 0);
@@ -367,10 +382,12 @@ static void debug_frame(const char *name)
 	strcpy(slash + 1, name);
 	open_image(&image, path);
 	assert_int_equal(unwind_table_open(&table, &image), 0);
-	dwarf = dwarf_begin_elf(image.elf, DWARF_C_READ, NULL);
+	elf = open_elf(&image);
+	dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	assert_non_null(dwarf);
 	assert_true(compare_tables(table, dwarf_getcfi(dwarf), &image, 1) > 100);
 	dwarf_end(dwarf);
+	elf_end(elf);
 	unwind_table_close(table);
 	image_close(&image);
 }
@@ -382,7 +399,7 @@ static void debug_frames(void **state)
 	debug_frame("libframes-compressed.so");
 }
 
-/* Far more addresses than rows are kept: some are forgotten, none is wrong. */
+/* Far more addresses than rows are kept: some are dropped, none is wrong. */
 static void many_rows(void **state)
 {
 	struct unwind_table *table, *other;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// An exception under way; see cases.h.
+// An exception during unwinding; see cases.h.
 #include "cases.h"
 
 namespace

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Unwinding this process's own stacks, of functions of many shapes, against backtrace() of the C library;
- * rules, one by one; and what happens where the tables end.
+ * Unwinds this process's own stacks, with functions of many shapes, and compares them with backtrace() of the C library;
+ * tests single rules, and frames without tables.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 
 #include "cases.h"
 #include "process.h"
-#include "image/unwind_expression.h"
+#include "image/unwind/unwind_expression.h"
 
 enum {
 	FRAMES_MAX = 1024,
@@ -31,15 +31,15 @@ enum {
 	COPY_MAX = 256 << 10,
 };
 
-/* What was found at the latest int3. */
+/* The results of the latest int3. */
 static struct {
-	size_t copy;  /* bytes of stack to take at most */
+	size_t copy;  /* largest copy of the stack, bytes */
 	unsigned max; /* frames */
 	int with_chain;
 	unsigned times;
 	unsigned count;
-	enum wire_cut cut;
-	uint64_t places[FRAMES_MAX], pc;
+	enum wire_truncation truncation;
+	uint64_t locations[FRAMES_MAX], pc;
 	void *truth[FRAMES_MAX + 8];
 	int truth_count; /* from the frame of the int3 on */
 	void **from;
@@ -88,10 +88,11 @@ static void unwind_seen(void)
 		sample.chain = chain;
 		sample.chain_count = process_chain(getpid(), &seen.user, chain, 128);
 	}
-	seen.count = unwind_frames(&sample, process_lookup, &self, seen.places, seen.max, &seen.cut);
+	seen.count =
+		unwind_frames(&sample, process_lookup, &self, seen.locations, seen.max, &seen.truncation);
 }
 
-/* Threads come and go: what there is now is looked at anew. */
+/* Threads come and go, so the mappings are read again. */
 static void on_trap(int number, siginfo_t *info, void *context)
 {
 	int n;
@@ -131,31 +132,31 @@ static int begin(void **state)
 	return sigaction(SIGTRAP, &action, NULL);
 }
 
-static int has(uint64_t place)
+static int has(uint64_t location)
 {
 	for (unsigned n = 0; n < seen.count; n++) {
-		if (seen.places[n] == place)
+		if (seen.locations[n] == location)
 			return 1;
 	}
 	return 0;
 }
 
-/* The same as backtrace() found; places that a signal interrupted are as they were, others minus one. */
+/* The same as by backtrace(); addresses that a signal interrupted are exact, others minus one. */
 static void same_as_truth(unsigned times)
 {
 	assert_int_equal(seen.times, times);
-	assert_int_equal(seen.cut, WIRE_CUT_NONE);
+	assert_int_equal(seen.truncation, WIRE_TRUNCATION_NONE);
 	assert_true(seen.truth_count > 1);
 	assert_int_equal(seen.count, seen.truth_count);
 	for (unsigned n = 0; n < seen.count; n++) {
 		const uint64_t truth = (uint64_t)seen.from[n];
 
-		if (seen.places[n] != truth - 1 && (seen.places[n] != truth))
-			fail_msg("frame %u of %u: %#lx instead of %#lx", n, seen.count, seen.places[n],
+		if (seen.locations[n] != truth - 1 && (seen.locations[n] != truth))
+			fail_msg("frame %u of %u: %#lx instead of %#lx", n, seen.count, seen.locations[n],
 				 truth);
 	}
-	assert_int_equal(seen.places[0], seen.pc);
-	assert_int_equal(seen.places[1], (uint64_t)seen.from[1] - 1);
+	assert_int_equal(seen.locations[0], seen.pc);
+	assert_int_equal(seen.locations[1], (uint64_t)seen.from[1] - 1);
 }
 
 static void plain(void **state)
@@ -194,7 +195,7 @@ static void signal_frame(void **state)
 	case_signal(here);
 	same_as_truth(1);
 	for (unsigned n = 1; n < seen.count; n++)
-		exact += seen.places[n] == (uint64_t)seen.from[n];
+		exact += seen.locations[n] == (uint64_t)seen.from[n];
 	assert_int_equal(exact, 2);
 }
 
@@ -217,37 +218,37 @@ static void exceptions(void **state)
 #endif
 }
 
-/* A function without tables that keeps a frame record: nobody is missed, as if it had tables. */
+/* A function without tables that keeps a frame record: no frame is missed. */
 static void frame_record(void **state)
 {
 	(void)state;
 	case_record(here);
-	assert_int_equal(seen.cut, WIRE_CUT_NONE);
+	assert_int_equal(seen.truncation, WIRE_TRUNCATION_NONE);
 	assert_true(has((uint64_t)case_return - 1));
 	assert_true(seen.count > 4);
 }
 
-/* One that keeps none: its caller's record is the next, so the caller is missed, and all beyond is found. */
+/* One that keeps none: the next record is its caller's, so only the caller is missed. */
 static void no_record(void **state)
 {
 	(void)state;
 	case_bare(here);
-	assert_int_equal(seen.cut, WIRE_CUT_NONE);
-	assert_int_equal(seen.places[2], (uint64_t)case_return - 1);
+	assert_int_equal(seen.truncation, WIRE_TRUNCATION_NONE);
+	assert_int_equal(seen.locations[2], (uint64_t)case_return - 1);
 	assert_true(seen.count > 4);
 }
 
-/* Where the frame pointer is something else, nothing is made up. */
+/* If the frame pointer is not one, no frame is invented. */
 static void misled(void **state)
 {
 	(void)state;
 	seen.with_chain = 1;
 	case_misled(here);
-	assert_int_equal(seen.cut, WIRE_CUT_TABLES);
+	assert_int_equal(seen.truncation, WIRE_TRUNCATION_TABLES);
 	assert_int_equal(seen.count, 2);
 }
 
-/* The copy ends after some seventy frames, the kernel's chain does not: all 120 are found, and more. */
+/* The copy ends after about seventy frames, the kernel's chain does not: all 120 are found, and more. */
 static void chain_goes_on(void **state)
 {
 	unsigned alone;
@@ -255,13 +256,13 @@ static void chain_goes_on(void **state)
 	(void)state;
 	case_framed(120, here);
 	alone = seen.count;
-	assert_int_equal(seen.cut, WIRE_CUT_STACK);
+	assert_int_equal(seen.truncation, WIRE_TRUNCATION_STACK);
 	assert_true(alone > 50 && alone < 100);
 	seen.with_chain = 1;
 	case_framed(120, here);
 	assert_true(seen.count > 120);
 	for (unsigned n = 1; n < 122; n++)
-		assert_int_equal(seen.places[n], (uint64_t)seen.from[n] - 1);
+		assert_int_equal(seen.locations[n], (uint64_t)seen.from[n] - 1);
 }
 
 static void too_deep(void **state)
@@ -271,7 +272,7 @@ static void too_deep(void **state)
 	seen.max = 100;
 	case_deep(200, here);
 	assert_int_equal(seen.count, 100);
-	assert_int_equal(seen.cut, WIRE_CUT_DEPTH);
+	assert_int_equal(seen.truncation, WIRE_TRUNCATION_DEPTH);
 }
 
 static void copy_ends(void **state)
@@ -279,14 +280,14 @@ static void copy_ends(void **state)
 	(void)state;
 	seen.copy = 2048;
 	case_deep(500, here);
-	assert_int_equal(seen.cut, WIRE_CUT_STACK);
+	assert_int_equal(seen.truncation, WIRE_TRUNCATION_STACK);
 	assert_true(seen.count > 10 && seen.count < 500);
 	for (unsigned n = 1; n < seen.count; n++)
-		assert_int_equal(seen.places[n], (uint64_t)seen.from[n] - 1);
+		assert_int_equal(seen.locations[n], (uint64_t)seen.from[n] - 1);
 	seen.copy = 0;
 	case_plain(here);
 	assert_int_equal(seen.count, 1);
-	assert_int_equal(seen.cut, WIRE_CUT_STACK);
+	assert_int_equal(seen.truncation, WIRE_TRUNCATION_STACK);
 }
 
 static void nowhere(void **state)
@@ -296,15 +297,15 @@ static void nowhere(void **state)
 	seen.user.rip = 8;
 	unwind_seen();
 	assert_int_equal(seen.count, 0);
-	assert_int_equal(seen.cut, WIRE_CUT_MEMORY);
+	assert_int_equal(seen.truncation, WIRE_TRUNCATION_MEMORY);
 }
 
-/* Any instruction of the vdso's functions: the tables are those of an image in memory. */
+/* Any instruction of the vdso's functions, with the tables of an image in memory. */
 static void vdso(void **state)
 {
 	const uint64_t address = getauxval(AT_SYSINFO_EHDR);
 	uint64_t bias = 0;
-	enum wire_cut why = WIRE_CUT_TABLES;
+	enum wire_truncation why = WIRE_TRUNCATION_TABLES;
 	struct unwind_table *table;
 
 	(void)state;
@@ -316,13 +317,14 @@ static void vdso(void **state)
 	assert_int_equal(bias, address);
 }
 
-/* ---- code that is not there: tables by hand ---- */
+/* ---- imaginary code: tables by hand ---- */
 
 /* An imaginary process: code everywhere below 2^20, without tables. */
-static struct unwind_table *imaginary(void *context, uint64_t address, uint64_t *bias, enum wire_cut *why)
+static struct unwind_table *imaginary(void *context, uint64_t address, uint64_t *bias,
+				      enum wire_truncation *why)
 {
 	(void)bias;
-	*why = address >= 1 << 20 ? WIRE_CUT_MEMORY : *(enum wire_cut *)context;
+	*why = address >= 1 << 20 ? WIRE_TRUNCATION_MEMORY : *(enum wire_truncation *)context;
 	return NULL;
 }
 
@@ -332,10 +334,10 @@ struct imagined {
 	uint64_t frame_pointer;
 	uint64_t chain[16];
 	unsigned chain_count;
-	enum wire_cut why;
-	uint64_t places[16];
+	enum wire_truncation why;
+	uint64_t locations[16];
 	unsigned count;
-	enum wire_cut cut;
+	enum wire_truncation truncation;
 };
 
 #define AT(word) (0x7f0000 + 8 * (word))
@@ -352,18 +354,19 @@ static void imagine(struct imagined *it)
 	registers.value[UNWIND_FRAME] = it->frame_pointer;
 	registers.value[UNWIND_STACK] = AT(0);
 	if (!it->why)
-		it->why = WIRE_CUT_TABLES;
-	it->count = unwind_frames(&sample, imaginary, &it->why, it->places, 16, &it->cut);
+		it->why = WIRE_TRUNCATION_TABLES;
+	it->count = unwind_frames(&sample, imaginary, &it->why, it->locations, 16, &it->truncation);
 }
 
-static void expect(const struct imagined *it, enum wire_cut cut, unsigned count, const uint64_t *places)
+static void expect(const struct imagined *it, enum wire_truncation truncation, unsigned count,
+		   const uint64_t *locations)
 {
-	assert_int_equal(it->cut, cut);
+	assert_int_equal(it->truncation, truncation);
 	assert_int_equal(it->count, count);
-	assert_memory_equal(it->places, places, count * sizeof(*places));
+	assert_memory_equal(it->locations, locations, count * sizeof(*locations));
 }
 
-/* Frame records alone, as code made at run time leaves them. */
+/* Only frame records, as in code made at run time. */
 static void records(void **state)
 {
 	struct imagined it = { .bytes = 512, .frame_pointer = AT(2) };
@@ -374,29 +377,108 @@ static void records(void **state)
 	it.stack[8] = 0;
 	it.stack[9] = 0x301;
 	imagine(&it);
-	expect(&it, WIRE_CUT_NONE, 3, (const uint64_t[]){ 0x100, 0x200, 0x300 });
+	expect(&it, WIRE_TRUNCATION_NONE, 3, (const uint64_t[]){ 0x100, 0x200, 0x300 });
 	it.stack[8] = AT(4); /* inwards */
 	imagine(&it);
-	expect(&it, WIRE_CUT_TABLES, 3, (const uint64_t[]){ 0x100, 0x200, 0x300 });
-	it.why = WIRE_CUT_IMAGE;
-	it.stack[3] = 1 << 24; /* no code: not believed */
+	expect(&it, WIRE_TRUNCATION_TABLES, 3, (const uint64_t[]){ 0x100, 0x200, 0x300 });
+	it.why = WIRE_TRUNCATION_IMAGE;
+	it.stack[3] = 1 << 24; /* not code: rejected */
 	imagine(&it);
-	expect(&it, WIRE_CUT_IMAGE, 1, (const uint64_t[]){ 0x100 });
+	expect(&it, WIRE_TRUNCATION_IMAGE, 1, (const uint64_t[]){ 0x100 });
 	it.frame_pointer = AT(2) + 4;
 	imagine(&it);
-	expect(&it, WIRE_CUT_IMAGE, 1, (const uint64_t[]){ 0x100 });
-	it.frame_pointer = UINT64_C(1) << 40; /* no stack: it is not the copy that ended */
+	expect(&it, WIRE_TRUNCATION_IMAGE, 1, (const uint64_t[]){ 0x100 });
+	it.frame_pointer = UINT64_C(1) << 40; /* not in the stack: not the end of the copy */
 	imagine(&it);
-	expect(&it, WIRE_CUT_IMAGE, 1, (const uint64_t[]){ 0x100 });
+	expect(&it, WIRE_TRUNCATION_IMAGE, 1, (const uint64_t[]){ 0x100 });
 	it.frame_pointer = AT(100);
 	imagine(&it);
-	expect(&it, WIRE_CUT_STACK, 1, (const uint64_t[]){ 0x100 });
-	it.frame_pointer = 0; /* of the innermost: says nothing */
+	expect(&it, WIRE_TRUNCATION_STACK, 1, (const uint64_t[]){ 0x100 });
+	it.frame_pointer = 0; /* of the innermost frame: no mark of the outermost */
 	imagine(&it);
-	expect(&it, WIRE_CUT_IMAGE, 1, (const uint64_t[]){ 0x100 });
+	expect(&it, WIRE_TRUNCATION_IMAGE, 1, (const uint64_t[]){ 0x100 });
 }
 
-/* The chain goes on where the copy ends, if it came there the same way. */
+/* ---- code that has neither tables nor frame records */
+
+enum {
+	ENTRY = 0x40000, /* of the imaginary program */
+	MADE = 0x80000,	 /* from here on, code made at run time, whose instructions are unknown */
+	EXITS = 0x300,	 /* a return there ends the thread */
+};
+
+/* Odd addresses are behind a direct call to 0xf0, others behind none. */
+static bool imaginary_code(void *context, uint64_t address, struct unwind_code *code)
+{
+	const uint64_t distance = 0xf0 - address;
+
+	*code = (struct unwind_code){ .known = address < MADE,
+				      .image = address < MADE ? context : NULL,
+				      .start = ENTRY };
+	if (address % 2) {
+		code->bytes[UNWIND_CODE_BEFORE - 5] = 0xe8;
+		memcpy(code->bytes + UNWIND_CODE_BEFORE - 4, &distance, 4);
+	}
+	if (address / 16 == EXITS / 16)
+		memcpy(code->bytes + UNWIND_CODE_BEFORE + 2, "\xb0\x3c\x0f\x05",
+		       4); /* mov $60,%al; syscall */
+	return address < 1 << 20;
+}
+
+static void search(struct imagined *it, bool *scanned)
+{
+	struct unwind_registers registers = { .pc = 0x100, .known = 1 << UNWIND_STACK };
+	const struct unwind_sample sample = { .registers = &registers,
+					      .stack = (const unsigned char *)it->stack,
+					      .stack_bytes = it->bytes,
+					      .scanned = scanned,
+					      .code = imaginary_code };
+
+	registers.value[UNWIND_STACK] = AT(0);
+	it->why = WIRE_TRUNCATION_TABLES;
+	it->count = unwind_frames(&sample, imaginary, &it->why, it->locations, 16, &it->truncation);
+}
+
+/* Callers are found by return addresses, up to the program's entry point or the end of a thread. */
+static void searches(void **state)
+{
+	struct imagined it = { .bytes = 512 };
+	bool scanned;
+
+	(void)state;
+	it.stack[1] = 8;
+	it.stack[3] = 0x200; /* code, but behind no call */
+	it.stack[5] = 0x201;
+	it.stack[9] = ENTRY + 9;
+	search(&it, &scanned);
+	expect(&it, WIRE_TRUNCATION_NONE, 3, (const uint64_t[]){ 0x100, 0x200, ENTRY + 8 });
+	assert_true(scanned);
+	it.stack[9] = EXITS + 1;
+	search(&it, &scanned);
+	expect(&it, WIRE_TRUNCATION_NONE, 3, (const uint64_t[]){ 0x100, 0x200, EXITS });
+	it.stack[9] = 0;
+	search(&it, &scanned);
+	expect(&it, WIRE_TRUNCATION_TABLES, 2, (const uint64_t[]){ 0x100, 0x200 });
+}
+
+/* A word that an earlier call left behind passes for a return address, and leads nowhere: the next one is tried. */
+static void searches_again(void **state)
+{
+	struct imagined it = { .bytes = 512 };
+	bool scanned;
+
+	(void)state;
+	it.stack[1] = AT(30); /* it points to the frame record of a frame that is gone */
+	it.stack[2] = MADE + 0x100;
+	it.stack[31] = 0x201;
+	search(&it, &scanned);
+	expect(&it, WIRE_TRUNCATION_TABLES, 3, (const uint64_t[]){ 0x100, MADE + 0xff, 0x200 });
+	it.stack[9] = ENTRY + 9;
+	search(&it, &scanned);
+	expect(&it, WIRE_TRUNCATION_NONE, 3, (const uint64_t[]){ 0x100, MADE + 0xff, ENTRY + 8 });
+}
+
+/* The chain continues after the copy, if it agrees with the frames before. */
 static void splices(void **state)
 {
 	struct imagined it = { .bytes = 128,
@@ -411,27 +493,27 @@ static void splices(void **state)
 	it.stack[8] = AT(100); /* beyond the copy */
 	it.stack[9] = 0x301;
 	imagine(&it);
-	expect(&it, WIRE_CUT_STACK, 5, (const uint64_t[]){ 0x100, 0x200, 0x300, 0x400, 0x500 });
+	expect(&it, WIRE_TRUNCATION_STACK, 5, (const uint64_t[]){ 0x100, 0x200, 0x300, 0x400, 0x500 });
 
 	other = it; /* the kernel saw something else in the stack */
 	other.chain[2] = 0x311;
 	imagine(&other);
-	expect(&other, WIRE_CUT_STACK, 3, (const uint64_t[]){ 0x100, 0x200, 0x300 });
+	expect(&other, WIRE_TRUNCATION_STACK, 3, (const uint64_t[]){ 0x100, 0x200, 0x300 });
 
-	other = it; /* that is no stack any more */
+	other = it; /* too far to be the stack */
 	other.stack[8] = 0x10000000;
 	imagine(&other);
-	expect(&other, WIRE_CUT_TABLES, 3, (const uint64_t[]){ 0x100, 0x200, 0x300 });
+	expect(&other, WIRE_TRUNCATION_TABLES, 3, (const uint64_t[]){ 0x100, 0x200, 0x300 });
 
-	other = it; /* the first that is no code ends it */
+	other = it; /* the first one that is not code ends it */
 	other.chain[3] = 1 << 23;
 	imagine(&other);
-	expect(&other, WIRE_CUT_STACK, 3, (const uint64_t[]){ 0x100, 0x200, 0x300 });
+	expect(&other, WIRE_TRUNCATION_STACK, 3, (const uint64_t[]){ 0x100, 0x200, 0x300 });
 
 	other = it; /* without any copy: the chain alone */
 	other.bytes = 0;
 	imagine(&other);
-	expect(&other, WIRE_CUT_STACK, 5, (const uint64_t[]){ 0x100, 0x200, 0x300, 0x400, 0x500 });
+	expect(&other, WIRE_TRUNCATION_STACK, 5, (const uint64_t[]){ 0x100, 0x200, 0x300, 0x400, 0x500 });
 }
 
 static int evaluate(const unsigned char *code, size_t bytes, uint64_t *value)
@@ -495,7 +577,7 @@ static void expressions(void **state)
 	REFUSES(-EINVAL, DW_OP_drop);
 	REFUSES(-EINVAL, DW_OP_drop, DW_OP_plus);
 	REFUSES(-EINVAL, DW_OP_const8u, 1, 2);
-	REFUSES(-EINVAL, DW_OP_skip, 0xfd, 0xff); /* for ever */
+	REFUSES(-EINVAL, DW_OP_skip, 0xfd, 0xff); /* an endless loop */
 	REFUSES(-EINVAL, DW_OP_skip, 0xf0, 0xff);
 	REFUSES(-EINVAL, DW_OP_dup, DW_OP_skip, 0xfc, 0xff);
 	REFUSES(-EINVAL, DW_OP_addr);
@@ -536,6 +618,8 @@ int main(void)
 		cmocka_unit_test_setup(nowhere, begin),
 		cmocka_unit_test_setup(vdso, begin),
 		cmocka_unit_test(records),
+		cmocka_unit_test(searches),
+		cmocka_unit_test(searches_again),
 		cmocka_unit_test(splices),
 		cmocka_unit_test(expressions),
 		cmocka_unit_test(registers_from_perf),

@@ -159,10 +159,10 @@ CLEAN='-DK=6'
 CLEANSMALL='-DP=1 -DK=6'
 CLEANFORM='-DP=3 -DFORMS -DK=6'
 CLEANREAD='-DP=1 -DK=5 -DREADER -DRETIRE=0 -DDEATHS=0'
-right "cleaning, death" $CLEAN
-right "cleaning, death, packets of one record" $CLEANSMALL
-right "cleaning, death, two sizes" -DP=3 -DWIDE -DK=6
-right "cleaning, death, extended form" $CLEANFORM
+right "compaction, death" $CLEAN
+right "compaction, death, packets of one record" $CLEANSMALL
+right "compaction, death, two sizes" -DP=3 -DWIDE -DK=6
+right "compaction, death, extended form" $CLEANFORM
 right "snapshot" $CLEANREAD
 right "snapshot, death" -DP=1 -DK=4 -DREADER -DRETIRE=0 -DDEATHS=1
 seen resumed $CLEAN
@@ -248,10 +248,10 @@ right "long: resized, beside a recorder" -DSTREAM -DP=1 -DR=4 -DRESIZES=1
 right "long: two at once, flight" -DP=1 -DR=4 -DSNAPSHOTS=2
 right "long: two at once beside a recorder" -DSTREAM -DN=2 -DP=1 -DR=3 -DSNAPSHOTS=2
 model=names
-right "long: cleaning, death" -DK=7
-right "long: cleaning, death, four packets" -DN=4 -DP=1 -DK=7
-right "long: cleaning, death, two sizes" -DP=3 -DWIDE -DK=7
-right "long: cleaning, death, extended form" -DP=4 -DFORMS -DK=7 -DDEATHS=2
+right "long: compaction, death" -DK=7
+right "long: compaction, death, four packets" -DN=4 -DP=1 -DK=7
+right "long: compaction, death, two sizes" -DP=3 -DWIDE -DK=7
+right "long: compaction, death, extended form" -DP=4 -DFORMS -DK=7 -DDEATHS=2
 right "long: snapshot, death, ends" -DP=1 -DK=4 -DREADER -DRETIRE=1 -DDEATHS=1
 right "long: snapshot, four packets" -DN=4 -DP=1 -DK=5 -DREADER -DRETIRE=0 -DDEATHS=1
 right "long: snapshot, packets of two records" -DP=2 -DK=5 -DREADER -DRETIRE=0 -DDEATHS=1

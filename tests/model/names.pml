@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The names ring, cleaned by its writers, for spin. Nobody gives its packets back: a writer that finds it full copies
+ * The names ring, compacted by its writers, for spin. Nobody gives its packets back: a writer that finds it full copies
  * what is still needed of the oldest packet behind the tail, and gives that packet back itself. Snapshots read it
  * meanwhile, and store nothing (snapshot.pml).
  *
  * The rule, for whoever has the lock and wants to append (names of packets are sequences, T the tail's):
  *
- *   1. While T - consumed >= N - 1, somebody died cleaning: clean first, even if the record would fit.
+ *   1. While T - consumed >= N - 1, somebody died compaction: clean first, even if the record would fit.
  *   2. If the record fits into packet T, append it. If not, and T + 1 - consumed < N - 1, open T + 1 with it.
- *   3. Otherwise clean, and begin anew; after N cleanings the ring is full of needed names: the record is lost.
+ *   3. Otherwise clean, and begin anew; after N compactions the ring is full of needed names: the record is lost.
  *
  *   To clean: each record of packet `consumed` that is needed and that no younger packet holds is appended (copies may
  *   open T + 1 <= consumed + N - 1, the reserve). When all are there: consumed + 1, last.
@@ -219,7 +219,7 @@ inline give()
 
 proctype holder()
 {
-	byte me, x, i, cleanings, weight, deaths, more, length;
+	byte me, x, i, compactions, weight, deaths, more, length;
 	short copied;
 	bool fresh;
 
@@ -231,7 +231,7 @@ next:	atomic {
 		me++;
 		alive = alive | BIT(me);
 		weigh(alive); /* ghost: all that may be needed, this one too */
-		cleanings = 0
+		compactions = 0
 	};
 again:	atomic {
 		fresh = false;
@@ -255,12 +255,12 @@ again:	atomic {
 clean:	atomic {
 		more = 0;
 		if
-		:: cleanings == TRIES ->
+		:: compactions == TRIES ->
 			SEEN(lost);
 			CHECK(fair, weight > (N - 1) * FULL);
 			alive = alive & ~BIT(me);
 			goto next
-		:: else -> cleanings++
+		:: else -> compactions++
 		fi
 	};
 #ifdef GIVE_FIRST

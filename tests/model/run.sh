@@ -12,6 +12,7 @@ set -u
 mode=${1:-quick}
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 cc=${CC:-cc}
+cache=$(command -v ccache) # half of the time is the compiler's, and a model seldom changes
 for tool in spin "$cc"; do
 	command -v "$tool" >/dev/null 2>&1 || { echo "skip model: $tool is not installed"; exit 77; }
 done
@@ -39,7 +40,7 @@ verify()
 	seconds=$(date +%s.%N)
 	if ! spin -a "$@" "$here/$model.pml" >spin.out 2>&1; then
 		result="spin: $(head -n 1 spin.out)"
-	elif ! "$cc" "-$level" -w -DSAFETY -DNOREDUCE -DMEMLIM="$memory" -o pan pan.c >cc.out 2>&1; then
+	elif ! { $cache "$cc" "-$level" -w -DSAFETY -DNOREDUCE -DMEMLIM="$memory" -c pan.c && "$cc" -o pan pan.o; } >cc.out 2>&1; then
 		result="cc: $(head -n 1 cc.out)"
 	else
 		nice ./pan -E -m1000000 >pan.out 2>&1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Snapshots: a reader that copies a ring it does not own (docs/design.md), for spin. It stores nothing. Writers go on;
+ * Snapshots: a reader that copies a ring it does not own (docs/design/trace.md), for spin. It stores nothing. Writers go on;
  * in stream mode a recorder may be draining the same ring and give packets back. Somebody may resize the ring meanwhile.
  *
  * What is abstracted from ring.pml, and why that is sound
@@ -38,7 +38,7 @@
  *   recorder  the recorder beside it gets every record, once, in order
  *   whole     memory is given back only of what nobody needs: no packet is opened, or open, there
  *
- * The resizer (src/control/resize.c) stores a size; then, when the slot behind the tail's is within it and, in stream mode,
+ * The resizer (src/control/resize_rings.c) stores a size; then, when the slot behind the tail's is within it and, in stream mode,
  * the lap before has been given back, it takes away the sequences of the slots beyond, and then their memory.
  */
 #include "check.pml"

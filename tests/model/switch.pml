@@ -3,12 +3,12 @@
  * Commands that switch events, programs that register events, and listings, for spin. filter.pml has what a tracepoint
  * sees of a change.
  *
- * State: the rule for events to come, `stopped`, and per event what is wanted and the effective byte, which is
- * stopped ? off : wanted. All are changed under the lock, by carrying out `intent`: what the last command was told. Carrying it
+ * State: the rule for events to come, `paused`, and per event what is wanted and the effective byte, which is
+ * paused ? off : wanted. All are changed under the lock, by carrying out `intent`: what the last command was told. Carrying it
  * out twice is the same as once. `count` is odd from the moment that the intent holds to the moment that all is done.
  *
  *   command   lock; if the count is odd, its owner died: carry out its intent, count + 1. Then one's own: intent; count + 1;
- *             carry it out: (rule and wants, or stopped), then ALL effective bytes; count + 1. Unlock.
+ *             carry it out: (rule and wants, or paused), then ALL effective bytes; count + 1. Unlock.
  *   register  lock; wants from the rule, byte, number of events last; unlock. No count: an event appears whole.
  *   list      count, everything, count again: good if it was even and is the same. After TRIES in vain: lock; as a command
  *             if the count is odd; read; unlock.
@@ -21,12 +21,13 @@
  *   here frees it at once. Commands are one process, which begins anew as the next.
  *   Memory order: program order. A sequence count needs a store fence (release) behind the store that makes it odd,
  *   and a load fence (acquire) before it is loaded again; that is not modelled.
- *   A value wanted is a command's number; 0 is off. Each command changes all events. Filters are part of the value.
+ *   A value wanted is a command's number; 0 is off. Each command changes all events. Filters are part of the value, also of the
+ *   rule: the process that registers compiles them, under the lock, before the event exists.
  *
  *   listing   a view is the state between two commands: what the last one that was committed asked for, and no part of it
  *   truth     the effective bytes in it are those that it explains
  *   between   no event falls between a rule and its registration
- *   meant     when a command returns, each event has what was last asked for, or is stopped
+ *   meant     when a command returns, each event has what was last asked for, or is paused
  *   progress  everybody ends, whoever died
  */
 #include "check.pml"
@@ -74,7 +75,7 @@ byte intent; /* number of a command that sets all events; or: */
 #define STOP 100
 #define GO 101
 byte rule;
-bool stopped;
+bool paused;
 byte events = EVENTS;
 byte wants[EVENTS_MAX];
 byte effective[EVENTS_MAX];
@@ -83,7 +84,7 @@ byte asked;
 bool asked_stop;
 byte ended;
 
-#define EFFECTIVE(e) (stopped -> 0 : wants[e])
+#define EFFECTIVE(e) (paused -> 0 : wants[e])
 
 /* One store; or the process is killed, and its lock can be had. */
 #define STORE(...)                                                                                                 \
@@ -97,7 +98,7 @@ byte ended;
 inline carry_out()
 {
 	if
-	:: intent >= STOP -> STORE(stopped = (intent == STOP))
+	:: intent >= STOP -> STORE(paused = (intent == STOP))
 	:: else -> STORE(rule = intent)
 	fi;
 	e = 0;
@@ -247,7 +248,7 @@ look:	atomic {
 		m = events;
 		e = 0
 	};
-	atomic { st = stopped };
+	atomic { st = paused };
 	do
 	:: atomic { e < m -> w[e] = wants[e] };
 	   atomic { b[e] = effective[e]; e++ }
@@ -270,7 +271,7 @@ take:	LOCK;
 #endif
 	atomic {
 		m = events;
-		st = stopped;
+		st = paused;
 		e = 0;
 		do
 		:: e < m -> w[e] = wants[e]; b[e] = effective[e]; e++

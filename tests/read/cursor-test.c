@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Reading of the synthetic trace: every record once, merged by time, ring by ring, from any moment on;
- * fields, names. */
+/* Reads the synthetic trace: every record once, merged by time, by ring, and from any time on; fields, names. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +11,7 @@
 
 #include "burin/read.h"
 #include "synth.h"
-#include "wire/event.h"
+#include "wire/wire_event.h"
 
 static char directory[512], path[600];
 static uint64_t written;
@@ -44,7 +43,7 @@ static struct burin_cursor *open_cursor(unsigned flags, uint32_t ring, uint64_t 
 	return cursor;
 }
 
-/* Counts what is left, checking the order. */
+/* Counts the remaining records and checks their order. */
 static uint64_t count_rest(struct burin_cursor *cursor, uint64_t from, uint64_t to)
 {
 	const struct burin_record *record;
@@ -94,7 +93,7 @@ static void test_rings(void **state)
 	assert_null(cursor);
 }
 
-/* Seeking gives what a walk from the beginning gives. */
+/* Seeking finds the same records as reading from the beginning. */
 static void test_seek(void **state)
 {
 	struct burin_cursor *cursor = open_cursor(0, 0, 0, 0), *walk;
@@ -316,7 +315,11 @@ static void test_recording_and_clock(void **state)
 static void test_options_of_another_version(void **state)
 {
 	const struct burin_cursor_options options = { .size = 3 };
-	const struct burin_open_options open = { .size = 3 };
+	const struct burin_open_options open = { .size = 3 }, older = { .size = sizeof(size_t) };
+	struct {
+		struct burin_cursor_options known;
+		uint64_t more;
+	} newer = { .known = { .size = sizeof(newer) } };
 	struct burin_cursor *cursor;
 	struct burin_trace *other;
 	struct burin_diagnosis why;
@@ -324,6 +327,13 @@ static void test_options_of_another_version(void **state)
 	(void)state;
 	assert_int_equal(burin_cursor_open(&cursor, trace, &options), -EINVAL);
 	assert_int_equal(burin_trace_open(&other, path, &open, &why), -EINVAL);
+	/* A caller that was built with a larger struct, and one that was built with a smaller one. */
+	assert_int_equal(burin_cursor_open(&cursor, trace, &newer.known), 0);
+	burin_cursor_close(cursor);
+	newer.more = 1;
+	assert_int_equal(burin_cursor_open(&cursor, trace, &newer.known), -EINVAL);
+	assert_int_equal(burin_trace_open(&other, path, &older, &why), 0);
+	burin_trace_close(other);
 	assert_int_equal(burin_trace_open(&other, "/nonexistent", NULL, &why), -ENOENT);
 	assert_int_equal(why.code, -ENOENT);
 	assert_int_equal(burin_trace_open(&other, "/dev/null", NULL, &why), -ENOTDIR);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Damage of a known kind in a known place: the fault must be found there, called what it is, by reading and
- * by check, and reading must go on behind it and lose no more than it has to.
+ * Damage of a known kind at a known offset. Reading and check must report the right fault with this offset, and reading
+ * must continue after it without needless losses.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -16,8 +16,8 @@
 
 #include "burin/read.h"
 #include "synth.h"
-#include "wire/event.h"
-#include "wire/record.h"
+#include "wire/wire_event.h"
+#include "wire/wire_record.h"
 
 enum {
 	PACKETS = 10,
@@ -82,7 +82,7 @@ static void overwrite64(const char *name, uint64_t offset, uint64_t value)
 	overwrite(name, offset, &value, sizeof(value));
 }
 
-/* Where packet n begins: every other one is as long as its slot. */
+/* The offset of packet n; every other one is as long as its slot. */
 static uint64_t packet_at(unsigned n)
 {
 	return (n + 1) / 2 * 4096 + n / 2 * (uint64_t)PACKET;
@@ -118,7 +118,7 @@ static struct found read_all(void)
 		last = record->time;
 		found.records++;
 	}
-	/* Again: the same faults must not be told twice. */
+	/* Again: the same faults must not be reported twice. */
 	found.faults = burin_trace_faults(trace);
 	assert_int_equal(burin_cursor_seek(cursor, 0), 0);
 	while (burin_cursor_next(cursor, &record) > 0)
@@ -139,11 +139,11 @@ static void remember_first(void *data, const struct burin_diagnosis *fault)
 		*first = *fault;
 }
 
-/* Check finds at least one fault; the first of them. */
+/* Check reports at least one fault; the first of them. */
 static struct burin_diagnosis check_first(void)
 {
 	struct burin_diagnosis first = { .code = 0 };
-	const struct burin_check_options options = { sizeof(options), remember_first, &first };
+	const struct burin_check_options options = { sizeof(options), remember_first, &first, 0 };
 	struct burin_check_result result;
 
 	assert_int_equal(burin_trace_check(path, &options, &result, NULL), 0);
@@ -159,7 +159,7 @@ static void expect(const struct burin_diagnosis *fault, int code, const char *fi
 			 fault->reason, burin_fault_name(code), file, (unsigned long long)offset);
 }
 
-/* Found by reading and by check, at this place, and so many records were still read. */
+/* Reading and check report the fault at this offset, and so many records are still read. */
 static void expect_everywhere(int code, const char *file, uint64_t offset, uint64_t records)
 {
 	struct found found = read_all();
@@ -170,7 +170,7 @@ static void expect_everywhere(int code, const char *file, uint64_t offset, uint6
 	assert_int_equal(found.records, records);
 }
 
-/* Does not hinder reading; check finds it. */
+/* Reading works; only check reports the fault. */
 static void expect_check_only(int code, const char *file, uint64_t offset)
 {
 	struct burin_diagnosis first = check_first();
@@ -298,7 +298,7 @@ static void test_sequence(void **state)
 {
 	(void)state;
 	overwrite64("cpu0", packet_at(4) + offsetof(struct wire_packet, sequence),
-		    1000000); /* must not take the packets behind it along */
+		    1000000); /* must not invalidate the packets after it */
 	expect_everywhere(BURIN_FAULT_ORDER, "cpu0", packet_at(4), TOTAL - PER_PACKET);
 	overwrite64("cpu0", packet_at(4) + offsetof(struct wire_packet, sequence), 0);
 	expect_everywhere(BURIN_FAULT_ORDER, "cpu0", packet_at(4), TOTAL - PER_PACKET);
@@ -312,7 +312,7 @@ static void test_time_begin(void **state)
 	overwrite64("cpu0", packet_at(4) + offsetof(struct wire_packet, time_begin), UINT64_MAX);
 	expect_everywhere(BURIN_FAULT_TIME, "cpu0", packet_at(4), TOTAL - PER_PACKET);
 	overwrite64("cpu0", packet_at(4) + offsetof(struct wire_packet, time_end),
-		    UINT64_MAX); /* and the end too: it is a long way ahead of the others */
+		    UINT64_MAX); /* and the end too: far later than the others */
 	expect_everywhere(BURIN_FAULT_TIME, "cpu0", packet_at(4), TOTAL - PER_PACKET);
 }
 
@@ -330,7 +330,7 @@ static void test_counts(void **state)
 	expect_check_only(BURIN_FAULT_COUNT, "cpu0", packet_at(4));
 	overwrite64("cpu0", packet_at(4) + offsetof(struct wire_packet, discarded), 0);
 	overwrite64("cpu0", packet_at(4) + offsetof(struct wire_packet, events_before),
-		    4 * PER_PACKET + 1); /* one is missing, and nobody counted it */
+		    4 * PER_PACKET + 1); /* one is missing and was not counted */
 	expect_check_only(BURIN_FAULT_COUNT, "cpu0", packet_at(4));
 	overwrite64("cpu0", packet_at(4) + offsetof(struct wire_packet, events_before), 4 * PER_PACKET - 1);
 	expect_check_only(BURIN_FAULT_COUNT, "cpu0", packet_at(4));
@@ -356,7 +356,7 @@ static void test_base(void **state)
 	expect_check_only(BURIN_FAULT_TIME, "cpu0", record_at(4, 1));
 }
 
-/* Whatever a file is cut to, what is whole is read. */
+/* Truncation at any offset: all complete records are read. */
 static void test_truncated(void **state)
 {
 	(void)state;
@@ -373,7 +373,7 @@ static void test_truncated(void **state)
 			whole = PER_PACKET;
 		found = read_all();
 		assert_int_equal(found.records, packet * PER_PACKET + whole);
-		/* Cut between two packets it is a shorter trace, and sound. */
+		/* Truncated between two packets, it is a shorter, valid trace. */
 		assert_true(found.faults || size == packet_at((unsigned)packet));
 	}
 }
@@ -427,7 +427,7 @@ static void test_event_table(void **state)
 	expect_everywhere(BURIN_FAULT_EVENTS, ".burin/events", 0, 0);
 }
 
-/* A format that makes no sense does not keep the fields from being read. */
+/* With an invalid format, the fields can still be read. */
 static void test_event_format(void **state)
 {
 	(void)state;

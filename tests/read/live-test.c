@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A trace that is being written opens at every instant (promise P4): one process writes as docs/format.md
- * tells a recorder to, this one opens the trace again and again. Each time there must be no fault, no record
- * less than the time before, every record as it was written, none missing in between; and check must call it
- * sound. A broken writer, which announces records before it writes them, must be caught.
+ * A trace can be opened at any time while it is written (promise P4). One process writes it as docs/format.md prescribes,
+ * this one opens it again and again. Each time there must be no fault, at least as many records as before, each as it
+ * was written, and no gap; and check must find no fault. A broken writer, which announces records before it writes them,
+ * must be detected.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -22,8 +22,8 @@
 
 #include "burin/read.h"
 #include "synth.h"
-#include "wire/event.h"
-#include "wire/record.h"
+#include "wire/wire_event.h"
+#include "wire/wire_record.h"
 
 enum {
 	FILE_BYTES = 1 << 16,
@@ -60,9 +60,9 @@ static int teardown(void **state)
 /* ---- The writer ---- */
 
 struct writer {
-	unsigned char *bytes; /* of the file at hand */
+	unsigned char *bytes; /* of the current file */
 	unsigned files;
-	uint64_t offset; /* of the packet at hand */
+	uint64_t offset; /* of the current packet */
 	uint64_t sequence, records;
 	bool broken;
 };
@@ -231,7 +231,7 @@ static void test_opens_at_every_instant(void **state)
 	kill(writer, SIGKILL);
 	waitpid(writer, NULL, 0);
 	assert_true(records > 1000);
-	assert_true(read_once(records) >= records); /* and after the writer was killed */
+	assert_true(read_once(records) >= records); /* also after the writer was killed */
 	assert_true(check_once());
 }
 

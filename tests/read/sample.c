@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The synthetic trace that most tests use; synth.h says what is in it. */
+/* The synthetic trace of most tests; see synth.h. */
 #include <string.h>
 
 #include "synth.h"
-#include "wire/event.h"
+#include "wire/wire_event.h"
 
 /* Fields of all types, first lowest: bool i8 i16 i32 i64 u8 u16 u32 | u64 f32 f64 ptr str bytes char. */
 static const uint64_t types_integers = 0x98765432 | (uint64_t)WIRE_BOOL << 32;
@@ -52,7 +52,7 @@ uint64_t synth_sample(const char *path)
 	synth_process(synth, begin + 50000, 200, 100, "/bin/child", "child");
 	synth_thread(synth, begin + 50001, 200, 200, "child");
 
-	/* Over the wrap of the low half, on two CPUs, into several packets and files; the same times on both.
+	/* Across the wrap of the low half, on two CPUs, in several packets and files; the same times on both.
 	 */
 	for (uint32_t n = 0; n < 2000; n++, time += 17) {
 		synth_recordf(cpu0, time, tick, 100, "dd", n, 0 - n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The writer of synthetic traces. It trusts its callers: what goes wrong here ends the test. */
+/* Writes synthetic traces. It trusts its callers: any error ends the test. */
 #include "synth.h"
 
 #include <ftw.h>
@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "wire/format.h"
-#include "wire/event.h"
-#include "wire/names.h"
-#include "wire/profile.h"
-#include "wire/record.h"
+#include "wire/wire_format.h"
+#include "wire/wire_event.h"
+#include "wire/wire_names.h"
+#include "wire/wire_profile.h"
+#include "wire/wire_record.h"
 
 enum {
 	RINGS_MAX = 40,
@@ -33,7 +33,7 @@ struct synth_ring {
 	uint32_t stream_id, instance, cpu;
 	FILE *file;
 	uint32_t files, packets_in_file;
-	unsigned char *packet; /* the one at hand; NULL: none */
+	unsigned char *packet; /* the current one; NULL: none */
 	uint32_t at, last_end; /* next record, and end of the last without padding */
 	uint32_t count;	       /* records in it */
 	uint64_t sequence, events_before, records, last_time, base_time;
@@ -413,7 +413,7 @@ static void write_recording(const struct synth *synth)
 	must(fwrite(text, 1, 4096, file) == 4096 && !fclose(file));
 }
 
-/* Metadata as the format asks for it, enough for other CTF readers to read the synthetic traces. */
+/* Metadata by the format, sufficient for other CTF readers. */
 static void write_field(FILE *file, const struct format_field *field)
 {
 	static const struct {

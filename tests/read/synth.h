@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Synthetic traces: written by hand after docs/format.md, without a ring, a session or a recorder, so that
- * the readers are tested against the format and not against our own writer.
+ * Synthetic traces, written by docs/format.md without a ring, a session or a recorder. So the readers are tested against
+ * the format and not against our own writer.
  */
 #ifndef BURIN_TESTS_READ_SYNTH_H
 #define BURIN_TESTS_READ_SYNTH_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/packet.h"
+#include "wire/wire_packet.h"
 
 struct synth;
 struct synth_ring;
@@ -27,24 +27,22 @@ struct synth_options {
 
 /* Begins a trace in a directory that does not exist yet. */
 struct synth *synth_new(const char *path, const struct synth_options *options);
-/* Adds an event; types as in struct wire_event, written as hexadecimal digits, first argument lowest. Returns
- * its id. */
+/* Adds an event; types as in struct wire_event, as hexadecimal digits, the first argument lowest. Return: its id. */
 uint32_t synth_event(struct synth *synth, const char *name, const char *format, uint64_t types, unsigned kind,
 		     const char *file, uint32_t line);
 void synth_refuse(struct synth *synth, uint32_t id, unsigned times, const char *file, uint32_t line);
 
-/* locked: the ring for writers without rseq of that number. */
+/* locked: the ring with that number for writers without rseq. */
 struct synth_ring *synth_ring(struct synth *synth, uint32_t number, bool locked);
 /* The samples of a CPU. */
 struct synth_ring *synth_samples(struct synth *synth, uint32_t cpu);
 struct synth_ring *synth_names(struct synth *synth);
 
-/* A record: times must not go back. Opens packets and files as needed, extended form when needed. */
+/* Writes a record; times must not decrease. Opens packets and files and uses the extended form as needed. */
 void synth_record(struct synth_ring *ring, uint64_t time, uint32_t id, uint32_t tid, const void *payload,
 		  size_t bytes);
-/* The same, packed from arguments after a pattern: b w d q for 1, 2, 4, 8 bytes (int, int, uint32_t,
- * uint64_t), f for a float and g for a double (double), s for a string, x for bytes (pointer, then int
- * count). */
+/* The same, packed from arguments by a pattern: b w d q for 1, 2, 4, 8 bytes (int, int, uint32_t, uint64_t), f for a
+ * float and g for a double (double), s for a string, x for bytes (pointer, then int count). */
 void synth_recordf(struct synth_ring *ring, uint64_t time, uint32_t id, uint32_t tid, const char *pattern,
 		   ...);
 void synth_process(struct synth *synth, uint64_t time, uint32_t pid, uint32_t parent, const char *exe,
@@ -53,9 +51,9 @@ void synth_thread(struct synth *synth, uint64_t time, uint32_t tid, uint32_t pid
 
 /* Counts records as lost from now on. */
 void synth_lose(struct synth_ring *ring, unsigned cause, uint64_t count);
-/* Closes the packet at hand; the next begins later, `overwritten` packets later. */
+/* Closes the current packet; the next one begins `overwritten` packets later. */
 void synth_close_packet(struct synth_ring *ring, unsigned overwritten, uint64_t records_overwritten);
-/* A packet without records at a time. */
+/* Writes a packet without records at a time. */
 void synth_empty_packet(struct synth_ring *ring, uint64_t time);
 /* The next packet goes into a file of its own. */
 void synth_next_file(struct synth_ring *ring);
@@ -63,11 +61,11 @@ void synth_next_file(struct synth_ring *ring);
 /* Writes everything and frees synth and its rings. */
 void synth_finish(struct synth *synth);
 
-/* The trace that most tests use: every type, two CPUs and a locked ring, wraps of the 32-bit time, extended
- * records, empty packets, several files, losses, names; returns the number of records. */
+/* The trace of most tests: every type, two CPUs and a locked ring, wraps of the 32-bit time, extended records, empty
+ * packets, several files, losses, names. Return: the number of records. */
 uint64_t synth_sample(const char *path);
 
-/* Helpers for tests: a new directory below $TMPDIR, and removing of a tree. */
+/* Helpers for tests: create a directory below $TMPDIR, and remove a tree. */
 char *synth_directory(char *path, size_t size);
 void synth_remove(const char *path);
 

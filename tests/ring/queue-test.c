@@ -68,12 +68,12 @@ static void test_lock(void)
 	lock_drop(&lock);
 	if ((uint32_t)lock != 0 || !lock_take(&lock, alive) || lock <= before)
 		why = "a lock that is dropped can be taken, and counts";
-	if (lock_take(&lock, 5) || (lock_disown(&lock, 5), (uint32_t)lock != alive))
+	if (lock_take(&lock, 5) || (lock_break_reused(&lock, 5), (uint32_t)lock != alive))
 		why = "the lock of a living thread is left alone";
 	lock = (lock & ~(uint64_t)UINT32_MAX) | dead_tid;
 	if (!lock_take(&lock, 6) || (uint32_t)lock != 6)
 		why = "the lock of a dead thread is taken over";
-	lock_disown(&lock, 6); /* a dead thread had the id that we have now */
+	lock_break_reused(&lock, 6); /* a dead thread had the id that we have now */
 	if ((uint32_t)lock != 0)
 		why = "the lock of a dead namesake is freed";
 	harness_case("the lock", why);
@@ -284,11 +284,11 @@ static void resize(struct queue *queue, struct random *random)
 	case 3:
 #ifdef QUEUE_FAKE
 		world.no_memory = random_below(random, 10) == 0;
-		result = ring_turn_locked(&queue->ring, 4711);
+		result = ring_switch_packet_locked(&queue->ring, 4711);
 		queue_turned(queue, result, world.no_memory, world.clock);
 #else
 		do
-			result = ring_turn(&queue->ring);
+			result = ring_switch_packet(&queue->ring);
 		while (result == RING_MOVED);
 		queue_turned(queue, result, false, 0);
 #endif

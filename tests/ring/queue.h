@@ -88,7 +88,7 @@ void queue_wrote(struct queue *queue, struct expected expected, enum ring_result
 
 /*
  * queue_resize - another number of slots from now on, as anybody may store it: out of bounds, too.
- * queue_turned - ring_turn() has come back; otherwise as queue_wrote().
+ * queue_turned - ring_switch_packet() has come back; otherwise as queue_wrote().
  * queue_punch - give the memory of unused slots back, if that may be done now.
  */
 void queue_resize(struct queue *queue, uint32_t slots);

@@ -25,8 +25,8 @@
 #include "cases.h"
 #include "ledger.h"
 #include "ring/ring_deps.h"
-#include "source/user/thread.h"
-#include "wire/event.h"
+#include "source/tracepoint/thread.h"
+#include "wire/wire_event.h"
 
 static struct ledger ledger;
 
@@ -199,8 +199,8 @@ static void age_packet(const struct ring *ring)
 
 static void set_switches(unsigned value)
 {
-	user_session.switches[ledger.id_plain - 1] = (uint8_t)value;
-	user_session.switches[ledger.id_data - 1] = (uint8_t)value;
+	tracepoint_session.switches[ledger.id_plain - 1] = (uint8_t)value;
+	tracepoint_session.switches[ledger.id_data - 1] = (uint8_t)value;
 }
 
 /* Record so that every way through the append is taken. */
@@ -215,10 +215,10 @@ static _Noreturn void trace_all_ways(int cpu)
 	raise(SIGSTOP);
 	for (unsigned n = 0; n < 600; n++) {
 		if (n % 7 == 3)
-			age_packet(&user_session.rings[cpu]);
-		set_switches(n % 5 == 2 ? WIRE_CHECKED : WIRE_ON);
+			age_packet(&tracepoint_session.rings[cpu]);
+		set_switches(n % 5 == 2 ? WIRE_CONDITIONAL : WIRE_ON);
 		if (n % 5 == 3) /* as a thread's first record */
-			user_thread.tid = 0;
+			tracepoint_thread.tid = 0;
 		traced_emit(writer);
 	}
 	_exit(0);
@@ -326,8 +326,8 @@ static const char *canary_base(void)
 	board->small = 1;
 	traced_emit(writer);
 	traced_emit(writer);
-	age_packet(&user_session.rings[cpu]);
-	packet = open_packet(&user_session.rings[cpu]);
+	age_packet(&tracepoint_session.rings[cpu]);
+	packet = open_packet(&tracepoint_session.rings[cpu]);
 	packet->base_time = ring_clock();
 	traced_emit(writer);
 	if (!ledger_balance(&ledger))

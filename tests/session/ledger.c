@@ -8,7 +8,7 @@
 #include "harness.h"
 #include "ledger.h"
 #include "ring/ring_deps.h"
-#include "wire/names.h"
+#include "wire/wire_names.h"
 
 __attribute__((format(printf, 2, 3))) static bool wrong(struct ledger *ledger, const char *format, ...)
 {

@@ -21,7 +21,7 @@
 #include "burin/burin.h"
 #include "cases.h"
 #include "ledger.h"
-#include "source/user/thread.h"
+#include "source/tracepoint/thread.h"
 
 static struct ledger ledger;
 
@@ -77,7 +77,7 @@ static const char *vfork_child(void)
 
 	for (int n = 0; n < 10; n++)
 		traced_emit(mine);
-	tid = user_thread.tid;
+	tid = tracepoint_thread.tid;
 	while (ledger_read(&ledger))
 		continue;
 	count_rings(&of_cpus, &locked_before);
@@ -91,10 +91,10 @@ static const char *vfork_child(void)
 		}
 		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
 			return "vfork does not work";
-		if (user_thread.in_vfork)
+		if (tracepoint_thread.in_vfork)
 			return "the parent believes it is in the child";
 		traced_emit(mine);
-		if (user_thread.tid != tid)
+		if (tracepoint_thread.tid != tid)
 			return "the parent took the child's identity";
 	}
 	while (ledger_read(&ledger))

@@ -17,6 +17,7 @@
 
 #include "cases.h"
 #include "drain/drain.h"
+#include "file/named.h"
 #include "ledger.h"
 #include "ring/ring_deps.h"
 
@@ -107,7 +108,9 @@ static _Noreturn void be_recorder(void)
 	struct drain_totals totals;
 	struct drain drain;
 	unsigned fullest;
-	int error = drain_begin(&drain, &view, trace_path, &(struct drain_options){ .command = "scribble" });
+	char why[NAMED_WHY];
+	int error = drain_begin(&drain, &view, named_directory(trace_path, false, why),
+				&(struct drain_options){ .command = "scribble" });
 
 	while (!error && !traced_stopped()) {
 		error = drain_round(&drain, &fullest);

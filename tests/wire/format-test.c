@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/format.h"
+#include "wire/wire_enum.h"
+#include "wire/wire_format.h"
 
 static struct format format;
 
@@ -147,6 +148,9 @@ static void refusals(void **state)
 	refuse("%5lln", 12, "%n");
 	refuse("%*d", 0x44, "*");
 	refuse("%-5.*d", 0x44, "*");
+	refuse("%*s", 0x4d, "*");
+	refuse("%.*s", 0xd4, "cannot print");
+	refuse("%.*ls", 0xd, "*");
 	refuse("%12345d", 4, "four digits");
 	refuse("%.12345d", 4, "four digits");
 	refuse("%ls", WIRE_STR, "length modifier");
@@ -158,7 +162,10 @@ static void refusals(void **state)
 	refuse("%lp", 12, "length modifier");
 	refuse("%d", 0, "more conversions");
 	refuse("%d %d", 4, "more conversions");
-	refuse("%d %d", 0x404, "more conversions");
+	refuse("%d %d", 0x4004, "an array of something");
+	refuse("%s", 0xd0, "an array of something");
+	refuse("%p", 0xe0, "an array of something");
+	refuse("%s", 0x40, "cannot print");
 	refuse("%d", 0x44, "more arguments");
 	refuse("%d", 0x404, "more arguments");
 	refuse("", 0x4000000000000000, "more arguments");
@@ -192,6 +199,81 @@ static void type_bytes(void **state)
 		assert_int_equal(format_type_bytes(type), want[type]);
 	assert_int_equal(format_type_bytes(16), 0);
 	assert_int_equal(format_type_bytes(UINT32_MAX), 0);
+}
+
+/* Lists of types, and arguments whose counts lie: no byte behind the payload is read. */
+static void counted_arguments(void **state)
+{
+	static const struct format_type ints = { WIRE_ARRAY, WIRE_I32 }, raw = { WIRE_BYTES, 0 },
+					text = { WIRE_STR, 0 };
+	static const char payload[] = "\2\0abcdefgh";
+
+	(void)state;
+	assert_int_equal(format_types_count(0), 0);
+	assert_int_equal(format_types_count(0x404d), 3);
+	assert_int_equal(format_types_count(0x404), 2);
+	assert_int_equal(format_types_count(0xf0f0f0f0f0f0f0f0), 8);
+	assert_int_equal(format_types_count(0x4004), -EINVAL);
+	assert_int_equal(format_types_count(0xd0), -EINVAL);
+	assert_int_equal(format_types_count(0xe04), -EINVAL);
+	for (uint32_t left = 0; left <= 10; left++) {
+		char *less = malloc(left ? left : 1);
+
+		assert_non_null(less);
+		memcpy(less, payload, left);
+		assert_int_equal(format_argument_bytes(ints, less, left), left == 10 ? 10 : 0);
+		assert_int_equal(format_argument_bytes(raw, less, left), left >= 4 ? 4 : 0);
+		assert_int_equal(format_argument_bytes(text, less, left), left >= 2 ? 2 : 0);
+		if (left >= 2) {
+			memset(less, 0xff, 2);
+			assert_int_equal(format_argument_bytes(ints, less, left), 0);
+			assert_int_equal(format_argument_bytes(raw, less, left), 0);
+		}
+		free(less);
+	}
+}
+
+static void enums(void **state)
+{
+	static const char *const valid[] = {
+		"", "e\n", "e A=0 B=-5\nf x.y:z-1=9223372036854775807 z=-9223372036854775808\n"
+	};
+	static const char *const wrong[] = { "e",
+					     "e A=0",
+					     "\n",
+					     " A=0\n",
+					     "e A=\n",
+					     "e A=-\n",
+					     "e =1\n",
+					     "e  A=1\n",
+					     "e A=1 \n",
+					     "e A=9223372036854775808\n",
+					     "e A=-9223372036854775809\n",
+					     "e A B=1\n",
+					     "e A=1x\n",
+					     "e A=99999999999999999999\n",
+					     "e \"=1\n",
+					     "e A=1\n\n" };
+	struct wire_label label;
+	const char *at;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(valid) / sizeof(valid[0]); n++)
+		assert_true(wire_enum_valid(valid[n]));
+	for (size_t n = 0; n < sizeof(wrong) / sizeof(wrong[0]); n++)
+		if (wire_enum_valid(wrong[n]))
+			fail_msg("'%s' is valid", wrong[n]);
+	assert_null(wire_enum_find(valid[2], "x", 1));
+	assert_non_null(wire_enum_find(valid[1], "e", 1));
+	at = wire_enum_find(valid[2], "f", 1);
+	assert_true(wire_enum_next(&at, &label) && label.value == INT64_MAX && label.bytes == 7);
+	assert_true(wire_enum_next(&at, &label) && label.value == INT64_MIN);
+	assert_false(wire_enum_next(&at, &label));
+	assert_false(wire_enum_fits(&label, 64, false));
+	assert_true(wire_enum_fits(&label, 64, true));
+	label.value = 128;
+	assert_true(wire_enum_fits(&label, 8, false));
+	assert_false(wire_enum_fits(&label, 8, true));
 }
 
 /* Formats from a hostile file: random, in memory that ends with the text, so that sanitizers see a step too
@@ -235,7 +317,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fields),   cmocka_unit_test(names),	  cmocka_unit_test(every_conversion),
-		cmocka_unit_test(refusals), cmocka_unit_test(type_bytes), cmocka_unit_test(hostile),
+		cmocka_unit_test(refusals), cmocka_unit_test(type_bytes), cmocka_unit_test(counted_arguments),
+		cmocka_unit_test(enums),    cmocka_unit_test(hostile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

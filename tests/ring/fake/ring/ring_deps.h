@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "wire/session.h"
+#include "wire/wire_session.h"
 
 #define RING_HAVE_RSEQ 0
 
@@ -26,6 +26,7 @@ struct fake_world {
 
 extern struct fake_world *fake_world;
 extern enum wire_clock ring_clock_source;
+extern _Bool ring_silent;
 
 static inline int ring_have_memory(void *begin, size_t bytes)
 {

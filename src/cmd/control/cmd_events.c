@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* burin events: list the events of a session. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/glob.h"
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/target_argument.h"
+#include "control/buffered_counts.h"
+#include "control/listing.h"
+#include "view/summary/summary.h"
+#include "wire/wire_terms.h"
+
+static bool as_json;
+
+static const struct cmd_option table[] = {
+	OPTION_FLAG("-j, --json", &as_json, "one JSON object per line"),
+	{ 0 },
+};
+
+/* "len:u32 proto:str" */
+static void print_fields(const struct listed_event *event, struct view_buffer *out)
+{
+	struct format format;
+
+	if (format_parse(event->format, event->types, &format, NULL) != 0)
+		return;
+	for (unsigned n = 0; n < format.count; n++) {
+		const struct format_field *field = &format.fields[n];
+		const bool array = field->type == WIRE_ARRAY;
+
+		view_buffer_print(out, "%s%s:%s%s", n ? " " : "", field->name,
+				  wire_type_keys[array ? field->element : field->type], array ? "[]" : "");
+	}
+}
+
+static const char *state_name(const struct listed_event *event)
+{
+	if (event->want == WIRE_ON)
+		return "on";
+	if (event->want == WIRE_UNFIT)
+		return "unfit";
+	if (event->want != WIRE_CONDITIONAL)
+		return "off";
+	return event->check.filter ? "where" : event->check.limit ? "limit" : "sample";
+}
+
+static void print_text(const struct listed_event *event, bool paused, uint64_t buffered,
+		       struct view_buffer *out)
+{
+	char count[TEXT_SHORT], state[16];
+
+	snprintf(state, sizeof(state), paused ? "(%s)" : "%s", state_name(event));
+	view_buffer_print(out, "%-8s %9s  %s  ", state, text_count(count, buffered), event->name);
+	if (event->types) {
+		print_fields(event, out);
+		view_buffer_print(out, "  ");
+	}
+	if (event->level)
+		view_buffer_print(out, "level %u  ", event->level);
+	view_buffer_print(out, "%s:%u\n", event->file, event->line);
+	if (event->want == WIRE_UNFIT)
+		view_buffer_print(out, "%20swhere %s: %s\n", "", event->where, event->why);
+	if (event->want == WIRE_CONDITIONAL) {
+		const struct wire_condition *check = &event->check;
+
+		view_buffer_print(out, "%20s", "");
+		if (*event->where)
+			view_buffer_print(out, "where %s", event->where);
+		if (check->sample > 1)
+			view_buffer_print(out, "%severy %u. (%s dropped)", *event->where ? ", " : "",
+					  check->sample, text_count(count, check->sampled_out));
+		if (check->limit)
+			view_buffer_print(out, "%s%u/s at most (%s dropped)",
+					  *event->where || check->sample > 1 ? ", " : "", check->limit,
+					  text_count(count, check->limited));
+		view_buffer_print(out, "\n");
+	}
+	if (event->refused)
+		view_buffer_print(out, "%20srefused %u times with another format, at %s:%u\n", "",
+				  event->refused, event->refused_file, event->refused_line);
+}
+
+static void print_json(const struct listed_event *event, bool paused, uint64_t buffered,
+		       struct view_buffer *out)
+{
+	const char *dot = strchr(event->name, '.');
+	struct format format;
+	struct json json;
+
+	json_begin(&json, out, 0);
+	json_object(&json, NULL);
+	json_text(&json, "name", event->name);
+	json_bytes(&json, "group", event->name, dot ? (size_t)(dot - event->name) : 0);
+	json_u64(&json, "id", event->id);
+	json_text(&json, "kind", wire_kind_keys[event->kind % WIRE_KINDS]);
+	json_u64(&json, "level", event->level);
+	json_text(&json, "format", event->format);
+	json_array(&json, "fields");
+	if (format_parse(event->format, event->types, &format, NULL) == 0)
+		for (unsigned n = 0; n < format.count; n++)
+			view_field_json(&json, format.fields[n].name, format.fields[n].type);
+	json_end(&json);
+	json_text(&json, "file", event->file);
+	json_u64(&json, "line", event->line);
+	json_u64(&json, "pid", event->pid);
+	json_text(&json, "state", state_name(event));
+	json_bool(&json, "paused", paused);
+	json_u64(&json, "buffered", buffered);
+	if (event->want == WIRE_UNFIT) {
+		json_text(&json, "where", event->where);
+		json_text(&json, "why", event->why);
+	}
+	if (event->want == WIRE_CONDITIONAL) {
+		json_text(&json, "where", event->where);
+		json_u64(&json, "sample", event->check.sample);
+		json_u64(&json, "limit_per_s", event->check.limit);
+		json_u64(&json, "sampled_out", event->check.sampled_out);
+		json_u64(&json, "limited", event->check.limited);
+	}
+	json_u64(&json, "refused", event->refused);
+	json_text(&json, "refused_file", event->refused_file);
+	json_u64(&json, "refused_line", event->refused_line);
+	json_end(&json);
+}
+
+static void print_refusal_text(const struct session *session, const struct wire_refusal *refusal,
+			       struct view_buffer *out)
+{
+	view_buffer_print(out, "%-8s %9s  %s  %s:%u: %s\n", "refused", "",
+			  session_event_text(session, refusal->name),
+			  session_event_text(session, refusal->file), refusal->line,
+			  session_event_text(session, refusal->why));
+}
+
+/* A refused event has no id. Readers of the JSON distinguish it from events by its state. */
+static void print_refusal_json(const struct session *session, const struct wire_refusal *refusal,
+			       struct view_buffer *out)
+{
+	struct json json;
+
+	json_begin(&json, out, 0);
+	json_object(&json, NULL);
+	json_text(&json, "state", "refused");
+	json_text(&json, "name", session_event_text(session, refusal->name));
+	json_text(&json, "format", session_event_text(session, refusal->format));
+	json_text(&json, "file", session_event_text(session, refusal->file));
+	json_u64(&json, "line", refusal->line);
+	json_text(&json, "why", session_event_text(session, refusal->why));
+	json_u64(&json, "times", refusal->times);
+	json_u64(&json, "pid", refusal->pid);
+	json_end(&json);
+}
+
+/* Refused events whose names were not kept. */
+static void print_more(uint32_t more, struct view_buffer *out)
+{
+	struct json json;
+
+	if (!as_json) {
+		view_buffer_print(out, "%-8s %9s  and %u more\n", "refused", "", more);
+		return;
+	}
+	json_begin(&json, out, 0);
+	json_object(&json, NULL);
+	json_text(&json, "state", "refused");
+	json_u64(&json, "more", more);
+	json_end(&json);
+}
+
+static void print_refused(const struct session *session, struct view_buffer *out)
+{
+	const uint32_t count = session->shared->refusals;
+
+	for (uint32_t n = 0; n < count && n < WIRE_REFUSALS_MAX; n++) {
+		const struct wire_refusal refusal = session->shared->refused[n];
+
+		(as_json ? print_refusal_json : print_refusal_text)(session, &refusal, out);
+	}
+	if (count > WIRE_REFUSALS_MAX)
+		print_more(count - WIRE_REFUSALS_MAX, out);
+}
+
+static bool is_selected(const char *event, char **globs)
+{
+	for (char **glob = globs; *glob; glob++)
+		if (glob_match(*glob, event))
+			return true;
+	return !*globs;
+}
+
+static int print(struct session *session, char **globs)
+{
+	struct view_buffer out = { .used = 0 };
+	struct listing listing;
+	unsigned printed = 0;
+	uint64_t *counts;
+
+	if (listing_read(&listing, session) != 0)
+		return cmd_failed("out of memory");
+	counts = buffered_counts_read(session, listing.count);
+	if (!as_json && listing.count)
+		view_buffer_print(&out, "%-8s %9s  %s\n", "STATE", "BUFFERED", "EVENT");
+	for (unsigned n = 0; n < listing.count; n++) {
+		const struct listed_event *event = &listing.events[n];
+		const uint64_t buffered = counts ? counts[event->id] : 0;
+
+		if (!is_selected(event->name, globs))
+			continue;
+		printed++;
+		if (as_json)
+			print_json(event, listing.paused, buffered, &out);
+		else
+			print_text(event, listing.paused, buffered, &out);
+	}
+	if (!*globs)
+		print_refused(session, &out);
+	free(counts);
+	listing_free(&listing);
+	if (!printed && *globs) {
+		view_buffer_free(&out);
+		return cmd_usage("%s: no such event", *globs);
+	}
+	return cmd_print(&out, STDOUT_FILENO);
+}
+
+static int run(char **operands)
+{
+	struct session session;
+	struct target target;
+	int result = cmd_target_open(operands[0], &target, &session);
+
+	if (result)
+		return result;
+	cmd_output_begin();
+	result = print(&session, operands + 1);
+	return cmd_target_leave(target.path, &session, result);
+}
+
+const struct cmd cmd_events = {
+	.name = "events",
+	.line = "list the events of a program, with state, fields and source line",
+	.usage = "Usage: burin events [options] TARGET [GLOB]...\n"
+		 "\n"
+		 "List the events of a program: state, records in the buffers, name, fields, and the line\n"
+		 "in the source. TARGET is a pid, a program's name, or a session's path; see burin ls.\n",
+	.notes = "State: off, on, where (a filter decides), sample (every N-th), limit (N a second), unfit\n"
+		 "(off, since the filter does not apply to its fields). While tracing is paused,\n"
+		 "parentheses show the state that burin resume restores. Events with an invalid name or\n"
+		 "format are listed last, with the reason.\n"
+		 "\n"
+		 "Exit code: 0; 2 if there is no such TARGET, or no event matches.\n",
+	.options = table,
+	.operands = { 1, INT_MAX, "give a TARGET: a pid, a program's name or a session's path" },
+	.main = run,
+};

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Parses arguments and prints --help; see option_parse.h. */
+#include "cmd/option_parse.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/number.h"
+
+enum {
+	OPTIONS_MAX = 64,
+	LINE_COLUMNS = 88,
+	HEAD_COLUMNS = 22, /* the text of a longer option begins in the next line */
+};
+
+/* Every command has this option, as the last one. */
+static const struct cmd_option help_option[] = {
+	{ .head = "-h, --help", .kind = OPTION_IS_HELP, .help = "this text" },
+	{ 0 },
+};
+
+struct parser {
+	const struct cmd *command;
+	const struct cmd_option *options[OPTIONS_MAX]; /* without groups */
+	unsigned count;
+	int operands;	  /* they are moved to the beginning of argv */
+	bool has_command; /* behind "--" */
+};
+
+/* ---- the table ---- */
+
+static void collect(struct parser *parser, const struct cmd_option *table)
+{
+	for (; table && table->head; table++) {
+		if (table->kind == OPTION_IS_GROUP)
+			collect(parser, table->to.group);
+		else if (parser->count < OPTIONS_MAX)
+			parser->options[parser->count++] = table;
+		else
+			abort(); /* raise OPTIONS_MAX */
+	}
+}
+
+static char letter_of(const struct cmd_option *option)
+{
+	return option->head[1] == '-' ? '\0' : option->head[1];
+}
+
+/* The long name; it ends with a space or the head. */
+static const char *name_of(const struct cmd_option *option)
+{
+	return strstr(option->head, "--");
+}
+
+static size_t name_bytes(const struct cmd_option *option)
+{
+	return strcspn(name_of(option), " ");
+}
+
+static bool has_value(const struct cmd_option *option)
+{
+	return name_of(option)[name_bytes(option)] != '\0';
+}
+
+static const struct cmd_option *find_letter(const struct parser *parser, char letter)
+{
+	for (unsigned n = 0; n < parser->count; n++)
+		if (letter_of(parser->options[n]) == letter)
+			return parser->options[n];
+	return NULL;
+}
+
+static const struct cmd_option *find_kind(const struct parser *parser, unsigned kind)
+{
+	for (unsigned n = 0; n < parser->count; n++)
+		if (parser->options[n]->kind == kind)
+			return parser->options[n];
+	return NULL;
+}
+
+/* Find an option by its long name or by an abbreviation. @matches: set to the number of options that this abbreviates */
+static const struct cmd_option *find_name(const struct parser *parser, const char *given, unsigned *matches)
+{
+	const size_t bytes = strcspn(given, "=");
+	const struct cmd_option *found = NULL;
+
+	*matches = 0;
+	for (unsigned n = 0; n < parser->count; n++) {
+		const struct cmd_option *option = parser->options[n];
+
+		if (strncmp(name_of(option), given, bytes) != 0)
+			continue;
+		if (name_bytes(option) == bytes) {
+			found = option;
+			*matches = 1;
+			break;
+		}
+		if (option->kind == OPTION_IS_ALIAS) /* a former name is not abbreviated */
+			continue;
+		found = option;
+		++*matches;
+	}
+	if (*matches == 1 && found->kind == OPTION_IS_ALIAS)
+		return find_name(parser, found->alias, matches);
+	return *matches == 1 ? found : NULL;
+}
+
+/* ---- help ---- */
+
+/* Print a text from a column on. @at: the columns that are printed */
+static void print_wrapped(const char *text, int column, int at)
+{
+	for (const char *word = text; *word; word += *word != '\0') {
+		const int bytes = (int)strcspn(word, " \n");
+
+		if ((word > text && word[-1] == '\n') || at + 1 + bytes > LINE_COLUMNS) {
+			printf("\n");
+			at = 0;
+		}
+		at += printf("%*s%.*s", at < column ? column - at : 1, "", bytes, word);
+		word += bytes;
+	}
+	printf("\n");
+}
+
+static void print_help(const struct parser *parser)
+{
+	int column = 0;
+
+	for (unsigned n = 0; n < parser->count; n++) {
+		const struct cmd_option *option = parser->options[n];
+		const int columns = (letter_of(option) ? 2 : 6) + (int)strlen(option->head);
+
+		if (option->help && columns <= HEAD_COLUMNS && columns + 2 > column)
+			column = columns + 2;
+	}
+	printf("%s\n", parser->command->usage);
+	for (unsigned n = 0; n < parser->count; n++) {
+		const struct cmd_option *option = parser->options[n];
+		int at;
+
+		if (!option->help)
+			continue;
+		at = printf("%*s%s", letter_of(option) ? 2 : 6, "", option->head);
+		if (at + 2 > column) {
+			printf("\n");
+			at = 0;
+		}
+		print_wrapped(option->help, column, at);
+	}
+	if (parser->command->notes)
+		printf("\n%s", parser->command->notes);
+}
+
+/* ---- values ---- */
+
+static void print_bound(const struct cmd_option *option, uint64_t number, char text[OPTION_NAME])
+{
+	unsigned unit = 0;
+
+	for (; option->kind == OPTION_IS_SIZE && number && number % 1024 == 0 && unit < 3; unit++)
+		number /= 1024;
+	snprintf(text, OPTION_NAME, "%llu%.*s", (unsigned long long)number, unit != 0, &" KMG"[unit]);
+}
+
+static void list_choices(const struct cmd_option *option, char *text, size_t bytes)
+{
+	size_t used = (size_t)snprintf(text, bytes, "give ");
+
+	for (const char *const *name = option->names; *name && used < bytes; name++)
+		used += (size_t)snprintf(text + used, bytes - used, "%s%s", *name,
+					 !name[1]  ? ""
+					 : name[2] ? ", "
+						   : " or ");
+}
+
+static int bad_value(const struct cmd_option *option, const char *value)
+{
+	const char *noun = option->kind == OPTION_IS_SIZE ? "size" : "number";
+	char least[OPTION_NAME], most[OPTION_NAME], hint[256];
+
+	print_bound(option, option->min, least);
+	print_bound(option, option->max, most);
+	if (option->hint)
+		snprintf(hint, sizeof(hint), "%s", option->hint);
+	else if (option->kind == OPTION_IS_CHOICE)
+		list_choices(option, hint, sizeof(hint));
+	else if (option->kind == OPTION_IS_NUMBERS)
+		snprintf(hint, sizeof(hint), "give numbers separated by commas");
+	else if (option->kind == OPTION_IS_DURATION)
+		snprintf(hint, sizeof(hint), "give a time%s, such as 250ms, 10s or 5m",
+			 option->min ? " above zero" : "");
+	else if (option->max == UINT64_MAX && !option->min)
+		snprintf(hint, sizeof(hint), "give a %s, such as 16%s", noun, *noun == 's' ? "M" : "");
+	else if (option->max == UINT64_MAX)
+		snprintf(hint, sizeof(hint), "give a %s, %s or more", noun, least);
+	else
+		snprintf(hint, sizeof(hint), "give a %s from %s to %s", noun, least, most);
+	return cmd_usage("%.*s: invalid value '%s'; %s", (int)name_bytes(option), name_of(option), value,
+			 hint);
+}
+
+static bool take_number(const struct cmd_option *option, const char *value)
+{
+	uint64_t number;
+
+	if (!(option->kind == OPTION_IS_DURATION ? number_parse_duration : number_parse_size)(value,
+											      &number) ||
+	    number < option->min || number > option->max)
+		return false;
+	if (option->bytes == sizeof(uint64_t))
+		*(uint64_t *)option->to.number = number;
+	else
+		*(uint32_t *)option->to.number = (uint32_t)number;
+	return true;
+}
+
+static bool take_choice(const struct cmd_option *option, const char *value)
+{
+	for (unsigned n = 0; option->names[n]; n++) {
+		if (!strcmp(value, option->names[n])) {
+			*option->to.choice = n;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Return: 0; -EINVAL; -ENOMEM. */
+static int take_numbers(struct view_set *set, uint64_t max, const char *value)
+{
+	for (const char *at = value;; at++) {
+		uint64_t number;
+		char *end;
+
+		if (!isdigit((unsigned char)*at))
+			return -EINVAL;
+		errno = 0;
+		number = strtoull(at, &end, at[0] == '0' && (at[1] | 32) == 'x' ? 16 : 10);
+		at = end;
+		if (errno || number > max || (*at && *at != ','))
+			return -EINVAL;
+		if (!array_reserve(set->numbers, set->room, set->count + 1))
+			return -ENOMEM;
+		set->numbers[set->count++] = number;
+		if (!*at)
+			return 0;
+	}
+}
+
+static int take_text(struct view_globs *list, const char *value)
+{
+	if (!array_reserve(list->globs, list->room, list->count + 2))
+		return -ENOMEM;
+	list->globs[list->count++] = value;
+	list->globs[list->count] = NULL;
+	return 0;
+}
+
+/* Return: 0; -EINVAL; -ENOMEM. */
+static int take_value(const struct cmd_option *option, const char *value)
+{
+	switch (option->kind) {
+	case OPTION_IS_FLAG:
+		*option->to.flag = true;
+		return 0;
+	case OPTION_IS_TEXT:
+		*option->to.text = value;
+		return 0;
+	case OPTION_IS_LIST:
+		return take_text(option->to.list, value);
+	case OPTION_IS_NUMBERS:
+		return take_numbers(option->to.numbers, option->max, value);
+	case OPTION_IS_CHOICE:
+		return take_choice(option, value) ? 0 : -EINVAL;
+	case OPTION_IS_PARSED:
+		return option->to.parse(value) ? 0 : -EINVAL;
+	default:
+		return take_number(option, value) ? 0 : -EINVAL;
+	}
+}
+
+static int take(struct parser *parser, const struct cmd_option *option, const char *value)
+{
+	const int bytes = (int)name_bytes(option);
+	int error;
+
+	if (option->kind == OPTION_IS_HELP) {
+		print_help(parser);
+		return OPTIONS_HELP;
+	}
+	if (option->alone && *option->given)
+		return cmd_usage("%s and %.*s: give only one of them, once", option->given, bytes,
+				 name_of(option));
+	if (option->given)
+		snprintf(option->given, OPTION_NAME, "%.*s", bytes, name_of(option));
+	error = take_value(option, value);
+	if (error == -ENOMEM)
+		return cmd_failed("out of memory");
+	return error ? bad_value(option, value) : 0;
+}
+
+/* ---- arguments ---- */
+
+/* Report an argument. A command that was given without "--" is a likely cause. */
+static int refuse(const struct parser *parser, char **argv, const char *argument, const char *why)
+{
+	if (parser->operands && find_kind(parser, OPTION_IS_COMMAND))
+		return cmd_usage("%s: %s; to run a command: burin %s -- %s ...", argument, why,
+				 parser->command->name, argv[0]);
+	return cmd_usage("%s: %s; see: burin %s --help", argument, why, parser->command->name);
+}
+
+/* Parse a long option, and its value in the next argument. @at: of the option; moved to the last argument of it */
+static int parse_long(struct parser *parser, char **argv, int *at)
+{
+	const char *given = argv[*at], *value = strchr(given, '=');
+	const struct cmd_option *option;
+	unsigned matches;
+
+	option = find_name(parser, given, &matches);
+	if (!option)
+		return refuse(parser, argv, given,
+			      matches ? "it abbreviates several options" : "no such option");
+	if (value && !has_value(option))
+		return refuse(parser, argv, given, "it takes no value");
+	if (value)
+		value++;
+	else if (has_value(option) && !(value = argv[++*at]))
+		return refuse(parser, argv, given, "its value is missing");
+	return take(parser, option, value);
+}
+
+/* Parse letters, "-qj" or "-oDIR". */
+static int parse_letters(struct parser *parser, char **argv, int *at)
+{
+	int result = 0;
+
+	for (const char *letter = argv[*at] + 1; *letter && !result; letter++) {
+		const struct cmd_option *option = find_letter(parser, *letter);
+		const char given[] = { '-', *letter, '\0' };
+
+		if (!option)
+			return refuse(parser, argv, given, "no such option");
+		if (!has_value(option)) {
+			result = take(parser, option, NULL);
+			continue;
+		}
+		if (letter[1])
+			return take(parser, option, letter + 1);
+		if (!argv[++*at])
+			return refuse(parser, argv, given, "its value is missing");
+		return take(parser, option, argv[*at]);
+	}
+	return result;
+}
+
+/* Parse "--" and all words behind it: a command, or operands. Return: argc. */
+static int parse_end(struct parser *parser, int argc, char **argv, int at)
+{
+	const struct cmd_option *command = find_kind(parser, OPTION_IS_COMMAND);
+
+	if (command) {
+		parser->has_command = true;
+		*command->to.command = argv + at + 1;
+		return argc;
+	}
+	for (at++; at < argc; at++)
+		argv[parser->operands++] = argv[at];
+	return argc;
+}
+
+static int check_operands(const struct parser *parser, char **argv)
+{
+	const struct cmd *command = parser->command;
+	const char *surplus = parser->operands > command->operands.max ? argv[command->operands.max] : NULL;
+
+	if (surplus && command->operands.wanted)
+		return cmd_usage("%s: one argument too many; %s", surplus, command->operands.wanted);
+	if (surplus)
+		return refuse(parser, argv, surplus, "one argument too many");
+	if (parser->operands && parser->has_command)
+		return refuse(parser, argv, argv[0], "a TARGET excludes a command");
+	if (parser->operands < command->operands.min)
+		return cmd_usage("%s", command->operands.wanted);
+	return 0;
+}
+
+int options_parse(const struct cmd *command, int argc, char **argv)
+{
+	struct parser parser = { .command = command };
+	int result = 0;
+
+	collect(&parser, command->options);
+	collect(&parser, help_option);
+	for (int at = 1; at < argc && !result; at++) {
+		if (!strcmp(argv[at], "--"))
+			at = parse_end(&parser, argc, argv, at);
+		else if (!strncmp(argv[at], "--", 2))
+			result = parse_long(&parser, argv, &at);
+		else if (argv[at][0] == '-' && argv[at][1])
+			result = parse_letters(&parser, argv, &at);
+		else
+			argv[parser.operands++] = argv[at];
+	}
+	if (result)
+		return result;
+	argv[parser.operands] = NULL;
+	return check_operands(&parser, argv);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* burin record: options. A command is run by record_command.c, a running program is recorded by record_target.c. */
+#include "cmd/record/cmd_record.h"
+
+#include <string.h>
+
+#include "base/number.h"
+#include "cmd/cmd.h"
+#include "cmd/record/cmd_symbols.h"
+#include "wire/wire_context.h"
+#include "wire/wire_terms.h"
+
+enum {
+	FREQUENCY_MAX = 20000, /* beyond, samples take most of the time of a CPU, or are lost */
+};
+
+static char *no_command[] = { NULL };
+
+/* A ring of 16M holds 140 ms at 120 MB/s: so long the recorder may be kept from running. */
+static struct record_options options = {
+	.session = { .mode = WIRE_MODE_STREAM,
+		     .buffer_bytes = 16 << 20, /* per CPU */
+		     .buffer_max = 64 << 20,
+		     .packet_bytes = 64 << 10,
+		     .string_max = WIRE_STRING_MAX },
+	.sampling = { .event = SAMPLING_EVENT,
+		      .frequency = 997,
+		      .graph = PERF_GRAPH_BOTH,
+		      .names_ns = CMD_SYMBOLS_DEADLINE_NS },
+	.command = no_command,
+};
+static struct view_globs events;
+/* Given options: the last one that only a command can have, the last one of samples, and the one that chooses processes. */
+static char own[OPTION_NAME], asked[OPTION_NAME], whom[OPTION_NAME];
+
+static bool parse_context(const char *value)
+{
+	return context_parse(value, &options.session.context);
+}
+
+/* "10m" is ten minutes, not a size. */
+static bool parse_split(const char *value)
+{
+	struct chunk_limits *split = &options.split;
+
+	split->bytes = split->ns = 0;
+	return (number_parse_duration(value, &split->ns) || number_parse_size(value, &split->bytes)) &&
+	       (split->ns || split->bytes);
+}
+
+static const struct cmd_option table[] = {
+	OPTION_TEXT("-o, --output DIR", &options.output,
+		    "the trace; must not exist (default: COMMAND.burin). The umask decides which users may "
+		    "read it; with --all, and for a program of another user, only its owner may"),
+	OPTION_LIST("-e, --event GLOB", &events,
+		    "record the events whose names match; may be repeated (default: all). With TARGET, "
+		    "matching events are switched on meanwhile (default: all, if none is on), others not "
+		    "recorded"),
+	OPTION_CHOICE("--mode MODE", &options.session.mode, wire_mode_keys,
+		      "stream: write all records to disk; if the disk is too slow, new records are "
+		      "discarded, and counted (default)\n"
+		      "flight: keep the last records of each CPU in memory, and write them at the end",
+		      .given = own),
+	OPTION_SIZE("--buffer SIZE", &options.session.buffer_bytes, 4 * WIRE_PACKET_MIN, UINT64_C(16) << 30,
+		    "size of each CPU's ring buffer (default: 16M)", .given = own),
+	OPTION_SIZE("--buffer-max SIZE", &options.session.buffer_max, 4 * WIRE_PACKET_MIN, UINT64_C(16) << 30,
+		    "the limit of burin resize (default: 64M)", .given = own),
+	OPTION_SIZE("--packet SIZE", &options.session.packet_bytes, WIRE_PACKET_MIN, WIRE_PACKET_MAX,
+		    "size of a ring's packets (default: 64K)", .given = own),
+	OPTION_NUMBER("--string-max N", &options.session.string_max, 16, 60000,
+		      "longest string kept, in bytes (default: 4096)", .given = own),
+	OPTION_PARSED("--context FIELDS", parse_context, "give correlation, depth, or both with a comma",
+		      "add to each record: correlation, depth, or both with a comma; see burin-context(3)",
+		      .given = own),
+	OPTION_PARSED("--split LIMIT", parse_split, "give a size, such as 1G, or a time, such as 10m",
+		      "split the trace into DIR/0001, DIR/0002, ..., each a trace of about this size (1G) or "
+		      "age (10m)"),
+	OPTION_NUMBER("--keep N", &options.split.keep, 1, 1000000,
+		      "remove the oldest chunks of --split, so that at most N stay"),
+	OPTION_DURATION("--duration TIME", &options.duration, 1,
+			"end the recording after TIME; COMMAND goes on untraced (--for is the same)"),
+	OPTION_ALIAS("--for", "--duration"),
+	OPTION_NUMBER("-F, --frequency HZ", &options.sampling.frequency, 1, FREQUENCY_MAX,
+		      "samples per second and CPU (default: 997), at most 20000", .given = asked),
+	OPTION_CHOICE("--call-graph HOW", &options.sampling.graph, perf_graph_names,
+		      "how to unwind stacks: fp (frame pointers), dwarf (unwind tables, with a copy of each "
+		      "stack), both (the default) or none",
+		      .given = asked),
+	OPTION_SIZE(
+		"--stack-size SIZE", &options.sampling.stack_bytes, 8, PERF_STACK_MAX,
+		"largest copy of a stack (default: 65528, the kernel's limit; 32K above 2 kHz and in small "
+		"rings)",
+		.given = asked),
+	OPTION_SIZE("--sample-buffer SIZE", &options.sampling.buffer_bytes, SAMPLING_BUFFER_MIN,
+		    SAMPLING_BUFFER_MAX,
+		    "size of each CPU's ring of samples (default: 8M with copies of stacks, else 512K)",
+		    .given = asked),
+	OPTION_TEXT("--sample-event E", &options.sampling.event,
+		    "cpu-clock (the default), cycles, page-faults, ..., or a kernel tracepoint, such as "
+		    "sched:sched_switch",
+		    .given = asked),
+	OPTION_FLAG(
+		"--timer", &options.sampling.timer,
+		"sample by a timer in the program; automatic where the kernel does not permit perf events",
+		.given = asked),
+	OPTION_FLAG("--off-cpu", &options.sampling.off_cpu,
+		    "also record where threads were blocked, and for how long", .given = asked),
+	OPTION_FLAG("--no-samples", &options.sampling.off, "record tracepoints only"),
+	OPTION_FLAG("--no-symbols", &options.sampling.no_symbols,
+		    "do not look up function names; burin symbols does it later"),
+	OPTION_DURATION(
+		"--names-deadline TIME", &options.sampling.names_ns, 0,
+		"stop the look-up of names after TIME; 0s: no limit (default: " CMD_SYMBOLS_DEADLINE_TEXT
+		")"),
+	OPTION_FLAG("-a, --all", &options.sampling.system,
+		    "sample the whole machine, while COMMAND runs, or until Ctrl-C", .given = whom,
+		    .alone = true),
+	OPTION_NUMBERS("-p, --pid PID,...", &options.sampling.processes, INT32_MAX,
+		       "sample these processes and all that they have started and will start", .given = whom,
+		       .alone = true),
+	OPTION_NUMBER("-t, --thread TID", &options.sampling.thread, 1, INT32_MAX, "sample this thread",
+		      .given = whom, .alone = true),
+	OPTION_FLAG("-q, --quiet", &options.quiet, "print no summary and no progress"),
+	OPTION_COMMAND(&options.command),
+	{ 0 },
+};
+
+/* Return: 0 or CMD_USAGE. */
+static int check_conflicts(void)
+{
+	const struct sampling_options *sampling = &options.sampling;
+	const bool split = options.split.bytes || options.split.ns;
+
+	if (!options.target && !*options.command && (sampling->off || !*whom))
+		return cmd_usage("no command given; try: burin record -- PROGRAM ARGUMENTS");
+	if (options.split.keep && !split)
+		return cmd_usage("--keep: there are no chunks; add --split, which makes them");
+	if (options.target && *own)
+		return cmd_usage("%s: %s has its own buffers, as a running program; remove this option", own,
+				 options.target);
+	if (split && options.session.mode == WIRE_MODE_FLIGHT)
+		return cmd_usage("--split: --mode flight writes only at the end; use --mode stream");
+	if (sampling->timer &&
+	    (options.target || *whom || sampling->off_cpu || strcmp(sampling->event, SAMPLING_EVENT) != 0))
+		return cmd_usage("--timer: it can sample only the CPU time of a COMMAND; remove %s",
+				 options.target	     ? options.target
+				 : *whom	     ? whom
+				 : sampling->off_cpu ? "--off-cpu"
+						     : "--sample-event");
+	return 0;
+}
+
+/* Set defaults that depend on other options. */
+static void complete(void)
+{
+	static const char *const all[] = { "*", NULL };
+
+	if (options.session.mode == WIRE_MODE_FLIGHT && !*asked && !*whom)
+		options.sampling.off = true; /* samples would fill the disk, unlike the rings */
+	options.globs = events.count ? events.globs : options.target ? all + 1 : all;
+	options.session.globs = options.globs;
+	options.session.program = *options.command;
+	/* A ring needs room for at least four packets. */
+	if (options.session.packet_bytes * 4 > options.session.buffer_bytes)
+		options.session.buffer_bytes = options.session.packet_bytes * 4;
+}
+
+static int record(char **operands)
+{
+	int result;
+
+	options.target = operands[0];
+	result = check_conflicts();
+	if (!result)
+		result = sampling_check(&options.sampling);
+	if (result)
+		return result;
+	complete();
+	return options.target ? record_target(&options) : record_command(&options);
+}
+
+const struct cmd cmd_record = {
+	.name = "record",
+	.line = "run a program, or attach to a running one, and write a trace directory",
+	.usage = "Usage: burin record [OPTION]... -- COMMAND [ARGUMENT]...\n"
+		 "       burin record [OPTION]... TARGET\n"
+		 "\n"
+		 "Run COMMAND, and write the events of it and of every process that it starts into a\n"
+		 "trace directory. Exits with COMMAND's status.\n"
+		 "Or attach to TARGET, a running program (a pid, a name or a session's path; see\n"
+		 "burin ls), and record it until Ctrl-C or its end, without disturbing it.\n"
+		 "Both are also sampled: the trace has stacks of where the CPU time went.\n",
+	.notes = "TARGET has its own buffers, so --mode, --buffer, --buffer-max, --packet, --string-max\n"
+		 "and --context are for COMMAND only (burin resize changes the size). Records of TARGET\n"
+		 "that are overwritten before they are read are counted as lost.\n"
+		 "Sizes take K, M or G; times are such as 250ms, 10s, 5m, 1h. Ctrl-C (SIGINT) reaches\n"
+		 "COMMAND; the trace is complete when COMMAND has ended. A second Ctrl-C ends the\n"
+		 "recording at once.\n"
+		 "If DEBUGINFOD_URLS names debuginfod servers, missing names are downloaded at the end.\n",
+	.options = table,
+	.operands = { 0, 1, NULL },
+	.main = record,
+};

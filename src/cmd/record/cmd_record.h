@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* burin record: its options (cmd_record.c), a command (record_command.c), a running program (record_target.c). */
+#ifndef BURIN_CMD_RECORD_CMD_RECORD_H
+#define BURIN_CMD_RECORD_CMD_RECORD_H
+
+#include "cmd/record/sampling.h"
+#include "drain/drain.h"
+#include "session/session.h"
+
+struct record_options {
+	struct session_options session; /* of a command */
+	const char *const *globs;	/* of events; ends with NULL */
+	const char *output;
+	struct chunk_limits split;
+	uint64_t duration; /* ns; 0: until the program ends */
+	struct sampling_options sampling;
+	bool quiet;
+	char **command;	    /* empty: there is none; only samples are taken */
+	const char *target; /* NULL: run the command */
+};
+
+/* record_command, record_target - record a command, or a running program. Return: the exit code. */
+int record_command(const struct record_options *options);
+int record_target(const struct record_options *options);
+
+#endif

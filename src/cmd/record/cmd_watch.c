@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * burin watch: read the records of a running program, and take a snapshot when an event occurs or the program ends.
+ *
+ * The rings hold the moments before. They are read passively; nothing is written until a record matches.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/glob.h"
+#include "base/text.h"
+#include "cmd/record/attach.h"
+#include "cmd/cmd.h"
+#include "cmd/record/recording.h"
+#include "filter/filter_compile.h"
+#include "drain/drain.h"
+#include "drain/live_reader.h"
+#include "file/create.h"
+#include "session/clock.h"
+#include "filter/filter.h"
+#include "view/records/line.h"
+
+/* Whether an event triggers a snapshot; the index is its id. */
+struct trigger {
+	bool resolved; /* the other members are set */
+	bool matches;  /* its name matches --on */
+	char *filter;  /* of its arguments; NULL: none */
+};
+
+struct watch {
+	struct attachment attachment;
+	struct live_reader live;
+	const char *on[2]; /* the glob, NULL */
+	const char *where, *directory, *target;
+	int directory_fd;
+	bool on_exit, on_crash, quiet;
+	uint64_t last, cooldown; /* ns */
+	uint64_t count;		 /* 0: any number */
+	struct trigger *triggers;
+	uint64_t taken, skipped, failed;
+	uint64_t ready;		 /* CLOCK_MONOTONIC, ns: the end of the cooldown */
+	uint64_t hz;		 /* of the session's clock */
+	unsigned matches;	 /* matching records of this round */
+	struct live_event first; /* of these; its payload is not valid any more */
+};
+
+static struct watch watched = { .cooldown = 1000000000, .directory_fd = -1 };
+
+static const struct cmd_option watch_options[] = {
+	OPTION_TEXT("--on GLOB", &watched.on[0],
+		    "take a snapshot when an event occurs whose name matches; matching events that are off "
+		    "are switched on meanwhile"),
+	OPTION_TEXT("-w, --where EXPR", &watched.where,
+		    "only if EXPR is true of its arguments, such as 'len > 1000'; see burin-enable(1)"),
+	OPTION_FLAG("--on-exit", &watched.on_exit, "take a snapshot when the program exits"),
+	OPTION_FLAG("--on-crash", &watched.on_crash,
+		    "take a snapshot when the program is killed, by any signal"),
+	OPTION_TEXT("--snapshot DIR", &watched.directory, "the directory of the snapshots; must not exist"),
+	OPTION_DURATION("--last TIME", &watched.last, 1,
+			"only the last 5s, 250ms, 10m (default: all records in memory)"),
+	OPTION_DURATION("--cooldown TIME", &watched.cooldown, 0,
+			"at most one snapshot in TIME; others are counted (default: 1s)"),
+	OPTION_NUMBER("--count N", &watched.count, 1, UINT64_MAX, "end after N snapshots"),
+	OPTION_FLAG("-q, --quiet", &watched.quiet, "print nothing but errors"),
+	{ 0 },
+};
+
+/* Return: 0 or CMD_USAGE. */
+static int check_options(const struct watch *watch)
+{
+	if (!watch->on[0] && !watch->on_exit && !watch->on_crash)
+		return cmd_usage("no trigger given; give --on EVENT, --on-exit or --on-crash");
+	if (watch->where && !watch->on[0])
+		return cmd_usage("--where needs an event; give --on EVENT");
+	if (!watch->directory)
+		return cmd_usage("no directory given; give --snapshot DIR");
+	return 0;
+}
+
+/* Match an event with --on, and compile its filter. Return: false after a message: the expression does not fit the event. */
+static bool resolve(struct watch *watch, uint32_t id, struct trigger *trigger)
+{
+	const struct event_table *table = &watch->live.table;
+	const struct wire_event *event = &table->entries[id - 1];
+	struct filter_error fault;
+
+	trigger->resolved = true;
+	trigger->matches = watch->on[0] && glob_match(watch->on[0], table_text(table, event->name));
+	if (!trigger->matches || !watch->where)
+		return true;
+	trigger->filter = aligned_alloc(WIRE_FILTER_ALIGN, WIRE_FILTER_MAX);
+	if (trigger->filter &&
+	    filter_compile(watch->where, table_text(table, event->format), table_text(table, event->enums),
+			   event->types, (struct wire_filter *)trigger->filter, WIRE_FILTER_MAX, &fault) == 0)
+		return true;
+	trigger->matches = false;
+	cmd_failed("%s: %s", table_text(table, event->name),
+		   trigger->filter ? fault.message : "out of memory");
+	if (trigger->filter)
+		filter_error_print(stderr, watch->where, &fault);
+	return false;
+}
+
+static void on_record(void *data, const struct live_event *event)
+{
+	struct watch *watch = data;
+	struct trigger *trigger = &watch->triggers[event->id - 1];
+	const struct filter_subject subject = { event->pid, event->tid, event->cpu, event->depth,
+						event->correlation };
+
+	if (!trigger->resolved)
+		resolve(watch, event->id, trigger);
+	if (!trigger->matches ||
+	    (trigger->filter && !filter_passes((const struct wire_filter *)trigger->filter, event->payload,
+					       event->bytes, &subject)))
+		return;
+	if (!watch->matches++ || event->time < watch->first.time)
+		watch->first = *event;
+}
+
+/* Print the time of day of @ticks; UINT64_MAX: now. */
+static void print_time(const struct watch *watch, uint64_t ticks)
+{
+	const int64_t ns_per_s = 1000000000;
+	char text[VIEW_ABSOLUTE];
+	struct clock_pair now;
+	int64_t time;
+
+	clock_read_pair(watch->attachment.session.geometry.clock == WIRE_CLOCK_TSC, &now);
+	ticks = ticks < now.ticks ? ticks : now.ticks;
+	time = now.realtime_ns -
+	       (int64_t)((unsigned __int128)(now.ticks - ticks) * (unsigned)ns_per_s / watch->hz);
+	*view_absolute(text, time / ns_per_s, (uint32_t)(time % ns_per_s)) = 0;
+	cmd_note("burin: %s ", text);
+}
+
+/* Print the part of a record before its fields, as burin dump does. */
+static void print_event(const struct watch *watch, const struct live_event *event)
+{
+	const struct event_table *table = &watch->live.table;
+	char pid[TEXT_SHORT] = "?";
+
+	print_time(watch, event->time);
+	if (event->pid)
+		snprintf(pid, sizeof(pid), "%u", event->pid);
+	if (event->cpu == UINT32_MAX)
+		cmd_note("[---] ");
+	else
+		cmd_note("[%03u] ", event->cpu);
+	cmd_note("%s/%u %s\n", pid, event->tid, table_text(table, table->entries[event->id - 1].name));
+}
+
+/* @event: the trigger; NULL: the end of the program with this @result */
+static void take_snapshot(struct watch *watch, const struct live_event *event, const char *result)
+{
+	struct session *session = &watch->attachment.session;
+	struct drain_options options = { 0 };
+	struct drain_totals totals;
+	char path[CHUNKS_PATH], chunk[CHUNKS_NAME];
+	int directory;
+
+	if (watch->last)
+		recording_last(&options, session, watch->last, watch->attachment.ended);
+	chunks_name((unsigned)watch->taken + 1, chunk);
+	chunks_path(watch->directory, (unsigned)watch->taken + 1, path);
+	directory = create_directory(watch->directory_fd, chunk);
+	if (directory < 0)
+		cmd_failed("%s: %s", path, strerror(-directory));
+	if (directory < 0 || recording_snapshot(session, directory, path, &options, &totals)) {
+		watch->failed++;
+		return;
+	}
+	watch->taken++;
+	if (watch->quiet)
+		return;
+	if (event) {
+		print_event(watch, event);
+	} else {
+		print_time(watch, UINT64_MAX);
+		cmd_note("%s\n", result);
+	}
+	recording_summary(&totals, path, true, NULL);
+}
+
+/* All matching records of a round cause one snapshot. */
+static void react(struct watch *watch)
+{
+	const unsigned matches = watch->matches;
+
+	watch->matches = 0;
+	if (!matches)
+		return;
+	if (clock_ns(CLOCK_MONOTONIC) < watch->ready) {
+		watch->skipped += matches;
+		return;
+	}
+	watch->skipped += matches - 1;
+	take_snapshot(watch, &watch->first, NULL);
+	watch->ready = clock_ns(CLOCK_MONOTONIC) + watch->cooldown;
+}
+
+static bool is_done(const struct watch *watch)
+{
+	return watch->failed || (watch->count && watch->taken >= watch->count);
+}
+
+static int follow(struct watch *watch)
+{
+	bool more = true;
+
+	while (more && !is_done(watch)) {
+		more = attach_wait(&watch->attachment, ATTACH_PAUSE_MS);
+		if (live_reader_round(&watch->live, on_record, watch) != 0)
+			return cmd_failed("out of memory");
+		react(watch);
+	}
+	return 0;
+}
+
+static void handle_end(struct watch *watch)
+{
+	const char *result = attach_result(&watch->attachment);
+
+	if (is_done(watch) || !watch->attachment.ended)
+		return;
+	if (strcmp(result, "exit") == 0 ? watch->on_exit : watch->on_crash)
+		take_snapshot(watch, NULL, result);
+}
+
+static void summarize(const struct watch *watch)
+{
+	char taken[TEXT_SHORT], skipped[TEXT_SHORT], overwritten[TEXT_SHORT];
+
+	cmd_note("burin: %s snapshot%s in %s; %s skipped in cooldown; %s overwritten before they were read; "
+		 "%s: %s\n",
+		 text_count(taken, watch->taken), watch->taken == 1 ? "" : "s", watch->directory,
+		 text_count(skipped, watch->skipped),
+		 text_count(overwritten, live_reader_missed(&watch->live)), watch->target,
+		 attach_result(&watch->attachment));
+}
+
+/* Report an error of the expression before any event is switched on. */
+static int resolve_all(struct watch *watch)
+{
+	for (uint32_t n = 0; n < watch->live.table.count; n++)
+		if (!resolve(watch, n + 1, &watch->triggers[n]))
+			return CMD_USAGE;
+	return 0;
+}
+
+static int watch_attached(struct watch *watch)
+{
+	struct attachment *attachment = &watch->attachment;
+	int result = 0;
+
+	watch->hz = session_clock_hz(&attachment->session);
+	watch->triggers = calloc(WIRE_ID_MAX, sizeof(*watch->triggers));
+	if (!watch->triggers || live_reader_begin(&watch->live, &attachment->session) != 0)
+		return cmd_failed("out of memory");
+	result = resolve_all(watch);
+	if (!result)
+		watch->directory_fd = recording_create("--snapshot", watch->directory,
+						       attachment->target.user != geteuid());
+	if (!result && watch->directory_fd < 0)
+		result = CMD_FAULTS;
+	if (!result && watch->on[0])
+		result = attach_switch(attachment, watch->on, watch->quiet);
+	if (result)
+		return result;
+	result = follow(watch);
+	handle_end(watch);
+	if (attach_restore(attachment))
+		result = CMD_FAULTS;
+	if (!watch->quiet)
+		summarize(watch);
+	return result || watch->failed ? CMD_FAULTS : 0;
+}
+
+static int run(char **operands)
+{
+	struct watch *watch = &watched;
+	int result = check_options(watch);
+
+	watch->target = operands[0];
+	if (!result)
+		result = attach_begin(&watch->attachment, watch->target);
+	if (result)
+		return result;
+	result = watch_attached(watch);
+	for (unsigned n = 0; watch->triggers && n < WIRE_ID_MAX; n++)
+		free(watch->triggers[n].filter);
+	free(watch->triggers);
+	live_reader_free(&watch->live);
+	if (watch->directory_fd >= 0)
+		close(watch->directory_fd);
+	return attach_end(&watch->attachment, result);
+}
+
+const struct cmd cmd_watch = {
+	.name = "watch",
+	.line = "take a snapshot when a running program records an event, exits or crashes",
+	.usage = "Usage: burin watch [options] TARGET\n"
+		 "\n"
+		 "Watch a running program. When an event occurs, or the program ends, write the records\n"
+		 "in memory as a snapshot: DIR/0001, DIR/0002, ..., each a trace. Ends with the program,\n"
+		 "or by Ctrl-C. TARGET is a pid, a program's name, or a session's path; see burin ls.\n",
+	.notes = "For each snapshot a line on stderr has the event: time of day, CPU, process/thread and\n"
+		 "name, as burin dump --absolute prints them; or the time of the end, and exit or killed.\n"
+		 "\n"
+		 "Exit code: 0; 1 if a snapshot could not be written; 2 if there is no such TARGET.\n",
+	.options = watch_options,
+	.operands = CMD_ONE_TARGET,
+	.main = run,
+};

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * burin record: run a program, and write the records and samples of it and of every process that it starts. For a
+ * running program: record_target.c.
+ *
+ * The recorder creates the session, passes its path in the program's environment, and drains it until the program has
+ * ended. In the program only its tracepoints run, and a timer where the program has to sample itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/record/cmd_record.h"
+#include "cmd/record/recording.h"
+#include "cmd/target_argument.h"
+#include "control/remains.h"
+#include "drain/drain.h"
+#include "session/clock.h"
+#include "session/session.h"
+
+enum {
+	RECORD_BUSY_MS = 5,	 /* between rounds while a ring fills */
+	RECORD_IDLE_MS = 50,	 /* otherwise, if there is a command, whose tracepoints the drain follows */
+	RECORD_BUSY_PERCENT = 3, /* a ring fills if a round found it fuller than this */
+	RECORD_ENVIRONMENT = 60 << 10, /* bytes of assignments for the child; less than a pipe holds */
+};
+
+static void join_words(char **words, char *line, size_t bytes)
+{
+	size_t used = 0;
+
+	line[0] = 0;
+	for (; *words && used < bytes; words++)
+		used += (size_t)snprintf(line + used, bytes - used, "%s%s", used ? " " : "", *words);
+}
+
+/* The child, and everything that the recorder waits for. */
+struct run {
+	pid_t child;   /* 0: there is none */
+	int go;	       /* a pipe: the child reads it to its end, then executes the command */
+	int report;    /* a pipe: the child's errno if that failed */
+	int signals;   /* a signalfd */
+	int others;    /* an epoll of the sampled processes' pidfds; -1: there are none */
+	size_t living; /* of these processes */
+	sigset_t before;
+	int status;
+	unsigned interrupts;
+	uint64_t until; /* CLOCK_MONOTONIC, ns: the end of the recording */
+	bool ended;
+};
+
+/*
+ * The child: wait until the recorder is ready, then execute the command, or report an errno over the pipe. @go: a byte,
+ * then assignments for the environment, each with its NUL; end of file alone: exit
+ */
+static _Noreturn void execute(char **command, const char *session_path, const sigset_t *signals, int go,
+			      int report)
+{
+	static char input[RECORD_ENVIRONMENT + 1];
+	ssize_t bytes = 0, got;
+	int error = 0;
+
+	sigprocmask(SIG_SETMASK, signals, NULL);
+	while ((got = read(go, input + bytes, (size_t)(RECORD_ENVIRONMENT - bytes))) > 0)
+		bytes += got;
+	if (got < 0)
+		error = errno;
+	else if (bytes == 0)
+		_exit(126);
+	for (char *at = input + 1; !error && at < input + bytes; at += strlen(at) + 1)
+		error = putenv(at);
+	if (!error && setenv("BURIN_SESSION", session_path, 1) == 0)
+		execvp(command[0], command);
+	if (!error)
+		error = errno;
+	if (write(report, &error, sizeof(error)) != (ssize_t)sizeof(error))
+		_exit(126);
+	_exit(error == ENOENT ? 127 : 126);
+}
+
+/* Fork the child, which waits until its sampling is prepared. Return: 0 or an errno. */
+static int prepare(struct run *run, char **command, const char *session_path)
+{
+	int report[2], go[2], error = 0;
+
+	if (!*command)
+		return 0;
+	if (pipe2(report, O_CLOEXEC) != 0)
+		return errno;
+	if (pipe2(go, O_CLOEXEC) != 0) {
+		error = errno;
+		close(report[0]);
+		close(report[1]);
+		return error;
+	}
+	run->child = fork();
+	if (run->child == 0) {
+		close(go[1]);
+		execute(command, session_path, &run->before, go[0], report[1]);
+	}
+	if (run->child < 0)
+		error = errno;
+	close(report[1]);
+	close(go[0]);
+	run->report = report[0];
+	run->go = go[1];
+	return error;
+}
+
+/*
+ * Let the child execute the command if @go, otherwise exit. Return: 0, or an errno of the child, before or in its exec;
+ * EPIPE: it ended without a report.
+ */
+static int start(struct run *run, const struct sampling *sampling, bool go)
+{
+	int error = 0, reported;
+
+	if (run->child <= 0)
+		return 0;
+	if (go && (write(run->go, "", 1) != 1 || !sampling_environment(sampling, run->go)))
+		error = errno;
+	close(run->go);
+	if (read(run->report, &reported, sizeof(reported)) == (ssize_t)sizeof(reported))
+		error = reported;
+	close(run->report);
+	if (error || !go)
+		waitpid(run->child, &run->status, 0);
+	return error;
+}
+
+static void reap(struct run *run)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid == run->child) {
+			run->status = status;
+			run->ended = true;
+		}
+	}
+}
+
+static void handle_signals(struct run *run)
+{
+	struct signalfd_siginfo info;
+
+	while (read(run->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		/* The terminal sends Ctrl-C to the command, too. A signal from another process has to be forwarded. */
+		if (run->child > 0 && info.ssi_code != SI_KERNEL)
+			kill(run->child, (int)info.ssi_signo);
+		run->interrupts++;
+	}
+	reap(run);
+}
+
+/* Watch the sampled processes, so that the recording ends when all of them have ended. */
+static void watch_others(struct run *run, const struct view_set *processes)
+{
+	if (processes->count)
+		run->others = epoll_create1(EPOLL_CLOEXEC);
+	for (size_t n = 0; run->others >= 0 && n < processes->count; n++) {
+		const int fd = (int)syscall(SYS_pidfd_open, (pid_t)processes->numbers[n], 0);
+		struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+		run->living += fd >= 0 && epoll_ctl(run->others, EPOLL_CTL_ADD, fd, &event) == 0;
+	}
+}
+
+/* Return: whether the last of the sampled processes has ended. */
+static bool others_ended(struct run *run)
+{
+	struct epoll_event event;
+
+	while (run->living && epoll_wait(run->others, &event, 1, 0) == 1) {
+		close(event.data.fd); /* which removes it from the epoll */
+		run->living--;
+	}
+	return !run->living;
+}
+
+/* The pause before the next round. @fullest: how full the fullest ring was, in percent */
+static int pause_ms(const struct run *run, const struct sampling *sampling, unsigned fullest)
+{
+	int pause = fullest >= RECORD_BUSY_PERCENT ? RECORD_BUSY_MS
+		    : run->child		   ? RECORD_IDLE_MS
+						   : sampling_pause_ms(sampling);
+	uint64_t time = clock_ns(CLOCK_MONOTONIC),
+		 left = time < run->until ? (run->until - time) / 1000000 + 1 : 0;
+
+	return left < (uint64_t)pause ? (int)left : pause;
+}
+
+/* Whether the recording has ended. The first signal ends the command, if there is one, and the second the recording. */
+static bool is_over(const struct run *run)
+{
+	return run->ended || run->interrupts >= (run->child ? 2 : 1) ||
+	       clock_ns(CLOCK_MONOTONIC) >= run->until;
+}
+
+/* Drain until the command or the sampled process has ended, the time is up, or signals end the recording. */
+static void follow(struct run *run, struct drain *drain, struct sampling *sampling, bool quiet)
+{
+	struct progress progress;
+	struct pollfd wait[] = { { .fd = run->signals, .events = POLLIN },
+				 { .fd = run->child ? -1 : run->others, .events = POLLIN },
+				 { .fd = sampling_wake(sampling), .events = POLLIN } };
+	unsigned fullest = 0;
+
+	progress_begin(&progress, !quiet, run->child != 0);
+	reap(run);
+	while (!is_over(run)) {
+		poll(wait, 3, pause_ms(run, sampling, fullest));
+		handle_signals(run);
+		run->ended |= wait[1].revents && others_ended(run);
+		drain_round(drain, &fullest);
+		sampling_round(sampling, drain, &fullest);
+		recording_progress(&progress, drain, sampling);
+	}
+	progress_clear(&progress);
+}
+
+static void describe_result(const struct run *run, char *text, size_t bytes)
+{
+	if (!run->child)
+		snprintf(text, bytes, "%s", run->ended ? "exit" : "running");
+	else if (!run->ended)
+		snprintf(text, bytes, "running"); /* the time was up, or a second signal came */
+	else if (WIFSIGNALED(run->status))
+		snprintf(text, bytes, "signal %d", WTERMSIG(run->status));
+	else
+		snprintf(text, bytes, "exit %d", WEXITSTATUS(run->status));
+}
+
+static int exit_code(const struct run *run)
+{
+	if (!run->child)
+		return 0;
+	if (!run->ended)
+		return run->interrupts >= 2 ? 128 + SIGINT : 0;
+	return WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
+}
+
+/* Run the command from its beginning to its end. Return: 0, or the errno of the exec. */
+static int run_command(const struct record_options *options, struct run *run, struct drain *drain,
+		       struct sampling *sampling)
+{
+	unsigned fullest;
+	int error;
+
+	drain_round(drain, &fullest); /* define the event of samples before the first one */
+	sampling_begin(sampling, drain);
+	run->until = options->duration ? clock_ns(CLOCK_MONOTONIC) + options->duration : UINT64_MAX;
+	error = start(run, sampling, true);
+	if (!error)
+		follow(run, drain, sampling, options->quiet);
+	sampling_finish(sampling);
+	return error;
+}
+
+static void remove_session(const char *path)
+{
+	recording_kept(path, remains_remove_path(path, geteuid(), NULL));
+}
+
+/* Whether one of the processes is another user's: then the trace is private. */
+static bool is_foreign(const struct view_set *processes)
+{
+	bool foreign = false;
+
+	for (size_t n = 0; n < processes->count; n++) {
+		char path[32];
+		struct stat status;
+
+		snprintf(path, sizeof(path), "/proc/%" PRIu64, processes->numbers[n]);
+		foreign |= stat(path, &status) != 0 || status.st_uid != geteuid();
+	}
+	return foreign;
+}
+
+static int could_not_run(const char *command, int error)
+{
+	if (error == EPIPE)
+		cmd_failed("%s: the child process ended before it could run it; try again", command);
+	else
+		cmd_failed("%s: %s", command, strerror(error));
+	return error == ENOENT ? 127 : 126;
+}
+
+static int record(const struct record_options *options, struct session *session, const char *session_path,
+		  struct run *run)
+{
+	char output[4096], line[1000], result[32];
+	struct sampling sampling;
+	struct drain_totals totals;
+	struct drain drain;
+	int directory, error;
+	bool joined, unread, trimmed;
+
+	recording_output(options->output, *options->command ? options->command[0] : "samples", 0, output,
+			 sizeof(output));
+	join_words(options->command, line, sizeof(line));
+	sampling_open(&sampling, &options->sampling, session, run->child, options->quiet);
+	if (!run->child && !sampling.opened) { /* without samples there is nothing to record */
+		remove_session(session_path);
+		return CMD_FAULTS;
+	}
+	directory = recording_create("-o", output,
+				     options->sampling.system || is_foreign(&options->sampling.processes));
+	error = directory < 0 ? directory
+			      : drain_begin(&drain, session, directory,
+					    &(struct drain_options){ .session_path = session_path,
+								     .command = line,
+								     .split = options->split });
+	if (error) {
+		sampling_finish(&sampling);
+		start(run, &sampling, false);
+		remove_session(session_path);
+		return directory < 0 ? CMD_FAULTS : recording_refused(output, directory, error);
+	}
+	error = run_command(options, run, &drain, &sampling);
+	session_end(session);
+	joined = ((const struct wire_session *)session->base)->joined != 0;
+	if (error)
+		snprintf(result, sizeof(result), "exit %d", error == ENOENT ? 127 : 126);
+	else
+		describe_result(run, result, sizeof(result));
+	drain_finish(&drain, result, &totals);
+	sampling_symbols(&sampling, directory, output, &totals);
+	if (error)
+		chunks_discard(directory, output);
+	close(directory);
+	/* Keep the session for records that could not be written, unless it was truncated: then it has none. */
+	unread = totals.lost[WIRE_LOST_UNREAD] && drain.output.error != -ENODATA;
+	if (error || !unread)
+		remove_session(session_path);
+	if (error)
+		return could_not_run(options->command[0], error);
+	if (drain.output.error)
+		cmd_failed("%s: %s", output, drain.output.trouble);
+	if (unread)
+		cmd_failed(
+			"some records could not be written and are still in memory: burin snapshot -o DIR %s",
+			session_path);
+	trimmed = recording_trimmed(&totals, output);
+	if (!options->quiet)
+		recording_summary(&totals, output, joined, &sampling);
+	return (drain.output.error || sampling.error || trimmed) && exit_code(run) == 0 ? CMD_FAULTS
+											: exit_code(run);
+}
+
+int record_command(const struct record_options *options)
+{
+	struct session session;
+	const char *why = "";
+	char path[256];
+	struct run run = { .signals = -1, .others = -1 };
+	int result, error;
+
+	clock_rate_begin();
+	/* Before there is a session that would have to be removed. */
+	run.signals = recording_signals(SIGCHLD, &run.before);
+	error = run.signals < 0 ? -errno : 0;
+	if (error) {
+		cmd_note("burin record: cannot receive signals: %s\n", strerror(-error));
+		return CMD_FAULTS;
+	}
+	error = session_create(&session, &options->session, path, sizeof(path), &why);
+	if (error) {
+		cmd_note("burin record: cannot create a session: %s (%s)\n", why, strerror(-error));
+		return CMD_FAULTS;
+	}
+	if (!options->quiet)
+		cmd_target_note_directory();
+	watch_others(&run, &options->sampling.processes);
+	error = prepare(&run, options->command, path);
+	if (error) {
+		cmd_note("burin record: %s: %s\n", options->command[0], strerror(error));
+		remove_session(path);
+		session_leave(&session);
+		return CMD_FAULTS;
+	}
+	result = record(options, &session, path, &run);
+	session_leave(&session);
+	return result;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * burin record TARGET: attach to a running program, and write its records from now on, and samples of it.
+ *
+ * The rings are the program's own, and it goes on overwriting them. The recorder frees no packets, so several recorders
+ * can read at once. Records that are overwritten before they are read are counted as lost.
+ */
+#include <unistd.h>
+
+#include "cmd/record/attach.h"
+#include "cmd/cmd.h"
+#include "cmd/record/cmd_record.h"
+#include "cmd/record/recording.h"
+
+/* The pause before the next round. @fullest: how full the fullest ring was, in percent */
+static int pause_ms(unsigned fullest)
+{
+	return fullest >= 10 ? 1 : fullest >= 3 ? 5 : ATTACH_PAUSE_MS;
+}
+
+static void follow(struct attachment *attachment, struct drain *drain, struct sampling *sampling,
+		   const struct record_options *options)
+{
+	struct progress progress;
+	unsigned fullest = 0;
+	bool more;
+
+	attach_limit(attachment, options->duration);
+	progress_begin(&progress, !options->quiet, false);
+	do {
+		more = attach_wait(attachment, pause_ms(fullest));
+		more &= drain_round(drain, &fullest) == 0;
+		sampling_round(sampling, drain, &fullest);
+		recording_progress(&progress, drain, sampling);
+	} while (more);
+	progress_clear(&progress);
+}
+
+/* Without another option, sample the target's process and its children. */
+static struct sampling_options sampling_of(const struct record_options *options,
+					   const struct attachment *attachment)
+{
+	struct sampling_options sampling = options->sampling;
+
+	/* If that fails, the target has just ended. */
+	if (!sampling.system && !sampling.processes.count)
+		sampling.off |= sampling_choose(&sampling, attach_process(attachment)) != 0;
+	return sampling;
+}
+
+static int record(const struct record_options *options, struct attachment *attachment, const char *output,
+		  int directory)
+{
+	const struct target *target = &attachment->target;
+	const struct sampling_options sampling_options = sampling_of(options, attachment);
+	struct sampling sampling;
+	struct drain_totals totals;
+	struct drain drain;
+	int error, trimmed, result;
+
+	sampling_open(&sampling, &sampling_options, &attachment->session, 0, options->quiet);
+	error = drain_begin(&drain, &attachment->session, directory,
+			    &(struct drain_options){ .command = target->geometry.program,
+						     .attach = true,
+						     .globs = options->globs,
+						     .split = options->split });
+	if (error) {
+		sampling_finish(&sampling);
+		return recording_refused(output, directory, error);
+	}
+	/* Switch on after the beginning and off before the end: then no record of these events is missed. */
+	error = attach_switch(attachment, options->globs, options->quiet);
+	if (!error) {
+		sampling_begin(&sampling, &drain);
+		follow(attachment, &drain, &sampling, options);
+	}
+	result = attach_restore(attachment);
+	sampling_finish(&sampling);
+	drain_finish(&drain, attach_result(attachment), &totals);
+	sampling_symbols(&sampling, directory, output, &totals);
+	if (error)
+		chunks_discard(directory, output);
+	close(directory);
+	if (error)
+		return error;
+	if (drain.output.error)
+		cmd_failed("%s: %s", output, drain.output.trouble);
+	if (!options->quiet && attachment->ended)
+		cmd_note("burin: %s has ended (%s)\n", options->target, attach_result(attachment));
+	trimmed = recording_trimmed(&totals, output);
+	if (!options->quiet)
+		recording_summary(&totals, output, true, &sampling);
+	return drain.output.error || sampling.error || trimmed ? CMD_FAULTS : result;
+}
+
+int record_target(const struct record_options *options)
+{
+	struct attachment attachment;
+	char output[4096];
+	int result = attach_begin(&attachment, options->target), directory;
+
+	if (result) {
+		if (!*attachment.target.path) /* no such target */
+			cmd_note("to run a command: burin record -- %s\n", options->target);
+		return result;
+	}
+	recording_output(options->output, attachment.target.geometry.program, 0, output, sizeof(output));
+	directory = recording_create("-o", output,
+				     options->sampling.system || attachment.target.user != geteuid());
+	result = directory < 0 ? CMD_FAULTS : record(options, &attachment, output, directory);
+	return attach_end(&attachment, result);
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Samples in a recording; see sampling.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/pid.h"
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/record/sampling.h"
+#include "cmd/record/cmd_symbols.h"
+#include "file/create.h"
+#include "session/clock.h"
+#include "view/profile/unsampled.h"
+#include "wire/wire_terms.h"
+
+enum {
+	SAMPLING_PAUSE_MS = 50,
+	SAMPLING_PAUSE_MAX_MS = 1000,
+	SAMPLING_PAUSE_PERIODS = 5, /* of sampling, in a pause */
+};
+
+/* The process that a thread belongs to; 0: there is no such thread. */
+static pid_t process_of(pid_t thread)
+{
+	char path[64], line[256];
+	pid_t process = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", thread);
+	file = fopen(path, "re");
+	while (file && !process && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Tgid: %d", &process) != 1)
+			process = 0;
+	if (file)
+		fclose(file);
+	return process;
+}
+
+int sampling_choose(struct sampling_options *options, pid_t process)
+{
+	struct view_set *set = &options->processes;
+
+	if (!process)
+		return -ESRCH;
+	if (!array_reserve(set->numbers, set->room, set->count + 1))
+		return -ENOMEM;
+	set->numbers[set->count++] = (uint64_t)process;
+	return 0;
+}
+
+int sampling_check(struct sampling_options *options)
+{
+	struct perf_choice choice;
+	char why[256];
+
+	if (options->stack_bytes % 8)
+		return cmd_usage("--stack-size: give a multiple of 8, not %u", options->stack_bytes);
+	if (perf_event_find(&choice, options->event, why, sizeof(why)) != 0)
+		return cmd_usage("--sample-event: %s", why);
+	for (size_t n = 0; n < options->processes.count; n++)
+		if (!pid_lives((uint32_t)options->processes.numbers[n]))
+			return cmd_usage("--pid: there is no process %" PRIu64,
+					 options->processes.numbers[n]);
+	if (options->thread && sampling_choose(options, process_of(options->thread)) != 0)
+		return cmd_usage("--thread: there is no thread %d", options->thread);
+	if (options->buffer_bytes) {
+		size_t bytes = SAMPLING_BUFFER_MIN;
+
+		while (bytes < options->buffer_bytes)
+			bytes *= 2;
+		options->buffer_bytes = bytes;
+	}
+	return 0;
+}
+
+/* Find the preload library next to this program, in the build directory or as installed. Return: 0 or -errno. */
+static int find_library(char *path, size_t bytes)
+{
+	static const char *const folders[] = { ".", "../" BURIN_LIBDIR };
+	char self[2048];
+	const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (length <= 0)
+		return -ENOENT;
+	self[length] = 0;
+	*strrchr(self, '/') = 0;
+	for (unsigned n = 0; n < 2; n++)
+		if ((size_t)snprintf(path, bytes, "%s/%s/libburin-sample.so", self, folders[n]) < bytes &&
+		    access(path, R_OK) == 0)
+			return strpbrk(path, ": ") ? -EINVAL : 0;
+	return -ENOENT;
+}
+
+/*
+ * Prepare a timer in the command instead of the kernel's events.
+ * @refused: why there are no kernel events; an error of the timer is appended
+ */
+static int open_timer(struct sampling *sampling, struct session *session, const struct perf_options *perf,
+		      char *refused, size_t bytes)
+{
+	const size_t used = strlen(refused);
+	char why[256];
+	int error = find_library(sampling->library, sizeof(sampling->library));
+
+	if (error) {
+		snprintf(refused + used, bytes - used, "%slibburin-sample.so %s", used ? "; " : "",
+			 error == -ENOENT ? "is not beside burin" : "has a space or a colon in its path");
+		return error;
+	}
+	error = sampler_open_preload(&sampling->sampler, session, perf, why, sizeof(why));
+	if (error)
+		snprintf(refused + used, bytes - used, "%s%s", used ? "; " : "", why);
+	return error;
+}
+
+/* Whether the timer can replace the kernel's events: they are not permitted, and were for a command's CPU time. */
+static bool timer_helps(const struct perf_options *perf, int error)
+{
+	return (error == -EACCES || error == -EPERM || error == -ENOSYS || error == -ENOBUFS) &&
+	       perf->command && !perf->system && strcmp(perf->event, SAMPLING_EVENT) == 0;
+}
+
+void sampling_open(struct sampling *sampling, const struct sampling_options *options, struct session *session,
+		   pid_t command, bool quiet)
+{
+	const bool is_tsc = session->geometry.clock == WIRE_CLOCK_TSC;
+	const struct perf_options perf = { .event = options->event,
+					   .frequency = options->frequency,
+					   .graph = options->graph,
+					   .stack_bytes = options->stack_bytes,
+					   .buffer_bytes = options->buffer_bytes,
+					   .is_tsc = is_tsc,
+					   .system = options->system,
+					   .command = options->processes.count ? 0 : command,
+					   .processes = options->processes.numbers,
+					   .process_count = options->processes.count,
+					   .thread = options->thread,
+					   .off_cpu = options->off_cpu };
+	/* Whether only samples are recorded. */
+	const bool alone = !command && session->geometry.owner_kind == WIRE_OWNER_RECORDER;
+	char why[512] = "";
+	int error = -EPERM;
+
+	*sampling = (struct sampling){ .options = options, .quiet = quiet };
+	if (options->off)
+		return;
+	if (!options->timer)
+		error = sampler_open(&sampling->sampler, session, &perf, why, sizeof(why));
+	if (timer_helps(&perf, error))
+		error = open_timer(sampling, session, &perf, why, sizeof(why));
+	sampling->opened = !error;
+	if (!sampling->opened)
+		cmd_note("burin: no samples: %s%s\n", why, alone ? "" : "; tracepoints are still recorded");
+	else if (*sampling->sampler.limit && !quiet)
+		cmd_note("burin: samples: %s\n", sampling->sampler.limit);
+}
+
+bool sampling_environment(const struct sampling *sampling, int file)
+{
+	const char *before = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
+
+	if (!sampling->opened || !sampling->sampler.by_preload)
+		return true;
+	/* AddressSanitizer refuses to start if another library is loaded before it. */
+	return dprintf(file, "%s%cLD_PRELOAD=%s%s%s%cASAN_OPTIONS=%s%sverify_asan_link_order=0%c",
+		       sampling->sampler.preload.wanted, 0, sampling->library, before && *before ? ":" : "",
+		       before ? before : "", 0, asan ? asan : "", asan && *asan ? ":" : "", 0) > 0;
+}
+
+void sampling_begin(struct sampling *sampling, const struct drain *drain)
+{
+	int error;
+
+	if (!sampling->opened)
+		return;
+	error = sampler_begin(&sampling->sampler, drain->output.directory);
+	sampling->chunk = drain->chunks.last;
+	sampling->begun = sampling->opened = !error;
+	if (error) {
+		cmd_note("burin: no samples: %s; tracepoints are still recorded\n", strerror(-error));
+		sampler_close(&sampling->sampler);
+	}
+}
+
+int sampling_wake(const struct sampling *sampling)
+{
+	return sampling->begun ? sampling->sampler.perf.wake : -1;
+}
+
+int sampling_pause_ms(const struct sampling *sampling)
+{
+	const struct perf *perf = &sampling->sampler.perf;
+	int pause;
+
+	if (!sampling->begun || perf->off_cpu || !perf->event.clock)
+		return SAMPLING_PAUSE_MS;
+	pause = SAMPLING_PAUSE_PERIODS * 1000 / (int)perf->options.frequency;
+	if (pause < SAMPLING_PAUSE_MS)
+		return SAMPLING_PAUSE_MS;
+	return pause < SAMPLING_PAUSE_MAX_MS ? pause : SAMPLING_PAUSE_MAX_MS;
+}
+
+/* Report only the first error. */
+static void note_error(struct sampling *sampling, int error)
+{
+	if (error && !sampling->error)
+		cmd_note("burin: samples: %s; later samples were not recorded\n", strerror(-error));
+	if (!sampling->error)
+		sampling->error = error;
+}
+
+void sampling_round(struct sampling *sampling, struct drain *drain, unsigned *fullest)
+{
+	struct sampler_totals totals;
+
+	if (!sampling->begun)
+		return;
+	/* Before the next chunk: the samples of a chunk must match the kernel's count for it. */
+	sampler_round(&sampling->sampler, fullest);
+	if (sampling->chunk != drain->chunks.last) {
+		sampling->chunk = drain->chunks.last;
+		note_error(sampling, sampler_next(&sampling->sampler, drain->output.directory, &totals));
+		sampler_add(&sampling->totals, &totals);
+	}
+	/* Tables do not count for the size of a chunk: they continue in the next one. */
+	drain->beside = samples_bytes(&sampling->sampler.samples);
+}
+
+void sampling_so_far(const struct sampling *sampling, uint64_t *samples, uint64_t *lost)
+{
+	const struct sampler *sampler = &sampling->sampler;
+	struct sampler_totals sums = sampling->totals;
+	uint64_t reported, settled;
+
+	*samples = *lost = 0;
+	if (!sampling->begun)
+		return;
+	sampler_add(&sums, &sampler->totals);
+	for (unsigned kind = 0; kind < SAMPLER_KINDS; kind++) {
+		*samples += sums.ledgers[kind].attributed;
+		for (unsigned n = WIRE_SAMPLE_KEPT + 1; n < WIRE_SAMPLE_LOSSES; n++)
+			*lost += sums.ledgers[kind].lost[n];
+	}
+	/* The ledger receives the losses of the rings only at the end. */
+	settled = sampler->totals.ledgers[SAMPLER_SAMPLES].lost[WIRE_SAMPLE_RING] +
+		  sampler->totals.ledgers[SAMPLER_WAITS].lost[WIRE_SAMPLE_RING];
+	reported = samples_lost_so_far(&sampler->samples);
+	*lost += reported > settled ? reported - settled : 0;
+}
+
+void sampling_finish(struct sampling *sampling)
+{
+	struct sampler_totals totals;
+
+	if (sampling->opened && !sampling->begun)
+		sampler_close(&sampling->sampler);
+	if (!sampling->begun)
+		return;
+	sampling->by_cpu = sampling->sampler.perf.tree.open;
+	note_error(sampling, sampler_finish(&sampling->sampler, &totals));
+	sampler_add(&sampling->totals, &totals);
+	for (unsigned n = 0; n < SAMPLING_EXCESSES; n++)
+		if (!budget_text(&sampling->sampler.images.budget, n, sampling->excess[n]))
+			break;
+}
+
+/* The file as it was mapped, even if it was replaced since. */
+static int pinned_file(void *data, uint32_t number)
+{
+	return images_file(&((struct sampler *)data)->images, number);
+}
+
+/* @until: the deadline on CLOCK_MONOTONIC; 0: none */
+static void find_symbols(struct sampling *sampling, int directory, const char *path, uint64_t until)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	cmd_symbols_find(directory, path,
+			 &(struct cmd_symbols_options){ .quiet = true,
+							.deadline_ns = !until	     ? 0
+								       : until > now ? until - now
+										     : 1,
+							.progress = !sampling->quiet,
+							.servers = true,
+							.file = pinned_file,
+							.data = &sampling->sampler });
+}
+
+static void find_symbols_of_chunk(struct sampling *sampling, int directory, const char *path, unsigned number,
+				  uint64_t until)
+{
+	char chunk_name[CHUNKS_NAME], chunk_path[CHUNKS_PATH];
+	int chunk;
+
+	chunks_name(number, chunk_name);
+	chunks_path(path, number, chunk_path);
+	chunk = create_enter(directory, chunk_name);
+	if (chunk < 0)
+		return;
+	find_symbols(sampling, chunk, chunk_path, until);
+	close(chunk);
+}
+
+void sampling_symbols(struct sampling *sampling, int directory, const char *path,
+		      const struct drain_totals *totals)
+{
+	const struct sampler_ledger *ledgers = sampling->totals.ledgers;
+	const bool wanted = sampling->begun && !sampling->options->no_symbols &&
+			    ledgers[SAMPLER_SAMPLES].attributed + ledgers[SAMPLER_WAITS].attributed;
+	const uint64_t time = sampling->options->names_ns;
+	const uint64_t until = time ? clock_ns(CLOCK_MONOTONIC) + time : 0; /* one deadline for all chunks */
+
+	if (wanted && !totals->chunks)
+		find_symbols(sampling, directory, path, until);
+	for (unsigned n = totals->trim.done + 1; wanted && n <= totals->chunks; n++)
+		find_symbols_of_chunk(sampling, directory, path, n, until);
+	if (sampling->begun)
+		sampler_close(&sampling->sampler);
+}
+
+/* @ring: the text for samples lost to a full kernel buffer */
+static void print_losses(const struct sampler_ledger *ledger, const char *ring)
+{
+	char text[TEXT_SHORT];
+	uint64_t sum = 0;
+
+	for (unsigned n = WIRE_SAMPLE_KEPT + 1; n < WIRE_SAMPLE_LOSSES; n++)
+		sum += ledger->lost[n];
+	cmd_note(", lost %s", text_count(text, sum));
+	for (unsigned n = WIRE_SAMPLE_KEPT + 1, shown = 0; n < WIRE_SAMPLE_LOSSES; n++)
+		if (ledger->lost[n])
+			cmd_note("%s%s %s", shown++ ? ", " : ": ", text_count(text, ledger->lost[n]),
+				 n == WIRE_SAMPLE_RING ? ring : wire_sample_terms[n].text);
+	cmd_note("\n");
+}
+
+/* Off-CPU time. */
+static void print_waits(const struct sampler_totals *totals, enum perf_graph graph)
+{
+	const struct sampler_ledger *waits = &totals->ledgers[SAMPLER_WAITS];
+	char count[TEXT_SHORT], time[TEXT_SHORT];
+
+	cmd_note("burin: off-CPU: %s wait%s, %s", text_count(count, waits->attributed),
+		 waits->attributed == 1 ? "" : "s", text_duration(time, totals->waited_ns));
+	if (totals->stackless)
+		cmd_note(" (%s without a stack: the kernel's buffer was full%s)",
+			 text_count(count, totals->stackless),
+			 graph & PERF_GRAPH_DWARF ? "; try --call-graph fp" : "");
+	if (totals->preempted)
+		cmd_note("; preempted %s time%s, %s", text_count(count, totals->preempted),
+			 totals->preempted == 1 ? "" : "s", text_duration(time, totals->preempted_ns));
+	if (totals->blocked_before)
+		cmd_note("; blocked from the beginning, at an unknown location: %s thread%s",
+			 text_count(count, totals->blocked_before), totals->blocked_before == 1 ? "" : "s");
+	if (totals->switch_lost)
+		cmd_note("; %s thread switches lost: the kernel's buffer was full",
+			 text_count(count, totals->switch_lost));
+	print_losses(waits, "since the kernel's buffer was full at their end");
+}
+
+/* Time or events without any sample, if they are a large part. */
+static void print_unsampled(const struct sampling *sampling)
+{
+	const struct perf *perf = &sampling->sampler.perf;
+	struct view_unsampled unsampled = { .time = perf->event.clock,
+					    .kernel = perf->kernel,
+					    .by_cpu = sampling->by_cpu,
+					    .by_task = *perf->by_task ? perf->by_task : NULL,
+					    .each = perf_weight(perf) };
+	struct view_buffer text = { 0 };
+
+	view_unsampled_set(&unsampled, sampling->totals.counted,
+			   sampling->totals.ledgers[SAMPLER_SAMPLES].received);
+	if (!sampling->totals.counted || !view_unsampled_matters(&unsampled))
+		return;
+	view_buffer_print(&text, "burin: ");
+	view_unsampled_text(&unsampled, &text);
+	view_buffer_print(&text, "; ");
+	view_unsampled_hint(&unsampled, &text);
+	view_buffer_print(&text, "\n");
+	view_buffer_write(&text, STDERR_FILENO);
+	view_buffer_free(&text);
+}
+
+void sampling_summary(const struct sampling *sampling, const char *output)
+{
+	const struct sampler_totals *totals = &sampling->totals;
+	const struct sampler_ledger *samples = &totals->ledgers[SAMPLER_SAMPLES];
+	char count[TEXT_SHORT], kernel[TEXT_SHORT], size[TEXT_SHORT];
+
+	cmd_note("burin: %s sample%s of %s, %s in the kernel, %s%s%s", text_count(count, samples->attributed),
+		 samples->attributed == 1 ? "" : "s", sampling->options->event,
+		 text_count(kernel, totals->kernel), text_size(size, totals->bytes), output ? " in " : "",
+		 output ? output : "");
+	print_losses(samples, "the buffer was full (try a larger --sample-buffer)");
+	for (unsigned n = 0; n < SAMPLING_EXCESSES && *sampling->excess[n]; n++)
+		cmd_note("burin: budget of work for one process or user exceeded: %s\n", sampling->excess[n]);
+	if (totals->missed)
+		cmd_note("burin: %s threads and processes were not followed, and have no samples: too many "
+			 "lived at once; "
+			 "record with -a\n",
+			 text_count(count, totals->missed));
+	print_unsampled(sampling);
+	if (sampling->sampler.perf.off_cpu)
+		print_waits(totals, sampling->options->graph);
+	if (sampling->sampler.by_preload && samples->received == 0)
+		cmd_note("burin: no program sampled itself: static and set-user-ID programs cannot, short "
+			 "ones "
+			 "rarely do\n");
+}

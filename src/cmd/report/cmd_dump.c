@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* burin dump: the records of a trace as text or JSON. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "burin/read.h"
+#include "cmd/cmd.h"
+#include "cmd/selection_options.h"
+#include "view/records/dump.h"
+#include "view/summary/summary.h"
+
+static struct view_dump dump = { .file = STDOUT_FILENO };
+
+static const struct cmd_option table[] = {
+	OPTION_LIST("-e, --event GLOB", &dump.events, "only events whose name matches; may be repeated"),
+	OPTION_NUMBERS("-p, --pid N,...", &dump.pids, UINT32_MAX - 1, "only these processes"),
+	OPTION_NUMBERS("-t, --tid N,...", &dump.tids, UINT32_MAX - 1, "only these threads"),
+	OPTION_NUMBERS("-c, --cpu N,...", &dump.cpus, UINT32_MAX - 1, "only these CPUs"),
+	OPTION_NUMBERS("--correlation N,...", &dump.correlations, UINT64_MAX,
+		       "only these ids (burin record --context correlation)"),
+	OPTION_GROUP(cmd_time_options),
+	OPTION_NUMBER("-n, --limit N", &dump.limit, 1, UINT64_MAX, "print at most N lines"),
+	OPTION_FLAG("-a, --absolute", &dump.style.absolute,
+		    "print times of day instead of seconds since the first record"),
+	OPTION_FLAG("--stacks", &dump.style.stacks, "print the stack below each sample"),
+	OPTION_FLAG("--names", &dump.names, "also print the records that name processes and threads"),
+	OPTION_FLAG("-j, --json", &dump.style.json, "one JSON object per line"),
+	CMD_MEMORY,
+	{ 0 },
+};
+
+/* Losses, faults and an unfinished recording. */
+static void print_foot(const struct burin_trace *trace, const struct cmd_faults *faults, const char *path)
+{
+	struct view_buffer foot = { .used = 0 };
+	bool unfinished;
+	const char *state = view_state(trace, &unfinished);
+
+	view_losses_text(trace, cmd_color(STDERR_FILENO), &foot);
+	if (unfinished && !strcmp(state, "recording"))
+		view_buffer_print(
+			&foot, "the recording is unfinished: these are its records at the time of opening\n");
+	view_buffer_write(&foot, STDERR_FILENO);
+	view_buffer_free(&foot);
+	cmd_faults_foot(faults, path);
+}
+
+static int run(char **operands)
+{
+	struct cmd_faults faults = { .show_max = 10 };
+	struct burin_trace *trace = NULL;
+	int result = cmd_open(&trace, operands[0], &faults);
+
+	dump.threads = cmd_threads();
+	dump.style.color = !dump.style.json && cmd_color(STDOUT_FILENO);
+	if (!result && dump.correlations.count && !(burin_trace_context(trace) & BURIN_CONTEXT_CORRELATION))
+		result = cmd_usage("the records of this trace have no correlation id; see burin record "
+				   "--context");
+	if (!result)
+		result = cmd_times(trace, &dump.from, &dump.to);
+	if (!result) {
+		result = cmd_written(view_dump(trace, &dump));
+		print_foot(trace, &faults, operands[0]);
+		if (faults.count)
+			result = CMD_FAULTS;
+	}
+	burin_trace_close(trace);
+	return result;
+}
+
+const struct cmd cmd_dump = {
+	.name = "dump",
+	.line = "print the records of a trace as text or JSON",
+	.usage = "Usage: burin dump [options] DIR\n"
+		 "\n"
+		 "Print the records of the trace in DIR, all CPUs merged by time, one line each: time,\n"
+		 "CPU, process/thread, name of the thread, event, context (burin record --context) and\n"
+		 "fields.\n",
+	.notes = "TIME is as printed: seconds since the first record (1.25), a local time\n"
+		 "(2026-11-21 07:45:35.5, or 07:45:35 on the day of the first record), or @ and\n"
+		 "seconds since 1970.\n"
+		 "\n"
+		 "Lost records, by cause, and faults of the trace are printed to stderr.\n"
+		 "Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was read.\n",
+	.options = table,
+	.operands = CMD_ONE_TRACE,
+	.views = true,
+	.main = run,
+};

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* burin export: convert samples for other tools. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cmd/report/open_profile.h"
+#include "export/export.h"
+
+static const char *output;
+
+static const struct cmd_option table[] = {
+	OPTION_TEXT("-o, --output FILE", &output, "write to FILE (default: standard output)"),
+	OPTION_GROUP(cmd_profile_options),
+	CMD_MEMORY,
+	{ 0 },
+};
+
+static const struct export_format *find_format(const char *name_given)
+{
+	const struct export_format *format = export_formats;
+
+	while (format->name && strcmp(format->name, name_given) != 0)
+		format++;
+	return format->name ? format : NULL;
+}
+
+static int write_out(const struct cmd_profile *profile, const struct export_format *format)
+{
+	struct export_output out = { .file = cmd_profile_create(output), .bytes_max = cmd_output_max() };
+	char max[TEXT_SHORT], fit[TEXT_SHORT], all[TEXT_SHORT];
+	int result, written;
+
+	if (out.file < 0)
+		return CMD_FAULTS;
+	result = format->write(&profile->counted, &out);
+	if (result && result != -EMSGSIZE) {
+		view_buffer_free(&out.buffer);
+		close(out.file);
+		return cmd_profile_ended(result, output);
+	}
+	written = cmd_profile_write(&out.buffer, out.file, output);
+	if (!result || written)
+		return written;
+	cmd_profile_remove(output);
+	return cmd_failed("the text exceeds %s after %s of %s samples; raise the limit with --memory",
+			  text_size(max, out.bytes_max), text_count(fit, out.samples),
+			  text_count(all, profile->counted.samples));
+}
+
+static int run(char **operands)
+{
+	const struct export_format *format = find_format(operands[0]);
+	struct cmd_profile profile = { 0 };
+	int result;
+
+	if (!format)
+		return cmd_usage("no such format: \"%s\"", operands[0]);
+	if (!strcmp(format->name, "pprof") && !output && isatty(STDOUT_FILENO))
+		return cmd_usage("pprof is a binary format; give -o FILE");
+	result = cmd_profile_open(&profile, operands[1]);
+	if (!result)
+		result = write_out(&profile, format);
+	return cmd_profile_close(&profile, operands[1], result);
+}
+
+const struct cmd cmd_export = {
+	.name = "export",
+	.line = "convert samples for speedscope, pprof, KCachegrind and other tools",
+	.usage = "Usage: burin export [options] FORMAT DIR\n"
+		 "\n"
+		 "Convert the samples of the trace in DIR into the format of another tool:\n"
+		 "\n"
+		 "  folded       one line per stack, for flame graph scripts\n"
+		 "  speedscope   JSON, for speedscope\n"
+		 "  pprof        profile.proto, for pprof and tools that read its files\n"
+		 "  callgrind    for KCachegrind and callgrind_annotate\n"
+		 "  perf         the output of perf script, sample by sample\n",
+	.notes = "The limit of the text in memory is 4 times --memory and 256M.\n"
+		 "Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was read.\n",
+	.options = table,
+	.operands = { 2, 2, "give a format and a trace" },
+	.views = true,
+	.main = run,
+};

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* burin report: print where the time went. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/report/open_profile.h"
+
+enum {
+	ROWS = 50,	    /* the default --limit of text */
+	MISSING_LINES = 12, /* below the table, even if that is shorter */
+};
+
+static struct view_report report = { .min = -1 };
+static const char *callers, *callees;
+static bool tree, json, csv, verbose;
+static unsigned order;
+/* The last given option that trees do not have, and the one that makes a tree. */
+static char of_rows[OPTION_NAME], of_tree[OPTION_NAME];
+
+static bool parse_by(const char *text)
+{
+	report.by_count = 0;
+	for (const char *at = text; *at;) {
+		size_t bytes = strcspn(at, ",");
+		unsigned part = 0;
+
+		while (part < VIEW_PARTS &&
+		       (strncmp(view_part_name(part), at, bytes) != 0 || view_part_name(part)[bytes]))
+			part++;
+		for (unsigned n = 0; n < report.by_count; n++)
+			part = report.by[n] == part ? VIEW_PARTS : part;
+		if (part == VIEW_PARTS)
+			return false;
+		report.by[report.by_count++] = part;
+		at += bytes + (at[bytes] == ',');
+	}
+	return report.by_count != 0;
+}
+
+static bool parse_min(const char *text)
+{
+	char *end;
+
+	report.min = strtod(text, &end);
+	return end != text && !*end && report.min >= 0 && report.min <= 100;
+}
+
+static const char *const orders[] = { "self", "total", NULL };
+
+static const struct cmd_option table[] = {
+	OPTION_PARSED("--by PART,...", parse_by,
+		      "give some of program, thread, pid, tid, image, symbol, line, each once",
+		      "rows by program, thread, pid, tid, image, symbol and line, as listed (default: "
+		      "symbol,image)",
+		      .given = of_rows),
+	OPTION_CHOICE("--sort ORDER", &order, orders, "self or total", .given = of_rows),
+	OPTION_PARSED("--min PERCENT", parse_min, "give a number from 0 to 100",
+		      "omit rows and branches with a smaller share (default: 0.1; 1 in trees)"),
+	OPTION_NUMBER("-n, --limit N", &report.limit, 1, UINT64_MAX,
+		      "print at most N rows (default: 50; all in JSON and CSV)", .given = of_rows),
+	CMD_INLINE,
+	OPTION_FLAG("--tree", &tree, "print the tree of calls instead of rows", .given = of_tree,
+		    .alone = true),
+	OPTION_TEXT("--callers GLOB", &callers, "print the callers of this function, as a tree",
+		    .given = of_tree, .alone = true),
+	OPTION_TEXT("--callees GLOB", &callees,
+		    "print the functions that this function called, as a tree (trees exclude --by, --sort, "
+		    "--limit and --csv)",
+		    .given = of_tree, .alone = true),
+	OPTION_GROUP(cmd_profile_options),
+	OPTION_FLAG("-j, --json", &json, "one JSON object"),
+	OPTION_FLAG("--csv", &csv, "rows as comma-separated values (RFC 4180)", .given = of_rows),
+	OPTION_FLAG("-v, --verbose", &verbose,
+		    "print all that is missing, even if that is longer than the table"),
+	CMD_MEMORY,
+	{ 0 },
+};
+
+/* Reject conflicting options, and set defaults that depend on other options. */
+static int complete(void)
+{
+	if (*of_tree && *of_rows)
+		return cmd_usage("%s is for rows, not for trees; use --min to omit branches of a tree",
+				 of_rows);
+	if (json && csv)
+		return cmd_usage("give either --json or --csv");
+	if (!report.by_count) {
+		report.by[0] = VIEW_SYMBOL;
+		report.by[1] = VIEW_IMAGE;
+		report.by_count = 2;
+	}
+	if (!report.limit)
+		report.limit = json || csv ? UINT64_MAX : ROWS;
+	if (report.min < 0)
+		report.min = *of_tree ? 1 : json || csv ? 0 : 0.1;
+	report.by_total = order != 0;
+	report.outwards = callers != NULL;
+	report.color = cmd_color(STDOUT_FILENO);
+	return 0;
+}
+
+static int print_rows(const struct view_profile *counted, struct view_buffer *out)
+{
+	struct view_rows rows;
+	unsigned parts = 0;
+	int result;
+
+	for (unsigned n = 0; n < report.by_count; n++)
+		parts |= 1u << report.by[n];
+	result = view_rows_make(&rows, counted, parts, cmd_inline == CMD_INLINE_FOLD);
+	if (result)
+		return result;
+	if (json)
+		view_rows_json(counted, &rows, &report, out);
+	else if (csv)
+		view_rows_csv(counted, &rows, &report, out);
+	else
+		view_rows_text(counted, &rows, &report, out);
+	view_rows_free(&rows);
+	return 0;
+}
+
+static int print_tree(const struct view_profile *counted, struct view_buffer *out)
+{
+	const struct view_tree_options options = { .direction = callers	  ? VIEW_CALLERS
+								: callees ? VIEW_CALLEES
+									  : VIEW_WHOLE,
+						   .symbol = callers ? callers : callees };
+	struct view_keys keys;
+	struct view_tree made;
+	int result = view_keys_make(&keys, counted->profile, 1 << VIEW_SYMBOL | 1 << VIEW_IMAGE, false);
+
+	if (!result)
+		result = view_tree_make(&made, &keys, counted, &options);
+	if (!result) {
+		if (json)
+			view_tree_json(counted, &made, &report, out);
+		else
+			view_tree_text(counted, &made, &report, out);
+		view_tree_free(&made);
+	}
+	view_keys_free(&keys);
+	return result;
+}
+
+static size_t count_lines(const struct view_buffer *text)
+{
+	size_t lines = 0;
+
+	for (size_t n = 0; n < text->used; n++)
+		lines += text->bytes[n] == '\n';
+	return lines;
+}
+
+static int print(const struct view_profile *counted)
+{
+	struct view_buffer out = { .used = 0 };
+	int result = *of_tree ? print_tree(counted, &out) : print_rows(counted, &out);
+
+	if (result) {
+		view_buffer_free(&out);
+		return cmd_failed("%s", cmd_error(result));
+	}
+	if (!json && !csv) {
+		const size_t lines = count_lines(&out);
+
+		view_buffer_print(&out, "\n");
+		view_ledger_text(counted->profile, counted, report.color,
+				 verbose		 ? SIZE_MAX
+				 : lines > MISSING_LINES ? lines
+							 : MISSING_LINES,
+				 &out);
+	}
+	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
+}
+
+static int run(char **operands)
+{
+	struct cmd_profile profile = { 0 };
+	int result = complete();
+
+	if (!result)
+		result = cmd_profile_open(&profile, operands[0]);
+	if (!result)
+		result = print(&profile.counted);
+	return cmd_profile_close(&profile, operands[0], result);
+}
+
+const struct cmd cmd_report = {
+	.name = "report",
+	.line = "print where the time went, by function, program or line",
+	.usage = "Usage: burin report [options] DIR\n"
+		 "\n"
+		 "Print where the programs spent their time, by the samples of the trace in DIR. Self is\n"
+		 "a function's own share; total includes the functions that it called. Below the table:\n"
+		 "lost samples and missing names, and what to do about them.\n",
+	.notes = "Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was read.\n",
+	.options = table,
+	.operands = { 1, 1,
+		      "give one trace, the directory that burin record wrote; burin diff compares two" },
+	.views = true,
+	.main = run,
+};

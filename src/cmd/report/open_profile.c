@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Common functions of the subcommands that read samples; see open_profile.h. */
+#include "cmd/report/open_profile.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	PROGRAMS_MAX = 8, /* listed in a message */
+};
+
+static struct view_profile_filter selected;
+
+unsigned cmd_inline = CMD_INLINE_FOLD;
+const char *const cmd_inline_names[] = { [CMD_INLINE_FOLD] = "fold", [CMD_INLINE_SHOW] = "show", NULL };
+
+const struct cmd_option cmd_profile_options[] = {
+	OPTION_LIST("--event GLOB", &selected.event,
+		    "samples of this event (default: the one with most samples, and off-CPU time if both are "
+		    "times)"),
+	OPTION_NUMBERS("-p, --pid N,...", &selected.pids, UINT32_MAX - 1, "only these processes"),
+	OPTION_LIST("--program GLOB", &selected.programs, "only programs of this name; may be repeated"),
+	OPTION_LIST("--thread GLOB", &selected.threads, "only threads of this name; may be repeated"),
+	OPTION_LIST("--symbol GLOB", &selected.symbols, "only stacks with this function; may be repeated"),
+	OPTION_GROUP(cmd_time_options),
+	{ 0 },
+};
+
+/* Report an --event that matches no event of samples, and list these. */
+static int check_events(const struct cmd_profile *profile, const char *path)
+{
+	const struct burin_trace *trace = profile->trace;
+	struct view_buffer names = { .used = 0 };
+	bool matches = false;
+
+	for (uint32_t n = 1; n <= burin_trace_events(trace); n++) {
+		const struct burin_event *event = burin_trace_event(trace, n);
+
+		if (!event || !burin_profile_is_sample(profile->counted.profile, event))
+			continue;
+		matches |= view_globs_match(&selected.event, event->name);
+		view_buffer_put(&names, ", ", names.used ? 2 : 0);
+		view_buffer_put(&names, event->name, strlen(event->name));
+	}
+	if (!matches && names.used)
+		cmd_failed("%s: no samples of that event; the trace has %.*s", path, (int)names.used,
+			   names.bytes);
+	view_buffer_free(&names);
+	return matches ? 0 : CMD_USAGE;
+}
+
+/* Report options that select no process, and list some programs that were sampled. */
+static int no_such_process(const struct cmd_profile *profile, const char *path)
+{
+	const struct burin_profile *tables = profile->counted.profile;
+	const char *programs[PROGRAMS_MAX];
+	struct view_buffer text = { .used = 0 };
+	unsigned count = 0;
+
+	for (uint32_t task = 1; task <= burin_profile_tasks(tables) && count < PROGRAMS_MAX; task++) {
+		const char *program = view_program(tables, task);
+		unsigned n = 0;
+
+		while (n < count && strcmp(programs[n], program) != 0)
+			n++;
+		if (n < count)
+			continue;
+		view_buffer_print(&text, "%s%s", count ? ", " : "", program);
+		programs[count++] = program;
+	}
+	cmd_failed("%s: no samples of that program, thread or process; the trace has %.*s%s", path,
+		   (int)text.used, text.used ? text.bytes : "",
+		   count == PROGRAMS_MAX ? ", ...; --by program lists all" : "");
+	view_buffer_free(&text);
+	return CMD_USAGE;
+}
+
+int cmd_profile_open(struct cmd_profile *profile, const char *path)
+{
+	struct view_profile_filter filter = selected;
+	int result;
+
+	filter.apart = profile->apart;
+	profile->faults = (struct cmd_faults){ .show_max = 10 };
+	result = cmd_open(&profile->trace, path, &profile->faults);
+	if (!result)
+		result = cmd_times(profile->trace, &filter.from, &filter.to);
+	if (result)
+		return result;
+	result = view_profile_make(&profile->counted, profile->trace, &filter);
+	if (result == -ENODATA)
+		return cmd_usage("%s: the trace has no samples; record some with: burin record -- COMMAND",
+				 path);
+	if (result)
+		return cmd_failed("%s: %s", path, cmd_error(result));
+	result = check_events(profile, path);
+	if (!result && !profile->may_be_empty && !profile->counted.pair_count && !filter.from && !filter.to &&
+	    filter.programs.count + filter.threads.count + filter.pids.count)
+		result = no_such_process(profile, path);
+	return result;
+}
+
+int cmd_profile_close(struct cmd_profile *profile, const char *path, int result)
+{
+	cmd_faults_foot(&profile->faults, path);
+	view_profile_free(&profile->counted);
+	burin_trace_close(profile->trace);
+	return !result && profile->faults.count ? CMD_FAULTS : result;
+}
+
+int cmd_profile_create(const char *path)
+{
+	int file;
+
+	if (path && strcmp(path, "-") != 0)
+		return cmd_create(path);
+	file = dup(STDOUT_FILENO);
+	if (file < 0)
+		cmd_failed("standard output: %s", strerror(errno));
+	return file;
+}
+
+int cmd_profile_write(struct view_buffer *out, int file, const char *path)
+{
+	int result = view_buffer_write(out, file);
+
+	if (file >= 0 && close(file) && !result)
+		result = -errno;
+	view_buffer_free(out);
+	return cmd_profile_ended(result, path);
+}
+
+void cmd_profile_remove(const char *path)
+{
+	struct stat status;
+
+	if (path && strcmp(path, "-") != 0 && lstat(path, &status) == 0 && S_ISREG(status.st_mode))
+		unlink(path);
+}
+
+int cmd_profile_ended(int result, const char *path)
+{
+	if (result)
+		cmd_profile_remove(path);
+	return cmd_written(result);
+}

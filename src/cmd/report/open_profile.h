@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Common functions of the subcommands that read samples: options that select samples, opening, output. */
+#ifndef BURIN_CMD_REPORT_OPEN_PROFILE_H
+#define BURIN_CMD_REPORT_OPEN_PROFILE_H
+
+#include "cmd/selection_options.h"
+#include "cmd/cmd.h"
+#include "view/profile/profile_view.h"
+
+struct cmd_profile {
+	bool apart;	   /* count at most one event */
+	bool may_be_empty; /* without samples that the options select */
+	struct burin_trace *trace;
+	struct view_profile counted;
+	struct cmd_faults faults;
+};
+
+/* To which function a sample in inlined code counts, in rows: to the one that it was inlined into, or to its own. */
+enum {
+	CMD_INLINE_FOLD,
+	CMD_INLINE_SHOW
+};
+extern unsigned cmd_inline;
+extern const char *const cmd_inline_names[];
+#define CMD_INLINE                                                                                           \
+	OPTION_CHOICE(                                                                                       \
+		"--inline HOW", &cmd_inline, cmd_inline_names,                                               \
+		"fold: inlined functions count to the function that they are in (default); show: they have " \
+		"rows of their own")
+
+/* Options that select samples. */
+extern const struct cmd_option cmd_profile_options[];
+/* Opens a trace and counts its selected samples. Return: 0; an exit code after a message. */
+int cmd_profile_open(struct cmd_profile *profile, const char *path);
+/* Reports faults and frees everything. @result: the exit code so far. Return: the exit code. */
+int cmd_profile_close(struct cmd_profile *profile, const char *path, int result);
+/* Opens an output file, or standard output for NULL and "-". Return: a descriptor; -1 after a message. */
+int cmd_profile_create(const char *path);
+/* Writes the buffer, frees it and closes the file. @path: of the file, as given. Return: the exit code. */
+int cmd_profile_write(struct view_buffer *out, int file, const char *path);
+/* Removes an incomplete output file, so that it is not mistaken for a complete one. */
+void cmd_profile_remove(const char *path);
+/* Ends the output. @result: 0, or -errno of the writing: then an incomplete file is removed. Return: the exit code. */
+int cmd_profile_ended(int result, const char *path);
+
+#endif

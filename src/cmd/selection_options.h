@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Options that select a part of a trace by time. */
+#ifndef BURIN_CMD_SELECTION_OPTIONS_H
+#define BURIN_CMD_SELECTION_OPTIONS_H
+
+#include "burin/read.h"
+#include "cmd/option_table.h"
+
+/* --from and --to. */
+extern const struct cmd_option cmd_time_options[];
+/* Converts the given times into ticks; without an option, its ticks stay as they are. Return: 0 or CMD_USAGE. */
+int cmd_times(const struct burin_trace *trace, uint64_t *from_ticks, uint64_t *to_ticks);
+
+#endif

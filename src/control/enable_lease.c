@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Switching events on for a while; see enable_lease.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/glob.h"
+#include "base/hash.h"
+#include "control/enable_lease.h"
+#include "session/event_condition.h"
+
+/* Locks are on bytes of the session's file: an event's on its desired state, a rule's far behind the file's end. */
+static const off_t rule_locks = (off_t)1 << 60;
+
+struct leased_rule {
+	bool held;
+	bool had_former; /* there was a rule with this glob: */
+	struct session_rule former;
+	char where[WIRE_RULES_MAX]; /* its expression */
+};
+
+static struct flock lock_of(short type, off_t at)
+{
+	return (struct flock){ .l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = 1 };
+}
+
+static bool others_hold(const struct enable_lease *lease, off_t at)
+{
+	struct flock lock = lock_of(F_WRLCK, at);
+
+	return fcntl(lease->file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+static void hold(const struct enable_lease *lease, off_t at)
+{
+	struct flock lock = lock_of(F_RDLCK, at);
+
+	fcntl(lease->file, F_OFD_SETLK, &lock);
+}
+
+/* Return: whether no other lease holds the lock. */
+static bool drop(const struct enable_lease *lease, off_t at)
+{
+	struct flock lock = lock_of(F_UNLCK, at);
+
+	fcntl(lease->file, F_OFD_SETLK, &lock);
+	return !others_hold(lease, at);
+}
+
+static off_t event_lock(const struct enable_lease *lease, uint32_t index)
+{
+	return (off_t)(lease->session->geometry.desired_offset + index);
+}
+
+static off_t rule_lock(const char *glob)
+{
+	return rule_locks + hash_stable(glob, strlen(glob));
+}
+
+unsigned enable_lease_lasting(struct session *session, int file)
+{
+	const struct enable_lease lease = { .session = session, .file = file };
+	unsigned on = 0;
+
+	for (uint32_t n = 0; n < session_event_count(session); n++)
+		on += wire_is_on(session->desired[n]) && !others_hold(&lease, event_lock(&lease, n));
+	return on;
+}
+
+static bool matches(const struct enable_lease *lease, uint32_t index)
+{
+	const struct session *session = lease->session;
+	const char *name = session_event_text(session, session->entries[index].name);
+
+	for (unsigned n = 0; n < lease->count; n++)
+		if (glob_match(lease->globs[n], name))
+			return true;
+	return false;
+}
+
+static const struct session_rule lease_rule = { .state = WIRE_ON, .level = WIRE_LEVEL_MAX, .where = "" };
+
+static bool is_lease_rule(const struct session_rule *rule)
+{
+	return rule->state == lease_rule.state && rule->level == lease_rule.level;
+}
+
+/* The rules of the transaction, copied: other processes can write them. */
+static void copy_rules(const struct session *session, char rules[WIRE_RULES_MAX])
+{
+	memcpy(rules, session->shared->journal_rules, WIRE_RULES_MAX);
+	rules[WIRE_RULES_MAX - 1] = 0;
+}
+
+static int enable_lease_rule(struct enable_lease *lease, unsigned n)
+{
+	const char *glob = lease->globs[n];
+	struct leased_rule *leased = &lease->rules[n];
+	struct session_rule rule;
+	char rules[WIRE_RULES_MAX];
+
+	copy_rules(lease->session, rules);
+	leased->had_former = session_rule_find(rules, glob, &rule);
+	if (leased->had_former && is_lease_rule(&rule)) {
+		leased->had_former = false;
+		leased->held = others_hold(lease, rule_lock(glob));
+		if (leased->held)
+			hold(lease, rule_lock(glob));
+		return 0;
+	}
+	if (leased->had_former) {
+		leased->former = rule;
+		leased->former.where = strcpy(leased->where, rule.where);
+	}
+	leased->held = true;
+	hold(lease, rule_lock(glob));
+	return session_change_rule(lease->session, glob, &lease_rule);
+}
+
+static int enable_lease_event(struct enable_lease *lease, uint32_t index)
+{
+	const off_t lock = event_lock(lease, index);
+	const uint8_t want = lease->session->desired[index];
+
+	lease->held[index] = !wire_is_on(want) || (want == WIRE_ON && others_hold(lease, lock));
+	if (!lease->held[index])
+		return 0;
+	hold(lease, lock);
+	return !wire_is_on(want) ? session_change(lease->session, (uint16_t)(index + 1), WIRE_ON, NULL) : 0;
+}
+
+static void forget(struct enable_lease *lease)
+{
+	free(lease->rules);
+	free(lease->held);
+	*lease = (struct enable_lease){ .file = -1 };
+}
+
+int enable_lease_begin(struct enable_lease *lease, struct session *session, int file,
+		       const char *const *globs, unsigned *matched)
+{
+	int error = -ENOMEM;
+
+	*lease = (struct enable_lease){ .session = session, .file = file, .globs = globs };
+	*matched = 0;
+	while (globs[lease->count])
+		lease->count++;
+	lease->rules = calloc(lease->count + 1, sizeof(*lease->rules));
+	lease->held = calloc(session->geometry.events_max, sizeof(*lease->held));
+	if (lease->rules && lease->held)
+		error = session_change_begin(session);
+	if (error) {
+		forget(lease);
+		return error;
+	}
+	lease->seen = lease->before = session_event_count(session);
+	for (unsigned n = 0; !error && n < lease->count; n++)
+		error = enable_lease_rule(lease, n);
+	for (uint32_t n = 0; !error && n < lease->seen; n++) {
+		if (!matches(lease, n))
+			continue;
+		error = enable_lease_event(lease, n);
+		++*matched;
+	}
+	if (error) {
+		session_change_cancel(session);
+		forget(lease);
+	} else {
+		session_change_commit(session);
+	}
+	return error;
+}
+
+void enable_lease_refresh(struct enable_lease *lease)
+{
+	const uint32_t count = lease->held ? session_event_count(lease->session) : 0;
+
+	for (; lease->seen < count; lease->seen++) {
+		if (!matches(lease, lease->seen) || lease->session->desired[lease->seen] != WIRE_ON)
+			continue;
+		lease->held[lease->seen] = true;
+		hold(lease, event_lock(lease, lease->seen));
+	}
+}
+
+static void return_rule(struct enable_lease *lease, unsigned n)
+{
+	const char *glob = lease->globs[n];
+	const struct leased_rule *leased = &lease->rules[n];
+	struct session_rule rule;
+	char rules[WIRE_RULES_MAX];
+
+	if (!leased->held || !drop(lease, rule_lock(glob)))
+		return;
+	copy_rules(lease->session, rules);
+	if (session_rule_find(rules, glob, &rule) && is_lease_rule(&rule))
+		session_change_rule(lease->session, glob, leased->had_former ? &leased->former : NULL);
+}
+
+/* The state that the remaining rules give to an event. */
+static enum wire_switch remaining_state(struct session *session, uint32_t index,
+					struct wire_condition *condition)
+{
+	char rules[WIRE_RULES_MAX];
+	struct session_rule rule;
+	struct event_copy copy;
+
+	copy_rules(session, rules);
+	event_copy(session, index, &copy);
+	session_rules_match(rules, copy.name, copy.event.level, &rule);
+	return event_condition(session, &rule, &copy.event, condition);
+}
+
+/* Switch an event off again. One that was registered during the lease becomes what the remaining rules want. */
+static int return_event(struct enable_lease *lease, uint32_t index)
+{
+	struct session *session = lease->session;
+	struct wire_condition condition;
+	enum wire_switch state;
+
+	if (!lease->held[index] || !drop(lease, event_lock(lease, index)) ||
+	    session->desired[index] != WIRE_ON)
+		return 0;
+	state = remaining_state(session, index, &condition);
+	if (index < lease->before && state != WIRE_UNFIT)
+		state = WIRE_OFF;
+	if (state == WIRE_ON)
+		return 0;
+	return session_change(session, (uint16_t)(index + 1), state,
+			      state == WIRE_CONDITIONAL ? &condition : NULL);
+}
+
+int enable_lease_end(struct enable_lease *lease)
+{
+	struct session *session = lease->session;
+	int error;
+
+	if (!lease->held)
+		return 0;
+	enable_lease_refresh(lease);
+	error = session_change_begin(session);
+	if (!error) {
+		for (unsigned n = 0; n < lease->count; n++)
+			return_rule(lease, n);
+		for (uint32_t n = 0; !error && n < lease->seen; n++)
+			error = return_event(lease, n);
+		if (error)
+			session_change_cancel(session);
+		else
+			session_change_commit(session);
+	}
+	forget(lease);
+	return error;
+}

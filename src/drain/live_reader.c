@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Reading records live; see live_reader.h. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/number.h"
+#include "drain/live_reader.h"
+#include "ring/ring_deps.h"
+#include "wire/wire_context.h"
+#include "wire/wire_head.h"
+#include "wire/wire_names.h"
+
+/* The process of a thread, by its last announcement. */
+struct live_reader_thread {
+	uint32_t tid, pid;
+};
+
+struct view {
+	struct live_reader *live;
+	unsigned index; /* of the ring */
+	live_reader_visit *visit;
+	void *data;
+};
+
+static bool is_names(const struct live_reader *live, unsigned index)
+{
+	return index == session_names_index(live->session);
+}
+
+static int remember(struct live_reader *live, uint32_t tid, uint32_t pid)
+{
+	for (unsigned n = 0; n < live->thread_count; n++) {
+		if (live->threads[n].tid == tid) {
+			live->threads[n].pid = pid;
+			return 0;
+		}
+	}
+	if (!array_reserve(live->threads, live->thread_room, live->thread_count + 1))
+		return -ENOMEM;
+	live->threads[live->thread_count++] = (struct live_reader_thread){ tid, pid };
+	return 0;
+}
+
+static uint32_t process_of(const struct live_reader *live, uint32_t tid)
+{
+	for (unsigned n = 0; n < live->thread_count; n++)
+		if (live->threads[n].tid == tid)
+			return live->threads[n].pid;
+	return 0;
+}
+
+static void take_context(uint32_t context, struct live_event *event)
+{
+	const char *at = event->payload - wire_context_bytes(context);
+
+	if (context & WIRE_CONTEXT_CORRELATION)
+		event->correlation = number_load64(at);
+	if (context & WIRE_CONTEXT_DEPTH)
+		event->depth = number_load32(event->payload - 4);
+}
+
+/* Visit the valid records. @time: of the record before them */
+static int visit_records(const struct view *view, const char *packet, const struct validated *validated,
+			 uint64_t time)
+{
+	struct live_reader *live = view->live;
+	struct wire_walk walk = { packet + validated->begin,
+				  packet + validated->content,
+				  is_names(live, view->index) ? 0 : live->table.context_bytes,
+				  { .time = time } };
+	const char *at;
+	int error = 0;
+
+	while (!error && (at = wire_walk_next(&walk))) {
+		struct live_event event = { .cpu = live->session->rings[view->index].cpu,
+					    .time = walk.head.time,
+					    .id = walk.head.id,
+					    .tid = walk.head.tid,
+					    .payload = at + walk.head.bytes,
+					    .bytes = walk.head.length - walk.head.bytes };
+
+		if (!is_names(live, view->index)) {
+			take_context(live->session->geometry.context, &event);
+			event.pid = process_of(live, event.tid);
+			view->visit(view->data, &event);
+		} else if (event.id == WIRE_NAME_THREAD) {
+			error = remember(live, event.tid, number_load32(event.payload));
+		}
+	}
+	return error;
+}
+
+static int take(const struct view *view, const struct ring_piece *piece)
+{
+	struct live_reader *live = view->live;
+	struct ring_reader *reader = &live->readers[view->index];
+	const struct wire_packet *packet = (const struct wire_packet *)live->buffer;
+	const struct event_table *table = is_names(live, view->index) ? &live->names_table : &live->table;
+	const struct window window = { is_names(live, view->index) ? 0 : live->since, UINT64_MAX };
+	struct validated validated;
+	uint64_t time;
+
+	if (!ring_reader_piece(reader, packet, piece, &time))
+		return 0;
+	validated = validate_records(table, live->buffer, piece->begin, piece->end, time, reader->base,
+				     ring_clock(), window);
+	if (validated.unknown && table == &live->table && event_table_has_grown(table, live->session)) {
+		if (event_table_update(&live->table, live->session) != 0)
+			return -ENOMEM;
+		validated = validate_records(table, live->buffer, piece->begin, piece->end, time,
+					     reader->base, ring_clock(), window);
+	}
+	reader->damaged = !validated.sound || (!piece->last && validated.end != piece->end);
+	ring_reader_take(reader, piece, &validated, validated.before + validated.count);
+	return visit_records(view, live->buffer, &validated, time);
+}
+
+/* Read at most one packet more than the ring has, since a fast writer must not keep us from the other rings. */
+static int read_ring(const struct view *view)
+{
+	struct ring_reader *reader = &view->live->readers[view->index];
+	const struct ring *ring = session_ring_view(view->live->session, view->index);
+	struct ring_piece piece;
+	int error = 0;
+
+	for (uint32_t n = ring ? ring_size(ring) + 1 : 0; !error && n > 0; n--) {
+		if (ring_copy(ring, &reader->cursor, view->live->buffer, &piece) <= 0)
+			break;
+		error = take(view, &piece);
+	}
+	return error;
+}
+
+int live_reader_round(struct live_reader *live, live_reader_visit *visit, void *data)
+{
+	const unsigned count = live->session->ring_count;
+	int error = 0;
+
+	if (event_table_has_grown(&live->table, live->session))
+		error = event_table_update(&live->table, live->session);
+	/* The names ring, the last one, comes first: it has the process of each thread. */
+	for (unsigned n = 0; !error && n < count; n++)
+		error = read_ring(&(struct view){ live, (n + count - 1) % count, visit, data });
+	return error;
+}
+
+static uint64_t missed(const struct live_reader *live)
+{
+	uint64_t sum = 0;
+
+	for (unsigned n = 0; n < session_names_index(live->session); n++) {
+		sum += live->readers[n].ledger.lost[WIRE_LOST_OVERWRITTEN];
+		sum += live->readers[n].ledger.lost[WIRE_LOST_CORRUPT];
+	}
+	return sum;
+}
+
+uint64_t live_reader_missed(const struct live_reader *live)
+{
+	return missed(live) - live->missed_before;
+}
+
+int live_reader_begin(struct live_reader *live, struct session *session)
+{
+	const struct wire_geometry *geometry = &session->geometry;
+	int error;
+
+	*live = (struct live_reader){ .session = session, .since = UINT64_MAX };
+	live->buffer = aligned_alloc(4096, geometry->packet_bytes > geometry->names_packet_bytes
+						   ? geometry->packet_bytes
+						   : geometry->names_packet_bytes);
+	live->readers = calloc(session->ring_count, sizeof(*live->readers));
+	if (!live->buffer || !live->readers)
+		return -ENOMEM;
+	for (unsigned n = 0; n < session->ring_count; n++) {
+		const struct ring *ring = session_ring_view(session, n);
+
+		live->readers[n].ring = &session->rings[n];
+		live->readers[n].cursor.passive = true;
+		if (ring && !is_names(live, n))
+			ring_skip(ring, &live->readers[n].cursor);
+	}
+	error = event_table_init_names(&live->names_table, false);
+	if (!error)
+		error = live_reader_round(live, NULL, NULL);
+	live->missed_before = missed(live);
+	live->since = ring_clock();
+	return error;
+}
+
+void live_reader_free(struct live_reader *live)
+{
+	event_table_free(&live->table);
+	event_table_free(&live->names_table);
+	free(live->readers);
+	free(live->threads);
+	free(live->buffer);
+}

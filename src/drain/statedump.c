@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The statedump; see statedump.h. */
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "drain/statedump.h"
+#include "ring/ring_deps.h"
+#include "wire/wire_head.h"
+#include "wire/wire_names.h"
+
+/* An announcement of a thread's or process's name. */
+struct announcement {
+	struct announcement *former; /* the one before, of the same thread or process */
+	uint64_t since;		     /* when it became valid */
+	uint64_t time;		     /* of the record */
+	uint32_t length;
+	char record[]; /* in extended form, which does not depend on earlier records */
+};
+
+struct name {
+	uint32_t id;	 /* enum wire_name_id */
+	uint32_t number; /* of the thread or the process */
+	bool ended;	 /* when the last statedump was written */
+	struct announcement *last;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct name *one = a, *other = b;
+
+	return number_order(one->id, other->id) ?: number_order(one->number, other->number);
+}
+
+/* Find or add the entry of a thread or a process. */
+static struct name *entry_of(struct statedump *dump, uint32_t id, uint32_t number)
+{
+	const struct name key = { .id = id, .number = number };
+	struct name **found = tfind(&key, &dump->tree, compare), *name;
+
+	if (found)
+		return *found;
+	name = calloc(1, sizeof(*name));
+	if (!name)
+		return NULL;
+	*name = key;
+	found = tsearch(name, &dump->tree, compare);
+	if (!found) {
+		free(name);
+		return NULL;
+	}
+	return name;
+}
+
+/* Remove the announcements that no record after @from refers to. */
+static void trim(struct statedump *dump, const struct name *name, uint64_t from)
+{
+	struct announcement *announcement = name->last;
+
+	while (announcement && announcement->since > from)
+		announcement = announcement->former;
+	while (announcement && announcement->former) {
+		struct announcement *former = announcement->former;
+
+		announcement->former = former->former;
+		free(former);
+		dump->count--;
+	}
+}
+
+static int remember(struct statedump *dump, const char *at, const struct wire_head *head, uint64_t from)
+{
+	const uint32_t payload = head->length - head->bytes;
+	const char *content = at + head->bytes;
+	const struct wire_extended header = wire_head_extend(head);
+	const uint64_t since = number_load64(content + payload - WIRE_NAME_TAIL);
+	struct name *name =
+		entry_of(dump, head->id, head->id == WIRE_NAME_PROCESS ? number_load32(content) : head->tid);
+	struct announcement *announcement = malloc(sizeof(*announcement) + header.length), **position;
+
+	if (!name || !announcement) {
+		free(announcement);
+		return -ENOMEM;
+	}
+	*announcement = (struct announcement){ .since = since ? since : head->time,
+					       .time = head->time,
+					       .length = header.length };
+	memcpy(announcement->record, &header, sizeof(header));
+	memcpy(announcement->record + sizeof(header), content, payload);
+	/* Compaction copies announcements, so an old one may come after a later one. */
+	for (position = &name->last; *position && (*position)->since > announcement->since;
+	     position = &(*position)->former)
+		;
+	announcement->former = *position;
+	*position = announcement;
+	name->ended = false;
+	dump->count++;
+	trim(dump, name, from);
+	return 0;
+}
+
+int statedump_add(struct statedump *dump, const char *packet, const struct validated *validated,
+		  uint64_t time, uint64_t from)
+{
+	struct wire_walk walk = {
+		packet + validated->begin, packet + validated->content, 0, { .time = time }
+	};
+	const char *at;
+	int error = 0;
+
+	while (!error && (at = wire_walk_next(&walk))) {
+		/* In extended form, eight bytes longer, it must fit into the smallest packet. */
+		if (walk.head.length + 8 <= WIRE_PACKET_MIN - sizeof(struct wire_packet))
+			error = remember(dump, at, &walk.head, from);
+	}
+	return error;
+}
+
+/* The names of the tree, and the announcements of those that stay. */
+struct collection {
+	struct name **names;
+	uint32_t name_count;
+	const struct announcement **announcements;
+	uint32_t count;
+};
+
+static void collect_name(const void *node, VISIT which, void *data)
+{
+	struct collection *out = data;
+
+	if (which == postorder || which == leaf)
+		out->names[out->name_count++] = *(struct name *const *)node;
+}
+
+static void free_name(void *data)
+{
+	struct name *name = data;
+
+	while (name->last) {
+		struct announcement *announcement = name->last;
+
+		name->last = announcement->former;
+		free(announcement);
+	}
+	free(name);
+}
+
+static void forget(struct statedump *dump, struct name *name)
+{
+	for (const struct announcement *announcement = name->last; announcement;
+	     announcement = announcement->former)
+		dump->count--;
+	tdelete(name, &dump->tree, compare);
+	free_name(name);
+}
+
+/* Remove the names that had ended at the last statedump, and collect the announcements of the others. */
+static void sweep(struct statedump *dump, struct collection *all, uint64_t from)
+{
+	for (uint32_t n = 0; n < all->name_count; n++) {
+		struct name *name = all->names[n];
+
+		if (name->ended) {
+			forget(dump, name);
+			continue;
+		}
+		name->ended = ring_owner_is_dead(name->number);
+		trim(dump, name, from);
+		for (const struct announcement *announcement = name->last; announcement;
+		     announcement = announcement->former)
+			all->announcements[all->count++] = announcement;
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct announcement *const *one = a, *const *other = b;
+
+	return number_order((*one)->time, (*other)->time);
+}
+
+/* Put the announcements into packets, in order. */
+static void pack(const struct collection *all, uint32_t packet_bytes, struct statedump_packets *out)
+{
+	struct validated *piece = NULL;
+
+	for (uint32_t n = 0; n < all->count; n++) {
+		const struct announcement *announcement = all->announcements[n];
+
+		if (!piece || packet_bytes - piece->end < wire_stride(announcement->length)) {
+			piece = &out->pieces[out->packets++];
+			*piece = (struct validated){ .begin = sizeof(struct wire_packet),
+						     .end = sizeof(struct wire_packet),
+						     .first = announcement->time };
+		}
+		memcpy(out->memory + (size_t)(out->packets - 1) * packet_bytes + piece->end,
+		       announcement->record, announcement->length);
+		piece->content = piece->end + announcement->length;
+		piece->end += wire_stride(announcement->length);
+		piece->time = announcement->time;
+		piece->count++;
+	}
+	out->records = all->count;
+}
+
+int statedump_write(struct statedump *dump, uint32_t packet_bytes, uint64_t from,
+		    struct statedump_packets *out)
+{
+	struct collection all = { .names = calloc(dump->count + 1, sizeof(*all.names)),
+				  .announcements = calloc(dump->count + 1, sizeof(*all.announcements)) };
+	uint64_t bytes = 0, packets;
+
+	*out = (struct statedump_packets){ 0 };
+	if (!all.names || !all.announcements) {
+		free(all.names);
+		free(all.announcements);
+		return -ENOMEM;
+	}
+	twalk_r(dump->tree, collect_name, &all);
+	sweep(dump, &all, from);
+	qsort(all.announcements, all.count, sizeof(*all.announcements), by_time);
+	for (uint32_t n = 0; n < all.count; n++)
+		bytes += wire_stride(all.announcements[n]->length);
+	/* Any two successive packets exceed the room of one: the second begins with a record that the first had no room for. */
+	packets = bytes / ((packet_bytes - sizeof(struct wire_packet)) / 2) + 1;
+	out->memory = calloc(packets, packet_bytes);
+	out->pieces = calloc(packets, sizeof(*out->pieces));
+	if (out->memory && out->pieces)
+		pack(&all, packet_bytes, out);
+	free(all.names);
+	free(all.announcements);
+	return out->memory && out->pieces ? 0 : -ENOMEM;
+}
+
+void statedump_packets_free(struct statedump_packets *packets)
+{
+	free(packets->memory);
+	free(packets->pieces);
+	*packets = (struct statedump_packets){ 0 };
+}
+
+void statedump_free(struct statedump *dump)
+{
+	tdestroy(dump->tree, free_name);
+	*dump = (struct statedump){ 0 };
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The statedump: names that a chunk begins with, since readers must not need the chunks before it. It has the last
+ * announcement of each thread and process, and earlier ones that records to come may refer to.
+ *
+ * A thread that has ended is removed only after another whole chunk, since its records may still lie in a ring.
+ */
+#ifndef BURIN_DRAIN_STATEDUMP_H
+#define BURIN_DRAIN_STATEDUMP_H
+
+#include "drain/validate.h"
+
+struct statedump {
+	void *tree;	/* tsearch(3) */
+	uint32_t count; /* of announcements */
+};
+
+/* The announcements as packets. */
+struct statedump_packets {
+	char *memory;		  /* `packets` packets, without their headers */
+	struct validated *pieces; /* the records of each */
+	uint32_t packets;
+	uint32_t records;
+};
+
+/*
+ * statedump_add - add the names of a validated packet.
+ * @time: as for validate_records()
+ * @from: no record to come is earlier
+ * Return: 0 or -ENOMEM.
+ */
+int statedump_add(struct statedump *dump, const char *packet, const struct validated *validated,
+		  uint64_t time, uint64_t from);
+
+/* statedump_write - put all announcements into packets, in order of time. @from: as above. Return: 0 or -ENOMEM. */
+int statedump_write(struct statedump *dump, uint32_t packet_bytes, uint64_t from,
+		    struct statedump_packets *out);
+
+void statedump_packets_free(struct statedump_packets *packets);
+
+void statedump_free(struct statedump *dump);
+
+#endif

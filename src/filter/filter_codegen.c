@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Code is generated from the last test to the first, so that the targets of each test's jumps are known. */
+#include "filter/filter_codegen.h"
+
+#include <string.h>
+
+#include "filter/filter.h"
+#include "wire/wire_event.h"
+
+/* The generated tests, from the end of the array to its beginning. */
+struct code {
+	struct wire_filter_test tests[NODES_MAX];
+	unsigned first;
+};
+
+/* Generate a node. @yes, @no: where to continue if it is true or false. Return: the number of its first test. */
+static unsigned generate(struct code *code, const struct node *node, unsigned yes, unsigned no)
+{
+	unsigned then = node->negated ? no : yes, otherwise = node->negated ? yes : no;
+
+	if (node->kind == NODE_TEST) {
+		struct wire_filter_test *test = &code->tests[--code->first];
+
+		*test = node->test;
+		test->then = (uint8_t)then;
+		test->otherwise = (uint8_t)otherwise;
+		return code->first;
+	}
+	if (node->kind == NODE_AND)
+		return generate(code, node->left, generate(code, node->right, then, otherwise), otherwise);
+	return generate(code, node->left, then, generate(code, node->right, then, otherwise));
+}
+
+/* Generate a constant: a test with the same verdict for both results. */
+static void generate_constant(struct code *code, bool value)
+{
+	uint8_t verdict = value ? WIRE_FILTER_YES : WIRE_FILTER_NO;
+
+	code->tests[--code->first] = (struct wire_filter_test){
+		.op = WIRE_FILTER_SUBJECT | WIRE_FILTER_32,
+		.then = verdict,
+		.otherwise = verdict,
+	};
+}
+
+static uint8_t relocate(unsigned next, unsigned first)
+{
+	return (uint8_t)(next >= WIRE_FILTER_NO ? next : next - first);
+}
+
+/* Append the test's text to the program, at *@at. Return: false: there is no room. */
+static bool write_text(char *program, size_t *at, struct wire_filter_test *test, const char *strings)
+{
+	unsigned op = test->op % WIRE_FILTER_WALK;
+
+	if (op != WIRE_FILTER_TEXT && op != WIRE_FILTER_GLOB)
+		return true;
+	if (test->span > WIRE_FILTER_MAX - *at)
+		return false;
+	memcpy(program + *at, strings + test->low, test->span);
+	test->low = *at;
+	*at += test->span;
+	return true;
+}
+
+bool filter_codegen(const struct node *root, const char *strings, uint64_t types, struct wire_filter *out,
+		    size_t room)
+{
+	_Alignas(struct wire_filter) char program[WIRE_FILTER_MAX] = "";
+	struct wire_filter *filter = (struct wire_filter *)program;
+	struct code code = { .first = NODES_MAX };
+	unsigned count;
+	size_t at;
+	bool fixed;
+
+	if (root->kind == NODE_CONSTANT)
+		generate_constant(&code, !root->negated);
+	else
+		generate(&code, root, WIRE_FILTER_YES, WIRE_FILTER_NO);
+	count = NODES_MAX - code.first;
+	if (count > WIRE_FILTER_TESTS_MAX)
+		return false;
+	at = sizeof(*filter) + count * sizeof(filter->test[0]);
+	for (unsigned n = 0; n < count; n++) {
+		struct wire_filter_test *test = &filter->test[n];
+
+		*test = code.tests[code.first + n];
+		test->then = relocate(test->then, code.first);
+		test->otherwise = relocate(test->otherwise, code.first);
+		if (!write_text(program, &at, test, strings))
+			return false;
+	}
+	at = (at + WIRE_FILTER_ALIGN - 1) / WIRE_FILTER_ALIGN * WIRE_FILTER_ALIGN;
+	if (at > room)
+		return false;
+	filter->bytes = (uint16_t)at;
+	filter->tests = (uint16_t)count;
+	filter->types = types;
+	filter->prefix = (uint16_t)filter_offset(types, WIRE_ARGS_MAX, &fixed);
+	filter->checksum = filter_checksum(filter, at);
+	memcpy(out, program, at);
+	return true;
+}

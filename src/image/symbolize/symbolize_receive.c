@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Checks the messages of children and makes entries of the table from them; see symbolize_messages.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/leb128.h"
+#include "image/names/lines.h"
+#include "image/symbolize/symbolize_parts.h"
+
+/* The rest of a message. A missing number is read as 0 and sets `wrong`. */
+struct message {
+	const unsigned char *at, *end;
+	bool wrong;
+};
+
+static uint64_t take(struct message *message, uint64_t most)
+{
+	uint64_t value = 0;
+	const unsigned char *at = message->wrong ? NULL : leb128_get(message->at, message->end, &value);
+
+	if (!at || value > most) {
+		message->wrong = true;
+		return 0;
+	}
+	message->at = at;
+	return value;
+}
+
+static const char *take_text(struct message *message, size_t *bytes)
+{
+	const char *text;
+
+	*bytes = take(message, WIRE_TEXT_MAX);
+	text = (const char *)message->at;
+	if (*bytes > (size_t)(message->end - message->at))
+		message->wrong = true;
+	if (message->wrong)
+		*bytes = 0;
+	message->at += *bytes;
+	return text;
+}
+
+unsigned char *symbolize_put_text(unsigned char *at, const char *text, size_t bytes)
+{
+	bytes = bytes < WIRE_TEXT_MAX ? bytes : WIRE_TEXT_MAX;
+	at = leb128_put(at, bytes);
+	return (unsigned char *)memcpy(at, text, bytes) + bytes;
+}
+
+int symbolize_emit_entry(const struct symbolize *all, const unsigned char *end)
+{
+	return all->options->entry(all->options->data, all->entry, (size_t)(end - all->entry));
+}
+
+static int receive_text(struct symbolize *all, struct job *job, struct message *message)
+{
+	size_t bytes;
+	const char *text = take_text(message, &bytes);
+	uint32_t number;
+	bool fresh;
+
+	if (!array_reserve(job->texts, job->text_room, job->text_count + 1))
+		return -ENOMEM;
+	number = texts_number(&all->texts, text, bytes, &fresh);
+	if (!number)
+		return -ENOMEM;
+	job->texts[job->text_count++] = number;
+	if (!fresh)
+		return 0;
+	return symbolize_emit_entry(
+		all, symbolize_put_text(leb128_put(all->entry, WIRE_SYMBOLS_TEXT), text, bytes));
+}
+
+/* The trace's number of a text, from the child's number. */
+static uint32_t take_number(struct message *message, const struct job *job)
+{
+	const uint64_t number = take(message, job->text_count);
+
+	return number ? job->texts[number - 1] : 0;
+}
+
+static int compare_offsets(const void *one, const void *other)
+{
+	const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+
+	return a < b ? -1 : a > b;
+}
+
+/*
+ * Emits one entry for the function instead of one for each location in it. The location has its own entry if an earlier
+ * function may also contain it, or if this child follows a failed one, which may have found another function.
+ * @end: of the location's entry
+ */
+static int emit_function(struct symbolize *all, struct job *job, const struct function *function,
+			 const unsigned char *end)
+{
+	const struct function *last = &job->function;
+	unsigned char *at = all->entry;
+
+	if (function->begin == last->begin && function->size == last->size && function->name == last->name)
+		return 0;
+	if (job->left || function->begin < last->begin || function->begin - last->begin < last->size)
+		return symbolize_emit_entry(all, end);
+	job->function = *function;
+	at = leb128_put(at, WIRE_SYMBOLS_FUNCTION);
+	at = leb128_put(at, job->task.image->number);
+	at = leb128_put(leb128_put(at, function->begin), function->size);
+	return symbolize_emit_entry(all, leb128_put(at, function->name));
+}
+
+static int receive_location(struct symbolize *all, struct job *job, struct message *message)
+{
+	const uint64_t offset = take(message, UINT64_MAX);
+	const uint64_t *asked =
+		bsearch(&offset, job->task.offsets, job->task.count, sizeof(offset), compare_offsets);
+	bool named = false, lined = false, filed = false;
+	struct function function = { 0 };
+	unsigned char *at = leb128_put(all->entry, WIRE_SYMBOLS_LOCATION);
+	uint64_t frames;
+
+	at = leb128_put(at, job->task.image->number);
+	at = leb128_put(at, offset);
+	function.begin = take(message, UINT64_MAX);
+	function.size = take(message, UINT64_MAX);
+	at = leb128_put(leb128_put(at, function.begin), function.size);
+	frames = take(message, LINES_FRAMES_MAX);
+	at = leb128_put(at, frames);
+	for (uint64_t n = 0; n < frames && !message->wrong; n++) {
+		const uint32_t name = take_number(message, job), file = take_number(message, job);
+		const uint64_t line = take(message, UINT32_MAX);
+
+		at = leb128_put(leb128_put(leb128_put(at, name), file), line);
+		function.name = name;
+		named |= name;
+		lined |= line;
+		filed |= file;
+	}
+	if (message->wrong || !asked || job->answered[asked - job->task.offsets]) {
+		message->wrong = true;
+		return 0;
+	}
+	job->answered[asked - job->task.offsets] = true;
+	all->counts->named += named;
+	all->counts->lined += lined;
+	if (frames <= 1 && !lined && !filed && offset - function.begin < function.size)
+		return emit_function(all, job, &function, at);
+	return symbolize_emit_entry(all, at);
+}
+
+int symbolize_hint(struct result *result, const char *text, size_t bytes)
+{
+	char *copy = strndup(text, bytes);
+
+	if (!copy)
+		return -ENOMEM;
+	free(result->hint);
+	result->hint = copy;
+	return 0;
+}
+
+static int receive_image(struct job *job, struct message *message)
+{
+	const enum wire_symbols_state state = (enum wire_symbols_state)take(message, WIRE_SYMBOLS_STATES - 1);
+	const bool missing = take(message, 1);
+	size_t bytes;
+	const char *hint = take_text(message, &bytes);
+	struct result *result = job->result;
+
+	if (message->wrong)
+		return 0;
+	job->finished = true;
+	if (result->received && result->state <= state)
+		return 0;
+	result->state = state;
+	result->missing = missing && !result->damaged;
+	result->received = true;
+	return result->damaged ? 0 : symbolize_hint(result, hint, bytes);
+}
+
+static int receive_message(struct symbolize *all, struct job *job, const unsigned char *bytes, size_t count)
+{
+	struct message message = { bytes, bytes + count, false };
+	int error = 0;
+
+	message.wrong = job->wants; /* that was the last message */
+	switch (take(&message, CHILD_FREE)) {
+	case CHILD_TEXT:
+		error = receive_text(all, job, &message);
+		break;
+	case CHILD_LOCATION:
+		error = receive_location(all, job, &message);
+		break;
+	case CHILD_DONE:
+		job->done = take(&message, job->task.count);
+		break;
+	case CHILD_IMAGE:
+		error = receive_image(job, &message);
+		break;
+	case CHILD_WANT:
+		job->wants = job->finished = true;
+		message.wrong |= !job->task.may_want ||
+				 memchr(job->answered, true, job->task.count * sizeof(*job->answered));
+		break;
+	case CHILD_FREE:
+		all->counts->unconfined = -(int)take(&message, 4095);
+		break;
+	default:
+		message.wrong = true;
+		break;
+	}
+	job->wrong |= message.wrong || message.at != message.end;
+	return error;
+}
+
+int symbolize_receive(struct symbolize *all, struct job *job)
+{
+	size_t at = 0;
+	int error = 0;
+
+	while (!error && !job->wrong && job->filled - at >= sizeof(uint32_t)) {
+		uint32_t bytes;
+
+		memcpy(&bytes, job->buffer + at, sizeof(bytes));
+		if (bytes > CHILD_MESSAGE_MAX)
+			job->wrong = true;
+		if (job->wrong || bytes > job->filled - at - sizeof(bytes))
+			break;
+		error = receive_message(all, job, job->buffer + at + sizeof(bytes), bytes);
+		at += sizeof(bytes) + bytes;
+	}
+	job->filled -= at;
+	memmove(job->buffer, job->buffer + at, job->filled);
+	return error;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Cuts a trace into spans of time with about equally many bytes, so that threads can decode them in parallel.
+ * Any bounds give a correct result; wrong packet headers only spoil the balance.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/number.h"
+#include "read/trace.h"
+
+enum {
+	GRAIN = 1 << 16, /* packets larger than this are distributed over their time */
+};
+
+/* Some bytes of records at about this time. */
+struct point {
+	uint64_t time;
+	uint32_t bytes;
+};
+
+struct points {
+	struct point *list;
+	size_t count, room;
+};
+
+static int add_point(struct points *points, uint64_t time, uint32_t bytes)
+{
+	if (!array_reserve(points->list, points->room, points->count + 1))
+		return -ENOMEM;
+	points->list[points->count++] = (struct point){ time, bytes };
+	return 0;
+}
+
+static int add_packet(struct points *points, const struct read_packet *packet)
+{
+	uint32_t parts = packet->content_bytes / GRAIN + 1;
+	uint64_t step = (packet->time_end - packet->time_begin) / parts;
+
+	for (uint32_t part = 0; part < parts; part++)
+		if (add_point(points, packet->time_begin + part * step, packet->content_bytes / parts))
+			return -ENOMEM;
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct point *one = a, *other = b;
+
+	return number_order(one->time, other->time);
+}
+
+static int collect(const struct burin_trace *trace, uint64_t from, uint64_t to, struct points *points)
+{
+	for (unsigned n = 0; n < trace->stream_count; n++) {
+		const struct read_stream *stream = &trace->streams[n];
+
+		for (size_t at = 0; at < stream->packet_count; at++) {
+			const struct read_packet *packet = &stream->packets[at];
+
+			if (packet->content_bytes == sizeof(struct wire_packet) || packet->time_end < from ||
+			    (to && packet->time_begin >= to))
+				continue;
+			if (add_packet(points, packet))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+ssize_t read_time_partition(const struct burin_trace *trace, uint64_t from, uint64_t to, uint64_t bytes,
+			    uint64_t **bounds)
+{
+	struct points points = { .count = 0 };
+	uint64_t gathered = 0, last = from;
+	ssize_t spans = 1;
+
+	*bounds = NULL;
+	if (collect(trace, from, to, &points)) {
+		free(points.list);
+		return -ENOMEM;
+	}
+	*bounds = calloc(points.count + 2, sizeof(**bounds));
+	if (!*bounds) {
+		free(points.list);
+		return -ENOMEM;
+	}
+	if (points.count)
+		qsort(points.list, points.count, sizeof(*points.list), by_time);
+	(*bounds)[0] = from;
+	for (size_t n = 0; n < points.count; n++) {
+		const struct point *point = &points.list[n];
+
+		if (gathered >= bytes && point->time > last && (!to || point->time < to)) {
+			(*bounds)[spans++] = last = point->time;
+			gathered = 0;
+		}
+		gathered += point->bytes;
+	}
+	(*bounds)[spans] = to;
+	free(points.list);
+	return spans;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Events by name; see perf.h. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/perf_event.h>
+
+#include "source/perf/rings/perf.h"
+
+const char *const perf_graph_names[PERF_GRAPHS + 1] = {
+	[PERF_GRAPH_NONE] = "none",
+	[PERF_GRAPH_FP] = "fp",
+	[PERF_GRAPH_DWARF] = "dwarf",
+	[PERF_GRAPH_BOTH] = "both",
+};
+
+static const struct perf_choice events[] = {
+	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true, false },
+	{ "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, true, false },
+	{ "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false, false },
+	{ "minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN, false, false },
+	{ "major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, false, false },
+	{ "context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, false, false },
+	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, false, false },
+	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, true },
+	{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, false, true },
+	{ "branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, false, true },
+	{ "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, false, true },
+	{ "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, false, true },
+};
+
+/* Read a tracepoint's id from tracefs. Return: 0 or -errno. */
+static int tracepoint_id(const char *name, uint64_t *id)
+{
+	static const char *const folders[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	const char *colon = strchr(name, ':');
+	int error = -ENOENT;
+
+	for (unsigned n = 0; n < 2; n++) {
+		char path[256];
+		unsigned long long number;
+		FILE *file;
+
+		snprintf(path, sizeof(path), "%s/events/%.*s/%s/id", folders[n], (int)(colon - name), name,
+			 colon + 1);
+		file = fopen(path, "re");
+		if (!file) {
+			if (errno == EACCES)
+				error = -EACCES;
+			continue;
+		}
+		error = fscanf(file, "%llu", &number) == 1 ? 0 : -EIO;
+		fclose(file);
+		*id = number;
+		if (!error)
+			return 0;
+	}
+	return error;
+}
+
+static bool is_tracepoint(const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	if (!colon || colon == name || !colon[1] || strlen(name) > 100)
+		return false;
+	for (const char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c) && *c != '_' && *c != '-' && c != colon)
+			return false;
+	return true;
+}
+
+int perf_event_find(struct perf_choice *event, const char *name, char *why, size_t bytes)
+{
+	int error;
+
+	for (unsigned n = 0; n < sizeof(events) / sizeof(*events); n++) {
+		if (strcmp(events[n].name, name) == 0) {
+			*event = events[n];
+			return 0;
+		}
+	}
+	if (!is_tracepoint(name)) {
+		snprintf(why, bytes,
+			 "unknown event '%.60s'; known are cpu-clock, cycles, page-faults, context-switches, "
+			 "..., and the kernel's tracepoints, such as sched:sched_switch",
+			 name);
+		return -EINVAL;
+	}
+	*event = (struct perf_choice){ .type = PERF_TYPE_TRACEPOINT };
+	snprintf(event->name, sizeof(event->name), "%s", name);
+	error = tracepoint_id(name, &event->config);
+	if (error == -EACCES)
+		snprintf(why, bytes, "%.60s: no permission to read tracefs; run as root", name);
+	else if (error)
+		snprintf(why, bytes, "%.60s: the kernel has no such tracepoint (is tracefs mounted?)", name);
+	return error ? -EINVAL : 0;
+}

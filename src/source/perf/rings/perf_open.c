@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Opens the kernel's events; see perf.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+
+#include "base/array.h"
+#include "session/clock.h"
+#include "source/perf/rings/perf.h"
+#include "source/perf/rings/perf_area.h"
+#include "source/perf/rings/perf_attr.h"
+#include "source/perf/rings/perf_grow.h"
+
+enum {
+	PERF_DEEP_MS = 60,    /* of samples with the largest copies that a ring must have room for */
+	PERF_DEPTH = 127,     /* the kernel's default for perf_event_max_stack */
+	PERF_LISTINGS = 5,    /* of threads, at most, until no new one is found */
+	PERF_THREADS = 65536, /* times 64: the largest thread id */
+#ifdef __x86_64__
+	PERF_REGISTERS = 0xff01ff, /* ax to ip, r8 to r15 */
+#else
+	PERF_REGISTERS = -1, /* 0 to 32: x0 to pc */
+#endif
+};
+
+/* How deep stacks are copied: as chosen, or as the kernel permits, unless too few such copies have room in a ring. */
+static unsigned stack_bytes(const struct perf *perf)
+{
+	const struct perf_options *options = &perf->options;
+	const size_t deep = (size_t)options->frequency * PERF_STACK_MAX / 1000 * PERF_DEEP_MS;
+	const bool bounded = perf->event.clock || perf->event.counting;
+
+	if (!(options->graph & PERF_GRAPH_DWARF))
+		return 0;
+	if (options->stack_bytes)
+		return options->stack_bytes;
+	return bounded && deep <= perf_full_bytes(perf) >> perf->shrink ? PERF_STACK_MAX : PERF_STACK_BYTES;
+}
+
+/* The number of feeds that are requested and, as far as is known, permitted. */
+static unsigned feeds(const struct perf *perf)
+{
+	return perf->off_cpu ? PERF_FEEDS : PERF_SWITCHES;
+}
+
+/* ---- kernel features ---- */
+
+/* Drop a feature that this kernel does not have or permit. Return: whether one was dropped. */
+static bool drop_feature(struct perf *perf, int error)
+{
+	if ((error == -EACCES || error == -EPERM) && perf->kernel && !perf->options.system) {
+		perf->kernel = perf->off_cpu = false;
+		return true;
+	}
+	if (error != -EINVAL)
+		return false;
+	if (perf->counts_lost)
+		perf->counts_lost = false;
+	else if (perf->build_ids)
+		perf->build_ids = false;
+	else
+		return false;
+	return true;
+}
+
+/* ---- the tree ---- */
+
+/*
+ * Whether a thread's own event would miss much: it begins with a whole period. One that samples every occurrence misses
+ * nothing, and a process that runs already seldom lives on short threads: it rather wakes by timers, between which the
+ * timer of a CPU falls too rarely (docs/decisions/0033).
+ */
+static bool tree_helps(const struct perf *perf)
+{
+	const struct perf_options *options = &perf->options;
+
+	return options->command && !options->system && (perf->event.clock || perf->event.counting);
+}
+
+static void open_tree(struct perf *perf)
+{
+	if (tree_helps(perf))
+		tree_open(&perf->tree, TREE_ROOM, perf->by_task, sizeof(perf->by_task));
+}
+
+/* Follow each task by events of its own instead. */
+static void drop_tree(struct perf *perf, int error)
+{
+	tree_close(&perf->tree);
+	snprintf(perf->by_task, sizeof(perf->by_task), "PERF_EVENT_IOC_SET_BPF: %s", strerror(-error));
+}
+
+/* Whether a feed has events of CPUs, else of tasks. */
+static bool is_by_cpu(const struct perf *perf, enum perf_feed feed)
+{
+	return perf->options.system || (perf->tree.open && feed == PERF_SAMPLES);
+}
+
+/* Find out with test events what is available, before the real ones are opened. */
+static int probe(struct perf *perf)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	for (unsigned feed = 0; feed < feeds(perf); feed++) {
+		do {
+			perf_attr_fill(perf, feed, &attr);
+			attr.disabled = 1;
+			attr.enable_on_exec = 0;
+			fd = perf_attr_open(&attr, is_by_cpu(perf, feed) ? -1 : 0,
+					    is_by_cpu(perf, feed) ? 0 : -1);
+		} while (fd < 0 && drop_feature(perf, fd));
+		if (fd < 0)
+			return fd;
+		if (is_by_cpu(perf, feed) && !perf->options.system) {
+			const int error = tree_filter(&perf->tree, fd);
+
+			if (error)
+				drop_tree(perf, error);
+		}
+		close(fd);
+	}
+	return 0;
+}
+
+/* Find out whether the kernel publishes its clock as a function of the TSC. */
+static void probe_clock(struct perf *perf)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_SW_DUMMY,
+					.exclude_kernel = 1 };
+	volatile struct perf_event_mmap_page *page;
+	int fd = perf_attr_open(&attr, 0, -1);
+
+	if (fd < 0)
+		return;
+	page = mmap(NULL, PERF_AREA_PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	if (page != MAP_FAILED) {
+		if (perf->options.is_tsc && page->cap_user_time_zero && page->time_mult)
+			perf->time = (struct perf_time){ .by_page = true,
+							 .zero = page->time_zero,
+							 .mult = page->time_mult,
+							 .shift = page->time_shift };
+		munmap((void *)page, PERF_AREA_PAGE);
+	}
+	close(fd);
+}
+
+static unsigned max_depth(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
+	unsigned depth = PERF_DEPTH;
+
+	if (file) {
+		if (fscanf(file, "%u", &depth) != 1 || depth == 0)
+			depth = PERF_DEPTH;
+		fclose(file);
+	}
+	return depth;
+}
+
+/* ---- opening ---- */
+
+static int keep_source(struct perf *perf, int fd, const struct perf_ring *ring)
+{
+	if (!array_reserve(perf->sources, perf->source_room, perf->source_count + 1))
+		return -ENOMEM;
+	perf->sources[perf->source_count++] = (struct perf_source){ fd, ring->cpu, ring->feed };
+	return 0;
+}
+
+/* Open an event of one task on one CPU, which writes into the CPU's ring. If either is gone, that is not an error. */
+static int add_source(struct perf *perf, const struct perf_event_attr *attr, pid_t tid,
+		      struct perf_ring *ring)
+{
+	int fd = perf_attr_open(attr, tid, (int)ring->cpu), error = 0;
+	size_t bytes = 0;
+
+	if (fd < 0)
+		return fd == -ESRCH || fd == -ENODEV ? 0 : fd;
+	if (!ring->area.page && ring->feed == PERF_SAMPLES && perf_grow_begins_small(perf, &bytes) &&
+	    perf_carrier(perf, &ring->area, ring->cpu, bytes) == 0)
+		ring->growth = PERF_SMALL;
+	if (!ring->area.page)
+		error = perf_area_map(perf, &ring->area, fd, perf_area_bytes(perf, ring->feed));
+	else
+		error = perf_redirect(fd, &ring->area);
+	if (!error && tid < 0 && perf->tree.open)
+		error = tree_filter(&perf->tree, fd);
+	if (!error)
+		error = keep_source(perf, fd, ring);
+	if (error)
+		close(fd);
+	return error;
+}
+
+/* Open the events of all CPUs, which sample the tree. */
+static int add_tree(struct perf *perf)
+{
+	struct perf_event_attr attr;
+	int error = 0;
+
+	perf_attr_fill(perf, PERF_SAMPLES, &attr);
+	for (unsigned cpu = 0; !error && cpu < perf->cpus; cpu++)
+		error = add_source(perf, &attr, -1, &perf->rings[PERF_SAMPLES][cpu]);
+	return error;
+}
+
+/* Open all events of a task. */
+static int add_task(struct perf *perf, pid_t tid)
+{
+	const bool chosen = !perf->options.thread || tid == perf->options.thread;
+	struct perf_event_attr attr;
+	int error = 0;
+
+	for (unsigned feed = 0; feed < (chosen ? feeds(perf) : PERF_SIDE + 1); feed++) {
+		if (tid > 0 && is_by_cpu(perf, feed))
+			continue;
+		perf_attr_fill(perf, feed, &attr);
+		for (unsigned cpu = 0; !error && cpu < perf->cpus; cpu++)
+			error = add_source(perf, &attr, tid, &perf->rings[feed][cpu]);
+	}
+	return error;
+}
+
+/* Open events for all threads of a process that are not in `seen`. Return: how many, or -errno. */
+static int add_threads(struct perf *perf, pid_t process, char *seen)
+{
+	char path[64];
+	const struct dirent *entry;
+	int count = 0, error = 0;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", process);
+	directory = opendir(path);
+	if (!directory)
+		return -ESRCH;
+	while (!error && (entry = readdir(directory))) {
+		const long tid = strtol(entry->d_name, NULL, 10);
+
+		if (tid <= 0 || tid >= PERF_THREADS * 64L || seen[tid / 8] & 1 << tid % 8)
+			continue;
+		seen[tid / 8] = (char)(seen[tid / 8] | 1 << tid % 8);
+		error = add_task(perf, (pid_t)tid);
+		count++;
+	}
+	closedir(directory);
+	return error ? error : count;
+}
+
+/* Open events for the threads of all processes that are known. Return: how many, or -errno. */
+static int add_listed(struct perf *perf, char *seen)
+{
+	int count = 0;
+
+	for (size_t n = 0; n < perf->processes.count; n++) {
+		const pid_t process = perf->processes.pids[n];
+		const int error = perf->tree.open ? tree_add(&perf->tree, process, false) : 0,
+			  found = error ? error : add_threads(perf, process, seen);
+
+		if (found == -ESRCH) /* its end may have come before its entry */
+			tree_remove(&perf->tree, process);
+		else if (found < 0)
+			return found;
+		else
+			count += found;
+	}
+	return count;
+}
+
+/*
+ * Open events for all threads of running processes and of their descendants. New ones inherit them, are added by the
+ * kernel, or are found by the next listing.
+ */
+static int add_processes(struct perf *perf)
+{
+	struct rlimit limit;
+	char *seen = calloc(PERF_THREADS, 64 / 8);
+	int found = 1, threads = 0, error = seen ? 0 : -ENOMEM;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) { /* there is a descriptor per thread, CPU and feed */
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	perf->processes.count = 0;
+	for (size_t n = 0; !error && n < perf->options.process_count; n++)
+		error = process_list_add(&perf->processes, (pid_t)perf->options.processes[n]);
+	for (unsigned n = 0; !error && found > 0 && n < PERF_LISTINGS; n++) {
+		if (!perf->options.thread)
+			error = process_list_extend(&perf->processes);
+		found = error ? error : add_listed(perf, seen);
+		error = found < 0 ? found : 0;
+		threads += found;
+	}
+	free(seen);
+	return error ? error : threads ? 0 : -ESRCH;
+}
+
+void perf_forget_ended(struct perf *perf)
+{
+	struct process_list *list = &perf->processes;
+
+	for (size_t n = 0; perf->tree.open && n < list->count;) {
+		if (kill(list->pids[n], 0) == 0 || errno != ESRCH) {
+			n++;
+			continue;
+		}
+		tree_remove(&perf->tree, list->pids[n]);
+		list->pids[n] = list->pids[--list->count];
+	}
+}
+
+static int make_rings(struct perf *perf)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	perf->cpus = cpus < 1 ? 1 : (unsigned)cpus;
+	perf->wake = epoll_create1(EPOLL_CLOEXEC);
+	return perf->wake < 0 ? -errno : perf_make_rings(perf);
+}
+
+int perf_make_rings(struct perf *perf)
+{
+	for (unsigned feed = 0; feed < feeds(perf); feed++) {
+		struct perf_ring *rings = calloc(perf->cpus, sizeof(*rings));
+
+		if (!rings)
+			return -ENOMEM;
+		for (unsigned n = 0; n < perf->cpus; n++)
+			rings[n] = (struct perf_ring){ .area = { .fd = -1 },
+						       .larger = { .fd = -1 },
+						       .former = { .fd = -1 },
+						       .cpu = n,
+						       .feed = feed };
+		perf->rings[feed] = rings;
+	}
+	return 0;
+}
+
+/* Write the reason of an error, and what to do. */
+static void explain(const struct perf *perf, int error, char *why, size_t bytes)
+{
+	switch (-error) {
+	case EACCES:
+	case EPERM:
+		snprintf(why, bytes,
+			 perf->options.system
+				 ? "sampling the whole system is not permitted; run as root, or set "
+				   "kernel.perf_event_paranoid to 0 or less"
+				 : "perf_event_open is not permitted; run as root, or set "
+				   "kernel.perf_event_paranoid to 2 or less");
+		break;
+	case ENOBUFS:
+		snprintf(why, bytes, "the limit on locked memory is too low (ulimit -l)");
+		break;
+	case ENOSYS:
+		snprintf(why, bytes, "perf events are closed here (by seccomp, or not in this kernel)");
+		break;
+	case ENOENT:
+	case EOPNOTSUPP:
+	case ENODEV:
+		snprintf(why, bytes, "this machine has no event '%.60s'; try cpu-clock", perf->event.name);
+		break;
+	case EMFILE:
+		snprintf(why, bytes, "too many threads for the limit on open files (ulimit -n)");
+		break;
+	case ESRCH:
+		snprintf(why, bytes, "no such process");
+		break;
+	default:
+		snprintf(why, bytes, "perf_event_open: %s", strerror(-error));
+	}
+}
+
+static int open_all(struct perf *perf)
+{
+	int error = make_rings(perf);
+
+	if (error)
+		return error;
+	if (perf->options.system)
+		return add_task(perf, -1);
+	if (perf->tree.open)
+		error = add_tree(perf);
+	if (!error && perf->tree.open && perf->options.command)
+		error = tree_add(&perf->tree, perf->options.command, true);
+	if (error)
+		return error;
+	return perf->options.command ? add_task(perf, perf->options.command) : add_processes(perf);
+}
+
+static void close_rings(struct perf_ring *rings, unsigned count)
+{
+	for (unsigned n = 0; rings && n < count; n++) {
+		perf_area_free(&rings[n].area);
+		perf_area_free(&rings[n].former);
+	}
+	free(rings);
+}
+
+static void close_events(struct perf *perf)
+{
+	perf_grow_end(perf);
+	for (unsigned feed = 0; feed < PERF_FEEDS; feed++) {
+		close_rings(perf->rings[feed], perf->cpus);
+		perf->rings[feed] = NULL;
+	}
+	for (unsigned n = 0; n < perf->source_count; n++)
+		close(perf->sources[n].fd);
+	if (perf->wake >= 0)
+		close(perf->wake);
+	perf->wake = -1;
+	free(perf->sources);
+	perf->sources = NULL;
+	perf->source_count = perf->source_room = 0;
+}
+
+/* The limit on locked memory is for all rings together, so all of them become smaller. */
+static int open_as_permitted(struct perf *perf)
+{
+	const size_t samples = perf_full_bytes(perf);
+	const size_t largest = samples > PERF_RING_DWARF ? samples : PERF_RING_DWARF;
+	int error;
+
+	while ((error = open_all(perf)) == -ENOBUFS && largest >> perf->shrink > PERF_RING_MIN) {
+		close_events(perf);
+		perf->shrink++;
+		perf->stack_bytes = stack_bytes(perf);
+	}
+	return error;
+}
+
+int perf_open(struct perf *perf, const struct perf_options *options, char *why, size_t bytes)
+{
+	int error;
+
+	*perf = (struct perf){ .options = *options,
+			       .kernel = true,
+			       .off_cpu = options->off_cpu,
+			       .wake = -1,
+			       .build_ids = true,
+			       .counts_lost = true };
+	error = perf_event_find(&perf->event, options->event, why, bytes);
+	if (error)
+		return error;
+	perf->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+	if (perf->event.counting)
+		perf->sample_type |= PERF_SAMPLE_PERIOD;
+	if (options->graph != PERF_GRAPH_NONE)
+		perf->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (options->graph & PERF_GRAPH_DWARF) {
+		perf->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		perf->registers = PERF_REGISTERS == -1 ? (UINT64_C(1) << 33) - 1 : (uint64_t)PERF_REGISTERS;
+	}
+	perf->max_depth = max_depth();
+	probe_clock(perf);
+	open_tree(perf);
+	perf->stack_bytes = stack_bytes(perf);
+	error = probe(perf);
+	if (!error)
+		error = open_as_permitted(perf);
+	if (error) {
+		explain(perf, error, why, bytes);
+		perf_close(perf);
+		return error;
+	}
+	perf_update_clock(perf);
+	return 0;
+}
+
+void perf_close(struct perf *perf)
+{
+	close_events(perf);
+	tree_close(&perf->tree);
+	process_list_free(&perf->processes);
+}

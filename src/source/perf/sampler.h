@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The sampler reads the rings of the kernel, or of programs that sample themselves. It writes the streams and tables of
+ * samples in a trace. It is a part of the recorder.
+ */
+#ifndef BURIN_SOURCE_PERF_SAMPLER_H
+#define BURIN_SOURCE_PERF_SAMPLER_H
+
+#include "source/perf/sampler_state.h"
+
+/*
+ * sampler_open - open the kernel's events, and register the sample event in the session.
+ * @why: the reason of an error
+ * Return: 0 or -errno.
+ */
+int sampler_open(struct sampler *sampler, struct session *session, const struct perf_options *options,
+		 char *why, size_t bytes);
+
+/*
+ * sampler_open_preload - the same without the kernel's events. The command samples itself, if its environment
+ * contains ->preload.wanted and it loads the library.
+ */
+int sampler_open_preload(struct sampler *sampler, struct session *session, const struct perf_options *options,
+			 char *why, size_t bytes);
+
+/*
+ * sampler_begin - start sampling and writing.
+ * @directory: of the trace, which has its metadata; the caller closes it
+ * Return: 0 or -errno; then sampler_close().
+ */
+int sampler_begin(struct sampler *sampler, int directory);
+
+/* sampler_round - read all rings. @fullest: raised to the fill of the fullest ring, in percent */
+void sampler_round(struct sampler *sampler, unsigned *fullest);
+
+/*
+ * sampler_next - finish this trace, and continue in another one.
+ * @directory: as for sampler_begin()
+ * @totals: of the finished trace; samples that are not yet sorted belong to the next one
+ * Return: 0 or the first write error.
+ */
+int sampler_next(struct sampler *sampler, int directory, struct sampler_totals *totals);
+
+/* sampler_finish - read the rest, and finish the trace; then sampler_close(). Return: 0 or the first write error. */
+int sampler_finish(struct sampler *sampler, struct sampler_totals *totals);
+
+/* sampler_add - add a trace's totals to a sum. */
+void sampler_add(struct sampler_totals *sum, const struct sampler_totals *totals);
+
+/* sampler_close - free everything; writes nothing. */
+void sampler_close(struct sampler *sampler);
+
+#endif

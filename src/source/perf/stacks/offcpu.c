@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Off-CPU time; see offcpu.h. */
+#include "source/perf/tasks/proc_scan.h"
+#include "source/perf/stacks/offcpu.h"
+
+static void mark_as_before(void *data, struct sample_task *task)
+{
+	(void)data;
+	task->wait.state = SAMPLE_WAIT_BEFORE;
+}
+
+void offcpu_begin(struct offcpu *waits, struct tasks *tasks, offcpu_take *take, void *data, uint64_t time)
+{
+	*waits = (struct offcpu){ .tasks = tasks,
+				  .take = take,
+				  .data = data,
+				  .begin = time,
+				  .end = UINT64_MAX,
+				  .last_gap = UINT64_MAX };
+	tasks_each(tasks, mark_as_before, waits);
+}
+
+static bool is_relevant(const struct offcpu *waits, const struct record *record)
+{
+	/* The idle task never waits, nor does a dead thread that has no id any more. */
+	return record->tid && record->tid != UINT32_MAX && record->time >= waits->begin &&
+	       record->time <= waits->end;
+}
+
+/* A thread's wait has ended. */
+static void report(struct offcpu *waits, struct sample_task *task, uint64_t end, unsigned cpu)
+{
+	const struct sample_wait *wait = &task->wait;
+	struct offcpu_wait ended = {
+		.loss = (enum wire_sample)wait->loss,
+		.thread = task,
+		.context = { .task = wait->task, .stack = wait->stack, .ends = wait->ends },
+		.end = end,
+		.ns = end > wait->since ? end - wait->since : 0,
+		.cpu = cpu
+	};
+
+	if (ended.loss == WIRE_SAMPLE_KEPT && (wait->since < waits->gap || end > waits->last_gap))
+		ended.loss = WIRE_SAMPLE_RING;
+	waits->take(waits->data, &ended);
+}
+
+/* The kernel had no room for the switch that ends the wait, or for the one that begins it: the wait is lost. */
+static void give_up(struct offcpu *waits, struct sample_task *task, uint64_t time)
+{
+	struct sample_wait *wait = &task->wait;
+
+	if (wait->state != SAMPLE_WAIT_BLOCKED && wait->state != SAMPLE_WAIT_STOPS)
+		return;
+	wait->loss = WIRE_SAMPLE_RING;
+	report(waits, task, time, wait->cpu);
+	wait->state = SAMPLE_WAIT_NONE;
+}
+
+void offcpu_stop(struct offcpu *waits, const struct record *record, enum wire_sample loss,
+		 const struct attributed *context)
+{
+	struct sample_task *task = tasks_find(waits->tasks, record->tid);
+
+	if (!is_relevant(waits, record) || !task || task->wait.state == SAMPLE_WAIT_ENDED)
+		return;
+	give_up(waits, task, record->time);
+	task->wait = (struct sample_wait){
+		.state = SAMPLE_WAIT_STOPS, .loss = loss, .since = record->time, .cpu = task->wait.cpu
+	};
+	if (!loss) {
+		task->wait.task = context->task;
+		task->wait.stack = context->stack;
+		task->wait.ends = context->ends;
+	}
+}
+
+static void stop(struct offcpu *waits, struct sample_task *task, const struct record *record, unsigned cpu)
+{
+	struct sample_wait *wait = &task->wait;
+
+	if (wait->state != SAMPLE_WAIT_STOPS) {
+		give_up(waits, task, record->time);
+		*wait = (struct sample_wait){ .stack = 0 };
+	}
+	wait->state = record->preempted ? SAMPLE_WAIT_PREEMPTED : SAMPLE_WAIT_BLOCKED;
+	wait->since = record->time;
+	wait->cpu = cpu;
+}
+
+static void resume(struct offcpu *waits, struct sample_task *task, const struct record *record, unsigned cpu)
+{
+	struct sample_wait *wait = &task->wait;
+
+	if (wait->state == SAMPLE_WAIT_BLOCKED) {
+		report(waits, task, record->time, cpu);
+	} else if (wait->state == SAMPLE_WAIT_PREEMPTED && wait->since >= waits->gap) {
+		waits->preempted++;
+		waits->preempted_ns += record->time - wait->since;
+	} else if (wait->state == SAMPLE_WAIT_BEFORE) {
+		waits->before++;
+	} else {
+		give_up(waits, task, record->time);
+	}
+	wait->state = SAMPLE_WAIT_NONE;
+}
+
+/* The thread is unknown: its wait is counted as lost when it stops. */
+static void stop_of_unknown(struct offcpu *waits, const struct record *record, unsigned cpu)
+{
+	if (record->out && !record->preempted)
+		waits->take(waits->data, &(struct offcpu_wait){
+						 .loss = WIRE_SAMPLE_TASK, .end = record->time, .cpu = cpu });
+}
+
+void offcpu_switch(struct offcpu *waits, const struct record *record, unsigned cpu)
+{
+	struct sample_task *task = tasks_find(waits->tasks, record->tid);
+
+	if (!is_relevant(waits, record))
+		return;
+	if (!task)
+		stop_of_unknown(waits, record, cpu);
+	else if (task->wait.state == SAMPLE_WAIT_ENDED)
+		return;
+	else if (record->out)
+		stop(waits, task, record, cpu);
+	else
+		resume(waits, task, record, cpu);
+}
+
+void offcpu_exit(struct offcpu *waits, const struct record *record)
+{
+	struct sample_task *task = tasks_find(waits->tasks, record->tid);
+
+	if (!task)
+		return;
+	give_up(waits, task, record->time);
+	task->wait.state = SAMPLE_WAIT_ENDED;
+}
+
+void offcpu_gap(struct offcpu *waits, uint64_t until)
+{
+	if (until > waits->gap)
+		waits->gap = until;
+}
+
+void offcpu_gap_at_end(struct offcpu *waits, uint64_t from)
+{
+	if (from < waits->last_gap)
+		waits->last_gap = from;
+}
+
+static void end_wait(void *data, struct sample_task *task)
+{
+	struct offcpu *waits = data;
+
+	if (task->wait.state == SAMPLE_WAIT_BLOCKED)
+		report(waits, task, waits->end, task->wait.cpu);
+	else if (task->wait.state == SAMPLE_WAIT_BEFORE)
+		waits->before += scan_is_blocked(task->process->pid, task->tid);
+	task->wait.state = SAMPLE_WAIT_NONE;
+}
+
+void offcpu_end(struct offcpu *waits)
+{
+	tasks_each(waits->tasks, end_wait, waits);
+}

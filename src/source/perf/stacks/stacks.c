@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The tree of stacks; see stacks.h. */
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "source/perf/stacks/stacks.h"
+
+void stacks_init(struct stacks *stacks, struct table_writer *table)
+{
+	*stacks = (struct stacks){ .table = table };
+}
+
+static uint64_t hash_of(const struct stacks_node *node)
+{
+	return hash_pair(hash_pair(node->caller, node->image), node->offset);
+}
+
+static bool same(const struct stacks_node *one, const struct stacks_node *other)
+{
+	return one->caller == other->caller && one->image == other->image && one->offset == other->offset;
+}
+
+static uint32_t intern_node(struct stacks *stacks, const struct stacks_node *node)
+{
+	const uint64_t hash = hash_of(node);
+	uint32_t number;
+
+	for (size_t at = 0; (number = hash_table_next(&stacks->numbers, hash, &at));)
+		if (same(&stacks->nodes[number - 1], node))
+			return number;
+	if (!hash_table_reserve(&stacks->numbers) ||
+	    !array_reserve(stacks->nodes, stacks->node_room, (size_t)stacks->count + 1))
+		return 0;
+	number = stacks->count + 1;
+	table_writer_number(stacks->table, node->caller ? number - node->caller : number);
+	table_writer_number(stacks->table, node->image);
+	table_writer_number(stacks->table, node->offset);
+	if (table_writer_end(stacks->table) != number)
+		return 0;
+	stacks->nodes[stacks->count++] = *node;
+	hash_table_add(&stacks->numbers, hash, number);
+	return number;
+}
+
+uint32_t stacks_intern(struct stacks *stacks, const struct sample_frame *frames, unsigned count)
+{
+	uint32_t number = 0;
+
+	while (count-- > 0) {
+		const struct stacks_node node = { number, frames[count].image, frames[count].offset };
+
+		number = intern_node(stacks, &node);
+		if (!number)
+			return 0;
+	}
+	return number;
+}
+
+uint32_t stacks_copy(struct stacks *stacks, const struct stacks *from, uint32_t number)
+{
+	struct sample_frame frames[WIRE_DEPTH_MAX + 1];
+	unsigned count = 0;
+
+	for (; number && count <= WIRE_DEPTH_MAX; number = from->nodes[number - 1].caller) {
+		const struct stacks_node *node = &from->nodes[number - 1];
+
+		frames[count++] = (struct sample_frame){ node->image, node->offset };
+	}
+	return stacks_intern(stacks, frames, count);
+}
+
+void stacks_free(struct stacks *stacks)
+{
+	free(stacks->nodes);
+	hash_table_free(&stacks->numbers);
+	*stacks = (struct stacks){ 0 };
+}

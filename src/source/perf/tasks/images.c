@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Images and their files; see images.h. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "file/foreign.h"
+#include "source/perf/tasks/images.h"
+
+enum {
+	FILES_MAX = 1 << 16,	     /* open files */
+	TRIES = 8,		     /* to open a file */
+	TABLE_BYTES_MAX = 512 << 20, /* of all images; LLVM, Chromium and Java have 10 MiB together */
+};
+
+/* Three of four descriptors that the recorder may open. */
+static uint64_t files_max(void)
+{
+	struct rlimit limit = { 1024, 1024 };
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	return limit.rlim_max / 4 * 3 < FILES_MAX ? limit.rlim_max / 4 * 3 : FILES_MAX;
+}
+
+void images_init(struct images *images, struct table_writer *table)
+{
+	*images = (struct images){ .table = table };
+	budget_init(&images->budget, files_max());
+}
+
+/* The inode is hashed, too, since files such as `/memfd:name (deleted)` can have the same name. */
+static uint64_t hash_of(const struct sample_image *image)
+{
+	uint64_t hash = hash_begin();
+
+	for (const char *path = image->path; *path; path++)
+		hash = hash_byte(hash, *path);
+	for (unsigned n = 0; n < image->build_id_bytes; n++)
+		hash = hash_byte(hash, (char)image->build_id[n]);
+	hash = hash_pair(hash, image->inode);
+	return hash_pair(hash, image->process);
+}
+
+static bool same(const struct sample_image *one, const struct sample_image *other)
+{
+	return one->kind == other->kind && one->process == other->process && one->inode == other->inode &&
+	       one->generation == other->generation && one->major == other->major &&
+	       one->minor == other->minor && one->build_id_bytes == other->build_id_bytes &&
+	       memcmp(one->build_id, other->build_id, one->build_id_bytes) == 0 &&
+	       strcmp(one->path, other->path) == 0;
+}
+
+/* Find an equal image, or add it. @pid: the process whose allowance a new one uses. *made: whether it is new. */
+static struct sample_image *find(struct images *images, const struct sample_image *wanted, uint32_t pid,
+				 bool *made)
+{
+	const uint64_t hash = hash_of(wanted);
+	struct sample_image *image;
+	uint32_t place;
+
+	*made = false;
+	for (size_t at = 0; (place = hash_table_next(&images->places, hash, &at));)
+		if (same(images->all[place - 1], wanted))
+			return images->all[place - 1];
+	if (!budget_spend(&images->budget, BUDGET_IMAGES, pid)) {
+		budget_over(&images->budget, BUDGET_IMAGES, pid);
+		return NULL;
+	}
+	if (!array_reserve(images->all, images->room, images->count + 1) ||
+	    !hash_table_reserve(&images->places))
+		return NULL;
+	image = malloc(sizeof(*image));
+	if (!image)
+		return NULL;
+	*image = *wanted;
+	image->fd = -1;
+	image->table_bytes = &images->table_bytes;
+	image->in_memory = image->kind == WIRE_IMAGE_FILE && strncmp(wanted->path, "/memfd:", 7) == 0;
+	image->path = strdup(wanted->path);
+	if (!image->path) {
+		free(image);
+		return NULL;
+	}
+	images->all[images->count++] = image;
+	hash_table_add(&images->places, hash, (uint32_t)images->count);
+	*made = true;
+	return image;
+}
+
+/* `jit-PID.dump`: the file name by which just-in-time compilers announce a jitdump. */
+static bool is_jitdump(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int end = 0;
+
+	return slash && sscanf(slash, "/jit-%*[0-9].dump%n", &end) == 0 && end && !slash[end];
+}
+
+/* The kind of an image, from the kernel's name of the mapping. */
+static enum wire_image kind_of(const char *path)
+{
+	if (strcmp(path, "[vdso]") == 0)
+		return WIRE_IMAGE_VDSO;
+	if (path[0] != '/' || strncmp(path, "//anon", 6) == 0 || strncmp(path, "/dev/zero", 9) == 0 ||
+	    strncmp(path, "/anon_hugepage", 14) == 0 || strncmp(path, "/SYSV", 5) == 0)
+		return WIRE_IMAGE_ANONYMOUS;
+	return is_jitdump(path) ? WIRE_IMAGE_JITDUMP : WIRE_IMAGE_FILE;
+}
+
+/* Remove the kernel's suffix of a deleted file from a path. */
+static void clean_path(const char *path, char *out, size_t bytes)
+{
+	static const char suffix[] = " (deleted)";
+	size_t length;
+
+	snprintf(out, bytes, "%s", strncmp(path, "//anon", 6) == 0 ? "" : path);
+	length = strlen(out);
+	if (length > sizeof(suffix) - 1 && strcmp(out + length - (sizeof(suffix) - 1), suffix) == 0)
+		out[length - (sizeof(suffix) - 1)] = 0;
+}
+
+/* Whether an open file is the mapped one. If the mapping has a build id, the file is opened as ELF and stays so. */
+static bool is_the_file(struct sample_image *image, int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+		return false;
+	if (image->build_id_bytes) {
+		if (image_open(&image->elf, fd) != 0) {
+			image->fd = -1;
+			return false;
+		}
+		image->opened = image->elf.build_id_bytes == image->build_id_bytes &&
+				memcmp(image->elf.build_id, image->build_id, image->build_id_bytes) == 0;
+		if (!image->opened)
+			image_close(&image->elf);
+	} else if (status.st_ino == image->inode) { /* not st_dev, which may differ on btrfs and overlay */
+		image->fd = fd;
+	}
+	if (!image->opened && image->fd < 0)
+		return false;
+	image->bytes = (uint64_t)status.st_size;
+	return true;
+}
+
+/* Use a file if it is the mapped one. @fd: the image owns it then, otherwise it is closed; negative: an error */
+static bool take_file(struct sample_image *image, int fd)
+{
+	bool taken;
+
+	if (fd < 0)
+		return false;
+	taken = is_the_file(image, fd);
+	if (!taken && !image->build_id_bytes) /* otherwise image_open() has closed it */
+		close(fd);
+	return taken;
+}
+
+/*
+ * The user whose rights are used to open a path that a process named: the process' user, also after the process ended.
+ *
+ * If the process ended before its user was read, a mapping with a build id is opened with our rights, since the process
+ * knew at least that id. Any other file is opened with the rights of uid 65534: an inode number proves nothing, since a
+ * process can choose one in a file system of its own. A jitdump is identified only by its owner, which must be us then.
+ */
+static const struct foreign_user *reader_of(const struct sample_image *image,
+					    const struct foreign_user *process,
+					    const struct foreign_user *ourselves)
+{
+	static const struct foreign_user unprivileged = { 65534, 65534 };
+
+	if (process)
+		return process;
+	return image->kind == WIRE_IMAGE_JITDUMP || image->build_id_bytes ? ourselves : &unprivileged;
+}
+
+/*
+ * Open the file while a process has it mapped: through the mapping itself, by its path from the process' root, or by its
+ * path from ours. A mapping proves that the process could read the file. A path does not: it may lead elsewhere by now.
+ */
+static bool pin(struct images *images, struct sample_image *image, uint32_t pid, const struct record_map *map)
+{
+	const bool dump = image->kind == WIRE_IMAGE_JITDUMP;
+	struct foreign_process process;
+	const bool known = pid && foreign_process_read(&process, pid) == 0;
+	const struct foreign_user ourselves = { geteuid(), getegid() };
+	const struct foreign_user *user =
+		reader_of(image, known ? &process.user : budget_user(&images->budget, pid), &ourselves);
+	struct foreign checks = { .bytes_max = dump ? FOREIGN_MAP_MAX : FOREIGN_IMAGE_MAX,
+				  .reader = dump ? user : NULL,
+				  .owner = dump ? user : NULL };
+	char path[96];
+	int root;
+	bool done;
+
+	if (known) {
+		snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
+			 (unsigned long long)map->begin, (unsigned long long)(map->begin + map->bytes));
+		if (take_file(image, foreign_open_link(&checks, path)))
+			return true;
+		snprintf(path, sizeof(path), "/proc/%u/root", pid);
+		root = foreign_root(path);
+		checks.reader = user;
+		done = root >= 0 && take_file(image, foreign_open(&checks, root, image->path));
+		if (root >= 0)
+			close(root);
+		if (done)
+			return true;
+	}
+	checks.reader = user;
+	return take_file(image, foreign_open(&checks, FOREIGN_HERE, image->path));
+}
+
+const struct image *images_elf(struct sample_image *image)
+{
+	if (image->kind == WIRE_IMAGE_VDSO && !image->opened && !image->refused) {
+		image->opened = image_open_vdso(&image->elf) == 0;
+		image->refused = !image->opened;
+	}
+	if (!image->opened && !image->refused && image->fd >= 0) {
+		image->opened = image_open(&image->elf, image->fd) == 0;
+		image->refused = !image->opened;
+		image->fd = -1;
+	}
+	return image->opened ? &image->elf : NULL;
+}
+
+struct unwind_table *images_tables(struct sample_image *image)
+{
+	const struct image *elf;
+
+	if (image->unwound)
+		return image->tables;
+	image->unwound = true;
+	elf = image->kind > WIRE_IMAGE_VDSO ? NULL : images_elf(image);
+	if (elf && *image->table_bytes < TABLE_BYTES_MAX && unwind_table_open(&image->tables, elf) == 0) {
+		*image->table_bytes += unwind_table_bytes(image->tables);
+		return image->tables;
+	}
+	image->no_tables =
+		elf || image->kind > WIRE_IMAGE_VDSO ? WIRE_TRUNCATION_TABLES : WIRE_TRUNCATION_IMAGE;
+	return image->tables = NULL;
+}
+
+void images_pin(struct sample_image *image, int fd)
+{
+	struct stat before, now;
+
+	if (image->fd >= 0 && fstat(image->fd, &before) == 0 && fstat(fd, &now) == 0 &&
+	    before.st_dev == now.st_dev && before.st_ino == now.st_ino)
+		return;
+	if (image->fd >= 0)
+		close(image->fd);
+	image->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+int images_file(const struct images *images, uint32_t number)
+{
+	for (size_t n = 0; n < images->count; n++) {
+		const struct sample_image *image = images->all[n];
+
+		if (image->number == number)
+			return image->opened ? image->elf.fd : image->fd;
+	}
+	return -1;
+}
+
+/* An image identified by its inode, whose file has a build id, is replaced by the image with that build id. */
+static void identify(struct images *images, struct sample_image *image)
+{
+	const struct image *elf = images_elf(image);
+	struct sample_image wanted = { .kind = image->kind, .path = image->path, .bytes = image->bytes },
+			    *other;
+	bool made;
+
+	if (!elf || !elf->build_id_bytes)
+		return;
+	wanted.build_id_bytes = elf->build_id_bytes;
+	memcpy(wanted.build_id, elf->build_id, elf->build_id_bytes);
+	other = find(images, &wanted, 0, &made);
+	if (!other)
+		return;
+	if (made) {
+		other->elf = image->elf;
+		other->opened = true;
+	} else {
+		image_close(&image->elf);
+	}
+	image->opened = false;
+	image->other = other;
+}
+
+/* Open the file of a new image, or put that off to the next mapping if the process has no allowance left. */
+static void open_file(struct images *images, struct sample_image *image, uint32_t pid,
+		      const struct record_map *map)
+{
+	struct budget *budget = &images->budget;
+	const bool permitted = budget_spend(budget, BUDGET_OPENS, pid);
+
+	if (!permitted || !budget_spend(budget, BUDGET_FILES, pid)) {
+		if (!image->deferred)
+			budget_over(budget, permitted ? BUDGET_FILES : BUDGET_OPENS, pid);
+		image->deferred = true;
+		return;
+	}
+	image->deferred = false;
+	if (!pin(images, image, pid, map)) {
+		images->unreadable += image->tries++ == 0;
+		return;
+	}
+	images->unreadable -= image->tries != 0;
+	image->unwound = false;
+	if (!image->build_id_bytes && image->kind == WIRE_IMAGE_FILE)
+		identify(images, image);
+}
+
+/*
+ * Whether the next mapping is a reason to open the file: it was put off, or not found where a process that had ended saw it.
+ * In a mount namespace of its own a file is found only while a process lives there.
+ */
+static bool is_missing(const struct sample_image *image)
+{
+	return image->deferred || (image->kind == WIRE_IMAGE_FILE && !image->opened && image->fd < 0 &&
+				   !image->refused && !image->other && image->tries < TRIES);
+}
+
+struct sample_image *images_find(struct images *images, uint32_t pid, const struct record_map *map)
+{
+	char path[4096 + 16];
+	struct sample_image wanted = { .path = path }, *image;
+	bool made;
+
+	clean_path(map->path, path, sizeof(path));
+	wanted.kind = kind_of(path);
+	if (wanted.kind == WIRE_IMAGE_FILE || wanted.kind == WIRE_IMAGE_JITDUMP) {
+		wanted.build_id_bytes = map->build_id_bytes;
+		memcpy(wanted.build_id, map->build_id, map->build_id_bytes);
+		wanted.major = map->major;
+		wanted.minor = map->minor;
+		wanted.inode = map->inode;
+		wanted.generation = map->generation;
+	}
+	image = find(images, &wanted, pid, &made);
+	if (image && (made || is_missing(image)) && image->kind != WIRE_IMAGE_ANONYMOUS &&
+	    image->kind != WIRE_IMAGE_VDSO)
+		open_file(images, image, pid, map);
+	return image && image->other ? image->other : image;
+}
+
+struct sample_image *images_named(struct images *images, enum wire_image kind, const char *path,
+				  uint32_t process, const unsigned char *build_id, unsigned build_id_bytes)
+{
+	char empty[] = "";
+	struct sample_image wanted = { .kind = kind, .process = process, .build_id_bytes = build_id_bytes };
+	char *copy = path ? strdup(path) : NULL;
+	struct sample_image *image;
+	bool made;
+
+	wanted.path = copy ? copy : empty;
+	if (build_id_bytes)
+		memcpy(wanted.build_id, build_id, build_id_bytes);
+	image = find(images, &wanted, 0, &made);
+	free(copy);
+	return image;
+}
+
+uint32_t images_number(struct images *images, struct sample_image *image)
+{
+	const struct image *elf;
+	const unsigned char *build_id = image->build_id;
+	unsigned build_id_bytes = image->build_id_bytes;
+
+	if (image->number)
+		return image->number;
+	elf = build_id_bytes || image->kind > WIRE_IMAGE_VDSO ? NULL : images_elf(image);
+	if (elf) {
+		build_id = elf->build_id;
+		build_id_bytes = elf->build_id_bytes;
+	}
+	table_writer_number(images->table, image->kind);
+	table_writer_number(images->table, image->bytes);
+	table_writer_text(images->table, build_id, build_id_bytes);
+	table_writer_text(images->table, image->path, strlen(image->path));
+	image->number = table_writer_end(images->table);
+	return image->number;
+}
+
+static void free_image(struct sample_image *image)
+{
+	if (image->tables)
+		unwind_table_close(image->tables);
+	if (image->opened)
+		image_close(&image->elf);
+	else if (image->fd >= 0)
+		close(image->fd);
+	free(image->path);
+	free(image);
+}
+
+void images_free(struct images *images)
+{
+	for (size_t n = 0; n < images->count; n++)
+		free_image(images->all[n]);
+	free(images->all);
+	hash_table_free(&images->places);
+	budget_free(&images->budget);
+	*images = (struct images){ 0 };
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Images contain code: files, the kernel and its modules, the vdso, memory without a file. Each is one entry of the table
+ * of images, written when the first stack needs it.
+ *
+ * A mapping names a file but does not keep it. The process may end, the file may be replaced, the process' root may not be
+ * visible from outside. So a file is opened when its first mapping is seen, and compared with the mapped one: by its
+ * build id if the kernel records that, otherwise by device and inode.
+ */
+#ifndef BURIN_SOURCE_PERF_TASKS_IMAGES_H
+#define BURIN_SOURCE_PERF_TASKS_IMAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "writer/table_writer.h"
+#include "image/elf/image.h"
+#include "image/unwind/unwind_table.h"
+#include "source/perf/tasks/budget.h"
+#include "source/perf/rings/perf_record.h"
+#include "wire/wire_profile.h"
+
+struct sample_image {
+	enum wire_image kind;
+	unsigned char build_id[IMAGE_BUILD_ID_MAX];
+	unsigned build_id_bytes;
+	uint32_t major, minor; /* 0, 0: unknown, as are inode and generation */
+	uint64_t inode, generation;
+	uint64_t bytes; /* of the file; 0: unknown */
+	char *path;
+	uint32_t process; /* the address space that it belongs to; 0: all */
+	uint32_t number;  /* in the table; 0: not yet */
+	int fd;		  /* the mapped file; -1: not available, or `elf` has it */
+	struct image elf; /* if ->opened */
+	bool opened, refused;
+	bool deferred;	/* it is opened when the next mapping is seen */
+	unsigned tries; /* that did not find the file; the next mapping may be of a process that lives */
+	bool in_memory; /* a file by kind, but in no file system (memfd_create(2)) */
+	struct unwind_table *tables;	/* set if ->unwound; may be NULL */
+	enum wire_truncation no_tables; /* why there are none */
+	bool unwound;
+	uint64_t *table_bytes;	    /* of the tables of all images */
+	struct sample_image *other; /* the image with this file's build id, to be used instead; NULL: none */
+};
+
+struct images {
+	struct sample_image **all; /* by number in `places` - 1 */
+	size_t count, room;
+	struct hash_table places;
+	struct table_writer *table;
+	uint64_t table_bytes; /* memory of the unwind tables of all images */
+	uint64_t unreadable;  /* mapped files that could not be opened */
+	struct budget budget;
+};
+
+/* images_init - @table: the caller's; must live as long as @images. */
+void images_init(struct images *images, struct table_writer *table);
+
+/*
+ * images_find - find the image of a mapping. The first time, the file is opened.
+ * @pid: the process with the mapping; 0: unknown
+ * Return: the image, which lives as long as @images; NULL: no memory, or the allowance of images is used up.
+ */
+struct sample_image *images_find(struct images *images, uint32_t pid, const struct record_map *map);
+
+/* images_named - find an image without a file: the kernel, a module, generated code. @path: may be NULL. Return: as images_find(). */
+struct sample_image *images_named(struct images *images, enum wire_image kind, const char *path,
+				  uint32_t process, const unsigned char *build_id, unsigned build_id_bytes);
+
+/* images_pin - replace the file that names an image's code. @fd: the caller's; it is duplicated */
+void images_pin(struct sample_image *image, int fd);
+
+/* images_number - the image's entry in the table, which is written if there is none. Return: 0: write error. */
+uint32_t images_number(struct images *images, struct sample_image *image);
+
+/* images_elf - the file, opened as ELF. Return: NULL: it cannot be read. */
+const struct image *images_elf(struct sample_image *image);
+
+/* images_tables - the unwind tables, opened on first use. Return: NULL: there are none; ->no_tables says why. */
+struct unwind_table *images_tables(struct sample_image *image);
+
+/* images_file - the descriptor of the file of an entry in the table; owned by @images. Return: -1: there is none. */
+int images_file(const struct images *images, uint32_t number);
+
+void images_free(struct images *images);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The kernel's code; see kernel_image.h. */
+#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "source/perf/tasks/kernel_image.h"
+
+void kernel_init(struct kernel *kernel, struct images *images)
+{
+	*kernel = (struct kernel){ .images = images };
+}
+
+/* Read the build id from a file of ELF notes. Return: its bytes; 0: there is none. */
+static unsigned read_build_id(const char *path, unsigned char *id)
+{
+	unsigned char notes[4096];
+	FILE *file = fopen(path, "re");
+	size_t bytes = file ? fread(notes, 1, sizeof(notes), file) : 0, at = 0;
+	Elf64_Nhdr note;
+
+	if (file)
+		fclose(file);
+	while (bytes - at >= sizeof(note)) {
+		size_t name, content;
+
+		memcpy(&note, notes + at, sizeof(note));
+		name = at + sizeof(note);
+		content = name + (((size_t)note.n_namesz + 3) & ~(size_t)3);
+		if (note.n_namesz > bytes || note.n_descsz > bytes || content + note.n_descsz > bytes)
+			return 0;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+		    memcmp(notes + name, "GNU", 4) == 0 && note.n_descsz <= IMAGE_BUILD_ID_MAX) {
+			memcpy(id, notes + content, note.n_descsz);
+			return note.n_descsz;
+		}
+		at = content + (((size_t)note.n_descsz + 3) & ~(size_t)3);
+		if (at > bytes)
+			return 0;
+	}
+	return 0;
+}
+
+/* The address of _text, which is one of the first symbols. Return: 0: the kernel hides it. */
+static uint64_t find_text(void)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	uint64_t address = 0;
+	char name[128];
+	bool found = false;
+
+	while (file && !found && fscanf(file, "%" SCNx64 " %*c %127s%*[^\n]", &address, name) == 2)
+		found = strcmp(name, "_text") == 0;
+	if (file)
+		fclose(file);
+	return found ? address : 0;
+}
+
+static void add_module(struct kernel *kernel, const char *name, uint64_t begin, uint64_t bytes)
+{
+	char path[160], label[96];
+	unsigned char id[IMAGE_BUILD_ID_MAX];
+	unsigned id_bytes;
+	struct mapping mapping = { .begin = begin, .end = begin + bytes };
+
+	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", name);
+	snprintf(label, sizeof(label), "[%s]", name);
+	id_bytes = read_build_id(path, id);
+	mapping.image = images_named(kernel->images, WIRE_IMAGE_MODULE, label, 0, id, id_bytes);
+	if (mapping.image && mapping.end > mapping.begin)
+		mappings_add(&kernel->modules, &mapping);
+}
+
+static void read_modules(struct kernel *kernel)
+{
+	FILE *file = fopen("/proc/modules", "re");
+	uint64_t bytes, address;
+	char line[4096], name[80];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%79s %" SCNu64 " %*s %*s %*s %" SCNx64, name, &bytes, &address) == 3 &&
+		    address)
+			add_module(kernel, name, address, bytes);
+	if (file)
+		fclose(file);
+}
+
+static bool read_layout(struct kernel *kernel)
+{
+	unsigned char id[IMAGE_BUILD_ID_MAX];
+	unsigned id_bytes = read_build_id("/sys/kernel/notes", id);
+
+	kernel->image = images_named(kernel->images, WIRE_IMAGE_KERNEL, "[kernel]", 0, id, id_bytes);
+	kernel->text = find_text();
+	read_modules(kernel);
+	return kernel->image != NULL;
+}
+
+/* Code generated at run time has only a name: it is recorded like a module. */
+void kernel_take(struct kernel *kernel, const struct record *record)
+{
+	char label[96];
+	struct mapping mapping = { .begin = record->map.begin, .end = record->map.begin + record->map.bytes };
+
+	if (record->gone) /* a later mapping replaces it */
+		return;
+	snprintf(label, sizeof(label), "[%.90s]", record->name);
+	mapping.image = images_named(kernel->images, WIRE_IMAGE_MODULE, label, 0, NULL, 0);
+	if (mapping.image && mapping.end > mapping.begin)
+		mappings_add(&kernel->modules, &mapping);
+}
+
+struct sample_image *kernel_find(struct kernel *kernel, uint64_t address, uint64_t *offset)
+{
+	const struct mapping *module;
+
+	if (!kernel->image && !read_layout(kernel))
+		return NULL;
+	module = mappings_find(&kernel->modules, address);
+	if (module) {
+		*offset = module->offset + (address - module->begin);
+		return module->image;
+	}
+	*offset = address - kernel->text;
+	return kernel->image;
+}
+
+void kernel_free(struct kernel *kernel)
+{
+	mappings_clear(&kernel->modules);
+	*kernel = (struct kernel){ 0 };
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Reads /proc; see proc_scan.h. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "source/perf/tasks/proc_scan.h"
+
+enum {
+	LINES_MAX = 1 << 18, /* of a process' mappings; the kernel permits 65,530 by default */
+};
+
+static void read_name(uint32_t pid, uint32_t tid, char *name, size_t bytes)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
+	file = fopen(path, "re");
+	if (!file || !fgets(name, (int)bytes, file))
+		name[0] = 0;
+	if (file)
+		fclose(file);
+	name[strcspn(name, "\n")] = 0;
+}
+
+/* Parse a line of /proc/PID/maps. Return: 0; -ENOENT: the mapping is not executable. */
+static int parse_mapping(char *line, struct record_map *map)
+{
+	const char *blank = strchr(line, ' ');
+	uint64_t end;
+	char rights[8];
+	int at = 0;
+
+	*map = (struct record_map){ 0 };
+	if (!blank || strnlen(blank, 4) < 4 || blank[3] != 'x')
+		return -ENOENT;
+	line[strcspn(line, "\n")] = 0;
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n", &map->begin, &end,
+		   rights, &map->offset, &map->major, &map->minor, &map->inode, &at) < 7 ||
+	    !at || end <= map->begin)
+		return -ENOENT;
+	map->bytes = end - map->begin;
+	map->path = line[at] ? line + at : "//anon";
+	return 0;
+}
+
+static void add_mapping(struct tasks *tasks, struct sample_process *process, const struct record_map *map)
+{
+	struct sample_image *image = images_find(tasks->images, process->pid, map);
+	struct mapping mapping;
+
+	if (!image)
+		return;
+	mapping = tasks_mapping(process, image, map);
+	if (mappings_fill(&process->mappings, &mapping) != 0)
+		budget_over(&tasks->images->budget, BUDGET_MAPPINGS, process->pid);
+}
+
+static void scan_mappings(struct tasks *tasks, struct sample_process *process)
+{
+	char path[64], exe[4096], line[4096 + 128];
+	unsigned lines = 0;
+	ssize_t bytes;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", process->pid);
+	bytes = readlink(path, exe, sizeof(exe) - 1);
+	exe[bytes < 0 ? 0 : bytes] = 0;
+	snprintf(path, sizeof(path), "/proc/%u/maps", process->pid);
+	file = fopen(path, "re");
+	budget_round(&tasks->images->budget);
+	while (file && lines++ < LINES_MAX && fgets(line, sizeof(line), file)) {
+		struct record_map map;
+
+		if (parse_mapping(line, &map))
+			continue;
+		if (!process->program && strcmp(map.path, exe) == 0)
+			process->program = images_find(tasks->images, process->pid, &map);
+		add_mapping(tasks, process, &map);
+	}
+	if (lines > LINES_MAX)
+		budget_over(&tasks->images->budget, BUDGET_MAPPINGS, process->pid);
+	if (file)
+		fclose(file);
+}
+
+/* Call for each entry of a directory that is a number. */
+static void each_number(const char *path, void (*call)(struct tasks *tasks, uint32_t number, uint32_t pid),
+			struct tasks *tasks, uint32_t pid)
+{
+	DIR *directory = opendir(path);
+	const struct dirent *entry;
+
+	while (directory && (entry = readdir(directory)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			call(tasks, (uint32_t)strtoul(entry->d_name, NULL, 10), pid);
+	if (directory)
+		closedir(directory);
+}
+
+static void scan_thread(struct tasks *tasks, uint32_t tid, uint32_t pid)
+{
+	char name[TASKS_NAME_MAX];
+
+	read_name(pid, tid, name, sizeof(name));
+	tasks_add(tasks, pid, tid, name);
+}
+
+void scan_process(struct tasks *tasks, uint32_t pid)
+{
+	char path[64];
+	struct sample_task *leader;
+
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	if (access(path, F_OK) != 0)
+		return;
+	scan_thread(tasks, pid, pid); /* first: it creates the process */
+	each_number(path, scan_thread, tasks, pid);
+	leader = tasks_find(tasks, pid);
+	if (leader)
+		scan_mappings(tasks, leader->process);
+}
+
+static void scan_one(struct tasks *tasks, uint32_t pid, uint32_t unused)
+{
+	(void)unused;
+	scan_process(tasks, pid);
+}
+
+void scan_all(struct tasks *tasks)
+{
+	each_number("/proc", scan_one, tasks, 0);
+}
+
+bool scan_is_blocked(uint32_t pid, uint32_t tid)
+{
+	char path[64], line[512];
+	const char *state = NULL;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
+	file = fopen(path, "re");
+	if (file && fgets(line, sizeof(line), file))
+		state = strrchr(line, ')'); /* the last: a thread's name may contain some */
+	if (file)
+		fclose(file);
+	return state && state[1] == ' ' && state[2] && !strchr("RXZ", state[2]);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The last step of every record: append it to the ring of this CPU. Conditions (event_filter.h) and serialization
+ * (serialize.h) come before.
+ *
+ * The fast path is a few compares and the restartable sequence (ring/section_rseq.h). The first record of a thread or a
+ * CPU, a record that is too large, and those of a thread without rseq go through commit_slow().
+ */
+#ifndef BURIN_SOURCE_TRACEPOINT_COMMIT_H
+#define BURIN_SOURCE_TRACEPOINT_COMMIT_H
+
+#include "burin/burin.h"
+#include "ring/section_rseq.h"
+#include "source/tracepoint/thread.h"
+
+enum {
+	COMMIT_HEADER = sizeof(struct wire_compact),
+};
+
+/* commit_slow - all cases. @buffer, @payload_bytes: as for burin_emit(); NULL: the record is too large. */
+void commit_slow(struct burin_site *site, void *buffer, size_t payload_bytes);
+
+/*
+ * commit_again - continue after the fast path has failed. It needs only the buffer, so that the fast path need not keep
+ * anything else.
+ */
+void commit_again(void *buffer);
+
+/* commit_fast - the fast path, inlined where a call would cost too much. Context: any thread, signal handlers. */
+static inline __attribute__((always_inline)) void commit_fast(struct burin_site *site, void *buffer,
+							      size_t payload_bytes)
+{
+#if RING_HAVE_RSEQ
+	struct ring_record record = { buffer, (uint32_t)(payload_bytes + COMMIT_HEADER) };
+	const uint32_t tid = tracepoint_thread.tid;
+	const uint32_t cpu = __atomic_load_n(&section_rseq()->cpu_id_start, __ATOMIC_RELAXED);
+	const struct ring *ring = &tracepoint_session.rings[cpu];
+
+	/* tid != 0: there is a session, and this thread has been here before */
+	if (__builtin_expect(tid != 0 && cpu < tracepoint_session.geometry.cpus && ring->slots &&
+				     payload_bytes <= ring->record_max - COMMIT_HEADER,
+			     1)) {
+		ring_prepare(buffer, site->id, record.length, tid);
+		if (__builtin_expect(section_rseq_put(ring, record) != RING_DONE, 0))
+			commit_again(buffer);
+		return;
+	}
+#endif
+	commit_slow(site, buffer, payload_bytes);
+}
+
+/* commit_record - the same as a function. */
+void commit_record(struct burin_site *site, void *buffer, size_t payload_bytes);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Threads: their ids and announcements, also after fork and vfork.
+ *
+ * A thread's id is looked up and announced before its first record, and again in the child after a fork, which inherits
+ * the parent's memory.
+ *
+ * vfork: the child runs on the parent's memory, this library's included, while the parent sleeps. The kernel does not use
+ * the parent's rseq area for the child, so it would not restart a sequence there. So the function vfork is replaced by
+ * one that marks the thread. Then the child's records go to a locked ring, under its own id, and of the child only its
+ * announcement is remembered.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/pid.h"
+#include "base/nolibc.h"
+#include "ring/lock.h"
+#include "ring/ring_deps.h"
+#include "source/tracepoint/thread.h"
+
+enum {
+	THREAD_REFUSALS_MAX = 100, /* then it records unannounced: the names ring is full or damaged */
+};
+
+struct session tracepoint_session;
+__thread struct tracepoint_thread tracepoint_thread;
+
+static uint32_t announced_pid; /* the process that has announced itself; after a fork it is the parent's */
+
+static enum ring_result announce(uint32_t tid)
+{
+	uint32_t pid = session_self();
+	enum ring_result result = RING_DONE;
+
+	if (__atomic_load_n(&announced_pid, __ATOMIC_RELAXED) != pid)
+		result = session_announce_process(&tracepoint_session, pid, tid);
+	if (result != RING_DONE)
+		return result;
+	__atomic_store_n(&announced_pid, pid, __ATOMIC_RELAXED);
+	return session_announce_thread(&tracepoint_session, pid, tid, tid,
+				       ring_silent && *tracepoint_thread.name ? tracepoint_thread.name : NULL,
+				       tracepoint_thread.renamed);
+}
+
+/* A thread that died in a locked ring may have had our id. This thread holds no lock yet, so a lock with its id is stale. */
+static void break_reused_locks(uint32_t tid)
+{
+	tracepoint_thread.locks_broken = true; /* first: a signal handler in between may take a lock */
+	for (unsigned n = tracepoint_session.geometry.cpus; n < tracepoint_session.ring_count; n++)
+		lock_break_reused(&tracepoint_session.rings[n].control->lock, tid);
+}
+
+uint32_t tracepoint_thread_self(void)
+{
+	/* The C library knows it, but not for a child of vfork or of a bare clone(). */
+	return ring_silent && !tracepoint_thread.in_vfork ? pid_of_thread(pthread_self()) : nolibc_tid();
+}
+
+uint32_t tracepoint_thread_enter(void)
+{
+	uint32_t tid = tracepoint_thread.tid;
+	enum ring_result result;
+
+	if (tid)
+		return tid;
+	tid = tracepoint_thread_self();
+	if (!tracepoint_thread.locks_broken)
+		break_reused_locks(tid);
+	if (tracepoint_thread.in_vfork) { /* a process of one thread: its pid is the tid */
+		if (!tracepoint_thread.vfork_announced)
+			tracepoint_thread.vfork_announced =
+				session_announce_process(&tracepoint_session, tid, tid) == RING_DONE &&
+				session_announce_thread(&tracepoint_session, tid, tid, tid, NULL, 0) ==
+					RING_DONE;
+		return tid;
+	}
+	result = announce(tid);
+	if (result == RING_DONE) {
+		tracepoint_thread.refusals = 0;
+		tracepoint_thread.renamed = 0;
+		tracepoint_thread.tid = tid;
+	} else if (++tracepoint_thread.refusals >= THREAD_REFUSALS_MAX ||
+		   (result == RING_FULL && tracepoint_session.geometry.mode == WIRE_MODE_FLIGHT)) {
+		tracepoint_thread.refusals = 0;
+		ring_lose(&tracepoint_session.rings[session_names_index(&tracepoint_session)],
+			  WIRE_LOST_FULL);
+		tracepoint_thread.tid = tid;
+	}
+	return tid;
+}
+
+void tracepoint_thread_renamed(const char *name)
+{
+	struct nolibc_string own = { tracepoint_thread.name, sizeof(tracepoint_thread.name), 0, false };
+
+	if (!tracepoint_thread.in_vfork)
+		nolibc_text(&own, name);
+	tracepoint_thread.vfork_announced = false;
+	if (!tracepoint_thread.tid) /* it will be announced anyway */
+		return;
+	tracepoint_thread.renamed = ring_clock();
+	tracepoint_thread.tid = 0;
+}
+
+void tracepoint_thread_rename(uint32_t tid, const char *name)
+{
+	uint32_t self;
+
+	/* If this process has not announced itself, none of its threads has recorded. */
+	if (!tracepoint_session.base || __atomic_load_n(&announced_pid, __ATOMIC_RELAXED) != session_self())
+		return;
+	self = tracepoint_thread_self();
+	if (!tracepoint_thread.locks_broken)
+		break_reused_locks(self);
+	if (session_announce_thread(&tracepoint_session, session_self(), self, tid, name, 0) != RING_DONE)
+		ring_lose(&tracepoint_session.rings[session_names_index(&tracepoint_session)],
+			  WIRE_LOST_FULL);
+}
+
+/* Reset all but its name and context, which a forked child keeps. */
+static void forget_thread(void)
+{
+	struct tracepoint_thread fresh = { .context = tracepoint_thread.context };
+
+	memcpy(fresh.name, tracepoint_thread.name, sizeof(fresh.name));
+	tracepoint_thread = fresh;
+}
+
+/* In the child: another thread, without open spans. */
+static void become_child(void)
+{
+	forget_thread();
+	tracepoint_thread.context.depth = 0;
+}
+
+static __attribute__((constructor(101))) void watch_fork(void)
+{
+	pthread_atfork(NULL, NULL, become_child);
+}
+
+#ifdef __x86_64__
+/* vfork below calls them; the attributes keep the compiler from dropping them. */
+__attribute__((used, visibility("hidden"))) void tracepoint_vfork_enter(void);
+__attribute__((used, visibility("hidden"))) long tracepoint_vfork_leave(long result);
+
+void tracepoint_vfork_enter(void)
+{
+	tracepoint_thread.tid = tracepoint_thread.self_tid = 0;
+	tracepoint_thread.in_vfork = true;
+	tracepoint_thread.vfork_context = tracepoint_thread.context;
+	tracepoint_thread.context.depth = 0;
+}
+
+/* In the parent, after the child has stopped using its memory. */
+long tracepoint_vfork_leave(long result)
+{
+	tracepoint_thread.context = tracepoint_thread.vfork_context;
+	forget_thread();
+	tracepoint_thread.locks_broken = true; /* the thread is the same */
+	if (result < 0 && result >= -4095) {
+		errno = (int)-result;
+		return -1;
+	}
+	return result;
+}
+
+/*
+ * vfork returns twice, first in the child, which then overwrites the stack below. So the return address is kept in a
+ * register, which the kernel saves for each of the two.
+ */
+__asm__(".text\n"
+	".globl vfork\n"
+	".type vfork, @function\n"
+	"vfork:\n"
+	".cfi_startproc\n"
+	"	subq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	call tracepoint_vfork_enter\n"
+	"	addq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq %rdi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	.cfi_register %rip, %rdi\n"
+	"	movl $58, %eax\n" /* SYS_vfork */
+	"	syscall\n"
+	"	pushq %rdi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_rel_offset %rip, 0\n"
+	"	testq %rax, %rax\n"
+	"	jz 1f\n"
+	"	movq %rax, %rdi\n"
+	"	subq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	call tracepoint_vfork_leave\n"
+	"	addq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"1:	ret\n"
+	".cfi_endproc\n"
+	".size vfork, . - vfork\n");
+#endif

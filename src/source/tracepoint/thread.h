@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The state of the traced process and of each of its threads.
+ */
+#ifndef BURIN_SOURCE_TRACEPOINT_THREAD_H
+#define BURIN_SOURCE_TRACEPOINT_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+/* The part of a thread's state that goes into its records (record_context.h). */
+struct tracepoint_context {
+	uint64_t correlation; /* burin_correlation_set() */
+	uint32_t depth;	      /* open spans that began since ... */
+	uint32_t change;      /* ... this transaction */
+};
+
+struct tracepoint_thread {
+	uint32_t tid; /* 0: must be looked up and announced before the next record */
+	/* For filters, which a thread may run long before it records; 0: not asked yet. */
+	uint32_t self_tid, self_pid;
+	uint64_t renamed;     /* time of the new name that must be announced; 0: unknown or not needed */
+	char name[16];	      /* set by prctl or pthread_setname_np (interpose_names.c); empty: none */
+	uint32_t refusals;    /* announcements in a row that could not be written */
+	bool locks_broken;    /* stale locks with this thread's id have been freed */
+	bool in_vfork;	      /* a vfork child runs on this thread's memory ... */
+	bool vfork_announced; /* ... and has announced itself */
+	struct tracepoint_context context;
+	struct tracepoint_context vfork_context; /* the parent's, saved meanwhile */
+};
+
+/* initial-exec: one load, no call, and safe in signal handlers. It needs static TLS, so the library is never unloaded. */
+extern __thread struct tracepoint_thread tracepoint_thread __attribute__((tls_model("initial-exec")));
+
+/* The process's session. `base` is NULL while there is none. */
+extern struct session tracepoint_session;
+
+/*
+ * tracepoint_thread_enter - the calling thread's id; announces the thread first, if needed.
+ * Context: any thread, signal handlers.
+ */
+uint32_t tracepoint_thread_enter(void);
+
+/* tracepoint_thread_self - the calling thread's id; a system call, unless ring_silent. Context: any. */
+uint32_t tracepoint_thread_self(void);
+
+/*
+ * tracepoint_thread_renamed - note a new name of the calling thread; it is announced before its next record.
+ * tracepoint_thread_rename - announce a new name of another thread of this process at once.
+ * Context: any thread, signal handlers.
+ */
+void tracepoint_thread_renamed(const char *name);
+void tracepoint_thread_rename(uint32_t tid, const char *name);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Tables of words; see wire_terms.h. */
+#include "wire/wire_terms.h"
+
+const struct wire_term wire_loss_terms[WIRE_LOST_CAUSES] = {
+	[WIRE_LOST_FULL] = { "full", "buffer full", "try a larger --buffer" },
+	[WIRE_LOST_BUSY] = { "busy", "all rings locked", NULL },
+	[WIRE_LOST_SIZE] = { "size", "too large", "try a larger --packet" },
+	[WIRE_LOST_OVERWRITTEN] = { "overwritten", "overwritten", NULL },
+	[WIRE_LOST_CORRUPT] = { "corrupt", "damaged in memory", NULL },
+	[WIRE_LOST_UNREAD] = { "unread", "not written to disk", NULL },
+};
+
+const struct wire_term wire_sample_terms[WIRE_SAMPLE_LOSSES] = {
+	[WIRE_SAMPLE_RING] = { "ring", "the kernel's ring was full",
+			       "record with a larger --sample-buffer, or a lower --frequency" },
+	[WIRE_SAMPLE_LATE] = { "late", "arrived too late to be sorted",
+			       "the machine was overloaded: use a lower --frequency" },
+	[WIRE_SAMPLE_TASK] = { "task", "of unknown threads",
+			       "they started before the recording, or their names were lost" },
+	[WIRE_SAMPLE_MAPPING] = { "mapping", "outside all mappings",
+				  "the code was unmapped, or its mapping was lost" },
+	[WIRE_SAMPLE_CONTEXT] = { "context", "of neither the kernel nor a program",
+				  "a hypervisor or its guests ran" },
+	[WIRE_SAMPLE_DAMAGED] = { "damaged", "with damaged records",
+				  "the kernel's ring was overwritten: please report this" },
+	[WIRE_SAMPLE_WRITE] = { "write", "that could not be written", "see \"trouble\" in burin info" },
+};
+
+const struct wire_term wire_truncation_terms[WIRE_TRUNCATIONS] = {
+	[WIRE_TRUNCATION_NONE] = { "complete", "whole", NULL },
+	[WIRE_TRUNCATION_DEPTH] = { "depth", "stack too deep", NULL },
+	[WIRE_TRUNCATION_STACK] = { "stack", "copy of the stack ended", "record with a larger --stack-size" },
+	[WIRE_TRUNCATION_TABLES] = { "tables", "no unwind information",
+				     "build it with -fno-omit-frame-pointer, or keep .eh_frame" },
+	[WIRE_TRUNCATION_MEMORY] = { "memory", "address in no mapping",
+				     "code made at run time, or an overwritten stack" },
+	[WIRE_TRUNCATION_IMAGE] = { "image", "image unreadable", "record as the user that owns the file" },
+	[WIRE_TRUNCATION_RING] = { "ring", "stack lost",
+				   "the kernel's ring had no room for it; record with --call-graph fp" },
+};
+
+const struct wire_term wire_symbols_terms[WIRE_SYMBOLS_STATES + 1] = {
+	[WIRE_SYMBOLS_NONE] = { "none", "no names", NULL },
+	[WIRE_SYMBOLS_DYNAMIC] = { "exported", "exported names only", NULL },
+	[WIRE_SYMBOLS_TABLE] = { "functions", "no lines", NULL },
+	[WIRE_SYMBOLS_LINES] = { "lines", "", NULL },
+	[WIRE_SYMBOLS_STATES] = { "unknown", "", NULL },
+};
+
+const char *const wire_type_keys[WIRE_ARRAY + 1] = {
+	"",    "bool", "i8",  "i16", "i32", "i64",   "u8",   "u16",   "u32",
+	"u64", "f32",  "f64", "ptr", "str", "bytes", "char", "array",
+};
+const char *const wire_kind_keys[WIRE_KINDS] = {
+	[WIRE_KIND_EVENT] = "event",
+	[WIRE_KIND_BEGIN] = "begin",
+	[WIRE_KIND_END] = "end",
+	[WIRE_KIND_COUNTER] = "counter",
+};
+
+const char *const wire_mode_keys[WIRE_MODES + 1] = {
+	[WIRE_MODE_STREAM] = "stream", [WIRE_MODE_FLIGHT] = "flight"
+};
+const char *const wire_clock_keys[WIRE_CLOCKS] = {
+	[WIRE_CLOCK_TSC] = "tsc", [WIRE_CLOCK_MONOTONIC] = "monotonic"
+};
+
+const char *const wire_change_keys[WIRE_CHANGE_KINDS] = {
+	[WIRE_CHANGE_STATE] = "state",	 [WIRE_CHANGE_ON] = "on",	[WIRE_CHANGE_OFF] = "off",
+	[WIRE_CHANGE_FILTER] = "filter", [WIRE_CHANGE_PLAIN] = "plain", [WIRE_CHANGE_PAUSE] = "pause",
+	[WIRE_CHANGE_RESUME] = "resume", [WIRE_CHANGE_SIZE] = "size",	[WIRE_CHANGE_RULE] = "rule",
+	[WIRE_CHANGE_UNFIT] = "unfit",
+};

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* A private copy of the event table; see event_table.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/text.h"
+#include "writer/event_table.h"
+#include "wire/wire_enum.h"
+#include "wire/wire_format.h"
+#include "wire/wire_context.h"
+#include "wire/wire_names.h"
+
+static int reserve(struct event_table *table, size_t entries, size_t text_bytes)
+{
+	const bool done = array_reserve(table->entries, table->room, table->count + entries) &&
+			  array_reserve(table->payload_bytes, table->payload_room, table->count + entries) &&
+			  array_reserve(table->text, table->text_room, table->text_bytes + text_bytes);
+
+	return done ? 0 : -ENOMEM;
+}
+
+static uint32_t add_text(struct event_table *table, const char *string)
+{
+	uint32_t at = table->text_bytes, bytes = (uint32_t)strlen(string) + 1;
+
+	if (bytes == 1)
+		return 0;
+	memcpy(table->text + at, string, bytes);
+	table->text_bytes += bytes;
+	return at;
+}
+
+static uint32_t payload_bytes(uint64_t types)
+{
+	struct format_type type;
+	uint32_t sum = 0;
+
+	while (format_type_next(&types, &type)) {
+		unsigned bytes = format_type_bytes(type.type);
+
+		if (bytes == 0)
+			return TABLE_VARIABLE;
+		sum += bytes;
+	}
+	return sum;
+}
+
+/* The text of enums, which many events may share. */
+static uint32_t add_enums(struct event_table *table, const char *enums)
+{
+	for (uint32_t n = 0; n < table->count; n++)
+		if (table->entries[n].enums && strcmp(table_text(table, table->entries[n].enums), enums) == 0)
+			return table->entries[n].enums;
+	return add_text(table, enums);
+}
+
+static int add_entry(struct event_table *table, struct wire_event entry, const char *name, const char *format,
+		     const char *file, const char *refused_file, const char *enums)
+{
+	size_t text = strlen(name) + strlen(format) + strlen(file) + strlen(refused_file) + strlen(enums) + 5;
+	int error = reserve(table, 1, text + 1);
+
+	if (error)
+		return error;
+	if (table->text_bytes == 0)
+		table->text[table->text_bytes++] = 0;
+	entry.name = add_text(table, name);
+	entry.format = add_text(table, format);
+	entry.file = add_text(table, file);
+	entry.refused_file = add_text(table, refused_file);
+	entry.enums = add_enums(table, enums);
+	entry.reserved = 0;
+	table->entries[table->count] = entry;
+	table->payload_bytes[table->count++] = payload_bytes(entry.types);
+	return 0;
+}
+
+int event_table_init_names(struct event_table *table, bool with_changes)
+{
+	static const uint64_t process = WIRE_U32 | WIRE_U32 << 4 | WIRE_STR << 8 | WIRE_STR << 12 |
+					(uint64_t)WIRE_U64 << 16 | (uint64_t)WIRE_U64 << 20;
+	static const uint64_t thread = WIRE_U32 | WIRE_STR << 4 | WIRE_U64 << 8 | WIRE_U64 << 12;
+	static const uint64_t change = WIRE_U64 | WIRE_STR << 4 | WIRE_U32 << 8 | WIRE_U32 << 12 |
+				       (uint64_t)WIRE_STR << 16 | (uint64_t)WIRE_STR << 20 |
+				       (uint64_t)WIRE_STR << 24 | (uint64_t)WIRE_U64 << 28 |
+				       (uint64_t)WIRE_U32 << 32 | (uint64_t)WIRE_U32 << 36 |
+				       (uint64_t)WIRE_U64 << 40 | (uint64_t)WIRE_STR << 44;
+	int error;
+
+	static_assert(WIRE_NAME_PROCESS == 1 && WIRE_NAME_THREAD == 2 && WIRE_NAME_CHANGE == 3,
+		      "entry n describes id n + 1");
+	*table = (struct event_table){ 0 };
+	error = add_entry(table, (struct wire_event){ .types = process }, "burin.process",
+			  "pid=%u parent=%u exe=%s command=%s since=%llu gone=%llu", "", "", "");
+	if (!error)
+		error = add_entry(table, (struct wire_event){ .types = thread }, "burin.thread",
+				  "pid=%u name=%s since=%llu gone=%llu", "", "", "");
+	if (!error && with_changes)
+		error = add_entry(
+			table, (struct wire_event){ .types = change }, "burin.change",
+			"number=%llu kind=%s pid=%u uid=%u program=%s command=%s text=%s value=%llu "
+			"first=%u last=%u dropped=%llu events=%s",
+			"", "", "");
+	return error;
+}
+
+void event_table_free(struct event_table *table)
+{
+	free(table->entries);
+	free(table->payload_bytes);
+	free(table->text);
+	free(table->refused);
+	*table = (struct event_table){ 0 };
+}
+
+bool event_table_has_grown(const struct event_table *table, const struct session *session)
+{
+	return session_event_count(session) > table->count;
+}
+
+/* Copy a string that another process may be changing. Return: false if it lies outside or does not end within @room. */
+static bool copy_text(const struct session *session, uint32_t offset, char *out, size_t room)
+{
+	uint64_t area = session->geometry.text_bytes;
+
+	for (size_t n = 0; n < room && offset + n < area; n++) {
+		out[n] = ((const volatile char *)session->text)[offset + n];
+		if (out[n] == 0)
+			return true;
+	}
+	out[0] = 0;
+	return false;
+}
+
+static bool name_holds(const char *name, unsigned kind)
+{
+	const char *dot = strrchr(name, '.');
+	size_t length = strlen(name);
+
+	if (length == 0 ||
+	    strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-") != length)
+		return false;
+	if (kind == WIRE_KIND_BEGIN)
+		return dot && strcmp(dot, ".begin") == 0;
+	if (kind == WIRE_KIND_END)
+		return dot && strcmp(dot, ".end") == 0;
+	return kind < WIRE_KINDS;
+}
+
+/* A valid table has each name once: a second one means that the table was overwritten. */
+static bool is_taken(const struct event_table *table, const char *name)
+{
+	for (uint32_t n = 0; n < table->count; n++)
+		if (strcmp(table_text(table, table->entries[n].name), name) == 0)
+			return true;
+	return false;
+}
+
+static int copy_entry(struct event_table *table, const struct session *session, uint32_t n)
+{
+	char name[WIRE_NAME_MAX + 1], format[WIRE_FORMAT_MAX + 1], file[WIRE_FILE_MAX + 1],
+		refused[WIRE_FILE_MAX + 1], enums[WIRE_ENUMS_MAX + 1];
+	struct wire_event entry;
+	struct format parsed;
+
+	memcpy(&entry, &session->entries[n], sizeof(entry));
+	if (copy_text(session, entry.name, name, sizeof(name)) &&
+	    copy_text(session, entry.format, format, sizeof(format)) &&
+	    copy_text(session, entry.file, file, sizeof(file)) &&
+	    copy_text(session, entry.refused_file, refused, sizeof(refused)) &&
+	    copy_text(session, entry.enums, enums, sizeof(enums)) && wire_enum_valid(enums) &&
+	    name_holds(name, entry.kind) && !is_taken(table, name) &&
+	    format_parse(format, entry.types, &parsed, NULL) == 0)
+		return add_entry(table, entry, name, format, file, refused, enums);
+	snprintf(name, sizeof(name), "damaged.%u", n + 1);
+	return add_entry(table, (struct wire_event){ 0 }, name, "", "", "", "");
+}
+
+static int copy_refusals(struct event_table *table, const struct session *session, uint32_t n)
+{
+	char file[WIRE_FILE_MAX + 1];
+	struct wire_event entry;
+
+	memcpy(&entry, &session->entries[n], sizeof(entry));
+	if (table->entries[n].types != entry.types || table->entries[n].refused >= entry.refused ||
+	    !copy_text(session, entry.refused_file, file, sizeof(file)))
+		return 0;
+	if (strcmp(table_text(table, table->entries[n].refused_file), file) != 0) {
+		int error = reserve(table, 0, sizeof(file));
+
+		if (error)
+			return error;
+		table->entries[n].refused_file = add_text(table, file);
+	}
+	table->entries[n].refused = entry.refused;
+	table->entries[n].refused_line = entry.refused_line;
+	return 0;
+}
+
+/* Copy a text, which the program may change, and mask the characters that separate fields and lines. */
+static const char *copy_field(const struct session *session, uint32_t offset, char out[WIRE_FILE_MAX + 1])
+{
+	if (!copy_text(session, offset, out, WIRE_FILE_MAX + 1))
+		return "?";
+	return text_mask(out);
+}
+
+/* "NAME FILE LINE TIMES WHY", separated by tabs. */
+static void print_refusal(FILE *out, const struct session *session, const struct wire_refusal *refusal)
+{
+	char name[WIRE_FILE_MAX + 1], file[WIRE_FILE_MAX + 1], why[WIRE_FILE_MAX + 1];
+
+	fprintf(out, "%s\t%s\t%u\t%u\t%s\n", copy_field(session, refusal->name, name),
+		copy_field(session, refusal->file, file), refusal->line, refusal->times,
+		copy_field(session, refusal->why, why));
+}
+
+static int copy_refused(struct event_table *table, const struct session *session)
+{
+	const struct wire_session *shared = session->shared;
+	const uint32_t count = shared->refusals;
+	size_t bytes;
+	FILE *out;
+
+	free(table->refused);
+	table->refused = NULL;
+	out = count ? open_memstream(&table->refused, &bytes) : NULL;
+	if (!out)
+		return count ? -ENOMEM : 0;
+	for (uint32_t n = 0; n < count && n < WIRE_REFUSALS_MAX; n++) {
+		const struct wire_refusal refusal = shared->refused[n];
+
+		print_refusal(out, session, &refusal);
+	}
+	if (count > WIRE_REFUSALS_MAX)
+		fprintf(out, "\t\t0\t%u\tmore, which are not listed\n", count - WIRE_REFUSALS_MAX);
+	return fclose(out) == 0 ? 0 : -ENOMEM;
+}
+
+int event_table_update(struct event_table *table, const struct session *session)
+{
+	const uint32_t known = table->count, count = session_event_count(session);
+	int error = 0;
+
+	table->context_bytes = wire_context_bytes(session->geometry.context);
+	for (uint32_t n = 0; !error && n < count; n++)
+		error = n < known ? copy_refusals(table, session, n) : copy_entry(table, session, n);
+	return error ? error : copy_refused(table, session);
+}
+
+bool event_table_payload_fits(const struct event_table *table, uint32_t id, const char *payload,
+			      uint32_t bytes)
+{
+	struct format_type type;
+	uint32_t at = 0;
+	uint64_t types;
+
+	if (id == 0 || id > table->count)
+		return false;
+	if (table->payload_bytes[id - 1] != TABLE_VARIABLE)
+		return bytes == table->payload_bytes[id - 1];
+	for (types = table->entries[id - 1].types; format_type_next(&types, &type);) {
+		uint32_t size = format_argument_bytes(type, payload + at, bytes - at);
+
+		if (size == 0)
+			return false;
+		at += size;
+	}
+	return at == bytes;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* metadata and .burin/events; see metadata.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "wire/wire_format.h"
+#include "base/uuid.h"
+#include "writer/metadata.h"
+#include "file/write.h"
+#include "wire/wire_context.h"
+#include "wire/wire_enum.h"
+
+/* CTF 1.8 readers require these. The fields are those of struct wire_packet, wire_compact and wire_extended. */
+static const char types_text[] =
+	"typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
+	"typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
+	"typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
+	"typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
+	"typealias integer { size = 8; align = 8; signed = true; } := int8_t;\n"
+	"typealias integer { size = 16; align = 8; signed = true; } := int16_t;\n"
+	"typealias integer { size = 32; align = 8; signed = true; } := int32_t;\n"
+	"typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n"
+	"typealias floating_point { exp_dig = 8; mant_dig = 24; align = 8; } := float;\n"
+	"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := double;\n";
+
+static const char clock_types_text[] =
+	"typealias integer { size = 64; align = 8; signed = false; map = clock.burin.value; } := clock64_t;\n"
+	"typealias integer { size = 32; align = 32; signed = false; map = clock.burin.value; } := "
+	"header_clock32_t;\n"
+	"typealias integer { size = 64; align = 32; signed = false; map = clock.burin.value; } := "
+	"header_clock64_t;\n"
+	"typealias integer { size = 32; align = 32; signed = false; } := header_uint32_t;\n";
+
+/*
+ * The alignment, in bits, hides the private part of struct wire_packet. cpu_id includes the four zero bytes behind it and
+ * so has 64 bits. The context then ends where the records begin, and readers see when a packet has no records.
+ */
+static const char packet_context_text[] = "	packet.context := struct {\n"
+					  "		clock64_t timestamp_begin;\n"
+					  "		clock64_t timestamp_end;\n"
+					  "		uint64_t content_size;\n"
+					  "		uint64_t packet_size;\n"
+					  "		uint64_t packet_seq_num;\n"
+					  "		uint64_t events_discarded;\n"
+					  "		uint64_t cpu_id;\n"
+					  "	} align(1024);\n";
+
+static const char event_header_text[] =
+	"	event.header := struct {\n"
+	"		enum : uint16_t { compact = 0 ... 65534, extended = 65535 } id;\n"
+	"		variant <id> {\n"
+	"			struct { header_clock32_t timestamp; } compact;\n"
+	"			struct { header_uint32_t id; header_clock64_t timestamp; } extended;\n"
+	"		} v;\n"
+	"	} align(64);\n";
+
+/* The fields between a record's header and its payload. */
+static void print_event_context(FILE *out, uint32_t context)
+{
+	fprintf(out, "	event.context := struct { uint32_t vtid;%s%s };\n",
+		context & WIRE_CONTEXT_CORRELATION ? " uint64_t correlation;" : "",
+		context & WIRE_CONTEXT_DEPTH ? " uint32_t depth;" : "");
+}
+
+/* The declaration of each type. Integers not shown in base 10 need bits and sign. */
+static const struct {
+	const char *name;
+	unsigned bits;
+	bool is_signed;
+} declarations[16] = {
+	[WIRE_BOOL] = { "uint8_t", 8, false },	[WIRE_I8] = { "int8_t", 8, true },
+	[WIRE_I16] = { "int16_t", 16, true },	[WIRE_I32] = { "int32_t", 32, true },
+	[WIRE_I64] = { "int64_t", 64, true },	[WIRE_U8] = { "uint8_t", 8, false },
+	[WIRE_U16] = { "uint16_t", 16, false }, [WIRE_U32] = { "uint32_t", 32, false },
+	[WIRE_U64] = { "uint64_t", 64, false }, [WIRE_F32] = { "float", 0, false },
+	[WIRE_F64] = { "double", 0, false },	[WIRE_PTR] = { "uint64_t", 64, false },
+	[WIRE_STR] = { "string", 0, false },	[WIRE_CHAR] = { "int8_t", 8, true },
+};
+
+static unsigned type_base(const struct format_field *field)
+{
+	if (field->type == WIRE_PTR || field->conversion == 'x' || field->conversion == 'X')
+		return 16;
+	return field->conversion == 'o' ? 8 : 10;
+}
+
+/* An integer with names. Return: false: it has none. */
+static bool print_enum(FILE *out, const struct format_field *field, unsigned type, const char *format,
+		       const char *enums)
+{
+	const char *name = format + field->spec + field->spec_bytes + 1;
+	const char *at = field->enum_bytes ? wire_enum_find(enums, name, field->enum_bytes - 2u) : NULL;
+	struct wire_label label;
+	unsigned labels = 0;
+
+	/* Readers refuse an enum without a label, and labels that its integer cannot have. */
+	while (at && wire_enum_next(&at, &label)) {
+		if (!wire_enum_fits(&label, declarations[type].bits, declarations[type].is_signed))
+			continue;
+		if (labels++ == 0)
+			fprintf(out, " enum : %s {", declarations[type].name);
+		fprintf(out, "%s \"%.*s\" = %" PRId64, labels > 1 ? "," : "", (int)label.bytes, label.text,
+			label.value);
+	}
+	if (labels)
+		fputs(" }", out);
+	return labels > 0;
+}
+
+static void print_type(FILE *out, const struct format_field *field, unsigned type)
+{
+	unsigned base = type_base(field), bits = declarations[type].bits;
+
+	if (base == 10 || bits == 0)
+		fprintf(out, " %s", declarations[type].name);
+	else
+		fprintf(out, " integer { size = %u; align = 8; signed = %s; base = %u; }", bits,
+			declarations[type].is_signed ? "true" : "false", base);
+}
+
+/* Every field's name gets an underscore in front, so that none is a keyword. Readers remove it. */
+static void print_field(FILE *out, const struct format_field *field, const char *format, const char *enums)
+{
+	const bool counted = field->type == WIRE_BYTES || field->type == WIRE_ARRAY;
+	const unsigned type = field->type == WIRE_BYTES	  ? WIRE_U8
+			      : field->type == WIRE_ARRAY ? field->element
+							  : field->type;
+
+	if (counted)
+		fprintf(out, " uint16_t __%s_length;", field->name);
+	if (!print_enum(out, field, type, format, enums))
+		print_type(out, field, type);
+	fprintf(out, " _%s", field->name);
+	if (counted)
+		fprintf(out, "[__%s_length]", field->name);
+	fputc(';', out);
+}
+
+static void print_events(FILE *out, const struct event_table *table, unsigned stream_id)
+{
+	for (uint32_t n = 0; n < table->count; n++) {
+		const struct wire_event *entry = &table->entries[n];
+		struct format format = { 0 };
+
+		format_parse(table_text(table, entry->format), entry->types, &format, NULL);
+		fprintf(out,
+			"event {\n	id = %u;\n	name = \"%s\";\n	stream_id = %u;\n	"
+			"fields := struct {",
+			n + 1, table_text(table, entry->name), stream_id);
+		for (unsigned f = 0; f < format.count; f++)
+			print_field(out, &format.fields[f], table_text(table, entry->format),
+				    table_text(table, entry->enums));
+		fprintf(out, " };\n};\n");
+	}
+}
+
+static void print_clock(FILE *out, const struct session *session, struct trace_clock clock)
+{
+	int64_t seconds = clock.offset_ns / 1000000000, rest = clock.offset_ns % 1000000000;
+	char boot_id[UUID_TEXT];
+
+	if (rest < 0) {
+		rest += 1000000000;
+		seconds--;
+	}
+	uuid_text(session->geometry.boot_id, boot_id);
+	fprintf(out,
+		"clock {\n	name = \"burin\";\n	uuid = \"%s\";\n	description = \"%s\";\n	freq "
+		"= %llu;\n"
+		"	precision = 0;\n	offset_s = %lld;\n	offset = %llu;\n	absolute = "
+		"true;\n};\n",
+		boot_id, session->geometry.clock == WIRE_CLOCK_TSC ? "time stamp counter" : "CLOCK_MONOTONIC",
+		(unsigned long long)clock.hz, (long long)seconds,
+		(unsigned long long)((unsigned __int128)rest * clock.hz / 1000000000));
+}
+
+static int print_metadata(FILE *out, const struct session *session, const struct event_table *table,
+			  struct trace_clock clock)
+{
+	char uuid[UUID_TEXT];
+	struct utsname host;
+	struct event_table names;
+	int error;
+
+	uuid_text(session->geometry.uuid, uuid);
+	fprintf(out, "/* CTF 1.8 */\n%s", types_text);
+	fprintf(out,
+		"trace {\n	major = 1;\n	minor = 8;\n	uuid = \"%s\";\n	byte_order = le;\n"
+		"	packet.header := struct {\n		uint32_t magic;\n		uint8_t "
+		"uuid[16];\n"
+		"		uint32_t stream_id;\n		uint64_t stream_instance_id;\n	};\n};\n",
+		uuid);
+	uname(&host);
+	fprintf(out,
+		"env {\n	domain = \"ust\";\n	tracer_name = \"burin\";\n	tracer_major = 0;\n"
+		"	tracer_minor = 1;\n	hostname = \"%s\";\n};\n",
+		host.nodename);
+	print_clock(out, session, clock);
+	fputs(clock_types_text, out);
+	for (unsigned id = 0; id < 2; id++) {
+		fprintf(out, "stream {\n	id = %u;\n%s%s", id, packet_context_text, event_header_text);
+		print_event_context(out, id == WIRE_STREAM_RECORDS ? session->geometry.context : 0);
+		fprintf(out, "};\n");
+	}
+	error = event_table_init_names(&names, true);
+	if (!error)
+		print_events(out, &names, WIRE_STREAM_NAMES);
+	event_table_free(&names);
+	print_events(out, table, WIRE_STREAM_RECORDS);
+	return error;
+}
+
+static int write_events(int directory, const struct event_table *table)
+{
+	struct wire_events header = { .magic = WIRE_EVENTS_MAGIC, .count = table->count, .text_bytes = 1 };
+	const size_t refused = table->refused ? strlen(table->refused) + 1 : 0;
+	size_t entries = table->count * sizeof(struct wire_event), bytes;
+	char *data;
+	int error;
+
+	if (table->text_bytes)
+		header.text_bytes = table->text_bytes;
+	if (refused)
+		header.refused = header.text_bytes;
+	header.text_bytes += (uint32_t)refused;
+	bytes = sizeof(header) + entries + header.text_bytes;
+	data = calloc(1, bytes);
+	if (!data)
+		return -ENOMEM;
+	memcpy(data, &header, sizeof(header));
+	if (entries)
+		memcpy(data + sizeof(header), table->entries, entries);
+	if (table->text_bytes)
+		memcpy(data + sizeof(header) + entries, table->text, table->text_bytes);
+	if (refused)
+		memcpy(data + sizeof(header) + entries + header.refused, table->refused, refused);
+	error = replace_file(directory, ".burin/events", data, bytes);
+	free(data);
+	return error;
+}
+
+int metadata_write(int directory, const struct session *session, const struct event_table *table,
+		   struct trace_clock clock)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+	int error;
+
+	if (!out)
+		return -ENOMEM;
+	error = print_metadata(out, session, table, clock);
+	if (fflush(out) != 0 || ferror(out))
+		error = -ENOMEM;
+	fclose(out);
+	if (!error)
+		error = write_events(directory, table);
+	if (!error)
+		error = replace_file(directory, "metadata", text, bytes);
+	free(text);
+	return error;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The parts of a trace that are not streams: `metadata` (CTF 1.8), `.burin/events` and `.burin/recording`.
+ *
+ * The first two are replaced as a whole, by rename. The third is one block of 4096 bytes. One write overwrites it in
+ * place, so it can be updated even when the disk is full.
+ */
+#ifndef BURIN_WRITER_METADATA_H
+#define BURIN_WRITER_METADATA_H
+
+#include <stdint.h>
+
+#include "writer/event_table.h"
+
+/* The clock of a trace. */
+struct trace_clock {
+	uint64_t hz;
+	int64_t offset_ns; /* CLOCK_REALTIME at clock value 0 */
+};
+
+/* metadata_write - replace `metadata` and `.burin/events`. Return: 0; -errno: the old files stay. */
+int metadata_write(int directory, const struct session *session, const struct event_table *table,
+		   struct trace_clock clock);
+
+/* The content of `.burin/recording`; docs/format.md has the keys. NULL strings are left out. */
+struct recording {
+	const char *state;
+	struct trace_clock clock;
+	const char *session_path;
+	const char *command;
+	const char *result;
+	const char *trouble;
+	uint64_t lost_late;
+	uint64_t lost_names;
+	uint64_t lost_unreported;
+	uint64_t clock_steps;
+};
+
+/* recording_write - write or overwrite `.burin/recording`. Return: 0 or -errno. */
+int recording_write(int directory, const struct session *session, const struct recording *recording);
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The streams of samples; see sample_streams.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "writer/sample_streams.h"
+#include "wire/wire_context.h"
+#include "wire/wire_profile.h"
+#include "wire/wire_record.h"
+
+enum {
+	SAMPLES_PACKET = 64 << 10,
+	SAMPLES_RECORD_MAX = 48,
+	SAMPLES_RECENT_BITS = 12, /* log2 of the contexts that are remembered */
+};
+
+static const char contexts_name[] = ".burin/contexts";
+
+static void begin_stream(struct stream *stream, int directory, unsigned cpu)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "samples%u", cpu);
+	stream_init(stream, directory, name, SAMPLES_PACKET);
+}
+
+static int begin_contexts(struct samples *samples)
+{
+	int error = table_writer_begin(&samples->contexts, samples->directory, contexts_name,
+				       WIRE_TABLE_CONTEXTS);
+
+	memset(samples->recent, 0, sizeof(*samples->recent) << SAMPLES_RECENT_BITS);
+	samples->contexts.refers[0] = samples->tasks;
+	samples->contexts.refers[1] = samples->stacks;
+	return error;
+}
+
+int samples_begin(struct samples *samples, const struct session *session, int directory, unsigned cpus,
+		  struct table_writer *tasks, struct table_writer *stacks)
+{
+	*samples = (struct samples){ .session = session,
+				     .directory = directory,
+				     .tasks = tasks,
+				     .stacks = stacks,
+				     .contexts = { .fd = -1 } };
+	samples->streams = calloc(cpus, sizeof(*samples->streams));
+	samples->recent = malloc(sizeof(*samples->recent) << SAMPLES_RECENT_BITS);
+	if (!samples->streams || !samples->recent)
+		return -ENOMEM;
+	samples->count = cpus;
+	for (unsigned n = 0; n < cpus; n++)
+		begin_stream(&samples->streams[n].stream, directory, n);
+	return begin_contexts(samples);
+}
+
+int samples_recover(int directory, unsigned cpus)
+{
+	struct wire_packet *packet = malloc(SAMPLES_PACKET);
+	int error = packet ? 0 : -ENOMEM;
+
+	for (unsigned n = 0; n < cpus && !error; n++) {
+		struct stream stream;
+
+		begin_stream(&stream, directory, n);
+		error = stream_reopen(&stream, packet);
+		if (error > 0)
+			error = stream_finish(&stream);
+		stream_close(&stream);
+	}
+	free(packet);
+	return error;
+}
+
+/* Event context and sample context. The event context is all zero, since the sampler does not know the thread's work. */
+static uint32_t fields_bytes(const struct samples *samples)
+{
+	return wire_context_bytes(samples->session->geometry.context) + 4;
+}
+
+static char *records_of(struct samples_stream *stream)
+{
+	return stream->records + sizeof(struct wire_packet);
+}
+
+/* Put a compact header if the time base reaches: the packet's beginning or the last extended record. Return: its size. */
+static uint32_t put_header(struct samples_stream *stream, const struct samples_record *record, uint64_t time,
+			   uint32_t fields, char *at)
+{
+	struct wire_extended extended = { .tag = WIRE_ID_EXTENDED,
+					  .length = (uint16_t)(sizeof(extended) + fields),
+					  .id = record->id,
+					  .time_low = (uint32_t)time,
+					  .time_high = (uint32_t)(time >> 32),
+					  .tid = record->tid };
+	struct wire_compact compact = { .id = record->id,
+					.length = (uint16_t)(sizeof(compact) + fields),
+					.time = (uint32_t)time,
+					.tid = record->tid };
+
+	if (!stream->sequence && !stream->count)
+		stream->base = time;
+	if (time - stream->base < UINT64_C(1) << 32) {
+		memcpy(at, &compact, sizeof(compact));
+		return sizeof(compact);
+	}
+	stream->base = time;
+	memcpy(at, &extended, sizeof(extended));
+	return sizeof(extended);
+}
+
+/* Return: the number of the sample context; 0: it could not be added. */
+static uint32_t context_of(struct samples *samples, uint32_t task, uint32_t stack)
+{
+	const uint32_t hash = hash_stable((const uint32_t[]){ task, stack }, 2 * sizeof(uint32_t));
+	struct sample_context *entry = &samples->recent[hash >> (32 - SAMPLES_RECENT_BITS)];
+
+	if (!entry->number || entry->task != task || entry->stack != stack) {
+		table_writer_number(&samples->contexts, task);
+		table_writer_number(&samples->contexts, stack);
+		*entry = (struct sample_context){ task, stack, table_writer_end(&samples->contexts) };
+	}
+	return entry->number;
+}
+
+bool samples_put(struct samples *samples, unsigned cpu, const struct samples_record *record)
+{
+	struct samples_stream *stream = &samples->streams[cpu];
+	uint64_t time = record->time > stream->time ? record->time : stream->time;
+	const uint32_t fields = fields_bytes(samples);
+	uint32_t context, header;
+	char *at;
+
+	if (!stream->records)
+		stream->records = aligned_alloc(8, SAMPLES_PACKET);
+	if (!stream->records ||
+	    stream->bytes + SAMPLES_RECORD_MAX > SAMPLES_PACKET - sizeof(struct wire_packet))
+		return false;
+	context = context_of(samples, record->task, record->stack);
+	if (!context)
+		return false;
+	at = records_of(stream) + stream->bytes;
+	memset(at, 0, SAMPLES_RECORD_MAX);
+	header = put_header(stream, record, time, fields + (record->weighted ? 8 : 0), at);
+	at += header + fields;
+	memcpy(at - 4, &context, 4);
+	if (record->weighted)
+		memcpy(at, &record->weight, 8);
+	if (!stream->count)
+		stream->first = time;
+	stream->last = stream->time = time;
+	stream->bytes += wire_stride(header + fields + (record->weighted ? 8 : 0));
+	stream->count++;
+	stream->groups[record->group]++;
+	return true;
+}
+
+void samples_lost(struct samples *samples, unsigned cpu, uint64_t lost)
+{
+	struct samples_stream *stream = &samples->streams[cpu];
+
+	stream->lost = lost > stream->lost_before ? lost - stream->lost_before : 0;
+}
+
+uint64_t samples_lost_so_far(const struct samples *samples)
+{
+	uint64_t sum = 0;
+
+	for (unsigned n = 0; n < samples->count; n++)
+		sum += samples->streams[n].lost;
+	return sum;
+}
+
+/* Add a packet with the records that were put, or with losses only. */
+static int add_packet(struct samples *samples, unsigned cpu, struct wire_packet *packet, uint32_t bytes,
+		      uint64_t first, uint64_t last)
+{
+	struct samples_stream *stream = &samples->streams[cpu];
+	int error;
+
+	*packet = (struct wire_packet){
+		.magic = WIRE_MAGIC,
+		.stream_id = WIRE_STREAM_RECORDS,
+		.stream_instance = WIRE_SAMPLES_INSTANCE + (uint64_t)cpu,
+		.events_before = stream->kept,
+		.base_time = first,
+		.time_begin = first,
+		.time_end = last,
+		.sequence = stream->sequence,
+		.cpu = cpu,
+	};
+	memcpy(packet->uuid, samples->session->geometry.uuid, sizeof(packet->uuid));
+	if (stream->lost && stream->sequence) /* see add_first() */
+		packet->lost[WIRE_LOST_FULL] = packet->discarded = stream->lost;
+	error = stream_packet(&stream->stream, packet, (uint32_t)sizeof(*packet) + bytes);
+	if (error)
+		return error;
+	stream->sequence++;
+	stream->reported = packet->discarded;
+	if (first > stream->base)
+		stream->base = first;
+	return 0;
+}
+
+/* Add an empty packet if the stream would begin with a loss: readers see losses between packets only. */
+static int add_first(struct samples *samples, unsigned cpu, uint64_t time)
+{
+	struct wire_packet empty;
+
+	if (samples->streams[cpu].sequence || !samples->streams[cpu].lost)
+		return 0;
+	return add_packet(samples, cpu, &empty, 0, time, time);
+}
+
+static bool fits_last(const struct samples_stream *stream)
+{
+	return stream->sequence && stream->reported == stream->lost &&
+	       wire_stride(stream->stream.content) + stream->bytes <= SAMPLES_PACKET;
+}
+
+static int commit_one(struct samples *samples, unsigned cpu)
+{
+	struct samples_stream *stream = &samples->streams[cpu];
+	uint32_t bytes = stream->bytes;
+	int error = 0;
+
+	if (!stream->count)
+		return 0;
+	/* The content ends without the last record's padding, which is the same with a weight or an extended header. */
+	bytes -= wire_stride(sizeof(struct wire_compact) + fields_bytes(samples)) -
+		 (uint32_t)sizeof(struct wire_compact) - fields_bytes(samples);
+	if (fits_last(stream)) {
+		error = stream_extend(&stream->stream, records_of(stream), bytes, stream->last);
+	} else {
+		error = add_first(samples, cpu, stream->first);
+		if (!error)
+			error = add_packet(samples, cpu, (struct wire_packet *)stream->records, bytes,
+					   stream->first, stream->last);
+	}
+	if (!error) {
+		stream->kept += stream->count;
+		for (unsigned n = 0; n < SAMPLES_GROUPS; n++)
+			stream->kept_groups[n] += stream->groups[n];
+	}
+	memset(stream->groups, 0, sizeof(stream->groups));
+	stream->count = 0;
+	stream->bytes = 0;
+	return error;
+}
+
+int samples_commit(struct samples *samples)
+{
+	if (!samples->error)
+		samples->error = table_writer_flush(&samples->contexts);
+	for (unsigned n = 0; n < samples->count && !samples->error; n++)
+		samples->error = commit_one(samples, n);
+	return samples->error;
+}
+
+int samples_finish(struct samples *samples, uint64_t time)
+{
+	for (unsigned n = 0; n < samples->count; n++) {
+		struct samples_stream *stream = &samples->streams[n];
+		const uint64_t end = time > stream->time ? time : stream->time;
+		struct wire_packet packet;
+
+		if (!samples->error)
+			samples->error = add_first(samples, n, end);
+		if (!samples->error && stream->reported != stream->lost)
+			samples->error = add_packet(samples, n, &packet, 0, end, end);
+		stream_finish(&stream->stream);
+	}
+	if (!samples->error) /* the entries that it refers to are written */
+		table_writer_finish(&samples->contexts, samples->directory, contexts_name, 2);
+	return samples->error;
+}
+
+void samples_next(struct samples *samples, int directory)
+{
+	int error;
+
+	samples->directory = directory;
+	for (unsigned n = 0; n < samples->count; n++) {
+		struct samples_stream *stream = &samples->streams[n];
+
+		stream_close(&stream->stream);
+		*stream = (struct samples_stream){ .records = stream->records,
+						   .time = stream->time,
+						   .lost_before = stream->lost_before + stream->lost };
+		begin_stream(&samples->streams[n].stream, directory, n);
+	}
+	table_writer_close(&samples->contexts);
+	error = begin_contexts(samples);
+	if (!samples->error)
+		samples->error = error;
+}
+
+uint64_t samples_kept(const struct samples *samples, enum samples_group group)
+{
+	uint64_t sum = 0;
+
+	for (unsigned n = 0; n < samples->count; n++)
+		sum += samples->streams[n].kept_groups[group];
+	return sum;
+}
+
+uint64_t samples_bytes(const struct samples *samples)
+{
+	uint64_t sum = samples->contexts.at;
+
+	for (unsigned n = 0; n < samples->count; n++)
+		sum += stream_bytes(&samples->streams[n].stream);
+	return sum;
+}
+
+void samples_free(struct samples *samples)
+{
+	for (unsigned n = 0; n < samples->count; n++) {
+		stream_close(&samples->streams[n].stream);
+		free(samples->streams[n].records);
+	}
+	table_writer_close(&samples->contexts);
+	free(samples->recent);
+	free(samples->streams);
+	samples->recent = NULL;
+	samples->streams = NULL;
+	samples->count = 0;
+}

@@ -1,0 +1,265 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+"""Builds and runs the fuzz targets; fuzz.h has a list of them.
+
+    fuzz.py BUILD [DOOR...] [--seconds N] [--jobs N]   replay all that is kept, then fuzz each door for N seconds
+    fuzz.py --seeds BUILD                              make the corpus anew, from the generators of the other tests
+
+The targets are built into BUILD/fuzz, by clang. What is found that reaches new code is kept in BUILD/fuzz/found/DOOR and used
+by the next run. An input that breaks a door is left in BUILD/fuzz/broken: mend what it breaks, and move it to
+tests/fuzz/broken/DOOR, so that it is replayed for ever. At its end it prints what was executed.
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+DOORS = ["trace", "profile", "metadata", "session", "symbols", "jitmap", "filter", "unwind"]
+# The longest input of each door: more makes it slow and reaches nothing new.
+LENGTH = {"trace": 40000, "profile": 30000, "metadata": 16000, "session": 2000, "symbols": 12000, "jitmap": 4000, "filter": 2500,
+          "unwind": 12000}
+# As in archive.c.
+NAMES = [".burin/recording", ".burin/events", ".burin/origin", ".burin/profile", ".burin/images", ".burin/tasks", ".burin/stacks",
+         ".burin/contexts", ".burin/symbols", "metadata", "names", "names.1", "cpu0", "cpu0.1", "cpu0.2", "cpu1", "cpu1.1", "locked0",
+         "samples0", "samples1", "samples0.1"]
+INPUT_S = 100        # an input that takes longer hangs
+MEMORY_MB = 1500     # of a process, its sanitizers' included
+ONE_MB = 600         # of one allocation
+
+
+class Missing(Exception):
+    """Something that the machine lacks."""
+
+
+def build(where):
+    """Builds the targets; returns the directory that has them."""
+    fuzz = os.path.join(where, "fuzz")
+    if not shutil.which("clang"):
+        raise Missing("there is no clang")
+    if not os.path.exists(os.path.join(fuzz, "build.ninja")):
+        shutil.rmtree(fuzz, ignore_errors=True)
+        environment = dict(os.environ, CC="clang", CXX="clang++")
+        done = subprocess.run(["meson", "setup", fuzz, TOP], env=environment, text=True, capture_output=True)
+        if done.returncode:
+            sys.exit(f"not ok build: meson: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+    targets = subprocess.run(["ninja", "-C", fuzz, "-t", "targets", "all"], text=True, capture_output=True).stdout
+    if not re.search("^fuzz: phony", targets, re.M):
+        raise Missing("clang has no libFuzzer: install libclang-rt-14-dev")
+    done = subprocess.run(["ninja", "-C", fuzz, "fuzz"], text=True, capture_output=True)
+    if done.returncode:
+        sys.exit(f"not ok build: {done.stdout[-3000:]}")
+    return fuzz
+
+
+class Door:
+    """One target, started with all that is kept of it."""
+
+    def __init__(self, fuzz, name, seconds, tmp):
+        self.name = name
+        self.found = os.path.join(fuzz, "found", name)
+        self.broken = os.path.join(fuzz, "broken")
+        self.log = os.path.join(fuzz, f"{name}.log")
+        self.tmp = tempfile.mkdtemp(prefix=f"{name}-", dir=tmp)
+        os.makedirs(self.found, exist_ok=True)
+        os.makedirs(self.broken, exist_ok=True)
+        kept = [d for d in (os.path.join(HERE, "corpus", name), os.path.join(HERE, "broken", name)) if os.path.isdir(d)]
+        # Generous, for a machine that does other things as well: an input that hangs does not end at all.
+        self.command = [os.path.join(fuzz, "tests", "fuzz", f"fuzz-{name}"), f"-max_len={LENGTH[name]}", f"-timeout={INPUT_S}",
+                        f"-rss_limit_mb={MEMORY_MB}", f"-malloc_limit_mb={ONE_MB}", "-print_final_stats=1", "-verbosity=0",
+                        f"-artifact_prefix={self.broken}/{name}-", f"-max_total_time={seconds}", self.found, *kept]
+        if not seconds:
+            self.command[-len(kept) - 2] = "-runs=0"
+        options = "detect_leaks=1:allocator_may_return_null=1"
+        self.environment = dict(os.environ, TMPDIR=self.tmp, ASAN_OPTIONS=options, UBSAN_OPTIONS="print_stacktrace=1")
+        self.process = None
+
+    def start(self):
+        self.begin = time.monotonic()
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(self.command, env=self.environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+    def end(self):
+        """The executions, and what it broke on ("" if nothing)."""
+        status = self.process.wait()
+        self.seconds = time.monotonic() - self.begin
+        shutil.rmtree(self.tmp, ignore_errors=True)
+        with open(self.log, errors="replace") as log:
+            text = log.read()
+        done = re.search(r"stat::number_of_executed_units:\s*(\d+)", text)
+        self.executions = int(done.group(1)) if done else 0
+        if status == 0 and done:
+            return ""
+        wrong = re.search(r"^.*(ERROR: .*|runtime error: .*|\S+\.c:\d+: .*|\d+ faults: .*)$", text, re.M)
+        test = re.search(r"Test unit written to (\S+)", text)
+        return f"{wrong.group(0) if wrong else f'exit status {status}'}; input: {test.group(1) if test else 'none'}; log: {self.log}"
+
+
+def run(fuzz, names, seconds, jobs):
+    """Fuzzes doors, several at once; yields each at its end, with what it broke on."""
+    # Traces and sessions are written and removed thousands of times a second.
+    with tempfile.TemporaryDirectory(prefix="burin-fuzz-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as tmp:
+        waiting = [Door(fuzz, name, seconds, tmp) for name in names]
+        running = []
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                running.append(waiting.pop(0))
+                running[-1].start()
+            ended = [d for d in running if d.process.poll() is not None]
+            for door in ended:
+                running.remove(door)
+                yield door, door.end()
+            if not ended:
+                time.sleep(0.05)
+
+
+def summary(doors):
+    total = 0
+    for door in doors:
+        total += door.executions
+        print(f"# {door.name:9} {door.executions:9} executions, {door.executions / max(door.seconds, 0.1):7.0f} a second")
+    print(f"# {total} executions in all")
+
+
+# ---- seeds
+
+def pack(directory, only=None, longest=1 << 30):
+    """A trace as an input; archive.h."""
+    out = b""
+    for number, name in enumerate(NAMES):
+        path = os.path.join(directory, name)
+        if os.path.exists(path) and (only is None or name in only):
+            with open(path, "rb") as file:
+                data = file.read(longest if not name.startswith(".burin") else -1)
+            out += bytes([number]) + len(data).to_bytes(4, "little") + data
+    return out
+
+
+def go_table(magic):
+    """The table of functions of a Go program, with two of them."""
+    old, absolute = magic == 0xfffffffb, magic in (0xfffffffb, 0xfffffffa)
+    size = 8 if absolute else 4
+    words = {0xfffffffb: 1, 0xfffffffa: 7}.get(magic, 8)
+    index = 8 + 8 * words
+    functions = 5 * size  # from the index: two entries, and the end
+    names = index + functions + 2 * (size + 4)
+    begins = [(0x1000 if absolute else 0) + n * 32 for n in range(3)]
+    name = lambda n: n * 10 + (names if old else 0)
+    header = {1: [2], 7: [2, 0, names, 0, 0, 0, index], 8: [2, 0, 0x1000, names, 0, 0, 0, index]}[words]
+    out = magic.to_bytes(4, "little") + bytes([0, 0, 1, 8]) + b"".join(word.to_bytes(8, "little") for word in header)
+    for n in range(2):
+        at = functions + n * (size + 4) + (index if old else 0)
+        out += begins[n].to_bytes(size, "little") + at.to_bytes(size, "little")
+    out += begins[2].to_bytes(size, "little")
+    for n in range(2):
+        out += begins[n].to_bytes(size, "little") + name(n).to_bytes(4, "little")
+    return out + b"main.main\0main.hot1\0"
+
+
+def make_seeds(where):
+    def keep(door, name, data):
+        folder = os.path.join(HERE, "corpus", door)
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(data)
+
+    def words(*values):
+        return b"".join(v.to_bytes(n, "little") for n, v in values)
+
+    with tempfile.TemporaryDirectory() as tmp:
+        make = os.path.join(where, "tests", "{}")
+        sample = os.path.join(tmp, "sample")
+        subprocess.run([make.format("read/make-sample"), sample], check=True, stdout=subprocess.DEVNULL)
+        keep("trace", "sample", pack(sample, ("metadata", ".burin/recording", ".burin/events", "names", "cpu0", "locked0"), 4096))
+        keep("trace", "files", pack(sample, (".burin/recording", ".burin/events", "cpu0.1", "cpu1", "cpu1.1"), 2048))
+        keep("metadata", "sample", pack(sample, ("metadata", ".burin/recording", ".burin/events", "names", "cpu0"), 1024))
+        origin = words((4, 0), (4, 0)) * 40
+        keep("metadata", "origin", pack(sample, (".burin/recording", ".burin/events")) + bytes([2]) + words((4, len(origin))) + origin)
+        for kind in ("small", "waits"):
+            trace = os.path.join(tmp, kind)
+            subprocess.run([make.format("read/make-profile"), trace, kind], check=True, stdout=subprocess.DEVNULL)
+            keep("profile", kind, pack(trace, longest=800))
+
+        # Code: a library of two functions, its .eh_frame alone, and expressions.
+        source, library, frame = (os.path.join(tmp, n) for n in ("x.c", "x.so", "x.frame"))
+        with open(source, "w") as file:
+            file.write("int g(int); int f(int a) { int b[99]; b[a] = g(a); return b[a + 1] + g(b[a]); }\n"
+                       "int h(int a) { return f(a) + f(a + 1); }\n")
+        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-nostdlib", "-Wl,-z,noseparate-code", "-Wl,-z,max-page-size=4096",
+                        "-Wl,--build-id", "-o", library, source], check=True)
+        subprocess.run(["objcopy", "-O", "binary", "--only-section=.eh_frame", library, frame], check=True)
+        with open(library, "rb") as file:
+            image = file.read()
+        with open(frame, "rb") as file:
+            table = file.read()
+        assert len(image) < 16000 and table
+        keep("unwind", "memory", b"\0" + image)
+        keep("unwind", "file", b"\1" + image)
+        keep("unwind", "table", b"\2" + table)
+        keep("unwind", "expression", b"\3" + bytes([0x77, 8, 0x06, 0x23, 16, 0x12, 0x1c, 0x31, 0x24, 0x22]))
+        keep("symbols", "image", b"\2" + image)
+
+    text, place, done, state = b"\1\4name", bytes([2, 8, 0, 64, 1, 1, 0, 0]), bytes([3, 4]), b"\4\3\0\0"
+    lined = bytes([2, 16, 0, 64, 2, 1, 1, 7, 1, 1, 9])
+    messages = [text, place, lined, done, state]
+    keep("symbols", "messages", b"\1" + b"".join(bytes([len(m)]) + m for m in messages))
+    keep("symbols", "stream", b"\0\x07" + b"".join(len(m).to_bytes(4, "little") + m for m in messages))
+    keep("symbols", "mangled", b"\3_ZN9wikipedia7article6formatIiSt6vectorIiSaIiEEEEvRKT_")
+    for name, magic in (("go-1.2", 0xfffffffb), ("go-1.16", 0xfffffffa), ("go-1.18", 0xfffffff0), ("go-1.20", 0xfffffff1)):
+        keep("symbols", name, b"\4" + go_table(magic))
+    keep("symbols", "rust", b"\3_RNvMs0_NtCs1234_7mycrate3fooNtB5_3Bar3baz")
+
+    keep("jitmap", "map", b"1000 20 first\n1020 10 second name\n0x1040 0x8 third\n1000 8 again\n")
+    record = lambda kind, body: words((4, kind), (4, 16 + len(body)), (8, 5)) + body
+    load = words((4, 9), (4, 9), (8, 0x1000), (8, 0x1000), (8, 16), (8, 1)) + b"jitted\0" + b"\x90" * 16
+    move = words((4, 9), (4, 9), (8, 0x1000), (8, 0x1000), (8, 0x1100), (8, 16), (8, 1))
+    lines = words((8, 0x1000), (8, 2), (8, 0x1000), (4, 3), (4, 0)) + b"a.js\0" + words((8, 0x1004), (4, 4), (4, 0)) + b"\xff\0"
+    head = words((4, 0x4a695444), (4, 1), (4, 40), (4, 62), (4, 0), (4, 9), (8, 1), (8, 0))
+    keep("jitmap", "dump", head + record(2, lines) + record(0, load) + record(1, move))
+
+    test = lambda op, then, other, offset, low, span: bytes([op, 0, then, other]) + words((2, offset), (2, 0), (8, low), (8, span))
+    program = words((4, 0), (2, 128), (2, 2), (8, 0x33), (2, 8), (6, 0)) + test(2, 1, 254, 0, 5, 9) + test(2, 255, 254, 4, 0, 9)
+    keep("filter", "program", b"\1" + words((8, 0x33), (2, 128)) + program.ljust(128, b"\0") + words((4, 7), (4, 3)))
+    keep("filter", "expression", b"\2" + words((8, 0xd3)) + b"len=%d text=%s\0len > 10 && (text == \"a*b\" || !pid == 3)\0"
+         + words((4, 11)) + b"axb\0")
+    keep("filter", "format", b"\3" + words((8, 0xd3)) + b"len=%-5d text='%.10s' 100%%")
+    keep("filter", "rules", b"\5" + words((8, 0x44), (1, 3), (2, 54)) + b"+9:net.*\0?4:fuzz.*\0" + b"2 100 a > 3 && b == 2\0-9:fuzz.x\0\0\0\0" + b"a=%d b=%d")
+    keep("filter", "glob", b"\4" + b"a*[!b-d]?x[\0aaaccxx[")
+    keep("session", "stores", words((4, 0x110), (1, 4), (4, 1)) + words((4, 0x3000), (1, 2)) + b"\1\1")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("doors", nargs="*", metavar="DOOR")
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--seeds", action="store_true")
+    options = parser.parse_args()
+    where = os.path.abspath(options.build)
+    if options.seeds:
+        return make_seeds(where)
+    unknown = [d for d in options.doors if d not in DOORS]
+    if unknown:
+        parser.error(f"there is no door {unknown[0]}; there are {', '.join(DOORS)}")
+    try:
+        fuzz = build(where)
+    except Missing as why:
+        sys.exit(f"fuzz: {why}")
+    ended, broken = [], False
+    for door, why in run(fuzz, options.doors or DOORS, options.seconds, options.jobs):
+        ended.append(door)
+        broken |= bool(why)
+        if why:
+            print(f"{door.name}: {why}")
+    summary(ended)
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

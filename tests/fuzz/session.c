@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * A session that others scribble upon, as ls, events and snapshot look at it. An input is a list of stores into a sound
+ * session: where (u32), how many bytes (u8), the bytes. A store of no bytes changes what the first byte behind it says: the
+ * size of the file.
+ */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "burin/read.h"
+#include "control/listing.h"
+#include "control/target.h"
+#include "drain/drain.h"
+#include "fuzz.h"
+#include "session/layout.h"
+
+enum {
+	PACKET = 4096,
+	EVENTS_MAX = 64,
+	STORES_MAX = 64,
+};
+
+static struct session sound;
+static char session_path[300], trace_path[300];
+
+static void geometry_make(struct wire_geometry *geometry)
+{
+	*geometry = (struct wire_geometry){
+		.version = WIRE_SESSION_VERSION,
+		.header_bytes = sizeof(struct wire_session),
+		.mode = WIRE_MODE_FLIGHT,
+		.clock = WIRE_CLOCK_MONOTONIC,
+		.clock_hz = 1000000000,
+		.packet_bytes = PACKET,
+		.ring_packets = 4,
+		.cpus = 1,
+		.locked = 1,
+		.names_packet_bytes = PACKET,
+		.names_packets = 4,
+		.string_max = 100,
+		.events_max = EVENTS_MAX,
+		.filters_bytes = 4096,
+		.text_bytes = 4096,
+		.owner_kind = WIRE_OWNER_PROGRAM,
+		.program = "fuzz",
+	};
+	memcpy(geometry->magic, WIRE_SESSION_MAGIC, sizeof(geometry->magic));
+	memset(geometry->uuid, 0x5a, sizeof(geometry->uuid));
+	layout_decide(geometry);
+}
+
+static void write_records(unsigned index, uint16_t id)
+{
+	static _Alignas(8) char buffer[WIRE_LENGTH_MAX + 64];
+	struct ring *ring = session_ring_use(&sound, index);
+
+	ring->locked = true;
+	for (unsigned n = 0; n < 300; n++) {
+		struct ring_record record = { buffer, 12 + 16 + n % 7 + 1 };
+		char *at = buffer + WIRE_HEADROOM;
+
+		memset(buffer, 0, sizeof(buffer));
+		memset(at, 0x20 + (int)n % 64, 16 + n % 7);
+		ring_prepare(buffer, id, record.length, 4242);
+		ring_append_locked(ring, record, 4242);
+	}
+}
+
+/* Small, so that an input reaches all of it, with events, records and names. */
+static void make_sound(void)
+{
+	const struct session_event events[] = {
+		{ .name = "fuzz.text",
+		  .format = "number=%llu sum=%llx text=%s",
+		  .file = "x.c",
+		  .types = WIRE_U64 | WIRE_U64 << 4 | WIRE_STR << 8 },
+		{ .name = "fuzz.plain", .format = "number=%d", .file = "x.c", .types = WIRE_I32 },
+		{ .name = "fuzz.array",
+		  .format = "list=%d{states}",
+		  .file = "x.c",
+		  .enums = "states ON=1 OFF=0\n",
+		  .types = WIRE_I32 << 4 },
+	};
+	uint16_t ids[3];
+
+	geometry_make(&sound.geometry);
+	sound.base = mmap(NULL, sound.geometry.file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			  -1, 0);
+	FUZZ_HOLDS(sound.base != MAP_FAILED);
+	memcpy(sound.base, &sound.geometry, sizeof(sound.geometry));
+	FUZZ_HOLDS(layout_attach(&sound) == 0);
+	*sound.events = (struct wire_events){ .magic = WIRE_EVENTS_MAGIC, .text_bytes = 1 };
+	sound.shared->filters_used = WIRE_FILTERS_FIRST;
+	FUZZ_HOLDS(session_event_register(&sound, events, 3, ids) == 0 && ids[0] && ids[1] && ids[2]);
+	write_records(0, ids[0]);
+	write_records(1, ids[0]);
+	session_ring_use(&sound, session_names_index(&sound));
+	session_announce_process(&sound, 4242, 4242);
+	session_announce_thread(&sound, 4242, 4243, 4243, "other", 0);
+	snprintf(session_path, sizeof(session_path), "%s/session", archive_directory());
+	snprintf(trace_path, sizeof(trace_path), "%s/trace", archive_directory());
+}
+
+/* The session's file, with the input's stores. */
+static void scribble(struct fuzz_input input)
+{
+	const int file = open(session_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	uint64_t bytes = sound.geometry.file_bytes;
+	char *base;
+
+	FUZZ_HOLDS(file >= 0 && ftruncate(file, (off_t)bytes) == 0);
+	base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	FUZZ_HOLDS(base != MAP_FAILED);
+	memcpy(base, sound.base, bytes);
+	for (unsigned n = 0; n < STORES_MAX && input.left; n++) {
+		const uint64_t at = fuzz_take(&input, 4) % bytes;
+		size_t count = (size_t)fuzz_take(&input, 1);
+
+		count = count < input.left ? count : input.left;
+		count = count < bytes - at ? count : bytes - at;
+		memcpy(base + at, input.at, count);
+		input.at += count;
+		input.left -= count;
+	}
+	munmap(base, bytes);
+	close(file);
+}
+
+static void list(struct session *session)
+{
+	struct listing listing;
+	size_t sum = 0;
+
+	if (listing_read(&listing, session))
+		return;
+	for (unsigned n = 0; n < listing.count; n++)
+		sum += strlen(listing.events[n].name) + strlen(listing.events[n].format) +
+		       strlen(listing.events[n].file) + strlen(listing.events[n].refused_file) +
+		       strlen(listing.events[n].where);
+	listing_free(&listing);
+	fuzz_use(sum);
+}
+
+/* But names that were erased are gone, and nothing is left that says that they were there. */
+static void on_fault(void *data, const struct burin_diagnosis *fault)
+{
+	(void)data;
+	if (fault->code == BURIN_FAULT_FILE && strcmp(fault->file, "names") == 0)
+		return;
+	fprintf(stderr, "%s: byte %llu: %s\n", fault->file, (unsigned long long)fault->offset, fault->reason);
+	FUZZ_HOLDS(!"a trace that check finds sound");
+}
+
+static void snapshot(struct session *session)
+{
+	const struct burin_check_options check = { .size = sizeof(check), .on_fault = on_fault };
+	struct drain_options options = { 0 };
+	struct burin_check_result result;
+	struct burin_diagnosis why;
+	struct drain_totals totals;
+	int directory, error;
+
+	FUZZ_HOLDS(mkdir(trace_path, 0700) == 0);
+	directory = open(trace_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	FUZZ_HOLDS(directory >= 0);
+	error = drain_snapshot(session, directory, &options, &totals);
+	close(directory);
+
+	/* Whatever a session holds, the trace of it is sound: what no writer can have written is not in it. */
+	if (!error)
+		FUZZ_HOLDS(burin_trace_check(trace_path, &check, &result, &why) == 0);
+	archive_remove(trace_path);
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
+{
+	uint64_t state = seed;
+	const struct wire_geometry *geometry = &sound.geometry;
+	const uint64_t parts[] = { 0,
+				   offsetof(struct wire_session, over),
+				   geometry->desired_offset,
+				   geometry->conditions_offset,
+				   geometry->filters_offset + 64,
+				   geometry->journal_offset,
+				   geometry->events_offset,
+				   geometry->text_offset,
+				   geometry->controls_offset,
+				   geometry->rings_offset,
+				   geometry->rings_offset + PACKET,
+				   geometry->rings_offset + 4 * PACKET,
+				   geometry->names_offset };
+	uint64_t at, value = fuzz_random(&state);
+	uint32_t where;
+
+	if (fuzz_random(&state) % 3 || size + 13 > max)
+		return LLVMFuzzerMutate(data, size, max);
+	/* one store more, where a number stands */
+	at = parts[fuzz_random(&state) % (sizeof(parts) / sizeof(*parts))];
+	at += fuzz_random(&state) % 2 ? fuzz_random(&state) % 64 * 4
+				      : fuzz_random(&state) % PACKET & ~UINT64_C(3);
+	where = (uint32_t)at;
+	memcpy(data + size, &where, 4);
+	data[size + 4] = (uint8_t)(1 << fuzz_random(&state) % 4);
+	if (fuzz_random(&state) % 2)
+		value &= 0xff;
+	else if (fuzz_random(&state) % 2)
+		value = UINT64_MAX >> fuzz_random(&state) % 64;
+	memcpy(data + size + 5, &value, data[size + 4]);
+	return size + 5 + data[size + 4];
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	make_sound();
+	return 0;
+}
+
+static int map(struct session *session, bool write)
+{
+	const char *why = "";
+	const int file = session_file(AT_FDCWD, session_path, write, &why);
+	const int error = file < 0 ? file
+			  : write  ? session_open(session, file, &why)
+				   : session_look(session, file, &why);
+
+	if (file >= 0)
+		close(file);
+	return error;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct target_list targets;
+	struct session session;
+	const char *why = "";
+
+	scribble((struct fuzz_input){ data, size });
+	if (target_list_matching(&targets, session_path, &why) == 0) {
+		for (unsigned n = 0; n < targets.count; n++)
+			target_describe(&targets.targets[n], true);
+	}
+	target_list_free(&targets);
+	/* For each as the commands do it: of these, a snapshot may not store anything. */
+	if (map(&session, false) == 0) {
+		snapshot(&session);
+		session_leave(&session);
+	}
+	if (map(&session, true) == 0) {
+		list(&session);
+		session_leave(&session);
+	}
+	return 0;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* A trace: opened, merged, sought in, counted, printed and checked. */
+#include <fcntl.h>
+
+#include "../read/touch.h"
+#include "fuzz.h"
+#include "read/trace.h"
+#include "view/records/dump.h"
+#include "view/summary/summary.h"
+
+static int nowhere = -1;
+
+static void merge(const struct burin_trace *trace)
+{
+	const struct burin_cursor_options options = { .size = sizeof(options), .flags = BURIN_CURSOR_NAMES };
+	const struct burin_record *record;
+	struct burin_cursor *cursor;
+	uint64_t last = 0, begin, end, middle;
+	uint64_t sum = 0;
+
+	if (burin_cursor_open(&cursor, trace, &options))
+		return;
+	while (burin_cursor_next(cursor, &record) > 0) {
+		FUZZ_HOLDS(record->time >= last);
+		last = record->time;
+		FUZZ_HOLDS(touch_record(record, &sum));
+		burin_trace_thread(trace, record->tid, record->time);
+		burin_trace_process(trace, record->tid, record->time);
+		burin_trace_ticks(trace, burin_trace_ns(trace, record->time));
+	}
+	burin_trace_range(trace, &begin, &end);
+	middle = begin + (end - begin) / 2;
+	burin_cursor_seek(cursor, middle);
+	if (burin_cursor_next(cursor, &record) > 0)
+		FUZZ_HOLDS(record->time >= middle);
+	burin_cursor_close(cursor);
+	fuzz_use(sum);
+}
+
+/* All outputs of every input would be slow: one of them, by the input's size. */
+static void print(const struct burin_trace *trace, size_t size)
+{
+	const struct view_dump dump = {
+		.style.json = size % 4 == 1, .names = true, .threads = 1, .file = nowhere
+	};
+	struct view_buffer out = { .used = 0 };
+	struct read_counts counts;
+
+	if (size % 4 < 2) {
+		view_dump(trace, &dump);
+		return;
+	}
+	if (read_count(trace, 1, &counts))
+		return;
+	if (size % 4 == 2)
+		view_summary_text(trace, &counts, true, &out);
+	else
+		view_summary_json(trace, &counts, &out);
+	read_counts_free(&counts);
+	view_buffer_free(&out);
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
+{
+	return archive_mutate(data, size, max, seed);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct burin_check_result result;
+	struct burin_trace *trace;
+
+	if (nowhere < 0)
+		nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	archive_unpack(data, size);
+	burin_trace_check(archive_directory(), NULL, &result, NULL);
+	if (burin_trace_open(&trace, archive_directory(), NULL, NULL))
+		return 0;
+	merge(trace);
+	print(trace, size);
+	burin_trace_close(trace);
+	return 0;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Opening files that ended processes had mapped: with which rights, and which files are refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "image/elf/image.h"
+#include "source/perf/tasks/images.h"
+
+enum {
+	USER = 61234,
+	OTHER = 61235,
+	UNSEEN = 0x7ffffff0, /* pids of no process */
+	SEEN,
+};
+
+struct fixture {
+	struct images images;
+	char path[64];
+};
+
+static uid_t user_of(uint32_t pid, struct foreign_user *own)
+{
+	*own = (struct foreign_user){ USER, USER };
+	return pid == SEEN ? USER : FOREIGN_NO_USER;
+}
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	assert_non_null(fixture);
+	strcpy(fixture->path, "/tmp/burin-images-XXXXXX");
+	assert_non_null(mkdtemp(fixture->path));
+	assert_int_equal(chmod(fixture->path, 0755), 0);
+	images_init(&fixture->images, NULL);
+	fixture->images.budget.user_of = user_of;
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+	char command[128];
+
+	images_free(&fixture->images);
+	snprintf(command, sizeof(command), "rm -rf %s", fixture->path);
+	free(fixture);
+	return system(command);
+}
+
+/* Whether a mapped file of this owner and mode is opened. @program: a copy of this program, identified by build id */
+static bool is_opened(struct fixture *fixture, uint32_t pid, uid_t owner, mode_t mode, bool program)
+{
+	static unsigned number;
+	char path[128], command[256];
+	struct record_map map = { .begin = 0x10000, .bytes = 4096, .path = path };
+	const uint64_t before = fixture->images.unreadable;
+	struct image image;
+	struct stat status;
+
+	snprintf(path, sizeof(path), "%s/file%u", fixture->path, number++);
+	snprintf(command, sizeof(command), "cp %s %s", program ? "/proc/$PPID/exe" : "/etc/passwd", path);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(chmod(path, mode), 0);
+	assert_int_equal(chown(path, owner, owner), 0);
+	assert_int_equal(stat(path, &status), 0);
+	map.major = major(status.st_dev);
+	map.minor = minor(status.st_dev);
+	map.inode = status.st_ino;
+	if (program) {
+		assert_int_equal(image_open(&image, open(path, O_RDONLY | O_CLOEXEC)), 0);
+		assert_true(image.build_id_bytes > 0);
+		memcpy(map.build_id, image.build_id, image.build_id_bytes);
+		map.build_id_bytes = image.build_id_bytes;
+		map.inode = map.major = map.minor = 0;
+		image_close(&image);
+	}
+	assert_non_null(images_find(&fixture->images, pid, &map));
+	return fixture->images.unreadable == before;
+}
+
+static void by_inode(void **state)
+{
+	struct fixture *fixture = *state;
+
+	if (geteuid() != 0)
+		skip();
+	assert_true(is_opened(fixture, UNSEEN, 0, 0644, false));
+	assert_false(is_opened(fixture, UNSEEN, 0, 0600, false));
+	assert_false(is_opened(fixture, UNSEEN, USER, 0600, false));
+	assert_true(is_opened(fixture, SEEN, USER, 0600, false));
+	assert_true(is_opened(fixture, SEEN, OTHER, 0644, false));
+	assert_false(is_opened(fixture, SEEN, OTHER, 0600, false));
+	assert_false(is_opened(fixture, SEEN, 0, 0600, false));
+}
+
+static void by_build_id(void **state)
+{
+	struct fixture *fixture = *state;
+
+	if (geteuid() != 0)
+		skip();
+	assert_true(is_opened(fixture, UNSEEN, 0, 0600, true));
+	assert_true(is_opened(fixture, SEEN, USER, 0600, true));
+	assert_false(is_opened(fixture, SEEN, 0, 0600, true));
+}
+
+/* A file that is not there when it is seen first is opened at a later mapping, but not sought for ever. */
+static void later(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[128], hidden[160];
+	struct record_map map = { .begin = 0x10000, .bytes = 4096, .path = path };
+	const struct sample_image *image;
+	struct stat status;
+
+	for (unsigned misses = 1; misses <= 8; misses += 7) {
+		snprintf(path, sizeof(path), "%s/late%u", fixture->path, misses);
+		snprintf(hidden, sizeof(hidden), "%s.hidden", path);
+		assert_int_equal(close(creat(hidden, 0644)), 0);
+		assert_int_equal(stat(hidden, &status), 0);
+		map.major = major(status.st_dev);
+		map.minor = minor(status.st_dev);
+		map.inode = status.st_ino;
+		fixture->images.unreadable = 0;
+		for (unsigned n = 0; n < misses; n++)
+			image = images_find(&fixture->images, UNSEEN, &map);
+		assert_int_equal(fixture->images.unreadable, 1);
+		assert_int_equal(rename(hidden, path), 0);
+		assert_ptr_equal(images_find(&fixture->images, UNSEEN, &map), image);
+		assert_int_equal(fixture->images.unreadable, misses != 1);
+	}
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = { CASE(by_inode), CASE(by_build_id), CASE(later) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
