@@ -3,8 +3,8 @@
  * A thread's open calls: the fast paths of begin and end.
  *
  * An open call has a frame in the session (wire/wire_call.h), so it can be seen from outside, also after a SIGKILL. `top` is
- * the next free frame. When a chunk is full, `top` is at its end, a multiple of the chunk's size; a thread without a stack
- * has a `top` of that kind, too. So one test finds both cases.
+ * the next free frame. When a segment is full, `top` is at its end, a multiple of the segment's size; a thread without a
+ * stack has a `top` of that kind, too. So one test finds both cases.
  *
  * Signals. A handler may interrupt a begin or end of its own thread. It finds `top` either before or behind the frame, and
  * leaves it as it was. A begin therefore moves `top` first and fills the frame then; an end clears the frame first.
@@ -27,7 +27,7 @@ extern __thread struct call_thread call_thread __attribute__((tls_model("initial
 /* call_stack_begin - prepare the process. Context: before there are threads. */
 void call_stack_begin(void);
 
-/* call_stack_more - the first frame of the stack's next chunk, or of a new stack; NULL: the call is lost, and counted. */
+/* call_stack_more - the first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
 struct wire_call_frame *call_stack_more(void);
 
 /*
@@ -39,17 +39,17 @@ void call_end_slow(uint64_t match, uint64_t sp);
 /* call_record_slow - record the end of a call in all cases but the usual one. */
 void call_record_slow(const struct wire_call_frame *frame);
 
-static inline bool call_is_chunk_end(const struct wire_call_frame *top)
+static inline bool call_is_segment_end(const struct wire_call_frame *top)
 {
-	return ((uintptr_t)top & (WIRE_CALL_CHUNK - 1)) == 0;
+	return ((uintptr_t)top & (WIRE_CALL_SEGMENT - 1)) == 0;
 }
 
 static inline uint32_t call_depth(const struct wire_call_frame *frame)
 {
-	const struct wire_call_chunk *chunk =
-		(const struct wire_call_chunk *)((uintptr_t)frame & ~(uintptr_t)(WIRE_CALL_CHUNK - 1));
+	const struct wire_call_segment *segment =
+		(const struct wire_call_segment *)((uintptr_t)frame & ~(uintptr_t)(WIRE_CALL_SEGMENT - 1));
 
-	return chunk->depth + (uint32_t)(frame - (const struct wire_call_frame *)chunk) - 1;
+	return segment->depth + (uint32_t)(frame - (const struct wire_call_frame *)segment) - 1;
 }
 
 /* call_begin - a function begins. @match, @sp: for call_end() */
@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) void call_begin(uint32_t function, 
 {
 	struct wire_call_frame *frame = call_thread.top;
 
-	if (__builtin_expect(call_is_chunk_end(frame), 0)) {
+	if (__builtin_expect(call_is_segment_end(frame), 0)) {
 		frame = call_stack_more();
 		if (!frame)
 			return;
