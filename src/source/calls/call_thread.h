@@ -18,6 +18,17 @@
 #include "source/calls/call_site.h"
 #include "source/tracepoint/commit.h"
 
+/* CALL_SLOW - a slow function as the fast paths call it. Hooks that must preserve all registers define it otherwise. */
+#ifndef CALL_SLOW
+#define CALL_SLOW(function) function
+#endif
+
+/* Flags of a frame. */
+enum {
+	CALL_FRAME_REPLACED = 1, /* `match` is the return address; in its place, at `sp`, stands one of ours ... */
+	CALL_FRAME_RESTORED = 2, /* ... or stood: call_returns_restore() */
+};
+
 struct call_thread {
 	struct wire_call_frame *top;
 };
@@ -35,6 +46,22 @@ struct wire_call_frame *call_stack_more(void);
  * If the call has no frame, nothing happens.
  */
 void call_end_slow(uint64_t match, uint64_t sp);
+
+/* call_stack_top - the innermost open call of this stack; NULL: none. */
+struct wire_call_frame *call_stack_top(void);
+
+/* call_stack_below - the call below a frame, in an earlier segment if need be; NULL: none. */
+struct wire_call_frame *call_stack_below(const struct wire_call_frame *frame);
+
+/* call_end_top - end the innermost call. @frame: it */
+void call_end_top(struct wire_call_frame *frame);
+
+/*
+ * call_stack_returned - a function returned to us, and the top frame is not its own. Calls above its frame end now.
+ * @slot: where its return address was
+ * Return: its frame. Without one nothing is known of the way back: the process is aborted.
+ */
+struct wire_call_frame *call_stack_returned(uint64_t slot);
 
 /* call_record_slow - record the end of a call in all cases but the usual one. */
 void call_record_slow(const struct wire_call_frame *frame);
@@ -102,13 +129,13 @@ static inline __attribute__((always_inline)) void call_put(const struct wire_cal
 		words[2] = (uint64_t)frame->function << 32 | tid;
 		words[3] = (frame->start << 16 >> 16) | (uint64_t)call_depth(frame) << WIRE_CALL_START_BITS;
 		if (__builtin_expect(section_rseq_put(ring, record) != RING_DONE, 0))
-			commit_again(words);
+			CALL_SLOW(commit_again)(words);
 		return;
 	}
 #else
 	(void)words;
 #endif
-	call_record_slow(frame);
+	CALL_SLOW(call_record_slow)(frame);
 }
 
 /* call_end - a function ends. @match: as at its begin. @sp: its stack pointer, for calls that ended without notice */
