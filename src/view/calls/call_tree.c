@@ -101,7 +101,7 @@ int call_tree_open_calls(struct call_tree *tree, const struct burin_calls *calls
 
 /*
  * A call has a record. If it is among the open ones, it ended while the trace was written. A call that ended within the tick
- * in which it began cannot be told from others of that tick, so it is not compared.
+ * in which it began looks like others of that tick, so it is not compared.
  */
 static void close_open(struct call_stack *stack, const struct burin_call *call)
 {

@@ -107,8 +107,8 @@ void call_tree_init(struct call_tree *tree, const struct call_consumer *consumer
 /*
  * call_tree_span - let the tree be that of a span that begins at a time. Before any call.
  *
- * What the span alone cannot tell stays in the tree: calls that began before it, and calls without a caller. Then all that
- * is left to do is call_tree_append() to a tree of the spans before.
+ * The tree keeps calls that began before the span, and calls without a caller: the span alone does not decide them. All that
+ * is left to do then is call_tree_append() to a tree of the spans before.
  */
 void call_tree_span(struct call_tree *tree, uint64_t from);
 
