@@ -3,8 +3,8 @@
  * A thread's open calls: the fast paths of begin and end.
  *
  * An open call has a frame in the session (wire/wire_call.h), so it can be seen from outside, also after a SIGKILL. `top` is
- * the next free frame. When a chunk is full, `top` is at its end, a multiple of the chunk's size; a thread without a stack
- * has a `top` of that kind, too. So one test finds both cases.
+ * the next free frame. When a segment is full, `top` is at its end, a multiple of the segment's size; a thread without a
+ * stack has a `top` of that kind, too. So one test finds both cases.
  *
  * Signals. A handler may interrupt a begin or end of its own thread. It finds `top` either before or behind the frame, and
  * leaves it as it was. A begin therefore moves `top` first and fills the frame then; an end clears the frame first.
@@ -27,7 +27,7 @@ extern __thread struct call_thread call_thread __attribute__((tls_model("initial
 /* call_stack_begin - prepare the process. Context: before there are threads. */
 void call_stack_begin(void);
 
-/* call_begin_slow - call_begin() where the stack has no room in its chunk. */
+/* call_begin_slow - call_begin() where the stack has no room in its segment. */
 void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp);
 
 /*
@@ -37,20 +37,20 @@ void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp);
  */
 void call_end_slow(uint64_t match, uint64_t sp);
 
-static inline bool call_is_chunk_end(const struct wire_call_frame *top)
+static inline bool call_is_segment_end(const struct wire_call_frame *top)
 {
-	return ((uintptr_t)top & (WIRE_CALL_CHUNK - 1)) == 0;
+	return ((uintptr_t)top & (WIRE_CALL_SEGMENT - 1)) == 0;
 }
 
 static inline uint32_t call_depth(const struct wire_call_frame *frame)
 {
-	const struct wire_call_chunk *chunk =
-		(const struct wire_call_chunk *)((uintptr_t)frame & ~(uintptr_t)(WIRE_CALL_CHUNK - 1));
+	const struct wire_call_segment *segment =
+		(const struct wire_call_segment *)((uintptr_t)frame & ~(uintptr_t)(WIRE_CALL_SEGMENT - 1));
 
-	return chunk->depth + (uint32_t)(frame - (const struct wire_call_frame *)chunk) - 1;
+	return segment->depth + (uint32_t)(frame - (const struct wire_call_frame *)segment) - 1;
 }
 
-/* call_begin - a function begins. @frame: call_thread.top, not the end of a chunk. @match, @sp: for call_end() */
+/* call_begin - a function begins. @frame: call_thread.top, not the end of a segment. @match, @sp: for call_end() */
 static inline __attribute__((always_inline)) void call_begin(struct wire_call_frame *frame, uint32_t function,
 							     uint64_t match, uint64_t sp)
 {

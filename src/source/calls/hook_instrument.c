@@ -17,7 +17,7 @@ static inline uint64_t stack_pointer(void)
 	return (uint64_t)(uintptr_t)__builtin_frame_address(0);
 }
 
-/* All but the usual case: a new address, a full chunk. */
+/* All but the usual case: a new address, a full segment. */
 static __attribute__((noinline, cold)) void begin_slow(uint64_t address, uint64_t sp)
 {
 	const uint32_t number = call_function_find(address);
@@ -37,7 +37,7 @@ void __cyg_profile_func_enter(void *function, void *caller)
 		return;
 	known = call_function_peek(address);
 	frame = call_thread.top;
-	if (__builtin_expect(known->address != address || call_is_chunk_end(frame), 0))
+	if (__builtin_expect(known->address != address || call_is_segment_end(frame), 0))
 		begin_slow(address, stack_pointer());
 	else if (call_switches[known->number] != WIRE_CALL_OFF)
 		call_begin(frame, known->number, address, stack_pointer());
