@@ -78,11 +78,40 @@ struct wire_call_frame *call_stack_top(void)
 	return has_stack() ? call_stack_below(call_thread.top) : NULL;
 }
 
+/* Record the end of a call in all cases but the usual one. */
+static void record_slow(const struct wire_call_frame *frame)
+{
+	struct {
+		char room[WIRE_HEADROOM];
+		uint32_t function, low;
+		uint16_t high, depth;
+	} __attribute__((packed, aligned(8))) record = { .function = frame->function,
+							 .low = (uint32_t)frame->start,
+							 .high = (uint16_t)(frame->start >> 32),
+							 .depth = (uint16_t)call_depth(frame) };
+
+	const unsigned state = *call_site->state;
+
+	if (tracepoint_session.base && state != WIRE_OFF)
+		burin_emit(call_site, state, &record, 12);
+}
+
 void call_end_top(struct wire_call_frame *frame)
 {
-	if (frame->function)
-		call_put(frame);
+	if (frame->function && !call_put(frame))
+		record_slow(frame);
+	frame->flags = 0;
 	call_close(frame);
+}
+
+void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp)
+{
+	struct wire_call_frame *frame = call_thread.top;
+
+	if (call_is_segment_end(frame))
+		frame = call_stack_more();
+	if (frame)
+		call_begin(frame, function, match, sp);
 }
 
 void call_end_slow(uint64_t match, uint64_t sp)
@@ -115,23 +144,6 @@ struct wire_call_frame *call_stack_returned(uint64_t slot)
 	while ((frame = call_stack_top()) != wanted)
 		call_end_top(frame);
 	return wanted;
-}
-
-void call_record_slow(const struct wire_call_frame *frame)
-{
-	struct {
-		char room[WIRE_HEADROOM];
-		uint32_t function, low;
-		uint16_t high, depth;
-	} __attribute__((packed, aligned(8))) record = { .function = frame->function,
-							 .low = (uint32_t)frame->start,
-							 .high = (uint16_t)(frame->start >> 32),
-							 .depth = (uint16_t)call_depth(frame) };
-
-	const unsigned state = *call_site->state;
-
-	if (tracepoint_session.base && state != WIRE_OFF)
-		burin_emit(call_site, state, &record, 12);
 }
 
 /* The thread ends: its open calls end with it, and its segments are free. */
