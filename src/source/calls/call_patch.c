@@ -129,7 +129,7 @@ static void put_entry(struct call_patch *patch, const struct call_found *found)
 	put_nops(patch->off_text, patch->bytes);
 	if (found->kind == CALL_SITE_SHORT) {
 		patch->on_text[0] = 0xeb;
-		patch->on_text[1] = (uint8_t)-(JUMP + 2);
+		patch->on_text[1] = (uint8_t) - (JUMP + 2);
 		return;
 	}
 	patch->on_text[0] = 0xe9;
@@ -158,11 +158,12 @@ static uint8_t *map_near(uint64_t begin, uint64_t end, size_t bytes)
 	uint64_t first = begin & ~(uint64_t)(PAGE - 1);
 	void *area = NULL;
 
-	for (uint64_t step = 0; !area && step < reach && first > bytes + step + NEAR_LOWEST; step += NEAR_STEP)
+	for (uint64_t step = 0; !area && step < reach && first > bytes + step + NEAR_LOWEST;
+	     step += NEAR_STEP)
 		area = map_at(first - step - bytes, bytes);
 	/* Programs that are not position-independent begin at 4 MiB. */
-	for (uint64_t step = 0; !area && step < reach && first > bytes + step + NEAR_LOWEST &&
-				step < NEAR_STEP * 4;
+	for (uint64_t step = 0;
+	     !area && step < reach && first > bytes + step + NEAR_LOWEST && step < NEAR_STEP * 4;
 	     step += PAGE * 16)
 		area = map_at(first - step - bytes, bytes);
 	first = (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
@@ -243,8 +244,7 @@ static uint64_t offset_of(const struct dl_phdr_info *info, uint64_t address)
 	for (unsigned n = 0; n < info->dlpi_phnum; n++) {
 		const ElfW(Phdr) *part = &info->dlpi_phdr[n];
 
-		if (part->p_type == PT_LOAD &&
-		    address - (info->dlpi_addr + part->p_vaddr) < part->p_memsz)
+		if (part->p_type == PT_LOAD && address - (info->dlpi_addr + part->p_vaddr) < part->p_memsz)
 			return address - (info->dlpi_addr + part->p_vaddr) + part->p_offset;
 	}
 	return 0;
@@ -314,8 +314,8 @@ static bool write_rest(const struct writing *writing, const struct call_found *f
 		return write_code(writing, found->address - JUMP, text, JUMP);
 	}
 	for (uint64_t at = behind; at < found->body;) {
-		const uint64_t one = found->body - at < CALL_SITE_NOP_MAX ? found->body - at
-									  : CALL_SITE_NOP_MAX;
+		const uint64_t one =
+			found->body - at < CALL_SITE_NOP_MAX ? found->body - at : CALL_SITE_NOP_MAX;
 
 		put_nops(text, one);
 		if (!write_code(writing, at, text, one))

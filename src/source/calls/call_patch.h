@@ -33,11 +33,11 @@ enum {
 };
 
 struct call_patch {
-	uint64_t address; /* of the instruction */
-	uint64_t stub;	  /* 0: a sled */
+	uint64_t address;  /* of the instruction */
+	uint64_t stub;	   /* 0: a sled */
 	uint32_t function; /* number in the session */
 	uint8_t bytes;	   /* of the instruction */
-	bool on, wanted; /* wanted: by call_patch_apply(), during a change */
+	bool on, wanted;   /* wanted: by call_patch_apply(), during a change */
 	uint8_t reserved;
 	uint8_t off_text[CALL_PATCH_BYTES], on_text[CALL_PATCH_BYTES];
 };

@@ -133,7 +133,8 @@ static unsigned nop_bytes(const struct object *object, uint64_t address)
 	const uint8_t *at;
 
 	while (is_code(object, address + prefixes, 1) &&
-	       (*code_at(address + prefixes) == 0x66 || *code_at(address + prefixes) == 0x2e) && prefixes < 11)
+	       (*code_at(address + prefixes) == 0x66 || *code_at(address + prefixes) == 0x2e) &&
+	       prefixes < 11)
 		prefixes++;
 	if (!is_code(object, address + prefixes, 1))
 		return 0;
@@ -274,7 +275,8 @@ static uint64_t through(uint64_t address, uint8_t kind)
 	return address + 6 + (uint64_t)(int64_t)distance;
 }
 
-static void scan(struct object *object, const struct range *code, const uint64_t *slots, const uint64_t *jumps)
+static void scan(struct object *object, const struct range *code, const uint64_t *slots,
+		 const uint64_t *jumps)
 {
 	for (uint64_t at = code->begin; at + 6 <= code->end; at++) {
 		const uint8_t first = *code_at(at);
@@ -434,8 +436,8 @@ static void visit_sections(struct object *object)
 			visit_section(object, names + sections[n].sh_name, &sections[n]);
 	for (unsigned n = 0; names && object->sites.count && n < header.e_shnum; n++)
 		if (sections[n].sh_type == SHT_SYMTAB && sections[n].sh_link < header.e_shnum)
-			object->sites.own_unwinder |= defines_unwinder(object->file, &sections[n],
-								       &sections[sections[n].sh_link]);
+			object->sites.own_unwinder |=
+				defines_unwinder(object->file, &sections[n], &sections[sections[n].sh_link]);
 	if (names)
 		munmap(names, sections[header.e_shstrndx].sh_size + 1);
 	if (sections)

@@ -27,7 +27,7 @@ enum call_site_kind {
 };
 
 enum {
-	CALL_SITE_JUMP = 5,   /* bytes of a jump */
+	CALL_SITE_JUMP = 5, /* bytes of a jump */
 	CALL_SITE_SLED_BYTES = 11,
 	CALL_SITE_NOP_MAX = 9, /* bytes of the longest NOP */
 };

@@ -131,7 +131,8 @@ void call_end_slow(uint64_t match, uint64_t sp)
 
 struct wire_call_frame *call_stack_returned(uint64_t slot)
 {
-	static const char message[] = "burin: a traced function returned whose caller is not known; see burin-record(1), CALLS\n";
+	static const char message[] =
+		"burin: a traced function returned whose caller is not known; see burin-record(1), CALLS\n";
 	struct wire_call_frame *wanted = call_stack_top(), *frame;
 
 	while (wanted && (wanted->sp != slot || !(wanted->flags & CALL_FRAME_REPLACED)))

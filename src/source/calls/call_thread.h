@@ -20,7 +20,8 @@
 
 /* Flags of a frame. */
 enum {
-	CALL_FRAME_REPLACED = 1, /* `match` is the return address; in its place, at `sp`, stands one of ours ... */
+	CALL_FRAME_REPLACED =
+		1, /* `match` is the return address; in its place, at `sp`, stands one of ours ... */
 	CALL_FRAME_RESTORED = 2, /* ... or stood: call_returns_restore() */
 };
 
@@ -32,6 +33,9 @@ extern __thread struct call_thread call_thread __attribute__((tls_model("initial
 
 /* call_stack_begin - prepare the process. Context: before there are threads. */
 void call_stack_begin(void);
+
+/* call_stack_more - the first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
+struct wire_call_frame *call_stack_more(void);
 
 /* call_begin_slow - call_begin() where the stack has no room in its segment. */
 void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp);
@@ -82,6 +86,7 @@ static inline __attribute__((always_inline)) void call_begin(struct wire_call_fr
 	__atomic_store_n(&call_thread.top, frame + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	frame->function = function;
+	frame->flags = 0;
 	frame->match = match;
 	frame->sp = sp;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -26,7 +26,8 @@
 typedef const char call_code[];
 
 extern call_code call_entry_begin, call_entry_end;
-extern call_code call_sled_begin, call_sled_end, call_sled_tail; /* tail: a jump to another function follows */
+extern call_code call_sled_begin, call_sled_end,
+	call_sled_tail; /* tail: a jump to another function follows */
 
 /* The same begins in a session whose clock is not the processor's counter. */
 extern call_code call_entry_begin_other, call_sled_begin_other;
