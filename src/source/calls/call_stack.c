@@ -135,7 +135,7 @@ struct wire_call_frame *call_stack_returned(uint64_t slot)
 		"burin: a traced function returned whose caller is not known; see burin-record(1), CALLS\n";
 	struct wire_call_frame *wanted = call_stack_top(), *frame;
 
-	while (wanted && (wanted->sp != slot || !(wanted->flags & CALL_FRAME_REPLACED)))
+	while (wanted && wanted->sp != slot)
 		wanted = call_stack_below(wanted);
 	if (!wanted) {
 		if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)

@@ -102,7 +102,7 @@ static inline void call_close(struct wire_call_frame *frame)
 	__atomic_store_n(&call_thread.top, frame, __ATOMIC_RELAXED);
 }
 
-/* call_put - append the record of a call that ends. Return: false: call_record_slow() has to do it. */
+/* call_put - append the record of a call that ends. Return: false: call_end_slow() or call_end_top() has to do it. */
 static inline __attribute__((always_inline)) bool call_put(const struct wire_call_frame *frame)
 {
 #if RING_HAVE_RSEQ

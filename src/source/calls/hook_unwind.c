@@ -9,10 +9,14 @@
  * Most ways to the unwinder are functions of libgcc, which are replaced here. The C library calls it directly when a thread is
  * cancelled or exits. Then the unwinder asks for the table of one of our addresses (_Unwind_Find_FDE): all others are
  * restored, and the answer is a table with the one return address that it has already read past.
+ *
+ * fork. Parent and child share the memory with the open calls, but not their stacks. So the real addresses stand there
+ * during the fork, and the child replaces only those whose open call it still finds, in its copy of the frames.
  */
 #if defined(__x86_64__)
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unwind.h>
@@ -78,6 +82,35 @@ static void replace(uint64_t sp)
 		if (frame->sp >= sp)
 			*slot_of(frame) = (uint64_t)(uintptr_t)call_entry_end;
 	}
+}
+
+/* ---- fork */
+
+static void before_fork(void)
+{
+	restore();
+}
+
+static void after_fork(void)
+{
+	replace(0);
+}
+
+/* The parent may have gone on, and changed the frames that were copied for us; but not our stack. */
+static void in_child(void)
+{
+	for (struct wire_call_frame *frame = call_stack_top(); frame; frame = call_stack_below(frame)) {
+		if (!(frame->flags & CALL_FRAME_REPLACED))
+			continue;
+		if (frame->start && *slot_of(frame) == frame->match)
+			*slot_of(frame) = (uint64_t)(uintptr_t)call_entry_end;
+		frame->flags = CALL_FRAME_REPLACED;
+	}
+}
+
+void call_returns_begin(void)
+{
+	pthread_atfork(before_fork, after_fork, in_child);
 }
 
 /* ---- libgcc */
