@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The names of a few functions of the running kernel, as the kernel itself prints them (%pS): by a BPF program of eleven
+ * The names of a few functions of the running kernel, as the kernel itself prints them (%pS): by a BPF program of a dozen
  * instructions, some 2 us each. /proc/kallsyms has all names, and only all of them, in 50 ms (kernel_names.h).
  *
  * See docs/decisions/0034-kernel-names-one-by-one.md.
