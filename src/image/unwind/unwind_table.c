@@ -338,6 +338,17 @@ static void sort_index(struct unwind_table *table)
 	}
 }
 
+/* Gives back the room for more entries, which was doubled up to now. */
+static void fit_index(struct unwind_table *table)
+{
+	struct index_entry *fitted = realloc(table->index, table->count * sizeof(*fitted));
+
+	if (!fitted)
+		return;
+	table->index = fitted;
+	table->room = table->count;
+}
+
 /* Whether the image is of this architecture; images of the other byte order cannot be opened. */
 static bool is_ours(const struct image *image)
 {
@@ -376,6 +387,7 @@ static int open_table(struct unwind_table **result, const struct image *image, b
 		return error;
 	}
 	sort_index(table);
+	fit_index(table);
 	*result = table;
 	return 0;
 }

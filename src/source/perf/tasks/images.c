@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Images and their files; see images.h. */
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,7 @@ static struct sample_image *find_unused(const struct images *images)
 void images_trim(struct images *images)
 {
 	struct sample_image *image;
+	bool freed = false;
 
 	images->period++;
 	images->table_bytes = 0;
@@ -287,7 +289,10 @@ void images_trim(struct images *images)
 		unwind_table_close(image->tables);
 		image->tables = NULL;
 		image->unwound = false;
+		freed = true;
 	}
+	if (freed) /* rows are too small for memory of their own, and malloc would keep theirs */
+		malloc_trim(0);
 }
 
 void images_pin(struct sample_image *image, int fd)
