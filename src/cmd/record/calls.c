@@ -30,6 +30,16 @@ const char *calls_library(const struct calls *calls)
 	return calls->library;
 }
 
+void calls_note_none(const struct calls *calls, const struct session *session)
+{
+	const struct wire_calls *header = session->calls.header;
+
+	if (calls->options->on && header && !__atomic_load_n(&header->functions, __ATOMIC_RELAXED) &&
+	    !__atomic_load_n(&header->lost[WIRE_CALL_LOST_PATCH], __ATOMIC_RELAXED))
+		cmd_note("burin: no calls: nothing that ran has hooks for them; build it with "
+			 "-fpatchable-function-entry=5 or -finstrument-functions\n");
+}
+
 static void find_symbols(const struct calls *calls, int directory, const char *path, bool quiet,
 			 uint64_t until)
 {

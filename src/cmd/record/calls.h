@@ -27,6 +27,9 @@ bool calls_begin(struct calls *calls, const struct calls_options *options, struc
 /* calls_library - the path of the library that the command must load; "": none. */
 const char *calls_library(const struct calls *calls);
 
+/* calls_note_none - if nothing that ran has hooks for calls, print how to build it. @session: of the recording */
+void calls_note_none(const struct calls *calls, const struct session *session);
+
 /* calls_symbols - name the functions of the finished trace or of each chunk. @path: for messages */
 void calls_symbols(const struct calls *calls, int directory, const char *path, bool quiet,
 		   const struct drain_totals *totals);

@@ -370,8 +370,10 @@ static int record(const struct record_options *options, struct session *session,
 			"some records could not be written and are still in memory: burin snapshot -o DIR %s",
 			session_path);
 	trimmed = recording_trimmed(&totals, output);
-	if (!options->quiet)
+	if (!options->quiet) {
 		recording_summary(&totals, output, joined, &sampling);
+		calls_note_none(&calls, session);
+	}
 	return (drain.output.error || sampling.error || trimmed) && exit_code(run) == 0 ? CMD_FAULTS
 											: exit_code(run);
 }
