@@ -327,7 +327,8 @@ static int split(struct drain *drain)
 	output_finish(&drain->output, "running");
 	output_free(&drain->output);
 	drain->output = next;
-	return changelog_next(&drain->changelog, next.directory);
+	error = call_tables_next(&drain->calls, next.directory);
+	return changelog_next(&drain->changelog, next.directory) ?: error;
 }
 
 /* Whether only the names are read before the end. */
@@ -349,6 +350,7 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	drain->round = ring_clock();
 	refresh_table(drain);
 	output_fail(&drain->output, changelog_round(&drain->changelog), "changes");
+	output_fail(&drain->output, call_tables_round(&drain->calls), "functions");
 	/* Names before the records and again after them: if we are killed in between, few records lack their names. */
 	drain_ring(drain, session_names_index(drain->session));
 	for (unsigned n = 0; n < drain->session->ring_count; n++) {
@@ -406,6 +408,7 @@ static int prepare(struct drain *drain, struct session *session)
 				 .output = { .directory = -1 },
 				 .changelog = { .stream = { .fd = -1 } },
 				 .window = { 0, UINT64_MAX } };
+	call_tables_init(&drain->calls, session, -1);
 	drain->buffer = aligned_alloc(4096, largest);
 	drain->readers = calloc(session->ring_count, sizeof(*drain->readers));
 	drain->recorded = calloc(session->ring_count, sizeof(*drain->recorded));
@@ -423,6 +426,7 @@ static void release(struct drain *drain)
 {
 	output_free(&drain->output);
 	changelog_free(&drain->changelog);
+	call_tables_free(&drain->calls);
 	statedump_free(&drain->statedump);
 	event_selection_free(&drain->selection);
 	event_table_free(&drain->table);
@@ -445,6 +449,7 @@ static int begin(struct drain *drain, int directory, const struct drain_options 
 	if (directory < 0)
 		return directory;
 	error = output_begin(&drain->output, drain->session, directory, NULL, &recording, &drain->table);
+	drain->calls.directory = directory;
 	return error ? error
 		     : changelog_begin(&drain->changelog, drain->session, drain->output.directory,
 				       drain->copy != NULL);
@@ -555,6 +560,7 @@ int drain_resume(struct drain *drain, struct session *session, int directory,
 		refresh_table(drain);
 	for (unsigned n = 0; !error && n < session->ring_count; n++)
 		error = resume_ring(drain, n);
+	drain->calls.directory = drain->output.directory;
 	if (!error)
 		error = changelog_resume(&drain->changelog, session, drain->output.directory);
 	if (!error && next >= 0)
@@ -641,6 +647,7 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 	}
 	if (!drain->ended)
 		output_fail(output, changelog_finish(&drain->changelog), "changes");
+	output_fail(output, call_tables_finish(&drain->calls), "functions");
 	add_totals(drain);
 	recalibrate(drain);
 	event_table_update(&drain->table, drain->session); /* events may have been refused since */

@@ -15,6 +15,7 @@
  *	ring_reader.h      position in a ring, ledger     snapshot_copy.h    private copy of the rings
  *	validate.h         which bytes are records        event_selection.h  which events a trace keeps
  *	statedump.h        names at a chunk's beginning   changelog.h        changes of states and filters
+ *	call_tables.h      functions and open calls
  *	event_table.h      private copy of the events     chunks.h           split recordings
  *	trace_output.h     the trace as a whole           stream_output.h    one stream of it
  */
@@ -24,6 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "drain/call_tables.h"
 #include "drain/changelog.h"
 #include "drain/event_selection.h"
 #include "writer/chunks.h"
@@ -68,6 +70,7 @@ struct drain {
 	struct chunks chunks;
 	struct statedump statedump; /* of a split recording */
 	struct changelog changelog;
+	struct call_tables calls;
 	struct snapshot_copy *copy; /* of a snapshot; NULL: the rings themselves are read */
 	struct window window;
 	struct event_selection selection;

@@ -33,7 +33,7 @@ static void set_states(struct burin_profile *profile)
 		struct burin_image *image;
 
 		if (states[n].image - 1 >= profile->image_count) {
-			read_fault(profile->trace, BURIN_FAULT_TABLE, ".burin/symbols", 0,
+			read_fault(profile->trace, BURIN_FAULT_TABLE, profile->files->symbols, 0,
 				   "a state of image %" PRIu32 ", which is not there", states[n].image);
 			continue;
 		}
@@ -49,8 +49,8 @@ static void set_states(struct burin_profile *profile)
 int read_images_load(struct burin_profile *profile)
 {
 	const struct read_table table = {
-		".burin/images", WIRE_TABLE_IMAGES,  4, sizeof(struct burin_image), 0,
-		take_image,	 read_profile_memory
+		profile->files->images, WIRE_TABLE_IMAGES, 4, sizeof(struct burin_image), 0, take_image,
+		read_profile_memory
 	};
 	int result = read_table_load(profile->trace, &table, profile->newest, profile,
 				     (void **)&profile->images, &profile->image_count);

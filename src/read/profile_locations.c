@@ -58,7 +58,7 @@ static int take_stack(void *data, struct read_entry *entry)
 			stack->caller = entry->number - (uint32_t)up;
 			stack->depth = caller->depth + 1;
 		} else if (profile->trace->strict) {
-			read_fault(profile->trace, BURIN_FAULT_TABLE, ".burin/stacks", entry->number,
+			read_fault(profile->trace, BURIN_FAULT_TABLE, profile->files->stacks, entry->number,
 				   "entry %u: %s", entry->number,
 				   caller->location ? "the stack is deeper than 1024 frames"
 						    : "its caller cannot be read");
@@ -70,8 +70,8 @@ static int take_stack(void *data, struct read_entry *entry)
 int read_stacks_load(struct burin_profile *profile)
 {
 	const struct read_table table = {
-		".burin/stacks", WIRE_TABLE_STACKS,  3, sizeof(struct read_stack), 0,
-		take_stack,	 read_profile_memory
+		profile->files->stacks, WIRE_TABLE_STACKS, 3, sizeof(struct read_stack), 0, take_stack,
+		read_profile_memory
 	};
 
 	return read_tables_load(profile->trace, &table, profile, (void **)&profile->stacks,

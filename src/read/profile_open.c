@@ -11,6 +11,10 @@
 
 #include "read/profile_parts.h"
 
+static const struct read_profile_files sample_files = { ".burin/images", ".burin/stacks", ".burin/symbols" },
+				       call_files = { ".burin/calls.images", ".burin/calls.functions",
+						      ".burin/calls.symbols" };
+
 static int load(struct burin_profile *profile)
 {
 	static int (*const tables[])(struct burin_profile *) = { read_sample_contexts_load, read_stacks_load,
@@ -34,7 +38,21 @@ static int load(struct burin_profile *profile)
 	return result;
 }
 
-int burin_profile_open(struct burin_profile **profile, const struct burin_trace *trace)
+/* Of calls there are the functions, which are stacks of one frame, with their images and names. */
+static int load_calls(struct burin_profile *profile)
+{
+	int result = read_stacks_load(profile);
+
+	if (!result && !profile->stack_count)
+		return -ENODATA;
+	profile->newest = read_table_newest(profile->trace, profile->files->images);
+	if (!result)
+		result = read_symbols_load(profile);
+	return result ? result : read_images_load(profile);
+}
+
+static int open_files(struct burin_profile **profile, const struct burin_trace *trace,
+		      const struct read_profile_files *files)
 {
 	struct burin_profile *made = calloc(1, sizeof(*made));
 	int result;
@@ -43,10 +61,21 @@ int burin_profile_open(struct burin_profile **profile, const struct burin_trace 
 	if (!made)
 		return -ENOMEM;
 	made->trace = trace;
-	result = load(made);
+	made->files = files;
+	result = files == &call_files ? load_calls(made) : load(made);
 	if (result)
 		burin_profile_close(made);
 	else
 		*profile = made;
 	return result;
+}
+
+int burin_profile_open(struct burin_profile **profile, const struct burin_trace *trace)
+{
+	return open_files(profile, trace, &sample_files);
+}
+
+int read_call_functions_open(struct burin_profile **profile, const struct burin_trace *trace)
+{
+	return open_files(profile, trace, &call_files);
 }

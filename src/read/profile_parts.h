@@ -50,8 +50,14 @@ struct read_image_state {
 	const char *hint;
 };
 
+/* The files of the tables: of the samples, or of the calls. */
+struct read_profile_files {
+	const char *images, *stacks, *symbols;
+};
+
 struct burin_profile {
 	const struct burin_trace *trace;
+	const struct read_profile_files *files;
 	struct read_recording values;	  /* .burin/profile */
 	bool has_values;		  /* that file exists */
 	struct read_sample_event *events; /* by id - 1 */
@@ -97,6 +103,10 @@ int read_stacks_load(struct burin_profile *profile); /* profile_locations.c */
 int read_tasks_load(struct burin_profile *profile);
 int read_symbols_load(struct burin_profile *profile);
 int read_images_load(struct burin_profile *profile); /* after the symbols, which have the states of images */
+
+/* profile_open.c: the functions of calls as a profile, in which function n is the location of stack n (by chunk, see
+ * stack_bases). Return: 0; -ENODATA: there are none; -ENOMEM. */
+int read_call_functions_open(struct burin_profile **profile, const struct burin_trace *trace);
 
 /* profile_memory.c: bytes of all tables that have been read so far; struct read_table.memory. */
 uint64_t read_profile_memory(const void *profile);

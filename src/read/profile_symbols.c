@@ -170,7 +170,7 @@ static void resolve_functions(struct burin_profile *profile)
 		}
 	}
 	if (wrong)
-		read_fault(profile->trace, BURIN_FAULT_TABLE, ".burin/symbols", 0,
+		read_fault(profile->trace, BURIN_FAULT_TABLE, profile->files->symbols, 0,
 			   "%llu names or files are numbers of texts that do not exist",
 			   (unsigned long long)wrong);
 }
@@ -226,8 +226,8 @@ static void name_locations(struct burin_profile *profile)
 
 int read_symbols_load(struct burin_profile *profile)
 {
-	const struct read_table table = { ".burin/symbols", WIRE_TABLE_SYMBOLS, 2, 0, 0,
-					  take_symbol,	    read_profile_memory };
+	const struct read_table table = { profile->files->symbols, WIRE_TABLE_SYMBOLS, 2, 0, 0, take_symbol,
+					  read_profile_memory };
 	int result = 0;
 
 	for (unsigned chunk = 0; chunk < profile->trace->chunk_count && !result; chunk++) {

@@ -30,7 +30,7 @@
 #endif
 
 /* ring_silent - if set, writing makes no system call: it allocates no memory and takes no thread for dead. */
-extern bool ring_silent;
+extern bool ring_silent __attribute__((visibility("default")));
 
 /*
  * Allocate memory for a part of the mapping. Without it the first store would, and a lack of memory would be SIGBUS;
@@ -53,7 +53,7 @@ static inline int ring_have_memory(void *begin, size_t bytes)
 }
 
 /* The session's clock; set once when joining, before any ring is written. */
-extern enum wire_clock ring_clock_source;
+extern enum wire_clock ring_clock_source __attribute__((visibility("default")));
 
 static inline uint64_t ring_clock(void)
 {

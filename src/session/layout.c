@@ -34,6 +34,46 @@ static uint64_t history_offset(const struct wire_geometry *geometry)
 	return geometry->journal_offset + round_up(geometry->events_max * sizeof(struct wire_journal_entry));
 }
 
+/* The parts of the calls area, bytes from its begin. */
+struct calls_layout {
+	uint64_t images, text, functions, index, switches, counts, segments, end;
+};
+
+static struct calls_layout calls_layout(const struct wire_geometry *geometry)
+{
+	const uint64_t max = geometry->functions_max;
+	struct calls_layout at = { .images = round_up(sizeof(struct wire_calls)) };
+
+	at.text = at.images + round_up(WIRE_CALL_IMAGES_MAX * sizeof(struct wire_call_image));
+	at.functions = at.text + round_up(WIRE_CALL_TEXT);
+	at.index = at.functions + round_up(max * sizeof(struct wire_call_function));
+	at.switches = at.index + round_up(2 * max * sizeof(uint32_t));
+	at.counts = at.switches + round_up(max);
+	at.segments = at.counts + round_up(max * sizeof(uint64_t));
+	at.end = at.segments + (uint64_t)geometry->call_segments * WIRE_CALL_SEGMENT;
+	return at;
+}
+
+static void attach_calls(struct session *session)
+{
+	const struct calls_layout at = calls_layout(&session->geometry);
+	char *base = session->base + session->geometry.calls_offset;
+
+	if (!session->geometry.functions_max)
+		return;
+	session->calls = (struct session_calls){
+		.header = (struct wire_calls *)base,
+		.images = (struct wire_call_image *)(base + at.images),
+		.text = base + at.text,
+		.functions = (struct wire_call_function *)(base + at.functions),
+		.index = (uint32_t *)(base + at.index),
+		.index_mask = 2 * session->geometry.functions_max - 1,
+		.switches = (uint8_t *)base + at.switches,
+		.counts = (uint64_t *)(base + at.counts),
+		.segments = base + at.segments,
+	};
+}
+
 void layout_decide(struct wire_geometry *geometry)
 {
 	uint64_t rings = (uint64_t)geometry->cpus + geometry->locked;
@@ -60,6 +100,8 @@ void layout_decide(struct wire_geometry *geometry)
 	at += rings * ring_bytes(geometry);
 	geometry->names_offset = at;
 	at += (uint64_t)geometry->names_packets * geometry->names_packet_bytes;
+	geometry->calls_offset = at;
+	at += geometry->functions_max ? calls_layout(geometry).end : 0;
 	geometry->file_bytes = at;
 }
 
@@ -72,6 +114,14 @@ static bool packets_fit(uint64_t packet_bytes, uint64_t packets)
 {
 	return power_of_two(packet_bytes) && packet_bytes >= WIRE_PACKET_MIN &&
 	       packet_bytes <= WIRE_PACKET_MAX && power_of_two(packets) && packets >= 4 && packets <= 1 << 20;
+}
+
+static bool calls_fit(const struct wire_geometry *geometry)
+{
+	if (!geometry->functions_max)
+		return geometry->call_segments == 0;
+	return power_of_two(geometry->functions_max) && geometry->functions_max <= WIRE_CALL_FUNCTIONS_MAX &&
+	       geometry->call_segments != 0 && geometry->call_segments <= WIRE_CALL_SEGMENTS_MAX;
 }
 
 /* Without memcmp(), which would load one more page (base/nolibc.h). */
@@ -108,7 +158,7 @@ const char *layout_check(const struct wire_geometry *geometry, uint64_t file_byt
 	    geometry->owner_kind > WIRE_OWNER_PROGRAM || geometry->program[WIRE_PROGRAM_MAX - 1] != 0 ||
 	    geometry->mode > WIRE_MODE_FLIGHT || geometry->clock > WIRE_CLOCK_MONOTONIC ||
 	    geometry->string_max < 16 || geometry->string_max > WIRE_LENGTH_MAX ||
-	    (geometry->context & ~(uint32_t)WIRE_CONTEXT_ALL) != 0)
+	    (geometry->context & ~(uint32_t)WIRE_CONTEXT_ALL) != 0 || !calls_fit(geometry))
 		return "its header is damaged";
 	layout_decide(&same);
 	if (!is_same(&same, geometry))
@@ -174,6 +224,7 @@ int layout_attach(struct session *session)
 	session->entries = (struct wire_event *)(session->events + 1);
 	session->text = session->base + geometry->text_offset;
 	session->ring_count = geometry->cpus + geometry->locked + 1;
+	attach_calls(session);
 	header_init(&session->header, session, WIRE_STREAM_RECORDS, geometry->packet_bytes);
 	header_init(&session->names_header, session, WIRE_STREAM_NAMES, geometry->names_packet_bytes);
 

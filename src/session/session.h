@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "ring/ring.h"
+#include "wire/wire_call.h"
 #include "wire/wire_change.h"
 #include "wire/wire_event.h"
 #include "wire/wire_session.h"
@@ -24,6 +25,18 @@ struct session_draft {
 	bool rules; /* rules were set, perhaps to their old values */
 	size_t used;
 	char text[WIRE_CHANGE_TEXT];
+};
+
+/* The calls area (calls.h). */
+struct session_calls {
+	struct wire_calls *header; /* NULL: the session has none */
+	struct wire_call_image *images;
+	char *text;
+	struct wire_call_function *functions;
+	uint32_t *index, index_mask;
+	uint8_t *switches;
+	uint64_t *counts; /* of calls whose switch is WIRE_CALL_COUNT */
+	char *segments;
 };
 
 struct session {
@@ -45,6 +58,7 @@ struct session {
 	char *text;
 	struct ring *rings;  /* ring_count of them; slots NULL until session_ring_use() */
 	unsigned ring_count; /* cpus + locked + 1 */
+	struct session_calls calls;
 };
 
 struct session_options {
@@ -58,6 +72,7 @@ struct session_options {
 	const char *program;	  /* name for listings; NULL: the calling program's */
 	const char *const *globs; /* events that are on from the start; ends with NULL */
 	bool without_rseq;	  /* locked rings only */
+	uint32_t functions_max;	  /* room for functions whose calls are recorded; 0: none are */
 };
 
 enum {
@@ -135,7 +150,7 @@ void session_enter_expected(struct session *session, uint32_t *entry, uint32_t p
 bool session_expects(const struct wire_session *header);
 
 /* session_self - the calling process's pid; asks the kernel only once. In a child of vfork it is the parent's. */
-uint32_t session_self(void);
+__attribute__((visibility("default"))) uint32_t session_self(void);
 
 /* session_process - the pid in an entry of the list; 0: it is free. */
 static inline uint32_t session_process(const struct wire_session *header, unsigned index)

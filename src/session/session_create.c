@@ -121,6 +121,10 @@ static int decide_geometry(struct wire_geometry *geometry, const struct session_
 		.created_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec,
 		.pid_namespace = layout_pid_namespace(),
 	};
+	if (options->functions_max) {
+		geometry->functions_max = (uint32_t)power_of_two_above(options->functions_max);
+		geometry->call_segments = WIRE_CALL_SEGMENTS;
+	}
 	memcpy(geometry->boot_id, clock.boot_id, sizeof(geometry->boot_id));
 	geometry->ring_packets = (uint32_t)power_of_two_above(packets_of(
 		options->buffer_max > options->buffer_bytes ? options->buffer_max : options->buffer_bytes,
@@ -185,6 +189,12 @@ static int fill(struct session *session, int fd, const struct session_options *o
 	error = layout_attach(session);
 	if (error)
 		return error;
+	if (session->calls.header &&
+	    (!session_have_memory(session, geometry->calls_offset, sizeof(struct wire_calls)) ||
+	     !session_have_memory(session, (uint64_t)(session->calls.text - session->base), 1)))
+		return -ENOSPC;
+	if (session->calls.header)
+		session->calls.header->text_bytes = 1;
 	for (unsigned n = 0; n < rings; n++)
 		session->rings[n].control->size = packets_of(options->buffer_bytes, geometry->packet_bytes);
 	session->rings[rings - 1].control->size = geometry->names_packets;

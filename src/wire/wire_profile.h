@@ -31,6 +31,8 @@ enum {
 	WIRE_TABLE_STACKS = 0x4b545342,	  /* "BSTK" */
 	WIRE_TABLE_CONTEXTS = 0x54505342, /* "BSPT" */
 	WIRE_TABLE_SYMBOLS = 0x4d595342,  /* "BSYM" */
+	WIRE_TABLE_OPEN = 0x4e504f42,	  /* "BOPN" */
+	WIRE_TABLE_COUNTS = 0x544e4342,	  /* "BCNT" */
 	WIRE_TABLE_VERSION = 1,
 
 	WIRE_BLOCK_MAX = 16 << 20, /* bytes of a block, uncompressed */

@@ -4,7 +4,7 @@
  * "Session").
  *
  *	header | switches | desired | conditions | filters | journal | history | events | text | ring controls |
- *	ring 0 | ring 1 | ... | names ring
+ *	ring 0 | ring 1 | ... | names ring | calls
  *
  * The file is sparse and has its full size from the start, so no process ever has to map it again. A part gets memory
  * before it is first written. Offsets are bytes from the start of the file, multiples of 4096. Every process that joins
@@ -26,7 +26,7 @@
 #define WIRE_SESSION_MAGIC "BURINSES"
 
 enum {
-	WIRE_SESSION_VERSION = 8,
+	WIRE_SESSION_VERSION = 9,
 	WIRE_REFUSALS_MAX = 32,
 	WIRE_RULES_MAX = 2048,	  /* bytes of the rules */
 	WIRE_PROCESSES_MAX = 512, /* processes that a session can list */
@@ -85,6 +85,8 @@ struct wire_geometry {
 	uint64_t controls_offset; /* struct wire_ring of each ring, names last */
 	uint64_t rings_offset;	  /* ring n at rings_offset + n * ring_packets * packet_bytes */
 	uint64_t names_offset;
+	uint64_t
+		calls_offset; /* struct wire_calls and its tables (wire/wire_call.h); if functions_max is not 0 */
 
 	uint32_t owner_kind;  /* enum wire_owner */
 	uint32_t owner;	      /* pid of the process that made the session */
@@ -94,6 +96,8 @@ struct wire_geometry {
 	uint64_t pid_namespace;
 	char program[WIRE_PROGRAM_MAX]; /* the owner's name, ends in NUL */
 	uint32_t context;		/* enum wire_context of the records */
+	uint32_t functions_max;		/* a power of two; 0: calls are not recorded */
+	uint32_t call_segments;
 	uint32_t reserved;
 };
 
@@ -143,15 +147,15 @@ static_assert(offsetof(struct wire_geometry, uuid) == 24, "wire_geometry.uuid");
 static_assert(offsetof(struct wire_geometry, mode) == 56, "wire_geometry.mode");
 static_assert(offsetof(struct wire_geometry, packet_bytes) == 72, "wire_geometry.packet_bytes");
 static_assert(offsetof(struct wire_geometry, switches_offset) == 104, "wire_geometry.switches_offset");
-static_assert(offsetof(struct wire_geometry, owner_kind) == 200, "wire_geometry.owner_kind");
-static_assert(offsetof(struct wire_geometry, program) == 232, "wire_geometry.program");
-static_assert(sizeof(struct wire_geometry) == 272, "wire_geometry");
-static_assert(offsetof(struct wire_session, over) == 272, "wire_session.over");
-static_assert(offsetof(struct wire_session, events_lock) == 288, "wire_session.events_lock");
-static_assert(offsetof(struct wire_session, processes) == 304, "wire_session.processes");
-static_assert(offsetof(struct wire_session, rules) == 312 + 4 * WIRE_PROCESSES_MAX, "wire_session.rules");
+static_assert(offsetof(struct wire_geometry, owner_kind) == 208, "wire_geometry.owner_kind");
+static_assert(offsetof(struct wire_geometry, program) == 240, "wire_geometry.program");
+static_assert(sizeof(struct wire_geometry) == 288, "wire_geometry");
+static_assert(offsetof(struct wire_session, over) == 288, "wire_session.over");
+static_assert(offsetof(struct wire_session, events_lock) == 304, "wire_session.events_lock");
+static_assert(offsetof(struct wire_session, processes) == 320, "wire_session.processes");
+static_assert(offsetof(struct wire_session, rules) == 328 + 4 * WIRE_PROCESSES_MAX, "wire_session.rules");
 static_assert(sizeof(struct wire_session) ==
-		      312 + 4 * WIRE_PROCESSES_MAX + 2 * WIRE_RULES_MAX + 48 + 28 * WIRE_REFUSALS_MAX,
+		      328 + 4 * WIRE_PROCESSES_MAX + 2 * WIRE_RULES_MAX + 48 + 28 * WIRE_REFUSALS_MAX,
 	      "wire_session");
 
 #endif

@@ -112,6 +112,9 @@ static const struct cmd_option table[] = {
 		"--names-deadline TIME", &options.sampling.names_ns, 0,
 		"stop the look-up of names after TIME; 0s: no limit (default: " CMD_SYMBOLS_DEADLINE_TEXT
 		")"),
+	OPTION_FLAG("--calls", &options.calls.on,
+		    "record each call of each function of programs built with -finstrument-functions",
+		    .given = own),
 	OPTION_FLAG("-a, --all", &options.sampling.system,
 		    "sample the whole machine, while COMMAND runs, or until Ctrl-C", .given = whom,
 		    .alone = true),
@@ -160,6 +163,12 @@ static void complete(void)
 	options.globs = events.count ? events.globs : options.target ? all + 1 : all;
 	options.session.globs = options.globs;
 	options.session.program = *options.command;
+	if (options.calls.on) {
+		options.session.functions_max = WIRE_CALL_FUNCTIONS;
+		options.calls.no_symbols = options.sampling.no_symbols;
+		options.calls.names_ns = options.sampling.names_ns;
+		options.sampling.off |= !*asked; /* both at once disturb each other */
+	}
 	/* A ring needs room for at least four packets. */
 	if (options.session.packet_bytes * 4 > options.session.buffer_bytes)
 		options.session.buffer_bytes = options.session.packet_bytes * 4;

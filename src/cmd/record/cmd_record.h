@@ -3,6 +3,7 @@
 #ifndef BURIN_CMD_RECORD_CMD_RECORD_H
 #define BURIN_CMD_RECORD_CMD_RECORD_H
 
+#include "cmd/record/calls.h"
 #include "cmd/record/sampling.h"
 #include "drain/drain.h"
 #include "session/session.h"
@@ -14,6 +15,7 @@ struct record_options {
 	struct chunk_limits split;
 	uint64_t duration; /* ns; 0: until the program ends */
 	struct sampling_options sampling;
+	struct calls_options calls;
 	bool quiet;
 	char **command;	    /* empty: there is none; only samples are taken */
 	const char *target; /* NULL: run the command */

@@ -12,7 +12,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
-#include "burin/profile.h"
+#include "burin/calls.h"
 #include "cmd/cmd.h"
 #include "cmd/record/progress.h"
 #include "cmd/record/cmd_symbols.h"
@@ -27,10 +27,17 @@
 static_assert((int)BURIN_NAMES_LINES == (int)WIRE_SYMBOLS_LINES, "states of names");
 static_assert((int)BURIN_NAMES_UNKNOWN == (int)WIRE_SYMBOLS_STATES, "states of names");
 
-static const char table_name[] = ".burin/symbols", draft_name[] = ".burin/symbols.new";
+/* The table that is made, and its name until it is complete. */
+struct naming_files {
+	const char *table, *draft;
+};
+
+static const struct naming_files sample_files = { ".burin/symbols", ".burin/symbols.new" },
+				 call_files = { ".burin/calls.symbols", ".burin/calls.symbols.new" };
 
 struct naming {
 	const struct cmd_symbols_options *options;
+	const struct naming_files *files_of;
 	const struct burin_profile *profile;
 	const struct cmd_faults *faults; /* of the trace, as far as it was read */
 	uint64_t *offsets;		 /* of all locations, image by image, sorted within each */
@@ -198,9 +205,10 @@ static int write_table(struct naming *naming, int directory, struct symbolize_co
 
 	naming->servers = (struct debuginfod){ .data = naming, .progress = on_download };
 
-	naming->had = faccessat(directory, table_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
-	create_remove(directory, draft_name); /* of a killed command */
-	error = table_writer_begin(&naming->table, directory, draft_name, WIRE_TABLE_SYMBOLS);
+	naming->had = faccessat(directory, naming->files_of->table, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+		      errno != ENOENT;
+	create_remove(directory, naming->files_of->draft); /* of a killed command */
+	error = table_writer_begin(&naming->table, directory, naming->files_of->draft, WIRE_TABLE_SYMBOLS);
 	if (!error)
 		error = symbolize(naming->images, burin_profile_images(naming->profile), &options, counts);
 	progress_clear(&naming->progress);
@@ -213,9 +221,9 @@ static int write_table(struct naming *naming, int directory, struct symbolize_co
 	table_writer_close(&naming->table);
 	*kept = !error && (naming->options->force || is_as_good(naming, counts));
 	if (*kept)
-		error = create_rename(directory, draft_name, table_name);
+		error = create_rename(directory, naming->files_of->draft, naming->files_of->table);
 	if (!*kept || error)
-		create_remove(directory, draft_name);
+		create_remove(directory, naming->files_of->draft);
 	return error;
 }
 
@@ -253,7 +261,7 @@ static int find_names(struct naming *naming, int directory, const char *path)
 	free(naming->images);
 	free(naming->offsets);
 	if (error)
-		return cmd_failed("%s/%s: %s", path, table_name, strerror(-error));
+		return cmd_failed("%s/%s: %s", path, naming->files_of->table, strerror(-error));
 	warn(path, &counts);
 	if (!kept && !naming->worse)
 		return cmd_failed("%s: the profile could not be read completely; its names are unchanged "
@@ -272,16 +280,20 @@ static int find_names(struct naming *naming, int directory, const char *path)
 int cmd_symbols_find(int directory, const char *path, const struct cmd_symbols_options *options)
 {
 	struct cmd_faults faults = { .show_max = options->quiet ? 0 : 10 };
-	struct naming naming = { .options = options, .faults = &faults };
+	struct naming naming = { .options = options,
+				 .faults = &faults,
+				 .files_of = options->calls ? &call_files : &sample_files };
 	struct burin_profile *profile = NULL;
+	struct burin_calls *calls = NULL;
 	struct burin_trace *trace = NULL;
 	int result = cmd_open_at(&trace, directory, path, &faults);
 
 	progress_begin(&naming.progress, options->progress, false);
 	if (!result) {
-		int error = burin_profile_open(&profile, trace);
+		int error = options->calls ? burin_calls_open(&calls, trace)
+					   : burin_profile_open(&profile, trace);
 
-		naming.profile = profile;
+		naming.profile = calls ? burin_calls_profile(calls) : profile;
 		if (error == -ENODATA)
 			result = cmd_usage("%s: the trace has no profile", path);
 		else if (error)
@@ -291,6 +303,7 @@ int cmd_symbols_find(int directory, const char *path, const struct cmd_symbols_o
 		result = find_names(&naming, directory, path);
 	cmd_faults_foot(&faults, path);
 	burin_profile_close(profile);
+	burin_calls_close(calls);
 	burin_trace_close(trace);
 	return !result && faults.count ? CMD_FAULTS : result;
 }

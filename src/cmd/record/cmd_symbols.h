@@ -15,6 +15,7 @@ struct cmd_symbols_options {
 	bool force;	      /* write even if fewer names were found than before */
 	bool quiet;	      /* print no summary and no missing files */
 	bool progress;	      /* print progress on a terminal */
+	bool calls;	      /* of the functions of calls, not of the samples */
 	bool servers;	      /* get debug files from the servers of DEBUGINFOD_URLS */
 	uint64_t deadline_ns; /* for all images together; 0: none */
 	/* Return: a descriptor of an image's file, which the callee owns, or -1. NULL: open files by path. */

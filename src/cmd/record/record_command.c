@@ -25,6 +25,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/record/cmd_record.h"
+#include "cmd/record/preload_libraries.h"
 #include "cmd/record/recording.h"
 #include "cmd/target_argument.h"
 #include "control/remains.h"
@@ -125,13 +126,15 @@ static int prepare(struct run *run, char **command, const char *session_path)
  * Let the child execute the command if @go, otherwise exit. Return: 0, or an errno of the child, before or in its exec;
  * EPIPE: it ended without a report.
  */
-static int start(struct run *run, const struct sampling *sampling, bool go)
+static int start(struct run *run, const struct sampling *sampling, const struct calls *calls, bool go)
 {
+	const char *const libraries[] = { calls_library(calls), sampling_library(sampling) };
 	int error = 0, reported;
 
 	if (run->child <= 0)
 		return 0;
-	if (go && (write(run->go, "", 1) != 1 || !sampling_environment(sampling, run->go)))
+	if (go && (write(run->go, "", 1) != 1 || !sampling_environment(sampling, run->go) ||
+		   !preload_write(run->go, libraries, 2)))
 		error = errno;
 	close(run->go);
 	if (read(run->report, &reported, sizeof(reported)) == (ssize_t)sizeof(reported))
@@ -259,7 +262,7 @@ static int exit_code(const struct run *run)
 
 /* Run the command from its beginning to its end. Return: 0, or the errno of the exec. */
 static int run_command(const struct record_options *options, struct run *run, struct drain *drain,
-		       struct sampling *sampling)
+		       struct sampling *sampling, const struct calls *calls)
 {
 	unsigned fullest;
 	int error;
@@ -267,7 +270,7 @@ static int run_command(const struct record_options *options, struct run *run, st
 	drain_round(drain, &fullest); /* define the event of samples before the first one */
 	sampling_begin(sampling, drain);
 	run->until = options->duration ? clock_ns(CLOCK_MONOTONIC) + options->duration : UINT64_MAX;
-	error = start(run, sampling, true);
+	error = start(run, sampling, calls, true);
 	if (!error)
 		follow(run, drain, sampling, options->quiet);
 	sampling_finish(sampling);
@@ -309,6 +312,7 @@ static int record(const struct record_options *options, struct session *session,
 	char output[4096], line[1000], result[32];
 	struct sampling sampling;
 	struct drain_totals totals;
+	struct calls calls;
 	struct drain drain;
 	int directory, error;
 	bool joined, unread, trimmed;
@@ -321,6 +325,12 @@ static int record(const struct record_options *options, struct session *session,
 		remove_session(session_path);
 		return CMD_FAULTS;
 	}
+	if (!calls_begin(&calls, &options->calls, session)) {
+		sampling_finish(&sampling);
+		start(run, &sampling, &calls, false);
+		remove_session(session_path);
+		return CMD_FAULTS;
+	}
 	directory = recording_create("-o", output,
 				     options->sampling.system || is_foreign(&options->sampling.processes));
 	error = directory < 0 ? directory
@@ -330,11 +340,11 @@ static int record(const struct record_options *options, struct session *session,
 								     .split = options->split });
 	if (error) {
 		sampling_finish(&sampling);
-		start(run, &sampling, false);
+		start(run, &sampling, &calls, false);
 		remove_session(session_path);
 		return directory < 0 ? CMD_FAULTS : recording_refused(output, directory, error);
 	}
-	error = run_command(options, run, &drain, &sampling);
+	error = run_command(options, run, &drain, &sampling, &calls);
 	session_end(session);
 	joined = ((const struct wire_session *)session->base)->joined != 0;
 	if (error)
@@ -343,6 +353,7 @@ static int record(const struct record_options *options, struct session *session,
 		describe_result(run, result, sizeof(result));
 	drain_finish(&drain, result, &totals);
 	sampling_symbols(&sampling, directory, output, &totals);
+	calls_symbols(&calls, directory, output, options->quiet, &totals);
 	if (error)
 		chunks_discard(directory, output);
 	close(directory);

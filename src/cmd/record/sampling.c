@@ -12,6 +12,7 @@
 #include "base/pid.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/record/preload_libraries.h"
 #include "cmd/record/sampling.h"
 #include "cmd/record/cmd_symbols.h"
 #include "file/create.h"
@@ -79,24 +80,6 @@ int sampling_check(struct sampling_options *options)
 	return 0;
 }
 
-/* Find the preload library next to this program, in the build directory or as installed. Return: 0 or -errno. */
-static int find_library(char *path, size_t bytes)
-{
-	static const char *const folders[] = { ".", "../" BURIN_LIBDIR };
-	char self[2048];
-	const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (length <= 0)
-		return -ENOENT;
-	self[length] = 0;
-	*strrchr(self, '/') = 0;
-	for (unsigned n = 0; n < 2; n++)
-		if ((size_t)snprintf(path, bytes, "%s/%s/libburin-sample.so", self, folders[n]) < bytes &&
-		    access(path, R_OK) == 0)
-			return strpbrk(path, ": ") ? -EINVAL : 0;
-	return -ENOENT;
-}
-
 /*
  * Prepare a timer in the command instead of the kernel's events.
  * @refused: why there are no kernel events; an error of the timer is appended
@@ -106,11 +89,11 @@ static int open_timer(struct sampling *sampling, struct session *session, const 
 {
 	const size_t used = strlen(refused);
 	char why[256];
-	int error = find_library(sampling->library, sizeof(sampling->library));
+	int error = preload_find("libburin-sample.so", sampling->library, sizeof(sampling->library));
 
 	if (error) {
 		snprintf(refused + used, bytes - used, "%slibburin-sample.so %s", used ? "; " : "",
-			 error == -ENOENT ? "is not beside burin" : "has a space or a colon in its path");
+			 preload_problem(error));
 		return error;
 	}
 	error = sampler_open_preload(&sampling->sampler, session, perf, why, sizeof(why));
@@ -163,14 +146,14 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
 
 bool sampling_environment(const struct sampling *sampling, int file)
 {
-	const char *before = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
-
 	if (!sampling->opened || !sampling->sampler.by_preload)
 		return true;
-	/* AddressSanitizer refuses to start if another library is loaded before it. */
-	return dprintf(file, "%s%cLD_PRELOAD=%s%s%s%cASAN_OPTIONS=%s%sverify_asan_link_order=0%c",
-		       sampling->sampler.preload.wanted, 0, sampling->library, before && *before ? ":" : "",
-		       before ? before : "", 0, asan ? asan : "", asan && *asan ? ":" : "", 0) > 0;
+	return dprintf(file, "%s%c", sampling->sampler.preload.wanted, 0) > 0;
+}
+
+const char *sampling_library(const struct sampling *sampling)
+{
+	return sampling->opened && sampling->sampler.by_preload ? sampling->library : "";
 }
 
 void sampling_begin(struct sampling *sampling, const struct drain *drain)

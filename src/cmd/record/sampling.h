@@ -75,6 +75,9 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
  */
 bool sampling_environment(const struct sampling *sampling, int file);
 
+/* sampling_library - the path of the library that the command must load; "": none. */
+const char *sampling_library(const struct sampling *sampling);
+
 /* sampling_begin - begin to write into the drain's trace, which must have its metadata. */
 void sampling_begin(struct sampling *sampling, const struct drain *drain);
 

@@ -24,7 +24,7 @@ void commit_slow(struct burin_site *site, void *buffer, size_t payload_bytes);
  * commit_again - continue after the fast path has failed. It needs only the buffer, so that the fast path need not keep
  * anything else.
  */
-void commit_again(void *buffer);
+__attribute__((visibility("default"))) void commit_again(void *buffer);
 
 /* commit_fast - the fast path, inlined where a call would cost too much. Context: any thread, signal handlers. */
 static inline __attribute__((always_inline)) void commit_fast(struct burin_site *site, void *buffer,

@@ -32,19 +32,21 @@ struct tracepoint_thread {
 };
 
 /* initial-exec: one load, no call, and safe in signal handlers. It needs static TLS, so the library is never unloaded. */
-extern __thread struct tracepoint_thread tracepoint_thread __attribute__((tls_model("initial-exec")));
+extern __thread struct tracepoint_thread tracepoint_thread
+	__attribute__((tls_model("initial-exec"), visibility("default")));
 
-/* The process's session. `base` is NULL while there is none. */
-extern struct session tracepoint_session;
+/* The process's session. `base` is NULL while there is none. Symbols with
+ * visibility here are for libburin-calls.so. */
+extern struct session tracepoint_session __attribute__((visibility("default")));
 
 /*
  * tracepoint_thread_enter - the calling thread's id; announces the thread first, if needed.
  * Context: any thread, signal handlers.
  */
-uint32_t tracepoint_thread_enter(void);
+__attribute__((visibility("default"))) uint32_t tracepoint_thread_enter(void);
 
 /* tracepoint_thread_self - the calling thread's id; a system call, unless ring_silent. Context: any. */
-uint32_t tracepoint_thread_self(void);
+__attribute__((visibility("default"))) uint32_t tracepoint_thread_self(void);
 
 /*
  * tracepoint_thread_renamed - note a new name of the calling thread; it is announced before its next record.

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The tables of calls: from the calls area of a session to `.burin/calls.*` (docs/format.md, "Calls").
+ *
+ *	calls.images     as the images of samples
+ *	calls.functions  stacks of one frame: entry n is function n
+ *	calls.open       stack, tid, pid, depth, function, start: calls that had not ended
+ *	calls.counts     function, calls: of functions whose calls are only counted
+ *
+ * Other processes write the area and may damage it, so every number and text is checked while it is copied.
+ */
+#ifndef BURIN_DRAIN_CALL_TABLES_H
+#define BURIN_DRAIN_CALL_TABLES_H
+
+#include <stdint.h>
+
+#include "session/calls.h"
+#include "writer/table_writer.h"
+
+struct call_tables {
+	const struct session *session;
+	int directory; /* of the trace; owned by the caller */
+	struct table_writer images, functions;
+	uint32_t image_count, function_count; /* in the tables */
+	bool begun;
+};
+
+/* call_tables_init - for a trace in a directory. Nothing is written before there is a function. */
+void call_tables_init(struct call_tables *tables, const struct session *session, int directory);
+
+/* call_tables_round - add new images and functions. Return: 0 or -errno. */
+int call_tables_round(struct call_tables *tables);
+
+/* call_tables_finish - the same, write the open calls and the counts, and close the tables. Return: 0 or -errno. */
+int call_tables_finish(struct call_tables *tables);
+
+/* call_tables_next - continue in another directory, which gets the functions so far. Return: 0 or -errno. */
+int call_tables_next(struct call_tables *tables, int directory);
+
+void call_tables_free(struct call_tables *tables);
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Calls: records, open calls and counts; their functions are a profile (profile_open.c). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "burin/calls.h"
+#include "base/number.h"
+#include "read/profile_parts.h"
+#include "wire/wire_call.h"
+
+enum {
+	CALL_PAYLOAD = 12, /* bytes */
+};
+
+struct open_call {
+	uint32_t stack, tid, pid, depth, function;
+	uint64_t start;
+};
+
+struct call_count {
+	uint32_t function;
+	uint64_t calls;
+};
+
+struct burin_calls {
+	const struct burin_trace *trace;
+	struct burin_profile *functions;
+	const struct burin_event *event; /* of calls; NULL: none was recorded */
+	struct open_call *open;
+	uint32_t open_count;
+	uint64_t *counts; /* by function */
+	uint32_t *same;	  /* by function: the lowest number of an equal one */
+};
+
+static int take_open(void *data, struct read_entry *entry)
+{
+	struct open_call call;
+
+	(void)data;
+	call.stack = read_entry_u32(entry, "the stack's number has more than 32 bits");
+	call.tid = read_entry_u32(entry, "the thread's id has more than 32 bits");
+	call.pid = read_entry_u32(entry, "the process's id has more than 32 bits");
+	call.depth = read_entry_u32(entry, "the depth has more than 32 bits");
+	call.function = read_entry_u32(entry, "the function's number has more than 32 bits");
+	call.start = read_entry_number(entry, UINT64_MAX, "");
+	if (!entry->reason)
+		*(struct open_call *)entry->row = call;
+	return 0;
+}
+
+static int take_count(void *data, struct read_entry *entry)
+{
+	struct call_count count;
+
+	(void)data;
+	count.function = read_entry_u32(entry, "the function's number has more than 32 bits");
+	count.calls = read_entry_number(entry, UINT64_MAX, "");
+	if (!entry->reason)
+		*(struct call_count *)entry->row = count;
+	return 0;
+}
+
+static uint64_t table_memory(const void *data)
+{
+	const struct burin_calls *calls = data;
+
+	return read_profile_memory(calls->functions) + calls->open_count * sizeof(*calls->open);
+}
+
+/* The number of a chunk's function among those of all chunks; 0: there is none. */
+static uint32_t function_number(const struct burin_calls *calls, uint32_t chunk, uint32_t number)
+{
+	const uint32_t *bases = calls->functions->stack_bases;
+
+	return chunk < calls->trace->chunk_count && number - 1 < bases[chunk + 1] - bases[chunk]
+		       ? bases[chunk] + number
+		       : 0;
+}
+
+static int compare_open(const void *one, const void *other)
+{
+	const struct open_call *a = one, *b = other;
+
+	return number_order(a->stack, b->stack) ?: number_order(a->depth, b->depth);
+}
+
+/* The open calls of the last chunk: those of earlier chunks ended later, or are still open. */
+static int load_open(struct burin_calls *calls)
+{
+	const struct read_table table = {
+		".burin/calls.open", WIRE_TABLE_OPEN, 6, sizeof(struct open_call), 0, take_open, table_memory
+	};
+	const unsigned chunk = read_table_newest(calls->trace, table.file);
+	int result = read_table_load(calls->trace, &table, chunk, calls, (void **)&calls->open,
+				     &calls->open_count);
+	uint32_t kept = 0;
+
+	for (uint32_t n = 0; n < calls->open_count; n++) {
+		struct open_call call = calls->open[n];
+
+		call.function = function_number(calls, chunk, call.function);
+		if (call.function && call.start)
+			calls->open[kept++] = call;
+	}
+	calls->open_count = kept;
+	if (kept)
+		qsort(calls->open, kept, sizeof(*calls->open), compare_open);
+	return result;
+}
+
+static int load_counts(struct burin_calls *calls)
+{
+	const struct read_table table = {
+		".burin/calls.counts", WIRE_TABLE_COUNTS, 2, sizeof(struct call_count), 0, take_count,
+		table_memory
+	};
+	const unsigned chunk = read_table_newest(calls->trace, table.file);
+	struct call_count *counts = NULL;
+	uint32_t count = 0;
+	int result = read_table_load(calls->trace, &table, chunk, calls, (void **)&counts, &count);
+
+	calls->counts = calloc((size_t)calls->functions->stack_count + 1, sizeof(*calls->counts));
+	for (uint32_t n = 0; calls->counts && n < count; n++)
+		calls->counts[function_number(calls, chunk, counts[n].function)] = counts[n].calls;
+	free(counts);
+	return calls->counts ? result : -ENOMEM;
+}
+
+/* Equal functions have the same location. */
+static int find_same(struct burin_calls *calls)
+{
+	const struct burin_profile *profile = calls->functions;
+	uint32_t *first = calloc(profile->locations.count + 1, sizeof(*first));
+
+	calls->same = calloc((size_t)profile->stack_count + 1, sizeof(*calls->same));
+	for (uint32_t n = 1; first && calls->same && n <= profile->stack_count; n++) {
+		const uint32_t location = profile->stacks[n - 1].location;
+
+		if (location && !first[location])
+			first[location] = n;
+		calls->same[n] = location ? first[location] : n;
+	}
+	free(first);
+	return calls->same ? 0 : -ENOMEM;
+}
+
+static const struct burin_event *find_event(const struct burin_trace *trace)
+{
+	for (unsigned n = 0; n < trace->event_count; n++)
+		if (trace->events[n].valid && strcmp(trace->events[n].open.name, WIRE_CALL_EVENT) == 0 &&
+		    !trace->events[n].variable && trace->events[n].payload_bytes == CALL_PAYLOAD)
+			return &trace->events[n].open;
+	return NULL;
+}
+
+static int load(struct burin_calls *calls)
+{
+	int result = read_call_functions_open(&calls->functions, calls->trace);
+
+	calls->event = find_event(calls->trace);
+	if (!result)
+		result = find_same(calls);
+	if (!result)
+		result = load_open(calls);
+	return result ? result : load_counts(calls);
+}
+
+int burin_calls_open(struct burin_calls **calls, const struct burin_trace *trace)
+{
+	struct burin_calls *made = calloc(1, sizeof(*made));
+	int result;
+
+	*calls = NULL;
+	if (!made)
+		return -ENOMEM;
+	made->trace = trace;
+	result = load(made);
+	if (result)
+		burin_calls_close(made);
+	else
+		*calls = made;
+	return result;
+}
+
+void burin_calls_close(struct burin_calls *calls)
+{
+	if (!calls)
+		return;
+	burin_profile_close(calls->functions);
+	free(calls->open);
+	free(calls->counts);
+	free(calls->same);
+	free(calls);
+}
+
+int burin_calls_is_call(const struct burin_calls *calls, const struct burin_event *event)
+{
+	return event && event == calls->event;
+}
+
+int burin_calls_call(const struct burin_calls *calls, const struct burin_record *record,
+		     struct burin_call *call)
+{
+	struct {
+		uint32_t function, low;
+		uint16_t high, depth;
+	} payload;
+	const uint32_t context = record->payload_bytes - CALL_PAYLOAD;
+
+	if (!burin_calls_is_call(calls, record->event) || record->payload_bytes < CALL_PAYLOAD)
+		return -EINVAL;
+	memcpy(&payload, record->payload + context, sizeof(payload));
+	*call = (struct burin_call){ .function = function_number(calls, record->chunk, payload.function),
+				     .tid = record->tid,
+				     .begin = wire_call_start(record->time, payload.low, payload.high),
+				     .end = record->time,
+				     .depth = payload.depth };
+	return 0;
+}
+
+uint32_t burin_calls_open_count(const struct burin_calls *calls)
+{
+	return calls->open_count;
+}
+
+int burin_calls_open_call(const struct burin_calls *calls, uint32_t n, struct burin_call *call)
+{
+	const struct open_call *open;
+
+	if (n >= calls->open_count)
+		return -ENOENT;
+	open = &calls->open[n];
+	*call = (struct burin_call){ .function = open->function,
+				     .tid = open->tid,
+				     .begin = open->start,
+				     .end = calls->trace->end > open->start ? calls->trace->end : open->start,
+				     .depth = open->depth,
+				     .stack = open->stack,
+				     .pid = open->pid };
+	return 0;
+}
+
+uint32_t burin_calls_functions(const struct burin_calls *calls)
+{
+	return calls->functions->stack_count;
+}
+
+uint64_t burin_calls_count(const struct burin_calls *calls, uint32_t function)
+{
+	return function <= calls->functions->stack_count ? calls->counts[function] : 0;
+}
+
+int burin_calls_function(const struct burin_calls *calls, uint32_t number, struct burin_function *function)
+{
+	struct burin_location location;
+	struct burin_frame frame = { 0 };
+	struct burin_stack stack;
+	int error = burin_profile_stack(calls->functions, number, &stack);
+
+	if (!error)
+		error = burin_profile_location(calls->functions, stack.location, &location);
+	if (error)
+		return error;
+	/* The outermost frame is the function itself; others were inlined at its beginning. */
+	if (location.frames)
+		burin_profile_frame(calls->functions, stack.location, location.frames - 1, &frame);
+	*function = (struct burin_function){ .name = frame.function,
+					     .file = frame.file,
+					     .line = frame.line,
+					     .image = location.image,
+					     .offset = location.offset,
+					     .size = location.size,
+					     .same = calls->same[number] };
+	return 0;
+}
+
+const struct burin_profile *burin_calls_profile(const struct burin_calls *calls)
+{
+	return calls->functions;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The calls area of a session (docs/format.md, "Calls"): which functions there are, and which calls are open.
+ *
+ *	header | images | text | functions | index | switches | counts | segments
+ *
+ * A call is one record, written at its end: an event WIRE_CALL_EVENT with the number of the function, the lower 48 bits of
+ * the clock at its begin, and its depth. Calls that have not ended are in the stacks.
+ *
+ * Functions are numbered from 1. The number is the index in the functions, switches and counts, so their first elements are
+ * not used. A function is an image and the offset of its first instruction there; processes that execute one image share
+ * its functions. An entry never changes once it is counted. The index finds a function by image and offset: open
+ * addressing with linear probing, 0 is free.
+ *
+ * Stacks. Each stack that calls run on, usually one of a thread, has segments of WIRE_CALL_SEGMENT bytes. The first slot of
+ * a segment is its head, the others are frames, one for an open call each. A frame is open while its `start` is not 0: a
+ * call stores the start last, and its end clears it after its record was committed. So a call that is both in a ring and in
+ * a stack has ended.
+ */
+#ifndef BURIN_WIRE_WIRE_CALL_H
+#define BURIN_WIRE_WIRE_CALL_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WIRE_CALL_EVENT	 "burin.call"
+#define WIRE_CALL_FORMAT "function=%u start=%u start_high=%hu depth=%hu"
+
+enum {
+	WIRE_CALL_IMAGES_MAX = 4096,
+	WIRE_CALL_TEXT = 1 << 20,      /* bytes of the paths of images */
+	WIRE_CALL_PATH_MAX = 4095,     /* of a path, without its NUL */
+	WIRE_CALL_BUILD_ID_MAX = 20,   /* of a build id, bytes */
+	WIRE_CALL_FUNCTIONS = 1 << 18, /* default size of the table */
+	WIRE_CALL_FUNCTIONS_MAX = 1 << 22,
+	WIRE_CALL_SEGMENT = 4096,     /* bytes */
+	WIRE_CALL_FRAMES = 127,	      /* of a segment */
+	WIRE_CALL_SEGMENTS = 1 << 14, /* default: two million open calls */
+	WIRE_CALL_SEGMENTS_MAX = 1 << 20,
+	WIRE_CALL_RULES = 8192, /* bytes of the rules */
+	WIRE_CALL_START_BITS = 48,
+};
+
+/* What a call of a function does, a byte: its switch. */
+enum wire_call_switch {
+	WIRE_CALL_OFF,
+	WIRE_CALL_ON,	 /* one record */
+	WIRE_CALL_COUNT, /* it is only counted */
+	WIRE_CALL_SLOW,	 /* one record, if the general path finds that the options permit it */
+	WIRE_CALL_SWITCHES
+};
+
+/* Why a call has no record. Records that do not fit a ring are counted there (wire/wire_packet.h). */
+enum wire_call_loss {
+	WIRE_CALL_LOST_FUNCTION, /* there was no room for another function or image */
+	WIRE_CALL_LOST_STACK,	 /* there was no memory for another segment */
+	WIRE_CALL_LOST_PATCH,	 /* functions whose code could not be changed: all their calls */
+	WIRE_CALL_LOSSES
+};
+
+struct wire_call_image {
+	uint32_t path; /* offset in the text; ends in NUL; "": memory without a file */
+	uint32_t build_id_bytes;
+	uint8_t build_id[WIRE_CALL_BUILD_ID_MAX];
+	uint32_t reserved;
+	uint64_t device, inode; /* of its file; 0: none */
+};
+
+struct wire_call_function {
+	uint32_t image;	 /* from 1 */
+	uint32_t size;	 /* bytes of its code; 0: unknown */
+	uint64_t offset; /* in the image's file; without a file the address */
+};
+
+/* The head of a segment: its first 32 bytes. */
+struct wire_call_segment {
+	uint32_t tid; /* of the thread that the stack belongs to; 0: the segment is free */
+	uint32_t pid;
+	uint32_t stack; /* number of the stack in the session, from 1 */
+	uint32_t depth; /* of the first frame: open calls of this stack in earlier segments */
+	uint64_t next;	/* number of the following segment, from 1; of a free one: the next free; 0: none */
+	uint64_t previous;
+};
+
+struct wire_call_frame {
+	uint64_t start;	   /* clock; 0: the frame is free */
+	uint32_t function; /* 0: not recorded */
+	uint32_t flags;	   /* private to the library */
+	uint64_t match;	   /* private: what identifies the call at its end */
+	uint64_t sp;	   /* private: the stack pointer */
+};
+
+struct wire_calls {
+	uint64_t lock;		    /* for the tables and segments, as wire_ring.lock */
+	uint32_t images, functions; /* counts */
+	uint32_t text_bytes;	    /* used; text begins with one NUL */
+	uint32_t segments;	    /* that were ever used */
+	uint32_t free;		    /* the first free one; 0: none */
+	uint32_t stacks;	    /* numbers that were given */
+	uint32_t generation;	    /* changes of rules and switches from outside */
+	uint32_t reserved0;
+	uint64_t lost[WIRE_CALL_LOSSES];
+	uint64_t reserved1[8];
+	/* Which functions are recorded: strings, each ends in NUL, an empty one ends the list; the last match counts.
+	 * "+GLOB" on, "-GLOB" off; see calls_rules.h. */
+	char rules[WIRE_CALL_RULES];
+};
+
+static_assert(sizeof(struct wire_call_image) == 48, "wire_call_image");
+static_assert(sizeof(struct wire_call_function) == 16, "wire_call_function");
+static_assert(sizeof(struct wire_call_segment) == 32, "wire_call_segment");
+static_assert(sizeof(struct wire_call_frame) == 32, "wire_call_frame");
+static_assert((WIRE_CALL_FRAMES + 1) * sizeof(struct wire_call_frame) == WIRE_CALL_SEGMENT,
+	      "a segment's slots");
+
+/* The begin of a call. @low, @high: of its record; @end: the record's time */
+static inline uint64_t wire_call_start(uint64_t end, uint32_t low, uint16_t high)
+{
+	const uint64_t mask = (UINT64_C(1) << WIRE_CALL_START_BITS) - 1;
+
+	return end - ((end - ((uint64_t)high << 32 | low)) & mask);
+}
+
+#endif
