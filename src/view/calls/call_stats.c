@@ -44,7 +44,7 @@ struct counter {
 
 /* ---- Histograms */
 
-static unsigned octave_of(uint64_t ticks, unsigned *bucket)
+static inline unsigned octave_of(uint64_t ticks, unsigned *bucket)
 {
 	unsigned octave = 0;
 
@@ -54,7 +54,9 @@ static unsigned octave_of(uint64_t ticks, unsigned *bucket)
 	return octave;
 }
 
-bool call_histogram_add(struct call_histogram *histogram, uint64_t ticks)
+/* The usual case is inlined into count_call(). */
+static inline __attribute__((always_inline)) bool histogram_add(struct call_histogram *histogram,
+								uint64_t ticks)
 {
 	unsigned bucket;
 	const unsigned octave = octave_of(ticks, &bucket);
@@ -66,6 +68,11 @@ bool call_histogram_add(struct call_histogram *histogram, uint64_t ticks)
 	}
 	histogram->octaves[octave][bucket]++;
 	return true;
+}
+
+bool call_histogram_add(struct call_histogram *histogram, uint64_t ticks)
+{
+	return histogram_add(histogram, ticks);
 }
 
 uint64_t call_histogram_at(const struct call_histogram *histogram, uint64_t rank)
@@ -124,7 +131,7 @@ static struct call_row *find_row(struct counter *counter, uint32_t group, uint32
 	return row;
 }
 
-static struct stack_keys *keys_of(const struct counter *counter, struct call_walk_stack *stack)
+static inline struct stack_keys *keys_of(struct counter *counter, struct call_walk_stack *stack)
 {
 	const size_t pages = counter->key_count / PAGE + 1;
 	struct stack_keys *keys = stack->user;
@@ -133,6 +140,7 @@ static struct stack_keys *keys_of(const struct counter *counter, struct call_wal
 		keys = stack->user = calloc(1, sizeof(*keys) + pages * sizeof(keys->pages[0]));
 		if (keys)
 			keys->page_count = pages;
+		counter->stats->threads++;
 	}
 	return keys;
 }
@@ -151,16 +159,15 @@ static int find_thread(struct counter *counter, struct stack_keys *keys, uint32_
 {
 	if (__builtin_expect(keys->known && time >= keys->thread.from && time <= keys->thread.until, 1))
 		return 0;
-	counter->stats->threads += !keys->known;
 	keys->known = true;
 	return call_threads_find(&counter->threads, tid, time, &keys->thread);
 }
 
-static bool select_call(void *data, struct call_walk_stack *stack, const struct burin_call *call)
+static bool select_call(void *data, struct call_walk_stack *stack, uint64_t end)
 {
 	struct counter *counter = data;
 	struct stack_keys *keys = keys_of(counter, stack);
-	const int error = keys ? find_thread(counter, keys, stack->tid, call->end) : -ENOMEM;
+	const int error = keys ? find_thread(counter, keys, stack->tid, end) : -ENOMEM;
 
 	if (__builtin_expect(error, 0))
 		counter->result = error;
@@ -179,16 +186,16 @@ static int count_call(struct call_row *row, const struct call_frame *frame)
 	row->time += time;
 	row->min = time < row->min ? time : row->min;
 	row->max = time > row->max ? time : row->max;
-	return call_histogram_add(&row->durations, time) ? 0 : -ENOMEM;
+	return histogram_add(&row->durations, time) ? 0 : -ENOMEM;
 }
 
 static int enter_call(void *data, struct call_walk_stack *stack)
 {
 	struct counter *counter = data;
 	struct call_frame *frame = &stack->frames[stack->count - 1];
-	struct stack_keys *keys = stack->user;
+	struct stack_keys *keys = keys_of(counter, stack);
 	const uint32_t key = counter->keys[frame->function];
-	struct key_use *use = use_of(keys, key);
+	struct key_use *use = keys ? use_of(keys, key) : NULL;
 
 	if (__builtin_expect(!use, 0))
 		return -ENOMEM;
@@ -312,7 +319,9 @@ static void sum_up(struct call_stats *stats)
 
 static int count_all(struct counter *counter, const struct view_profile_filter *filter, unsigned threads)
 {
-	const struct call_visitor visitor = { .select = select_call,
+	const bool any_thread = !counter->threads.parts && !filter->pids.count && !filter->threads.count &&
+				!filter->programs.count;
+	const struct call_visitor visitor = { .select = any_thread ? NULL : select_call,
 					      .enter = enter_call,
 					      .leave = leave_call,
 					      .free_stack = free_stack,

@@ -60,14 +60,14 @@ static void leave(const struct walk *walk, struct call_walk_stack *stack)
 }
 
 /* Whether a call is around one that ended before it. */
-static bool contains(const struct call_frame *frame, const struct burin_call *call)
+static inline bool contains(const struct call_frame *frame, const struct call_span_call *call)
 {
 	return frame->begin < call->begin ||
 	       (frame->begin == call->begin && call_is_deeper(call->depth, frame->depth));
 }
 
-static int visit(const struct walk *walk, struct call_walk_stack *stack, const struct burin_call *call,
-		 bool open)
+static inline __attribute__((always_inline)) int visit(const struct walk *walk, struct call_walk_stack *stack,
+						       const struct call_span_call *call, bool open)
 {
 	const struct call_visitor *visitor = walk->visitor;
 
@@ -75,7 +75,7 @@ static int visit(const struct walk *walk, struct call_walk_stack *stack, const s
 		leave(walk, stack);
 	if (__builtin_expect(call->begin < walk->from, 0))
 		return 0;
-	if (visitor->select && !visitor->select(visitor->data, stack, call))
+	if (visitor->select && !visitor->select(visitor->data, stack, call->end))
 		return 0;
 	if (__builtin_expect(!array_reserve(stack->frames, stack->room, stack->count + 1), 0))
 		return -ENOMEM;
@@ -101,7 +101,11 @@ static int add_open(struct walk *walk, const struct burin_call *call)
 	/* They come in this order, apart from those of a thread's other stacks. */
 	for (at = stack->open_count++; at && stack->open[at - 1].call.begin > call->begin; at--)
 		stack->open[at] = stack->open[at - 1];
-	stack->open[at] = (struct call_walk_open){ .call = *call };
+	stack->open[at] = (struct call_walk_open){ .call = { .begin = call->begin,
+							     .end = call->end,
+							     .function = call->function,
+							     .tid = call->tid,
+							     .depth = call->depth } };
 	return 0;
 }
 
@@ -168,11 +172,6 @@ static int visit_span(struct walk *walk, const struct call_span_call *span, size
 	for (size_t n = count; !result && n; n--) {
 		const struct call_span_call *at = &span[n - 1];
 		struct call_walk_stack *stack = stack_of(walk, at->tid);
-		const struct burin_call call = { .function = at->function,
-						 .tid = at->tid,
-						 .begin = at->begin,
-						 .end = at->end,
-						 .depth = at->depth };
 
 		if (__builtin_expect(!stack, 0))
 			return -ENOMEM;
@@ -182,7 +181,7 @@ static int visit_span(struct walk *walk, const struct call_span_call *span, size
 			if (open && !open->ended)
 				continue; /* it was visited */
 		}
-		result = visit(walk, stack, &call, false);
+		result = visit(walk, stack, at, false);
 	}
 	return result;
 }

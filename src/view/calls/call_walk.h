@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "burin/calls.h"
+#include "view/calls/call_spans.h"
 
 /* A call around the present one, or the present one. */
 struct call_frame {
@@ -36,7 +37,7 @@ struct call_walk_stack {
 	struct call_frame *frames;
 	size_t count, room;
 	struct call_walk_open {
-		struct burin_call call;
+		struct call_span_call call;
 		bool ended; /* it has a record, too: it ended while the trace was written */
 	} * open;	    /* calls that had not ended, by begin */
 	size_t open_count, open_room;
@@ -44,8 +45,9 @@ struct call_walk_stack {
 };
 
 struct call_visitor {
-	/* Whether a call is visited. If not, its callees become those of its caller. NULL: all are. */
-	bool (*select)(void *data, struct call_walk_stack *stack, const struct burin_call *call);
+	/* Whether a call of a stack that ended at a time is visited. If not, its callees become those of its caller.
+	 * NULL: all are. */
+	bool (*select)(void *data, struct call_walk_stack *stack, uint64_t end);
 	/* The last frame of the stack is a call, and those before it are around it. Return: 0; negative: stop. */
 	int (*enter)(void *data, struct call_walk_stack *stack);
 	/* All calls within it were visited. */
