@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Stacks of open calls: the slow paths; see call_thread.h. */
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "source/calls/call_thread.h"
 
-/* A full chunk, in which no call is open: a thread without a stack has it. */
-static _Alignas(WIRE_CALL_CHUNK) struct wire_call_frame none[WIRE_CALL_FRAMES + 1];
+/* A full segment, in which no call is open: a thread without a stack has it. */
+static _Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame none[WIRE_CALL_FRAMES + 1];
 
 __thread struct call_thread call_thread = { .top = none + WIRE_CALL_FRAMES + 1 };
 
-static pthread_key_t key; /* its destructor frees a thread's chunks */
+static pthread_key_t key; /* its destructor frees a thread's segments */
 static bool has_key;
 
-static struct wire_call_chunk *chunk_of(const struct wire_call_frame *frame)
+static struct wire_call_segment *segment_of(const struct wire_call_frame *frame)
 {
-	return (struct wire_call_chunk *)((uintptr_t)frame & ~(uintptr_t)(WIRE_CALL_CHUNK - 1));
+	return (struct wire_call_segment *)((uintptr_t)frame & ~(uintptr_t)(WIRE_CALL_SEGMENT - 1));
 }
 
-static uint32_t number_of(const struct wire_call_chunk *chunk)
+static uint32_t number_of(const struct wire_call_segment *segment)
 {
-	return (uint32_t)(((const char *)chunk - tracepoint_session.calls.chunks) / WIRE_CALL_CHUNK) + 1;
+	return (uint32_t)(((const char *)segment - tracepoint_session.calls.segments) / WIRE_CALL_SEGMENT) +
+	       1;
 }
 
-/* The chunk before or behind a chunk; NULL: none. A damaged session cannot lead out of the chunks. */
-static struct wire_call_chunk *chunk_at(uint64_t number)
+/* The segment before or behind a segment; NULL: none. A damaged session cannot lead out of the segments. */
+static struct wire_call_segment *segment_at(uint64_t number)
 {
-	return number - 1 < tracepoint_session.geometry.call_chunks
-		       ? session_call_chunk_at(&tracepoint_session, (uint32_t)number)
+	return number - 1 < tracepoint_session.geometry.call_segments
+		       ? session_call_segment_at(&tracepoint_session, (uint32_t)number)
 		       : NULL;
 }
 
@@ -36,50 +39,46 @@ static bool has_stack(void)
 	return call_thread.top != none + WIRE_CALL_FRAMES + 1;
 }
 
-/* The first frame of the stack's next chunk, or of a new stack; NULL: the call is lost, and counted. */
-static struct wire_call_frame *more(void)
+struct wire_call_frame *call_stack_more(void)
 {
-	const struct wire_call_chunk *full = has_stack() ? chunk_of(call_thread.top - 1) : NULL;
-	struct wire_call_chunk *chunk = full ? chunk_at(full->next) : NULL;
+	const struct wire_call_segment *full = has_stack() ? segment_of(call_thread.top - 1) : NULL;
+	struct wire_call_segment *segment = full ? segment_at(full->next) : NULL;
 	uint32_t number;
 
-	if (!chunk) {
+	if (!segment) {
 		const uint32_t tid = tracepoint_thread_enter();
 
 		if (has_key)
 			pthread_setspecific(key,
 					    &key); /* any value but NULL: then leave_thread() is called */
-		number = session_call_chunk(&tracepoint_session, session_self(), tid, full ? full->stack : 0,
-					    full ? full->depth + WIRE_CALL_FRAMES : 0,
-					    full ? number_of(full) : 0);
-		chunk = chunk_at(number);
+		number = session_call_segment(
+			&tracepoint_session, session_self(), tid, full ? full->stack : 0,
+			full ? full->depth + WIRE_CALL_FRAMES : 0, full ? number_of(full) : 0);
+		segment = segment_at(number);
 	}
-	if (!chunk) {
+	if (!segment) {
 		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_STACK, 1);
 		return NULL;
 	}
-	return (struct wire_call_frame *)chunk + 1;
+	return (struct wire_call_frame *)segment + 1;
 }
 
-/* The frame below a frame, in an earlier chunk if need be; NULL: none. */
-static struct wire_call_frame *frame_below(const struct wire_call_frame *frame)
+struct wire_call_frame *call_stack_below(const struct wire_call_frame *frame)
 {
-	struct wire_call_chunk *chunk = chunk_of(frame);
+	struct wire_call_segment *segment = segment_of(frame);
 
-	if (frame - 1 != (const struct wire_call_frame *)chunk)
+	if (frame - 1 != (const struct wire_call_frame *)segment)
 		return (struct wire_call_frame *)(uintptr_t)(frame - 1);
-	chunk = chunk_at(chunk->previous);
-	return chunk ? (struct wire_call_frame *)chunk + WIRE_CALL_FRAMES : NULL;
+	segment = segment_at(segment->previous);
+	return segment ? (struct wire_call_frame *)segment + WIRE_CALL_FRAMES : NULL;
 }
 
-/* The innermost open call; NULL: none. */
-static struct wire_call_frame *top_frame(void)
+struct wire_call_frame *call_stack_top(void)
 {
-	return has_stack() ? frame_below(call_thread.top) : NULL;
+	return has_stack() ? call_stack_below(call_thread.top) : NULL;
 }
 
-/* Record the end of a call in all cases but the usual one. */
-static void record_slow(const struct wire_call_frame *frame)
+void call_record_slow(const struct wire_call_frame *frame)
 {
 	struct {
 		char room[WIRE_HEADROOM];
@@ -96,11 +95,10 @@ static void record_slow(const struct wire_call_frame *frame)
 		burin_emit(call_site, state, &record, 12);
 }
 
-/* End the innermost call. */
-static void end_top(struct wire_call_frame *frame)
+void call_end_top(struct wire_call_frame *frame)
 {
 	if (frame->function && !call_put(frame))
-		record_slow(frame);
+		call_record_slow(frame);
 	call_close(frame);
 }
 
@@ -108,41 +106,59 @@ void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp)
 {
 	struct wire_call_frame *frame = call_thread.top;
 
-	if (call_is_chunk_end(frame))
-		frame = more();
+	if (call_is_segment_end(frame))
+		frame = call_stack_more();
 	if (frame)
 		call_begin(frame, function, match, sp);
 }
 
 void call_end_slow(uint64_t match, uint64_t sp)
 {
-	struct wire_call_frame *wanted = top_frame(), *frame;
+	struct wire_call_frame *wanted = call_stack_top(), *frame;
 
 	/* A call cannot end while one that began on a lower address of the stack goes on. */
 	while (wanted && wanted->match != match && wanted->sp <= sp)
-		wanted = frame_below(wanted);
+		wanted = call_stack_below(wanted);
 	if (!wanted || wanted->match != match)
 		return;
 	do {
-		frame = top_frame();
-		end_top(frame);
+		frame = call_stack_top();
+		call_end_top(frame);
 	} while (frame != wanted);
 }
 
-/* The thread ends: its open calls end with it, and its chunks are free. */
+struct wire_call_frame *call_stack_returned(uint64_t slot)
+{
+	static const char message[] =
+		"burin: a traced function returned whose caller is not known; see burin-record(1), CALLS\n";
+	struct wire_call_frame *wanted = call_stack_top(), *frame;
+
+	while (wanted && (wanted->sp != slot || !(wanted->flags & CALL_FRAME_REPLACED)))
+		wanted = call_stack_below(wanted);
+	if (!wanted) {
+		if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+			abort();
+		abort();
+	}
+	while ((frame = call_stack_top()) != wanted)
+		call_end_top(frame);
+	return wanted;
+}
+
+/* The thread ends: its open calls end with it, and its segments are free. */
 static void leave_thread(void *unused)
 {
-	struct wire_call_chunk *chunk;
+	struct wire_call_segment *segment;
 
 	(void)unused;
-	for (struct wire_call_frame *frame = top_frame(); frame; frame = top_frame())
-		end_top(frame);
+	for (struct wire_call_frame *frame = call_stack_top(); frame; frame = call_stack_top())
+		call_end_top(frame);
 	if (!has_stack())
 		return;
-	for (chunk = chunk_of(call_thread.top - 1); chunk_at(chunk->previous);)
-		chunk = chunk_at(chunk->previous);
+	for (segment = segment_of(call_thread.top - 1); segment_at(segment->previous);)
+		segment = segment_at(segment->previous);
 	call_thread.top = none + WIRE_CALL_FRAMES + 1;
-	session_call_chunk_free(&tracepoint_session, number_of(chunk), tracepoint_thread_self());
+	session_call_segment_free(&tracepoint_session, number_of(segment), tracepoint_thread_self());
 }
 
 void call_stack_begin(void)

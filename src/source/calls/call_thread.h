@@ -3,8 +3,8 @@
  * A thread's open calls: the fast paths of begin and end.
  *
  * An open call has a frame in the session (wire/wire_call.h), so it can be seen from outside, also after a SIGKILL. `top` is
- * the next free frame. When a chunk is full, `top` is at its end, a multiple of the chunk's size; a thread without a stack
- * has a `top` of that kind, too. So one test finds both cases.
+ * the next free frame. When a segment is full, `top` is at its end, a multiple of the segment's size; a thread without a
+ * stack has a `top` of that kind, too. So one test finds both cases.
  *
  * Signals. A handler may interrupt a begin or end of its own thread. It finds `top` either before or behind the frame, and
  * leaves it as it was. A begin therefore moves `top` first and fills the frame then; an end clears the frame first.
@@ -18,6 +18,17 @@
 #include "source/calls/call_site.h"
 #include "source/tracepoint/commit.h"
 
+enum {
+	CALL_RECORD_BYTES = COMMIT_HEADER + 12,
+};
+
+/* Flags of a frame. */
+enum {
+	CALL_FRAME_REPLACED =
+		1, /* `match` is the return address; in its place, at `sp`, stands one of ours ... */
+	CALL_FRAME_RESTORED = 2, /* ... or stood: call_returns_restore() */
+};
+
 struct call_thread {
 	struct wire_call_frame *top;
 };
@@ -27,7 +38,10 @@ extern __thread struct call_thread call_thread __attribute__((tls_model("initial
 /* call_stack_begin - prepare the process. Context: before there are threads. */
 void call_stack_begin(void);
 
-/* call_begin_slow - call_begin() where the stack has no room in its chunk. */
+/* call_stack_more - the first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
+struct wire_call_frame *call_stack_more(void);
+
+/* call_begin_slow - call_begin() where the stack has no room in its segment. */
 void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp);
 
 /*
@@ -37,26 +51,46 @@ void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp);
  */
 void call_end_slow(uint64_t match, uint64_t sp);
 
-static inline bool call_is_chunk_end(const struct wire_call_frame *top)
+/* call_stack_top - the innermost open call of this stack; NULL: none. */
+struct wire_call_frame *call_stack_top(void);
+
+/* call_stack_below - the call below a frame, in an earlier segment if need be; NULL: none. */
+struct wire_call_frame *call_stack_below(const struct wire_call_frame *frame);
+
+/* call_end_top - end the innermost call. @frame: it */
+void call_end_top(struct wire_call_frame *frame);
+
+/*
+ * call_stack_returned - a function returned to us, and the top frame is not its own. Calls above its frame end now.
+ * @slot: where its return address was
+ * Return: its frame. Without one nothing is known of the way back: the process is aborted.
+ */
+struct wire_call_frame *call_stack_returned(uint64_t slot);
+
+/* call_record_slow - record the end of a call in all cases but the usual one. */
+void call_record_slow(const struct wire_call_frame *frame);
+
+static inline bool call_is_segment_end(const struct wire_call_frame *top)
 {
-	return ((uintptr_t)top & (WIRE_CALL_CHUNK - 1)) == 0;
+	return ((uintptr_t)top & (WIRE_CALL_SEGMENT - 1)) == 0;
 }
 
 static inline uint32_t call_depth(const struct wire_call_frame *frame)
 {
-	const struct wire_call_chunk *chunk =
-		(const struct wire_call_chunk *)((uintptr_t)frame & ~(uintptr_t)(WIRE_CALL_CHUNK - 1));
+	const struct wire_call_segment *segment =
+		(const struct wire_call_segment *)((uintptr_t)frame & ~(uintptr_t)(WIRE_CALL_SEGMENT - 1));
 
-	return chunk->depth + (uint32_t)(frame - (const struct wire_call_frame *)chunk) - 1;
+	return segment->depth + (uint32_t)(frame - (const struct wire_call_frame *)segment) - 1;
 }
 
-/* call_begin - a function begins. @frame: call_thread.top, not the end of a chunk. @match, @sp: for call_end() */
+/* call_begin - a function begins. @frame: call_thread.top, not the end of a segment. @match, @sp: for call_end() */
 static inline __attribute__((always_inline)) void call_begin(struct wire_call_frame *frame, uint32_t function,
 							     uint64_t match, uint64_t sp)
 {
 	__atomic_store_n(&call_thread.top, frame + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	frame->function = function;
+	frame->flags = 0;
 	frame->match = match;
 	frame->sp = sp;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -76,9 +110,6 @@ static inline void call_close(struct wire_call_frame *frame)
 static inline __attribute__((always_inline)) bool call_put(const struct wire_call_frame *frame)
 {
 #if RING_HAVE_RSEQ
-	enum {
-		LENGTH = COMMIT_HEADER + 12
-	};
 	const uint32_t tid = tracepoint_thread.tid;
 	const uint32_t cpu = __atomic_load_n(&section_rseq()->cpu_id_start, __ATOMIC_RELAXED);
 	const struct ring *ring = &tracepoint_session.rings[cpu];
@@ -87,7 +118,7 @@ static inline __attribute__((always_inline)) bool call_put(const struct wire_cal
 	return __builtin_expect(tid != 0 && *site->state == WIRE_ON &&
 					cpu < tracepoint_session.geometry.cpus && ring->slots,
 				1) &&
-	       section_rseq_put3(ring, site->id | (uint64_t)LENGTH << 16,
+	       section_rseq_put3(ring, site->id | (uint64_t)CALL_RECORD_BYTES << 16,
 				 (uint64_t)frame->function << 32 | tid,
 				 (frame->start << 16 >> 16) | (uint64_t)call_depth(frame)
 								      << WIRE_CALL_START_BITS) == RING_DONE;
