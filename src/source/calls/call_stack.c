@@ -37,7 +37,8 @@ static bool has_stack(void)
 	return call_thread.top != none + WIRE_CALL_FRAMES + 1;
 }
 
-struct wire_call_frame *call_stack_more(void)
+/* The first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
+static struct wire_call_frame *more(void)
 {
 	const struct wire_call_segment *full = has_stack() ? segment_of(call_thread.top - 1) : NULL;
 	struct wire_call_segment *segment = full ? segment_at(full->next) : NULL;
@@ -78,12 +79,40 @@ static struct wire_call_frame *top_frame(void)
 	return has_stack() ? frame_below(call_thread.top) : NULL;
 }
 
+/* Record the end of a call in all cases but the usual one. */
+static void record_slow(const struct wire_call_frame *frame)
+{
+	struct {
+		char room[WIRE_HEADROOM];
+		uint32_t function, low;
+		uint16_t high, depth;
+	} __attribute__((packed, aligned(8))) record = { .function = frame->function,
+							 .low = (uint32_t)frame->start,
+							 .high = (uint16_t)(frame->start >> 32),
+							 .depth = (uint16_t)call_depth(frame) };
+
+	const unsigned state = *call_site->state;
+
+	if (tracepoint_session.base && state != WIRE_OFF)
+		burin_emit(call_site, state, &record, 12);
+}
+
 /* End the innermost call. */
 static void end_top(struct wire_call_frame *frame)
 {
-	if (frame->function)
-		call_put(frame);
+	if (frame->function && !call_put(frame))
+		record_slow(frame);
 	call_close(frame);
+}
+
+void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp)
+{
+	struct wire_call_frame *frame = call_thread.top;
+
+	if (call_is_segment_end(frame))
+		frame = more();
+	if (frame)
+		call_begin(frame, function, match, sp);
 }
 
 void call_end_slow(uint64_t match, uint64_t sp)
@@ -99,23 +128,6 @@ void call_end_slow(uint64_t match, uint64_t sp)
 		frame = top_frame();
 		end_top(frame);
 	} while (frame != wanted);
-}
-
-void call_record_slow(const struct wire_call_frame *frame)
-{
-	struct {
-		char room[WIRE_HEADROOM];
-		uint32_t function, low;
-		uint16_t high, depth;
-	} __attribute__((packed, aligned(8))) record = { .function = frame->function,
-							 .low = (uint32_t)frame->start,
-							 .high = (uint16_t)(frame->start >> 32),
-							 .depth = (uint16_t)call_depth(frame) };
-
-	const unsigned state = *call_site->state;
-
-	if (tracepoint_session.base && state != WIRE_OFF)
-		burin_emit(call_site, state, &record, 12);
 }
 
 /* The thread ends: its open calls end with it, and its segments are free. */
