@@ -39,9 +39,10 @@
 #error "burin.h: tracepoints need C11 or later (-std=c17)"
 #endif
 
-#define BURIN__API    __attribute__((__visibility__("default"), __nothrow__))
-#define BURIN__DATA   __attribute__((__visibility__("default")))
-#define BURIN__INLINE static inline __attribute__((__always_inline__, __unused__))
+#define BURIN__API  __attribute__((__visibility__("default"), __nothrow__))
+#define BURIN__DATA __attribute__((__visibility__("default")))
+/* The library's own functions are not calls of the program (burin record --calls). */
+#define BURIN__INLINE static inline __attribute__((__always_inline__, __unused__, __no_instrument_function__))
 
 #ifdef __cplusplus
 extern "C" {
@@ -530,12 +531,12 @@ extern struct burin_site __stop_burin_sites[] __attribute__((__weak__, __visibil
 extern struct burin_enum __start_burin_enums[] __attribute__((__weak__, __visibility__("hidden")));
 extern struct burin_enum __stop_burin_enums[] __attribute__((__weak__, __visibility__("hidden")));
 
-__attribute__((__unused__)) static void burin__object_join(void)
+__attribute__((__unused__, __no_instrument_function__)) static void burin__object_join(void)
 {
 	burin_object_join(__start_burin_sites, __stop_burin_sites, __start_burin_enums, __stop_burin_enums);
 }
 
-__attribute__((__unused__)) static void burin__object_leave(void)
+__attribute__((__unused__, __no_instrument_function__)) static void burin__object_leave(void)
 {
 	burin_object_leave(__start_burin_sites, __stop_burin_sites);
 }
@@ -580,15 +581,15 @@ __attribute__((__unused__)) static void burin__object_leave(void)
 #define BURIN__E4     )) )) )) ))
 #define BURIN__E16    BURIN__E4 BURIN__E4 BURIN__E4 BURIN__E4
 #define BURIN__E64    BURIN__E16 BURIN__E16 BURIN__E16 BURIN__E16
-__attribute__((__unused__)) static inline void burin__check_name(const char *name)
+__attribute__((__unused__, __no_instrument_function__)) static inline void burin__check_name(const char *name)
 	__attribute__((__diagnose_if__(BURIN__N64(0) 0 BURIN__E64, BURIN__NAME_FAULT, "error")));
 static inline void burin__check_name(const char *name) { (void)name; }
 /* clang-format on */
 #else
 #define BURIN__ALL_BAD
 #endif
-__attribute__((__format__(__printf__, 1, 2), __unused__)) static inline void burin__check(const char *format,
-											  ...) BURIN__ALL_BAD;
+__attribute__((__format__(__printf__, 1, 2), __unused__, __no_instrument_function__)) static inline void
+burin__check(const char *format, ...) BURIN__ALL_BAD;
 #if defined(__clang__)
 #pragma clang diagnostic pop
 #endif
