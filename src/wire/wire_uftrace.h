@@ -20,10 +20,10 @@
 enum {
 	WIRE_UFTRACE_VERSION_MIN = 3,
 	WIRE_UFTRACE_VERSION = 4,
-	WIRE_UFTRACE_LITTLE = 1,       /* values of `endian` and `elf_class`, as in ELF */
+	WIRE_UFTRACE_LITTLE = 1, /* values of `endian` and `elf_class`, as in ELF */
 	WIRE_UFTRACE_64 = 2,
-	WIRE_UFTRACE_EVENT = 1000000,  /* numbers of a program's own events begin here */
-	WIRE_UFTRACE_SESSION = 16,     /* hexadecimal digits of a session's name */
+	WIRE_UFTRACE_EVENT = 1000000, /* numbers of a program's own events begin here */
+	WIRE_UFTRACE_SESSION = 16,    /* hexadecimal digits of a session's name */
 	WIRE_UFTRACE_STACK_MAX = 65535,
 	WIRE_UFTRACE_DEPTH_MAX = 1024, /* calls deeper than this are hidden unless -D asks for them */
 	WIRE_UFTRACE_BUILD_ID = 20,    /* bytes */
@@ -62,7 +62,7 @@ struct wire_uftrace_info {
 enum {
 	WIRE_UFTRACE_ENTRY,
 	WIRE_UFTRACE_EXIT,
-	WIRE_UFTRACE_LOST, /* `address` is a count */
+	WIRE_UFTRACE_LOST,     /* `address` is a count */
 	WIRE_UFTRACE_HAPPENED, /* an event; `address` is its number */
 };
 

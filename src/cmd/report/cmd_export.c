@@ -13,8 +13,9 @@
 static const char *output;
 
 static const struct cmd_option table[] = {
-	OPTION_TEXT("-o, --output FILE", &output,
-		    "write to FILE (default: standard output); for uftrace a directory, which must not exist"),
+	OPTION_TEXT(
+		"-o, --output FILE", &output,
+		"write to FILE (default: standard output); for uftrace a directory, which must not exist"),
 	OPTION_GROUP(cmd_profile_options),
 	CMD_MEMORY,
 	{ 0 },

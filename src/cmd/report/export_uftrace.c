@@ -24,13 +24,13 @@ static void note_count(uint64_t count, const char *what)
 		cmd_note("burin %s: %s %s\n", cmd_name, text_count(number, count), what);
 }
 
-/* What uftrace will show otherwise than Burin, or not at all. */
+/* Report calls and records that uftrace will show otherwise than Burin, or not at all. */
 static void note_limits(const struct uftrace_export *done)
 {
-	note_count(done->lost, "records were lost; uftrace shows them at the beginning of the first task");
+	note_count(done->lost, "records were lost; they are a LOST record before the first call");
 	note_count(done->open, "calls had not ended; they are written without an end");
-	note_count(done->other_stacks,
-		   "calls overlap others of their thread, as in coroutines; they are written as tasks of their own");
+	note_count(done->other_stacks, "calls overlap others of their thread, as in coroutines; they are "
+				       "written as tasks of their own");
 	note_count(done->left_out, "calls are not written: their thread has more than 64 stacks");
 	note_count(done->events, "events are written without their fields");
 	note_count(done->samples, "samples are not written: uftrace has no samples");
@@ -52,8 +52,9 @@ static void note_done(const struct uftrace_export *done, const char *output)
 static int refuse(const char *trace, const char *output, int error)
 {
 	if (error == -ENODATA)
-		return cmd_usage("%s: the trace has no calls; record some with: burin record --calls -- COMMAND",
-				 trace);
+		return cmd_usage(
+			"%s: the trace has no calls; record some with: burin record --calls -- COMMAND",
+			trace);
 	if (error == -EIO)
 		return cmd_failed("%s: the trace changes while it is read", trace);
 	return cmd_failed("%s: %s", output, cmd_error(error));

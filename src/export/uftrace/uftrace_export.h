@@ -5,14 +5,15 @@
 
 #include "burin/calls.h"
 
-/* What was written, and what was not. */
+/* Counts of records that were written, and of others. */
 struct uftrace_export {
 	uint64_t calls, open; /* complete calls; calls without an end */
 	uint64_t events;      /* whose names were written, without their fields */
 	uint64_t samples;     /* not written */
-	uint64_t other_stacks; /* of the calls: written as other tasks, since they do not nest in their thread */
-	uint64_t left_out;     /* calls that were not written: their thread has too many stacks */
-	uint64_t lost;	       /* records that the trace has lost */
+	uint64_t
+		other_stacks; /* of the calls: written as other tasks, since they do not nest in their thread */
+	uint64_t left_out;    /* calls that were not written: their thread has too many stacks */
+	uint64_t lost;	      /* records that the trace has lost */
 	uint64_t tasks;
 	uint32_t deepest; /* the most calls that were open at a time in a task */
 	uint64_t bytes;

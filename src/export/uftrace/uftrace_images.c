@@ -87,8 +87,7 @@ static int taken(struct names *names, const char *name)
 	for (size_t at = 0; (number = hash_table_next(&names->table, hash, &at));)
 		if (!strcmp(names->list[number - 1], name))
 			return 1;
-	if (!array_reserve(names->list, names->room, names->count + 1) ||
-	    !hash_table_reserve(&names->table))
+	if (!array_reserve(names->list, names->room, names->count + 1) || !hash_table_reserve(&names->table))
 		return -ENOMEM;
 	copy = strdup(name);
 	if (!copy)
@@ -117,7 +116,8 @@ static int choose_path(struct work *work, const struct burin_image *image, struc
 	if (file)
 		uftrace_put_path(path, image->path);
 	else
-		uftrace_put_path(path, image && *image->path && *image->path != '[' ? image->path : "anonymous");
+		uftrace_put_path(path,
+				 image && *image->path && *image->path != '[' ? image->path : "anonymous");
 	if (path->used && path->bytes[path->used - 1] == '/')
 		view_buffer_put(path, "_", 1);
 	view_buffer_put(path, "", 1);
@@ -252,9 +252,7 @@ static int write_all(struct work *work)
 int uftrace_images_write(struct uftrace_images *images, const struct burin_calls *calls,
 			 struct uftrace_directory *directory)
 {
-	struct work work = {
-		.images = images, .calls = calls, .directory = directory, .base = first_base
-	};
+	struct work work = { .images = images, .calls = calls, .directory = directory, .base = first_base };
 	const int error = write_all(&work);
 
 	for (size_t n = 0; n < work.names.count; n++)

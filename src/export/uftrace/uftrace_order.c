@@ -8,29 +8,22 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/number.h"
 #include "export/uftrace/uftrace_order.h"
 #include "file/create.h"
 #include "file/write.h"
 #include "read/trace.h"
 
 enum {
-	SPAN_BYTES = 16 << 20,	   /* of the trace, read at once */
-	LANES_MAX = 64,		   /* of a thread */
-	BUFFER_MIN = 64,	   /* records */
+	SPAN_BYTES = 16 << 20, /* of the trace, read at once */
+	LANES_MAX = 64,	       /* of a thread */
+	BUFFER_MIN = 64,       /* records */
 	BUFFER_MAX = 8192,
 	TID_UNUSED = (1 << 22) + 1, /* the kernel's tids are smaller */
 };
 
-/* A record of the trace. */
-struct item {
-	uint64_t time;
-	struct uftrace_frame call; /* of an event: its number is the function */
-	uint32_t tid, pid;
-	bool event;
-};
-
 struct items {
-	struct item *list;
+	struct uftrace_item *list;
 	size_t count, room;
 };
 
@@ -146,10 +139,9 @@ static int emit(struct uftrace_order *order, struct uftrace_lane *lane, unsigned
 		return error;
 	lane->left--;
 	lane->buffered++;
-	lane->buffer[lane->buffer_room - lane->buffered] = (struct wire_uftrace_record){
-		uftrace_order_ns(order->trace, time),
-		wire_uftrace_word(type, (uint32_t)lane->depth, address)
-	};
+	lane->buffer[lane->buffer_room - lane->buffered] =
+		(struct wire_uftrace_record){ uftrace_order_ns(order->trace, time),
+					      wire_uftrace_word(type, (uint32_t)lane->depth, address) };
 	return 0;
 }
 
@@ -196,7 +188,7 @@ static int pop_until(struct uftrace_order *order, struct uftrace_lane *lane, uin
 	return error;
 }
 
-static int place_call(struct uftrace_order *order, uint32_t number, const struct item *item)
+static int place_call(struct uftrace_order *order, uint32_t number, const struct uftrace_item *item)
 {
 	int error = 0;
 
@@ -219,7 +211,7 @@ static int place_call(struct uftrace_order *order, uint32_t number, const struct
 	return number ? 0 : -ENOMEM;
 }
 
-static int place(struct uftrace_order *order, const struct item *item)
+static int place(struct uftrace_order *order, const struct uftrace_item *item)
 {
 	const uint32_t number = first_lane(order, item->tid);
 	struct uftrace_lane *lane;
@@ -239,6 +231,66 @@ static int place(struct uftrace_order *order, const struct item *item)
 			    WIRE_UFTRACE_EVENT + item->call.function);
 }
 
+/* When a process executed another program, which ends its open calls; UINT64_MAX: never. */
+static uint64_t end_of_program(const struct burin_trace *trace, const struct burin_call *call)
+{
+	const struct burin_process *process = burin_trace_process(trace, call->pid, UINT64_MAX);
+	uint64_t end = UINT64_MAX;
+
+	if (!process || process->time <= call->begin)
+		return UINT64_MAX;
+	process = burin_trace_process(trace, call->pid, call->begin);
+	if (process->time > call->begin)
+		return UINT64_MAX; /* the first program of this process */
+	for (size_t n = 0; (process = burin_trace_process_at(trace, n)); n++)
+		if (process->pid == call->pid && process->time > call->begin && process->time < end)
+			end = process->time;
+	return end;
+}
+
+static int compare_ended(const void *one, const void *other)
+{
+	const struct uftrace_item *a = one, *b = other;
+
+	return number_order(a->time, b->time) ?: number_order(b->call.depth, a->call.depth);
+}
+
+/* Calls that an exec ended, in the order of other calls. */
+static int find_ended(struct uftrace_order *order)
+{
+	const uint32_t count = burin_calls_open_count(order->calls);
+
+	for (uint32_t n = 0; n < count; n++) {
+		struct burin_call call;
+		uint64_t end;
+
+		burin_calls_open_call(order->calls, n, &call);
+		end = end_of_program(order->trace, &call);
+		if (end == UINT64_MAX)
+			continue;
+		if (!array_reserve(order->ended, order->ended_room, order->ended_count + 1))
+			return -ENOMEM;
+		order->ended[order->ended_count++] =
+			(struct uftrace_item){ .time = end,
+					       .tid = call.tid,
+					       .pid = call.pid,
+					       .call = { call.begin, call.function, (uint16_t)call.depth } };
+	}
+	if (order->ended_count)
+		qsort(order->ended, order->ended_count, sizeof(*order->ended), compare_ended);
+	return 0;
+}
+
+/* Place the calls that an exec ended at or after a time. */
+static int place_ended(struct uftrace_order *order, uint64_t time)
+{
+	int error = 0;
+
+	while (!error && order->ended_left && order->ended[order->ended_left - 1].time >= time)
+		error = place(order, &order->ended[--order->ended_left]);
+	return error;
+}
+
 /* Calls that had not ended: the outermost of each stack first; each stack is a lane. */
 static int place_open(struct uftrace_order *order)
 {
@@ -250,6 +302,8 @@ static int place_open(struct uftrace_order *order)
 		int error;
 
 		burin_calls_open_call(order->calls, n, &call);
+		if (end_of_program(order->trace, &call) != UINT64_MAX)
+			continue;
 		if (call.stack != stack || !number) {
 			number = first_lane(order, call.tid);
 			for (unsigned lanes = 1; number && order->lanes[number - 1].depth; lanes++)
@@ -279,7 +333,7 @@ static int take(struct uftrace_order *order, struct items *items, const struct b
 {
 	const struct burin_thread *thread;
 	struct burin_call call;
-	struct item *item;
+	struct uftrace_item *item;
 
 	if (!record->event)
 		return 0;
@@ -290,7 +344,7 @@ static int take(struct uftrace_order *order, struct items *items, const struct b
 	if (!array_reserve(items->list, items->room, items->count + 1))
 		return -ENOMEM;
 	item = &items->list[items->count++];
-	*item = (struct item){ .time = record->time, .tid = record->tid };
+	*item = (struct uftrace_item){ .time = record->time, .tid = record->tid };
 	if (!burin_calls_call(order->calls, record, &call)) {
 		item->call = (struct uftrace_frame){ call.begin, call.function, (uint16_t)call.depth };
 	} else {
@@ -314,8 +368,11 @@ static int read_span(struct uftrace_order *order, struct burin_cursor *cursor, u
 	items->count = 0;
 	while (!result && (result = burin_cursor_next(cursor, &record)) > 0)
 		result = take(order, items, record);
-	for (size_t n = items->count; !result && n;)
-		result = place(order, &items->list[--n]);
+	for (size_t n = items->count; !result && n--;) {
+		result = place_ended(order, items->list[n].time);
+		if (!result)
+			result = place(order, &items->list[n]);
+	}
 	return result;
 }
 
@@ -355,8 +412,11 @@ static int pass(struct uftrace_order *order)
 {
 	int error = place_open(order);
 
+	order->ended_left = order->ended_count;
 	if (!error)
 		error = read_backwards(order);
+	if (!error)
+		error = place_ended(order, 0);
 	for (size_t n = 0; !error && n < order->lane_count; n++)
 		error = pop_until(order, &order->lanes[n], 0, NULL);
 	return error ? error : emit_lost(order);
@@ -381,8 +441,10 @@ static void name_lanes(struct uftrace_order *order)
 /* Lanes without records stay in the array, but have no file. */
 int uftrace_order_count(struct uftrace_order *order)
 {
-	const int error = pass(order);
+	int error = find_ended(order);
 
+	if (!error)
+		error = pass(order);
 	name_lanes(order);
 	return error;
 }
@@ -426,5 +488,6 @@ void uftrace_order_free(struct uftrace_order *order)
 		free(order->lanes[n].buffer);
 	}
 	free(order->lanes);
+	free(order->ended);
 	hash_table_free(&order->table);
 }

@@ -24,6 +24,14 @@ struct uftrace_frame {
 	uint16_t depth; /* as recorded */
 };
 
+/* A record of the trace. */
+struct uftrace_item {
+	uint64_t time;
+	struct uftrace_frame call; /* of an event: its number is the function */
+	uint32_t tid, pid;	   /* pid 0: unknown */
+	bool event;
+};
+
 struct uftrace_lane {
 	uint32_t thread; /* tid in the trace */
 	uint32_t pid;	 /* of its process; 0: unknown */
@@ -46,7 +54,9 @@ struct uftrace_order {
 	bool writing;
 	struct uftrace_lane *lanes;
 	size_t lane_count, lane_room;
-	struct hash_table table; /* the first lane of each thread */
+	struct hash_table table;    /* the first lane of each thread */
+	struct uftrace_item *ended; /* open calls that an exec ended, by time */
+	size_t ended_count, ended_room, ended_left;
 	uint64_t call_count, open_count, event_count, sample_count;
 	uint64_t other_stacks; /* calls in further lanes */
 	uint64_t left_out;     /* calls that fit into no lane */

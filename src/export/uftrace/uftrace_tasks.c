@@ -236,8 +236,8 @@ static void put_date(const struct burin_trace *trace, struct view_buffer *text)
 	if (localtime_r(&seconds, &date))
 		strftime(line, sizeof(line), "%c", &date);
 	ns = uftrace_order_ns(trace, end) - uftrace_order_ns(trace, begin);
-	view_buffer_print(text, "record_date:%s\nelapsed_time:%" PRIu64 ".%09" PRIu64 " sec\n", line, ns / second,
-			  ns % second);
+	view_buffer_print(text, "record_date:%s\nelapsed_time:%" PRIu64 ".%09" PRIu64 " sec\n", line,
+			  ns / second, ns % second);
 }
 
 /* uftrace keeps this many open calls of a task; deeper ones it does not show. */
@@ -266,17 +266,17 @@ static int write_info(const struct uftrace_order *order, struct uftrace_director
 	const struct burin_trace *trace = order->trace;
 	static const char version[] = "uftrace_version:burin\n";
 	const struct burin_process *process = first_process(order);
-	struct wire_uftrace_info info = {
-		.magic = WIRE_UFTRACE_MAGIC,
-		.version = WIRE_UFTRACE_VERSION,
-		.header_bytes = sizeof(info),
-		.endian = WIRE_UFTRACE_LITTLE,
-		.elf_class = WIRE_UFTRACE_64,
-		.features = WIRE_UFTRACE_HAS_SESSIONS | WIRE_UFTRACE_HAS_RELATIVE |
-			    WIRE_UFTRACE_HAS_STACK_MAX | (order->event_count ? WIRE_UFTRACE_HAS_EVENTS : 0),
-		.info = WIRE_UFTRACE_INFO_TASKS | WIRE_UFTRACE_INFO_DATE | WIRE_UFTRACE_INFO_VERSION,
-		.stack_max = stack_max(order)
-	};
+	struct wire_uftrace_info info = { .magic = WIRE_UFTRACE_MAGIC,
+					  .version = WIRE_UFTRACE_VERSION,
+					  .header_bytes = sizeof(info),
+					  .endian = WIRE_UFTRACE_LITTLE,
+					  .elf_class = WIRE_UFTRACE_64,
+					  .features = WIRE_UFTRACE_HAS_SESSIONS | WIRE_UFTRACE_HAS_RELATIVE |
+						      WIRE_UFTRACE_HAS_STACK_MAX |
+						      (order->event_count ? WIRE_UFTRACE_HAS_EVENTS : 0),
+					  .info = WIRE_UFTRACE_INFO_TASKS | WIRE_UFTRACE_INFO_DATE |
+						  WIRE_UFTRACE_INFO_VERSION,
+					  .stack_max = stack_max(order) };
 	struct view_buffer text = { .used = 0 }, all = { .used = 0 };
 
 	if (put_value(&text, "exename:", process ? process->exe : NULL))
