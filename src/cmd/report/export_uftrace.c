@@ -53,7 +53,7 @@ static int refuse(const char *trace, const char *output, int error)
 {
 	if (error == -ENODATA)
 		return cmd_usage(
-			"%s: the trace has no calls; record some with: burin record --calls -- COMMAND",
+			"%s: the trace has no calls; see --calls in burin-record(1)",
 			trace);
 	if (error == -EIO)
 		return cmd_failed("%s: the trace changes while it is read", trace);
