@@ -67,8 +67,8 @@ void call_end_top(struct wire_call_frame *frame);
  */
 struct wire_call_frame *call_stack_returned(uint64_t slot);
 
-/* call_record_slow - record the end of a call in all cases but the usual one. */
-void call_record_slow(const struct wire_call_frame *frame);
+/* call_stack_more - the first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
+struct wire_call_frame *call_stack_more(void);
 
 static inline bool call_is_segment_end(const struct wire_call_frame *top)
 {
@@ -106,7 +106,7 @@ static inline void call_close(struct wire_call_frame *frame)
 	__atomic_store_n(&call_thread.top, frame, __ATOMIC_RELAXED);
 }
 
-/* call_put - append the record of a call that ends. Return: false: call_record_slow() has to do it. */
+/* call_put - append the record of a call that ends. Return: false: call_end_slow() or call_end_top() has to do it. */
 static inline __attribute__((always_inline)) bool call_put(const struct wire_call_frame *frame)
 {
 #if RING_HAVE_RSEQ

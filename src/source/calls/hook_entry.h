@@ -35,4 +35,7 @@ extern call_code call_entry_begin_other, call_sled_begin_other;
 /* call_hook_prepare - find out how registers are saved. Context: before any code is patched. */
 void call_hook_prepare(void);
 
+/* call_returns_begin - prepare hook_unwind.c. Context: after call_stack_begin(), whose handler of forks must come first. */
+void call_returns_begin(void);
+
 #endif
