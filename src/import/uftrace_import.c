@@ -306,7 +306,7 @@ static int write_names(struct work *work)
 		names[count++] = name;
 		name.process = true;
 		if (!task->thread && !task->program_count)
-			names[count++] = name; /* of the others the sessions tell */
+			names[count++] = name; /* others are announced by their sessions */
 	}
 	for (size_t n = 0; n < work->session_count; n++) {
 		const struct executed *session = &work->sessions[n];

@@ -2,7 +2,7 @@
 /*
  * The calls of one task of uftrace, from its file TID.dat.
  *
- * A record may be followed by arguments, whose size only uftrace's own tables tell. They are skipped up to the next bytes
+ * A record may be followed by arguments, whose size only uftrace's own tables have. They are skipped up to the next bytes
  * that continue the calls: a record whose time, depth and function fit.
  */
 #ifndef BURIN_IMPORT_UFTRACE_TASK_H

@@ -111,9 +111,10 @@ int event_table_init_names(struct event_table *table, bool with_changes)
 int event_table_init_calls(struct event_table *table)
 {
 	*table = (struct event_table){ 0 };
-	return add_entry(table,
-			 (struct wire_event){ .types = WIRE_U32 | WIRE_U32 << 4 | WIRE_U16 << 8 | WIRE_U16 << 12 },
-			 WIRE_CALL_EVENT, WIRE_CALL_FORMAT, "", "", "");
+	return add_entry(
+		table,
+		(struct wire_event){ .types = WIRE_U32 | WIRE_U32 << 4 | WIRE_U16 << 8 | WIRE_U16 << 12 },
+		WIRE_CALL_EVENT, WIRE_CALL_FORMAT, "", "", "");
 }
 
 void event_table_free(struct event_table *table)

@@ -11,9 +11,9 @@
 #include "fuzz.h"
 #include "import/uftrace_import.h"
 
-static const char *const names[] = { "info",	 "task.txt", "sid-0000000000000001.map",
-				     "a.sym",	 "b.sym",    "1.dat",
-				     "2.dat",	 "3.dat" };
+static const char *const names[] = { "info",  "task.txt", "sid-0000000000000001.map",
+				     "a.sym", "b.sym",	  "1.dat",
+				     "2.dat", "3.dat" };
 
 enum {
 	NAMES = sizeof(names) / sizeof(*names),
