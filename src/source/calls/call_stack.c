@@ -6,7 +6,9 @@
 #include "source/calls/call_thread.h"
 
 /* A full chunk, in which no call is open: a thread without a stack has it. */
-static _Alignas(WIRE_CALL_CHUNK) struct wire_call_frame none[WIRE_CALL_FRAMES + 1];
+static _Alignas(WIRE_CALL_CHUNK) struct wire_call_frame none[WIRE_CALL_FRAMES + 1] = {
+	[WIRE_CALL_FRAMES] = { .sp = UINT64_MAX }, /* no call that ends is below it: see call_end() */
+};
 
 __thread struct call_thread call_thread = { .top = none + WIRE_CALL_FRAMES + 1 };
 
@@ -36,6 +38,40 @@ static bool has_stack(void)
 	return call_thread.top != none + WIRE_CALL_FRAMES + 1;
 }
 
+/* The frame below a frame, in an earlier chunk if need be; NULL: none. */
+static struct wire_call_frame *frame_below(const struct wire_call_frame *frame)
+{
+	struct wire_call_chunk *chunk = chunk_of(frame);
+
+	if (frame - 1 != (const struct wire_call_frame *)chunk)
+		return (struct wire_call_frame *)(uintptr_t)(frame - 1);
+	chunk = chunk_at(chunk->previous);
+	return chunk ? (struct wire_call_frame *)chunk + WIRE_CALL_FRAMES : NULL;
+}
+
+/* The innermost open call; NULL: none. */
+static struct wire_call_frame *top_frame(void)
+{
+	return has_stack() ? frame_below(call_thread.top) : NULL;
+}
+
+bool call_is_permitted(uint32_t function, unsigned state)
+{
+	const struct wire_calls *calls = tracepoint_session.calls.header;
+	const struct wire_call_frame *top;
+	uint32_t open;
+
+	if (state == WIRE_CALL_COUNT) {
+		__atomic_fetch_add(&tracepoint_session.calls.counts[function], 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	/* Only permitted calls have frames. So a call is below a root if any call is open. */
+	top = top_frame();
+	open = top ? call_depth(top) + 1 : 0;
+	return (!calls->depth_max || open < calls->depth_max) &&
+	       (!calls->below || state == WIRE_CALL_ROOT || open != 0);
+}
+
 struct wire_call_frame *call_stack_more(void)
 {
 	const struct wire_call_chunk *full = has_stack() ? chunk_of(call_thread.top - 1) : NULL;
@@ -58,23 +94,6 @@ struct wire_call_frame *call_stack_more(void)
 		return NULL;
 	}
 	return (struct wire_call_frame *)chunk + 1;
-}
-
-/* The frame below a frame, in an earlier chunk if need be; NULL: none. */
-static struct wire_call_frame *frame_below(const struct wire_call_frame *frame)
-{
-	struct wire_call_chunk *chunk = chunk_of(frame);
-
-	if (frame - 1 != (const struct wire_call_frame *)chunk)
-		return (struct wire_call_frame *)(uintptr_t)(frame - 1);
-	chunk = chunk_at(chunk->previous);
-	return chunk ? (struct wire_call_frame *)chunk + WIRE_CALL_FRAMES : NULL;
-}
-
-/* The innermost open call; NULL: none. */
-static struct wire_call_frame *top_frame(void)
-{
-	return has_stack() ? frame_below(call_thread.top) : NULL;
 }
 
 /* End the innermost call. */
@@ -100,6 +119,14 @@ void call_end_slow(uint64_t match, uint64_t sp)
 	} while (frame != wanted);
 }
 
+/* Whether the options leave out a call that ends now: --min. */
+static bool is_short(const struct wire_call_frame *frame)
+{
+	const struct wire_calls *calls = tracepoint_session.calls.header;
+
+	return calls && calls->min_ticks && ring_clock() - frame->start < calls->min_ticks;
+}
+
 void call_record_slow(const struct wire_call_frame *frame)
 {
 	struct {
@@ -113,7 +140,7 @@ void call_record_slow(const struct wire_call_frame *frame)
 
 	const unsigned state = *call_site->state;
 
-	if (tracepoint_session.base && state != WIRE_OFF)
+	if (tracepoint_session.base && state != WIRE_OFF && !is_short(frame))
 		burin_emit(call_site, state, &record, 12);
 }
 

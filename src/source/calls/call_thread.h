@@ -31,6 +31,13 @@ void call_stack_begin(void);
 struct wire_call_frame *call_stack_more(void);
 
 /*
+ * call_is_permitted - a call of a function that is neither off nor on: count it, or decide by the depth and the callers.
+ * @state: the function's switch
+ * Return: whether the call has to be recorded.
+ */
+bool call_is_permitted(uint32_t function, unsigned state);
+
+/*
  * call_end_slow - the top frame is not that of the call that ends. Calls above it have ended without notice; they end now.
  * If the call has no frame, nothing happens.
  */
@@ -117,7 +124,9 @@ static inline __attribute__((always_inline)) void call_end(uint64_t match, uint6
 	struct wire_call_frame *frame = call_thread.top - 1;
 
 	if (__builtin_expect(frame->match != match, 0)) {
-		call_end_slow(match, sp);
+		/* The innermost open call is that of a caller: the function that ends is off. */
+		if (frame->sp <= sp)
+			call_end_slow(match, sp);
 		return;
 	}
 	call_put(frame);

@@ -20,12 +20,15 @@ static inline uint64_t stack_pointer(void)
 void __cyg_profile_func_enter(void *function, void *caller)
 {
 	uint32_t number;
+	unsigned state;
 
 	(void)caller;
 	if (*call_site->state == WIRE_OFF)
 		return;
 	number = call_function_find((uint64_t)(uintptr_t)function);
-	if (call_switches[number] != WIRE_CALL_OFF)
+	state = call_switches[number];
+	if (__builtin_expect(state == WIRE_CALL_ON, 1) ||
+	    (state != WIRE_CALL_OFF && call_is_permitted(number, state)))
 		call_begin(number, (uint64_t)(uintptr_t)function, stack_pointer());
 }
 
