@@ -116,13 +116,13 @@ int call_tables_round(struct call_tables *tables)
 	return error ? error : table_writer_flush(&tables->functions);
 }
 
-/* Add the open calls of a chunk. */
+/* Add the open calls of a segment. */
 static void add_open(const struct call_tables *tables, struct table_writer *table, uint32_t number)
 {
 	struct wire_call_frame frames[WIRE_CALL_FRAMES + 1];
-	struct wire_call_chunk head;
+	struct wire_call_segment head;
 
-	memcpy(frames, session_call_chunk_at(tables->session, number), sizeof(frames));
+	memcpy(frames, session_call_segment_at(tables->session, number), sizeof(frames));
 	memcpy(&head, frames, sizeof(head));
 	for (uint32_t n = 1; head.tid && n <= WIRE_CALL_FRAMES; n++) {
 		if (!frames[n].start || !frames[n].function || frames[n].function > tables->function_count)
@@ -139,8 +139,8 @@ static void add_open(const struct call_tables *tables, struct table_writer *tabl
 
 static int write_open(struct call_tables *tables)
 {
-	const uint32_t chunks =
-		bounded(tables->session->calls.header->chunks, tables->session->geometry.call_chunks);
+	const uint32_t segments =
+		bounded(tables->session->calls.header->segments, tables->session->geometry.call_segments);
 	struct table_writer table;
 	int error;
 
@@ -148,7 +148,7 @@ static int write_open(struct call_tables *tables)
 	error = table_writer_begin(&table, tables->directory, open_name, WIRE_TABLE_OPEN);
 	if (error)
 		return error;
-	for (uint32_t number = 1; !table.error && number <= chunks; number++)
+	for (uint32_t number = 1; !table.error && number <= segments; number++)
 		add_open(tables, &table, number);
 	error = table_writer_flush(&table);
 	table_writer_close(&table);

@@ -1,52 +1,53 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The chunks of stacks; see calls.h.
+ * The segments of stacks; see calls.h.
  *
- * A thread that ends gives its chunks back. Threads that end otherwise leave theirs; they are found when there is no free
- * chunk: their thread is dead.
+ * A thread that ends gives its segments back. Threads that end otherwise leave theirs; they are found when there is no free
+ * segment: their thread is dead.
  */
 #include <string.h>
 
 #include "session/call_lock.h"
 #include "session/calls.h"
 
-static bool is_chunk(const struct session *session, uint64_t number)
+static bool is_segment(const struct session *session, uint64_t number)
 {
-	return number - 1 < session->calls.header->chunks && number <= session->geometry.call_chunks;
+	return number - 1 < session->calls.header->segments && number <= session->geometry.call_segments;
 }
 
 static void put_back(struct session *session, uint32_t number)
 {
 	struct wire_calls *header = session->calls.header;
-	struct wire_call_chunk *chunk = session_call_chunk_at(session, number);
+	struct wire_call_segment *segment = session_call_segment_at(session, number);
 
-	/* The frames first: a reader takes a chunk without a thread for free, whatever is in it. */
-	__atomic_store_n(&chunk->tid, 0, __ATOMIC_RELEASE);
-	memset(chunk + 1, 0, WIRE_CALL_CHUNK - sizeof(*chunk));
-	*chunk = (struct wire_call_chunk){ .next = header->free };
+	/* The frames first: a reader takes a segment without a thread for free, whatever is in it. */
+	__atomic_store_n(&segment->tid, 0, __ATOMIC_RELEASE);
+	memset(segment + 1, 0, WIRE_CALL_SEGMENT - sizeof(*segment));
+	*segment = (struct wire_call_segment){ .next = header->free };
 	header->free = number;
 }
 
 /* Under the lock. Bounded: the list may be damaged. */
 static void put_back_list(struct session *session, uint64_t first)
 {
-	for (uint32_t n = 0; is_chunk(session, first) && n < session->geometry.call_chunks; n++) {
-		const uint64_t next = session_call_chunk_at(session, (uint32_t)first)->next;
+	for (uint32_t n = 0; is_segment(session, first) && n < session->geometry.call_segments; n++) {
+		const uint64_t next = session_call_segment_at(session, (uint32_t)first)->next;
 
-		if (session_call_chunk_at(session, (uint32_t)first)->tid == 0)
+		if (session_call_segment_at(session, (uint32_t)first)->tid == 0)
 			return;
 		put_back(session, (uint32_t)first);
 		first = next;
 	}
 }
 
-/* Take the chunks of a process's dead threads. A killed process keeps its own: they show where it was. */
+/* Take the segments of a process's dead threads. A killed process keeps its own: they show where it was. */
 static void collect(struct session *session, uint32_t pid)
 {
-	for (uint32_t number = 1; is_chunk(session, number); number++) {
-		const struct wire_call_chunk *chunk = session_call_chunk_at(session, number);
+	for (uint32_t number = 1; is_segment(session, number); number++) {
+		const struct wire_call_segment *segment = session_call_segment_at(session, number);
 
-		if (chunk->tid && chunk->pid == pid && !chunk->previous && ring_owner_is_dead(chunk->tid))
+		if (segment->tid && segment->pid == pid && !segment->previous &&
+		    ring_owner_is_dead(segment->tid))
 			put_back_list(session, number);
 	}
 }
@@ -56,23 +57,23 @@ static uint32_t take(struct session *session)
 	struct wire_calls *header = session->calls.header;
 	const uint32_t number = header->free;
 
-	if (is_chunk(session, number)) {
-		header->free = (uint32_t)session_call_chunk_at(session, number)->next;
+	if (is_segment(session, number)) {
+		header->free = (uint32_t)session_call_segment_at(session, number)->next;
 		return number;
 	}
-	if (header->chunks >= session->geometry.call_chunks ||
-	    !session_have_memory(
-		    session,
-		    (uint64_t)((char *)session_call_chunk_at(session, header->chunks + 1) - session->base),
-		    WIRE_CALL_CHUNK))
+	if (header->segments >= session->geometry.call_segments ||
+	    !session_have_memory(session,
+				 (uint64_t)((char *)session_call_segment_at(session, header->segments + 1) -
+					    session->base),
+				 WIRE_CALL_SEGMENT))
 		return 0;
-	return ++header->chunks;
+	return ++header->segments;
 }
 
-uint32_t session_call_chunk(struct session *session, uint32_t pid, uint32_t tid, uint32_t stack,
-			    uint32_t depth, uint32_t previous)
+uint32_t session_call_segment(struct session *session, uint32_t pid, uint32_t tid, uint32_t stack,
+			      uint32_t depth, uint32_t previous)
 {
-	struct wire_call_chunk *chunk;
+	struct wire_call_segment *segment;
 	uint32_t number;
 
 	if (!call_lock_take(session, tid))
@@ -83,26 +84,27 @@ uint32_t session_call_chunk(struct session *session, uint32_t pid, uint32_t tid,
 		number = take(session);
 	}
 	if (number) {
-		chunk = session_call_chunk_at(session, number);
-		*chunk = (struct wire_call_chunk){ .pid = pid,
-						   .stack = stack ? stack : ++session->calls.header->stacks,
-						   .depth = depth,
-						   .previous = previous };
-		if (is_chunk(session, previous))
-			session_call_chunk_at(session, previous)->next = number;
+		segment = session_call_segment_at(session, number);
+		*segment =
+			(struct wire_call_segment){ .pid = pid,
+						    .stack = stack ? stack : ++session->calls.header->stacks,
+						    .depth = depth,
+						    .previous = previous };
+		if (is_segment(session, previous))
+			session_call_segment_at(session, previous)->next = number;
 		/* Release: a reader that sees the thread sees the rest of the head. */
-		__atomic_store_n(&chunk->tid, tid, __ATOMIC_RELEASE);
+		__atomic_store_n(&segment->tid, tid, __ATOMIC_RELEASE);
 	}
 	call_lock_drop(session);
 	return number;
 }
 
-void session_call_chunk_free(struct session *session, uint32_t first, uint32_t self)
+void session_call_segment_free(struct session *session, uint32_t first, uint32_t self)
 {
 	if (!call_lock_take(session, self))
 		return;
-	if (is_chunk(session, session_call_chunk_at(session, first)->previous))
-		session_call_chunk_at(session, (uint32_t)session_call_chunk_at(session, first)->previous)
+	if (is_segment(session, session_call_segment_at(session, first)->previous))
+		session_call_segment_at(session, (uint32_t)session_call_segment_at(session, first)->previous)
 			->next = 0;
 	put_back_list(session, first);
 	call_lock_drop(session);

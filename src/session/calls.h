@@ -46,21 +46,23 @@ SESSION_SHARED void session_call_lose(const struct session *session, enum wire_c
 				      uint64_t count);
 
 /*
- * session_call_chunk - add a chunk to a stack.
- * @previous: number of the chunk before it; 0: this is the first
+ * session_call_segment - add a segment to a stack.
+ * @previous: number of the segment before it; 0: this is the first
  * @stack: number of the stack; 0: a new one
  * Context: any thread, signal handlers. Return: its number, from 1; 0: there is no memory, or the lock is taken.
  */
-SESSION_SHARED uint32_t session_call_chunk(struct session *session, uint32_t pid, uint32_t tid,
-					   uint32_t stack, uint32_t depth, uint32_t previous);
+SESSION_SHARED uint32_t session_call_segment(struct session *session, uint32_t pid, uint32_t tid,
+					     uint32_t stack, uint32_t depth, uint32_t previous);
 
-/* session_call_chunk_free - give a stack's chunks back, the given one and those that follow it. */
-SESSION_SHARED void session_call_chunk_free(struct session *session, uint32_t first, uint32_t self);
+/* session_call_segment_free - give a stack's segments back, the given one and those that follow it. */
+SESSION_SHARED void session_call_segment_free(struct session *session, uint32_t first, uint32_t self);
 
-/* session_call_chunk_at - a chunk by its number, which must be one of this session's. */
-static inline struct wire_call_chunk *session_call_chunk_at(const struct session *session, uint32_t number)
+/* session_call_segment_at - a segment by its number, which must be one of this session's. */
+static inline struct wire_call_segment *session_call_segment_at(const struct session *session,
+								uint32_t number)
 {
-	return (struct wire_call_chunk *)(session->calls.chunks + (uint64_t)(number - 1) * WIRE_CALL_CHUNK);
+	return (struct wire_call_segment *)(session->calls.segments +
+					    (uint64_t)(number - 1) * WIRE_CALL_SEGMENT);
 }
 
 #endif

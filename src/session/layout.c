@@ -36,7 +36,7 @@ static uint64_t history_offset(const struct wire_geometry *geometry)
 
 /* The parts of the calls area, bytes from its begin. */
 struct calls_layout {
-	uint64_t images, text, functions, index, switches, counts, chunks, end;
+	uint64_t images, text, functions, index, switches, counts, segments, end;
 };
 
 static struct calls_layout calls_layout(const struct wire_geometry *geometry)
@@ -49,8 +49,8 @@ static struct calls_layout calls_layout(const struct wire_geometry *geometry)
 	at.index = at.functions + round_up(max * sizeof(struct wire_call_function));
 	at.switches = at.index + round_up(2 * max * sizeof(uint32_t));
 	at.counts = at.switches + round_up(max);
-	at.chunks = at.counts + round_up(max * sizeof(uint64_t));
-	at.end = at.chunks + (uint64_t)geometry->call_chunks * WIRE_CALL_CHUNK;
+	at.segments = at.counts + round_up(max * sizeof(uint64_t));
+	at.end = at.segments + (uint64_t)geometry->call_segments * WIRE_CALL_SEGMENT;
 	return at;
 }
 
@@ -70,7 +70,7 @@ static void attach_calls(struct session *session)
 		.index_mask = 2 * session->geometry.functions_max - 1,
 		.switches = (uint8_t *)base + at.switches,
 		.counts = (uint64_t *)(base + at.counts),
-		.chunks = base + at.chunks,
+		.segments = base + at.segments,
 	};
 }
 
@@ -119,9 +119,9 @@ static bool packets_fit(uint64_t packet_bytes, uint64_t packets)
 static bool calls_fit(const struct wire_geometry *geometry)
 {
 	if (!geometry->functions_max)
-		return geometry->call_chunks == 0;
+		return geometry->call_segments == 0;
 	return power_of_two(geometry->functions_max) && geometry->functions_max <= WIRE_CALL_FUNCTIONS_MAX &&
-	       geometry->call_chunks != 0 && geometry->call_chunks <= WIRE_CALL_CHUNKS_MAX;
+	       geometry->call_segments != 0 && geometry->call_segments <= WIRE_CALL_SEGMENTS_MAX;
 }
 
 /* Without memcmp(), which would load one more page (base/nolibc.h). */

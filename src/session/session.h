@@ -36,7 +36,7 @@ struct session_calls {
 	uint32_t *index, index_mask;
 	uint8_t *switches;
 	uint64_t *counts; /* of calls whose switch is WIRE_CALL_COUNT */
-	char *chunks;
+	char *segments;
 };
 
 struct session {

@@ -123,7 +123,7 @@ static int decide_geometry(struct wire_geometry *geometry, const struct session_
 	};
 	if (options->functions_max) {
 		geometry->functions_max = (uint32_t)power_of_two_above(options->functions_max);
-		geometry->call_chunks = WIRE_CALL_CHUNKS;
+		geometry->call_segments = WIRE_CALL_SEGMENTS;
 	}
 	memcpy(geometry->boot_id, clock.boot_id, sizeof(geometry->boot_id));
 	geometry->ring_packets = (uint32_t)power_of_two_above(packets_of(

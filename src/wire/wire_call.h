@@ -2,7 +2,7 @@
 /*
  * The calls area of a session (docs/format.md, "Calls"): which functions there are, and which calls are open.
  *
- *	header | images | text | functions | index | switches | counts | chunks
+ *	header | images | text | functions | index | switches | counts | segments
  *
  * A call is one record, written at its end: an event WIRE_CALL_EVENT with the number of the function, the lower 48 bits of
  * the clock at its begin, and its depth. Calls that have not ended are in the stacks.
@@ -12,10 +12,10 @@
  * its functions. An entry never changes once it is counted. The index finds a function by image and offset: open
  * addressing with linear probing, 0 is free.
  *
- * Stacks. Each stack that calls run on, usually one of a thread, has chunks of WIRE_CALL_CHUNK bytes. The first slot of a
- * chunk is its head, the others are frames, one for an open call each. A frame is open while its `start` is not 0: a call
- * stores the start last, and its end clears it after its record was committed. So a call that is both in a ring and in a
- * stack has ended.
+ * Stacks. Each stack that calls run on, usually one of a thread, has segments of WIRE_CALL_SEGMENT bytes. The first slot of
+ * a segment is its head, the others are frames, one for an open call each. A frame is open while its `start` is not 0: a
+ * call stores the start last, and its end clears it after its record was committed. So a call that is both in a ring and in
+ * a stack has ended.
  */
 #ifndef BURIN_WIRE_WIRE_CALL_H
 #define BURIN_WIRE_WIRE_CALL_H
@@ -34,10 +34,10 @@ enum {
 	WIRE_CALL_BUILD_ID_MAX = 20,   /* of a build id, bytes */
 	WIRE_CALL_FUNCTIONS = 1 << 18, /* default size of the table */
 	WIRE_CALL_FUNCTIONS_MAX = 1 << 22,
-	WIRE_CALL_CHUNK = 4096,	    /* bytes */
-	WIRE_CALL_FRAMES = 127,	    /* of a chunk */
-	WIRE_CALL_CHUNKS = 1 << 14, /* default: two million open calls */
-	WIRE_CALL_CHUNKS_MAX = 1 << 20,
+	WIRE_CALL_SEGMENT = 4096,     /* bytes */
+	WIRE_CALL_FRAMES = 127,	      /* of a segment */
+	WIRE_CALL_SEGMENTS = 1 << 14, /* default: two million open calls */
+	WIRE_CALL_SEGMENTS_MAX = 1 << 20,
 	WIRE_CALL_RULES = 1 << 16, /* bytes of the rules */
 	WIRE_CALL_START_BITS = 48,
 };
@@ -55,7 +55,7 @@ enum wire_call_switch {
 /* Why a call has no record. Records that do not fit a ring are counted there (wire/wire_packet.h). */
 enum wire_call_loss {
 	WIRE_CALL_LOST_FUNCTION, /* there was no room for another function or image */
-	WIRE_CALL_LOST_STACK,	 /* there was no memory for another chunk */
+	WIRE_CALL_LOST_STACK,	 /* there was no memory for another segment */
 	WIRE_CALL_LOST_PATCH,	 /* functions whose code could not be changed: all their calls */
 	WIRE_CALL_LOSSES
 };
@@ -74,13 +74,13 @@ struct wire_call_function {
 	uint64_t offset; /* in the image's file; without a file the address */
 };
 
-/* The head of a chunk: its first 32 bytes. */
-struct wire_call_chunk {
-	uint32_t tid; /* of the thread that the stack belongs to; 0: the chunk is free */
+/* The head of a segment: its first 32 bytes. */
+struct wire_call_segment {
+	uint32_t tid; /* of the thread that the stack belongs to; 0: the segment is free */
 	uint32_t pid;
 	uint32_t stack; /* number of the stack in the session, from 1 */
-	uint32_t depth; /* of the first frame: open calls of this stack in earlier chunks */
-	uint64_t next;	/* number of the following chunk, from 1; of a free one: the next free one; 0: none */
+	uint32_t depth; /* of the first frame: open calls of this stack in earlier segments */
+	uint64_t next;	/* number of the following segment, from 1; of a free one: the next free; 0: none */
 	uint64_t previous;
 };
 
@@ -93,10 +93,10 @@ struct wire_call_frame {
 };
 
 struct wire_calls {
-	uint64_t lock;		    /* for the tables and chunks, as wire_ring.lock */
+	uint64_t lock;		    /* for the tables and segments, as wire_ring.lock */
 	uint32_t images, functions; /* counts */
 	uint32_t text_bytes;	    /* used; text begins with one NUL */
-	uint32_t chunks;	    /* that were ever used */
+	uint32_t segments;	    /* that were ever used */
 	uint32_t free;		    /* the first free one; 0: none */
 	uint32_t stacks;	    /* numbers that were given */
 	uint32_t generation; /* changes of rules and switches from outside, twice; odd: one is going on */
@@ -123,9 +123,10 @@ struct wire_calls {
 
 static_assert(sizeof(struct wire_call_image) == 48, "wire_call_image");
 static_assert(sizeof(struct wire_call_function) == 16, "wire_call_function");
-static_assert(sizeof(struct wire_call_chunk) == 32, "wire_call_chunk");
+static_assert(sizeof(struct wire_call_segment) == 32, "wire_call_segment");
 static_assert(sizeof(struct wire_call_frame) == 32, "wire_call_frame");
-static_assert((WIRE_CALL_FRAMES + 1) * sizeof(struct wire_call_frame) == WIRE_CALL_CHUNK, "a chunk's slots");
+static_assert((WIRE_CALL_FRAMES + 1) * sizeof(struct wire_call_frame) == WIRE_CALL_SEGMENT,
+	      "a segment's slots");
 
 /* The begin of a call. @low, @high: of its record; @end: the record's time */
 static inline uint64_t wire_call_start(uint64_t end, uint32_t low, uint16_t high)

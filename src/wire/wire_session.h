@@ -97,7 +97,7 @@ struct wire_geometry {
 	char program[WIRE_PROGRAM_MAX]; /* the owner's name, ends in NUL */
 	uint32_t context;		/* enum wire_context of the records */
 	uint32_t functions_max;		/* a power of two; 0: calls are not recorded */
-	uint32_t call_chunks;
+	uint32_t call_segments;
 	uint32_t reserved;
 };
 

@@ -5,31 +5,32 @@
 
 #include "source/calls/call_thread.h"
 
-/* A full chunk, in which no call is open: a thread without a stack has it. */
-static _Alignas(WIRE_CALL_CHUNK) struct wire_call_frame none[WIRE_CALL_FRAMES + 1] = {
-	[WIRE_CALL_FRAMES] = { .sp = UINT64_MAX }, /* no call that ends is below it: see call_end() */
+/* A full segment, in which no call is open: a thread without a stack has it. */
+static _Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame none[WIRE_CALL_FRAMES + 1] = {
+	[WIRE_CALL_FRAMES] = { .sp = UINT64_MAX }, /* no call that ends is below it (hook_instrument.c) */
 };
 
 __thread struct call_thread call_thread = { .top = none + WIRE_CALL_FRAMES + 1 };
 
-static pthread_key_t key; /* its destructor frees a thread's chunks */
+static pthread_key_t key; /* its destructor frees a thread's segments */
 static bool has_key;
 
-static struct wire_call_chunk *chunk_of(const struct wire_call_frame *frame)
+static struct wire_call_segment *segment_of(const struct wire_call_frame *frame)
 {
-	return (struct wire_call_chunk *)((uintptr_t)frame & ~(uintptr_t)(WIRE_CALL_CHUNK - 1));
+	return (struct wire_call_segment *)((uintptr_t)frame & ~(uintptr_t)(WIRE_CALL_SEGMENT - 1));
 }
 
-static uint32_t number_of(const struct wire_call_chunk *chunk)
+static uint32_t number_of(const struct wire_call_segment *segment)
 {
-	return (uint32_t)(((const char *)chunk - tracepoint_session.calls.chunks) / WIRE_CALL_CHUNK) + 1;
+	return (uint32_t)(((const char *)segment - tracepoint_session.calls.segments) / WIRE_CALL_SEGMENT) +
+	       1;
 }
 
-/* The chunk before or behind a chunk; NULL: none. A damaged session cannot lead out of the chunks. */
-static struct wire_call_chunk *chunk_at(uint64_t number)
+/* The segment before or behind a segment; NULL: none. A damaged session cannot lead out of the segments. */
+static struct wire_call_segment *segment_at(uint64_t number)
 {
-	return number - 1 < tracepoint_session.geometry.call_chunks
-		       ? session_call_chunk_at(&tracepoint_session, (uint32_t)number)
+	return number - 1 < tracepoint_session.geometry.call_segments
+		       ? session_call_segment_at(&tracepoint_session, (uint32_t)number)
 		       : NULL;
 }
 
@@ -38,15 +39,40 @@ static bool has_stack(void)
 	return call_thread.top != none + WIRE_CALL_FRAMES + 1;
 }
 
-/* The frame below a frame, in an earlier chunk if need be; NULL: none. */
+/* The first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
+static struct wire_call_frame *more(void)
+{
+	const struct wire_call_segment *full = has_stack() ? segment_of(call_thread.top - 1) : NULL;
+	struct wire_call_segment *segment = full ? segment_at(full->next) : NULL;
+	uint32_t number;
+
+	if (!segment) {
+		const uint32_t tid = tracepoint_thread_enter();
+
+		if (has_key)
+			pthread_setspecific(key,
+					    &key); /* any value but NULL: then leave_thread() is called */
+		number = session_call_segment(
+			&tracepoint_session, session_self(), tid, full ? full->stack : 0,
+			full ? full->depth + WIRE_CALL_FRAMES : 0, full ? number_of(full) : 0);
+		segment = segment_at(number);
+	}
+	if (!segment) {
+		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_STACK, 1);
+		return NULL;
+	}
+	return (struct wire_call_frame *)segment + 1;
+}
+
+/* The frame below a frame, in an earlier segment if need be; NULL: none. */
 static struct wire_call_frame *frame_below(const struct wire_call_frame *frame)
 {
-	struct wire_call_chunk *chunk = chunk_of(frame);
+	struct wire_call_segment *segment = segment_of(frame);
 
-	if (frame - 1 != (const struct wire_call_frame *)chunk)
+	if (frame - 1 != (const struct wire_call_frame *)segment)
 		return (struct wire_call_frame *)(uintptr_t)(frame - 1);
-	chunk = chunk_at(chunk->previous);
-	return chunk ? (struct wire_call_frame *)chunk + WIRE_CALL_FRAMES : NULL;
+	segment = segment_at(segment->previous);
+	return segment ? (struct wire_call_frame *)segment + WIRE_CALL_FRAMES : NULL;
 }
 
 /* The innermost open call; NULL: none. */
@@ -72,36 +98,48 @@ bool call_is_permitted(uint32_t function, unsigned state)
 	       (!calls->below || state == WIRE_CALL_ROOT || open != 0);
 }
 
-struct wire_call_frame *call_stack_more(void)
+/* Whether the options leave out a call that ends now: --min. */
+static bool is_short(const struct wire_call_frame *frame)
 {
-	const struct wire_call_chunk *full = has_stack() ? chunk_of(call_thread.top - 1) : NULL;
-	struct wire_call_chunk *chunk = full ? chunk_at(full->next) : NULL;
-	uint32_t number;
+	const struct wire_calls *calls = tracepoint_session.calls.header;
 
-	if (!chunk) {
-		const uint32_t tid = tracepoint_thread_enter();
+	return calls && calls->min_ticks && ring_clock() - frame->start < calls->min_ticks;
+}
 
-		if (has_key)
-			pthread_setspecific(key,
-					    &key); /* any value but NULL: then leave_thread() is called */
-		number = session_call_chunk(&tracepoint_session, session_self(), tid, full ? full->stack : 0,
-					    full ? full->depth + WIRE_CALL_FRAMES : 0,
-					    full ? number_of(full) : 0);
-		chunk = chunk_at(number);
-	}
-	if (!chunk) {
-		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_STACK, 1);
-		return NULL;
-	}
-	return (struct wire_call_frame *)chunk + 1;
+/* Record the end of a call in all cases but the usual one. */
+static void record_slow(const struct wire_call_frame *frame)
+{
+	struct {
+		char room[WIRE_HEADROOM];
+		uint32_t function, low;
+		uint16_t high, depth;
+	} __attribute__((packed, aligned(8))) record = { .function = frame->function,
+							 .low = (uint32_t)frame->start,
+							 .high = (uint16_t)(frame->start >> 32),
+							 .depth = (uint16_t)call_depth(frame) };
+
+	const unsigned state = *call_site->state;
+
+	if (tracepoint_session.base && state != WIRE_OFF && !is_short(frame))
+		burin_emit(call_site, state, &record, 12);
 }
 
 /* End the innermost call. */
 static void end_top(struct wire_call_frame *frame)
 {
-	if (frame->function)
-		call_put(frame);
+	if (frame->function && !call_put(frame))
+		record_slow(frame);
 	call_close(frame);
+}
+
+void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp)
+{
+	struct wire_call_frame *frame = call_thread.top;
+
+	if (call_is_segment_end(frame))
+		frame = more();
+	if (frame)
+		call_begin(frame, function, match, sp);
 }
 
 void call_end_slow(uint64_t match, uint64_t sp)
@@ -119,45 +157,20 @@ void call_end_slow(uint64_t match, uint64_t sp)
 	} while (frame != wanted);
 }
 
-/* Whether the options leave out a call that ends now: --min. */
-static bool is_short(const struct wire_call_frame *frame)
-{
-	const struct wire_calls *calls = tracepoint_session.calls.header;
-
-	return calls && calls->min_ticks && ring_clock() - frame->start < calls->min_ticks;
-}
-
-void call_record_slow(const struct wire_call_frame *frame)
-{
-	struct {
-		char room[WIRE_HEADROOM];
-		uint32_t function, low;
-		uint16_t high, depth;
-	} __attribute__((packed, aligned(8))) record = { .function = frame->function,
-							 .low = (uint32_t)frame->start,
-							 .high = (uint16_t)(frame->start >> 32),
-							 .depth = (uint16_t)call_depth(frame) };
-
-	const unsigned state = *call_site->state;
-
-	if (tracepoint_session.base && state != WIRE_OFF && !is_short(frame))
-		burin_emit(call_site, state, &record, 12);
-}
-
-/* The thread ends: its open calls end with it, and its chunks are free. */
+/* The thread ends: its open calls end with it, and its segments are free. */
 static void leave_thread(void *unused)
 {
-	struct wire_call_chunk *chunk;
+	struct wire_call_segment *segment;
 
 	(void)unused;
 	for (struct wire_call_frame *frame = top_frame(); frame; frame = top_frame())
 		end_top(frame);
 	if (!has_stack())
 		return;
-	for (chunk = chunk_of(call_thread.top - 1); chunk_at(chunk->previous);)
-		chunk = chunk_at(chunk->previous);
+	for (segment = segment_of(call_thread.top - 1); segment_at(segment->previous);)
+		segment = segment_at(segment->previous);
 	call_thread.top = none + WIRE_CALL_FRAMES + 1;
-	session_call_chunk_free(&tracepoint_session, number_of(chunk), tracepoint_thread_self());
+	session_call_segment_free(&tracepoint_session, number_of(segment), tracepoint_thread_self());
 }
 
 void call_stack_begin(void)

@@ -17,23 +17,53 @@ static inline uint64_t stack_pointer(void)
 	return (uint64_t)(uintptr_t)__builtin_frame_address(0);
 }
 
+/* All but the usual case: a new address, a full segment, a function that is neither on nor off. */
+static __attribute__((noinline, cold)) void begin_slow(uint64_t address, uint64_t sp)
+{
+	const uint32_t number = call_function_find(address);
+	const unsigned state = call_switches[number];
+
+	if (state == WIRE_CALL_ON || (state != WIRE_CALL_OFF && call_is_permitted(number, state)))
+		call_begin_slow(number, address, sp);
+}
+
 void __cyg_profile_func_enter(void *function, void *caller)
 {
-	uint32_t number;
+	const uint64_t address = (uint64_t)(uintptr_t)function;
+	const struct call_function *known;
+	struct wire_call_frame *frame;
 	unsigned state;
 
 	(void)caller;
 	if (*call_site->state == WIRE_OFF)
 		return;
-	number = call_function_find((uint64_t)(uintptr_t)function);
-	state = call_switches[number];
-	if (__builtin_expect(state == WIRE_CALL_ON, 1) ||
-	    (state != WIRE_CALL_OFF && call_is_permitted(number, state)))
-		call_begin(number, (uint64_t)(uintptr_t)function, stack_pointer());
+	known = call_function_peek(address);
+	frame = call_thread.top;
+	if (__builtin_expect(known->address != address || call_is_segment_end(frame), 0))
+		state = WIRE_CALL_SLOW;
+	else
+		state = call_switches[known->number];
+	if (__builtin_expect(state == WIRE_CALL_ON, 1))
+		call_begin(frame, known->number, address, stack_pointer());
+	else if (state != WIRE_CALL_OFF)
+		begin_slow(address, stack_pointer());
+}
+
+/* A function of its own: it needs many registers, which __cyg_profile_func_exit() must not save where calls are off. */
+static __attribute__((noinline)) void end(uint64_t address, uint64_t sp)
+{
+	if (__builtin_expect(!call_end(call_thread.top - 1), 0))
+		call_end_slow(address, sp);
 }
 
 void __cyg_profile_func_exit(void *function, void *caller)
 {
+	const uint64_t address = (uint64_t)(uintptr_t)function;
+
 	(void)caller;
-	call_end((uint64_t)(uintptr_t)function, stack_pointer());
+	if (__builtin_expect(call_thread.top[-1].match == address, 1))
+		end(address, stack_pointer());
+	else if (*call_site->state != WIRE_OFF && call_thread.top[-1].sp <= stack_pointer())
+		/* Otherwise the innermost open call is that of a caller: the function that ends is off. */
+		call_end_slow(address, stack_pointer());
 }
