@@ -86,21 +86,24 @@ const char *calls_library(const struct calls *calls)
 	return calls->library;
 }
 
-static void find_symbols(const struct calls *calls, int directory, const char *path, bool quiet,
-			 uint64_t until)
+void calls_find_names(int directory, const char *path, bool quiet, uint64_t deadline_ns)
 {
-	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
-
 	if (faccessat(directory, ".burin/calls.functions", F_OK, AT_SYMLINK_NOFOLLOW) != 0)
 		return;
 	cmd_symbols_find(directory, path,
 			 &(struct cmd_symbols_options){ .quiet = true,
 							.calls = true,
-							.deadline_ns = !calls->options->names_ns ? 0
-								       : until > now		 ? until - now
-												 : 1,
+							.deadline_ns = deadline_ns,
 							.progress = !quiet,
 							.servers = true });
+}
+
+/* The time that is left for a look-up until a time on CLOCK_MONOTONIC. @limit_ns: 0: it has no limit */
+static uint64_t time_left(uint64_t limit_ns, uint64_t until)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	return !limit_ns ? 0 : until > now ? until - now : 1;
 }
 
 void calls_symbols(const struct calls *calls, int directory, const char *path, bool quiet,
@@ -108,10 +111,10 @@ void calls_symbols(const struct calls *calls, int directory, const char *path, b
 {
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + calls->options->names_ns; /* for all chunks */
 
-	if (!calls->options->on || calls->options->no_symbols)
+	if (calls->options->no_symbols)
 		return;
 	if (!totals->chunks)
-		find_symbols(calls, directory, path, quiet, until);
+		calls_find_names(directory, path, quiet, time_left(calls->options->names_ns, until));
 	for (unsigned n = totals->trim.done + 1; n <= totals->chunks; n++) {
 		char chunk_name[CHUNKS_NAME], chunk_path[CHUNKS_PATH];
 		int chunk;
@@ -121,7 +124,7 @@ void calls_symbols(const struct calls *calls, int directory, const char *path, b
 		chunk = create_enter(directory, chunk_name);
 		if (chunk < 0)
 			continue;
-		find_symbols(calls, chunk, chunk_path, quiet, until);
+		calls_find_names(chunk, chunk_path, quiet, time_left(calls->options->names_ns, until));
 		close(chunk);
 	}
 }

@@ -38,6 +38,9 @@ bool calls_begin(struct calls *calls, const struct calls_options *options, struc
 /* calls_library - the path of the library that the command must load; "": none. */
 const char *calls_library(const struct calls *calls);
 
+/* calls_find_names - name the functions in one trace, if it has calls. @deadline_ns: 0: none */
+void calls_find_names(int directory, const char *path, bool quiet, uint64_t deadline_ns);
+
 /* calls_symbols - name the functions of the finished trace or of each chunk. @path: for messages */
 void calls_symbols(const struct calls *calls, int directory, const char *path, bool quiet,
 		   const struct drain_totals *totals);

@@ -196,10 +196,10 @@ static void complete(void)
 	options.session.globs = options.globs;
 	options.session.program = *options.command;
 	options.calls.on = *calls_given != 0;
+	options.calls.no_symbols = options.sampling.no_symbols; /* a TARGET may have calls, too */
+	options.calls.names_ns = options.sampling.names_ns;
 	if (options.calls.on) {
 		options.session.functions_max = WIRE_CALL_FUNCTIONS;
-		options.calls.no_symbols = options.sampling.no_symbols;
-		options.calls.names_ns = options.sampling.names_ns;
 		options.sampling.off |= !*asked; /* both at once disturb each other */
 	}
 	/* A ring needs room for at least four packets. */
