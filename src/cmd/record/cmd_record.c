@@ -50,6 +50,8 @@ static bool parse_split(const char *value)
 	       (split->ns || split->bytes);
 }
 
+static const char *const formats[] = { [RECORD_BURIN] = "burin", [RECORD_UFTRACE] = "uftrace", NULL };
+
 static const struct cmd_option table[] = {
 	OPTION_TEXT("-o, --output DIR", &options.output,
 		    "the trace; must not exist (default: COMMAND.burin). The umask decides which users may "
@@ -117,7 +119,8 @@ static const struct cmd_option table[] = {
 	OPTION_LIST(
 		"--calls[=GLOB]", &options.calls.globs,
 		"record each call of the functions whose names match (default: all), of programs built with "
-		"-finstrument-functions. GLOB may also be image:GLOB (programs and "
+		"-finstrument-functions, -fpatchable-function-entry or -pg. GLOB may also be image:GLOB "
+		"(programs and "
 		"libraries), 0xOFFSET or IMAGE+0xOFFSET; see burin-record(1). May be repeated",
 		.given = calls_given, .absent = "*"),
 	OPTION_LIST("--no-calls GLOB", &options.calls.not, "all functions of --calls but these",
@@ -131,6 +134,11 @@ static const struct cmd_option table[] = {
 		    "record only calls of these functions, and calls below them", .given = calls_given),
 	OPTION_FLAG("--count-calls", &options.calls.count, "only count the calls of each function",
 		    .given = calls_given),
+	OPTION_CHOICE("--format FORMAT", &options.format, formats,
+		      "burin: a trace (default)\n"
+		      "uftrace: with --calls, a data directory for uftrace (default: uftrace.data); see "
+		      "burin-export(1)",
+		      .given = own),
 	OPTION_FLAG("-a, --all", &options.sampling.system,
 		    "sample the whole machine, while COMMAND runs, or until Ctrl-C", .given = whom,
 		    .alone = true),
@@ -161,6 +169,10 @@ static int check_conflicts(void)
 		return cmd_usage(
 			"%s: only a COMMAND can be started with the library that records calls; remove %s",
 			calls_given, options.target ? options.target : whom);
+	if (options.format == RECORD_UFTRACE && !*calls_given)
+		return cmd_usage("--format uftrace: it has calls only; add --calls");
+	if (options.format == RECORD_UFTRACE && split)
+		return cmd_usage("--format uftrace: it cannot be split; remove --split");
 	if (split && options.session.mode == WIRE_MODE_FLIGHT)
 		return cmd_usage("--split: --mode flight writes only at the end; use --mode stream");
 	if (sampling->timer &&

@@ -76,17 +76,18 @@ static void add(uint64_t address, uint32_t number)
  * of all functions that it finds. If it was too early to find this one, the generation has changed, and the rules are
  * asked again.
  */
-static uint32_t number_of(const struct call_image *image, uint32_t self)
+static uint32_t number_of(const struct call_image *image)
 {
 	uint32_t generation = call_rules_generation(), now;
 	enum wire_call_switch state = call_rules_state(image);
-	const uint32_t number = state == WIRE_CALL_SWITCHES
-					? 0
-					: session_call_function(&tracepoint_session, image->number,
-								image->offset, 0, state, self);
+	const uint32_t number =
+		state == WIRE_CALL_SWITCHES
+			? 0
+			: session_call_function(&tracepoint_session, image->number, image->offset, 0, state,
+						tracepoint_thread_self());
 
 	/* Either this thread sees the new generation, or the command sees the function. Pairs with the fence in
-	 * change_calls.c. */
+	 * call_change() (control/call_listing.c). */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (; number && (now = call_rules_generation()) != generation && !(now & 1); generation = now) {
 		state = call_rules_state(image);
@@ -94,6 +95,15 @@ static uint32_t number_of(const struct call_image *image, uint32_t self)
 			__atomic_store_n(&tracepoint_session.calls.switches[number], (uint8_t)state,
 					 __ATOMIC_RELAXED);
 	}
+	return number;
+}
+
+uint32_t call_function_number(const struct call_image *image)
+{
+	const uint32_t number = number_of(image);
+
+	if (!number)
+		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_FUNCTION, 1);
 	return number;
 }
 
@@ -106,7 +116,7 @@ uint32_t call_function_add(uint64_t address)
 	if (call_switches == off)
 		return 0;
 	if (call_image_find(address, &image))
-		number = number_of(&image, self);
+		number = number_of(&image);
 	if (!number) {
 		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_FUNCTION, 1);
 		return 0;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Stacks of open calls: the slow paths; see call_thread.h. */
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "source/calls/call_thread.h"
 
@@ -39,8 +41,7 @@ static bool has_stack(void)
 	return call_thread.top != none + WIRE_CALL_FRAMES + 1;
 }
 
-/* The first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
-static struct wire_call_frame *more(void)
+struct wire_call_frame *call_stack_more(void)
 {
 	const struct wire_call_segment *full = has_stack() ? segment_of(call_thread.top - 1) : NULL;
 	struct wire_call_segment *segment = full ? segment_at(full->next) : NULL;
@@ -64,8 +65,7 @@ static struct wire_call_frame *more(void)
 	return (struct wire_call_frame *)segment + 1;
 }
 
-/* The frame below a frame, in an earlier segment if need be; NULL: none. */
-static struct wire_call_frame *frame_below(const struct wire_call_frame *frame)
+struct wire_call_frame *call_stack_below(const struct wire_call_frame *frame)
 {
 	struct wire_call_segment *segment = segment_of(frame);
 
@@ -75,10 +75,9 @@ static struct wire_call_frame *frame_below(const struct wire_call_frame *frame)
 	return segment ? (struct wire_call_frame *)segment + WIRE_CALL_FRAMES : NULL;
 }
 
-/* The innermost open call; NULL: none. */
-static struct wire_call_frame *top_frame(void)
+struct wire_call_frame *call_stack_top(void)
 {
-	return has_stack() ? frame_below(call_thread.top) : NULL;
+	return has_stack() ? call_stack_below(call_thread.top) : NULL;
 }
 
 bool call_is_permitted(uint32_t function, unsigned state)
@@ -92,7 +91,7 @@ bool call_is_permitted(uint32_t function, unsigned state)
 		return false;
 	}
 	/* Only permitted calls have frames. So a call is below a root if any call is open. */
-	top = top_frame();
+	top = call_stack_top();
 	open = top ? call_depth(top) + 1 : 0;
 	return (!calls->depth_max || open < calls->depth_max) &&
 	       (!calls->below || state == WIRE_CALL_ROOT || open != 0);
@@ -124,11 +123,11 @@ static void record_slow(const struct wire_call_frame *frame)
 		burin_emit(call_site, state, &record, 12);
 }
 
-/* End the innermost call. */
-static void end_top(struct wire_call_frame *frame)
+void call_end_top(struct wire_call_frame *frame)
 {
 	if (frame->function && !call_put(frame))
 		record_slow(frame);
+	frame->flags = 0;
 	call_close(frame);
 }
 
@@ -137,24 +136,42 @@ void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp)
 	struct wire_call_frame *frame = call_thread.top;
 
 	if (call_is_segment_end(frame))
-		frame = more();
+		frame = call_stack_more();
 	if (frame)
 		call_begin(frame, function, match, sp);
 }
 
 void call_end_slow(uint64_t match, uint64_t sp)
 {
-	struct wire_call_frame *wanted = top_frame(), *frame;
+	struct wire_call_frame *wanted = call_stack_top(), *frame;
 
 	/* A call cannot end while one that began on a lower address of the stack goes on. */
 	while (wanted && wanted->match != match && wanted->sp <= sp)
-		wanted = frame_below(wanted);
+		wanted = call_stack_below(wanted);
 	if (!wanted || wanted->match != match)
 		return;
 	do {
-		frame = top_frame();
-		end_top(frame);
+		frame = call_stack_top();
+		call_end_top(frame);
 	} while (frame != wanted);
+}
+
+struct wire_call_frame *call_stack_returned(uint64_t slot)
+{
+	static const char message[] =
+		"burin: a traced function returned whose caller is not known; see burin-record(1), CALLS\n";
+	struct wire_call_frame *wanted = call_stack_top(), *frame;
+
+	while (wanted && wanted->sp != slot)
+		wanted = call_stack_below(wanted);
+	if (!wanted) {
+		if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+			abort();
+		abort();
+	}
+	while ((frame = call_stack_top()) != wanted)
+		call_end_top(frame);
+	return wanted;
 }
 
 /* The thread ends: its open calls end with it, and its segments are free. */
@@ -163,8 +180,8 @@ static void leave_thread(void *unused)
 	struct wire_call_segment *segment;
 
 	(void)unused;
-	for (struct wire_call_frame *frame = top_frame(); frame; frame = top_frame())
-		end_top(frame);
+	for (struct wire_call_frame *frame = call_stack_top(); frame; frame = call_stack_top())
+		call_end_top(frame);
 	if (!has_stack())
 		return;
 	for (segment = segment_of(call_thread.top - 1); segment_at(segment->previous);)

@@ -26,7 +26,8 @@ enum {
 
 struct symbol_entry {
 	uint64_t offset; /* in the file */
-	uint64_t name;	 /* in the strings */
+	uint32_t name;	 /* in the strings */
+	uint32_t bytes;	 /* of its code; at least 1 */
 };
 
 struct call_symbols {
@@ -172,6 +173,9 @@ static void take_symbols(struct call_symbols *symbols, const struct reading *fro
 		    !offset_of(from, table[n].st_value, &entry->offset))
 			continue;
 		entry->name = table[n].st_name;
+		entry->bytes = table[n].st_size > UINT32_MAX ? UINT32_MAX
+			       : table[n].st_size	     ? (uint32_t)table[n].st_size
+							     : 1;
 		symbols->count++;
 	}
 }
@@ -281,21 +285,33 @@ const struct call_symbols *call_symbols_of(const struct call_image *image)
 	return symbols;
 }
 
-const char *call_symbols_name(const struct call_symbols *symbols, uint64_t offset, unsigned n)
+/* The first entry behind an offset. */
+static uint64_t position(const struct call_symbols *symbols, uint64_t offset)
 {
-	uint64_t low = 0, high = symbols ? symbols->count : 0;
+	uint64_t low = 0, high = symbols->count;
 
 	while (low < high) {
 		const uint64_t middle = low + (high - low) / 2;
 
-		if (symbols->entries[middle].offset < offset)
+		if (symbols->entries[middle].offset <= offset)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (!symbols || n >= symbols->count - low || symbols->entries[low + n].offset != offset)
+	return low;
+}
+
+const char *call_symbols_name(const struct call_symbols *symbols, uint64_t offset, unsigned n)
+{
+	const uint64_t end = symbols ? position(symbols, offset) : 0;
+	const struct symbol_entry *entry;
+
+	if (n >= end)
 		return NULL;
-	return symbols->strings + symbols->entries[low + n].name;
+	entry = &symbols->entries[end - 1 - n];
+	return entry->offset == symbols->entries[end - 1].offset && offset - entry->offset < entry->bytes
+		       ? symbols->strings + entry->name
+		       : NULL;
 }
 
 /* ---- C++ */

@@ -18,7 +18,7 @@ struct call_symbols;
 /* call_symbols_of - the names of an image, which are read the first time. Return: NULL: it has none, or no memory. */
 const struct call_symbols *call_symbols_of(const struct call_image *image);
 
-/* call_symbols_name - the n-th name of the function at an offset in the image, from 0; NULL: there are no more. */
+/* call_symbols_name - the n-th name of the function around an offset in the image, from 0; NULL: it has no more. */
 const char *call_symbols_name(const struct call_symbols *symbols, uint64_t offset, unsigned n);
 
 /* call_symbols_path - the path of an image in the session. It may change while it is read, but ends in NUL. */

@@ -18,6 +18,17 @@
 #include "source/calls/call_site.h"
 #include "source/tracepoint/commit.h"
 
+enum {
+	CALL_RECORD_BYTES = COMMIT_HEADER + 12,
+};
+
+/* Flags of a frame. */
+enum {
+	CALL_FRAME_REPLACED =
+		1, /* `match` is the return address; in its place, at `sp`, stands one of ours ... */
+	CALL_FRAME_RESTORED = 2, /* ... or stood: call_returns_restore() */
+};
+
 struct call_thread {
 	struct wire_call_frame *top;
 };
@@ -26,6 +37,9 @@ extern __thread struct call_thread call_thread __attribute__((tls_model("initial
 
 /* call_stack_begin - prepare the process. Context: before there are threads. */
 void call_stack_begin(void);
+
+/* call_stack_more - the first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
+struct wire_call_frame *call_stack_more(void);
 
 /* call_begin_slow - call_begin() where the stack has no room in its segment. */
 void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp);
@@ -43,6 +57,25 @@ bool call_is_permitted(uint32_t function, unsigned state);
  * @match: as at its begin; @sp: its stack pointer
  */
 void call_end_slow(uint64_t match, uint64_t sp);
+
+/* call_stack_top - the innermost open call of this stack; NULL: none. */
+struct wire_call_frame *call_stack_top(void);
+
+/* call_stack_below - the call below a frame, in an earlier segment if need be; NULL: none. */
+struct wire_call_frame *call_stack_below(const struct wire_call_frame *frame);
+
+/* call_end_top - end the innermost call. @frame: it */
+void call_end_top(struct wire_call_frame *frame);
+
+/*
+ * call_stack_returned - a function returned to us, and the top frame is not its own. Calls above its frame end now.
+ * @slot: where its return address was
+ * Return: its frame. Without one nothing is known of the way back: the process is aborted.
+ */
+struct wire_call_frame *call_stack_returned(uint64_t slot);
+
+/* call_stack_more - the first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
+struct wire_call_frame *call_stack_more(void);
 
 static inline bool call_is_segment_end(const struct wire_call_frame *top)
 {
@@ -64,6 +97,7 @@ static inline __attribute__((always_inline)) void call_begin(struct wire_call_fr
 	__atomic_store_n(&call_thread.top, frame + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	frame->function = function;
+	frame->flags = 0;
 	frame->match = match;
 	frame->sp = sp;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -79,13 +113,10 @@ static inline void call_close(struct wire_call_frame *frame)
 	__atomic_store_n(&call_thread.top, frame, __ATOMIC_RELAXED);
 }
 
-/* call_put - append the record of a call that ends. Return: false: call_record_slow() has to do it. */
+/* call_put - append the record of a call that ends. Return: false: call_end_slow() or call_end_top() has to do it. */
 static inline __attribute__((always_inline)) bool call_put(const struct wire_call_frame *frame)
 {
 #if RING_HAVE_RSEQ
-	enum {
-		LENGTH = COMMIT_HEADER + 12
-	};
 	const uint32_t tid = tracepoint_thread.tid;
 	const uint32_t cpu = __atomic_load_n(&section_rseq()->cpu_id_start, __ATOMIC_RELAXED);
 	const struct ring *ring = &tracepoint_session.rings[cpu];
@@ -94,7 +125,7 @@ static inline __attribute__((always_inline)) bool call_put(const struct wire_cal
 	return __builtin_expect(tid != 0 && *site->state == WIRE_ON &&
 					cpu < tracepoint_session.geometry.cpus && ring->slots,
 				1) &&
-	       section_rseq_put3(ring, site->id | (uint64_t)LENGTH << 16,
+	       section_rseq_put3(ring, site->id | (uint64_t)CALL_RECORD_BYTES << 16,
 				 (uint64_t)frame->function << 32 | tid,
 				 (frame->start << 16 >> 16) | (uint64_t)call_depth(frame)
 								      << WIRE_CALL_START_BITS) == RING_DONE;
