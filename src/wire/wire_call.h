@@ -27,6 +27,11 @@
 #define WIRE_CALL_EVENT	 "burin.call"
 #define WIRE_CALL_FORMAT "function=%u start=%u start_high=%hu depth=%hu"
 
+/* A thread continues on another stack (swapcontext and the like): its calls that end later lie on it. A program that never
+ * does has no such event. */
+#define WIRE_CALL_STACK_EVENT  "burin.call_stack"
+#define WIRE_CALL_STACK_FORMAT "from=%u to=%u" /* numbers of stacks */
+
 enum {
 	WIRE_CALL_IMAGES_MAX = 4096,
 	WIRE_CALL_TEXT = 1 << 20,      /* bytes of the paths of images */
@@ -51,11 +56,17 @@ enum wire_call_switch {
 	WIRE_CALL_SWITCHES
 };
 
+/* Flags of a frame. */
+enum {
+	WIRE_CALL_ENDING = 1, /* its record is being committed: the call may be open, or may have ended */
+};
+
 /* Why a call has no record. Records that do not fit a ring are counted there (wire/wire_packet.h). */
 enum wire_call_loss {
 	WIRE_CALL_LOST_FUNCTION, /* there was no room for another function or image */
 	WIRE_CALL_LOST_STACK,	 /* there was no memory for another segment */
 	WIRE_CALL_LOST_PATCH,	 /* functions whose code could not be changed: all their calls */
+	WIRE_CALL_LOST_OPEN,	 /* open calls of dead processes, whose segments were needed */
 	WIRE_CALL_LOSSES
 };
 
@@ -86,7 +97,7 @@ struct wire_call_segment {
 struct wire_call_frame {
 	uint64_t start;	   /* clock; 0: the frame is free */
 	uint32_t function; /* 0: not recorded */
-	uint32_t flags;	   /* private to the library */
+	uint32_t flags;	   /* WIRE_CALL_ENDING; others are private to the library */
 	uint64_t match;	   /* private: what identifies the call at its end */
 	uint64_t sp;	   /* private: the stack pointer */
 };

@@ -37,8 +37,11 @@ extern const uint8_t *call_switches;
  */
 uint32_t call_function_add(uint64_t address);
 
-/* call_functions_forget - objects were unloaded: other functions may come to lie at their addresses. */
+/* call_functions_forget - objects were unloaded: other functions may come to lie at their addresses. Context: any thread. */
 void call_functions_forget(void);
+
+/* call_functions_fork - in the child of a fork, which has none of the other threads. */
+void call_functions_fork(void);
 
 static inline uint64_t call_function_place(const struct call_functions *functions, uint64_t address)
 {

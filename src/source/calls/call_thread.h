@@ -18,9 +18,20 @@
 #include "source/calls/call_site.h"
 #include "source/tracepoint/commit.h"
 
+struct call_native;
+
 struct call_thread {
-	struct wire_call_frame *top;
+	struct wire_call_frame *top; /* of the stack that the thread runs on */
+	/* The rest is for the slow paths. */
+	struct call_native *native;   /* it runs on this one; NULL: on its own, its home */
+	struct wire_call_frame *home; /* meanwhile the top of its home */
+	uint32_t home_stack;	      /* number of its home; 0: that of the segments, or none yet */
+	struct wire_call_frame *parent, *child; /* during a vfork: the tops of both at its begin */
 };
+
+/* A full segment, in which no call is open: a thread without a stack has it. */
+extern struct wire_call_frame call_no_frames[WIRE_CALL_FRAMES + 1];
+#define CALL_NO_STACK (call_no_frames + WIRE_CALL_FRAMES + 1)
 
 extern __thread struct call_thread call_thread __attribute__((tls_model("initial-exec")));
 
@@ -35,6 +46,29 @@ struct wire_call_frame *call_stack_more(void);
  * If the call has no frame, nothing happens.
  */
 void call_end_slow(uint64_t match, uint64_t sp);
+
+/* call_stack_top - the innermost open call of the thread; NULL: none. */
+struct wire_call_frame *call_stack_top(void);
+
+/* call_stack_pop - end the innermost open call. */
+void call_stack_pop(struct wire_call_frame *frame);
+
+/* call_stack_end_all - end all calls of the current stack. */
+void call_stack_end_all(void);
+
+/* The functions below are given the top of a stack, which may be CALL_NO_STACK. */
+
+/* call_stack_number - its number in the session; 0: it has no segment yet. */
+uint32_t call_stack_number(const struct wire_call_frame *top);
+
+/* call_stack_owner - it belongs to another thread from now on. */
+void call_stack_owner(const struct wire_call_frame *top, uint32_t tid);
+
+/* call_stack_free - give its segments back; its calls are no longer open. */
+void call_stack_free(const struct wire_call_frame *top);
+
+/* call_stack_copy - make a copy for the calling thread, for fork. @stack: number of the copy; 0: a new one. Return: its top. */
+struct wire_call_frame *call_stack_copy(const struct wire_call_frame *top, uint32_t stack);
 
 /* call_record_slow - record the end of a call in all cases but the usual one. */
 void call_record_slow(const struct wire_call_frame *frame);
@@ -120,6 +154,7 @@ static inline __attribute__((always_inline)) void call_end(uint64_t match, uint6
 		call_end_slow(match, sp);
 		return;
 	}
+	frame->flags = WIRE_CALL_ENDING;
 	call_put(frame);
 	call_close(frame);
 }
