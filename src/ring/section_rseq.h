@@ -71,7 +71,9 @@ static inline struct rseq *section_rseq(void)
 	SECTION_EXIT("5b")
 
 /* Find the record's position: rdi = tail, r8 = its address, r9 = word in the packet, r10 = the packet's header. */
-#define SECTION_LOCATE \
+#define SECTION_LOCATE  SECTION_LOCATE_WORDS("leaq (%%r9, %[words]), %%rax\n\t")
+#define SECTION_LOCATE3 SECTION_LOCATE_WORDS("leaq 3(%%r9), %%rax\n\t")
+#define SECTION_LOCATE_WORDS(end) \
 	"movq %c[ring_control](%[ring]), %%rdi\n\t" \
 	"movq (%%rdi), %%rdi\n\t" \
 	"movq %%rdi, %%r8\n\t" \
@@ -80,7 +82,7 @@ static inline struct rseq *section_rseq(void)
 	"movq %c[ring_packet_mask](%[ring]), %%r9\n\t" \
 	"andq %%r8, %%r9\n\t" \
 	"jz %l[room]\n\t" /* no packet is open */ \
-	"leaq (%%r9, %[words]), %%rax\n\t" \
+	end \
 	"cmpq %c[ring_packet_words](%[ring]), %%rax\n\t" \
 	"ja %l[room]\n\t" \
 	"movq %c[ring_slots](%[ring]), %%rax\n\t" \
@@ -97,6 +99,18 @@ static inline struct rseq *section_rseq(void)
 	"movq " before ", %%rdx\n\t" \
 	"cmpq %%rdx, %%rax\n\t" \
 	"cmovb %%rdx, %%rax\n\t"
+
+/* The upper half of rax = the time of a compact record. */
+#define SECTION_COMPACT_TIME \
+	"movq %%rax, %%rdx\n\t" \
+	"subq %c[base_time](%%r10), %%rdx\n\t" \
+	"shrq $32, %%rdx\n\t" \
+	"jnz %l[gap]\n\t" /* 2^32 ticks or more after the base */ \
+	"shll $3, %%r9d\n\t" \
+	"cmpl %c[base_offset](%%r10), %%r9d\n\t" \
+	"jbe %l[gap]\n\t" /* the base was never committed */ \
+	"movq %%rax, %c[time_end](%%r10)\n\t" \
+	"shlq $32, %%rax\n\t"
 
 /*
  * Copy the words from the tid on. Word n of a compact record is word n + 1 of the buffer. Records of two to four words
@@ -140,8 +154,10 @@ static inline struct rseq *section_rseq(void)
 	"movq %c[ring_control](%[ring]), %%rdi\n\t" \
 	"movq %%rax, (%%rdi)\n"
 
-#define SECTION_OPERANDS \
-	[rs] "r"(section_rseq()), [ring] "r"(ring), [buffer] "r"(record.buffer), [words] "r"(words), \
+#define SECTION_OPERANDS [buffer] "r"(record.buffer), [words] "r"(words), SECTION_RING
+
+#define SECTION_RING \
+	[rs] "r"(section_rseq()), [ring] "r"(ring), \
 	[count_bits] "i"(WIRE_TAIL_COUNT_BITS), \
 	[rseq_cs] "i"(offsetof(struct rseq, rseq_cs)), \
 	[cpu_id] "i"(offsetof(struct rseq, cpu_id)), \
@@ -171,15 +187,7 @@ static inline __attribute__((always_inline)) enum ring_result section_rseq_put(c
 		SECTION_ENTER
 		SECTION_LOCATE
 		SECTION_CLOCK("%c[time_end](%%r10)")
-		"movq %%rax, %%rdx\n\t"
-		"subq %c[base_time](%%r10), %%rdx\n\t"
-		"shrq $32, %%rdx\n\t"
-		"jnz %l[gap]\n\t" /* 2^32 ticks or more after the base */
-		"shll $3, %%r9d\n\t"
-		"cmpl %c[base_offset](%%r10), %%r9d\n\t"
-		"jbe %l[gap]\n\t" /* the base was never committed */
-		"movq %%rax, %c[time_end](%%r10)\n\t"
-		"shlq $32, %%rax\n\t"
+		SECTION_COMPACT_TIME
 		"orq 8(%[buffer]), %%rax\n\t"
 		"movq %%rax, (%%r8)\n\t"
 		SECTION_COPY_COMPACT
@@ -190,6 +198,43 @@ static inline __attribute__((always_inline)) enum ring_result section_rseq_put(c
 		:
 		: SECTION_OPERANDS
 		: SECTION_CLOBBERS
+		: moved, room, gap);
+	return RING_DONE;
+moved:
+	return RING_MOVED;
+room:
+	return RING_ROOM;
+gap:
+	return RING_GAP;
+}
+
+/*
+ * put3: put, for a record of three words. They are in registers, so that the caller needs no buffer.
+ * @first: id and length; @second, @third: the words behind it
+ */
+static inline __attribute__((always_inline)) enum ring_result section_rseq_put3(const struct ring *ring,
+										uint64_t first, uint64_t second,
+										uint64_t third)
+{
+	__asm__ __volatile__ goto(
+		SECTION_ENTER
+		SECTION_LOCATE3
+		SECTION_CLOCK("%c[time_end](%%r10)")
+		SECTION_COMPACT_TIME
+		"orq %[first], %%rax\n\t"
+		"movq %%rax, (%%r8)\n\t"
+		"movq %[second], 8(%%r8)\n\t"
+		"movq %[third], 16(%%r8)\n\t"
+		"leaq %c[step](%%rdi), %%rdi\n\t"
+		"movq %c[ring_control](%[ring]), %%rax\n\t"
+		"movq %%rdi, (%%rax)\n"
+		SECTION_LEAVE
+		SECTION_EXIT("%l[room]")
+		SECTION_EXIT("%l[gap]")
+		:
+		: [first] "r"(first), [second] "r"(second), [third] "r"(third),
+		  [step] "i"((3 << WIRE_TAIL_COUNT_BITS) + 1), SECTION_RING
+		: "rax", "rdx", "rdi", "r8", "r9", "r10", "memory", "cc"
 		: moved, room, gap);
 	return RING_DONE;
 moved:

@@ -23,6 +23,7 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define WIRE_CALL_EVENT	 "burin.call"
 #define WIRE_CALL_FORMAT "function=%u start=%u start_high=%hu depth=%hu"
@@ -124,6 +125,14 @@ static_assert(sizeof(struct wire_call_segment) == 32, "wire_call_segment");
 static_assert(sizeof(struct wire_call_frame) == 32, "wire_call_frame");
 static_assert((WIRE_CALL_FRAMES + 1) * sizeof(struct wire_call_frame) == WIRE_CALL_SEGMENT,
 	      "a segment's slots");
+
+/* A frame gets its function, and no flags, by one store. */
+static inline void wire_call_frame_begin(struct wire_call_frame *frame, uint32_t function)
+{
+	const uint64_t both = function;
+
+	memcpy(&frame->function, &both, sizeof(both)); /* little-endian */
+}
 
 /* The begin of a call. @low, @high: of its record; @end: the record's time */
 static inline uint64_t wire_call_start(uint64_t end, uint32_t low, uint16_t high)

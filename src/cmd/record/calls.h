@@ -18,7 +18,7 @@ struct calls_options {
 
 struct calls {
 	const struct calls_options *options;
-	char library[PRELOAD_PATH_MAX];
+	char library[2 * PRELOAD_PATH_MAX]; /* libraries, with a colon between them */
 };
 
 /* calls_begin - prepare the recording of calls, if it was asked for. Return: false after a message. */

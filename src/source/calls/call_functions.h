@@ -48,6 +48,14 @@ static inline uint64_t call_function_place(const struct call_functions *function
 	return ((address >> 2) ^ (address >> 14)) & functions->mask;
 }
 
+/* call_function_peek - the first place where the function at an address can be; other functions may be there. */
+static inline const struct call_function *call_function_peek(uint64_t address)
+{
+	const struct call_functions *functions = __atomic_load_n(&call_functions, __ATOMIC_ACQUIRE);
+
+	return &functions->entries[call_function_place(functions, address)];
+}
+
 /* call_function_find - the number of the function at an address; 0: its calls are not recorded. */
 static inline __attribute__((always_inline)) uint32_t call_function_find(uint64_t address)
 {

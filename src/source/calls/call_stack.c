@@ -70,7 +70,8 @@ static struct wire_call_segment *add_segment(const struct wire_call_segment *ful
 	return segment;
 }
 
-struct wire_call_frame *call_stack_more(void)
+/* The first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
+static struct wire_call_frame *more(void)
 {
 	const struct wire_call_segment *full = last_segment(call_thread.top);
 	struct wire_call_segment *segment = full ? segment_at(full->next) : NULL;
@@ -105,12 +106,31 @@ struct wire_call_frame *call_stack_top(void)
 	return call_thread.top == CALL_NO_STACK ? NULL : frame_below(call_thread.top);
 }
 
+/* Record the end of a call in all cases but the usual one. */
+static void record_slow(const struct wire_call_frame *frame)
+{
+	struct {
+		char room[WIRE_HEADROOM];
+		uint32_t function, low;
+		uint16_t high, depth;
+	} __attribute__((packed, aligned(8))) record = { .function = frame->function,
+							 .low = (uint32_t)frame->start,
+							 .high = (uint16_t)(frame->start >> 32),
+							 .depth = (uint16_t)call_depth(frame) };
+
+	const unsigned state = *call_site->state;
+
+	if (tracepoint_session.base && state != WIRE_OFF)
+		burin_emit(call_site, state, &record, 12);
+}
+
 void call_stack_pop(struct wire_call_frame *frame)
 {
 	/* Without a start its begin was interrupted by a signal handler that did not return. */
 	if (frame->function && frame->start) {
 		frame->flags = WIRE_CALL_ENDING;
-		call_put(frame);
+		if (!call_put(frame))
+			record_slow(frame);
 	}
 	call_close(frame);
 }
@@ -119,6 +139,16 @@ void call_stack_end_all(void)
 {
 	for (struct wire_call_frame *frame = call_stack_top(); frame; frame = call_stack_top())
 		call_stack_pop(frame);
+}
+
+void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp)
+{
+	struct wire_call_frame *frame = call_thread.top;
+
+	if (call_is_segment_end(frame))
+		frame = more();
+	if (frame)
+		call_begin(frame, function, match, sp);
 }
 
 void call_end_slow(uint64_t match, uint64_t sp)
@@ -134,23 +164,6 @@ void call_end_slow(uint64_t match, uint64_t sp)
 		frame = call_stack_top();
 		call_stack_pop(frame);
 	} while (frame != wanted);
-}
-
-void call_record_slow(const struct wire_call_frame *frame)
-{
-	struct {
-		char room[WIRE_HEADROOM];
-		uint32_t function, low;
-		uint16_t high, depth;
-	} __attribute__((packed, aligned(8))) record = { .function = frame->function,
-							 .low = (uint32_t)frame->start,
-							 .high = (uint16_t)(frame->start >> 32),
-							 .depth = (uint16_t)call_depth(frame) };
-
-	const unsigned state = *call_site->state;
-
-	if (tracepoint_session.base && state != WIRE_OFF)
-		burin_emit(call_site, state, &record, 12);
 }
 
 uint32_t call_stack_number(const struct wire_call_frame *top)

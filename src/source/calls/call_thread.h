@@ -38,12 +38,13 @@ extern __thread struct call_thread call_thread __attribute__((tls_model("initial
 /* call_stack_begin - prepare the process. Context: before there are threads. */
 void call_stack_begin(void);
 
-/* call_stack_more - the first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
-struct wire_call_frame *call_stack_more(void);
+/* call_begin_slow - call_begin() where the stack has no room in its segment. */
+void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp);
 
 /*
- * call_end_slow - the top frame is not that of the call that ends. Calls above it have ended without notice; they end now.
- * If the call has no frame, nothing happens.
+ * call_end_slow - a call ends in all cases but the usual one. If it is not the top frame's, the calls above it have ended
+ * without notice; they end now. If it has no frame, nothing happens.
+ * @match: as at its begin; @sp: its stack pointer
  */
 void call_end_slow(uint64_t match, uint64_t sp);
 
@@ -70,9 +71,6 @@ void call_stack_free(const struct wire_call_frame *top);
 /* call_stack_copy - make a copy for the calling thread, for fork. @stack: number of the copy; 0: a new one. Return: its top. */
 struct wire_call_frame *call_stack_copy(const struct wire_call_frame *top, uint32_t stack);
 
-/* call_record_slow - record the end of a call in all cases but the usual one. */
-void call_record_slow(const struct wire_call_frame *frame);
-
 static inline bool call_is_segment_end(const struct wire_call_frame *top)
 {
 	return ((uintptr_t)top & (WIRE_CALL_SEGMENT - 1)) == 0;
@@ -86,20 +84,13 @@ static inline uint32_t call_depth(const struct wire_call_frame *frame)
 	return segment->depth + (uint32_t)(frame - (const struct wire_call_frame *)segment) - 1;
 }
 
-/* call_begin - a function begins. @match, @sp: for call_end() */
-static inline __attribute__((always_inline)) void call_begin(uint32_t function, uint64_t match, uint64_t sp)
+/* call_begin - a function begins. @frame: call_thread.top, not the end of a segment. @match, @sp: for call_end() */
+static inline __attribute__((always_inline)) void call_begin(struct wire_call_frame *frame, uint32_t function,
+							     uint64_t match, uint64_t sp)
 {
-	struct wire_call_frame *frame = call_thread.top;
-
-	if (__builtin_expect(call_is_segment_end(frame), 0)) {
-		frame = call_stack_more();
-		if (!frame)
-			return;
-	}
 	__atomic_store_n(&call_thread.top, frame + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	frame->function = function;
-	frame->flags = 0;
+	wire_call_frame_begin(frame, function);
 	frame->match = match;
 	frame->sp = sp;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -115,48 +106,39 @@ static inline void call_close(struct wire_call_frame *frame)
 	__atomic_store_n(&call_thread.top, frame, __ATOMIC_RELAXED);
 }
 
-/* call_put - build and append the record of a call that ends. */
-static inline __attribute__((always_inline)) void call_put(const struct wire_call_frame *frame)
+/* call_put - append the record of a call that ends. Return: false: call_end_slow() has to do it. */
+static inline __attribute__((always_inline)) bool call_put(const struct wire_call_frame *frame)
 {
+#if RING_HAVE_RSEQ
 	enum {
 		LENGTH = COMMIT_HEADER + 12
 	};
-	uint64_t words[4];
-#if RING_HAVE_RSEQ
-	const struct ring_record record = { words, LENGTH };
 	const uint32_t tid = tracepoint_thread.tid;
 	const uint32_t cpu = __atomic_load_n(&section_rseq()->cpu_id_start, __ATOMIC_RELAXED);
 	const struct ring *ring = &tracepoint_session.rings[cpu];
 	const struct burin_site *site = call_site;
 
-	if (__builtin_expect(tid != 0 && *site->state == WIRE_ON && cpu < tracepoint_session.geometry.cpus &&
-				     ring->slots,
-			     1)) {
-		words[1] = site->id | (uint64_t)LENGTH << 16;
-		words[2] = (uint64_t)frame->function << 32 | tid;
-		words[3] = (frame->start << 16 >> 16) | (uint64_t)call_depth(frame) << WIRE_CALL_START_BITS;
-		if (__builtin_expect(section_rseq_put(ring, record) != RING_DONE, 0))
-			commit_again(words);
-		return;
-	}
+	return __builtin_expect(tid != 0 && *site->state == WIRE_ON &&
+					cpu < tracepoint_session.geometry.cpus && ring->slots,
+				1) &&
+	       section_rseq_put3(ring, site->id | (uint64_t)LENGTH << 16,
+				 (uint64_t)frame->function << 32 | tid,
+				 (frame->start << 16 >> 16) | (uint64_t)call_depth(frame)
+								      << WIRE_CALL_START_BITS) == RING_DONE;
 #else
-	(void)words;
+	(void)frame;
+	return false;
 #endif
-	call_record_slow(frame);
 }
 
-/* call_end - a function ends. @match: as at its begin. @sp: its stack pointer, for calls that ended without notice */
-static inline __attribute__((always_inline)) void call_end(uint64_t match, uint64_t sp)
+/* call_end - a function ends, whose frame is the top one. */
+static inline __attribute__((always_inline)) bool call_end(struct wire_call_frame *frame)
 {
-	struct wire_call_frame *frame = call_thread.top - 1;
-
-	if (__builtin_expect(frame->match != match, 0)) {
-		call_end_slow(match, sp);
-		return;
-	}
 	frame->flags = WIRE_CALL_ENDING;
-	call_put(frame);
+	if (__builtin_expect(!call_put(frame), 0))
+		return false;
 	call_close(frame);
+	return true;
 }
 
 #endif

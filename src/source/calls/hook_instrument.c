@@ -17,20 +17,36 @@ static inline uint64_t stack_pointer(void)
 	return (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
 }
 
+/* All but the usual case: a new address, a full segment. */
+static __attribute__((noinline, cold)) void begin_slow(uint64_t address, uint64_t sp)
+{
+	const uint32_t number = call_function_find(address);
+
+	if (call_switches[number] != WIRE_CALL_OFF)
+		call_begin_slow(number, address, sp);
+}
+
 void __cyg_profile_func_enter(void *function, void *caller)
 {
-	uint32_t number;
+	const uint64_t address = (uint64_t)(uintptr_t)function;
+	const struct call_function *known = call_function_peek(address);
+	struct wire_call_frame *frame = call_thread.top;
 
 	(void)caller;
 	if (*call_site->state == WIRE_OFF)
 		return;
-	number = call_function_find((uint64_t)(uintptr_t)function);
-	if (call_switches[number] != WIRE_CALL_OFF)
-		call_begin(number, (uint64_t)(uintptr_t)function, stack_pointer());
+	if (__builtin_expect(known->address != address || call_is_segment_end(frame), 0))
+		begin_slow(address, stack_pointer());
+	else if (call_switches[known->number] != WIRE_CALL_OFF)
+		call_begin(frame, known->number, address, stack_pointer());
 }
 
 void __cyg_profile_func_exit(void *function, void *caller)
 {
+	const uint64_t address = (uint64_t)(uintptr_t)function;
+	struct wire_call_frame *frame = call_thread.top - 1;
+
 	(void)caller;
-	call_end((uint64_t)(uintptr_t)function, stack_pointer());
+	if (__builtin_expect(frame->match != address || !call_end(frame), 0))
+		call_end_slow(address, stack_pointer());
 }
