@@ -57,10 +57,8 @@ enum wire_call_switch {
 	WIRE_CALL_SWITCHES
 };
 
-/* Flags of a frame. */
-enum {
-	WIRE_CALL_ENDING = 1, /* its record is being committed: the call may be open, or may have ended */
-};
+/* A flag of a frame: its record is being committed. The call may be open, or may have ended. The others are private. */
+#define WIRE_CALL_ENDING 0x80000000u
 
 /* Why a call has no record. Records that do not fit a ring are counted there (wire/wire_packet.h). */
 enum wire_call_loss {
@@ -98,7 +96,7 @@ struct wire_call_segment {
 struct wire_call_frame {
 	uint64_t start;	   /* clock; 0: the frame is free */
 	uint32_t function; /* 0: not recorded */
-	uint32_t flags;	   /* WIRE_CALL_ENDING; others are private to the library */
+	uint32_t flags;	   /* WIRE_CALL_ENDING; others are private */
 	uint64_t match;	   /* private: what identifies the call at its end */
 	uint64_t sp;	   /* private: the stack pointer */
 };

@@ -11,10 +11,24 @@
 /* All but the streams. `.burin/recording` goes first: without it no reader takes the rest for a whole trace. */
 static void remove_tables(int directory)
 {
-	static const char *const files[] = { ".burin/recording", CREATE_DRAFT,	       ".burin/origin",
-					     ".burin/events",	 ".burin/profile",     ".burin/images",
-					     ".burin/tasks",	 ".burin/stacks",      ".burin/contexts",
-					     ".burin/symbols",	 ".burin/symbols.new", "metadata" };
+	static const char *const files[] = { ".burin/recording",
+					     CREATE_DRAFT,
+					     ".burin/origin",
+					     ".burin/events",
+					     ".burin/profile",
+					     ".burin/images",
+					     ".burin/tasks",
+					     ".burin/stacks",
+					     ".burin/contexts",
+					     ".burin/symbols",
+					     ".burin/symbols.new",
+					     ".burin/calls.images",
+					     ".burin/calls.functions",
+					     ".burin/calls.open",
+					     ".burin/calls.counts",
+					     ".burin/calls.symbols",
+					     ".burin/calls.symbols.new",
+					     "metadata" };
 
 	for (unsigned n = 0; n < sizeof(files) / sizeof(files[0]); n++)
 		create_remove(directory, files[n]);

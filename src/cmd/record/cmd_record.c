@@ -48,6 +48,8 @@ static bool parse_split(const char *value)
 	       (split->ns || split->bytes);
 }
 
+static const char *const formats[] = { [RECORD_BURIN] = "burin", [RECORD_UFTRACE] = "uftrace", NULL };
+
 static const struct cmd_option table[] = {
 	OPTION_TEXT("-o, --output DIR", &options.output,
 		    "the trace; must not exist (default: COMMAND.burin). The umask decides which users may "
@@ -115,6 +117,11 @@ static const struct cmd_option table[] = {
 	OPTION_FLAG("--calls", &options.calls.on,
 		    "record each call of each function of programs built with -finstrument-functions",
 		    .given = own),
+	OPTION_CHOICE("--format FORMAT", &options.format, formats,
+		      "burin: a trace (default)\n"
+		      "uftrace: with --calls, a data directory for uftrace (default: uftrace.data); see "
+		      "burin-export(1)",
+		      .given = own),
 	OPTION_FLAG("-a, --all", &options.sampling.system,
 		    "sample the whole machine, while COMMAND runs, or until Ctrl-C", .given = whom,
 		    .alone = true),
@@ -141,6 +148,10 @@ static int check_conflicts(void)
 	if (options.target && *own)
 		return cmd_usage("%s: %s has its own buffers, as a running program; remove this option", own,
 				 options.target);
+	if (options.format == RECORD_UFTRACE && !options.calls.on)
+		return cmd_usage("--format uftrace: it has calls only; add --calls");
+	if (options.format == RECORD_UFTRACE && split)
+		return cmd_usage("--format uftrace: it cannot be split; remove --split");
 	if (split && options.session.mode == WIRE_MODE_FLIGHT)
 		return cmd_usage("--split: --mode flight writes only at the end; use --mode stream");
 	if (sampling->timer &&

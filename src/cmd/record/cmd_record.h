@@ -8,10 +8,17 @@
 #include "drain/drain.h"
 #include "session/session.h"
 
+/* --format: what `output` becomes. */
+enum record_format {
+	RECORD_BURIN,	/* a trace */
+	RECORD_UFTRACE, /* a data directory for uftrace */
+};
+
 struct record_options {
 	struct session_options session; /* of a command */
 	const char *const *globs;	/* of events; ends with NULL */
 	const char *output;
+	unsigned format; /* enum record_format */
 	struct chunk_limits split;
 	uint64_t duration; /* ns; 0: until the program ends */
 	struct sampling_options sampling;

@@ -26,6 +26,7 @@
 #include "cmd/cmd.h"
 #include "cmd/record/cmd_record.h"
 #include "cmd/record/preload_libraries.h"
+#include "cmd/record/record_format.h"
 #include "cmd/record/recording.h"
 #include "cmd/target_argument.h"
 #include "control/remains.h"
@@ -312,13 +313,12 @@ static int record(const struct record_options *options, struct session *session,
 	char output[4096], line[1000], result[32];
 	struct sampling sampling;
 	struct drain_totals totals;
+	struct record_format_output format;
 	struct calls calls;
 	struct drain drain;
-	int directory, error;
+	int directory, error, converted = 0;
 	bool joined, unread, trimmed;
 
-	recording_output(options->output, *options->command ? options->command[0] : "samples", 0, output,
-			 sizeof(output));
 	join_words(options->command, line, sizeof(line));
 	sampling_open(&sampling, &options->sampling, session, run->child, options->quiet);
 	if (!run->child && !sampling.opened) { /* without samples there is nothing to record */
@@ -331,8 +331,10 @@ static int record(const struct record_options *options, struct session *session,
 		remove_session(session_path);
 		return CMD_FAULTS;
 	}
-	directory = recording_create("-o", output,
-				     options->sampling.system || is_foreign(&options->sampling.processes));
+	directory = -1;
+	if (record_format_begin(&format, options, output, sizeof(output)))
+		directory = recording_create(
+			"-o", output, options->sampling.system || is_foreign(&options->sampling.processes));
 	error = directory < 0 ? directory
 			      : drain_begin(&drain, session, directory,
 					    &(struct drain_options){ .session_path = session_path,
@@ -342,6 +344,7 @@ static int record(const struct record_options *options, struct session *session,
 		sampling_finish(&sampling);
 		start(run, &sampling, &calls, false);
 		remove_session(session_path);
+		record_format_discard(&format);
 		return directory < 0 ? CMD_FAULTS : recording_refused(output, directory, error);
 	}
 	error = run_command(options, run, &drain, &sampling, &calls);
@@ -356,6 +359,10 @@ static int record(const struct record_options *options, struct session *session,
 	calls_symbols(&calls, directory, output, options->quiet, &totals);
 	if (error)
 		chunks_discard(directory, output);
+	if (error || drain.output.error)
+		record_format_discard(&format); /* the trace stays */
+	else
+		converted = record_format_finish(&format, output, directory, options->quiet);
 	close(directory);
 	/* Keep the session for records that could not be written, unless it was truncated: then it has none. */
 	unread = totals.lost[WIRE_LOST_UNREAD] && drain.output.error != -ENODATA;
@@ -370,10 +377,11 @@ static int record(const struct record_options *options, struct session *session,
 			"some records could not be written and are still in memory: burin snapshot -o DIR %s",
 			session_path);
 	trimmed = recording_trimmed(&totals, output);
-	if (!options->quiet)
+	if (!options->quiet && (format.format == RECORD_BURIN || converted || drain.output.error))
 		recording_summary(&totals, output, joined, &sampling);
-	return (drain.output.error || sampling.error || trimmed) && exit_code(run) == 0 ? CMD_FAULTS
-											: exit_code(run);
+	return (drain.output.error || sampling.error || trimmed || converted) && exit_code(run) == 0
+		       ? CMD_FAULTS
+		       : exit_code(run);
 }
 
 int record_command(const struct record_options *options)

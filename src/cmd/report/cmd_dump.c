@@ -14,6 +14,8 @@ static struct view_dump dump = { .file = STDOUT_FILENO };
 
 static const struct cmd_option table[] = {
 	OPTION_LIST("-e, --event GLOB", &dump.events, "only events whose name matches; may be repeated"),
+	OPTION_LIST("-f, --function GLOB", &dump.functions,
+		    "only calls of functions whose name matches; may be repeated"),
 	OPTION_NUMBERS("-p, --pid N,...", &dump.pids, UINT32_MAX - 1, "only these processes"),
 	OPTION_NUMBERS("-t, --tid N,...", &dump.tids, UINT32_MAX - 1, "only these threads"),
 	OPTION_NUMBERS("-c, --cpu N,...", &dump.cpus, UINT32_MAX - 1, "only these CPUs"),

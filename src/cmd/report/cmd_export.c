@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* burin export: convert samples for other tools. */
+/* burin export: convert samples and calls for other tools. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cmd/report/export_uftrace.h"
 #include "cmd/report/open_profile.h"
 #include "export/export.h"
 
 static const char *output;
 
 static const struct cmd_option table[] = {
-	OPTION_TEXT("-o, --output FILE", &output, "write to FILE (default: standard output)"),
+	OPTION_TEXT(
+		"-o, --output FILE", &output,
+		"write to FILE (default: standard output); for uftrace a directory, which must not exist"),
 	OPTION_GROUP(cmd_profile_options),
 	CMD_MEMORY,
 	{ 0 },
@@ -56,6 +59,10 @@ static int run(char **operands)
 	struct cmd_profile profile = { 0 };
 	int result;
 
+	if (!strcmp(operands[0], "uftrace"))
+		return *cmd_profile_given ? cmd_usage("%s: it selects samples; uftrace gets all calls",
+						      cmd_profile_given)
+					  : export_uftrace(operands[1], output);
 	if (!format)
 		return cmd_usage("no such format: \"%s\"", operands[0]);
 	if (!strcmp(format->name, "pprof") && !output && isatty(STDOUT_FILENO))
@@ -68,16 +75,18 @@ static int run(char **operands)
 
 const struct cmd cmd_export = {
 	.name = "export",
-	.line = "convert samples for speedscope, pprof, KCachegrind and other tools",
+	.line = "convert samples for speedscope, pprof and other tools, calls for uftrace",
 	.usage = "Usage: burin export [options] FORMAT DIR\n"
 		 "\n"
-		 "Convert the samples of the trace in DIR into the format of another tool:\n"
+		 "Convert the samples of the trace in DIR, or its calls, into the format of another\n"
+		 "tool:\n"
 		 "\n"
 		 "  folded       one line per stack, for flame graph scripts\n"
 		 "  speedscope   JSON, for speedscope\n"
 		 "  pprof        profile.proto, for pprof and tools that read its files\n"
 		 "  callgrind    for KCachegrind and callgrind_annotate\n"
-		 "  perf         the output of perf script, sample by sample\n",
+		 "  perf         the output of perf script, sample by sample\n"
+		 "  uftrace      all calls, as a directory for uftrace 0.13 or later\n",
 	.notes = "The limit of the text in memory is 4 times --memory and 256M.\n"
 		 "Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was read.\n",
 	.options = table,

@@ -16,17 +16,29 @@ static struct view_profile_filter selected;
 unsigned cmd_inline = CMD_INLINE_FOLD;
 const char *const cmd_inline_names[] = { [CMD_INLINE_FOLD] = "fold", [CMD_INLINE_SHOW] = "show", NULL };
 
+char cmd_profile_given[OPTION_NAME];
+
 const struct cmd_option cmd_profile_options[] = {
 	OPTION_LIST("--event GLOB", &selected.event,
 		    "samples of this event (default: the one with most samples, and off-CPU time if both are "
-		    "times)"),
-	OPTION_NUMBERS("-p, --pid N,...", &selected.pids, UINT32_MAX - 1, "only these processes"),
-	OPTION_LIST("--program GLOB", &selected.programs, "only programs of this name; may be repeated"),
-	OPTION_LIST("--thread GLOB", &selected.threads, "only threads of this name; may be repeated"),
-	OPTION_LIST("--symbol GLOB", &selected.symbols, "only stacks with this function; may be repeated"),
+		    "times)",
+		    .given = cmd_profile_given),
+	OPTION_NUMBERS("-p, --pid N,...", &selected.pids, UINT32_MAX - 1, "only these processes",
+		       .given = cmd_profile_given),
+	OPTION_LIST("--program GLOB", &selected.programs, "only programs of this name; may be repeated",
+		    .given = cmd_profile_given),
+	OPTION_LIST("--thread GLOB", &selected.threads, "only threads of this name; may be repeated",
+		    .given = cmd_profile_given),
+	OPTION_LIST("--symbol GLOB", &selected.symbols, "only stacks with this function; may be repeated",
+		    .given = cmd_profile_given),
 	OPTION_GROUP(cmd_time_options),
 	{ 0 },
 };
+
+const struct view_profile_filter *cmd_profile_filter(void)
+{
+	return &selected;
+}
 
 /* Report an --event that matches no event of samples, and list these. */
 static int check_events(const struct cmd_profile *profile, const char *path)

@@ -77,6 +77,16 @@ static void add(uint64_t address, uint32_t number)
 		put(functions, address, number);
 }
 
+uint32_t call_function_number(const struct call_image *image)
+{
+	const uint32_t number = session_call_function(&tracepoint_session, image->number, image->offset, 0,
+						      call_rules_state(image), tracepoint_thread_self());
+
+	if (!number)
+		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_FUNCTION, 1);
+	return number;
+}
+
 uint32_t call_function_add(uint64_t address)
 {
 	const uint32_t self = tracepoint_thread_self();

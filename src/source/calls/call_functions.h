@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "session/calls.h"
+#include "source/calls/call_images.h"
 
 struct call_function {
 	uint64_t address; /* of its first instruction; 0: the place is free */
@@ -36,6 +37,9 @@ extern const uint8_t *call_switches;
  * Context: any thread, signal handlers. Return: its number; 0: its calls are not recorded.
  */
 uint32_t call_function_add(uint64_t address);
+
+/* call_function_number - the number in the session of a function of an image; 0: there is no room, which is counted. */
+uint32_t call_function_number(const struct call_image *image);
 
 /* call_functions_forget - objects were unloaded: other functions may come to lie at their addresses. Context: any thread. */
 void call_functions_forget(void);

@@ -188,7 +188,7 @@ static void go(struct call_native *native)
 	if (native && native->pid != session_self()) {
 		native->pid = session_self();
 		native->stack = session_call_stack(&tracepoint_session);
-		native->top = call_stack_copy(native->top, native->stack);
+		native->top = CALL_NO_STACK; /* the parent has these frames, and may have changed them */
 	}
 	call_thread.native = native;
 	call_thread.top = native ? native->top : call_thread.home;
@@ -230,7 +230,7 @@ static void unwind(uint64_t sp)
 	if (!frame || (frame->start && frame->sp == sp))
 		return;
 	for (alternate = signal_stack(); frame && is_below(frame, sp, &alternate); frame = call_stack_top())
-		call_stack_pop(frame);
+		call_end_top(frame);
 }
 
 void call_native_move(uint64_t sp)
@@ -259,18 +259,14 @@ void call_native_move(uint64_t sp)
 	unwind(sp);
 }
 
-void call_native_fork(void)
+uint32_t call_native_fork(void)
 {
 	lock = 0;
-	call_thread.home_stack = 0;
-	if (call_thread.native) {
-		call_thread.native->pid = session_self();
-		call_thread.native->stack = session_call_stack(&tracepoint_session);
-		call_thread.home = call_stack_copy(call_thread.home, 0);
-		call_thread.top = call_stack_copy(call_thread.top, call_thread.native->stack);
-	} else {
-		call_thread.top = call_stack_copy(call_thread.top, 0);
-	}
+	if (!call_thread.native)
+		return 0;
+	call_thread.native->pid = session_self();
+	call_thread.native->stack = session_call_stack(&tracepoint_session);
+	return call_thread.native->stack;
 }
 
 void call_native_leave(void)

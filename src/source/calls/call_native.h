@@ -34,8 +34,8 @@ void call_native_make(const void *memory, size_t bytes);
  */
 void call_native_move(uint64_t sp);
 
-/* call_native_fork - in the child of a fork. */
-void call_native_fork(void);
+/* call_native_fork - in the child of a fork. Return: the number that its current stack gets; 0: any. */
+uint32_t call_native_fork(void);
 
 /* call_native_leave - the thread ends: its calls on the current stack have ended, and it goes home. */
 void call_native_leave(void);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Stacks of open calls: the slow paths; see call_thread.h. */
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "source/calls/call_native.h"
 #include "source/calls/call_thread.h"
@@ -70,8 +73,7 @@ static struct wire_call_segment *add_segment(const struct wire_call_segment *ful
 	return segment;
 }
 
-/* The first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
-static struct wire_call_frame *more(void)
+struct wire_call_frame *call_stack_more(void)
 {
 	const struct wire_call_segment *full = last_segment(call_thread.top);
 	struct wire_call_segment *segment = full ? segment_at(full->next) : NULL;
@@ -90,8 +92,7 @@ static struct wire_call_frame *more(void)
 	return (struct wire_call_frame *)segment + 1;
 }
 
-/* The frame below a frame, in an earlier segment if need be; NULL: none. */
-static struct wire_call_frame *frame_below(const struct wire_call_frame *frame)
+struct wire_call_frame *call_stack_below(const struct wire_call_frame *frame)
 {
 	struct wire_call_segment *segment = segment_of(frame);
 
@@ -103,7 +104,7 @@ static struct wire_call_frame *frame_below(const struct wire_call_frame *frame)
 
 struct wire_call_frame *call_stack_top(void)
 {
-	return call_thread.top == CALL_NO_STACK ? NULL : frame_below(call_thread.top);
+	return call_thread.top == CALL_NO_STACK ? NULL : call_stack_below(call_thread.top);
 }
 
 /* Record the end of a call in all cases but the usual one. */
@@ -124,11 +125,11 @@ static void record_slow(const struct wire_call_frame *frame)
 		burin_emit(call_site, state, &record, 12);
 }
 
-void call_stack_pop(struct wire_call_frame *frame)
+void call_end_top(struct wire_call_frame *frame)
 {
 	/* Without a start its begin was interrupted by a signal handler that did not return. */
 	if (frame->function && frame->start) {
-		frame->flags = WIRE_CALL_ENDING;
+		frame->flags |= WIRE_CALL_ENDING;
 		if (!call_put(frame))
 			record_slow(frame);
 	}
@@ -138,7 +139,7 @@ void call_stack_pop(struct wire_call_frame *frame)
 void call_stack_end_all(void)
 {
 	for (struct wire_call_frame *frame = call_stack_top(); frame; frame = call_stack_top())
-		call_stack_pop(frame);
+		call_end_top(frame);
 }
 
 void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp)
@@ -146,7 +147,7 @@ void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp)
 	struct wire_call_frame *frame = call_thread.top;
 
 	if (call_is_segment_end(frame))
-		frame = more();
+		frame = call_stack_more();
 	if (frame)
 		call_begin(frame, function, match, sp);
 }
@@ -157,12 +158,12 @@ void call_end_slow(uint64_t match, uint64_t sp)
 
 	/* A call cannot end while one that began on a lower address of the stack goes on. */
 	while (wanted && wanted->match != match && wanted->sp <= sp)
-		wanted = frame_below(wanted);
+		wanted = call_stack_below(wanted);
 	if (!wanted || wanted->match != match)
 		return;
 	do {
 		frame = call_stack_top();
-		call_stack_pop(frame);
+		call_end_top(frame);
 	} while (frame != wanted);
 }
 
@@ -189,35 +190,32 @@ void call_stack_free(const struct wire_call_frame *top)
 		session_call_segment_free(&tracepoint_session, number_of(first), tracepoint_thread_self());
 }
 
-/* Copy frames [1, end) of a segment. */
-static void copy_frames(struct wire_call_segment *to, const struct wire_call_segment *from, size_t end)
+static void copy_frame(struct wire_call_frame *to, const struct wire_call_frame *from)
 {
-	struct wire_call_frame *copies = (struct wire_call_frame *)to;
-	const struct wire_call_frame *frames = (const struct wire_call_frame *)from;
-
-	for (size_t n = 1; n < end; n++) {
-		copies[n].function = frames[n].function;
-		copies[n].flags = 0;
-		copies[n].match = frames[n].match;
-		copies[n].sp = frames[n].sp;
-		__atomic_store_n(&copies[n].start, frames[n].start, __ATOMIC_RELEASE);
-	}
+	to->function = from->function;
+	to->flags = from->flags;
+	to->match = from->match;
+	to->sp = from->sp;
+	__atomic_store_n(&to->start, from->start, __ATOMIC_RELEASE);
 }
 
-struct wire_call_frame *call_stack_copy(const struct wire_call_frame *top, uint32_t stack)
+/* A copy for a child of vfork, whose parent stands still. Return: its top. */
+static struct wire_call_frame *copy_stack(const struct wire_call_frame *top)
 {
 	const struct wire_call_segment *last = last_segment(top), *from = first_segment(top);
 	struct wire_call_segment *to = NULL, *first = NULL;
 	size_t end = 1;
 
 	for (; from; from = from == last ? NULL : segment_at(from->next)) {
-		to = add_segment(to, stack);
+		to = add_segment(to, 0);
 		if (!to)
 			break;
 		first = first ? first : to;
 		end = from == last ? (size_t)(top - (const struct wire_call_frame *)from)
 				   : WIRE_CALL_FRAMES + 1;
-		copy_frames(to, from, end);
+		for (size_t n = 1; n < end; n++)
+			copy_frame((struct wire_call_frame *)to + n,
+				   (const struct wire_call_frame *)from + n);
 	}
 	if (from) { /* no memory: the calls that are open stay so, but will have no record */
 		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_STACK,
@@ -227,6 +225,24 @@ struct wire_call_frame *call_stack_copy(const struct wire_call_frame *top, uint3
 		return CALL_NO_STACK;
 	}
 	return to ? (struct wire_call_frame *)to + end : CALL_NO_STACK;
+}
+
+struct wire_call_frame *call_stack_returned(uint64_t slot)
+{
+	static const char message[] =
+		"burin: a traced function returned whose caller is not known; see burin-record(1), CALLS\n";
+	struct wire_call_frame *wanted = call_stack_top(), *frame;
+
+	while (wanted && wanted->sp != slot)
+		wanted = call_stack_below(wanted);
+	if (!wanted) {
+		if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+			abort();
+		abort();
+	}
+	while ((frame = call_stack_top()) != wanted)
+		call_end_top(frame);
+	return wanted;
 }
 
 /* The thread ends: its open calls end with it, and its segments are free. */
@@ -243,14 +259,88 @@ static void leave_thread(void *unused)
 	call_stack_free(top);
 }
 
-/* The child has a copy of the thread's stack: frames of the parent are the parent's. */
+/*
+ * A fork's child has a copy of the thread's native stack, but shares the frames. The parent may go on before the child has copied
+ * them. So they are kept in private memory during the fork.
+ */
+struct kept {
+	struct wire_call_frame *frames;
+	size_t count;
+};
+
+static __thread struct kept kept_top __attribute__((tls_model("initial-exec"))), /* of the current stack */
+	kept_home __attribute__((tls_model("initial-exec")));
+
+static void keep(struct kept *kept, const struct wire_call_frame *top)
+{
+	const struct wire_call_segment *last = last_segment(top);
+	struct wire_call_frame *frame = last ? call_stack_below(top) : NULL;
+
+	*kept = (struct kept){ NULL, 0 };
+	if (!frame)
+		return;
+	kept->count = last->depth + (size_t)(top - (const struct wire_call_frame *)last) - 1;
+	kept->frames = mmap(NULL, kept->count * sizeof(*frame), PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (kept->frames == MAP_FAILED)
+		kept->frames = NULL;
+	for (size_t n = kept->count; kept->frames && frame && n-- > 0; frame = call_stack_below(frame))
+		kept->frames[n] = *frame;
+}
+
+static void drop(struct kept *kept)
+{
+	if (kept->frames)
+		munmap(kept->frames, kept->count * sizeof(*kept->frames));
+	*kept = (struct kept){ NULL, 0 };
+}
+
+/* Make a stack of the frames that were kept. Return: its top. */
+static struct wire_call_frame *make(const struct kept *kept, uint32_t stack)
+{
+	struct wire_call_segment *segment = NULL;
+	struct wire_call_frame *top = CALL_NO_STACK;
+
+	for (size_t n = 0; n < kept->count; n++) {
+		if (n % WIRE_CALL_FRAMES == 0) {
+			segment = kept->frames ? add_segment(segment, stack) : NULL;
+			if (!segment) { /* the calls that are open will have no record */
+				session_call_lose(&tracepoint_session, WIRE_CALL_LOST_STACK, kept->count);
+				call_stack_free(top);
+				return CALL_NO_STACK;
+			}
+			top = (struct wire_call_frame *)segment + 1;
+		}
+		copy_frame(top++, &kept->frames[n]);
+	}
+	return top;
+}
+
+static void before_fork(void)
+{
+	if (!tracepoint_session.calls.header)
+		return;
+	keep(&kept_top, call_thread.top);
+	keep(&kept_home, call_thread.native ? call_thread.home : CALL_NO_STACK);
+}
+
+static void after_fork(void)
+{
+	drop(&kept_top);
+	drop(&kept_home);
+}
+
 static void become_child(void)
 {
 	call_functions_fork();
 	if (!tracepoint_session.calls.header)
 		return;
+	tracepoint_thread.tid = tracepoint_thread.self_tid = 0; /* libburin.so's own handler may come later */
 	__atomic_store_n(&retry, 0, __ATOMIC_RELAXED);
-	call_native_fork();
+	call_thread.top = make(&kept_top, call_native_fork());
+	call_thread.home = make(&kept_home, 0);
+	call_thread.home_stack = 0;
+	after_fork();
 }
 
 /* A child of vfork runs on the parent's memory; it gets a copy, too, since its calls may end by an exec. */
@@ -259,7 +349,7 @@ static void enter_vfork(void)
 	if (!tracepoint_session.calls.header)
 		return;
 	call_thread.parent = call_thread.top;
-	call_thread.top = call_thread.child = call_stack_copy(call_thread.top, 0);
+	call_thread.top = call_thread.child = copy_stack(call_thread.top);
 }
 
 static void leave_vfork(long child)
@@ -283,6 +373,6 @@ static void leave_vfork(long child)
 void call_stack_begin(void)
 {
 	has_key = pthread_key_create(&key, leave_thread) == 0;
-	pthread_atfork(NULL, NULL, become_child);
+	pthread_atfork(before_fork, after_fork, become_child);
 	tracepoint_vfork = (struct tracepoint_vfork){ enter_vfork, leave_vfork };
 }

@@ -18,6 +18,17 @@
 #include "source/calls/call_site.h"
 #include "source/tracepoint/commit.h"
 
+enum {
+	CALL_RECORD_BYTES = COMMIT_HEADER + 12,
+};
+
+/* Flags of a frame, beside WIRE_CALL_ENDING. */
+enum {
+	CALL_FRAME_REPLACED =
+		1, /* `match` is the return address; in its place, at `sp`, stands one of ours ... */
+	CALL_FRAME_RESTORED = 2, /* ... or stood: call_returns_restore() */
+};
+
 struct call_native;
 
 struct call_thread {
@@ -48,11 +59,24 @@ void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp);
  */
 void call_end_slow(uint64_t match, uint64_t sp);
 
-/* call_stack_top - the innermost open call of the thread; NULL: none. */
+/* call_stack_top - the innermost open call of this stack; NULL: none. */
 struct wire_call_frame *call_stack_top(void);
 
-/* call_stack_pop - end the innermost open call. */
-void call_stack_pop(struct wire_call_frame *frame);
+/* call_stack_below - the call below a frame, in an earlier segment if need be; NULL: none. */
+struct wire_call_frame *call_stack_below(const struct wire_call_frame *frame);
+
+/* call_end_top - end the innermost call. @frame: it */
+void call_end_top(struct wire_call_frame *frame);
+
+/*
+ * call_stack_returned - a function returned to us, and the top frame is not its own. Calls above its frame end now.
+ * @slot: where its return address was
+ * Return: its frame. Without one nothing is known of the way back: the process is aborted.
+ */
+struct wire_call_frame *call_stack_returned(uint64_t slot);
+
+/* call_stack_more - the first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
+struct wire_call_frame *call_stack_more(void);
 
 /* call_stack_end_all - end all calls of the current stack. */
 void call_stack_end_all(void);
@@ -67,9 +91,6 @@ void call_stack_owner(const struct wire_call_frame *top, uint32_t tid);
 
 /* call_stack_free - give its segments back; its calls are no longer open. */
 void call_stack_free(const struct wire_call_frame *top);
-
-/* call_stack_copy - make a copy for the calling thread, for fork. @stack: number of the copy; 0: a new one. Return: its top. */
-struct wire_call_frame *call_stack_copy(const struct wire_call_frame *top, uint32_t stack);
 
 static inline bool call_is_segment_end(const struct wire_call_frame *top)
 {
@@ -106,13 +127,10 @@ static inline void call_close(struct wire_call_frame *frame)
 	__atomic_store_n(&call_thread.top, frame, __ATOMIC_RELAXED);
 }
 
-/* call_put - append the record of a call that ends. Return: false: call_end_slow() has to do it. */
+/* call_put - append the record of a call that ends. Return: false: call_end_slow() or call_end_top() has to do it. */
 static inline __attribute__((always_inline)) bool call_put(const struct wire_call_frame *frame)
 {
 #if RING_HAVE_RSEQ
-	enum {
-		LENGTH = COMMIT_HEADER + 12
-	};
 	const uint32_t tid = tracepoint_thread.tid;
 	const uint32_t cpu = __atomic_load_n(&section_rseq()->cpu_id_start, __ATOMIC_RELAXED);
 	const struct ring *ring = &tracepoint_session.rings[cpu];
@@ -121,7 +139,7 @@ static inline __attribute__((always_inline)) bool call_put(const struct wire_cal
 	return __builtin_expect(tid != 0 && *site->state == WIRE_ON &&
 					cpu < tracepoint_session.geometry.cpus && ring->slots,
 				1) &&
-	       section_rseq_put3(ring, site->id | (uint64_t)LENGTH << 16,
+	       section_rseq_put3(ring, site->id | (uint64_t)CALL_RECORD_BYTES << 16,
 				 (uint64_t)frame->function << 32 | tid,
 				 (frame->start << 16 >> 16) | (uint64_t)call_depth(frame)
 								      << WIRE_CALL_START_BITS) == RING_DONE;
@@ -134,7 +152,7 @@ static inline __attribute__((always_inline)) bool call_put(const struct wire_cal
 /* call_end - a function ends, whose frame is the top one. */
 static inline __attribute__((always_inline)) bool call_end(struct wire_call_frame *frame)
 {
-	frame->flags = WIRE_CALL_ENDING;
+	frame->flags |= WIRE_CALL_ENDING;
 	if (__builtin_expect(!call_put(frame), 0))
 		return false;
 	call_close(frame);

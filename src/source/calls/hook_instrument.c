@@ -29,24 +29,34 @@ static __attribute__((noinline, cold)) void begin_slow(uint64_t address, uint64_
 void __cyg_profile_func_enter(void *function, void *caller)
 {
 	const uint64_t address = (uint64_t)(uintptr_t)function;
-	const struct call_function *known = call_function_peek(address);
-	struct wire_call_frame *frame = call_thread.top;
+	const struct call_function *known;
+	struct wire_call_frame *frame;
 
 	(void)caller;
 	if (*call_site->state == WIRE_OFF)
 		return;
+	known = call_function_peek(address);
+	frame = call_thread.top;
 	if (__builtin_expect(known->address != address || call_is_segment_end(frame), 0))
 		begin_slow(address, stack_pointer());
 	else if (call_switches[known->number] != WIRE_CALL_OFF)
 		call_begin(frame, known->number, address, stack_pointer());
 }
 
+/* A function of its own: it needs many registers, which __cyg_profile_func_exit() must not save where calls are off. */
+static __attribute__((noinline)) void end(uint64_t address, uint64_t sp)
+{
+	if (__builtin_expect(!call_end(call_thread.top - 1), 0))
+		call_end_slow(address, sp);
+}
+
 void __cyg_profile_func_exit(void *function, void *caller)
 {
 	const uint64_t address = (uint64_t)(uintptr_t)function;
-	struct wire_call_frame *frame = call_thread.top - 1;
 
 	(void)caller;
-	if (__builtin_expect(frame->match != address || !call_end(frame), 0))
+	if (__builtin_expect(call_thread.top[-1].match == address, 1))
+		end(address, stack_pointer());
+	else if (*call_site->state != WIRE_OFF)
 		call_end_slow(address, stack_pointer());
 }

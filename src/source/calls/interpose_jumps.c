@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Functions that leave others without returning from them: longjmp, exceptions, contexts. Each is replaced by one that
- * takes note of the stack pointer that it sets, and then does what the replaced one does.
- *
- * Exceptions of all languages set the instruction pointer of the function that handles them by _Unwind_SetIP(), also when it
- * only cleans up. A program that has the unwinder linked in statically does not call ours; then the next end below closes the
- * calls (call_end_slow()).
+ * Functions that leave others without returning from them: longjmp and contexts; and dlclose. Each is replaced by one that
+ * takes note of the stack pointer that it sets, and then does what the replaced one does. hook_unwind.c has exceptions.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -20,10 +16,7 @@
 
 typedef void jump(struct __jmp_buf_tag target[1], int value);
 
-struct _Unwind_Context; /* of the unwinder */
-
 REPLACED jump __longjmp_chk __attribute__((noreturn));
-REPLACED void _Unwind_SetIP(struct _Unwind_Context *context, uintptr_t ip);
 
 /* What is replaced; NULL: not looked up yet. */
 static struct {
@@ -32,8 +25,6 @@ static struct {
 	int (*swapcontext)(ucontext_t *from, const ucontext_t *to);
 	void (*makecontext)(ucontext_t *made, void (*function)(void), int count, ...);
 	int (*dlclose)(void *handle);
-	uintptr_t (*get_cfa)(struct _Unwind_Context *context);
-	void (*set_ip)(struct _Unwind_Context *context, uintptr_t ip);
 } real;
 
 #define FIND(name) (real.name ? (void)0 : (void)(*(void **)&real.name = dlsym(RTLD_NEXT, #name)))
@@ -101,31 +92,6 @@ JUMP(longjmp)
 JUMP(_longjmp)
 JUMP(siglongjmp)
 JUMP(__longjmp_chk)
-
-/* The unwinder may be in a library that the program has loaded for itself. */
-static void *find_unwinder(const char *name)
-{
-	void *found = dlsym(RTLD_NEXT, name);
-	void *library = found ? NULL : dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_NOLOAD);
-
-	if (library) {
-		found = dlsym(library, name);
-		real.dlclose(library);
-	}
-	return found;
-}
-
-void _Unwind_SetIP(struct _Unwind_Context *context, uintptr_t ip)
-{
-	if (!real.set_ip) {
-		FIND(dlclose);
-		*(void **)&real.get_cfa = find_unwinder("_Unwind_GetCFA");
-		*(void **)&real.set_ip = find_unwinder("_Unwind_SetIP");
-	}
-	if (real.get_cfa)
-		call_native_move(real.get_cfa(context));
-	real.set_ip(context, ip);
-}
 
 REPLACED int setcontext(const ucontext_t *to)
 {

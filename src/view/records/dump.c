@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/glob.h"
 #include "read/trace.h"
 #include "view/ordered.h"
 
@@ -18,13 +20,22 @@ struct dump_job {
 	const struct burin_trace *trace;
 	const struct view_dump *dump;
 	struct view_lines lines;
-	bool *selected; /* by event id - 1; the events of the names ring follow */
+	bool *selected;	 /* by event id - 1; the events of the names ring follow */
+	bool *functions; /* by number; NULL: all */
 	uint64_t *bounds;
 	struct dump_worker {
 		struct burin_cursor *cursor;
 		struct view_line_formatter formatter;
 	} * workers;
 };
+
+static bool function_selected(const struct dump_job *job, const struct burin_record *record)
+{
+	const struct burin_calls *calls = job->lines.calls.calls;
+	struct burin_call call;
+
+	return calls && !burin_calls_call(calls, record, &call) && job->functions[call.function];
+}
 
 static bool record_selected(const struct dump_job *job, struct view_line_formatter *formatter,
 			    const struct burin_record *record)
@@ -33,6 +44,8 @@ static bool record_selected(const struct dump_job *job, struct view_line_formatt
 	unsigned names = record->ring == UINT32_MAX ? job->lines.event_count : 0;
 
 	if (!job->selected[record->event->id - 1 + names])
+		return false;
+	if (job->functions && !function_selected(job, record))
 		return false;
 	if (dump->tids.count && !view_set_has(&dump->tids, record->tid))
 		return false;
@@ -82,6 +95,11 @@ static int render_slice(void *data, unsigned number, size_t slice, struct view_o
 	return result;
 }
 
+static bool glob_fits(const char *glob, const char *name)
+{
+	return strcmp(glob, name) == 0 || glob_match(glob, name);
+}
+
 static int select_events(struct dump_job *job)
 {
 	const struct burin_trace *trace = job->trace;
@@ -98,7 +116,9 @@ static int select_events(struct dump_job *job)
 	for (unsigned n = 0; n < READ_NAME_EVENTS; n++)
 		job->selected[count + n] =
 			view_globs_match(&job->dump->events, trace->name_events[n].open.name);
-	return 0;
+	if (job->dump->functions.count)
+		job->functions = view_call_names_select(&job->lines.calls, &job->dump->functions, glob_fits);
+	return job->dump->functions.count && !job->functions ? -ENOMEM : 0;
 }
 
 static int run(struct dump_job *job)
@@ -142,6 +162,7 @@ int view_dump(const struct burin_trace *trace, const struct view_dump *dump)
 	free(job.workers);
 	free(job.bounds);
 	free(job.selected);
+	free(job.functions);
 	view_lines_free(&job.lines);
 	return result;
 }

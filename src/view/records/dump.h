@@ -12,6 +12,7 @@ struct view_dump {
 	struct view_style style;
 	bool names; /* print announcements of processes and threads too */
 	struct view_globs events;
+	struct view_globs functions; /* of calls: only these records */
 	struct view_set pids, tids, cpus;
 	struct view_set correlations;
 	uint64_t from, to; /* ticks; to exclusive, 0: no end */

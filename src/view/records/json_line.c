@@ -151,9 +151,11 @@ void view_json_render(const struct view_lines *lines, const struct view_event *e
 		      struct view_buffer *out)
 {
 	struct burin_sample sample;
+	struct burin_call call;
 	struct json json;
 	uint64_t correlation;
 	uint32_t depth;
+	bool is_call;
 
 	json_begin(&json, out, 0);
 	json_object(&json, NULL);
@@ -171,7 +173,10 @@ void view_json_render(const struct view_lines *lines, const struct view_event *e
 		json_u64(&json, "depth", depth);
 	json_copy(&json, event->name + 1, event->name_bytes - 1);
 	json_object(&json, NULL);
-	for (unsigned n = 0; n < record->event->fields; n++) {
+	is_call = lines->calls.calls && !burin_calls_call(lines->calls.calls, record, &call);
+	if (is_call)
+		view_call_json(&lines->calls, lines->trace, &call, &json);
+	for (unsigned n = 0; !is_call && n < record->event->fields; n++) {
 		json_copy(&json, event->name + event->keys[n].at, event->keys[n].bytes);
 		render_value(&json, record, n);
 	}

@@ -113,7 +113,11 @@ int view_lines_make(struct view_lines *lines, const struct burin_trace *trace, c
 	result = burin_profile_open(&lines->profile, trace);
 	if (result == -ENOMEM)
 		return result;
-	result = 0;
+	result = view_call_names_make(&lines->calls, trace);
+	if (result) {
+		view_lines_free(lines);
+		return result;
+	}
 	measure(lines);
 	lines->events = calloc(lines->event_count + READ_NAME_EVENTS, sizeof(*lines->events));
 	if (!lines->events)
@@ -155,6 +159,7 @@ void view_lines_free(struct view_lines *lines)
 	lines->events = NULL;
 	burin_profile_close(lines->profile);
 	lines->profile = NULL;
+	view_call_names_free(&lines->calls);
 }
 
 static size_t label_text(const struct view_lines *lines, char *out, const struct burin_thread *thread,
@@ -244,12 +249,13 @@ static void set_second(struct view_line_formatter *formatter, int64_t second)
 		VIEW_NANO_DIGITS;
 }
 
-static char *render_time(struct view_line_formatter *formatter, uint64_t time, char *out)
+char *view_line_formatter_time(struct view_line_formatter *formatter, uint64_t time, char *out)
 {
 	int64_t ns = burin_trace_ns(formatter->lines->trace, time), second;
 	char digits[NUMBER_DIGITS_MAX];
 	uint64_t since, seconds;
 	size_t count;
+	bool before;
 
 	if (formatter->lines->style.absolute) {
 		second = ns / NS_PER_S - (ns % NS_PER_S < 0);
@@ -258,14 +264,16 @@ static char *render_time(struct view_line_formatter *formatter, uint64_t time, c
 		memcpy(out, formatter->second_text, formatter->second_bytes);
 		return number_nano(out + formatter->second_bytes, (uint32_t)(ns - second * NS_PER_S));
 	}
-	if (ns < formatter->lines->begin_ns) /* announcements may precede the first record */
-		*out++ = '-';
-	since = ns < formatter->lines->begin_ns ? (uint64_t)(formatter->lines->begin_ns - ns)
-						: (uint64_t)(ns - formatter->lines->begin_ns);
+	/* Announcements and begins of calls may precede the first record. */
+	before = ns < formatter->lines->begin_ns;
+	since = before ? (uint64_t)(formatter->lines->begin_ns - ns)
+		       : (uint64_t)(ns - formatter->lines->begin_ns);
 	seconds = since / NS_PER_S;
-	count = (size_t)(number_decimal(digits, seconds) - digits);
+	count = (size_t)(number_decimal(digits, seconds) - digits) + before;
 	for (; count < formatter->lines->second_digits; count++)
 		*out++ = ' ';
+	if (before)
+		*out++ = '-';
 	out = number_decimal(out, seconds);
 	*out++ = '.';
 	return number_nano(out, (uint32_t)(since % NS_PER_S));
@@ -310,31 +318,49 @@ static char *render_context(const struct burin_record *record, char *out)
 	return view_put_text(out, "} ");
 }
 
+/* What is not made of fields: a sample's function, and a call. */
+static bool render_special(const struct view_lines *lines, const struct burin_record *record,
+			   struct view_buffer *out)
+{
+	struct burin_sample sample;
+	struct burin_call call;
+
+	if (lines->profile && !burin_profile_sample(lines->profile, record, &sample)) {
+		view_sample_text(lines->profile, &sample, lines->style.stacks, out);
+		return true;
+	}
+	if (!lines->calls.calls || burin_calls_call(lines->calls.calls, record, &call))
+		return false;
+	view_call_text(&lines->calls, lines->trace, &call, out);
+	return true;
+}
+
+static size_t fields_bound(const struct view_event *event, const struct burin_record *record)
+{
+	return event->program.bound + event->program.per_byte * (size_t)record->payload_bytes;
+}
+
 static void render_text(struct view_line_formatter *formatter, const struct view_event *event,
 			const struct view_thread_label *label, const struct burin_record *record,
 			struct view_buffer *out)
 {
-	const struct burin_profile *profile = formatter->lines->profile;
 	bool color = formatter->lines->style.color;
-	struct burin_sample sample;
 	char *at = view_buffer_reserve(out, PREFIX_BYTES + VIEW_LABEL_BYTES + event->name_bytes +
-						    event->program.bound +
-						    event->program.per_byte * (size_t)record->payload_bytes);
+						    fields_bound(event, record));
 
 	if (!at)
 		return;
 	if (color)
 		at = view_put_text(at, color_dim);
-	at = render_time(formatter, record->time, at);
+	at = view_line_formatter_time(formatter, record->time, at);
 	at = render_cpu(formatter->lines, record, at);
 	if (color)
 		at = view_put_text(at, color_off);
 	at = view_put(at, label->text, label->bytes);
 	at = view_put(at, event->name, event->name_bytes);
 	at = render_context(record, at);
-	if (profile && !burin_profile_sample(profile, record, &sample)) {
-		view_buffer_commit(out, at);
-		view_sample_text(profile, &sample, formatter->lines->style.stacks, out);
+	view_buffer_commit(out, at);
+	if (render_special(formatter->lines, record, out)) {
 		view_buffer_print(out, "\n");
 		return;
 	}
@@ -345,12 +371,37 @@ static void render_text(struct view_line_formatter *formatter, const struct view
 	view_buffer_commit(out, at);
 }
 
+static const struct view_event *event_of(const struct view_lines *lines, const struct burin_record *record)
+{
+	return &lines->events[record->event->id - 1 + (record->ring == UINT32_MAX ? lines->event_count : 0)];
+}
+
+void view_line_formatter_message(struct view_line_formatter *formatter, const struct burin_record *record,
+				 struct view_buffer *out)
+{
+	const struct view_event *event = event_of(formatter->lines, record);
+	const size_t name = strlen(record->event->name);
+	char *at = view_buffer_reserve(out, PREFIX_BYTES + name + fields_bound(event, record));
+
+	if (!at)
+		return;
+	at = view_put(at, record->event->name, name);
+	*at++ = ' ';
+	at = render_context(record, at);
+	view_buffer_commit(out, at);
+	if (render_special(formatter->lines, record, out))
+		return;
+	at = view_format_program_render(&event->program, record, at);
+	while (at[-1] == ' ')
+		at--;
+	view_buffer_commit(out, at);
+}
+
 void view_line_formatter_render(struct view_line_formatter *formatter, const struct burin_record *record,
 				struct view_buffer *out)
 {
 	const struct view_lines *lines = formatter->lines;
-	uint32_t at = record->event->id - 1 + (record->ring == UINT32_MAX ? lines->event_count : 0);
-	const struct view_event *event = &lines->events[at];
+	const struct view_event *event = event_of(lines, record);
 	const struct view_thread_label *label = view_line_formatter_label(formatter, record);
 
 	if (lines->style.json)

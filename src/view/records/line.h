@@ -12,6 +12,7 @@
 
 #include "burin/profile.h"
 #include "view/buffer.h"
+#include "view/records/call_names.h"
 #include "view/records/format_program.h"
 
 enum {
@@ -19,6 +20,7 @@ enum {
 	VIEW_LABEL_BYTES = 288,
 	VIEW_NANO_DIGITS = 9,
 	VIEW_ABSOLUTE = 64, /* bytes of a date and time */
+	VIEW_TIME = 96,
 };
 
 struct view_style {
@@ -42,6 +44,7 @@ struct view_event {
 struct view_lines {
 	const struct burin_trace *trace;
 	struct burin_profile *profile; /* NULL: the trace has no samples */
+	struct view_call_names calls;
 	struct view_style style;
 	int64_t begin_ns;
 	unsigned second_digits, cpu_digits, pid_digits, tid_digits, thread_columns;
@@ -81,6 +84,13 @@ void view_lines_free(struct view_lines *lines);
 /* The thread that wrote a record, or that a sample was taken of. */
 const struct view_thread_label *view_line_formatter_label(struct view_line_formatter *formatter,
 							  const struct burin_record *record);
+/*
+ * A time as lines print it: seconds since the first record, or a date and time. @out: VIEW_TIME bytes. Return: behind it.
+ */
+char *view_line_formatter_time(struct view_line_formatter *formatter, uint64_t time, char *out);
+/* Appends the rest of a line: the event, its context and fields, or a sample's function; no newline. */
+void view_line_formatter_message(struct view_line_formatter *formatter, const struct burin_record *record,
+				 struct view_buffer *out);
 /* Appends a record and a newline to a buffer. */
 void view_line_formatter_render(struct view_line_formatter *formatter, const struct burin_record *record,
 				struct view_buffer *out);

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+"""The rows of recorded calls, for bench/run."""
+import os
+import re
+import shutil
+import statistics
+import subprocess
+
+from common import BLOCKS, QUICK, ROUNDS, Failed, Skipped, call, disturbed, first_line, values
+
+
+class Calls:
+    def hooked(self, hooks, *arguments, options=("--mode", "flight")):
+        """Records the program with these hooks. Returns what it printed."""
+        program = self.calls_program(hooks)
+        shutil.rmtree(self.trace_dir, ignore_errors=True)
+        out = values(call([self.burin, "record", "--calls", "-q", "-o", self.trace_dir, *options, "--", program, *map(str, arguments)]))
+        out["records"] = self.info("trace")["records"]
+        shutil.rmtree(self.trace_dir)
+        return out
+
+    def calls_program(self, hooks):
+        program = os.path.join(self.build, "bench", "calls-" + hooks)
+        if not os.access(program, os.X_OK):
+            raise Skipped(f"{program} is not built: the compiler cannot leave these hooks")
+        return program
+
+    def call_costs(self, hooks):
+        """In turns: recorded, not traced at all, and the hooks alone (the C library has empty ones)."""
+        runs, bare = [], []
+        for _ in range(ROUNDS):
+            runs.append(self.hooked(hooks, "cost", BLOCKS, self.cpus[0]))
+            bare.append(values(call([self.calls_program(hooks), "cost", str(BLOCKS), self.cpus[0]])))
+        if min(run["records"] for run in runs) < 1000:
+            raise Failed("the calls were not recorded")
+        return runs, bare
+
+    def call_row(self, hooks, limit):
+        runs, bare = self.call_costs(hooks)
+        ours, clocks = (statistics.median(run[key] for run in runs) for key in ("call_ns", "clocks_ns"))
+        empty = statistics.median(run["call_ns"] for run in bare)
+        ratio = statistics.median(run["call_ns"] / run["clocks_ns"] for run in runs)
+        return (f"{ours:.1f} ns", f"two clock reads {clocks:.1f} ns; untraced {empty:.1f} ns", f"{ratio:.2f}x{disturbed(runs)}", ratio <= limit,
+                ratio)
+
+    def row_calls(self):
+        return self.call_row("instrument", 1.08)
+
+    def row_patched(self):
+        return self.call_row("patchable", 1.08)
+
+    def row_uncalled(self):
+        """No event is on, so the program's hooks return at once."""
+        runs, bare = [], []
+        for _ in range(ROUNDS):
+            runs.append(self.hooked("instrument", "cost", BLOCKS, self.cpus[0], options=("-e", "none")))
+            bare.append(values(call([self.calls_program("instrument"), "cost", str(BLOCKS), self.cpus[0]])))
+        off, empty = (statistics.median(run["call_ns"] for run in some) for some in (runs, bare))
+        return f"{off:.2f} ns", f"empty hooks {empty:.2f} ns", f"{off - empty:+.2f} ns{disturbed(runs)}", off - empty <= 1.5, off - empty
+
+    def row_callcpus(self):
+        if len(self.cpus) < 2:
+            raise Skipped("this machine has one CPU only")
+        runs = [self.hooked("instrument", "pair", BLOCKS, *self.cpus[:2]) for _ in range(ROUNDS)]
+        alone, together = (statistics.median(run[key] for run in runs) for key in ("alone_ns", "together_ns"))
+        ratio = statistics.median(run["together_ns"] / run["alone_ns"] for run in runs)
+        return f"{together:.1f} ns each", f"alone {alone:.1f} ns", f"{ratio:.2f}x", ratio <= 1.05, ratio
+
+    def row_callbytes(self):
+        calls = 2_000_000
+        shutil.rmtree(self.trace_dir, ignore_errors=True)
+        call([self.burin, "record", "--calls", "-q", "--buffer", "64M", "-o", self.trace_dir, "--", self.calls_program("instrument"), "count",
+              str(calls), self.cpus[0]])
+        info = self.info("trace")
+        shutil.rmtree(self.trace_dir)
+        stride = sum(ring["size_bytes"] for ring in info["rings"]) / info["records"]
+        return f"{stride:.2f} bytes", f"{info['records']:,} records, {info['lost_all']:,} lost", f"{stride:.2f}", stride <= 24.1, stride
+
+    def peer_row(self, hooks, name, peer, factor):
+        """Beside a peer, in turns. What both add to the untraced program counts. @peer: runs it, returns ns a call"""
+        program, ours, theirs = self.calls_program(hooks), [], []
+        for _ in range(ROUNDS):
+            bare = values(call([program, "cost", "31", self.cpus[0]]))["bare_ns"]
+            ours.append(self.hooked(hooks, "cost", 31, self.cpus[0])["call_ns"] - bare)
+            theirs.append(peer(program) - bare)
+        mine, other = statistics.median(ours), statistics.median(theirs)
+        return f"+{mine:.1f} ns", f"{name} +{other:.1f} ns", f"{other / mine:.1f}x cheaper", other / mine >= factor, other / mine
+
+    def row_uftrace(self):
+        if not shutil.which("uftrace"):
+            raise Skipped("uftrace is not installed (apt install uftrace)")
+
+        def run(program):
+            shutil.rmtree(self.trace_dir, ignore_errors=True)
+            out = values(call(["uftrace", "record", "--no-libcall", "-P", ".", "-d", self.trace_dir, program, "cost", "31", self.cpus[0]]))
+            shutil.rmtree(self.trace_dir)
+            return out["call_ns"]
+
+        return self.peer_row("patchable", first_line(["uftrace", "--version"]).split(" (")[0], run, 8)
+
+    def row_xray(self):
+        """clang's runtime in flight-recorder mode, beside ours with patched entries in a program that differs in nothing else."""
+        clang, program = shutil.which("clang"), os.path.join(self.dir, "calls-xray")
+        sources = os.path.join(os.path.dirname(os.path.abspath(__file__)))
+        if not clang:
+            raise Skipped("clang is not installed (apt install clang)")
+        flags = ["-O2", "-D_GNU_SOURCE", "-pthread", "-falign-functions=64"]
+        leaf = os.path.join(self.dir, "calls-xray-leaf.o")
+        bare = os.path.join(self.dir, "calls-xray-bare.o")
+        try:
+            call([clang, *flags, "-fxray-instrument", "-fxray-instruction-threshold=1", "-DNAME=leaf", "-c", os.path.join(sources, "calls-leaf.c"), "-o", leaf])
+            call([clang, *flags, "-DNAME=bare", "-c", os.path.join(sources, "calls-leaf.c"), "-o", bare])
+            call([clang, *flags, "-fxray-instrument", "-fxray-instruction-threshold=100000", os.path.join(sources, "calls.c"), leaf, bare, "-o", program])
+        except Failed as reason:
+            raise Skipped(f"clang cannot build with XRay: {reason}") from reason
+        env = {**os.environ, "XRAY_OPTIONS": f"patch_premain=true xray_mode=xray-fdr verbosity=0 xray_logfile_base={self.dir}/xray."}
+
+        def run(_):
+            return values(call([program, "cost", "31", self.cpus[0]], env=env))["call_ns"]
+
+        try:
+            return self.peer_row("patchable", "XRay (fdr)", run, 5)
+        finally:
+            for name in os.listdir(self.dir):
+                if name.startswith("xray."):
+                    os.unlink(os.path.join(self.dir, name))
+
+
+CALL_ROWS = {
+    "calls": ("call by -finstrument-functions, begin and end", "burin record --calls --mode flight -- bench/calls-instrument cost",
+              f"median of {ROUNDS}", "<= 1.08x two clock reads"),
+    "patched": ("call by a patched entry", "burin record --calls --mode flight -- bench/calls-patchable cost", f"median of {ROUNDS}",
+                "<= 1.08x two clock reads"),
+    "uncalled": ("hooks of a call that is off", "burin record --calls -e none -- bench/calls-instrument cost", f"median of {ROUNDS}", "<= 1.5 ns"),
+    "callcpus": ("calls on two CPUs at once", "burin record --calls --mode flight -- bench/calls-instrument pair", f"median of {ROUNDS}",
+                 "<= 1.05x one CPU"),
+    "callbytes": ("bytes of a call in the trace", "burin record --calls -- bench/calls-instrument count", "once", "<= 24"),
+    "uftrace": ("a call by a patched entry, beside uftrace", "burin record --calls --mode flight, uftrace record -P .: bench/calls-patchable cost", f"median of {ROUNDS}",
+                ">= 8x cheaper"),
+    "xray": ("a call, beside clang's XRay", "as above; bench/calls.c with -fxray-instrument, xray-fdr", f"median of {ROUNDS}", ">= 5x cheaper"),
+}

@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Patching code; see call_patch.h. */
+#if defined(__x86_64__)
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/nolibc.h"
+#include "ring/lock.h"
+#include "ring/ring_deps.h"
+#include "source/calls/call_functions.h"
+#include "source/calls/call_images.h"
+#include "source/calls/call_patch.h"
+#include "source/calls/call_sites.h"
+#include "source/calls/hook_entry.h"
+#include "source/calls/hook_near.h"
+#include "source/tracepoint/thread.h"
+
+enum {
+	PAGE = 4096,
+	NEAR = 0x7f000000, /* bytes that a jump can reach, less some */
+	NEAR_STEP = 1 << 20,
+	NEAR_LOWEST = 1 << 16, /* the kernel permits no lower address */
+	JUMP = CALL_SITE_JUMP,
+};
+
+struct call_patches call_patches;
+
+static uint64_t lock;
+static bool reported;
+
+/* ---- texts */
+
+static const uint8_t nops[CALL_SITE_NOP_MAX][CALL_SITE_NOP_MAX] = {
+	{ 0x90 },
+	{ 0x66, 0x90 },
+	{ 0x0f, 0x1f, 0x00 },
+	{ 0x0f, 0x1f, 0x40, 0x00 },
+	{ 0x0f, 0x1f, 0x44, 0x00, 0x00 },
+	{ 0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00 },
+	{ 0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00 },
+	{ 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00 },
+	{ 0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00 },
+};
+
+static void put_nops(uint8_t *text, uint64_t bytes)
+{
+	while (bytes) {
+		const uint64_t one = bytes < CALL_SITE_NOP_MAX ? bytes : CALL_SITE_NOP_MAX;
+
+		memcpy(text, nops[one - 1], one);
+		text += one;
+		bytes -= one;
+	}
+}
+
+static void put_number(uint8_t *text, uint32_t number)
+{
+	memcpy(text, &number, sizeof(number));
+}
+
+/* A distance, counted from the end of its 4 bytes. @at: where the text will be */
+static void put_distance(uint8_t *text, uint64_t at, uint64_t target)
+{
+	put_number(text, (uint32_t)(target - (at + 4)));
+}
+
+static void put_stub(uint8_t *stub, uint32_t number, uint64_t body, const struct hook_near *near)
+{
+	const uint64_t at = (uint64_t)(uintptr_t)stub;
+
+	stub[0] = 0x41; /* movl $number, %r11d */
+	stub[1] = 0xbb;
+	put_number(stub + 2, number);
+	stub[6] = 0xe8; /* call begin */
+	put_distance(stub + 7, at + 7, near->begin);
+	stub[11] = 0x0f; /* jc body */
+	stub[12] = 0x82;
+	put_distance(stub + 13, at + 13, body);
+	stub[17] = 0xe8; /* call body */
+	put_distance(stub + 18, at + 18, body);
+	stub[22] = 0xe9; /* jmp end */
+	put_distance(stub + 23, at + 23, near->end);
+	memset(stub + 27, 0xcc, CALL_PATCH_STUB - 27);
+}
+
+static struct hook_near put_head(uint8_t *area)
+{
+	const bool tsc = ring_clock_source == WIRE_CLOCK_TSC;
+	const uint64_t at = (uint64_t)(uintptr_t)area;
+	const char *const code[] = { tsc ? call_entry_begin : call_entry_begin_other, call_entry_end,
+				     tsc ? call_sled_begin : call_sled_begin_other, call_sled_end,
+				     call_sled_tail };
+	struct hook_near near;
+
+	memcpy(area, code, sizeof(code));
+	for (unsigned n = 0; n < 3; n++) {
+		uint8_t *jump = area + 64 + 8 * n;
+
+		jump[0] = 0xff;
+		jump[1] = 0x25;
+		put_distance(jump + 2, at + 64 + 8 * n + 2, at + 8 * (2 + n));
+	}
+	near = hook_near_put(area + CALL_PATCH_NEAR, (uint64_t)(uintptr_t)code[0],
+			     (uint64_t)(uintptr_t)code[1]);
+	return (struct hook_near){ at + CALL_PATCH_NEAR + near.begin, at + CALL_PATCH_NEAR + near.end };
+}
+
+/* Both texts of a sled. Only their first two bytes differ: off, these jump over the rest, or return. */
+static void put_sled(struct call_patch *patch, const struct call_found *found, uint64_t area)
+{
+	const unsigned way = found->kind - CALL_SITE_SLED;
+
+	patch->on_text[0] = 0x41;
+	patch->on_text[1] = 0xbb;
+	put_number(patch->on_text + 2, patch->function);
+	patch->on_text[6] = found->kind == CALL_SITE_SLED_END ? 0xe9 : 0xe8;
+	put_distance(patch->on_text + 7, patch->address + 7, area + 64 + 8 * way);
+	memcpy(patch->off_text, patch->on_text, CALL_SITE_SLED_BYTES);
+	memcpy(patch->off_text, (const void *)(uintptr_t)found->address, 2);
+}
+
+static void put_entry(struct call_patch *patch, const struct call_found *found)
+{
+	put_nops(patch->off_text, patch->bytes);
+	if (found->kind == CALL_SITE_SHORT) {
+		patch->on_text[0] = 0xeb;
+		patch->on_text[1] = (uint8_t) - (JUMP + 2);
+		return;
+	}
+	patch->on_text[0] = 0xe9;
+	put_distance(patch->on_text + 1, patch->address + 1, patch->stub);
+}
+
+/* ---- memory */
+
+static void *map_at(uint64_t address, size_t bytes)
+{
+	void *hint = (void *)(uintptr_t)address,
+	     *area = mmap(hint, bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (area == hint)
+		return area;
+	if (area != MAP_FAILED) /* a kernel that does not know the flag */
+		munmap(area, bytes);
+	return NULL;
+}
+
+/* Memory from which a jump reaches all of an object, and back. Rather below it: the heap of a program grows above it. */
+static uint8_t *map_near(uint64_t begin, uint64_t end, size_t bytes)
+{
+	const uint64_t reach = NEAR > end - begin + bytes ? NEAR - (end - begin) - bytes : 0;
+	uint64_t first = begin & ~(uint64_t)(PAGE - 1);
+	void *area = NULL;
+
+	for (uint64_t step = 0; !area && step < reach && first > bytes + step + NEAR_LOWEST;
+	     step += NEAR_STEP)
+		area = map_at(first - step - bytes, bytes);
+	/* Programs that are not position-independent begin at 4 MiB. */
+	for (uint64_t step = 0;
+	     !area && step < reach && first > bytes + step + NEAR_LOWEST && step < NEAR_STEP * 4;
+	     step += PAGE * 16)
+		area = map_at(first - step - bytes, bytes);
+	first = (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	for (uint64_t step = reach & ~(uint64_t)(NEAR_STEP - 1); !area && step; step -= NEAR_STEP)
+		area = map_at(first + step, bytes);
+	return area;
+}
+
+/* How code is written: in place, or by the kernel, where a filter or a policy refuses memory that is writable code. */
+struct writing {
+	uint64_t begin, end;
+	int memory; /* /proc/self/mem; -1: in place */
+};
+
+static bool writing_begin(struct writing *writing, uint64_t begin, uint64_t end)
+{
+	*writing = (struct writing){ begin & ~(uint64_t)(PAGE - 1), (end + PAGE - 1) & ~(uint64_t)(PAGE - 1),
+				     -1 };
+	if (mprotect((void *)(uintptr_t)writing->begin, writing->end - writing->begin,
+		     PROT_READ | PROT_WRITE | PROT_EXEC) == 0)
+		return true;
+	writing->memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	return writing->memory >= 0;
+}
+
+static void writing_end(const struct writing *writing)
+{
+	if (writing->memory >= 0)
+		close(writing->memory);
+	else
+		mprotect((void *)(uintptr_t)writing->begin, writing->end - writing->begin,
+			 PROT_READ | PROT_EXEC);
+}
+
+static bool write_code(const struct writing *writing, uint64_t address, const void *text, size_t bytes)
+{
+	if (writing->memory >= 0)
+		return pwrite(writing->memory, text, bytes, (off_t)address) == (ssize_t)bytes;
+	memcpy((void *)(uintptr_t)address, text, bytes);
+	return true;
+}
+
+/* ---- objects */
+
+static void report(const struct dl_phdr_info *object, const char *what, const char *remedy)
+{
+	char text[512];
+	struct nolibc_string line = { text, sizeof(text), 0, false };
+
+	if (__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED))
+		return;
+	nolibc_text(&line, "burin: --calls: ");
+	nolibc_text(&line, *object->dlpi_name ? object->dlpi_name : "the program");
+	nolibc_text(&line, what);
+	nolibc_text(&line, remedy);
+	nolibc_text(&line, "\n");
+	if (write(STDERR_FILENO, text, line.used) < 0)
+		return;
+}
+
+static void lose(size_t count)
+{
+	if (count)
+		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_PATCH, count);
+}
+
+/* The functions of one object that can be patched: their numbers, texts and stubs. */
+struct preparation {
+	const struct dl_phdr_info *info;
+	struct call_sites sites;
+	struct call_patch_object *object;
+	struct hook_near near;	 /* addresses */
+	struct call_image image; /* of the address at which the object begins */
+};
+
+/* The offset of an address in the object's file. */
+static uint64_t offset_of(const struct dl_phdr_info *info, uint64_t address)
+{
+	for (unsigned n = 0; n < info->dlpi_phnum; n++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[n];
+
+		if (part->p_type == PT_LOAD && address - (info->dlpi_addr + part->p_vaddr) < part->p_memsz)
+			return address - (info->dlpi_addr + part->p_vaddr) + part->p_offset;
+	}
+	return 0;
+}
+
+static void prepare_one(struct preparation *preparation, size_t n)
+{
+	const struct call_found *found = &preparation->sites.found[n];
+	struct call_patch_object *object = preparation->object;
+	struct call_patch *patch = &object->patches[object->count];
+	const struct call_image image = { preparation->image.number,
+					  offset_of(preparation->info, found->function) };
+	const uint32_t number = call_function_number(&image);
+
+	if (!number)
+		return;
+	*patch = (struct call_patch){ .address = found->address, .function = number, .bytes = found->bytes };
+	if (found->kind >= CALL_SITE_SLED) {
+		put_sled(patch, found, object->area);
+	} else {
+		patch->stub = object->area + CALL_PATCH_STUBS + object->count * CALL_PATCH_STUB;
+		put_stub((uint8_t *)(uintptr_t)patch->stub, number, found->body, &preparation->near);
+		put_entry(patch, found);
+	}
+	object->count++;
+}
+
+static bool prepare(struct preparation *preparation)
+{
+	struct call_patch_object *object = preparation->object;
+	const size_t count = preparation->sites.count;
+	const size_t bytes = (CALL_PATCH_STUBS + count * CALL_PATCH_STUB + PAGE - 1) & ~(size_t)(PAGE - 1);
+	uint8_t *area = map_near(object->begin, object->end, bytes);
+
+	if (!area)
+		return false;
+	object->patches = mmap(NULL, count * sizeof(*object->patches), PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (object->patches == MAP_FAILED) {
+		munmap(area, bytes);
+		return false;
+	}
+	preparation->near = put_head(area);
+	object->area = (uint64_t)(uintptr_t)area;
+	for (size_t n = 0; n < count; n++)
+		prepare_one(preparation, n);
+	/* Before code leads there; a policy may refuse to make memory executable. */
+	if (mprotect(area, bytes, PROT_READ | PROT_EXEC) != 0) {
+		munmap(object->patches, count * sizeof(*object->patches));
+		munmap(area, bytes);
+		return false;
+	}
+	__atomic_store_n(&object->area_bytes, bytes, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* NOPs behind the instruction, up to the body, and the long jump before a function. */
+static bool write_rest(const struct writing *writing, const struct call_found *found,
+		       const struct call_patch *patch)
+{
+	const uint64_t behind = found->address + found->bytes;
+	uint8_t text[CALL_SITE_NOP_MAX];
+
+	if (found->kind == CALL_SITE_SHORT) {
+		text[0] = 0xe9;
+		put_distance(text + 1, found->address - JUMP + 1, patch->stub);
+		return write_code(writing, found->address - JUMP, text, JUMP);
+	}
+	for (uint64_t at = behind; at < found->body;) {
+		const uint64_t one =
+			found->body - at < CALL_SITE_NOP_MAX ? found->body - at : CALL_SITE_NOP_MAX;
+
+		put_nops(text, one);
+		if (!write_code(writing, at, text, one))
+			return false;
+		at += one;
+	}
+	return true;
+}
+
+/* The first patch of all functions of an object, before any thread runs its code. */
+static bool write_all(struct preparation *preparation)
+{
+	struct call_patch_object *object = preparation->object;
+	uint64_t begin = UINT64_MAX, end = 0;
+	struct writing writing;
+	size_t at = 0;
+	bool done = true;
+
+	for (size_t n = 0; n < preparation->sites.count; n++) {
+		const struct call_found *found = &preparation->sites.found[n];
+
+		if (found->address - JUMP < begin)
+			begin = found->address - JUMP;
+		if (found->address + found->bytes > end)
+			end = found->body > found->address + found->bytes ? found->body
+									  : found->address + found->bytes;
+	}
+	if (!writing_begin(&writing, begin, end))
+		return false;
+	for (size_t n = 0; n < preparation->sites.count && at < object->count; n++) {
+		const struct call_found *found = &preparation->sites.found[n];
+		struct call_patch *patch = &object->patches[at];
+
+		if (patch->address != found->address) /* it has no number */
+			continue;
+		at++;
+		patch->on = call_switches[patch->function] != WIRE_CALL_OFF;
+		done &= (found->kind >= CALL_SITE_SLED || write_rest(&writing, found, patch)) &&
+			write_code(&writing, patch->address, patch->on ? patch->on_text : patch->off_text,
+				   patch->bytes);
+	}
+	writing_end(&writing);
+	return done;
+}
+
+/* Hooks that replace return addresses are refused where the addresses could not be restored. */
+static void leave_out_entries(struct call_sites *sites)
+{
+	size_t kept = 0;
+
+	for (size_t n = 0; n < sites->count; n++)
+		if (sites->found[n].kind >= CALL_SITE_SLED)
+			sites->found[kept++] = sites->found[n];
+	sites->refused += sites->count - kept;
+	sites->count = kept;
+}
+
+static void load_object(const struct dl_phdr_info *info, struct call_patch_object *object)
+{
+	struct preparation preparation = { .info = info, .sites = call_sites_find(info), .object = object };
+	struct call_sites *sites = &preparation.sites;
+
+	object->begin = sites->begin;
+	object->end = sites->end;
+	if (sites->own_unwinder) {
+		leave_out_entries(sites);
+		report(info, " has its own unwinder, so calls are not recorded",
+		       "; link it without -static-libgcc");
+	}
+	if (sites->refused)
+		report(info, " has functions without room for a jump, which are not recorded",
+		       "; build with -fpatchable-function-entry=5");
+	if (sites->count && (!call_image_find(sites->found[0].function, &preparation.image) ||
+			     !prepare(&preparation) || !write_all(&preparation))) {
+		sites->refused += sites->count;
+		report(info, ": the system refuses to change its code, so calls are not recorded", "");
+	}
+	lose(sites->refused);
+	call_sites_free(sites);
+}
+
+/* ---- loading and unloading */
+
+static bool has_address(const struct dl_phdr_info *info, const void *address)
+{
+	for (unsigned n = 0; n < info->dlpi_phnum; n++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[n];
+
+		if (part->p_type == PT_LOAD &&
+		    (uint64_t)(uintptr_t)address - (info->dlpi_addr + part->p_vaddr) < part->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the hooks themselves need an object: the C library, and ours. */
+static bool is_needed(const struct dl_phdr_info *info)
+{
+	return has_address(info, (const void *)&write) || has_address(info, &call_patches) ||
+	       has_address(info, &tracepoint_session);
+}
+
+static uint64_t begin_of(const struct dl_phdr_info *info)
+{
+	uint64_t begin = UINT64_MAX;
+
+	for (unsigned n = 0; n < info->dlpi_phnum; n++)
+		if (info->dlpi_phdr[n].p_type == PT_LOAD &&
+		    info->dlpi_addr + info->dlpi_phdr[n].p_vaddr < begin)
+			begin = info->dlpi_addr + info->dlpi_phdr[n].p_vaddr;
+	return begin;
+}
+
+static struct call_patch_object *object_at(uint64_t begin)
+{
+	for (uint64_t n = 0; n < call_patches.objects; n++)
+		if (call_patches.object[n].end && call_patches.object[n].begin == begin)
+			return &call_patches.object[n];
+	return NULL;
+}
+
+static struct call_patch_object *free_object(void)
+{
+	for (uint64_t n = 0; n < call_patches.objects; n++)
+		if (!call_patches.object[n].end)
+			return &call_patches.object[n];
+	if (call_patches.objects == CALL_PATCH_OBJECTS)
+		return NULL;
+	__atomic_store_n(&call_patches.objects, call_patches.objects + 1, __ATOMIC_RELEASE);
+	return &call_patches.object[call_patches.objects - 1];
+}
+
+static int visit(struct dl_phdr_info *info, size_t bytes, void *data)
+{
+	const uint64_t begin = begin_of(info);
+	uint8_t *seen = data;
+	struct call_patch_object *object = object_at(begin);
+
+	(void)bytes;
+	if (!object && begin != UINT64_MAX) {
+		object = free_object();
+		if (!object)
+			return 0;
+		if (is_needed(info)) {
+			object->begin = begin;
+			object->end = begin + 1;
+		} else {
+			load_object(info, object);
+		}
+	}
+	if (object)
+		seen[object - call_patches.object] = 1;
+	return 0;
+}
+
+/* An object was unloaded. Nobody returns to its stubs: they would return to it. */
+static void forget(struct call_patch_object *object)
+{
+	if (object->area_bytes) {
+		munmap(object->patches, object->count * sizeof(*object->patches));
+		munmap((void *)(uintptr_t)object->area, object->area_bytes);
+	}
+	*object = (struct call_patch_object){ 0 };
+}
+
+static bool take_lock(void)
+{
+	const uint32_t self = tracepoint_thread_self();
+
+	while (!lock_take(&lock, self)) {
+		if ((uint32_t)__atomic_load_n(&lock, __ATOMIC_RELAXED) == self)
+			return false; /* the dynamic linker loads for us */
+		sched_yield();
+	}
+	return true;
+}
+
+void call_patch_load(void)
+{
+	static uint8_t seen[CALL_PATCH_OBJECTS];
+	const int saved = errno;
+
+	if (!tracepoint_session.calls.header || !take_lock())
+		return;
+	memset(seen, 0, sizeof(seen));
+	dl_iterate_phdr(visit, seen);
+	for (uint64_t n = 0; n < call_patches.objects; n++)
+		if (call_patches.object[n].end && !seen[n])
+			forget(&call_patches.object[n]);
+	lock_drop(&lock);
+	errno = saved;
+}
+
+bool call_patch_is_stub(uint64_t address)
+{
+	const uint64_t objects = __atomic_load_n(&call_patches.objects, __ATOMIC_ACQUIRE);
+
+	for (uint64_t n = 0; n < objects; n++)
+		if (address - call_patches.object[n].area < call_patches.object[n].area_bytes)
+			return true;
+	return false;
+}
+
+/* ---- changes while the program runs */
+
+static bool sync_cores(void)
+{
+	return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0;
+}
+
+/* Whether a store of the first two bytes is one for all processors: they are in one line of the cache. */
+static bool is_atomic(const struct call_patch *patch)
+{
+	return patch->address % 64 != 63;
+}
+
+static bool must_change(const struct call_patch *patch)
+{
+	return patch->on != patch->wanted;
+}
+
+static bool is_two_bytes(const struct call_patch *patch)
+{
+	return !patch->stub || patch->bytes == 2;
+}
+
+static void store_first(const struct call_patch *patch, const uint8_t *text)
+{
+	uint16_t first;
+
+	memcpy(&first, text, sizeof(first));
+	__atomic_store_n((uint16_t *)(uintptr_t)patch->address, first, __ATOMIC_RELEASE);
+}
+
+/*
+ * Three steps, between which all processors forget what they have decoded: a short jump over the instruction; the bytes
+ * behind that jump; the instruction's first two bytes.
+ */
+static void change_step(struct call_patch *patch, unsigned step)
+{
+	const uint8_t *text = patch->wanted ? patch->on_text : patch->off_text;
+	const uint8_t jump[2] = { 0xeb, (uint8_t)(patch->bytes - 2) };
+
+	if (step == 0 && !is_two_bytes(patch))
+		store_first(patch, jump);
+	else if (step == 1 && !is_two_bytes(patch))
+		memcpy((void *)(uintptr_t)(patch->address + 2), text + 2, patch->bytes - 2U);
+	else if (step == 2)
+		store_first(patch, text);
+}
+
+static size_t change_object(struct call_patch_object *object)
+{
+	size_t wrong = 0;
+	uint64_t begin = UINT64_MAX, end = 0;
+	struct writing writing;
+
+	for (uint64_t n = 0; n < object->count; n++) {
+		struct call_patch *patch = &object->patches[n];
+		patch->wanted = call_switches[patch->function] != WIRE_CALL_OFF;
+		if (!must_change(patch))
+			continue;
+		if (!is_atomic(patch)) {
+			patch->wanted = patch->on;
+			wrong++;
+			continue;
+		}
+		if (patch->address < begin)
+			begin = patch->address;
+		if (patch->address + patch->bytes > end)
+			end = patch->address + patch->bytes;
+	}
+	if (!end)
+		return wrong;
+	if (!writing_begin(&writing, begin, end) || writing.memory >= 0) {
+		for (uint64_t n = 0; n < object->count; n++)
+			wrong += must_change(&object->patches[n]);
+		if (writing.memory >= 0)
+			close(writing.memory);
+		return wrong;
+	}
+	for (unsigned step = 0; step < 3; step++) {
+		for (uint64_t n = 0; n < object->count; n++)
+			if (must_change(&object->patches[n]))
+				change_step(&object->patches[n], step);
+		sync_cores();
+	}
+	for (uint64_t n = 0; n < object->count; n++)
+		if (must_change(&object->patches[n]))
+			object->patches[n].on = object->patches[n].wanted;
+	writing_end(&writing);
+	return wrong;
+}
+
+size_t call_patch_apply(void)
+{
+	size_t wrong = 0;
+
+	if (!tracepoint_session.calls.header || !take_lock())
+		return 0;
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0) {
+		for (uint64_t n = 0; n < call_patches.objects; n++)
+			wrong += change_object(&call_patches.object[n]);
+	}
+	lock_drop(&lock);
+	return wrong;
+}
+
+#endif

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Room for hooks in a loaded object; see call_sites.h. The object's file is input: nothing in it is trusted. */
+#if defined(__x86_64__)
+
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "source/calls/call_sites.h"
+
+enum {
+	SECTIONS_MAX = 1 << 16,
+	TABLE_MAX = 1 << 28, /* bytes of a table that is read from the file */
+	RANGES = 8,	     /* executable parts of an object */
+	ENDBR = 4,	     /* bytes of endbr64 */
+	NOPS_MAX = 4096,     /* bytes of NOPs at an entry */
+};
+
+struct range {
+	uint64_t begin, end;
+};
+
+struct object {
+	const struct dl_phdr_info *info;
+	struct range code[RANGES];
+	unsigned codes;
+	const uint8_t *frames; /* .eh_frame_hdr */
+	const ElfW(Dyn) * dynamic;
+	int file;
+	struct call_sites sites;
+};
+
+/* An entry of xray_instr_map, version 2: both addresses are relative to their own place. */
+struct sled {
+	uint64_t address, function;
+	uint8_t kind, always, version, padding[13];
+};
+
+/* ---- memory */
+
+static void *take(size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void add(struct call_sites *sites, const struct call_found *found)
+{
+	if (sites->count == sites->room) {
+		const size_t room = sites->room ? 2 * sites->room : 4096;
+		void *more = sites->room ? mremap(sites->found, sites->room * sizeof(*found),
+						  room * sizeof(*found), MREMAP_MAYMOVE)
+					 : take(room * sizeof(*found));
+
+		if (!more || more == MAP_FAILED) {
+			sites->refused++;
+			return;
+		}
+		sites->found = more;
+		sites->room = room;
+	}
+	sites->found[sites->count++] = *found;
+}
+
+void call_sites_free(struct call_sites *sites)
+{
+	if (sites->room)
+		munmap(sites->found, sites->room * sizeof(*sites->found));
+	*sites = (struct call_sites){ 0 };
+}
+
+/* Whether an address is in the object's code, with some bytes behind it. */
+static bool is_code(const struct object *object, uint64_t address, uint64_t bytes)
+{
+	for (unsigned n = 0; n < object->codes; n++)
+		if (address >= object->code[n].begin && address < object->code[n].end &&
+		    object->code[n].end - address >= bytes)
+			return true;
+	return false;
+}
+
+static const uint8_t *code_at(uint64_t address)
+{
+	return (const uint8_t *)(uintptr_t)address;
+}
+
+static bool is_endbr(const struct object *object, uint64_t address)
+{
+	static const uint8_t endbr[ENDBR] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	return is_code(object, address, ENDBR) && memcmp(code_at(address), endbr, ENDBR) == 0;
+}
+
+/* ---- the begin of a function */
+
+/*
+ * The last function that begins at or before an address, by the sorted table of .eh_frame_hdr; 0: none. The usual encoding
+ * is the only one that linkers write: a count of 4 bytes, pairs of 4 bytes relative to the header.
+ */
+static uint64_t function_before(const struct object *object, uint64_t address)
+{
+	const uint8_t *header = object->frames;
+	uint32_t count, low = 0, high;
+	int32_t pair[2];
+
+	if (!header || header[0] != 1 || header[2] != 0x03 || header[3] != 0x3b)
+		return 0;
+	memcpy(&count, header + 8, sizeof(count));
+	for (high = count; low < high;) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		memcpy(pair, header + 12 + 8 * (uint64_t)middle, sizeof(pair));
+		if ((uint64_t)(uintptr_t)header + (uint64_t)(int64_t)pair[0] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return 0;
+	memcpy(pair, header + 12 + 8 * (uint64_t)(low - 1), sizeof(pair));
+	return (uint64_t)(uintptr_t)header + (uint64_t)(int64_t)pair[0];
+}
+
+/* ---- NOPs */
+
+/* Bytes of the NOP at an address; 0: it is none. */
+static unsigned nop_bytes(const struct object *object, uint64_t address)
+{
+	unsigned prefixes = 0, bytes;
+	const uint8_t *at;
+
+	while (is_code(object, address + prefixes, 1) &&
+	       (*code_at(address + prefixes) == 0x66 || *code_at(address + prefixes) == 0x2e) &&
+	       prefixes < 11)
+		prefixes++;
+	if (!is_code(object, address + prefixes, 1))
+		return 0;
+	at = code_at(address + prefixes);
+	if (*at == 0x90)
+		return prefixes + 1;
+	if (!is_code(object, address + prefixes, 4) || at[0] != 0x0f || at[1] != 0x1f || (at[2] & 0x38) != 0)
+		return 0;
+	switch (at[2] >> 6) { /* how the operand is addressed */
+	case 0:
+		bytes = 3;
+		break;
+	case 1:
+		bytes = 4;
+		break;
+	case 2:
+		bytes = 7;
+		break;
+	default:
+		return 0;
+	}
+	bytes += (at[2] & 7) == 4;
+	return is_code(object, address + prefixes, bytes) ? prefixes + bytes : 0;
+}
+
+static unsigned nops_bytes(const struct object *object, uint64_t address)
+{
+	unsigned all = 0, one;
+
+	while (all < NOPS_MAX && (one = nop_bytes(object, address + all)) != 0)
+		all += one;
+	return all;
+}
+
+/*
+ * A function with NOPs at its begin, and perhaps before it. @address: of the first NOP, before the function if there are
+ * some; or of the function; or behind its endbr64
+ */
+static void add_nops(struct object *object, uint64_t address)
+{
+	const unsigned before = nops_bytes(object, address);
+	uint64_t function = function_before(object, address + before), entry;
+	struct call_found found = { .kind = CALL_SITE_ENTRY };
+	unsigned after;
+
+	if (function < address && !(function + ENDBR == address && is_endbr(object, function)))
+		function = 0; /* nothing is known of this function */
+	entry = function && is_endbr(object, function) ? function + ENDBR : function;
+	after = entry ? nops_bytes(object, entry) : 0;
+	found.function = function;
+	found.address = entry;
+	found.body = entry + after;
+	found.bytes = (uint8_t)(after < CALL_SITE_NOP_MAX ? after : CALL_SITE_NOP_MAX);
+	if (after < CALL_SITE_JUMP) {
+		/* A short jump reaches a long one before the function. */
+		found.kind = CALL_SITE_SHORT;
+		if (after < 2 || entry != function || function - address < CALL_SITE_JUMP ||
+		    before < CALL_SITE_JUMP) {
+			object->sites.refused++;
+			return;
+		}
+	}
+	add(&object->sites, &found);
+}
+
+/* ---- calls of __fentry__ */
+
+/* Whether an instruction is the first of a function. Return: the function's address; 0: it is not. */
+static uint64_t function_of_first(const struct object *object, uint64_t address)
+{
+	const uint64_t function = function_before(object, address);
+
+	if (object->frames && function != address &&
+	    !(function + ENDBR == address && is_endbr(object, function)))
+		return 0;
+	return is_endbr(object, address - ENDBR) ? address - ENDBR : address;
+}
+
+static void add_call(struct object *object, uint64_t address, unsigned bytes)
+{
+	const uint64_t function = function_of_first(object, address);
+
+	if (!function)
+		object->sites.refused++;
+	else
+		add(&object->sites, &(struct call_found){ .function = function,
+							  .address = address,
+							  .body = address + bytes,
+							  .bytes = (uint8_t)bytes });
+}
+
+static uint64_t dynamic(const struct object *object, int64_t tag)
+{
+	const ElfW(Dyn) *at = object->dynamic;
+
+	for (; at && at->d_tag != DT_NULL; at++)
+		if (at->d_tag == tag)
+			return at->d_un.d_val;
+	return 0;
+}
+
+/* The same, of an address. glibc has relocated it, except in objects that it cannot write to. */
+static uint64_t dynamic_address(const struct object *object, int64_t tag)
+{
+	const uint64_t address = dynamic(object, tag);
+
+	return address && address < object->info->dlpi_addr ? address + object->info->dlpi_addr : address;
+}
+
+/* The slot through which the object calls a function; 0: it does not. */
+static uint64_t slot_in(const struct object *object, int64_t table, int64_t bytes, const char *name)
+{
+	const ElfW(Rela) *at = (const ElfW(Rela) *)(uintptr_t)dynamic_address(object, table);
+	const ElfW(Sym) *symbols = (const ElfW(Sym) *)(uintptr_t)dynamic_address(object, DT_SYMTAB);
+	const char *names = (const char *)(uintptr_t)dynamic_address(object, DT_STRTAB);
+
+	if (!at || !symbols || !names)
+		return 0;
+	for (uint64_t n = dynamic(object, bytes) / sizeof(*at); n-- > 0; at++) {
+		const uint32_t type = ELF64_R_TYPE(at->r_info);
+
+		if ((type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT) &&
+		    strcmp(names + symbols[ELF64_R_SYM(at->r_info)].st_name, name) == 0)
+			return object->info->dlpi_addr + at->r_offset;
+	}
+	return 0;
+}
+
+/* What `ff 15` (call) or `ff 25` (jump) at an address, 6 bytes, goes through; 0: it is another instruction. */
+static uint64_t through(uint64_t address, uint8_t kind)
+{
+	const uint8_t *at = code_at(address);
+	int32_t distance;
+
+	if (at[0] != 0xff || at[1] != kind)
+		return 0;
+	memcpy(&distance, at + 2, sizeof(distance));
+	return address + 6 + (uint64_t)(int64_t)distance;
+}
+
+static void scan(struct object *object, const struct range *code, const uint64_t *slots,
+		 const uint64_t *jumps)
+{
+	for (uint64_t at = code->begin; at + 6 <= code->end; at++) {
+		const uint8_t first = *code_at(at);
+		uint64_t target;
+		int32_t distance;
+
+		if (first == 0xff) {
+			target = through(at, 0x15);
+			if (target && (target == slots[0] || target == slots[1]))
+				add_call(object, at, 6);
+		} else if (first == 0xe8) {
+			memcpy(&distance, code_at(at) + 1, sizeof(distance));
+			target = at + 5 + (uint64_t)(int64_t)distance;
+			if (target && (target == jumps[0] || target == jumps[1] || target == jumps[2] ||
+				       target == jumps[3]))
+				add_call(object, at, 5);
+		}
+	}
+}
+
+/* Calls go through a slot, or to a stub of the linker, which jumps through it; the stub may begin with endbr64. */
+static void add_fentry(struct object *object)
+{
+	const uint64_t slots[2] = { slot_in(object, DT_JMPREL, DT_PLTRELSZ, "__fentry__"),
+				    slot_in(object, DT_RELA, DT_RELASZ, "__fentry__") };
+	uint64_t jumps[4] = { 0 };
+	unsigned count = 0;
+
+	if (!slots[0] && !slots[1])
+		return;
+	for (unsigned n = 0; n < object->codes; n++)
+		for (uint64_t at = object->code[n].begin; count < 4 && at + 6 <= object->code[n].end; at++) {
+			const uint64_t target = *code_at(at) == 0xff ? through(at, 0x25) : 0;
+
+			if (!target || (target != slots[0] && target != slots[1]))
+				continue;
+			jumps[count++] = at;
+			if (count < 4 && is_endbr(object, at - ENDBR))
+				jumps[count++] = at - ENDBR;
+		}
+	for (unsigned n = 0; n < object->codes; n++)
+		scan(object, &object->code[n], slots, jumps);
+}
+
+/* ---- sections */
+
+static void add_mcount(struct object *object, uint64_t address)
+{
+	static const uint8_t nop[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+
+	/* A call is found by add_fentry(), if it is one of __fentry__. */
+	if (memcmp(code_at(address), nop, sizeof(nop)) == 0)
+		add_call(object, address, sizeof(nop));
+}
+
+/* A table of addresses, in memory. */
+static void each_address(struct object *object, uint64_t begin, uint64_t bytes,
+			 void (*each)(struct object *, uint64_t))
+{
+	for (uint64_t n = 0; n < bytes / 8; n++) {
+		const uint64_t address = *(const uint64_t *)(uintptr_t)(begin + 8 * n);
+
+		if (is_code(object, address, CALL_SITE_JUMP))
+			each(object, address);
+	}
+}
+
+static void add_sleds(struct object *object, uint64_t begin, uint64_t bytes)
+{
+	static const uint8_t kinds[] = { CALL_SITE_SLED, CALL_SITE_SLED_END, CALL_SITE_SLED_TAIL,
+					 CALL_SITE_SLED };
+
+	for (uint64_t at = begin; at + sizeof(struct sled) <= begin + bytes; at += sizeof(struct sled)) {
+		const struct sled *sled = (const struct sled *)(uintptr_t)at;
+		const uint64_t address = at + sled->address, function = at + 8 + sled->function;
+		const bool is_end = sled->kind == 1;
+
+		if (sled->version != 2 || sled->kind >= sizeof(kinds) ||
+		    !is_code(object, address, CALL_SITE_SLED_BYTES) || !is_code(object, function, 1))
+			continue;
+		if (*code_at(address) != (is_end ? 0xc3 : 0xeb)) {
+			object->sites.refused++;
+			continue;
+		}
+		add(&object->sites, &(struct call_found){ .function = function,
+							  .address = address,
+							  .kind = kinds[sled->kind],
+							  .bytes = CALL_SITE_SLED_BYTES });
+	}
+}
+
+/* A part of the file in memory of our own, followed by a NUL. */
+static char *read_part(int file, uint64_t offset, uint64_t bytes)
+{
+	char *part = bytes && bytes < TABLE_MAX ? take(bytes + 1) : NULL;
+
+	for (uint64_t done = 0; part && done < bytes;) {
+		const ssize_t got = pread(file, part + done, bytes - done, (off_t)(offset + done));
+
+		if (got <= 0) {
+			munmap(part, bytes + 1);
+			return NULL;
+		}
+		done += (uint64_t)got;
+	}
+	return part;
+}
+
+/* Whether a table of symbols defines the unwinder's first function. A dynamic one is no matter: ours stands before it. */
+static bool defines_unwinder(int file, const ElfW(Shdr) * table, const ElfW(Shdr) * texts)
+{
+	ElfW(Sym) *symbols = (ElfW(Sym) *)read_part(file, table->sh_offset, table->sh_size);
+	char *names = symbols ? read_part(file, texts->sh_offset, texts->sh_size) : NULL;
+	bool found = false;
+
+	for (uint64_t n = 0; names && !found && n < table->sh_size / sizeof(*symbols); n++)
+		found = symbols[n].st_shndx != SHN_UNDEF && symbols[n].st_name < texts->sh_size &&
+			strcmp(names + symbols[n].st_name, "_Unwind_RaiseException") == 0;
+	if (names)
+		munmap(names, texts->sh_size + 1);
+	if (symbols)
+		munmap(symbols, table->sh_size + 1);
+	return found;
+}
+
+static void visit_section(struct object *object, const char *name, const ElfW(Shdr) * section)
+{
+	const uint64_t begin = object->info->dlpi_addr + section->sh_addr, bytes = section->sh_size;
+
+	if (!(section->sh_flags & SHF_ALLOC) || begin < object->sites.begin || begin > object->sites.end ||
+	    bytes > object->sites.end - begin)
+		return;
+	if (strcmp(name, "__patchable_function_entries") == 0)
+		each_address(object, begin, bytes, add_nops);
+	else if (strcmp(name, "__mcount_loc") == 0)
+		each_address(object, begin, bytes, add_mcount);
+	else if (strcmp(name, "xray_instr_map") == 0)
+		add_sleds(object, begin, bytes);
+}
+
+static void visit_sections(struct object *object)
+{
+	ElfW(Ehdr) header;
+	ElfW(Shdr) *sections = NULL;
+	char *names = NULL;
+
+	if (pread(object->file, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_shentsize != sizeof(*sections) ||
+	    header.e_shstrndx >= header.e_shnum)
+		return;
+	sections = (ElfW(Shdr) *)read_part(object->file, header.e_shoff, header.e_shnum * sizeof(*sections));
+	if (sections)
+		names = read_part(object->file, sections[header.e_shstrndx].sh_offset,
+				  sections[header.e_shstrndx].sh_size);
+	for (unsigned n = 0; names && n < header.e_shnum; n++)
+		if (sections[n].sh_name < sections[header.e_shstrndx].sh_size)
+			visit_section(object, names + sections[n].sh_name, &sections[n]);
+	for (unsigned n = 0; names && object->sites.count && n < header.e_shnum; n++)
+		if (sections[n].sh_type == SHT_SYMTAB && sections[n].sh_link < header.e_shnum)
+			object->sites.own_unwinder |=
+				defines_unwinder(object->file, &sections[n], &sections[sections[n].sh_link]);
+	if (names)
+		munmap(names, sections[header.e_shstrndx].sh_size + 1);
+	if (sections)
+		munmap(sections, header.e_shnum * sizeof(*sections) + 1);
+}
+
+static void visit_segments(struct object *object)
+{
+	const struct dl_phdr_info *info = object->info;
+
+	object->sites.begin = UINT64_MAX;
+	for (unsigned n = 0; n < info->dlpi_phnum; n++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[n];
+		const uint64_t begin = info->dlpi_addr + part->p_vaddr, end = begin + part->p_memsz;
+
+		if (part->p_type == PT_GNU_EH_FRAME)
+			object->frames = code_at(begin);
+		if (part->p_type == PT_DYNAMIC)
+			object->dynamic = (const ElfW(Dyn) *)(uintptr_t)begin;
+		if (part->p_type != PT_LOAD)
+			continue;
+		if (begin < object->sites.begin)
+			object->sites.begin = begin;
+		if (end > object->sites.end)
+			object->sites.end = end;
+		/* Code that cannot be read cannot be checked. */
+		if ((part->p_flags & (PF_X | PF_R)) == (PF_X | PF_R) && object->codes < RANGES)
+			object->code[object->codes++] = (struct range){ begin, begin + part->p_filesz };
+	}
+}
+
+struct call_sites call_sites_find(const struct dl_phdr_info *info)
+{
+	struct object object = { .info = info };
+
+	visit_segments(&object);
+	object.file = open(*info->dlpi_name ? info->dlpi_name : "/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	add_fentry(&object);
+	if (object.file >= 0) {
+		visit_sections(&object);
+		close(object.file);
+	}
+	return object.sites;
+}
+
+#endif

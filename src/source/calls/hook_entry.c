@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The begin and end of patched functions; see hook_entry.h. This file is compiled for general registers only. */
+#if defined(__x86_64__)
+
+#include <cpuid.h>
+#include <stddef.h>
+
+#include "source/calls/call_thread.h"
+#include "source/calls/hook_entry.h"
+
+struct wire_call_frame *call_stack_returned_saved(uint64_t slot);
+struct wire_call_frame *call_stack_more_saved(void);
+uint32_t call_hook_find_saved(uint64_t inside);
+bool call_hook_permit_saved(uint32_t function, unsigned state);
+void call_end_top_saved(struct wire_call_frame *frame);
+void call_end_slow_saved(uint64_t match, uint64_t sp);
+
+/* Called by the code below. */
+uint64_t call_entry_leave(uint64_t slot);
+void call_sled_leave(uint64_t match, uint64_t sp);
+void call_entry_replace(uint64_t inside, uint64_t *slot);
+uint64_t call_hook_clock(void);
+uint32_t call_hook_find(uint64_t inside);
+bool call_hook_permit(uint32_t function, unsigned state);
+extern uint32_t call_hook_state_mask;
+
+enum {
+	STATE_BYTES = 2816, /* of all vector registers, as xsave stores them */
+	STATE_MASK = 0xe7,  /* x87, SSE, AVX, AVX-512 */
+	STATE_X87_SSE = 3,
+};
+
+uint32_t call_hook_state_mask; /* of xsave; 0: there is only fxsave */
+
+void call_hook_prepare(void)
+{
+	uint32_t a, b, c, d, low, high;
+
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
+		return;
+	__asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+	low &= STATE_MASK;
+	__cpuid_count(13, 0, a, b, c, d);
+	call_hook_state_mask = b <= STATE_BYTES ? low : low & STATE_X87_SSE;
+}
+
+uint64_t call_hook_clock(void)
+{
+	return ring_clock();
+}
+
+uint32_t call_hook_find(uint64_t inside)
+{
+	return call_function_find(inside);
+}
+
+bool call_hook_permit(uint32_t function, unsigned state)
+{
+	(void)function;
+	return state != WIRE_CALL_OFF;
+}
+
+uint64_t call_entry_leave(uint64_t slot)
+{
+	struct wire_call_frame *frame = call_thread.top - 1;
+	uint64_t address;
+
+	if (__builtin_expect(frame->sp != slot, 0))
+		frame = call_stack_returned_saved(slot);
+	address = frame->match;
+	if (__builtin_expect(!call_end(frame), 0))
+		call_end_top_saved(frame);
+	return address;
+}
+
+void call_sled_leave(uint64_t match, uint64_t sp)
+{
+	struct wire_call_frame *frame = call_thread.top - 1;
+
+	if (__builtin_expect(frame->match != match || !call_end(frame), 0))
+		call_end_slow_saved(match, sp);
+}
+
+/*
+ * A function that calls us before its first instruction, or behind its prologue, without a stub. @inside: an address of it;
+ * @slot: of its return address
+ */
+void call_entry_replace(uint64_t inside, uint64_t *slot)
+{
+	struct wire_call_frame *frame = call_thread.top;
+	const struct call_function *known;
+	uint32_t number;
+
+	if (*call_site->state == WIRE_OFF)
+		return;
+	known = call_function_peek(inside);
+	number = known->address == inside ? known->number : call_hook_find_saved(inside);
+	if (call_switches[number] != WIRE_CALL_ON &&
+	    !(call_switches[number] != WIRE_CALL_OFF && call_hook_permit_saved(number, call_switches[number])))
+		return;
+	if (call_is_segment_end(frame))
+		frame = call_stack_more_saved();
+	if (!frame)
+		return;
+	call_begin(frame, number, *slot, (uint64_t)(uintptr_t)slot);
+	frame->flags = CALL_FRAME_REPLACED;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	*slot = (uint64_t)(uintptr_t)call_entry_end;
+}
+
+static_assert(offsetof(struct burin_site, state) == 0 && offsetof(struct call_thread, top) == 0 &&
+		      WIRE_CALL_OFF == 0 && WIRE_CALL_ON == 1 && WIRE_CALL_SEGMENT == 4096 &&
+		      sizeof(struct wire_call_frame) == 32 && offsetof(struct wire_call_frame, start) == 0 &&
+		      offsetof(struct wire_call_frame, function) == 8 &&
+		      offsetof(struct wire_call_frame, flags) == 12 &&
+		      offsetof(struct wire_call_frame, match) == 16 &&
+		      offsetof(struct wire_call_frame, sp) == 24 && CALL_FRAME_REPLACED == 1 &&
+		      STATE_BYTES == 2816,
+	      "numbers in the code below");
+
+/* clang-format off */
+
+/* A slow function with up to two arguments, which preserves all registers but rax, its result. */
+
+#define SAVED(name) \
+	__asm__(".pushsection .text.call_hook, \"ax\"\n" \
+		".type " #name "_saved, @function\n" \
+		#name "_saved:\n\t" \
+		"leaq " #name "(%rip), %rax\n\t" \
+		"jmp call_hook_saved\n" \
+		".size " #name "_saved, . - " #name "_saved\n" \
+		".popsection")
+
+SAVED(call_end_top);
+SAVED(call_stack_more);
+SAVED(call_stack_returned);
+SAVED(call_end_slow);
+SAVED(call_hook_clock);
+SAVED(call_hook_permit);
+SAVED(call_hook_find);
+
+__asm__(".pushsection .text.call_hook, \"ax\"\n"
+	".type call_hook_saved, @function\n"
+	"call_hook_saved:\n\t"
+	".cfi_startproc\n\t"
+	"pushq %rbp\n\t"
+	".cfi_adjust_cfa_offset 8\n\t"
+	".cfi_rel_offset %rbp, 0\n\t"
+	"movq %rsp, %rbp\n\t"
+	".cfi_def_cfa_register %rbp\n\t"
+	"pushq %rcx\n\t"
+	"pushq %rdx\n\t"
+	"pushq %rsi\n\t"
+	"pushq %rdi\n\t"
+	"pushq %r8\n\t"
+	"pushq %r9\n\t"
+	"pushq %r10\n\t"
+	"pushq %r11\n\t"
+	"pushq %rax\n\t"
+	"subq $2816, %rsp\n\t"
+	"andq $-64, %rsp\n\t"
+	"movl call_hook_state_mask(%rip), %eax\n\t"
+	"testl %eax, %eax\n\t"
+	"jz 1f\n\t"
+	"xorl %edx, %edx\n\t"
+	"movq %rdx, 512(%rsp)\n\t" /* xrstor wants zeros in the header, where xsave leaves what was there */
+	"movq %rdx, 520(%rsp)\n\t"
+	"movq %rdx, 528(%rsp)\n\t"
+	"movq %rdx, 536(%rsp)\n\t"
+	"movq %rdx, 544(%rsp)\n\t"
+	"movq %rdx, 552(%rsp)\n\t"
+	"movq %rdx, 560(%rsp)\n\t"
+	"movq %rdx, 568(%rsp)\n\t"
+	"xsave (%rsp)\n\t"
+	"call *-72(%rbp)\n\t"
+	"movq %rax, -72(%rbp)\n\t"
+	"movl call_hook_state_mask(%rip), %eax\n\t"
+	"xorl %edx, %edx\n\t"
+	"xrstor (%rsp)\n\t"
+	"jmp 2f\n"
+	"1:\n\t"
+	"fxsave (%rsp)\n\t"
+	"call *-72(%rbp)\n\t"
+	"movq %rax, -72(%rbp)\n\t"
+	"fxrstor (%rsp)\n"
+	"2:\n\t"
+	"leaq -72(%rbp), %rsp\n\t"
+	"popq %rax\n\t"
+	"popq %r11\n\t"
+	"popq %r10\n\t"
+	"popq %r9\n\t"
+	"popq %r8\n\t"
+	"popq %rdi\n\t"
+	"popq %rsi\n\t"
+	"popq %rdx\n\t"
+	"popq %rcx\n\t"
+	"popq %rbp\n\t"
+	".cfi_def_cfa %rsp, 8\n\t"
+	"ret\n\t"
+	".cfi_endproc\n"
+	".size call_hook_saved, . - call_hook_saved\n"
+	".popsection");
+
+/*
+ * The begin. On the stack: rdx, rcx, rax, the return address into the stub or sled, the function's. As call_begin(), in
+ * registers that are free; its comments hold here, too.
+ */
+#define BEGIN(name, clock, fill, done, off) \
+	__asm__(".pushsection .text.call_hook, \"ax\"\n" \
+		".balign 64\n" \
+		".globl " #name "\n.hidden " #name "\n" \
+		".type " #name ", @function\n" \
+		#name ":\n\t" \
+		".cfi_startproc\n\t" \
+		"pushq %rax\n\t" \
+		".cfi_adjust_cfa_offset 8\n\t" \
+		"pushq %rcx\n\t" \
+		".cfi_adjust_cfa_offset 8\n\t" \
+		"pushq %rdx\n\t" \
+		".cfi_adjust_cfa_offset 8\n\t" \
+		"movq __start_burin_sites(%rip), %rax\n\t" \
+		"cmpb $0, (%rax)\n\t" \
+		"je 8f\n\t" \
+		"movq call_switches(%rip), %rax\n\t" \
+		"cmpb $1, (%rax, %r11)\n\t" \
+		"jne 6f\n" \
+		"2:\n\t" \
+		"movq call_thread@gottpoff(%rip), %rcx\n\t" \
+		"movq %fs:(%rcx), %rax\n\t" \
+		"testl $4095, %eax\n\t" \
+		"jz 7f\n" \
+		"3:\n\t" \
+		"leaq 32(%rax), %rdx\n\t" \
+		"movq %rdx, %fs:(%rcx)\n\t" \
+		"movl %r11d, 8(%rax)\n\t" \
+		fill \
+		"movq %rax, %rcx\n\t" \
+		clock \
+		"movq %rax, (%rcx)\n\t" \
+		"popq %rdx\n\t" \
+		"popq %rcx\n\t" \
+		"popq %rax\n\t" \
+		done \
+		"6:\n\t" /* neither off nor on, or off */ \
+		"cmpb $0, (%rax, %r11)\n\t" \
+		"je 8f\n\t" \
+		"pushq %rdi\n\t" \
+		"pushq %rsi\n\t" \
+		"movl %r11d, %edi\n\t" \
+		"movzbl (%rax, %r11), %esi\n\t" \
+		"call call_hook_permit_saved\n\t" \
+		"popq %rsi\n\t" \
+		"popq %rdi\n\t" \
+		"testb %al, %al\n\t" \
+		"jnz 2b\n\t" \
+		"jmp 8f\n" \
+		"7:\n\t" \
+		"call call_stack_more_saved\n\t" \
+		"testq %rax, %rax\n\t" \
+		"jnz 3b\n" \
+		"8:\n\t" \
+		"popq %rdx\n\t" \
+		"popq %rcx\n\t" \
+		"popq %rax\n\t" \
+		off \
+		".cfi_endproc\n" \
+		".size " #name ", . - " #name "\n" \
+		".popsection")
+
+#define CLOCK_TSC \
+	"rdtsc\n\t" \
+	"shlq $32, %rdx\n\t" \
+	"orq %rdx, %rax\n\t"
+#define CLOCK_OTHER "call call_hook_clock_saved\n\t"
+
+/* flags, match and sp. The frame of a sled has an odd sp: so a return never takes it for its own. */
+#define FILL_ENTRY \
+	"movl $1, 12(%rax)\n\t" \
+	"movq 32(%rsp), %rdx\n\t" \
+	"movq %rdx, 16(%rax)\n\t" \
+	"leaq 32(%rsp), %rdx\n\t" \
+	"movq %rdx, 24(%rax)\n\t"
+#define FILL_SLED \
+	"movl $0, 12(%rax)\n\t" \
+	"leaq 33(%rsp), %rdx\n\t" \
+	"movq %rdx, 24(%rax)\n\t" \
+	"shlq $40, %r11\n\t" \
+	"xorq %r11, %rdx\n\t" \
+	"movq %rdx, 16(%rax)\n\t"
+
+#define DONE_ENTRY "clc\n\tret $8\n"
+#define OFF_ENTRY  "stc\n\tret\n\t"
+#define DONE_SLED  "ret\n"
+#define OFF_SLED   "ret\n\t"
+
+BEGIN(call_entry_begin, CLOCK_TSC, FILL_ENTRY, DONE_ENTRY, OFF_ENTRY);
+BEGIN(call_entry_begin_other, CLOCK_OTHER, FILL_ENTRY, DONE_ENTRY, OFF_ENTRY);
+BEGIN(call_sled_begin, CLOCK_TSC, FILL_SLED, DONE_SLED, OFF_SLED);
+BEGIN(call_sled_begin_other, CLOCK_OTHER, FILL_SLED, DONE_SLED, OFF_SLED);
+
+#define CODE(name, text) \
+	__asm__(".pushsection .text.call_hook, \"ax\"\n" \
+		".balign 64\n" \
+		".globl " #name "\n.hidden " #name "\n" \
+		".type " #name ", @function\n" \
+		#name ":\n\t" \
+		text \
+		".size " #name ", . - " #name "\n" \
+		".popsection")
+
+/* The function has returned: rax, rdx and vector registers may be its results. */
+CODE(call_entry_end,
+	"pushq %rax\n\t" /* room for the return address */
+	"pushq %rax\n\t"
+	"pushq %rdx\n\t"
+	"leaq 16(%rsp), %rdi\n\t"
+	"call call_entry_leave\n\t"
+	"movq %rax, 16(%rsp)\n\t"
+	"popq %rdx\n\t"
+	"popq %rax\n\t"
+	"ret\n");
+
+/* Before a function returns: on the stack is its return address. */
+CODE(call_sled_end,
+	"pushq %rax\n\t"
+	"pushq %rdx\n\t"
+	"leaq 17(%rsp), %rsi\n\t"
+	"movq %r11, %rdi\n\t"
+	"shlq $40, %rdi\n\t"
+	"xorq %rsi, %rdi\n\t"
+	"call call_sled_leave\n\t"
+	"popq %rdx\n\t"
+	"popq %rax\n\t"
+	"ret\n");
+
+/* Before a function jumps to another, whose arguments are in place. */
+CODE(call_sled_tail,
+	"pushq %rax\n\t"
+	"pushq %rdx\n\t"
+	"pushq %rcx\n\t"
+	"pushq %rsi\n\t"
+	"pushq %rdi\n\t"
+	"pushq %r8\n\t"
+	"pushq %r9\n\t"
+	"pushq %r10\n\t"
+	"leaq 73(%rsp), %rsi\n\t"
+	"movq %r11, %rdi\n\t"
+	"shlq $40, %rdi\n\t"
+	"xorq %rsi, %rdi\n\t"
+	"call call_sled_leave\n\t"
+	"popq %r10\n\t"
+	"popq %r9\n\t"
+	"popq %r8\n\t"
+	"popq %rdi\n\t"
+	"popq %rsi\n\t"
+	"popq %rcx\n\t"
+	"popq %rdx\n\t"
+	"popq %rax\n\t"
+	"ret\n");
+
+/*
+ * What compilers call with -pg: the first at a function's begin, if call_sites.h has not found that call; the second behind
+ * the prologue, where the frame pointer leads to the return address.
+ */
+#define REPLACE(name, slot) \
+	__asm__(".pushsection .text.call_hook, \"ax\"\n" \
+		".balign 64\n" \
+		".globl " #name "\n" \
+		".type " #name ", @function\n" \
+		#name ":\n\t" \
+		"pushq %rax\n\t" \
+		"pushq %rdx\n\t" \
+		"pushq %rcx\n\t" \
+		"pushq %rsi\n\t" \
+		"pushq %rdi\n\t" \
+		"pushq %r8\n\t" \
+		"pushq %r9\n\t" \
+		"pushq %r10\n\t" \
+		"pushq %r11\n\t" \
+		"movq 72(%rsp), %rdi\n\t" \
+		slot \
+		"call call_entry_replace\n\t" \
+		"popq %r11\n\t" \
+		"popq %r10\n\t" \
+		"popq %r9\n\t" \
+		"popq %r8\n\t" \
+		"popq %rdi\n\t" \
+		"popq %rsi\n\t" \
+		"popq %rcx\n\t" \
+		"popq %rdx\n\t" \
+		"popq %rax\n\t" \
+		"ret\n" \
+		".size " #name ", . - " #name "\n" \
+		".popsection")
+
+REPLACE(__fentry__, "leaq 80(%rsp), %rsi\n\t");
+REPLACE(mcount, "leaq 8(%rbp), %rsi\n\t");
+REPLACE(_mcount, "leaq 8(%rbp), %rsi\n\t");
+
+/* clang-format on */
+
+#endif
