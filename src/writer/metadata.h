@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "wire/wire_call.h"
 #include "writer/event_table.h"
 
 /* The clock of a trace. */
@@ -33,6 +34,7 @@ struct recording {
 	uint64_t lost_late;
 	uint64_t lost_names;
 	uint64_t lost_unreported;
+	uint64_t lost_calls[WIRE_CALL_LOSSES];
 	uint64_t clock_steps;
 };
 

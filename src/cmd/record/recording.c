@@ -140,10 +140,12 @@ void recording_progress(struct progress *progress, struct drain *drain, const st
 
 static void print_losses(const struct drain_totals *totals)
 {
-	const uint64_t sum = wire_lost_sum(totals->lost) + totals->lost_late + totals->lost_names;
+	uint64_t sum = wire_lost_sum(totals->lost) + totals->lost_late + totals->lost_names;
 	char text[TEXT_SHORT];
 	const char *between = ": ";
 
+	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++)
+		sum += cause == WIRE_CALL_LOST_PATCH ? 0 : totals->lost_calls[cause];
 	cmd_note(", lost %s", text_count(text, sum));
 	for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++) {
 		const struct wire_term *term = &wire_loss_terms[cause];
@@ -153,6 +155,13 @@ static void print_losses(const struct drain_totals *totals)
 		cmd_note("%s%s %s", between, text_count(text, totals->lost[cause]), term->text);
 		if (term->hint)
 			cmd_note(" (%s)", term->hint);
+		between = ", ";
+	}
+	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++) {
+		if (!totals->lost_calls[cause])
+			continue;
+		cmd_note("%s%s %s", between, text_count(text, totals->lost_calls[cause]),
+			 wire_call_terms[cause].text);
 		between = ", ";
 	}
 	if (totals->lost_late)

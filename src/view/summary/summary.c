@@ -312,6 +312,13 @@ void view_losses_text(const struct burin_trace *trace, bool color, struct view_b
 	if (unreported)
 		view_buffer_print(out, "%16s  when the recorder could not write\n",
 				  text_count(number, unreported));
+	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++) {
+		const uint64_t lost = recorded_number(trace, wire_call_terms[cause].key);
+
+		if (lost)
+			view_buffer_print(out, "%16s  %s\n", text_count(number, lost),
+					  wire_call_terms[cause].text);
+	}
 	if (names)
 		view_buffer_print(out, "%16s  names of threads or processes are missing\n",
 				  text_count(number, names));
