@@ -145,12 +145,12 @@ void recording_progress(struct progress *progress, struct drain *drain, const st
 
 static void print_losses(const struct drain_totals *totals)
 {
-	const uint64_t sum = wire_lost_sum(totals->lost) + totals->lost_late + totals->lost_names +
-			     totals->lost_calls[WIRE_CALL_LOST_FUNCTION] +
-			     totals->lost_calls[WIRE_CALL_LOST_STACK];
+	uint64_t sum = wire_lost_sum(totals->lost) + totals->lost_late + totals->lost_names;
 	char text[TEXT_SHORT];
 	const char *between = ": ";
 
+	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++)
+		sum += cause == WIRE_CALL_LOST_PATCH ? 0 : totals->lost_calls[cause];
 	cmd_note(", lost %s", text_count(text, sum));
 	for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++) {
 		const struct wire_term *term = &wire_loss_terms[cause];

@@ -298,7 +298,8 @@ void view_losses_text(const struct burin_trace *trace, bool color, struct view_b
 		sum += burin_trace_lost(trace, cause);
 	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++)
 		calls[cause] = recorded_number(trace, wire_call_terms[cause].key);
-	sum += calls[WIRE_CALL_LOST_FUNCTION] + calls[WIRE_CALL_LOST_STACK];
+	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++)
+		sum += cause == WIRE_CALL_LOST_PATCH ? 0 : calls[cause];
 	if (sum)
 		view_buffer_print(out, "%s%s records were lost%s\n", color ? warn : "",
 				  text_count(number, sum), color ? off : "");
