@@ -140,7 +140,9 @@ void recording_progress(struct progress *progress, struct drain *drain, const st
 
 static void print_losses(const struct drain_totals *totals)
 {
-	const uint64_t sum = wire_lost_sum(totals->lost) + totals->lost_late + totals->lost_names;
+	const uint64_t sum = wire_lost_sum(totals->lost) + totals->lost_late + totals->lost_names +
+			     totals->lost_calls[WIRE_CALL_LOST_FUNCTION] +
+			     totals->lost_calls[WIRE_CALL_LOST_STACK];
 	char text[TEXT_SHORT];
 	const char *between = ": ";
 
@@ -157,9 +159,19 @@ static void print_losses(const struct drain_totals *totals)
 	}
 	if (totals->lost_late)
 		cmd_note("%s%s after the end", between, text_count(text, totals->lost_late));
+	if (totals->lost_late)
+		between = ", ";
 	if (totals->lost_names)
-		cmd_note("%s%s names", totals->lost_late ? ", " : between,
-			 text_count(text, totals->lost_names));
+		cmd_note("%s%s names", between, text_count(text, totals->lost_names));
+	if (totals->lost_names)
+		between = ", ";
+	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++) {
+		if (!totals->lost_calls[cause])
+			continue;
+		cmd_note("%s%s %s", between, text_count(text, totals->lost_calls[cause]),
+			 wire_call_terms[cause].text);
+		between = ", ";
+	}
 	cmd_note("\n");
 }
 
