@@ -56,8 +56,7 @@ uint32_t call_hook_find(uint64_t inside)
 
 bool call_hook_permit(uint32_t function, unsigned state)
 {
-	(void)function;
-	return state != WIRE_CALL_OFF;
+	return state == WIRE_CALL_ON || (state != WIRE_CALL_OFF && call_is_permitted(function, state));
 }
 
 uint64_t call_entry_leave(uint64_t slot)
