@@ -20,19 +20,22 @@
 #define FUNCTION __attribute__((noipa))
 #endif
 
-#define EACH(macro)                                                                                         \
-	macro(wide) macro(floats) macro(extended) macro(large) macro(quad) macro(vectors) macro(variadic)   \
-		macro(tail) macro(deep) macro(nest) macro(kinds) macro(work) macro(forks) macro(plugins)    \
+#define EACH(macro)                                                                                       \
+	macro(wide) macro(floats) macro(extended) macro(large) macro(quad) macro(vectors) macro(variadic) \
+		macro(tail) macro(deep) macro(nest) macro(kinds) macro(work) macro(forks) macro(plugins)  \
 			macro(main)
 
 #define DECLARE(name) COUNT_##name,
 #define NAME(name)    #name,
-enum { EACH(DECLARE) COUNTS };
+enum {
+	EACH(DECLARE) COUNTS
+};
 static const char *const names[] = { EACH(NAME) };
 static unsigned counts[COUNTS];
 
 #define COUNT(name) __atomic_fetch_add(&counts[COUNT_##name], 1, __ATOMIC_RELAXED)
-#define KEEP(value) __asm__ volatile("" : "+m"(value)) /* what was called has returned: no call becomes a jump */
+#define KEEP(value) \
+	__asm__ volatile("" : "+m"(value)) /* what was called has returned: no call becomes a jump */
 
 typedef int vector __attribute__((vector_size(32)));
 

@@ -13,8 +13,19 @@
 
 #define FUNCTION __attribute__((noinline)) static
 
-enum { THROWER, CATCHER, RETHROWER, OUTER, TRACE, SLEEPER, LEAVER, CLEAN, COUNTS };
-static const char *const names[] = { "thrower", "catcher", "rethrower", "outer", "trace", "sleeper", "leaver", "clean" };
+enum {
+	THROWER,
+	CATCHER,
+	RETHROWER,
+	OUTER,
+	TRACE,
+	SLEEPER,
+	LEAVER,
+	CLEAN,
+	COUNTS
+};
+static const char *const names[] = { "thrower", "catcher", "rethrower", "outer",
+				     "trace",	"sleeper", "leaver",	"clean" };
 static unsigned counts[COUNTS];
 
 #define COUNT(name) __atomic_fetch_add(&counts[name], 1, __ATOMIC_RELAXED)

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/nolibc.h"
+#include "base/print.h"
 #include "ring/lock.h"
 #include "ring/ring_deps.h"
 #include "source/calls/call_functions.h"
@@ -204,7 +204,8 @@ static uint8_t *take_area(uint64_t begin, uint64_t end, size_t *bytes)
 	for (unsigned n = 0; n < CALL_PATCH_OBJECTS && retired[n].bytes; n++) {
 		const struct retired area = retired[n];
 
-		if (area.bytes < *bytes || !is_near(area.begin, end) || !is_near(area.begin + area.bytes, begin) ||
+		if (area.bytes < *bytes || !is_near(area.begin, end) ||
+		    !is_near(area.begin + area.bytes, begin) ||
 		    mprotect((void *)(uintptr_t)area.begin, area.bytes, PROT_READ | PROT_WRITE) != 0)
 			continue;
 		*bytes = area.bytes;
@@ -255,16 +256,12 @@ static bool write_code(const struct writing *writing, uint64_t address, const vo
 static void report(const struct dl_phdr_info *object, const char *what, const char *remedy)
 {
 	char text[512];
-	struct nolibc_string line = { text, sizeof(text), 0, false };
 
 	if (__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED))
 		return;
-	nolibc_text(&line, "burin: --calls: ");
-	nolibc_text(&line, *object->dlpi_name ? object->dlpi_name : "the program");
-	nolibc_text(&line, what);
-	nolibc_text(&line, remedy);
-	nolibc_text(&line, "\n");
-	if (write(STDERR_FILENO, text, line.used) < 0)
+	print_text(text, sizeof(text), "burin: --calls: %.250s%s%s\n",
+		   *object->dlpi_name ? object->dlpi_name : "the program", what, remedy);
+	if (write(STDERR_FILENO, text, strlen(text)) < 0)
 		return;
 }
 

@@ -60,6 +60,7 @@ struct call_patches {
 
 extern struct call_patches call_patches __attribute__((visibility("default")));
 
+#if defined(__x86_64__)
 /*
  * call_patch_load - find and patch objects that have been loaded since the last time, and forget those that are gone.
  * Context: the process is in its session. In a constructor, or another function that may take the dynamic linker's lock.
@@ -76,5 +77,15 @@ size_t call_patch_apply(void);
 
 /* call_patch_is_stub - whether an address lies in an area of stubs. Context: any. */
 bool call_patch_is_stub(uint64_t address);
+#else
+static inline void call_patch_load(void)
+{
+}
+
+static inline size_t call_patch_apply(void)
+{
+	return 0;
+}
+#endif
 
 #endif

@@ -232,13 +232,12 @@ static void add_call(struct object *object, uint64_t address, unsigned bytes)
 	if (!function)
 		object->sites.refused++;
 	else
-		add(&object->sites,
-		    &(struct call_found){ .function = function,
-					  .address = begin,
-					  .body = end,
-					  .bytes = (uint8_t)(end - begin < CALL_SITE_NOP_MAX
-								     ? end - begin
-								     : CALL_SITE_NOP_MAX) });
+		add(&object->sites, &(struct call_found){ .function = function,
+							  .address = begin,
+							  .body = end,
+							  .bytes = (uint8_t)(end - begin < CALL_SITE_NOP_MAX
+										     ? end - begin
+										     : CALL_SITE_NOP_MAX) });
 }
 
 static uint64_t dynamic(const struct object *object, int64_t tag)
@@ -409,7 +408,8 @@ static bool has_symbol(int file, const ElfW(Shdr) * table, const ElfW(Shdr) * te
 	bool found = false;
 
 	for (uint64_t n = 0; names && !found && n < table->sh_size / sizeof(*symbols); n++)
-		found = (symbols[n].st_shndx != SHN_UNDEF) == defined && symbols[n].st_name < texts->sh_size &&
+		found = (symbols[n].st_shndx != SHN_UNDEF) == defined &&
+			symbols[n].st_name < texts->sh_size &&
 			strncmp(names + symbols[n].st_name, text, strlen(text)) == 0;
 	if (names)
 		munmap(names, texts->sh_size + 1);
@@ -428,8 +428,7 @@ static bool has_unwinder(int file, const ElfW(Shdr) * sections, unsigned count, 
 	bool asks = false, stripped = true, exceptions = false;
 
 	for (unsigned n = 0; n < count; n++) {
-		const ElfW(Shdr) *texts =
-			&sections[sections[n].sh_link < count ? sections[n].sh_link : 0];
+		const ElfW(Shdr) *texts = &sections[sections[n].sh_link < count ? sections[n].sh_link : 0];
 
 		if (sections[n].sh_type == SHT_SYMTAB) {
 			stripped = false;

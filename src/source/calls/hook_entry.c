@@ -93,8 +93,8 @@ void call_entry_replace(uint64_t inside, uint64_t *slot)
 		return;
 	known = call_function_peek(inside);
 	number = known->address == inside ? known->number : call_hook_find_saved(inside);
-	if (call_switches[number] != WIRE_CALL_ON &&
-	    !(call_switches[number] != WIRE_CALL_OFF && call_hook_permit_saved(number, call_switches[number])))
+	if (call_switches[number] != WIRE_CALL_ON && !(call_switches[number] != WIRE_CALL_OFF &&
+						       call_hook_permit_saved(number, call_switches[number])))
 		return;
 	if (call_is_segment_end(frame))
 		frame = call_stack_more_saved();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What patched code calls at the begin and end of a function (x86-64). call_patch.h has the way there.
+ * The code that patched functions call at their begin and end (x86-64). call_patch.h has the way there.
  *
  * A function's entry jumps to its stub, which has the function's number:
  *
@@ -32,10 +32,20 @@ extern call_code call_sled_begin, call_sled_end,
 /* The same begins in a session whose clock is not the processor's counter. */
 extern call_code call_entry_begin_other, call_sled_begin_other;
 
+#if defined(__x86_64__)
 /* call_hook_prepare - find out how registers are saved. Context: before any code is patched. */
 void call_hook_prepare(void);
 
 /* call_returns_begin - prepare hook_unwind.c. Context: after call_stack_begin(), whose handler of forks must come first. */
 void call_returns_begin(void);
+#else
+static inline void call_hook_prepare(void)
+{
+}
+
+static inline void call_returns_begin(void)
+{
+}
+#endif
 
 #endif

@@ -29,7 +29,8 @@
 #define HOOK __attribute__((visibility("default")))
 
 enum {
-	BACKTRACE_MAX = 1024, /* addresses of backtrace(); its buffer is on the stack, as a crash handler needs */
+	BACKTRACE_MAX =
+		1024, /* addresses of backtrace(); its buffer is on the stack, as a crash handler needs */
 };
 
 struct dwarf_eh_bases {
@@ -134,10 +135,10 @@ static void *next(void **known, const char *name)
 	return found;
 }
 
-#define NEXT(name)                                                   \
-	({                                                           \
-		static void *known;                                  \
-		(__typeof__(&(name))) next(&known, #name);           \
+#define NEXT(name)                                        \
+	({                                                \
+		static void *known;                       \
+		(__typeof__(&(name)))next(&known, #name); \
 	})
 
 HOOK _Unwind_Reason_Code _Unwind_RaiseException(struct _Unwind_Exception *exception)
