@@ -146,7 +146,7 @@ void call_stats_text(const struct call_stats *stats, const struct call_report *r
 	view_buffer_print(out, "%s call%s in %s thread%s, %s\n", text_count(calls, stats->call_count),
 			  plural(stats->call_count), text_count(threads, stats->threads),
 			  plural(stats->threads), text_duration(time, call_ns(stats->trace, stats->time)));
-	if (!stats->call_count)
+	if (!stats->call_count && !stats->counted_count)
 		view_buffer_print(out, "no recorded call matches the options\n");
 	table.labels = view_labels_make(symbol_of, stats, table.count);
 	if (!table.labels) {
