@@ -10,6 +10,9 @@ import time
 from common import BLOCKS, QUICK, ROUNDS, Failed, Skipped, call, disturbed, first_line, values
 
 
+CALLS = int(os.environ.get("BENCH_CALLS", "1000000" if QUICK else "10000000"))  # of the traces that are reported on
+
+
 class Calls:
     def hooked(self, hooks, *arguments, options=("--mode", "flight")):
         """Records the program with these hooks. Returns what it printed."""
@@ -103,7 +106,7 @@ class Calls:
         """Each reads what it recorded of the same program, in turns. The time for a call that is in the trace counts."""
         if not shutil.which("uftrace"):
             raise Skipped("uftrace is not installed (apt install uftrace)")
-        calls, theirs_dir = 1_000_000 if QUICK else 10_000_000, self.trace_dir + ".uftrace"
+        calls, theirs_dir = CALLS, self.trace_dir + ".uftrace"
         program = self.calls_program("patchable")
         for path in (self.trace_dir, theirs_dir):
             shutil.rmtree(path, ignore_errors=True)
@@ -164,7 +167,7 @@ CALL_ROWS = {
     "callbytes": ("bytes of a call in the trace", "burin record --calls -- bench/calls-instrument count", "once", "<= 24"),
     "uftrace": ("a call by a patched entry, beside uftrace", "burin record --calls --mode flight, uftrace record -P .: bench/calls-patchable cost", f"median of {ROUNDS}",
                 ">= 8x cheaper"),
-    "callreport": ("a report of calls, beside uftrace", "burin report --calls; uftrace report: bench/calls-patchable count 10000000", f"best of {ROUNDS}",
+    "callreport": ("a report of calls, beside uftrace", f"burin report --calls; uftrace report: bench/calls-patchable count {CALLS}", f"best of {ROUNDS}",
                    ">= 5x faster"),
     "xray": ("a call, beside clang's XRay", "as above; bench/calls.c with -fxray-instrument, xray-fdr", f"median of {ROUNDS}", ">= 5x cheaper"),
 }

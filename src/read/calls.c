@@ -324,6 +324,14 @@ int burin_calls_open(struct burin_calls **calls, const struct burin_trace *trace
 	return result;
 }
 
+struct burin_profile *read_calls_take_functions(struct burin_calls *calls)
+{
+	struct burin_profile *functions = calls->functions;
+
+	calls->functions = NULL;
+	return functions;
+}
+
 void burin_calls_close(struct burin_calls *calls)
 {
 	if (!calls)

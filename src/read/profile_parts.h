@@ -108,6 +108,10 @@ int read_images_load(struct burin_profile *profile); /* after the symbols, which
  * stack_bases). Return: 0; -ENODATA: there are none; -ENOMEM. */
 int read_call_functions_open(struct burin_profile **profile, const struct burin_trace *trace);
 
+/* calls.c: take the functions of calls away from them, to change them. Then only burin_calls_close() is allowed. */
+struct burin_calls;
+struct burin_profile *read_calls_take_functions(struct burin_calls *calls);
+
 /* profile_memory.c: bytes of all tables that have been read so far; struct read_table.memory. */
 uint64_t read_profile_memory(const void *profile);
 /* profile_locations.c: the number of a location, which is added if it is new; 0: no memory. */

@@ -11,11 +11,14 @@
 #include "export/export.h"
 
 static const char *output;
+static bool calls;
 
 static const struct cmd_option table[] = {
 	OPTION_TEXT(
 		"-o, --output FILE", &output,
 		"write to FILE (default: standard output); for uftrace a directory, which must not exist"),
+	OPTION_FLAG("--calls", &calls,
+		    "recorded calls, not samples: as folded, speedscope, pprof or callgrind"),
 	OPTION_GROUP(cmd_profile_options),
 	CMD_MEMORY,
 	{ 0 },
@@ -67,6 +70,9 @@ static int run(char **operands)
 		return cmd_usage("no such format: \"%s\"", operands[0]);
 	if (!strcmp(format->name, "pprof") && !output && isatty(STDOUT_FILENO))
 		return cmd_usage("pprof is a binary format; give -o FILE");
+	if (calls && !strcmp(format->name, "perf"))
+		return cmd_usage("perf is a format for samples; give another one for calls, or uftrace");
+	profile.calls = calls;
 	result = cmd_profile_open(&profile, operands[1]);
 	if (!result)
 		result = write_out(&profile, format);

@@ -6,10 +6,12 @@
 #include "view/profile/flame.h"
 
 static const char *output, *title;
+static bool calls;
 
 static const struct cmd_option table[] = {
 	OPTION_TEXT("-o, --output FILE", &output, "write the page to FILE; - for standard output"),
 	OPTION_TEXT("--title TEXT", &title, "title of the page (default: the recorded command)"),
+	OPTION_FLAG("--calls", &calls, "of recorded calls, not of samples"),
 	OPTION_GROUP(cmd_profile_options),
 	CMD_MEMORY,
 	{ 0 },
@@ -43,6 +45,7 @@ static int run(char **operands)
 
 	if (!output)
 		return cmd_usage("no output given; give -o FILE.html");
+	profile.calls = calls;
 	result = cmd_profile_open(&profile, operands[0]);
 	if (!result)
 		result = write_page(&profile);

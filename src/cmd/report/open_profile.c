@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Common functions of the subcommands that read samples; see open_profile.h. */
 #include "cmd/report/open_profile.h"
+#include "view/calls/call_profile.h"
 
 #include <errno.h>
 #include <string.h>
@@ -89,6 +90,22 @@ static int no_such_process(const struct cmd_profile *profile, const char *path)
 	return CMD_USAGE;
 }
 
+/* The calls of a trace as a profile. */
+static int count_calls(struct cmd_profile *profile, const char *path,
+		       const struct view_profile_filter *filter)
+{
+	int result;
+
+	if (filter->event.count || filter->symbols.count)
+		return cmd_usage("--event and --symbol are for samples, not for calls");
+	result = call_profile_make(&profile->counted, profile->trace, filter, cmd_threads());
+	if (result == -ENODATA)
+		return cmd_usage(
+			"%s: the trace has no calls; record some with: burin record --calls -- COMMAND",
+			path);
+	return result ? cmd_failed("%s: %s", path, cmd_error(result)) : 0;
+}
+
 int cmd_profile_open(struct cmd_profile *profile, const char *path)
 {
 	struct view_profile_filter filter = selected;
@@ -101,6 +118,8 @@ int cmd_profile_open(struct cmd_profile *profile, const char *path)
 		result = cmd_times(profile->trace, &filter.from, &filter.to);
 	if (result)
 		return result;
+	if (profile->calls)
+		return count_calls(profile, path, &filter);
 	result = view_profile_make(&profile->counted, profile->trace, &filter);
 	if (result == -ENODATA)
 		return cmd_usage("%s: the trace has no samples; record some with: burin record -- COMMAND",

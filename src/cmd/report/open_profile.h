@@ -8,6 +8,7 @@
 #include "view/profile/profile_view.h"
 
 struct cmd_profile {
+	bool calls;	   /* of calls, not samples */
 	bool apart;	   /* count at most one event */
 	bool may_be_empty; /* without samples that the options select */
 	struct burin_trace *trace;

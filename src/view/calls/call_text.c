@@ -122,30 +122,11 @@ static void print_counted(const struct call_stats *stats, const struct call_repo
 				  text_count(text, stats->counted_count - report->limit));
 }
 
-/* Records that the trace lacks, of all events: a lost record has no name. */
-static void print_losses(const struct call_stats *stats, struct view_buffer *out)
-{
-	char text[TEXT_SHORT];
-	bool any = false;
-
-	for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++) {
-		const uint64_t lost = burin_trace_lost(stats->trace, cause);
-
-		if (!lost)
-			continue;
-		view_buffer_print(out, "%s%s record%s: %s", any ? ", " : "lost: ", text_count(text, lost),
-				  plural(lost), burin_loss_name(cause));
-		any = true;
-	}
-	view_buffer_print(out,
-			  any ? "; the callees of a lost call are its caller's\n" : "no record was lost\n");
-}
-
 static void print_gaps(const struct call_stats *stats, struct view_buffer *out)
 {
 	char text[TEXT_SHORT];
 
-	print_losses(stats, out);
+	view_lost_records_text(stats->trace, out);
 	if (stats->open)
 		view_buffer_print(out,
 				  "%s call%s had not ended: SELF and TOTAL have their time up to the end of "
@@ -165,7 +146,7 @@ void call_stats_text(const struct call_stats *stats, const struct call_report *r
 	view_buffer_print(out, "%s call%s in %s thread%s, %s\n", text_count(calls, stats->call_count),
 			  plural(stats->call_count), text_count(threads, stats->threads),
 			  plural(stats->threads), text_duration(time, call_ns(stats->trace, stats->time)));
-	if (!stats->call_count)
+	if (!stats->call_count && !stats->counted_count)
 		view_buffer_print(out, "no recorded call matches the options\n");
 	table.labels = view_labels_make(symbol_of, stats, table.count);
 	if (!table.labels) {

@@ -238,7 +238,10 @@ static void add_head(struct page *page, const char *title)
 	struct json *json = &page->json;
 
 	view_head_text(counted, &about);
-	view_ledger_text(counted->profile, counted, false, SIZE_MAX, &missing);
+	if (counted->calls)
+		view_lost_records_text(counted->trace, &missing);
+	else
+		view_ledger_text(counted->profile, counted, false, SIZE_MAX, &missing);
 	json_text(json, "title", title);
 	add_text(json, "about", &about);
 	add_text(json, "missing", &missing);

@@ -360,6 +360,24 @@ void view_ledger_text(const struct burin_profile *profile, const struct view_pro
 	view_buffer_free(&text);
 }
 
+void view_lost_records_text(const struct burin_trace *trace, struct view_buffer *out)
+{
+	char text[TEXT_SHORT];
+	bool any = false;
+
+	for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++) {
+		const uint64_t lost = burin_trace_lost(trace, cause);
+
+		if (!lost)
+			continue;
+		view_buffer_print(out, "%s%s record%s: %s", any ? ", " : "lost: ", text_count(text, lost),
+				  lost == 1 ? "" : "s", burin_loss_name(cause));
+		any = true;
+	}
+	view_buffer_print(out,
+			  any ? "; the callees of a lost call are its caller's\n" : "no record was lost\n");
+}
+
 /* Prints the numbers whose keys have this prefix, without it. */
 static void json_numbers(const struct burin_profile *profile, struct json *json, const char *name,
 			 const char *prefix)

@@ -65,6 +65,7 @@ struct view_profile {
 	uint64_t samples, weight;
 	double squares; /* of the pairs */
 	struct view_counted of[VIEW_STATES];
+	bool calls;		  /* weights are self times of calls: see view/calls/call_profile.h */
 	uint64_t of_other_events; /* samples of events that are not counted */
 	uint64_t from, to;	  /* of the filter */
 	const char *unit;	  /* "ns", "events" or "samples" */
@@ -280,6 +281,8 @@ void view_tree_json(const struct view_profile *counted, const struct view_tree *
  */
 void view_ledger_text(const struct burin_profile *profile, const struct view_profile *counted, bool color,
 		      size_t lines, struct view_buffer *out);
+/* One line on the records that the trace lacks, of all events: a lost record has no name. */
+void view_lost_records_text(const struct burin_trace *trace, struct view_buffer *out);
 void view_ledger_json(const struct burin_profile *profile, struct json *json, const char *key);
 
 #endif
