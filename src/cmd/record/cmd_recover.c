@@ -105,6 +105,9 @@ static void symbolize_samples(int directory, const char *path)
 {
 	if (faccessat(directory, ".burin/stacks", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		cmd_symbols_find(directory, path, &(struct cmd_symbols_options){ .quiet = true });
+	if (faccessat(directory, ".burin/calls.functions", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		cmd_symbols_find(directory, path,
+				 &(struct cmd_symbols_options){ .quiet = true, .calls = true });
 }
 
 /* Why a trace cannot be continued. */
