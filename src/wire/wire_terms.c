@@ -77,5 +77,5 @@ const char *const wire_change_keys[WIRE_CHANGE_KINDS] = {
 	[WIRE_CHANGE_STATE] = "state",	 [WIRE_CHANGE_ON] = "on",	[WIRE_CHANGE_OFF] = "off",
 	[WIRE_CHANGE_FILTER] = "filter", [WIRE_CHANGE_PLAIN] = "plain", [WIRE_CHANGE_PAUSE] = "pause",
 	[WIRE_CHANGE_RESUME] = "resume", [WIRE_CHANGE_SIZE] = "size",	[WIRE_CHANGE_RULE] = "rule",
-	[WIRE_CHANGE_UNFIT] = "unfit",
+	[WIRE_CHANGE_UNFIT] = "unfit",	 [WIRE_CHANGE_CALLS] = "calls",
 };

@@ -9,9 +9,13 @@
 
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/record/calls.h"
 #include "cmd/record/recording.h"
 #include "file/named.h"
 #include "wire/wire_terms.h"
+
+/* The look-up of names in a snapshot: burin watch must not stand still for long. burin symbols finds the rest. */
+static const uint64_t NAMES_NS = UINT64_C(10000000000);
 
 enum {
 	RECORDING_BASE = 256,
@@ -111,6 +115,7 @@ int recording_snapshot(struct session *session, int directory, const char *path,
 
 	if (error && !totals->events)
 		return recording_refused(path, directory, error);
+	calls_find_names(directory, path, true, NAMES_NS);
 	close(directory);
 	return error ? cmd_failed("%s: %s; the trace has the first %llu events only", path, strerror(-error),
 				  (unsigned long long)totals->events)
