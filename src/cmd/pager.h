@@ -3,7 +3,8 @@
  * A pager for text on a terminal: $PAGER, or less.
  *
  * A pager is a program that the environment names, and most can start others. So there is none where the environment may be
- * another user's: not for root, who often runs a command in the environment of somebody else, and not in a set-user-id program.
+ * another user's: not for root, whose commands often run in the environment of the user who became root, and not in a
+ * set-user-id program.
  */
 #ifndef BURIN_CMD_PAGER_H
 #define BURIN_CMD_PAGER_H

@@ -4,7 +4,7 @@
 #define BURIN_VIEW_CALLS_REPLAY_PARTS_H
 
 #include "base/hash_table.h"
-#include "view/calls/replay.h"
+#include "view/calls/replay_options.h"
 #include "view/ordered.h"
 
 enum replay_flags {

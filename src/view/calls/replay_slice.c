@@ -33,7 +33,7 @@ struct replay_worker {
 	struct view_buffer texts;
 };
 
-/* What a slice is rendered from and to. */
+/* A slice while it is rendered. */
 struct slice {
 	struct replay_job *job;
 	struct replay_worker *worker;
