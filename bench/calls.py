@@ -92,14 +92,14 @@ class Calls:
 
         def run(program):
             shutil.rmtree(self.trace_dir, ignore_errors=True)
-            out = values(call(["uftrace", "record", "--no-libcall", "-d", self.trace_dir, program, "cost", "31", self.cpus[0]]))
+            out = values(call(["uftrace", "record", "--no-libcall", "-P", ".", "-d", self.trace_dir, program, "cost", "31", self.cpus[0]]))
             shutil.rmtree(self.trace_dir)
             return out["call_ns"]
 
-        return self.peer_row("instrument", first_line(["uftrace", "--version"]).split(" (")[0], run, 8)
+        return self.peer_row("patchable", first_line(["uftrace", "--version"]).split(" (")[0], run, 8)
 
     def row_xray(self):
-        """clang's runtime in flight-recorder mode, beside ours with gcc's hooks in a program that differs in nothing else."""
+        """clang's runtime in flight-recorder mode, beside ours with patched entries in a program that differs in nothing else."""
         clang, program = shutil.which("clang"), os.path.join(self.dir, "calls-xray")
         sources = os.path.join(os.path.dirname(os.path.abspath(__file__)))
         if not clang:
@@ -119,7 +119,7 @@ class Calls:
             return values(call([program, "cost", "31", self.cpus[0]], env=env))["call_ns"]
 
         try:
-            return self.peer_row("instrument", "XRay (fdr)", run, 5)
+            return self.peer_row("patchable", "XRay (fdr)", run, 5)
         finally:
             for name in os.listdir(self.dir):
                 if name.startswith("xray."):
@@ -135,7 +135,7 @@ CALL_ROWS = {
     "callcpus": ("calls on two CPUs at once", "burin record --calls --mode flight -- bench/calls-instrument pair", f"median of {ROUNDS}",
                  "<= 1.05x one CPU"),
     "callbytes": ("bytes of a call in the trace", "burin record --calls -- bench/calls-instrument count", "once", "<= 24"),
-    "uftrace": ("a call, beside uftrace", "burin record --calls --mode flight, uftrace record: bench/calls-instrument cost", f"median of {ROUNDS}",
+    "uftrace": ("a call by a patched entry, beside uftrace", "burin record --calls --mode flight, uftrace record -P .: bench/calls-patchable cost", f"median of {ROUNDS}",
                 ">= 8x cheaper"),
     "xray": ("a call, beside clang's XRay", "as above; bench/calls.c with -fxray-instrument, xray-fdr", f"median of {ROUNDS}", ">= 5x cheaper"),
 }

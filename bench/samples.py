@@ -20,6 +20,7 @@ from common import QUICK, ROUNDS, Failed, Skipped, call, values
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LARGE = ["/usr/lib/jvm/java-17-openjdk-amd64/bin/java", "-Xcomp", "-version"]  # HotSpot: 160 MB of debug information
 STORM = 200 if QUICK else 2000
+PROCESSES = 500 if QUICK else 10_000
 MILLION, MILLION_SECONDS = (50_000, 3) if QUICK else (1_000_000, 50)
 SHARES = {"share_50": 50, "share_30": 30, "share_15": 15, "share_5": 5}
 
@@ -280,7 +281,7 @@ class Samples:
         return self.brief("threads", [os.path.join(self.build, "bench", "work"), "threads", "500" if QUICK else "5000", "400"])
 
     def row_processes(self):
-        return self.brief("processes", ["sh", "-c", f"n=0; while [ $n -lt {STORM} ]; do /bin/true; n=$((n + 1)); done"])
+        return self.brief("processes", ["sh", "-c", f"n=0; while [ $n -lt {PROCESSES} ]; do /bin/true; n=$((n + 1)); done"])
 
     def row_shares(self):
         command = [os.path.join(self.build, "bench", "work"), "shares", "2000" if QUICK else "10000"]

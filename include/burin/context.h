@@ -31,12 +31,14 @@ BURIN__CONTEXT_API void burin_correlation_set(uint64_t id);
 /* burin_correlation - the id that the calling thread set last. Context: any thread, signal-safe. */
 BURIN__CONTEXT_API uint64_t burin_correlation(void);
 #else
-static inline __attribute__((__always_inline__, __unused__)) void burin_correlation_set(uint64_t id)
+static inline __attribute__((__always_inline__, __unused__, __no_instrument_function__)) void
+burin_correlation_set(uint64_t id)
 {
 	(void)id;
 }
 
-static inline __attribute__((__always_inline__, __unused__)) uint64_t burin_correlation(void)
+static inline __attribute__((__always_inline__, __unused__, __no_instrument_function__)) uint64_t
+burin_correlation(void)
 {
 	return 0;
 }

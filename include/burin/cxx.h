@@ -12,7 +12,7 @@
 extern "C++" {
 
 /* clang-format off */
-#define BURIN__MEMBER static inline __attribute__((__always_inline__))
+#define BURIN__MEMBER static inline __attribute__((__always_inline__, __no_instrument_function__))
 
 BURIN__INLINE uint64_t burin__bits(float value)
 {

@@ -155,7 +155,9 @@ static inline bool number_parse_size(const char *text, uint64_t *bytes)
 /* "250ms", "10m": nanoseconds. A bare number is not a duration. */
 static inline bool number_parse_duration(const char *text, uint64_t *ns)
 {
-	static const struct number_unit units[] = { { "ms", 1000000 },
+	static const struct number_unit units[] = { { "ns", 1 },
+						    { "us", 1000 },
+						    { "ms", 1000000 },
 						    { "s", 1000000000 },
 						    { "m", 60 * UINT64_C(1000000000) },
 						    { "h", 3600 * UINT64_C(1000000000) },

@@ -366,6 +366,47 @@ static void without_header(void **state)
 	free(copy);
 }
 
+/*
+ * Entries that are read from the file when they are needed: the same rows, also after they were freed, and no memory for the
+ * entries. Of a file that became empty, addresses without a row get an unknown one.
+ */
+static void read_later(void **state)
+{
+	struct unwind_table *table, *other;
+	struct image image, copy;
+	char path[4096], name[] = "/tmp/burin-rows-XXXXXX", command[8192];
+	unsigned rows = 0;
+	uint64_t address;
+
+	(void)state;
+	assert_int_equal(dl_iterate_phdr(libc_path, path), 1);
+	close(mkstemp(name));
+	snprintf(command, sizeof(command), "cat %s >%s", path, name);
+	assert_int_equal(system(command), 0);
+	open_image(&image, path);
+	assert_int_equal(image_open(&copy, open(name, O_RDWR)), 0);
+	assert_int_equal(unlink(name), 0);
+	assert_int_equal(unwind_table_open(&table, &image), 0);
+	assert_int_equal(unwind_table_open_file(&other, &copy), 0);
+	assert_true(unwind_table_bytes(other) * 2 < unwind_table_bytes(table));
+	for (address = image.segments[0].address; address < 1 << 20; address += 101) {
+		const struct unwind_row row = *unwind_table_row(table, address);
+
+		assert_memory_equal(&row, unwind_table_row(other, address), sizeof(row));
+		rows += row.cfa != UNWIND_CFA_UNKNOWN;
+		if (address % 16 == 0)
+			unwind_table_shrink(other);
+	}
+	assert_true(rows > 1000);
+	unwind_table_shrink(other);
+	assert_int_equal(ftruncate(copy.fd, 0), 0);
+	assert_int_equal(unwind_table_row(other, address)->cfa, UNWIND_CFA_UNKNOWN);
+	unwind_table_close(table);
+	unwind_table_close(other);
+	image_close(&image);
+	image_close(&copy);
+}
+
 /* Objects with .debug_frame only, uncompressed and compressed. */
 static void debug_frame(const char *name)
 {
@@ -428,8 +469,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frame_addresses), cmocka_unit_test(registers),
 		cmocka_unit_test(nonsense),	   cmocka_unit_test(library),
-		cmocka_unit_test(without_header),  cmocka_unit_test(debug_frames),
-		cmocka_unit_test(many_rows),
+		cmocka_unit_test(without_header),  cmocka_unit_test(read_later),
+		cmocka_unit_test(debug_frames),	   cmocka_unit_test(many_rows),
 	};
 
 	return cmocka_run_group_tests_name("rows", tests, NULL, NULL);

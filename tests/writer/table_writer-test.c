@@ -16,7 +16,7 @@
 #include <zstd.h>
 
 #include "base/leb128.h"
-#include "writer/table_writer.h"
+#include "writer/symbols_writer.h"
 
 enum {
 	ENTRIES = 20000,
@@ -231,12 +231,75 @@ static void test_damaged_file_stays(void **state)
 	compare(place);
 }
 
+/* A text and a function with its name, in turns, and more of them than are held back: each name comes before its function. */
+static void test_symbols_come_by_kind(void **state)
+{
+	enum {
+		NAMES = 400000,
+	};
+	static unsigned char stored[4 << 20], bytes[4 << 20];
+	static const char symbols_name[] = ".burin/symbols";
+	struct place *place = *state;
+	struct symbols_writer symbols;
+	struct wire_block block;
+	uint64_t texts = 0, functions = 0, turns = 0, last = WIRE_SYMBOLS_TEXT;
+	FILE *file;
+
+	assert_int_equal(symbols_writer_begin(&symbols, place->directory, symbols_name), 0);
+	for (uint64_t n = 1; n <= NAMES; n++) {
+		unsigned char entry[64], *at = leb128_put(leb128_put(entry, WIRE_SYMBOLS_TEXT), 3);
+
+		memcpy(at, "abc", 3);
+		assert_int_equal(symbols_writer_entry(&symbols, entry, (size_t)(at + 3 - entry)), 0);
+		at = leb128_put(leb128_put(leb128_put(entry, WIRE_SYMBOLS_FUNCTION), 1), n * 16);
+		at = leb128_put(leb128_put(at, 16), n);
+		assert_int_equal(symbols_writer_entry(&symbols, entry, (size_t)(at - entry)), 0);
+	}
+	assert_int_equal(symbols_writer_flush(&symbols), 0);
+	symbols_writer_close(&symbols);
+	file = fdopen(openat(place->directory, symbols_name, O_RDONLY), "rb");
+	assert_non_null(file);
+	assert_int_equal(fseek(file, sizeof(struct wire_table), SEEK_SET), 0);
+	while (fread(&block, sizeof(block), 1, file) == 1) {
+		const unsigned char *at = bytes, *end = bytes + block.bytes;
+
+		assert_int_equal(fread(stored, 1, block.stored, file), block.stored);
+		assert_int_equal(ZSTD_decompress(bytes, sizeof(bytes), stored, block.stored), block.bytes);
+		for (uint32_t n = 0; n < block.entries; n++) {
+			const uint64_t kind = next(&at, end);
+
+			turns += kind != last;
+			last = kind;
+			if (kind == WIRE_SYMBOLS_TEXT) {
+				const uint64_t length = next(&at, end);
+
+				at += length;
+				texts++;
+				continue;
+			}
+			assert_int_equal(kind, WIRE_SYMBOLS_FUNCTION);
+			assert_int_equal(next(&at, end), 1);
+			assert_int_equal(next(&at, end), ++functions * 16);
+			assert_int_equal(next(&at, end), 16);
+			assert_int_equal(next(&at, end), functions);
+			assert_in_range(functions, 1, texts);
+		}
+		assert_ptr_equal(at, end);
+	}
+	fclose(file);
+	unlinkat(place->directory, symbols_name, 0);
+	assert_int_equal(texts, NAMES);
+	assert_int_equal(functions, NAMES);
+	assert_in_range(turns, 3, 10); /* they were written twice at least, and not in turns */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_small_blocks_become_large, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_goes_on_behind_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_referred_entries_go_first, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_symbols_come_by_kind, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_damaged_file_stays, set_up, tear_down),
 	};
 

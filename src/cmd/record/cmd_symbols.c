@@ -17,7 +17,7 @@
 #include "cmd/record/progress.h"
 #include "cmd/record/cmd_symbols.h"
 #include "writer/chunks.h"
-#include "writer/table_writer.h"
+#include "writer/symbols_writer.h"
 #include "file/create.h"
 #include "image/debuginfod/debuginfod.h"
 #include "image/symbolize/symbolize.h"
@@ -42,7 +42,7 @@ struct naming {
 	const struct cmd_faults *faults; /* of the trace, as far as it was read */
 	uint64_t *offsets;		 /* of all locations, image by image, sorted within each */
 	struct symbolize_image *images;
-	struct table_writer table;
+	struct symbols_writer table;
 	size_t worse;		  /* images with fewer names than before */
 	bool had;		  /* there was a table, perhaps of images that cannot be read now */
 	size_t files, files_done; /* images with locations; those that are symbolized */
@@ -129,7 +129,7 @@ static int on_entry(void *data, const void *bytes, size_t count)
 {
 	struct naming *naming = data;
 
-	return table_writer_entry(&naming->table, bytes, count) ? 0 : naming->table.error;
+	return symbols_writer_entry(&naming->table, bytes, count);
 }
 
 static void on_image(void *data, uint32_t number, enum wire_symbols_state state, const char *hint)
@@ -208,7 +208,7 @@ static int write_table(struct naming *naming, int directory, struct symbolize_co
 	naming->had = faccessat(directory, naming->files_of->table, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
 		      errno != ENOENT;
 	create_remove(directory, naming->files_of->draft); /* of a killed command */
-	error = table_writer_begin(&naming->table, directory, naming->files_of->draft, WIRE_TABLE_SYMBOLS);
+	error = symbols_writer_begin(&naming->table, directory, naming->files_of->draft);
 	if (!error)
 		error = symbolize(naming->images, burin_profile_images(naming->profile), &options, counts);
 	progress_clear(&naming->progress);
@@ -217,8 +217,8 @@ static int write_table(struct naming *naming, int directory, struct symbolize_co
 			naming->servers.stopped))
 		cmd_note("burin: DEBUGINFOD_URLS: %s\n", served);
 	if (!error)
-		error = table_writer_flush(&naming->table);
-	table_writer_close(&naming->table);
+		error = symbols_writer_flush(&naming->table);
+	symbols_writer_close(&naming->table);
 	*kept = !error && (naming->options->force || is_as_good(naming, counts));
 	if (*kept)
 		error = create_rename(directory, naming->files_of->draft, naming->files_of->table);

@@ -9,12 +9,14 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "burin/profile.h"
 #include "cmd/report/open_profile.h"
 #include "image/symbolize/confine.h"
 #include "file/foreign.h"
+#include "image/debuginfod/debuginfod.h"
 #include "image/elf/image.h"
 #include "view/profile/annotate.h"
 #include "view/profile/symbol_label.h"
@@ -340,6 +342,64 @@ static void print_assembly(const struct view_annotation *annotation, const struc
 	image_close(&image);
 }
 
+/* Sources from servers. */
+struct sources {
+	const struct burin_profile *profile;
+	struct debuginfod from;
+	uint64_t until_ms;
+};
+
+enum {
+	SOURCES_MS = 60000, /* that all downloads may take */
+};
+
+/* Root sends requests only for files of root's that are here: others choose their build ids and paths. */
+static bool is_ours(const struct burin_image *of)
+{
+	const struct foreign how = { .bytes_max = FOREIGN_IMAGE_MAX };
+	const int file = of->kind == BURIN_IMAGE_FILE ? foreign_open(&how, FOREIGN_HERE, of->path) : -1;
+	struct image image;
+	struct stat status;
+	bool ours;
+
+	if (file < 0 || image_open(&image, file))
+		return false;
+	ours = fstat(image.fd, &status) == 0 && status.st_uid == 0 &&
+	       image.build_id_bytes == of->build_id_bytes &&
+	       memcmp(image.build_id, of->build_id, of->build_id_bytes) == 0;
+	image_close(&image);
+	return ours;
+}
+
+static int find_source(void *data, uint32_t number, const char *path)
+{
+	struct sources *sources = data;
+	const struct burin_image *image = burin_profile_image(sources->profile, number);
+
+	if (!image || !image->build_id_bytes || (geteuid() == 0 && !is_ours(image)))
+		return -1;
+	return debuginfod_find_source(&sources->from, image->build_id, image->build_id_bytes, path,
+				      sources->until_ms);
+}
+
+/* Print the lines, with sources from servers. Root asks no server on behalf of another user's trace. */
+static void print_lines(const struct view_annotation *annotation, const struct cmd_profile *profile,
+			const struct foreign_user *reader, struct view_buffer *out)
+{
+	struct sources sources = { .profile = profile->counted.profile, .from = { .what = "source files" } };
+	const struct view_source_finder finder = { &sources, find_source };
+	const bool ask = debuginfod_is_wanted() && reader->user == geteuid();
+	char text[DEBUGINFOD_TEXT_MAX];
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	sources.until_ms = (uint64_t)now.tv_sec * 1000 + SOURCES_MS;
+	view_annotation_text(annotation, &profile->counted, reader, ask ? &finder : NULL, out);
+	debuginfod_close(&sources.from, text, sizeof(text));
+	if (sources.from.stopped || sources.from.refused)
+		cmd_note("burin: DEBUGINFOD_URLS: %s\n", text);
+}
+
 /* The owner of a trace chose its paths, so root opens them with the owner's rights. */
 static int annotate(const struct cmd_profile *profile, const char *path, const char *symbol)
 {
@@ -361,7 +421,7 @@ static int annotate(const struct cmd_profile *profile, const char *path, const c
 	if (json)
 		view_annotation_json(&annotation, &profile->counted, &out);
 	else
-		view_annotation_text(&annotation, &profile->counted, &reader, &out);
+		print_lines(&annotation, profile, &reader, &out);
 	if (!no_assembly && !json)
 		print_assembly(&annotation, &profile->counted, &reader, &out);
 	view_annotation_free(&annotation);
@@ -386,6 +446,8 @@ const struct cmd cmd_annotate = {
 		 "Print where within a function the samples of the trace in DIR are: by source line, if\n"
 		 "the trace has lines, and by instruction, if objdump and the sampled file are on this\n"
 		 "system. Percentages are of all samples; self includes functions inlined into the line.\n"
+		 "\n"
+		 "Sources that are not on this system come from the servers of DEBUGINFOD_URLS.\n"
 		 "\n"
 		 "As root, sources and programs are read with the rights of the trace's owner, and\n"
 		 "objdump runs with those of the program's owner.\n",

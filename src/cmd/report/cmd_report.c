@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/report/open_profile.h"
+#include "cmd/report/open_calls.h"
+#include "view/calls/call_stats.h"
 
 enum {
 	ROWS = 50,	    /* the default --limit of text */
@@ -14,8 +15,9 @@ enum {
 
 static struct view_report report = { .min = -1 };
 static const char *callers, *callees;
-static bool tree, json, csv, verbose;
+static bool calls, tree, json, csv, verbose;
 static unsigned order;
+
 /* The last given option that trees do not have, and the one that makes a tree. */
 static char of_rows[OPTION_NAME], of_tree[OPTION_NAME];
 
@@ -47,15 +49,21 @@ static bool parse_min(const char *text)
 	return end != text && !*end && report.min >= 0 && report.min <= 100;
 }
 
-static const char *const orders[] = { "self", "total", NULL };
+static const char *const orders[] = {
+	[CALL_BY_SELF] = "self",       [CALL_BY_TOTAL] = "total", [CALL_BY_CALLS] = "calls",
+	[CALL_BY_AVERAGE] = "average", [CALL_BY_P99] = "p99",	  [CALL_BY_MAX] = "max",
+	[CALL_BY_MAX + 1] = NULL,
+};
 
 static const struct cmd_option table[] = {
+	OPTION_FLAG("--calls", &calls, "count calls, not samples: how many, and how long they took"),
 	OPTION_PARSED("--by PART,...", parse_by,
 		      "give some of program, thread, pid, tid, image, symbol, line, each once",
 		      "rows by program, thread, pid, tid, image, symbol and line, as listed (default: "
 		      "symbol,image)",
 		      .given = of_rows),
-	OPTION_CHOICE("--sort ORDER", &order, orders, "self or total", .given = of_rows),
+	OPTION_CHOICE("--sort ORDER", &order, orders,
+		      "self (default) or total; of calls also calls, average, p99 or max", .given = of_rows),
 	OPTION_PARSED("--min PERCENT", parse_min, "give a number from 0 to 100",
 		      "omit rows and branches with a smaller share (default: 0.1; 1 in trees)"),
 	OPTION_NUMBER("-n, --limit N", &report.limit, 1, UINT64_MAX,
@@ -86,6 +94,10 @@ static int complete(void)
 				 of_rows);
 	if (json && csv)
 		return cmd_usage("give either --json or --csv");
+	if (calls && *of_tree)
+		return cmd_usage("%s is for samples; burin graph prints the tree of calls", of_tree);
+	if (!calls && order > CALL_BY_TOTAL)
+		return cmd_usage("--sort %s is for calls; give --calls, too", orders[order]);
 	if (!report.by_count) {
 		report.by[0] = VIEW_SYMBOL;
 		report.by[1] = VIEW_IMAGE;
@@ -176,11 +188,52 @@ static int print(const struct view_profile *counted)
 	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 }
 
+/* ---- Calls */
+
+static int print_calls(struct call_stats *stats)
+{
+	const struct view_report *given = &report;
+	struct call_report options = {
+		.by_count = given->by_count, .min = given->min, .limit = given->limit, .color = given->color
+	};
+	struct view_buffer out = { .used = 0 };
+
+	memcpy(options.by, given->by, sizeof(options.by));
+	call_stats_sort(stats, (enum call_order)order);
+	if (json)
+		call_stats_json(stats, &options, &out);
+	else if (csv)
+		call_stats_csv(stats, &options, &out);
+	else
+		call_stats_text(stats, &options, &out);
+	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
+}
+
+static int run_calls(const char *path)
+{
+	struct cmd_calls opened;
+	struct call_stats stats;
+	unsigned parts = 0;
+	int result = cmd_calls_open(&opened, path), error;
+
+	for (unsigned n = 0; n < report.by_count; n++)
+		parts |= 1u << report.by[n];
+	if (!result) {
+		error = call_stats_make(&stats, opened.trace, &opened.filter, parts, cmd_threads());
+		result = error ? cmd_calls_failed(path, error) : print_calls(&stats);
+		if (!error)
+			call_stats_free(&stats);
+	}
+	return cmd_calls_close(&opened, path, result);
+}
+
 static int run(char **operands)
 {
 	struct cmd_profile profile = { 0 };
 	int result = complete();
 
+	if (!result && calls)
+		return run_calls(operands[0]);
 	if (!result)
 		result = cmd_profile_open(&profile, operands[0]);
 	if (!result)
@@ -191,11 +244,13 @@ static int run(char **operands)
 const struct cmd cmd_report = {
 	.name = "report",
 	.line = "print where the time went, by function, program or line",
-	.usage = "Usage: burin report [options] DIR\n"
-		 "\n"
-		 "Print where the programs spent their time, by the samples of the trace in DIR. Self is\n"
-		 "a function's own share; total includes the functions that it called. Below the table:\n"
-		 "lost samples and missing names, and what to do about them.\n",
+	.usage =
+		"Usage: burin report [options] DIR\n"
+		"\n"
+		"Print where the programs spent their time, by the samples of the trace in DIR. Self is\n"
+		"a function's own share; total includes the functions that it called. Below the table:\n"
+		"lost samples and missing names, and what to do about them. With --calls, print the same of\n"
+		"recorded calls (burin record --calls).\n",
 	.notes = "Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was read.\n",
 	.options = table,
 	.operands = { 1, 1,

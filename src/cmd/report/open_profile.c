@@ -35,6 +35,11 @@ const struct cmd_option cmd_profile_options[] = {
 	{ 0 },
 };
 
+const struct view_profile_filter *cmd_profile_filter(void)
+{
+	return &selected;
+}
+
 /* Report an --event that matches no event of samples, and list these. */
 static int check_events(const struct cmd_profile *profile, const char *path)
 {

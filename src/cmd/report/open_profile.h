@@ -31,6 +31,8 @@ extern const char *const cmd_inline_names[];
 /* Options that select samples, and the last one that was given, but for times. */
 extern const struct cmd_option cmd_profile_options[];
 extern char cmd_profile_given[OPTION_NAME];
+/* What these options select; without times. */
+const struct view_profile_filter *cmd_profile_filter(void);
 /* Opens a trace and counts its selected samples. Return: 0; an exit code after a message. */
 int cmd_profile_open(struct cmd_profile *profile, const char *path);
 /* Reports faults and frees everything. @result: the exit code so far. Return: the exit code. */

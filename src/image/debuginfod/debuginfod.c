@@ -80,7 +80,8 @@ static void stop(struct debuginfod *from, int error)
 
 /* ---- one download */
 
-static int start(struct download *download, int work, const unsigned char *id, size_t bytes)
+static int start(struct download *download, int work, const unsigned char *id, size_t bytes,
+		 const char *source)
 {
 	sigset_t set;
 	int ends[2];
@@ -96,7 +97,7 @@ static int start(struct download *download, int work, const unsigned char *id, s
 	download->pipe = ends[0];
 	download->child = fork();
 	if (download->child == 0)
-		debuginfod_download(work, ends[1], id, bytes);
+		debuginfod_download(work, ends[1], id, bytes, source);
 	close(ends[1]);
 	return download->child < 0 ? -EAGAIN : 0;
 }
@@ -157,10 +158,11 @@ static int finish(struct debuginfod *from, struct download *download, uint64_t u
 	return result;
 }
 
-static int download_file(struct debuginfod *from, const unsigned char *id, size_t bytes, uint64_t until_ms)
+static int download_file(struct debuginfod *from, const unsigned char *id, size_t bytes, const char *source,
+			 uint64_t until_ms)
 {
 	struct download download = { .child = -1, .pipe = -1, .signals = -1 };
-	int error = start(&download, from->cache.work, id, bytes);
+	int error = start(&download, from->cache.work, id, bytes, source);
 
 	if (!error)
 		error = finish(from, &download, until_ms);
@@ -178,7 +180,7 @@ static int download_file(struct debuginfod *from, const unsigned char *id, size_
 static int find_cached(const struct debuginfod *from, const char *name, const unsigned char *id, size_t bytes,
 		       struct image *image)
 {
-	const int file = debuginfod_cache_find(&from->cache, name);
+	const int file = debuginfod_cache_find(&from->cache, name, NULL);
 	int error = file < 0 ? file : image_open(image, file);
 
 	if (error)
@@ -192,7 +194,7 @@ static int find_cached(const struct debuginfod *from, const char *name, const un
 static int request(struct debuginfod *from, const char *name, const unsigned char *id, size_t bytes,
 		   uint64_t until_ms, struct image *image)
 {
-	int error = download_file(from, id, bytes, until_ms);
+	int error = download_file(from, id, bytes, NULL, until_ms);
 
 	if (!error)
 		error = debuginfod_cache_take(&from->cache, name, id, bytes, image);
@@ -201,9 +203,22 @@ static int request(struct debuginfod *from, const char *name, const unsigned cha
 
 		from->bytes += end < 0 ? 0 : (uint64_t)end;
 	} else if (error == -ENOENT) {
-		debuginfod_cache_note_missing(&from->cache, name);
+		debuginfod_cache_note_missing(&from->cache, name, NULL);
 	}
 	return error;
+}
+
+/* @error: of one file */
+static void count(struct debuginfod *from, int error)
+{
+	if (!error)
+		from->found++;
+	else if (error == -ENOENT || error == -ENODATA)
+		from->unknown++;
+	else if (error == -EBADMSG || error == -EFBIG)
+		from->refused++;
+	else
+		stop(from, error);
 }
 
 static int find_file(struct debuginfod *from, const unsigned char *id, size_t bytes, uint64_t until_ms,
@@ -219,14 +234,7 @@ static int find_file(struct debuginfod *from, const unsigned char *id, size_t by
 	error = find_cached(from, name, id, bytes, image);
 	if (error == -ENOENT)
 		error = request(from, name, id, bytes, until_ms, image);
-	if (!error)
-		from->found++;
-	else if (error == -ENOENT || error == -ENODATA)
-		from->unknown++;
-	else if (error == -EBADMSG || error == -EFBIG)
-		from->refused++;
-	else
-		stop(from, error);
+	count(from, error);
 	return error;
 }
 
@@ -268,6 +276,43 @@ void debuginfod_find(struct debuginfod *from, const unsigned char *build_id, siz
 	image_close(&image);
 }
 
+static int request_source(struct debuginfod *from, const char *name, const char *entry,
+			  const unsigned char *id, size_t bytes, const char *path, uint64_t until_ms)
+{
+	const int error = download_file(from, id, bytes, path, until_ms),
+		  file = error ? error : debuginfod_cache_take_source(&from->cache, name, entry);
+	const off_t end = file < 0 ? -1 : lseek(file, 0, SEEK_END);
+
+	from->bytes += end < 0 ? 0 : (uint64_t)end;
+	if (file >= 0)
+		lseek(file, 0, SEEK_SET);
+	if (file == -ENOENT)
+		debuginfod_cache_note_missing(&from->cache, name, entry);
+	return file;
+}
+
+int debuginfod_find_source(struct debuginfod *from, const unsigned char *build_id, size_t bytes,
+			   const char *path, uint64_t until_ms)
+{
+	char name[DEBUGINFOD_NAME_MAX], entry[NAME_MAX + 1];
+	int file;
+
+	if (!from->opened)
+		open_cache(from);
+	if (from->stopped || !bytes || bytes > IMAGE_BUILD_ID_MAX)
+		return -ENOENT;
+	file = debuginfod_cache_file(path, entry);
+	if (file)
+		return file;
+	from->asked++;
+	name[text_hex(name, build_id, bytes)] = '\0';
+	file = debuginfod_cache_find(&from->cache, name, entry);
+	if (file < 0 && file != -ENODATA)
+		file = request_source(from, name, entry, build_id, bytes, path, until_ms);
+	count(from, file < 0 ? file : 0);
+	return file;
+}
+
 void debuginfod_close(struct debuginfod *from, char *text, size_t size)
 {
 	char bytes[TEXT_SHORT];
@@ -277,7 +322,8 @@ void debuginfod_close(struct debuginfod *from, char *text, size_t size)
 	if (!from->opened)
 		return;
 	debuginfod_cache_close(&from->cache);
-	at = snprintf(text, size, "%u of %u debug files found", from->found, from->asked);
+	at = snprintf(text, size, "%u of %u %s found", from->found, from->asked,
+		      from->what ? from->what : "debug files");
 	if (from->bytes)
 		at += snprintf(text + at, size - (size_t)at, ", %s downloaded",
 			       text_size(bytes, from->bytes));

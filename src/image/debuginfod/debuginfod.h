@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Debug files from the servers of DEBUGINFOD_URLS, by build id. Without that variable, or if it is empty, nothing is
+ * Debug files and sources from the servers of DEBUGINFOD_URLS, by build id. Without that variable, or if it is empty, nothing is
  * downloaded.
  *
  * The server and its files are foreign. Each file is downloaded by a child process that drops its rights before it loads
  * libdebuginfod.so.1 (debuginfod_download.h). It can write to one new directory, up to a size. The caller then takes the file
  * over, if it is a regular file with the build id that was asked for, into the cache (debuginfod_cache.h). The content is not
- * trusted after that either: only confined processes read it.
+ * trusted after that either: only confined processes read it. A source file has no build id: its content is the server's word,
+ * and is text to be shown.
  */
 #ifndef BURIN_IMAGE_DEBUGINFOD_DEBUGINFOD_H
 #define BURIN_IMAGE_DEBUGINFOD_DEBUGINFOD_H
@@ -23,7 +24,8 @@ enum {
 };
 
 struct debuginfod {
-	void *data; /* for progress() */
+	const char *what; /* the files are, for debuginfod_close; NULL: debug files */
+	void *data;	  /* for progress() */
 	/*
 	 * Receives the bytes of the current file so far, and its size; 0: the server does not report it, or has not answered yet,
 	 * and the bytes are not known either. NULL: not called. Called a few times per second.
@@ -53,6 +55,15 @@ bool debuginfod_is_wanted(void);
  */
 void debuginfod_find(struct debuginfod *from, const unsigned char *build_id, size_t bytes, uint64_t until_ms,
 		     int files[2]);
+
+/*
+ * debuginfod_find_source - find a source file of an image.
+ * @path: as in its debug information, beginning with '/'
+ * Return: a descriptor, which the caller closes; a negative errno.
+ * Deadline, failures and context are those of debuginfod_find.
+ */
+int debuginfod_find_source(struct debuginfod *from, const unsigned char *build_id, size_t bytes,
+			   const char *path, uint64_t until_ms);
 
 /*
  * debuginfod_close - remove what the downloads left. A structure that is all 0 may be closed.

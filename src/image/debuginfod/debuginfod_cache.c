@@ -30,7 +30,7 @@ struct setting {
 static const struct setting missing = { "cache_miss_s", 600 }, /* a missing file is not requested again */
 	clean_interval = { "cache_clean_interval_s", 86400 }, unused_max = { "max_unused_age_s", 604800 };
 
-static const char file_name[] = "debuginfo", draft_begin[] = "burin-";
+static const char file_name[] = "debuginfo", source_name[] = "source", draft_begin[] = "burin-";
 
 /* ---- the directory */
 
@@ -124,6 +124,32 @@ static bool begin_cleaning(int directory)
 	return false; /* the cache is new */
 }
 
+/* Removes the files of one build id. Return: whether there is one left, or one that is not a file of the cache. */
+static bool remove_old_files_of(int of, long long most)
+{
+	const int again = openat(of, ".", OPEN_DIRECTORY);
+	DIR *entries = again < 0 ? NULL : fdopendir(again);
+	const struct dirent *entry;
+	struct stat status;
+	bool left = !entries;
+
+	while (entries && (entry = readdir(entries))) {
+		const char *name = entry->d_name;
+
+		if (!strcmp(name, ".") || !strcmp(name, ".."))
+			continue;
+		left |= (strcmp(name, file_name) != 0 &&
+			 strncmp(name, source_name, strlen(source_name)) != 0) ||
+			fstatat(of, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+			time(NULL) - status.st_atime <= most || unlinkat(of, name, 0) != 0;
+	}
+	if (entries)
+		closedir(entries);
+	else if (again >= 0)
+		close(again);
+	return left;
+}
+
 static void remove_old_files(int directory)
 {
 	time_t changed;
@@ -135,13 +161,11 @@ static void remove_old_files(int directory)
 	while (entries && (entry = readdir(entries))) {
 		const bool is_id = entry->d_name[strspn(entry->d_name, "0123456789abcdef")] == '\0';
 		const int of = is_id ? openat(directory, entry->d_name, OPEN_DIRECTORY) : -1;
-		struct stat status;
 
 		if (of < 0)
 			continue;
-		if (fstatat(of, file_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    time(NULL) - status.st_atime > most && unlinkat(of, file_name, 0) == 0)
-			unlinkat(directory, entry->d_name, AT_REMOVEDIR); /* if it is empty now */
+		if (!remove_old_files_of(of, most))
+			unlinkat(directory, entry->d_name, AT_REMOVEDIR);
 		close(of);
 	}
 	if (entries)
@@ -249,16 +273,28 @@ void debuginfod_cache_close(struct debuginfod_cache *cache)
 
 /* ---- its files */
 
-int debuginfod_cache_find(const struct debuginfod_cache *cache, const char *name)
+int debuginfod_cache_file(const char *source, char file[NAME_MAX + 1])
+{
+	if (*source != '/' || strchr(source, '#')) /* two paths would have one name */
+		return -EINVAL;
+	if (snprintf(file, NAME_MAX + 1, "%s%s", source_name, source) > NAME_MAX)
+		return -ENAMETOOLONG;
+	for (char *slash = file; (slash = strchr(slash, '/'));)
+		*slash = '#';
+	return 0;
+}
+
+int debuginfod_cache_find(const struct debuginfod_cache *cache, const char *name, const char *of)
 {
 	const int directory = openat(cache->directory, name, OPEN_DIRECTORY);
+	const char *entry = of ? of : file_name;
 	struct stat status;
 	time_t changed;
 	int file = -ENOENT;
 
 	if (directory < 0)
 		return -errno;
-	if (check_directory(directory) || fstatat(directory, file_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+	if (check_directory(directory) || fstatat(directory, entry, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
 	    !S_ISREG(status.st_mode) || status.st_uid != geteuid()) {
 		file = -ENOENT;
 	} else if (!status.st_size) {
@@ -266,7 +302,7 @@ int debuginfod_cache_find(const struct debuginfod_cache *cache, const char *name
 			       ? -ENODATA
 			       : -ENOENT;
 	} else {
-		file = openat(directory, file_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		file = openat(directory, entry, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 		if (file < 0)
 			file = -errno;
 	}
@@ -275,7 +311,7 @@ int debuginfod_cache_find(const struct debuginfod_cache *cache, const char *name
 }
 
 /* Opens a file that the downloading process made: not through a link, not a device, and not a second name of another. */
-static int open_work(const struct debuginfod_cache *cache, const char *name)
+static int open_work(const struct debuginfod_cache *cache, const char *name, const char *entry)
 {
 	const int directory = openat(cache->work, name, OPEN_DIRECTORY);
 	struct stat status;
@@ -283,7 +319,7 @@ static int open_work(const struct debuginfod_cache *cache, const char *name)
 
 	if (directory < 0)
 		return -errno;
-	file = openat(directory, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	file = openat(directory, entry, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (file < 0)
 		file = -errno;
 	else if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) {
@@ -295,7 +331,7 @@ static int open_work(const struct debuginfod_cache *cache, const char *name)
 }
 
 /* Return: the directory of a build id in the cache, without its file; a negative errno. */
-static int empty_place(const struct debuginfod_cache *cache, const char *name)
+static int empty_place(const struct debuginfod_cache *cache, const char *name, const char *entry)
 {
 	int directory, error;
 
@@ -304,7 +340,7 @@ static int empty_place(const struct debuginfod_cache *cache, const char *name)
 	if (directory < 0)
 		return -errno;
 	error = check_directory(directory);
-	if (!error && unlinkat(directory, file_name, 0) != 0 && errno != ENOENT)
+	if (!error && unlinkat(directory, entry, 0) != 0 && errno != ENOENT)
 		error = -errno;
 	if (!error)
 		return directory;
@@ -313,9 +349,9 @@ static int empty_place(const struct debuginfod_cache *cache, const char *name)
 }
 
 /* Gives the open file its name in the cache. By its descriptor: its name in the work directory is the other process's. */
-static int link_file(const struct debuginfod_cache *cache, const char *name, int file)
+static int link_file(const struct debuginfod_cache *cache, const char *name, const char *entry, int file)
 {
-	const int directory = empty_place(cache, name);
+	const int directory = empty_place(cache, name, entry);
 	char self[32];
 	int error = directory < 0 ? directory : 0;
 
@@ -323,7 +359,7 @@ static int link_file(const struct debuginfod_cache *cache, const char *name, int
 		return error;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", file);
 	if (fchown(file, geteuid(), getegid()) != 0 || fchmod(file, 0400) != 0 ||
-	    linkat(AT_FDCWD, self, directory, file_name, AT_SYMLINK_FOLLOW) != 0)
+	    linkat(AT_FDCWD, self, directory, entry, AT_SYMLINK_FOLLOW) != 0)
 		error = -errno;
 	close(directory);
 	return error;
@@ -332,7 +368,7 @@ static int link_file(const struct debuginfod_cache *cache, const char *name, int
 int debuginfod_cache_take(const struct debuginfod_cache *cache, const char *name, const unsigned char *id,
 			  size_t bytes, struct image *image)
 {
-	const int file = open_work(cache, name);
+	const int file = open_work(cache, name, file_name);
 	int error = file < 0 ? file : image_open(image, file);
 
 	if (error)
@@ -340,17 +376,30 @@ int debuginfod_cache_take(const struct debuginfod_cache *cache, const char *name
 	if (image->build_id_bytes != bytes || memcmp(image->build_id, id, bytes) != 0)
 		error = -EBADMSG;
 	else
-		error = link_file(cache, name, image->fd);
+		error = link_file(cache, name, file_name, image->fd);
 	if (error)
 		image_close(image);
 	return error;
 }
 
-void debuginfod_cache_note_missing(const struct debuginfod_cache *cache, const char *name)
+int debuginfod_cache_take_source(const struct debuginfod_cache *cache, const char *name, const char *entry)
 {
-	const int directory = empty_place(cache, name),
+	const int file = open_work(cache, name, source_name);
+	const int error = file < 0 ? file : link_file(cache, name, entry, file);
+
+	if (!error)
+		return file;
+	if (file >= 0)
+		close(file);
+	return error;
+}
+
+void debuginfod_cache_note_missing(const struct debuginfod_cache *cache, const char *name, const char *of)
+{
+	const char *entry = of ? of : file_name;
+	const int directory = empty_place(cache, name, entry),
 		  file = directory < 0 ? -1
-				       : openat(directory, file_name,
+				       : openat(directory, entry,
 						O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0);
 
 	if (file >= 0)

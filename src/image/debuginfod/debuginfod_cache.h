@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The cache of debug files: libdebuginfod's own, so that debuggers share it. A file is CACHE/BUILD-ID/debuginfo; an empty one
- * means that no server had it. Files that were not read for a week are removed, with libdebuginfod's settings in the cache.
+ * The cache of debug files: libdebuginfod's own, so that debuggers share it. A file is CACHE/BUILD-ID/debuginfo, a source file
+ * CACHE/BUILD-ID/source with its path, '/' written '#'; an empty one means that no server had it. Files that were not read for a week are removed, with libdebuginfod's settings in the cache.
  *
  * The directory must belong to this user, and no other user may write to it. Below it everything is opened relative to
  * descriptors, and links are not followed. libdebuginfod itself never sees the cache, but a new directory in it, which root
@@ -33,11 +33,19 @@ int debuginfod_cache_open(struct debuginfod_cache *cache);
 void debuginfod_cache_close(struct debuginfod_cache *cache);
 
 /*
+ * debuginfod_cache_file - the name of a source file in the cache.
+ * @source: its path
+ * Return: 0; -ENAMETOOLONG, -EINVAL: it has none.
+ */
+int debuginfod_cache_file(const char *source, char file[NAME_MAX + 1]);
+
+/*
  * debuginfod_cache_find - open a file of the cache.
  * @name: the build id, in hexadecimal
+ * @file: its name there; NULL: that of a debug file. The same below
  * Return: a descriptor; -ENODATA: lately no server had it; -ENOENT: it must be requested; another negative errno.
  */
-int debuginfod_cache_find(const struct debuginfod_cache *cache, const char *name);
+int debuginfod_cache_find(const struct debuginfod_cache *cache, const char *name, const char *file);
 
 /*
  * debuginfod_cache_take - take over the downloaded file, if it has the build id.
@@ -47,7 +55,10 @@ int debuginfod_cache_find(const struct debuginfod_cache *cache, const char *name
 int debuginfod_cache_take(const struct debuginfod_cache *cache, const char *name, const unsigned char *id,
 			  size_t bytes, struct image *image);
 
+/* debuginfod_cache_take_source - take over the downloaded source file. Return: a descriptor, at the file's start; -errno. */
+int debuginfod_cache_take_source(const struct debuginfod_cache *cache, const char *name, const char *file);
+
 /* debuginfod_cache_note_missing - remember that no server has the file. */
-void debuginfod_cache_note_missing(const struct debuginfod_cache *cache, const char *name);
+void debuginfod_cache_note_missing(const struct debuginfod_cache *cache, const char *name, const char *file);
 
 #endif

@@ -2,9 +2,12 @@
 /* The process that downloads; see debuginfod_download.h. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +29,7 @@ struct library {
 	void *(*begin)(void);
 	void (*set_progress)(void *client, int (*progress)(void *client, long bytes, long total));
 	int (*find)(void *client, const unsigned char *id, int bytes, char **path);
+	int (*find_source)(void *client, const unsigned char *id, int bytes, const char *name, char **path);
 };
 
 static int progress_pipe;
@@ -66,7 +70,8 @@ static bool load(struct library *library)
 	*(void **)&library->begin = dlsym(file, "debuginfod_begin");
 	*(void **)&library->set_progress = dlsym(file, "debuginfod_set_progressfn");
 	*(void **)&library->find = dlsym(file, "debuginfod_find_debuginfo");
-	return library->begin && library->set_progress && library->find;
+	*(void **)&library->find_source = dlsym(file, "debuginfod_find_source");
+	return library->begin && library->set_progress && library->find && library->find_source;
 }
 
 /* The library sees a directory of its own in place of the user's cache, and bounds where the user gave none. */
@@ -79,9 +84,22 @@ static void set_environment(void)
 	unsetenv("DEBUGINFOD_VERBOSE");
 }
 
-static int download(const unsigned char *id, size_t bytes)
+/* Gives a source file, which the library names by its path, a name that the parent knows. */
+static int name_source(const char *path)
+{
+	char name[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	const int length = slash ? (int)(slash - path) : 0;
+
+	if (snprintf(name, sizeof(name), "%.*s/source", length, path) >= (int)sizeof(name))
+		return -ENAMETOOLONG;
+	return rename(path, name) == 0 ? 0 : -errno;
+}
+
+static int download(const unsigned char *id, size_t bytes, const char *source)
 {
 	struct library library;
+	char *path = NULL;
 	void *client;
 	int file;
 
@@ -91,11 +109,15 @@ static int download(const unsigned char *id, size_t bytes)
 	if (!client)
 		return -ENOMEM;
 	library.set_progress(client, on_progress);
-	file = library.find(client, id, (int)bytes, NULL);
-	return too_large ? -EFBIG : file < 0 ? file : 0;
+	file = source ? library.find_source(client, id, (int)bytes, source, &path)
+		      : library.find(client, id, (int)bytes, NULL);
+	if (too_large || file < 0)
+		return too_large ? -EFBIG : file;
+	return path ? name_source(path) : 0;
 }
 
-_Noreturn void debuginfod_download(int work, int pipe, const unsigned char *id, size_t bytes)
+_Noreturn void debuginfod_download(int work, int pipe, const unsigned char *id, size_t bytes,
+				   const char *source)
 {
 	int error = 0;
 
@@ -117,6 +139,6 @@ _Noreturn void debuginfod_download(int work, int pipe, const unsigned char *id, 
 					   .keep = &pipe,
 					   .keep_count = 1,
 					   .asks = -1 });
-	error = download(id, bytes);
+	error = download(id, bytes, source);
 	_exit(-error);
 }

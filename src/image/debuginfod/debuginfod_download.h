@@ -15,10 +15,13 @@ struct download_progress {
 uint64_t debuginfod_download_max(void);
 
 /*
- * debuginfod_download - the child's main function: download into the directory @work, as its file BUILD-ID/debuginfo.
+ * debuginfod_download - the child's main function: download into the directory @work, as its file BUILD-ID/debuginfo or
+ * BUILD-ID/source.
+ * @source: the path of a source file, as the debug information has it; NULL: the debug file
  * @pipe: for struct download_progress
  * It exits with 0 or an errno; ELIBACC: there is no libdebuginfod.so.1; EFBIG.
  */
-_Noreturn void debuginfod_download(int work, int pipe, const unsigned char *id, size_t bytes);
+_Noreturn void debuginfod_download(int work, int pipe, const unsigned char *id, size_t bytes,
+				   const char *source);
 
 #endif

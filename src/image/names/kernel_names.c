@@ -77,18 +77,60 @@ static int read_symbol(struct kernel_names *names, char *line, char *end)
 	return 0;
 }
 
-/* `name 16384 0 - Live 0xffffffffc0000000` */
-static void read_module(struct kernel_names *names, const char *line)
+/* `name 16384 0 - Live 0xffffffffc0000000`. @name: receives the name in brackets. Return: the address; 0: none. */
+static uint64_t module_line(const char *line, char name[KERNEL_MODULE_MAX])
 {
-	char name[KERNEL_MODULE_MAX - 2], bracketed[KERNEL_MODULE_MAX];
+	char bare[KERNEL_MODULE_MAX - 2];
 	unsigned long long base;
 
-	if (sscanf(line, "%56s %*s %*s %*s %*s %llx", name, &base) != 2)
-		return;
-	snprintf(bracketed, sizeof(bracketed), "[%s]", name);
-	for (unsigned n = 1; n < names->module_count; n++)
-		if (!strcmp(names->modules[n].name, bracketed))
+	if (sscanf(line, "%56s %*s %*s %*s %*s %llx", bare, &base) != 2)
+		return 0;
+	snprintf(name, KERNEL_MODULE_MAX, "[%s]", bare);
+	return base;
+}
+
+static void read_module(struct kernel_names *names, const char *line)
+{
+	char name[KERNEL_MODULE_MAX];
+	const uint64_t base = module_line(line, name);
+
+	for (unsigned n = 1; base && n < names->module_count; n++)
+		if (!strcmp(names->modules[n].name, name))
 			names->modules[n].base = base;
+}
+
+uint64_t kernel_names_base(const char *modules, const char *module)
+{
+	FILE *in = fopen(modules, "re");
+	char line[1024], name[KERNEL_MODULE_MAX];
+	uint64_t base = 0;
+
+	while (in && !base && fgets(line, sizeof(line), in)) {
+		base = module_line(line, name);
+		if (base && strcmp(name, module) != 0)
+			base = 0;
+	}
+	if (in)
+		fclose(in);
+	return base;
+}
+
+uint64_t kernel_names_text(const char *symbols)
+{
+	FILE *in = fopen(symbols, "re");
+	char line[1024];
+	uint64_t address = 0;
+	bool found = false;
+
+	while (in && !found && fgets(line, sizeof(line), in)) {
+		const char *behind;
+
+		address = nolibc_number(line, 16, &behind);
+		found = behind == line + KERNEL_ADDRESS_DIGITS && strcmp(behind + 2, " _text\n") == 0;
+	}
+	if (in)
+		fclose(in);
+	return found ? address : 0;
 }
 
 static int compare(const void *one, const void *other)

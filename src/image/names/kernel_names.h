@@ -51,6 +51,12 @@ void kernel_names_free(struct kernel_names *names);
 const char *kernel_names_find(const struct kernel_names *names, const char *module, uint64_t offset,
 			      uint64_t *begin, uint64_t *size);
 
+/* kernel_names_text - the address of _text, one of the first lines of "/proc/kallsyms". Return: 0: hidden, or not there. */
+uint64_t kernel_names_text(const char *symbols);
+
+/* kernel_names_base - the address of a module, whose name is in brackets, by "/proc/modules". Return: 0: as above. */
+uint64_t kernel_names_base(const char *modules, const char *module);
+
 /*
  * kernel_build_id - the build id of the running kernel or one of its modules.
  * @module: "" for the kernel, otherwise a module's name in brackets

@@ -8,6 +8,7 @@
 #include "image/elf/debugfile.h"
 #include "image/elf/image.h"
 #include "image/names/jitmap.h"
+#include "image/names/kernel_lookup.h"
 #include "image/names/kernel_names.h"
 #include "image/symbolize/symbolize_child.h"
 #include "image/symbolize/symbolize_confine.h"
@@ -37,10 +38,44 @@ static bool is_running(const struct child_task *task)
 				(bytes == of->build_id_bytes && !memcmp(id, of->build_id, bytes)));
 }
 
+/* By the kernel, where it runs a program for us; else from its list of all names. Return: 0 or a negative errno. */
+static int find_functions(const struct child_task *task, struct kernel_function *functions,
+			  struct kernel_names *names, struct arena *texts)
+{
+	const char *module = task->image->kind == WIRE_IMAGE_MODULE ? task->image->path : "";
+	int error;
+
+	*names = (struct kernel_names){ 0 };
+	if (kernel_lookup(module, task->offsets, task->count, functions, texts) == 0)
+		return 0;
+	error = kernel_names_read(names, "/proc/kallsyms", "/proc/modules");
+	for (size_t n = 0; n < task->count && !error; n++)
+		functions[n].name = kernel_names_find(names, module, task->offsets[n], &functions[n].begin,
+						      &functions[n].size);
+	return error;
+}
+
+static void send_functions(struct child *child, const struct kernel_function *functions)
+{
+	const struct child_task *task = child->task;
+
+	for (size_t n = 0; n < task->count; n++) {
+		const struct kernel_function *function = &functions[n];
+
+		if (function->name)
+			send_simple(child, task->offsets[n], function->begin, function->size,
+				    child_text(child, function->name, strlen(function->name), true), 0, 0);
+		child_done(child);
+	}
+	child_send_image(child, WIRE_SYMBOLS_TABLE, false, "");
+}
+
 static int child_kernel(struct child *child)
 {
 	const struct child_task *task = child->task;
+	struct kernel_function *functions;
 	struct kernel_names names;
+	struct arena texts = { 0 };
 	int error;
 
 	if (!is_running(task)) {
@@ -48,29 +83,22 @@ static int child_kernel(struct child *child)
 				 "another kernel is running now; names come only from the running kernel");
 		return 0;
 	}
-	error = kernel_names_read(&names, "/proc/kallsyms", "/proc/modules");
-	if (error) {
+	functions = calloc(task->count + 1, sizeof(*functions));
+	error = functions ? find_functions(task, functions, &names, &texts) : -ENOMEM;
+	if (!error) {
+		child_confine(child, NULL, 0);
+		send_functions(child, functions);
+		kernel_names_free(&names);
+	} else if (functions) {
 		child_send_image(
 			child, WIRE_SYMBOLS_NONE, false,
 			error == -EPERM
 				? "root, or sysctl kernel.kptr_restrict=0: the kernel hides its addresses"
 				: "/proc/kallsyms");
-		return error == -EPERM || error == -EACCES || error == -ENOENT ? 0 : error;
 	}
-	child_confine(child, NULL, 0);
-	for (size_t n = 0; n < task->count; n++) {
-		const char *module = task->image->kind == WIRE_IMAGE_MODULE ? task->image->path : NULL;
-		uint64_t from, size;
-		const char *name = kernel_names_find(&names, module, task->offsets[n], &from, &size);
-
-		if (name)
-			send_simple(child, task->offsets[n], from, size,
-				    child_text(child, name, strlen(name), true), 0, 0);
-		child_done(child);
-	}
-	child_send_image(child, WIRE_SYMBOLS_TABLE, false, "");
-	kernel_names_free(&names);
-	return 0;
+	arena_free(&texts);
+	free(functions);
+	return error == -EPERM || error == -EACCES || error == -ENOENT ? 0 : error;
 }
 
 static int child_jit(struct child *child)

@@ -8,6 +8,7 @@
 enum {
 	REMEMBERED_MAX = 16, /* states that a program may save; compilers nest one or two */
 	STEPS_MAX = 65536,   /* instructions for a row: the longest entry of cc1 has 20 KB */
+	LENGTH_MAX = 12,     /* bytes of an entry's length */
 	TEXT_MAX = 16,	     /* bytes of an augmentation: "zPLR" and a few more */
 };
 
@@ -46,16 +47,28 @@ uint64_t unwind_pointer(const struct unwind_section *section, struct bytes *byte
 	return (encoding & 0x70) == DW_EH_PE_pcrel ? value + here : value;
 }
 
+/* Whether an entry is not in memory, since it is too long. */
+static bool is_too_long(const struct unwind_section *section, const struct bytes *entry)
+{
+	return section->load && bytes_left(entry) > UNWIND_ENTRY_MAX;
+}
+
 /* The bytes of the entry at an offset, without its length; @wide: its offsets have 8 bytes. */
 static struct bytes entry_bytes(const struct unwind_section *section, uint32_t offset, bool *wide)
 {
 	struct bytes rest = { .at = section->bytes + offset, .end = section->bytes + section->size };
-	uint64_t length = bytes_number(&rest, 4);
+	uint64_t length;
 
+	if (section->load)
+		section->load(section->pages, offset, LENGTH_MAX);
+	length = bytes_number(&rest, 4);
 	*wide = length == 0xffffffff;
 	if (*wide)
 		length = bytes_number(&rest, 8);
-	return bytes_take(&rest, length);
+	rest = bytes_take(&rest, length);
+	if (section->load && !is_too_long(section, &rest))
+		section->load(section->pages, (uint64_t)(rest.at - section->bytes), bytes_left(&rest));
+	return rest;
 }
 
 /* Whether an entry's id is that of a CIE. */
@@ -107,6 +120,8 @@ static int read_common(const struct unwind_section *section, uint64_t offset, st
 	if (offset >= section->size)
 		return -EINVAL;
 	bytes = entry_bytes(section, (uint32_t)offset, &wide);
+	if (is_too_long(section, &bytes))
+		return -EINVAL;
 	id = bytes_number(&bytes, section->debug && wide ? 8 : 4);
 	version = (unsigned)bytes_number(&bytes, 1);
 	end = bytes_left(&bytes)
@@ -142,7 +157,7 @@ int unwind_entry_next(const struct unwind_section *section, uint32_t offset, str
 	int error;
 
 	*next = (uint32_t)(bytes.end - section->bytes);
-	if (bytes.broken)
+	if (bytes.broken || is_too_long(section, &bytes))
 		return -EINVAL;
 	if (!bytes_left(&bytes)) /* an end mark of .eh_frame; linkers leave some in the middle */
 		return -ENOENT;

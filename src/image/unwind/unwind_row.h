@@ -13,6 +13,13 @@
 #include "image/unwind/unwind_bytes.h"
 #include "image/unwind/unwind_registers.h"
 
+enum {
+	UNWIND_ENTRY_MAX =
+		64 << 10, /* bytes of an entry that load() is asked for: the longest of cc1 has 20 KB */
+};
+
+struct unwind_pages;
+
 /* .eh_frame or .debug_frame, which are nearly the same. */
 struct unwind_section {
 	const unsigned char *bytes;
@@ -20,6 +27,9 @@ struct unwind_section {
 	uint64_t address; /* in the image */
 	bool debug;	  /* it is .debug_frame */
 	uint64_t *work;	  /* a counter of instructions that were run for rows; or NULL */
+	/* Brings a part of the section into memory; NULL: all of it is there. Longer entries count as broken. */
+	void (*load)(struct unwind_pages *pages, uint64_t offset, uint64_t bytes);
+	struct unwind_pages *pages; /* for load() */
 };
 
 /* The canonical frame address (CFA): the stack pointer before the call. */

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <zlib.h>
 
 #include "base/array.h"
@@ -24,6 +25,22 @@ enum {
 	ROWS_MAX_BITS = 14,	/* 2.6 MiB; then all rows are dropped */
 	WORK_PER_ROW = 256,	/* instructions, the mean of all rows; valid tables have 20 */
 	WORK_AHEAD = 1 << 20,	/* so many more may run at first: a few milliseconds */
+	PAGE = 4096,		/* bytes of a section that are read at once, at least */
+	EXPRESSION_MAX = 1024,	/* bytes of an expression that are read; those of valid tables have some 20 */
+	PAGES_MAX = 16,		/* then all are freed */
+};
+
+/*
+ * A section whose pages are read from the file when an entry needs them. Rows are kept, so most pages are needed once: a
+ * compiler has 5 MB of entries and is seen at some thousand addresses.
+ */
+struct unwind_pages {
+	const struct image *image; /* NULL: the section is a copy */
+	uint64_t offset;	   /* in the file */
+	unsigned char *bytes;	   /* address space for the whole section, without memory at first */
+	size_t size;
+	unsigned char *present; /* a bit of each page */
+	unsigned count;		/* of those */
 };
 
 /* The beginning of an entry's code. The index is sorted by address. */
@@ -34,9 +51,10 @@ struct index_entry {
 
 struct unwind_table {
 	struct unwind_section section;
-	unsigned char *bytes; /* of the section */
-	uint64_t low;	      /* the image's lowest address */
-	uint64_t start;	      /* e_entry */
+	unsigned char *bytes; /* a copy of the section, or NULL */
+	struct unwind_pages pages;
+	uint64_t low;	/* the image's lowest address */
+	uint64_t start; /* e_entry */
 	struct index_entry *index;
 	size_t count, room;
 	/* Hashed by address; VACANT: no row. Rows stand in the table itself, since a hash_table makes a frame 3 ns slower. */
@@ -60,6 +78,76 @@ static unsigned char *copy_file(const struct image *image, uint64_t offset, uint
 	return copy;
 }
 
+/* ---- pages */
+
+static bool is_present(const struct unwind_pages *pages, size_t page)
+{
+	return pages->present[page / 8] >> page % 8 & 1;
+}
+
+/* Bytes behind the end of a file that became shorter are zero: the end of the entries. */
+static void load(struct unwind_pages *pages, uint64_t offset, uint64_t bytes)
+{
+	const uint64_t end = bytes < pages->size - offset ? offset + bytes : pages->size;
+
+	for (size_t page = offset / PAGE; (uint64_t)page * PAGE < end; page++) {
+		const size_t at = page * PAGE, left = pages->size - at;
+
+		if (is_present(pages, page))
+			continue;
+		image_read(pages->image, pages->offset + at, pages->bytes + at, left < PAGE ? left : PAGE);
+		pages->present[page / 8] |= (unsigned char)(1 << page % 8);
+		pages->count++;
+	}
+}
+
+static void drop_pages(struct unwind_pages *pages)
+{
+	if (!pages->count)
+		return;
+	madvise(pages->bytes, pages->size, MADV_DONTNEED);
+	memset(pages->present, 0, pages->size / PAGE / 8 + 1);
+	pages->count = 0;
+}
+
+/* Before an entry is decoded, none is in use. */
+static void limit_pages(struct unwind_table *table)
+{
+	if (table->pages.count >= PAGES_MAX)
+		drop_pages(&table->pages);
+}
+
+/* Return: the bytes of the section, which are read later; NULL: no memory. */
+static unsigned char *open_pages(struct unwind_pages *pages, uint64_t offset, uint64_t size)
+{
+	void *bytes;
+
+	if (size == 0 || size > SECTION_MAX)
+		return NULL;
+	bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (bytes == MAP_FAILED)
+		return NULL;
+	madvise(bytes, size, MADV_NOHUGEPAGE); /* or the first byte takes 2 MiB */
+	pages->present = calloc(size / PAGE / 8 + 1, 1);
+	if (!pages->present) {
+		munmap(bytes, size);
+		return NULL;
+	}
+	pages->bytes = bytes;
+	pages->size = size;
+	pages->offset = offset;
+	return bytes;
+}
+
+static void close_pages(struct unwind_pages *pages)
+{
+	if (pages->bytes)
+		munmap(pages->bytes, pages->size);
+	free(pages->present);
+}
+
+/* ---- the index */
+
 static int add_entry(struct unwind_table *table, uint64_t address, uint64_t entry)
 {
 	if (address - table->low > UINT32_MAX || entry >= table->section.size || table->count == INDEX_MAX)
@@ -78,9 +166,11 @@ static int scan_entries(struct unwind_table *table)
 	uint32_t next;
 	int error = 0;
 
-	for (uint32_t at = 0; at < table->section.size && !error; at = next)
+	for (uint32_t at = 0; at < table->section.size && !error; at = next) {
+		limit_pages(table);
 		if (unwind_entry_next(&table->section, at, &entry, &next) == 0 && entry.bytes)
 			error = add_entry(table, entry.begin, at);
+	}
 	return error;
 }
 
@@ -178,6 +268,25 @@ static int find_eh_frame(const struct image *image, uint64_t pointer, struct ima
 	return -ENOENT;
 }
 
+/* A copy of the section, or what reads it later. */
+static int take_section(struct unwind_table *table, const struct image *image, struct image_section *section)
+{
+	const unsigned char *bytes;
+
+	if (table->pages.image)
+		bytes = open_pages(&table->pages, section->offset, section->bytes);
+	else
+		bytes = table->bytes = copy_file(image, section->offset, &section->bytes);
+	if (!bytes)
+		return -ENOENT;
+	table->section = (struct unwind_section){ .bytes = bytes,
+						  .size = (uint32_t)section->bytes,
+						  .address = section->address,
+						  .load = table->pages.image ? load : NULL,
+						  .pages = &table->pages };
+	return 0;
+}
+
 static int take_eh_frame(struct unwind_table *table, const struct image *image,
 			 const struct unwind_section *header)
 {
@@ -189,14 +298,10 @@ static int take_eh_frame(struct unwind_table *table, const struct image *image,
 	if (!begin_header(header, &index, &pointer, &count))
 		pointer = count = 0;
 	error = find_eh_frame(image, pointer, &section);
+	if (!error)
+		error = take_section(table, image, &section);
 	if (error)
 		return error;
-	table->bytes = copy_file(image, section.offset, &section.bytes);
-	if (!table->bytes)
-		return -ENOENT;
-	table->section = (struct unwind_section){ .bytes = table->bytes,
-						  .size = (uint32_t)section.bytes,
-						  .address = section.address };
 	return count ? read_index(table, header, &index, count) : 0;
 }
 
@@ -233,6 +338,17 @@ static void sort_index(struct unwind_table *table)
 	}
 }
 
+/* Gives back the room for more entries, which was doubled up to now. */
+static void fit_index(struct unwind_table *table)
+{
+	struct index_entry *fitted = realloc(table->index, table->count * sizeof(*fitted));
+
+	if (!fitted)
+		return;
+	table->index = fitted;
+	table->room = table->count;
+}
+
 /* Whether the image is of this architecture; images of the other byte order cannot be opened. */
 static bool is_ours(const struct image *image)
 {
@@ -243,7 +359,7 @@ static bool is_ours(const struct image *image)
 #endif
 }
 
-int unwind_table_open(struct unwind_table **result, const struct image *image)
+static int open_table(struct unwind_table **result, const struct image *image, bool paged)
 {
 	struct unwind_table *table;
 	int error;
@@ -254,6 +370,7 @@ int unwind_table_open(struct unwind_table **result, const struct image *image)
 	table = calloc(1, sizeof(*table));
 	if (!table)
 		return -ENOMEM;
+	table->pages.image = paged && !image->memory ? image : NULL;
 	table->start = image->start;
 	table->low = image->segments[0].address;
 	for (unsigned n = 1; n < image->segment_count; n++)
@@ -270,8 +387,19 @@ int unwind_table_open(struct unwind_table **result, const struct image *image)
 		return error;
 	}
 	sort_index(table);
+	fit_index(table);
 	*result = table;
 	return 0;
+}
+
+int unwind_table_open(struct unwind_table **result, const struct image *image)
+{
+	return open_table(result, image, false);
+}
+
+int unwind_table_open_file(struct unwind_table **result, const struct image *image)
+{
+	return open_table(result, image, true);
 }
 
 void unwind_table_close(struct unwind_table *table)
@@ -281,12 +409,20 @@ void unwind_table_close(struct unwind_table *table)
 	free(table->rows);
 	free(table->index);
 	free(table->bytes);
+	close_pages(&table->pages);
 	free(table);
 }
 
 uint64_t unwind_table_bytes(const struct unwind_table *table)
 {
-	return table->section.size + table->room * sizeof(*table->index);
+	const uint64_t rows = table->rows ? sizeof(*table->rows) << table->row_bits : 0;
+
+	return (table->bytes ? table->section.size : 0) + table->room * sizeof(*table->index) + rows;
+}
+
+void unwind_table_shrink(struct unwind_table *table)
+{
+	drop_pages(&table->pages);
 }
 
 uint64_t unwind_table_start(const struct unwind_table *table)
@@ -296,9 +432,11 @@ uint64_t unwind_table_start(const struct unwind_table *table)
 
 struct bytes unwind_table_expression(const struct unwind_table *table, int32_t offset)
 {
-	struct bytes bytes = { .at = table->section.bytes + offset,
-			       .end = table->section.bytes + table->section.size };
+	const struct unwind_section *section = &table->section;
+	struct bytes bytes = { .at = section->bytes + offset, .end = section->bytes + section->size };
 
+	if (section->load)
+		section->load(section->pages, (uint64_t)offset, EXPRESSION_MAX);
 	return bytes_take(&bytes, bytes_uleb(&bytes));
 }
 
@@ -321,18 +459,19 @@ static const struct index_entry *find_index(const struct unwind_table *table, ui
 	return low ? &table->index[low - 1] : NULL;
 }
 
-static int find_entry(const struct unwind_table *table, uint64_t address, struct unwind_entry *entry)
+static int find_entry(struct unwind_table *table, uint64_t address, struct unwind_entry *entry)
 {
 	const struct index_entry *found = find_index(table, address);
 	uint32_t next;
 
+	limit_pages(table);
 	return found && unwind_entry_next(&table->section, found->entry, entry, &next) == 0 &&
 			       address - entry->begin < entry->bytes
 		       ? 0
 		       : -ENOENT;
 }
 
-int unwind_table_extent(const struct unwind_table *table, uint64_t address, uint64_t *begin, uint64_t *bytes)
+int unwind_table_extent(struct unwind_table *table, uint64_t address, uint64_t *begin, uint64_t *bytes)
 {
 	struct unwind_entry entry;
 

@@ -17,16 +17,25 @@ struct unwind_table;
  * Return: 0; -ENOENT: it has none; -ENOTSUP: code of another architecture; -ENOMEM.
  */
 int unwind_table_open(struct unwind_table **table, const struct image *image);
+/*
+ * unwind_table_open_file - the same, but entries are read from the file when they are needed, and seldom kept. A file that
+ * changes meanwhile gives wrong callers, or none. An image in memory, or compressed tables, are copied.
+ * @image: must live as long as the table
+ */
+int unwind_table_open_file(struct unwind_table **table, const struct image *image);
 void unwind_table_close(struct unwind_table *table);
 
-/* unwind_table_bytes - the memory of the tables, without rows, which are few. */
+/* unwind_table_bytes - the memory of a table, with the rows of now, without what unwind_table_shrink() frees. */
 uint64_t unwind_table_bytes(const struct unwind_table *table);
+
+/* unwind_table_shrink - free the entries that were read from the file. Expressions are not valid any more. */
+void unwind_table_shrink(struct unwind_table *table);
 
 /*
  * unwind_table_extent - the code that the entry for an address covers: mostly a function, even one without a symbol.
  * Return: 0; -ENOENT: there is no entry.
  */
-int unwind_table_extent(const struct unwind_table *table, uint64_t address, uint64_t *begin, uint64_t *bytes);
+int unwind_table_extent(struct unwind_table *table, uint64_t address, uint64_t *begin, uint64_t *bytes);
 
 /* unwind_table_row - the row for an address of the image; never NULL; valid until the next call. */
 const struct unwind_row *unwind_table_row(struct unwind_table *table, uint64_t address);
@@ -34,7 +43,7 @@ const struct unwind_row *unwind_table_row(struct unwind_table *table, uint64_t a
 /* unwind_table_start - the entry point, if the image is a program. */
 uint64_t unwind_table_start(const struct unwind_table *table);
 
-/* unwind_table_expression - the expression that a row refers to. */
+/* unwind_table_expression - the expression that a row refers to; valid until the next call of any function. */
 struct bytes unwind_table_expression(const struct unwind_table *table, int32_t offset);
 
 #endif

@@ -20,6 +20,7 @@
 #include "source/calls/call_patch.h"
 #include "source/calls/call_sites.h"
 #include "source/calls/hook_entry.h"
+#include "source/calls/hook_near.h"
 #include "source/tracepoint/thread.h"
 
 enum {
@@ -71,34 +72,33 @@ static void put_distance(uint8_t *text, uint64_t at, uint64_t target)
 	put_number(text, (uint32_t)(target - (at + 4)));
 }
 
-static void put_stub(uint8_t *stub, uint32_t number, uint64_t body, uint64_t area)
+static void put_stub(uint8_t *stub, uint32_t number, uint64_t body, const struct hook_near *near)
 {
 	const uint64_t at = (uint64_t)(uintptr_t)stub;
 
 	stub[0] = 0x41; /* movl $number, %r11d */
 	stub[1] = 0xbb;
 	put_number(stub + 2, number);
-	stub[6] = 0xff; /* call *begin */
-	stub[7] = 0x15;
-	put_distance(stub + 8, at + 8, area);
-	stub[12] = 0x0f; /* jc body */
-	stub[13] = 0x82;
-	put_distance(stub + 14, at + 14, body);
-	stub[18] = 0xe8; /* call body */
-	put_distance(stub + 19, at + 19, body);
-	stub[23] = 0xff; /* jmp *end */
-	stub[24] = 0x25;
-	put_distance(stub + 25, at + 25, area + 8);
-	memset(stub + 29, 0xcc, CALL_PATCH_STUB - 29);
+	stub[6] = 0xe8; /* call begin */
+	put_distance(stub + 7, at + 7, near->begin);
+	stub[11] = 0x0f; /* jc body */
+	stub[12] = 0x82;
+	put_distance(stub + 13, at + 13, body);
+	stub[17] = 0xe8; /* call body */
+	put_distance(stub + 18, at + 18, body);
+	stub[22] = 0xe9; /* jmp end */
+	put_distance(stub + 23, at + 23, near->end);
+	memset(stub + 27, 0xcc, CALL_PATCH_STUB - 27);
 }
 
-static void put_head(uint8_t *area)
+static struct hook_near put_head(uint8_t *area)
 {
 	const bool tsc = ring_clock_source == WIRE_CLOCK_TSC;
 	const uint64_t at = (uint64_t)(uintptr_t)area;
 	const char *const code[] = { tsc ? call_entry_begin : call_entry_begin_other, call_entry_end,
 				     tsc ? call_sled_begin : call_sled_begin_other, call_sled_end,
 				     call_sled_tail };
+	struct hook_near near;
 
 	memcpy(area, code, sizeof(code));
 	for (unsigned n = 0; n < 3; n++) {
@@ -108,6 +108,9 @@ static void put_head(uint8_t *area)
 		jump[1] = 0x25;
 		put_distance(jump + 2, at + 64 + 8 * n + 2, at + 8 * (2 + n));
 	}
+	near = hook_near_put(area + CALL_PATCH_NEAR, (uint64_t)(uintptr_t)code[0],
+			     (uint64_t)(uintptr_t)code[1]);
+	return (struct hook_near){ at + CALL_PATCH_NEAR + near.begin, at + CALL_PATCH_NEAR + near.end };
 }
 
 /* Both texts of a sled. Only their first two bytes differ: off, these jump over the rest, or return. */
@@ -235,6 +238,7 @@ struct preparation {
 	const struct dl_phdr_info *info;
 	struct call_sites sites;
 	struct call_patch_object *object;
+	struct hook_near near;	 /* addresses */
 	struct call_image image; /* of the address at which the object begins */
 };
 
@@ -266,7 +270,7 @@ static void prepare_one(struct preparation *preparation, size_t n)
 		put_sled(patch, found, object->area);
 	} else {
 		patch->stub = object->area + CALL_PATCH_STUBS + object->count * CALL_PATCH_STUB;
-		put_stub((uint8_t *)(uintptr_t)patch->stub, number, found->body, object->area);
+		put_stub((uint8_t *)(uintptr_t)patch->stub, number, found->body, &preparation->near);
 		put_entry(patch, found);
 	}
 	object->count++;
@@ -287,7 +291,7 @@ static bool prepare(struct preparation *preparation)
 		munmap(area, bytes);
 		return false;
 	}
-	put_head(area);
+	preparation->near = put_head(area);
 	object->area = (uint64_t)(uintptr_t)area;
 	for (size_t n = 0; n < count; n++)
 		prepare_one(preparation, n);

@@ -9,9 +9,10 @@
  *
  *	   0	8 bytes each: the addresses of call_entry_begin, call_entry_end, call_sled_begin, call_sled_end, call_sled_tail
  *	  64	8 bytes each: jumps through the last three, which sleds reach
- *	 128	CALL_PATCH_STUB bytes each: stubs, in the order of the object's patches
+ *	 128	a copy of the code of hook_near.h
+ *	1152	CALL_PATCH_STUB bytes each: stubs, in the order of the object's patches
  *
- * A stub is:	41 bb NUMBER	ff 15 begin	0f 82 body	e8 body		ff 25 end	(29 bytes; see hook_entry.h)
+ * A stub is:	41 bb NUMBER	e8 begin	0f 82 body	e8 body		e9 end	(27 bytes; see hook_entry.h)
  *
  * To patch from outside (ptrace): call_patches of libburin-calls.so lists the objects; struct call_patch has the place, its
  * length and both texts of the code. Threads must be stopped, and none may be inside the instruction, which is only
@@ -24,11 +25,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "source/calls/hook_near.h"
+
 enum {
 	CALL_PATCH_BYTES = 16, /* room for a text; the longest is a sled's, 11 bytes */
-	CALL_PATCH_STUBS = 128,
+	CALL_PATCH_NEAR = 128,
+	CALL_PATCH_STUBS = CALL_PATCH_NEAR + HOOK_NEAR_BYTES,
 	CALL_PATCH_STUB = 32,
-	CALL_PATCH_RETURN = 23, /* where in a stub the function returns to */
+	CALL_PATCH_RETURN = 22, /* where in a stub the function returns to */
 	CALL_PATCH_OBJECTS = 4096,
 };
 

@@ -25,6 +25,7 @@ static __attribute__((constructor(101))) void begin(void)
 	if (tracepoint_session.calls.header)
 		call_switches = tracepoint_session.calls.switches;
 	call_hook_prepare();
+	call_returns_begin();
 	call_patch_load();
 }
 

@@ -78,7 +78,8 @@ struct wire_call_frame *call_stack_top(void)
 	return has_stack() ? call_stack_below(call_thread.top) : NULL;
 }
 
-void call_record_slow(const struct wire_call_frame *frame)
+/* Record the end of a call in all cases but the usual one. */
+static void record_slow(const struct wire_call_frame *frame)
 {
 	struct {
 		char room[WIRE_HEADROOM];
@@ -98,7 +99,8 @@ void call_record_slow(const struct wire_call_frame *frame)
 void call_end_top(struct wire_call_frame *frame)
 {
 	if (frame->function && !call_put(frame))
-		call_record_slow(frame);
+		record_slow(frame);
+	frame->flags = 0;
 	call_close(frame);
 }
 
@@ -133,7 +135,7 @@ struct wire_call_frame *call_stack_returned(uint64_t slot)
 		"burin: a traced function returned whose caller is not known; see burin-record(1), CALLS\n";
 	struct wire_call_frame *wanted = call_stack_top(), *frame;
 
-	while (wanted && (wanted->sp != slot || !(wanted->flags & CALL_FRAME_REPLACED)))
+	while (wanted && wanted->sp != slot)
 		wanted = call_stack_below(wanted);
 	if (!wanted) {
 		if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)

@@ -18,6 +18,10 @@
 #include "source/calls/call_site.h"
 #include "source/tracepoint/commit.h"
 
+enum {
+	CALL_RECORD_BYTES = COMMIT_HEADER + 12,
+};
+
 /* Flags of a frame. */
 enum {
 	CALL_FRAME_REPLACED =
@@ -63,8 +67,8 @@ void call_end_top(struct wire_call_frame *frame);
  */
 struct wire_call_frame *call_stack_returned(uint64_t slot);
 
-/* call_record_slow - record the end of a call in all cases but the usual one. */
-void call_record_slow(const struct wire_call_frame *frame);
+/* call_stack_more - the first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
+struct wire_call_frame *call_stack_more(void);
 
 static inline bool call_is_segment_end(const struct wire_call_frame *top)
 {
@@ -102,13 +106,10 @@ static inline void call_close(struct wire_call_frame *frame)
 	__atomic_store_n(&call_thread.top, frame, __ATOMIC_RELAXED);
 }
 
-/* call_put - append the record of a call that ends. Return: false: call_record_slow() has to do it. */
+/* call_put - append the record of a call that ends. Return: false: call_end_slow() or call_end_top() has to do it. */
 static inline __attribute__((always_inline)) bool call_put(const struct wire_call_frame *frame)
 {
 #if RING_HAVE_RSEQ
-	enum {
-		LENGTH = COMMIT_HEADER + 12
-	};
 	const uint32_t tid = tracepoint_thread.tid;
 	const uint32_t cpu = __atomic_load_n(&section_rseq()->cpu_id_start, __ATOMIC_RELAXED);
 	const struct ring *ring = &tracepoint_session.rings[cpu];
@@ -117,7 +118,7 @@ static inline __attribute__((always_inline)) bool call_put(const struct wire_cal
 	return __builtin_expect(tid != 0 && *site->state == WIRE_ON &&
 					cpu < tracepoint_session.geometry.cpus && ring->slots,
 				1) &&
-	       section_rseq_put3(ring, site->id | (uint64_t)LENGTH << 16,
+	       section_rseq_put3(ring, site->id | (uint64_t)CALL_RECORD_BYTES << 16,
 				 (uint64_t)frame->function << 32 | tid,
 				 (frame->start << 16 >> 16) | (uint64_t)call_depth(frame)
 								      << WIRE_CALL_START_BITS) == RING_DONE;

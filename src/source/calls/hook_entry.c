@@ -8,14 +8,19 @@
 #include "source/calls/call_thread.h"
 #include "source/calls/hook_entry.h"
 
-void call_record_slow_saved(const struct wire_call_frame *frame);
 struct wire_call_frame *call_stack_returned_saved(uint64_t slot);
+struct wire_call_frame *call_stack_more_saved(void);
+uint32_t call_hook_find_saved(uint64_t inside);
+bool call_hook_permit_saved(uint32_t function, unsigned state);
+void call_end_top_saved(struct wire_call_frame *frame);
 void call_end_slow_saved(uint64_t match, uint64_t sp);
 
 /* Called by the code below. */
 uint64_t call_entry_leave(uint64_t slot);
 void call_sled_leave(uint64_t match, uint64_t sp);
+void call_entry_replace(uint64_t inside, uint64_t *slot);
 uint64_t call_hook_clock(void);
+uint32_t call_hook_find(uint64_t inside);
 bool call_hook_permit(uint32_t function, unsigned state);
 extern uint32_t call_hook_state_mask;
 
@@ -44,6 +49,11 @@ uint64_t call_hook_clock(void)
 	return ring_clock();
 }
 
+uint32_t call_hook_find(uint64_t inside)
+{
+	return call_function_find(inside);
+}
+
 bool call_hook_permit(uint32_t function, unsigned state)
 {
 	(void)function;
@@ -58,9 +68,8 @@ uint64_t call_entry_leave(uint64_t slot)
 	if (__builtin_expect(frame->sp != slot, 0))
 		frame = call_stack_returned_saved(slot);
 	address = frame->match;
-	if (!call_put(frame))
-		call_record_slow_saved(frame);
-	call_close(frame);
+	if (__builtin_expect(!call_end(frame), 0))
+		call_end_top_saved(frame);
 	return address;
 }
 
@@ -68,13 +77,35 @@ void call_sled_leave(uint64_t match, uint64_t sp)
 {
 	struct wire_call_frame *frame = call_thread.top - 1;
 
-	if (__builtin_expect(frame->match != match, 0)) {
+	if (__builtin_expect(frame->match != match || !call_end(frame), 0))
 		call_end_slow_saved(match, sp);
+}
+
+/*
+ * A function that calls us before its first instruction, or behind its prologue, without a stub. @inside: an address of it;
+ * @slot: of its return address
+ */
+void call_entry_replace(uint64_t inside, uint64_t *slot)
+{
+	struct wire_call_frame *frame = call_thread.top;
+	const struct call_function *known;
+	uint32_t number;
+
+	if (*call_site->state == WIRE_OFF)
 		return;
-	}
-	if (!call_put(frame))
-		call_record_slow_saved(frame);
-	call_close(frame);
+	known = call_function_peek(inside);
+	number = known->address == inside ? known->number : call_hook_find_saved(inside);
+	if (call_switches[number] != WIRE_CALL_ON &&
+	    !(call_switches[number] != WIRE_CALL_OFF && call_hook_permit_saved(number, call_switches[number])))
+		return;
+	if (call_is_segment_end(frame))
+		frame = call_stack_more_saved();
+	if (!frame)
+		return;
+	call_begin(frame, number, *slot, (uint64_t)(uintptr_t)slot);
+	frame->flags = CALL_FRAME_REPLACED;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	*slot = (uint64_t)(uintptr_t)call_entry_end;
 }
 
 static_assert(offsetof(struct burin_site, state) == 0 && offsetof(struct call_thread, top) == 0 &&
@@ -90,7 +121,8 @@ static_assert(offsetof(struct burin_site, state) == 0 && offsetof(struct call_th
 /* clang-format off */
 
 /* A slow function with up to two arguments, which preserves all registers but rax, its result. */
-#define SAVED_HERE(name) \
+
+#define SAVED(name) \
 	__asm__(".pushsection .text.call_hook, \"ax\"\n" \
 		".type " #name "_saved, @function\n" \
 		#name "_saved:\n\t" \
@@ -99,12 +131,13 @@ static_assert(offsetof(struct burin_site, state) == 0 && offsetof(struct call_th
 		".size " #name "_saved, . - " #name "_saved\n" \
 		".popsection")
 
-SAVED_HERE(call_record_slow);
-SAVED_HERE(call_stack_more);
-SAVED_HERE(call_stack_returned);
-SAVED_HERE(call_end_slow);
-SAVED_HERE(call_hook_clock);
-SAVED_HERE(call_hook_permit);
+SAVED(call_end_top);
+SAVED(call_stack_more);
+SAVED(call_stack_returned);
+SAVED(call_end_slow);
+SAVED(call_hook_clock);
+SAVED(call_hook_permit);
+SAVED(call_hook_find);
 
 __asm__(".pushsection .text.call_hook, \"ax\"\n"
 	".type call_hook_saved, @function\n"
@@ -324,6 +357,45 @@ CODE(call_sled_tail,
 	"popq %rdx\n\t"
 	"popq %rax\n\t"
 	"ret\n");
+
+/*
+ * What compilers call with -pg: the first at a function's begin, if call_sites.h has not found that call; the second behind
+ * the prologue, where the frame pointer leads to the return address.
+ */
+#define REPLACE(name, slot) \
+	__asm__(".pushsection .text.call_hook, \"ax\"\n" \
+		".balign 64\n" \
+		".globl " #name "\n" \
+		".type " #name ", @function\n" \
+		#name ":\n\t" \
+		"pushq %rax\n\t" \
+		"pushq %rdx\n\t" \
+		"pushq %rcx\n\t" \
+		"pushq %rsi\n\t" \
+		"pushq %rdi\n\t" \
+		"pushq %r8\n\t" \
+		"pushq %r9\n\t" \
+		"pushq %r10\n\t" \
+		"pushq %r11\n\t" \
+		"movq 72(%rsp), %rdi\n\t" \
+		slot \
+		"call call_entry_replace\n\t" \
+		"popq %r11\n\t" \
+		"popq %r10\n\t" \
+		"popq %r9\n\t" \
+		"popq %r8\n\t" \
+		"popq %rdi\n\t" \
+		"popq %rsi\n\t" \
+		"popq %rcx\n\t" \
+		"popq %rdx\n\t" \
+		"popq %rax\n\t" \
+		"ret\n" \
+		".size " #name ", . - " #name "\n" \
+		".popsection")
+
+REPLACE(__fentry__, "leaq 80(%rsp), %rsi\n\t");
+REPLACE(mcount, "leaq 8(%rbp), %rsi\n\t");
+REPLACE(_mcount, "leaq 8(%rbp), %rsi\n\t");
 
 /* clang-format on */
 

@@ -5,10 +5,10 @@
  * A function's entry jumps to its stub, which has the function's number:
  *
  *	movl  $number, %r11d
- *	call  *begin           call_entry_begin: opens the frame, drops the function's return address; carry: does neither
+ *	call  begin           call_entry_begin: opens the frame, drops the function's return address; carry: does neither
  *	jc    body
  *	call  body             so the stub's address stands where the caller's stood, and arguments on the stack where they were
- *	jmp   *end             call_entry_end: closes the frame, returns to the caller
+ *	jmp   end             call_entry_end: closes the frame, returns to the caller
  *
  * Each call has its return, so the processor predicts all of them. Return addresses are replaced while a call is open;
  * hook_unwind.c restores them for all who read the stack.
@@ -34,5 +34,8 @@ extern call_code call_entry_begin_other, call_sled_begin_other;
 
 /* call_hook_prepare - find out how registers are saved. Context: before any code is patched. */
 void call_hook_prepare(void);
+
+/* call_returns_begin - prepare hook_unwind.c. Context: after call_stack_begin(), whose handler of forks must come first. */
+void call_returns_begin(void);
 
 #endif

@@ -198,6 +198,7 @@ static void write_ledger(struct sampler *sampler)
 	sampler->ledger_time = now;
 	sampler->ledger_rounds = 0;
 	perf_forget_ended(&sampler->perf);
+	images_trim(&sampler->images);
 	profile_write(sampler, false);
 }
 

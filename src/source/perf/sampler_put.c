@@ -63,7 +63,7 @@ void sampler_put_sample(struct sampler *sampler, unsigned cpu, const struct reco
 	if (!loss)
 		loss = put(sampler, SAMPLER_SAMPLES, cpu,
 			   &(struct samples_record){ .id = sampler->events[SAMPLER_SAMPLES],
-						     .tid = record->tid,
+						     .tid = context.tid,
 						     .time = perf_ticks(&sampler->perf, record->time),
 						     .task = context.task,
 						     .stack = context.stack,

@@ -12,6 +12,7 @@
 #include "base/glob.h"
 #include "base/nolibc.h"
 #include "base/number.h"
+#include "filter/filter_compile.h"
 #include "source/tracepoint/settings.h"
 #include "wire/wire_context.h"
 
@@ -43,6 +44,38 @@ static void add_rule(struct settings *settings, enum wire_switch state, unsigned
 	else
 		settings->rules[settings->rule_count++] =
 			(struct settings_rule){ glob, { .state = state, .level = level, .where = "" } };
+}
+
+/*
+ * Make the rules from @first on conditional, as far as they switch on. @where: of the setting, for the message.
+ * @expression: a filter's; its form is checked here, as the events and their fields are not known yet
+ */
+static void add_filter(struct settings *settings, unsigned first, const char *where, const char *expression)
+{
+	struct filter_error error;
+	const bool valid = *expression && filter_check(expression, &error) == 0;
+
+	if (!*expression)
+		fault(settings, "%s: an expression is missing behind where", where);
+	else if (!valid)
+		fault(settings, "%s: where %.40s: %.80s", where, expression, error.message);
+	for (unsigned n = first; valid && n < settings->rule_count; n++) {
+		struct session_rule *rule = &settings->rules[n].rule;
+
+		if (rule->state == WIRE_ON) {
+			rule->state = WIRE_CONDITIONAL;
+			rule->sample = 1;
+			rule->where = expression;
+		}
+	}
+	if (!valid)
+		settings->rule_count = first;
+}
+
+/* The rest of a line or list behind a word. */
+static const char *expression_at(const char *rest)
+{
+	return rest + strspn(rest, blanks);
 }
 
 /* Read a size and check its bounds. */
@@ -88,6 +121,27 @@ static void take_answer(struct settings *settings, const char *where, const char
 		fault(settings, "%s: '%.40s' is neither yes nor no", where, text);
 }
 
+/* "GLOB [LEVEL] [where EXPRESSION]". @word: behind the glob, or NULL; @rest: behind that */
+static void take_enable(struct settings *settings, const char *where, const char *glob, const char *word,
+			char *rest)
+{
+	const unsigned first = settings->rule_count;
+	uint64_t level = WIRE_LEVEL_MAX;
+
+	if (word && *word != '#' && strcmp(word, "where") != 0) {
+		if (!take_size(settings, where, word, 0, WIRE_LEVEL_MAX, &level))
+			return;
+		word = strtok_r(NULL, blanks, &rest);
+	}
+	if (word && *word != '#' && strcmp(word, "where") != 0) {
+		fault(settings, "%s: '%.40s' is not where, which begins a condition", where, word);
+		return;
+	}
+	add_rule(settings, WIRE_ON, (unsigned)level, glob);
+	if (word && *word != '#')
+		add_filter(settings, first, where, expression_at(rest));
+}
+
 /* "enable GLOB [LEVEL]" and the like. */
 static void take_line(struct settings *settings, const char *where, char *line)
 {
@@ -101,8 +155,7 @@ static void take_line(struct settings *settings, const char *where, char *line)
 	if (!value) {
 		fault(settings, "%s: '%.40s' needs a value", where, word);
 	} else if (!strcmp(word, "enable")) {
-		if (!level || take_size(settings, where, level, 0, WIRE_LEVEL_MAX, &number))
-			add_rule(settings, WIRE_ON, (unsigned)number, value);
+		take_enable(settings, where, value, level, rest);
 	} else if (!strcmp(word, "disable")) {
 		add_rule(settings, WIRE_OFF, 0, value);
 	} else if (!strcmp(word, "buffer")) {
@@ -187,10 +240,44 @@ static char *read_file(struct settings *settings)
 	return text;
 }
 
-/* "net.* -net.rx": globs that are on, or behind a minus off. */
+/* The end of a list of globs: a semicolon that is not in quotes, or the end of @text. */
+static char *list_end(char *text)
+{
+	char quote = 0;
+
+	for (; *text && (quote || *text != ';'); text++) {
+		if (quote && *text == '\\' && text[1])
+			text++;
+		else if (quote ? *text == quote : *text == '"' || *text == '\'')
+			quote = quote ? 0 : *text;
+	}
+	return text;
+}
+
+/* "net.* -net.rx where len > 100": globs that are on, or behind a minus off; a condition for those that are on. */
+static void take_list(struct settings *settings, char *text)
+{
+	const unsigned first = settings->rule_count;
+	char *rest;
+
+	for (char *glob = strtok_r(text, blanks, &rest); glob; glob = strtok_r(NULL, blanks, &rest)) {
+		if (!strcmp(glob, "where")) {
+			add_filter(settings, first, "BURIN_ENABLE", expression_at(rest));
+			return;
+		}
+		if (!strcmp(glob, "-"))
+			fault(settings, "BURIN_ENABLE: a glob is missing behind a -");
+		else if (*glob == '-')
+			add_rule(settings, WIRE_OFF, 0, glob + 1);
+		else
+			add_rule(settings, WIRE_ON, WIRE_LEVEL_MAX, glob);
+	}
+}
+
+/* Lists, separated by semicolons. */
 static void take_globs(struct settings *settings, const char *globs)
 {
-	char *text = settings->text + settings->used, *rest;
+	char *text = settings->text + settings->used;
 	size_t bytes = strlen(globs) + 1;
 
 	if (bytes > sizeof(settings->text) - settings->used) {
@@ -199,13 +286,13 @@ static void take_globs(struct settings *settings, const char *globs)
 	}
 	memcpy(text, globs, bytes);
 	settings->used += bytes;
-	for (char *glob = strtok_r(text, blanks, &rest); glob; glob = strtok_r(NULL, blanks, &rest)) {
-		if (!strcmp(glob, "-"))
-			fault(settings, "BURIN_ENABLE: a glob is missing behind a -");
-		else if (*glob == '-')
-			add_rule(settings, WIRE_OFF, 0, glob + 1);
-		else
-			add_rule(settings, WIRE_ON, WIRE_LEVEL_MAX, glob);
+	for (bool more = true; more;) {
+		char *end = list_end(text);
+
+		more = *end;
+		*end = 0;
+		take_list(settings, text);
+		text = end + 1;
 	}
 }
 

@@ -27,7 +27,7 @@ struct settings {
 	struct session_limits limits;
 	struct settings_rule rules[SETTINGS_RULES_MAX];
 	unsigned rule_count;
-	char text[SETTINGS_TEXT_MAX]; /* the globs of the rules */
+	char text[SETTINGS_TEXT_MAX]; /* the globs and expressions of the rules */
 	size_t used;
 	char fault[160]; /* the first setting that is not valid, and why; empty: none */
 };

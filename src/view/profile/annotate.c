@@ -20,7 +20,7 @@ enum {
 };
 
 /* Finds or adds a line. Return: its number, from 1; 0: no memory. */
-static uint32_t line_of(struct view_annotation *annotation, const struct burin_frame *frame)
+static uint32_t line_of(struct view_annotation *annotation, uint32_t image, const struct burin_frame *frame)
 {
 	uint32_t file = view_string(&annotation->strings, frame->file ? frame->file : "");
 
@@ -30,7 +30,7 @@ static uint32_t line_of(struct view_annotation *annotation, const struct burin_f
 	if (!array_reserve(annotation->lines, annotation->line_room, annotation->line_count + 1))
 		return 0;
 	annotation->lines[annotation->line_count++] =
-		(struct view_line_cost){ .file = file, .line = frame->line };
+		(struct view_line_cost){ .file = file, .line = frame->line, .image = image };
 	return (uint32_t)annotation->line_count;
 }
 
@@ -51,9 +51,10 @@ struct annotate_job {
 	size_t line_count, line_room;
 };
 
-static int add_line(struct annotate_job *job, struct location_cost *cost, const struct burin_frame *frame)
+static int add_line(struct annotate_job *job, struct location_cost *cost, uint32_t image,
+		    const struct burin_frame *frame)
 {
-	uint32_t number = line_of(job->annotation, frame);
+	uint32_t number = line_of(job->annotation, image, frame);
 
 	if (!array_reserve(job->lines, job->line_room, job->line_count + 1))
 		return -ENOMEM;
@@ -78,10 +79,10 @@ static int look_up(struct annotate_job *job, uint32_t number)
 		return 0;
 	for (uint32_t n = 0; !result && !burin_profile_frame(profile, number, n, &frame); n++)
 		if (frame.function && view_symbol_fits(job->symbol, frame.function))
-			result = add_line(job, cost, &frame);
+			result = add_line(job, cost, location.image, &frame);
 	burin_profile_address(profile, number, address, sizeof(address));
 	if (!cost->count && !strcmp(address, job->symbol))
-		result = add_line(job, cost, &(struct burin_frame){ .function = NULL });
+		result = add_line(job, cost, location.image, &(struct burin_frame){ .function = NULL });
 	return result;
 }
 
@@ -339,14 +340,27 @@ static FILE *open_source(const char *path, const struct foreign_user *reader)
 	return source;
 }
 
-/* A remark on a source file that is missing or has changed. */
-static const char *about_source(const struct view_profile *counted, FILE *source)
+static FILE *find_source(const struct view_source_finder *finder, const struct view_line_cost *line,
+			 const char *path)
+{
+	const int file = finder && *path ? finder->find(finder->data, line->image, path) : -1;
+	FILE *source = file < 0 ? NULL : fdopen(file, "r");
+
+	if (!source && file >= 0)
+		close(file);
+	return source;
+}
+
+/* A remark on a source file that is missing, has changed or was downloaded. */
+static const char *about_source(const struct view_profile *counted, FILE *source, bool found)
 {
 	uint64_t begin, end;
 	struct stat status;
 
 	if (!source)
 		return "  (source file cannot be opened)";
+	if (found)
+		return "  (source file from a debuginfod server)";
 	if (!burin_trace_range(counted->trace, &begin, &end) && !fstat(fileno(source), &status) &&
 	    status.st_mtim.tv_sec > burin_trace_ns(counted->trace, end) / 1000000000)
 		return "  (source file changed after the recording)";
@@ -354,18 +368,20 @@ static const char *about_source(const struct view_profile *counted, FILE *source
 }
 
 void view_annotation_text(const struct view_annotation *annotation, const struct view_profile *counted,
-			  const struct foreign_user *reader, struct view_buffer *out)
+			  const struct foreign_user *reader, const struct view_source_finder *finder,
+			  struct view_buffer *out)
 {
 	for (size_t n = 0, count; n < annotation->line_count; n += count) {
 		const struct view_line_cost *costs = &annotation->lines[n];
 		const char *file = annotation->strings.texts[costs->file];
-		FILE *source = open_source(file, reader);
+		FILE *local = open_source(file, reader),
+		     *source = local ? local : find_source(finder, costs, file);
 
 		for (count = 1; n + count < annotation->line_count && costs[count].file == costs->file;)
 			count++;
 		view_buffer_print(out, "   SELF  %s  TOTAL  %s   LINE  %s%s\n", view_waited_title(counted),
 				  view_waited_title(counted), *file ? file : "(unknown lines)",
-				  *file ? about_source(counted, source) : "");
+				  *file ? about_source(counted, source, !local) : "");
 		if (source)
 			print_source(source, costs, count, counted, out);
 		for (size_t at = 0; !source && at < count; at++)

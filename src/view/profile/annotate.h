@@ -8,6 +8,7 @@
 
 struct view_line_cost {
 	uint32_t file, line;	/* file: in strings */
+	uint32_t image;		/* one that has the line */
 	uint64_t of_file;	/* self of all lines of the file */
 	struct view_cost self;	/* samples whose innermost frame is here, inlined functions included */
 	struct view_cost total; /* samples with any frame here; each counts once */
@@ -35,12 +36,21 @@ struct view_annotation {
 int view_annotate(struct view_annotation *annotation, const struct view_profile *counted, const char *symbol);
 void view_annotation_free(struct view_annotation *annotation);
 
+/* Where sources come from that are not on this system. */
+struct view_source_finder {
+	void *data;
+	/* @path: as the trace has it, any bytes. Return: a descriptor of the source, which the caller closes; -1: none. */
+	int (*find)(void *data, uint32_t image, const char *path);
+};
+
 /*
  * The lines of each file as text, with the source around them if the file can be opened.
  * @reader: sources are opened with this user's rights; NULL: our own
+ * @finder: is asked for a source that cannot be opened; NULL: none
  */
 void view_annotation_text(const struct view_annotation *annotation, const struct view_profile *counted,
-			  const struct foreign_user *reader, struct view_buffer *out);
+			  const struct foreign_user *reader, const struct view_source_finder *finder,
+			  struct view_buffer *out);
 
 /* Lines and addresses; offsets are those in the image's file. */
 void view_annotation_json(const struct view_annotation *annotation, const struct view_profile *counted,

@@ -6,11 +6,11 @@
 #include "base/number.h"
 #include "base/print.h"
 #include "base/text.h"
+#include "view/profile/name_columns.h"
 #include "view/profile/profile_view.h"
 #include "view/profile/symbol_label.h"
 
 enum {
-	COLUMNS_MAX = 60, /* of each column but the last */
 	NAME_BYTES = 4096,
 	DEPTH_MAX = 512, /* of a printed tree */
 };
@@ -74,133 +74,27 @@ void view_cost_text(const struct view_profile *counted, const struct view_cost *
 		view_buffer_print(out, "%9s", "");
 }
 
-/* The names of functions in a table, shortened to fit its column, but not so far that two become alike. */
-struct label {
-	const char *name;
-	char *text; /* owned by the label */
-	unsigned less;
-};
-
-static int by_text(const void *a, const void *b)
+static const char *symbol_of(const void *data, size_t row)
 {
-	const struct label *const *one = a, *const *other = b;
+	const struct view_rows *rows = data;
 
-	return strcmp((*one)->text, (*other)->text) ?: strcmp((*one)->name, (*other)->name);
-}
-
-static bool shorten(struct label *label)
-{
-	char room[NAME_BYTES], *text;
-
-	text = strdup(view_symbol_short(label->name, COLUMNS_MAX, label->less, room, sizeof(room)));
-	if (!text)
-		return false;
-	free(label->text);
-	label->text = text;
-	return true;
-}
-
-/* Shorten less what became alike. Return: false: no memory, or no two names are alike. */
-static bool set_apart(struct label **sorted, size_t count)
-{
-	bool changed = false, failed = false;
-
-	qsort(sorted, count, sizeof(*sorted), by_text);
-	for (size_t n = 0, end; n < count && !failed; n = end) {
-		bool alike = false;
-
-		for (end = n + 1; end < count && !strcmp(sorted[end]->text, sorted[n]->text); end++)
-			alike |= strcmp(sorted[end]->name, sorted[n]->name) != 0;
-		for (size_t at = n; alike && at < end; at++) {
-			sorted[at]->less++;
-			changed |= strcmp(sorted[at]->text, sorted[at]->name) != 0;
-		}
-	}
-	for (size_t n = 0; changed && !failed && n < count; n++)
-		failed = sorted[n]->less && !shorten(sorted[n]);
-	return changed && !failed;
-}
-
-static void labels_free(struct label *labels, size_t count)
-{
-	for (size_t n = 0; labels && n < count; n++)
-		free(labels[n].text);
-	free(labels);
-}
-
-/* Return: a label for each row; NULL: no memory. */
-static struct label *labels_make(const struct view_rows *rows)
-{
-	struct label *labels = calloc(rows->count + 1, sizeof(*labels));
-	struct label **sorted = calloc(rows->count + 1, sizeof(*sorted));
-	bool failed = !labels || !sorted;
-
-	for (size_t n = 0; n < rows->count && !failed; n++) {
-		labels[n].name = view_row_text(rows, &rows->rows[n], VIEW_SYMBOL);
-		sorted[n] = &labels[n];
-		failed = !shorten(&labels[n]);
-	}
-	while (!failed && set_apart(sorted, rows->count))
-		continue;
-	free(sorted);
-	if (!failed)
-		return labels;
-	labels_free(labels, rows->count);
-	return NULL;
-}
-
-/*
- * Untrusted text in a column of so many characters; 0: the last column, which is not padded.
- * @whole: not truncated
- */
-static void column(struct view_buffer *out, const char *text, unsigned columns, bool whole)
-{
-	size_t before = out->used;
-	unsigned wide;
-	char *safe;
-
-	view_buffer_escape(out, *text ? text : "-");
-	if (!columns || !view_buffer_reserve(out, COLUMNS_MAX + 8))
-		return;
-	*view_buffer_reserve(out, 1) = '\0';
-	safe = out->bytes + before;
-	wide = (unsigned)text_columns(safe);
-	if (wide > columns && !whole) {
-		/* Truncate at the beginning of a character. */
-		unsigned kept = 0;
-
-		while (kept < columns - 1) {
-			safe++;
-			while ((*safe & 0xc0) == 0x80)
-				safe++;
-			kept++;
-		}
-		memcpy(safe, "\xe2\x80\xa6", 3);
-		view_buffer_commit(out, safe + 3);
-		wide = columns;
-	}
-	view_buffer_print(out, "%*s", wide > columns ? 2 : (int)(columns - wide) + 2, "");
+	return view_row_text(rows, &rows->rows[row], VIEW_SYMBOL);
 }
 
 /* @labels: of symbols */
 static const char *part_text(const struct view_rows *rows, size_t row, enum view_part part,
-			     const struct label *labels)
+			     const struct view_label *labels)
 {
 	return part == VIEW_SYMBOL ? labels[row].text : view_row_text(rows, &rows->rows[row], part);
 }
 
-static unsigned width_of(const struct view_rows *rows, enum view_part part, const struct label *labels)
+static unsigned width_of(const struct view_rows *rows, enum view_part part, const struct view_label *labels)
 {
-	unsigned widest = (unsigned)strlen(view_part_name(part));
-	char safe[4 * COLUMNS_MAX + 8];
+	unsigned wide = (unsigned)strlen(view_part_name(part));
 
-	for (size_t n = 0; n < rows->count; n++) {
-		const char *text = part_text(rows, n, part, labels);
-		unsigned wide = (unsigned)text_columns(text_escape_line(safe, sizeof(safe), text));
-
-		widest = wide > widest ? wide : widest;
-	}
-	return widest > COLUMNS_MAX ? COLUMNS_MAX : widest;
+	for (size_t n = 0; n < rows->count; n++)
+		wide = view_column_wider(wide, part_text(rows, n, part, labels));
+	return wide;
 }
 
 static int by_total(const void *a, const void *b)
@@ -231,21 +125,14 @@ static void print_heading(const struct view_profile *counted, const struct view_
 {
 	view_buffer_print(out, "\n%s   SELF  %s  TOTAL  %s     SAMPLES  ", report->color ? bold : "",
 			  view_waited_title(counted), view_waited_title(counted));
-	for (unsigned n = 0; n < report->by_count; n++) {
-		char title[16];
-		size_t at = 0;
-
-		for (const char *name = view_part_name(report->by[n]); *name; name++)
-			title[at++] = (char)(*name - 'a' + 'A');
-		title[at] = '\0';
-		column(out, title, widths[n], false);
-	}
+	for (unsigned n = 0; n < report->by_count; n++)
+		view_column_title(out, view_part_name(report->by[n]), widths[n]);
 	view_buffer_print(out, "%s\n", report->color ? off : "");
 }
 
 static void print_row(const struct view_profile *counted, const struct view_rows *rows, size_t number,
 		      const struct view_report *report, const unsigned widths[VIEW_PARTS],
-		      const struct label *labels, struct view_buffer *out)
+		      const struct view_label *labels, struct view_buffer *out)
 {
 	const struct view_row *row = &rows->rows[number];
 	char count[TEXT_SHORT];
@@ -256,9 +143,10 @@ static void print_row(const struct view_profile *counted, const struct view_rows
 	for (unsigned n = 0; n < report->by_count; n++) {
 		const enum view_part part = report->by[n];
 
-		column(out,
-		       widths[n] ? part_text(rows, number, part, labels) : view_row_text(rows, row, part),
-		       widths[n], part == VIEW_SYMBOL && labels[number].less);
+		view_column(out,
+			    widths[n] ? part_text(rows, number, part, labels)
+				      : view_row_text(rows, row, part),
+			    widths[n], part == VIEW_SYMBOL && labels[number].less);
 	}
 	view_buffer_print(out, "\n");
 }
@@ -268,14 +156,14 @@ void view_rows_text(const struct view_profile *counted, struct view_rows *rows,
 {
 	unsigned widths[VIEW_PARTS] = { 0 };
 	char number[TEXT_SHORT];
-	struct label *labels;
+	struct view_label *labels;
 	size_t left_out;
 
 	view_rows_choose(counted, rows, report, &left_out);
 	view_head_text(counted, out);
 	if (!counted->samples)
 		return;
-	labels = labels_make(rows);
+	labels = view_labels_make(symbol_of, rows, rows->count);
 	if (!labels) {
 		out->failed = true;
 		return;
@@ -285,7 +173,7 @@ void view_rows_text(const struct view_profile *counted, struct view_rows *rows,
 	print_heading(counted, report, widths, out);
 	for (size_t n = 0; n < rows->count; n++)
 		print_row(counted, rows, n, report, widths, labels, out);
-	labels_free(labels, rows->count);
+	view_labels_free(labels, rows->count);
 	if (left_out)
 		view_buffer_print(out, "%s%s more rows; see --min and --limit%s\n", report->color ? dim : "",
 				  text_count(number, left_out), report->color ? off : "");
@@ -325,9 +213,9 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 		view_cost_text(counted, &at->total, out);
 		if (!report->outwards)
 			view_cost_text(counted, &at->self, out);
-		view_buffer_print(
-			out, "%*s%s", 2 * (int)depth, "",
-			view_symbol_short(view_node_text(tree, node), COLUMNS_MAX, 0, room, sizeof(room)));
+		view_buffer_print(out, "%*s%s", 2 * (int)depth, "",
+				  view_symbol_short(view_node_text(tree, node), VIEW_COLUMNS_MAX, 0, room,
+						    sizeof(room)));
 		if (at->part == VIEW_SYMBOL && *view_key_text(tree->keys, at->key, VIEW_IMAGE))
 			view_buffer_print(out, "%s  (%s)%s", report->color ? dim : "",
 					  view_key_text(tree->keys, at->key, VIEW_IMAGE),

@@ -200,11 +200,26 @@ static void between_programs(void **state)
 	assert_int_equal(out.ends, WIRE_TRUNCATION_MEMORY); /* it has begun: an unknown address is one */
 }
 
+/* A thread whose id the kernel has released is counted to its process; without one, the sample is lost. */
+static void released_ids(void **state)
+{
+	struct fixture *fixture = *state;
+	struct attributed out;
+
+	assert_int_equal(attribute_one(fixture, PERF_RECORD_MISC_KERNEL, 0x1100, UINT32_MAX, NULL, 0, &out),
+			 WIRE_SAMPLE_TASK);
+	begin(fixture);
+	assert_int_equal(attribute_one(fixture, PERF_RECORD_MISC_KERNEL, 0x1100, UINT32_MAX, NULL, 0, &out),
+			 WIRE_SAMPLE_KEPT);
+	assert_int_equal(out.tid, 1);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
-	const struct CMUnitTest tests[] = { CASE(chains), CASE(cuts), CASE(losses), CASE(kernel),
-					    CASE(between_programs) };
+	const struct CMUnitTest tests[] = { CASE(chains),	    CASE(cuts),
+					    CASE(losses),	    CASE(kernel),
+					    CASE(between_programs), CASE(released_ids) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

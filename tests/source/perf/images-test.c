@@ -144,10 +144,55 @@ static void later(void **state)
 	}
 }
 
+/* Unwind tables that were not used lately are freed if all take too much memory; they are opened again when they are needed. */
+static void unused_tables_are_freed(void **state)
+{
+	static const char *const paths[] = { "/proc/self/exe", "/bin/sh", "/bin/cat" };
+	struct fixture *fixture = *state;
+	struct images *images = &fixture->images;
+	struct sample_image *all[3];
+	struct unwind_table *table;
+	uint64_t bytes = 0;
+
+	for (unsigned n = 0; n < 3; n++) {
+		char *path = realpath(paths[n], NULL);
+		struct record_map map = { .begin = 0x10000, .bytes = 4096, .path = path };
+		struct stat status;
+
+		assert_non_null(path);
+		assert_int_equal(stat(path, &status), 0);
+		map.inode = status.st_ino;
+		map.major = major(status.st_dev);
+		map.minor = minor(status.st_dev);
+		all[n] = images_find(images, (uint32_t)getpid(), &map);
+		free(path);
+		assert_non_null(all[n]);
+		assert_non_null(images_tables(all[n]));
+		bytes += unwind_table_bytes(all[n]->tables);
+	}
+	images_trim(images);
+	assert_int_equal(images->table_bytes, bytes);
+	images->tables_max = bytes - 1;
+	for (unsigned n = 0; n + 1 < IMAGES_PERIODS; n++) {
+		images_trim(images);
+		assert_int_equal(images->table_bytes, bytes); /* used lately */
+		images_tables(all[1]);
+	}
+	images_trim(images);
+	assert_null(all[0]->tables);
+	assert_non_null(all[1]->tables);
+	assert_in_range(images->table_bytes, 0, images->tables_max);
+	table = images_tables(all[0]);
+	assert_non_null(table);
+	images_trim(images);
+	assert_ptr_equal(images_tables(all[0]), table);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = { CASE(by_inode), CASE(by_build_id), CASE(later) };
+	const struct CMUnitTest tests[] = { CASE(by_inode), CASE(by_build_id), CASE(later),
+					    CASE(unused_tables_are_freed) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,12 +140,21 @@ static void build(struct attribution *attribution, struct sample_task *task,
 		building->frames[building->count++] = (struct sample_frame){ 0, building->truncation };
 }
 
+/*
+ * The thread of a sample. At its very end the kernel has released a thread's id, and writes -1 instead. Its process is still
+ * known, and its first thread stands for it.
+ */
+static struct sample_task *find_task(const struct attribution *attribution, const struct record *record)
+{
+	return tasks_find(attribution->tasks, record->tid == UINT32_MAX ? record->pid : record->tid);
+}
+
 enum wire_sample attribute(struct attribution *attribution, const struct record *record,
 			   struct attributed *out)
 {
 	struct stack_builder building; /* its 16 KiB of frames are not initialized, which would take time */
 	const struct record_sample *sample = &record->sample;
-	struct sample_task *task = tasks_find(attribution->tasks, record->tid);
+	struct sample_task *task = find_task(attribution, record);
 	struct sample_frame innermost;
 	bool ok;
 
@@ -173,6 +182,7 @@ enum wire_sample attribute(struct attribution *attribution, const struct record 
 	}
 	out->ends = building.user ? building.truncation : WIRE_TRUNCATIONS;
 	out->end = building.end;
+	out->tid = task->tid;
 	out->task = tasks_number(attribution->tasks, task);
 	out->stack = stacks_intern(attribution->stacks, building.frames, building.count);
 	return out->task && out->stack ? WIRE_SAMPLE_KEPT : WIRE_SAMPLE_WRITE;

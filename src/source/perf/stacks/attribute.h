@@ -27,6 +27,7 @@ struct attribution {
 
 struct attributed {
 	uint32_t task, stack;
+	uint32_t tid; /* of the task */
 	unsigned
 		ends; /* how the stack's user part ends, enum wire_truncation; WIRE_TRUNCATIONS: there is none */
 	bool kernel; /* the innermost frame is in the kernel */

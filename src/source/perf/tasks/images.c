@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Images and their files; see images.h. */
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static uint64_t files_max(void)
 
 void images_init(struct images *images, struct table_writer *table)
 {
-	*images = (struct images){ .table = table };
+	*images = (struct images){ .table = table, .tables_max = IMAGES_TABLES_MAX };
 	budget_init(&images->budget, files_max());
 }
 
@@ -83,7 +84,7 @@ static struct sample_image *find(struct images *images, const struct sample_imag
 		return NULL;
 	*image = *wanted;
 	image->fd = -1;
-	image->table_bytes = &images->table_bytes;
+	image->of = images;
 	image->in_memory = image->kind == WIRE_IMAGE_FILE && strncmp(wanted->path, "/memfd:", 7) == 0;
 	image->path = strdup(wanted->path);
 	if (!image->path) {
@@ -239,17 +240,59 @@ struct unwind_table *images_tables(struct sample_image *image)
 {
 	const struct image *elf;
 
+	image->used = image->of->period;
 	if (image->unwound)
 		return image->tables;
 	image->unwound = true;
 	elf = image->kind > WIRE_IMAGE_VDSO ? NULL : images_elf(image);
-	if (elf && *image->table_bytes < TABLE_BYTES_MAX && unwind_table_open(&image->tables, elf) == 0) {
-		*image->table_bytes += unwind_table_bytes(image->tables);
+	if (elf && image->of->table_bytes < TABLE_BYTES_MAX &&
+	    unwind_table_open_file(&image->tables, elf) == 0) {
+		image->of->table_bytes += unwind_table_bytes(image->tables);
 		return image->tables;
 	}
 	image->no_tables =
 		elf || image->kind > WIRE_IMAGE_VDSO ? WIRE_TRUNCATION_TABLES : WIRE_TRUNCATION_IMAGE;
 	return image->tables = NULL;
+}
+
+/* The image whose tables were used longest ago, and not lately. Return: NULL: there is none. */
+static struct sample_image *find_unused(const struct images *images)
+{
+	struct sample_image *oldest = NULL;
+
+	for (size_t n = 0; n < images->count; n++) {
+		struct sample_image *image = images->all[n];
+
+		if (image->tables && images->period - image->used > IMAGES_PERIODS &&
+		    (!oldest || image->used < oldest->used))
+			oldest = image;
+	}
+	return oldest;
+}
+
+void images_trim(struct images *images)
+{
+	struct sample_image *image;
+	bool freed = false;
+
+	images->period++;
+	images->table_bytes = 0;
+	for (size_t n = 0; n < images->count; n++) {
+		image = images->all[n];
+		if (!image->tables)
+			continue;
+		unwind_table_shrink(image->tables);
+		images->table_bytes += unwind_table_bytes(image->tables);
+	}
+	while (images->table_bytes > images->tables_max && (image = find_unused(images))) {
+		images->table_bytes -= unwind_table_bytes(image->tables);
+		unwind_table_close(image->tables);
+		image->tables = NULL;
+		image->unwound = false;
+		freed = true;
+	}
+	if (freed) /* rows are too small for memory of their own, and malloc would keep theirs */
+		malloc_trim(0);
 }
 
 void images_pin(struct sample_image *image, int fd)

@@ -20,6 +20,13 @@
 #include "source/perf/rings/perf_record.h"
 #include "wire/wire_profile.h"
 
+enum {
+	IMAGES_TABLES_MAX = 16 << 20,
+	IMAGES_PERIODS = 12,
+};
+
+struct images;
+
 struct sample_image {
 	enum wire_image kind;
 	unsigned char build_id[IMAGE_BUILD_ID_MAX];
@@ -39,7 +46,8 @@ struct sample_image {
 	struct unwind_table *tables;	/* set if ->unwound; may be NULL */
 	enum wire_truncation no_tables; /* why there are none */
 	bool unwound;
-	uint64_t *table_bytes;	    /* of the tables of all images */
+	uint64_t used;		    /* images->period in which the tables were last used */
+	struct images *of;	    /* all images */
 	struct sample_image *other; /* the image with this file's build id, to be used instead; NULL: none */
 };
 
@@ -48,8 +56,11 @@ struct images {
 	size_t count, room;
 	struct hash_table places;
 	struct table_writer *table;
-	uint64_t table_bytes; /* memory of the unwind tables of all images */
-	uint64_t unreadable;  /* mapped files that could not be opened */
+	uint64_t
+		table_bytes; /* memory of the unwind tables of all images, at the last images_trim() or later */
+	uint64_t tables_max; /* bytes; IMAGES_TABLES_MAX, except in tests */
+	uint64_t period;     /* number of calls of images_trim() */
+	uint64_t unreadable; /* mapped files that could not be opened */
 	struct budget budget;
 };
 
@@ -78,6 +89,13 @@ const struct image *images_elf(struct sample_image *image);
 
 /* images_tables - the unwind tables, opened on first use. Return: NULL: there are none; ->no_tables says why. */
 struct unwind_table *images_tables(struct sample_image *image);
+
+/*
+ * images_trim - free the unwind tables that were used longest ago, if all together take more than ->tables_max bytes.
+ * Those used during the last IMAGES_PERIODS calls stay, so that a table is not opened again and again. Call it once in some
+ * seconds.
+ */
+void images_trim(struct images *images);
 
 /* images_file - the descriptor of the file of an entry in the table; owned by @images. Return: -1: there is none. */
 int images_file(const struct images *images, uint32_t number);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "image/names/kernel_names.h"
 #include "source/perf/tasks/kernel_image.h"
 
 void kernel_init(struct kernel *kernel, struct images *images)
@@ -42,21 +43,6 @@ static unsigned read_build_id(const char *path, unsigned char *id)
 	return 0;
 }
 
-/* The address of _text, which is one of the first symbols. Return: 0: the kernel hides it. */
-static uint64_t find_text(void)
-{
-	FILE *file = fopen("/proc/kallsyms", "re");
-	uint64_t address = 0;
-	char name[128];
-	bool found = false;
-
-	while (file && !found && fscanf(file, "%" SCNx64 " %*c %127s%*[^\n]", &address, name) == 2)
-		found = strcmp(name, "_text") == 0;
-	if (file)
-		fclose(file);
-	return found ? address : 0;
-}
-
 static void add_module(struct kernel *kernel, const char *name, uint64_t begin, uint64_t bytes)
 {
 	char path[160], label[96];
@@ -92,7 +78,7 @@ static bool read_layout(struct kernel *kernel)
 	unsigned id_bytes = read_build_id("/sys/kernel/notes", id);
 
 	kernel->image = images_named(kernel->images, WIRE_IMAGE_KERNEL, "[kernel]", 0, id, id_bytes);
-	kernel->text = find_text();
+	kernel->text = kernel_names_text("/proc/kallsyms");
 	read_modules(kernel);
 	return kernel->image != NULL;
 }

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Programs for the kernel; see bpf_program.h. */
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf/bpf_program.h"
+
+/* ---- instructions */
+
+void bpf_put(struct bpf_program *to, unsigned code, unsigned target, unsigned source, int offset, int number)
+{
+	to->code[to->count++] = (struct bpf_insn){ .code = (uint8_t)code,
+						   .dst_reg = (uint8_t)(target & 15),
+						   .src_reg = (uint8_t)(source & 15),
+						   .off = (int16_t)offset,
+						   .imm = number };
+}
+
+void bpf_put_set(struct bpf_program *to, unsigned target, int number)
+{
+	bpf_put(to, BPF_ALU64 | BPF_MOV | BPF_K, target, 0, 0, number);
+}
+
+void bpf_put_number(struct bpf_program *to, unsigned target, uint64_t number)
+{
+	bpf_put(to, BPF_LD | BPF_DW | BPF_IMM, target, 0, 0, (int)(uint32_t)number);
+	bpf_put(to, 0, 0, 0, 0, (int)(uint32_t)(number >> 32));
+}
+
+void bpf_put_copy(struct bpf_program *to, unsigned target, unsigned source)
+{
+	bpf_put(to, BPF_ALU64 | BPF_MOV | BPF_X, target, source, 0, 0);
+}
+
+void bpf_put_load(struct bpf_program *to, unsigned size, unsigned target, unsigned from, int offset)
+{
+	bpf_put(to, BPF_LDX | BPF_MEM | size, target, from, offset, 0);
+}
+
+void bpf_put_store(struct bpf_program *to, unsigned size, unsigned to_address, int offset, unsigned source)
+{
+	bpf_put(to, BPF_STX | BPF_MEM | size, to_address, source, offset, 0);
+}
+
+void bpf_put_address(struct bpf_program *to, unsigned target, int offset)
+{
+	bpf_put_copy(to, target, BPF_REG_10);
+	bpf_put(to, BPF_ALU64 | BPF_ADD | BPF_K, target, 0, 0, offset);
+}
+
+void bpf_put_map(struct bpf_program *to, unsigned target, int map)
+{
+	bpf_put(to, BPF_LD | BPF_DW | BPF_IMM, target, BPF_PSEUDO_MAP_FD, 0, map);
+	bpf_put(to, 0, 0, 0, 0, 0); /* the upper half */
+}
+
+void bpf_put_value(struct bpf_program *to, unsigned target, int map)
+{
+	bpf_put(to, BPF_LD | BPF_DW | BPF_IMM, target, BPF_PSEUDO_MAP_VALUE, 0, map);
+	bpf_put(to, 0, 0, 0, 0, 0); /* the offset in the value */
+}
+
+void bpf_put_call(struct bpf_program *to, int function)
+{
+	bpf_put(to, BPF_JMP | BPF_CALL, 0, 0, 0, function);
+}
+
+void bpf_put_end(struct bpf_program *to)
+{
+	bpf_put(to, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+}
+
+/* ---- the kernel's part */
+
+static uint64_t address_of(const void *data)
+{
+	return (uint64_t)(uintptr_t)data;
+}
+
+static int bpf(enum bpf_cmd command, union bpf_attr *attr)
+{
+	const long result = syscall(SYS_bpf, command, attr, sizeof(*attr));
+
+	return result < 0 ? -errno : (int)result;
+}
+
+int bpf_load(enum bpf_prog_type type, const struct bpf_program *program)
+{
+	static const char license[] = "Dual MIT/GPL";
+
+	return bpf(BPF_PROG_LOAD, &(union bpf_attr){ .prog_type = type,
+						     .insns = address_of(program->code),
+						     .insn_cnt = program->count,
+						     .license = address_of(license) });
+}
+
+int bpf_watch(const char *tracepoint, int program)
+{
+	return bpf(BPF_RAW_TRACEPOINT_OPEN,
+		   &(union bpf_attr){ .raw_tracepoint = { address_of(tracepoint), (uint32_t)program } });
+}
+
+int bpf_run(int program, const uint64_t *arguments, unsigned count, uint32_t *result)
+{
+	union bpf_attr attr = { .test = { .prog_fd = (uint32_t)program,
+					  .ctx_in = address_of(arguments),
+					  .ctx_size_in = count * (uint32_t)sizeof(*arguments) } };
+	const int error = bpf(BPF_PROG_TEST_RUN, &attr);
+
+	*result = attr.test.retval;
+	return error;
+}
+
+uint64_t bpf_missed(int program)
+{
+	struct bpf_prog_info info = { 0 };
+	union bpf_attr attr = { .info.bpf_fd = (uint32_t)program,
+				.info.info_len = sizeof(info),
+				.info.info = address_of(&info) };
+
+	return bpf(BPF_OBJ_GET_INFO_BY_FD, &attr) == 0 ? info.recursion_misses : 0;
+}
+
+int bpf_map_make(const struct bpf_map *map)
+{
+	return bpf(BPF_MAP_CREATE, &(union bpf_attr){ .map_type = map->type,
+						      .key_size = map->key_bytes,
+						      .value_size = map->value_bytes,
+						      .max_entries = map->entries,
+						      .map_flags = map->flags });
+}
+
+int bpf_map_set(int map, const void *key, const void *value)
+{
+	return bpf(BPF_MAP_UPDATE_ELEM, &(union bpf_attr){ .map_fd = (uint32_t)map,
+							   .key = address_of(key),
+							   .value = address_of(value) });
+}
+
+int bpf_map_get(int map, const void *key, void *value)
+{
+	return bpf(BPF_MAP_LOOKUP_ELEM, &(union bpf_attr){ .map_fd = (uint32_t)map,
+							   .key = address_of(key),
+							   .value = address_of(value) });
+}
+
+int bpf_map_remove(int map, const void *key)
+{
+	return bpf(BPF_MAP_DELETE_ELEM, &(union bpf_attr){ .map_fd = (uint32_t)map, .key = address_of(key) });
+}
+
+int bpf_map_freeze(int map)
+{
+	return bpf(BPF_MAP_FREEZE, &(union bpf_attr){ .map_fd = (uint32_t)map });
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Small programs that the kernel runs for us, written instruction by instruction and loaded with bpf(2), without a library.
+ * The kernel verifies them, and frees programs and maps when their descriptors are closed.
+ *
+ * Needs root, or CAP_BPF and CAP_PERFMON.
+ */
+#ifndef BURIN_BPF_BPF_PROGRAM_H
+#define BURIN_BPF_BPF_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/bpf.h>
+
+enum {
+	BPF_PROGRAM_MAX = 64, /* instructions; the callers' programs have fewer, which nothing checks */
+};
+
+struct bpf_program {
+	struct bpf_insn code[BPF_PROGRAM_MAX];
+	unsigned count;
+};
+
+/* ---- instructions; registers are BPF_REG_*, an @offset is relative to an address, mostly the stack's end (BPF_REG_10) */
+
+/* bpf_put - any instruction: its code, registers, offset and number. */
+void bpf_put(struct bpf_program *to, unsigned code, unsigned target, unsigned source, int offset, int number);
+
+/* bpf_put_set, bpf_put_number - a number of 32 bits, extended by its sign; a number of 64 bits, which takes two instructions. */
+void bpf_put_set(struct bpf_program *to, unsigned target, int number);
+void bpf_put_number(struct bpf_program *to, unsigned target, uint64_t number);
+
+void bpf_put_copy(struct bpf_program *to, unsigned target, unsigned source);
+
+/* bpf_put_load, bpf_put_store - @size: BPF_W, BPF_DW; the memory is at register @from or @to_address plus the offset */
+void bpf_put_load(struct bpf_program *to, unsigned size, unsigned target, unsigned from, int offset);
+void bpf_put_store(struct bpf_program *to, unsigned size, unsigned to_address, int offset, unsigned source);
+
+/* bpf_put_address - the address of @offset in the program's stack. */
+void bpf_put_address(struct bpf_program *to, unsigned target, int offset);
+
+/* bpf_put_map, bpf_put_value - a map; the address of the first value of an array. @map: its descriptor */
+void bpf_put_map(struct bpf_program *to, unsigned target, int map);
+void bpf_put_value(struct bpf_program *to, unsigned target, int map);
+
+/* bpf_put_call - call BPF_FUNC_*, with the registers 1 to 5. */
+void bpf_put_call(struct bpf_program *to, int function);
+
+/* bpf_put_end - end the program with register 0 as its result. */
+void bpf_put_end(struct bpf_program *to);
+
+/* ---- the kernel's part; all return a descriptor or 0, or -errno */
+
+/* bpf_load - have a program verified. The caller closes the descriptor. */
+int bpf_load(enum bpf_prog_type type, const struct bpf_program *program);
+
+/* bpf_watch - run a program at a raw tracepoint until the returned descriptor is closed. */
+int bpf_watch(const char *tracepoint, int program);
+
+/*
+ * bpf_run - run a program once, now.
+ * @program: of BPF_PROG_TYPE_RAW_TRACEPOINT; @arguments: what it finds in its context
+ * @result: of the program
+ */
+int bpf_run(int program, const uint64_t *arguments, unsigned count, uint32_t *result);
+
+/* bpf_missed - how often the kernel did not run a program, since it would have interrupted another one. 0: also if unknown. */
+uint64_t bpf_missed(int program);
+
+struct bpf_map {
+	enum bpf_map_type type;
+	unsigned key_bytes, value_bytes, entries;
+	unsigned flags; /* BPF_F_* */
+};
+
+/* bpf_map_make - make a map. The caller closes the descriptor. */
+int bpf_map_make(const struct bpf_map *map);
+
+/* bpf_map_set, bpf_map_get, bpf_map_remove - an entry, by its key. */
+int bpf_map_set(int map, const void *key, const void *value);
+int bpf_map_get(int map, const void *key, void *value);
+int bpf_map_remove(int map, const void *key);
+
+/* bpf_map_freeze - the map cannot be changed from here any more, as the kernel demands of constants. */
+int bpf_map_freeze(int map);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Common functions of the subcommands that read calls. They have the options of those that read samples (open_profile.h). */
+#ifndef BURIN_CMD_REPORT_OPEN_CALLS_H
+#define BURIN_CMD_REPORT_OPEN_CALLS_H
+
+#include "cmd/report/open_profile.h"
+
+struct cmd_calls {
+	struct burin_trace *trace;
+	struct view_profile_filter filter; /* what the options select, with times */
+	struct cmd_faults faults;
+};
+
+/* Opens a trace. Return: 0; an exit code after a message. */
+int cmd_calls_open(struct cmd_calls *calls, const char *path);
+/* Prints why nothing was counted. @result: a negative errno. Return: the exit code. */
+int cmd_calls_failed(const char *path, int result);
+/* Reports faults and closes the trace. @result: the exit code so far. Return: the exit code. */
+int cmd_calls_close(struct cmd_calls *calls, const char *path, int result);
+
+#endif

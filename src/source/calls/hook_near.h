@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The usual begin and end of a patched function, near its object (x86-64).
+ *
+ * The code of hook_entry.h lies in a library, which stubs reach by indirect jumps. Where a processor does not predict these,
+ * two of them cost as much as the rest of a call. So each area of stubs begins with a copy of this code, which they reach
+ * directly. In the usual case it does all that a call needs; in all others it jumps to call_entry_begin or call_entry_end.
+ */
+#ifndef BURIN_SOURCE_CALLS_HOOK_NEAR_H
+#define BURIN_SOURCE_CALLS_HOOK_NEAR_H
+
+#include <stdint.h>
+
+enum {
+	HOOK_NEAR_BYTES = 1024, /* room for the copy */
+};
+
+/* Where a copy's parts are, counted from its begin. */
+struct hook_near {
+	uint64_t begin, end;
+};
+
+/*
+ * hook_near_put - write the copy.
+ * @area: 64-aligned; it has HOOK_NEAR_BYTES, and stays where it is
+ * @begin, @end: addresses of the code for all other cases
+ * Context: the process is in its session.
+ */
+struct hook_near hook_near_put(uint8_t *area, uint64_t begin, uint64_t end);
+
+#endif

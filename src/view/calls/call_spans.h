@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The calls of a trace, span by span, the last span first. Several threads decode spans ahead of the caller. */
+#ifndef BURIN_VIEW_CALLS_CALL_SPANS_H
+#define BURIN_VIEW_CALLS_CALL_SPANS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "burin/calls.h"
+
+struct call_spans;
+
+/* A call as decoded. */
+struct call_span_call {
+	uint64_t begin, end; /* ticks; begin <= end */
+	uint32_t function, tid;
+	uint32_t depth; /* modulo 65536 */
+};
+
+/*
+ * call_spans_open - prepare to read calls.
+ * @from, @to: ticks: calls that end within this time; @to exclusive, 0: no end
+ * @threads: how many may be used
+ * Return: 0; -ENOMEM.
+ */
+int call_spans_open(struct call_spans **spans, const struct burin_trace *trace,
+		    const struct burin_calls *calls, uint64_t from, uint64_t to, unsigned threads);
+
+/*
+ * call_spans_next - the calls that end in the next span, towards the begin of the trace.
+ * @span: receives them in order of their ends; valid until the next call
+ * Return: 1; 0: there are no more; -ENOMEM.
+ */
+int call_spans_next(struct call_spans *spans, const struct call_span_call **span, size_t *count);
+
+void call_spans_close(struct call_spans *spans);
+
+/* call_is_deeper - whether one depth is below another, both modulo 65536. */
+static inline int call_is_deeper(uint32_t depth, uint32_t than)
+{
+	return (int16_t)(uint16_t)(depth - than) > 0;
+}
+
+#endif

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Calls, counted; see call_stats.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/number.h"
+#include "read/trace.h"
+#include "view/calls/call_stats.h"
+#include "view/calls/call_threads.h"
+#include "view/calls/call_walk.h"
+#include "view/profile/symbol_label.h"
+
+enum {
+	PAGE = 256, /* keys of a page */
+};
+
+/* A key on a stack. */
+struct key_use {
+	struct call_row *row; /* of `group` */
+	uint32_t group;
+	uint32_t open; /* calls of it around the present one */
+};
+
+/* A stack's keys, in pages that are allocated when they are needed. */
+struct stack_keys {
+	struct call_thread_span thread;
+	bool known; /* `thread` was found */
+	size_t page_count;
+	struct key_use *pages[];
+};
+
+struct counter {
+	struct call_stats *stats;
+	struct call_threads threads;
+	uint32_t *keys; /* by function */
+	bool *selected; /* by function */
+	uint32_t key_count;
+	struct hash_table numbers; /* of rows, by group and key */
+	int result;
+};
+
+/* ---- Histograms */
+
+static inline unsigned octave_of(uint64_t ticks, unsigned *bucket)
+{
+	unsigned octave = 0;
+
+	if (ticks >= CALL_BUCKETS)
+		octave = 63 - (unsigned)__builtin_clzll(ticks) - CALL_BUCKET_BITS + 1;
+	*bucket = (unsigned)(ticks >> (octave ? octave - 1 : 0)) & (CALL_BUCKETS - 1);
+	return octave;
+}
+
+/* The usual case is inlined into count_call(). */
+static inline __attribute__((always_inline)) bool histogram_add(struct call_histogram *histogram,
+								uint64_t ticks)
+{
+	unsigned bucket;
+	const unsigned octave = octave_of(ticks, &bucket);
+
+	if (__builtin_expect(!histogram->octaves[octave], 0)) {
+		histogram->octaves[octave] = calloc(CALL_BUCKETS, sizeof(*histogram->octaves[octave]));
+		if (!histogram->octaves[octave])
+			return false;
+	}
+	histogram->octaves[octave][bucket]++;
+	return true;
+}
+
+bool call_histogram_add(struct call_histogram *histogram, uint64_t ticks)
+{
+	return histogram_add(histogram, ticks);
+}
+
+uint64_t call_histogram_at(const struct call_histogram *histogram, uint64_t rank)
+{
+	uint64_t before = 0, last = 0;
+
+	for (unsigned octave = 0; octave < CALL_OCTAVES; octave++)
+		for (unsigned bucket = 0; histogram->octaves[octave] && bucket < CALL_BUCKETS; bucket++) {
+			const uint64_t count = histogram->octaves[octave][bucket];
+			const unsigned shift = octave ? octave - 1 : 0;
+
+			if (!count)
+				continue;
+			last = ((uint64_t)bucket + (octave ? CALL_BUCKETS : 0)) << shift;
+			last += (UINT64_C(1) << shift) / 2;
+			before += count;
+			if (before > rank)
+				return last;
+		}
+	return last;
+}
+
+void call_histogram_free(struct call_histogram *histogram)
+{
+	for (unsigned n = 0; n < CALL_OCTAVES; n++)
+		free(histogram->octaves[n]);
+}
+
+/* ---- Calls to rows */
+
+static struct call_row *find_row(struct counter *counter, uint32_t group, uint32_t key)
+{
+	struct call_stats *stats = counter->stats;
+	const struct call_group *task = group ? &counter->threads.groups[group] : NULL;
+	const uint64_t hash = hash_pair(group, key);
+	struct call_row *row;
+	uint32_t number;
+
+	for (size_t at = 0; (number = hash_table_next(&counter->numbers, hash, &at));) {
+		row = stats->rows[number - 1];
+		if (row->key == key && (!task || !memcmp(row->task, task->task, sizeof(row->task))))
+			return row;
+	}
+	if (!array_reserve(stats->rows, stats->room, stats->count + 1) ||
+	    !hash_table_reserve(&counter->numbers))
+		return NULL;
+	row = calloc(1, sizeof(*row));
+	if (!row)
+		return NULL;
+	row->key = key;
+	row->min = UINT64_MAX;
+	if (task)
+		memcpy(row->task, task->task, sizeof(row->task));
+	stats->rows[stats->count++] = row;
+	hash_table_add(&counter->numbers, hash, (uint32_t)stats->count);
+	return row;
+}
+
+static inline struct stack_keys *keys_of(struct counter *counter, struct call_walk_stack *stack)
+{
+	const size_t pages = counter->key_count / PAGE + 1;
+	struct stack_keys *keys = stack->user;
+
+	if (__builtin_expect(!keys, 0)) {
+		keys = stack->user = calloc(1, sizeof(*keys) + pages * sizeof(keys->pages[0]));
+		if (keys)
+			keys->page_count = pages;
+		counter->stats->threads++;
+	}
+	return keys;
+}
+
+static struct key_use *use_of(struct stack_keys *keys, uint32_t key)
+{
+	struct key_use **page = &keys->pages[key / PAGE];
+
+	if (__builtin_expect(!*page, 0))
+		*page = calloc(PAGE, sizeof(**page));
+	return *page ? &(*page)[key % PAGE] : NULL;
+}
+
+/* Find the thread at the time of a call. */
+static int find_thread(struct counter *counter, struct stack_keys *keys, uint32_t tid, uint64_t time)
+{
+	if (__builtin_expect(keys->known && time >= keys->thread.from && time <= keys->thread.until, 1))
+		return 0;
+	keys->known = true;
+	return call_threads_find(&counter->threads, tid, time, &keys->thread);
+}
+
+static bool select_call(void *data, struct call_walk_stack *stack, uint64_t end)
+{
+	struct counter *counter = data;
+	struct stack_keys *keys = keys_of(counter, stack);
+	const int error = keys ? find_thread(counter, keys, stack->tid, end) : -ENOMEM;
+
+	if (__builtin_expect(error, 0))
+		counter->result = error;
+	return !error && keys->thread.selected;
+}
+
+static int count_call(struct call_row *row, const struct call_frame *frame)
+{
+	const uint64_t time = frame->end - frame->begin;
+
+	row->calls++;
+	if (frame->open) {
+		row->open++;
+		return 0;
+	}
+	row->time += time;
+	row->min = time < row->min ? time : row->min;
+	row->max = time > row->max ? time : row->max;
+	return histogram_add(&row->durations, time) ? 0 : -ENOMEM;
+}
+
+static int enter_call(void *data, struct call_walk_stack *stack)
+{
+	struct counter *counter = data;
+	struct call_frame *frame = &stack->frames[stack->count - 1];
+	struct stack_keys *keys = keys_of(counter, stack);
+	const uint32_t key = counter->keys[frame->function];
+	struct key_use *use = keys ? use_of(keys, key) : NULL;
+
+	if (__builtin_expect(!use, 0))
+		return -ENOMEM;
+	if (__builtin_expect(!use->row || use->group != keys->thread.group, 0)) {
+		use->row = find_row(counter, keys->thread.group, key);
+		use->group = keys->thread.group;
+		if (!use->row)
+			return -ENOMEM;
+	}
+	frame->user = counter->selected[frame->function] ? (uint64_t)(uintptr_t)use->row : 0;
+	if (!frame->user)
+		return counter->result;
+	if (!use->open++)
+		use->row->total += frame->end - frame->begin;
+	counter->stats->without_caller += stack->count == 1 && frame->depth;
+	return count_call(use->row, frame) ?: counter->result;
+}
+
+static void leave_call(void *data, struct call_walk_stack *stack)
+{
+	const struct counter *counter = data;
+	const struct call_frame *frame = &stack->frames[stack->count - 1];
+	struct call_row *row = (struct call_row *)(uintptr_t)frame->user; // NOLINT: it was a pointer
+
+	if (!row)
+		return;
+	row->self += call_walk_self(frame);
+	use_of(stack->user, counter->keys[frame->function])->open--;
+}
+
+static void free_stack(void *user)
+{
+	struct stack_keys *keys = user;
+
+	for (size_t n = 0; keys && n < keys->page_count; n++)
+		free(keys->pages[n]);
+	free(keys);
+}
+
+/* ---- Functions to keys */
+
+/* The key of a function; its name is that of its outermost frame: others were inlined at its beginning. */
+static uint32_t key_of(struct view_keys *keys, const struct burin_calls *calls, uint32_t function)
+{
+	struct burin_stack stack = { .location = 0 };
+	uint32_t count;
+
+	burin_profile_stack(burin_calls_profile(calls), function, &stack);
+	return *view_keys_of(keys, stack.location, &count);
+}
+
+static int find_keys(struct counter *counter, const struct view_globs *symbols)
+{
+	struct call_stats *stats = counter->stats;
+	const uint32_t count = burin_calls_functions(stats->calls);
+
+	counter->keys = calloc((size_t)count + 1, sizeof(*counter->keys));
+	counter->selected = calloc((size_t)count + 1, sizeof(*counter->selected));
+	if (!counter->keys || !counter->selected)
+		return -ENOMEM;
+	for (uint32_t n = 0; n <= count; n++) {
+		const char *name;
+
+		counter->keys[n] = key_of(&stats->keys, stats->calls, n);
+		name = view_key_text(&stats->names, key_of(&stats->names, stats->calls, n), VIEW_SYMBOL);
+		counter->selected[n] = !symbols->count;
+		for (size_t glob = 0; glob < symbols->count; glob++)
+			counter->selected[n] |= view_symbol_fits(symbols->globs[glob], name);
+	}
+	counter->key_count = stats->keys.count;
+	return view_keys_failed(&stats->keys) || view_keys_failed(&stats->names) ? -ENOMEM : 0;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct call_counted *one = a, *other = b;
+
+	return number_order(other->calls, one->calls) ?: number_order(one->key, other->key);
+}
+
+/* The functions whose calls were only counted. */
+static int list_counted(const struct counter *counter)
+{
+	struct call_stats *stats = counter->stats;
+	const uint32_t count = burin_calls_functions(stats->calls);
+
+	stats->counted = calloc((size_t)count + 1, sizeof(*stats->counted));
+	if (!stats->counted)
+		return -ENOMEM;
+	for (uint32_t n = 1; n <= count; n++)
+		if (counter->selected[n] && burin_calls_count(stats->calls, n))
+			stats->counted[stats->counted_count++] =
+				(struct call_counted){ key_of(&stats->names, stats->calls, n),
+						       burin_calls_count(stats->calls, n) };
+	if (stats->counted_count)
+		qsort(stats->counted, stats->counted_count, sizeof(*stats->counted), by_count);
+	return 0;
+}
+
+/* ---- The whole */
+
+/* Drop rows of functions that are not selected, and sum up. */
+static void sum_up(struct call_stats *stats)
+{
+	size_t kept = 0;
+
+	for (size_t n = 0; n < stats->count; n++) {
+		struct call_row *row = stats->rows[n];
+
+		if (!row->calls) {
+			free(row);
+			continue;
+		}
+		stats->rows[kept++] = row;
+		stats->call_count += row->calls;
+		stats->open += row->open;
+		stats->time += row->self;
+	}
+	stats->count = kept;
+}
+
+static int count_all(struct counter *counter, const struct view_profile_filter *filter, unsigned threads)
+{
+	const bool any_thread = !counter->threads.parts && !filter->pids.count && !filter->threads.count &&
+				!filter->programs.count;
+	const struct call_visitor visitor = { .select = any_thread ? NULL : select_call,
+					      .enter = enter_call,
+					      .leave = leave_call,
+					      .free_stack = free_stack,
+					      .data = counter };
+	const struct call_walk_options options = { .from = filter->from,
+						   .to = filter->to,
+						   .threads = threads };
+	int result = find_keys(counter, &filter->symbols);
+
+	if (!result)
+		result = call_walk(counter->stats->trace, counter->stats->calls, &options, &visitor);
+	return result ? result : list_counted(counter);
+}
+
+int call_stats_make(struct call_stats *stats, const struct burin_trace *trace,
+		    const struct view_profile_filter *filter, unsigned parts, unsigned threads)
+{
+	struct counter counter = { .stats = stats };
+	int result;
+
+	*stats = (struct call_stats){ .trace = trace };
+	result = burin_calls_open(&stats->calls, trace);
+	if (result)
+		return result;
+	result = view_keys_make(&stats->keys, burin_calls_profile(stats->calls), parts, true)
+			 ?: view_keys_make(&stats->names, burin_calls_profile(stats->calls),
+					   1 << VIEW_SYMBOL | 1 << VIEW_IMAGE, true);
+	call_threads_init(&counter.threads, trace, filter, &stats->keys.strings, parts);
+	if (!result)
+		result = count_all(&counter, filter, threads);
+	sum_up(stats);
+	call_threads_free(&counter.threads);
+	hash_table_free(&counter.numbers);
+	free(counter.keys);
+	free(counter.selected);
+	if (result)
+		call_stats_free(stats);
+	return result;
+}
+
+void call_stats_free(struct call_stats *stats)
+{
+	for (size_t n = 0; n < stats->count; n++) {
+		call_histogram_free(&stats->rows[n]->durations);
+		free(stats->rows[n]);
+	}
+	free(stats->rows);
+	free(stats->counted);
+	if (stats->calls) {
+		view_keys_free(&stats->keys);
+		view_keys_free(&stats->names);
+	}
+	burin_calls_close(stats->calls);
+	*stats = (struct call_stats){ .rows = NULL };
+}
+
+const char *call_row_text(const struct call_stats *stats, const struct call_row *row, enum view_part part)
+{
+	return part < VIEW_TASK_PARTS ? stats->keys.strings.texts[row->task[part]]
+				      : view_key_text(&stats->keys, row->key, part);
+}
+
+uint64_t call_row_quantile(const struct call_row *row, unsigned percent)
+{
+	const uint64_t ended = row->calls - row->open;
+	uint64_t ticks;
+
+	if (!ended)
+		return 0;
+	ticks = call_histogram_at(&row->durations, (uint64_t)((double)(ended - 1) * percent / 100));
+	ticks = ticks < row->min ? row->min : ticks;
+	return ticks > row->max ? row->max : ticks;
+}
+
+uint64_t call_row_average(const struct call_row *row)
+{
+	return row->calls > row->open ? row->time / (row->calls - row->open) : 0;
+}
+
+uint64_t call_ns(const struct burin_trace *trace, uint64_t ticks)
+{
+	return (uint64_t)((unsigned __int128)ticks * 1000000000 / trace->clock.hz);
+}
+
+/* ---- Order */
+
+static int by_self(const void *a, const void *b)
+{
+	const struct call_row *const *one = a, *const *other = b;
+
+	return number_order((*other)->self, (*one)->self) ?:
+	       number_order((*other)->total, (*one)->total) ?:
+	       number_order((*other)->calls, (*one)->calls) ?:
+	       number_order((*one)->key, (*other)->key) ?:
+	       memcmp((*one)->task, (*other)->task, sizeof((*one)->task));
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct call_row *const *one = a, *const *other = b;
+
+	return number_order((*other)->total, (*one)->total) ?: by_self(a, b);
+}
+
+static int by_calls(const void *a, const void *b)
+{
+	const struct call_row *const *one = a, *const *other = b;
+
+	return number_order((*other)->calls, (*one)->calls) ?: by_self(a, b);
+}
+
+static int by_average(const void *a, const void *b)
+{
+	const struct call_row *const *one = a, *const *other = b;
+
+	return number_order(call_row_average(*other), call_row_average(*one)) ?: by_self(a, b);
+}
+
+static int by_p99(const void *a, const void *b)
+{
+	const struct call_row *const *one = a, *const *other = b;
+
+	return number_order(call_row_quantile(*other, 99), call_row_quantile(*one, 99)) ?: by_self(a, b);
+}
+
+static int by_max(const void *a, const void *b)
+{
+	const struct call_row *const *one = a, *const *other = b;
+
+	return number_order((*other)->max, (*one)->max) ?: by_self(a, b);
+}
+
+void call_stats_sort(struct call_stats *stats, enum call_order order)
+{
+	static int (*const orders[])(const void *a, const void *b) = {
+		[CALL_BY_SELF] = by_self,	[CALL_BY_TOTAL] = by_total, [CALL_BY_CALLS] = by_calls,
+		[CALL_BY_AVERAGE] = by_average, [CALL_BY_P99] = by_p99,	    [CALL_BY_MAX] = by_max,
+	};
+
+	if (stats->count)
+		qsort(stats->rows, stats->count, sizeof(*stats->rows), orders[order]);
+}
+
+size_t call_stats_choose(const struct call_stats *stats, const struct call_report *report)
+{
+	size_t kept = 0;
+
+	for (size_t n = 0; n < stats->count && kept < report->limit; n++) {
+		struct call_row *row = stats->rows[n];
+
+		if ((double)row->total * 100 < report->min * (double)stats->time)
+			continue;
+		stats->rows[n] = stats->rows[kept];
+		stats->rows[kept++] = row;
+	}
+	return kept;
+}

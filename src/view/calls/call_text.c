@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Counted calls as text. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/print.h"
+#include "base/text.h"
+#include "view/calls/call_stats.h"
+#include "view/profile/name_columns.h"
+
+static const char *const bold = print_styles[PRINT_BOLD], *const dim = print_styles[PRINT_DIM],
+			 *const off = print_styles[PRINT_OFF];
+
+struct table {
+	const struct call_stats *stats;
+	const struct call_report *report;
+	size_t count; /* printed rows */
+	struct view_label *labels;
+	unsigned widths[VIEW_PARTS]; /* of the columns; 0: the last */
+};
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static const char *symbol_of(const void *data, size_t row)
+{
+	const struct call_stats *stats = data;
+
+	return call_row_text(stats, stats->rows[row], VIEW_SYMBOL);
+}
+
+static const char *part_text(const struct table *table, size_t row, enum view_part part)
+{
+	return part == VIEW_SYMBOL ? table->labels[row].text
+				   : call_row_text(table->stats, table->stats->rows[row], part);
+}
+
+static void measure(struct table *table)
+{
+	for (unsigned n = 0; n + 1 < table->report->by_count; n++) {
+		const enum view_part part = table->report->by[n];
+
+		table->widths[n] = (unsigned)strlen(view_part_name(part));
+		for (size_t row = 0; row < table->count; row++)
+			table->widths[n] = view_column_wider(table->widths[n], part_text(table, row, part));
+	}
+}
+
+static void print_time(const struct call_stats *stats, uint64_t ticks, bool known, struct view_buffer *out)
+{
+	char text[TEXT_SHORT];
+
+	view_buffer_print(out, "%10s  ", known ? text_duration(text, call_ns(stats->trace, ticks)) : "-");
+}
+
+static void print_row(const struct table *table, size_t number, struct view_buffer *out)
+{
+	const struct call_stats *stats = table->stats;
+	const struct call_row *row = stats->rows[number];
+	const bool ended = row->calls > row->open;
+	char text[TEXT_SHORT];
+
+	view_buffer_print(out, "%6.2f%%  ", percent(row->self, stats->time));
+	print_time(stats, row->self, true, out);
+	print_time(stats, row->total, true, out);
+	view_buffer_print(out, "%13s  ", text_count(text, row->calls));
+	print_time(stats, call_row_average(row), ended, out);
+	print_time(stats, row->min, ended, out);
+	print_time(stats, call_row_quantile(row, 50), ended, out);
+	print_time(stats, call_row_quantile(row, 99), ended, out);
+	print_time(stats, row->max, ended, out);
+	for (unsigned n = 0; n < table->report->by_count; n++) {
+		const enum view_part part = table->report->by[n];
+
+		view_column(out,
+			    table->widths[n] ? part_text(table, number, part)
+					     : call_row_text(stats, row, part),
+			    table->widths[n], part == VIEW_SYMBOL && table->labels[number].less);
+	}
+	view_buffer_print(out, "\n");
+}
+
+static void print_rows(const struct table *table, struct view_buffer *out)
+{
+	const struct call_report *report = table->report;
+
+	view_buffer_print(out,
+			  "\n%s          SELF            TOTAL          CALLS     AVERAGE         MIN"
+			  "         P50         P99         MAX  ",
+			  report->color ? bold : "");
+	for (unsigned n = 0; n < report->by_count; n++)
+		view_column_title(out, view_part_name(report->by[n]), table->widths[n]);
+	view_buffer_print(out, "%s\n", report->color ? off : "");
+	for (size_t n = 0; n < table->count; n++)
+		print_row(table, n, out);
+}
+
+static void print_counted(const struct call_stats *stats, const struct call_report *report,
+			  struct view_buffer *out)
+{
+	char text[TEXT_SHORT];
+
+	if (!stats->counted_count)
+		return;
+	view_buffer_print(out, "\n%s    ONLY COUNTED  SYMBOL%s\n", report->color ? bold : "",
+			  report->color ? off : "");
+	for (size_t n = 0; n < stats->counted_count && n < report->limit; n++) {
+		const struct call_counted *counted = &stats->counted[n];
+
+		view_buffer_print(out, "%16s  %s\n", text_count(text, counted->calls),
+				  view_key_text(&stats->names, counted->key, VIEW_SYMBOL));
+	}
+	if (stats->counted_count > report->limit)
+		view_buffer_print(out, "%s more functions; see --limit\n",
+				  text_count(text, stats->counted_count - report->limit));
+}
+
+/* Records that the trace lacks, of all events: a lost record has no name. */
+static void print_losses(const struct call_stats *stats, struct view_buffer *out)
+{
+	char text[TEXT_SHORT];
+	bool any = false;
+
+	for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++) {
+		const uint64_t lost = burin_trace_lost(stats->trace, cause);
+
+		if (!lost)
+			continue;
+		view_buffer_print(out, "%s%s record%s: %s", any ? ", " : "lost: ", text_count(text, lost),
+				  plural(lost), burin_loss_name(cause));
+		any = true;
+	}
+	view_buffer_print(out,
+			  any ? "; the callees of a lost call are its caller's\n" : "no record was lost\n");
+}
+
+static void print_gaps(const struct call_stats *stats, struct view_buffer *out)
+{
+	char text[TEXT_SHORT];
+
+	print_losses(stats, out);
+	if (stats->open)
+		view_buffer_print(out,
+				  "%s call%s had not ended: SELF and TOTAL have their time up to the end of "
+				  "the trace, AVERAGE to MAX do not\n",
+				  text_count(text, stats->open), plural(stats->open));
+	if (stats->without_caller)
+		view_buffer_print(out, "%s call%s without a caller in the trace\n",
+				  text_count(text, stats->without_caller), plural(stats->without_caller));
+}
+
+void call_stats_text(const struct call_stats *stats, const struct call_report *report,
+		     struct view_buffer *out)
+{
+	struct table table = { .stats = stats, .report = report, .count = call_stats_choose(stats, report) };
+	char calls[TEXT_SHORT], threads[TEXT_SHORT], time[TEXT_SHORT];
+
+	view_buffer_print(out, "%s call%s in %s thread%s, %s\n", text_count(calls, stats->call_count),
+			  plural(stats->call_count), text_count(threads, stats->threads),
+			  plural(stats->threads), text_duration(time, call_ns(stats->trace, stats->time)));
+	if (!stats->call_count)
+		view_buffer_print(out, "no recorded call matches the options\n");
+	table.labels = view_labels_make(symbol_of, stats, table.count);
+	if (!table.labels) {
+		out->failed = true;
+		return;
+	}
+	measure(&table);
+	if (table.count)
+		print_rows(&table, out);
+	view_labels_free(table.labels, table.count);
+	if (stats->count > table.count)
+		view_buffer_print(out, "%s%s more rows; see --min and --limit%s\n", report->color ? dim : "",
+				  text_count(calls, stats->count - table.count), report->color ? off : "");
+	print_counted(stats, report, out);
+	view_buffer_print(out, "\n");
+	print_gaps(stats, out);
+}

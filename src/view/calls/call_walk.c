@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Walks through calls; see call_walk.h. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/hash_table.h"
+#include "view/calls/call_spans.h"
+#include "view/calls/call_walk.h"
+
+struct walk {
+	const struct call_visitor *visitor;
+	uint64_t from;
+	struct call_walk_stack **stacks;
+	size_t count, room;
+	struct hash_table numbers; /* of stacks, by tid */
+	struct call_walk_stack *last;
+};
+
+static struct call_walk_stack *add_stack(struct walk *walk, uint64_t hash, uint32_t tid)
+{
+	struct call_walk_stack *stack;
+
+	if (!array_reserve(walk->stacks, walk->room, walk->count + 1) || !hash_table_reserve(&walk->numbers))
+		return NULL;
+	stack = calloc(1, sizeof(*stack));
+	if (!stack)
+		return NULL;
+	stack->tid = tid;
+	walk->stacks[walk->count++] = stack;
+	hash_table_add(&walk->numbers, hash, (uint32_t)walk->count);
+	return stack;
+}
+
+static struct call_walk_stack *find_stack(struct walk *walk, uint32_t tid)
+{
+	const uint64_t hash = hash_pair(tid, 0);
+	uint32_t number;
+
+	for (size_t at = 0; (number = hash_table_next(&walk->numbers, hash, &at));)
+		if (walk->stacks[number - 1]->tid == tid)
+			return walk->stacks[number - 1];
+	return add_stack(walk, hash, tid);
+}
+
+/* The stack of a thread; NULL: no memory. */
+static struct call_walk_stack *stack_of(struct walk *walk, uint32_t tid)
+{
+	if (__builtin_expect(!walk->last || walk->last->tid != tid, 0))
+		walk->last = find_stack(walk, tid);
+	return walk->last;
+}
+
+static void leave(const struct walk *walk, struct call_walk_stack *stack)
+{
+	if (walk->visitor->leave)
+		walk->visitor->leave(walk->visitor->data, stack);
+	stack->count--;
+}
+
+/* Whether a call is around one that ended before it. */
+static inline bool contains(const struct call_frame *frame, const struct call_span_call *call)
+{
+	return frame->begin < call->begin ||
+	       (frame->begin == call->begin && call_is_deeper(call->depth, frame->depth));
+}
+
+static inline __attribute__((always_inline)) int visit(const struct walk *walk, struct call_walk_stack *stack,
+						       const struct call_span_call *call, bool open)
+{
+	const struct call_visitor *visitor = walk->visitor;
+
+	while (stack->count && !contains(&stack->frames[stack->count - 1], call))
+		leave(walk, stack);
+	if (__builtin_expect(call->begin < walk->from, 0))
+		return 0;
+	if (visitor->select && !visitor->select(visitor->data, stack, call->end))
+		return 0;
+	if (__builtin_expect(!array_reserve(stack->frames, stack->room, stack->count + 1), 0))
+		return -ENOMEM;
+	if (stack->count)
+		stack->frames[stack->count - 1].callees += call->end - call->begin;
+	stack->frames[stack->count++] = (struct call_frame){ .begin = call->begin,
+							     .end = call->end,
+							     .function = call->function,
+							     .depth = (uint16_t)call->depth,
+							     .open = open };
+	return visitor->enter(visitor->data, stack);
+}
+
+/* ---- Open calls */
+
+static int add_open(struct walk *walk, const struct burin_call *call)
+{
+	struct call_walk_stack *stack = stack_of(walk, call->tid);
+	size_t at;
+
+	if (!stack || !array_reserve(stack->open, stack->open_room, stack->open_count + 1))
+		return -ENOMEM;
+	/* They come in this order, apart from those of a thread's other stacks. */
+	for (at = stack->open_count++; at && stack->open[at - 1].call.begin > call->begin; at--)
+		stack->open[at] = stack->open[at - 1];
+	stack->open[at] = (struct call_walk_open){ .call = { .begin = call->begin,
+							     .end = call->end,
+							     .function = call->function,
+							     .tid = call->tid,
+							     .depth = call->depth } };
+	return 0;
+}
+
+static int add_open_calls(struct walk *walk, const struct burin_calls *calls)
+{
+	struct burin_call call;
+	int result = 0;
+
+	for (uint32_t n = 0; !result && !burin_calls_open_call(calls, n, &call); n++)
+		result = add_open(walk, &call);
+	return result;
+}
+
+/*
+ * The entry of a call with a record among the open calls; NULL: none. A call that ended within the tick in which it began
+ * looks like others of that tick, so it is not compared.
+ */
+static struct call_walk_open *find_open(const struct call_walk_stack *stack,
+					const struct call_span_call *call)
+{
+	size_t low = 0, high = stack->open_count;
+
+	if (call->begin == call->end)
+		return NULL;
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (stack->open[middle].call.begin < call->begin)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < stack->open_count && stack->open[low].call.begin == call->begin; low++)
+		if ((uint16_t)stack->open[low].call.depth == (uint16_t)call->depth)
+			return &stack->open[low];
+	return NULL;
+}
+
+/* The open calls are around all others, so they are visited first: apart from those that ended in the last span. */
+static int visit_open(struct walk *walk, const struct call_span_call *span, size_t count)
+{
+	int result = 0;
+
+	for (size_t n = 0; walk->count && n < count; n++) {
+		const struct call_walk_stack *stack = stack_of(walk, span[n].tid);
+		struct call_walk_open *open = stack && stack->open_count ? find_open(stack, &span[n]) : NULL;
+
+		if (open)
+			open->ended = true;
+	}
+	for (size_t n = 0; n < walk->count; n++)
+		for (size_t at = 0; !result && at < walk->stacks[n]->open_count; at++)
+			if (!walk->stacks[n]->open[at].ended)
+				result = visit(walk, walk->stacks[n], &walk->stacks[n]->open[at].call, true);
+	return result;
+}
+
+/* ---- The walk */
+
+static int visit_span(struct walk *walk, const struct call_span_call *span, size_t count)
+{
+	int result = 0;
+
+	for (size_t n = count; !result && n; n--) {
+		const struct call_span_call *at = &span[n - 1];
+		struct call_walk_stack *stack = stack_of(walk, at->tid);
+
+		if (__builtin_expect(!stack, 0))
+			return -ENOMEM;
+		if (__builtin_expect(stack->open_count != 0, 0)) {
+			const struct call_walk_open *open = find_open(stack, at);
+
+			if (open && !open->ended)
+				continue; /* it was visited */
+		}
+		result = visit(walk, stack, at, false);
+	}
+	return result;
+}
+
+static void walk_free(struct walk *walk)
+{
+	for (size_t n = 0; n < walk->count; n++) {
+		if (walk->visitor->free_stack)
+			walk->visitor->free_stack(walk->stacks[n]->user);
+		free(walk->stacks[n]->frames);
+		free(walk->stacks[n]->open);
+		free(walk->stacks[n]);
+	}
+	free(walk->stacks);
+	hash_table_free(&walk->numbers);
+}
+
+int call_walk(const struct burin_trace *trace, const struct burin_calls *calls,
+	      const struct call_walk_options *options, const struct call_visitor *visitor)
+{
+	struct walk walk = { .visitor = visitor, .from = options->from };
+	struct call_spans *spans = NULL;
+	const struct call_span_call *span;
+	size_t count;
+	bool is_last = true;
+	int result = options->to ? 0 : add_open_calls(&walk, calls);
+
+	if (!result)
+		result = call_spans_open(&spans, trace, calls, options->from, options->to, options->threads);
+	while (!result && (result = call_spans_next(spans, &span, &count)) > 0) {
+		result = is_last ? visit_open(&walk, span, count) : 0;
+		is_last = false;
+		if (!result)
+			result = visit_span(&walk, span, count);
+	}
+	call_spans_close(spans);
+	for (size_t n = 0; !result && n < walk.count; n++)
+		while (walk.stacks[n]->count)
+			leave(&walk, walk.stacks[n]);
+	walk_free(&walk);
+	return result;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Calls and threads of a replay, and the first pass; see replay.h. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/number.h"
+#include "view/calls/replay_parts.h"
+
+int replay_calls_add(struct replay_calls *calls, const struct replay_call *call)
+{
+	if (!array_reserve(calls->list, calls->room, calls->count + 1))
+		return -ENOMEM;
+	calls->list[calls->count++] = *call;
+	return 0;
+}
+
+static int by_begin(const void *one, const void *other)
+{
+	const struct replay_call *a = one, *b = other;
+
+	return number_order(a->begin, b->begin) ?: number_order(a->depth, b->depth)
+							   ?: number_order(a->order, b->order);
+}
+
+void replay_calls_sort(struct replay_calls *calls)
+{
+	if (calls->count)
+		qsort(calls->list, calls->count, sizeof(*calls->list), by_begin);
+}
+
+static struct replay_thread *begin_anew(struct replay_thread *thread, uint64_t span)
+{
+	if (thread->span == span)
+		return thread;
+	thread->span = span;
+	thread->last_call = thread->last_event = 0;
+	thread->open.count = 0;
+	thread->rooted = false;
+	thread->base = thread->above = 0;
+	return thread;
+}
+
+struct replay_thread *replay_thread_find(struct replay_threads *threads, uint32_t tid, uint64_t span)
+{
+	const uint64_t hash = hash_pair(tid, 0);
+	uint32_t number = threads->last;
+	size_t at = 0;
+
+	if (number && threads->list[number - 1].tid == tid)
+		return begin_anew(&threads->list[number - 1], span);
+	while ((number = hash_table_next(&threads->numbers, hash, &at)))
+		if (threads->list[number - 1].tid == tid)
+			break;
+	if (!number) {
+		if (!array_reserve(threads->list, threads->room, threads->count + 1) ||
+		    !hash_table_reserve(&threads->numbers))
+			return NULL;
+		threads->list[threads->count++] = (struct replay_thread){ .tid = tid, .span = span };
+		number = (uint32_t)threads->count;
+		hash_table_add(&threads->numbers, hash, number);
+	}
+	threads->last = number;
+	return begin_anew(&threads->list[number - 1], span);
+}
+
+void replay_threads_free(struct replay_threads *threads)
+{
+	for (size_t n = 0; n < threads->count; n++)
+		free(threads->list[n].open.list);
+	free(threads->list);
+	hash_table_free(&threads->numbers);
+}
+
+static bool is_selected(const struct view_replay *replay, struct view_line_formatter *formatter,
+			const struct burin_record *record)
+{
+	const struct view_thread_label *label;
+
+	if (replay->tids.count && !view_set_has(&replay->tids, record->tid))
+		return false;
+	if (!replay->pids.count)
+		return true;
+	label = view_line_formatter_label(formatter, record);
+	return label->has_pid && view_set_has(&replay->pids, label->pid);
+}
+
+bool replay_take(const struct replay_job *job, struct view_line_formatter *formatter,
+		 const struct burin_record *record, struct replay_call *call)
+{
+	struct burin_call found;
+
+	if (burin_calls_call(job->lines.calls.calls, record, &found) ||
+	    !is_selected(job->replay, formatter, record) ||
+	    (job->replay->min_ns && view_call_ns(job->trace, &found) < job->replay->min_ns))
+		return false;
+	*call = (struct replay_call){ .begin = found.begin,
+				      .end = found.end,
+				      .function = found.function,
+				      .tid = found.tid,
+				      .depth = (uint16_t)found.depth };
+	return true;
+}
+
+bool replay_has_event(const struct replay_job *job, struct view_line_formatter *formatter,
+		      const struct burin_record *record)
+{
+	return job->events[record->event->id - 1] && is_selected(job->replay, formatter, record);
+}
+
+/* The open calls, to find those that have a record, too: they ended while the trace was written. */
+struct open_calls {
+	struct replay_calls calls;
+	struct hash_table numbers;
+};
+
+static int add_open(const struct replay_job *job, struct open_calls *open)
+{
+	const struct burin_calls *calls = job->lines.calls.calls;
+	const struct view_replay *replay = job->replay;
+	struct burin_call call;
+
+	for (uint32_t n = 0; !burin_calls_open_call(calls, n, &call); n++) {
+		const struct replay_call added = { .begin = call.begin,
+						   .end = UINT64_MAX,
+						   .function = call.function,
+						   .tid = call.tid,
+						   .depth = (uint16_t)call.depth,
+						   .flags = REPLAY_OPEN };
+
+		/* The table has the pid. */
+		if ((replay->tids.count && !view_set_has(&replay->tids, call.tid)) ||
+		    (replay->pids.count && !view_set_has(&replay->pids, call.pid)) ||
+		    (replay->min_ns && view_call_ns(job->trace, &call) < replay->min_ns))
+			continue;
+		if (replay_calls_add(&open->calls, &added) || !hash_table_reserve(&open->numbers))
+			return -ENOMEM;
+		hash_table_add(&open->numbers, hash_pair(call.begin, call.tid), (uint32_t)open->calls.count);
+	}
+	return 0;
+}
+
+static void forget_ended(struct open_calls *open, const struct replay_call *call)
+{
+	size_t at = 0;
+	uint32_t number;
+
+	while ((number = hash_table_next(&open->numbers, hash_pair(call->begin, call->tid), &at))) {
+		struct replay_call *found = &open->calls.list[number - 1];
+
+		if (found->begin == call->begin && found->tid == call->tid && found->depth == call->depth &&
+		    found->function == call->function)
+			found->flags |= REPLAY_HIDDEN;
+	}
+}
+
+static void note_within(struct replay_call *call, const struct replay_thread *thread)
+{
+	if (thread->last_call > call->begin)
+		call->flags |= REPLAY_CALLS;
+	if (thread->last_event > call->begin)
+		call->flags |= REPLAY_EVENTS;
+}
+
+static int keep_open(struct replay_job *job, struct replay_threads *threads, struct open_calls *open)
+{
+	replay_calls_sort(&open->calls);
+	/* The innermost first: what is open within a call is within it. */
+	for (size_t n = open->calls.count; n > 0; n--) {
+		struct replay_call *call = &open->calls.list[n - 1];
+		struct replay_thread *thread = replay_thread_find(threads, call->tid, 1);
+
+		if (call->flags & REPLAY_HIDDEN)
+			continue;
+		if (!thread)
+			return -ENOMEM;
+		note_within(call, thread);
+		if (thread->last_call < call->begin)
+			thread->last_call = call->begin;
+		if (replay_calls_add(&job->crossing, call))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Go through the records from the begin of the first slice to the end of the trace. */
+static int walk(struct replay_job *job, struct view_line_formatter *formatter, struct replay_threads *threads,
+		struct open_calls *open)
+{
+	const struct burin_cursor_options options = { .size = sizeof(options), .from = job->replay->from };
+	const uint64_t *bounds = job->bounds;
+	const struct burin_record *record;
+	struct burin_cursor *cursor;
+	size_t slice = 0;
+	int result = burin_cursor_open(&cursor, job->trace, &options);
+
+	while (!result && (result = burin_cursor_next(cursor, &record)) > 0) {
+		struct replay_thread *thread = replay_thread_find(threads, record->tid, 1);
+		struct replay_call call;
+
+		result = thread ? 0 : -ENOMEM;
+		if (!thread)
+			break;
+		while (slice < job->slices && bounds[slice + 1] && record->time >= bounds[slice + 1])
+			slice++;
+		if (replay_take(job, formatter, record, &call)) {
+			if (open->numbers.count)
+				forget_ended(open, &call);
+			if (call.begin < bounds[slice]) {
+				note_within(&call, thread);
+				result = replay_calls_add(&job->crossing, &call);
+			}
+			thread->last_call = call.end;
+		} else if (replay_has_event(job, formatter, record)) {
+			thread->last_event = record->time;
+		}
+	}
+	burin_cursor_close(cursor);
+	return result;
+}
+
+int replay_find_crossing(struct replay_job *job)
+{
+	struct view_line_formatter *formatter = calloc(1, sizeof(*formatter));
+	struct replay_threads threads = { .count = 0 };
+	struct open_calls open = { .calls.count = 0 };
+	int result = formatter ? 0 : -ENOMEM;
+
+	if (formatter)
+		formatter->lines = &job->lines;
+	if (!result)
+		result = add_open(job, &open);
+	if (!result)
+		result = walk(job, formatter, &threads, &open);
+	if (!result)
+		result = keep_open(job, &threads, &open);
+	if (!result)
+		replay_calls_sort(&job->crossing);
+	replay_threads_free(&threads);
+	free(open.calls.list);
+	hash_table_free(&open.numbers);
+	free(formatter);
+	return result;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Names of the running kernel: those that it prints for single addresses are those of its list. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/names/kernel_lookup.h"
+#include "image/names/kernel_names.h"
+
+enum {
+	SAMPLED = 2000, /* functions */
+};
+
+static void read_or_skip(struct kernel_names *names)
+{
+	const int error = kernel_names_read(names, "/proc/kallsyms", "/proc/modules");
+
+	if (error) {
+		print_message("skip  the kernel's names: %s\n", strerror(-error));
+		skip();
+	}
+}
+
+/* @offsets: of code of a module or the kernel; about SAMPLED, and all of them if there are fewer. Return: how many. */
+static size_t choose(const struct kernel_names *names, unsigned module, uint64_t *offsets)
+{
+	const size_t step = names->count / SAMPLED + 1;
+	size_t count = 0, seen = 0;
+
+	for (size_t n = 0; n + 1 < names->count && count + 2 <= 2 * SAMPLED; n++) {
+		const struct kernel_name *name = &names->all[n];
+		const uint64_t size = names->all[n + 1].address - name->address;
+
+		if (name->module != module || (module == 0 && seen++ % step))
+			continue;
+		offsets[count++] = name->address - names->modules[module].base;
+		if (size > 1) { /* its last byte */
+			offsets[count] = offsets[count - 1] + size - 1;
+			count++;
+		}
+	}
+	return count;
+}
+
+/* Return: how many were compared; 0: the kernel does not run our program. */
+static size_t compare(const struct kernel_names *names, unsigned module, bool sizes)
+{
+	static uint64_t offsets[2 * SAMPLED];
+	static struct kernel_function functions[2 * SAMPLED];
+	const char *label = names->modules[module].name;
+	size_t count = choose(names, module, offsets);
+	struct arena texts = { 0 };
+	int error = kernel_lookup(label, offsets, count, functions, &texts);
+
+	while (error == -ERANGE && count) /* code of the kernel's start, which is gone */
+		error = kernel_lookup(label, offsets, --count, functions, &texts);
+	if (error)
+		print_message("skip  %s: %s\n", label, strerror(-error));
+	for (size_t n = 0; n < count && !error; n++) {
+		uint64_t begin, size;
+		const char *name = kernel_names_find(names, label, offsets[n], &begin, &size);
+
+		assert_non_null(name);
+		assert_non_null(functions[n].name);
+		assert_string_equal(functions[n].name, name);
+		assert_int_equal(functions[n].begin, begin);
+		if (sizes)
+			assert_int_equal(functions[n].size, size);
+		assert_in_range(offsets[n] - functions[n].begin, 0, functions[n].size - 1);
+	}
+	arena_free(&texts);
+	return error ? 0 : count;
+}
+
+static void names_are_those_of_the_list(void **state)
+{
+	struct kernel_names names;
+	size_t compared;
+
+	(void)state;
+	read_or_skip(&names);
+	compared = compare(&names, 0, true);
+	/* The list has no end of a module's code: the last function's size differs. */
+	for (unsigned n = 1; n < names.module_count && compared; n++)
+		if (names.modules[n].base)
+			compare(&names, n, false);
+	kernel_names_free(&names);
+	if (!compared)
+		skip();
+	assert_in_range(compared, SAMPLED / 2, 2 * SAMPLED);
+}
+
+/* An address outside of the kernel's code may be of a program that is replaced: all names come from the list then. */
+static void other_code_is_refused(void **state)
+{
+	const uint64_t inside = 0x1000, outside[] = { 0x1000, UINT64_C(1) << 30, UINT64_MAX - 0xfff };
+	static uint64_t many[KERNEL_LOOKUP_MAX + 1];
+	struct kernel_function functions[3];
+	struct arena texts = { 0 };
+	int error;
+
+	(void)state;
+	error = kernel_lookup("", &inside, 1, functions, &texts);
+	if (error == 0) {
+		assert_int_equal(kernel_lookup("", outside, 2, functions, &texts), -ERANGE);
+		assert_int_equal(kernel_lookup("", outside + 2, 1, functions, &texts), -ERANGE);
+		assert_int_equal(kernel_lookup("", many, KERNEL_LOOKUP_MAX + 1, functions, &texts), -E2BIG);
+	}
+	assert_int_not_equal(kernel_lookup("[no_such_module]", &inside, 1, functions, &texts), 0);
+	arena_free(&texts);
+	if (error)
+		skip();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_those_of_the_list),
+		cmocka_unit_test(other_code_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
