@@ -20,14 +20,15 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-DOORS = ["trace", "profile", "metadata", "session", "symbols", "jitmap", "filter", "unwind", "uftrace"]
+DOORS = ["trace", "profile", "calls", "metadata", "session", "symbols", "jitmap", "filter", "unwind", "uftrace"]
 # The longest input of each door: more makes it slow and reaches nothing new.
-LENGTH = {"trace": 40000, "profile": 30000, "metadata": 16000, "session": 2000, "symbols": 12000, "jitmap": 4000, "filter": 2500,
+LENGTH = {"trace": 40000, "profile": 30000, "calls": 20000, "metadata": 16000, "session": 2000, "symbols": 12000, "jitmap": 4000, "filter": 2500,
           "unwind": 12000, "uftrace": 4000}
 # As in archive.c.
 NAMES = [".burin/recording", ".burin/events", ".burin/origin", ".burin/profile", ".burin/images", ".burin/tasks", ".burin/stacks",
          ".burin/contexts", ".burin/symbols", "metadata", "names", "names.1", "cpu0", "cpu0.1", "cpu0.2", "cpu1", "cpu1.1", "locked0",
-         "samples0", "samples1", "samples0.1"]
+         "samples0", "samples1", "samples0.1", ".burin/calls.images", ".burin/calls.functions", ".burin/calls.symbols",
+         ".burin/calls.open", ".burin/calls.counts"]
 INPUT_S = 100        # an input that takes longer hangs
 MEMORY_MB = 1500     # of a process, its sanitizers' included
 ONE_MB = 600         # of one allocation
@@ -184,6 +185,18 @@ def make_seeds(where):
             trace = os.path.join(tmp, kind)
             subprocess.run([make.format("read/make-profile"), trace, kind], check=True, stdout=subprocess.DEVNULL)
             keep("profile", kind, pack(trace, longest=800))
+
+        # Calls of a program that ended while two were open.
+        source, program, trace = (os.path.join(tmp, n) for n in ("calls.c", "calls", "calls.burin"))
+        with open(source, "w") as file:
+            file.write("#include <signal.h>\nint leaf(int n) { return n; }\nint inner(int n) { return raise(SIGKILL) + n; }\n"
+                       "int main(void) { for (int n = 0; n < 9; n++) leaf(n); return inner(1); }\n")
+        subprocess.run(["gcc", "-finstrument-functions", source, "-o", program], check=True)
+        subprocess.run([os.path.join(where, "src", "burin"), "record", "-q", "--no-samples", "--calls", "-o", trace, "--", program])
+        for stream in os.listdir(trace):  # the archive has no other CPU
+            if stream.startswith("cpu"):
+                os.rename(os.path.join(trace, stream), os.path.join(trace, "cpu0"))
+        keep("calls", "open", pack(trace, longest=600))
 
         # Code: a library of two functions, its .eh_frame alone, and expressions.
         source, library, frame = (os.path.join(tmp, n) for n in ("x.c", "x.so", "x.frame"))
