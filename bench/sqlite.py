@@ -18,8 +18,9 @@ SELECT max(length(b)), min(a) FROM (SELECT a, b FROM t ORDER BY b DESC, a LIMIT 
 
 
 def seconds(output):
-    """The time of the queries, which the shell itself measures: without the start and what recorders do at the end."""
-    return sum(float(real) for real in re.findall(r"^Run Time: real ([\d.]+)", output, re.M))
+    """The processor time of the queries, which the shell itself measures: without the start, what recorders do at the end, and the
+    turns of other programs."""
+    return sum(float(user) + float(system) for user, system in re.findall(r"^Run Time: real [\d.]+ user ([\d.]+) sys ([\d.]+)", output, re.M))
 
 
 class Sqlite:
@@ -51,6 +52,6 @@ class Sqlite:
 
 
 SQLITE_ROWS = {
-    "sqlite": ("all functions of sqlite3's shell, some queries", "burin record --calls, uftrace record -P .: scripts/fetch-sqlite builds the program",
+    "sqlite": ("all functions of sqlite3's shell, processor time of some queries", "burin record --calls, uftrace record -P .: scripts/fetch-sqlite builds the program",
                f"median of {min(ROUNDS, 5)}", "slow-down <= 1/3 of uftrace's"),
 }

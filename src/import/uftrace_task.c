@@ -89,7 +89,7 @@ static bool continues(const struct uftrace_task *task, const struct uftrace_task
 	if (wire_uftrace_magic(word) != WIRE_UFTRACE_RECORD_MAGIC)
 		return false;
 	if (wire_uftrace_type(word) == WIRE_UFTRACE_LOST)
-		return !time;
+		return !time && address < EVENT_MAX; /* an argument 0 and a time look like it otherwise */
 	if (time < task->last || time - task->last > pause_max)
 		return false;
 	switch (wire_uftrace_type(word)) {
