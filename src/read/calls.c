@@ -38,8 +38,8 @@ struct burin_calls {
 	const struct burin_event *event; /* of calls; NULL: none was recorded */
 	struct open_call *open;
 	uint32_t open_count;
-	uint64_t *counts; /* by function */
-	uint32_t *same;	  /* by function: the lowest number of an equal one */
+	uint64_t *counts;			/* by function */
+	uint32_t *same;				/* by function: the lowest number of an equal one */
 	const struct burin_event *switch_event; /* NULL: no thread had more than one stack */
 	struct stack_switch *switches;		/* by thread and time */
 	size_t switch_count, switch_room;
@@ -205,8 +205,7 @@ static void drop_ended(struct burin_calls *calls, const struct burin_call *call)
 		    (uint16_t)open->depth != call->depth)
 			continue;
 		calls->open_count--;
-		memmove(&calls->open[n], &calls->open[n + 1],
-			(calls->open_count - n) * sizeof(*calls->open));
+		memmove(&calls->open[n], &calls->open[n + 1], (calls->open_count - n) * sizeof(*calls->open));
 		return;
 	}
 }
@@ -366,9 +365,8 @@ int burin_calls_call(const struct burin_calls *calls, const struct burin_record 
 				     .begin = wire_call_start(record->time, payload.low, payload.high),
 				     .end = record->time,
 				     .depth = payload.depth,
-				     .stack = calls->switch_count
-						      ? stack_at(calls, record->tid, record->time)
-						      : 0 };
+				     .stack = calls->switch_count ? stack_at(calls, record->tid, record->time)
+								  : 0 };
 	return 0;
 }
 

@@ -123,11 +123,10 @@ uint32_t session_call_segment(struct session *session, uint32_t pid, uint32_t ti
 	}
 	if (number) {
 		segment = session_call_segment_at(session, number);
-		*segment =
-			(struct wire_call_segment){ .pid = pid,
-						    .stack = stack ? stack : session_call_stack(session),
-						    .depth = depth,
-						    .previous = previous };
+		*segment = (struct wire_call_segment){ .pid = pid,
+						       .stack = stack ? stack : session_call_stack(session),
+						       .depth = depth,
+						       .previous = previous };
 		if (is_segment(session, previous))
 			session_call_segment_at(session, previous)->next = number;
 		/* Release: a reader that sees the thread sees the rest of the head. */

@@ -189,8 +189,8 @@ void call_functions_forget(void)
 {
 	static unsigned long long unloaded;
 	const uint32_t self = tracepoint_thread_self();
-	struct objects *objects = mmap(NULL, sizeof(*objects), PROT_READ | PROT_WRITE,
-				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct objects *objects =
+		mmap(NULL, sizeof(*objects), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (objects == MAP_FAILED)
 		return;

@@ -66,10 +66,9 @@ static struct wire_call_segment *add_segment(const struct wire_call_segment *ful
 
 	if (now < __atomic_load_n(&retry, __ATOMIC_RELAXED))
 		return NULL;
-	segment = segment_at(session_call_segment(&tracepoint_session, session_self(), tid,
-						  full ? full->stack : stack,
-						  full ? full->depth + WIRE_CALL_FRAMES : 0,
-						  full ? number_of(full) : 0));
+	segment = segment_at(
+		session_call_segment(&tracepoint_session, session_self(), tid, full ? full->stack : stack,
+				     full ? full->depth + WIRE_CALL_FRAMES : 0, full ? number_of(full) : 0));
 	if (!segment) /* do not search for segments of the dead at each call */
 		__atomic_store_n(&retry, now + RETRY_TICKS, __ATOMIC_RELAXED);
 	return segment;

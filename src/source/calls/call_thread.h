@@ -34,9 +34,9 @@ struct call_native;
 struct call_thread {
 	struct wire_call_frame *top; /* of the stack that the thread runs on */
 	/* The rest is for the slow paths. */
-	struct call_native *native;   /* it runs on this one; NULL: on its own, its home */
-	struct wire_call_frame *home; /* meanwhile the top of its home */
-	uint32_t home_stack;	      /* number of its home; 0: that of the segments, or none yet */
+	struct call_native *native;		/* it runs on this one; NULL: on its own, its home */
+	struct wire_call_frame *home;		/* meanwhile the top of its home */
+	uint32_t home_stack;			/* number of its home; 0: that of the segments, or none yet */
 	struct wire_call_frame *parent, *child; /* during a vfork: the tops of both at its begin */
 };
 

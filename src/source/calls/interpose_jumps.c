@@ -79,13 +79,13 @@ static uint64_t context_sp(const ucontext_t *context)
 }
 #endif
 
-#define JUMP(name)                                                                             \
+#define JUMP(name)                                                                              \
 	REPLACED __attribute__((noreturn)) void name(struct __jmp_buf_tag target[1], int value) \
-	{                                                                                      \
-		FIND(name);                                                                    \
-		call_native_move(saved_sp(target));                                            \
-		real.name(target, value);                                                      \
-		__builtin_unreachable();                                                       \
+	{                                                                                       \
+		FIND(name);                                                                     \
+		call_native_move(saved_sp(target));                                             \
+		real.name(target, value);                                                       \
+		__builtin_unreachable();                                                        \
 	}
 
 JUMP(longjmp)

@@ -10,16 +10,10 @@
 
 static bool is_number(const char *key)
 {
-	static const char *const numbers[] = { "clock_hz",
-					       "clock_offset_ns",
-					       "packet_bytes",
-					       "ring_packets",
-					       "cpus",
-					       "locked",
-					       "lost_late",
-					       "lost_names",
-					       "lost_unreported",
-					       "clock_steps" };
+	static const char *const numbers[] = {
+		"clock_hz", "clock_offset_ns", "packet_bytes", "ring_packets",	  "cpus",
+		"locked",   "lost_late",       "lost_names",   "lost_unreported", "clock_steps"
+	};
 
 	for (unsigned n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
 		if (!strcmp(key, numbers[n]))
