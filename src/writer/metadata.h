@@ -34,8 +34,8 @@ struct recording {
 	uint64_t lost_late;
 	uint64_t lost_names;
 	uint64_t lost_unreported;
-	uint64_t lost_calls[WIRE_CALL_LOSSES];
 	uint64_t clock_steps;
+	uint64_t lost_calls[WIRE_CALL_LOSSES]; /* from the session's beginning */
 };
 
 /* recording_write - write or overwrite `.burin/recording`. Return: 0 or -errno. */
