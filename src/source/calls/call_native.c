@@ -162,7 +162,7 @@ static uint32_t number_of(struct call_native *native)
 	return call_thread.home_stack;
 }
 
-/* Tell readers that the thread continues on another stack. */
+/* Record, for readers, that the thread continues on another stack. */
 static void record(uint32_t from, uint32_t to)
 {
 	struct {
@@ -182,7 +182,7 @@ static void go(struct call_native *native)
 		call_thread.native->top = call_thread.top;
 	else
 		call_thread.home = call_thread.top;
-	/* Stacks that nobody runs on belong to the process's first thread, which is there as long as the process. */
+	/* Stacks on which no thread runs belong to the process's first thread, which is there as long as the process. */
 	if (call_thread.native)
 		call_stack_owner(call_thread.top, session_self());
 	if (native && native->pid != session_self()) {

@@ -22,7 +22,7 @@ struct call_native {
 };
 
 /*
- * call_native_make - a context will begin at the upper end of this memory. What was on it before has ended.
+ * call_native_make - a context will begin at the upper end of this memory. Calls that were on it before have ended.
  * Context: any thread, not in signal handlers: may allocate, at the first time.
  */
 void call_native_make(const void *memory, size_t bytes);

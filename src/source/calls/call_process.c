@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The traced process: it joins the session before its own code runs. */
+#include "source/calls/call_fork.h"
 #include "source/calls/call_patch.h"
 #include "source/calls/call_thread.h"
 #include "source/calls/hook_entry.h"
@@ -23,7 +24,7 @@ static __attribute__((constructor(101))) void begin(void)
 	begun = true;
 	burin_object_join(call_site, call_site + 1, NULL, NULL);
 	interpose_jumps_begin();
-	call_stack_begin();
+	call_fork_begin();
 	if (tracepoint_session.calls.header)
 		call_switches = tracepoint_session.calls.switches;
 	call_hook_prepare();

@@ -225,8 +225,7 @@ static void copy_frame(struct wire_call_frame *to, const struct wire_call_frame 
 	__atomic_store_n(&to->start, from->start, __ATOMIC_RELEASE);
 }
 
-/* A copy for a child of vfork, whose parent stands still. Return: its top. */
-static struct wire_call_frame *copy_stack(const struct wire_call_frame *top)
+struct wire_call_frame *call_stack_copy(const struct wire_call_frame *top)
 {
 	const struct wire_call_segment *last = last_segment(top), *from = first_segment(top);
 	struct wire_call_segment *to = NULL, *first = NULL;
@@ -271,38 +270,12 @@ struct wire_call_frame *call_stack_returned(uint64_t slot)
 	return wanted;
 }
 
-/* The thread ends: its open calls end with it, and its segments are free. */
-static void leave_thread(void *unused)
-{
-	const struct wire_call_frame *top;
-
-	(void)unused;
-	call_native_leave();
-	call_stack_end_all();
-	top = call_thread.top;
-	call_thread.top = CALL_NO_STACK;
-	call_thread.home_stack = 0;
-	call_stack_free(top);
-}
-
-/*
- * A fork's child has a copy of the thread's native stack, but shares the frames. The parent may go on before the child has copied
- * them. So they are kept in private memory during the fork.
- */
-struct kept {
-	struct wire_call_frame *frames;
-	size_t count;
-};
-
-static __thread struct kept kept_top __attribute__((tls_model("initial-exec"))), /* of the current stack */
-	kept_home __attribute__((tls_model("initial-exec")));
-
-static void keep(struct kept *kept, const struct wire_call_frame *top)
+void call_stack_keep(struct call_kept *kept, const struct wire_call_frame *top)
 {
 	const struct wire_call_segment *last = last_segment(top);
 	struct wire_call_frame *frame = last ? call_stack_below(top) : NULL;
 
-	*kept = (struct kept){ NULL, 0 };
+	*kept = (struct call_kept){ NULL, 0 };
 	if (!frame)
 		return;
 	kept->count = last->depth + (size_t)(top - (const struct wire_call_frame *)last) - 1;
@@ -314,15 +287,14 @@ static void keep(struct kept *kept, const struct wire_call_frame *top)
 		kept->frames[n] = *frame;
 }
 
-static void drop(struct kept *kept)
+void call_stack_drop(struct call_kept *kept)
 {
 	if (kept->frames)
 		munmap(kept->frames, kept->count * sizeof(*kept->frames));
-	*kept = (struct kept){ NULL, 0 };
+	*kept = (struct call_kept){ NULL, 0 };
 }
 
-/* Make a stack of the frames that were kept. Return: its top. */
-static struct wire_call_frame *make(const struct kept *kept, uint32_t stack)
+struct wire_call_frame *call_stack_make(const struct call_kept *kept, uint32_t stack)
 {
 	struct wire_call_segment *segment = NULL;
 	struct wire_call_frame *top = CALL_NO_STACK;
@@ -342,63 +314,21 @@ static struct wire_call_frame *make(const struct kept *kept, uint32_t stack)
 	return top;
 }
 
-static void before_fork(void)
+void call_stack_give(const struct wire_call_frame *top, uint32_t pid)
 {
-	if (!tracepoint_session.calls.header)
-		return;
-	keep(&kept_top, call_thread.top);
-	keep(&kept_home, call_thread.native ? call_thread.home : CALL_NO_STACK);
+	for (struct wire_call_segment *segment = first_segment(top); segment;
+	     segment = segment_at(segment->next)) {
+		segment->pid = pid;
+		__atomic_store_n(&segment->tid, pid, __ATOMIC_RELEASE);
+	}
 }
 
-static void after_fork(void)
+void call_stack_try_again(void)
 {
-	drop(&kept_top);
-	drop(&kept_home);
-}
-
-static void become_child(void)
-{
-	call_functions_fork();
-	if (!tracepoint_session.calls.header)
-		return;
-	tracepoint_thread.tid = tracepoint_thread.self_tid = 0; /* libburin.so's own handler may come later */
 	__atomic_store_n(&retry, 0, __ATOMIC_RELAXED);
-	call_thread.top = make(&kept_top, call_native_fork());
-	call_thread.home = make(&kept_home, 0);
-	call_thread.home_stack = 0;
-	after_fork();
 }
 
-/* A child of vfork runs on the parent's memory; it gets a copy, too, since its calls may end by an exec. */
-static void enter_vfork(void)
-{
-	if (!tracepoint_session.calls.header)
-		return;
-	call_thread.parent = call_thread.top;
-	call_thread.top = call_thread.child = copy_stack(call_thread.top);
-}
-
-static void leave_vfork(long child)
-{
-	const struct wire_call_frame *top = call_thread.top;
-	struct wire_call_segment *segment;
-
-	if (!tracepoint_session.calls.header)
-		return;
-	call_thread.top = call_thread.parent;
-	if (child <= 0 || top == call_thread.child) { /* the child has no open calls of its own */
-		call_stack_free(top);
-		return;
-	}
-	for (segment = first_segment(top); segment; segment = segment_at(segment->next)) {
-		segment->pid = (uint32_t)child;
-		__atomic_store_n(&segment->tid, (uint32_t)child, __ATOMIC_RELEASE);
-	}
-}
-
-void call_stack_begin(void)
+void call_stack_begin(void (*leave_thread)(void *))
 {
 	has_key = pthread_key_create(&key, leave_thread) == 0;
-	pthread_atfork(before_fork, after_fork, become_child);
-	tracepoint_vfork = (struct tracepoint_vfork){ enter_vfork, leave_vfork };
 }

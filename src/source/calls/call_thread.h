@@ -46,8 +46,9 @@ extern struct wire_call_frame call_no_frames[WIRE_CALL_FRAMES + 1];
 
 extern __thread struct call_thread call_thread __attribute__((tls_model("initial-exec")));
 
-/* call_stack_begin - prepare the process. Context: before there are threads. */
-void call_stack_begin(void);
+/* call_stack_begin - prepare the process. @leave_thread: called at the end of each thread that has a stack. Context: before
+ * there are threads. */
+void call_stack_begin(void (*leave_thread)(void *));
 
 /* call_begin_slow - call_begin() where the stack has no room in its segment. */
 void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp);
@@ -95,6 +96,29 @@ uint32_t call_stack_number(const struct wire_call_frame *top);
 
 /* call_stack_owner - it belongs to another thread from now on. */
 void call_stack_owner(const struct wire_call_frame *top, uint32_t tid);
+
+/* call_stack_give - it belongs to the first thread of another process from now on. */
+void call_stack_give(const struct wire_call_frame *top, uint32_t pid);
+
+/* call_stack_copy - a copy, while no thread uses it. Return: its top; CALL_NO_STACK: no memory, or there are no calls. */
+struct wire_call_frame *call_stack_copy(const struct wire_call_frame *top);
+
+/* The frames of a stack in private memory. */
+struct call_kept {
+	struct wire_call_frame *frames;
+	size_t count;
+};
+
+/*
+ * call_stack_keep, call_stack_drop - keep the open calls of a stack, and free that memory.
+ * call_stack_make - make a stack of the frames that were kept. @stack: its number; 0: a new one. Return: its top.
+ */
+void call_stack_keep(struct call_kept *kept, const struct wire_call_frame *top);
+void call_stack_drop(struct call_kept *kept);
+struct wire_call_frame *call_stack_make(const struct call_kept *kept, uint32_t stack);
+
+/* call_stack_try_again - in a new process: after a lack of memory, the next call asks again. */
+void call_stack_try_again(void);
 
 /* call_stack_free - give its segments back; its calls are no longer open. */
 void call_stack_free(const struct wire_call_frame *top);

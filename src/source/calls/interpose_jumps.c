@@ -59,7 +59,7 @@ static uint64_t context_sp(const ucontext_t *context)
 	return (uint64_t)context->uc_mcontext.gregs[15]; /* REG_RSP */
 }
 #else
-/* The stack pointer that setjmp() has saved, xor a secret of the C library. Another one that is known tells the secret. */
+/* The stack pointer that setjmp() has saved, xor a secret of the C library. The secret follows from another one that is known. */
 static __attribute__((noinline)) uint64_t saved_sp(const struct __jmp_buf_tag *target)
 {
 	enum {

@@ -46,7 +46,7 @@ extern struct session tracepoint_session __attribute__((visibility("default")));
 __attribute__((visibility("default"))) uint32_t tracepoint_thread_enter(void);
 
 /*
- * What libburin-calls.so does around a vfork; NULL: nothing. The first is called before it. The second is called in the parent,
+ * Functions of libburin-calls.so around a vfork; NULL: none. The first is called before it. The second is called in the parent,
  * after the child has stopped using its memory. @child: its pid, or below 0: there was none
  */
 struct tracepoint_vfork {
