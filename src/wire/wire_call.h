@@ -51,6 +51,13 @@ enum wire_call_switch {
 	WIRE_CALL_SWITCHES
 };
 
+/* Which calls are recorded. 0: of functions with hooks. */
+enum wire_call_source {
+	WIRE_CALL_LIBRARIES = 1, /* calls that a program makes to functions of libraries */
+	WIRE_CALL_NESTED = 2,	 /* and that libraries make to those of other libraries */
+	WIRE_CALL_NO_HOOKS = 4,	 /* only these */
+};
+
 /* Why a call has no record. Records that do not fit a ring are counted there (wire/wire_packet.h). */
 enum wire_call_loss {
 	WIRE_CALL_LOST_FUNCTION, /* there was no room for another function or image */
@@ -99,7 +106,7 @@ struct wire_calls {
 	uint32_t free;		    /* the first free one; 0: none */
 	uint32_t stacks;	    /* numbers that were given */
 	uint32_t generation;	    /* changes of rules and switches from outside */
-	uint32_t reserved0;
+	uint32_t sources;	    /* enum wire_call_source: bits */
 	uint64_t lost[WIRE_CALL_LOSSES];
 	uint64_t reserved1[8];
 	/* Which functions are recorded: strings, each ends in NUL, an empty one ends the list; the last match counts.

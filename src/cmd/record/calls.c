@@ -15,10 +15,12 @@ bool calls_begin(struct calls *calls, const struct calls_options *options, struc
 {
 	int error;
 
-	(void)session;
 	*calls = (struct calls){ .options = options };
 	if (!options->on)
 		return true;
+	session->calls.header->sources = (options->libraries ? WIRE_CALL_LIBRARIES : 0) |
+					 (options->nested ? WIRE_CALL_NESTED : 0) |
+					 (options->no_hooks ? WIRE_CALL_NO_HOOKS : 0);
 	error = preload_find(library_name, calls->library, sizeof(calls->library));
 	if (error)
 		cmd_failed("--calls: %s %s", library_name, preload_problem(error));

@@ -12,6 +12,8 @@
 
 struct calls_options {
 	bool on;
+	bool no_hooks; /* only those of libraries */
+	bool libraries, nested;
 	bool no_symbols;
 	uint64_t names_ns; /* deadline of the look-up of names; 0: none */
 };

@@ -117,9 +117,14 @@ static const struct cmd_option table[] = {
 	OPTION_FLAG("--calls", &options.calls.on,
 		    "record each call of each function of programs built with -finstrument-functions",
 		    .given = own),
+	OPTION_FLAG("--libcalls", &options.calls.libraries,
+		    "record each call that a program makes to functions of libraries; it needs no hooks",
+		    .given = own),
+	OPTION_FLAG("--nest-libcalls", &options.calls.nested,
+		    "the same, also calls that libraries make to other libraries", .given = own),
 	OPTION_CHOICE("--format FORMAT", &options.format, formats,
 		      "burin: a trace (default)\n"
-		      "uftrace: with --calls, a data directory for uftrace (default: uftrace.data); see "
+		      "uftrace: with --calls or --libcalls, a data directory for uftrace (default: uftrace.data); see "
 		      "burin-export(1)",
 		      .given = own),
 	OPTION_FLAG("-a, --all", &options.sampling.system,
@@ -190,6 +195,9 @@ static int record(char **operands)
 	int result;
 
 	options.target = operands[0];
+	options.calls.libraries |= options.calls.nested;
+	options.calls.no_hooks = !options.calls.on;
+	options.calls.on |= options.calls.libraries;
 	result = check_conflicts();
 	if (!result)
 		result = sampling_check(&options.sampling);

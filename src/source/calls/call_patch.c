@@ -19,6 +19,7 @@
 #include "source/calls/call_images.h"
 #include "source/calls/call_patch.h"
 #include "source/calls/call_sites.h"
+#include "source/calls/call_slots.h"
 #include "source/calls/hook_entry.h"
 #include "source/calls/hook_near.h"
 #include "source/tracepoint/thread.h"
@@ -91,7 +92,7 @@ static void put_stub(uint8_t *stub, uint32_t number, uint64_t body, const struct
 	memset(stub + 27, 0xcc, CALL_PATCH_STUB - 27);
 }
 
-static struct hook_near put_head(uint8_t *area)
+struct hook_near call_patch_head(uint8_t *area)
 {
 	const bool tsc = ring_clock_source == WIRE_CLOCK_TSC;
 	const uint64_t at = (uint64_t)(uintptr_t)area;
@@ -211,7 +212,7 @@ static bool write_code(const struct writing *writing, uint64_t address, const vo
 
 /* ---- objects */
 
-static void report(const struct dl_phdr_info *object, const char *what, const char *remedy)
+void call_patch_report(const struct dl_phdr_info *object, const char *what, const char *remedy)
 {
 	char text[512];
 	struct nolibc_string line = { text, sizeof(text), 0, false };
@@ -291,7 +292,7 @@ static bool prepare(struct preparation *preparation)
 		munmap(area, bytes);
 		return false;
 	}
-	preparation->near = put_head(area);
+	preparation->near = call_patch_head(area);
 	object->area = (uint64_t)(uintptr_t)area;
 	for (size_t n = 0; n < count; n++)
 		prepare_one(preparation, n);
@@ -386,16 +387,16 @@ static void load_object(const struct dl_phdr_info *info, struct call_patch_objec
 	object->end = sites->end;
 	if (sites->own_unwinder) {
 		leave_out_entries(sites);
-		report(info, " has its own unwinder, so calls are not recorded",
+		call_patch_report(info, " has its own unwinder, so calls are not recorded",
 		       "; link it without -static-libgcc");
 	}
 	if (sites->refused)
-		report(info, " has functions without room for a jump, which are not recorded",
+		call_patch_report(info, " has functions without room for a jump, which are not recorded",
 		       "; build with -fpatchable-function-entry=5");
 	if (sites->count && (!call_image_find(sites->found[0].function, &preparation.image) ||
 			     !prepare(&preparation) || !write_all(&preparation))) {
 		sites->refused += sites->count;
-		report(info, ": the system refuses to change its code, so calls are not recorded", "");
+		call_patch_report(info, ": the system refuses to change its code, so calls are not recorded", "");
 	}
 	lose(sites->refused);
 	call_sites_free(sites);
@@ -433,6 +434,17 @@ static uint64_t begin_of(const struct dl_phdr_info *info)
 	return begin;
 }
 
+static uint64_t end_of(const struct dl_phdr_info *info)
+{
+	uint64_t end = 0;
+
+	for (unsigned n = 0; n < info->dlpi_phnum; n++)
+		if (info->dlpi_phdr[n].p_type == PT_LOAD &&
+		    info->dlpi_addr + info->dlpi_phdr[n].p_vaddr + info->dlpi_phdr[n].p_memsz > end)
+			end = info->dlpi_addr + info->dlpi_phdr[n].p_vaddr + info->dlpi_phdr[n].p_memsz;
+	return end;
+}
+
 static struct call_patch_object *object_at(uint64_t begin)
 {
 	for (uint64_t n = 0; n < call_patches.objects; n++)
@@ -463,15 +475,30 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *data)
 		object = free_object();
 		if (!object)
 			return 0;
-		if (is_needed(info)) {
+		if (is_needed(info) || (tracepoint_session.calls.header->sources & WIRE_CALL_NO_HOOKS)) {
 			object->begin = begin;
-			object->end = begin + 1;
+			object->end = end_of(info);
 		} else {
 			load_object(info, object);
 		}
 	}
 	if (object)
 		seen[object - call_patches.object] = 1;
+	return 0;
+}
+
+/* After all hooks are known: a function that has one needs no stub for those who call it. */
+static int visit_slots(struct dl_phdr_info *info, size_t bytes, void *unused)
+{
+	struct call_patch_object *object = object_at(begin_of(info));
+
+	(void)bytes;
+	(void)unused;
+	if (object && !object->has_slots) {
+		object->has_slots = true;
+		if (!is_needed(info))
+			call_slots_load(info);
+	}
 	return 0;
 }
 
@@ -482,6 +509,7 @@ static void forget(struct call_patch_object *object)
 		munmap(object->patches, object->count * sizeof(*object->patches));
 		munmap((void *)(uintptr_t)object->area, object->area_bytes);
 	}
+	call_slots_forget(object->begin, object->end);
 	*object = (struct call_patch_object){ 0 };
 }
 
@@ -509,6 +537,8 @@ void call_patch_load(void)
 	for (uint64_t n = 0; n < call_patches.objects; n++)
 		if (call_patches.object[n].end && !seen[n])
 			forget(&call_patches.object[n]);
+	if (tracepoint_session.calls.header->sources & WIRE_CALL_LIBRARIES)
+		dl_iterate_phdr(visit_slots, NULL);
 	lock_drop(&lock);
 	errno = saved;
 }

@@ -27,6 +27,8 @@
 
 #include "source/calls/hook_near.h"
 
+struct dl_phdr_info;
+
 enum {
 	CALL_PATCH_BYTES = 16, /* room for a text; the longest is a sled's, 11 bytes */
 	CALL_PATCH_NEAR = 128,
@@ -51,6 +53,7 @@ struct call_patch_object {
 	uint64_t area, area_bytes;
 	struct call_patch *patches;
 	uint64_t count;
+	bool has_slots; /* call_slots.h has seen it */
 };
 
 struct call_patches {
@@ -73,6 +76,15 @@ void call_patch_load(void);
  * alone decides about their calls: WIRE_CALL_OFF costs some ns, others are not recorded if the function is not patched.
  */
 size_t call_patch_apply(void);
+
+/*
+ * call_patch_head - write the head of an area of stubs, CALL_PATCH_STUBS bytes. @area: 64-aligned; stays where it is.
+ * Return: what stubs call and jump to.
+ */
+struct hook_near call_patch_head(uint8_t *area);
+
+/* call_patch_report - print why an object's calls are not recorded, once in a process. @remedy: "": none */
+void call_patch_report(const struct dl_phdr_info *object, const char *what, const char *remedy);
 
 /* call_patch_is_stub - whether an address lies in an area of stubs. Context: any. */
 bool call_patch_is_stub(uint64_t address);
