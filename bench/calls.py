@@ -5,6 +5,7 @@ import re
 import shutil
 import statistics
 import subprocess
+import time
 
 from common import BLOCKS, QUICK, ROUNDS, Failed, Skipped, call, disturbed, first_line, values
 
@@ -98,6 +99,32 @@ class Calls:
 
         return self.peer_row("patchable", first_line(["uftrace", "--version"]).split(" (")[0], run, 8)
 
+    def row_callreport(self):
+        """Each reads what it recorded of the same program, in turns. The time for a call that is in the trace counts."""
+        if not shutil.which("uftrace"):
+            raise Skipped("uftrace is not installed (apt install uftrace)")
+        calls, theirs_dir = 1_000_000 if QUICK else 10_000_000, self.trace_dir + ".uftrace"
+        program = self.calls_program("patchable")
+        for path in (self.trace_dir, theirs_dir):
+            shutil.rmtree(path, ignore_errors=True)
+        call([self.burin, "record", "--calls", "--no-samples", "-q", "--buffer", "512M", "-o", self.trace_dir, "--", program, "count", str(calls), self.cpus[0]])
+        call(["uftrace", "record", "--no-libcall", "--no-event", "-P", ".", "-b", "4M", "-d", theirs_dir, program, "count", str(calls), self.cpus[0]])
+
+        def timed(command, pattern):
+            begin = time.monotonic()
+            out = call(command)
+            passed = time.monotonic() - begin
+            return passed * 1e9 / sum(int(n.replace(",", "")) for n in re.findall(pattern, out, re.M))
+
+        ours, theirs = [], []
+        for _ in range(ROUNDS):
+            ours.append(timed([self.burin, "report", "--calls", self.trace_dir], r"^([0-9,]+) calls? in"))
+            theirs.append(timed(["uftrace", "report", "-d", theirs_dir], r" ([0-9]+)  leaf"))
+        for path in (self.trace_dir, theirs_dir):
+            shutil.rmtree(path)
+        mine, other = min(ours), min(theirs)
+        return f"{mine:.0f} ns a call", f"uftrace {other:.0f} ns a call", f"{other / mine:.1f}x faster", other / mine >= 5, other / mine
+
     def row_xray(self):
         """clang's runtime in flight-recorder mode, beside ours with patched entries in a program that differs in nothing else."""
         clang, program = shutil.which("clang"), os.path.join(self.dir, "calls-xray")
@@ -137,5 +164,7 @@ CALL_ROWS = {
     "callbytes": ("bytes of a call in the trace", "burin record --calls -- bench/calls-instrument count", "once", "<= 24"),
     "uftrace": ("a call by a patched entry, beside uftrace", "burin record --calls --mode flight, uftrace record -P .: bench/calls-patchable cost", f"median of {ROUNDS}",
                 ">= 8x cheaper"),
+    "callreport": ("a report of calls, beside uftrace", "burin report --calls; uftrace report: bench/calls-patchable count 10000000", f"best of {ROUNDS}",
+                   ">= 5x faster"),
     "xray": ("a call, beside clang's XRay", "as above; bench/calls.c with -fxray-instrument, xray-fdr", f"median of {ROUNDS}", ">= 5x cheaper"),
 }

@@ -50,7 +50,7 @@ static char letter_of(const struct cmd_option *option)
 	return option->head[1] == '-' ? '\0' : option->head[1];
 }
 
-/* The long name; it ends with a space or the head. */
+/* The long name; it ends with a space, a bracket or the head. */
 static const char *name_of(const struct cmd_option *option)
 {
 	return strstr(option->head, "--");
@@ -58,7 +58,7 @@ static const char *name_of(const struct cmd_option *option)
 
 static size_t name_bytes(const struct cmd_option *option)
 {
-	return strcspn(name_of(option), " ");
+	return strcspn(name_of(option), " [");
 }
 
 static bool has_value(const struct cmd_option *option)
@@ -330,6 +330,8 @@ static int parse_long(struct parser *parser, char **argv, int *at)
 		return refuse(parser, argv, given, "it takes no value");
 	if (value)
 		value++;
+	else if (option->absent)
+		value = option->absent;
 	else if (has_value(option) && !(value = argv[++*at]))
 		return refuse(parser, argv, given, "its value is missing");
 	return take(parser, option, value);

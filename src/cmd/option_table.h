@@ -6,6 +6,8 @@
  * An entry is a macro below, one per kind of value: the option as --help prints it, the variable that receives the
  * value, and the text of --help, which is wrapped. The variable keeps its default unless the option is given. Designated
  * fields may follow: OPTION_FLAG("-j, --json", &json, "one JSON object", .given = form).
+ *
+ * A value in brackets, "--calls[=GLOB]", may be left out; then it is the text of `.absent`. It is given only by "=".
  */
 #ifndef BURIN_CMD_OPTION_TABLE_H
 #define BURIN_CMD_OPTION_TABLE_H
@@ -50,6 +52,7 @@ struct cmd_option {
 	uint64_t min, max;
 	unsigned bytes;		  /* of the number: 4 or 8 */
 	const char *const *names; /* of a choice, by its value; ends with NULL */
+	const char *absent;	  /* the value of an option that was given without one; NULL: it needs one */
 	const char *hint;	  /* what to do after an invalid value; NULL: made from kind and bounds */
 	const char *alias;	  /* the present name */
 	const char *help;	  /* NULL: not listed */

@@ -230,6 +230,9 @@ static void add_totals(struct drain *drain)
 	struct recording *recording = &drain->output.recording;
 
 	recording->clock_steps = recording->lost_names = recording->lost_unreported = 0;
+	for (unsigned cause = 0; drain->session->calls.header && cause < WIRE_CALL_LOSSES; cause++)
+		totals->lost_calls[cause] = recording->lost_calls[cause] =
+			__atomic_load_n(&drain->session->calls.header->lost[cause], __ATOMIC_RELAXED);
 	for (unsigned n = 0; n < drain->session->ring_count; n++) {
 		const struct output_stream *out = &drain->output.streams[n];
 		const uint64_t *lost = drain->readers[n].ledger.lost, *before = out->origin.ledger.lost;

@@ -55,6 +55,7 @@ struct drain_totals {
 	unsigned cpus; /* rings that have records */
 	uint64_t lost[WIRE_LOST_CAUSES];
 	uint64_t lost_late, lost_names;
+	uint64_t lost_calls[WIRE_CALL_LOSSES];
 	uint64_t changes; /* of a recording: changes of states, filters and sizes by other processes */
 	unsigned chunks;  /* of a split recording */
 	struct chunks_trim trim;

@@ -102,6 +102,10 @@ static int load_open(struct burin_calls *calls)
 		call.function = function_number(calls, chunk, call.function);
 		if (call.function && call.start)
 			calls->open[kept++] = call;
+		else if (calls->open[n].stack) /* otherwise the entry could not be read, which was reported */
+			read_fault(calls->trace, BURIN_FAULT_TABLE, table.file, n + 1,
+				   call.start ? "a call of a function that does not exist"
+					      : "a call without a begin");
 	}
 	calls->open_count = kept;
 	if (kept)
@@ -121,8 +125,14 @@ static int load_counts(struct burin_calls *calls)
 	int result = read_table_load(calls->trace, &table, chunk, calls, (void **)&counts, &count);
 
 	calls->counts = calloc((size_t)calls->functions->stack_count + 1, sizeof(*calls->counts));
-	for (uint32_t n = 0; calls->counts && n < count; n++)
-		calls->counts[function_number(calls, chunk, counts[n].function)] = counts[n].calls;
+	for (uint32_t n = 0; calls->counts && n < count; n++) {
+		const uint32_t function = function_number(calls, chunk, counts[n].function);
+
+		calls->counts[function] = counts[n].calls;
+		if (!function && counts[n].calls)
+			read_fault(calls->trace, BURIN_FAULT_TABLE, table.file, n + 1,
+				   "calls of a function that does not exist");
+	}
 	free(counts);
 	return calls->counts ? result : -ENOMEM;
 }

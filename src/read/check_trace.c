@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Checks a trace. It is opened in strict mode, so opening also reports faults that do not hinder reading. Then come
- * the tables, every record of every stream, and the samples.
+ * the tables, every record of every stream, the samples and the calls.
  */
 #include "base/options.h"
 #include "read/check_parts.h"
@@ -26,6 +26,8 @@ static int check_directory(const struct burin_trace *trace, struct burin_check_r
 					  result);
 	if (!error)
 		error = read_check_profile(trace);
+	if (!error)
+		error = read_check_calls(trace);
 	result->unfinished |= unfinished;
 	return error;
 }

@@ -38,7 +38,7 @@ enum {
 	WIRE_CALL_FRAMES = 127,	      /* of a segment */
 	WIRE_CALL_SEGMENTS = 1 << 14, /* default: two million open calls */
 	WIRE_CALL_SEGMENTS_MAX = 1 << 20,
-	WIRE_CALL_RULES = 8192, /* bytes of the rules */
+	WIRE_CALL_RULES = 1 << 16, /* bytes of the rules */
 	WIRE_CALL_START_BITS = 48,
 };
 
@@ -47,7 +47,8 @@ enum wire_call_switch {
 	WIRE_CALL_OFF,
 	WIRE_CALL_ON,	 /* one record */
 	WIRE_CALL_COUNT, /* it is only counted */
-	WIRE_CALL_SLOW,	 /* one record, if the general path finds that the options permit it */
+	WIRE_CALL_SLOW,	 /* one record, if depth_max and below permit it */
+	WIRE_CALL_ROOT,	 /* the same; calls below it are recorded, too, if `below` is set */
 	WIRE_CALL_SWITCHES
 };
 
@@ -105,12 +106,25 @@ struct wire_calls {
 	uint32_t segments;	    /* that were ever used */
 	uint32_t free;		    /* the first free one; 0: none */
 	uint32_t stacks;	    /* numbers that were given */
-	uint32_t generation;	    /* changes of rules and switches from outside */
-	uint32_t sources;	    /* enum wire_call_source: bits */
+	uint32_t generation; /* changes of rules and switches from outside, twice; odd: one is going on */
+	uint32_t sources;    /* enum wire_call_source: bits */
 	uint64_t lost[WIRE_CALL_LOSSES];
-	uint64_t reserved1[8];
-	/* Which functions are recorded: strings, each ends in NUL, an empty one ends the list; the last match counts.
-	 * "+GLOB" on, "-GLOB" off; see calls_rules.h. */
+	uint64_t min_ticks; /* the shortest call that is recorded; 0: every one */
+	uint32_t depth_max; /* a call is recorded if fewer are open on its stack; 0: every one */
+	uint32_t below;	    /* not 0: a call is recorded only below one of a function with WIRE_CALL_ROOT */
+	uint64_t reserved1[6];
+	/*
+	 * The state of each function: strings, each ends in NUL, an empty one ends the list. Without a rule all functions
+	 * are on; otherwise the last match counts, and functions without one are off. A rule is a sign, a kind, a colon and
+	 * a text. '+': on, '-': off, '#': counted, '^': WIRE_CALL_ROOT. Kinds of texts:
+	 *
+	 *	f  a glob for the function's name
+	 *	i  a glob for the image: for its path if it contains a slash, otherwise for the last part
+	 *	s  a glob for the source file: for its path or the last parts of it
+	 *	r  hexadecimal ranges of offsets in the image, a space, and a glob as for `i`: "1000-1040,2a00-2a10 libx.so"
+	 *
+	 * While `generation` is odd, a process is changing rules and switches.
+	 */
 	char rules[WIRE_CALL_RULES];
 };
 

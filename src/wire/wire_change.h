@@ -33,6 +33,7 @@ enum wire_change_kind {
 	WIRE_CHANGE_SIZE, /* the rings have another size: `value` bytes each */
 	WIRE_CHANGE_RULE, /* only the rules changed, for events that register later */
 	WIRE_CHANGE_UNFIT, /* not a change: in a trace, events are off since the filter of a rule does not apply */
+	WIRE_CHANGE_CALLS, /* the states of `value` functions changed, and the rules for later ones */
 	WIRE_CHANGE_KINDS
 };
 

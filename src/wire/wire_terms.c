@@ -27,6 +27,13 @@ const struct wire_term wire_sample_terms[WIRE_SAMPLE_LOSSES] = {
 	[WIRE_SAMPLE_WRITE] = { "write", "that could not be written", "see \"trouble\" in burin info" },
 };
 
+/* The keys are those of `.burin/recording`. */
+const struct wire_term wire_call_terms[WIRE_CALL_LOSSES] = {
+	[WIRE_CALL_LOST_FUNCTION] = { "lost_calls_function", "calls: no room for another function", NULL },
+	[WIRE_CALL_LOST_STACK] = { "lost_calls_stack", "calls: no memory for another open call", NULL },
+	[WIRE_CALL_LOST_PATCH] = { "unpatched_functions", "functions whose code could not be changed", NULL },
+};
+
 const struct wire_term wire_truncation_terms[WIRE_TRUNCATIONS] = {
 	[WIRE_TRUNCATION_NONE] = { "complete", "whole", NULL },
 	[WIRE_TRUNCATION_DEPTH] = { "depth", "stack too deep", NULL },
@@ -70,5 +77,5 @@ const char *const wire_change_keys[WIRE_CHANGE_KINDS] = {
 	[WIRE_CHANGE_STATE] = "state",	 [WIRE_CHANGE_ON] = "on",	[WIRE_CHANGE_OFF] = "off",
 	[WIRE_CHANGE_FILTER] = "filter", [WIRE_CHANGE_PLAIN] = "plain", [WIRE_CHANGE_PAUSE] = "pause",
 	[WIRE_CHANGE_RESUME] = "resume", [WIRE_CHANGE_SIZE] = "size",	[WIRE_CHANGE_RULE] = "rule",
-	[WIRE_CHANGE_UNFIT] = "unfit",
+	[WIRE_CHANGE_UNFIT] = "unfit",	 [WIRE_CHANGE_CALLS] = "calls",
 };

@@ -8,6 +8,7 @@
 #include "wire/wire_change.h"
 #include "wire/wire_event.h"
 #include "wire/wire_packet.h"
+#include "wire/wire_call.h"
 #include "wire/wire_profile.h"
 #include "wire/wire_session.h"
 
@@ -17,6 +18,7 @@ struct wire_term {
 };
 
 extern const struct wire_term wire_loss_terms[WIRE_LOST_CAUSES];
+extern const struct wire_term wire_call_terms[WIRE_CALL_LOSSES];
 extern const struct wire_term wire_sample_terms[WIRE_SAMPLE_LOSSES]; /* without WIRE_SAMPLE_KEPT */
 extern const struct wire_term wire_truncation_terms[WIRE_TRUNCATIONS];
 extern const struct wire_term wire_symbols_terms[WIRE_SYMBOLS_STATES + 1]; /* the last: not looked up yet */

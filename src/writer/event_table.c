@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "writer/event_table.h"
+#include "wire/wire_call.h"
 #include "wire/wire_enum.h"
 #include "wire/wire_format.h"
 #include "wire/wire_context.h"
@@ -105,6 +106,15 @@ int event_table_init_names(struct event_table *table, bool with_changes)
 			"first=%u last=%u dropped=%llu events=%s",
 			"", "", "");
 	return error;
+}
+
+int event_table_init_calls(struct event_table *table)
+{
+	*table = (struct event_table){ 0 };
+	return add_entry(
+		table,
+		(struct wire_event){ .types = WIRE_U32 | WIRE_U32 << 4 | WIRE_U16 << 8 | WIRE_U16 << 12 },
+		WIRE_CALL_EVENT, WIRE_CALL_FORMAT, "", "", "");
 }
 
 void event_table_free(struct event_table *table)

@@ -34,6 +34,9 @@ struct event_table {
 /* event_table_init_names - the fixed table of the names ring. @with_changes: add burin.change. Return: 0 or -ENOMEM. */
 int event_table_init_names(struct event_table *table, bool with_changes);
 
+/* event_table_init_calls - the table of a trace that has only calls, as event 1. Return: 0 or -ENOMEM. */
+int event_table_init_calls(struct event_table *table);
+
 void event_table_free(struct event_table *table);
 
 /* event_table_has_grown - whether the session has more events than the copy. */

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "wire/wire_call.h"
 #include "writer/event_table.h"
 
 /* The clock of a trace. */
@@ -34,6 +35,7 @@ struct recording {
 	uint64_t lost_names;
 	uint64_t lost_unreported;
 	uint64_t clock_steps;
+	uint64_t lost_calls[WIRE_CALL_LOSSES]; /* from the session's beginning */
 };
 
 /* recording_write - write or overwrite `.burin/recording`. Return: 0 or -errno. */

@@ -93,6 +93,9 @@ static void fill(struct block *block, const struct session *session, const struc
 	add_number(block, "lost_names", recording->lost_names);
 	add_number(block, "lost_unreported", recording->lost_unreported);
 	add_number(block, "clock_steps", recording->clock_steps);
+	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++)
+		if (recording->lost_calls[cause])
+			add_number(block, wire_call_terms[cause].key, recording->lost_calls[cause]);
 	add_text(block, "trouble", recording->trouble);
 	add_text(block, "command", recording->command);
 	memset(block->text + block->used, '\n', sizeof(block->text) - block->used);

@@ -37,6 +37,11 @@ static const char *const names[] = {
 	"samples0",
 	"samples1",
 	"samples0.1",
+	".burin/calls.images",
+	".burin/calls.functions",
+	".burin/calls.symbols",
+	".burin/calls.open",
+	".burin/calls.counts",
 };
 
 enum {
@@ -44,6 +49,7 @@ enum {
 	TABLES_FIRST = 4,
 	TABLES_LAST = 8,
 	STREAMS_FIRST = 10,
+	CALLS_FIRST = 21, /* more tables */
 	PART_HEAD = 5,
 	PARTS_MAX = 64,
 	BLOCK_MAX = 1 << 16, /* of what a table's block becomes */
@@ -256,7 +262,7 @@ static size_t mutate_part(const struct part *part, uint8_t *out, size_t room, ui
 	const size_t size = part->size < room ? part->size : room;
 
 	memcpy(out, part->bytes, size);
-	if (part->name >= TABLES_FIRST && part->name <= TABLES_LAST)
+	if ((part->name >= TABLES_FIRST && part->name <= TABLES_LAST) || part->name >= CALLS_FIRST)
 		return mutate_table(out, size, room, state);
 	return part->name >= STREAMS_FIRST ? mutate_stream(out, size, room, state)
 					   : LLVMFuzzerMutate(out, size, room);

@@ -3,9 +3,11 @@
  * What the fuzz targets share. A target is one door through which other users' bytes come in, with the sanitizers:
  *
  *	trace.c      opening, merging and checking a trace      profile.c    tables of samples, and what is counted by them
+ *	calls.c      tables of calls, replay and dump
  *	metadata.c   .burin/events, recording, origin           session.c    a session, as ls, events and snapshot read it
  *	symbols.c    ELF symbols; messages of children          jitmap.c     perf maps and jitdumps
  *	filter.c     programs, expressions, formats, globs      unwind.c     ELF images, unwind tables, stacks
+ *	uftrace.c    a directory that burin import reads
  *
  * tests/fuzz/fuzz.py builds and runs them; a corpus for each is in corpus/, all inputs that ever broke one in broken/.
  */

@@ -20,14 +20,15 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-DOORS = ["trace", "profile", "metadata", "session", "symbols", "jitmap", "filter", "unwind"]
+DOORS = ["trace", "profile", "calls", "metadata", "session", "symbols", "jitmap", "filter", "unwind", "uftrace"]
 # The longest input of each door: more makes it slow and reaches nothing new.
-LENGTH = {"trace": 40000, "profile": 30000, "metadata": 16000, "session": 2000, "symbols": 12000, "jitmap": 4000, "filter": 2500,
-          "unwind": 12000}
+LENGTH = {"trace": 40000, "profile": 30000, "calls": 20000, "metadata": 16000, "session": 2000, "symbols": 12000, "jitmap": 4000, "filter": 2500,
+          "unwind": 12000, "uftrace": 4000}
 # As in archive.c.
 NAMES = [".burin/recording", ".burin/events", ".burin/origin", ".burin/profile", ".burin/images", ".burin/tasks", ".burin/stacks",
          ".burin/contexts", ".burin/symbols", "metadata", "names", "names.1", "cpu0", "cpu0.1", "cpu0.2", "cpu1", "cpu1.1", "locked0",
-         "samples0", "samples1", "samples0.1"]
+         "samples0", "samples1", "samples0.1", ".burin/calls.images", ".burin/calls.functions", ".burin/calls.symbols",
+         ".burin/calls.open", ".burin/calls.counts"]
 INPUT_S = 100        # an input that takes longer hangs
 MEMORY_MB = 1500     # of a process, its sanitizers' included
 ONE_MB = 600         # of one allocation
@@ -185,6 +186,18 @@ def make_seeds(where):
             subprocess.run([make.format("read/make-profile"), trace, kind], check=True, stdout=subprocess.DEVNULL)
             keep("profile", kind, pack(trace, longest=800))
 
+        # Calls of a program that ended while two were open.
+        source, program, trace = (os.path.join(tmp, n) for n in ("calls.c", "calls", "calls.burin"))
+        with open(source, "w") as file:
+            file.write("#include <signal.h>\nint leaf(int n) { return n; }\nint inner(int n) { return raise(SIGKILL) + n; }\n"
+                       "int main(void) { for (int n = 0; n < 9; n++) leaf(n); return inner(1); }\n")
+        subprocess.run(["gcc", "-finstrument-functions", source, "-o", program], check=True)
+        subprocess.run([os.path.join(where, "src", "burin"), "record", "-q", "--no-samples", "--calls", "-o", trace, "--", program])
+        for stream in os.listdir(trace):  # the archive has no other CPU
+            if stream.startswith("cpu"):
+                os.rename(os.path.join(trace, stream), os.path.join(trace, "cpu0"))
+        keep("calls", "open", pack(trace, longest=600))
+
         # Code: a library of two functions, its .eh_frame alone, and expressions.
         source, library, frame = (os.path.join(tmp, n) for n in ("x.c", "x.so", "x.frame"))
         with open(source, "w") as file:
@@ -230,6 +243,19 @@ def make_seeds(where):
     keep("filter", "format", b"\3" + words((8, 0xd3)) + b"len=%-5d text='%.10s' 100%%")
     keep("filter", "rules", b"\5" + words((8, 0x44), (1, 3), (2, 54)) + b"+9:net.*\0?4:fuzz.*\0" + b"2 100 a > 3 && b == 2\0-9:fuzz.x\0\0\0\0" + b"a=%d b=%d")
     keep("filter", "glob", b"\4" + b"a*[!b-d]?x[\0aaaccxx[")
+    record = lambda time, kind, depth, address, more=0: words((8, time), (8, kind | more << 2 | 5 << 3 | depth << 6 | address << 16))
+    parts = [(0, b"Ftrace!\0" + words((4, 4), (2, 40), (1, 1), (1, 2), (8, 0x62), (8, 0x808), (2, 1024), (6, 0)) +
+              b"cmdline:a b\nrecord_date:Sun Nov 22 15:42:40 2026\n"),
+             (1, b'SESS timestamp=1.000000005 pid=1 sid=0000000000000001 exename="/bin/a"\nTASK timestamp=1.000000006 tid=1 pid=1\n'
+              b'TASK timestamp=1.000000007 tid=2 pid=1\nFORK timestamp=1.000000009 pid=3 ppid=1\n'
+              b'DLOP timestamp=1.000000009 tid=1 sid=0000000000000001 base=9000 libname="/lib/b"\n'),
+             (2, b"1000-3000 r-xp 00000000 00:00 0   /bin/a build-id:0123456789012345678901234567890123456789\n7000-8000 rw-p 00000000 00:00 0  [stack]\n"),
+             (3, b"# symbols: 3\n# path name: /bin/a\n0000000000000010 T main\n0000000000000040 10 T leaf\n0000000000000060 ? __sym_end\n"),
+             (4, b"0000000000000000 T library\n"),
+             (5, record(10**9 + 10, 0, 0, 0x1010) + record(10**9 + 12, 0, 1, 0x1040, 1) + b"\4\0text\0\0" + record(10**9 + 15, 1, 1, 0x1040)
+              + record(0, 2, 0, 7) + record(10**9 + 16, 3, 1, 1000001) + record(10**9 + 20, 0, 1, 0x9004) + record(10**9 + 30, 1, 0, 0x1010)),
+             (6, record(10**9 + 11, 0, 0, 0x1040)), (7, record(10**9 + 40, 1, 3, 0x1040))]
+    keep("uftrace", "small", b"".join(words((1, name), (4, len(data))) + data for name, data in parts))
     keep("session", "stores", words((4, 0x110), (1, 4), (4, 1)) + words((4, 0x3000), (1, 2)) + b"\1\1")
 
 

@@ -7,9 +7,62 @@
 #include "cmd/record/calls.h"
 #include "cmd/record/cmd_symbols.h"
 #include "file/create.h"
+#include "session/call_selection.h"
 #include "session/clock.h"
 
 static const char library_name[] = "libburin-calls.so";
+
+static bool are_valid(const struct view_globs *words)
+{
+	char rule[CALL_RULE_MAX];
+
+	for (size_t n = 0; n < words->count; n++)
+		if (!call_selection_parse(rule, '+', words->globs[n]))
+			return false;
+	return true;
+}
+
+int calls_check(const struct calls_options *options)
+{
+	if (!are_valid(&options->globs) || !are_valid(&options->not ) || !are_valid(&options->below))
+		return cmd_usage(
+			"--calls, --no-calls, --below: give a name, such as 'net_*' or 'file:src/net/*.c'");
+	if (options->count && (options->depth || options->min_ns || options->below.count))
+		return cmd_usage("--count-calls: it counts every call of a function; remove %s",
+				 options->depth	   ? "--depth"
+				 : options->min_ns ? "--min"
+						   : "--below");
+	return 0;
+}
+
+static bool add_rules(char *rules, char sign, const struct view_globs *words)
+{
+	char rule[CALL_RULE_MAX];
+
+	for (size_t n = 0; n < words->count; n++)
+		if (!call_selection_parse(rule, sign, words->globs[n]) || !call_selection_add(rules, rule))
+			return false;
+	return true;
+}
+
+/* Nothing records yet. Without a rule all functions are on. */
+static bool set_rules(const struct calls_options *options, const struct session *session)
+{
+	struct wire_calls *calls = session->calls.header;
+	const char sign = options->count ? '#' : '+';
+	const char all[] = { sign, 'f', ':', '*', 0 };
+
+	calls->depth_max = options->depth;
+	calls->below = options->below.count != 0;
+	if (options->min_ns)
+		calls->min_ticks = (uint64_t)((unsigned __int128)options->min_ns * session_clock_hz(session) /
+					      1000000000);
+	if (!options->globs.count && !options->not .count && !options->below.count && !options->count)
+		return true;
+	return (options->globs.count || call_selection_add(calls->rules, all)) &&
+	       add_rules(calls->rules, sign, &options->globs) &&
+	       add_rules(calls->rules, '-', &options->not ) && add_rules(calls->rules, '^', &options->below);
+}
 
 bool calls_begin(struct calls *calls, const struct calls_options *options, struct session *session)
 {
@@ -18,6 +71,10 @@ bool calls_begin(struct calls *calls, const struct calls_options *options, struc
 	*calls = (struct calls){ .options = options };
 	if (!options->on)
 		return true;
+	if (!set_rules(options, session)) {
+		cmd_failed("--calls: the globs together are too long; use wider ones");
+		return false;
+	}
 	session->calls.header->sources = (options->libraries ? WIRE_CALL_LIBRARIES : 0) |
 					 (options->nested ? WIRE_CALL_NESTED : 0) |
 					 (options->no_hooks ? WIRE_CALL_NO_HOOKS : 0);
@@ -32,21 +89,35 @@ const char *calls_library(const struct calls *calls)
 	return calls->library;
 }
 
-static void find_symbols(const struct calls *calls, int directory, const char *path, bool quiet,
-			 uint64_t until)
+void calls_note_none(const struct calls *calls, const struct session *session)
 {
-	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	const struct wire_calls *header = session->calls.header;
 
+	if (calls->options->on && !calls->options->no_hooks && header && !__atomic_load_n(&header->functions, __ATOMIC_RELAXED) &&
+	    !__atomic_load_n(&header->lost[WIRE_CALL_LOST_PATCH], __ATOMIC_RELAXED))
+		cmd_note("burin: no calls: nothing that ran has hooks for them; build it with "
+			 "-fpatchable-function-entry=5 or -finstrument-functions, or record calls of library "
+			 "functions: --libcalls\n");
+}
+
+void calls_find_names(int directory, const char *path, bool quiet, uint64_t deadline_ns)
+{
 	if (faccessat(directory, ".burin/calls.functions", F_OK, AT_SYMLINK_NOFOLLOW) != 0)
 		return;
 	cmd_symbols_find(directory, path,
 			 &(struct cmd_symbols_options){ .quiet = true,
 							.calls = true,
-							.deadline_ns = !calls->options->names_ns ? 0
-								       : until > now		 ? until - now
-												 : 1,
+							.deadline_ns = deadline_ns,
 							.progress = !quiet,
 							.servers = true });
+}
+
+/* The time that is left for a look-up until a time on CLOCK_MONOTONIC. @limit_ns: 0: it has no limit */
+static uint64_t time_left(uint64_t limit_ns, uint64_t until)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	return !limit_ns ? 0 : until > now ? until - now : 1;
 }
 
 void calls_symbols(const struct calls *calls, int directory, const char *path, bool quiet,
@@ -54,10 +125,10 @@ void calls_symbols(const struct calls *calls, int directory, const char *path, b
 {
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + calls->options->names_ns; /* for all chunks */
 
-	if (!calls->options->on || calls->options->no_symbols)
+	if (calls->options->no_symbols)
 		return;
 	if (!totals->chunks)
-		find_symbols(calls, directory, path, quiet, until);
+		calls_find_names(directory, path, quiet, time_left(calls->options->names_ns, until));
 	for (unsigned n = totals->trim.done + 1; n <= totals->chunks; n++) {
 		char chunk_name[CHUNKS_NAME], chunk_path[CHUNKS_PATH];
 		int chunk;
@@ -67,7 +138,7 @@ void calls_symbols(const struct calls *calls, int directory, const char *path, b
 		chunk = create_enter(directory, chunk_name);
 		if (chunk < 0)
 			continue;
-		find_symbols(calls, chunk, chunk_path, quiet, until);
+		calls_find_names(chunk, chunk_path, quiet, time_left(calls->options->names_ns, until));
 		close(chunk);
 	}
 }

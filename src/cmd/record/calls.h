@@ -9,11 +9,16 @@
 #include "cmd/record/preload_libraries.h"
 #include "drain/drain.h"
 #include "session/session.h"
+#include "view/records/selection.h"
 
 struct calls_options {
 	bool on;
 	bool no_hooks; /* only those of libraries */
 	bool libraries, nested;
+	bool count;			     /* only count the calls of each function */
+	struct view_globs globs, not, below; /* words of call_selection_parse(); none: all functions */
+	uint32_t depth;			     /* 0: no limit */
+	uint64_t min_ns;
 	bool no_symbols;
 	uint64_t names_ns; /* deadline of the look-up of names; 0: none */
 };
@@ -23,11 +28,23 @@ struct calls {
 	char library[PRELOAD_PATH_MAX];
 };
 
-/* calls_begin - prepare the recording of calls, if it was asked for. Return: false after a message. */
+/* calls_check - check the options. Return: 0 or CMD_USAGE. */
+int calls_check(const struct calls_options *options);
+
+/*
+ * calls_begin - prepare the recording of calls, if it was asked for: store the rules in the session.
+ * Return: false after a message.
+ */
 bool calls_begin(struct calls *calls, const struct calls_options *options, struct session *session);
 
 /* calls_library - the path of the library that the command must load; "": none. */
 const char *calls_library(const struct calls *calls);
+
+/* calls_note_none - if nothing that ran has hooks for calls, print how to build it. @session: of the recording */
+void calls_note_none(const struct calls *calls, const struct session *session);
+
+/* calls_find_names - name the functions in one trace, if it has calls. @deadline_ns: 0: none */
+void calls_find_names(int directory, const char *path, bool quiet, uint64_t deadline_ns);
 
 /* calls_symbols - name the functions of the finished trace or of each chunk. @path: for messages */
 void calls_symbols(const struct calls *calls, int directory, const char *path, bool quiet,

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/number.h"
 #include "cmd/cmd.h"
 #include "cmd/record/cmd_symbols.h"
@@ -30,8 +31,9 @@ static struct record_options options = {
 	.command = no_command,
 };
 static struct view_globs events;
-/* Given options: the last one that only a command can have, the last one of samples, and the one that chooses processes. */
-static char own[OPTION_NAME], asked[OPTION_NAME], whom[OPTION_NAME];
+/* Given options: the last one that only a command can have, the last one of samples, the one that chooses processes, and
+ * the last one of calls. */
+static char own[OPTION_NAME], asked[OPTION_NAME], whom[OPTION_NAME], calls_given[OPTION_NAME];
 
 static bool parse_context(const char *value)
 {
@@ -114,14 +116,29 @@ static const struct cmd_option table[] = {
 		"--names-deadline TIME", &options.sampling.names_ns, 0,
 		"stop the look-up of names after TIME; 0s: no limit (default: " CMD_SYMBOLS_DEADLINE_TEXT
 		")"),
-	OPTION_FLAG("--calls", &options.calls.on,
-		    "record each call of each function of programs built with -finstrument-functions",
-		    .given = own),
+	OPTION_LIST(
+		"--calls[=GLOB]", &options.calls.globs,
+		"record each call of the functions whose names match (default: all), of programs built with "
+		"-finstrument-functions, -fpatchable-function-entry or -pg. GLOB may also be image:GLOB "
+		"(programs and "
+		"libraries), 0xOFFSET or IMAGE+0xOFFSET; see burin-record(1). May be repeated",
+		.given = calls_given, .absent = "*"),
+	OPTION_LIST("--no-calls GLOB", &options.calls.not, "all functions of --calls but these",
+		    .given = calls_given),
+	OPTION_NUMBER("--depth N", &options.calls.depth, 1, 65535,
+		      "record a call if fewer than N recorded calls are open on its stack",
+		      .given = calls_given),
+	OPTION_DURATION("--min TIME", &options.calls.min_ns, 1, "record only calls that take TIME or longer",
+			.given = calls_given),
+	OPTION_LIST("--below GLOB", &options.calls.below,
+		    "record only calls of these functions, and calls below them", .given = calls_given),
+	OPTION_FLAG("--count-calls", &options.calls.count, "only count the calls of each function",
+		    .given = calls_given),
 	OPTION_FLAG("--libcalls", &options.calls.libraries,
 		    "record each call that a program makes to functions of libraries; it needs no hooks",
-		    .given = own),
+		    .given = calls_given),
 	OPTION_FLAG("--nest-libcalls", &options.calls.nested,
-		    "the same, also calls that libraries make to other libraries", .given = own),
+		    "the same, also calls that libraries make to other libraries", .given = calls_given),
 	OPTION_CHOICE("--format FORMAT", &options.format, formats,
 		      "burin: a trace (default)\n"
 		      "uftrace: with --calls or --libcalls, a data directory for uftrace (default: uftrace.data); see "
@@ -153,8 +170,12 @@ static int check_conflicts(void)
 	if (options.target && *own)
 		return cmd_usage("%s: %s has its own buffers, as a running program; remove this option", own,
 				 options.target);
-	if (options.format == RECORD_UFTRACE && !options.calls.on)
-		return cmd_usage("--format uftrace: it has calls only; add --calls");
+	if (*calls_given && (options.target || *whom))
+		return cmd_usage(
+			"%s: only a COMMAND can be started with the library that records calls; remove %s",
+			calls_given, options.target ? options.target : whom);
+	if (options.format == RECORD_UFTRACE && !*calls_given)
+		return cmd_usage("--format uftrace: it has calls only; add --calls or --libcalls");
 	if (options.format == RECORD_UFTRACE && split)
 		return cmd_usage("--format uftrace: it cannot be split; remove --split");
 	if (split && options.session.mode == WIRE_MODE_FLIGHT)
@@ -169,6 +190,18 @@ static int check_conflicts(void)
 	return 0;
 }
 
+/* --event must not leave out the event of calls. Return: 0, or CMD_FAULTS after a message. */
+static int add_event_of_calls(void)
+{
+	if (!*calls_given || !events.count)
+		return 0;
+	if (!array_reserve(events.globs, events.room, events.count + 2))
+		return cmd_failed("out of memory");
+	events.globs[events.count++] = WIRE_CALL_EVENT;
+	events.globs[events.count] = NULL;
+	return 0;
+}
+
 /* Set defaults that depend on other options. */
 static void complete(void)
 {
@@ -179,10 +212,13 @@ static void complete(void)
 	options.globs = events.count ? events.globs : options.target ? all + 1 : all;
 	options.session.globs = options.globs;
 	options.session.program = *options.command;
+	options.calls.on = *calls_given != 0;
+	options.calls.libraries |= options.calls.nested;
+	options.calls.no_hooks = options.calls.libraries && !options.calls.globs.count;
+	options.calls.no_symbols = options.sampling.no_symbols; /* a TARGET may have calls, too */
+	options.calls.names_ns = options.sampling.names_ns;
 	if (options.calls.on) {
 		options.session.functions_max = WIRE_CALL_FUNCTIONS;
-		options.calls.no_symbols = options.sampling.no_symbols;
-		options.calls.names_ns = options.sampling.names_ns;
 		options.sampling.off |= !*asked; /* both at once disturb each other */
 	}
 	/* A ring needs room for at least four packets. */
@@ -195,12 +231,13 @@ static int record(char **operands)
 	int result;
 
 	options.target = operands[0];
-	options.calls.libraries |= options.calls.nested;
-	options.calls.no_hooks = !options.calls.on;
-	options.calls.on |= options.calls.libraries;
 	result = check_conflicts();
 	if (!result)
 		result = sampling_check(&options.sampling);
+	if (!result)
+		result = calls_check(&options.calls);
+	if (!result)
+		result = add_event_of_calls();
 	if (result)
 		return result;
 	complete();

@@ -23,6 +23,7 @@
 #include "burin/read.h"
 #include "cmd/cmd.h"
 #include "cmd/record/recording.h"
+#include "cmd/record/calls.h"
 #include "cmd/record/cmd_symbols.h"
 #include "cmd/target_argument.h"
 #include "control/remains.h"
@@ -101,10 +102,11 @@ static int read_recording(int directory, const char *path, struct unfinished *ou
 }
 
 /* A recorder symbolizes at its end, so this trace has no names yet. */
-static void symbolize_samples(int directory, const char *path)
+static void symbolize_all(int directory, const char *path)
 {
 	if (faccessat(directory, ".burin/stacks", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		cmd_symbols_find(directory, path, &(struct cmd_symbols_options){ .quiet = true });
+	calls_find_names(directory, path, true, 0);
 }
 
 /* Why a trace cannot be continued. */
@@ -173,7 +175,7 @@ static int recover(struct recovery *recovery, struct session *session)
 			remains_remove(recovery->session_directory, recovery->base, session->geometry.uuid));
 	if (!recovery->quiet)
 		print_recovered(&totals, totals.events - before, path);
-	symbolize_samples(recovery->directory, path);
+	symbolize_all(recovery->directory, path);
 	return error;
 }
 

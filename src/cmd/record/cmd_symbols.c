@@ -324,21 +324,37 @@ static const struct cmd_option table[] = {
 	{ 0 },
 };
 
-/* A chunk of a split recording. @found: set if it has samples */
+/* Symbolize samples and calls. @found: set if there are any */
+static int find_both(int directory, const char *path, bool *found)
+{
+	static const char *const tables[] = { ".burin/stacks", ".burin/calls.functions" };
+	int result = 0;
+
+	for (unsigned n = 0; n < 2; n++) {
+		int one;
+
+		if (faccessat(directory, tables[n], F_OK, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		*found = true;
+		options.calls = n == 1;
+		one = cmd_symbols_find(directory, path, &options);
+		result = one > result ? one : result;
+	}
+	return result;
+}
+
+/* A chunk of a split recording. @found: set if it has samples or calls */
 static int find_in_chunk(int directory, const char *path, unsigned number, bool *found)
 {
 	char chunk_name[CHUNKS_NAME], chunk_path[CHUNKS_PATH];
-	int chunk, result = 0;
+	int chunk, result;
 
 	chunks_name(number, chunk_name);
 	chunks_path(path, number, chunk_path);
 	chunk = create_enter(directory, chunk_name);
 	if (chunk < 0)
 		return cmd_failed("%s: %s", chunk_path, strerror(-chunk));
-	if (faccessat(chunk, ".burin/stacks", F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
-		*found = true;
-		result = cmd_symbols_find(chunk, chunk_path, &options);
-	}
+	result = find_both(chunk, chunk_path, found);
 	close(chunk);
 	return result;
 }
@@ -371,7 +387,9 @@ static int find_in(int directory, const char *path)
 	if (count < 0)
 		return CMD_USAGE;
 	if (count == 0)
-		return cmd_symbols_find(directory, path, &options);
+		result = find_both(directory, path, &found);
+	if (count == 0 && !found)
+		return cmd_symbols_find(directory, path, &options); /* which reports what is wrong */
 	while (count-- > 0) {
 		const int one = find_in_chunk(directory, path, chunks[count], &found);
 

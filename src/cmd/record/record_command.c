@@ -379,6 +379,8 @@ static int record(const struct record_options *options, struct session *session,
 	trimmed = recording_trimmed(&totals, output);
 	if (!options->quiet && (format.format == RECORD_BURIN || converted || drain.output.error))
 		recording_summary(&totals, output, joined, &sampling);
+	if (!options->quiet)
+		calls_note_none(&calls, session);
 	return (drain.output.error || sampling.error || trimmed || converted) && exit_code(run) == 0
 		       ? CMD_FAULTS
 		       : exit_code(run);

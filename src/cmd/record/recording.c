@@ -9,9 +9,13 @@
 
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/record/calls.h"
 #include "cmd/record/recording.h"
 #include "file/named.h"
 #include "wire/wire_terms.h"
+
+/* The look-up of names in a snapshot: burin watch must not stand still for long. burin symbols finds the rest. */
+static const uint64_t NAMES_NS = UINT64_C(10000000000);
 
 enum {
 	RECORDING_BASE = 256,
@@ -111,6 +115,7 @@ int recording_snapshot(struct session *session, int directory, const char *path,
 
 	if (error && !totals->events)
 		return recording_refused(path, directory, error);
+	calls_find_names(directory, path, true, NAMES_NS);
 	close(directory);
 	return error ? cmd_failed("%s: %s; the trace has the first %llu events only", path, strerror(-error),
 				  (unsigned long long)totals->events)
@@ -140,7 +145,9 @@ void recording_progress(struct progress *progress, struct drain *drain, const st
 
 static void print_losses(const struct drain_totals *totals)
 {
-	const uint64_t sum = wire_lost_sum(totals->lost) + totals->lost_late + totals->lost_names;
+	const uint64_t sum = wire_lost_sum(totals->lost) + totals->lost_late + totals->lost_names +
+			     totals->lost_calls[WIRE_CALL_LOST_FUNCTION] +
+			     totals->lost_calls[WIRE_CALL_LOST_STACK];
 	char text[TEXT_SHORT];
 	const char *between = ": ";
 
@@ -157,9 +164,19 @@ static void print_losses(const struct drain_totals *totals)
 	}
 	if (totals->lost_late)
 		cmd_note("%s%s after the end", between, text_count(text, totals->lost_late));
+	if (totals->lost_late)
+		between = ", ";
 	if (totals->lost_names)
-		cmd_note("%s%s names", totals->lost_late ? ", " : between,
-			 text_count(text, totals->lost_names));
+		cmd_note("%s%s names", between, text_count(text, totals->lost_names));
+	if (totals->lost_names)
+		between = ", ";
+	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++) {
+		if (!totals->lost_calls[cause])
+			continue;
+		cmd_note("%s%s %s", between, text_count(text, totals->lost_calls[cause]),
+			 wire_call_terms[cause].text);
+		between = ", ";
+	}
 	cmd_note("\n");
 }
 

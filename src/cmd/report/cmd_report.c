@@ -214,7 +214,7 @@ static int run_calls(const char *path)
 	struct cmd_calls opened;
 	struct call_stats stats;
 	unsigned parts = 0;
-	int result = cmd_calls_open(&opened, path), error;
+	int result = cmd_calls_open(&opened, path, cmd_profile_filter()), error;
 
 	for (unsigned n = 0; n < report.by_count; n++)
 		parts |= 1u << report.by[n];

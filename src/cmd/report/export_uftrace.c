@@ -52,9 +52,7 @@ static void note_done(const struct uftrace_export *done, const char *output)
 static int refuse(const char *trace, const char *output, int error)
 {
 	if (error == -ENODATA)
-		return cmd_usage(
-			"%s: the trace has no calls; see --calls in burin-record(1)",
-			trace);
+		return cmd_usage("%s: the trace has no calls; see --calls in burin-record(1)", trace);
 	if (error == -EIO)
 		return cmd_failed("%s: the trace changes while it is read", trace);
 	return cmd_failed("%s: %s", output, cmd_error(error));

@@ -4,11 +4,26 @@
 
 #include "cmd/report/open_calls.h"
 
-int cmd_calls_open(struct cmd_calls *calls, const char *path)
+static struct view_profile_filter selected;
+
+const struct cmd_option cmd_calls_options[] = {
+	OPTION_NUMBERS("-p, --pid N,...", &selected.pids, UINT32_MAX - 1, "only these processes"),
+	OPTION_LIST("--program GLOB", &selected.programs, "only programs of this name; may be repeated"),
+	OPTION_LIST("--thread GLOB", &selected.threads, "only threads of this name; may be repeated"),
+	OPTION_GROUP(cmd_time_options),
+	{ 0 },
+};
+
+const struct view_profile_filter *cmd_calls_filter(void)
+{
+	return &selected;
+}
+
+int cmd_calls_open(struct cmd_calls *calls, const char *path, const struct view_profile_filter *filter)
 {
 	int result;
 
-	*calls = (struct cmd_calls){ .filter = *cmd_profile_filter(), .faults.show_max = 10 };
+	*calls = (struct cmd_calls){ .filter = *filter, .faults.show_max = 10 };
 	if (calls->filter.event.count)
 		return cmd_usage("--event is for samples; calls are one event");
 	result = cmd_open(&calls->trace, path, &calls->faults);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Common functions of the subcommands that read calls. They have the options of those that read samples (open_profile.h). */
+/* Common functions of the subcommands that read calls. */
 #ifndef BURIN_CMD_REPORT_OPEN_CALLS_H
 #define BURIN_CMD_REPORT_OPEN_CALLS_H
 
@@ -11,8 +11,11 @@ struct cmd_calls {
 	struct cmd_faults faults;
 };
 
-/* Opens a trace. Return: 0; an exit code after a message. */
-int cmd_calls_open(struct cmd_calls *calls, const char *path);
+/* Options that select calls, for commands that read no samples; and what they select. */
+extern const struct cmd_option cmd_calls_options[];
+const struct view_profile_filter *cmd_calls_filter(void);
+/* Opens a trace. @filter: without times. Return: 0; an exit code after a message. */
+int cmd_calls_open(struct cmd_calls *calls, const char *path, const struct view_profile_filter *filter);
 /* Prints why nothing was counted. @result: a negative errno. Return: the exit code. */
 int cmd_calls_failed(const char *path, int result);
 /* Reports faults and closes the trace. @result: the exit code so far. Return: the exit code. */

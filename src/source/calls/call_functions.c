@@ -71,10 +71,36 @@ static void add(uint64_t address, uint32_t number)
 		put(functions, address, number);
 }
 
+/*
+ * Number a function in the session. A command first changes the rules, while the generation is odd, and then the switches
+ * of all functions that it finds. If it was too early to find this one, the generation has changed, and the rules are
+ * asked again.
+ */
+static uint32_t number_of(const struct call_image *image)
+{
+	uint32_t generation = call_rules_generation(), now;
+	enum wire_call_switch state = call_rules_state(image);
+	const uint32_t number =
+		state == WIRE_CALL_SWITCHES
+			? 0
+			: session_call_function(&tracepoint_session, image->number, image->offset, 0, state,
+						tracepoint_thread_self());
+
+	/* Either this thread sees the new generation, or the command sees the function. Pairs with the fence in
+	 * call_change() (control/call_listing.c). */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (; number && (now = call_rules_generation()) != generation && !(now & 1); generation = now) {
+		state = call_rules_state(image);
+		if (state != WIRE_CALL_SWITCHES)
+			__atomic_store_n(&tracepoint_session.calls.switches[number], (uint8_t)state,
+					 __ATOMIC_RELAXED);
+	}
+	return number;
+}
+
 uint32_t call_function_number(const struct call_image *image)
 {
-	const uint32_t number = session_call_function(&tracepoint_session, image->number, image->offset, 0,
-						      call_rules_state(image), tracepoint_thread_self());
+	const uint32_t number = number_of(image);
 
 	if (!number)
 		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_FUNCTION, 1);
@@ -97,8 +123,7 @@ uint32_t call_function_add(uint64_t address)
 		return 0;
 	}
 	if (call_image_find(address, &image))
-		number = session_call_function(&tracepoint_session, image.number, image.offset, 0,
-					       call_rules_state(&image), self);
+		number = number_of(&image);
 	if (!number) {
 		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_FUNCTION, 1);
 		return 0;

@@ -36,6 +36,7 @@ struct call_patches call_patches;
 
 static uint64_t lock;
 static bool reported;
+static bool call_patches_stale; /* objects were unloaded */
 
 /* ---- texts */
 
@@ -176,6 +177,46 @@ static uint8_t *map_near(uint64_t begin, uint64_t end, size_t bytes)
 	return area;
 }
 
+/*
+ * Areas of unloaded objects. They stay mapped: the kernel looks into the one where a thread's last restartable sequence
+ * was (hook_near.c), until that thread has another.
+ */
+static struct retired {
+	uint64_t begin, bytes;
+} retired[CALL_PATCH_OBJECTS];
+
+static void retire(const struct call_patch_object *object)
+{
+	for (unsigned n = 0; n < CALL_PATCH_OBJECTS; n++)
+		if (!retired[n].bytes) {
+			retired[n] = (struct retired){ object->area, object->area_bytes };
+			return;
+		}
+}
+
+static bool is_near(uint64_t one, uint64_t other)
+{
+	return (one < other ? other - one : one - other) < NEAR;
+}
+
+/* A retired area in reach, or a new one. @bytes: receives its size */
+static uint8_t *take_area(uint64_t begin, uint64_t end, size_t *bytes)
+{
+	for (unsigned n = 0; n < CALL_PATCH_OBJECTS && retired[n].bytes; n++) {
+		const struct retired area = retired[n];
+
+		if (area.bytes < *bytes || !is_near(area.begin, end) || !is_near(area.begin + area.bytes, begin) ||
+		    mprotect((void *)(uintptr_t)area.begin, area.bytes, PROT_READ | PROT_WRITE) != 0)
+			continue;
+		*bytes = area.bytes;
+		for (; n + 1 < CALL_PATCH_OBJECTS; n++)
+			retired[n] = retired[n + 1];
+		retired[n].bytes = 0;
+		return (uint8_t *)(uintptr_t)area.begin;
+	}
+	return map_near(begin, end, *bytes);
+}
+
 /* How code is written: in place, or by the kernel, where a filter or a policy refuses memory that is writable code. */
 struct writing {
 	uint64_t begin, end;
@@ -281,8 +322,8 @@ static bool prepare(struct preparation *preparation)
 {
 	struct call_patch_object *object = preparation->object;
 	const size_t count = preparation->sites.count;
-	const size_t bytes = (CALL_PATCH_STUBS + count * CALL_PATCH_STUB + PAGE - 1) & ~(size_t)(PAGE - 1);
-	uint8_t *area = map_near(object->begin, object->end, bytes);
+	size_t bytes = (CALL_PATCH_STUBS + count * CALL_PATCH_STUB + PAGE - 1) & ~(size_t)(PAGE - 1);
+	uint8_t *area = take_area(object->begin, object->end, &bytes);
 
 	if (!area)
 		return false;
@@ -299,7 +340,6 @@ static bool prepare(struct preparation *preparation)
 	/* Before code leads there; a policy may refuse to make memory executable. */
 	if (mprotect(area, bytes, PROT_READ | PROT_EXEC) != 0) {
 		munmap(object->patches, count * sizeof(*object->patches));
-		munmap(area, bytes);
 		return false;
 	}
 	__atomic_store_n(&object->area_bytes, bytes, __ATOMIC_RELEASE);
@@ -464,13 +504,48 @@ static struct call_patch_object *free_object(void)
 	return &call_patches.object[call_patches.objects - 1];
 }
 
+/* Whether code is as we left it: if not, another object has been loaded where one was. */
+static bool is_intact(const struct call_patch_object *object)
+{
+	for (uint64_t n = 0; n < object->count; n++) {
+		const struct call_patch *patch = &object->patches[n];
+
+		if (memcmp((const void *)(uintptr_t)patch->address,
+			   patch->on ? patch->on_text : patch->off_text, patch->bytes) != 0)
+			return false;
+	}
+	return object->count != 0;
+}
+
+/* An object was unloaded. No call returns to its stubs, which would return to it. */
+static void forget(struct call_patch_object *object)
+{
+	if (object->area_bytes) {
+		munmap(object->patches, object->count * sizeof(*object->patches));
+		retire(object);
+	}
+	call_slots_forget(object->begin, object->end);
+	*object = (struct call_patch_object){ 0 };
+}
+
 static int visit(struct dl_phdr_info *info, size_t bytes, void *data)
 {
+	static uint64_t unloads;
 	const uint64_t begin = begin_of(info);
 	uint8_t *seen = data;
-	struct call_patch_object *object = object_at(begin);
+	struct call_patch_object *object;
 
 	(void)bytes;
+	if (unloads != info->dlpi_subs) {
+		unloads = info->dlpi_subs;
+		call_patches_stale = true;
+	}
+	object = object_at(begin);
+	if (object && call_patches_stale && !seen[object - call_patches.object] && !is_needed(info) &&
+	    !is_intact(object)) {
+		forget(object);
+		object = NULL;
+	}
 	if (!object && begin != UINT64_MAX) {
 		object = free_object();
 		if (!object)
@@ -502,17 +577,6 @@ static int visit_slots(struct dl_phdr_info *info, size_t bytes, void *unused)
 	return 0;
 }
 
-/* An object was unloaded. Nobody returns to its stubs: they would return to it. */
-static void forget(struct call_patch_object *object)
-{
-	if (object->area_bytes) {
-		munmap(object->patches, object->count * sizeof(*object->patches));
-		munmap((void *)(uintptr_t)object->area, object->area_bytes);
-	}
-	call_slots_forget(object->begin, object->end);
-	*object = (struct call_patch_object){ 0 };
-}
-
 static bool take_lock(void)
 {
 	const uint32_t self = tracepoint_thread_self();
@@ -539,6 +603,7 @@ void call_patch_load(void)
 			forget(&call_patches.object[n]);
 	if (tracepoint_session.calls.header->sources & WIRE_CALL_LIBRARIES)
 		dl_iterate_phdr(visit_slots, NULL);
+	call_patches_stale = false;
 	lock_drop(&lock);
 	errno = saved;
 }

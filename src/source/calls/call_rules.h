@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The user's choice of functions (struct wire_calls, rules). */
+/* The user's choice of functions: the rules of the session, evaluated for a function of this process. */
 #ifndef BURIN_SOURCE_CALLS_CALL_RULES_H
 #define BURIN_SOURCE_CALLS_CALL_RULES_H
 
 #include "source/calls/call_images.h"
 #include "wire/wire_call.h"
 
-/* call_rules_state - the state of a new function. */
-static inline enum wire_call_switch call_rules_state(const struct call_image *image)
-{
-	(void)image;
-	return WIRE_CALL_ON;
-}
+/*
+ * call_rules_state - the state of a new function.
+ * Context: any thread, signal handlers. Return: WIRE_CALL_SWITCHES if it cannot be found out now: the call is in a signal
+ * handler that interrupted this function.
+ */
+enum wire_call_switch call_rules_state(const struct call_image *image);
+
+/* call_rules_generation - counts changes of the rules from outside. A function that registers meanwhile asks again. */
+uint32_t call_rules_generation(void);
 
 #endif

@@ -213,17 +213,32 @@ static uint64_t function_of_first(const struct object *object, uint64_t address)
 	return is_endbr(object, address - ENDBR) ? address - ENDBR : address;
 }
 
+/* gcc saves the pointer of a nested function around the call. Without the call both instructions are in vain, too. */
+static bool is_between_saves(const struct object *object, uint64_t address, unsigned bytes)
+{
+	static const uint8_t push[] = { 0x41, 0x52 }, pop[] = { 0x41, 0x5a };
+
+	return is_code(object, address - sizeof(push), sizeof(push) + bytes + sizeof(pop)) &&
+	       memcmp(code_at(address - sizeof(push)), push, sizeof(push)) == 0 &&
+	       memcmp(code_at(address + bytes), pop, sizeof(pop)) == 0;
+}
+
 static void add_call(struct object *object, uint64_t address, unsigned bytes)
 {
-	const uint64_t function = function_of_first(object, address);
+	const unsigned saves = is_between_saves(object, address, bytes) ? 2 : 0;
+	const uint64_t begin = address - saves, end = address + bytes + saves,
+		       function = function_of_first(object, begin);
 
 	if (!function)
 		object->sites.refused++;
 	else
-		add(&object->sites, &(struct call_found){ .function = function,
-							  .address = address,
-							  .body = address + bytes,
-							  .bytes = (uint8_t)bytes });
+		add(&object->sites,
+		    &(struct call_found){ .function = function,
+					  .address = begin,
+					  .body = end,
+					  .bytes = (uint8_t)(end - begin < CALL_SITE_NOP_MAX
+								     ? end - begin
+								     : CALL_SITE_NOP_MAX) });
 }
 
 static uint64_t dynamic(const struct object *object, int64_t tag)
@@ -385,21 +400,48 @@ static char *read_part(int file, uint64_t offset, uint64_t bytes)
 	return part;
 }
 
-/* Whether a table of symbols defines the unwinder's first function. A dynamic one is no matter: ours stands before it. */
-static bool defines_unwinder(int file, const ElfW(Shdr) * table, const ElfW(Shdr) * texts)
+/* Whether a table of symbols has a name that begins with a text, defined or not. */
+static bool has_symbol(int file, const ElfW(Shdr) * table, const ElfW(Shdr) * texts, const char *text,
+		       bool defined)
 {
 	ElfW(Sym) *symbols = (ElfW(Sym) *)read_part(file, table->sh_offset, table->sh_size);
 	char *names = symbols ? read_part(file, texts->sh_offset, texts->sh_size) : NULL;
 	bool found = false;
 
 	for (uint64_t n = 0; names && !found && n < table->sh_size / sizeof(*symbols); n++)
-		found = symbols[n].st_shndx != SHN_UNDEF && symbols[n].st_name < texts->sh_size &&
-			strcmp(names + symbols[n].st_name, "_Unwind_RaiseException") == 0;
+		found = (symbols[n].st_shndx != SHN_UNDEF) == defined && symbols[n].st_name < texts->sh_size &&
+			strncmp(names + symbols[n].st_name, text, strlen(text)) == 0;
 	if (names)
 		munmap(names, texts->sh_size + 1);
 	if (symbols)
 		munmap(symbols, table->sh_size + 1);
 	return found;
+}
+
+/*
+ * Whether an object has an unwinder of its own, by -static-libgcc: it defines its first function; or, if it is stripped, has
+ * tables of exceptions, but asks no other object for an unwinder. A dynamic definition is no matter: ours stands before it.
+ */
+static bool has_unwinder(int file, const ElfW(Shdr) * sections, unsigned count, const char *names,
+			 uint64_t names_bytes)
+{
+	bool asks = false, stripped = true, exceptions = false;
+
+	for (unsigned n = 0; n < count; n++) {
+		const ElfW(Shdr) *texts =
+			&sections[sections[n].sh_link < count ? sections[n].sh_link : 0];
+
+		if (sections[n].sh_type == SHT_SYMTAB) {
+			stripped = false;
+			if (has_symbol(file, &sections[n], texts, "_Unwind_RaiseException", true))
+				return true;
+		}
+		if (sections[n].sh_type == SHT_DYNSYM)
+			asks |= has_symbol(file, &sections[n], texts, "_Unwind_", false);
+		exceptions |= sections[n].sh_name < names_bytes &&
+			      strcmp(names + sections[n].sh_name, ".gcc_except_table") == 0;
+	}
+	return stripped && exceptions && !asks;
 }
 
 static void visit_section(struct object *object, const char *name, const ElfW(Shdr) * section)
@@ -434,10 +476,9 @@ static void visit_sections(struct object *object)
 	for (unsigned n = 0; names && n < header.e_shnum; n++)
 		if (sections[n].sh_name < sections[header.e_shstrndx].sh_size)
 			visit_section(object, names + sections[n].sh_name, &sections[n]);
-	for (unsigned n = 0; names && object->sites.count && n < header.e_shnum; n++)
-		if (sections[n].sh_type == SHT_SYMTAB && sections[n].sh_link < header.e_shnum)
-			object->sites.own_unwinder |=
-				defines_unwinder(object->file, &sections[n], &sections[sections[n].sh_link]);
+	if (names && object->sites.count)
+		object->sites.own_unwinder = has_unwinder(object->file, sections, header.e_shnum, names,
+							  sections[header.e_shstrndx].sh_size);
 	if (names)
 		munmap(names, sections[header.e_shstrndx].sh_size + 1);
 	if (sections)

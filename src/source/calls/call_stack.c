@@ -8,7 +8,9 @@
 #include "source/calls/call_thread.h"
 
 /* A full segment, in which no call is open: a thread without a stack has it. */
-static _Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame none[WIRE_CALL_FRAMES + 1];
+static _Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame none[WIRE_CALL_FRAMES + 1] = {
+	[WIRE_CALL_FRAMES] = { .sp = UINT64_MAX }, /* no call that ends is below it (hook_instrument.c) */
+};
 
 __thread struct call_thread call_thread = { .top = none + WIRE_CALL_FRAMES + 1 };
 
@@ -78,6 +80,31 @@ struct wire_call_frame *call_stack_top(void)
 	return has_stack() ? call_stack_below(call_thread.top) : NULL;
 }
 
+bool call_is_permitted(uint32_t function, unsigned state)
+{
+	const struct wire_calls *calls = tracepoint_session.calls.header;
+	const struct wire_call_frame *top;
+	uint32_t open;
+
+	if (state == WIRE_CALL_COUNT) {
+		__atomic_fetch_add(&tracepoint_session.calls.counts[function], 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	/* Only permitted calls have frames. So a call is below a root if any call is open. */
+	top = call_stack_top();
+	open = top ? call_depth(top) + 1 : 0;
+	return (!calls->depth_max || open < calls->depth_max) &&
+	       (!calls->below || state == WIRE_CALL_ROOT || open != 0);
+}
+
+/* Whether the options leave out a call that ends now: --min. */
+static bool is_short(const struct wire_call_frame *frame)
+{
+	const struct wire_calls *calls = tracepoint_session.calls.header;
+
+	return calls && calls->min_ticks && ring_clock() - frame->start < calls->min_ticks;
+}
+
 /* Record the end of a call in all cases but the usual one. */
 static void record_slow(const struct wire_call_frame *frame)
 {
@@ -92,7 +119,7 @@ static void record_slow(const struct wire_call_frame *frame)
 
 	const unsigned state = *call_site->state;
 
-	if (tracepoint_session.base && state != WIRE_OFF)
+	if (tracepoint_session.base && state != WIRE_OFF && !is_short(frame))
 		burin_emit(call_site, state, &record, 12);
 }
 

@@ -45,6 +45,13 @@ struct wire_call_frame *call_stack_more(void);
 void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp);
 
 /*
+ * call_is_permitted - a call of a function that is neither off nor on: count it, or decide by the depth and the callers.
+ * @state: the function's switch
+ * Return: whether the call has to be recorded.
+ */
+bool call_is_permitted(uint32_t function, unsigned state);
+
+/*
  * call_end_slow - a call ends in all cases but the usual one. If it is not the top frame's, the calls above it have ended
  * without notice; they end now. If it has no frame, nothing happens.
  * @match: as at its begin; @sp: its stack pointer

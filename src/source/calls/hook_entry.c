@@ -56,8 +56,7 @@ uint32_t call_hook_find(uint64_t inside)
 
 bool call_hook_permit(uint32_t function, unsigned state)
 {
-	(void)function;
-	return state != WIRE_CALL_OFF;
+	return state == WIRE_CALL_ON || (state != WIRE_CALL_OFF && call_is_permitted(function, state));
 }
 
 uint64_t call_entry_leave(uint64_t slot)
@@ -82,8 +81,7 @@ void call_sled_leave(uint64_t match, uint64_t sp)
 }
 
 /*
- * A function that calls us before its first instruction, or behind its prologue, without a stub. @inside: an address of it;
- * @slot: of its return address
+ * A function that calls mcount. @inside: an address of it; @slot: of its return address
  */
 void call_entry_replace(uint64_t inside, uint64_t *slot)
 {
@@ -359,43 +357,46 @@ CODE(call_sled_tail,
 	"ret\n");
 
 /*
- * What compilers call with -pg: the first at a function's begin, if call_sites.h has not found that call; the second behind
- * the prologue, where the frame pointer leads to the return address.
+ * What compilers call with -pg behind the prologue, where the frame pointer leads to the return address. At a function's
+ * begin they call __fentry__; these calls were patched, except those of unknown functions.
  */
-#define REPLACE(name, slot) \
+#define CODE_OUTSIDE(name, text) \
 	__asm__(".pushsection .text.call_hook, \"ax\"\n" \
 		".balign 64\n" \
 		".globl " #name "\n" \
 		".type " #name ", @function\n" \
 		#name ":\n\t" \
-		"pushq %rax\n\t" \
-		"pushq %rdx\n\t" \
-		"pushq %rcx\n\t" \
-		"pushq %rsi\n\t" \
-		"pushq %rdi\n\t" \
-		"pushq %r8\n\t" \
-		"pushq %r9\n\t" \
-		"pushq %r10\n\t" \
-		"pushq %r11\n\t" \
-		"movq 72(%rsp), %rdi\n\t" \
-		slot \
-		"call call_entry_replace\n\t" \
-		"popq %r11\n\t" \
-		"popq %r10\n\t" \
-		"popq %r9\n\t" \
-		"popq %r8\n\t" \
-		"popq %rdi\n\t" \
-		"popq %rsi\n\t" \
-		"popq %rcx\n\t" \
-		"popq %rdx\n\t" \
-		"popq %rax\n\t" \
-		"ret\n" \
+		text \
 		".size " #name ", . - " #name "\n" \
 		".popsection")
 
-REPLACE(__fentry__, "leaq 80(%rsp), %rsi\n\t");
-REPLACE(mcount, "leaq 8(%rbp), %rsi\n\t");
-REPLACE(_mcount, "leaq 8(%rbp), %rsi\n\t");
+#define MCOUNT \
+	"pushq %rax\n\t" \
+	"pushq %rdx\n\t" \
+	"pushq %rcx\n\t" \
+	"pushq %rsi\n\t" \
+	"pushq %rdi\n\t" \
+	"pushq %r8\n\t" \
+	"pushq %r9\n\t" \
+	"pushq %r10\n\t" \
+	"pushq %r11\n\t" \
+	"movq 72(%rsp), %rdi\n\t" \
+	"leaq 8(%rbp), %rsi\n\t" \
+	"call call_entry_replace\n\t" \
+	"popq %r11\n\t" \
+	"popq %r10\n\t" \
+	"popq %r9\n\t" \
+	"popq %r8\n\t" \
+	"popq %rdi\n\t" \
+	"popq %rsi\n\t" \
+	"popq %rcx\n\t" \
+	"popq %rdx\n\t" \
+	"popq %rax\n\t" \
+	"ret\n"
+
+CODE_OUTSIDE(mcount, MCOUNT);
+CODE_OUTSIDE(_mcount, MCOUNT);
+CODE_OUTSIDE(__fentry__, "ret\n");
 
 /* clang-format on */
 

@@ -17,12 +17,13 @@ static inline uint64_t stack_pointer(void)
 	return (uint64_t)(uintptr_t)__builtin_frame_address(0);
 }
 
-/* All but the usual case: a new address, a full segment. */
+/* All but the usual case: a new address, a full segment, a function that is neither on nor off. */
 static __attribute__((noinline, cold)) void begin_slow(uint64_t address, uint64_t sp)
 {
 	const uint32_t number = call_function_find(address);
+	const unsigned state = call_switches[number];
 
-	if (call_switches[number] != WIRE_CALL_OFF)
+	if (state == WIRE_CALL_ON || (state != WIRE_CALL_OFF && call_is_permitted(number, state)))
 		call_begin_slow(number, address, sp);
 }
 
@@ -31,6 +32,7 @@ void __cyg_profile_func_enter(void *function, void *caller)
 	const uint64_t address = (uint64_t)(uintptr_t)function;
 	const struct call_function *known;
 	struct wire_call_frame *frame;
+	unsigned state;
 
 	(void)caller;
 	if (*call_site->state == WIRE_OFF)
@@ -38,9 +40,13 @@ void __cyg_profile_func_enter(void *function, void *caller)
 	known = call_function_peek(address);
 	frame = call_thread.top;
 	if (__builtin_expect(known->address != address || call_is_segment_end(frame), 0))
-		begin_slow(address, stack_pointer());
-	else if (call_switches[known->number] != WIRE_CALL_OFF)
+		state = WIRE_CALL_SLOW;
+	else
+		state = call_switches[known->number];
+	if (__builtin_expect(state == WIRE_CALL_ON, 1))
 		call_begin(frame, known->number, address, stack_pointer());
+	else if (state != WIRE_CALL_OFF)
+		begin_slow(address, stack_pointer());
 }
 
 /* A function of its own: it needs many registers, which __cyg_profile_func_exit() must not save where calls are off. */
@@ -57,6 +63,7 @@ void __cyg_profile_func_exit(void *function, void *caller)
 	(void)caller;
 	if (__builtin_expect(call_thread.top[-1].match == address, 1))
 		end(address, stack_pointer());
-	else if (*call_site->state != WIRE_OFF)
+	else if (*call_site->state != WIRE_OFF && call_thread.top[-1].sp <= stack_pointer())
+		/* Otherwise the innermost open call is that of a caller: the function that ends is off. */
 		call_end_slow(address, stack_pointer());
 }

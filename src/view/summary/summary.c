@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "base/print.h"
 #include "base/text.h"
+#include "burin/calls.h"
 #include "read/trace.h"
 #include "view/chunks_text.h"
 #include "view/profile/profile_view.h"
@@ -290,10 +291,14 @@ void view_losses_text(const struct burin_trace *trace, bool color, struct view_b
 {
 	uint64_t late = recorded_number(trace, "lost_late"), names = recorded_number(trace, "lost_names");
 	uint64_t unreported = recorded_number(trace, "lost_unreported"), sum = late + unreported;
+	uint64_t calls[WIRE_CALL_LOSSES];
 	char number[TEXT_SHORT];
 
 	for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++)
 		sum += burin_trace_lost(trace, cause);
+	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++)
+		calls[cause] = recorded_number(trace, wire_call_terms[cause].key);
+	sum += calls[WIRE_CALL_LOST_FUNCTION] + calls[WIRE_CALL_LOST_STACK];
 	if (sum)
 		view_buffer_print(out, "%s%s records were lost%s\n", color ? warn : "",
 				  text_count(number, sum), color ? off : "");
@@ -312,6 +317,10 @@ void view_losses_text(const struct burin_trace *trace, bool color, struct view_b
 	if (unreported)
 		view_buffer_print(out, "%16s  when the recorder could not write\n",
 				  text_count(number, unreported));
+	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++)
+		if (calls[cause])
+			view_buffer_print(out, "%16s  %s\n", text_count(number, calls[cause]),
+					  wire_call_terms[cause].text);
 	if (names)
 		view_buffer_print(out, "%16s  names of threads or processes are missing\n",
 				  text_count(number, names));
@@ -354,6 +363,49 @@ static void print_samples(const struct burin_trace *trace, bool color, struct vi
 	burin_profile_close(profile);
 }
 
+int view_calls_sum(const struct burin_trace *trace, const struct read_counts *counts,
+		   struct view_calls_sum *sum)
+{
+	struct burin_calls *calls;
+	int result = burin_calls_open(&calls, trace);
+
+	*sum = (struct view_calls_sum){ .functions = 0 };
+	if (result)
+		return result;
+	for (uint32_t id = 1; id <= burin_trace_events(trace); id++)
+		if (burin_calls_is_call(calls, burin_trace_event(trace, id)))
+			sum->calls = counts->events[id];
+	sum->open = burin_calls_open_count(calls);
+	for (uint32_t n = 1; n <= burin_calls_functions(calls); n++) {
+		struct burin_function function;
+
+		sum->counted += burin_calls_count(calls, n);
+		if (!burin_calls_function(calls, n, &function) && function.same == n)
+			sum->functions++;
+	}
+	burin_calls_close(calls);
+	return 0;
+}
+
+static void print_calls(const struct burin_trace *trace, const struct read_counts *counts, bool color,
+			struct view_buffer *out)
+{
+	struct view_calls_sum sum;
+	const int result = view_calls_sum(trace, counts, &sum);
+	char number[TEXT_SHORT];
+
+	out->failed |= result == -ENOMEM;
+	if (result)
+		return;
+	heading(out, color, "Calls");
+	view_buffer_print(out, "%16s  of %" PRIu64 " functions\n", text_count(number, sum.calls),
+			  sum.functions);
+	if (sum.open)
+		view_buffer_print(out, "%16s  open: they had not ended\n", text_count(number, sum.open));
+	if (sum.counted)
+		view_buffer_print(out, "%16s  only counted\n", text_count(number, sum.counted));
+}
+
 void view_summary_text(const struct burin_trace *trace, const struct read_counts *counts, bool color,
 		       struct view_buffer *out)
 {
@@ -364,6 +416,7 @@ void view_summary_text(const struct burin_trace *trace, const struct read_counts
 	print_events(trace, counts, color, out);
 	print_threads(trace, counts, color, out);
 	print_samples(trace, color, out);
+	print_calls(trace, counts, color, out);
 	view_history_text(trace, color, out);
 	view_losses_text(trace, color, &missing);
 	view_off_text(trace, color, &switched);

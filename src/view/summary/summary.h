@@ -27,4 +27,13 @@ void view_off_text(const struct burin_trace *trace, bool color, struct view_buff
 void view_history_text(const struct burin_trace *trace, bool color, struct view_buffer *out);
 void view_history_json(const struct burin_trace *trace, struct json *json);
 
+/* Calls of a trace, in numbers. */
+struct view_calls_sum {
+	uint64_t calls, functions, open, counted;
+};
+
+/* view_calls_sum - count them. Return: 0; -ENODATA: there are none; -ENOMEM. */
+int view_calls_sum(const struct burin_trace *trace, const struct read_counts *counts,
+		   struct view_calls_sum *sum);
+
 #endif

@@ -92,6 +92,9 @@ static void print_kind(const struct burin_trace *trace, const struct read_change
 		view_buffer_print(out, "tracing resumed");
 	else if (read_change_is(change, WIRE_CHANGE_SIZE))
 		view_buffer_print(out, "%s for each ring", text_size(size, change->value));
+	else if (read_change_is(change, WIRE_CHANGE_CALLS))
+		view_buffer_print(out, "calls of %s function%s, and of later ones",
+				  text_count(size, change->value), change->value == 1 ? "" : "s");
 	else if (read_change_is(change, WIRE_CHANGE_RULE))
 		view_buffer_print(out, "for events that are registered later");
 	else
@@ -187,6 +190,8 @@ static void json_change(const struct burin_trace *trace, const struct read_chang
 		json_bool(json, "paused", change->value);
 	if (!strcmp(change->kind, "size"))
 		json_u64(json, "ring_bytes", change->value);
+	if (read_change_is(change, WIRE_CHANGE_CALLS))
+		json_u64(json, "functions", change->value);
 	json_text(json, "program", change->program);
 	json_text(json, "command", change->command);
 	json_text(json, "text", change->text);

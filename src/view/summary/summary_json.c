@@ -10,10 +10,19 @@
 
 static bool is_number(const char *key)
 {
-	static const char *const numbers[] = {
-		"clock_hz", "clock_offset_ns", "packet_bytes", "ring_packets",	  "cpus",
-		"locked",   "lost_late",       "lost_names",   "lost_unreported", "clock_steps"
-	};
+	static const char *const numbers[] = { "clock_hz",
+					       "clock_offset_ns",
+					       "packet_bytes",
+					       "ring_packets",
+					       "cpus",
+					       "locked",
+					       "lost_late",
+					       "lost_names",
+					       "lost_unreported",
+					       "clock_steps",
+					       "lost_calls_function",
+					       "lost_calls_stack",
+					       "unpatched_functions" };
 
 	for (unsigned n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
 		if (!strcmp(key, numbers[n]))
@@ -178,6 +187,30 @@ static void json_samples(const struct burin_trace *trace, struct json *json)
 	burin_profile_close(profile);
 }
 
+static void json_calls(const struct burin_trace *trace, const struct read_counts *counts, struct json *json)
+{
+	struct view_calls_sum sum;
+	const int result = view_calls_sum(trace, counts, &sum);
+
+	json->out->failed |= result == -ENOMEM;
+	if (result)
+		return;
+	json_object(json, "calls");
+	json_u64(json, "recorded", sum.calls);
+	json_u64(json, "functions", sum.functions);
+	json_u64(json, "open", sum.open);
+	json_u64(json, "counted", sum.counted);
+	json_object(json, "lost");
+	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++) {
+		uint64_t lost = 0;
+
+		read_recording_number(trace, wire_call_terms[cause].key, &lost);
+		json_u64(json, wire_call_terms[cause].key, lost);
+	}
+	json_end(json);
+	json_end(json);
+}
+
 void view_summary_json(const struct burin_trace *trace, const struct read_counts *counts,
 		       struct view_buffer *out)
 {
@@ -200,6 +233,7 @@ void view_summary_json(const struct burin_trace *trace, const struct read_counts
 	json_threads(trace, counts, &json);
 	json_rings(trace, counts, &json);
 	json_samples(trace, &json);
+	json_calls(trace, counts, &json);
 	view_history_json(trace, &json);
 	burin_trace_skipped(trace, &skipped);
 	json_u64(&json, "faults", burin_trace_faults(trace));

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The names of functions in a session; see call_names.h. Entries are those of the table of symbols (docs/format.md). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/leb128.h"
+#include "base/number.h"
+#include "cmd/control/call_names.h"
+#include "image/symbolize/symbolize.h"
+
+enum {
+	NAMES_DEADLINE_MS = 60000,
+};
+
+/* The rest of an entry; damaged ones have zeros at the end. */
+struct entry {
+	const unsigned char *at, *end;
+};
+
+static uint64_t take(struct entry *entry)
+{
+	uint64_t value;
+	const unsigned char *next = leb128_get(entry->at, entry->end, &value);
+
+	entry->at = next ? next : entry->end;
+	return next ? value : 0;
+}
+
+static const char *take_text(const struct call_names *names, struct entry *entry)
+{
+	const uint64_t number = take(entry);
+
+	return number - 1 < names->count ? names->texts[number - 1] : NULL;
+}
+
+static int keep_text(struct call_names *names, struct entry *entry)
+{
+	const uint64_t bytes = take(entry);
+
+	if (bytes > (uint64_t)(entry->end - entry->at) ||
+	    !array_reserve(names->texts, names->room, names->count + 1))
+		return -ENOMEM;
+	names->texts[names->count] = arena_keep(&names->arena, entry->at, bytes);
+	return names->texts[names->count++] ? 0 : -ENOMEM;
+}
+
+static int compare(const void *one, const void *other)
+{
+	const struct listed_function *a = *(struct listed_function *const *)one,
+				     *b = *(struct listed_function *const *)other;
+
+	return a->image != b->image ? number_order(a->image, b->image) : number_order(a->offset, b->offset);
+}
+
+/* The first function of an image at or behind an offset, in the order. */
+static size_t position(const struct call_names *names, uint64_t image, uint64_t offset)
+{
+	size_t low = 0, high = names->listing->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct listed_function *function = names->order[middle];
+
+		if (function->image < image || (function->image == image && function->offset < offset))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* @begin, @size: of the functions that get the name. @exact: it is for them, and not for all that have no name */
+static void name_range(struct call_names *names, uint64_t image, uint64_t begin, uint64_t size, bool exact,
+		       const char *name, const char *file)
+{
+	for (size_t n = position(names, image, begin); n < names->listing->count; n++) {
+		struct listed_function *function = names->order[n];
+
+		if (function->image != image || function->offset - begin >= size)
+			break;
+		if (!exact && function->name)
+			continue;
+		function->name = name;
+		function->file = file;
+	}
+}
+
+/* The outermost frame is the function; others were inlined at its beginning. */
+static void take_location(struct call_names *names, struct entry *entry)
+{
+	const uint64_t image = take(entry), offset = take(entry);
+	const char *name = NULL, *file = NULL;
+
+	take(entry); /* begin */
+	take(entry); /* size */
+	for (uint64_t frames = take(entry); frames && entry->at < entry->end; frames--) {
+		name = take_text(names, entry);
+		file = take_text(names, entry);
+		take(entry); /* line */
+	}
+	name_range(names, image, offset, 1, true, name, file);
+}
+
+static int on_entry(void *data, const void *bytes, size_t count)
+{
+	struct entry entry = { bytes, (const unsigned char *)bytes + count };
+	struct call_names *names = data;
+	uint64_t image, begin, size;
+
+	switch (take(&entry)) {
+	case WIRE_SYMBOLS_TEXT:
+		return keep_text(names, &entry);
+	case WIRE_SYMBOLS_LOCATION:
+		take_location(names, &entry);
+		return 0;
+	case WIRE_SYMBOLS_FUNCTION:
+		image = take(&entry);
+		begin = take(&entry);
+		size = take(&entry);
+		name_range(names, image, begin, size, false, take_text(names, &entry), NULL);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* The offsets of each image, sorted, each once. */
+static void collect(const struct call_names *names, struct symbolize_image *images, uint64_t *offsets)
+{
+	const struct call_listing *listing = names->listing;
+	size_t at = 0, used = 0;
+
+	for (size_t n = 0; n < listing->image_count; n++) {
+		const struct listed_image *image = &listing->images[n];
+
+		images[n] = (struct symbolize_image){
+			.kind = *image->path ? WIRE_IMAGE_FILE : WIRE_IMAGE_ANONYMOUS,
+			.number = (uint32_t)n + 1,
+			.path = image->path,
+			.build_id = image->build_id,
+			.build_id_bytes = image->build_id_bytes,
+			.file = -1,
+			.offsets = offsets + used,
+		};
+		while (at < listing->count && names->order[at]->image < n + 1)
+			at++;
+		for (; at < listing->count && names->order[at]->image == n + 1; at++) {
+			if (images[n].count && offsets[used - 1] == names->order[at]->offset)
+				continue;
+			offsets[used++] = names->order[at]->offset;
+			images[n].count++;
+		}
+	}
+}
+
+int call_names_find(struct call_names *names, struct call_listing *listing)
+{
+	const struct symbolize_options options = { .deadline_ms = NAMES_DEADLINE_MS,
+						   .data = names,
+						   .entry = on_entry };
+	struct symbolize_image *images = calloc(listing->image_count + 1, sizeof(*images));
+	uint64_t *offsets = calloc(listing->count + 1, sizeof(*offsets));
+	struct symbolize_counts counts;
+	int error = -ENOMEM;
+
+	*names = (struct call_names){ .listing = listing,
+				      .order = calloc(listing->count + 1, sizeof(*names->order)) };
+	if (images && offsets && names->order) {
+		for (size_t n = 0; n < listing->count; n++)
+			names->order[n] = &listing->functions[n];
+		qsort(names->order, listing->count, sizeof(*names->order), compare);
+		collect(names, images, offsets);
+		error = symbolize(images, listing->image_count, &options, &counts);
+	}
+	free(offsets);
+	free(images);
+	return error;
+}
+
+void call_names_free(struct call_names *names)
+{
+	for (size_t n = 0; n < names->listing->count; n++)
+		names->listing->functions[n].name = names->listing->functions[n].file = NULL;
+	arena_free(&names->arena);
+	free(names->texts);
+	free(names->order);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The names and source files of functions in a session. */
+#ifndef BURIN_CMD_CONTROL_CALL_NAMES_H
+#define BURIN_CMD_CONTROL_CALL_NAMES_H
+
+#include "base/arena.h"
+#include "control/call_listing.h"
+
+struct call_names {
+	struct arena arena;
+	const char **texts; /* by number, from 1 */
+	size_t count, room;
+	struct listed_function **order; /* by image and offset */
+	struct call_listing *listing;
+};
+
+/*
+ * call_names_find - set the names of a listing, from the images' files; NULL: unknown.
+ * Context: forks (image/symbolize/symbolize.h). Return: 0 or a negative errno.
+ */
+int call_names_find(struct call_names *names, struct call_listing *listing);
+
+/* call_names_free - the names of the listing are gone. */
+void call_names_free(struct call_names *names);
+
+#endif

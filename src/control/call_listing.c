@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Functions of a session; see call_listing.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/call_listing.h"
+#include "session/call_selection.h"
+#include "session/history.h"
+
+static size_t bounded(uint32_t count, uint32_t max)
+{
+	return count < max ? count : max;
+}
+
+/* A copy of a text that another process may be changing. */
+static char *copy_path(const struct session *session, uint32_t offset)
+{
+	const size_t room = offset < WIRE_CALL_TEXT ? WIRE_CALL_TEXT - offset : 0;
+
+	return strndup(room ? session->calls.text + offset : "",
+		       room < WIRE_CALL_PATH_MAX ? room : WIRE_CALL_PATH_MAX);
+}
+
+static int read_images(struct call_listing *listing, const struct session *session)
+{
+	for (size_t n = 0; n < listing->image_count; n++) {
+		struct listed_image *image = &listing->images[n];
+		struct wire_call_image entry;
+
+		memcpy(&entry, &session->calls.images[n], sizeof(entry));
+		image->path = copy_path(session, entry.path);
+		if (!image->path)
+			return -ENOMEM;
+		image->build_id_bytes =
+			entry.build_id_bytes <= WIRE_CALL_BUILD_ID_MAX ? entry.build_id_bytes : 0;
+		memcpy(image->build_id, entry.build_id, sizeof(image->build_id));
+	}
+	return 0;
+}
+
+static void read_function(struct call_listing *listing, const struct session *session, uint32_t number)
+{
+	const struct session_calls *calls = &session->calls;
+	struct wire_call_function entry;
+	uint8_t state;
+
+	memcpy(&entry, &calls->functions[number], sizeof(entry));
+	state = __atomic_load_n(&calls->switches[number], __ATOMIC_RELAXED);
+	listing->functions[number - 1] = (struct listed_function){
+		.number = number,
+		.image = entry.image <= listing->image_count ? entry.image : 0,
+		.offset = entry.offset,
+		.count = __atomic_load_n(&calls->counts[number], __ATOMIC_RELAXED),
+		.state = state < WIRE_CALL_SWITCHES ? state : WIRE_CALL_OFF,
+	};
+}
+
+static size_t function_count(const struct session *session)
+{
+	/* Acquire: pairs with the release in session/call_functions.c. */
+	return bounded(__atomic_load_n(&session->calls.header->functions, __ATOMIC_ACQUIRE),
+		       session->geometry.functions_max - 1);
+}
+
+int call_listing_read(struct call_listing *listing, const struct session *session)
+{
+	*listing = (struct call_listing){ .count = function_count(session) };
+	listing->image_count = bounded(__atomic_load_n(&session->calls.header->images, __ATOMIC_ACQUIRE),
+				       WIRE_CALL_IMAGES_MAX);
+	listing->functions = calloc(listing->count + 1, sizeof(*listing->functions));
+	listing->images = calloc(listing->image_count + 1, sizeof(*listing->images));
+	if (!listing->functions || !listing->images || read_images(listing, session) != 0) {
+		call_listing_free(listing);
+		return -ENOMEM;
+	}
+	for (uint32_t number = 1; number <= listing->count; number++)
+		read_function(listing, session, number);
+	return 0;
+}
+
+void call_listing_free(struct call_listing *listing)
+{
+	for (size_t n = 0; listing->images && n < listing->image_count; n++)
+		free(listing->images[n].path);
+	free(listing->images);
+	free(listing->functions);
+	*listing = (struct call_listing){ 0 };
+}
+
+const char *call_listing_image(const struct call_listing *listing, const struct listed_function *function)
+{
+	return function->image ? listing->images[function->image - 1].path : "";
+}
+
+/* ---- Changes */
+
+/* Its name as it is, and without parameters. */
+static const char *nth_name(void *data, unsigned n)
+{
+	static char bare[CALL_NAME_BARE_MAX];
+	const struct listed_function *function = data;
+
+	if (!function->name || n > 1)
+		return NULL;
+	if (n == 0)
+		return function->name;
+	return call_selection_bare(bare, function->name) ? bare : NULL;
+}
+
+static bool is_meant(const struct call_listing *listing, struct listed_function *function, char sign,
+		     char *const *words)
+{
+	const struct call_subject subject = { .image = call_listing_image(listing, function),
+					      .offset = function->offset,
+					      .file = function->file,
+					      .name = nth_name,
+					      .data = function };
+	char rule[CALL_RULE_MAX];
+
+	for (; *words; words++)
+		if (call_selection_parse(rule, sign, *words) && call_selection_matches(rule, &subject))
+			return true;
+	return false;
+}
+
+/* Functions of --below stay what they are when they are switched on again. */
+static uint8_t new_state(const struct wire_calls *calls, uint8_t before, char sign)
+{
+	if (sign == '-')
+		return WIRE_CALL_OFF;
+	if (sign == '#')
+		return WIRE_CALL_COUNT;
+	if (before == WIRE_CALL_ROOT)
+		return before;
+	return calls->depth_max || calls->below ? WIRE_CALL_SLOW : WIRE_CALL_ON;
+}
+
+/* Programs evaluate the rules for new functions at any time; the generation shows them that they change. */
+static int change_rules(const struct session *session, char sign, char *const *words)
+{
+	struct wire_calls *calls = session->calls.header;
+	static char rules[WIRE_CALL_RULES];
+	char rule[CALL_RULE_MAX];
+	bool room = true;
+
+	memcpy(rules, calls->rules, sizeof(rules));
+	rules[sizeof(rules) - 1] = 0;
+	if (!rules[0]) /* all functions are on; then a rule must say that */
+		room = call_selection_add(rules, "+f:*");
+	for (; room && *words; words++)
+		room = call_selection_parse(rule, sign, *words) && call_selection_add(rules, rule);
+	if (!room)
+		return -ENOSPC;
+	__atomic_fetch_or(&calls->generation, 1, __ATOMIC_SEQ_CST);
+	memcpy(calls->rules, rules, sizeof(rules));
+	__atomic_fetch_add(&calls->generation, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+static void add_to_history(struct session *session, char sign, char *const *words, size_t changed)
+{
+	struct wire_change *change = history_draft(session, WIRE_CHANGE_CALLS);
+	char text[WIRE_CHANGE_TEXT] = { sign };
+
+	if (change)
+		change->value = changed;
+	for (; *words; words++) {
+		strncpy(text + 1, *words, sizeof(text) - 2);
+		history_text(session, text);
+	}
+}
+
+static size_t change_switches(const struct session *session, struct call_listing *listing, char sign,
+			      char *const *words, size_t *matched)
+{
+	size_t changed = 0;
+
+	*matched = 0;
+	for (size_t n = 0; n < listing->count; n++) {
+		struct listed_function *function = &listing->functions[n];
+		uint8_t *state = &session->calls.switches[function->number];
+		const uint8_t before = __atomic_load_n(state, __ATOMIC_RELAXED);
+
+		if (!is_meant(listing, function, sign, words))
+			continue;
+		++*matched;
+		function->state = new_state(session->calls.header, before, sign);
+		changed += function->state != before;
+		__atomic_store_n(state, function->state, __ATOMIC_RELAXED);
+	}
+	return changed;
+}
+
+int call_change(struct session *session, struct call_listing *listing, char sign, char *const *words,
+		size_t *matched)
+{
+	int error = session_change_begin(session);
+
+	if (error)
+		return error;
+	error = change_rules(session, sign, words);
+	/* Either the program sees the new generation, or this sees its function. Pairs with the fence in number_of()
+	 * (source/calls/call_functions.c). */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!error && function_count(session) != listing->count)
+		error = -EAGAIN;
+	if (error) {
+		session_change_cancel(session);
+		return error;
+	}
+	add_to_history(session, sign, words, change_switches(session, listing, sign, words, matched));
+	session_change_commit(session);
+	return 0;
+}
