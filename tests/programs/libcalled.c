@@ -10,7 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { THREADS = 3, EACH = 500 };
+enum {
+	THREADS = 3,
+	EACH = 500
+};
 
 static volatile int handled;
 static jmp_buf back;
@@ -26,7 +29,8 @@ static void *work(void *unused)
 	char text[32];
 
 	for (int n = 0; n < EACH; n++) {
-		snprintf(text, sizeof(text), "%d %s %.1f", n, "text", n / 2.0); /* vector registers, arguments on the stack */
+		snprintf(text, sizeof(text), "%d %s %.1f", n, "text",
+			 n / 2.0); /* vector registers, arguments on the stack */
 		if (strtod(text, NULL) != n)
 			abort();
 	}

@@ -93,7 +93,8 @@ void calls_note_none(const struct calls *calls, const struct session *session)
 {
 	const struct wire_calls *header = session->calls.header;
 
-	if (calls->options->on && !calls->options->no_hooks && header && !__atomic_load_n(&header->functions, __ATOMIC_RELAXED) &&
+	if (calls->options->on && !calls->options->no_hooks && header &&
+	    !__atomic_load_n(&header->functions, __ATOMIC_RELAXED) &&
 	    !__atomic_load_n(&header->lost[WIRE_CALL_LOST_PATCH], __ATOMIC_RELAXED))
 		cmd_note("burin: no calls: nothing that ran has hooks for them; build it with "
 			 "-fpatchable-function-entry=5 or -finstrument-functions, or record calls of library "

@@ -141,7 +141,8 @@ static const struct cmd_option table[] = {
 		    "the same, also calls that libraries make to other libraries", .given = calls_given),
 	OPTION_CHOICE("--format FORMAT", &options.format, formats,
 		      "burin: a trace (default)\n"
-		      "uftrace: with --calls or --libcalls, a data directory for uftrace (default: uftrace.data); see "
+		      "uftrace: with --calls or --libcalls, a data directory for uftrace (default: "
+		      "uftrace.data); see "
 		      "burin-export(1)",
 		      .given = own),
 	OPTION_FLAG("-a, --all", &options.sampling.system,

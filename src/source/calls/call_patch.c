@@ -12,9 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/nolibc.h"
 #include "ring/lock.h"
 #include "ring/ring_deps.h"
+#include "source/calls/call_area.h"
 #include "source/calls/call_functions.h"
 #include "source/calls/call_images.h"
 #include "source/calls/call_patch.h"
@@ -35,7 +35,6 @@ enum {
 struct call_patches call_patches;
 
 static uint64_t lock;
-static bool reported;
 static bool call_patches_stale; /* objects were unloaded */
 
 /* ---- texts */
@@ -91,28 +90,6 @@ static void put_stub(uint8_t *stub, uint32_t number, uint64_t body, const struct
 	stub[22] = 0xe9; /* jmp end */
 	put_distance(stub + 23, at + 23, near->end);
 	memset(stub + 27, 0xcc, CALL_PATCH_STUB - 27);
-}
-
-struct hook_near call_patch_head(uint8_t *area)
-{
-	const bool tsc = ring_clock_source == WIRE_CLOCK_TSC;
-	const uint64_t at = (uint64_t)(uintptr_t)area;
-	const char *const code[] = { tsc ? call_entry_begin : call_entry_begin_other, call_entry_end,
-				     tsc ? call_sled_begin : call_sled_begin_other, call_sled_end,
-				     call_sled_tail };
-	struct hook_near near;
-
-	memcpy(area, code, sizeof(code));
-	for (unsigned n = 0; n < 3; n++) {
-		uint8_t *jump = area + 64 + 8 * n;
-
-		jump[0] = 0xff;
-		jump[1] = 0x25;
-		put_distance(jump + 2, at + 64 + 8 * n + 2, at + 8 * (2 + n));
-	}
-	near = hook_near_put(area + CALL_PATCH_NEAR, (uint64_t)(uintptr_t)code[0],
-			     (uint64_t)(uintptr_t)code[1]);
-	return (struct hook_near){ at + CALL_PATCH_NEAR + near.begin, at + CALL_PATCH_NEAR + near.end };
 }
 
 /* Both texts of a sled. Only their first two bytes differ: off, these jump over the rest, or return. */
@@ -205,7 +182,8 @@ static uint8_t *take_area(uint64_t begin, uint64_t end, size_t *bytes)
 	for (unsigned n = 0; n < CALL_PATCH_OBJECTS && retired[n].bytes; n++) {
 		const struct retired area = retired[n];
 
-		if (area.bytes < *bytes || !is_near(area.begin, end) || !is_near(area.begin + area.bytes, begin) ||
+		if (area.bytes < *bytes || !is_near(area.begin, end) ||
+		    !is_near(area.begin + area.bytes, begin) ||
 		    mprotect((void *)(uintptr_t)area.begin, area.bytes, PROT_READ | PROT_WRITE) != 0)
 			continue;
 		*bytes = area.bytes;
@@ -252,22 +230,6 @@ static bool write_code(const struct writing *writing, uint64_t address, const vo
 }
 
 /* ---- objects */
-
-void call_patch_report(const struct dl_phdr_info *object, const char *what, const char *remedy)
-{
-	char text[512];
-	struct nolibc_string line = { text, sizeof(text), 0, false };
-
-	if (__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED))
-		return;
-	nolibc_text(&line, "burin: --calls: ");
-	nolibc_text(&line, *object->dlpi_name ? object->dlpi_name : "the program");
-	nolibc_text(&line, what);
-	nolibc_text(&line, remedy);
-	nolibc_text(&line, "\n");
-	if (write(STDERR_FILENO, text, line.used) < 0)
-		return;
-}
 
 static void lose(size_t count)
 {
@@ -333,7 +295,7 @@ static bool prepare(struct preparation *preparation)
 		munmap(area, bytes);
 		return false;
 	}
-	preparation->near = call_patch_head(area);
+	preparation->near = call_area_head(area);
 	object->area = (uint64_t)(uintptr_t)area;
 	for (size_t n = 0; n < count; n++)
 		prepare_one(preparation, n);
@@ -427,16 +389,17 @@ static void load_object(const struct dl_phdr_info *info, struct call_patch_objec
 	object->end = sites->end;
 	if (sites->own_unwinder) {
 		leave_out_entries(sites);
-		call_patch_report(info, " has its own unwinder, so calls are not recorded",
-		       "; link it without -static-libgcc");
+		call_area_report(info, " has its own unwinder, so calls are not recorded",
+				 "; link it without -static-libgcc");
 	}
 	if (sites->refused)
-		call_patch_report(info, " has functions without room for a jump, which are not recorded",
-		       "; build with -fpatchable-function-entry=5");
+		call_area_report(info, " has functions without room for a jump, which are not recorded",
+				 "; build with -fpatchable-function-entry=5");
 	if (sites->count && (!call_image_find(sites->found[0].function, &preparation.image) ||
 			     !prepare(&preparation) || !write_all(&preparation))) {
 		sites->refused += sites->count;
-		call_patch_report(info, ": the system refuses to change its code, so calls are not recorded", "");
+		call_area_report(info, ": the system refuses to change its code, so calls are not recorded",
+				 "");
 	}
 	lose(sites->refused);
 	call_sites_free(sites);
@@ -562,6 +525,21 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *data)
 	return 0;
 }
 
+/* Whether the function has a hook of its own, which records its calls already. */
+static bool is_patched(uint64_t address, uint32_t number)
+{
+	for (uint64_t n = 0; n < call_patches.objects; n++) {
+		const struct call_patch_object *object = &call_patches.object[n];
+
+		if (address < object->begin || address >= object->end)
+			continue;
+		for (uint64_t m = 0; m < object->count; m++)
+			if (object->patches[m].function == number)
+				return true;
+	}
+	return false;
+}
+
 /* After all hooks are known: a function that has one needs no stub for those who call it. */
 static int visit_slots(struct dl_phdr_info *info, size_t bytes, void *unused)
 {
@@ -572,7 +550,7 @@ static int visit_slots(struct dl_phdr_info *info, size_t bytes, void *unused)
 	if (object && !object->has_slots) {
 		object->has_slots = true;
 		if (!is_needed(info))
-			call_slots_load(info);
+			call_slots_load(info, is_patched);
 	}
 	return 0;
 }

@@ -25,14 +25,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "source/calls/hook_near.h"
-
-struct dl_phdr_info;
+#include "source/calls/call_area.h"
 
 enum {
 	CALL_PATCH_BYTES = 16, /* room for a text; the longest is a sled's, 11 bytes */
-	CALL_PATCH_NEAR = 128,
-	CALL_PATCH_STUBS = CALL_PATCH_NEAR + HOOK_NEAR_BYTES,
 	CALL_PATCH_STUB = 32,
 	CALL_PATCH_RETURN = 22, /* where in a stub the function returns to */
 	CALL_PATCH_OBJECTS = 4096,
@@ -76,15 +72,6 @@ void call_patch_load(void);
  * alone decides about their calls: WIRE_CALL_OFF costs some ns, others are not recorded if the function is not patched.
  */
 size_t call_patch_apply(void);
-
-/*
- * call_patch_head - write the head of an area of stubs, CALL_PATCH_STUBS bytes. @area: 64-aligned; stays where it is.
- * Return: what stubs call and jump to.
- */
-struct hook_near call_patch_head(uint8_t *area);
-
-/* call_patch_report - print why an object's calls are not recorded, once in a process. @remedy: "": none */
-void call_patch_report(const struct dl_phdr_info *object, const char *what, const char *remedy);
 
 /* call_patch_is_stub - whether an address lies in an area of stubs. Context: any. */
 bool call_patch_is_stub(uint64_t address);

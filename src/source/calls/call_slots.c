@@ -8,9 +8,9 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
+#include "source/calls/call_area.h"
 #include "source/calls/call_functions.h"
 #include "source/calls/call_images.h"
-#include "source/calls/call_patch.h"
 #include "source/calls/call_slots.h"
 #include "source/calls/call_thread.h"
 
@@ -29,21 +29,52 @@ enum {
 
 static const char *const left_out[] = {
 	/* They return twice, or on another stack, or share the stack with a child. */
-	"setjmp", "_setjmp", "__setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "_longjmp", "siglongjmp",
-	"__longjmp_chk", "getcontext", "setcontext", "swapcontext", "makecontext", "vfork", "__vfork", "_Fork",
-	"clone", "__clone", "syscall", "jump_fcontext", "make_fcontext", "ontop_fcontext", "__morestack",
+	"setjmp",
+	"_setjmp",
+	"__setjmp",
+	"sigsetjmp",
+	"__sigsetjmp",
+	"longjmp",
+	"_longjmp",
+	"siglongjmp",
+	"__longjmp_chk",
+	"getcontext",
+	"setcontext",
+	"swapcontext",
+	"makecontext",
+	"vfork",
+	"__vfork",
+	"_Fork",
+	"clone",
+	"__clone",
+	"syscall",
+	"jump_fcontext",
+	"make_fcontext",
+	"ontop_fcontext",
+	"__morestack",
 	/* They find their caller by the return address. */
-	"dlopen", "dlmopen", "dlclose", "dlsym", "dlvsym",
+	"dlopen",
+	"dlmopen",
+	"dlclose",
+	"dlsym",
+	"dlvsym",
 	/* Their callers do not follow the usual rules for registers, or they are hooks themselves. */
-	"__tls_get_addr", "___tls_get_addr", "__fentry__", "mcount", "_mcount", "__gmon_start__",
-	"__monstartup", "_mcleanup",
+	"__tls_get_addr",
+	"___tls_get_addr",
+	"__fentry__",
+	"mcount",
+	"_mcount",
+	"__gmon_start__",
+	"__monstartup",
+	"_mcleanup",
 	/* The call of main(), below which everything happens; and one of an object's destructors. */
-	"__libc_start_main", "__cxa_finalize",
+	"__libc_start_main",
+	"__cxa_finalize",
 };
 
 static const char *const left_out_prefixes[] = {
-	"_Unwind_", "__asan_", "__tsan_", "__msan_", "__hwasan_", "__lsan_", "__ubsan_", "__sanitizer_", "_dl_",
-	"__cyg_profile_", "__xray_", "burin_",
+	"_Unwind_", "__asan_",	    "__tsan_", "__msan_",	 "__hwasan_", "__lsan_",
+	"__ubsan_", "__sanitizer_", "_dl_",    "__cyg_profile_", "__xray_",   "burin_",
 };
 
 static bool is_left_out(const char *name)
@@ -100,7 +131,7 @@ static struct area *area_with_room(void)
 	area = &areas[area_count];
 	*area = (struct area){ .begin = (uint64_t)(uintptr_t)memory,
 			       .used = CALL_PATCH_STUBS,
-			       .near = call_patch_head(memory) };
+			       .near = call_area_head(memory) };
 	__atomic_store_n(&area_count, area_count + 1, __ATOMIC_RELEASE);
 	return area;
 }
@@ -185,8 +216,8 @@ static struct object object_of(const struct dl_phdr_info *info)
 
 	for (unsigned n = 0; n < info->dlpi_phnum; n++)
 		if (info->dlpi_phdr[n].p_type == PT_DYNAMIC)
-			object.dynamic = (const ElfW(Dyn) *)(uintptr_t)(info->dlpi_addr +
-									info->dlpi_phdr[n].p_vaddr);
+			object.dynamic =
+				(const ElfW(Dyn) *)(uintptr_t)(info->dlpi_addr + info->dlpi_phdr[n].p_vaddr);
 	return object;
 }
 
@@ -261,6 +292,7 @@ struct slots {
 	uint64_t count, refused;
 	const uint8_t *uses; /* of slots that may be data: enum slot_use */
 	uint64_t uses_begin, uses_count;
+	call_slots_patched *is_patched;
 	struct search last; /* most functions are in the same library */
 };
 
@@ -369,21 +401,6 @@ static uint64_t chooser_of(const struct dl_phdr_info *info, const char *name)
 	return 0;
 }
 
-/* Whether the function has a hook of its own, which records its calls already. */
-static bool is_patched(uint64_t address, uint32_t number)
-{
-	for (uint64_t n = 0; n < call_patches.objects; n++) {
-		const struct call_patch_object *object = &call_patches.object[n];
-
-		if (address < object->begin || address >= object->end)
-			continue;
-		for (uint64_t m = 0; m < object->count; m++)
-			if (object->patches[m].function == number)
-				return true;
-	}
-	return false;
-}
-
 struct chooser {
 	const char *name;
 	uint64_t found;
@@ -398,7 +415,7 @@ static int chooser_visit(struct dl_phdr_info *info, size_t bytes, void *data)
 	return chooser->found != 0;
 }
 
-/* What identifies a function: where its name is. The C library may have chosen one of the kernel's code in every process. */
+/* The address that identifies a function has its name. The C library may have chosen one of the kernel's code in every process. */
 static uint64_t identity_of(const struct dl_phdr_info *info, uint64_t target, const char *name)
 {
 	struct chooser chooser = { name, chooser_of(info, name) };
@@ -408,8 +425,9 @@ static uint64_t identity_of(const struct dl_phdr_info *info, uint64_t target, co
 	return chooser.found ?: target;
 }
 
-static uint64_t make_stub(const struct dl_phdr_info *info, uint64_t target, const char *name)
+static uint64_t make_stub(const struct slots *slots, uint64_t target, const char *name)
 {
+	const struct dl_phdr_info *info = &slots->last.info;
 	const uint64_t identity = identity_of(info, target, name);
 	struct target *known = target_at(identity);
 	struct area *area;
@@ -424,8 +442,9 @@ static uint64_t make_stub(const struct dl_phdr_info *info, uint64_t target, cons
 	area = number ? area_with_room() : NULL;
 	if (!area)
 		return 0;
-	*known = (struct target){ identity,
-				  is_patched(target, number) ? target : put_stub(area, number, target) };
+	*known = (struct target){ identity, slots->is_patched(target, number)
+						    ? target
+						    : put_stub(area, number, target) };
 	target_count++;
 	return known->stub;
 }
@@ -465,7 +484,7 @@ static void add_slot(struct slots *slots, const ElfW(Rela) * relocation, uint64_
 	}
 	if (!slots->last.found || has_name(&slots->last.info, "libburin"))
 		return;
-	stub = use & SLOT_READ ? 0 : make_stub(&slots->last.info, target, name);
+	stub = use & SLOT_READ ? 0 : make_stub(slots, target, name);
 	slots->refused += !stub;
 	if (stub && stub != target)
 		slots->found[slots->count++] = (struct slot){ address, stub };
@@ -555,8 +574,7 @@ static void write_slots(struct slots *slots)
 {
 	uint64_t begin;
 	const uint64_t bytes = read_only(slots->object.info, &begin);
-	const bool writable =
-		bytes && mprotect((void *)(uintptr_t)begin, bytes, PROT_READ | PROT_WRITE) == 0;
+	const bool writable = bytes && mprotect((void *)(uintptr_t)begin, bytes, PROT_READ | PROT_WRITE) == 0;
 
 	for (uint64_t n = 0; n < slots->count; n++) {
 		const struct slot *slot = &slots->found[n];
@@ -576,7 +594,7 @@ static void write_slots(struct slots *slots)
  * Whether the object contains an unwinder, by -static-libgcc: it calls what an unwinder needs, and no other unwinder. It would
  * find our stubs on the stack, and not know them.
  */
-static bool has_unwinder(const struct slots *slots, const ElfW(Rela) * const relocations[],
+static bool has_unwinder(const struct slots *slots, const ElfW(Rela) *const relocations[],
 			 const uint64_t counts[])
 {
 	bool needs = false;
@@ -603,9 +621,9 @@ static bool is_chosen(const struct dl_phdr_info *info)
 	       !has_name(info, "libgcc_s") && !has_name(info, "libunwind") && !has_name(info, "libburin");
 }
 
-void call_slots_load(const struct dl_phdr_info *info)
+void call_slots_load(const struct dl_phdr_info *info, call_slots_patched *is_patched)
 {
-	struct slots slots = { .object = object_of(info) };
+	struct slots slots = { .object = object_of(info), .is_patched = is_patched };
 	const struct object *object = &slots.object;
 	const ElfW(Rela) *const tables[] = { dynamic_address(object, DT_JMPREL),
 					     dynamic_address(object, DT_RELA) };
@@ -620,8 +638,8 @@ void call_slots_load(const struct dl_phdr_info *info)
 	if (!is_chosen(info) || !slots.symbols || !slots.names || !bytes)
 		return;
 	if (has_unwinder(&slots, tables, counts)) {
-		call_patch_report(info, " has its own unwinder, so its library calls are not recorded",
-				  "; link it without -static-libgcc");
+		call_area_report(info, " has its own unwinder, so its library calls are not recorded",
+				 "; link it without -static-libgcc");
 		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_PATCH, counts[0]);
 		return;
 	}
@@ -638,7 +656,7 @@ void call_slots_load(const struct dl_phdr_info *info)
 		write_slots(&slots);
 	} else {
 		slots.refused += slots.count;
-		call_patch_report(info, ": the system refuses to add code, so calls are not recorded", "");
+		call_area_report(info, ": the system refuses to add code, so calls are not recorded", "");
 	}
 	if (slots.refused)
 		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_PATCH, slots.refused);

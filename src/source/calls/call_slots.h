@@ -21,11 +21,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Whether a function, by its address and number, has a hook, which records its calls already. */
+typedef bool call_slots_patched(uint64_t address, uint32_t number);
+
 /*
- * call_slots_load - point an object's slots at stubs. Slots that could not be are counted in the session.
+ * call_slots_load - point an object's slots at stubs, except those of functions with hooks. Slots that could not be are counted in the session.
  * Context: a constructor, before other threads run the object's code.
  */
-void call_slots_load(const struct dl_phdr_info *object);
+void call_slots_load(const struct dl_phdr_info *object, call_slots_patched *is_patched);
 
 /* call_slots_forget - an object from @begin to @end was unloaded: other functions may come to lie there. Context: as above. */
 void call_slots_forget(uint64_t begin, uint64_t end);
