@@ -133,6 +133,7 @@ static void add_open(const struct call_tables *tables, struct table_writer *tabl
 		table_writer_number(table, head.depth + n - 1);
 		table_writer_number(table, frames[n].function);
 		table_writer_number(table, frames[n].start);
+		table_writer_number(table, (frames[n].flags & WIRE_CALL_ENDING) != 0);
 		table_writer_end(table);
 	}
 }

@@ -4,7 +4,8 @@
  *
  *	calls.images     as the images of samples
  *	calls.functions  stacks of one frame: entry n is function n
- *	calls.open       stack, tid, pid, depth, function, start: calls that had not ended
+ *	calls.open       stack, tid, pid, depth, function, start, ending: calls that had not ended; if `ending` is 1, the call may
+ *	                 have a record
  *	calls.counts     function, calls: of functions whose calls are only counted
  *
  * Other processes write the area and may damage it, so every number and text is checked while it is copied.

@@ -5,17 +5,26 @@
 #include <string.h>
 
 #include "burin/calls.h"
+#include "base/array.h"
 #include "base/number.h"
 #include "read/profile_parts.h"
 #include "wire/wire_call.h"
 
 enum {
 	CALL_PAYLOAD = 12, /* bytes */
+	SWITCH_PAYLOAD = 8,
 };
 
 struct open_call {
 	uint32_t stack, tid, pid, depth, function;
+	uint32_t ending; /* 1: it may have a record */
 	uint64_t start;
+};
+
+/* A thread continued on another stack. */
+struct stack_switch {
+	uint32_t tid, from, to;
+	uint64_t time;
 };
 
 struct call_count {
@@ -31,6 +40,9 @@ struct burin_calls {
 	uint32_t open_count;
 	uint64_t *counts; /* by function */
 	uint32_t *same;	  /* by function: the lowest number of an equal one */
+	const struct burin_event *switch_event; /* NULL: no thread had more than one stack */
+	struct stack_switch *switches;		/* by thread and time */
+	size_t switch_count, switch_room;
 };
 
 static int take_open(void *data, struct read_entry *entry)
@@ -44,6 +56,7 @@ static int take_open(void *data, struct read_entry *entry)
 	call.depth = read_entry_u32(entry, "the depth has more than 32 bits");
 	call.function = read_entry_u32(entry, "the function's number has more than 32 bits");
 	call.start = read_entry_number(entry, UINT64_MAX, "");
+	call.ending = (uint32_t)read_entry_number(entry, 1, "the mark of an end is neither 0 nor 1");
 	if (!entry->reason)
 		*(struct open_call *)entry->row = call;
 	return 0;
@@ -89,7 +102,7 @@ static int compare_open(const void *one, const void *other)
 static int load_open(struct burin_calls *calls)
 {
 	const struct read_table table = {
-		".burin/calls.open", WIRE_TABLE_OPEN, 6, sizeof(struct open_call), 0, take_open, table_memory
+		".burin/calls.open", WIRE_TABLE_OPEN, 7, sizeof(struct open_call), 0, take_open, table_memory
 	};
 	const unsigned chunk = read_table_newest(calls->trace, table.file);
 	int result = read_table_load(calls->trace, &table, chunk, calls, (void **)&calls->open,
@@ -155,24 +168,142 @@ static int find_same(struct burin_calls *calls)
 	return calls->same ? 0 : -ENOMEM;
 }
 
-static const struct burin_event *find_event(const struct burin_trace *trace)
+static const struct burin_event *find_event(const struct burin_trace *trace, const char *name,
+					    unsigned payload_bytes)
 {
 	for (unsigned n = 0; n < trace->event_count; n++)
-		if (trace->events[n].valid && strcmp(trace->events[n].open.name, WIRE_CALL_EVENT) == 0 &&
-		    !trace->events[n].variable && trace->events[n].payload_bytes == CALL_PAYLOAD)
+		if (trace->events[n].valid && strcmp(trace->events[n].open.name, name) == 0 &&
+		    !trace->events[n].variable && trace->events[n].payload_bytes == payload_bytes)
 			return &trace->events[n].open;
 	return NULL;
+}
+
+static int add_switch(struct burin_calls *calls, const struct burin_record *record)
+{
+	struct stack_switch added = { .tid = record->tid, .time = record->time };
+	uint32_t stacks[2];
+
+	if (record->payload_bytes < sizeof(stacks))
+		return 0;
+	if (!array_reserve(calls->switches, calls->switch_room, calls->switch_count + 1))
+		return -ENOMEM;
+	memcpy(stacks, (const char *)record->payload + record->payload_bytes - sizeof(stacks),
+	       sizeof(stacks));
+	added.from = stacks[0];
+	added.to = stacks[1];
+	calls->switches[calls->switch_count++] = added;
+	return 0;
+}
+
+/* A call has a record, so it is not open. */
+static void drop_ended(struct burin_calls *calls, const struct burin_call *call)
+{
+	for (uint32_t n = 0; n < calls->open_count; n++) {
+		const struct open_call *open = &calls->open[n];
+
+		if (!open->ending || open->tid != call->tid || open->start != call->begin ||
+		    (uint16_t)open->depth != call->depth)
+			continue;
+		calls->open_count--;
+		memmove(&calls->open[n], &calls->open[n + 1],
+			(calls->open_count - n) * sizeof(*calls->open));
+		return;
+	}
+}
+
+static int compare_switches(const void *one, const void *other)
+{
+	const struct stack_switch *a = one, *b = other;
+
+	return number_order(a->tid, b->tid) ?: number_order(a->time, b->time);
+}
+
+/* Read the whole trace once, if some open calls may have ended, or threads have changed their stacks. */
+static int scan(struct burin_calls *calls)
+{
+	struct burin_cursor *cursor;
+	const struct burin_record *record;
+	struct burin_call call;
+	bool ending = false;
+	int result;
+
+	for (uint32_t n = 0; n < calls->open_count; n++)
+		ending |= calls->open[n].ending;
+	if (!ending && !calls->switch_event)
+		return 0;
+	result = burin_cursor_open(&cursor, calls->trace, NULL);
+	if (result)
+		return result;
+	while (!result && burin_cursor_next(cursor, &record) > 0)
+		if (calls->switch_event && record->event == calls->switch_event)
+			result = add_switch(calls, record);
+		else if (ending && !burin_calls_call(calls, record, &call))
+			drop_ended(calls, &call);
+	burin_cursor_close(cursor);
+	if (calls->switch_count)
+		qsort(calls->switches, calls->switch_count, sizeof(*calls->switches), compare_switches);
+	return result;
+}
+
+/* The stack that a thread's calls were on; 0: it had only one. */
+static uint32_t stack_at(const struct burin_calls *calls, uint32_t tid, uint64_t time)
+{
+	size_t low = 0, high = calls->switch_count;
+
+	/* The first switch behind the time. */
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct stack_switch *at = &calls->switches[middle];
+
+		if (at->tid < tid || (at->tid == tid && at->time <= time))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && calls->switches[low - 1].tid == tid)
+		return calls->switches[low - 1].to;
+	return low < calls->switch_count && calls->switches[low].tid == tid ? calls->switches[low].from : 0;
+}
+
+/* Whether some thread went to a stack, or left it. */
+static bool is_switched(const struct burin_calls *calls, uint32_t stack)
+{
+	for (size_t n = 0; n < calls->switch_count; n++)
+		if (calls->switches[n].from == stack || calls->switches[n].to == stack)
+			return true;
+	return false;
+}
+
+/* Only stacks of threads that had several have a number (burin/calls.h). */
+static void clear_stacks(struct burin_calls *calls)
+{
+	uint32_t last = 0, shown = 0;
+
+	for (uint32_t n = 0; n < calls->open_count; n++) {
+		struct open_call *open = &calls->open[n];
+
+		if (open->stack != last) {
+			last = open->stack;
+			shown = is_switched(calls, last) ? last : 0;
+		}
+		open->stack = shown;
+	}
 }
 
 static int load(struct burin_calls *calls)
 {
 	int result = read_call_functions_open(&calls->functions, calls->trace);
 
-	calls->event = find_event(calls->trace);
+	calls->event = find_event(calls->trace, WIRE_CALL_EVENT, CALL_PAYLOAD);
+	calls->switch_event = find_event(calls->trace, WIRE_CALL_STACK_EVENT, SWITCH_PAYLOAD);
 	if (!result)
 		result = find_same(calls);
 	if (!result)
 		result = load_open(calls);
+	if (!result)
+		result = scan(calls);
+	if (!result)
+		clear_stacks(calls);
 	return result ? result : load_counts(calls);
 }
 
@@ -201,6 +332,7 @@ void burin_calls_close(struct burin_calls *calls)
 	free(calls->open);
 	free(calls->counts);
 	free(calls->same);
+	free(calls->switches);
 	free(calls);
 }
 
@@ -225,7 +357,10 @@ int burin_calls_call(const struct burin_calls *calls, const struct burin_record 
 				     .tid = record->tid,
 				     .begin = wire_call_start(record->time, payload.low, payload.high),
 				     .end = record->time,
-				     .depth = payload.depth };
+				     .depth = payload.depth,
+				     .stack = calls->switch_count
+						      ? stack_at(calls, record->tid, record->time)
+						      : 0 };
 	return 0;
 }
 

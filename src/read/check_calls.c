@@ -43,11 +43,11 @@ static void check_open(const struct burin_trace *trace, const struct burin_calls
 	struct burin_call before = { .stack = 0 }, call;
 
 	for (uint32_t n = 0; !burin_calls_open_call(calls, n, &call); n++) {
-		if (call.stack == before.stack && call.depth == before.depth)
+		if (call.stack == before.stack && call.tid == before.tid && call.depth == before.depth)
 			read_fault(trace, BURIN_FAULT_TABLE, ".burin/calls.open", 0,
 				   "stack %" PRIu32 " has two calls of depth %" PRIu32, call.stack,
 				   call.depth);
-		else if (call.stack == before.stack && call.begin < before.begin)
+		else if (call.stack == before.stack && call.tid == before.tid && call.begin < before.begin)
 			read_fault(trace, BURIN_FAULT_TABLE, ".burin/calls.open", 0,
 				   "on stack %" PRIu32 ", the call of depth %" PRIu32
 				   " began before its caller",

@@ -2,8 +2,8 @@
 /*
  * The segments of stacks; see calls.h.
  *
- * A thread that ends gives its segments back. Threads that end otherwise leave theirs; they are found when there is no free
- * segment: their thread is dead.
+ * A thread that ends gives its segments back. Threads that end otherwise leave theirs. When there is no free segment, those of
+ * dead threads of the same process are taken; then those of dead processes, whose open calls are lost.
  */
 #include <string.h>
 
@@ -40,6 +40,35 @@ static void put_back_list(struct session *session, uint64_t first)
 	}
 }
 
+/* Calls that were open in a list of segments. Bounded: the list may be damaged. */
+static uint64_t count_open(const struct session *session, uint64_t number)
+{
+	uint64_t open = 0;
+
+	for (uint32_t n = 0; is_segment(session, number) && n < session->geometry.call_segments; n++) {
+		const struct wire_call_segment *segment = session_call_segment_at(session, (uint32_t)number);
+		const struct wire_call_frame *frames = (const struct wire_call_frame *)segment + 1;
+
+		for (unsigned at = 0; at < WIRE_CALL_FRAMES; at++)
+			open += frames[at].start != 0;
+		number = segment->next;
+	}
+	return open;
+}
+
+/* Take the segments of processes that have died. Their open calls will not be in the trace. */
+static void collect_processes(struct session *session)
+{
+	for (uint32_t number = 1; is_segment(session, number); number++) {
+		const struct wire_call_segment *segment = session_call_segment_at(session, number);
+
+		if (!segment->tid || segment->previous || !ring_owner_is_dead(segment->pid))
+			continue;
+		session_call_lose(session, WIRE_CALL_LOST_OPEN, count_open(session, number));
+		put_back_list(session, number);
+	}
+}
+
 /* Take the segments of a process's dead threads. A killed process keeps its own: they show where it was. */
 static void collect(struct session *session, uint32_t pid)
 {
@@ -70,6 +99,11 @@ static uint32_t take(struct session *session)
 	return ++header->segments;
 }
 
+uint32_t session_call_stack(const struct session *session)
+{
+	return __atomic_add_fetch(&session->calls.header->stacks, 1, __ATOMIC_RELAXED);
+}
+
 uint32_t session_call_segment(struct session *session, uint32_t pid, uint32_t tid, uint32_t stack,
 			      uint32_t depth, uint32_t previous)
 {
@@ -83,11 +117,15 @@ uint32_t session_call_segment(struct session *session, uint32_t pid, uint32_t ti
 		collect(session, pid);
 		number = take(session);
 	}
+	if (!number) {
+		collect_processes(session);
+		number = take(session);
+	}
 	if (number) {
 		segment = session_call_segment_at(session, number);
 		*segment =
 			(struct wire_call_segment){ .pid = pid,
-						    .stack = stack ? stack : ++session->calls.header->stacks,
+						    .stack = stack ? stack : session_call_stack(session),
 						    .depth = depth,
 						    .previous = previous };
 		if (is_segment(session, previous))

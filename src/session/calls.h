@@ -54,6 +54,9 @@ SESSION_SHARED void session_call_lose(const struct session *session, enum wire_c
 SESSION_SHARED uint32_t session_call_segment(struct session *session, uint32_t pid, uint32_t tid,
 					     uint32_t stack, uint32_t depth, uint32_t previous);
 
+/* session_call_stack - a number for a stack that has no segment yet. Context: any. */
+SESSION_SHARED uint32_t session_call_stack(const struct session *session);
+
 /* session_call_segment_free - give a stack's segments back, the given one and those that follow it. */
 SESSION_SHARED void session_call_segment_free(struct session *session, uint32_t first, uint32_t self);
 

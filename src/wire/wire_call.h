@@ -23,9 +23,15 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define WIRE_CALL_EVENT	 "burin.call"
 #define WIRE_CALL_FORMAT "function=%u start=%u start_high=%hu depth=%hu"
+
+/* A thread continues on another stack (swapcontext and the like): its calls that end later lie on it. A program that never
+ * does has no such event. */
+#define WIRE_CALL_STACK_EVENT  "burin.call_stack"
+#define WIRE_CALL_STACK_FORMAT "from=%u to=%u" /* numbers of stacks */
 
 enum {
 	WIRE_CALL_IMAGES_MAX = 4096,
@@ -59,11 +65,15 @@ enum wire_call_source {
 	WIRE_CALL_NO_HOOKS = 4,	 /* only these */
 };
 
+/* A flag of a frame: its record is being committed. The call may be open, or may have ended. The others are private. */
+#define WIRE_CALL_ENDING 0x80000000u
+
 /* Why a call has no record. Records that do not fit a ring are counted there (wire/wire_packet.h). */
 enum wire_call_loss {
 	WIRE_CALL_LOST_FUNCTION, /* there was no room for another function or image */
 	WIRE_CALL_LOST_STACK,	 /* there was no memory for another segment */
 	WIRE_CALL_LOST_PATCH,	 /* functions whose code could not be changed: all their calls */
+	WIRE_CALL_LOST_OPEN,	 /* open calls of dead processes, whose segments were needed */
 	WIRE_CALL_LOSSES
 };
 
@@ -94,7 +104,7 @@ struct wire_call_segment {
 struct wire_call_frame {
 	uint64_t start;	   /* clock; 0: the frame is free */
 	uint32_t function; /* 0: not recorded */
-	uint32_t flags;	   /* private to the library */
+	uint32_t flags;	   /* WIRE_CALL_ENDING; others are private */
 	uint64_t match;	   /* private: what identifies the call at its end */
 	uint64_t sp;	   /* private: the stack pointer */
 };
@@ -134,6 +144,14 @@ static_assert(sizeof(struct wire_call_segment) == 32, "wire_call_segment");
 static_assert(sizeof(struct wire_call_frame) == 32, "wire_call_frame");
 static_assert((WIRE_CALL_FRAMES + 1) * sizeof(struct wire_call_frame) == WIRE_CALL_SEGMENT,
 	      "a segment's slots");
+
+/* A frame gets its function, and no flags, by one store. */
+static inline void wire_call_frame_begin(struct wire_call_frame *frame, uint32_t function)
+{
+	const uint64_t both = function;
+
+	memcpy(&frame->function, &both, sizeof(both)); /* little-endian */
+}
 
 /* The begin of a call. @low, @high: of its record; @end: the record's time */
 static inline uint64_t wire_call_start(uint64_t end, uint32_t low, uint16_t high)

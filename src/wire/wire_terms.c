@@ -11,6 +11,13 @@ const struct wire_term wire_loss_terms[WIRE_LOST_CAUSES] = {
 	[WIRE_LOST_UNREAD] = { "unread", "not written to disk", NULL },
 };
 
+const struct wire_term wire_call_terms[WIRE_CALL_LOSSES] = {
+	[WIRE_CALL_LOST_FUNCTION] = { "lost_calls_function", "calls: no room for another function", NULL },
+	[WIRE_CALL_LOST_STACK] = { "lost_calls_stack", "calls: no memory for another open call", NULL },
+	[WIRE_CALL_LOST_PATCH] = { "unpatched_functions", "functions whose code could not be changed", NULL },
+	[WIRE_CALL_LOST_OPEN] = { "lost_calls_open", "open calls of processes that had ended", NULL },
+};
+
 const struct wire_term wire_sample_terms[WIRE_SAMPLE_LOSSES] = {
 	[WIRE_SAMPLE_RING] = { "ring", "the kernel's ring was full",
 			       "record with a larger --sample-buffer, or a lower --frequency" },
@@ -28,12 +35,6 @@ const struct wire_term wire_sample_terms[WIRE_SAMPLE_LOSSES] = {
 };
 
 /* The keys are those of `.burin/recording`. */
-const struct wire_term wire_call_terms[WIRE_CALL_LOSSES] = {
-	[WIRE_CALL_LOST_FUNCTION] = { "lost_calls_function", "calls: no room for another function", NULL },
-	[WIRE_CALL_LOST_STACK] = { "lost_calls_stack", "calls: no memory for another open call", NULL },
-	[WIRE_CALL_LOST_PATCH] = { "unpatched_functions", "functions whose code could not be changed", NULL },
-};
-
 const struct wire_term wire_truncation_terms[WIRE_TRUNCATIONS] = {
 	[WIRE_TRUNCATION_NONE] = { "complete", "whole", NULL },
 	[WIRE_TRUNCATION_DEPTH] = { "depth", "stack too deep", NULL },

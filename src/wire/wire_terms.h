@@ -5,6 +5,7 @@
 #ifndef BURIN_WIRE_WIRE_TERMS_H
 #define BURIN_WIRE_WIRE_TERMS_H
 
+#include "wire/wire_call.h"
 #include "wire/wire_change.h"
 #include "wire/wire_event.h"
 #include "wire/wire_packet.h"

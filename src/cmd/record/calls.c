@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The calls of functions in `burin record`; see calls.h. */
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -10,7 +11,8 @@
 #include "session/call_selection.h"
 #include "session/clock.h"
 
-static const char library_name[] = "libburin-calls.so";
+/* The second comes in with the first, but its vfork() and its other functions must come before those of the C library. */
+static const char library_name[] = "libburin-calls.so", tracepoints_name[] = "libburin.so.0";
 
 static bool are_valid(const struct view_globs *words)
 {
@@ -66,6 +68,7 @@ static bool set_rules(const struct calls_options *options, const struct session 
 
 bool calls_begin(struct calls *calls, const struct calls_options *options, struct session *session)
 {
+	char paths[2][PRELOAD_PATH_MAX] = { 0 };
 	int error;
 
 	*calls = (struct calls){ .options = options };
@@ -78,9 +81,14 @@ bool calls_begin(struct calls *calls, const struct calls_options *options, struc
 	session->calls.header->sources = (options->libraries ? WIRE_CALL_LIBRARIES : 0) |
 					 (options->nested ? WIRE_CALL_NESTED : 0) |
 					 (options->no_hooks ? WIRE_CALL_NO_HOOKS : 0);
-	error = preload_find(library_name, calls->library, sizeof(calls->library));
+	error = preload_find(library_name, paths[0], sizeof(paths[0]));
+	if (!error)
+		error = preload_find(tracepoints_name, paths[1], sizeof(paths[1]));
 	if (error)
-		cmd_failed("--calls: %s %s", library_name, preload_problem(error));
+		cmd_failed("--calls: %s %s", *paths[0] ? tracepoints_name : library_name,
+			   preload_problem(error));
+	else
+		snprintf(calls->library, sizeof(calls->library), "%s:%s", paths[0], paths[1]);
 	return !error;
 }
 

@@ -25,7 +25,7 @@ struct calls_options {
 
 struct calls {
 	const struct calls_options *options;
-	char library[PRELOAD_PATH_MAX];
+	char library[2 * PRELOAD_PATH_MAX]; /* libraries, with a colon between them */
 };
 
 /* calls_check - check the options. Return: 0 or CMD_USAGE. */

@@ -147,7 +147,8 @@ static void print_losses(const struct drain_totals *totals)
 {
 	const uint64_t sum = wire_lost_sum(totals->lost) + totals->lost_late + totals->lost_names +
 			     totals->lost_calls[WIRE_CALL_LOST_FUNCTION] +
-			     totals->lost_calls[WIRE_CALL_LOST_STACK];
+			     totals->lost_calls[WIRE_CALL_LOST_STACK] +
+			     totals->lost_calls[WIRE_CALL_LOST_OPEN];
 	char text[TEXT_SHORT];
 	const char *between = ": ";
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The table of functions by address; see call_functions.h. */
+#include <link.h>
 #include <sched.h>
 #include <sys/mman.h>
 
@@ -11,7 +12,11 @@
 
 enum {
 	FUNCTIONS_FIRST = 1 << 14, /* places of the first table */
+	OBJECTS_ROOM = 4096,	   /* parts of loaded objects that are looked at when one is unloaded */
 };
+
+/* The address of a place whose function was unloaded: searches go on behind it. */
+static const uint64_t forgotten = UINT64_MAX;
 
 /* Of a process that has no session, or whose session has no calls: everything is off. */
 static struct {
@@ -40,7 +45,8 @@ static void put(struct call_functions *functions, uint64_t address, uint32_t num
 {
 	uint64_t at = call_function_place(functions, address);
 
-	while (functions->entries[at].address && functions->entries[at].address != address)
+	while (functions->entries[at].address && functions->entries[at].address != address &&
+	       functions->entries[at].address != forgotten)
 		at = (at + 1) & functions->mask;
 	functions->count += !functions->entries[at].address;
 	functions->entries[at].number = number;
@@ -54,7 +60,7 @@ static struct call_functions *grow(const struct call_functions *old)
 	struct call_functions *made = make(old == &none.head ? FUNCTIONS_FIRST : 4 * (old->mask + 1));
 
 	for (uint64_t n = 0; made && n <= old->mask; n++)
-		if (old->entries[n].address)
+		if (old->entries[n].address && old->entries[n].address != forgotten)
 			put(made, old->entries[n].address, old->entries[n].number);
 	if (made)
 		__atomic_store_n(&call_functions, made, __ATOMIC_RELEASE);
@@ -135,14 +141,77 @@ uint32_t call_function_add(uint64_t address)
 	return number;
 }
 
+/* The code of the loaded objects. */
+struct objects {
+	unsigned long long unloaded; /* how many objects were ever unloaded */
+	size_t count;
+	struct {
+		uint64_t begin, end;
+	} code[OBJECTS_ROOM];
+};
+
+static int visit(struct dl_phdr_info *object, size_t bytes, void *data)
+{
+	struct objects *objects = data;
+
+	(void)bytes;
+	objects->unloaded = object->dlpi_subs;
+	for (unsigned n = 0; n < object->dlpi_phnum && objects->count < OBJECTS_ROOM; n++) {
+		const ElfW(Phdr) *part = &object->dlpi_phdr[n];
+		const uint64_t begin = object->dlpi_addr + part->p_vaddr;
+
+		if (part->p_type != PT_LOAD || !(part->p_flags & PF_X))
+			continue;
+		objects->code[objects->count].begin = begin;
+		objects->code[objects->count].end = begin + part->p_memsz;
+		objects->count++;
+	}
+	return 0;
+}
+
+static bool is_loaded(const struct objects *objects, uint64_t address)
+{
+	for (size_t n = 0; n < objects->count; n++)
+		if (address - objects->code[n].begin < objects->code[n].end - objects->code[n].begin)
+			return true;
+	return false;
+}
+
+/* Under the lock. Functions of more objects than there is room for are forgotten, too, and looked up again. */
+static void forget(const struct objects *objects)
+{
+	struct call_functions *functions = call_functions;
+
+	if (functions == &none.head)
+		return;
+	for (uint64_t n = 0; n <= functions->mask; n++) {
+		const uint64_t address = functions->entries[n].address;
+
+		if (address && address != forgotten && !is_loaded(objects, address))
+			__atomic_store_n(&functions->entries[n].address, forgotten, __ATOMIC_RELEASE);
+	}
+}
+
 void call_functions_forget(void)
 {
+	static unsigned long long unloaded;
 	const uint32_t self = tracepoint_thread_self();
+	struct objects *objects = mmap(NULL, sizeof(*objects), PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	if (objects == MAP_FAILED)
+		return;
+	dl_iterate_phdr(visit, objects);
 	while (!lock_take(&lock, self))
 		sched_yield();
-	if (call_functions != &none.head)
-		__atomic_store_n(&call_functions, make(call_functions->mask + 1) ?: &none.head,
-				 __ATOMIC_RELEASE);
+	if (objects->unloaded != unloaded)
+		forget(objects);
+	unloaded = objects->unloaded;
 	lock_drop(&lock);
+	munmap(objects, sizeof(*objects));
+}
+
+void call_functions_fork(void)
+{
+	lock = 0;
 }

@@ -41,8 +41,11 @@ uint32_t call_function_add(uint64_t address);
 /* call_function_number - the number in the session of a function of an image; 0: there is no room, which is counted. */
 uint32_t call_function_number(const struct call_image *image);
 
-/* call_functions_forget - objects were unloaded: other functions may come to lie at their addresses. */
+/* call_functions_forget - objects were unloaded: other functions may come to lie at their addresses. Context: any thread. */
 void call_functions_forget(void);
+
+/* call_functions_fork - in the child of a fork, which has none of the other threads. */
+void call_functions_fork(void);
 
 static inline uint64_t call_function_place(const struct call_functions *functions, uint64_t address)
 {

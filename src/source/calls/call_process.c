@@ -3,6 +3,7 @@
 #include "source/calls/call_patch.h"
 #include "source/calls/call_thread.h"
 #include "source/calls/hook_entry.h"
+#include "source/calls/interpose_jumps.h"
 
 #define HOOK __attribute__((visibility("default")))
 
@@ -21,6 +22,7 @@ static __attribute__((constructor(101))) void begin(void)
 		return;
 	begun = true;
 	burin_object_join(call_site, call_site + 1, NULL, NULL);
+	interpose_jumps_begin();
 	call_stack_begin();
 	if (tracepoint_session.calls.header)
 		call_switches = tracepoint_session.calls.switches;

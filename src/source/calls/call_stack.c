@@ -3,19 +3,25 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "source/calls/call_native.h"
 #include "source/calls/call_thread.h"
 
-/* A full segment, in which no call is open: a thread without a stack has it. */
-static _Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame none[WIRE_CALL_FRAMES + 1] = {
+enum {
+	RETRY_TICKS = 1 << 22, /* about a millisecond */
+};
+
+_Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame call_no_frames[WIRE_CALL_FRAMES + 1] = {
 	[WIRE_CALL_FRAMES] = { .sp = UINT64_MAX }, /* no call that ends is below it (hook_instrument.c) */
 };
 
-__thread struct call_thread call_thread = { .top = none + WIRE_CALL_FRAMES + 1 };
+__thread struct call_thread call_thread = { .top = CALL_NO_STACK, .home = CALL_NO_STACK };
 
 static pthread_key_t key; /* its destructor frees a thread's segments */
 static bool has_key;
+static uint64_t retry; /* clock: after there was no memory for a segment */
 
 static struct wire_call_segment *segment_of(const struct wire_call_frame *frame)
 {
@@ -36,27 +42,50 @@ static struct wire_call_segment *segment_at(uint64_t number)
 		       : NULL;
 }
 
-static bool has_stack(void)
+/* The segment of the innermost call of a stack, or the first one; NULL: there is none. */
+static struct wire_call_segment *last_segment(const struct wire_call_frame *top)
 {
-	return call_thread.top != none + WIRE_CALL_FRAMES + 1;
+	return top == CALL_NO_STACK ? NULL : segment_of(top - 1);
+}
+
+static struct wire_call_segment *first_segment(const struct wire_call_frame *top)
+{
+	struct wire_call_segment *segment = last_segment(top), *before;
+
+	while (segment && (before = segment_at(segment->previous)) != NULL)
+		segment = before;
+	return segment;
+}
+
+/* Another segment for a stack. Return: NULL: there is no memory. */
+static struct wire_call_segment *add_segment(const struct wire_call_segment *full, uint32_t stack)
+{
+	const uint64_t now = ring_clock();
+	const uint32_t tid = tracepoint_thread_enter();
+	struct wire_call_segment *segment;
+
+	if (now < __atomic_load_n(&retry, __ATOMIC_RELAXED))
+		return NULL;
+	segment = segment_at(session_call_segment(&tracepoint_session, session_self(), tid,
+						  full ? full->stack : stack,
+						  full ? full->depth + WIRE_CALL_FRAMES : 0,
+						  full ? number_of(full) : 0));
+	if (!segment) /* do not search for segments of the dead at each call */
+		__atomic_store_n(&retry, now + RETRY_TICKS, __ATOMIC_RELAXED);
+	return segment;
 }
 
 struct wire_call_frame *call_stack_more(void)
 {
-	const struct wire_call_segment *full = has_stack() ? segment_of(call_thread.top - 1) : NULL;
+	const struct wire_call_segment *full = last_segment(call_thread.top);
 	struct wire_call_segment *segment = full ? segment_at(full->next) : NULL;
-	uint32_t number;
 
 	if (!segment) {
-		const uint32_t tid = tracepoint_thread_enter();
-
 		if (has_key)
 			pthread_setspecific(key,
 					    &key); /* any value but NULL: then leave_thread() is called */
-		number = session_call_segment(
-			&tracepoint_session, session_self(), tid, full ? full->stack : 0,
-			full ? full->depth + WIRE_CALL_FRAMES : 0, full ? number_of(full) : 0);
-		segment = segment_at(number);
+		segment = add_segment(full, call_thread.native ? call_thread.native->stack
+							       : call_thread.home_stack);
 	}
 	if (!segment) {
 		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_STACK, 1);
@@ -77,7 +106,7 @@ struct wire_call_frame *call_stack_below(const struct wire_call_frame *frame)
 
 struct wire_call_frame *call_stack_top(void)
 {
-	return has_stack() ? call_stack_below(call_thread.top) : NULL;
+	return call_thread.top == CALL_NO_STACK ? NULL : call_stack_below(call_thread.top);
 }
 
 bool call_is_permitted(uint32_t function, unsigned state)
@@ -125,10 +154,19 @@ static void record_slow(const struct wire_call_frame *frame)
 
 void call_end_top(struct wire_call_frame *frame)
 {
-	if (frame->function && !call_put(frame))
-		record_slow(frame);
-	frame->flags = 0;
+	/* Without a start its begin was interrupted by a signal handler that did not return. */
+	if (frame->function && frame->start) {
+		frame->flags |= WIRE_CALL_ENDING;
+		if (!call_put(frame))
+			record_slow(frame);
+	}
 	call_close(frame);
+}
+
+void call_stack_end_all(void)
+{
+	for (struct wire_call_frame *frame = call_stack_top(); frame; frame = call_stack_top())
+		call_end_top(frame);
 }
 
 void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp)
@@ -156,6 +194,66 @@ void call_end_slow(uint64_t match, uint64_t sp)
 	} while (frame != wanted);
 }
 
+uint32_t call_stack_number(const struct wire_call_frame *top)
+{
+	const struct wire_call_segment *segment = last_segment(top);
+
+	return segment ? segment->stack : 0;
+}
+
+void call_stack_owner(const struct wire_call_frame *top, uint32_t tid)
+{
+	struct wire_call_segment *segment = first_segment(top);
+
+	for (; segment; segment = segment_at(segment->next))
+		__atomic_store_n(&segment->tid, tid, __ATOMIC_RELAXED);
+}
+
+void call_stack_free(const struct wire_call_frame *top)
+{
+	const struct wire_call_segment *first = first_segment(top);
+
+	if (first)
+		session_call_segment_free(&tracepoint_session, number_of(first), tracepoint_thread_self());
+}
+
+static void copy_frame(struct wire_call_frame *to, const struct wire_call_frame *from)
+{
+	to->function = from->function;
+	to->flags = from->flags;
+	to->match = from->match;
+	to->sp = from->sp;
+	__atomic_store_n(&to->start, from->start, __ATOMIC_RELEASE);
+}
+
+/* A copy for a child of vfork, whose parent stands still. Return: its top. */
+static struct wire_call_frame *copy_stack(const struct wire_call_frame *top)
+{
+	const struct wire_call_segment *last = last_segment(top), *from = first_segment(top);
+	struct wire_call_segment *to = NULL, *first = NULL;
+	size_t end = 1;
+
+	for (; from; from = from == last ? NULL : segment_at(from->next)) {
+		to = add_segment(to, 0);
+		if (!to)
+			break;
+		first = first ? first : to;
+		end = from == last ? (size_t)(top - (const struct wire_call_frame *)from)
+				   : WIRE_CALL_FRAMES + 1;
+		for (size_t n = 1; n < end; n++)
+			copy_frame((struct wire_call_frame *)to + n,
+				   (const struct wire_call_frame *)from + n);
+	}
+	if (from) { /* no memory: the calls that are open stay so, but will have no record */
+		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_STACK,
+				  last->depth + (uint64_t)(top - (const struct wire_call_frame *)last) - 1);
+		if (first)
+			call_stack_free((struct wire_call_frame *)first + 2);
+		return CALL_NO_STACK;
+	}
+	return to ? (struct wire_call_frame *)to + end : CALL_NO_STACK;
+}
+
 struct wire_call_frame *call_stack_returned(uint64_t slot)
 {
 	static const char message[] =
@@ -177,20 +275,131 @@ struct wire_call_frame *call_stack_returned(uint64_t slot)
 /* The thread ends: its open calls end with it, and its segments are free. */
 static void leave_thread(void *unused)
 {
-	struct wire_call_segment *segment;
+	const struct wire_call_frame *top;
 
 	(void)unused;
-	for (struct wire_call_frame *frame = call_stack_top(); frame; frame = call_stack_top())
-		call_end_top(frame);
-	if (!has_stack())
+	call_native_leave();
+	call_stack_end_all();
+	top = call_thread.top;
+	call_thread.top = CALL_NO_STACK;
+	call_thread.home_stack = 0;
+	call_stack_free(top);
+}
+
+/*
+ * A fork's child has a copy of the thread's native stack, but shares the frames. The parent may go on before the child has copied
+ * them. So they are kept in private memory during the fork.
+ */
+struct kept {
+	struct wire_call_frame *frames;
+	size_t count;
+};
+
+static __thread struct kept kept_top __attribute__((tls_model("initial-exec"))), /* of the current stack */
+	kept_home __attribute__((tls_model("initial-exec")));
+
+static void keep(struct kept *kept, const struct wire_call_frame *top)
+{
+	const struct wire_call_segment *last = last_segment(top);
+	struct wire_call_frame *frame = last ? call_stack_below(top) : NULL;
+
+	*kept = (struct kept){ NULL, 0 };
+	if (!frame)
 		return;
-	for (segment = segment_of(call_thread.top - 1); segment_at(segment->previous);)
-		segment = segment_at(segment->previous);
-	call_thread.top = none + WIRE_CALL_FRAMES + 1;
-	session_call_segment_free(&tracepoint_session, number_of(segment), tracepoint_thread_self());
+	kept->count = last->depth + (size_t)(top - (const struct wire_call_frame *)last) - 1;
+	kept->frames = mmap(NULL, kept->count * sizeof(*frame), PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (kept->frames == MAP_FAILED)
+		kept->frames = NULL;
+	for (size_t n = kept->count; kept->frames && frame && n-- > 0; frame = call_stack_below(frame))
+		kept->frames[n] = *frame;
+}
+
+static void drop(struct kept *kept)
+{
+	if (kept->frames)
+		munmap(kept->frames, kept->count * sizeof(*kept->frames));
+	*kept = (struct kept){ NULL, 0 };
+}
+
+/* Make a stack of the frames that were kept. Return: its top. */
+static struct wire_call_frame *make(const struct kept *kept, uint32_t stack)
+{
+	struct wire_call_segment *segment = NULL;
+	struct wire_call_frame *top = CALL_NO_STACK;
+
+	for (size_t n = 0; n < kept->count; n++) {
+		if (n % WIRE_CALL_FRAMES == 0) {
+			segment = kept->frames ? add_segment(segment, stack) : NULL;
+			if (!segment) { /* the calls that are open will have no record */
+				session_call_lose(&tracepoint_session, WIRE_CALL_LOST_STACK, kept->count);
+				call_stack_free(top);
+				return CALL_NO_STACK;
+			}
+			top = (struct wire_call_frame *)segment + 1;
+		}
+		copy_frame(top++, &kept->frames[n]);
+	}
+	return top;
+}
+
+static void before_fork(void)
+{
+	if (!tracepoint_session.calls.header)
+		return;
+	keep(&kept_top, call_thread.top);
+	keep(&kept_home, call_thread.native ? call_thread.home : CALL_NO_STACK);
+}
+
+static void after_fork(void)
+{
+	drop(&kept_top);
+	drop(&kept_home);
+}
+
+static void become_child(void)
+{
+	call_functions_fork();
+	if (!tracepoint_session.calls.header)
+		return;
+	tracepoint_thread.tid = tracepoint_thread.self_tid = 0; /* libburin.so's own handler may come later */
+	__atomic_store_n(&retry, 0, __ATOMIC_RELAXED);
+	call_thread.top = make(&kept_top, call_native_fork());
+	call_thread.home = make(&kept_home, 0);
+	call_thread.home_stack = 0;
+	after_fork();
+}
+
+/* A child of vfork runs on the parent's memory; it gets a copy, too, since its calls may end by an exec. */
+static void enter_vfork(void)
+{
+	if (!tracepoint_session.calls.header)
+		return;
+	call_thread.parent = call_thread.top;
+	call_thread.top = call_thread.child = copy_stack(call_thread.top);
+}
+
+static void leave_vfork(long child)
+{
+	const struct wire_call_frame *top = call_thread.top;
+	struct wire_call_segment *segment;
+
+	if (!tracepoint_session.calls.header)
+		return;
+	call_thread.top = call_thread.parent;
+	if (child <= 0 || top == call_thread.child) { /* the child has no open calls of its own */
+		call_stack_free(top);
+		return;
+	}
+	for (segment = first_segment(top); segment; segment = segment_at(segment->next)) {
+		segment->pid = (uint32_t)child;
+		__atomic_store_n(&segment->tid, (uint32_t)child, __ATOMIC_RELEASE);
+	}
 }
 
 void call_stack_begin(void)
 {
 	has_key = pthread_key_create(&key, leave_thread) == 0;
+	pthread_atfork(before_fork, after_fork, become_child);
+	tracepoint_vfork = (struct tracepoint_vfork){ enter_vfork, leave_vfork };
 }

@@ -22,24 +22,32 @@ enum {
 	CALL_RECORD_BYTES = COMMIT_HEADER + 12,
 };
 
-/* Flags of a frame. */
+/* Flags of a frame, beside WIRE_CALL_ENDING. */
 enum {
 	CALL_FRAME_REPLACED =
 		1, /* `match` is the return address; in its place, at `sp`, stands one of ours ... */
 	CALL_FRAME_RESTORED = 2, /* ... or stood: call_returns_restore() */
 };
 
+struct call_native;
+
 struct call_thread {
-	struct wire_call_frame *top;
+	struct wire_call_frame *top; /* of the stack that the thread runs on */
+	/* The rest is for the slow paths. */
+	struct call_native *native;   /* it runs on this one; NULL: on its own, its home */
+	struct wire_call_frame *home; /* meanwhile the top of its home */
+	uint32_t home_stack;	      /* number of its home; 0: that of the segments, or none yet */
+	struct wire_call_frame *parent, *child; /* during a vfork: the tops of both at its begin */
 };
+
+/* A full segment, in which no call is open: a thread without a stack has it. */
+extern struct wire_call_frame call_no_frames[WIRE_CALL_FRAMES + 1];
+#define CALL_NO_STACK (call_no_frames + WIRE_CALL_FRAMES + 1)
 
 extern __thread struct call_thread call_thread __attribute__((tls_model("initial-exec")));
 
 /* call_stack_begin - prepare the process. Context: before there are threads. */
 void call_stack_begin(void);
-
-/* call_stack_more - the first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
-struct wire_call_frame *call_stack_more(void);
 
 /* call_begin_slow - call_begin() where the stack has no room in its segment. */
 void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp);
@@ -77,6 +85,20 @@ struct wire_call_frame *call_stack_returned(uint64_t slot);
 /* call_stack_more - the first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
 struct wire_call_frame *call_stack_more(void);
 
+/* call_stack_end_all - end all calls of the current stack. */
+void call_stack_end_all(void);
+
+/* The functions below are given the top of a stack, which may be CALL_NO_STACK. */
+
+/* call_stack_number - its number in the session; 0: it has no segment yet. */
+uint32_t call_stack_number(const struct wire_call_frame *top);
+
+/* call_stack_owner - it belongs to another thread from now on. */
+void call_stack_owner(const struct wire_call_frame *top, uint32_t tid);
+
+/* call_stack_free - give its segments back; its calls are no longer open. */
+void call_stack_free(const struct wire_call_frame *top);
+
 static inline bool call_is_segment_end(const struct wire_call_frame *top)
 {
 	return ((uintptr_t)top & (WIRE_CALL_SEGMENT - 1)) == 0;
@@ -96,8 +118,7 @@ static inline __attribute__((always_inline)) void call_begin(struct wire_call_fr
 {
 	__atomic_store_n(&call_thread.top, frame + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	frame->function = function;
-	frame->flags = 0;
+	wire_call_frame_begin(frame, function);
 	frame->match = match;
 	frame->sp = sp;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -138,6 +159,7 @@ static inline __attribute__((always_inline)) bool call_put(const struct wire_cal
 /* call_end - a function ends, whose frame is the top one. */
 static inline __attribute__((always_inline)) bool call_end(struct wire_call_frame *frame)
 {
+	frame->flags |= WIRE_CALL_ENDING;
 	if (__builtin_expect(!call_put(frame), 0))
 		return false;
 	call_close(frame);

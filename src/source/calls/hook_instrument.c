@@ -14,7 +14,7 @@ HOOK void __cyg_profile_func_exit(void *function, void *caller);
 
 static inline uint64_t stack_pointer(void)
 {
-	return (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	return (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
 }
 
 /* All but the usual case: a new address, a full segment, a function that is neither on nor off. */

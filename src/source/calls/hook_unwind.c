@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unwind.h>
 
+#include "source/calls/call_native.h"
 #include "source/calls/call_patch.h"
 #include "source/calls/call_slots.h"
 #include "source/calls/call_thread.h"
@@ -225,7 +226,10 @@ HOOK int backtrace(void **addresses, int count)
 
 HOOK void _Unwind_SetIP(struct _Unwind_Context *context, _Unwind_Ptr address)
 {
-	replace(NEXT(_Unwind_GetCFA)(context));
+	const uint64_t sp = NEXT(_Unwind_GetCFA)(context);
+
+	replace(sp);
+	call_native_move(sp);
 	NEXT(_Unwind_SetIP)(context, address);
 }
 

@@ -27,6 +27,7 @@ enum {
 
 struct session tracepoint_session;
 __thread struct tracepoint_thread tracepoint_thread;
+struct tracepoint_vfork tracepoint_vfork;
 
 static uint32_t announced_pid; /* the process that has announced itself; after a fork it is the parent's */
 
@@ -148,6 +149,8 @@ __attribute__((used, visibility("hidden"))) long tracepoint_vfork_leave(long res
 
 void tracepoint_vfork_enter(void)
 {
+	if (tracepoint_vfork.enter)
+		tracepoint_vfork.enter();
 	tracepoint_thread.tid = tracepoint_thread.self_tid = 0;
 	tracepoint_thread.in_vfork = true;
 	tracepoint_thread.vfork_context = tracepoint_thread.context;
@@ -160,6 +163,8 @@ long tracepoint_vfork_leave(long result)
 	tracepoint_thread.context = tracepoint_thread.vfork_context;
 	forget_thread();
 	tracepoint_thread.locks_broken = true; /* the thread is the same */
+	if (tracepoint_vfork.leave)
+		tracepoint_vfork.leave(result);
 	if (result < 0 && result >= -4095) {
 		errno = (int)-result;
 		return -1;

@@ -45,6 +45,16 @@ extern struct session tracepoint_session __attribute__((visibility("default")));
  */
 __attribute__((visibility("default"))) uint32_t tracepoint_thread_enter(void);
 
+/*
+ * What libburin-calls.so does around a vfork; NULL: nothing. The first is called before it. The second is called in the parent,
+ * after the child has stopped using its memory. @child: its pid, or below 0: there was none
+ */
+struct tracepoint_vfork {
+	void (*enter)(void);
+	void (*leave)(long child);
+};
+extern struct tracepoint_vfork tracepoint_vfork __attribute__((visibility("default")));
+
 /* tracepoint_thread_self - the calling thread's id; a system call, unless ring_silent. Context: any. */
 __attribute__((visibility("default"))) uint32_t tracepoint_thread_self(void);
 

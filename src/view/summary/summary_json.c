@@ -22,10 +22,14 @@ static bool is_number(const char *key)
 					       "clock_steps",
 					       "lost_calls_function",
 					       "lost_calls_stack",
+					       "lost_calls_open",
 					       "unpatched_functions" };
 
 	for (unsigned n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
 		if (!strcmp(key, numbers[n]))
+			return true;
+	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++)
+		if (!strcmp(key, wire_call_terms[cause].key))
 			return true;
 	return false;
 }
