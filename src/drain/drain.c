@@ -253,6 +253,9 @@ static void add_totals(struct drain *drain)
 	}
 	totals->changes += drain->copy ? 0 : drain->changelog.others;
 	totals->lost_names += recording->lost_names;
+	for (unsigned cause = 0; drain->session->calls.header && cause < WIRE_CALL_LOSSES; cause++)
+		totals->lost_calls[cause] = recording->lost_calls[cause] =
+			__atomic_load_n(&drain->session->calls.header->lost[cause], __ATOMIC_RELAXED);
 	totals->bytes += output_bytes(&drain->output) + changelog_bytes(&drain->changelog);
 }
 

@@ -17,6 +17,7 @@ enum {
 
 struct open_call {
 	uint32_t stack, tid, pid, depth, function;
+	uint32_t own;	 /* the stack's number in the session; `stack` is 0 if its thread has no other */
 	uint32_t ending; /* 1: it may have a record */
 	uint64_t start;
 };
@@ -285,6 +286,7 @@ static void clear_stacks(struct burin_calls *calls)
 			last = open->stack;
 			shown = is_switched(calls, last) ? last : 0;
 		}
+		open->own = open->stack;
 		open->stack = shown;
 	}
 }
@@ -321,6 +323,11 @@ int burin_calls_open(struct burin_calls **calls, const struct burin_trace *trace
 	else
 		*calls = made;
 	return result;
+}
+
+uint32_t read_calls_open_stack(const struct burin_calls *calls, uint32_t n)
+{
+	return calls->open[n].own;
 }
 
 struct burin_profile *read_calls_take_functions(struct burin_calls *calls)

@@ -40,19 +40,22 @@ static void check_events(const struct burin_trace *trace, const struct burin_cal
 /* The frames of a stack have different depths, and callees do not begin before their callers. */
 static void check_open(const struct burin_trace *trace, const struct burin_calls *calls)
 {
-	struct burin_call before = { .stack = 0 }, call;
+	struct burin_call before = { 0 }, call;
+	uint32_t stack_before = 0;
 
 	for (uint32_t n = 0; !burin_calls_open_call(calls, n, &call); n++) {
-		if (call.stack == before.stack && call.tid == before.tid && call.depth == before.depth)
+		const uint32_t stack = read_calls_open_stack(calls, n);
+
+		if (stack == stack_before && call.depth == before.depth)
 			read_fault(trace, BURIN_FAULT_TABLE, ".burin/calls.open", 0,
-				   "stack %" PRIu32 " has two calls of depth %" PRIu32, call.stack,
-				   call.depth);
-		else if (call.stack == before.stack && call.tid == before.tid && call.begin < before.begin)
+				   "stack %" PRIu32 " has two calls of depth %" PRIu32, stack, call.depth);
+		else if (stack == stack_before && call.begin < before.begin)
 			read_fault(trace, BURIN_FAULT_TABLE, ".burin/calls.open", 0,
 				   "on stack %" PRIu32 ", the call of depth %" PRIu32
 				   " began before its caller",
-				   call.stack, call.depth);
+				   stack, call.depth);
 		before = call;
+		stack_before = stack;
 	}
 }
 

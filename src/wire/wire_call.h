@@ -58,6 +58,13 @@ enum wire_call_switch {
 	WIRE_CALL_SWITCHES
 };
 
+/* Which calls are recorded. 0: of functions with hooks. */
+enum wire_call_source {
+	WIRE_CALL_LIBRARIES = 1, /* calls that a program makes to functions of libraries */
+	WIRE_CALL_NESTED = 2,	 /* and that libraries make to those of other libraries */
+	WIRE_CALL_NO_HOOKS = 4,	 /* only these */
+};
+
 /* A flag of a frame: its record is being committed. The call may be open, or may have ended. The others are private. */
 #define WIRE_CALL_ENDING 0x80000000u
 
@@ -110,7 +117,7 @@ struct wire_calls {
 	uint32_t free;		    /* the first free one; 0: none */
 	uint32_t stacks;	    /* numbers that were given */
 	uint32_t generation; /* changes of rules and switches from outside, twice; odd: one is going on */
-	uint32_t reserved0;
+	uint32_t sources;    /* enum wire_call_source: bits */
 	uint64_t lost[WIRE_CALL_LOSSES];
 	uint64_t min_ticks; /* the shortest call that is recorded; 0: every one */
 	uint32_t depth_max; /* a call is recorded if fewer are open on its stack; 0: every one */

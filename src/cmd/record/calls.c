@@ -78,6 +78,9 @@ bool calls_begin(struct calls *calls, const struct calls_options *options, struc
 		cmd_failed("--calls: the globs together are too long; use wider ones");
 		return false;
 	}
+	session->calls.header->sources = (options->libraries ? WIRE_CALL_LIBRARIES : 0) |
+					 (options->nested ? WIRE_CALL_NESTED : 0) |
+					 (options->no_hooks ? WIRE_CALL_NO_HOOKS : 0);
 	error = preload_find(library_name, paths[0], sizeof(paths[0]));
 	if (!error)
 		error = preload_find(tracepoints_name, paths[1], sizeof(paths[1]));
@@ -98,10 +101,12 @@ void calls_note_none(const struct calls *calls, const struct session *session)
 {
 	const struct wire_calls *header = session->calls.header;
 
-	if (calls->options->on && header && !__atomic_load_n(&header->functions, __ATOMIC_RELAXED) &&
+	if (calls->options->on && !calls->options->no_hooks && header &&
+	    !__atomic_load_n(&header->functions, __ATOMIC_RELAXED) &&
 	    !__atomic_load_n(&header->lost[WIRE_CALL_LOST_PATCH], __ATOMIC_RELAXED))
 		cmd_note("burin: no calls: nothing that ran has hooks for them; build it with "
-			 "-fpatchable-function-entry=5 or -finstrument-functions\n");
+			 "-fpatchable-function-entry=5 or -finstrument-functions, or record calls of library "
+			 "functions: --libcalls\n");
 }
 
 void calls_find_names(int directory, const char *path, bool quiet, uint64_t deadline_ns)

@@ -13,6 +13,8 @@
 
 struct calls_options {
 	bool on;
+	bool no_hooks; /* only those of libraries */
+	bool libraries, nested;
 	bool count;			     /* only count the calls of each function */
 	struct view_globs globs, not, below; /* words of call_selection_parse(); none: all functions */
 	uint32_t depth;			     /* 0: no limit */

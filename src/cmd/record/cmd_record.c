@@ -134,9 +134,15 @@ static const struct cmd_option table[] = {
 		    "record only calls of these functions, and calls below them", .given = calls_given),
 	OPTION_FLAG("--count-calls", &options.calls.count, "only count the calls of each function",
 		    .given = calls_given),
+	OPTION_FLAG("--libcalls", &options.calls.libraries,
+		    "record each call that a program makes to functions of libraries; it needs no hooks",
+		    .given = calls_given),
+	OPTION_FLAG("--nest-libcalls", &options.calls.nested,
+		    "the same, also calls that libraries make to other libraries", .given = calls_given),
 	OPTION_CHOICE("--format FORMAT", &options.format, formats,
 		      "burin: a trace (default)\n"
-		      "uftrace: with --calls, a data directory for uftrace (default: uftrace.data); see "
+		      "uftrace: with --calls or --libcalls, a data directory for uftrace (default: "
+		      "uftrace.data); see "
 		      "burin-export(1)",
 		      .given = own),
 	OPTION_FLAG("-a, --all", &options.sampling.system,
@@ -170,7 +176,7 @@ static int check_conflicts(void)
 			"%s: only a COMMAND can be started with the library that records calls; remove %s",
 			calls_given, options.target ? options.target : whom);
 	if (options.format == RECORD_UFTRACE && !*calls_given)
-		return cmd_usage("--format uftrace: it has calls only; add --calls");
+		return cmd_usage("--format uftrace: it has calls only; add --calls or --libcalls");
 	if (options.format == RECORD_UFTRACE && split)
 		return cmd_usage("--format uftrace: it cannot be split; remove --split");
 	if (split && options.session.mode == WIRE_MODE_FLIGHT)
@@ -208,6 +214,8 @@ static void complete(void)
 	options.session.globs = options.globs;
 	options.session.program = *options.command;
 	options.calls.on = *calls_given != 0;
+	options.calls.libraries |= options.calls.nested;
+	options.calls.no_hooks = options.calls.libraries && !options.calls.globs.count;
 	options.calls.no_symbols = options.sampling.no_symbols; /* a TARGET may have calls, too */
 	options.calls.names_ns = options.sampling.names_ns;
 	if (options.calls.on) {

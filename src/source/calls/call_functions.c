@@ -121,6 +121,13 @@ uint32_t call_function_add(uint64_t address)
 
 	if (call_switches == off)
 		return 0;
+	if (tracepoint_session.calls.header->sources & WIRE_CALL_NO_HOOKS) {
+		if (lock_take(&lock, self)) {
+			add(address, 0);
+			lock_drop(&lock);
+		}
+		return 0;
+	}
 	if (call_image_find(address, &image))
 		number = number_of(&image);
 	if (!number) {

@@ -12,13 +12,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/print.h"
 #include "ring/lock.h"
 #include "ring/ring_deps.h"
+#include "source/calls/call_area.h"
 #include "source/calls/call_functions.h"
 #include "source/calls/call_images.h"
 #include "source/calls/call_patch.h"
 #include "source/calls/call_sites.h"
+#include "source/calls/call_slots.h"
 #include "source/calls/hook_entry.h"
 #include "source/calls/hook_near.h"
 #include "source/tracepoint/thread.h"
@@ -34,7 +35,6 @@ enum {
 struct call_patches call_patches;
 
 static uint64_t lock;
-static bool reported;
 static bool call_patches_stale; /* objects were unloaded */
 
 /* ---- texts */
@@ -90,28 +90,6 @@ static void put_stub(uint8_t *stub, uint32_t number, uint64_t body, const struct
 	stub[22] = 0xe9; /* jmp end */
 	put_distance(stub + 23, at + 23, near->end);
 	memset(stub + 27, 0xcc, CALL_PATCH_STUB - 27);
-}
-
-static struct hook_near put_head(uint8_t *area)
-{
-	const bool tsc = ring_clock_source == WIRE_CLOCK_TSC;
-	const uint64_t at = (uint64_t)(uintptr_t)area;
-	const char *const code[] = { tsc ? call_entry_begin : call_entry_begin_other, call_entry_end,
-				     tsc ? call_sled_begin : call_sled_begin_other, call_sled_end,
-				     call_sled_tail };
-	struct hook_near near;
-
-	memcpy(area, code, sizeof(code));
-	for (unsigned n = 0; n < 3; n++) {
-		uint8_t *jump = area + 64 + 8 * n;
-
-		jump[0] = 0xff;
-		jump[1] = 0x25;
-		put_distance(jump + 2, at + 64 + 8 * n + 2, at + 8 * (2 + n));
-	}
-	near = hook_near_put(area + CALL_PATCH_NEAR, (uint64_t)(uintptr_t)code[0],
-			     (uint64_t)(uintptr_t)code[1]);
-	return (struct hook_near){ at + CALL_PATCH_NEAR + near.begin, at + CALL_PATCH_NEAR + near.end };
 }
 
 /* Both texts of a sled. Only their first two bytes differ: off, these jump over the rest, or return. */
@@ -253,18 +231,6 @@ static bool write_code(const struct writing *writing, uint64_t address, const vo
 
 /* ---- objects */
 
-static void report(const struct dl_phdr_info *object, const char *what, const char *remedy)
-{
-	char text[512];
-
-	if (__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED))
-		return;
-	print_text(text, sizeof(text), "burin: --calls: %.250s%s%s\n",
-		   *object->dlpi_name ? object->dlpi_name : "the program", what, remedy);
-	if (write(STDERR_FILENO, text, strlen(text)) < 0)
-		return;
-}
-
 static void lose(size_t count)
 {
 	if (count)
@@ -329,7 +295,7 @@ static bool prepare(struct preparation *preparation)
 		munmap(area, bytes);
 		return false;
 	}
-	preparation->near = put_head(area);
+	preparation->near = call_area_head(area);
 	object->area = (uint64_t)(uintptr_t)area;
 	for (size_t n = 0; n < count; n++)
 		prepare_one(preparation, n);
@@ -423,16 +389,17 @@ static void load_object(const struct dl_phdr_info *info, struct call_patch_objec
 	object->end = sites->end;
 	if (sites->own_unwinder) {
 		leave_out_entries(sites);
-		report(info, " has its own unwinder, so calls are not recorded",
-		       "; link it without -static-libgcc");
+		call_area_report(info, " has its own unwinder, so calls are not recorded",
+				 "; link it without -static-libgcc");
 	}
 	if (sites->refused)
-		report(info, " has functions without room for a jump, which are not recorded",
-		       "; build with -fpatchable-function-entry=5");
+		call_area_report(info, " has functions without room for a jump, which are not recorded",
+				 "; build with -fpatchable-function-entry=5");
 	if (sites->count && (!call_image_find(sites->found[0].function, &preparation.image) ||
 			     !prepare(&preparation) || !write_all(&preparation))) {
 		sites->refused += sites->count;
-		report(info, ": the system refuses to change its code, so calls are not recorded", "");
+		call_area_report(info, ": the system refuses to change its code, so calls are not recorded",
+				 "");
 	}
 	lose(sites->refused);
 	call_sites_free(sites);
@@ -468,6 +435,17 @@ static uint64_t begin_of(const struct dl_phdr_info *info)
 		    info->dlpi_addr + info->dlpi_phdr[n].p_vaddr < begin)
 			begin = info->dlpi_addr + info->dlpi_phdr[n].p_vaddr;
 	return begin;
+}
+
+static uint64_t end_of(const struct dl_phdr_info *info)
+{
+	uint64_t end = 0;
+
+	for (unsigned n = 0; n < info->dlpi_phnum; n++)
+		if (info->dlpi_phdr[n].p_type == PT_LOAD &&
+		    info->dlpi_addr + info->dlpi_phdr[n].p_vaddr + info->dlpi_phdr[n].p_memsz > end)
+			end = info->dlpi_addr + info->dlpi_phdr[n].p_vaddr + info->dlpi_phdr[n].p_memsz;
+	return end;
 }
 
 static struct call_patch_object *object_at(uint64_t begin)
@@ -509,6 +487,7 @@ static void forget(struct call_patch_object *object)
 		munmap(object->patches, object->count * sizeof(*object->patches));
 		retire(object);
 	}
+	call_slots_forget(object->begin, object->end);
 	*object = (struct call_patch_object){ 0 };
 }
 
@@ -534,15 +513,45 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *data)
 		object = free_object();
 		if (!object)
 			return 0;
-		if (is_needed(info)) {
+		if (is_needed(info) || (tracepoint_session.calls.header->sources & WIRE_CALL_NO_HOOKS)) {
 			object->begin = begin;
-			object->end = begin + 1;
+			object->end = end_of(info);
 		} else {
 			load_object(info, object);
 		}
 	}
 	if (object)
 		seen[object - call_patches.object] = 1;
+	return 0;
+}
+
+/* Whether the function has a hook of its own, which records its calls already. */
+static bool is_patched(uint64_t address, uint32_t number)
+{
+	for (uint64_t n = 0; n < call_patches.objects; n++) {
+		const struct call_patch_object *object = &call_patches.object[n];
+
+		if (address < object->begin || address >= object->end)
+			continue;
+		for (uint64_t m = 0; m < object->count; m++)
+			if (object->patches[m].function == number)
+				return true;
+	}
+	return false;
+}
+
+/* After all hooks are known: a function that has one needs no stub for those who call it. */
+static int visit_slots(struct dl_phdr_info *info, size_t bytes, void *unused)
+{
+	struct call_patch_object *object = object_at(begin_of(info));
+
+	(void)bytes;
+	(void)unused;
+	if (object && !object->has_slots) {
+		object->has_slots = true;
+		if (!is_needed(info))
+			call_slots_load(info, is_patched);
+	}
 	return 0;
 }
 
@@ -570,6 +579,8 @@ void call_patch_load(void)
 	for (uint64_t n = 0; n < call_patches.objects; n++)
 		if (call_patches.object[n].end && !seen[n])
 			forget(&call_patches.object[n]);
+	if (tracepoint_session.calls.header->sources & WIRE_CALL_LIBRARIES)
+		dl_iterate_phdr(visit_slots, NULL);
 	call_patches_stale = false;
 	lock_drop(&lock);
 	errno = saved;

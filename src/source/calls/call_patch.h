@@ -25,12 +25,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "source/calls/hook_near.h"
+#include "source/calls/call_area.h"
 
 enum {
 	CALL_PATCH_BYTES = 16, /* room for a text; the longest is a sled's, 11 bytes */
-	CALL_PATCH_NEAR = 128,
-	CALL_PATCH_STUBS = CALL_PATCH_NEAR + HOOK_NEAR_BYTES,
 	CALL_PATCH_STUB = 32,
 	CALL_PATCH_RETURN = 22, /* where in a stub the function returns to */
 	CALL_PATCH_OBJECTS = 4096,
@@ -51,6 +49,7 @@ struct call_patch_object {
 	uint64_t area, area_bytes;
 	struct call_patch *patches;
 	uint64_t count;
+	bool has_slots; /* call_slots.h has seen it */
 };
 
 struct call_patches {

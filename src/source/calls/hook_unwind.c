@@ -23,6 +23,7 @@
 
 #include "source/calls/call_native.h"
 #include "source/calls/call_patch.h"
+#include "source/calls/call_slots.h"
 #include "source/calls/call_thread.h"
 #include "source/calls/hook_entry.h"
 
@@ -44,7 +45,8 @@ int backtrace(void **addresses, int count);
 
 static bool is_ours(uint64_t address)
 {
-	return address == (uint64_t)(uintptr_t)call_entry_end || call_patch_is_stub(address);
+	return address == (uint64_t)(uintptr_t)call_entry_end || call_patch_is_stub(address) ||
+	       call_slots_is_stub(address);
 }
 
 static uint64_t *slot_of(const struct wire_call_frame *frame)
