@@ -14,12 +14,13 @@
 /* The second comes in with the first, but its vfork() and its other functions must come before those of the C library. */
 static const char library_name[] = "libburin-calls.so", tracepoints_name[] = "libburin.so.0";
 
+/* The rule of a source file would need its lines before the program runs. */
 static bool are_valid(const struct view_globs *words)
 {
 	char rule[CALL_RULE_MAX];
 
 	for (size_t n = 0; n < words->count; n++)
-		if (!call_selection_parse(rule, '+', words->globs[n]))
+		if (!call_selection_parse(rule, '+', words->globs[n]) || rule[1] == 's')
 			return false;
 	return true;
 }
@@ -27,8 +28,8 @@ static bool are_valid(const struct view_globs *words)
 int calls_check(const struct calls_options *options)
 {
 	if (!are_valid(&options->globs) || !are_valid(&options->not ) || !are_valid(&options->below))
-		return cmd_usage(
-			"--calls, --no-calls, --below: give a name, such as 'net_*' or 'file:src/net/*.c'");
+		return cmd_usage("--calls, --no-calls, --below: give a name, such as 'net_*' or "
+				 "'image:libnet*' (source files cannot be selected)");
 	if (options->count && (options->depth || options->min_ns || options->below.count))
 		return cmd_usage("--count-calls: it counts every call of a function; remove %s",
 				 options->depth	   ? "--depth"

@@ -15,7 +15,7 @@ enum {
 
 static struct view_report report = { .min = -1 };
 static const char *callers, *callees;
-static bool calls, tree, json, csv, verbose;
+static bool calls, suggest, tree, json, csv, verbose;
 static unsigned order;
 
 /* The last given option that trees do not have, and the one that makes a tree. */
@@ -57,6 +57,9 @@ static const char *const orders[] = {
 
 static const struct cmd_option table[] = {
 	OPTION_FLAG("--calls", &calls, "count calls, not samples: how many, and how long they took"),
+	OPTION_FLAG(
+		"--suggest", &suggest,
+		"with --calls: print the options --no-calls of burin record that would save most records"),
 	OPTION_PARSED("--by PART,...", parse_by,
 		      "give some of program, thread, pid, tid, image, symbol, line, each once",
 		      "rows by program, thread, pid, tid, image, symbol and line, as listed (default: "
@@ -96,6 +99,8 @@ static int complete(void)
 		return cmd_usage("give either --json or --csv");
 	if (calls && *of_tree)
 		return cmd_usage("%s is for samples; burin graph prints the tree of calls", of_tree);
+	if (suggest && (!calls || *of_rows || json || csv))
+		return cmd_usage("--suggest goes with --calls alone");
 	if (!calls && order > CALL_BY_TOTAL)
 		return cmd_usage("--sort %s is for calls; give --calls, too", orders[order]);
 	if (!report.by_count) {
@@ -233,7 +238,7 @@ static int run(char **operands)
 	int result = complete();
 
 	if (!result && calls)
-		return run_calls(operands[0]);
+		return suggest ? cmd_calls_suggest(operands[0]) : run_calls(operands[0]);
 	if (!result)
 		result = cmd_profile_open(&profile, operands[0]);
 	if (!result)

@@ -21,4 +21,7 @@ int cmd_calls_failed(const char *path, int result);
 /* Reports faults and closes the trace. @result: the exit code so far. Return: the exit code. */
 int cmd_calls_close(struct cmd_calls *calls, const char *path, int result);
 
+/* burin report --calls --suggest (suggest_calls.c). Return: the exit code. */
+int cmd_calls_suggest(const char *path);
+
 #endif

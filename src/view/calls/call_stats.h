@@ -105,7 +105,7 @@ struct call_report {
 /* call_stats_choose - put the rows that are printed first, in their order. Return: how many they are. */
 size_t call_stats_choose(const struct call_stats *stats, const struct call_report *report);
 
-/* Rows as text, with what is missing below; as a JSON document (docs/schema/calls.json); as CSV. */
+/* Rows as text, with what is missing below; as a JSON document (docs/schema/report-calls.json); as CSV. */
 void call_stats_text(const struct call_stats *stats, const struct call_report *report,
 		     struct view_buffer *out);
 void call_stats_json(const struct call_stats *stats, const struct call_report *report,

@@ -3,8 +3,7 @@
  * Walks through the calls of a trace from the last to the first: callers before their callees.
  *
  * The records are in order of the ends, so backwards a call comes before all calls within it. All that a walk keeps of a
- * stack are the calls around the present one, however long the trace is. (The other direction, for those who need it:
- * call_tree.h.)
+ * stack are the calls around the present one, however long the trace is.
  *
  * Several threads decode spans of the trace, the last one first; the caller's thread visits the calls.
  *
