@@ -46,8 +46,9 @@ struct burin_call {
 	uint32_t tid;
 	uint64_t begin, end; /* ticks; `end` of an open call: the end of the trace */
 	uint32_t depth;	     /* open calls below it on its stack, modulo 65536 */
-	uint32_t stack; /* number of its stack, if threads went from stack to stack (swapcontext); 0: the thread's only one */
-	uint32_t pid;	     /* of an open call; otherwise 0 */
+	uint32_t
+		stack; /* number of its stack, if threads went from stack to stack (swapcontext); 0: the thread's only one */
+	uint32_t pid; /* of an open call; otherwise 0 */
 };
 
 /* burin_calls_is_call - whether the records of an event are calls. */

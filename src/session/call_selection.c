@@ -30,7 +30,7 @@ static bool matches_image(const char *glob, const char *path)
 	return glob_match(glob, strchr(glob, '/') ? path : last_part(path));
 }
 
-/* "src/net/rx.*" also matches "/home/me/src/net/rx.c". */
+/* "src/net/rx.*" also matches "/usr/src/net/rx.c". */
 static bool matches_file(const char *glob, const char *path)
 {
 	while (path) {

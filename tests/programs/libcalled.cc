@@ -28,11 +28,12 @@ int main()
 			caught++;
 		}
 		try {
-			std::sort(words.begin(), words.end(), [](const std::string &one, const std::string &other) {
-				if (std::stoi("x" + one) == 0)
-					return false;
-				return one < other;
-			});
+			std::sort(words.begin(), words.end(),
+				  [](const std::string &one, const std::string &other) {
+					  if (std::stoi("x" + one) == 0)
+						  return false;
+					  return one < other;
+				  });
 		} catch (const std::invalid_argument &) {
 			caught++;
 		}
