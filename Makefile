@@ -16,7 +16,7 @@ everything: $(BUILD)/build.ninja
 
 $(BUILD)/build.ninja:
 	@scripts/install-packages --missing build
-	@meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null
+	@meson setup $(BUILD) --prefix=$(PREFIX) $(MESON_OPTIONS) >/dev/null
 
 # Lists what the build needs and the machine lacks, asks, and installs it. Without a terminal it does not ask.
 deps:

@@ -19,13 +19,10 @@ enum {
 static const uint64_t forgotten = UINT64_MAX;
 
 /* Of a process that has no session, or whose session has no calls: everything is off. */
-static struct {
-	struct call_functions head;
-	struct call_function entries[1];
-} none;
+static struct call_functions none = { .entries = { { 0 } } };
 static const uint8_t off[1];
 
-struct call_functions *call_functions = &none.head;
+struct call_functions *call_functions = &none;
 const uint8_t *call_switches = off;
 
 static uint64_t lock; /* for changes; as that of a ring, since a signal handler may find it taken */
@@ -57,7 +54,7 @@ static void put(struct call_functions *functions, uint64_t address, uint32_t num
 /* A larger table. The old one stays: other threads may be reading it. */
 static struct call_functions *grow(const struct call_functions *old)
 {
-	struct call_functions *made = make(old == &none.head ? FUNCTIONS_FIRST : 4 * (old->mask + 1));
+	struct call_functions *made = make(old == &none ? FUNCTIONS_FIRST : 4 * (old->mask + 1));
 
 	for (uint64_t n = 0; made && n <= old->mask; n++)
 		if (old->entries[n].address && old->entries[n].address != forgotten)
@@ -182,7 +179,7 @@ static void forget(const struct objects *objects)
 {
 	struct call_functions *functions = call_functions;
 
-	if (functions == &none.head)
+	if (functions == &none)
 		return;
 	for (uint64_t n = 0; n <= functions->mask; n++) {
 		const uint64_t address = functions->entries[n].address;
