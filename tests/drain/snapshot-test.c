@@ -162,7 +162,7 @@ static void test_stopped(struct random *random)
 	for (enum wire_mode mode = WIRE_MODE_STREAM; mode <= WIRE_MODE_FLIGHT; mode++) {
 		const char *bad = NULL;
 
-		for (unsigned n = 0; n < (harness.is_long ? 500u : 50u) && !bad; n++)
+		for (unsigned n = 0; n < (harness.is_long ? 500u : 25u) && !bad; n++)
 			bad = run_stopped(&synthetic, random, mode);
 		harness_case(names[mode], bad);
 	}
@@ -350,7 +350,7 @@ static void test_running(enum wire_mode mode, const char *name)
 	}
 	if (mode == WIRE_MODE_STREAM && pthread_create(&threads[RINGS], NULL, record_main, &recorder) != 0)
 		harness_die("no thread");
-	for (unsigned n = 0; n < (harness.is_long ? 500u : 40u) && !bad; n++)
+	for (unsigned n = 0; n < (harness.is_long ? 500u : 20u) && !bad; n++)
 		bad = run_running(&synthetic, mode);
 	for (unsigned n = 0; n < RINGS; n++) {
 		__atomic_store_n(&writers[n].stop, true, __ATOMIC_RELAXED);
@@ -428,7 +428,7 @@ static void test_chunks(struct random *random)
 	struct synthetic synthetic;
 	const char *bad = NULL;
 
-	for (unsigned n = 0; n < (harness.is_long ? 300u : 30u) && !bad; n++) {
+	for (unsigned n = 0; n < (harness.is_long ? 300u : 15u) && !bad; n++) {
 		bad = run_chunks(&synthetic, random);
 		synthetic_remove(&synthetic);
 	}

@@ -69,10 +69,11 @@ def verdict(name, faults):
 
 def case(name):
     """Runs the function that it decorates, at once, as one case. The function returns or yields faults, or raises Wrong.
-    TEST_CASE, a glob, chooses some cases."""
+    TEST_CASE, a glob, chooses some cases; with TEST_TIMES, the processor time of each is printed."""
     def run_case(function):
         if not fnmatch.fnmatchcase(name, os.environ.get("TEST_CASE", "*")):
             return function
+        before = sum(os.times()[:4])
         try:
             verdict(name, [one_line_of(fault) for fault in function() or ()])
         except Skip as why:
@@ -82,6 +83,8 @@ def case(name):
         except Exception as why:  # a test's own mistake is a failure too
             at = "; ".join(f"{os.path.basename(f.filename)}:{f.lineno}" for f in traceback.extract_tb(why.__traceback__)[1:])
             verdict(name, [f"{type(why).__name__}: {one_line_of(why)[:300]} ({at})"])
+        if "TEST_TIMES" in os.environ:
+            print(f"# {sum(os.times()[:4]) - before:.1f} s of CPU")
         sys.stdout.flush()
         return function
     return run_case

@@ -353,8 +353,8 @@ static bool all_begun(uint32_t lasting)
 
 static const char *scribble(void)
 {
-	const unsigned rounds = harness.is_long ? 20000 : 400;
-	const uint64_t end = harness_ns() + (harness.is_long ? 300 : 6) * UINT64_C(1000000000);
+	const unsigned rounds = harness.is_long ? 20000 : 200;
+	const uint64_t end = harness_ns() + (harness.is_long ? 300 : 4) * UINT64_C(1000000000);
 	const char *why = "";
 	const uint32_t lasting = 9;
 	uint64_t records = 0;
