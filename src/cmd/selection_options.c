@@ -71,13 +71,8 @@ static bool parse_local(const char *text, int64_t begin_ns, int64_t *ns)
 }
 
 /* A time as a user writes it, in nanoseconds since 1970. */
-static bool parse_time(const struct burin_trace *trace, const char *text, int64_t *ns)
+static bool parse_time(int64_t begin_ns, const char *text, int64_t *ns)
 {
-	uint64_t begin, end;
-	int64_t begin_ns;
-
-	burin_trace_range(trace, &begin, &end);
-	begin_ns = burin_trace_ns(trace, begin);
 	if (*text == '@')
 		return parse_seconds(text + 1, ns);
 	if (parse_seconds(text + (*text == '-'), ns)) {
@@ -88,19 +83,33 @@ static bool parse_time(const struct burin_trace *trace, const char *text, int64_
 	return parse_local(text, begin_ns, ns);
 }
 
+bool cmd_times_given(void)
+{
+	return from || to;
+}
+
 int cmd_times(const struct burin_trace *trace, uint64_t *from_ticks, uint64_t *to_ticks)
 {
+	uint64_t begin, end;
+
+	burin_trace_range(trace, &begin, &end);
+	return cmd_times_since(trace, begin, from_ticks, to_ticks);
+}
+
+int cmd_times_since(const struct burin_trace *trace, uint64_t begin, uint64_t *from_ticks, uint64_t *to_ticks)
+{
+	const int64_t begin_ns = burin_trace_ns(trace, begin);
 	static const char wanted[] =
 		"give seconds since the first record, a local time, or @ and seconds since 1970";
 	int64_t ns;
 
 	if (from) {
-		if (!parse_time(trace, from, &ns))
+		if (!parse_time(begin_ns, from, &ns))
 			return cmd_usage("--from: %s, not \"%s\"", wanted, from);
 		*from_ticks = burin_trace_ticks(trace, ns);
 	}
 	if (to) {
-		if (!parse_time(trace, to, &ns) || ns == INT64_MAX)
+		if (!parse_time(begin_ns, to, &ns) || ns == INT64_MAX)
 			return cmd_usage("--to: %s, not \"%s\"", wanted, to);
 		/* Include every record that is printed with this time. */
 		*to_ticks = burin_trace_ticks(trace, ns + 1);

@@ -10,5 +10,10 @@
 extern const struct cmd_option cmd_time_options[];
 /* Converts the given times into ticks; without an option, its ticks stay as they are. Return: 0 or CMD_USAGE. */
 int cmd_times(const struct burin_trace *trace, uint64_t *from_ticks, uint64_t *to_ticks);
+/* The same, if seconds count from another time than that of the first record. */
+int cmd_times_since(const struct burin_trace *trace, uint64_t begin, uint64_t *from_ticks,
+		    uint64_t *to_ticks);
+/* Whether one of them is given. */
+bool cmd_times_given(void);
 
 #endif

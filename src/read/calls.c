@@ -245,8 +245,7 @@ static int scan(struct burin_calls *calls)
 	return result;
 }
 
-/* The stack that a thread's calls were on; 0: it had only one. */
-static uint32_t stack_at(const struct burin_calls *calls, uint32_t tid, uint64_t time)
+uint32_t read_calls_stack(const struct burin_calls *calls, uint32_t tid, uint64_t time)
 {
 	size_t low = 0, high = calls->switch_count;
 
@@ -372,8 +371,9 @@ int burin_calls_call(const struct burin_calls *calls, const struct burin_record 
 				     .begin = wire_call_start(record->time, payload.low, payload.high),
 				     .end = record->time,
 				     .depth = payload.depth,
-				     .stack = calls->switch_count ? stack_at(calls, record->tid, record->time)
-								  : 0 };
+				     .stack = calls->switch_count
+						      ? read_calls_stack(calls, record->tid, record->time)
+						      : 0 };
 	return 0;
 }
 

@@ -113,6 +113,8 @@ struct burin_calls;
 struct burin_profile *read_calls_take_functions(struct burin_calls *calls);
 /* calls.c: the number in the session of an open call's stack, which burin_calls_open_call() shows only where it is needed. */
 uint32_t read_calls_open_stack(const struct burin_calls *calls, uint32_t n);
+/* calls.c: the stack that a thread was on; 0: it had only one. */
+uint32_t read_calls_stack(const struct burin_calls *calls, uint32_t tid, uint64_t time);
 
 /* profile_memory.c: bytes of all tables that have been read so far; struct read_table.memory. */
 uint64_t read_profile_memory(const void *profile);

@@ -26,8 +26,8 @@ PRELUDE = r"""
 #include <unistd.h>
 #include <pthread.h>
 
-#define PLAIN __attribute__((no_instrument_function))
-#define FORCED static inline __attribute__((no_instrument_function, always_inline))
+#define PLAIN __attribute__((no_instrument_function, patchable_function_entry(0)))
+#define FORCED PLAIN static inline __attribute__((always_inline))
 enum { ROOM = 1 << 22, DEPTH = 200000, JUMPS = 64 };
 #define ENDED 0x80000000u
 
@@ -212,13 +212,17 @@ def compare(calls, logs):
         yield from compare_stack(calls, stack, log)
 
 
-def built(name, text, compiler="gcc", options=("-O0",), suffix=".c"):
+INSTRUMENT = ("-finstrument-functions",)
+PATCHABLE = ("-fpatchable-function-entry=5",)
+
+
+def built(name, text, compiler="gcc", options=("-O0",), suffix=".c", hooks=INSTRUMENT):
     """Compile a program with hooks. Return: its path."""
     need(compiler)
     source, path = fresh(name) + suffix, fresh(name)
     with open(source, "w", encoding="utf-8") as file:
         file.write(text)
-    made(compiler, "-w", "-g", "-finstrument-functions", "-pthread", *options, source, "-o", path, "-ldl")
+    made(compiler, "-w", "-g", *hooks, "-pthread", *options, source, "-o", path, "-ldl")
     return path
 
 

@@ -30,7 +30,7 @@ static const struct cmd_option table[] = {
 	OPTION_GROUP(cmd_time_options),
 	OPTION_NUMBER("-n, --limit N", &replay.limit, 1, UINT64_MAX, "print at most N lines"),
 	OPTION_FLAG("-a, --absolute", &replay.style.absolute,
-		    "print times of day instead of seconds since the first record"),
+		    "print times of day instead of seconds since the first call"),
 	OPTION_FLAG("-j, --json", &replay.style.json, "one JSON object per line"),
 	OPTION_FLAG("--no-pager", &no_pager, "print to the terminal without a pager"),
 	CMD_MEMORY,
@@ -48,6 +48,24 @@ static void print_foot(const struct burin_trace *trace, const struct cmd_faults 
 	cmd_faults_foot(faults, path);
 }
 
+/* What a replay comes to. */
+static int status_of(int result, const char *path)
+{
+	return result == -ENODATA ? cmd_usage("%s: the trace has no calls; record some with: burin record "
+					      "--calls -- PROGRAM",
+					      path)
+				  : cmd_written(result);
+}
+
+/* Seconds count from the first call, which has to be known before --from can be. */
+static int find_times(const struct burin_trace *trace, const char *path)
+{
+	int result = cmd_times_given() ? view_replay_begin(trace, &replay.begin) : 0;
+
+	return result ? status_of(result, path)
+		      : cmd_times_since(trace, replay.begin, &replay.from, &replay.to);
+}
+
 static int print(const struct burin_trace *trace, const char *path)
 {
 	int result;
@@ -56,11 +74,7 @@ static int print(const struct burin_trace *trace, const char *path)
 		pager_begin();
 	result = view_replay(trace, &replay);
 	pager_end();
-	if (result == -ENODATA)
-		return cmd_usage(
-			"%s: the trace has no calls; record some with: burin record --calls -- PROGRAM",
-			path);
-	return cmd_written(result);
+	return status_of(result, path);
 }
 
 static int run(char **operands)
@@ -79,7 +93,7 @@ static int run(char **operands)
 	replay.threads = cmd_threads();
 	replay.style.color = !replay.style.json && cmd_color(STDOUT_FILENO);
 	if (!result)
-		result = cmd_times(trace, &replay.from, &replay.to);
+		result = find_times(trace, operands[0]);
 	if (!result) {
 		result = print(trace, operands[0]);
 		if (result != CMD_USAGE)

@@ -259,6 +259,28 @@ void call_native_move(uint64_t sp)
 	unwind(sp);
 }
 
+void call_native_target(void)
+{
+	struct wire_call_frame *frame = call_stack_top();
+
+	if (frame)
+		frame->flags |= CALL_FRAME_TARGET;
+}
+
+void call_native_jump(uint64_t sp)
+{
+	const struct wire_call_frame *target;
+
+	call_native_move(sp);
+	target = call_stack_top();
+	while (target && target->sp == sp && !(target->flags & CALL_FRAME_TARGET))
+		target = call_stack_below(target);
+	if (!target || !(target->flags & CALL_FRAME_TARGET))
+		return;
+	for (struct wire_call_frame *frame; (frame = call_stack_top()) != target;)
+		call_end_top(frame);
+}
+
 uint32_t call_native_fork(void)
 {
 	lock = 0;

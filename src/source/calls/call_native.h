@@ -34,6 +34,15 @@ void call_native_make(const void *memory, size_t bytes);
  */
 void call_native_move(uint64_t sp);
 
+/*
+ * call_native_target, call_native_jump - the innermost function calls setjmp; a longjmp sets a stack pointer.
+ * Functions that were inlined into the one with setjmp have its stack pointer, but end by the longjmp. No compiler inlines a
+ * function that calls setjmp, so all those above it end.
+ * Context: any thread, signal handlers.
+ */
+void call_native_target(void);
+void call_native_jump(uint64_t sp);
+
 /* call_native_fork - in the child of a fork. Return: the number that its current stack gets; 0: any. */
 uint32_t call_native_fork(void);
 

@@ -27,6 +27,7 @@ enum {
 	CALL_FRAME_REPLACED =
 		1, /* `match` is the return address; in its place, at `sp`, stands one of ours ... */
 	CALL_FRAME_RESTORED = 2, /* ... or stood: call_returns_restore() */
+	CALL_FRAME_TARGET = 4,	 /* it called setjmp */
 };
 
 struct call_native;

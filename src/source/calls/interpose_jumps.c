@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Functions that leave others without returning from them: longjmp and contexts; and dlclose. Each is replaced by one that
- * takes note of the stack pointer that it sets, and then does what the replaced one does. hook_unwind.c has exceptions.
+ * takes note of the stack pointer that it sets, and then does what the replaced one does. setjmp marks the function that
+ * calls it. hook_unwind.c has exceptions.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -25,6 +26,7 @@ static struct {
 	int (*swapcontext)(ucontext_t *from, const ucontext_t *to);
 	void (*makecontext)(ucontext_t *made, void (*function)(void), int count, ...);
 	int (*dlclose)(void *handle);
+	void *setjmp, *_setjmp, *__sigsetjmp;
 } real;
 
 #define FIND(name) (real.name ? (void)0 : (void)(*(void **)&real.name = dlsym(RTLD_NEXT, #name)))
@@ -39,6 +41,9 @@ void interpose_jumps_begin(void)
 	FIND(swapcontext);
 	FIND(makecontext);
 	FIND(dlclose);
+	FIND(setjmp);
+	FIND(_setjmp);
+	FIND(__sigsetjmp);
 }
 
 #if defined(__x86_64__)
@@ -83,7 +88,7 @@ static uint64_t context_sp(const ucontext_t *context)
 	REPLACED __attribute__((noreturn)) void name(struct __jmp_buf_tag target[1], int value) \
 	{                                                                                       \
 		FIND(name);                                                                     \
-		call_native_move(saved_sp(target));                                             \
+		call_native_jump(saved_sp(target));                                             \
 		real.name(target, value);                                                       \
 		__builtin_unreachable();                                                        \
 	}
@@ -184,6 +189,55 @@ __asm__(".text\n"
 	".cfi_endproc\n"
 	".size makecontext, . - makecontext\n");
 #endif
+
+/* setjmp returns twice, so it is left as it was entered: with the arguments and the stack of its caller. */
+#define SETJMP(name)                                                              \
+	__attribute__((used, visibility("hidden"))) void *interpose_##name(void); \
+	void *interpose_##name(void)                                              \
+	{                                                                         \
+		FIND(name);                                                       \
+		call_native_target();                                             \
+		return real.name;                                                 \
+	}                                                                         \
+	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name     \
+		":\n" SETJMP_CODE("interpose_" #name) ".size " #name ", . - " #name "\n")
+
+#if defined(__x86_64__)
+#define SETJMP_CODE(function)           \
+	".cfi_startproc\n"              \
+	"	pushq %rdi\n"                 \
+	"	pushq %rsi\n"                 \
+	"	subq $8, %rsp\n"              \
+	"	.cfi_adjust_cfa_offset 24\n"  \
+	"	call " function "\n"    \
+	"	addq $8, %rsp\n"              \
+	"	popq %rsi\n"                  \
+	"	popq %rdi\n"                  \
+	"	.cfi_adjust_cfa_offset -24\n" \
+	"	jmp *%rax\n"                  \
+	".cfi_endproc\n"
+#elif defined(__aarch64__)
+#define SETJMP_CODE(function)           \
+	".cfi_startproc\n"              \
+	"	stp x29, x30, [sp, #-32]!\n"  \
+	"	.cfi_adjust_cfa_offset 32\n"  \
+	"	.cfi_rel_offset x29, 0\n"     \
+	"	.cfi_rel_offset x30, 8\n"     \
+	"	stp x0, x1, [sp, #16]\n"      \
+	"	bl " function "\n"      \
+	"	mov x16, x0\n"                \
+	"	ldp x0, x1, [sp, #16]\n"      \
+	"	ldp x29, x30, [sp], #32\n"    \
+	"	.cfi_adjust_cfa_offset -32\n" \
+	"	.cfi_restore x29\n"           \
+	"	.cfi_restore x30\n"           \
+	"	br x16\n"                     \
+	".cfi_endproc\n"
+#endif
+
+SETJMP(setjmp);
+SETJMP(_setjmp);
+SETJMP(__sigsetjmp);
 
 REPLACED int dlclose(void *handle)
 {

@@ -92,10 +92,8 @@ static bool select_call(void *data, struct call_walk_stack *stack, uint64_t end)
 			merger->result = -ENOMEM;
 			return true;
 		}
-		thread->from = UINT64_MAX;
-		merger->contexts->threads++;
 	}
-	if (__builtin_expect(end < thread->from || end > thread->until, 0)) {
+	if (__builtin_expect(!call_threads_has(thread, stack->tid, end), 0)) {
 		const int error = call_threads_find(&merger->threads, stack->tid, end, thread);
 
 		if (error)
@@ -165,9 +163,9 @@ static int merge(struct merger *merger, const struct view_profile_filter *filter
 					      .leave = leave_call,
 					      .free_stack = free,
 					      .data = merger };
-	const struct call_walk_options options = { .from = filter->from,
-						   .to = filter->to,
-						   .threads = threads };
+	const struct call_walk_options options = {
+		.from = filter->from, .to = filter->to, .threads = threads, .tids = &contexts->threads
+	};
 	int result = find_keys(merger);
 
 	if (!result && !array_reserve_zeroed(contexts->nodes, contexts->room, 1))

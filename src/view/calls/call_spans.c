@@ -50,12 +50,13 @@ struct call_spans {
 static void order_ties(struct call_span_call *calls, size_t count)
 {
 	const struct call_span_call last = calls[count - 1];
+	const uint64_t key = call_stack_key(last.stack, last.tid);
 	size_t at = count - 1, wanted = at;
 
 	while (at && calls[at - 1].end == last.end && count - at < TIES_MAX) {
 		const struct call_span_call *other = &calls[--at];
 
-		if (other->tid != last.tid)
+		if (call_stack_key(other->stack, other->tid) != key)
 			continue;
 		if (last.begin == last.end || last.begin < other->begin ||
 		    !call_is_deeper(last.depth, other->depth))
@@ -76,7 +77,8 @@ static int add_call(struct slot *slot, const struct burin_call *call)
 					 .end = call->end,
 					 .function = call->function,
 					 .tid = call->tid,
-					 .depth = call->depth };
+					 .depth = call->depth,
+					 .stack = call->stack };
 	if (__builtin_expect(slot->count > 1 && slot->calls[slot->count - 2].end == call->end, 0))
 		order_ties(slot->calls, slot->count);
 	return 0;

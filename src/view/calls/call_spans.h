@@ -15,6 +15,7 @@ struct call_span_call {
 	uint64_t begin, end; /* ticks; begin <= end */
 	uint32_t function, tid;
 	uint32_t depth; /* modulo 65536 */
+	uint32_t stack; /* 0: the thread's only one */
 };
 
 /*
@@ -34,6 +35,12 @@ int call_spans_open(struct call_spans **spans, const struct burin_trace *trace,
 int call_spans_next(struct call_spans *spans, const struct call_span_call **span, size_t *count);
 
 void call_spans_close(struct call_spans *spans);
+
+/* call_stack_key - what identifies the stack of a call. One with a number may go from thread to thread. */
+static inline uint64_t call_stack_key(uint32_t stack, uint32_t tid)
+{
+	return stack ? UINT64_C(1) << 32 | stack : tid;
+}
 
 /* call_is_deeper - whether one depth is below another, both modulo 65536. */
 static inline int call_is_deeper(uint32_t depth, uint32_t than)

@@ -27,7 +27,6 @@ struct key_use {
 /* A stack's keys, in pages that are allocated when they are needed. */
 struct stack_keys {
 	struct call_thread_span thread;
-	bool known; /* `thread` was found */
 	size_t page_count;
 	struct key_use *pages[];
 };
@@ -140,7 +139,6 @@ static inline struct stack_keys *keys_of(struct counter *counter, struct call_wa
 		keys = stack->user = calloc(1, sizeof(*keys) + pages * sizeof(keys->pages[0]));
 		if (keys)
 			keys->page_count = pages;
-		counter->stats->threads++;
 	}
 	return keys;
 }
@@ -157,9 +155,8 @@ static struct key_use *use_of(struct stack_keys *keys, uint32_t key)
 /* Find the thread at the time of a call. */
 static int find_thread(struct counter *counter, struct stack_keys *keys, uint32_t tid, uint64_t time)
 {
-	if (__builtin_expect(keys->known && time >= keys->thread.from && time <= keys->thread.until, 1))
+	if (__builtin_expect(call_threads_has(&keys->thread, tid, time), 1))
 		return 0;
-	keys->known = true;
 	return call_threads_find(&counter->threads, tid, time, &keys->thread);
 }
 
@@ -326,9 +323,9 @@ static int count_all(struct counter *counter, const struct view_profile_filter *
 					      .leave = leave_call,
 					      .free_stack = free_stack,
 					      .data = counter };
-	const struct call_walk_options options = { .from = filter->from,
-						   .to = filter->to,
-						   .threads = threads };
+	const struct call_walk_options options = {
+		.from = filter->from, .to = filter->to, .threads = threads, .tids = &counter->stats->threads
+	};
 	int result = find_keys(counter, &filter->symbols);
 
 	if (!result)

@@ -77,6 +77,7 @@ int call_threads_find(struct call_threads *threads, uint32_t tid, uint64_t time,
 	const char *name = thread ? thread->name : "[unknown]", *program = call_program(thread);
 	struct call_group group = { { 0 } };
 
+	span->tid = tid;
 	span->selected = (thread ? view_set_has(&filter->pids, thread->pid) : !filter->pids.count) &&
 			 view_globs_match(&filter->threads, name) &&
 			 view_globs_match(&filter->programs, program);

@@ -24,6 +24,7 @@ struct call_threads {
 /* A thread with one name and program. */
 struct call_thread_span {
 	uint64_t from, until; /* ticks; until inclusive */
+	uint32_t tid;
 	uint32_t group;
 	bool selected;
 };
@@ -36,6 +37,12 @@ void call_threads_free(struct call_threads *threads);
 /* call_threads_find - a thread at a time. Return: 0; -ENOMEM. */
 int call_threads_find(struct call_threads *threads, uint32_t tid, uint64_t time,
 		      struct call_thread_span *span);
+
+/* call_threads_has - whether a span is that of a thread at a time. One of zeros is of no thread. */
+static inline bool call_threads_has(const struct call_thread_span *span, uint32_t tid, uint64_t time)
+{
+	return span->tid == tid && time >= span->from && time <= span->until;
+}
 
 /* call_program - the program of a thread: the last part of its path; any bytes. */
 const char *call_program(const struct burin_thread *thread);

@@ -14,11 +14,28 @@ struct walk {
 	uint64_t from;
 	struct call_walk_stack **stacks;
 	size_t count, room;
-	struct hash_table numbers; /* of stacks, by tid */
+	struct hash_table numbers; /* of stacks */
+	struct hash_table tids;	   /* a tid is its own number */
 	struct call_walk_stack *last;
 };
 
-static struct call_walk_stack *add_stack(struct walk *walk, uint64_t hash, uint32_t tid)
+static int note_thread(struct walk *walk, uint32_t tid)
+{
+	const uint64_t hash = hash_pair(tid, 0);
+	uint32_t found;
+
+	if (!tid) /* of a damaged record */
+		return 0;
+	for (size_t at = 0; (found = hash_table_next(&walk->tids, hash, &at));)
+		if (found == tid)
+			return 0;
+	if (!hash_table_reserve(&walk->tids))
+		return -ENOMEM;
+	hash_table_add(&walk->tids, hash, tid);
+	return 0;
+}
+
+static struct call_walk_stack *add_stack(struct walk *walk, uint64_t hash, const struct call_span_call *call)
 {
 	struct call_walk_stack *stack;
 
@@ -27,28 +44,33 @@ static struct call_walk_stack *add_stack(struct walk *walk, uint64_t hash, uint3
 	stack = calloc(1, sizeof(*stack));
 	if (!stack)
 		return NULL;
-	stack->tid = tid;
+	stack->key = call_stack_key(call->stack, call->tid);
+	stack->tid = call->tid;
+	if (note_thread(walk, call->tid)) {
+		free(stack);
+		return NULL;
+	}
 	walk->stacks[walk->count++] = stack;
 	hash_table_add(&walk->numbers, hash, (uint32_t)walk->count);
 	return stack;
 }
 
-static struct call_walk_stack *find_stack(struct walk *walk, uint32_t tid)
+static struct call_walk_stack *find_stack(struct walk *walk, const struct call_span_call *call)
 {
-	const uint64_t hash = hash_pair(tid, 0);
+	const uint64_t key = call_stack_key(call->stack, call->tid), hash = hash_pair(key, 0);
 	uint32_t number;
 
 	for (size_t at = 0; (number = hash_table_next(&walk->numbers, hash, &at));)
-		if (walk->stacks[number - 1]->tid == tid)
+		if (walk->stacks[number - 1]->key == key)
 			return walk->stacks[number - 1];
-	return add_stack(walk, hash, tid);
+	return add_stack(walk, hash, call);
 }
 
-/* The stack of a thread; NULL: no memory. */
-static struct call_walk_stack *stack_of(struct walk *walk, uint32_t tid)
+/* The stack of a call; NULL: no memory. */
+static struct call_walk_stack *stack_of(struct walk *walk, const struct call_span_call *call)
 {
-	if (__builtin_expect(!walk->last || walk->last->tid != tid, 0))
-		walk->last = find_stack(walk, tid);
+	if (__builtin_expect(!walk->last || walk->last->key != call_stack_key(call->stack, call->tid), 0))
+		walk->last = find_stack(walk, call);
 	return walk->last;
 }
 
@@ -66,11 +88,16 @@ static inline bool contains(const struct call_frame *frame, const struct call_sp
 	       (frame->begin == call->begin && call_is_deeper(call->depth, frame->depth));
 }
 
-static inline __attribute__((always_inline)) int visit(const struct walk *walk, struct call_walk_stack *stack,
+static inline __attribute__((always_inline)) int visit(struct walk *walk, struct call_walk_stack *stack,
 						       const struct call_span_call *call, bool open)
 {
 	const struct call_visitor *visitor = walk->visitor;
 
+	if (__builtin_expect(stack->tid != call->tid, 0)) {
+		if (note_thread(walk, call->tid))
+			return -ENOMEM;
+		stack->tid = call->tid;
+	}
 	while (stack->count && !contains(&stack->frames[stack->count - 1], call))
 		leave(walk, stack);
 	if (__builtin_expect(call->begin < walk->from, 0))
@@ -93,19 +120,21 @@ static inline __attribute__((always_inline)) int visit(const struct walk *walk, 
 
 static int add_open(struct walk *walk, const struct burin_call *call)
 {
-	struct call_walk_stack *stack = stack_of(walk, call->tid);
+	const struct call_span_call added = { .begin = call->begin,
+					      .end = call->end,
+					      .function = call->function,
+					      .tid = call->tid,
+					      .depth = call->depth,
+					      .stack = call->stack };
+	struct call_walk_stack *stack = stack_of(walk, &added);
 	size_t at;
 
 	if (!stack || !array_reserve(stack->open, stack->open_room, stack->open_count + 1))
 		return -ENOMEM;
-	/* They come in this order, apart from those of a thread's other stacks. */
+	/* They come in this order, apart from those of signal handlers with a stack of their own. */
 	for (at = stack->open_count++; at && stack->open[at - 1].call.begin > call->begin; at--)
 		stack->open[at] = stack->open[at - 1];
-	stack->open[at] = (struct call_walk_open){ .call = { .begin = call->begin,
-							     .end = call->end,
-							     .function = call->function,
-							     .tid = call->tid,
-							     .depth = call->depth } };
+	stack->open[at] = (struct call_walk_open){ .call = added };
 	return 0;
 }
 
@@ -150,7 +179,7 @@ static int visit_open(struct walk *walk, const struct call_span_call *span, size
 	int result = 0;
 
 	for (size_t n = 0; walk->count && n < count; n++) {
-		const struct call_walk_stack *stack = stack_of(walk, span[n].tid);
+		const struct call_walk_stack *stack = stack_of(walk, &span[n]);
 		struct call_walk_open *open = stack && stack->open_count ? find_open(stack, &span[n]) : NULL;
 
 		if (open)
@@ -171,7 +200,7 @@ static int visit_span(struct walk *walk, const struct call_span_call *span, size
 
 	for (size_t n = count; !result && n; n--) {
 		const struct call_span_call *at = &span[n - 1];
-		struct call_walk_stack *stack = stack_of(walk, at->tid);
+		struct call_walk_stack *stack = stack_of(walk, at);
 
 		if (__builtin_expect(!stack, 0))
 			return -ENOMEM;
@@ -197,6 +226,7 @@ static void walk_free(struct walk *walk)
 	}
 	free(walk->stacks);
 	hash_table_free(&walk->numbers);
+	hash_table_free(&walk->tids);
 }
 
 int call_walk(const struct burin_trace *trace, const struct burin_calls *calls,
@@ -221,6 +251,8 @@ int call_walk(const struct burin_trace *trace, const struct burin_calls *calls,
 	for (size_t n = 0; !result && n < walk.count; n++)
 		while (walk.stacks[n]->count)
 			leave(&walk, walk.stacks[n]);
+	if (options->tids)
+		*options->tids = walk.tids.count;
 	walk_free(&walk);
 	return result;
 }

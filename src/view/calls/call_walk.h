@@ -32,7 +32,8 @@ struct call_frame {
 
 /* A stack: the outermost frame is frames[0]; the present call is the last. */
 struct call_walk_stack {
-	uint32_t tid;
+	uint64_t key; /* call_stack_key() */
+	uint32_t tid; /* of the present call */
 	struct call_frame *frames;
 	size_t count, room;
 	struct call_walk_open {
@@ -58,6 +59,7 @@ struct call_visitor {
 struct call_walk_options {
 	uint64_t from, to; /* ticks: only calls within this time; `to` exclusive, 0: no end */
 	unsigned threads;
+	size_t *tids; /* NULL, or receives how many threads had calls */
 };
 
 /* call_walk - visit the calls of a trace. Return: 0; -ENOMEM; the result of a visitor that stopped. */

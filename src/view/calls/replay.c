@@ -56,6 +56,8 @@ static int run(struct replay_job *job)
 		result = cut(job);
 	if (!result)
 		result = replay_find_crossing(job);
+	if (!result)
+		view_lines_begin(&job->lines, job->replay->begin ?: job->begin);
 	if (!result && !replay_workers_make(job))
 		result = -ENOMEM;
 	if (result)
@@ -68,6 +70,35 @@ static int run(struct replay_job *job)
 		.render = replay_slice,
 		.data = job,
 	});
+}
+
+/* Calls of all records, also of those that are not printed. */
+static int find_begin(const struct burin_trace *trace, const struct burin_calls *calls, uint64_t *begin)
+{
+	const struct burin_record *record;
+	struct burin_cursor *cursor;
+	struct burin_call call;
+	int result = burin_cursor_open(&cursor, trace, NULL);
+
+	*begin = replay_begin(trace, calls);
+	while (!result && (result = burin_cursor_next(cursor, &record)) > 0) {
+		result = 0;
+		if (!burin_calls_call(calls, record, &call) && call.begin < *begin)
+			*begin = call.begin;
+	}
+	burin_cursor_close(cursor);
+	return result;
+}
+
+int view_replay_begin(const struct burin_trace *trace, uint64_t *begin)
+{
+	struct burin_calls *calls;
+	int result = burin_calls_open(&calls, trace);
+
+	if (!result)
+		result = find_begin(trace, calls, begin);
+	burin_calls_close(calls);
+	return result;
 }
 
 int view_replay(const struct burin_trace *trace, const struct view_replay *replay)

@@ -11,6 +11,10 @@
 
 #include "view/calls/replay_options.h"
 
+/* view_replay_begin - when the first call began, or the first record was: times count from here, in ticks.
+ * Return: 0; -ENODATA: the trace has no calls; -ENOMEM. */
+int view_replay_begin(const struct burin_trace *trace, uint64_t *begin);
+
 /* Return: 0; -ENODATA: the trace has no calls; -EPIPE; another negative errno. */
 int view_replay(const struct burin_trace *trace, const struct view_replay *replay);
 

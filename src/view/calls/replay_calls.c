@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "read/profile_parts.h"
 #include "view/calls/replay_parts.h"
 
 int replay_calls_add(struct replay_calls *calls, const struct replay_call *call)
@@ -42,27 +43,33 @@ static struct replay_thread *begin_anew(struct replay_thread *thread, uint64_t s
 	return thread;
 }
 
-struct replay_thread *replay_thread_find(struct replay_threads *threads, uint32_t tid, uint64_t span)
+struct replay_thread *replay_thread_find(struct replay_threads *threads, uint64_t key, uint64_t span)
 {
-	const uint64_t hash = hash_pair(tid, 0);
+	const uint64_t hash = hash_pair(key, 0);
 	uint32_t number = threads->last;
 	size_t at = 0;
 
-	if (number && threads->list[number - 1].tid == tid)
+	if (number && threads->list[number - 1].key == key)
 		return begin_anew(&threads->list[number - 1], span);
 	while ((number = hash_table_next(&threads->numbers, hash, &at)))
-		if (threads->list[number - 1].tid == tid)
+		if (threads->list[number - 1].key == key)
 			break;
 	if (!number) {
 		if (!array_reserve(threads->list, threads->room, threads->count + 1) ||
 		    !hash_table_reserve(&threads->numbers))
 			return NULL;
-		threads->list[threads->count++] = (struct replay_thread){ .tid = tid, .span = span };
+		threads->list[threads->count++] = (struct replay_thread){ .key = key, .span = span };
 		number = (uint32_t)threads->count;
 		hash_table_add(&threads->numbers, hash, number);
 	}
 	threads->last = number;
 	return begin_anew(&threads->list[number - 1], span);
+}
+
+uint64_t replay_key_at(const struct replay_job *job, const struct burin_record *record)
+{
+	return call_stack_key(read_calls_stack(job->lines.calls.calls, record->tid, record->time),
+			      record->tid);
 }
 
 void replay_threads_free(struct replay_threads *threads)
@@ -91,16 +98,17 @@ bool replay_take(const struct replay_job *job, struct view_line_formatter *forma
 {
 	struct burin_call found;
 
-	if (burin_calls_call(job->lines.calls.calls, record, &found) ||
-	    !is_selected(job->replay, formatter, record) ||
-	    (job->replay->min_ns && view_call_ns(job->trace, &found) < job->replay->min_ns))
+	call->begin = UINT64_MAX;
+	if (burin_calls_call(job->lines.calls.calls, record, &found))
 		return false;
 	*call = (struct replay_call){ .begin = found.begin,
 				      .end = found.end,
 				      .function = found.function,
 				      .tid = found.tid,
+				      .stack = found.stack,
 				      .depth = (uint16_t)found.depth };
-	return true;
+	return is_selected(job->replay, formatter, record) &&
+	       (!job->replay->min_ns || view_call_ns(job->trace, &found) >= job->replay->min_ns);
 }
 
 bool replay_has_event(const struct replay_job *job, struct view_line_formatter *formatter,
@@ -126,6 +134,7 @@ static int add_open(const struct replay_job *job, struct open_calls *open)
 						   .end = UINT64_MAX,
 						   .function = call.function,
 						   .tid = call.tid,
+						   .stack = call.stack,
 						   .depth = (uint16_t)call.depth,
 						   .flags = REPLAY_OPEN };
 
@@ -169,7 +178,7 @@ static int keep_open(struct replay_job *job, struct replay_threads *threads, str
 	/* The innermost first: what is open within a call is within it. */
 	for (size_t n = open->calls.count; n > 0; n--) {
 		struct replay_call *call = &open->calls.list[n - 1];
-		struct replay_thread *thread = replay_thread_find(threads, call->tid, 1);
+		struct replay_thread *thread = replay_thread_find(threads, replay_key(call), 1);
 
 		if (call->flags & REPLAY_HIDDEN)
 			continue;
@@ -184,6 +193,17 @@ static int keep_open(struct replay_job *job, struct replay_threads *threads, str
 	return 0;
 }
 
+uint64_t replay_begin(const struct burin_trace *trace, const struct burin_calls *calls)
+{
+	struct burin_call call;
+	uint64_t begin, end;
+
+	burin_trace_range(trace, &begin, &end);
+	for (uint32_t n = 0; !burin_calls_open_call(calls, n, &call); n++)
+		begin = call.begin < begin || !begin ? call.begin : begin;
+	return begin;
+}
+
 /* Go through the records from the begin of the first slice to the end of the trace. */
 static int walk(struct replay_job *job, struct view_line_formatter *formatter, struct replay_threads *threads,
 		struct open_calls *open)
@@ -196,19 +216,25 @@ static int walk(struct replay_job *job, struct view_line_formatter *formatter, s
 	int result = burin_cursor_open(&cursor, job->trace, &options);
 
 	while (!result && (result = burin_cursor_next(cursor, &record)) > 0) {
-		struct replay_thread *thread = replay_thread_find(threads, record->tid, 1);
+		struct replay_thread *thread = replay_thread_find(threads, replay_key_at(job, record), 1);
 		struct replay_call call;
+		bool is_call;
 
 		result = thread ? 0 : -ENOMEM;
 		if (!thread)
 			break;
 		while (slice < job->slices && bounds[slice + 1] && record->time >= bounds[slice + 1])
 			slice++;
-		if (replay_take(job, formatter, record, &call)) {
+		is_call = replay_take(job, formatter, record, &call);
+		if (call.begin < job->begin)
+			job->begin = call.begin;
+		if (is_call) {
 			if (open->numbers.count)
 				forget_ended(open, &call);
 			if (call.begin < bounds[slice]) {
 				note_within(&call, thread);
+				if (call.begin < job->replay->from) /* its end is printed, whatever it called */
+					call.flags |= REPLAY_CALLS;
 				result = replay_calls_add(&job->crossing, &call);
 			}
 			thread->last_call = call.end;
@@ -227,6 +253,7 @@ int replay_find_crossing(struct replay_job *job)
 	struct open_calls open = { .calls.count = 0 };
 	int result = formatter ? 0 : -ENOMEM;
 
+	job->begin = replay_begin(job->trace, job->lines.calls.calls);
 	if (formatter)
 		formatter->lines = &job->lines;
 	if (!result)

@@ -12,6 +12,8 @@ struct view_replay {
 	struct view_globs events;    /* those to print */
 	struct view_globs functions; /* only their calls, and what these call */
 	struct view_set pids, tids;
+	uint64_t
+		begin; /* ticks: view_replay_begin(); 0: it is not known yet, and neither from nor to is given */
 	uint64_t from, to;  /* ticks; to exclusive, 0: no end */
 	uint64_t min_ns;    /* shorter calls are left out */
 	uint64_t limit;	    /* lines; 0: all */

@@ -4,6 +4,7 @@
 #define BURIN_VIEW_CALLS_REPLAY_PARTS_H
 
 #include "base/hash_table.h"
+#include "view/calls/call_spans.h"
 #include "view/calls/replay_options.h"
 #include "view/ordered.h"
 
@@ -17,7 +18,7 @@ enum replay_flags {
 
 struct replay_call {
 	uint64_t begin, end; /* ticks; `end` of an open call: UINT64_MAX */
-	uint32_t function, tid;
+	uint32_t function, tid, stack;
 	uint16_t depth;
 	uint16_t flags; /* enum replay_flags */
 	uint32_t order; /* by end, among those of a slice */
@@ -28,9 +29,9 @@ struct replay_calls {
 	size_t count, room;
 };
 
-/* A thread, as far as a walk through the trace has come. */
+/* A thread, or one of the stacks of threads that have several, as far as a walk through the trace has come. */
 struct replay_thread {
-	uint32_t tid;
+	uint64_t key;			/* call_stack_key() */
 	uint64_t span;			/* number of the slice that the rest is about */
 	uint64_t last_call, last_event; /* ticks: when the last call ended, and the last event was */
 	struct replay_calls open;
@@ -42,7 +43,7 @@ struct replay_thread {
 struct replay_threads {
 	struct replay_thread *list;
 	size_t count, room;
-	struct hash_table numbers; /* by tid */
+	struct hash_table numbers; /* by key */
 	uint32_t last;		   /* number of the thread that was found last; 0: none */
 };
 
@@ -54,6 +55,7 @@ struct replay_job {
 	bool *functions; /* by number: selected; NULL: all */
 	uint64_t *bounds;
 	size_t slices;
+	uint64_t begin; /* the first begin of a call, or the first record */
 	struct replay_calls
 		crossing; /* by begin: calls that do not begin and end in one slice, and open ones */
 	struct replay_worker *workers;
@@ -64,14 +66,24 @@ int replay_calls_add(struct replay_calls *calls, const struct replay_call *call)
 /* By begin, callers before their callees. */
 void replay_calls_sort(struct replay_calls *calls);
 /* replay_thread_find - find or add. @span: if it is another one, the thread begins anew. NULL: no memory. */
-struct replay_thread *replay_thread_find(struct replay_threads *threads, uint32_t tid, uint64_t span);
+struct replay_thread *replay_thread_find(struct replay_threads *threads, uint64_t key, uint64_t span);
+/* replay_key - of the stack that a call was on. */
+static inline uint64_t replay_key(const struct replay_call *call)
+{
+	return call_stack_key(call->stack, call->tid);
+}
+/* replay_key_at - of the stack that a record's thread was on. */
+uint64_t replay_key_at(const struct replay_job *job, const struct burin_record *record);
 void replay_threads_free(struct replay_threads *threads);
-/* replay_take - a record as a call that is to be printed. @formatter: for its thread. Return: false: it is none. */
+/* replay_take - a record as a call that is to be printed. @formatter: for its thread. Return: false: it is none; `begin`
+ * is that of a call that is not printed, or UINT64_MAX. */
 bool replay_take(const struct replay_job *job, struct view_line_formatter *formatter,
 		 const struct burin_record *record, struct replay_call *call);
 /* replay_has_event - whether a record is an event or a sample that is to be printed. */
 bool replay_has_event(const struct replay_job *job, struct view_line_formatter *formatter,
 		      const struct burin_record *record);
+/* replay_begin - the first record, and the open calls, as far as `begin` goes. */
+uint64_t replay_begin(const struct burin_trace *trace, const struct burin_calls *calls);
 /* replay_find_crossing - the first pass. Return: 0 or -ENOMEM. */
 int replay_find_crossing(struct replay_job *job);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "read/profile_parts.h"
 #include "read/trace.h"
 #include "view/calls/replay_parts.h"
 
@@ -141,7 +142,11 @@ static int add_event(const struct slice *slice, struct replay_thread *thread,
 		     const struct burin_record *record)
 {
 	struct replay_worker *worker = slice->worker;
-	struct item item = { .call.tid = record->tid, .time = record->time, .text = worker->texts.used };
+	struct item item = { .call = { .tid = record->tid,
+				       .stack = read_calls_stack(slice->job->lines.calls.calls, record->tid,
+								 record->time) },
+			     .time = record->time,
+			     .text = worker->texts.used };
 
 	thread->last_event = record->time;
 	if (slice->job->replay->style.json)
@@ -166,8 +171,8 @@ static int read_records(const struct slice *slice)
 	worker->item_count = 0;
 	worker->texts.used = 0;
 	while (!result && (result = burin_cursor_next(worker->cursor, &record)) > 0) {
-		struct replay_thread *thread =
-			replay_thread_find(&worker->threads, record->tid, slice->number + 1);
+		struct replay_thread *thread = replay_thread_find(
+			&worker->threads, replay_key_at(slice->job, record), slice->number + 1);
 		struct replay_call call;
 
 		result = thread ? 0 : -ENOMEM;
@@ -240,8 +245,8 @@ static void begin_root(const struct slice *slice, struct replay_thread *thread, 
 static int begin_call(const struct slice *slice, struct replay_call call, bool print)
 {
 	const struct replay_job *job = slice->job;
-	struct replay_thread *thread =
-		replay_thread_find(&slice->worker->threads, call.tid, 2 * job->slices + slice->number);
+	struct replay_thread *thread = replay_thread_find(&slice->worker->threads, replay_key(&call),
+							  2 * job->slices + slice->number);
 	int result;
 
 	if (!thread)
@@ -273,7 +278,7 @@ static struct replay_call *find_open(const struct replay_thread *thread, const s
 
 static int end_call(const struct slice *slice, const struct item *item)
 {
-	struct replay_thread *thread = replay_thread_find(&slice->worker->threads, item->call.tid,
+	struct replay_thread *thread = replay_thread_find(&slice->worker->threads, replay_key(&item->call),
 							  2 * slice->job->slices + slice->number);
 	struct replay_call *open = thread ? find_open(thread, &item->call) : NULL, call;
 
@@ -292,8 +297,8 @@ static int end_call(const struct slice *slice, const struct item *item)
 static int print_event(const struct slice *slice, const struct item *item)
 {
 	const struct replay_job *job = slice->job;
-	const struct replay_thread *thread =
-		replay_thread_find(&slice->worker->threads, item->call.tid, 2 * job->slices + slice->number);
+	const struct replay_thread *thread = replay_thread_find(
+		&slice->worker->threads, replay_key(&item->call), 2 * job->slices + slice->number);
 	const char *text = slice->worker->texts.bytes + item->text;
 	unsigned level = 0;
 

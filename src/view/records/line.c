@@ -43,6 +43,18 @@ static void measure_name(struct view_lines *lines, const char *text)
 		lines->thread_columns = (unsigned)columns;
 }
 
+void view_lines_begin(struct view_lines *lines, uint64_t ticks)
+{
+	uint64_t begin, end;
+
+	burin_trace_range(lines->trace, &begin, &end);
+	lines->begin_ns = burin_trace_ns(lines->trace, ticks);
+	lines->second_digits =
+		digits_of((uint64_t)(burin_trace_ns(lines->trace, end) - lines->begin_ns) / NS_PER_S);
+	if (lines->second_digits < 3)
+		lines->second_digits = 3;
+}
+
 static void measure(struct view_lines *lines)
 {
 	const struct burin_trace *trace = lines->trace;
@@ -52,10 +64,7 @@ static void measure(struct view_lines *lines)
 	uint64_t begin, end;
 
 	burin_trace_range(trace, &begin, &end);
-	lines->begin_ns = burin_trace_ns(trace, begin);
-	lines->second_digits = digits_of((uint64_t)(burin_trace_ns(trace, end) - lines->begin_ns) / NS_PER_S);
-	if (lines->second_digits < 3)
-		lines->second_digits = 3;
+	view_lines_begin(lines, begin);
 	for (size_t n = 0; (thread = burin_trace_thread_at(trace, n)); n++) {
 		pid = thread->pid > pid ? thread->pid : pid;
 		tid = thread->tid > tid ? thread->tid : tid;

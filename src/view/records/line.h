@@ -76,6 +76,9 @@ struct view_line_formatter {
 /* view_absolute - "2026-11-21 07:45:35.123456789", without a NUL. @out: VIEW_ABSOLUTE bytes. Return: behind it. */
 char *view_absolute(char *out, int64_t second, uint32_t ns);
 
+/* view_lines_begin - times count from here; otherwise from the first record. */
+void view_lines_begin(struct view_lines *lines, uint64_t ticks);
+
 /* The trace must stay open until view_lines_free(). Return: 0 or -ENOMEM. */
 int view_lines_make(struct view_lines *lines, const struct burin_trace *trace,
 		    const struct view_style *style);
