@@ -60,6 +60,10 @@ static int print(const struct burin_trace *trace, const char *path)
 		return cmd_usage(
 			"%s: the trace has no calls; record some with: burin record --calls -- PROGRAM",
 			path);
+	if (result == -ENOENT)
+		return cmd_usage(
+			"%s: no recorded call of a function %s; burin report --calls lists functions", path,
+			replay.functions.globs[0]);
 	return cmd_written(result);
 }
 

@@ -11,7 +11,7 @@
 
 #include "view/calls/replay_options.h"
 
-/* Return: 0; -ENODATA: the trace has no calls; -EPIPE; another negative errno. */
+/* Return: 0; -ENODATA: the trace has no calls; -ENOENT: none of a selected function; -EPIPE; another negative errno. */
 int view_replay(const struct burin_trace *trace, const struct view_replay *replay);
 
 #endif
