@@ -42,6 +42,14 @@
 #define BURIN__API  __attribute__((__visibility__("default"), __nothrow__))
 #define BURIN__DATA __attribute__((__visibility__("default")))
 /* The library's own functions are not calls of the program (burin record --calls). */
+#if defined(__has_attribute)
+#if __has_attribute(__patchable_function_entry__)
+#define BURIN__NO_CALL __attribute__((__no_instrument_function__, __patchable_function_entry__(0)))
+#endif
+#endif
+#ifndef BURIN__NO_CALL
+#define BURIN__NO_CALL __attribute__((__no_instrument_function__))
+#endif
 #define BURIN__INLINE static inline __attribute__((__always_inline__, __unused__, __no_instrument_function__))
 
 #ifdef __cplusplus
@@ -531,12 +539,12 @@ extern struct burin_site __stop_burin_sites[] __attribute__((__weak__, __visibil
 extern struct burin_enum __start_burin_enums[] __attribute__((__weak__, __visibility__("hidden")));
 extern struct burin_enum __stop_burin_enums[] __attribute__((__weak__, __visibility__("hidden")));
 
-__attribute__((__unused__, __no_instrument_function__)) static void burin__object_join(void)
+__attribute__((__unused__)) BURIN__NO_CALL static void burin__object_join(void)
 {
 	burin_object_join(__start_burin_sites, __stop_burin_sites, __start_burin_enums, __stop_burin_enums);
 }
 
-__attribute__((__unused__, __no_instrument_function__)) static void burin__object_leave(void)
+__attribute__((__unused__)) BURIN__NO_CALL static void burin__object_leave(void)
 {
 	burin_object_leave(__start_burin_sites, __stop_burin_sites);
 }

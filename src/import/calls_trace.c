@@ -113,7 +113,8 @@ uint32_t calls_trace_function(struct calls_trace *trace, uint32_t image, uint64_
 void calls_trace_open(struct calls_trace *trace, uint32_t stack, uint32_t tid, uint32_t pid, uint32_t depth,
 		      uint32_t function, uint64_t start)
 {
-	const uint64_t fields[] = { stack, tid, pid, depth, function, start, 0 };
+	/* A begin of 0 would be no begin. */
+	const uint64_t fields[] = { stack, tid, pid, depth, function, start ? start : 1, 0 };
 
 	for (unsigned n = 0; n < sizeof(fields) / sizeof(*fields); n++)
 		table_writer_number(&trace->open, fields[n]);

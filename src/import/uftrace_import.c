@@ -431,7 +431,7 @@ static int import(struct work *work)
 	if (!error)
 		error = merge(work);
 	for (size_t n = 0; !error && n < work->count; n++)
-		work->result->tasks += work->tasks[n].offset || work->tasks[n].filled;
+		work->result->tasks += work->tasks[n].known;
 	if (!error && !work->result->calls && !work->result->open)
 		return -ENODATA;
 	return error ? error

@@ -261,6 +261,8 @@ static size_t mutate_part(const struct part *part, uint8_t *out, size_t room, ui
 {
 	const size_t size = part->size < room ? part->size : room;
 
+	if (!room) /* LLVMFuzzerMutate() would write a byte */
+		return 0;
 	memcpy(out, part->bytes, size);
 	if ((part->name >= TABLES_FIRST && part->name <= TABLES_LAST) || part->name >= CALLS_FIRST)
 		return mutate_table(out, size, room, state);
@@ -281,14 +283,14 @@ size_t archive_mutate(uint8_t *data, size_t size, size_t max, unsigned seed)
 {
 	uint64_t state = seed;
 	struct part parts[PARTS_MAX];
-	const unsigned count = split(data, size, parts);
+	const unsigned count = split(data, size < max ? size : max, parts);
 	const unsigned chosen = count ? (unsigned)(fuzz_random(&state) % count) : 0;
 	const unsigned what = (unsigned)(fuzz_random(&state) % 32);
 	uint8_t *out;
 	size_t used = 0;
 
 	if (!count || what == 0)
-		return LLVMFuzzerMutate(data, size, max);
+		return LLVMFuzzerMutate(data, size < max ? size : max, max);
 	out = malloc(max + PART_HEAD);
 	FUZZ_HOLDS(out);
 	for (unsigned n = 0; n < count; n++) {

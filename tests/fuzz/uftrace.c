@@ -45,9 +45,16 @@ static void unpack(int directory, struct fuzz_input input)
 	}
 }
 
+static void print_fault(void *data, const struct burin_diagnosis *fault)
+{
+	(void)data;
+	fprintf(stderr, "%s: byte %llu: %s\n", fault->file, (unsigned long long)fault->offset, fault->reason);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char source[512], made[512];
+	const struct burin_check_options options = { .size = sizeof(options), .on_fault = print_fault };
 	const int from = make_directory(source, sizeof(source), "from"),
 		  to = make_directory(made, sizeof(made), "to");
 	struct burin_check_result checked;
@@ -56,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unpack(from, (struct fuzz_input){ data, size });
 	/* What is imported is a sound trace. */
 	if (!uftrace_import(from, to, &result))
-		FUZZ_HOLDS(!burin_trace_check(made, NULL, &checked, NULL) && !checked.faults);
+		FUZZ_HOLDS(!burin_trace_check(made, &options, &checked, NULL) && !checked.faults);
 	close(from);
 	close(to);
 	archive_remove(source);

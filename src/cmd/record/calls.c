@@ -98,13 +98,34 @@ const char *calls_library(const struct calls *calls)
 	return calls->library;
 }
 
+/* How many functions have an entry. It lies in memory that others write to. */
+static uint32_t count_functions(const struct session *session)
+{
+	const uint32_t count = __atomic_load_n(&session->calls.header->functions, __ATOMIC_RELAXED);
+
+	return count < session->geometry.functions_max ? count : session->geometry.functions_max - 1;
+}
+
+static bool is_any_on(const struct session *session)
+{
+	for (uint32_t n = count_functions(session); n > 0; n--)
+		if (__atomic_load_n(&session->calls.switches[n], __ATOMIC_RELAXED) != WIRE_CALL_OFF)
+			return true;
+	return false;
+}
+
 void calls_note_none(const struct calls *calls, const struct session *session)
 {
 	const struct wire_calls *header = session->calls.header;
 
-	if (calls->options->on && !calls->options->no_hooks && header &&
-	    !__atomic_load_n(&header->functions, __ATOMIC_RELAXED) &&
-	    !__atomic_load_n(&header->lost[WIRE_CALL_LOST_PATCH], __ATOMIC_RELAXED))
+	if (!calls->options->on || !header)
+		return;
+	if (count_functions(session) && !is_any_on(session))
+		cmd_note("burin: no calls: none of the %u functions with hooks in what ran is selected; see "
+			 "--calls and --no-calls\n",
+			 count_functions(session));
+	else if (!calls->options->no_hooks && !count_functions(session) &&
+		 !__atomic_load_n(&header->lost[WIRE_CALL_LOST_PATCH], __ATOMIC_RELAXED))
 		cmd_note("burin: no calls: nothing that ran has hooks for them; build it with "
 			 "-fpatchable-function-entry=5 or -finstrument-functions, or record calls of library "
 			 "functions: --libcalls\n");

@@ -40,7 +40,7 @@ bool calls_begin(struct calls *calls, const struct calls_options *options, struc
 /* calls_library - the path of the library that the command must load; "": none. */
 const char *calls_library(const struct calls *calls);
 
-/* calls_note_none - if nothing that ran has hooks for calls, print how to build it. @session: of the recording */
+/* calls_note_none - if nothing that ran has hooks for calls, or all are off, print what to do. @session: of the recording */
 void calls_note_none(const struct calls *calls, const struct session *session);
 
 /* calls_find_names - name the functions in one trace, if it has calls. @deadline_ns: 0: none */

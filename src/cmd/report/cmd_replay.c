@@ -51,10 +51,15 @@ static void print_foot(const struct burin_trace *trace, const struct cmd_faults 
 /* What a replay comes to. */
 static int status_of(int result, const char *path)
 {
-	return result == -ENODATA ? cmd_usage("%s: the trace has no calls; record some with: burin record "
-					      "--calls -- PROGRAM",
-					      path)
-				  : cmd_written(result);
+	if (result == -ENODATA)
+		return cmd_usage(
+			"%s: the trace has no calls; record some with: burin record --calls -- PROGRAM",
+			path);
+	if (result == -ENOENT)
+		return cmd_usage(
+			"%s: no recorded call of a function %s; burin report --calls lists functions", path,
+			replay.functions.globs[0]);
+	return cmd_written(result);
 }
 
 /* Seconds count from the first call, which has to be known before --from can be. */

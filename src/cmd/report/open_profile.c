@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "burin/calls.h"
+
 enum {
 	PROGRAMS_MAX = 8, /* listed in a message */
 };
@@ -106,6 +108,18 @@ static int count_calls(struct cmd_profile *profile, const char *path,
 	return result ? cmd_failed("%s: %s", path, cmd_error(result)) : 0;
 }
 
+static int no_samples(const struct burin_trace *trace, const char *path)
+{
+	struct burin_calls *calls;
+
+	if (burin_calls_open(&calls, trace))
+		return cmd_usage("%s: the trace has no samples; record some with: burin record -- COMMAND",
+				 path);
+	burin_calls_close(calls);
+	return cmd_usage(
+		"%s: the trace has calls, no samples; report, flame and export show them with --calls", path);
+}
+
 int cmd_profile_open(struct cmd_profile *profile, const char *path)
 {
 	struct view_profile_filter filter = selected;
@@ -122,8 +136,7 @@ int cmd_profile_open(struct cmd_profile *profile, const char *path)
 		return count_calls(profile, path, &filter);
 	result = view_profile_make(&profile->counted, profile->trace, &filter);
 	if (result == -ENODATA)
-		return cmd_usage("%s: the trace has no samples; record some with: burin record -- COMMAND",
-				 path);
+		return no_samples(profile->trace, path);
 	if (result)
 		return cmd_failed("%s: %s", path, cmd_error(result));
 	result = check_events(profile, path);

@@ -14,6 +14,22 @@ enum {
 	SLICE_BYTES_RING = 1 << 18, /* per ring, since each slice seeks in each ring anew */
 };
 
+/* Return: 0; -ENOENT: no recorded function is selected; -ENOMEM. */
+static int select_functions(struct replay_job *job)
+{
+	const uint32_t count = burin_calls_functions(job->lines.calls.calls);
+
+	if (!job->replay->functions.count)
+		return 0;
+	job->functions = view_call_names_select(&job->lines.calls, &job->replay->functions, view_symbol_fits);
+	if (!job->functions)
+		return -ENOMEM;
+	for (uint32_t n = 1; n <= count; n++)
+		if (job->functions[n])
+			return 0;
+	return -ENOENT;
+}
+
 static int select_all(struct replay_job *job)
 {
 	const struct view_replay *replay = job->replay;
@@ -28,10 +44,7 @@ static int select_all(struct replay_job *job)
 		job->events[n] = event && !burin_calls_is_call(job->lines.calls.calls, event) &&
 				 view_globs_match(&replay->events, event->name);
 	}
-	if (!replay->functions.count)
-		return 0;
-	job->functions = view_call_names_select(&job->lines.calls, &replay->functions, view_symbol_fits);
-	return job->functions ? 0 : -ENOMEM;
+	return select_functions(job);
 }
 
 static int cut(struct replay_job *job)
