@@ -6,6 +6,7 @@
 
 #include "control/call_listing.h"
 #include "session/call_selection.h"
+#include "session/calls.h"
 #include "session/history.h"
 
 static size_t bounded(uint32_t count, uint32_t max)
@@ -51,7 +52,7 @@ static void read_function(struct call_listing *listing, const struct session *se
 		.number = number,
 		.image = entry.image <= listing->image_count ? entry.image : 0,
 		.offset = entry.offset,
-		.count = __atomic_load_n(&calls->counts[number], __ATOMIC_RELAXED),
+		.count = session_call_count(session, number),
 		.state = state < WIRE_CALL_SWITCHES ? state : WIRE_CALL_OFF,
 	};
 }

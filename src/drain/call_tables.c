@@ -166,7 +166,7 @@ static int write_counts(struct call_tables *tables)
 	if (error)
 		return error;
 	for (uint32_t n = 1; !table.error && n <= tables->function_count; n++) {
-		const uint64_t count = __atomic_load_n(&tables->session->calls.counts[n], __ATOMIC_RELAXED);
+		const uint64_t count = session_call_count(tables->session, n);
 
 		if (!count)
 			continue;

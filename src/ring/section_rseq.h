@@ -245,6 +245,24 @@ gap:
 	return RING_GAP;
 }
 
+/* count: add 1 to a number that only threads on a CPU write to. @cpu: where the CPU's number is */
+static inline __attribute__((always_inline)) enum ring_result section_rseq_count(const uint32_t *cpu,
+										 uint64_t *number)
+{
+	__asm__ __volatile__ goto(
+		SECTION_ENTER
+		"incq (%[number])\n"
+		SECTION_LEAVE
+		:
+		: [number] "r"(number), [ring] "r"(cpu), [ring_cpu] "i"(0), [rs] "r"(section_rseq()),
+		  [rseq_cs] "i"(offsetof(struct rseq, rseq_cs)), [cpu_id] "i"(offsetof(struct rseq, cpu_id))
+		: "rax", "memory", "cc"
+		: moved);
+	return RING_DONE;
+moved:
+	return RING_MOVED;
+}
+
 /* extend: an extended record into the open packet; it becomes the packet's time base. */
 static inline enum ring_result section_rseq_extend(const struct ring *ring, struct ring_record record)
 {

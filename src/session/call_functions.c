@@ -90,6 +90,20 @@ static bool is_function(const struct session *session, uint32_t number, uint32_t
 	return number < session->geometry.functions_max && entry->image == image && entry->offset == offset;
 }
 
+/*
+ * Memory for a function's counts, one for each CPU. They lie in the same page of their CPU's part as those of the function before,
+ * unless it is the first of a page.
+ */
+static bool have_counts(struct session *session, uint32_t number)
+{
+	if (number != 1 && number * sizeof(uint64_t) % 4096 != 0)
+		return true;
+	for (uint32_t part = 0; part <= session->geometry.cpus; part++)
+		if (!have(session, &session_call_counts(session, part)[number], sizeof(uint64_t)))
+			return false;
+	return true;
+}
+
 static uint32_t add_function(struct session *session, uint32_t *place, struct wire_call_function function,
 			     enum wire_call_switch state)
 {
@@ -98,7 +112,7 @@ static uint32_t add_function(struct session *session, uint32_t *place, struct wi
 
 	if (number >= session->geometry.functions_max || !have(session, place, sizeof(*place)) ||
 	    !have(session, &calls->functions[number], sizeof(function)) ||
-	    !have(session, &calls->switches[number], 1) || !have(session, &calls->counts[number], 8))
+	    !have(session, &calls->switches[number], 1) || !have_counts(session, number))
 		return 0;
 	calls->functions[number] = function;
 	__atomic_store_n(&calls->switches[number], (uint8_t)state, __ATOMIC_RELAXED);
@@ -132,4 +146,13 @@ uint32_t session_call_function(struct session *session, uint32_t image, uint64_t
 						(struct wire_call_function){ image, size, offset }, state);
 	call_lock_drop(session);
 	return number;
+}
+
+uint64_t session_call_count(const struct session *session, uint32_t number)
+{
+	uint64_t count = 0;
+
+	for (uint32_t part = 0; part <= session->geometry.cpus; part++)
+		count += __atomic_load_n(&session_call_counts(session, part)[number], __ATOMIC_RELAXED);
+	return count;
 }

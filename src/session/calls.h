@@ -41,6 +41,18 @@ SESSION_SHARED uint32_t session_call_image(struct session *session, const struct
 SESSION_SHARED uint32_t session_call_function(struct session *session, uint32_t image, uint64_t offset,
 					      uint32_t size, enum wire_call_switch state, uint32_t self);
 
+/*
+ * session_call_counts - counts of calls that are only counted, by function.
+ * @part: 0: of threads without restartable sequences, which add atomically; n + 1: of those on CPU n
+ */
+static inline uint64_t *session_call_counts(const struct session *session, uint32_t part)
+{
+	return session->calls.counts + (uint64_t)part * session->geometry.functions_max;
+}
+
+/* session_call_count - how many calls of a function were counted. @number: at most the count of functions */
+uint64_t session_call_count(const struct session *session, uint32_t number);
+
 /* session_call_lose - count calls without a record. Context: any. */
 SESSION_SHARED void session_call_lose(const struct session *session, enum wire_call_loss cause,
 				      uint64_t count);

@@ -49,7 +49,7 @@ static struct calls_layout calls_layout(const struct wire_geometry *geometry)
 	at.index = at.functions + round_up(max * sizeof(struct wire_call_function));
 	at.switches = at.index + round_up(2 * max * sizeof(uint32_t));
 	at.counts = at.switches + round_up(max);
-	at.segments = at.counts + round_up(max * sizeof(uint64_t));
+	at.segments = at.counts + round_up((1 + (uint64_t)geometry->cpus) * max * sizeof(uint64_t));
 	at.end = at.segments + (uint64_t)geometry->call_segments * WIRE_CALL_SEGMENT;
 	return at;
 }

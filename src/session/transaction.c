@@ -41,15 +41,6 @@ static bool take_lock(struct session *session)
 	return false;
 }
 
-/* The fast path of WIRE_ON neither adds a context nor compares the duration of a call. */
-static bool is_slow(const struct session *session, uint32_t index)
-{
-	if (session->geometry.context)
-		return true;
-	return session->calls.header && session->calls.header->min_ticks &&
-	       strcmp(session_event_text(session, session->entries[index].name), WIRE_CALL_EVENT) == 0;
-}
-
 static void take_effect(struct session *session, uint32_t index)
 {
 	bool paused = __atomic_load_n(&session->shared->paused, __ATOMIC_RELAXED);
@@ -57,7 +48,7 @@ static void take_effect(struct session *session, uint32_t index)
 
 	if (paused || state > WIRE_CONDITIONAL)
 		state = WIRE_OFF;
-	if (state == WIRE_ON && is_slow(session, index))
+	if (state == WIRE_ON && session->geometry.context) /* the fast path adds none */
 		state = WIRE_CONDITIONAL;
 	/* Release: the condition is complete. Pairs with the acquire in passes(). */
 	__atomic_store_n(&session->switches[index], state, __ATOMIC_RELEASE);

@@ -27,6 +27,7 @@ static __attribute__((constructor(101))) void begin(void)
 	call_fork_begin();
 	if (tracepoint_session.calls.header)
 		call_switches = tracepoint_session.calls.switches;
+	call_cpu_begin();
 	call_hook_prepare();
 	call_returns_begin();
 	call_patch_load();

@@ -14,10 +14,13 @@ enum {
 };
 
 _Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame call_no_frames[WIRE_CALL_FRAMES + 1] = {
+	[0] = { .flags = -(uint32_t)WIRE_CALL_FRAMES }, /* struct wire_call_segment: depth */
 	[WIRE_CALL_FRAMES] = { .sp = UINT64_MAX }, /* no call that ends is below it (hook_instrument.c) */
 };
 
-__thread struct call_thread call_thread = { .top = CALL_NO_STACK, .home = CALL_NO_STACK };
+__thread struct call_thread call_thread = { .top = CALL_NO_STACK,
+					    .cpu = &call_no_cpu,
+					    .home = CALL_NO_STACK };
 
 static pthread_key_t key; /* its destructor frees a thread's segments */
 static bool has_key;
@@ -108,31 +111,6 @@ struct wire_call_frame *call_stack_top(void)
 	return call_thread.top == CALL_NO_STACK ? NULL : call_stack_below(call_thread.top);
 }
 
-bool call_is_permitted(uint32_t function, unsigned state)
-{
-	const struct wire_calls *calls = tracepoint_session.calls.header;
-	const struct wire_call_frame *top;
-	uint32_t open;
-
-	if (state == WIRE_CALL_COUNT) {
-		__atomic_fetch_add(&tracepoint_session.calls.counts[function], 1, __ATOMIC_RELAXED);
-		return false;
-	}
-	/* Only permitted calls have frames. So a call is below a root if any call is open. */
-	top = call_stack_top();
-	open = top ? call_depth(top) + 1 : 0;
-	return (!calls->depth_max || open < calls->depth_max) &&
-	       (!calls->below || state == WIRE_CALL_ROOT || open != 0);
-}
-
-/* Whether the options leave out a call that ends now: --min. */
-static bool is_short(const struct wire_call_frame *frame)
-{
-	const struct wire_calls *calls = tracepoint_session.calls.header;
-
-	return calls && calls->min_ticks && ring_clock() - frame->start < calls->min_ticks;
-}
-
 /* Record the end of a call in all cases but the usual one. */
 static void record_slow(const struct wire_call_frame *frame)
 {
@@ -147,7 +125,7 @@ static void record_slow(const struct wire_call_frame *frame)
 
 	const unsigned state = *call_site->state;
 
-	if (tracepoint_session.base && state != WIRE_OFF && !is_short(frame))
+	if (tracepoint_session.base && state != WIRE_OFF && !call_is_short(frame))
 		burin_emit(call_site, state, &record, 12);
 }
 

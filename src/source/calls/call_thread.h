@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 
+#include "source/calls/call_cpu.h"
 #include "source/calls/call_functions.h"
 #include "source/calls/call_site.h"
 #include "source/tracepoint/commit.h"
@@ -34,6 +35,7 @@ struct call_native;
 
 struct call_thread {
 	struct wire_call_frame *top; /* of the stack that the thread runs on */
+	const struct call_cpu *cpu;  /* where it was */
 	/* The rest is for the slow paths. */
 	struct call_native *native;		/* it runs on this one; NULL: on its own, its home */
 	struct wire_call_frame *home;		/* meanwhile the top of its home */
@@ -41,7 +43,7 @@ struct call_thread {
 	struct wire_call_frame *parent, *child; /* during a vfork: the tops of both at its begin */
 };
 
-/* A full segment, in which no call is open: a thread without a stack has it. */
+/* A full segment: a thread without a stack has it. Its head has the depth by which it seems that no call is open. */
 extern struct wire_call_frame call_no_frames[WIRE_CALL_FRAMES + 1];
 #define CALL_NO_STACK (call_no_frames + WIRE_CALL_FRAMES + 1)
 
@@ -53,13 +55,6 @@ void call_stack_begin(void (*leave_thread)(void *));
 
 /* call_begin_slow - call_begin() where the stack has no room in its segment. */
 void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp);
-
-/*
- * call_is_permitted - a call of a function that is neither off nor on: count it, or decide by the depth and the callers.
- * @state: the function's switch
- * Return: whether the call has to be recorded.
- */
-bool call_is_permitted(uint32_t function, unsigned state);
 
 /*
  * call_end_slow - a call ends in all cases but the usual one. If it is not the top frame's, the calls above it have ended
@@ -137,6 +132,25 @@ static inline uint32_t call_depth(const struct wire_call_frame *frame)
 	return segment->depth + (uint32_t)(frame - (const struct wire_call_frame *)segment) - 1;
 }
 
+/*
+ * call_is_permitted - a call of a function that is neither off nor on: count it, or decide by the depth and the callers.
+ * @state: the function's switch
+ * Return: whether the call has to be recorded. hook_near.c decides the same.
+ */
+static inline bool call_is_permitted(uint32_t function, unsigned state)
+{
+	const struct wire_calls *calls = tracepoint_session.calls.header;
+	/* Only permitted calls have frames. So a call is below a root if any call is open. */
+	const uint32_t open = call_depth(call_thread.top - 1) + 1;
+
+	if (state == WIRE_CALL_COUNT) {
+		call_count(function);
+		return false;
+	}
+	return (!calls->depth_max || open < calls->depth_max) &&
+	       (!calls->below || state == WIRE_CALL_ROOT || open != 0);
+}
+
 /* call_begin - a function begins. @frame: call_thread.top, not the end of a segment. @match, @sp: for call_end() */
 static inline __attribute__((always_inline)) void call_begin(struct wire_call_frame *frame, uint32_t function,
 							     uint64_t match, uint64_t sp)
@@ -159,7 +173,18 @@ static inline void call_close(struct wire_call_frame *frame)
 	__atomic_store_n(&call_thread.top, frame, __ATOMIC_RELAXED);
 }
 
-/* call_put - append the record of a call that ends. Return: false: call_end_slow() or call_end_top() has to do it. */
+/* call_is_short - the options leave out a call that ends now: --min. */
+static inline bool call_is_short(const struct wire_call_frame *frame)
+{
+	const uint64_t min = tracepoint_session.calls.header ? tracepoint_session.calls.header->min_ticks : 0;
+
+	return min && ring_clock() - frame->start < min;
+}
+
+/*
+ * call_put - append the record of a call that ends, unless it is too short.
+ * Return: false: call_end_slow() or call_end_top() has to do it.
+ */
 static inline __attribute__((always_inline)) bool call_put(const struct wire_call_frame *frame)
 {
 #if RING_HAVE_RSEQ
@@ -168,6 +193,10 @@ static inline __attribute__((always_inline)) bool call_put(const struct wire_cal
 	const struct ring *ring = &tracepoint_session.rings[cpu];
 	const struct burin_site *site = call_site;
 
+	if (__builtin_expect(call_thread.cpu->cpu != cpu || !call_thread.cpu->room, 0))
+		call_cpu_enter();
+	if (__builtin_expect(call_is_short(frame), 0))
+		return true;
 	return __builtin_expect(tid != 0 && *site->state == WIRE_ON &&
 					cpu < tracepoint_session.geometry.cpus && ring->slots,
 				1) &&

@@ -134,7 +134,6 @@ SAVED(call_stack_more);
 SAVED(call_stack_returned);
 SAVED(call_end_slow);
 SAVED(call_hook_clock);
-SAVED(call_hook_permit);
 SAVED(call_hook_find);
 
 __asm__(".pushsection .text.call_hook, \"ax\"\n"
@@ -197,6 +196,42 @@ __asm__(".pushsection .text.call_hook, \"ax\"\n"
 	"ret\n\t"
 	".cfi_endproc\n"
 	".size call_hook_saved, . - call_hook_saved\n"
+	".popsection");
+
+/* A function of this file, or of another that is compiled for general registers only: no others need be saved. */
+__asm__(".pushsection .text.call_hook, \"ax\"\n"
+	".type call_hook_permit_saved, @function\n"
+	"call_hook_permit_saved:\n\t"
+	".cfi_startproc\n\t"
+	"pushq %rbp\n\t"
+	".cfi_adjust_cfa_offset 8\n\t"
+	".cfi_rel_offset %rbp, 0\n\t"
+	"movq %rsp, %rbp\n\t"
+	".cfi_def_cfa_register %rbp\n\t"
+	"pushq %rcx\n\t"
+	"pushq %rdx\n\t"
+	"pushq %rsi\n\t"
+	"pushq %rdi\n\t"
+	"pushq %r8\n\t"
+	"pushq %r9\n\t"
+	"pushq %r10\n\t"
+	"pushq %r11\n\t"
+	"andq $-16, %rsp\n\t"
+	"call call_hook_permit\n\t"
+	"leaq -64(%rbp), %rsp\n\t"
+	"popq %r11\n\t"
+	"popq %r10\n\t"
+	"popq %r9\n\t"
+	"popq %r8\n\t"
+	"popq %rdi\n\t"
+	"popq %rsi\n\t"
+	"popq %rdx\n\t"
+	"popq %rcx\n\t"
+	"popq %rbp\n\t"
+	".cfi_def_cfa %rsp, 8\n\t"
+	"ret\n\t"
+	".cfi_endproc\n"
+	".size call_hook_permit_saved, . - call_hook_permit_saved\n"
 	".popsection");
 
 /*

@@ -2,8 +2,12 @@
 /*
  * Code that is copied near objects; see hook_near.h.
  *
- * It refers to nothing but its own data, which lies in front of it and is copied along. The append is that of
- * section_rseq_put3() with fixed registers; the comments there hold here, too. Its descriptor belongs to the copy.
+ * It refers to nothing but its own data, which lies in front of it and is copied along, and to thread-local memory, whose offsets
+ * are written into the copy's instructions. The append is that of section_rseq_put3() with fixed registers; the comments there
+ * hold here, too. Its descriptors belong to the copy.
+ *
+ * What it costs is mostly the number of its instructions: they wait for each other less than both reads of the clock take. So
+ * struct call_cpu has all that does not change, and stores of four bytes replace shifts.
  */
 #if defined(__x86_64__)
 
@@ -16,238 +20,334 @@
 
 /* The data of a copy; offsets from its begin are numbers in the code below. */
 struct near_data {
-	struct rseq_cs section; /* 32-aligned */
-	uint64_t site;		/* address of the event's site */
+	struct rseq_cs append, count; /* 32-aligned */
+	uint64_t site;		      /* address of the event's site */
 	uint64_t switches;
-	uint64_t top, tid, rseq; /* offsets of thread-local memory from the thread pointer */
-	uint64_t rings;
+	uint64_t calls; /* struct wire_calls */
+	uint64_t min_ticks;
 	uint64_t begin, end; /* the code for all other cases */
-	uint32_t cpus;	     /* with rings; 0: every case is another one */
 	uint32_t header;     /* id and length of a record */
+	uint32_t reserved[3];
 };
 
-extern const char near_copy[], near_begin[], near_end[], near_section[], near_commit[], near_abort[],
-	near_last[];
+/* Thread-local memory that the code refers to. */
+enum near_thread {
+	NEAR_TOP,
+	NEAR_CPU,
+	NEAR_TID,
+	NEAR_SECTION,	  /* struct rseq: rseq_cs */
+	NEAR_PRESENT_CPU, /* and cpu_id */
+	NEAR_THREADS
+};
 
-static uint64_t offset_of_thread(const void *variable)
+/* An instruction of the code that ends with an offset of thread-local memory. */
+struct near_place {
+	uint32_t offset, what;
+};
+
+extern const char near_copy[], near_begin[], near_end[], near_end_min[], near_to_begin[], near_to_end[],
+	near_append[], near_appended[], near_append_abort[], near_append_min[], near_appended_min[],
+	near_append_min_abort[], near_count[], near_counted[], near_count_abort[], near_last[];
+extern const struct near_place near_places[], near_places_end[];
+
+static uint32_t offset_of_thread(const void *variable)
 {
-	return (uint64_t)((const char *)variable - (const char *)__builtin_thread_pointer());
+	return (uint32_t)((const char *)variable - (const char *)__builtin_thread_pointer());
+}
+
+static void put_places(uint8_t *area)
+{
+	const uint32_t rseq = (uint32_t)__rseq_offset;
+	const uint32_t offsets[NEAR_THREADS] = {
+		[NEAR_TOP] = offset_of_thread(&call_thread.top),
+		[NEAR_CPU] = offset_of_thread(&call_thread.cpu),
+		[NEAR_TID] = offset_of_thread(&tracepoint_thread.tid),
+		[NEAR_SECTION] = rseq + (uint32_t)offsetof(struct rseq, rseq_cs),
+		[NEAR_PRESENT_CPU] = rseq + (uint32_t)offsetof(struct rseq, cpu_id),
+	};
+
+	for (const struct near_place *place = near_places; place < near_places_end; place++)
+		memcpy(area + place->offset, &offsets[place->what], sizeof(uint32_t));
+}
+
+static struct rseq_cs section(const uint8_t *area, const char *begin, const char *end, const char *abort)
+{
+	return (struct rseq_cs){ .start_ip = (uint64_t)(uintptr_t)area + (uint64_t)(begin - near_copy),
+				 .post_commit_offset = (uint64_t)(end - begin),
+				 .abort_ip = (uint64_t)(uintptr_t)area + (uint64_t)(abort - near_copy) };
 }
 
 struct hook_near hook_near_put(uint8_t *area, uint64_t begin, uint64_t end)
 {
-	const uint64_t at = (uint64_t)(uintptr_t)area;
+	const struct wire_calls *calls = tracepoint_session.calls.header;
+	const bool fast = call_cpu_is_fast(), min = calls->min_ticks != 0;
 	const struct near_data data = {
-		.section = { .start_ip = at + (uint64_t)(near_section - near_copy),
-			     .post_commit_offset = (uint64_t)(near_commit - near_section),
-			     .abort_ip = at + (uint64_t)(near_abort - near_copy) },
+		.append = min ? section(area, near_append_min, near_appended_min, near_append_min_abort)
+			      : section(area, near_append, near_appended, near_append_abort),
+		.count = section(area, near_count, near_counted, near_count_abort),
 		.site = (uint64_t)(uintptr_t)call_site,
 		.switches = (uint64_t)(uintptr_t)call_switches,
-		.top = offset_of_thread(&call_thread.top),
-		.tid = offset_of_thread(&tracepoint_thread.tid),
-		.rseq = (uint64_t)__rseq_offset,
-		.rings = (uint64_t)(uintptr_t)tracepoint_session.rings,
+		.calls = (uint64_t)(uintptr_t)calls,
+		.min_ticks = calls->min_ticks,
 		.begin = begin,
 		.end = end,
-		.cpus = __rseq_size ? tracepoint_session.geometry.cpus : 0,
 		.header = call_site->id | (uint32_t)CALL_RECORD_BYTES << 16,
 	};
 
 	memcpy(area, near_copy, (size_t)(near_last - near_copy));
 	memcpy(area, &data, sizeof(data));
-	return (struct hook_near){ (uint64_t)(near_begin - near_copy), (uint64_t)(near_end - near_copy) };
+	put_places(area);
+	return (struct hook_near){ (uint64_t)((fast ? near_begin : near_to_begin) - near_copy),
+				   (uint64_t)((!fast ? near_to_end
+					       : min ? near_end_min
+						     : near_end) -
+					      near_copy) };
 }
 
-static_assert(sizeof(struct rseq_cs) == 32 && offsetof(struct near_data, site) == 32 &&
-		      offsetof(struct near_data, rings) == 72 && offsetof(struct near_data, begin) == 80 &&
-		      offsetof(struct near_data, cpus) == 96 && offsetof(struct near_data, header) == 100 &&
-		      sizeof(struct near_data) == 128,
+static_assert(sizeof(struct rseq_cs) == 32 && offsetof(struct near_data, site) == 64 &&
+		      offsetof(struct near_data, header) == 112 && sizeof(struct near_data) == 128 &&
+		      HOOK_NEAR_BYTES == 1920,
 	      "the data in the code below");
-static_assert(offsetof(struct burin_site, state) == 0 && WIRE_CALL_ON == 1 && WIRE_ON == 1 && WIRE_OFF == 0 &&
-		      WIRE_CALL_SEGMENT == 4096 && sizeof(struct wire_call_frame) == 32 &&
+static_assert(offsetof(struct burin_site, state) == 0 && WIRE_CALL_OFF == 0 && WIRE_CALL_ON == 1 &&
+		      WIRE_CALL_COUNT == 2 && WIRE_CALL_ROOT == 4 && WIRE_ON == 1 && WIRE_OFF == 0 &&
+		      offsetof(struct wire_calls, depth_max) == 80 &&
+		      offsetof(struct wire_calls, below) == 84 && WIRE_CALL_SEGMENT == 4096 &&
+		      sizeof(struct wire_call_frame) == 32 &&
 		      offsetof(struct wire_call_segment, depth) == 12 && CALL_FRAME_REPLACED == 1 &&
-		      WIRE_TAIL_COUNT_BITS == 24 && WIRE_CALL_START_BITS == 48 && sizeof(struct ring) == 80 &&
-		      offsetof(struct ring, control) == 0 && offsetof(struct ring, slots) == 8 &&
-		      offsetof(struct ring, word_mask) == 16 && offsetof(struct ring, packet_mask) == 24 &&
-		      offsetof(struct ring, packet_words) == 32 && offsetof(struct ring, cpu) == 60 &&
+		      WIRE_TAIL_COUNT_BITS == 24 && WIRE_CALL_START_BITS == 48 &&
+		      offsetof(struct call_cpu, tail) == 0 && offsetof(struct call_cpu, slots) == 8 &&
+		      offsetof(struct call_cpu, byte_mask) == 16 &&
+		      offsetof(struct call_cpu, packet_mask) == 24 && offsetof(struct call_cpu, room) == 32 &&
+		      offsetof(struct call_cpu, counts) == 40 && offsetof(struct call_cpu, cpu) == 48 &&
 		      offsetof(struct wire_packet, base_time) == 88 &&
 		      offsetof(struct wire_packet, base_offset) == 96 &&
-		      offsetof(struct wire_packet, time_end) == 136 &&
-		      offsetof(struct rseq, cpu_id_start) == 0 && offsetof(struct rseq, cpu_id) == 4 &&
-		      offsetof(struct rseq, rseq_cs) == 8,
+		      offsetof(struct wire_packet, time_end) == 136,
 	      "the numbers in the code below");
 
 /* clang-format off */
 
-__asm__(".pushsection .text.call_near, \"ax\"\n"
+/* Behind an instruction that ends with the offset of thread-local memory, which is 0 here. */
+#define THREAD(what) THREAD_(what)
+#define THREAD_(what) \
+	"770:\n\t" \
+	".pushsection .rodata.call_near, \"a\"\n\t" \
+	".long 770b - near_copy - 4, " #what "\n\t" \
+	".popsection\n\t"
+#define TOP	    THREAD(0)
+#define CPU	    THREAD(1)
+#define TID	    THREAD(2)
+#define SECTION	    THREAD(3)
+#define PRESENT_CPU THREAD(4)
+static_assert(NEAR_TOP == 0 && NEAR_CPU == 1 && NEAR_TID == 2 && NEAR_SECTION == 3 && NEAR_PRESENT_CPU == 4,
+	      "the numbers of thread-local memory");
+
+#define SIGNATURE ".byte 0x0f, 0xb9, 0x3d\n\t.long 0x53053053\n" /* SECTION_SIGNATURE */
+
+__asm__(".pushsection .rodata.call_near, \"a\"\n"
+	".balign 8\n"
+	"near_places:\n"
+	".popsection\n"
+	".pushsection .text.call_near, \"ax\"\n"
 	".balign 64\n"
 	"near_copy:\n\t" /* struct near_data */
 	".fill 4, 8, 0\n"
+	"near_count_cs: .fill 4, 8, 0\n"
 	"near_site: .quad 0\n"
 	"near_switches: .quad 0\n"
-	"near_top: .quad 0\n"
-	"near_tid: .quad 0\n"
-	"near_rseq: .quad 0\n"
-	"near_rings: .quad 0\n"
+	"near_calls: .quad 0\n"
+	"near_min: .quad 0\n"
 	"near_begin_other: .quad 0\n"
 	"near_end_other: .quad 0\n"
-	"near_cpus: .long 0\n"
-	"near_header: .long 0\n\t"
+	"near_header: .long 0, 0, 0, 0\n\t"
 
 	/* On the stack: the return address into the stub, then the function's. r11: its number. */
 	".balign 64\n"
 	"near_begin:\n\t"
 	"pushq %rax\n\t"
-	"pushq %rcx\n\t"
 	"pushq %rdx\n\t"
-	"cmpl $0, near_cpus(%rip)\n\t"
-	"je 9f\n\t"
 	"movq near_site(%rip), %rax\n\t"
 	"movq (%rax), %rax\n\t"
 	"cmpb $0, (%rax)\n\t"
-	"je 9f\n\t"
+	"je 8f\n\t"
 	"movq near_switches(%rip), %rax\n\t"
 	"cmpb $1, (%rax, %r11)\n\t"
-	"jne 9f\n\t"
-	"movq near_top(%rip), %rcx\n\t"
-	"movq %fs:(%rcx), %rax\n\t"
+	"jne 4f\n"
+	"2:\n\t"
+	"movq %fs:0, %rax\n\t" TOP
 	"testl $4095, %eax\n\t"
 	"jz 9f\n\t"
 	"leaq 32(%rax), %rdx\n\t" /* first, for signal handlers: see call_thread.h */
-	"movq %rdx, %fs:(%rcx)\n\t"
+	"movq %rdx, %fs:0\n\t" TOP
 	"movl %r11d, 8(%rax)\n\t"
 	"movl $1, 12(%rax)\n\t"
-	"movq 32(%rsp), %rdx\n\t"
+	"movq 24(%rsp), %rdx\n\t"
 	"movq %rdx, 16(%rax)\n\t"
-	"leaq 32(%rsp), %rdx\n\t"
+	"leaq 24(%rsp), %rdx\n\t"
 	"movq %rdx, 24(%rax)\n\t"
-	"movq %rax, %rcx\n\t"
+	"movq %rax, %r11\n\t"
 	"rdtsc\n\t"
 	"shlq $32, %rdx\n\t"
 	"orq %rdx, %rax\n\t" /* clears carry: the stub calls the body */
-	"movq %rax, (%rcx)\n\t"
+	"movq %rax, (%r11)\n\t"
 	"popq %rdx\n\t"
-	"popq %rcx\n\t"
 	"popq %rax\n\t"
 	"ret $8\n"
-	"9:\n\t"
-	"popq %rdx\n\t"
-	"popq %rcx\n\t"
-	"popq %rax\n\t"
-	"jmp *near_begin_other(%rip)\n\t"
 
-	/*
-	 * The function has returned: rax, rdx and vector registers may be its results. rsi: behind the top frame.
-	 * r10: the ring; r8, r11: the second and third word of the record; rdi: tail; rcx: the record's place; rbx: its
-	 * byte in the packet; r9: offset of the rseq area, then the packet.
-	 */
-	".balign 64\n"
-	"near_end:\n\t"
-	"pushq %rax\n\t" /* room for the return address */
-	"pushq %rax\n\t"
-	"pushq %rdx\n\t"
-	"pushq %rbx\n\t"
-	"movq near_top(%rip), %rcx\n\t"
-	"movq %fs:(%rcx), %rsi\n\t"
-	"leaq 24(%rsp), %rdi\n\t"
-	"cmpq %rdi, -8(%rsi)\n\t" /* its sp */
-	"jne 9f\n\t"
-	"movq near_site(%rip), %rax\n\t"
-	"movq (%rax), %rax\n\t"
-	"cmpb $1, (%rax)\n\t"
-	"jne 9f\n\t"
-	"movq near_tid(%rip), %rax\n\t"
-	"movl %fs:(%rax), %r8d\n\t"
-	"testl %r8d, %r8d\n\t"
-	"jz 9f\n\t"
-	"movq near_rseq(%rip), %r9\n\t"
-	"movl %fs:(%r9), %eax\n\t"
-	"cmpl near_cpus(%rip), %eax\n\t"
-	"jae 9f\n\t"
-	"leaq (%rax, %rax, 4), %r10\n\t"
-	"shlq $4, %r10\n\t"
-	"addq near_rings(%rip), %r10\n\t"
-	"cmpq $0, 8(%r10)\n\t"
-	"je 9f\n\t"
-	"movl -24(%rsi), %eax\n\t"
-	"shlq $32, %rax\n\t"
-	"orq %rax, %r8\n\t"
-	"leaq -32(%rsi), %rax\n\t"
-	"movq %rax, %rdx\n\t"
+	/* Neither on nor, perhaps, off. */
+	"4:\n\t"
+	"movzbl (%rax, %r11), %edx\n\t"
+	"cmpl $2, %edx\n\t"
+	"jb 8f\n\t"
+	"je 6f\n\t"
+	/* As call_is_permitted(). eax: how many calls are open */
+	"movq %fs:0, %rdx\n\t" TOP
+	"subq $32, %rdx\n\t"
+	"movl %edx, %eax\n\t"
 	"andq $-4096, %rdx\n\t"
-	"movl 12(%rdx), %r11d\n\t" /* the depth of the segment's first frame, which is in slot 1 */
-	"subq %rdx, %rax\n\t"
-	"shrq $5, %rax\n\t"
-	"leaq -1(%r11, %rax), %r11\n\t"
-	"shlq $48, %r11\n\t"
-	"movq -32(%rsi), %rax\n\t"
-	"shlq $16, %rax\n\t"
-	"shrq $16, %rax\n\t"
-	"orq %rax, %r11\n\t"
-	"leaq near_copy(%rip), %rax\n\t"
-	"movq %rax, %fs:8(%r9)\n"
-	"near_section:\n\t"
-	"movl 60(%r10), %eax\n\t"
-	"cmpl %fs:4(%r9), %eax\n\t"
+	"andl $4095, %eax\n\t"
+	"shrl $5, %eax\n\t"
+	"addl 12(%rdx), %eax\n\t"
+	"movq near_calls(%rip), %rdx\n\t"
+	"cmpl $0, 80(%rdx)\n\t"
+	"je 5f\n\t"
+	"cmpl 80(%rdx), %eax\n\t"
+	"jae 8f\n"
+	"5:\n\t"
+	"cmpl $0, 84(%rdx)\n\t"
+	"je 2b\n\t"
+	"testl %eax, %eax\n\t"
+	"jnz 2b\n\t"
+	"movq near_switches(%rip), %rax\n\t"
+	"cmpb $4, (%rax, %r11)\n\t"
+	"je 2b\n\t"
+	"jmp 8f\n"
+
+	"6:\n\t"
+	"leaq near_count_cs(%rip), %rax\n\t"
+	"movq %rax, %fs:0\n" SECTION
+	"near_count:\n\t"
+	"movq %fs:0, %rdx\n\t" CPU
+	"movl 48(%rdx), %eax\n\t"
+	"cmpl %fs:0, %eax\n\t" PRESENT_CPU
 	"jne 9f\n\t"
-	"movq (%r10), %rdi\n\t"
-	"movq (%rdi), %rdi\n\t"
-	"movq %rdi, %rcx\n\t"
-	"shrq $24, %rcx\n\t"
-	"andq 16(%r10), %rcx\n\t"
-	"movq 24(%r10), %rbx\n\t"
-	"andq %rcx, %rbx\n\t"
-	"jz 9f\n\t" /* no packet is open */
-	"leaq 3(%rbx), %rax\n\t"
-	"cmpq 32(%r10), %rax\n\t"
-	"ja 9f\n\t"
-	"movq 8(%r10), %rax\n\t"
-	"leaq (%rax, %rcx, 8), %rcx\n\t"
-	"shlq $3, %rbx\n\t"
-	"movq %rcx, %r9\n\t"
-	"subq %rbx, %r9\n\t"
-	"rdtsc\n\t"
-	"shlq $32, %rdx\n\t"
-	"orq %rdx, %rax\n\t"
-	"movq 136(%r9), %rdx\n\t"
-	"cmpq %rdx, %rax\n\t"
-	"cmovb %rdx, %rax\n\t"
-	"movq %rax, %rdx\n\t"
-	"subq 88(%r9), %rdx\n\t"
-	"shrq $32, %rdx\n\t"
-	"jnz 9f\n\t"
-	"cmpl 96(%r9), %ebx\n\t"
-	"jbe 9f\n\t"
-	"movq %rax, 136(%r9)\n\t"
-	"shlq $32, %rax\n\t"
-	"movl near_header(%rip), %edx\n\t"
-	"orq %rdx, %rax\n\t"
-	"movq %rax, (%rcx)\n\t"
-	"movq %r8, 8(%rcx)\n\t"
-	"movq %r11, 16(%rcx)\n\t"
-	"addq $0x3000001, %rdi\n\t"
-	"movq (%r10), %rax\n\t"
-	"movq %rdi, (%rax)\n"
-	"near_commit:\n\t"
-	"movq $0, -32(%rsi)\n\t" /* the frame's start, then the top: see call_close() */
-	"movq near_top(%rip), %rcx\n\t"
-	"leaq -32(%rsi), %rax\n\t"
-	"movq %rax, %fs:(%rcx)\n\t"
-	"movq -16(%rsi), %rax\n\t"
-	"movq %rax, 24(%rsp)\n\t"
-	"popq %rbx\n\t"
+	"movq 40(%rdx), %rdx\n\t"
+	"incq (%rdx, %r11, 8)\n"
+	"near_counted:\n"
+
+	"8:\n\t"
 	"popq %rdx\n\t"
 	"popq %rax\n\t"
+	"stc\n\t"
 	"ret\n\t"
-	".byte 0x0f, 0xb9, 0x3d\n\t.long 0x53053053\n" /* SECTION_SIGNATURE */
-	"near_abort:\n"
+	SIGNATURE
+	"near_count_abort:\n"
 	"9:\n\t"
-	"popq %rbx\n\t"
 	"popq %rdx\n\t"
-	"popq %rax\n\t"
-	"leaq 8(%rsp), %rsp\n\t"
-	"jmp *near_end_other(%rip)\n"
+	"popq %rax\n"
+	"near_to_begin:\n\t"
+	"jmp *near_begin_other(%rip)\n"
+	"near_to_end:\n\t"
+	"jmp *near_end_other(%rip)\n");
+
+/*
+ * The function has returned: rax, rdx and vector registers may be its results, r8 and r9 keep the first two. rsi: behind the top
+ * frame. rdi: address of the tail; rcx: the record's place; r11: its byte in the packet; r10: the CPU, then the packet.
+ */
+#define END(suffix, or_leave) \
+	__asm__(".balign 64\n" \
+		"near_end" #suffix ":\n\t" \
+		"movq %rax, %r8\n\t" \
+		"movq %rdx, %r9\n\t" \
+		"movq %fs:0, %rsi\n\t" TOP \
+		"leaq -8(%rsp), %rax\n\t" \
+		"cmpq %rax, -8(%rsi)\n\t" /* its sp */ \
+		"jne 9f\n\t" \
+		"movq near_site(%rip), %rax\n\t" \
+		"movq (%rax), %rax\n\t" \
+		"cmpb $1, (%rax)\n\t" \
+		"jne 9f\n\t" \
+		"leaq near_copy(%rip), %rax\n\t" \
+		"movq %rax, %fs:0\n" SECTION \
+		"near_append" #suffix ":\n\t" \
+		"movq %fs:0, %r10\n\t" CPU \
+		"movl 48(%r10), %eax\n\t" \
+		"cmpl %fs:0, %eax\n\t" PRESENT_CPU \
+		"jne 9f\n\t" \
+		"movq (%r10), %rdi\n\t" \
+		"movq (%rdi), %rcx\n\t" \
+		"shrq $21, %rcx\n\t" /* a position in words, behind 24 bits; times 8 */ \
+		"andq 16(%r10), %rcx\n\t" \
+		"movq 24(%r10), %r11\n\t" \
+		"andq %rcx, %r11\n\t" \
+		"leaq -8(%r11), %rax\n\t" \
+		"cmpq 32(%r10), %rax\n\t" /* no packet is open, or it is full */ \
+		"ja 9f\n\t" \
+		"addq 8(%r10), %rcx\n\t" \
+		"movq %rcx, %r10\n\t" \
+		"subq %r11, %r10\n\t" \
+		"rdtsc\n\t" \
+		"shlq $32, %rdx\n\t" \
+		"orq %rdx, %rax\n\t" \
+		"movq 136(%r10), %rdx\n\t" \
+		"cmpq %rdx, %rax\n\t" \
+		"cmovb %rdx, %rax\n\t" \
+		or_leave \
+		"movq %rax, %rdx\n\t" \
+		"subq 88(%r10), %rdx\n\t" \
+		"shrq $32, %rdx\n\t" \
+		"jnz 9f\n\t" \
+		"cmpl 96(%r10), %r11d\n\t" \
+		"jbe 9f\n\t" \
+		"movq %rax, 136(%r10)\n\t" \
+		"movl %eax, 4(%rcx)\n\t" \
+		"movl near_header(%rip), %eax\n\t" \
+		"movl %eax, (%rcx)\n\t" \
+		"movl %fs:0, %eax\n\t" TID \
+		"testl %eax, %eax\n\t" \
+		"jz 9f\n\t" \
+		"movl %eax, 8(%rcx)\n\t" \
+		"movl -24(%rsi), %eax\n\t" \
+		"movl %eax, 12(%rcx)\n\t" \
+		"movq -32(%rsi), %rax\n\t" \
+		"movq %rax, 16(%rcx)\n\t" \
+		/* The depth: of the segment's first frame, which is in slot 1. Its place is the upper 16 bits of the start. */ \
+		"leaq -64(%rsi), %rax\n\t" \
+		"leaq -32(%rsi), %rdx\n\t" \
+		"shrl $5, %eax\n\t" \
+		"andq $-4096, %rdx\n\t" \
+		"andl $127, %eax\n\t" \
+		"addl 12(%rdx), %eax\n\t" \
+		"movw %ax, 22(%rcx)\n\t" \
+		"addq $0x3000001, (%rdi)\n" \
+		"near_appended" #suffix ":\n\t" \
+		"leaq -32(%rsi), %rax\n\t" \
+		"movq $0, -32(%rsi)\n\t" /* the frame's start, then the top: see call_close() */ \
+		"movq %rax, %fs:0\n\t" TOP \
+		"pushq -16(%rsi)\n\t" \
+		"movq %r8, %rax\n\t" \
+		"movq %r9, %rdx\n\t" \
+		"ret\n\t" \
+		SIGNATURE \
+		"near_append" #suffix "_abort:\n" \
+		"9:\n\t" \
+		"movq %r8, %rax\n\t" \
+		"movq %r9, %rdx\n\t" \
+		"jmp *near_end_other(%rip)\n")
+
+#define OR_LEAVE_SHORT \
+	"movq %rax, %rdx\n\t" \
+	"subq -32(%rsi), %rdx\n\t" \
+	"cmpq near_min(%rip), %rdx\n\t" \
+	"jb near_appended_min\n\t"
+
+END(, "");
+END(_min, OR_LEAVE_SHORT);
+
+__asm__(".org near_copy + 1920\n" /* HOOK_NEAR_BYTES: an error if it is more */
 	"near_last:\n"
+	".popsection\n"
+	".pushsection .rodata.call_near, \"a\"\n"
+	"near_places_end:\n"
 	".popsection");
 
 /* clang-format on */

@@ -4,7 +4,8 @@
  *
  * The code of hook_entry.h lies in a library, which stubs reach by indirect jumps. Where a processor does not predict these,
  * two of them cost as much as the rest of a call. So each area of stubs begins with a copy of this code, which they reach
- * directly. In the usual case it does all that a call needs; in all others it jumps to call_entry_begin or call_entry_end.
+ * directly. It does all that a call needs, also one that is off, only counted, too deep, or too short; in rare cases, such as a
+ * thread's first call, it jumps to call_entry_begin or call_entry_end.
  */
 #ifndef BURIN_SOURCE_CALLS_HOOK_NEAR_H
 #define BURIN_SOURCE_CALLS_HOOK_NEAR_H
@@ -12,7 +13,7 @@
 #include <stdint.h>
 
 enum {
-	HOOK_NEAR_BYTES = 1024, /* room for the copy */
+	HOOK_NEAR_BYTES = 1920, /* room for the copy */
 };
 
 /* Where a copy's parts are, counted from its begin. */
