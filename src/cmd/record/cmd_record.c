@@ -145,6 +145,19 @@ static const struct cmd_option table[] = {
 		"record each call of the guest, kernel and programs; COMMAND is qemu-system-x86_64. burin "
 		"symbols DIR --guest FILE gives the functions their names",
 		.given = guest_given),
+	OPTION_CHOICE("--guest-level LEVEL", &options.guest.level, guest_levels,
+		      "with --guest: record calls of kernel code only, of user code only, or all (default)",
+		      .given = guest_given),
+	OPTION_LIST("--guest-range BEGIN-END", &options.guest.ranges,
+		    "with --guest: record only functions whose addresses are in this range (hexadecimal, END "
+		    "exclusive). May be repeated",
+		    .given = guest_given),
+	OPTION_TEXT("--guest-start ADDRESS", &options.guest.start,
+		    "with --guest: record calls from when the guest executes this address",
+		    .given = guest_given),
+	OPTION_TEXT("--guest-stop ADDRESS", &options.guest.stop,
+		    "with --guest: record no call that begins after the guest executed this address",
+		    .given = guest_given),
 	OPTION_FLAG("--guest-report", &options.guest.report,
 		    "with --guest: print how many calls and returns there were", .given = guest_given),
 	OPTION_CHOICE("--format FORMAT", &options.format, formats,
@@ -210,6 +223,8 @@ static int check_guest(void)
 
 	if (*guest_given && !options.guest.on)
 		return cmd_usage("%s: there is no guest; add --guest", guest_given);
+	if (guest_check(&options.guest))
+		return CMD_USAGE;
 	if (options.guest.on && with)
 		return cmd_usage("--guest: it records a COMMAND, which is QEMU, and its guest; remove %s",
 				 with);

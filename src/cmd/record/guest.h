@@ -7,13 +7,24 @@
 
 #include "view/records/selection.h"
 
+enum guest_level {
+	GUEST_ALL,
+	GUEST_KERNEL, /* code in the upper half of the address space */
+	GUEST_USER,
+};
+
+extern const char *const guest_levels[];
+
 struct guest_options {
 	bool on;
-	const char *level;	  /* "kernel", "user"; NULL: both */
+	unsigned level;		  /* enum guest_level */
 	struct view_globs ranges; /* of addresses, "BEGIN-END" */
 	const char *start, *stop; /* addresses; NULL: none */
 	bool report;
 };
+
+/* guest_check - check the options. Return: 0 or CMD_USAGE. */
+int guest_check(const struct guest_options *options);
 
 /*
  * guest_command - the command with the plugin as its last arguments. It is never freed.

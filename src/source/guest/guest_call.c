@@ -14,6 +14,7 @@
  * went to this code and to nothing else: then it is the call of where the jump goes.
  */
 #include "source/guest/guest_call.h"
+#include "source/guest/guest_options.h"
 
 enum {
 	FRAME_JUMP = 1, /* flag of a frame: the call below it went to this call instruction */
@@ -23,19 +24,22 @@ static struct qemu_scoreboard *scoreboard;
 static struct qemu_cell
 	pending; /* not 0: the last call of the vCPU was indirect, and its target is not known */
 
+static bool recording; /* calls that begin now are recorded */
+
 static void set_pending(unsigned vcpu, uint64_t value)
 {
 	*(uint64_t *)qemu_plugin_scoreboard_find(scoreboard, vcpu) = value;
 }
 
-bool guest_call_begin(void)
+bool guest_call_begin(bool records)
 {
+	recording = records;
 	scoreboard = qemu_plugin_scoreboard_new(sizeof(uint64_t));
 	pending = (struct qemu_cell){ scoreboard, 0 };
 	return scoreboard != NULL;
 }
 
-/* The number of the function that a site calls. */
+/* The number of the function that a site calls; 0: the call is not recorded. */
 static inline uint32_t called(struct guest_vcpu *vcpu, struct guest_site *site, uint32_t image)
 {
 	const uint64_t known = __atomic_load_n(&site->known, __ATOMIC_RELAXED);
@@ -44,9 +48,15 @@ static inline uint32_t called(struct guest_vcpu *vcpu, struct guest_site *site, 
 	if (__builtin_expect(known >> 32 == image, 1))
 		return (uint32_t)known;
 	number = guest_function(vcpu, image, site->target);
-	if (number)
+	if (number || !guest_options_function(site->target))
 		__atomic_store_n(&site->known, (uint64_t)image << 32 | number, __ATOMIC_RELAXED);
 	return number;
+}
+
+/* The clock of a frame's begin. Release: a reader that sees it sees the function. */
+static inline void begin(struct wire_call_frame *frame)
+{
+	__atomic_store_n(&frame->start, ring_clock(), __ATOMIC_RELEASE);
 }
 
 static void on_call(unsigned index, uint32_t access, uint64_t sp, void *data)
@@ -55,6 +65,7 @@ static void on_call(unsigned index, uint32_t access, uint64_t sp, void *data)
 	struct guest_stack *stack = guest_vcpu_stack(vcpu, sp);
 	struct guest_site *site = data;
 	struct wire_call_frame *frame;
+	uint32_t number;
 
 	(void)access;
 	vcpu->calls++;
@@ -65,7 +76,8 @@ static void on_call(unsigned index, uint32_t access, uint64_t sp, void *data)
 	frame = guest_stack_push(stack);
 	if (__builtin_expect(!frame, 0))
 		return;
-	wire_call_frame_begin(frame, site->target ? called(vcpu, site, stack->image) : 0);
+	number = site->target && recording ? called(vcpu, site, stack->image) : 0;
+	wire_call_frame_begin(frame, number);
 	if (__builtin_expect(stack->target == site->address, 0))
 		frame->flags = FRAME_JUMP;
 	frame->match = site->after;
@@ -73,8 +85,8 @@ static void on_call(unsigned index, uint32_t access, uint64_t sp, void *data)
 	stack->target = site->target;
 	if (!site->target)
 		set_pending(index, 1);
-	/* Release: a reader that sees the start sees the function. */
-	__atomic_store_n(&frame->start, ring_clock(), __ATOMIC_RELEASE);
+	if (number || !site->target)
+		begin(frame);
 }
 
 /* The first block after an indirect call. @data: its address */
@@ -86,22 +98,26 @@ static void on_target(unsigned index, void *data)
 	const uint64_t address = (uint64_t)(uintptr_t)data;
 
 	set_pending(index, 0);
-	if (frame->start && !frame->function) {
-		frame->function = guest_function(vcpu, stack->image, address);
-		stack->target = address;
-	}
+	if (stack->top == GUEST_NO_FRAMES || frame->function)
+		return;
+	frame->function = recording ? guest_function(vcpu, stack->image, address) : 0;
+	stack->target = address;
 }
 
 /* The top call returned to another address than its own. */
 static void redirect(struct guest_vcpu *vcpu, struct guest_stack *stack, uint64_t address)
 {
 	const bool is_jump = (guest_stack_top(stack)->flags & FRAME_JUMP) != 0;
+	struct wire_call_frame *frame;
 
 	vcpu->redirected++;
 	guest_stack_pop(stack);
 	if (!is_jump || stack->top == GUEST_NO_FRAMES)
 		return;
-	guest_stack_top(stack)->function = guest_function(vcpu, stack->image, address);
+	frame = guest_stack_top(stack);
+	frame->function = recording ? guest_function(vcpu, stack->image, address) : 0;
+	if (!frame->start)
+		begin(frame);
 	stack->target = address;
 }
 
@@ -151,6 +167,26 @@ void guest_call_instrument_return(struct qemu_instruction *instruction)
 void guest_call_instrument_switch(struct qemu_instruction *instruction)
 {
 	qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_switch, QEMU_NO_REGISTERS, NULL);
+}
+
+static void on_start(unsigned index, void *data)
+{
+	(void)index;
+	(void)data;
+	recording = true;
+}
+
+static void on_stop(unsigned index, void *data)
+{
+	(void)index;
+	(void)data;
+	recording = false;
+}
+
+void guest_call_instrument_mark(struct qemu_instruction *instruction, bool records)
+{
+	qemu_plugin_register_vcpu_insn_exec_cb(instruction, records ? on_start : on_stop, QEMU_NO_REGISTERS,
+					       NULL);
 }
 
 void guest_call_instrument_target(struct qemu_block *block)

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/hash_table.h"
 #include "source/guest/guest_call.h"
+#include "source/guest/guest_options.h"
 #include "source/guest/guest_x86.h"
 
 enum {
@@ -26,7 +27,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct guest_site **sites; /* code may be translated several times */
 static size_t site_count, site_room;
 static struct hash_table table; /* their numbers, from 1 */
-static bool reports;
 
 static struct guest_site *find_site(const struct guest_site *wanted, uint64_t hash)
 {
@@ -79,6 +79,8 @@ static void instrument(struct qemu_instruction *instruction)
 	const struct guest_instruction found = guest_x86_decode(bytes, count, address);
 	struct guest_site *site;
 
+	if (found.kind != GUEST_SWITCH && !guest_options_code(address))
+		return;
 	switch (found.kind) {
 	case GUEST_CALL:
 	case GUEST_CALL_INDIRECT:
@@ -97,11 +99,29 @@ static void instrument(struct qemu_instruction *instruction)
 	}
 }
 
+/* Instructions at which the recording starts or stops. */
+static void instrument_marks(struct qemu_block *block, size_t count)
+{
+	for (size_t n = 0; n < count && (guest_options.starts || guest_options.stops); n++) {
+		struct qemu_instruction *instruction = qemu_plugin_tb_get_insn(block, n);
+		const uint64_t address = qemu_plugin_insn_vaddr(instruction);
+
+		if (guest_options.starts && address == guest_options.start)
+			guest_call_instrument_mark(instruction, true);
+		if (guest_options.stops && address == guest_options.stop)
+			guest_call_instrument_mark(instruction, false);
+	}
+}
+
 static void on_block(qemu_id id, struct qemu_block *block)
 {
+	const size_t count = qemu_plugin_tb_n_insns(block);
+
 	(void)id;
-	guest_call_instrument_target(block);
-	instrument(qemu_plugin_tb_get_insn(block, qemu_plugin_tb_n_insns(block) - 1));
+	instrument_marks(block, count);
+	if (guest_options_code(qemu_plugin_tb_vaddr(block)))
+		guest_call_instrument_target(block);
+	instrument(qemu_plugin_tb_get_insn(block, count - 1));
 }
 
 static void on_vcpu(qemu_id id, unsigned index)
@@ -132,7 +152,7 @@ static void on_exit_of_qemu(qemu_id id, void *data)
 {
 	(void)id;
 	(void)data;
-	if (reports)
+	if (guest_options.report)
 		report();
 	guest_session_end();
 }
@@ -140,14 +160,13 @@ static void on_exit_of_qemu(qemu_id id, void *data)
 /* Return: false after a message. */
 static bool take_argument(const char *argument)
 {
-	if (strcmp(argument, "report=on") == 0)
-		reports = true;
-	else if (strcmp(argument, "report=off") != 0)
+	const bool valid = guest_options_take(argument);
+
+	if (!valid)
 		guest_session_report(
-			"libburin-qemu.so: '%.100s' is not an option; burin-record(1) lists them", argument);
-	else
-		return true;
-	return reports;
+			"libburin-qemu.so: '%.100s' is not valid; burin-guest(7) lists the options",
+			argument);
+	return valid;
 }
 
 static bool is_suitable(const struct qemu_info *info)
@@ -172,7 +191,7 @@ int qemu_plugin_install(qemu_id id, const struct qemu_info *info, int count, cha
 	for (int n = 0; n < count; n++)
 		if (!take_argument(arguments[n]))
 			return -1;
-	if (!guest_session_begin() || !guest_call_begin())
+	if (!guest_session_begin() || !guest_call_begin(!guest_options.starts))
 		return -1;
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "source/guest/guest_options.h"
 #include "source/guest/guest_vcpu.h"
 
 struct guest_vcpu *guest_vcpus[GUEST_VCPUS];
@@ -62,11 +63,13 @@ struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
 
 uint32_t guest_vcpu_function(struct guest_function *cached, uint32_t image, uint64_t address)
 {
-	const uint32_t number = image ? session_call_function(&guest_session, image, address, 0, WIRE_CALL_ON,
-							      guest_session_thread())
-				      : 0;
+	const bool selected = guest_options_function(address);
+	const uint32_t number = selected && image
+					? session_call_function(&guest_session, image, address, 0,
+								WIRE_CALL_ON, guest_session_thread())
+					: 0;
 
-	if (!number)
+	if (selected && !number)
 		session_call_lose(&guest_session, WIRE_CALL_LOST_FUNCTION, 1);
 	else
 		*cached = (struct guest_function){ address, image, number };

@@ -33,7 +33,8 @@ bool guest_vcpu_begin(unsigned index);
 /* guest_vcpu_switch - the stack at a stack pointer, when the vCPU ran on another one. Never NULL. */
 struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp);
 
-/* guest_vcpu_function - the number of a function that was not called last; 0: there is no room, which is counted. */
+/* guest_vcpu_function - the number of a function that was not called last; 0: it is not selected, or there is no
+ * room, which is counted. */
 uint32_t guest_vcpu_function(struct guest_function *cached, uint32_t image, uint64_t address);
 
 /* guest_vcpu_forget - the guest may continue another thread, whose stack is at the same address. */
