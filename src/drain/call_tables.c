@@ -62,7 +62,7 @@ static int add_images(struct call_tables *tables, uint32_t count)
 		bytes = copy_path(tables->session, image.path, path);
 		if (image.build_id_bytes > WIRE_CALL_BUILD_ID_MAX)
 			image.build_id_bytes = 0;
-		table_writer_number(table, bytes ? WIRE_IMAGE_FILE : WIRE_IMAGE_ANONYMOUS);
+		table_writer_number(table, *path == '/' ? WIRE_IMAGE_FILE : WIRE_IMAGE_ANONYMOUS);
 		table_writer_number(table, 0);
 		table_writer_text(table, image.build_id, image.build_id_bytes);
 		table_writer_text(table, path, bytes);

@@ -33,6 +33,15 @@
 #define WIRE_CALL_STACK_EVENT  "burin.call_stack"
 #define WIRE_CALL_STACK_FORMAT "from=%u to=%u" /* numbers of stacks */
 
+/* Images of guests: memory of a machine in an emulator. The second is followed by the address space in hexadecimal and "]". */
+#define WIRE_GUEST_KERNEL "[guest kernel]"
+#define WIRE_GUEST_USER	  "[guest "
+
+enum {
+	WIRE_GUEST_TID =
+		5000000, /* the number of a guest's first stack; the kernel's thread ids are smaller */
+};
+
 enum {
 	WIRE_CALL_IMAGES_MAX = 4096,
 	WIRE_CALL_TEXT = 1 << 20,      /* bytes of the paths of images */

@@ -73,7 +73,7 @@ bool calls_begin(struct calls *calls, const struct calls_options *options, struc
 	int error;
 
 	*calls = (struct calls){ .options = options };
-	if (!options->on)
+	if (!options->on || options->guest)
 		return true;
 	if (!set_rules(options, session)) {
 		cmd_failed("--calls: the globs together are too long; use wider ones");
@@ -124,8 +124,12 @@ void calls_note_none(const struct calls *calls, const struct session *session)
 		cmd_note("burin: no calls: none of the %u functions with hooks in what ran is selected; see "
 			 "--calls and --no-calls\n",
 			 count_functions(session));
-	else if (!calls->options->no_hooks && !count_functions(session) &&
-		 !__atomic_load_n(&header->lost[WIRE_CALL_LOST_PATCH], __ATOMIC_RELAXED))
+	if (calls->options->no_hooks || count_functions(session) ||
+	    __atomic_load_n(&header->lost[WIRE_CALL_LOST_PATCH], __ATOMIC_RELAXED))
+		return;
+	if (calls->options->guest)
+		cmd_note("burin: no calls: no guest ran; --guest is for qemu-system-x86_64 without KVM\n");
+	else
 		cmd_note("burin: no calls: nothing that ran has hooks for them; build it with "
 			 "-fpatchable-function-entry=5 or -finstrument-functions, or record calls of library "
 			 "functions: --libcalls\n");

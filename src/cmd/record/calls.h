@@ -13,6 +13,7 @@
 
 struct calls_options {
 	bool on;
+	bool guest;    /* of a machine in QEMU, which loads a plugin for them (guest.h) */
 	bool no_hooks; /* only those of libraries */
 	bool libraries, nested;
 	bool count;			     /* only count the calls of each function */

@@ -32,8 +32,9 @@ static struct record_options options = {
 };
 static struct view_globs events;
 /* Given options: the last one that only a command can have, the last one of samples, the one that chooses processes, and
- * the last one of calls. */
-static char own[OPTION_NAME], asked[OPTION_NAME], whom[OPTION_NAME], calls_given[OPTION_NAME];
+ * the last ones of calls and of guests. */
+static char own[OPTION_NAME], asked[OPTION_NAME], whom[OPTION_NAME], calls_given[OPTION_NAME],
+	guest_given[OPTION_NAME];
 
 static bool parse_context(const char *value)
 {
@@ -139,6 +140,26 @@ static const struct cmd_option table[] = {
 		    .given = calls_given),
 	OPTION_FLAG("--nest-libcalls", &options.calls.nested,
 		    "the same, also calls that libraries make to other libraries", .given = calls_given),
+	OPTION_FLAG(
+		"--guest", &options.guest.on,
+		"record each call of the guest, kernel and programs; COMMAND is qemu-system-x86_64. burin "
+		"symbols DIR --guest FILE gives the functions their names",
+		.given = guest_given),
+	OPTION_CHOICE("--guest-level LEVEL", &options.guest.level, guest_levels,
+		      "with --guest: record calls of kernel code only, of user code only, or all (default)",
+		      .given = guest_given),
+	OPTION_LIST("--guest-range BEGIN-END", &options.guest.ranges,
+		    "with --guest: record only functions whose addresses are in this range (hexadecimal, END "
+		    "exclusive). May be repeated",
+		    .given = guest_given),
+	OPTION_TEXT("--guest-start ADDRESS", &options.guest.start,
+		    "with --guest: record calls from when the guest executes this address",
+		    .given = guest_given),
+	OPTION_TEXT("--guest-stop ADDRESS", &options.guest.stop,
+		    "with --guest: record no call that begins after the guest executed this address",
+		    .given = guest_given),
+	OPTION_FLAG("--guest-report", &options.guest.report,
+		    "with --guest: print how many calls and returns there were", .given = guest_given),
 	OPTION_CHOICE("--format FORMAT", &options.format, formats,
 		      "burin: a trace (default)\n"
 		      "uftrace: with --calls or --libcalls, a data directory for uftrace (default: "
@@ -175,8 +196,8 @@ static int check_conflicts(void)
 		return cmd_usage(
 			"%s: only a COMMAND can be started with the library that records calls; remove %s",
 			calls_given, options.target ? options.target : whom);
-	if (options.format == RECORD_UFTRACE && !*calls_given)
-		return cmd_usage("--format uftrace: it has calls only; add --calls or --libcalls");
+	if (options.format == RECORD_UFTRACE && !*calls_given && !options.guest.on)
+		return cmd_usage("--format uftrace: it has calls only; add --calls, --libcalls or --guest");
 	if (options.format == RECORD_UFTRACE && split)
 		return cmd_usage("--format uftrace: it cannot be split; remove --split");
 	if (split && options.session.mode == WIRE_MODE_FLIGHT)
@@ -191,10 +212,29 @@ static int check_conflicts(void)
 	return 0;
 }
 
+/* Return: 0 or CMD_USAGE. */
+static int check_guest(void)
+{
+	const char *with = options.target	     ? options.target
+			   : *whom		     ? whom
+			   : *calls_given	     ? calls_given
+			   : options.session.context ? "--context"
+						     : NULL;
+
+	if (*guest_given && !options.guest.on)
+		return cmd_usage("%s: there is no guest; add --guest", guest_given);
+	if (guest_check(&options.guest))
+		return CMD_USAGE;
+	if (options.guest.on && with)
+		return cmd_usage("--guest: it records a COMMAND, which is QEMU, and its guest; remove %s",
+				 with);
+	return 0;
+}
+
 /* --event must not leave out the event of calls. Return: 0, or CMD_FAULTS after a message. */
 static int add_event_of_calls(void)
 {
-	if (!*calls_given || !events.count)
+	if (!options.calls.on || !events.count)
 		return 0;
 	if (!array_reserve(events.globs, events.room, events.count + 2))
 		return cmd_failed("out of memory");
@@ -213,7 +253,6 @@ static void complete(void)
 	options.globs = events.count ? events.globs : options.target ? all + 1 : all;
 	options.session.globs = options.globs;
 	options.session.program = *options.command;
-	options.calls.on = *calls_given != 0;
 	options.calls.libraries |= options.calls.nested;
 	options.calls.no_hooks = options.calls.libraries && !options.calls.globs.count;
 	options.calls.no_symbols = options.sampling.no_symbols; /* a TARGET may have calls, too */
@@ -238,10 +277,19 @@ static int record(char **operands)
 	if (!result)
 		result = calls_check(&options.calls);
 	if (!result)
+		result = check_guest();
+	options.calls.guest = options.guest.on;
+	options.calls.on = *calls_given || options.guest.on;
+	if (!result)
 		result = add_event_of_calls();
 	if (result)
 		return result;
 	complete();
+	if (options.guest.on) {
+		options.command = guest_command(&options.guest, options.command);
+		if (!options.command)
+			return CMD_FAULTS;
+	}
 	return options.target ? record_target(&options) : record_command(&options);
 }
 

@@ -4,6 +4,7 @@
 #define BURIN_CMD_RECORD_CMD_RECORD_H
 
 #include "cmd/record/calls.h"
+#include "cmd/record/guest.h"
 #include "cmd/record/sampling.h"
 #include "drain/drain.h"
 #include "session/session.h"
@@ -23,6 +24,7 @@ struct record_options {
 	uint64_t duration; /* ns; 0: until the program ends */
 	struct sampling_options sampling;
 	struct calls_options calls;
+	struct guest_options guest;
 	bool quiet;
 	char **command;	    /* empty: there is none; only samples are taken */
 	const char *target; /* NULL: run the command */

@@ -16,6 +16,7 @@
 #include "cmd/cmd.h"
 #include "cmd/record/progress.h"
 #include "cmd/record/cmd_symbols.h"
+#include "cmd/record/guest_symbols.h"
 #include "writer/chunks.h"
 #include "writer/symbols_writer.h"
 #include "file/create.h"
@@ -43,6 +44,7 @@ struct naming {
 	uint64_t *offsets;		 /* of all locations, image by image, sorted within each */
 	struct symbolize_image *images;
 	struct symbols_writer table;
+	bool failed;		  /* a file of a guest could not be read */
 	size_t worse;		  /* images with fewer names than before */
 	bool had;		  /* there was a table, perhaps of images that cannot be read now */
 	size_t files, files_done; /* images with locations; those that are symbolized */
@@ -118,11 +120,21 @@ static void describe(struct naming *naming)
 		image->build_id_bytes = recorded->build_id_bytes;
 		if (options->file)
 			image->file = options->file(options->data, n);
+		else
+			image->file = guest_symbols_open(&options->guests, image, &naming->failed);
 		/* A map or jitdump that the recorder did not open may be another user's: do not trust its path. */
 		if (options->file && image->file < 0 &&
 		    (image->kind == WIRE_IMAGE_JIT || image->kind == WIRE_IMAGE_JITDUMP))
 			image->path = "";
 	}
+}
+
+/* Only the files of guests are ours. */
+static void close_guests(const struct naming *naming)
+{
+	for (uint32_t n = 0; !naming->options->file && n < burin_profile_images(naming->profile); n++)
+		if (naming->images && naming->images[n].file >= 0)
+			close(naming->images[n].file);
 }
 
 static int on_entry(void *data, const void *bytes, size_t count)
@@ -256,12 +268,15 @@ static int find_names(struct naming *naming, int directory, const char *path)
 
 	if (!error) {
 		describe(naming);
-		error = write_table(naming, directory, &counts, &kept);
+		error = naming->failed ? 0 : write_table(naming, directory, &counts, &kept);
 	}
+	close_guests(naming);
 	free(naming->images);
 	free(naming->offsets);
 	if (error)
 		return cmd_failed("%s/%s: %s", path, naming->files_of->table, strerror(-error));
+	if (naming->failed)
+		return CMD_FAULTS;
 	warn(path, &counts);
 	if (!kept && !naming->worse)
 		return cmd_failed("%s: the profile could not be read completely; its names are unchanged "
@@ -313,6 +328,11 @@ static struct cmd_symbols_options options = { .servers = true, .deadline_ns = CM
 static const struct cmd_option table[] = {
 	OPTION_TEXT("-r, --root DIR", &options.root,
 		    "look for all files below DIR, the tree of another system"),
+	OPTION_LIST(
+		"--guest FILE", &options.guests,
+		"functions of a guest: vmlinux=FILE of its kernel, or of a program without one; "
+		"prog=FILE@SPACE of the programs in an address space, without @SPACE of all. FILE is an ELF "
+		"file or the text of the guest's /proc/kallsyms. May be repeated"),
 	OPTION_FLAG("-f, --force", &options.force,
 		    "write the result even if fewer names were found than before"),
 	OPTION_DURATION(
@@ -401,8 +421,11 @@ static int find_in(int directory, const char *path)
 
 static int run(char **operands)
 {
-	int directory = cmd_open_own(operands[0]), result;
+	int directory, result = guest_symbols_check(&options.guests);
 
+	if (result)
+		return result;
+	directory = cmd_open_own(operands[0]);
 	if (directory < 0)
 		return CMD_USAGE;
 	options.progress = !options.quiet;

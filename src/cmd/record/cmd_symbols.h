@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "view/records/selection.h"
+
 /* The default deadline of symbolizing, as text for --help and in ns. */
 #define CMD_SYMBOLS_DEADLINE_TEXT "2m"
 static const uint64_t CMD_SYMBOLS_DEADLINE_NS = UINT64_C(120000000000);
@@ -21,6 +23,7 @@ struct cmd_symbols_options {
 	/* Return: a descriptor of an image's file, which the callee owns, or -1. NULL: open files by path. */
 	int (*file)(void *data, uint32_t number);
 	void *data;
+	struct view_globs guests; /* of guests: "vmlinux=FILE", "prog=FILE@SPACE" */
 };
 
 /*

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* burin symbols --guest: files with the functions of guests. */
+#ifndef BURIN_CMD_RECORD_GUEST_SYMBOLS_H
+#define BURIN_CMD_RECORD_GUEST_SYMBOLS_H
+
+#include <stdbool.h>
+
+#include "image/symbolize/symbolize_types.h"
+#include "view/records/selection.h"
+
+/* guest_symbols_check - whether values of --guest are valid. Return: 0 or CMD_USAGE. */
+int guest_symbols_check(const struct view_globs *files);
+
+/*
+ * guest_symbols_open - a map of the functions of an image, if it is a guest's and there is a file for it.
+ * Return: its descriptor, or -1: there is none; *failed is set after a message.
+ */
+int guest_symbols_open(const struct view_globs *files, const struct symbolize_image *image, bool *failed);
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The functions of a guest; see guest_names.h. */
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/nolibc.h"
+#include "base/number.h"
+#include "image/elf/image.h"
+#include "image/names/guest_names.h"
+
+enum {
+	FILE_MAX = 256 << 20, /* bytes of a text, or of the symbols of an ELF file */
+	READ_BYTES = 64 << 10,
+	PAGE = 4096,
+	VOTERS_MAX = 256, /* addresses */
+	VOTES_MAX = 1 << 20,
+};
+
+static int add(struct guest_names *names, uint64_t address, uint64_t size, size_t name)
+{
+	if (!array_reserve(names->all, names->room, names->count + 1))
+		return -ENOMEM;
+	names->all[names->count++] = (struct guest_name){ address, size, name };
+	return 0;
+}
+
+/* ---- A text: an address, a type, a name, and perhaps a module. */
+
+static int read_line(struct guest_names *names, char *line)
+{
+	const char *behind;
+	const uint64_t address = nolibc_number(line, 16, &behind);
+
+	if (behind == line || behind[0] != ' ' || !behind[1] || !strchr("tTwW", behind[1]) ||
+	    behind[2] != ' ' || !behind[3])
+		return 0;
+	line = line + (behind + 3 - line);
+	line[strcspn(line, "\t\r ")] = 0;
+	return add(names, address, 0, (size_t)(line - names->text));
+}
+
+static int read_file(struct guest_names *names, int file)
+{
+	size_t room = 0;
+	ssize_t got;
+
+	do {
+		if (names->bytes > FILE_MAX)
+			return -EFBIG;
+		if (!array_reserve(names->text, room, names->bytes + READ_BYTES + 1))
+			return -ENOMEM;
+		got = pread(file, names->text + names->bytes, READ_BYTES, (off_t)names->bytes);
+		if (got > 0)
+			names->bytes += (size_t)got;
+	} while (got > 0 || (got < 0 && errno == EINTR));
+	if (got == 0)
+		names->text[names->bytes] = 0;
+	return got < 0 ? -errno : 0;
+}
+
+static int read_text(struct guest_names *names, int file)
+{
+	int error = read_file(names, file);
+
+	for (char *line = names->text, *end; !error && line < names->text + names->bytes; line = end + 1) {
+		end = line + strcspn(line, "\n");
+		*end = 0;
+		error = read_line(names, line);
+	}
+	return error;
+}
+
+/* ---- An ELF file */
+
+static int read_section(const struct image *image, const char *name, char **bytes, size_t *count)
+{
+	struct image_section section;
+
+	if (image_section(image, name, &section) != 0)
+		return -ENOEXEC;
+	if (section.bytes > FILE_MAX)
+		return -EFBIG;
+	*bytes = malloc((size_t)section.bytes + 1);
+	if (!*bytes)
+		return -ENOMEM;
+	*count = image_read(image, section.offset, *bytes, (size_t)section.bytes);
+	(*bytes)[*count] = 0;
+	return 0;
+}
+
+/* The fields of a symbol that count; narrow files have them in another order. */
+static Elf64_Sym symbol_at(const char *bytes, bool wide)
+{
+	Elf64_Sym symbol;
+	Elf32_Sym narrow;
+
+	if (wide) {
+		memcpy(&symbol, bytes, sizeof(symbol));
+		return symbol;
+	}
+	memcpy(&narrow, bytes, sizeof(narrow));
+	return (Elf64_Sym){ .st_name = narrow.st_name,
+			    .st_info = narrow.st_info,
+			    .st_shndx = narrow.st_shndx,
+			    .st_value = narrow.st_value,
+			    .st_size = narrow.st_size };
+}
+
+static int read_elf(struct guest_names *names, const struct image *image)
+{
+	const size_t each = image->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	char *symbols = NULL;
+	size_t bytes = 0;
+	int error = read_section(image, ".symtab", &symbols, &bytes);
+
+	if (!error)
+		error = read_section(image, ".strtab", &names->text, &names->bytes);
+	for (size_t at = 0; !error && at + each <= bytes; at += each) {
+		const Elf64_Sym symbol = symbol_at(symbols + at, image->wide);
+		const unsigned type = ELF64_ST_TYPE(symbol.st_info);
+
+		if ((type == STT_FUNC || type == STT_NOTYPE) && symbol.st_shndx != SHN_UNDEF &&
+		    symbol.st_shndx < SHN_LORESERVE && symbol.st_name < names->bytes &&
+		    names->text[symbol.st_name])
+			error = add(names, symbol.st_value, symbol.st_size, symbol.st_name);
+	}
+	free(symbols);
+	return error;
+}
+
+/* ---- Both */
+
+/* Of several names for one address, the first is printed: one with a size. */
+static int compare(const void *one, const void *other)
+{
+	const struct guest_name *a = one, *b = other;
+
+	return number_order(a->address, b->address) ?: number_order(b->size, a->size) ?: number_order(a->name, b->name);
+}
+
+/* Sort them, keep one for each address, and set unknown sizes by the distance to the next. */
+static void complete(struct guest_names *names)
+{
+	size_t kept = 0;
+
+	qsort(names->all, names->count, sizeof(*names->all), compare);
+	for (size_t n = 0; n < names->count; n++)
+		if (!kept || names->all[n].address != names->all[kept - 1].address)
+			names->all[kept++] = names->all[n];
+	names->count = kept;
+	for (size_t n = 0; n < kept; n++)
+		if (!names->all[n].size)
+			names->all[n].size =
+				n + 1 < kept ? names->all[n + 1].address - names->all[n].address : PAGE;
+}
+
+int guest_names_read(struct guest_names *names, int file)
+{
+	struct image image;
+	int error, copy = dup(file);
+
+	*names = (struct guest_names){ 0 };
+	if (copy < 0)
+		return -errno;
+	error = image_open(&image, copy); /* which closes the copy */
+	if (!error) {
+		error = read_elf(names, &image);
+		image_close(&image);
+	} else if (error == -ENOEXEC) {
+		error = read_text(names, file);
+	}
+	if (!error && !names->count)
+		error = -ENOEXEC;
+	if (error)
+		guest_names_free(names);
+	else
+		complete(names);
+	return error;
+}
+
+void guest_names_free(struct guest_names *names)
+{
+	free(names->all);
+	free(names->text);
+	*names = (struct guest_names){ 0 };
+}
+
+/* ---- The distance */
+
+static int compare_votes(const void *one, const void *other)
+{
+	return number_order(*(const uint64_t *)one, *(const uint64_t *)other);
+}
+
+/* The distance with the most votes; 0 if that has at least half as many. */
+static uint64_t elect(uint64_t *votes, size_t count)
+{
+	size_t most = 0, unmoved = 0;
+	uint64_t best = 0;
+
+	qsort(votes, count, sizeof(*votes), compare_votes);
+	for (size_t n = 0, run = 0; n < count; n++) {
+		run = n && votes[n] == votes[n - 1] ? run + 1 : 1;
+		if (votes[n] == 0)
+			unmoved = run;
+		if (run > most) {
+			most = run;
+			best = votes[n];
+		}
+	}
+	return 2 * unmoved >= most ? 0 : best;
+}
+
+int guest_names_shift(const struct guest_names *names, const uint64_t *addresses, size_t count,
+		      uint64_t *shift)
+{
+	const size_t step = count / VOTERS_MAX + 1;
+	uint64_t *votes = malloc(VOTES_MAX * sizeof(*votes));
+	size_t cast = 0;
+
+	if (!votes)
+		return -ENOMEM;
+	for (size_t n = 0; n < count; n += step)
+		for (size_t at = 0; at < names->count && cast < VOTES_MAX; at++)
+			if ((addresses[n] - names->all[at].address) % PAGE == 0)
+				votes[cast++] = addresses[n] - names->all[at].address;
+	*shift = elect(votes, cast);
+	free(votes);
+	return 0;
+}
+
+int guest_names_map(const struct guest_names *names, uint64_t shift)
+{
+	const int file = memfd_create("burin-guest", MFD_CLOEXEC);
+	FILE *text = file < 0 ? NULL : fdopen(dup(file), "w");
+	bool done;
+
+	if (!text) {
+		const int error = -errno;
+
+		if (file >= 0)
+			close(file);
+		return error;
+	}
+	for (size_t n = 0; n < names->count; n++)
+		fprintf(text, "%" PRIx64 " %" PRIx64 " %s\n", names->all[n].address + shift,
+			names->all[n].size, names->text + names->all[n].name);
+	done = !ferror(text);
+	if (fclose(text) != 0 || !done) {
+		close(file);
+		return -ENOSPC;
+	}
+	return file;
+}

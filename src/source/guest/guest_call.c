@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Calls and returns of the guest; see guest_call.h.
+ *
+ * A call is seen by its store of the return address, and a return by its load. QEMU calls us after the access: if it faults,
+ * nothing is recorded, and the instruction is executed again. The address of the access is the stack pointer, so no register
+ * is read.
+ *
+ * Begin. Calls at this place of the stack or below it have been left without a return: by longjmp, an exception, or the end of
+ * a thread. They end now. An indirect call has no function yet; the next block that this vCPU executes is it.
+ *
+ * End. Calls below end now, too. A return to another address than the call's is not the end of a function, but an indirect
+ * jump, made of a call and a return, that keeps processors from speculating (a retpoline). Its call is forgotten. Often a call
+ * went to this code and to nothing else: then it is the call of where the jump goes.
+ */
+#include "source/guest/guest_call.h"
+#include "source/guest/guest_options.h"
+
+enum {
+	FRAME_JUMP = 1, /* flag of a frame: the call below it went to this call instruction */
+};
+
+static struct qemu_scoreboard *scoreboard;
+static struct qemu_cell
+	pending; /* not 0: the last call of the vCPU was indirect, and its target is not known */
+
+static bool recording; /* calls that begin now are recorded */
+
+static void set_pending(unsigned vcpu, uint64_t value)
+{
+	*(uint64_t *)qemu_plugin_scoreboard_find(scoreboard, vcpu) = value;
+}
+
+bool guest_call_begin(bool records)
+{
+	recording = records;
+	scoreboard = qemu_plugin_scoreboard_new(sizeof(uint64_t));
+	pending = (struct qemu_cell){ scoreboard, 0 };
+	return scoreboard != NULL;
+}
+
+/* The number of the function that a site calls; 0: the call is not recorded. */
+static inline uint32_t called(struct guest_vcpu *vcpu, struct guest_site *site, uint32_t image)
+{
+	const uint64_t known = __atomic_load_n(&site->known, __ATOMIC_RELAXED);
+	uint32_t number;
+
+	if (__builtin_expect(known >> 32 == image, 1))
+		return (uint32_t)known;
+	number = guest_function(vcpu, image, site->target);
+	if (number || !guest_options_function(site->target))
+		__atomic_store_n(&site->known, (uint64_t)image << 32 | number, __ATOMIC_RELAXED);
+	return number;
+}
+
+/* The clock of a frame's begin. Release: a reader that sees it sees the function. */
+static inline void begin(struct wire_call_frame *frame)
+{
+	__atomic_store_n(&frame->start, ring_clock(), __ATOMIC_RELEASE);
+}
+
+static void on_call(unsigned index, uint32_t access, uint64_t sp, void *data)
+{
+	struct guest_vcpu *vcpu = guest_vcpus[index];
+	struct guest_stack *stack = guest_vcpu_stack(vcpu, sp);
+	struct guest_site *site = data;
+	struct wire_call_frame *frame;
+	uint32_t number;
+
+	(void)access;
+	vcpu->calls++;
+	while (__builtin_expect(guest_stack_top(stack)->sp <= sp, 0)) {
+		vcpu->unwound++;
+		guest_stack_end(stack);
+	}
+	frame = guest_stack_push(stack);
+	if (__builtin_expect(!frame, 0))
+		return;
+	number = site->target && recording ? called(vcpu, site, stack->image) : 0;
+	wire_call_frame_begin(frame, number);
+	if (__builtin_expect(stack->target == site->address, 0))
+		frame->flags = FRAME_JUMP;
+	frame->match = site->after;
+	frame->sp = sp;
+	stack->target = site->target;
+	if (!site->target)
+		set_pending(index, 1);
+	if (number || !site->target)
+		begin(frame);
+}
+
+/* The first block after an indirect call. @data: its address */
+static void on_target(unsigned index, void *data)
+{
+	struct guest_vcpu *vcpu = guest_vcpus[index];
+	struct guest_stack *stack = vcpu->stack;
+	struct wire_call_frame *frame = guest_stack_top(stack);
+	const uint64_t address = (uint64_t)(uintptr_t)data;
+
+	set_pending(index, 0);
+	if (stack->top == GUEST_NO_FRAMES || frame->function)
+		return;
+	frame->function = recording ? guest_function(vcpu, stack->image, address) : 0;
+	stack->target = address;
+}
+
+/* The top call returned to another address than its own. */
+static void redirect(struct guest_vcpu *vcpu, struct guest_stack *stack, uint64_t address)
+{
+	const bool is_jump = (guest_stack_top(stack)->flags & FRAME_JUMP) != 0;
+	struct wire_call_frame *frame;
+
+	vcpu->redirected++;
+	guest_stack_pop(stack);
+	if (!is_jump || stack->top == GUEST_NO_FRAMES)
+		return;
+	frame = guest_stack_top(stack);
+	frame->function = recording ? guest_function(vcpu, stack->image, address) : 0;
+	if (!frame->start)
+		begin(frame);
+	stack->target = address;
+}
+
+/* Whether a return that pops a frame's slot goes to where its call came from. Narrower addresses are parts of it. */
+static bool is_own_return(const struct wire_call_frame *frame, const struct qemu_value *popped)
+{
+	return popped->type != QEMU_VALUE_U64 || popped->data.u64 == frame->match;
+}
+
+static void on_return(unsigned index, uint32_t access, uint64_t sp, void *data)
+{
+	struct guest_vcpu *vcpu = guest_vcpus[index];
+	struct guest_stack *stack = guest_vcpu_stack(vcpu, sp);
+	const struct qemu_value popped = qemu_plugin_mem_get_value(access);
+
+	(void)data;
+	vcpu->returns++;
+	stack->target = 0;
+	while (__builtin_expect(guest_stack_top(stack)->sp < sp, 0)) {
+		vcpu->unwound++;
+		guest_stack_end(stack);
+	}
+	if (__builtin_expect(guest_stack_top(stack)->sp != sp, 0))
+		vcpu->unmatched++;
+	else if (__builtin_expect(is_own_return(guest_stack_top(stack), &popped), 1))
+		guest_stack_end(stack);
+	else
+		redirect(vcpu, stack, popped.data.u64);
+}
+
+static void on_switch(unsigned index, void *data)
+{
+	(void)data;
+	guest_vcpu_forget(guest_vcpus[index]);
+}
+
+void guest_call_instrument(struct qemu_instruction *instruction, struct guest_site *site)
+{
+	qemu_plugin_register_vcpu_mem_cb(instruction, on_call, QEMU_READ_REGISTERS, QEMU_STORE, site);
+}
+
+void guest_call_instrument_return(struct qemu_instruction *instruction)
+{
+	qemu_plugin_register_vcpu_mem_cb(instruction, on_return, QEMU_READ_REGISTERS, QEMU_LOAD, NULL);
+}
+
+void guest_call_instrument_switch(struct qemu_instruction *instruction)
+{
+	qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_switch, QEMU_NO_REGISTERS, NULL);
+}
+
+static void on_start(unsigned index, void *data)
+{
+	(void)index;
+	(void)data;
+	recording = true;
+}
+
+static void on_stop(unsigned index, void *data)
+{
+	(void)index;
+	(void)data;
+	recording = false;
+}
+
+void guest_call_instrument_mark(struct qemu_instruction *instruction, bool records)
+{
+	qemu_plugin_register_vcpu_insn_exec_cb(instruction, records ? on_start : on_stop, QEMU_NO_REGISTERS,
+					       NULL);
+}
+
+void guest_call_instrument_target(struct qemu_block *block)
+{
+	qemu_plugin_register_vcpu_tb_exec_cond_cb(block, on_target, QEMU_NO_REGISTERS, QEMU_NOT_EQUAL,
+						  pending, 0, (void *)(uintptr_t)qemu_plugin_tb_vaddr(block));
+}

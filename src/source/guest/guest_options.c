@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The plugin's arguments; see guest_options.h. */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/nolibc.h"
+#include "source/guest/guest_options.h"
+
+struct guest_options guest_options = { .kernel = true, .user = true };
+
+/* A hexadecimal number up to a character. Return: what is behind that; NULL: it is not one. */
+static const char *take_address(const char *text, char end, uint64_t *address)
+{
+	const char *behind;
+
+	if (strncmp(text, "0x", 2) == 0)
+		text += 2;
+	*address = nolibc_number(text, 16, &behind);
+	return behind != text && *behind == end ? behind + 1 : NULL;
+}
+
+static bool take_range(const char *text)
+{
+	struct guest_range range;
+
+	if (guest_options.range_count == GUEST_RANGES)
+		return false;
+	text = take_address(text, '-', &range.begin);
+	if (!text || !take_address(text, 0, &range.end) || range.begin >= range.end)
+		return false;
+	guest_options.ranges[guest_options.range_count++] = range;
+	return true;
+}
+
+static bool take_level(const char *text)
+{
+	guest_options.kernel = strcmp(text, "kernel") == 0;
+	guest_options.user = strcmp(text, "user") == 0;
+	return guest_options.kernel || guest_options.user;
+}
+
+static const char *value_of(const char *argument, const char *key)
+{
+	const size_t bytes = strlen(key);
+
+	return strncmp(argument, key, bytes) == 0 && argument[bytes] == '=' ? argument + bytes + 1 : NULL;
+}
+
+bool guest_options_take(const char *argument)
+{
+	const char *value;
+
+	if ((value = value_of(argument, "level")) != NULL)
+		return take_level(value);
+	if ((value = value_of(argument, "range")) != NULL)
+		return take_range(value);
+	if ((value = value_of(argument, "start")) != NULL)
+		return guest_options.starts = take_address(value, 0, &guest_options.start) != NULL;
+	if ((value = value_of(argument, "stop")) != NULL)
+		return guest_options.stops = take_address(value, 0, &guest_options.stop) != NULL;
+	if ((value = value_of(argument, "report")) != NULL)
+		return guest_options.report = strcmp(value, "on") == 0;
+	return false;
+}
+
+bool guest_options_code(uint64_t address)
+{
+	return address >> 63 ? guest_options.kernel : guest_options.user;
+}
+
+bool guest_options_function(uint64_t address)
+{
+	for (unsigned n = 0; n < guest_options.range_count; n++)
+		if (address - guest_options.ranges[n].begin <
+		    guest_options.ranges[n].end - guest_options.ranges[n].begin)
+			return true;
+	return !guest_options.range_count;
+}

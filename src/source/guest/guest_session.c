@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The session of a guest's calls; see guest_session.h. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/nolibc.h"
+#include "base/print.h"
+#include "source/guest/guest_session.h"
+
+struct session guest_session;
+const uint8_t *guest_switch;
+uint16_t guest_event;
+
+void guest_session_report(const char *format, ...)
+{
+	char line[1024] = "burin: ";
+	size_t used = strlen(line);
+	va_list arguments;
+
+	va_start(arguments, format);
+	print_arguments(line + used, sizeof(line) - used - 1, format, arguments);
+	va_end(arguments);
+	used = strlen(line);
+	line[used] = '\n';
+	if (write(STDERR_FILENO, line, used + 1) < 0)
+		return;
+}
+
+uint32_t guest_session_thread(void)
+{
+	static __thread uint32_t tid;
+
+	if (!tid)
+		tid = nolibc_tid();
+	return tid;
+}
+
+/* Return: whether the event of calls has a number in the session. */
+static bool register_event(void)
+{
+	const struct session_event event = { .name = WIRE_CALL_EVENT,
+					     .format = WIRE_CALL_FORMAT,
+					     .file = "",
+					     .types = WIRE_U32 | WIRE_U32 << 4 | WIRE_U16 << 8 |
+						      WIRE_U16 << 12 };
+	const int error = session_event_register(&guest_session, &event, 1, &guest_event);
+
+	if (!error && guest_event)
+		guest_switch = &guest_session.switches[guest_event - 1];
+	return guest_switch != NULL;
+}
+
+bool guest_session_begin(void)
+{
+	const char *path = getenv("BURIN_SESSION"), *why = "";
+	int error;
+
+	if (!path || !*path) {
+		guest_session_report("libburin-qemu.so: there is no recording; use: burin record --guest -- "
+				     "qemu-system-...");
+		return false;
+	}
+	error = session_join(&guest_session, path, &why);
+	if (error) {
+		guest_session_report("%.250s: %s (%s); the guest is not recorded", path, why,
+				     strerror(-error));
+		return false;
+	}
+	if (!guest_session.calls.header || guest_session.geometry.context || !register_event()) {
+		guest_session_report("%.250s: it is not a session for a guest; use: burin record --guest",
+				     path);
+		session_leave(&guest_session);
+		return false;
+	}
+	session_announce_process(&guest_session, session_self(), guest_session_thread());
+	return true;
+}
+
+void guest_session_end(void)
+{
+	if (guest_session.base)
+		session_exit(&guest_session);
+}
+
+void guest_session_put(uint32_t tid, const struct wire_call_frame *frame, uint32_t depth)
+{
+	struct {
+		char room[WIRE_HEADROOM];
+		uint32_t function, low;
+		uint16_t high, depth;
+	} __attribute__((packed, aligned(8))) record = { .function = frame->function,
+							 .low = (uint32_t)frame->start,
+							 .high = (uint16_t)(frame->start >> 32),
+							 .depth = (uint16_t)depth };
+
+	if (*guest_switch == WIRE_OFF)
+		return;
+	ring_prepare(&record, guest_event, GUEST_RECORD_BYTES, tid);
+	session_write_record(&guest_session, (struct ring_record){ (char *)&record, GUEST_RECORD_BYTES },
+			     guest_session_thread(), false);
+}

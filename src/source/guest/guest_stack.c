@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The stacks of a guest: the slow paths; see guest_stack.h. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/hash_table.h"
+#include "base/print.h"
+#include "source/guest/guest_stack.h"
+
+enum {
+	RETRY_TICKS = 1 << 22, /* about a millisecond */
+};
+
+_Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame guest_no_frames[WIRE_CALL_FRAMES + 1] = {
+	[WIRE_CALL_FRAMES] = { .sp = UINT64_MAX },
+};
+
+struct guest_stack guest_stack_nowhere = { .top = GUEST_NO_FRAMES };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct guest_stack **stacks; /* entry n has the id WIRE_GUEST_TID + n */
+static size_t room;
+static uint32_t count;
+static struct hash_table table; /* their numbers, from 1 */
+static uint64_t retry;		/* clock: after there was no memory for a segment */
+
+static struct wire_call_segment *segment_of(const struct wire_call_frame *frame)
+{
+	return (struct wire_call_segment *)((uintptr_t)frame & ~(uintptr_t)(WIRE_CALL_SEGMENT - 1));
+}
+
+/* A segment by its number; NULL: none. A damaged session cannot lead out of the segments. */
+static struct wire_call_segment *segment_at(uint64_t number)
+{
+	return number - 1 < guest_session.geometry.call_segments
+		       ? session_call_segment_at(&guest_session, (uint32_t)number)
+		       : NULL;
+}
+
+static uint32_t number_of(const struct wire_call_segment *segment)
+{
+	return (uint32_t)(((const char *)segment - guest_session.calls.segments) / WIRE_CALL_SEGMENT) + 1;
+}
+
+/* Another segment for a stack. Return: NULL: there is no memory. */
+static struct wire_call_segment *add_segment(struct guest_stack *stack, const struct wire_call_segment *full)
+{
+	const uint64_t now = ring_clock();
+	struct wire_call_segment *segment;
+
+	if (now < __atomic_load_n(&retry, __ATOMIC_RELAXED))
+		return NULL;
+	segment = segment_at(
+		session_call_segment(&guest_session, session_self(), stack->tid, full ? full->stack : 0,
+				     full ? full->depth + WIRE_CALL_FRAMES : 0, full ? number_of(full) : 0));
+	if (!segment)
+		__atomic_store_n(&retry, now + RETRY_TICKS, __ATOMIC_RELAXED);
+	if (!full)
+		stack->first = segment;
+	return segment;
+}
+
+struct wire_call_frame *guest_stack_more(struct guest_stack *stack)
+{
+	struct wire_call_segment *full = stack->top == GUEST_NO_FRAMES ? NULL : segment_of(stack->top - 1);
+	struct wire_call_segment *segment = full ? segment_at(full->next) : stack->first;
+
+	if (!segment && stack->region)
+		segment = add_segment(stack, full);
+	if (!segment) {
+		session_call_lose(&guest_session, WIRE_CALL_LOST_STACK, 1);
+		return NULL;
+	}
+	return (struct wire_call_frame *)segment + 1;
+}
+
+struct wire_call_frame *guest_stack_before(const struct wire_call_frame *frame)
+{
+	struct wire_call_segment *before = segment_at(segment_of(frame)->previous);
+
+	return before ? (struct wire_call_frame *)before + WIRE_CALL_FRAMES + 1 : GUEST_NO_FRAMES;
+}
+
+uint32_t guest_stack_count(void)
+{
+	return count;
+}
+
+static bool is_at(const struct guest_stack *stack, const struct guest_place *place)
+{
+	return stack->region == place->region && stack->place.space == place->space &&
+	       stack->place.thread == place->thread && stack->place.level == place->level;
+}
+
+/* The image of the functions that run on a stack. A kernel is the same in all address spaces. */
+static uint32_t find_image(const struct guest_place *place)
+{
+	char path[64] = WIRE_GUEST_KERNEL;
+
+	if (place->level == GUEST_USER)
+		print_text(path, sizeof(path), WIRE_GUEST_USER "%" PRIx64 "]", place->space);
+	return session_call_image(&guest_session, &(struct session_call_image){ .path = path },
+				  guest_session_thread());
+}
+
+/* The thread's name in the trace: the privilege level and where the stack is. */
+static void announce(struct guest_stack *stack)
+{
+	const bool user = stack->place.level == GUEST_USER;
+	const uint64_t region = stack->region;
+	char name[64];
+
+	print_text(name, sizeof(name), "%s %" PRIx64, user ? "user" : "kernel",
+		   region >> 62 == 1 ? region << 23 & INT64_MAX : region << 14);
+	stack->announced = session_announce_thread(&guest_session, session_self(), guest_session_thread(),
+						   stack->tid, name, 0) == RING_DONE;
+}
+
+static uint64_t hash_of(const struct guest_place *place)
+{
+	return hash_pair(hash_pair(place->region, place->space), place->thread);
+}
+
+/* Under the lock. Return: NULL: no memory. */
+static struct guest_stack *add(const struct guest_place *place)
+{
+	struct guest_stack *stack;
+
+	if (!array_reserve(stacks, room, (size_t)count + 1) || !hash_table_reserve(&table))
+		return NULL;
+	stack = calloc(1, sizeof(*stack));
+	if (!stack)
+		return NULL;
+	*stack = (struct guest_stack){ .top = GUEST_NO_FRAMES,
+				       .region = place->region,
+				       .place = *place,
+				       .tid = WIRE_GUEST_TID + count,
+				       .image = find_image(place) };
+	stacks[count++] = stack;
+	hash_table_add(&table, hash_of(place), count);
+	return stack;
+}
+
+/* Under the lock. Return: NULL: there is none. */
+static struct guest_stack *known(const struct guest_place *place)
+{
+	const uint64_t hash = hash_of(place);
+	uint32_t number;
+
+	for (size_t at = 0; (number = hash_table_next(&table, hash, &at));)
+		if (is_at(stacks[number - 1], place))
+			return stacks[number - 1];
+	return NULL;
+}
+
+/*
+ * A program sets its first thread's pointer after some calls: from then on its stack is at another place. Under the lock.
+ * Return: NULL: there is no such stack, or no memory.
+ */
+static struct guest_stack *moved(const struct guest_place *place)
+{
+	struct guest_place before = *place;
+	struct guest_stack *stack;
+
+	before.thread = 0;
+	stack = place->thread ? known(&before) : NULL;
+	if (!stack || !hash_table_reserve(&table))
+		return NULL;
+	stack->place = *place;
+	hash_table_add(&table, hash_of(place), stack->tid - WIRE_GUEST_TID + 1);
+	return stack;
+}
+
+struct guest_stack *guest_stack_find(const struct guest_place *place)
+{
+	struct guest_stack *stack;
+
+	pthread_mutex_lock(&lock);
+	stack = known(place) ?: moved(place) ?: add(place);
+	pthread_mutex_unlock(&lock);
+	if (stack && !stack->announced)
+		announce(stack);
+	return stack;
+}

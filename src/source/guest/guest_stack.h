@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The stacks of a guest and their open calls.
+ *
+ * A call pushes its return address, and its return pops it from the same place. So the place identifies the call: a frame is
+ * open while the stack pointer is not above it. Nothing else of the guest is needed: no frame pointers, no symbols, and no
+ * knowledge of its system.
+ *
+ * A thread of the guest has a stack of its own, and one more in its kernel. Stacks differ by where the stack pointer
+ * is, and stacks of processes also by the address space and the thread pointer. So a call that is interrupted, or whose thread
+ * sleeps, stays open on its stack while other calls go on.
+ *
+ * In the session each stack is a thread, whose id is beyond those that the host's kernel gives. Frames of open calls lie in
+ * the session's segments, as those of native calls do (wire/wire_call.h): they survive a SIGKILL of QEMU.
+ *
+ * Two vCPUs never run one stack at a time. The guest's own synchronization orders them when a thread moves. So only the table
+ * of stacks has a lock.
+ */
+#ifndef BURIN_SOURCE_GUEST_GUEST_STACK_H
+#define BURIN_SOURCE_GUEST_GUEST_STACK_H
+
+#include "source/guest/guest_session.h"
+
+enum guest_level {
+	GUEST_KERNEL, /* x86: ring 0 */
+	GUEST_USER,
+	GUEST_LEVELS
+};
+
+/* Where a stack lies. */
+struct guest_place {
+	uint64_t region; /* guest_region() of its addresses; 0: nowhere */
+	uint64_t space;	 /* of a user stack: the address space */
+	uint64_t thread; /* of a user stack: the thread pointer */
+	enum guest_level level;
+};
+
+struct guest_stack {
+	struct wire_call_frame *top; /* the next free frame; GUEST_NO_FRAMES if no call is open */
+	uint64_t region;
+	uint64_t target; /* where the last call went; 0: it has returned */
+	uint32_t tid;	 /* in the trace */
+	uint32_t image;	 /* of its functions */
+	/* The rest is for the slow paths. */
+	struct guest_place place;
+	struct wire_call_segment *first; /* NULL: it has no segment yet */
+	bool announced;
+};
+
+/* A segment without a call: the frame below any stack pointer ends each search. */
+extern struct wire_call_frame guest_no_frames[WIRE_CALL_FRAMES + 1];
+#define GUEST_NO_FRAMES (guest_no_frames + WIRE_CALL_FRAMES + 1)
+
+/* guest_stack_nowhere - a stack that is nowhere: a vCPU has it until its first call. */
+extern struct guest_stack guest_stack_nowhere;
+
+/* guest_stack_find - find or add the stack at a place. Context: any vCPU. Return: NULL: no memory. */
+struct guest_stack *guest_stack_find(const struct guest_place *place);
+
+/* guest_stack_count - how many there are. */
+uint32_t guest_stack_count(void);
+
+/* guest_stack_more - the first frame of the next segment; NULL: the call is lost, and counted. */
+struct wire_call_frame *guest_stack_more(struct guest_stack *stack);
+
+/* guest_stack_before - what the top becomes when the first frame of a segment is freed. */
+struct wire_call_frame *guest_stack_before(const struct wire_call_frame *frame);
+
+/*
+ * guest_region - the part of the address space that a stack has for itself. The kernel's stacks are 16 KiB large and
+ * aligned. Stacks of a process usually lie 8 MiB apart; those that share a region differ by their thread pointers.
+ */
+static inline uint64_t guest_region(uint64_t sp)
+{
+	return sp >> 63 ? sp >> 14 : sp >> 23 | UINT64_C(1) << 62;
+}
+
+static inline bool guest_is_segment_end(const struct wire_call_frame *top)
+{
+	return ((uintptr_t)top & (WIRE_CALL_SEGMENT - 1)) == 0;
+}
+
+static inline uint32_t guest_depth(const struct wire_call_frame *frame)
+{
+	const struct wire_call_segment *segment =
+		(const struct wire_call_segment *)((uintptr_t)frame & ~(uintptr_t)(WIRE_CALL_SEGMENT - 1));
+
+	return segment->depth + (uint32_t)(frame - (const struct wire_call_frame *)segment) - 1;
+}
+
+/* guest_stack_top - the innermost open call; if there is none, a frame whose stack pointer is above all others. */
+static inline struct wire_call_frame *guest_stack_top(const struct guest_stack *stack)
+{
+	return stack->top - 1;
+}
+
+/* guest_stack_push - a call begins: a frame for it, without a function; NULL: it is lost. */
+static inline struct wire_call_frame *guest_stack_push(struct guest_stack *stack)
+{
+	struct wire_call_frame *frame = stack->top;
+
+	if (__builtin_expect(guest_is_segment_end(frame), 0))
+		frame = guest_stack_more(stack);
+	if (frame)
+		stack->top = frame + 1;
+	return frame;
+}
+
+/* guest_stack_pop - free the top frame. */
+static inline void guest_stack_pop(struct guest_stack *stack)
+{
+	struct wire_call_frame *frame = stack->top - 1;
+
+	__atomic_store_n(&frame->start, 0, __ATOMIC_RELAXED);
+	stack->top = frame;
+	if (__builtin_expect(guest_is_segment_end(frame - 1), 0))
+		stack->top = guest_stack_before(frame);
+}
+
+/* guest_stack_end - the top call ends: record it and free its frame. */
+static inline void guest_stack_end(struct guest_stack *stack)
+{
+	struct wire_call_frame *frame = stack->top - 1;
+
+	if (frame->function) {
+		frame->flags |= WIRE_CALL_ENDING;
+		guest_put(stack->tid, frame, guest_depth(frame));
+	}
+	guest_stack_pop(stack);
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A processor of the guest: the slow paths; see guest_vcpu.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "source/guest/guest_options.h"
+#include "source/guest/guest_vcpu.h"
+
+struct guest_vcpu *guest_vcpus[GUEST_VCPUS];
+
+bool guest_vcpu_begin(unsigned index)
+{
+	struct guest_vcpu *vcpu = index < GUEST_VCPUS ? calloc(1, sizeof(*vcpu)) : NULL;
+	const struct qemu_register_list *registers;
+
+	if (!vcpu) {
+		guest_session_report("no memory for vCPU %u; the guest is not recorded", index);
+		return false;
+	}
+	vcpu->stack = &guest_stack_nowhere;
+	vcpu->bytes = g_byte_array_new();
+	registers = qemu_plugin_get_registers();
+	for (unsigned n = 0; n < registers->length; n++) {
+		const struct qemu_register_description *found = &registers->data[n];
+
+		if (strcmp(found->name, "cs") == 0)
+			vcpu->level = found->handle;
+		else if (strcmp(found->name, "cr3") == 0)
+			vcpu->space = found->handle;
+		else if (strcmp(found->name, "fs_base") == 0)
+			vcpu->thread = found->handle;
+	}
+	guest_vcpus[index] = vcpu;
+	return true;
+}
+
+static uint64_t read_register(const struct guest_vcpu *vcpu, struct qemu_register *handle)
+{
+	uint64_t value = 0;
+
+	g_byte_array_set_size(vcpu->bytes, 0);
+	if (handle && qemu_plugin_read_register(handle, vcpu->bytes) > 0)
+		memcpy(&value, vcpu->bytes->data,
+		       vcpu->bytes->length < sizeof(value) ? vcpu->bytes->length : sizeof(value));
+	return value;
+}
+
+struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
+{
+	struct guest_place place = { .region = guest_region(sp), .level = GUEST_KERNEL };
+	struct guest_stack *stack;
+
+	if (!(sp >> 63) && (read_register(vcpu, vcpu->level) & 3) != 0) {
+		place.level = GUEST_USER;
+		/* Without the process-context id, and without the bit by which page-table isolation has two spaces. */
+		place.space = read_register(vcpu, vcpu->space) & ~UINT64_C(0x1fff);
+		place.thread = read_register(vcpu, vcpu->thread);
+	}
+	stack = guest_stack_find(&place);
+	vcpu->stack = stack ? stack : &guest_stack_nowhere;
+	return vcpu->stack;
+}
+
+uint32_t guest_vcpu_function(struct guest_function *cached, uint32_t image, uint64_t address)
+{
+	const bool selected = guest_options_function(address);
+	const uint32_t number = selected && image
+					? session_call_function(&guest_session, image, address, 0,
+								WIRE_CALL_ON, guest_session_thread())
+					: 0;
+
+	if (selected && !number)
+		session_call_lose(&guest_session, WIRE_CALL_LOST_FUNCTION, 1);
+	else
+		*cached = (struct guest_function){ address, image, number };
+	return number;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A processor of the guest: the stack that it runs on, and what is read from its registers. */
+#ifndef BURIN_SOURCE_GUEST_GUEST_VCPU_H
+#define BURIN_SOURCE_GUEST_GUEST_VCPU_H
+
+#include "source/guest/guest_stack.h"
+#include "source/guest/qemu_plugin.h"
+
+enum {
+	GUEST_VCPUS = 1024,
+	GUEST_FUNCTIONS = 1 << 13, /* of the cache; a power of two */
+};
+
+/* A function that was called, and its number in the session. */
+struct guest_function {
+	uint64_t address;
+	uint32_t image, number; /* 0: none */
+};
+
+struct guest_vcpu {
+	struct guest_stack *stack; /* that it ran on last; never NULL */
+	struct guest_function functions[GUEST_FUNCTIONS];
+	struct qemu_register *level, *space, *thread; /* NULL: it has none */
+	struct qemu_bytes *bytes;
+	uint64_t calls, returns, unmatched, redirected, unwound;
+};
+
+extern struct guest_vcpu *guest_vcpus[GUEST_VCPUS];
+
+/* guest_vcpu_begin - a vCPU begins. Context: its thread. Return: false after a message. */
+bool guest_vcpu_begin(unsigned index);
+
+/* guest_vcpu_switch - the stack at a stack pointer, when the vCPU ran on another one. Never NULL. */
+struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp);
+
+/* guest_vcpu_function - the number of a function that was not called last; 0: it is not selected, or there is no
+ * room, which is counted. */
+uint32_t guest_vcpu_function(struct guest_function *cached, uint32_t image, uint64_t address);
+
+/* guest_vcpu_forget - the guest may continue another thread, whose stack is at the same address. */
+static inline void guest_vcpu_forget(struct guest_vcpu *vcpu)
+{
+	vcpu->stack = &guest_stack_nowhere;
+}
+
+static inline struct guest_stack *guest_vcpu_stack(struct guest_vcpu *vcpu, uint64_t sp)
+{
+	struct guest_stack *stack = vcpu->stack;
+
+	return __builtin_expect(stack->region == guest_region(sp), 1) ? stack : guest_vcpu_switch(vcpu, sp);
+}
+
+/* guest_function - the number of a function in the session; 0: none. */
+static inline uint32_t guest_function(struct guest_vcpu *vcpu, uint32_t image, uint64_t address)
+{
+	struct guest_function *cached =
+		&vcpu->functions[(address >> 4 ^ address >> 17 ^ image) & (GUEST_FUNCTIONS - 1)];
+
+	return __builtin_expect(cached->address == address && cached->image == image, 1)
+		       ? cached->number
+		       : guest_vcpu_function(cached, image, address);
+}
+
+#endif

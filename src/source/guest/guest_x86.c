@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Instructions of x86; see guest_x86.h. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "source/guest/guest_x86.h"
+
+enum {
+	TWO_BYTES = 0x0f,
+	RETURN_SHORTER = 0xc2, /* it also pops arguments */
+	RETURN = 0xc3,
+	INTERRUPT_RETURN = 0xcf,
+	CALL_RELATIVE = 0xe8,
+	GROUP_5 = 0xff,	      /* a register field of 2: an indirect call */
+	SYSTEM_RETURN = 0x07, /* behind TWO_BYTES: sysret */
+	SYSTEM_EXIT = 0x35,   /* sysexit */
+	TO_CONTROL = 0x22,    /* mov to a control register; a register field of 3: cr3 */
+};
+
+/* Legacy prefixes, and REX: in 32-bit code instructions of one byte have its values. */
+static bool is_prefix(uint8_t byte)
+{
+	static const uint8_t legacy[] = { 0x66, 0x67, 0xf2, 0xf3, 0x2e, 0x3e, 0x26, 0x36, 0x64, 0x65 };
+
+	return (byte & 0xf0) == 0x40 || memchr(legacy, byte, sizeof(legacy));
+}
+
+static unsigned register_field(uint8_t byte)
+{
+	return byte >> 3 & 7;
+}
+
+/* A distance of 2 or 4 bytes, counted from the end of the instruction. */
+static int64_t distance(const uint8_t *bytes, size_t count)
+{
+	int32_t wide = 0;
+	int16_t narrow;
+
+	if (count == sizeof(narrow)) {
+		memcpy(&narrow, bytes, sizeof(narrow));
+		return narrow;
+	}
+	memcpy(&wide, bytes, count < sizeof(wide) ? count : sizeof(wide));
+	return wide;
+}
+
+static enum guest_kind kind_of_two(const uint8_t *bytes, size_t count)
+{
+	if (count && (bytes[0] == SYSTEM_RETURN || bytes[0] == SYSTEM_EXIT))
+		return GUEST_SWITCH;
+	return count > 1 && bytes[0] == TO_CONTROL && register_field(bytes[1]) == 3 ? GUEST_SWITCH
+										    : GUEST_OTHER;
+}
+
+struct guest_instruction guest_x86_decode(const uint8_t *bytes, size_t count, uint64_t address)
+{
+	struct guest_instruction found = { GUEST_OTHER, 0 };
+	size_t at = 0;
+
+	while (at < count && is_prefix(bytes[at]))
+		at++;
+	if (at == count)
+		return found;
+	switch (bytes[at++]) {
+	case CALL_RELATIVE:
+		found.kind = GUEST_CALL;
+		found.target = address + count + (uint64_t)distance(bytes + at, count - at);
+		break;
+	case GROUP_5:
+		if (at < count && register_field(bytes[at]) == 2)
+			found.kind = GUEST_CALL_INDIRECT;
+		break;
+	case RETURN:
+	case RETURN_SHORTER:
+		found.kind = GUEST_RETURN;
+		break;
+	case INTERRUPT_RETURN:
+		found.kind = GUEST_SWITCH;
+		break;
+	case TWO_BYTES:
+		found.kind = kind_of_two(bytes + at, count - at);
+		break;
+	default:
+		break;
+	}
+	return found;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The part of QEMU's plugin interface that is used here, versions 4 to 6. QEMU and its packages need not be there when the
+ * library is built.
+ *
+ * All symbols are weak. An older QEMU, which lacks some of them, can then load the library, compare the version, and refuse
+ * it by one clear line.
+ */
+#ifndef BURIN_SOURCE_GUEST_QEMU_PLUGIN_H
+#define BURIN_SOURCE_GUEST_QEMU_PLUGIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	QEMU_VERSION_MIN = 4, /* register and memory values, conditional callbacks */
+};
+
+enum qemu_registers {
+	QEMU_NO_REGISTERS,
+	QEMU_READ_REGISTERS,
+};
+
+enum qemu_access {
+	QEMU_LOAD = 1,
+	QEMU_STORE,
+};
+
+enum qemu_condition {
+	QEMU_NEVER,
+	QEMU_ALWAYS,
+	QEMU_EQUAL,
+	QEMU_NOT_EQUAL,
+};
+
+enum qemu_value_type {
+	QEMU_VALUE_U8,
+	QEMU_VALUE_U16,
+	QEMU_VALUE_U32,
+	QEMU_VALUE_U64,
+	QEMU_VALUE_U128,
+};
+
+typedef uint64_t qemu_id; /* of a loaded plugin */
+
+struct qemu_info {
+	const char *target_name;
+	struct {
+		int min, cur;
+	} version;
+	bool system_emulation;
+	struct {
+		int smp_vcpus, max_vcpus;
+	} system;
+};
+
+struct qemu_value {
+	enum qemu_value_type type;
+	union {
+		uint8_t u8;
+		uint16_t u16;
+		uint32_t u32;
+		uint64_t u64;
+		struct {
+			uint64_t low, high;
+		} u128;
+	} data;
+};
+
+struct qemu_block; /* translated instructions */
+struct qemu_instruction;
+struct qemu_register;
+struct qemu_scoreboard; /* an element for each vCPU */
+
+struct qemu_cell { /* a number in a scoreboard's elements */
+	struct qemu_scoreboard *scoreboard;
+	size_t offset;
+};
+
+/* GLib's arrays, as far as they are the interface's. */
+struct qemu_bytes {
+	uint8_t *data;
+	unsigned length;
+};
+
+struct qemu_register_description {
+	struct qemu_register *handle;
+	const char *name, *feature;
+};
+
+struct qemu_register_list {
+	struct qemu_register_description *data;
+	unsigned length;
+};
+
+typedef void (*qemu_on_vcpu)(qemu_id id, unsigned vcpu);
+typedef void (*qemu_on_block)(qemu_id id, struct qemu_block *block);
+typedef void (*qemu_on_exit)(qemu_id id, void *data);
+typedef void (*qemu_on_execution)(unsigned vcpu, void *data);
+typedef void (*qemu_on_access)(unsigned vcpu, uint32_t access, uint64_t address, void *data);
+
+#pragma GCC visibility push(default)
+#pragma weak qemu_plugin_register_vcpu_init_cb
+#pragma weak qemu_plugin_register_vcpu_tb_trans_cb
+#pragma weak qemu_plugin_register_atexit_cb
+#pragma weak qemu_plugin_register_vcpu_tb_exec_cond_cb
+#pragma weak qemu_plugin_register_vcpu_insn_exec_cb
+#pragma weak qemu_plugin_register_vcpu_mem_cb
+#pragma weak qemu_plugin_tb_n_insns
+#pragma weak qemu_plugin_tb_vaddr
+#pragma weak qemu_plugin_tb_get_insn
+#pragma weak qemu_plugin_insn_data
+#pragma weak qemu_plugin_insn_vaddr
+#pragma weak qemu_plugin_mem_get_value
+#pragma weak qemu_plugin_get_registers
+#pragma weak qemu_plugin_read_register
+#pragma weak qemu_plugin_scoreboard_new
+#pragma weak qemu_plugin_scoreboard_find
+#pragma weak g_byte_array_new
+#pragma weak g_byte_array_set_size
+
+void qemu_plugin_register_vcpu_init_cb(qemu_id id, qemu_on_vcpu function);
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_id id, qemu_on_block function);
+void qemu_plugin_register_atexit_cb(qemu_id id, qemu_on_exit function, void *data);
+void qemu_plugin_register_vcpu_tb_exec_cond_cb(struct qemu_block *block, qemu_on_execution function,
+					       enum qemu_registers registers, enum qemu_condition condition,
+					       struct qemu_cell cell, uint64_t value, void *data);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_instruction *instruction, qemu_on_execution function,
+					    enum qemu_registers registers, void *data);
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_instruction *instruction, qemu_on_access function,
+				      enum qemu_registers registers, enum qemu_access access, void *data);
+size_t qemu_plugin_tb_n_insns(const struct qemu_block *block);
+uint64_t qemu_plugin_tb_vaddr(const struct qemu_block *block);
+struct qemu_instruction *qemu_plugin_tb_get_insn(const struct qemu_block *block, size_t index);
+size_t qemu_plugin_insn_data(const struct qemu_instruction *instruction, void *bytes, size_t room);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_instruction *instruction);
+struct qemu_value qemu_plugin_mem_get_value(uint32_t access);
+struct qemu_register_list *qemu_plugin_get_registers(void);
+int qemu_plugin_read_register(struct qemu_register *handle, struct qemu_bytes *bytes);
+struct qemu_scoreboard *qemu_plugin_scoreboard_new(size_t bytes);
+void *qemu_plugin_scoreboard_find(struct qemu_scoreboard *scoreboard, unsigned vcpu);
+struct qemu_bytes *g_byte_array_new(void);
+struct qemu_bytes *g_byte_array_set_size(struct qemu_bytes *bytes, unsigned size);
+
+/* What QEMU looks for in a plugin. */
+extern int qemu_plugin_version;
+int qemu_plugin_install(qemu_id id, const struct qemu_info *info, int count, char **arguments);
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+// The first process of a machine, or an ordinary program: known calls in threads, coroutines, signal handlers, forked processes, and
+// behind longjmp. As the first process it also prints the kernel's functions to the port 0xe9. Compiled by tests/source/guest.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/io.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define KNOWN __attribute__((noinline, noclone))
+
+static volatile int sum;
+static jmp_buf back;
+static ucontext_t around, inside;
+static char stack[65536];
+
+KNOWN void leaf(int n)
+{
+	sum += n;
+}
+
+KNOWN void recursion(int n)
+{
+	if (n)
+		recursion(n - 1);
+	leaf(n);
+}
+
+KNOWN void jumper(int n)
+{
+	if (!n)
+		longjmp(back, 1);
+	jumper(n - 1);
+	sum++;
+}
+
+KNOWN void handler(int signal)
+{
+	leaf(signal);
+}
+
+KNOWN void busy(int n)
+{
+	leaf(n);
+	if (n % 10 == 0)
+		sched_yield();
+}
+
+static void *work(void *data)
+{
+	for (int n = 0; n < 100; n++)
+		busy(n);
+	return data;
+}
+
+static void coroutine(void)
+{
+	for (int n = 0; n < 5; n++) {
+		leaf(n);
+		swapcontext(&inside, &around);
+	}
+}
+
+static void run_threads(void)
+{
+	pthread_t threads[4];
+
+	for (int n = 0; n < 4; n++)
+		pthread_create(&threads[n], NULL, work, NULL);
+	for (int n = 0; n < 4; n++)
+		pthread_join(threads[n], NULL);
+}
+
+static void run_coroutine(void)
+{
+	getcontext(&inside);
+	inside.uc_stack.ss_sp = stack;
+	inside.uc_stack.ss_size = sizeof(stack);
+	inside.uc_link = &around;
+	makecontext(&inside, coroutine, 0);
+	for (int n = 0; n < 5; n++)
+		swapcontext(&around, &inside);
+}
+
+static void run_processes(void)
+{
+	for (int n = 0; n < 3; n++)
+		if (fork() == 0) {
+			recursion(20);
+			_exit(0);
+		}
+	while (wait(NULL) > 0)
+		;
+}
+
+static void print_functions(void)
+{
+	FILE *names;
+	char line[512];
+
+	iopl(3);
+	mount("proc", "/proc", "proc", 0, NULL);
+	names = fopen("/proc/kallsyms", "r");
+	while (names && fgets(line, sizeof(line), names))
+		if (strchr("tTwW", line[17]))
+			for (char *at = line; *at; at++)
+				outb((unsigned char)*at, 0xe9);
+}
+
+int main(void)
+{
+	recursion(50);
+	for (int n = 0; n < 3; n++)
+		if (!setjmp(back))
+			jumper(10);
+	signal(SIGUSR1, handler);
+	for (int n = 0; n < 7; n++)
+		raise(SIGUSR1);
+	run_threads();
+	run_coroutine();
+	run_processes();
+	if (getpid() != 1)
+		return 0;
+	print_functions();
+	reboot(RB_AUTOBOOT);
+	return 1;
+}
