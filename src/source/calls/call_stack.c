@@ -8,6 +8,7 @@
 
 #include "source/calls/call_native.h"
 #include "source/calls/call_thread.h"
+#include "source/calls/call_values.h"
 
 enum {
 	RETRY_TICKS = 1 << 22, /* about a millisecond */
@@ -125,8 +126,7 @@ bool call_is_permitted(uint32_t function, unsigned state)
 	       (!calls->below || state == WIRE_CALL_ROOT || open != 0);
 }
 
-/* Whether the options leave out a call that ends now: --min. */
-static bool is_short(const struct wire_call_frame *frame)
+bool call_is_short(const struct wire_call_frame *frame)
 {
 	const struct wire_calls *calls = tracepoint_session.calls.header;
 
@@ -147,7 +147,7 @@ static void record_slow(const struct wire_call_frame *frame)
 
 	const unsigned state = *call_site->state;
 
-	if (tracepoint_session.base && state != WIRE_OFF && !is_short(frame))
+	if (tracepoint_session.base && state != WIRE_OFF && !call_is_short(frame))
 		burin_emit(call_site, state, &record, 12);
 }
 
@@ -156,9 +156,10 @@ void call_end_top(struct wire_call_frame *frame)
 	/* Without a start its begin was interrupted by a signal handler that did not return. */
 	if (frame->function && frame->start) {
 		frame->flags |= WIRE_CALL_ENDING;
-		if (!call_put(frame))
+		if (!call_values_record(frame) && !call_put(frame))
 			record_slow(frame);
 	}
+	call_values_free(frame);
 	call_close(frame);
 }
 
@@ -178,14 +179,20 @@ void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp)
 		call_begin(frame, function, match, sp);
 }
 
+/* The frame of a sled may be marked. */
+static bool is_match(const struct wire_call_frame *frame, uint64_t match)
+{
+	return frame->match == match || (call_values_of(frame) && frame->match == (match ^ CALL_VALUES_MARK));
+}
+
 void call_end_slow(uint64_t match, uint64_t sp)
 {
 	struct wire_call_frame *wanted = call_stack_top(), *frame;
 
 	/* A call cannot end while one that began on a lower address of the stack goes on. */
-	while (wanted && wanted->match != match && wanted->sp <= sp)
+	while (wanted && !is_match(wanted, match) && wanted->sp <= sp)
 		wanted = call_stack_below(wanted);
-	if (!wanted || wanted->match != match)
+	if (!wanted || !is_match(wanted, match))
 		return;
 	do {
 		frame = call_stack_top();
@@ -216,10 +223,11 @@ void call_stack_free(const struct wire_call_frame *top)
 		session_call_segment_free(&tracepoint_session, number_of(first), tracepoint_thread_self());
 }
 
-static void copy_frame(struct wire_call_frame *to, const struct wire_call_frame *from)
+/* @flags: those that are copied. The arguments of a call belong to one frame of a process. */
+static void copy_frame(struct wire_call_frame *to, const struct wire_call_frame *from, uint32_t flags)
 {
 	to->function = from->function;
-	to->flags = from->flags;
+	to->flags = from->flags & flags;
 	to->match = from->match;
 	to->sp = from->sp;
 	__atomic_store_n(&to->start, from->start, __ATOMIC_RELEASE);
@@ -239,8 +247,8 @@ struct wire_call_frame *call_stack_copy(const struct wire_call_frame *top)
 		end = from == last ? (size_t)(top - (const struct wire_call_frame *)from)
 				   : WIRE_CALL_FRAMES + 1;
 		for (size_t n = 1; n < end; n++)
-			copy_frame((struct wire_call_frame *)to + n,
-				   (const struct wire_call_frame *)from + n);
+			copy_frame((struct wire_call_frame *)to + n, (const struct wire_call_frame *)from + n,
+				   CALL_FRAME_FLAGS);
 	}
 	if (from) { /* no memory: the calls that are open stay so, but will have no record */
 		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_STACK,
@@ -258,7 +266,7 @@ struct wire_call_frame *call_stack_returned(uint64_t slot)
 		"burin: a traced function returned whose caller is not known; see burin-record(1), CALLS\n";
 	struct wire_call_frame *wanted = call_stack_top(), *frame;
 
-	while (wanted && wanted->sp != slot)
+	while (wanted && call_values_slot(wanted) != slot)
 		wanted = call_stack_below(wanted);
 	if (!wanted) {
 		if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
@@ -309,9 +317,16 @@ struct wire_call_frame *call_stack_make(const struct call_kept *kept, uint32_t s
 			}
 			top = (struct wire_call_frame *)segment + 1;
 		}
-		copy_frame(top++, &kept->frames[n]);
+		copy_frame(top++, &kept->frames[n], UINT32_MAX);
 	}
 	return top;
+}
+
+void call_stack_drop_values(const struct wire_call_frame *top)
+{
+	for (struct wire_call_frame *frame = top == CALL_NO_STACK ? NULL : call_stack_below(top); frame;
+	     frame = call_stack_below(frame))
+		call_values_free(frame);
 }
 
 void call_stack_give(const struct wire_call_frame *top, uint32_t pid)

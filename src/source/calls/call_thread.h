@@ -27,6 +27,7 @@ enum {
 	CALL_FRAME_REPLACED =
 		1, /* `match` is the return address; in its place, at `sp`, stands one of ours ... */
 	CALL_FRAME_RESTORED = 2, /* ... or stood: call_returns_restore() */
+	CALL_FRAME_FLAGS = 3,	 /* both; the number above them is that of a block (call_values.h) */
 };
 
 struct call_native;
@@ -67,6 +68,9 @@ bool call_is_permitted(uint32_t function, unsigned state);
  */
 void call_end_slow(uint64_t match, uint64_t sp);
 
+/* call_is_short - whether the options leave out a call that ends now: --min. */
+bool call_is_short(const struct wire_call_frame *frame);
+
 /* call_stack_top - the innermost open call of this stack; NULL: none. */
 struct wire_call_frame *call_stack_top(void);
 
@@ -99,6 +103,9 @@ void call_stack_owner(const struct wire_call_frame *top, uint32_t tid);
 
 /* call_stack_give - it belongs to the first thread of another process from now on. */
 void call_stack_give(const struct wire_call_frame *top, uint32_t pid);
+
+/* call_stack_drop_values - its calls will not end in this process: free what is kept of their arguments. */
+void call_stack_drop_values(const struct wire_call_frame *top);
 
 /* call_stack_copy - a copy, while no thread uses it. Return: its top; CALL_NO_STACK: no memory, or there are no calls. */
 struct wire_call_frame *call_stack_copy(const struct wire_call_frame *top);

@@ -3,6 +3,7 @@
 #ifndef BURIN_VIEW_CALLS_REPLAY_PARTS_H
 #define BURIN_VIEW_CALLS_REPLAY_PARTS_H
 
+#include "base/arena.h"
 #include "base/hash_table.h"
 #include "view/calls/replay_options.h"
 #include "view/ordered.h"
@@ -21,6 +22,8 @@ struct replay_call {
 	uint16_t depth;
 	uint16_t flags; /* enum replay_flags */
 	uint32_t order; /* by end, among those of a slice */
+	const char
+		*values; /* its arguments, then its result, each with a NUL, or members of JSON; NULL: none */
 };
 
 struct replay_calls {
@@ -55,7 +58,8 @@ struct replay_job {
 	uint64_t *bounds;
 	size_t slices;
 	struct replay_calls
-		crossing; /* by begin: calls that do not begin and end in one slice, and open ones */
+		crossing;    /* by begin: calls that do not begin and end in one slice, and open ones */
+	struct arena values; /* of these */
 	struct replay_worker *workers;
 };
 
@@ -69,6 +73,9 @@ void replay_threads_free(struct replay_threads *threads);
 /* replay_take - a record as a call that is to be printed. @formatter: for its thread. Return: false: it is none. */
 bool replay_take(const struct replay_job *job, struct view_line_formatter *formatter,
 		 const struct burin_record *record, struct replay_call *call);
+/* replay_take_values - keep the arguments and the result of a call. Return: 0 or -ENOMEM. */
+int replay_take_values(const struct replay_job *job, const struct burin_record *record, struct arena *arena,
+		       struct replay_call *call);
 /* replay_has_event - whether a record is an event or a sample that is to be printed. */
 bool replay_has_event(const struct replay_job *job, struct view_line_formatter *formatter,
 		      const struct burin_record *record);

@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "read/trace.h"
 #include "view/json.h"
+#include "view/records/call_values_text.h"
 #include "view/records/line.h"
 #include "view/records/sample_text.h"
 
@@ -122,7 +123,7 @@ static void render_array(struct json *json, const struct burin_field *field, con
 	json_end(json);
 }
 
-static void render_value(struct json *json, const struct burin_record *record, unsigned number)
+void view_json_value(struct json *json, const struct burin_record *record, unsigned number)
 {
 	const struct burin_field *field = burin_event_field(record->event, number);
 	const uint32_t from = record->offsets[number], bytes = record->offsets[number + 1] - from;
@@ -152,6 +153,7 @@ void view_json_render(const struct view_lines *lines, const struct view_event *e
 {
 	struct burin_sample sample;
 	struct burin_call call;
+	struct burin_call_values values;
 	struct json json;
 	uint64_t correlation;
 	uint32_t depth;
@@ -176,9 +178,11 @@ void view_json_render(const struct view_lines *lines, const struct view_event *e
 	is_call = lines->calls.calls && !burin_calls_call(lines->calls.calls, record, &call);
 	if (is_call)
 		view_call_json(&lines->calls, lines->trace, &call, &json);
+	if (is_call && view_values_find(lines->calls.calls, record, &values))
+		view_values_json(record, &values, &json);
 	for (unsigned n = 0; !is_call && n < record->event->fields; n++) {
 		json_copy(&json, event->name + event->keys[n].at, event->keys[n].bytes);
-		render_value(&json, record, n);
+		view_json_value(&json, record, n);
 	}
 	json_end(&json);
 	if (lines->profile && !burin_profile_sample(lines->profile, record, &sample))
