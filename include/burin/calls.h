@@ -58,7 +58,7 @@ BURIN_READ_API int burin_calls_is_call(const struct burin_calls *calls, const st
 BURIN_READ_API int burin_calls_call(const struct burin_calls *calls, const struct burin_record *record,
 				    struct burin_call *call);
 
-/* What is known of a call's arguments: fields of its record, whose names and types its event has. */
+/* The recorded arguments of a call are fields of its record; its event has their names and types. */
 struct burin_call_values {
 	unsigned first;	    /* number of the first argument's field, for burin_record_*() */
 	unsigned arguments; /* how many were recorded; 0: none */

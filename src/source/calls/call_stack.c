@@ -126,7 +126,8 @@ bool call_is_permitted(uint32_t function, unsigned state)
 	       (!calls->below || state == WIRE_CALL_ROOT || open != 0);
 }
 
-bool call_is_short(const struct wire_call_frame *frame)
+/* Whether the options leave out a call that ends now: --min. */
+static bool is_short(const struct wire_call_frame *frame)
 {
 	const struct wire_calls *calls = tracepoint_session.calls.header;
 
@@ -147,17 +148,21 @@ static void record_slow(const struct wire_call_frame *frame)
 
 	const unsigned state = *call_site->state;
 
-	if (tracepoint_session.base && state != WIRE_OFF && !call_is_short(frame))
+	if (tracepoint_session.base && state != WIRE_OFF && !is_short(frame))
 		burin_emit(call_site, state, &record, 12);
 }
 
 void call_end_top(struct wire_call_frame *frame)
 {
+	const struct call_values *values = call_values_of(frame);
+
 	/* Without a start its begin was interrupted by a signal handler that did not return. */
 	if (frame->function && frame->start) {
 		frame->flags |= WIRE_CALL_ENDING;
-		if (!call_values_record(frame) && !call_put(frame))
+		if (!values && !call_put(frame))
 			record_slow(frame);
+		else if (values && !is_short(frame))
+			call_values_record(frame, values);
 	}
 	call_values_free(frame);
 	call_close(frame);

@@ -68,9 +68,6 @@ bool call_is_permitted(uint32_t function, unsigned state);
  */
 void call_end_slow(uint64_t match, uint64_t sp);
 
-/* call_is_short - whether the options leave out a call that ends now: --min. */
-bool call_is_short(const struct wire_call_frame *frame);
-
 /* call_stack_top - the innermost open call of this stack; NULL: none. */
 struct wire_call_frame *call_stack_top(void);
 

@@ -193,7 +193,7 @@ static uint32_t take_block(void)
 	return (uint32_t)seen;
 }
 
-static void give_block(uint32_t number)
+void call_values_drop(uint32_t number)
 {
 	uint64_t seen = __atomic_load_n(&freed, __ATOMIC_RELAXED), next;
 
@@ -208,7 +208,7 @@ void call_values_free(struct wire_call_frame *frame)
 {
 	if (!call_values_of(frame))
 		return;
-	give_block((frame->flags & ~WIRE_CALL_ENDING) >> CALL_VALUES_SHIFT);
+	call_values_drop((frame->flags & ~WIRE_CALL_ENDING) >> CALL_VALUES_SHIFT);
 	frame->flags &= WIRE_CALL_ENDING | ((1u << CALL_VALUES_SHIFT) - 1);
 }
 
@@ -313,8 +313,7 @@ static void take(struct call_values *values, struct call_layout *layout,
 
 static_assert(CALL_ARGUMENTS_MAX * TEXT_LEAST < CALL_VALUES_BYTES, "room for each text");
 
-/* Return: number of a block with the arguments; 0: there is none, which is counted. */
-static uint32_t keep(uint32_t function, const struct call_registers *registers)
+uint32_t call_values_keep(uint32_t function, const struct call_registers *registers)
 {
 	struct call_layout *layout = layout_of(function);
 	const uint32_t number = layout ? take_block() : 0;
@@ -324,39 +323,6 @@ static uint32_t keep(uint32_t function, const struct call_registers *registers)
 	else
 		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_ARGUMENTS, 1);
 	return number;
-}
-
-bool call_values_begin(uint32_t function, const struct call_registers *registers)
-{
-	const unsigned state = call_switches[function] & ~WIRE_CALL_ARGUMENTS;
-	const uint64_t *slot = (const uint64_t *)(uintptr_t)(registers->slot & ~(uint64_t)1);
-	const bool sled = registers->slot & 1;
-	struct wire_call_frame *frame = call_thread.top;
-	const int saved = errno;
-	uint64_t mark;
-	uint32_t number;
-
-	if (state == WIRE_CALL_OFF || (state != WIRE_CALL_ON && !call_is_permitted(function, state)))
-		return false;
-	number = keep(function, registers);
-	errno = saved;
-	frame = call_thread.top;
-	if (call_is_segment_end(frame))
-		frame = call_stack_more();
-	if (!frame) {
-		if (number)
-			give_block(number);
-		return false;
-	}
-	mark = number ? CALL_VALUES_MARK : 0;
-	/* As in hook_entry.c: a sled is known by its function and place. */
-	if (sled)
-		call_begin(frame, function, ((uint64_t)function << 40 ^ registers->slot) ^ mark,
-			   registers->slot);
-	else
-		call_begin(frame, function, *slot, registers->slot | mark);
-	frame->flags = number << CALL_VALUES_SHIFT | (sled ? 0 : CALL_FRAME_REPLACED);
-	return true;
 }
 
 /* Append the result. Return: its bytes. */
@@ -371,44 +337,28 @@ static size_t put_result(uint8_t *to, const struct call_values *values, const st
 					     : put_scalar(to, result->type, value));
 }
 
-bool call_values_record(const struct wire_call_frame *frame)
+void call_values_record(const struct wire_call_frame *frame, const struct call_values *values)
 {
-	const struct call_values *values = call_values_of(frame);
+	const unsigned state = *values->layout->site.state;
 	struct {
 		char room[WIRE_HEADROOM];
 		uint32_t function, low;
 		uint16_t high, depth;
 		uint8_t values[2 * CALL_VALUES_BYTES + 16];
 	} __attribute__((packed, aligned(8))) record;
-	size_t bytes;
-	unsigned state;
+	const int saved = errno;
+	size_t bytes = values->bytes;
 
-	if (!values)
-		return false;
-	state = *values->layout->site.state;
-	if (state == WIRE_OFF || call_is_short(frame))
-		return true;
+	if (state == WIRE_OFF)
+		return;
 	record.function = frame->function;
 	record.low = (uint32_t)frame->start;
 	record.high = (uint16_t)(frame->start >> 32);
 	record.depth = (uint16_t)call_depth(frame);
-	memcpy(record.values, values->payload, values->bytes);
-	bytes = values->bytes;
+	memcpy(record.values, values->payload, bytes);
 	if (values->layout->arguments.has_result)
 		bytes += put_result(record.values + bytes, values, &values->layout->arguments.result);
 	memset(record.values + bytes, 0, 8);
 	burin_emit(&values->layout->site, state, &record, CALL_BYTES + bytes);
-	return true;
-}
-
-void call_values_refuse(void)
-{
-	static const char message[] =
-		"burin: --args: -finstrument-functions leaves no arguments at its hooks; build with "
-		"-fpatchable-function-entry=5\n";
-	static bool reported;
-
-	if (!__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED) &&
-	    write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
-		return;
+	errno = saved;
 }

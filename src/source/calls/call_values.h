@@ -68,21 +68,18 @@ static inline uint64_t call_values_slot(const struct wire_call_frame *frame)
 }
 
 /*
- * call_values_begin - a function begins whose arguments are recorded. Its frame is opened, if its call is recorded at all.
- * Context: any thread, signal handlers; all vector registers have been saved. Return: whether the call has a frame.
+ * call_values_keep - keep the arguments of a call that begins.
+ * Context: any thread, signal handlers; changes errno. Return: number of their block; 0: there is none, which is counted.
  */
-bool call_values_begin(uint32_t function, const struct call_registers *registers);
+uint32_t call_values_keep(uint32_t function, const struct call_registers *registers);
 
-/*
- * call_values_record - record a call that ends, with its arguments.
- * Return: false: it has none, or there is no event for them; it is to be recorded as any other.
- */
-bool call_values_record(const struct wire_call_frame *frame);
+/* call_values_drop - free a block. */
+void call_values_drop(uint32_t number);
 
-/* call_values_free - a frame is freed, or belongs to another process. */
+/* call_values_free - free the block of a frame, if it has one. */
 void call_values_free(struct wire_call_frame *frame);
 
-/* call_values_refuse - report, once, that functions with this kind of hook show no arguments. */
-void call_values_refuse(void);
+/* call_values_record - record a call that ends, with its arguments. */
+void call_values_record(const struct wire_call_frame *frame, const struct call_values *values);
 
 #endif

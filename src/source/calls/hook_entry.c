@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 #include "source/calls/call_thread.h"
-#include "source/calls/call_values.h"
 #include "source/calls/hook_entry.h"
+#include "source/calls/hook_values.h"
 
 struct wire_call_frame *call_stack_returned_saved(uint64_t slot);
 struct wire_call_frame *call_stack_more_saved(void);

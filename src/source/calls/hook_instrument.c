@@ -6,7 +6,7 @@
  * below closes the calls (call_end_slow()).
  */
 #include "source/calls/call_thread.h"
-#include "source/calls/call_values.h"
+#include "source/calls/hook_values.h"
 
 #define HOOK __attribute__((visibility("default")))
 

@@ -120,7 +120,7 @@ int replay_take_values(const struct replay_job *job, const struct burin_record *
 		text.used = (size_t)(json.at - text.bytes);
 	} else {
 		view_values_arguments(record, &values, &text);
-		view_buffer_put(&text, "", 1);
+		view_buffer_print(&text, "\n");
 		view_values_result(record, &values, &text);
 	}
 	if (!text.failed)

@@ -82,7 +82,8 @@ void replay_line_call(const struct replay_job *job, const struct replay_line *li
 		      struct view_buffer *out)
 {
 	const struct view_function *function = view_function_of(&job->lines.calls, line->call->function);
-	const char *arguments = "", *result = "";
+	const char *arguments = "", *result;
+	size_t argument_bytes, result_bytes;
 	const bool color = job->replay->style.color;
 	char *at;
 
@@ -91,11 +92,12 @@ void replay_line_call(const struct replay_job *job, const struct replay_line *li
 			print_json(job, line, out);
 		return;
 	}
-	if (line->call->values) {
+	if (line->call->values)
 		arguments = line->call->values;
-		result = arguments + strlen(arguments) + 1;
-	}
-	at = view_buffer_reserve(out, LINE_BYTES + function->text_bytes + strlen(arguments) + strlen(result));
+	argument_bytes = strcspn(arguments, "\n");
+	result = arguments + argument_bytes + (*arguments != 0);
+	result_bytes = strlen(result);
+	at = view_buffer_reserve(out, LINE_BYTES + function->text_bytes + argument_bytes + result_bytes);
 	if (!at)
 		return;
 	at = put_prefix(line, color, form != REPLAY_ABOVE, at);
@@ -108,7 +110,7 @@ void replay_line_call(const struct replay_job *job, const struct replay_line *li
 	at = view_put_text(at, "  ");
 	at = put_indent(at, line->level);
 	if (form == REPLAY_END)
-		at = view_put_text(view_put(view_put_text(at, "}"), result, strlen(result)), " /* ");
+		at = view_put_text(view_put(view_put_text(at, "}"), result, result_bytes), " /* ");
 	if (form == REPLAY_ABOVE)
 		at = view_put_text(at, "/* ");
 	if (color && form < REPLAY_END)
@@ -118,9 +120,9 @@ void replay_line_call(const struct replay_job *job, const struct replay_line *li
 	if (color && form < REPLAY_END)
 		at = view_put_text(at, color_off);
 	if (form < REPLAY_END)
-		at = view_put(at, arguments, strlen(arguments));
+		at = view_put(at, arguments, argument_bytes);
 	if (form == REPLAY_LEAF)
-		at = view_put(at, result, strlen(result));
+		at = view_put(at, result, result_bytes);
 	if (form == REPLAY_BEGIN)
 		at = view_put_text(at, " {\n");
 	else if (form == REPLAY_LEAF)

@@ -20,10 +20,9 @@ struct replay_call {
 	uint64_t begin, end; /* ticks; `end` of an open call: UINT64_MAX */
 	uint32_t function, tid;
 	uint16_t depth;
-	uint16_t flags; /* enum replay_flags */
-	uint32_t order; /* by end, among those of a slice */
-	const char
-		*values; /* its arguments, then its result, each with a NUL, or members of JSON; NULL: none */
+	uint16_t flags;	    /* enum replay_flags */
+	uint32_t order;	    /* by end, among those of a slice */
+	const char *values; /* its arguments, a newline and its result, or members of JSON; NULL: none */
 };
 
 struct replay_calls {

@@ -4,8 +4,7 @@
 
 #include <inttypes.h>
 
-#include "base/text.h"
-#include "view/records/line.h"
+#include "view/records/field_json.h"
 #include "wire/wire_event.h"
 
 enum {
@@ -18,14 +17,6 @@ bool view_values_find(const struct burin_calls *calls, const struct burin_record
 	return !burin_calls_values(calls, record, values) && record->event->fields > values->first;
 }
 
-static void put_escaped(struct view_buffer *out, const char *text, size_t bytes)
-{
-	char *at = view_buffer_reserve(out, TEXT_ESCAPE_MAX * bytes);
-
-	if (at)
-		view_buffer_commit(out, at + text_escape(at, text, bytes));
-}
-
 /* "abc", NULL, or the address of a text that could not be read. */
 static void put_text(struct view_buffer *out, const char *text, size_t bytes)
 {
@@ -36,9 +27,7 @@ static void put_text(struct view_buffer *out, const char *text, size_t bytes)
 			view_buffer_print(out, "%s (unreadable)", text + NULL_BYTES);
 		return;
 	}
-	view_buffer_put(out, "\"", 1);
-	put_escaped(out, text, bytes);
-	view_buffer_put(out, "\"", 1);
+	view_buffer_print(out, "\"%s\"", text);
 }
 
 static void put_number(struct view_buffer *out, const struct burin_record *record, unsigned number,
@@ -70,19 +59,17 @@ static void put_value(struct view_buffer *out, const struct burin_record *record
 	const char *text, *label;
 	int64_t value;
 	size_t bytes;
-	char c;
+	char c[2] = "";
 
 	if (!burin_record_string(record, number, &text, &bytes)) {
 		put_text(out, text, bytes);
 	} else if (field->type == BURIN_TYPE_CHAR) {
-		c = (char)record->payload[record->offsets[number]];
-		view_buffer_put(out, "'", 1);
-		put_escaped(out, &c, 1);
-		view_buffer_put(out, "'", 1);
+		c[0] = (char)record->payload[record->offsets[number]];
+		view_buffer_print(out, "'%s'", c);
 	} else {
 		label = burin_record_i64(record, number, &value) ? NULL : burin_field_label(field, value);
 		if (label)
-			view_buffer_escape(out, label);
+			view_buffer_print(out, "%s", label);
 		else
 			put_number(out, record, number, field);
 	}
@@ -91,13 +78,13 @@ static void put_value(struct view_buffer *out, const struct burin_record *record
 void view_values_arguments(const struct burin_record *record, const struct burin_call_values *values,
 			   struct view_buffer *out)
 {
-	view_buffer_put(out, "(", 1);
+	view_buffer_print(out, "(");
 	for (unsigned n = 0; n < values->arguments; n++) {
 		if (n)
-			view_buffer_put(out, ", ", 2);
+			view_buffer_print(out, ", ");
 		put_value(out, record, values->first + n);
 	}
-	view_buffer_put(out, ")", 1);
+	view_buffer_print(out, ")");
 }
 
 void view_values_result(const struct burin_record *record, const struct burin_call_values *values,
@@ -105,7 +92,7 @@ void view_values_result(const struct burin_record *record, const struct burin_ca
 {
 	if (values->result < 0)
 		return;
-	view_buffer_put(out, " = ", 3);
+	view_buffer_print(out, " = ");
 	put_value(out, record, (unsigned)values->result);
 }
 

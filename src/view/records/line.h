@@ -102,8 +102,6 @@ void view_json_render(const struct view_lines *lines, const struct view_event *e
 		      const struct view_thread_label *label, const struct burin_record *record,
 		      struct view_buffer *out);
 /* The members of a thread; NULL: unknown. @text: VIEW_LABEL_BYTES bytes. Return: the bytes written. */
-/* view_json_value - a field of a record, behind its key. */
-void view_json_value(struct json *json, const struct burin_record *record, unsigned number);
 size_t view_json_label(char *text, const struct burin_thread *thread, uint32_t tid);
 
 #endif
