@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Arguments and results of calls; see call_values.h. */
 #include <errno.h>
+#include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -16,6 +18,9 @@
 
 enum {
 	PAGE = 4096,
+	PARTS_MAX = 16,
+	STACK_MAX = 64 << 20,
+	FIRST_BYTES = 32, /* of a text */
 	MARK_BYTES = sizeof(WIRE_TRUNCATED) - 1,
 	TEXT_LEAST = 24, /* room for an address that cannot be read */
 	NAMES_TRIED = 9, /* functions of one name with different arguments */
@@ -56,6 +61,53 @@ static void *install(void **place, void *memory, size_t bytes)
 		return memory;
 	munmap(memory, bytes);
 	return before;
+}
+
+/* ---- memory that can surely be read */
+
+/* Parts of the program's file in memory, which stay as long as the process. */
+static struct {
+	uint64_t begin, end;
+} parts[PARTS_MAX];
+static unsigned part_count;
+static uint64_t stack_end; /* of the first thread, below its arguments and environment */
+
+/* By the kernel's own description. Other threads may do the same meanwhile, with the same result. */
+static void find_parts(void)
+{
+	const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	const uint64_t count = headers ? getauxval(AT_PHNUM) : 0;
+	uint64_t base = UINT64_MAX;
+	unsigned found = 0;
+
+	for (uint64_t n = 0; n < count; n++)
+		if (headers[n].p_type == PT_PHDR)
+			base = (uint64_t)(uintptr_t)headers - headers[n].p_vaddr;
+	for (uint64_t n = 0; base != UINT64_MAX && n < count && found < PARTS_MAX; n++) {
+		if (headers[n].p_type != PT_LOAD || !(headers[n].p_flags & PF_R))
+			continue;
+		parts[found].begin = base + headers[n].p_vaddr;
+		parts[found++].end = base + headers[n].p_vaddr + headers[n].p_memsz;
+	}
+	stack_end = getauxval(AT_RANDOM);
+	__atomic_store_n(&part_count, found, __ATOMIC_RELEASE);
+}
+
+/*
+ * How many bytes from an address on can surely be read: in the program's own constants and variables, and on the stack of
+ * the first thread above the function that begins. Nothing else is mapped within STACK_MAX below that stack's end. 0: unknown.
+ */
+static size_t readable_bytes(uint64_t address, const struct call_registers *registers)
+{
+	const unsigned count = __atomic_load_n(&part_count, __ATOMIC_ACQUIRE);
+
+	if (registers && address >= registers->slot && address < stack_end &&
+	    stack_end - registers->slot < STACK_MAX)
+		return stack_end - address;
+	for (unsigned n = 0; n < count; n++)
+		if (address - parts[n].begin < parts[n].end - parts[n].begin)
+			return parts[n].end - address;
+	return 0;
 }
 
 /* ---- layouts */
@@ -134,6 +186,7 @@ static struct call_layout *make_layout(uint32_t function)
 	layout = map(sizeof(*layout));
 	if (!layout)
 		return NULL;
+	find_parts();
 	if (call_arguments_parse(&layout->arguments, spec, &why) == 0) {
 		count_bytes(layout);
 		make_event(layout, &image, name);
@@ -214,6 +267,18 @@ void call_values_free(struct wire_call_frame *frame)
 
 /* ---- values */
 
+/* As memcpy(), which a sanitizer may have replaced by one that reports bytes behind the end of a text. */
+static void copy_plain(uint8_t *to, uint64_t from, size_t bytes)
+{
+	__asm__ volatile("" : "+r"(from) : : "memory");
+#if defined(__x86_64__)
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+#else
+	for (size_t n = 0; n < bytes; n++)
+		to[n] = ((const volatile uint8_t *)(uintptr_t)from)[n];
+#endif
+}
+
 /* Copy bytes that may not be readable, and may change. Return: how many were. */
 static size_t copy_bytes(uint8_t *to, uint64_t from, size_t bytes)
 {
@@ -238,11 +303,29 @@ static size_t whole_length(const uint8_t *text, size_t length)
 	return (text[at] & 0xc0) == 0x80 ? length : at;
 }
 
-/* Write a text of at most @room bytes with its NUL, at least TEXT_LEAST. Return: its bytes. */
-static size_t put_text(uint8_t *to, uint64_t address, size_t room)
+/*
+ * Copy the begin of a text: its first bytes without a system call if they are surely readable. Texts are short, so the
+ * rest is seldom needed.
+ */
+static size_t copy_text(uint8_t *to, uint64_t address, size_t room, const struct call_registers *registers)
+{
+	const size_t known = readable_bytes(address, registers);
+
+	for (size_t bytes = FIRST_BYTES;; bytes *= FIRST_BYTES) {
+		bytes = bytes < room ? bytes : room;
+		if (known < bytes)
+			return copy_bytes(to, address, room);
+		copy_plain(to, address, bytes);
+		if (bytes == room || memchr(to, 0, bytes))
+			return bytes;
+	}
+}
+
+/* Write a text of at most @room bytes with its NUL, at least TEXT_LEAST. @registers: NULL: a result. Return: its bytes. */
+static size_t put_text(uint8_t *to, uint64_t address, size_t room, const struct call_registers *registers)
 {
 	struct nolibc_string out = { (char *)to, room, 0, false };
-	const size_t got = address ? copy_bytes(to, address, room) : 0;
+	const size_t got = address ? copy_text(to, address, room, registers) : 0;
 	const uint8_t *nul = memchr(to, 0, got);
 
 	if (nul)
@@ -302,7 +385,7 @@ static void take(struct call_values *values, struct call_layout *layout,
 			at += put_scalar(at, arguments->list[n].type, value);
 		} else {
 			/* Each gets its part of the room, and what those before it have left. */
-			const size_t bytes = put_text(at, value, room / texts--);
+			const size_t bytes = put_text(at, value, room / texts--, registers);
 
 			at += bytes;
 			room -= bytes;
@@ -333,7 +416,7 @@ static size_t put_result(uint8_t *to, const struct call_values *values, const st
 								 : values->integer;
 
 	*to++ = values->returned;
-	return 1 + (result->type == WIRE_STR ? put_text(to, value, CALL_VALUES_BYTES)
+	return 1 + (result->type == WIRE_STR ? put_text(to, value, CALL_VALUES_BYTES, NULL)
 					     : put_scalar(to, result->type, value));
 }
 

@@ -77,9 +77,12 @@ static void take_result(const struct wire_call_frame *frame, uint64_t slot)
 /* Calls above the one that returns have ended without notice, or it has arguments. */
 static __attribute__((noinline)) uint64_t leave_other(uint64_t slot)
 {
-	struct wire_call_frame *frame = call_stack_returned_saved(slot);
-	const uint64_t address = frame->match;
+	struct wire_call_frame *frame = call_thread.top - 1;
+	uint64_t address;
 
+	if (frame->sp != (slot | CALL_VALUES_MARK))
+		frame = call_stack_returned_saved(slot);
+	address = frame->match;
 	take_result(frame, slot);
 	call_end_top_saved(frame);
 	return address;
@@ -92,21 +95,28 @@ uint64_t call_entry_leave(uint64_t slot)
 
 	if (__builtin_expect(frame->sp != slot, 0))
 		return leave_other(slot);
+	__asm__("" : "+r"(frame)); /* gcc would need another register for its offset from the top */
 	address = frame->match;
 	if (__builtin_expect(!call_end(frame), 0))
 		call_end_top_saved(frame);
 	return address;
 }
 
+static __attribute__((noinline)) void leave_sled_other(uint64_t match, uint64_t sp)
+{
+	const struct wire_call_frame *frame = call_thread.top - 1;
+
+	if (frame->match == (match ^ CALL_VALUES_MARK))
+		take_result(frame, sp & ~(uint64_t)1);
+	call_end_slow_saved(match, sp);
+}
+
 void call_sled_leave(uint64_t match, uint64_t sp)
 {
 	struct wire_call_frame *frame = call_thread.top - 1;
 
-	if (__builtin_expect(frame->match != match || !call_end(frame), 0)) {
-		if (frame->match == (match ^ CALL_VALUES_MARK))
-			take_result(frame, sp & ~(uint64_t)1);
-		call_end_slow_saved(match, sp);
-	}
+	if (__builtin_expect(frame->match != match || !call_end(frame), 0))
+		leave_sled_other(match, sp);
 }
 
 /* The result will be that of the other function, which is not known. */
