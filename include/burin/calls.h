@@ -12,7 +12,7 @@
  *			puts(burin_calls_name(calls, call.function));
  *	burin_calls_close(calls);
  *
- * A call is a record of the event `burin.call`, written when the call ended; so the records of a thread are in the order
+ * A call is a record of the event `burin.call`, or of `burin.call.NAME` if it has arguments, written when the call ended; so the records of a thread are in the order
  * of the ends, callees before their callers. Calls that had not ended when the trace was written are not records: they are
  * listed by burin_calls_open_call().
  *
@@ -57,6 +57,21 @@ BURIN_READ_API int burin_calls_is_call(const struct burin_calls *calls, const st
 /* burin_calls_call - read a record as a call. Return: 0; -EINVAL if it is not a call. */
 BURIN_READ_API int burin_calls_call(const struct burin_calls *calls, const struct burin_record *record,
 				    struct burin_call *call);
+
+/* The recorded arguments of a call are fields of its record; its event has their names and types. */
+struct burin_call_values {
+	unsigned first;	    /* number of the first argument's field, for burin_record_*() */
+	unsigned arguments; /* how many were recorded; 0: none */
+	int result; /* number of the result's field; -1: it was not recorded, or the call ended without one */
+};
+
+/*
+ * burin_calls_values - the arguments and the result of a call.
+ * A text that could not be read is U+2400 and its address, such as "\xe2\x90\x80" "0x10".
+ * Return: 0; -EINVAL if the record is not a call.
+ */
+BURIN_READ_API int burin_calls_values(const struct burin_calls *calls, const struct burin_record *record,
+				      struct burin_call_values *values);
 
 /* burin_calls_open_count, burin_calls_open_call - the calls that had not ended, the outermost of each stack first.
  * Return: 0; -ENOENT behind the last. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "control/call_listing.h"
+#include "session/call_arguments.h"
 #include "session/call_selection.h"
 #include "session/calls.h"
 #include "session/history.h"
@@ -47,7 +48,7 @@ static void read_function(struct call_listing *listing, const struct session *se
 	uint8_t state;
 
 	memcpy(&entry, &calls->functions[number], sizeof(entry));
-	state = __atomic_load_n(&calls->switches[number], __ATOMIC_RELAXED);
+	state = __atomic_load_n(&calls->switches[number], __ATOMIC_RELAXED) & ~WIRE_CALL_ARGUMENTS;
 	listing->functions[number - 1] = (struct listed_function){
 		.number = number,
 		.image = entry.image <= listing->image_count ? entry.image : 0,
@@ -109,18 +110,21 @@ static const char *nth_name(void *data, unsigned n)
 	return call_selection_bare(bare, function->name) ? bare : NULL;
 }
 
-static bool is_meant(const struct call_listing *listing, struct listed_function *function, char sign,
-		     char *const *words)
+static struct call_subject subject_of(const struct call_listing *listing, struct listed_function *function)
 {
-	const struct call_subject subject = { .image = call_listing_image(listing, function),
-					      .offset = function->offset,
-					      .file = function->file,
-					      .name = nth_name,
-					      .data = function };
+	return (struct call_subject){ .image = call_listing_image(listing, function),
+				      .offset = function->offset,
+				      .file = function->file,
+				      .name = nth_name,
+				      .data = function };
+}
+
+static bool is_meant(const struct call_subject *subject, char sign, char *const *words)
+{
 	char rule[CALL_RULE_MAX];
 
 	for (; *words; words++)
-		if (call_selection_parse(rule, sign, *words) && call_selection_matches(rule, &subject))
+		if (call_selection_parse(rule, sign, *words) && call_selection_matches(rule, subject))
 			return true;
 	return false;
 }
@@ -181,14 +185,17 @@ static size_t change_switches(const struct session *session, struct call_listing
 	for (size_t n = 0; n < listing->count; n++) {
 		struct listed_function *function = &listing->functions[n];
 		uint8_t *state = &session->calls.switches[function->number];
-		const uint8_t before = __atomic_load_n(state, __ATOMIC_RELAXED);
+		const uint8_t before = __atomic_load_n(state, __ATOMIC_RELAXED) & ~WIRE_CALL_ARGUMENTS;
+		const struct call_subject subject = subject_of(listing, function);
 
-		if (!is_meant(listing, function, sign, words))
+		if (!is_meant(&subject, sign, words))
 			continue;
 		++*matched;
 		function->state = new_state(session->calls.header, before, sign);
 		changed += function->state != before;
-		__atomic_store_n(state, function->state, __ATOMIC_RELAXED);
+		__atomic_store_n(state,
+				 call_arguments_state(session->calls.header, &subject, function->state),
+				 __ATOMIC_RELAXED);
 	}
 	return changed;
 }

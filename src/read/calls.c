@@ -12,6 +12,7 @@
 
 enum {
 	CALL_PAYLOAD = 12, /* bytes */
+	CALL_FIELDS = 4,
 	SWITCH_PAYLOAD = 8,
 };
 
@@ -36,7 +37,7 @@ struct call_count {
 struct burin_calls {
 	const struct burin_trace *trace;
 	struct burin_profile *functions;
-	const struct burin_event *event; /* of calls; NULL: none was recorded */
+	bool *kinds; /* by event id - 1: its records are calls */
 	struct open_call *open;
 	uint32_t open_count;
 	uint64_t *counts;			/* by function */
@@ -290,11 +291,31 @@ static void clear_stacks(struct burin_calls *calls)
 	}
 }
 
+/* An event of calls begins with the fields of a call; those of one function have its arguments behind them. */
+static bool is_event_of_calls(const struct read_event *event)
+{
+	const size_t bytes = sizeof(WIRE_CALL_FORMAT) - 1;
+	const struct burin_event *open = &event->open;
+
+	if (!event->valid || strncmp(open->format, WIRE_CALL_FORMAT, bytes) != 0 ||
+	    open->fields < CALL_FIELDS || event->fields[0].parsed.type != WIRE_U32 ||
+	    event->fields[1].parsed.type != WIRE_U32 || event->fields[2].parsed.type != WIRE_U16 ||
+	    event->fields[3].parsed.type != WIRE_U16)
+		return false;
+	return strcmp(open->name, WIRE_CALL_EVENT) == 0
+		       ? open->fields == CALL_FIELDS
+		       : strncmp(open->name, WIRE_CALL_PREFIX, sizeof(WIRE_CALL_PREFIX) - 1) == 0;
+}
+
 static int load(struct burin_calls *calls)
 {
 	int result = read_call_functions_open(&calls->functions, calls->trace);
 
-	calls->event = find_event(calls->trace, WIRE_CALL_EVENT, CALL_PAYLOAD);
+	calls->kinds = calloc(calls->trace->event_count + 1, sizeof(*calls->kinds));
+	if (!result && !calls->kinds)
+		result = -ENOMEM;
+	for (unsigned n = 0; !result && n < calls->trace->event_count; n++)
+		calls->kinds[n] = is_event_of_calls(&calls->trace->events[n]);
 	calls->switch_event = find_event(calls->trace, WIRE_CALL_STACK_EVENT, SWITCH_PAYLOAD);
 	if (!result)
 		result = find_same(calls);
@@ -346,12 +367,35 @@ void burin_calls_close(struct burin_calls *calls)
 	free(calls->counts);
 	free(calls->same);
 	free(calls->switches);
+	free(calls->kinds);
 	free(calls);
 }
 
 int burin_calls_is_call(const struct burin_calls *calls, const struct burin_event *event)
 {
-	return event && event == calls->event;
+	return event && event->id - 1 < calls->trace->event_count && calls->kinds[event->id - 1] &&
+	       event == &calls->trace->events[event->id - 1].open;
+}
+
+int burin_calls_values(const struct burin_calls *calls, const struct burin_record *record,
+		       struct burin_call_values *values)
+{
+	const struct burin_event *event = record->event;
+	uint64_t returned;
+
+	if (!burin_calls_is_call(calls, event))
+		return -EINVAL;
+	*values = (struct burin_call_values){ .first = CALL_FIELDS,
+					      .arguments = event->fields - CALL_FIELDS,
+					      .result = -1 };
+	if (values->arguments < 2 ||
+	    strcmp(burin_event_field(event, event->fields - 2)->name, "returned") != 0 ||
+	    strcmp(burin_event_field(event, event->fields - 1)->name, "retval") != 0)
+		return 0;
+	values->arguments -= 2;
+	if (!burin_record_u64(record, event->fields - 2, &returned) && returned)
+		values->result = (int)event->fields - 1;
+	return 0;
 }
 
 int burin_calls_call(const struct burin_calls *calls, const struct burin_record *record,
@@ -361,11 +405,10 @@ int burin_calls_call(const struct burin_calls *calls, const struct burin_record 
 		uint32_t function, low;
 		uint16_t high, depth;
 	} payload;
-	const uint32_t context = record->payload_bytes - CALL_PAYLOAD;
 
 	if (!burin_calls_is_call(calls, record->event) || record->payload_bytes < CALL_PAYLOAD)
 		return -EINVAL;
-	memcpy(&payload, record->payload + context, sizeof(payload));
+	memcpy(&payload, record->payload, sizeof(payload));
 	*call = (struct burin_call){ .function = function_number(calls, record->chunk, payload.function),
 				     .tid = record->tid,
 				     .begin = wire_call_start(record->time, payload.low, payload.high),

@@ -105,7 +105,7 @@ static bool have_counts(struct session *session, uint32_t number)
 }
 
 static uint32_t add_function(struct session *session, uint32_t *place, struct wire_call_function function,
-			     enum wire_call_switch state)
+			     uint8_t state)
 {
 	const struct session_calls *calls = &session->calls;
 	const uint32_t number = calls->header->functions + 1;
@@ -115,14 +115,14 @@ static uint32_t add_function(struct session *session, uint32_t *place, struct wi
 	    !have(session, &calls->switches[number], 1) || !have_counts(session, number))
 		return 0;
 	calls->functions[number] = function;
-	__atomic_store_n(&calls->switches[number], (uint8_t)state, __ATOMIC_RELAXED);
+	__atomic_store_n(&calls->switches[number], state, __ATOMIC_RELAXED);
 	__atomic_store_n(&calls->header->functions, number, __ATOMIC_RELEASE); /* as for images */
 	__atomic_store_n(place, number, __ATOMIC_RELAXED);
 	return number;
 }
 
 uint32_t session_call_function(struct session *session, uint32_t image, uint64_t offset, uint32_t size,
-			       enum wire_call_switch state, uint32_t self)
+			       uint8_t state, uint32_t self)
 {
 	const struct session_calls *calls = &session->calls;
 	const uint32_t mask = calls->index_mask;

@@ -12,10 +12,16 @@ enum {
 	RULE_TEXT = 3, /* offset of the text: behind sign, kind and ':' */
 };
 
-/* The bytes of the rule at @at, with its NUL; 0: the list ends here. The last byte of the rules is never used. */
-static size_t rule_bytes(const char *rules, size_t at)
+/* The last byte of the rules is never used. */
+size_t call_selection_bytes(const char *rules, size_t at)
 {
 	return at + 1 < WIRE_CALL_RULES && rules[at] ? strnlen(rules + at, WIRE_CALL_RULES - 1 - at) + 1 : 0;
+}
+
+/* Rules that choose no functions (call_arguments.h). */
+static bool is_about_arguments(char sign)
+{
+	return sign == '=' || sign == '>';
 }
 
 static const char *last_part(const char *path)
@@ -93,19 +99,22 @@ bool call_selection_matches(const char *rule, const struct call_subject *subject
 enum wire_call_switch call_selection_state(const struct wire_calls *calls, const struct call_subject *subject)
 {
 	const bool conditional = calls->depth_max || calls->below;
-	bool root = false;
+	bool root = false, any = false;
 	char sign = 0;
 	size_t bytes;
 
-	for (size_t at = 0; (bytes = rule_bytes(calls->rules, at)); at += bytes) {
+	for (size_t at = 0; (bytes = call_selection_bytes(calls->rules, at)); at += bytes) {
 		const char *rule = calls->rules + at;
 
+		if (is_about_arguments(*rule))
+			continue;
+		any = true;
 		if (*rule == '^' && calls->below)
 			root |= call_selection_matches(rule, subject);
 		else if (*rule != '^' && call_selection_matches(rule, subject))
 			sign = *rule;
 	}
-	if (!calls->rules[0])
+	if (!any)
 		sign = '+';
 	if (root)
 		return WIRE_CALL_ROOT;
@@ -165,13 +174,14 @@ bool call_selection_parse(char rule[CALL_RULE_MAX], char sign, const char *word)
 	return *word && !out.truncated;
 }
 
-/* Remove rules with the same kind and text. */
+/* Remove rules about the same with the same kind and text. */
 static void remove_same(char *rules, const char *rule)
 {
 	size_t bytes;
 
-	for (size_t at = 0; (bytes = rule_bytes(rules, at));) {
-		if (strcmp(rules + at + 1, rule + 1) != 0 || (rules[at] == '^') != (*rule == '^')) {
+	for (size_t at = 0; (bytes = call_selection_bytes(rules, at));) {
+		if (strcmp(rules + at + 1, rule + 1) != 0 || is_about_arguments(rules[at]) ||
+		    (rules[at] == '^') != (*rule == '^')) {
 			at += bytes;
 			continue;
 		}
@@ -185,12 +195,12 @@ bool call_selection_add(char *rules, const char *rule)
 	const size_t added = strlen(rule) + 1;
 	size_t at = 0, bytes;
 
-	while ((bytes = rule_bytes(rules, at)))
+	while ((bytes = call_selection_bytes(rules, at)))
 		at += bytes;
 	if (at + added + 1 >= WIRE_CALL_RULES)
 		return false;
 	remove_same(rules, rule); /* its new place is the last */
-	for (at = 0; (bytes = rule_bytes(rules, at));)
+	for (at = 0; (bytes = call_selection_bytes(rules, at));)
 		at += bytes;
 	memcpy(rules + at, rule, added);
 	rules[at + added] = 0;

@@ -40,6 +40,9 @@ bool call_selection_matches(const char *rule, const struct call_subject *subject
  */
 bool call_selection_parse(char rule[CALL_RULE_MAX], char sign, const char *word);
 
+/* call_selection_bytes - the bytes of the rule at an offset, with its NUL; 0: the list ends here. */
+size_t call_selection_bytes(const char *rules, size_t at);
+
 /*
  * call_selection_add - append a rule. Rules with the same kind and text are removed before; '^' replaces only '^'.
  * @rules: WIRE_CALL_RULES bytes. Return: false: there is no room; nothing has changed.

@@ -14,8 +14,6 @@
 #include "session/session.h"
 #include "wire/wire_call.h"
 
-#define SESSION_SHARED __attribute__((visibility("default"))) /* for libburin-calls.so */
-
 /* An image as its process sees it. */
 struct session_call_image {
 	const char *path; /* "": memory without a file */
@@ -35,11 +33,11 @@ SESSION_SHARED uint32_t session_call_image(struct session *session, const struct
 /*
  * session_call_function - find or add a function.
  * @size: of its code in bytes; 0: unknown
- * @state: of a new one
+ * @state: switch of a new one
  * Context, return: as session_call_image().
  */
 SESSION_SHARED uint32_t session_call_function(struct session *session, uint32_t image, uint64_t offset,
-					      uint32_t size, enum wire_call_switch state, uint32_t self);
+					      uint32_t size, uint8_t state, uint32_t self);
 
 /*
  * session_call_counts - counts of calls that are only counted, by function.

@@ -18,6 +18,8 @@
 #include "wire/wire_event.h"
 #include "wire/wire_session.h"
 
+#define SESSION_SHARED __attribute__((visibility("default"))) /* for libburin-calls.so */
+
 /* The history entries of a transaction that is not committed yet (session/history.h). */
 struct session_draft {
 	uint8_t entry[WIRE_CHANGE_KINDS]; /* of each kind: the number of its entry, from 1; 0: none */
@@ -150,7 +152,7 @@ void session_enter_expected(struct session *session, uint32_t *entry, uint32_t p
 bool session_expects(const struct wire_session *header);
 
 /* session_self - the calling process's pid; asks the kernel only once. In a child of vfork it is the parent's. */
-__attribute__((visibility("default"))) uint32_t session_self(void);
+SESSION_SHARED uint32_t session_self(void);
 
 /* session_process - the pid in an entry of the list; 0: it is free. */
 static inline uint32_t session_process(const struct wire_session *header, unsigned index)
@@ -238,8 +240,8 @@ struct session_event {
  * Context: a thread, not a signal handler: waits up to a second for other processes that register or switch.
  * Return: 0; -ETIMEDOUT or -ENOMEM: nothing was registered.
  */
-int session_event_register(struct session *session, const struct session_event *events, unsigned count,
-			   uint16_t *ids);
+SESSION_SHARED int session_event_register(struct session *session, const struct session_event *events,
+					  unsigned count, uint16_t *ids);
 
 /* session_event_fault - the reason why an event got no id. */
 const char *session_event_fault(const struct session *session, const struct session_event *event);
@@ -315,10 +317,10 @@ int session_switch_glob(struct session *session, const char *glob, enum wire_swi
 			unsigned *matched);
 
 /* session_event_text - a string of the event table, or "?" if its offset is not valid; always ends in NUL. */
-const char *session_event_text(const struct session *session, uint32_t offset);
+SESSION_SHARED const char *session_event_text(const struct session *session, uint32_t offset);
 
 /* session_event_count - entries of the event table. */
-uint32_t session_event_count(const struct session *session);
+SESSION_SHARED uint32_t session_event_count(const struct session *session);
 
 /*
  * session_write_record - append a record with prepared headers to this CPU's ring, or to a locked one. Losses are

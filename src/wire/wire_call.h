@@ -28,6 +28,16 @@
 #define WIRE_CALL_EVENT	 "burin.call"
 #define WIRE_CALL_FORMAT "function=%u start=%u start_high=%hu depth=%hu"
 
+/*
+ * A call with arguments is a record of an event of its own: WIRE_CALL_PREFIX and the function's name. Its format begins with
+ * WIRE_CALL_FORMAT and a space; the arguments follow. If the result was asked for, WIRE_CALL_RESULT_FORMAT and its
+ * conversion end it: `returned` is 0 if the call ended without one.
+ */
+#define WIRE_CALL_PREFIX	WIRE_CALL_EVENT "."
+#define WIRE_CALL_RESULT_FORMAT " returned=%d retval="
+
+/* A pointer to a text that cannot be read is recorded as WIRE_NULL and the address, "0x10". */
+
 /* A thread continues on another stack (swapcontext and the like): its calls that end later lie on it. A program that never
  * does has no such event. */
 #define WIRE_CALL_STACK_EVENT  "burin.call_stack"
@@ -67,6 +77,9 @@ enum wire_call_switch {
 	WIRE_CALL_SWITCHES
 };
 
+/* A flag of a switch that is on: arguments are recorded (WIRE_CALL_PREFIX). */
+#define WIRE_CALL_ARGUMENTS 8u
+
 /* Which calls are recorded. 0: of functions with hooks. */
 enum wire_call_source {
 	WIRE_CALL_LIBRARIES = 1, /* calls that a program makes to functions of libraries */
@@ -79,10 +92,11 @@ enum wire_call_source {
 
 /* Why a call has no record. Records that do not fit a ring are counted there (wire/wire_packet.h). */
 enum wire_call_loss {
-	WIRE_CALL_LOST_FUNCTION, /* there was no room for another function or image */
-	WIRE_CALL_LOST_STACK,	 /* there was no memory for another segment */
-	WIRE_CALL_LOST_PATCH,	 /* functions whose code could not be changed: all their calls */
-	WIRE_CALL_LOST_OPEN,	 /* open calls of dead processes, whose segments were needed */
+	WIRE_CALL_LOST_FUNCTION,  /* there was no room for another function or image */
+	WIRE_CALL_LOST_STACK,	  /* there was no memory for another segment */
+	WIRE_CALL_LOST_PATCH,	  /* functions whose code could not be changed: all their calls */
+	WIRE_CALL_LOST_OPEN,	  /* open calls of dead processes, whose segments were needed */
+	WIRE_CALL_LOST_ARGUMENTS, /* the call has a record, but there was no room for its arguments or event */
 	WIRE_CALL_LOSSES
 };
 
@@ -131,7 +145,7 @@ struct wire_calls {
 	uint64_t min_ticks; /* the shortest call that is recorded; 0: every one */
 	uint32_t depth_max; /* a call is recorded if fewer are open on its stack; 0: every one */
 	uint32_t below;	    /* not 0: a call is recorded only below one of a function with WIRE_CALL_ROOT */
-	uint64_t reserved1[6];
+	uint64_t reserved1[5];
 	/*
 	 * The state of each function: strings, each ends in NUL, an empty one ends the list. Without a rule all functions
 	 * are on; otherwise the last match counts, and functions without one are off. A rule is a sign, a kind, a colon and
@@ -141,6 +155,9 @@ struct wire_calls {
 	 *	i  a glob for the image: for its path if it contains a slash, otherwise for the last part
 	 *	s  a glob for the source file: for its path or the last parts of it
 	 *	r  hexadecimal ranges of offsets in the image, a space, and a glob as for `i`: "1000-1040,2a00-2a10 libx.so"
+	 *
+	 * The sign '=' chooses no functions, but arguments: the next string is '>' and what to record of the functions that
+	 * match, as `burin record --args` takes it. The last match counts.
 	 *
 	 * While `generation` is odd, a process is changing rules and switches.
 	 */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The calls of functions in `burin record`; see calls.h. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -8,7 +9,7 @@
 #include "cmd/record/calls.h"
 #include "cmd/record/cmd_symbols.h"
 #include "file/create.h"
-#include "session/call_selection.h"
+#include "session/call_arguments.h"
 #include "session/clock.h"
 
 /* The second comes in with the first, but its vfork() and its other functions must come before those of the C library. */
@@ -25,6 +26,19 @@ static bool are_valid(const struct view_globs *words)
 	return true;
 }
 
+/* Return: 0 or CMD_USAGE. */
+static int check_arguments(const struct view_globs *words)
+{
+	static char rules[WIRE_CALL_RULES];
+	const char *why;
+
+	for (size_t n = 0; n < words->count; n++)
+		if (call_arguments_add(rules, words->globs[n], &why) == -EINVAL)
+			return cmd_usage("--args %s: %s; try --args 'open@path/s,flags/x,retval/i'",
+					 words->globs[n], why);
+	return 0;
+}
+
 int calls_check(const struct calls_options *options)
 {
 	if (!are_valid(&options->globs) || !are_valid(&options->not ) || !are_valid(&options->below))
@@ -35,7 +49,9 @@ int calls_check(const struct calls_options *options)
 				 options->depth	   ? "--depth"
 				 : options->min_ns ? "--min"
 						   : "--below");
-	return 0;
+	if (options->count && options->arguments.count)
+		return cmd_usage("--count-calls: calls that are counted have no arguments; remove --args");
+	return check_arguments(&options->arguments);
 }
 
 static bool add_rules(char *rules, char sign, const struct view_globs *words)
@@ -55,6 +71,11 @@ static bool set_rules(const struct calls_options *options, const struct session 
 	const char sign = options->count ? '#' : '+';
 	const char all[] = { sign, 'f', ':', '*', 0 };
 
+	const char *why;
+
+	for (size_t n = 0; n < options->arguments.count; n++)
+		if (call_arguments_add(calls->rules, options->arguments.globs[n], &why) != 0)
+			return false;
 	calls->depth_max = options->depth;
 	calls->below = options->below.count != 0;
 	if (options->min_ns)

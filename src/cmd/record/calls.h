@@ -18,6 +18,7 @@ struct calls_options {
 	bool libraries, nested;
 	bool count;			     /* only count the calls of each function */
 	struct view_globs globs, not, below; /* words of call_selection_parse(); none: all functions */
+	struct view_globs arguments;	     /* words of call_arguments_add() */
 	uint32_t depth;			     /* 0: no limit */
 	uint64_t min_ns;
 	bool no_symbols;

@@ -135,6 +135,12 @@ static const struct cmd_option table[] = {
 		    "record only calls of these functions, and calls below them", .given = calls_given),
 	OPTION_FLAG("--count-calls", &options.calls.count, "only count the calls of each function",
 		    .given = calls_given),
+	OPTION_LIST("--args GLOB@SPEC", &options.calls.arguments,
+		    "also record arguments and results of these functions: SPEC is NAME/TYPE,... with a TYPE "
+		    "of i, u, x "
+		    "(perhaps with 8, 16, 32, 64), s, p, f, d, c, b, and retval/TYPE; such as "
+		    "'open@path/s,flags/x,retval/i'",
+		    .given = calls_given),
 	OPTION_FLAG("--libcalls", &options.calls.libraries,
 		    "record each call that a program makes to functions of libraries; it needs no hooks",
 		    .given = calls_given),
@@ -236,9 +242,10 @@ static int add_event_of_calls(void)
 {
 	if (!options.calls.on || !events.count)
 		return 0;
-	if (!array_reserve(events.globs, events.room, events.count + 2))
+	if (!array_reserve(events.globs, events.room, events.count + 3))
 		return cmd_failed("out of memory");
 	events.globs[events.count++] = WIRE_CALL_EVENT;
+	events.globs[events.count++] = WIRE_CALL_PREFIX "*";
 	events.globs[events.count] = NULL;
 	return 0;
 }

@@ -76,6 +76,7 @@ static void leave_vfork(long child)
 		call_stack_free(top);
 		return;
 	}
+	call_stack_drop_values(top);
 	call_stack_give(top, (uint32_t)child);
 }
 

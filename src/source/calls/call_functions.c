@@ -82,7 +82,7 @@ static void add(uint64_t address, uint32_t number)
 static uint32_t number_of(const struct call_image *image)
 {
 	uint32_t generation = call_rules_generation(), now;
-	enum wire_call_switch state = call_rules_state(image);
+	uint8_t state = call_rules_state(image);
 	const uint32_t number =
 		state == WIRE_CALL_SWITCHES
 			? 0
@@ -95,8 +95,7 @@ static uint32_t number_of(const struct call_image *image)
 	for (; number && (now = call_rules_generation()) != generation && !(now & 1); generation = now) {
 		state = call_rules_state(image);
 		if (state != WIRE_CALL_SWITCHES)
-			__atomic_store_n(&tracepoint_session.calls.switches[number], (uint8_t)state,
-					 __ATOMIC_RELAXED);
+			__atomic_store_n(&tracepoint_session.calls.switches[number], state, __ATOMIC_RELAXED);
 	}
 	return number;
 }

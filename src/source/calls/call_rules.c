@@ -2,8 +2,9 @@
 /* The user's choice of functions; see call_rules.h. */
 #include <sched.h>
 
+#include "base/nolibc.h"
 #include "ring/lock.h"
-#include "session/call_selection.h"
+#include "session/call_arguments.h"
 #include "source/calls/call_rules.h"
 #include "source/calls/call_symbols.h"
 #include "source/tracepoint/thread.h"
@@ -34,26 +35,59 @@ static const char *nth_name(void *data, unsigned n)
 	return n % 3 == 2 && call_selection_bare(bare, readable) ? bare : readable;
 }
 
-enum wire_call_switch call_rules_state(const struct call_image *image)
+/* Return: false: a signal handler interrupted the owner. */
+static bool take_lock(void)
 {
 	const uint32_t self = tracepoint_thread_self();
-	const struct wire_calls *calls = tracepoint_session.calls.header;
-	struct naming naming = { .image = image };
-	const struct call_subject subject = {
-		.image = call_symbols_path(image), .offset = image->offset, .name = nth_name, .data = &naming
-	};
-	enum wire_call_switch state;
 
-	if (!calls->rules[0])
-		return call_selection_state(calls, &subject);
 	while (!lock_take(&lock, self)) {
 		if ((uint32_t)__atomic_load_n(&lock, __ATOMIC_RELAXED) == self)
-			return WIRE_CALL_SWITCHES;
+			return false;
 		sched_yield();
 	}
-	state = call_selection_state(calls, &subject);
+	return true;
+}
+
+static struct call_subject subject_of(struct naming *naming)
+{
+	return (struct call_subject){ .image = call_symbols_path(naming->image),
+				      .offset = naming->image->offset,
+				      .name = nth_name,
+				      .data = naming };
+}
+
+uint8_t call_rules_state(const struct call_image *image)
+{
+	const struct wire_calls *calls = tracepoint_session.calls.header;
+	struct naming naming = { .image = image };
+	const struct call_subject subject = subject_of(&naming);
+	uint8_t state;
+
+	if (!calls->rules[0])
+		return (uint8_t)call_selection_state(calls, &subject);
+	if (!take_lock())
+		return WIRE_CALL_SWITCHES;
+	state = call_arguments_state(calls, &subject, call_selection_state(calls, &subject));
 	lock_drop(&lock);
 	return state;
+}
+
+bool call_rules_arguments(const struct call_image *image, char *spec, size_t spec_bytes, char *name,
+			  size_t name_bytes)
+{
+	struct nolibc_string specified = { spec, spec_bytes, 0, false },
+			     named = { name, name_bytes, 0, false };
+	struct naming naming = { .image = image };
+	const struct call_subject subject = subject_of(&naming);
+	const char *found;
+
+	if (!take_lock())
+		return false;
+	nolibc_text(&specified, call_arguments_of(tracepoint_session.calls.header, &subject));
+	found = nth_name(&naming, 2) ?: "function"; /* without parameters */
+	nolibc_text(&named, found);
+	lock_drop(&lock);
+	return *spec && !specified.truncated;
 }
 
 uint32_t call_rules_generation(void)

@@ -8,6 +8,7 @@
 
 #include "source/calls/call_native.h"
 #include "source/calls/call_thread.h"
+#include "source/calls/call_values.h"
 
 enum {
 	RETRY_TICKS = 1 << 22, /* about a millisecond */
@@ -131,12 +132,17 @@ static void record_slow(const struct wire_call_frame *frame)
 
 void call_end_top(struct wire_call_frame *frame)
 {
+	const struct call_values *values = call_values_of(frame);
+
 	/* Without a start its begin was interrupted by a signal handler that did not return. */
 	if (frame->function && frame->start) {
 		frame->flags |= WIRE_CALL_ENDING;
-		if (!call_put(frame))
+		if (!values && !call_put(frame))
 			record_slow(frame);
+		else if (values && !call_is_short(frame))
+			call_values_record(frame, values);
 	}
+	call_values_free(frame);
 	call_close(frame);
 }
 
@@ -156,14 +162,20 @@ void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp)
 		call_begin(frame, function, match, sp);
 }
 
+/* The frame of a sled may be marked. */
+static bool is_match(const struct wire_call_frame *frame, uint64_t match)
+{
+	return frame->match == match || (call_values_of(frame) && frame->match == (match ^ CALL_VALUES_MARK));
+}
+
 void call_end_slow(uint64_t match, uint64_t sp)
 {
 	struct wire_call_frame *wanted = call_stack_top(), *frame;
 
 	/* A call cannot end while one that began on a lower address of the stack goes on. */
-	while (wanted && wanted->match != match && wanted->sp <= sp)
+	while (wanted && !is_match(wanted, match) && wanted->sp <= sp)
 		wanted = call_stack_below(wanted);
-	if (!wanted || wanted->match != match)
+	if (!wanted || !is_match(wanted, match))
 		return;
 	do {
 		frame = call_stack_top();
@@ -194,10 +206,11 @@ void call_stack_free(const struct wire_call_frame *top)
 		session_call_segment_free(&tracepoint_session, number_of(first), tracepoint_thread_self());
 }
 
-static void copy_frame(struct wire_call_frame *to, const struct wire_call_frame *from)
+/* @flags: those that are copied. The arguments of a call belong to one frame of a process. */
+static void copy_frame(struct wire_call_frame *to, const struct wire_call_frame *from, uint32_t flags)
 {
 	to->function = from->function;
-	to->flags = from->flags;
+	to->flags = from->flags & flags;
 	to->match = from->match;
 	to->sp = from->sp;
 	__atomic_store_n(&to->start, from->start, __ATOMIC_RELEASE);
@@ -217,8 +230,8 @@ struct wire_call_frame *call_stack_copy(const struct wire_call_frame *top)
 		end = from == last ? (size_t)(top - (const struct wire_call_frame *)from)
 				   : WIRE_CALL_FRAMES + 1;
 		for (size_t n = 1; n < end; n++)
-			copy_frame((struct wire_call_frame *)to + n,
-				   (const struct wire_call_frame *)from + n);
+			copy_frame((struct wire_call_frame *)to + n, (const struct wire_call_frame *)from + n,
+				   CALL_FRAME_FLAGS);
 	}
 	if (from) { /* no memory: the calls that are open stay so, but will have no record */
 		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_STACK,
@@ -236,7 +249,7 @@ struct wire_call_frame *call_stack_returned(uint64_t slot)
 		"burin: a traced function returned whose caller is not known; see burin-record(1), CALLS\n";
 	struct wire_call_frame *wanted = call_stack_top(), *frame;
 
-	while (wanted && wanted->sp != slot)
+	while (wanted && call_values_slot(wanted) != slot)
 		wanted = call_stack_below(wanted);
 	if (!wanted) {
 		if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
@@ -287,9 +300,16 @@ struct wire_call_frame *call_stack_make(const struct call_kept *kept, uint32_t s
 			}
 			top = (struct wire_call_frame *)segment + 1;
 		}
-		copy_frame(top++, &kept->frames[n]);
+		copy_frame(top++, &kept->frames[n], UINT32_MAX);
 	}
 	return top;
+}
+
+void call_stack_drop_values(const struct wire_call_frame *top)
+{
+	for (struct wire_call_frame *frame = top == CALL_NO_STACK ? NULL : call_stack_below(top); frame;
+	     frame = call_stack_below(frame))
+		call_values_free(frame);
 }
 
 void call_stack_give(const struct wire_call_frame *top, uint32_t pid)

@@ -161,6 +161,15 @@ static void sort(struct symbol_entry *entries, uint64_t count)
 	}
 }
 
+/* "fopen" of "fopen@@GLIBC_2.2.5", as debug files have it. */
+static void cut_version(char *name)
+{
+	char *at = strchr(name, '@');
+
+	if (at && at != name)
+		*at = 0;
+}
+
 static void take_symbols(struct call_symbols *symbols, const struct reading *from, const ElfW(Sym) * table,
 			 uint64_t count)
 {
@@ -173,6 +182,7 @@ static void take_symbols(struct call_symbols *symbols, const struct reading *fro
 		    !offset_of(from, table[n].st_value, &entry->offset))
 			continue;
 		entry->name = table[n].st_name;
+		cut_version(symbols->strings + entry->name);
 		entry->bytes = table[n].st_size > UINT32_MAX ? UINT32_MAX
 			       : table[n].st_size	     ? (uint32_t)table[n].st_size
 							     : 1;

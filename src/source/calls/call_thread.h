@@ -29,6 +29,7 @@ enum {
 		1, /* `match` is the return address; in its place, at `sp`, stands one of ours ... */
 	CALL_FRAME_RESTORED = 2, /* ... or stood: call_returns_restore() */
 	CALL_FRAME_TARGET = 4,	 /* it called setjmp */
+	CALL_FRAME_FLAGS = 7,	 /* all of them; from bit 8 on, the number of a block (call_values.h) */
 };
 
 struct call_native;
@@ -95,6 +96,9 @@ void call_stack_owner(const struct wire_call_frame *top, uint32_t tid);
 
 /* call_stack_give - it belongs to the first thread of another process from now on. */
 void call_stack_give(const struct wire_call_frame *top, uint32_t pid);
+
+/* call_stack_drop_values - its calls will not end in this process: free what is kept of their arguments. */
+void call_stack_drop_values(const struct wire_call_frame *top);
 
 /* call_stack_copy - a copy, while no thread uses it. Return: its top; CALL_NO_STACK: no memory, or there are no calls. */
 struct wire_call_frame *call_stack_copy(const struct wire_call_frame *top);

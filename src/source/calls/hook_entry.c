@@ -7,17 +7,20 @@
 
 #include "source/calls/call_thread.h"
 #include "source/calls/hook_entry.h"
+#include "source/calls/hook_values.h"
 
 struct wire_call_frame *call_stack_returned_saved(uint64_t slot);
 struct wire_call_frame *call_stack_more_saved(void);
 uint32_t call_hook_find_saved(uint64_t inside);
 bool call_hook_permit_saved(uint32_t function, unsigned state);
+bool call_values_begin_saved(uint32_t function, const struct call_registers *registers);
 void call_end_top_saved(struct wire_call_frame *frame);
 void call_end_slow_saved(uint64_t match, uint64_t sp);
 
 /* Called by the code below. */
 uint64_t call_entry_leave(uint64_t slot);
 void call_sled_leave(uint64_t match, uint64_t sp);
+void call_sled_jump(uint64_t match, uint64_t sp);
 void call_entry_replace(uint64_t inside, uint64_t *slot);
 uint64_t call_hook_clock(void);
 uint32_t call_hook_find(uint64_t inside);
@@ -59,17 +62,53 @@ bool call_hook_permit(uint32_t function, unsigned state)
 	return state == WIRE_CALL_ON || (state != WIRE_CALL_OFF && call_is_permitted(function, state));
 }
 
+/* The registers with results: rax is below the return address (call_entry_end, call_sled_end). */
+static void take_result(const struct wire_call_frame *frame, uint64_t slot)
+{
+	struct call_values *values = call_values_of(frame);
+
+	if (!values)
+		return;
+	values->integer = ((const uint64_t *)(uintptr_t)slot)[-1];
+	__asm__ volatile("movq %%xmm0, %0" : "=r"(values->vector));
+	values->returned = true;
+}
+
+/* Calls above the one that returns have ended without notice, or it has arguments. */
+static __attribute__((noinline)) uint64_t leave_other(uint64_t slot)
+{
+	struct wire_call_frame *frame = call_thread.top - 1;
+	uint64_t address;
+
+	if (frame->sp != (slot | CALL_VALUES_MARK))
+		frame = call_stack_returned_saved(slot);
+	address = frame->match;
+	take_result(frame, slot);
+	call_end_top_saved(frame);
+	return address;
+}
+
 uint64_t call_entry_leave(uint64_t slot)
 {
 	struct wire_call_frame *frame = call_thread.top - 1;
 	uint64_t address;
 
 	if (__builtin_expect(frame->sp != slot, 0))
-		frame = call_stack_returned_saved(slot);
+		return leave_other(slot);
+	__asm__("" : "+r"(frame)); /* gcc would need another register for its offset from the top */
 	address = frame->match;
 	if (__builtin_expect(!call_end(frame), 0))
 		call_end_top_saved(frame);
 	return address;
+}
+
+static __attribute__((noinline)) void leave_sled_other(uint64_t match, uint64_t sp)
+{
+	const struct wire_call_frame *frame = call_thread.top - 1;
+
+	if (frame->match == (match ^ CALL_VALUES_MARK))
+		take_result(frame, sp & ~(uint64_t)1);
+	call_end_slow_saved(match, sp);
 }
 
 void call_sled_leave(uint64_t match, uint64_t sp)
@@ -77,7 +116,33 @@ void call_sled_leave(uint64_t match, uint64_t sp)
 	struct wire_call_frame *frame = call_thread.top - 1;
 
 	if (__builtin_expect(frame->match != match || !call_end(frame), 0))
+		leave_sled_other(match, sp);
+}
+
+/* The result will be that of the other function, which is not known. */
+void call_sled_jump(uint64_t match, uint64_t sp)
+{
+	struct wire_call_frame *frame = call_thread.top - 1;
+
+	if (__builtin_expect(frame->match != match || !call_end(frame), 0))
 		call_end_slow_saved(match, sp);
+}
+
+/* @saved: what MCOUNT pushed */
+static __attribute__((noinline)) void replace_with_values(uint32_t function, uint64_t *slot,
+							  const uint64_t *saved)
+{
+	struct call_registers registers = { .integers = { saved[4], saved[5], saved[7], saved[6], saved[3],
+							  saved[2] },
+					    .slot = (uint64_t)(uintptr_t)slot };
+
+	__asm__("movq %%xmm0, %0\n\tmovq %%xmm1, %1\n\tmovq %%xmm2, %2\n\tmovq %%xmm3, %3\n\t"
+		"movq %%xmm4, %4\n\tmovq %%xmm5, %5\n\tmovq %%xmm6, %6\n\tmovq %%xmm7, %7"
+		: "=m"(registers.vectors[0]), "=m"(registers.vectors[1]), "=m"(registers.vectors[2]),
+		  "=m"(registers.vectors[3]), "=m"(registers.vectors[4]), "=m"(registers.vectors[5]),
+		  "=m"(registers.vectors[6]), "=m"(registers.vectors[7]));
+	if (call_values_begin_saved(function, &registers))
+		*slot = (uint64_t)(uintptr_t)call_entry_end;
 }
 
 /*
@@ -93,9 +158,15 @@ void call_entry_replace(uint64_t inside, uint64_t *slot)
 		return;
 	known = call_function_peek(inside);
 	number = known->address == inside ? known->number : call_hook_find_saved(inside);
-	if (call_switches[number] != WIRE_CALL_ON && !(call_switches[number] != WIRE_CALL_OFF &&
-						       call_hook_permit_saved(number, call_switches[number])))
-		return;
+	if (call_switches[number] != WIRE_CALL_ON) {
+		if (call_switches[number] & WIRE_CALL_ARGUMENTS) {
+			replace_with_values(number, slot, __builtin_dwarf_cfa());
+			return;
+		}
+		if (call_switches[number] == WIRE_CALL_OFF ||
+		    !call_hook_permit_saved(number, call_switches[number]))
+			return;
+	}
 	if (call_is_segment_end(frame))
 		frame = call_stack_more_saved();
 	if (!frame)
@@ -113,7 +184,8 @@ static_assert(offsetof(struct burin_site, state) == 0 && offsetof(struct call_th
 		      offsetof(struct wire_call_frame, flags) == 12 &&
 		      offsetof(struct wire_call_frame, match) == 16 &&
 		      offsetof(struct wire_call_frame, sp) == 24 && CALL_FRAME_REPLACED == 1 &&
-		      STATE_BYTES == 2816,
+		      WIRE_CALL_ARGUMENTS == 8 && offsetof(struct call_registers, integers) == 64 &&
+		      offsetof(struct call_registers, slot) == 112 && STATE_BYTES == 2816,
 	      "numbers in the code below");
 
 /* clang-format off */
@@ -135,6 +207,7 @@ SAVED(call_stack_returned);
 SAVED(call_end_slow);
 SAVED(call_hook_clock);
 SAVED(call_hook_find);
+SAVED(call_values_begin);
 
 __asm__(".pushsection .text.call_hook, \"ax\"\n"
 	".type call_hook_saved, @function\n"
@@ -235,10 +308,48 @@ __asm__(".pushsection .text.call_hook, \"ax\"\n"
 	".popsection");
 
 /*
+ * Store the arguments' registers (struct call_registers), and call call_values_begin(). eax: 1: a sled. On the stack: the return
+ * address, rdx, rcx, rax, another return address, the function's. Return: al.
+ */
+__asm__(".pushsection .text.call_hook, \"ax\"\n"
+	".type call_values_enter, @function\n"
+	"call_values_enter:\n\t"
+	".cfi_startproc\n\t"
+	"leaq 40(%rsp, %rax), %rax\n\t"
+	"pushq %rax\n\t"
+	"pushq %r9\n\t"
+	"pushq %r8\n\t"
+	"pushq 40(%rsp)\n\t" /* rcx */
+	"pushq 40(%rsp)\n\t" /* rdx */
+	"pushq %rsi\n\t"
+	"pushq %rdi\n\t"
+	"subq $64, %rsp\n\t"
+	".cfi_adjust_cfa_offset 120\n\t"
+	"movq %xmm0, (%rsp)\n\t"
+	"movq %xmm1, 8(%rsp)\n\t"
+	"movq %xmm2, 16(%rsp)\n\t"
+	"movq %xmm3, 24(%rsp)\n\t"
+	"movq %xmm4, 32(%rsp)\n\t"
+	"movq %xmm5, 40(%rsp)\n\t"
+	"movq %xmm6, 48(%rsp)\n\t"
+	"movq %xmm7, 56(%rsp)\n\t"
+	"movl %r11d, %edi\n\t"
+	"movq %rsp, %rsi\n\t"
+	"call call_values_begin_saved\n\t"
+	"movq 64(%rsp), %rdi\n\t"
+	"movq 72(%rsp), %rsi\n\t"
+	"addq $120, %rsp\n\t"
+	".cfi_adjust_cfa_offset -120\n\t"
+	"ret\n\t"
+	".cfi_endproc\n"
+	".size call_values_enter, . - call_values_enter\n"
+	".popsection");
+
+/*
  * The begin. On the stack: rdx, rcx, rax, the return address into the stub or sled, the function's. As call_begin(), in
  * registers that are free; its comments hold here, too.
  */
-#define BEGIN(name, clock, fill, done, off) \
+#define BEGIN(name, clock, fill, done, off, kind) \
 	__asm__(".pushsection .text.call_hook, \"ax\"\n" \
 		".balign 64\n" \
 		".globl " #name "\n.hidden " #name "\n" \
@@ -277,6 +388,8 @@ __asm__(".pushsection .text.call_hook, \"ax\"\n"
 		"6:\n\t" /* neither off nor on, or off */ \
 		"cmpb $0, (%rax, %r11)\n\t" \
 		"je 8f\n\t" \
+		"testb $8, (%rax, %r11)\n\t" \
+		"jnz 9f\n\t" \
 		"pushq %rdi\n\t" \
 		"pushq %rsi\n\t" \
 		"movl %r11d, %edi\n\t" \
@@ -296,6 +409,15 @@ __asm__(".pushsection .text.call_hook, \"ax\"\n"
 		"popq %rcx\n\t" \
 		"popq %rax\n\t" \
 		off \
+		"9:\n\t" /* with arguments */ \
+		"movl $" kind ", %eax\n\t" \
+		"call call_values_enter\n\t" \
+		"testb %al, %al\n\t" \
+		"jz 8b\n\t" \
+		"popq %rdx\n\t" \
+		"popq %rcx\n\t" \
+		"popq %rax\n\t" \
+		done \
 		".cfi_endproc\n" \
 		".size " #name ", . - " #name "\n" \
 		".popsection")
@@ -326,10 +448,10 @@ __asm__(".pushsection .text.call_hook, \"ax\"\n"
 #define DONE_SLED  "ret\n"
 #define OFF_SLED   "ret\n\t"
 
-BEGIN(call_entry_begin, CLOCK_TSC, FILL_ENTRY, DONE_ENTRY, OFF_ENTRY);
-BEGIN(call_entry_begin_other, CLOCK_OTHER, FILL_ENTRY, DONE_ENTRY, OFF_ENTRY);
-BEGIN(call_sled_begin, CLOCK_TSC, FILL_SLED, DONE_SLED, OFF_SLED);
-BEGIN(call_sled_begin_other, CLOCK_OTHER, FILL_SLED, DONE_SLED, OFF_SLED);
+BEGIN(call_entry_begin, CLOCK_TSC, FILL_ENTRY, DONE_ENTRY, OFF_ENTRY, "0");
+BEGIN(call_entry_begin_other, CLOCK_OTHER, FILL_ENTRY, DONE_ENTRY, OFF_ENTRY, "0");
+BEGIN(call_sled_begin, CLOCK_TSC, FILL_SLED, DONE_SLED, OFF_SLED, "1");
+BEGIN(call_sled_begin_other, CLOCK_OTHER, FILL_SLED, DONE_SLED, OFF_SLED, "1");
 
 #define CODE(name, text) \
 	__asm__(".pushsection .text.call_hook, \"ax\"\n" \
@@ -380,7 +502,7 @@ CODE(call_sled_tail,
 	"movq %r11, %rdi\n\t"
 	"shlq $40, %rdi\n\t"
 	"xorq %rsi, %rdi\n\t"
-	"call call_sled_leave\n\t"
+	"call call_sled_jump\n\t"
 	"popq %r10\n\t"
 	"popq %r9\n\t"
 	"popq %r8\n\t"

@@ -6,6 +6,7 @@
  * below closes the calls (call_end_slow()).
  */
 #include "source/calls/call_thread.h"
+#include "source/calls/hook_values.h"
 
 #define HOOK __attribute__((visibility("default")))
 
@@ -21,8 +22,10 @@ static inline uint64_t stack_pointer(void)
 static __attribute__((noinline, cold)) void begin_slow(uint64_t address, uint64_t sp)
 {
 	const uint32_t number = call_function_find(address);
-	const unsigned state = call_switches[number];
+	const unsigned state = call_switches[number] & ~WIRE_CALL_ARGUMENTS;
 
+	if (call_switches[number] & WIRE_CALL_ARGUMENTS)
+		call_values_refuse();
 	if (state == WIRE_CALL_ON || (state != WIRE_CALL_OFF && call_is_permitted(number, state)))
 		call_begin_slow(number, address, sp);
 }

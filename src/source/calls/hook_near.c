@@ -109,9 +109,9 @@ static_assert(sizeof(struct rseq_cs) == 32 && offsetof(struct near_data, site) =
 		      HOOK_NEAR_BYTES == 1920,
 	      "the data in the code below");
 static_assert(offsetof(struct burin_site, state) == 0 && WIRE_CALL_OFF == 0 && WIRE_CALL_ON == 1 &&
-		      WIRE_CALL_COUNT == 2 && WIRE_CALL_ROOT == 4 && WIRE_ON == 1 && WIRE_OFF == 0 &&
-		      offsetof(struct wire_calls, depth_max) == 80 &&
-		      offsetof(struct wire_calls, below) == 84 && WIRE_CALL_SEGMENT == 4096 &&
+		      WIRE_CALL_COUNT == 2 && WIRE_CALL_ROOT == 4 && WIRE_CALL_ARGUMENTS == 8 &&
+		      WIRE_ON == 1 && WIRE_OFF == 0 && offsetof(struct wire_calls, depth_max) == 88 &&
+		      offsetof(struct wire_calls, below) == 92 && WIRE_CALL_SEGMENT == 4096 &&
 		      sizeof(struct wire_call_frame) == 32 &&
 		      offsetof(struct wire_call_segment, depth) == 12 && CALL_FRAME_REPLACED == 1 &&
 		      WIRE_TAIL_COUNT_BITS == 24 && WIRE_CALL_START_BITS == 48 &&
@@ -199,6 +199,8 @@ __asm__(".pushsection .rodata.call_near, \"a\"\n"
 	"cmpl $2, %edx\n\t"
 	"jb 8f\n\t"
 	"je 6f\n\t"
+	"testb $8, %dl\n\t" /* with arguments */
+	"jnz 9f\n\t"
 	/* As call_is_permitted(). eax: how many calls are open */
 	"movq %fs:0, %rdx\n\t" TOP
 	"subq $32, %rdx\n\t"
@@ -208,12 +210,12 @@ __asm__(".pushsection .rodata.call_near, \"a\"\n"
 	"shrl $5, %eax\n\t"
 	"addl 12(%rdx), %eax\n\t"
 	"movq near_calls(%rip), %rdx\n\t"
-	"cmpl $0, 80(%rdx)\n\t"
+	"cmpl $0, 88(%rdx)\n\t"
 	"je 5f\n\t"
-	"cmpl 80(%rdx), %eax\n\t"
+	"cmpl 88(%rdx), %eax\n\t"
 	"jae 8f\n"
 	"5:\n\t"
-	"cmpl $0, 84(%rdx)\n\t"
+	"cmpl $0, 92(%rdx)\n\t"
 	"je 2b\n\t"
 	"testl %eax, %eax\n\t"
 	"jnz 2b\n\t"

@@ -25,6 +25,7 @@
 #include "source/calls/call_patch.h"
 #include "source/calls/call_slots.h"
 #include "source/calls/call_thread.h"
+#include "source/calls/call_values.h"
 #include "source/calls/hook_entry.h"
 
 #define HOOK __attribute__((visibility("default")))
@@ -51,7 +52,7 @@ static bool is_ours(uint64_t address)
 
 static uint64_t *slot_of(const struct wire_call_frame *frame)
 {
-	return (uint64_t *)(uintptr_t)frame->sp;
+	return (uint64_t *)(uintptr_t)call_values_slot(frame);
 }
 
 /*
@@ -82,7 +83,7 @@ static void replace(uint64_t sp)
 	for (; frame; frame = call_stack_below(frame)) {
 		if (!(frame->flags & CALL_FRAME_RESTORED))
 			continue;
-		frame->flags = CALL_FRAME_REPLACED;
+		frame->flags &= ~(uint32_t)CALL_FRAME_RESTORED;
 		if (frame->sp >= sp)
 			*slot_of(frame) = (uint64_t)(uintptr_t)call_entry_end;
 	}
@@ -108,7 +109,7 @@ static void in_child(void)
 			continue;
 		if (frame->start && *slot_of(frame) == frame->match)
 			*slot_of(frame) = (uint64_t)(uintptr_t)call_entry_end;
-		frame->flags = CALL_FRAME_REPLACED;
+		frame->flags &= ~(uint32_t)CALL_FRAME_RESTORED;
 	}
 }
 

@@ -124,6 +124,7 @@ int view_replay(const struct burin_trace *trace, const struct view_replay *repla
 	result = run(&job);
 	replay_workers_free(&job);
 	free(job.crossing.list);
+	arena_free(&job.values);
 	free(job.functions);
 	free(job.events);
 	free(job.bounds);

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "read/profile_parts.h"
 #include "view/calls/replay_parts.h"
+#include "view/records/call_values_text.h"
 
 int replay_calls_add(struct replay_calls *calls, const struct replay_call *call)
 {
@@ -109,6 +110,31 @@ bool replay_take(const struct replay_job *job, struct view_line_formatter *forma
 				      .depth = (uint16_t)found.depth };
 	return is_selected(job->replay, formatter, record) &&
 	       (!job->replay->min_ns || view_call_ns(job->trace, &found) >= job->replay->min_ns);
+}
+
+int replay_take_values(const struct replay_job *job, const struct burin_record *record, struct arena *arena,
+		       struct replay_call *call)
+{
+	struct burin_call_values values;
+	struct view_buffer text = { .used = 0 };
+	struct json json;
+
+	if (!view_values_find(job->lines.calls.calls, record, &values))
+		return 0;
+	if (job->replay->style.json) {
+		json_begin(&json, &text, 0);
+		json_object(&json, NULL);
+		view_values_json(record, &values, &json);
+		text.used = (size_t)(json.at - text.bytes);
+	} else {
+		view_values_arguments(record, &values, &text);
+		view_buffer_print(&text, "\n");
+		view_values_result(record, &values, &text);
+	}
+	if (!text.failed)
+		call->values = arena_keep(arena, text.bytes, text.used);
+	view_buffer_free(&text);
+	return call->values ? 0 : -ENOMEM;
 }
 
 bool replay_has_event(const struct replay_job *job, struct view_line_formatter *formatter,
@@ -233,9 +259,11 @@ static int walk(struct replay_job *job, struct view_line_formatter *formatter, s
 				forget_ended(open, &call);
 			if (call.begin < bounds[slice]) {
 				note_within(&call, thread);
-				if (call.begin < job->replay->from) /* its end is printed, whatever it called */
+				if (call.begin <
+				    job->replay->from) /* its end is printed, whatever it called */
 					call.flags |= REPLAY_CALLS;
-				result = replay_calls_add(&job->crossing, &call);
+				result = replay_take_values(job, record, &job->values, &call)
+						 ?: replay_calls_add(&job->crossing, &call);
 			}
 			thread->last_call = call.end;
 		} else if (replay_has_event(job, formatter, record)) {

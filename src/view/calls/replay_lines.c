@@ -73,6 +73,8 @@ static void print_json(const struct replay_job *job, const struct replay_line *l
 		json_null(&json, "duration_ns");
 	else
 		json_u64(&json, "duration_ns", call_ns(job, call));
+	if (call->values)
+		json_copy(&json, call->values + 1, strlen(call->values + 1));
 	json_end(&json);
 }
 
@@ -80,6 +82,8 @@ void replay_line_call(const struct replay_job *job, const struct replay_line *li
 		      struct view_buffer *out)
 {
 	const struct view_function *function = view_function_of(&job->lines.calls, line->call->function);
+	const char *arguments = "", *result;
+	size_t argument_bytes, result_bytes;
 	const bool color = job->replay->style.color;
 	char *at;
 
@@ -88,7 +92,12 @@ void replay_line_call(const struct replay_job *job, const struct replay_line *li
 			print_json(job, line, out);
 		return;
 	}
-	at = view_buffer_reserve(out, LINE_BYTES + function->text_bytes);
+	if (line->call->values)
+		arguments = line->call->values;
+	argument_bytes = strcspn(arguments, "\n");
+	result = arguments + argument_bytes + (*arguments != 0);
+	result_bytes = strlen(result);
+	at = view_buffer_reserve(out, LINE_BYTES + function->text_bytes + argument_bytes + result_bytes);
 	if (!at)
 		return;
 	at = put_prefix(line, color, form != REPLAY_ABOVE, at);
@@ -101,14 +110,19 @@ void replay_line_call(const struct replay_job *job, const struct replay_line *li
 	at = view_put_text(at, "  ");
 	at = put_indent(at, line->level);
 	if (form == REPLAY_END)
-		at = view_put_text(at, "} /* ");
+		at = view_put_text(view_put(view_put_text(at, "}"), result, result_bytes), " /* ");
 	if (form == REPLAY_ABOVE)
 		at = view_put_text(at, "/* ");
 	if (color && form < REPLAY_END)
 		at = view_put_text(at, color_name);
-	at = view_put(at, function->text, function->text_bytes);
+	at = view_put(at, function->text,
+		      *arguments && form < REPLAY_END ? function->bare_bytes : function->text_bytes);
 	if (color && form < REPLAY_END)
 		at = view_put_text(at, color_off);
+	if (form < REPLAY_END)
+		at = view_put(at, arguments, argument_bytes);
+	if (form == REPLAY_LEAF)
+		at = view_put(at, result, result_bytes);
 	if (form == REPLAY_BEGIN)
 		at = view_put_text(at, " {\n");
 	else if (form == REPLAY_LEAF)

@@ -3,6 +3,7 @@
 #ifndef BURIN_VIEW_CALLS_REPLAY_PARTS_H
 #define BURIN_VIEW_CALLS_REPLAY_PARTS_H
 
+#include "base/arena.h"
 #include "base/hash_table.h"
 #include "view/calls/call_spans.h"
 #include "view/calls/replay_options.h"
@@ -20,8 +21,9 @@ struct replay_call {
 	uint64_t begin, end; /* ticks; `end` of an open call: UINT64_MAX */
 	uint32_t function, tid, stack;
 	uint16_t depth;
-	uint16_t flags; /* enum replay_flags */
-	uint32_t order; /* by end, among those of a slice */
+	uint16_t flags;	    /* enum replay_flags */
+	uint32_t order;	    /* by end, among those of a slice */
+	const char *values; /* its arguments, a newline and its result, or members of JSON; NULL: none */
 };
 
 struct replay_calls {
@@ -57,7 +59,8 @@ struct replay_job {
 	size_t slices;
 	uint64_t begin; /* the first begin of a call, or the first record */
 	struct replay_calls
-		crossing; /* by begin: calls that do not begin and end in one slice, and open ones */
+		crossing;    /* by begin: calls that do not begin and end in one slice, and open ones */
+	struct arena values; /* of these */
 	struct replay_worker *workers;
 };
 
@@ -79,6 +82,9 @@ void replay_threads_free(struct replay_threads *threads);
  * is that of a call that is not printed, or UINT64_MAX. */
 bool replay_take(const struct replay_job *job, struct view_line_formatter *formatter,
 		 const struct burin_record *record, struct replay_call *call);
+/* replay_take_values - keep the arguments and the result of a call. Return: 0 or -ENOMEM. */
+int replay_take_values(const struct replay_job *job, const struct burin_record *record, struct arena *arena,
+		       struct replay_call *call);
 /* replay_has_event - whether a record is an event or a sample that is to be printed. */
 bool replay_has_event(const struct replay_job *job, struct view_line_formatter *formatter,
 		      const struct burin_record *record);

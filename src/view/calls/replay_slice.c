@@ -32,6 +32,7 @@ struct replay_worker {
 	struct item *items;
 	size_t item_count, item_room;
 	struct view_buffer texts;
+	struct arena values;
 };
 
 /* A slice while it is rendered. */
@@ -63,6 +64,7 @@ void replay_workers_free(struct replay_job *job)
 		free(worker->begins.list);
 		free(worker->items);
 		view_buffer_free(&worker->texts);
+		arena_free(&worker->values);
 	}
 	free(job->workers);
 }
@@ -170,6 +172,7 @@ static int read_records(const struct slice *slice)
 
 	worker->item_count = 0;
 	worker->texts.used = 0;
+	arena_free(&worker->values);
 	while (!result && (result = burin_cursor_next(worker->cursor, &record)) > 0) {
 		struct replay_thread *thread = replay_thread_find(
 			&worker->threads, replay_key_at(slice->job, record), slice->number + 1);
@@ -177,7 +180,8 @@ static int read_records(const struct slice *slice)
 
 		result = thread ? 0 : -ENOMEM;
 		if (thread && replay_take(slice->job, &worker->formatter, record, &call))
-			result = add_call(slice, thread, &call);
+			result = replay_take_values(slice->job, record, &worker->values, &call)
+					 ?: add_call(slice, thread, &call);
 		else if (thread && replay_has_event(slice->job, &worker->formatter, record))
 			result = add_event(slice, thread, record);
 	}

@@ -7,10 +7,24 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "view/records/call_values_text.h"
 
 enum {
 	ADDRESS_BYTES = 512,
 };
+
+/* The bytes before the last pair of brackets: the parameters of "a(int (*)(int)) const". */
+static size_t bare_bytes(const char *text, size_t bytes)
+{
+	unsigned open = 0;
+
+	for (size_t at = bytes; at > 1; at--) {
+		open += text[at - 1] == ')';
+		if (text[at - 1] == '(' && open && --open == 0)
+			return at - 1;
+	}
+	return bytes;
+}
 
 /* "main()". A name of C++ has brackets already. */
 static bool add_text(struct view_call_names *names, struct view_function *function)
@@ -28,6 +42,7 @@ static bool add_text(struct view_call_names *names, struct view_function *functi
 	}
 	function->text = arena_keep(&names->texts, text, used);
 	function->text_bytes = (uint32_t)used;
+	function->bare_bytes = (uint32_t)bare_bytes(text, used);
 	free(text);
 	return function->text != NULL;
 }
@@ -122,18 +137,26 @@ uint64_t view_call_ns(const struct burin_trace *trace, const struct burin_call *
 }
 
 void view_call_text(const struct view_call_names *names, const struct burin_trace *trace,
-		    const struct burin_call *call, struct view_buffer *out)
+		    const struct burin_call *call, const struct burin_record *record, struct view_buffer *out)
 {
 	const struct view_function *function = view_function_of(names, call->function);
 	char duration[VIEW_DURATION + NUMBER_DIGITS_MAX], *from = duration, *end;
-	char *at = view_buffer_reserve(out, function->text_bytes + sizeof(duration) + NUMBER_DIGITS_MAX + 8);
+	struct burin_call_values values;
+	char *at;
 
+	if (view_values_find(names->calls, record, &values)) {
+		view_buffer_put(out, function->text, function->bare_bytes);
+		view_values_arguments(record, &values, out);
+		view_values_result(record, &values, out);
+	} else {
+		view_buffer_put(out, function->text, function->text_bytes);
+	}
+	at = view_buffer_reserve(out, sizeof(duration) + NUMBER_DIGITS_MAX + 8);
 	if (!at)
 		return;
 	end = view_put_duration(duration, view_call_ns(trace, call));
 	while (*from == ' ')
 		from++;
-	at = view_put(at, function->text, function->text_bytes);
 	*at++ = ' ';
 	at = view_put(at, from, (size_t)(end - from));
 	at = number_decimal(view_put_text(at, " depth="), call->depth);

@@ -17,6 +17,7 @@ struct view_function {
 	const char *image; /* any bytes */
 	const char *text;  /* the name, safe for a terminal, with brackets behind it: "main()" */
 	uint32_t text_bytes;
+	uint32_t bare_bytes; /* of these, before the brackets */
 };
 
 /* Constant once made, so threads can share it. */
@@ -47,9 +48,10 @@ char *view_put_duration(char *out, uint64_t ns);
 /* view_call_ns - the duration of a call. */
 uint64_t view_call_ns(const struct burin_trace *trace, const struct burin_call *call);
 
-/* view_call_text - "leaf() 120 ns depth=2". */
+/* view_call_text - "leaf() 120 ns depth=2". @record: of the call */
 void view_call_text(const struct view_call_names *names, const struct burin_trace *trace,
-		    const struct burin_call *call, struct view_buffer *out);
+		    const struct burin_call *call, const struct burin_record *record,
+		    struct view_buffer *out);
 
 /* view_call_json - the members of a call's "fields". */
 void view_call_json(const struct view_call_names *names, const struct burin_trace *trace,

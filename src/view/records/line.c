@@ -340,7 +340,7 @@ static bool render_special(const struct view_lines *lines, const struct burin_re
 	}
 	if (!lines->calls.calls || burin_calls_call(lines->calls.calls, record, &call))
 		return false;
-	view_call_text(&lines->calls, lines->trace, &call, out);
+	view_call_text(&lines->calls, lines->trace, &call, record, out);
 	return true;
 }
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The begins of calls whose arguments are recorded; see hook_values.h. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "source/calls/hook_values.h"
+
+bool call_values_begin(uint32_t function, const struct call_registers *registers)
+{
+	const unsigned state = call_switches[function] & ~WIRE_CALL_ARGUMENTS;
+	const uint64_t *slot = (const uint64_t *)(uintptr_t)(registers->slot & ~(uint64_t)1);
+	const bool sled = registers->slot & 1;
+	const int saved = errno;
+	struct wire_call_frame *frame;
+	uint64_t mark;
+	uint32_t number;
+
+	if (state == WIRE_CALL_OFF || (state != WIRE_CALL_ON && !call_is_permitted(function, state)))
+		return false;
+	number = call_values_keep(function, registers);
+	errno = saved;
+	frame = call_thread.top;
+	if (call_is_segment_end(frame))
+		frame = call_stack_more();
+	if (!frame) {
+		if (number)
+			call_values_drop(number);
+		return false;
+	}
+	mark = number ? CALL_VALUES_MARK : 0;
+	/* As in hook_entry.c: a sled is known by its function and place. */
+	if (sled)
+		call_begin(frame, function, ((uint64_t)function << 40 ^ registers->slot) ^ mark,
+			   registers->slot);
+	else
+		call_begin(frame, function, *slot, registers->slot | mark);
+	frame->flags = number << CALL_VALUES_SHIFT | (sled ? 0 : CALL_FRAME_REPLACED);
+	return true;
+}
+
+void call_values_refuse(void)
+{
+	static const char message[] =
+		"burin: --args: -finstrument-functions leaves no arguments at its hooks; build with "
+		"-fpatchable-function-entry=5\n";
+	static bool reported;
+
+	if (!__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED) &&
+	    write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+		return;
+}
