@@ -2,10 +2,13 @@
 /* burin record: options. A command is run by record_command.c, a running program is recorded by record_target.c. */
 #include "cmd/record/cmd_record.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/record/cmd_symbols.h"
 #include "wire/wire_context.h"
@@ -171,10 +174,12 @@ static int check_conflicts(void)
 	if (options.target && *own)
 		return cmd_usage("%s: %s has its own buffers, as a running program; remove this option", own,
 				 options.target);
-	if (*calls_given && (options.target || *whom))
-		return cmd_usage(
-			"%s: only a COMMAND can be started with the library that records calls; remove %s",
-			calls_given, options.target ? options.target : whom);
+	if (*calls_given && !options.target && *whom)
+		return cmd_usage("%s: give a COMMAND, a TARGET or one pid: --pid PID; remove %s", calls_given,
+				 whom);
+	if (options.target && (options.calls.libraries || options.calls.nested))
+		return cmd_usage("--libcalls: only a COMMAND can be started with them; remove %s",
+				 options.target);
 	if (options.format == RECORD_UFTRACE && !*calls_given)
 		return cmd_usage("--format uftrace: it has calls only; add --calls or --libcalls");
 	if (options.format == RECORD_UFTRACE && split)
@@ -191,6 +196,20 @@ static int check_conflicts(void)
 	return 0;
 }
 
+/* With --calls, --pid means a TARGET. */
+static void choose_target(void)
+{
+	static char word[TEXT_SHORT];
+	struct view_set *processes = &options.sampling.processes;
+
+	if (!*calls_given || options.target || *options.command || processes->count != 1)
+		return;
+	snprintf(word, sizeof(word), "%" PRIu64, processes->numbers[0]);
+	options.target = word;
+	processes->count = 0;
+	*whom = 0;
+}
+
 /* --event must not leave out the event of calls. Return: 0, or CMD_FAULTS after a message. */
 static int add_event_of_calls(void)
 {
@@ -198,7 +217,7 @@ static int add_event_of_calls(void)
 		return 0;
 	if (!array_reserve(events.globs, events.room, events.count + 2))
 		return cmd_failed("out of memory");
-	events.globs[events.count++] = WIRE_CALL_EVENT;
+	events.globs[events.count++] = options.target ? WIRE_CALL_EVENT "*" : WIRE_CALL_EVENT;
 	events.globs[events.count] = NULL;
 	return 0;
 }
@@ -206,11 +225,11 @@ static int add_event_of_calls(void)
 /* Set defaults that depend on other options. */
 static void complete(void)
 {
-	static const char *const all[] = { "*", NULL };
+	static const char *const all[] = { "*", NULL }, *const calls[] = { WIRE_CALL_EVENT "*", NULL };
 
 	if (options.session.mode == WIRE_MODE_FLIGHT && !*asked && !*whom)
 		options.sampling.off = true; /* samples would fill the disk, unlike the rings */
-	options.globs = events.count ? events.globs : options.target ? all + 1 : all;
+	options.globs = events.count ? events.globs : !options.target ? all : *calls_given ? calls : all + 1;
 	options.session.globs = options.globs;
 	options.session.program = *options.command;
 	options.calls.on = *calls_given != 0;
@@ -232,6 +251,7 @@ static int record(char **operands)
 	int result;
 
 	options.target = operands[0];
+	choose_target();
 	result = check_conflicts();
 	if (!result)
 		result = sampling_check(&options.sampling);
