@@ -138,7 +138,8 @@ static bool check(pid_t pid, char *problem, size_t bytes)
 /* The kind of program, by the first bytes of its file in memory. */
 static const char *unsuitable(const struct process_memory *memory)
 {
-	const uint64_t entry = process_memory_auxiliary(memory, AT_ENTRY);
+	const uint64_t entry = process_memory_auxiliary(memory, AT_ENTRY),
+		       linker = process_memory_auxiliary(memory, AT_BASE);
 	unsigned char head[EI_NIDENT] = { 0 };
 
 	for (size_t n = 0; n < memory->count; n++)
@@ -148,9 +149,11 @@ static const char *unsuitable(const struct process_memory *memory)
 			break;
 	if (head[EI_CLASS] == ELFCLASS32 || (entry && entry < UINT32_MAX && head[EI_CLASS] != ELFCLASS64))
 		return "it is a 32-bit program; build it for 64 bits";
-	if (process_memory_object(memory, "ld-musl") || process_memory_object(memory, "libc.musl-x86_64"))
+	/* It is its own dynamic linker. */
+	if (linker && (linker == process_memory_object(memory, "libc") ||
+		       linker == process_memory_object(memory, "ld-musl-x86_64")))
 		return "it uses the C library musl; only the GNU C library is supported";
-	if (!process_memory_auxiliary(memory, AT_BASE) || !process_memory_object(memory, "libc"))
+	if (!linker || !process_memory_object(memory, "libc"))
 		return "it is linked statically; link it dynamically";
 	return NULL;
 }

@@ -182,7 +182,6 @@ int calls_target_begin(struct calls_target *calls, const struct calls_options *o
 	struct session *session = &attachment->session;
 	const bool named =
 		needs_names(&options->globs) || needs_names(&options->not ) || needs_names(&options->below);
-	char count[TEXT_SHORT];
 	size_t on = 0;
 	int error = -EAGAIN, result;
 
@@ -203,13 +202,22 @@ int calls_target_begin(struct calls_target *calls, const struct calls_options *o
 	result = patch(calls, attachment);
 	if (result)
 		return result;
-	if (!on)
+	calls->functions = on;
+	return 0;
+}
+
+void calls_target_note(const struct calls_target *calls)
+{
+	char count[TEXT_SHORT];
+
+	if (!calls->on || (calls->functions && calls->quiet))
+		return;
+	if (calls->functions)
+		cmd_note("burin: calls of %s function%s are recorded\n", text_count(count, calls->functions),
+			 calls->functions == 1 ? "" : "s");
+	else
 		cmd_note("burin: no function matches that has room for a jump; build it with "
 			 "-fpatchable-function-entry=5\n");
-	else if (!quiet)
-		cmd_note("burin: calls of %s function%s are recorded\n", text_count(count, on),
-			 on == 1 ? "" : "s");
-	return 0;
 }
 
 int calls_target_end(struct calls_target *calls, struct attachment *attachment)

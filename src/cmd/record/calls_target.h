@@ -14,6 +14,7 @@ struct calls_target {
 	const struct calls_options *options;
 	bool quiet;
 	bool on;	     /* functions were switched on, and are to be switched off */
+	size_t functions;    /* that are on */
 	uint64_t longest_ns; /* that a thread of the program stood still */
 };
 
@@ -27,6 +28,9 @@ const char *calls_target_open(const char *word, char pid[CALLS_TARGET_WORD]);
 /* calls_target_begin - switch the functions on that the options mean. Return: 0, or CMD_FAULTS after a message. */
 int calls_target_begin(struct calls_target *calls, const struct calls_options *options,
 		       struct attachment *attachment, bool quiet);
+
+/* calls_target_note - print how many functions are recorded. */
+void calls_target_note(const struct calls_target *calls);
 
 /* calls_target_end - switch all functions off. Return: 0, or CMD_FAULTS after a message. */
 int calls_target_end(struct calls_target *calls, struct attachment *attachment);

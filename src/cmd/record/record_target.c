@@ -60,6 +60,14 @@ static int record(const struct record_options *options, struct attachment *attac
 	struct drain drain;
 	int error, trimmed, result;
 
+	/* The functions first: until their event is on, nothing is recorded. */
+	error = calls_target_begin(&calls, &options->calls, attachment, options->quiet);
+	if (error) {
+		calls_target_end(&calls, attachment);
+		chunks_discard(directory, output);
+		close(directory);
+		return error;
+	}
 	sampling_open(&sampling, &sampling_options, &attachment->session, 0, options->quiet);
 	error = drain_begin(&drain, &attachment->session, directory,
 			    &(struct drain_options){ .command = target->geometry.program,
@@ -67,14 +75,14 @@ static int record(const struct record_options *options, struct attachment *attac
 						     .globs = options->globs,
 						     .split = options->split });
 	if (error) {
+		calls_target_end(&calls, attachment);
 		sampling_finish(&sampling);
 		return recording_refused(output, directory, error);
 	}
 	/* Switch on after the beginning and off before the end: then no record of these events is missed. */
 	error = attach_switch(attachment, options->globs, options->quiet);
-	if (!error)
-		error = calls_target_begin(&calls, &options->calls, attachment, options->quiet);
 	if (!error) {
+		calls_target_note(&calls);
 		sampling_begin(&sampling, &drain);
 		follow(attachment, &drain, &sampling, options);
 	}
