@@ -142,6 +142,13 @@ static uint8_t new_state(const struct wire_calls *calls, uint8_t before, char si
 }
 
 /* Programs evaluate the rules for new functions at any time; the generation shows them that they change. */
+static void store_rules(struct wire_calls *calls, const char *rules)
+{
+	__atomic_fetch_or(&calls->generation, 1, __ATOMIC_SEQ_CST);
+	memcpy(calls->rules, rules, sizeof(calls->rules));
+	__atomic_fetch_add(&calls->generation, 1, __ATOMIC_SEQ_CST);
+}
+
 static int change_rules(const struct session *session, char sign, char *const *words)
 {
 	struct wire_calls *calls = session->calls.header;
@@ -157,9 +164,7 @@ static int change_rules(const struct session *session, char sign, char *const *w
 		room = call_selection_parse(rule, sign, *words) && call_selection_add(rules, rule);
 	if (!room)
 		return -ENOSPC;
-	__atomic_fetch_or(&calls->generation, 1, __ATOMIC_SEQ_CST);
-	memcpy(calls->rules, rules, sizeof(rules));
-	__atomic_fetch_add(&calls->generation, 1, __ATOMIC_SEQ_CST);
+	store_rules(calls, rules);
 	return 0;
 }
 
@@ -200,6 +205,16 @@ static size_t change_switches(const struct session *session, struct call_listing
 	return changed;
 }
 
+/*
+ * Whether the listing has all functions after the rules have changed. Either the program sees the new generation, or this sees its
+ * function. Pairs with the fence in number_of() (source/calls/call_functions.c).
+ */
+static int check_complete(const struct session *session, const struct call_listing *listing)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return function_count(session) == listing->count ? 0 : -EAGAIN;
+}
+
 int call_change(struct session *session, struct call_listing *listing, char sign, char *const *words,
 		size_t *matched)
 {
@@ -207,17 +222,47 @@ int call_change(struct session *session, struct call_listing *listing, char sign
 
 	if (error)
 		return error;
-	error = change_rules(session, sign, words);
-	/* Either the program sees the new generation, or this sees its function. Pairs with the fence in number_of()
-	 * (source/calls/call_functions.c). */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (!error && function_count(session) != listing->count)
-		error = -EAGAIN;
+	error = change_rules(session, sign, words) ?: check_complete(session, listing);
 	if (error) {
 		session_change_cancel(session);
 		return error;
 	}
 	add_to_history(session, sign, words, change_switches(session, listing, sign, words, matched));
+	session_change_commit(session);
+	return 0;
+}
+
+static size_t set_switches(const struct session *session, struct call_listing *listing)
+{
+	size_t on = 0;
+
+	for (size_t n = 0; n < listing->count; n++) {
+		struct listed_function *function = &listing->functions[n];
+		const struct call_subject subject = subject_of(listing, function);
+
+		function->state = call_selection_state(session->calls.header, &subject);
+		on += function->state != WIRE_CALL_OFF;
+		__atomic_store_n(&session->calls.switches[function->number], function->state,
+				 __ATOMIC_RELAXED);
+	}
+	return on;
+}
+
+int call_select(struct session *session, struct call_listing *listing, const char *rules, char *const *words,
+		size_t *on)
+{
+	int error = session_change_begin(session);
+
+	if (error)
+		return error;
+	store_rules(session->calls.header, rules);
+	error = check_complete(session, listing);
+	if (error) {
+		session_change_cancel(session);
+		return error;
+	}
+	*on = set_switches(session, listing);
+	add_to_history(session, '+', words, *on);
 	session_change_commit(session);
 	return 0;
 }

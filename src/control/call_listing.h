@@ -49,4 +49,13 @@ const char *call_listing_image(const struct call_listing *listing, const struct 
 int call_change(struct session *session, struct call_listing *listing, char sign, char *const *words,
 		size_t *matched);
 
+/*
+ * call_select - replace all rules, and set the states of all functions by them.
+ * @rules: as in struct wire_calls; @words: for the history
+ * @on: receives the number of functions that are not off
+ * Context, return: as call_change().
+ */
+int call_select(struct session *session, struct call_listing *listing, const char *rules, char *const *words,
+		size_t *on);
+
 #endif

@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/control/call_names.h"
 #include "cmd/target_argument.h"
+#include "control/process_change.h"
 #include "session/call_selection.h"
 #include "view/buffer.h"
 #include "view/json.h"
@@ -113,6 +114,22 @@ enum {
 	CHANGE_AGAIN = -1,
 };
 
+/* Change the code of the programs accordingly. Where that is not permitted, the switches alone decide. */
+static void patch(struct session *session, const struct target *target)
+{
+	struct process_change change;
+	char count[TEXT_SHORT];
+
+	if (process_change_patch(target, session, &change) != 0)
+		cmd_note(
+			"burin: process %d: its code stays as it is, so functions that were off at its start "
+			"stay off: %s\n",
+			(int)change.pid, change.problem);
+	if (change.patched.missed)
+		cmd_note("burin: the code of %s function%s could not be changed\n",
+			 text_count(count, change.patched.missed), change.patched.missed == 1 ? "" : "s");
+}
+
 static int try_to_change(struct session *session, const char *target, unsigned change, char **words)
 {
 	struct call_listing listing;
@@ -195,6 +212,8 @@ static int run(char **operands)
 		result = change_functions(&session, operands[0], change, operands + 2);
 	else
 		result = list(&session);
+	if (changing && session.calls.header && !result)
+		patch(&session, &target);
 	return cmd_target_leave(target.path, &session, result);
 }
 

@@ -64,28 +64,35 @@ static bool add_rules(char *rules, char sign, const struct view_globs *words)
 	return true;
 }
 
-/* Nothing records yet. Without a rule all functions are on. */
-static bool set_rules(const struct calls_options *options, const struct session *session)
+bool calls_rules(char rules[WIRE_CALL_RULES], const struct calls_options *options)
 {
-	struct wire_calls *calls = session->calls.header;
-	const char sign = options->count ? '#' : '+';
-	const char all[] = { sign, 'f', ':', '*', 0 };
-
-	const char *why;
+	const char all[] = { options->count ? '#' : '+', 'f', ':', '*', 0 }, *why;
 
 	for (size_t n = 0; n < options->arguments.count; n++)
-		if (call_arguments_add(calls->rules, options->arguments.globs[n], &why) != 0)
+		if (call_arguments_add(rules, options->arguments.globs[n], &why) != 0)
 			return false;
+	if (!options->globs.count && !options->not .count && !options->below.count && !options->count)
+		return true;
+	return (options->globs.count || call_selection_add(rules, all)) &&
+	       add_rules(rules, *all, &options->globs) && add_rules(rules, '-', &options->not ) &&
+	       add_rules(rules, '^', &options->below);
+}
+
+void calls_limits(const struct calls_options *options, const struct session *session)
+{
+	struct wire_calls *calls = session->calls.header;
+
 	calls->depth_max = options->depth;
 	calls->below = options->below.count != 0;
+	calls->min_ticks = 0;
 	if (options->min_ns)
 		calls->min_ticks = (uint64_t)((unsigned __int128)options->min_ns * session_clock_hz(session) /
 					      1000000000);
-	if (!options->globs.count && !options->not .count && !options->below.count && !options->count)
-		return true;
-	return (options->globs.count || call_selection_add(calls->rules, all)) &&
-	       add_rules(calls->rules, sign, &options->globs) &&
-	       add_rules(calls->rules, '-', &options->not ) && add_rules(calls->rules, '^', &options->below);
+}
+
+int calls_find_library(char *path, size_t bytes)
+{
+	return preload_find(library_name, path, bytes);
 }
 
 bool calls_begin(struct calls *calls, const struct calls_options *options, struct session *session)
@@ -96,7 +103,9 @@ bool calls_begin(struct calls *calls, const struct calls_options *options, struc
 	*calls = (struct calls){ .options = options };
 	if (!options->on || options->guest)
 		return true;
-	if (!set_rules(options, session)) {
+	/* Nothing records yet. */
+	calls_limits(options, session);
+	if (!calls_rules(session->calls.header->rules, options)) {
 		cmd_failed("--calls: the globs together are too long; use wider ones");
 		return false;
 	}

@@ -33,11 +33,20 @@ struct calls {
 /* calls_check - check the options. Return: 0 or CMD_USAGE. */
 int calls_check(const struct calls_options *options);
 
+/* calls_rules - the rules that the options mean, without one: all functions are on. @rules: all 0. Return: false: no room. */
+bool calls_rules(char rules[WIRE_CALL_RULES], const struct calls_options *options);
+
+/* calls_limits - store --depth, --min and --below in the session. */
+void calls_limits(const struct calls_options *options, const struct session *session);
+
 /*
  * calls_begin - prepare the recording of calls, if it was asked for: store the rules in the session.
  * Return: false after a message.
  */
 bool calls_begin(struct calls *calls, const struct calls_options *options, struct session *session);
+
+/* calls_find_library - preload_find() of the library that records calls. */
+int calls_find_library(char *path, size_t bytes);
 
 /* calls_library - the path of the library that the command must load; "": none. */
 const char *calls_library(const struct calls *calls);

@@ -2,10 +2,13 @@
 /* burin record: options. A command is run by record_command.c, a running program is recorded by record_target.c. */
 #include "cmd/record/cmd_record.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/record/cmd_symbols.h"
 #include "wire/wire_context.h"
@@ -198,10 +201,15 @@ static int check_conflicts(void)
 	if (options.target && *own)
 		return cmd_usage("%s: %s has its own buffers, as a running program; remove this option", own,
 				 options.target);
-	if (*calls_given && (options.target || *whom))
-		return cmd_usage(
-			"%s: only a COMMAND can be started with the library that records calls; remove %s",
-			calls_given, options.target ? options.target : whom);
+	if (*calls_given && !options.target && *whom)
+		return cmd_usage("%s: give a COMMAND, a TARGET or one pid: --pid PID; remove %s", calls_given,
+				 whom);
+	if (options.target && (options.calls.libraries || options.calls.nested))
+		return cmd_usage("--libcalls: only a COMMAND can be started with them; remove %s",
+				 options.target);
+	if (options.target && options.calls.arguments.count)
+		return cmd_usage("--args: only for a COMMAND that is started with it; remove %s",
+				 options.target);
 	if (options.format == RECORD_UFTRACE && !*calls_given && !options.guest.on)
 		return cmd_usage("--format uftrace: it has calls only; add --calls, --libcalls or --guest");
 	if (options.format == RECORD_UFTRACE && split)
@@ -237,6 +245,20 @@ static int check_guest(void)
 	return 0;
 }
 
+/* With --calls, --pid means a TARGET. */
+static void choose_target(void)
+{
+	static char word[TEXT_SHORT];
+	struct view_set *processes = &options.sampling.processes;
+
+	if (!*calls_given || options.target || *options.command || processes->count != 1)
+		return;
+	snprintf(word, sizeof(word), "%" PRIu64, processes->numbers[0]);
+	options.target = word;
+	processes->count = 0;
+	*whom = 0;
+}
+
 /* --event must not leave out the event of calls. Return: 0, or CMD_FAULTS after a message. */
 static int add_event_of_calls(void)
 {
@@ -253,11 +275,11 @@ static int add_event_of_calls(void)
 /* Set defaults that depend on other options. */
 static void complete(void)
 {
-	static const char *const all[] = { "*", NULL };
+	static const char *const all[] = { "*", NULL }, *const calls[] = { WIRE_CALL_EVENT "*", NULL };
 
 	if (options.session.mode == WIRE_MODE_FLIGHT && !*asked && !*whom)
 		options.sampling.off = true; /* samples would fill the disk, unlike the rings */
-	options.globs = events.count ? events.globs : options.target ? all + 1 : all;
+	options.globs = events.count ? events.globs : !options.target ? all : *calls_given ? calls : all + 1;
 	options.session.globs = options.globs;
 	options.session.program = *options.command;
 	options.calls.libraries |= options.calls.nested;
@@ -278,6 +300,7 @@ static int record(char **operands)
 	int result;
 
 	options.target = operands[0];
+	choose_target();
 	result = check_conflicts();
 	if (!result)
 		result = sampling_check(&options.sampling);

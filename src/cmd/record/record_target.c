@@ -9,6 +9,7 @@
 
 #include "cmd/record/attach.h"
 #include "cmd/cmd.h"
+#include "cmd/record/calls_target.h"
 #include "cmd/record/cmd_record.h"
 #include "cmd/record/recording.h"
 
@@ -55,9 +56,18 @@ static int record(const struct record_options *options, struct attachment *attac
 	const struct sampling_options sampling_options = sampling_of(options, attachment);
 	struct sampling sampling;
 	struct drain_totals totals;
+	struct calls_target calls = { .on = false };
 	struct drain drain;
 	int error, trimmed, result;
 
+	/* The functions first: until their event is on, nothing is recorded. */
+	error = calls_target_begin(&calls, &options->calls, attachment, options->quiet);
+	if (error) {
+		calls_target_end(&calls, attachment);
+		chunks_discard(directory, output);
+		close(directory);
+		return error;
+	}
 	sampling_open(&sampling, &sampling_options, &attachment->session, 0, options->quiet);
 	error = drain_begin(&drain, &attachment->session, directory,
 			    &(struct drain_options){ .command = target->geometry.program,
@@ -65,16 +75,19 @@ static int record(const struct record_options *options, struct attachment *attac
 						     .globs = options->globs,
 						     .split = options->split });
 	if (error) {
+		calls_target_end(&calls, attachment);
 		sampling_finish(&sampling);
 		return recording_refused(output, directory, error);
 	}
 	/* Switch on after the beginning and off before the end: then no record of these events is missed. */
 	error = attach_switch(attachment, options->globs, options->quiet);
 	if (!error) {
+		calls_target_note(&calls);
 		sampling_begin(&sampling, &drain);
 		follow(attachment, &drain, &sampling, options);
 	}
-	result = attach_restore(attachment);
+	result = calls_target_end(&calls, attachment);
+	result = attach_restore(attachment) ?: result;
 	sampling_finish(&sampling);
 	drain_finish(&drain, attach_result(attachment), &totals);
 	sampling_symbols(&sampling, directory, output, &totals);
@@ -98,9 +111,13 @@ static int record(const struct record_options *options, struct attachment *attac
 int record_target(const struct record_options *options)
 {
 	struct attachment attachment;
-	char output[4096];
-	int result = attach_begin(&attachment, options->target), directory;
+	char output[4096], pid[CALLS_TARGET_WORD];
+	const char *word = options->calls.on ? calls_target_open(options->target, pid) : options->target;
+	int result, directory;
 
+	if (!word)
+		return CMD_USAGE;
+	result = attach_begin(&attachment, word);
 	if (result) {
 		if (!*attachment.target.path) /* no such target */
 			cmd_note("to run a command: burin record -- %s\n", options->target);

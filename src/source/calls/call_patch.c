@@ -5,11 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <linux/membarrier.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "ring/lock.h"
@@ -32,10 +30,16 @@ enum {
 	JUMP = CALL_SITE_JUMP,
 };
 
-struct call_patches call_patches;
+struct wire_patches call_patches = { .version = WIRE_PATCH_VERSION };
 
 static uint64_t lock;
 static bool call_patches_stale; /* objects were unloaded */
+static bool attaching;		/* threads may be inside the code of all objects */
+
+static struct wire_patch *patches_of(const struct wire_patch_object *object)
+{
+	return (struct wire_patch *)(uintptr_t)object->patches;
+}
 
 /* ---- texts */
 
@@ -93,7 +97,7 @@ static void put_stub(uint8_t *stub, uint32_t number, uint64_t body, const struct
 }
 
 /* Both texts of a sled. Only their first two bytes differ: off, these jump over the rest, or return. */
-static void put_sled(struct call_patch *patch, const struct call_found *found, uint64_t area)
+static void put_sled(struct wire_patch *patch, const struct call_found *found, uint64_t area)
 {
 	const unsigned way = found->kind - CALL_SITE_SLED;
 
@@ -106,7 +110,7 @@ static void put_sled(struct call_patch *patch, const struct call_found *found, u
 	memcpy(patch->off_text, (const void *)(uintptr_t)found->address, 2);
 }
 
-static void put_entry(struct call_patch *patch, const struct call_found *found)
+static void put_entry(struct wire_patch *patch, const struct call_found *found)
 {
 	put_nops(patch->off_text, patch->bytes);
 	if (found->kind == CALL_SITE_SHORT) {
@@ -160,11 +164,11 @@ static uint8_t *map_near(uint64_t begin, uint64_t end, size_t bytes)
  */
 static struct retired {
 	uint64_t begin, bytes;
-} retired[CALL_PATCH_OBJECTS];
+} retired[WIRE_PATCH_OBJECTS];
 
-static void retire(const struct call_patch_object *object)
+static void retire(const struct wire_patch_object *object)
 {
-	for (unsigned n = 0; n < CALL_PATCH_OBJECTS; n++)
+	for (unsigned n = 0; n < WIRE_PATCH_OBJECTS; n++)
 		if (!retired[n].bytes) {
 			retired[n] = (struct retired){ object->area, object->area_bytes };
 			return;
@@ -179,7 +183,7 @@ static bool is_near(uint64_t one, uint64_t other)
 /* A retired area in reach, or a new one. @bytes: receives its size */
 static uint8_t *take_area(uint64_t begin, uint64_t end, size_t *bytes)
 {
-	for (unsigned n = 0; n < CALL_PATCH_OBJECTS && retired[n].bytes; n++) {
+	for (unsigned n = 0; n < WIRE_PATCH_OBJECTS && retired[n].bytes; n++) {
 		const struct retired area = retired[n];
 
 		if (area.bytes < *bytes || !is_near(area.begin, end) ||
@@ -187,7 +191,7 @@ static uint8_t *take_area(uint64_t begin, uint64_t end, size_t *bytes)
 		    mprotect((void *)(uintptr_t)area.begin, area.bytes, PROT_READ | PROT_WRITE) != 0)
 			continue;
 		*bytes = area.bytes;
-		for (; n + 1 < CALL_PATCH_OBJECTS; n++)
+		for (; n + 1 < WIRE_PATCH_OBJECTS; n++)
 			retired[n] = retired[n + 1];
 		retired[n].bytes = 0;
 		return (uint8_t *)(uintptr_t)area.begin;
@@ -241,9 +245,10 @@ static void lose(size_t count)
 struct preparation {
 	const struct dl_phdr_info *info;
 	struct call_sites sites;
-	struct call_patch_object *object;
+	struct wire_patch_object *object;
 	struct hook_near near;	 /* addresses */
 	struct call_image image; /* of the address at which the object begins */
+	bool runs;		 /* threads may be inside its code */
 };
 
 /* The offset of an address in the object's file. */
@@ -261,47 +266,52 @@ static uint64_t offset_of(const struct dl_phdr_info *info, uint64_t address)
 static void prepare_one(struct preparation *preparation, size_t n)
 {
 	const struct call_found *found = &preparation->sites.found[n];
-	struct call_patch_object *object = preparation->object;
-	struct call_patch *patch = &object->patches[object->count];
+	struct wire_patch_object *object = preparation->object;
+	struct wire_patch *patch = &patches_of(object)[object->count];
 	const struct call_image image = { preparation->image.number,
 					  offset_of(preparation->info, found->function) };
 	const uint32_t number = call_function_number(&image);
 
 	if (!number)
 		return;
-	*patch = (struct call_patch){ .address = found->address, .function = number, .bytes = found->bytes };
+	*patch = (struct wire_patch){ .address = found->address, .function = number, .bytes = found->bytes };
 	if (found->kind >= CALL_SITE_SLED) {
 		put_sled(patch, found, object->area);
 	} else {
 		patch->stub = object->area + CALL_PATCH_STUBS + object->count * CALL_PATCH_STUB;
 		put_stub((uint8_t *)(uintptr_t)patch->stub, number, found->body, &preparation->near);
 		put_entry(patch, found);
+		patch->raw = true;
 	}
+	memcpy(patch->now, (const void *)(uintptr_t)patch->address, patch->bytes);
 	object->count++;
 }
 
 static bool prepare(struct preparation *preparation)
 {
-	struct call_patch_object *object = preparation->object;
+	struct wire_patch_object *object = preparation->object;
 	const size_t count = preparation->sites.count;
 	size_t bytes = (CALL_PATCH_STUBS + count * CALL_PATCH_STUB + PAGE - 1) & ~(size_t)(PAGE - 1);
 	uint8_t *area = take_area(object->begin, object->end, &bytes);
+	void *patches;
 
 	if (!area)
 		return false;
-	object->patches = mmap(NULL, count * sizeof(*object->patches), PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (object->patches == MAP_FAILED) {
+	patches = mmap(NULL, count * sizeof(struct wire_patch), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (patches == MAP_FAILED) {
 		munmap(area, bytes);
 		return false;
 	}
 	preparation->near = call_area_head(area);
 	object->area = (uint64_t)(uintptr_t)area;
+	object->patches = (uint64_t)(uintptr_t)patches;
 	for (size_t n = 0; n < count; n++)
 		prepare_one(preparation, n);
 	/* Before code leads there; a policy may refuse to make memory executable. */
 	if (mprotect(area, bytes, PROT_READ | PROT_EXEC) != 0) {
-		munmap(object->patches, count * sizeof(*object->patches));
+		munmap(patches, count * sizeof(struct wire_patch));
+		object->count = 0;
 		return false;
 	}
 	__atomic_store_n(&object->area_bytes, bytes, __ATOMIC_RELEASE);
@@ -310,7 +320,7 @@ static bool prepare(struct preparation *preparation)
 
 /* NOPs behind the instruction, up to the body, and the long jump before a function. */
 static bool write_rest(const struct writing *writing, const struct call_found *found,
-		       const struct call_patch *patch)
+		       const struct wire_patch *patch)
 {
 	const uint64_t behind = found->address + found->bytes;
 	uint8_t text[CALL_SITE_NOP_MAX];
@@ -332,10 +342,21 @@ static bool write_rest(const struct writing *writing, const struct call_found *f
 	return true;
 }
 
-/* The first patch of all functions of an object, before any thread runs its code. */
+static bool write_first(const struct writing *writing, struct wire_patch *patch)
+{
+	patch->on = call_switches[patch->function] != WIRE_CALL_OFF;
+	patch->raw = false;
+	memcpy(patch->now, patch->on ? patch->on_text : patch->off_text, patch->bytes);
+	return write_code(writing, patch->address, patch->now, patch->bytes);
+}
+
+/*
+ * The first patch of all functions of an object, before any thread runs its code. If threads do, only what lies before
+ * functions is written.
+ */
 static bool write_all(struct preparation *preparation)
 {
-	struct call_patch_object *object = preparation->object;
+	struct wire_patch_object *object = preparation->object;
 	uint64_t begin = UINT64_MAX, end = 0;
 	struct writing writing;
 	size_t at = 0;
@@ -354,15 +375,15 @@ static bool write_all(struct preparation *preparation)
 		return false;
 	for (size_t n = 0; n < preparation->sites.count && at < object->count; n++) {
 		const struct call_found *found = &preparation->sites.found[n];
-		struct call_patch *patch = &object->patches[at];
+		struct wire_patch *patch = &patches_of(object)[at];
 
 		if (patch->address != found->address) /* it has no number */
 			continue;
 		at++;
-		patch->on = call_switches[patch->function] != WIRE_CALL_OFF;
-		done &= (found->kind >= CALL_SITE_SLED || write_rest(&writing, found, patch)) &&
-			write_code(&writing, patch->address, patch->on ? patch->on_text : patch->off_text,
-				   patch->bytes);
+		if (!preparation->runs || found->kind == CALL_SITE_SHORT)
+			done &= found->kind >= CALL_SITE_SLED || write_rest(&writing, found, patch);
+		if (!preparation->runs)
+			done &= write_first(&writing, patch);
 	}
 	writing_end(&writing);
 	return done;
@@ -380,9 +401,11 @@ static void leave_out_entries(struct call_sites *sites)
 	sites->count = kept;
 }
 
-static void load_object(const struct dl_phdr_info *info, struct call_patch_object *object)
+static void load_object(const struct dl_phdr_info *info, struct wire_patch_object *object)
 {
-	struct preparation preparation = { .info = info, .sites = call_sites_find(info), .object = object };
+	struct preparation preparation = {
+		.info = info, .sites = call_sites_find(info), .object = object, .runs = attaching
+	};
 	struct call_sites *sites = &preparation.sites;
 
 	object->begin = sites->begin;
@@ -448,7 +471,7 @@ static uint64_t end_of(const struct dl_phdr_info *info)
 	return end;
 }
 
-static struct call_patch_object *object_at(uint64_t begin)
+static struct wire_patch_object *object_at(uint64_t begin)
 {
 	for (uint64_t n = 0; n < call_patches.objects; n++)
 		if (call_patches.object[n].end && call_patches.object[n].begin == begin)
@@ -456,39 +479,42 @@ static struct call_patch_object *object_at(uint64_t begin)
 	return NULL;
 }
 
-static struct call_patch_object *free_object(void)
+static struct wire_patch_object *free_object(void)
 {
 	for (uint64_t n = 0; n < call_patches.objects; n++)
 		if (!call_patches.object[n].end)
 			return &call_patches.object[n];
-	if (call_patches.objects == CALL_PATCH_OBJECTS)
+	if (call_patches.objects == WIRE_PATCH_OBJECTS)
 		return NULL;
 	__atomic_store_n(&call_patches.objects, call_patches.objects + 1, __ATOMIC_RELEASE);
 	return &call_patches.object[call_patches.objects - 1];
 }
 
 /* Whether code is as we left it: if not, another object has been loaded where one was. */
-static bool is_intact(const struct call_patch_object *object)
+static bool is_intact(const struct wire_patch_object *object)
 {
 	for (uint64_t n = 0; n < object->count; n++) {
-		const struct call_patch *patch = &object->patches[n];
+		const struct wire_patch *patch = &patches_of(object)[n];
+		const void *code = (const void *)(uintptr_t)patch->address;
 
-		if (memcmp((const void *)(uintptr_t)patch->address,
-			   patch->on ? patch->on_text : patch->off_text, patch->bytes) != 0)
+		/* A command changes the code first, then the table. */
+		if (memcmp(code, patch->now, patch->bytes) != 0 &&
+		    memcmp(code, patch->on_text, patch->bytes) != 0 &&
+		    memcmp(code, patch->off_text, patch->bytes) != 0)
 			return false;
 	}
 	return object->count != 0;
 }
 
 /* An object was unloaded. No call returns to its stubs, which would return to it. */
-static void forget(struct call_patch_object *object)
+static void forget(struct wire_patch_object *object)
 {
 	if (object->area_bytes) {
-		munmap(object->patches, object->count * sizeof(*object->patches));
+		munmap(patches_of(object), object->count * sizeof(struct wire_patch));
 		retire(object);
 	}
 	call_slots_forget(object->begin, object->end);
-	*object = (struct call_patch_object){ 0 };
+	*object = (struct wire_patch_object){ 0 };
 }
 
 static int visit(struct dl_phdr_info *info, size_t bytes, void *data)
@@ -496,7 +522,7 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *data)
 	static uint64_t unloads;
 	const uint64_t begin = begin_of(info);
 	uint8_t *seen = data;
-	struct call_patch_object *object;
+	struct wire_patch_object *object;
 
 	(void)bytes;
 	if (unloads != info->dlpi_subs) {
@@ -529,12 +555,12 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *data)
 static bool is_patched(uint64_t address, uint32_t number)
 {
 	for (uint64_t n = 0; n < call_patches.objects; n++) {
-		const struct call_patch_object *object = &call_patches.object[n];
+		const struct wire_patch_object *object = &call_patches.object[n];
 
 		if (address < object->begin || address >= object->end)
 			continue;
 		for (uint64_t m = 0; m < object->count; m++)
-			if (object->patches[m].function == number)
+			if (patches_of(object)[m].function == number)
 				return true;
 	}
 	return false;
@@ -543,7 +569,7 @@ static bool is_patched(uint64_t address, uint32_t number)
 /* After all hooks are known: a function that has one needs no stub for those who call it. */
 static int visit_slots(struct dl_phdr_info *info, size_t bytes, void *unused)
 {
-	struct call_patch_object *object = object_at(begin_of(info));
+	struct wire_patch_object *object = object_at(begin_of(info));
 
 	(void)bytes;
 	(void)unused;
@@ -569,7 +595,7 @@ static bool take_lock(void)
 
 void call_patch_load(void)
 {
-	static uint8_t seen[CALL_PATCH_OBJECTS];
+	static uint8_t seen[WIRE_PATCH_OBJECTS];
 	const int saved = errno;
 
 	if (!tracepoint_session.calls.header || !take_lock())
@@ -586,6 +612,13 @@ void call_patch_load(void)
 	errno = saved;
 }
 
+void call_patch_attach(void)
+{
+	attaching = true;
+	call_patch_load();
+	attaching = false;
+}
+
 bool call_patch_is_stub(uint64_t address)
 {
 	const uint64_t objects = __atomic_load_n(&call_patches.objects, __ATOMIC_ACQUIRE);
@@ -594,111 +627,6 @@ bool call_patch_is_stub(uint64_t address)
 		if (address - call_patches.object[n].area < call_patches.object[n].area_bytes)
 			return true;
 	return false;
-}
-
-/* ---- changes while the program runs */
-
-static bool sync_cores(void)
-{
-	return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0;
-}
-
-/* Whether a store of the first two bytes is one for all processors: they are in one line of the cache. */
-static bool is_atomic(const struct call_patch *patch)
-{
-	return patch->address % 64 != 63;
-}
-
-static bool must_change(const struct call_patch *patch)
-{
-	return patch->on != patch->wanted;
-}
-
-static bool is_two_bytes(const struct call_patch *patch)
-{
-	return !patch->stub || patch->bytes == 2;
-}
-
-static void store_first(const struct call_patch *patch, const uint8_t *text)
-{
-	uint16_t first;
-
-	memcpy(&first, text, sizeof(first));
-	__atomic_store_n((uint16_t *)(uintptr_t)patch->address, first, __ATOMIC_RELEASE);
-}
-
-/*
- * Three steps, between which all processors forget what they have decoded: a short jump over the instruction; the bytes
- * behind that jump; the instruction's first two bytes.
- */
-static void change_step(struct call_patch *patch, unsigned step)
-{
-	const uint8_t *text = patch->wanted ? patch->on_text : patch->off_text;
-	const uint8_t jump[2] = { 0xeb, (uint8_t)(patch->bytes - 2) };
-
-	if (step == 0 && !is_two_bytes(patch))
-		store_first(patch, jump);
-	else if (step == 1 && !is_two_bytes(patch))
-		memcpy((void *)(uintptr_t)(patch->address + 2), text + 2, patch->bytes - 2U);
-	else if (step == 2)
-		store_first(patch, text);
-}
-
-static size_t change_object(struct call_patch_object *object)
-{
-	size_t wrong = 0;
-	uint64_t begin = UINT64_MAX, end = 0;
-	struct writing writing;
-
-	for (uint64_t n = 0; n < object->count; n++) {
-		struct call_patch *patch = &object->patches[n];
-		patch->wanted = call_switches[patch->function] != WIRE_CALL_OFF;
-		if (!must_change(patch))
-			continue;
-		if (!is_atomic(patch)) {
-			patch->wanted = patch->on;
-			wrong++;
-			continue;
-		}
-		if (patch->address < begin)
-			begin = patch->address;
-		if (patch->address + patch->bytes > end)
-			end = patch->address + patch->bytes;
-	}
-	if (!end)
-		return wrong;
-	if (!writing_begin(&writing, begin, end) || writing.memory >= 0) {
-		for (uint64_t n = 0; n < object->count; n++)
-			wrong += must_change(&object->patches[n]);
-		if (writing.memory >= 0)
-			close(writing.memory);
-		return wrong;
-	}
-	for (unsigned step = 0; step < 3; step++) {
-		for (uint64_t n = 0; n < object->count; n++)
-			if (must_change(&object->patches[n]))
-				change_step(&object->patches[n], step);
-		sync_cores();
-	}
-	for (uint64_t n = 0; n < object->count; n++)
-		if (must_change(&object->patches[n]))
-			object->patches[n].on = object->patches[n].wanted;
-	writing_end(&writing);
-	return wrong;
-}
-
-size_t call_patch_apply(void)
-{
-	size_t wrong = 0;
-
-	if (!tracepoint_session.calls.header || !take_lock())
-		return 0;
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0) {
-		for (uint64_t n = 0; n < call_patches.objects; n++)
-			wrong += change_object(&call_patches.object[n]);
-	}
-	lock_drop(&lock);
-	return wrong;
 }
 
 #endif

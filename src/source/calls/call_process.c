@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The traced process: it joins the session before its own code runs. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/nolibc.h"
 #include "source/calls/call_fork.h"
 #include "source/calls/call_patch.h"
 #include "source/calls/call_thread.h"
 #include "source/calls/hook_entry.h"
 #include "source/calls/interpose_jumps.h"
+#include "source/calls/interpose_late.h"
 
 #define HOOK __attribute__((visibility("default")))
 
@@ -14,13 +19,10 @@ static __attribute__((used)) void describe(unsigned number, unsigned short half)
 	BURIN_TRACE(WIRE_CALL_EVENT, WIRE_CALL_FORMAT, number, number, half, half);
 }
 
-/* A library's constructors may come before ours: call_loaded(). */
-static __attribute__((constructor(101))) void begin(void)
-{
-	static bool begun;
+static bool begun;
 
-	if (begun)
-		return;
+static void join(void)
+{
 	begun = true;
 	burin_object_join(call_site, call_site + 1, NULL, NULL);
 	interpose_jumps_begin();
@@ -30,7 +32,48 @@ static __attribute__((constructor(101))) void begin(void)
 	call_cpu_begin();
 	call_hook_prepare();
 	call_returns_begin();
+}
+
+/* A library's constructors may come before ours: call_loaded(). A library that was loaded later waits for burin_calls_attach(). */
+static __attribute__((constructor(101))) void begin(void)
+{
+	if (begun)
+		return;
+	if (!nolibc_environment("BURIN_SESSION")) {
+		tracepoint_calls_max =
+			WIRE_CALL_FUNCTIONS; /* of the session that the first object will make */
+		return;
+	}
+	join();
 	call_patch_load();
+}
+
+/*
+ * burin_calls_attach - prepare a program that runs: its own session, with all functions off. A command calls it, in a thread
+ * that it has stopped where a library may be loaded (control/load_calls.h). Return: enum wire_patch_attach.
+ */
+HOOK uint64_t burin_calls_attach(void);
+
+uint64_t burin_calls_attach(void)
+{
+	static const char off[] = "-f:*";
+	const int saved = errno;
+	uint64_t answer = WIRE_PATCH_READY;
+
+	if (!begun) {
+		if (!interpose_late_can())
+			return WIRE_PATCH_CONTEXTS;
+		join();
+		if (tracepoint_session.calls.header) {
+			memcpy(tracepoint_session.calls.header->rules, off, sizeof(off));
+			interpose_late();
+			call_patch_attach();
+		}
+	}
+	if (!tracepoint_session.calls.header)
+		answer = tracepoint_session.base ? WIRE_PATCH_NO_CALLS : WIRE_PATCH_NO_SESSION;
+	errno = saved;
+	return answer;
 }
 
 /*
@@ -44,6 +87,9 @@ HOOK void _mcleanup(void);
 void __gmon_start__(void)
 {
 	begin();
+	if (!begun)
+		return;
+	interpose_late();
 	call_patch_load();
 }
 

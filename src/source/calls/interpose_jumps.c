@@ -29,7 +29,15 @@ static struct {
 	void *setjmp, *_setjmp, *__sigsetjmp;
 } real;
 
-#define FIND(name) (real.name ? (void)0 : (void)(*(void **)&real.name = dlsym(RTLD_NEXT, #name)))
+/* A library that was loaded late has no next one, but the program's comes before it. */
+static void *find(const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	return found ? found : dlsym(RTLD_DEFAULT, name);
+}
+
+#define FIND(name) (real.name ? (void)0 : (void)(*(void **)&real.name = find(#name)))
 
 void interpose_jumps_begin(void)
 {

@@ -28,7 +28,14 @@
 #include "source/tracepoint/serialize.h"
 #include "source/tracepoint/thread.h"
 
+enum {
+	CALLS_BUFFER = 16 << 20, /* of each CPU, as `burin record` has it */
+	CALLS_BUFFER_MAX = 64 << 20,
+};
+
 static void leave(void);
+
+uint32_t tracepoint_calls_max;
 
 static bool begun;
 static bool populates; /* the setting `populate` */
@@ -101,6 +108,17 @@ static void collect(const struct settings *settings)
 	directory_gc(folder, &(struct directory_gc){ .limits = settings->limits });
 }
 
+/* Calls come faster than other events. */
+static void add_calls(struct settings *settings)
+{
+	settings->on = true;
+	settings->session.functions_max = tracepoint_calls_max;
+	if (settings->session.buffer_bytes < CALLS_BUFFER)
+		settings->session.buffer_bytes = CALLS_BUFFER;
+	if (settings->session.buffer_max < CALLS_BUFFER_MAX)
+		settings->session.buffer_max = CALLS_BUFFER_MAX;
+}
+
 /* Make the program's own session, by the settings. Return: whether there is one. */
 static bool begin_own(struct settings *settings)
 {
@@ -110,6 +128,8 @@ static bool begin_own(struct settings *settings)
 	settings_read(settings);
 	if (settings->fault[0])
 		report("burin: settings: %s; the other settings hold\n", settings->fault);
+	if (tracepoint_calls_max)
+		add_calls(settings);
 	if (!settings->on)
 		return false;
 	error = session_open_per_process(&tracepoint_session, &settings->session, session_path, &why);

@@ -40,6 +40,12 @@ extern __thread struct tracepoint_thread tracepoint_thread
 extern struct session tracepoint_session __attribute__((visibility("default")));
 
 /*
+ * Room for functions in the process's own session, if its calls shall be recorded; 0: they are not. Set by libburin-calls.so
+ * before the process has a session.
+ */
+extern uint32_t tracepoint_calls_max __attribute__((visibility("default")));
+
+/*
  * tracepoint_thread_enter - the calling thread's id; announces the thread first, if needed.
  * Context: any thread, signal handlers.
  */

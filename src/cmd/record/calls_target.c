@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The calls of a program that runs already; see calls_target.h. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/control/call_names.h"
+#include "cmd/record/calls_target.h"
+#include "control/process_change.h"
+#include "session/call_selection.h"
+
+enum {
+	SELECT_TRIES = 100,
+	NAME_MAX_BYTES = 16, /* of a program's name in the kernel, with its NUL */
+};
+
+/* ---- finding the program */
+
+/* Whether a process has this name, and is this user's, or the user is root. */
+static bool is_meant(const char *pid, const char *name)
+{
+	char path[64], found[NAME_MAX_BYTES + 1] = "";
+	struct stat status;
+	int file;
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/%.10s", pid);
+	if (stat(path, &status) != 0 || (geteuid() != 0 && status.st_uid != geteuid()))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%.10s/comm", pid);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	got = file < 0 ? 0 : read(file, found, sizeof(found) - 1);
+	if (file >= 0)
+		close(file);
+	found[got > 0 ? got - 1 : 0] = 0;
+	return *found && strncmp(found, name, NAME_MAX_BYTES - 1) == 0;
+}
+
+/* The process with a name. Return: 0 after a message: there is none, or several. */
+static pid_t find_by_name(const char *name)
+{
+	DIR *all = opendir("/proc");
+	const struct dirent *entry;
+	pid_t found = 0;
+	unsigned count = 0;
+
+	while (all && (entry = readdir(all)))
+		if (isdigit((unsigned char)entry->d_name[0]) && is_meant(entry->d_name, name)) {
+			found = (pid_t)atoi(entry->d_name);
+			count++;
+		}
+	if (all)
+		closedir(all);
+	if (count == 1)
+		return found;
+	if (count)
+		cmd_failed("%s: %u processes have this name; give the pid of one", name, count);
+	else
+		cmd_failed("%s: no such program is running; to run it: burin record --calls -- %s", name,
+			   name);
+	return 0;
+}
+
+static pid_t find_process(const char *word)
+{
+	char *end;
+	const unsigned long number = strtoul(word, &end, 10);
+
+	if (*word >= '0' && *word <= '9' && !*end)
+		return number <= INT32_MAX ? (pid_t)number : 0;
+	return find_by_name(word);
+}
+
+/* Whether sessions of running programs match the word. @calls: whether one of them was made with calls */
+static bool has_session(const char *word, bool *calls)
+{
+	struct target_list list;
+	const char *why = "";
+	bool found = false;
+
+	*calls = false;
+	if (target_list_matching(&list, word, &why) == 0)
+		for (unsigned n = 0; n < list.count; n++) {
+			found |= list.targets[n].state <= TARGET_LEFT;
+			*calls |= list.targets[n].state <= TARGET_LEFT &&
+				  list.targets[n].geometry.functions_max != 0;
+		}
+	target_list_free(&list);
+	return found;
+}
+
+const char *calls_target_open(const char *word, char pid[CALLS_TARGET_WORD])
+{
+	char library[PRELOAD_PATH_MAX];
+	struct process_change change;
+	bool calls;
+	pid_t process;
+	int error;
+
+	if (has_session(word, &calls) && calls)
+		return word;
+	if (strchr(word, '/') || has_session(word, &calls)) {
+		cmd_failed("%s: its session was made without calls; start it by burin record --calls", word);
+		return NULL;
+	}
+	process = find_process(word);
+	if (!process)
+		return NULL;
+	error = calls_find_library(library, sizeof(library));
+	if (error) {
+		cmd_failed("--calls: libburin-calls.so %s", preload_problem(error));
+		return NULL;
+	}
+	if (process_change_attach(process, library, &change) != 0) {
+		cmd_failed("%s: its calls cannot be recorded: %s", word, change.problem);
+		return NULL;
+	}
+	snprintf(pid, CALLS_TARGET_WORD, "%d", (int)process);
+	return pid;
+}
+
+/* ---- switching */
+
+/* Whether a word can only be compared with a function's name or file. */
+static bool needs_names(const struct view_globs *words)
+{
+	char rule[CALL_RULE_MAX];
+
+	for (size_t n = 0; n < words->count; n++)
+		if (strcmp(words->globs[n], "*") != 0 &&
+		    (!call_selection_parse(rule, '+', words->globs[n]) || strchr("fs", rule[1])))
+			return true;
+	return false;
+}
+
+static int try_to_select(const struct calls_options *options, struct session *session, const char *rules,
+			 bool named, size_t *on)
+{
+	static const char *const all[] = { "*", NULL };
+	const char *const *words = options->globs.count ? options->globs.globs : all;
+	struct call_listing listing;
+	struct call_names names;
+	int error = call_listing_read(&listing, session);
+
+	if (error)
+		return error;
+	error = named ? call_names_find(&names, &listing) : 0;
+	if (!error)
+		error = call_select(session, &listing, rules, (char *const *)(uintptr_t)words, on);
+	if (named)
+		call_names_free(&names);
+	call_listing_free(&listing);
+	return error;
+}
+
+static int patch(struct calls_target *calls, struct attachment *attachment)
+{
+	struct process_change change;
+	const int error = process_change_patch(&attachment->target, &attachment->session, &change);
+	char missed[TEXT_SHORT];
+
+	if (change.patched.longest_ns > calls->longest_ns)
+		calls->longest_ns = change.patched.longest_ns;
+	if (change.patched.missed)
+		cmd_note("burin: the code of %s function%s could not be changed\n",
+			 text_count(missed, change.patched.missed), change.patched.missed == 1 ? "" : "s");
+	return error ? cmd_failed("%s: its code cannot be changed: %s", attachment->word, change.problem) : 0;
+}
+
+int calls_target_begin(struct calls_target *calls, const struct calls_options *options,
+		       struct attachment *attachment, bool quiet)
+{
+	static char rules[WIRE_CALL_RULES];
+	struct session *session = &attachment->session;
+	const bool named =
+		needs_names(&options->globs) || needs_names(&options->not ) || needs_names(&options->below);
+	size_t on = 0;
+	int error = -EAGAIN, result;
+
+	*calls = (struct calls_target){ .options = options, .quiet = quiet };
+	if (!options->on)
+		return 0;
+	if (!session->calls.header)
+		return cmd_failed("%s: its session was made without calls", attachment->word);
+	memset(rules, 0, sizeof(rules));
+	if (!calls_rules(rules, options))
+		return cmd_failed("--calls: the globs together are too long; use wider ones");
+	calls_limits(options, session);
+	for (unsigned n = 0; error == -EAGAIN && n < SELECT_TRIES; n++)
+		error = try_to_select(options, session, rules, named, &on);
+	if (error)
+		return cmd_failed("%s: cannot select its functions: %s", attachment->word, strerror(-error));
+	calls->on = true;
+	result = patch(calls, attachment);
+	if (result)
+		return result;
+	calls->functions = on;
+	return 0;
+}
+
+void calls_target_note(const struct calls_target *calls)
+{
+	char count[TEXT_SHORT];
+
+	if (!calls->on || (calls->functions && calls->quiet))
+		return;
+	if (calls->functions)
+		cmd_note("burin: calls of %s function%s are recorded\n", text_count(count, calls->functions),
+			 calls->functions == 1 ? "" : "s");
+	else
+		cmd_note("burin: no function matches that has room for a jump; build it with "
+			 "-fpatchable-function-entry=5\n");
+}
+
+int calls_target_end(struct calls_target *calls, struct attachment *attachment)
+{
+	static char all[] = "*";
+	char *const words[] = { all, NULL };
+	struct session *session = &attachment->session;
+	struct call_listing listing;
+	size_t matched;
+	int error = -EAGAIN, result;
+
+	if (!calls->on)
+		return 0;
+	for (unsigned n = 0; error == -EAGAIN && n < SELECT_TRIES; n++) {
+		error = call_listing_read(&listing, session);
+		if (error)
+			break;
+		error = call_change(session, &listing, '-', words, &matched);
+		call_listing_free(&listing);
+	}
+	if (error)
+		return cmd_failed("%s: cannot switch its functions off: %s; use burin calls %s disable '*'",
+				  attachment->word, strerror(-error), attachment->word);
+	result = attachment->ended ? 0 : patch(calls, attachment);
+	if (!calls->quiet)
+		cmd_note("burin: threads of %s stood still for at most %.2f ms\n", attachment->word,
+			 (double)calls->longest_ns / 1e6);
+	return result;
+}

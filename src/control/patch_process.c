@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Changes of code from outside; see patch_process.h. */
+#if defined(__x86_64__)
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/number.h"
+#include "control/patch_process.h"
+#include "control/process_memory.h"
+#include "control/process_threads.h"
+#include "session/clock.h"
+#include "wire/wire_patch.h"
+
+enum {
+	PAGE = 4096,
+	PATCHES_MAX = 1 << 22,
+	BATCH_PAGES = 64,      /* that are written while threads stand still */
+	STACK_LOOK = 16 << 10, /* bytes of a stack that are searched for addresses inside functions' begins */
+	PATCH_SHORT = 2,
+};
+
+static const uint64_t STOP_NS = UINT64_C(100000000), GIVE_UP_NS = UINT64_C(5000000000),
+		      PAUSE_NS = UINT64_C(1000000);
+
+struct change {
+	uint64_t entry; /* address of the struct wire_patch in the process */
+	struct wire_patch patch;
+	bool wanted, done, busy;
+};
+
+struct patcher {
+	struct process_memory memory;
+	struct process_threads threads;
+	const struct session *session;
+	struct change *changes; /* by address */
+	size_t count, room;
+	uint64_t left; /* patches that may still be read */
+	struct patch_process_result *result;
+};
+
+/* ---- what has to change */
+
+static bool is_wanted(const struct session *session, uint32_t function)
+{
+	return function < session->geometry.functions_max &&
+	       __atomic_load_n(&session->calls.switches[function], __ATOMIC_RELAXED) != WIRE_CALL_OFF;
+}
+
+static bool is_valid(const struct wire_patch *patch)
+{
+	return patch->bytes >= PATCH_SHORT && patch->bytes <= WIRE_PATCH_BYTES;
+}
+
+static int add_change(struct patcher *patcher, uint64_t entry, const struct wire_patch *patch)
+{
+	const bool wanted = is_wanted(patcher->session, patch->function);
+
+	if (!is_valid(patch) || wanted == patch->on)
+		return 0;
+	if (!array_reserve(patcher->changes, patcher->room, patcher->count + 1))
+		return -ENOMEM;
+	patcher->changes[patcher->count++] =
+		(struct change){ .entry = entry, .patch = *patch, .wanted = wanted };
+	return 0;
+}
+
+static int read_object(struct patcher *patcher, const struct wire_patch_object *object)
+{
+	struct wire_patch *patches;
+	int error = 0;
+
+	if (!object->end || !object->count || object->count > patcher->left)
+		return 0;
+	patcher->left -= object->count;
+	patches = malloc(object->count * sizeof(*patches));
+	if (!patches)
+		return -ENOMEM;
+	if (process_memory_read(&patcher->memory, object->patches, patches, object->count * sizeof(*patches)))
+		for (uint64_t n = 0; !error && n < object->count; n++)
+			error = add_change(patcher, object->patches + n * sizeof(*patches), &patches[n]);
+	free(patches);
+	return error;
+}
+
+static int by_address(const void *one, const void *other)
+{
+	const struct change *a = one, *b = other;
+
+	return number_order(a->patch.address, b->patch.address);
+}
+
+static int read_changes(struct patcher *patcher)
+{
+	static struct wire_patches table;
+	const uint64_t library = process_memory_object(&patcher->memory, "libburin-calls"),
+		       at = process_memory_symbol(&patcher->memory, library, "call_patches");
+	int error = 0;
+
+	if (!at || !process_memory_read(&patcher->memory, at, &table, sizeof(table)) ||
+	    table.version != WIRE_PATCH_VERSION)
+		return -ENOENT;
+	for (uint64_t n = 0; !error && n < table.objects && n < WIRE_PATCH_OBJECTS; n++)
+		error = read_object(patcher, &table.object[n]);
+	if (patcher->count)
+		qsort(patcher->changes, patcher->count, sizeof(*patcher->changes), by_address);
+	return error;
+}
+
+/* ---- threads that are in the way */
+
+/* The change whose text an address lies inside of, not at its begin; NULL: none. */
+static struct change *inside(struct change *changes, size_t count, uint64_t address)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (changes[middle].patch.address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address - changes[low - 1].patch.address < changes[low - 1].patch.bytes
+		       ? &changes[low - 1]
+		       : NULL;
+}
+
+static bool begins_with_nop(const struct wire_patch *patch)
+{
+	return patch->now[0] == 0x90 || patch->now[0] == 0x66 || patch->now[0] == 0x2e ||
+	       patch->now[0] == 0x0f;
+}
+
+/* A thread inside NOPs goes on behind them; one inside other instructions is waited for. */
+static void move_thread(struct process_thread *thread, struct change *changes, size_t count)
+{
+	struct change *change = inside(changes, count, thread->registers.rip);
+
+	if (!change || !change->patch.raw)
+		return;
+	if (!begins_with_nop(&change->patch)) {
+		change->busy = true;
+		return;
+	}
+	thread->registers.rip = change->patch.address + change->patch.bytes;
+	thread->changed = true;
+}
+
+/* Signal handlers, and functions that are called there, will return to where they came from. */
+static void look_at_stack(const struct patcher *patcher, const struct process_thread *thread,
+			  struct change *changes, size_t count)
+{
+	static uint64_t words[STACK_LOOK / 8];
+	const uint64_t sp = thread->registers.rsp & ~(uint64_t)7, lowest = changes[0].patch.address,
+		       highest = changes[count - 1].patch.address + PAGE;
+	size_t bytes = STACK_LOOK;
+
+	while (bytes && !process_memory_read(&patcher->memory, sp, words, bytes))
+		bytes /= 2;
+	for (size_t n = 0; n < bytes / 8; n++) {
+		struct change *change =
+			words[n] - lowest < highest - lowest ? inside(changes, count, words[n]) : NULL;
+
+		if (change && change->patch.raw)
+			change->busy = true;
+	}
+}
+
+/* ---- the change */
+
+static bool is_known_text(const struct wire_patch *patch, const uint8_t *text)
+{
+	return memcmp(text, patch->now, patch->bytes) == 0 ||
+	       memcmp(text, patch->on_text, patch->bytes) == 0 ||
+	       memcmp(text, patch->off_text, patch->bytes) == 0;
+}
+
+/* Changes that begin in one page. Code that is not as the table says belongs to another object by now. */
+static void write_page(struct patcher *patcher, struct change *changes, size_t count)
+{
+	static uint8_t text[PAGE + WIRE_PATCH_BYTES];
+	const uint64_t begin = changes[0].patch.address,
+		       bytes = changes[count - 1].patch.address + changes[count - 1].patch.bytes - begin;
+
+	if (!process_memory_read(&patcher->memory, begin, text, bytes))
+		return;
+	for (size_t n = 0; n < count; n++) {
+		const struct wire_patch *patch = &changes[n].patch;
+		uint8_t *at = text + (patch->address - begin);
+
+		changes[n].done = !changes[n].busy && !changes[n].done && is_known_text(patch, at);
+		if (changes[n].done)
+			memcpy(at, changes[n].wanted ? patch->on_text : patch->off_text, patch->bytes);
+	}
+	if (process_memory_write(&patcher->memory, begin, text, bytes))
+		return;
+	for (size_t n = 0; n < count; n++)
+		changes[n].done = false;
+}
+
+static size_t same_page(const struct change *changes, size_t count)
+{
+	size_t n = 1;
+
+	while (n < count && changes[n].patch.address / PAGE == changes[0].patch.address / PAGE)
+		n++;
+	return n;
+}
+
+static size_t batch_of(const struct change *changes, size_t count)
+{
+	size_t n = 0;
+
+	for (unsigned pages = 0; n < count && pages < BATCH_PAGES; pages++)
+		n += same_page(changes + n, count - n);
+	return n;
+}
+
+/* Whether an address is code that the process does not write to. */
+static bool is_code(const struct patcher *patcher, uint64_t address)
+{
+	const struct process_map *map = process_memory_at(&patcher->memory, address);
+
+	return map && map->executable && !map->writable;
+}
+
+/*
+ * Give the process its own copy of the pages, by a store of the byte that is there. It takes longer than to write the texts, and
+ * is done before the threads stand still.
+ */
+static void touch(struct patcher *patcher, const struct change *changes, size_t count)
+{
+	uint8_t byte;
+
+	for (size_t n = 0; n < count; n += same_page(changes + n, count - n))
+		if (is_code(patcher, changes[n].patch.address) &&
+		    process_memory_read(&patcher->memory, changes[n].patch.address, &byte, 1))
+			process_memory_write(&patcher->memory, changes[n].patch.address, &byte, 1);
+}
+
+static int change_batch(struct patcher *patcher, struct change *changes, size_t count)
+{
+	int error;
+
+	touch(patcher, changes, count);
+	error = process_threads_stop(&patcher->threads, STOP_NS);
+	if (error)
+		return error;
+	for (size_t n = 0; n < patcher->threads.count; n++) {
+		struct process_thread *thread = &patcher->threads.all[n];
+
+		if (!thread->stopped)
+			continue;
+		move_thread(thread, changes, count);
+		look_at_stack(patcher, thread, changes, count);
+	}
+	for (size_t n = 0; n < count; n += same_page(changes + n, count - n))
+		write_page(patcher, changes + n, same_page(changes + n, count - n));
+	process_threads_go(&patcher->threads);
+	return 0;
+}
+
+/* The process's table follows the code. */
+static void note(struct patcher *patcher, struct change *change)
+{
+	struct wire_patch *patch = &change->patch;
+
+	patch->on = change->wanted;
+	patch->raw = false;
+	memcpy(patch->now, patch->on ? patch->on_text : patch->off_text, sizeof(patch->now));
+	process_memory_write(&patcher->memory, change->entry, patch, sizeof(*patch));
+	patcher->result->changed++;
+}
+
+/* Keep the changes that are to be tried again. */
+static void sort_out(struct patcher *patcher, struct change *changes, size_t *count)
+{
+	size_t kept = 0;
+
+	for (size_t n = 0; n < *count; n++) {
+		if (changes[n].done) {
+			note(patcher, &changes[n]);
+		} else if (changes[n].busy) {
+			changes[n].busy = false;
+			changes[kept++] = changes[n];
+		} else {
+			patcher->result->missed++;
+		}
+	}
+	*count = kept;
+}
+
+static int change_until_done(struct patcher *patcher, struct change *changes, size_t count)
+{
+	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + GIVE_UP_NS;
+	int error = -ETIMEDOUT;
+
+	while (count && clock_ns(CLOCK_MONOTONIC) < until) {
+		error = change_batch(patcher, changes, count);
+		if (error && error != -ETIMEDOUT)
+			break;
+		if (!error)
+			sort_out(patcher, changes, &count);
+		if (count)
+			nanosleep(&(struct timespec){ .tv_nsec = (long)PAUSE_NS }, NULL);
+	}
+	patcher->result->missed += count;
+	return error;
+}
+
+static bool maps_file(const struct process_memory *memory, uint64_t inode)
+{
+	for (size_t n = 0; n < memory->count; n++)
+		if (memory->maps[n].inode == inode)
+			return true;
+	return false;
+}
+
+int patch_process(pid_t pid, const struct session *session, uint64_t inode,
+		  struct patch_process_result *result)
+{
+	struct patcher patcher = {
+		.threads.pid = pid, .session = session, .left = PATCHES_MAX, .result = result
+	};
+	int error = process_memory_open(&patcher.memory, pid);
+
+	*result = (struct patch_process_result){ 0 };
+	if (error)
+		return error;
+	error = maps_file(&patcher.memory, inode) ? read_changes(&patcher) : -ENOENT;
+	for (size_t n = 0, batch; !error && n < patcher.count; n += batch) {
+		batch = batch_of(patcher.changes + n, patcher.count - n);
+		error = change_until_done(&patcher, patcher.changes + n, batch);
+	}
+	result->longest_ns = patcher.threads.longest_ns;
+	free(patcher.threads.all);
+	free(patcher.changes);
+	process_memory_close(&patcher.memory);
+	return error;
+}
+
+#endif

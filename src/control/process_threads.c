@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The threads of another process; see process_threads.h. */
+#if defined(__x86_64__)
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "control/process_threads.h"
+#include "session/clock.h"
+
+enum {
+	THREADS_MAX = 1 << 16,
+	WAIT_NS = 10000, /* between looks */
+	SYSCALL_BYTES = 2,
+};
+
+static void pause_shortly(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = WAIT_NS }, NULL);
+}
+
+/* ---- stopping */
+
+static int ask(struct process_thread *thread)
+{
+	if (!thread->seized && ptrace(PTRACE_SEIZE, thread->tid, NULL, NULL) != 0) {
+		thread->gone = errno == ESRCH;
+		return -errno;
+	}
+	thread->seized = true;
+	thread->asked_ns = clock_ns(CLOCK_MONOTONIC);
+	if (ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) != 0) {
+		thread->gone = true;
+		return -ESRCH;
+	}
+	return 0;
+}
+
+/* Look whether it has stopped, or ended. */
+static void look(struct process_thread *thread)
+{
+	int status;
+	const pid_t got = waitpid(thread->tid, &status, __WALL | WNOHANG);
+
+	if (got == 0)
+		return;
+	if (got < 0 || !WIFSTOPPED(status)) {
+		thread->gone = true;
+		return;
+	}
+	thread->signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+	thread->stopped = ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->registers) == 0;
+	thread->gone = !thread->stopped;
+}
+
+/* System calls that a stop ends with EINTR, although there is no signal. All others go on by themselves. */
+static bool is_not_restarted(unsigned long long number)
+{
+	switch (number) {
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+#ifdef SYS_epoll_pwait2
+	case SYS_epoll_pwait2:
+#endif
+	case SYS_semop:
+	case SYS_semtimedop:
+	case SYS_rt_sigtimedwait:
+	case SYS_io_getevents:
+	case SYS_io_pgetevents:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Whether a signal waits for a thread that it may have interrupted. */
+static bool has_signal(pid_t pid, pid_t tid)
+{
+	char path[64], line[256];
+	unsigned long long own = 0, shared = 0, blocked = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		sscanf(line, "SigPnd: %llx", &own);
+		sscanf(line, "ShdPnd: %llx", &shared);
+		sscanf(line, "SigBlk: %llx", &blocked);
+	}
+	if (file)
+		fclose(file);
+	return (own | shared) & ~blocked;
+}
+
+static void restart_call(struct process_thread *thread, pid_t pid)
+{
+	struct user_regs_struct *registers = &thread->registers;
+
+	if ((long long)registers->rax != -EINTR || !is_not_restarted(registers->orig_rax) || thread->signal ||
+	    has_signal(pid, thread->tid))
+		return;
+	registers->rax = registers->orig_rax;
+	registers->orig_rax = (unsigned long long)-1;
+	registers->rip -= SYSCALL_BYTES;
+	thread->changed = true;
+}
+
+uint64_t process_thread_go(struct process_thread *thread, pid_t pid)
+{
+	restart_call(thread, pid);
+	if (thread->changed)
+		ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->registers);
+	ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(uintptr_t)thread->signal);
+	thread->seized = thread->stopped = thread->changed = false;
+	thread->signal = 0;
+	return clock_ns(CLOCK_MONOTONIC) - thread->asked_ns;
+}
+
+int process_thread_stop(struct process_thread *thread, pid_t pid, uint64_t limit_ns)
+{
+	const int error = ask(thread);
+	const uint64_t until = thread->asked_ns + limit_ns;
+
+	(void)pid;
+	if (error)
+		return error;
+	while (look(thread), !thread->stopped && !thread->gone && clock_ns(CLOCK_MONOTONIC) < until)
+		pause_shortly();
+	return thread->gone ? -ESRCH : thread->stopped ? 0 : -ETIMEDOUT;
+}
+
+void process_thread_run(struct process_thread *thread)
+{
+	if (thread->changed)
+		ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->registers);
+	thread->stopped = thread->changed = false;
+	ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(uintptr_t)thread->signal);
+	thread->signal = 0;
+}
+
+bool process_thread_pass(struct process_thread *thread)
+{
+	look(thread);
+	if (thread->stopped)
+		process_thread_run(thread);
+	return !thread->gone;
+}
+
+/* ---- all threads */
+
+static bool is_listed(const struct process_threads *threads, pid_t tid)
+{
+	for (size_t n = 0; n < threads->count; n++)
+		if (threads->all[n].tid == tid && !threads->all[n].gone)
+			return true;
+	return false;
+}
+
+long process_threads_read(struct process_threads *threads)
+{
+	char path[48];
+	const struct dirent *entry;
+	long added = 0;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)threads->pid);
+	directory = opendir(path);
+	if (!directory)
+		return -ESRCH;
+	while ((entry = readdir(directory))) {
+		const pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid <= 0 || is_listed(threads, tid))
+			continue;
+		if (threads->count == THREADS_MAX ||
+		    !array_reserve(threads->all, threads->room, threads->count + 1)) {
+			added = -ENOMEM;
+			break;
+		}
+		threads->all[threads->count++] = (struct process_thread){ .tid = tid };
+		added++;
+	}
+	closedir(directory);
+	return added;
+}
+
+/* Threads that have ended, also those that end while they are asked, are no fault. */
+static int ask_from(struct process_threads *threads, size_t first)
+{
+	for (size_t n = first; n < threads->count; n++)
+		if (ask(&threads->all[n]) == -EPERM)
+			return -EPERM;
+	return 0;
+}
+
+static bool all_stand(struct process_threads *threads)
+{
+	bool done = true;
+
+	for (size_t n = 0; n < threads->count; n++) {
+		struct process_thread *thread = &threads->all[n];
+
+		if (!thread->stopped && !thread->gone)
+			look(thread);
+		done &= thread->stopped || thread->gone;
+	}
+	return done;
+}
+
+static void forget_gone(struct process_threads *threads)
+{
+	size_t kept = 0;
+
+	for (size_t n = 0; n < threads->count; n++)
+		if (threads->all[n].seized && !threads->all[n].gone)
+			threads->all[kept++] = threads->all[n];
+	threads->count = kept;
+}
+
+void process_threads_go(struct process_threads *threads)
+{
+	for (size_t n = 0; n < threads->count; n++) {
+		uint64_t stood;
+
+		if (!threads->all[n].stopped)
+			continue;
+		stood = process_thread_go(&threads->all[n], threads->pid);
+		if (stood > threads->longest_ns)
+			threads->longest_ns = stood;
+	}
+	forget_gone(threads);
+}
+
+/* A thread that has not stopped yet may make others, so the list is complete when all of it stand. */
+int process_threads_stop(struct process_threads *threads, uint64_t limit_ns)
+{
+	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + limit_ns;
+	size_t asked = 0;
+	long more;
+	int error = 0;
+
+	while (!error && (more = process_threads_read(threads)) != 0) {
+		error = more < 0 ? (int)more : ask_from(threads, asked);
+		asked = threads->count;
+		while (!error && !all_stand(threads)) {
+			if (clock_ns(CLOCK_MONOTONIC) >= until)
+				error = -ETIMEDOUT;
+			else
+				pause_shortly();
+		}
+	}
+	if (!error && !threads->count)
+		error = -ESRCH;
+	if (error)
+		process_threads_go(threads);
+	return error;
+}
+
+#endif

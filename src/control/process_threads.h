@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The threads of another process, stopped for a moment (ptrace, x86-64). A stop is no signal, and system calls that it
+ * interrupts go on, so the process does not notice. If the calling process dies, the kernel lets all threads go on.
+ */
+#ifndef BURIN_CONTROL_PROCESS_THREADS_H
+#define BURIN_CONTROL_PROCESS_THREADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+struct process_thread {
+	pid_t tid;
+	bool seized, stopped, gone;
+	bool changed;	   /* the registers are to be written */
+	int signal;	   /* that it stopped for, and gets when it goes on; 0: none */
+	uint64_t asked_ns; /* when it was asked to stop */
+	struct user_regs_struct registers;
+};
+
+struct process_threads {
+	pid_t pid;
+	struct process_thread *all;
+	size_t count, room;
+	uint64_t longest_ns; /* that one stood still */
+};
+
+/*
+ * process_thread_stop - stop one thread. @thread: all 0 but its tid, or one that did not stop the last time
+ * @limit_ns: the time that it has for that; a thread in a system call that nothing interrupts does not stop
+ * Return: 0, with its registers; -ESRCH: it has ended; -ETIMEDOUT, -EPERM: it goes on.
+ */
+int process_thread_stop(struct process_thread *thread, pid_t pid, uint64_t limit_ns);
+
+/* process_thread_go - let a stopped thread go on, on its own. Return: how long it stood still, ns. */
+uint64_t process_thread_go(struct process_thread *thread, pid_t pid);
+
+/* process_thread_run - let it go on, and stay seized. */
+void process_thread_run(struct process_thread *thread);
+
+/* process_thread_pass - while it runs: let it go on if it has stopped for a signal. Return: whether it lives. */
+bool process_thread_pass(struct process_thread *thread);
+
+/*
+ * process_threads_stop - stop all threads. @threads: all 0 but its pid at first
+ * @limit_ns: for all together
+ * Return: as process_thread_stop(); on an error all go on.
+ */
+int process_threads_stop(struct process_threads *threads, uint64_t limit_ns);
+
+/* process_threads_go - let all go on. */
+void process_threads_go(struct process_threads *threads);
+
+/* process_threads_read - list the threads that are not in the list yet. Return: how many; below 0: a negative errno. */
+long process_threads_read(struct process_threads *threads);
+
+#endif
