@@ -17,6 +17,7 @@
 #include "source/guest/guest_options.h"
 
 enum {
+	NEAR = 16,	/* bytes: a call over less than that goes to no function */
 	FRAME_JUMP = 1, /* flag of a frame: the call below it went to this call instruction */
 };
 
@@ -93,6 +94,15 @@ static void on_call(unsigned index, uint32_t access, uint64_t sp, void *data)
 
 	(void)access;
 	push(stack, site, sp, site->target, recording ? called(vcpu, site, stack->image) : 0);
+}
+
+/* Not of a function: a part of an indirect jump, or one that fills the processor's stack of return addresses. */
+static void on_call_near(unsigned index, uint32_t access, uint64_t sp, void *data)
+{
+	const struct guest_site *site = data;
+
+	(void)access;
+	push(stack_of_call(guest_vcpus[index], sp), site, sp, site->target, 0);
 }
 
 static void call_indirect(struct guest_vcpu *vcpu, const struct guest_site *site, uint64_t sp,
@@ -179,10 +189,13 @@ static void on_switch(unsigned index, void *data)
 void guest_call_instrument(struct qemu_instruction *instruction, enum guest_kind kind,
 			   struct guest_site *site)
 {
+	const bool is_near = kind == GUEST_CALL && site->target - site->after < NEAR;
+
 	if (kind == GUEST_CALL_MEMORY)
 		qemu_plugin_register_vcpu_mem_cb(instruction, on_load, QEMU_NO_REGISTERS, QEMU_LOAD, NULL);
 	qemu_plugin_register_vcpu_mem_cb(instruction,
-					 kind == GUEST_CALL	     ? on_call
+					 is_near		     ? on_call_near
+					 : kind == GUEST_CALL	     ? on_call
 					 : kind == GUEST_CALL_MEMORY ? on_call_memory
 								     : on_call_register,
 					 QEMU_READ_REGISTERS, QEMU_STORE, site);
