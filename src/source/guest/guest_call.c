@@ -7,7 +7,7 @@
  * is read.
  *
  * Begin. Calls at this place of the stack or below it have been left without a return: by longjmp, an exception, or the end of
- * a thread. They end now. An indirect call has no function yet; the next block that this vCPU executes is it.
+ * a thread. They end now. The target of an indirect call is in a register, or has just been loaded.
  *
  * End. Calls below end now, too. A return to another address than the call's is not the end of a function, but an indirect
  * jump, made of a call and a return, that keeps processors from speculating (a retpoline). Its call is forgotten. Often a call
@@ -17,26 +17,15 @@
 #include "source/guest/guest_options.h"
 
 enum {
+	NEAR = 16,	/* bytes: a call over less than that goes to no function */
 	FRAME_JUMP = 1, /* flag of a frame: the call below it went to this call instruction */
 };
 
-static struct qemu_scoreboard *scoreboard;
-static struct qemu_cell
-	pending; /* not 0: the last call of the vCPU was indirect, and its target is not known */
+static bool recording = true; /* calls that begin now are recorded */
 
-static bool recording; /* calls that begin now are recorded */
-
-static void set_pending(unsigned vcpu, uint64_t value)
+void guest_call_wait(void)
 {
-	*(uint64_t *)qemu_plugin_scoreboard_find(scoreboard, vcpu) = value;
-}
-
-bool guest_call_begin(bool records)
-{
-	recording = records;
-	scoreboard = qemu_plugin_scoreboard_new(sizeof(uint64_t));
-	pending = (struct qemu_cell){ scoreboard, 0 };
-	return scoreboard != NULL;
+	recording = false;
 }
 
 /* The number of the function that a site calls; 0: the call is not recorded. */
@@ -59,49 +48,92 @@ static inline void begin(struct wire_call_frame *frame)
 	__atomic_store_n(&frame->start, ring_clock(), __ATOMIC_RELEASE);
 }
 
-static void on_call(unsigned index, uint32_t access, uint64_t sp, void *data)
+static uint64_t value_of(struct qemu_value value)
 {
-	struct guest_vcpu *vcpu = guest_vcpus[index];
-	struct guest_stack *stack = guest_vcpu_stack(vcpu, sp);
-	struct guest_site *site = data;
-	struct wire_call_frame *frame;
-	uint32_t number;
+	return value.type == QEMU_VALUE_U64   ? value.data.u64
+	       : value.type == QEMU_VALUE_U32 ? value.data.u32
+					      : value.data.u16;
+}
 
-	(void)access;
-	vcpu->calls++;
-	while (__builtin_expect(guest_stack_top(stack)->sp <= sp, 0)) {
-		vcpu->unwound++;
-		guest_stack_end(stack);
-	}
-	frame = guest_stack_push(stack);
+/* A call. @target: where it goes; @number: of that function, 0: it is not recorded */
+static inline __attribute__((always_inline)) void
+push(struct guest_stack *stack, const struct guest_site *site, uint64_t sp, uint64_t target, uint32_t number)
+{
+	struct wire_call_frame *frame = guest_stack_push(stack);
+
 	if (__builtin_expect(!frame, 0))
 		return;
-	number = site->target && recording ? called(vcpu, site, stack->image) : 0;
 	wire_call_frame_begin(frame, number);
 	if (__builtin_expect(stack->target == site->address, 0))
 		frame->flags = FRAME_JUMP;
 	frame->match = site->after;
 	frame->sp = sp;
-	stack->target = site->target;
-	if (!site->target)
-		set_pending(index, 1);
-	if (number || !site->target)
+	stack->target = target;
+	if (number)
 		begin(frame);
 }
 
-/* The first block after an indirect call. @data: its address */
-static void on_target(unsigned index, void *data)
+/* The stack on which a call pushes its return address, without the calls that are no longer open. */
+static inline struct guest_stack *stack_of_call(struct guest_vcpu *vcpu, uint64_t sp)
+{
+	struct guest_stack *stack = guest_vcpu_stack(vcpu, sp);
+
+	vcpu->calls++;
+	while (__builtin_expect(guest_stack_top(stack)->sp <= sp, 0)) {
+		vcpu->unwound++;
+		guest_stack_end(stack);
+	}
+	return stack;
+}
+
+static void on_call(unsigned index, uint32_t access, uint64_t sp, void *data)
 {
 	struct guest_vcpu *vcpu = guest_vcpus[index];
-	struct guest_stack *stack = vcpu->stack;
-	struct wire_call_frame *frame = guest_stack_top(stack);
-	const uint64_t address = (uint64_t)(uintptr_t)data;
+	struct guest_stack *stack = stack_of_call(vcpu, sp);
+	struct guest_site *site = data;
 
-	set_pending(index, 0);
-	if (stack->top == GUEST_NO_FRAMES || frame->function)
-		return;
-	frame->function = recording ? guest_function(vcpu, stack->image, address) : 0;
-	stack->target = address;
+	(void)access;
+	push(stack, site, sp, site->target, recording ? called(vcpu, site, stack->image) : 0);
+}
+
+/* Not of a function: a part of an indirect jump, or one that fills the processor's stack of return addresses. */
+static void on_call_near(unsigned index, uint32_t access, uint64_t sp, void *data)
+{
+	const struct guest_site *site = data;
+
+	(void)access;
+	push(stack_of_call(guest_vcpus[index], sp), site, sp, site->target, 0);
+}
+
+static void call_indirect(struct guest_vcpu *vcpu, const struct guest_site *site, uint64_t sp,
+			  uint64_t target)
+{
+	struct guest_stack *stack = stack_of_call(vcpu, sp);
+
+	push(stack, site, sp, target, recording ? guest_function(vcpu, stack->image, target) : 0);
+}
+
+/* The load of a call's target, before its store. */
+static void on_load(unsigned index, uint32_t access, uint64_t address, void *data)
+{
+	(void)address;
+	(void)data;
+	guest_vcpus[index]->target = value_of(qemu_plugin_mem_get_value(access));
+}
+
+static void on_call_memory(unsigned index, uint32_t access, uint64_t sp, void *data)
+{
+	(void)access;
+	call_indirect(guest_vcpus[index], data, sp, guest_vcpus[index]->target);
+}
+
+static void on_call_register(unsigned index, uint32_t access, uint64_t sp, void *data)
+{
+	const struct guest_site *site = data;
+
+	(void)access;
+	call_indirect(guest_vcpus[index], site, sp,
+		      guest_vcpu_register(guest_vcpus[index], site->target_register));
 }
 
 /* The top call returned to another address than its own. */
@@ -116,7 +148,7 @@ static void redirect(struct guest_vcpu *vcpu, struct guest_stack *stack, uint64_
 		return;
 	frame = guest_stack_top(stack);
 	frame->function = recording ? guest_function(vcpu, stack->image, address) : 0;
-	if (!frame->start)
+	if (frame->function && !frame->start)
 		begin(frame);
 	stack->target = address;
 }
@@ -154,9 +186,19 @@ static void on_switch(unsigned index, void *data)
 	guest_vcpu_forget(guest_vcpus[index]);
 }
 
-void guest_call_instrument(struct qemu_instruction *instruction, struct guest_site *site)
+void guest_call_instrument(struct qemu_instruction *instruction, enum guest_kind kind,
+			   struct guest_site *site)
 {
-	qemu_plugin_register_vcpu_mem_cb(instruction, on_call, QEMU_READ_REGISTERS, QEMU_STORE, site);
+	const bool is_near = kind == GUEST_CALL && site->target - site->after < NEAR;
+
+	if (kind == GUEST_CALL_MEMORY)
+		qemu_plugin_register_vcpu_mem_cb(instruction, on_load, QEMU_NO_REGISTERS, QEMU_LOAD, NULL);
+	qemu_plugin_register_vcpu_mem_cb(instruction,
+					 is_near		     ? on_call_near
+					 : kind == GUEST_CALL	     ? on_call
+					 : kind == GUEST_CALL_MEMORY ? on_call_memory
+								     : on_call_register,
+					 QEMU_READ_REGISTERS, QEMU_STORE, site);
 }
 
 void guest_call_instrument_return(struct qemu_instruction *instruction)
@@ -187,10 +229,4 @@ void guest_call_instrument_mark(struct qemu_instruction *instruction, bool recor
 {
 	qemu_plugin_register_vcpu_insn_exec_cb(instruction, records ? on_start : on_stop, QEMU_NO_REGISTERS,
 					       NULL);
-}
-
-void guest_call_instrument_target(struct qemu_block *block)
-{
-	qemu_plugin_register_vcpu_tb_exec_cond_cb(block, on_target, QEMU_NO_REGISTERS, QEMU_NOT_EQUAL,
-						  pending, 0, (void *)(uintptr_t)qemu_plugin_tb_vaddr(block));
 }

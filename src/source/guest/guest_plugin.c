@@ -36,7 +36,7 @@ static struct guest_site *find_site(const struct guest_site *wanted, uint64_t ha
 		struct guest_site *site = sites[number - 1];
 
 		if (site->address == wanted->address && site->after == wanted->after &&
-		    site->target == wanted->target)
+		    site->target == wanted->target && site->target_register == wanted->target_register)
 			return site;
 	}
 	return NULL;
@@ -83,10 +83,14 @@ static void instrument(struct qemu_instruction *instruction)
 		return;
 	switch (found.kind) {
 	case GUEST_CALL:
-	case GUEST_CALL_INDIRECT:
-		site = site_of(&(struct guest_site){ address, address + count, found.target, 0 });
+	case GUEST_CALL_REGISTER:
+	case GUEST_CALL_MEMORY:
+		site = site_of(&(struct guest_site){ .address = address,
+						     .after = address + count,
+						     .target = found.target,
+						     .target_register = found.register_number });
 		if (site)
-			guest_call_instrument(instruction, site);
+			guest_call_instrument(instruction, found.kind, site);
 		break;
 	case GUEST_RETURN:
 		guest_call_instrument_return(instruction);
@@ -119,8 +123,6 @@ static void on_block(qemu_id id, struct qemu_block *block)
 
 	(void)id;
 	instrument_marks(block, count);
-	if (guest_options_code(qemu_plugin_tb_vaddr(block)))
-		guest_call_instrument_target(block);
 	instrument(qemu_plugin_tb_get_insn(block, count - 1));
 }
 
@@ -191,8 +193,10 @@ int qemu_plugin_install(qemu_id id, const struct qemu_info *info, int count, cha
 	for (int n = 0; n < count; n++)
 		if (!take_argument(arguments[n]))
 			return -1;
-	if (!guest_session_begin() || !guest_call_begin(!guest_options.starts))
+	if (!guest_session_begin())
 		return -1;
+	if (guest_options.starts)
+		guest_call_wait();
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
 	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);

@@ -8,6 +8,23 @@
 
 struct guest_vcpu *guest_vcpus[GUEST_VCPUS];
 
+static void take_register(struct guest_vcpu *vcpu, const struct qemu_register_description *found)
+{
+	static const char *const general[GUEST_REGISTERS] = { "rax", "rcx", "rdx", "rbx", "rsp", "rbp",
+							      "rsi", "rdi", "r8",  "r9",  "r10", "r11",
+							      "r12", "r13", "r14", "r15" };
+
+	for (unsigned n = 0; n < GUEST_REGISTERS; n++)
+		if (strcmp(found->name, general[n]) == 0)
+			vcpu->general[n] = found->handle;
+	if (strcmp(found->name, "cs") == 0)
+		vcpu->level = found->handle;
+	else if (strcmp(found->name, "cr3") == 0)
+		vcpu->space = found->handle;
+	else if (strcmp(found->name, "fs_base") == 0)
+		vcpu->thread = found->handle;
+}
+
 bool guest_vcpu_begin(unsigned index)
 {
 	struct guest_vcpu *vcpu = index < GUEST_VCPUS ? calloc(1, sizeof(*vcpu)) : NULL;
@@ -20,16 +37,8 @@ bool guest_vcpu_begin(unsigned index)
 	vcpu->stack = &guest_stack_nowhere;
 	vcpu->bytes = g_byte_array_new();
 	registers = qemu_plugin_get_registers();
-	for (unsigned n = 0; n < registers->length; n++) {
-		const struct qemu_register_description *found = &registers->data[n];
-
-		if (strcmp(found->name, "cs") == 0)
-			vcpu->level = found->handle;
-		else if (strcmp(found->name, "cr3") == 0)
-			vcpu->space = found->handle;
-		else if (strcmp(found->name, "fs_base") == 0)
-			vcpu->thread = found->handle;
-	}
+	for (unsigned n = 0; n < registers->length; n++)
+		take_register(vcpu, &registers->data[n]);
 	guest_vcpus[index] = vcpu;
 	return true;
 }
@@ -43,6 +52,11 @@ static uint64_t read_register(const struct guest_vcpu *vcpu, struct qemu_registe
 		memcpy(&value, vcpu->bytes->data,
 		       vcpu->bytes->length < sizeof(value) ? vcpu->bytes->length : sizeof(value));
 	return value;
+}
+
+uint64_t guest_vcpu_register(const struct guest_vcpu *vcpu, unsigned number)
+{
+	return read_register(vcpu, vcpu->general[number % GUEST_REGISTERS]);
 }
 
 struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)

@@ -8,6 +8,7 @@
 
 enum {
 	GUEST_VCPUS = 1024,
+	GUEST_REGISTERS = 16,
 	GUEST_FUNCTIONS = 1 << 13, /* of the cache; a power of two */
 };
 
@@ -20,7 +21,9 @@ struct guest_function {
 struct guest_vcpu {
 	struct guest_stack *stack; /* that it ran on last; never NULL */
 	struct guest_function functions[GUEST_FUNCTIONS];
+	uint64_t target; /* of the call that is being executed, if that loads it */
 	struct qemu_register *level, *space, *thread; /* NULL: it has none */
+	struct qemu_register *general[GUEST_REGISTERS];
 	struct qemu_bytes *bytes;
 	uint64_t calls, returns, unmatched, redirected, unwound;
 };
@@ -32,6 +35,9 @@ bool guest_vcpu_begin(unsigned index);
 
 /* guest_vcpu_switch - the stack at a stack pointer, when the vCPU ran on another one. Never NULL. */
 struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp);
+
+/* guest_vcpu_register - a general register by its number in the machine's code. */
+uint64_t guest_vcpu_register(const struct guest_vcpu *vcpu, unsigned number);
 
 /* guest_vcpu_function - the number of a function that was not called last; 0: it is not selected, or there is no
  * room, which is counted. */

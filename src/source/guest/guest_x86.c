@@ -6,6 +6,7 @@
 #include "source/guest/guest_x86.h"
 
 enum {
+	IN_REGISTER = 0xc0, /* the least byte behind the opcode that names a register */
 	TWO_BYTES = 0x0f,
 	RETURN_SHORTER = 0xc2, /* it also pops arguments */
 	RETURN = 0xc3,
@@ -23,6 +24,12 @@ static bool is_prefix(uint8_t byte)
 	static const uint8_t legacy[] = { 0x66, 0x67, 0xf2, 0xf3, 0x2e, 0x3e, 0x26, 0x36, 0x64, 0x65 };
 
 	return (byte & 0xf0) == 0x40 || memchr(legacy, byte, sizeof(legacy));
+}
+
+/* Whether the last prefix, before an opcode, adds 8 to the number of the register. */
+static bool is_extended(const uint8_t *bytes, size_t opcode)
+{
+	return opcode && (bytes[opcode - 1] & 0xf1) == 0x41;
 }
 
 static unsigned register_field(uint8_t byte)
@@ -54,7 +61,7 @@ static enum guest_kind kind_of_two(const uint8_t *bytes, size_t count)
 
 struct guest_instruction guest_x86_decode(const uint8_t *bytes, size_t count, uint64_t address)
 {
-	struct guest_instruction found = { GUEST_OTHER, 0 };
+	struct guest_instruction found = { 0 };
 	size_t at = 0;
 
 	while (at < count && is_prefix(bytes[at]))
@@ -67,8 +74,10 @@ struct guest_instruction guest_x86_decode(const uint8_t *bytes, size_t count, ui
 		found.target = address + count + (uint64_t)distance(bytes + at, count - at);
 		break;
 	case GROUP_5:
-		if (at < count && register_field(bytes[at]) == 2)
-			found.kind = GUEST_CALL_INDIRECT;
+		if (at < count && register_field(bytes[at]) == 2) {
+			found.kind = bytes[at] >= IN_REGISTER ? GUEST_CALL_REGISTER : GUEST_CALL_MEMORY;
+			found.register_number = (bytes[at] & 7) | (is_extended(bytes, at - 1) ? 8 : 0);
+		}
 		break;
 	case RETURN:
 	case RETURN_SHORTER:

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum {
-	QEMU_VERSION_MIN = 4, /* register and memory values, conditional callbacks */
+	QEMU_VERSION_MIN = 4, /* the values of registers and of memory */
 };
 
 enum qemu_registers {
@@ -25,13 +25,6 @@ enum qemu_registers {
 enum qemu_access {
 	QEMU_LOAD = 1,
 	QEMU_STORE,
-};
-
-enum qemu_condition {
-	QEMU_NEVER,
-	QEMU_ALWAYS,
-	QEMU_EQUAL,
-	QEMU_NOT_EQUAL,
 };
 
 enum qemu_value_type {
@@ -71,12 +64,6 @@ struct qemu_value {
 struct qemu_block; /* translated instructions */
 struct qemu_instruction;
 struct qemu_register;
-struct qemu_scoreboard; /* an element for each vCPU */
-
-struct qemu_cell { /* a number in a scoreboard's elements */
-	struct qemu_scoreboard *scoreboard;
-	size_t offset;
-};
 
 /* GLib's arrays, as far as they are the interface's. */
 struct qemu_bytes {
@@ -104,42 +91,32 @@ typedef void (*qemu_on_access)(unsigned vcpu, uint32_t access, uint64_t address,
 #pragma weak qemu_plugin_register_vcpu_init_cb
 #pragma weak qemu_plugin_register_vcpu_tb_trans_cb
 #pragma weak qemu_plugin_register_atexit_cb
-#pragma weak qemu_plugin_register_vcpu_tb_exec_cond_cb
 #pragma weak qemu_plugin_register_vcpu_insn_exec_cb
 #pragma weak qemu_plugin_register_vcpu_mem_cb
 #pragma weak qemu_plugin_tb_n_insns
-#pragma weak qemu_plugin_tb_vaddr
 #pragma weak qemu_plugin_tb_get_insn
 #pragma weak qemu_plugin_insn_data
 #pragma weak qemu_plugin_insn_vaddr
 #pragma weak qemu_plugin_mem_get_value
 #pragma weak qemu_plugin_get_registers
 #pragma weak qemu_plugin_read_register
-#pragma weak qemu_plugin_scoreboard_new
-#pragma weak qemu_plugin_scoreboard_find
 #pragma weak g_byte_array_new
 #pragma weak g_byte_array_set_size
 
 void qemu_plugin_register_vcpu_init_cb(qemu_id id, qemu_on_vcpu function);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_id id, qemu_on_block function);
 void qemu_plugin_register_atexit_cb(qemu_id id, qemu_on_exit function, void *data);
-void qemu_plugin_register_vcpu_tb_exec_cond_cb(struct qemu_block *block, qemu_on_execution function,
-					       enum qemu_registers registers, enum qemu_condition condition,
-					       struct qemu_cell cell, uint64_t value, void *data);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_instruction *instruction, qemu_on_execution function,
 					    enum qemu_registers registers, void *data);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_instruction *instruction, qemu_on_access function,
 				      enum qemu_registers registers, enum qemu_access access, void *data);
 size_t qemu_plugin_tb_n_insns(const struct qemu_block *block);
-uint64_t qemu_plugin_tb_vaddr(const struct qemu_block *block);
 struct qemu_instruction *qemu_plugin_tb_get_insn(const struct qemu_block *block, size_t index);
 size_t qemu_plugin_insn_data(const struct qemu_instruction *instruction, void *bytes, size_t room);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_instruction *instruction);
 struct qemu_value qemu_plugin_mem_get_value(uint32_t access);
 struct qemu_register_list *qemu_plugin_get_registers(void);
 int qemu_plugin_read_register(struct qemu_register *handle, struct qemu_bytes *bytes);
-struct qemu_scoreboard *qemu_plugin_scoreboard_new(size_t bytes);
-void *qemu_plugin_scoreboard_find(struct qemu_scoreboard *scoreboard, unsigned vcpu);
 struct qemu_bytes *g_byte_array_new(void);
 struct qemu_bytes *g_byte_array_set_size(struct qemu_bytes *bytes, unsigned size);
 
