@@ -232,13 +232,13 @@ INSTRUMENT = ("-finstrument-functions",)
 PATCHABLE = ("-fpatchable-function-entry=5",)
 
 
-def built(name, text, compiler="gcc", options=("-O0",), suffix=".c", hooks=INSTRUMENT):
+def built(name, text, compiler="gcc", options=("-O0",), suffix=".c", hooks=INSTRUMENT, libraries=()):
     """Compile a program with hooks. Return: its path."""
     need(compiler)
     source, path = fresh(name) + suffix, fresh(name)
     with open(source, "w", encoding="utf-8") as file:
         file.write(text)
-    made(compiler, "-w", "-g", *hooks, "-pthread", *options, source, "-o", path, "-ldl")
+    made(compiler, "-w", "-g", *hooks, "-pthread", *options, source, "-o", path, *libraries, "-ldl")
     return path
 
 

@@ -8,11 +8,24 @@
 
 #define HOOK __attribute__((visibility("default")))
 
+#ifdef CALLS_STATIC
+static const unsigned char off;
+
+struct burin_site call_static_site = {
+	.state = &off,
+	.name = WIRE_CALL_EVENT,
+	.format = WIRE_CALL_FORMAT,
+	.file = __FILE__,
+	.types = WIRE_U32 | WIRE_U32 << 4 | WIRE_U16 << 8 | WIRE_U16 << 12,
+	.line = __LINE__,
+};
+#else
 /* The tracepoint of a call. It is never executed: call_put() writes its records. */
 static __attribute__((used)) void describe(unsigned number, unsigned short half)
 {
 	BURIN_TRACE(WIRE_CALL_EVENT, WIRE_CALL_FORMAT, number, number, half, half);
 }
+#endif
 
 /* A library's constructors may come before ours: call_loaded(). */
 static __attribute__((constructor(101))) void begin(void)

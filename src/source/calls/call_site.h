@@ -5,8 +5,14 @@
 
 #include "burin/burin.h"
 
+#ifdef CALLS_STATIC
+/* In libburin-calls.a: the section of sites is the program's. */
+#define call_site (&call_static_site)
+extern struct burin_site call_static_site;
+#else
 /* The only site of this object (call_process.c), so the object's section of sites begins with it. */
 #define call_site (__start_burin_sites)
 extern struct burin_site __start_burin_sites[] __attribute__((visibility("hidden")));
+#endif
 
 #endif

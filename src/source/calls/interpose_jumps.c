@@ -19,6 +19,14 @@ typedef void jump(struct __jmp_buf_tag target[1], int value);
 
 REPLACED jump __longjmp_chk __attribute__((noreturn));
 
+#ifdef CALLS_STATIC
+/* The names that the C library itself has for what is replaced. */
+jump __libc_siglongjmp __attribute__((noreturn));
+int __setcontext(const ucontext_t *to);
+int __swapcontext(ucontext_t *from, const ucontext_t *to);
+void __makecontext(ucontext_t *made, void (*function)(void), int count, ...);
+#endif
+
 /* What is replaced; NULL: not looked up yet. */
 static struct {
 	jump *longjmp, *_longjmp, *siglongjmp, *__longjmp_chk;
@@ -27,9 +35,23 @@ static struct {
 	void (*makecontext)(ucontext_t *made, void (*function)(void), int count, ...);
 	int (*dlclose)(void *handle);
 	void *setjmp, *_setjmp, *__sigsetjmp;
-} real;
+} real
+#ifdef CALLS_STATIC
+	= { .longjmp = __libc_siglongjmp,
+	    ._longjmp = __libc_siglongjmp,
+	    .siglongjmp = __libc_siglongjmp,
+	    .__longjmp_chk = __libc_siglongjmp,
+	    .setcontext = __setcontext,
+	    .swapcontext = __swapcontext,
+	    .makecontext = __makecontext }
+#endif
+;
 
+#ifdef CALLS_STATIC
+#define FIND(name) ((void)0)
+#else
 #define FIND(name) (real.name ? (void)0 : (void)(*(void **)&real.name = dlsym(RTLD_NEXT, #name)))
+#endif
 
 void interpose_jumps_begin(void)
 {
@@ -190,6 +212,7 @@ __asm__(".text\n"
 	".size makecontext, . - makecontext\n");
 #endif
 
+#ifndef CALLS_STATIC /* there, setjmp has no other name; and nothing is unloaded */
 /* setjmp returns twice, so it is left as it was entered: with the arguments and the stack of its caller. */
 #define SETJMP(name)                                                              \
 	__attribute__((used, visibility("hidden"))) void *interpose_##name(void); \
@@ -248,3 +271,4 @@ REPLACED int dlclose(void *handle)
 	call_functions_forget();
 	return result;
 }
+#endif
