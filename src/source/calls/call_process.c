@@ -8,18 +8,7 @@
 
 #define HOOK __attribute__((visibility("default")))
 
-#ifdef CALLS_STATIC
-static const unsigned char off;
-
-struct burin_site call_static_site = {
-	.state = &off,
-	.name = WIRE_CALL_EVENT,
-	.format = WIRE_CALL_FORMAT,
-	.file = __FILE__,
-	.types = WIRE_U32 | WIRE_U32 << 4 | WIRE_U16 << 8 | WIRE_U16 << 12,
-	.line = __LINE__,
-};
-#else
+#ifndef CALLS_STATIC
 /* The tracepoint of a call. It is never executed: call_put() writes its records. */
 static __attribute__((used)) void describe(unsigned number, unsigned short half)
 {

@@ -233,7 +233,8 @@ static int walk(struct replay_job *job, struct view_line_formatter *formatter, s
 				forget_ended(open, &call);
 			if (call.begin < bounds[slice]) {
 				note_within(&call, thread);
-				if (call.begin < job->replay->from) /* its end is printed, whatever it called */
+				if (call.begin <
+				    job->replay->from) /* its end is printed, whatever it called */
 					call.flags |= REPLAY_CALLS;
 				result = replay_calls_add(&job->crossing, &call);
 			}
