@@ -18,7 +18,8 @@ void __gmon_start__(void);
 static __attribute__((used)) void (*const process)(void) = __gmon_start__;
 #endif
 
-static inline uint64_t stack_pointer(void)
+/* Of the caller of the hook that this is inlined into. */
+static inline __attribute__((always_inline)) uint64_t stack_pointer(void)
 {
 	return (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
 }

@@ -95,7 +95,12 @@ static __attribute__((noinline)) uint64_t saved_sp(const struct __jmp_buf_tag *t
 	uint64_t here;
 	jmp_buf known;
 
+#ifdef CALLS_STATIC
 	_setjmp(known);
+#else
+	FIND(_setjmp); /* ours would mark the innermost call */
+	((int (*)(struct __jmp_buf_tag[1]))real._setjmp)(known);
+#endif
 	__asm__ volatile("mov %0, sp" : "=r"(here));
 	return (uint64_t)target->__jmpbuf[JMP_BUF_SP] ^ (uint64_t)known[0].__jmpbuf[JMP_BUF_SP] ^ here;
 }
