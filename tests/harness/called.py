@@ -212,17 +212,33 @@ def compare(calls, logs):
         yield from compare_stack(calls, stack, log)
 
 
+def compare_logs(calls, logs):
+    """All faults: of threads by their tids, and of stacks of threads that had several by what was called on them."""
+    own = {key for key in logs if key in calls.stacks()}
+    for stack in own:
+        yield from compare_stack(calls, stack, logs[stack])
+    wanted = [(log.begins, log.ends, log.open) for key, log in logs.items() if key not in own and log.begins]
+    for stack in calls.stacks() - own:
+        found = (calls.begins(stack), calls.ends(stack), [(call.depth, call.name) for call in calls.open.get(stack, [])])
+        if found in wanted:
+            wanted.remove(found)
+        else:
+            yield f"stack {stack}, which has no log: {short(found)}"
+    for missing in wanted:
+        yield f"a log without a stack: {short(missing)}"
+
+
 INSTRUMENT = ("-finstrument-functions",)
 PATCHABLE = ("-fpatchable-function-entry=5",)
 
 
-def built(name, text, compiler="gcc", options=("-O0",), suffix=".c", hooks=INSTRUMENT):
+def built(name, text, compiler="gcc", options=("-O0",), suffix=".c", hooks=INSTRUMENT, libraries=()):
     """Compile a program with hooks. Return: its path."""
     need(compiler)
     source, path = fresh(name) + suffix, fresh(name)
     with open(source, "w", encoding="utf-8") as file:
         file.write(text)
-    made(compiler, "-w", "-g", *hooks, "-pthread", *options, source, "-o", path, "-ldl")
+    made(compiler, "-w", "-g", *hooks, "-pthread", *options, source, "-o", path, *libraries, "-ldl")
     return path
 
 

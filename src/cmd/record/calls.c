@@ -15,6 +15,15 @@
 /* The second comes in with the first, but its vfork() and its other functions must come before those of the C library. */
 static const char library_name[] = "libburin-calls.so", tracepoints_name[] = "libburin.so.0";
 
+#if defined(__x86_64__)
+static const bool is_patched = true;
+static const char ways[] = "-fpatchable-function-entry=5 or -finstrument-functions, or record calls of "
+			   "library functions: --libcalls";
+#else
+static const bool is_patched = false;
+static const char ways[] = "-finstrument-functions; other hooks are not supported on this processor";
+#endif
+
 /* The rule of a source file would need its lines before the program runs. */
 static bool are_valid(const struct view_globs *words)
 {
@@ -44,6 +53,8 @@ int calls_check(const struct calls_options *options)
 	if (!are_valid(&options->globs) || !are_valid(&options->not ) || !are_valid(&options->below))
 		return cmd_usage("--calls, --no-calls, --below: give a name, such as 'net_*' or "
 				 "'image:libnet*' (source files cannot be selected)");
+	if (options->libraries && !is_patched)
+		return cmd_usage("--libcalls is not supported on this processor");
 	if (options->count && (options->depth || options->min_ns || options->below.count))
 		return cmd_usage("--count-calls: it counts every call of a function; remove %s",
 				 options->depth	   ? "--depth"
@@ -160,9 +171,7 @@ void calls_note_none(const struct calls *calls, const struct session *session)
 	if (calls->options->guest)
 		cmd_note("burin: no calls: no guest ran; --guest is for qemu-system-x86_64 without KVM\n");
 	else
-		cmd_note("burin: no calls: nothing that ran has hooks for them; build it with "
-			 "-fpatchable-function-entry=5 or -finstrument-functions, or record calls of library "
-			 "functions: --libcalls\n");
+		cmd_note("burin: no calls: nothing that ran has hooks for them; build it with %s\n", ways);
 }
 
 void calls_find_names(int directory, const char *path, bool quiet, uint64_t deadline_ns)

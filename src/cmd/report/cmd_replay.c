@@ -48,7 +48,7 @@ static void print_foot(const struct burin_trace *trace, const struct cmd_faults 
 	cmd_faults_foot(faults, path);
 }
 
-/* What a replay comes to. */
+/* The exit code of a replay. */
 static int status_of(int result, const char *path)
 {
 	if (result == -ENODATA)

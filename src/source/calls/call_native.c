@@ -251,7 +251,7 @@ void call_native_move(uint64_t sp)
 		native = find(here);
 		if (native && !call_thread.native) /* a thread's own stack, where another was once */
 			remove_at(first_above(here));
-		native = find(sp);
+		native = find(sp - 1); /* of a stack without a frame, `sp` is the end */
 		lock_drop(&lock);
 		if (native != call_thread.native)
 			go(native);

@@ -33,7 +33,7 @@ enum {
 
 extern struct wire_patches call_patches __attribute__((visibility("default")));
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(CALLS_STATIC)
 /*
  * call_patch_load - find and patch objects that have been loaded since the last time, and forget those that are gone.
  * Context: the process is in its session. In a constructor, or another function that may take the dynamic linker's lock.

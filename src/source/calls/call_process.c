@@ -13,11 +13,13 @@
 
 #define HOOK __attribute__((visibility("default")))
 
+#ifndef CALLS_STATIC
 /* The tracepoint of a call. It is never executed: call_put() writes its records. */
 static __attribute__((used)) void describe(unsigned number, unsigned short half)
 {
 	BURIN_TRACE(WIRE_CALL_EVENT, WIRE_CALL_FORMAT, number, number, half, half);
 }
+#endif
 
 static bool begun;
 

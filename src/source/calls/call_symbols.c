@@ -336,6 +336,14 @@ struct demangling {
 
 static struct demangling demangling;
 
+#ifdef CALLS_STATIC
+/* A program that does not link libiberty goes without: functions of C++ have their mangled names in rules. */
+#pragma weak cplus_demangle_v3_callback
+#define HAS_DEMANGLER (cplus_demangle_v3_callback != NULL)
+#else
+#define HAS_DEMANGLER true
+#endif
+
 static void append(const char *text, size_t bytes, void *data)
 {
 	nolibc_bytes(data, text, bytes);
@@ -368,7 +376,7 @@ static void demangle_aside(void)
 
 const char *call_symbols_demangle(const char *name)
 {
-	if (name[0] != '_' || name[1] != 'Z' || strlen(name) > NAME_MAX_BYTES)
+	if (!HAS_DEMANGLER || name[0] != '_' || name[1] != 'Z' || strlen(name) > NAME_MAX_BYTES)
 		return NULL;
 	if (!demangling.stack)
 		demangling.stack = get(DEMANGLE_STACK);

@@ -32,7 +32,7 @@ extern call_code call_sled_begin, call_sled_end,
 /* The same begins in a session whose clock is not the processor's counter. */
 extern call_code call_entry_begin_other, call_sled_begin_other;
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(CALLS_STATIC)
 /* call_hook_prepare - find out how registers are saved. Context: before any code is patched. */
 void call_hook_prepare(void);
 

@@ -13,7 +13,14 @@
 HOOK void __cyg_profile_func_enter(void *function, void *caller);
 HOOK void __cyg_profile_func_exit(void *function, void *caller);
 
-static inline uint64_t stack_pointer(void)
+#ifdef CALLS_STATIC
+/* Brings call_process.c, and with it the constructor, from the archive. */
+void __gmon_start__(void);
+static __attribute__((used)) void (*const process)(void) = __gmon_start__;
+#endif
+
+/* Of the caller of the hook that this is inlined into. */
+static inline __attribute__((always_inline)) uint64_t stack_pointer(void)
 {
 	return (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
 }

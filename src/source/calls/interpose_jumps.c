@@ -19,6 +19,14 @@ typedef void jump(struct __jmp_buf_tag target[1], int value);
 
 REPLACED jump __longjmp_chk __attribute__((noreturn));
 
+#ifdef CALLS_STATIC
+/* The names that the C library itself has for what is replaced. */
+jump __libc_siglongjmp __attribute__((noreturn));
+int __setcontext(const ucontext_t *to);
+int __swapcontext(ucontext_t *from, const ucontext_t *to);
+void __makecontext(ucontext_t *made, void (*function)(void), int count, ...);
+#endif
+
 /* What is replaced; NULL: not looked up yet. */
 static struct {
 	jump *longjmp, *_longjmp, *siglongjmp, *__longjmp_chk;
@@ -27,8 +35,21 @@ static struct {
 	void (*makecontext)(ucontext_t *made, void (*function)(void), int count, ...);
 	int (*dlclose)(void *handle);
 	void *setjmp, *_setjmp, *__sigsetjmp;
-} real;
+} real
+#ifdef CALLS_STATIC
+	= { .longjmp = __libc_siglongjmp,
+	    ._longjmp = __libc_siglongjmp,
+	    .siglongjmp = __libc_siglongjmp,
+	    .__longjmp_chk = __libc_siglongjmp,
+	    .setcontext = __setcontext,
+	    .swapcontext = __swapcontext,
+	    .makecontext = __makecontext }
+#endif
+;
 
+#ifdef CALLS_STATIC
+#define FIND(name) ((void)0)
+#else
 /* A library that was loaded late has no next one, but the program's comes before it. */
 static void *find(const char *name)
 {
@@ -38,6 +59,7 @@ static void *find(const char *name)
 }
 
 #define FIND(name) (real.name ? (void)0 : (void)(*(void **)&real.name = find(#name)))
+#endif
 
 void interpose_jumps_begin(void)
 {
@@ -81,7 +103,12 @@ static __attribute__((noinline)) uint64_t saved_sp(const struct __jmp_buf_tag *t
 	uint64_t here;
 	jmp_buf known;
 
+#ifdef CALLS_STATIC
 	_setjmp(known);
+#else
+	FIND(_setjmp); /* ours would mark the innermost call */
+	((int (*)(struct __jmp_buf_tag[1]))real._setjmp)(known);
+#endif
 	__asm__ volatile("mov %0, sp" : "=r"(here));
 	return (uint64_t)target->__jmpbuf[JMP_BUF_SP] ^ (uint64_t)known[0].__jmpbuf[JMP_BUF_SP] ^ here;
 }
@@ -198,6 +225,7 @@ __asm__(".text\n"
 	".size makecontext, . - makecontext\n");
 #endif
 
+#ifndef CALLS_STATIC /* there, setjmp has no other name; and nothing is unloaded */
 /* setjmp returns twice, so it is left as it was entered: with the arguments and the stack of its caller. */
 #define SETJMP(name)                                                              \
 	__attribute__((used, visibility("hidden"))) void *interpose_##name(void); \
@@ -256,3 +284,4 @@ REPLACED int dlclose(void *handle)
 	call_functions_forget();
 	return result;
 }
+#endif
