@@ -96,6 +96,17 @@ static void set_place(struct call_argument *argument, struct places *places, uns
 	}
 }
 
+/* Names of the fields that every call has: in the event, an argument would have to get another one. */
+static bool is_reserved(const char *name)
+{
+	static const char *const names[] = { "function", "start", "start_high", "depth", "returned" };
+
+	for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
+		if (strcmp(name, names[n]) == 0)
+			return true;
+	return false;
+}
+
 /* "NAME/TYPE" */
 static const char *parse_one(struct call_argument *argument, const char *text, size_t bytes)
 {
@@ -107,6 +118,9 @@ static const char *parse_one(struct call_argument *argument, const char *text, s
 		return "a name of an argument is 1 to 31 letters, digits and _";
 	memcpy(argument->name, text, name);
 	argument->name[name] = 0;
+	if (is_reserved(argument->name))
+		return "function, start, start_high, depth and returned are fields of every call; use "
+		       "another name";
 	if (number_of(argument->name, "fparg")) {
 		const char *wanted = slash && !strncmp(slash, "/32", bytes - name) ? "f" : "d";
 

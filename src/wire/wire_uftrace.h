@@ -32,6 +32,8 @@ enum {
 /* Bits of `features`. */
 enum {
 	WIRE_UFTRACE_HAS_SESSIONS = 1 << 1,
+	WIRE_UFTRACE_HAS_ARGUMENTS = 1 << 3,
+	WIRE_UFTRACE_HAS_RESULTS = 1 << 4,
 	WIRE_UFTRACE_HAS_RELATIVE = 1 << 5, /* addresses of symbols are relative to their image */
 	WIRE_UFTRACE_HAS_STACK_MAX = 1 << 6,
 	WIRE_UFTRACE_HAS_EVENTS = 1 << 7,
@@ -44,7 +46,9 @@ enum {
 	WIRE_UFTRACE_INFO_COMMAND = 1 << 3,
 	WIRE_UFTRACE_INFO_SYSTEM = 1 << 6,
 	WIRE_UFTRACE_INFO_TASKS = 1 << 7,
+	WIRE_UFTRACE_INFO_ARGUMENTS = 1 << 10,
 	WIRE_UFTRACE_INFO_DATE = 1 << 11,
+	WIRE_UFTRACE_INFO_PATTERN = 1 << 12, /* how names of functions are compared */
 	WIRE_UFTRACE_INFO_VERSION = 1 << 13,
 };
 
@@ -72,6 +76,7 @@ struct wire_uftrace_record {
 };
 
 enum {
+	WIRE_UFTRACE_MORE = 1 << 2, /* of a word: bytes follow */
 	WIRE_UFTRACE_RECORD_MAGIC = 5,
 	WIRE_UFTRACE_DEPTH_BITS = 10,
 	WIRE_UFTRACE_ADDRESS_BITS = 48,

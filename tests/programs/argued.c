@@ -151,8 +151,11 @@ static void in_processes(void)
 	waitpid(child, NULL, 0);
 }
 
-int main(void)
+/* Usage: argued [DEPTH]: only recurse */
+int main(int argc, char **argv)
 {
+	if (argc > 1)
+		return recurses(atoi(argv[1])) != atoi(argv[1]);
 	widths(-5, 65535, -123456, 1ul << 40);
 	floats(1.5f, -3, -2.25);
 	halved(0.75);

@@ -3,6 +3,7 @@
  * The calls of a trace as text, for the scripts, in order of their ends:
  *
  *	call NAME depth tid begin_ns end_ns
+ *	values NAME arguments result (an unsigned integer; "-": none)
  *	open NAME depth tid stack
  *	count NAME calls
  *	function NAME image offset file
@@ -28,6 +29,22 @@ static const char *name_of(const struct burin_calls *calls, uint32_t number)
 	return burin_calls_function(calls, number, &function) == 0 && function.name ? function.name : "?";
 }
 
+static void print_values(const struct burin_calls *calls, const struct burin_record *record, const char *name)
+{
+	struct burin_call_values values;
+	uint64_t result;
+
+	if (burin_calls_values(calls, record, &values) != 0)
+		fail("values", 0);
+	if (values.first == record->event->fields)
+		return;
+	printf("values\t%s\t%u\t", name, values.arguments);
+	if (values.result >= 0 && burin_record_u64(record, (unsigned)values.result, &result) == 0)
+		printf("%" PRIu64 "\n", result);
+	else
+		printf("-\n");
+}
+
 static void print_calls(struct burin_trace *trace, const struct burin_calls *calls)
 {
 	const struct burin_record *record;
@@ -37,10 +54,12 @@ static void print_calls(struct burin_trace *trace, const struct burin_calls *cal
 	if (burin_cursor_open(&cursor, trace, NULL) != 0)
 		fail("cursor", 0);
 	while (burin_cursor_next(cursor, &record) > 0)
-		if (burin_calls_call(calls, record, &call) == 0)
+		if (burin_calls_call(calls, record, &call) == 0) {
+			print_values(calls, record, name_of(calls, call.function));
 			printf("call\t%s\t%" PRIu32 "\t%" PRIu32 "\t%" PRId64 "\t%" PRId64 "\n",
 			       name_of(calls, call.function), call.depth, call.tid,
 			       burin_trace_ns(trace, call.begin), burin_trace_ns(trace, call.end));
+		}
 	burin_cursor_close(cursor);
 }
 

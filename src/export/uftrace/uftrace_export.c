@@ -20,8 +20,8 @@ static void describe(const struct uftrace_order *order, const struct uftrace_dir
 					   .deepest = uftrace_order_deepest(order),
 					   .bytes = directory->bytes };
 	for (size_t n = 0; n < order->lane_count; n++) {
-		result->tasks += order->lanes[n].records != 0;
-		result->bytes += order->lanes[n].records * sizeof(struct wire_uftrace_record);
+		result->tasks += order->lanes[n].words != 0;
+		result->bytes += order->lanes[n].words * sizeof(uint64_t);
 	}
 }
 

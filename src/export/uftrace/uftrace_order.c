@@ -17,8 +17,8 @@
 enum {
 	SPAN_BYTES = 16 << 20, /* of the trace, read at once */
 	LANES_MAX = 64,	       /* of a thread */
-	BUFFER_MIN = 64,       /* records */
-	BUFFER_MAX = 8192,
+	BUFFER_MIN = 1024,     /* words; a record has two, and perhaps UFTRACE_VALUES_WORDS */
+	BUFFER_MAX = 16384,
 	TID_UNUSED = (1 << 22) + 1, /* the kernel's tids are smaller */
 };
 
@@ -87,7 +87,7 @@ static int make_file(struct uftrace_order *order, const struct uftrace_lane *lan
 /* Files are opened for each buffer: there may be more threads than descriptors. */
 static int flush(struct uftrace_order *order, struct uftrace_lane *lane)
 {
-	const struct wire_uftrace_record *from = lane->buffer + lane->buffer_room - lane->buffered;
+	const uint64_t *from = lane->buffer + lane->buffer_room - lane->buffered;
 	char name[32];
 	int fd, error;
 
@@ -107,7 +107,7 @@ static int flush(struct uftrace_order *order, struct uftrace_lane *lane)
 static int make_room(struct uftrace_order *order, struct uftrace_lane *lane)
 {
 	const int error = flush(order, lane);
-	struct wire_uftrace_record *larger;
+	uint64_t *larger;
 	size_t room = lane->buffer_room ? lane->buffer_room * 4 : BUFFER_MIN;
 
 	if (error || lane->buffer_room >= BUFFER_MAX)
@@ -121,27 +121,38 @@ static int make_room(struct uftrace_order *order, struct uftrace_lane *lane)
 	return 0;
 }
 
-static int emit(struct uftrace_order *order, struct uftrace_lane *lane, unsigned type, uint64_t time,
-		uint64_t address)
+/* Words in front of those that are in the buffer. Return: NULL: *error says why. */
+static uint64_t *words_for(struct uftrace_order *order, struct uftrace_lane *lane, size_t count, int *error)
 {
-	int error = 0;
+	*error = lane->left < count ? -EIO : 0; /* the trace has changed since the first pass */
+	while (!*error && lane->buffer_room - lane->buffered < count)
+		*error = make_room(order, lane);
+	if (*error)
+		return NULL;
+	lane->left -= count;
+	lane->buffered += count;
+	return lane->buffer + lane->buffer_room - lane->buffered;
+}
+
+/* @more, @count: words that follow the record */
+static int emit(struct uftrace_order *order, struct uftrace_lane *lane, unsigned type, uint64_t time,
+		uint64_t address, const uint64_t *more, size_t count)
+{
+	uint64_t *words;
+	int error;
 
 	lane->first = time;
 	if (!order->writing) {
-		lane->records++;
+		lane->words += 2 + count;
 		return 0;
 	}
-	if (!lane->left)
-		return -EIO; /* the trace has changed since the first pass */
-	if (lane->buffered == lane->buffer_room)
-		error = make_room(order, lane);
-	if (error)
+	words = words_for(order, lane, 2 + count, &error);
+	if (!words)
 		return error;
-	lane->left--;
-	lane->buffered++;
-	lane->buffer[lane->buffer_room - lane->buffered] =
-		(struct wire_uftrace_record){ uftrace_order_ns(order->trace, time),
-					      wire_uftrace_word(type, (uint32_t)lane->depth, address) };
+	words[0] = uftrace_order_ns(order->trace, time);
+	words[1] = wire_uftrace_word(type, (uint32_t)lane->depth, address) | (count ? WIRE_UFTRACE_MORE : 0);
+	if (count)
+		memcpy(words + 2, more, count * sizeof(*words));
 	return 0;
 }
 
@@ -166,8 +177,12 @@ static int push(struct uftrace_order *order, struct uftrace_lane *lane, const st
 static int pop(struct uftrace_order *order, struct uftrace_lane *lane)
 {
 	const struct uftrace_frame frame = lane->stack[--lane->depth];
+	const int error =
+		emit(order, lane, WIRE_UFTRACE_ENTRY, frame.begin, address_of(order, frame.function),
+		     frame.values ? frame.values->words : NULL, frame.values ? frame.values->arguments : 0);
 
-	return emit(order, lane, WIRE_UFTRACE_ENTRY, frame.begin, address_of(order, frame.function));
+	free(frame.values);
+	return error;
 }
 
 /* Whether a call can be a callee of an open one. The recorded depth is its lower 16 bits. */
@@ -188,6 +203,15 @@ static int pop_until(struct uftrace_order *order, struct uftrace_lane *lane, uin
 	return error;
 }
 
+static int emit_end(struct uftrace_order *order, struct uftrace_lane *lane, const struct uftrace_item *item)
+{
+	const struct uftrace_values *values = item->call.values;
+
+	return emit(order, lane, WIRE_UFTRACE_EXIT, item->time, address_of(order, item->call.function),
+		    values ? values->words + values->arguments : NULL, values ? values->results : 0);
+}
+
+/* The values of the call are the lane's if it fits one. */
 static int place_call(struct uftrace_order *order, uint32_t number, const struct uftrace_item *item)
 {
 	int error = 0;
@@ -201,13 +225,13 @@ static int place_call(struct uftrace_order *order, uint32_t number, const struct
 		if (!lane->depth || nests(&lane->stack[lane->depth - 1], &item->call)) {
 			order->call_count++;
 			order->other_stacks += n != 0;
-			error = emit(order, lane, WIRE_UFTRACE_EXIT, item->time,
-				     address_of(order, item->call.function));
+			error = emit_end(order, lane, item);
 			return error ? error : push(order, lane, &item->call);
 		}
 		number = next_lane(order, number);
 	}
 	order->left_out++;
+	free(item->call.values);
 	return number ? 0 : -ENOMEM;
 }
 
@@ -228,7 +252,7 @@ static int place(struct uftrace_order *order, const struct uftrace_item *item)
 	order->event_count++;
 	return error ? error
 		     : emit(order, lane, WIRE_UFTRACE_HAPPENED, item->time,
-			    WIRE_UFTRACE_EVENT + item->call.function);
+			    WIRE_UFTRACE_EVENT + item->call.function, NULL, 0);
 }
 
 /* When a process executed another program, which ends its open calls; UINT64_MAX: never. */
@@ -274,7 +298,8 @@ static int find_ended(struct uftrace_order *order)
 			(struct uftrace_item){ .time = end,
 					       .tid = call.tid,
 					       .pid = call.pid,
-					       .call = { call.begin, call.function, (uint16_t)call.depth } };
+					       .call = { call.begin, call.function, (uint16_t)call.depth,
+							 NULL } };
 	}
 	if (order->ended_count)
 		qsort(order->ended, order->ended_count, sizeof(*order->ended), compare_ended);
@@ -313,8 +338,9 @@ static int place_open(struct uftrace_order *order)
 			stack = call.stack;
 			order->lanes[number - 1].pid = call.pid;
 		}
-		error = push(order, &order->lanes[number - 1],
-			     &(struct uftrace_frame){ call.begin, call.function, (uint16_t)call.depth });
+		error = push(
+			order, &order->lanes[number - 1],
+			&(struct uftrace_frame){ call.begin, call.function, (uint16_t)call.depth, NULL });
 		if (error)
 			return error;
 		order->open_count++;
@@ -346,7 +372,11 @@ static int take(struct uftrace_order *order, struct items *items, const struct b
 	item = &items->list[items->count++];
 	*item = (struct uftrace_item){ .time = record->time, .tid = record->tid };
 	if (!burin_calls_call(order->calls, record, &call)) {
-		item->call = (struct uftrace_frame){ call.begin, call.function, (uint16_t)call.depth };
+		item->call = (struct uftrace_frame){ call.begin, call.function, (uint16_t)call.depth, NULL };
+		if (uftrace_values_make(order->calls, record, &item->call.values))
+			return -ENOMEM;
+		if (item->call.values)
+			order->events[call.function] = record->event;
 	} else {
 		item->event = true;
 		item->call.function = record->event->id;
@@ -405,7 +435,7 @@ static int emit_lost(struct uftrace_order *order)
 		if (order->lanes[n].first < order->lanes[order->lost_lane].first)
 			order->lost_lane = n;
 	lane = &order->lanes[order->lost_lane];
-	return emit(order, lane, WIRE_UFTRACE_LOST, lane->first, order->lost);
+	return emit(order, lane, WIRE_UFTRACE_LOST, lane->first, order->lost, NULL, 0);
 }
 
 static int pass(struct uftrace_order *order)
@@ -443,6 +473,10 @@ int uftrace_order_count(struct uftrace_order *order)
 {
 	int error = find_ended(order);
 
+	order->events =
+		calloc((size_t)burin_calls_functions(order->calls) + 1, sizeof(const struct burin_event *));
+	if (!order->events)
+		error = -ENOMEM;
 	if (!error)
 		error = pass(order);
 	name_lanes(order);
@@ -457,8 +491,8 @@ int uftrace_order_write(struct uftrace_order *order)
 	order->call_count = order->open_count = order->event_count = order->sample_count = 0;
 	order->other_stacks = order->left_out = 0;
 	for (size_t n = 0; !error && n < order->lane_count; n++) {
-		order->lanes[n].left = order->lanes[n].records;
-		if (order->lanes[n].records)
+		order->lanes[n].left = order->lanes[n].words;
+		if (order->lanes[n].words)
 			error = make_file(order, &order->lanes[n]);
 	}
 	if (!error)
@@ -484,10 +518,13 @@ uint32_t uftrace_order_deepest(const struct uftrace_order *order)
 void uftrace_order_free(struct uftrace_order *order)
 {
 	for (size_t n = 0; n < order->lane_count; n++) {
+		for (size_t at = 0; at < order->lanes[n].depth; at++)
+			free(order->lanes[n].stack[at].values);
 		free(order->lanes[n].stack);
 		free(order->lanes[n].buffer);
 	}
 	free(order->lanes);
 	free(order->ended);
+	free(order->events);
 	hash_table_free(&order->table);
 }

@@ -16,12 +16,14 @@
 #include "base/hash_table.h"
 #include "burin/calls.h"
 #include "export/uftrace/uftrace_directory.h"
+#include "export/uftrace/uftrace_values.h"
 #include "wire/wire_uftrace.h"
 
 struct uftrace_frame {
 	uint64_t begin; /* ticks */
 	uint32_t function;
-	uint16_t depth; /* as recorded */
+	uint16_t depth;		       /* as recorded */
+	struct uftrace_values *values; /* the frame's own; NULL: none */
 };
 
 /* A record of the trace. */
@@ -38,11 +40,11 @@ struct uftrace_lane {
 	uint32_t tid;	 /* in uftrace's files: that of the thread, or an unused one for further lanes */
 	uint32_t next;	 /* of the same thread: index + 1; 0: none */
 	uint32_t deepest;
-	uint64_t records, left; /* in the file; still to be written */
-	uint64_t first;		/* ticks: its first record */
+	uint64_t words, left; /* of 8 bytes, in the file; still to be written */
+	uint64_t first;	      /* ticks: its first record */
 	struct uftrace_frame *stack;
 	size_t depth, room;
-	struct wire_uftrace_record *buffer; /* to be written before the record `left`; filled from its end */
+	uint64_t *buffer; /* to be written before the word `left`; filled from its end */
 	size_t buffered, buffer_room;
 };
 
@@ -58,10 +60,11 @@ struct uftrace_order {
 	struct uftrace_item *ended; /* open calls that an exec ended, by time */
 	size_t ended_count, ended_room, ended_left;
 	uint64_t call_count, open_count, event_count, sample_count;
-	uint64_t other_stacks; /* calls in further lanes */
-	uint64_t left_out;     /* calls that fit into no lane */
-	uint64_t lost;	       /* records of the trace */
-	size_t lost_lane;      /* which has the record of that loss */
+	uint64_t other_stacks;		   /* calls in further lanes */
+	uint64_t left_out;		   /* calls that fit into no lane */
+	uint64_t lost;			   /* records of the trace */
+	const struct burin_event **events; /* by function: that of its calls with arguments; NULL: none */
+	size_t lost_lane;		   /* which has the record of that loss */
 };
 
 /*

@@ -156,7 +156,7 @@ static int write_tasks(const struct uftrace_order *order, struct uftrace_directo
 		before = process;
 	}
 	for (size_t n = 0; !error && n < order->lane_count; n++)
-		if (order->lanes[n].records)
+		if (order->lanes[n].words)
 			error = add_lane(order, &lines, &order->lanes[n]);
 	if (!error && lines.count)
 		qsort(lines.list, lines.count, sizeof(*lines.list), compare);
@@ -213,15 +213,47 @@ static void put_task_list(const struct uftrace_order *order, struct view_buffer 
 	size_t count = 0;
 
 	for (size_t n = 0; n < order->lane_count; n++)
-		count += order->lanes[n].records != 0;
+		count += order->lanes[n].words != 0;
 	view_buffer_print(text, "taskinfo:lines=2\ntaskinfo:nr_tid=%zu\ntaskinfo:tids=", count);
 	for (size_t n = 0; n < order->lane_count; n++) {
-		if (!order->lanes[n].records)
+		if (!order->lanes[n].words)
 			continue;
 		view_buffer_print(text, "%s%" PRIu32, comma, order->lanes[n].tid);
 		comma = ",";
 	}
 	view_buffer_put(text, "\n", 1);
+}
+
+static void put_line_of(struct view_buffer *text, const char *key, const struct view_buffer *value)
+{
+	if (!value->used)
+		return;
+	view_buffer_print(text, "%s", key);
+	view_buffer_put(text, value->bytes, value->used - 1); /* without the last separator */
+	view_buffer_print(text, "\n");
+}
+
+/* Which arguments follow the records. */
+static void put_arguments(const struct uftrace_order *order, struct wire_uftrace_info *info,
+			  struct view_buffer *text)
+{
+	struct view_buffer arguments = { .used = 0 }, results = { .used = 0 };
+	struct burin_function function;
+
+	for (uint32_t n = 1; n <= burin_calls_functions(order->calls); n++)
+		if (order->events[n] && !burin_calls_function(order->calls, n, &function))
+			uftrace_values_spec(order->events[n], function.name, &arguments, &results);
+	if (arguments.used || results.used) {
+		info->features |= (arguments.used ? WIRE_UFTRACE_HAS_ARGUMENTS : 0) |
+				  (results.used ? WIRE_UFTRACE_HAS_RESULTS : 0);
+		info->info |= WIRE_UFTRACE_INFO_ARGUMENTS | WIRE_UFTRACE_INFO_PATTERN;
+		view_buffer_print(text, "argspec:lines=%d\n", (arguments.used != 0) + (results.used != 0));
+		put_line_of(text, "argspec:", &arguments);
+		put_line_of(text, "retspec:", &results);
+	}
+	text->failed |= arguments.failed | results.failed;
+	view_buffer_free(&arguments);
+	view_buffer_free(&results);
 }
 
 static void put_date(const struct burin_trace *trace, struct view_buffer *text)
@@ -288,7 +320,10 @@ static int write_info(const struct uftrace_order *order, struct uftrace_director
 	if (put_system(trace, &text))
 		info.info |= WIRE_UFTRACE_INFO_SYSTEM;
 	put_task_list(order, &text);
+	put_arguments(order, &info, &text);
 	put_date(trace, &text);
+	if (info.info & WIRE_UFTRACE_INFO_PATTERN)
+		view_buffer_print(&text, "pattern_type:simple\n");
 	view_buffer_put(&text, version, sizeof(version) - 1);
 	view_buffer_put(&all, (const char *)&info, sizeof(info));
 	view_buffer_add(&all, &text);

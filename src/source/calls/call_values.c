@@ -219,16 +219,16 @@ static struct call_values *block_at(uint32_t number)
 /* A block that was never used. Return: 0: there is no memory. */
 static uint32_t new_block(void)
 {
-	const uint32_t number = __atomic_add_fetch(&used, 1, __ATOMIC_RELAXED),
-		       chunk = (number - 1) / CALL_VALUES_CHUNK;
 	const size_t bytes = CALL_VALUES_CHUNK * sizeof(struct call_values);
+	uint32_t number, chunk;
 
-	if (chunk >= CALL_VALUES_CHUNKS ||
-	    (!__atomic_load_n(&call_values_chunks[chunk], __ATOMIC_ACQUIRE) &&
-	     !install((void **)&call_values_chunks[chunk], map(bytes), bytes))) {
-		__atomic_sub_fetch(&used, 1, __ATOMIC_RELAXED);
+	if (__atomic_load_n(&used, __ATOMIC_RELAXED) >= CALL_VALUES_CHUNKS * CALL_VALUES_CHUNK)
 		return 0;
-	}
+	number = __atomic_add_fetch(&used, 1, __ATOMIC_RELAXED);
+	chunk = (number - 1) / CALL_VALUES_CHUNK;
+	if (chunk >= CALL_VALUES_CHUNKS || (!__atomic_load_n(&call_values_chunks[chunk], __ATOMIC_ACQUIRE) &&
+					    !install((void **)&call_values_chunks[chunk], map(bytes), bytes)))
+		return 0;
 	return number;
 }
 
@@ -422,7 +422,8 @@ static size_t put_result(uint8_t *to, const struct call_values *values, const st
 
 void call_values_record(const struct wire_call_frame *frame, const struct call_values *values)
 {
-	const unsigned state = *values->layout->site.state;
+	/* A process that damages the session may have made up the block's number. */
+	const unsigned state = values->layout ? *values->layout->site.state : WIRE_OFF;
 	struct {
 		char room[WIRE_HEADROOM];
 		uint32_t function, low;
