@@ -4,13 +4,11 @@
  *
  * gcc also calls the second when an exception leaves a function, clang does not; then, and after a longjmp, the next end
  * below closes the calls (call_end_slow()).
+ *
+ * Usually the calls are led to the code of hook_near.h, which comes here in rare cases.
  */
 #include "source/calls/call_thread.h"
-
-#define HOOK __attribute__((visibility("default")))
-
-HOOK void __cyg_profile_func_enter(void *function, void *caller);
-HOOK void __cyg_profile_func_exit(void *function, void *caller);
+#include "source/calls/hook_near.h"
 
 static inline uint64_t stack_pointer(void)
 {
