@@ -6,8 +6,8 @@
  * are written into the copy's instructions. The append is that of section_rseq_put3() with fixed registers; the comments there
  * hold here, too. Its descriptors belong to the copy.
  *
- * What it costs is mostly the number of its instructions: they wait for each other less than both reads of the clock take. So
- * struct call_cpu has all that does not change, and stores of four bytes replace shifts.
+ * Its cost is mostly the number of its instructions: they wait for each other less than both reads of the clock take. So struct
+ * call_cpu has all that does not change, and stores of four bytes replace shifts.
  */
 #if defined(__x86_64__)
 
@@ -69,7 +69,7 @@ static void put_places(uint8_t *area)
 	const uint32_t rseq = (uint32_t)__rseq_offset;
 	const uint32_t offsets[NEAR_THREADS] = {
 		[NEAR_TOP] = offset_of_thread(&call_thread.top),
-		[NEAR_CPU] = offset_of_thread(&call_thread.cpu),
+		[NEAR_CPU] = offset_of_thread(&call_cpu_here),
 		[NEAR_TID] = offset_of_thread(&tracepoint_thread.tid),
 		[NEAR_SECTION] = rseq + (uint32_t)offsetof(struct rseq, rseq_cs),
 		[NEAR_PRESENT_CPU] = rseq + (uint32_t)offsetof(struct rseq, cpu_id),
@@ -324,6 +324,7 @@ __asm__(".pushsection .rodata.call_near, \"a\"\n"
 	"movq (%rax), %rax\n\t" \
 	"cmpb $1, (%rax)\n\t" \
 	"jne 9f\n\t" \
+	or_leave \
 	"leaq near_cs_" #name "(%rip), %rax\n\t" \
 	"movq %rax, %fs:0\n" SECTION \
 	"near_append_" #name #min ":\n\t" \
@@ -347,7 +348,6 @@ __asm__(".pushsection .rodata.call_near, \"a\"\n"
 	"movq 136(%r10), %rdx\n\t" \
 	"cmpq %rdx, %rax\n\t" \
 	"cmovb %rdx, %rax\n\t" \
-	or_leave \
 	"movq %rax, %rdx\n\t" \
 	"subq 88(%r10), %rdx\n\t" \
 	"shrq $32, %rdx\n\t" \
@@ -380,10 +380,11 @@ __asm__(".pushsection .rodata.call_near, \"a\"\n"
 	"movq $0, -32(%rsi)\n\t" /* the frame's start, then the top: see call_close() */ \
 	"movq %rax, %fs:0\n\t" TOP
 
+/* Before the section: a ring to which no long call was ever appended has no packet. */
 #define LEAVE_SHORT(name) \
-	"movq %rax, %rdx\n\t" \
-	"subq -32(%rsi), %rdx\n\t" \
-	"cmpq near_min(%rip), %rdx\n\t" \
+	CLOCK \
+	"subq -32(%rsi), %rax\n\t" \
+	"cmpq near_min(%rip), %rax\n\t" \
 	"jb near_append_" #name "_min_over\n\t"
 
 /* The function has returned: rax, rdx and vector registers may be its results, r8 and r9 keep the first two. */
