@@ -5,6 +5,9 @@
  * bench/run runs it under `burin record --calls` and its peers.
  *
  *	calls cost BLOCKS CPU		the call, two reads of the clock, and a call without hooks
+ *	calls nest BLOCKS CPU		the same, of a function and the four calls that it makes, for one call
+ *	calls deep BLOCKS CPU		the same, of a recursion of 50 calls
+ *	calls wait BLOCKS CPU		as cost, once a line has come from standard input
  *	calls pair BLOCKS CPU CPU	each of two threads alone, and both at once
  *	calls count COUNT CPU		COUNT calls, for traces of a known size
  */
@@ -14,8 +17,13 @@
 #include "timing.h"
 
 /* With hooks, and without (calls-leaf.c). */
-int leaf(int value);
-int bare(int value);
+int leaf(int value), leaf_nest(int value), leaf_deep(int value);
+int bare(int value), bare_nest(int value), bare_deep(int value);
+
+enum {
+	NEST = 5,  /* calls of *_nest() */
+	DEEP = 50, /* of *_deep(DEEP) */
+};
 
 static double block_clocks(void)
 {
@@ -30,6 +38,26 @@ static double block_call(void)
 static double block_bare(void)
 {
 	return TIMING_BLOCK(TIMING_USE(bare((int)i)));
+}
+
+static double block_nest(void)
+{
+	return TIMING_TURNS(BLOCK / NEST, TIMING_USE(leaf_nest((int)i))) / NEST;
+}
+
+static double block_bare_nest(void)
+{
+	return TIMING_TURNS(BLOCK / NEST, TIMING_USE(bare_nest((int)i))) / NEST;
+}
+
+static double block_deep(void)
+{
+	return TIMING_TURNS(BLOCK / DEEP, TIMING_USE(leaf_deep(DEEP))) / DEEP;
+}
+
+static double block_bare_deep(void)
+{
+	return TIMING_TURNS(BLOCK / DEEP, TIMING_USE(bare_deep(DEEP))) / DEEP;
 }
 
 static struct thread {
@@ -84,9 +112,9 @@ static void pair(unsigned blocks, int one, int other)
 	printf("together_ns %.3f\n", together(2));
 }
 
-static void cost(unsigned blocks, int cpu)
+static void cost(unsigned blocks, int cpu, double (*call)(void), double (*without)(void))
 {
-	static double (*const loops[])(void) = { block_clocks, block_call, block_bare };
+	double (*const loops[])(void) = { block_clocks, call, without };
 	double medians[3];
 
 	timing_pin(cpu);
@@ -107,7 +135,13 @@ int main(int argc, char **argv)
 	const char *mode = argc > 3 ? argv[1] : "";
 
 	if (strcmp(mode, "cost") == 0)
-		cost(timing_blocks(argv[2]), atoi(argv[3]));
+		cost(timing_blocks(argv[2]), atoi(argv[3]), block_call, block_bare);
+	else if (strcmp(mode, "nest") == 0)
+		cost(timing_blocks(argv[2]), atoi(argv[3]), block_nest, block_bare_nest);
+	else if (strcmp(mode, "deep") == 0)
+		cost(timing_blocks(argv[2]), atoi(argv[3]), block_deep, block_bare_deep);
+	else if (strcmp(mode, "wait") == 0 && getchar() != EOF)
+		cost(timing_blocks(argv[2]), atoi(argv[3]), block_call, block_bare);
 	else if (strcmp(mode, "pair") == 0 && argc > 4)
 		pair(timing_blocks(argv[2]), atoi(argv[3]), atoi(argv[4]));
 	else if (strcmp(mode, "count") == 0)

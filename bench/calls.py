@@ -29,18 +29,18 @@ class Calls:
             raise Skipped(f"{program} is not built: the compiler cannot leave these hooks")
         return program
 
-    def call_costs(self, hooks):
+    def call_costs(self, hooks, shape="cost"):
         """In turns: recorded, not traced at all, and the hooks alone (the C library has empty ones)."""
         runs, bare = [], []
         for _ in range(ROUNDS):
-            runs.append(self.hooked(hooks, "cost", BLOCKS, self.cpus[0]))
-            bare.append(values(call([self.calls_program(hooks), "cost", str(BLOCKS), self.cpus[0]])))
+            runs.append(self.hooked(hooks, shape, BLOCKS, self.cpus[0]))
+            bare.append(values(call([self.calls_program(hooks), shape, str(BLOCKS), self.cpus[0]])))
         if min(run["records"] for run in runs) < 1000:
             raise Failed("the calls were not recorded")
         return runs, bare
 
-    def call_row(self, hooks, limit):
-        runs, bare = self.call_costs(hooks)
+    def call_row(self, hooks, limit, shape="cost"):
+        runs, bare = self.call_costs(hooks, shape)
         ours, clocks = (statistics.median(run[key] for run in runs) for key in ("call_ns", "clocks_ns"))
         empty = statistics.median(run["call_ns"] for run in bare)
         ratio = statistics.median(run["call_ns"] / run["clocks_ns"] for run in runs)
@@ -53,14 +53,74 @@ class Calls:
     def row_patched(self):
         return self.call_row("patchable", 1.08)
 
-    def row_uncalled(self):
-        """No event is on, so the program's hooks return at once."""
+    def row_callnest(self):
+        return self.call_row("patchable", 1.08, "nest")
+
+    def row_calldeep(self):
+        return self.call_row("patchable", 1.08, "deep")
+
+    def paused(self, hooks):
+        """Records the program, and pauses before the calls. Returns what it printed."""
+        shutil.rmtree(self.trace_dir, ignore_errors=True)
+        recorder = subprocess.Popen([self.burin, "record", "--calls", "-q", "-o", self.trace_dir, "--", self.calls_program(hooks), "wait", str(BLOCKS),
+                                     self.cpus[0]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            deadline = time.monotonic() + 20
+            while subprocess.run([self.burin, "pause", str(recorder.pid)], capture_output=True).returncode != 0:
+                if time.monotonic() > deadline:
+                    raise Failed("burin pause did not find the recording")
+                time.sleep(0.05)
+            out, _ = recorder.communicate("\n", timeout=600)
+        finally:
+            recorder.kill()
+            recorder.wait()
+        if self.info("trace")["records"]:
+            raise Failed("calls were recorded during the pause")
+        shutil.rmtree(self.trace_dir)
+        return values(out)
+
+    def off_row(self, hooks, limit, run):
+        """Beside the hooks of an untraced program, in turns: empty ones of the C library, or NOPs."""
         runs, bare = [], []
         for _ in range(ROUNDS):
-            runs.append(self.hooked("instrument", "cost", BLOCKS, self.cpus[0], options=("-e", "none")))
-            bare.append(values(call([self.calls_program("instrument"), "cost", str(BLOCKS), self.cpus[0]])))
+            runs.append(run())
+            bare.append(values(call([self.calls_program(hooks), "cost", str(BLOCKS), self.cpus[0]])))
         off, empty = (statistics.median(run["call_ns"] for run in some) for some in (runs, bare))
-        return f"{off:.2f} ns", f"empty hooks {empty:.2f} ns", f"{off - empty:+.2f} ns{disturbed(runs)}", off - empty <= 1.5, off - empty
+        return f"{off:.2f} ns", f"untraced {empty:.2f} ns", f"{off - empty:+.2f} ns{disturbed(runs)}", off - empty <= limit, off - empty
+
+    def row_uncalled(self):
+        return self.off_row("instrument", 1.5, lambda: self.paused("instrument"))
+
+    def row_unpatched(self):
+        return self.off_row("patchable", 1.5, lambda: self.paused("patchable"))
+
+    def without(self, hooks):
+        return self.hooked(hooks, "cost", BLOCKS, self.cpus[0], options=("--no-calls", "leaf"))
+
+    def row_callskip(self):
+        return self.off_row("instrument", 0.3, lambda: self.without("instrument"))
+
+    def row_patchskip(self):
+        return self.off_row("patchable", 0.3, lambda: self.without("patchable"))
+
+    def beside_row(self, limit, *options):
+        """What an option costs beside plain recording, in turns. The small buffer stays in the cache, which others do not disturb."""
+        small = ("--mode", "flight", "--buffer", "256K")
+        runs, plain = [], []
+        for _ in range(ROUNDS):
+            runs.append(self.hooked("patchable", "cost", BLOCKS, self.cpus[0], options=(*small, *options)))
+            plain.append(self.hooked("patchable", "cost", BLOCKS, self.cpus[0], options=small))
+        mine, other = (statistics.median(run["call_ns"] for run in some) for some in (runs, plain))
+        return f"{mine:.1f} ns", f"recorded {other:.1f} ns", f"{mine / other:.2f}x{disturbed(runs)}", mine / other <= limit, mine / other
+
+    def row_callcount(self):
+        return self.beside_row(0.5, "--count-calls")
+
+    def row_calldepth(self):
+        return self.beside_row(1.1, "--depth", "9")
+
+    def row_callmin(self):
+        return self.beside_row(1.1, "--min", "1h")
 
     def row_callcpus(self):
         if len(self.cpus) < 2:
@@ -128,6 +188,40 @@ class Calls:
         mine, other = min(ours), min(theirs)
         return f"{mine:.0f} ns a call", f"uftrace {other:.0f} ns a call", f"{other / mine:.1f}x faster", other / mine >= 5, other / mine
 
+    def row_replay(self):
+        """Each prints what it recorded of the same program, in turns."""
+        if not shutil.which("uftrace"):
+            raise Skipped("uftrace is not installed (apt install uftrace)")
+        count, theirs_dir = CALLS // 4, self.trace_dir + ".uftrace"
+        program = self.calls_program("patchable")
+        for path in (self.trace_dir, theirs_dir):
+            shutil.rmtree(path, ignore_errors=True)
+        call([self.burin, "record", "--calls", "--no-samples", "-q", "--buffer", "512M", "-o", self.trace_dir, "--", program, "count", str(count), self.cpus[0]])
+        call(["uftrace", "record", "--no-libcall", "--no-event", "-P", ".", "-b", "4M", "-d", theirs_dir, program, "count", str(count), self.cpus[0]])
+        printed = sum(int(n.replace(",", "")) for n in re.findall(r" ([0-9]+)  leaf", call(["uftrace", "report", "-d", theirs_dir])))
+        ours, theirs = [], []
+        for _ in range(ROUNDS):
+            ours.append(self.timed([self.burin, "replay", self.trace_dir]) * 1e9 / self.info("trace")["records"])
+            theirs.append(self.timed(["uftrace", "replay", "-d", theirs_dir]) * 1e9 / printed)
+        for path in (self.trace_dir, theirs_dir):
+            shutil.rmtree(path)
+        mine, other = min(ours), min(theirs)
+        return f"{mine:.0f} ns a call", f"uftrace {other:.0f} ns a call", f"{other / mine:.1f}x faster", other / mine >= 2, other / mine
+
+    def row_exportuftrace(self):
+        """No peer does this. The time for a call that is in the trace counts."""
+        exported, ours = self.trace_dir + ".uftrace", []
+        for path in (self.trace_dir, exported):
+            shutil.rmtree(path, ignore_errors=True)
+        call([self.burin, "record", "--calls", "--no-samples", "-q", "--buffer", "512M", "-o", self.trace_dir, "--", self.calls_program("patchable"), "count",
+              str(CALLS // 4), self.cpus[0]])
+        for _ in range(ROUNDS):
+            ours.append(self.timed([self.burin, "export", "uftrace", self.trace_dir, "-o", exported]) * 1e9 / self.info("trace")["records"])
+            shutil.rmtree(exported)
+        shutil.rmtree(self.trace_dir)
+        mine = min(ours)
+        return f"{mine:.0f} ns a call", "", f"{mine:.0f} ns", True, mine
+
     def row_xray(self):
         """clang's runtime in flight-recorder mode, beside ours with patched entries in a program that differs in nothing else."""
         clang, program = shutil.which("clang"), os.path.join(self.dir, "calls-xray")
@@ -161,7 +255,22 @@ CALL_ROWS = {
               f"median of {ROUNDS}", "<= 1.08x two clock reads"),
     "patched": ("call by a patched entry", "burin record --calls --mode flight -- bench/calls-patchable cost", f"median of {ROUNDS}",
                 "<= 1.08x two clock reads"),
-    "uncalled": ("hooks of a call that is off", "burin record --calls -e none -- bench/calls-instrument cost", f"median of {ROUNDS}", "<= 1.5 ns"),
+    "callnest": ("the same, a function that makes four calls, for one call", "... bench/calls-patchable nest", f"median of {ROUNDS}", "<= 1.08x two clock reads"),
+    "calldeep": ("the same, a recursion of 50 calls, for one call", "... bench/calls-patchable deep", f"median of {ROUNDS}", "<= 1.08x two clock reads"),
+    "callcount": ("a call that is only counted", "burin record --count-calls --mode flight --buffer 256K -- bench/calls-patchable cost", f"median of {ROUNDS}",
+                  "<= 0.5x one that is recorded"),
+    "calldepth": ("a call under --depth", "burin record --calls --depth 9 --mode flight --buffer 256K -- bench/calls-patchable cost", f"median of {ROUNDS}",
+                  "<= 1.1x one without"),
+    "callmin": ("a call that --min leaves out", "burin record --calls --min 1h --mode flight --buffer 256K -- bench/calls-patchable cost", f"median of {ROUNDS}",
+                "<= 1.1x one that is recorded"),
+    "uncalled": ("hooks of -finstrument-functions during a pause", "burin record --calls -- bench/calls-instrument wait; burin pause", f"median of {ROUNDS}",
+                 "<= 1.5 ns above empty hooks"),
+    "unpatched": ("patched entries during a pause", "burin record --calls -- bench/calls-patchable wait; burin pause", f"median of {ROUNDS}",
+                  "<= 1.5 ns above NOPs"),
+    "callskip": ("hooks of -finstrument-functions that are not selected", "burin record --calls --no-calls leaf -- bench/calls-instrument cost",
+                 f"median of {ROUNDS}", "<= 0.3 ns above empty hooks"),
+    "patchskip": ("patched entries that are not selected", "burin record --calls --no-calls leaf -- bench/calls-patchable cost", f"median of {ROUNDS}",
+                  "<= 0.3 ns above NOPs"),
     "callcpus": ("calls on two CPUs at once", "burin record --calls --mode flight -- bench/calls-instrument pair", f"median of {ROUNDS}",
                  "<= 1.05x one CPU"),
     "callbytes": ("bytes of a call in the trace", "burin record --calls -- bench/calls-instrument count", "once", "<= 24"),
@@ -169,5 +278,7 @@ CALL_ROWS = {
                 ">= 8x cheaper"),
     "callreport": ("a report of calls, beside uftrace", f"burin report --calls; uftrace report: bench/calls-patchable count {CALLS}", f"best of {ROUNDS}",
                    ">= 5x faster"),
+    "replay": ("printing calls, beside uftrace", f"burin replay; uftrace replay: bench/calls-patchable count {CALLS // 4}", f"best of {ROUNDS}", ">= 2x faster"),
+    "exportuftrace": ("calls as a directory for uftrace", f"burin export uftrace: bench/calls-patchable count {CALLS // 4}", f"best of {ROUNDS}", "-"),
     "xray": ("a call, beside clang's XRay", "as above; bench/calls.c with -fxray-instrument, xray-fdr", f"median of {ROUNDS}", ">= 5x cheaper"),
 }

@@ -79,15 +79,16 @@ static inline uint64_t timing_clock(void)
 /* The compiler must assume that this looks at the value; it costs no instruction. */
 #define TIMING_USE(value) __asm__ __volatile__("" : : "r"(value))
 
-/* Nanoseconds per turn of a block of `statement`, in which `i` counts the turns. */
-#define TIMING_BLOCK(statement)                               \
-	({                                                    \
-		uint64_t timing_begin = timing_ns();          \
-		for (unsigned i = 0; i < BLOCK; i++) {        \
-			statement;                            \
-		}                                             \
-		(double)(timing_ns() - timing_begin) / BLOCK; \
+/* Nanoseconds per turn of so many turns of a statement, in which `i` counts them. */
+#define TIMING_TURNS(turns, ...)                                \
+	({                                                      \
+		uint64_t timing_begin = timing_ns();            \
+		for (unsigned i = 0; i < (turns); i++) {        \
+			__VA_ARGS__;                            \
+		}                                               \
+		(double)(timing_ns() - timing_begin) / (turns); \
 	})
+#define TIMING_BLOCK(statement) TIMING_TURNS(BLOCK, statement)
 
 /*
  * Whether this core is ours alone: an empty loop takes a cycle a turn. A chain of multiplications, which wait for each

@@ -21,8 +21,8 @@ enum {
 
 struct wire_patch {
 	uint64_t address;  /* of the instruction */
-	uint64_t stub;	   /* 0: a sled */
-	uint32_t function; /* number in the session */
+	uint64_t stub;	   /* 0: it has none */
+	uint32_t function; /* number in the session; 0: of all of the object, both texts are the same */
 	uint8_t bytes;	   /* of the instruction */
 	bool on;
 	bool raw; /* the compiler's text, which may be several instructions, all of them NOPs */

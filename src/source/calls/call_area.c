@@ -40,7 +40,8 @@ struct hook_near call_area_head(uint8_t *area)
 	}
 	near = hook_near_put(area + CALL_PATCH_NEAR, (uint64_t)(uintptr_t)code[0],
 			     (uint64_t)(uintptr_t)code[1]);
-	return (struct hook_near){ at + CALL_PATCH_NEAR + near.begin, at + CALL_PATCH_NEAR + near.end };
+	return (struct hook_near){ at + CALL_PATCH_NEAR + near.begin, at + CALL_PATCH_NEAR + near.end,
+				   at + CALL_PATCH_NEAR + near.enter, at + CALL_PATCH_NEAR + near.exit };
 }
 
 void call_area_report(const struct dl_phdr_info *object, const char *what, const char *remedy)

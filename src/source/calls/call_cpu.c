@@ -2,15 +2,19 @@
 /* CPUs; see call_cpu.h. This file is compiled for general registers only: fast paths call it. */
 #include <sys/mman.h>
 
+#include "ring/section_rseq.h"
+#include "session/calls.h"
 #include "source/calls/call_cpu.h"
-#include "source/calls/call_thread.h"
+#include "source/tracepoint/thread.h"
 
 enum {
 	COUNT_TRIES = 4, /* times that a thread may be moved to another CPU, or interrupted */
 };
 
 /* Neither a CPU, nor what the kernel has for a thread that it does not know. */
-const struct call_cpu call_no_cpu = { .cpu = INT32_MAX };
+static const struct call_cpu nowhere = { .cpu = INT32_MAX };
+
+__thread const struct call_cpu *call_cpu_here = &nowhere;
 
 static struct call_cpu *cpus; /* NULL: there are no fast paths */
 
@@ -62,7 +66,7 @@ void call_cpu_enter(void)
 		return;
 	if (!cpus[cpu].room)
 		fill(&cpus[cpu], cpu);
-	__atomic_store_n(&call_thread.cpu, &cpus[cpu], __ATOMIC_RELAXED);
+	__atomic_store_n(&call_cpu_here, &cpus[cpu], __ATOMIC_RELAXED);
 }
 
 static bool count_on_cpu(uint32_t function)
@@ -71,7 +75,7 @@ static bool count_on_cpu(uint32_t function)
 		const struct call_cpu *cpu;
 
 		call_cpu_enter();
-		cpu = call_thread.cpu;
+		cpu = call_cpu_here;
 		if (section_rseq_count(&cpu->cpu, &cpu->counts[function]) == RING_DONE)
 			return true;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What the fast paths of calls need of a CPU, in one line of the cache: its ring, and its counts.
+ * All that the fast paths of calls need of a CPU, in one line of the cache: its ring, and its counts.
  *
  * A thread remembers the CPU that it was on. Inside a restartable sequence one comparison finds that it still is there, so the fast
  * paths need neither ask which CPU they are on, nor check what cannot change.
@@ -22,8 +22,8 @@ struct call_cpu {
 	uint32_t cpu;
 } __attribute__((aligned(64)));
 
-/* No CPU has its number: a thread that has not been anywhere is there. */
-extern const struct call_cpu call_no_cpu;
+/* Where this thread was. Before it was anywhere, its CPU has a number that none has. */
+extern __thread const struct call_cpu *call_cpu_here __attribute__((tls_model("initial-exec")));
 
 /* call_cpu_begin - prepare the process. Context: it is in its session, and has one thread. */
 void call_cpu_begin(void);

@@ -110,6 +110,16 @@ static void put_sled(struct wire_patch *patch, const struct call_found *found, u
 	memcpy(patch->off_text, (const void *)(uintptr_t)found->address, 2);
 }
 
+/* The linker's jump becomes a direct one. */
+static void put_jump(struct wire_patch *patch, const struct call_found *found, const struct hook_near *near)
+{
+	patch->on_text[0] = 0xe9;
+	put_distance(patch->on_text + 1, patch->address + 1,
+		     found->kind == CALL_SITE_ENTER ? near->enter : near->exit);
+	put_nops(patch->on_text + JUMP, patch->bytes - JUMP);
+	memcpy(patch->off_text, patch->on_text, patch->bytes);
+}
+
 static void put_entry(struct wire_patch *patch, const struct call_found *found)
 {
 	put_nops(patch->off_text, patch->bytes);
@@ -270,12 +280,14 @@ static void prepare_one(struct preparation *preparation, size_t n)
 	struct wire_patch *patch = &patches_of(object)[object->count];
 	const struct call_image image = { preparation->image.number,
 					  offset_of(preparation->info, found->function) };
-	const uint32_t number = call_function_number(&image);
+	const uint32_t number = found->kind >= CALL_SITE_ENTER ? 0 : call_function_number(&image);
 
-	if (!number)
+	if (!number && found->kind < CALL_SITE_ENTER)
 		return;
 	*patch = (struct wire_patch){ .address = found->address, .function = number, .bytes = found->bytes };
-	if (found->kind >= CALL_SITE_SLED) {
+	if (found->kind >= CALL_SITE_ENTER) {
+		put_jump(patch, found, &preparation->near);
+	} else if (found->kind >= CALL_SITE_SLED) {
 		put_sled(patch, found, object->area);
 	} else {
 		patch->stub = object->area + CALL_PATCH_STUBS + object->count * CALL_PATCH_STUB;
@@ -401,6 +413,16 @@ static void leave_out_entries(struct call_sites *sites)
 	sites->count = kept;
 }
 
+/* Functions whose calls are not recorded without a patch. */
+static size_t count_functions(const struct call_sites *sites)
+{
+	size_t count = 0;
+
+	for (size_t n = 0; n < sites->count; n++)
+		count += sites->found[n].kind < CALL_SITE_ENTER;
+	return count;
+}
+
 static void load_object(const struct dl_phdr_info *info, struct wire_patch_object *object)
 {
 	struct preparation preparation = {
@@ -420,9 +442,11 @@ static void load_object(const struct dl_phdr_info *info, struct wire_patch_objec
 				 "; build with -fpatchable-function-entry=5");
 	if (sites->count && (!call_image_find(sites->found[0].function, &preparation.image) ||
 			     !prepare(&preparation) || !write_all(&preparation))) {
-		sites->refused += sites->count;
-		call_area_report(info, ": the system refuses to change its code, so calls are not recorded",
-				 "");
+		sites->refused += count_functions(sites);
+		if (count_functions(sites))
+			call_area_report(info,
+					 ": the system refuses to change its code, so calls are not recorded",
+					 "");
 	}
 	lose(sites->refused);
 	call_sites_free(sites);

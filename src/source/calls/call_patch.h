@@ -10,7 +10,7 @@
  *	   0	8 bytes each: the addresses of call_entry_begin, call_entry_end, call_sled_begin, call_sled_end, call_sled_tail
  *	  64	8 bytes each: jumps through the last three, which sleds reach
  *	 128	a copy of the code of hook_near.h
- *	2048	CALL_PATCH_STUB bytes each: stubs, in the order of the object's patches
+ *	3200	CALL_PATCH_STUB bytes each: stubs, in the order of the object's patches
  *
  * A stub is:	41 bb NUMBER	e8 begin	0f 82 body	e8 body		e9 end	(27 bytes; see hook_entry.h)
  *

@@ -2,6 +2,7 @@
 /* Room for hooks in a loaded object; see call_sites.h. The object's file is input: nothing in it is trusted. */
 #if defined(__x86_64__)
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "source/calls/call_sites.h"
+#include "source/calls/hook_near.h"
 
 enum {
 	SECTIONS_MAX = 1 << 16,
@@ -335,6 +337,44 @@ static void add_fentry(struct object *object)
 		scan(object, &object->code[n], slots, jumps);
 }
 
+/* ---- calls of __cyg_profile_func_enter() and _exit() */
+
+/* Where the linker puts a jump through a slot: 16-aligned, perhaps behind an endbr64 and a prefix. */
+static bool is_linkers(const struct object *object, uint64_t address)
+{
+	const uint64_t begin = address & ~(uint64_t)15;
+
+	return address == begin || (is_endbr(object, begin) && address - begin <= ENDBR + 1);
+}
+
+static void add_jumps(struct object *object, const char *name, const void *hook, enum call_site_kind kind)
+{
+	const uint64_t slots[2] = { slot_in(object, DT_JMPREL, DT_PLTRELSZ, name),
+				    slot_in(object, DT_RELA, DT_RELASZ, name) };
+
+	/* The program may have such a function of its own. */
+	if ((!slots[0] && !slots[1]) || dlsym(RTLD_DEFAULT, name) != hook)
+		return;
+	for (unsigned n = 0; n < object->codes; n++)
+		for (uint64_t at = object->code[n].begin; at + CALL_SITE_INDIRECT <= object->code[n].end;
+		     at++) {
+			const uint64_t target = *code_at(at) == 0xff ? through(at, 0x25) : 0;
+
+			if (target && (target == slots[0] || target == slots[1]) && is_linkers(object, at))
+				add(&object->sites, &(struct call_found){ .function = at,
+									  .address = at,
+									  .kind = (uint8_t)kind,
+									  .bytes = CALL_SITE_INDIRECT });
+		}
+}
+
+static void add_instrument(struct object *object)
+{
+	add_jumps(object, "__cyg_profile_func_enter", (const void *)__cyg_profile_func_enter,
+		  CALL_SITE_ENTER);
+	add_jumps(object, "__cyg_profile_func_exit", (const void *)__cyg_profile_func_exit, CALL_SITE_EXIT);
+}
+
 /* ---- sections */
 
 static void add_mcount(struct object *object, uint64_t address)
@@ -516,6 +556,7 @@ struct call_sites call_sites_find(const struct dl_phdr_info *info)
 	visit_segments(&object);
 	object.file = open(*info->dlpi_name ? info->dlpi_name : "/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	add_fentry(&object);
+	add_instrument(&object);
 	if (object.file >= 0) {
 		visit_sections(&object);
 		close(object.file);

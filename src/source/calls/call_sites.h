@@ -6,6 +6,7 @@
  *	__mcount_loc			-pg -mfentry -mnop-mcount -mrecord-mcount: addresses of one NOP each
  *	(none)				-pg -mfentry: the code is searched for calls of __fentry__
  *	xray_instr_map			-fxray-instrument: sleds, at the begin and at each end
+ *	(none)				-finstrument-functions: the linker's jumps to the functions that are called
  *
  * Sections are found by the section headers of the object's file. If these were stripped, only calls of __fentry__ are
  * found. Where a function begins is asked of .eh_frame_hdr, which is in memory.
@@ -24,10 +25,13 @@ enum call_site_kind {
 	CALL_SITE_SLED,	 /* XRay: begin */
 	CALL_SITE_SLED_END,
 	CALL_SITE_SLED_TAIL,
+	CALL_SITE_ENTER, /* the linker's jump to __cyg_profile_func_enter(): of no function */
+	CALL_SITE_EXIT,	 /* the same of the other */
 };
 
 enum {
-	CALL_SITE_JUMP = 5, /* bytes of a jump */
+	CALL_SITE_JUMP = 5,	/* bytes of a jump */
+	CALL_SITE_INDIRECT = 6, /* bytes of a jump through a slot */
 	CALL_SITE_SLED_BYTES = 11,
 	CALL_SITE_NOP_MAX = 9, /* bytes of the longest NOP */
 };

@@ -19,9 +19,7 @@ _Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame call_no_frames[WIRE_CALL_FRAM
 	[WIRE_CALL_FRAMES] = { .sp = UINT64_MAX }, /* no call that ends is below it (hook_instrument.c) */
 };
 
-__thread struct call_thread call_thread = { .top = CALL_NO_STACK,
-					    .cpu = &call_no_cpu,
-					    .home = CALL_NO_STACK };
+__thread struct call_thread call_thread = { .top = CALL_NO_STACK, .home = CALL_NO_STACK };
 
 static pthread_key_t key; /* its destructor frees a thread's segments */
 static bool has_key;

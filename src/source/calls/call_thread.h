@@ -36,7 +36,6 @@ struct call_native;
 
 struct call_thread {
 	struct wire_call_frame *top; /* of the stack that the thread runs on */
-	const struct call_cpu *cpu;  /* where it was */
 	/* The rest is for the slow paths. */
 	struct call_native *native;		/* it runs on this one; NULL: on its own, its home */
 	struct wire_call_frame *home;		/* meanwhile the top of its home */
@@ -197,7 +196,7 @@ static inline __attribute__((always_inline)) bool call_put(const struct wire_cal
 	const struct ring *ring = &tracepoint_session.rings[cpu];
 	const struct burin_site *site = call_site;
 
-	if (__builtin_expect(call_thread.cpu->cpu != cpu || !call_thread.cpu->room, 0))
+	if (__builtin_expect(call_cpu_here->cpu != cpu || !call_cpu_here->room, 0))
 		call_cpu_enter();
 	if (__builtin_expect(call_is_short(frame), 0))
 		return true;

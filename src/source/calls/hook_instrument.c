@@ -4,8 +4,11 @@
  *
  * gcc also calls the second when an exception leaves a function, clang does not; then, and after a longjmp, the next end
  * below closes the calls (call_end_slow()).
+ *
+ * Usually the calls are led to the code of hook_near.h, which comes here in rare cases.
  */
 #include "source/calls/call_thread.h"
+#include "source/calls/hook_near.h"
 #include "source/calls/hook_values.h"
 
 #define HOOK __attribute__((visibility("default")))
