@@ -75,13 +75,18 @@ static int add_functions(struct call_tables *tables, uint32_t count)
 {
 	struct table_writer *table = &tables->functions;
 
+	if (!tables->image_count) /* each function has one, unless the session is damaged */
+		return table->error;
 	for (; !table->error && tables->function_count < count; tables->function_count++) {
 		struct wire_call_function function;
 
 		memcpy(&function, &tables->session->calls.functions[tables->function_count + 1],
 		       sizeof(function));
+		if (function.image - 1 >=
+		    tables->image_count) /* a damaged entry: an address without a name */
+			function = (struct wire_call_function){ .image = 1, .offset = UINT64_MAX };
 		table_writer_number(table, tables->function_count + 1); /* it has no caller */
-		table_writer_number(table, function.image <= tables->image_count ? function.image : 0);
+		table_writer_number(table, function.image);
 		table_writer_number(table, function.offset);
 		table_writer_end(table);
 	}

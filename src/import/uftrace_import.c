@@ -57,6 +57,12 @@ static int refuse(struct work *work, const char *file, const char *why)
 	return -EINVAL;
 }
 
+static int unreadable(struct work *work, const char *file, int error)
+{
+	work->result->file = file;
+	return error;
+}
+
 /* ---- info */
 
 static int check_info(struct work *work, const struct wire_uftrace_info *info)
@@ -88,7 +94,7 @@ static int read_info(struct work *work)
 		return refuse(work, "info",
 			      "there is no such file; give the directory that uftrace record wrote");
 	if (error)
-		return error;
+		return unreadable(work, "info", error);
 	if ((size_t)(text.end - text.bytes) < sizeof(info)) {
 		uftrace_text_free(&text);
 		return refuse(work, "info", "it is shorter than its header");
@@ -221,7 +227,7 @@ static int read_tasks(struct work *work)
 		return refuse(work, "task.txt",
 			      "there is no such file; uftrace before 0.9 wrote another one");
 	if (error)
-		return error;
+		return unreadable(work, "task.txt", error);
 	while (!error && (line = uftrace_text_line(&text)))
 		error = take_line(work, line);
 	uftrace_text_free(&text);
@@ -367,6 +373,10 @@ static int next_call(struct work *work, size_t number, struct uftrace_call *call
 
 	if (!result)
 		write_open(work, number);
+	if (result < 0 && result != -ENOMEM) {
+		snprintf(work->result->task_file, sizeof(work->result->task_file), "%u.dat", task->tid);
+		return unreadable(work, work->result->task_file, result);
+	}
 	return result;
 }
 

@@ -8,9 +8,10 @@
 struct uftrace_import {
 	uint64_t calls, open, tasks;
 	struct uftrace_left left;
-	bool kernel;	  /* it has functions of the kernel, which are not carried over */
-	const char *why;  /* of a refusal: a constant; NULL: the errno is enough */
-	const char *file; /* which it is about; NULL: none */
+	bool kernel;	    /* it has functions of the kernel, which are not carried over */
+	const char *why;    /* of a refusal: a constant; NULL: the errno is enough */
+	const char *file;   /* which it, or the errno, is about; NULL: none */
+	char task_file[16]; /* "4294967295.dat" */
 };
 
 /*

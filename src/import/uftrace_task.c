@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The calls of one task; see uftrace_task.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,8 @@ static int refill(struct uftrace_task *task, const struct uftrace_spaces *spaces
 	task->at = 0;
 	snprintf(name, sizeof(name), "%u.dat", task->tid);
 	fd = foreign_open(&(struct foreign){ 0 }, spaces->directory, name);
+	if (fd == -ENOENT && faccessat(spaces->directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return -ENOTSUP; /* a link that leads out of the directory */
 	if (fd == -ENOENT && !task->offset) {
 		task->ended = true; /* a task without calls */
 		return 0;

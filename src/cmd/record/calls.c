@@ -161,7 +161,9 @@ void calls_note_none(const struct calls *calls, const struct session *session)
 
 	if (!calls->options->on || !header)
 		return;
-	if (count_functions(session) && !is_any_on(session))
+	/* Functions that were switched off from outside may have had calls before. */
+	if (count_functions(session) && !__atomic_load_n(&header->generation, __ATOMIC_RELAXED) &&
+	    !is_any_on(session))
 		cmd_note("burin: no calls: none of the %u functions with hooks in what ran is selected; see "
 			 "--calls and --no-calls\n",
 			 count_functions(session));

@@ -47,6 +47,10 @@ static int refuse(const char *path, const struct uftrace_import *done, int error
 		return cmd_usage("%s: %s: %s", path, done->file, done->why);
 	if (error == -ENODATA)
 		return cmd_usage("%s: the recording has no calls", path);
+	if (done->file)
+		return cmd_failed("%s: %s: %s", path, done->file,
+				  error == -ENOTSUP ? "it is not a regular file in this directory"
+						    : cmd_error(error));
 	return cmd_failed("%s: %s", path, cmd_error(error));
 }
 

@@ -124,7 +124,8 @@ int view_replay(const struct burin_trace *trace, const struct view_replay *repla
 	result = run(&job);
 	replay_workers_free(&job);
 	free(job.crossing.list);
-	arena_free(&job.values);
+	for (size_t n = 0; n < REPLAY_RANGES; n++)
+		arena_free(&job.values[n]);
 	free(job.functions);
 	free(job.events);
 	free(job.bounds);

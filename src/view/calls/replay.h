@@ -4,7 +4,8 @@
  *
  * The records of calls are in the order of their ends; the outermost call comes last. A first pass finds the calls that do
  * not begin and end in the same slice of time. At any time only the open calls of each stack can be such, so they are few.
- * After that a slice needs nothing but its own records and these calls. Several threads render slices.
+ * After that a slice needs nothing but its own records and these calls. Several threads share the first pass, and render
+ * slices.
  */
 #ifndef BURIN_VIEW_CALLS_REPLAY_H
 #define BURIN_VIEW_CALLS_REPLAY_H

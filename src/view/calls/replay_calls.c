@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Calls and threads of a replay, and the first pass; see replay.h. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -186,7 +187,8 @@ static void forget_ended(struct open_calls *open, const struct replay_call *call
 
 		if (found->begin == call->begin && found->tid == call->tid && found->depth == call->depth &&
 		    found->function == call->function)
-			found->flags |= REPLAY_HIDDEN;
+			__atomic_fetch_or(&found->flags, REPLAY_HIDDEN,
+					  __ATOMIC_RELAXED); /* threads of walk_all() */
 	}
 }
 
@@ -230,64 +232,162 @@ uint64_t replay_begin(const struct burin_trace *trace, const struct burin_calls 
 	return begin;
 }
 
-/* Go through the records from the begin of the first slice to the end of the trace. */
-static int walk(struct replay_job *job, struct view_line_formatter *formatter, struct replay_threads *threads,
-		struct open_calls *open)
+/* Slices that one thread goes through in the first pass. */
+struct range {
+	struct replay_job *job;
+	struct open_calls *open;
+	size_t first, last; /* slices; `last` exclusive. The last range goes on to the end of the trace */
+	struct view_line_formatter *formatter;
+	struct replay_threads threads;
+	struct replay_calls crossing;
+	struct arena *values; /* of these calls */
+	uint64_t begin;	      /* the first begin of a call */
+	pthread_t thread;
+	bool started;
+	int result;
+};
+
+static int walk_record(struct range *range, size_t slice, const struct burin_record *record)
 {
-	const struct burin_cursor_options options = { .size = sizeof(options), .from = job->replay->from };
-	const uint64_t *bounds = job->bounds;
+	struct replay_thread *thread =
+		replay_thread_find(&range->threads, replay_key_at(range->job, record), 1);
+	struct replay_call call;
+	bool is_call;
+	int result = 0;
+
+	if (!thread)
+		return -ENOMEM;
+	is_call = replay_take(range->job, range->formatter, record, &call);
+	if (call.begin < range->begin)
+		range->begin = call.begin;
+	if (is_call) {
+		if (range->open->numbers.count)
+			forget_ended(range->open, &call);
+		if (call.begin < range->job->bounds[slice]) {
+			note_within(&call, thread);
+			if (call.begin <
+			    range->job->replay->from) /* its end is printed, whatever it called */
+				call.flags |= REPLAY_CALLS;
+			result = replay_take_values(range->job, record, range->values, &call)
+					 ?: replay_calls_add(&range->crossing, &call);
+		}
+		thread->last_call = call.end;
+	} else if (replay_has_event(range->job, range->formatter, record)) {
+		thread->last_event = record->time;
+	}
+	return result;
+}
+
+static void *walk(void *data)
+{
+	struct range *range = data;
+	const uint64_t *bounds = range->job->bounds;
+	const struct burin_cursor_options options = {
+		.size = sizeof(options),
+		.from = bounds[range->first],
+		.to = range->last < range->job->slices ? bounds[range->last] : 0,
+	};
 	const struct burin_record *record;
-	struct burin_cursor *cursor;
-	size_t slice = 0;
-	int result = burin_cursor_open(&cursor, job->trace, &options);
+	struct burin_cursor *cursor = NULL;
+	size_t slice = range->first;
+	int result = burin_cursor_open(&cursor, range->job->trace, &options);
 
 	while (!result && (result = burin_cursor_next(cursor, &record)) > 0) {
-		struct replay_thread *thread = replay_thread_find(threads, replay_key_at(job, record), 1);
-		struct replay_call call;
-		bool is_call;
-
-		result = thread ? 0 : -ENOMEM;
-		if (!thread)
-			break;
-		while (slice < job->slices && bounds[slice + 1] && record->time >= bounds[slice + 1])
+		while (slice < range->last && bounds[slice + 1] && record->time >= bounds[slice + 1])
 			slice++;
-		is_call = replay_take(job, formatter, record, &call);
-		if (call.begin < job->begin)
-			job->begin = call.begin;
-		if (is_call) {
-			if (open->numbers.count)
-				forget_ended(open, &call);
-			if (call.begin < bounds[slice]) {
-				note_within(&call, thread);
-				if (call.begin <
-				    job->replay->from) /* its end is printed, whatever it called */
-					call.flags |= REPLAY_CALLS;
-				result = replay_take_values(job, record, &job->values, &call)
-						 ?: replay_calls_add(&job->crossing, &call);
-			}
-			thread->last_call = call.end;
-		} else if (replay_has_event(job, formatter, record)) {
-			thread->last_event = record->time;
-		}
+		result = walk_record(range, slice, record);
 	}
 	burin_cursor_close(cursor);
+	range->result = result;
+	return NULL;
+}
+
+/* A thread that the ranges before have seen: what ended there lies within calls that began before. */
+static int join_range(struct replay_job *job, struct replay_threads *threads, const struct range *range)
+{
+	for (size_t n = 0; n < range->crossing.count; n++) {
+		struct replay_call call = range->crossing.list[n];
+		struct replay_thread *thread = replay_thread_find(threads, replay_key(&call), 1);
+
+		if (!thread)
+			return -ENOMEM;
+		note_within(&call, thread);
+		if (replay_calls_add(&job->crossing, &call))
+			return -ENOMEM;
+	}
+	for (size_t n = 0; n < range->threads.count; n++) {
+		const struct replay_thread *seen = &range->threads.list[n];
+		struct replay_thread *thread = replay_thread_find(threads, seen->key, 1);
+
+		if (!thread)
+			return -ENOMEM;
+		if (seen->last_call > thread->last_call)
+			thread->last_call = seen->last_call;
+		if (seen->last_event > thread->last_event)
+			thread->last_event = seen->last_event;
+	}
+	return 0;
+}
+
+static void start_range(struct range *range)
+{
+	range->formatter = calloc(1, sizeof(*range->formatter));
+	if (!range->formatter) {
+		range->result = -ENOMEM;
+		return;
+	}
+	range->formatter->lines = &range->job->lines;
+	range->started =
+		range->last < range->job->slices && !pthread_create(&range->thread, NULL, walk, range);
+	if (!range->started)
+		walk(range);
+}
+
+static void free_range(struct range *range)
+{
+	replay_threads_free(&range->threads);
+	free(range->crossing.list);
+	free(range->formatter);
+}
+
+/* Go through the records from the begin of the first slice to the end of the trace, in several ranges of slices at once. */
+static int walk_all(struct replay_job *job, struct replay_threads *threads, struct open_calls *open)
+{
+	const size_t most = job->slices < REPLAY_RANGES ? job->slices : REPLAY_RANGES;
+	const size_t count = job->replay->threads < most ? job->replay->threads : most;
+	struct range ranges[REPLAY_RANGES] = { 0 };
+	int result = 0;
+
+	for (size_t n = 0; n < count; n++) {
+		ranges[n] = (struct range){ .job = job,
+					    .open = open,
+					    .values = &job->values[n],
+					    .begin = UINT64_MAX,
+					    .first = job->slices * n / count,
+					    .last = job->slices * (n + 1) / count };
+		start_range(&ranges[n]); /* the last one in this thread */
+	}
+	for (size_t n = 0; n < count; n++) {
+		if (ranges[n].started)
+			pthread_join(ranges[n].thread, NULL);
+		if (!result)
+			result = ranges[n].result ? ranges[n].result : join_range(job, threads, &ranges[n]);
+		if (ranges[n].begin < job->begin)
+			job->begin = ranges[n].begin;
+		free_range(&ranges[n]);
+	}
 	return result;
 }
 
 int replay_find_crossing(struct replay_job *job)
 {
-	struct view_line_formatter *formatter = calloc(1, sizeof(*formatter));
 	struct replay_threads threads = { .count = 0 };
 	struct open_calls open = { .calls.count = 0 };
-	int result = formatter ? 0 : -ENOMEM;
+	int result = add_open(job, &open);
 
 	job->begin = replay_begin(job->trace, job->lines.calls.calls);
-	if (formatter)
-		formatter->lines = &job->lines;
 	if (!result)
-		result = add_open(job, &open);
-	if (!result)
-		result = walk(job, formatter, &threads, &open);
+		result = walk_all(job, &threads, &open);
 	if (!result)
 		result = keep_open(job, &threads, &open);
 	if (!result)
@@ -295,6 +395,5 @@ int replay_find_crossing(struct replay_job *job)
 	replay_threads_free(&threads);
 	free(open.calls.list);
 	hash_table_free(&open.numbers);
-	free(formatter);
 	return result;
 }

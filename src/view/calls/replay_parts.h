@@ -49,6 +49,10 @@ struct replay_threads {
 	uint32_t last;		   /* number of the thread that was found last; 0: none */
 };
 
+enum {
+	REPLAY_RANGES = 16, /* threads of the first pass */
+};
+
 struct replay_job {
 	const struct burin_trace *trace;
 	const struct view_replay *replay;
@@ -59,8 +63,8 @@ struct replay_job {
 	size_t slices;
 	uint64_t begin; /* the first begin of a call, or the first record */
 	struct replay_calls
-		crossing;    /* by begin: calls that do not begin and end in one slice, and open ones */
-	struct arena values; /* of these */
+		crossing; /* by begin: calls that do not begin and end in one slice, and open ones */
+	struct arena values[REPLAY_RANGES]; /* of these */
 	struct replay_worker *workers;
 };
 
