@@ -36,8 +36,10 @@ static int ask(struct process_thread *thread)
 		thread->gone = errno == ESRCH;
 		return -errno;
 	}
+	/* One that did not stop the last time may have done so meanwhile, and stands still since. */
+	if (!thread->seized || !thread->asked_ns)
+		thread->asked_ns = clock_ns(CLOCK_MONOTONIC);
 	thread->seized = true;
-	thread->asked_ns = clock_ns(CLOCK_MONOTONIC);
 	if (ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) != 0) {
 		thread->gone = true;
 		return -ESRCH;
@@ -116,21 +118,22 @@ static void restart_call(struct process_thread *thread, pid_t pid)
 
 uint64_t process_thread_go(struct process_thread *thread, pid_t pid)
 {
+	uint64_t stood;
+
 	restart_call(thread, pid);
 	if (thread->changed)
 		ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->registers);
 	ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(uintptr_t)thread->signal);
-	thread->seized = thread->stopped = thread->changed = false;
-	thread->signal = 0;
-	return clock_ns(CLOCK_MONOTONIC) - thread->asked_ns;
+	stood = clock_ns(CLOCK_MONOTONIC) - thread->asked_ns;
+	*thread = (struct process_thread){ .tid = thread->tid };
+	return stood;
 }
 
-int process_thread_stop(struct process_thread *thread, pid_t pid, uint64_t limit_ns)
+int process_thread_stop(struct process_thread *thread, uint64_t limit_ns)
 {
 	const int error = ask(thread);
-	const uint64_t until = thread->asked_ns + limit_ns;
+	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + limit_ns;
 
-	(void)pid;
 	if (error)
 		return error;
 	while (look(thread), !thread->stopped && !thread->gone && clock_ns(CLOCK_MONOTONIC) < until)

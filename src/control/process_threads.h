@@ -33,7 +33,7 @@ struct process_threads {
  * @limit_ns: the time that it has for that; a thread in a system call that nothing interrupts does not stop
  * Return: 0, with its registers; -ESRCH: it has ended; -ETIMEDOUT, -EPERM: it goes on.
  */
-int process_thread_stop(struct process_thread *thread, pid_t pid, uint64_t limit_ns);
+int process_thread_stop(struct process_thread *thread, uint64_t limit_ns);
 
 /* process_thread_go - let a stopped thread go on, on its own. Return: how long it stood still, ns. */
 uint64_t process_thread_go(struct process_thread *thread, pid_t pid);

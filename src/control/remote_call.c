@@ -196,7 +196,7 @@ static int find_thread(const struct place *place, struct process_thread *found)
 			error = -ESRCH;
 		for (size_t n = 0; error == -EAGAIN && n < threads.count; n++) {
 			struct process_thread *thread = &threads.all[n];
-			const int failed = process_thread_stop(thread, threads.pid, STOP_NS);
+			const int failed = process_thread_stop(thread, STOP_NS);
 
 			if (failed == -EPERM)
 				error = -EPERM;
@@ -373,7 +373,7 @@ static int call_by(const struct place *place, struct process_thread *thread, str
 	process_thread_run(thread);
 	error = wait_for(place, thread, address, &call->result);
 	if (!error)
-		error = process_thread_stop(thread, place->memory->pid, STOP_NS);
+		error = process_thread_stop(thread, STOP_NS);
 	if (error) /* the thread goes on, and puts its registers back by itself */
 		return error;
 	/* A slow caller finds that the thread has not waited. */

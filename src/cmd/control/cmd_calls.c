@@ -185,8 +185,9 @@ static int check_words(char **operands, unsigned *change)
 				 operands[1], operands[0], operands[1]);
 	for (char **word = operands + 2; *word; word++)
 		if (!call_selection_parse(rule, '+', *word))
-			return cmd_usage("'%.40s': give a name, such as 'net_*' or 'image:libnet.so*'",
-					 *word);
+			return cmd_usage(
+				"'%.40s': give a name, such as 'net_*', 'image:libnet.so*' or 'file:net/*.c'",
+				*word);
 	return 0;
 }
 
@@ -227,7 +228,10 @@ const struct cmd cmd_calls = {
 		 "state, calls that were only counted, name and image. Or switch the functions that match\n"
 		 "on or off, or only count their calls; at once, and also those that are called for the\n"
 		 "first time later. TARGET is a pid, a program's name, or a session's path; see burin ls.\n",
-	.notes = "GLOB is a name, image:GLOB, 0xOFFSET or IMAGE+0xOFFSET, as for burin record --calls.\n"
+	.notes = "GLOB is a name, image:GLOB, file:GLOB (a source file), 0xOFFSET or IMAGE+0xOFFSET, as\n"
+		 "for burin record --calls. Code is changed while all threads stand still for a moment;\n"
+		 "where the system does not permit that, only functions that were on before can be\n"
+		 "switched.\n"
 		 "The history of the trace has each change; see burin info.\n"
 		 "\n"
 		 "Exit code: 0; 1 if it failed; 2 if there is no such TARGET, its calls are not recorded,\n"

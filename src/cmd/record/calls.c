@@ -24,13 +24,12 @@ static const bool is_patched = false;
 static const char ways[] = "-finstrument-functions; other hooks are not supported on this processor";
 #endif
 
-/* The rule of a source file would need its lines before the program runs. */
 static bool are_valid(const struct view_globs *words)
 {
 	char rule[CALL_RULE_MAX];
 
 	for (size_t n = 0; n < words->count; n++)
-		if (!call_selection_parse(rule, '+', words->globs[n]) || rule[1] == 's')
+		if (!call_selection_parse(rule, '+', words->globs[n]))
 			return false;
 	return true;
 }
@@ -48,11 +47,30 @@ static int check_arguments(const struct view_globs *words)
 	return 0;
 }
 
-int calls_check(const struct calls_options *options)
+static bool have_file(const struct view_globs *words)
+{
+	char rule[CALL_RULE_MAX];
+
+	for (size_t n = 0; n < words->count; n++)
+		if (call_selection_parse(rule, '+', words->globs[n]) && rule[1] == 's')
+			return true;
+	return false;
+}
+
+bool calls_have_file(const struct calls_options *options)
+{
+	return have_file(&options->globs) || have_file(&options->not ) || have_file(&options->below);
+}
+
+int calls_check(const struct calls_options *options, bool runs)
 {
 	if (!are_valid(&options->globs) || !are_valid(&options->not ) || !are_valid(&options->below))
-		return cmd_usage("--calls, --no-calls, --below: give a name, such as 'net_*' or "
-				 "'image:libnet*' (source files cannot be selected)");
+		return cmd_usage("--calls, --no-calls, --below: give a name, such as 'net_*', "
+				 "'image:libnet*' or 'file:net/*.c'");
+	/* Lines would be needed before the program runs. */
+	if (!runs && calls_have_file(options))
+		return cmd_usage("file: selects functions of a program that runs already; start the program "
+				 "with --calls=none, and use burin calls PID enable 'file:...'");
 	if (options->libraries && !is_patched)
 		return cmd_usage("--libcalls is not supported on this processor");
 	if (options->count && (options->depth || options->min_ns || options->below.count))

@@ -30,8 +30,11 @@ struct calls {
 	char library[2 * PRELOAD_PATH_MAX]; /* libraries, with a colon between them */
 };
 
-/* calls_check - check the options. Return: 0 or CMD_USAGE. */
-int calls_check(const struct calls_options *options);
+/* calls_check - check the options. @runs: they are for a TARGET. Return: 0 or CMD_USAGE. */
+int calls_check(const struct calls_options *options, bool runs);
+
+/* calls_have_file - whether functions are selected by their source file. */
+bool calls_have_file(const struct calls_options *options);
 
 /* calls_rules - the rules that the options mean, without one: all functions are on. @rules: all 0. Return: false: no room. */
 bool calls_rules(char rules[WIRE_CALL_RULES], const struct calls_options *options);

@@ -141,6 +141,21 @@ static bool needs_names(const struct view_globs *words)
 	return false;
 }
 
+/* Report functions that cannot be selected by their file. */
+static void note_unknown_files(const struct call_listing *listing)
+{
+	char count[TEXT_SHORT];
+	size_t unknown = 0;
+
+	for (size_t n = 0; n < listing->count; n++)
+		unknown += !listing->functions[n].file;
+	if (unknown)
+		cmd_note("burin: %s function%s no debug information, so file: does not select %s; build with "
+			 "-g\n",
+			 text_count(count, unknown), unknown == 1 ? " has" : "s have",
+			 unknown == 1 ? "it" : "them");
+}
+
 static int try_to_select(const struct calls_options *options, struct session *session, const char *rules,
 			 bool named, size_t *on)
 {
@@ -155,6 +170,8 @@ static int try_to_select(const struct calls_options *options, struct session *se
 	error = named ? call_names_find(&names, &listing) : 0;
 	if (!error)
 		error = call_select(session, &listing, rules, (char *const *)(uintptr_t)words, on);
+	if (!error && calls_have_file(options))
+		note_unknown_files(&listing);
 	if (named)
 		call_names_free(&names);
 	call_listing_free(&listing);

@@ -125,7 +125,11 @@ static const struct cmd_option table[] = {
 		"record each call of the functions whose names match (default: all), of programs built with "
 		"-finstrument-functions, -fpatchable-function-entry or -pg. GLOB may also be image:GLOB "
 		"(programs and "
-		"libraries), 0xOFFSET or IMAGE+0xOFFSET; see burin-record(1). May be repeated",
+		"libraries), file:GLOB (source files; of a program that runs), 0xOFFSET or IMAGE+0xOFFSET; "
+		"see "
+		"burin-record(1). With a TARGET or one --pid: of a program that runs, if it has room for "
+		"hooks. May be "
+		"repeated",
 		.given = calls_given, .absent = "*"),
 	OPTION_LIST("--no-calls GLOB", &options.calls.not, "all functions of --calls but these",
 		    .given = calls_given),
@@ -179,8 +183,10 @@ static const struct cmd_option table[] = {
 		    "sample the whole machine, while COMMAND runs, or until Ctrl-C", .given = whom,
 		    .alone = true),
 	OPTION_NUMBERS("-p, --pid PID,...", &options.sampling.processes, INT32_MAX,
-		       "sample these processes and all that they have started and will start", .given = whom,
-		       .alone = true),
+		       "sample these processes and all that they have started and will start; with --calls: "
+		       "record the "
+		       "calls of this one",
+		       .given = whom, .alone = true),
 	OPTION_NUMBER("-t, --thread TID", &options.sampling.thread, 1, INT32_MAX, "sample this thread",
 		      .given = whom, .alone = true),
 	OPTION_FLAG("-q, --quiet", &options.quiet, "print no summary and no progress"),
@@ -305,7 +311,7 @@ static int record(char **operands)
 	if (!result)
 		result = sampling_check(&options.sampling);
 	if (!result)
-		result = calls_check(&options.calls);
+		result = calls_check(&options.calls, options.target != NULL);
 	if (!result)
 		result = check_guest();
 	options.calls.guest = options.guest.on;
