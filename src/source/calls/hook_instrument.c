@@ -7,9 +7,10 @@
  *
  * Usually the calls are led to the code of hook_near.h, which comes here in rare cases.
  */
+#include <unistd.h>
+
 #include "source/calls/call_thread.h"
 #include "source/calls/hook_near.h"
-#include "source/calls/hook_values.h"
 
 #define HOOK __attribute__((visibility("default")))
 
@@ -28,6 +29,19 @@ static inline __attribute__((always_inline)) uint64_t stack_pointer(void)
 	return (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
 }
 
+/* Once. The registers of the arguments may have been used again before these hooks. */
+static __attribute__((cold)) void refuse_arguments(void)
+{
+	static const char message[] =
+		"burin: --args: -finstrument-functions leaves no arguments at its hooks; build with "
+		"-fpatchable-function-entry=5\n";
+	static bool reported;
+
+	if (!__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED) &&
+	    write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+		return;
+}
+
 /* All but the usual case: a new address, a full segment, a function that is neither on nor off. */
 static __attribute__((noinline, cold)) void begin_slow(uint64_t address, uint64_t sp)
 {
@@ -35,7 +49,7 @@ static __attribute__((noinline, cold)) void begin_slow(uint64_t address, uint64_
 	const unsigned state = call_switches[number] & ~WIRE_CALL_ARGUMENTS;
 
 	if (call_switches[number] & WIRE_CALL_ARGUMENTS)
-		call_values_refuse();
+		refuse_arguments();
 	if (state == WIRE_CALL_ON || (state != WIRE_CALL_OFF && call_is_permitted(number, state)))
 		call_begin_slow(number, address, sp);
 }

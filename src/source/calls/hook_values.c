@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The begins of calls whose arguments are recorded; see hook_values.h. */
 #include <errno.h>
-#include <unistd.h>
 
 #include "source/calls/hook_values.h"
 
@@ -36,16 +35,4 @@ bool call_values_begin(uint32_t function, const struct call_registers *registers
 		call_begin(frame, function, *slot, registers->slot | mark);
 	frame->flags = number << CALL_VALUES_SHIFT | (sled ? 0 : CALL_FRAME_REPLACED);
 	return true;
-}
-
-void call_values_refuse(void)
-{
-	static const char message[] =
-		"burin: --args: -finstrument-functions leaves no arguments at its hooks; build with "
-		"-fpatchable-function-entry=5\n";
-	static bool reported;
-
-	if (!__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED) &&
-	    write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
-		return;
 }

@@ -11,7 +11,4 @@
  */
 bool call_values_begin(uint32_t function, const struct call_registers *registers);
 
-/* call_values_refuse - report, once, that functions with the hooks of -finstrument-functions show no arguments. */
-void call_values_refuse(void);
-
 #endif

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(CALLS_STATIC)
 /*
  * interpose_late_can - whether all that the program does can be replaced: not if it runs on stacks that it has made before.
  * Context: any thread, not in signal handlers.
