@@ -17,7 +17,7 @@ enum {
 	DEADLINE = 40, /* seconds; each step has a shorter one of its own */
 };
 
-/* What the child does. */
+/* The work of the child. */
 struct work {
 	pid_t pid; /* to be attached to; 0: the processes of the session */
 	const char *library;

@@ -27,7 +27,7 @@ enum {
 	CALL_BYTES = 12, /* function, start, depth */
 };
 
-/* What is recorded of a function, and its event. */
+/* A function's recorded values, and the event that they belong to. */
 struct call_layout {
 	struct burin_site site; /* id 0: there is no event */
 	struct call_arguments arguments;

@@ -190,6 +190,36 @@ static_assert(offsetof(struct burin_site, state) == 0 && offsetof(struct call_th
 
 /* clang-format off */
 
+/* The registers that a function may change, but rax, in a frame of their own. */
+
+#define SAVE_GENERAL \
+	"pushq %rbp\n\t" \
+	".cfi_adjust_cfa_offset 8\n\t" \
+	".cfi_rel_offset %rbp, 0\n\t" \
+	"movq %rsp, %rbp\n\t" \
+	".cfi_def_cfa_register %rbp\n\t" \
+	"pushq %rcx\n\t" \
+	"pushq %rdx\n\t" \
+	"pushq %rsi\n\t" \
+	"pushq %rdi\n\t" \
+	"pushq %r8\n\t" \
+	"pushq %r9\n\t" \
+	"pushq %r10\n\t" \
+	"pushq %r11\n\t"
+
+#define RESTORE_GENERAL \
+	"popq %r11\n\t" \
+	"popq %r10\n\t" \
+	"popq %r9\n\t" \
+	"popq %r8\n\t" \
+	"popq %rdi\n\t" \
+	"popq %rsi\n\t" \
+	"popq %rdx\n\t" \
+	"popq %rcx\n\t" \
+	"popq %rbp\n\t" \
+	".cfi_def_cfa %rsp, 8\n\t" \
+	"ret\n\t"
+
 /* A slow function with up to two arguments, which preserves all registers but rax, its result. */
 
 #define SAVED(name) \
@@ -213,19 +243,7 @@ __asm__(".pushsection .text.call_hook, \"ax\"\n"
 	".type call_hook_saved, @function\n"
 	"call_hook_saved:\n\t"
 	".cfi_startproc\n\t"
-	"pushq %rbp\n\t"
-	".cfi_adjust_cfa_offset 8\n\t"
-	".cfi_rel_offset %rbp, 0\n\t"
-	"movq %rsp, %rbp\n\t"
-	".cfi_def_cfa_register %rbp\n\t"
-	"pushq %rcx\n\t"
-	"pushq %rdx\n\t"
-	"pushq %rsi\n\t"
-	"pushq %rdi\n\t"
-	"pushq %r8\n\t"
-	"pushq %r9\n\t"
-	"pushq %r10\n\t"
-	"pushq %r11\n\t"
+	SAVE_GENERAL
 	"pushq %rax\n\t"
 	"subq $2816, %rsp\n\t"
 	"andq $-64, %rsp\n\t"
@@ -256,17 +274,7 @@ __asm__(".pushsection .text.call_hook, \"ax\"\n"
 	"2:\n\t"
 	"leaq -72(%rbp), %rsp\n\t"
 	"popq %rax\n\t"
-	"popq %r11\n\t"
-	"popq %r10\n\t"
-	"popq %r9\n\t"
-	"popq %r8\n\t"
-	"popq %rdi\n\t"
-	"popq %rsi\n\t"
-	"popq %rdx\n\t"
-	"popq %rcx\n\t"
-	"popq %rbp\n\t"
-	".cfi_def_cfa %rsp, 8\n\t"
-	"ret\n\t"
+	RESTORE_GENERAL
 	".cfi_endproc\n"
 	".size call_hook_saved, . - call_hook_saved\n"
 	".popsection");
@@ -276,33 +284,11 @@ __asm__(".pushsection .text.call_hook, \"ax\"\n"
 	".type call_hook_permit_saved, @function\n"
 	"call_hook_permit_saved:\n\t"
 	".cfi_startproc\n\t"
-	"pushq %rbp\n\t"
-	".cfi_adjust_cfa_offset 8\n\t"
-	".cfi_rel_offset %rbp, 0\n\t"
-	"movq %rsp, %rbp\n\t"
-	".cfi_def_cfa_register %rbp\n\t"
-	"pushq %rcx\n\t"
-	"pushq %rdx\n\t"
-	"pushq %rsi\n\t"
-	"pushq %rdi\n\t"
-	"pushq %r8\n\t"
-	"pushq %r9\n\t"
-	"pushq %r10\n\t"
-	"pushq %r11\n\t"
+	SAVE_GENERAL
 	"andq $-16, %rsp\n\t"
 	"call call_hook_permit\n\t"
 	"leaq -64(%rbp), %rsp\n\t"
-	"popq %r11\n\t"
-	"popq %r10\n\t"
-	"popq %r9\n\t"
-	"popq %r8\n\t"
-	"popq %rdi\n\t"
-	"popq %rsi\n\t"
-	"popq %rdx\n\t"
-	"popq %rcx\n\t"
-	"popq %rbp\n\t"
-	".cfi_def_cfa %rsp, 8\n\t"
-	"ret\n\t"
+	RESTORE_GENERAL
 	".cfi_endproc\n"
 	".size call_hook_permit_saved, . - call_hook_permit_saved\n"
 	".popsection");

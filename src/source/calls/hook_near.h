@@ -32,7 +32,7 @@ struct hook_near {
  */
 struct hook_near hook_near_put(uint8_t *area, uint64_t begin, uint64_t end);
 
-/* What code compiled with -finstrument-functions calls; these do all that the copy does, too. */
+/* Code compiled with -finstrument-functions calls these. They do all that the copy does, too. */
 __attribute__((visibility("default"))) void __cyg_profile_func_enter(void *function, void *caller);
 __attribute__((visibility("default"))) void __cyg_profile_func_exit(void *function, void *caller);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the guest's call and return instructions do to its stacks. */
+/* The effect of the guest's call and return instructions on its stacks. */
 #ifndef BURIN_SOURCE_GUEST_GUEST_CALL_H
 #define BURIN_SOURCE_GUEST_GUEST_CALL_H
 
