@@ -7,7 +7,7 @@
 
 #include "base/number.h"
 #include "drain/statedump.h"
-#include "ring/ring_deps.h"
+#include "session/session.h"
 #include "wire/wire_head.h"
 #include "wire/wire_names.h"
 
@@ -166,7 +166,7 @@ static void sweep(struct statedump *dump, struct collection *all, uint64_t from)
 			forget(dump, name);
 			continue;
 		}
-		name->ended = ring_owner_is_dead(name->number);
+		name->ended = session_thread_is_gone(name->number);
 		trim(dump, name, from);
 		for (const struct announcement *announcement = name->last; announcement;
 		     announcement = announcement->former)

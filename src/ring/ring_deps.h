@@ -21,7 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "wire/wire_call.h"
 #include "wire/wire_session.h"
 
 #if defined(__x86_64__)
@@ -68,17 +67,15 @@ static inline uint64_t ring_clock(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/*
- * Whether the thread `tid` is gone. All writers of a session are in one PID namespace (session/join.c checks). The kernel knows
- * nothing of a guest's stacks, which count as threads: they are not gone.
- */
+/* Whether the thread `tid` is gone. All writers of a session are in one PID namespace (session/join.c checks). */
 static inline int ring_owner_is_dead(uint32_t tid)
 {
 	int saved = errno, dead;
 
-	if (ring_silent || tid >= WIRE_GUEST_TID)
+	if (ring_silent)
 		return 0;
-	dead = kill((pid_t)tid, 0) != 0 && errno == ESRCH;
+	/* Damaged memory may have any number. The kernel takes those below 0 for groups of processes. */
+	dead = (pid_t)tid < 0 || (kill((pid_t)tid, 0) != 0 && errno == ESRCH);
 	errno = saved;
 	return dead;
 }

@@ -76,7 +76,7 @@ static void collect(struct session *session, uint32_t pid)
 		const struct wire_call_segment *segment = session_call_segment_at(session, number);
 
 		if (segment->tid && segment->pid == pid && !segment->previous &&
-		    ring_owner_is_dead(segment->tid))
+		    session_thread_is_gone(segment->tid))
 			put_back_list(session, number);
 	}
 }

@@ -24,7 +24,6 @@
 
 #include "base/number.h"
 #include "ring/copy.h"
-#include "ring/ring_deps.h"
 #include "session/names.h"
 #include "wire/wire_head.h"
 #include "wire/wire_names.h"
@@ -203,7 +202,7 @@ static bool is_needed(struct session *session, struct name *name)
 
 	if (name->gone == 0 && successor->id != 0)
 		name->gone = name->since < successor->since ? successor->since : successor->until;
-	if (name->gone == 0 && !ring_owner_is_dead(number_of(name)))
+	if (name->gone == 0 && !session_thread_is_gone(number_of(name)))
 		return true;
 	if (name->gone == 0)
 		name->gone = ring_clock();

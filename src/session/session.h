@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "ring/ring.h"
+#include "ring/ring_deps.h"
 #include "wire/wire_call.h"
 #include "wire/wire_change.h"
 #include "wire/wire_event.h"
@@ -150,6 +151,15 @@ void session_enter_expected(struct session *session, uint32_t *entry, uint32_t p
 
 /* session_expects - whether an entry is reserved for a child. */
 bool session_expects(const struct wire_session *header);
+
+/*
+ * session_thread_is_gone - whether a thread, or a process, has ended. A guest's stacks count as threads. The kernel does not
+ * know them, and they do not end.
+ */
+static inline bool session_thread_is_gone(uint32_t tid)
+{
+	return tid < WIRE_GUEST_TID && ring_owner_is_dead(tid);
+}
 
 /* session_self - the calling process's pid; asks the kernel only once. In a child of vfork it is the parent's. */
 SESSION_SHARED uint32_t session_self(void);
