@@ -38,6 +38,16 @@ static void test_fits(void **state)
 		{ "ns::work<…>(int) const", "ns::work<char>(int) const", true }, /* as it is shown */
 		{ "ns::work<…>(…) const", "ns::work<char>(int) const", true },
 		{ "ns::work<…>(char) const", "ns::work<char>(int) const", false },
+		{ "Hot.words", "int Hot.words(int)", true }, /* as Java writes it into its map */
+		{ "Hot.*", "java.lang.Object Hot.words(int)", true },
+		{ "words", "int Hot.words(int)", false },
+		{ "ns::work", "std::vector<int> ns::work<int>(char)", true },
+		{ "work", "std::vector<int> ns::work<int>(char)", true },
+		{ "vector*", "std::vector<int> ns::work<int>(char)", false },
+		{ "namespace)::f", "(anonymous namespace)::f(int)", false },
+		{ "int", "A::operator int() const", false },
+		{ "operator int", "A::operator int() const", true },
+		{ "work", "int ns::work<int>(int) const [clone .isra.0]", true },
 		{ "f", "f<(A->b)>(int", false },
 		{ "", "f<", false },
 	};

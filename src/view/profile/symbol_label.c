@@ -99,10 +99,36 @@ static bool is_shown_as(const char *glob, const char *name)
 	return fits;
 }
 
+static void cut_at(char *name, const char *mark)
+{
+	char *found = strstr(name, mark);
+
+	if (found)
+		*found = '\0';
+}
+
+/* A name behind the type of its result, which C++ writes for templates, and Java for all methods. */
+static const char *without_result(const char *name)
+{
+	const char *begin = name;
+	unsigned depth = 0;
+
+	for (const char *at = name; *at && !operator_bytes(name, at); at++) {
+		if (*at == '<' || *at == '(')
+			depth++;
+		else if (depth && (*at == '>' || *at == ')'))
+			depth--;
+		else if (!depth && *at == ' ')
+			begin = at + 1;
+	}
+	return begin;
+}
+
 bool view_symbol_fits(const char *glob, const char *name)
 {
 	static const struct elision all = { "<(", false };
-	char bare[NAME_BYTES], *tail, *last;
+	char bare[NAME_BYTES], *tail;
+	const char *own, *last;
 
 	if (!strcmp(glob, name) || glob_match(glob, name))
 		return true;
@@ -111,16 +137,16 @@ bool view_symbol_fits(const char *glob, const char *name)
 	if (is_shown_as(glob, name))
 		return true;
 	elide(name, &all, bare, sizeof(bare));
-	tail = strstr(bare, "[abi:");
-	if (tail)
-		*tail = '\0';
+	cut_at(bare, "[abi:");
+	cut_at(bare, " [clone ");
 	tail = strrchr(bare, ' ');
 	if (tail && !strcmp(tail, " const"))
 		*tail = '\0';
-	last = bare;
-	for (char *next = strstr(bare, "::"); next && !strstr(glob, "::"); next = strstr(next + 2, "::"))
+	own = last = without_result(bare);
+	for (const char *next = strstr(own, "::"); next && !strstr(glob, "::"); next = strstr(next + 2, "::"))
 		last = next + 2;
-	return !strcmp(glob, bare) || glob_match(glob, bare) || glob_match(glob, last);
+	return !strcmp(glob, bare) || glob_match(glob, bare) || glob_match(glob, own) ||
+	       glob_match(glob, last);
 }
 
 const char *view_symbol_short(const char *name, size_t columns, unsigned less, char *room, size_t size)

@@ -12,8 +12,8 @@
 /*
  * view_symbol_fits - whether a glob selects a name.
  *
- * It does if it equals or matches the name, or the name without its brackets. A glob without "::" is also compared with
- * the part after the last "::". So `ns::f` and `f` select `ns::f<int>(int, char) const`; so do the names that
+ * It does if it equals or matches the name, the name without its brackets, or that without the type of the result. A glob
+ * without "::" is also compared with the part after the last "::". So `ns::f` and `f` select `ns::f<int>(int, char) const`; so do the names that
  * view_symbol_short() makes of it: `ns::f<…>(int, char) const` and `ns::f<…>(…) const`.
  */
 bool view_symbol_fits(const char *glob, const char *name);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Reading a jitdump: records without code are skipped, and are not a loss. */
+/* Code made at run time: records of a jitdump without code are skipped, and are not a loss; a map that is written late. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -92,9 +94,38 @@ static void no_code(void **state)
 	images_free(&images);
 }
 
+/* Java writes its map at its end. The image of the code before is then named by it. */
+static void late_map(void **state)
+{
+	struct jit jit = { .pid = (uint32_t)getpid() };
+	struct images images;
+	struct jit_state shared = { .images = &images };
+	struct sample_image *before;
+	uint64_t offset;
+	char path[64];
+	int file;
+
+	(void)state;
+	images_init(&images, NULL);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	unlink(path);
+	before = jit_find(&jit, &shared, "/usr/bin/java", CODE, 1, &offset);
+	assert_non_null(before);
+	assert_int_equal(before->fd, -1);
+	file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	assert_true(file >= 0);
+	shared.round++;
+	assert_ptr_equal(jit_find(&jit, &shared, "/usr/bin/java", CODE, 2, &offset), before);
+	assert_true(before->fd >= 0);
+	close(file);
+	unlink(path);
+	jit_clear(&jit);
+	images_free(&images);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(no_code) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(no_code), cmocka_unit_test(late_map) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

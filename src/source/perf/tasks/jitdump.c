@@ -52,6 +52,16 @@ static int open_map(struct jit *jit, char *path, size_t bytes)
 	return file < 0 ? -ENOENT : file;
 }
 
+/* Names the code by a file. @path: its name, if it is the first image of this code */
+static void take_map(struct jit *jit, struct images *images, const char *path, int file)
+{
+	if (!jit->map)
+		jit->map = jit->unnamed ? jit->unnamed
+					: images_named(images, WIRE_IMAGE_JIT, path, jit->process, NULL, 0);
+	if (jit->map)
+		images_pin(jit->map, file);
+}
+
 void jit_update_map(struct jit *jit, struct images *images)
 {
 	char path[64];
@@ -59,12 +69,7 @@ void jit_update_map(struct jit *jit, struct images *images)
 
 	if (file < 0)
 		return;
-	if (!jit->map)
-		jit->map = images_named(images, WIRE_IMAGE_JIT, path, jit->process, NULL, 0);
-	if (jit->map)
-		images_pin(jit->map, file);
-	if (jit->unnamed)
-		images_pin(jit->unnamed, file);
+	take_map(jit, images, path, file);
 	close(file);
 }
 
@@ -89,12 +94,8 @@ static struct sample_image *find_map(struct jit *jit, const struct jit_state *st
 		jit->map_round = state->round + 1;
 		jit_update_map(jit, state->images);
 	}
-	if (!jit->map && jit->dump) {
-		jit->map =
-			images_named(state->images, WIRE_IMAGE_JIT, jit->dump->path, jit->process, NULL, 0);
-		if (jit->map)
-			images_pin(jit->map, jit->dump->fd);
-	}
+	if (!jit->map && jit->dump)
+		take_map(jit, state->images, jit->dump->path, jit->dump->fd);
 	if (!jit->map && !jit->unnamed)
 		jit->unnamed = make_unnamed(jit, state, program);
 	return jit->map ? jit->map : jit->unnamed;

@@ -3,7 +3,8 @@
  * Code that a process generates at run time, and the files by which it names that code.
  *
  * A perf map, `perf-PID.map`, is read after the recording; the last entry for an address counts. By then the process and
- * its /tmp may be gone, so the file is opened as soon as there are samples in such code.
+ * its /tmp may be gone, so the file is opened as soon as there are samples in such code. A map that is written later names
+ * the code of before, too: that code stays one image, or reports would split its functions into two rows.
  *
  * A process announces a jitdump by mapping a page of it as if it were code. The dump is read while it is written. Each load
  * record maps bytes of the dump at an address, from a time on; a move record maps the same bytes elsewhere. So a sample is
@@ -21,8 +22,8 @@ struct jit {
 	uint32_t pid, process;	      /* ->process is never used again */
 	struct foreign_process user;  /* as last read; all 0: never */
 	bool copied;		      /* the images are another process' */
-	struct sample_image *unnamed; /* while there is no map; NULL: not needed yet */
-	struct sample_image *map;     /* NULL: none so far */
+	struct sample_image *unnamed; /* made while there was no map; NULL: not needed yet */
+	struct sample_image *map;     /* ->unnamed, if that was first; NULL: none so far */
 	uint64_t map_round;	      /* of the last jit_update_map(), plus one */
 	struct sample_image *dump;    /* NULL: none */
 	struct mappings code;	      /* parts of the dump */
