@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Inflating sections; see inflate.h. */
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -75,6 +76,7 @@ int inflate_section(struct inflated *inflated, Elf *elf, Elf_Scn *section)
 	if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_COMPRESSED) ||
 	    replace(inflated, elf, section, &header))
 		return 0;
+	errno = 0; /* it is libelf's error that counts */
 	return elf_compress(section, 0, 0) < 0 ? -1 : 0;
 }
 
