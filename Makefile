@@ -20,14 +20,14 @@ $(BUILD)/build.ninja:
 
 # Lists what the build needs and the machine lacks, asks, and installs it. Without a terminal it does not ask.
 deps:
-	@scripts/install-packages --ask build
+	@scripts/install-packages --ask build faster
 
 demo: deps
 	@$(MAKE) --no-print-directory all
 	@scripts/demo $(BUILD)
 
 check:
-	@scripts/install-packages build check
+	@scripts/install-packages build faster check
 	@scripts/fetch-speedscope >/dev/null || true
 	@$(MAKE) --no-print-directory everything
 	@tests/run $(BUILD)
@@ -38,20 +38,20 @@ check-quick: everything
 
 # The tests of the parts once more, all built with AddressSanitizer and UBSan.
 check-asan:
-	@scripts/install-packages build check
+	@scripts/install-packages build faster check
 	@test -f $(BUILD)-asan/build.ninja || meson setup $(BUILD)-asan -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
 	@ninja -C $(BUILD)-asan
 	@ASAN_OPTIONS=detect_leaks=0 tests/run $(BUILD)-asan --compiled
 
 check-long:
-	@scripts/install-packages build check
+	@scripts/install-packages build faster check
 	@scripts/fetch-speedscope >/dev/null || true
 	@$(MAKE) --no-print-directory everything
 	@tests/run $(BUILD) --long
 
 # Each door of tests/fuzz for so many SECONDS; see tests/fuzz/fuzz.py.
 fuzz:
-	@scripts/install-packages build check
+	@scripts/install-packages build faster check
 	@$(MAKE) --no-print-directory all
 	@tests/fuzz/fuzz.py $(BUILD) --seconds $(SECONDS)
 

@@ -24,6 +24,7 @@ enum {
 	SAMPLING_PAUSE_MS = 50,
 	SAMPLING_PAUSE_MAX_MS = 1000,
 	SAMPLING_PAUSE_PERIODS = 5, /* of sampling, in a pause */
+	SAMPLING_COMMIT_ROUNDS = 4, /* where pauses are long: small blocks take time and space */
 };
 
 /* The process that a thread belongs to; 0: there is no such thread. */
@@ -165,6 +166,8 @@ void sampling_begin(struct sampling *sampling, const struct drain *drain)
 	error = sampler_begin(&sampling->sampler, drain->output.directory);
 	sampling->chunk = drain->chunks.last;
 	sampling->begun = sampling->opened = !error;
+	if (!sampling->sampler.perf.options.command && sampling_pause_ms(sampling) > SAMPLING_PAUSE_MS)
+		sampling->sampler.commit_rounds = SAMPLING_COMMIT_ROUNDS;
 	if (error) {
 		cmd_note("burin: no samples: %s; tracepoints are still recorded\n", strerror(-error));
 		sampler_close(&sampling->sampler);

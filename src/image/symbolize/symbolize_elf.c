@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "image/elf/debugfile.h"
+#include "image/elf/inflate.h"
 #include "image/names/go_names.h"
 #include "image/names/lines.h"
 #include "image/names/plt.h"
@@ -29,6 +30,7 @@ struct elf {
 	bool has_debug, has_alternate;
 	const char *dwarf_error; /* why there are no lines in spite of debug information; NULL: no error */
 	Dwarf *dwarf, *alternate_dwarf;
+	struct inflated inflated; /* the sections of both */
 	struct symbols symbols;
 	struct location *locations; /* by address */
 	size_t count;
@@ -195,7 +197,7 @@ static int hidden_error(void)
  * locations of variables, up to 50 MB, which are not needed. So these sections are marked in memory as having no bytes.
  * Return: 0, or as hidden_error().
  */
-static int load_sections(Elf *elf)
+static int load_sections(struct inflated *inflated, Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	size_t names;
@@ -214,8 +216,7 @@ static int load_sections(Elf *elf)
 		if (strcmp(name, ".debug_loc") == 0 || strcmp(name, ".debug_loclists") == 0) {
 			header.sh_type = SHT_NOBITS;
 			gelf_update_shdr(section, &header);
-		} else if ((header.sh_flags & SHF_COMPRESSED && elf_compress(section, 0, 0) < 0) ||
-			   !elf_getdata(section, NULL)) {
+		} else if (inflate_section(inflated, elf, section) != 0 || !elf_getdata(section, NULL)) {
 			error = hidden_error();
 		}
 	}
@@ -296,9 +297,9 @@ static int open_debug(struct elf *elf)
 
 	if (!with || elf->child->task->level != CHILD_LINES)
 		return 0;
-	error = load_sections(with);
+	error = load_sections(&elf->inflated, with);
 	if (!error && elf->alternate_elf)
-		error = load_sections(elf->alternate_elf);
+		error = load_sections(&elf->inflated, elf->alternate_elf);
 	if (error)
 		return error;
 	elf->dwarf = dwarf_begin_elf(with, DWARF_C_READ, NULL);
@@ -417,6 +418,7 @@ int child_elf(struct child *child)
 	elf_end(elf.alternate_elf);
 	elf_end(elf.debug_elf);
 	elf_end(elf.image_elf);
+	inflated_free(&elf.inflated);
 	if (elf.has_alternate)
 		image_close(&elf.alternate);
 	if (elf.has_debug)

@@ -217,7 +217,7 @@ void sampler_round(struct sampler *sampler, unsigned *fullest)
 	perf_update_clock(perf);
 	rounds_begin(&sampler->rounds, sampler_take_entry, sampler);
 	budget_round(&sampler->images.budget);
-	sampler->attribution.jit.round++;
+	sampler->attribution.jit.round += sampler->uncommitted == 0;
 	sampler->attribution.jit.ahead = perf_ahead(perf);
 	for (unsigned feed = 0; feed < PERF_FEEDS; feed++)
 		for (unsigned n = 0; perf->rings[feed] && n < perf->cpus; n++)
@@ -225,7 +225,8 @@ void sampler_round(struct sampler *sampler, unsigned *fullest)
 	perf_grow(perf);
 	for (unsigned n = 0; n < perf->cpus; n++)
 		samples_lost(&sampler->samples, n, lost_so_far(sampler, n) + sampler->offcpu_lost[n]);
-	sampler_commit(sampler);
+	if (++sampler->uncommitted >= sampler->commit_rounds)
+		sampler_commit(sampler);
 	write_ledger(sampler);
 }
 

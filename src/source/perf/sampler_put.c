@@ -16,6 +16,7 @@ void sampler_commit(struct sampler *sampler)
 	struct sampler_totals *totals = &sampler->totals;
 	int error = table_writer_flush(&sampler->images_table);
 
+	sampler->uncommitted = 0;
 	if (!error)
 		error = table_writer_flush(&sampler->tasks_table);
 	if (!error)

@@ -11,12 +11,15 @@ static void take_stop(struct sampler *sampler, const struct record *record)
 	offcpu_stop(&sampler->waits, record, loss, &context);
 }
 
-/* Process a record; they come in order of time. */
-static void take_record(struct sampler *sampler, const struct perf_ring *ring, const void *bytes, size_t size)
+/* Process a record; they come in order of time. @entry: ->record, ->bytes and ->found count */
+static void take_record(struct sampler *sampler, const struct perf_ring *ring,
+			const struct rounds_entry *entry)
 {
 	struct record record;
 
-	record_parse(bytes, size, sampler->perf.sample_type, sampler->perf.registers, &record);
+	record_parse(entry->record, entry->bytes, sampler->perf.sample_type, sampler->perf.registers,
+		     &record);
+	record.map.image = entry->found;
 	switch (record.kind) {
 	case RECORD_SAMPLE:
 		if (ring->feed == PERF_STOPS)
@@ -45,13 +48,12 @@ void sampler_take_entry(void *data, const struct rounds_entry *entry)
 	struct sampler *sampler = data;
 	const struct perf *perf = &sampler->perf;
 
-	take_record(sampler, &perf->rings[entry->ring / perf->cpus][entry->ring % perf->cpus], entry->record,
-		    entry->bytes);
+	take_record(sampler, &perf->rings[entry->ring / perf->cpus][entry->ring % perf->cpus], entry);
 }
 
 /* Handle a record that is too late to be sorted. Return: whether nothing is left to do. */
 static bool is_late(struct sampler *sampler, const struct perf_ring *ring, const struct record *record,
-		    const char *bytes, size_t size)
+		    const struct rounds_entry *entry)
 {
 	if (!rounds_late(&sampler->rounds, record->time))
 		return false;
@@ -62,7 +64,7 @@ static bool is_late(struct sampler *sampler, const struct perf_ring *ring, const
 	sampler->totals.late++;
 	if (ring->feed != PERF_SIDE) /* it is sorted before all records that wait */
 		return false;
-	take_record(sampler, ring, bytes, size); /* late, but later samples need it */
+	take_record(sampler, ring, entry); /* late, but later samples need it */
 	return true;
 }
 
@@ -102,10 +104,10 @@ static void read_record(struct sampler *sampler, struct perf_ring *ring, struct 
 		totals->throttled++;
 	if (record.kind == RECORD_OTHER || record.kind == RECORD_THROTTLE ||
 	    (record.kind == RECORD_LOST && ring->feed != PERF_SWITCHES) ||
-	    is_late(sampler, ring, &record, bytes, size))
+	    is_late(sampler, ring, &record, &entry))
 		return;
 	if (record.kind == RECORD_MAP) /* at once, while the file exists */
-		images_find(&sampler->images, record.pid, &record.map);
+		entry.found = images_find(&sampler->images, record.pid, &record.map);
 	if (rounds_add(&sampler->rounds, &entry) == 0)
 		return;
 	if (sample)

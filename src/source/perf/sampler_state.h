@@ -68,8 +68,10 @@ struct sampler {
 	struct sampler_totals totals;
 	struct sampler_totals before;	 /* sum of the traces before, for counters that are never reset */
 	uint64_t pending[SAMPLER_KINDS]; /* written, not committed */
-	uint64_t ledger_time;		 /* when the ledger was last written, CLOCK_MONOTONIC, ns */
-	unsigned ledger_rounds;		 /* since then */
+	unsigned commit_rounds; /* a commit, and a look for perf maps, after so many; 0: after each */
+	unsigned uncommitted;	/* rounds */
+	uint64_t ledger_time;	/* when the ledger was last written, CLOCK_MONOTONIC, ns */
+	unsigned ledger_rounds; /* since then */
 };
 
 #endif

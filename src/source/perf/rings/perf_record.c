@@ -302,7 +302,8 @@ size_t record_pack(void *to, const void *bytes, size_t size, uint64_t sample_typ
 	uint64_t filled, kept;
 	size_t front, packed;
 
-	if (sample_type & PERF_SAMPLE_STACK_USER)
+	if (sample_type & PERF_SAMPLE_STACK_USER && size >= RECORD_HEAD &&
+	    record_kind_of(bytes) == RECORD_SAMPLE)
 		record_parse(bytes, size, sample_type, registers, &record);
 	filled = user->stack_bytes;
 	kept = filled ? (filled + 7) & ~UINT64_C(7)

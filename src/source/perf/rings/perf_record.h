@@ -56,6 +56,8 @@ struct record_sample {
 	struct record_user user;
 };
 
+struct sample_image;
+
 struct record_map {
 	uint64_t begin, bytes, offset;
 	uint32_t major, minor;
@@ -63,6 +65,7 @@ struct record_map {
 	unsigned char build_id[RECORD_BUILD_ID_MAX];
 	unsigned build_id_bytes; /* 0: device and inode identify the file; otherwise these are 0 */
 	const char *path;
+	struct sample_image *image; /* found when the record was read; NULL: not yet */
 };
 
 struct record {

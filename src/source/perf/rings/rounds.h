@@ -27,6 +27,7 @@ struct rounds_entry {
 	const char *record;
 	uint32_t bytes;
 	uint32_t ring; /* the caller's */
+	void *found;   /* the caller's */
 	struct rounds_chunk *chunk;
 };
 

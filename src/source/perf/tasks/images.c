@@ -103,7 +103,9 @@ static bool is_jitdump(const char *path)
 	const char *slash = strrchr(path, '/');
 	int end = 0;
 
-	return slash && sscanf(slash, "/jit-%*[0-9].dump%n", &end) == 0 && end && !slash[end];
+	/* Most names end here, long before sscanf() would see that. */
+	return slash && strncmp(slash, "/jit-", 5) == 0 && sscanf(slash, "/jit-%*[0-9].dump%n", &end) == 0 &&
+	       end && !slash[end];
 }
 
 /* The kind of an image, from the kernel's name of the mapping. */
@@ -121,10 +123,10 @@ static enum wire_image kind_of(const char *path)
 static void clean_path(const char *path, char *out, size_t bytes)
 {
 	static const char suffix[] = " (deleted)";
-	size_t length;
+	size_t length = strncmp(path, "//anon", 6) == 0 ? 0 : strnlen(path, bytes - 1);
 
-	snprintf(out, bytes, "%s", strncmp(path, "//anon", 6) == 0 ? "" : path);
-	length = strlen(out);
+	memcpy(out, path, length);
+	out[length] = 0;
 	if (length > sizeof(suffix) - 1 && strcmp(out + length - (sizeof(suffix) - 1), suffix) == 0)
 		out[length - (sizeof(suffix) - 1)] = 0;
 }
@@ -238,16 +240,19 @@ const struct image *images_elf(struct sample_image *image)
 
 struct unwind_table *images_tables(struct sample_image *image)
 {
+	struct images *images = image->of;
 	const struct image *elf;
 
-	image->used = image->of->period;
+	image->used = images->period;
 	if (image->unwound)
 		return image->tables;
 	image->unwound = true;
 	elf = image->kind > WIRE_IMAGE_VDSO ? NULL : images_elf(image);
-	if (elf && image->of->table_bytes < TABLE_BYTES_MAX &&
+	if (elf && images->table_bytes < TABLE_BYTES_MAX &&
+	    array_reserve(images->tabled, images->tabled_room, images->tabled_count + 1) &&
 	    unwind_table_open_file(&image->tables, elf) == 0) {
-		image->of->table_bytes += unwind_table_bytes(image->tables);
+		images->tabled[images->tabled_count++] = image;
+		images->table_bytes += unwind_table_bytes(image->tables);
 		return image->tables;
 	}
 	image->no_tables =
@@ -255,40 +260,47 @@ struct unwind_table *images_tables(struct sample_image *image)
 	return image->tables = NULL;
 }
 
-/* The image whose tables were used longest ago, and not lately. Return: NULL: there is none. */
-static struct sample_image *find_unused(const struct images *images)
+/* The image whose tables were used longest ago, and not lately: its place in ->tabled. Return: NULL: there is none. */
+static struct sample_image **find_unused(const struct images *images)
 {
-	struct sample_image *oldest = NULL;
+	struct sample_image **oldest = NULL;
 
-	for (size_t n = 0; n < images->count; n++) {
-		struct sample_image *image = images->all[n];
+	for (size_t n = 0; n < images->tabled_count; n++) {
+		struct sample_image **image = &images->tabled[n];
 
-		if (image->tables && images->period - image->used > IMAGES_PERIODS &&
-		    (!oldest || image->used < oldest->used))
+		if (images->period - (*image)->used > IMAGES_PERIODS &&
+		    (!oldest || (*image)->used < (*oldest)->used))
 			oldest = image;
 	}
 	return oldest;
 }
 
+static void drop_tables(struct images *images, struct sample_image **place)
+{
+	struct sample_image *image = *place;
+
+	images->table_bytes -= unwind_table_bytes(image->tables);
+	unwind_table_close(image->tables);
+	image->tables = NULL;
+	image->unwound = false;
+	*place = images->tabled[--images->tabled_count];
+}
+
 void images_trim(struct images *images)
 {
-	struct sample_image *image;
+	struct sample_image **unused;
 	bool freed = false;
 
 	images->period++;
 	images->table_bytes = 0;
-	for (size_t n = 0; n < images->count; n++) {
-		image = images->all[n];
-		if (!image->tables)
-			continue;
-		unwind_table_shrink(image->tables);
-		images->table_bytes += unwind_table_bytes(image->tables);
+	for (size_t n = 0; n < images->tabled_count; n++) {
+		struct unwind_table *tables = images->tabled[n]->tables;
+
+		unwind_table_shrink(tables);
+		images->table_bytes += unwind_table_bytes(tables);
 	}
-	while (images->table_bytes > images->tables_max && (image = find_unused(images))) {
-		images->table_bytes -= unwind_table_bytes(image->tables);
-		unwind_table_close(image->tables);
-		image->tables = NULL;
-		image->unwound = false;
+	while (images->table_bytes > images->tables_max && (unused = find_unused(images))) {
+		drop_tables(images, unused);
 		freed = true;
 	}
 	if (freed) /* rows are too small for memory of their own, and malloc would keep theirs */
@@ -455,6 +467,7 @@ void images_free(struct images *images)
 	for (size_t n = 0; n < images->count; n++)
 		free_image(images->all[n]);
 	free(images->all);
+	free(images->tabled);
 	hash_table_free(&images->places);
 	budget_free(&images->budget);
 	*images = (struct images){ 0 };

@@ -55,6 +55,8 @@ struct images {
 	struct sample_image **all; /* by number in `places` - 1 */
 	size_t count, room;
 	struct hash_table places;
+	struct sample_image **tabled; /* those with unwind tables */
+	size_t tabled_count, tabled_room;
 	struct table_writer *table;
 	uint64_t
 		table_bytes; /* memory of the unwind tables of all images, at the last images_trim() or later */

@@ -224,9 +224,13 @@ struct mapping tasks_mapping(struct sample_process *process, struct sample_image
 static void map(struct tasks *tasks, const struct record *record)
 {
 	struct sample_task *task = tasks_find(tasks, record->tid);
-	struct sample_image *image = images_find(tasks->images, record->pid, &record->map);
+	struct sample_image *image = record->map.image;
 	struct mapping mapping;
 
+	if (!image)
+		image = images_find(tasks->images, record->pid, &record->map);
+	else if (image->other) /* since then */
+		image = image->other;
 	if (!task)
 		task = tasks_find(tasks, record->pid);
 	if (!task)
