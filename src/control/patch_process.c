@@ -243,6 +243,15 @@ static void touch(struct patcher *patcher, const struct change *changes, size_t 
 			process_memory_write(&patcher->memory, changes[n].patch.address, &byte, 1);
 }
 
+/* Whether the threads, which stand still, execute the program whose code is to be changed. */
+static bool is_same_program(const struct patcher *patcher)
+{
+	for (size_t n = 0; n < patcher->threads.count; n++)
+		if (patcher->threads.all[n].stopped)
+			return process_memory_is_of(&patcher->memory, patcher->threads.all[n].tid);
+	return false;
+}
+
 static int change_batch(struct patcher *patcher, struct change *changes, size_t count)
 {
 	int error;
@@ -251,6 +260,10 @@ static int change_batch(struct patcher *patcher, struct change *changes, size_t 
 	error = process_threads_stop(&patcher->threads, STOP_NS);
 	if (error)
 		return error;
+	if (!is_same_program(patcher)) {
+		process_threads_go(&patcher->threads);
+		return -ESTALE;
+	}
 	for (size_t n = 0; n < patcher->threads.count; n++) {
 		struct process_thread *thread = &patcher->threads.all[n];
 
