@@ -207,6 +207,10 @@ int calls_target_begin(struct calls_target *calls, const struct calls_options *o
 		return 0;
 	if (!session->calls.header)
 		return cmd_failed("%s: its session was made without calls", attachment->word);
+	if (!enable_lease_calls(session, attachment->file))
+		return cmd_failed("%s: another burin record --calls records it; burin calls %s changes which "
+				  "functions it records",
+				  attachment->word, attachment->word);
 	memset(rules, 0, sizeof(rules));
 	if (!calls_rules(rules, options))
 		return cmd_failed("--calls: the globs together are too long; use wider ones");
