@@ -243,13 +243,14 @@ static void touch(struct patcher *patcher, const struct change *changes, size_t 
 			process_memory_write(&patcher->memory, changes[n].patch.address, &byte, 1);
 }
 
-/* Whether the threads, which stand still, execute the program whose code is to be changed. */
-static bool is_same_program(const struct patcher *patcher)
+/* Whether the threads, which stand still, execute the program whose code is to be changed. Return: 0; -ESTALE; -ESRCH: all have ended. */
+static int check_program(const struct patcher *patcher)
 {
 	for (size_t n = 0; n < patcher->threads.count; n++)
 		if (patcher->threads.all[n].stopped)
-			return process_memory_is_of(&patcher->memory, patcher->threads.all[n].tid);
-	return false;
+			return process_memory_is_of(&patcher->memory, patcher->threads.all[n].tid) ? 0
+												   : -ESTALE;
+	return -ESRCH;
 }
 
 static int change_batch(struct patcher *patcher, struct change *changes, size_t count)
@@ -260,9 +261,10 @@ static int change_batch(struct patcher *patcher, struct change *changes, size_t 
 	error = process_threads_stop(&patcher->threads, STOP_NS);
 	if (error)
 		return error;
-	if (!is_same_program(patcher)) {
+	error = check_program(patcher);
+	if (error) {
 		process_threads_go(&patcher->threads);
-		return -ESTALE;
+		return error;
 	}
 	for (size_t n = 0; n < patcher->threads.count; n++) {
 		struct process_thread *thread = &patcher->threads.all[n];
