@@ -141,6 +141,16 @@ static uint8_t new_state(const struct wire_calls *calls, uint8_t before, char si
 	return calls->depth_max || calls->below ? WIRE_CALL_SLOW : WIRE_CALL_ON;
 }
 
+/* The rules and limits as they are now: the session's user may change them while they are read. */
+static const struct wire_calls *copy_rules(const struct session *session)
+{
+	static struct wire_calls copy;
+
+	memcpy(&copy, session->calls.header, sizeof(copy));
+	copy.rules[sizeof(copy.rules) - 1] = 0;
+	return &copy;
+}
+
 /* Programs evaluate the rules for new functions at any time; the generation shows them that they change. */
 static void store_rules(struct wire_calls *calls, const char *rules)
 {
@@ -151,20 +161,18 @@ static void store_rules(struct wire_calls *calls, const char *rules)
 
 static int change_rules(const struct session *session, char sign, char *const *words)
 {
-	struct wire_calls *calls = session->calls.header;
 	static char rules[WIRE_CALL_RULES];
 	char rule[CALL_RULE_MAX];
 	bool room = true;
 
-	memcpy(rules, calls->rules, sizeof(rules));
-	rules[sizeof(rules) - 1] = 0;
+	memcpy(rules, copy_rules(session)->rules, sizeof(rules));
 	if (!rules[0]) /* all functions are on; then a rule must say that */
 		room = call_selection_add(rules, "+f:*");
 	for (; room && *words; words++)
 		room = call_selection_parse(rule, sign, *words) && call_selection_add(rules, rule);
 	if (!room)
 		return -ENOSPC;
-	store_rules(calls, rules);
+	store_rules(session->calls.header, rules);
 	return 0;
 }
 
@@ -184,6 +192,7 @@ static void add_to_history(struct session *session, char sign, char *const *word
 static size_t change_switches(const struct session *session, struct call_listing *listing, char sign,
 			      char *const *words, size_t *matched)
 {
+	const struct wire_calls *calls = copy_rules(session);
 	size_t changed = 0;
 
 	*matched = 0;
@@ -196,10 +205,9 @@ static size_t change_switches(const struct session *session, struct call_listing
 		if (!is_meant(&subject, sign, words))
 			continue;
 		++*matched;
-		function->state = new_state(session->calls.header, before, sign);
+		function->state = new_state(calls, before, sign);
 		changed += function->state != before;
-		__atomic_store_n(state,
-				 call_arguments_state(session->calls.header, &subject, function->state),
+		__atomic_store_n(state, call_arguments_state(calls, &subject, function->state),
 				 __ATOMIC_RELAXED);
 	}
 	return changed;
@@ -234,16 +242,17 @@ int call_change(struct session *session, struct call_listing *listing, char sign
 
 static size_t set_switches(const struct session *session, struct call_listing *listing)
 {
+	const struct wire_calls *calls = copy_rules(session);
 	size_t on = 0;
 
 	for (size_t n = 0; n < listing->count; n++) {
 		struct listed_function *function = &listing->functions[n];
 		const struct call_subject subject = subject_of(listing, function);
 
-		function->state = call_selection_state(session->calls.header, &subject);
+		function->state = call_selection_state(calls, &subject);
 		on += function->state != WIRE_CALL_OFF;
-		__atomic_store_n(&session->calls.switches[function->number], function->state,
-				 __ATOMIC_RELAXED);
+		__atomic_store_n(&session->calls.switches[function->number],
+				 call_arguments_state(calls, &subject, function->state), __ATOMIC_RELAXED);
 	}
 	return on;
 }

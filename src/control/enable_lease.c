@@ -10,7 +10,10 @@
 #include "control/enable_lease.h"
 #include "session/event_condition.h"
 
-/* Locks are on bytes of the session's file: an event's on its desired state, a rule's far behind the file's end. */
+/*
+ * Locks are on bytes of the session's file: an event's on its desired state, that of the functions on the calls area, a rule's far
+ * behind the file's end.
+ */
 static const off_t rule_locks = (off_t)1 << 60;
 
 struct leased_rule {
@@ -128,6 +131,19 @@ static int enable_lease_event(struct enable_lease *lease, uint32_t index)
 		return 0;
 	hold(lease, lock);
 	return !wire_is_on(want) ? session_change(lease->session, (uint16_t)(index + 1), WIRE_ON, NULL) : 0;
+}
+
+/* Commands that begin at the same time may both give way. */
+bool enable_lease_calls(const struct session *session, int file)
+{
+	const struct enable_lease lease = { .file = file };
+	const off_t at = (off_t)session->geometry.calls_offset;
+
+	hold(&lease, at);
+	if (!others_hold(&lease, at))
+		return true;
+	drop(&lease, at);
+	return false;
 }
 
 static void forget(struct enable_lease *lease)

@@ -35,6 +35,13 @@ unsigned enable_lease_lasting(struct session *session, int file);
 int enable_lease_begin(struct enable_lease *lease, struct session *session, int file,
 		       const char *const *globs, unsigned *matched);
 
+/*
+ * enable_lease_calls - hold the selection of functions whose calls are recorded, until @file is closed.
+ * @file: as for enable_lease_begin()
+ * Return: false: another command holds it, and is to keep it.
+ */
+bool enable_lease_calls(const struct session *session, int file);
+
 /* enable_lease_refresh - add events that were registered since. */
 void enable_lease_refresh(struct enable_lease *lease);
 

@@ -101,6 +101,8 @@ void process_problem(pid_t pid, int error, char *problem, size_t bytes)
 	else if (error == -EAGAIN)
 		snprintf(problem, bytes,
 			 "none of its threads came to a place where it can load a library; try again");
+	else if (error == -ESTALE)
+		snprintf(problem, bytes, "it has executed another program meanwhile; try again");
 	else if (error == -ETIMEDOUT)
 		snprintf(problem, bytes, "a thread did not answer within some seconds; try again");
 	else if (error == -ENOEXEC)

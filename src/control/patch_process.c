@@ -243,6 +243,16 @@ static void touch(struct patcher *patcher, const struct change *changes, size_t 
 			process_memory_write(&patcher->memory, changes[n].patch.address, &byte, 1);
 }
 
+/* Whether the threads, which stand still, execute the program whose code is to be changed. Return: 0; -ESTALE; -ESRCH: all have ended. */
+static int check_program(const struct patcher *patcher)
+{
+	for (size_t n = 0; n < patcher->threads.count; n++)
+		if (patcher->threads.all[n].stopped)
+			return process_memory_is_of(&patcher->memory, patcher->threads.all[n].tid) ? 0
+												   : -ESTALE;
+	return -ESRCH;
+}
+
 static int change_batch(struct patcher *patcher, struct change *changes, size_t count)
 {
 	int error;
@@ -251,6 +261,11 @@ static int change_batch(struct patcher *patcher, struct change *changes, size_t 
 	error = process_threads_stop(&patcher->threads, STOP_NS);
 	if (error)
 		return error;
+	error = check_program(patcher);
+	if (error) {
+		process_threads_go(&patcher->threads);
+		return error;
+	}
 	for (size_t n = 0; n < patcher->threads.count; n++) {
 		struct process_thread *thread = &patcher->threads.all[n];
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -73,6 +74,37 @@ int process_memory_maps(struct process_memory *memory)
 	return error ?: memory->count ? 0 : -ESRCH;
 }
 
+/* The address of the random bytes. It is read again each time: a program can choose what the kernel says of itself, not of the next. */
+static uint64_t random_address(pid_t pid)
+{
+	return process_memory_auxiliary(&(struct process_memory){ .pid = pid }, AT_RANDOM);
+}
+
+static void remember(struct process_memory *memory)
+{
+	struct process_random *random = &memory->random;
+
+	random->address = random_address(memory->pid);
+	if (!process_memory_read(memory, random->address, random->words, sizeof(random->words)))
+		random->address = 0;
+}
+
+/* By the thread's own memory. */
+static bool has_word(pid_t tid, uint64_t address, uint64_t word)
+{
+	errno = 0;
+	return (uint64_t)ptrace(PTRACE_PEEKDATA, tid, address, NULL) == word && !errno;
+}
+
+bool process_memory_is_of(const struct process_memory *memory, pid_t tid)
+{
+	const struct process_random *random = &memory->random;
+
+	return random->address && random_address(tid) == random->address &&
+	       has_word(tid, random->address, random->words[0]) &&
+	       has_word(tid, random->address + sizeof(uint64_t), random->words[1]);
+}
+
 int process_memory_open(struct process_memory *memory, pid_t pid)
 {
 	char path[48];
@@ -84,6 +116,8 @@ int process_memory_open(struct process_memory *memory, pid_t pid)
 	error = memory->file < 0 ? -errno : process_memory_maps(memory);
 	if (error)
 		process_memory_close(memory);
+	else
+		remember(memory);
 	return error;
 }
 

@@ -18,9 +18,16 @@ struct process_map {
 	char *path; /* "" for none */
 };
 
+/* The kernel gives each program that is executed random bytes, and the address of these. */
+struct process_random {
+	uint64_t address; /* 0: unknown */
+	uint64_t words[2];
+};
+
 struct process_memory {
 	pid_t pid;
-	int file; /* /proc/PID/mem */
+	int file; /* /proc/PID/mem: stays that of the program, also if the process executes another one */
+	struct process_random random;
 	struct process_map *maps;
 	size_t count, room;
 };
@@ -36,6 +43,12 @@ int process_memory_maps(struct process_memory *memory);
 bool process_memory_read(const struct process_memory *memory, uint64_t address, void *out, size_t bytes);
 bool process_memory_write(const struct process_memory *memory, uint64_t address, const void *from,
 			  size_t bytes);
+
+/*
+ * process_memory_is_of - whether the memory is that of a thread which this process has stopped. If not, it has executed another
+ * program, perhaps one with more rights than its user has (set-user-id): its registers must be left alone.
+ */
+bool process_memory_is_of(const struct process_memory *memory, pid_t tid);
 
 /* process_memory_at - the mapping that has an address; NULL: none. */
 const struct process_map *process_memory_at(const struct process_memory *memory, uint64_t address);

@@ -336,8 +336,9 @@ static bool prepare(const struct place *place, struct process_thread *thread, co
 	registers->r13 = at + offsetof(struct frame, context);
 	registers->rsp = at;
 	registers->eflags &= ~(unsigned long long)(CALL_TRAP | CALL_DIRECTION);
-	thread->changed = true;
-	return process_memory_write(place->memory, at, &frame, sizeof(frame)) &&
+	thread->changed = process_memory_write(place->memory, at, &frame, sizeof(frame)) &&
+			  process_memory_is_of(place->memory, thread->tid);
+	return thread->changed &&
 	       ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(blocked), &blocked) == 0;
 }
 
@@ -366,9 +367,9 @@ static int call_by(const struct place *place, struct process_thread *thread, str
 	int error;
 
 	if (!save(&saved, thread) || !prepare(place, thread, &saved, call, &address)) {
-		thread->registers = saved.registers;
+		thread->changed = false;
 		process_thread_go(thread, place->memory->pid);
-		return -EPERM;
+		return -ESTALE;
 	}
 	process_thread_run(thread);
 	error = wait_for(place, thread, address, &call->result);
@@ -376,6 +377,11 @@ static int call_by(const struct place *place, struct process_thread *thread, str
 		error = process_thread_stop(thread, STOP_NS);
 	if (error) /* the thread goes on, and puts its registers back by itself */
 		return error;
+	/* The function may have executed another program. */
+	if (!process_memory_is_of(place->memory, thread->tid)) {
+		process_thread_go(thread, place->memory->pid);
+		return -ESTALE;
+	}
 	/* A slow caller finds that the thread has not waited. */
 	if (thread->registers.rip - place->instructions < sizeof(instructions))
 		restore(&saved, thread);

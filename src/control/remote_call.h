@@ -27,7 +27,8 @@ struct remote_call {
 /*
  * remote_call - call a function.
  * Return: 0; -EAGAIN: no thread came to a suitable place within some seconds; -ETIMEDOUT: the function has not returned
- * within some seconds, and goes on; -ESRCH; -EPERM; -ENOEXEC: there is no place for the instructions.
+ * within some seconds, and goes on; -ESTALE: the process executed another program; -ESRCH; -EPERM; -ENOEXEC: there is no
+ * place for the instructions.
  */
 int remote_call(struct process_memory *memory, struct remote_call *call);
 

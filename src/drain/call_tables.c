@@ -5,8 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "drain/call_tables.h"
 #include "file/create.h"
+#include "ring/ring_deps.h"
 
 static const char images_name[] = ".burin/calls.images", functions_name[] = ".burin/calls.functions",
 		  open_name[] = ".burin/calls.open", counts_name[] = ".burin/calls.counts";
@@ -121,43 +123,108 @@ int call_tables_round(struct call_tables *tables)
 	return error ? error : table_writer_flush(&tables->functions);
 }
 
-/* Add the open calls of a segment. */
-static void add_open(const struct call_tables *tables, struct table_writer *table, uint32_t number)
-{
-	struct wire_call_frame frames[WIRE_CALL_FRAMES + 1];
+/* A segment in use, and the head that it had when it was found. */
+struct found {
+	uint32_t number;
 	struct wire_call_segment head;
+};
 
-	memcpy(frames, session_call_segment_at(tables->session, number), sizeof(frames));
-	memcpy(&head, frames, sizeof(head));
-	for (uint32_t n = 1; head.tid && n <= WIRE_CALL_FRAMES; n++) {
-		if (!frames[n].start || !frames[n].function || frames[n].function > tables->function_count)
+static int by_stack(const void *one, const void *other)
+{
+	const struct found *a = one, *b = other;
+
+	return number_order(a->head.stack, b->head.stack) ?: number_order(a->head.depth, b->head.depth);
+}
+
+/* The segments in use, by stack and depth. Return: NULL: no memory. */
+static struct found *find_segments(const struct session *session, size_t *count)
+{
+	const uint32_t segments = bounded(session->calls.header->segments, session->geometry.call_segments);
+	struct found *found = calloc((size_t)segments + 1, sizeof(*found));
+
+	*count = 0;
+	for (uint32_t number = 1; found && number <= segments; number++) {
+		struct found *one = &found[*count];
+
+		one->number = number;
+		/* Acquire: pairs with the release in session/call_stacks.c. */
+		if (!__atomic_load_n(&session_call_segment_at(session, number)->tid, __ATOMIC_ACQUIRE))
 			continue;
-		table_writer_number(table, head.stack);
-		table_writer_number(table, head.tid);
-		table_writer_number(table, head.pid);
-		table_writer_number(table, head.depth + n - 1);
-		table_writer_number(table, frames[n].function);
-		table_writer_number(table, frames[n].start);
-		table_writer_number(table, (frames[n].flags & WIRE_CALL_ENDING) != 0);
+		memcpy(&one->head, session_call_segment_at(session, number), sizeof(one->head));
+		*count += one->head.tid && one->head.stack;
+	}
+	if (found)
+		qsort(found, *count, sizeof(*found), by_stack);
+	return found;
+}
+
+/* The last call that was added. */
+struct open_before {
+	uint32_t stack;
+	uint64_t depth, start;
+};
+
+/* Whether a call can be above the one before it: deeper, and not older. */
+static bool is_above(const struct open_before *before, uint32_t stack, uint64_t depth, uint64_t start)
+{
+	return start <= ring_clock() && depth <= UINT32_MAX &&
+	       (stack != before->stack || (depth > before->depth && start >= before->start));
+}
+
+/*
+ * Add the open calls of a segment. Their thread may be changing them: it fills a frame before it stores the begin, and clears it from
+ * the top down. So a frame that is read after the one below it belongs to that call or a later one.
+ */
+static void add_open(struct call_tables *tables, struct table_writer *table, const struct found *found,
+		     struct open_before *before)
+{
+	const struct wire_call_segment *head = &found->head;
+	const struct wire_call_frame *frames =
+		(const struct wire_call_frame *)session_call_segment_at(tables->session, found->number);
+
+	if (memcmp(frames, head, offsetof(struct wire_call_segment, next)) != 0)
+		return; /* it belongs to another stack by now */
+	for (uint32_t n = 1; n <= WIRE_CALL_FRAMES; n++) {
+		const uint64_t start = __atomic_load_n(&frames[n].start, __ATOMIC_ACQUIRE),
+			       depth = (uint64_t)head->depth + n - 1;
+		const uint32_t function = __atomic_load_n(&frames[n].function, __ATOMIC_RELAXED),
+			       flags = __atomic_load_n(&frames[n].flags, __ATOMIC_RELAXED);
+
+		if (!start || !function)
+			continue;
+		if (function > tables->function_count || !is_above(before, head->stack, depth, start)) {
+			tables->refused++;
+			continue;
+		}
+		table_writer_number(table, head->stack);
+		table_writer_number(table, head->tid);
+		table_writer_number(table, head->pid);
+		table_writer_number(table, depth);
+		table_writer_number(table, function);
+		table_writer_number(table, start);
+		table_writer_number(table, (flags & WIRE_CALL_ENDING) != 0);
 		table_writer_end(table);
+		*before = (struct open_before){ head->stack, depth, start };
 	}
 }
 
 static int write_open(struct call_tables *tables)
 {
-	const uint32_t segments =
-		bounded(tables->session->calls.header->segments, tables->session->geometry.call_segments);
+	struct open_before before = { 0 };
 	struct table_writer table;
+	size_t count;
+	struct found *found = find_segments(tables->session, &count);
 	int error;
 
 	create_remove(tables->directory, open_name);
-	error = table_writer_begin(&table, tables->directory, open_name, WIRE_TABLE_OPEN);
-	if (error)
-		return error;
-	for (uint32_t number = 1; !table.error && number <= segments; number++)
-		add_open(tables, &table, number);
-	error = table_writer_flush(&table);
-	table_writer_close(&table);
+	error = found ? table_writer_begin(&table, tables->directory, open_name, WIRE_TABLE_OPEN) : -ENOMEM;
+	if (!error) {
+		for (size_t n = 0; !table.error && n < count; n++)
+			add_open(tables, &table, &found[n], &before);
+		error = table_writer_flush(&table);
+		table_writer_close(&table);
+	}
+	free(found);
 	return error;
 }
 

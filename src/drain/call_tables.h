@@ -23,6 +23,7 @@ struct call_tables {
 	int directory; /* of the trace; owned by the caller */
 	struct table_writer images, functions;
 	uint32_t image_count, function_count; /* in the tables */
+	uint64_t refused;		      /* open calls that cannot be as they are in the session */
 	bool begun;
 };
 

@@ -17,6 +17,7 @@
 /* The definitions must be in the trace before the first record that needs them. */
 static void refresh_table(struct drain *drain)
 {
+	output_fail(&drain->output, call_tables_round(&drain->calls), "functions");
 	if (!event_table_has_grown(&drain->table, drain->session))
 		return;
 	output_fail(&drain->output, event_table_update(&drain->table, drain->session), "metadata");
@@ -255,7 +256,8 @@ static void add_totals(struct drain *drain)
 	totals->lost_names += recording->lost_names;
 	for (unsigned cause = 0; drain->session->calls.header && cause < WIRE_CALL_LOSSES; cause++)
 		totals->lost_calls[cause] = recording->lost_calls[cause] =
-			__atomic_load_n(&drain->session->calls.header->lost[cause], __ATOMIC_RELAXED);
+			__atomic_load_n(&drain->session->calls.header->lost[cause], __ATOMIC_RELAXED) +
+			(cause == WIRE_CALL_LOST_OPEN ? drain->calls.refused : 0);
 	totals->bytes += output_bytes(&drain->output) + changelog_bytes(&drain->changelog);
 }
 
@@ -353,7 +355,6 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	drain->round = ring_clock();
 	refresh_table(drain);
 	output_fail(&drain->output, changelog_round(&drain->changelog), "changes");
-	output_fail(&drain->output, call_tables_round(&drain->calls), "functions");
 	/* Names before the records and again after them: if we are killed in between, few records lack their names. */
 	drain_ring(drain, session_names_index(drain->session));
 	for (unsigned n = 0; n < drain->session->ring_count; n++) {
@@ -453,6 +454,7 @@ static int begin(struct drain *drain, int directory, const struct drain_options 
 		return directory;
 	error = output_begin(&drain->output, drain->session, directory, NULL, &recording, &drain->table);
 	drain->calls.directory = directory;
+	drain->table.functions = &drain->calls.function_count;
 	return error ? error
 		     : changelog_begin(&drain->changelog, drain->session, drain->output.directory,
 				       drain->copy != NULL);
@@ -568,6 +570,8 @@ int drain_resume(struct drain *drain, struct session *session, int directory,
 		error = changelog_resume(&drain->changelog, session, drain->output.directory);
 	if (!error && next >= 0)
 		error = end_at(drain, next);
+	/* Not before: the last packets are in the trace, whatever the session has become since. */
+	drain->table.functions = &drain->calls.function_count;
 	if (!error)
 		error = drain->output.error;
 	if (error)

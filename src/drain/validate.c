@@ -68,6 +68,10 @@ struct validated validate_records(const struct event_table *table, const char *p
 					      record.length - record.bytes) ||
 		    !padding_is_zero(at, record.length) || !base_reaches(&record, out.base))
 			break;
+		if (!event_table_has_function(table, record.id, at + record.bytes)) {
+			out.unknown = record.id;
+			break;
+		}
 		out.sound = true;
 		out.past_window = record.time > window.until;
 		if (out.past_window)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "writer/event_table.h"
 #include "wire/wire_call.h"
@@ -14,10 +15,13 @@
 #include "wire/wire_context.h"
 #include "wire/wire_names.h"
 
+static const uint64_t call_types = WIRE_U32 | WIRE_U32 << 4 | WIRE_U16 << 8 | WIRE_U16 << 12;
+
 static int reserve(struct event_table *table, size_t entries, size_t text_bytes)
 {
 	const bool done = array_reserve(table->entries, table->room, table->count + entries) &&
 			  array_reserve(table->payload_bytes, table->payload_room, table->count + entries) &&
+			  array_reserve(table->calls, table->calls_room, table->count + entries) &&
 			  array_reserve(table->text, table->text_room, table->text_bytes + text_bytes);
 
 	return done ? 0 : -ENOMEM;
@@ -49,6 +53,15 @@ static uint32_t payload_bytes(uint64_t types)
 	return sum;
 }
 
+/* Whether an event begins with the fields of a call. */
+static bool has_call(uint64_t types, const char *format)
+{
+	const size_t bytes = sizeof(WIRE_CALL_FORMAT) - 1;
+
+	return (types & 0xffff) == call_types && strncmp(format, WIRE_CALL_FORMAT, bytes) == 0 &&
+	       (!format[bytes] || format[bytes] == ' ');
+}
+
 /* The text of enums, which many events may share. */
 static uint32_t add_enums(struct event_table *table, const char *enums)
 {
@@ -75,6 +88,9 @@ static int add_entry(struct event_table *table, struct wire_event entry, const c
 	entry.enums = add_enums(table, enums);
 	entry.reserved = 0;
 	table->entries[table->count] = entry;
+	table->calls[table->count] = has_call(entry.types, format) &&
+				     (strcmp(name, WIRE_CALL_EVENT) == 0 ||
+				      strncmp(name, WIRE_CALL_PREFIX, sizeof(WIRE_CALL_PREFIX) - 1) == 0);
 	table->payload_bytes[table->count++] = payload_bytes(entry.types);
 	return 0;
 }
@@ -111,16 +127,15 @@ int event_table_init_names(struct event_table *table, bool with_changes)
 int event_table_init_calls(struct event_table *table)
 {
 	*table = (struct event_table){ 0 };
-	return add_entry(
-		table,
-		(struct wire_event){ .types = WIRE_U32 | WIRE_U32 << 4 | WIRE_U16 << 8 | WIRE_U16 << 12 },
-		WIRE_CALL_EVENT, WIRE_CALL_FORMAT, "", "", "");
+	return add_entry(table, (struct wire_event){ .types = call_types }, WIRE_CALL_EVENT, WIRE_CALL_FORMAT,
+			 "", "", "");
 }
 
 void event_table_free(struct event_table *table)
 {
 	free(table->entries);
 	free(table->payload_bytes);
+	free(table->calls);
 	free(table->text);
 	free(table->refused);
 	*table = (struct event_table){ 0 };
@@ -169,6 +184,13 @@ static bool is_taken(const struct event_table *table, const char *name)
 	return false;
 }
 
+/* Readers know calls by this name. */
+static bool name_fits(const char *name, uint64_t types, const char *format)
+{
+	return strcmp(name, WIRE_CALL_EVENT) != 0 ||
+	       (types == call_types && strcmp(format, WIRE_CALL_FORMAT) == 0);
+}
+
 static int copy_entry(struct event_table *table, const struct session *session, uint32_t n)
 {
 	char name[WIRE_NAME_MAX + 1], format[WIRE_FORMAT_MAX + 1], file[WIRE_FILE_MAX + 1],
@@ -182,7 +204,7 @@ static int copy_entry(struct event_table *table, const struct session *session, 
 	    copy_text(session, entry.file, file, sizeof(file)) &&
 	    copy_text(session, entry.refused_file, refused, sizeof(refused)) &&
 	    copy_text(session, entry.enums, enums, sizeof(enums)) && wire_enum_valid(enums) &&
-	    name_holds(name, entry.kind) && !is_taken(table, name) &&
+	    name_holds(name, entry.kind) && !is_taken(table, name) && name_fits(name, entry.types, format) &&
 	    format_parse(format, entry.types, &parsed, NULL) == 0)
 		return add_entry(table, entry, name, format, file, refused, enums);
 	snprintf(name, sizeof(name), "damaged.%u", n + 1);
@@ -280,4 +302,9 @@ bool event_table_payload_fits(const struct event_table *table, uint32_t id, cons
 		at += size;
 	}
 	return at == bytes;
+}
+
+bool event_table_has_function(const struct event_table *table, uint32_t id, const char *payload)
+{
+	return !table->functions || !table->calls[id - 1] || number_load32(payload) - 1 < *table->functions;
 }

@@ -23,8 +23,10 @@ struct event_table {
 	uint32_t count;
 	struct wire_event *entries; /* their text offsets point into ->text */
 	uint32_t *payload_bytes;    /* of each entry, or TABLE_VARIABLE */
-	size_t room, payload_room;
-	uint32_t context_bytes; /* between header and payload of the session's records */
+	bool *calls;		    /* of each entry: its records are calls (wire/wire_call.h) */
+	size_t room, payload_room, calls_room;
+	const uint32_t *functions; /* how many there are by now; NULL: calls may be of any */
+	uint32_t context_bytes;	   /* between header and payload of the session's records */
 	char *text;
 	uint32_t text_bytes;
 	size_t text_room;
@@ -55,6 +57,9 @@ int event_table_update(struct event_table *table, const struct session *session)
  */
 bool event_table_payload_fits(const struct event_table *table, uint32_t id, const char *payload,
 			      uint32_t bytes);
+
+/* event_table_has_function - whether a record, if it is a call, is one of a function that exists. @payload: it fits */
+bool event_table_has_function(const struct event_table *table, uint32_t id, const char *payload);
 
 static inline const char *table_text(const struct event_table *table, uint32_t offset)
 {

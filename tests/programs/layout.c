@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "wire/wire_call.h"
 #include "wire/wire_ring.h"
 #include "wire/wire_session.h"
 
@@ -39,6 +40,8 @@ int main(void)
 	FIELD("events.", struct wire_events, count);
 	RING(tail), RING(lost), RING(clock_steps), RING(lock), RING(state), RING(compaction), RING(size),
 		RING(consumed);
+	FIELD("calls.", struct wire_calls, functions);
+	FIELD("calls.", struct wire_calls, segments);
 	printf("header 0 %zu\n", sizeof(struct wire_session));
 	printf("events 0 %zu\n", sizeof(struct wire_events));
 	printf("event 0 %zu\n", sizeof(struct wire_event));

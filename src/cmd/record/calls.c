@@ -165,12 +165,31 @@ static uint32_t count_functions(const struct session *session)
 	return count < session->geometry.functions_max ? count : session->geometry.functions_max - 1;
 }
 
-static bool is_any_on(const struct session *session)
+/* A bit for each value that the switch of some function has. */
+static unsigned switches_of(const struct session *session)
 {
+	unsigned values = 0;
+
 	for (uint32_t n = count_functions(session); n > 0; n--)
-		if (__atomic_load_n(&session->calls.switches[n], __ATOMIC_RELAXED) != WIRE_CALL_OFF)
-			return true;
-	return false;
+		values |= 1u << (__atomic_load_n(&session->calls.switches[n], __ATOMIC_RELAXED) &
+				 (WIRE_CALL_ARGUMENTS | (WIRE_CALL_ARGUMENTS - 1)));
+	return values;
+}
+
+void calls_note_unmatched(const struct calls_options *options, const struct session *session)
+{
+	const unsigned values = switches_of(session), roots = 1u << WIRE_CALL_ROOT,
+		       with_arguments = 0xffu << WIRE_CALL_ARGUMENTS;
+
+	if (!(values & ~(1u << WIRE_CALL_OFF)))
+		cmd_note("burin: no calls: none of the %u functions with hooks in what ran is selected; see "
+			 "--calls and --no-calls\n",
+			 count_functions(session));
+	else if (options->below.count && !(values & (roots | roots << WIRE_CALL_ARGUMENTS)))
+		cmd_note("burin: no calls: none of the %u functions with hooks in what ran matches --below\n",
+			 count_functions(session));
+	else if (options->arguments.count && !(values & with_arguments))
+		cmd_note("burin: no arguments: no function that is recorded matches --args\n");
 }
 
 void calls_note_none(const struct calls *calls, const struct session *session)
@@ -180,11 +199,8 @@ void calls_note_none(const struct calls *calls, const struct session *session)
 	if (!calls->options->on || !header)
 		return;
 	/* Functions that were switched off from outside may have had calls before. */
-	if (count_functions(session) && !__atomic_load_n(&header->generation, __ATOMIC_RELAXED) &&
-	    !is_any_on(session))
-		cmd_note("burin: no calls: none of the %u functions with hooks in what ran is selected; see "
-			 "--calls and --no-calls\n",
-			 count_functions(session));
+	if (count_functions(session) && !__atomic_load_n(&header->generation, __ATOMIC_RELAXED))
+		calls_note_unmatched(calls->options, session);
 	if (calls->options->no_hooks || count_functions(session) ||
 	    __atomic_load_n(&header->lost[WIRE_CALL_LOST_PATCH], __ATOMIC_RELAXED))
 		return;

@@ -54,6 +54,9 @@ int calls_find_library(char *path, size_t bytes);
 /* calls_library - the path of the library that the command must load; "": none. */
 const char *calls_library(const struct calls *calls);
 
+/* calls_note_unmatched - if the options choose none of the functions, or none for --below or --args, print a line. */
+void calls_note_unmatched(const struct calls_options *options, const struct session *session);
+
 /* calls_note_none - if nothing that ran has hooks for calls, or all are off, print what to do. @session: of the recording */
 void calls_note_none(const struct calls *calls, const struct session *session);
 

@@ -207,6 +207,10 @@ int calls_target_begin(struct calls_target *calls, const struct calls_options *o
 		return 0;
 	if (!session->calls.header)
 		return cmd_failed("%s: its session was made without calls", attachment->word);
+	if (!enable_lease_calls(session, attachment->file))
+		return cmd_failed("%s: another burin record --calls records it; burin calls %s changes which "
+				  "functions it records",
+				  attachment->word, attachment->word);
 	memset(rules, 0, sizeof(rules));
 	if (!calls_rules(rules, options))
 		return cmd_failed("--calls: the globs together are too long; use wider ones");
@@ -223,11 +227,15 @@ int calls_target_begin(struct calls_target *calls, const struct calls_options *o
 	return 0;
 }
 
-void calls_target_note(const struct calls_target *calls)
+void calls_target_note(const struct calls_target *calls, const struct session *session)
 {
 	char count[TEXT_SHORT];
 
-	if (!calls->on || (calls->functions && calls->quiet))
+	if (!calls->on)
+		return;
+	if (calls->functions)
+		calls_note_unmatched(calls->options, session);
+	if (calls->functions && calls->quiet)
 		return;
 	if (calls->functions)
 		cmd_note("burin: calls of %s function%s are recorded\n", text_count(count, calls->functions),

@@ -30,7 +30,7 @@ int calls_target_begin(struct calls_target *calls, const struct calls_options *o
 		       struct attachment *attachment, bool quiet);
 
 /* calls_target_note - print how many functions are recorded. */
-void calls_target_note(const struct calls_target *calls);
+void calls_target_note(const struct calls_target *calls, const struct session *session);
 
 /* calls_target_end - switch all functions off. Return: 0, or CMD_FAULTS after a message. */
 int calls_target_end(struct calls_target *calls, struct attachment *attachment);

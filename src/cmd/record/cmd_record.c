@@ -213,9 +213,6 @@ static int check_conflicts(void)
 	if (options.target && (options.calls.libraries || options.calls.nested))
 		return cmd_usage("--libcalls: only a COMMAND can be started with them; remove %s",
 				 options.target);
-	if (options.target && options.calls.arguments.count)
-		return cmd_usage("--args: only for a COMMAND that is started with it; remove %s",
-				 options.target);
 	if (options.format == RECORD_UFTRACE && !*calls_given && !options.guest.on)
 		return cmd_usage("--format uftrace: it has calls only; add --calls, --libcalls or --guest");
 	if (options.format == RECORD_UFTRACE && split)

@@ -82,7 +82,7 @@ static int record(const struct record_options *options, struct attachment *attac
 	/* Switch on after the beginning and off before the end: then no record of these events is missed. */
 	error = attach_switch(attachment, options->globs, options->quiet);
 	if (!error) {
-		calls_target_note(&calls);
+		calls_target_note(&calls, &attachment->session);
 		sampling_begin(&sampling, &drain);
 		follow(attachment, &drain, &sampling, options);
 	}

@@ -16,6 +16,8 @@ enum {
 	SECTIONS_MAX = 1 << 16,
 	TABLE_MAX = 1 << 28, /* bytes of a table that is read from the file */
 	RANGES = 8,	     /* executable parts of an object */
+	PARTS = 64,	     /* program headers that are compared */
+	FRAMES_HEAD = 12,    /* bytes of .eh_frame_hdr before its table */
 	ENDBR = 4,	     /* bytes of endbr64 */
 	NOPS_MAX = 4096,     /* bytes of NOPs at an entry */
 };
@@ -29,6 +31,7 @@ struct object {
 	struct range code[RANGES];
 	unsigned codes;
 	const uint8_t *frames; /* .eh_frame_hdr */
+	uint32_t frames_max;   /* functions that it has room for */
 	const ElfW(Dyn) * dynamic;
 	int file;
 	struct call_sites sites;
@@ -74,6 +77,20 @@ void call_sites_free(struct call_sites *sites)
 	*sites = (struct call_sites){ 0 };
 }
 
+/* Whether bytes can be read. Between the parts of an object there may be no memory. */
+static bool is_readable(const struct object *object, uint64_t begin, uint64_t bytes)
+{
+	for (unsigned n = 0; n < object->info->dlpi_phnum; n++) {
+		const ElfW(Phdr) *part = &object->info->dlpi_phdr[n];
+		const uint64_t at = begin - (object->info->dlpi_addr + part->p_vaddr);
+
+		if (part->p_type == PT_LOAD && (part->p_flags & PF_R) && at <= part->p_memsz &&
+		    bytes <= part->p_memsz - at)
+			return true;
+	}
+	return false;
+}
+
 /* Whether an address is in the object's code, with some bytes behind it. */
 static bool is_code(const struct object *object, uint64_t address, uint64_t bytes)
 {
@@ -111,10 +128,10 @@ static uint64_t function_before(const struct object *object, uint64_t address)
 	if (!header || header[0] != 1 || header[2] != 0x03 || header[3] != 0x3b)
 		return 0;
 	memcpy(&count, header + 8, sizeof(count));
-	for (high = count; low < high;) {
+	for (high = count < object->frames_max ? count : object->frames_max; low < high;) {
 		const uint32_t middle = low + (high - low) / 2;
 
-		memcpy(pair, header + 12 + 8 * (uint64_t)middle, sizeof(pair));
+		memcpy(pair, header + FRAMES_HEAD + 8 * (uint64_t)middle, sizeof(pair));
 		if ((uint64_t)(uintptr_t)header + (uint64_t)(int64_t)pair[0] <= address)
 			low = middle + 1;
 		else
@@ -122,7 +139,7 @@ static uint64_t function_before(const struct object *object, uint64_t address)
 	}
 	if (!low)
 		return 0;
-	memcpy(pair, header + 12 + 8 * (uint64_t)(low - 1), sizeof(pair));
+	memcpy(pair, header + FRAMES_HEAD + 8 * (uint64_t)(low - 1), sizeof(pair));
 	return (uint64_t)(uintptr_t)header + (uint64_t)(int64_t)pair[0];
 }
 
@@ -487,8 +504,7 @@ static void visit_section(struct object *object, const char *name, const ElfW(Sh
 {
 	const uint64_t begin = object->info->dlpi_addr + section->sh_addr, bytes = section->sh_size;
 
-	if (!(section->sh_flags & SHF_ALLOC) || begin < object->sites.begin || begin > object->sites.end ||
-	    bytes > object->sites.end - begin)
+	if (!(section->sh_flags & SHF_ALLOC) || !is_readable(object, begin, bytes))
 		return;
 	if (strcmp(name, "__patchable_function_entries") == 0)
 		each_address(object, begin, bytes, add_nops);
@@ -496,6 +512,18 @@ static void visit_section(struct object *object, const char *name, const ElfW(Sh
 		each_address(object, begin, bytes, add_mcount);
 	else if (strcmp(name, "xray_instr_map") == 0)
 		add_sleds(object, begin, bytes);
+}
+
+/* Whether the file is the one that was loaded: another version may have its name by now. */
+static bool is_loaded(const struct object *object, const ElfW(Ehdr) * header)
+{
+	ElfW(Phdr) parts[PARTS];
+	const unsigned count = header->e_phnum < PARTS ? header->e_phnum : PARTS;
+	const size_t bytes = count * sizeof(*parts);
+
+	return header->e_phnum == object->info->dlpi_phnum && header->e_phentsize == sizeof(*parts) &&
+	       pread(object->file, parts, bytes, (off_t)header->e_phoff) == (ssize_t)bytes &&
+	       memcmp(parts, object->info->dlpi_phdr, bytes) == 0;
 }
 
 static void visit_sections(struct object *object)
@@ -506,7 +534,7 @@ static void visit_sections(struct object *object)
 
 	if (pread(object->file, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
 	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_shentsize != sizeof(*sections) ||
-	    header.e_shstrndx >= header.e_shnum)
+	    header.e_shstrndx >= header.e_shnum || !is_loaded(object, &header))
 		return;
 	sections = (ElfW(Shdr) *)read_part(object->file, header.e_shoff, header.e_shnum * sizeof(*sections));
 	if (sections)
@@ -524,6 +552,14 @@ static void visit_sections(struct object *object)
 		munmap(sections, header.e_shnum * sizeof(*sections) + 1);
 }
 
+static void visit_frames(struct object *object, uint64_t begin, uint64_t bytes)
+{
+	if (bytes < FRAMES_HEAD || !is_readable(object, begin, bytes))
+		return;
+	object->frames = code_at(begin);
+	object->frames_max = (uint32_t)((bytes - FRAMES_HEAD) / 8);
+}
+
 static void visit_segments(struct object *object)
 {
 	const struct dl_phdr_info *info = object->info;
@@ -534,7 +570,7 @@ static void visit_segments(struct object *object)
 		const uint64_t begin = info->dlpi_addr + part->p_vaddr, end = begin + part->p_memsz;
 
 		if (part->p_type == PT_GNU_EH_FRAME)
-			object->frames = code_at(begin);
+			visit_frames(object, begin, part->p_memsz);
 		if (part->p_type == PT_DYNAMIC)
 			object->dynamic = (const ElfW(Dyn) *)(uintptr_t)begin;
 		if (part->p_type != PT_LOAD)

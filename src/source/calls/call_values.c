@@ -31,8 +31,9 @@ enum {
 struct call_layout {
 	struct burin_site site; /* id 0: there is no event */
 	struct call_arguments arguments;
-	unsigned texts;	  /* arguments that are texts ... */
-	unsigned scalars; /* ... and bytes of the others */
+	unsigned texts;	     /* arguments that are texts ... */
+	unsigned scalars;    /* ... and bytes of the others */
+	uint32_t generation; /* of the rules that it was made by, or that said the same since */
 	char name[WIRE_NAME_MAX + 1], format[WIRE_FORMAT_MAX + 1];
 };
 
@@ -51,16 +52,19 @@ static void *map(size_t bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Store memory where another thread may do the same. Return: what is there. */
-static void *install(void **place, void *memory, size_t bytes)
+/* Store memory where another thread may do the same. @before: what is there. Return: what is there now. */
+static void *replace(void **place, void *before, void *memory, size_t bytes)
 {
-	void *before = NULL;
-
-	if (!memory ||
+	if (!memory || memory == before ||
 	    __atomic_compare_exchange_n(place, &before, memory, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return memory;
 	munmap(memory, bytes);
 	return before;
+}
+
+static void *install(void **place, void *memory, size_t bytes)
+{
+	return replace(place, NULL, memory, bytes);
 }
 
 /* ---- memory that can surely be read */
@@ -173,21 +177,32 @@ static void count_bytes(struct call_layout *layout)
 			layout->scalars += format_type_bytes(layout->arguments.list[n].type);
 }
 
-static struct call_layout *make_layout(uint32_t function)
+/* @before: what was recorded of the function so far; NULL: nothing. Return: the same, if it is still right. */
+static struct call_layout *make_layout(uint32_t function, struct call_layout *before)
 {
 	const struct wire_call_function *entry = &tracepoint_session.calls.functions[function];
 	const struct call_image image = { entry->image, entry->offset };
+	const uint32_t generation = call_rules_generation();
 	char spec[CALL_RULE_MAX], name[WIRE_NAME_MAX + 1];
+	struct call_arguments arguments;
 	struct call_layout *layout;
 	const char *why;
+	bool valid;
 
 	if (!call_rules_arguments(&image, spec, sizeof(spec), name, sizeof(name)))
-		return NULL;
+		return before;
+	valid = call_arguments_parse(&arguments, spec, &why) == 0;
+	if (before && (!valid || memcmp(&arguments, &before->arguments, sizeof(arguments)) == 0)) {
+		before->generation = generation;
+		return before;
+	}
 	layout = map(sizeof(*layout));
 	if (!layout)
-		return NULL;
+		return before;
 	find_parts();
-	if (call_arguments_parse(&layout->arguments, spec, &why) == 0) {
+	layout->generation = generation;
+	layout->arguments = arguments;
+	if (valid) {
 		count_bytes(layout);
 		make_event(layout, &image, name);
 	}
@@ -204,8 +219,9 @@ static struct call_layout *layout_of(uint32_t function)
 		return NULL;
 	place = &layouts[function];
 	layout = __atomic_load_n(place, __ATOMIC_ACQUIRE);
-	if (!layout)
-		layout = install((void **)place, make_layout(function), sizeof(*layout));
+	/* Another recorder may want other arguments. Calls that are open refer to the former layout, so it stays. */
+	if (!layout || layout->generation != call_rules_generation())
+		layout = replace((void **)place, layout, make_layout(function, layout), sizeof(*layout));
 	return layout && layout->site.id ? layout : NULL;
 }
 
