@@ -303,14 +303,23 @@ static bool has_other_convention(Dwarf_Die *die, const struct symbols *symbols, 
 	return parameter_number(die, DW_AT_calling_convention, DW_CC_normal) != DW_CC_normal;
 }
 
-/* Optimizing, clang drops the result of a function that is local to its file, if nothing uses it. */
-static bool may_lack_result(Dwarf_Die *die)
+/* Whether a function can be called from elsewhere. The symbol comes first: linking with optimization makes functions local. */
+static bool is_external(Dwarf_Die *die, const struct symbols *symbols, uint64_t entry)
+{
+	const struct symbol *symbol = symbols_find(symbols, entry);
+
+	return symbol && symbol->address == entry ? !symbol->local
+						  : dwarf_hasattr_integrate(die, DW_AT_external);
+}
+
+/* Optimizing, clang drops the result of a function that is local, if nothing uses it. */
+static bool may_lack_result(Dwarf_Die *die, const struct symbols *symbols, uint64_t entry)
 {
 	Dwarf_Attribute attribute;
 	const char *producer;
 	Dwarf_Die unit;
 
-	if (dwarf_hasattr_integrate(die, DW_AT_external) ||
+	if (is_external(die, symbols, entry) ||
 	    !(dwarf_hasattr(die, DW_AT_call_all_calls) || dwarf_hasattr(die, DW_AT_GNU_all_call_sites)) ||
 	    !dwarf_diecu(die, &unit, NULL, NULL))
 		return false;
@@ -340,7 +349,7 @@ static void visit_function(const struct walk *walk, Dwarf_Die *die)
 		function = (struct function){ .die = die, .entry = function.entry, .by_location = true };
 		describe_parameters(&function);
 	}
-	if (*result && !other && !may_lack_result(die)) {
+	if (*result && !other && !may_lack_result(die, walk->symbols, function.entry)) {
 		snprintf(text, sizeof(text), "retval/%s", result);
 		append(&function, text);
 	}
