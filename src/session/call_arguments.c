@@ -287,9 +287,10 @@ const char *call_arguments_known(const struct session *session, uint32_t image, 
 {
 	const struct wire_calls *calls = session->calls.header;
 	const uint64_t text_bytes = (uint64_t)session->geometry.functions_max * WIRE_CALL_SPEC_TEXT;
-	uint32_t from = 0, to = calls->specs, text;
+	const uint32_t count = __atomic_load_n(&calls->specs, __ATOMIC_RELAXED);
+	uint32_t from = 0, to = count, text;
 
-	if (!to || to > session->geometry.functions_max || image - 1 >= WIRE_CALL_IMAGES_MAX ||
+	if (count > session->geometry.functions_max || image - 1 >= WIRE_CALL_IMAGES_MAX ||
 	    session->calls.images[image - 1].inode != calls->spec_inode ||
 	    session->calls.images[image - 1].device != calls->spec_device)
 		return NULL;
@@ -301,10 +302,9 @@ const char *call_arguments_known(const struct session *session, uint32_t image, 
 		else
 			to = middle;
 	}
-	/* The last place is never used. */
-	if (from >= session->geometry.functions_max || session->calls.specs[from].offset != offset)
+	if (from == count || session->calls.specs[from].offset != offset)
 		return NULL;
-	text = session->calls.specs[from].text;
+	text = __atomic_load_n(&session->calls.specs[from].text, __ATOMIC_RELAXED);
 	return text < text_bytes && memchr(session->calls.spec_text + text, 0, text_bytes - text)
 		       ? session->calls.spec_text + text
 		       : NULL;
