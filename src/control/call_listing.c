@@ -110,11 +110,14 @@ static const char *nth_name(void *data, unsigned n)
 	return call_selection_bare(bare, function->name) ? bare : NULL;
 }
 
-static struct call_subject subject_of(const struct call_listing *listing, struct listed_function *function)
+static struct call_subject subject_of(const struct session *session, const struct call_listing *listing,
+				      struct listed_function *function)
 {
 	return (struct call_subject){ .image = call_listing_image(listing, function),
 				      .offset = function->offset,
 				      .file = function->file,
+				      .known = call_arguments_known(session, function->image,
+								    function->offset),
 				      .name = nth_name,
 				      .data = function };
 }
@@ -200,7 +203,7 @@ static size_t change_switches(const struct session *session, struct call_listing
 		struct listed_function *function = &listing->functions[n];
 		uint8_t *state = &session->calls.switches[function->number];
 		const uint8_t before = __atomic_load_n(state, __ATOMIC_RELAXED) & ~WIRE_CALL_ARGUMENTS;
-		const struct call_subject subject = subject_of(listing, function);
+		const struct call_subject subject = subject_of(session, listing, function);
 
 		if (!is_meant(&subject, sign, words))
 			continue;
@@ -247,7 +250,7 @@ static size_t set_switches(const struct session *session, struct call_listing *l
 
 	for (size_t n = 0; n < listing->count; n++) {
 		struct listed_function *function = &listing->functions[n];
-		const struct call_subject subject = subject_of(listing, function);
+		const struct call_subject subject = subject_of(session, listing, function);
 
 		function->state = call_selection_state(calls, &subject);
 		on += function->state != WIRE_CALL_OFF;

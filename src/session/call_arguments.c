@@ -8,6 +8,10 @@
 
 static_assert(4 + CALL_ARGUMENTS_MAX + 2 <= WIRE_ARGS_MAX, "the fields of an event");
 
+enum {
+	PLACE_MAX = 64, /* the last argument that has a number */
+};
+
 /* While a SPEC is parsed: the places that are taken. */
 struct places {
 	unsigned integers, vectors, stack;
@@ -73,7 +77,7 @@ static unsigned number_of(const char *name, const char *prefix)
 	if (strncmp(name, prefix, bytes) != 0 || !name[bytes])
 		return 0;
 	number = nolibc_number(name + bytes, 10, &end);
-	return *end || number > 64 ? 0 : (unsigned)number;
+	return *end || number > PLACE_MAX ? 0 : (unsigned)number;
 }
 
 /* @number: from 1; 0: the next one */
@@ -107,8 +111,25 @@ static bool is_reserved(const char *name)
 	return false;
 }
 
+/* The number behind "NAME/TYPE%"; 0: it has none. @bytes: set to those before it. Return: false: it is not valid. */
+static bool parse_place(const char *text, size_t *bytes, unsigned *number)
+{
+	const char *percent = memchr(text, '%', *bytes), *end;
+	uint64_t value;
+
+	*number = 0;
+	if (!percent)
+		return true;
+	value = nolibc_number(percent + 1, 10, &end);
+	if (end != text + *bytes || !value || value > PLACE_MAX)
+		return false;
+	*number = (unsigned)value;
+	*bytes = (size_t)(percent - text);
+	return true;
+}
+
 /* "NAME/TYPE" */
-static const char *parse_one(struct call_argument *argument, const char *text, size_t bytes)
+static const char *parse_one(struct call_argument *argument, const char *text, size_t bytes, bool placed)
 {
 	const char *slash = memchr(text, '/', bytes);
 	const size_t name = slash ? (size_t)(slash - text) : bytes;
@@ -121,7 +142,7 @@ static const char *parse_one(struct call_argument *argument, const char *text, s
 	if (is_reserved(argument->name))
 		return "function, start, start_high, depth and returned are fields of every call; use "
 		       "another name";
-	if (number_of(argument->name, "fparg")) {
+	if (!placed && number_of(argument->name, "fparg")) {
 		const char *wanted = slash && !strncmp(slash, "/32", bytes - name) ? "f" : "d";
 
 		type = slash && is_letter(slash[1]) ? type_of(slash + 1, bytes - name - 1)
@@ -141,8 +162,12 @@ static const char *add(struct call_arguments *arguments, struct places *places, 
 		       size_t bytes)
 {
 	struct call_argument argument = { 0 };
-	const char *why = parse_one(&argument, text, bytes);
+	const char *why;
+	unsigned number;
 
+	if (!parse_place(text, &bytes, &number))
+		return "behind % stands the number of an argument, from 1 to 64";
+	why = parse_one(&argument, text, bytes, number != 0);
 	if (why)
 		return why;
 	if (strcmp(argument.name, "retval") == 0) {
@@ -155,10 +180,10 @@ static const char *add(struct call_arguments *arguments, struct places *places, 
 	}
 	if (arguments->count == CALL_ARGUMENTS_MAX)
 		return "more than 10 arguments";
-	set_place(&argument, places,
-		  is_float(argument.type) && number_of(argument.name, "fparg")
-			  ? number_of(argument.name, "fparg")
-			  : number_of(argument.name, "arg"));
+	if (!number)
+		number = (is_float(argument.type) ? number_of(argument.name, "fparg") : 0)
+				 ?: number_of(argument.name, "arg");
+	set_place(&argument, places, number);
 	arguments->list[arguments->count++] = argument;
 	return NULL;
 }
@@ -215,12 +240,33 @@ uint64_t call_arguments_format(const struct call_arguments *arguments, char form
 	return out.truncated ? 0 : types;
 }
 
+/* Append the rule that functions of a glob have a SPEC; "": that of their debug information. */
+static int add_rule(char *rules, const char *glob, const char *spec, const char **why)
+{
+	const size_t spec_bytes = strlen(spec) + 1;
+	char rule[CALL_RULE_MAX];
+	size_t used = 0, bytes;
+
+	*why = "the glob is too long, or of source files";
+	if (!call_selection_parse(rule, '=', glob) || rule[1] == 's')
+		return -EINVAL;
+	while ((bytes = call_selection_bytes(rules, used)))
+		used += bytes;
+	bytes = strlen(rule) + 1;
+	if (used + bytes + 1 + spec_bytes + 1 >= WIRE_CALL_RULES)
+		return -ENOSPC;
+	memcpy(rules + used, rule, bytes);
+	rules[used + bytes] = '>';
+	memcpy(rules + used + bytes + 1, spec, spec_bytes);
+	rules[used + bytes + 1 + spec_bytes] = 0;
+	return 0;
+}
+
 int call_arguments_add(char *rules, const char *word, const char **why)
 {
 	const char *at = strrchr(word, '@');
 	struct call_arguments arguments;
-	char glob[CALL_RULE_MAX], rule[CALL_RULE_MAX];
-	size_t used = 0, bytes, spec;
+	char glob[CALL_RULE_MAX];
 
 	*why = "it is not GLOB@NAME/TYPE,...";
 	if (!at || at == word || at - word >= CALL_RULE_MAX)
@@ -229,35 +275,57 @@ int call_arguments_add(char *rules, const char *word, const char **why)
 		return -EINVAL;
 	memcpy(glob, word, (size_t)(at - word));
 	glob[at - word] = 0;
-	*why = "the glob is too long, or of source files";
-	if (!call_selection_parse(rule, '=', glob) || rule[1] == 's')
-		return -EINVAL;
-	while ((bytes = call_selection_bytes(rules, used)))
-		used += bytes;
-	bytes = strlen(rule) + 1;
-	spec = strlen(at + 1) + 1;
-	if (used + bytes + 1 + spec + 1 >= WIRE_CALL_RULES)
-		return -ENOSPC;
-	memcpy(rules + used, rule, bytes);
-	rules[used + bytes] = '>';
-	memcpy(rules + used + bytes + 1, at + 1, spec);
-	rules[used + bytes + 1 + spec] = 0;
-	return 0;
+	return add_rule(rules, glob, at + 1, why);
+}
+
+int call_arguments_add_known(char *rules, const char *glob, const char **why)
+{
+	return add_rule(rules, glob, "", why);
+}
+
+const char *call_arguments_known(const struct session *session, uint32_t image, uint64_t offset)
+{
+	const struct wire_calls *calls = session->calls.header;
+	const uint64_t text_bytes = (uint64_t)session->geometry.functions_max * WIRE_CALL_SPEC_TEXT;
+	const uint32_t count = __atomic_load_n(&calls->specs, __ATOMIC_RELAXED);
+	uint32_t from = 0, to = count, text;
+
+	if (count > session->geometry.functions_max || image - 1 >= WIRE_CALL_IMAGES_MAX ||
+	    session->calls.images[image - 1].inode != calls->spec_inode ||
+	    session->calls.images[image - 1].device != calls->spec_device)
+		return NULL;
+	while (from < to) {
+		const uint32_t middle = from + (to - from) / 2;
+
+		if (session->calls.specs[middle].offset < offset)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (from == count || session->calls.specs[from].offset != offset)
+		return NULL;
+	text = __atomic_load_n(&session->calls.specs[from].text, __ATOMIC_RELAXED);
+	return text < text_bytes && memchr(session->calls.spec_text + text, 0, text_bytes - text)
+		       ? session->calls.spec_text + text
+		       : NULL;
 }
 
 const char *call_arguments_of(const struct wire_calls *calls, const struct call_subject *subject)
 {
 	const char *found = "";
+	bool is_known = false;
 	size_t bytes;
 
 	for (size_t at = 0; (bytes = call_selection_bytes(calls->rules, at)); at += bytes) {
 		const char *rule = calls->rules + at, *next = rule + bytes;
 
 		if (*rule == '=' && call_selection_bytes(calls->rules, at + bytes) && *next == '>' &&
-		    call_selection_matches(rule, subject))
+		    call_selection_matches(rule, subject)) {
 			found = next + 1;
+			is_known = !*found;
+		}
 	}
-	return found;
+	return !is_known ? found : subject->known ?: "";
 }
 
 uint8_t call_arguments_state(const struct wire_calls *calls, const struct call_subject *subject,

@@ -9,7 +9,7 @@
  *
  * TYPE is i, u or x (signed, unsigned, hexadecimal), perhaps with 8, 16, 32 or 64 bits (otherwise 32); s text; p pointer;
  * f float; d double; c char; b bool. Arguments that are not to be recorded must be listed up to the last one that is,
- * unless it is given by its number.
+ * unless it is given by its number. "NAME/TYPE%N" is the N-th argument, too: as argN or fpargN, with a name of its own.
  *
  * The places of arguments are those of the System V ABI for x86-64. Also part of libburin-calls.so: no malloc, no stdio.
  */
@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "session/call_selection.h"
+#include "session/session.h"
 #include "wire/wire_event.h"
 
 enum {
@@ -55,6 +56,12 @@ int call_arguments_parse(struct call_arguments *arguments, const char *spec, con
 /* call_arguments_format - the format of the event, and its types. Return: the types; 0: the format is too long. */
 uint64_t call_arguments_format(const struct call_arguments *arguments, char format[WIRE_FORMAT_MAX + 1]);
 
+/* call_arguments_known - the SPEC of a function by its debug information, in the session. Return: NULL: it has none. */
+const char *call_arguments_known(const struct session *session, uint32_t image, uint64_t offset);
+
+/* call_arguments_add_known - append the rule for a GLOB: functions that match have the SPECs of call_arguments_known(). */
+int call_arguments_add_known(char *rules, const char *glob, const char **why);
+
 /*
  * call_arguments_add - append the rule for a word of the user, GLOB@SPEC, where GLOB is as of call_selection_parse().
  * Return: 0; -EINVAL: it is not valid, *why is the reason; -ENOSPC: there is no room.
@@ -62,7 +69,7 @@ uint64_t call_arguments_format(const struct call_arguments *arguments, char form
 int call_arguments_add(char *rules, const char *word, const char **why);
 
 /*
- * call_arguments_of - the SPEC of a function. @calls: other processes may be changing it.
+ * call_arguments_of - the SPEC of a function, by the rules. @calls: other processes may be changing it.
  * Return: "": none; it may change while it is read, but ends in NUL.
  */
 const char *call_arguments_of(const struct wire_calls *calls, const struct call_subject *subject);

@@ -22,6 +22,8 @@ struct call_subject {
 	const char *image; /* path; "": memory without a file */
 	uint64_t offset;   /* in the image */
 	const char *file;  /* of the source; NULL: unknown */
+	const char *
+		known; /* what its debug information says of its arguments (call_arguments.h); NULL: nothing */
 	/* Return: its n-th name, from 0; NULL: it has no more. It is asked only for rules about names. NULL: no names */
 	const char *(*name)(void *data, unsigned n);
 	void *data;

@@ -36,7 +36,7 @@ static uint64_t history_offset(const struct wire_geometry *geometry)
 
 /* The parts of the calls area, bytes from its begin. */
 struct calls_layout {
-	uint64_t images, text, functions, index, switches, counts, segments, end;
+	uint64_t images, text, functions, index, switches, counts, specs, spec_text, segments, end;
 };
 
 static struct calls_layout calls_layout(const struct wire_geometry *geometry)
@@ -49,7 +49,9 @@ static struct calls_layout calls_layout(const struct wire_geometry *geometry)
 	at.index = at.functions + round_up(max * sizeof(struct wire_call_function));
 	at.switches = at.index + round_up(2 * max * sizeof(uint32_t));
 	at.counts = at.switches + round_up(max);
-	at.segments = at.counts + round_up((1 + (uint64_t)geometry->cpus) * max * sizeof(uint64_t));
+	at.specs = at.counts + round_up((1 + (uint64_t)geometry->cpus) * max * sizeof(uint64_t));
+	at.spec_text = at.specs + round_up(max * sizeof(struct wire_call_spec));
+	at.segments = at.spec_text + round_up(max * WIRE_CALL_SPEC_TEXT);
 	at.end = at.segments + (uint64_t)geometry->call_segments * WIRE_CALL_SEGMENT;
 	return at;
 }
@@ -70,6 +72,8 @@ static void attach_calls(struct session *session)
 		.index_mask = 2 * session->geometry.functions_max - 1,
 		.switches = (uint8_t *)base + at.switches,
 		.counts = (uint64_t *)(base + at.counts),
+		.specs = (struct wire_call_spec *)(base + at.specs),
+		.spec_text = base + at.spec_text,
 		.segments = base + at.segments,
 	};
 }

@@ -39,6 +39,8 @@ struct session_calls {
 	uint32_t *index, index_mask;
 	uint8_t *switches;
 	uint64_t *counts; /* of calls whose switch is WIRE_CALL_COUNT */
+	struct wire_call_spec *specs;
+	char *spec_text;
 	char *segments;
 };
 

@@ -2,7 +2,7 @@
 /*
  * The calls area of a session (docs/format.md, "Calls"): which functions there are, and which calls are open.
  *
- *	header | images | text | functions | index | switches | counts | segments
+ *	header | images | text | functions | index | switches | counts | specs | spec text | segments
  *
  * A call is one record, written at its end: an event WIRE_CALL_EVENT with the number of the function, the lower 48 bits of
  * the clock at its begin, and its depth. Calls that have not ended are in the stacks.
@@ -64,6 +64,7 @@ enum {
 	WIRE_CALL_SEGMENTS = 1 << 14, /* default: two million open calls */
 	WIRE_CALL_SEGMENTS_MAX = 1 << 20,
 	WIRE_CALL_RULES = 1 << 16, /* bytes of the rules */
+	WIRE_CALL_SPEC_TEXT = 16,  /* bytes of the SPECs, for each function that there is room for */
 	WIRE_CALL_START_BITS = 48,
 };
 
@@ -114,6 +115,13 @@ struct wire_call_function {
 	uint64_t offset; /* in the image's file; without a file the address */
 };
 
+/* What to record of a function's arguments, by the debug information of the program (`burin record --auto-args`). */
+struct wire_call_spec {
+	uint64_t offset; /* of the function, in the image's file */
+	uint32_t text;	 /* offset in the SPECs' text; ends in NUL */
+	uint32_t reserved;
+};
+
 /* The head of a segment: its first 32 bytes. */
 struct wire_call_segment {
 	uint32_t tid; /* of the thread that the stack belongs to; 0: the segment is free */
@@ -145,7 +153,10 @@ struct wire_calls {
 	uint64_t min_ticks; /* the shortest call that is recorded; 0: every one */
 	uint32_t depth_max; /* a call is recorded if fewer are open on its stack; 0: every one */
 	uint32_t below;	    /* not 0: a call is recorded only below one of a function with WIRE_CALL_ROOT */
-	uint64_t reserved1[5];
+	uint64_t spec_device, spec_inode; /* the file whose functions have SPECs; 0: none */
+	uint32_t specs;			  /* how many, by offset; they do not change once the program runs */
+	uint32_t reserved1;
+	uint64_t reserved2[2];
 	/*
 	 * The state of each function: strings, each ends in NUL, an empty one ends the list. Without a rule all functions
 	 * are on; otherwise the last match counts, and functions without one are off. A rule is a sign, a kind, a colon and
@@ -157,7 +168,8 @@ struct wire_calls {
 	 *	r  hexadecimal ranges of offsets in the image, a space, and a glob as for `i`: "1000-1040,2a00-2a10 libx.so"
 	 *
 	 * The sign '=' chooses no functions, but arguments: the next string is '>' and what to record of the functions that
-	 * match, as `burin record --args` takes it. The last match counts.
+	 * match, as `burin record --args` takes it. The last match counts. '>' alone: the function's SPEC by its debug
+	 * information, if it has one.
 	 *
 	 * While `generation` is odd, a process is changing rules and switches.
 	 */
@@ -166,6 +178,8 @@ struct wire_calls {
 
 static_assert(sizeof(struct wire_call_image) == 48, "wire_call_image");
 static_assert(sizeof(struct wire_call_function) == 16, "wire_call_function");
+static_assert(sizeof(struct wire_call_spec) == 16, "wire_call_spec");
+static_assert(offsetof(struct wire_calls, rules) == 136, "wire_calls.rules");
 static_assert(sizeof(struct wire_call_segment) == 32, "wire_call_segment");
 static_assert(sizeof(struct wire_call_frame) == 32, "wire_call_frame");
 static_assert((WIRE_CALL_FRAMES + 1) * sizeof(struct wire_call_frame) == WIRE_CALL_SEGMENT,

@@ -15,6 +15,7 @@
 #include "control/target.h"
 #include "drain/drain.h"
 #include "fuzz.h"
+#include "session/call_arguments.h"
 #include "session/calls.h"
 #include "session/layout.h"
 
@@ -101,6 +102,12 @@ static void make_calls(void)
 							 WIRE_CALL_ON, 4242));
 	}
 	sound.calls.counts[2] = 7;
+	sound.calls.header->spec_device = 1;
+	sound.calls.header->spec_inode = 2;
+	sound.calls.header->specs = 2;
+	sound.calls.specs[0] = (struct wire_call_spec){ .offset = 0x1000 };
+	sound.calls.specs[1] = (struct wire_call_spec){ .offset = 0x1010, .text = 4 };
+	memcpy(sound.calls.spec_text, "a/i\0b/s", 8);
 	FUZZ_HOLDS(session_call_segment(&sound, 4242, 4242, 0, 0, 0) == 1);
 	frames = (struct wire_call_frame *)session_call_segment_at(&sound, 1);
 	frames[1] = (struct wire_call_frame){ .start = 100, .function = 1 };
@@ -202,7 +209,10 @@ static void list_calls(struct session *session)
 		return;
 	for (size_t n = 0; n < listing.count; n++)
 		sum += strlen(call_listing_image(&listing, &listing.functions[n])) +
-		       listing.functions[n].count;
+		       listing.functions[n].count +
+		       strlen(call_arguments_known(session, listing.functions[n].image,
+						   listing.functions[n].offset)
+				      ?: "");
 	call_listing_free(&listing);
 	fuzz_use(sum);
 }

@@ -33,18 +33,27 @@ static int take_entry(void *data, const void *bytes, size_t count)
 	return 0;
 }
 
+static void take_parameters(void *data, uint64_t offset, const char *spec)
+{
+	(void)data;
+	fuzz_use((unsigned)(strlen(spec) + offset));
+}
+
 /* As the parent hears a child: in pieces. */
 static void hear(const uint8_t *data, size_t size, size_t piece)
 {
-	static const struct symbolize_options options = { .entry = take_entry };
+	static const struct symbolize_options options = { .entry = take_entry,
+							  .parameters = take_parameters };
 	uint64_t offsets[OFFSETS];
 	bool answered[OFFSETS] = { false };
 	struct symbolize_counts counts = { 0 };
 	const struct symbolize_image image = { .number = 7, .offsets = offsets, .count = OFFSETS };
 	struct result result = { 0 };
-	struct job job = { .task = { .image = &image, .offsets = offsets, .count = OFFSETS },
-			   .result = &result,
-			   .answered = answered };
+	struct job job = {
+		.task = { .image = &image, .offsets = offsets, .count = OFFSETS, .parameters = true },
+		.result = &result,
+		.answered = answered
+	};
 	struct symbolize all = { .options = &options, .counts = &counts };
 
 	for (unsigned n = 0; n < OFFSETS; n++)

@@ -2,7 +2,7 @@
 /*
  * Names locations of one image, for the scripts: the output of symbolize(), as text.
  *
- *	name [-k KIND] [-r ROOT] [-b BUILD-ID] [-c CHILDREN] [-p PATIENCE-MS] [-d DEADLINE-MS] [-x HOW] [-a] PATH < OFFSETS
+ *	name [-k KIND] [-r ROOT] [-b BUILD-ID] [-c CHILDREN] [-p PATIENCE-MS] [-d DEADLINE-MS] [-x HOW] [-a] [-P] PATH < OFFSETS
  *
  * OFFSETS are hexadecimal, one per line; with -a they are the image's addresses instead. Each location becomes a line
  * `place OFFSET BEGIN SIZE`, with a tab and `name|file|line` for each frame, in the order of arrival. Then follow
@@ -142,6 +142,13 @@ static int on_entry(void *data, const void *bytes, size_t count)
 	return at == end ? 0 : -1;
 }
 
+/* -P: a line `parameters OFFSET SPEC` for each function, in place of names. */
+static void on_parameters(void *data, uint64_t offset, const char *spec)
+{
+	(void)data;
+	printf("parameters %" PRIx64 " %s\n", offset, spec);
+}
+
 static int compare(const void *a, const void *b)
 {
 	const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
@@ -218,7 +225,7 @@ int main(int argc, char **argv)
 	uint64_t *offsets = NULL;
 	int option, error, addresses = 0;
 
-	while ((option = getopt(argc, argv, "k:r:b:c:p:d:x:a")) != -1) {
+	while ((option = getopt(argc, argv, "k:r:b:c:p:d:x:aP")) != -1) {
 		if (option == 'k')
 			image.kind = (enum wire_image)atoi(optarg);
 		else if (option == 'r')
@@ -235,6 +242,8 @@ int main(int argc, char **argv)
 			fault = optarg;
 		else if (option == 'a')
 			addresses = 1;
+		else if (option == 'P')
+			options.parameters = on_parameters;
 		else
 			return 2;
 	}

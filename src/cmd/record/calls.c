@@ -47,6 +47,21 @@ static int check_arguments(const struct view_globs *words)
 	return 0;
 }
 
+/* Return: 0 or CMD_USAGE. */
+static int check_automatic(const struct calls_options *options)
+{
+	static char rules[WIRE_CALL_RULES];
+	const char *why;
+
+	for (size_t n = 0; n < options->automatic.count; n++)
+		if (call_arguments_add_known(rules, options->automatic.globs[n], &why) == -EINVAL)
+			return cmd_usage("--auto-args=%s: %s; give a name, such as 'net_*'",
+					 options->automatic.globs[n], why);
+	if (options->automatic.count && (options->libraries || options->nested) && !options->globs.count)
+		return cmd_usage("--auto-args: only functions of COMMAND itself have arguments; add --calls");
+	return 0;
+}
+
 static bool have_file(const struct view_globs *words)
 {
 	char rule[CALL_RULE_MAX];
@@ -78,9 +93,10 @@ int calls_check(const struct calls_options *options, bool runs)
 				 options->depth	   ? "--depth"
 				 : options->min_ns ? "--min"
 						   : "--below");
-	if (options->count && options->arguments.count)
-		return cmd_usage("--count-calls: calls that are counted have no arguments; remove --args");
-	return check_arguments(&options->arguments);
+	if (options->count && (options->arguments.count || options->automatic.count))
+		return cmd_usage("--count-calls: calls that are counted have no arguments; remove %s",
+				 options->arguments.count ? "--args" : "--auto-args");
+	return check_arguments(&options->arguments) ?: check_automatic(options);
 }
 
 static bool add_rules(char *rules, char sign, const struct view_globs *words)
@@ -97,6 +113,10 @@ bool calls_rules(char rules[WIRE_CALL_RULES], const struct calls_options *option
 {
 	const char all[] = { options->count ? '#' : '+', 'f', ':', '*', 0 }, *why;
 
+	/* The last match counts: those of --args come before those of the debug information. */
+	for (size_t n = 0; n < options->automatic.count; n++)
+		if (call_arguments_add_known(rules, options->automatic.globs[n], &why) != 0)
+			return false;
 	for (size_t n = 0; n < options->arguments.count; n++)
 		if (call_arguments_add(rules, options->arguments.globs[n], &why) != 0)
 			return false;
@@ -124,7 +144,8 @@ int calls_find_library(char *path, size_t bytes)
 	return preload_find(library_name, path, bytes);
 }
 
-bool calls_begin(struct calls *calls, const struct calls_options *options, struct session *session)
+bool calls_begin(struct calls *calls, const struct calls_options *options, struct session *session,
+		 const char *command, bool quiet)
 {
 	char paths[2][PRELOAD_PATH_MAX] = { 0 };
 	int error;
@@ -138,6 +159,8 @@ bool calls_begin(struct calls *calls, const struct calls_options *options, struc
 		cmd_failed("--calls: the globs together are too long; use wider ones");
 		return false;
 	}
+	if (options->automatic.count && command)
+		auto_arguments_find(&calls->automatic, command, session, options->names_ns, quiet);
 	session->calls.header->sources = (options->libraries ? WIRE_CALL_LIBRARIES : 0) |
 					 (options->nested ? WIRE_CALL_NESTED : 0) |
 					 (options->no_hooks ? WIRE_CALL_NO_HOOKS : 0);
@@ -150,6 +173,11 @@ bool calls_begin(struct calls *calls, const struct calls_options *options, struc
 	else
 		snprintf(calls->library, sizeof(calls->library), "%s:%s", paths[0], paths[1]);
 	return !error;
+}
+
+void calls_summary(const struct calls *calls)
+{
+	auto_arguments_summary(&calls->automatic);
 }
 
 const char *calls_library(const struct calls *calls)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cmd/record/auto_arguments.h"
 #include "cmd/record/preload_libraries.h"
 #include "drain/drain.h"
 #include "session/session.h"
@@ -19,6 +20,7 @@ struct calls_options {
 	bool count;			     /* only count the calls of each function */
 	struct view_globs globs, not, below; /* words of call_selection_parse(); none: all functions */
 	struct view_globs arguments;	     /* words of call_arguments_add() */
+	struct view_globs automatic;	     /* functions whose arguments come from debug information */
 	uint32_t depth;			     /* 0: no limit */
 	uint64_t min_ns;
 	bool no_symbols;
@@ -28,6 +30,7 @@ struct calls_options {
 struct calls {
 	const struct calls_options *options;
 	char library[2 * PRELOAD_PATH_MAX]; /* libraries, with a colon between them */
+	struct auto_arguments automatic;
 };
 
 /* calls_check - check the options. @runs: they are for a TARGET. Return: 0 or CMD_USAGE. */
@@ -43,10 +46,15 @@ bool calls_rules(char rules[WIRE_CALL_RULES], const struct calls_options *option
 void calls_limits(const struct calls_options *options, const struct session *session);
 
 /*
- * calls_begin - prepare the recording of calls, if it was asked for: store the rules in the session.
+ * calls_begin - prepare the recording of calls, if it was asked for: store the rules in the session, and what is known of
+ * the arguments of a command's functions.
  * Return: false after a message.
  */
-bool calls_begin(struct calls *calls, const struct calls_options *options, struct session *session);
+bool calls_begin(struct calls *calls, const struct calls_options *options, struct session *session,
+		 const char *command, bool quiet);
+
+/* calls_summary - print what belongs to the summary of a recording. */
+void calls_summary(const struct calls *calls);
 
 /* calls_find_library - preload_find() of the library that records calls. */
 int calls_find_library(char *path, size_t bytes);

@@ -148,6 +148,11 @@ static const struct cmd_option table[] = {
 		    "(perhaps with 8, 16, 32, 64), s, p, f, d, c, b, and retval/TYPE; such as "
 		    "'open@path/s,flags/x,retval/i'",
 		    .given = calls_given),
+	OPTION_LIST(
+		"--auto-args[=GLOB]", &options.calls.automatic,
+		"also record arguments and results of the functions of COMMAND whose names match (default: "
+		"all), as its debug information describes them; --args comes first",
+		.given = calls_given, .absent = "*"),
 	OPTION_FLAG("--libcalls", &options.calls.libraries,
 		    "record each call that a program makes to functions of libraries; it needs no hooks",
 		    .given = calls_given),
@@ -212,6 +217,9 @@ static int check_conflicts(void)
 				 whom);
 	if (options.target && (options.calls.libraries || options.calls.nested))
 		return cmd_usage("--libcalls: only a COMMAND can be started with them; remove %s",
+				 options.target);
+	if (options.target && options.calls.automatic.count)
+		return cmd_usage("--auto-args: only for a COMMAND that is started with it; remove %s",
 				 options.target);
 	if (options.format == RECORD_UFTRACE && !*calls_given && !options.guest.on)
 		return cmd_usage("--format uftrace: it has calls only; add --calls, --libcalls or --guest");

@@ -325,7 +325,7 @@ static int record(const struct record_options *options, struct session *session,
 		remove_session(session_path);
 		return CMD_FAULTS;
 	}
-	if (!calls_begin(&calls, &options->calls, session)) {
+	if (!calls_begin(&calls, &options->calls, session, options->command[0], options->quiet)) {
 		sampling_finish(&sampling);
 		start(run, &sampling, &calls, false);
 		remove_session(session_path);
@@ -379,8 +379,10 @@ static int record(const struct record_options *options, struct session *session,
 	trimmed = recording_trimmed(&totals, output);
 	if (!options->quiet && (format.format == RECORD_BURIN || converted || drain.output.error))
 		recording_summary(&totals, output, joined, &sampling);
-	if (!options->quiet)
+	if (!options->quiet) {
+		calls_summary(&calls);
 		calls_note_none(&calls, session);
+	}
 	return (drain.output.error || sampling.error || trimmed || converted) && exit_code(run) == 0
 		       ? CMD_FAULTS
 		       : exit_code(run);

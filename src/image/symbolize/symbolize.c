@@ -103,6 +103,7 @@ static int add_image(struct symbolize *all, const struct symbolize_image *image,
 						      .offsets = image->offsets + from,
 						      .count = to - from,
 						      .root = all->root,
+						      .parameters = all->options->parameters,
 						      .may_want = all->options->fetch &&
 								  image->kind == WIRE_IMAGE_FILE &&
 								  image->build_id_bytes,

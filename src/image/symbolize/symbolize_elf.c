@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The child for an ELF image: names from its symbols, lines from its debug information. */
+/* The child for an ELF image: names from its symbols, lines and parameters from its debug information. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "image/elf/inflate.h"
 #include "image/names/go_names.h"
 #include "image/names/lines.h"
+#include "image/names/parameters.h"
 #include "image/names/plt.h"
 #include "image/elf/section.h"
 #include "image/symbolize/symbolize_confine.h"
@@ -175,6 +176,40 @@ static int send_locations(struct elf *elf)
 	return error;
 }
 
+/* ---- parameters */
+
+static bool is_executable(const struct image *image, uint64_t offset)
+{
+	for (unsigned n = 0; n < image->segment_count; n++)
+		if (image->segments[n].executable &&
+		    offset - image->segments[n].offset < image->segments[n].bytes)
+			return true;
+	return false;
+}
+
+static void on_parameters(void *data, uint64_t address, const char *spec)
+{
+	const struct elf *elf = data;
+	struct child *child = elf->child;
+	uint64_t offset;
+
+	/* The linker leaves functions that it dropped in the debug information, at addresses without code. */
+	if (image_offset(&elf->image, address, &offset) != 0 || !is_executable(&elf->image, offset))
+		return;
+	child_begin(child, CHILD_PARAMETERS);
+	child_put(child, offset);
+	child_put_text(child, spec, strlen(spec));
+	child_end(child);
+}
+
+/* Places of arguments are known of x86-64 only, and there not of its form with short pointers. */
+static int send_parameters(struct elf *elf)
+{
+	if (elf->dwarf && elf->image.wide && elf->image.machine == EM_X86_64)
+		parameters_find(elf->dwarf, &elf->symbols, on_parameters, elf);
+	return 0;
+}
+
 static bool has_lines(const struct image *image)
 {
 	struct image_section section;
@@ -194,10 +229,10 @@ static int hidden_error(void)
 
 /*
  * Loads the sections of debug information before libdw does, so that libdw cannot miss one. It would also inflate the
- * locations of variables, up to 50 MB, which are not needed. So these sections are marked in memory as having no bytes.
+ * locations of variables, up to 50 MB. Unless they are needed, these sections are marked in memory as having no bytes.
  * Return: 0, or as hidden_error().
  */
-static int load_sections(struct inflated *inflated, Elf *elf)
+static int load_sections(struct inflated *inflated, Elf *elf, bool located)
 {
 	Elf_Scn *section = NULL;
 	size_t names;
@@ -213,7 +248,7 @@ static int load_sections(struct inflated *inflated, Elf *elf)
 		errno = 0;
 		if (!name || strncmp(name, ".debug_", 7) != 0)
 			continue;
-		if (strcmp(name, ".debug_loc") == 0 || strcmp(name, ".debug_loclists") == 0) {
+		if (!located && (strcmp(name, ".debug_loc") == 0 || strcmp(name, ".debug_loclists") == 0)) {
 			header.sh_type = SHT_NOBITS;
 			gelf_update_shdr(section, &header);
 		} else if (inflate_section(inflated, elf, section) != 0 || !elf_getdata(section, NULL)) {
@@ -297,9 +332,9 @@ static int open_debug(struct elf *elf)
 
 	if (!with || elf->child->task->level != CHILD_LINES)
 		return 0;
-	error = load_sections(&elf->inflated, with);
+	error = load_sections(&elf->inflated, with, elf->child->task->parameters);
 	if (!error && elf->alternate_elf)
-		error = load_sections(&elf->inflated, elf->alternate_elf);
+		error = load_sections(&elf->inflated, elf->alternate_elf, false);
 	if (error)
 		return error;
 	elf->dwarf = dwarf_begin_elf(with, DWARF_C_READ, NULL);
@@ -333,6 +368,20 @@ static void send_state(struct elf *elf)
 			 : elf->symbols.count ? WIRE_SYMBOLS_DYNAMIC
 					      : WIRE_SYMBOLS_NONE,
 			 missing, path);
+}
+
+/* Return: 0, or a negative errno: it may succeed later. */
+static int send_names(struct elf *elf)
+{
+	int error = go_names_read(&elf->symbols, elf->image_elf);
+
+	if (!error)
+		error = plt_read(&elf->symbols, elf->image_elf);
+	if (!error)
+		error = hidden_error();
+	if (!error)
+		error = find_locations(elf);
+	return error ? error : send_locations(elf);
 }
 
 /* An error that is not the file's fault: later, or with more memory, it may succeed. */
@@ -397,15 +446,7 @@ int child_elf(struct child *child)
 	if (!error)
 		error = symbols_read(&elf.symbols, elf.image_elf, elf.debug_elf);
 	if (!error)
-		error = go_names_read(&elf.symbols, elf.image_elf);
-	if (!error)
-		error = plt_read(&elf.symbols, elf.image_elf);
-	if (!error)
-		error = hidden_error();
-	if (!error)
-		error = find_locations(&elf);
-	if (!error)
-		error = send_locations(&elf);
+		error = child->task->parameters ? send_parameters(&elf) : send_names(&elf);
 	if (!error)
 		error = hidden_error();
 	if (!error)

@@ -9,6 +9,7 @@
  *	CHILD_IMAGE  state, whether the debug information is missing, its file or what is wrong
  *	CHILD_WANT   nothing: the image has no names; the parent may find its debug file, and starts another child
  *	CHILD_FREE   an errno: the child has no seccomp
+ *	CHILD_PARAMETERS  offset of a function, its description as of image/names/parameters.h
  *
  * The receiver does not trust the messages. First, with the recorder's rights and only our own code, the child opens the
  * files that it needs. Then it gives up all rights (confine.h), and the libraries begin. They may need more files, parts of
@@ -27,6 +28,7 @@ enum child_message {
 	CHILD_IMAGE,
 	CHILD_WANT,
 	CHILD_FREE,
+	CHILD_PARAMETERS,
 };
 
 enum {
@@ -46,8 +48,9 @@ struct child_task {
 	size_t count;
 	enum child_level level;
 	const char *root;
-	bool may_want; /* without names, send CHILD_WANT in place of results */
-	int debug[2];  /* its debug file and the one to which dwz moved parts, from a server; -1: none */
+	bool parameters; /* send those of all functions, in place of the locations */
+	bool may_want;	 /* without names, send CHILD_WANT in place of results */
+	int debug[2];	 /* its debug file and the one to which dwz moved parts, from a server; -1: none */
 	uint64_t memory_max; /* bytes */
 	unsigned seconds;    /* of CPU time; 0: no limit */
 };

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/leb128.h"
 #include "image/names/lines.h"
+#include "image/names/parameters.h"
 #include "image/symbolize/symbolize_parts.h"
 
 /* The rest of a message. A missing number is read as 0 and sets `wrong`. */
@@ -149,6 +150,21 @@ static int receive_location(struct symbolize *all, struct job *job, struct messa
 	return symbolize_emit_entry(all, at);
 }
 
+static void receive_parameters(const struct symbolize *all, const struct job *job, struct message *message)
+{
+	const uint64_t offset = take(message, UINT64_MAX);
+	char spec[PARAMETERS_SPEC_MAX];
+	size_t bytes;
+	const char *text = take_text(message, &bytes);
+
+	message->wrong |= !job->task.parameters || bytes >= sizeof(spec);
+	if (message->wrong)
+		return;
+	memcpy(spec, text, bytes);
+	spec[bytes] = 0;
+	all->options->parameters(all->options->data, offset, spec);
+}
+
 int symbolize_hint(struct result *result, const char *text, size_t bytes)
 {
 	char *copy = strndup(text, bytes);
@@ -185,7 +201,7 @@ static int receive_message(struct symbolize *all, struct job *job, const unsigne
 	int error = 0;
 
 	message.wrong = job->wants; /* that was the last message */
-	switch (take(&message, CHILD_FREE)) {
+	switch (take(&message, CHILD_PARAMETERS)) {
 	case CHILD_TEXT:
 		error = receive_text(all, job, &message);
 		break;
@@ -205,6 +221,9 @@ static int receive_message(struct symbolize *all, struct job *job, const unsigne
 		break;
 	case CHILD_FREE:
 		all->counts->unconfined = -(int)take(&message, 4095);
+		break;
+	case CHILD_PARAMETERS:
+		receive_parameters(all, job, &message);
 		break;
 	default:
 		message.wrong = true;

@@ -52,6 +52,9 @@ static struct call_subject subject_of(struct naming *naming)
 {
 	return (struct call_subject){ .image = call_symbols_path(naming->image),
 				      .offset = naming->image->offset,
+				      .known =
+					      call_arguments_known(&tracepoint_session, naming->image->number,
+								   naming->image->offset),
 				      .name = nth_name,
 				      .data = naming };
 }

@@ -32,9 +32,9 @@ static inline __attribute__((always_inline)) uint64_t stack_pointer(void)
 /* Once. The registers of the arguments may have been used again before these hooks. */
 static __attribute__((cold)) void refuse_arguments(void)
 {
-	static const char message[] =
-		"burin: --args: -finstrument-functions leaves no arguments at its hooks; build with "
-		"-fpatchable-function-entry=5\n";
+	static const char message[] = "burin: --args, --auto-args: -finstrument-functions leaves no "
+				      "arguments at its hooks; build with "
+				      "-fpatchable-function-entry=5\n";
 	static bool reported;
 
 	if (!__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED) &&
