@@ -165,11 +165,21 @@ static const struct cmd_option table[] = {
 		    "with --guest: record only functions whose addresses are in this range (hexadecimal, END "
 		    "exclusive). May be repeated",
 		    .given = guest_given),
+	OPTION_TEXT(
+		"--guest-kernel FILE", &options.guest.kernel,
+		"with --guest: the functions of the guest's kernel, an ELF file with symbols or a text such "
+		"as System.map; they must lie where it says (nokaslr)",
+		.given = guest_given),
+	OPTION_LIST("--guest-calls GLOB", &options.guest.calls,
+		    "with --guest-kernel: record only functions whose names match. May be repeated",
+		    .given = guest_given),
 	OPTION_TEXT("--guest-start ADDRESS", &options.guest.start,
-		    "with --guest: record calls from when the guest executes this address",
+		    "with --guest: record calls from when the guest executes this address, or function of "
+		    "--guest-kernel",
 		    .given = guest_given),
 	OPTION_TEXT("--guest-stop ADDRESS", &options.guest.stop,
-		    "with --guest: record no call that begins after the guest executed this address",
+		    "with --guest: record no call that begins after the guest executed this address, or "
+		    "function",
 		    .given = guest_given),
 	OPTION_FLAG("--guest-report", &options.guest.report,
 		    "with --guest: print how many calls and returns there were", .given = guest_given),
@@ -323,7 +333,7 @@ static int record(char **operands)
 	complete();
 	if (options.guest.on) {
 		options.command = guest_command(&options.guest, options.command);
-		if (!options.command)
+		if (!options.command || !guest_files(&options.guest, &options.calls.guests))
 			return CMD_FAULTS;
 	}
 	return options.target ? record_target(&options) : record_command(&options);

@@ -115,7 +115,7 @@ int recording_snapshot(struct session *session, int directory, const char *path,
 
 	if (error && !totals->events)
 		return recording_refused(path, directory, error);
-	calls_find_names(directory, path, true, NAMES_NS);
+	calls_find_names(directory, path, NULL, true, NAMES_NS);
 	close(directory);
 	return error ? cmd_failed("%s: %s; the trace has the first %llu events only", path, strerror(-error),
 				  (unsigned long long)totals->events)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum {
-	GUEST_RANGES = 256,
+	GUEST_RANGES = 2048,
 };
 
 struct guest_options {
@@ -19,13 +19,16 @@ struct guest_options {
 	struct guest_range {
 		uint64_t begin, end; /* end: exclusive */
 	} ranges[GUEST_RANGES];
-	unsigned range_count; /* 0: all functions */
+	unsigned range_count; /* 0: all functions; otherwise guest_options_complete() has sorted them */
 };
 
 extern struct guest_options guest_options;
 
 /* guest_options_take - an argument, "KEY=VALUE". Return: false: it is not valid. */
 bool guest_options_take(const char *argument);
+
+/* guest_options_complete - after the last argument: conclude which code has to be instrumented. */
+void guest_options_complete(void);
 
 /* guest_options_code - whether calls of the code at an address are instrumented. */
 bool guest_options_code(uint64_t address);

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/hash_table.h"
 #include "source/guest/guest_call.h"
+#include "source/guest/guest_follow.h"
 #include "source/guest/guest_options.h"
 #include "source/guest/guest_x86.h"
 
@@ -80,6 +81,8 @@ static void instrument(struct qemu_instruction *instruction)
 	struct guest_site *site;
 
 	if (found.kind != GUEST_SWITCH && !guest_options_code(address))
+		return;
+	if (found.kind == GUEST_CALL && !guest_follow(found.target, address + count))
 		return;
 	switch (found.kind) {
 	case GUEST_CALL:
@@ -193,6 +196,7 @@ int qemu_plugin_install(qemu_id id, const struct qemu_info *info, int count, cha
 	for (int n = 0; n < count; n++)
 		if (!take_argument(arguments[n]))
 			return -1;
+	guest_options_complete();
 	if (!guest_session_begin())
 		return -1;
 	if (guest_options.starts)

@@ -98,6 +98,7 @@ typedef void (*qemu_on_access)(unsigned vcpu, uint32_t access, uint64_t address,
 #pragma weak qemu_plugin_insn_data
 #pragma weak qemu_plugin_insn_vaddr
 #pragma weak qemu_plugin_mem_get_value
+#pragma weak qemu_plugin_read_memory_vaddr
 #pragma weak qemu_plugin_get_registers
 #pragma weak qemu_plugin_read_register
 #pragma weak g_byte_array_new
@@ -115,6 +116,7 @@ struct qemu_instruction *qemu_plugin_tb_get_insn(const struct qemu_block *block,
 size_t qemu_plugin_insn_data(const struct qemu_instruction *instruction, void *bytes, size_t room);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_instruction *instruction);
 struct qemu_value qemu_plugin_mem_get_value(uint32_t access);
+bool qemu_plugin_read_memory_vaddr(uint64_t address, struct qemu_bytes *bytes, size_t count);
 struct qemu_register_list *qemu_plugin_get_registers(void);
 int qemu_plugin_read_register(struct qemu_register *handle, struct qemu_bytes *bytes);
 struct qemu_bytes *g_byte_array_new(void);
