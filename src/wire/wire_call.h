@@ -145,7 +145,9 @@ struct wire_calls {
 	uint64_t min_ticks; /* the shortest call that is recorded; 0: every one */
 	uint32_t depth_max; /* a call is recorded if fewer are open on its stack; 0: every one */
 	uint32_t below;	    /* not 0: a call is recorded only below one of a function with WIRE_CALL_ROOT */
-	uint64_t reserved1[5];
+	uint32_t snapshots_wanted;  /* by a guest: it waits until as many are written, */
+	uint32_t snapshots_written; /* which the recorder says here */
+	uint64_t reserved1[4];
 	/*
 	 * The state of each function: strings, each ends in NUL, an empty one ends the list. Without a rule all functions
 	 * are on; otherwise the last match counts, and functions without one are off. A rule is a sign, a kind, a colon and

@@ -64,11 +64,13 @@ static const struct cmd_option table[] = {
 		    "record the events whose names match; may be repeated (default: all). With TARGET, "
 		    "matching events are switched on meanwhile (default: all, if none is on), others not "
 		    "recorded"),
-	OPTION_CHOICE("--mode MODE", &options.session.mode, wire_mode_keys,
-		      "stream: write all records to disk; if the disk is too slow, new records are "
-		      "discarded, and counted (default)\n"
-		      "flight: keep the last records of each CPU in memory, and write them at the end",
-		      .given = own),
+	OPTION_CHOICE(
+		"--mode MODE", &options.session.mode, wire_mode_keys,
+		"stream: write all records to disk; if the disk is too slow, new records are "
+		"discarded, and counted (default)\n"
+		"flight: keep the last records of each CPU in memory, and write them at the end; and as a "
+		"snapshot, OUTPUT-1 and so on, for each SIGUSR1",
+		.given = own),
 	OPTION_SIZE("--buffer SIZE", &options.session.buffer_bytes, 4 * WIRE_PACKET_MIN, UINT64_C(16) << 30,
 		    "size of each CPU's ring buffer (default: 16M)", .given = own),
 	OPTION_SIZE("--buffer-max SIZE", &options.session.buffer_max, 4 * WIRE_PACKET_MIN, UINT64_C(16) << 30,
@@ -181,6 +183,11 @@ static const struct cmd_option table[] = {
 		    "with --guest: record no call that begins after the guest executed this address, or "
 		    "function",
 		    .given = guest_given),
+	OPTION_TEXT(
+		"--guest-snapshot ADDRESS", &options.guest.snapshot,
+		"with --guest and --mode flight: write a snapshot when the guest is about to execute this "
+		"address, or function, for the first time",
+		.given = guest_given),
 	OPTION_FLAG("--guest-report", &options.guest.report,
 		    "with --guest: print how many calls and returns there were", .given = guest_given),
 	OPTION_CHOICE("--format FORMAT", &options.format, formats,
@@ -253,7 +260,7 @@ static int check_guest(void)
 
 	if (*guest_given && !options.guest.on)
 		return cmd_usage("%s: there is no guest; add --guest", guest_given);
-	if (guest_check(&options.guest))
+	if (guest_check(&options.guest, options.session.mode == WIRE_MODE_FLIGHT))
 		return CMD_USAGE;
 	if (options.guest.on && with)
 		return cmd_usage("--guest: it records a COMMAND, which is QEMU, and its guest; remove %s",

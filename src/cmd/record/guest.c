@@ -43,10 +43,18 @@ static bool is_range(const char *text)
 	return text && take_address(text, 0, &end) && begin < end;
 }
 
-int guest_check(const struct guest_options *options)
+/* Return: 0 or CMD_USAGE. */
+static int check_mark(const char *key, const struct guest_options *options, const char *word)
 {
 	uint64_t address;
 
+	if (!word || options->kernel || take_address(word, 0, &address)) /* or it is a function there */
+		return 0;
+	return cmd_usage("--guest-%s: '%s': give a hexadecimal address, or add --guest-kernel", key, word);
+}
+
+int guest_check(const struct guest_options *options, bool flight)
+{
 	if (options->ranges.count > RANGES_MAX)
 		return cmd_usage("--guest-range: there are more than %d", RANGES_MAX);
 	for (size_t n = 0; n < options->ranges.count; n++)
@@ -58,15 +66,13 @@ int guest_check(const struct guest_options *options)
 	if (options->calls.count && !options->kernel)
 		return cmd_usage(
 			"--guest-calls: there are no functions; add --guest-kernel FILE, which has them");
-	if (options->kernel) /* marks may be functions of it */
-		return 0;
-	if (options->start && !take_address(options->start, 0, &address))
-		return cmd_usage("--guest-start: '%s': give a hexadecimal address, or add --guest-kernel",
-				 options->start);
-	if (options->stop && !take_address(options->stop, 0, &address))
-		return cmd_usage("--guest-stop: '%s': give a hexadecimal address, or add --guest-kernel",
-				 options->stop);
-	return 0;
+	if (options->snapshot && !flight)
+		return cmd_usage(
+			"--guest-snapshot: the trace has all calls; add --mode flight, which keeps the "
+			"last ones");
+	return check_mark("start", options, options->start)    ?:
+	       check_mark("stop", options, options->stop)      ?:
+	       check_mark("snapshot", options, options->snapshot);
 }
 
 static void put_option(FILE *text, const char *key, const char *value)
@@ -106,7 +112,8 @@ static bool put_functions(FILE *text, const struct guest_options *options, struc
 		fprintf(text, ",range=%" PRIx64 "-%" PRIx64, functions->ranges[n].begin,
 			functions->ranges[n].end);
 	return put_mark(text, "start", options->start, functions) &&
-	       put_mark(text, "stop", options->stop, functions);
+	       put_mark(text, "stop", options->stop, functions) &&
+	       put_mark(text, "snapshot", options->snapshot, functions);
 }
 
 static void put_path(FILE *text, const char *path)

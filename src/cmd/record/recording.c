@@ -21,7 +21,7 @@ enum {
 	RECORDING_BASE = 256,
 };
 
-int recording_signals(int more, sigset_t *before)
+int recording_signals(const int *more, sigset_t *before)
 {
 	sigset_t set, blocked;
 
@@ -30,8 +30,8 @@ int recording_signals(int more, sigset_t *before)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
-	if (more)
-		sigaddset(&set, more);
+	for (; more && *more; more++)
+		sigaddset(&set, *more);
 	blocked = set;
 	sigaddset(&blocked, SIGXFSZ);
 	sigaddset(&blocked, SIGPIPE);

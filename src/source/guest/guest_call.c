@@ -233,3 +233,19 @@ void guest_call_instrument_mark(struct qemu_instruction *instruction, bool recor
 	qemu_plugin_register_vcpu_insn_exec_cb(instruction, records ? on_start : on_stop, QEMU_NO_REGISTERS,
 					       NULL);
 }
+
+/* The vCPU stands still meanwhile. A guest may execute the place again and again: one snapshot has how it got there first. */
+static void on_snapshot(unsigned index, void *data)
+{
+	static bool wanted;
+
+	(void)index;
+	(void)data;
+	if (!__atomic_exchange_n(&wanted, true, __ATOMIC_RELAXED))
+		guest_session_snapshot();
+}
+
+void guest_call_instrument_snapshot(struct qemu_instruction *instruction)
+{
+	qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_snapshot, QEMU_NO_REGISTERS, NULL);
+}

@@ -60,6 +60,8 @@ bool guest_options_take(const char *argument)
 		return guest_options.starts = take_address(value, 0, &guest_options.start) != NULL;
 	if ((value = value_of(argument, "stop")) != NULL)
 		return guest_options.stops = take_address(value, 0, &guest_options.stop) != NULL;
+	if ((value = value_of(argument, "snapshot")) != NULL)
+		return guest_options.snaps = take_address(value, 0, &guest_options.snapshot) != NULL;
 	if ((value = value_of(argument, "report")) != NULL)
 		return guest_options.report = strcmp(value, "on") == 0;
 	return false;

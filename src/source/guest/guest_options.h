@@ -15,7 +15,8 @@ struct guest_options {
 	bool report;	   /* at the end, print counts */
 	bool starts;	   /* `start` was given: nothing is recorded before */
 	bool stops;
-	uint64_t start, stop; /* addresses of instructions */
+	bool snaps;			/* `snapshot` was given */
+	uint64_t start, stop, snapshot; /* addresses of instructions */
 	struct guest_range {
 		uint64_t begin, end; /* end: exclusive */
 	} ranges[GUEST_RANGES];

@@ -106,10 +106,12 @@ static void instrument(struct qemu_instruction *instruction)
 	}
 }
 
-/* Instructions at which the recording starts or stops. */
+/* Instructions at which the recording starts or stops, or at which the recorder writes a snapshot. */
 static void instrument_marks(struct qemu_block *block, size_t count)
 {
-	for (size_t n = 0; n < count && (guest_options.starts || guest_options.stops); n++) {
+	const bool any = guest_options.starts || guest_options.stops || guest_options.snaps;
+
+	for (size_t n = 0; n < count && any; n++) {
 		struct qemu_instruction *instruction = qemu_plugin_tb_get_insn(block, n);
 		const uint64_t address = qemu_plugin_insn_vaddr(instruction);
 
@@ -117,6 +119,8 @@ static void instrument_marks(struct qemu_block *block, size_t count)
 			guest_call_instrument_mark(instruction, true);
 		if (guest_options.stops && address == guest_options.stop)
 			guest_call_instrument_mark(instruction, false);
+		if (guest_options.snaps && address == guest_options.snapshot)
+			guest_call_instrument_snapshot(instruction);
 	}
 }
 
