@@ -188,6 +188,11 @@ static const struct cmd_option table[] = {
 		"with --guest and --mode flight: write a snapshot when the guest is about to execute this "
 		"address, or function, for the first time",
 		.given = guest_given),
+	OPTION_CHOICE(
+		"--guest-clock CLOCK", &options.guest.clock, guest_clocks,
+		"with --guest: times are those of the host (default), or the number of instructions that "
+		"the guest, of one processor, has executed",
+		.given = guest_given),
 	OPTION_FLAG("--guest-report", &options.guest.report,
 		    "with --guest: print how many calls and returns there were", .given = guest_given),
 	OPTION_CHOICE("--format FORMAT", &options.format, formats,
@@ -262,6 +267,9 @@ static int check_guest(void)
 		return cmd_usage("%s: there is no guest; add --guest", guest_given);
 	if (guest_check(&options.guest, options.session.mode == WIRE_MODE_FLIGHT))
 		return CMD_USAGE;
+	if (options.guest.clock == GUEST_CLOCK_INSTRUCTIONS && *asked)
+		return cmd_usage("--guest-clock instructions: samples have the host's clock; remove %s",
+				 asked);
 	if (options.guest.on && with)
 		return cmd_usage("--guest: it records a COMMAND, which is QEMU, and its guest; remove %s",
 				 with);
@@ -311,6 +319,7 @@ static void complete(void)
 	options.calls.names_ns = options.sampling.names_ns;
 	if (options.calls.on) {
 		options.session.functions_max = WIRE_CALL_FUNCTIONS;
+		options.session.guest_clock = options.guest.clock == GUEST_CLOCK_INSTRUCTIONS;
 		options.sampling.off |= !*asked; /* both at once disturb each other */
 	}
 	/* A ring needs room for at least four packets. */

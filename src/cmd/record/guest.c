@@ -24,6 +24,10 @@ const char *const guest_levels[] = {
 	[GUEST_ALL] = "all", [GUEST_KERNEL] = "kernel", [GUEST_USER] = "user", NULL
 };
 
+const char *const guest_clocks[] = {
+	[GUEST_CLOCK_HOST] = "host", [GUEST_CLOCK_INSTRUCTIONS] = "instructions", NULL
+};
+
 /* A hexadecimal address up to a character. Return: what is behind that; NULL: it is not one. */
 static const char *take_address(const char *text, char end, uint64_t *address)
 {
@@ -143,6 +147,7 @@ static char *plugin_argument(const struct guest_options *options, const char *pa
 	put_option(text, "level", options->level == GUEST_ALL ? NULL : guest_levels[options->level]);
 	for (size_t n = 0; n < options->ranges.count; n++)
 		put_option(text, "range", options->ranges.globs[n]);
+	put_option(text, "clock", options->clock == GUEST_CLOCK_HOST ? NULL : guest_clocks[options->clock]);
 	put_option(text, "report", options->report ? "on" : NULL);
 	done = put_functions(text, options, &functions);
 	guest_functions_free(&functions);

@@ -13,11 +13,17 @@ enum guest_level {
 	GUEST_USER,
 };
 
-extern const char *const guest_levels[];
+enum guest_clock {
+	GUEST_CLOCK_HOST,
+	GUEST_CLOCK_INSTRUCTIONS, /* that the guest has executed */
+};
+
+extern const char *const guest_levels[], *const guest_clocks[];
 
 struct guest_options {
 	bool on;
 	unsigned level;			     /* enum guest_level */
+	unsigned clock;			     /* enum guest_clock */
 	struct view_globs ranges;	     /* of addresses, "BEGIN-END" */
 	const char *kernel;		     /* a file with its functions; NULL: none */
 	struct view_globs calls;	     /* names of functions in it */

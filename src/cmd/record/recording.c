@@ -76,7 +76,7 @@ void recording_last(struct drain_options *options, const struct session *session
 	unsigned __int128 ticks = (unsigned __int128)ns * session_clock_hz(session) / 1000000000;
 	struct clock_pair now;
 
-	clock_read_pair(session->geometry.clock == WIRE_CLOCK_TSC, &now);
+	clock_read_pair(session->geometry.clock, &now);
 	if (ticks > now.ticks)
 		ticks = now.ticks; /* everything since the clock began */
 	options->since = ended ? 0 : now.ticks - (uint64_t)ticks;

@@ -62,6 +62,8 @@ bool guest_options_take(const char *argument)
 		return guest_options.stops = take_address(value, 0, &guest_options.stop) != NULL;
 	if ((value = value_of(argument, "snapshot")) != NULL)
 		return guest_options.snaps = take_address(value, 0, &guest_options.snapshot) != NULL;
+	if ((value = value_of(argument, "clock")) != NULL)
+		return guest_options.instructions = strcmp(value, "instructions") == 0;
 	if ((value = value_of(argument, "report")) != NULL)
 		return guest_options.report = strcmp(value, "on") == 0;
 	return false;

@@ -13,6 +13,7 @@ enum {
 struct guest_options {
 	bool kernel, user; /* code in the upper and in the lower half of the address space */
 	bool report;	   /* at the end, print counts */
+	bool instructions; /* the clock counts them */
 	bool starts;	   /* `start` was given: nothing is recorded before */
 	bool stops;
 	bool snaps;			/* `snapshot` was given */

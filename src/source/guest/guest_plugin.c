@@ -129,6 +129,7 @@ static void on_block(qemu_id id, struct qemu_block *block)
 	const size_t count = qemu_plugin_tb_n_insns(block);
 
 	(void)id;
+	guest_clock_instrument(block);
 	instrument_marks(block, count);
 	instrument(qemu_plugin_tb_get_insn(block, count - 1));
 }
@@ -171,7 +172,12 @@ static bool take_argument(const char *argument)
 {
 	const bool valid = guest_options_take(argument);
 
-	if (!valid)
+	if (strncmp(argument, "out=", 4) == 0)
+		guest_session_report("libburin-qemu.so: it writes no trace by itself; use: burin record -o "
+				     "%.250s --guest -- "
+				     "qemu-system-...",
+				     argument + 4);
+	else if (!valid)
 		guest_session_report(
 			"libburin-qemu.so: '%.100s' is not valid; burin-guest(7) lists the options",
 			argument);
@@ -202,6 +208,8 @@ int qemu_plugin_install(qemu_id id, const struct qemu_info *info, int count, cha
 			return -1;
 	guest_options_complete();
 	if (!guest_session_begin())
+		return -1;
+	if (!guest_clock_begin(info))
 		return -1;
 	if (guest_options.starts)
 		guest_call_wait();
