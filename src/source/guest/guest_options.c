@@ -96,9 +96,11 @@ void guest_options_complete(void)
 	if (!guest_options.range_count)
 		return;
 	join_ranges();
-	/* The functions of one half of the address space are called and left by code of that half. */
+	/*
+	 * The kernel's half of the address space calls no functions of the other one. The reverse happens: without code of the
+	 * lower half, some calls of the kernel's functions early in a boot of Linux were not seen.
+	 */
 	guest_options.kernel &= guest_options.ranges[guest_options.range_count - 1].end >> 63 != 0;
-	guest_options.user &= guest_options.ranges[0].begin >> 63 == 0;
 }
 
 bool guest_options_code(uint64_t address)
