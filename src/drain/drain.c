@@ -422,7 +422,9 @@ static int prepare(struct drain *drain, struct session *session)
 		drain->readers[n].ring = &session->rings[n];
 		drain->readers[n].cursor.passive = geometry->mode == WIRE_MODE_FLIGHT;
 	}
-	clock_read_pair(geometry->clock == WIRE_CLOCK_TSC, &drain->begin);
+	clock_read_pair(geometry->clock, &drain->begin);
+	if (geometry->clock == WIRE_CLOCK_GUEST) /* a count has no calendar, and is the same in each run */
+		drain->begin.realtime_ns = (int64_t)drain->begin.ticks;
 	return event_table_init_names(&drain->names_table, false);
 }
 
@@ -600,12 +602,12 @@ static uint64_t count_missing(struct drain *drain, unsigned index)
 /* Measure the clock's rate, if the recording was long enough to be more exact than the kernel's value. */
 static void recalibrate(struct drain *drain)
 {
-	bool is_tsc = drain->session->geometry.clock == WIRE_CLOCK_TSC;
+	const uint32_t source = drain->session->geometry.clock;
 	struct trace_clock *clock = &drain->output.recording.clock;
 	struct clock_pair end;
 
-	clock_read_pair(is_tsc, &end);
-	if (!is_tsc || end.raw_ns - drain->begin.raw_ns < 1000000000)
+	clock_read_pair(source, &end);
+	if (source != WIRE_CLOCK_TSC || end.raw_ns - drain->begin.raw_ns < 1000000000)
 		return;
 	clock->hz = (uint64_t)((unsigned __int128)(end.ticks - drain->begin.ticks) * 1000000000 /
 			       (end.raw_ns - drain->begin.raw_ns));

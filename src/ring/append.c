@@ -14,6 +14,7 @@ enum {
 };
 
 enum wire_clock ring_clock_source = WIRE_CLOCK_MONOTONIC;
+const uint64_t *ring_guest_clock;
 bool ring_silent;
 
 static enum ring_result append_put(const struct ring *ring, struct ring_record record)

@@ -55,6 +55,9 @@ static inline int ring_have_memory(void *begin, size_t bytes)
 /* The session's clock; set once when joining, before any ring is written. */
 extern enum wire_clock ring_clock_source __attribute__((visibility("default")));
 
+/* Of WIRE_CLOCK_GUEST: the word that has the time. */
+extern const uint64_t *ring_guest_clock __attribute__((visibility("default")));
+
 static inline uint64_t ring_clock(void)
 {
 	struct timespec now;
@@ -63,6 +66,8 @@ static inline uint64_t ring_clock(void)
 	if (__builtin_expect(ring_clock_source == WIRE_CLOCK_TSC, 1))
 		return __builtin_ia32_rdtsc();
 #endif
+	if (__builtin_expect(ring_clock_source == WIRE_CLOCK_GUEST, 0))
+		return __atomic_load_n(ring_guest_clock, __ATOMIC_RELAXED);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ring/ring_deps.h"
 #include "session/clock.h"
 
 uint64_t clock_ns(clockid_t clock)
@@ -82,11 +83,11 @@ static uint64_t tsc_hz_measured(void)
 	struct clock_pair now;
 
 	clock_rate_begin();
-	clock_read_pair(true, &now);
+	clock_read_pair(WIRE_CLOCK_TSC, &now);
 	if (now.raw_ns - measured_from.raw_ns < CLOCK_MEASURE_NS) {
 		pause.tv_nsec = (long)(CLOCK_MEASURE_NS - (now.raw_ns - measured_from.raw_ns));
 		nanosleep(&pause, NULL);
-		clock_read_pair(true, &now);
+		clock_read_pair(WIRE_CLOCK_TSC, &now);
 	}
 	return (uint64_t)((__uint128_t)(now.ticks - measured_from.ticks) * 1000000000 /
 			  (now.raw_ns - measured_from.raw_ns));
@@ -124,7 +125,7 @@ void clock_rate_begin(void)
 {
 #ifdef __x86_64__
 	if (measured_from.raw_ns == 0)
-		clock_read_pair(true, &measured_from);
+		clock_read_pair(WIRE_CLOCK_TSC, &measured_from);
 #endif
 }
 
@@ -143,7 +144,7 @@ uint64_t clock_rate(bool is_tsc)
 	return hz;
 }
 
-void clock_read_pair(bool is_tsc, struct clock_pair *pair)
+void clock_read_pair(uint32_t clock, struct clock_pair *pair)
 {
 	uint64_t best = UINT64_MAX;
 
@@ -153,11 +154,11 @@ void clock_read_pair(bool is_tsc, struct clock_pair *pair)
 		int64_t realtime;
 
 #ifdef __x86_64__
-		if (is_tsc)
+		if (clock == WIRE_CLOCK_TSC)
 			ticks = __builtin_ia32_rdtsc();
-#else
-		(void)is_tsc;
 #endif
+		if (clock == WIRE_CLOCK_GUEST)
+			ticks = ring_clock();
 		realtime = (int64_t)clock_ns(CLOCK_REALTIME);
 		after = clock_ns(CLOCK_MONOTONIC);
 		if (after - before < best) {

@@ -40,7 +40,7 @@ uint64_t clock_rate(bool is_tsc);
 /* clock_rate_begin - begin to measure early, so that clock_rate() sleeps less. Optional. */
 void clock_rate_begin(void);
 
-/* clock_read_pair - read clock and calendar together, within a fraction of a microsecond. */
-void clock_read_pair(bool is_tsc, struct clock_pair *pair);
+/* clock_read_pair - read clock and calendar together, within a fraction of a microsecond. @clock: enum wire_clock */
+void clock_read_pair(uint32_t clock, struct clock_pair *pair);
 
 #endif

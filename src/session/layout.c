@@ -160,8 +160,9 @@ const char *layout_check(const struct wire_geometry *geometry, uint64_t file_byt
 	    geometry->text_bytes < LAYOUT_PAGE || geometry->text_bytes > UINT32_MAX ||
 	    geometry->filters_bytes < LAYOUT_PAGE || geometry->filters_bytes > LAYOUT_FILTERS_MAX ||
 	    geometry->owner_kind > WIRE_OWNER_PROGRAM || geometry->program[WIRE_PROGRAM_MAX - 1] != 0 ||
-	    geometry->mode > WIRE_MODE_FLIGHT || geometry->clock > WIRE_CLOCK_MONOTONIC ||
-	    geometry->string_max < 16 || geometry->string_max > WIRE_LENGTH_MAX ||
+	    geometry->mode > WIRE_MODE_FLIGHT || geometry->clock >= WIRE_CLOCKS ||
+	    (geometry->clock == WIRE_CLOCK_GUEST && !geometry->functions_max) || geometry->string_max < 16 ||
+	    geometry->string_max > WIRE_LENGTH_MAX ||
 	    (geometry->context & ~(uint32_t)WIRE_CONTEXT_ALL) != 0 || !calls_fit(geometry))
 		return "its header is damaged";
 	layout_decide(&same);
@@ -239,6 +240,8 @@ int layout_attach(struct session *session)
 		return -ENOMEM;
 	session->rings = rings;
 	ring_clock_source = (enum wire_clock)geometry->clock;
+	if (ring_clock_source == WIRE_CLOCK_GUEST)
+		ring_guest_clock = &session->calls.header->guest_clock;
 	for (unsigned index = 0; index < session->ring_count; index++)
 		ring_init(session, index);
 	return 0;
@@ -246,6 +249,10 @@ int layout_attach(struct session *session)
 
 void session_leave(struct session *session)
 {
+	static const uint64_t none;
+
+	if (ring_guest_clock)
+		ring_guest_clock = &none;
 	if (session->rings)
 		munmap(session->rings, round_up(session->ring_count * sizeof(struct ring)));
 	if (session->base)

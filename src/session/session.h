@@ -77,6 +77,7 @@ struct session_options {
 	const char *program;	  /* name for listings; NULL: the calling program's */
 	const char *const *globs; /* events that are on from the start; ends with NULL */
 	bool without_rseq;	  /* locked rings only */
+	bool guest_clock;	  /* the time is what a guest counts; it needs functions_max */
 	uint32_t functions_max;	  /* room for functions whose calls are recorded; 0: none are */
 };
 

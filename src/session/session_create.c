@@ -105,7 +105,9 @@ static int decide_geometry(struct wire_geometry *geometry, const struct session_
 		.version = WIRE_SESSION_VERSION,
 		.header_bytes = sizeof(struct wire_session),
 		.mode = options->mode,
-		.clock = clock.is_tsc ? WIRE_CLOCK_TSC : WIRE_CLOCK_MONOTONIC,
+		.clock = options->guest_clock ? WIRE_CLOCK_GUEST
+			 : clock.is_tsc	      ? WIRE_CLOCK_TSC
+					      : WIRE_CLOCK_MONOTONIC,
 		.clock_hz = 0, /* no start waits for a calibration; a reader of the session finds the rate */
 		.packet_bytes = (uint32_t)power_of_two_above(options->packet_bytes),
 		.names_packet_bytes = CREATE_NAMES_PACKET,
@@ -132,7 +134,9 @@ static int decide_geometry(struct wire_geometry *geometry, const struct session_
 	if (cpus < 1)
 		cpus = 1;
 	/* Without the processor's counter there is no clock that a restartable sequence can read. */
-	geometry->cpus = clock.is_tsc && RING_HAVE_RSEQ && !options->without_rseq ? (uint32_t)cpus : 0;
+	geometry->cpus = geometry->clock == WIRE_CLOCK_TSC && RING_HAVE_RSEQ && !options->without_rseq
+				 ? (uint32_t)cpus
+				 : 0;
 	geometry->locked = cpus < CREATE_LOCKED_MIN ? CREATE_LOCKED_MIN : (uint32_t)cpus;
 	program_name(options->program, geometry->program, sizeof(geometry->program));
 	if (getrandom(geometry->uuid, sizeof(geometry->uuid), 0) != (ssize_t)sizeof(geometry->uuid)) {

@@ -155,8 +155,10 @@ struct wire_calls {
 	uint32_t below;	    /* not 0: a call is recorded only below one of a function with WIRE_CALL_ROOT */
 	uint64_t spec_device, spec_inode; /* the file whose functions have SPECs; 0: none */
 	uint32_t specs;			  /* how many, by offset; they do not change once the program runs */
+	uint32_t snapshots_wanted;	  /* by a guest: it waits until as many are written, */
+	uint32_t snapshots_written;	  /* which the recorder says here */
 	uint32_t reserved1;
-	uint64_t reserved2[2];
+	uint64_t guest_clock; /* the time of a session with WIRE_CLOCK_GUEST */
 	/*
 	 * The state of each function: strings, each ends in NUL, an empty one ends the list. Without a rule all functions
 	 * are on; otherwise the last match counts, and functions without one are off. A rule is a sign, a kind, a colon and

@@ -48,6 +48,7 @@ enum wire_mode {
 enum wire_clock {
 	WIRE_CLOCK_TSC,	      /* the processor's counter */
 	WIRE_CLOCK_MONOTONIC, /* CLOCK_MONOTONIC in ns; a restartable sequence cannot read it: locked rings only */
+	WIRE_CLOCK_GUEST, /* instructions that a guest has executed: wire_calls.guest_clock; locked rings only */
 	WIRE_CLOCKS
 };
 

@@ -73,7 +73,7 @@ const char *const wire_mode_keys[WIRE_MODES + 1] = {
 	[WIRE_MODE_STREAM] = "stream", [WIRE_MODE_FLIGHT] = "flight"
 };
 const char *const wire_clock_keys[WIRE_CLOCKS] = {
-	[WIRE_CLOCK_TSC] = "tsc", [WIRE_CLOCK_MONOTONIC] = "monotonic"
+	[WIRE_CLOCK_TSC] = "tsc", [WIRE_CLOCK_MONOTONIC] = "monotonic", [WIRE_CLOCK_GUEST] = "guest"
 };
 
 const char *const wire_change_keys[WIRE_CHANGE_KINDS] = {

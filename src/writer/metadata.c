@@ -160,6 +160,10 @@ static void print_events(FILE *out, const struct event_table *table, unsigned st
 
 static void print_clock(FILE *out, const struct session *session, struct trace_clock clock)
 {
+	static const char *const descriptions[WIRE_CLOCKS] = { [WIRE_CLOCK_TSC] = "time stamp counter",
+							       [WIRE_CLOCK_MONOTONIC] = "CLOCK_MONOTONIC",
+							       [WIRE_CLOCK_GUEST] =
+								       "instructions of a guest" };
 	int64_t seconds = clock.offset_ns / 1000000000, rest = clock.offset_ns % 1000000000;
 	char boot_id[UUID_TEXT];
 
@@ -173,9 +177,8 @@ static void print_clock(FILE *out, const struct session *session, struct trace_c
 		"= %llu;\n"
 		"	precision = 0;\n	offset_s = %lld;\n	offset = %llu;\n	absolute = "
 		"true;\n};\n",
-		boot_id, session->geometry.clock == WIRE_CLOCK_TSC ? "time stamp counter" : "CLOCK_MONOTONIC",
-		(unsigned long long)clock.hz, (long long)seconds,
-		(unsigned long long)((unsigned __int128)rest * clock.hz / 1000000000));
+		boot_id, descriptions[session->geometry.clock], (unsigned long long)clock.hz,
+		(long long)seconds, (unsigned long long)((unsigned __int128)rest * clock.hz / 1000000000));
 }
 
 static int print_metadata(FILE *out, const struct session *session, const struct event_table *table,

@@ -71,7 +71,7 @@ int attach_begin(struct attachment *attachment, const char *word)
 	if (!result)
 		result = open_file(attachment);
 	if (!result)
-		attachment->signals = recording_signals(0, NULL);
+		attachment->signals = recording_signals(NULL, NULL);
 	if (!result && attachment->signals < 0)
 		result = cmd_failed("signals: %s", strerror(errno));
 	return result ? attach_end(attachment, result) : 0;

@@ -238,16 +238,19 @@ void calls_note_none(const struct calls *calls, const struct session *session)
 		cmd_note("burin: no calls: nothing that ran has hooks for them; build it with %s\n", ways);
 }
 
-void calls_find_names(int directory, const char *path, bool quiet, uint64_t deadline_ns)
+void calls_find_names(int directory, const char *path, const struct view_globs *guests, bool quiet,
+		      uint64_t deadline_ns)
 {
 	if (faccessat(directory, ".burin/calls.functions", F_OK, AT_SYMLINK_NOFOLLOW) != 0)
 		return;
-	cmd_symbols_find(directory, path,
-			 &(struct cmd_symbols_options){ .quiet = true,
-							.calls = true,
-							.deadline_ns = deadline_ns,
-							.progress = !quiet,
-							.servers = true });
+	cmd_symbols_find(
+		directory, path,
+		&(struct cmd_symbols_options){ .quiet = true,
+					       .calls = true,
+					       .deadline_ns = deadline_ns,
+					       .progress = !quiet,
+					       .servers = true,
+					       .guests = guests ? *guests : (struct view_globs){ 0 } });
 }
 
 /* The time that is left for a look-up until a time on CLOCK_MONOTONIC. @limit_ns: 0: it has no limit */
@@ -266,7 +269,8 @@ void calls_symbols(const struct calls *calls, int directory, const char *path, b
 	if (calls->options->no_symbols)
 		return;
 	if (!totals->chunks)
-		calls_find_names(directory, path, quiet, time_left(calls->options->names_ns, until));
+		calls_find_names(directory, path, &calls->options->guests, quiet,
+				 time_left(calls->options->names_ns, until));
 	for (unsigned n = totals->trim.done + 1; n <= totals->chunks; n++) {
 		char chunk_name[CHUNKS_NAME], chunk_path[CHUNKS_PATH];
 		int chunk;
@@ -276,7 +280,8 @@ void calls_symbols(const struct calls *calls, int directory, const char *path, b
 		chunk = create_enter(directory, chunk_name);
 		if (chunk < 0)
 			continue;
-		calls_find_names(chunk, chunk_path, quiet, time_left(calls->options->names_ns, until));
+		calls_find_names(chunk, chunk_path, &calls->options->guests, quiet,
+				 time_left(calls->options->names_ns, until));
 		close(chunk);
 	}
 }

@@ -14,8 +14,9 @@
 
 struct calls_options {
 	bool on;
-	bool guest;    /* of a machine in QEMU, which loads a plugin for them (guest.h) */
-	bool no_hooks; /* only those of libraries */
+	bool guest;		  /* of a machine in QEMU, which loads a plugin for them (guest.h) */
+	struct view_globs guests; /* files with its functions: cmd_symbols_options.guests */
+	bool no_hooks;		  /* only those of libraries */
 	bool libraries, nested;
 	bool count;			     /* only count the calls of each function */
 	struct view_globs globs, not, below; /* words of call_selection_parse(); none: all functions */
@@ -68,8 +69,12 @@ void calls_note_unmatched(const struct calls_options *options, const struct sess
 /* calls_note_none - if nothing that ran has hooks for calls, or all are off, print what to do. @session: of the recording */
 void calls_note_none(const struct calls *calls, const struct session *session);
 
-/* calls_find_names - name the functions in one trace, if it has calls. @deadline_ns: 0: none */
-void calls_find_names(int directory, const char *path, bool quiet, uint64_t deadline_ns);
+/*
+ * calls_find_names - name the functions in one trace, if it has calls.
+ * @guests: files with functions of guests; NULL: none; @deadline_ns: 0: none
+ */
+void calls_find_names(int directory, const char *path, const struct view_globs *guests, bool quiet,
+		      uint64_t deadline_ns);
 
 /* calls_symbols - name the functions of the finished trace or of each chunk. @path: for messages */
 void calls_symbols(const struct calls *calls, int directory, const char *path, bool quiet,

@@ -64,11 +64,13 @@ static const struct cmd_option table[] = {
 		    "record the events whose names match; may be repeated (default: all). With TARGET, "
 		    "matching events are switched on meanwhile (default: all, if none is on), others not "
 		    "recorded"),
-	OPTION_CHOICE("--mode MODE", &options.session.mode, wire_mode_keys,
-		      "stream: write all records to disk; if the disk is too slow, new records are "
-		      "discarded, and counted (default)\n"
-		      "flight: keep the last records of each CPU in memory, and write them at the end",
-		      .given = own),
+	OPTION_CHOICE(
+		"--mode MODE", &options.session.mode, wire_mode_keys,
+		"stream: write all records to disk; if the disk is too slow, new records are "
+		"discarded, and counted (default)\n"
+		"flight: keep the last records of each CPU in memory, and write them at the end; and as a "
+		"snapshot, OUTPUT-1 and so on, for each SIGUSR1",
+		.given = own),
 	OPTION_SIZE("--buffer SIZE", &options.session.buffer_bytes, 4 * WIRE_PACKET_MIN, UINT64_C(16) << 30,
 		    "size of each CPU's ring buffer (default: 16M)", .given = own),
 	OPTION_SIZE("--buffer-max SIZE", &options.session.buffer_max, 4 * WIRE_PACKET_MIN, UINT64_C(16) << 30,
@@ -170,12 +172,32 @@ static const struct cmd_option table[] = {
 		    "with --guest: record only functions whose addresses are in this range (hexadecimal, END "
 		    "exclusive). May be repeated",
 		    .given = guest_given),
+	OPTION_TEXT(
+		"--guest-kernel FILE", &options.guest.kernel,
+		"with --guest: the functions of the guest's kernel, an ELF file with symbols or a text such "
+		"as System.map; they must lie where it says (nokaslr)",
+		.given = guest_given),
+	OPTION_LIST("--guest-calls GLOB", &options.guest.calls,
+		    "with --guest-kernel: record only functions whose names match. May be repeated",
+		    .given = guest_given),
 	OPTION_TEXT("--guest-start ADDRESS", &options.guest.start,
-		    "with --guest: record calls from when the guest executes this address",
+		    "with --guest: record calls from when the guest executes this address, or function of "
+		    "--guest-kernel",
 		    .given = guest_given),
 	OPTION_TEXT("--guest-stop ADDRESS", &options.guest.stop,
-		    "with --guest: record no call that begins after the guest executed this address",
+		    "with --guest: record no call that begins after the guest executed this address, or "
+		    "function",
 		    .given = guest_given),
+	OPTION_TEXT(
+		"--guest-snapshot ADDRESS", &options.guest.snapshot,
+		"with --guest and --mode flight: write a snapshot when the guest is about to execute this "
+		"address, or function, for the first time",
+		.given = guest_given),
+	OPTION_CHOICE(
+		"--guest-clock CLOCK", &options.guest.clock, guest_clocks,
+		"with --guest: times are those of the host (default), or the number of instructions that "
+		"the guest, of one processor, has executed",
+		.given = guest_given),
 	OPTION_FLAG("--guest-report", &options.guest.report,
 		    "with --guest: print how many calls and returns there were", .given = guest_given),
 	OPTION_CHOICE("--format FORMAT", &options.format, formats,
@@ -248,8 +270,11 @@ static int check_guest(void)
 
 	if (*guest_given && !options.guest.on)
 		return cmd_usage("%s: there is no guest; add --guest", guest_given);
-	if (guest_check(&options.guest))
+	if (guest_check(&options.guest, options.session.mode == WIRE_MODE_FLIGHT))
 		return CMD_USAGE;
+	if (options.guest.clock == GUEST_CLOCK_INSTRUCTIONS && *asked)
+		return cmd_usage("--guest-clock instructions: samples have the host's clock; remove %s",
+				 asked);
 	if (options.guest.on && with)
 		return cmd_usage("--guest: it records a COMMAND, which is QEMU, and its guest; remove %s",
 				 with);
@@ -299,6 +324,7 @@ static void complete(void)
 	options.calls.names_ns = options.sampling.names_ns;
 	if (options.calls.on) {
 		options.session.functions_max = WIRE_CALL_FUNCTIONS;
+		options.session.guest_clock = options.guest.clock == GUEST_CLOCK_INSTRUCTIONS;
 		options.sampling.off |= !*asked; /* both at once disturb each other */
 	}
 	/* A ring needs room for at least four packets. */
@@ -328,7 +354,7 @@ static int record(char **operands)
 	complete();
 	if (options.guest.on) {
 		options.command = guest_command(&options.guest, options.command);
-		if (!options.command)
+		if (!options.command || !guest_files(&options.guest, &options.calls.guests))
 			return CMD_FAULTS;
 	}
 	return options.target ? record_target(&options) : record_command(&options);

@@ -129,7 +129,7 @@ static void print_time(const struct watch *watch, uint64_t ticks)
 	struct clock_pair now;
 	int64_t time;
 
-	clock_read_pair(watch->attachment.session.geometry.clock == WIRE_CLOCK_TSC, &now);
+	clock_read_pair(watch->attachment.session.geometry.clock, &now);
 	ticks = ticks < now.ticks ? ticks : now.ticks;
 	time = now.realtime_ns -
 	       (int64_t)((unsigned __int128)(now.ticks - ticks) * (unsigned)ns_per_s / watch->hz);

@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The plugin for QEMU; see guest.h. */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "cmd/cmd.h"
 #include "cmd/record/guest.h"
+#include "cmd/record/guest_functions.h"
 #include "cmd/record/preload_libraries.h"
 
 enum {
-	RANGES_MAX = 256, /* of the plugin */
+	RANGES_MAX = 2048, /* of the plugin; their text is shorter than the longest argument of a program */
 };
 
 static const char library_name[] = "libburin-qemu.so";
+static char plugin_option[] = "-plugin"; /* of QEMU */
 
 const char *const guest_levels[] = {
 	[GUEST_ALL] = "all", [GUEST_KERNEL] = "kernel", [GUEST_USER] = "user", NULL
+};
+
+const char *const guest_clocks[] = {
+	[GUEST_CLOCK_HOST] = "host", [GUEST_CLOCK_INSTRUCTIONS] = "instructions", NULL
 };
 
 /* A hexadecimal address up to a character. Return: what is behind that; NULL: it is not one. */
@@ -39,10 +47,18 @@ static bool is_range(const char *text)
 	return text && take_address(text, 0, &end) && begin < end;
 }
 
-int guest_check(const struct guest_options *options)
+/* Return: 0 or CMD_USAGE. */
+static int check_mark(const char *key, const struct guest_options *options, const char *word)
 {
 	uint64_t address;
 
+	if (!word || options->kernel || take_address(word, 0, &address)) /* or it is a function there */
+		return 0;
+	return cmd_usage("--guest-%s: '%s': give a hexadecimal address, or add --guest-kernel", key, word);
+}
+
+int guest_check(const struct guest_options *options, bool flight)
+{
 	if (options->ranges.count > RANGES_MAX)
 		return cmd_usage("--guest-range: there are more than %d", RANGES_MAX);
 	for (size_t n = 0; n < options->ranges.count; n++)
@@ -51,11 +67,16 @@ int guest_check(const struct guest_options *options)
 				"--guest-range: '%s': give two hexadecimal addresses, the second behind "
 				"the range: ffffffff81000000-ffffffff81200000",
 				options->ranges.globs[n]);
-	if (options->start && !take_address(options->start, 0, &address))
-		return cmd_usage("--guest-start: '%s': give a hexadecimal address", options->start);
-	if (options->stop && !take_address(options->stop, 0, &address))
-		return cmd_usage("--guest-stop: '%s': give a hexadecimal address", options->stop);
-	return 0;
+	if (options->calls.count && !options->kernel)
+		return cmd_usage(
+			"--guest-calls: there are no functions; add --guest-kernel FILE, which has them");
+	if (options->snapshot && !flight)
+		return cmd_usage(
+			"--guest-snapshot: the trace has all calls; add --mode flight, which keeps the "
+			"last ones");
+	return check_mark("start", options, options->start)    ?:
+	       check_mark("stop", options, options->stop)      ?:
+	       check_mark("snapshot", options, options->snapshot);
 }
 
 static void put_option(FILE *text, const char *key, const char *value)
@@ -64,51 +85,120 @@ static void put_option(FILE *text, const char *key, const char *value)
 		fprintf(text, ",%s=%s", key, value);
 }
 
-/* The argument of -plugin. Return: NULL: no memory. */
-static char *plugin_argument(const struct guest_options *options, const char *path)
+/* A function or address. Return: false after a message. */
+static bool put_mark(FILE *text, const char *key, const char *word, const struct guest_functions *functions)
 {
-	char *argument = NULL;
-	size_t bytes;
-	FILE *text = open_memstream(&argument, &bytes);
+	uint64_t address;
 
-	if (!text)
-		return NULL;
+	if (!word)
+		return true;
+	if (!guest_functions_address(functions, word, &address) && !take_address(word, 0, &address)) {
+		cmd_failed("--guest-%s: '%s': it is neither a function of --guest-kernel nor a hexadecimal "
+			   "address",
+			   key, word);
+		return false;
+	}
+	fprintf(text, ",%s=%" PRIx64, key, address);
+	return true;
+}
+
+/* The options that need the functions. Return: false after a message. */
+static bool put_functions(FILE *text, const struct guest_options *options, struct guest_functions *functions)
+{
+	if (!guest_functions_select(functions, &options->calls))
+		return false;
+	if (functions->count > RANGES_MAX - options->ranges.count) {
+		cmd_failed("--guest-calls: the functions lie at %zu places; choose functions at up to %zu",
+			   functions->count, RANGES_MAX - options->ranges.count);
+		return false;
+	}
+	for (size_t n = 0; n < functions->count; n++)
+		fprintf(text, ",range=%" PRIx64 "-%" PRIx64, functions->ranges[n].begin,
+			functions->ranges[n].end);
+	return put_mark(text, "start", options->start, functions) &&
+	       put_mark(text, "stop", options->stop, functions) &&
+	       put_mark(text, "snapshot", options->snapshot, functions);
+}
+
+static void put_path(FILE *text, const char *path)
+{
 	for (; *path; path++) /* a comma ends the path, two are one of its own */
 		fputs(*path == ',' ? ",," : (char[]){ *path, 0 }, text);
+}
+
+/* The argument of -plugin. Return: NULL after a message. */
+static char *plugin_argument(const struct guest_options *options, const char *path)
+{
+	struct guest_functions functions;
+	char *argument = NULL;
+	size_t bytes;
+	FILE *text;
+	bool done;
+
+	if (!guest_functions_read(&functions, options->kernel))
+		return NULL;
+	text = open_memstream(&argument, &bytes);
+	if (!text) {
+		cmd_failed("out of memory");
+		guest_functions_free(&functions);
+		return NULL;
+	}
+	put_path(text, path);
 	put_option(text, "level", options->level == GUEST_ALL ? NULL : guest_levels[options->level]);
 	for (size_t n = 0; n < options->ranges.count; n++)
 		put_option(text, "range", options->ranges.globs[n]);
-	put_option(text, "start", options->start);
-	put_option(text, "stop", options->stop);
+	put_option(text, "clock", options->clock == GUEST_CLOCK_HOST ? NULL : guest_clocks[options->clock]);
 	put_option(text, "report", options->report ? "on" : NULL);
+	done = put_functions(text, options, &functions);
+	guest_functions_free(&functions);
 	if (fclose(text) != 0) {
-		free(argument);
-		return NULL;
+		cmd_failed("out of memory");
+		done = false;
 	}
-	return argument;
+	if (!done)
+		free(argument);
+	return done ? argument : NULL;
+}
+
+bool guest_files(const struct guest_options *options, struct view_globs *files)
+{
+	char *word;
+
+	if (!options->kernel)
+		return true;
+	if (!array_reserve(files->globs, files->room, files->count + 1) ||
+	    asprintf(&word, "vmlinux=%s", options->kernel) < 0) {
+		cmd_failed("out of memory");
+		return false;
+	}
+	files->globs[files->count++] = word;
+	return true;
 }
 
 char **guest_command(const struct guest_options *options, char **command)
 {
 	char path[PRELOAD_PATH_MAX], **longer;
 	const int error = preload_find(library_name, path, sizeof(path));
+	char *argument;
 	size_t count = 0;
 
 	if (error) {
 		cmd_failed("--guest: %s %s", library_name, preload_problem(error));
 		return NULL;
 	}
+	argument = plugin_argument(options, path);
+	if (!argument)
+		return NULL;
 	while (command[count])
 		count++;
 	longer = calloc(count + 3, sizeof(*longer));
-	if (longer) {
-		memcpy(longer, command, count * sizeof(*longer));
-		longer[count] = strdup("-plugin");
-		longer[count + 1] = plugin_argument(options, path);
-	}
-	if (!longer || !longer[count] || !longer[count + 1]) {
+	if (!longer) {
+		free(argument);
 		cmd_failed("out of memory");
 		return NULL;
 	}
+	memcpy(longer, command, count * sizeof(*longer));
+	longer[count] = plugin_option;
+	longer[count + 1] = argument;
 	return longer;
 }

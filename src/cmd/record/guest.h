@@ -13,18 +13,29 @@ enum guest_level {
 	GUEST_USER,
 };
 
-extern const char *const guest_levels[];
+enum guest_clock {
+	GUEST_CLOCK_HOST,
+	GUEST_CLOCK_INSTRUCTIONS, /* that the guest has executed */
+};
+
+extern const char *const guest_levels[], *const guest_clocks[];
 
 struct guest_options {
 	bool on;
-	unsigned level;		  /* enum guest_level */
-	struct view_globs ranges; /* of addresses, "BEGIN-END" */
-	const char *start, *stop; /* addresses; NULL: none */
+	unsigned level;			     /* enum guest_level */
+	unsigned clock;			     /* enum guest_clock */
+	struct view_globs ranges;	     /* of addresses, "BEGIN-END" */
+	const char *kernel;		     /* a file with its functions; NULL: none */
+	struct view_globs calls;	     /* names of functions in it */
+	const char *start, *stop, *snapshot; /* addresses, or names of functions in it; NULL: none */
 	bool report;
 };
 
-/* guest_check - check the options. Return: 0 or CMD_USAGE. */
-int guest_check(const struct guest_options *options);
+/* guest_check - check the options. @flight: only the last calls are kept. Return: 0 or CMD_USAGE. */
+int guest_check(const struct guest_options *options, bool flight);
+
+/* guest_files - the file of --guest-kernel as `burin symbols --guest` has it. Return: false after a message. */
+bool guest_files(const struct guest_options *options, struct view_globs *files);
 
 /*
  * guest_command - the command with the plugin as its last arguments. It is never freed.

@@ -28,6 +28,7 @@
 #include "cmd/record/preload_libraries.h"
 #include "cmd/record/record_format.h"
 #include "cmd/record/recording.h"
+#include "cmd/record/snapshots.h"
 #include "cmd/target_argument.h"
 #include "control/remains.h"
 #include "drain/drain.h"
@@ -61,6 +62,7 @@ struct run {
 	sigset_t before;
 	int status;
 	unsigned interrupts;
+	struct snapshots snapshots;
 	uint64_t until; /* CLOCK_MONOTONIC, ns: the end of the recording */
 	bool ended;
 };
@@ -164,7 +166,9 @@ static void handle_signals(struct run *run)
 	struct signalfd_siginfo info;
 
 	while (read(run->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
+		if (info.ssi_signo == SIGUSR1)
+			run->snapshots.asked++;
+		if (info.ssi_signo == SIGUSR1 || info.ssi_signo == SIGCHLD)
 			continue;
 		/* The terminal sends Ctrl-C to the command, too. A signal from another process has to be forwarded. */
 		if (run->child > 0 && info.ssi_code != SI_KERNEL)
@@ -235,6 +239,7 @@ static void follow(struct run *run, struct drain *drain, struct sampling *sampli
 		run->ended |= wait[1].revents && others_ended(run);
 		drain_round(drain, &fullest);
 		sampling_round(sampling, drain, &fullest);
+		snapshots_write(&run->snapshots, drain->session);
 		recording_progress(&progress, drain, sampling);
 	}
 	progress_clear(&progress);
@@ -317,6 +322,7 @@ static int record(const struct record_options *options, struct session *session,
 	struct calls calls;
 	struct drain drain;
 	int directory, error, converted = 0;
+	const bool private = options->sampling.system || is_foreign(&options->sampling.processes);
 	bool joined, unread, trimmed;
 
 	join_words(options->command, line, sizeof(line));
@@ -333,8 +339,7 @@ static int record(const struct record_options *options, struct session *session,
 	}
 	directory = -1;
 	if (record_format_begin(&format, options, output, sizeof(output)))
-		directory = recording_create(
-			"-o", output, options->sampling.system || is_foreign(&options->sampling.processes));
+		directory = recording_create("-o", output, private);
 	error = directory < 0 ? directory
 			      : drain_begin(&drain, session, directory,
 					    &(struct drain_options){ .session_path = session_path,
@@ -347,6 +352,7 @@ static int record(const struct record_options *options, struct session *session,
 		record_format_discard(&format);
 		return directory < 0 ? CMD_FAULTS : recording_refused(output, directory, error);
 	}
+	run->snapshots = (struct snapshots){ .output = output, .private = private, .quiet = options->quiet };
 	error = run_command(options, run, &drain, &sampling, &calls);
 	session_end(session);
 	joined = ((const struct wire_session *)session->base)->joined != 0;
@@ -383,13 +389,15 @@ static int record(const struct record_options *options, struct session *session,
 		calls_summary(&calls);
 		calls_note_none(&calls, session);
 	}
-	return (drain.output.error || sampling.error || trimmed || converted) && exit_code(run) == 0
+	return (drain.output.error || sampling.error || trimmed || converted || run->snapshots.failed) &&
+			       exit_code(run) == 0
 		       ? CMD_FAULTS
 		       : exit_code(run);
 }
 
 int record_command(const struct record_options *options)
 {
+	static const int flight[] = { SIGUSR1, SIGCHLD, 0 };
 	struct session session;
 	const char *why = "";
 	char path[256];
@@ -398,7 +406,8 @@ int record_command(const struct record_options *options)
 
 	clock_rate_begin();
 	/* Before there is a session that would have to be removed. */
-	run.signals = recording_signals(SIGCHLD, &run.before);
+	run.signals = recording_signals(options->session.mode == WIRE_MODE_FLIGHT ? flight : flight + 1,
+					&run.before);
 	error = run.signals < 0 ? -errno : 0;
 	if (error) {
 		cmd_note("burin record: cannot receive signals: %s\n", strerror(-error));

@@ -21,7 +21,7 @@ enum {
 	RECORDING_BASE = 256,
 };
 
-int recording_signals(int more, sigset_t *before)
+int recording_signals(const int *more, sigset_t *before)
 {
 	sigset_t set, blocked;
 
@@ -30,8 +30,8 @@ int recording_signals(int more, sigset_t *before)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
-	if (more)
-		sigaddset(&set, more);
+	for (; more && *more; more++)
+		sigaddset(&set, *more);
 	blocked = set;
 	sigaddset(&blocked, SIGXFSZ);
 	sigaddset(&blocked, SIGPIPE);
@@ -76,7 +76,7 @@ void recording_last(struct drain_options *options, const struct session *session
 	unsigned __int128 ticks = (unsigned __int128)ns * session_clock_hz(session) / 1000000000;
 	struct clock_pair now;
 
-	clock_read_pair(session->geometry.clock == WIRE_CLOCK_TSC, &now);
+	clock_read_pair(session->geometry.clock, &now);
 	if (ticks > now.ticks)
 		ticks = now.ticks; /* everything since the clock began */
 	options->since = ended ? 0 : now.ticks - (uint64_t)ticks;
@@ -115,7 +115,7 @@ int recording_snapshot(struct session *session, int directory, const char *path,
 
 	if (error && !totals->events)
 		return recording_refused(path, directory, error);
-	calls_find_names(directory, path, true, NAMES_NS);
+	calls_find_names(directory, path, NULL, true, NAMES_NS);
 	close(directory);
 	return error ? cmd_failed("%s: %s; the trace has the first %llu events only", path, strerror(-error),
 				  (unsigned long long)totals->events)

@@ -13,11 +13,11 @@
 /*
  * recording_signals - block the signals that end a recording, and those of write errors, which are reported as errors:
  * SIGXFSZ (a file larger than the limit) and SIGPIPE (a closed pipe).
- * @more: another signal for the signalfd; 0: none
+ * @more: other signals for the signalfd, up to 0; NULL: none
  * @before: receives the former mask; may be NULL
  * Return: a signalfd, without SIGXFSZ and SIGPIPE; -1 and errno.
  */
-int recording_signals(int more, sigset_t *before);
+int recording_signals(const int *more, sigset_t *before);
 
 /*
  * recording_output - choose the directory of a trace: the first of NAME.burin, NAME-2.burin, ... that does not exist.

@@ -14,10 +14,10 @@
  * went to this code and to nothing else: then it is the call of where the jump goes.
  */
 #include "source/guest/guest_call.h"
+#include "source/guest/guest_follow.h"
 #include "source/guest/guest_options.h"
 
 enum {
-	NEAR = 16,	/* bytes: a call over less than that goes to no function */
 	FRAME_JUMP = 1, /* flag of a frame: the call below it went to this call instruction */
 };
 
@@ -108,8 +108,11 @@ static void on_call_near(unsigned index, uint32_t access, uint64_t sp, void *dat
 static void call_indirect(struct guest_vcpu *vcpu, const struct guest_site *site, uint64_t sp,
 			  uint64_t target)
 {
-	struct guest_stack *stack = stack_of_call(vcpu, sp);
+	struct guest_stack *stack;
 
+	if (guest_options.range_count && !guest_options_function(target))
+		return;
+	stack = stack_of_call(vcpu, sp);
 	push(stack, site, sp, target, recording ? guest_function(vcpu, stack->image, target) : 0);
 }
 
@@ -189,7 +192,7 @@ static void on_switch(unsigned index, void *data)
 void guest_call_instrument(struct qemu_instruction *instruction, enum guest_kind kind,
 			   struct guest_site *site)
 {
-	const bool is_near = kind == GUEST_CALL && site->target - site->after < NEAR;
+	const bool is_near = kind == GUEST_CALL && site->target - site->after < GUEST_NEAR;
 
 	if (kind == GUEST_CALL_MEMORY)
 		qemu_plugin_register_vcpu_mem_cb(instruction, on_load, QEMU_NO_REGISTERS, QEMU_LOAD, NULL);
@@ -229,4 +232,20 @@ void guest_call_instrument_mark(struct qemu_instruction *instruction, bool recor
 {
 	qemu_plugin_register_vcpu_insn_exec_cb(instruction, records ? on_start : on_stop, QEMU_NO_REGISTERS,
 					       NULL);
+}
+
+/* The vCPU stands still meanwhile. A guest may execute the place again and again: one snapshot has how it got there first. */
+static void on_snapshot(unsigned index, void *data)
+{
+	static bool wanted;
+
+	(void)index;
+	(void)data;
+	if (!__atomic_exchange_n(&wanted, true, __ATOMIC_RELAXED))
+		guest_session_snapshot();
+}
+
+void guest_call_instrument_snapshot(struct qemu_instruction *instruction)
+{
+	qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_snapshot, QEMU_NO_REGISTERS, NULL);
 }

@@ -28,4 +28,7 @@ void guest_call_instrument_switch(struct qemu_instruction *instruction);
 /* guest_call_instrument_mark - calls that begin after this instruction are recorded, or not. */
 void guest_call_instrument_mark(struct qemu_instruction *instruction, bool records);
 
+/* guest_call_instrument_snapshot - before this instruction is executed for the first time, the recorder writes a snapshot. */
+void guest_call_instrument_snapshot(struct qemu_instruction *instruction);
+
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The plugin's arguments; see guest_options.h. */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/nolibc.h"
+#include "base/number.h"
 #include "source/guest/guest_options.h"
 
 struct guest_options guest_options = { .kernel = true, .user = true };
@@ -58,9 +60,47 @@ bool guest_options_take(const char *argument)
 		return guest_options.starts = take_address(value, 0, &guest_options.start) != NULL;
 	if ((value = value_of(argument, "stop")) != NULL)
 		return guest_options.stops = take_address(value, 0, &guest_options.stop) != NULL;
+	if ((value = value_of(argument, "snapshot")) != NULL)
+		return guest_options.snaps = take_address(value, 0, &guest_options.snapshot) != NULL;
+	if ((value = value_of(argument, "clock")) != NULL)
+		return guest_options.instructions = strcmp(value, "instructions") == 0;
 	if ((value = value_of(argument, "report")) != NULL)
 		return guest_options.report = strcmp(value, "on") == 0;
 	return false;
+}
+
+static int compare(const void *one, const void *other)
+{
+	const struct guest_range *a = one, *b = other;
+
+	return number_order(a->begin, b->begin);
+}
+
+/* Sort the ranges, and join those that overlap or touch: then the last one that begins before an address decides. */
+static void join_ranges(void)
+{
+	struct guest_range *ranges = guest_options.ranges;
+	unsigned kept = 0;
+
+	qsort(ranges, guest_options.range_count, sizeof(*ranges), compare);
+	for (unsigned n = 0; n < guest_options.range_count; n++)
+		if (!kept || ranges[n].begin > ranges[kept - 1].end)
+			ranges[kept++] = ranges[n];
+		else if (ranges[n].end > ranges[kept - 1].end)
+			ranges[kept - 1].end = ranges[n].end;
+	guest_options.range_count = kept;
+}
+
+void guest_options_complete(void)
+{
+	if (!guest_options.range_count)
+		return;
+	join_ranges();
+	/*
+	 * The kernel's half of the address space calls no functions of the other one. The reverse happens: without code of the
+	 * lower half, some calls of the kernel's functions early in a boot of Linux were not seen.
+	 */
+	guest_options.kernel &= guest_options.ranges[guest_options.range_count - 1].end >> 63 != 0;
 }
 
 bool guest_options_code(uint64_t address)
@@ -70,9 +110,20 @@ bool guest_options_code(uint64_t address)
 
 bool guest_options_function(uint64_t address)
 {
-	for (unsigned n = 0; n < guest_options.range_count; n++)
-		if (address - guest_options.ranges[n].begin <
-		    guest_options.ranges[n].end - guest_options.ranges[n].begin)
-			return true;
-	return !guest_options.range_count;
+	const struct guest_range *ranges = guest_options.ranges;
+	unsigned from = 0, count = guest_options.range_count;
+
+	if (!count)
+		return true;
+	while (count) { /* the ranges before `from` begin at or before the address, those behind from + count do not */
+		const unsigned middle = from + count / 2;
+
+		if (ranges[middle].begin <= address) {
+			count -= middle + 1 - from;
+			from = middle + 1;
+		} else {
+			count = middle - from;
+		}
+	}
+	return from && address < ranges[from - 1].end;
 }

@@ -7,25 +7,30 @@
 #include <stdint.h>
 
 enum {
-	GUEST_RANGES = 256,
+	GUEST_RANGES = 2048,
 };
 
 struct guest_options {
 	bool kernel, user; /* code in the upper and in the lower half of the address space */
 	bool report;	   /* at the end, print counts */
+	bool instructions; /* the clock counts them */
 	bool starts;	   /* `start` was given: nothing is recorded before */
 	bool stops;
-	uint64_t start, stop; /* addresses of instructions */
+	bool snaps;			/* `snapshot` was given */
+	uint64_t start, stop, snapshot; /* addresses of instructions */
 	struct guest_range {
 		uint64_t begin, end; /* end: exclusive */
 	} ranges[GUEST_RANGES];
-	unsigned range_count; /* 0: all functions */
+	unsigned range_count; /* 0: all functions; otherwise guest_options_complete() has sorted them */
 };
 
 extern struct guest_options guest_options;
 
 /* guest_options_take - an argument, "KEY=VALUE". Return: false: it is not valid. */
 bool guest_options_take(const char *argument);
+
+/* guest_options_complete - after the last argument: conclude which code has to be instrumented. */
+void guest_options_complete(void);
 
 /* guest_options_code - whether calls of the code at an address are instrumented. */
 bool guest_options_code(uint64_t address);

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/hash_table.h"
 #include "source/guest/guest_call.h"
+#include "source/guest/guest_follow.h"
 #include "source/guest/guest_options.h"
 #include "source/guest/guest_x86.h"
 
@@ -81,6 +82,8 @@ static void instrument(struct qemu_instruction *instruction)
 
 	if (found.kind != GUEST_SWITCH && !guest_options_code(address))
 		return;
+	if (found.kind == GUEST_CALL && !guest_follow(found.target, address + count))
+		return;
 	switch (found.kind) {
 	case GUEST_CALL:
 	case GUEST_CALL_REGISTER:
@@ -103,10 +106,12 @@ static void instrument(struct qemu_instruction *instruction)
 	}
 }
 
-/* Instructions at which the recording starts or stops. */
+/* Instructions at which the recording starts or stops, or at which the recorder writes a snapshot. */
 static void instrument_marks(struct qemu_block *block, size_t count)
 {
-	for (size_t n = 0; n < count && (guest_options.starts || guest_options.stops); n++) {
+	const bool any = guest_options.starts || guest_options.stops || guest_options.snaps;
+
+	for (size_t n = 0; n < count && any; n++) {
 		struct qemu_instruction *instruction = qemu_plugin_tb_get_insn(block, n);
 		const uint64_t address = qemu_plugin_insn_vaddr(instruction);
 
@@ -114,6 +119,8 @@ static void instrument_marks(struct qemu_block *block, size_t count)
 			guest_call_instrument_mark(instruction, true);
 		if (guest_options.stops && address == guest_options.stop)
 			guest_call_instrument_mark(instruction, false);
+		if (guest_options.snaps && address == guest_options.snapshot)
+			guest_call_instrument_snapshot(instruction);
 	}
 }
 
@@ -122,6 +129,7 @@ static void on_block(qemu_id id, struct qemu_block *block)
 	const size_t count = qemu_plugin_tb_n_insns(block);
 
 	(void)id;
+	guest_clock_instrument(block);
 	instrument_marks(block, count);
 	instrument(qemu_plugin_tb_get_insn(block, count - 1));
 }
@@ -164,7 +172,12 @@ static bool take_argument(const char *argument)
 {
 	const bool valid = guest_options_take(argument);
 
-	if (!valid)
+	if (strncmp(argument, "out=", 4) == 0)
+		guest_session_report("libburin-qemu.so: it writes no trace by itself; use: burin record -o "
+				     "%.250s --guest -- "
+				     "qemu-system-...",
+				     argument + 4);
+	else if (!valid)
 		guest_session_report(
 			"libburin-qemu.so: '%.100s' is not valid; burin-guest(7) lists the options",
 			argument);
@@ -193,7 +206,10 @@ int qemu_plugin_install(qemu_id id, const struct qemu_info *info, int count, cha
 	for (int n = 0; n < count; n++)
 		if (!take_argument(arguments[n]))
 			return -1;
+	guest_options_complete();
 	if (!guest_session_begin())
+		return -1;
+	if (!guest_clock_begin(info))
 		return -1;
 	if (guest_options.starts)
 		guest_call_wait();

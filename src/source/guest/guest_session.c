@@ -5,11 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/nolibc.h"
 #include "base/print.h"
 #include "source/guest/guest_session.h"
+
+enum {
+	SNAPSHOT_MS = 10000, /* how long a vCPU waits for a recorder, which may be dead */
+};
 
 struct session guest_session;
 const uint8_t *guest_switch;
@@ -84,6 +89,19 @@ void guest_session_end(void)
 {
 	if (guest_session.base)
 		session_exit(&guest_session);
+}
+
+void guest_session_snapshot(void)
+{
+	struct wire_calls *calls = guest_session.calls.header;
+	const uint32_t wanted = __atomic_add_fetch(&calls->snapshots_wanted, 1, __ATOMIC_RELEASE);
+
+	for (unsigned n = 0; n < SNAPSHOT_MS; n++) {
+		if ((int32_t)(__atomic_load_n(&calls->snapshots_written, __ATOMIC_ACQUIRE) - wanted) >= 0 ||
+		    __atomic_load_n(&guest_session.shared->over, __ATOMIC_RELAXED))
+			return;
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
 }
 
 void guest_session_put(uint32_t tid, const struct wire_call_frame *frame, uint32_t depth)

@@ -23,6 +23,9 @@ bool guest_session_begin(void);
 /* guest_session_end - QEMU exits. */
 void guest_session_end(void);
 
+/* guest_session_snapshot - let the recorder write a snapshot, and wait for it. Context: a vCPU. */
+void guest_session_snapshot(void);
+
 /* guest_session_thread - the id of the calling thread, which is QEMU's. */
 uint32_t guest_session_thread(void);
 

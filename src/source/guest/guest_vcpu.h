@@ -3,6 +3,7 @@
 #ifndef BURIN_SOURCE_GUEST_GUEST_VCPU_H
 #define BURIN_SOURCE_GUEST_GUEST_VCPU_H
 
+#include "source/guest/guest_clock.h"
 #include "source/guest/guest_stack.h"
 #include "source/guest/qemu_plugin.h"
 
@@ -53,6 +54,7 @@ static inline struct guest_stack *guest_vcpu_stack(struct guest_vcpu *vcpu, uint
 {
 	struct guest_stack *stack = vcpu->stack;
 
+	guest_clock_update();
 	return __builtin_expect(stack->region == guest_region(sp), 1) ? stack : guest_vcpu_switch(vcpu, sp);
 }
 

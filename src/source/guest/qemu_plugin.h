@@ -27,6 +27,10 @@ enum qemu_access {
 	QEMU_STORE,
 };
 
+enum qemu_operation {
+	QEMU_ADD_U64,
+};
+
 enum qemu_value_type {
 	QEMU_VALUE_U8,
 	QEMU_VALUE_U16,
@@ -64,6 +68,13 @@ struct qemu_value {
 struct qemu_block; /* translated instructions */
 struct qemu_instruction;
 struct qemu_register;
+struct qemu_scoreboard; /* memory of each vCPU */
+
+/* A word of a scoreboard. */
+struct qemu_word {
+	struct qemu_scoreboard *scoreboard;
+	size_t offset;
+};
 
 /* GLib's arrays, as far as they are the interface's. */
 struct qemu_bytes {
@@ -93,11 +104,15 @@ typedef void (*qemu_on_access)(unsigned vcpu, uint32_t access, uint64_t address,
 #pragma weak qemu_plugin_register_atexit_cb
 #pragma weak qemu_plugin_register_vcpu_insn_exec_cb
 #pragma weak qemu_plugin_register_vcpu_mem_cb
+#pragma weak qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu
+#pragma weak qemu_plugin_scoreboard_new
+#pragma weak qemu_plugin_scoreboard_find
 #pragma weak qemu_plugin_tb_n_insns
 #pragma weak qemu_plugin_tb_get_insn
 #pragma weak qemu_plugin_insn_data
 #pragma weak qemu_plugin_insn_vaddr
 #pragma weak qemu_plugin_mem_get_value
+#pragma weak qemu_plugin_read_memory_vaddr
 #pragma weak qemu_plugin_get_registers
 #pragma weak qemu_plugin_read_register
 #pragma weak g_byte_array_new
@@ -110,11 +125,17 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_instruction *instruction
 					    enum qemu_registers registers, void *data);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_instruction *instruction, qemu_on_access function,
 				      enum qemu_registers registers, enum qemu_access access, void *data);
+void qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(struct qemu_block *block,
+						       enum qemu_operation operation, struct qemu_word word,
+						       uint64_t value);
+struct qemu_scoreboard *qemu_plugin_scoreboard_new(size_t bytes);
+void *qemu_plugin_scoreboard_find(struct qemu_scoreboard *scoreboard, unsigned vcpu);
 size_t qemu_plugin_tb_n_insns(const struct qemu_block *block);
 struct qemu_instruction *qemu_plugin_tb_get_insn(const struct qemu_block *block, size_t index);
 size_t qemu_plugin_insn_data(const struct qemu_instruction *instruction, void *bytes, size_t room);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_instruction *instruction);
 struct qemu_value qemu_plugin_mem_get_value(uint32_t access);
+bool qemu_plugin_read_memory_vaddr(uint64_t address, struct qemu_bytes *bytes, size_t count);
 struct qemu_register_list *qemu_plugin_get_registers(void);
 int qemu_plugin_read_register(struct qemu_register *handle, struct qemu_bytes *bytes);
 struct qemu_bytes *g_byte_array_new(void);

@@ -9,6 +9,7 @@
 #include <linux/perf_event.h>
 
 #include "session/clock.h"
+#include "wire/wire_session.h"
 #include "source/perf/rings/perf.h"
 #include "source/perf/rings/perf_grow.h"
 #include "source/perf/rings/perf_record.h"
@@ -91,7 +92,7 @@ void perf_update_clock(struct perf *perf)
 
 	if (perf->time.by_page || !perf->options.is_tsc)
 		return;
-	clock_read_pair(true, &pair);
+	clock_read_pair(WIRE_CLOCK_TSC, &pair);
 	perf->time.ticks = pair.ticks;
 	perf->time.ns = pair.raw_ns;
 }
@@ -118,7 +119,7 @@ uint64_t perf_now(const struct perf *perf)
 	const struct perf_time *clock = &perf->time;
 	struct clock_pair pair;
 
-	clock_read_pair(perf->options.is_tsc, &pair);
+	clock_read_pair(perf->options.is_tsc ? WIRE_CLOCK_TSC : WIRE_CLOCK_MONOTONIC, &pair);
 	if (!clock->by_page)
 		return pair.raw_ns;
 	return clock->zero + (uint64_t)((unsigned __int128)pair.ticks * clock->mult >> clock->shift);
@@ -131,7 +132,7 @@ int64_t perf_ahead(const struct perf *perf)
 
 	if (!clock->by_page)
 		return 0;
-	clock_read_pair(true, &pair);
+	clock_read_pair(WIRE_CLOCK_TSC, &pair);
 	return (int64_t)(clock->zero +
 			 (uint64_t)((unsigned __int128)pair.ticks * clock->mult >> clock->shift) -
 			 pair.raw_ns);

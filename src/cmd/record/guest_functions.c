@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Functions of a guest's kernel by name; see guest_functions.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/glob.h"
+#include "cmd/cmd.h"
+#include "cmd/record/guest_functions.h"
+
+enum {
+	ALIGNED = 64, /* the widest usual alignment of functions */
+};
+
+bool guest_functions_read(struct guest_functions *functions, const char *path)
+{
+	int file, error;
+
+	*functions = (struct guest_functions){ 0 };
+	if (!path)
+		return true;
+	file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	error = file < 0 ? -errno : guest_names_read(&functions->names, file);
+	if (file >= 0)
+		close(file);
+	if (error)
+		cmd_failed("--guest-kernel: %s: %s", path,
+			   error == -ENOEXEC ? "it has no functions; give an ELF file with symbols, or a "
+					       "text such as System.map"
+					     : strerror(-error));
+	return !error;
+}
+
+void guest_functions_free(struct guest_functions *functions)
+{
+	guest_names_free(&functions->names);
+	free(functions->ranges);
+}
+
+static const char *name_of(const struct guest_functions *functions, size_t n)
+{
+	return functions->names.text + functions->names.all[n].name;
+}
+
+bool guest_functions_address(const struct guest_functions *functions, const char *name, uint64_t *address)
+{
+	for (size_t n = 0; n < functions->names.count; n++)
+		if (strcmp(name_of(functions, n), name) == 0) {
+			*address = functions->names.all[n].address;
+			return true;
+		}
+	return false;
+}
+
+static bool is_used(const struct guest_functions *functions, const char *glob)
+{
+	for (size_t n = 0; n < functions->names.count; n++)
+		if (glob_match(glob, name_of(functions, n)))
+			return true;
+	return false;
+}
+
+/* @follows: the function before is selected, too. Between both there are only bytes that align the second: one range has both. */
+static bool add(struct guest_functions *functions, size_t n, bool follows)
+{
+	const struct guest_name *name = &functions->names.all[n];
+	const uint64_t end = name->address + name->size;
+
+	if (!follows || name->address > functions->ranges[functions->count - 1].end + ALIGNED) {
+		if (!array_reserve(functions->ranges, functions->room, functions->count + 1))
+			return false;
+		functions->ranges[functions->count++].begin = name->address;
+	}
+	functions->ranges[functions->count - 1].end = end > name->address ? end : UINT64_MAX;
+	return true;
+}
+
+bool guest_functions_select(struct guest_functions *functions, const struct view_globs *globs)
+{
+	bool before = false, done = true;
+
+	for (size_t n = 0; n < globs->count; n++)
+		if (!is_used(functions, globs->globs[n])) {
+			cmd_failed("--guest-calls: no function of --guest-kernel matches '%s'",
+				   globs->globs[n]);
+			return false;
+		}
+	for (size_t n = 0; done && globs->count && n < functions->names.count; n++) {
+		const bool selected = view_globs_match(globs, name_of(functions, n));
+
+		done = !selected || add(functions, n, before);
+		before = selected;
+	}
+	if (!done)
+		cmd_failed("out of memory");
+	return done;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Functions of a guest's kernel by name, before it runs: for the options of `burin record --guest`. */
+#ifndef BURIN_CMD_RECORD_GUEST_FUNCTIONS_H
+#define BURIN_CMD_RECORD_GUEST_FUNCTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "image/names/guest_names.h"
+#include "view/records/selection.h"
+
+struct guest_range {
+	uint64_t begin, end; /* end: exclusive */
+};
+
+struct guest_functions {
+	struct guest_names names;
+	struct guest_range *ranges; /* of those that were selected */
+	size_t count, room;
+};
+
+/* guest_functions_read - read a file's functions. @path: NULL: there are none. Return: false after a message. */
+bool guest_functions_read(struct guest_functions *functions, const char *path);
+void guest_functions_free(struct guest_functions *functions);
+
+/* guest_functions_address - the address of a function. Return: whether there is one. */
+bool guest_functions_address(const struct guest_functions *functions, const char *name, uint64_t *address);
+
+/* guest_functions_select - set the ranges of the functions whose names match. Return: false after a message. */
+bool guest_functions_select(struct guest_functions *functions, const struct view_globs *globs);
+
+#endif

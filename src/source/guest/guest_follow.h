@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which call instructions are instrumented. The others cost nothing. */
+#ifndef BURIN_SOURCE_GUEST_GUEST_FOLLOW_H
+#define BURIN_SOURCE_GUEST_GUEST_FOLLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	GUEST_NEAR = 16, /* bytes: a call over less than that goes to no function */
+};
+
+/*
+ * guest_follow - whether the calls of a direct call instruction have to be seen: since its function is selected, or since it
+ * is, or calls, a part of an indirect jump, which may go to a selected one (guest_call.h).
+ * @after: the address behind the instruction
+ * Context: the translation of code by a vCPU.
+ */
+bool guest_follow(uint64_t target, uint64_t after);
+
+#endif
