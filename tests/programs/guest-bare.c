@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// A machine's whole software (Multiboot, 32-bit): known calls, then it ends the emulator. Compiled by tests/source/guest.
+// A machine's whole software: known calls, then it ends the emulator. Compiled by tests/source/guest, for x86 (Multiboot, 32 bits) and
+// aarch64.
 #define KNOWN __attribute__((noinline, noclone, used))
 
 static volatile int sum;
@@ -40,6 +41,37 @@ KNOWN void all(void)
 		chosen(n);
 }
 
+#if defined(__aarch64__)
+
+KNOWN void start(void)
+{
+	all();
+	// SYSTEM_OFF of the Power State Coordination Interface
+	__asm__ volatile("ldr x0, =0x84000008; hvc #0" : : : "x0");
+	for (;;)
+		__asm__ volatile("wfi");
+}
+
+__asm__(".globl _start\n"
+	"_start: ldr x0, =stack_end\n"
+	"mov sp, x0\n"
+#ifdef __ARM_FEATURE_PAC_DEFAULT // return addresses are signed, once the processor is asked to
+	"mov x0, #0x1234\n"
+	"msr APIAKeyLo_EL1, x0\n"
+	"mrs x0, sctlr_el1\n"
+	"orr x0, x0, #0x80000000\n"
+	"msr sctlr_el1, x0\n"
+	"isb\n"
+#endif
+	"bl start\n"
+	".bss\n"
+	".balign 16\n"
+	".skip 65536\n"
+	"stack_end:\n"
+	".text\n");
+
+#else
+
 KNOWN void start(void)
 {
 	all();
@@ -58,3 +90,5 @@ __asm__(".section .multiboot, \"a\"\n"
 	".skip 65536\n"
 	"stack_end:\n"
 	".text\n");
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 // The first process of a machine, or an ordinary program: known calls in threads, coroutines, signal handlers, forked processes, and
-// behind longjmp. As the first process it also prints the kernel's functions to the port 0xe9. Compiled by tests/source/guest.
+// behind longjmp. As the first process it also prints the kernel's functions: to the port 0xe9, or by semihosting. Compiled by
+// tests/source/guest.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <setjmp.h>
@@ -8,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/io.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
+#ifdef __x86_64__
+#include <sys/io.h>
+#endif
 
 #define KNOWN __attribute__((noinline, noclone))
 
@@ -101,18 +104,35 @@ static void run_processes(void)
 		;
 }
 
+#ifdef __x86_64__
+static void print(const char *text)
+{
+	static int opened;
+
+	opened = opened || iopl(3) == 0;
+	for (; *text; text++)
+		outb((unsigned char)*text, 0xe9);
+}
+#else
+static void print(const char *text)
+{
+	register long operation __asm__("x0") = 4; // SYS_WRITE0
+	register const char *argument __asm__("x1") = text;
+
+	__asm__ volatile("hlt #0xf000" : "+r"(operation) : "r"(argument) : "memory");
+}
+#endif
+
 static void print_functions(void)
 {
 	FILE *names;
 	char line[512];
 
-	iopl(3);
 	mount("proc", "/proc", "proc", 0, NULL);
 	names = fopen("/proc/kallsyms", "r");
 	while (names && fgets(line, sizeof(line), names))
 		if (strchr("tTwW", line[17]))
-			for (char *at = line; *at; at++)
-				outb((unsigned char)*at, 0xe9);
+			print(line);
 }
 
 int main(void)
