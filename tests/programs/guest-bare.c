@@ -29,6 +29,16 @@ KNOWN void by_pointer(int n)
 	leaf(n);
 }
 
+#if defined(__aarch64__)
+// Code as linkers make it, between a call and a function that is far away.
+void stub(int n);
+__asm__("stub: adrp x16, by_pointer\n"
+	"add x16, x16, :lo12:by_pointer\n"
+	"br x16\n");
+#else
+#define stub by_pointer
+#endif
+
 static void (*volatile chosen)(int);
 
 KNOWN void all(void)
@@ -36,16 +46,26 @@ KNOWN void all(void)
 	for (int n = 0; n < 100; n++)
 		twice(n);
 	recursion(30);
-	chosen = by_pointer;
+	chosen = stub;
 	for (int n = 0; n < 10; n++)
 		chosen(n);
 }
 
 #if defined(__aarch64__)
 
+// A function without a frame of its own, which calls one.
+__asm__(".type shared, %function\n"
+	"shared: mov x28, x30\n"
+	"bl leaf\n"
+	"bl leaf\n"
+	"ret x28\n"
+	".size shared, . - shared\n");
+
 KNOWN void start(void)
 {
 	all();
+	for (int n = 0; n < 3; n++)
+		__asm__ volatile("bl shared" : : : "x0", "x1", "x2", "x3", "x28", "x30", "memory");
 	// SYSTEM_OFF of the Power State Coordination Interface
 	__asm__ volatile("ldr x0, =0x84000008; hvc #0" : : : "x0");
 	for (;;)
