@@ -42,30 +42,41 @@ static inline struct guest_stack *stack_of_call(struct guest_vcpu *vcpu, uint64_
 	return stack;
 }
 
+/* How far a site is from where it was translated: by the return address that it has stored. Narrow ones are parts of theirs. */
+static inline uint64_t distance_of(const struct guest_site *site, uint32_t access)
+{
+	const struct qemu_value pushed = qemu_plugin_mem_get_value(access);
+
+	return pushed.type == QEMU_VALUE_U64 ? pushed.data.u64 - site->after : 0;
+}
+
 static void on_call(unsigned index, uint32_t access, uint64_t sp, void *data)
 {
 	struct guest_vcpu *vcpu = guest_vcpus[index];
 	struct guest_stack *stack = stack_of_call(vcpu, sp);
 	struct guest_site *site = data;
+	const uint64_t moved = distance_of(site, access), target = site->target + moved;
 
-	(void)access;
-	guest_open(stack, site, sp, site->target, guest_called(vcpu, site, stack->image));
+	guest_open(stack, site, moved, sp, target,
+		   __builtin_expect(moved != 0, 0) ? guest_called_at(vcpu, stack->image, target)
+						   : guest_called(vcpu, site, stack->image, target));
 }
 
 static void on_call_near(unsigned index, uint32_t access, uint64_t sp, void *data)
 {
 	const struct guest_site *site = data;
+	const uint64_t moved = distance_of(site, access);
 
-	(void)access;
-	guest_open(stack_of_call(guest_vcpus[index], sp), site, sp, site->target, 0);
+	guest_open(stack_of_call(guest_vcpus[index], sp), site, moved, sp, site->target + moved, 0);
 }
 
-static void call_indirect(struct guest_vcpu *vcpu, const struct guest_site *site, uint64_t sp,
-			  uint64_t target)
+static void call_indirect(struct guest_vcpu *vcpu, const struct guest_site *site, uint32_t access,
+			  uint64_t sp, uint64_t target)
 {
 	struct guest_stack *stack = stack_of_call(vcpu, sp);
 
-	guest_open(stack, site, sp, target, guest_called_at(vcpu, stack->image, target));
+	guest_open(stack, site, distance_of(site, access), sp, target,
+		   guest_called_at(vcpu, stack->image, target));
 }
 
 /* The load of a call's target, before its store. */
@@ -78,16 +89,14 @@ static void on_load(unsigned index, uint32_t access, uint64_t address, void *dat
 
 static void on_call_memory(unsigned index, uint32_t access, uint64_t sp, void *data)
 {
-	(void)access;
-	call_indirect(guest_vcpus[index], data, sp, guest_vcpus[index]->target);
+	call_indirect(guest_vcpus[index], data, access, sp, guest_vcpus[index]->target);
 }
 
 static void on_call_register(unsigned index, uint32_t access, uint64_t sp, void *data)
 {
 	const struct guest_site *site = data;
 
-	(void)access;
-	call_indirect(guest_vcpus[index], site, sp,
+	call_indirect(guest_vcpus[index], site, access, sp,
 		      guest_vcpu_register(guest_vcpus[index], site->target_register));
 }
 

@@ -19,6 +19,7 @@
 #include "source/guest/guest_link.h"
 
 enum {
+	PAGE = 4096,	 /* bytes, at least: code keeps its place in them, wherever it is mapped */
 	FIRST = 64,	 /* bytes: a function that saves its return address in a register has done so */
 	SPACE_BITS = 48, /* of an address without signature and tag */
 };
@@ -67,7 +68,7 @@ static bool shares(struct guest_stack *stack, uint64_t address)
 {
 	struct wire_call_frame *top = guest_stack_top(stack);
 
-	if (stack->target && address - stack->target < FIRST)
+	if (stack->target && (address - stack->target) % PAGE < FIRST)
 		top->flags |= GUEST_FRAME_SHARE;
 	return (top->flags & GUEST_FRAME_SHARE) != 0;
 }
@@ -95,6 +96,22 @@ static inline struct guest_stack *stack_of_call(struct guest_vcpu *vcpu, const s
 	return stack;
 }
 
+/* How far a site is from where it was translated. */
+static uint64_t distance_of(const struct guest_vcpu *vcpu, const struct guest_site *site)
+{
+	return guest_vcpu_pc(vcpu) / PAGE * PAGE - site->address / PAGE * PAGE;
+}
+
+/*
+ * The number of the function that a site calls; 0: the call is not recorded. A kernel's code has one address. That of programs, and of
+ * a kernel before it has its page tables, may have several.
+ */
+static inline uint32_t called(struct guest_vcpu *vcpu, struct guest_site *site, uint32_t image)
+{
+	return site->address >> 63 ? guest_called(vcpu, site, image, site->target)
+				   : guest_called_at(vcpu, image, site->target + distance_of(vcpu, site));
+}
+
 static void on_call(unsigned index, void *data)
 {
 	struct guest_vcpu *vcpu = guest_vcpus[index];
@@ -102,7 +119,7 @@ static void on_call(unsigned index, void *data)
 	const uint64_t sp = find_sp(vcpu, index, site->address);
 	struct guest_stack *stack = stack_of_call(vcpu, site, sp);
 
-	guest_open(stack, site, sp, site->target, guest_called(vcpu, site, stack->image));
+	guest_open(stack, site, 0, sp, site->target, called(vcpu, site, stack->image));
 }
 
 static void on_call_near(unsigned index, void *data)
@@ -111,7 +128,7 @@ static void on_call_near(unsigned index, void *data)
 	const struct guest_site *site = data;
 	const uint64_t sp = find_sp(vcpu, index, site->address);
 
-	guest_open(stack_of_call(vcpu, site, sp), site, sp, site->target, 0);
+	guest_open(stack_of_call(vcpu, site, sp), site, 0, sp, site->target, 0);
 }
 
 static void on_call_register(unsigned index, void *data)
@@ -122,13 +139,14 @@ static void on_call_register(unsigned index, void *data)
 	const uint64_t target = plain(guest_vcpu_register(vcpu, site->target_register));
 	struct guest_stack *stack = stack_of_call(vcpu, site, sp);
 
-	guest_open(stack, site, sp, target, guest_called_at(vcpu, stack->image, target));
+	guest_open(stack, site, 0, sp, target, guest_called_at(vcpu, stack->image, target));
 }
 
-/* Whether a frame is that of a call which returns to an address, which may be signed. */
+/* Whether a frame is that of a call which returns to an address. The address may be signed, and mapped elsewhere than the site was:
+ * its place in the page is enough among the few calls with one stack pointer. */
 static bool is_of_return(const struct wire_call_frame *frame, uint64_t sp, uint64_t address)
 {
-	return frame->sp == sp && (frame->match ^ address) << (64 - SPACE_BITS) == 0;
+	return frame->sp == sp && (frame->match ^ address) % PAGE == 0;
 }
 
 static const struct wire_call_frame *below(const struct wire_call_frame *frame)
@@ -183,7 +201,7 @@ static void on_jump(unsigned index, void *data)
 	struct guest_stack *stack = vcpu->stack;
 	const struct guest_site *site = data;
 
-	if (!stack->target || stack->target != site->address)
+	if (!stack->target || (stack->target ^ site->address) % PAGE != 0)
 		return;
 	vcpu->redirected++;
 	guest_redirect(vcpu, stack, plain(guest_vcpu_register(vcpu, site->target_register)));

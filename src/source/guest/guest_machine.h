@@ -47,7 +47,7 @@ struct guest_machine {
 
 	bool links; /* a call leaves its return address in a register, and not on the stack */
 	const char *general[GUEST_REGISTERS]; /* by their numbers in the machine's code */
-	const char *sp;			      /* NULL: it is never read */
+	const char *sp, *pc;		      /* NULL: never read */
 	struct guest_field level, space, thread;
 	uint64_t user; /* the level's value while a program runs */
 };

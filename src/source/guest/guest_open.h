@@ -6,7 +6,10 @@
 #include "source/guest/guest_options.h"
 #include "source/guest/guest_vcpu.h"
 
-/* A call instruction. */
+/*
+ * A call instruction. QEMU translates code once for all addresses at which a page of it is mapped: two processes may have a library at
+ * different ones. These are where it was when it was translated.
+ */
 struct guest_site {
 	uint64_t address, after; /* of the instruction, and of the one behind it */
 	uint64_t target;	 /* of a direct call */
@@ -33,8 +36,15 @@ static inline bool guest_is_near(enum guest_kind kind, const struct guest_site *
 	return kind == GUEST_CALL && site->target - site->after < GUEST_NEAR;
 }
 
-/* guest_called - the number of the function that a site calls; 0: the call is not recorded. */
-static inline uint32_t guest_called(struct guest_vcpu *vcpu, struct guest_site *site, uint32_t image)
+/* guest_called_at - the number of the function at an address; 0: the call is not recorded. */
+static inline uint32_t guest_called_at(struct guest_vcpu *vcpu, uint32_t image, uint64_t address)
+{
+	return guest_recording ? guest_function(vcpu, image, address) : 0;
+}
+
+/* guest_called - the same for the target of a direct call. It is at @address now, and was when this image called it last. */
+static inline uint32_t guest_called(struct guest_vcpu *vcpu, struct guest_site *site, uint32_t image,
+				    uint64_t address)
 {
 	const uint64_t known = __atomic_load_n(&site->known, __ATOMIC_RELAXED);
 	uint32_t number;
@@ -43,16 +53,10 @@ static inline uint32_t guest_called(struct guest_vcpu *vcpu, struct guest_site *
 		return 0;
 	if (__builtin_expect(known >> 32 == image, 1))
 		return (uint32_t)known;
-	number = guest_function(vcpu, image, site->target);
-	if (number || !guest_options_function(site->target))
+	number = guest_function(vcpu, image, address);
+	if (number || !guest_options_function(address))
 		__atomic_store_n(&site->known, (uint64_t)image << 32 | number, __ATOMIC_RELAXED);
 	return number;
-}
-
-/* guest_called_at - the number of the function at an address; 0: the call is not recorded. */
-static inline uint32_t guest_called_at(struct guest_vcpu *vcpu, uint32_t image, uint64_t address)
-{
-	return guest_recording ? guest_function(vcpu, image, address) : 0;
 }
 
 /* guest_begin - the clock of a frame's begin. Release: a reader that sees it sees the function. */
@@ -61,19 +65,19 @@ static inline void guest_begin(struct wire_call_frame *frame)
 	__atomic_store_n(&frame->start, ring_clock(), __ATOMIC_RELEASE);
 }
 
-/* guest_open - a call begins. @target: where it goes; @number: of that function, 0: it is not recorded */
+/* guest_open - a call begins. @moved: from the addresses of the site to where it is now; @target: where it goes; @number: of that function, 0: it is not recorded */
 static inline __attribute__((always_inline)) void guest_open(struct guest_stack *stack,
-							     const struct guest_site *site, uint64_t sp,
-							     uint64_t target, uint32_t number)
+							     const struct guest_site *site, uint64_t moved,
+							     uint64_t sp, uint64_t target, uint32_t number)
 {
 	struct wire_call_frame *frame = guest_stack_push(stack);
 
 	if (__builtin_expect(!frame, 0))
 		return;
 	wire_call_frame_begin(frame, number);
-	if (__builtin_expect(stack->target == site->address, 0))
+	if (__builtin_expect(stack->target == site->address + moved, 0))
 		frame->flags = GUEST_FRAME_JUMP;
-	frame->match = site->after;
+	frame->match = site->after + moved;
 	frame->sp = sp;
 	stack->target = target;
 	if (number)

@@ -22,6 +22,7 @@ static void find_registers(struct guest_vcpu *vcpu, const struct guest_machine *
 
 	vcpu->machine = machine;
 	vcpu->sp = find_register(registers, machine->sp);
+	vcpu->pc = find_register(registers, machine->pc);
 	vcpu->level = find_register(registers, machine->level.name);
 	vcpu->space = find_register(registers, machine->space.name);
 	vcpu->thread = find_register(registers, machine->thread.name);
@@ -64,6 +65,11 @@ uint64_t guest_vcpu_sp(const struct guest_vcpu *vcpu)
 {
 	return read_register(vcpu, vcpu->sp) &
 	       ~UINT64_C(1); /* below that of the frame that ends each search */
+}
+
+uint64_t guest_vcpu_pc(const struct guest_vcpu *vcpu)
+{
+	return read_register(vcpu, vcpu->pc);
 }
 
 struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)

@@ -23,7 +23,7 @@ struct guest_vcpu {
 	struct guest_function functions[GUEST_FUNCTIONS];
 	uint64_t target; /* of the call that is being executed, if that loads it */
 	const struct guest_machine *machine;
-	struct qemu_register *sp, *level, *space, *thread; /* NULL: it has none */
+	struct qemu_register *sp, *pc, *level, *space, *thread; /* NULL: it has none */
 	struct qemu_register *general[GUEST_REGISTERS];
 	struct qemu_bytes *bytes;
 	uint64_t calls, returns, unmatched, redirected, unwound;
@@ -40,8 +40,10 @@ struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp);
 /* guest_vcpu_register - a general register by its number in the machine's code. */
 uint64_t guest_vcpu_register(const struct guest_vcpu *vcpu, unsigned number);
 
-/* guest_vcpu_sp - the stack pointer, of a machine that links. It is slow. */
+/* guest_vcpu_sp, _pc - the stack pointer, and where the block begins that is executed, of a machine that links. They are
+ * slow. */
 uint64_t guest_vcpu_sp(const struct guest_vcpu *vcpu);
+uint64_t guest_vcpu_pc(const struct guest_vcpu *vcpu);
 
 /* guest_vcpu_function - the number of a function that was not called last; 0: it is not selected, or there is no
  * room, which is counted. */
