@@ -5,23 +5,35 @@ import platform
 
 from recording import *
 
-QEMU = "qemu-system-x86_64"
+class Machine:
+    """A kind of machine: the emulator and its arguments, the compiler, and Debian's kernel."""
+
+    def __init__(self, qemu, arguments, compiler, bare, debian):
+        self.qemu, self.arguments, self.compiler, self.bare, self.debian = qemu, arguments, compiler, bare, debian
+        self.kernel = os.path.join(BUILD, "tests", f"guest-kernel-{debian}")  # downloaded once
+
+
+X86 = Machine("qemu-system-x86_64", ("-M", "q35", "-vga", "none"), "gcc",
+              ("-m32", "-fcf-protection=none", "-Wl,-Ttext=0x101000,--section-start=.multiboot=0x100000"), "amd64")
+AARCH64 = Machine("qemu-system-aarch64", ("-M", "virt", "-cpu", "cortex-a72"), "aarch64-linux-gnu-gcc",
+                  ("-mgeneral-regs-only", "-mstrict-align", "-Wl,-Ttext=0x40200000"), "arm64")
 HERE = os.path.join(TOP, "tests", "programs")
-KERNEL = os.path.join(BUILD, "tests", "guest-kernel")  # downloaded once
+BARE = {"all": 1, "twice": 100, "recursion": 31, "by_pointer": 10, "leaf": 241}  # calls of guest-bare.c
+KNOWN = ("recursion", "leaf", "jumper", "busy")  # functions of guest-init.c
 
 
-def need_qemu():
-    need(QEMU)
-    version = re.search(r"version (\d+)", made(QEMU, "--version"))
+def need_qemu(kind=X86):
+    need(kind.qemu)
+    version = re.search(r"version (\d+)", made(kind.qemu, "--version"))
     if not version or int(version[1]) < 10:
         raise Skip("QEMU 10 is not installed; scripts/install-packages check")
     if platform.machine() != "x86_64":
-        raise Skip("the plugin's guests are of x86-64")
+        raise Skip("what the machines run is compiled on x86-64")
 
 
-def machine(*arguments):
+def machine(*arguments, kind=X86):
     """A command that runs a machine without a screen and network."""
-    return [QEMU, "-M", "q35", "-m", "256", "-display", "none", "-vga", "none", "-nic", "none", "-no-reboot", *arguments]
+    return [kind.qemu, *kind.arguments, "-m", "256", "-display", "none", "-nic", "none", "-no-reboot", *arguments]
 
 
 def recorded(command, *options, status=0):
@@ -62,22 +74,46 @@ def counts(path, names):
     return dict(found)
 
 
-def bare_program():
+def moved_calls(path):
+    """Calls inside the page of code that processes of guest-init.c have at different addresses: {address: calls}."""
+    found = collections.Counter()
+    for name, _, calls in rows(path):
+        address = re.search(r"\+0x([123]0000040)$", name)
+        if address:
+            found[int(address[1], 16)] += calls
+    return dict(found)
+
+
+MOVED = {0x10000040: 10, 0x20000040: 20, 0x30000040: 30}
+
+
+def inexact_calls(path, functions):
+    """Calls of the kernel's own code that go to no function's beginning. functions: what the guest's /proc/kallsyms has."""
+    own = [(int(line.split()[0], 16), line.split()[2]) for line in open(functions, encoding="utf-8") if len(line.split()) > 2]
+    exact, begin = {address for address, _ in own}, dict((name, address) for address, name in own)["_stext"]
+    made(BURIN, "symbols", "-q", "--force", path)  # without names, functions have their addresses
+    calls = 0
+    for name, image, count in rows(path):
+        address = int(name.split("+")[1], 16) if image == "[guest kernel]" else 0
+        calls += count if address >= begin and address not in exact else 0
+    return calls
+
+
+def bare_program(*options, kind=X86):
     """A program for a machine without an operating system."""
-    need("gcc")
+    need(kind.compiler)
     path = os.path.join(fresh("bare"), "bare")
     os.makedirs(os.path.dirname(path))
-    made("gcc", "-m32", "-O1", "-ffreestanding", "-nostdlib", "-static", "-fno-pie", "-no-pie", "-fcf-protection=none",
-         "-fno-asynchronous-unwind-tables", "-Wl,-Ttext=0x101000,--section-start=.multiboot=0x100000,--build-id=none", "-o", path,
-         os.path.join(HERE, "guest-bare.c"))
+    made(kind.compiler, "-O1", "-ffreestanding", "-nostdlib", "-static", "-fno-pie", "-no-pie", "-fno-asynchronous-unwind-tables",
+         "-Wl,--build-id=none", *kind.bare, *options, "-o", path, os.path.join(HERE, "guest-bare.c"))
     return path
 
 
-def init_program(name="guest-init", *options):
-    need("gcc")
+def init_program(name="guest-init", *options, kind=X86):
+    need(kind.compiler)
     path = os.path.join(fresh("init"), name)
     os.makedirs(os.path.dirname(path))
-    made("gcc", "-O1", "-pthread", *options, "-o", path, os.path.join(HERE, "guest-init.c"))
+    made(kind.compiler, "-O1", "-pthread", *options, "-o", path, os.path.join(HERE, "guest-init.c"))
     return path
 
 
@@ -95,22 +131,36 @@ def initial_files(init):
     return path
 
 
-def debian_kernel():
+def apt_options(kind, place):
+    """Options by which apt knows the packages of another architecture. The system's own lists stay as they are."""
+    if made("dpkg", "--print-architecture").strip() == kind.debian:
+        return []
+    for name in ("lists/partial", "cache"):
+        os.makedirs(f"{place}/{name}")
+    open(f"{place}/status", "wb").close()
+    settings = {"APT::Architecture": kind.debian, "APT::Architectures": kind.debian, "Dir::State::Lists": f"{place}/lists",
+                "Dir::State::status": f"{place}/status", "Dir::Cache": f"{place}/cache", "Acquire::Languages": "none"}
+    options = [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
+    run("apt-get", *options, "update")  # of all sources: some may lack the architecture
+    return options
+
+
+def debian_kernel(kind=X86):
     """The kernel of Debian's package for virtual machines, which is unpacked and not installed."""
-    found = glob.glob(os.path.join(KERNEL, "boot", "vmlinuz-*"))
+    found = glob.glob(os.path.join(kind.kernel, "boot", "vmlinuz-*"))
     if found:
         return found[0]
     need("apt-get")
-    depends = run("apt-cache", "depends", "--important", "linux-image-cloud-amd64").out
-    package = re.search(r"Depends: (linux-image-\S+)", depends)
     place = fresh("package")
     os.mkdir(place)
-    if not package or run("apt-get", "download", package[1], cwd=place).status != 0:
-        raise Skip("Debian's kernel cannot be downloaded (apt-get download linux-image-cloud-amd64)")
+    options, meta = apt_options(kind, place), f"linux-image-cloud-{kind.debian}"
+    depends = run("apt-cache", *options, "depends", "--important", meta).out
+    package = re.search(r"Depends: (linux-image-[^\s:]+)", depends)
+    if not package or run("apt-get", *options, "download", package[1], cwd=place).status != 0:
+        raise Skip(f"Debian's kernel cannot be downloaded (apt-get download {meta})")
     made("dpkg-deb", "--fsys-tarfile", *glob.glob(f"{place}/*.deb"), stdout=open(f"{place}/files.tar", "wb"))
     made("tar", "--directory", place, "--wildcards", "-xf", f"{place}/files.tar", "./boot/vmlinuz-*")
-    shutil.rmtree(KERNEL, True)
-    shutil.move(place, KERNEL)
-    for rest in glob.glob(f"{KERNEL}/*.deb") + [f"{KERNEL}/files.tar"]:
-        os.remove(rest)
-    return glob.glob(os.path.join(KERNEL, "boot", "vmlinuz-*"))[0]
+    shutil.rmtree(kind.kernel, True)
+    os.mkdir(kind.kernel)
+    shutil.move(f"{place}/boot", kind.kernel)
+    return glob.glob(os.path.join(kind.kernel, "boot", "vmlinuz-*"))[0]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 // The first process of a machine, or an ordinary program: known calls in threads, coroutines, signal handlers, forked processes, and
-// behind longjmp. As the first process it also prints the kernel's functions to the port 0xe9. Compiled by tests/source/guest.
+// behind longjmp. As the first process it also prints the kernel's functions: to the port 0xe9, or by semihosting. Compiled by
+// tests/source/guest.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <setjmp.h>
@@ -8,12 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/io.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
+#ifdef __x86_64__
+#include <sys/io.h>
+#endif
 
 #define KNOWN __attribute__((noinline, noclone))
 
@@ -101,18 +105,66 @@ static void run_processes(void)
 		;
 }
 
+// A page of code that processes have at different addresses, as a library: a function, and behind 64 bytes one that it calls.
+static const unsigned char code[] = {
+#ifdef __x86_64__
+	0xe8,	     0x3b, 0x00, 0x00, 0x00, 0xc3, // call .+64; ret
+	[64] = 0xc3,
+#else
+	0xfd,	     0x7b, 0xbf, 0xa9, 0x0f, 0x00, 0x00, 0x94, // stp x29, x30, [sp, #-16]!; bl .+60
+	0xfd,	     0x7b, 0xc1, 0xa8, 0xc0, 0x03, 0x5f, 0xd6, // ldp x29, x30, [sp], #16; ret
+	[64] = 0xc0, 0x03, 0x5f, 0xd6,
+#endif
+};
+
+static void run_moved_code(void)
+{
+	const int file = memfd_create("code", 0);
+
+	if (write(file, code, sizeof(code)) != sizeof(code))
+		abort();
+	for (long n = 1; n <= 3; n++) {
+		if (fork() == 0) {
+			void (*moved)(void) = mmap((void *)(n * 0x10000000), 4096, PROT_READ | PROT_EXEC,
+						   MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0);
+
+			for (int calls = 0; calls < 10 * n; calls++)
+				moved();
+			_exit(0);
+		}
+		wait(NULL);
+	}
+}
+
+#ifdef __x86_64__
+static void print(const char *text)
+{
+	static int opened;
+
+	opened = opened || iopl(3) == 0;
+	for (; *text; text++)
+		outb((unsigned char)*text, 0xe9);
+}
+#else
+static void print(const char *text)
+{
+	register long operation __asm__("x0") = 4; // SYS_WRITE0
+	register const char *argument __asm__("x1") = text;
+
+	__asm__ volatile("hlt #0xf000" : "+r"(operation) : "r"(argument) : "memory");
+}
+#endif
+
 static void print_functions(void)
 {
 	FILE *names;
 	char line[512];
 
-	iopl(3);
 	mount("proc", "/proc", "proc", 0, NULL);
 	names = fopen("/proc/kallsyms", "r");
 	while (names && fgets(line, sizeof(line), names))
 		if (strchr("tTwW", line[17]))
-			for (char *at = line; *at; at++)
-				outb((unsigned char)*at, 0xe9);
+			print(line);
 }
 
 int main(void)
@@ -127,6 +179,7 @@ int main(void)
 	run_threads();
 	run_coroutine();
 	run_processes();
+	run_moved_code();
 	if (getpid() != 1)
 		return 0;
 	print_functions();

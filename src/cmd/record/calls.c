@@ -233,7 +233,7 @@ void calls_note_none(const struct calls *calls, const struct session *session)
 	    __atomic_load_n(&header->lost[WIRE_CALL_LOST_PATCH], __ATOMIC_RELAXED))
 		return;
 	if (calls->options->guest)
-		cmd_note("burin: no calls: no guest ran; --guest is for qemu-system-x86_64 without KVM\n");
+		cmd_note("burin: no calls: no guest ran; --guest is for qemu-system-... without KVM\n");
 	else
 		cmd_note("burin: no calls: nothing that ran has hooks for them; build it with %s\n", ways);
 }

@@ -160,11 +160,10 @@ static const struct cmd_option table[] = {
 		    .given = calls_given),
 	OPTION_FLAG("--nest-libcalls", &options.calls.nested,
 		    "the same, also calls that libraries make to other libraries", .given = calls_given),
-	OPTION_FLAG(
-		"--guest", &options.guest.on,
-		"record each call of the guest, kernel and programs; COMMAND is qemu-system-x86_64. burin "
-		"symbols DIR --guest FILE gives the functions their names",
-		.given = guest_given),
+	OPTION_FLAG("--guest", &options.guest.on,
+		    "record each call of the guest, kernel and programs; COMMAND is qemu-system-x86_64 or "
+		    "qemu-system-aarch64. burin symbols DIR --guest FILE gives the functions their names",
+		    .given = guest_given),
 	OPTION_CHOICE("--guest-level LEVEL", &options.guest.level, guest_levels,
 		      "with --guest: record calls of kernel code only, of user code only, or all (default)",
 		      .given = guest_given),

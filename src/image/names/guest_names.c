@@ -114,6 +114,12 @@ static Elf64_Sym symbol_at(const char *bytes, bool wide)
 			    .st_size = narrow.st_size };
 }
 
+/* Symbols of ARM that mark where code and data begin: "$x", "$d.7". */
+static bool is_mark(const char *name)
+{
+	return name[0] == '$' && name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
+}
+
 static int read_elf(struct guest_names *names, const struct image *image)
 {
 	const size_t each = image->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
@@ -129,7 +135,7 @@ static int read_elf(struct guest_names *names, const struct image *image)
 
 		if ((type == STT_FUNC || type == STT_NOTYPE) && symbol.st_shndx != SHN_UNDEF &&
 		    symbol.st_shndx < SHN_LORESERVE && symbol.st_name < names->bytes &&
-		    names->text[symbol.st_name])
+		    names->text[symbol.st_name] && !is_mark(names->text + symbol.st_name))
 			error = add(names, symbol.st_value, symbol.st_size, symbol.st_name);
 	}
 	free(symbols);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calls and returns of the guest; see guest_call.h.
+ * Calls and returns of machines whose calls store the return address on the stack; see guest_call.h.
  *
  * A call is seen by its store of the return address, and a return by its load. QEMU calls us after the access: if it faults,
  * nothing is recorded, and the instruction is executed again. The address of the access is the stack pointer, so no register
@@ -14,38 +14,13 @@
  * went to this code and to nothing else: then it is the call of where the jump goes.
  */
 #include "source/guest/guest_call.h"
-#include "source/guest/guest_follow.h"
 #include "source/guest/guest_options.h"
 
-enum {
-	FRAME_JUMP = 1, /* flag of a frame: the call below it went to this call instruction */
-};
-
-static bool recording = true; /* calls that begin now are recorded */
+bool guest_recording = true;
 
 void guest_call_wait(void)
 {
-	recording = false;
-}
-
-/* The number of the function that a site calls; 0: the call is not recorded. */
-static inline uint32_t called(struct guest_vcpu *vcpu, struct guest_site *site, uint32_t image)
-{
-	const uint64_t known = __atomic_load_n(&site->known, __ATOMIC_RELAXED);
-	uint32_t number;
-
-	if (__builtin_expect(known >> 32 == image, 1))
-		return (uint32_t)known;
-	number = guest_function(vcpu, image, site->target);
-	if (number || !guest_options_function(site->target))
-		__atomic_store_n(&site->known, (uint64_t)image << 32 | number, __ATOMIC_RELAXED);
-	return number;
-}
-
-/* The clock of a frame's begin. Release: a reader that sees it sees the function. */
-static inline void begin(struct wire_call_frame *frame)
-{
-	__atomic_store_n(&frame->start, ring_clock(), __ATOMIC_RELEASE);
+	guest_recording = false;
 }
 
 static uint64_t value_of(struct qemu_value value)
@@ -53,24 +28,6 @@ static uint64_t value_of(struct qemu_value value)
 	return value.type == QEMU_VALUE_U64   ? value.data.u64
 	       : value.type == QEMU_VALUE_U32 ? value.data.u32
 					      : value.data.u16;
-}
-
-/* A call. @target: where it goes; @number: of that function, 0: it is not recorded */
-static inline __attribute__((always_inline)) void
-push(struct guest_stack *stack, const struct guest_site *site, uint64_t sp, uint64_t target, uint32_t number)
-{
-	struct wire_call_frame *frame = guest_stack_push(stack);
-
-	if (__builtin_expect(!frame, 0))
-		return;
-	wire_call_frame_begin(frame, number);
-	if (__builtin_expect(stack->target == site->address, 0))
-		frame->flags = FRAME_JUMP;
-	frame->match = site->after;
-	frame->sp = sp;
-	stack->target = target;
-	if (number)
-		begin(frame);
 }
 
 /* The stack on which a call pushes its return address, without the calls that are no longer open. */
@@ -86,34 +43,44 @@ static inline struct guest_stack *stack_of_call(struct guest_vcpu *vcpu, uint64_
 	return stack;
 }
 
+/* How far a site is from where it was translated: by the return address that it has stored. Narrow ones are parts of theirs. */
+static inline uint64_t distance_of(const struct guest_site *site, uint32_t access)
+{
+	const struct qemu_value pushed = qemu_plugin_mem_get_value(access);
+
+	return pushed.type == QEMU_VALUE_U64 ? pushed.data.u64 - site->after : 0;
+}
+
 static void on_call(unsigned index, uint32_t access, uint64_t sp, void *data)
 {
 	struct guest_vcpu *vcpu = guest_vcpus[index];
 	struct guest_stack *stack = stack_of_call(vcpu, sp);
 	struct guest_site *site = data;
+	const uint64_t moved = distance_of(site, access), target = site->target + moved;
 
-	(void)access;
-	push(stack, site, sp, site->target, recording ? called(vcpu, site, stack->image) : 0);
+	guest_open(stack, site, moved, sp, target,
+		   __builtin_expect(moved != 0, 0) ? guest_called_at(vcpu, stack->image, target)
+						   : guest_called(vcpu, site, stack->image, target));
 }
 
-/* Not of a function: a part of an indirect jump, or one that fills the processor's stack of return addresses. */
 static void on_call_near(unsigned index, uint32_t access, uint64_t sp, void *data)
 {
 	const struct guest_site *site = data;
+	const uint64_t moved = distance_of(site, access);
 
-	(void)access;
-	push(stack_of_call(guest_vcpus[index], sp), site, sp, site->target, 0);
+	guest_open(stack_of_call(guest_vcpus[index], sp), site, moved, sp, site->target + moved, 0);
 }
 
-static void call_indirect(struct guest_vcpu *vcpu, const struct guest_site *site, uint64_t sp,
-			  uint64_t target)
+static void call_indirect(struct guest_vcpu *vcpu, const struct guest_site *site, uint32_t access,
+			  uint64_t sp, uint64_t target)
 {
 	struct guest_stack *stack;
 
 	if (guest_options.range_count && !guest_options_function(target))
 		return;
 	stack = stack_of_call(vcpu, sp);
-	push(stack, site, sp, target, recording ? guest_function(vcpu, stack->image, target) : 0);
+	guest_open(stack, site, distance_of(site, access), sp, target,
+		   guest_called_at(vcpu, stack->image, target));
 }
 
 /* The load of a call's target, before its store. */
@@ -126,34 +93,26 @@ static void on_load(unsigned index, uint32_t access, uint64_t address, void *dat
 
 static void on_call_memory(unsigned index, uint32_t access, uint64_t sp, void *data)
 {
-	(void)access;
-	call_indirect(guest_vcpus[index], data, sp, guest_vcpus[index]->target);
+	call_indirect(guest_vcpus[index], data, access, sp, guest_vcpus[index]->target);
 }
 
 static void on_call_register(unsigned index, uint32_t access, uint64_t sp, void *data)
 {
 	const struct guest_site *site = data;
 
-	(void)access;
-	call_indirect(guest_vcpus[index], site, sp,
+	call_indirect(guest_vcpus[index], site, access, sp,
 		      guest_vcpu_register(guest_vcpus[index], site->target_register));
 }
 
 /* The top call returned to another address than its own. */
 static void redirect(struct guest_vcpu *vcpu, struct guest_stack *stack, uint64_t address)
 {
-	const bool is_jump = (guest_stack_top(stack)->flags & FRAME_JUMP) != 0;
-	struct wire_call_frame *frame;
+	const bool is_jump = (guest_stack_top(stack)->flags & GUEST_FRAME_JUMP) != 0;
 
 	vcpu->redirected++;
 	guest_stack_pop(stack);
-	if (!is_jump || stack->top == GUEST_NO_FRAMES)
-		return;
-	frame = guest_stack_top(stack);
-	frame->function = recording ? guest_function(vcpu, stack->image, address) : 0;
-	if (frame->function && !frame->start)
-		begin(frame);
-	stack->target = address;
+	if (is_jump && stack->top != GUEST_NO_FRAMES)
+		guest_redirect(vcpu, stack, address);
 }
 
 /* Whether a return that pops a frame's slot goes to where its call came from. Narrower addresses are parts of it. */
@@ -192,15 +151,13 @@ static void on_switch(unsigned index, void *data)
 void guest_call_instrument(struct qemu_instruction *instruction, enum guest_kind kind,
 			   struct guest_site *site)
 {
-	const bool is_near = kind == GUEST_CALL && site->target - site->after < GUEST_NEAR;
-
 	if (kind == GUEST_CALL_MEMORY)
 		qemu_plugin_register_vcpu_mem_cb(instruction, on_load, QEMU_NO_REGISTERS, QEMU_LOAD, NULL);
 	qemu_plugin_register_vcpu_mem_cb(instruction,
-					 is_near		     ? on_call_near
-					 : kind == GUEST_CALL	     ? on_call
-					 : kind == GUEST_CALL_MEMORY ? on_call_memory
-								     : on_call_register,
+					 guest_is_near(kind, site->target, site->after) ? on_call_near
+					 : kind == GUEST_CALL				? on_call
+					 : kind == GUEST_CALL_MEMORY			? on_call_memory
+											: on_call_register,
 					 QEMU_READ_REGISTERS, QEMU_STORE, site);
 }
 
@@ -218,14 +175,14 @@ static void on_start(unsigned index, void *data)
 {
 	(void)index;
 	(void)data;
-	recording = true;
+	guest_recording = true;
 }
 
 static void on_stop(unsigned index, void *data)
 {
 	(void)index;
 	(void)data;
-	recording = false;
+	guest_recording = false;
 }
 
 void guest_call_instrument_mark(struct qemu_instruction *instruction, bool records)

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The effect of the guest's call and return instructions on its stacks. */
+/* The effect of call and return instructions on the guest's stacks, where calls store the return address on the stack. */
 #ifndef BURIN_SOURCE_GUEST_GUEST_CALL_H
 #define BURIN_SOURCE_GUEST_GUEST_CALL_H
 
-#include "source/guest/guest_vcpu.h"
-#include "source/guest/guest_x86.h"
-
-/* A call instruction. */
-struct guest_site {
-	uint64_t address, after; /* of the instruction, and of the one behind it */
-	uint64_t target;	 /* of a direct call */
-	uint64_t known; /* image and number of the target when it was called last: image << 32 | number */
-	unsigned target_register;
-};
+#include "source/guest/guest_open.h"
 
 /* guest_call_wait - record nothing until guest_call_instrument_mark(). Context: before the first instruction. */
 void guest_call_wait(void);

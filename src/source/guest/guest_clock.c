@@ -3,7 +3,7 @@
 #include "source/guest/guest_clock.h"
 #include "source/guest/guest_session.h"
 
-static struct qemu_word count; /* of instructions */
+static struct qemu_number count; /* of instructions */
 
 bool guest_clock_begin(const struct qemu_info *info)
 {
@@ -30,7 +30,7 @@ bool guest_clock_begin(const struct qemu_info *info)
 void guest_clock_instrument(struct qemu_block *block)
 {
 	if (guest_options.instructions)
-		qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(block, QEMU_ADD_U64, count,
+		qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(block, QEMU_ADD, count,
 								  qemu_plugin_tb_n_insns(block));
 }
 

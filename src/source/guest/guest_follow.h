@@ -6,16 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum {
-	GUEST_NEAR = 16, /* bytes: a call over less than that goes to no function */
-};
+#include "source/guest/guest_machine.h"
 
 /*
  * guest_follow - whether the calls of a direct call instruction have to be seen: since its function is selected, or since it
- * is, or calls, a part of an indirect jump, which may go to a selected one (guest_call.h).
+ * is, or calls, a part of an indirect jump, which may go to a selected one (guest_call.h). Where a call may go to a stub
+ * (guest_link.h), all have to be.
  * @after: the address behind the instruction
  * Context: the translation of code by a vCPU.
  */
-bool guest_follow(uint64_t target, uint64_t after);
+bool guest_follow(const struct guest_machine *machine, uint64_t target, uint64_t after);
 
 #endif

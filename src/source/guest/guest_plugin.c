@@ -15,12 +15,11 @@
 #include "base/hash_table.h"
 #include "source/guest/guest_call.h"
 #include "source/guest/guest_follow.h"
+#include "source/guest/guest_link.h"
 #include "source/guest/guest_options.h"
-#include "source/guest/guest_x86.h"
 
-enum {
-	INSTRUCTION_MAX = 16, /* bytes */
-};
+static const struct guest_machine *const machines[] = { &guest_x86, &guest_aarch64 };
+static const struct guest_machine *machine; /* that QEMU emulates */
 
 int qemu_plugin_version = QEMU_VERSION_MIN;
 
@@ -72,31 +71,74 @@ static struct guest_site *site_of(const struct guest_site *wanted)
 	return site;
 }
 
-static void instrument(struct qemu_instruction *instruction)
+static struct guest_instruction decode(const struct qemu_instruction *instruction, uint64_t *address,
+				       uint64_t *after)
 {
-	const uint64_t address = qemu_plugin_insn_vaddr(instruction);
-	uint8_t bytes[INSTRUCTION_MAX];
+	uint8_t bytes[GUEST_INSTRUCTION];
 	const size_t count = qemu_plugin_insn_data(instruction, bytes, sizeof(bytes));
-	const struct guest_instruction found = guest_x86_decode(bytes, count, address);
-	struct guest_site *site;
 
-	if (found.kind != GUEST_SWITCH && !guest_options_code(address))
+	*address = qemu_plugin_insn_vaddr(instruction);
+	*after = *address + count;
+	return machine->decode(bytes, count, *address);
+}
+
+static void instrument_call(struct qemu_instruction *instruction, enum guest_kind kind,
+			    const struct guest_site *wanted)
+{
+	struct guest_site *site = site_of(wanted);
+
+	if (site && machine->links)
+		guest_link_instrument(instruction, kind, site);
+	else if (site)
+		guest_call_instrument(instruction, kind, site);
+}
+
+static void instrument_return(struct qemu_instruction *instruction, const struct guest_site *wanted)
+{
+	struct guest_site *site = machine->links ? site_of(wanted) : NULL;
+
+	if (!machine->links)
+		guest_call_instrument_return(instruction);
+	else if (site)
+		guest_link_instrument_return(instruction, site);
+}
+
+/* @stub: the address of its block */
+static void instrument_jump(struct qemu_instruction *instruction, const struct guest_site *wanted,
+			    uint64_t stub)
+{
+	struct guest_site site = *wanted, *found;
+
+	site.address = stub;
+	found = site_of(&site);
+	if (found)
+		guest_link_instrument_jump(instruction, found);
+}
+
+/* The last instruction of a block. @stub: the address of the block if the others are those of a stub; 0: they are not */
+static void instrument_last(struct qemu_instruction *instruction, uint64_t stub)
+{
+	struct guest_site site = { 0 };
+	const struct guest_instruction found = decode(instruction, &site.address, &site.after);
+
+	if (found.kind != GUEST_SWITCH && !guest_options_code(site.address))
 		return;
-	if (found.kind == GUEST_CALL && !guest_follow(found.target, address + count))
+	if (found.kind == GUEST_CALL && !guest_follow(machine, found.target, site.after))
 		return;
+	site.target = found.target;
+	site.target_register = found.register_number;
 	switch (found.kind) {
 	case GUEST_CALL:
 	case GUEST_CALL_REGISTER:
 	case GUEST_CALL_MEMORY:
-		site = site_of(&(struct guest_site){ .address = address,
-						     .after = address + count,
-						     .target = found.target,
-						     .target_register = found.register_number });
-		if (site)
-			guest_call_instrument(instruction, found.kind, site);
+		instrument_call(instruction, found.kind, &site);
 		break;
 	case GUEST_RETURN:
-		guest_call_instrument_return(instruction);
+		instrument_return(instruction, &site);
+		break;
+	case GUEST_JUMP:
+		if (stub)
+			instrument_jump(instruction, &site, stub);
 		break;
 	case GUEST_SWITCH:
 		guest_call_instrument_switch(instruction);
@@ -104,6 +146,23 @@ static void instrument(struct qemu_instruction *instruction)
 	default:
 		break;
 	}
+}
+
+/* All instructions of a block. Return: its address, if those before the last are those of a stub; otherwise 0. */
+static uint64_t instrument_each(const struct qemu_block *block, size_t count)
+{
+	bool is_stub = true;
+	uint64_t address = 0, after;
+
+	for (size_t n = 0; n < count; n++) {
+		struct qemu_instruction *instruction = qemu_plugin_tb_get_insn(block, n);
+		const struct guest_instruction found = decode(instruction, &address, &after);
+
+		is_stub = is_stub && (found.in_stub || n + 1 == count);
+		if (found.kind == GUEST_SWITCH || guest_options_code(address))
+			guest_link_instrument_sp(instruction, &found);
+	}
+	return is_stub ? qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0)) : 0;
 }
 
 /* Instructions at which the recording starts or stops, or at which the recorder writes a snapshot. */
@@ -131,13 +190,14 @@ static void on_block(qemu_id id, struct qemu_block *block)
 	(void)id;
 	guest_clock_instrument(block);
 	instrument_marks(block, count);
-	instrument(qemu_plugin_tb_get_insn(block, count - 1));
+	instrument_last(qemu_plugin_tb_get_insn(block, count - 1),
+			machine->links ? instrument_each(block, count) : 0);
 }
 
 static void on_vcpu(qemu_id id, unsigned index)
 {
 	(void)id;
-	if (!guest_vcpu_begin(index))
+	if (!guest_vcpu_begin(index, machine))
 		_exit(1);
 }
 
@@ -184,16 +244,26 @@ static bool take_argument(const char *argument)
 	return valid;
 }
 
+/* NULL: its guests are not supported. */
+static const struct guest_machine *find_machine(const char *target)
+{
+	for (size_t n = 0; n < sizeof(machines) / sizeof(*machines); n++)
+		if (strcmp(machines[n]->target, target) == 0)
+			return machines[n];
+	return NULL;
+}
+
 static bool is_suitable(const struct qemu_info *info)
 {
+	machine = find_machine(info->target_name);
 	if (info->version.cur < QEMU_VERSION_MIN)
 		guest_session_report(
 			"libburin-qemu.so: this QEMU has plugin interface %d; %d is needed: QEMU 10.0",
 			info->version.cur, QEMU_VERSION_MIN);
-	else if (!info->system_emulation || strcmp(info->target_name, "x86_64") != 0)
-		guest_session_report(
-			"libburin-qemu.so: guests of %s%s are not supported; use qemu-system-x86_64",
-			info->target_name, info->system_emulation ? "" : " in user mode");
+	else if (!info->system_emulation || !machine)
+		guest_session_report("libburin-qemu.so: guests of %s%s are not supported; use "
+				     "qemu-system-x86_64 or qemu-system-aarch64",
+				     info->target_name, info->system_emulation ? "" : " in user mode");
 	else
 		return true;
 	return false;
@@ -209,7 +279,7 @@ int qemu_plugin_install(qemu_id id, const struct qemu_info *info, int count, cha
 	guest_options_complete();
 	if (!guest_session_begin())
 		return -1;
-	if (!guest_clock_begin(info))
+	if (!guest_clock_begin(info) || (machine->links && !guest_link_begin()))
 		return -1;
 	if (guest_options.starts)
 		guest_call_wait();

@@ -22,7 +22,7 @@
 #include "source/guest/guest_session.h"
 
 enum guest_level {
-	GUEST_KERNEL, /* x86: ring 0 */
+	GUEST_KERNEL, /* and what lies below it: hypervisors, firmware */
 	GUEST_USER,
 	GUEST_LEVELS
 };

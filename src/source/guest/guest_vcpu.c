@@ -8,27 +8,31 @@
 
 struct guest_vcpu *guest_vcpus[GUEST_VCPUS];
 
-static void take_register(struct guest_vcpu *vcpu, const struct qemu_register_description *found)
+static struct qemu_register *find_register(const struct qemu_register_list *registers, const char *name)
 {
-	static const char *const general[GUEST_REGISTERS] = { "rax", "rcx", "rdx", "rbx", "rsp", "rbp",
-							      "rsi", "rdi", "r8",  "r9",  "r10", "r11",
-							      "r12", "r13", "r14", "r15" };
-
-	for (unsigned n = 0; n < GUEST_REGISTERS; n++)
-		if (strcmp(found->name, general[n]) == 0)
-			vcpu->general[n] = found->handle;
-	if (strcmp(found->name, "cs") == 0)
-		vcpu->level = found->handle;
-	else if (strcmp(found->name, "cr3") == 0)
-		vcpu->space = found->handle;
-	else if (strcmp(found->name, "fs_base") == 0)
-		vcpu->thread = found->handle;
+	for (unsigned n = 0; n < registers->length && name; n++)
+		if (strcmp(registers->data[n].name, name) == 0)
+			return registers->data[n].handle;
+	return NULL;
 }
 
-bool guest_vcpu_begin(unsigned index)
+static void find_registers(struct guest_vcpu *vcpu, const struct guest_machine *machine)
+{
+	const struct qemu_register_list *registers = qemu_plugin_get_registers();
+
+	vcpu->machine = machine;
+	vcpu->sp = find_register(registers, machine->sp);
+	vcpu->pc = find_register(registers, machine->pc);
+	vcpu->level = find_register(registers, machine->level.name);
+	vcpu->space = find_register(registers, machine->space.name);
+	vcpu->thread = find_register(registers, machine->thread.name);
+	for (unsigned n = 0; n < GUEST_REGISTERS; n++)
+		vcpu->general[n] = find_register(registers, machine->general[n]);
+}
+
+bool guest_vcpu_begin(unsigned index, const struct guest_machine *machine)
 {
 	struct guest_vcpu *vcpu = index < GUEST_VCPUS ? calloc(1, sizeof(*vcpu)) : NULL;
-	const struct qemu_register_list *registers;
 
 	if (!vcpu) {
 		guest_session_report("no memory for vCPU %u; the guest is not recorded", index);
@@ -36,9 +40,7 @@ bool guest_vcpu_begin(unsigned index)
 	}
 	vcpu->stack = &guest_stack_nowhere;
 	vcpu->bytes = g_byte_array_new();
-	registers = qemu_plugin_get_registers();
-	for (unsigned n = 0; n < registers->length; n++)
-		take_register(vcpu, &registers->data[n]);
+	find_registers(vcpu, machine);
 	guest_vcpus[index] = vcpu;
 	return true;
 }
@@ -47,7 +49,7 @@ static uint64_t read_register(const struct guest_vcpu *vcpu, struct qemu_registe
 {
 	uint64_t value = 0;
 
-	g_byte_array_set_size(vcpu->bytes, 0);
+	vcpu->bytes->length = 0; /* as g_byte_array_set_size(), which is slower */
 	if (handle && qemu_plugin_read_register(handle, vcpu->bytes) > 0)
 		memcpy(&value, vcpu->bytes->data,
 		       vcpu->bytes->length < sizeof(value) ? vcpu->bytes->length : sizeof(value));
@@ -59,16 +61,27 @@ uint64_t guest_vcpu_register(const struct guest_vcpu *vcpu, unsigned number)
 	return read_register(vcpu, vcpu->general[number % GUEST_REGISTERS]);
 }
 
+uint64_t guest_vcpu_sp(const struct guest_vcpu *vcpu)
+{
+	return read_register(vcpu, vcpu->sp) &
+	       ~UINT64_C(1); /* below that of the frame that ends each search */
+}
+
+uint64_t guest_vcpu_pc(const struct guest_vcpu *vcpu)
+{
+	return read_register(vcpu, vcpu->pc);
+}
+
 struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
 {
+	const struct guest_machine *machine = vcpu->machine;
 	struct guest_place place = { .region = guest_region(sp), .level = GUEST_KERNEL };
 	struct guest_stack *stack;
 
-	if (!(sp >> 63) && (read_register(vcpu, vcpu->level) & 3) != 0) {
+	if (!(sp >> 63) && (read_register(vcpu, vcpu->level) & machine->level.mask) == machine->user) {
 		place.level = GUEST_USER;
-		/* Without the process-context id, and without the bit by which page-table isolation has two spaces. */
-		place.space = read_register(vcpu, vcpu->space) & ~UINT64_C(0x1fff);
-		place.thread = read_register(vcpu, vcpu->thread);
+		place.space = read_register(vcpu, vcpu->space) & machine->space.mask;
+		place.thread = read_register(vcpu, vcpu->thread) & machine->thread.mask;
 	}
 	stack = guest_stack_find(&place);
 	vcpu->stack = stack ? stack : &guest_stack_nowhere;

@@ -4,12 +4,12 @@
 #define BURIN_SOURCE_GUEST_GUEST_VCPU_H
 
 #include "source/guest/guest_clock.h"
+#include "source/guest/guest_machine.h"
 #include "source/guest/guest_stack.h"
 #include "source/guest/qemu_plugin.h"
 
 enum {
 	GUEST_VCPUS = 1024,
-	GUEST_REGISTERS = 16,
 	GUEST_FUNCTIONS = 1 << 13, /* of the cache; a power of two */
 };
 
@@ -23,7 +23,8 @@ struct guest_vcpu {
 	struct guest_stack *stack; /* that it ran on last; never NULL */
 	struct guest_function functions[GUEST_FUNCTIONS];
 	uint64_t target; /* of the call that is being executed, if that loads it */
-	struct qemu_register *level, *space, *thread; /* NULL: it has none */
+	const struct guest_machine *machine;
+	struct qemu_register *sp, *pc, *level, *space, *thread; /* NULL: it has none */
 	struct qemu_register *general[GUEST_REGISTERS];
 	struct qemu_bytes *bytes;
 	uint64_t calls, returns, unmatched, redirected, unwound;
@@ -32,13 +33,18 @@ struct guest_vcpu {
 extern struct guest_vcpu *guest_vcpus[GUEST_VCPUS];
 
 /* guest_vcpu_begin - a vCPU begins. Context: its thread. Return: false after a message. */
-bool guest_vcpu_begin(unsigned index);
+bool guest_vcpu_begin(unsigned index, const struct guest_machine *machine);
 
 /* guest_vcpu_switch - the stack at a stack pointer, when the vCPU ran on another one. Never NULL. */
 struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp);
 
 /* guest_vcpu_register - a general register by its number in the machine's code. */
 uint64_t guest_vcpu_register(const struct guest_vcpu *vcpu, unsigned number);
+
+/* guest_vcpu_sp, _pc - the stack pointer, and where the block begins that is executed, of a machine that links. They are
+ * slow. */
+uint64_t guest_vcpu_sp(const struct guest_vcpu *vcpu);
+uint64_t guest_vcpu_pc(const struct guest_vcpu *vcpu);
 
 /* guest_vcpu_function - the number of a function that was not called last; 0: it is not selected, or there is no
  * room, which is counted. */

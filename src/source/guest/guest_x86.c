@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Instructions of x86; see guest_x86.h. */
-#include <stdbool.h>
+/*
+ * x86. A call stores its return address on the stack, and a return loads it from there.
+ */
 #include <string.h>
 
-#include "source/guest/guest_x86.h"
+#include "source/guest/guest_machine.h"
 
 enum {
 	IN_REGISTER = 0xc0, /* the least byte behind the opcode that names a register */
@@ -59,7 +60,7 @@ static enum guest_kind kind_of_two(const uint8_t *bytes, size_t count)
 										    : GUEST_OTHER;
 }
 
-struct guest_instruction guest_x86_decode(const uint8_t *bytes, size_t count, uint64_t address)
+static struct guest_instruction decode(const uint8_t *bytes, size_t count, uint64_t address)
 {
 	struct guest_instruction found = { 0 };
 	size_t at = 0;
@@ -94,3 +95,15 @@ struct guest_instruction guest_x86_decode(const uint8_t *bytes, size_t count, ui
 	}
 	return found;
 }
+
+const struct guest_machine guest_x86 = {
+	.target = "x86_64",
+	.decode = decode,
+	.general = { "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12",
+		     "r13", "r14", "r15" },
+	.level = { "cs", 3 },
+	.user = 3,
+	/* Without the process-context id, and without the bit by which page-table isolation has two spaces. */
+	.space = { "cr3", ~UINT64_C(0x1fff) },
+	.thread = { "fs_base", UINT64_MAX },
+};

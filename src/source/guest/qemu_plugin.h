@@ -27,16 +27,17 @@ enum qemu_access {
 	QEMU_STORE,
 };
 
-enum qemu_operation {
-	QEMU_ADD_U64,
-};
-
 enum qemu_value_type {
 	QEMU_VALUE_U8,
 	QEMU_VALUE_U16,
 	QEMU_VALUE_U32,
 	QEMU_VALUE_U64,
 	QEMU_VALUE_U128,
+};
+
+enum qemu_operation {
+	QEMU_ADD,
+	QEMU_STORE_NUMBER,
 };
 
 typedef uint64_t qemu_id; /* of a loaded plugin */
@@ -70,8 +71,8 @@ struct qemu_instruction;
 struct qemu_register;
 struct qemu_scoreboard; /* memory of each vCPU */
 
-/* A word of a scoreboard. */
-struct qemu_word {
+/* A number in a scoreboard. */
+struct qemu_number {
 	struct qemu_scoreboard *scoreboard;
 	size_t offset;
 };
@@ -105,6 +106,7 @@ typedef void (*qemu_on_access)(unsigned vcpu, uint32_t access, uint64_t address,
 #pragma weak qemu_plugin_register_vcpu_insn_exec_cb
 #pragma weak qemu_plugin_register_vcpu_mem_cb
 #pragma weak qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu
+#pragma weak qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu
 #pragma weak qemu_plugin_scoreboard_new
 #pragma weak qemu_plugin_scoreboard_find
 #pragma weak qemu_plugin_tb_n_insns
@@ -116,7 +118,6 @@ typedef void (*qemu_on_access)(unsigned vcpu, uint32_t access, uint64_t address,
 #pragma weak qemu_plugin_get_registers
 #pragma weak qemu_plugin_read_register
 #pragma weak g_byte_array_new
-#pragma weak g_byte_array_set_size
 
 void qemu_plugin_register_vcpu_init_cb(qemu_id id, qemu_on_vcpu function);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_id id, qemu_on_block function);
@@ -126,8 +127,11 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_instruction *instruction
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_instruction *instruction, qemu_on_access function,
 				      enum qemu_registers registers, enum qemu_access access, void *data);
 void qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(struct qemu_block *block,
-						       enum qemu_operation operation, struct qemu_word word,
-						       uint64_t value);
+						       enum qemu_operation operation,
+						       struct qemu_number number, uint64_t operand);
+void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_instruction *instruction,
+							 enum qemu_operation operation,
+							 struct qemu_number number, uint64_t operand);
 struct qemu_scoreboard *qemu_plugin_scoreboard_new(size_t bytes);
 void *qemu_plugin_scoreboard_find(struct qemu_scoreboard *scoreboard, unsigned vcpu);
 size_t qemu_plugin_tb_n_insns(const struct qemu_block *block);
@@ -139,7 +143,6 @@ bool qemu_plugin_read_memory_vaddr(uint64_t address, struct qemu_bytes *bytes, s
 struct qemu_register_list *qemu_plugin_get_registers(void);
 int qemu_plugin_read_register(struct qemu_register *handle, struct qemu_bytes *bytes);
 struct qemu_bytes *g_byte_array_new(void);
-struct qemu_bytes *g_byte_array_set_size(struct qemu_bytes *bytes, unsigned size);
 
 /* What QEMU looks for in a plugin. */
 extern int qemu_plugin_version;

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The begin of a call, in the callbacks of its instruction: what all machines have in common. */
+#ifndef BURIN_SOURCE_GUEST_GUEST_OPEN_H
+#define BURIN_SOURCE_GUEST_GUEST_OPEN_H
+
+#include "source/guest/guest_options.h"
+#include "source/guest/guest_vcpu.h"
+
+/*
+ * A call instruction. QEMU translates code once for all addresses at which a page of it is mapped: two processes may have a library at
+ * different ones. These are where it was when it was translated.
+ */
+struct guest_site {
+	uint64_t address, after; /* of the instruction, and of the one behind it */
+	uint64_t target;	 /* of a direct call */
+	uint64_t known; /* image and number of the target when it was called last: image << 32 | number */
+	unsigned target_register;
+};
+
+enum {
+	GUEST_NEAR = 16, /* bytes: a call over less than that goes to no function */
+};
+
+/* Flags of frames. */
+enum {
+	GUEST_FRAME_JUMP = 1,  /* the call below it went to this call instruction */
+	GUEST_FRAME_SHARE = 2, /* its function makes calls without a frame of its own */
+};
+
+extern bool guest_recording; /* calls that begin now are recorded */
+
+/* guest_is_near - whether a call is not one of a function: it is a part of an indirect jump, or fills the processor's stack of
+ * return addresses. @after: the address behind it */
+static inline bool guest_is_near(enum guest_kind kind, uint64_t target, uint64_t after)
+{
+	return kind == GUEST_CALL && target - after < GUEST_NEAR;
+}
+
+/* guest_called_at - the number of the function at an address; 0: the call is not recorded. */
+static inline uint32_t guest_called_at(struct guest_vcpu *vcpu, uint32_t image, uint64_t address)
+{
+	return guest_recording ? guest_function(vcpu, image, address) : 0;
+}
+
+/* guest_called - the same for the target of a direct call. It is at @address now, and was when this image called it last. */
+static inline uint32_t guest_called(struct guest_vcpu *vcpu, struct guest_site *site, uint32_t image,
+				    uint64_t address)
+{
+	const uint64_t known = __atomic_load_n(&site->known, __ATOMIC_RELAXED);
+	uint32_t number;
+
+	if (__builtin_expect(!guest_recording, 0))
+		return 0;
+	if (__builtin_expect(known >> 32 == image, 1))
+		return (uint32_t)known;
+	number = guest_function(vcpu, image, address);
+	if (number || !guest_options_function(address))
+		__atomic_store_n(&site->known, (uint64_t)image << 32 | number, __ATOMIC_RELAXED);
+	return number;
+}
+
+/* guest_begin - the clock of a frame's begin. Release: a reader that sees it sees the function. */
+static inline void guest_begin(struct wire_call_frame *frame)
+{
+	__atomic_store_n(&frame->start, ring_clock(), __ATOMIC_RELEASE);
+}
+
+/* guest_open - a call begins. @moved: from the addresses of the site to where it is now; @target: where it goes; @number: of that function, 0: it is not recorded */
+static inline __attribute__((always_inline)) void guest_open(struct guest_stack *stack,
+							     const struct guest_site *site, uint64_t moved,
+							     uint64_t sp, uint64_t target, uint32_t number)
+{
+	struct wire_call_frame *frame = guest_stack_push(stack);
+
+	if (__builtin_expect(!frame, 0))
+		return;
+	wire_call_frame_begin(frame, number);
+	if (__builtin_expect(stack->target == site->address + moved, 0))
+		frame->flags = GUEST_FRAME_JUMP;
+	frame->match = site->after + moved;
+	frame->sp = sp;
+	stack->target = target;
+	if (number)
+		guest_begin(frame);
+}
+
+/* guest_redirect - the top call went to a jump: from now on it is the call of where that goes. */
+static inline void guest_redirect(struct guest_vcpu *vcpu, struct guest_stack *stack, uint64_t address)
+{
+	struct wire_call_frame *frame = guest_stack_top(stack);
+
+	frame->function = guest_called_at(vcpu, stack->image, address);
+	if (frame->function && !frame->start)
+		guest_begin(frame);
+	stack->target = address;
+}
+
+#endif
