@@ -171,6 +171,11 @@ static const struct cmd_option table[] = {
 	OPTION_TEXT("--guest-stop ADDRESS", &options.guest.stop,
 		    "with --guest: record no call that begins after the guest executed this address",
 		    .given = guest_given),
+	OPTION_TEXT(
+		"--guest-kernel FILE", &options.guest.kernel,
+		"with --guest: names and pids of the guest's processes, by the type information (BTF) of its "
+		"Linux kernel: FILE is its vmlinux, or a copy of its /sys/kernel/btf/vmlinux",
+		.given = guest_given),
 	OPTION_FLAG("--guest-report", &options.guest.report,
 		    "with --guest: print how many calls and returns there were", .given = guest_given),
 	OPTION_CHOICE("--format FORMAT", &options.format, formats,

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The plugin for QEMU; see guest.h. */
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/record/guest.h"
 #include "cmd/record/preload_libraries.h"
+#include "image/names/guest_tasks.h"
 
 enum {
 	RANGES_MAX = 256, /* of the plugin */
+};
+
+enum {
+	TASKS_BYTES = 128, /* of their argument */
 };
 
 static const char library_name[] = "libburin-qemu.so";
@@ -64,8 +73,51 @@ static void put_option(FILE *text, const char *key, const char *value)
 		fprintf(text, ",%s=%s", key, value);
 }
 
+static int read_tasks(const char *path, struct guest_tasks *tasks)
+{
+	const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int error;
+
+	if (file < 0)
+		return -errno;
+	error = guest_tasks_read(tasks, file);
+	close(file);
+	return error;
+}
+
+static const char *problem(int error)
+{
+	return error == -ENOEXEC
+		       ? "it has no type information (BTF); give a vmlinux with a section .BTF, or a copy of "
+			 "the guest's /sys/kernel/btf/vmlinux"
+	       : error == -ENODATA ? "its type information (BTF) is not that of an x86-64 kernel"
+	       : error == -ENOTSUP
+		       ? "its CPUs' data are not at 0; kernels from Linux 6.15 on are not supported"
+		       : strerror(-error);
+}
+
+/* Where the guest's tasks are, for the plugin. @text: "" if no kernel was given. Return: false after a message. */
+static bool describe_tasks(const struct guest_options *options, char text[TASKS_BYTES])
+{
+	struct guest_tasks tasks;
+	int error;
+
+	*text = 0;
+	if (!options->kernel)
+		return true;
+	error = read_tasks(options->kernel, &tasks);
+	if (error)
+		cmd_failed("--guest-kernel: %s: %s", options->kernel, problem(error));
+	else
+		snprintf(text, TASKS_BYTES,
+			 "%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64,
+			 tasks.current, tasks.base, tasks.stack, tasks.pid, tasks.tgid, tasks.leader,
+			 tasks.name);
+	return !error;
+}
+
 /* The argument of -plugin. Return: NULL: no memory. */
-static char *plugin_argument(const struct guest_options *options, const char *path)
+static char *plugin_argument(const struct guest_options *options, const char *path, const char *tasks)
 {
 	char *argument = NULL;
 	size_t bytes;
@@ -80,6 +132,7 @@ static char *plugin_argument(const struct guest_options *options, const char *pa
 		put_option(text, "range", options->ranges.globs[n]);
 	put_option(text, "start", options->start);
 	put_option(text, "stop", options->stop);
+	put_option(text, "tasks", *tasks ? tasks : NULL);
 	put_option(text, "report", options->report ? "on" : NULL);
 	if (fclose(text) != 0) {
 		free(argument);
@@ -90,7 +143,7 @@ static char *plugin_argument(const struct guest_options *options, const char *pa
 
 char **guest_command(const struct guest_options *options, char **command)
 {
-	char path[PRELOAD_PATH_MAX], **longer;
+	char path[PRELOAD_PATH_MAX], tasks[TASKS_BYTES], **longer;
 	const int error = preload_find(library_name, path, sizeof(path));
 	size_t count = 0;
 
@@ -98,13 +151,15 @@ char **guest_command(const struct guest_options *options, char **command)
 		cmd_failed("--guest: %s %s", library_name, preload_problem(error));
 		return NULL;
 	}
+	if (!describe_tasks(options, tasks))
+		return NULL;
 	while (command[count])
 		count++;
 	longer = calloc(count + 3, sizeof(*longer));
 	if (longer) {
 		memcpy(longer, command, count * sizeof(*longer));
 		longer[count] = strdup("-plugin");
-		longer[count + 1] = plugin_argument(options, path);
+		longer[count + 1] = plugin_argument(options, path, tasks);
 	}
 	if (!longer || !longer[count] || !longer[count + 1]) {
 		cmd_failed("out of memory");

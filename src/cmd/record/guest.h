@@ -20,6 +20,7 @@ struct guest_options {
 	unsigned level;		  /* enum guest_level */
 	struct view_globs ranges; /* of addresses, "BEGIN-END" */
 	const char *start, *stop; /* addresses; NULL: none */
+	const char *kernel;	  /* a file with its types; NULL: none */
 	bool report;
 };
 

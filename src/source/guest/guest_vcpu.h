@@ -4,11 +4,13 @@
 #define BURIN_SOURCE_GUEST_GUEST_VCPU_H
 
 #include "source/guest/guest_stack.h"
+#include "source/guest/guest_task.h"
 #include "source/guest/qemu_plugin.h"
 
 enum {
 	GUEST_VCPUS = 1024,
 	GUEST_REGISTERS = 16,
+	GUEST_BASES = 2,
 	GUEST_FUNCTIONS = 1 << 13, /* of the cache; a power of two */
 };
 
@@ -19,12 +21,16 @@ struct guest_function {
 };
 
 struct guest_vcpu {
+	unsigned number;
 	struct guest_stack *stack; /* that it ran on last; never NULL */
 	struct guest_function functions[GUEST_FUNCTIONS];
 	uint64_t target; /* of the call that is being executed, if that loads it */
 	struct qemu_register *level, *space, *thread; /* NULL: it has none */
+	struct qemu_register *bases[GUEST_BASES]; /* of the CPU's own data: in the kernel, and in a program */
 	struct qemu_register *general[GUEST_REGISTERS];
 	struct qemu_bytes *bytes;
+	uint64_t base;		/* where its own data was */
+	struct guest_task task; /* that it ran last */
 	uint64_t calls, returns, unmatched, redirected, unwound;
 };
 

@@ -100,6 +100,7 @@ typedef void (*qemu_on_access)(unsigned vcpu, uint32_t access, uint64_t address,
 #pragma weak qemu_plugin_mem_get_value
 #pragma weak qemu_plugin_get_registers
 #pragma weak qemu_plugin_read_register
+#pragma weak qemu_plugin_read_memory_vaddr
 #pragma weak g_byte_array_new
 #pragma weak g_byte_array_set_size
 
@@ -117,6 +118,7 @@ uint64_t qemu_plugin_insn_vaddr(const struct qemu_instruction *instruction);
 struct qemu_value qemu_plugin_mem_get_value(uint32_t access);
 struct qemu_register_list *qemu_plugin_get_registers(void);
 int qemu_plugin_read_register(struct qemu_register *handle, struct qemu_bytes *bytes);
+bool qemu_plugin_read_memory_vaddr(uint64_t address, struct qemu_bytes *bytes, size_t count);
 struct qemu_bytes *g_byte_array_new(void);
 struct qemu_bytes *g_byte_array_set_size(struct qemu_bytes *bytes, unsigned size);
 
