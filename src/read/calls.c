@@ -427,18 +427,21 @@ uint32_t burin_calls_open_count(const struct burin_calls *calls)
 
 int burin_calls_open_call(const struct burin_calls *calls, uint32_t n, struct burin_call *call)
 {
+	const struct burin_thread *thread = NULL;
 	const struct open_call *open;
 
 	if (n >= calls->open_count)
 		return -ENOENT;
 	open = &calls->open[n];
+	if (open->tid >= WIRE_GUEST_TID) /* the table has the process that recorded it: QEMU */
+		thread = burin_trace_thread(calls->trace, open->tid, UINT64_MAX);
 	*call = (struct burin_call){ .function = open->function,
 				     .tid = open->tid,
 				     .begin = open->start,
 				     .end = calls->trace->end > open->start ? calls->trace->end : open->start,
 				     .depth = open->depth,
 				     .stack = open->stack,
-				     .pid = open->pid };
+				     .pid = thread ? thread->pid : open->pid };
 	return 0;
 }
 

@@ -142,9 +142,26 @@ bool session_ask_beforehand(void)
 	return true;
 }
 
-enum ring_result session_announce_process(struct session *session, uint32_t pid, uint32_t self)
+static enum ring_result announce_process(struct session *session, uint32_t pid, uint32_t parent,
+					 const char *exe, const char *command, uint32_t self, uint64_t since)
 {
 	struct announcement record = { .used = WIRE_HEADROOM };
+
+	put_u32(&record, pid);
+	put_u32(&record, parent);
+	put_text(&record, exe);
+	put_text(&record, command);
+	return announce(session, &record, WIRE_NAME_PROCESS, self, self, since);
+}
+
+enum ring_result session_announce_guest(struct session *session, uint32_t pid, const char *program,
+					uint32_t self, uint64_t since)
+{
+	return announce_process(session, pid, 0, program, "", self, since);
+}
+
+enum ring_result session_announce_process(struct session *session, uint32_t pid, uint32_t self)
+{
 	struct self asked;
 	const struct self *process = cached ? cached : &asked;
 	int saved = errno;
@@ -152,12 +169,9 @@ enum ring_result session_announce_process(struct session *session, uint32_t pid,
 
 	if (!cached)
 		ask(&asked, pid);
-	put_u32(&record, pid);
 	/* Another pid: this is a child forked since then. Its parent is the cached process, or a child of that. */
-	put_u32(&record, process->pid == pid ? process->parent : process->pid);
-	put_text(&record, process->exe);
-	put_text(&record, process->command);
-	result = announce(session, &record, WIRE_NAME_PROCESS, self, self, 0);
+	result = announce_process(session, pid, process->pid == pid ? process->parent : process->pid,
+				  process->exe, process->command, self, 0);
 	session_has_recorded(session);
 	errno = saved;
 	return result;

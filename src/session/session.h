@@ -367,4 +367,8 @@ enum ring_result session_announce_process(struct session *session, uint32_t pid,
 enum ring_result session_announce_thread(struct session *session, uint32_t pid, uint32_t self, uint32_t tid,
 					 const char *name, uint64_t since);
 
+/* session_announce_guest - the same for a process of a guest, which the kernel does not know. @program: its name */
+enum ring_result session_announce_guest(struct session *session, uint32_t pid, const char *program,
+					uint32_t self, uint64_t since);
+
 #endif

@@ -47,9 +47,16 @@
 #define WIRE_GUEST_KERNEL "[guest kernel]"
 #define WIRE_GUEST_USER	  "[guest "
 
+/* A virtual CPU of a guest continues another task. @from, @to: ids of threads in the guest; the record's tid is that of the
+ * stack in its kernel. */
+#define WIRE_GUEST_SWITCH_EVENT	 "burin.guest_switch"
+#define WIRE_GUEST_SWITCH_FORMAT "vcpu=%u from=%u to=%u"
+
 enum {
 	WIRE_GUEST_TID =
 		5000000, /* the number of a guest's first stack; the kernel's thread ids are smaller */
+	WIRE_GUEST_PID =
+		10000000, /* plus the id of a guest's process: its pid; ids of processes are below 4194304 */
 };
 
 enum {

@@ -2,6 +2,7 @@
 """Machines in QEMU, and what they run."""
 import glob
 import platform
+import struct
 
 from recording import *
 
@@ -164,3 +165,21 @@ def debian_kernel(kind=X86):
     os.mkdir(kind.kernel)
     shutil.move(f"{place}/boot", kind.kernel)
     return glob.glob(os.path.join(kind.kernel, "boot", "vmlinuz-*"))[0]
+
+
+UNPACK = {b"\x02\x21\x4c\x18": "lz4", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zX": "xz", b"\x1f\x8b\x08\x00": "gzip"}
+
+
+def kernel_types():
+    """That kernel as an ELF file, with its type information and without symbols. A loader for x86 is around it."""
+    path = os.path.join(X86.kernel, "vmlinux")
+    packed = open(debian_kernel(), "rb").read()
+    if not os.path.exists(path):
+        begin = (packed[0x1f1] + 1) * 512 + struct.unpack_from("<I", packed, 0x248)[0]
+        tool = UNPACK.get(packed[begin:begin + 4], "a tool that is not known")
+        need(tool)
+        new = fresh("vmlinux")
+        # Behind the data is its length, which the tools take for more data.
+        run("sh", "-c", f'tail -c +{begin + 1} "$1" | head -c {struct.unpack_from("<I", packed, 0x24c)[0] - 4} | {tool} -dc > "$2"', "sh", debian_kernel(), new)
+        shutil.move(new, path)
+    return path

@@ -173,8 +173,10 @@ static const struct cmd_option table[] = {
 		    .given = guest_given),
 	OPTION_TEXT(
 		"--guest-kernel FILE", &options.guest.kernel,
-		"with --guest: the functions of the guest's kernel, an ELF file with symbols or a text such "
-		"as System.map; they must lie where it says (nokaslr)",
+		"with --guest: the guest's kernel, for its functions: an ELF file with symbols, or a text "
+		"such as "
+		"System.map; and for the names and pids of its processes: an ELF file with type information "
+		"(BTF), or a copy of /sys/kernel/btf/vmlinux",
 		.given = guest_given),
 	OPTION_LIST("--guest-calls GLOB", &options.guest.calls,
 		    "with --guest-kernel: record only functions whose names match. May be repeated",

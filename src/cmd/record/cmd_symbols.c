@@ -332,7 +332,9 @@ static const struct cmd_option table[] = {
 		"--guest FILE", &options.guests,
 		"functions of a guest: vmlinux=FILE of its kernel, or of a program without one; "
 		"prog=FILE@SPACE of the programs in an address space, without @SPACE of all. FILE is an ELF "
-		"file or the text of the guest's /proc/kallsyms. May be repeated"),
+		"file or the text of the guest's /proc/kallsyms. FILE+0xOFFSET: its code was moved by "
+		"OFFSET; without, that is "
+		"found. May be repeated"),
 	OPTION_FLAG("-f, --force", &options.force,
 		    "write the result even if fewer names were found than before"),
 	OPTION_DURATION(

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The plugin for QEMU; see guest.h. */
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "cmd/cmd.h"
 #include "cmd/record/guest.h"
 #include "cmd/record/guest_functions.h"
 #include "cmd/record/preload_libraries.h"
+#include "image/names/guest_tasks.h"
 
 enum {
 	RANGES_MAX = 2048, /* of the plugin; their text is shorter than the longest argument of a program */
+	TASKS_BYTES = 128, /* of their argument */
 };
 
 static const char library_name[] = "libburin-qemu.so";
@@ -120,6 +125,58 @@ static bool put_functions(FILE *text, const struct guest_options *options, struc
 	       put_mark(text, "snapshot", options->snapshot, functions);
 }
 
+static const char *problem_of_tasks(int error)
+{
+	return error == -ENODATA ? "its type information (BTF) is not that of an x86-64 kernel"
+	       : error == -ENOTSUP
+		       ? "its CPUs' data are not at 0; kernels from Linux 6.15 on are not supported"
+		       : strerror(-error);
+}
+
+/* Where the guest's tasks are, for the plugin. @text: "" if the file does not say that. Return: 0 or a negative errno. */
+static int describe_tasks(const struct guest_options *options, int file, char text[TASKS_BYTES])
+{
+	struct guest_tasks tasks;
+	const int error = guest_tasks_read(&tasks, file);
+
+	if (!error)
+		snprintf(text, TASKS_BYTES,
+			 "%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64,
+			 tasks.current, tasks.base, tasks.stack, tasks.pid, tasks.tgid, tasks.leader,
+			 tasks.name);
+	else if (error != -ENOEXEC)
+		cmd_note("burin record: --guest-kernel: %s: no processes are recorded: %s\n", options->kernel,
+			 problem_of_tasks(error));
+	return error;
+}
+
+/* The functions and the tasks of --guest-kernel, as far as the file has them. Return: false after a message. */
+static bool read_kernel(struct guest_options *options, struct guest_functions *functions,
+			char tasks[TASKS_BYTES])
+{
+	int file, error, no_tasks = 0;
+
+	*functions = (struct guest_functions){ 0 };
+	*tasks = 0;
+	if (!options->kernel)
+		return true;
+	file = open(options->kernel, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	error = file < 0 ? -errno : guest_names_read(&functions->names, file);
+	options->named = !error;
+	if (!error || error == -ENOEXEC)
+		no_tasks = describe_tasks(options, file, tasks);
+	if (file >= 0)
+		close(file);
+	if (!error || !no_tasks)
+		return true;
+	cmd_failed("--guest-kernel: %s: %s", options->kernel,
+		   error == -ENOEXEC
+			   ? "it has neither functions nor type information (BTF); give a vmlinux, a "
+			     "text such as System.map, or a copy of /sys/kernel/btf/vmlinux"
+			   : strerror(-error));
+	return false;
+}
+
 static void put_path(FILE *text, const char *path)
 {
 	for (; *path; path++) /* a comma ends the path, two are one of its own */
@@ -127,15 +184,15 @@ static void put_path(FILE *text, const char *path)
 }
 
 /* The argument of -plugin. Return: NULL after a message. */
-static char *plugin_argument(const struct guest_options *options, const char *path)
+static char *plugin_argument(struct guest_options *options, const char *path)
 {
 	struct guest_functions functions;
-	char *argument = NULL;
+	char *argument = NULL, tasks[TASKS_BYTES];
 	size_t bytes;
 	FILE *text;
 	bool done;
 
-	if (!guest_functions_read(&functions, options->kernel))
+	if (!read_kernel(options, &functions, tasks))
 		return NULL;
 	text = open_memstream(&argument, &bytes);
 	if (!text) {
@@ -148,6 +205,7 @@ static char *plugin_argument(const struct guest_options *options, const char *pa
 	for (size_t n = 0; n < options->ranges.count; n++)
 		put_option(text, "range", options->ranges.globs[n]);
 	put_option(text, "clock", options->clock == GUEST_CLOCK_HOST ? NULL : guest_clocks[options->clock]);
+	put_option(text, "tasks", *tasks ? tasks : NULL);
 	put_option(text, "report", options->report ? "on" : NULL);
 	done = put_functions(text, options, &functions);
 	guest_functions_free(&functions);
@@ -164,7 +222,7 @@ bool guest_files(const struct guest_options *options, struct view_globs *files)
 {
 	char *word;
 
-	if (!options->kernel)
+	if (!options->named)
 		return true;
 	if (!array_reserve(files->globs, files->room, files->count + 1) ||
 	    asprintf(&word, "vmlinux=%s", options->kernel) < 0) {
@@ -175,7 +233,7 @@ bool guest_files(const struct guest_options *options, struct view_globs *files)
 	return true;
 }
 
-char **guest_command(const struct guest_options *options, char **command)
+char **guest_command(struct guest_options *options, char **command)
 {
 	char path[PRELOAD_PATH_MAX], **longer;
 	const int error = preload_find(library_name, path, sizeof(path));

@@ -25,7 +25,8 @@ struct guest_options {
 	unsigned level;			     /* enum guest_level */
 	unsigned clock;			     /* enum guest_clock */
 	struct view_globs ranges;	     /* of addresses, "BEGIN-END" */
-	const char *kernel;		     /* a file with its functions; NULL: none */
+	const char *kernel;		     /* a file with its functions, its types or both; NULL: none */
+	bool named;			     /* it has functions; guest_command() sets this */
 	struct view_globs calls;	     /* names of functions in it */
 	const char *start, *stop, *snapshot; /* addresses, or names of functions in it; NULL: none */
 	bool report;
@@ -34,13 +35,13 @@ struct guest_options {
 /* guest_check - check the options. @flight: only the last calls are kept. Return: 0 or CMD_USAGE. */
 int guest_check(const struct guest_options *options, bool flight);
 
-/* guest_files - the file of --guest-kernel as `burin symbols --guest` has it. Return: false after a message. */
+/* guest_files - after guest_command(): the file of --guest-kernel as `burin symbols --guest` has it. Return: false after a message. */
 bool guest_files(const struct guest_options *options, struct view_globs *files);
 
 /*
  * guest_command - the command with the plugin as its last arguments. It is never freed.
  * Return: NULL after a message.
  */
-char **guest_command(const struct guest_options *options, char **command);
+char **guest_command(struct guest_options *options, char **command);
 
 #endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Functions of a guest's kernel by name; see guest_functions.h. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/glob.h"
@@ -14,25 +11,6 @@
 enum {
 	ALIGNED = 64, /* the widest usual alignment of functions */
 };
-
-bool guest_functions_read(struct guest_functions *functions, const char *path)
-{
-	int file, error;
-
-	*functions = (struct guest_functions){ 0 };
-	if (!path)
-		return true;
-	file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	error = file < 0 ? -errno : guest_names_read(&functions->names, file);
-	if (file >= 0)
-		close(file);
-	if (error)
-		cmd_failed("--guest-kernel: %s: %s", path,
-			   error == -ENOEXEC ? "it has no functions; give an ELF file with symbols, or a "
-					       "text such as System.map"
-					     : strerror(-error));
-	return !error;
-}
 
 void guest_functions_free(struct guest_functions *functions)
 {

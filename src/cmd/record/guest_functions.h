@@ -15,13 +15,11 @@ struct guest_range {
 };
 
 struct guest_functions {
-	struct guest_names names;
+	struct guest_names names;   /* by guest_names_read() */
 	struct guest_range *ranges; /* of those that were selected */
 	size_t count, room;
 };
 
-/* guest_functions_read - read a file's functions. @path: NULL: there are none. Return: false after a message. */
-bool guest_functions_read(struct guest_functions *functions, const char *path);
 void guest_functions_free(struct guest_functions *functions);
 
 /* guest_functions_address - the address of a function. Return: whether there is one. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Files with the functions of guests; see guest_symbols.h. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -58,12 +59,27 @@ static char *path_for(const char *word, const char *image)
 		       : NULL;
 }
 
-/* Return: a descriptor of the map, or a negative errno. */
-static int map_of(const char *path, const struct symbolize_image *image)
+/* Cut "+0xOFFSET" off a path. Return: false: it has none. */
+static bool take_shift(char *path, uint64_t *shift)
 {
+	char *at = strrchr(path, '+'), *end;
+
+	if (!at || strncmp(at, "+0x", 3) != 0 || !isxdigit((unsigned char)at[3]))
+		return false;
+	*shift = strtoull(at + 1, &end, 16);
+	if (*end)
+		return false;
+	*at = 0;
+	return true;
+}
+
+/* Return: a descriptor of the map, or a negative errno. @path: its end may be cut off */
+static int map_of(char *path, const struct symbolize_image *image)
+{
+	uint64_t shift = 0;
+	const bool given = take_shift(path, &shift);
 	const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct guest_names names;
-	uint64_t shift = 0;
 	int result;
 
 	if (file < 0)
@@ -72,7 +88,8 @@ static int map_of(const char *path, const struct symbolize_image *image)
 	close(file);
 	if (result)
 		return result;
-	result = guest_names_shift(&names, image->offsets, image->count, &shift);
+	if (!given)
+		result = guest_names_shift(&names, image->offsets, image->count, &shift);
 	if (!result)
 		result = guest_names_map(&names, shift);
 	guest_names_free(&names);

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/number.h"
 #include "export/uftrace/uftrace_order.h"
+#include "wire/wire_call.h"
 #include "file/create.h"
 #include "file/write.h"
 #include "read/trace.h"
@@ -261,7 +262,8 @@ static uint64_t end_of_program(const struct burin_trace *trace, const struct bur
 	const struct burin_process *process = burin_trace_process(trace, call->pid, UINT64_MAX);
 	uint64_t end = UINT64_MAX;
 
-	if (!process || process->time <= call->begin)
+	/* The stack of a guest's task in its kernel outlives an exec. */
+	if (!process || process->time <= call->begin || call->tid >= WIRE_GUEST_TID)
 		return UINT64_MAX;
 	process = burin_trace_process(trace, call->pid, call->begin);
 	if (process->time > call->begin)

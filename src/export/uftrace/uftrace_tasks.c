@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "export/uftrace/uftrace_images.h"
 #include "export/uftrace/uftrace_tasks.h"
+#include "wire/wire_call.h"
 
 static const uint64_t second = 1000000000;
 
@@ -103,6 +104,17 @@ static int add_process(const struct uftrace_order *order, struct lines *lines,
 						 .parent = process->pid });
 }
 
+/*
+ * uftrace shows a task by the first program of its process. Threads of a guest's kernel begin with the name of another, so those
+ * of guests have their last.
+ */
+static bool is_renamed(const struct uftrace_order *order, const struct burin_process *process, size_t n)
+{
+	const struct burin_process *next = burin_trace_process_at(order->trace, n + 1);
+
+	return process->pid >= WIRE_GUEST_PID && next && next->pid == process->pid;
+}
+
 /* Threads; processes that were never announced need a session, too. */
 static int add_lane(const struct uftrace_order *order, struct lines *lines, const struct uftrace_lane *lane)
 {
@@ -152,6 +164,8 @@ static int write_tasks(const struct uftrace_order *order, struct uftrace_directo
 	int error = 0;
 
 	for (size_t n = 0; !error && (process = burin_trace_process_at(order->trace, n)); n++) {
+		if (is_renamed(order, process, n))
+			continue;
 		error = add_process(order, &lines, process, before);
 		before = process;
 	}

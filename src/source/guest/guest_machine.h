@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 enum {
+	GUEST_BASES = 2,
 	GUEST_REGISTERS = 32,	/* general ones, at most */
 	GUEST_INSTRUCTION = 16, /* bytes, at most */
 };
@@ -48,6 +49,8 @@ struct guest_machine {
 	bool links; /* a call leaves its return address in a register, and not on the stack */
 	const char *general[GUEST_REGISTERS]; /* by their numbers in the machine's code */
 	const char *sp, *pc;		      /* NULL: never read */
+	const char *bases
+		[GUEST_BASES]; /* of the CPU's own data: in the kernel, and in a program; NULL: unknown */
 	struct guest_field level, space, thread;
 	uint64_t user; /* the level's value while a program runs */
 };

@@ -34,6 +34,27 @@ static bool take_range(const char *text)
 	return true;
 }
 
+static bool take_tasks(const char *text)
+{
+	struct guest_options *options = &guest_options;
+
+	for (unsigned n = 0; n < GUEST_TASK_PLACES; n++) {
+		text = take_address(text, n + 1 < GUEST_TASK_PLACES ? ':' : 0, &options->tasks[n]);
+		if (!text)
+			return false;
+	}
+	options->task_begin = UINT64_MAX;
+	for (unsigned n = GUEST_TASK_STACK; n < GUEST_TASK_PLACES; n++) {
+		const uint64_t begin = options->tasks[n], end = begin + GUEST_TASK_NAME;
+
+		if (end > GUEST_TASK_MAX)
+			return false;
+		options->task_begin = begin < options->task_begin ? begin : options->task_begin;
+		options->task_end = end > options->task_end ? end : options->task_end;
+	}
+	return true;
+}
+
 static bool take_level(const char *text)
 {
 	guest_options.kernel = strcmp(text, "kernel") == 0;
@@ -56,6 +77,8 @@ bool guest_options_take(const char *argument)
 		return take_level(value);
 	if ((value = value_of(argument, "range")) != NULL)
 		return take_range(value);
+	if ((value = value_of(argument, "tasks")) != NULL)
+		return guest_options.has_tasks = take_tasks(value);
 	if ((value = value_of(argument, "start")) != NULL)
 		return guest_options.starts = take_address(value, 0, &guest_options.start) != NULL;
 	if ((value = value_of(argument, "stop")) != NULL)

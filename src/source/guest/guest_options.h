@@ -8,6 +8,20 @@
 
 enum {
 	GUEST_RANGES = 2048,
+	GUEST_TASK_NAME = 16,			      /* bytes */
+	GUEST_TASK_MAX = (1 << 15) + GUEST_TASK_NAME, /* bytes of a task that are read */
+};
+
+/* Distances in bytes, in the order of the argument "tasks=". */
+enum guest_task_place {
+	GUEST_TASK_CURRENT, /* from the base of a CPU's own data: the pointer to its task, */
+	GUEST_TASK_BASE,    /* and a variable that has the base as its value */
+	GUEST_TASK_STACK,   /* from the begin of a task: the pointer to its stack, */
+	GUEST_TASK_PID,
+	GUEST_TASK_PROCESS,
+	GUEST_TASK_LEADER, /* the pointer to the first thread of its process, */
+	GUEST_TASK_COMM,   /* and its name */
+	GUEST_TASK_PLACES
 };
 
 struct guest_options {
@@ -22,6 +36,9 @@ struct guest_options {
 		uint64_t begin, end; /* end: exclusive */
 	} ranges[GUEST_RANGES];
 	unsigned range_count; /* 0: all functions; otherwise guest_options_complete() has sorted them */
+	bool has_tasks;	      /* `tasks` was given */
+	uint64_t tasks[GUEST_TASK_PLACES];
+	uint64_t task_begin, task_end; /* the part of a task that has all of these */
 };
 
 extern struct guest_options guest_options;

@@ -224,6 +224,10 @@ static void on_exit_of_qemu(qemu_id id, void *data)
 	(void)data;
 	if (guest_options.report)
 		report();
+	if (guest_options.has_tasks && !guest_task_found())
+		guest_session_report("no task of the guest was found: its kernel is another one than that of "
+				     "--guest-kernel, or has no tasks yet");
+	guest_stack_announce_all();
 	guest_session_end();
 }
 

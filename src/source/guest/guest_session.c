@@ -10,6 +10,7 @@
 
 #include "base/nolibc.h"
 #include "base/print.h"
+#include "source/guest/guest_options.h"
 #include "source/guest/guest_session.h"
 
 enum {
@@ -19,6 +20,8 @@ enum {
 struct session guest_session;
 const uint8_t *guest_switch;
 uint16_t guest_event;
+static const uint8_t *task_switch; /* of the event of switches of tasks */
+static uint16_t task_event;
 
 void guest_session_report(const char *format, ...)
 {
@@ -44,18 +47,24 @@ uint32_t guest_session_thread(void)
 	return tid;
 }
 
-/* Return: whether the event of calls has a number in the session. */
+/* Only what is recorded has an event. Return: whether the event of calls has a number in the session. */
 static bool register_event(void)
 {
-	const struct session_event event = { .name = WIRE_CALL_EVENT,
+	const struct session_event calls = { .name = WIRE_CALL_EVENT,
 					     .format = WIRE_CALL_FORMAT,
 					     .file = "",
 					     .types = WIRE_U32 | WIRE_U32 << 4 | WIRE_U16 << 8 |
-						      WIRE_U16 << 12 };
-	const int error = session_event_register(&guest_session, &event, 1, &guest_event);
+						      WIRE_U16 << 12 },
+				   tasks = { .name = WIRE_GUEST_SWITCH_EVENT,
+					     .format = WIRE_GUEST_SWITCH_FORMAT,
+					     .file = "",
+					     .types = WIRE_U32 | WIRE_U32 << 4 | WIRE_U32 << 8 };
 
-	if (!error && guest_event)
+	if (session_event_register(&guest_session, &calls, 1, &guest_event) == 0 && guest_event)
 		guest_switch = &guest_session.switches[guest_event - 1];
+	if (guest_options.has_tasks && session_event_register(&guest_session, &tasks, 1, &task_event) == 0 &&
+	    task_event)
+		task_switch = &guest_session.switches[task_event - 1];
 	return guest_switch != NULL;
 }
 
@@ -104,20 +113,28 @@ void guest_session_snapshot(void)
 	}
 }
 
-void guest_session_put(uint32_t tid, const struct wire_call_frame *frame, uint32_t depth)
+/* Both events have three words. */
+static void put(uint16_t event, uint32_t tid, uint32_t one, uint32_t two, uint32_t three)
 {
 	struct {
 		char room[WIRE_HEADROOM];
-		uint32_t function, low;
-		uint16_t high, depth;
-	} __attribute__((packed, aligned(8))) record = { .function = frame->function,
-							 .low = (uint32_t)frame->start,
-							 .high = (uint16_t)(frame->start >> 32),
-							 .depth = (uint16_t)depth };
+		uint32_t one, two, three;
+	} __attribute__((packed, aligned(8))) record = { .one = one, .two = two, .three = three };
 
-	if (*guest_switch == WIRE_OFF)
-		return;
-	ring_prepare(&record, guest_event, GUEST_RECORD_BYTES, tid);
+	ring_prepare(&record, event, GUEST_RECORD_BYTES, tid);
 	session_write_record(&guest_session, (struct ring_record){ (char *)&record, GUEST_RECORD_BYTES },
 			     guest_session_thread(), false);
+}
+
+void guest_session_put(uint32_t tid, const struct wire_call_frame *frame, uint32_t depth)
+{
+	if (*guest_switch != WIRE_OFF)
+		put(guest_event, tid, frame->function, (uint32_t)frame->start,
+		    (uint32_t)(frame->start >> 32 & 0xffff) | depth << 16);
+}
+
+void guest_session_put_switch(uint32_t tid, uint32_t vcpu, uint32_t from, uint32_t to)
+{
+	if (task_switch && *task_switch != WIRE_OFF)
+		put(task_event, tid, vcpu, from, to);
 }

@@ -32,6 +32,9 @@ uint32_t guest_session_thread(void);
 /* guest_session_put - record the end of a call in all cases but the usual one. */
 void guest_session_put(uint32_t tid, const struct wire_call_frame *frame, uint32_t depth);
 
+/* guest_session_put_switch - record that a vCPU changes from a task to another one. @tid: of the latter's stack */
+void guest_session_put_switch(uint32_t tid, uint32_t vcpu, uint32_t from, uint32_t to);
+
 /* guest_session_report - one line on stderr. */
 void guest_session_report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/hash.h"
@@ -12,6 +13,9 @@
 
 enum {
 	RETRY_TICKS = 1 << 22, /* about a millisecond */
+	/* To find a stack's task. The kernel sets it after about 50 calls on its stack: most fill the processor's stack of return
+	 * addresses. */
+	TRIES = 256,
 };
 
 _Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame guest_no_frames[WIRE_CALL_FRAMES + 1] = {
@@ -21,9 +25,9 @@ _Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame guest_no_frames[WIRE_CALL_FRA
 struct guest_stack guest_stack_nowhere = { .top = GUEST_NO_FRAMES };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct guest_stack **stacks; /* entry n has the id WIRE_GUEST_TID + n */
+static struct guest_stack **stacks;
 static size_t room;
-static uint32_t count;
+static uint32_t count, tids;	/* tids: that were given, from WIRE_GUEST_TID */
 static struct hash_table table; /* their numbers, from 1 */
 static uint64_t retry;		/* clock: after there was no memory for a segment */
 
@@ -92,7 +96,8 @@ uint32_t guest_stack_count(void)
 static bool is_at(const struct guest_stack *stack, const struct guest_place *place)
 {
 	return stack->region == place->region && stack->place.space == place->space &&
-	       stack->place.thread == place->thread && stack->place.level == place->level;
+	       stack->place.thread == place->thread && stack->place.task == place->task &&
+	       stack->place.level == place->level;
 }
 
 /* The image of the functions that run on a stack. A kernel is the same in all address spaces. */
@@ -106,22 +111,73 @@ static uint32_t find_image(const struct guest_place *place)
 				  guest_session_thread());
 }
 
-/* The thread's name in the trace: the privilege level and where the stack is. */
-static void announce(struct guest_stack *stack)
+/* The thread's name in the trace: the privilege level, and the task or where the stack is. */
+void guest_stack_announce(struct guest_stack *stack)
 {
-	const bool user = stack->place.level == GUEST_USER;
+	const char *level = stack->place.level == GUEST_USER ? "user" : "kernel";
 	const uint64_t region = stack->region;
 	char name[64];
 
-	print_text(name, sizeof(name), "%s %" PRIx64, user ? "user" : "kernel",
+	if (stack->announced)
+		return;
+	if (stack->task.address) {
+		stack->announced = guest_task_announce(&stack->task, level, stack->tid, stack->since);
+		return;
+	}
+	print_text(name, sizeof(name), "%s %" PRIx64, level,
 		   region >> 62 == 1 ? region << 23 & INT64_MAX : region << 14);
 	stack->announced = session_announce_thread(&guest_session, session_self(), guest_session_thread(),
-						   stack->tid, name, 0) == RING_DONE;
+						   stack->tid, name, stack->since) == RING_DONE;
+}
+
+void guest_stack_announce_all(void)
+{
+	pthread_mutex_lock(&lock);
+	for (uint32_t n = 0; n < count; n++)
+		guest_stack_announce(stacks[n]);
+	pthread_mutex_unlock(&lock);
+}
+
+void guest_stack_settle(struct guest_stack *stack, const struct guest_task *task)
+{
+	const bool other = stack->task.address != task->address || stack->task.pid != task->pid;
+
+	if (memcmp(&stack->task, task, sizeof(*task)) == 0)
+		return;
+	if (other && stack->task.address && stack->place.level == GUEST_KERNEL)
+		guest_stack_renew(stack);
+	if (stack->announced)
+		stack->since = 0;
+	stack->announced = false;
+	stack->task = *task;
+}
+
+bool guest_stack_has_none(struct guest_stack *stack)
+{
+	return stack->tries == TRIES || ++stack->tries == TRIES;
+}
+
+void guest_stack_renew(struct guest_stack *stack)
+{
+	struct wire_call_segment *segment;
+
+	while (stack->top != GUEST_NO_FRAMES)
+		guest_stack_end(stack);
+	pthread_mutex_lock(&lock);
+	stack->tid = WIRE_GUEST_TID + tids++;
+	pthread_mutex_unlock(&lock);
+	for (segment = stack->first; segment; segment = segment_at(segment->next))
+		__atomic_store_n(&segment->tid, stack->tid, __ATOMIC_RELEASE);
+	stack->task = (struct guest_task){ 0 };
+	stack->since = ring_clock();
+	stack->tries = 0;
+	stack->target = 0;
+	stack->announced = false;
 }
 
 static uint64_t hash_of(const struct guest_place *place)
 {
-	return hash_pair(hash_pair(place->region, place->space), place->thread);
+	return hash_pair(hash_pair(place->region, place->space), hash_pair(place->thread, place->task));
 }
 
 /* Under the lock. Return: NULL: no memory. */
@@ -137,8 +193,10 @@ static struct guest_stack *add(const struct guest_place *place)
 	*stack = (struct guest_stack){ .top = GUEST_NO_FRAMES,
 				       .region = place->region,
 				       .place = *place,
-				       .tid = WIRE_GUEST_TID + count,
-				       .image = find_image(place) };
+				       .tid = WIRE_GUEST_TID + tids++,
+				       .image = find_image(place),
+				       .since = ring_clock(),
+				       .number = count + 1 };
 	stacks[count++] = stack;
 	hash_table_add(&table, hash_of(place), count);
 	return stack;
@@ -170,7 +228,7 @@ static struct guest_stack *moved(const struct guest_place *place)
 	if (!stack || !hash_table_reserve(&table))
 		return NULL;
 	stack->place = *place;
-	hash_table_add(&table, hash_of(place), stack->tid - WIRE_GUEST_TID + 1);
+	hash_table_add(&table, hash_of(place), stack->number);
 	return stack;
 }
 
@@ -181,7 +239,5 @@ struct guest_stack *guest_stack_find(const struct guest_place *place)
 	pthread_mutex_lock(&lock);
 	stack = known(place) ?: moved(place) ?: add(place);
 	pthread_mutex_unlock(&lock);
-	if (stack && !stack->announced)
-		announce(stack);
 	return stack;
 }

@@ -10,7 +10,8 @@
  * is, and stacks of processes also by the address space and the thread pointer. So a call that is interrupted, or whose thread
  * sleeps, stays open on its stack while other calls go on.
  *
- * In the session each stack is a thread, whose id is beyond those that the host's kernel gives. Frames of open calls lie in
+ * In the session each stack is a thread, whose id is beyond those that the host's kernel gives. If the guest's tasks are known
+ * (guest_task.h), the kernel's stack of a task that ended is another thread when the next task gets it. Frames of open calls lie in
  * the session's segments, as those of native calls do (wire/wire_call.h): they survive a SIGKILL of QEMU.
  *
  * Two vCPUs never run one stack at a time. The guest's own synchronization orders them when a thread moves. So only the table
@@ -20,6 +21,7 @@
 #define BURIN_SOURCE_GUEST_GUEST_STACK_H
 
 #include "source/guest/guest_session.h"
+#include "source/guest/guest_task.h"
 
 enum guest_level {
 	GUEST_KERNEL, /* and what lies below it: hypervisors, firmware */
@@ -32,6 +34,7 @@ struct guest_place {
 	uint64_t region; /* guest_region() of its addresses; 0: nowhere */
 	uint64_t space;	 /* of a user stack: the address space */
 	uint64_t thread; /* of a user stack: the thread pointer */
+	uint32_t task;	 /* of a user stack: the id of its task; 0: unknown */
 	enum guest_level level;
 };
 
@@ -44,6 +47,10 @@ struct guest_stack {
 	/* The rest is for the slow paths. */
 	struct guest_place place;
 	struct wire_call_segment *first; /* NULL: it has no segment yet */
+	struct guest_task task;
+	uint64_t since;	 /* clock: from when on it has its next name; 0: from now on */
+	uint32_t number; /* in the table */
+	unsigned tries;	 /* to find its task */
 	bool announced;
 };
 
@@ -56,6 +63,21 @@ extern struct guest_stack guest_stack_nowhere;
 
 /* guest_stack_find - find or add the stack at a place. Context: any vCPU. Return: NULL: no memory. */
 struct guest_stack *guest_stack_find(const struct guest_place *place);
+
+/* guest_stack_settle - a stack belongs to a task. Context: the vCPU that runs it. */
+void guest_stack_settle(struct guest_stack *stack, const struct guest_task *task);
+
+/* guest_stack_has_none - a task was not found. Return: whether that was tried often enough: the stack belongs to none. */
+bool guest_stack_has_none(struct guest_stack *stack);
+
+/* guest_stack_renew - the task of a stack has ended, and another one got it: its open calls end. */
+void guest_stack_renew(struct guest_stack *stack);
+
+/* guest_stack_announce - record a stack's name if it has a new one. */
+void guest_stack_announce(struct guest_stack *stack);
+
+/* guest_stack_announce_all - the same for all. Context: the guest is being ended. */
+void guest_stack_announce_all(void);
 
 /* guest_stack_count - how many there are. */
 uint32_t guest_stack_count(void);

@@ -26,6 +26,8 @@ static void find_registers(struct guest_vcpu *vcpu, const struct guest_machine *
 	vcpu->level = find_register(registers, machine->level.name);
 	vcpu->space = find_register(registers, machine->space.name);
 	vcpu->thread = find_register(registers, machine->thread.name);
+	for (unsigned n = 0; n < GUEST_BASES; n++)
+		vcpu->bases[n] = find_register(registers, machine->bases[n]);
 	for (unsigned n = 0; n < GUEST_REGISTERS; n++)
 		vcpu->general[n] = find_register(registers, machine->general[n]);
 }
@@ -38,6 +40,7 @@ bool guest_vcpu_begin(unsigned index, const struct guest_machine *machine)
 		guest_session_report("no memory for vCPU %u; the guest is not recorded", index);
 		return false;
 	}
+	vcpu->number = index;
 	vcpu->stack = &guest_stack_nowhere;
 	vcpu->bytes = g_byte_array_new();
 	find_registers(vcpu, machine);
@@ -72,20 +75,90 @@ uint64_t guest_vcpu_pc(const struct guest_vcpu *vcpu)
 	return read_register(vcpu, vcpu->pc);
 }
 
+/* Where the kernel has this CPU's own data; 0: unknown. The kernel exchanges both registers some time after it is entered. */
+static uint64_t base_of(const struct guest_vcpu *vcpu)
+{
+	uint64_t base = 0;
+
+	for (unsigned n = 0; n < GUEST_BASES && !(base >> 63); n++)
+		base = read_register(vcpu, vcpu->bases[n]);
+	return base >> 63 ? base : 0;
+}
+
+/* The task that a vCPU runs. Return: false: unknown. */
+static bool read_current(struct guest_vcpu *vcpu, struct guest_task *task)
+{
+	const uint64_t base = base_of(vcpu);
+
+	if (!base || (base != vcpu->base && !guest_task_is_base(vcpu->bytes, base)))
+		return false;
+	vcpu->base = base;
+	return guest_task_current(vcpu->bytes, base, task);
+}
+
+/*
+ * Which task a stack in the kernel belongs to. In the middle of a switch of tasks the stack is already another one than
+ * that of the current task.
+ * Return: false: it is not known yet.
+ */
+static bool settle(struct guest_vcpu *vcpu, struct guest_stack *stack, const struct guest_task *current)
+{
+	struct guest_task own;
+
+	if (guest_region(current->stack) == stack->region) {
+		guest_stack_settle(stack, current);
+		return true;
+	}
+	if (!stack->task.address)
+		return guest_stack_has_none(stack);
+	if (guest_task_read(vcpu->bytes, stack->task.address, &own) &&
+	    guest_region(own.stack) == stack->region && own.pid == stack->task.pid) {
+		guest_stack_settle(stack, &own);
+		return true;
+	}
+	guest_stack_renew(stack);
+	return false;
+}
+
+/* A vCPU runs a task. */
+static void run(struct guest_vcpu *vcpu, const struct guest_stack *stack)
+{
+	const struct guest_task *task = &stack->task;
+
+	if (task->address && (vcpu->task.address != task->address || vcpu->task.pid != task->pid))
+		guest_session_put_switch(stack->tid, vcpu->number, vcpu->task.pid, task->pid);
+	if (task->address)
+		vcpu->task = *task;
+}
+
 struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
 {
 	const struct guest_machine *machine = vcpu->machine;
 	struct guest_place place = { .region = guest_region(sp), .level = GUEST_KERNEL };
+	struct guest_task current = vcpu->task;
+	const bool known = guest_options.has_tasks && read_current(vcpu, &current);
 	struct guest_stack *stack;
+	bool settled = true;
 
 	if (!(sp >> 63) && (read_register(vcpu, vcpu->level) & machine->level.mask) == machine->user) {
 		place.level = GUEST_USER;
 		place.space = read_register(vcpu, vcpu->space) & machine->space.mask;
 		place.thread = read_register(vcpu, vcpu->thread) & machine->thread.mask;
+		place.task = current.pid;
 	}
 	stack = guest_stack_find(&place);
-	vcpu->stack = stack ? stack : &guest_stack_nowhere;
-	return vcpu->stack;
+	if (!stack)
+		return vcpu->stack = &guest_stack_nowhere;
+	if (place.level == GUEST_USER && current.address)
+		guest_stack_settle(stack, &current);
+	else if (place.level == GUEST_KERNEL && known)
+		settled = settle(vcpu, stack, &current);
+	if (settled) {
+		guest_stack_announce(stack);
+		run(vcpu, stack);
+	}
+	vcpu->stack = settled ? stack : &guest_stack_nowhere;
+	return stack;
 }
 
 uint32_t guest_vcpu_function(struct guest_function *cached, uint32_t image, uint64_t address)

@@ -6,6 +6,7 @@
 #include "source/guest/guest_clock.h"
 #include "source/guest/guest_machine.h"
 #include "source/guest/guest_stack.h"
+#include "source/guest/guest_task.h"
 #include "source/guest/qemu_plugin.h"
 
 enum {
@@ -20,13 +21,17 @@ struct guest_function {
 };
 
 struct guest_vcpu {
+	unsigned number;
 	struct guest_stack *stack; /* that it ran on last; never NULL */
 	struct guest_function functions[GUEST_FUNCTIONS];
 	uint64_t target; /* of the call that is being executed, if that loads it */
 	const struct guest_machine *machine;
 	struct qemu_register *sp, *pc, *level, *space, *thread; /* NULL: it has none */
+	struct qemu_register *bases[GUEST_BASES];
 	struct qemu_register *general[GUEST_REGISTERS];
 	struct qemu_bytes *bytes;
+	uint64_t base;		/* where its own data was */
+	struct guest_task task; /* that it ran last */
 	uint64_t calls, returns, unmatched, redirected, unwound;
 };
 

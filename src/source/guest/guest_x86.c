@@ -101,6 +101,7 @@ const struct guest_machine guest_x86 = {
 	.decode = decode,
 	.general = { "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12",
 		     "r13", "r14", "r15" },
+	.bases = { "gs_base", "k_gs_base" },
 	.level = { "cs", 3 },
 	.user = 3,
 	/* Without the process-context id, and without the bit by which page-table isolation has two spaces. */

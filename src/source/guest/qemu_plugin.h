@@ -117,6 +117,7 @@ typedef void (*qemu_on_access)(unsigned vcpu, uint32_t access, uint64_t address,
 #pragma weak qemu_plugin_read_memory_vaddr
 #pragma weak qemu_plugin_get_registers
 #pragma weak qemu_plugin_read_register
+#pragma weak qemu_plugin_read_memory_vaddr
 #pragma weak g_byte_array_new
 
 void qemu_plugin_register_vcpu_init_cb(qemu_id id, qemu_on_vcpu function);
@@ -142,6 +143,7 @@ struct qemu_value qemu_plugin_mem_get_value(uint32_t access);
 bool qemu_plugin_read_memory_vaddr(uint64_t address, struct qemu_bytes *bytes, size_t count);
 struct qemu_register_list *qemu_plugin_get_registers(void);
 int qemu_plugin_read_register(struct qemu_register *handle, struct qemu_bytes *bytes);
+bool qemu_plugin_read_memory_vaddr(uint64_t address, struct qemu_bytes *bytes, size_t count);
 struct qemu_bytes *g_byte_array_new(void);
 
 /* What QEMU looks for in a plugin. */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The tasks of a Linux guest; see guest_task.h. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/hash_table.h"
+#include "base/print.h"
+#include "source/guest/guest_options.h"
+#include "source/guest/guest_session.h"
+#include "source/guest/guest_task.h"
+
+static bool found;
+
+/* Processes that have names. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct process {
+	uint32_t pid;
+	char name[GUEST_TASK_NAME];
+} * processes;
+static size_t process_count, process_room;
+static struct hash_table table; /* their numbers, from 1 */
+
+bool guest_task_found(void)
+{
+	return found;
+}
+
+static bool read_memory(struct qemu_bytes *room, uint64_t address, void *bytes, size_t size)
+{
+	if (!qemu_plugin_read_memory_vaddr(address, room, size) || room->length != size)
+		return false;
+	memcpy(bytes, room->data, size);
+	return true;
+}
+
+/* Any program can choose its name. */
+static void take_name(char name[GUEST_TASK_NAME], const char *bytes)
+{
+	memcpy(name, bytes, GUEST_TASK_NAME);
+	name[GUEST_TASK_NAME - 1] = 0;
+}
+
+bool guest_task_read(struct qemu_bytes *room, uint64_t address, struct guest_task *task)
+{
+	const uint64_t *places = guest_options.tasks, first = guest_options.task_begin;
+	char bytes[GUEST_TASK_MAX], name[GUEST_TASK_NAME];
+	uint64_t leader;
+
+	if (!(address >> 63) || !read_memory(room, address + first, bytes, guest_options.task_end - first))
+		return false;
+	task->address = address;
+	memcpy(&task->stack, bytes + places[GUEST_TASK_STACK] - first, sizeof(task->stack));
+	memcpy(&task->pid, bytes + places[GUEST_TASK_PID] - first, sizeof(task->pid));
+	memcpy(&task->process, bytes + places[GUEST_TASK_PROCESS] - first, sizeof(task->process));
+	memcpy(&leader, bytes + places[GUEST_TASK_LEADER] - first, sizeof(leader));
+	take_name(task->name, bytes + places[GUEST_TASK_COMM] - first);
+	memcpy(task->program, task->name, sizeof(task->program));
+	if (task->pid != task->process &&
+	    read_memory(room, leader + places[GUEST_TASK_COMM], name, sizeof(name)))
+		take_name(task->program, name);
+	return true;
+}
+
+bool guest_task_is_base(struct qemu_bytes *room, uint64_t base)
+{
+	uint64_t value;
+
+	return read_memory(room, base + guest_options.tasks[GUEST_TASK_BASE], &value, sizeof(value)) &&
+	       value == base;
+}
+
+bool guest_task_current(struct qemu_bytes *room, uint64_t base, struct guest_task *task)
+{
+	uint64_t address;
+
+	if (!read_memory(room, base + guest_options.tasks[GUEST_TASK_CURRENT], &address, sizeof(address)) ||
+	    !guest_task_read(room, address, task))
+		return false;
+	__atomic_store_n(&found, true, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* Under the lock. Return: NULL: no memory. */
+static struct process *process_of(uint32_t pid)
+{
+	const uint64_t hash = hash_pair(pid, 0);
+	uint32_t number;
+
+	for (size_t at = 0; (number = hash_table_next(&table, hash, &at));)
+		if (processes[number - 1].pid == pid)
+			return &processes[number - 1];
+	if (!array_reserve(processes, process_room, process_count + 1) || !hash_table_reserve(&table))
+		return NULL;
+	processes[process_count++] =
+		(struct process){ .pid = pid, .name = "/" }; /* no program has that name */
+	hash_table_add(&table, hash, (uint32_t)process_count);
+	return &processes[process_count - 1];
+}
+
+/* The name of a process: that of its program. The kernel's threads have names such as "kworker/0:1": theirs is "kworker". */
+static bool announce_process(const struct guest_task *task, uint64_t since)
+{
+	char name[GUEST_TASK_NAME];
+	struct process *process;
+	bool done;
+
+	memcpy(name, task->program, sizeof(name));
+	name[strcspn(name, "/")] = 0;
+	pthread_mutex_lock(&lock);
+	process = process_of(task->process);
+	done = process && strcmp(process->name, name) == 0;
+	if (process && !done) {
+		done = session_announce_guest(&guest_session, WIRE_GUEST_PID + task->process, name,
+					      guest_session_thread(), since) == RING_DONE;
+		if (done)
+			memcpy(process->name, name, sizeof(name));
+	}
+	pthread_mutex_unlock(&lock);
+	return done;
+}
+
+bool guest_task_announce(const struct guest_task *task, const char *level, uint32_t tid, uint64_t since)
+{
+	char name[64];
+
+	print_text(name, sizeof(name), "%s %s %u", level, task->name, task->pid);
+	return announce_process(task, since) &&
+	       session_announce_thread(&guest_session, WIRE_GUEST_PID + task->process, guest_session_thread(),
+				       tid, name, since) == RING_DONE;
+}
