@@ -23,8 +23,8 @@ enum {
 	PATCH_SHORT = 2,
 };
 
-static const uint64_t STOP_NS = UINT64_C(100000000), GIVE_UP_NS = UINT64_C(5000000000),
-		      PAUSE_NS = UINT64_C(1000000);
+static const uint64_t STOP_NS = UINT64_C(100000000), STOP_MAX_NS = UINT64_C(800000000),
+		      GIVE_UP_NS = UINT64_C(5000000000), PAUSE_NS = UINT64_C(1000000);
 
 struct change {
 	uint64_t entry; /* address of the struct wire_patch in the process */
@@ -253,12 +253,12 @@ static int check_program(const struct patcher *patcher)
 	return -ESRCH;
 }
 
-static int change_batch(struct patcher *patcher, struct change *changes, size_t count)
+static int change_batch(struct patcher *patcher, struct change *changes, size_t count, uint64_t stop_ns)
 {
 	int error;
 
 	touch(patcher, changes, count);
-	error = process_threads_stop(&patcher->threads, STOP_NS);
+	error = process_threads_stop(&patcher->threads, stop_ns);
 	if (error)
 		return error;
 	error = check_program(patcher);
@@ -313,12 +313,16 @@ static void sort_out(struct patcher *patcher, struct change *changes, size_t *co
 static int change_until_done(struct patcher *patcher, struct change *changes, size_t count)
 {
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + GIVE_UP_NS;
+	uint64_t stop_ns = STOP_NS;
 	int error = -ETIMEDOUT;
 
 	while (count && clock_ns(CLOCK_MONOTONIC) < until) {
-		error = change_batch(patcher, changes, count);
+		error = change_batch(patcher, changes, count, stop_ns);
 		if (error && error != -ETIMEDOUT)
 			break;
+		/* On busy CPUs each thread waits for one before it stops. */
+		if (error && stop_ns < STOP_MAX_NS)
+			stop_ns *= 2;
 		if (!error)
 			sort_out(patcher, changes, &count);
 		if (count)

@@ -122,7 +122,7 @@ struct wire_call_function {
 	uint64_t offset; /* in the image's file; without a file the address */
 };
 
-/* What to record of a function's arguments, by the debug information of the program (`burin record --auto-args`). */
+/* The arguments of a function that are recorded, by the debug information of the program (`burin record --auto-args`). */
 struct wire_call_spec {
 	uint64_t offset; /* of the function, in the image's file */
 	uint32_t text;	 /* offset in the SPECs' text; ends in NUL */

@@ -27,7 +27,7 @@ enum kind {
 	KINDS = 20
 };
 
-/* What a kind adds to a type: bytes, and bytes for each of its members. */
+/* The size of a kind behind the head of a type: bytes, and bytes for each member. */
 static const struct {
 	uint8_t fixed, each;
 } sizes[KINDS] = {
