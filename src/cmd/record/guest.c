@@ -154,7 +154,7 @@ static int describe_tasks(const struct guest_options *options, int file, char te
 static bool read_kernel(struct guest_options *options, struct guest_functions *functions,
 			char tasks[TASKS_BYTES])
 {
-	int file, error, no_tasks = 0;
+	int file, error, no_tasks = -ENOEXEC;
 
 	*functions = (struct guest_functions){ 0 };
 	*tasks = 0;
