@@ -28,6 +28,10 @@ enum {
 	STATE_MAGIC_1 = 0x46505853,
 	STATE_MAGIC_2 = 0x46505845,
 	CONTEXT_FLAGS = 7, /* there is a state; the stack segment is valid, and to be restored */
+	FRAME_FLAGS = 1,   /* words of a handler's frame: of its context, ... */
+	FRAME_LINK = 2,
+	FRAME_SEGMENTS = 24, /* ... and of the registers in it, segments of code and data */
+	USER_CODE = 0x33,
 	ERESTART_FIRST = 512,
 	ERESTART_LAST = 516,
 	CALL_TRAP = 0x100, /* flags of the processor */
@@ -98,6 +102,16 @@ static bool has_stack(const struct place *place, uint64_t sp)
 	       sp - map->begin >= STACK_ROOM;
 }
 
+/*
+ * Whether words of a stack, from the address that a handler returns to, can be its frame: flags, no link, and the registers of a
+ * thread in user mode. sigaction() leaves the same address on the stack, alone.
+ */
+static bool is_frame(const uint64_t *words, size_t count)
+{
+	return count <= FRAME_SEGMENTS || (words[FRAME_FLAGS] <= CONTEXT_FLAGS && !words[FRAME_LINK] &&
+					   (uint16_t)words[FRAME_SEGMENTS] == USER_CODE);
+}
+
 static bool is_in_handler(const struct place *place, uint64_t sp)
 {
 	static uint64_t words[HANDLER_LOOK / 8];
@@ -110,7 +124,7 @@ static bool is_in_handler(const struct place *place, uint64_t sp)
 	if (!place->restorer || !process_memory_read(place->memory, sp, words, bytes))
 		return true;
 	for (size_t n = 0; n < bytes / 8; n++)
-		if (words[n] == place->restorer)
+		if (words[n] == place->restorer && is_frame(&words[n], bytes / 8 - n))
 			return true;
 	return false;
 }

@@ -636,11 +636,9 @@ void call_patch_load(void)
 	errno = saved;
 }
 
-void call_patch_attach(void)
+void call_patch_attaching(bool runs)
 {
-	attaching = true;
-	call_patch_load();
-	attaching = false;
+	attaching = runs;
 }
 
 bool call_patch_is_stub(uint64_t address)

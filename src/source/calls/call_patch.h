@@ -41,10 +41,10 @@ extern struct wire_patches call_patches __attribute__((visibility("default")));
 void call_patch_load(void);
 
 /*
- * call_patch_attach - the same in a program whose threads run already: code that they may be inside stays as it is, and is
- * only prepared. Context: any thread.
+ * call_patch_attaching - before and after call_patch_load() in a program whose threads run already: code that they may be inside
+ * stays as it is, and is only prepared.
  */
-void call_patch_attach(void);
+void call_patch_attaching(bool runs);
 
 /* call_patch_is_stub - whether an address lies in an area of stubs. Context: any. */
 bool call_patch_is_stub(uint64_t address);
@@ -53,8 +53,9 @@ static inline void call_patch_load(void)
 {
 }
 
-static inline void call_patch_attach(void)
+static inline void call_patch_attaching(bool runs)
 {
+	(void)runs;
 }
 #endif
 

@@ -65,12 +65,15 @@ uint64_t burin_calls_attach(void)
 	if (!begun) {
 		if (!interpose_late_can())
 			return WIRE_PATCH_CONTEXTS;
+		/* From here on: interpose_late() may load libgcc, whose startup code calls __gmon_start__(). */
+		call_patch_attaching(true);
 		join();
 		if (tracepoint_session.calls.header) {
 			memcpy(tracepoint_session.calls.header->rules, off, sizeof(off));
 			interpose_late();
-			call_patch_attach();
+			call_patch_load();
 		}
+		call_patch_attaching(false);
 	}
 	if (!tracepoint_session.calls.header)
 		answer = tracepoint_session.base ? WIRE_PATCH_NO_CALLS : WIRE_PATCH_NO_SESSION;
