@@ -117,18 +117,24 @@ static uint32_t part_of_stack(struct tree_builder *builder, const struct view_tr
 	return node;
 }
 
-static uint32_t root_of(struct view_tree *tree, const struct view_profile *counted, uint32_t task,
-			unsigned roots)
+/* Finds or adds the root of a task's nodes. Return: whether there was memory. */
+static bool root_of(struct view_tree *tree, const struct view_profile *counted, uint32_t task, unsigned roots,
+		    uint32_t *root)
 {
-	uint32_t root = 0;
-
-	if (roots & 1 << VIEW_PROGRAM)
-		root = child_of(tree, root, VIEW_PROGRAM,
-				view_string(&tree->keys->strings, view_program(counted->profile, task)));
-	if (roots & 1 << VIEW_THREAD)
-		root = child_of(tree, root, VIEW_THREAD,
-				view_string(&tree->keys->strings, view_thread(counted->profile, task)));
-	return root;
+	*root = 0;
+	if (roots & 1 << VIEW_PROGRAM) {
+		*root = child_of(tree, *root, VIEW_PROGRAM,
+				 view_string(&tree->keys->strings, view_program(counted->profile, task)));
+		if (!*root)
+			return false;
+	}
+	if (roots & 1 << VIEW_THREAD) {
+		*root = child_of(tree, *root, VIEW_THREAD,
+				 view_string(&tree->keys->strings, view_thread(counted->profile, task)));
+		if (!*root)
+			return false;
+	}
+	return true;
 }
 
 /* The pairs of a task, and the root of their nodes. */
@@ -144,7 +150,7 @@ static int by_root(const void *a, const void *b)
 	return number_order(one->root, other->root) ?: number_order(one->first, other->first);
 }
 
-/* The tasks with pairs, sorted by root, since the cache of stacks holds one root at a time. */
+/* The tasks with pairs, sorted by root, since the cache of stacks holds one root at a time. NULL: no memory. */
 static struct task *tasks_of(struct view_tree *tree, const struct view_profile *counted, unsigned roots,
 			     size_t *count)
 {
@@ -155,7 +161,11 @@ static struct task *tasks_of(struct view_tree *tree, const struct view_profile *
 	while (tasks && pair < end) {
 		struct task *task = &tasks[(*count)++];
 
-		*task = (struct task){ root_of(tree, counted, pair->task, roots), pair, pair };
+		*task = (struct task){ .first = pair, .end = pair };
+		if (!root_of(tree, counted, pair->task, roots, &task->root)) {
+			free(tasks);
+			return NULL;
+		}
 		while (task->end < end && task->end->task == pair->task)
 			task->end++;
 		pair = task->end;
@@ -189,7 +199,7 @@ static int add_task(struct tree_builder *builder, const struct task *task,
 static int add_pairs(struct tree_builder *builder, const struct view_profile *counted,
 		     const struct view_tree_options *options)
 {
-	size_t count;
+	size_t count = 0;
 	struct task *tasks = tasks_of(builder->tree, counted, options->roots, &count);
 	int result = tasks ? 0 : -ENOMEM;
 
