@@ -12,7 +12,7 @@
  *	truth coroutine MS		in a context of its own
  *	truth thread MS			in a thread
  *	truth beginnings N		N threads, one after the other, that do nothing
- *	truth rename MS			work as `first`, then as `second`
+ *	truth rename MS			named_first() works as `first`, then named_second() as `second`
  *	truth libraries MS FILE...	enter() of each library, which is closed then; says where it lay
  *	truth clock MS			asks for the time, over and over
  *	truth plt MS			calls ffs(), over and over, which is elsewhere
@@ -183,12 +183,24 @@ APART int beginnings(long count)
 	return 0;
 }
 
+APART void named_first(long ms)
+{
+	work(ms);
+	STAY;
+}
+
+APART void named_second(long ms)
+{
+	work(ms);
+	STAY;
+}
+
 APART int renamed(long ms)
 {
 	prctl(PR_SET_NAME, "first");
-	work(ms);
+	named_first(ms);
 	prctl(PR_SET_NAME, "second");
-	work(ms);
+	named_second(ms);
 	STAY;
 	return 0;
 }
