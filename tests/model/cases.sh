@@ -218,6 +218,7 @@ broken HOPES progress $LIST
 [ "$mode" = long ] || return 0
 optimise=O2
 memory=6000
+buckets=-w24
 model=ring
 right "long: handler, death" -DREAD_LATE -DR1=1 -DR2=1 -DHANDLER=1 -DR3=0 -DTICKS=1 -DKILL=1
 right "long: two writers" -DREAD_LATE -DSTREAM -DN=3 -DR1=3 -DR2=3

@@ -92,13 +92,13 @@ void queue_free(struct queue *queue)
 	free(queue->holds);
 }
 
+/* No word is there twice, in this record or another. Mixing each of them would take half of the test's time. */
 static void payload_fill(char *payload, uint64_t seed, uint32_t bytes)
 {
-	for (uint32_t n = 0; n < bytes; n += 8) {
-		uint64_t word = harness_mix(seed + n);
+	uint64_t word = harness_mix(seed);
 
+	for (uint32_t n = 0; n < bytes; n += 8, word += 0x9e3779b97f4a7c15u)
 		memcpy(payload + n, &word, bytes - n < 8 ? bytes - n : 8);
-	}
 }
 
 struct ring_record queue_prepare(void *buffer, const struct expected *expected)
