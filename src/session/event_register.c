@@ -11,6 +11,7 @@
 #include "base/nolibc.h"
 #include "wire/wire_enum.h"
 #include "wire/wire_format.h"
+#include "session/event_index.h"
 #include "session/transaction.h"
 
 static const char no_room[] = "there is no room for another event in the session";
@@ -79,10 +80,9 @@ static bool have_switch(struct session *session, uint32_t index)
 /* The text of enums, which many events may share; 0: there is no room. */
 static uint32_t add_enums(struct session *session, const char *enums, uint32_t count)
 {
-	for (uint32_t n = 0; n < count; n++)
-		if (session->entries[n].enums && text_is(session, session->entries[n].enums, enums))
-			return session->entries[n].enums;
-	return add_text(session, enums, WIRE_ENUMS_MAX, false);
+	const uint32_t before = event_index_find(session, SESSION_BY_ENUMS, enums, count);
+
+	return before ? session->entries[before - 1].enums : add_text(session, enums, WIRE_ENUMS_MAX, false);
 }
 
 static uint16_t add_event(struct session *session, const struct session_event *event, uint32_t count)
@@ -171,24 +171,30 @@ static uint16_t refuse(struct session *session, const struct session_event *even
 	return 0;
 }
 
+/* Whether an entry, which has the name of an event, is that event. */
+static bool is_same(const struct session *session, const struct wire_event *entry,
+		    const struct session_event *event)
+{
+	return entry->types == event->types && entry->kind == event->kind &&
+	       text_is(session, entry->format, event->format) &&
+	       text_is(session, entry->enums, event->enums ? event->enums : "");
+}
+
 static uint16_t register_one(struct session *session, const struct session_event *event)
 {
 	uint32_t count = session_event_count(session);
 	const char *why = fault_of(event);
+	uint32_t before;
 	uint16_t id;
 
 	if (why)
 		return refuse(session, event, why);
-	for (uint32_t n = 0; n < count; n++) {
-		struct wire_event *entry = &session->entries[n];
+	before = event_index_find(session, SESSION_BY_NAME, event->name, count);
+	if (before) {
+		struct wire_event *entry = &session->entries[before - 1];
 
-		if (!text_is(session, entry->name, event->name))
-			continue;
-		if (entry->types == event->types && entry->kind == event->kind &&
-		    text_is(session, entry->format, event->format) &&
-		    text_is(session, entry->enums, event->enums ? event->enums : ""))
-			return (uint16_t)(n + 1);
-		return note_refusal(session, entry, event);
+		return is_same(session, entry, event) ? (uint16_t)before
+						      : note_refusal(session, entry, event);
 	}
 	id = add_event(session, event, count);
 	return id ? id : refuse(session, event, no_room);
@@ -202,6 +208,20 @@ const char *session_event_fault(const struct session *session, const struct sess
 		if (text_is(session, session->entries[n].name, event->name))
 			why = "the name is taken by an event with another format or kind";
 	return why ? why : no_room;
+}
+
+bool session_event_is_taken(struct session *session, const struct session_event *event)
+{
+	const int error = transaction_begin_table(session);
+	uint32_t before;
+	bool taken;
+
+	if (error)
+		return false;
+	before = event_index_find(session, SESSION_BY_NAME, event->name, session_event_count(session));
+	taken = before && !is_same(session, &session->entries[before - 1], event);
+	transaction_end_table(session);
+	return taken;
 }
 
 int session_event_register(struct session *session, const struct session_event *events, unsigned count,

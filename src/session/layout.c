@@ -8,6 +8,7 @@
 
 #include "base/nolibc.h"
 #include "ring/ring_deps.h"
+#include "session/event_index.h"
 #include "session/layout.h"
 #include "wire/wire_change.h"
 #include "wire/wire_context.h"
@@ -253,6 +254,7 @@ void session_leave(struct session *session)
 
 	if (ring_guest_clock)
 		ring_guest_clock = &none;
+	event_index_free(session);
 	if (session->rings)
 		munmap(session->rings, round_up(session->ring_count * sizeof(struct ring)));
 	if (session->base)

@@ -44,6 +44,18 @@ struct session_calls {
 	char *segments;
 };
 
+/* What the entries of the event table can be found by (event_index.h). */
+enum session_index {
+	SESSION_BY_NAME,
+	SESSION_BY_ENUMS,
+	SESSION_INDEXES,
+};
+
+struct session_event_index {
+	struct session_index_slot *slots; /* NULL: not needed so far */
+	uint32_t entries;		  /* of the table that are in it */
+};
+
 struct session {
 	char *base; /* the mapping; NULL: no session */
 	struct wire_geometry geometry;
@@ -64,6 +76,7 @@ struct session {
 	struct ring *rings;  /* ring_count of them; slots NULL until session_ring_use() */
 	unsigned ring_count; /* cpus + locked + 1 */
 	struct session_calls calls;
+	struct session_event_index indexes[SESSION_INDEXES];
 };
 
 struct session_options {
@@ -256,6 +269,9 @@ struct session_event {
 SESSION_SHARED int session_event_register(struct session *session, const struct session_event *events,
 					  unsigned count, uint16_t *ids);
 
+/* session_event_is_taken - whether another event has the name of an event. Context: as session_event_register(). */
+SESSION_SHARED bool session_event_is_taken(struct session *session, const struct session_event *event);
+
 /* session_event_fault - the reason why an event got no id. */
 const char *session_event_fault(const struct session *session, const struct session_event *event);
 
@@ -330,10 +346,10 @@ int session_switch_glob(struct session *session, const char *glob, enum wire_swi
 			unsigned *matched);
 
 /* session_event_text - a string of the event table, or "?" if its offset is not valid; always ends in NUL. */
-SESSION_SHARED const char *session_event_text(const struct session *session, uint32_t offset);
+const char *session_event_text(const struct session *session, uint32_t offset);
 
 /* session_event_count - entries of the event table. */
-SESSION_SHARED uint32_t session_event_count(const struct session *session);
+uint32_t session_event_count(const struct session *session);
 
 /*
  * session_write_record - append a record with prepared headers to this CPU's ring, or to a locked one. Losses are

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "writer/event_table.h"
@@ -19,10 +20,12 @@ static const uint64_t call_types = WIRE_U32 | WIRE_U32 << 4 | WIRE_U16 << 8 | WI
 
 static int reserve(struct event_table *table, size_t entries, size_t text_bytes)
 {
-	const bool done = array_reserve(table->entries, table->room, table->count + entries) &&
-			  array_reserve(table->payload_bytes, table->payload_room, table->count + entries) &&
-			  array_reserve(table->calls, table->calls_room, table->count + entries) &&
-			  array_reserve(table->text, table->text_room, table->text_bytes + text_bytes);
+	const bool done =
+		array_reserve(table->entries, table->room, table->count + entries) &&
+		array_reserve(table->payload_bytes, table->payload_room, table->count + entries) &&
+		array_reserve(table->calls, table->calls_room, table->count + entries) &&
+		array_reserve(table->text, table->text_room, table->text_bytes + text_bytes) &&
+		(!entries || (hash_table_reserve(&table->names) && hash_table_reserve(&table->enums)));
 
 	return done ? 0 : -ENOMEM;
 }
@@ -62,12 +65,18 @@ static bool has_call(uint64_t types, const char *format)
 	       (!format[bytes] || format[bytes] == ' ');
 }
 
-/* The text of enums, which many events may share. */
-static uint32_t add_enums(struct event_table *table, const char *enums)
+/* The text of enums, which many events may share. @number: of the entry that is being added */
+static uint32_t add_enums(struct event_table *table, const char *enums, uint32_t number)
 {
-	for (uint32_t n = 0; n < table->count; n++)
-		if (table->entries[n].enums && strcmp(table_text(table, table->entries[n].enums), enums) == 0)
-			return table->entries[n].enums;
+	const uint64_t hash = hash_text(enums);
+	uint32_t before;
+
+	if (!*enums)
+		return 0;
+	for (size_t at = 0; (before = hash_table_next(&table->enums, hash, &at));)
+		if (strcmp(table_text(table, table->entries[before - 1].enums), enums) == 0)
+			return table->entries[before - 1].enums;
+	hash_table_add(&table->enums, hash, number);
 	return add_text(table, enums);
 }
 
@@ -81,11 +90,12 @@ static int add_entry(struct event_table *table, struct wire_event entry, const c
 		return error;
 	if (table->text_bytes == 0)
 		table->text[table->text_bytes++] = 0;
+	hash_table_add(&table->names, hash_text(name), table->count + 1);
 	entry.name = add_text(table, name);
 	entry.format = add_text(table, format);
 	entry.file = add_text(table, file);
 	entry.refused_file = add_text(table, refused_file);
-	entry.enums = add_enums(table, enums);
+	entry.enums = add_enums(table, enums, table->count + 1);
 	entry.reserved = 0;
 	table->entries[table->count] = entry;
 	table->calls[table->count] = has_call(entry.types, format) &&
@@ -137,6 +147,8 @@ void event_table_free(struct event_table *table)
 	free(table->payload_bytes);
 	free(table->calls);
 	free(table->text);
+	hash_table_free(&table->names);
+	hash_table_free(&table->enums);
 	free(table->refused);
 	*table = (struct event_table){ 0 };
 }
@@ -178,8 +190,11 @@ static bool name_holds(const char *name, unsigned kind)
 /* A valid table has each name once: a second one means that the table was overwritten. */
 static bool is_taken(const struct event_table *table, const char *name)
 {
-	for (uint32_t n = 0; n < table->count; n++)
-		if (strcmp(table_text(table, table->entries[n].name), name) == 0)
+	const uint64_t hash = hash_text(name);
+	uint32_t number;
+
+	for (size_t at = 0; (number = hash_table_next(&table->names, hash, &at));)
+		if (strcmp(table_text(table, table->entries[number - 1].name), name) == 0)
 			return true;
 	return false;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash_table.h"
 #include "session/session.h"
 #include "wire/wire_event.h"
 
@@ -30,7 +31,8 @@ struct event_table {
 	char *text;
 	uint32_t text_bytes;
 	size_t text_room;
-	char *refused; /* a line for each refused event; NULL: there is none */
+	struct hash_table names, enums; /* numbers of the entries, by these texts */
+	char *refused;			/* a line for each refused event; NULL: there is none */
 };
 
 /* event_table_init_names - the fixed table of the names ring. @with_changes: add burin.change. Return: 0 or -ENOMEM. */

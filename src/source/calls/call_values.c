@@ -116,19 +116,8 @@ static size_t readable_bytes(uint64_t address, const struct call_registers *regi
 
 /* ---- layouts */
 
-static bool is_taken(const char *name, const char *format)
-{
-	const struct session *session = &tracepoint_session;
-	const uint32_t count = session_event_count(session);
-
-	for (uint32_t n = 0; n < count; n++)
-		if (strcmp(session_event_text(session, session->entries[n].name), name) == 0)
-			return strcmp(session_event_text(session, session->entries[n].format), format) != 0;
-	return false;
-}
-
 /* "burin.call.open"; "burin.call.open-2" if another function of that name has other arguments. */
-static bool make_name(struct call_layout *layout, const char *function)
+static bool make_name(struct call_layout *layout, const struct session_event *event, const char *function)
 {
 	struct nolibc_string out;
 
@@ -145,7 +134,7 @@ static bool make_name(struct call_layout *layout, const char *function)
 			nolibc_text(&out, "-");
 			nolibc_decimal(&out, n);
 		}
-		if (!is_taken(layout->name, layout->format))
+		if (!session_event_is_taken(&tracepoint_session, event))
 			return true;
 	}
 	return false;
@@ -158,7 +147,7 @@ static void make_event(struct call_layout *layout, const struct call_image *imag
 
 	event.types = call_arguments_format(&layout->arguments, layout->format);
 	event.file = call_symbols_path(image);
-	if (event.types && make_name(layout, function) &&
+	if (event.types && make_name(layout, &event, function) &&
 	    session_event_register(&tracepoint_session, &event, 1, &id) == 0 && id)
 		layout->site = (struct burin_site){ .state = &tracepoint_session.switches[id - 1],
 						    .name = layout->name,
