@@ -57,6 +57,7 @@ enum {
 		5000000, /* the number of a guest's first stack; the kernel's thread ids are smaller */
 	WIRE_GUEST_PID =
 		10000000, /* plus the id of a guest's process: its pid; ids of processes are below 4194304 */
+	WIRE_GUEST_STEP = 2 << 20, /* bytes: KASLR moves a guest's kernel by a multiple of that */
 };
 
 enum {
@@ -164,8 +165,8 @@ struct wire_calls {
 	uint32_t specs;			  /* how many, by offset; they do not change once the program runs */
 	uint32_t snapshots_wanted;	  /* by a guest: it waits until as many are written, */
 	uint32_t snapshots_written;	  /* which the recorder says here */
-	uint32_t reserved1;
-	uint64_t guest_clock; /* the time of a session with WIRE_CLOCK_GUEST */
+	uint32_t guest_moved;		  /* by KASLR, in WIRE_GUEST_STEP, plus 1; 0: it is not known */
+	uint64_t guest_clock;		  /* the time of a session with WIRE_CLOCK_GUEST */
 	/*
 	 * The state of each function: strings, each ends in NUL, an empty one ends the list. Without a rule all functions
 	 * are on; otherwise the last match counts, and functions without one are off. A rule is a sign, a kind, a colon and

@@ -7,20 +7,20 @@ import struct
 from recording import *
 
 class Machine:
-    """A kind of machine: the emulator and its arguments, the compiler, and Debian's kernel."""
+    """A kind of machine: the emulator and its arguments, the compilers of C and C++, and Debian's kernel."""
 
-    def __init__(self, qemu, arguments, compiler, bare, debian):
-        self.qemu, self.arguments, self.compiler, self.bare, self.debian = qemu, arguments, compiler, bare, debian
+    def __init__(self, qemu, arguments, compiler, cxx, bare, debian):
+        self.qemu, self.arguments, self.compiler, self.cxx, self.bare, self.debian = qemu, arguments, compiler, cxx, bare, debian
         self.kernel = os.path.join(BUILD, "tests", f"guest-kernel-{debian}")  # downloaded once
 
 
-X86 = Machine("qemu-system-x86_64", ("-M", "q35", "-vga", "none"), "gcc",
+X86 = Machine("qemu-system-x86_64", ("-M", "q35", "-vga", "none"), "gcc", "g++",
               ("-m32", "-fcf-protection=none", "-Wl,-Ttext=0x101000,--section-start=.multiboot=0x100000"), "amd64")
-AARCH64 = Machine("qemu-system-aarch64", ("-M", "virt", "-cpu", "cortex-a72"), "aarch64-linux-gnu-gcc",
+AARCH64 = Machine("qemu-system-aarch64", ("-M", "virt", "-cpu", "cortex-a72"), "aarch64-linux-gnu-gcc", None,
                   ("-mgeneral-regs-only", "-mstrict-align", "-Wl,-Ttext=0x40200000"), "arm64")
 HERE = os.path.join(TOP, "tests", "programs")
 BARE = {"all": 1, "twice": 100, "recursion": 31, "by_pointer": 10, "leaf": 241}  # calls of guest-bare.c
-KNOWN = ("recursion", "leaf", "jumper", "busy")  # functions of guest-init.c
+KNOWN = ("recursion", "leaf", "jumper", "busy", "together", "thrower", "cleaned", "caught", "catcher")  # functions of guest-init.c
 
 
 def need_qemu(kind=X86):
@@ -67,6 +67,22 @@ def rows(path):
     return [(row["symbol"], row["image"], row["calls"]) for row in table["rows"]]
 
 
+def depths(path, function):
+    """{thread: how many calls were open around each call of a function, in the order of their ends}."""
+    found = collections.defaultdict(list)
+    for record in sorted(dump(path, "-e", "burin.call", "-f", function), key=lambda record: record["time_ns"]):
+        found[record["tid"]].append(record["fields"]["depth"])
+    return found
+
+
+def check_together(path):
+    """Two processes with one stack address: each has its own calls, the inner ones end first."""
+    found = depths(path, "together")
+    equal([len(ends) for ends in found.values()], [11, 11], f"calls of two processes in turns: {dict(found)}")
+    for ends in found.values():
+        equal(ends, list(range(ends[-1] + 10, ends[-1] - 1, -1)), "open calls around each")
+
+
 def counts(path, names):
     found = collections.Counter()
     for function, image, calls in rows(path):
@@ -111,10 +127,14 @@ def bare_program(*options, kind=X86):
 
 
 def init_program(name="guest-init", *options, kind=X86):
+    """The program guest-init.c; where there is a compiler of C++, with exceptions."""
     need(kind.compiler)
     path = os.path.join(fresh("init"), name)
     os.makedirs(os.path.dirname(path))
-    made(kind.compiler, "-O1", "-pthread", *options, "-o", path, os.path.join(HERE, "guest-init.c"))
+    parts = [(kind.compiler, "guest-init.c")] + ([(kind.cxx, "guest-throws.cc")] if kind.cxx else [])
+    for compiler, source in parts:
+        made(compiler, "-O1", "-c", *options, "-o", f"{path}-{source}.o", os.path.join(HERE, source))
+    made(parts[-1][0], "-pthread", *options, "-o", path, *[f"{path}-{source}.o" for _, source in parts])
     return path
 
 

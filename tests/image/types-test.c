@@ -56,8 +56,14 @@ static void put_three(uint32_t name, uint32_t type, uint32_t place)
 	put(place);
 }
 
+enum kernel {
+	OLD,
+	NEW, /* from Linux 6.15 on */
+	ARM,
+};
+
 /* A kernel: a task with its ids in an anonymous union of a structure, and two variables of each CPU. */
-static void make(void)
+static void make(enum kernel kernel)
 {
 	used = HEADER;
 	string_bytes = 1;
@@ -73,13 +79,16 @@ static void make(void)
 	put_three(0, 3, 24 * 8);
 	put_three(text("group_leader"), 1, 32 * 8);
 	put_three(text("comm"), 1, 40 * 8);
-	put_type("current_task", VARIABLE, 0, 1); /* 5 */
+	put_type(kernel == ARM ? "__entry_task" : "current_task", VARIABLE, 0, 1); /* 5 */
 	put(1);
 	put_type("this_cpu_off", VARIABLE, 0, 1); /* 6 */
 	put(1);
 	put_type(".data..percpu", SECTION, 2, 64);
 	put_three(5, 0x500, 8);
 	put_three(6, 0x600, 8);
+	put_type("irq_stack", STRUCTURE, 0, 32768);
+	if (kernel == OLD)
+		put_type("fixed_percpu_data", STRUCTURE, 0, 48);
 	memcpy(bytes + used, strings, string_bytes);
 	memcpy(bytes,
 	       (uint32_t[]){ 0x1eb9f, HEADER, 0, (uint32_t)used - HEADER, (uint32_t)used - HEADER,
@@ -105,7 +114,7 @@ static void a_task(void **state)
 	struct guest_tasks tasks;
 
 	(void)state;
-	make();
+	make(OLD);
 	assert_int_equal(read_tasks(bytes, used, &tasks), 0);
 	assert_int_equal(tasks.current, 0x500);
 	assert_int_equal(tasks.base, 0x600);
@@ -114,6 +123,19 @@ static void a_task(void **state)
 	assert_int_equal(tasks.tgid, 28);
 	assert_int_equal(tasks.leader, 32);
 	assert_int_equal(tasks.name, 40);
+	assert_int_equal(tasks.stack_bytes, 32768);
+}
+
+static void a_task_in_a_register(void **state)
+{
+	struct guest_tasks tasks;
+
+	(void)state;
+	make(ARM);
+	assert_int_equal(read_tasks(bytes, used, &tasks), 0);
+	assert_int_equal(tasks.current, 0);
+	assert_int_equal(tasks.base, 0);
+	assert_int_equal(tasks.name, 40);
 }
 
 static void refused(void **state)
@@ -121,7 +143,9 @@ static void refused(void **state)
 	struct guest_tasks tasks;
 
 	(void)state;
-	make();
+	make(NEW);
+	assert_int_equal(read_tasks(bytes, used, &tasks), -ENOTSUP);
+	make(OLD);
 	assert_int_equal(read_tasks("", 0, &tasks), -ENOEXEC);
 	assert_int_equal(read_tasks(bytes, HEADER, &tasks), -ENOEXEC);
 	memcpy(bytes + used - string_bytes + 1, "INT", 3);
@@ -135,7 +159,7 @@ static void damaged(void **state)
 	uint8_t *copy = malloc(sizeof(bytes));
 
 	(void)state;
-	make();
+	make(OLD);
 	for (size_t at = 0; at < used; at++)
 		for (unsigned value = 0; value < 4; value++) {
 			struct guest_tasks tasks;
@@ -147,15 +171,16 @@ static void damaged(void **state)
 					     : value == 2 ? copy[at] ^ 1
 							  : 3);
 			error = read_tasks(copy, value == 3 ? at : used, &tasks);
-			assert_true(error == 0 || error == -ENOEXEC || error == -ENODATA);
+			assert_true(error == 0 || error == -ENOEXEC || error == -ENODATA ||
+				    error == -ENOTSUP);
 		}
 	free(copy);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(a_task), cmocka_unit_test(refused),
-					    cmocka_unit_test(damaged) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(a_task), cmocka_unit_test(a_task_in_a_register),
+					    cmocka_unit_test(refused), cmocka_unit_test(damaged) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

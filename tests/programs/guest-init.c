@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 // The first process of a machine, or an ordinary program: known calls in threads, coroutines, signal handlers, forked processes, and
-// behind longjmp. As the first process it also prints the kernel's functions: to the port 0xe9, or by semihosting. Compiled by
+// behind longjmp and exceptions (guest-throws.cc). As the first process it also prints the kernel's functions: to the port 0xe9, or by semihosting. Compiled by
 // tests/source/guest.
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -58,6 +58,22 @@ KNOWN void busy(int n)
 		sched_yield();
 }
 
+// Wait for the turn of this process, then give it to the other one.
+static void take_turn(volatile int *turn, int self)
+{
+	while (*turn != self)
+		sched_yield();
+	*turn = !self;
+}
+
+KNOWN void together(volatile int *turn, int self, int n)
+{
+	take_turn(turn, self);
+	if (n)
+		together(turn, self, n - 1);
+	take_turn(turn, self);
+}
+
 static void *work(void *data)
 {
 	for (int n = 0; n < 100; n++)
@@ -105,6 +121,21 @@ static void run_processes(void)
 		;
 }
 
+// Two processes with one stack address call and return in turns.
+static void run_together(void)
+{
+	volatile int *turn =
+		mmap(NULL, sizeof(*turn), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	for (int self = 0; self < 2; self++)
+		if (fork() == 0) {
+			together(turn, self, 10);
+			_exit(0);
+		}
+	while (wait(NULL) > 0)
+		;
+}
+
 // A page of code that processes have at different addresses, as a library: a function, and behind 64 bytes one that it calls.
 static const unsigned char code[] = {
 #ifdef __x86_64__
@@ -135,6 +166,8 @@ static void run_moved_code(void)
 		wait(NULL);
 	}
 }
+
+extern void run_exceptions(void) __attribute__((weak)); // no compiler of C++: no exceptions
 
 #ifdef __x86_64__
 static void print(const char *text)
@@ -179,7 +212,10 @@ int main(void)
 	run_threads();
 	run_coroutine();
 	run_processes();
+	run_together();
 	run_moved_code();
+	if (run_exceptions)
+		run_exceptions();
 	if (getpid() != 1)
 		return 0;
 	print_functions();

@@ -269,7 +269,7 @@ void calls_symbols(const struct calls *calls, int directory, const char *path, b
 	if (calls->options->no_symbols)
 		return;
 	if (!totals->chunks)
-		calls_find_names(directory, path, &calls->options->guests, quiet,
+		calls_find_names(directory, path, &calls->guests, quiet,
 				 time_left(calls->options->names_ns, until));
 	for (unsigned n = totals->trim.done + 1; n <= totals->chunks; n++) {
 		char chunk_name[CHUNKS_NAME], chunk_path[CHUNKS_PATH];
@@ -280,7 +280,7 @@ void calls_symbols(const struct calls *calls, int directory, const char *path, b
 		chunk = create_enter(directory, chunk_name);
 		if (chunk < 0)
 			continue;
-		calls_find_names(chunk, chunk_path, &calls->options->guests, quiet,
+		calls_find_names(chunk, chunk_path, &calls->guests, quiet,
 				 time_left(calls->options->names_ns, until));
 		close(chunk);
 	}

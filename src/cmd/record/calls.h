@@ -14,9 +14,8 @@
 
 struct calls_options {
 	bool on;
-	bool guest;		  /* of a machine in QEMU, which loads a plugin for them (guest.h) */
-	struct view_globs guests; /* files with its functions: cmd_symbols_options.guests */
-	bool no_hooks;		  /* only those of libraries */
+	bool guest;    /* of a machine in QEMU, which loads a plugin for them (guest.h) */
+	bool no_hooks; /* only those of libraries */
 	bool libraries, nested;
 	bool count;			     /* only count the calls of each function */
 	struct view_globs globs, not, below; /* words of call_selection_parse(); none: all functions */
@@ -31,6 +30,7 @@ struct calls_options {
 struct calls {
 	const struct calls_options *options;
 	char library[2 * PRELOAD_PATH_MAX]; /* libraries, with a colon between them */
+	struct view_globs guests;	    /* files with a guest's functions: cmd_symbols_options.guests */
 	struct auto_arguments automatic;
 };
 

@@ -181,11 +181,11 @@ static const struct cmd_option table[] = {
 	OPTION_LIST("--guest-calls GLOB", &options.guest.calls,
 		    "with --guest-kernel: record only functions whose names match. May be repeated",
 		    .given = guest_given),
-	OPTION_TEXT("--guest-start ADDRESS", &options.guest.start,
+	OPTION_TEXT("--guest-start WHERE", &options.guest.start,
 		    "with --guest: record calls from when the guest executes this address, or function of "
-		    "--guest-kernel",
+		    "--guest-kernel; or from this time on, such as 2s, counted from its begin",
 		    .given = guest_given),
-	OPTION_TEXT("--guest-stop ADDRESS", &options.guest.stop,
+	OPTION_TEXT("--guest-stop WHERE", &options.guest.stop,
 		    "with --guest: record no call that begins after the guest executed this address, or "
 		    "function",
 		    .given = guest_given),
@@ -355,7 +355,7 @@ static int record(char **operands)
 	complete();
 	if (options.guest.on) {
 		options.command = guest_command(&options.guest, options.command);
-		if (!options.command || !guest_files(&options.guest, &options.calls.guests))
+		if (!options.command)
 			return CMD_FAULTS;
 	}
 	return options.target ? record_target(&options) : record_command(&options);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/number.h"
 #include "cmd/cmd.h"
 #include "cmd/record/guest.h"
 #include "cmd/record/guest_functions.h"
@@ -19,11 +20,13 @@
 
 enum {
 	RANGES_MAX = 2048, /* of the plugin; their text is shorter than the longest argument of a program */
-	TASKS_BYTES = 128, /* of their argument */
+	TASKS_BYTES = 192, /* of their argument */
+	STACK = 1 << 14,   /* bytes of a kernel's stack, mostly */
 };
 
 static const char library_name[] = "libburin-qemu.so";
-static char plugin_option[] = "-plugin"; /* of QEMU */
+static char plugin_option[] = "-plugin";     /* of QEMU */
+static const char anchor[] = "start_kernel"; /* Linux calls it once, when it has been moved */
 
 const char *const guest_levels[] = {
 	[GUEST_ALL] = "all", [GUEST_KERNEL] = "kernel", [GUEST_USER] = "user", NULL
@@ -55,11 +58,26 @@ static bool is_range(const char *text)
 /* Return: 0 or CMD_USAGE. */
 static int check_mark(const char *key, const struct guest_options *options, const char *word)
 {
-	uint64_t address;
+	uint64_t value;
 
-	if (!word || options->kernel || take_address(word, 0, &address)) /* or it is a function there */
+	if (!word || options->kernel || take_address(word, 0, &value)) /* or it is a function there */
 		return 0;
-	return cmd_usage("--guest-%s: '%s': give a hexadecimal address, or add --guest-kernel", key, word);
+	if (word != options->snapshot && number_parse_duration(word, &value) && value)
+		return 0;
+	return cmd_usage("--guest-%s: '%s': give a hexadecimal address%s, or add --guest-kernel", key, word,
+			 word == options->snapshot ? "" : " or a time such as 2s");
+}
+
+/* Return: 0 or CMD_USAGE. */
+static int check_times(const struct guest_options *options)
+{
+	uint64_t start, stop;
+
+	if (options->start && options->stop && number_parse_duration(options->start, &start) &&
+	    number_parse_duration(options->stop, &stop) && stop <= start)
+		return cmd_usage("--guest-stop: %s is not behind --guest-start %s", options->stop,
+				 options->start);
+	return 0;
 }
 
 int guest_check(const struct guest_options *options, bool flight)
@@ -81,7 +99,8 @@ int guest_check(const struct guest_options *options, bool flight)
 			"last ones");
 	return check_mark("start", options, options->start)    ?:
 	       check_mark("stop", options, options->stop)      ?:
-	       check_mark("snapshot", options, options->snapshot);
+	       check_mark("snapshot", options, options->snapshot) ?:
+	       check_times(options);
 }
 
 static void put_option(FILE *text, const char *key, const char *value)
@@ -90,26 +109,33 @@ static void put_option(FILE *text, const char *key, const char *value)
 		fprintf(text, ",%s=%s", key, value);
 }
 
-/* A function or address. Return: false after a message. */
+/* A function, address or time. Return: false after a message. */
 static bool put_mark(FILE *text, const char *key, const char *word, const struct guest_functions *functions)
 {
-	uint64_t address;
+	uint64_t value;
 
 	if (!word)
 		return true;
-	if (!guest_functions_address(functions, word, &address) && !take_address(word, 0, &address)) {
+	if (guest_functions_address(functions, word, &value)) /* KASLR moves it */
+		fprintf(text, ",%s=+%" PRIx64, key, value);
+	else if (take_address(word, 0, &value))
+		fprintf(text, ",%s=%" PRIx64, key, value);
+	else if (strcmp(key, "snapshot") != 0 && number_parse_duration(word, &value) && value)
+		fprintf(text, ",%s=%" PRIu64 "ns", key, value);
+	else {
 		cmd_failed("--guest-%s: '%s': it is neither a function of --guest-kernel nor a hexadecimal "
-			   "address",
-			   key, word);
+			   "address%s",
+			   key, word, strcmp(key, "snapshot") == 0 ? "" : " nor a time such as 2s");
 		return false;
 	}
-	fprintf(text, ",%s=%" PRIx64, key, address);
 	return true;
 }
 
 /* The options that need the functions. Return: false after a message. */
 static bool put_functions(FILE *text, const struct guest_options *options, struct guest_functions *functions)
 {
+	uint64_t address;
+
 	if (!guest_functions_select(functions, &options->calls))
 		return false;
 	if (functions->count > RANGES_MAX - options->ranges.count) {
@@ -118,8 +144,10 @@ static bool put_functions(FILE *text, const struct guest_options *options, struc
 		return false;
 	}
 	for (size_t n = 0; n < functions->count; n++)
-		fprintf(text, ",range=%" PRIx64 "-%" PRIx64, functions->ranges[n].begin,
+		fprintf(text, ",range=+%" PRIx64 "-%" PRIx64, functions->ranges[n].begin,
 			functions->ranges[n].end);
+	if (guest_functions_address(functions, anchor, &address))
+		fprintf(text, ",anchor=%" PRIx64, address);
 	return put_mark(text, "start", options->start, functions) &&
 	       put_mark(text, "stop", options->stop, functions) &&
 	       put_mark(text, "snapshot", options->snapshot, functions);
@@ -127,10 +155,18 @@ static bool put_functions(FILE *text, const struct guest_options *options, struc
 
 static const char *problem_of_tasks(int error)
 {
-	return error == -ENODATA ? "its type information (BTF) is not that of an x86-64 kernel"
+	return error == -ENODATA ? "its type information (BTF) is not that of an x86-64 or aarch64 kernel"
 	       : error == -ENOTSUP
-		       ? "its CPUs' data are not at 0; kernels from Linux 6.15 on are not supported"
+		       ? "it does not have where Linux 6.15 and later keep the CPUs' data; give the vmlinux"
 		       : strerror(-error);
+}
+
+/* Bytes of a kernel's stack, as the plugin takes them. */
+static uint64_t stack_of(const struct guest_tasks *tasks)
+{
+	const uint64_t bytes = tasks->stack_bytes;
+
+	return bytes == STACK << 1 || bytes == STACK << 2 ? bytes : STACK;
 }
 
 /* Where the guest's tasks are, for the plugin. @text: "" if the file does not say that. Return: 0 or a negative errno. */
@@ -141,9 +177,10 @@ static int describe_tasks(const struct guest_options *options, int file, char te
 
 	if (!error)
 		snprintf(text, TASKS_BYTES,
-			 "%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64,
+			 "%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64
+			 ",stack=%" PRIx64,
 			 tasks.current, tasks.base, tasks.stack, tasks.pid, tasks.tgid, tasks.leader,
-			 tasks.name);
+			 tasks.name, stack_of(&tasks));
 	else if (error != -ENOEXEC)
 		cmd_note("burin record: --guest-kernel: %s: no processes are recorded: %s\n", options->kernel,
 			 problem_of_tasks(error));
@@ -218,19 +255,21 @@ static char *plugin_argument(struct guest_options *options, const char *path)
 	return done ? argument : NULL;
 }
 
-bool guest_files(const struct guest_options *options, struct view_globs *files)
+void guest_files(const struct guest_options *options, const struct session *session, struct view_globs *files)
 {
-	char *word;
+	const uint32_t moved =
+		options->named ? __atomic_load_n(&session->calls.header->guest_moved, __ATOMIC_RELAXED) : 0;
+	char *word, shift[32] = "";
 
 	if (!options->named)
-		return true;
+		return;
+	if (moved)
+		snprintf(shift, sizeof(shift), "+%#" PRIx64, (uint64_t)(moved - 1) * WIRE_GUEST_STEP);
 	if (!array_reserve(files->globs, files->room, files->count + 1) ||
-	    asprintf(&word, "vmlinux=%s", options->kernel) < 0) {
+	    asprintf(&word, "vmlinux=%s%s", options->kernel, moved == 1 ? "+0x0" : shift) < 0)
 		cmd_failed("out of memory");
-		return false;
-	}
-	files->globs[files->count++] = word;
-	return true;
+	else
+		files->globs[files->count++] = word;
 }
 
 char **guest_command(struct guest_options *options, char **command)

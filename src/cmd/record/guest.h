@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "session/session.h"
 #include "view/records/selection.h"
 
 enum guest_level {
@@ -28,15 +29,19 @@ struct guest_options {
 	const char *kernel;		     /* a file with its functions, its types or both; NULL: none */
 	bool named;			     /* it has functions; guest_command() sets this */
 	struct view_globs calls;	     /* names of functions in it */
-	const char *start, *stop, *snapshot; /* addresses, or names of functions in it; NULL: none */
+	const char *start, *stop, *snapshot; /* addresses, names of functions in it, or times; NULL: none */
 	bool report;
 };
 
 /* guest_check - check the options. @flight: only the last calls are kept. Return: 0 or CMD_USAGE. */
 int guest_check(const struct guest_options *options, bool flight);
 
-/* guest_files - after guest_command(): the file of --guest-kernel as `burin symbols --guest` has it. Return: false after a message. */
-bool guest_files(const struct guest_options *options, struct view_globs *files);
+/*
+ * guest_files - when the guest has ended: the file of --guest-kernel, and how far KASLR has moved that kernel, as
+ * `burin symbols --guest` has them. It is never freed.
+ */
+void guest_files(const struct guest_options *options, const struct session *session,
+		 struct view_globs *files);
 
 /*
  * guest_command - the command with the plugin as its last arguments. It is never freed.

@@ -41,6 +41,18 @@ static bool is_used(const struct guest_functions *functions, const char *glob)
 	return false;
 }
 
+/* Whether one of a function's names is selected. @next: the function behind it */
+static bool is_selected(const struct guest_functions *functions, const struct view_globs *globs, size_t n,
+			size_t *next)
+{
+	const struct guest_name *names = functions->names.all;
+	bool selected = false;
+
+	for (*next = n; *next < functions->names.count && names[*next].address == names[n].address; ++*next)
+		selected = selected || view_globs_match(globs, name_of(functions, *next));
+	return selected;
+}
+
 /* @follows: the function before is selected, too. Between both there are only bytes that align the second: one range has both. */
 static bool add(struct guest_functions *functions, size_t n, bool follows)
 {
@@ -66,8 +78,8 @@ bool guest_functions_select(struct guest_functions *functions, const struct view
 				   globs->globs[n]);
 			return false;
 		}
-	for (size_t n = 0; done && globs->count && n < functions->names.count; n++) {
-		const bool selected = view_globs_match(globs, name_of(functions, n));
+	for (size_t n = 0, next; done && globs->count && n < functions->names.count; n = next) {
+		const bool selected = is_selected(functions, globs, n, &next);
 
 		done = !selected || add(functions, n, before);
 		before = selected;

@@ -362,6 +362,7 @@ static int record(const struct record_options *options, struct session *session,
 		describe_result(run, result, sizeof(result));
 	drain_finish(&drain, result, &totals);
 	sampling_symbols(&sampling, directory, output, &totals);
+	guest_files(&options->guest, session, &calls.guests);
 	calls_symbols(&calls, directory, output, options->quiet, &totals);
 	if (error)
 		chunks_discard(directory, output);

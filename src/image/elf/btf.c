@@ -135,6 +135,13 @@ uint32_t btf_structure(const struct btf *btf, const char *name)
 	return find(btf, KIND_STRUCTURE, name);
 }
 
+uint64_t btf_size(const struct btf *btf, uint32_t structure)
+{
+	struct type type;
+
+	return find_type(btf, structure, &type) ? number_load32(type.inside - 4) : 0;
+}
+
 struct search {
 	const char *name;
 	uint64_t bits; /* where it is, as far as it was found */

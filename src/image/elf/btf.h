@@ -33,6 +33,9 @@ void btf_close(struct btf *btf);
 /* btf_structure - the number of a structure; 0: there is none. */
 uint32_t btf_structure(const struct btf *btf, const char *name);
 
+/* btf_size - bytes of a structure; 0: there is none of that number. */
+uint64_t btf_size(const struct btf *btf, uint32_t structure);
+
 /* btf_member - where a member lies in a structure or in the anonymous ones inside. Return: whether it is there. */
 bool btf_member(const struct btf *btf, uint32_t structure, const char *name, uint64_t *bytes);
 

@@ -144,7 +144,7 @@ static int read_elf(struct guest_names *names, const struct image *image)
 
 /* ---- Both */
 
-/* Of several names for one address, the first is printed: one with a size. */
+/* Of several names for one address, the first is one with a size. */
 static int compare(const void *one, const void *other)
 {
 	const struct guest_name *a = one, *b = other;
@@ -152,20 +152,26 @@ static int compare(const void *one, const void *other)
 	return number_order(a->address, b->address) ?: number_order(b->size, a->size) ?: number_order(a->name, b->name);
 }
 
-/* Sort them, keep one for each address, and set unknown sizes by the distance to the next. */
+/* Whether a name is not the first for its address. */
+static bool is_alias(const struct guest_names *names, size_t n)
+{
+	return n && names->all[n].address == names->all[n - 1].address;
+}
+
+/* Sort them, and set unknown sizes by the distance to the next address. */
 static void complete(struct guest_names *names)
 {
-	size_t kept = 0;
+	uint64_t next = 0; /* address behind; 0: none */
 
 	qsort(names->all, names->count, sizeof(*names->all), compare);
-	for (size_t n = 0; n < names->count; n++)
-		if (!kept || names->all[n].address != names->all[kept - 1].address)
-			names->all[kept++] = names->all[n];
-	names->count = kept;
-	for (size_t n = 0; n < kept; n++)
-		if (!names->all[n].size)
-			names->all[n].size =
-				n + 1 < kept ? names->all[n + 1].address - names->all[n].address : PAGE;
+	for (size_t n = names->count; n-- > 0;) {
+		struct guest_name *name = &names->all[n];
+
+		if (!name->size)
+			name->size = next ? next - name->address : PAGE;
+		if (!is_alias(names, n))
+			next = name->address;
+	}
 }
 
 int guest_names_read(struct guest_names *names, int file)
@@ -236,7 +242,7 @@ int guest_names_shift(const struct guest_names *names, const uint64_t *addresses
 		return -ENOMEM;
 	for (size_t n = 0; n < count; n += step)
 		for (size_t at = 0; at < names->count && cast < VOTES_MAX; at++)
-			if ((addresses[n] - names->all[at].address) % PAGE == 0)
+			if ((addresses[n] - names->all[at].address) % PAGE == 0 && !is_alias(names, at))
 				votes[cast++] = addresses[n] - names->all[at].address;
 	*shift = elect(votes, cast);
 	free(votes);
@@ -257,8 +263,9 @@ int guest_names_map(const struct guest_names *names, uint64_t shift)
 		return error;
 	}
 	for (size_t n = 0; n < names->count; n++)
-		fprintf(text, "%" PRIx64 " %" PRIx64 " %s\n", names->all[n].address + shift,
-			names->all[n].size, names->text + names->all[n].name);
+		if (!is_alias(names, n))
+			fprintf(text, "%" PRIx64 " %" PRIx64 " %s\n", names->all[n].address + shift,
+				names->all[n].size, names->text + names->all[n].name);
 	done = !ferror(text);
 	if (fclose(text) != 0 || !done) {
 		close(file);

@@ -20,7 +20,7 @@ struct guest_name {
 };
 
 struct guest_names {
-	struct guest_name *all; /* by address */
+	struct guest_name *all; /* by address; of several for one address, the first is the function's name */
 	size_t count, room;
 	char *text;
 	size_t bytes;

@@ -48,23 +48,47 @@ static bool find_current(const struct btf *btf, struct guest_tasks *tasks)
 	return true;
 }
 
-static int read_btf(struct guest_tasks *tasks, const char *bytes, size_t count)
+/*
+ * Where the CPUs' data are. @address: that of their section; UINT64_MAX: unknown. Up to Linux 6.14 it was 0, since the
+ * compiler's canary had to be at a certain distance from the base.
+ */
+static int find_cpu(const struct btf *btf, struct guest_tasks *tasks, uint64_t address)
+{
+	uint64_t entry;
+
+	if (btf_variable(btf, section_of_cpus, "__entry_task", &entry)) { /* only aarch64 has it */
+		tasks->current = tasks->base = 0;
+		return 0;
+	}
+	if (!find_current(btf, tasks) || !btf_variable(btf, section_of_cpus, "this_cpu_off", &tasks->base))
+		return -ENODATA;
+	/* The interrupts' stacks are as large as those of tasks. */
+	tasks->stack_bytes = btf_size(btf, btf_structure(btf, "irq_stack"));
+	if (btf_structure(btf, "fixed_percpu_data") || btf_structure(btf, "irq_stack_union"))
+		return 0;
+	if (address == UINT64_MAX)
+		return -ENOTSUP;
+	tasks->current += address;
+	tasks->base += address;
+	return 0;
+}
+
+static int read_btf(struct guest_tasks *tasks, const char *bytes, size_t count, uint64_t address)
 {
 	struct btf btf;
-	const int error = btf_open(&btf, bytes, count);
-	bool found;
+	int error = btf_open(&btf, bytes, count);
 
 	if (error)
 		return error;
-	found = find_task(&btf, tasks) && find_current(&btf, tasks) &&
-		btf_variable(&btf, section_of_cpus, "this_cpu_off", &tasks->base);
+	error = find_task(&btf, tasks) ? find_cpu(&btf, tasks, address) : -ENODATA;
 	btf_close(&btf);
-	return found ? 0 : -ENODATA;
+	return error;
 }
 
 static int read_elf(struct guest_tasks *tasks, const struct image *image)
 {
 	struct image_section types, cpus;
+	uint64_t address = UINT64_MAX;
 	char *bytes;
 	int error;
 
@@ -75,11 +99,10 @@ static int read_elf(struct guest_tasks *tasks, const struct image *image)
 	bytes = malloc((size_t)types.bytes + 1);
 	if (!bytes)
 		return -ENOMEM;
-	error = read_btf(tasks, bytes, image_read(image, types.offset, bytes, (size_t)types.bytes));
+	if (image_section(image, section_of_cpus, &cpus) == 0)
+		address = cpus.address;
+	error = read_btf(tasks, bytes, image_read(image, types.offset, bytes, (size_t)types.bytes), address);
 	free(bytes);
-	/* From Linux 6.15 on, distances within a CPU's data begin where the kernel's copy of that lies. */
-	if (!error && image_section(image, section_of_cpus, &cpus) == 0 && cpus.address)
-		error = -ENOTSUP;
 	return error;
 }
 
@@ -96,7 +119,7 @@ static int read_raw(struct guest_tasks *tasks, int file)
 		got = pread(file, bytes + count, BTF_BYTES_MAX + 1 - count, (off_t)count);
 		count += got > 0 ? (size_t)got : 0;
 	} while (got > 0 || (got < 0 && errno == EINTR));
-	error = got < 0 ? -errno : count > BTF_BYTES_MAX ? -EFBIG : read_btf(tasks, bytes, count);
+	error = got < 0 ? -errno : count > BTF_BYTES_MAX ? -EFBIG : read_btf(tasks, bytes, count, UINT64_MAX);
 	free(bytes);
 	return error;
 }

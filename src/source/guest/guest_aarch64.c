@@ -180,6 +180,7 @@ const struct guest_machine guest_aarch64 = {
 		     "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30" },
 	.sp = "sp",
 	.pc = "pc",
+	.task = "SP_EL0",
 	.level = { "cpsr", 0xc }, /* the exception level */
 	.user = 0,
 	.space = { "TTBR0_EL1", UINT64_C(0xfffffffffffe) }, /* without the address-space id */

@@ -16,13 +16,6 @@
 #include "source/guest/guest_call.h"
 #include "source/guest/guest_options.h"
 
-bool guest_recording = true;
-
-void guest_call_wait(void)
-{
-	guest_recording = false;
-}
-
 static uint64_t value_of(struct qemu_value value)
 {
 	return value.type == QEMU_VALUE_U64   ? value.data.u64

@@ -5,9 +5,6 @@
 
 #include "source/guest/guest_open.h"
 
-/* guest_call_wait - record nothing until guest_call_instrument_mark(). Context: before the first instruction. */
-void guest_call_wait(void);
-
 /* guest_call_instrument - record the calls of a site, by its only store. @kind: one of the three of calls */
 void guest_call_instrument(struct qemu_instruction *instruction, enum guest_kind kind,
 			   struct guest_site *site);

@@ -51,6 +51,7 @@ struct guest_machine {
 	const char *sp, *pc;		      /* NULL: never read */
 	const char *bases
 		[GUEST_BASES]; /* of the CPU's own data: in the kernel, and in a program; NULL: unknown */
+	const char *task;      /* while the kernel runs, it points to the current task; NULL: none does */
 	struct guest_field level, space, thread;
 	uint64_t user; /* the level's value while a program runs */
 };

@@ -27,8 +27,6 @@ enum {
 	GUEST_FRAME_SHARE = 2, /* its function makes calls without a frame of its own */
 };
 
-extern bool guest_recording; /* calls that begin now are recorded */
-
 /* guest_is_near - whether a call is not one of a function: it is a part of an indirect jump, or fills the processor's stack of
  * return addresses. @after: the address behind it */
 static inline bool guest_is_near(enum guest_kind kind, uint64_t target, uint64_t after)

@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "source/guest/guest_options.h"
 
-struct guest_options guest_options = { .kernel = true, .user = true };
+struct guest_options guest_options = { .kernel = true, .user = true, .stack_bits = GUEST_STACK_BITS };
 
 /* A hexadecimal number up to a character. Return: what is behind that; NULL: it is not one. */
 static const char *take_address(const char *text, char end, uint64_t *address)
@@ -21,17 +21,59 @@ static const char *take_address(const char *text, char end, uint64_t *address)
 	return behind != text && *behind == end ? behind + 1 : NULL;
 }
 
+/* A plus sign is before an address that moves with the kernel. */
+static bool take_sign(const char **text)
+{
+	const bool moves = **text == '+';
+
+	*text += moves;
+	return moves;
+}
+
 static bool take_range(const char *text)
 {
-	struct guest_range range;
+	struct guest_range range = { .moves = take_sign(&text) };
 
-	if (guest_options.range_count == GUEST_RANGES)
+	if (guest_options.given_count == GUEST_RANGES)
 		return false;
 	text = take_address(text, '-', &range.begin);
 	if (!text || !take_address(text, 0, &range.end) || range.begin >= range.end)
 		return false;
-	guest_options.ranges[guest_options.range_count++] = range;
+	guest_options.given[guest_options.given_count++] = range;
 	return true;
+}
+
+/* An address, or a time: a decimal number and "ns". */
+static bool take_mark(const char *text, struct guest_mark *mark)
+{
+	const char *behind;
+	const uint64_t time = nolibc_number(text, 10, &behind);
+
+	if (behind != text && strcmp(behind, "ns") == 0) {
+		mark->time = time;
+		return time != 0;
+	}
+	mark->moves = take_sign(&text);
+	mark->address = 0;
+	if (!take_address(text, 0, &mark->given))
+		return false;
+	mark->address = mark->given;
+	return mark->address != 0;
+}
+
+/* Bytes of a kernel's stack. Return: false: it is not a number that one can have. */
+static bool take_stack(const char *text)
+{
+	uint64_t bytes;
+
+	if (!take_address(text, 0, &bytes))
+		return false;
+	for (unsigned bits = GUEST_STACK_BITS; bits <= GUEST_STACK_BITS_MAX; bits++)
+		if (bytes == UINT64_C(1) << bits) {
+			guest_options.stack_bits = bits;
+			return true;
+		}
+	return false;
 }
 
 static bool take_tasks(const char *text)
@@ -79,12 +121,16 @@ bool guest_options_take(const char *argument)
 		return take_range(value);
 	if ((value = value_of(argument, "tasks")) != NULL)
 		return guest_options.has_tasks = take_tasks(value);
+	if ((value = value_of(argument, "stack")) != NULL)
+		return take_stack(value);
+	if ((value = value_of(argument, "anchor")) != NULL)
+		return take_address(value, 0, &guest_options.anchor) != NULL;
 	if ((value = value_of(argument, "start")) != NULL)
-		return guest_options.starts = take_address(value, 0, &guest_options.start) != NULL;
+		return take_mark(value, &guest_options.start);
 	if ((value = value_of(argument, "stop")) != NULL)
-		return guest_options.stops = take_address(value, 0, &guest_options.stop) != NULL;
+		return take_mark(value, &guest_options.stop);
 	if ((value = value_of(argument, "snapshot")) != NULL)
-		return guest_options.snaps = take_address(value, 0, &guest_options.snapshot) != NULL;
+		return take_mark(value, &guest_options.snapshot) && !guest_options.snapshot.time;
 	if ((value = value_of(argument, "clock")) != NULL)
 		return guest_options.instructions = strcmp(value, "instructions") == 0;
 	if ((value = value_of(argument, "report")) != NULL)
@@ -114,11 +160,34 @@ static void join_ranges(void)
 	guest_options.range_count = kept;
 }
 
+static void move_mark(struct guest_mark *mark, uint64_t distance)
+{
+	if (mark->moves)
+		mark->address = mark->given + distance;
+}
+
+void guest_options_move(uint64_t distance)
+{
+	struct guest_options *options = &guest_options;
+
+	for (unsigned n = 0; n < options->given_count; n++) {
+		const struct guest_range *given = &options->given[n];
+		const uint64_t moved = given->moves ? distance : 0;
+
+		options->ranges[n] = (struct guest_range){ given->begin + moved, given->end + moved, false };
+	}
+	options->range_count = options->given_count;
+	join_ranges();
+	move_mark(&options->start, distance);
+	move_mark(&options->stop, distance);
+	move_mark(&options->snapshot, distance);
+}
+
 void guest_options_complete(void)
 {
+	guest_options_move(0);
 	if (!guest_options.range_count)
 		return;
-	join_ranges();
 	/*
 	 * The kernel's half of the address space calls no functions of the other one. The reverse happens: without code of the
 	 * lower half, some calls of the kernel's functions early in a boot of Linux were not seen.

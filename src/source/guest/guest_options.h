@@ -10,6 +10,8 @@ enum {
 	GUEST_RANGES = 2048,
 	GUEST_TASK_NAME = 16,			      /* bytes */
 	GUEST_TASK_MAX = (1 << 15) + GUEST_TASK_NAME, /* bytes of a task that are read */
+	GUEST_STACK_BITS = 14,
+	GUEST_STACK_BITS_MAX = 16,
 };
 
 /* Distances in bytes, in the order of the argument "tasks=". */
@@ -24,21 +26,33 @@ enum guest_task_place {
 	GUEST_TASK_PLACES
 };
 
+/* Where something happens. */
+struct guest_mark {
+	uint64_t address; /* of an instruction; 0: none */
+	uint64_t given;	  /* the same before the kernel was moved */
+	uint64_t time;	  /* since the guest began, in nanoseconds; 0: none */
+	bool moves;	  /* it is in the kernel's file: KASLR moves it */
+};
+
+struct guest_range {
+	uint64_t begin, end; /* end: exclusive */
+	bool moves;
+};
+
 struct guest_options {
 	bool kernel, user; /* code in the upper and in the lower half of the address space */
 	bool report;	   /* at the end, print counts */
 	bool instructions; /* the clock counts them */
-	bool starts;	   /* `start` was given: nothing is recorded before */
-	bool stops;
-	bool snaps;			/* `snapshot` was given */
-	uint64_t start, stop, snapshot; /* addresses of instructions */
-	struct guest_range {
-		uint64_t begin, end; /* end: exclusive */
-	} ranges[GUEST_RANGES];
-	unsigned range_count; /* 0: all functions; otherwise guest_options_complete() has sorted them */
-	bool has_tasks;	      /* `tasks` was given */
+	struct guest_mark start, stop, snapshot; /* start: nothing is recorded before */
+	struct guest_range given[GUEST_RANGES];	 /* as they were given */
+	unsigned given_count;
+	struct guest_range ranges[GUEST_RANGES]; /* moved, sorted and joined */
+	unsigned range_count;			 /* 0: all functions */
+	uint64_t anchor; /* the kernel's first function behind its move, in its file; 0: unknown */
+	bool has_tasks;	 /* `tasks` was given */
 	uint64_t tasks[GUEST_TASK_PLACES];
 	uint64_t task_begin, task_end; /* the part of a task that has all of these */
+	unsigned stack_bits;	       /* a kernel's stack has 2 to the power of that many bytes */
 };
 
 extern struct guest_options guest_options;
@@ -48,6 +62,9 @@ bool guest_options_take(const char *argument);
 
 /* guest_options_complete - after the last argument: conclude which code has to be instrumented. */
 void guest_options_complete(void);
+
+/* guest_options_move - the same when it is known how far the kernel was moved. Context: a vCPU, before there are others. */
+void guest_options_move(uint64_t distance);
 
 /* guest_options_code - whether calls of the code at an address are instrumented. */
 bool guest_options_code(uint64_t address);

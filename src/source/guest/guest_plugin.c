@@ -71,6 +71,35 @@ static struct guest_site *site_of(const struct guest_site *wanted)
 	return site;
 }
 
+/* Functions were chosen that lie elsewhere now: forget what was concluded from where they were. */
+static void forget(void)
+{
+	pthread_mutex_lock(&lock);
+	for (size_t n = 0; n < site_count; n++)
+		__atomic_store_n(&sites[n]->known, 0, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&lock);
+	for (unsigned n = 0; n < GUEST_VCPUS && guest_vcpus[n]; n++)
+		memset(guest_vcpus[n]->functions, 0, sizeof(guest_vcpus[n]->functions));
+}
+
+/*
+ * KASLR moves a kernel by a multiple of some size. The first block with the anchor's place in that, as early as in the begin of a
+ * kernel, is the anchor. After a reset of the guest another block with as many instructions is.
+ */
+static void look_for_anchor(uint64_t address, size_t count)
+{
+	static size_t known; /* its instructions; 0: it was not found yet */
+	const uint64_t distance = address - guest_options.anchor;
+
+	if (!guest_options.anchor || !(address >> 63) || distance % WIRE_GUEST_STEP ||
+	    (known && count != known))
+		return;
+	known = count;
+	guest_session_moved(distance);
+	guest_options_move(distance);
+	forget();
+}
+
 static struct guest_instruction decode(const struct qemu_instruction *instruction, uint64_t *address,
 				       uint64_t *after)
 {
@@ -168,17 +197,18 @@ static uint64_t instrument_each(const struct qemu_block *block, size_t count)
 /* Instructions at which the recording starts or stops, or at which the recorder writes a snapshot. */
 static void instrument_marks(struct qemu_block *block, size_t count)
 {
-	const bool any = guest_options.starts || guest_options.stops || guest_options.snaps;
+	const uint64_t start = guest_options.start.address, stop = guest_options.stop.address,
+		       snapshot = guest_options.snapshot.address;
 
-	for (size_t n = 0; n < count && any; n++) {
+	for (size_t n = 0; n < count && (start || stop || snapshot); n++) {
 		struct qemu_instruction *instruction = qemu_plugin_tb_get_insn(block, n);
 		const uint64_t address = qemu_plugin_insn_vaddr(instruction);
 
-		if (guest_options.starts && address == guest_options.start)
+		if (start && address == start)
 			guest_call_instrument_mark(instruction, true);
-		if (guest_options.stops && address == guest_options.stop)
+		if (stop && address == stop)
 			guest_call_instrument_mark(instruction, false);
-		if (guest_options.snaps && address == guest_options.snapshot)
+		if (snapshot && address == snapshot)
 			guest_call_instrument_snapshot(instruction);
 	}
 }
@@ -188,6 +218,7 @@ static void on_block(qemu_id id, struct qemu_block *block)
 	const size_t count = qemu_plugin_tb_n_insns(block);
 
 	(void)id;
+	look_for_anchor(qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0)), count);
 	guest_clock_instrument(block);
 	instrument_marks(block, count);
 	instrument_last(qemu_plugin_tb_get_insn(block, count - 1),
@@ -285,8 +316,6 @@ int qemu_plugin_install(qemu_id id, const struct qemu_info *info, int count, cha
 		return -1;
 	if (!guest_clock_begin(info) || (machine->links && !guest_link_begin()))
 		return -1;
-	if (guest_options.starts)
-		guest_call_wait();
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
 	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);

@@ -113,6 +113,12 @@ void guest_session_snapshot(void)
 	}
 }
 
+void guest_session_moved(uint64_t distance)
+{
+	__atomic_store_n(&guest_session.calls.header->guest_moved, (uint32_t)(distance / WIRE_GUEST_STEP) + 1,
+			 __ATOMIC_RELAXED);
+}
+
 /* Both events have three words. */
 static void put(uint16_t event, uint32_t tid, uint32_t one, uint32_t two, uint32_t three)
 {

@@ -26,6 +26,9 @@ void guest_session_end(void);
 /* guest_session_snapshot - let the recorder write a snapshot, and wait for it. Context: a vCPU. */
 void guest_session_snapshot(void);
 
+/* guest_session_moved - the kernel lies so far from where its file says. */
+void guest_session_moved(uint64_t distance);
+
 /* guest_session_thread - the id of the calling thread, which is QEMU's. */
 uint32_t guest_session_thread(void);
 

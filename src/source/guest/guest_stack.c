@@ -125,7 +125,7 @@ void guest_stack_announce(struct guest_stack *stack)
 		return;
 	}
 	print_text(name, sizeof(name), "%s %" PRIx64, level,
-		   region >> 62 == 1 ? region << 23 & INT64_MAX : region << 14);
+		   region >> 62 == 1 ? region << 23 & INT64_MAX : region << guest_options.stack_bits);
 	stack->announced = session_announce_thread(&guest_session, session_self(), guest_session_thread(),
 						   stack->tid, name, stack->since) == RING_DONE;
 }

@@ -89,12 +89,12 @@ struct wire_call_frame *guest_stack_more(struct guest_stack *stack);
 struct wire_call_frame *guest_stack_before(const struct wire_call_frame *frame);
 
 /*
- * guest_region - the part of the address space that a stack has for itself. The kernel's stacks are 16 KiB large and
- * aligned. Stacks of a process usually lie 8 MiB apart; those that share a region differ by their thread pointers.
+ * guest_region - the part of the address space that a stack has for itself. The kernel's stacks are 16 KiB large, or what
+ * its types say, and aligned. Stacks of a process usually lie 8 MiB apart; those that share a region differ by their thread pointers.
  */
 static inline uint64_t guest_region(uint64_t sp)
 {
-	return sp >> 63 ? sp >> 14 : sp >> 23 | UINT64_C(1) << 62;
+	return sp >> 63 ? sp >> guest_options.stack_bits : sp >> 23 | UINT64_C(1) << 62;
 }
 
 static inline bool guest_is_segment_end(const struct wire_call_frame *top)

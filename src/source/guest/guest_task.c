@@ -12,7 +12,13 @@
 #include "source/guest/guest_session.h"
 #include "source/guest/guest_task.h"
 
+enum {
+	SEARCHES = 64,	 /* for how far the kernel was moved, at most: each takes about a millisecond */
+	SPACE = 1 << 30, /* in which x86-64 has its kernel */
+};
+
 static bool found;
+static uint64_t moved; /* how far KASLR has moved the CPUs' data, if these are in the kernel */
 
 /* Processes that have names. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -64,23 +70,45 @@ bool guest_task_read(struct qemu_bytes *room, uint64_t address, struct guest_tas
 	return true;
 }
 
-bool guest_task_is_base(struct qemu_bytes *room, uint64_t base)
+static bool is_base(struct qemu_bytes *room, uint64_t base, uint64_t distance)
 {
 	uint64_t value;
 
-	return read_memory(room, base + guest_options.tasks[GUEST_TASK_BASE], &value, sizeof(value)) &&
+	return read_memory(room, base + guest_options.tasks[GUEST_TASK_BASE] + distance, &value,
+			   sizeof(value)) &&
 	       value == base;
 }
 
-bool guest_task_current(struct qemu_bytes *room, uint64_t base, struct guest_task *task)
+/* Return: whether the distance was found. */
+static bool search(struct qemu_bytes *room, uint64_t base)
 {
+	static unsigned searches;
+
+	if (__atomic_fetch_add(&searches, 1, __ATOMIC_RELAXED) >= SEARCHES)
+		return false;
+	for (uint64_t distance = 0; distance < SPACE; distance += WIRE_GUEST_STEP)
+		if (is_base(room, base, distance)) {
+			__atomic_store_n(&moved, distance, __ATOMIC_RELAXED);
+			return true;
+		}
+	return false;
+}
+
+bool guest_task_is_base(struct qemu_bytes *room, uint64_t base)
+{
+	return is_base(room, base, __atomic_load_n(&moved, __ATOMIC_RELAXED)) ||
+	       (guest_options.tasks[GUEST_TASK_BASE] >> 63 && search(room, base));
+}
+
+uint64_t guest_task_current(struct qemu_bytes *room, uint64_t base)
+{
+	const uint64_t place = guest_options.tasks[GUEST_TASK_CURRENT];
 	uint64_t address;
 
-	if (!read_memory(room, base + guest_options.tasks[GUEST_TASK_CURRENT], &address, sizeof(address)) ||
-	    !guest_task_read(room, address, task))
-		return false;
-	__atomic_store_n(&found, true, __ATOMIC_RELAXED);
-	return true;
+	return read_memory(room, base + place + __atomic_load_n(&moved, __ATOMIC_RELAXED), &address,
+			   sizeof(address))
+		       ? address
+		       : 0;
 }
 
 /* Under the lock. Return: NULL: no memory. */
@@ -126,6 +154,7 @@ bool guest_task_announce(const struct guest_task *task, const char *level, uint3
 {
 	char name[64];
 
+	__atomic_store_n(&found, true, __ATOMIC_RELAXED);
 	print_text(name, sizeof(name), "%s %s %u", level, task->name, task->pid);
 	return announce_process(task, since) &&
 	       session_announce_thread(&guest_session, WIRE_GUEST_PID + task->process, guest_session_thread(),

@@ -32,10 +32,11 @@ bool guest_task_read(struct qemu_bytes *room, uint64_t address, struct guest_tas
 /* guest_task_is_base - whether a CPU's own data are at an address. They are not while the kernel begins, or if it is another. */
 bool guest_task_is_base(struct qemu_bytes *room, uint64_t base);
 
-/* guest_task_current - the task of the CPU whose own data are at `base`; in the middle of a switch, the one before. */
-bool guest_task_current(struct qemu_bytes *room, uint64_t base, struct guest_task *task);
+/* guest_task_current - the address of the task of the CPU whose own data are at `base`; in the middle of a switch, the one
+ * before; 0: unknown. */
+uint64_t guest_task_current(struct qemu_bytes *room, uint64_t base);
 
-/* guest_task_found - whether there was ever a task. */
+/* guest_task_found - whether there was ever a task on its stack. */
 bool guest_task_found(void);
 
 /*

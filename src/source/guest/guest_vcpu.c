@@ -26,6 +26,7 @@ static void find_registers(struct guest_vcpu *vcpu, const struct guest_machine *
 	vcpu->level = find_register(registers, machine->level.name);
 	vcpu->space = find_register(registers, machine->space.name);
 	vcpu->thread = find_register(registers, machine->thread.name);
+	vcpu->current = find_register(registers, machine->task);
 	for (unsigned n = 0; n < GUEST_BASES; n++)
 		vcpu->bases[n] = find_register(registers, machine->bases[n]);
 	for (unsigned n = 0; n < GUEST_REGISTERS; n++)
@@ -85,15 +86,40 @@ static uint64_t base_of(const struct guest_vcpu *vcpu)
 	return base >> 63 ? base : 0;
 }
 
-/* The task that a vCPU runs. Return: false: unknown. */
+/* Where the task is that a vCPU runs; 0: unknown. */
+static uint64_t find_current(struct guest_vcpu *vcpu)
+{
+	uint64_t base;
+
+	if (vcpu->current)
+		return read_register(vcpu, vcpu->current);
+	base = base_of(vcpu);
+	if (!base || (base != vcpu->base && !guest_task_is_base(vcpu->bytes, base)))
+		return 0;
+	vcpu->base = base;
+	return guest_task_current(vcpu->bytes, base);
+}
+
+/*
+ * The task that a vCPU runs. As long as it is the same one in the same address space, it is not read again: between two tasks
+ * at one address the vCPU runs another one, and a new program has a new space.
+ * Return: false: unknown.
+ */
 static bool read_current(struct guest_vcpu *vcpu, struct guest_task *task)
 {
-	const uint64_t base = base_of(vcpu);
+	const uint64_t address = find_current(vcpu), space = read_register(vcpu, vcpu->space);
 
-	if (!base || (base != vcpu->base && !guest_task_is_base(vcpu->bytes, base)))
+	if (!(address >> 63))
 		return false;
-	vcpu->base = base;
-	return guest_task_current(vcpu->bytes, base, task);
+	if (address != vcpu->seen.address || space != vcpu->seen_space) {
+		if (!guest_task_read(vcpu->bytes, address, &vcpu->seen)) {
+			vcpu->seen.address = 0;
+			return false;
+		}
+		vcpu->seen_space = space;
+	}
+	*task = vcpu->seen;
+	return true;
 }
 
 /*

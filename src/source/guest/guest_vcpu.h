@@ -26,12 +26,14 @@ struct guest_vcpu {
 	struct guest_function functions[GUEST_FUNCTIONS];
 	uint64_t target; /* of the call that is being executed, if that loads it */
 	const struct guest_machine *machine;
-	struct qemu_register *sp, *pc, *level, *space, *thread; /* NULL: it has none */
+	struct qemu_register *sp, *pc, *level, *space, *thread, *current; /* NULL: it has none */
 	struct qemu_register *bases[GUEST_BASES];
 	struct qemu_register *general[GUEST_REGISTERS];
 	struct qemu_bytes *bytes;
 	uint64_t base;		/* where its own data was */
 	struct guest_task task; /* that it ran last */
+	struct guest_task seen; /* that was the current one last, */
+	uint64_t seen_space;	/* in this address space */
 	uint64_t calls, returns, unmatched, redirected, unwound;
 };
 
