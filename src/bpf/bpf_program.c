@@ -2,8 +2,11 @@
 /* Programs for the kernel; see bpf_program.h. */
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <linux/perf_event.h>
 
 #include "bpf/bpf_program.h"
 
@@ -67,6 +70,27 @@ void bpf_put_call(struct bpf_program *to, int function)
 	bpf_put(to, BPF_JMP | BPF_CALL, 0, 0, 0, function);
 }
 
+unsigned bpf_put_jump(struct bpf_program *to, unsigned op, unsigned left, int number)
+{
+	bpf_put(to, BPF_JMP | op | BPF_K, left, 0, 0, number);
+	return to->count - 1;
+}
+
+void bpf_land(struct bpf_program *to, unsigned jump)
+{
+	to->code[jump].off = (int16_t)(to->count - jump - 1);
+}
+
+void bpf_put_alu(struct bpf_program *to, unsigned op, unsigned target, int number)
+{
+	bpf_put(to, BPF_ALU64 | op | BPF_K, target, 0, 0, number);
+}
+
+void bpf_put_alu_register(struct bpf_program *to, unsigned op, unsigned target, unsigned source)
+{
+	bpf_put(to, BPF_ALU64 | op | BPF_X, target, source, 0, 0);
+}
+
 void bpf_put_end(struct bpf_program *to)
 {
 	bpf_put(to, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
@@ -94,6 +118,25 @@ int bpf_load(enum bpf_prog_type type, const struct bpf_program *program)
 						     .insns = address_of(program->code),
 						     .insn_cnt = program->count,
 						     .license = address_of(license) });
+}
+
+int bpf_attach_tracepoint(unsigned id, int program)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT,
+					.size = sizeof(attr),
+					.config = id,
+					.disabled = 1 }; /* perf itself records nothing */
+	/* The event is of one CPU. The program runs on all of them. */
+	const int event = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	int error;
+
+	if (event < 0)
+		return -errno;
+	if (ioctl(event, PERF_EVENT_IOC_SET_BPF, program) == 0)
+		return event;
+	error = -errno;
+	close(event);
+	return error;
 }
 
 int bpf_watch(const char *tracepoint, int program)

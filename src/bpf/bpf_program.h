@@ -15,7 +15,7 @@
 #include <linux/bpf.h>
 
 enum {
-	BPF_PROGRAM_MAX = 64, /* instructions; the callers' programs have fewer, which nothing checks */
+	BPF_PROGRAM_MAX = 1024, /* instructions; the callers' programs have fewer, which nothing checks */
 };
 
 struct bpf_program {
@@ -48,10 +48,27 @@ void bpf_put_value(struct bpf_program *to, unsigned target, int map);
 /* bpf_put_call - call BPF_FUNC_*, with the registers 1 to 5. */
 void bpf_put_call(struct bpf_program *to, int function);
 
+/*
+ * bpf_put_jump - jump forward if register @left compares so with the number. @op: BPF_JEQ, BPF_JNE, BPF_JSGT, ...; BPF_JA: always
+ * bpf_land - let that jump lead to the next instruction. @jump: what bpf_put_jump() returned
+ */
+unsigned bpf_put_jump(struct bpf_program *to, unsigned op, unsigned left, int number);
+void bpf_land(struct bpf_program *to, unsigned jump);
+
+/* bpf_put_alu, bpf_put_alu_register - arithmetic of 64 bits. @op: BPF_ADD, BPF_AND, BPF_RSH, ... */
+void bpf_put_alu(struct bpf_program *to, unsigned op, unsigned target, int number);
+void bpf_put_alu_register(struct bpf_program *to, unsigned op, unsigned target, unsigned source);
+
 /* bpf_put_end - end the program with register 0 as its result. */
 void bpf_put_end(struct bpf_program *to);
 
 /* ---- the kernel's part; all return a descriptor or 0, or -errno */
+
+/*
+ * bpf_attach_tracepoint - run a program of BPF_PROG_TYPE_TRACEPOINT at a tracepoint, until the returned descriptor is closed.
+ * Closing waits for the kernel's other CPUs, some 50 ms each. @id: of the tracepoint, in tracefs
+ */
+int bpf_attach_tracepoint(unsigned id, int program);
 
 /* bpf_load - have a program verified. The caller closes the descriptor. */
 int bpf_load(enum bpf_prog_type type, const struct bpf_program *program);

@@ -24,9 +24,23 @@ static void refresh_table(struct drain *drain)
 	output_metadata(&drain->output, &drain->table);
 }
 
+/* All rings: those of the session, then the others. */
+static unsigned ring_count(const struct drain *drain)
+{
+	return drain->session->ring_count + drain->more.count;
+}
+
+static const struct ring *ring_at(const struct drain *drain, unsigned index)
+{
+	return index < drain->session->ring_count ? session_ring_view(drain->session, index)
+						  : drain->readers[index].ring;
+}
+
 /* The counters of a ring's writers, current or as copied for a snapshot. */
 static const struct wire_ring *control_of(const struct drain *drain, unsigned index)
 {
+	if (index >= drain->session->ring_count)
+		return drain->readers[index].ring->control;
 	return drain->copy ? &drain->copy->rings[index].control : drain->session->rings[index].control;
 }
 
@@ -159,7 +173,7 @@ static int next_piece(struct drain *drain, unsigned index, struct wire_packet **
 	if (drain->copy)
 		return snapshot_copy_next(drain->copy, index, packet, piece);
 	*packet = (struct wire_packet *)drain->buffer;
-	return ring_copy(&drain->session->rings[index], &drain->readers[index].cursor, drain->buffer, piece);
+	return ring_copy(drain->readers[index].ring, &drain->readers[index].cursor, drain->buffer, piece);
 }
 
 /*
@@ -169,7 +183,7 @@ static int next_piece(struct drain *drain, unsigned index, struct wire_packet **
 static unsigned drain_ring(struct drain *drain, unsigned index)
 {
 	struct ring_reader *reader = &drain->readers[index];
-	const struct ring *ring = session_ring_view(drain->session, index);
+	const struct ring *ring = ring_at(drain, index);
 	struct wire_packet *packet;
 	struct ring_piece piece;
 	uint64_t packets;
@@ -185,11 +199,27 @@ static unsigned drain_ring(struct drain *drain, unsigned index)
 		reader->stale = found < 0;
 		if (found <= 0)
 			break;
+		if (index >= drain->session->ring_count)
+			drain->more.translate(drain->more.context, index - drain->session->ring_count, packet,
+					      &piece);
 		add_piece(drain, index, packet, &piece);
 		if (owns_rings(drain) && !drain->output.error) /* unwritten packets stay in the ring */
 			ring_give_back(ring, reader->cursor.sequence);
 	}
 	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
+}
+
+/* Read the rings beside the session's, before the names ring: their translation writes to it. */
+static void drain_more(struct drain *drain, unsigned *fullest)
+{
+	if (drain->more.count)
+		drain->more.round(drain->more.context);
+	for (unsigned n = drain->session->ring_count; n < ring_count(drain); n++) {
+		const unsigned level = drain_ring(drain, n);
+
+		if (level > *fullest)
+			*fullest = level;
+	}
 }
 
 /* Whether a header is all zero: the file was truncated and extended again. Other damage does not look like that. */
@@ -217,7 +247,7 @@ static void check_session(struct drain *drain)
 /* Note how many records a ring has that is read at the end only: its file may be truncated by then. */
 static void note_written(struct drain *drain, unsigned index)
 {
-	const struct ring *ring = session_ring_view(drain->session, index);
+	const struct ring *ring = ring_at(drain, index);
 	struct ring_look look;
 
 	if (ring && ring_look(ring, &look) && !look.empty)
@@ -231,9 +261,11 @@ static void add_totals(struct drain *drain)
 	struct recording *recording = &drain->output.recording;
 
 	recording->clock_steps = recording->lost_names = recording->lost_unreported = 0;
-	for (unsigned n = 0; n < drain->session->ring_count; n++) {
+	for (unsigned n = 0; n < ring_count(drain); n++) {
 		const struct output_stream *out = &drain->output.streams[n];
 		const uint64_t *lost = drain->readers[n].ledger.lost, *before = out->origin.ledger.lost;
+		const struct ring *ring = drain->readers[n].ring;
+		bool *recorded = &drain->recorded[n >= drain->session->ring_count ? ring->cpu : n];
 
 		if (is_names(drain, n)) {
 			for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
@@ -243,8 +275,8 @@ static void add_totals(struct drain *drain)
 			continue;
 		}
 		totals->events += out->kept;
-		totals->cpus += out->kept && !drain->recorded[n];
-		drain->recorded[n] |= out->kept != 0;
+		totals->cpus += out->kept && !*recorded;
+		*recorded |= out->kept != 0;
 		for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++) {
 			totals->lost[cause] += lost[cause] - before[cause];
 			recording->lost_unreported += lost[cause] - before[cause];
@@ -355,6 +387,7 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	drain->round = ring_clock();
 	refresh_table(drain);
 	output_fail(&drain->output, changelog_round(&drain->changelog), "changes");
+	drain_more(drain, fullest);
 	/* Names before the records and again after them: if we are killed in between, few records lack their names. */
 	drain_ring(drain, session_names_index(drain->session));
 	for (unsigned n = 0; n < drain->session->ring_count; n++) {
@@ -386,9 +419,11 @@ void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost)
 	}
 	*events = drain->totals.events; /* of the chunks before */
 	*lost = wire_lost_sum(drain->totals.lost);
-	for (unsigned n = 0; n < session_names_index(drain->session); n++) {
+	for (unsigned n = 0; n < ring_count(drain); n++) {
 		const struct output_stream *out = &drain->output.streams[n];
 
+		if (is_names(drain, n))
+			continue;
 		*events += out->kept;
 		*lost +=
 			wire_lost_sum(drain->readers[n].ledger.lost) - wire_lost_sum(out->origin.ledger.lost);
@@ -401,27 +436,35 @@ static int64_t offset_of(const struct clock_pair *pair, uint64_t hz)
 }
 
 /* Prepare a drain of any kind. */
-static int prepare(struct drain *drain, struct session *session)
+static int prepare(struct drain *drain, struct session *session, const struct drain_more *more)
 {
 	const struct wire_geometry *geometry = &session->geometry;
 	uint32_t largest = geometry->packet_bytes > geometry->names_packet_bytes
 				   ? geometry->packet_bytes
 				   : geometry->names_packet_bytes;
 
+	for (unsigned n = 0; more && n < more->count; n++)
+		if (more->rings[n].packet_words * 8 > largest)
+			largest = (uint32_t)more->rings[n].packet_words * 8;
+
 	*drain = (struct drain){ .session = session,
 				 .output = { .directory = -1 },
 				 .changelog = { .stream = { .fd = -1 } },
 				 .window = { 0, UINT64_MAX } };
+	if (more)
+		drain->more = *more;
 	call_tables_init(&drain->calls, session, -1);
 	drain->buffer = aligned_alloc(4096, largest);
-	drain->readers = calloc(session->ring_count, sizeof(*drain->readers));
-	drain->recorded = calloc(session->ring_count, sizeof(*drain->recorded));
+	drain->readers = calloc(ring_count(drain), sizeof(*drain->readers));
+	drain->recorded = calloc(ring_count(drain), sizeof(*drain->recorded));
 	if (!drain->buffer || !drain->readers || !drain->recorded)
 		return -ENOMEM;
 	for (unsigned n = 0; n < session->ring_count; n++) {
 		drain->readers[n].ring = &session->rings[n];
 		drain->readers[n].cursor.passive = geometry->mode == WIRE_MODE_FLIGHT;
 	}
+	for (unsigned n = 0; n < drain->more.count; n++)
+		drain->readers[session->ring_count + n].ring = &drain->more.rings[n];
 	clock_read_pair(geometry->clock, &drain->begin);
 	if (geometry->clock == WIRE_CLOCK_GUEST) /* a count has no calendar, and is the same in each run */
 		drain->begin.realtime_ns = (int64_t)drain->begin.ticks;
@@ -455,6 +498,8 @@ static int begin(struct drain *drain, int directory, const struct drain_options 
 	if (directory < 0)
 		return directory;
 	error = output_begin(&drain->output, drain->session, directory, NULL, &recording, &drain->table);
+	if (!error)
+		error = output_add(&drain->output, drain->more.rings, drain->more.count);
 	drain->calls.directory = directory;
 	drain->table.functions = &drain->calls.function_count;
 	return error ? error
@@ -495,7 +540,7 @@ int drain_begin(struct drain *drain, struct session *session, int directory,
 		const struct drain_options *options)
 {
 	const bool chunked = options->split.bytes || options->split.ns;
-	int error = prepare(drain, session);
+	int error = prepare(drain, session, options->more);
 
 	if (!error)
 		error = begin(drain,
@@ -559,7 +604,7 @@ static int end_at(struct drain *drain, int next)
 int drain_resume(struct drain *drain, struct session *session, int directory,
 		 const struct recording *recording, int next)
 {
-	int error = prepare(drain, session), copy = error ? -1 : duplicate(directory);
+	int error = prepare(drain, session, NULL), copy = error ? -1 : duplicate(directory);
 
 	if (!error)
 		error = copy < 0 ? copy : output_reopen(&drain->output, session, copy, recording);
@@ -585,7 +630,7 @@ int drain_resume(struct drain *drain, struct session *session, int directory,
 static uint64_t count_missing(struct drain *drain, unsigned index)
 {
 	struct ring_reader *reader = &drain->readers[index];
-	const struct ring *ring = session_ring_view(drain->session, index);
+	const struct ring *ring = ring_at(drain, index);
 	struct wire_packet *packet;
 	struct ring_piece piece;
 
@@ -639,17 +684,19 @@ static void close_ring(struct drain *drain, unsigned index)
 int drain_finish(struct drain *drain, const char *result, struct drain_totals *totals)
 {
 	struct output *output = &drain->output;
+	unsigned fullest = 0;
 	int error;
 
 	if (drain->attached)
 		drain->window.until = ring_clock();
 	if (!output->error && !drain->ended)
 		refresh_table(drain);
+	drain_more(drain, &fullest);
 	for (unsigned n = 0; !drain->ended && n < drain->session->ring_count; n++)
 		drain_ring(drain, n);
 	if (!drain->ended)
 		check_session(drain);
-	for (unsigned n = 0; n < drain->session->ring_count; n++) {
+	for (unsigned n = 0; n < ring_count(drain); n++) {
 		close_ring(drain, n);
 		if (drain->copy)
 			snapshot_copy_release(drain->copy, n);
@@ -678,7 +725,7 @@ int drain_snapshot(struct session *session, int directory, const struct drain_op
 {
 	struct drain drain;
 	struct snapshot_copy copy = { 0 };
-	int error = prepare(&drain, session);
+	int error = prepare(&drain, session, NULL);
 
 	*totals = (struct drain_totals){ 0 };
 	if (!error)

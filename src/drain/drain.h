@@ -37,6 +37,17 @@
 #include "session/clock.h"
 #include "session/session.h"
 
+/* Rings beside those of the session, in stream mode: the kernel's. Their streams are `kernelN`. */
+struct drain_more {
+	const struct ring *rings;
+	unsigned count;
+	/* Called before these rings are read, and for each piece of one, whose bytes it may change before they are validated. */
+	void (*round)(void *context);
+	void (*translate)(void *context, unsigned ring, struct wire_packet *packet,
+			  const struct ring_piece *piece);
+	void *context;
+};
+
 struct drain_options {
 	const char
 		*session_path; /* where a killed recorder leaves the session; NULL: the session is not ours */
@@ -47,6 +58,7 @@ struct drain_options {
 		*globs; /* attached: events to keep, up to NULL; none: all. Must live as long as the drain */
 	bool attach;	/* record a session in flight mode, from the call of drain_begin() on */
 	struct chunk_limits split; /* of a recording; all zero: one trace */
+	const struct drain_more *more; /* of a recording that is not split; NULL: none */
 };
 
 struct drain_totals {
@@ -66,7 +78,8 @@ struct drain_totals {
 struct drain {
 	struct session *session;
 	struct event_table table, names_table;
-	struct ring_reader *readers; /* of each ring */
+	struct ring_reader *readers; /* of each ring, those of `more` last */
+	struct drain_more more;
 	struct output output;
 	struct chunks chunks;
 	struct statedump statedump; /* of a split recording */

@@ -17,7 +17,7 @@
 #include "wire/wire_profile.h"
 #include "wire/wire_terms.h"
 
-/* Numbers the rings: first those of the CPUs, then the locked ones; samples have got large numbers already. */
+/* Numbers the rings: first those of the CPUs, then the locked ones; samples and the kernel have got large numbers already. */
 static void number_rings(struct burin_trace *trace)
 {
 	uint64_t cpus = 0;
@@ -33,6 +33,8 @@ static void number_rings(struct burin_trace *trace)
 		struct read_stream *stream = &trace->streams[n];
 		const bool samples = stream->ring.number == WIRE_SAMPLES_INSTANCE;
 
+		if (stream->ring.number >= WIRE_KERNEL_INSTANCE)
+			continue;
 		stream->ring.number += stream->ring.cpu + (stream->ring.locked ? (uint32_t)cpus : 0);
 		if (!stream->ring.locked && !samples && stream->ring.number >= cpus && trace->strict)
 			read_fault(trace, BURIN_FAULT_FILE, stream->files[0].name, 0,

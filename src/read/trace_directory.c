@@ -176,6 +176,7 @@ enum stream_kind {
 	STREAM_CPU,
 	STREAM_LOCKED,
 	STREAM_SAMPLES,
+	STREAM_KERNEL,
 	STREAM_CHANGES, /* of names */
 };
 
@@ -199,6 +200,9 @@ static bool parse_name(const char *text, struct stream_name *name)
 	} else if (!strncmp(text, "samples", 7)) {
 		name->kind = STREAM_SAMPLES;
 		rest = parse_number(text + 7, &name->ring);
+	} else if (!strncmp(text, "kernel", 6)) {
+		name->kind = STREAM_KERNEL;
+		rest = parse_number(text + 6, &name->ring);
 	} else if (!strncmp(text, "names", 5)) {
 		name->stream_id = WIRE_STREAM_NAMES;
 		name->ring = UINT32_MAX;
@@ -403,6 +407,10 @@ static int make_streams(struct burin_trace *trace, const struct stream_name *nam
 			stream->ring.locked = names[n].kind == STREAM_LOCKED;
 			stream->ring.cpu = names[n].ring;
 			stream->ring.number = names[n].kind == STREAM_SAMPLES ? WIRE_SAMPLES_INSTANCE : 0;
+			if (names[n].kind == STREAM_KERNEL) {
+				stream->ring.number = WIRE_KERNEL_INSTANCE + names[n].ring;
+				stream->ring.cpu = names[n].ring / WIRE_KERNEL_DEPTHS;
+			}
 		}
 		result = add_file(trace, stream, names[n].chunk, names[n].base, names[n].file);
 		if (!result && (n + 1 == count || !same_stream(&names[n], &names[n + 1])))

@@ -27,6 +27,11 @@ enum {
 	WIRE_PACKET_MAX = 16 << 20,
 };
 
+enum {
+	WIRE_KERNEL_INSTANCE = 1 << 25, /* stream_instance of the kernel's ring n, of CPU n / WIRE_KERNEL_DEPTHS: this + n */
+	WIRE_KERNEL_DEPTHS = 2,
+};
+
 #define WIRE_CHANGES_INSTANCE \
 	UINT64_C(0xfffffffe) /* stream_instance of the changes; of the names: 0xffffffff */
 

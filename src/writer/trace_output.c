@@ -30,6 +30,7 @@ static int make_streams(struct output *output)
 	output->streams = calloc(session->ring_count, sizeof(*output->streams));
 	if (!output->streams)
 		return -ENOMEM;
+	output->count = session->ring_count;
 	for (unsigned n = 0; n < session->ring_count; n++) {
 		struct output_stream *out = &output->streams[n];
 		char name[32];
@@ -37,6 +38,25 @@ static int make_streams(struct output *output)
 		name_stream(session, n, name, sizeof(name));
 		out->ring = &session->rings[n];
 		stream_init(&out->stream, output->directory, name, (uint32_t)out->ring->packet_words * 8);
+	}
+	return 0;
+}
+
+int output_add(struct output *output, const struct ring *rings, unsigned count)
+{
+	struct output_stream *streams =
+		reallocarray(output->streams, output->count + (size_t)count, sizeof(*streams));
+
+	if (!streams)
+		return -ENOMEM;
+	output->streams = streams;
+	for (unsigned n = 0; n < count; n++) {
+		struct output_stream *out = &streams[output->count++];
+		char name[32];
+
+		*out = (struct output_stream){ .ring = &rings[n] };
+		snprintf(name, sizeof(name), "kernel%u", n);
+		stream_init(&out->stream, output->directory, name, (uint32_t)rings[n].packet_words * 8);
 	}
 	return 0;
 }
@@ -207,7 +227,7 @@ uint64_t output_bytes(const struct output *output)
 {
 	uint64_t bytes = 0;
 
-	for (unsigned n = 0; n < output->session->ring_count; n++)
+	for (unsigned n = 0; n < output->count; n++)
 		bytes += stream_bytes(&output->streams[n].stream);
 	return bytes;
 }
@@ -218,7 +238,7 @@ void output_finish(struct output *output, const char *result)
 
 	if (output->error && output->resumed)
 		return;
-	for (unsigned n = 0; n < output->session->ring_count; n++)
+	for (unsigned n = 0; n < output->count; n++)
 		stream_finish(&output->streams[n].stream);
 	output->recording.state = output->error ? "failed" : "finished";
 	output->recording.result = result;
@@ -235,7 +255,7 @@ void output_finish(struct output *output, const char *result)
 
 void output_free(struct output *output)
 {
-	for (unsigned n = 0; output->streams && n < output->session->ring_count; n++)
+	for (unsigned n = 0; output->streams && n < output->count; n++)
 		stream_close(&output->streams[n].stream);
 	free(output->streams);
 	if (output->directory >= 0)

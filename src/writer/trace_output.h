@@ -33,7 +33,8 @@ struct output_stream {
 struct output {
 	const struct session *session;
 	int directory;
-	struct output_stream *streams; /* of each ring of the session */
+	struct output_stream *streams; /* of each ring of the session, then of the others */
+	unsigned count;
 	struct recording recording;
 	char trouble[256];
 	int error;
@@ -50,6 +51,9 @@ struct output {
 int output_begin(struct output *output, const struct session *session, int directory,
 		 const struct wire_origin *origins, const struct recording *recording,
 		 const struct event_table *table);
+
+/* output_add - add streams `kernelN` for rings that are not the session's. Return: 0 or -ENOMEM. */
+int output_add(struct output *output, const struct ring *rings, unsigned count);
 
 /* output_reopen - continue a trace whose writer has died; the caller reopens the streams. @directory: as for
  * output_begin(). Return: 0 or -errno. */

@@ -10,6 +10,7 @@
 #include "base/glob.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/control/kernel_listing.h"
 #include "cmd/target_argument.h"
 #include "control/buffered_counts.h"
 #include "control/listing.h"
@@ -233,7 +234,11 @@ static int run(char **operands)
 {
 	struct session session;
 	struct target target;
-	int result = cmd_target_open(operands[0], &target, &session);
+	int result;
+
+	if (strcmp(operands[0], "kernel") == 0)
+		return kernel_listing((const char *const *)operands + 1, as_json);
+	result = cmd_target_open(operands[0], &target, &session);
 
 	if (result)
 		return result;
@@ -248,7 +253,8 @@ const struct cmd cmd_events = {
 	.usage = "Usage: burin events [options] TARGET [GLOB]...\n"
 		 "\n"
 		 "List the events of a program: state, records in the buffers, name, fields, and the line\n"
-		 "in the source. TARGET is a pid, a program's name, or a session's path; see burin ls.\n",
+		 "in the source. TARGET is a pid, a program's name, or a session's path; see burin ls.\n"
+		 "With TARGET kernel, list what burin record --kernel can record: name and fields.\n",
 	.notes = "State: off, on, where (a filter decides), sample (every N-th), limit (N a second), unfit\n"
 		 "(off, since the filter does not apply to its fields). While tracing is paused,\n"
 		 "parentheses show the state that burin resume restores. Events with an invalid name or\n"

@@ -31,6 +31,7 @@ static struct record_options options = {
 		      .frequency = 997,
 		      .graph = PERF_GRAPH_BOTH,
 		      .names_ns = CMD_SYMBOLS_DEADLINE_NS },
+	.kernel = { .buffer_bytes = 4 << 20 },
 	.command = no_command,
 };
 static struct view_globs events;
@@ -64,6 +65,12 @@ static const struct cmd_option table[] = {
 		    "record the events whose names match; may be repeated (default: all). With TARGET, "
 		    "matching events are switched on meanwhile (default: all, if none is on), others not "
 		    "recorded"),
+	OPTION_LIST("-k, --kernel GLOB", &options.kernel.globs,
+		    "also record the kernel's tracepoints whose names, such as sched:sched_switch or "
+		    "syscalls:sys_enter_openat, match, while COMMAND or the processes of --pid run, or with "
+		    "--all of the whole machine; may be repeated. See burin-kernel(7)"),
+	OPTION_SIZE("--kernel-buffer SIZE", &options.kernel.buffer_bytes, 4 * KERNEL_PACKET, 512 << 20,
+		    "size of each CPU's two ring buffers of kernel events (default: 4M)"),
 	OPTION_CHOICE(
 		"--mode MODE", &options.session.mode, wire_mode_keys,
 		"stream: write all records to disk; if the disk is too slow, new records are "
@@ -228,8 +235,17 @@ static int check_conflicts(void)
 	const struct sampling_options *sampling = &options.sampling;
 	const bool split = options.split.bytes || options.split.ns;
 
-	if (!options.target && !*options.command && (sampling->off || !*whom))
+	if (!options.target && !*options.command && ((sampling->off && !options.kernel.globs.count) || !*whom))
 		return cmd_usage("no command given; try: burin record -- PROGRAM ARGUMENTS");
+	if (options.kernel.globs.count &&
+	    (options.target || split || options.session.mode == WIRE_MODE_FLIGHT || options.session.context ||
+	     options.guest.on || options.format == RECORD_UFTRACE))
+		return cmd_usage("--kernel: remove %s", options.target	? "TARGET, and add --pid"
+							: split		? "--split"
+							: options.session.mode == WIRE_MODE_FLIGHT ? "--mode flight"
+							: options.session.context ? "--context"
+							: options.guest.on	   ? "--guest"
+										   : "--format uftrace");
 	if (options.split.keep && !split)
 		return cmd_usage("--keep: there are no chunks; add --split, which makes them");
 	if (options.target && *own)

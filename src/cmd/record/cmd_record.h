@@ -5,6 +5,7 @@
 
 #include "cmd/record/calls.h"
 #include "cmd/record/guest.h"
+#include "cmd/record/kernel_events.h"
 #include "cmd/record/sampling.h"
 #include "drain/drain.h"
 #include "session/session.h"
@@ -25,6 +26,7 @@ struct record_options {
 	struct sampling_options sampling;
 	struct calls_options calls;
 	struct guest_options guest;
+	struct kernel_choice kernel;
 	bool quiet;
 	char **command;	    /* empty: there is none; only samples are taken */
 	const char *target; /* NULL: run the command */

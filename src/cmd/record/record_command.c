@@ -268,7 +268,7 @@ static int exit_code(const struct run *run)
 
 /* Run the command from its beginning to its end. Return: 0, or the errno of the exec. */
 static int run_command(const struct record_options *options, struct run *run, struct drain *drain,
-		       struct sampling *sampling, const struct calls *calls)
+		       struct sampling *sampling, const struct calls *calls, struct kernel_events *kernel)
 {
 	unsigned fullest;
 	int error;
@@ -280,6 +280,7 @@ static int run_command(const struct record_options *options, struct run *run, st
 	if (!error)
 		follow(run, drain, sampling, options->quiet);
 	sampling_finish(sampling);
+	kernel_events_finish(kernel);
 	return error;
 }
 
@@ -320,14 +321,23 @@ static int record(const struct record_options *options, struct session *session,
 	struct drain_totals totals;
 	struct record_format_output format;
 	struct calls calls;
+	struct kernel_events kernel;
 	struct drain drain;
-	int directory, error, converted = 0;
+	int directory, error, converted = 0, result_of_kernel;
 	const bool private = options->sampling.system || is_foreign(&options->sampling.processes);
 	bool joined, unread, trimmed;
 
 	join_words(options->command, line, sizeof(line));
+	result_of_kernel = kernel_events_open(&kernel, &options->kernel, session, options->sampling.system, run->child,
+				       &options->sampling.processes);
 	sampling_open(&sampling, &options->sampling, session, run->child, options->quiet);
-	if (!run->child && !sampling.opened) { /* without samples there is nothing to record */
+	if (result_of_kernel) {
+		sampling_finish(&sampling);
+		start(run, &sampling, &(struct calls){ 0 }, false);
+		remove_session(session_path);
+		return result_of_kernel;
+	}
+	if (!run->child && !sampling.opened && !kernel.opened) { /* there is nothing to record */
 		remove_session(session_path);
 		return CMD_FAULTS;
 	}
@@ -344,7 +354,8 @@ static int record(const struct record_options *options, struct session *session,
 			      : drain_begin(&drain, session, directory,
 					    &(struct drain_options){ .session_path = session_path,
 								     .command = line,
-								     .split = options->split });
+								     .split = options->split,
+								     .more = kernel_events_more(&kernel) });
 	if (error) {
 		sampling_finish(&sampling);
 		start(run, &sampling, &calls, false);
@@ -353,7 +364,7 @@ static int record(const struct record_options *options, struct session *session,
 		return directory < 0 ? CMD_FAULTS : recording_refused(output, directory, error);
 	}
 	run->snapshots = (struct snapshots){ .output = output, .private = private, .quiet = options->quiet };
-	error = run_command(options, run, &drain, &sampling, &calls);
+	error = run_command(options, run, &drain, &sampling, &calls, &kernel);
 	session_end(session);
 	joined = ((const struct wire_session *)session->base)->joined != 0;
 	if (error)
@@ -361,6 +372,7 @@ static int record(const struct record_options *options, struct session *session,
 	else
 		describe_result(run, result, sizeof(result));
 	drain_finish(&drain, result, &totals);
+	kernel_events_close(&kernel);
 	sampling_symbols(&sampling, directory, output, &totals);
 	guest_files(&options->guest, session, &calls.guests);
 	calls_symbols(&calls, directory, output, options->quiet, &totals);
@@ -385,8 +397,9 @@ static int record(const struct record_options *options, struct session *session,
 			session_path);
 	trimmed = recording_trimmed(&totals, output);
 	if (!options->quiet && (format.format == RECORD_BURIN || converted || drain.output.error))
-		recording_summary(&totals, output, joined, &sampling);
+		recording_summary(&totals, output, joined || kernel.opened, &sampling);
 	if (!options->quiet) {
+		kernel_events_summary(&kernel);
 		calls_summary(&calls);
 		calls_note_none(&calls, session);
 	}

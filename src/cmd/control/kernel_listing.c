@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* burin events kernel; see kernel_listing.h. */
+#include "cmd/control/kernel_listing.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "source/kernel/tracefs.h"
+#include "view/buffer.h"
+#include "view/json.h"
+#include "wire/wire_format.h"
+#include "wire/wire_terms.h"
+
+struct kernel_list {
+	struct view_buffer out;
+	unsigned count;
+	bool as_json;
+};
+
+static void print_text(struct view_buffer *out, const struct tracepoint *point)
+{
+	struct format format = { .count = 0 };
+
+	format_parse(point->format, point->types, &format, NULL);
+	view_buffer_print(out, "%s:%s ", point->system, point->name);
+	for (unsigned n = 0; n < format.count; n++) {
+		const struct format_field *field = &format.fields[n];
+		const bool array = field->type == WIRE_ARRAY;
+
+		view_buffer_print(out, " %s:%s%s", field->name,
+				  wire_type_keys[array ? field->element : field->type], array ? "[]" : "");
+	}
+	for (unsigned n = 0; n < point->count; n++)
+		if (!point->fields[n].recorded)
+			view_buffer_print(out, " (not recorded: %s %s)", point->fields[n].type,
+					  point->fields[n].name);
+	view_buffer_print(out, "\n");
+}
+
+static void print_json(struct view_buffer *out, const struct tracepoint *point)
+{
+	struct json json;
+
+	json_begin(&json, out, 0);
+	json_object(&json, NULL);
+	json_text(&json, "name", point->event);
+	json_text(&json, "format", point->format);
+	json_array(&json, "not_recorded");
+	for (unsigned n = 0; n < point->count; n++)
+		if (!point->fields[n].recorded)
+			json_text(&json, NULL, point->fields[n].name);
+	json_end(&json);
+	json_end(&json);
+}
+
+static int take(void *context, const struct tracepoint *point)
+{
+	struct kernel_list *list = context;
+
+	list->count++;
+	(list->as_json ? print_json : print_text)(&list->out, point);
+	return 0;
+}
+
+int kernel_listing(const char *const *globs, bool as_json)
+{
+	struct kernel_list list = { .as_json = as_json };
+	const int events = tracefs_open();
+	int error = events;
+
+	if (events >= 0) {
+		error = tracefs_each(events, globs, take, &list);
+		close(events);
+	}
+	if (error < 0) {
+		view_buffer_free(&list.out);
+		if (error == -EACCES || error == -EPERM)
+			return cmd_failed("kernel: no permission to read tracefs; run as root");
+		return cmd_failed("kernel: %s", error == -ENODEV ? "the kernel has no tracefs" : strerror(-error));
+	}
+	if (!list.count && *globs) {
+		view_buffer_free(&list.out);
+		return cmd_usage("%s: the kernel has no such tracepoint", *globs);
+	}
+	cmd_output_begin();
+	return cmd_print(&list.out, STDOUT_FILENO);
+}

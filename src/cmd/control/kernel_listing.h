@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* burin events kernel: the kernel's tracepoints. */
+#ifndef BURIN_CMD_CONTROL_KERNEL_LISTING_H
+#define BURIN_CMD_CONTROL_KERNEL_LISTING_H
+
+#include <stdbool.h>
+
+/* kernel_listing - print the tracepoints whose names (SYSTEM:NAME) match. @globs: ends with NULL; none: all. Return: the exit code. */
+int kernel_listing(const char *const *globs, bool as_json);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The kernel's events of burin record; see kernel_events.h. */
+#include "cmd/record/kernel_events.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "source/perf/rings/process_list.h"
+
+/* Record the processes and all that they have started. A second look finds what was started during the first one. */
+static int follow(const struct kernel_follow *kernel, const struct view_set *processes)
+{
+	struct process_list list = { .count = 0 };
+	int error = 0;
+
+	for (int look = 0; look < 2 && !error && processes->count; look++) {
+		if (!look)
+			for (size_t n = 0; n < processes->count && !error; n++)
+				error = process_list_add(&list, (pid_t)processes->numbers[n]);
+		if (!error)
+			error = process_list_extend(&list);
+		for (size_t n = 0; n < list.count && !error; n++) {
+			error = kernel_follow_process(kernel, list.pids[n]);
+			error = error == -ESRCH ? 0 : error; /* it has ended */
+		}
+	}
+	process_list_free(&list);
+	return error;
+}
+
+int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice *choice, struct session *session, bool all,
+		pid_t command, const struct view_set *processes)
+{
+	char why[KERNEL_WHY];
+	int error;
+
+	*kernel = (struct kernel_events){ .opened = false };
+	if (!choice->globs.count)
+		return 0;
+	error = kernel_source_open(&kernel->source, session,
+				   &(struct kernel_options){ .globs = choice->globs.globs,
+							     .all = all,
+							     .buffer_bytes = choice->buffer_bytes },
+				   why);
+	if (error == -ENOENT)
+		return cmd_usage("--kernel: %s", why);
+	if (error) {
+		cmd_note("burin: no kernel events: %s\n", why);
+		return 0;
+	}
+	if (!all && command)
+		error = kernel_follow_command(&kernel->source.follow, command);
+	if (!all && !error)
+		error = follow(&kernel->source.follow, processes);
+	if (error)
+		cmd_note("burin: some tasks have no kernel events: %s\n", strerror(-error));
+	if (kernel->source.refused)
+		cmd_note("burin: %u tracepoints of the kernel are not recorded, such as %s: %s\n",
+			 kernel->source.refused, kernel->source.refused_name,
+			 strerror(-kernel->source.refused_error));
+	kernel->opened = true;
+	kernel->events = kernel->source.events;
+	return 0;
+}
+
+const struct drain_more *kernel_events_more(const struct kernel_events *kernel)
+{
+	return kernel->opened ? &kernel->source.more : NULL;
+}
+
+void kernel_events_finish(struct kernel_events *kernel)
+{
+	if (!kernel->opened)
+		return;
+	kernel->missed_tasks = kernel_follow_missed(&kernel->source.follow);
+	kernel_source_finish(&kernel->source);
+	kernel->error_ns = kernel->source.clock.error;
+}
+
+void kernel_events_close(struct kernel_events *kernel)
+{
+	if (kernel->opened)
+		kernel_source_close(&kernel->source);
+}
+
+void kernel_events_summary(const struct kernel_events *kernel)
+{
+	char events[TEXT_SHORT], error[TEXT_SHORT], missed[TEXT_SHORT];
+
+	if (!kernel->opened)
+		return;
+	cmd_note("burin: %s tracepoints of the kernel by BPF, times within %s\n",
+		 text_count(events, kernel->events), text_duration(error, kernel->error_ns));
+	if (kernel->missed_tasks)
+		cmd_note("burin: %s tasks have no kernel events, because more than %d lived at once\n",
+			 text_count(missed, kernel->missed_tasks), KERNEL_FOLLOW_TASKS);
+}

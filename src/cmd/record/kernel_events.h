@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The kernel's events of `burin record`: options and messages, and the source beside the drain.
+ *
+ * Where they are not permitted, one line reports it, and the recording goes on without them.
+ */
+#ifndef BURIN_CMD_RECORD_KERNEL_EVENTS_H
+#define BURIN_CMD_RECORD_KERNEL_EVENTS_H
+
+#include "source/kernel/kernel_source.h"
+#include "view/records/selection.h"
+
+struct kernel_choice {
+	struct view_globs globs; /* --kernel */
+	uint64_t buffer_bytes;	 /* --kernel-buffer */
+};
+
+struct kernel_events {
+	bool opened;
+	struct kernel_source source;
+	unsigned events;
+	uint64_t error_ns, missed_tasks; /* valid after kernel_events_finish() */
+};
+
+/*
+ * kernel_events_open - attach to the tracepoints, if some were asked for.
+ * @command: a child before its exec; 0: there is none
+ * @processes: other processes to record, with their children
+ * Return: 0, also if they cannot be recorded; CMD_USAGE: no tracepoint matches.
+ */
+int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice *choice, struct session *session, bool all,
+		pid_t command, const struct view_set *processes);
+
+/* kernel_events_more - for the drain; NULL: no kernel events are recorded. */
+const struct drain_more *kernel_events_more(const struct kernel_events *kernel);
+
+/* kernel_events_finish - end the recording, before the drain does. */
+void kernel_events_finish(struct kernel_events *kernel);
+
+/* kernel_events_close - free the memory, after the drain has finished. */
+void kernel_events_close(struct kernel_events *kernel);
+
+/* kernel_events_summary - print what was recorded, and how exact its times are. */
+void kernel_events_summary(const struct kernel_events *kernel);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* From the kernel's clock to the trace's; see kernel_clock.h. */
+#include "source/kernel/kernel_clock.h"
+#include "session/clock.h"
+#include "wire/wire_session.h"
+
+enum {
+	PAIR_TRIES = 8, /* the fastest was disturbed least */
+};
+
+static uint64_t read_ticks(void)
+{
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	return clock_ns(CLOCK_MONOTONIC);
+#endif
+}
+
+static struct kernel_clock_pair *pair_at(struct kernel_clock *clock, unsigned number)
+{
+	return &clock->pairs[number % KERNEL_CLOCK_PAIRS];
+}
+
+/* Ticks of a time in the interval that begins with a pair; before the pair, too. */
+static uint64_t convert(const struct kernel_clock_pair *from, uint64_t ns)
+{
+	const bool before = ns < from->ns;
+	const uint64_t distance = before ? from->ns - ns : ns - from->ns;
+	const uint64_t ticks = (uint64_t)((unsigned __int128)distance * from->rate >> 32);
+
+	return before ? from->ticks - ticks : from->ticks + ticks;
+}
+
+static uint64_t to_ns(uint64_t ticks, uint64_t rate)
+{
+	return (uint64_t)(((unsigned __int128)ticks << 32) / rate);
+}
+
+void kernel_clock_add(struct kernel_clock *clock, uint64_t ns, uint64_t ticks, uint64_t width)
+{
+	struct kernel_clock_pair *last = pair_at(clock, clock->count - 1), *next = pair_at(clock, clock->count);
+	uint64_t expected, wrong, error;
+
+	if (ns - last->ns < KERNEL_CLOCK_STEP || ns <= last->ns || ticks <= last->ticks)
+		return;
+	/* If the rate changed somewhere in the interval, the interpolation is wrong by a quarter of this, at most. */
+	expected = convert(last, ns);
+	wrong = expected > ticks ? expected - ticks : ticks - expected;
+	last->rate = (uint64_t)(((unsigned __int128)(ticks - last->ticks) << 32) / (ns - last->ns));
+	error = to_ns((clock->count > 1 ? wrong / 4 : 0) + width / 2, last->rate) + 1;
+	if (error > clock->error)
+		clock->error = error;
+	*next = (struct kernel_clock_pair){ ns, ticks, last->rate };
+	clock->count++;
+}
+
+void kernel_clock_round(struct kernel_clock *clock)
+{
+	uint64_t best = UINT64_MAX, ns = 0, ticks = 0;
+
+	if (clock->same)
+		return;
+	for (int tries = 0; tries < PAIR_TRIES; tries++) {
+		const uint64_t before = read_ticks(), now = clock_ns(CLOCK_MONOTONIC), after = read_ticks();
+
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		ns = now;
+		ticks = before + best / 2;
+	}
+	if (clock->count)
+		kernel_clock_add(clock, ns, ticks, best);
+	else
+		clock->pairs[clock->count++] = (struct kernel_clock_pair){ ns, ticks, clock->pairs[0].rate };
+}
+
+void kernel_clock_begin(struct kernel_clock *clock, uint32_t source, uint64_t hz)
+{
+	*clock = (struct kernel_clock){ .same = source == WIRE_CLOCK_MONOTONIC };
+	clock->pairs[0].rate = (uint64_t)(((unsigned __int128)hz << 32) / 1000000000);
+	kernel_clock_round(clock);
+}
+
+uint64_t kernel_clock_ticks(const struct kernel_clock *clock, uint64_t ns)
+{
+	const unsigned oldest = clock->count > KERNEL_CLOCK_PAIRS ? clock->count - KERNEL_CLOCK_PAIRS : 0;
+	unsigned n = clock->count - 1;
+
+	if (clock->same)
+		return ns;
+	while (n > oldest && clock->pairs[n % KERNEL_CLOCK_PAIRS].ns > ns)
+		n--;
+	return convert(&clock->pairs[n % KERNEL_CLOCK_PAIRS], ns);
+}

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The programs at tracepoints; see kernel_program.h.
+ *
+ * Registers: 6 the context, 7 the ring, 8 the tail (of the position to write to), 9 the address behind what was written,
+ * less KERNEL_SLOTS and the bytes that the writer counts itself (`at`). Calls of the kernel keep them.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "source/kernel/kernel_program.h"
+#include "wire/wire_record.h"
+
+enum {
+	/* Offsets on the stack. */
+	STACK_KEY = -4,
+	STACK_TID = -8,
+	STACK_TEXTS = -16, /* bytes of the texts so far */
+	STACK_NOW = -24,
+	STACK_NUMBER = -32, /* of a system call */
+	STACK_CALL = -40,   /* struct kernel_syscall of it */
+	STACK_REGISTERS = -128,
+
+	PACKET_WORDS = KERNEL_PACKET / 8,
+	PACKET_BITS = 16, /* of KERNEL_PACKET */
+	HEADER_WORDS = sizeof(struct wire_packet) / 8,
+	PAYLOAD = sizeof(struct wire_compact),
+
+	/* Of struct pt_regs of x86-64: from r10 on. */
+	REGISTERS_BEGIN = 56,
+	REGISTERS_BYTES = 88,
+	REGISTERS_NUMBER = 120, /* orig_ax */
+	REGISTERS_SEGMENT = 136,
+	SEGMENT_32 = 0x23, /* of code of 32 bits, whose system calls have other numbers */
+};
+
+static_assert(1 << PACKET_BITS == KERNEL_PACKET, "PACKET_BITS");
+static_assert(sizeof(struct kernel_ring) <= KERNEL_SLOTS, "kernel_ring");
+static_assert(sizeof(struct kernel_syscall) == 8, "kernel_syscall");
+
+#define RING(member)   ((int)offsetof(struct kernel_ring, member))
+#define PACKET(member) (KERNEL_SLOTS + (int)offsetof(struct wire_packet, member))
+
+/* The unicode of WIRE_NULL and of WIRE_TRUNCATED, each with its NUL, as a number. */
+static int text_number(const char *text)
+{
+	int number;
+
+	memcpy(&number, text, sizeof(number));
+	return number;
+}
+
+static void put_load(struct bpf_program *to, unsigned target, unsigned from, int offset)
+{
+	bpf_put_load(to, BPF_DW, target, from, offset);
+}
+
+static void put_store(struct bpf_program *to, unsigned address, int offset, unsigned source)
+{
+	bpf_put_store(to, BPF_DW, address, offset, source);
+}
+
+static void put_exit(struct bpf_program *to)
+{
+	bpf_put_set(to, BPF_REG_0, 0);
+	bpf_put_end(to);
+}
+
+/* Register 0: the address of a value, or 0; its key is on the stack. */
+static void put_find(struct bpf_program *to, int map, int key)
+{
+	bpf_put_map(to, BPF_REG_1, map);
+	bpf_put_address(to, BPF_REG_2, key);
+	bpf_put_call(to, BPF_FUNC_map_lookup_elem);
+}
+
+/* Add 1 to a counter, which programs of other depths and the recorder change, too. */
+static void put_count(struct bpf_program *to, unsigned ring, enum wire_loss cause)
+{
+	bpf_put_set(to, BPF_REG_1, 1);
+	bpf_put(to, BPF_STX | BPF_ATOMIC | BPF_DW, ring, BPF_REG_1,
+		RING(control.lost) + (int)cause * (int)sizeof(uint64_t), BPF_ADD);
+}
+
+/* The address in register @target: the ring's part that begins at a word, which is in the same register. */
+static void put_word_address(struct bpf_program *to, const struct kernel_layout *layout, unsigned target,
+			     unsigned spare)
+{
+	bpf_put_alu(to, BPF_AND, target, (int)(layout->window * PACKET_WORDS - 1));
+	bpf_put_alu(to, BPF_LSH, target, 3);
+	bpf_put_copy(to, spare, BPF_REG_7);
+	bpf_put_alu_register(to, BPF_ADD, spare, target);
+	bpf_put_copy(to, target, spare);
+}
+
+/* ---- which tasks */
+
+/*
+ * End the program unless the task, or one that the record names, is recorded.
+ * @early: a task that waits for its exec is recorded, too
+ */
+static void put_filter(struct bpf_program *to, const struct kernel_layout *layout,
+		       const struct tracepoint_field *named, bool early)
+{
+	unsigned found, yes, no;
+
+	bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
+	bpf_put_store(to, BPF_W, BPF_REG_10, STACK_TID, BPF_REG_0);
+	if (layout->members < 0)
+		return;
+	put_find(to, layout->members, STACK_TID);
+	found = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
+	if (early)
+		bpf_put_set(to, BPF_REG_1, 1);
+	else
+		bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_0, 0);
+	yes = bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0);
+	bpf_land(to, found);
+	if (!named) {
+		put_exit(to);
+		bpf_land(to, yes);
+		return;
+	}
+	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_6, named->offset);
+	bpf_put_store(to, BPF_W, BPF_REG_10, STACK_KEY, BPF_REG_1);
+	put_find(to, layout->members, STACK_KEY);
+	no = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
+	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_0, 0);
+	found = bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0);
+	bpf_land(to, no);
+	put_exit(to);
+	bpf_land(to, yes);
+	bpf_land(to, found);
+}
+
+/* The field that names another task whose membership counts, too. */
+static const struct tracepoint_field *named_task(const struct tracepoint *point)
+{
+	static const char *const points[][2] = { { "sched_switch", "next_pid" },
+						 { "sched_wakeup", "pid" },
+						 { "sched_wakeup_new", "pid" },
+						 { "sched_waking", "pid" },
+						 { "sched_migrate_task", "pid" } };
+	const struct tracepoint_field *field = NULL;
+
+	for (unsigned n = 0; n < sizeof(points) / sizeof(points[0]); n++)
+		if (strcmp(point->system, "sched") == 0 && strcmp(point->name, points[n][0]) == 0)
+			field = tracepoint_field(point, points[n][1]);
+	return field && field->kind == TRACEPOINT_INTEGER && field->size == 4 ? field : NULL;
+}
+
+/* ---- the ring */
+
+static void put_release_ring(struct bpf_program *to)
+{
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_7, 0, RING(control.lock), 0);
+}
+
+/* Register 7: a ring of this CPU that no other program holds. The recorder has not ended: it then changes the state of rings. */
+static void put_take_ring(struct bpf_program *to, const struct kernel_layout *layout)
+{
+	unsigned taken[KERNEL_DEPTHS], none;
+
+	bpf_put_call(to, BPF_FUNC_get_smp_processor_id);
+	bpf_put_alu(to, BPF_MUL, BPF_REG_0, KERNEL_DEPTHS);
+	bpf_put_store(to, BPF_W, BPF_REG_10, STACK_KEY, BPF_REG_0);
+	for (unsigned n = 0; n < KERNEL_DEPTHS; n++) {
+		unsigned there;
+
+		put_find(to, layout->rings, STACK_KEY);
+		there = bpf_put_jump(to, BPF_JNE, BPF_REG_0, 0);
+		put_exit(to);
+		bpf_land(to, there);
+		bpf_put_copy(to, BPF_REG_7, BPF_REG_0);
+		bpf_put_set(to, BPF_REG_0, 0);
+		bpf_put_set(to, BPF_REG_1, 1);
+		bpf_put(to, BPF_STX | BPF_ATOMIC | BPF_DW, BPF_REG_7, BPF_REG_1, RING(control.lock),
+			BPF_CMPXCHG);
+		taken[n] = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
+		bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_10, STACK_KEY);
+		bpf_put_alu(to, BPF_ADD, BPF_REG_1, n + 1 < KERNEL_DEPTHS ? 1 : 1 - KERNEL_DEPTHS);
+		bpf_put_store(to, BPF_W, BPF_REG_10, STACK_KEY, BPF_REG_1);
+	}
+	put_find(to, layout->rings, STACK_KEY);
+	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
+	put_count(to, BPF_REG_0, WIRE_LOST_BUSY);
+	bpf_land(to, none);
+	put_exit(to);
+	for (unsigned n = 0; n < KERNEL_DEPTHS; n++)
+		bpf_land(to, taken[n]);
+	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_7, RING(control.state));
+	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, WIRE_RING_READY);
+	put_release_ring(to);
+	put_exit(to);
+	bpf_land(to, none);
+}
+
+/* STACK_NOW: the time, not before that of the last record. */
+static void put_clock(struct bpf_program *to)
+{
+	unsigned later;
+
+	bpf_put_call(to, BPF_FUNC_ktime_get_ns);
+	put_load(to, BPF_REG_1, BPF_REG_7, RING(last));
+	bpf_put(to, BPF_JMP | BPF_JGE | BPF_X, BPF_REG_0, BPF_REG_1, 0, 0);
+	later = to->count - 1;
+	bpf_put_copy(to, BPF_REG_0, BPF_REG_1);
+	bpf_land(to, later);
+	put_store(to, BPF_REG_10, STACK_NOW, BPF_REG_0);
+	put_store(to, BPF_REG_7, RING(last), BPF_REG_0);
+}
+
+/* Open the next packet: register 2 its address, 8 the tail behind its header. Without room, end the program. */
+static void put_open(struct bpf_program *to, const struct kernel_layout *layout)
+{
+	unsigned room, whole, first;
+
+	put_load(to, BPF_REG_1, BPF_REG_7, RING(next));
+	put_load(to, BPF_REG_2, BPF_REG_7, RING(control.consumed));
+	bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
+	bpf_put_alu_register(to, BPF_SUB, BPF_REG_3, BPF_REG_2);
+	room = bpf_put_jump(to, BPF_JLT, BPF_REG_3, (int)layout->window);
+	put_count(to, BPF_REG_7, WIRE_LOST_FULL);
+	put_release_ring(to);
+	put_exit(to);
+	bpf_land(to, room);
+
+	/* The rest of the old packet has stale bytes. */
+	bpf_put_copy(to, BPF_REG_2, BPF_REG_8);
+	bpf_put_alu(to, BPF_RSH, BPF_REG_2, WIRE_TAIL_COUNT_BITS);
+	bpf_put_copy(to, BPF_REG_3, BPF_REG_2);
+	bpf_put_alu(to, BPF_AND, BPF_REG_3, PACKET_WORDS - 1);
+	whole = bpf_put_jump(to, BPF_JEQ, BPF_REG_3, 0);
+	put_word_address(to, layout, BPF_REG_2, BPF_REG_3);
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_2, 0, KERNEL_SLOTS, WIRE_ID_CLOSED);
+	bpf_land(to, whole);
+
+	put_load(to, BPF_REG_4, BPF_REG_7, RING(events));
+	bpf_put_alu(to, BPF_AND, BPF_REG_8, WIRE_TAIL_COUNT_MASK);
+	bpf_put_alu_register(to, BPF_ADD, BPF_REG_4, BPF_REG_8);
+	put_store(to, BPF_REG_7, RING(events), BPF_REG_4);
+
+	bpf_put_copy(to, BPF_REG_2, BPF_REG_1);
+	bpf_put_alu(to, BPF_LSH, BPF_REG_2, PACKET_BITS - 3);
+	bpf_put_copy(to, BPF_REG_8, BPF_REG_2);
+	put_word_address(to, layout, BPF_REG_2, BPF_REG_3);
+	for (int n = 0; n < HEADER_WORDS; n++) {
+		put_load(to, BPF_REG_3, BPF_REG_7, RING(header) + n * 8);
+		put_store(to, BPF_REG_2, KERNEL_SLOTS + n * 8, BPF_REG_3);
+	}
+	put_store(to, BPF_REG_2, PACKET(events_before), BPF_REG_4);
+	bpf_put_set(to, BPF_REG_5, 0);
+	for (int cause = WIRE_LOST_FULL; cause <= WIRE_LOST_BUSY; cause++) {
+		put_load(to, BPF_REG_3, BPF_REG_7, RING(control.lost) + cause * 8);
+		put_store(to, BPF_REG_2, PACKET(lost) + cause * 8, BPF_REG_3);
+		bpf_put_alu_register(to, BPF_ADD, BPF_REG_5, BPF_REG_3);
+	}
+	put_store(to, BPF_REG_2, PACKET(discarded), BPF_REG_5);
+	put_load(to, BPF_REG_3, BPF_REG_10, STACK_NOW);
+	put_store(to, BPF_REG_2, PACKET(base_time), BPF_REG_3);
+	put_store(to, BPF_REG_2, PACKET(time_begin), BPF_REG_3);
+	put_store(to, BPF_REG_2, PACKET(time_end), BPF_REG_3);
+	put_store(to, BPF_REG_7, RING(base), BPF_REG_3);
+	put_store(to, BPF_REG_2, PACKET(sequence), BPF_REG_1);
+	first = bpf_put_jump(to, BPF_JLT, BPF_REG_1, (int)layout->window);
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_2, 0, PACKET(lap), (int)layout->window);
+	bpf_land(to, first);
+	bpf_put_alu(to, BPF_ADD, BPF_REG_1, 1);
+	put_store(to, BPF_REG_7, RING(next), BPF_REG_1);
+	bpf_put_alu(to, BPF_ADD, BPF_REG_8, HEADER_WORDS);
+	bpf_put_alu(to, BPF_LSH, BPF_REG_8, WIRE_TAIL_COUNT_BITS);
+}
+
+/* Register 9: the address of the record, in the open packet or in a new one. @bytes: of the longest record */
+static void put_locate(struct bpf_program *to, const struct kernel_layout *layout, unsigned bytes)
+{
+	unsigned none, full, late, done;
+
+	put_load(to, BPF_REG_8, BPF_REG_7, RING(control.tail));
+	bpf_put_copy(to, BPF_REG_1, BPF_REG_8);
+	bpf_put_alu(to, BPF_RSH, BPF_REG_1, WIRE_TAIL_COUNT_BITS);
+	bpf_put_alu(to, BPF_AND, BPF_REG_1, PACKET_WORDS - 1);
+	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
+	full = bpf_put_jump(to, BPF_JGT, BPF_REG_1, (int)(PACKET_WORDS - wire_stride(bytes) / 8));
+	put_load(to, BPF_REG_1, BPF_REG_7, RING(base));
+	put_load(to, BPF_REG_2, BPF_REG_10, STACK_NOW);
+	bpf_put_alu_register(to, BPF_SUB, BPF_REG_2, BPF_REG_1);
+	late = bpf_put_jump(to, BPF_JGT, BPF_REG_2, (int)layout->reach);
+	done = bpf_put_jump(to, BPF_JA, 0, 0);
+	bpf_land(to, none);
+	bpf_land(to, full);
+	bpf_land(to, late);
+	put_open(to, layout);
+	bpf_land(to, done);
+	bpf_put_copy(to, BPF_REG_9, BPF_REG_8);
+	bpf_put_alu(to, BPF_RSH, BPF_REG_9, WIRE_TAIL_COUNT_BITS);
+	put_word_address(to, layout, BPF_REG_9, BPF_REG_1);
+}
+
+/*
+ * Commit the record, and end.
+ * @at: bytes of the record up to register 9's address and those counted since
+ * @texts: whether STACK_TEXTS has more
+ * @id: of the event; 0: register 5 has it
+ */
+static void put_commit(struct bpf_program *to, const struct kernel_layout *layout, int at, bool texts, uint16_t id)
+{
+	/* The padding. */
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_9, 0, KERNEL_SLOTS + at, 0);
+	bpf_put_set(to, BPF_REG_1, at);
+	if (texts) {
+		put_load(to, BPF_REG_2, BPF_REG_10, STACK_TEXTS);
+		bpf_put_alu_register(to, BPF_ADD, BPF_REG_1, BPF_REG_2);
+		bpf_put_copy(to, BPF_REG_9, BPF_REG_8);
+		bpf_put_alu(to, BPF_RSH, BPF_REG_9, WIRE_TAIL_COUNT_BITS);
+		put_word_address(to, layout, BPF_REG_9, BPF_REG_2);
+	}
+	bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
+	bpf_put_alu(to, BPF_LSH, BPF_REG_3, 16);
+	if (id)
+		bpf_put_alu(to, BPF_OR, BPF_REG_3, id);
+	else
+		bpf_put_alu_register(to, BPF_OR, BPF_REG_3, BPF_REG_5);
+	put_load(to, BPF_REG_4, BPF_REG_10, STACK_NOW);
+	bpf_put_alu(to, BPF_LSH, BPF_REG_4, 32);
+	bpf_put_alu_register(to, BPF_OR, BPF_REG_3, BPF_REG_4);
+	put_store(to, BPF_REG_9, KERNEL_SLOTS, BPF_REG_3);
+	bpf_put_load(to, BPF_W, BPF_REG_3, BPF_REG_10, STACK_TID);
+	bpf_put_store(to, BPF_W, BPF_REG_9, KERNEL_SLOTS + (int)offsetof(struct wire_compact, tid), BPF_REG_3);
+	bpf_put_alu(to, BPF_ADD, BPF_REG_1, WIRE_ALIGN - 1);
+	bpf_put_alu(to, BPF_RSH, BPF_REG_1, 3);
+	bpf_put_alu(to, BPF_LSH, BPF_REG_1, WIRE_TAIL_COUNT_BITS);
+	bpf_put_alu_register(to, BPF_ADD, BPF_REG_8, BPF_REG_1);
+	bpf_put_alu(to, BPF_ADD, BPF_REG_8, 1);
+#ifdef __x86_64__ /* where each store is a release */
+	put_store(to, BPF_REG_7, RING(control.tail), BPF_REG_8);
+#else
+	bpf_put(to, BPF_STX | BPF_ATOMIC | BPF_DW, BPF_REG_7, BPF_REG_8, RING(control.tail), BPF_XCHG);
+#endif
+	put_release_ring(to);
+	put_exit(to);
+}
+
+/* Take the ring, read the clock, and find the record's place. */
+static void put_begin(struct bpf_program *to, const struct kernel_layout *layout, unsigned bytes)
+{
+	put_take_ring(to, layout);
+	put_clock(to);
+	put_locate(to, layout, bytes);
+}
+
+/* ---- the fields */
+
+/*
+ * A text. Its address, in the kernel or in a process, is in register 3. Register 9 moves behind it.
+ * @cut: the text may be longer than @bytes; then its end is a mark
+ */
+static void put_text(struct bpf_program *to, int at, int function, int bytes, bool cut)
+{
+	unsigned good, whole = 0;
+
+	bpf_put_copy(to, BPF_REG_1, BPF_REG_9);
+	bpf_put_alu(to, BPF_ADD, BPF_REG_1, KERNEL_SLOTS + at);
+	bpf_put_set(to, BPF_REG_2, bytes);
+	bpf_put_call(to, function);
+	good = bpf_put_jump(to, BPF_JSGT, BPF_REG_0, 0);
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_9, 0, KERNEL_SLOTS + at, text_number(WIRE_NULL));
+	bpf_put_set(to, BPF_REG_0, sizeof(WIRE_NULL));
+	bpf_land(to, good);
+	if (cut) {
+		whole = bpf_put_jump(to, BPF_JNE, BPF_REG_0, bytes);
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_9, 0, KERNEL_SLOTS + at + bytes - 4,
+			text_number(WIRE_TRUNCATED));
+		bpf_land(to, whole);
+	}
+	put_load(to, BPF_REG_1, BPF_REG_10, STACK_TEXTS);
+	bpf_put_alu_register(to, BPF_ADD, BPF_REG_1, BPF_REG_0);
+	put_store(to, BPF_REG_10, STACK_TEXTS, BPF_REG_1);
+	bpf_put_alu_register(to, BPF_ADD, BPF_REG_9, BPF_REG_0);
+}
+
+static unsigned size_code(unsigned bytes)
+{
+	return bytes == 8 ? BPF_DW : bytes == 4 ? BPF_W : bytes == 2 ? BPF_H : BPF_B;
+}
+
+static void put_number(struct bpf_program *to, int at, unsigned bytes, unsigned offset)
+{
+	bpf_put_load(to, size_code(bytes), BPF_REG_1, BPF_REG_6, (int)offset);
+	bpf_put_store(to, size_code(bytes), BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
+}
+
+/* Put a field of the kernel's record. Return: the bytes by which register 9 does not move. */
+static int put_field(struct bpf_program *to, int at, const struct tracepoint_field *field)
+{
+	const unsigned element = field->element;
+
+	switch (field->kind) {
+	case TRACEPOINT_INTEGER:
+	case TRACEPOINT_POINTER:
+		put_number(to, at, field->bytes, field->offset);
+		return field->bytes;
+	case TRACEPOINT_ARRAY:
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_H, BPF_REG_9, 0, KERNEL_SLOTS + at, (int)(field->size / element));
+		for (unsigned n = 0; n < field->size; n += element)
+			put_number(to, at + 2 + (int)n, element, field->offset + n);
+		return 2 + field->size;
+	case TRACEPOINT_CHARS:
+		bpf_put_copy(to, BPF_REG_3, BPF_REG_6);
+		bpf_put_alu(to, BPF_ADD, BPF_REG_3, field->offset);
+		put_text(to, at, BPF_FUNC_probe_read_kernel_str, field->size, false);
+		return 0;
+	default:
+		bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_6, field->offset);
+		bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
+		bpf_put_copy(to, BPF_REG_3, BPF_REG_6);
+		bpf_put_alu_register(to, BPF_ADD, BPF_REG_3, BPF_REG_1);
+		put_text(to, at, BPF_FUNC_probe_read_kernel_str, TRACEPOINT_TEXT_MAX, true);
+		return 0;
+	}
+}
+
+static bool is_text(enum tracepoint_kind kind)
+{
+	return kind == TRACEPOINT_CHARS || kind == TRACEPOINT_TEXT;
+}
+
+/* The longest record, with its padding. */
+static unsigned longest(const struct tracepoint *point)
+{
+	unsigned bytes = PAYLOAD + WIRE_ALIGN;
+
+	for (unsigned n = 0; n < point->count; n++) {
+		const struct tracepoint_field *field = &point->fields[n];
+
+		if (!field->recorded)
+			continue;
+		bytes += field->kind == TRACEPOINT_TEXT	  ? TRACEPOINT_TEXT_MAX
+			 : field->kind == TRACEPOINT_CHARS ? field->size
+			 : field->kind == TRACEPOINT_ARRAY ? field->size + 2u
+							   : field->bytes;
+	}
+	return bytes;
+}
+
+bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
+			  const struct tracepoint *point, uint16_t id)
+{
+	int at = PAYLOAD;
+	bool texts = false;
+
+	to->count = 0;
+	if (longest(point) > KERNEL_RECORD_MAX)
+		return false;
+	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
+	/* The exec of a command gives it its name before it begins to be recorded. */
+	put_filter(to, layout, named_task(point), strcmp(point->system, "task") == 0);
+	put_begin(to, layout, longest(point));
+	for (unsigned n = 0; n < point->count; n++)
+		texts |= point->fields[n].recorded && is_text(point->fields[n].kind);
+	if (texts)
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, STACK_TEXTS, 0);
+	for (unsigned n = 0; n < point->count; n++)
+		if (point->fields[n].recorded)
+			at += put_field(to, at, &point->fields[n]);
+	put_commit(to, layout, at, texts, id);
+	return true;
+}
+
+/* ---- system calls */
+
+/* Read the registers of the process; end for a process of 32 bits, and for a call that is not recorded. */
+static void put_registers(struct bpf_program *to, int calls, unsigned count, unsigned field)
+{
+	unsigned good, known, wanted;
+
+	put_load(to, BPF_REG_3, BPF_REG_6, 0);
+	bpf_put_alu(to, BPF_ADD, BPF_REG_3, REGISTERS_BEGIN);
+	bpf_put_address(to, BPF_REG_1, STACK_REGISTERS);
+	bpf_put_set(to, BPF_REG_2, REGISTERS_BYTES);
+	bpf_put_call(to, BPF_FUNC_probe_read_kernel);
+	put_load(to, BPF_REG_1, BPF_REG_10, STACK_REGISTERS + REGISTERS_SEGMENT - REGISTERS_BEGIN);
+	good = bpf_put_jump(to, BPF_JNE, BPF_REG_1, SEGMENT_32);
+	put_exit(to);
+	bpf_land(to, good);
+	put_load(to, BPF_REG_1, BPF_REG_10, STACK_REGISTERS + REGISTERS_NUMBER - REGISTERS_BEGIN);
+	good = bpf_put_jump(to, BPF_JLT, BPF_REG_1, (int)count);
+	put_exit(to);
+	bpf_land(to, good);
+	bpf_put_store(to, BPF_W, BPF_REG_10, STACK_NUMBER, BPF_REG_1);
+	put_find(to, calls, STACK_NUMBER);
+	known = bpf_put_jump(to, BPF_JNE, BPF_REG_0, 0);
+	put_exit(to);
+	bpf_land(to, known);
+	bpf_put_load(to, BPF_H, BPF_REG_2, BPF_REG_0, (int)field);
+	wanted = bpf_put_jump(to, BPF_JNE, BPF_REG_2, 0);
+	put_exit(to);
+	bpf_land(to, wanted);
+	put_load(to, BPF_REG_1, BPF_REG_0, 0);
+	put_store(to, BPF_REG_10, STACK_CALL, BPF_REG_1);
+}
+
+/* Where struct kernel_syscall has a member, as the lowest bit of the number that it is. */
+#define CALL_SHIFT(member) ((int)offsetof(struct kernel_syscall, member) * 8)
+
+/* Put an argument: a text, 32 bits or 64. @place: its register's offset */
+static void put_argument(struct bpf_program *to, unsigned n, int place)
+{
+	const int value = STACK_REGISTERS + place - REGISTERS_BEGIN;
+	unsigned number, done, is_short, end;
+
+	put_load(to, BPF_REG_1, BPF_REG_10, STACK_CALL);
+	bpf_put_copy(to, BPF_REG_2, BPF_REG_1);
+	bpf_put_alu(to, BPF_RSH, BPF_REG_2, CALL_SHIFT(texts) + (int)n);
+	bpf_put_alu(to, BPF_AND, BPF_REG_2, 1);
+	number = bpf_put_jump(to, BPF_JEQ, BPF_REG_2, 0);
+	put_load(to, BPF_REG_3, BPF_REG_10, value);
+	put_text(to, PAYLOAD, BPF_FUNC_probe_read_user_str, TRACEPOINT_TEXT_MAX, true);
+	done = bpf_put_jump(to, BPF_JA, 0, 0);
+	bpf_land(to, number);
+	bpf_put_alu(to, BPF_RSH, BPF_REG_1, CALL_SHIFT(shorts) + (int)n);
+	bpf_put_alu(to, BPF_AND, BPF_REG_1, 1);
+	put_load(to, BPF_REG_2, BPF_REG_10, value);
+	is_short = bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0);
+	put_store(to, BPF_REG_9, KERNEL_SLOTS + PAYLOAD, BPF_REG_2);
+	bpf_put_set(to, BPF_REG_3, 8);
+	end = bpf_put_jump(to, BPF_JA, 0, 0);
+	bpf_land(to, is_short);
+	bpf_put_store(to, BPF_W, BPF_REG_9, KERNEL_SLOTS + PAYLOAD, BPF_REG_2);
+	bpf_put_set(to, BPF_REG_3, 4);
+	bpf_land(to, end);
+	put_load(to, BPF_REG_1, BPF_REG_10, STACK_TEXTS);
+	bpf_put_alu_register(to, BPF_ADD, BPF_REG_1, BPF_REG_3);
+	put_store(to, BPF_REG_10, STACK_TEXTS, BPF_REG_1);
+	bpf_put_alu_register(to, BPF_ADD, BPF_REG_9, BPF_REG_3);
+	bpf_land(to, done);
+}
+
+void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *layout, int calls, unsigned count)
+{
+	/* rdi, rsi, rdx, r10, r8, r9 */
+	static const int places[] = { 112, 104, 96, 56, 72, 64 };
+	unsigned ends[6];
+
+	to->count = 0;
+	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
+	put_filter(to, layout, NULL, false);
+	put_registers(to, calls, count, offsetof(struct kernel_syscall, enter));
+	put_begin(to, layout, PAYLOAD + 6 * TRACEPOINT_TEXT_MAX + WIRE_ALIGN);
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, STACK_TEXTS, 0);
+	for (unsigned n = 0; n < 6; n++) {
+		put_load(to, BPF_REG_1, BPF_REG_10, STACK_CALL);
+		bpf_put_alu(to, BPF_RSH, BPF_REG_1, CALL_SHIFT(count));
+		bpf_put_alu(to, BPF_AND, BPF_REG_1, 7);
+		ends[n] = bpf_put_jump(to, BPF_JLE, BPF_REG_1, (int)n);
+		put_argument(to, n, places[n]);
+	}
+	for (unsigned n = 0; n < 6; n++)
+		bpf_land(to, ends[n]);
+	put_load(to, BPF_REG_5, BPF_REG_10, STACK_CALL);
+	bpf_put_alu(to, BPF_AND, BPF_REG_5, 0xffff);
+	put_commit(to, layout, PAYLOAD, true, 0);
+}
+
+void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *layout, int calls, unsigned count)
+{
+	to->count = 0;
+	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
+	put_filter(to, layout, NULL, false);
+	put_registers(to, calls, count, offsetof(struct kernel_syscall, exit));
+	put_begin(to, layout, PAYLOAD + 8 + WIRE_ALIGN);
+	put_number(to, PAYLOAD, 8, 8); /* the result is the tracepoint's second argument */
+	put_load(to, BPF_REG_5, BPF_REG_10, STACK_CALL);
+	bpf_put_alu(to, BPF_RSH, BPF_REG_5, CALL_SHIFT(exit));
+	bpf_put_alu(to, BPF_AND, BPF_REG_5, 0xffff);
+	put_commit(to, layout, PAYLOAD + 8, false, 0);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The kernel's tracepoints as a source of records: rings in maps that programs of the kernel write to, and the drain
+ * reads beside those of the session.
+ *
+ * Needs root, or CAP_BPF, CAP_PERFMON and the right to read tracefs. All that is attached ends with this process.
+ */
+#ifndef BURIN_SOURCE_KERNEL_KERNEL_SOURCE_H
+#define BURIN_SOURCE_KERNEL_KERNEL_SOURCE_H
+
+#include "drain/drain.h"
+#include "source/kernel/kernel_clock.h"
+#include "source/kernel/kernel_follow.h"
+#include "source/kernel/task_names.h"
+#include "source/kernel/kernel_program.h"
+
+enum {
+	KERNEL_WHY = 200,
+};
+
+struct kernel_options {
+	const char *const *globs; /* of SYSTEM:NAME; ends with NULL */
+	bool all;		  /* the whole machine; else those of kernel_source_follow() */
+	uint64_t buffer_bytes;	  /* of each CPU's rings */
+};
+
+/* The state of a ring's times. */
+struct kernel_times {
+	uint64_t ns, ticks; /* of the last record */
+};
+
+struct kernel_source {
+	struct session *session;
+	struct kernel_follow follow;
+	struct task_names names;
+	struct kernel_clock clock;
+	struct kernel_layout layout;
+	struct drain_more more; /* for the drain */
+	struct ring *rings;
+	struct kernel_times *times;
+	char *memory; /* the map, in order of rings */
+	size_t memory_bytes;
+	int *files; /* programs and what attaches them */
+	size_t file_count, file_room;
+	int *programs; /* of those: the programs */
+	size_t program_count, program_room;
+	unsigned events; /* recorded */
+	unsigned refused; /* tracepoints that the kernel does not let attach to ... */
+	char refused_name[WIRE_NAME_MAX + 1]; /* ... the first one, and why */
+	int refused_error;
+	uint64_t missed;     /* records that the kernel's own protection left out, counted so far */
+};
+
+/*
+ * kernel_source_open - choose the tracepoints and attach to them. Nothing is recorded before kernel_source_follow(), unless @options->all.
+ * @why: why it failed: one line without a newline
+ * Return: 0 or -errno; then there is nothing to close.
+ */
+int kernel_source_open(struct kernel_source *source, struct session *session, const struct kernel_options *options,
+		       char why[KERNEL_WHY]);
+
+/* kernel_source_finish - count the last losses, and detach; before the drain finishes. */
+void kernel_source_finish(struct kernel_source *source);
+
+/* kernel_source_close - free the memory, after the drain has finished. */
+void kernel_source_close(struct kernel_source *source);
+
+#endif

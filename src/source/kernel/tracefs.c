@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Tracefs; see tracefs.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/mount.h>
+
+#include "base/array.h"
+#include "base/glob.h"
+#include "source/kernel/tracefs.h"
+
+enum {
+	TRACEFS_TEXT = 16 << 10, /* a format is a page, or a few with its print format, which is not needed */
+	TRACEFS_NAME = 2 * TRACEPOINT_NAME + 16,
+};
+
+/* Records of the kernel's own tracers: they are no tracepoints. */
+static const char records_of_tracers[] = "ftrace";
+
+/* Mount tracefs without a path: the mount ends with its last descriptor. */
+static int open_private(void)
+{
+	const int context = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
+	int mount = -1, events, error;
+
+	if (context < 0)
+		return -errno;
+	if (syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+		mount = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, 0);
+	error = -errno;
+	close(context);
+	if (mount < 0)
+		return error;
+	events = openat(mount, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	error = -errno;
+	close(mount);
+	return events < 0 ? error : events;
+}
+
+int tracefs_open(void)
+{
+	static const char *const paths[] = { "/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events" };
+	int result = -ENOENT;
+
+	for (unsigned n = 0; n < sizeof(paths) / sizeof(paths[0]); n++) {
+		const int events = open(paths[n], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (events >= 0)
+			return events;
+		if (errno != ENOENT)
+			result = -errno;
+	}
+	if (result == -ENOENT)
+		result = open_private();
+	return result == -ENOENT ? -ENODEV : result;
+}
+
+/* ---- the walk */
+
+struct names {
+	char (*names)[TRACEPOINT_NAME];
+	size_t count, room;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* The folders in a folder, sorted. @folder: is closed. Return: 0 or -errno. */
+static int list(int folder, struct names *names)
+{
+	DIR *in = folder < 0 ? NULL : fdopendir(folder);
+	const struct dirent *entry;
+	int error = 0;
+
+	names->count = 0;
+	if (!in) {
+		error = -errno;
+		if (folder >= 0)
+			close(folder);
+		return error;
+	}
+	while (!error && (entry = readdir(in))) {
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
+		    strlen(entry->d_name) >= TRACEPOINT_NAME)
+			continue;
+		if (!array_reserve(names->names, names->room, names->count + 1))
+			error = -ENOMEM;
+		else
+			strcpy(names->names[names->count++], entry->d_name);
+	}
+	closedir(in);
+	if (names->count)
+		qsort(names->names, names->count, sizeof(*names->names), by_name);
+	return error;
+}
+
+static bool is_wanted(const char *const *globs, const char *system, const char *name)
+{
+	char whole[TRACEFS_NAME];
+
+	if (!*globs)
+		return true;
+	snprintf(whole, sizeof(whole), "%s:%s", system, name);
+	for (; *globs; globs++)
+		if (glob_match(*globs, whole))
+			return true;
+	return false;
+}
+
+/* Whether a glob may match tracepoints of a system: its part before the colon does. */
+static bool has_wanted(const char *const *globs, const char *system)
+{
+	bool wanted = !*globs;
+
+	for (; *globs && !wanted; globs++) {
+		const char *colon = strchr(*globs, ':');
+		char part[TRACEPOINT_NAME];
+
+		if (!colon || (size_t)(colon - *globs) >= sizeof(part))
+			return true;
+		memcpy(part, *globs, (size_t)(colon - *globs));
+		part[colon - *globs] = 0;
+		wanted = glob_match(part, system);
+	}
+	return wanted;
+}
+
+static bool read_one(int events, const char *system, const char *name, struct tracepoint *out)
+{
+	char path[TRACEFS_NAME + 16], text[TRACEFS_TEXT];
+	ssize_t got;
+	int file;
+
+	snprintf(path, sizeof(path), "%s/%s/format", system, name);
+	file = openat(events, path, O_RDONLY | O_CLOEXEC);
+	got = file < 0 ? -1 : read(file, text, sizeof(text) - 1);
+	if (file >= 0)
+		close(file);
+	if (got < 0)
+		return false;
+	text[got] = 0;
+	return tracepoint_parse(out, system, name, text);
+}
+
+int tracefs_each(int events, const char *const *globs, int (*take)(void *context, const struct tracepoint *),
+		 void *context)
+{
+	struct names systems = { .count = 0 }, names = { .count = 0 };
+	int error = list(openat(events, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), &systems);
+
+	for (size_t s = 0; s < systems.count && !error; s++) {
+		const char *system = systems.names[s];
+		struct tracepoint point;
+
+		if (!strcmp(system, records_of_tracers) || !has_wanted(globs, system))
+			continue;
+		error = list(openat(events, system, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &names);
+		for (size_t n = 0; n < names.count && !error; n++)
+			if (is_wanted(globs, system, names.names[n]) &&
+			    read_one(events, system, names.names[n], &point))
+				error = take(context, &point);
+	}
+	free(systems.names);
+	free(names.names);
+	return error;
+}

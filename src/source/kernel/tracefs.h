@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The kernel's own description of its tracepoints: tracefs, events/SYSTEM/NAME/format.
+ *
+ * Nothing is changed there. Where tracefs is not mounted, it is mounted for this process alone, at no path.
+ */
+#ifndef BURIN_SOURCE_KERNEL_TRACEFS_H
+#define BURIN_SOURCE_KERNEL_TRACEFS_H
+
+#include "source/kernel/tracepoint.h"
+
+/* tracefs_open - open the folder of all events. Return: a descriptor; -errno: -EACCES, -EPERM: no right; -ENODEV: no tracefs. */
+int tracefs_open(void);
+
+/*
+ * tracefs_each - read the tracepoints whose names (SYSTEM:NAME) match one of the globs, in the order of their names.
+ * @events: of tracefs_open()
+ * @globs: ends with NULL; none: all
+ * @take: returns 0, or an error that ends the walk
+ * Return: 0; -errno; what @take returned. A format that cannot be read or parsed is left out.
+ */
+int tracefs_each(int events, const char *const *globs, int (*take)(void *context, const struct tracepoint *),
+		 void *context);
+
+#endif

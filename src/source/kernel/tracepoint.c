@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* A tracepoint of the kernel; see tracepoint.h. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "source/kernel/tracepoint.h"
+
+enum {
+	TRACEPOINT_COMMON = 8, /* bytes at the record's begin that all tracepoints have; BPF programs cannot read them */
+	TRACEPOINT_END = 8192, /* the largest record of the kernel */
+};
+
+static const char field_word[] = "field:", dynamic_word[] = "__data_loc ", enter_word[] = "sys_enter_",
+		  exit_word[] = "sys_exit_";
+
+const char *tracepoint_syscall(const struct tracepoint *point, bool *enters)
+{
+	if (strcmp(point->system, TRACEPOINT_SYSCALLS) != 0)
+		return NULL;
+	*enters = strncmp(point->name, enter_word, sizeof(enter_word) - 1) == 0;
+	if (*enters)
+		return point->name + sizeof(enter_word) - 1;
+	return strncmp(point->name, exit_word, sizeof(exit_word) - 1) == 0 ? point->name + sizeof(exit_word) - 1
+									     : NULL;
+}
+
+const struct tracepoint_field *tracepoint_field(const struct tracepoint *point, const char *name)
+{
+	for (unsigned n = 0; n < point->count; n++)
+		if (point->fields[n].recorded && strcmp(point->fields[n].name, name) == 0)
+			return &point->fields[n];
+	return NULL;
+}
+
+/* ---- one line: `	field:TYPE NAME[N];	offset:N;	size:N;	signed:N;` */
+
+/* The number behind a word; @found is cleared if there is none. */
+static unsigned number_behind(const char *line, const char *word, bool *found)
+{
+	const char *at = strstr(line, word);
+	unsigned long value;
+
+	if (!at) {
+		*found = false;
+		return 0;
+	}
+	value = strtoul(at + strlen(word), NULL, 10);
+	*found &= value < TRACEPOINT_END;
+	return (unsigned)value;
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool copy(char *out, const char *from, const char *to)
+{
+	if (to <= from || to - from >= TRACEPOINT_NAME)
+		return false;
+	memcpy(out, from, (size_t)(to - from));
+	out[to - from] = 0;
+	return true;
+}
+
+/* Split `TYPE NAME[N]`. @end: behind it. Return: the elements; 0: it is no array; -1: it is not a declaration. */
+static int split(struct tracepoint_field *field, const char *text, const char *end)
+{
+	const char *bracket = end, *name;
+	int count = 0;
+
+	if (end > text && end[-1] == ']') {
+		bracket = memrchr(text, '[', (size_t)(end - text));
+		if (!bracket)
+			return -1;
+		count = isdigit((unsigned char)bracket[1]) ? (int)strtoul(bracket + 1, NULL, 10) : 1;
+	}
+	for (name = bracket; name > text && is_word(name[-1]);)
+		name--;
+	if (!copy(field->name, name, bracket))
+		return -1;
+	while (name > text && name[-1] == ' ')
+		name--;
+	return copy(field->type, text, name) ? count : -1;
+}
+
+static bool is_whole(unsigned bytes)
+{
+	return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+}
+
+static bool is_chars(const char *type)
+{
+	return strcmp(type, "char") == 0 || strcmp(type, "const char") == 0;
+}
+
+static void choose_kind(struct tracepoint_field *field, int count)
+{
+	const char *type = field->type;
+
+	if (strncmp(type, dynamic_word, sizeof(dynamic_word) - 1) == 0) {
+		if (strcmp(type + sizeof(dynamic_word) - 1, "char[]") == 0 && field->size == 4)
+			field->kind = TRACEPOINT_TEXT;
+	} else if (count > 0 && is_chars(type)) {
+		field->kind = field->size <= TRACEPOINT_TEXT_MAX ? TRACEPOINT_CHARS : TRACEPOINT_OTHER;
+	} else if (count > 0) {
+		field->element = (uint16_t)(field->size / (unsigned)count);
+		if (is_whole(field->element) && field->element * (unsigned)count == field->size &&
+		    field->size <= TRACEPOINT_ARRAY_MAX && !strchr(type, '*') && !strstr(type, "struct "))
+			field->kind = TRACEPOINT_ARRAY;
+	} else if (strchr(type, '*')) {
+		field->kind = field->size == 8 ? TRACEPOINT_POINTER : TRACEPOINT_OTHER;
+	} else if (is_whole(field->size) && strncmp(type, "struct ", 7) != 0 &&
+		   strncmp(type, "union ", 6) != 0 && strncmp(type, "__rel_loc ", 10) != 0) {
+		field->kind = TRACEPOINT_INTEGER;
+	}
+	/* A program of the kernel reads aligned numbers only. */
+	if ((field->kind == TRACEPOINT_INTEGER || field->kind == TRACEPOINT_POINTER) &&
+	    field->offset % field->size)
+		field->kind = TRACEPOINT_OTHER;
+	if (field->kind == TRACEPOINT_ARRAY && field->offset % field->element)
+		field->kind = TRACEPOINT_OTHER;
+}
+
+static bool parse_line(struct tracepoint *out, const char *line)
+{
+	struct tracepoint_field *field = &out->fields[out->count];
+	const char *text = strstr(line, field_word), *end = text ? strchr(text, ';') : NULL;
+	bool good = end != NULL;
+	int count;
+
+	if (!good || out->count == TRACEPOINT_FIELDS)
+		return false;
+	*field = (struct tracepoint_field){ .name = "" };
+	count = split(field, text + sizeof(field_word) - 1, end);
+	field->offset = (uint16_t)number_behind(end, "offset:", &good);
+	field->size = (uint16_t)number_behind(end, "size:", &good);
+	field->is_signed = number_behind(end, "signed:", &good) != 0;
+	if (!good || count < 0 || field->offset + field->size > TRACEPOINT_END)
+		return false;
+	if (field->offset < TRACEPOINT_COMMON)
+		return true;
+	choose_kind(field, count);
+	field->bytes = (uint8_t)(field->kind == TRACEPOINT_INTEGER ? field->size : 8);
+	out->count++;
+	return true;
+}
+
+/* ---- system calls: each argument is a register of 8 bytes */
+
+/* Whether C passes this type in 32 bits. */
+static bool is_int(const char *type, bool *is_signed)
+{
+	static const struct {
+		const char *name;
+		bool is_signed;
+	} types[] = {
+		{ "int", true },	    { "unsigned int", false },	{ "unsigned", false }, { "u32", false },
+		{ "__u32", false },	    { "s32", true },		{ "__s32", true },     { "umode_t", false },
+		{ "mode_t", false },	    { "pid_t", true },		{ "uid_t", false },    { "gid_t", false },
+		{ "key_t", true },	    { "key_serial_t", true },	{ "mqd_t", true },     { "timer_t", true },
+		{ "const clockid_t", true }, { "clockid_t", true },	{ "qid_t", false },    { "rwf_t", true },
+		{ "enum landlock_rule_type", false }, { "const int", true }, { "unsigned short", false },
+	};
+
+	for (unsigned n = 0; n < sizeof(types) / sizeof(types[0]); n++) {
+		if (strcmp(type, types[n].name) == 0) {
+			*is_signed = types[n].is_signed;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Remove the number of the call, which the name says, and give arguments their types. */
+static void adapt_syscall(struct tracepoint *point)
+{
+	bool enters;
+	unsigned kept = 0;
+
+	if (!tracepoint_syscall(point, &enters))
+		return;
+	for (unsigned n = 0; n < point->count; n++) {
+		struct tracepoint_field *field = &point->fields[n];
+
+		if (field->offset == TRACEPOINT_COMMON)
+			continue;
+		if (field->kind == TRACEPOINT_POINTER && strcmp(field->type, "const char *") == 0)
+			field->kind = TRACEPOINT_USER_TEXT;
+		else if (field->kind == TRACEPOINT_INTEGER && enters && is_int(field->type, &field->is_signed))
+			field->bytes = 4;
+		point->fields[kept++] = *field;
+	}
+	point->count = kept;
+}
+
+/* ---- the event */
+
+static unsigned integer_type(unsigned bytes, bool is_signed)
+{
+	const unsigned power = bytes == 8 ? 3 : bytes == 4 ? 2 : bytes == 2 ? 1 : 0;
+
+	return (is_signed ? WIRE_I8 : WIRE_U8) + power;
+}
+
+/* The type of a field in the list of types, with 4 bits or, of an array, 8. */
+static unsigned type_of(const struct tracepoint_field *field, unsigned *bits)
+{
+	*bits = field->kind == TRACEPOINT_ARRAY ? 8 : 4;
+	switch (field->kind) {
+	case TRACEPOINT_INTEGER:
+		return integer_type(field->bytes, field->is_signed);
+	case TRACEPOINT_POINTER:
+		return WIRE_PTR;
+	case TRACEPOINT_ARRAY:
+		return integer_type(field->element, field->is_signed) << 4;
+	default:
+		return WIRE_STR;
+	}
+}
+
+static const char *conversion_of(const struct tracepoint_field *field)
+{
+	static const char *const numbers[2][4] = { { "%hhu", "%hu", "%u", "%llu" },
+						   { "%hhd", "%hd", "%d", "%lld" } };
+	const unsigned bytes = field->kind == TRACEPOINT_ARRAY ? field->element : field->bytes;
+
+	if (field->kind == TRACEPOINT_POINTER)
+		return "%p";
+	if (field->kind != TRACEPOINT_INTEGER && field->kind != TRACEPOINT_ARRAY)
+		return "%s";
+	return numbers[field->is_signed][bytes == 8 ? 3 : bytes == 4 ? 2 : bytes == 2 ? 1 : 0];
+}
+
+static void make_event(struct tracepoint *point)
+{
+	unsigned at = 0, used = 0;
+
+	snprintf(point->event, sizeof(point->event), TRACEPOINT_PREFIX "%.56s:%.62s", point->system, point->name);
+	for (unsigned n = 0; n < point->count; n++) {
+		struct tracepoint_field *field = &point->fields[n];
+		const char *conversion = conversion_of(field);
+		const size_t bytes = strlen(field->name) + strlen(conversion) + 3;
+		unsigned bits;
+		const uint64_t type = type_of(field, &bits);
+
+		if (field->kind == TRACEPOINT_OTHER || at + bits > 64 || used + bytes > sizeof(point->format))
+			continue;
+		field->recorded = true;
+		point->types |= type << at;
+		at += bits;
+		used += (unsigned)snprintf(point->format + used, sizeof(point->format) - used, "%s%s=%s",
+					   used ? " " : "", field->name, conversion);
+	}
+}
+
+bool tracepoint_parse(struct tracepoint *out, const char *system, const char *name, const char *text)
+{
+	const char *line = strstr(text, "\nID: ");
+
+	*out = (struct tracepoint){ .id = line ? (unsigned)strtoul(line + 5, NULL, 10) : 0 };
+	snprintf(out->system, sizeof(out->system), "%s", system);
+	snprintf(out->name, sizeof(out->name), "%s", name);
+	if (!out->id)
+		return false;
+	for (line = strstr(text, "\tfield:"); line; line = strstr(line + 1, "\tfield:")) {
+		char copied[512];
+		const size_t bytes = strcspn(line, "\n");
+
+		snprintf(copied, sizeof(copied), "%.*s", (int)(bytes < sizeof(copied) ? bytes : 0), line);
+		if (!parse_line(out, copied) && out->count == TRACEPOINT_FIELDS)
+			break;
+	}
+	adapt_syscall(out);
+	make_event(out);
+	return true;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * A program whose events of the kernel are known:
+ *
+ *	systemcalls getppid N		calls getppid N times
+ *	systemcalls fork N		makes N children, one after the other, each of which calls getppid once
+ *	systemcalls order N		an event, getppid, an event; N times
+ *	systemcalls paths PATH...	opens each; then NULL, and an address where nothing is
+ *	systemcalls switch N		two threads on one CPU wait for each other N times; prints of each its id and how often
+ *					it was switched away from, up to its last getppid
+ *	systemcalls wait		waits for a line, calls getppid 3 times, and waits for its end
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "burin/burin.h"
+
+static long count;
+static int pipes[2][2];
+
+static void ask(void)
+{
+	syscall(SYS_getppid);
+}
+
+static void fork_children(void)
+{
+	for (long n = 0; n < count; n++) {
+		const pid_t child = fork();
+
+		if (child == 0) {
+			ask();
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+}
+
+static void trace_order(void)
+{
+	for (long n = 0; n < count; n++) {
+		BURIN_TRACE("order.before", "n=%ld", n);
+		ask();
+		BURIN_TRACE("order.after", "n=%ld", n);
+	}
+}
+
+static void open_path(const char *path)
+{
+	const long file = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY, 0);
+
+	if (file >= 0)
+		close((int)file);
+}
+
+static long switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+static void *switch_thread(void *data)
+{
+	const long which = (long)data;
+	long before;
+	char byte = 0;
+
+	for (long n = 0; n < count; n++) {
+		if (which == 0 && write(pipes[0][1], &byte, 1) != 1)
+			abort();
+		if (read(pipes[1 - which][0], &byte, 1) != 1)
+			abort();
+		if (which == 1 && write(pipes[1][1], &byte, 1) != 1)
+			abort();
+	}
+	do { /* until it was not switched around the mark */
+		before = switches();
+		ask();
+	} while (before != switches());
+	printf("%ld %ld\n", (long)gettid(), before);
+	return NULL;
+}
+
+static void switch_threads(void)
+{
+	pthread_t threads[2];
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	if (pipe(pipes[0]) || pipe(pipes[1]))
+		abort();
+	for (long n = 0; n < 2; n++)
+		if (pthread_create(&threads[n], NULL, switch_thread, (void *)n))
+			abort();
+	for (int n = 0; n < 2; n++)
+		pthread_join(threads[n], NULL);
+}
+
+static void wait_for_lines(void)
+{
+	puts("ready");
+	fflush(stdout);
+	if (getchar() == EOF)
+		return;
+	for (int n = 0; n < 3; n++)
+		ask();
+	puts("done");
+	fflush(stdout);
+	while (getchar() != EOF)
+		continue;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	count = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
+	if (strcmp(what, "getppid") == 0)
+		for (long n = 0; n < count; n++)
+			ask();
+	else if (strcmp(what, "fork") == 0)
+		fork_children();
+	else if (strcmp(what, "order") == 0)
+		trace_order();
+	else if (strcmp(what, "switch") == 0)
+		switch_threads();
+	else if (strcmp(what, "wait") == 0)
+		wait_for_lines();
+	else if (strcmp(what, "paths") == 0)
+		for (int n = 2; n < argc + 2; n++)
+			open_path(n < argc ? argv[n] : n == argc ? NULL : (const char *)8);
+	else
+		return 2;
+	return 0;
+}
