@@ -102,7 +102,7 @@ def need(tool):
         raise Skip(f"{tool} is not installed")
 
 
-seed = int(os.environ.get("TEST_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 31)
+seed = int(os.environ.get("TEST_SEED", "0"), 0) or random.SystemRandom().randrange(1, 1 << 31)
 
 
 def seeded():
