@@ -74,6 +74,8 @@ class Door:
         self.command = [os.path.join(fuzz, "tests", "fuzz", f"fuzz-{name}"), f"-max_len={LENGTH[name]}", f"-timeout={INPUT_S}",
                         f"-rss_limit_mb={MEMORY_MB}", f"-malloc_limit_mb={ONE_MB}", "-print_final_stats=1", "-verbosity=0",
                         f"-artifact_prefix={self.broken}/{name}-", f"-max_total_time={seconds}", self.found, *kept]
+        if os.environ.get("TEST_SEED"):
+            self.command.insert(1, f"-seed={int(os.environ['TEST_SEED'], 0) & 0xffffffff}")
         if not seconds:
             self.command[-len(kept) - 2] = "-runs=0"
         options = "detect_leaks=1:allocator_may_return_null=1"

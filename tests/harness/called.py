@@ -124,8 +124,8 @@ class Call:
     __slots__ = ("tid", "stack", "depth", "begin", "end", "name")
 
     def __init__(self, words):
-        self.tid, self.stack, self.depth, self.begin, self.end = map(int, words[1:6])
-        self.name = words[6]
+        _, tid, stack, depth, begin, end, self.name = words
+        self.tid, self.stack, self.depth, self.begin, self.end = int(tid), int(stack), int(depth), int(begin), int(end)
 
     def __repr__(self):
         return f"{self.name}@{self.depth}"
@@ -138,10 +138,14 @@ class Calls:
         self.ended, self.open = {}, {}
         lines = made(LIST, path).splitlines()
         check(lines and lines[-1].startswith("end "), "list-calls did not come to its end")
+        wanted = {}  # of a name
         for line in lines[:-1]:
             words = line.split(None, 6)
-            call = Call(words)
-            if re.fullmatch(names, call.name):
+            name = words[6]
+            if name not in wanted:
+                wanted[name] = re.fullmatch(names, name)
+            if wanted[name]:
+                call = Call(words)
                 (self.ended if words[0] == "call" else self.open).setdefault(call.stack or -call.tid, []).append(call)
         self.count = sum(map(len, self.ended.values()))
 
@@ -161,7 +165,7 @@ class Log:
     """What a stack should have."""
 
     def __init__(self, path, name="f{}".format):
-        self.begins, self.ends, open_calls = [], [], []
+        self.begins, self.ends, open_calls, names = [], [], [], {}
         with open(path, "rb") as file:
             data = file.read()
         for (word,) in struct.iter_unpack("<I", data):
@@ -170,8 +174,9 @@ class Log:
             if word == 0x80000000:
                 self.ends.append((len(open_calls) - 1, open_calls.pop()))
             else:
-                self.begins.append((len(open_calls) & 0xffff, name(word)))
-                open_calls.append(name(word))
+                text = names.get(word) or names.setdefault(word, name(word))
+                self.begins.append((len(open_calls) & 0xffff, text))
+                open_calls.append(text)
         self.ends = [(depth & 0xffff, text) for depth, text in self.ends]
         self.open = [(depth, text) for depth, text in enumerate(open_calls)]
 

@@ -2,6 +2,7 @@
 """What all scripts share: cases and their verdicts, programs that they run, and a folder of their own."""
 import atexit
 import fnmatch
+import gc
 import json
 import os
 import random
@@ -20,6 +21,7 @@ BURIN = os.path.join(BUILD, "src", "burin")
 PROGRAMS = os.path.join(BUILD, "tests", "programs")
 LIMIT_S = 400  # for what hangs; a machine may have other things to do
 
+gc.disable()  # lists of hundreds of thousands of records, and hardly a cycle: it would take up to half of a test's time
 sys.stdout.reconfigure(errors="backslashreplace")  # what a program prints may be any bytes
 
 
@@ -100,7 +102,7 @@ def need(tool):
         raise Skip(f"{tool} is not installed")
 
 
-seed = int(os.environ.get("TEST_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 31)
+seed = int(os.environ.get("TEST_SEED", "0"), 0) or random.SystemRandom().randrange(1, 1 << 31)
 
 
 def seeded():
