@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 """Machines in QEMU, and what they run."""
 import glob
+import gzip
 import platform
 import struct
 
@@ -20,7 +21,8 @@ AARCH64 = Machine("qemu-system-aarch64", ("-M", "virt", "-cpu", "cortex-a72"), "
                   ("-mgeneral-regs-only", "-mstrict-align", "-Wl,-Ttext=0x40200000"), "arm64")
 HERE = os.path.join(TOP, "tests", "programs")
 BARE = {"all": 1, "twice": 100, "recursion": 31, "by_pointer": 10, "leaf": 241}  # calls of guest-bare.c
-KNOWN = ("recursion", "leaf", "jumper", "busy", "together", "thrower", "cleaned", "caught", "catcher")  # functions of guest-init.c
+KNOWN = ("recursion", "leaf", "jumper", "busy", "together")  # functions of guest-init.c
+THROWN = ("thrower", "cleaned", "caught", "catcher")  # and of guest-throws.cc
 
 
 def need_qemu(kind=X86):
@@ -50,9 +52,9 @@ class Report:
     """The line of --guest-report."""
 
     def __init__(self, text):
-        found = re.search(r"guest: (\d+) calls, (\d+) returns, (\d+) of them without a call", text)
+        found = re.search(r"guest: (\d+) calls, (\d+) returns, (\d+) of them without a call.* (\d+) stacks, (\d+) of them at the end", text)
         check(found, f"no report: {text[-300:]}")
-        self.calls, self.returns, self.unmatched = map(int, found.groups())
+        self.calls, self.returns, self.unmatched, self.stacks, self.kept = map(int, found.groups())
 
 
 def named(path, *guests):
@@ -81,6 +83,29 @@ def check_together(path):
     equal([len(ends) for ends in found.values()], [11, 11], f"calls of two processes in turns: {dict(found)}")
     for ends in found.values():
         equal(ends, list(range(ends[-1] + 10, ends[-1] - 1, -1)), "open calls around each")
+
+
+def calls_by_thread(path):
+    """{function: {(program, thread): calls}}."""
+    table = json.loads(made(BURIN, "report", "--calls", "--json", "--min", "0", "--by", "symbol,program,thread", path))
+    found = collections.defaultdict(dict)
+    for row in table["rows"]:
+        found[row["symbol"]][row["program"], row["thread"]] = row["calls"]
+    return found
+
+
+def check_tasks(path):
+    """Calls of the processes of guest-init.c by their threads."""
+    calls = calls_by_thread(path)
+    found, threads, ends = calls["recursion"], calls["busy"], calls["do_exit"]
+    equal(found.pop(("init", "user init 1"), 0), 51, "calls of the first process")
+    equal((list(found.values()), {name for name, _ in found}), ([21] * 3, {"init"}), f"calls of processes that it forked: {found}")
+    equal((list(threads.values()), {name for name, _ in threads}), ([100] * 4, {"init"}), f"calls of its threads: {threads}")
+    # Their ends in the kernel, one for each. A kernel's stack is used again by the next task.
+    pids = {int(name.split()[-1]) for _, name in [*found, *threads]}
+    equal(len(pids | {1}), 8, "threads of programs")
+    equal({pid: ends.get(("init", f"kernel init {pid}"), 0) for pid in pids}, {pid: 1 for pid in pids}, f"ends of tasks: {ends}")
+    check(("kthreadd", "kernel kthreadd 2") in calls["schedule"], "the kernel's own threads")
 
 
 def counts(path, names):
@@ -185,6 +210,24 @@ def debian_kernel(kind=X86):
     os.mkdir(kind.kernel)
     shutil.move(f"{place}/boot", kind.kernel)
     return glob.glob(os.path.join(kind.kernel, "boot", "vmlinuz-*"))[0]
+
+
+def unpacked(path):
+    """The kernel of aarch64, which may be compressed."""
+    packed = open(path, "rb").read()
+    return gzip.decompress(packed) if packed[:2] == b"\x1f\x8b" else packed
+
+
+def aarch64_types():
+    """The type information (BTF) inside that kernel, as the guest has it in /sys/kernel/btf/vmlinux."""
+    path, kernel = fresh("btf"), unpacked(debian_kernel(AARCH64))
+    for found in re.finditer(re.escape(struct.pack("<HBBI", 0xeb9f, 1, 0, 24)), kernel):
+        places = struct.unpack_from("<4I", kernel, found.start() + 8)  # of types and strings
+        if places[0] == 0 and places[2] == places[1]:
+            with open(path, "wb") as file:
+                file.write(kernel[found.start():found.start() + 24 + places[2] + places[3]])
+            return path
+    raise Skip("Debian's kernel for arm64 has no type information")
 
 
 UNPACK = {b"\x02\x21\x4c\x18": "lz4", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zX": "xz", b"\x1f\x8b\x08\x00": "gzip"}

@@ -19,7 +19,7 @@ struct cleaner {
 		cleaned(n);
 	}
 };
-}
+} // namespace
 
 KNOWN void thrower(int n)
 {

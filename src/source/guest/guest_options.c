@@ -8,7 +8,9 @@
 #include "base/number.h"
 #include "source/guest/guest_options.h"
 
-struct guest_options guest_options = { .kernel = true, .user = true, .stack_bits = GUEST_STACK_BITS };
+struct guest_options guest_options = {
+	.kernel = true, .user = true, .stacks = GUEST_STACKS, .stack_bits = GUEST_STACK_BITS
+};
 
 /* A hexadecimal number up to a character. Return: what is behind that; NULL: it is not one. */
 static const char *take_address(const char *text, char end, uint64_t *address)
@@ -123,6 +125,8 @@ bool guest_options_take(const char *argument)
 		return guest_options.has_tasks = take_tasks(value);
 	if ((value = value_of(argument, "stack")) != NULL)
 		return take_stack(value);
+	if ((value = value_of(argument, "stacks")) != NULL)
+		return take_address(value, 0, &guest_options.stacks) && guest_options.stacks > 1;
 	if ((value = value_of(argument, "anchor")) != NULL)
 		return take_address(value, 0, &guest_options.anchor) != NULL;
 	if ((value = value_of(argument, "start")) != NULL)

@@ -10,6 +10,7 @@ enum {
 	GUEST_RANGES = 2048,
 	GUEST_TASK_NAME = 16,			      /* bytes */
 	GUEST_TASK_MAX = (1 << 15) + GUEST_TASK_NAME, /* bytes of a task that are read */
+	GUEST_STACKS = 8192,			      /* half of the segments of a session */
 	GUEST_STACK_BITS = 14,
 	GUEST_STACK_BITS_MAX = 16,
 };
@@ -52,6 +53,7 @@ struct guest_options {
 	bool has_tasks;	 /* `tasks` was given */
 	uint64_t tasks[GUEST_TASK_PLACES];
 	uint64_t task_begin, task_end; /* the part of a task that has all of these */
+	uint64_t stacks;	       /* of programs that are kept, at most */
 	unsigned stack_bits;	       /* a kernel's stack has 2 to the power of that many bytes */
 };
 

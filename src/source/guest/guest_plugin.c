@@ -235,6 +235,8 @@ static void on_vcpu(qemu_id id, unsigned index)
 static void report(void)
 {
 	struct guest_vcpu sum = { 0 };
+	uint32_t kept;
+	const uint32_t stacks = guest_stack_count(&kept);
 
 	for (unsigned n = 0; n < GUEST_VCPUS && guest_vcpus[n]; n++) {
 		sum.calls += guest_vcpus[n]->calls;
@@ -245,8 +247,8 @@ static void report(void)
 	}
 	guest_session_report(
 		"guest: %lu calls, %lu returns, %lu of them without a call, %lu indirect jumps, %lu calls "
-		"without a return, %u stacks",
-		sum.calls, sum.returns, sum.unmatched, sum.redirected, sum.unwound, guest_stack_count());
+		"without a return, %u stacks, %u of them at the end",
+		sum.calls, sum.returns, sum.unmatched, sum.redirected, sum.unwound, stacks, kept);
 }
 
 static void on_exit_of_qemu(qemu_id id, void *data)

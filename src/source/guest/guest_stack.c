@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/hash_table.h"
+#include "base/number.h"
 #include "base/print.h"
 #include "source/guest/guest_stack.h"
 
@@ -27,7 +28,9 @@ struct guest_stack guest_stack_nowhere = { .top = GUEST_NO_FRAMES };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct guest_stack **stacks;
 static size_t room;
-static uint32_t count, tids;	/* tids: that were given, from WIRE_GUEST_TID */
+static uint32_t count, tids; /* tids: that were given, from WIRE_GUEST_TID */
+static uint32_t of_programs; /* of `count` */
+static uint64_t uses;
 static struct hash_table table; /* their numbers, from 1 */
 static uint64_t retry;		/* clock: after there was no memory for a segment */
 
@@ -88,9 +91,10 @@ struct wire_call_frame *guest_stack_before(const struct wire_call_frame *frame)
 	return before ? (struct wire_call_frame *)before + WIRE_CALL_FRAMES + 1 : GUEST_NO_FRAMES;
 }
 
-uint32_t guest_stack_count(void)
+uint32_t guest_stack_count(uint32_t *kept)
 {
-	return count;
+	*kept = count;
+	return tids;
 }
 
 static bool is_at(const struct guest_stack *stack, const struct guest_place *place)
@@ -198,8 +202,49 @@ static struct guest_stack *add(const struct guest_place *place)
 				       .since = ring_clock(),
 				       .number = count + 1 };
 	stacks[count++] = stack;
+	of_programs += place->level == GUEST_USER;
 	hash_table_add(&table, hash_of(place), count);
 	return stack;
+}
+
+static int compare_uses(const void *one, const void *other)
+{
+	const struct guest_stack *const *a = one, *const *b = other;
+
+	return number_order((*a)->used, (*b)->used);
+}
+
+static void discard(struct guest_stack *stack)
+{
+	while (stack->top != GUEST_NO_FRAMES)
+		guest_stack_end(stack);
+	guest_stack_announce(stack);
+	if (stack->first)
+		session_call_segment_free(&guest_session, number_of(stack->first), guest_session_thread());
+	free(stack);
+}
+
+/* Discard a quarter of the programs' stacks, those that were used least recently. Under the lock. */
+static void discard_some(void)
+{
+	uint32_t excess = of_programs / 4 + 1, kept = 0;
+
+	qsort(stacks, count, sizeof(*stacks), compare_uses);
+	for (uint32_t n = 0; n < count; n++)
+		if (excess && stacks[n]->place.level == GUEST_USER && !stacks[n]->runs) {
+			discard(stacks[n]);
+			of_programs--;
+			excess--;
+		} else {
+			stacks[kept++] = stacks[n];
+		}
+	count = kept;
+	memset(table.slots, 0, table.room * sizeof(*table.slots));
+	table.count = 0;
+	for (uint32_t n = 0; n < count; n++) {
+		stacks[n]->number = n + 1;
+		hash_table_add(&table, hash_of(&stacks[n]->place), n + 1);
+	}
 }
 
 /* Under the lock. Return: NULL: there is none. */
@@ -237,7 +282,25 @@ struct guest_stack *guest_stack_find(const struct guest_place *place)
 	struct guest_stack *stack;
 
 	pthread_mutex_lock(&lock);
-	stack = known(place) ?: moved(place) ?: add(place);
+	stack = known(place) ?: moved(place);
+	if (!stack) {
+		if (place->level == GUEST_USER && of_programs >= guest_options.stacks)
+			discard_some();
+		stack = add(place);
+	}
+	if (stack) {
+		stack->used = ++uses;
+		stack->runs += place->level == GUEST_USER;
+	}
 	pthread_mutex_unlock(&lock);
 	return stack;
+}
+
+void guest_stack_leave(struct guest_stack *stack)
+{
+	if (stack->place.level != GUEST_USER)
+		return;
+	pthread_mutex_lock(&lock);
+	stack->runs--;
+	pthread_mutex_unlock(&lock);
 }

@@ -14,6 +14,9 @@
  * (guest_task.h), the kernel's stack of a task that ended is another thread when the next task gets it. Frames of open calls lie in
  * the session's segments, as those of native calls do (wire/wire_call.h): they survive a SIGKILL of QEMU.
  *
+ * A program that ends does so in its kernel, and leaves its stacks behind. When there are too many, those that were used
+ * least recently go: their open calls end, and their memory is used again.
+ *
  * Two vCPUs never run one stack at a time. The guest's own synchronization orders them when a thread moves. So only the table
  * of stacks has a lock.
  */
@@ -51,6 +54,8 @@ struct guest_stack {
 	uint64_t since;	 /* clock: from when on it has its next name; 0: from now on */
 	uint32_t number; /* in the table */
 	unsigned tries;	 /* to find its task */
+	unsigned runs;	 /* vCPUs that have it, of a stack of a program */
+	uint64_t used;	 /* when it was found last: a number */
 	bool announced;
 };
 
@@ -61,8 +66,9 @@ extern struct wire_call_frame guest_no_frames[WIRE_CALL_FRAMES + 1];
 /* guest_stack_nowhere - a stack that is nowhere: a vCPU has it until its first call. */
 extern struct guest_stack guest_stack_nowhere;
 
-/* guest_stack_find - find or add the stack at a place. Context: any vCPU. Return: NULL: no memory. */
+/* guest_stack_find - find or add the stack at a place; the vCPU has it until guest_stack_leave(). Return: NULL: no memory. */
 struct guest_stack *guest_stack_find(const struct guest_place *place);
+void guest_stack_leave(struct guest_stack *stack);
 
 /* guest_stack_settle - a stack belongs to a task. Context: the vCPU that runs it. */
 void guest_stack_settle(struct guest_stack *stack, const struct guest_task *task);
@@ -79,8 +85,8 @@ void guest_stack_announce(struct guest_stack *stack);
 /* guest_stack_announce_all - the same for all. Context: the guest is being ended. */
 void guest_stack_announce_all(void);
 
-/* guest_stack_count - how many there are. */
-uint32_t guest_stack_count(void);
+/* guest_stack_count - how many there were; *kept: how many there are. */
+uint32_t guest_stack_count(uint32_t *kept);
 
 /* guest_stack_more - the first frame of the next segment; NULL: the call is lost, and counted. */
 struct wire_call_frame *guest_stack_more(struct guest_stack *stack);

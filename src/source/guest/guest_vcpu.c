@@ -172,9 +172,10 @@ struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
 		place.thread = read_register(vcpu, vcpu->thread) & machine->thread.mask;
 		place.task = current.pid;
 	}
+	guest_vcpu_forget(vcpu);
 	stack = guest_stack_find(&place);
 	if (!stack)
-		return vcpu->stack = &guest_stack_nowhere;
+		return vcpu->stack;
 	if (place.level == GUEST_USER && current.address)
 		guest_stack_settle(stack, &current);
 	else if (place.level == GUEST_KERNEL && known)

@@ -60,6 +60,7 @@ uint32_t guest_vcpu_function(struct guest_function *cached, uint32_t image, uint
 /* guest_vcpu_forget - the guest may continue another thread, whose stack is at the same address. */
 static inline void guest_vcpu_forget(struct guest_vcpu *vcpu)
 {
+	guest_stack_leave(vcpu->stack);
 	vcpu->stack = &guest_stack_nowhere;
 }
 
