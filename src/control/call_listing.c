@@ -6,6 +6,7 @@
 
 #include "control/call_listing.h"
 #include "session/call_arguments.h"
+#include "session/call_known.h"
 #include "session/call_selection.h"
 #include "session/calls.h"
 #include "session/history.h"
@@ -113,11 +114,12 @@ static const char *nth_name(void *data, unsigned n)
 static struct call_subject subject_of(const struct session *session, const struct call_listing *listing,
 				      struct listed_function *function)
 {
+	struct call_known known = call_known_find(session, function->image, function->offset);
+
+	known.file = function->file ?: known.file;
 	return (struct call_subject){ .image = call_listing_image(listing, function),
 				      .offset = function->offset,
-				      .file = function->file,
-				      .known = call_arguments_known(session, function->image,
-								    function->offset),
+				      .known = known,
 				      .name = nth_name,
 				      .data = function };
 }

@@ -5,6 +5,7 @@
 
 #include "base/nolibc.h"
 #include "session/call_arguments.h"
+#include "wire/wire_enum.h"
 
 static_assert(4 + CALL_ARGUMENTS_MAX + 2 <= WIRE_ARGS_MAX, "the fields of an event");
 
@@ -128,6 +129,33 @@ static bool parse_place(const char *text, size_t *bytes, unsigned *number)
 	return true;
 }
 
+/*
+ * The labels of "NAME/TYPE{A=1 B=2}": add them as the enum of the argument's name. @bytes: set to those before them.
+ * Return: NULL, or what is wrong.
+ */
+static const char *parse_labels(struct call_arguments *arguments, struct call_argument *argument,
+				const char *text, size_t *bytes)
+{
+	const char *brace = memchr(text, '{', *bytes), *slash = memchr(text, '/', *bytes);
+	struct nolibc_string out = { arguments->enums, sizeof(arguments->enums), strlen(arguments->enums),
+				     false };
+	const size_t before = out.used;
+
+	if (!brace || !slash)
+		return NULL;
+	if (text[*bytes - 1] != '}' || brace < slash)
+		return "labels are {A=1 B=2}";
+	nolibc_bytes(&out, text, (size_t)(slash - text));
+	nolibc_text(&out, " ");
+	nolibc_bytes(&out, brace + 1, (size_t)(text + *bytes - 1 - (brace + 1)));
+	nolibc_text(&out, "\n");
+	if (out.truncated || !wire_enum_valid(arguments->enums + before))
+		return "labels are {A=1 B=2}, of letters, digits, _ . : and -, at most 2000 bytes";
+	argument->labelled = true;
+	*bytes = (size_t)(brace - text);
+	return NULL;
+}
+
 /* "NAME/TYPE" */
 static const char *parse_one(struct call_argument *argument, const char *text, size_t bytes, bool placed)
 {
@@ -167,9 +195,14 @@ static const char *add(struct call_arguments *arguments, struct places *places, 
 
 	if (!parse_place(text, &bytes, &number))
 		return "behind % stands the number of an argument, from 1 to 64";
+	why = parse_labels(arguments, &argument, text, &bytes);
+	if (why)
+		return why;
 	why = parse_one(&argument, text, bytes, number != 0);
 	if (why)
 		return why;
+	if (argument.labelled && !strchr("diux", argument.conversion))
+		return "only integers have labels";
 	if (strcmp(argument.name, "retval") == 0) {
 		if (arguments->has_result)
 			return "retval is given twice";
@@ -218,6 +251,11 @@ static void put_field(struct nolibc_string *out, const char *between, const stru
 	nolibc_text(out, argument->conversion == 'x' ? "%#" : "%");
 	nolibc_text(out, lengths[argument->type] ?: "");
 	nolibc_text(out, conversion);
+	if (argument->labelled) {
+		nolibc_text(out, "{");
+		nolibc_text(out, argument->name);
+		nolibc_text(out, "}");
+	}
 }
 
 uint64_t call_arguments_format(const struct call_arguments *arguments, char format[WIRE_FORMAT_MAX + 1])
@@ -283,33 +321,6 @@ int call_arguments_add_known(char *rules, const char *glob, const char **why)
 	return add_rule(rules, glob, "", why);
 }
 
-const char *call_arguments_known(const struct session *session, uint32_t image, uint64_t offset)
-{
-	const struct wire_calls *calls = session->calls.header;
-	const uint64_t text_bytes = (uint64_t)session->geometry.functions_max * WIRE_CALL_SPEC_TEXT;
-	const uint32_t count = __atomic_load_n(&calls->specs, __ATOMIC_RELAXED);
-	uint32_t from = 0, to = count, text;
-
-	if (count > session->geometry.functions_max || image - 1 >= WIRE_CALL_IMAGES_MAX ||
-	    session->calls.images[image - 1].inode != calls->spec_inode ||
-	    session->calls.images[image - 1].device != calls->spec_device)
-		return NULL;
-	while (from < to) {
-		const uint32_t middle = from + (to - from) / 2;
-
-		if (session->calls.specs[middle].offset < offset)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	if (from == count || session->calls.specs[from].offset != offset)
-		return NULL;
-	text = __atomic_load_n(&session->calls.specs[from].text, __ATOMIC_RELAXED);
-	return text < text_bytes && memchr(session->calls.spec_text + text, 0, text_bytes - text)
-		       ? session->calls.spec_text + text
-		       : NULL;
-}
-
 const char *call_arguments_of(const struct wire_calls *calls, const struct call_subject *subject)
 {
 	const char *found = "";
@@ -325,7 +336,7 @@ const char *call_arguments_of(const struct wire_calls *calls, const struct call_
 			is_known = !*found;
 		}
 	}
-	return !is_known ? found : subject->known ?: "";
+	return !is_known ? found : subject->known.spec ?: "";
 }
 
 uint8_t call_arguments_state(const struct wire_calls *calls, const struct call_subject *subject,

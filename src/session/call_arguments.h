@@ -7,6 +7,8 @@
  *	fpargN/TYPE	the N-th argument among floating-point numbers; TYPE may be 32 or 64
  *	retval/TYPE	the result
  *
+ *	NAME/TYPE{A=1 B=2}	labels of an integer's values
+ *
  * TYPE is i, u or x (signed, unsigned, hexadecimal), perhaps with 8, 16, 32 or 64 bits (otherwise 32); s text; p pointer;
  * f float; d double; c char; b bool. Arguments that are not to be recorded must be listed up to the last one that is,
  * unless it is given by its number. "NAME/TYPE%N" is the N-th argument, too: as argN or fpargN, with a name of its own.
@@ -26,6 +28,7 @@
 enum {
 	CALL_ARGUMENTS_MAX = 10,     /* with the fields of a call, and the result: WIRE_ARGS_MAX */
 	CALL_ARGUMENT_NAME_MAX = 32, /* bytes, with its NUL */
+	CALL_LABELS_MAX = 2047,	     /* bytes of all labels, as an event has them (wire/wire_enum.h) */
 	CALL_INTEGERS = 6,	     /* arguments in registers */
 	CALL_VECTORS = 8,
 };
@@ -42,12 +45,14 @@ struct call_argument {
 	uint8_t type;	 /* enum wire_type */
 	uint8_t place;	 /* enum call_place */
 	uint8_t index;	 /* from 0 */
+	bool labelled;	 /* it has labels, in the enum of its name */
 };
 
 struct call_arguments {
 	unsigned count;
 	bool has_result;
 	struct call_argument list[CALL_ARGUMENTS_MAX], result;
+	char enums[CALL_LABELS_MAX + 1];
 };
 
 /* call_arguments_parse - parse a SPEC. Return: 0; -EINVAL, and *why is the reason in a few words. Context: any, signal-safe. */
@@ -56,10 +61,7 @@ int call_arguments_parse(struct call_arguments *arguments, const char *spec, con
 /* call_arguments_format - the format of the event, and its types. Return: the types; 0: the format is too long. */
 uint64_t call_arguments_format(const struct call_arguments *arguments, char format[WIRE_FORMAT_MAX + 1]);
 
-/* call_arguments_known - the SPEC of a function by its debug information, in the session. Return: NULL: it has none. */
-const char *call_arguments_known(const struct session *session, uint32_t image, uint64_t offset);
-
-/* call_arguments_add_known - append the rule for a GLOB: functions that match have the SPECs of call_arguments_known(). */
+/* call_arguments_add_known - append the rule for a GLOB: functions that match have the SPECs of call_known_find(). */
 int call_arguments_add_known(char *rules, const char *glob, const char **why);
 
 /*

@@ -88,7 +88,7 @@ bool call_selection_matches(const char *rule, const struct call_subject *subject
 	case 'i':
 		return matches_image(text, subject->image);
 	case 's':
-		return subject->file && matches_file(text, subject->file);
+		return subject->known.file && matches_file(text, subject->known.file);
 	case 'r':
 		return matches_range(text, subject);
 	default:

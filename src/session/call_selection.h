@@ -17,13 +17,17 @@ enum {
 	CALL_NAME_BARE_MAX = 4096, /* of call_selection_bare() */
 };
 
+/* What debug information says of a function. NULL: nothing. */
+struct call_known {
+	const char *spec; /* of its arguments (call_arguments.h) */
+	const char *file; /* of the source */
+};
+
 /* A function, as rules see it. */
 struct call_subject {
 	const char *image; /* path; "": memory without a file */
 	uint64_t offset;   /* in the image */
-	const char *file;  /* of the source; NULL: unknown */
-	const char *
-		known; /* what its debug information says of its arguments (call_arguments.h); NULL: nothing */
+	struct call_known known;
 	/* Return: its n-th name, from 0; NULL: it has no more. It is asked only for rules about names. NULL: no names */
 	const char *(*name)(void *data, unsigned n);
 	void *data;

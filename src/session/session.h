@@ -44,7 +44,7 @@ struct session_calls {
 	char *segments;
 };
 
-/* What the entries of the event table can be found by (event_index.h). */
+/* Texts by which entries of the event table are found (event_index.h). */
 enum session_index {
 	SESSION_BY_NAME,
 	SESSION_BY_ENUMS,

@@ -72,7 +72,8 @@ enum {
 	WIRE_CALL_SEGMENTS = 1 << 14, /* default: two million open calls */
 	WIRE_CALL_SEGMENTS_MAX = 1 << 20,
 	WIRE_CALL_RULES = 1 << 16, /* bytes of the rules */
-	WIRE_CALL_SPEC_TEXT = 16,  /* bytes of the SPECs, for each function that there is room for */
+	WIRE_CALL_DESCRIBED_MAX = 256,
+	WIRE_CALL_SPEC_TEXT = 16, /* bytes of the SPECs, for each function that there is room for */
 	WIRE_CALL_START_BITS = 48,
 };
 
@@ -123,11 +124,19 @@ struct wire_call_function {
 	uint64_t offset; /* in the image's file; without a file the address */
 };
 
-/* The arguments of a function that are recorded, by the debug information of the program (`burin record --auto-args`). */
+/*
+ * What the debug information of a file says of a function: its arguments, in the form of `burin record --args`, and its
+ * source file. Both are offsets in the SPECs' text, which begins with a NUL; they end in NUL. 0: unknown.
+ */
 struct wire_call_spec {
-	uint64_t offset; /* of the function, in the image's file */
-	uint32_t text;	 /* offset in the SPECs' text; ends in NUL */
-	uint32_t reserved;
+	uint64_t offset; /* of the function, in the file */
+	uint32_t text, source;
+};
+
+/* A file that was read for its debug information, and its SPECs: in the order of the functions' offsets. */
+struct wire_call_described {
+	uint64_t device, inode;
+	uint32_t first, count;
 };
 
 /* The head of a segment: its first 32 bytes. */
@@ -161,12 +170,12 @@ struct wire_calls {
 	uint64_t min_ticks; /* the shortest call that is recorded; 0: every one */
 	uint32_t depth_max; /* a call is recorded if fewer are open on its stack; 0: every one */
 	uint32_t below;	    /* not 0: a call is recorded only below one of a function with WIRE_CALL_ROOT */
-	uint64_t spec_device, spec_inode; /* the file whose functions have SPECs; 0: none */
-	uint32_t specs;			  /* how many, by offset; they do not change once the program runs */
-	uint32_t snapshots_wanted;	  /* by a guest: it waits until as many are written, */
-	uint32_t snapshots_written;	  /* which the recorder says here */
-	uint32_t guest_moved;		  /* by KASLR, in WIRE_GUEST_STEP, plus 1; 0: it is not known */
-	uint64_t guest_clock;		  /* the time of a session with WIRE_CLOCK_GUEST */
+	uint32_t described; /* files with SPECs; neither changes once the program runs */
+	uint32_t snapshots_wanted;  /* by a guest: it waits until as many are written, */
+	uint32_t snapshots_written; /* which the recorder says here */
+	uint32_t guest_moved;	    /* by KASLR, in WIRE_GUEST_STEP, plus 1; 0: it is not known */
+	uint64_t guest_clock; /* the time of a session with WIRE_CLOCK_GUEST */
+	struct wire_call_described described_files[WIRE_CALL_DESCRIBED_MAX];
 	/*
 	 * The state of each function: strings, each ends in NUL, an empty one ends the list. Without a rule all functions
 	 * are on; otherwise the last match counts, and functions without one are off. A rule is a sign, a kind, a colon and
@@ -189,7 +198,8 @@ struct wire_calls {
 static_assert(sizeof(struct wire_call_image) == 48, "wire_call_image");
 static_assert(sizeof(struct wire_call_function) == 16, "wire_call_function");
 static_assert(sizeof(struct wire_call_spec) == 16, "wire_call_spec");
-static_assert(offsetof(struct wire_calls, rules) == 136, "wire_calls.rules");
+static_assert(sizeof(struct wire_call_described) == 24, "wire_call_described");
+static_assert(offsetof(struct wire_calls, rules) == 6264, "wire_calls.rules");
 static_assert(sizeof(struct wire_call_segment) == 32, "wire_call_segment");
 static_assert(sizeof(struct wire_call_frame) == 32, "wire_call_frame");
 static_assert((WIRE_CALL_FRAMES + 1) * sizeof(struct wire_call_frame) == WIRE_CALL_SEGMENT,

@@ -15,7 +15,7 @@
 #include "control/target.h"
 #include "drain/drain.h"
 #include "fuzz.h"
-#include "session/call_arguments.h"
+#include "session/call_known.h"
 #include "session/calls.h"
 #include "session/layout.h"
 
@@ -102,12 +102,11 @@ static void make_calls(void)
 							 WIRE_CALL_ON, 4242));
 	}
 	sound.calls.counts[2] = 7;
-	sound.calls.header->spec_device = 1;
-	sound.calls.header->spec_inode = 2;
-	sound.calls.header->specs = 2;
-	sound.calls.specs[0] = (struct wire_call_spec){ .offset = 0x1000 };
-	sound.calls.specs[1] = (struct wire_call_spec){ .offset = 0x1010, .text = 4 };
-	memcpy(sound.calls.spec_text, "a/i\0b/s", 8);
+	sound.calls.header->described = 1;
+	sound.calls.header->described_files[0] = (struct wire_call_described){ 1, 2, 0, 2 };
+	sound.calls.specs[0] = (struct wire_call_spec){ .offset = 0x1000, .text = 1 };
+	sound.calls.specs[1] = (struct wire_call_spec){ .offset = 0x1010, .text = 5, .source = 9 };
+	memcpy(sound.calls.spec_text, "\0a/i\0b/s\0x.c", 13);
 	FUZZ_HOLDS(session_call_segment(&sound, 4242, 4242, 0, 0, 0) == 1);
 	frames = (struct wire_call_frame *)session_call_segment_at(&sound, 1);
 	frames[1] = (struct wire_call_frame){ .start = 100, .function = 1 };
@@ -200,6 +199,11 @@ static void list(struct session *session)
 	fuzz_use(sum);
 }
 
+static size_t known_bytes(struct call_known known)
+{
+	return strlen(known.spec ?: "") + strlen(known.file ?: "");
+}
+
 static void list_calls(struct session *session)
 {
 	struct call_listing listing;
@@ -210,9 +214,8 @@ static void list_calls(struct session *session)
 	for (size_t n = 0; n < listing.count; n++)
 		sum += strlen(call_listing_image(&listing, &listing.functions[n])) +
 		       listing.functions[n].count +
-		       strlen(call_arguments_known(session, listing.functions[n].image,
-						   listing.functions[n].offset)
-				      ?: "");
+		       known_bytes(call_known_find(session, listing.functions[n].image,
+						   listing.functions[n].offset));
 	call_listing_free(&listing);
 	fuzz_use(sum);
 }

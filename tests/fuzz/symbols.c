@@ -33,10 +33,10 @@ static int take_entry(void *data, const void *bytes, size_t count)
 	return 0;
 }
 
-static void take_parameters(void *data, uint64_t offset, const char *spec)
+static void take_parameters(void *data, uint32_t image, uint64_t offset, const char *spec, const char *file)
 {
 	(void)data;
-	fuzz_use((unsigned)(strlen(spec) + offset));
+	fuzz_use((unsigned)(strlen(spec ?: "") + strlen(file) + offset + image));
 }
 
 /* As the parent hears a child: in pieces. */

@@ -143,10 +143,12 @@ static int on_entry(void *data, const void *bytes, size_t count)
 }
 
 /* -P: a line `parameters OFFSET SPEC` for each function, in place of names. */
-static void on_parameters(void *data, uint64_t offset, const char *spec)
+static void on_parameters(void *data, uint32_t image, uint64_t offset, const char *spec, const char *file)
 {
 	(void)data;
-	printf("parameters %" PRIx64 " %s\n", offset, spec);
+	(void)image;
+	(void)file;
+	printf("parameters %" PRIx64 " %s\n", offset, spec ?: "-");
 }
 
 static int compare(const void *a, const void *b)

@@ -20,9 +20,10 @@ static const char *nth(void *data, unsigned n)
 	return n < 4 ? names[n] : NULL;
 }
 
-static const struct call_subject subject = {
-	.image = "/opt/app/lib/libnet.so.1", .offset = 0x1240, .file = "/data/app/src/net/rx.c", .name = nth
-};
+static const struct call_subject subject = { .image = "/opt/app/lib/libnet.so.1",
+					     .offset = 0x1240,
+					     .known.file = "/data/app/src/net/rx.c",
+					     .name = nth };
 
 static bool matches(const char *word)
 {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The names of functions in a session; see call_names.h. Entries are those of the table of symbols (docs/format.md). */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/leb128.h"
 #include "base/number.h"
 #include "cmd/control/call_names.h"
+#include "image/elf/debugfile.h"
 #include "image/symbolize/symbolize.h"
 
 enum {
@@ -126,6 +129,21 @@ static int on_entry(void *data, const void *bytes, size_t count)
 	}
 }
 
+/* Open the files that a user names, in the root directory of the user's process. */
+static void open_as(const struct target *target, struct symbolize_image *images, size_t count)
+{
+	char root[64] = "";
+
+	if (target->processes && target->pids[0])
+		snprintf(root, sizeof(root), "/proc/%u/root", target->pids[0]);
+	for (size_t n = 0; n < count; n++) {
+		if (images[n].kind == WIRE_IMAGE_FILE && images[n].count)
+			images[n].file = debugfile_named(images[n].path, root, target->user);
+		if (images[n].file < 0)
+			images[n].kind = WIRE_IMAGE_ANONYMOUS;
+	}
+}
+
 /* The offsets of each image, sorted, each once. */
 static void collect(const struct call_names *names, struct symbolize_image *images, uint64_t *offsets)
 {
@@ -155,8 +173,9 @@ static void collect(const struct call_names *names, struct symbolize_image *imag
 	}
 }
 
-int call_names_find(struct call_names *names, struct call_listing *listing)
+int call_names_find(struct call_names *names, struct call_listing *listing, const struct target *target)
 {
+	const bool is_foreign = !geteuid() && target->user;
 	const struct symbolize_options options = { .deadline_ms = NAMES_DEADLINE_MS,
 						   .data = names,
 						   .entry = on_entry };
@@ -172,8 +191,13 @@ int call_names_find(struct call_names *names, struct call_listing *listing)
 			names->order[n] = &listing->functions[n];
 		qsort(names->order, listing->count, sizeof(*names->order), compare);
 		collect(names, images, offsets);
+		if (is_foreign)
+			open_as(target, images, listing->image_count);
 		error = symbolize(images, listing->image_count, &options, &counts);
 	}
+	for (size_t n = 0; is_foreign && images && n < listing->image_count; n++)
+		if (images[n].file > 0)
+			close(images[n].file);
 	free(offsets);
 	free(images);
 	return error;

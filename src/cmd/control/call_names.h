@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "control/call_listing.h"
+#include "control/target.h"
 
 struct call_names {
 	struct arena arena;
@@ -16,9 +17,10 @@ struct call_names {
 
 /*
  * call_names_find - set the names of a listing, from the images' files; NULL: unknown.
+ * @target: of the session. It names the images. If it is another user's, root opens only what that user could read.
  * Context: forks (image/symbolize/symbolize.h). Return: 0 or a negative errno.
  */
-int call_names_find(struct call_names *names, struct call_listing *listing);
+int call_names_find(struct call_names *names, struct call_listing *listing, const struct target *target);
 
 /* call_names_free - the names of the listing are gone. */
 void call_names_free(struct call_names *names);

@@ -76,13 +76,14 @@ static int compare(const void *one, const void *other)
 	return a->count != b->count ? number_order(b->count, a->count) : number_order(a->number, b->number);
 }
 
-static int read_named(struct call_listing *listing, struct call_names *names, const struct session *session)
+static int read_named(struct call_listing *listing, struct call_names *names, const struct session *session,
+		      const struct target *target)
 {
 	int error = call_listing_read(listing, session);
 
 	if (error)
 		return cmd_failed("out of memory");
-	error = call_names_find(names, listing);
+	error = call_names_find(names, listing, target);
 	if (!error)
 		return 0;
 	call_names_free(names);
@@ -90,12 +91,12 @@ static int read_named(struct call_listing *listing, struct call_names *names, co
 	return cmd_failed("cannot look up the names of functions: %s", strerror(-error));
 }
 
-static int list(const struct session *session)
+static int list(const struct session *session, const struct target *target)
 {
 	struct view_buffer out = { .used = 0 };
 	struct call_listing listing;
 	struct call_names names;
-	int result = read_named(&listing, &names, session);
+	int result = read_named(&listing, &names, session, target);
 
 	if (result)
 		return result;
@@ -130,13 +131,14 @@ static void patch(struct session *session, const struct target *target)
 			 text_count(count, change.patched.missed), change.patched.missed == 1 ? "" : "s");
 }
 
-static int try_to_change(struct session *session, const char *target, unsigned change, char **words)
+static int try_to_change(struct session *session, const struct target *target, const char *word,
+			 unsigned change, char **words)
 {
 	struct call_listing listing;
 	struct call_names names;
 	char count[TEXT_SHORT];
 	size_t matched = 0;
-	int result = read_named(&listing, &names, session), error;
+	int result = read_named(&listing, &names, session, target), error;
 
 	if (result)
 		return result;
@@ -146,26 +148,27 @@ static int try_to_change(struct session *session, const char *target, unsigned c
 	if (error == -EAGAIN)
 		return CHANGE_AGAIN;
 	if (error == -ENOSPC)
-		return cmd_failed("%s: no room for another glob in the session; use wider globs", target);
+		return cmd_failed("%s: no room for another glob in the session; use wider globs", word);
 	if (error)
 		return cmd_failed("%s: another command has been changing events for a second; try again",
-				  target);
+				  word);
 	if (!quiet)
 		cmd_note("burin: %s function%s %s; also those that match later\n", text_count(count, matched),
 			 matched == 1 ? "" : "s", changes[change].past);
 	return 0;
 }
 
-static int change_functions(struct session *session, const char *target, unsigned change, char **words)
+static int change_functions(struct session *session, const struct target *target, const char *word,
+			    unsigned change, char **words)
 {
 	int result = CHANGE_AGAIN;
 
 	for (unsigned tries = 0; result == CHANGE_AGAIN && tries < CHANGE_TRIES; tries++)
-		result = try_to_change(session, target, change, words);
+		result = try_to_change(session, target, word, change, words);
 	return result == CHANGE_AGAIN
 		       ? cmd_failed("%s: cannot change its functions, since new ones are called "
 				    "all the time; try again",
-				    target)
+				    word)
 		       : result;
 }
 
@@ -210,9 +213,9 @@ static int run(char **operands)
 			"%s: its calls are not recorded; to record them: burin record --calls -- %s",
 			operands[0], target.geometry.program);
 	else if (changing)
-		result = change_functions(&session, operands[0], change, operands + 2);
+		result = change_functions(&session, &target, operands[0], change, operands + 2);
 	else
-		result = list(&session);
+		result = list(&session, &target);
 	if (changing && session.calls.header && !result)
 		patch(&session, &target);
 	return cmd_target_leave(target.path, &session, result);

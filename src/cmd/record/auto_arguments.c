@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/record/auto_arguments.h"
+#include "cmd/record/loaded_files.h"
 #include "image/elf/debugfile.h"
 #include "image/names/parameters.h"
 #include "image/symbolize/symbolize.h"
@@ -23,9 +24,21 @@ static_assert((int)PARAMETERS_MAX == (int)CALL_ARGUMENTS_MAX &&
 		      (int)PARAMETERS_NAME_MAX + 1 == (int)CALL_ARGUMENT_NAME_MAX,
 	      "the bounds of a SPEC");
 
+enum {
+	NO_PARAMETERS = UINT32_MAX, /* the number of a SPEC that a function does not need */
+};
+
 struct described {
 	uint64_t offset;
-	uint32_t text; /* number of its SPEC; 0: unknown */
+	uint32_t image;	       /* from 1 */
+	uint32_t text, source; /* numbers of its SPEC and source file; 0: unknown */
+};
+
+/* The program and its libraries. */
+struct file {
+	char *path;
+	int descriptor;
+	struct stat status;
 };
 
 struct search {
@@ -33,8 +46,10 @@ struct search {
 	size_t count, room, max;
 	struct texts texts;
 	uint64_t left;
-	const char *path;
-	bool quiet, late;
+	struct file files[WIRE_CALL_DESCRIBED_MAX];
+	uint32_t file_count;
+	const char *option; /* that needs it */
+	bool quiet, libcalls;
 };
 
 /* ---- the file */
@@ -80,18 +95,23 @@ static bool is_valid(const char *spec)
 	       call_arguments_format(&arguments, format) != 0;
 }
 
-static void on_parameters(void *data, uint64_t offset, const char *spec)
+static void on_parameters(void *data, uint32_t image, uint64_t offset, const char *spec, const char *file)
 {
 	struct search *search = data;
+	struct described one = { .offset = offset, .image = image };
 	bool fresh;
 
 	if (!array_reserve_max(search->all, search->room, search->count + 1, search->max)) {
 		search->left++;
 		return;
 	}
-	search->all[search->count++] = (struct described){
-		offset, is_valid(spec) ? texts_number(&search->texts, spec, strlen(spec), &fresh) : 0
-	};
+	if (!spec)
+		one.text = NO_PARAMETERS;
+	else if (is_valid(spec))
+		one.text = texts_number(&search->texts, spec, strlen(spec), &fresh);
+	if (*file)
+		one.source = texts_number(&search->texts, file, strlen(file), &fresh);
+	search->all[search->count++] = one;
 }
 
 static int on_entry(void *data, const void *bytes, size_t count)
@@ -102,36 +122,78 @@ static int on_entry(void *data, const void *bytes, size_t count)
 	return 0;
 }
 
+/* Libraries without debug information are usual. */
 static void on_image(void *data, uint32_t number, enum wire_symbols_state state, const char *hint)
 {
 	const struct search *search = data;
 
-	(void)number;
-	if (*hint && !search->quiet)
-		cmd_note("burin: --auto-args: %s: %s; missing: %s\n", search->path,
+	if (number == 1 && *hint && !search->quiet)
+		cmd_note("burin: %s: %s: %s; missing: %s\n", search->option, search->files[0].path,
 			 wire_symbols_terms[state].text, hint);
 }
 
-static void read_program(struct search *search, int file, uint64_t deadline_ns)
+static void read_files(struct search *search, uint64_t deadline_ns)
 {
 	static const uint64_t any = 0;
-	const struct symbolize_image image = { .kind = WIRE_IMAGE_FILE,
-					       .number = 1,
-					       .path = search->path,
-					       .file = file,
-					       .offsets = &any,
-					       .count = 1 };
-	const struct symbolize_options options = { .children = 1,
-						   .deadline_ms = (deadline_ns + 999999) / 1000000,
+	struct symbolize_image images[WIRE_CALL_DESCRIBED_MAX];
+	const struct symbolize_options options = { .deadline_ms = (deadline_ns + 999999) / 1000000,
 						   .data = search,
 						   .entry = on_entry,
 						   .image = on_image,
 						   .parameters = on_parameters };
 	struct symbolize_counts counts;
-	const int error = symbolize(&image, 1, &options, &counts);
+	int error;
 
+	for (uint32_t n = 0; n < search->file_count; n++)
+		images[n] = (struct symbolize_image){ .kind = WIRE_IMAGE_FILE,
+						      .number = n + 1,
+						      .path = search->files[n].path,
+						      .file = search->files[n].descriptor,
+						      .offsets = &any,
+						      .count = 1 };
+	error = symbolize(images, search->file_count, &options, &counts);
 	if (error)
-		cmd_note("burin: --auto-args: %s: %s\n", search->path, strerror(-error));
+		cmd_note("burin: %s: %s: %s\n", search->option, search->files[0].path, strerror(-error));
+}
+
+static bool is_among(const struct search *search, const struct stat *status)
+{
+	for (uint32_t n = 0; n < search->file_count; n++)
+		if (search->files[n].status.st_dev == status->st_dev &&
+		    search->files[n].status.st_ino == status->st_ino)
+			return true;
+	return false;
+}
+
+/* @hooked: only if it has hooks. Return: 0 or a negative errno. */
+static int add_file(struct search *search, const char *path, bool hooked)
+{
+	struct file *file = &search->files[search->file_count];
+	int error = 0;
+
+	if (search->file_count == WIRE_CALL_DESCRIBED_MAX)
+		return -ENOSPC;
+	file->descriptor = debugfile_descriptor(path, "");
+	if (file->descriptor < 0)
+		return file->descriptor;
+	if (fstat(file->descriptor, &file->status) != 0)
+		error = -errno;
+	else if (is_among(search, &file->status) || (hooked && !loaded_file_has_hooks(file->descriptor)))
+		error = -ENOENT;
+	else if (!(file->path = strdup(path)))
+		error = -ENOMEM;
+	if (error)
+		close(file->descriptor);
+	else
+		search->file_count++;
+	return error;
+}
+
+static void on_library(void *data, const char *path)
+{
+	struct search *search = data;
+
+	add_file(search, path, !search->libcalls);
 }
 
 /* ---- the session */
@@ -141,6 +203,8 @@ static int compare(const void *one, const void *other)
 {
 	const struct described *a = one, *b = other;
 
+	if (a->image != b->image)
+		return number_order(a->image, b->image);
 	return a->offset != b->offset ? number_order(a->offset, b->offset) : number_order(a->text, b->text);
 }
 
@@ -149,95 +213,124 @@ static bool have(struct session *session, const void *begin, size_t bytes)
 	return session_have_memory(session, (uint64_t)((const char *)begin - session->base), bytes);
 }
 
-/* Copy a SPEC that is not in the session yet. @places: by the number of the text, plus 1. Return: false: no room. */
-static bool store_text(struct session *session, const struct texts *texts, uint32_t number, uint32_t *places,
-		       uint32_t *used)
+/*
+ * Copy a text that is not in the session yet. @number: 0: none; @places: by the number of the text. Return: its offset; 0: there
+ * is no room.
+ */
+static uint32_t store_text(struct session *session, const struct texts *texts, uint32_t number,
+			   uint32_t *places, uint32_t *used)
 {
 	const struct texts_entry *text = &texts->all[number - 1];
 	const uint64_t room = (uint64_t)session->geometry.functions_max * WIRE_CALL_SPEC_TEXT;
 
 	if (places[number])
-		return true;
+		return places[number];
 	if (text->bytes + 1 > room - *used ||
 	    !have(session, session->calls.spec_text + *used, text->bytes + 1))
-		return false;
+		return 0;
 	memcpy(session->calls.spec_text + *used, text->text, text->bytes + 1);
-	places[number] = *used + 1;
+	places[number] = *used;
 	*used += text->bytes + 1;
-	return true;
+	return places[number];
+}
+
+static void count(struct auto_arguments *found, uint32_t text, bool stored)
+{
+	if (!text)
+		found->unknown++;
+	else if (!stored)
+		found->left++;
+	else if (text != NO_PARAMETERS)
+		found->known++;
 }
 
 static void store(struct auto_arguments *found, struct session *session, const struct search *search,
 		  uint32_t *places)
 {
 	struct wire_calls *calls = session->calls.header;
-	uint32_t used = 0;
+	uint32_t used = 1, specs = 0;
 
+	calls->described = search->file_count;
+	for (uint32_t n = 0; n < search->file_count; n++)
+		calls->described_files[n] =
+			(struct wire_call_described){ .device = search->files[n].status.st_dev,
+						      .inode = search->files[n].status.st_ino };
 	for (size_t n = 0; n < search->count; n++) {
 		const struct described *one = &search->all[n];
-		struct wire_call_spec *spec = &session->calls.specs[calls->specs];
+		struct wire_call_described *file = &calls->described_files[one->image - 1];
+		struct wire_call_spec spec = { .offset = one->offset };
+		bool stored = have(session, &session->calls.specs[specs], sizeof(spec));
 
-		if (n && one->offset == search->all[n - 1].offset)
+		if (n && one->offset == one[-1].offset && one->image == one[-1].image)
 			continue;
-		found->unknown += !one->text;
-		if (!one->text)
-			continue;
-		if (!have(session, spec, sizeof(*spec)) ||
-		    !store_text(session, &search->texts, one->text, places, &used)) {
-			found->left++;
-			continue;
+		if (stored && one->text && one->text != NO_PARAMETERS) {
+			spec.text = store_text(session, &search->texts, one->text, places, &used);
+			stored = spec.text;
 		}
-		*spec = (struct wire_call_spec){ .offset = one->offset, .text = places[one->text] - 1 };
-		calls->specs++;
-		found->known++;
+		count(found, one->text, stored);
+		if (stored && one->source)
+			spec.source = store_text(session, &search->texts, one->source, places, &used);
+		if (!spec.text && !spec.source)
+			continue;
+		if (!file->count)
+			file->first = specs;
+		session->calls.specs[specs++] = spec;
+		file->count++;
 	}
 }
 
 void auto_arguments_find(struct auto_arguments *found, const char *command, struct session *session,
-			 uint64_t deadline_ns, bool quiet)
+			 const struct auto_arguments_options *options)
 {
-	struct search search = { .path = found->path,
-				 .max = session->geometry.functions_max - 1,
-				 .quiet = quiet };
-	struct stat status;
+	struct search search = { .max = session->geometry.functions_max - 1,
+				 .option = options->option,
+				 .quiet = options->quiet,
+				 .libcalls = options->libcalls };
 	uint32_t *places;
-	int file;
+	int error;
 
 	*found = (struct auto_arguments){ 0 };
 	if (!find_program(found->path, command)) {
 		*found->path = 0; /* exec will report why */
 		return;
 	}
-	file = debugfile_descriptor(found->path, "");
-	if (file < 0 || fstat(file, &status) != 0) {
-		if (!quiet)
-			cmd_note("burin: --auto-args: %s: %s\n", found->path,
-				 strerror(file < 0 ? -file : errno));
+	error = add_file(&search, found->path, false);
+	if (error) {
+		if (!options->quiet)
+			cmd_note("burin: %s: %s: %s\n", options->option, found->path, strerror(-error));
 		return;
 	}
-	read_program(&search, file, deadline_ns);
-	close(file);
+	loaded_files_find(found->path, search.files[0].descriptor, on_library, &search);
+	read_files(&search, options->deadline_ns);
 	if (search.count)
 		qsort(search.all, search.count, sizeof(*search.all), compare);
 	places = calloc((size_t)search.texts.count + 1, sizeof(*places));
 	found->left = search.left;
-	session->calls.header->spec_device = status.st_dev;
-	session->calls.header->spec_inode = status.st_ino;
-	if (places)
+	found->libraries = search.file_count - 1;
+	if (places && have(session, session->calls.spec_text, 1))
 		store(found, session, &search, places);
 	free(places);
 	texts_free(&search.texts);
 	free(search.all);
+	for (uint32_t n = 0; n < search.file_count; n++) {
+		close(search.files[n].descriptor);
+		free(search.files[n].path);
+	}
 }
 
 void auto_arguments_summary(const struct auto_arguments *found)
 {
-	char known[TEXT_SHORT], unknown[TEXT_SHORT], left[TEXT_SHORT];
+	char known[TEXT_SHORT], unknown[TEXT_SHORT], left[TEXT_SHORT], libraries[TEXT_SHORT];
 
 	if (!*found->path || !(found->known + found->unknown + found->left))
 		return;
-	cmd_note("burin: --auto-args: the arguments of %s function%s of %s are known, of %s not%s%s\n",
+	cmd_note("burin: --auto-args: the arguments of %s function%s of %s%s%s%s are known, of %s not%s%s\n",
 		 text_count(known, found->known), found->known == 1 ? "" : "s", found->path,
+		 found->libraries ? " and " : "",
+		 found->libraries ? text_count(libraries, found->libraries) : "",
+		 !found->libraries	 ? ""
+		 : found->libraries == 1 ? " library"
+					 : " libraries",
 		 text_count(unknown, found->unknown), found->left ? "; no room for " : "",
 		 found->left ? text_count(left, found->left) : "");
 }

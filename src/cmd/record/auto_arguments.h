@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * burin record --auto-args: which arguments the functions of a command have, by its debug information.
+ * burin record --auto-args, --calls=file:GLOB: which arguments and source files the functions of a command have, and of the
+ * libraries that are loaded with it, by their debug information.
  *
- * The file is foreign. A process without rights reads it before the command starts (image/symbolize/symbolize.h), and
- * the recorder stores what it reports in the session, in the form of --args (session/call_arguments.h).
+ * The files are foreign. Processes without rights read them before the command starts (image/symbolize/symbolize.h), and
+ * the recorder stores what they report in the session (struct wire_call_spec).
  */
 #ifndef BURIN_CMD_RECORD_AUTO_ARGUMENTS_H
 #define BURIN_CMD_RECORD_AUTO_ARGUMENTS_H
@@ -16,17 +17,24 @@
 
 struct auto_arguments {
 	char path[PATH_MAX];	 /* of the command's file; "": it was not looked for */
+	uint32_t libraries;	 /* that were read, too */
 	uint64_t known, unknown; /* functions whose arguments or result are known, or cannot be known */
 	uint64_t left;		 /* for which there was no room */
 };
 
+struct auto_arguments_options {
+	const char *option;   /* the one that needs it, for messages */
+	uint64_t deadline_ns; /* 0: none */
+	bool libcalls;	      /* libraries without hooks are read, too */
+	bool quiet;
+};
+
 /*
- * auto_arguments_find - read the command's file, and store what is known of its functions in a session that nothing uses yet.
- * @deadline_ns: 0: none
- * Without debug information, a message reports what is missing, unless @quiet; the recording goes on.
+ * auto_arguments_find - read the command's file and libraries, and store what is known of their functions in a session that
+ * nothing uses yet. Without debug information of the command, a message reports what is missing; the recording goes on.
  */
 void auto_arguments_find(struct auto_arguments *found, const char *command, struct session *session,
-			 uint64_t deadline_ns, bool quiet);
+			 const struct auto_arguments_options *options);
 
 /* auto_arguments_summary - print the counts. */
 void auto_arguments_summary(const struct auto_arguments *found);

@@ -57,8 +57,6 @@ static int check_automatic(const struct calls_options *options)
 		if (call_arguments_add_known(rules, options->automatic.globs[n], &why) == -EINVAL)
 			return cmd_usage("--auto-args=%s: %s; give a name, such as 'net_*'",
 					 options->automatic.globs[n], why);
-	if (options->automatic.count && (options->libraries || options->nested) && !options->globs.count)
-		return cmd_usage("--auto-args: only functions of COMMAND itself have arguments; add --calls");
 	return 0;
 }
 
@@ -77,15 +75,14 @@ bool calls_have_file(const struct calls_options *options)
 	return have_file(&options->globs) || have_file(&options->not ) || have_file(&options->below);
 }
 
-int calls_check(const struct calls_options *options, bool runs)
+int calls_check(const struct calls_options *options)
 {
 	if (!are_valid(&options->globs) || !are_valid(&options->not ) || !are_valid(&options->below))
 		return cmd_usage("--calls, --no-calls, --below: give a name, such as 'net_*', "
 				 "'image:libnet*' or 'file:net/*.c'");
-	/* Lines would be needed before the program runs. */
-	if (!runs && calls_have_file(options))
-		return cmd_usage("file: selects functions of a program that runs already; start the program "
-				 "with --calls=none, and use burin calls PID enable 'file:...'");
+	if (options->guest && calls_have_file(options))
+		return cmd_usage(
+			"file: is not supported for functions of guests; select them by their names");
 	if (options->libraries && !is_patched)
 		return cmd_usage("--libcalls is not supported on this processor");
 	if (options->count && (options->depth || options->min_ns || options->below.count))
@@ -159,8 +156,13 @@ bool calls_begin(struct calls *calls, const struct calls_options *options, struc
 		cmd_failed("--calls: the globs together are too long; use wider ones");
 		return false;
 	}
-	if (options->automatic.count && command)
-		auto_arguments_find(&calls->automatic, command, session, options->names_ns, quiet);
+	if (command && (options->automatic.count || calls_have_file(options)))
+		auto_arguments_find(&calls->automatic, command, session,
+				    &(struct auto_arguments_options){
+					    .option = options->automatic.count ? "--auto-args" : "file:GLOB",
+					    .deadline_ns = options->names_ns,
+					    .libcalls = options->libraries || options->nested,
+					    .quiet = quiet });
 	session->calls.header->sources = (options->libraries ? WIRE_CALL_LIBRARIES : 0) |
 					 (options->nested ? WIRE_CALL_NESTED : 0) |
 					 (options->no_hooks ? WIRE_CALL_NO_HOOKS : 0);
@@ -177,7 +179,8 @@ bool calls_begin(struct calls *calls, const struct calls_options *options, struc
 
 void calls_summary(const struct calls *calls)
 {
-	auto_arguments_summary(&calls->automatic);
+	if (calls->options->automatic.count)
+		auto_arguments_summary(&calls->automatic);
 }
 
 const char *calls_library(const struct calls *calls)

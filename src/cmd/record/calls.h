@@ -34,8 +34,8 @@ struct calls {
 	struct auto_arguments automatic;
 };
 
-/* calls_check - check the options. @runs: they are for a TARGET. Return: 0 or CMD_USAGE. */
-int calls_check(const struct calls_options *options, bool runs);
+/* calls_check - check the options. Return: 0 or CMD_USAGE. */
+int calls_check(const struct calls_options *options);
 
 /* calls_have_file - whether functions are selected by their source file. */
 bool calls_have_file(const struct calls_options *options);

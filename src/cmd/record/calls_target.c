@@ -156,18 +156,19 @@ static void note_unknown_files(const struct call_listing *listing)
 			 unknown == 1 ? "it" : "them");
 }
 
-static int try_to_select(const struct calls_options *options, struct session *session, const char *rules,
-			 bool named, size_t *on)
+static int try_to_select(const struct calls_options *options, struct attachment *attachment,
+			 const char *rules, bool named, size_t *on)
 {
 	static const char *const all[] = { "*", NULL };
 	const char *const *words = options->globs.count ? options->globs.globs : all;
 	struct call_listing listing;
+	struct session *session = &attachment->session;
 	struct call_names names;
 	int error = call_listing_read(&listing, session);
 
 	if (error)
 		return error;
-	error = named ? call_names_find(&names, &listing) : 0;
+	error = named ? call_names_find(&names, &listing, &attachment->target) : 0;
 	if (!error)
 		error = call_select(session, &listing, rules, (char *const *)(uintptr_t)words, on);
 	if (!error && calls_have_file(options))
@@ -216,7 +217,7 @@ int calls_target_begin(struct calls_target *calls, const struct calls_options *o
 		return cmd_failed("--calls: the globs together are too long; use wider ones");
 	calls_limits(options, session);
 	for (unsigned n = 0; error == -EAGAIN && n < SELECT_TRIES; n++)
-		error = try_to_select(options, session, rules, named, &on);
+		error = try_to_select(options, attachment, rules, named, &on);
 	if (error)
 		return cmd_failed("%s: cannot select its functions: %s", attachment->word, strerror(-error));
 	calls->on = true;

@@ -159,8 +159,8 @@ static const struct cmd_option table[] = {
 		    .given = calls_given),
 	OPTION_LIST(
 		"--auto-args[=GLOB]", &options.calls.automatic,
-		"also record arguments and results of the functions of COMMAND whose names match (default: "
-		"all), as its debug information describes them; --args comes first",
+		"also record arguments and results of the functions whose names match (default: all), as the "
+		"debug information of COMMAND and its libraries describes them; --args comes first",
 		.given = calls_given, .absent = "*"),
 	OPTION_FLAG("--libcalls", &options.calls.libraries,
 		    "record each call that a program makes to functions of libraries; it needs no hooks",
@@ -359,7 +359,7 @@ static int record(char **operands)
 	if (!result)
 		result = sampling_check(&options.sampling);
 	if (!result)
-		result = calls_check(&options.calls, options.target != NULL);
+		result = calls_check(&options.calls);
 	if (!result)
 		result = check_guest();
 	options.calls.guest = options.guest.on;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Types of parameters; see parameter_types.h. */
 #include <dwarf.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "image/names/parameter_types.h"
+#include "wire/wire_enum.h"
 
 enum {
 	DEPTH_MAX = 64,	     /* of types in types */
@@ -424,4 +426,54 @@ void parameter_letters(Dwarf_Die *type, char out[4])
 	default:
 		break;
 	}
+}
+
+/* Return: false: the value has no place in the form of a label. */
+static bool value_of(Dwarf_Die *enumerator, bool has_sign, int64_t *value)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Sword number;
+	Dwarf_Word positive;
+
+	if (!dwarf_attr(enumerator, DW_AT_const_value, &attribute))
+		return false;
+	if (has_sign) {
+		*value = dwarf_formsdata(&attribute, &number) == 0 ? number : 0;
+		return true;
+	}
+	*value = dwarf_formudata(&attribute, &positive) == 0 ? (int64_t)positive : -1;
+	return *value >= 0;
+}
+
+static bool is_label(const char *name)
+{
+	return name && *name && strlen(name) <= WIRE_ENUM_LABEL_MAX &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+		       strlen(name);
+}
+
+void parameter_labels(Dwarf_Die *type, char *out, size_t room)
+{
+	char letters[4];
+	Dwarf_Die die;
+	size_t used = 0;
+	bool more = dwarf_tag(type) == DW_TAG_enumeration_type && dwarf_child(type, &die) == 0;
+
+	*out = 0;
+	parameter_letters(type, letters);
+	for (unsigned n = 0; more && n < MEMBERS_MAX; n++, more = parameter_next(&die)) {
+		const char *name = dwarf_tag(&die) == DW_TAG_enumerator ? dwarf_diename(&die) : NULL;
+		int64_t value;
+
+		if (!is_label(name) || !value_of(&die, *letters == 'i', &value))
+			continue;
+		used += (size_t)snprintf(out + used, room - used, "%c%s=%" PRId64, used ? ' ' : '{', name,
+					 value);
+		if (used + sizeof("}") > room) {
+			*out = 0;
+			return;
+		}
+	}
+	if (used)
+		strcpy(out + used, "}");
 }

@@ -4,6 +4,7 @@
 #define BURIN_IMAGE_NAMES_PARAMETER_TYPES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <elfutils/libdw.h>
@@ -45,5 +46,8 @@ bool parameter_has(const struct value *value, enum passing passing);
 
 /* parameter_letters - the type as a SPEC has it, "i32"; "": it has none. */
 void parameter_letters(Dwarf_Die *type, char out[4]);
+
+/* parameter_labels - the labels of an enumeration, "{A=1 B=2}"; "": it has none, or they need more room. */
+void parameter_labels(Dwarf_Die *type, char *out, size_t room);
 
 #endif

@@ -32,6 +32,7 @@ struct function {
 	bool lost;			   /* what lies on the stack is not known any more */
 	bool by_location;		   /* nor what lies in registers, other than by locations */
 	unsigned seen, count;		   /* parameters, and those in the description */
+	size_t labels;			   /* bytes of labels in the description */
 	char spec[PARAMETERS_SPEC_MAX];
 	char names[PARAMETERS_MAX][PARAMETERS_NAME_MAX + 1];
 };
@@ -186,7 +187,7 @@ static bool describe_parameter(struct function *function, struct parameter *para
 	const struct value value = parameter_value(type);
 	const struct location location = find_location(parameter, function->entry);
 	struct place place = { 0, -1 };
-	char letters[4] = "p", text[64];
+	char letters[4] = "p", text[64 + PARAMETERS_LABELS_MAX], labels[PARAMETERS_LABELS_MAX] = "";
 
 	function->by_location |=
 		parameter_has(&value, UNKNOWN); /* nor are the places of those behind it known */
@@ -203,8 +204,11 @@ static bool describe_parameter(struct function *function, struct parameter *para
 		place = place_of(&location, *letters);
 	if (!place.number || !*letters || location.code == -2 || function->count == PARAMETERS_MAX)
 		return true;
-	snprintf(text, sizeof(text), "%s/%s%%%u", name_parameter(function, &parameter->declared, number),
-		 letters, place.number);
+	if (!value.by_reference)
+		parameter_labels(type, labels, PARAMETERS_LABELS_MAX - function->labels);
+	function->labels += strlen(labels);
+	snprintf(text, sizeof(text), "%s/%s%s%%%u", name_parameter(function, &parameter->declared, number),
+		 letters, labels, place.number);
 	function->count++;
 	append(function, text);
 	return true;
@@ -275,18 +279,20 @@ static bool describe_parameters(struct function *function)
 }
 
 /* The result. One in memory has its address as a hidden first argument. Return: false: it is not known whether there is one. */
-static bool describe_result(struct function *function, char letters[4])
+static bool describe_result(struct function *function, char letters[4], char labels[PARAMETERS_LABELS_MAX])
 {
 	struct value value;
 	Dwarf_Die type;
 
-	*letters = 0;
+	*letters = *labels = 0;
 	if (!parameter_type(function->die, &type))
 		return true;
 	value = parameter_value(&type);
 	function->integers += value.by_reference || parameter_has(&value, MEMORY);
-	if (!value.by_reference)
+	if (!value.by_reference) {
 		parameter_letters(&type, letters);
+		parameter_labels(&type, labels, PARAMETERS_LABELS_MAX);
+	}
 	return !parameter_has(&value, UNKNOWN);
 }
 
@@ -329,32 +335,45 @@ static bool may_lack_result(Dwarf_Die *die, const struct symbols *symbols, uint6
 
 struct walk {
 	const struct symbols *symbols;
-	void (*found)(void *data, uint64_t address, const char *spec);
+	bool places_known; /* in this processor's ABI, and this language's */
+	void (*found)(void *data, uint64_t address, const char *spec, const char *file);
 	void *data;
 };
+
+/* Return: false: it has neither parameters nor a result. */
+static bool describe_function(const struct walk *walk, struct function *function)
+{
+	char result[4], labels[PARAMETERS_LABELS_MAX], text[16 + PARAMETERS_LABELS_MAX];
+	bool other = has_other_convention(function->die, walk->symbols, function->entry);
+
+	function->by_location = !describe_result(function, result, labels) || other;
+	if (!describe_parameters(function)) {
+		other = true;
+		*function = (struct function){ .die = function->die,
+					       .entry = function->entry,
+					       .by_location = true };
+		describe_parameters(function);
+	}
+	if (*result && !other && !may_lack_result(function->die, walk->symbols, function->entry)) {
+		snprintf(text, sizeof(text), "retval/%s%s", result,
+			 strlen(labels) + function->labels < PARAMETERS_LABELS_MAX ? labels : "");
+		append(function, text);
+	}
+	return function->seen || *result;
+}
 
 static void visit_function(const struct walk *walk, Dwarf_Die *die)
 {
 	struct function function = { .die = die };
-	char result[4], text[16];
+	const char *file = dwarf_decl_file(die);
 	Dwarf_Addr base, end;
-	bool other;
+	bool described;
 
 	if (dwarf_ranges(die, 0, &base, &function.entry, &end) <= 0)
 		return; /* it has no code */
-	other = has_other_convention(die, walk->symbols, function.entry);
-	function.by_location = !describe_result(&function, result) || other;
-	if (!describe_parameters(&function)) {
-		other = true;
-		function = (struct function){ .die = die, .entry = function.entry, .by_location = true };
-		describe_parameters(&function);
-	}
-	if (*result && !other && !may_lack_result(die, walk->symbols, function.entry)) {
-		snprintf(text, sizeof(text), "retval/%s", result);
-		append(&function, text);
-	}
-	if (function.seen || *result)
-		walk->found(walk->data, function.entry, function.spec);
+	described = walk->places_known && describe_function(walk, &function);
+	if (described || file)
+		walk->found(walk->data, function.entry, described ? function.spec : NULL, file);
 }
 
 static void walk_children(const struct walk *walk, Dwarf_Die *parent, unsigned depth)
@@ -401,10 +420,11 @@ static bool is_known(Dwarf_Die *unit)
 	}
 }
 
-void parameters_find(Dwarf *dwarf, const struct symbols *symbols,
-		     void (*found)(void *data, uint64_t address, const char *spec), void *data)
+void parameters_find(Dwarf *dwarf, const struct symbols *symbols, bool places_known,
+		     void (*found)(void *data, uint64_t address, const char *spec, const char *file),
+		     void *data)
 {
-	const struct walk walk = { symbols, found, data };
+	struct walk walk = { .symbols = symbols, .found = found, .data = data };
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die unit, split;
 	uint8_t type;
@@ -412,7 +432,8 @@ void parameters_find(Dwarf *dwarf, const struct symbols *symbols,
 	while (dwarf_get_units(dwarf, cu, &cu, NULL, &type, &unit, &split) == 0) {
 		Dwarf_Die *code = split.addr ? &split : &unit;
 
-		if ((type == DW_UT_compile || type == DW_UT_skeleton) && is_known(code))
+		walk.places_known = places_known && is_known(code);
+		if (type == DW_UT_compile || type == DW_UT_skeleton)
 			walk_children(&walk, code, 0);
 	}
 }

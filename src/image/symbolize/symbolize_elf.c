@@ -187,7 +187,7 @@ static bool is_executable(const struct image *image, uint64_t offset)
 	return false;
 }
 
-static void on_parameters(void *data, uint64_t address, const char *spec)
+static void on_parameters(void *data, uint64_t address, const char *spec, const char *file)
 {
 	const struct elf *elf = data;
 	struct child *child = elf->child;
@@ -198,15 +198,18 @@ static void on_parameters(void *data, uint64_t address, const char *spec)
 		return;
 	child_begin(child, CHILD_PARAMETERS);
 	child_put(child, offset);
-	child_put_text(child, spec, strlen(spec));
+	child_put(child, spec != NULL);
+	child_put_text(child, spec ?: "", spec ? strlen(spec) : 0);
+	child_put_text(child, file ?: "", file && strlen(file) < PATH_MAX ? strlen(file) : 0);
 	child_end(child);
 }
 
 /* Places of arguments are known of x86-64 only, and there not of its form with short pointers. */
 static int send_parameters(struct elf *elf)
 {
-	if (elf->dwarf && elf->image.wide && elf->image.machine == EM_X86_64)
-		parameters_find(elf->dwarf, &elf->symbols, on_parameters, elf);
+	if (elf->dwarf)
+		parameters_find(elf->dwarf, &elf->symbols, elf->image.wide && elf->image.machine == EM_X86_64,
+				on_parameters, elf);
 	return 0;
 }
 

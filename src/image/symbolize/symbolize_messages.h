@@ -9,7 +9,7 @@
  *	CHILD_IMAGE  state, whether the debug information is missing, its file or what is wrong
  *	CHILD_WANT   nothing: the image has no names; the parent may find its debug file, and starts another child
  *	CHILD_FREE   an errno: the child has no seccomp
- *	CHILD_PARAMETERS  offset of a function, its description as of image/names/parameters.h
+ *	CHILD_PARAMETERS  offset of a function, whether it has a description; that as of image/names/parameters.h, source file
  *
  * The receiver does not trust the messages. First, with the recorder's rights and only our own code, the child opens the
  * files that it needs. Then it gives up all rights (confine.h), and the libraries begin. They may need more files, parts of

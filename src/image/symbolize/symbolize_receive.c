@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Checks the messages of children and makes entries of the table from them; see symbolize_messages.h. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,19 +151,30 @@ static int receive_location(struct symbolize *all, struct job *job, struct messa
 	return symbolize_emit_entry(all, at);
 }
 
-static void receive_parameters(const struct symbolize *all, const struct job *job, struct message *message)
+static void copy_text(struct message *message, char *out, size_t room)
 {
-	const uint64_t offset = take(message, UINT64_MAX);
-	char spec[PARAMETERS_SPEC_MAX];
 	size_t bytes;
 	const char *text = take_text(message, &bytes);
 
-	message->wrong |= !job->task.parameters || bytes >= sizeof(spec);
+	message->wrong |= bytes >= room || memchr(text, 0, bytes);
 	if (message->wrong)
-		return;
-	memcpy(spec, text, bytes);
-	spec[bytes] = 0;
-	all->options->parameters(all->options->data, offset, spec);
+		bytes = 0;
+	memcpy(out, text, bytes);
+	out[bytes] = 0;
+}
+
+static void receive_parameters(const struct symbolize *all, const struct job *job, struct message *message)
+{
+	const uint64_t offset = take(message, UINT64_MAX);
+	const bool described = take(message, 1);
+	char spec[PARAMETERS_SPEC_MAX], file[PATH_MAX];
+
+	copy_text(message, spec, sizeof(spec));
+	copy_text(message, file, sizeof(file));
+	message->wrong |= !job->task.parameters;
+	if (!message->wrong)
+		all->options->parameters(all->options->data, job->task.image->number, offset,
+					 described ? spec : NULL, file);
 }
 
 int symbolize_hint(struct result *result, const char *text, size_t bytes)

@@ -37,11 +37,11 @@ struct symbolize_options {
 	 */
 	void (*fetch)(void *data, const struct symbolize_image *image, uint64_t until_ms, int files[2]);
 	/*
-	 * Receives the parameters of a function (image/names/parameters.h). @offset: of the function in the file; @spec: ""
-	 * if they cannot be described. Functions may come several times. If it is not NULL, locations are not named: those of
-	 * an image may be any one.
+	 * Receives the parameters and the source file of a function, as of image/names/parameters.h. @image: number; @offset:
+	 * of the function in the file; @file: "": unknown. Functions may come several times. If it is not NULL, locations are
+	 * not named: those of an image may be any one.
 	 */
-	void (*parameters)(void *data, uint64_t offset, const char *spec);
+	void (*parameters)(void *data, uint32_t image, uint64_t offset, const char *spec, const char *file);
 	/* Receives how many locations are done. May be NULL. Return: false: end all. */
 	bool (*progress)(void *data, uint64_t done, uint64_t total);
 };

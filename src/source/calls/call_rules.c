@@ -5,6 +5,7 @@
 #include "base/nolibc.h"
 #include "ring/lock.h"
 #include "session/call_arguments.h"
+#include "session/call_known.h"
 #include "source/calls/call_rules.h"
 #include "source/calls/call_symbols.h"
 #include "source/tracepoint/thread.h"
@@ -52,9 +53,8 @@ static struct call_subject subject_of(struct naming *naming)
 {
 	return (struct call_subject){ .image = call_symbols_path(naming->image),
 				      .offset = naming->image->offset,
-				      .known =
-					      call_arguments_known(&tracepoint_session, naming->image->number,
-								   naming->image->offset),
+				      .known = call_known_find(&tracepoint_session, naming->image->number,
+							       naming->image->offset),
 				      .name = nth_name,
 				      .data = naming };
 }

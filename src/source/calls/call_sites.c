@@ -585,6 +585,35 @@ static void visit_segments(struct object *object)
 	}
 }
 
+/* Sort by address. Compilers write tables in order, mostly, so one pass is enough. No qsort(): it may call malloc. */
+static void sort(struct call_sites *sites)
+{
+	for (size_t gap = sites->count; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
+		for (size_t n = gap; n < sites->count; n++) {
+			const struct call_found one = sites->found[n];
+			size_t at = n;
+
+			for (; at >= gap && sites->found[at - gap].address > one.address; at -= gap)
+				sites->found[at] = sites->found[at - gap];
+			sites->found[at] = one;
+		}
+}
+
+/* A table may have an address twice, or one inside of another's NOPs: code is changed in one way only. */
+static void remove_overlaps(struct call_sites *sites)
+{
+	size_t kept = 0;
+
+	sort(sites);
+	for (size_t n = 0; n < sites->count; n++) {
+		const struct call_found one = sites->found[n];
+
+		if (!kept || one.address >= sites->found[kept - 1].address + sites->found[kept - 1].bytes)
+			sites->found[kept++] = one;
+	}
+	sites->count = kept;
+}
+
 struct call_sites call_sites_find(const struct dl_phdr_info *info)
 {
 	struct object object = { .info = info };
@@ -597,6 +626,7 @@ struct call_sites call_sites_find(const struct dl_phdr_info *info)
 		visit_sections(&object);
 		close(object.file);
 	}
+	remove_overlaps(&object.sites);
 	return object.sites;
 }
 

@@ -142,7 +142,9 @@ static bool make_name(struct call_layout *layout, const struct session_event *ev
 
 static void make_event(struct call_layout *layout, const struct call_image *image, const char *function)
 {
-	struct session_event event = { .name = layout->name, .format = layout->format };
+	struct session_event event = { .name = layout->name,
+				       .format = layout->format,
+				       .enums = *layout->arguments.enums ? layout->arguments.enums : NULL };
 	uint16_t id = 0;
 
 	event.types = call_arguments_format(&layout->arguments, layout->format);
@@ -173,24 +175,24 @@ static struct call_layout *make_layout(uint32_t function, struct call_layout *be
 	const struct call_image image = { entry->image, entry->offset };
 	const uint32_t generation = call_rules_generation();
 	char spec[CALL_RULE_MAX], name[WIRE_NAME_MAX + 1];
-	struct call_arguments arguments;
 	struct call_layout *layout;
 	const char *why;
 	bool valid;
 
 	if (!call_rules_arguments(&image, spec, sizeof(spec), name, sizeof(name)))
 		return before;
-	valid = call_arguments_parse(&arguments, spec, &why) == 0;
-	if (before && (!valid || memcmp(&arguments, &before->arguments, sizeof(arguments)) == 0)) {
-		before->generation = generation;
-		return before;
-	}
 	layout = map(sizeof(*layout));
 	if (!layout)
 		return before;
+	valid = call_arguments_parse(&layout->arguments, spec, &why) == 0;
+	if (before &&
+	    (!valid || memcmp(&layout->arguments, &before->arguments, sizeof(layout->arguments)) == 0)) {
+		munmap(layout, sizeof(*layout));
+		before->generation = generation;
+		return before;
+	}
 	find_parts();
 	layout->generation = generation;
-	layout->arguments = arguments;
 	if (valid) {
 		count_bytes(layout);
 		make_event(layout, &image, name);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What the debug information of a command and of its libraries says of functions, as the recorder stored it in the session. */
+#ifndef BURIN_SESSION_CALL_KNOWN_H
+#define BURIN_SESSION_CALL_KNOWN_H
+
+#include "session/call_selection.h"
+#include "session/session.h"
+
+/*
+ * call_known_find - what is known of a function. @image: its number in the session. Context: any, signal-safe.
+ * Return: the texts lie in the session, and end in NUL.
+ */
+struct call_known call_known_find(const struct session *session, uint32_t image, uint64_t offset);
+
+#endif
