@@ -121,7 +121,8 @@ BURIN__API void burin_object_leave(struct burin_site *begin, struct burin_site *
  * @payload_bytes: bytes of the payload
  * Context: any thread, signal-safe. Losses are counted in the ring.
  */
-BURIN__API BURIN__COLD void burin_emit(struct burin_site *site, unsigned state, void *buffer, size_t payload_bytes);
+BURIN__API BURIN__COLD void burin_emit(struct burin_site *site, unsigned state, void *buffer,
+				       size_t payload_bytes);
 
 /*
  * burin_emit_args - record arguments of any types, strings and byte arrays included.
@@ -129,7 +130,8 @@ BURIN__API BURIN__COLD void burin_emit(struct burin_site *site, unsigned state, 
  * @args: in the order of site->types; stay the caller's
  * Context: any thread, signal-safe. Losses are counted in the ring.
  */
-BURIN__API BURIN__COLD void burin_emit_args(struct burin_site *site, unsigned state, const union burin_arg *args);
+BURIN__API BURIN__COLD void burin_emit_args(struct burin_site *site, unsigned state,
+					    const union burin_arg *args);
 
 extern BURIN__DATA const unsigned char burin_off; /* always 0 */
 
