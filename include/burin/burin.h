@@ -41,6 +41,10 @@
 
 #define BURIN__API  __attribute__((__visibility__("default"), __nothrow__))
 #define BURIN__DATA __attribute__((__visibility__("default")))
+/* For programs, whose code is kept apart from its calls. The library is compiled for speed. */
+#ifndef BURIN__COLD
+#define BURIN__COLD __attribute__((__cold__))
+#endif
 /* The library's own functions are not calls of the program (burin record --calls). */
 #if defined(__has_attribute)
 #if __has_attribute(__patchable_function_entry__)
@@ -117,8 +121,8 @@ BURIN__API void burin_object_leave(struct burin_site *begin, struct burin_site *
  * @payload_bytes: bytes of the payload
  * Context: any thread, signal-safe. Losses are counted in the ring.
  */
-BURIN__API __attribute__((__cold__)) void burin_emit(struct burin_site *site, unsigned state, void *buffer,
-						     size_t payload_bytes);
+BURIN__API BURIN__COLD void burin_emit(struct burin_site *site, unsigned state, void *buffer,
+				       size_t payload_bytes);
 
 /*
  * burin_emit_args - record arguments of any types, strings and byte arrays included.
@@ -126,8 +130,8 @@ BURIN__API __attribute__((__cold__)) void burin_emit(struct burin_site *site, un
  * @args: in the order of site->types; stay the caller's
  * Context: any thread, signal-safe. Losses are counted in the ring.
  */
-BURIN__API __attribute__((__cold__)) void burin_emit_args(struct burin_site *site, unsigned state,
-							  const union burin_arg *args);
+BURIN__API BURIN__COLD void burin_emit_args(struct burin_site *site, unsigned state,
+					    const union burin_arg *args);
 
 extern BURIN__DATA const unsigned char burin_off; /* always 0 */
 

@@ -334,6 +334,8 @@ struct imagined {
 	uint64_t frame_pointer;
 	uint64_t chain[16];
 	unsigned chain_count;
+	unsigned char behind[16]; /* the instructions from 0x501 on, and from 0x601 on */
+	unsigned char jumped[16];
 	enum wire_truncation why;
 	uint64_t locations[16];
 	unsigned count;
@@ -342,6 +344,17 @@ struct imagined {
 
 #define AT(word) (0x7f0000 + 8 * (word))
 
+static const struct imagined *imagining;
+
+static bool imagined_code(void *context, uint64_t address, struct unwind_code *code)
+{
+	(void)context;
+	*code = (struct unwind_code){ .known = address == 0x501 || address == 0x601 };
+	memcpy(code->bytes + UNWIND_CODE_BEFORE, address == 0x601 ? imagining->jumped : imagining->behind,
+	       16);
+	return true;
+}
+
 static void imagine(struct imagined *it)
 {
 	struct unwind_registers registers = { .pc = 0x100, .known = 1 << UNWIND_FRAME | 1 << UNWIND_STACK };
@@ -349,8 +362,10 @@ static void imagine(struct imagined *it)
 					      .stack = (const unsigned char *)it->stack,
 					      .stack_bytes = it->bytes,
 					      .chain = it->chain,
-					      .chain_count = it->chain_count };
+					      .chain_count = it->chain_count,
+					      .code = it->behind[0] ? imagined_code : NULL };
 
+	imagining = it;
 	registers.value[UNWIND_FRAME] = it->frame_pointer;
 	registers.value[UNWIND_STACK] = AT(0);
 	if (!it->why)
@@ -516,6 +531,45 @@ static void splices(void **state)
 	expect(&other, WIRE_TRUNCATION_STACK, 5, (const uint64_t[]){ 0x100, 0x200, 0x300, 0x400, 0x500 });
 }
 
+#if defined(__x86_64__)
+/* A chain that ends in the C library, where it calls main or a thread's function, is complete. */
+static void chain_of_first(void **state)
+{
+	static const struct {
+		unsigned char behind[16], jumped[16];
+		enum wire_truncation truncation;
+	} cases[] = {
+		{ { 0x89, 0xc7, 0xe8 }, { 0 }, WIRE_TRUNCATION_NONE }, /* mov %eax,%edi; call */
+		{ { 0x89, 0xc7, 0xe9 }, { 0 }, WIRE_TRUNCATION_STACK },
+		{ { 0x64, 0x48, 0x89, 0x04, 0x25, 0x28, 0x06, 0, 0 },
+		  { 0 },
+		  WIRE_TRUNCATION_NONE }, /* mov %rax,%fs:0x628 */
+		{ { 0x64, 0x48, 0x89, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff }, { 0 }, WIRE_TRUNCATION_STACK },
+		{ { 0xe9, 0xfb, 0, 0, 0 },
+		  { 0x64, 0x48, 0x89, 0x04, 0x25, 0x28, 0x06, 0, 0 },
+		  WIRE_TRUNCATION_NONE },
+		{ { 0xe9, 0xfc, 0, 0, 0 },
+		  { 0x64, 0x48, 0x89, 0x04, 0x25, 0x28, 0x06, 0, 0 },
+		  WIRE_TRUNCATION_STACK },
+		{ { 0xe9, 0xfb, 0, 0, 0 }, { 0xeb, 0xfe }, WIRE_TRUNCATION_STACK },
+		{ { 0xeb, 0xfe }, { 0 }, WIRE_TRUNCATION_STACK },
+	};
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		struct imagined it = { .frame_pointer = AT(2),
+				       .chain = { 0x100, 0x201, 0x301, 0x401, 0x501, 1 << 24 },
+				       .chain_count = 6,
+				       .why = WIRE_TRUNCATION_STACK };
+
+		memcpy(it.behind, cases[n].behind, 16);
+		memcpy(it.jumped, cases[n].jumped, 16);
+		imagine(&it);
+		expect(&it, cases[n].truncation, 5, (const uint64_t[]){ 0x100, 0x200, 0x300, 0x400, 0x500 });
+	}
+}
+#endif
+
 static int evaluate(const unsigned char *code, size_t bytes, uint64_t *value)
 {
 	static const uint64_t stack[] = { 0x1122334455667788, AT(0), 7 };
@@ -621,6 +675,9 @@ int main(void)
 		cmocka_unit_test(searches),
 		cmocka_unit_test(searches_again),
 		cmocka_unit_test(splices),
+#if defined(__x86_64__)
+		cmocka_unit_test(chain_of_first),
+#endif
 		cmocka_unit_test(expressions),
 		cmocka_unit_test(registers_from_perf),
 	};

@@ -571,11 +571,24 @@ static bool is_outermost(const struct unwind_table *table, const struct unwind_r
 	return false;
 }
 
+/* Whether the first function of a program or a thread returns to this address. */
+static bool is_after_first(const struct walk *walk, uint64_t address)
+{
+	struct unwind_code code;
+	uint64_t next;
+
+	if (!walk->sample->code || !walk->sample->code(walk->context, address, &code))
+		return false;
+	if (unwind_code_calls_first(&code, address, &next))
+		return true;
+	return next && walk->sample->code(walk->context, next, &code) &&
+	       unwind_code_calls_first(&code, next, &next);
+}
+
 /* Continues with the kernel's chain, as far as it leads to code. Return: why it ends there. */
 static enum wire_truncation splice(struct walk *walk, enum wire_truncation truncation)
 {
 	const struct unwind_sample *sample = walk->sample;
-	struct unwind_code code;
 	uint64_t last = 0; /* return address */
 
 	for (unsigned n = find_splice(walk); n < sample->chain_count; n++) {
@@ -593,11 +606,8 @@ static enum wire_truncation splice(struct walk *walk, enum wire_truncation trunc
 		if (table && is_outermost(table, unwind_table_row(table, location - bias)))
 			return WIRE_TRUNCATION_NONE;
 	}
-	/* C libraries are built without frame pointers, so the chain ends at the caller of main. */
-	return last && sample->code && sample->code(walk->context, last, &code) &&
-			       unwind_code_calls_main(&code)
-		       ? WIRE_TRUNCATION_NONE
-		       : truncation;
+	/* C libraries are built without frame pointers, so the chain ends at the caller of main or of a thread's function. */
+	return last && is_after_first(walk, last) ? WIRE_TRUNCATION_NONE : truncation;
 }
 
 static void begin(struct walk *walk)

@@ -31,9 +31,10 @@ bool unwind_code_makes_frame(const struct unwind_code *code)
 	return true; /* the return address of others is in a register, and not on the stack */
 }
 
-bool unwind_code_calls_main(const struct unwind_code *code)
+bool unwind_code_calls_first(const struct unwind_code *code, uint64_t address, uint64_t *next)
 {
-	(void)code;
+	(void)code, (void)address;
+	*next = 0;
 	return false;
 }
 #else
@@ -105,9 +106,19 @@ bool unwind_code_makes_frame(const struct unwind_code *code)
 	       !memcmp(begin, "\x4c\x8d", 2); /* Go's test of the stack */
 }
 
-bool unwind_code_calls_main(const struct unwind_code *code)
+bool unwind_code_calls_first(const struct unwind_code *code, uint64_t address, uint64_t *next)
 {
-	return code->known &&
-	       !memcmp(code->bytes + UNWIND_CODE_BEFORE, "\x89\xc7\xe8", 3); /* mov %eax,%edi; call */
+	const unsigned char *begin = code->bytes + UNWIND_CODE_BEFORE;
+
+	*next = 0;
+	if (!code->known)
+		return false;
+	if (begin[0] == 0xe9)
+		*next = address + 5 + (uint64_t)(int64_t)(int32_t)number_load32(begin + 1);
+	else if (begin[0] == 0xeb)
+		*next = address + 2 + (uint64_t)(int64_t)(int8_t)begin[1];
+	/* mov %eax,%edi; call. Or mov %rax,%fs:OFFSET: behind the thread pointer is the descriptor, before it the program's data */
+	return !memcmp(begin, "\x89\xc7\xe8", 3) ||
+	       (!memcmp(begin, "\x64\x48\x89\x04\x25", 5) && !(begin[8] & 0x80));
 }
 #endif

@@ -38,10 +38,11 @@ bool unwind_code_calls(const struct unwind_code *code, uint64_t address, uint64_
 bool unwind_code_makes_frame(const struct unwind_code *code);
 
 /*
- * unwind_code_calls_main - whether the instructions from an address on pass the result of a call to another function, as C
- * libraries do with main's: exit(main(...)).
+ * unwind_code_calls_first - whether the instructions from an address on take the result of the first function of a program or
+ * a thread, as C libraries do: they pass main's to exit(), or store that of a thread in its descriptor at the thread pointer.
+ * @next: receives the address where they continue if they begin with a jump; else 0
  */
-bool unwind_code_calls_main(const struct unwind_code *code);
+bool unwind_code_calls_first(const struct unwind_code *code, uint64_t address, uint64_t *next);
 
 /* unwind_code_exits - whether the instructions from an address on end the thread, so that it has no caller. */
 bool unwind_code_exits(const struct unwind_code *code);

@@ -464,6 +464,39 @@ emit_short(struct burin_site *site, unsigned state, const char *text, uint64_t s
 }
 
 /*
+ * Emit a record of one longer string. Its first four bytes complete the word in which the payload begins, and all chunks
+ * behind them begin at a word: burin_emit loads no word that spans two stores. Return: as emit_short().
+ */
+TEXT_UNCHECKED static inline bool emit_long(struct burin_site *site, unsigned state, const char *text)
+{
+	uint64_t buffer[(WIRE_HEADROOM + FAST_BYTES + 2 * TEXT_CHUNK) / 8];
+	unsigned char *const payload = (unsigned char *)buffer + WIRE_HEADROOM;
+	size_t done = sizeof(uint32_t);
+	unsigned length = TEXT_CHUNK;
+	uint32_t first;
+	text_chunk chunk;
+
+	if (!text || !text_chunk_safe(text) || burin_string_max < WIRE_STRING_MAX)
+		return false;
+	chunk = text_chunk_load(text);
+	if (text_chunk_end(chunk) < TEXT_CHUNK) /* it has become shorter */
+		return false;
+	memcpy(&first, &chunk, sizeof(first));
+	buffer[WIRE_HEADROOM / 8] = (uint64_t)first << 32;
+	for (; length == TEXT_CHUNK; done += length) {
+		if (done > FAST_BYTES || !text_chunk_safe(text + done))
+			return false;
+		chunk = text_chunk_load(text + done);
+		length = text_chunk_end(chunk);
+		if (length < TEXT_CHUNK)
+			chunk = text_chunk_keep(chunk, length);
+		memcpy(payload + done, &chunk, sizeof(chunk));
+	}
+	burin_emit(site, state, buffer, done + 1);
+	return true;
+}
+
+/*
  * Emit a record of one array, or of bytes, in the same way. Return: false: the record is of another kind, the array is
  * shorter than a word, or it is long.
  */
@@ -480,10 +513,11 @@ static inline __attribute__((always_inline)) bool emit_array(struct burin_site *
 		return false;
 	memcpy(&first, from, 2);
 	*at++ = count << 32 | (uint64_t)first << 48;
-	for (from += 2; end - from >= 8; from += 8) {
-		memcpy(&word, from, 8);
-		__asm__("" : "+r"(word)); /* otherwise the compiler combines the words */
-		*at++ = word;
+	for (from += 2; end - from >= TEXT_CHUNK; from += TEXT_CHUNK, at += TEXT_CHUNK / 8)
+		memcpy(at, from, TEXT_CHUNK);
+	if (end - from >= 8) {
+		memcpy(at++, from, 8);
+		from += 8;
 	}
 	memcpy(&word, end - 8, 8);
 	*at = word >> 1 >> (63 - 8 * (end - from));
@@ -504,6 +538,15 @@ TEXT_UNCHECKED static __attribute__((noinline)) void emit_mixed(struct burin_sit
 			return;
 		goto other;
 	}
+	if (types == WIRE_STR) {
+		if (emit_long(site, state, args->p))
+			return;
+		goto other;
+	}
+	/* The usual integer and string: with constant shifts. */
+	if (types >> 4 == WIRE_STR && TYPE_BYTES(types & 15) == 4 &&
+	    emit_short(site, state, args[1].p, (uint32_t)args->u, 4))
+		return;
 	for (; (types & 15) != WIRE_STR; types >>= 4, arg++) {
 		unsigned size = TYPE_BYTES(types & 15);
 

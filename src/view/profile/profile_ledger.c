@@ -29,7 +29,9 @@ static const char *const chain_hints[WIRE_TRUNCATIONS] = {
 
 /* The kernel copies no more, and only up to memory that was never touched. It follows frame pointers beyond both. */
 static const char *const deep_hints[WIRE_TRUNCATIONS] = {
-	[WIRE_TRUNCATION_STACK] = "the kernel copies no more: build the program with -fno-omit-frame-pointer",
+	[WIRE_TRUNCATION_STACK] =
+		"the kernel copies 64 KiB at most, and nothing beyond memory that was never touched: "
+		"build the program and its libraries with -fno-omit-frame-pointer",
 };
 
 /* Events that lose no sample, but may make samples incomplete or wrong. */
