@@ -35,6 +35,7 @@ struct output {
 	int directory;
 	struct output_stream *streams; /* of each ring of the session */
 	struct recording recording;
+	struct metadata_written written;
 	char trouble[256];
 	int error;
 	bool resumed; /* after a failure the trace stays unfinished, so that it can be resumed again */
