@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "drain/drain.h"
 #include "writer/trace_origin.h"
@@ -493,15 +494,21 @@ static int begin(struct drain *drain, int directory, const struct drain_options 
 					     .clock = { hz, offset_of(&drain->begin, hz) },
 					     .session_path = options->session_path,
 					     .command = options->command };
-	int error;
+	int error = 0;
 
 	if (directory < 0)
 		return directory;
+	drain->table.functions = &drain->calls.function_count;
+	if (!drain->copy) /* so that the first round need not replace the files */
+		error = event_table_update(&drain->table, drain->session);
+	if (error) {
+		close(directory);
+		return error;
+	}
 	error = output_begin(&drain->output, drain->session, directory, NULL, &recording, &drain->table);
 	if (!error)
 		error = output_add(&drain->output, drain->more.rings, drain->more.count);
 	drain->calls.directory = directory;
-	drain->table.functions = &drain->calls.function_count;
 	return error ? error
 		     : changelog_begin(&drain->changelog, drain->session, drain->output.directory,
 				       drain->copy != NULL);

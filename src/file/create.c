@@ -44,6 +44,18 @@ static int find(struct parent *parent, int directory, const char *name)
 	return parent->opened < 0 ? parent->opened : 0;
 }
 
+/* As find(); a name in the directory of @from, whose parent is @beside, uses that one. */
+static int find_beside(struct parent *parent, const struct parent *beside, int directory, const char *from,
+		       const char *name)
+{
+	const char *slash = strchr(name, '/');
+
+	if (!slash || strncmp(from, name, (size_t)(slash - name) + 1) != 0)
+		return find(parent, directory, name);
+	*parent = (struct parent){ .directory = beside->directory, .opened = -1, .base = slash + 1 };
+	return strchr(slash + 1, '/') ? -EINVAL : 0;
+}
+
 static bool same_owner(int directory, const struct stat *status)
 {
 	struct stat above;
@@ -164,7 +176,7 @@ int create_rename(int directory, const char *from, const char *to)
 
 	if (error)
 		return error;
-	error = find(&target, directory, to);
+	error = find_beside(&target, &source, directory, from, to);
 	if (!error) {
 		error = renameat(source.directory, source.base, target.directory, target.base);
 		error = leave(&target, error);

@@ -273,7 +273,7 @@ static int describe(struct calls_trace *trace, const struct recording *recording
 	memcpy(session.geometry.uuid, trace->uuid, sizeof(trace->uuid));
 	memcpy(session.geometry.boot_id, trace->uuid, sizeof(trace->uuid)); /* of no boot of this machine */
 	if (!error)
-		error = metadata_write(trace->directory, &session, &table, recording->clock);
+		error = metadata_write(trace->directory, &session, &table, recording->clock, NULL);
 	event_table_free(&table);
 	return error ? error : recording_write(trace->directory, &session, recording);
 }

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "wire/wire_format.h"
+#include "base/hash.h"
 #include "base/uuid.h"
 #include "writer/metadata.h"
 #include "file/write.h"
@@ -217,7 +218,23 @@ static int print_metadata(FILE *out, const struct session *session, const struct
 	return error;
 }
 
-static int write_events(int directory, const struct event_table *table)
+/* Renaming over a file makes some file systems write its data to the disk at once. @last: NULL: always replace it */
+static int replace_if_changed(int directory, const char *name, const char *data, size_t bytes, uint64_t *last)
+{
+	uint64_t hash = hash_begin();
+	int error;
+
+	for (size_t n = 0; n < bytes; n++)
+		hash = hash_byte(hash, data[n]);
+	if (last && *last == hash)
+		return 0;
+	error = replace_file(directory, name, data, bytes);
+	if (!error && last)
+		*last = hash;
+	return error;
+}
+
+static int write_events(int directory, const struct event_table *table, uint64_t *last)
 {
 	struct wire_events header = { .magic = WIRE_EVENTS_MAGIC, .count = table->count, .text_bytes = 1 };
 	const size_t refused = table->refused ? strlen(table->refused) + 1 : 0;
@@ -241,13 +258,13 @@ static int write_events(int directory, const struct event_table *table)
 		memcpy(data + sizeof(header) + entries, table->text, table->text_bytes);
 	if (refused)
 		memcpy(data + sizeof(header) + entries + header.refused, table->refused, refused);
-	error = replace_file(directory, ".burin/events", data, bytes);
+	error = replace_if_changed(directory, ".burin/events", data, bytes, last);
 	free(data);
 	return error;
 }
 
 int metadata_write(int directory, const struct session *session, const struct event_table *table,
-		   struct trace_clock clock)
+		   struct trace_clock clock, struct metadata_written *last)
 {
 	char *text = NULL;
 	size_t bytes = 0;
@@ -260,10 +277,12 @@ int metadata_write(int directory, const struct session *session, const struct ev
 	if (fflush(out) != 0 || ferror(out))
 		error = -ENOMEM;
 	fclose(out);
+	if (!text) /* fclose() makes the text shorter, for which there may be no memory */
+		error = -ENOMEM;
 	if (!error)
-		error = write_events(directory, table);
+		error = write_events(directory, table, last ? &last->events : NULL);
 	if (!error)
-		error = replace_file(directory, "metadata", text, bytes);
+		error = replace_if_changed(directory, "metadata", text, bytes, last ? &last->metadata : NULL);
 	free(text);
 	return error;
 }

@@ -19,9 +19,18 @@ struct trace_clock {
 	int64_t offset_ns; /* CLOCK_REALTIME at clock value 0 */
 };
 
-/* metadata_write - replace `metadata` and `.burin/events`. Return: 0; -errno: the old files stay. */
+/* The content that was written last, by hashes; {0}: none yet. */
+struct metadata_written {
+	uint64_t metadata, events;
+};
+
+/*
+ * metadata_write - replace `metadata` and `.burin/events`, unless they are as written last.
+ * @last: changes; NULL: both are written
+ * Return: 0; -errno: the old files stay.
+ */
 int metadata_write(int directory, const struct session *session, const struct event_table *table,
-		   struct trace_clock clock);
+		   struct trace_clock clock, struct metadata_written *last);
 
 /* The content of `.burin/recording`; docs/format.md has the keys. NULL strings are left out. */
 struct recording {

@@ -77,7 +77,7 @@ int output_begin(struct output *output, const struct session *session, int direc
 	if (!error && origins)
 		error = origin_write(output->directory, origins, session->ring_count);
 	if (!error)
-		error = metadata_write(output->directory, session, table, recording->clock);
+		error = metadata_write(output->directory, session, table, recording->clock, &output->written);
 	if (!error)
 		error = recording_write(output->directory, session, recording);
 	return error;
@@ -118,10 +118,10 @@ void output_fail(struct output *output, int error, const char *what)
 void output_metadata(struct output *output, const struct event_table *table)
 {
 	if (!output->error)
-		output_fail(
-			output,
-			metadata_write(output->directory, output->session, table, output->recording.clock),
-			"metadata");
+		output_fail(output,
+			    metadata_write(output->directory, output->session, table, output->recording.clock,
+					   &output->written),
+			    "metadata");
 }
 
 /* Fill in a packet's header, except its times. */

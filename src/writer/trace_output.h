@@ -36,6 +36,7 @@ struct output {
 	struct output_stream *streams; /* of each ring of the session, then of the others */
 	unsigned count;
 	struct recording recording;
+	struct metadata_written written;
 	char trouble[256];
 	int error;
 	bool resumed; /* after a failure the trace stays unfinished, so that it can be resumed again */

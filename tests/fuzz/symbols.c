@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Names of code. The first byte says what follows: messages of a child that symbolizes, as they come or each with its size
- * put right; an ELF image, whose symbols are read; a mangled name; the table of functions of a Go program. DWARF is left to libdw, in children that may die.
+ * put right; an ELF image, whose symbols are read; a mangled name; the table of functions of a Go program;
+ * a file of kept names. DWARF is left to libdw, in children that may die.
  */
 #include "fuzz.h"
 #include "image/names/demangle.h"
@@ -17,6 +18,7 @@ enum {
 	KIND_IMAGE,
 	KIND_NAME,
 	KIND_GO,
+	KIND_KEPT,
 	KINDS,
 	OFFSETS = 16,
 };
@@ -137,6 +139,31 @@ static void read_image(const uint8_t *data, size_t size)
 	fuzz_use(sum);
 }
 
+/* The key in front is not that of any image. */
+static void read_kept(const uint8_t *data, size_t size)
+{
+	struct names_cache cache = { .stored_bytes = sizeof(cache.key) + size };
+	static struct names_cache_answer answer;
+	unsigned sum = 0;
+	bool valid;
+
+	cache.stored = calloc(1, cache.stored_bytes);
+	FUZZ_HOLDS(cache.stored);
+	memcpy(cache.stored + sizeof(cache.key), data, size);
+	valid = names_cache_parse(&cache);
+	for (size_t n = 0; valid && n < OFFSETS; n++) {
+		if (!names_cache_find(&cache, n * n * n, &answer))
+			continue;
+		FUZZ_HOLDS(answer.from <= n * n * n && n * n * n < answer.to &&
+			   answer.count <= LINES_FRAMES_MAX);
+		for (unsigned frame = 0; frame < answer.count; frame++)
+			for (size_t at = 0; at < answer.frames[frame].name.bytes; at++)
+				sum += (unsigned char)answer.frames[frame].name.text[at];
+	}
+	names_cache_free(&cache);
+	fuzz_use(sum + (unsigned)strlen(cache.hint) + (unsigned)strlen(cache.package));
+}
+
 static void read_go(const uint8_t *data, size_t size)
 {
 	char *bytes = fuzz_copy(data, size);
@@ -165,6 +192,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		read_image(input.at, input.left);
 	} else if (kind == KIND_GO) {
 		read_go(input.at, input.left);
+	} else if (kind == KIND_KEPT) {
+		read_kept(input.at, input.left);
 	} else {
 		text = fuzz_text(input.at, input.left);
 		FUZZ_HOLDS(demangle(out, text) < sizeof(out));

@@ -2,7 +2,9 @@
 /*
  * Names locations of one image, for the scripts: the output of symbolize(), as text.
  *
- *	name [-k KIND] [-r ROOT] [-b BUILD-ID] [-c CHILDREN] [-p PATIENCE-MS] [-d DEADLINE-MS] [-x HOW] [-a] [-P] PATH < OFFSETS
+ *	name [-k KIND] [-r ROOT] [-b BUILD-ID] [-c CHILDREN] [-p PATIENCE-MS] [-d DEADLINE-MS] [-x HOW] [-a] [-P] [-C] PATH < OFFSETS
+ *
+ * -C: with kept names, as a recording.
  *
  * OFFSETS are hexadecimal, one per line; with -a they are the image's addresses instead. Each location becomes a line
  * `place OFFSET BEGIN SIZE`, with a tab and `name|file|line` for each frame, in the order of arrival. Then follow
@@ -227,7 +229,7 @@ int main(int argc, char **argv)
 	uint64_t *offsets = NULL;
 	int option, error, addresses = 0;
 
-	while ((option = getopt(argc, argv, "k:r:b:c:p:d:x:aP")) != -1) {
+	while ((option = getopt(argc, argv, "k:r:b:c:p:d:x:aPC")) != -1) {
 		if (option == 'k')
 			image.kind = (enum wire_image)atoi(optarg);
 		else if (option == 'r')
@@ -246,11 +248,15 @@ int main(int argc, char **argv)
 			addresses = 1;
 		else if (option == 'P')
 			options.parameters = on_parameters;
+		else if (option == 'C')
+			options.cached = true;
 		else
 			return 2;
 	}
 	image.build_id = id;
 	image.path = argv[optind];
+	if (options.cached && image.kind == WIRE_IMAGE_FILE)
+		image.file = open(image.path, O_RDONLY | O_CLOEXEC);
 	image.count = read_offsets(&offsets, addresses ? image.path : NULL);
 	image.offsets = offsets;
 	clock_gettime(CLOCK_MONOTONIC, &begin);

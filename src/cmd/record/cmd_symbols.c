@@ -205,6 +205,7 @@ static int write_table(struct naming *naming, int directory, struct symbolize_co
 {
 	const struct symbolize_options options = {
 		.root = naming->options->root,
+		.cached = naming->options->cached,
 		.deadline_ms = (naming->options->deadline_ns + 999999) / 1000000,
 		.data = naming,
 		.entry = on_entry,

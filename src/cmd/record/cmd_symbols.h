@@ -19,6 +19,7 @@ struct cmd_symbols_options {
 	bool progress;	      /* print progress on a terminal */
 	bool calls;	      /* of the functions of calls, not of the samples */
 	bool servers;	      /* get debug files from the servers of DEBUGINFOD_URLS */
+	bool cached;	      /* also use and keep names of the user's earlier recordings */
 	uint64_t deadline_ns; /* for all images together; 0: none */
 	/* Return: a descriptor of an image's file, which the callee owns, or -1. NULL: open files by path. */
 	int (*file)(void *data, uint32_t number);

@@ -274,6 +274,7 @@ static void find_symbols(struct sampling *sampling, int directory, const char *p
 										     : 1,
 							.progress = !sampling->quiet,
 							.servers = true,
+							.cached = true,
 							.file = pinned_file,
 							.data = &sampling->sampler });
 }

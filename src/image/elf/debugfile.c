@@ -211,3 +211,46 @@ int debugfile_alternate(struct image *out, const struct image *image, const char
 		return -ENOENT;
 	return open_with_id(out, full, root, image, link + at, bytes - at);
 }
+
+/* ---- all files of an image */
+
+bool debugfiles_has_lines(const struct image *image)
+{
+	struct image_section section;
+
+	return !image_section(image, ".debug_info", &section) ||
+	       !image_section(image, ".zdebug_info", &section);
+}
+
+/* The debug file from a server. Its build id was compared when it was downloaded; it may be damaged nevertheless. */
+static bool open_fetched(struct image *out, int file)
+{
+	const int own = file < 0 ? -1 : dup(file);
+
+	return own >= 0 && image_open(out, own) == 0;
+}
+
+void debugfiles_open(struct debugfiles *files, const struct image *image, const char *path, const char *root,
+		     bool lines, const int fetched[2])
+{
+	const struct image *with = image;
+
+	files->has_debug = files->has_alternate = false;
+	if (!debugfiles_has_lines(image)) {
+		files->has_debug = !debugfile_find(&files->debug, files->debug_path, image, path, root) ||
+				   open_fetched(&files->debug, fetched[0]);
+		with = files->has_debug ? &files->debug : NULL;
+	}
+	if (with && lines)
+		files->has_alternate = !debugfile_alternate(&files->alternate, with,
+							    with == image ? path : files->debug_path, root) ||
+				       open_fetched(&files->alternate, fetched[1]);
+}
+
+void debugfiles_close(struct debugfiles *files)
+{
+	if (files->has_alternate)
+		image_close(&files->alternate);
+	if (files->has_debug)
+		image_close(&files->debug);
+}

@@ -41,6 +41,26 @@ int debugfile_alternate(struct image *out, const struct image *image, const char
 /* debugfile_alternate_id - the build id of that file. Return: its bytes; 0: it needs none. */
 size_t debugfile_alternate_id(const struct image *image, unsigned char id[IMAGE_BUILD_ID_MAX]);
 
+/* The files beside an image that have its debug information. */
+struct debugfiles {
+	struct image debug, alternate; /* `alternate`: to which dwz moved parts of it */
+	bool has_debug, has_alternate;
+	char debug_path[PATH_MAX];
+};
+
+/* debugfiles_has_lines - whether the file itself has debug information. */
+bool debugfiles_has_lines(const struct image *image);
+
+/*
+ * debugfiles_open - find and open the debug file of an image, unless that has debug information itself.
+ * @lines: also the file to which dwz moved parts
+ * @fetched: these two files from a server, if there are none here; -1: there are none
+ */
+void debugfiles_open(struct debugfiles *files, const struct image *image, const char *path, const char *root,
+		     bool lines, const int fetched[2]);
+
+void debugfiles_close(struct debugfiles *files);
+
 /*
  * debugfile_named - open a regular file that another file names.
  * @by: the owner of the file that names it

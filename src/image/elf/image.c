@@ -17,6 +17,7 @@ enum {
 	NOTES_MAX = 65536,   /* bytes of one section or segment */
 	NOTE_PARTS_MAX = 64, /* sections or segments of notes that are read */
 	CHUNK = 256,	     /* headers that are read at once */
+	NAMES_LOADED = 4096, /* bytes of names of sections that are read at once: those of most files */
 };
 
 size_t image_read(const struct image *image, uint64_t offset, void *out, size_t bytes)
@@ -171,25 +172,44 @@ static void find_sections(struct image *image, const Elf64_Ehdr *header)
 	image->section_names = header->e_shstrndx == SHN_XINDEX ? first.sh_link : header->e_shstrndx;
 }
 
-static bool has_name(const struct image *image, const struct image_section *names,
+/* The table of names: its first bytes are read at once, the rest name by name. */
+struct section_names {
+	struct image_section at;
+	size_t loaded;
+	char bytes[NAMES_LOADED];
+};
+
+static bool load_names(const struct image *image, struct section_names *names)
+{
+	if (!read_shdrs(image, image->section_names, 1, &names->at) || names->at.offset > INT64_MAX)
+		return false;
+	names->loaded = image_read(image, names->at.offset, names->bytes,
+				   names->at.bytes < NAMES_LOADED ? names->at.bytes : NAMES_LOADED);
+	return true;
+}
+
+static bool has_name(const struct image *image, const struct section_names *names,
 		     const struct image_section *section, const char *name)
 {
 	char its[NAME_MAX_BYTES];
 	const size_t bytes = strlen(name) + 1;
 
-	return section->name < names->bytes && names->bytes - section->name >= bytes &&
-	       names->offset <= INT64_MAX &&
-	       image_read(image, names->offset + section->name, its, bytes) == bytes &&
+	if (section->name >= names->at.bytes || names->at.bytes - section->name < bytes)
+		return false;
+	if (section->name < names->loaded && names->loaded - section->name >= bytes)
+		return !memcmp(names->bytes + section->name, name, bytes);
+	return image_read(image, names->at.offset + section->name, its, bytes) == bytes &&
 	       !memcmp(its, name, bytes);
 }
 
 int image_section(const struct image *image, const char *name, struct image_section *section)
 {
-	struct image_section some[CHUNK], names;
+	struct image_section some[CHUNK];
+	struct section_names names;
 	unsigned count;
 
-	if (image->section_names >= image->section_count ||
-	    !read_shdrs(image, image->section_names, 1, &names) || strlen(name) >= NAME_MAX_BYTES)
+	if (image->section_names >= image->section_count || strlen(name) >= NAME_MAX_BYTES ||
+	    !load_names(image, &names))
 		return -ENOENT;
 	for (uint32_t from = 0; from < image->section_count; from += count) {
 		count = read_shdrs(image, from, CHUNK, some);

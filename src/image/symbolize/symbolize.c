@@ -58,6 +58,7 @@ static void free_result(struct result *result)
 		if (result->fetched && result->debug[n] >= 0)
 			close(result->debug[n]);
 	free(result->hint);
+	names_cache_free(&result->cache);
 }
 
 static void close_job(struct job *job)
@@ -85,6 +86,70 @@ static int add_job(struct symbolize *all, const struct child_task *task, struct 
 	return 0;
 }
 
+/* ---- names of earlier look-ups */
+
+static int open_cache(const struct symbolize_options *options)
+{
+	return options->cached && !options->root && !options->fetch && !options->parameters
+		       ? names_cache_directory()
+		       : -1;
+}
+
+/* Gives the kept names of an image, and queues the other locations. Return: 0 or a negative errno. */
+static int use_cache(struct symbolize *all, const struct child_task *task, struct result *result)
+{
+	struct job kept = { .task = *task, .result = result };
+	struct child_task rest = *task;
+	uint64_t *left = calloc(task->count + 1, sizeof(*left));
+	const ssize_t count = left ? symbolize_kept(all, &kept, left) : -ENOMEM;
+
+	if (count > 0) {
+		rest.offsets = left;
+		rest.count = (size_t)count;
+		all->done += task->count - rest.count;
+		return add_job(all, &rest, result, left);
+	}
+	free(left);
+	all->done += task->count;
+	result->received = true;
+	result->state = result->cache.state;
+	result->missing = result->cache.missing;
+	return count < 0 ? (int)count
+			 : symbolize_hint(result, result->cache.hint, strlen(result->cache.hint));
+}
+
+/* Locations without an answer have none: the child would find none the next time either. */
+static void keep_nothing_found(const struct job *job)
+{
+	for (size_t n = 0; n < job->task.count; n++) {
+		struct names_cache_answer none = { .from = job->task.offsets[n],
+						   .to = job->task.offsets[n] + 1 };
+
+		if (!job->answered[n])
+			names_cache_add(&job->result->cache, &none);
+	}
+}
+
+/* Keeps the answers of children that read the whole of what they need, as it lies in files that are known again. */
+static void fill_cache(const struct symbolize *all)
+{
+	for (size_t n = 0; n < all->job_count; n++) {
+		const struct job *job = all->queue[n];
+		struct result *result = job->result;
+		struct names_cache *cache = &result->cache;
+
+		if (!cache->usable || !result->lasting || result->parts || result->damaged || result->late)
+			continue;
+		keep_nothing_found(job);
+		cache->state = result->state;
+		cache->missing = result->missing;
+		if (result->hint && (size_t)snprintf(cache->hint, sizeof(cache->hint), "%s", result->hint) >=
+					    sizeof(cache->hint))
+			continue;
+		names_cache_save(cache, all->cache, job->task.image);
+	}
+}
+
 /* An image with many locations is divided into as many parts as there are processors. */
 static int add_image(struct symbolize *all, const struct symbolize_image *image, struct result *result)
 {
@@ -95,21 +160,24 @@ static int add_image(struct symbolize *all, const struct symbolize_image *image,
 							: all->children_max;
 	int error = 0;
 
+	if (all->cache >= 0)
+		names_cache_load(&result->cache, all->cache, image);
 	for (size_t n = 0; n < parts && !error; n++) {
 		const size_t from = image->count * n / parts, to = image->count * (n + 1) / parts;
+		const struct child_task task = {
+			.image = image,
+			.offsets = image->offsets + from,
+			.count = to - from,
+			.root = all->root,
+			.parameters = all->options->parameters,
+			.may_want = all->options->fetch && image->kind == WIRE_IMAGE_FILE &&
+				    image->build_id_bytes,
+			.debug = { -1, -1 },
+			.memory_max = all->memory_max,
+		};
 
-		error = add_job(all,
-				&(struct child_task){ .image = image,
-						      .offsets = image->offsets + from,
-						      .count = to - from,
-						      .root = all->root,
-						      .parameters = all->options->parameters,
-						      .may_want = all->options->fetch &&
-								  image->kind == WIRE_IMAGE_FILE &&
-								  image->build_id_bytes,
-						      .debug = { -1, -1 },
-						      .memory_max = all->memory_max },
-				result, NULL);
+		error = result->cache.count ? use_cache(all, &task, result)
+					    : add_job(all, &task, result, NULL);
 	}
 	return error;
 }
@@ -457,20 +525,36 @@ static bool is_missing(const struct result *result)
 	return result->missing && !result->late;
 }
 
-static int emit_images(struct symbolize *all, const struct symbolize_image *images, size_t count,
-		       const struct result *results)
+static bool lacks_package(const struct result *result)
 {
-	struct packages_file *files = calloc(count + 1, sizeof(*files));
-	size_t missing = 0;
-	int error = files ? 0 : -ENOMEM;
+	return is_missing(result) && !(result->cache.count && result->cache.missing);
+}
 
-	for (size_t n = 0; n < count && !error; n++) {
-		if (is_missing(&results[n]))
+/* Finds the packages of images that lack names, unless that is known from an earlier look-up. */
+static void find_packages(const struct symbolize *all, const struct symbolize_image *images, size_t count,
+			  struct result *results, struct packages_file *files)
+{
+	size_t missing = 0;
+
+	for (size_t n = 0; n < count; n++)
+		if (lacks_package(&results[n]))
 			files[missing++].path = images[n].path;
-	}
 	if (missing)
 		packages_find(files, missing, all->root);
 	missing = 0;
+	for (size_t n = 0; n < count; n++)
+		if (lacks_package(&results[n]))
+			memcpy(results[n].cache.package, files[missing++].package, PACKAGES_NAME_MAX);
+}
+
+static int emit_images(struct symbolize *all, const struct symbolize_image *images, size_t count,
+		       struct result *results)
+{
+	struct packages_file *files = calloc(count + 1, sizeof(*files));
+	int error = files ? 0 : -ENOMEM;
+
+	if (!error)
+		find_packages(all, images, count, results, files);
 	for (size_t n = 0; n < count && !error; n++) {
 		char hint[HINT_MAX];
 		unsigned char *at = leb128_put(all->entry, WIRE_SYMBOLS_IMAGE);
@@ -478,7 +562,7 @@ static int emit_images(struct symbolize *all, const struct symbolize_image *imag
 
 		if (!images[n].count)
 			continue;
-		hint_of(hint, &results[n], is_missing(&results[n]) ? files[missing++].package : "",
+		hint_of(hint, &results[n], is_missing(&results[n]) ? results[n].cache.package : "",
 			all->options->fetch || !images[n].build_id_bytes);
 		at = leb128_put(at, images[n].number);
 		state = results[n].late ? WIRE_SYMBOLS_NONE : results[n].state;
@@ -522,6 +606,7 @@ int symbolize(const struct symbolize_image *images, size_t count, const struct s
 	all.children_max = all.children_max < CHILDREN_MAX ? all.children_max : CHILDREN_MAX;
 	all.deadline_ms = options->deadline_ms ? now_ms() + options->deadline_ms : 0;
 	all.memory_max = memory_max(all.children_max);
+	all.cache = open_cache(options);
 	all.entry = malloc(CHILD_MESSAGE_MAX);
 	if (!results || !all.entry)
 		error = -ENOMEM;
@@ -540,6 +625,8 @@ int symbolize(const struct symbolize_image *images, size_t count, const struct s
 		error = run_jobs(&all);
 	if (!error)
 		error = emit_images(&all, images, count, results);
+	if (!error)
+		fill_cache(&all);
 	for (size_t n = 0; n < all.job_count; n++)
 		free_job(all.queue[n]);
 	free(all.queue);
@@ -547,6 +634,8 @@ int symbolize(const struct symbolize_image *images, size_t count, const struct s
 		free_result(&results[n]);
 	free(results);
 	free(all.entry);
+	if (all.cache >= 0)
+		close(all.cache);
 	texts_free(&all.texts);
 	return error;
 }

@@ -38,15 +38,20 @@ static bool is_running(const struct child_task *task)
 				(bytes == of->build_id_bytes && !memcmp(id, of->build_id, bytes)));
 }
 
-/* By the kernel, where it runs a program for us; else from its list of all names. Return: 0 or a negative errno. */
+/*
+ * By the kernel, where it runs a program for us; else from its list of all names.
+ * @lasting: set to whether a function keeps its place as long as the kernel is the same; the list also has code of BPF programs
+ * Return: 0 or a negative errno.
+ */
 static int find_functions(const struct child_task *task, struct kernel_function *functions,
-			  struct kernel_names *names, struct arena *texts)
+			  struct kernel_names *names, struct arena *texts, bool *lasting)
 {
 	const char *module = task->image->kind == WIRE_IMAGE_MODULE ? task->image->path : "";
 	int error;
 
 	*names = (struct kernel_names){ 0 };
-	if (kernel_lookup(module, task->offsets, task->count, functions, texts) == 0)
+	*lasting = kernel_lookup(module, task->offsets, task->count, functions, texts) == 0;
+	if (*lasting)
 		return 0;
 	error = kernel_names_read(names, "/proc/kallsyms", "/proc/modules");
 	for (size_t n = 0; n < task->count && !error; n++)
@@ -76,6 +81,7 @@ static int child_kernel(struct child *child)
 	struct kernel_function *functions;
 	struct kernel_names names;
 	struct arena texts = { 0 };
+	bool lasting;
 	int error;
 
 	if (!is_running(task)) {
@@ -84,9 +90,11 @@ static int child_kernel(struct child *child)
 		return 0;
 	}
 	functions = calloc(task->count + 1, sizeof(*functions));
-	error = functions ? find_functions(task, functions, &names, &texts) : -ENOMEM;
+	error = functions ? find_functions(task, functions, &names, &texts, &lasting) : -ENOMEM;
 	if (!error) {
 		child_confine(child, NULL, 0);
+		if (lasting)
+			child_send_lasting(child);
 		send_functions(child, functions);
 		kernel_names_free(&names);
 	} else if (functions) {

@@ -24,11 +24,10 @@ struct location {
 
 struct elf {
 	struct child *child;
-	struct image image, debug, alternate;
+	struct image image;
+	struct debugfiles files;
 	Elf *image_elf, *debug_elf,
-		*alternate_elf; /* the same files in libelf, opened after the child is confined */
-	char debug_path[PATH_MAX];
-	bool has_debug, has_alternate;
+		*alternate_elf;	 /* the same files in libelf, opened after the child is confined */
 	const char *dwarf_error; /* why there are no lines in spite of debug information; NULL: no error */
 	Dwarf *dwarf, *alternate_dwarf;
 	struct inflated inflated; /* the sections of both */
@@ -213,14 +212,6 @@ static int send_parameters(struct elf *elf)
 	return 0;
 }
 
-static bool has_lines(const struct image *image)
-{
-	struct image_section section;
-
-	return !image_section(image, ".debug_info", &section) ||
-	       !image_section(image, ".zdebug_info", &section);
-}
-
 /*
  * The libraries for ELF and DWARF, and image_read(), treat data that cannot be read, or for which there is no memory, as
  * missing. Only errno shows the error of the call that failed.
@@ -261,39 +252,12 @@ static int load_sections(struct inflated *inflated, Elf *elf, bool located)
 	return error;
 }
 
-/* The debug file from a server. Its build id was compared when it was downloaded; it may be damaged nevertheless. */
-static bool open_fetched(struct image *out, int file)
-{
-	const int own = file < 0 ? -1 : dup(file);
-
-	return own >= 0 && image_open(out, own) == 0;
-}
-
-/* Opens all files that may be needed, before the child is confined; only our own code reads them here. */
-static void open_files(struct elf *elf)
-{
-	const struct child_task *task = elf->child->task;
-	const struct image *with = &elf->image;
-
-	if (!has_lines(with)) {
-		elf->has_debug = !debugfile_find(&elf->debug, elf->debug_path, &elf->image, task->image->path,
-						 task->root) ||
-				 open_fetched(&elf->debug, task->debug[0]);
-		with = elf->has_debug ? &elf->debug : NULL;
-	}
-	elf->has_alternate = with && task->level == CHILD_LINES &&
-			     (!debugfile_alternate(&elf->alternate, with,
-						   with == &elf->image ? task->image->path : elf->debug_path,
-						   task->root) ||
-			      open_fetched(&elf->alternate, task->debug[1]));
-}
-
 /* Whether a debug file would give more than the names of exported functions. */
 static bool lacks_names(const struct elf *elf)
 {
 	struct image_section section;
 
-	return !elf->has_debug && !has_lines(&elf->image) &&
+	return !elf->files.has_debug && !debugfiles_has_lines(&elf->image) &&
 	       image_section(&elf->image, ".symtab", &section) &&
 	       image_section(&elf->image, ".gnu_debugdata", &section);
 }
@@ -313,23 +277,23 @@ static int begin_elves(struct elf *elf)
 
 	if (elf->image.fd >= 0)
 		files[count++] = elf->image.fd;
-	if (elf->has_debug)
-		files[count++] = elf->debug.fd;
-	if (elf->has_alternate)
-		files[count++] = elf->alternate.fd;
+	if (elf->files.has_debug)
+		files[count++] = elf->files.debug.fd;
+	if (elf->files.has_alternate)
+		files[count++] = elf->files.alternate.fd;
 	child_confine(elf->child, files, (unsigned)count);
 	elf->image_elf = begin_elf(&elf->image);
-	elf->debug_elf = elf->has_debug ? begin_elf(&elf->debug) : NULL;
-	elf->alternate_elf = elf->has_alternate ? begin_elf(&elf->alternate) : NULL;
+	elf->debug_elf = elf->files.has_debug ? begin_elf(&elf->files.debug) : NULL;
+	elf->alternate_elf = elf->files.has_alternate ? begin_elf(&elf->files.alternate) : NULL;
 	return elf->image_elf && elf_kind(elf->image_elf) == ELF_K_ELF ? 0 : -ENOEXEC;
 }
 
 /* Opens the debug information, in the image or its debug file. Return: 0, or a negative errno: it may succeed later. */
 static int open_debug(struct elf *elf)
 {
-	Elf *with = has_lines(&elf->image)		       ? elf->image_elf
-		    : elf->debug_elf && has_lines(&elf->debug) ? elf->debug_elf
-							       : NULL;
+	Elf *with = debugfiles_has_lines(&elf->image)				? elf->image_elf
+		    : elf->debug_elf && debugfiles_has_lines(&elf->files.debug) ? elf->debug_elf
+										: NULL;
 
 	int error;
 
@@ -430,7 +394,9 @@ int child_elf(struct child *child)
 		child_send_unreadable(child, "it is another file now, with another build id");
 		return 0;
 	}
-	open_files(&elf);
+	/* Opens all files that may be needed, before the child is confined; only our own code reads them here. */
+	debugfiles_open(&elf.files, &elf.image, child->task->image->path, child->task->root,
+			child->task->level == CHILD_LINES, child->task->debug);
 	if (child->task->may_want && elf.image.build_id_bytes && lacks_names(&elf)) {
 		child_begin(child, CHILD_WANT);
 		child_end(child);
@@ -452,6 +418,8 @@ int child_elf(struct child *child)
 		error = child->task->parameters ? send_parameters(&elf) : send_names(&elf);
 	if (!error)
 		error = hidden_error();
+	if (!error && child->task->level == CHILD_LINES && !elf.dwarf_error)
+		child_send_lasting(child);
 	if (!error)
 		send_state(&elf);
 	free(elf.locations);
@@ -463,10 +431,7 @@ int child_elf(struct child *child)
 	elf_end(elf.debug_elf);
 	elf_end(elf.image_elf);
 	inflated_free(&elf.inflated);
-	if (elf.has_alternate)
-		image_close(&elf.alternate);
-	if (elf.has_debug)
-		image_close(&elf.debug);
+	debugfiles_close(&elf.files);
 	image_close(&elf.image);
 	return error;
 }

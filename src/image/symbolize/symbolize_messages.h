@@ -9,6 +9,7 @@
  *	CHILD_IMAGE  state, whether the debug information is missing, its file or what is wrong
  *	CHILD_WANT   nothing: the image has no names; the parent may find its debug file, and starts another child
  *	CHILD_FREE   an errno: the child has no seccomp
+ *	CHILD_LASTING  nothing: the answers hold for as long as the files stay what they are
  *	CHILD_PARAMETERS  offset of a function, whether it has a description; that as of image/names/parameters.h, source file
  *
  * The receiver does not trust the messages. First, with the recorder's rights and only our own code, the child opens the
@@ -29,6 +30,7 @@ enum child_message {
 	CHILD_WANT,
 	CHILD_FREE,
 	CHILD_PARAMETERS,
+	CHILD_LASTING,
 };
 
 enum {

@@ -79,6 +79,7 @@ bool symbolize_open(const struct job *job)
 	if (bytes <= 0)
 		return bytes < 0 && (errno == EAGAIN || errno == EINTR);
 	path[bytes] = 0;
+	job->result->parts = true;
 	file = strlen(path) == (size_t)bytes ? open_part(job, path) : -EINVAL;
 	answered = answer(job->asks, file);
 	if (file >= 0)

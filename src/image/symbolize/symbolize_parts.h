@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "image/symbolize/names_cache.h"
 #include "image/symbolize/symbolize_messages.h"
 #include "image/symbolize/texts.h"
 
@@ -21,6 +22,9 @@ struct result {
 	bool fetched; /* `debug` has been asked for */
 	int debug[2]; /* as in struct child_task */
 	char *hint;
+	struct names_cache cache;
+	bool lasting; /* the child's answers may be kept */
+	bool parts;   /* it asked for files, of which the key of the cache has nothing */
 };
 
 /* A part of an image's locations, and its child. */
@@ -57,6 +61,7 @@ struct symbolize {
 	uint64_t done;	      /* locations of jobs that ended */
 	uint64_t deadline_ms; /* on now_ms()'s clock; 0: none */
 	uint64_t memory_max;  /* bytes, of each child */
+	int cache;	      /* the directory of kept names; negative: there is none */
 	struct texts texts;
 	unsigned char *entry; /* room for one */
 };
@@ -68,6 +73,11 @@ bool symbolize_open(const struct job *job);
 
 /* ---- symbolize_receive.c */
 
+/*
+ * Gives the names that are kept of an image. @job: its image and offsets; NULL buffer
+ * Return: how many offsets are left, in @left; a negative errno.
+ */
+ssize_t symbolize_kept(struct symbolize *all, struct job *job, uint64_t *left);
 /* Processes a child's complete messages; sets ->wrong if one is invalid. Return: 0 or a negative errno. */
 int symbolize_receive(struct symbolize *all, struct job *job);
 /* Appends a text to an entry. Return: the byte after it. */

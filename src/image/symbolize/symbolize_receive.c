@@ -112,26 +112,29 @@ static int emit_function(struct symbolize *all, struct job *job, const struct fu
 	return symbolize_emit_entry(all, leb128_put(at, function->name));
 }
 
-static int receive_location(struct symbolize *all, struct job *job, struct message *message)
+/* A location's functions and lines, with the trace's numbers of texts. */
+struct location {
+	uint64_t offset;
+	struct function function; /* without its name */
+	unsigned count;
+	struct {
+		uint32_t name, file, line;
+	} frames[LINES_FRAMES_MAX];
+};
+
+static int emit_location(struct symbolize *all, struct job *job, const struct location *location)
 {
-	const uint64_t offset = take(message, UINT64_MAX);
-	const uint64_t *asked =
-		bsearch(&offset, job->task.offsets, job->task.count, sizeof(offset), compare_offsets);
 	bool named = false, lined = false, filed = false;
-	struct function function = { 0 };
+	struct function function = location->function;
 	unsigned char *at = leb128_put(all->entry, WIRE_SYMBOLS_LOCATION);
-	uint64_t frames;
 
 	at = leb128_put(at, job->task.image->number);
-	at = leb128_put(at, offset);
-	function.begin = take(message, UINT64_MAX);
-	function.size = take(message, UINT64_MAX);
+	at = leb128_put(at, location->offset);
 	at = leb128_put(leb128_put(at, function.begin), function.size);
-	frames = take(message, LINES_FRAMES_MAX);
-	at = leb128_put(at, frames);
-	for (uint64_t n = 0; n < frames && !message->wrong; n++) {
-		const uint32_t name = take_number(message, job), file = take_number(message, job);
-		const uint64_t line = take(message, UINT32_MAX);
+	at = leb128_put(at, location->count);
+	for (unsigned n = 0; n < location->count; n++) {
+		const uint32_t name = location->frames[n].name, file = location->frames[n].file,
+			       line = location->frames[n].line;
 
 		at = leb128_put(leb128_put(leb128_put(at, name), file), line);
 		function.name = name;
@@ -139,16 +142,117 @@ static int receive_location(struct symbolize *all, struct job *job, struct messa
 		lined |= line;
 		filed |= file;
 	}
+	all->counts->named += named;
+	all->counts->lined += lined;
+	if (location->count <= 1 && !lined && !filed && location->offset - function.begin < function.size)
+		return emit_function(all, job, &function, at);
+	return symbolize_emit_entry(all, at);
+}
+
+static struct names_cache_text text_of(const struct symbolize *all, uint32_t number)
+{
+	if (!number)
+		return (struct names_cache_text){ 0 };
+	return (struct names_cache_text){ all->texts.all[number - 1].text, all->texts.all[number - 1].bytes };
+}
+
+/* A function of the kernel has no lines: its name is that of all of it. */
+static void keep_location(const struct symbolize *all, const struct job *job, const struct location *location)
+{
+	const bool whole = job->task.image->kind == WIRE_IMAGE_KERNEL && location->function.size;
+	struct names_cache_answer answer;
+
+	if (!job->result->cache.usable)
+		return;
+	answer.begin = location->function.begin;
+	answer.size = location->function.size;
+	answer.from = whole ? answer.begin : location->offset;
+	answer.to = whole ? answer.begin + answer.size : location->offset + 1;
+	answer.count = location->count;
+	for (unsigned n = 0; n < location->count; n++) {
+		answer.frames[n].name = text_of(all, location->frames[n].name);
+		answer.frames[n].file = text_of(all, location->frames[n].file);
+		answer.frames[n].line = location->frames[n].line;
+	}
+	names_cache_add(&job->result->cache, &answer);
+}
+
+static int receive_location(struct symbolize *all, struct job *job, struct message *message)
+{
+	struct location location = { .offset = take(message, UINT64_MAX) };
+	const uint64_t *asked = bsearch(&location.offset, job->task.offsets, job->task.count,
+					sizeof(location.offset), compare_offsets);
+
+	location.function.begin = take(message, UINT64_MAX);
+	location.function.size = take(message, UINT64_MAX);
+	location.count = (unsigned)take(message, LINES_FRAMES_MAX);
+	for (unsigned n = 0; n < location.count && !message->wrong; n++) {
+		location.frames[n].name = take_number(message, job);
+		location.frames[n].file = take_number(message, job);
+		location.frames[n].line = (uint32_t)take(message, UINT32_MAX);
+	}
 	if (message->wrong || !asked || job->answered[asked - job->task.offsets]) {
 		message->wrong = true;
 		return 0;
 	}
 	job->answered[asked - job->task.offsets] = true;
-	all->counts->named += named;
-	all->counts->lined += lined;
-	if (frames <= 1 && !lined && !filed && offset - function.begin < function.size)
-		return emit_function(all, job, &function, at);
-	return symbolize_emit_entry(all, at);
+	keep_location(all, job, &location);
+	return emit_location(all, job, &location);
+}
+
+/* ---- names of earlier look-ups */
+
+/* Return: the trace's number; 0: no text, or *error. */
+static uint32_t number_of(struct symbolize *all, struct names_cache_text text, int *error)
+{
+	uint32_t number;
+	bool fresh;
+
+	if (!text.bytes || *error)
+		return 0;
+	number = texts_number(&all->texts, text.text, text.bytes, &fresh);
+	if (!number)
+		*error = -ENOMEM;
+	else if (fresh)
+		*error = symbolize_emit_entry(
+			all,
+			symbolize_put_text(leb128_put(all->entry, WIRE_SYMBOLS_TEXT), text.text, text.bytes));
+	return number;
+}
+
+static int emit_kept(struct symbolize *all, struct job *job, uint64_t offset,
+		     const struct names_cache_answer *answer)
+{
+	struct location location = { .offset = offset,
+				     .function = { .begin = answer->begin, .size = answer->size },
+				     .count = answer->count };
+	int error = 0;
+
+	for (unsigned n = 0; n < answer->count; n++) {
+		location.frames[n].name = number_of(all, answer->frames[n].name, &error);
+		location.frames[n].file = number_of(all, answer->frames[n].file, &error);
+		location.frames[n].line = answer->frames[n].line;
+	}
+	if (error || (!answer->count && !answer->size))
+		return error;
+	return emit_location(all, job, &location);
+}
+
+ssize_t symbolize_kept(struct symbolize *all, struct job *job, uint64_t *left)
+{
+	struct names_cache_answer answer;
+	ssize_t count = 0;
+	int error = 0;
+
+	for (size_t n = 0; n < job->task.count && !error; n++) {
+		const uint64_t offset = job->task.offsets[n];
+
+		if (names_cache_find(&job->result->cache, offset, &answer))
+			error = emit_kept(all, job, offset, &answer);
+		else
+			left[count++] = offset;
+	}
+	return error ? error : count;
 }
 
 static void copy_text(struct message *message, char *out, size_t room)
@@ -213,7 +317,7 @@ static int receive_message(struct symbolize *all, struct job *job, const unsigne
 	int error = 0;
 
 	message.wrong = job->wants; /* that was the last message */
-	switch (take(&message, CHILD_PARAMETERS)) {
+	switch (take(&message, CHILD_LASTING)) {
 	case CHILD_TEXT:
 		error = receive_text(all, job, &message);
 		break;
@@ -236,6 +340,9 @@ static int receive_message(struct symbolize *all, struct job *job, const unsigne
 		break;
 	case CHILD_PARAMETERS:
 		receive_parameters(all, job, &message);
+		break;
+	case CHILD_LASTING:
+		job->result->lasting = true;
 		break;
 	default:
 		message.wrong = true;

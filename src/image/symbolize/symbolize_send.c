@@ -71,6 +71,12 @@ void child_send_image(struct child *child, enum wire_symbols_state state, bool m
 	child_end(child);
 }
 
+void child_send_lasting(struct child *child)
+{
+	child_begin(child, CHILD_LASTING);
+	child_end(child);
+}
+
 uint32_t child_text(struct child *child, const char *text, size_t bytes, bool mangled)
 {
 	char readable[DEMANGLE_OUT_MAX];

@@ -35,6 +35,8 @@ void child_done(struct child *child);
 
 /* child_send_image - send the image's final state. @missing: @hint is the missing file of debug information */
 void child_send_image(struct child *child, enum wire_symbols_state state, bool missing, const char *hint);
+/* child_send_lasting - the answers hold for as long as the files stay what they are: the parent may keep them. */
+void child_send_lasting(struct child *child);
 /* child_send_unreadable - the same for a file that cannot be read. */
 void child_send_unreadable(struct child *child, const char *why);
 

@@ -2,6 +2,7 @@
 /* Opens the kernel's events; see perf.h. */
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +172,17 @@ static unsigned max_depth(void)
 
 /* ---- opening ---- */
 
+/* Map an area that begins small. Return: whether the ring has one now. */
+static bool map_small(const struct perf *perf, struct perf_ring *ring)
+{
+	size_t bytes = 0;
+
+	if (!perf_grow_begins_small(perf, &bytes) || perf_carrier(perf, &ring->area, ring->cpu, bytes) != 0)
+		return false;
+	ring->growth = PERF_SMALL;
+	return true;
+}
+
 static int keep_source(struct perf *perf, int fd, const struct perf_ring *ring)
 {
 	if (!array_reserve(perf->sources, perf->source_room, perf->source_count + 1))
@@ -184,14 +196,10 @@ static int add_source(struct perf *perf, const struct perf_event_attr *attr, pid
 		      struct perf_ring *ring)
 {
 	int fd = perf_attr_open(attr, tid, (int)ring->cpu), error = 0;
-	size_t bytes = 0;
 
 	if (fd < 0)
 		return fd == -ESRCH || fd == -ENODEV ? 0 : fd;
-	if (!ring->area.page && ring->feed == PERF_SAMPLES && perf_grow_begins_small(perf, &bytes) &&
-	    perf_carrier(perf, &ring->area, ring->cpu, bytes) == 0)
-		ring->growth = PERF_SMALL;
-	if (!ring->area.page)
+	if (!ring->area.page && !(ring->feed == PERF_SAMPLES && map_small(perf, ring)))
 		error = perf_area_map(perf, &ring->area, fd, perf_area_bytes(perf, ring->feed));
 	else
 		error = perf_redirect(fd, &ring->area);
@@ -384,7 +392,7 @@ static void explain(const struct perf *perf, int error, char *why, size_t bytes)
 
 static int open_all(struct perf *perf)
 {
-	int error = make_rings(perf);
+	int error = perf->rings[PERF_SIDE] ? 0 : make_rings(perf);
 
 	if (error)
 		return error;
@@ -440,6 +448,45 @@ static int open_as_permitted(struct perf *perf)
 	return error;
 }
 
+/* A ring without an area gets one later. */
+static void *map_all_small(void *data)
+{
+	struct perf *perf = data;
+
+	for (unsigned n = 0; n < perf->cpus && map_small(perf, &perf->rings[PERF_SAMPLES][n]); n++)
+		;
+	return NULL;
+}
+
+/*
+ * Open the tree, and meanwhile let a thread map the rings that begin small. The kernel takes a millisecond for the one, and as
+ * long for two of the others. Not the other way round: the end of a thread needs the lock that is held while a ring is mapped.
+ */
+static int open_tree_and_areas(struct perf *perf)
+{
+	size_t bytes;
+	pthread_t thread;
+	const int error = make_rings(perf);
+	const bool beside = !error && tree_helps(perf) && perf_grow_begins_small(perf, &bytes) &&
+			    pthread_create(&thread, NULL, map_all_small, perf) == 0;
+
+	open_tree(perf);
+	if (beside)
+		pthread_join(thread, NULL);
+	return error;
+}
+
+/* Probe what is available. If that is less, the rings so far may be wrong. */
+static int probe_rings(struct perf *perf)
+{
+	const bool kernel = perf->kernel, off_cpu = perf->off_cpu, counts_lost = perf->counts_lost;
+	const int error = probe(perf);
+
+	if (kernel != perf->kernel || off_cpu != perf->off_cpu || counts_lost != perf->counts_lost)
+		close_events(perf);
+	return error;
+}
+
 int perf_open(struct perf *perf, const struct perf_options *options, char *why, size_t bytes)
 {
 	int error;
@@ -464,9 +511,10 @@ int perf_open(struct perf *perf, const struct perf_options *options, char *why, 
 	}
 	perf->max_depth = max_depth();
 	probe_clock(perf);
-	open_tree(perf);
 	perf->stack_bytes = stack_bytes(perf);
-	error = probe(perf);
+	error = open_tree_and_areas(perf);
+	if (!error)
+		error = probe_rings(perf);
 	if (!error)
 		error = open_as_permitted(perf);
 	if (error) {

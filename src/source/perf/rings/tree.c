@@ -137,20 +137,21 @@ static void put_filter(struct bpf_program *to, const struct tree *tree)
 
 /* ---- the whole ---- */
 
-static int make_map(enum bpf_map_type type, unsigned key_bytes, unsigned value_bytes, unsigned entries)
+static int make_map(enum bpf_map_type type, unsigned key_bytes, unsigned value_bytes, unsigned entries,
+		    unsigned flags)
 {
-	return bpf_map_make(&(struct bpf_map){ type, key_bytes, value_bytes, entries, 0 });
+	return bpf_map_make(&(struct bpf_map){ type, key_bytes, value_bytes, entries, flags });
 }
 
-static int make_maps(struct tree *tree, unsigned room)
+static int make_maps(struct tree *tree, unsigned room, unsigned flags)
 {
-	tree->members = make_map(BPF_MAP_TYPE_HASH, sizeof(uint64_t), sizeof(uint32_t), room);
+	tree->members = make_map(BPF_MAP_TYPE_HASH, sizeof(uint64_t), sizeof(uint32_t), room, flags);
 	if (tree->members < 0)
 		return tree->members;
-	tree->roots = make_map(BPF_MAP_TYPE_HASH, sizeof(uint32_t), sizeof(uint32_t), TREE_ROOTS);
+	tree->roots = make_map(BPF_MAP_TYPE_HASH, sizeof(uint32_t), sizeof(uint32_t), TREE_ROOTS, flags);
 	if (tree->roots < 0)
 		return tree->roots;
-	tree->full = make_map(BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(uint64_t), 1);
+	tree->full = make_map(BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(uint64_t), 1, 0);
 	return tree->full < 0 ? tree->full : 0;
 }
 
@@ -189,13 +190,14 @@ static int find_namespace(struct tree *tree)
 	return 0;
 }
 
-static int open_parts(struct tree *tree, unsigned room)
+/* @flags: of the maps */
+static int open_parts(struct tree *tree, unsigned room, unsigned flags)
 {
 	struct bpf_program code = { .count = 0 };
 	int error = find_namespace(tree);
 
 	if (!error)
-		error = make_maps(tree, room);
+		error = make_maps(tree, room, flags);
 	if (error)
 		return error;
 	put_filter(&code, tree);
@@ -206,18 +208,28 @@ static int open_parts(struct tree *tree, unsigned room)
 	return error;
 }
 
-int tree_open(struct tree *tree, unsigned room, char *why, size_t bytes)
+static int open_with(struct tree *tree, unsigned room, unsigned flags)
 {
 	int error;
 
 	*tree = (struct tree){ .open = true, .members = -1, .roots = -1, .full = -1, .filter = -1 };
 	for (unsigned n = 0; n < TREE_PROGRAMS; n++)
 		tree->watches[n] = tree->programs[n] = -1;
-	error = open_parts(tree, room);
-	if (error) {
-		snprintf(why, bytes, "bpf(2): %s", strerror(-error));
+	error = open_parts(tree, room, flags);
+	if (error)
 		tree_close(tree);
-	}
+	return error;
+}
+
+/* Memory for all tasks takes as long as everything else here. Kernels before 6.1 require it for these programs. */
+int tree_open(struct tree *tree, unsigned room, char *why, size_t bytes)
+{
+	int error = open_with(tree, room, BPF_F_NO_PREALLOC);
+
+	if (error == -EINVAL)
+		error = open_with(tree, room, 0);
+	if (error)
+		snprintf(why, bytes, "bpf(2): %s", strerror(-error));
 	return error;
 }
 
