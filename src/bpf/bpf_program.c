@@ -122,10 +122,9 @@ int bpf_load(enum bpf_prog_type type, const struct bpf_program *program)
 
 int bpf_attach_tracepoint(unsigned id, int program)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT,
-					.size = sizeof(attr),
-					.config = id,
-					.disabled = 1 }; /* perf itself records nothing */
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = id, .disabled = 1
+	}; /* perf itself records nothing */
 	/* The event is of one CPU. The program runs on all of them. */
 	const int event = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	int error;

@@ -28,8 +28,10 @@ enum {
 };
 
 enum {
-	WIRE_KERNEL_INSTANCE = 1 << 25, /* stream_instance of the kernel's ring n, of CPU n / WIRE_KERNEL_DEPTHS: this + n */
+	WIRE_KERNEL_INSTANCE =
+		1 << 25, /* stream_instance of the kernel's ring n, of CPU n / WIRE_KERNEL_DEPTHS: this + n */
 	WIRE_KERNEL_DEPTHS = 2,
+	WIRE_KERNEL_PACKET = 64 << 10, /* size of its packets */
 };
 
 #define WIRE_CHANGES_INSTANCE \

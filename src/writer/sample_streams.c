@@ -19,11 +19,16 @@ enum {
 
 static const char contexts_name[] = ".burin/contexts";
 
+static void name_stream(char name[32], unsigned cpu)
+{
+	snprintf(name, 32, "samples%u", cpu);
+}
+
 static void begin_stream(struct stream *stream, int directory, unsigned cpu)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "samples%u", cpu);
+	name_stream(name, cpu);
 	stream_init(stream, directory, name, SAMPLES_PACKET);
 }
 
@@ -58,19 +63,13 @@ int samples_begin(struct samples *samples, const struct session *session, int di
 
 int samples_recover(int directory, unsigned cpus)
 {
-	struct wire_packet *packet = malloc(SAMPLES_PACKET);
-	int error = packet ? 0 : -ENOMEM;
+	char name[32];
+	int error = 0;
 
 	for (unsigned n = 0; n < cpus && !error; n++) {
-		struct stream stream;
-
-		begin_stream(&stream, directory, n);
-		error = stream_reopen(&stream, packet);
-		if (error > 0)
-			error = stream_finish(&stream);
-		stream_close(&stream);
+		name_stream(name, n);
+		error = stream_recover(directory, name, SAMPLES_PACKET);
 	}
-	free(packet);
 	return error;
 }
 

@@ -2,6 +2,7 @@
 /* Writing a stream's files; see stream_output.h. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -219,4 +220,21 @@ void stream_close(struct stream *stream)
 uint64_t stream_bytes(const struct stream *stream)
 {
 	return stream->files ? stream->total_bytes + stream->packet_at + wire_stride(stream->content) : 0;
+}
+
+int stream_recover(int directory, const char *name, uint32_t room)
+{
+	struct wire_packet *packet = malloc(room);
+	struct stream stream;
+	int error;
+
+	if (!packet)
+		return -ENOMEM;
+	stream_init(&stream, directory, name, room);
+	error = stream_reopen(&stream, packet);
+	if (error > 0)
+		error = stream_finish(&stream);
+	stream_close(&stream);
+	free(packet);
+	return error;
 }

@@ -50,6 +50,12 @@ int stream_packet(struct stream *stream, struct wire_packet *packet, uint32_t co
  */
 int stream_extend(struct stream *stream, const void *records, uint32_t bytes, uint64_t time_end);
 
+/*
+ * stream_recover - finish a stream whose writer has died, if it has a file. Can be repeated. @room: bytes of its largest packet
+ * Return: 0; -errno; -EBADMSG: the files are damaged.
+ */
+int stream_recover(int directory, const char *name, uint32_t room);
+
 /* stream_finish - cut off the unused end and close. Return: 0; -errno: the end stays as padding. */
 int stream_finish(struct stream *stream);
 

@@ -78,7 +78,8 @@ int kernel_listing(const char *const *globs, bool as_json)
 		view_buffer_free(&list.out);
 		if (error == -EACCES || error == -EPERM)
 			return cmd_failed("kernel: no permission to read tracefs; run as root");
-		return cmd_failed("kernel: %s", error == -ENODEV ? "the kernel has no tracefs" : strerror(-error));
+		return cmd_failed("kernel: %s",
+				  error == -ENODEV ? "the kernel has no tracefs" : strerror(-error));
 	}
 	if (!list.count && *globs) {
 		view_buffer_free(&list.out);

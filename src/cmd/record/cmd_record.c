@@ -235,17 +235,19 @@ static int check_conflicts(void)
 	const struct sampling_options *sampling = &options.sampling;
 	const bool split = options.split.bytes || options.split.ns;
 
-	if (!options.target && !*options.command && ((sampling->off && !options.kernel.globs.count) || !*whom))
+	if (!options.target && !*options.command &&
+	    ((sampling->off && !options.kernel.globs.count) || !*whom))
 		return cmd_usage("no command given; try: burin record -- PROGRAM ARGUMENTS");
 	if (options.kernel.globs.count &&
 	    (options.target || split || options.session.mode == WIRE_MODE_FLIGHT || options.session.context ||
 	     options.guest.on || options.format == RECORD_UFTRACE))
-		return cmd_usage("--kernel: remove %s", options.target	? "TARGET, and add --pid"
-							: split		? "--split"
-							: options.session.mode == WIRE_MODE_FLIGHT ? "--mode flight"
+		return cmd_usage("--kernel: remove %s", options.target ? "TARGET, and add --pid"
+							: split	       ? "--split"
+							: options.session.mode == WIRE_MODE_FLIGHT
+								? "--mode flight"
 							: options.session.context ? "--context"
-							: options.guest.on	   ? "--guest"
-										   : "--format uftrace");
+							: options.guest.on	  ? "--guest"
+										  : "--format uftrace");
 	if (options.split.keep && !split)
 		return cmd_usage("--keep: there are no chunks; add --split, which makes them");
 	if (options.target && *own)

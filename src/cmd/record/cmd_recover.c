@@ -137,6 +137,23 @@ static void print_recovered(const struct drain_totals *totals, uint64_t added, c
 	recording_summary(totals, path, true, NULL);
 }
 
+/*
+ * Finish the streams that are not the session's: of samples, and of the kernel. What the kernel's rings had is gone with the
+ * recorder.
+ */
+static int finish_others(int directory, unsigned cpus)
+{
+	int error = samples_recover(directory, cpus);
+
+	for (unsigned n = 0; n < cpus * WIRE_KERNEL_DEPTHS && !error; n++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "kernel%u", n);
+		error = stream_recover(directory, name, WIRE_KERNEL_PACKET);
+	}
+	return error;
+}
+
 static int recover(struct recovery *recovery, struct session *session)
 {
 	const struct unfinished *unfinished = &recovery->unfinished;
@@ -149,10 +166,10 @@ static int recover(struct recovery *recovery, struct session *session)
 	struct drain_totals totals;
 	uint64_t before, lost;
 	struct drain drain;
-	int error = samples_recover(recovery->directory, session->geometry.cpus);
+	int error = finish_others(recovery->directory, session->geometry.cpus);
 
 	if (error)
-		return cmd_failed("%s: its samples: %s; the session stays", path,
+		return cmd_failed("%s: its samples or kernel events: %s; the session stays", path,
 				  error == -EBADMSG ? "damaged; burin check reports where" : describe(error));
 	error = drain_resume(&drain, session, recovery->directory, &recording, recovery->next);
 	if (error == -EBADMSG)

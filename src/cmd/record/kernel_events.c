@@ -30,8 +30,8 @@ static int follow(const struct kernel_follow *kernel, const struct view_set *pro
 	return error;
 }
 
-int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice *choice, struct session *session, bool all,
-		pid_t command, const struct view_set *processes)
+int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice *choice,
+		       struct session *session, bool all, pid_t command, const struct view_set *processes)
 {
 	char why[KERNEL_WHY];
 	int error;
@@ -51,7 +51,7 @@ int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice 
 		return 0;
 	}
 	if (!all && command)
-		error = kernel_follow_command(&kernel->source.follow, command);
+		kernel_follow_command(&kernel->source.follow, command);
 	if (!all && !error)
 		error = follow(&kernel->source.follow, processes);
 	if (error)
@@ -74,7 +74,6 @@ void kernel_events_finish(struct kernel_events *kernel)
 {
 	if (!kernel->opened)
 		return;
-	kernel->missed_tasks = kernel_follow_missed(&kernel->source.follow);
 	kernel_source_finish(&kernel->source);
 	kernel->error_ns = kernel->source.clock.error;
 }
@@ -87,13 +86,10 @@ void kernel_events_close(struct kernel_events *kernel)
 
 void kernel_events_summary(const struct kernel_events *kernel)
 {
-	char events[TEXT_SHORT], error[TEXT_SHORT], missed[TEXT_SHORT];
+	char events[TEXT_SHORT], error[TEXT_SHORT];
 
 	if (!kernel->opened)
 		return;
 	cmd_note("burin: %s tracepoints of the kernel by BPF, times within %s\n",
 		 text_count(events, kernel->events), text_duration(error, kernel->error_ns));
-	if (kernel->missed_tasks)
-		cmd_note("burin: %s tasks have no kernel events, because more than %d lived at once\n",
-			 text_count(missed, kernel->missed_tasks), KERNEL_FOLLOW_TASKS);
 }

@@ -19,7 +19,7 @@ struct kernel_events {
 	bool opened;
 	struct kernel_source source;
 	unsigned events;
-	uint64_t error_ns, missed_tasks; /* valid after kernel_events_finish() */
+	uint64_t error_ns; /* valid after kernel_events_finish() */
 };
 
 /*
@@ -28,8 +28,8 @@ struct kernel_events {
  * @processes: other processes to record, with their children
  * Return: 0, also if they cannot be recorded; CMD_USAGE: no tracepoint matches.
  */
-int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice *choice, struct session *session, bool all,
-		pid_t command, const struct view_set *processes);
+int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice *choice,
+		       struct session *session, bool all, pid_t command, const struct view_set *processes);
 
 /* kernel_events_more - for the drain; NULL: no kernel events are recorded. */
 const struct drain_more *kernel_events_more(const struct kernel_events *kernel);

@@ -328,8 +328,8 @@ static int record(const struct record_options *options, struct session *session,
 	bool joined, unread, trimmed;
 
 	join_words(options->command, line, sizeof(line));
-	result_of_kernel = kernel_events_open(&kernel, &options->kernel, session, options->sampling.system, run->child,
-				       &options->sampling.processes);
+	result_of_kernel = kernel_events_open(&kernel, &options->kernel, session, options->sampling.system,
+					      run->child, &options->sampling.processes);
 	sampling_open(&sampling, &options->sampling, session, run->child, options->quiet);
 	if (result_of_kernel) {
 		sampling_finish(&sampling);

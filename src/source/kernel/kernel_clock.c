@@ -39,7 +39,8 @@ static uint64_t to_ns(uint64_t ticks, uint64_t rate)
 
 void kernel_clock_add(struct kernel_clock *clock, uint64_t ns, uint64_t ticks, uint64_t width)
 {
-	struct kernel_clock_pair *last = pair_at(clock, clock->count - 1), *next = pair_at(clock, clock->count);
+	struct kernel_clock_pair *last = pair_at(clock, clock->count - 1),
+				 *next = pair_at(clock, clock->count);
 	uint64_t expected, wrong, error;
 
 	if (ns - last->ns < KERNEL_CLOCK_STEP || ns <= last->ns || ticks <= last->ticks)

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 enum {
-	KERNEL_CLOCK_PAIRS = 256, /* a power of two; older records have the rate of the oldest interval */
+	KERNEL_CLOCK_PAIRS = 256,    /* a power of two; older records have the rate of the oldest interval */
 	KERNEL_CLOCK_STEP = 1000000, /* ns between two pairs, at least: the rate must be exact */
 };
 
@@ -23,7 +23,7 @@ struct kernel_clock_pair {
 };
 
 struct kernel_clock {
-	bool same;  /* the trace's clock is CLOCK_MONOTONIC */
+	bool same;	/* the trace's clock is CLOCK_MONOTONIC */
 	unsigned count; /* pairs so far */
 	struct kernel_clock_pair pairs[KERNEL_CLOCK_PAIRS];
 	uint64_t error; /* ns: the largest that any interval may have had */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "bpf/bpf_program.h"
@@ -15,11 +16,6 @@ enum {
 	FOLLOW_FORK,
 	FOLLOW_EXEC,
 	FOLLOW_FREE,
-
-	/* Offsets on the stack. */
-	STACK_TASK = -4,
-	STACK_OTHER = -8,
-	STACK_VALUE = -12,
 };
 
 static const char *const points[KERNEL_FOLLOW_PROGRAMS + 1] = {
@@ -34,11 +30,26 @@ struct found {
 	unsigned which, count;
 };
 
-static void put_find(struct bpf_program *to, int map, int key)
+/* The address of a task's byte: register @task has its number, and @target receives the address. */
+static void put_byte(struct bpf_program *to, const struct kernel_follow *follow, unsigned target,
+		     unsigned task)
 {
-	bpf_put_map(to, BPF_REG_1, map);
-	bpf_put_address(to, BPF_REG_2, key);
-	bpf_put_call(to, BPF_FUNC_map_lookup_elem);
+	bpf_put_value(to, target, follow->members);
+	bpf_put_alu(to, BPF_AND, task, KERNEL_FOLLOW_TASKS - 1);
+	bpf_put_alu_register(to, BPF_ADD, target, task);
+}
+
+/* The same for a task whose number the record has. */
+static void put_named(struct bpf_program *to, const struct kernel_follow *follow, unsigned target,
+		      const struct tracepoint_field *field)
+{
+	bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_6, field->offset);
+	put_byte(to, follow, target, BPF_REG_0);
+}
+
+static void put_state(struct bpf_program *to, unsigned address, enum kernel_follow_state state)
+{
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_B, address, 0, 0, state);
 }
 
 static void put_end(struct bpf_program *to)
@@ -47,57 +58,19 @@ static void put_end(struct bpf_program *to)
 	bpf_put_end(to);
 }
 
-/* Copy a number of the record to the stack. */
-static void put_task(struct bpf_program *to, const struct tracepoint_field *field, int key)
-{
-	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_6, field->offset);
-	bpf_put_store(to, BPF_W, BPF_REG_10, key, BPF_REG_1);
-}
-
-/* Add a task. */
-static void put_add(struct bpf_program *to, const struct kernel_follow *follow, int key)
-{
-	unsigned added, none;
-
-	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, STACK_VALUE, 1);
-	bpf_put_map(to, BPF_REG_1, follow->members);
-	bpf_put_address(to, BPF_REG_2, key);
-	bpf_put_address(to, BPF_REG_3, STACK_VALUE);
-	bpf_put_set(to, BPF_REG_4, BPF_ANY);
-	bpf_put_call(to, BPF_FUNC_map_update_elem);
-	added = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
-	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, STACK_VALUE, 0);
-	put_find(to, follow->full, STACK_VALUE);
-	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
-	bpf_put_set(to, BPF_REG_1, 1);
-	bpf_put(to, BPF_STX | BPF_ATOMIC | BPF_DW, BPF_REG_0, BPF_REG_1, 0, BPF_ADD);
-	bpf_land(to, none);
-	bpf_land(to, added);
-}
-
-static void put_remove(struct bpf_program *to, const struct kernel_follow *follow, int key)
-{
-	bpf_put_map(to, BPF_REG_1, follow->members);
-	bpf_put_address(to, BPF_REG_2, key);
-	bpf_put_call(to, BPF_FUNC_map_delete_elem);
-}
-
 /* A recorded task makes another one, which has not run yet. */
 static void put_fork(struct bpf_program *to, const struct kernel_follow *follow,
 		     const struct tracepoint_field *child)
 {
-	unsigned none, waits;
+	unsigned other;
 
 	bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
-	bpf_put_store(to, BPF_W, BPF_REG_10, STACK_OTHER, BPF_REG_0);
-	put_find(to, follow->members, STACK_OTHER);
-	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
-	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_0, 0);
-	waits = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
-	put_task(to, child, STACK_TASK);
-	put_add(to, follow, STACK_TASK);
-	bpf_land(to, none);
-	bpf_land(to, waits);
+	put_byte(to, follow, BPF_REG_1, BPF_REG_0);
+	bpf_put_load(to, BPF_B, BPF_REG_1, BPF_REG_1, 0);
+	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, KERNEL_FOLLOW_RECORDED);
+	put_named(to, follow, BPF_REG_1, child);
+	put_state(to, BPF_REG_1, KERNEL_FOLLOW_RECORDED);
+	bpf_land(to, other);
 	put_end(to);
 }
 
@@ -105,28 +78,23 @@ static void put_fork(struct bpf_program *to, const struct kernel_follow *follow,
 static void put_exec(struct bpf_program *to, const struct kernel_follow *follow,
 		     const struct tracepoint_field *task, const struct tracepoint_field *before)
 {
-	unsigned none, same;
+	unsigned other;
 
-	put_task(to, task, STACK_TASK);
-	put_task(to, before, STACK_OTHER);
-	put_find(to, follow->members, STACK_OTHER);
-	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
-	put_add(to, follow, STACK_TASK);
-	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_10, STACK_TASK);
-	bpf_put_load(to, BPF_W, BPF_REG_2, BPF_REG_10, STACK_OTHER);
-	bpf_put(to, BPF_JMP | BPF_JEQ | BPF_X, BPF_REG_1, BPF_REG_2, 0, 0);
-	same = to->count - 1;
-	put_remove(to, follow, STACK_OTHER);
-	bpf_land(to, same);
-	bpf_land(to, none);
+	put_named(to, follow, BPF_REG_1, before);
+	bpf_put_load(to, BPF_B, BPF_REG_2, BPF_REG_1, 0);
+	other = bpf_put_jump(to, BPF_JEQ, BPF_REG_2, KERNEL_FOLLOW_NOT);
+	put_state(to, BPF_REG_1, KERNEL_FOLLOW_NOT);
+	put_named(to, follow, BPF_REG_1, task);
+	put_state(to, BPF_REG_1, KERNEL_FOLLOW_RECORDED);
+	bpf_land(to, other);
 	put_end(to);
 }
 
 static void put_free(struct bpf_program *to, const struct kernel_follow *follow,
 		     const struct tracepoint_field *task)
 {
-	put_task(to, task, STACK_TASK);
-	put_remove(to, follow, STACK_TASK);
+	put_named(to, follow, BPF_REG_1, task);
+	put_state(to, BPF_REG_1, KERNEL_FOLLOW_NOT);
 	put_end(to);
 }
 
@@ -159,19 +127,22 @@ static int take(void *context, const struct tracepoint *point)
 
 int kernel_follow_open(struct kernel_follow *follow, int events)
 {
-	static const struct bpf_map members = { BPF_MAP_TYPE_HASH, sizeof(uint32_t), sizeof(uint32_t),
-						KERNEL_FOLLOW_TASKS, 0 },
-				    full = { BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(uint64_t), 1, 0 };
+	static const struct bpf_map members = { BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), KERNEL_FOLLOW_TASKS, 1,
+						BPF_F_MMAPABLE };
 	struct found found = { .follow = follow };
+	void *memory;
 	int error = 0;
 
-	*follow = (struct kernel_follow){ .full = -1 };
+	*follow = (struct kernel_follow){ .members = bpf_map_make(&members) };
 	for (unsigned n = 0; n < KERNEL_FOLLOW_PROGRAMS; n++)
 		follow->watches[n] = follow->programs[n] = -1;
-	follow->members = bpf_map_make(&members);
-	follow->full = follow->members < 0 ? -1 : bpf_map_make(&full);
-	if (follow->members < 0 || follow->full < 0)
-		error = follow->members < 0 ? follow->members : follow->full;
+	if (follow->members < 0)
+		return follow->members;
+	memory = mmap(NULL, KERNEL_FOLLOW_TASKS, PROT_READ | PROT_WRITE, MAP_SHARED, follow->members, 0);
+	if (memory == MAP_FAILED)
+		error = -errno;
+	else
+		follow->tasks = memory;
 	for (; found.which < KERNEL_FOLLOW_PROGRAMS && !error; found.which++) {
 		const char *const globs[] = { points[found.which], NULL };
 
@@ -184,41 +155,29 @@ int kernel_follow_open(struct kernel_follow *follow, int events)
 	return error;
 }
 
-int kernel_follow_command(const struct kernel_follow *follow, pid_t child)
+void kernel_follow_command(const struct kernel_follow *follow, pid_t child)
 {
-	const uint32_t task = (uint32_t)child, waits = 0;
-
-	return bpf_map_set(follow->members, &task, &waits);
+	follow->tasks[child & (KERNEL_FOLLOW_TASKS - 1)] = KERNEL_FOLLOW_WAITS;
 }
 
 int kernel_follow_process(const struct kernel_follow *follow, pid_t process)
 {
-	const uint32_t member = 1;
 	const struct dirent *entry;
 	char path[32];
-	int error = 0;
 	DIR *tasks;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)process);
 	tasks = opendir(path);
 	if (!tasks)
 		return errno == ENOENT ? -ESRCH : -errno;
-	while (!error && (entry = readdir(tasks))) {
+	while ((entry = readdir(tasks))) {
 		const uint32_t task = (uint32_t)strtoul(entry->d_name, NULL, 10);
 
 		if (task)
-			error = bpf_map_set(follow->members, &task, &member);
+			follow->tasks[task & (KERNEL_FOLLOW_TASKS - 1)] = KERNEL_FOLLOW_RECORDED;
 	}
 	closedir(tasks);
-	return error;
-}
-
-uint64_t kernel_follow_missed(const struct kernel_follow *follow)
-{
-	const uint32_t first = 0;
-	uint64_t missed = 0;
-
-	return follow->full >= 0 && bpf_map_get(follow->full, &first, &missed) == 0 ? missed : 0;
+	return 0;
 }
 
 void kernel_follow_close(struct kernel_follow *follow)
@@ -231,7 +190,8 @@ void kernel_follow_close(struct kernel_follow *follow)
 	}
 	if (follow->members >= 0)
 		close(follow->members);
-	if (follow->full >= 0)
-		close(follow->full);
-	follow->members = follow->full = -1;
+	if (follow->tasks)
+		munmap(follow->tasks, KERNEL_FOLLOW_TASKS);
+	follow->members = -1;
+	follow->tasks = NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The recorded tasks, by their numbers, in a map of the kernel. Programs at tracepoints keep it: a task in it adds its
- * children, and a task that is freed is removed.
+ * The recorded tasks: a byte for each thread id, in a map of the kernel. Programs at tracepoints keep it: a recorded task
+ * adds its children, and a task that is freed is removed.
  *
  * The tree of the sampler (source/perf/rings/tree.h) has addresses of tasks instead: samples do not name other tasks, as records of
  * the scheduler do.
@@ -13,27 +13,31 @@
 #include <sys/types.h>
 
 enum {
-	KERNEL_FOLLOW_TASKS = 32768,
+	KERNEL_FOLLOW_TASKS = 1 << 22, /* the kernel's limit of thread ids */
 	KERNEL_FOLLOW_PROGRAMS = 3,
 };
 
+/* A task's byte in the map. */
+enum kernel_follow_state {
+	KERNEL_FOLLOW_NOT,
+	KERNEL_FOLLOW_WAITS, /* for its exec */
+	KERNEL_FOLLOW_RECORDED,
+};
+
 struct kernel_follow {
-	int members; /* map: u32 thread id -> u32, 0: it waits for its exec */
-	int full;    /* array of one u64: tasks that found no room */
+	int members;	/* map: one value, a byte for each thread id */
+	uint8_t *tasks; /* its value, mapped; NULL: it is not open */
 	int watches[KERNEL_FOLLOW_PROGRAMS], programs[KERNEL_FOLLOW_PROGRAMS];
 };
 
 /* kernel_follow_open - begin to follow. @events: of tracefs_open(). Return: 0 or -errno; then there is nothing to close. */
 int kernel_follow_open(struct kernel_follow *follow, int events);
 
-/* kernel_follow_command - record a child that has not executed its program yet, from its exec on. Return: 0 or -errno. */
-int kernel_follow_command(const struct kernel_follow *follow, pid_t child);
+/* kernel_follow_command - record a child that has not executed its program yet, from its exec on. */
+void kernel_follow_command(const struct kernel_follow *follow, pid_t child);
 
 /* kernel_follow_process - record all threads of a process. Return: 0; -ESRCH: there is none; another -errno. */
 int kernel_follow_process(const struct kernel_follow *follow, pid_t process);
-
-/* kernel_follow_missed - tasks that are not recorded, since there were too many. */
-uint64_t kernel_follow_missed(const struct kernel_follow *follow);
 
 void kernel_follow_close(struct kernel_follow *follow);
 

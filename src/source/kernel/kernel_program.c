@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "source/kernel/kernel_follow.h"
 #include "source/kernel/kernel_program.h"
 #include "wire/wire_record.h"
 
@@ -95,6 +96,15 @@ static void put_word_address(struct bpf_program *to, const struct kernel_layout 
 
 /* ---- which tasks */
 
+/* Register 1: the state of a task, whose number is in register @task. */
+static void put_state(struct bpf_program *to, const struct kernel_layout *layout, unsigned task)
+{
+	bpf_put_value(to, BPF_REG_1, layout->members);
+	bpf_put_alu(to, BPF_AND, task, KERNEL_FOLLOW_TASKS - 1);
+	bpf_put_alu_register(to, BPF_ADD, BPF_REG_1, task);
+	bpf_put_load(to, BPF_B, BPF_REG_1, BPF_REG_1, 0);
+}
+
 /*
  * End the program unless the task, or one that the record names, is recorded.
  * @early: a task that waits for its exec is recorded, too
@@ -102,35 +112,24 @@ static void put_word_address(struct bpf_program *to, const struct kernel_layout 
 static void put_filter(struct bpf_program *to, const struct kernel_layout *layout,
 		       const struct tracepoint_field *named, bool early)
 {
-	unsigned found, yes, no;
+	const int least = early ? KERNEL_FOLLOW_WAITS : KERNEL_FOLLOW_RECORDED;
+	unsigned yes, other = 0;
 
 	bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
 	bpf_put_store(to, BPF_W, BPF_REG_10, STACK_TID, BPF_REG_0);
 	if (layout->members < 0)
 		return;
-	put_find(to, layout->members, STACK_TID);
-	found = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
-	if (early)
-		bpf_put_set(to, BPF_REG_1, 1);
-	else
-		bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_0, 0);
-	yes = bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0);
-	bpf_land(to, found);
-	if (!named) {
-		put_exit(to);
-		bpf_land(to, yes);
-		return;
+	put_state(to, layout, BPF_REG_0);
+	yes = bpf_put_jump(to, BPF_JGE, BPF_REG_1, least);
+	if (named) {
+		bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_6, named->offset);
+		put_state(to, layout, BPF_REG_0);
+		other = bpf_put_jump(to, BPF_JGE, BPF_REG_1, least);
 	}
-	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_6, named->offset);
-	bpf_put_store(to, BPF_W, BPF_REG_10, STACK_KEY, BPF_REG_1);
-	put_find(to, layout->members, STACK_KEY);
-	no = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
-	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_0, 0);
-	found = bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0);
-	bpf_land(to, no);
 	put_exit(to);
 	bpf_land(to, yes);
-	bpf_land(to, found);
+	if (named)
+		bpf_land(to, other);
 }
 
 /* The field that names another task whose membership counts, too. */
@@ -303,7 +302,8 @@ static void put_locate(struct bpf_program *to, const struct kernel_layout *layou
  * @texts: whether STACK_TEXTS has more
  * @id: of the event; 0: register 5 has it
  */
-static void put_commit(struct bpf_program *to, const struct kernel_layout *layout, int at, bool texts, uint16_t id)
+static void put_commit(struct bpf_program *to, const struct kernel_layout *layout, int at, bool texts,
+		       uint16_t id)
 {
 	/* The padding. */
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_9, 0, KERNEL_SLOTS + at, 0);
@@ -326,7 +326,8 @@ static void put_commit(struct bpf_program *to, const struct kernel_layout *layou
 	bpf_put_alu_register(to, BPF_OR, BPF_REG_3, BPF_REG_4);
 	put_store(to, BPF_REG_9, KERNEL_SLOTS, BPF_REG_3);
 	bpf_put_load(to, BPF_W, BPF_REG_3, BPF_REG_10, STACK_TID);
-	bpf_put_store(to, BPF_W, BPF_REG_9, KERNEL_SLOTS + (int)offsetof(struct wire_compact, tid), BPF_REG_3);
+	bpf_put_store(to, BPF_W, BPF_REG_9, KERNEL_SLOTS + (int)offsetof(struct wire_compact, tid),
+		      BPF_REG_3);
 	bpf_put_alu(to, BPF_ADD, BPF_REG_1, WIRE_ALIGN - 1);
 	bpf_put_alu(to, BPF_RSH, BPF_REG_1, 3);
 	bpf_put_alu(to, BPF_LSH, BPF_REG_1, WIRE_TAIL_COUNT_BITS);
@@ -401,7 +402,8 @@ static int put_field(struct bpf_program *to, int at, const struct tracepoint_fie
 		put_number(to, at, field->bytes, field->offset);
 		return field->bytes;
 	case TRACEPOINT_ARRAY:
-		bpf_put(to, BPF_ST | BPF_MEM | BPF_H, BPF_REG_9, 0, KERNEL_SLOTS + at, (int)(field->size / element));
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_H, BPF_REG_9, 0, KERNEL_SLOTS + at,
+			(int)(field->size / element));
 		for (unsigned n = 0; n < field->size; n += element)
 			put_number(to, at + 2 + (int)n, element, field->offset + n);
 		return 2 + field->size;
@@ -435,7 +437,7 @@ static unsigned longest(const struct tracepoint *point)
 
 		if (!field->recorded)
 			continue;
-		bytes += field->kind == TRACEPOINT_TEXT	  ? TRACEPOINT_TEXT_MAX
+		bytes += field->kind == TRACEPOINT_TEXT	   ? TRACEPOINT_TEXT_MAX
 			 : field->kind == TRACEPOINT_CHARS ? field->size
 			 : field->kind == TRACEPOINT_ARRAY ? field->size + 2u
 							   : field->bytes;
@@ -536,7 +538,8 @@ static void put_argument(struct bpf_program *to, unsigned n, int place)
 	bpf_land(to, done);
 }
 
-void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *layout, int calls, unsigned count)
+void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *layout, int calls,
+			  unsigned count)
 {
 	/* rdi, rsi, rdx, r10, r8, r9 */
 	static const int places[] = { 112, 104, 96, 56, 72, 64 };
@@ -562,7 +565,8 @@ void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *la
 	put_commit(to, layout, PAYLOAD, true, 0);
 }
 
-void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *layout, int calls, unsigned count)
+void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *layout, int calls,
+			 unsigned count)
 {
 	to->count = 0;
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);

@@ -26,10 +26,10 @@ enum {
 	 * can interrupt those at system calls.
 	 */
 	KERNEL_DEPTHS = WIRE_KERNEL_DEPTHS,
-	KERNEL_PACKET = 64 << 10,
-	KERNEL_SLOTS = 4096,	/* offset of the packets in a ring */
-	KERNEL_SLACK = 8192,	/* behind them: the verifier does not know that no record reaches there */
-	KERNEL_RECORD_MAX = 4096, /* bytes of a record, at most */
+	KERNEL_PACKET = WIRE_KERNEL_PACKET,
+	KERNEL_SLOTS = 4096,	    /* offset of the packets in a ring */
+	KERNEL_SLACK = 8192,	    /* behind them: the verifier does not know that no record reaches there */
+	KERNEL_RECORD_MAX = 4096,   /* bytes of a record, at most */
 	KERNEL_REACH_MAX = 1 << 30, /* ns */
 };
 
@@ -79,7 +79,9 @@ struct kernel_syscall {
  * sys_exit.
  * @calls: an array map of struct kernel_syscall, by number; @count: its entries
  */
-void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *layout, int calls, unsigned count);
-void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *layout, int calls, unsigned count);
+void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *layout, int calls,
+			  unsigned count);
+void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *layout, int calls,
+			 unsigned count);
 
 #endif

@@ -72,7 +72,8 @@ static void leave_out(struct choice *choice)
 	bool enters;
 
 	for (size_t n = 0; n < choice->count; n++) {
-		if (tracepoint_syscall(&choice->points[n], &enters) && !number_of(&choice->points[n], &enters))
+		if (tracepoint_syscall(&choice->points[n], &enters) &&
+		    !number_of(&choice->points[n], &enters))
 			continue;
 		if (kept != n)
 			choice->points[kept] = choice->points[n];
@@ -163,15 +164,16 @@ static int make_rings(struct kernel_source *source, uint64_t buffer_bytes)
 	source->layout.window = window_of(buffer_bytes);
 	source->layout.reach = reach_of(session_clock_hz(source->session));
 	bytes = kernel_ring_bytes(source->layout.window);
-	source->layout.rings = bpf_map_make(&(struct bpf_map){ BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), bytes, count,
-							       BPF_F_MMAPABLE });
+	source->layout.rings = bpf_map_make(
+		&(struct bpf_map){ BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), bytes, count, BPF_F_MMAPABLE });
 	if (source->layout.rings < 0)
 		return source->layout.rings;
 	source->rings = calloc(count, sizeof(*source->rings));
 	source->times = calloc(count, sizeof(*source->times));
 	if (!source->rings || !source->times)
 		return -ENOMEM;
-	memory = mmap(NULL, (size_t)bytes * count, PROT_READ | PROT_WRITE, MAP_SHARED, source->layout.rings, 0);
+	memory = mmap(NULL, (size_t)bytes * count, PROT_READ | PROT_WRITE, MAP_SHARED, source->layout.rings,
+		      0);
 	if (memory == MAP_FAILED)
 		return -errno;
 	source->memory = memory;
@@ -234,7 +236,8 @@ static int attach_point(struct kernel_source *source, const struct tracepoint *p
 }
 
 /* Describe a system call to the programs. */
-static void describe_call(struct kernel_syscall *call, const struct tracepoint *point, bool enters, uint16_t id)
+static void describe_call(struct kernel_syscall *call, const struct tracepoint *point, bool enters,
+			  uint16_t id)
 {
 	if (!enters) {
 		call->exit = id;
@@ -266,8 +269,8 @@ static int attach_calls(struct kernel_source *source, const struct choice *choic
 	}
 	if (!enter && !leave)
 		return 0;
-	map = bpf_map_make(&(struct bpf_map){ BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(calls[0]), SOURCE_CALLS,
-					      0 });
+	map = bpf_map_make(
+		&(struct bpf_map){ BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(calls[0]), SOURCE_CALLS, 0 });
 	error = keep_file(source, map);
 	for (uint32_t n = 0; n < SOURCE_CALLS && !error; n++)
 		if (calls[n].enter || calls[n].exit)
@@ -275,7 +278,8 @@ static int attach_calls(struct kernel_source *source, const struct choice *choic
 	for (int which = 0; which < 2 && !error; which++) {
 		if (!(which ? leave : enter))
 			continue;
-		(which ? kernel_program_exit : kernel_program_enter)(&code, &source->layout, map, SOURCE_CALLS);
+		(which ? kernel_program_exit : kernel_program_enter)(&code, &source->layout, map,
+								     SOURCE_CALLS);
 		program = load(source, BPF_PROG_TYPE_RAW_TRACEPOINT, &code);
 		error = program < 0 ? program
 				    : keep_file(source, bpf_watch(which ? "sys_exit" : "sys_enter", program));
@@ -329,7 +333,8 @@ static void round_begins(void *context)
  * Convert the times of a piece, and take note of names. The bytes are the kernel's, but they lie in shared memory: each
  * length is checked, and what is not a record is left for validation.
  */
-static void translate(void *context, unsigned ring, struct wire_packet *packet, const struct ring_piece *piece)
+static void translate(void *context, unsigned ring, struct wire_packet *packet,
+		      const struct ring_piece *piece)
 {
 	struct kernel_source *source = context;
 	struct kernel_times *times = &source->times[ring];
@@ -358,8 +363,8 @@ static void translate(void *context, unsigned ring, struct wire_packet *packet, 
 		time = (uint32_t)times->ticks;
 		memcpy(bytes + at + 4, &time, sizeof(time));
 		task_names_record(&source->names, id, number_load32(bytes + at + 8), times->ticks,
-				    bytes + at + sizeof(struct wire_compact),
-				    length - (uint32_t)sizeof(struct wire_compact));
+				  bytes + at + sizeof(struct wire_compact),
+				  length - (uint32_t)sizeof(struct wire_compact));
 		at += wire_stride(length);
 	}
 }
@@ -370,7 +375,8 @@ static void translate(void *context, unsigned ring, struct wire_packet *packet, 
 static void explain(char why[KERNEL_WHY], int error, const char *what)
 {
 	if (error == -EPERM || error == -EACCES)
-		snprintf(why, KERNEL_WHY, "%.100s: no permission; run as root, or with CAP_BPF and CAP_PERFMON", what);
+		snprintf(why, KERNEL_WHY,
+			 "%.100s: no permission; run as root, or with CAP_BPF and CAP_PERFMON", what);
 	else if (error == -ENOSYS)
 		snprintf(why, KERNEL_WHY, "%.100s: the kernel has no BPF (CONFIG_BPF_SYSCALL)", what);
 	else
@@ -395,14 +401,16 @@ static int open_tracefs(char why[KERNEL_WHY])
 	return events;
 }
 
-static int choose(int events, const struct kernel_options *options, struct choice *choice, char why[KERNEL_WHY])
+static int choose(int events, const struct kernel_options *options, struct choice *choice,
+		  char why[KERNEL_WHY])
 {
 	static const char *const names[] = { "task:task_newtask", "task:task_rename", NULL };
 	int error = tracefs_each(events, options->globs, add_point, choice);
 
 	leave_out(choice);
 	if (!error && !choice->count) {
-		snprintf(why, KERNEL_WHY, "no tracepoint of the kernel matches %.60s; see burin events kernel",
+		snprintf(why, KERNEL_WHY,
+			 "no tracepoint of the kernel matches %.60s; see burin events kernel",
 			 options->globs[0]);
 		return -ENOENT;
 	}
@@ -434,7 +442,8 @@ static int open_parts(struct kernel_source *source, const struct kernel_options 
 		explain(why, error, "BPF");
 		return error;
 	}
-	kernel_clock_begin(&source->clock, source->session->geometry.clock, session_clock_hz(source->session));
+	kernel_clock_begin(&source->clock, source->session->geometry.clock,
+			   session_clock_hz(source->session));
 	raise_limit();
 	error = attach(source, choice);
 	if (error)
@@ -442,20 +451,22 @@ static int open_parts(struct kernel_source *source, const struct kernel_options 
 	return error;
 }
 
-int kernel_source_open(struct kernel_source *source, struct session *session, const struct kernel_options *options,
-		       char why[KERNEL_WHY])
+int kernel_source_open(struct kernel_source *source, struct session *session,
+		       const struct kernel_options *options, char why[KERNEL_WHY])
 {
 	struct choice choice = { .count = 0 };
 	int events, error;
 
 	*source = (struct kernel_source){ .session = session,
-					  .follow = { .members = -1, .full = -1 },
+					  .follow = { .members = -1 },
 					  .layout = { .rings = -1, .members = -1 } };
 	for (unsigned n = 0; n < KERNEL_FOLLOW_PROGRAMS; n++)
 		source->follow.watches[n] = source->follow.programs[n] = -1;
-	source->more = (struct drain_more){ .round = round_begins, .translate = translate, .context = source };
+	source->more =
+		(struct drain_more){ .round = round_begins, .translate = translate, .context = source };
 	if (!is_initial_namespace()) {
-		snprintf(why, KERNEL_WHY, "this process is in a PID namespace of its own; run it outside the container");
+		snprintf(why, KERNEL_WHY,
+			 "this process is in a PID namespace of its own; run it outside the container");
 		return -ENOTSUP;
 	}
 	events = open_tracefs(why);

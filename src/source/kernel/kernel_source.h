@@ -44,11 +44,11 @@ struct kernel_source {
 	size_t file_count, file_room;
 	int *programs; /* of those: the programs */
 	size_t program_count, program_room;
-	unsigned events; /* recorded */
-	unsigned refused; /* tracepoints that the kernel does not let attach to ... */
+	unsigned events;		      /* recorded */
+	unsigned refused;		      /* tracepoints that the kernel does not let attach to ... */
 	char refused_name[WIRE_NAME_MAX + 1]; /* ... the first one, and why */
 	int refused_error;
-	uint64_t missed;     /* records that the kernel's own protection left out, counted so far */
+	uint64_t missed; /* records that the kernel's own protection left out, counted so far */
 };
 
 /*
@@ -56,8 +56,8 @@ struct kernel_source {
  * @why: why it failed: one line without a newline
  * Return: 0 or -errno; then there is nothing to close.
  */
-int kernel_source_open(struct kernel_source *source, struct session *session, const struct kernel_options *options,
-		       char why[KERNEL_WHY]);
+int kernel_source_open(struct kernel_source *source, struct session *session,
+		       const struct kernel_options *options, char why[KERNEL_WHY]);
 
 /* kernel_source_finish - count the last losses, and detach; before the drain finishes. */
 void kernel_source_finish(struct kernel_source *source);

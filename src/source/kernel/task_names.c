@@ -61,7 +61,8 @@ static void ask(struct task_names *names, uint32_t tid, uint64_t time)
 }
 
 /* The place of a field in a payload; NULL: it is not there. */
-static const char *find_field(const struct tracepoint *point, const char *name, const char *payload, uint32_t bytes)
+static const char *find_field(const struct tracepoint *point, const char *name, const char *payload,
+			      uint32_t bytes)
 {
 	uint64_t types = point->types;
 	struct format_type type;
@@ -84,7 +85,8 @@ static const char *find_field(const struct tracepoint *point, const char *name, 
 	return NULL;
 }
 
-static void take_made(struct task_names *names, uint32_t tid, uint64_t time, const char *payload, uint32_t bytes)
+static void take_made(struct task_names *names, uint32_t tid, uint64_t time, const char *payload,
+		      uint32_t bytes)
 {
 	const char *task = find_field(&names->made, "pid", payload, bytes),
 		   *name = find_field(&names->made, "comm", payload, bytes),
@@ -113,8 +115,8 @@ static void take_renamed(struct task_names *names, uint32_t tid, uint64_t time, 
 		announce(names, tid, names->known[tid] - 1, name, time);
 }
 
-void task_names_record(struct task_names *names, uint32_t id, uint32_t tid, uint64_t time, const char *payload,
-			 uint32_t bytes)
+void task_names_record(struct task_names *names, uint32_t id, uint32_t tid, uint64_t time,
+		       const char *payload, uint32_t bytes)
 {
 	if (tid < TASK_NAMES_MAX && !names->known[tid])
 		ask(names, tid, time);

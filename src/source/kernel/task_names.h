@@ -29,8 +29,8 @@ int task_names_begin(struct task_names *names, struct session *session);
  * @id: of its event; @tid: of its thread; @time: ticks
  * @payload: @bytes of it, which need not be valid
  */
-void task_names_record(struct task_names *names, uint32_t id, uint32_t tid, uint64_t time, const char *payload,
-			 uint32_t bytes);
+void task_names_record(struct task_names *names, uint32_t id, uint32_t tid, uint64_t time,
+		       const char *payload, uint32_t bytes);
 
 void task_names_free(struct task_names *names);
 

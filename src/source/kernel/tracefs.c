@@ -45,7 +45,8 @@ static int open_private(void)
 
 int tracefs_open(void)
 {
-	static const char *const paths[] = { "/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events" };
+	static const char *const paths[] = { "/sys/kernel/tracing/events",
+					     "/sys/kernel/debug/tracing/events" };
 	int result = -ENOENT;
 
 	for (unsigned n = 0; n < sizeof(paths) / sizeof(paths[0]); n++) {

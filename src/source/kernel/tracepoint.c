@@ -8,7 +8,8 @@
 #include "source/kernel/tracepoint.h"
 
 enum {
-	TRACEPOINT_COMMON = 8, /* bytes at the record's begin that all tracepoints have; BPF programs cannot read them */
+	TRACEPOINT_COMMON =
+		8, /* bytes at the record's begin that all tracepoints have; BPF programs cannot read them */
 	TRACEPOINT_END = 8192, /* the largest record of the kernel */
 };
 
@@ -22,8 +23,9 @@ const char *tracepoint_syscall(const struct tracepoint *point, bool *enters)
 	*enters = strncmp(point->name, enter_word, sizeof(enter_word) - 1) == 0;
 	if (*enters)
 		return point->name + sizeof(enter_word) - 1;
-	return strncmp(point->name, exit_word, sizeof(exit_word) - 1) == 0 ? point->name + sizeof(exit_word) - 1
-									     : NULL;
+	return strncmp(point->name, exit_word, sizeof(exit_word) - 1) == 0
+		       ? point->name + sizeof(exit_word) - 1
+		       : NULL;
 }
 
 const struct tracepoint_field *tracepoint_field(const struct tracepoint *point, const char *name)
@@ -157,12 +159,14 @@ static bool is_int(const char *type, bool *is_signed)
 		const char *name;
 		bool is_signed;
 	} types[] = {
-		{ "int", true },	    { "unsigned int", false },	{ "unsigned", false }, { "u32", false },
-		{ "__u32", false },	    { "s32", true },		{ "__s32", true },     { "umode_t", false },
-		{ "mode_t", false },	    { "pid_t", true },		{ "uid_t", false },    { "gid_t", false },
-		{ "key_t", true },	    { "key_serial_t", true },	{ "mqd_t", true },     { "timer_t", true },
-		{ "const clockid_t", true }, { "clockid_t", true },	{ "qid_t", false },    { "rwf_t", true },
-		{ "enum landlock_rule_type", false }, { "const int", true }, { "unsigned short", false },
+		{ "int", true },       { "unsigned int", false },   { "unsigned", false },
+		{ "u32", false },      { "__u32", false },	    { "s32", true },
+		{ "__s32", true },     { "umode_t", false },	    { "mode_t", false },
+		{ "pid_t", true },     { "uid_t", false },	    { "gid_t", false },
+		{ "key_t", true },     { "key_serial_t", true },    { "mqd_t", true },
+		{ "timer_t", true },   { "const clockid_t", true }, { "clockid_t", true },
+		{ "qid_t", false },    { "rwf_t", true },	    { "enum landlock_rule_type", false },
+		{ "const int", true }, { "unsigned short", false },
 	};
 
 	for (unsigned n = 0; n < sizeof(types) / sizeof(types[0]); n++) {
@@ -189,7 +193,8 @@ static void adapt_syscall(struct tracepoint *point)
 			continue;
 		if (field->kind == TRACEPOINT_POINTER && strcmp(field->type, "const char *") == 0)
 			field->kind = TRACEPOINT_USER_TEXT;
-		else if (field->kind == TRACEPOINT_INTEGER && enters && is_int(field->type, &field->is_signed))
+		else if (field->kind == TRACEPOINT_INTEGER && enters &&
+			 is_int(field->type, &field->is_signed))
 			field->bytes = 4;
 		point->fields[kept++] = *field;
 	}
@@ -238,7 +243,8 @@ static void make_event(struct tracepoint *point)
 {
 	unsigned at = 0, used = 0;
 
-	snprintf(point->event, sizeof(point->event), TRACEPOINT_PREFIX "%.56s:%.62s", point->system, point->name);
+	snprintf(point->event, sizeof(point->event), TRACEPOINT_PREFIX "%.56s:%.62s", point->system,
+		 point->name);
 	for (unsigned n = 0; n < point->count; n++) {
 		struct tracepoint_field *field = &point->fields[n];
 		const char *conversion = conversion_of(field);

@@ -22,9 +22,9 @@ enum tracepoint_kind {
 	TRACEPOINT_OTHER, /* not recorded */
 	TRACEPOINT_INTEGER,
 	TRACEPOINT_POINTER,
-	TRACEPOINT_CHARS,     /* char NAME[N], in the record */
-	TRACEPOINT_TEXT,      /* __data_loc char[]: the field has the text's offset in the record and its size */
-	TRACEPOINT_ARRAY,     /* TYPE NAME[N] */
+	TRACEPOINT_CHARS, /* char NAME[N], in the record */
+	TRACEPOINT_TEXT,  /* __data_loc char[]: the field has the text's offset in the record and its size */
+	TRACEPOINT_ARRAY, /* TYPE NAME[N] */
 	TRACEPOINT_USER_TEXT, /* the address of a text in the process */
 };
 
@@ -33,10 +33,10 @@ struct tracepoint_field {
 	char type[TRACEPOINT_NAME]; /* as the kernel writes it */
 	enum tracepoint_kind kind;
 	bool is_signed;
-	uint16_t offset, size;	/* in the kernel's record, bytes */
-	uint16_t element;	/* of an array: bytes of an element */
-	uint8_t bytes;		/* of an integer: those recorded, which may be its lower ones */
-	bool recorded;		/* the event has it */
+	uint16_t offset, size; /* in the kernel's record, bytes */
+	uint16_t element;      /* of an array: bytes of an element */
+	uint8_t bytes;	       /* of an integer: those recorded, which may be its lower ones */
+	bool recorded;	       /* the event has it */
 };
 
 struct tracepoint {

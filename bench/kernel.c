@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * kernel BLOCKS: what a record of a system call costs, by mechanism, in ns above getppid without any. They take turns, block by
+ * block; the results are of the fastest block of each. All record the entry of the call, and no process reads.
+ *
+ *	empty		a BPF program that does nothing
+ *	burin		Burin's program, which appends to a ring
+ *	ringbuf		a BPF program that writes 32 bytes to a BPF ring buffer, without waking a reader
+ *	tracefs		the kernel's own tracer, in an instance that is removed
+ *	perf		a perf event with a ring that is overwritten
+ *
+ * A mechanism that is not there has no line.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/mount.h>
+#include <linux/perf_event.h>
+
+#include "control/remains.h"
+#include "session/clock.h"
+#include "source/kernel/kernel_source.h"
+#include "source/kernel/tracefs.h"
+
+enum {
+	CALLS = 500, /* of a block */
+	RINGBUF_BYTES = 1 << 20,
+	PERF_PAGES = 64,
+};
+
+enum mechanism {
+	NONE,
+	EMPTY,
+	BURIN,
+	RINGBUF,
+	TRACEFS,
+	PERF,
+	MECHANISMS
+};
+
+static const char *const names[MECHANISMS] = { "none", "empty", "burin", "ringbuf", "tracefs", "perf" };
+
+static struct kernel_source source;
+static struct session session;
+static char session_path[256];
+static int ringbuf = -1, ringbuf_program = -1, empty_program = -1, tracing = -1, perf_event = -1,
+	   link_file = -1;
+static uint64_t *consumed;
+static const uint64_t *produced;
+
+/* ---- BPF */
+
+static void prepare_empty(void)
+{
+	struct bpf_program code = { .count = 0 };
+
+	bpf_put_set(&code, BPF_REG_0, 0);
+	bpf_put_end(&code);
+	empty_program = bpf_load(BPF_PROG_TYPE_RAW_TRACEPOINT, &code);
+}
+
+static void prepare_ringbuf(void)
+{
+	struct bpf_program code = { .count = 0 };
+	unsigned full;
+	void *memory;
+
+	ringbuf = bpf_map_make(&(struct bpf_map){ BPF_MAP_TYPE_RINGBUF, 0, 0, RINGBUF_BYTES, 0 });
+	if (ringbuf < 0)
+		return;
+	memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, ringbuf, 0);
+	consumed = memory == MAP_FAILED ? NULL : memory;
+	memory = mmap(NULL, 4096, PROT_READ, MAP_SHARED, ringbuf, 4096);
+	produced = memory == MAP_FAILED ? NULL : memory;
+	bpf_put_copy(&code, BPF_REG_6, BPF_REG_1);
+	bpf_put_map(&code, BPF_REG_1, ringbuf);
+	bpf_put_set(&code, BPF_REG_2, 32);
+	bpf_put_set(&code, BPF_REG_3, 0);
+	bpf_put_call(&code, BPF_FUNC_ringbuf_reserve);
+	full = bpf_put_jump(&code, BPF_JEQ, BPF_REG_0, 0);
+	bpf_put_copy(&code, BPF_REG_7, BPF_REG_0);
+	bpf_put_call(&code, BPF_FUNC_ktime_get_ns);
+	bpf_put_store(&code, BPF_DW, BPF_REG_7, 0, BPF_REG_0);
+	bpf_put_call(&code, BPF_FUNC_get_current_pid_tgid);
+	bpf_put_store(&code, BPF_DW, BPF_REG_7, 8, BPF_REG_0);
+	bpf_put_load(&code, BPF_DW, BPF_REG_1, BPF_REG_6, 8);
+	bpf_put_store(&code, BPF_DW, BPF_REG_7, 16, BPF_REG_1);
+	bpf_put_store(&code, BPF_DW, BPF_REG_7, 24, BPF_REG_1);
+	bpf_put_copy(&code, BPF_REG_1, BPF_REG_7);
+	bpf_put_set(&code, BPF_REG_2, BPF_RB_NO_WAKEUP);
+	bpf_put_call(&code, BPF_FUNC_ringbuf_submit);
+	bpf_land(&code, full);
+	bpf_put_set(&code, BPF_REG_0, 0);
+	bpf_put_end(&code);
+	ringbuf_program = bpf_load(BPF_PROG_TYPE_RAW_TRACEPOINT, &code);
+}
+
+/* ---- Burin's rings: a source of its own for each block, so that nothing else is attached meanwhile */
+
+static bool open_burin(void)
+{
+	static const char *const globs[] = { "syscalls:sys_enter_getppid", NULL };
+	char why[KERNEL_WHY];
+
+	if (kernel_source_open(&source, &session,
+			       &(struct kernel_options){ .globs = globs, .buffer_bytes = 4 << 20 }, why) != 0)
+		return false;
+	return kernel_follow_process(&source.follow, getpid()) == 0;
+}
+
+static void empty_rings(void)
+{
+	for (unsigned n = 0; n < source.more.count; n++) {
+		struct ring_look look;
+
+		if (ring_look(&source.rings[n], &look) && !look.empty)
+			ring_give_back(&source.rings[n], look.sequence);
+	}
+}
+
+/* ---- tracefs and perf */
+
+static int write_file(const char *path, const char *text)
+{
+	const int file = openat(tracing, path, O_WRONLY | O_CLOEXEC);
+	const bool done = file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (file >= 0)
+		close(file);
+	return done;
+}
+
+static bool prepare_tracefs(void)
+{
+	const int events = tracefs_open();
+	char pid[16];
+
+	tracing = events < 0 ? -1 : openat(events, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (events >= 0)
+		close(events);
+	if (tracing < 0 || mkdirat(tracing, "instances/burin-bench", 0700) != 0)
+		return false;
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	return write_file("instances/burin-bench/set_event_pid", pid) &&
+	       write_file("instances/burin-bench/tracing_on", "1");
+}
+
+static void prepare_perf(void)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT,
+					.size = sizeof(attr),
+					.sample_period = 1,
+					.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_TID,
+					.disabled = 1,
+					.write_backward = 1 };
+	char text[16] = "";
+	const int file = openat(tracing, "events/raw_syscalls/sys_enter/id", O_RDONLY | O_CLOEXEC);
+
+	if (file < 0 || read(file, text, sizeof(text) - 1) <= 0)
+		return;
+	close(file);
+	attr.config = strtoul(text, NULL, 10);
+	perf_event = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (perf_event >= 0 &&
+	    mmap(NULL, (PERF_PAGES + 1) * 4096, PROT_READ, MAP_SHARED, perf_event, 0) == MAP_FAILED)
+		perf_event = -1;
+}
+
+/* ---- the measurement */
+
+/* Return: false: the mechanism is not there. */
+static bool begin(enum mechanism which)
+{
+	switch (which) {
+	case EMPTY:
+		link_file = empty_program < 0 ? -1 : bpf_watch("sys_enter", empty_program);
+		return link_file >= 0;
+	case RINGBUF:
+		link_file = ringbuf_program < 0 || !consumed || !produced
+				    ? -1
+				    : bpf_watch("sys_enter", ringbuf_program);
+		return link_file >= 0;
+	case BURIN:
+		return open_burin();
+	case TRACEFS:
+		return write_file("instances/burin-bench/events/raw_syscalls/sys_enter/enable", "1");
+	case PERF:
+		return perf_event >= 0 && ioctl(perf_event, PERF_EVENT_IOC_ENABLE, 0) == 0;
+	default:
+		return true;
+	}
+}
+
+static void end(enum mechanism which)
+{
+	if (which == EMPTY || which == RINGBUF)
+		close(link_file);
+	if (which == BURIN) {
+		kernel_source_finish(&source);
+		kernel_source_close(&source);
+	}
+	if (which == TRACEFS)
+		write_file("instances/burin-bench/events/raw_syscalls/sys_enter/enable", "0");
+	if (which == PERF)
+		ioctl(perf_event, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+/* ns of a call in a block */
+static double measure(enum mechanism which)
+{
+	uint64_t before, after;
+
+	if (which == BURIN)
+		empty_rings();
+	if (which == RINGBUF)
+		__atomic_store_n(consumed, *produced, __ATOMIC_RELEASE);
+	before = clock_ns(CLOCK_MONOTONIC);
+	for (int n = 0; n < CALLS; n++)
+		syscall(SYS_getppid);
+	after = clock_ns(CLOCK_MONOTONIC);
+	return (double)(after - before) / CALLS;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const double one = *(const double *)a, other = *(const double *)b;
+
+	return (one > other) - (one < other);
+}
+
+int main(int argc, char **argv)
+{
+	enum {
+		TURN = 200
+	}; /* blocks of a mechanism before the next one has its turn */
+	const unsigned turns = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 9;
+	double *values[MECHANISMS], none = 0;
+	unsigned counts[MECHANISMS] = { 0 };
+	const char *why;
+
+	if (session_create(&session,
+			   &(struct session_options){
+				   .buffer_bytes = 256 << 10, .packet_bytes = 64 << 10, .string_max = 4096 },
+			   session_path, sizeof(session_path), &why) != 0) {
+		fprintf(stderr, "kernel: no session: %s\n", why);
+		return 1;
+	}
+	prepare_empty();
+	prepare_ringbuf();
+	if (prepare_tracefs())
+		prepare_perf();
+	for (unsigned which = 0; which < MECHANISMS; which++) {
+		values[which] = calloc((size_t)turns * TURN, sizeof(double));
+		if (!values[which])
+			return 1;
+	}
+	for (unsigned turn = 0; turn < turns; turn++)
+		for (unsigned which = 0; which < MECHANISMS; which++) {
+			if (!begin((enum mechanism)which))
+				continue;
+			measure((enum mechanism)which);
+			for (unsigned n = 0; n < TURN; n++)
+				values[which][counts[which]++] = measure((enum mechanism)which);
+			end((enum mechanism)which);
+		}
+	for (unsigned which = 0; which < MECHANISMS; which++) {
+		if (!counts[which])
+			continue;
+		qsort(values[which], counts[which], sizeof(double), by_value);
+		if (which == NONE)
+			none = values[which][0];
+		printf("%s_ns %.1f\n", names[which], values[which][0] - (which == NONE ? 0 : none));
+	}
+	if (tracing >= 0)
+		unlinkat(tracing, "instances/burin-bench", AT_REMOVEDIR);
+	remains_remove_path(session_path, geteuid(), NULL);
+	return 0;
+}
