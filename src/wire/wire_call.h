@@ -174,7 +174,7 @@ struct wire_calls {
 	uint32_t snapshots_wanted;  /* by a guest: it waits until as many are written, */
 	uint32_t snapshots_written; /* which the recorder says here */
 	uint32_t guest_moved;	    /* by KASLR, in WIRE_GUEST_STEP, plus 1; 0: it is not known */
-	uint64_t guest_clock; /* the time of a session with WIRE_CLOCK_GUEST */
+	uint64_t guest_clock;	    /* the time of a session with WIRE_CLOCK_GUEST */
 	struct wire_call_described described_files[WIRE_CALL_DESCRIBED_MAX];
 	/*
 	 * The state of each function: strings, each ends in NUL, an empty one ends the list. Without a rule all functions

@@ -273,8 +273,10 @@ bool names_cache_parse(struct names_cache *cache)
 	while (from.at < from.end)
 		if (!take_entry(cache, &from))
 			return false;
+	if (!cache->count)
+		return false;
 	qsort(cache->entries, cache->count, sizeof(*cache->entries), compare_entries);
-	return cache->count != 0;
+	return true;
 }
 
 /* Return: whether the file was read, and is that of the key. */
