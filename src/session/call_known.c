@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What is known of functions by debug information, in the session; see call_known.h. Also part of libburin-calls.so. */
+/* Facts of functions from debug information, in the session; see call_known.h. Also part of libburin-calls.so. */
 #include <string.h>
 
 #include "session/call_known.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the debug information of a command and of its libraries says of functions, as the recorder stored it in the session. */
+/* Facts of functions, from the debug information of a command and of its libraries. The recorder stored them in the session. */
 #ifndef BURIN_SESSION_CALL_KNOWN_H
 #define BURIN_SESSION_CALL_KNOWN_H
 

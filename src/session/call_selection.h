@@ -17,7 +17,7 @@ enum {
 	CALL_NAME_BARE_MAX = 4096, /* of call_selection_bare() */
 };
 
-/* What debug information says of a function. NULL: nothing. */
+/* Facts of a function from debug information. NULL: none. */
 struct call_known {
 	const char *spec; /* of its arguments (call_arguments.h) */
 	const char *file; /* of the source */

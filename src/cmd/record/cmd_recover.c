@@ -138,8 +138,8 @@ static void print_recovered(const struct drain_totals *totals, uint64_t added, c
 }
 
 /*
- * Finish the streams that are not the session's: of samples, and of the kernel. What the kernel's rings had is gone with the
- * recorder.
+ * Finish the streams that are not the session's: of samples, and of the kernel. The records in the kernel's rings are gone
+ * with the recorder.
  */
 static int finish_others(int directory, unsigned cpus)
 {

@@ -65,7 +65,7 @@ static inline unsigned kernel_ring_bytes(unsigned window)
 bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
 			  const struct tracepoint *point, uint16_t id);
 
-/* What the programs of system calls know about one. */
+/* A system call, as the programs see it. */
 struct kernel_syscall {
 	uint16_t enter, exit; /* ids of the events; 0: not recorded */
 	uint8_t count;	      /* arguments */

@@ -26,7 +26,7 @@ enum {
 
 static const unsigned INITIAL_PIDS = 0xEFFFFFFC; /* inode of the initial PID namespace */
 
-/* What is to be attached. */
+/* The tracepoints to attach, and their events. */
 struct choice {
 	struct tracepoint *points;
 	struct session_event *events;
