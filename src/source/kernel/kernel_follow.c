@@ -52,9 +52,10 @@ static void put_state(struct bpf_program *to, unsigned address, enum kernel_foll
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_B, address, 0, 0, state);
 }
 
+/* 1: events of others at this tracepoint go on; with 0 the kernel passes it to no perf event. */
 static void put_end(struct bpf_program *to)
 {
-	bpf_put_set(to, BPF_REG_0, 0);
+	bpf_put_set(to, BPF_REG_0, 1);
 	bpf_put_end(to);
 }
 

@@ -61,9 +61,10 @@ static void put_store(struct bpf_program *to, unsigned address, int offset, unsi
 	bpf_put_store(to, BPF_DW, address, offset, source);
 }
 
+/* 1: events of others at this tracepoint go on; with 0 the kernel passes it to no perf event. */
 static void put_exit(struct bpf_program *to)
 {
-	bpf_put_set(to, BPF_REG_0, 0);
+	bpf_put_set(to, BPF_REG_0, 1);
 	bpf_put_end(to);
 }
 
