@@ -21,54 +21,6 @@ static int by_time(const void *a, const void *b)
 	return one->order < other->order ? -1 : one->order > other->order;
 }
 
-/* The end of the entries from `begin` on that are in order. */
-static size_t run_end(const struct rounds_entry *entries, size_t begin, size_t count)
-{
-	for (begin++; begin < count && by_time(&entries[begin - 1], &entries[begin]) < 0;)
-		begin++;
-	return begin;
-}
-
-/* Merge each two runs of entries that are in order. Return: the runs there were. */
-static size_t merge_runs(const struct rounds_entry *from, size_t count, struct rounds_entry *to)
-{
-	size_t runs = 0;
-
-	for (size_t one = 0, end; one < count; one = end, runs++) {
-		const size_t middle = run_end(from, one, count);
-		size_t other = middle;
-
-		end = middle < count ? run_end(from, middle, count) : middle;
-		runs += middle < count;
-		while (one < middle || other < end)
-			*to++ = other == end || (one < middle && by_time(&from[one], &from[other]) < 0)
-					? from[one++]
-					: from[other++];
-	}
-	return runs;
-}
-
-/* A ring's records are in order, but for a few. So there are few runs to merge, which takes less time than a sort. */
-static void sort(struct rounds *rounds)
-{
-	size_t runs = run_end(rounds->entries, 0, rounds->count) < rounds->count ? SIZE_MAX : 1;
-
-	if (runs > 1 && !array_reserve(rounds->merged, rounds->merged_room, rounds->count)) {
-		qsort(rounds->entries, rounds->count, sizeof(*rounds->entries), by_time);
-		return;
-	}
-	while (runs > 2) { /* two runs have become one */
-		struct rounds_entry *entries = rounds->entries;
-		const size_t room = rounds->room;
-
-		runs = merge_runs(entries, rounds->count, rounds->merged);
-		rounds->entries = rounds->merged;
-		rounds->room = rounds->merged_room;
-		rounds->merged = entries;
-		rounds->merged_room = room;
-	}
-}
-
 /* Pass on the records up to `until`. */
 static void flush(struct rounds *rounds, uint64_t until, rounds_take *take, void *data)
 {
@@ -76,7 +28,7 @@ static void flush(struct rounds *rounds, uint64_t until, rounds_take *take, void
 
 	if (rounds->count == 0)
 		return;
-	sort(rounds);
+	qsort(rounds->entries, rounds->count, sizeof(*rounds->entries), by_time);
 	for (n = 0; n < rounds->count && rounds->entries[n].time <= until; n++) {
 		take(data, &rounds->entries[n]);
 		rounds_chunk_done(rounds, rounds->entries[n].chunk);
@@ -170,6 +122,5 @@ void rounds_free(struct rounds *rounds)
 	while ((chunk = take_spare(rounds, 0)))
 		free(chunk);
 	free(rounds->entries);
-	free(rounds->merged);
 	*rounds = (struct rounds){ 0 };
 }

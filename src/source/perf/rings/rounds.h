@@ -34,8 +34,6 @@ struct rounds_entry {
 struct rounds {
 	struct rounds_entry *entries;
 	size_t count, room;
-	struct rounds_entry *merged; /* room for a merge */
-	size_t merged_room;
 	uint64_t order;
 	uint64_t latest[2];	    /* time in all rounds so far; in those before this one */
 	uint64_t closed;	    /* earlier records are late */
