@@ -262,13 +262,15 @@ int samples_finish(struct samples *samples, uint64_t time)
 {
 	for (unsigned n = 0; n < samples->count; n++) {
 		struct samples_stream *stream = &samples->streams[n];
-		const uint64_t end = time > stream->time ? time : stream->time;
+		/* The next chunk may begin with samples from before now: they are in the kernel's ring still. */
+		const uint64_t end = stream->time ? stream->time : time;
 		struct wire_packet packet;
 
 		if (!samples->error)
 			samples->error = add_first(samples, n, end);
 		if (!samples->error && stream->reported != stream->lost)
 			samples->error = add_packet(samples, n, &packet, 0, end, end);
+		stream->time = end;
 		stream_finish(&stream->stream);
 	}
 	if (!samples->error) /* the entries that it refers to are written */
