@@ -270,7 +270,6 @@ int samples_finish(struct samples *samples, uint64_t time)
 			samples->error = add_first(samples, n, end);
 		if (!samples->error && stream->reported != stream->lost)
 			samples->error = add_packet(samples, n, &packet, 0, end, end);
-		stream->time = end;
 		stream_finish(&stream->stream);
 	}
 	if (!samples->error) /* the entries that it refers to are written */
