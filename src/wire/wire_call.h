@@ -125,7 +125,7 @@ struct wire_call_function {
 };
 
 /*
- * What the debug information of a file says of a function: its arguments, in the form of `burin record --args`, and its
+ * Facts of a function from the debug information of its file: the arguments, in the form of `burin record --args`, and the
  * source file. Both are offsets in the SPECs' text, which begins with a NUL; they end in NUL. 0: unknown.
  */
 struct wire_call_spec {

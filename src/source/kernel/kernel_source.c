@@ -371,7 +371,7 @@ static void translate(void *context, unsigned ring, struct wire_packet *packet,
 
 /* ---- the whole */
 
-/* What a failure means to the user. */
+/* Say which right or part of the kernel is missing. */
 static void explain(char why[KERNEL_WHY], int error, const char *what)
 {
 	if (error == -EPERM || error == -EACCES)
