@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#include "session/calls.h"
+#include "session/session_calls.h"
 #include "writer/table_writer.h"
 
 struct call_tables {

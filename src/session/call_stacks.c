@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The segments of stacks; see calls.h.
+ * The segments of stacks; see session_calls.h.
  *
  * A thread that ends gives its segments back. Threads that end otherwise leave theirs. When there is no free segment, those of
  * dead threads of the same process are taken; then those of dead processes, whose open calls are lost.
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "session/call_lock.h"
-#include "session/calls.h"
+#include "session/session_calls.h"
 
 static bool is_segment(const struct session *session, uint64_t number)
 {

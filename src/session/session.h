@@ -30,7 +30,7 @@ struct session_draft {
 	char text[WIRE_CHANGE_TEXT];
 };
 
-/* The calls area (calls.h). */
+/* The calls area (session_calls.h). */
 struct session_calls {
 	struct wire_calls *header; /* NULL: the session has none */
 	struct wire_call_image *images;

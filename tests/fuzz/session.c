@@ -16,7 +16,7 @@
 #include "drain/drain.h"
 #include "fuzz.h"
 #include "session/call_known.h"
-#include "session/calls.h"
+#include "session/session_calls.h"
 #include "session/layout.h"
 
 enum {

@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/control/call_names.h"
+#include "cmd/control/listing_names.h"
 #include "cmd/record/calls_target.h"
 #include "control/process_change.h"
 #include "session/call_selection.h"
@@ -163,18 +163,18 @@ static int try_to_select(const struct calls_options *options, struct attachment 
 	const char *const *words = options->globs.count ? options->globs.globs : all;
 	struct call_listing listing;
 	struct session *session = &attachment->session;
-	struct call_names names;
+	struct listing_names names;
 	int error = call_listing_read(&listing, session);
 
 	if (error)
 		return error;
-	error = named ? call_names_find(&names, &listing, &attachment->target) : 0;
+	error = named ? listing_names_find(&names, &listing, &attachment->target) : 0;
 	if (!error)
 		error = call_select(session, &listing, rules, (char *const *)(uintptr_t)words, on);
 	if (!error && calls_have_file(options))
 		note_unknown_files(&listing);
 	if (named)
-		call_names_free(&names);
+		listing_names_free(&names);
 	call_listing_free(&listing);
 	return error;
 }

@@ -23,7 +23,7 @@
 #include "burin/read.h"
 #include "cmd/cmd.h"
 #include "cmd/record/recording.h"
-#include "cmd/record/calls.h"
+#include "cmd/record/record_calls.h"
 #include "cmd/record/cmd_symbols.h"
 #include "cmd/target_argument.h"
 #include "control/remains.h"

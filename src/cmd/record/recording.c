@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/record/calls.h"
+#include "cmd/record/record_calls.h"
 #include "cmd/record/recording.h"
 #include "file/named.h"
 #include "wire/wire_terms.h"

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 
 #include "ring/section_rseq.h"
-#include "session/calls.h"
+#include "session/session_calls.h"
 #include "source/calls/call_cpu.h"
 #include "source/tracepoint/thread.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The calls of functions in `burin record`; see calls.h. */
+/* The calls of functions in `burin record`; see record_calls.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/record/calls.h"
+#include "cmd/record/record_calls.h"
 #include "cmd/record/cmd_symbols.h"
 #include "file/create.h"
 #include "session/call_arguments.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The names and source files of functions in a session. */
-#ifndef BURIN_CMD_CONTROL_CALL_NAMES_H
-#define BURIN_CMD_CONTROL_CALL_NAMES_H
+#ifndef BURIN_CMD_CONTROL_LISTING_NAMES_H
+#define BURIN_CMD_CONTROL_LISTING_NAMES_H
 
 #include "base/arena.h"
 #include "control/call_listing.h"
 #include "control/target.h"
 
-struct call_names {
+struct listing_names {
 	struct arena arena;
 	const char **texts; /* by number, from 1 */
 	size_t count, room;
@@ -16,13 +16,14 @@ struct call_names {
 };
 
 /*
- * call_names_find - set the names of a listing, from the images' files; NULL: unknown.
+ * listing_names_find - set the names of a listing, from the images' files; NULL: unknown.
  * @target: of the session. It names the images. If it is another user's, root opens only what that user could read.
  * Context: forks (image/symbolize/symbolize.h). Return: 0 or a negative errno.
  */
-int call_names_find(struct call_names *names, struct call_listing *listing, const struct target *target);
+int listing_names_find(struct listing_names *names, struct call_listing *listing,
+		       const struct target *target);
 
-/* call_names_free - the names of the listing are gone. */
-void call_names_free(struct call_names *names);
+/* listing_names_free - the names of the listing are gone. */
+void listing_names_free(struct listing_names *names);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The calls of functions in `burin record`: what was asked for, and the library that the command loads for it. */
-#ifndef BURIN_CMD_RECORD_CALLS_H
-#define BURIN_CMD_RECORD_CALLS_H
+#ifndef BURIN_CMD_RECORD_RECORD_CALLS_H
+#define BURIN_CMD_RECORD_RECORD_CALLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
