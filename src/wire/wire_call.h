@@ -172,7 +172,7 @@ struct wire_calls {
 	uint32_t below;	    /* not 0: a call is recorded only below one of a function with WIRE_CALL_ROOT */
 	uint32_t described; /* files with SPECs; neither changes once the program runs */
 	uint32_t snapshots_wanted;  /* by a guest: it waits until as many are written, */
-	uint32_t snapshots_written; /* which the recorder says here */
+	uint32_t snapshots_written; /* stored by the recorder */
 	uint32_t guest_moved;	    /* by KASLR, in WIRE_GUEST_STEP, plus 1; 0: it is not known */
 	uint64_t guest_clock;	    /* the time of a session with WIRE_CLOCK_GUEST */
 	struct wire_call_described described_files[WIRE_CALL_DESCRIBED_MAX];

@@ -169,7 +169,7 @@ static uint64_t stack_of(const struct guest_tasks *tasks)
 	return bytes == STACK << 1 || bytes == STACK << 2 ? bytes : STACK;
 }
 
-/* Where the guest's tasks are, for the plugin. @text: "" if the file does not say that. Return: 0 or a negative errno. */
+/* Where the guest's tasks are, for the plugin. @text: "" if the file does not have it. Return: 0 or a negative errno. */
 static int describe_tasks(const struct guest_options *options, int file, char text[TASKS_BYTES])
 {
 	struct guest_tasks tasks;

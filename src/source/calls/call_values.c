@@ -33,7 +33,7 @@ struct call_layout {
 	struct call_arguments arguments;
 	unsigned texts;	     /* arguments that are texts ... */
 	unsigned scalars;    /* ... and bytes of the others */
-	uint32_t generation; /* of the rules that it was made by, or that said the same since */
+	uint32_t generation; /* of the rules that it was made by, or that were the same since */
 	char name[WIRE_NAME_MAX + 1], format[WIRE_FORMAT_MAX + 1];
 };
 

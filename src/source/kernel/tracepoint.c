@@ -178,7 +178,7 @@ static bool is_int(const char *type, bool *is_signed)
 	return false;
 }
 
-/* Remove the number of the call, which the name says, and give arguments their types. */
+/* Remove the number of the call, which the name implies, and give arguments their types. */
 static void adapt_syscall(struct tracepoint *point)
 {
 	bool enters;
