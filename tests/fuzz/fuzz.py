@@ -6,7 +6,7 @@
     fuzz.py --seeds BUILD                              make the corpus anew, from the generators of the other tests
 
 The targets are built into BUILD/fuzz, by clang. What is found that reaches new code is kept in BUILD/fuzz/found/DOOR and used
-by the next run. An input that breaks a door is left in BUILD/fuzz/broken: mend what it breaks, and move it to
+by the next run; tests/fuzz/fuzz.test keeps nothing, since to replay all of it would take longer than its 2 s. An input that breaks a door is left in BUILD/fuzz/broken: mend what it breaks, and move it to
 tests/fuzz/broken/DOOR, so that it is replayed for ever. At its end it prints what was executed.
 """
 import argparse
@@ -61,12 +61,12 @@ def build(where):
 class Door:
     """One target, started with all that is kept of it."""
 
-    def __init__(self, fuzz, name, seconds, tmp):
+    def __init__(self, fuzz, name, seconds, tmp, keep):
         self.name = name
-        self.found = os.path.join(fuzz, "found", name)
         self.broken = os.path.join(fuzz, "broken")
         self.log = os.path.join(fuzz, f"{name}.log")
         self.tmp = tempfile.mkdtemp(prefix=f"{name}-", dir=tmp)
+        self.found = os.path.join(fuzz if keep else self.tmp, "found", name)
         os.makedirs(self.found, exist_ok=True)
         os.makedirs(self.broken, exist_ok=True)
         kept = [d for d in (os.path.join(HERE, "corpus", name), os.path.join(HERE, "broken", name)) if os.path.isdir(d)]
@@ -103,11 +103,11 @@ class Door:
         return f"{wrong.group(0) if wrong else f'exit status {status}'}; input: {test.group(1) if test else 'none'}; log: {self.log}"
 
 
-def run(fuzz, names, seconds, jobs):
-    """Fuzzes doors, several at once; yields each at its end, with what it broke on."""
+def run(fuzz, names, seconds, jobs, keep):
+    """Fuzzes doors, several at once; yields each at its end, with what it broke on. @keep: what they find, for the next run"""
     # Traces and sessions are written and removed thousands of times a second.
     with tempfile.TemporaryDirectory(prefix="burin-fuzz-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as tmp:
-        waiting = [Door(fuzz, name, seconds, tmp) for name in names]
+        waiting = [Door(fuzz, name, seconds, tmp, keep) for name in names]
         running = []
         while waiting or running:
             while waiting and len(running) < jobs:
@@ -280,7 +280,7 @@ def main():
     except Missing as why:
         sys.exit(f"fuzz: {why}")
     ended, broken = [], False
-    for door, why in run(fuzz, options.doors or DOORS, options.seconds, options.jobs):
+    for door, why in run(fuzz, options.doors or DOORS, options.seconds, options.jobs, keep=True):
         ended.append(door)
         broken |= bool(why)
         if why:
