@@ -12,8 +12,18 @@
 
 /* ---- instructions */
 
+void bpf_begin(struct bpf_program *program)
+{
+	program->count = 0;
+	program->full = false;
+}
+
 void bpf_put(struct bpf_program *to, unsigned code, unsigned target, unsigned source, int offset, int number)
 {
+	if (to->count == BPF_PROGRAM_MAX) {
+		to->full = true;
+		return;
+	}
 	to->code[to->count++] = (struct bpf_insn){ .code = (uint8_t)code,
 						   .dst_reg = (uint8_t)(target & 15),
 						   .src_reg = (uint8_t)(source & 15),
@@ -114,6 +124,8 @@ int bpf_load(enum bpf_prog_type type, const struct bpf_program *program)
 {
 	static const char license[] = "Dual MIT/GPL";
 
+	if (program->full)
+		return -E2BIG;
 	return bpf(BPF_PROG_LOAD, &(union bpf_attr){ .prog_type = type,
 						     .insns = address_of(program->code),
 						     .insn_cnt = program->count,

@@ -15,13 +15,17 @@
 #include <linux/bpf.h>
 
 enum {
-	BPF_PROGRAM_MAX = 1024, /* instructions; the callers' programs have fewer, which nothing checks */
+	BPF_PROGRAM_MAX = 1024, /* instructions */
 };
 
 struct bpf_program {
 	struct bpf_insn code[BPF_PROGRAM_MAX];
 	unsigned count;
+	bool full; /* an instruction had no room: the program cannot be loaded */
 };
+
+/* bpf_begin - empty a program that was not initialized. */
+void bpf_begin(struct bpf_program *program);
 
 /* ---- instructions; registers are BPF_REG_*, an @offset is relative to an address, mostly the stack's end (BPF_REG_10) */
 
@@ -70,7 +74,7 @@ void bpf_put_end(struct bpf_program *to);
  */
 int bpf_attach_tracepoint(unsigned id, int program);
 
-/* bpf_load - have a program verified. The caller closes the descriptor. */
+/* bpf_load - have a program verified. The caller closes the descriptor. -E2BIG: it is full. */
 int bpf_load(enum bpf_prog_type type, const struct bpf_program *program);
 
 /* bpf_watch - run a program at a raw tracepoint until the returned descriptor is closed. */

@@ -439,7 +439,7 @@ static unsigned longest(const struct tracepoint *point)
 		if (!field->recorded)
 			continue;
 		bytes += field->kind == TRACEPOINT_TEXT	   ? TRACEPOINT_TEXT_MAX
-			 : field->kind == TRACEPOINT_CHARS ? field->size
+			 : field->kind == TRACEPOINT_CHARS ? field->size + (unsigned)sizeof(WIRE_NULL)
 			 : field->kind == TRACEPOINT_ARRAY ? field->size + 2u
 							   : field->bytes;
 	}
@@ -452,7 +452,7 @@ bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *la
 	int at = PAYLOAD;
 	bool texts = false;
 
-	to->count = 0;
+	bpf_begin(to);
 	if (longest(point) > KERNEL_RECORD_MAX)
 		return false;
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
@@ -467,7 +467,7 @@ bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *la
 		if (point->fields[n].recorded)
 			at += put_field(to, at, &point->fields[n]);
 	put_commit(to, layout, at, texts, id);
-	return true;
+	return !to->full;
 }
 
 /* ---- system calls */
@@ -546,7 +546,7 @@ void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *la
 	static const int places[] = { 112, 104, 96, 56, 72, 64 };
 	unsigned ends[6];
 
-	to->count = 0;
+	bpf_begin(to);
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
 	put_filter(to, layout, NULL, false);
 	put_registers(to, calls, count, offsetof(struct kernel_syscall, enter));
@@ -569,7 +569,7 @@ void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *la
 void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *layout, int calls,
 			 unsigned count)
 {
-	to->count = 0;
+	bpf_begin(to);
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
 	put_filter(to, layout, NULL, false);
 	put_registers(to, calls, count, offsetof(struct kernel_syscall, exit));

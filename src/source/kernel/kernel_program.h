@@ -60,7 +60,7 @@ static inline unsigned kernel_ring_bytes(unsigned window)
 /*
  * kernel_program_write - write the program of a tracepoint that is no system call's: BPF_PROG_TYPE_TRACEPOINT.
  * @id: of the event in the session
- * Return: false: its record would be too long.
+ * Return: false: its record or its program would be too long.
  */
 bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
 			  const struct tracepoint *point, uint16_t id);

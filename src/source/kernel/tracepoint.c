@@ -106,7 +106,8 @@ static void choose_kind(struct tracepoint_field *field, int count)
 		if (strcmp(type + sizeof(dynamic_word) - 1, "char[]") == 0 && field->size == 4)
 			field->kind = TRACEPOINT_TEXT;
 	} else if (count > 0 && is_chars(type)) {
-		field->kind = field->size <= TRACEPOINT_TEXT_MAX ? TRACEPOINT_CHARS : TRACEPOINT_OTHER;
+		field->kind = field->size && field->size <= TRACEPOINT_TEXT_MAX ? TRACEPOINT_CHARS
+										: TRACEPOINT_OTHER;
 	} else if (count > 0) {
 		field->element = (uint16_t)(field->size / (unsigned)count);
 		if (is_whole(field->element) && field->element * (unsigned)count == field->size &&
