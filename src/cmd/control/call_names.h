@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "control/call_listing.h"
 #include "control/target.h"
+#include "image/symbolize/symbolize.h"
 
 struct call_names {
 	struct arena arena;
@@ -21,6 +22,13 @@ struct call_names {
  * Context: forks (image/symbolize/symbolize.h). Return: 0 or a negative errno.
  */
 int call_names_find(struct call_names *names, struct call_listing *listing, const struct target *target);
+
+/*
+ * call_names_open - as root, open the images that another user's session names with the rights of that user, in the root directory
+ * of its process. Images that the user could not read have no file.
+ * Return: false: the session is root's, or the caller is not root.
+ */
+bool call_names_open(const struct target *target, struct symbolize_image *images, size_t count);
 
 /* call_names_free - the names of the listing are gone. */
 void call_names_free(struct call_names *names);
