@@ -106,7 +106,7 @@ static void symbolize_all(int directory, const char *path)
 {
 	if (faccessat(directory, ".burin/stacks", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		cmd_symbols_find(directory, path, &(struct cmd_symbols_options){ .quiet = true });
-	calls_find_names(directory, path, NULL, true, 0);
+	calls_find_names(directory, path, &(struct calls_names){ 0 });
 }
 
 /* Why a trace cannot be continued. */

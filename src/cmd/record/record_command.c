@@ -375,7 +375,7 @@ static int record(const struct record_options *options, struct session *session,
 	kernel_events_close(&kernel);
 	sampling_symbols(&sampling, directory, output, &totals);
 	guest_files(&options->guest, session, &calls.guests);
-	calls_symbols(&calls, directory, output, options->quiet, &totals);
+	calls_symbols(&calls, directory, output, &totals);
 	if (error)
 		chunks_discard(directory, output);
 	if (error || drain.output.error)
