@@ -11,10 +11,12 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/record/cmd_symbols.h"
+#include "cmd/record/guest_socket.h"
 #include "wire/wire_context.h"
 #include "wire/wire_terms.h"
 
 enum {
+	SOCKET_MIN = 3,	       /* descriptors below are the standard ones */
 	FREQUENCY_MAX = 20000, /* beyond, samples take most of the time of a CPU, or are lost */
 };
 
@@ -206,6 +208,8 @@ static const struct cmd_option table[] = {
 		"with --guest: times are those of the host (default), or the number of instructions that "
 		"the guest, of one processor, has executed",
 		.given = guest_given),
+	OPTION_NUMBER("--guest-socket FD", &options.guest.socket, SOCKET_MIN, INT32_MAX, NULL,
+		      .given = guest_given),
 	OPTION_FLAG("--guest-report", &options.guest.report,
 		    "with --guest: print how many calls and returns there were", .given = guest_given),
 	OPTION_CHOICE("--format FORMAT", &options.format, formats,
@@ -353,9 +357,15 @@ static void complete(void)
 
 static int record(char **operands)
 {
+	pid_t qemu = 0;
 	int result;
 
 	options.target = operands[0];
+	if (options.guest.socket) {
+		qemu = guest_socket_peer(options.guest.socket, &options.command);
+		if (!qemu)
+			return CMD_FAULTS;
+	}
 	choose_target();
 	result = check_conflicts();
 	if (!result)
@@ -371,6 +381,8 @@ static int record(char **operands)
 	if (result)
 		return result;
 	complete();
+	if (qemu && !options.sampling.off && sampling_choose(&options.sampling, qemu))
+		return cmd_failed("out of memory");
 	if (options.guest.on) {
 		options.command = guest_command(&options.guest, options.command);
 		if (!options.command)
