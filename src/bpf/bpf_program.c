@@ -120,6 +120,18 @@ int bpf_load(enum bpf_prog_type type, const struct bpf_program *program)
 						     .license = address_of(license) });
 }
 
+int bpf_load_typed(const struct bpf_program *program, uint32_t type)
+{
+	static const char license[] = "Dual MIT/GPL";
+
+	return bpf(BPF_PROG_LOAD, &(union bpf_attr){ .prog_type = BPF_PROG_TYPE_TRACING,
+						     .expected_attach_type = BPF_TRACE_RAW_TP,
+						     .attach_btf_id = type,
+						     .insns = address_of(program->code),
+						     .insn_cnt = program->count,
+						     .license = address_of(license) });
+}
+
 int bpf_attach_tracepoint(unsigned id, int program)
 {
 	struct perf_event_attr attr = {

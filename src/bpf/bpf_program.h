@@ -73,7 +73,14 @@ int bpf_attach_tracepoint(unsigned id, int program);
 /* bpf_load - have a program verified. The caller closes the descriptor. */
 int bpf_load(enum bpf_prog_type type, const struct bpf_program *program);
 
-/* bpf_watch - run a program at a raw tracepoint until the returned descriptor is closed. */
+/*
+ * bpf_load_typed - the same, for a program at a raw tracepoint that loads directly from what its arguments point to: the kernel
+ * knows their types.
+ * @type: the number of the typedef btf_trace_NAME in the kernel's BTF
+ */
+int bpf_load_typed(const struct bpf_program *program, uint32_t type);
+
+/* bpf_watch - run a program at a raw tracepoint until the returned descriptor is closed. @tracepoint: NULL: of bpf_load_typed() */
 int bpf_watch(const char *tracepoint, int program);
 
 /*

@@ -472,21 +472,41 @@ bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *la
 
 /* ---- system calls */
 
-/* Read the registers of the process; end for a process of 32 bits, and for a call that is not recorded. */
-static void put_registers(struct bpf_program *to, int calls, unsigned count, unsigned field)
+/* Copy the registers of the process to the stack, for a kernel without types. */
+static void put_copy_registers(struct bpf_program *to)
 {
-	unsigned good, known, wanted;
-
 	put_load(to, BPF_REG_3, BPF_REG_6, 0);
 	bpf_put_alu(to, BPF_ADD, BPF_REG_3, REGISTERS_BEGIN);
 	bpf_put_address(to, BPF_REG_1, STACK_REGISTERS);
 	bpf_put_set(to, BPF_REG_2, REGISTERS_BYTES);
 	bpf_put_call(to, BPF_FUNC_probe_read_kernel);
-	put_load(to, BPF_REG_1, BPF_REG_10, STACK_REGISTERS + REGISTERS_SEGMENT - REGISTERS_BEGIN);
+}
+
+/* Load a register of the process. @size: BPF_DW, BPF_H; @place: its offset in struct pt_regs */
+static void put_register(struct bpf_program *to, const struct kernel_layout *layout, unsigned size,
+			 unsigned target, int place)
+{
+	if (layout->typed) {
+		put_load(to, target, BPF_REG_6, 0);
+		bpf_put_load(to, size, target, target, place);
+	} else {
+		bpf_put_load(to, size, target, BPF_REG_10, STACK_REGISTERS + place - REGISTERS_BEGIN);
+	}
+}
+
+/* Find the system call; end for a process of 32 bits, and for a call that is not recorded. */
+static void put_identify(struct bpf_program *to, const struct kernel_layout *layout, int calls,
+			 unsigned count, unsigned field)
+{
+	unsigned good, known, wanted;
+
+	if (!layout->typed)
+		put_copy_registers(to);
+	put_register(to, layout, BPF_H, BPF_REG_1, REGISTERS_SEGMENT);
 	good = bpf_put_jump(to, BPF_JNE, BPF_REG_1, SEGMENT_32);
 	put_exit(to);
 	bpf_land(to, good);
-	put_load(to, BPF_REG_1, BPF_REG_10, STACK_REGISTERS + REGISTERS_NUMBER - REGISTERS_BEGIN);
+	put_register(to, layout, BPF_DW, BPF_REG_1, REGISTERS_NUMBER);
 	good = bpf_put_jump(to, BPF_JLT, BPF_REG_1, (int)count);
 	put_exit(to);
 	bpf_land(to, good);
@@ -507,9 +527,8 @@ static void put_registers(struct bpf_program *to, int calls, unsigned count, uns
 #define CALL_SHIFT(member) ((int)offsetof(struct kernel_syscall, member) * 8)
 
 /* Put an argument: a text, 32 bits or 64. @place: its register's offset */
-static void put_argument(struct bpf_program *to, unsigned n, int place)
+static void put_argument(struct bpf_program *to, const struct kernel_layout *layout, unsigned n, int place)
 {
-	const int value = STACK_REGISTERS + place - REGISTERS_BEGIN;
 	unsigned number, done, is_short, end;
 
 	put_load(to, BPF_REG_1, BPF_REG_10, STACK_CALL);
@@ -517,13 +536,13 @@ static void put_argument(struct bpf_program *to, unsigned n, int place)
 	bpf_put_alu(to, BPF_RSH, BPF_REG_2, CALL_SHIFT(texts) + (int)n);
 	bpf_put_alu(to, BPF_AND, BPF_REG_2, 1);
 	number = bpf_put_jump(to, BPF_JEQ, BPF_REG_2, 0);
-	put_load(to, BPF_REG_3, BPF_REG_10, value);
+	put_register(to, layout, BPF_DW, BPF_REG_3, place);
 	put_text(to, PAYLOAD, BPF_FUNC_probe_read_user_str, TRACEPOINT_TEXT_MAX, true);
 	done = bpf_put_jump(to, BPF_JA, 0, 0);
 	bpf_land(to, number);
 	bpf_put_alu(to, BPF_RSH, BPF_REG_1, CALL_SHIFT(shorts) + (int)n);
 	bpf_put_alu(to, BPF_AND, BPF_REG_1, 1);
-	put_load(to, BPF_REG_2, BPF_REG_10, value);
+	put_register(to, layout, BPF_DW, BPF_REG_2, place);
 	is_short = bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0);
 	put_store(to, BPF_REG_9, KERNEL_SLOTS + PAYLOAD, BPF_REG_2);
 	bpf_put_set(to, BPF_REG_3, 8);
@@ -549,7 +568,7 @@ void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *la
 	to->count = 0;
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
 	put_filter(to, layout, NULL, false);
-	put_registers(to, calls, count, offsetof(struct kernel_syscall, enter));
+	put_identify(to, layout, calls, count, offsetof(struct kernel_syscall, enter));
 	put_begin(to, layout, PAYLOAD + 6 * TRACEPOINT_TEXT_MAX + WIRE_ALIGN);
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, STACK_TEXTS, 0);
 	for (unsigned n = 0; n < 6; n++) {
@@ -557,7 +576,7 @@ void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *la
 		bpf_put_alu(to, BPF_RSH, BPF_REG_1, CALL_SHIFT(count));
 		bpf_put_alu(to, BPF_AND, BPF_REG_1, 7);
 		ends[n] = bpf_put_jump(to, BPF_JLE, BPF_REG_1, (int)n);
-		put_argument(to, n, places[n]);
+		put_argument(to, layout, n, places[n]);
 	}
 	for (unsigned n = 0; n < 6; n++)
 		bpf_land(to, ends[n]);
@@ -572,7 +591,7 @@ void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *lay
 	to->count = 0;
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
 	put_filter(to, layout, NULL, false);
-	put_registers(to, calls, count, offsetof(struct kernel_syscall, exit));
+	put_identify(to, layout, calls, count, offsetof(struct kernel_syscall, exit));
 	put_begin(to, layout, PAYLOAD + 8 + WIRE_ALIGN);
 	put_number(to, PAYLOAD, 8, 8); /* the result is the tracepoint's second argument */
 	put_load(to, BPF_REG_5, BPF_REG_10, STACK_CALL);

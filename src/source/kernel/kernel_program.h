@@ -49,6 +49,7 @@ struct kernel_layout {
 	int members;	 /* map: recorded tasks (kernel_follow.h); -1: all */
 	unsigned window; /* packets of a ring, a power of two */
 	unsigned reach;	 /* ns after its base that a packet's compact records reach */
+	bool typed;	 /* programs of system calls load directly from the registers: bpf_load_typed() */
 };
 
 /* kernel_ring_bytes - the size of a ring, a value of the map. */
@@ -76,7 +77,7 @@ struct kernel_syscall {
 
 /*
  * kernel_program_enter, kernel_program_exit - the programs of all system calls: BPF_PROG_TYPE_RAW_TRACEPOINT at sys_enter and
- * sys_exit.
+ * sys_exit, or of bpf_load_typed() there.
  * @calls: an array map of struct kernel_syscall, by number; @count: its entries
  */
 void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *layout, int calls,

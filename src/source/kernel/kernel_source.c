@@ -16,6 +16,7 @@
 #include "base/number.h"
 #include "session/clock.h"
 #include "source/kernel/kernel_source.h"
+#include "source/kernel/kernel_types.h"
 #include "source/kernel/syscall_numbers.h"
 #include "source/kernel/tracefs.h"
 #include "wire/wire_head.h"
@@ -210,10 +211,9 @@ static int keep_file(struct kernel_source *source, int file)
 	return 0;
 }
 
-/* Load a program. Return: its descriptor, which the source keeps; -errno. */
-static int load(struct kernel_source *source, enum bpf_prog_type type, const struct bpf_program *code)
+/* Keep a loaded program. Return: its descriptor, -errno. */
+static int keep_program(struct kernel_source *source, int program)
 {
-	const int program = bpf_load(type, code);
 	int error = keep_file(source, program);
 
 	if (!error && !array_reserve(source->programs, source->program_room, source->program_count + 1))
@@ -231,7 +231,7 @@ static int attach_point(struct kernel_source *source, const struct tracepoint *p
 
 	if (!kernel_program_write(&code, &source->layout, point, id))
 		return -E2BIG;
-	program = load(source, BPF_PROG_TYPE_TRACEPOINT, &code);
+	program = keep_program(source, bpf_load(BPF_PROG_TYPE_TRACEPOINT, &code));
 	return program < 0 ? program : keep_file(source, bpf_attach_tracepoint(point->id, program));
 }
 
@@ -251,12 +251,47 @@ static void describe_call(struct kernel_syscall *call, const struct tracepoint *
 	}
 }
 
+/* Write and load the program of the entries or the exits of all system calls. Return: its descriptor; -errno. */
+static int load_raw(struct kernel_source *source, int calls, bool exits)
+{
+	struct bpf_program code;
+
+	(exits ? kernel_program_exit : kernel_program_enter)(&code, &source->layout, calls, SOURCE_CALLS);
+	return keep_program(source, source->layout.typed ? bpf_load_typed(&code, source->types[exits])
+							 : bpf_load(BPF_PROG_TYPE_RAW_TRACEPOINT, &code));
+}
+
+/* Attach it. A kernel without types, or whose types do not fit, gets a program that takes a helper for the registers. */
+static int attach_raw(struct kernel_source *source, int calls, bool exits)
+{
+	int program = load_raw(source, calls, exits);
+
+	if (program < 0 && source->layout.typed) {
+		source->layout.typed = false;
+		program = load_raw(source, calls, exits);
+	}
+	if (program < 0)
+		return program;
+	return keep_file(source, bpf_watch(source->layout.typed ? NULL
+					   : exits		? "sys_exit"
+								: "sys_enter",
+					   program));
+}
+
+static void find_types(struct kernel_source *source)
+{
+	static const char *const names[] = { "btf_trace_sys_enter", "btf_trace_sys_exit" };
+	const char *mechanism = getenv(KERNEL_MECHANISM);
+
+	source->layout.typed = (!mechanism || strcmp(mechanism, "bpf-untyped") != 0) &&
+			       kernel_types_find(names, source->types, 2) == 0;
+}
+
 static int attach_calls(struct kernel_source *source, const struct choice *choice)
 {
 	struct kernel_syscall calls[SOURCE_CALLS] = { { 0 } };
 	bool enter = false, leave = false, enters;
-	struct bpf_program code;
-	int map, program, error = 0;
+	int map, error = 0;
 
 	for (size_t n = 0; n < choice->count; n++) {
 		const struct syscall_number *number = number_of(&choice->points[n], &enters);
@@ -275,15 +310,11 @@ static int attach_calls(struct kernel_source *source, const struct choice *choic
 	for (uint32_t n = 0; n < SOURCE_CALLS && !error; n++)
 		if (calls[n].enter || calls[n].exit)
 			error = bpf_map_set(map, &n, &calls[n]);
-	for (int which = 0; which < 2 && !error; which++) {
-		if (!(which ? leave : enter))
-			continue;
-		(which ? kernel_program_exit : kernel_program_enter)(&code, &source->layout, map,
-								     SOURCE_CALLS);
-		program = load(source, BPF_PROG_TYPE_RAW_TRACEPOINT, &code);
-		error = program < 0 ? program
-				    : keep_file(source, bpf_watch(which ? "sys_exit" : "sys_enter", program));
-	}
+	find_types(source);
+	if (!error && enter)
+		error = attach_raw(source, map, false);
+	if (!error && leave)
+		error = attach_raw(source, map, true);
 	return error;
 }
 

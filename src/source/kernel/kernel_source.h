@@ -14,6 +14,12 @@
 #include "source/kernel/task_names.h"
 #include "source/kernel/kernel_program.h"
 
+/*
+ * For tests and comparisons, this variable of the recorder's environment chooses the mechanism: `bpf-untyped`: programs that do not use the
+ * kernel's types.
+ */
+#define KERNEL_MECHANISM "BURIN_KERNEL_MECHANISM"
+
 enum {
 	KERNEL_WHY = 200,
 };
@@ -44,6 +50,7 @@ struct kernel_source {
 	size_t file_count, file_room;
 	int *programs; /* of those: the programs */
 	size_t program_count, program_room;
+	uint32_t types[2];		      /* of the raw tracepoints of system calls, in BTF */
 	unsigned events;		      /* recorded */
 	unsigned refused;		      /* tracepoints that the kernel does not let attach to ... */
 	char refused_name[WIRE_NAME_MAX + 1]; /* ... the first one, and why */
