@@ -15,12 +15,12 @@
 #include <linux/bpf.h>
 
 enum {
-	BPF_PROGRAM_MAX = 1024, /* instructions; the callers' programs have fewer, which nothing checks */
+	BPF_PROGRAM_MAX = 4096, /* instructions */
 };
 
 struct bpf_program {
 	struct bpf_insn code[BPF_PROGRAM_MAX];
-	unsigned count;
+	unsigned count; /* beyond BPF_PROGRAM_MAX: the rest is missing, and it cannot be loaded */
 };
 
 /* ---- instructions; registers are BPF_REG_*, an @offset is relative to an address, mostly the stack's end (BPF_REG_10) */
@@ -55,6 +55,9 @@ void bpf_put_call(struct bpf_program *to, int function);
 unsigned bpf_put_jump(struct bpf_program *to, unsigned op, unsigned left, int number);
 void bpf_land(struct bpf_program *to, unsigned jump);
 
+/* bpf_put_jump_register - the same, compared with register @right. */
+unsigned bpf_put_jump_register(struct bpf_program *to, unsigned op, unsigned left, unsigned right);
+
 /* bpf_put_alu, bpf_put_alu_register - arithmetic of 64 bits. @op: BPF_ADD, BPF_AND, BPF_RSH, ... */
 void bpf_put_alu(struct bpf_program *to, unsigned op, unsigned target, int number);
 void bpf_put_alu_register(struct bpf_program *to, unsigned op, unsigned target, unsigned source);
@@ -70,7 +73,7 @@ void bpf_put_end(struct bpf_program *to);
  */
 int bpf_attach_tracepoint(unsigned id, int program);
 
-/* bpf_load - have a program verified. The caller closes the descriptor. */
+/* bpf_load - have a program verified. The caller closes the descriptor. -E2BIG: it is too long. */
 int bpf_load(enum bpf_prog_type type, const struct bpf_program *program);
 
 /*

@@ -11,6 +11,7 @@
 #include "drain/drain.h"
 #include "source/kernel/kernel_clock.h"
 #include "source/kernel/kernel_follow.h"
+#include "source/kernel/kernel_points.h"
 #include "source/kernel/task_names.h"
 #include "source/kernel/kernel_program.h"
 
@@ -20,12 +21,9 @@
  */
 #define KERNEL_MECHANISM "BURIN_KERNEL_MECHANISM"
 
-enum {
-	KERNEL_WHY = 200,
-};
-
 struct kernel_options {
 	const char *const *globs; /* of SYSTEM:NAME; ends with NULL */
+	const char *where;	  /* a filter; NULL: none */
 	bool all;		  /* the whole machine; else those of kernel_source_follow() */
 	uint64_t buffer_bytes;	  /* of each CPU's rings */
 };
@@ -61,7 +59,7 @@ struct kernel_source {
 /*
  * kernel_source_open - choose the tracepoints and attach to them. Nothing is recorded before kernel_source_follow(), unless @options->all.
  * @why: why it failed: one line without a newline
- * Return: 0 or -errno; then there is nothing to close.
+ * Return: 0 or -errno; then there is nothing to close. -ENOENT: the globs match nothing, or the filter does not fit.
  */
 int kernel_source_open(struct kernel_source *source, struct session *session,
 		       const struct kernel_options *options, char why[KERNEL_WHY]);
