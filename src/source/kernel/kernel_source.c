@@ -18,11 +18,13 @@
 #include "source/kernel/kernel_filter.h"
 #include "source/kernel/kernel_points.h"
 #include "source/kernel/kernel_put.h"
+#include "source/kernel/kernel_rights.h"
 #include "source/kernel/kernel_source.h"
 #include "source/kernel/kernel_types.h"
 #include "source/kernel/tracefs.h"
 #include "wire/wire_head.h"
 
+static const char tracefs_word[] = "tracefs";
 static const unsigned INITIAL_PIDS = 0xEFFFFFFC; /* inode of the initial PID namespace */
 
 /* ---- rings */
@@ -336,8 +338,7 @@ static void translate(void *context, unsigned ring, struct wire_packet *packet,
 static void explain(char why[KERNEL_WHY], int error, const char *what)
 {
 	if (error == -EPERM || error == -EACCES)
-		snprintf(why, KERNEL_WHY,
-			 "%.100s: no permission; run as root, or with CAP_BPF and CAP_PERFMON", what);
+		kernel_rights_explain(why, KERNEL_WHY, what, strcmp(what, tracefs_word) == 0);
 	else if (error == -ENOSYS)
 		snprintf(why, KERNEL_WHY, "%.100s: the kernel has no BPF (CONFIG_BPF_SYSCALL)", what);
 	else
@@ -358,7 +359,7 @@ static int open_tracefs(char why[KERNEL_WHY])
 	if (events == -ENODEV)
 		snprintf(why, KERNEL_WHY, "the kernel has no tracefs (CONFIG_TRACING)");
 	else if (events < 0)
-		explain(why, events, "tracefs");
+		explain(why, events, tracefs_word);
 	return events;
 }
 
@@ -372,7 +373,7 @@ static int open_parts(struct kernel_source *source, const struct kernel_options 
 	if (error == -ENOENT)
 		return error;
 	if (error) {
-		explain(why, error, "tracefs");
+		explain(why, error, tracefs_word);
 		return error;
 	}
 	if (!options->all) {
