@@ -72,7 +72,8 @@ static void init_ring(struct kernel_source *source, unsigned n)
 
 static int make_rings(struct kernel_source *source, uint64_t buffer_bytes)
 {
-	const unsigned count = source->session->geometry.cpus * KERNEL_DEPTHS;
+	const long cpus = session_cpus();
+	const unsigned count = (cpus < 1 ? 1 : (unsigned)cpus) * KERNEL_DEPTHS;
 	unsigned bytes;
 	void *memory;
 
@@ -357,7 +358,8 @@ static int open_tracefs(char why[KERNEL_WHY])
 	const int events = tracefs_open();
 
 	if (events == -ENODEV)
-		snprintf(why, KERNEL_WHY, "the kernel has no tracefs (CONFIG_TRACING)");
+		snprintf(why, KERNEL_WHY,
+			 "the kernel has no tracefs (CONFIG_TRACING), or its lockdown forbids it");
 	else if (events < 0)
 		explain(why, events, tracefs_word);
 	return events;
