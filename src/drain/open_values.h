@@ -3,7 +3,7 @@
 #ifndef BURIN_DRAIN_OPEN_VALUES_H
 #define BURIN_DRAIN_OPEN_VALUES_H
 
-#include "session/calls.h"
+#include "session/session_calls.h"
 #include "writer/event_table.h"
 
 enum {

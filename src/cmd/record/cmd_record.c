@@ -71,6 +71,9 @@ static const struct cmd_option table[] = {
 		    "also record the kernel's tracepoints whose names, such as sched:sched_switch or "
 		    "syscalls:sys_enter_openat, match, while COMMAND or the processes of --pid run, or with "
 		    "--all of the whole machine; may be repeated. See burin-kernel(7)"),
+	OPTION_TEXT("--k-where EXPR", &options.kernel.where,
+		    "with --kernel: record only events of which EXPR is true, such as 'ret < 0'; see "
+		    "burin-kernel(7)"),
 	OPTION_SIZE("--kernel-buffer SIZE", &options.kernel.buffer_bytes, 4 * KERNEL_PACKET, 512 << 20,
 		    "size of each CPU's two ring buffers of kernel events (default: 4M)"),
 	OPTION_CHOICE(
@@ -252,6 +255,8 @@ static int check_conflicts(void)
 							: options.session.context ? "--context"
 							: options.guest.on	  ? "--guest"
 										  : "--format uftrace");
+	if (options.kernel.where && !options.kernel.globs.count)
+		return cmd_usage("--k-where: there are no kernel events; add --kernel");
 	if (options.split.keep && !split)
 		return cmd_usage("--keep: there are no chunks; add --split, which makes them");
 	if (options.target && *own)

@@ -166,7 +166,8 @@ static int recover(struct recovery *recovery, struct session *session)
 	struct drain_totals totals;
 	uint64_t before, lost;
 	struct drain drain;
-	int error = finish_others(recovery->directory, session->geometry.cpus);
+	/* There are as many locked rings as CPUs, at least; per-CPU rings need restartable sequences. */
+	int error = finish_others(recovery->directory, session->geometry.locked);
 
 	if (error)
 		return cmd_failed("%s: its samples or kernel events: %s; the session stays", path,
