@@ -12,6 +12,7 @@
 
 struct kernel_choice {
 	struct view_globs globs; /* --kernel */
+	bool sched;		 /* --sched: what that needs is among the globs */
 	uint64_t buffer_bytes;	 /* --kernel-buffer */
 };
 

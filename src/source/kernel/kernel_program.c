@@ -33,6 +33,9 @@ enum {
 	REGISTERS_NUMBER = 120, /* orig_ax */
 	REGISTERS_SEGMENT = 136,
 	SEGMENT_32 = 0x23, /* of code of 32 bits, whose system calls have other numbers */
+	SEGMENT_64 = 0x33,
+	CALL_NONE = -1, /* the kernel itself stores it in the number's place where there is no call */
+	CALL_UNKNOWN = -2,
 };
 
 static_assert(1 << PACKET_BITS == KERNEL_PACKET, "PACKET_BITS");
@@ -392,8 +395,36 @@ static void put_number(struct bpf_program *to, int at, unsigned bytes, unsigned 
 	bpf_put_store(to, size_code(bytes), BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
 }
 
+/*
+ * The number of the system call that the current task is in. The kernel stores it with the registers of the process,
+ * and CALL_NONE after an interrupt or a fault. A thread of the kernel has no such registers.
+ */
+static void put_call_number(struct bpf_program *to, const struct kernel_layout *layout, int at)
+{
+	unsigned other = 0;
+
+	bpf_put_set(to, BPF_REG_2, layout->without_calls ? CALL_UNKNOWN : CALL_NONE);
+#ifdef __x86_64__
+	if (!layout->without_calls) {
+		bpf_put_call(to, BPF_FUNC_get_current_task_btf);
+		bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
+		bpf_put_call(to, BPF_FUNC_task_pt_regs);
+		put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_SEGMENT);
+		bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
+		bpf_put_set(to, BPF_REG_2, CALL_NONE);
+		other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, SEGMENT_64);
+		put_load(to, BPF_REG_2, BPF_REG_0, REGISTERS_NUMBER);
+		bpf_land(to, other);
+	}
+#else
+	(void)other;
+#endif
+	bpf_put_store(to, BPF_H, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
+}
+
 /* Put a field of the kernel's record. Return: the bytes by which register 9 does not move. */
-static int put_field(struct bpf_program *to, int at, const struct tracepoint_field *field)
+static int put_field(struct bpf_program *to, const struct kernel_layout *layout, int at,
+		     const struct tracepoint_field *field)
 {
 	const unsigned element = field->element;
 
@@ -401,6 +432,9 @@ static int put_field(struct bpf_program *to, int at, const struct tracepoint_fie
 	case TRACEPOINT_INTEGER:
 	case TRACEPOINT_POINTER:
 		put_number(to, at, field->bytes, field->offset);
+		return field->bytes;
+	case TRACEPOINT_CALL:
+		put_call_number(to, layout, at);
 		return field->bytes;
 	case TRACEPOINT_ARRAY:
 		bpf_put(to, BPF_ST | BPF_MEM | BPF_H, BPF_REG_9, 0, KERNEL_SLOTS + at,
@@ -465,7 +499,7 @@ bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *la
 		bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, STACK_TEXTS, 0);
 	for (unsigned n = 0; n < point->count; n++)
 		if (point->fields[n].recorded)
-			at += put_field(to, at, &point->fields[n]);
+			at += put_field(to, layout, at, &point->fields[n]);
 	put_commit(to, layout, at, texts, id);
 	return true;
 }

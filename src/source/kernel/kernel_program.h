@@ -49,6 +49,7 @@ struct kernel_layout {
 	int members;	 /* map: recorded tasks (kernel_follow.h); -1: all */
 	unsigned window; /* packets of a ring, a power of two */
 	unsigned reach;	 /* ns after its base that a packet's compact records reach */
+	bool without_calls; /* the kernel cannot give programs the registers of a process (before 5.15, or without BTF) */
 };
 
 /* kernel_ring_bytes - the size of a ring, a value of the map. */

@@ -82,19 +82,42 @@ static void leave_out(struct choice *choice)
 	choice->count = kept;
 }
 
+/* The names of the system calls by their numbers, as an enum. Names that do not fit are left out. */
+static void name_calls(char text[WIRE_ENUMS_MAX + 1])
+{
+	size_t used = (size_t)sprintf(text, TRACEPOINT_CALLS " none=-1 unknown=-2");
+
+	for (unsigned n = 0; n < syscall_count; n++) {
+		char label[TRACEPOINT_NAME + 16];
+		const int bytes = snprintf(label, sizeof(label), " %s=%d", syscall_numbers[n].name,
+					   syscall_numbers[n].number);
+
+		if (used + (size_t)bytes + 1 > WIRE_ENUMS_MAX)
+			continue;
+		memcpy(text + used, label, (size_t)bytes);
+		used += (size_t)bytes;
+	}
+	strcpy(text + used, "\n");
+}
+
 static int register_events(struct kernel_source *source, struct choice *choice)
 {
+	char calls[WIRE_ENUMS_MAX + 1];
 	int error;
 
+	name_calls(calls);
 	choice->events = calloc(choice->count, sizeof(*choice->events));
 	choice->ids = calloc(choice->count, sizeof(*choice->ids));
 	if (!choice->events || !choice->ids)
 		return -ENOMEM;
 	for (size_t n = 0; n < choice->count; n++)
-		choice->events[n] = (struct session_event){ .name = choice->points[n].event,
-							    .format = choice->points[n].format,
-							    .file = "",
-							    .types = choice->points[n].types };
+		choice->events[n] =
+			(struct session_event){ .name = choice->points[n].event,
+						.format = choice->points[n].format,
+						.file = "",
+						.enums = tracepoint_has_calls(&choice->points[n]) ? calls
+												  : NULL,
+						.types = choice->points[n].types };
 	error = session_event_register(source->session, choice->events, (unsigned)choice->count, choice->ids);
 	for (size_t n = 0; n < choice->count && !error; n++) {
 		if (!choice->ids[n])
@@ -229,9 +252,14 @@ static int attach_point(struct kernel_source *source, const struct tracepoint *p
 	struct bpf_program code;
 	int program;
 
-	if (!kernel_program_write(&code, &source->layout, point, id))
-		return -E2BIG;
-	program = load(source, BPF_PROG_TYPE_TRACEPOINT, &code);
+	for (;;) {
+		if (!kernel_program_write(&code, &source->layout, point, id))
+			return -E2BIG;
+		program = load(source, BPF_PROG_TYPE_TRACEPOINT, &code);
+		if (program >= 0 || !tracepoint_has_calls(point) || source->layout.without_calls)
+			break;
+		source->layout.without_calls = true;
+	}
 	return program < 0 ? program : keep_file(source, bpf_attach_tracepoint(point->id, program));
 }
 
