@@ -16,7 +16,7 @@ enum {
 
 static struct view_report report = { .min = -1 };
 static const char *callers, *callees;
-static bool calls, syscalls, suggest, tree, json, csv, verbose;
+static bool calls, syscalls, sched, suggest, tree, json, csv, verbose;
 static unsigned order;
 
 /* The last given option that trees do not have, and the one that makes a tree. */
@@ -64,6 +64,10 @@ static const struct cmd_option table[] = {
 		    "count system calls (burin record -k 'syscalls:*'): how many, their errors, how long "
 		    "they took"),
 	OPTION_FLAG(
+		"--sched", &sched,
+		"print of each thread how long it ran, waited for a CPU and was blocked, in which calls, and "
+		"who woke it (burin record --sched)"),
+	OPTION_FLAG(
 		"--suggest", &suggest,
 		"with --calls: print the options --no-calls of burin record that would save most records"),
 	OPTION_PARSED("--by PART,...", parse_by,
@@ -106,16 +110,22 @@ static int complete(void)
 		return cmd_usage("give either --json or --csv");
 	if (calls && *of_tree)
 		return cmd_usage("%s is for samples; burin graph prints the tree of calls", of_tree);
-	if (calls + syscalls > 1)
-		return cmd_usage("give one of --calls and --syscalls");
-	if (syscalls && *of_tree)
+	if (calls + syscalls + sched > 1)
+		return cmd_usage("give one of --calls, --syscalls and --sched");
+	if ((syscalls || sched) && *of_tree)
 		return cmd_usage("%s is for samples", of_tree);
 	if (suggest && (!calls || *of_rows || json || csv))
 		return cmd_usage("--suggest goes with --calls alone");
+	if (sched && order)
+		return cmd_usage("--sort is for samples and calls; remove it");
 	if (!calls && !syscalls && order > CALL_BY_TOTAL)
 		return cmd_usage("--sort %s is for calls; give --calls or --syscalls, too", orders[order]);
 	if (!report.by_count && syscalls) {
 		report.by[report.by_count++] = VIEW_SYMBOL;
+	} else if (!report.by_count && sched) {
+		report.by[0] = VIEW_THREAD;
+		report.by[1] = VIEW_TID;
+		report.by_count = 2;
 	} else if (!report.by_count) {
 		report.by[0] = VIEW_SYMBOL;
 		report.by[1] = VIEW_IMAGE;
@@ -245,7 +255,7 @@ static int run_calls(const char *path)
 	return cmd_calls_close(&opened, path, result);
 }
 
-static int run_syscalls(const char *path)
+static int run_kernel(const char *path)
 {
 	struct report_kernel options = { .rows = { .by_count = report.by_count,
 						   .min = report.min,
@@ -257,7 +267,7 @@ static int run_syscalls(const char *path)
 						       : REPORT_TEXT };
 
 	memcpy(options.rows.by, report.by, sizeof(options.rows.by));
-	return report_syscalls(path, &options);
+	return syscalls ? report_syscalls(path, &options) : report_sched(path, &options);
 }
 
 static int run(char **operands)
@@ -265,8 +275,8 @@ static int run(char **operands)
 	struct cmd_profile profile = { 0 };
 	int result = complete();
 
-	if (!result && syscalls)
-		return run_syscalls(operands[0]);
+	if (!result && (syscalls || sched))
+		return run_kernel(operands[0]);
 	if (!result && calls)
 		return suggest ? cmd_calls_suggest(operands[0]) : run_calls(operands[0]);
 	if (!result)
@@ -285,7 +295,8 @@ const struct cmd cmd_report = {
 		"Print where the programs spent their time, by the samples of the trace in DIR. Self is\n"
 		"a function's own share; total includes the functions that it called. Below the table:\n"
 		"lost samples and missing names, and what to do about them. With --calls, print the same of\n"
-		"recorded calls (burin record --calls); with --syscalls, of system calls.\n",
+		"recorded calls (burin record --calls); with --syscalls, of system\n"
+		"calls; with --sched, the states of threads.\n",
 	.notes = "Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was read.\n",
 	.options = table,
 	.operands = { 1, 1,

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/report/open_calls.h"
+#include "view/kernel/sched_report.h"
 #include "view/kernel/syscall_stats.h"
 
 static unsigned parts_of(const struct call_report *rows)
@@ -56,6 +57,40 @@ int report_syscalls(const char *path, const struct report_kernel *report)
 			       : print_syscalls(&stats, report);
 		if (!error)
 			syscall_stats_free(&stats);
+	}
+	return cmd_calls_close(&opened, path, result);
+}
+
+static int print_sched(struct sched_report *made, const struct report_kernel *report)
+{
+	static void (*const forms[])(struct sched_report * report, const struct call_report *options,
+				     struct view_buffer *out) = { [REPORT_TEXT] = sched_report_text,
+								  [REPORT_JSON] = sched_report_json,
+								  [REPORT_CSV] = sched_report_csv };
+	struct view_buffer out = { .used = 0 };
+
+	forms[report->form](made, &report->rows, &out);
+	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
+}
+
+int report_sched(const char *path, const struct report_kernel *report)
+{
+	const unsigned parts = parts_of(&report->rows);
+	struct cmd_calls opened;
+	struct sched_report made;
+	int result, error;
+
+	if (parts >> VIEW_TASK_PARTS)
+		return cmd_usage("--sched: --by may name program, thread, pid and tid");
+	result = cmd_calls_open(&opened, path, cmd_profile_filter());
+	if (!result && opened.filter.symbols.count)
+		result = cmd_usage("--symbol is for samples and calls; remove it");
+	if (!result) {
+		error = sched_report_make(&made, opened.trace, &opened.filter, parts);
+		result = error ? failed(path, error, "switches of threads", "--sched")
+			       : print_sched(&made, report);
+		if (!error)
+			sched_report_free(&made);
 	}
 	return cmd_calls_close(&opened, path, result);
 }

@@ -19,5 +19,7 @@ struct report_kernel {
 
 /* burin report --syscalls. Return: the exit code. */
 int report_syscalls(const char *path, const struct report_kernel *report);
+/* burin report --sched. Return: the exit code. */
+int report_sched(const char *path, const struct report_kernel *report);
 
 #endif
