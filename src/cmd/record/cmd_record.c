@@ -74,6 +74,9 @@ static const struct cmd_option table[] = {
 	OPTION_TEXT("--k-where EXPR", &options.kernel.where,
 		    "with --kernel: record only events of which EXPR is true, such as 'ret < 0'; see "
 		    "burin-kernel(7)"),
+	OPTION_FLAG("--sched", &options.kernel.sched,
+		    "the same for what burin report --sched needs: switches, wake-ups, migrations, forks and "
+		    "exits"),
 	OPTION_SIZE("--kernel-buffer SIZE", &options.kernel.buffer_bytes, 4 * KERNEL_PACKET, 512 << 20,
 		    "size of each CPU's two ring buffers of kernel events (default: 4M)"),
 	OPTION_CHOICE(
@@ -336,6 +339,24 @@ static int add_event_of_calls(void)
 	return 0;
 }
 
+/* Return: 0, or CMD_FAULTS after a message. */
+static int add_events_of_sched(void)
+{
+	/* Forks are task_newtask, which every recording of kernel events has. */
+	static const char *const points[] = { "sched:sched_switch", "sched:sched_waking",
+					      "sched:sched_migrate_task", "sched:sched_process_exit" };
+	struct view_globs *globs = &options.kernel.globs;
+
+	if (!options.kernel.sched)
+		return 0;
+	if (!array_reserve(globs->globs, globs->room, globs->count + sizeof(points) / sizeof(points[0]) + 1))
+		return cmd_failed("out of memory");
+	for (unsigned n = 0; n < sizeof(points) / sizeof(points[0]); n++)
+		globs->globs[globs->count++] = points[n];
+	globs->globs[globs->count] = NULL;
+	return 0;
+}
+
 /* Set defaults that depend on other options. */
 static void complete(void)
 {
@@ -372,7 +393,9 @@ static int record(char **operands)
 			return CMD_FAULTS;
 	}
 	choose_target();
-	result = check_conflicts();
+	result = add_events_of_sched();
+	if (!result)
+		result = check_conflicts();
 	if (!result)
 		result = sampling_check(&options.sampling);
 	if (!result)

@@ -13,6 +13,7 @@
 struct kernel_choice {
 	struct view_globs globs; /* --kernel */
 	const char *where;	 /* --k-where; NULL: none */
+	bool sched;		 /* --sched: what that needs is among the globs */
 	uint64_t buffer_bytes;	 /* --kernel-buffer */
 };
 

@@ -111,7 +111,10 @@ static void put_value(struct bpf_program *to, const struct kernel_layout *layout
 {
 	bool enters;
 
-	if (tracepoint_syscall(filter->point, &enters))
+	if (field->kind == TRACEPOINT_CALL) {
+		kernel_put_call(to, layout);
+		bpf_put_copy(to, BPF_REG_1, BPF_REG_2);
+	} else if (tracepoint_syscall(filter->point, &enters))
 		if (enters)
 			kernel_put_register(to, layout, BPF_DW, BPF_REG_1, argument_place(field));
 		else

@@ -81,10 +81,30 @@ static bool gives_names(const struct tracepoint *point)
 	return strcmp(name, made_name) == 0 || strcmp(name, renamed_name) == 0;
 }
 
+/* The names of the system calls by their numbers, as an enum. Names that do not fit are left out. */
+static void name_calls(char text[WIRE_ENUMS_MAX + 1])
+{
+	size_t used = (size_t)sprintf(text, TRACEPOINT_CALLS " none=-1 unknown=-2");
+
+	for (unsigned n = 0; n < syscall_count; n++) {
+		char label[TRACEPOINT_NAME + 16];
+		const int bytes = snprintf(label, sizeof(label), " %s=%d", syscall_numbers[n].name,
+					   syscall_numbers[n].number);
+
+		if (used + (size_t)bytes + 1 > WIRE_ENUMS_MAX)
+			continue;
+		memcpy(text + used, label, (size_t)bytes);
+		used += (size_t)bytes;
+	}
+	strcpy(text + used, "\n");
+}
+
 int kernel_points_compile(struct kernel_points *points, const char *where, char why[KERNEL_WHY])
 {
+	char calls[WIRE_ENUMS_MAX + 1];
 	struct filter_error fault;
 
+	name_calls(calls);
 	points->filters = calloc(points->count, sizeof(*points->filters));
 	if (!points->filters)
 		return -ENOMEM;
@@ -94,8 +114,8 @@ int kernel_points_compile(struct kernel_points *points, const char *where, char 
 
 		if (gives_names(point))
 			continue;
-		if (filter_entry_make(&points->filters[n], where, point->format, "", point->types, &fault) !=
-		    0)
+		if (filter_entry_make(&points->filters[n], where, point->format,
+				      tracepoint_has_calls(point) ? calls : "", point->types, &fault) != 0)
 			wrong = fault.message;
 		else
 			wrong = kernel_filter_fits(kernel_points_filter(points, n));
@@ -117,17 +137,22 @@ const struct wire_filter *kernel_points_filter(const struct kernel_points *point
 
 int kernel_points_register(struct kernel_points *points, struct session *session)
 {
+	char calls[WIRE_ENUMS_MAX + 1];
 	int error;
 
+	name_calls(calls);
 	points->events = calloc(points->count, sizeof(*points->events));
 	points->ids = calloc(points->count, sizeof(*points->ids));
 	if (!points->events || !points->ids)
 		return -ENOMEM;
 	for (size_t n = 0; n < points->count; n++)
-		points->events[n] = (struct session_event){ .name = points->points[n].event,
-							    .format = points->points[n].format,
-							    .file = "",
-							    .types = points->points[n].types };
+		points->events[n] =
+			(struct session_event){ .name = points->points[n].event,
+						.format = points->points[n].format,
+						.file = "",
+						.enums = tracepoint_has_calls(&points->points[n]) ? calls
+												  : NULL,
+						.types = points->points[n].types };
 	error = session_event_register(session, points->events, (unsigned)points->count, points->ids);
 	for (size_t n = 0; n < points->count && !error; n++)
 		error = points->ids[n] ? 0 : -ENOSPC;

@@ -350,7 +350,8 @@ static void put_number(struct bpf_program *to, int at, unsigned bytes, unsigned 
 }
 
 /* Put a field of the kernel's record. Return: the bytes by which register 9 does not move. */
-static int put_field(struct bpf_program *to, int at, const struct tracepoint_field *field)
+static int put_field(struct bpf_program *to, const struct kernel_layout *layout, int at,
+		     const struct tracepoint_field *field)
 {
 	const unsigned element = field->element;
 
@@ -358,6 +359,10 @@ static int put_field(struct bpf_program *to, int at, const struct tracepoint_fie
 	case TRACEPOINT_INTEGER:
 	case TRACEPOINT_POINTER:
 		put_number(to, at, field->bytes, field->offset);
+		return field->bytes;
+	case TRACEPOINT_CALL:
+		kernel_put_call(to, layout);
+		bpf_put_store(to, BPF_H, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
 		return field->bytes;
 	case TRACEPOINT_ARRAY:
 		bpf_put(to, BPF_ST | BPF_MEM | BPF_H, BPF_REG_9, 0, KERNEL_SLOTS + at,
@@ -416,7 +421,7 @@ bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *la
 		bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, STACK_TEXTS, 0);
 	for (unsigned n = 0; n < point->count; n++)
 		if (point->fields[n].recorded)
-			at += put_field(to, at, &point->fields[n]);
+			at += put_field(to, layout, at, &point->fields[n]);
 	put_commit(to, layout, at, texts, id);
 	return !to->full;
 }

@@ -20,6 +20,11 @@ enum {
 	REGISTERS_SEGMENT = 136,
 };
 
+enum kernel_call {
+	KERNEL_CALL_NONE = -1, /* the kernel itself stores it in the number's place where there is no call */
+	KERNEL_CALL_UNKNOWN = -2,
+};
+
 /* A filter, and the event for which it was compiled. */
 struct kernel_filter {
 	const struct wire_filter *filter;
@@ -32,6 +37,7 @@ struct kernel_layout {
 	unsigned window; /* packets of a ring, a power of two */
 	unsigned reach;	 /* ns after its base that a packet's compact records reach */
 	bool typed;	 /* programs of system calls load directly from the registers: bpf_load_typed() */
+	bool without_calls; /* the kernel cannot give programs the registers of a process (before 5.15, or without BTF) */
 };
 
 extern const int kernel_argument_places[KERNEL_ARGUMENTS]; /* in struct pt_regs */
@@ -48,6 +54,12 @@ void kernel_put_registers(struct bpf_program *to);
 /* kernel_put_register - load a register of the process. @size: BPF_DW, BPF_H; @place: its offset in struct pt_regs */
 void kernel_put_register(struct bpf_program *to, const struct kernel_layout *layout, unsigned size,
 			 unsigned target, int place);
+
+/*
+ * kernel_put_call - the number of the system call that the current task is in, or what `enum kernel_call` has, in register 2.
+ * Changes registers 0 to 5.
+ */
+void kernel_put_call(struct bpf_program *to, const struct kernel_layout *layout);
 
 /* kernel_put_text_address - the address of a text in the context. Changes register 1. */
 void kernel_put_text_address(struct bpf_program *to, unsigned target, const struct tracepoint_field *field);

@@ -141,15 +141,20 @@ static int keep_program(struct kernel_source *source, int program)
 
 static int attach_point(struct kernel_source *source, const struct kernel_points *points, size_t n)
 {
+	const struct tracepoint *point = &points->points[n];
 	struct bpf_program code;
 	int program;
 
-	if (!kernel_program_write(&code, &source->layout, &points->points[n], kernel_points_filter(points, n),
-				  points->ids[n]))
-		return -E2BIG;
-	program = keep_program(source, bpf_load(BPF_PROG_TYPE_TRACEPOINT, &code));
-	return program < 0 ? program
-			   : keep_file(source, bpf_attach_tracepoint(points->points[n].id, program));
+	for (;;) {
+		if (!kernel_program_write(&code, &source->layout, point, kernel_points_filter(points, n),
+					  points->ids[n]))
+			return -E2BIG;
+		program = keep_program(source, bpf_load(BPF_PROG_TYPE_TRACEPOINT, &code));
+		if (program >= 0 || !tracepoint_has_calls(point) || source->layout.without_calls)
+			break;
+		source->layout.without_calls = true;
+	}
+	return program < 0 ? program : keep_file(source, bpf_attach_tracepoint(point->id, program));
 }
 
 /* Write and load the program of the entries or the exits of all system calls. Return: its descriptor; -errno. */
