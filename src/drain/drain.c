@@ -50,10 +50,18 @@ static bool is_names(const struct drain *drain, unsigned index)
 	return index == session_names_index(drain->session);
 }
 
-/* Whether this drain gives packets back. */
-static bool owns_rings(const struct drain *drain)
+static bool is_beside(const struct drain *drain, unsigned index)
 {
-	return !drain->copy && drain->session->geometry.mode == WIRE_MODE_STREAM;
+	return index >= drain->session->ring_count;
+}
+
+/* Whether this drain gives packets of a ring back. */
+static bool owns_ring(const struct drain *drain, unsigned index)
+{
+	if (drain->copy)
+		return false;
+	return is_beside(drain, index) ? !drain->readers[index].ring->overwrite
+				       : drain->session->geometry.mode == WIRE_MODE_STREAM;
 }
 
 static struct validated validate_piece(struct drain *drain, unsigned index, const struct wire_packet *packet,
@@ -130,7 +138,7 @@ static void add_piece(struct drain *drain, unsigned index, struct wire_packet *p
 	struct validated validated, selected;
 	uint64_t time;
 
-	if (!reader->ring->overwrite && !owns_rings(drain) && !reader->begun && !reader->damaged) {
+	if (!reader->ring->overwrite && !owns_ring(drain, index) && !reader->begun && !reader->damaged) {
 		reader->ledger.events = packet->events_before;
 		begin_here(drain, index);
 	}
@@ -156,7 +164,7 @@ static void add_piece(struct drain *drain, unsigned index, struct wire_packet *p
 					  drain->round_before),
 			    "names");
 	selected = validated;
-	if (drain->selection.globs && !is_names(drain, index))
+	if (drain->selection.globs && !is_names(drain, index) && !is_beside(drain, index))
 		select_records(drain, index, packet, piece, &selected);
 	if (selected.count)
 		output_records(output, index, packet, piece->sequence, &selected, &reader->ledger);
@@ -200,11 +208,11 @@ static unsigned drain_ring(struct drain *drain, unsigned index)
 		reader->stale = found < 0;
 		if (found <= 0)
 			break;
-		if (index >= drain->session->ring_count)
+		if (is_beside(drain, index))
 			drain->more.translate(drain->more.context, index - drain->session->ring_count, packet,
 					      &piece);
 		add_piece(drain, index, packet, &piece);
-		if (owns_rings(drain) && !drain->output.error) /* unwritten packets stay in the ring */
+		if (owns_ring(drain, index) && !drain->output.error) /* unwritten packets stay in the ring */
 			ring_give_back(ring, reader->cursor.sequence);
 	}
 	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
@@ -266,7 +274,7 @@ static void add_totals(struct drain *drain)
 		const struct output_stream *out = &drain->output.streams[n];
 		const uint64_t *lost = drain->readers[n].ledger.lost, *before = out->origin.ledger.lost;
 		const struct ring *ring = drain->readers[n].ring;
-		bool *recorded = &drain->recorded[n >= drain->session->ring_count ? ring->cpu : n];
+		bool *recorded = &drain->recorded[is_beside(drain, n) ? ring->cpu : n];
 
 		if (is_names(drain, n)) {
 			for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
@@ -314,13 +322,13 @@ static void write_statedump(struct output *output, unsigned names, const struct 
 static int make_next(struct drain *drain, struct output *next, const struct statedump_packets *packets)
 {
 	const unsigned names = session_names_index(drain->session);
-	struct wire_origin *origins = calloc(drain->session->ring_count, sizeof(*origins));
+	struct wire_origin *origins = calloc(ring_count(drain), sizeof(*origins));
 	char name[CHUNKS_NAME];
 	int directory, error;
 
 	if (!origins)
 		return -ENOMEM;
-	for (unsigned n = 0; n < drain->session->ring_count; n++) {
+	for (unsigned n = 0; n < ring_count(drain); n++) {
 		ring_reader_losses(&drain->readers[n], control_of(drain, n)->lost);
 		origins[n] = ring_reader_origin(&drain->readers[n]);
 	}
@@ -331,6 +339,9 @@ static int make_next(struct drain *drain, struct output *next, const struct stat
 	error = directory < 0 ? directory
 			      : output_begin(next, drain->session, directory, origins,
 					     &drain->output.recording, &drain->table);
+	if (!error)
+		error = output_add(next, drain->more.rings, drain->more.count,
+				   origins + drain->session->ring_count);
 	if (!error) {
 		write_statedump(next, names, packets);
 		error = next->error;
@@ -358,7 +369,7 @@ static int split(struct drain *drain)
 		output_free(&next);
 		return error;
 	}
-	for (unsigned n = 0; n < drain->session->ring_count; n++)
+	for (unsigned n = 0; n < ring_count(drain); n++)
 		output_losses(&drain->output, n, &drain->readers[n].ledger, drain->readers[n].time);
 	output_fail(&drain->output, changelog_finish(&drain->changelog), "changes");
 	add_totals(drain);
@@ -507,7 +518,7 @@ static int begin(struct drain *drain, int directory, const struct drain_options 
 	}
 	error = output_begin(&drain->output, drain->session, directory, NULL, &recording, &drain->table);
 	if (!error)
-		error = output_add(&drain->output, drain->more.rings, drain->more.count);
+		error = output_add(&drain->output, drain->more.rings, drain->more.count, NULL);
 	drain->calls.directory = directory;
 	return error ? error
 		     : changelog_begin(&drain->changelog, drain->session, drain->output.directory,

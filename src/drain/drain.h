@@ -58,7 +58,7 @@ struct drain_options {
 		*globs; /* attached: events to keep, up to NULL; none: all. Must live as long as the drain */
 	bool attach;	/* record a session in flight mode, from the call of drain_begin() on */
 	struct chunk_limits split;     /* of a recording; all zero: one trace */
-	const struct drain_more *more; /* of a recording that is not split; NULL: none */
+	const struct drain_more *more; /* NULL: none */
 };
 
 struct drain_totals {

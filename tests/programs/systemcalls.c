@@ -8,6 +8,7 @@
  *	systemcalls paths PATH...	opens each; then NULL, and an address where nothing is
  *	systemcalls switch N		two threads on one CPU wait for each other N times; prints of each its id and how often
  *					it was switched away from, up to its last getppid
+ *	systemcalls serve		for each line, a number: N times an event, getppid, an event; prints the number
  *	systemcalls wait		waits for a line, calls getppid 3 times, and waits for its end
  */
 #include <fcntl.h>
@@ -122,6 +123,16 @@ static void wait_for_lines(void)
 		continue;
 }
 
+static void serve(void)
+{
+	char line[32];
+
+	for (puts("ready"); fflush(stdout) == 0 && fgets(line, sizeof(line), stdin); printf("%ld\n", count)) {
+		count = strtol(line, NULL, 10);
+		trace_order();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -136,6 +147,8 @@ int main(int argc, char **argv)
 		trace_order();
 	else if (strcmp(what, "switch") == 0)
 		switch_threads();
+	else if (strcmp(what, "serve") == 0)
+		serve();
 	else if (strcmp(what, "wait") == 0)
 		wait_for_lines();
 	else if (strcmp(what, "paths") == 0)

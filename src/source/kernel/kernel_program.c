@@ -10,6 +10,7 @@
 
 #include "source/kernel/kernel_follow.h"
 #include "source/kernel/kernel_program.h"
+#include "wire/wire_context.h"
 #include "wire/wire_record.h"
 
 enum {
@@ -25,7 +26,6 @@ enum {
 	PACKET_WORDS = KERNEL_PACKET / 8,
 	PACKET_BITS = 16, /* of KERNEL_PACKET */
 	HEADER_WORDS = sizeof(struct wire_packet) / 8,
-	PAYLOAD = sizeof(struct wire_compact),
 
 	/* Of struct pt_regs of x86-64: from r10 on. */
 	REGISTERS_BEGIN = 56,
@@ -38,6 +38,12 @@ enum {
 static_assert(1 << PACKET_BITS == KERNEL_PACKET, "PACKET_BITS");
 static_assert(sizeof(struct kernel_ring) <= KERNEL_SLOTS, "kernel_ring");
 static_assert(sizeof(struct kernel_syscall) == 8, "kernel_syscall");
+
+/* Where a record's fields begin. */
+static int payload_of(const struct kernel_layout *layout)
+{
+	return (int)sizeof(struct wire_compact) + (int)wire_context_bytes(layout->context);
+}
 
 #define RING(member)   ((int)offsetof(struct kernel_ring, member))
 #define PACKET(member) (KERNEL_SLOTS + (int)offsetof(struct wire_packet, member))
@@ -343,12 +349,21 @@ static void put_commit(struct bpf_program *to, const struct kernel_layout *layou
 	put_exit(to);
 }
 
+/* The kernel does not know a program's correlation and depth: they are 0. */
+static void put_context(struct bpf_program *to, uint32_t context)
+{
+	for (unsigned n = 0; n < wire_context_bytes(context); n += 4)
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_9, 0,
+			KERNEL_SLOTS + (int)sizeof(struct wire_compact) + (int)n, 0);
+}
+
 /* Take the ring, read the clock, and find the record's place. */
 static void put_begin(struct bpf_program *to, const struct kernel_layout *layout, unsigned bytes)
 {
 	put_take_ring(to, layout);
 	put_clock(to);
 	put_locate(to, layout, bytes);
+	put_context(to, layout->context);
 }
 
 /* ---- the fields */
@@ -429,9 +444,9 @@ static bool is_text(enum tracepoint_kind kind)
 }
 
 /* The longest record, with its padding. */
-static unsigned longest(const struct tracepoint *point)
+static unsigned longest(const struct kernel_layout *layout, const struct tracepoint *point)
 {
-	unsigned bytes = PAYLOAD + WIRE_ALIGN;
+	unsigned bytes = payload_of(layout) + WIRE_ALIGN;
 
 	for (unsigned n = 0; n < point->count; n++) {
 		const struct tracepoint_field *field = &point->fields[n];
@@ -449,16 +464,16 @@ static unsigned longest(const struct tracepoint *point)
 bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
 			  const struct tracepoint *point, uint16_t id)
 {
-	int at = PAYLOAD;
+	int at = payload_of(layout);
 	bool texts = false;
 
 	to->count = 0;
-	if (longest(point) > KERNEL_RECORD_MAX)
+	if (longest(layout, point) > KERNEL_RECORD_MAX)
 		return false;
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
 	/* The exec of a command gives it its name before it begins to be recorded. */
 	put_filter(to, layout, named_task(point), strcmp(point->system, "task") == 0);
-	put_begin(to, layout, longest(point));
+	put_begin(to, layout, longest(layout, point));
 	for (unsigned n = 0; n < point->count; n++)
 		texts |= point->fields[n].recorded && is_text(point->fields[n].kind);
 	if (texts)
@@ -506,8 +521,8 @@ static void put_registers(struct bpf_program *to, int calls, unsigned count, uns
 /* Where struct kernel_syscall has a member, as the lowest bit of the number that it is. */
 #define CALL_SHIFT(member) ((int)offsetof(struct kernel_syscall, member) * 8)
 
-/* Put an argument: a text, 32 bits or 64. @place: its register's offset */
-static void put_argument(struct bpf_program *to, unsigned n, int place)
+/* Put an argument: a text, 32 bits or 64. @place: its register's offset; @at: where the fields begin */
+static void put_argument(struct bpf_program *to, unsigned n, int place, int at)
 {
 	const int value = STACK_REGISTERS + place - REGISTERS_BEGIN;
 	unsigned number, done, is_short, end;
@@ -518,18 +533,18 @@ static void put_argument(struct bpf_program *to, unsigned n, int place)
 	bpf_put_alu(to, BPF_AND, BPF_REG_2, 1);
 	number = bpf_put_jump(to, BPF_JEQ, BPF_REG_2, 0);
 	put_load(to, BPF_REG_3, BPF_REG_10, value);
-	put_text(to, PAYLOAD, BPF_FUNC_probe_read_user_str, TRACEPOINT_TEXT_MAX, true);
+	put_text(to, at, BPF_FUNC_probe_read_user_str, TRACEPOINT_TEXT_MAX, true);
 	done = bpf_put_jump(to, BPF_JA, 0, 0);
 	bpf_land(to, number);
 	bpf_put_alu(to, BPF_RSH, BPF_REG_1, CALL_SHIFT(shorts) + (int)n);
 	bpf_put_alu(to, BPF_AND, BPF_REG_1, 1);
 	put_load(to, BPF_REG_2, BPF_REG_10, value);
 	is_short = bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0);
-	put_store(to, BPF_REG_9, KERNEL_SLOTS + PAYLOAD, BPF_REG_2);
+	put_store(to, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
 	bpf_put_set(to, BPF_REG_3, 8);
 	end = bpf_put_jump(to, BPF_JA, 0, 0);
 	bpf_land(to, is_short);
-	bpf_put_store(to, BPF_W, BPF_REG_9, KERNEL_SLOTS + PAYLOAD, BPF_REG_2);
+	bpf_put_store(to, BPF_W, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
 	bpf_put_set(to, BPF_REG_3, 4);
 	bpf_land(to, end);
 	put_load(to, BPF_REG_1, BPF_REG_10, STACK_TEXTS);
@@ -550,20 +565,20 @@ void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *la
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
 	put_filter(to, layout, NULL, false);
 	put_registers(to, calls, count, offsetof(struct kernel_syscall, enter));
-	put_begin(to, layout, PAYLOAD + 6 * TRACEPOINT_TEXT_MAX + WIRE_ALIGN);
+	put_begin(to, layout, payload_of(layout) + 6 * TRACEPOINT_TEXT_MAX + WIRE_ALIGN);
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, STACK_TEXTS, 0);
 	for (unsigned n = 0; n < 6; n++) {
 		put_load(to, BPF_REG_1, BPF_REG_10, STACK_CALL);
 		bpf_put_alu(to, BPF_RSH, BPF_REG_1, CALL_SHIFT(count));
 		bpf_put_alu(to, BPF_AND, BPF_REG_1, 7);
 		ends[n] = bpf_put_jump(to, BPF_JLE, BPF_REG_1, (int)n);
-		put_argument(to, n, places[n]);
+		put_argument(to, n, places[n], payload_of(layout));
 	}
 	for (unsigned n = 0; n < 6; n++)
 		bpf_land(to, ends[n]);
 	put_load(to, BPF_REG_5, BPF_REG_10, STACK_CALL);
 	bpf_put_alu(to, BPF_AND, BPF_REG_5, 0xffff);
-	put_commit(to, layout, PAYLOAD, true, 0);
+	put_commit(to, layout, payload_of(layout), true, 0);
 }
 
 void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *layout, int calls,
@@ -573,10 +588,10 @@ void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *lay
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
 	put_filter(to, layout, NULL, false);
 	put_registers(to, calls, count, offsetof(struct kernel_syscall, exit));
-	put_begin(to, layout, PAYLOAD + 8 + WIRE_ALIGN);
-	put_number(to, PAYLOAD, 8, 8); /* the result is the tracepoint's second argument */
+	put_begin(to, layout, payload_of(layout) + 8 + WIRE_ALIGN);
+	put_number(to, payload_of(layout), 8, 8); /* the result is the tracepoint's second argument */
 	put_load(to, BPF_REG_5, BPF_REG_10, STACK_CALL);
 	bpf_put_alu(to, BPF_RSH, BPF_REG_5, CALL_SHIFT(exit));
 	bpf_put_alu(to, BPF_AND, BPF_REG_5, 0xffff);
-	put_commit(to, layout, PAYLOAD + 8, false, 0);
+	put_commit(to, layout, payload_of(layout) + 8, false, 0);
 }

@@ -45,10 +45,11 @@ struct kernel_ring {
 };
 
 struct kernel_layout {
-	int rings;	 /* map */
-	int members;	 /* map: recorded tasks (kernel_follow.h); -1: all */
-	unsigned window; /* packets of a ring, a power of two */
-	unsigned reach;	 /* ns after its base that a packet's compact records reach */
+	int rings;	  /* map */
+	int members;	  /* map: recorded tasks (kernel_follow.h); -1: all */
+	unsigned window;  /* packets of a ring, a power of two */
+	unsigned reach;	  /* ns after its base that a packet's compact records reach */
+	uint32_t context; /* enum wire_context: of each record; its values are 0 */
 };
 
 /* kernel_ring_bytes - the size of a ring, a value of the map. */

@@ -18,6 +18,7 @@
 #include "source/kernel/kernel_source.h"
 #include "source/kernel/syscall_numbers.h"
 #include "source/kernel/tracefs.h"
+#include "wire/wire_context.h"
 #include "wire/wire_head.h"
 
 enum {
@@ -338,6 +339,8 @@ static void translate(void *context, unsigned ring, struct wire_packet *packet,
 {
 	struct kernel_source *source = context;
 	struct kernel_times *times = &source->times[ring];
+	const uint32_t head =
+		(uint32_t)sizeof(struct wire_compact) + wire_context_bytes(source->layout.context);
 	char *bytes = (char *)packet;
 
 	if (piece->begin == sizeof(*packet)) {
@@ -353,8 +356,7 @@ static void translate(void *context, unsigned ring, struct wire_packet *packet,
 		uint64_t ticks;
 		uint32_t time;
 
-		if (!id || id > WIRE_ID_MAX || length < sizeof(struct wire_compact) ||
-		    wire_stride(length) > piece->end - at)
+		if (!id || id > WIRE_ID_MAX || length < head || wire_stride(length) > piece->end - at)
 			break;
 		times->ns += (uint32_t)(low - (uint32_t)times->ns);
 		ticks = kernel_clock_ticks(&source->clock, times->ns);
@@ -363,8 +365,7 @@ static void translate(void *context, unsigned ring, struct wire_packet *packet,
 		time = (uint32_t)times->ticks;
 		memcpy(bytes + at + 4, &time, sizeof(time));
 		task_names_record(&source->names, id, number_load32(bytes + at + 8), times->ticks,
-				  bytes + at + sizeof(struct wire_compact),
-				  length - (uint32_t)sizeof(struct wire_compact));
+				  bytes + at + head, length - head);
 		at += wire_stride(length);
 	}
 }
@@ -457,9 +458,11 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 	struct choice choice = { .count = 0 };
 	int events, error;
 
-	*source = (struct kernel_source){ .session = session,
-					  .follow = { .members = -1 },
-					  .layout = { .rings = -1, .members = -1 } };
+	*source = (struct kernel_source){
+		.session = session,
+		.follow = { .members = -1 },
+		.layout = { .rings = -1, .members = -1, .context = session->geometry.context }
+	};
 	for (unsigned n = 0; n < KERNEL_FOLLOW_PROGRAMS; n++)
 		source->follow.watches[n] = source->follow.programs[n] = -1;
 	source->more =
