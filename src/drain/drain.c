@@ -31,6 +31,11 @@ static unsigned ring_count(const struct drain *drain)
 	return drain->session->ring_count + drain->more.count;
 }
 
+static bool is_beside(const struct drain *drain, unsigned index)
+{
+	return index >= drain->session->ring_count;
+}
+
 static const struct ring *ring_at(const struct drain *drain, unsigned index)
 {
 	return index < drain->session->ring_count ? session_ring_view(drain->session, index)
@@ -40,19 +45,15 @@ static const struct ring *ring_at(const struct drain *drain, unsigned index)
 /* The counters of a ring's writers, current or as copied for a snapshot. */
 static const struct wire_ring *control_of(const struct drain *drain, unsigned index)
 {
-	if (index >= drain->session->ring_count)
-		return drain->readers[index].ring->control;
-	return drain->copy ? &drain->copy->rings[index].control : drain->session->rings[index].control;
+	if (drain->copy)
+		return &drain->copy->rings[index].control;
+	return is_beside(drain, index) ? drain->readers[index].ring->control
+				       : drain->session->rings[index].control;
 }
 
 static bool is_names(const struct drain *drain, unsigned index)
 {
 	return index == session_names_index(drain->session);
-}
-
-static bool is_beside(const struct drain *drain, unsigned index)
-{
-	return index >= drain->session->ring_count;
 }
 
 /* Whether this drain gives packets of a ring back. */
@@ -218,13 +219,28 @@ static unsigned drain_ring(struct drain *drain, unsigned index)
 	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
 }
 
+/* Note how many records a ring has that is read at the end only: its file may be truncated by then. */
+static void note_written(struct drain *drain, unsigned index)
+{
+	const struct ring *ring = ring_at(drain, index);
+	struct ring_look look;
+
+	if (ring && ring_look(ring, &look) && !look.empty)
+		drain->readers[index].written = look.events_before + look.count;
+}
+
 /* Read the rings beside the session's, before the names ring: their translation writes to it. */
-static void drain_more(struct drain *drain, unsigned *fullest)
+static void drain_more(struct drain *drain, unsigned *fullest, bool names_only)
 {
 	if (drain->more.count)
 		drain->more.round(drain->more.context);
 	for (unsigned n = drain->session->ring_count; n < ring_count(drain); n++) {
-		const unsigned level = drain_ring(drain, n);
+		unsigned level = 0;
+
+		if (names_only)
+			note_written(drain, n);
+		else
+			level = drain_ring(drain, n);
 
 		if (level > *fullest)
 			*fullest = level;
@@ -251,16 +267,6 @@ static void check_session(struct drain *drain)
 		guard_truncated(session->base, session->geometry.file_bytes) || is_blank(session->base);
 	if (drain->gone)
 		output_fail(&drain->output, -ENODATA, "the session was cut by another process");
-}
-
-/* Note how many records a ring has that is read at the end only: its file may be truncated by then. */
-static void note_written(struct drain *drain, unsigned index)
-{
-	const struct ring *ring = ring_at(drain, index);
-	struct ring_look look;
-
-	if (ring && ring_look(ring, &look) && !look.empty)
-		drain->readers[index].written = look.events_before + look.count;
 }
 
 /* Add the counts of the current trace to the totals. */
@@ -399,7 +405,7 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	drain->round = ring_clock();
 	refresh_table(drain);
 	output_fail(&drain->output, changelog_round(&drain->changelog), "changes");
-	drain_more(drain, fullest);
+	drain_more(drain, fullest, names_only);
 	/* Names before the records and again after them: if we are killed in between, few records lack their names. */
 	drain_ring(drain, session_names_index(drain->session));
 	for (unsigned n = 0; n < drain->session->ring_count; n++) {
@@ -427,6 +433,8 @@ void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost)
 		session_stat_read(drain->session, &stat);
 		*events = stat.written;
 		*lost = wire_lost_sum(stat.lost);
+		for (unsigned n = drain->session->ring_count; n < ring_count(drain); n++)
+			*events += drain->readers[n].written;
 		return;
 	}
 	*events = drain->totals.events; /* of the chunks before */
@@ -475,8 +483,12 @@ static int prepare(struct drain *drain, struct session *session, const struct dr
 		drain->readers[n].ring = &session->rings[n];
 		drain->readers[n].cursor.passive = geometry->mode == WIRE_MODE_FLIGHT;
 	}
-	for (unsigned n = 0; n < drain->more.count; n++)
-		drain->readers[session->ring_count + n].ring = &drain->more.rings[n];
+	for (unsigned n = 0; n < drain->more.count; n++) {
+		struct ring_reader *reader = &drain->readers[session->ring_count + n];
+
+		reader->ring = &drain->more.rings[n];
+		reader->cursor.passive = reader->ring->overwrite;
+	}
 	clock_read_pair(geometry->clock, &drain->begin);
 	if (geometry->clock == WIRE_CLOCK_GUEST) /* a count has no calendar, and is the same in each run */
 		drain->begin.realtime_ns = (int64_t)drain->begin.ticks;
@@ -709,7 +721,7 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 		drain->window.until = ring_clock();
 	if (!output->error && !drain->ended)
 		refresh_table(drain);
-	drain_more(drain, &fullest);
+	drain_more(drain, &fullest, false);
 	for (unsigned n = 0; !drain->ended && n < drain->session->ring_count; n++)
 		drain_ring(drain, n);
 	if (!drain->ended)
@@ -743,11 +755,12 @@ int drain_snapshot(struct session *session, int directory, const struct drain_op
 {
 	struct drain drain;
 	struct snapshot_copy copy = { 0 };
-	int error = prepare(&drain, session, NULL);
+	int error = prepare(&drain, session, options->more);
 
 	*totals = (struct drain_totals){ 0 };
 	if (!error)
-		error = snapshot_copy_rings(&copy, session);
+		error = snapshot_copy_rings(&copy, session, options->more ? options->more->rings : NULL,
+					    drain.more.count);
 	if (!error && options->last)
 		error = event_table_update(&drain.table, session);
 	if (!error) {

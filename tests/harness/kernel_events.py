@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 """What tests of kernel events share: a program that makes known system calls, and a recorder that runs beside it."""
 import contextlib
+import ctypes
 import signal
 
 from running import *
@@ -70,15 +71,37 @@ def recorder(*arguments, options=(), ready=lambda: True):
 
 
 def programs_of(pid):
-    """How many programs in the kernel a process holds."""
+    """The programs and maps in the kernel that a process holds: {kind and id}."""
+    held = set()
     try:
-        return [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")].count("anon_inode:bpf-prog")
+        for fd in os.listdir(f"/proc/{pid}/fdinfo"):
+            with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii") as file:
+                held |= {(kind, int(number)) for kind, number in re.findall(r"^(prog|map)_id:\s*(\d+)", file.read(), re.M)}
     except OSError:
-        return 0
+        pass
+    return held
+
+
+def living(held):
+    """Those of them that the kernel still has, whoever holds them (BPF_PROG_GET_FD_BY_ID, BPF_MAP_GET_FD_BY_ID)."""
+    libc, there = ctypes.CDLL(None, use_errno=True), set()
+    for kind, number in held:
+        attribute = (ctypes.c_uint32 * 32)(number)
+        fd = libc.syscall(321, 13 if kind == "prog" else 14, ctypes.byref(attribute), ctypes.sizeof(attribute))
+        if fd >= 0:
+            os.close(fd)
+            there.add((kind, number))
+    return there
+
+
+def gone(held):
+    """Until the kernel has freed them: it waits for its CPUs."""
+    check(held, "nothing was held")
+    wait_until(lambda: not living(held), f"the end of {held}", 60)
 
 
 def attached(process, path):
     """Whether a recorder has begun: it has its programs, and its table of events."""
     check(process.poll() is None, "the recorder has ended")
     begun = any(os.path.exists(os.path.join(path, chunk, ".burin", "recording")) for chunk in (".", "0001"))
-    return begun and programs_of(process.pid) > 0
+    return begun and bool(programs_of(process.pid))

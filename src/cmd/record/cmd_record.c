@@ -239,12 +239,8 @@ static int check_conflicts(void)
 	if (!options.target && !*options.command &&
 	    ((sampling->off && !options.kernel.globs.count) || !*whom))
 		return cmd_usage("no command given; try: burin record -- PROGRAM ARGUMENTS");
-	if (options.kernel.globs.count && (options.session.mode == WIRE_MODE_FLIGHT || options.guest.on ||
-					   options.format == RECORD_UFTRACE))
-		return cmd_usage("--kernel: remove %s", options.session.mode == WIRE_MODE_FLIGHT
-								? "--mode flight"
-							: options.guest.on ? "--guest"
-									   : "--format uftrace");
+	if (options.kernel.globs.count && (options.guest.on || options.format == RECORD_UFTRACE))
+		return cmd_usage("--kernel: remove %s", options.guest.on ? "--guest" : "--format uftrace");
 	if (options.split.keep && !split)
 		return cmd_usage("--keep: there are no chunks; add --split, which makes them");
 	if (options.target && *own)

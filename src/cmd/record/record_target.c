@@ -65,7 +65,7 @@ static int record(const struct record_options *options, struct attachment *attac
 	error = calls_target_begin(&calls, &options->calls, attachment, options->quiet);
 	if (!error)
 		error = kernel_events_open(&kernel, &options->kernel, &attachment->session,
-					   options->sampling.system, 0, &sampling_options.processes);
+					   options->sampling.system, false, 0, &sampling_options.processes);
 	if (error) {
 		calls_target_end(&calls, attachment);
 		chunks_discard(directory, output);

@@ -38,6 +38,7 @@ enum {
 static_assert(1 << PACKET_BITS == KERNEL_PACKET, "PACKET_BITS");
 static_assert(sizeof(struct kernel_ring) <= KERNEL_SLOTS, "kernel_ring");
 static_assert(sizeof(struct kernel_syscall) == 8, "kernel_syscall");
+static_assert(WIRE_SEQUENCE_NONE == UINT64_MAX, "put_invalidate()");
 
 /* Where a record's fields begin. */
 static int payload_of(const struct kernel_layout *layout)
@@ -216,12 +217,11 @@ static void put_clock(struct bpf_program *to)
 	put_store(to, BPF_REG_7, RING(last), BPF_REG_0);
 }
 
-/* Open the next packet: register 2 its address, 8 the tail behind its header. Without room, end the program. */
-static void put_open(struct bpf_program *to, const struct kernel_layout *layout)
+/* End the program if the packet that lies in the slot of the next one, register 1, was not read yet. */
+static void put_room(struct bpf_program *to, const struct kernel_layout *layout)
 {
-	unsigned room, whole, first;
+	unsigned room;
 
-	put_load(to, BPF_REG_1, BPF_REG_7, RING(next));
 	put_load(to, BPF_REG_2, BPF_REG_7, RING(control.consumed));
 	bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
 	bpf_put_alu_register(to, BPF_SUB, BPF_REG_3, BPF_REG_2);
@@ -230,6 +230,30 @@ static void put_open(struct bpf_program *to, const struct kernel_layout *layout)
 	put_release_ring(to);
 	put_exit(to);
 	bpf_land(to, room);
+}
+
+/*
+ * Remove the sequence of the packet at register 2 before any other byte of it changes: a reader that copied a new byte then
+ * finds that the sequence has changed (ring/copy.h). The header that is copied here has none either, until it is complete.
+ */
+static void put_invalidate(struct bpf_program *to)
+{
+	bpf_put_set(to, BPF_REG_3, -1); /* WIRE_SEQUENCE_NONE */
+#ifdef __x86_64__			/* whose stores stay in order */
+	put_store(to, BPF_REG_2, PACKET(sequence), BPF_REG_3);
+#else
+	bpf_put(to, BPF_STX | BPF_ATOMIC | BPF_DW, BPF_REG_2, BPF_REG_3, PACKET(sequence), BPF_XCHG);
+#endif
+}
+
+/* Open the next packet: register 2 its address, 8 the tail behind its header. Without room, end the program. */
+static void put_open(struct bpf_program *to, const struct kernel_layout *layout)
+{
+	unsigned whole, first;
+
+	put_load(to, BPF_REG_1, BPF_REG_7, RING(next));
+	if (!layout->overwrite)
+		put_room(to, layout);
 
 	/* The rest of the old packet has stale bytes. */
 	bpf_put_copy(to, BPF_REG_2, BPF_REG_8);
@@ -250,6 +274,8 @@ static void put_open(struct bpf_program *to, const struct kernel_layout *layout)
 	bpf_put_alu(to, BPF_LSH, BPF_REG_2, PACKET_BITS - 3);
 	bpf_put_copy(to, BPF_REG_8, BPF_REG_2);
 	put_word_address(to, layout, BPF_REG_2, BPF_REG_3);
+	if (layout->overwrite)
+		put_invalidate(to);
 	for (int n = 0; n < HEADER_WORDS; n++) {
 		put_load(to, BPF_REG_3, BPF_REG_7, RING(header) + n * 8);
 		put_store(to, BPF_REG_2, KERNEL_SLOTS + n * 8, BPF_REG_3);
@@ -459,6 +485,25 @@ static unsigned longest(const struct kernel_layout *layout, const struct tracepo
 							   : field->bytes;
 	}
 	return bytes;
+}
+
+struct ring kernel_ring_view(char *memory, unsigned n, const struct kernel_layout *layout,
+			     const struct wire_packet *header)
+{
+	char *ring = memory + (size_t)n * kernel_ring_bytes(layout->window);
+
+	return (struct ring){ .control = &((struct kernel_ring *)ring)->control,
+			      .slots = ring + KERNEL_SLOTS,
+			      .word_mask = (uint64_t)layout->window * KERNEL_PACKET / 8 - 1,
+			      .packet_mask = KERNEL_PACKET / 8 - 1,
+			      .packet_words = KERNEL_PACKET / 8,
+			      .window = layout->window,
+			      .locked = true,
+			      .fixed = true,
+			      .overwrite = layout->overwrite,
+			      .cpu = n / KERNEL_DEPTHS,
+			      .header = header,
+			      .stream_instance = WIRE_KERNEL_INSTANCE + n };
 }
 
 bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
