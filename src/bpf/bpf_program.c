@@ -207,6 +207,22 @@ int bpf_map_make(const struct bpf_map *map)
 						      .map_flags = map->flags });
 }
 
+int bpf_map_describe(int map, struct bpf_map *description)
+{
+	struct bpf_map_info info = { 0 };
+	union bpf_attr attr = { .info.bpf_fd = (uint32_t)map,
+				.info.info_len = sizeof(info),
+				.info.info = address_of(&info) };
+	const int error = bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
+
+	*description = (struct bpf_map){ .type = info.type,
+					 .key_bytes = info.key_size,
+					 .value_bytes = info.value_size,
+					 .entries = info.max_entries,
+					 .flags = info.map_flags };
+	return error;
+}
+
 int bpf_map_set(int map, const void *key, const void *value)
 {
 	return bpf(BPF_MAP_UPDATE_ELEM, &(union bpf_attr){ .map_fd = (uint32_t)map,

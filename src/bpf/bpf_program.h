@@ -109,6 +109,9 @@ struct bpf_map {
 /* bpf_map_make - make a map. The caller closes the descriptor. */
 int bpf_map_make(const struct bpf_map *map);
 
+/* bpf_map_describe - what a map is like. Return: 0; -errno: the descriptor is not a map's. */
+int bpf_map_describe(int map, struct bpf_map *description);
+
 /* bpf_map_set, bpf_map_get, bpf_map_remove - an entry, by its key. */
 int bpf_map_set(int map, const void *key, const void *value);
 int bpf_map_get(int map, const void *key, void *value);

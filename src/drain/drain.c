@@ -31,6 +31,11 @@ static unsigned ring_count(const struct drain *drain)
 	return drain->session->ring_count + drain->more.count;
 }
 
+static bool is_beside(const struct drain *drain, unsigned index)
+{
+	return index >= drain->session->ring_count;
+}
+
 static const struct ring *ring_at(const struct drain *drain, unsigned index)
 {
 	return index < drain->session->ring_count ? session_ring_view(drain->session, index)
@@ -40,9 +45,10 @@ static const struct ring *ring_at(const struct drain *drain, unsigned index)
 /* The counters of a ring's writers, current or as copied for a snapshot. */
 static const struct wire_ring *control_of(const struct drain *drain, unsigned index)
 {
-	if (index >= drain->session->ring_count)
-		return drain->readers[index].ring->control;
-	return drain->copy ? &drain->copy->rings[index].control : drain->session->rings[index].control;
+	if (drain->copy)
+		return &drain->copy->rings[index].control;
+	return is_beside(drain, index) ? drain->readers[index].ring->control
+				       : drain->session->rings[index].control;
 }
 
 static bool is_names(const struct drain *drain, unsigned index)
@@ -50,10 +56,13 @@ static bool is_names(const struct drain *drain, unsigned index)
 	return index == session_names_index(drain->session);
 }
 
-/* Whether this drain gives packets back. */
-static bool owns_rings(const struct drain *drain)
+/* Whether this drain gives packets of a ring back. */
+static bool owns_ring(const struct drain *drain, unsigned index)
 {
-	return !drain->copy && drain->session->geometry.mode == WIRE_MODE_STREAM;
+	if (drain->copy)
+		return false;
+	return is_beside(drain, index) ? !drain->readers[index].ring->overwrite
+				       : drain->session->geometry.mode == WIRE_MODE_STREAM;
 }
 
 static struct validated validate_piece(struct drain *drain, unsigned index, const struct wire_packet *packet,
@@ -130,7 +139,7 @@ static void add_piece(struct drain *drain, unsigned index, struct wire_packet *p
 	struct validated validated, selected;
 	uint64_t time;
 
-	if (!reader->ring->overwrite && !owns_rings(drain) && !reader->begun && !reader->damaged) {
+	if (!reader->ring->overwrite && !owns_ring(drain, index) && !reader->begun && !reader->damaged) {
 		reader->ledger.events = packet->events_before;
 		begin_here(drain, index);
 	}
@@ -156,7 +165,7 @@ static void add_piece(struct drain *drain, unsigned index, struct wire_packet *p
 					  drain->round_before),
 			    "names");
 	selected = validated;
-	if (drain->selection.globs && !is_names(drain, index))
+	if (drain->selection.globs && !is_names(drain, index) && !is_beside(drain, index))
 		select_records(drain, index, packet, piece, &selected);
 	if (selected.count)
 		output_records(output, index, packet, piece->sequence, &selected, &reader->ledger);
@@ -200,23 +209,38 @@ static unsigned drain_ring(struct drain *drain, unsigned index)
 		reader->stale = found < 0;
 		if (found <= 0)
 			break;
-		if (index >= drain->session->ring_count)
+		if (is_beside(drain, index))
 			drain->more.translate(drain->more.context, index - drain->session->ring_count, packet,
 					      &piece);
 		add_piece(drain, index, packet, &piece);
-		if (owns_rings(drain) && !drain->output.error) /* unwritten packets stay in the ring */
+		if (owns_ring(drain, index) && !drain->output.error) /* unwritten packets stay in the ring */
 			ring_give_back(ring, reader->cursor.sequence);
 	}
 	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
 }
 
+/* Note how many records a ring has that is read at the end only: its file may be truncated by then. */
+static void note_written(struct drain *drain, unsigned index)
+{
+	const struct ring *ring = ring_at(drain, index);
+	struct ring_look look;
+
+	if (ring && ring_look(ring, &look) && !look.empty)
+		drain->readers[index].written = look.events_before + look.count;
+}
+
 /* Read the rings beside the session's, before the names ring: their translation writes to it. */
-static void drain_more(struct drain *drain, unsigned *fullest)
+static void drain_more(struct drain *drain, unsigned *fullest, bool names_only)
 {
 	if (drain->more.count)
 		drain->more.round(drain->more.context);
 	for (unsigned n = drain->session->ring_count; n < ring_count(drain); n++) {
-		const unsigned level = drain_ring(drain, n);
+		unsigned level = 0;
+
+		if (names_only)
+			note_written(drain, n);
+		else
+			level = drain_ring(drain, n);
 
 		if (level > *fullest)
 			*fullest = level;
@@ -245,16 +269,6 @@ static void check_session(struct drain *drain)
 		output_fail(&drain->output, -ENODATA, "the session was cut by another process");
 }
 
-/* Note how many records a ring has that is read at the end only: its file may be truncated by then. */
-static void note_written(struct drain *drain, unsigned index)
-{
-	const struct ring *ring = ring_at(drain, index);
-	struct ring_look look;
-
-	if (ring && ring_look(ring, &look) && !look.empty)
-		drain->readers[index].written = look.events_before + look.count;
-}
-
 /* Add the counts of the current trace to the totals. */
 static void add_totals(struct drain *drain)
 {
@@ -266,7 +280,7 @@ static void add_totals(struct drain *drain)
 		const struct output_stream *out = &drain->output.streams[n];
 		const uint64_t *lost = drain->readers[n].ledger.lost, *before = out->origin.ledger.lost;
 		const struct ring *ring = drain->readers[n].ring;
-		bool *recorded = &drain->recorded[n >= drain->session->ring_count ? ring->cpu : n];
+		bool *recorded = &drain->recorded[is_beside(drain, n) ? ring->cpu : n];
 
 		if (is_names(drain, n)) {
 			for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
@@ -316,13 +330,13 @@ static void write_statedump(struct output *output, unsigned names, const struct 
 static int make_next(struct drain *drain, struct output *next, const struct statedump_packets *packets)
 {
 	const unsigned names = session_names_index(drain->session);
-	struct wire_origin *origins = calloc(drain->session->ring_count, sizeof(*origins));
+	struct wire_origin *origins = calloc(ring_count(drain), sizeof(*origins));
 	char name[CHUNKS_NAME];
 	int directory, error;
 
 	if (!origins)
 		return -ENOMEM;
-	for (unsigned n = 0; n < drain->session->ring_count; n++) {
+	for (unsigned n = 0; n < ring_count(drain); n++) {
 		ring_reader_losses(&drain->readers[n], control_of(drain, n)->lost);
 		origins[n] = ring_reader_origin(&drain->readers[n]);
 	}
@@ -333,6 +347,9 @@ static int make_next(struct drain *drain, struct output *next, const struct stat
 	error = directory < 0 ? directory
 			      : output_begin(next, drain->session, directory, origins,
 					     &drain->output.recording, &drain->table);
+	if (!error)
+		error = output_add(next, drain->more.rings, drain->more.count,
+				   origins + drain->session->ring_count);
 	if (!error) {
 		write_statedump(next, names, packets);
 		error = next->error;
@@ -360,7 +377,7 @@ static int split(struct drain *drain)
 		output_free(&next);
 		return error;
 	}
-	for (unsigned n = 0; n < drain->session->ring_count; n++)
+	for (unsigned n = 0; n < ring_count(drain); n++)
 		output_losses(&drain->output, n, &drain->readers[n].ledger, drain->readers[n].time);
 	output_fail(&drain->output, changelog_finish(&drain->changelog), "changes");
 	add_totals(drain);
@@ -390,7 +407,7 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	drain->round = ring_clock();
 	refresh_table(drain);
 	output_fail(&drain->output, changelog_round(&drain->changelog), "changes");
-	drain_more(drain, fullest);
+	drain_more(drain, fullest, names_only);
 	/* Names before the records and again after them: if we are killed in between, few records lack their names. */
 	drain_ring(drain, session_names_index(drain->session));
 	for (unsigned n = 0; n < drain->session->ring_count; n++) {
@@ -418,6 +435,8 @@ void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost)
 		session_stat_read(drain->session, &stat);
 		*events = stat.written;
 		*lost = wire_lost_sum(stat.lost);
+		for (unsigned n = drain->session->ring_count; n < ring_count(drain); n++)
+			*events += drain->readers[n].written;
 		return;
 	}
 	*events = drain->totals.events; /* of the chunks before */
@@ -466,8 +485,12 @@ static int prepare(struct drain *drain, struct session *session, const struct dr
 		drain->readers[n].ring = &session->rings[n];
 		drain->readers[n].cursor.passive = geometry->mode == WIRE_MODE_FLIGHT;
 	}
-	for (unsigned n = 0; n < drain->more.count; n++)
-		drain->readers[session->ring_count + n].ring = &drain->more.rings[n];
+	for (unsigned n = 0; n < drain->more.count; n++) {
+		struct ring_reader *reader = &drain->readers[session->ring_count + n];
+
+		reader->ring = &drain->more.rings[n];
+		reader->cursor.passive = reader->ring->overwrite;
+	}
 	clock_read_pair(geometry->clock, &drain->begin);
 	if (geometry->clock == WIRE_CLOCK_GUEST) /* a count has no calendar, and is the same in each run */
 		drain->begin.realtime_ns = (int64_t)drain->begin.ticks;
@@ -509,7 +532,7 @@ static int begin(struct drain *drain, int directory, const struct drain_options 
 	}
 	error = output_begin(&drain->output, drain->session, directory, NULL, &recording, &drain->table);
 	if (!error)
-		error = output_add(&drain->output, drain->more.rings, drain->more.count);
+		error = output_add(&drain->output, drain->more.rings, drain->more.count, NULL);
 	drain->calls.directory = directory;
 	return error ? error
 		     : changelog_begin(&drain->changelog, drain->session, drain->output.directory,
@@ -700,7 +723,7 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 		drain->window.until = ring_clock();
 	if (!output->error && !drain->ended)
 		refresh_table(drain);
-	drain_more(drain, &fullest);
+	drain_more(drain, &fullest, false);
 	for (unsigned n = 0; !drain->ended && n < drain->session->ring_count; n++)
 		drain_ring(drain, n);
 	if (!drain->ended)
@@ -735,11 +758,12 @@ int drain_snapshot(struct session *session, int directory, const struct drain_op
 {
 	struct drain drain;
 	struct snapshot_copy copy = { 0 };
-	int error = prepare(&drain, session, NULL);
+	int error = prepare(&drain, session, options->more);
 
 	*totals = (struct drain_totals){ 0 };
 	if (!error)
-		error = snapshot_copy_rings(&copy, session);
+		error = snapshot_copy_rings(&copy, session, options->more ? options->more->rings : NULL,
+					    drain.more.count);
 	if (!error && options->last)
 		error = event_table_update(&drain.table, session);
 	if (!error) {

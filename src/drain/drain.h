@@ -37,11 +37,12 @@
 #include "session/clock.h"
 #include "session/session.h"
 
-/* Rings beside those of the session, in stream mode: the kernel's. Their streams are `kernelN`. */
+/* Rings beside those of the session: the kernel's. Their streams are `kernelN`, and their times CLOCK_MONOTONIC until they are
+ * translated. */
 struct drain_more {
 	const struct ring *rings;
 	unsigned count;
-	/* Called before these rings are read, and for each piece of one, whose bytes it may change before they are validated. */
+	/* Called in each round, and for a snapshot, before these rings are read, and for each piece of one, whose bytes it may change before they are validated. */
 	void (*round)(void *context);
 	void (*translate)(void *context, unsigned ring, struct wire_packet *packet,
 			  const struct ring_piece *piece);
@@ -58,7 +59,7 @@ struct drain_options {
 		*globs; /* attached: events to keep, up to NULL; none: all. Must live as long as the drain */
 	bool attach;	/* record a session in flight mode, from the call of drain_begin() on */
 	struct chunk_limits split;     /* of a recording; all zero: one trace */
-	const struct drain_more *more; /* of a recording that is not split; NULL: none */
+	const struct drain_more *more; /* NULL: none */
 };
 
 struct drain_totals {

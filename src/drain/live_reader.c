@@ -73,7 +73,7 @@ static int visit_records(const struct view *view, const char *packet, const stru
 	int error = 0;
 
 	while (!error && (at = wire_walk_next(&walk))) {
-		struct live_event event = { .cpu = live->session->rings[view->index].cpu,
+		struct live_event event = { .cpu = live->readers[view->index].ring->cpu,
 					    .time = walk.head.time,
 					    .id = walk.head.id,
 					    .tid = walk.head.tid,
@@ -116,17 +116,33 @@ static int take(const struct view *view, const struct ring_piece *piece)
 	return visit_records(view, live->buffer, &validated, time);
 }
 
+static unsigned ring_count(const struct live_reader *live)
+{
+	return live->session->ring_count + live->more.count;
+}
+
+static const struct ring *ring_at(const struct live_reader *live, unsigned index)
+{
+	return index < live->session->ring_count ? session_ring_view(live->session, index)
+						 : &live->more.rings[index - live->session->ring_count];
+}
+
 /* Read at most one packet more than the ring has, since a fast writer must not keep us from the other rings. */
 static int read_ring(const struct view *view)
 {
 	struct ring_reader *reader = &view->live->readers[view->index];
-	const struct ring *ring = session_ring_view(view->live->session, view->index);
+	const struct drain_more *more = &view->live->more;
+	const struct ring *ring = ring_at(view->live, view->index);
+	const unsigned own = view->live->session->ring_count;
 	struct ring_piece piece;
 	int error = 0;
 
 	for (uint32_t n = ring ? ring_size(ring) + 1 : 0; !error && n > 0; n--) {
 		if (ring_copy(ring, &reader->cursor, view->live->buffer, &piece) <= 0)
 			break;
+		if (view->index >= own)
+			more->translate(more->context, view->index - own,
+					(struct wire_packet *)view->live->buffer, &piece);
 		error = take(view, &piece);
 	}
 	return error;
@@ -139,9 +155,13 @@ int live_reader_round(struct live_reader *live, live_reader_visit *visit, void *
 
 	if (event_table_has_grown(&live->table, live->session))
 		error = event_table_update(&live->table, live->session);
-	/* The names ring, the last one, comes first: it has the process of each thread. */
+	if (live->more.count)
+		live->more.round(live->more.context);
+	/* The names ring, the session's last one, comes first: it has the process of each thread. */
 	for (unsigned n = 0; !error && n < count; n++)
 		error = read_ring(&(struct view){ live, (n + count - 1) % count, visit, data });
+	for (unsigned n = count; !error && n < ring_count(live); n++)
+		error = read_ring(&(struct view){ live, n, visit, data });
 	return error;
 }
 
@@ -149,7 +169,9 @@ static uint64_t missed(const struct live_reader *live)
 {
 	uint64_t sum = 0;
 
-	for (unsigned n = 0; n < session_names_index(live->session); n++) {
+	for (unsigned n = 0; n < ring_count(live); n++) {
+		if (is_names(live, n))
+			continue;
 		sum += live->readers[n].ledger.lost[WIRE_LOST_OVERWRITTEN];
 		sum += live->readers[n].ledger.lost[WIRE_LOST_CORRUPT];
 	}
@@ -161,22 +183,27 @@ uint64_t live_reader_missed(const struct live_reader *live)
 	return missed(live) - live->missed_before;
 }
 
-int live_reader_begin(struct live_reader *live, struct session *session)
+int live_reader_begin(struct live_reader *live, struct session *session, const struct drain_more *more)
 {
 	const struct wire_geometry *geometry = &session->geometry;
+	size_t largest = geometry->packet_bytes > geometry->names_packet_bytes ? geometry->packet_bytes
+									       : geometry->names_packet_bytes;
 	int error;
 
 	*live = (struct live_reader){ .session = session, .since = UINT64_MAX };
-	live->buffer = aligned_alloc(4096, geometry->packet_bytes > geometry->names_packet_bytes
-						   ? geometry->packet_bytes
-						   : geometry->names_packet_bytes);
-	live->readers = calloc(session->ring_count, sizeof(*live->readers));
+	if (more)
+		live->more = *more;
+	for (unsigned n = 0; n < live->more.count; n++)
+		if (more->rings[n].packet_words * 8 > largest)
+			largest = more->rings[n].packet_words * 8;
+	live->buffer = aligned_alloc(4096, largest);
+	live->readers = calloc(ring_count(live), sizeof(*live->readers));
 	if (!live->buffer || !live->readers)
 		return -ENOMEM;
-	for (unsigned n = 0; n < session->ring_count; n++) {
-		const struct ring *ring = session_ring_view(session, n);
+	for (unsigned n = 0; n < ring_count(live); n++) {
+		const struct ring *ring = ring_at(live, n);
 
-		live->readers[n].ring = &session->rings[n];
+		live->readers[n].ring = n < session->ring_count ? &session->rings[n] : ring;
 		live->readers[n].cursor.passive = true;
 		if (ring && !is_names(live, n))
 			ring_skip(ring, &live->readers[n].cursor);

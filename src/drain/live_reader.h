@@ -8,6 +8,7 @@
 #ifndef BURIN_DRAIN_LIVE_READER_H
 #define BURIN_DRAIN_LIVE_READER_H
 
+#include "drain/drain.h"
 #include "drain/ring_reader.h"
 #include "writer/event_table.h"
 #include "session/session.h"
@@ -30,7 +31,8 @@ typedef void live_reader_visit(void *data, const struct live_event *event);
 struct live_reader {
 	struct session *session;
 	struct event_table table, names_table;
-	struct ring_reader *readers; /* of each ring */
+	struct drain_more more;
+	struct ring_reader *readers; /* of each ring, those of `more` last */
 	struct live_reader_thread *threads;
 	unsigned thread_count;
 	size_t thread_room;
@@ -39,8 +41,12 @@ struct live_reader {
 	uint64_t missed_before; /* records overwritten or damaged before that */
 };
 
-/* live_reader_begin - read from now on. Return: 0 or -ENOMEM; the caller must call live_reader_free() in both cases. */
-int live_reader_begin(struct live_reader *live, struct session *session);
+/*
+ * live_reader_begin - read from now on.
+ * @more: rings beside the session's; NULL: none
+ * Return: 0 or -ENOMEM; the caller must call live_reader_free() in both cases.
+ */
+int live_reader_begin(struct live_reader *live, struct session *session, const struct drain_more *more);
 
 /* live_reader_round - visit new records. Return: 0 or -ENOMEM. */
 int live_reader_round(struct live_reader *live, live_reader_visit *visit, void *data);

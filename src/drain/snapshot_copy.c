@@ -77,21 +77,29 @@ static void copy_ring(struct copied_ring *copied, const struct ring *ring, uint6
 	memcpy(&copied->control, ring->control, sizeof(copied->control));
 }
 
-int snapshot_copy_rings(struct snapshot_copy *copy, struct session *session)
+int snapshot_copy_rings(struct snapshot_copy *copy, struct session *session, const struct ring *more,
+			unsigned count)
 {
+	uint64_t until_ns;
 	int error = 0;
 
-	*copy = (struct snapshot_copy){ .session = session, .count = session->ring_count };
+	*copy = (struct snapshot_copy){ .session = session, .count = session->ring_count + count };
 	copy->rings = calloc(copy->count, sizeof(*copy->rings));
 	if (!copy->rings)
 		return -ENOMEM;
 	for (unsigned n = 0; !error && n < copy->count; n++) {
-		struct ring *ring = session_ring_view(session, n);
+		const bool beside = n >= session->ring_count;
+		const struct ring *ring =
+			beside ? &more[n - session->ring_count] : session_ring_view(session, n);
 
+		copy->rings[n].ring = ring;
 		error = ring ? reserve(&copy->rings[n], ring) : 0;
 	}
 	copy->until = ring_clock();
-	for (unsigned n = 0; !error && n < copy->count; n++)
+	until_ns = clock_ns(CLOCK_MONOTONIC);
+	for (unsigned n = session->ring_count; !error && n < copy->count; n++)
+		copy_ring(&copy->rings[n], copy->rings[n].ring, until_ns);
+	for (unsigned n = 0; !error && n < session->ring_count; n++)
 		if (copy->rings[n].memory)
 			copy_ring(&copy->rings[n], &session->rings[n],
 				  n == session_names_index(session) ? UINT64_MAX : copy->until);
@@ -101,7 +109,7 @@ int snapshot_copy_rings(struct snapshot_copy *copy, struct session *session)
 /* After each burst, pause as long as it took, unless the ring has not changed since it was copied. */
 static void throttle(struct snapshot_copy *copy, unsigned index, size_t bytes)
 {
-	const struct wire_ring *ring = copy->session->rings[index].control;
+	const struct wire_ring *ring = copy->rings[index].ring->control;
 	uint64_t time;
 
 	copy->given += bytes;

@@ -15,6 +15,7 @@
 #include "session/session.h"
 
 struct copied_ring {
+	const struct ring *ring;
 	struct wire_ring control; /* as it was after the last piece was copied */
 	char *memory;		  /* a slot for each piece; NULL: the ring was never used */
 	size_t bytes;
@@ -34,9 +35,11 @@ struct snapshot_copy {
 
 /*
  * snapshot_copy_rings - copy the packets of a session's rings, the names last. Stores nothing into the session.
+ * @more: @count rings beside the session's, whose times are CLOCK_MONOTONIC
  * Return: 0 or -ENOMEM; the caller must call snapshot_copy_free() in both cases.
  */
-int snapshot_copy_rings(struct snapshot_copy *copy, struct session *session);
+int snapshot_copy_rings(struct snapshot_copy *copy, struct session *session, const struct ring *more,
+			unsigned count);
 
 /*
  * snapshot_copy_next - get the next piece of a ring. Return: as ring_copy().

@@ -136,7 +136,7 @@ struct wire_session {
 
 	/* Events that were refused, under the events_lock; those beyond the array are only counted. */
 	uint32_t refusals;
-	uint32_t reserved0;
+	uint32_t kernel_rings; /* of a flight recorder: its descriptor of the kernel's rings + 1; 0: none */
 	struct wire_refusal refused[WIRE_REFUSALS_MAX];
 };
 

@@ -42,7 +42,8 @@ static int make_streams(struct output *output)
 	return 0;
 }
 
-int output_add(struct output *output, const struct ring *rings, unsigned count)
+int output_add(struct output *output, const struct ring *rings, unsigned count,
+	       const struct wire_origin *origins)
 {
 	struct output_stream *streams =
 		reallocarray(output->streams, output->count + (size_t)count, sizeof(*streams));
@@ -55,6 +56,8 @@ int output_add(struct output *output, const struct ring *rings, unsigned count)
 		char name[32];
 
 		*out = (struct output_stream){ .ring = &rings[n] };
+		if (origins)
+			out->origin = origins[n];
 		snprintf(name, sizeof(name), "kernel%u", n);
 		stream_init(&out->stream, output->directory, name, (uint32_t)rings[n].packet_words * 8);
 	}

@@ -53,8 +53,13 @@ int output_begin(struct output *output, const struct session *session, int direc
 		 const struct wire_origin *origins, const struct recording *recording,
 		 const struct event_table *table);
 
-/* output_add - add streams `kernelN` for rings that are not the session's. Return: 0 or -ENOMEM. */
-int output_add(struct output *output, const struct ring *rings, unsigned count);
+/*
+ * output_add - add streams `kernelN` for rings that are not the session's.
+ * @origins: of each; NULL: all zero. They are not stored: nothing continues these streams
+ * Return: 0 or -ENOMEM.
+ */
+int output_add(struct output *output, const struct ring *rings, unsigned count,
+	       const struct wire_origin *origins);
 
 /* output_reopen - continue a trace whose writer has died; the caller reopens the streams. @directory: as for
  * output_begin(). Return: 0 or -errno. */

@@ -8,6 +8,8 @@
  *	systemcalls paths PATH...	opens each; then NULL, and an address where nothing is
  *	systemcalls switch N		two threads on one CPU wait for each other N times; prints of each its id and how often
  *					it was switched away from, up to its last getppid
+ *	systemcalls serve		for each line, a number: N times an event, getppid, an event; -1: a child that ends;
+ *					prints the number
  *	systemcalls wait		waits for a line, calls getppid 3 times, and waits for its end
  */
 #include <fcntl.h>
@@ -31,17 +33,21 @@ static void ask(void)
 	syscall(SYS_getppid);
 }
 
+static void fork_one(void)
+{
+	const pid_t child = fork();
+
+	if (child == 0) {
+		ask();
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
 static void fork_children(void)
 {
-	for (long n = 0; n < count; n++) {
-		const pid_t child = fork();
-
-		if (child == 0) {
-			ask();
-			_exit(0);
-		}
-		waitpid(child, NULL, 0);
-	}
+	for (long n = 0; n < count; n++)
+		fork_one();
 }
 
 static void trace_order(void)
@@ -122,6 +128,18 @@ static void wait_for_lines(void)
 		continue;
 }
 
+static void serve(void)
+{
+	char line[32];
+
+	for (puts("ready"); fflush(stdout) == 0 && fgets(line, sizeof(line), stdin); printf("%ld\n", count)) {
+		count = strtol(line, NULL, 10);
+		if (count < 0)
+			fork_one();
+		trace_order();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -136,6 +154,8 @@ int main(int argc, char **argv)
 		trace_order();
 	else if (strcmp(what, "switch") == 0)
 		switch_threads();
+	else if (strcmp(what, "serve") == 0)
+		serve();
 	else if (strcmp(what, "wait") == 0)
 		wait_for_lines();
 	else if (strcmp(what, "paths") == 0)

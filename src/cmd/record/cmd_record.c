@@ -67,10 +67,11 @@ static const struct cmd_option table[] = {
 		    "record the events whose names match; may be repeated (default: all). With TARGET, "
 		    "matching events are switched on meanwhile (default: all, if none is on), others not "
 		    "recorded"),
-	OPTION_LIST("-k, --kernel GLOB", &options.kernel.globs,
-		    "also record the kernel's tracepoints whose names, such as sched:sched_switch or "
-		    "syscalls:sys_enter_openat, match, while COMMAND or the processes of --pid run, or with "
-		    "--all of the whole machine; may be repeated. See burin-kernel(7)"),
+	OPTION_LIST(
+		"-k, --kernel GLOB", &options.kernel.globs,
+		"also record the kernel's tracepoints whose names, such as sched:sched_switch or "
+		"syscalls:sys_enter_openat, match, while COMMAND, TARGET or the processes of --pid run, or "
+		"with --all of the whole machine; may be repeated. See burin-kernel(7)"),
 	OPTION_TEXT("--k-where EXPR", &options.kernel.where,
 		    "with --kernel: record only events of which EXPR is true, such as 'ret < 0'; see "
 		    "burin-kernel(7)"),
@@ -248,16 +249,8 @@ static int check_conflicts(void)
 	if (!options.target && !*options.command &&
 	    ((sampling->off && !options.kernel.globs.count) || !*whom))
 		return cmd_usage("no command given; try: burin record -- PROGRAM ARGUMENTS");
-	if (options.kernel.globs.count &&
-	    (options.target || split || options.session.mode == WIRE_MODE_FLIGHT || options.session.context ||
-	     options.guest.on || options.format == RECORD_UFTRACE))
-		return cmd_usage("--kernel: remove %s", options.target ? "TARGET, and add --pid"
-							: split	       ? "--split"
-							: options.session.mode == WIRE_MODE_FLIGHT
-								? "--mode flight"
-							: options.session.context ? "--context"
-							: options.guest.on	  ? "--guest"
-										  : "--format uftrace");
+	if (options.kernel.globs.count && (options.guest.on || options.format == RECORD_UFTRACE))
+		return cmd_usage("--kernel: remove %s", options.guest.on ? "--guest" : "--format uftrace");
 	if (options.kernel.where && !options.kernel.globs.count)
 		return cmd_usage("--k-where: there are no kernel events; add --kernel");
 	if (options.split.keep && !split)

@@ -10,9 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/glob.h"
 #include "base/text.h"
 #include "cmd/record/attach.h"
+#include "cmd/record/kernel_events.h"
 #include "cmd/cmd.h"
 #include "cmd/record/recording.h"
 #include "filter/filter_compile.h"
@@ -33,7 +35,10 @@ struct trigger {
 struct watch {
 	struct attachment attachment;
 	struct live_reader live;
+	struct kernel_choice choice; /* --kernel, and --on if it means tracepoints of the kernel */
+	struct kernel_events kernel;
 	const char *on[2]; /* the glob, NULL */
+	char *on_kernel; /* the same as a glob of names in the session; NULL: it means the program's events */
 	const char *where, *directory, *target;
 	int directory_fd;
 	bool on_exit, on_crash, quiet;
@@ -47,12 +52,18 @@ struct watch {
 	struct live_event first; /* of these; its payload is not valid any more */
 };
 
-static struct watch watched = { .cooldown = 1000000000, .directory_fd = -1 };
+static struct watch watched = { .cooldown = 1000000000, .directory_fd = -1, .choice.buffer_bytes = 4 << 20 };
 
 static const struct cmd_option watch_options[] = {
 	OPTION_TEXT("--on GLOB", &watched.on[0],
 		    "take a snapshot when an event occurs whose name matches; matching events that are off "
-		    "are switched on meanwhile"),
+		    "are switched on meanwhile. Also a tracepoint of the kernel, such as "
+		    "sched:sched_process_exit"),
+	OPTION_LIST("-k, --kernel GLOB", &watched.choice.globs,
+		    "the snapshots also have the kernel's tracepoints whose names match, of the program's "
+		    "processes; may be repeated. See burin-kernel(7)"),
+	OPTION_SIZE("--kernel-buffer SIZE", &watched.choice.buffer_bytes, 4 * KERNEL_PACKET, 512 << 20,
+		    "size of each CPU's two ring buffers of kernel events (default: 4M)"),
 	OPTION_TEXT("-w, --where EXPR", &watched.where,
 		    "only if EXPR is true of its arguments, such as 'len > 1000'; see burin-enable(1)"),
 	OPTION_FLAG("--on-exit", &watched.on_exit, "take a snapshot when the program exits"),
@@ -88,7 +99,8 @@ static bool resolve(struct watch *watch, uint32_t id, struct trigger *trigger)
 	struct filter_error fault;
 
 	trigger->resolved = true;
-	trigger->matches = watch->on[0] && glob_match(watch->on[0], table_text(table, event->name));
+	trigger->matches = watch->on[0] && glob_match(watch->on_kernel ? watch->on_kernel : watch->on[0],
+						      table_text(table, event->name));
 	if (!trigger->matches || !watch->where)
 		return true;
 	trigger->filter = aligned_alloc(WIRE_FILTER_ALIGN, WIRE_FILTER_MAX);
@@ -162,6 +174,7 @@ static void take_snapshot(struct watch *watch, const struct live_event *event, c
 	char path[CHUNKS_PATH], chunk[CHUNKS_NAME];
 	int directory;
 
+	options.more = kernel_events_snapshot(&watch->kernel);
 	if (watch->last)
 		recording_last(&options, session, watch->last, watch->attachment.ended);
 	chunks_name((unsigned)watch->taken + 1, chunk);
@@ -252,14 +265,58 @@ static int resolve_all(struct watch *watch)
 	return 0;
 }
 
+/* Whether --on means tracepoints of the kernel: it has a colon, and the program has no such event. */
+static bool is_of_kernel(const struct watch *watch)
+{
+	struct event_table table = { .count = 0 };
+	const char *on = watch->on[0];
+	bool own = !on || !strchr(on, ':') || event_table_update(&table, &watch->attachment.session) != 0;
+
+	for (uint32_t n = 0; !own && n < table.count; n++)
+		own = strncmp(table_text(&table, table.entries[n].name), TRACEPOINT_PREFIX,
+			      strlen(TRACEPOINT_PREFIX)) != 0 &&
+		      glob_match(on, table_text(&table, table.entries[n].name));
+	event_table_free(&table);
+	return !own;
+}
+
+/* Attach to the kernel's tracepoints. Without them a trigger of the kernel's would never come. */
+static int watch_kernel(struct watch *watch)
+{
+	const pid_t process = attach_process(&watch->attachment);
+	struct view_globs *globs = &watch->choice.globs;
+	uint64_t number = (uint64_t)process;
+	int result;
+
+	if (is_of_kernel(watch)) {
+		const char *on = watch->on[0];
+
+		if (strncmp(on, TRACEPOINT_PREFIX, strlen(TRACEPOINT_PREFIX)) == 0)
+			on += strlen(TRACEPOINT_PREFIX);
+		if (asprintf(&watch->on_kernel, "%s%s", TRACEPOINT_PREFIX, on) < 0 ||
+		    !array_reserve(globs->globs, globs->room, globs->count + 2))
+			return cmd_failed("out of memory");
+		globs->globs[globs->count++] = on;
+		globs->globs[globs->count] = NULL;
+	}
+	result = kernel_events_open(&watch->kernel, &watch->choice, &watch->attachment.session, false, true,
+				    0, &(struct view_set){ .numbers = &number, .count = process != 0 });
+	if (!result && watch->on_kernel && !watch->kernel.opened)
+		result = cmd_failed("%s: this trigger cannot occur", watch->on[0]);
+	return result;
+}
+
 static int watch_attached(struct watch *watch)
 {
 	struct attachment *attachment = &watch->attachment;
-	int result = 0;
+	int result = watch_kernel(watch);
 
+	if (result)
+		return result;
 	watch->hz = session_clock_hz(&attachment->session);
 	watch->triggers = calloc(WIRE_ID_MAX, sizeof(*watch->triggers));
-	if (!watch->triggers || live_reader_begin(&watch->live, &attachment->session) != 0)
+	if (!watch->triggers ||
+	    live_reader_begin(&watch->live, &attachment->session, kernel_events_more(&watch->kernel)) != 0)
 		return cmd_failed("out of memory");
 	result = resolve_all(watch);
 	if (!result)
@@ -267,7 +324,7 @@ static int watch_attached(struct watch *watch)
 						       attachment->target.user != geteuid());
 	if (!result && watch->directory_fd < 0)
 		result = CMD_FAULTS;
-	if (!result && watch->on[0])
+	if (!result && watch->on[0] && !watch->on_kernel)
 		result = attach_switch(attachment, watch->on, watch->quiet);
 	if (result)
 		return result;
@@ -291,6 +348,9 @@ static int run(char **operands)
 	if (result)
 		return result;
 	result = watch_attached(watch);
+	kernel_events_finish(&watch->kernel);
+	kernel_events_close(&watch->kernel);
+	free(watch->on_kernel);
 	for (unsigned n = 0; watch->triggers && n < WIRE_ID_MAX; n++)
 		free(watch->triggers[n].filter);
 	free(watch->triggers);

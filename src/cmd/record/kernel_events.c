@@ -31,7 +31,8 @@ static int follow(const struct kernel_follow *kernel, const struct view_set *pro
 }
 
 int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice *choice,
-		       struct session *session, bool all, pid_t command, const struct view_set *processes)
+		       struct session *session, bool all, bool overwrite, pid_t command,
+		       const struct view_set *processes)
 {
 	char why[KERNEL_WHY];
 	int error;
@@ -43,6 +44,7 @@ int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice 
 				   &(struct kernel_options){ .globs = choice->globs.globs,
 							     .where = choice->where,
 							     .all = all,
+							     .overwrite = overwrite,
 							     .buffer_bytes = choice->buffer_bytes },
 				   why);
 	if (error == -ENOENT)
@@ -71,12 +73,17 @@ const struct drain_more *kernel_events_more(const struct kernel_events *kernel)
 	return kernel->opened ? &kernel->source.more : NULL;
 }
 
+const struct drain_more *kernel_events_snapshot(struct kernel_events *kernel)
+{
+	return kernel && kernel->opened ? kernel_source_snapshot(&kernel->source) : NULL;
+}
+
 void kernel_events_finish(struct kernel_events *kernel)
 {
 	if (!kernel->opened)
 		return;
 	kernel_source_finish(&kernel->source);
-	kernel->error_ns = kernel->source.clock.error;
+	kernel->error_ns = kernel->source.clock.error + kernel->source.clock.thinned;
 }
 
 void kernel_events_close(struct kernel_events *kernel)

@@ -26,15 +26,20 @@ struct kernel_events {
 
 /*
  * kernel_events_open - attach to the tracepoints, if some were asked for.
+ * @overwrite: keep the last records of each CPU, for snapshots and the end
  * @command: a child before its exec; 0: there is none
  * @processes: other processes to record, with their children
  * Return: 0, also if they cannot be recorded; CMD_USAGE: no tracepoint matches, or the filter does not fit.
  */
 int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice *choice,
-		       struct session *session, bool all, pid_t command, const struct view_set *processes);
+		       struct session *session, bool all, bool overwrite, pid_t command,
+		       const struct view_set *processes);
 
-/* kernel_events_more - for the drain; NULL: no kernel events are recorded. */
+/* kernel_events_more - for the drain, or a live_reader; NULL: no kernel events are recorded. */
 const struct drain_more *kernel_events_more(const struct kernel_events *kernel);
+
+/* kernel_events_snapshot - for drain_snapshot(), if @overwrite; NULL: none, also of a kernel that is NULL. */
+const struct drain_more *kernel_events_snapshot(struct kernel_events *kernel);
 
 /* kernel_events_finish - end the recording, before the drain does. */
 void kernel_events_finish(struct kernel_events *kernel);

@@ -336,7 +336,8 @@ static int record(const struct record_options *options, struct session *session,
 
 	join_words(options->command, line, sizeof(line));
 	result_of_kernel = kernel_events_open(&kernel, &options->kernel, session, options->sampling.system,
-					      run->child, &options->sampling.processes);
+					      options->session.mode == WIRE_MODE_FLIGHT, run->child,
+					      &options->sampling.processes);
 	sampling_open(&sampling, &options->sampling, session, run->child, options->quiet);
 	if (result_of_kernel) {
 		sampling_finish(&sampling);
@@ -371,7 +372,9 @@ static int record(const struct record_options *options, struct session *session,
 		record_format_discard(&format);
 		return directory < 0 ? CMD_FAULTS : recording_refused(output, directory, error);
 	}
-	run->snapshots = (struct snapshots){ .output = output, .private = private, .quiet = options->quiet };
+	run->snapshots = (struct snapshots){
+		.output = output, .kernel = &kernel, .private = private, .quiet = options->quiet
+	};
 	error = run_command(options, run, &drain, &sampling, &calls, &kernel, session_path);
 	session_end(session);
 	joined = ((const struct wire_session *)session->base)->joined != 0;

@@ -57,11 +57,15 @@ static int record(const struct record_options *options, struct attachment *attac
 	struct sampling sampling;
 	struct drain_totals totals;
 	struct calls_target calls = { .on = false };
+	struct kernel_events kernel = { .opened = false };
 	struct drain drain;
 	int error, trimmed, result;
 
 	/* The functions first: until their event is on, nothing is recorded. */
 	error = calls_target_begin(&calls, &options->calls, attachment, options->quiet);
+	if (!error)
+		error = kernel_events_open(&kernel, &options->kernel, &attachment->session,
+					   options->sampling.system, false, 0, &sampling_options.processes);
 	if (error) {
 		calls_target_end(&calls, attachment);
 		chunks_discard(directory, output);
@@ -73,10 +77,13 @@ static int record(const struct record_options *options, struct attachment *attac
 			    &(struct drain_options){ .command = target->geometry.program,
 						     .attach = true,
 						     .globs = options->globs,
-						     .split = options->split });
+						     .split = options->split,
+						     .more = kernel_events_more(&kernel) });
 	if (error) {
 		calls_target_end(&calls, attachment);
 		sampling_finish(&sampling);
+		kernel_events_finish(&kernel);
+		kernel_events_close(&kernel);
 		return recording_refused(output, directory, error);
 	}
 	/* Switch on after the beginning and off before the end: then no record of these events is missed. */
@@ -89,7 +96,9 @@ static int record(const struct record_options *options, struct attachment *attac
 	result = calls_target_end(&calls, attachment);
 	result = attach_restore(attachment) ?: result;
 	sampling_finish(&sampling);
+	kernel_events_finish(&kernel);
 	drain_finish(&drain, attach_result(attachment), &totals);
+	kernel_events_close(&kernel);
 	sampling_symbols(&sampling, directory, output, &totals);
 	calls_symbols(
 		&(struct calls){ .options = &options->calls, .target = target, .quiet = options->quiet },
@@ -106,6 +115,8 @@ static int record(const struct record_options *options, struct attachment *attac
 	trimmed = recording_trimmed(&totals, output);
 	if (!options->quiet)
 		recording_summary(&totals, output, true, &sampling);
+	if (!options->quiet)
+		kernel_events_summary(&kernel);
 	return drain.output.error || sampling.error || trimmed ? CMD_FAULTS : result;
 }
 

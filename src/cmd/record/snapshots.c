@@ -26,7 +26,7 @@ static void choose(struct snapshots *snapshots, char *path, size_t bytes)
 
 static void write_one(struct snapshots *snapshots, struct session *session)
 {
-	const struct drain_options options = { 0 };
+	const struct drain_options options = { .more = kernel_events_snapshot(snapshots->kernel) };
 	struct drain_totals totals;
 	char path[4096 + 32];
 	int directory;

@@ -5,11 +5,13 @@
 
 #include <stdbool.h>
 
+#include "cmd/record/kernel_events.h"
 #include "session/session.h"
 
 struct snapshots {
 	const char *output; /* of the recording: snapshots are beside it */
-	bool private;	    /* no other user may read them */
+	struct kernel_events *kernel;
+	bool private; /* no other user may read them */
 	bool quiet;
 	unsigned asked;	 /* by signals, and not yet written */
 	unsigned number; /* of the last one */

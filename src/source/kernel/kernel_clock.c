@@ -37,6 +37,35 @@ static uint64_t to_ns(uint64_t ticks, uint64_t rate)
 	return (uint64_t)(((unsigned __int128)ticks << 32) / rate);
 }
 
+static uint64_t rate_between(const struct kernel_clock_pair *from, const struct kernel_clock_pair *to)
+{
+	return (uint64_t)(((unsigned __int128)(to->ticks - from->ticks) << 32) / (to->ns - from->ns));
+}
+
+/* Leave out every second pair but the last one. By how much the times there are then wrong is known, and counts. */
+static void thin_out(struct kernel_clock *clock)
+{
+	uint64_t wrong = 0;
+	unsigned kept = 0;
+
+	for (unsigned n = 0; n + 2 < clock->count; n += 2) {
+		const struct kernel_clock_pair *left_out = &clock->pairs[n + 1], *next = &clock->pairs[n + 2];
+		struct kernel_clock_pair *pair = &clock->pairs[kept++];
+		uint64_t ticks, distance;
+
+		*pair = clock->pairs[n];
+		pair->rate = rate_between(pair, next);
+		ticks = convert(pair, left_out->ns);
+		distance = ticks > left_out->ticks ? ticks - left_out->ticks : left_out->ticks - ticks;
+		if (to_ns(distance, pair->rate) > wrong)
+			wrong = to_ns(distance, pair->rate);
+	}
+	for (unsigned n = (clock->count - 1) / 2 * 2; n < clock->count; n++)
+		clock->pairs[kept++] = clock->pairs[n];
+	clock->thinned += wrong;
+	clock->count = kept;
+}
+
 void kernel_clock_add(struct kernel_clock *clock, uint64_t ns, uint64_t ticks, uint64_t width)
 {
 	struct kernel_clock_pair *last = pair_at(clock, clock->count - 1),
@@ -48,12 +77,14 @@ void kernel_clock_add(struct kernel_clock *clock, uint64_t ns, uint64_t ticks, u
 	/* If the rate changed somewhere in the interval, the interpolation is wrong by a quarter of this, at most. */
 	expected = convert(last, ns);
 	wrong = expected > ticks ? expected - ticks : ticks - expected;
-	last->rate = (uint64_t)(((unsigned __int128)(ticks - last->ticks) << 32) / (ns - last->ns));
+	last->rate = rate_between(last, &(struct kernel_clock_pair){ ns, ticks, 0 });
 	error = to_ns((clock->count > 1 ? wrong / 4 : 0) + width / 2, last->rate) + 1;
 	if (error > clock->error)
 		clock->error = error;
 	*next = (struct kernel_clock_pair){ ns, ticks, last->rate };
 	clock->count++;
+	if (clock->all && clock->count == KERNEL_CLOCK_PAIRS)
+		thin_out(clock);
 }
 
 void kernel_clock_round(struct kernel_clock *clock)

@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 enum {
-	KERNEL_CLOCK_PAIRS = 256,    /* a power of two; older records have the rate of the oldest interval */
+	KERNEL_CLOCK_PAIRS =
+		256, /* a power of two; without `all`, older records have the oldest interval's rate */
 	KERNEL_CLOCK_STEP = 1000000, /* ns between two pairs, at least: the rate must be exact */
 };
 
@@ -23,10 +24,12 @@ struct kernel_clock_pair {
 };
 
 struct kernel_clock {
-	bool same;	/* the trace's clock is CLOCK_MONOTONIC */
+	bool same; /* the trace's clock is CLOCK_MONOTONIC */
+	bool all; /* old records will be converted, too: when the pairs are full, every second one is left out */
 	unsigned count; /* pairs so far */
 	struct kernel_clock_pair pairs[KERNEL_CLOCK_PAIRS];
-	uint64_t error; /* ns: the largest that any interval may have had */
+	uint64_t error;	  /* ns: the largest that any interval may have had */
+	uint64_t thinned; /* ns: how much pairs that were left out may add to it */
 };
 
 /* kernel_clock_begin - take the first pair. @clock: enum wire_clock, not a guest's; @hz: its rate */

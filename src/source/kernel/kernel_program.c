@@ -12,6 +12,7 @@
 #include "source/kernel/kernel_filter.h"
 #include "source/kernel/kernel_program.h"
 #include "source/kernel/kernel_put.h"
+#include "wire/wire_context.h"
 #include "wire/wire_record.h"
 
 enum {
@@ -27,7 +28,6 @@ enum {
 	PACKET_WORDS = KERNEL_PACKET / 8,
 	PACKET_BITS = 16, /* of KERNEL_PACKET */
 	HEADER_WORDS = sizeof(struct wire_packet) / 8,
-	PAYLOAD = sizeof(struct wire_compact),
 
 	SEGMENT_32 = 0x23, /* of code of 32 bits, whose system calls have other numbers */
 };
@@ -35,6 +35,13 @@ enum {
 static_assert(1 << PACKET_BITS == KERNEL_PACKET, "PACKET_BITS");
 static_assert(sizeof(struct kernel_ring) <= KERNEL_SLOTS, "kernel_ring");
 static_assert(sizeof(struct kernel_syscall) == 8, "kernel_syscall");
+static_assert(WIRE_SEQUENCE_NONE == UINT64_MAX, "put_invalidate()");
+
+/* Where a record's fields begin. */
+static int payload_of(const struct kernel_layout *layout)
+{
+	return (int)sizeof(struct wire_compact) + (int)wire_context_bytes(layout->context);
+}
 
 #define RING(member)   ((int)offsetof(struct kernel_ring, member))
 #define PACKET(member) (KERNEL_SLOTS + (int)offsetof(struct wire_packet, member))
@@ -190,12 +197,11 @@ static void put_clock(struct bpf_program *to)
 	put_store(to, BPF_REG_7, RING(last), BPF_REG_0);
 }
 
-/* Open the next packet: register 2 its address, 8 the tail behind its header. Without room, end the program. */
-static void put_open(struct bpf_program *to, const struct kernel_layout *layout)
+/* End the program if the packet that lies in the slot of the next one, register 1, was not read yet. */
+static void put_room(struct bpf_program *to, const struct kernel_layout *layout)
 {
-	unsigned room, whole, first;
+	unsigned room;
 
-	put_load(to, BPF_REG_1, BPF_REG_7, RING(next));
 	put_load(to, BPF_REG_2, BPF_REG_7, RING(control.consumed));
 	bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
 	bpf_put_alu_register(to, BPF_SUB, BPF_REG_3, BPF_REG_2);
@@ -204,6 +210,30 @@ static void put_open(struct bpf_program *to, const struct kernel_layout *layout)
 	put_release_ring(to);
 	kernel_put_exit(to);
 	bpf_land(to, room);
+}
+
+/*
+ * Remove the sequence of the packet at register 2 before any other byte of it changes: a reader that copied a new byte then
+ * finds that the sequence has changed (ring/copy.h). The header that is copied here has none either, until it is complete.
+ */
+static void put_invalidate(struct bpf_program *to)
+{
+	bpf_put_set(to, BPF_REG_3, -1); /* WIRE_SEQUENCE_NONE */
+#ifdef __x86_64__			/* whose stores stay in order */
+	put_store(to, BPF_REG_2, PACKET(sequence), BPF_REG_3);
+#else
+	bpf_put(to, BPF_STX | BPF_ATOMIC | BPF_DW, BPF_REG_2, BPF_REG_3, PACKET(sequence), BPF_XCHG);
+#endif
+}
+
+/* Open the next packet: register 2 its address, 8 the tail behind its header. Without room, end the program. */
+static void put_open(struct bpf_program *to, const struct kernel_layout *layout)
+{
+	unsigned whole, first;
+
+	put_load(to, BPF_REG_1, BPF_REG_7, RING(next));
+	if (!layout->overwrite)
+		put_room(to, layout);
 
 	/* The rest of the old packet has stale bytes. */
 	bpf_put_copy(to, BPF_REG_2, BPF_REG_8);
@@ -224,6 +254,8 @@ static void put_open(struct bpf_program *to, const struct kernel_layout *layout)
 	bpf_put_alu(to, BPF_LSH, BPF_REG_2, PACKET_BITS - 3);
 	bpf_put_copy(to, BPF_REG_8, BPF_REG_2);
 	put_word_address(to, layout, BPF_REG_2, BPF_REG_3);
+	if (layout->overwrite)
+		put_invalidate(to);
 	for (int n = 0; n < HEADER_WORDS; n++) {
 		put_load(to, BPF_REG_3, BPF_REG_7, RING(header) + n * 8);
 		put_store(to, BPF_REG_2, KERNEL_SLOTS + n * 8, BPF_REG_3);
@@ -323,12 +355,21 @@ static void put_commit(struct bpf_program *to, const struct kernel_layout *layou
 	kernel_put_exit(to);
 }
 
+/* The kernel does not know a program's correlation and depth: they are 0. */
+static void put_context(struct bpf_program *to, uint32_t context)
+{
+	for (unsigned n = 0; n < wire_context_bytes(context); n += 4)
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_9, 0,
+			KERNEL_SLOTS + (int)sizeof(struct wire_compact) + (int)n, 0);
+}
+
 /* Take the ring, read the clock, and find the record's place. */
 static void put_begin(struct bpf_program *to, const struct kernel_layout *layout, unsigned bytes)
 {
 	put_take_ring(to, layout);
 	put_clock(to);
 	put_locate(to, layout, bytes);
+	put_context(to, layout->context);
 }
 
 /* ---- the fields */
@@ -383,9 +424,9 @@ static bool is_text(enum tracepoint_kind kind)
 }
 
 /* The longest record, with its padding. */
-static unsigned longest(const struct tracepoint *point)
+static unsigned longest(const struct kernel_layout *layout, const struct tracepoint *point)
 {
-	unsigned bytes = PAYLOAD + WIRE_ALIGN;
+	unsigned bytes = payload_of(layout) + WIRE_ALIGN;
 
 	for (unsigned n = 0; n < point->count; n++) {
 		const struct tracepoint_field *field = &point->fields[n];
@@ -400,21 +441,40 @@ static unsigned longest(const struct tracepoint *point)
 	return bytes;
 }
 
+struct ring kernel_ring_view(char *memory, unsigned n, const struct kernel_layout *layout,
+			     const struct wire_packet *header)
+{
+	char *ring = memory + (size_t)n * kernel_ring_bytes(layout->window);
+
+	return (struct ring){ .control = &((struct kernel_ring *)ring)->control,
+			      .slots = ring + KERNEL_SLOTS,
+			      .word_mask = (uint64_t)layout->window * KERNEL_PACKET / 8 - 1,
+			      .packet_mask = KERNEL_PACKET / 8 - 1,
+			      .packet_words = KERNEL_PACKET / 8,
+			      .window = layout->window,
+			      .locked = true,
+			      .fixed = true,
+			      .overwrite = layout->overwrite,
+			      .cpu = n / KERNEL_DEPTHS,
+			      .header = header,
+			      .stream_instance = WIRE_KERNEL_INSTANCE + n };
+}
+
 bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
 			  const struct tracepoint *point, const struct wire_filter *filter, uint16_t id)
 {
-	int at = PAYLOAD;
+	int at = payload_of(layout);
 	bool texts = false;
 
 	bpf_begin(to);
-	if (longest(point) > KERNEL_RECORD_MAX)
+	if (longest(layout, point) > KERNEL_RECORD_MAX)
 		return false;
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
 	/* The exec of a command gives it its name before it begins to be recorded. */
 	put_filter(to, layout, named_task(point), strcmp(point->system, "task") == 0);
 	if (filter)
 		kernel_filter_put(to, layout, &(struct kernel_filter){ filter, point });
-	put_begin(to, layout, longest(point));
+	put_begin(to, layout, longest(layout, point));
 	for (unsigned n = 0; n < point->count; n++)
 		texts |= point->fields[n].recorded && is_text(point->fields[n].kind);
 	if (texts)
@@ -489,6 +549,7 @@ static void put_identify(struct bpf_program *to, const struct kernel_layout *lay
 static void put_argument(struct bpf_program *to, const struct kernel_layout *layout, unsigned n, int place)
 {
 	static const struct tracepoint_field text = { .kind = TRACEPOINT_USER_TEXT };
+	const int at = payload_of(layout);
 	unsigned number, done, is_short, end;
 
 	put_load(to, BPF_REG_1, BPF_REG_10, STACK_CALL);
@@ -497,18 +558,18 @@ static void put_argument(struct bpf_program *to, const struct kernel_layout *lay
 	bpf_put_alu(to, BPF_AND, BPF_REG_2, 1);
 	number = bpf_put_jump(to, BPF_JEQ, BPF_REG_2, 0);
 	kernel_put_register(to, layout, BPF_DW, BPF_REG_3, place);
-	put_text(to, PAYLOAD, &text);
+	put_text(to, at, &text);
 	done = bpf_put_jump(to, BPF_JA, 0, 0);
 	bpf_land(to, number);
 	bpf_put_alu(to, BPF_RSH, BPF_REG_1, CALL_SHIFT(shorts) + (int)n);
 	bpf_put_alu(to, BPF_AND, BPF_REG_1, 1);
 	kernel_put_register(to, layout, BPF_DW, BPF_REG_2, place);
 	is_short = bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0);
-	put_store(to, BPF_REG_9, KERNEL_SLOTS + PAYLOAD, BPF_REG_2);
+	put_store(to, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
 	bpf_put_set(to, BPF_REG_3, 8);
 	end = bpf_put_jump(to, BPF_JA, 0, 0);
 	bpf_land(to, is_short);
-	bpf_put_store(to, BPF_W, BPF_REG_9, KERNEL_SLOTS + PAYLOAD, BPF_REG_2);
+	bpf_put_store(to, BPF_W, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
 	bpf_put_set(to, BPF_REG_3, 4);
 	bpf_land(to, end);
 	put_load(to, BPF_REG_1, BPF_REG_10, STACK_TEXTS);
@@ -527,7 +588,7 @@ void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *la
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
 	put_filter(to, layout, NULL, false);
 	put_identify(to, layout, calls);
-	put_begin(to, layout, PAYLOAD + KERNEL_ARGUMENTS * TRACEPOINT_TEXT_MAX + WIRE_ALIGN);
+	put_begin(to, layout, payload_of(layout) + KERNEL_ARGUMENTS * TRACEPOINT_TEXT_MAX + WIRE_ALIGN);
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, STACK_TEXTS, 0);
 	for (unsigned n = 0; n < KERNEL_ARGUMENTS; n++) {
 		put_load(to, BPF_REG_1, BPF_REG_10, STACK_CALL);
@@ -540,7 +601,7 @@ void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *la
 		bpf_land(to, ends[n]);
 	put_load(to, BPF_REG_5, BPF_REG_10, STACK_CALL);
 	bpf_put_alu(to, BPF_AND, BPF_REG_5, 0xffff);
-	put_commit(to, layout, PAYLOAD, true, 0);
+	put_commit(to, layout, payload_of(layout), true, 0);
 }
 
 void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *layout,
@@ -550,9 +611,9 @@ void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *lay
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
 	put_filter(to, layout, NULL, false);
 	put_identify(to, layout, calls);
-	put_begin(to, layout, PAYLOAD + 8 + WIRE_ALIGN);
-	put_number(to, PAYLOAD, 8, KERNEL_RESULT);
+	put_begin(to, layout, payload_of(layout) + 8 + WIRE_ALIGN);
+	put_number(to, payload_of(layout), 8, KERNEL_RESULT);
 	put_load(to, BPF_REG_5, BPF_REG_10, STACK_CALL);
 	bpf_put_alu(to, BPF_AND, BPF_REG_5, 0xffff);
-	put_commit(to, layout, PAYLOAD + 8, false, 0);
+	put_commit(to, layout, payload_of(layout) + 8, false, 0);
 }

@@ -3,7 +3,7 @@
  * The programs that the kernel runs at its tracepoints. Each appends one record to one of the rings below.
  *
  * The rings. A value of the map `rings` is a ring: struct wire_ring, what the programs need beside it, and from
- * KERNEL_SLOTS on its packets. They are those of ring/ring.h in stream mode, with a window of fixed size. A record is always
+ * KERNEL_SLOTS on its packets. They are those of ring/ring.h, with a window of fixed size. A record is always
  * compact: one whose time the packet's base does not reach begins a packet.
  *
  * Exclusiveness. Each CPU has KERNEL_DEPTHS rings. A program takes the first one that no other holds, by compare-and-exchange
@@ -15,6 +15,7 @@
 #ifndef BURIN_SOURCE_KERNEL_KERNEL_PROGRAM_H
 #define BURIN_SOURCE_KERNEL_KERNEL_PROGRAM_H
 
+#include "ring/ring.h"
 #include "source/kernel/kernel_put.h"
 #include "wire/wire_packet.h"
 #include "wire/wire_ring.h"
@@ -40,7 +41,8 @@ struct kernel_ring {
 	uint64_t events; /* records in the packets before the open one */
 	uint64_t base;	 /* time base of the open packet, ns */
 	uint64_t last;	 /* time of the last record, ns */
-	uint64_t reserved[28];
+	uint64_t clock;	 /* of ring 0: the descriptor of the shared clock + 1 (kernel_share.h) */
+	uint64_t reserved[27];
 	struct wire_packet header; /* of new packets */
 };
 
@@ -49,6 +51,10 @@ static inline unsigned kernel_ring_bytes(unsigned window)
 {
 	return KERNEL_SLOTS + window * KERNEL_PACKET + KERNEL_SLACK;
 }
+
+/* kernel_ring_view - ring @n of the map, which is mapped at @memory. @header: of the session */
+struct ring kernel_ring_view(char *memory, unsigned n, const struct kernel_layout *layout,
+			     const struct wire_packet *header);
 
 /*
  * kernel_program_write - write the program of a tracepoint that is no system call's: BPF_PROG_TYPE_TRACEPOINT.

@@ -32,11 +32,13 @@ struct kernel_filter {
 };
 
 struct kernel_layout {
-	int rings;	 /* map */
-	int members;	 /* map: recorded tasks (kernel_follow.h); -1: all */
-	unsigned window; /* packets of a ring, a power of two */
-	unsigned reach;	 /* ns after its base that a packet's compact records reach */
-	bool typed;	 /* programs of system calls load directly from the registers: bpf_load_typed() */
+	int rings;	  /* map */
+	int members;	  /* map: recorded tasks (kernel_follow.h); -1: all */
+	unsigned window;  /* packets of a ring, a power of two */
+	unsigned reach;	  /* ns after its base that a packet's compact records reach */
+	bool overwrite;	  /* without room, the oldest packet makes room; otherwise the record is lost */
+	uint32_t context; /* enum wire_context: of each record; its values are 0 */
+	bool typed;	  /* programs of system calls load directly from the registers: bpf_load_typed() */
 	bool without_calls; /* the kernel cannot give programs the registers of a process (before 5.15, or without BTF) */
 };
 

@@ -13,16 +13,15 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/number.h"
 #include "session/clock.h"
 #include "source/kernel/kernel_filter.h"
 #include "source/kernel/kernel_points.h"
 #include "source/kernel/kernel_put.h"
 #include "source/kernel/kernel_rights.h"
+#include "source/kernel/kernel_share.h"
 #include "source/kernel/kernel_source.h"
 #include "source/kernel/kernel_types.h"
 #include "source/kernel/tracefs.h"
-#include "wire/wire_head.h"
 
 static const char tracefs_word[] = "tracefs";
 static const unsigned INITIAL_PIDS = 0xEFFFFFFC; /* inode of the initial PID namespace */
@@ -50,24 +49,14 @@ static void init_ring(struct kernel_source *source, unsigned n)
 {
 	struct kernel_ring *shared =
 		(struct kernel_ring *)(source->memory + (size_t)n * kernel_ring_bytes(source->layout.window));
-	const unsigned window = source->layout.window;
 
 	shared->header = source->session->header;
 	shared->header.stream_instance = WIRE_KERNEL_INSTANCE + n;
 	shared->header.cpu = n / KERNEL_DEPTHS;
+	shared->header.sequence = WIRE_SEQUENCE_NONE;
 	shared->control.state = WIRE_RING_READY;
-	shared->control.size = window;
-	source->rings[n] = (struct ring){ .control = &shared->control,
-					  .slots = (char *)shared + KERNEL_SLOTS,
-					  .word_mask = (uint64_t)window * KERNEL_PACKET / 8 - 1,
-					  .packet_mask = KERNEL_PACKET / 8 - 1,
-					  .packet_words = KERNEL_PACKET / 8,
-					  .window = window,
-					  .locked = true,
-					  .fixed = true,
-					  .cpu = n / KERNEL_DEPTHS,
-					  .header = &source->session->header,
-					  .stream_instance = WIRE_KERNEL_INSTANCE + n };
+	shared->control.size = source->layout.window;
+	source->rings[n] = kernel_ring_view(source->memory, n, &source->layout, &source->session->header);
 }
 
 static int make_rings(struct kernel_source *source, uint64_t buffer_bytes)
@@ -85,8 +74,7 @@ static int make_rings(struct kernel_source *source, uint64_t buffer_bytes)
 	if (source->layout.rings < 0)
 		return source->layout.rings;
 	source->rings = calloc(count, sizeof(*source->rings));
-	source->times = calloc(count, sizeof(*source->times));
-	if (!source->rings || !source->times)
+	if (!source->rings)
 		return -ENOMEM;
 	memory = mmap(NULL, (size_t)bytes * count, PROT_READ | PROT_WRITE, MAP_SHARED, source->layout.rings,
 		      0);
@@ -98,7 +86,28 @@ static int make_rings(struct kernel_source *source, uint64_t buffer_bytes)
 		init_ring(source, n);
 	source->more.rings = source->rings;
 	source->more.count = count;
-	return 0;
+	return kernel_reader_begin(&source->reader, source->rings, count, &source->clock,
+				   source->layout.overwrite ? NULL : &source->names, source->layout.context);
+}
+
+/* Make a flight recorder's own parts: a pass for names, and the clock for snapshots by other processes. */
+static int make_flight(struct kernel_source *source)
+{
+	const unsigned count = source->more.count;
+	int error = kernel_reader_begin(&source->watcher, source->rings, count, &source->clock,
+					&source->names, source->layout.context);
+
+	if (!error)
+		error = kernel_reader_begin(&source->snapshot, source->rings, count, &source->clock, NULL,
+					    source->layout.context);
+	source->cursors = calloc(count, sizeof(*source->cursors));
+	source->packet = aligned_alloc(4096, KERNEL_PACKET);
+	if (error || !source->cursors || !source->packet)
+		return -ENOMEM;
+	for (unsigned n = 0; n < count; n++)
+		source->cursors[n].passive = true;
+	return kernel_share(source->session, source->layout.rings, source->memory, &source->clock_map,
+			    &source->published);
 }
 
 /* ---- programs */
@@ -291,51 +300,40 @@ static void count_missed(struct kernel_source *source)
 	source->missed = missed;
 }
 
+/*
+ * The flight recorder's rounds: names of threads must be asked for while they live, and announced before a snapshot, which
+ * may be another process.
+ */
+static void note_names(struct kernel_source *source)
+{
+	struct ring_piece piece;
+
+	for (unsigned n = 0; n < source->more.count; n++)
+		for (unsigned pieces = source->layout.window + 2; pieces > 0; pieces--) {
+			if (ring_copy(&source->rings[n], &source->cursors[n], source->packet, &piece) <= 0)
+				break;
+			kernel_reader_convert(&source->watcher, n, (struct wire_packet *)source->packet,
+					      &piece);
+		}
+}
+
 static void round_begins(void *context)
 {
 	struct kernel_source *source = context;
 
 	kernel_clock_round(&source->clock);
+	if (!source->cursors)
+		return;
+	kernel_clock_publish(source->published, &source->clock);
+	note_names(source);
 }
 
-/*
- * Convert the times of a piece, and take note of names. The bytes are the kernel's, but they lie in shared memory: each
- * length is checked, and what is not a record is left for validation.
- */
 static void translate(void *context, unsigned ring, struct wire_packet *packet,
 		      const struct ring_piece *piece)
 {
 	struct kernel_source *source = context;
-	struct kernel_times *times = &source->times[ring];
-	char *bytes = (char *)packet;
 
-	if (piece->begin == sizeof(*packet)) {
-		times->ns = packet->time_begin;
-		packet->time_begin = kernel_clock_ticks(&source->clock, packet->time_begin);
-		if (packet->time_begin < times->ticks)
-			packet->time_begin = times->ticks;
-		times->ticks = packet->time_begin;
-	}
-	for (uint32_t at = piece->begin; piece->end - at >= sizeof(struct wire_compact);) {
-		const uint16_t id = number_load16(bytes + at), length = number_load16(bytes + at + 2);
-		const uint32_t low = number_load32(bytes + at + 4);
-		uint64_t ticks;
-		uint32_t time;
-
-		if (!id || id > WIRE_ID_MAX || length < sizeof(struct wire_compact) ||
-		    wire_stride(length) > piece->end - at)
-			break;
-		times->ns += (uint32_t)(low - (uint32_t)times->ns);
-		ticks = kernel_clock_ticks(&source->clock, times->ns);
-		if (ticks > times->ticks)
-			times->ticks = ticks;
-		time = (uint32_t)times->ticks;
-		memcpy(bytes + at + 4, &time, sizeof(time));
-		task_names_record(&source->names, id, number_load32(bytes + at + 8), times->ticks,
-				  bytes + at + sizeof(struct wire_compact),
-				  length - (uint32_t)sizeof(struct wire_compact));
-		at += wire_stride(length);
-	}
+	kernel_reader_convert(&source->reader, ring, packet, piece);
 }
 
 /* ---- the whole */
@@ -401,6 +399,13 @@ static int open_parts(struct kernel_source *source, const struct kernel_options 
 	kernel_points_names(points, &source->names);
 	kernel_clock_begin(&source->clock, source->session->geometry.clock,
 			   session_clock_hz(source->session));
+	source->clock.all = options->overwrite;
+	if (options->overwrite)
+		error = make_flight(source);
+	if (error) {
+		explain(why, error, "BPF");
+		return error;
+	}
 	raise_limit();
 	error = attach(source, points);
 	if (error)
@@ -414,9 +419,15 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 	struct kernel_points points = { .count = 0 };
 	int events, error;
 
-	*source = (struct kernel_source){ .session = session,
-					  .follow = { .members = -1 },
-					  .layout = { .rings = -1, .members = -1 } };
+	*source = (struct kernel_source){
+		.session = session,
+		.follow = { .members = -1 },
+		.layout = { .rings = -1,
+			    .members = -1,
+			    .overwrite = options->overwrite,
+			    .context = session->geometry.context },
+		.clock_map = -1,
+	};
 	for (unsigned n = 0; n < KERNEL_FOLLOW_PROGRAMS; n++)
 		source->follow.watches[n] = source->follow.programs[n] = -1;
 	source->more =
@@ -473,8 +484,17 @@ static void detach(struct kernel_source *source)
 	close(pipe[1]);
 }
 
+const struct drain_more *kernel_source_snapshot(struct kernel_source *source)
+{
+	round_begins(source);
+	memset(source->snapshot.times, 0, source->more.count * sizeof(*source->snapshot.times));
+	return &source->snapshot.more;
+}
+
 void kernel_source_finish(struct kernel_source *source)
 {
+	if (source->published)
+		kernel_share_end(source->session);
 	stop_programs(source);
 	count_missed(source);
 	detach(source);
@@ -487,9 +507,17 @@ void kernel_source_close(struct kernel_source *source)
 	if (source->layout.rings >= 0)
 		close(source->layout.rings);
 	task_names_free(&source->names);
+	if (source->published)
+		munmap(source->published, sizeof(*source->published));
+	if (source->clock_map >= 0)
+		close(source->clock_map);
+	kernel_reader_free(&source->reader);
+	kernel_reader_free(&source->watcher);
+	kernel_reader_free(&source->snapshot);
+	free(source->cursors);
+	free(source->packet);
 	free(source->rings);
-	free(source->times);
 	free(source->files);
 	free(source->programs);
-	*source = (struct kernel_source){ .layout = { .rings = -1, .members = -1 } };
+	*source = (struct kernel_source){ .layout = { .rings = -1, .members = -1 }, .clock_map = -1 };
 }

@@ -12,7 +12,7 @@
 #include "source/kernel/kernel_clock.h"
 #include "source/kernel/kernel_follow.h"
 #include "source/kernel/kernel_points.h"
-#include "source/kernel/task_names.h"
+#include "source/kernel/kernel_reader.h"
 #include "source/kernel/kernel_program.h"
 
 /*
@@ -25,12 +25,8 @@ struct kernel_options {
 	const char *const *globs; /* of SYSTEM:NAME; ends with NULL */
 	const char *where;	  /* a filter; NULL: none */
 	bool all;		  /* the whole machine; else those of kernel_source_follow() */
+	bool overwrite;		  /* a flight recorder: the oldest packets are overwritten */
 	uint64_t buffer_bytes;	  /* of each CPU's rings */
-};
-
-/* The state of a ring's times. */
-struct kernel_times {
-	uint64_t ns, ticks; /* of the last record */
 };
 
 struct kernel_source {
@@ -41,7 +37,14 @@ struct kernel_source {
 	struct kernel_layout layout;
 	struct drain_more more; /* for the drain */
 	struct ring *rings;
-	struct kernel_times *times;
+	struct kernel_reader reader; /* of the drain */
+	/* Of a flight recorder; otherwise NULL and nothing: */
+	struct kernel_reader watcher, snapshot;
+	struct ring_cursor *cursors; /* of the watcher */
+	char *packet;
+	struct kernel_shared_clock *published;
+	int clock_map; /* where it is */
+
 	char *memory; /* the map, in order of rings */
 	size_t memory_bytes;
 	int *files; /* programs and what attaches them */
@@ -63,6 +66,12 @@ struct kernel_source {
  */
 int kernel_source_open(struct kernel_source *source, struct session *session,
 		       const struct kernel_options *options, char why[KERNEL_WHY]);
+
+/*
+ * kernel_source_snapshot - prepare the rings of a flight recorder for a snapshot.
+ * Return: for drain_snapshot(); valid until the next call.
+ */
+const struct drain_more *kernel_source_snapshot(struct kernel_source *source);
 
 /* kernel_source_finish - count the last losses, and detach; before the drain finishes. */
 void kernel_source_finish(struct kernel_source *source);

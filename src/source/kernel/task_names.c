@@ -20,13 +20,24 @@ int task_names_begin(struct task_names *names, struct session *session)
 	return names->known ? 0 : -ENOMEM;
 }
 
+/* Whether a process has Burin's library and has announced itself, with its program and command line. */
+static bool is_traced(const struct session *session, uint32_t pid)
+{
+	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++)
+		if (__atomic_load_n(&session->shared->processes[n], __ATOMIC_RELAXED) ==
+		    (pid | WIRE_PROCESS_RECORDED))
+			return true;
+	return false;
+}
+
 /* Announce a thread, and its process if it is the first thread. Without room in the names ring, do it at a later record. */
 static void announce(struct task_names *names, uint32_t tid, uint32_t pid, const char *name, uint64_t time)
 {
 	if (tid >= TASK_NAMES_MAX)
 		return;
 	names->known[tid] = pid + 1;
-	if (tid == pid && session_announce_guest(names->session, pid, name, tid, time) != RING_DONE)
+	if (tid == pid && !is_traced(names->session, pid) &&
+	    session_announce_guest(names->session, pid, name, tid, time) != RING_DONE)
 		names->known[tid] = 0;
 	if (session_announce_thread(names->session, pid, names->self, tid, name, time) != RING_DONE)
 		names->known[tid] = 0;
