@@ -98,6 +98,9 @@ enum {
 	SESSION_PATH_MAX = 256, /* bytes of a session file's name, with its NUL */
 };
 
+/* session_cpus - the number of CPUs that the machine may ever have. A session without a ring for each of them has fewer. */
+long session_cpus(void);
+
 /*
  * session_create - make a session file and map it.
  * @path: receives its name

@@ -54,6 +54,9 @@ def parse_fields(text):
         at += 1
         if string is not None:
             return unescape(string)
+        if word == "(":  # an enum: ( "label" : container = N ), ( <unknown> : container = N )
+            label, at = tokens[at][0], at + 6
+            return unescape(label) if label is not None else number(tokens[at - 2][1])
         if word != "[":
             return number(word)
         out = []

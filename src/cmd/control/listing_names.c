@@ -129,11 +129,12 @@ static int on_entry(void *data, const void *bytes, size_t count)
 	}
 }
 
-/* Open the files that a user names, in the root directory of the user's process. */
-static void open_as(const struct target *target, struct symbolize_image *images, size_t count)
+bool listing_names_open(const struct target *target, struct symbolize_image *images, size_t count)
 {
 	char root[64] = "";
 
+	if (geteuid() != 0 || !target->user)
+		return false;
 	if (target->processes && target->pids[0])
 		snprintf(root, sizeof(root), "/proc/%u/root", target->pids[0]);
 	for (size_t n = 0; n < count; n++) {
@@ -142,6 +143,7 @@ static void open_as(const struct target *target, struct symbolize_image *images,
 		if (images[n].file < 0)
 			images[n].kind = WIRE_IMAGE_ANONYMOUS;
 	}
+	return true;
 }
 
 /* The offsets of each image, sorted, each once. */
@@ -175,7 +177,7 @@ static void collect(const struct listing_names *names, struct symbolize_image *i
 
 int listing_names_find(struct listing_names *names, struct call_listing *listing, const struct target *target)
 {
-	const bool is_foreign = !geteuid() && target->user;
+	bool is_foreign = false;
 	const struct symbolize_options options = { .deadline_ms = NAMES_DEADLINE_MS,
 						   .data = names,
 						   .entry = on_entry };
@@ -191,8 +193,7 @@ int listing_names_find(struct listing_names *names, struct call_listing *listing
 			names->order[n] = &listing->functions[n];
 		qsort(names->order, listing->count, sizeof(*names->order), compare);
 		collect(names, images, offsets);
-		if (is_foreign)
-			open_as(target, images, listing->image_count);
+		is_foreign = listing_names_open(target, images, listing->image_count);
 		error = symbolize(images, listing->image_count, &options, &counts);
 	}
 	for (size_t n = 0; is_foreign && images && n < listing->image_count; n++)

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "control/call_listing.h"
 #include "control/target.h"
+#include "image/symbolize/symbolize.h"
 
 struct listing_names {
 	struct arena arena;
@@ -22,6 +23,13 @@ struct listing_names {
  */
 int listing_names_find(struct listing_names *names, struct call_listing *listing,
 		       const struct target *target);
+
+/*
+ * listing_names_open - as root, open the images that another user's session names with the rights of that user, in the root directory
+ * of its process. Images that the user could not read have no file.
+ * Return: false: the session is root's, or the caller is not root.
+ */
+bool listing_names_open(const struct target *target, struct symbolize_image *images, size_t count);
 
 /* listing_names_free - the names of the listing are gone. */
 void listing_names_free(struct listing_names *names);

@@ -97,7 +97,7 @@ static int run(char **operands)
 	directory = recording_create("-o", output, target.user != geteuid());
 	if (directory < 0)
 		return cmd_target_leave(target.path, &session, CMD_FAULTS);
-	result = recording_snapshot(&session, directory, output, &options, &totals);
+	result = recording_snapshot(&session, &target, directory, output, &options, &totals);
 	if (!result && !quiet)
 		recording_summary(&totals, output, true, NULL);
 	result = cmd_target_leave(target.path, &session, result);

@@ -275,10 +275,15 @@ void guest_files(const struct guest_options *options, const struct session *sess
 char **guest_command(struct guest_options *options, char **command)
 {
 	char path[PRELOAD_PATH_MAX], **longer;
-	const int error = preload_find(library_name, path, sizeof(path));
 	char *argument;
 	size_t count = 0;
+	int error;
 
+	if (options->socket) {
+		options->arguments = plugin_argument(options, "");
+		return options->arguments ? command : NULL;
+	}
+	error = preload_find(library_name, path, sizeof(path));
 	if (error) {
 		cmd_failed("--guest: %s %s", library_name, preload_problem(error));
 		return NULL;

@@ -31,6 +31,8 @@ struct guest_options {
 	struct view_globs calls;	     /* names of functions in it */
 	const char *start, *stop, *snapshot; /* addresses, names of functions in it, or times; NULL: none */
 	bool report;
+	int socket;	       /* to the plugin that started this recorder; 0: none did */
+	const char *arguments; /* for that plugin; guest_command() sets them */
 };
 
 /* guest_check - check the options. @flight: only the last calls are kept. Return: 0 or CMD_USAGE. */
@@ -44,7 +46,7 @@ void guest_files(const struct guest_options *options, const struct session *sess
 		 struct view_globs *files);
 
 /*
- * guest_command - the command with the plugin as its last arguments. It is never freed.
+ * guest_command - the command with the plugin as its last arguments; as it is if the plugin is there. It is never freed.
  * Return: NULL after a message.
  */
 char **guest_command(struct guest_options *options, char **command);

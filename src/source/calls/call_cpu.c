@@ -14,6 +14,11 @@ enum {
 /* Neither a CPU, nor what the kernel has for a thread that it does not know. */
 static const struct call_cpu nowhere = { .cpu = INT32_MAX };
 
+#if RING_HAVE_RSEQ
+/* Of this library's sections. Weak: a program that is linked statically has that of libburin.a. */
+__attribute__((weak)) ptrdiff_t ring_rseq_offset;
+#endif
+
 __thread const struct call_cpu *call_cpu_here = &nowhere;
 
 static struct call_cpu *cpus; /* NULL: there are no fast paths */

@@ -17,8 +17,8 @@ extern struct session guest_session;
 extern const uint8_t *guest_switch; /* of the event of calls: enum wire_switch */
 extern uint16_t guest_event;	    /* its id */
 
-/* guest_session_begin - join the session of `burin record`. Return: false after a message. */
-bool guest_session_begin(void);
+/* guest_session_begin - join the session of a recorder. Return: false after a message. */
+bool guest_session_begin(const char *path);
 
 /* guest_session_end - QEMU exits. */
 void guest_session_end(void);

@@ -36,6 +36,14 @@ const struct tracepoint_field *tracepoint_field(const struct tracepoint *point, 
 	return NULL;
 }
 
+bool tracepoint_has_calls(const struct tracepoint *point)
+{
+	for (unsigned n = 0; n < point->count; n++)
+		if (point->fields[n].kind == TRACEPOINT_CALL)
+			return true;
+	return false;
+}
+
 /* ---- one line: `	field:TYPE NAME[N];	offset:N;	size:N;	signed:N;` */
 
 /* The number behind a word; @found is cleared if there is none. */
@@ -106,7 +114,8 @@ static void choose_kind(struct tracepoint_field *field, int count)
 		if (strcmp(type + sizeof(dynamic_word) - 1, "char[]") == 0 && field->size == 4)
 			field->kind = TRACEPOINT_TEXT;
 	} else if (count > 0 && is_chars(type)) {
-		field->kind = field->size <= TRACEPOINT_TEXT_MAX ? TRACEPOINT_CHARS : TRACEPOINT_OTHER;
+		field->kind = field->size && field->size <= TRACEPOINT_TEXT_MAX ? TRACEPOINT_CHARS
+										: TRACEPOINT_OTHER;
 	} else if (count > 0) {
 		field->element = (uint16_t)(field->size / (unsigned)count);
 		if (is_whole(field->element) && field->element * (unsigned)count == field->size &&
@@ -201,6 +210,20 @@ static void adapt_syscall(struct tracepoint *point)
 	point->count = kept;
 }
 
+/* The first question about a switch is in which call the thread sleeps. The kernel's record does not have it. */
+static void adapt_switch(struct tracepoint *point)
+{
+	static const struct tracepoint_field call = { .name = "prev_syscall",
+						      .type = "short",
+						      .kind = TRACEPOINT_CALL,
+						      .is_signed = true,
+						      .bytes = 2 };
+
+	if (strcmp(point->system, "sched") == 0 && strcmp(point->name, "sched_switch") == 0 &&
+	    point->count < TRACEPOINT_FIELDS)
+		point->fields[point->count++] = call;
+}
+
 /* ---- the event */
 
 static unsigned integer_type(unsigned bytes, bool is_signed)
@@ -216,6 +239,7 @@ static unsigned type_of(const struct tracepoint_field *field, unsigned *bits)
 	*bits = field->kind == TRACEPOINT_ARRAY ? 8 : 4;
 	switch (field->kind) {
 	case TRACEPOINT_INTEGER:
+	case TRACEPOINT_CALL:
 		return integer_type(field->bytes, field->is_signed);
 	case TRACEPOINT_POINTER:
 		return WIRE_PTR;
@@ -232,6 +256,8 @@ static const char *conversion_of(const struct tracepoint_field *field)
 						   { "%hhd", "%hd", "%d", "%lld" } };
 	const unsigned bytes = field->kind == TRACEPOINT_ARRAY ? field->element : field->bytes;
 
+	if (field->kind == TRACEPOINT_CALL)
+		return "%hd{" TRACEPOINT_CALLS "}";
 	if (field->kind == TRACEPOINT_POINTER)
 		return "%p";
 	if (field->kind != TRACEPOINT_INTEGER && field->kind != TRACEPOINT_ARRAY)
@@ -280,6 +306,7 @@ bool tracepoint_parse(struct tracepoint *out, const char *system, const char *na
 			break;
 	}
 	adapt_syscall(out);
+	adapt_switch(out);
 	make_event(out);
 	return true;
 }

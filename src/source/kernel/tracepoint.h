@@ -17,6 +17,7 @@ enum {
 
 #define TRACEPOINT_PREFIX   "kernel."
 #define TRACEPOINT_SYSCALLS "syscalls"
+#define TRACEPOINT_CALLS    "calls" /* the enum of system calls: their numbers' names */
 
 enum tracepoint_kind {
 	TRACEPOINT_OTHER, /* not recorded */
@@ -26,6 +27,7 @@ enum tracepoint_kind {
 	TRACEPOINT_TEXT,  /* __data_loc char[]: the field has the text's offset in the record and its size */
 	TRACEPOINT_ARRAY, /* TYPE NAME[N] */
 	TRACEPOINT_USER_TEXT, /* the address of a text in the process */
+	TRACEPOINT_CALL, /* not the kernel's: the number of the system call that the current task is in */
 };
 
 struct tracepoint_field {
@@ -57,6 +59,9 @@ bool tracepoint_parse(struct tracepoint *out, const char *system, const char *na
 
 /* tracepoint_field - a recorded field by its name; NULL: there is none. */
 const struct tracepoint_field *tracepoint_field(const struct tracepoint *point, const char *name);
+
+/* tracepoint_has_calls - whether the event's format refers to the enum of system calls. */
+bool tracepoint_has_calls(const struct tracepoint *point);
 
 /* tracepoint_syscall - the name of the system call that a tracepoint is about; NULL: it is another one. */
 const char *tracepoint_syscall(const struct tracepoint *point, bool *enters);
