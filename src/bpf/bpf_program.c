@@ -80,6 +80,13 @@ void bpf_put_call(struct bpf_program *to, int function)
 	bpf_put(to, BPF_JMP | BPF_CALL, 0, 0, 0, function);
 }
 
+void bpf_put_find(struct bpf_program *to, int map, int key)
+{
+	bpf_put_map(to, BPF_REG_1, map);
+	bpf_put_address(to, BPF_REG_2, key);
+	bpf_put_call(to, BPF_FUNC_map_lookup_elem);
+}
+
 unsigned bpf_put_jump(struct bpf_program *to, unsigned op, unsigned left, int number)
 {
 	bpf_put(to, BPF_JMP | op | BPF_K, left, 0, 0, number);

@@ -52,6 +52,9 @@ void bpf_put_value(struct bpf_program *to, unsigned target, int map);
 /* bpf_put_call - call BPF_FUNC_*, with the registers 1 to 5. */
 void bpf_put_call(struct bpf_program *to, int function);
 
+/* bpf_put_find - register 0: the address of a key's value in a map, or 0. @key: its offset in the program's stack */
+void bpf_put_find(struct bpf_program *to, int map, int key);
+
 /*
  * bpf_put_jump - jump forward if register @left compares so with the number. @op: BPF_JEQ, BPF_JNE, BPF_JSGT, ...; BPF_JA: always
  * bpf_land - let that jump lead to the next instruction. @jump: what bpf_put_jump() returned

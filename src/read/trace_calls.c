@@ -7,7 +7,7 @@
 #include "burin/calls.h"
 #include "base/array.h"
 #include "base/number.h"
-#include "read/open_values.h"
+#include "read/trace_open_values.h"
 #include "read/profile_parts.h"
 #include "wire/wire_call.h"
 

@@ -98,7 +98,7 @@ def check_tasks(path):
     """Calls of the processes of guest-init.c by their threads."""
     calls = calls_by_thread(path)
     found, threads, ends = calls["recursion"], calls["busy"], calls["do_exit"]
-    equal(found.pop(("init", "user init 1"), 0), 51, "calls of the first process")
+    equal(found.pop(("init", "user init 1"), 0), 51, f"calls of the first process, beside {found}")
     equal((list(found.values()), {name for name, _ in found}), ([21] * 3, {"init"}), f"calls of processes that it forked: {found}")
     equal((list(threads.values()), {name for name, _ in threads}), ([100] * 4, {"init"}), f"calls of its threads: {threads}")
     # Their ends in the kernel, one for each. A kernel's stack is used again by the next task.

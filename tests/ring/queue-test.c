@@ -30,7 +30,7 @@ enum sabotage {
 	SABOTAGE_TAIL,	    /* the tail before the record is there */
 	SABOTAGE_CLOSED,    /* the header over a closed packet's rest is not there */
 	SABOTAGE_WHOLE,	    /* a slot that is written to, and whose packet keeps its sequence */
-	SABOTAGE_UNCOUNTED, /* a loss that nobody counts */
+	SABOTAGE_UNCOUNTED, /* a loss that is not counted */
 	SABOTAGE_KINDS
 };
 

@@ -34,7 +34,7 @@ enum {
 /*
  * In this build ring/copy.c copies with this (memcpy is defined as race_copy there).
  *
- * In stream mode nobody writes below the tail, and the sanitizer watches every byte; only of the header, of
+ * In stream mode no thread writes below the tail, and the sanitizer watches every byte; only of the header, of
  * which writers may be storing times by atomic words, are atomic words read. In flight mode the reader copies
  * what is perhaps being overwritten, and throws it away when the second look says so: a race on
  * purpose, hidden from the sanitizer, which then watches the writers among themselves. That nothing torn is

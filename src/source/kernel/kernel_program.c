@@ -56,14 +56,6 @@ static void put_store(struct bpf_program *to, unsigned address, int offset, unsi
 	bpf_put_store(to, BPF_DW, address, offset, source);
 }
 
-/* Register 0: the address of a value, or 0; its key is on the stack. */
-static void put_find(struct bpf_program *to, int map, int key)
-{
-	bpf_put_map(to, BPF_REG_1, map);
-	bpf_put_address(to, BPF_REG_2, key);
-	bpf_put_call(to, BPF_FUNC_map_lookup_elem);
-}
-
 /* Add 1 to a counter, which programs of other depths and the recorder change, too. */
 static void put_count(struct bpf_program *to, unsigned ring, enum wire_loss cause)
 {
@@ -155,7 +147,7 @@ static void put_take_ring(struct bpf_program *to, const struct kernel_layout *la
 	for (unsigned n = 0; n < KERNEL_DEPTHS; n++) {
 		unsigned there;
 
-		put_find(to, layout->rings, STACK_KEY);
+		bpf_put_find(to, layout->rings, STACK_KEY);
 		there = bpf_put_jump(to, BPF_JNE, BPF_REG_0, 0);
 		kernel_put_exit(to);
 		bpf_land(to, there);
@@ -169,7 +161,7 @@ static void put_take_ring(struct bpf_program *to, const struct kernel_layout *la
 		bpf_put_alu(to, BPF_ADD, BPF_REG_1, n + 1 < KERNEL_DEPTHS ? 1 : 1 - KERNEL_DEPTHS);
 		bpf_put_store(to, BPF_W, BPF_REG_10, STACK_KEY, BPF_REG_1);
 	}
-	put_find(to, layout->rings, STACK_KEY);
+	bpf_put_find(to, layout->rings, STACK_KEY);
 	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
 	put_count(to, BPF_REG_0, WIRE_LOST_BUSY);
 	bpf_land(to, none);
@@ -532,7 +524,7 @@ static void put_identify(struct bpf_program *to, const struct kernel_layout *lay
 	kernel_put_exit(to);
 	bpf_land(to, good);
 	bpf_put_store(to, BPF_W, BPF_REG_10, STACK_NUMBER, BPF_REG_1);
-	put_find(to, calls->map, STACK_NUMBER);
+	bpf_put_find(to, calls->map, STACK_NUMBER);
 	known = bpf_put_jump(to, BPF_JNE, BPF_REG_0, 0);
 	kernel_put_exit(to);
 	bpf_land(to, known);

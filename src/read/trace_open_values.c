@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The arguments of open calls; see open_values.h. */
+/* The arguments of open calls; see trace_open_values.h. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/number.h"
-#include "read/open_values.h"
+#include "read/trace_open_values.h"
 #include "read/profile_parts.h"
 #include "wire/wire_event.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The arguments of open calls, as records (`.burin/calls.values`). */
-#ifndef BURIN_READ_OPEN_VALUES_H
-#define BURIN_READ_OPEN_VALUES_H
+#ifndef BURIN_READ_TRACE_OPEN_VALUES_H
+#define BURIN_READ_TRACE_OPEN_VALUES_H
 
 #include <stdbool.h>
 
