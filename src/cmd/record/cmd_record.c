@@ -62,7 +62,7 @@ static const char *const formats[] = { [RECORD_BURIN] = "burin", [RECORD_UFTRACE
 static const struct cmd_option table[] = {
 	OPTION_TEXT("-o, --output DIR", &options.output,
 		    "the trace; must not exist (default: COMMAND.burin). The umask decides which users may "
-		    "read it; with --all, and for a program of another user, only its owner may"),
+		    "read it; with --all, --kernel, and for a program of another user, only its owner may"),
 	OPTION_LIST("-e, --event GLOB", &events,
 		    "record the events whose names match; may be repeated (default: all). With TARGET, "
 		    "matching events are switched on meanwhile (default: all, if none is on), others not "

@@ -296,7 +296,7 @@ static void remove_session(const char *path)
 	recording_kept(path, remains_remove_path(path, geteuid(), NULL));
 }
 
-/* Whether one of the processes is another user's: then the trace is private. */
+/* Whether one of the processes is another user's. */
 static bool is_foreign(const struct view_set *processes)
 {
 	bool foreign = false;
@@ -309,6 +309,13 @@ static bool is_foreign(const struct view_set *processes)
 		foreign |= stat(path, &status) != 0 || status.st_uid != geteuid();
 	}
 	return foreign;
+}
+
+/* Whether only the owner may read the trace: it has what other users may not read, such as addresses of the kernel. */
+static bool is_private(const struct record_options *options)
+{
+	return options->sampling.system || options->kernel.globs.count ||
+	       is_foreign(&options->sampling.processes);
 }
 
 static int could_not_run(const char *command, int error)
@@ -331,7 +338,7 @@ static int record(const struct record_options *options, struct session *session,
 	struct kernel_events kernel;
 	struct drain drain;
 	int directory, error, converted = 0, result_of_kernel;
-	const bool private = options->sampling.system || is_foreign(&options->sampling.processes);
+	const bool private = is_private(options);
 	bool joined, unread, trimmed;
 
 	join_words(options->command, line, sizeof(line));
