@@ -129,6 +129,21 @@ const char *calls_target_open(const char *word, char pid[CALLS_TARGET_WORD])
 
 /* ---- switching */
 
+/* A command that attached before may have been stopped, or given up, before the program was ready. */
+static int finish_attaching(const struct attachment *attachment)
+{
+	const struct session *session = &attachment->session;
+	const struct wire_calls *calls = session->calls.header;
+	char library[PRELOAD_PATH_MAX];
+	struct process_change change;
+
+	if (session->geometry.owner_kind != WIRE_OWNER_PROGRAM || *calls->rules || calls->functions ||
+	    calls_find_library(library, sizeof(library)) != 0 ||
+	    process_change_attach((pid_t)session->geometry.owner, library, &change) == 0)
+		return 0;
+	return cmd_failed("%s: its calls cannot be recorded: %s", attachment->word, change.problem);
+}
+
 /* Whether a word can only be compared with a function's name or file. */
 static bool needs_names(const struct view_globs *words)
 {
@@ -212,6 +227,9 @@ int calls_target_begin(struct calls_target *calls, const struct calls_options *o
 		return cmd_failed("%s: another burin record --calls records it; burin calls %s changes which "
 				  "functions it records",
 				  attachment->word, attachment->word);
+	result = finish_attaching(attachment);
+	if (result)
+		return result;
 	memset(rules, 0, sizeof(rules));
 	if (!calls_rules(rules, options))
 		return cmd_failed("--calls: the globs together are too long; use wider ones");
