@@ -36,6 +36,8 @@ enum {
 	SEGMENT_64 = 0x33,
 	CALL_NONE = -1, /* the kernel itself stores it in the number's place where there is no call */
 	CALL_UNKNOWN = -2,
+	/* Bytes of a thread's stack in the kernel; larger if the kernel was built with KASAN. */
+	STACK_OF_TASK = 16 << 10,
 };
 
 static_assert(1 << PACKET_BITS == KERNEL_PACKET, "PACKET_BITS");
@@ -395,31 +397,76 @@ static void put_number(struct bpf_program *to, int at, unsigned bytes, unsigned 
 	bpf_put_store(to, size_code(bytes), BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
 }
 
+/* Whether the program gets the registers of the process, and which of them is which. */
+static bool has_registers(const struct kernel_layout *layout)
+{
+#ifdef __x86_64__
+	return !layout->without_calls;
+#else
+	(void)layout;
+	return false;
+#endif
+}
+
 /*
  * The number of the system call that the current task is in. The kernel stores it with the registers of the process,
  * and CALL_NONE after an interrupt or a fault. A thread of the kernel has no such registers.
  */
 static void put_call_number(struct bpf_program *to, const struct kernel_layout *layout, int at)
 {
-	unsigned other = 0;
+	unsigned other;
 
-	bpf_put_set(to, BPF_REG_2, layout->without_calls ? CALL_UNKNOWN : CALL_NONE);
-#ifdef __x86_64__
-	if (!layout->without_calls) {
-		bpf_put_call(to, BPF_FUNC_get_current_task_btf);
-		bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
-		bpf_put_call(to, BPF_FUNC_task_pt_regs);
-		put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_SEGMENT);
-		bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
-		bpf_put_set(to, BPF_REG_2, CALL_NONE);
-		other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, SEGMENT_64);
-		put_load(to, BPF_REG_2, BPF_REG_0, REGISTERS_NUMBER);
-		bpf_land(to, other);
+	if (!has_registers(layout)) {
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_H, BPF_REG_9, 0, KERNEL_SLOTS + at, CALL_UNKNOWN);
+		return;
 	}
-#else
-	(void)other;
-#endif
+	bpf_put_call(to, BPF_FUNC_get_current_task_btf);
+	bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
+	bpf_put_call(to, BPF_FUNC_task_pt_regs);
+	put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_SEGMENT);
+	bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
+	bpf_put_set(to, BPF_REG_2, CALL_NONE);
+	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, SEGMENT_64);
+	put_load(to, BPF_REG_2, BPF_REG_0, REGISTERS_NUMBER);
+	bpf_land(to, other);
 	bpf_put_store(to, BPF_H, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
+}
+
+/*
+ * Whether an interrupt runs. One in the kernel has another stack than the one that has the registers of the process at its end;
+ * one of a process shares it, but then no system call brought the process into the kernel. A fault looks the same. The numbers
+ * of both addresses are taken by way of the ring, since the verifier does not compare addresses.
+ */
+static void put_interrupt(struct bpf_program *to, const struct kernel_layout *layout, int at)
+{
+	unsigned other, called, far;
+
+	if (!has_registers(layout)) {
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_B, BPF_REG_9, 0, KERNEL_SLOTS + at, CALL_NONE);
+		return;
+	}
+	bpf_put_call(to, BPF_FUNC_get_current_task_btf);
+	bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
+	bpf_put_call(to, BPF_FUNC_task_pt_regs);
+	put_store(to, BPF_REG_7, RING(scratch), BPF_REG_0);
+	put_load(to, BPF_REG_1, BPF_REG_7, RING(scratch));
+	put_store(to, BPF_REG_7, RING(scratch), BPF_REG_10);
+	put_load(to, BPF_REG_3, BPF_REG_7, RING(scratch));
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_7, 0, RING(scratch), 0);
+	bpf_put_alu_register(to, BPF_SUB, BPF_REG_1, BPF_REG_3);
+	bpf_put_set(to, BPF_REG_2, 1);
+	far = bpf_put_jump(to, BPF_JGE, BPF_REG_1, STACK_OF_TASK);
+	bpf_put_set(to, BPF_REG_2, 0);
+	put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_SEGMENT);
+	bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
+	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, SEGMENT_64);
+	put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_NUMBER);
+	called = bpf_put_jump(to, BPF_JSGE, BPF_REG_1, 0);
+	bpf_put_set(to, BPF_REG_2, 1);
+	bpf_land(to, far);
+	bpf_land(to, other);
+	bpf_land(to, called);
+	bpf_put_store(to, BPF_B, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
 }
 
 /* Put a field of the kernel's record. Return: the bytes by which register 9 does not move. */
@@ -435,6 +482,9 @@ static int put_field(struct bpf_program *to, const struct kernel_layout *layout,
 		return field->bytes;
 	case TRACEPOINT_CALL:
 		put_call_number(to, layout, at);
+		return field->bytes;
+	case TRACEPOINT_INTERRUPT:
+		put_interrupt(to, layout, at);
 		return field->bytes;
 	case TRACEPOINT_ARRAY:
 		bpf_put(to, BPF_ST | BPF_MEM | BPF_H, BPF_REG_9, 0, KERNEL_SLOTS + at,

@@ -40,7 +40,8 @@ struct kernel_ring {
 	uint64_t events; /* records in the packets before the open one */
 	uint64_t base;	 /* time base of the open packet, ns */
 	uint64_t last;	 /* time of the last record, ns */
-	uint64_t reserved[28];
+	uint64_t scratch;
+	uint64_t reserved[27];
 	struct wire_packet header; /* of new packets */
 };
 

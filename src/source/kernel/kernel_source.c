@@ -256,7 +256,7 @@ static int attach_point(struct kernel_source *source, const struct tracepoint *p
 		if (!kernel_program_write(&code, &source->layout, point, id))
 			return -E2BIG;
 		program = load(source, BPF_PROG_TYPE_TRACEPOINT, &code);
-		if (program >= 0 || !tracepoint_has_calls(point) || source->layout.without_calls)
+		if (program >= 0 || !tracepoint_needs_registers(point) || source->layout.without_calls)
 			break;
 		source->layout.without_calls = true;
 	}
