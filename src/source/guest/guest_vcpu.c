@@ -43,6 +43,10 @@ bool guest_vcpu_begin(unsigned index, const struct guest_machine *machine)
 	}
 	vcpu->number = index;
 	vcpu->stack = &guest_stack_nowhere;
+	for (unsigned n = 0; n < GUEST_LEVELS; n++)
+		vcpu->lanes[n] = (struct guest_lane){ .vcpu = index,
+						      .tid = WIRE_GUEST_VCPU + machine->levels[n] +
+							     (index + 1) * WIRE_GUEST_VCPU_STEP };
 	vcpu->bytes = g_byte_array_new();
 	find_registers(vcpu, machine);
 	guest_vcpus[index] = vcpu;
@@ -180,6 +184,8 @@ struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
 		guest_stack_settle(stack, &current);
 	else if (place.level == GUEST_KERNEL && known)
 		settled = settle(vcpu, stack, &current);
+	if (guest_options.by_vcpu)
+		guest_stack_show(stack, &vcpu->lanes[place.level]);
 	if (settled) {
 		guest_stack_announce(stack);
 		run(vcpu, stack);

@@ -23,6 +23,7 @@ struct guest_function {
 struct guest_vcpu {
 	unsigned number;
 	struct guest_stack *stack; /* that it ran on last; never NULL */
+	struct guest_lane lanes[GUEST_LEVELS];
 	struct guest_function functions[GUEST_FUNCTIONS];
 	uint64_t target; /* of the call that is being executed, if that loads it */
 	const struct guest_machine *machine;
