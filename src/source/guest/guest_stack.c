@@ -30,8 +30,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lane_lock = PTHREAD_MUTEX_INITIALIZER; /* of all lanes; after `lock` */
 static struct guest_stack **stacks;
 static size_t room;
-static uint32_t count, tids; /* tids: that were given, from WIRE_GUEST_TID */
-static uint32_t of_programs; /* of `count` */
+static uint32_t count, tids;		/* tids: that were given, from WIRE_GUEST_TID */
+static uint32_t of_level[GUEST_LEVELS]; /* of `count` */
 static uint64_t uses;
 static struct hash_table table; /* their numbers, from 1 */
 static uint64_t retry;		/* clock: after there was no memory for a segment */
@@ -284,7 +284,7 @@ static struct guest_stack *add(const struct guest_place *place)
 				       .since = ring_clock(),
 				       .number = count + 1 };
 	stacks[count++] = stack;
-	of_programs += place->level == GUEST_USER;
+	of_level[place->level]++;
 	hash_table_add(&table, hash_of(place), count);
 	return stack;
 }
@@ -305,16 +305,17 @@ static void discard(struct guest_stack *stack)
 	free(stack);
 }
 
-/* Discard a quarter of the programs' stacks, those that were used least recently. Under the lock. */
-static void discard_some(void)
+/* Discard a quarter of the stacks of a level, those that were used least recently. Under the lock. */
+static void discard_some(enum guest_level level)
 {
-	uint32_t excess = of_programs / 4 + 1, kept = 0;
+	uint32_t excess = of_level[level] / 4 + 1, kept = 0;
 
 	qsort(stacks, count, sizeof(*stacks), compare_uses);
 	for (uint32_t n = 0; n < count; n++)
-		if (excess && stacks[n]->place.level == GUEST_USER && !stacks[n]->runs) {
+		if (excess && stacks[n]->place.level == level &&
+		    !__atomic_load_n(&stacks[n]->runs, __ATOMIC_ACQUIRE)) {
 			discard(stacks[n]);
-			of_programs--;
+			of_level[level]--;
 			excess--;
 		} else {
 			stacks[kept++] = stacks[n];
@@ -365,13 +366,13 @@ struct guest_stack *guest_stack_find(const struct guest_place *place)
 	pthread_mutex_lock(&lock);
 	stack = known(place) ?: moved(place);
 	if (!stack) {
-		if (place->level == GUEST_USER && of_programs >= guest_options.stacks)
-			discard_some();
+		if (of_level[place->level] >= guest_options.stacks)
+			discard_some(place->level);
 		stack = add(place);
 	}
 	if (stack) {
 		stack->used = ++uses;
-		stack->runs += place->level == GUEST_USER;
+		__atomic_fetch_add(&stack->runs, 1, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&lock);
 	return stack;
@@ -379,9 +380,6 @@ struct guest_stack *guest_stack_find(const struct guest_place *place)
 
 void guest_stack_leave(struct guest_stack *stack)
 {
-	if (stack->place.level != GUEST_USER)
-		return;
-	pthread_mutex_lock(&lock);
-	stack->runs--;
-	pthread_mutex_unlock(&lock);
+	if (stack->region)
+		__atomic_fetch_sub(&stack->runs, 1, __ATOMIC_RELEASE);
 }

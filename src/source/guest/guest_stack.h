@@ -14,8 +14,8 @@
  * (guest_task.h), the kernel's stack of a task that ended is another thread when the next task gets it. Frames of open calls lie in
  * the session's segments, as those of native calls do (wire/wire_call.h): they survive a SIGKILL of QEMU.
  *
- * A program that ends does so in its kernel, and leaves its stacks behind. When there are too many, those that were used
- * least recently go: their open calls end, and their memory is used again.
+ * A program that ends does so in its kernel, and leaves its stacks behind. A guest can also put its stack pointer anywhere. When there
+ * are too many stacks of a level, those that were used least recently go: their open calls end, and their memory is used again.
  *
  * Two vCPUs never run one stack at a time. The guest's own synchronization orders them when a thread moves. So only the table
  * of stacks has a lock.
@@ -66,7 +66,7 @@ struct guest_stack {
 	uint64_t since;		 /* clock: from when on it has its next name; 0: from now on */
 	uint32_t number;	 /* in the table */
 	unsigned tries;		 /* to find its task */
-	unsigned runs;		 /* vCPUs that have it, of a stack of a program */
+	unsigned runs;		 /* vCPUs that have it */
 	struct guest_lane *lane; /* that shows it; NULL: none */
 	uint64_t used;		 /* when it was found last: a number */
 	bool announced;
