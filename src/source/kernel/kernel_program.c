@@ -21,6 +21,7 @@ enum {
 	STACK_NOW = -24,
 	STACK_NUMBER = -32, /* of a system call */
 	STACK_CALL = -40,   /* struct kernel_syscall of it */
+	STACK_VALUE = -40,  /* of a field in a program's memory */
 	STACK_REGISTERS = -128,
 
 	PACKET_WORDS = KERNEL_PACKET / 8,
@@ -433,11 +434,61 @@ static void put_number(struct bpf_program *to, int at, unsigned bytes, unsigned 
 	bpf_put_store(to, size_code(bytes), BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
 }
 
+/* Register 3: an address in the program. */
+static void put_place(struct bpf_program *to, const struct tracepoint_source *source)
+{
+	bpf_put_number(to, BPF_REG_3, (uint64_t)source->number);
+	if (source->base != TRACEPOINT_NO_REGISTER) {
+		put_load(to, BPF_REG_1, BPF_REG_6, source->base);
+		bpf_put_alu_register(to, BPF_ADD, BPF_REG_3, BPF_REG_1);
+	}
+	if (source->index != TRACEPOINT_NO_REGISTER) {
+		put_load(to, BPF_REG_1, BPF_REG_6, source->index);
+		bpf_put_alu(to, BPF_LSH, BPF_REG_1, source->scale);
+		bpf_put_alu_register(to, BPF_ADD, BPF_REG_3, BPF_REG_1);
+	}
+}
+
+/* Register 1: the value of an argument; 0: it is in memory, and cannot be read without a page fault. */
+static void put_argument_value(struct bpf_program *to, const struct tracepoint_field *field)
+{
+	const struct tracepoint_source *source = &field->source;
+
+	if (source->place == TRACEPOINT_NUMBER) {
+		bpf_put_number(to, BPF_REG_1, (uint64_t)source->number);
+	} else if (source->place == TRACEPOINT_REGISTER) {
+		put_load(to, BPF_REG_1, BPF_REG_6, source->base);
+		if (source->shift)
+			bpf_put_alu(to, BPF_RSH, BPF_REG_1, source->shift);
+	} else {
+		put_place(to, source);
+		bpf_put_address(to, BPF_REG_1, STACK_VALUE);
+		bpf_put_set(to, BPF_REG_2, field->bytes);
+		bpf_put_call(to, BPF_FUNC_probe_read_user);
+		bpf_put_load(to, size_code(field->bytes), BPF_REG_1, BPF_REG_10, STACK_VALUE);
+	}
+}
+
+/* Put an argument of a probe. Return: as put_field(). */
+static int put_probe_field(struct bpf_program *to, int at, const struct tracepoint_field *field)
+{
+	put_argument_value(to, field);
+	if (field->kind == TRACEPOINT_USER_TEXT) {
+		bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
+		put_text(to, at, BPF_FUNC_probe_read_user_str, TRACEPOINT_TEXT_MAX, true);
+		return 0;
+	}
+	bpf_put_store(to, size_code(field->bytes), BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
+	return field->bytes;
+}
+
 /* Put a field of the kernel's record. Return: the bytes by which register 9 does not move. */
 static int put_field(struct bpf_program *to, int at, const struct tracepoint_field *field)
 {
 	const unsigned element = field->element;
 
+	if (field->source.place != TRACEPOINT_RECORD)
+		return put_probe_field(to, at, field);
 	switch (field->kind) {
 	case TRACEPOINT_INTEGER:
 	case TRACEPOINT_POINTER:
@@ -466,7 +517,7 @@ static int put_field(struct bpf_program *to, int at, const struct tracepoint_fie
 
 static bool is_text(enum tracepoint_kind kind)
 {
-	return kind == TRACEPOINT_CHARS || kind == TRACEPOINT_TEXT;
+	return kind == TRACEPOINT_CHARS || kind == TRACEPOINT_TEXT || kind == TRACEPOINT_USER_TEXT;
 }
 
 /* The longest record, with its padding. */
@@ -479,7 +530,8 @@ static unsigned longest(const struct kernel_layout *layout, const struct tracepo
 
 		if (!field->recorded)
 			continue;
-		bytes += field->kind == TRACEPOINT_TEXT	   ? TRACEPOINT_TEXT_MAX
+		bytes += field->kind == TRACEPOINT_TEXT || field->kind == TRACEPOINT_USER_TEXT
+				 ? TRACEPOINT_TEXT_MAX
 			 : field->kind == TRACEPOINT_CHARS ? field->size
 			 : field->kind == TRACEPOINT_ARRAY ? field->size + 2u
 							   : field->bytes;

@@ -16,6 +16,7 @@
 #include "session/clock.h"
 #include "source/kernel/kernel_share.h"
 #include "source/kernel/kernel_source.h"
+#include "source/kernel/probe.h"
 #include "source/kernel/syscall_numbers.h"
 #include "source/kernel/tracefs.h"
 
@@ -31,6 +32,8 @@ struct choice {
 	struct session_event *events;
 	uint16_t *ids;
 	size_t count, room;
+	int *files; /* of probes */
+	size_t file_count, file_room;
 };
 
 /* ---- tracepoints and events */
@@ -96,7 +99,8 @@ static int register_events(struct kernel_source *source, struct choice *choice)
 							    .types = choice->points[n].types };
 	error = session_event_register(source->session, choice->events, (unsigned)choice->count, choice->ids);
 	for (size_t n = 0; n < choice->count && !error; n++) {
-		if (!choice->ids[n])
+		/* Two probes of one name may have other arguments; the second one is not recorded. */
+		if (!choice->ids[n] && !choice->points[n].is_probe)
 			error = -ENOSPC;
 		if (strcmp(choice->points[n].event, TRACEPOINT_PREFIX "task:task_newtask") == 0) {
 			source->names.made = choice->points[n];
@@ -238,10 +242,15 @@ static int attach_point(struct kernel_source *source, const struct tracepoint *p
 	struct bpf_program code;
 	int program;
 
+	if (!id)
+		return -EEXIST;
 	if (!kernel_program_write(&code, &source->layout, point, id))
 		return -E2BIG;
-	program = load(source, BPF_PROG_TYPE_TRACEPOINT, &code);
-	return program < 0 ? program : keep_file(source, bpf_attach_tracepoint(point->id, program));
+	program = load(source, point->is_probe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACEPOINT, &code);
+	if (program < 0)
+		return program;
+	return keep_file(source, point->is_probe ? probe_attach(point, program)
+						 : bpf_attach_tracepoint(point->id, program));
 }
 
 /* Describe a system call to the programs. */
@@ -399,21 +408,67 @@ static int open_tracefs(char why[KERNEL_WHY])
 	return events;
 }
 
+/* Find the probes among what was asked for. @globs: set to the rest, which is of tracepoints */
+static int choose_probes(const struct kernel_options *options, struct choice *choice, const char **globs,
+			 char why[KERNEL_WHY])
+{
+	char text[PROBE_WHY] = "";
+	unsigned kept = 0;
+	int error = 0;
+
+	for (const char *const *at = options->globs; *at && !error; at++) {
+		if (!probe_is_one(*at)) {
+			globs[kept++] = *at;
+			continue;
+		}
+		if (!array_reserve(choice->files, choice->file_room, choice->file_count + 1))
+			return -ENOMEM;
+		error = probe_find(*at, &choice->files[choice->file_count], add_point, choice, text);
+		choice->file_count++;
+	}
+	globs[kept] = NULL;
+	if (*text)
+		snprintf(why, KERNEL_WHY, "%s", text);
+	else if (error)
+		explain(why, error, "probes");
+	return error && *text ? -ENOENT : error;
+}
+
+static int choose_points(int events, const char *const *globs, struct choice *choice, char why[KERNEL_WHY])
+{
+	const size_t before = choice->count;
+	const int error = *globs ? tracefs_each(events, globs, add_point, choice) : 0;
+
+	leave_out(choice);
+	if (error)
+		explain(why, error, "tracefs");
+	if (error || !*globs || choice->count != before)
+		return error;
+	snprintf(why, KERNEL_WHY, "no tracepoint of the kernel matches %.60s; see burin events kernel",
+		 globs[0]);
+	return -ENOENT;
+}
+
 static int choose(int events, const struct kernel_options *options, struct choice *choice,
 		  char why[KERNEL_WHY])
 {
 	static const char *const names[] = { "task:task_newtask", "task:task_rename", NULL };
-	int error = tracefs_each(events, options->globs, add_point, choice);
+	const char **globs;
+	size_t count = 0;
+	int error;
 
-	leave_out(choice);
-	if (!error && !choice->count) {
-		snprintf(why, KERNEL_WHY,
-			 "no tracepoint of the kernel matches %.60s; see burin events kernel",
-			 options->globs[0]);
-		return -ENOENT;
-	}
+	while (options->globs[count])
+		count++;
+	globs = calloc(count + 1, sizeof(*globs));
+	if (!globs)
+		return -ENOMEM;
+	error = choose_probes(options, choice, globs, why);
 	if (!error)
-		error = tracefs_each(events, names, add_point, choice);
+		error = choose_points(events, globs, choice, why);
+	free(globs);
+	if (error)
+		return error;
+	error = tracefs_each(events, names, add_point, choice);
 	if (error)
 		explain(why, error, "tracefs");
 	return error;
@@ -485,6 +540,10 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 		return events;
 	error = open_parts(source, options, events, &choice, why);
 	close(events);
+	for (size_t n = 0; n < choice.file_count; n++)
+		if (choice.files[n] >= 0)
+			close(choice.files[n]);
+	free(choice.files);
 	free(choice.points);
 	free(choice.events);
 	free(choice.ids);
