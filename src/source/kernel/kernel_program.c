@@ -558,6 +558,15 @@ struct ring kernel_ring_view(char *memory, unsigned n, const struct kernel_layou
 			      .stream_instance = WIRE_KERNEL_INSTANCE + n };
 }
 
+/* Some kernels remove a breakpoint whose program returns 1. */
+static void return_nothing(struct bpf_program *to)
+{
+	for (unsigned n = 0; n + 1 < to->count; n++)
+		if (to->code[n].code == (BPF_ALU64 | BPF_MOV | BPF_K) && to->code[n].dst_reg == BPF_REG_0 &&
+		    to->code[n + 1].code == (BPF_JMP | BPF_EXIT))
+			to->code[n].imm = 0;
+}
+
 bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
 			  const struct tracepoint *point, uint16_t id)
 {
@@ -578,7 +587,14 @@ bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *la
 	for (unsigned n = 0; n < point->count; n++)
 		if (point->fields[n].recorded)
 			at += put_field(to, at, &point->fields[n]);
+	if (!id) {
+		bpf_put_copy(to, BPF_REG_1, BPF_REG_6);
+		bpf_put_call(to, BPF_FUNC_get_attach_cookie);
+		bpf_put_copy(to, BPF_REG_5, BPF_REG_0);
+	}
 	put_commit(to, layout, at, texts, id);
+	if (point->is_probe)
+		return_nothing(to);
 	return true;
 }
 

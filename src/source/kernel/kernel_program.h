@@ -67,7 +67,7 @@ struct ring kernel_ring_view(char *memory, unsigned n, const struct kernel_layou
 
 /*
  * kernel_program_write - write the program of a tracepoint that is no system call's: BPF_PROG_TYPE_TRACEPOINT.
- * @id: of the event in the session
+ * @id: of the event in the session; 0, of a probe: the cookie of the place has it
  * Return: false: its record would be too long.
  */
 bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,

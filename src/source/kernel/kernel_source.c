@@ -223,10 +223,9 @@ static int keep_file(struct kernel_source *source, int file)
 	return 0;
 }
 
-/* Load a program. Return: its descriptor, which the source keeps; -errno. */
-static int load(struct kernel_source *source, enum bpf_prog_type type, const struct bpf_program *code)
+/* Keep a program. Return: its descriptor, which the source keeps; -errno. */
+static int keep_program(struct kernel_source *source, int program)
 {
-	const int program = bpf_load(type, code);
 	int error = keep_file(source, program);
 
 	if (!error && !array_reserve(source->programs, source->program_room, source->program_count + 1))
@@ -235,6 +234,11 @@ static int load(struct kernel_source *source, enum bpf_prog_type type, const str
 		return error;
 	source->programs[source->program_count++] = program;
 	return program;
+}
+
+static int load(struct kernel_source *source, enum bpf_prog_type type, const struct bpf_program *code)
+{
+	return keep_program(source, bpf_load(type, code));
 }
 
 static int attach_point(struct kernel_source *source, const struct tracepoint *point, uint16_t id)
@@ -305,16 +309,45 @@ static int attach_calls(struct kernel_source *source, const struct choice *choic
 	return error;
 }
 
+/*
+ * Attach one program to probes that are alike, from the first one on. If the kernel refuses, one of them may be the reason, so
+ * it is tried with fewer.
+ * Return: how many; 0: the kernel cannot
+ */
+static size_t attach_alike(struct kernel_source *source, const struct choice *choice, size_t first)
+{
+	const struct tracepoint *points = &choice->points[first];
+	struct bpf_program code;
+	size_t count = 0;
+	int program;
+
+	while (first + count < choice->count && choice->ids[first + count] &&
+	       probe_is_like(points, &points[count]))
+		count++;
+	if (count < 2 || source->one_by_one || !kernel_program_write(&code, &source->layout, points, 0))
+		return 0;
+	program = keep_program(source, bpf_load_places(&code));
+	for (; program >= 0 && count >= 2; count /= 2)
+		if (keep_file(source,
+			      probe_attach_all(points, &choice->ids[first], (unsigned)count, program)) == 0)
+			return count;
+	source->one_by_one = true;
+	return 0;
+}
+
 /* Attach to all that can be. Return: 0; -errno: to none. */
 static int attach(struct kernel_source *source, const struct choice *choice)
 {
 	int error = 0;
 	bool enters;
 
-	for (size_t n = 0; n < choice->count; n++) {
+	for (size_t n = 0, alike; n < choice->count; n += alike ? alike : 1) {
+		alike = 0;
 		if (tracepoint_syscall(&choice->points[n], &enters))
 			continue;
-		error = attach_point(source, &choice->points[n], choice->ids[n]);
+		if (choice->points[n].is_probe)
+			alike = attach_alike(source, choice, n);
+		error = alike ? 0 : attach_point(source, &choice->points[n], choice->ids[n]);
 		if (error && !source->refused++) {
 			snprintf(source->refused_name, sizeof(source->refused_name), "%s:%s",
 				 choice->points[n].system, choice->points[n].name);

@@ -48,6 +48,7 @@ struct kernel_source {
 	int *programs; /* of those: the programs */
 	size_t program_count, program_room;
 	unsigned events;		      /* recorded */
+	bool one_by_one;		      /* the kernel does not attach a program to several places */
 	unsigned refused;		      /* tracepoints that the kernel does not let attach to ... */
 	char refused_name[WIRE_NAME_MAX + 1]; /* ... the first one, and why */
 	int refused_error;

@@ -10,6 +10,7 @@
 
 #include <linux/perf_event.h>
 
+#include "bpf/bpf_program.h"
 #include "file/foreign.h"
 #include "file/program_path.h"
 #include "source/kernel/probe.h"
@@ -17,8 +18,12 @@
 
 enum {
 	PROBE_TEXT = 1024,  /* bytes of a description */
+	PROBE_LINK = 32,    /* bytes of file_link */
 	COUNTER_SHIFT = 32, /* where the probes' configuration has the counter */
 };
+
+/* The file that was parsed, whatever its path leads to by now. */
+#define file_link "/proc/self/fd/%d"
 
 static const char of_functions[] = "u:", of_notes[] = "usdt:";
 
@@ -180,10 +185,39 @@ static unsigned probe_type(void)
 	return type;
 }
 
+bool probe_is_like(const struct tracepoint *one, const struct tracepoint *other)
+{
+	return one->is_probe && other->is_probe && one->file == other->file && one->count == other->count &&
+	       memcmp(one->fields, other->fields, one->count * sizeof(one->fields[0])) == 0;
+}
+
+int probe_attach_all(const struct tracepoint *points, const uint16_t *ids, unsigned count, int program)
+{
+	uint64_t *numbers = calloc(count, 3 * sizeof(*numbers));
+	char path[PROBE_LINK];
+	int result;
+
+	if (!numbers)
+		return -ENOMEM;
+	for (unsigned n = 0; n < count; n++) {
+		numbers[n] = points[n].site;
+		numbers[count + n] = points[n].counter;
+		numbers[2 * count + n] = ids[n];
+	}
+	snprintf(path, sizeof(path), file_link, points->file);
+	result = bpf_attach_places(&(struct bpf_places){ .path = path,
+							 .count = count,
+							 .offsets = numbers,
+							 .counters = numbers + count,
+							 .cookies = numbers + (size_t)2 * count },
+				   program);
+	free(numbers);
+	return result;
+}
+
 int probe_attach(const struct tracepoint *point, int program)
 {
-	/* The file that was parsed, whatever its path leads to by now. */
-	char path[32];
+	char path[PROBE_LINK];
 	struct perf_event_attr attr = { .size = sizeof(attr),
 					.type = probe_type(),
 					.config = point->counter << COUNTER_SHIFT,
@@ -193,7 +227,7 @@ int probe_attach(const struct tracepoint *point, int program)
 
 	if (!attr.type)
 		return -EOPNOTSUPP;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", point->file);
+	snprintf(path, sizeof(path), file_link, point->file);
 	event = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	if (event < 0)
 		return -errno;

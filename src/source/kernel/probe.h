@@ -30,6 +30,15 @@ bool probe_is_one(const char *text);
 int probe_find(const char *text, int *file, int (*take)(void *context, const struct tracepoint *),
 	       void *context, char why[PROBE_WHY]);
 
+/* probe_is_like - whether one program can serve both: their fields are the same, in the same file. */
+bool probe_is_like(const struct tracepoint *one, const struct tracepoint *other);
+
+/*
+ * probe_attach_all - run a program of bpf_load_places() at probes that are alike. Its cookie is the number of the event.
+ * Return: a descriptor; -errno: see bpf_attach_places().
+ */
+int probe_attach_all(const struct tracepoint *points, const uint16_t *ids, unsigned count, int program);
+
 /* probe_attach - run a program of BPF_PROG_TYPE_KPROBE at a probe. Return: a descriptor; -EOPNOTSUPP: the kernel has no
  * probes in programs; -errno. */
 int probe_attach(const struct tracepoint *point, int program);
