@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = fuzz_text(input.at, input.left);
 	if (tracepoint_parse(&point, system, name, text)) {
 		check_event(&point);
-		if (!tracepoint_syscall(&point, &enters) && kernel_program_write(program, &layout, &point, 7))
+		if (!tracepoint_syscall(&point, &enters) && kernel_program_write(program, &layout, &point, NULL, 7))
 			check_program(program);
 	}
 	free(program);
