@@ -58,6 +58,8 @@
 enum {
 	WIRE_GUEST_TID =
 		5000000, /* the number of a guest's first stack; the kernel's thread ids are smaller */
+	WIRE_GUEST_VCPU = 9000000, /* plus (vCPU + 1) * 100 plus its privilege level: a vCPU as a thread */
+	WIRE_GUEST_VCPU_STEP = 100,
 	WIRE_GUEST_PID =
 		10000000, /* plus the id of a guest's process: its pid; ids of processes are below 4194304 */
 	WIRE_GUEST_STEP = 2 << 20, /* bytes: KASLR moves a guest's kernel by a multiple of that */

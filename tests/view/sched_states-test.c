@@ -49,7 +49,7 @@ static void known_records(void **state)
 	(void)state;
 	assert_int_equal(sched_take_other(&sched, 10, 100, false), 0);			/* index 0 */
 	assert_int_equal(sched_take_switch(&sched, 20, 100, SCHED_SLEEPS, READ, 0), 0); /* idle: index 1 */
-	assert_int_equal(sched_take_wake(&sched, 50, 100, 200), 0);			/* index 2 */
+	assert_int_equal(sched_take_wake(&sched, 50, 100, 200, false), 0);		/* index 2 */
 	assert_int_equal(sched_take_switch(&sched, 55, 0, SCHED_PREEMPTED, 0, 100), 0);
 	assert_int_equal(sched_take_switch(&sched, 60, 100, SCHED_PREEMPTED, 0, 300), 0);
 	assert_int_equal(sched_take_switch(&sched, 70, 300, SCHED_PREEMPTED, 0, 100), 0);
@@ -78,14 +78,14 @@ static void early_wake_up(void **state)
 
 	(void)state;
 	sched_take_other(&sched, 10, 100, false);
-	sched_take_wake(&sched, 18, 100, 200);
+	sched_take_wake(&sched, 18, 100, 200, false);
 	sched_take_switch(&sched, 20, 100, SCHED_SLEEPS, READ, 0);
 	sched_take_switch(&sched, 30, 0, SCHED_PREEMPTED, 0, 100);
 	expect(&collected, 1, SCHED_RUNNABLE, 20, 30, 2);
 	/* One that was not for the sleep: another one ends it. */
-	sched_take_wake(&sched, 35, 100, 200);
+	sched_take_wake(&sched, 35, 100, 200, false);
 	sched_take_switch(&sched, 40, 100, SCHED_SLEEPS, READ, 0);
-	sched_take_wake(&sched, 48, 100, 0);
+	sched_take_wake(&sched, 48, 100, 200, true); /* an interrupt, while 200 ran */
 	sched_take_switch(&sched, 50, 0, SCHED_PREEMPTED, 0, 100);
 	expect(&collected, 3, SCHED_BLOCKED, 40, 48, 3);
 	expect(&collected, 4, SCHED_RUNNABLE, 48, 50, 3);
@@ -154,7 +154,7 @@ static void any_records(void **state)
 		time += seed >> 62;
 		switch (seed >> 59 & 7) {
 		case 0:
-			assert_int_equal(sched_take_wake(&sched, time, one, other), 0);
+			assert_int_equal(sched_take_wake(&sched, time, one, other, seed & 1), 0);
 			break;
 		case 1:
 			assert_int_equal(sched_take_fork(&sched, time, one, other), 0);

@@ -215,6 +215,11 @@ static const struct cmd_option table[] = {
 		"with --guest: times are those of the host (default), or the number of instructions that "
 		"the guest, of one processor, has executed",
 		.given = guest_given),
+	OPTION_CHOICE(
+		"--guest-threads WHAT", &options.guest.threads, guest_threads,
+		"with --guest: a thread of the trace is a stack of the guest (default), or a vcpu with its "
+		"privilege level: id (vCPU + 1) * 100 + level in --format uftrace",
+		.given = guest_given),
 	OPTION_NUMBER("--guest-socket FD", &options.guest.socket, SOCKET_MIN, INT32_MAX, NULL,
 		      .given = guest_given),
 	OPTION_FLAG("--guest-report", &options.guest.report,

@@ -36,6 +36,10 @@ const char *const guest_clocks[] = {
 	[GUEST_CLOCK_HOST] = "host", [GUEST_CLOCK_INSTRUCTIONS] = "instructions", NULL
 };
 
+const char *const guest_threads[] = {
+	[GUEST_THREADS_STACKS] = "stack", [GUEST_THREADS_VCPUS] = "vcpu", NULL
+};
+
 /* A hexadecimal address up to a character. Return: what is behind that; NULL: it is not one. */
 static const char *take_address(const char *text, char end, uint64_t *address)
 {
@@ -242,7 +246,10 @@ static char *plugin_argument(struct guest_options *options, const char *path)
 	for (size_t n = 0; n < options->ranges.count; n++)
 		put_option(text, "range", options->ranges.globs[n]);
 	put_option(text, "clock", options->clock == GUEST_CLOCK_HOST ? NULL : guest_clocks[options->clock]);
-	put_option(text, "tasks", *tasks ? tasks : NULL);
+	if (options->threads == GUEST_THREADS_VCPUS)
+		put_option(text, "threads", guest_threads[options->threads]); /* tasks would have no thread */
+	else
+		put_option(text, "tasks", *tasks ? tasks : NULL);
 	put_option(text, "report", options->report ? "on" : NULL);
 	done = put_functions(text, options, &functions);
 	guest_functions_free(&functions);

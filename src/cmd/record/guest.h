@@ -19,12 +19,18 @@ enum guest_clock {
 	GUEST_CLOCK_INSTRUCTIONS, /* that the guest has executed */
 };
 
-extern const char *const guest_levels[], *const guest_clocks[];
+enum guest_threads {
+	GUEST_THREADS_STACKS, /* a thread for each stack of the guest */
+	GUEST_THREADS_VCPUS,  /* for each virtual CPU and privilege level */
+};
+
+extern const char *const guest_levels[], *const guest_clocks[], *const guest_threads[];
 
 struct guest_options {
 	bool on;
 	unsigned level;			     /* enum guest_level */
 	unsigned clock;			     /* enum guest_clock */
+	unsigned threads;		     /* enum guest_threads */
 	struct view_globs ranges;	     /* of addresses, "BEGIN-END" */
 	const char *kernel;		     /* a file with its functions, its types or both; NULL: none */
 	bool named;			     /* it has functions; guest_command() sets this */

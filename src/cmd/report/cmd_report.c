@@ -15,7 +15,7 @@ enum {
 };
 
 static struct view_report report = { .min = -1 };
-static const char *callers, *callees;
+static const char *callers, *callees, *critical;
 static bool calls, syscalls, sched, suggest, tree, json, csv, verbose;
 static unsigned order;
 
@@ -67,6 +67,10 @@ static const struct cmd_option table[] = {
 		"--sched", &sched,
 		"print of each thread how long it ran, waited for a CPU and was blocked, in which calls, and "
 		"who woke it (burin record --sched)"),
+	OPTION_TEXT("--critical SPAN", &critical,
+		    "print what spans of this name (a glob; of events, or a system call) waited for: the "
+		    "states of "
+		    "their threads, and of the threads that woke these (burin record --sched)"),
 	OPTION_FLAG(
 		"--suggest", &suggest,
 		"with --calls: print the options --no-calls of burin record that would save most records"),
@@ -77,9 +81,9 @@ static const struct cmd_option table[] = {
 		      .given = of_rows),
 	OPTION_CHOICE("--sort ORDER", &order, orders,
 		      "self (default) or total; of calls also calls, average, p99 or max", .given = of_rows),
-	OPTION_PARSED(
-		"--min PERCENT", parse_min, "give a number from 0 to 100",
-		"omit rows and branches with a smaller share (default: 0.1; 1 in trees, 0 of system calls)"),
+	OPTION_PARSED("--min PERCENT", parse_min, "give a number from 0 to 100",
+		      "omit rows and branches with a smaller share (default: 0.1; 1 in trees and paths, 0 of "
+		      "system calls)"),
 	OPTION_NUMBER("-n, --limit N", &report.limit, 1, UINT64_MAX,
 		      "print at most N rows (default: 50; all in JSON and CSV)", .given = of_rows),
 	CMD_INLINE,
@@ -110,14 +114,16 @@ static int complete(void)
 		return cmd_usage("give either --json or --csv");
 	if (calls && *of_tree)
 		return cmd_usage("%s is for samples; burin graph prints the tree of calls", of_tree);
-	if (calls + syscalls + sched > 1)
-		return cmd_usage("give one of --calls, --syscalls and --sched");
-	if ((syscalls || sched) && *of_tree)
+	if (calls + syscalls + sched + (critical != NULL) > 1)
+		return cmd_usage("give one of --calls, --syscalls, --sched and --critical");
+	if ((syscalls || sched || critical) && *of_tree)
 		return cmd_usage("%s is for samples", of_tree);
 	if (suggest && (!calls || *of_rows || json || csv))
 		return cmd_usage("--suggest goes with --calls alone");
-	if (sched && order)
+	if ((sched || critical) && order)
 		return cmd_usage("--sort is for samples and calls; remove it");
+	if (critical && report.by_count)
+		return cmd_usage("--by is for rows; remove it");
 	if (!calls && !syscalls && order > CALL_BY_TOTAL)
 		return cmd_usage("--sort %s is for calls; give --calls or --syscalls, too", orders[order]);
 	if (!report.by_count && syscalls) {
@@ -134,7 +140,7 @@ static int complete(void)
 	if (!report.limit)
 		report.limit = json || csv ? UINT64_MAX : ROWS;
 	if (report.min < 0)
-		report.min = *of_tree ? 1 : json || csv || syscalls ? 0 : 0.1;
+		report.min = *of_tree || (critical && !json && !csv) ? 1 : json || csv || syscalls ? 0 : 0.1;
 	report.by_total = order != 0;
 	report.outwards = callers != NULL;
 	report.color = cmd_color(STDOUT_FILENO);
@@ -267,6 +273,8 @@ static int run_kernel(const char *path)
 						       : REPORT_TEXT };
 
 	memcpy(options.rows.by, report.by, sizeof(options.rows.by));
+	if (critical)
+		return report_critical(path, critical, &options);
 	return syscalls ? report_syscalls(path, &options) : report_sched(path, &options);
 }
 
@@ -275,7 +283,7 @@ static int run(char **operands)
 	struct cmd_profile profile = { 0 };
 	int result = complete();
 
-	if (!result && (syscalls || sched))
+	if (!result && (syscalls || sched || critical))
 		return run_kernel(operands[0]);
 	if (!result && calls)
 		return suggest ? cmd_calls_suggest(operands[0]) : run_calls(operands[0]);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/report/open_calls.h"
+#include "view/kernel/critical.h"
 #include "view/kernel/sched_report.h"
 #include "view/kernel/syscall_stats.h"
 
@@ -91,6 +92,41 @@ int report_sched(const char *path, const struct report_kernel *report)
 			       : print_sched(&made, report);
 		if (!error)
 			sched_report_free(&made);
+	}
+	return cmd_calls_close(&opened, path, result);
+}
+
+static int print_critical(const struct critical *critical, const struct report_kernel *report)
+{
+	static void (*const forms[])(const struct critical *critical, const struct call_report *options,
+				     struct view_buffer *out) = {
+		[REPORT_TEXT] = critical_text, [REPORT_JSON] = critical_json, [REPORT_CSV] = critical_csv
+	};
+	struct view_buffer out = { .used = 0 };
+
+	forms[report->form](critical, &report->rows, &out);
+	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
+}
+
+int report_critical(const char *path, const char *span, const struct report_kernel *report)
+{
+	struct cmd_calls opened;
+	struct critical critical;
+	int result = cmd_calls_open(&opened, path, cmd_profile_filter()), error;
+
+	if (!result && opened.filter.symbols.count)
+		result = cmd_usage("--symbol is for samples and calls; remove it");
+	if (!result) {
+		error = critical_make(&critical, opened.trace, span, &opened.filter);
+		if (error == -ENOENT)
+			result = cmd_usage(
+				"--critical: the trace has no span %s, neither of events nor of system calls",
+				span);
+		else
+			result = error ? failed(path, error, "switches of threads", "--sched")
+				       : print_critical(&critical, report);
+		if (!error)
+			critical_free(&critical);
 	}
 	return cmd_calls_close(&opened, path, result);
 }

@@ -21,5 +21,7 @@ struct report_kernel {
 int report_syscalls(const char *path, const struct report_kernel *report);
 /* burin report --sched. Return: the exit code. */
 int report_sched(const char *path, const struct report_kernel *report);
+/* burin report --critical. @span: a glob. Return: the exit code. */
+int report_critical(const char *path, const char *span, const struct report_kernel *report);
 
 #endif

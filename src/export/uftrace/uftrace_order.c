@@ -467,6 +467,17 @@ static int pass(struct uftrace_order *order)
 	return error ? error : emit_lost(order);
 }
 
+/* uftrace's users know the vCPUs of a guest by the id without what keeps it apart from the host's threads. */
+static uint32_t id_of(const struct uftrace_order *order, uint32_t thread)
+{
+	const uint32_t id = thread - WIRE_GUEST_VCPU;
+	bool taken = thread < WIRE_GUEST_VCPU || thread >= WIRE_GUEST_PID;
+
+	for (size_t n = 0; n < order->lane_count; n++)
+		taken |= order->lanes[n].thread == id;
+	return taken ? thread : id;
+}
+
 static void name_lanes(struct uftrace_order *order)
 {
 	uint32_t unused = TID_UNUSED;
@@ -478,7 +489,7 @@ static void name_lanes(struct uftrace_order *order)
 		struct uftrace_lane *lane = &order->lanes[n];
 		size_t first = first_lane(order, lane->thread) - 1;
 
-		lane->tid = first == n ? lane->thread : unused++;
+		lane->tid = first == n ? id_of(order, lane->thread) : unused++;
 		lane->pid = order->lanes[first].pid ? order->lanes[first].pid : lane->thread;
 	}
 }

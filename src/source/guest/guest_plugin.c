@@ -72,6 +72,24 @@ static struct guest_site *site_of(const struct guest_site *wanted)
 	return site;
 }
 
+/*
+ * QEMU has discarded all translated code, while no vCPU runs: nothing has a site any more. A guest can make new code all the time, so
+ * sites have the bounds that QEMU has for it.
+ */
+static void on_flush(qemu_id id)
+{
+	(void)id;
+	pthread_mutex_lock(&lock);
+	for (size_t n = 0; n < site_count; n++)
+		free(sites[n]);
+	free(sites);
+	sites = NULL;
+	site_count = site_room = 0;
+	hash_table_free(&table);
+	table = (struct hash_table){ 0 };
+	pthread_mutex_unlock(&lock);
+}
+
 /* Functions were chosen that lie elsewhere now: forget what was concluded from where they were. */
 static void forget(void)
 {
@@ -349,6 +367,7 @@ int qemu_plugin_install(qemu_id id, const struct qemu_info *info, int count, cha
 		return -1;
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
+	qemu_plugin_register_flush_cb(id, on_flush);
 	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
 	return 0;
 }

@@ -44,8 +44,8 @@ bool guest_recorder_is_wanted(int count, char *const *arguments)
 /* Options of `burin record` that begin with --guest. */
 static bool is_of_guest(const char *argument)
 {
-	static const char *const keys[] = { "level", "range",	 "kernel", "calls", "start",
-					    "stop",  "snapshot", "clock",  "report" };
+	static const char *const keys[] = { "level", "range",	 "kernel",  "calls", "start",
+					    "stop",  "snapshot", "threads", "clock", "report" };
 
 	for (size_t n = 0; n < sizeof(keys) / sizeof(*keys); n++)
 		if (value_of(argument, keys[n]))

@@ -55,8 +55,18 @@ static bool is_text(const struct wire_filter_test *test)
 	return op == WIRE_FILTER_TEXT || op == WIRE_FILTER_GLOB;
 }
 
-const char *kernel_filter_fits(const struct wire_filter *filter)
+static const struct tracepoint_field *field_of(const struct tracepoint *point, unsigned arg)
 {
+	for (unsigned n = 0; n < point->count; n++)
+		if (point->fields[n].recorded && !arg--)
+			return &point->fields[n];
+	return &point->fields[0]; /* the filter was compiled for these fields */
+}
+
+const char *kernel_filter_fits(const struct kernel_filter *of)
+{
+	const struct wire_filter *filter = of->filter;
+
 	for (unsigned n = 0; n < filter->tests; n++) {
 		const struct wire_filter_test *test = &filter->test[n];
 		const char *text = (const char *)filter + test->low;
@@ -64,6 +74,9 @@ const char *kernel_filter_fits(const struct wire_filter *filter)
 		if (filter_source(test) == WIRE_FILTER_SUBJECT &&
 		    test->offset >= offsetof(struct filter_subject, depth))
 			return "events of the kernel have no depth and no correlation";
+		if (filter_source(test) != WIRE_FILTER_SUBJECT &&
+		    field_of(of->point, test->arg)->kind == TRACEPOINT_INTERRUPT)
+			return "the kernel's programs find `interrupt` later than they filter";
 		if (test->op % WIRE_FILTER_WALK == WIRE_FILTER_GLOB &&
 		    (strpbrk(text, "?[") || strchr(text, '*') != strrchr(text, '*')))
 			return "in the kernel a glob has one *, and no ? and [";
@@ -72,14 +85,6 @@ const char *kernel_filter_fits(const struct wire_filter *filter)
 }
 
 /* ---- where values are */
-
-static const struct tracepoint_field *field_of(const struct tracepoint *point, unsigned arg)
-{
-	for (unsigned n = 0; n < point->count; n++)
-		if (point->fields[n].recorded && !arg--)
-			return &point->fields[n];
-	return &point->fields[0]; /* the filter was compiled for these fields */
-}
 
 bool kernel_filter_same(const struct kernel_filter *a, const struct kernel_filter *b)
 {

@@ -11,7 +11,7 @@
  * kernel_filter_fits - whether a filter can run in the kernel.
  * Return: NULL; why not, as a phrase.
  */
-const char *kernel_filter_fits(const struct wire_filter *filter);
+const char *kernel_filter_fits(const struct kernel_filter *filter);
 
 /* kernel_filter_same - whether the filters of two entries, or of two exits, of system calls have the same instructions. */
 bool kernel_filter_same(const struct kernel_filter *a, const struct kernel_filter *b);

@@ -118,7 +118,8 @@ int kernel_points_compile(struct kernel_points *points, const char *where, char 
 				      tracepoint_has_calls(point) ? calls : "", point->types, &fault) != 0)
 			wrong = fault.message;
 		else
-			wrong = kernel_filter_fits(kernel_points_filter(points, n));
+			wrong = kernel_filter_fits(
+				&(struct kernel_filter){ kernel_points_filter(points, n), point });
 		if (wrong) {
 			snprintf(why, KERNEL_WHY, "--k-where '%.60s': %s: %.160s", where,
 				 point->event + sizeof(TRACEPOINT_PREFIX) - 1, wrong);

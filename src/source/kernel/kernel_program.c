@@ -30,6 +30,8 @@ enum {
 	HEADER_WORDS = sizeof(struct wire_packet) / 8,
 
 	SEGMENT_32 = 0x23, /* of code of 32 bits, whose system calls have other numbers */
+	/* Bytes of a thread's stack in the kernel; larger if the kernel was built with KASAN. */
+	STACK_OF_TASK = 16 << 10,
 };
 
 static_assert(1 << PACKET_BITS == KERNEL_PACKET, "PACKET_BITS");
@@ -382,6 +384,43 @@ static void put_number(struct bpf_program *to, int at, unsigned bytes, unsigned 
 	bpf_put_store(to, kernel_size_code(bytes), BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
 }
 
+/*
+ * Whether an interrupt runs. One in the kernel has another stack than the one that has the registers of the process at its end;
+ * one of a process shares it, but then no system call brought the process into the kernel. A fault looks the same. The numbers
+ * of both addresses are taken by way of the ring, since the verifier does not compare addresses.
+ */
+static void put_interrupt(struct bpf_program *to, const struct kernel_layout *layout, int at)
+{
+	unsigned other, called, far;
+
+	if (!kernel_has_registers(layout)) {
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_B, BPF_REG_9, 0, KERNEL_SLOTS + at, KERNEL_CALL_NONE);
+		return;
+	}
+	bpf_put_call(to, BPF_FUNC_get_current_task_btf);
+	bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
+	bpf_put_call(to, BPF_FUNC_task_pt_regs);
+	put_store(to, BPF_REG_7, RING(scratch), BPF_REG_0);
+	put_load(to, BPF_REG_1, BPF_REG_7, RING(scratch));
+	put_store(to, BPF_REG_7, RING(scratch), BPF_REG_10);
+	put_load(to, BPF_REG_3, BPF_REG_7, RING(scratch));
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_7, 0, RING(scratch), 0);
+	bpf_put_alu_register(to, BPF_SUB, BPF_REG_1, BPF_REG_3);
+	bpf_put_set(to, BPF_REG_2, 1);
+	far = bpf_put_jump(to, BPF_JGE, BPF_REG_1, STACK_OF_TASK);
+	bpf_put_set(to, BPF_REG_2, 0);
+	put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_SEGMENT);
+	bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
+	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, REGISTERS_SEGMENT_64);
+	put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_NUMBER);
+	called = bpf_put_jump(to, BPF_JSGE, BPF_REG_1, 0);
+	bpf_put_set(to, BPF_REG_2, 1);
+	bpf_land(to, far);
+	bpf_land(to, other);
+	bpf_land(to, called);
+	bpf_put_store(to, BPF_B, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
+}
+
 /* Put a field of the kernel's record. Return: the bytes by which register 9 does not move. */
 static int put_field(struct bpf_program *to, const struct kernel_layout *layout, int at,
 		     const struct tracepoint_field *field)
@@ -396,6 +435,9 @@ static int put_field(struct bpf_program *to, const struct kernel_layout *layout,
 	case TRACEPOINT_CALL:
 		kernel_put_call(to, layout);
 		bpf_put_store(to, BPF_H, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
+		return field->bytes;
+	case TRACEPOINT_INTERRUPT:
+		put_interrupt(to, layout, at);
 		return field->bytes;
 	case TRACEPOINT_ARRAY:
 		bpf_put(to, BPF_ST | BPF_MEM | BPF_H, BPF_REG_9, 0, KERNEL_SLOTS + at,

@@ -42,7 +42,8 @@ struct kernel_ring {
 	uint64_t base;	 /* time base of the open packet, ns */
 	uint64_t last;	 /* time of the last record, ns */
 	uint64_t clock;	 /* of ring 0: the descriptor of the shared clock + 1 (kernel_share.h) */
-	uint64_t reserved[27];
+	uint64_t scratch;
+	uint64_t reserved[26];
 	struct wire_packet header; /* of new packets */
 };
 

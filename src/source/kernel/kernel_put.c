@@ -8,8 +8,6 @@ enum {
 	/* The part of struct pt_regs of x86-64 that is copied: from r10 on. */
 	REGISTERS_BEGIN = 56,
 	REGISTERS_BYTES = 88,
-
-	SEGMENT_64 = 0x33, /* of code of 64 bits */
 };
 
 const int kernel_argument_places[KERNEL_ARGUMENTS] = {
@@ -57,27 +55,34 @@ void kernel_put_register(struct bpf_program *to, const struct kernel_layout *lay
 	}
 }
 
+bool kernel_has_registers(const struct kernel_layout *layout)
+{
+#ifdef __x86_64__
+	return !layout->without_calls;
+#else
+	(void)layout;
+	return false;
+#endif
+}
+
 /* The kernel stores the number with the registers of the process. A thread of the kernel has no such registers. */
 void kernel_put_call(struct bpf_program *to, const struct kernel_layout *layout)
 {
-	unsigned other = 0;
+	unsigned other;
 
-	bpf_put_set(to, BPF_REG_2, layout->without_calls ? KERNEL_CALL_UNKNOWN : KERNEL_CALL_NONE);
-#ifdef __x86_64__
-	if (!layout->without_calls) {
-		bpf_put_call(to, BPF_FUNC_get_current_task_btf);
-		bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
-		bpf_put_call(to, BPF_FUNC_task_pt_regs);
-		bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_0, REGISTERS_SEGMENT);
-		bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
-		bpf_put_set(to, BPF_REG_2, KERNEL_CALL_NONE);
-		other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, SEGMENT_64);
-		bpf_put_load(to, BPF_DW, BPF_REG_2, BPF_REG_0, REGISTERS_NUMBER);
-		bpf_land(to, other);
+	if (!kernel_has_registers(layout)) {
+		bpf_put_set(to, BPF_REG_2, KERNEL_CALL_UNKNOWN);
+		return;
 	}
-#else
-	(void)other;
-#endif
+	bpf_put_call(to, BPF_FUNC_get_current_task_btf);
+	bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
+	bpf_put_call(to, BPF_FUNC_task_pt_regs);
+	bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_0, REGISTERS_SEGMENT);
+	bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
+	bpf_put_set(to, BPF_REG_2, KERNEL_CALL_NONE);
+	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, REGISTERS_SEGMENT_64);
+	bpf_put_load(to, BPF_DW, BPF_REG_2, BPF_REG_0, REGISTERS_NUMBER);
+	bpf_land(to, other);
 }
 
 void kernel_put_text_address(struct bpf_program *to, unsigned target, const struct tracepoint_field *field)

@@ -18,6 +18,7 @@ enum {
 	/* Of struct pt_regs of x86-64. */
 	REGISTERS_NUMBER = 120, /* orig_ax */
 	REGISTERS_SEGMENT = 136,
+	REGISTERS_SEGMENT_64 = 0x33, /* its value in code of 64 bits */
 };
 
 enum kernel_call {
@@ -43,6 +44,9 @@ struct kernel_layout {
 };
 
 extern const int kernel_argument_places[KERNEL_ARGUMENTS]; /* in struct pt_regs */
+
+/* kernel_has_registers - whether a program gets the registers of the process, and which of them is which. */
+bool kernel_has_registers(const struct kernel_layout *layout);
 
 /* kernel_put_exit - end the program. */
 void kernel_put_exit(struct bpf_program *to);

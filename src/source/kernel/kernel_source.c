@@ -159,7 +159,7 @@ static int attach_point(struct kernel_source *source, const struct kernel_points
 					  points->ids[n]))
 			return -E2BIG;
 		program = keep_program(source, bpf_load(BPF_PROG_TYPE_TRACEPOINT, &code));
-		if (program >= 0 || !tracepoint_has_calls(point) || source->layout.without_calls)
+		if (program >= 0 || !tracepoint_needs_registers(point) || source->layout.without_calls)
 			break;
 		source->layout.without_calls = true;
 	}

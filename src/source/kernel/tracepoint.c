@@ -36,12 +36,22 @@ const struct tracepoint_field *tracepoint_field(const struct tracepoint *point, 
 	return NULL;
 }
 
-bool tracepoint_has_calls(const struct tracepoint *point)
+static bool has_kind(const struct tracepoint *point, enum tracepoint_kind kind)
 {
 	for (unsigned n = 0; n < point->count; n++)
-		if (point->fields[n].kind == TRACEPOINT_CALL)
+		if (point->fields[n].kind == kind)
 			return true;
 	return false;
+}
+
+bool tracepoint_has_calls(const struct tracepoint *point)
+{
+	return has_kind(point, TRACEPOINT_CALL);
+}
+
+bool tracepoint_needs_registers(const struct tracepoint *point)
+{
+	return has_kind(point, TRACEPOINT_CALL) || has_kind(point, TRACEPOINT_INTERRUPT);
 }
 
 /* ---- one line: `	field:TYPE NAME[N];	offset:N;	size:N;	signed:N;` */
@@ -210,18 +220,34 @@ static void adapt_syscall(struct tracepoint *point)
 	point->count = kept;
 }
 
-/* The first question about a switch is in which call the thread sleeps. The kernel's record does not have it. */
-static void adapt_switch(struct tracepoint *point)
+/*
+ * The kernel's records lack in which call a thread goes to sleep, and whether the current thread wakes another one or was
+ * interrupted.
+ */
+static void add_field(struct tracepoint *point)
 {
-	static const struct tracepoint_field call = { .name = "prev_syscall",
-						      .type = "short",
-						      .kind = TRACEPOINT_CALL,
-						      .is_signed = true,
-						      .bytes = 2 };
+	static const struct {
+		const char *name;
+		struct tracepoint_field field;
+	} more[] = {
+		{ "sched_switch",
+		  { .name = "prev_syscall",
+		    .type = "short",
+		    .kind = TRACEPOINT_CALL,
+		    .is_signed = true,
+		    .bytes = 2 } },
+		{ "sched_waking",
+		  { .name = "interrupt",
+		    .type = "char",
+		    .kind = TRACEPOINT_INTERRUPT,
+		    .is_signed = true,
+		    .bytes = 1 } },
+	};
 
-	if (strcmp(point->system, "sched") == 0 && strcmp(point->name, "sched_switch") == 0 &&
-	    point->count < TRACEPOINT_FIELDS)
-		point->fields[point->count++] = call;
+	for (unsigned n = 0; n < sizeof(more) / sizeof(more[0]); n++)
+		if (strcmp(point->system, "sched") == 0 && strcmp(point->name, more[n].name) == 0 &&
+		    point->count < TRACEPOINT_FIELDS)
+			point->fields[point->count++] = more[n].field;
 }
 
 /* ---- the event */
@@ -240,6 +266,7 @@ static unsigned type_of(const struct tracepoint_field *field, unsigned *bits)
 	switch (field->kind) {
 	case TRACEPOINT_INTEGER:
 	case TRACEPOINT_CALL:
+	case TRACEPOINT_INTERRUPT:
 		return integer_type(field->bytes, field->is_signed);
 	case TRACEPOINT_POINTER:
 		return WIRE_PTR;
@@ -260,7 +287,8 @@ static const char *conversion_of(const struct tracepoint_field *field)
 		return "%hd{" TRACEPOINT_CALLS "}";
 	if (field->kind == TRACEPOINT_POINTER)
 		return "%p";
-	if (field->kind != TRACEPOINT_INTEGER && field->kind != TRACEPOINT_ARRAY)
+	if (field->kind != TRACEPOINT_INTEGER && field->kind != TRACEPOINT_ARRAY &&
+	    field->kind != TRACEPOINT_INTERRUPT)
 		return "%s";
 	return numbers[field->is_signed][bytes == 8 ? 3 : bytes == 4 ? 2 : bytes == 2 ? 1 : 0];
 }
@@ -306,7 +334,7 @@ bool tracepoint_parse(struct tracepoint *out, const char *system, const char *na
 			break;
 	}
 	adapt_syscall(out);
-	adapt_switch(out);
+	add_field(out);
 	make_event(out);
 	return true;
 }

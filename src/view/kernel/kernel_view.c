@@ -10,7 +10,7 @@
 static const char prefix[] = "kernel.", enter[] = "kernel.syscalls:sys_enter_",
 		  leave[] = "kernel.syscalls:sys_exit_";
 
-/* An event, and the fields without which it is of no use; those behind a NULL are optional. */
+/* An event, and the fields without which it is of no use. */
 static const struct known_event {
 	const char *name;
 	enum kernel_kind kind;
@@ -65,6 +65,8 @@ static void know_event(struct kernel_view *view, struct kernel_event *out, const
 		out->fields[3] = burin_event_find(event, "prev_syscall");
 		view->call_field = burin_event_field(event, (unsigned)out->fields[3]);
 	}
+	if (out->kind == KERNEL_WAKING)
+		out->fields[1] = burin_event_find(event, "interrupt");
 	view->has[out->kind] = true;
 }
 
@@ -142,6 +144,14 @@ bool kernel_view_switch(struct kernel_view *view, const struct kernel_event *eve
 bool kernel_view_thread(const struct kernel_event *event, const struct burin_record *record, uint32_t *tid)
 {
 	return get_id(record, event->fields[0], tid);
+}
+
+bool kernel_view_interrupts(const struct kernel_event *event, const struct burin_record *record)
+{
+	int64_t value;
+
+	return event->fields[1] >= 0 && burin_record_i64(record, (unsigned)event->fields[1], &value) == 0 &&
+	       value == 1;
 }
 
 bool kernel_view_result(const struct kernel_event *event, const struct burin_record *record, int64_t *result)

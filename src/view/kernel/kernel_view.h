@@ -72,6 +72,8 @@ bool kernel_view_switch(struct kernel_view *view, const struct kernel_event *eve
 			const struct burin_record *record, struct kernel_switch *out);
 /* The thread that a record of wake-up, fork or migration is about. */
 bool kernel_view_thread(const struct kernel_event *event, const struct burin_record *record, uint32_t *tid);
+/* Whether an interrupt woke: false if it is unknown. */
+bool kernel_view_interrupts(const struct kernel_event *event, const struct burin_record *record);
 /* The result of a system call. */
 bool kernel_view_result(const struct kernel_event *event, const struct burin_record *record, int64_t *result);
 

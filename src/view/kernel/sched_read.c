@@ -75,8 +75,10 @@ int sched_read_record(struct sched *sched, struct kernel_view *view, const struc
 	case KERNEL_SWITCH:
 		return read_switch(sched, view, event, record, ns);
 	case KERNEL_WAKING:
-		return kernel_view_thread(event, record, &tid) ? sched_take_wake(sched, ns, tid, record->tid)
-							       : 0;
+		return kernel_view_thread(event, record, &tid)
+			       ? sched_take_wake(sched, ns, tid, record->tid,
+						 kernel_view_interrupts(event, record))
+			       : 0;
 	case KERNEL_NEWTASK:
 		return kernel_view_thread(event, record, &tid) ? sched_take_fork(sched, ns, record->tid, tid)
 							       : 0;

@@ -217,7 +217,7 @@ static int add_thread(struct maker *maker, size_t number)
 	return add_histogram(&row->latencies, &counts->latencies) ? 0 : -ENOMEM;
 }
 
-/* "worker", "worker/1234" in rows by thread id; an interrupt of an idle CPU has no thread. */
+/* "worker", "worker/1234" in rows by thread id; an interrupt is no thread. */
 static uint32_t name_waker(struct maker *maker, const struct sched_thread *waker)
 {
 	const struct burin_thread *thread =

@@ -155,9 +155,10 @@ int sched_take_switch(struct sched *sched, uint64_t time, uint32_t prev, enum sc
 	return error;
 }
 
-int sched_take_wake(struct sched *sched, uint64_t time, uint32_t tid, uint32_t by)
+int sched_take_wake(struct sched *sched, uint64_t time, uint32_t tid, uint32_t by, bool interrupt)
 {
-	const size_t number = sched_find(sched, tid, time), waker = sched_find(sched, by, time);
+	const size_t number = sched_find(sched, tid, time),
+		     waker = sched_find(sched, interrupt ? 0 : by, time);
 	struct sched_thread *thread;
 	int error;
 

@@ -77,7 +77,8 @@ enum sched_leave {
 /* Each of these takes a record. Ids of 0 are the idle tasks. Return: 0; -ENOMEM, or what ->closed returned. */
 int sched_take_switch(struct sched *sched, uint64_t time, uint32_t prev, enum sched_leave leave,
 		      uint32_t what, uint32_t next);
-int sched_take_wake(struct sched *sched, uint64_t time, uint32_t tid, uint32_t waker);
+/* @waker: the thread that ran; @interrupt: it was interrupted, so it is not the waker, who has no id then. */
+int sched_take_wake(struct sched *sched, uint64_t time, uint32_t tid, uint32_t waker, bool interrupt);
 int sched_take_fork(struct sched *sched, uint64_t time, uint32_t parent, uint32_t child);
 int sched_take_exit(struct sched *sched, uint64_t time, uint32_t tid);
 /* A record by a thread, which runs therefore. @sure: it cannot be one of a switch that is under way */
