@@ -178,6 +178,44 @@ int bpf_attach_tracepoint(unsigned id, int program)
 	return error;
 }
 
+/* Newer than the headers of Debian 12: of BPF_LINK_CREATE. */
+enum {
+	ATTACH_PLACES = 48, /* BPF_TRACE_UPROBE_MULTI */
+};
+
+struct link_places {
+	uint32_t program, target, type, flags;
+	uint64_t path, offsets, counters, cookies;
+	uint32_t count, more_flags, process;
+};
+
+int bpf_load_places(const struct bpf_program *program)
+{
+	static const char license[] = "Dual MIT/GPL";
+
+	return bpf(BPF_PROG_LOAD,
+		   &(union bpf_attr){ .prog_type = BPF_PROG_TYPE_KPROBE,
+				      .insns = address_of(program->code),
+				      .insn_cnt = program->count,
+				      .license = address_of(license),
+				      .expected_attach_type = (enum bpf_attach_type)ATTACH_PLACES });
+}
+
+int bpf_attach_places(const struct bpf_places *places, int program)
+{
+	const struct link_places link = { .program = (uint32_t)program,
+					  .type = ATTACH_PLACES,
+					  .path = address_of(places->path),
+					  .offsets = address_of(places->offsets),
+					  .counters = address_of(places->counters),
+					  .cookies = address_of(places->cookies),
+					  .count = places->count };
+	union bpf_attr attr = { 0 };
+
+	memcpy(&attr, &link, sizeof(link));
+	return bpf(BPF_LINK_CREATE, &attr);
+}
+
 int bpf_watch(const char *tracepoint, int program)
 {
 	return bpf(BPF_RAW_TRACEPOINT_OPEN,

@@ -90,6 +90,24 @@ int bpf_load(enum bpf_prog_type type, const struct bpf_program *program);
  */
 int bpf_load_typed(const struct bpf_program *program, uint32_t type);
 
+/* Places in one file, for bpf_attach_places(). */
+struct bpf_places {
+	const char *path;
+	unsigned count;
+	const uint64_t *offsets, *counters,
+		*cookies; /* in the file; of counters of users, 0: none; for the program */
+};
+
+/* bpf_load_places - have a program of BPF_PROG_TYPE_KPROBE verified that runs at many places. */
+int bpf_load_places(const struct bpf_program *program);
+
+/*
+ * bpf_attach_places - run that program at places of a program's file, until the returned descriptor is closed. All of them are
+ * detached at once, which one event for each is not.
+ * Return: also -EINVAL: the kernel cannot (before 6.6), or one of the places cannot have a breakpoint.
+ */
+int bpf_attach_places(const struct bpf_places *places, int program);
+
 /* bpf_watch - run a program at a raw tracepoint until the returned descriptor is closed. @tracepoint: NULL: of bpf_load_typed() */
 int bpf_watch(const char *tracepoint, int program);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "source/kernel/probe.h"
 #include "source/kernel/tracefs.h"
 #include "view/buffer.h"
 #include "view/json.h"
@@ -64,18 +65,40 @@ static int take(void *context, const struct tracepoint *point)
 	return 0;
 }
 
+/* The probes that the globs describe, and the tracepoints that match the others. */
+static int list_each(const char *const *globs, struct kernel_list *list, int events, char why[PROBE_WHY])
+{
+	int error = *globs ? 0 : tracefs_each(events, globs, take, list);
+
+	for (; *globs && !error; globs++) {
+		const char *const one[] = { *globs, NULL };
+		int file = -1;
+
+		if (probe_is_one(*globs))
+			error = probe_find(*globs, &file, take, list, why);
+		else
+			error = tracefs_each(events, one, take, list);
+		if (file >= 0)
+			close(file);
+	}
+	return error;
+}
+
 int kernel_listing(const char *const *globs, bool as_json)
 {
 	struct kernel_list list = { .as_json = as_json };
+	char why[PROBE_WHY] = "";
 	const int events = tracefs_open();
 	int error = events;
 
 	if (events >= 0) {
-		error = tracefs_each(events, globs, take, &list);
+		error = list_each(globs, &list, events, why);
 		close(events);
 	}
 	if (error < 0) {
 		view_buffer_free(&list.out);
+		if (*why)
+			return cmd_usage("%s: %s", *globs, why);
 		if (error == -EACCES || error == -EPERM)
 			return cmd_failed("kernel: no permission to read tracefs; run as root");
 		return cmd_failed("kernel: %s",

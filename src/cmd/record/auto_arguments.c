@@ -13,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "cmd/record/auto_arguments.h"
 #include "cmd/record/loaded_files.h"
+#include "file/program_path.h"
 #include "image/elf/debugfile.h"
 #include "image/names/parameters.h"
 #include "image/symbolize/symbolize.h"
@@ -51,36 +52,6 @@ struct search {
 	const char *option; /* that needs it */
 	bool quiet, libcalls;
 };
-
-/* ---- the file */
-
-static bool is_program(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
-/* The file that execvp(3) executes. Return: false: there is none. */
-static bool find_program(char path[PATH_MAX], const char *command)
-{
-	const char *directories = getenv("PATH") ?: "/bin:/usr/bin";
-	char tried[PATH_MAX];
-
-	if (strchr(command, '/'))
-		return is_program(command) && realpath(command, path);
-	for (;;) {
-		const size_t bytes = strcspn(directories, ":");
-
-		if ((size_t)snprintf(tried, sizeof(tried), "%.*s/%s", bytes ? (int)bytes : 1,
-				     bytes ? directories : ".", command) < sizeof(tried) &&
-		    is_program(tried))
-			return realpath(tried, path);
-		if (!directories[bytes])
-			return false;
-		directories += bytes + 1;
-	}
-}
 
 /* ---- what its reader reports */
 
@@ -290,7 +261,7 @@ void auto_arguments_find(struct auto_arguments *found, const char *command, stru
 	int error;
 
 	*found = (struct auto_arguments){ 0 };
-	if (!find_program(found->path, command)) {
+	if (!program_path(found->path, command)) {
 		*found->path = 0; /* exec will report why */
 		return;
 	}

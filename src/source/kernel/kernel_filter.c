@@ -119,7 +119,9 @@ static void put_value(struct bpf_program *to, const struct kernel_layout *layout
 	if (field->kind == TRACEPOINT_CALL) {
 		kernel_put_call(to, layout);
 		bpf_put_copy(to, BPF_REG_1, BPF_REG_2);
-	} else if (tracepoint_syscall(filter->point, &enters))
+	} else if (field->source.place != TRACEPOINT_RECORD)
+		kernel_put_argument(to, field);
+	else if (tracepoint_syscall(filter->point, &enters))
 		if (enters)
 			kernel_put_register(to, layout, BPF_DW, BPF_REG_1, argument_place(field));
 		else
@@ -145,7 +147,10 @@ static void put_subject(struct bpf_program *to, unsigned offset)
 static void put_text(struct bpf_program *to, const struct kernel_layout *layout,
 		     const struct tracepoint_field *field)
 {
-	if (field->kind == TRACEPOINT_USER_TEXT)
+	if (field->source.place != TRACEPOINT_RECORD) {
+		kernel_put_argument(to, field);
+		bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
+	} else if (field->kind == TRACEPOINT_USER_TEXT)
 		kernel_put_register(to, layout, BPF_DW, BPF_REG_3, argument_place(field));
 	else
 		kernel_put_text_address(to, BPF_REG_3, field);

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "source/kernel/kernel_filter.h"
 #include "source/kernel/kernel_points.h"
+#include "source/kernel/probe.h"
 #include "source/kernel/syscall_numbers.h"
 #include "source/kernel/tracefs.h"
 
@@ -58,19 +60,60 @@ static void leave_out(struct kernel_points *points)
 	points->count = kept;
 }
 
+/* Find the probes among what was asked for. @globs: set to the rest, which is of tracepoints */
+static int choose_probes(struct kernel_points *points, const char *const *all, const char **globs,
+			 char why[KERNEL_WHY])
+{
+	char text[PROBE_WHY] = "";
+	unsigned kept = 0;
+	int error = 0;
+
+	for (; *all && !error; all++) {
+		if (!probe_is_one(*all)) {
+			globs[kept++] = *all;
+			continue;
+		}
+		if (!array_reserve(points->files, points->file_room, points->file_count + 1))
+			return -ENOMEM;
+		error = probe_find(*all, &points->files[points->file_count++], add_point, points, text);
+	}
+	globs[kept] = NULL;
+	if (error)
+		snprintf(why, KERNEL_WHY, "--kernel: %s", *text ? text : strerror(-error));
+	return error ? -ENOENT : 0;
+}
+
+static int choose_points(struct kernel_points *points, int events, const char *const *globs,
+			 char why[KERNEL_WHY])
+{
+	const size_t before = points->count;
+	const int error = *globs ? tracefs_each(events, globs, add_point, points) : 0;
+
+	leave_out(points);
+	if (error || !*globs || points->count != before)
+		return error;
+	snprintf(why, KERNEL_WHY,
+		 "--kernel: no tracepoint of the kernel matches %.60s; see burin events kernel", globs[0]);
+	return -ENOENT;
+}
+
 int kernel_points_choose(struct kernel_points *points, int events, const char *const *globs,
 			 char why[KERNEL_WHY])
 {
 	static const char *const names[] = { made_name, renamed_name, NULL };
-	int error = tracefs_each(events, globs, add_point, points);
+	const char **of_points;
+	size_t count = 0;
+	int error;
 
-	leave_out(points);
-	if (!error && !points->count) {
-		snprintf(why, KERNEL_WHY,
-			 "--kernel: no tracepoint of the kernel matches %.60s; see burin events kernel",
-			 globs[0]);
-		return -ENOENT;
-	}
+	while (globs[count])
+		count++;
+	of_points = calloc(count + 1, sizeof(*of_points));
+	if (!of_points)
+		return -ENOMEM;
+	error = choose_probes(points, globs, of_points, why);
+	if (!error)
+		error = choose_points(points, events, of_points, why);
+	free(of_points);
 	return error ? error : tracefs_each(events, names, add_point, points);
 }
 
@@ -155,8 +198,9 @@ int kernel_points_register(struct kernel_points *points, struct session *session
 												  : NULL,
 						.types = points->points[n].types };
 	error = session_event_register(session, points->events, (unsigned)points->count, points->ids);
+	/* Two probes of one name may have other arguments; the second one is not recorded. */
 	for (size_t n = 0; n < points->count && !error; n++)
-		error = points->ids[n] ? 0 : -ENOSPC;
+		error = points->ids[n] || points->points[n].is_probe ? 0 : -ENOSPC;
 	return error;
 }
 
@@ -178,6 +222,10 @@ void kernel_points_names(const struct kernel_points *points, struct task_names *
 
 void kernel_points_free(struct kernel_points *points)
 {
+	for (size_t n = 0; n < points->file_count; n++)
+		if (points->files[n] >= 0)
+			close(points->files[n]);
+	free(points->files);
 	free(points->points);
 	free(points->events);
 	free(points->ids);

@@ -21,10 +21,13 @@ struct kernel_points {
 	struct session_event *events;
 	uint16_t *ids;		      /* of the events */
 	struct filter_entry *filters; /* empty ones: none; NULL: none at all */
+	int *files;		      /* of probes; kernel_points_free() closes them */
+	size_t file_count, file_room;
 };
 
 /*
- * kernel_points_choose - choose the tracepoints whose names match one of the globs, and those by which tasks get their names.
+ * kernel_points_choose - choose the tracepoints whose names match one of the globs, the probes that others describe (probe.h),
+ * and the tracepoints by which tasks get their names.
  * @events: of tracefs_open()
  * @why: with -ENOENT: one line
  * Return: 0; -ENOENT: none matches; another -errno. In any case call kernel_points_free().

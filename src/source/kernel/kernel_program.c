@@ -421,12 +421,27 @@ static void put_interrupt(struct bpf_program *to, const struct kernel_layout *la
 	bpf_put_store(to, BPF_B, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
 }
 
+/* Put an argument of a probe. Return: as put_field(). */
+static int put_probe_field(struct bpf_program *to, int at, const struct tracepoint_field *field)
+{
+	kernel_put_argument(to, field);
+	if (field->kind == TRACEPOINT_USER_TEXT) {
+		bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
+		put_text(to, at, field);
+		return 0;
+	}
+	bpf_put_store(to, kernel_size_code(field->bytes), BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
+	return field->bytes;
+}
+
 /* Put a field of the kernel's record. Return: the bytes by which register 9 does not move. */
 static int put_field(struct bpf_program *to, const struct kernel_layout *layout, int at,
 		     const struct tracepoint_field *field)
 {
 	const unsigned element = field->element;
 
+	if (field->source.place != TRACEPOINT_RECORD)
+		return put_probe_field(to, at, field);
 	switch (field->kind) {
 	case TRACEPOINT_INTEGER:
 	case TRACEPOINT_POINTER:
@@ -454,7 +469,7 @@ static int put_field(struct bpf_program *to, const struct kernel_layout *layout,
 
 static bool is_text(enum tracepoint_kind kind)
 {
-	return kind == TRACEPOINT_CHARS || kind == TRACEPOINT_TEXT;
+	return kind == TRACEPOINT_CHARS || kind == TRACEPOINT_TEXT || kind == TRACEPOINT_USER_TEXT;
 }
 
 /* The longest record, with its padding. */
@@ -467,7 +482,8 @@ static unsigned longest(const struct kernel_layout *layout, const struct tracepo
 
 		if (!field->recorded)
 			continue;
-		bytes += field->kind == TRACEPOINT_TEXT	   ? TRACEPOINT_TEXT_MAX
+		bytes += field->kind == TRACEPOINT_TEXT || field->kind == TRACEPOINT_USER_TEXT
+				 ? TRACEPOINT_TEXT_MAX
 			 : field->kind == TRACEPOINT_CHARS ? field->size + (unsigned)sizeof(WIRE_NULL)
 			 : field->kind == TRACEPOINT_ARRAY ? field->size + 2u
 							   : field->bytes;
@@ -494,6 +510,15 @@ struct ring kernel_ring_view(char *memory, unsigned n, const struct kernel_layou
 			      .stream_instance = WIRE_KERNEL_INSTANCE + n };
 }
 
+/* Some kernels remove a breakpoint whose program returns 1. */
+static void return_nothing(struct bpf_program *to)
+{
+	for (unsigned n = 0; n + 1 < to->count; n++)
+		if (to->code[n].code == (BPF_ALU64 | BPF_MOV | BPF_K) && to->code[n].dst_reg == BPF_REG_0 &&
+		    to->code[n + 1].code == (BPF_JMP | BPF_EXIT))
+			to->code[n].imm = 0;
+}
+
 bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
 			  const struct tracepoint *point, const struct wire_filter *filter, uint16_t id)
 {
@@ -516,7 +541,14 @@ bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *la
 	for (unsigned n = 0; n < point->count; n++)
 		if (point->fields[n].recorded)
 			at += put_field(to, layout, at, &point->fields[n]);
+	if (!id) {
+		bpf_put_copy(to, BPF_REG_1, BPF_REG_6);
+		bpf_put_call(to, BPF_FUNC_get_attach_cookie);
+		bpf_put_copy(to, BPF_REG_5, BPF_REG_0);
+	}
 	put_commit(to, layout, at, texts, id);
+	if (point->is_probe)
+		return_nothing(to);
 	return !to->full;
 }
 

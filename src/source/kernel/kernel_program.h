@@ -59,7 +59,8 @@ struct ring kernel_ring_view(char *memory, unsigned n, const struct kernel_layou
 
 /*
  * kernel_program_write - write the program of a tracepoint that is no system call's: BPF_PROG_TYPE_TRACEPOINT.
- * @filter: of the event; NULL: none; @id: of the event in the session
+ * @filter: of the event; NULL: none
+ * @id: of the event in the session; 0, of a probe: the cookie of the place has it
  * Return: false: its record or its program would be too long.
  */
 bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,

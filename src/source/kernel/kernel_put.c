@@ -85,6 +85,40 @@ void kernel_put_call(struct bpf_program *to, const struct kernel_layout *layout)
 	bpf_land(to, other);
 }
 
+/* Register 3: an address in the program. */
+static void put_place(struct bpf_program *to, const struct tracepoint_source *source)
+{
+	bpf_put_number(to, BPF_REG_3, (uint64_t)source->number);
+	if (source->base != TRACEPOINT_NO_REGISTER) {
+		bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_6, source->base);
+		bpf_put_alu_register(to, BPF_ADD, BPF_REG_3, BPF_REG_1);
+	}
+	if (source->index != TRACEPOINT_NO_REGISTER) {
+		bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_6, source->index);
+		bpf_put_alu(to, BPF_LSH, BPF_REG_1, source->scale);
+		bpf_put_alu_register(to, BPF_ADD, BPF_REG_3, BPF_REG_1);
+	}
+}
+
+void kernel_put_argument(struct bpf_program *to, const struct tracepoint_field *field)
+{
+	const struct tracepoint_source *source = &field->source;
+
+	if (source->place == TRACEPOINT_NUMBER) {
+		bpf_put_number(to, BPF_REG_1, (uint64_t)source->number);
+	} else if (source->place == TRACEPOINT_REGISTER) {
+		bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_6, source->base);
+		if (source->shift)
+			bpf_put_alu(to, BPF_RSH, BPF_REG_1, source->shift);
+	} else {
+		put_place(to, source);
+		bpf_put_address(to, BPF_REG_1, KERNEL_STACK_VALUE);
+		bpf_put_set(to, BPF_REG_2, field->bytes);
+		bpf_put_call(to, BPF_FUNC_probe_read_user);
+		bpf_put_load(to, kernel_size_code(field->bytes), BPF_REG_1, BPF_REG_10, KERNEL_STACK_VALUE);
+	}
+}
+
 void kernel_put_text_address(struct bpf_program *to, unsigned target, const struct tracepoint_field *field)
 {
 	if (field->kind == TRACEPOINT_TEXT) {

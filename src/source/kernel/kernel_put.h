@@ -8,6 +8,8 @@
 #include "wire/wire_filter.h"
 
 enum {
+	KERNEL_STACK_VALUE =
+		-40, /* of a probe's argument in its program's memory; of others, what kernel_program.c has there */
 	KERNEL_STACK_REGISTERS =
 		-128, /* offsets on the stack, below those of kernel_program.c: the process's registers */
 	KERNEL_STACK_TEXT = KERNEL_STACK_REGISTERS - TRACEPOINT_TEXT_MAX, /* that a filter tests */
@@ -66,6 +68,9 @@ void kernel_put_register(struct bpf_program *to, const struct kernel_layout *lay
  * Changes registers 0 to 5.
  */
 void kernel_put_call(struct bpf_program *to, const struct kernel_layout *layout);
+
+/* kernel_put_argument - the value of a probe's argument in register 1; 0: it is in memory, and cannot be read without a page fault. */
+void kernel_put_argument(struct bpf_program *to, const struct tracepoint_field *field);
 
 /* kernel_put_text_address - the address of a text in the context. Changes register 1. */
 void kernel_put_text_address(struct bpf_program *to, unsigned target, const struct tracepoint_field *field);

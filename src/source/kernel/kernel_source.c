@@ -21,6 +21,7 @@
 #include "source/kernel/kernel_share.h"
 #include "source/kernel/kernel_source.h"
 #include "source/kernel/kernel_types.h"
+#include "source/kernel/probe.h"
 #include "source/kernel/tracefs.h"
 
 static const char tracefs_word[] = "tracefs";
@@ -154,16 +155,23 @@ static int attach_point(struct kernel_source *source, const struct kernel_points
 	struct bpf_program code;
 	int program;
 
+	if (!points->ids[n])
+		return -EEXIST;
 	for (;;) {
 		if (!kernel_program_write(&code, &source->layout, point, kernel_points_filter(points, n),
 					  points->ids[n]))
 			return -E2BIG;
-		program = keep_program(source, bpf_load(BPF_PROG_TYPE_TRACEPOINT, &code));
+		program = keep_program(
+			source,
+			bpf_load(point->is_probe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACEPOINT, &code));
 		if (program >= 0 || !tracepoint_needs_registers(point) || source->layout.without_calls)
 			break;
 		source->layout.without_calls = true;
 	}
-	return program < 0 ? program : keep_file(source, bpf_attach_tracepoint(point->id, program));
+	if (program < 0)
+		return program;
+	return keep_file(source, point->is_probe ? probe_attach(point, program)
+						 : bpf_attach_tracepoint(point->id, program));
 }
 
 /* Write and load the program of the entries or the exits of all system calls. Return: its descriptor; -errno. */
@@ -262,16 +270,45 @@ static int attach_calls(struct kernel_source *source, const struct kernel_points
 	return error || calls.map < 0 ? error : attach_raw(source, &calls, exits);
 }
 
+/*
+ * Attach one program to probes that are alike, from the first one on. If the kernel refuses, one of them may be the reason, so
+ * it is tried with fewer.
+ * Return: how many; 0: the kernel cannot
+ */
+static size_t attach_alike(struct kernel_source *source, const struct kernel_points *all, size_t first)
+{
+	const struct tracepoint *points = &all->points[first];
+	struct bpf_program code;
+	size_t count = 0;
+	int program;
+
+	while (first + count < all->count && all->ids[first + count] && probe_is_like(points, &points[count]))
+		count++;
+	if (count < 2 || source->one_by_one ||
+	    !kernel_program_write(&code, &source->layout, points, kernel_points_filter(all, first), 0))
+		return 0;
+	program = keep_program(source, bpf_load_places(&code));
+	for (; program >= 0 && count >= 2; count /= 2)
+		if (keep_file(source, probe_attach_all(points, &all->ids[first], (unsigned)count, program)) ==
+		    0)
+			return count;
+	source->one_by_one = true;
+	return 0;
+}
+
 /* Attach to all that can be. Return: 0; -errno: to none. */
 static int attach(struct kernel_source *source, const struct kernel_points *points)
 {
 	int error = 0;
 	bool enters;
 
-	for (size_t n = 0; n < points->count; n++) {
+	for (size_t n = 0, alike; n < points->count; n += alike ? alike : 1) {
+		alike = 0;
 		if (tracepoint_syscall(&points->points[n], &enters))
 			continue;
-		error = attach_point(source, points, n);
+		if (points->points[n].is_probe)
+			alike = attach_alike(source, points, n);
+		error = alike ? 0 : attach_point(source, points, n);
 		if (error && !source->refused++) {
 			snprintf(source->refused_name, sizeof(source->refused_name), "%s:%s",
 				 points->points[n].system, points->points[n].name);

@@ -53,6 +53,7 @@ struct kernel_source {
 	size_t program_count, program_room;
 	uint32_t types[2];		      /* of the raw tracepoints of system calls, in BTF */
 	unsigned events;		      /* recorded */
+	bool one_by_one;		      /* the kernel does not attach a program to several places */
 	unsigned refused;		      /* tracepoints that the kernel does not let attach to ... */
 	char refused_name[WIRE_NAME_MAX + 1]; /* ... the first one, and why */
 	int refused_error;

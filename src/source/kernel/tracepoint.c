@@ -293,7 +293,7 @@ static const char *conversion_of(const struct tracepoint_field *field)
 	return numbers[field->is_signed][bytes == 8 ? 3 : bytes == 4 ? 2 : bytes == 2 ? 1 : 0];
 }
 
-static void make_event(struct tracepoint *point)
+void tracepoint_make_event(struct tracepoint *point)
 {
 	unsigned at = 0, used = 0;
 
@@ -335,6 +335,6 @@ bool tracepoint_parse(struct tracepoint *out, const char *system, const char *na
 	}
 	adapt_syscall(out);
 	add_field(out);
-	make_event(out);
+	tracepoint_make_event(out);
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A tracepoint of the kernel: its fields as tracefs describes them, and the event that it becomes. */
+/* A tracepoint of the kernel, or a probe in a program: its fields, and the event that it becomes. */
 #ifndef BURIN_SOURCE_KERNEL_TRACEPOINT_H
 #define BURIN_SOURCE_KERNEL_TRACEPOINT_H
 
@@ -31,6 +31,26 @@ enum tracepoint_kind {
 	TRACEPOINT_INTERRUPT, /* not the kernel's: whether an interrupt runs instead of the current task */
 };
 
+/* Where a field of a probe is. */
+enum tracepoint_place {
+	TRACEPOINT_RECORD,   /* it is none: the field is in the kernel's record */
+	TRACEPOINT_REGISTER, /* in `base` */
+	TRACEPOINT_MEMORY,   /* at `base` + `index` * `scale` + `number` */
+	TRACEPOINT_NUMBER,   /* it is always `number` */
+};
+
+enum {
+	TRACEPOINT_NO_REGISTER = 0xff,
+};
+
+struct tracepoint_source {
+	uint8_t place;	     /* enum tracepoint_place */
+	uint8_t base, index; /* offsets in struct pt_regs; TRACEPOINT_NO_REGISTER */
+	uint8_t scale;	     /* as a shift */
+	uint8_t shift;	     /* of the register's value to the right, bits */
+	int64_t number;
+};
+
 struct tracepoint_field {
 	char name[TRACEPOINT_NAME];
 	char type[TRACEPOINT_NAME]; /* as the kernel writes it */
@@ -40,11 +60,16 @@ struct tracepoint_field {
 	uint16_t element;      /* of an array: bytes of an element */
 	uint8_t bytes;	       /* of an integer: those recorded, which may be its lower ones */
 	bool recorded;	       /* the event has it */
+	struct tracepoint_source source;
 };
 
 struct tracepoint {
 	char system[TRACEPOINT_NAME], name[TRACEPOINT_NAME];
-	unsigned id; /* the kernel's */
+	unsigned id; /* the kernel's; of a probe, a number above those */
+	/* Of a probe, else 0: */
+	int file; /* the program or library, which the caller closes */
+	bool is_probe;
+	uint64_t site, counter; /* offsets in the file; of the counter of users, 0: none */
 	unsigned count;
 	struct tracepoint_field fields[TRACEPOINT_FIELDS];
 	/* the event */
@@ -57,6 +82,9 @@ struct tracepoint {
  * Return: false: it is not one.
  */
 bool tracepoint_parse(struct tracepoint *out, const char *system, const char *name, const char *text);
+
+/* tracepoint_make_event - name the event, and choose which fields it has. */
+void tracepoint_make_event(struct tracepoint *point);
 
 /* tracepoint_field - a recorded field by its name; NULL: there is none. */
 const struct tracepoint_field *tracepoint_field(const struct tracepoint *point, const char *name);

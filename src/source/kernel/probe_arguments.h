@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Arguments of a probe: as the user names them, and where they are. */
+#ifndef BURIN_SOURCE_KERNEL_PROBE_ARGUMENTS_H
+#define BURIN_SOURCE_KERNEL_PROBE_ARGUMENTS_H
+
+#include "source/kernel/tracepoint.h"
+
+enum {
+	PROBE_WHY = 200,	  /* bytes of a message */
+	PROBE_ARGUMENTS_MAX = 12, /* that <sys/sdt.h> can have */
+};
+
+struct probe_argument {
+	char name[TRACEPOINT_NAME];
+	enum tracepoint_kind kind; /* TRACEPOINT_OTHER: not given */
+	uint8_t bytes;
+	bool is_signed;
+};
+
+struct probe_arguments {
+	unsigned count;
+	struct probe_argument list[PROBE_ARGUMENTS_MAX];
+};
+
+/*
+ * probe_arguments_parse - parse "(NAME[:TYPE], ...)".
+ * @text: NULL: there are none
+ * @why: of PROBE_WHY bytes: why it is wrong
+ * Return: whether it is right.
+ */
+bool probe_arguments_parse(struct probe_arguments *out, const char *text, char *why);
+
+/* probe_arguments_of_function - the fields of a function's entry: integer registers, in their order. */
+void probe_arguments_of_function(struct tracepoint *point, const struct probe_arguments *given);
+
+/*
+ * probe_arguments_of_note - the fields of a probe of <sys/sdt.h>.
+ * @given: names and types instead of the note's
+ * @text: "SIZE@PLACE ...": a register, memory or a constant, in the assembler's syntax. Another one, such as a register of a floating
+ * point, is a field that is not recorded.
+ */
+void probe_arguments_of_note(struct tracepoint *point, const struct probe_arguments *given, const char *text);
+
+#endif

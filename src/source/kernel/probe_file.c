@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Places for probes; see probe_file.h. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/glob.h"
+#include "image/elf/image.h"
+#include "image/symbolize/confine.h"
+#include "source/kernel/probe_file.h"
+
+enum {
+	NOTES_MAX = 4 << 20,   /* bytes of the section of notes */
+	NAMES_MAX = 256 << 20, /* of the names of symbols */
+	SYMBOLS_MAX = 1 << 24,
+	FILE_SECONDS = 20,
+	FILE_MEMORY = 512 << 20,
+	NOTE_TYPE = 3,
+	NOP = 0x90, /* what <sys/sdt.h> puts where a probe is */
+};
+
+#ifdef __x86_64__
+static const uint16_t machine = EM_X86_64;
+#else
+static const uint16_t machine = EM_AARCH64;
+#endif
+
+/* The child's file, and where the places go. */
+struct finder {
+	struct image image;
+	const struct probe_search *search;
+	int out;
+	unsigned count;
+};
+
+/* ---- in the child */
+
+static int put_place(struct finder *finder, const struct probe_place *place)
+{
+	if (finder->count++ == PROBE_PLACES_MAX)
+		return -E2BIG;
+	return write(finder->out, place, sizeof(*place)) == (ssize_t)sizeof(*place) ? 0 : -EPIPE;
+}
+
+/* The bytes of a section, which the caller frees; NULL: it is not there, or too large. */
+static char *load(const struct image *image, const char *name, uint64_t most, size_t *bytes)
+{
+	struct image_section section;
+	char *data;
+
+	if (image_section(image, name, &section) != 0 || section.bytes > most)
+		return NULL;
+	data = malloc(section.bytes + 1);
+	*bytes = data ? image_read(image, section.offset, data, section.bytes) : 0;
+	if (data)
+		data[*bytes] = 0;
+	return data;
+}
+
+static int take_symbol(struct finder *finder, const Elf64_Sym *symbol, const char *names, size_t bytes)
+{
+	struct probe_place place = { .counter = 0 };
+	const char *name = names + symbol->st_name;
+
+	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF ||
+	    symbol->st_name >= bytes || strlen(name) >= sizeof(place.name) ||
+	    !glob_match(finder->search->name, name) ||
+	    image_offset(&finder->image, symbol->st_value, &place.offset) != 0)
+		return 0;
+	strcpy(place.name, name);
+	return put_place(finder, &place);
+}
+
+/* The functions of a symbol table. Return: 0, also if there is no table; -errno. */
+static int find_functions(struct finder *finder, const char *table, const char *texts)
+{
+	struct image_section section;
+	Elf64_Sym symbols[256];
+	size_t bytes = 0;
+	char *names = load(&finder->image, texts, NAMES_MAX, &bytes);
+	uint64_t left = 0, at = 0;
+	int error = 0;
+
+	if (names && image_section(&finder->image, table, &section) == 0) {
+		left = section.bytes / sizeof(symbols[0]);
+		at = section.offset;
+	}
+	if (left > SYMBOLS_MAX)
+		left = SYMBOLS_MAX;
+	while (left && !error) {
+		const size_t wanted = left < 256 ? left : 256;
+		const size_t got = image_read(&finder->image, at, symbols, wanted * sizeof(symbols[0])) /
+				   sizeof(symbols[0]);
+
+		for (size_t n = 0; n < got && !error; n++)
+			error = take_symbol(finder, &symbols[n], names, bytes);
+		at += got * sizeof(symbols[0]);
+		left = got == wanted ? left - got : 0;
+	}
+	free(names);
+	return error;
+}
+
+/* Copy a text of a note. Return: the text behind it; NULL: it does not end in the note, or is too long. */
+static const char *copy_text(const char *at, const char *end, char *out, size_t bytes)
+{
+	const size_t length = strnlen(at, (size_t)(end - at));
+
+	if (length == (size_t)(end - at) || length >= bytes)
+		return NULL;
+	memcpy(out, at, length + 1);
+	return at + length + 1;
+}
+
+/* A note: three addresses, then provider, name and arguments. @base: of the section that prelinking moves, as it is now */
+static int take_note(struct finder *finder, const char *at, const char *end, uint64_t base)
+{
+	struct probe_place place = { .counter = 0 };
+	uint64_t addresses[3]; /* of the probe, of the base when it was linked, of the counter */
+	unsigned char nop = 0;
+
+	if (end - at < (ptrdiff_t)sizeof(addresses))
+		return 0;
+	memcpy(addresses, at, sizeof(addresses));
+	at = copy_text(at + sizeof(addresses), end, place.provider, sizeof(place.provider));
+	if (at)
+		at = copy_text(at, end, place.name, sizeof(place.name));
+	if (at)
+		at = copy_text(at, end, place.arguments, sizeof(place.arguments));
+	if (!at || !glob_match(finder->search->provider, place.provider) ||
+	    !glob_match(finder->search->name, place.name))
+		return 0;
+	if (base)
+		addresses[0] += base - addresses[1];
+	if (base && addresses[2])
+		addresses[2] += base - addresses[1];
+	if (image_offset(&finder->image, addresses[0], &place.offset) != 0 ||
+	    (addresses[2] && image_offset(&finder->image, addresses[2], &place.counter) != 0))
+		return 0;
+#ifdef __x86_64__
+	/* Elsewhere a breakpoint would hit the middle of an instruction. */
+	if (image_read(&finder->image, place.offset, &nop, 1) != 1 || nop != NOP)
+		return 0;
+#endif
+	return put_place(finder, &place);
+}
+
+static int find_notes(struct finder *finder)
+{
+	static const char owner[] = "stapsdt";
+	struct image_section base = { .address = 0 };
+	size_t bytes = 0;
+	char *notes = load(&finder->image, ".note.stapsdt", NOTES_MAX, &bytes);
+	const char *at = notes;
+	int error = 0;
+
+	if (image_section(&finder->image, ".stapsdt.base", &base) != 0)
+		base.address = 0;
+	while (at && !error && bytes - (size_t)(at - notes) >= sizeof(Elf64_Nhdr)) {
+		const size_t left = bytes - (size_t)(at - notes) - sizeof(Elf64_Nhdr);
+		Elf64_Nhdr header;
+		size_t name, data;
+
+		memcpy(&header, at, sizeof(header));
+		name = ((size_t)header.n_namesz + 3) & ~(size_t)3;
+		data = ((size_t)header.n_descsz + 3) & ~(size_t)3;
+		if (name > left || header.n_descsz > left - name)
+			break;
+		at += sizeof(header);
+		if (header.n_type == NOTE_TYPE && header.n_namesz == sizeof(owner) &&
+		    !memcmp(at, owner, sizeof(owner)))
+			error = take_note(finder, at + name, at + name + header.n_descsz, base.address);
+		at += name + (data < left - name ? data : left - name);
+	}
+	free(notes);
+	return error;
+}
+
+static int find(struct finder *finder, int file)
+{
+	int error = image_open(&finder->image, file);
+
+	if (error)
+		return error;
+	if (!finder->image.wide || finder->image.machine != machine)
+		return -ENOEXEC;
+	if (finder->search->provider)
+		return find_notes(finder);
+	error = find_functions(finder, ".symtab", ".strtab");
+	return error ? error : find_functions(finder, ".dynsym", ".dynstr");
+}
+
+static _Noreturn void run_child(int file, int out, const struct probe_search *search)
+{
+	struct finder finder = { .search = search, .out = out };
+	const int keep[2] = { file < out ? file : out, file < out ? out : file };
+	int error;
+
+	confine_process(&(struct confine){
+		.memory = FILE_MEMORY, .seconds = FILE_SECONDS, .keep = keep, .keep_count = 2, .asks = -1 });
+	error = find(&finder, file);
+	_exit(-error);
+}
+
+/* ---- in the parent */
+
+/* The child may have been taken over by the file. */
+static bool is_sound(struct probe_place *place, const struct probe_search *search)
+{
+	place->provider[PROBE_NAME - 1] = place->name[PROBE_NAME - 1] = 0;
+	place->arguments[PROBE_ARGUMENTS - 1] = 0;
+	return place->offset <= INT64_MAX && place->counter <= UINT32_MAX && *place->name &&
+	       (!search->provider || *place->provider);
+}
+
+static bool is_known(const struct probe_place *places, unsigned count, const struct probe_place *one)
+{
+	for (unsigned n = 0; n < count; n++)
+		if (places[n].offset == one->offset && !strcmp(places[n].provider, one->provider) &&
+		    (*one->provider == 0 || !strcmp(places[n].name, one->name)))
+			return true;
+	return false;
+}
+
+static bool read_place(int in, struct probe_place *place)
+{
+	size_t bytes = 0;
+	ssize_t got = 1;
+
+	while (bytes < sizeof(*place) && got > 0) {
+		got = read(in, (char *)place + bytes, sizeof(*place) - bytes);
+		bytes += got > 0 ? (size_t)got : 0;
+		got = got < 0 && errno == EINTR ? 1 : got;
+	}
+	return bytes == sizeof(*place);
+}
+
+/* Several names of one function are one place. */
+static void receive(int in, const struct probe_search *search, struct probe_place *places, unsigned *count)
+{
+	struct probe_place place;
+
+	while (*count < PROBE_PLACES_MAX && read_place(in, &place))
+		if (is_sound(&place, search) && !is_known(places, *count, &place))
+			places[(*count)++] = place;
+}
+
+int probe_file_find(int file, const struct probe_search *search, struct probe_place **places, unsigned *count)
+{
+	int pipe[2], status = 0;
+	pid_t child;
+
+	*count = 0;
+	*places = calloc(PROBE_PLACES_MAX, sizeof(**places));
+	if (!*places)
+		return -ENOMEM;
+	if (pipe2(pipe, O_CLOEXEC) != 0)
+		return -errno;
+	child = fork();
+	if (child == 0) {
+		close(pipe[0]);
+		run_child(file, pipe[1], search);
+	}
+	close(pipe[1]);
+	if (child > 0)
+		receive(pipe[0], search, *places, count);
+	close(pipe[0]);
+	if (child < 0)
+		return -EAGAIN;
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		continue;
+	/* A child that was killed found what it sent. */
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : *count ? 0 : -EBADMSG;
+}

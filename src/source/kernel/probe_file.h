@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Places in an ELF file where probes can be: functions of its symbol tables, and the probes of <sys/sdt.h> in its note section
+ * .note.stapsdt.
+ *
+ * The file is foreign. A process without rights parses it (image/symbolize/confine.h) and returns the places, which are checked here.
+ */
+#ifndef BURIN_SOURCE_KERNEL_PROBE_FILE_H
+#define BURIN_SOURCE_KERNEL_PROBE_FILE_H
+
+#include <stdint.h>
+
+enum {
+	PROBE_NAME = 128,      /* bytes of a name, with its NUL */
+	PROBE_ARGUMENTS = 256, /* of the arguments of a note */
+	PROBE_PLACES_MAX = 4096,
+};
+
+struct probe_place {
+	uint64_t offset;		 /* in the file */
+	uint64_t counter;		 /* offset of what counts the probe's users; 0: it has none */
+	char provider[PROBE_NAME];	 /* of a note, else empty */
+	char name[PROBE_NAME];		 /* of the function or the probe */
+	char arguments[PROBE_ARGUMENTS]; /* of a note, as it describes them */
+};
+
+/* The places to find. */
+struct probe_search {
+	const char *provider; /* a glob; NULL: functions are searched */
+	const char *name;     /* a glob */
+};
+
+/*
+ * probe_file_find - find places.
+ * @file: a descriptor of the ELF file
+ * @places: set to them, which the caller frees; @count: how many, at most PROBE_PLACES_MAX
+ * Context: forks. Return: 0; -ENOEXEC: no ELF file of this machine; -E2BIG: there are more; another -errno.
+ */
+int probe_file_find(int file, const struct probe_search *search, struct probe_place **places,
+		    unsigned *count);
+
+#endif
