@@ -28,7 +28,7 @@ LENGTH = {"trace": 40000, "profile": 30000, "calls": 20000, "metadata": 16000, "
 NAMES = [".burin/recording", ".burin/events", ".burin/origin", ".burin/profile", ".burin/images", ".burin/tasks", ".burin/stacks",
          ".burin/contexts", ".burin/symbols", "metadata", "names", "names.1", "cpu0", "cpu0.1", "cpu0.2", "cpu1", "cpu1.1", "locked0",
          "samples0", "samples1", "samples0.1", ".burin/calls.images", ".burin/calls.functions", ".burin/calls.symbols",
-         ".burin/calls.open", ".burin/calls.counts", ".burin/calls.values"]
+         ".burin/calls.open", ".burin/calls.counts", ".burin/calls.values", "changes", "kernel0"]
 INPUT_S = 100        # an input that takes longer hangs
 MEMORY_MB = 1500     # of a process, its sanitizers' included
 ONE_MB = 600         # of one allocation
