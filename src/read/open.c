@@ -166,7 +166,9 @@ static int open_directory(struct burin_trace **trace, int directory, const struc
 	if (directory < 0) {
 		result = directory;
 		read_diagnose(why, result, "", 0, "%s",
-			      result == -ENOTDIR ? "not a directory" : burin_fault_name(result));
+			      result == -ENOTDIR
+				      ? "not a directory; give the directory that burin record wrote"
+				      : burin_fault_name(result));
 	} else {
 		result = made->faults ? load(made, why) : -ENOMEM;
 	}

@@ -42,10 +42,12 @@ const struct wire_term wire_truncation_terms[WIRE_TRUNCATIONS] = {
 	[WIRE_TRUNCATION_DEPTH] = { "depth", "stack too deep", NULL },
 	[WIRE_TRUNCATION_STACK] = { "stack", "copy of the stack ended", "record with a larger --stack-size" },
 	[WIRE_TRUNCATION_TABLES] = { "tables", "no unwind information",
-				     "build it with -fno-omit-frame-pointer, or keep .eh_frame" },
+				     "build C, C++ and Rust with -fno-omit-frame-pointer, or keep "
+				     ".eh_frame" },
 	[WIRE_TRUNCATION_MEMORY] = { "memory", "address in no mapping",
 				     "code made at run time, or an overwritten stack" },
-	[WIRE_TRUNCATION_IMAGE] = { "image", "image unreadable", "record as the user that owns the file" },
+	[WIRE_TRUNCATION_IMAGE] = { "image", "image unreadable",
+				    "record as root or as the user that owns the file" },
 	[WIRE_TRUNCATION_RING] = { "ring", "stack lost",
 				   "the kernel's ring had no room for it; record with --call-graph fp" },
 };

@@ -396,6 +396,9 @@ void sampling_summary(const struct sampling *sampling, const char *output)
 	print_unsampled(sampling);
 	if (sampling->sampler.perf.off_cpu)
 		print_waits(totals, sampling->options->graph);
+	else if (samples->received == 0 && sampling->options->processes.count)
+		cmd_note("burin: these processes did not run meanwhile, or for less than a sample; --off-cpu "
+			 "records where they wait\n");
 	if (sampling->sampler.by_preload && samples->received == 0)
 		cmd_note("burin: no program sampled itself: static and set-user-ID programs cannot, short "
 			 "ones "

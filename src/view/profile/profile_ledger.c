@@ -34,6 +34,9 @@ static const char *const deep_hints[WIRE_TRUNCATIONS] = {
 		"build the program and its libraries with -fno-omit-frame-pointer",
 };
 
+static const char file_limit_hint[] =
+	"as many files were open as the recorder's limits permit: record with a higher ulimit -n";
+
 /* Events that lose no sample, but may make samples incomplete or wrong. */
 static const struct wire_term remarks[] = {
 	{ "throttled", "times the kernel throttled sampling", "use a lower --frequency" },
@@ -49,7 +52,7 @@ static const struct wire_term remarks[] = {
 	{ "over.opens", "mapped files were not opened at once",
 	  "a process or user mapped more of them than are opened at a time" },
 	{ "over.files", "mapped files were not kept open",
-	  "a process or user mapped more of them than are kept" },
+	  "a process or user mapped more of them than are kept; a higher ulimit -n permits more" },
 	{ "over.images", "mappings of too many files", "samples in them are lost: outside all mappings" },
 	{ "over.mappings", "mappings or pieces of code beyond the limit",
 	  "samples in them are lost, or have no name" },
@@ -266,14 +269,32 @@ static void print_waits(const struct burin_profile *profile, bool color, struct 
 			text_duration(duration, burin_profile_number(profile, "preempted_ns")));
 }
 
+static void print_truncated(const struct burin_profile *profile, struct view_buffer *out)
+{
+	const uint64_t truncated = sum_of(profile, "truncated."),
+		       stacks = truncated + burin_profile_number(profile, "complete");
+	const char *graph = burin_profile_value(profile, "call_graph");
+	const char *hints[WIRE_TRUNCATIONS] = { 0 };
+	char number[TEXT_SHORT], all[TEXT_SHORT];
+
+	if (!truncated)
+		return;
+	if (graph && strcmp(graph, "fp") == 0)
+		memcpy(hints, chain_hints, sizeof(hints));
+	else if (burin_profile_number(profile, "stack_bytes") >= STACK_BYTES_LARGEST)
+		memcpy(hints, deep_hints, sizeof(hints));
+	if (burin_profile_number(profile, "over.opens") || burin_profile_number(profile, "over.files"))
+		hints[WIRE_TRUNCATION_IMAGE] = file_limit_hint;
+	view_buffer_print(out, "%s of %s stack%s %s truncated\n", text_count(number, truncated),
+			  text_count(all, stacks), stacks == 1 ? "" : "s", truncated == 1 ? "is" : "are");
+	print_causes(profile, "truncated.", wire_truncation_terms, WIRE_TRUNCATIONS, hints, out);
+}
+
 static void print_all(const struct burin_profile *profile, const struct view_profile *counted, bool color,
 		      struct view_buffer *out)
 {
 	uint64_t received = burin_profile_number(profile, "received"), lost = sum_of(profile, "lost.");
-	uint64_t truncated = sum_of(profile, "truncated."), whole = burin_profile_number(profile, "complete");
 	const char *state = burin_profile_value(profile, "state");
-	const char *graph = burin_profile_value(profile, "call_graph");
-	const bool chains = graph && strcmp(graph, "fp") == 0;
 	const bool unfinished = state && strcmp(state, "recording") == 0;
 	char number[TEXT_SHORT], all[TEXT_SHORT];
 
@@ -298,17 +319,7 @@ static void print_all(const struct burin_profile *profile, const struct view_pro
 		view_buffer_print(
 			out, "%sThe recording is not finished%s: losses of its last second are unknown\n",
 			color ? warn : "", color ? off : "");
-	if (truncated) {
-		view_buffer_print(out, "%s of %s stack%s %s truncated\n", text_count(number, truncated),
-				  text_count(all, truncated + whole), truncated + whole == 1 ? "" : "s",
-				  truncated == 1 ? "is" : "are");
-		print_causes(profile, "truncated.", wire_truncation_terms, WIRE_TRUNCATIONS,
-			     chains ? chain_hints
-			     : burin_profile_number(profile, "stack_bytes") < STACK_BYTES_LARGEST
-				     ? NULL
-				     : deep_hints,
-			     out);
-	}
+	print_truncated(profile, out);
 	print_remarks(profile, out);
 	print_waits(profile, color, out);
 	print_images(profile, counted, color, out);
