@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Priorities of threads that are asked to stop; see thread_priority.h. */
-#include <errno.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/control/listing_names.h"
 #include "cmd/target_argument.h"
+#include "control/listing.h"
 #include "control/process_change.h"
 #include "session/call_selection.h"
 #include "view/buffer.h"
@@ -158,6 +159,23 @@ static int try_to_change(struct session *session, const struct target *target, c
 	return 0;
 }
 
+/* The switch of the event of calls holds for all functions. A recorder of a running program switches it off when it ends. */
+static void note_event_off(struct session *session, const char *word)
+{
+	struct listing listing;
+	bool off = false;
+
+	if (listing_read(&listing, session) != 0)
+		return;
+	for (unsigned n = 0; n < listing.count; n++)
+		off |= listing.events[n].want == WIRE_OFF && !strcmp(listing.events[n].name, WIRE_CALL_EVENT);
+	listing_free(&listing);
+	if (off)
+		cmd_note("burin: no call is recorded as long as the event burin.call is off: burin enable %s "
+			 "burin.call\n",
+			 word);
+}
+
 static int change_functions(struct session *session, const struct target *target, const char *word,
 			    unsigned change, char **words)
 {
@@ -165,6 +183,8 @@ static int change_functions(struct session *session, const struct target *target
 
 	for (unsigned tries = 0; result == CHANGE_AGAIN && tries < CHANGE_TRIES; tries++)
 		result = try_to_change(session, target, word, change, words);
+	if (!result && !quiet && changes[change].sign == '+')
+		note_event_off(session, word);
 	return result == CHANGE_AGAIN
 		       ? cmd_failed("%s: cannot change its functions, since new ones are called "
 				    "all the time; try again",

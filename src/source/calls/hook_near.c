@@ -373,6 +373,7 @@ __asm__(".pushsection .rodata.call_near, \"a\"\n"
 	"andl $127, %eax\n\t" \
 	"addl 12(%rdx), %eax\n\t" \
 	"movw %ax, 22(%rcx)\n\t" \
+	"prefetchw 256(%rcx)\n\t" /* lines of later records; it cannot fault */ \
 	"addq $0x3000001, (%rdi)\n" \
 	"near_append_" #name #min "_over:\n\t" \
 	"leaq -32(%rsi), %rax\n\t" \
