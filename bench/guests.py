@@ -48,7 +48,7 @@ class Guests:
     def check_work(self, init, processors):
         """Each program has its calls, and none of the other's."""
         call([self.burin, "symbols", "-q", "--force", "--guest", f"prog={init}", self.trace_dir])
-        table = json.loads(call([self.burin, "report", "--calls", "--json", "--min", "0", "--by", "symbol,thread", self.trace_dir]))
+        table = json.loads(call([self.burin, "report", "--calls", "--json", "--min", "0", "--by", "symbol,tid", self.trace_dir]))
         calls = [row["calls"] for row in table["rows"] if row["symbol"] == "recursion"]
         if calls != [WORK * 50] * processors:
             raise Failed(f"calls of {processors} programs: {calls}")
@@ -60,7 +60,8 @@ class Guests:
         for _ in range(TURNS):
             bare.append(self.processor_time(command))
             shutil.rmtree(self.trace_dir, ignore_errors=True)
-            ours.append(self.processor_time([self.burin, "record", "-q", "--no-symbols", "-o", self.trace_dir, "--guest", "--", *command]))
+            ours.append(self.processor_time([self.burin, "record", "-q", "--no-symbols", "--buffer", "256M", "--buffer-max", "256M", "-o", self.trace_dir,
+                                             "--guest", "--", *command]))
             if self.info("trace")["lost_all"]:
                 raise Failed("records were lost")
             self.check_work(init, processors)
