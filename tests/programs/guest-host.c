@@ -285,6 +285,24 @@ static void scene_large(void)
 		}
 }
 
+/* A task that executes a program: an interrupt comes after it has the new address space, and before it has the new name. */
+static void scene_exec(void)
+{
+	registers[GS_BASE] = base;
+	registers[CR3] = 0x1000;
+	task.address = 0xffff888100010000;
+	task.stack = 0xffffc90000010000;
+	task.pid = task.process = 1;
+	strcpy(task.name, "former");
+	run(code + 0x1000, task.stack + 0x3f00);
+	registers[CR3] = 0x2000;
+	run(code + 0x2000, 0xffffc90000f03f00);
+	run(code + 0x1000, task.stack + 0x3f00);
+	strcpy(task.name, "new");
+	run(code + 0x2000, 0xffffc90000f03f00);
+	run(code + 0x1000, task.stack + 0x3f00);
+}
+
 static uint64_t next_number(void)
 {
 	static uint64_t state = 88172645463325252;
@@ -358,6 +376,8 @@ int main(int count, char **words)
 		scene_calls();
 	else if (strcmp(words[2], "large") == 0)
 		scene_large();
+	else if (strcmp(words[2], "exec") == 0)
+		scene_exec();
 	else
 		scene_lies(40000);
 	before = own_memory();

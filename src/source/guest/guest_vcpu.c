@@ -7,6 +7,7 @@
 #include "source/guest/guest_vcpu.h"
 
 enum {
+	READS = 8,	 /* of a task in an address space */
 	SIZE_LOOKS = 16, /* until it is clear that the kernel's stacks are larger */
 };
 
@@ -109,8 +110,9 @@ static uint64_t find_current(struct guest_vcpu *vcpu)
 }
 
 /*
- * The task that a vCPU runs. As long as it is the same one in the same address space, it is not read again: between two tasks
- * at one address the vCPU runs another one, and a new program has a new space.
+ * The task that a vCPU runs. As long as it is the same one in the same address space, it is read only a few times: between two tasks
+ * at one address the vCPU runs another one, and a new program has a new space. It gets its name soon after that, and an interrupt may
+ * come in between.
  * Return: false: unknown.
  */
 static bool read_current(struct guest_vcpu *vcpu, struct guest_task *task)
@@ -119,12 +121,15 @@ static bool read_current(struct guest_vcpu *vcpu, struct guest_task *task)
 
 	if (!(address >> 63))
 		return false;
-	if (address != vcpu->seen.address || space != vcpu->seen_space) {
+	if (address != vcpu->seen.address || space != vcpu->seen_space)
+		vcpu->reads = 0;
+	if (vcpu->reads < READS) {
 		if (!guest_task_read(vcpu->bytes, address, &vcpu->seen)) {
 			vcpu->seen.address = 0;
 			return false;
 		}
 		vcpu->seen_space = space;
+		vcpu->reads++;
 	}
 	*task = vcpu->seen;
 	return true;

@@ -36,6 +36,7 @@ struct guest_vcpu {
 	struct guest_task task; /* that it ran last */
 	struct guest_task seen; /* that was the current one last, */
 	uint64_t seen_space;	/* in this address space */
+	unsigned reads;		/* of it */
 	uint64_t calls, returns, unmatched, redirected, unwound;
 };
 
