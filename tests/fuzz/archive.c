@@ -42,6 +42,7 @@ static const char *const names[] = {
 	".burin/calls.symbols",
 	".burin/calls.open",
 	".burin/calls.counts",
+	"kernel0",
 };
 
 enum {
@@ -50,6 +51,7 @@ enum {
 	TABLES_LAST = 8,
 	STREAMS_FIRST = 10,
 	CALLS_FIRST = 21, /* more tables */
+	CALLS_LAST = 25,
 	PART_HEAD = 5,
 	PARTS_MAX = 64,
 	BLOCK_MAX = 1 << 16, /* of what a table's block becomes */
@@ -264,7 +266,8 @@ static size_t mutate_part(const struct part *part, uint8_t *out, size_t room, ui
 	if (!room) /* LLVMFuzzerMutate() would write a byte */
 		return 0;
 	memcpy(out, part->bytes, size);
-	if ((part->name >= TABLES_FIRST && part->name <= TABLES_LAST) || part->name >= CALLS_FIRST)
+	if ((part->name >= TABLES_FIRST && part->name <= TABLES_LAST) ||
+	    (part->name >= CALLS_FIRST && part->name <= CALLS_LAST))
 		return mutate_table(out, size, room, state);
 	return part->name >= STREAMS_FIRST ? mutate_stream(out, size, room, state)
 					   : LLVMFuzzerMutate(out, size, room);

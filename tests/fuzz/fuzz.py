@@ -28,7 +28,7 @@ LENGTH = {"trace": 40000, "profile": 30000, "calls": 20000, "metadata": 16000, "
 NAMES = [".burin/recording", ".burin/events", ".burin/origin", ".burin/profile", ".burin/images", ".burin/tasks", ".burin/stacks",
          ".burin/contexts", ".burin/symbols", "metadata", "names", "names.1", "cpu0", "cpu0.1", "cpu0.2", "cpu1", "cpu1.1", "locked0",
          "samples0", "samples1", "samples0.1", ".burin/calls.images", ".burin/calls.functions", ".burin/calls.symbols",
-         ".burin/calls.open", ".burin/calls.counts"]
+         ".burin/calls.open", ".burin/calls.counts", "kernel0"]
 INPUT_S = 100        # an input that takes longer hangs
 MEMORY_MB = 1500     # of a process, its sanitizers' included
 ONE_MB = 600         # of one allocation
@@ -199,6 +199,13 @@ def make_seeds(where):
             if stream.startswith("cpu"):
                 os.rename(os.path.join(trace, stream), os.path.join(trace, "cpu0"))
         keep("calls", "open", pack(trace, longest=600))
+
+        # The kernel's events of a short program, of one CPU; where that is permitted.
+        trace = os.path.join(tmp, "kernel")
+        subprocess.run([os.path.join(where, "src", "burin"), "record", "-q", "--no-samples", "--sched", "-k", "syscalls:sys_*_openat", "-k", "syscalls:sys_*_wait4",
+                        "-o", trace, "--", "taskset", "-c", "0", "sh", "-c", "true; sleep 0.01; exit 0"])
+        if os.path.exists(os.path.join(trace, "kernel0")):
+            keep("trace", "kernel", pack(trace, (".burin/recording", ".burin/events", "names", "kernel0"), 12000))
 
         # Code: a library of two functions, its .eh_frame alone, and expressions.
         source, library, frame = (os.path.join(tmp, n) for n in ("x.c", "x.so", "x.frame"))
