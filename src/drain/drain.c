@@ -518,6 +518,7 @@ static int begin(struct drain *drain, int directory, const struct drain_options 
 	const struct recording recording = { .state = "recording",
 					     .clock = { hz, offset_of(&drain->begin, hz) },
 					     .session_path = options->session_path,
+					     .kernel_tasks = options->kernel_tasks,
 					     .command = options->command };
 	int error = 0;
 

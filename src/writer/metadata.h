@@ -38,6 +38,8 @@ struct recording {
 	struct trace_clock clock;
 	const char *session_path;
 	const char *command;
+	const char
+		*kernel_tasks; /* whose events of the kernel are recorded: "all" or "some"; NULL: none are */
 	const char *result;
 	const char *trouble;
 	uint64_t lost_late;

@@ -200,6 +200,13 @@ def make_seeds(where):
                 os.rename(os.path.join(trace, stream), os.path.join(trace, "cpu0"))
         keep("calls", "open", pack(trace, longest=600))
 
+        # The kernel's events of a short program, of one CPU; where that is permitted.
+        trace = os.path.join(tmp, "kernel")
+        subprocess.run([os.path.join(where, "src", "burin"), "record", "-q", "--no-samples", "--sched", "-k", "syscalls:sys_*_openat", "-k", "syscalls:sys_*_wait4",
+                        "-o", trace, "--", "taskset", "-c", "0", "sh", "-c", "true; sleep 0.01; exit 0"])
+        if os.path.exists(os.path.join(trace, "kernel0")):
+            keep("trace", "sched", pack(trace, (".burin/recording", ".burin/events", "names", "kernel0"), 12000))
+
         # Code: a library of two functions, its .eh_frame alone, and expressions.
         source, library, frame = (os.path.join(tmp, n) for n in ("x.c", "x.so", "x.frame"))
         with open(source, "w") as file:

@@ -5,6 +5,10 @@
 #include "../read/touch.h"
 #include "fuzz.h"
 #include "read/trace.h"
+#include "view/kernel/critical.h"
+#include "view/kernel/sched_report.h"
+#include "view/kernel/syscall_dump.h"
+#include "view/kernel/syscall_stats.h"
 #include "view/records/dump.h"
 #include "view/summary/summary.h"
 
@@ -60,6 +64,44 @@ static void print(const struct burin_trace *trace, size_t size)
 	view_buffer_free(&out);
 }
 
+/* The reports of the kernel's events; one form of each, by the input's size. */
+static void report_kernel(const struct burin_trace *trace, size_t size)
+{
+	const struct view_profile_filter filter = { .from = 0 };
+	const struct call_report all = { .by = { VIEW_SYMBOL }, .by_count = 1, .limit = UINT64_MAX },
+				 threads = { .by = { VIEW_THREAD, VIEW_TID },
+					     .by_count = 2,
+					     .limit = UINT64_MAX };
+	const struct view_dump dump = { .style.json = size % 2, .threads = 1, .file = nowhere };
+	struct view_buffer out = { .used = 0 };
+	struct syscall_stats stats;
+	struct sched_report sched;
+	struct critical critical;
+
+	view_syscall_dump(trace, &dump);
+	if (syscall_stats_make(&stats, trace, &filter, 1 << VIEW_SYMBOL) == 0) {
+		(size % 2 ? syscall_stats_json : syscall_stats_text)(&stats, &all, &out);
+		syscall_stats_free(&stats);
+	}
+	if (sched_report_make(&sched, trace, &filter, 1 << VIEW_THREAD | 1 << VIEW_TID) == 0) {
+		FUZZ_HOLDS(sched.wall == sched.time[SCHED_RUNNING] + sched.time[SCHED_RUNNABLE] +
+						 sched.time[SCHED_BLOCKED]);
+		(size % 2 ? sched_report_json : sched_report_text)(&sched, &threads, &out);
+		sched_report_free(&sched);
+	}
+	if (critical_make(&critical, trace, "*", &filter) == 0) {
+		for (size_t n = 0; n < critical.span_count; n++)
+			FUZZ_HOLDS(critical.spans[n].time ==
+				   critical.spans[n].states[SCHED_RUNNING] +
+					   critical.spans[n].states[SCHED_RUNNABLE] +
+					   critical.spans[n].states[SCHED_BLOCKED] +
+					   critical.spans[n].states[SCHED_UNKNOWN]);
+		(size % 2 ? critical_json : critical_text)(&critical, &threads, &out);
+		critical_free(&critical);
+	}
+	view_buffer_free(&out);
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
 {
 	return archive_mutate(data, size, max, seed);
@@ -78,6 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	merge(trace);
 	print(trace, size);
+	report_kernel(trace, size);
 	burin_trace_close(trace);
 	return 0;
 }

@@ -366,12 +366,17 @@ static int record(const struct record_options *options, struct session *session,
 	directory = -1;
 	if (record_format_begin(&format, options, output, sizeof(output)))
 		directory = recording_create("-o", output, private);
-	error = directory < 0 ? directory
-			      : drain_begin(&drain, session, directory,
-					    &(struct drain_options){ .session_path = session_path,
-								     .command = line,
-								     .split = options->split,
-								     .more = kernel_events_more(&kernel) });
+	error = directory < 0
+			? directory
+			: drain_begin(&drain, session, directory,
+				      &(struct drain_options){ .session_path = session_path,
+							       .command = line,
+							       .kernel_tasks = !kernel.opened ? NULL
+									       : options->sampling.system
+										       ? "all"
+										       : "some",
+							       .split = options->split,
+							       .more = kernel_events_more(&kernel) });
 	if (error) {
 		sampling_finish(&sampling);
 		start(run, &sampling, &calls, false);

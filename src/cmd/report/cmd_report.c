@@ -125,7 +125,7 @@ static int complete(void)
 	if (critical && report.by_count)
 		return cmd_usage("--by is for rows; remove it");
 	if (!calls && !syscalls && order > CALL_BY_TOTAL)
-		return cmd_usage("--sort %s is for calls; give --calls or --syscalls, too", orders[order]);
+		return cmd_usage("--sort %s is for calls; give --calls, too (or --syscalls)", orders[order]);
 	if (!report.by_count && syscalls) {
 		report.by[report.by_count++] = VIEW_SYMBOL;
 	} else if (!report.by_count && sched) {

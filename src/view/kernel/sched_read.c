@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
 	/* Bits of sched_switch's prev_state, as every kernel since 4.14 has them. */
@@ -63,6 +64,13 @@ static int read_call(struct sched *sched, const struct kernel_event *event, cons
 	if (thread != SIZE_MAX)
 		sched->threads[thread].call = event->kind == KERNEL_ENTER ? event->call : 0;
 	return error;
+}
+
+bool sched_read_all(const struct burin_trace *trace)
+{
+	const char *tasks = burin_trace_recording(trace, "kernel_tasks");
+
+	return tasks && strcmp(tasks, "all") == 0;
 }
 
 int sched_read_record(struct sched *sched, struct kernel_view *view, const struct burin_record *record,

@@ -129,6 +129,8 @@ static void note_recorded(struct sched *sched, size_t prev, size_t next)
 {
 	struct sched_thread *one = &sched->threads[prev], *other = &sched->threads[next];
 
+	one->switches++;
+	other->switches++;
 	one->recorded |= !other->tid && one->tid;
 	other->recorded |= !one->tid && other->tid;
 	if (!one->recorded && !other->recorded) {
@@ -249,10 +251,13 @@ int sched_finish(struct sched *sched, uint64_t time)
 
 bool sched_recorded(const struct sched *sched, size_t number)
 {
-	const struct sched_thread *thread = &sched->threads[number];
+	const struct sched_thread *thread = &sched->threads[number], *partner;
 
-	return thread->tid &&
-	       (thread->recorded || (thread->partner && !sched->threads[thread->partner - 1].recorded));
+	if (!thread->tid || thread->recorded || sched->all || !thread->partner)
+		return thread->tid && (thread->recorded || sched->all);
+	/* One of the two is recorded: all switches of this one are in the trace, so it has more. */
+	partner = &sched->threads[thread->partner - 1];
+	return !partner->recorded && thread->switches >= partner->switches;
 }
 
 void sched_free(struct sched *sched)

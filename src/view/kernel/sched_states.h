@@ -36,6 +36,7 @@ struct sched_thread {
 	uint32_t call;	     /* the user's: the system call that it is in */
 	uint32_t
 		partner; /* index and 1 of a thread that it switched with, when it was not sure which is recorded */
+	uint32_t switches;
 	bool recorded; /* all of its switches are, as far as can be known */
 	bool exits, ended;
 };
@@ -59,6 +60,7 @@ struct sched {
 	struct sched_slot *slots; /* the last thread of each id */
 	size_t slot_count, slot_room;
 	struct hash_table numbers;
+	bool all; /* every thread of the machine is recorded */
 	/* Called for each interval when it ends; those of a thread in their order. Return: 0, or a negative errno that ends all. */
 	int (*closed)(void *data, const struct sched_interval *interval);
 	void *data;
