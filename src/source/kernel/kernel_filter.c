@@ -55,7 +55,7 @@ static bool is_text(const struct wire_filter_test *test)
 	return op == WIRE_FILTER_TEXT || op == WIRE_FILTER_GLOB;
 }
 
-const char *kernel_filter_fits(const struct wire_filter *filter)
+const char *kernel_filter_fits(const struct wire_filter *filter, bool in_kernel)
 {
 	for (unsigned n = 0; n < filter->tests; n++) {
 		const struct wire_filter_test *test = &filter->test[n];
@@ -64,7 +64,7 @@ const char *kernel_filter_fits(const struct wire_filter *filter)
 		if (filter_source(test) == WIRE_FILTER_SUBJECT &&
 		    test->offset >= offsetof(struct filter_subject, depth))
 			return "events of the kernel have no depth and no correlation";
-		if (test->op % WIRE_FILTER_WALK == WIRE_FILTER_GLOB &&
+		if (in_kernel && test->op % WIRE_FILTER_WALK == WIRE_FILTER_GLOB &&
 		    (strpbrk(text, "?[") || strchr(text, '*') != strrchr(text, '*')))
 			return "in the kernel a glob has one *, and no ? and [";
 	}

@@ -81,7 +81,14 @@ static bool gives_names(const struct tracepoint *point)
 	return strcmp(name, made_name) == 0 || strcmp(name, renamed_name) == 0;
 }
 
-int kernel_points_compile(struct kernel_points *points, const char *where, char why[KERNEL_WHY])
+void kernel_points_without_texts(struct kernel_points *points)
+{
+	for (size_t n = 0; n < points->count; n++)
+		tracepoint_without_texts(&points->points[n]);
+}
+
+int kernel_points_compile(struct kernel_points *points, const char *where, bool in_kernel,
+			  char why[KERNEL_WHY])
 {
 	struct filter_error fault;
 
@@ -98,7 +105,7 @@ int kernel_points_compile(struct kernel_points *points, const char *where, char 
 		    0)
 			wrong = fault.message;
 		else
-			wrong = kernel_filter_fits(kernel_points_filter(points, n));
+			wrong = kernel_filter_fits(kernel_points_filter(points, n), in_kernel);
 		if (wrong) {
 			snprintf(why, KERNEL_WHY, "--k-where '%.60s': %s: %.160s", where,
 				 point->event + sizeof(TRACEPOINT_PREFIX) - 1, wrong);

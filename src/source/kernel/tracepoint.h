@@ -55,6 +55,9 @@ struct tracepoint {
  */
 bool tracepoint_parse(struct tracepoint *out, const char *system, const char *name, const char *text);
 
+/* tracepoint_without_texts - let texts of a process be their addresses. */
+void tracepoint_without_texts(struct tracepoint *point);
+
 /* tracepoint_field - a recorded field by its name; NULL: there is none. */
 const struct tracepoint_field *tracepoint_field(const struct tracepoint *point, const char *name);
 
