@@ -264,12 +264,14 @@ static int attach_calls(struct kernel_source *source, const struct kernel_points
 /* Attach to all that can be. Return: 0; -errno: to none. */
 static int attach(struct kernel_source *source, const struct kernel_points *points)
 {
+	bool calls = false, enters;
 	int error = 0;
-	bool enters;
 
 	for (size_t n = 0; n < points->count; n++) {
-		if (tracepoint_syscall(&points->points[n], &enters))
+		if (tracepoint_syscall(&points->points[n], &enters)) {
+			calls = true;
 			continue;
+		}
 		error = attach_point(source, points, n);
 		if (error && !source->refused++) {
 			snprintf(source->refused_name, sizeof(source->refused_name), "%s:%s",
@@ -278,7 +280,8 @@ static int attach(struct kernel_source *source, const struct kernel_points *poin
 		}
 		source->events -= error != 0;
 	}
-	find_types(source);
+	if (calls) /* to read the types takes some milliseconds */
+		find_types(source);
 	error = attach_calls(source, points, false);
 	if (!error)
 		error = attach_calls(source, points, true);
