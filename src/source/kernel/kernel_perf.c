@@ -89,11 +89,14 @@ static int choose_calls(struct kernel_perf *perf, int events)
 
 	for (size_t n = 0; n < perf->points->count; n++) {
 		const int number = kernel_points_call(&perf->points->points[n], &enters);
-		char *filter = perf->calls_filter[!enters];
-		const size_t used = strlen(filter), room = sizeof(perf->calls_filter[0]);
+		const size_t room = sizeof(perf->calls_filter[0]);
+		char *filter;
+		size_t used;
 
 		if (number < 0)
 			continue;
+		filter = perf->calls_filter[!enters];
+		used = strlen(filter);
 		perf->by_call[!enters][number] = (uint16_t)(n + 1);
 		if (any[!enters] && !used)
 			continue; /* too many */
