@@ -11,8 +11,11 @@
  *	perf		a perf event with a ring that is overwritten
  *
  * A mechanism that is not there has no line.
+ *
+ * kernel rate CALLS SECONDS: that many calls in each millisecond, for recorders.
  */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -301,6 +304,26 @@ static int by_value(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
+/* Calls at a pace, in steps of a millisecond. Prints the calls, and the processor time that they took, without the waiting. */
+static int run_rate(unsigned calls_per_ms, unsigned seconds)
+{
+	const uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+	uint64_t calls = 0, before;
+
+	for (uint64_t step = 1; step <= seconds * 1000ull; step++) {
+		for (unsigned n = 0; n < calls_per_ms; n++)
+			syscall(SYS_getppid);
+		calls += calls_per_ms;
+		before = clock_ns(CLOCK_MONOTONIC);
+		if (before < begin + step * 1000000)
+			usleep((unsigned)((begin + step * 1000000 - before) / 1000));
+	}
+	printf("calls %" PRIu64 "\nelapsed_s %.3f\ncpu_s %.3f\n", calls,
+	       (double)(clock_ns(CLOCK_MONOTONIC) - begin) / 1e9,
+	       (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	enum {
@@ -312,6 +335,8 @@ int main(int argc, char **argv)
 	const char *why;
 	int events;
 
+	if (argc == 4 && strcmp(argv[1], "rate") == 0)
+		return run_rate((unsigned)strtoul(argv[2], NULL, 10), (unsigned)strtoul(argv[3], NULL, 10));
 	if (session_create(&session,
 			   &(struct session_options){
 				   .buffer_bytes = 256 << 10, .packet_bytes = 64 << 10, .string_max = 4096 },

@@ -10,16 +10,22 @@
  *					it was switched away from, up to its last getppid
  *	systemcalls serve		for each line, a number: N times an event, getppid, an event; -1: a child that ends;
  *					prints the number
+ *	systemcalls flood N		sends itself N packets of 100 + n % 1000 bytes over the loopback and calls getppid after each, while a
+ *					timer interrupts it every 50 microseconds
  *	systemcalls wait		waits for a line, calls getppid 3 times, and waits for its end
  */
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,6 +120,41 @@ static void switch_threads(void)
 		pthread_join(threads[n], NULL);
 }
 
+static volatile sig_atomic_t alarms;
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	alarms++;
+}
+
+static void flood(void)
+{
+	const struct itimerval every = { { 0, 50 }, { 0, 50 } }, never = { { 0, 0 }, { 0, 0 } };
+	struct sockaddr_in self = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	const int file = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	socklen_t length = sizeof(self);
+	char bytes[1100] = "";
+
+	signal(SIGALRM, on_alarm); /* interrupted calls go on */
+	if (file < 0 || bind(file, (struct sockaddr *)&self, length) ||
+	    getsockname(file, (struct sockaddr *)&self, &length) ||
+	    connect(file, (struct sockaddr *)&self, length))
+		abort();
+	setitimer(ITIMER_REAL, &every, NULL);
+	for (long n = 0; n < count; n++) {
+		const size_t size = 100 + (size_t)n % 1000;
+
+		if (send(file, bytes, size, 0) != (ssize_t)size ||
+		    recv(file, bytes, sizeof(bytes), 0) != (ssize_t)size)
+			abort();
+		ask();
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	printf("%ld\n", (long)alarms);
+	close(file);
+}
+
 static void wait_for_lines(void)
 {
 	puts("ready");
@@ -156,6 +197,8 @@ int main(int argc, char **argv)
 		switch_threads();
 	else if (strcmp(what, "serve") == 0)
 		serve();
+	else if (strcmp(what, "flood") == 0)
+		flood();
 	else if (strcmp(what, "wait") == 0)
 		wait_for_lines();
 	else if (strcmp(what, "paths") == 0)

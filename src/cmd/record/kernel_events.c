@@ -10,19 +10,21 @@
 #include "source/perf/rings/process_list.h"
 
 /* Record the processes and all that they have started. A second look finds what was started during the first one. */
-static int follow(const struct kernel_follow *kernel, const struct view_set *processes)
+static int follow(struct kernel_source *kernel, const struct view_set *processes)
 {
 	struct process_list list = { .count = 0 };
+	const int looks =
+		kernel->by_perf ? 1 : 2; /* what a followed process starts would be recorded twice */
 	int error = 0;
 
-	for (int look = 0; look < 2 && !error && processes->count; look++) {
+	for (int look = 0; look < looks && !error && processes->count; look++) {
 		if (!look)
 			for (size_t n = 0; n < processes->count && !error; n++)
 				error = process_list_add(&list, (pid_t)processes->numbers[n]);
 		if (!error)
 			error = process_list_extend(&list);
 		for (size_t n = 0; n < list.count && !error; n++) {
-			error = kernel_follow_process(kernel, list.pids[n]);
+			error = kernel_source_process(kernel, list.pids[n]);
 			error = error == -ESRCH ? 0 : error; /* it has ended */
 		}
 	}
@@ -54,9 +56,9 @@ int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice 
 		return 0;
 	}
 	if (!all && command)
-		kernel_follow_command(&kernel->source.follow, command);
+		error = kernel_source_command(&kernel->source, command);
 	if (!all && !error)
-		error = follow(&kernel->source.follow, processes);
+		error = follow(&kernel->source, processes);
 	if (error)
 		cmd_note("burin: some tasks have no kernel events: %s\n", strerror(-error));
 	if (kernel->source.refused)
@@ -84,6 +86,7 @@ void kernel_events_finish(struct kernel_events *kernel)
 		return;
 	kernel_source_finish(&kernel->source);
 	kernel->error_ns = kernel->source.clock.error + kernel->source.clock.thinned;
+	kernel->by_perf = kernel->source.by_perf;
 }
 
 void kernel_events_close(struct kernel_events *kernel)
@@ -98,6 +101,7 @@ void kernel_events_summary(const struct kernel_events *kernel)
 
 	if (!kernel->opened)
 		return;
-	cmd_note("burin: %s tracepoints of the kernel by BPF, times within %s\n",
-		 text_count(events, kernel->events), text_duration(error, kernel->error_ns));
+	cmd_note("burin: %s tracepoints of the kernel by %s, times within %s\n",
+		 text_count(events, kernel->events), kernel->by_perf ? "perf events" : "BPF",
+		 text_duration(error, kernel->error_ns));
 }

@@ -21,7 +21,8 @@ struct kernel_events {
 	bool opened;
 	struct kernel_source source;
 	unsigned events;
-	uint64_t error_ns; /* valid after kernel_events_finish() */
+	uint64_t error_ns; /* valid after kernel_events_finish(), as the next one */
+	bool by_perf;
 };
 
 /*

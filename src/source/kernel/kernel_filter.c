@@ -63,7 +63,7 @@ static const struct tracepoint_field *field_of(const struct tracepoint *point, u
 	return &point->fields[0]; /* the filter was compiled for these fields */
 }
 
-const char *kernel_filter_fits(const struct kernel_filter *of)
+const char *kernel_filter_fits(const struct kernel_filter *of, bool in_kernel)
 {
 	const struct wire_filter *filter = of->filter;
 
@@ -74,10 +74,10 @@ const char *kernel_filter_fits(const struct kernel_filter *of)
 		if (filter_source(test) == WIRE_FILTER_SUBJECT &&
 		    test->offset >= offsetof(struct filter_subject, depth))
 			return "events of the kernel have no depth and no correlation";
-		if (filter_source(test) != WIRE_FILTER_SUBJECT &&
+		if (in_kernel && filter_source(test) != WIRE_FILTER_SUBJECT &&
 		    field_of(of->point, test->arg)->kind == TRACEPOINT_INTERRUPT)
 			return "the kernel's programs find `interrupt` later than they filter";
-		if (test->op % WIRE_FILTER_WALK == WIRE_FILTER_GLOB &&
+		if (in_kernel && test->op % WIRE_FILTER_WALK == WIRE_FILTER_GLOB &&
 		    (strpbrk(text, "?[") || strchr(text, '*') != strrchr(text, '*')))
 			return "in the kernel a glob has one *, and no ? and [";
 	}

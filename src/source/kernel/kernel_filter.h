@@ -8,10 +8,11 @@
 #include "source/kernel/kernel_put.h"
 
 /*
- * kernel_filter_fits - whether a filter can run in the kernel.
+ * kernel_filter_fits - whether a filter can be tested of the kernel's events.
+ * @in_kernel: by a program there
  * Return: NULL; why not, as a phrase.
  */
-const char *kernel_filter_fits(const struct kernel_filter *filter);
+const char *kernel_filter_fits(const struct kernel_filter *filter, bool in_kernel);
 
 /* kernel_filter_same - whether the filters of two entries, or of two exits, of system calls have the same instructions. */
 bool kernel_filter_same(const struct kernel_filter *a, const struct kernel_filter *b);

@@ -161,24 +161,38 @@ void kernel_follow_command(const struct kernel_follow *follow, pid_t child)
 	follow->tasks[child & (KERNEL_FOLLOW_TASKS - 1)] = KERNEL_FOLLOW_WAITS;
 }
 
-int kernel_follow_process(const struct kernel_follow *follow, pid_t process)
+int kernel_follow_threads(pid_t process, int (*each)(void *context, pid_t thread), void *context)
 {
 	const struct dirent *entry;
 	char path[32];
 	DIR *tasks;
+	int error = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)process);
 	tasks = opendir(path);
 	if (!tasks)
 		return errno == ENOENT ? -ESRCH : -errno;
-	while ((entry = readdir(tasks))) {
-		const uint32_t task = (uint32_t)strtoul(entry->d_name, NULL, 10);
+	while (!error && (entry = readdir(tasks))) {
+		const pid_t thread = (pid_t)strtoul(entry->d_name, NULL, 10);
 
-		if (task)
-			follow->tasks[task & (KERNEL_FOLLOW_TASKS - 1)] = KERNEL_FOLLOW_RECORDED;
+		if (thread)
+			error = each(context, thread);
 	}
 	closedir(tasks);
+	return error;
+}
+
+static int record_thread(void *context, pid_t thread)
+{
+	const struct kernel_follow *follow = context;
+
+	follow->tasks[thread & (KERNEL_FOLLOW_TASKS - 1)] = KERNEL_FOLLOW_RECORDED;
 	return 0;
+}
+
+int kernel_follow_process(struct kernel_follow *follow, pid_t process)
+{
+	return kernel_follow_threads(process, record_thread, follow);
 }
 
 void kernel_follow_close(struct kernel_follow *follow)

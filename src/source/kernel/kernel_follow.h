@@ -37,7 +37,10 @@ int kernel_follow_open(struct kernel_follow *follow, int events);
 void kernel_follow_command(const struct kernel_follow *follow, pid_t child);
 
 /* kernel_follow_process - record all threads of a process. Return: 0; -ESRCH: there is none; another -errno. */
-int kernel_follow_process(const struct kernel_follow *follow, pid_t process);
+int kernel_follow_process(struct kernel_follow *follow, pid_t process);
+
+/* kernel_follow_threads - call a function for each thread of a process, until it returns an error. Return: as above; that error. */
+int kernel_follow_threads(pid_t process, int (*each)(void *context, pid_t thread), void *context);
 
 void kernel_follow_close(struct kernel_follow *follow);
 

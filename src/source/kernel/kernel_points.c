@@ -142,7 +142,14 @@ static void name_calls(char text[WIRE_ENUMS_MAX + 1])
 	strcpy(text + used, "\n");
 }
 
-int kernel_points_compile(struct kernel_points *points, const char *where, char why[KERNEL_WHY])
+void kernel_points_without_texts(struct kernel_points *points)
+{
+	for (size_t n = 0; n < points->count; n++)
+		tracepoint_without_texts(&points->points[n]);
+}
+
+int kernel_points_compile(struct kernel_points *points, const char *where, bool in_kernel,
+			  char why[KERNEL_WHY])
 {
 	char calls[WIRE_ENUMS_MAX + 1];
 	struct filter_error fault;
@@ -162,7 +169,7 @@ int kernel_points_compile(struct kernel_points *points, const char *where, char 
 			wrong = fault.message;
 		else
 			wrong = kernel_filter_fits(
-				&(struct kernel_filter){ kernel_points_filter(points, n), point });
+				&(struct kernel_filter){ kernel_points_filter(points, n), point }, in_kernel);
 		if (wrong) {
 			snprintf(why, KERNEL_WHY, "--k-where '%.60s': %s: %.160s", where,
 				 point->event + sizeof(TRACEPOINT_PREFIX) - 1, wrong);

@@ -37,10 +37,15 @@ int kernel_points_choose(struct kernel_points *points, int events, const char *c
 
 /*
  * kernel_points_compile - compile a filter for each one, but not for those that give tasks their names.
+ * @in_kernel: it must fit programs of the kernel
  * @why: with -ENOENT: one line
  * Return: 0; -ENOENT: it does not fit one of them; -ENOMEM.
  */
-int kernel_points_compile(struct kernel_points *points, const char *where, char why[KERNEL_WHY]);
+int kernel_points_compile(struct kernel_points *points, const char *where, bool in_kernel,
+			  char why[KERNEL_WHY]);
+
+/* kernel_points_without_texts - let texts of processes be their addresses; before they are compiled and registered. */
+void kernel_points_without_texts(struct kernel_points *points);
 
 /* kernel_points_filter - of one of them; NULL: it has none. */
 const struct wire_filter *kernel_points_filter(const struct kernel_points *points, size_t n);

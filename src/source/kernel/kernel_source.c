@@ -60,28 +60,41 @@ static void init_ring(struct kernel_source *source, unsigned n)
 	source->rings[n] = kernel_ring_view(source->memory, n, &source->layout, &source->session->header);
 }
 
+/* The memory of the rings: a map of the kernel, or our own. Return: NULL: errno. */
+static void *make_memory(struct kernel_source *source, unsigned bytes, unsigned count)
+{
+	int flags = MAP_SHARED;
+	void *memory;
+
+	if (source->by_perf) {
+		flags = MAP_PRIVATE | MAP_ANONYMOUS;
+	} else {
+		source->layout.rings = bpf_map_make(&(struct bpf_map){ BPF_MAP_TYPE_ARRAY, sizeof(uint32_t),
+								       bytes, count, BPF_F_MMAPABLE });
+		if (source->layout.rings < 0) {
+			errno = -source->layout.rings;
+			return NULL;
+		}
+	}
+	memory = mmap(NULL, (size_t)bytes * count, PROT_READ | PROT_WRITE, flags, source->layout.rings, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
 static int make_rings(struct kernel_source *source, uint64_t buffer_bytes)
 {
 	const long cpus = session_cpus();
 	const unsigned count = (cpus < 1 ? 1 : (unsigned)cpus) * KERNEL_DEPTHS;
 	unsigned bytes;
-	void *memory;
 
 	source->layout.window = window_of(buffer_bytes);
 	source->layout.reach = reach_of(session_clock_hz(source->session));
 	bytes = kernel_ring_bytes(source->layout.window);
-	source->layout.rings = bpf_map_make(
-		&(struct bpf_map){ BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), bytes, count, BPF_F_MMAPABLE });
-	if (source->layout.rings < 0)
-		return source->layout.rings;
 	source->rings = calloc(count, sizeof(*source->rings));
 	if (!source->rings)
 		return -ENOMEM;
-	memory = mmap(NULL, (size_t)bytes * count, PROT_READ | PROT_WRITE, MAP_SHARED, source->layout.rings,
-		      0);
-	if (memory == MAP_FAILED)
+	source->memory = make_memory(source, bytes, count);
+	if (!source->memory)
 		return -errno;
-	source->memory = memory;
 	source->memory_bytes = (size_t)bytes * count;
 	for (unsigned n = 0; n < count; n++)
 		init_ring(source, n);
@@ -299,13 +312,15 @@ static size_t attach_alike(struct kernel_source *source, const struct kernel_poi
 /* Attach to all that can be. Return: 0; -errno: to none. */
 static int attach(struct kernel_source *source, const struct kernel_points *points)
 {
+	bool calls = false, enters;
 	int error = 0;
-	bool enters;
 
 	for (size_t n = 0, alike; n < points->count; n += alike ? alike : 1) {
 		alike = 0;
-		if (tracepoint_syscall(&points->points[n], &enters))
+		if (tracepoint_syscall(&points->points[n], &enters)) {
+			calls = true;
 			continue;
+		}
 		if (points->points[n].is_probe)
 			alike = attach_alike(source, points, n);
 		error = alike ? 0 : attach_point(source, points, n);
@@ -316,7 +331,8 @@ static int attach(struct kernel_source *source, const struct kernel_points *poin
 		}
 		source->events -= error != 0;
 	}
-	find_types(source);
+	if (calls) /* to read the types takes some milliseconds */
+		find_types(source);
 	error = attach_calls(source, points, false);
 	if (!error)
 		error = attach_calls(source, points, true);
@@ -358,6 +374,8 @@ static void round_begins(void *context)
 {
 	struct kernel_source *source = context;
 
+	if (source->by_perf)
+		kernel_perf_read(&source->perf, false);
 	kernel_clock_round(&source->clock);
 	if (!source->cursors)
 		return;
@@ -405,20 +423,70 @@ static int open_tracefs(char why[KERNEL_WHY])
 	return events;
 }
 
-static int open_parts(struct kernel_source *source, const struct kernel_options *options, int events,
-		      struct kernel_points *points, char why[KERNEL_WHY])
+/* Whether the kernel takes programs from us. Return: 0 or -errno. */
+static int try_programs(void)
 {
+	struct bpf_program code = { .count = 0 };
+	int program;
+
+	kernel_put_exit(&code);
+	program = bpf_load(BPF_PROG_TYPE_TRACEPOINT, &code);
+	if (program < 0)
+		return program;
+	close(program);
+	return 0;
+}
+
+/* Whether perf events cannot do what was asked for. Return: 0; -ENOTSUP and *@why. */
+static int needs_programs(const struct kernel_options *options, const struct kernel_points *points,
+			  char why[KERNEL_WHY])
+{
+	const char *what = options->overwrite ? "the flight recorder" : NULL;
+
+	for (size_t n = 0; n < points->count && !what; n++)
+		if (points->points[n].id >= PROBE_FIRST_ID)
+			what = points->points[n].event + sizeof(TRACEPOINT_PREFIX) - 1;
+	if (!what)
+		return 0;
+	snprintf(why, KERNEL_WHY, "%.80s takes programs in the kernel (BPF), which may not be loaded here",
+		 what);
+	return -ENOTSUP;
+}
+
+/* Choose the tracepoints and their filters. */
+static int choose(struct kernel_source *source, const struct kernel_options *options, int events,
+		  char why[KERNEL_WHY])
+{
+	struct kernel_points *points = &source->points;
 	int error = kernel_points_choose(points, events, options->globs, why);
 
+	if (!error && source->by_perf)
+		error = needs_programs(options, points, why);
+	if (!error && source->by_perf)
+		kernel_points_without_texts(points);
 	if (!error && options->where)
-		error = kernel_points_compile(points, options->where, why);
-	if (error == -ENOENT)
-		return error;
-	if (error) {
+		error = kernel_points_compile(points, options->where, !source->by_perf, why);
+	if (error && error != -ENOENT && error != -ENOTSUP)
 		explain(why, error, tracefs_word);
-		return error;
-	}
-	if (!options->all) {
+	return error;
+}
+
+static int attach_perf(struct kernel_source *source, const struct kernel_options *options, int events)
+{
+	const unsigned cpus = source->more.count / KERNEL_DEPTHS;
+	int error = kernel_perf_open(&source->perf, events, &source->points, &source->layout, source->memory,
+				     cpus, options->buffer_bytes / 2);
+
+	if (!error && options->all)
+		error = kernel_perf_follow(&source->perf, -1, false);
+	return error;
+}
+
+static int open_mechanism(struct kernel_source *source, const struct kernel_options *options, int events)
+{
+	int error = 0;
+
+	if (!options->all && !source->by_perf) {
 		error = kernel_follow_open(&source->follow, events);
 		source->layout.members = source->follow.members;
 	}
@@ -427,33 +495,43 @@ static int open_parts(struct kernel_source *source, const struct kernel_options 
 	if (!error)
 		error = task_names_begin(&source->names, source->session);
 	if (!error)
-		error = kernel_points_register(points, source->session);
-	if (error) {
-		explain(why, error, "BPF");
+		error = kernel_points_register(&source->points, source->session);
+	if (error)
 		return error;
-	}
-	source->events = (unsigned)points->count;
-	kernel_points_names(points, &source->names);
+	source->events = (unsigned)source->points.count;
+	kernel_points_names(&source->points, &source->names);
 	kernel_clock_begin(&source->clock, source->session->geometry.clock,
 			   session_clock_hz(source->session));
 	source->clock.all = options->overwrite;
 	if (options->overwrite)
 		error = make_flight(source);
-	if (error) {
-		explain(why, error, "BPF");
-		return error;
-	}
-	raise_limit();
-	error = attach(source, points);
 	if (error)
-		explain(why, error, "BPF");
+		return error;
+	raise_limit();
+	return source->by_perf ? attach_perf(source, options, events) : attach(source, &source->points);
+}
+
+static int open_parts(struct kernel_source *source, const struct kernel_options *options, int events,
+		      char why[KERNEL_WHY])
+{
+	const char *mechanism = getenv(KERNEL_MECHANISM);
+	const int refused = mechanism && strcmp(mechanism, "perf") == 0 ? -ENOSYS : try_programs();
+	int error;
+
+	source->by_perf = refused != 0;
+	error = choose(source, options, events, why);
+	if (error)
+		return error;
+	error = open_mechanism(source, options, events);
+	if (error)
+		explain(why, refused && refused != -ENOSYS ? refused : error,
+			refused ? "BPF and perf events" : "BPF");
 	return error;
 }
 
 int kernel_source_open(struct kernel_source *source, struct session *session,
 		       const struct kernel_options *options, char why[KERNEL_WHY])
 {
-	struct kernel_points points = { .count = 0 };
 	int events, error;
 
 	*source = (struct kernel_source){
@@ -477,9 +555,8 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 	events = open_tracefs(why);
 	if (events < 0)
 		return events;
-	error = open_parts(source, options, events, &points, why);
+	error = open_parts(source, options, events, why);
 	close(events);
-	kernel_points_free(&points);
 	if (error) {
 		kernel_source_finish(source);
 		kernel_source_close(source);
@@ -515,6 +592,9 @@ static void detach(struct kernel_source *source)
 	}
 	for (size_t n = 0; n < source->file_count; n++)
 		close(source->files[n]);
+	for (size_t n = 0; n < source->perf.count; n++)
+		close(source->perf.events[n]);
+	source->perf.count = 0;
 	source->file_count = 0;
 	kernel_follow_close(&source->follow);
 	close(pipe[0]);
@@ -528,12 +608,41 @@ const struct drain_more *kernel_source_snapshot(struct kernel_source *source)
 	return &source->snapshot.more;
 }
 
+int kernel_source_command(struct kernel_source *source, pid_t child)
+{
+	if (source->by_perf)
+		return kernel_perf_follow(&source->perf, child, true);
+	kernel_follow_command(&source->follow, child);
+	return 0;
+}
+
+/* Each thread has its own perf events. One that has ended meanwhile has none. */
+static int follow_thread(void *context, pid_t thread)
+{
+	struct kernel_source *source = context;
+	const int error = kernel_perf_follow(&source->perf, thread, false);
+
+	return error == -ESRCH ? 0 : error;
+}
+
+int kernel_source_process(struct kernel_source *source, pid_t process)
+{
+	if (source->by_perf)
+		return kernel_follow_threads(process, follow_thread, source);
+	return kernel_follow_process(&source->follow, process);
+}
+
 void kernel_source_finish(struct kernel_source *source)
 {
 	if (source->published)
 		kernel_share_end(source->session);
-	stop_programs(source);
-	count_missed(source);
+	if (source->by_perf) {
+		kernel_perf_stop(&source->perf);
+		kernel_perf_read(&source->perf, true);
+	} else {
+		stop_programs(source);
+		count_missed(source);
+	}
 	detach(source);
 }
 
@@ -543,6 +652,8 @@ void kernel_source_close(struct kernel_source *source)
 		munmap(source->memory, source->memory_bytes);
 	if (source->layout.rings >= 0)
 		close(source->layout.rings);
+	kernel_perf_close(&source->perf);
+	kernel_points_free(&source->points);
 	task_names_free(&source->names);
 	if (source->published)
 		munmap(source->published, sizeof(*source->published));

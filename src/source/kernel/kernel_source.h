@@ -11,27 +11,31 @@
 #include "drain/drain.h"
 #include "source/kernel/kernel_clock.h"
 #include "source/kernel/kernel_follow.h"
+#include "source/kernel/kernel_perf.h"
 #include "source/kernel/kernel_points.h"
 #include "source/kernel/kernel_reader.h"
 #include "source/kernel/kernel_program.h"
 
 /*
  * For tests and comparisons, this variable of the recorder's environment chooses the mechanism: `bpf-untyped`: programs that do not use the
- * kernel's types.
+ * kernel's types; `perf`: perf events.
  */
 #define KERNEL_MECHANISM "BURIN_KERNEL_MECHANISM"
 
 struct kernel_options {
 	const char *const *globs; /* of SYSTEM:NAME; ends with NULL */
 	const char *where;	  /* a filter; NULL: none */
-	bool all;		  /* the whole machine; else those of kernel_source_follow() */
-	bool overwrite;		  /* a flight recorder: the oldest packets are overwritten */
-	uint64_t buffer_bytes;	  /* of each CPU's rings */
+	bool all; /* the whole machine; else those of kernel_source_command(), kernel_source_process() */
+	bool overwrite;	       /* a flight recorder: the oldest packets are overwritten */
+	uint64_t buffer_bytes; /* of each CPU's rings */
 };
 
 struct kernel_source {
 	struct session *session;
+	struct kernel_points points;
 	struct kernel_follow follow;
+	bool by_perf; /* the mechanism: perf events, else BPF */
+	struct kernel_perf perf;
 	struct task_names names;
 	struct kernel_clock clock;
 	struct kernel_layout layout;
@@ -61,7 +65,8 @@ struct kernel_source {
 };
 
 /*
- * kernel_source_open - choose the tracepoints and attach to them. Nothing is recorded before kernel_source_follow(), unless @options->all.
+ * kernel_source_open - choose the tracepoints and attach to them. Nothing is recorded before kernel_source_command() and
+ * kernel_source_process(), unless @options->all.
  * @why: why it failed: one line without a newline
  * Return: 0 or -errno; then there is nothing to close. -ENOENT: the globs match nothing, or the filter does not fit.
  */
@@ -73,6 +78,12 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
  * Return: for drain_snapshot(); valid until the next call.
  */
 const struct drain_more *kernel_source_snapshot(struct kernel_source *source);
+
+/* kernel_source_command - record a child that has not executed its program yet, from its exec on. Return: 0 or -errno. */
+int kernel_source_command(struct kernel_source *source, pid_t child);
+
+/* kernel_source_process - record all threads of a process. Return: 0; -ESRCH: there is none; another -errno. */
+int kernel_source_process(struct kernel_source *source, pid_t process);
 
 /* kernel_source_finish - count the last losses, and detach; before the drain finishes. */
 void kernel_source_finish(struct kernel_source *source);

@@ -297,6 +297,8 @@ void tracepoint_make_event(struct tracepoint *point)
 {
 	unsigned at = 0, used = 0;
 
+	point->types = 0;
+	point->format[0] = 0;
 	snprintf(point->event, sizeof(point->event), TRACEPOINT_PREFIX "%.56s:%.62s", point->system,
 		 point->name);
 	for (unsigned n = 0; n < point->count; n++) {
@@ -306,6 +308,7 @@ void tracepoint_make_event(struct tracepoint *point)
 		unsigned bits;
 		const uint64_t type = type_of(field, &bits);
 
+		field->recorded = false;
 		if (field->kind == TRACEPOINT_OTHER || at + bits > 64 || used + bytes > sizeof(point->format))
 			continue;
 		field->recorded = true;
@@ -314,6 +317,14 @@ void tracepoint_make_event(struct tracepoint *point)
 		used += (unsigned)snprintf(point->format + used, sizeof(point->format) - used, "%s%s=%s",
 					   used ? " " : "", field->name, conversion);
 	}
+}
+
+void tracepoint_without_texts(struct tracepoint *point)
+{
+	for (unsigned n = 0; n < point->count; n++)
+		if (point->fields[n].kind == TRACEPOINT_USER_TEXT)
+			point->fields[n].kind = TRACEPOINT_POINTER;
+	tracepoint_make_event(point);
 }
 
 bool tracepoint_parse(struct tracepoint *out, const char *system, const char *name, const char *text)

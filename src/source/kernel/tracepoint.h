@@ -86,6 +86,9 @@ bool tracepoint_parse(struct tracepoint *out, const char *system, const char *na
 /* tracepoint_make_event - name the event, and choose which fields it has. */
 void tracepoint_make_event(struct tracepoint *point);
 
+/* tracepoint_without_texts - let texts of a process be their addresses. */
+void tracepoint_without_texts(struct tracepoint *point);
+
 /* tracepoint_field - a recorded field by its name; NULL: there is none. */
 const struct tracepoint_field *tracepoint_field(const struct tracepoint *point, const char *name);
 
