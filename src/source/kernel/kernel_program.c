@@ -460,6 +460,13 @@ static void put_argument_value(struct bpf_program *to, const struct tracepoint_f
 		put_load(to, BPF_REG_1, BPF_REG_6, source->base);
 		if (source->shift)
 			bpf_put_alu(to, BPF_RSH, BPF_REG_1, source->shift);
+	} else if (source->place == TRACEPOINT_CONTEXT) {
+		bpf_put_copy(to, BPF_REG_3, BPF_REG_6);
+		bpf_put_alu(to, BPF_ADD, BPF_REG_3, source->base);
+		bpf_put_address(to, BPF_REG_1, STACK_VALUE);
+		bpf_put_set(to, BPF_REG_2, 8);
+		bpf_put_call(to, BPF_FUNC_probe_read_kernel);
+		put_load(to, BPF_REG_1, BPF_REG_10, STACK_VALUE);
 	} else {
 		put_place(to, source);
 		bpf_put_address(to, BPF_REG_1, STACK_VALUE);
@@ -469,13 +476,22 @@ static void put_argument_value(struct bpf_program *to, const struct tracepoint_f
 	}
 }
 
+static bool is_text(enum tracepoint_kind kind)
+{
+	return kind == TRACEPOINT_CHARS || kind == TRACEPOINT_TEXT || kind == TRACEPOINT_USER_TEXT ||
+	       kind == TRACEPOINT_KERNEL_TEXT;
+}
+
 /* Put an argument of a probe. Return: as put_field(). */
 static int put_probe_field(struct bpf_program *to, int at, const struct tracepoint_field *field)
 {
 	put_argument_value(to, field);
-	if (field->kind == TRACEPOINT_USER_TEXT) {
+	if (is_text(field->kind)) {
 		bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
-		put_text(to, at, BPF_FUNC_probe_read_user_str, TRACEPOINT_TEXT_MAX, true);
+		put_text(to, at,
+			 field->kind == TRACEPOINT_USER_TEXT ? BPF_FUNC_probe_read_user_str
+							     : BPF_FUNC_probe_read_kernel_str,
+			 TRACEPOINT_TEXT_MAX, true);
 		return 0;
 	}
 	bpf_put_store(to, size_code(field->bytes), BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
@@ -515,11 +531,6 @@ static int put_field(struct bpf_program *to, int at, const struct tracepoint_fie
 	}
 }
 
-static bool is_text(enum tracepoint_kind kind)
-{
-	return kind == TRACEPOINT_CHARS || kind == TRACEPOINT_TEXT || kind == TRACEPOINT_USER_TEXT;
-}
-
 /* The longest record, with its padding. */
 static unsigned longest(const struct kernel_layout *layout, const struct tracepoint *point)
 {
@@ -530,11 +541,10 @@ static unsigned longest(const struct kernel_layout *layout, const struct tracepo
 
 		if (!field->recorded)
 			continue;
-		bytes += field->kind == TRACEPOINT_TEXT || field->kind == TRACEPOINT_USER_TEXT
-				 ? TRACEPOINT_TEXT_MAX
-			 : field->kind == TRACEPOINT_CHARS ? field->size
-			 : field->kind == TRACEPOINT_ARRAY ? field->size + 2u
-							   : field->bytes;
+		bytes += is_text(field->kind) && field->kind != TRACEPOINT_CHARS ? TRACEPOINT_TEXT_MAX
+			 : field->kind == TRACEPOINT_CHARS			 ? field->size
+			 : field->kind == TRACEPOINT_ARRAY			 ? field->size + 2u
+										 : field->bytes;
 	}
 	return bytes;
 }
@@ -558,7 +568,7 @@ struct ring kernel_ring_view(char *memory, unsigned n, const struct kernel_layou
 			      .stream_instance = WIRE_KERNEL_INSTANCE + n };
 }
 
-/* Some kernels remove a breakpoint whose program returns 1. */
+/* Some kernels remove a breakpoint whose program returns 1; all refuse a program at a function's entry that does. */
 static void return_nothing(struct bpf_program *to)
 {
 	for (unsigned n = 0; n + 1 < to->count; n++)
@@ -593,7 +603,7 @@ bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *la
 		bpf_put_copy(to, BPF_REG_5, BPF_REG_0);
 	}
 	put_commit(to, layout, at, texts, id);
-	if (point->is_probe)
+	if (point->is_probe || point->function)
 		return_nothing(to);
 	return true;
 }

@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "session/clock.h"
+#include "source/kernel/kernel_function.h"
 #include "source/kernel/kernel_share.h"
 #include "source/kernel/kernel_source.h"
 #include "source/kernel/probe.h"
@@ -100,7 +101,7 @@ static int register_events(struct kernel_source *source, struct choice *choice)
 	error = session_event_register(source->session, choice->events, (unsigned)choice->count, choice->ids);
 	for (size_t n = 0; n < choice->count && !error; n++) {
 		/* Two probes of one name may have other arguments; the second one is not recorded. */
-		if (!choice->ids[n] && !choice->points[n].is_probe)
+		if (!choice->ids[n] && choice->points[n].id < PROBE_FIRST_ID)
 			error = -ENOSPC;
 		if (strcmp(choice->points[n].event, TRACEPOINT_PREFIX "task:task_newtask") == 0) {
 			source->names.made = choice->points[n];
@@ -250,6 +251,10 @@ static int attach_point(struct kernel_source *source, const struct tracepoint *p
 		return -EEXIST;
 	if (!kernel_program_write(&code, &source->layout, point, id))
 		return -E2BIG;
+	if (point->function) {
+		program = keep_program(source, bpf_load_function(&code, point->function, point->is_return));
+		return program < 0 ? program : keep_file(source, bpf_attach_function(program));
+	}
 	program = load(source, point->is_probe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACEPOINT, &code);
 	if (program < 0)
 		return program;
@@ -450,6 +455,10 @@ static int choose_probes(const struct kernel_options *options, struct choice *ch
 	int error = 0;
 
 	for (const char *const *at = options->globs; *at && !error; at++) {
+		if (kernel_function_is_one(*at)) {
+			error = kernel_function_find(*at, add_point, choice, text);
+			continue;
+		}
 		if (!probe_is_one(*at)) {
 			globs[kept++] = *at;
 			continue;
