@@ -8,6 +8,7 @@ QUICK = os.environ.get("BENCH_QUICK", "") not in ("", "0")
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "2" if QUICK else "5"))
 BLOCKS = 151 if QUICK else 901  # of some tenths of a millisecond, in each round
 PACE = 5_000_000  # events a second
+PAUSE = 0.05  # seconds between short recordings
 
 
 class Failed(Exception):

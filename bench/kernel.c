@@ -6,6 +6,7 @@
  *	empty		a BPF program that does nothing
  *	burin		Burin's program, which appends to a ring
  *	ringbuf		a BPF program that writes 32 bytes to a BPF ring buffer, without waking a reader
+ *	ringbuf_same	the same with Burin's work: the filter by task, the table of calls, 16 bytes as in Burin's header
  *	tracefs		the kernel's own tracer, in an instance that is removed
  *	perf		a perf event with a ring that is overwritten
  *
@@ -28,12 +29,13 @@
 #include "control/remains.h"
 #include "session/clock.h"
 #include "source/kernel/kernel_source.h"
+#include "source/kernel/kernel_types.h"
 #include "source/kernel/tracefs.h"
 
 enum {
 	CALLS = 500, /* of a block */
 	RINGBUF_BYTES = 1 << 20,
-	PERF_PAGES = 64,
+	PERF_BYTES = 65 * 4096, /* the ring, behind a page for its control */
 };
 
 enum mechanism {
@@ -41,18 +43,22 @@ enum mechanism {
 	EMPTY,
 	BURIN,
 	RINGBUF,
+	RINGBUF_SAME,
 	TRACEFS,
 	PERF,
 	MECHANISMS
 };
 
-static const char *const names[MECHANISMS] = { "none", "empty", "burin", "ringbuf", "tracefs", "perf" };
+static const char *const names[MECHANISMS] = { "none",	       "empty",	  "burin", "ringbuf",
+					       "ringbuf_same", "tracefs", "perf" };
 
 static struct kernel_source source;
 static struct session session;
 static char session_path[256];
-static int ringbuf = -1, ringbuf_program = -1, empty_program = -1, tracing = -1, perf_event = -1,
-	   link_file = -1;
+static struct kernel_follow follow;
+static int ringbuf = -1, ringbuf_program = -1, same_program = -1, calls_map = -1, empty_program = -1,
+	   tracing = -1, perf_event = -1, link_file = -1;
+static void *perf_memory;
 static uint64_t *consumed;
 static const uint64_t *produced;
 
@@ -103,6 +109,56 @@ static void prepare_ringbuf(void)
 	ringbuf_program = bpf_load(BPF_PROG_TYPE_RAW_TRACEPOINT, &code);
 }
 
+/* The work of Burin's program, with a BPF ring buffer. */
+static void prepare_same(int events)
+{
+	static const char *const types[] = { "btf_trace_sys_enter" };
+	const uint32_t call = SYS_getppid;
+	struct bpf_program code = { .count = 0 };
+	unsigned ends[4];
+	uint32_t type;
+
+	calls_map = bpf_map_make(&(struct bpf_map){ BPF_MAP_TYPE_ARRAY, 4, 8, 512, 0 });
+	if (kernel_types_find(types, &type, 1) != 0 || kernel_follow_open(&follow, events) != 0 ||
+	    bpf_map_set(calls_map, &call, &(uint64_t){ 1 }) != 0)
+		return;
+	kernel_follow_process(&follow, getpid());
+	bpf_put_copy(&code, BPF_REG_6, BPF_REG_1);
+	bpf_put_call(&code, BPF_FUNC_get_current_pid_tgid);
+	bpf_put_alu(&code, BPF_AND, BPF_REG_0, KERNEL_FOLLOW_TASKS - 1);
+	bpf_put_copy(&code, BPF_REG_8, BPF_REG_0);
+	bpf_put_value(&code, BPF_REG_1, follow.members);
+	bpf_put_alu_register(&code, BPF_ADD, BPF_REG_1, BPF_REG_0);
+	bpf_put_load(&code, BPF_B, BPF_REG_1, BPF_REG_1, 0);
+	ends[0] = bpf_put_jump(&code, BPF_JLT, BPF_REG_1, KERNEL_FOLLOW_RECORDED);
+	bpf_put_load(&code, BPF_DW, BPF_REG_1, BPF_REG_6, 8);
+	bpf_put_store(&code, BPF_W, BPF_REG_10, -4, BPF_REG_1);
+	bpf_put_map(&code, BPF_REG_1, calls_map);
+	bpf_put_address(&code, BPF_REG_2, -4);
+	bpf_put_call(&code, BPF_FUNC_map_lookup_elem);
+	ends[1] = bpf_put_jump(&code, BPF_JEQ, BPF_REG_0, 0);
+	bpf_put_load(&code, BPF_H, BPF_REG_9, BPF_REG_0, 0);
+	ends[2] = bpf_put_jump(&code, BPF_JEQ, BPF_REG_9, 0);
+	bpf_put_map(&code, BPF_REG_1, ringbuf);
+	bpf_put_set(&code, BPF_REG_2, 16);
+	bpf_put_set(&code, BPF_REG_3, 0);
+	bpf_put_call(&code, BPF_FUNC_ringbuf_reserve);
+	ends[3] = bpf_put_jump(&code, BPF_JEQ, BPF_REG_0, 0);
+	bpf_put_copy(&code, BPF_REG_7, BPF_REG_0);
+	bpf_put_call(&code, BPF_FUNC_ktime_get_ns);
+	bpf_put_store(&code, BPF_DW, BPF_REG_7, 0, BPF_REG_0);
+	bpf_put_store(&code, BPF_W, BPF_REG_7, 8, BPF_REG_8);
+	bpf_put_store(&code, BPF_W, BPF_REG_7, 12, BPF_REG_9);
+	bpf_put_copy(&code, BPF_REG_1, BPF_REG_7);
+	bpf_put_set(&code, BPF_REG_2, BPF_RB_NO_WAKEUP);
+	bpf_put_call(&code, BPF_FUNC_ringbuf_submit);
+	for (unsigned n = 0; n < 4; n++)
+		bpf_land(&code, ends[n]);
+	bpf_put_set(&code, BPF_REG_0, 0);
+	bpf_put_end(&code);
+	same_program = bpf_load_typed(&code, type);
+}
+
 /* ---- Burin's rings: a source of its own for each block, so that nothing else is attached meanwhile */
 
 static bool open_burin(void)
@@ -138,14 +194,11 @@ static int write_file(const char *path, const char *text)
 	return done;
 }
 
-static bool prepare_tracefs(void)
+static bool prepare_tracefs(int events)
 {
-	const int events = tracefs_open();
 	char pid[16];
 
 	tracing = events < 0 ? -1 : openat(events, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (events >= 0)
-		close(events);
 	if (tracing < 0 || mkdirat(tracing, "instances/burin-bench", 0700) != 0)
 		return false;
 	snprintf(pid, sizeof(pid), "%d", getpid());
@@ -153,25 +206,32 @@ static bool prepare_tracefs(void)
 	       write_file("instances/burin-bench/tracing_on", "1");
 }
 
-static void prepare_perf(void)
+/* For each block anew: an event that is open has a probe at the tracepoint, enabled or not. */
+static bool open_perf(void)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT,
 					.size = sizeof(attr),
 					.sample_period = 1,
 					.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_TID,
-					.disabled = 1,
 					.write_backward = 1 };
 	char text[16] = "";
 	const int file = openat(tracing, "events/raw_syscalls/sys_enter/id", O_RDONLY | O_CLOEXEC);
 
-	if (file < 0 || read(file, text, sizeof(text) - 1) <= 0)
-		return;
-	close(file);
+	const ssize_t got = file < 0 ? -1 : read(file, text, sizeof(text) - 1);
+
+	if (file >= 0)
+		close(file);
+	if (got <= 0)
+		return false;
 	attr.config = strtoul(text, NULL, 10);
 	perf_event = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (perf_event >= 0 &&
-	    mmap(NULL, (PERF_PAGES + 1) * 4096, PROT_READ, MAP_SHARED, perf_event, 0) == MAP_FAILED)
-		perf_event = -1;
+	if (perf_event < 0)
+		return false;
+	perf_memory = mmap(NULL, PERF_BYTES, PROT_READ, MAP_SHARED, perf_event, 0);
+	if (perf_memory != MAP_FAILED)
+		return true;
+	close(perf_event);
+	return false;
 }
 
 /* ---- the measurement */
@@ -188,12 +248,15 @@ static bool begin(enum mechanism which)
 				    ? -1
 				    : bpf_watch("sys_enter", ringbuf_program);
 		return link_file >= 0;
+	case RINGBUF_SAME:
+		link_file = same_program < 0 || !consumed || !produced ? -1 : bpf_watch(NULL, same_program);
+		return link_file >= 0;
 	case BURIN:
 		return open_burin();
 	case TRACEFS:
 		return write_file("instances/burin-bench/events/raw_syscalls/sys_enter/enable", "1");
 	case PERF:
-		return perf_event >= 0 && ioctl(perf_event, PERF_EVENT_IOC_ENABLE, 0) == 0;
+		return open_perf();
 	default:
 		return true;
 	}
@@ -201,7 +264,7 @@ static bool begin(enum mechanism which)
 
 static void end(enum mechanism which)
 {
-	if (which == EMPTY || which == RINGBUF)
+	if (which == EMPTY || which == RINGBUF || which == RINGBUF_SAME)
 		close(link_file);
 	if (which == BURIN) {
 		kernel_source_finish(&source);
@@ -209,8 +272,10 @@ static void end(enum mechanism which)
 	}
 	if (which == TRACEFS)
 		write_file("instances/burin-bench/events/raw_syscalls/sys_enter/enable", "0");
-	if (which == PERF)
-		ioctl(perf_event, PERF_EVENT_IOC_DISABLE, 0);
+	if (which == PERF) {
+		munmap(perf_memory, PERF_BYTES);
+		close(perf_event);
+	}
 }
 
 /* ns of a call in a block */
@@ -220,7 +285,7 @@ static double measure(enum mechanism which)
 
 	if (which == BURIN)
 		empty_rings();
-	if (which == RINGBUF)
+	if (which == RINGBUF || which == RINGBUF_SAME)
 		__atomic_store_n(consumed, *produced, __ATOMIC_RELEASE);
 	before = clock_ns(CLOCK_MONOTONIC);
 	for (int n = 0; n < CALLS; n++)
@@ -245,6 +310,7 @@ int main(int argc, char **argv)
 	double *values[MECHANISMS], none = 0;
 	unsigned counts[MECHANISMS] = { 0 };
 	const char *why;
+	int events;
 
 	if (session_create(&session,
 			   &(struct session_options){
@@ -255,8 +321,11 @@ int main(int argc, char **argv)
 	}
 	prepare_empty();
 	prepare_ringbuf();
-	if (prepare_tracefs())
-		prepare_perf();
+	events = tracefs_open();
+	prepare_same(events);
+	prepare_tracefs(events);
+	if (events >= 0)
+		close(events);
 	for (unsigned which = 0; which < MECHANISMS; which++) {
 		values[which] = calloc((size_t)turns * TURN, sizeof(double));
 		if (!values[which])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-"""Rows of bench/run about samples: what they cost and what they tell, beside perf.
+"""Rows of bench/run about samples: what they cost and what they show, beside perf.
 
 Each tool is used as its manual recommends, with its default buffers. perf's recorder writes down what the kernel gives; ours
 attributes and unwinds as well: the processor time of either counts in full.

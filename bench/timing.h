@@ -92,7 +92,7 @@ static inline uint64_t timing_clock(void)
 
 /*
  * Whether this core is ours alone: an empty loop takes a cycle a turn. A chain of multiplications, which wait for each
- * other three cycles each whoever else is there, tells how long a cycle is.
+ * other three cycles each whatever else runs, gives the length of a cycle.
  */
 static inline bool timing_alone(void)
 {

@@ -79,6 +79,13 @@ BURIN_READ_API uint32_t burin_calls_open_count(const struct burin_calls *calls);
 BURIN_READ_API int burin_calls_open_call(const struct burin_calls *calls, uint32_t n,
 					 struct burin_call *call);
 
+/*
+ * burin_calls_open_record - the arguments of an open call, as fields of the record that its end would have; the time is the end of
+ * the trace. NULL: none were recorded.
+ */
+BURIN_READ_API const struct burin_record *burin_calls_open_record(const struct burin_calls *calls,
+								  uint32_t n);
+
 /* burin_calls_functions - the number of functions; they are numbered from 1. */
 BURIN_READ_API uint32_t burin_calls_functions(const struct burin_calls *calls);
 

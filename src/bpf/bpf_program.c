@@ -12,8 +12,18 @@
 
 /* ---- instructions */
 
+void bpf_begin(struct bpf_program *program)
+{
+	program->count = 0;
+	program->full = false;
+}
+
 void bpf_put(struct bpf_program *to, unsigned code, unsigned target, unsigned source, int offset, int number)
 {
+	if (to->count == BPF_PROGRAM_MAX) {
+		to->full = true;
+		return;
+	}
 	to->code[to->count++] = (struct bpf_insn){ .code = (uint8_t)code,
 						   .dst_reg = (uint8_t)(target & 15),
 						   .src_reg = (uint8_t)(source & 15),
@@ -70,15 +80,29 @@ void bpf_put_call(struct bpf_program *to, int function)
 	bpf_put(to, BPF_JMP | BPF_CALL, 0, 0, 0, function);
 }
 
+void bpf_put_find(struct bpf_program *to, int map, int key)
+{
+	bpf_put_map(to, BPF_REG_1, map);
+	bpf_put_address(to, BPF_REG_2, key);
+	bpf_put_call(to, BPF_FUNC_map_lookup_elem);
+}
+
 unsigned bpf_put_jump(struct bpf_program *to, unsigned op, unsigned left, int number)
 {
 	bpf_put(to, BPF_JMP | op | BPF_K, left, 0, 0, number);
 	return to->count - 1;
 }
 
+unsigned bpf_put_jump_register(struct bpf_program *to, unsigned op, unsigned left, unsigned right)
+{
+	bpf_put(to, BPF_JMP | op | BPF_X, left, right, 0, 0);
+	return to->count - 1;
+}
+
 void bpf_land(struct bpf_program *to, unsigned jump)
 {
-	to->code[jump].off = (int16_t)(to->count - jump - 1);
+	if (jump < BPF_PROGRAM_MAX)
+		to->code[jump].off = (int16_t)(to->count - jump - 1);
 }
 
 void bpf_put_alu(struct bpf_program *to, unsigned op, unsigned target, int number)
@@ -114,7 +138,23 @@ int bpf_load(enum bpf_prog_type type, const struct bpf_program *program)
 {
 	static const char license[] = "Dual MIT/GPL";
 
+	if (program->full)
+		return -E2BIG;
 	return bpf(BPF_PROG_LOAD, &(union bpf_attr){ .prog_type = type,
+						     .insns = address_of(program->code),
+						     .insn_cnt = program->count,
+						     .license = address_of(license) });
+}
+
+int bpf_load_typed(const struct bpf_program *program, uint32_t type)
+{
+	static const char license[] = "Dual MIT/GPL";
+
+	if (program->count > BPF_PROGRAM_MAX)
+		return -E2BIG;
+	return bpf(BPF_PROG_LOAD, &(union bpf_attr){ .prog_type = BPF_PROG_TYPE_TRACING,
+						     .expected_attach_type = BPF_TRACE_RAW_TP,
+						     .attach_btf_id = type,
 						     .insns = address_of(program->code),
 						     .insn_cnt = program->count,
 						     .license = address_of(license) });

@@ -15,13 +15,17 @@
 #include <linux/bpf.h>
 
 enum {
-	BPF_PROGRAM_MAX = 1024, /* instructions; the callers' programs have fewer, which nothing checks */
+	BPF_PROGRAM_MAX = 4096, /* instructions */
 };
 
 struct bpf_program {
 	struct bpf_insn code[BPF_PROGRAM_MAX];
 	unsigned count;
+	bool full; /* an instruction had no room: the program cannot be loaded */
 };
+
+/* bpf_begin - empty a program that was not initialized. */
+void bpf_begin(struct bpf_program *program);
 
 /* ---- instructions; registers are BPF_REG_*, an @offset is relative to an address, mostly the stack's end (BPF_REG_10) */
 
@@ -48,12 +52,18 @@ void bpf_put_value(struct bpf_program *to, unsigned target, int map);
 /* bpf_put_call - call BPF_FUNC_*, with the registers 1 to 5. */
 void bpf_put_call(struct bpf_program *to, int function);
 
+/* bpf_put_find - register 0: the address of a key's value in a map, or 0. @key: its offset in the program's stack */
+void bpf_put_find(struct bpf_program *to, int map, int key);
+
 /*
  * bpf_put_jump - jump forward if register @left compares so with the number. @op: BPF_JEQ, BPF_JNE, BPF_JSGT, ...; BPF_JA: always
  * bpf_land - let that jump lead to the next instruction. @jump: what bpf_put_jump() returned
  */
 unsigned bpf_put_jump(struct bpf_program *to, unsigned op, unsigned left, int number);
 void bpf_land(struct bpf_program *to, unsigned jump);
+
+/* bpf_put_jump_register - the same, compared with register @right. */
+unsigned bpf_put_jump_register(struct bpf_program *to, unsigned op, unsigned left, unsigned right);
 
 /* bpf_put_alu, bpf_put_alu_register - arithmetic of 64 bits. @op: BPF_ADD, BPF_AND, BPF_RSH, ... */
 void bpf_put_alu(struct bpf_program *to, unsigned op, unsigned target, int number);
@@ -70,8 +80,15 @@ void bpf_put_end(struct bpf_program *to);
  */
 int bpf_attach_tracepoint(unsigned id, int program);
 
-/* bpf_load - have a program verified. The caller closes the descriptor. */
+/* bpf_load - have a program verified. The caller closes the descriptor. -E2BIG: it is full. */
 int bpf_load(enum bpf_prog_type type, const struct bpf_program *program);
+
+/*
+ * bpf_load_typed - the same, for a program at a raw tracepoint that loads directly from what its arguments point to: the kernel
+ * knows their types.
+ * @type: the number of the typedef btf_trace_NAME in the kernel's BTF
+ */
+int bpf_load_typed(const struct bpf_program *program, uint32_t type);
 
 /*
  * bpf_load_function - have a program of BPF_PROG_TYPE_TRACING verified, which runs at a function of the kernel.
@@ -100,7 +117,7 @@ int bpf_load_places(const struct bpf_program *program);
  */
 int bpf_attach_places(const struct bpf_places *places, int program);
 
-/* bpf_watch - run a program at a raw tracepoint until the returned descriptor is closed. */
+/* bpf_watch - run a program at a raw tracepoint until the returned descriptor is closed. @tracepoint: NULL: of bpf_load_typed() */
 int bpf_watch(const char *tracepoint, int program);
 
 /*

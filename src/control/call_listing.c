@@ -8,7 +8,7 @@
 #include "session/call_arguments.h"
 #include "session/call_known.h"
 #include "session/call_selection.h"
-#include "session/calls.h"
+#include "session/session_calls.h"
 #include "session/history.h"
 
 static size_t bounded(uint32_t count, uint32_t max)
@@ -61,7 +61,7 @@ static void read_function(struct call_listing *listing, const struct session *se
 
 static size_t function_count(const struct session *session)
 {
-	/* Acquire: pairs with the release in session/call_functions.c. */
+	/* Acquire: pairs with the release in session/call_register.c. */
 	return bounded(__atomic_load_n(&session->calls.header->functions, __ATOMIC_ACQUIRE),
 		       session->geometry.functions_max - 1);
 }

@@ -15,7 +15,7 @@ struct listed_image {
 	uint32_t build_id_bytes;
 };
 
-/* A function. Name and file belong to the caller (cmd/control/call_names.h). */
+/* A function. Name and file belong to the caller (cmd/control/listing_names.h). */
 struct listed_function {
 	uint32_t number, image; /* from 1; image 0: it is damaged */
 	uint64_t offset, count; /* calls that were only counted */

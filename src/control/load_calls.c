@@ -178,7 +178,8 @@ static const char *const answers[WIRE_PATCH_ANSWERS] = {
 };
 
 /* Return: 0 or a negative errno; or -EINVAL and the problem. */
-static int load(struct process_memory *memory, const char *library, char *problem, size_t bytes)
+static int load(struct process_memory *memory, struct process_threads *threads, const char *library,
+		char *problem, size_t bytes)
 {
 	struct remote_call open = { .function = loader_of(memory),
 				    .text = library,
@@ -189,7 +190,7 @@ static int load(struct process_memory *memory, const char *library, char *proble
 	if (!open.function)
 		return -ENOEXEC;
 	if (!process_memory_object(memory, "libburin-calls")) {
-		error = remote_call(memory, &open);
+		error = remote_call(memory, threads, &open);
 		if (error)
 			return error;
 		if (!open.result) {
@@ -206,7 +207,7 @@ static int load(struct process_memory *memory, const char *library, char *proble
 		snprintf(problem, bytes, "it has loaded libburin-calls.so of another version; restart it");
 		return -EINVAL;
 	}
-	error = remote_call(memory, &begin);
+	error = remote_call(memory, threads, &begin);
 	if (error || begin.result == WIRE_PATCH_READY)
 		return error;
 	snprintf(problem, bytes, "%s",
@@ -216,6 +217,7 @@ static int load(struct process_memory *memory, const char *library, char *proble
 
 int load_calls(pid_t pid, const char *library, char *problem, size_t bytes)
 {
+	struct process_threads threads = { .pid = pid };
 	struct process_memory memory;
 	const char *what;
 	int error;
@@ -228,8 +230,9 @@ int load_calls(pid_t pid, const char *library, char *problem, size_t bytes)
 		what = unsuitable(&memory);
 		if (what)
 			snprintf(problem, bytes, "%s", what);
-		error = what ? -EINVAL : load(&memory, library, problem, bytes);
+		error = what ? -EINVAL : load(&memory, &threads, library, problem, bytes);
 		process_memory_close(&memory);
+		free(threads.all);
 	}
 	if (error && !*problem)
 		process_problem(pid, error, problem, bytes);

@@ -12,6 +12,7 @@
 #include "base/pid.h"
 #include "control/load_calls.h"
 #include "control/process_change.h"
+#include "control/thread_priority.h"
 
 enum {
 	DEADLINE = 40, /* seconds; each step has a shorter one of its own */
@@ -68,12 +69,13 @@ static void do_work(const struct work *work, struct process_change *change)
 static _Noreturn void be_child(const struct work *work, int out)
 {
 	struct process_change change = { .pid = work->pid };
-	sigset_t alarm_only;
+	sigset_t others;
 
-	sigemptyset(&alarm_only);
-	sigaddset(&alarm_only, SIGALRM);
+	/* Ctrl-C ends the parent; threads whose priorities are raised are given the former ones. */
+	sigfillset(&others);
+	sigdelset(&others, SIGALRM);
 	signal(SIGALRM, SIG_DFL);
-	sigprocmask(SIG_UNBLOCK, &alarm_only, NULL);
+	sigprocmask(SIG_SETMASK, &others, NULL);
 	alarm(DEADLINE);
 	prctl(PR_SET_TIMERSLACK, 1); /* threads stand still while this one sleeps */
 	do_work(work, &change);
@@ -89,6 +91,7 @@ static int change_by_child(const struct work *work, struct process_change *chang
 	*change = (struct process_change){ .pid = work->pid };
 	if (pipe2(report, O_CLOEXEC) != 0)
 		return change->error = -errno;
+	thread_priority_begin();
 	child = fork();
 	if (child == 0) {
 		close(report[0]);
@@ -99,6 +102,7 @@ static int change_by_child(const struct work *work, struct process_change *chang
 	close(report[0]);
 	if (child > 0)
 		waitpid(child, NULL, 0);
+	thread_priority_end();
 	change->problem[sizeof(change->problem) - 1] = 0;
 	if (got == (ssize_t)sizeof(*change))
 		return change->error;

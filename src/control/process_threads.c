@@ -15,6 +15,7 @@
 
 #include "base/array.h"
 #include "control/process_threads.h"
+#include "control/thread_priority.h"
 #include "session/clock.h"
 
 enum {
@@ -30,16 +31,26 @@ static void pause_shortly(void)
 
 /* ---- stopping */
 
-static int ask(struct process_thread *thread)
+static int seize(struct process_thread *thread)
 {
 	if (!thread->seized && ptrace(PTRACE_SEIZE, thread->tid, NULL, NULL) != 0) {
 		thread->gone = errno == ESRCH;
 		return -errno;
 	}
-	/* One that did not stop the last time may have done so meanwhile, and stands still since. */
-	if (!thread->seized || !thread->asked_ns)
-		thread->asked_ns = clock_ns(CLOCK_MONOTONIC);
 	thread->seized = true;
+	return 0;
+}
+
+int process_thread_ask(struct process_thread *thread)
+{
+	const int error = seize(thread);
+
+	if (error)
+		return error;
+	/* One that did not stop the last time may have done so meanwhile, and stands still since. */
+	if (!thread->asked_ns)
+		thread->asked_ns = clock_ns(CLOCK_MONOTONIC);
+	thread_priority_raise(thread->tid);
 	if (ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) != 0) {
 		thread->gone = true;
 		return -ESRCH;
@@ -55,6 +66,7 @@ static void look(struct process_thread *thread)
 
 	if (got == 0)
 		return;
+	thread_priority_restore(thread->tid);
 	if (got < 0 || !WIFSTOPPED(status)) {
 		thread->gone = true;
 		return;
@@ -129,16 +141,11 @@ uint64_t process_thread_go(struct process_thread *thread, pid_t pid)
 	return stood;
 }
 
-int process_thread_stop(struct process_thread *thread, uint64_t limit_ns)
+bool process_thread_stands(struct process_thread *thread)
 {
-	const int error = ask(thread);
-	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + limit_ns;
-
-	if (error)
-		return error;
-	while (look(thread), !thread->stopped && !thread->gone && clock_ns(CLOCK_MONOTONIC) < until)
-		pause_shortly();
-	return thread->gone ? -ESRCH : thread->stopped ? 0 : -ETIMEDOUT;
+	if (!thread->stopped && !thread->gone && thread->seized)
+		look(thread);
+	return thread->stopped;
 }
 
 void process_thread_run(struct process_thread *thread)
@@ -146,6 +153,7 @@ void process_thread_run(struct process_thread *thread)
 	if (thread->changed)
 		ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->registers);
 	thread->stopped = thread->changed = false;
+	thread->asked_ns = 0;
 	ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(uintptr_t)thread->signal);
 	thread->signal = 0;
 }
@@ -199,9 +207,13 @@ long process_threads_read(struct process_threads *threads)
 /* Threads that have ended, also those that end while they are asked, are no fault. */
 static int ask_from(struct process_threads *threads, size_t first)
 {
+	/* None stops yet. */
 	for (size_t n = first; n < threads->count; n++)
-		if (ask(&threads->all[n]) == -EPERM)
+		if (seize(&threads->all[n]) == -EPERM)
 			return -EPERM;
+	for (size_t n = first; n < threads->count; n++)
+		if (!threads->all[n].gone)
+			process_thread_ask(&threads->all[n]);
 	return 0;
 }
 
@@ -212,9 +224,7 @@ static bool all_stand(struct process_threads *threads)
 	for (size_t n = 0; n < threads->count; n++) {
 		struct process_thread *thread = &threads->all[n];
 
-		if (!thread->stopped && !thread->gone)
-			look(thread);
-		done &= thread->stopped || thread->gone;
+		done &= process_thread_stands(thread) || thread->gone;
 	}
 	return done;
 }
@@ -234,12 +244,14 @@ void process_threads_go(struct process_threads *threads)
 	for (size_t n = 0; n < threads->count; n++) {
 		uint64_t stood;
 
+		thread_priority_restore(threads->all[n].tid); /* of one that has not stopped in time */
 		if (!threads->all[n].stopped)
 			continue;
 		stood = process_thread_go(&threads->all[n], threads->pid);
 		if (stood > threads->longest_ns)
 			threads->longest_ns = stood;
 	}
+	thread_priority_hurry(false);
 	forget_gone(threads);
 }
 
@@ -250,6 +262,8 @@ int process_threads_stop(struct process_threads *threads, uint64_t limit_ns)
 	size_t asked = 0;
 	long more;
 	int error = 0;
+
+	thread_priority_hurry(true);
 
 	while (!error && (more = process_threads_read(threads)) != 0) {
 		error = more < 0 ? (int)more : ask_from(threads, asked);

@@ -28,12 +28,11 @@ struct process_threads {
 	uint64_t longest_ns; /* that one stood still */
 };
 
-/*
- * process_thread_stop - stop one thread. @thread: all 0 but its tid, or one that did not stop the last time
- * @limit_ns: the time that it has for that; a thread in a system call that nothing interrupts does not stop
- * Return: 0, with its registers; -ESRCH: it has ended; -ETIMEDOUT, -EPERM: it goes on.
- */
-int process_thread_stop(struct process_thread *thread, uint64_t limit_ns);
+/* process_thread_ask - ask a thread to stop. @thread: all 0 but its tid at first. Return: 0; -ESRCH: it has ended; -EPERM. */
+int process_thread_ask(struct process_thread *thread);
+
+/* process_thread_stands - whether it has stopped; then its registers are set. One that stands, stands until it is let go. */
+bool process_thread_stands(struct process_thread *thread);
 
 /* process_thread_go - let a stopped thread go on, on its own. Return: how long it stood still, ns. */
 uint64_t process_thread_go(struct process_thread *thread, pid_t pid);
@@ -47,7 +46,7 @@ bool process_thread_pass(struct process_thread *thread);
 /*
  * process_threads_stop - stop all threads. @threads: all 0 but its pid at first
  * @limit_ns: for all together
- * Return: as process_thread_stop(); on an error all go on.
+ * Return: 0; -ESRCH: it has ended; -ETIMEDOUT, such as by a system call that nothing interrupts; -EPERM. On an error all go on.
  */
 int process_threads_stop(struct process_threads *threads, uint64_t limit_ns);
 

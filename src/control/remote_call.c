@@ -39,7 +39,8 @@ enum {
 };
 
 static const uint64_t STOP_NS = UINT64_C(50000000), PLACE_NS = UINT64_C(5000000000),
-		      CALL_NS = UINT64_C(10000000000), PAUSE_NS = UINT64_C(200000);
+		      CALL_NS = UINT64_C(10000000000), PAUSE_NS = UINT64_C(200000), POLL_NS = UINT64_C(10000),
+		      RETURN_NS = UINT64_C(1000000000);
 
 /* Not a value that a function which is called here returns. */
 static const uint64_t UNFINISHED = UINT64_C(0xb0719d09e5b0b1e5);
@@ -198,37 +199,72 @@ static bool is_suitable(const struct place *place, const struct process_thread *
 	return has_stack(place, registers->rsp) && !is_in_handler(place, registers->rsp);
 }
 
+/* Return: whether a thread that was asked stands in a suitable place. Elsewhere it goes on. */
+static bool is_found(const struct place *place, struct process_thread *thread)
+{
+	if (!process_thread_stands(thread))
+		return false;
+	/* A new thread has a new stack. */
+	if (process_memory_maps(place->memory) == 0 && is_suitable(place, thread))
+		return true;
+	process_thread_go(thread, place->memory->pid);
+	return false;
+}
+
+/*
+ * Wait until one of the threads that were asked stands in a suitable place. On busy CPUs they stop late; none may stand still
+ * because another one is waited for. Return: it; NULL: none does.
+ */
+static struct process_thread *wait_for_one(const struct place *place, struct process_threads *threads,
+					   size_t asked)
+{
+	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + STOP_NS;
+	bool waiting = true;
+
+	while (waiting) {
+		waiting = clock_ns(CLOCK_MONOTONIC) < until;
+		for (size_t n = 0; n < asked; n++)
+			if (is_found(place, &threads->all[n]))
+				return &threads->all[n];
+		/* The last one has stopped elsewhere, or has ended. */
+		waiting &= threads->all[asked - 1].asked_ns && !threads->all[asked - 1].gone;
+		if (waiting)
+			sleep_ns(POLL_NS);
+	}
+	return NULL;
+}
+
 /* Stop a thread in a suitable place. Return: as remote_call(). */
-static int find_thread(const struct place *place, struct process_thread *found)
+static int find_thread(const struct place *place, struct process_threads *threads,
+		       struct process_thread **found)
 {
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + PLACE_NS;
-	struct process_threads threads = { .pid = place->memory->pid };
 	int error = -EAGAIN;
 
 	while (error == -EAGAIN && clock_ns(CLOCK_MONOTONIC) < until) {
-		if (process_threads_read(&threads) < 0)
+		if (process_threads_read(threads) < 0)
 			error = -ESRCH;
-		for (size_t n = 0; error == -EAGAIN && n < threads.count; n++) {
-			struct process_thread *thread = &threads.all[n];
-			const int failed = process_thread_stop(thread, STOP_NS);
-
-			if (failed == -EPERM)
+		for (size_t n = 0; error == -EAGAIN && n < threads->count; n++) {
+			if (process_thread_ask(&threads->all[n]) == -EPERM)
 				error = -EPERM;
-			if (failed)
-				continue;
-			/* A new thread has a new stack. */
-			if (process_memory_maps(place->memory) == 0 && is_suitable(place, thread)) {
-				*found = *thread;
+			else if ((*found = wait_for_one(place, threads, n + 1)))
 				error = 0;
-			} else {
-				process_thread_go(thread, threads.pid);
-			}
 		}
 		if (error == -EAGAIN)
 			sleep_ns(PAUSE_NS);
 	}
-	free(threads.all);
 	return error;
+}
+
+/* Let threads go on that have stopped since they were asked. */
+static void pass_others(struct process_threads *threads, const struct process_thread *caller)
+{
+	for (size_t n = 0; n < threads->count; n++) {
+		struct process_thread *thread = &threads->all[n];
+
+		if (thread != caller && thread->asked_ns && process_thread_stands(thread))
+			process_thread_go(thread, threads->pid);
+	}
 }
 
 /* ---- the call */
@@ -357,8 +393,8 @@ static bool prepare(const struct place *place, struct process_thread *thread, co
 }
 
 /* Wait for the result. */
-static int wait_for(const struct place *place, struct process_thread *thread, uint64_t address,
-		    uint64_t *result)
+static int wait_for(const struct place *place, struct process_threads *threads, struct process_thread *thread,
+		    uint64_t address, uint64_t *result)
 {
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + CALL_NS;
 
@@ -368,12 +404,30 @@ static int wait_for(const struct place *place, struct process_thread *thread, ui
 			return -ESRCH;
 		if (*result != UNFINISHED)
 			return 0;
+		pass_others(threads, thread);
 		sleep_ns(PAUSE_NS);
 	}
 	return -ETIMEDOUT;
 }
 
-static int call_by(const struct place *place, struct process_thread *thread, struct remote_call *call)
+/* Stop the thread that has called. Return: whether it stands; otherwise it goes on, and puts its registers back by itself. */
+static bool stop_again(struct process_threads *threads, struct process_thread *thread)
+{
+	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + RETURN_NS;
+
+	if (process_thread_ask(thread) != 0)
+		return false;
+	while (!process_thread_stands(thread)) {
+		if (thread->gone || clock_ns(CLOCK_MONOTONIC) >= until)
+			return false;
+		pass_others(threads, thread);
+		sleep_ns(POLL_NS);
+	}
+	return true;
+}
+
+static int call_by(const struct place *place, struct process_threads *threads, struct process_thread *thread,
+		   struct remote_call *call)
 {
 	static struct saved saved;
 	const uint64_t asked_ns = thread->asked_ns;
@@ -386,10 +440,9 @@ static int call_by(const struct place *place, struct process_thread *thread, str
 		return -ESTALE;
 	}
 	process_thread_run(thread);
-	error = wait_for(place, thread, address, &call->result);
-	if (!error)
-		error = process_thread_stop(thread, STOP_NS);
-	if (error) /* the thread goes on, and puts its registers back by itself */
+	error = wait_for(place, threads, thread, address, &call->result);
+	call->thread_ns = clock_ns(CLOCK_MONOTONIC) - asked_ns;
+	if (error || !stop_again(threads, thread))
 		return error;
 	/* The function may have executed another program. */
 	if (!process_memory_is_of(place->memory, thread->tid)) {
@@ -438,13 +491,13 @@ static uint64_t object_of(const struct process_memory *memory, uint64_t address)
 	return 0;
 }
 
-int remote_call(struct process_memory *memory, struct remote_call *call)
+int remote_call(struct process_memory *memory, struct process_threads *threads, struct remote_call *call)
 {
 	const uint64_t library = process_memory_object(memory, "libc");
 	struct place place = { .memory = memory,
 			       .instructions = process_memory_slack(memory, library, sizeof(instructions)),
 			       .restorer = find_restorer(memory, library) };
-	struct process_thread thread;
+	struct process_thread *thread;
 	int error;
 
 	place.program = object_of(memory, process_memory_auxiliary(memory, AT_ENTRY));
@@ -454,14 +507,14 @@ int remote_call(struct process_memory *memory, struct remote_call *call)
 	if (!place.instructions || !place.program || !place.linker)
 		return -ENOEXEC;
 	place.own_memory = process_memory_symbol(memory, place.program, "malloc") != 0;
-	error = find_thread(&place, &thread);
+	error = find_thread(&place, threads, &thread);
 	if (error)
 		return error;
 	if (!process_memory_write(memory, place.instructions, instructions, sizeof(instructions))) {
-		process_thread_go(&thread, memory->pid);
+		process_thread_go(thread, memory->pid);
 		return -ENOEXEC;
 	}
-	return call_by(&place, &thread, call);
+	return call_by(&place, threads, thread, call);
 }
 
 #endif

@@ -11,6 +11,7 @@
 #define BURIN_CONTROL_REMOTE_CALL_H
 
 #include "control/process_memory.h"
+#include "control/process_threads.h"
 
 enum {
 	REMOTE_CALL_TEXT = 4096, /* longest text, with its NUL */
@@ -26,10 +27,12 @@ struct remote_call {
 
 /*
  * remote_call - call a function.
+ * @threads: of the process; the same for all calls. Threads that stop too late for one are let go by the next, or by the kernel at
+ * the end of the calling process
  * Return: 0; -EAGAIN: no thread came to a suitable place within some seconds; -ETIMEDOUT: the function has not returned
  * within some seconds, and goes on; -ESTALE: the process executed another program; -ESRCH; -EPERM; -ENOEXEC: there is no
  * place for the instructions.
  */
-int remote_call(struct process_memory *memory, struct remote_call *call);
+int remote_call(struct process_memory *memory, struct process_threads *threads, struct remote_call *call);
 
 #endif

@@ -7,11 +7,13 @@
 
 #include "base/number.h"
 #include "drain/call_tables.h"
+#include "drain/open_values.h"
 #include "file/create.h"
 #include "ring/ring_deps.h"
 
 static const char images_name[] = ".burin/calls.images", functions_name[] = ".burin/calls.functions",
-		  open_name[] = ".burin/calls.open", counts_name[] = ".burin/calls.counts";
+		  open_name[] = ".burin/calls.open", values_name[] = ".burin/calls.values",
+		  counts_name[] = ".burin/calls.counts";
 
 void call_tables_init(struct call_tables *tables, const struct session *session, int directory)
 {
@@ -151,7 +153,7 @@ static struct found *find_segments(const struct session *session, size_t *count)
 		if (!__atomic_load_n(&session_call_segment_at(session, number)->tid, __ATOMIC_ACQUIRE))
 			continue;
 		memcpy(&one->head, session_call_segment_at(session, number), sizeof(one->head));
-		*count += one->head.tid && one->head.stack;
+		*count += one->head.tid && one->head.stack && one->head.stack != WIRE_CALL_VALUES_STACK;
 	}
 	if (found)
 		qsort(found, *count, sizeof(*found), by_stack);
@@ -164,6 +166,14 @@ struct open_before {
 	uint64_t depth, start;
 };
 
+/* The tables of open calls while they are written. */
+struct open_tables {
+	struct table_writer open, values;
+	const struct event_table *events;
+	struct open_values found;
+	struct open_before before;
+};
+
 /* Whether a call can be above the one before it: deeper, and not older. */
 static bool is_above(const struct open_before *before, uint32_t stack, uint64_t depth, uint64_t start)
 {
@@ -171,13 +181,40 @@ static bool is_above(const struct open_before *before, uint32_t stack, uint64_t 
 	       (stack != before->stack || (depth > before->depth && start >= before->start));
 }
 
+/* Add the arguments of an open call, if it has any. @number: of its entry; @shared: the frame that was read */
+static void add_values(struct call_tables *tables, struct open_tables *open, const struct found *found,
+		       uint32_t number, const struct wire_call_frame *frame,
+		       const struct wire_call_frame *shared)
+{
+	const uint32_t slot =
+		(uint32_t)(((uintptr_t)shared & (WIRE_CALL_SEGMENT - 1)) / sizeof(struct wire_call_frame));
+	char payload[OPEN_VALUES_MAX];
+	uint16_t event;
+	uint32_t bytes;
+
+	if (!(frame->flags & WIRE_CALL_WITH_VALUES))
+		return;
+	bytes = open_values_take(&open->found, open->events, found->number, slot, frame,
+				 found->head.depth + slot - 1, &event, payload);
+	if (!bytes) { /* if it ended meanwhile, they are in its record */
+		tables->without_values += !(frame->flags & WIRE_CALL_ENDING) &&
+					  __atomic_load_n(&shared->start, __ATOMIC_RELAXED) == frame->start;
+		return;
+	}
+	table_writer_number(&open->values, number);
+	table_writer_number(&open->values, event);
+	table_writer_text(&open->values, payload, bytes);
+	table_writer_end(&open->values);
+}
+
 /*
  * Add the open calls of a segment. Their thread may be changing them: it fills a frame before it stores the begin, and clears it from
  * the top down. So a frame that is read after the one below it belongs to that call or a later one.
  */
-static void add_open(struct call_tables *tables, struct table_writer *table, const struct found *found,
-		     struct open_before *before)
+static void add_open(struct call_tables *tables, struct open_tables *open, const struct found *found)
 {
+	struct table_writer *table = &open->open;
+	struct open_before *before = &open->before;
 	const struct wire_call_segment *head = &found->head;
 	const struct wire_call_frame *frames =
 		(const struct wire_call_frame *)session_call_segment_at(tables->session, found->number);
@@ -203,28 +240,46 @@ static void add_open(struct call_tables *tables, struct table_writer *table, con
 		table_writer_number(table, function);
 		table_writer_number(table, start);
 		table_writer_number(table, (flags & WIRE_CALL_ENDING) != 0);
-		table_writer_end(table);
+		add_values(tables, open, found, table_writer_end(table),
+			   &(struct wire_call_frame){ .start = start, .function = function, .flags = flags },
+			   &frames[n]);
 		*before = (struct open_before){ head->stack, depth, start };
 	}
 }
 
-static int write_open(struct call_tables *tables)
+static int add_all_open(struct call_tables *tables, struct open_tables *open)
 {
-	struct open_before before = { 0 };
-	struct table_writer table;
 	size_t count;
 	struct found *found = find_segments(tables->session, &count);
-	int error;
+	int error = found ? 0 : -ENOMEM;
+
+	for (size_t n = 0; !error && !open->open.error && n < count; n++)
+		add_open(tables, open, &found[n]);
+	free(found);
+	return error ?: table_writer_flush(&open->open) ?: table_writer_flush(&open->values);
+}
+
+static int write_open(struct call_tables *tables, const struct event_table *events)
+{
+	struct open_tables open = { .events = events, .values.fd = -1 };
+	int error = open_values_find(&open.found, tables->session);
 
 	create_remove(tables->directory, open_name);
-	error = found ? table_writer_begin(&table, tables->directory, open_name, WIRE_TABLE_OPEN) : -ENOMEM;
-	if (!error) {
-		for (size_t n = 0; !table.error && n < count; n++)
-			add_open(tables, &table, &found[n], &before);
-		error = table_writer_flush(&table);
-		table_writer_close(&table);
+	create_remove(tables->directory, values_name);
+	if (!error)
+		error = table_writer_begin(&open.open, tables->directory, open_name, WIRE_TABLE_OPEN);
+	if (error) {
+		open_values_free(&open.found);
+		return error;
 	}
-	free(found);
+	if (open.found.count)
+		error = table_writer_begin(&open.values, tables->directory, values_name, WIRE_TABLE_VALUES);
+	if (!error)
+		error = add_all_open(tables, &open);
+	table_writer_close(&open.open);
+	if (open.found.count)
+		table_writer_close(&open.values);
+	open_values_free(&open.found);
 	return error;
 }
 
@@ -251,14 +306,14 @@ static int write_counts(struct call_tables *tables)
 	return error;
 }
 
-int call_tables_finish(struct call_tables *tables)
+int call_tables_finish(struct call_tables *tables, const struct event_table *events)
 {
 	int error = call_tables_round(tables);
 
 	if (!tables->begun)
 		return error;
 	if (!error)
-		error = write_open(tables);
+		error = write_open(tables, events);
 	if (!error)
 		error = write_counts(tables);
 	table_writer_finish(&tables->images, tables->directory, images_name, 0);

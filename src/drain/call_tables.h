@@ -6,6 +6,7 @@
  *	calls.functions  stacks of one frame: entry n is function n
  *	calls.open       stack, tid, pid, depth, function, start, ending: calls that had not ended; if `ending` is 1, the call may
  *	                 have a record
+ *	calls.values     call, event, payload: of open calls whose arguments were recorded
  *	calls.counts     function, calls: of functions whose calls are only counted
  *
  * Other processes write the area and may damage it, so every number and text is checked while it is copied.
@@ -15,7 +16,8 @@
 
 #include <stdint.h>
 
-#include "session/calls.h"
+#include "session/session_calls.h"
+#include "writer/event_table.h"
 #include "writer/table_writer.h"
 
 struct call_tables {
@@ -24,6 +26,7 @@ struct call_tables {
 	struct table_writer images, functions;
 	uint32_t image_count, function_count; /* in the tables */
 	uint64_t refused;		      /* open calls that cannot be as they are in the session */
+	uint64_t without_values;	      /* open calls whose arguments are missing */
 	bool begun;
 };
 
@@ -34,7 +37,7 @@ void call_tables_init(struct call_tables *tables, const struct session *session,
 int call_tables_round(struct call_tables *tables);
 
 /* call_tables_finish - the same, write the open calls and the counts, and close the tables. Return: 0 or -errno. */
-int call_tables_finish(struct call_tables *tables);
+int call_tables_finish(struct call_tables *tables, const struct event_table *events);
 
 /* call_tables_next - continue in another directory, which gets the functions so far. Return: 0 or -errno. */
 int call_tables_next(struct call_tables *tables, int directory);

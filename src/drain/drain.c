@@ -304,7 +304,9 @@ static void add_totals(struct drain *drain)
 	for (unsigned cause = 0; drain->session->calls.header && cause < WIRE_CALL_LOSSES; cause++)
 		totals->lost_calls[cause] = recording->lost_calls[cause] =
 			__atomic_load_n(&drain->session->calls.header->lost[cause], __ATOMIC_RELAXED) +
-			(cause == WIRE_CALL_LOST_OPEN ? drain->calls.refused : 0);
+			(cause == WIRE_CALL_LOST_OPEN	     ? drain->calls.refused
+			 : cause == WIRE_CALL_LOST_ARGUMENTS ? drain->calls.without_values
+							     : 0);
 	totals->bytes += output_bytes(&drain->output) + changelog_bytes(&drain->changelog);
 }
 
@@ -733,10 +735,11 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 	}
 	if (!drain->ended)
 		output_fail(output, changelog_finish(&drain->changelog), "changes");
-	output_fail(output, call_tables_finish(&drain->calls), "functions");
+	event_table_update(&drain->table,
+			   drain->session); /* events may have been refused since, or belong to open calls */
+	output_fail(output, call_tables_finish(&drain->calls, &drain->table), "functions");
 	add_totals(drain);
 	recalibrate(drain);
-	event_table_update(&drain->table, drain->session); /* events may have been refused since */
 	output_metadata(output, &drain->table);
 	output->recording.lost_late = drain->totals.lost_late;
 	output_finish(output, result);

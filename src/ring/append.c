@@ -15,6 +15,9 @@ enum {
 
 enum wire_clock ring_clock_source = WIRE_CLOCK_MONOTONIC;
 const uint64_t *ring_guest_clock;
+#if RING_HAVE_RSEQ
+ptrdiff_t ring_rseq_offset;
+#endif
 bool ring_silent;
 
 static enum ring_result append_put(const struct ring *ring, struct ring_record record)

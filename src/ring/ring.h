@@ -3,7 +3,7 @@
  * The ring: atomic append.
  *
  * A record exists if and only if the tail has passed it. A writer prepares its record in private memory. Then it
- * enters a section that excludes all other writers of this ring. There it loads the tail, reads the clock, copies the
+ * enters a section that excludes all other writers of this ring. There it reads the clock, loads the tail, copies the
  * record behind the tail and stores the new tail. That store is the commit. Nothing is ever reserved, so a record is
  * never half there. A writer that dies or is interrupted in the section has written nothing, and the next one
  * overwrites its bytes behind the tail. Records are in order of time, because the clock is read inside the section.
@@ -69,6 +69,7 @@ struct ring {
 	const struct wire_packet
 		*header; /* constant fields of every packet header, but stream_instance and cpu */
 	uint32_t stream_instance;
+	uint32_t ready_words; /* packet_words if the ring is in use, otherwise 0 */
 };
 
 enum ring_result {

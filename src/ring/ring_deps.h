@@ -58,6 +58,11 @@ extern enum wire_clock ring_clock_source __attribute__((visibility("default")));
 /* Of WIRE_CLOCK_GUEST: the word that has the time. */
 extern const uint64_t *ring_guest_clock __attribute__((visibility("default")));
 
+#if RING_HAVE_RSEQ
+/* A copy of __rseq_offset, set with the first session: the C library's own takes one more load, and the clock waits for it. */
+extern ptrdiff_t ring_rseq_offset __attribute__((visibility("hidden")));
+#endif
+
 static inline uint64_t ring_clock(void)
 {
 	struct timespec now;

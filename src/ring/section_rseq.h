@@ -28,7 +28,7 @@
 /* The part of the kernel's area that is used; glibc registers it for every thread. */
 static inline struct rseq *section_rseq(void)
 {
-	return (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
+	return (struct rseq *)((char *)__builtin_thread_pointer() + ring_rseq_offset);
 }
 
 /* The kernel requires these bytes before the abort handler (RSEQ_SIG). They are an instruction that traps. */
@@ -40,7 +40,9 @@ static inline struct rseq *section_rseq(void)
  * Enter: describe the sequence to the kernel, begin it, and check that this is still the ring's CPU. There are few
  * operands, and the ring's fields are loaded where they are needed: the caller has to save each further register.
  */
-#define SECTION_ENTER \
+#define SECTION_ENTER SECTION_BEGIN SECTION_CHECK
+
+#define SECTION_BEGIN \
 	".pushsection __rseq_cs, \"aw\"\n\t" \
 	".balign 32\n" \
 	"3:\n\t" \
@@ -50,11 +52,14 @@ static inline struct rseq *section_rseq(void)
 	".pushsection __rseq_cs_ptr_array, \"awR\"\n\t" \
 	".quad 3b\n\t" \
 	".popsection\n\t" \
+	"movq %[rseq], %%rcx\n\t" \
 	"leaq 3b(%%rip), %%rax\n\t" \
-	"movq %%rax, %c[rseq_cs](%[rs])\n" \
-	"1:\n\t" \
-	"movl %c[ring_cpu](%[ring]), %%eax\n\t" \
-	"cmpl %c[cpu_id](%[rs]), %%eax\n\t" \
+	"movq %%rax, %%fs:%c[rseq_cs](%%rcx)\n" \
+	"1:\n\t"
+
+#define SECTION_CHECK \
+	"movl %c[ring_cpu](%[ring]), %%edx\n\t" \
+	"cmpl %%fs:%c[cpu_id](%%rcx), %%edx\n\t" \
 	"jne 5f\n\t"
 
 /* Leave: the sequence is over. The abort handler and the exits follow. */
@@ -70,32 +75,40 @@ static inline struct rseq *section_rseq(void)
 	".popsection\n\t" \
 	SECTION_EXIT("5b")
 
-/* Find the record's position: rdi = tail, r8 = its address, r9 = word in the packet, r10 = the packet's header. */
-#define SECTION_LOCATE  SECTION_LOCATE_WORDS("leaq (%%r9, %[words]), %%rax\n\t")
-#define SECTION_LOCATE3 SECTION_LOCATE_WORDS("leaq 3(%%r9), %%rax\n\t")
+/*
+ * Find the record's position: rcx = the ring's control, r8 = the record's address, r9 = its word in the packet, r10 = the
+ * packet's header.
+ */
+#define SECTION_LOCATE  SECTION_LOCATE_WORDS("leaq (%%r9, %[words]), %%rdx\n\t")
+#define SECTION_LOCATE3 SECTION_LOCATE_WORDS("leaq 3(%%r9), %%rdx\n\t")
 #define SECTION_LOCATE_WORDS(end) \
-	"movq %c[ring_control](%[ring]), %%rdi\n\t" \
-	"movq (%%rdi), %%rdi\n\t" \
-	"movq %%rdi, %%r8\n\t" \
+	"movq %c[ring_control](%[ring]), %%rcx\n\t" \
+	"movq (%%rcx), %%r8\n\t" \
 	"shrq %[count_bits], %%r8\n\t" \
 	"andq %c[ring_word_mask](%[ring]), %%r8\n\t" \
 	"movq %c[ring_packet_mask](%[ring]), %%r9\n\t" \
 	"andq %%r8, %%r9\n\t" \
 	"jz %l[room]\n\t" /* no packet is open */ \
 	end \
-	"cmpq %c[ring_packet_words](%[ring]), %%rax\n\t" \
+	"cmpl %c[ring_ready_words](%[ring]), %%edx\n\t" \
 	"ja %l[room]\n\t" \
-	"movq %c[ring_slots](%[ring]), %%rax\n\t" \
+	"movq %c[ring_slots](%[ring]), %%rdx\n\t" \
 	"movq %%r8, %%r10\n\t" \
 	"subq %%r9, %%r10\n\t" \
-	"leaq (%%rax, %%r10, 8), %%r10\n\t" \
-	"leaq (%%rax, %%r8, 8), %%r8\n\t"
+	"leaq (%%rdx, %%r10, 8), %%r10\n\t" \
+	"leaq (%%rdx, %%r8, 8), %%r8\n\t"
 
-/* rax = the clock, clamped to `before` if it is behind. */
-#define SECTION_CLOCK(before) \
+/*
+ * rax = the clock. It is read as early as possible: rdtsc waits on many processors until all instructions before it have
+ * finished, so the loads that find the record's position come behind it (docs/decisions/0063).
+ */
+#define SECTION_CLOCK \
 	"rdtsc\n\t" \
 	"shlq $32, %%rdx\n\t" \
-	"orq %%rdx, %%rax\n\t" \
+	"orq %%rdx, %%rax\n\t"
+
+/* Clamp it to `before` if it is behind. */
+#define SECTION_CLAMP(before) \
 	"movq " before ", %%rdx\n\t" \
 	"cmpq %%rdx, %%rax\n\t" \
 	"cmovb %%rdx, %%rax\n\t"
@@ -147,17 +160,18 @@ static inline struct rseq *section_rseq(void)
 	"cmpq $2, %%rcx\n\t" \
 	"jae 6b\n\t"
 
+/* The tail is only written here and by this CPU, so adding to it is the same as storing the next one. */
 #define SECTION_COMMIT \
 	"movq %[words], %%rax\n\t" \
 	"shlq %[count_bits], %%rax\n\t" \
-	"leaq 1(%%rdi, %%rax), %%rax\n\t" \
-	"movq %c[ring_control](%[ring]), %%rdi\n\t" \
-	"movq %%rax, (%%rdi)\n"
+	"incq %%rax\n\t" \
+	"movq %c[ring_control](%[ring]), %%rdx\n\t" \
+	"addq %%rax, (%%rdx)\n"
 
 #define SECTION_OPERANDS [buffer] "r"(record.buffer), [words] "r"(words), SECTION_RING
 
 #define SECTION_RING \
-	[rs] "r"(section_rseq()), [ring] "r"(ring), \
+	[rseq] "m"(ring_rseq_offset), [ring] "r"(ring), \
 	[count_bits] "i"(WIRE_TAIL_COUNT_BITS), \
 	[rseq_cs] "i"(offsetof(struct rseq, rseq_cs)), \
 	[cpu_id] "i"(offsetof(struct rseq, cpu_id)), \
@@ -166,14 +180,14 @@ static inline struct rseq *section_rseq(void)
 	[ring_slots] "i"(offsetof(struct ring, slots)), \
 	[ring_word_mask] "i"(offsetof(struct ring, word_mask)), \
 	[ring_packet_mask] "i"(offsetof(struct ring, packet_mask)), \
-	[ring_packet_words] "i"(offsetof(struct ring, packet_words)), \
+	[ring_ready_words] "i"(offsetof(struct ring, ready_words)), \
 	[time_begin] "i"(offsetof(struct wire_packet, time_begin)), \
 	[time_end] "i"(offsetof(struct wire_packet, time_end)), \
 	[base_time] "i"(offsetof(struct wire_packet, base_time)), \
 	[base_offset] "i"(offsetof(struct wire_packet, base_offset)), \
 	[sequence] "i"(offsetof(struct wire_packet, sequence))
 
-#define SECTION_CLOBBERS "rax", "rcx", "rdx", "rdi", "r8", "r9", "r10", "memory", "cc"
+#define SECTION_CLOBBERS "rax", "rcx", "rdx", "r8", "r9", "r10", "memory", "cc"
 
 static_assert(offsetof(struct wire_ring, tail) == 0, "the sections load the tail from where control points");
 
@@ -184,9 +198,11 @@ static inline __attribute__((always_inline)) enum ring_result section_rseq_put(c
 	uint64_t words = wire_stride(record.length) / 8;
 
 	__asm__ __volatile__ goto(
-		SECTION_ENTER
+		SECTION_BEGIN
+		SECTION_CLOCK
+		SECTION_CHECK
 		SECTION_LOCATE
-		SECTION_CLOCK("%c[time_end](%%r10)")
+		SECTION_CLAMP("%c[time_end](%%r10)")
 		SECTION_COMPACT_TIME
 		"orq 8(%[buffer]), %%rax\n\t"
 		"movq %%rax, (%%r8)\n\t"
@@ -217,24 +233,24 @@ static inline __attribute__((always_inline)) enum ring_result section_rseq_put3(
 										uint64_t third)
 {
 	__asm__ __volatile__ goto(
-		SECTION_ENTER
+		SECTION_BEGIN
+		SECTION_CLOCK
+		SECTION_CHECK
 		SECTION_LOCATE3
-		SECTION_CLOCK("%c[time_end](%%r10)")
+		SECTION_CLAMP("%c[time_end](%%r10)")
 		SECTION_COMPACT_TIME
 		"orq %[first], %%rax\n\t"
 		"movq %%rax, (%%r8)\n\t"
 		"movq %[second], 8(%%r8)\n\t"
 		"movq %[third], 16(%%r8)\n\t"
-		"leaq %c[step](%%rdi), %%rdi\n\t"
-		"movq %c[ring_control](%[ring]), %%rax\n\t"
-		"movq %%rdi, (%%rax)\n"
+		"addq %[step], (%%rcx)\n"
 		SECTION_LEAVE
 		SECTION_EXIT("%l[room]")
 		SECTION_EXIT("%l[gap]")
 		:
 		: [first] "r"(first), [second] "r"(second), [third] "r"(third),
 		  [step] "i"((3 << WIRE_TAIL_COUNT_BITS) + 1), SECTION_RING
-		: "rax", "rdx", "rdi", "r8", "r9", "r10", "memory", "cc"
+		: SECTION_CLOBBERS
 		: moved, room, gap);
 	return RING_DONE;
 moved:
@@ -254,9 +270,9 @@ static inline __attribute__((always_inline)) enum ring_result section_rseq_count
 		"incq (%[number])\n"
 		SECTION_LEAVE
 		:
-		: [number] "r"(number), [ring] "r"(cpu), [ring_cpu] "i"(0), [rs] "r"(section_rseq()),
+		: [number] "r"(number), [ring] "r"(cpu), [ring_cpu] "i"(0), [rseq] "m"(ring_rseq_offset),
 		  [rseq_cs] "i"(offsetof(struct rseq, rseq_cs)), [cpu_id] "i"(offsetof(struct rseq, cpu_id))
-		: "rax", "memory", "cc"
+		: "rax", "rcx", "rdx", "memory", "cc"
 		: moved);
 	return RING_DONE;
 moved:
@@ -269,9 +285,11 @@ static inline enum ring_result section_rseq_extend(const struct ring *ring, stru
 	uint64_t words = wire_stride(record.length) / 8 + 1;
 
 	__asm__ __volatile__ goto(
-		SECTION_ENTER
+		SECTION_BEGIN
+		SECTION_CLOCK
+		SECTION_CHECK
 		SECTION_LOCATE
-		SECTION_CLOCK("%c[time_end](%%r10)")
+		SECTION_CLAMP("%c[time_end](%%r10)")
 		"shll $3, %%r9d\n\t"
 		"movl %%r9d, %c[base_offset](%%r10)\n\t" /* void until committed; before base_time, see ring.h */
 		"movq %%rax, %c[base_time](%%r10)\n\t"
@@ -319,7 +337,8 @@ static inline enum ring_result section_rseq_open(const struct ring *ring, struct
 		"jz 7f\n\t"
 		"movl %[closed], (%%r8)\n"
 		"7:\n\t"
-		SECTION_CLOCK("%%r9")
+		SECTION_CLOCK
+		SECTION_CLAMP("%%r9")
 		"movq %c[packet](%[opening]), %%r10\n\t"
 		"movq %[none], %c[sequence](%%r10)\n\t" /* before anything else there changes, see ring.h */
 		"movq %c[image](%[opening]), %%r8\n\t"
@@ -351,7 +370,7 @@ static inline enum ring_result section_rseq_open(const struct ring *ring, struct
 		  [image] "i"(offsetof(struct ring_opening, image)), [closed] "i"(WIRE_ID_CLOSED),
 		  [none] "i"((int64_t)WIRE_SEQUENCE_NONE),
 		  [header_words] "i"(sizeof(struct wire_packet) / 8), SECTION_OPERANDS
-		: SECTION_CLOBBERS
+		: SECTION_CLOBBERS, "rdi"
 		: moved);
 	return RING_DONE;
 moved:

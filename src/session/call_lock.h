@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The lock of the calls area, for the functions of calls.h. */
+/* The lock of the calls area, for the functions of session_calls.h. */
 #ifndef BURIN_SESSION_CALL_LOCK_H
 #define BURIN_SESSION_CALL_LOCK_H
 

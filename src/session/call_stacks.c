@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The segments of stacks; see calls.h.
+ * The segments of stacks; see session_calls.h.
  *
  * A thread that ends gives its segments back. Threads that end otherwise leave theirs. When there is no free segment, those of
  * dead threads of the same process are taken; then those of dead processes, whose open calls are lost.
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "session/call_lock.h"
-#include "session/calls.h"
+#include "session/session_calls.h"
 
 static bool is_segment(const struct session *session, uint64_t number)
 {
@@ -45,6 +45,9 @@ static uint64_t count_open(const struct session *session, uint64_t number)
 {
 	uint64_t open = 0;
 
+	if (session_call_segment_at(session, (uint32_t)number)->stack == WIRE_CALL_VALUES_STACK)
+		return 0;
+
 	for (uint32_t n = 0; is_segment(session, number) && n < session->geometry.call_segments; n++) {
 		const struct wire_call_segment *segment = session_call_segment_at(session, (uint32_t)number);
 		const struct wire_call_frame *frames = (const struct wire_call_frame *)segment + 1;
@@ -69,14 +72,17 @@ static void collect_processes(struct session *session)
 	}
 }
 
-/* Take the segments of a process's dead threads. A killed process keeps its own: they show where it was. */
+/*
+ * Take the segments of a process's dead threads, but not those with arguments, which belong to the process. A killed process
+ * keeps its own: they show where it was.
+ */
 static void collect(struct session *session, uint32_t pid)
 {
 	for (uint32_t number = 1; is_segment(session, number); number++) {
 		const struct wire_call_segment *segment = session_call_segment_at(session, number);
 
 		if (segment->tid && segment->pid == pid && !segment->previous &&
-		    session_thread_is_gone(segment->tid))
+		    segment->stack != WIRE_CALL_VALUES_STACK && session_thread_is_gone(segment->tid))
 			put_back_list(session, number);
 	}
 }

@@ -2,6 +2,9 @@
 /* The layout of a session file; see layout.h. */
 #include <errno.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <sys/rseq.h>
+#endif
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -243,6 +246,9 @@ int layout_attach(struct session *session)
 	ring_clock_source = (enum wire_clock)geometry->clock;
 	if (ring_clock_source == WIRE_CLOCK_GUEST)
 		ring_guest_clock = &session->calls.header->guest_clock;
+#if RING_HAVE_RSEQ
+	ring_rseq_offset = __rseq_offset;
+#endif
 	for (unsigned index = 0; index < session->ring_count; index++)
 		ring_init(session, index);
 	return 0;
@@ -284,6 +290,8 @@ struct ring *session_ring_use(struct session *session, unsigned index)
 		return ring;
 	__atomic_store_n(&ring->control->state, WIRE_RING_READY, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->slots, ring_slots(session, index), __ATOMIC_RELAXED);
+	/* Release: a thread that sees it also sees the slots. */
+	__atomic_store_n(&ring->ready_words, (uint32_t)ring->packet_words, __ATOMIC_RELEASE);
 	return ring;
 }
 
@@ -294,6 +302,7 @@ struct ring *session_ring_view(struct session *session, unsigned index)
 	if (__atomic_load_n(&ring->control->state, __ATOMIC_RELAXED) != WIRE_RING_READY)
 		return NULL;
 	ring->slots = ring_slots(session, index);
+	ring->ready_words = (uint32_t)ring->packet_words;
 	return ring;
 }
 

@@ -30,7 +30,7 @@ struct session_draft {
 	char text[WIRE_CHANGE_TEXT];
 };
 
-/* The calls area (calls.h). */
+/* The calls area (session_calls.h). */
 struct session_calls {
 	struct wire_calls *header; /* NULL: the session has none */
 	struct wire_call_image *images;
@@ -97,6 +97,9 @@ struct session_options {
 enum {
 	SESSION_PATH_MAX = 256, /* bytes of a session file's name, with its NUL */
 };
+
+/* session_cpus - the number of CPUs that the machine may ever have. A session without a ring for each of them has fewer. */
+long session_cpus(void);
 
 /*
  * session_create - make a session file and map it.

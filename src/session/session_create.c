@@ -72,8 +72,8 @@ static void program_name(const char *program, char *name, size_t bytes)
 	name[bytes - 1] = 0;
 }
 
-/* The number of CPUs that there may ever be: the last number of "0-1", plus one. */
-static long cpus_configured(void)
+/* The last number of "0-1", plus one. */
+long session_cpus(void)
 {
 	char text[256], *last = text;
 	int fd = open("/sys/devices/system/cpu/possible", O_RDONLY | O_CLOEXEC);
@@ -93,7 +93,7 @@ static long cpus_configured(void)
 static int decide_geometry(struct wire_geometry *geometry, const struct session_options *options,
 			   const char **why)
 {
-	long cpus = cpus_configured();
+	long cpus = session_cpus();
 	struct timespec now;
 	struct clock_info clock;
 

@@ -16,6 +16,9 @@
  * a segment is its head, the others are frames, one for an open call each. A frame is open while its `start` is not 0: a
  * call stores the start last, and its end clears it after its record was committed. So a call that is both in a ring and in
  * a stack has ended.
+ *
+ * Arguments. The arguments of open calls lie in segments of their own: the number of their stack is WIRE_CALL_VALUES_STACK, and
+ * they have WIRE_CALL_VALUES blocks instead of frames. A block names its frame, and has the same start.
  */
 #ifndef BURIN_WIRE_WIRE_CALL_H
 #define BURIN_WIRE_WIRE_CALL_H
@@ -55,6 +58,8 @@
 enum {
 	WIRE_GUEST_TID =
 		5000000, /* the number of a guest's first stack; the kernel's thread ids are smaller */
+	WIRE_GUEST_VCPU = 9000000, /* plus (vCPU + 1) * 100 plus its privilege level: a vCPU as a thread */
+	WIRE_GUEST_VCPU_STEP = 100,
 	WIRE_GUEST_PID =
 		10000000, /* plus the id of a guest's process: its pid; ids of processes are below 4194304 */
 	WIRE_GUEST_STEP = 2 << 20, /* bytes: KASLR moves a guest's kernel by a multiple of that */
@@ -75,7 +80,12 @@ enum {
 	WIRE_CALL_DESCRIBED_MAX = 256,
 	WIRE_CALL_SPEC_TEXT = 16, /* bytes of the SPECs, for each function that there is room for */
 	WIRE_CALL_START_BITS = 48,
+	WIRE_CALL_VALUES = 4, /* blocks of arguments in a segment */
+	WIRE_CALL_VALUES_BYTES = 992,
 };
+
+/* A segment with blocks of arguments. It belongs to the process; its thread may have ended. */
+#define WIRE_CALL_VALUES_STACK UINT32_MAX
 
 /* What a call of a function does, a byte: its switch. */
 enum wire_call_switch {
@@ -97,8 +107,11 @@ enum wire_call_source {
 	WIRE_CALL_NO_HOOKS = 4,	 /* only these */
 };
 
-/* A flag of a frame: its record is being committed. The call may be open, or may have ended. The others are private. */
+/* A flag of a frame: its record is being committed. The call may be open, or may have ended. */
 #define WIRE_CALL_ENDING 0x80000000u
+
+/* Not 0: the call's arguments will be in its record. The other flags are private. */
+#define WIRE_CALL_WITH_VALUES 0x7fffff00u
 
 /* Why a call has no record. Records that do not fit a ring are counted there (wire/wire_packet.h). */
 enum wire_call_loss {
@@ -152,9 +165,24 @@ struct wire_call_segment {
 struct wire_call_frame {
 	uint64_t start;	   /* clock; 0: the frame is free */
 	uint32_t function; /* 0: not recorded */
-	uint32_t flags;	   /* WIRE_CALL_ENDING; others are private */
+	uint32_t flags;	   /* WIRE_CALL_ENDING, WIRE_CALL_WITH_VALUES; others are private */
 	uint64_t match;	   /* private: what identifies the call at its end */
 	uint64_t sp;	   /* private: the stack pointer */
+};
+
+/*
+ * The arguments of an open call. The start is stored last, and cleared before the block changes: it is used while
+ * the frame has the same start.
+ */
+struct wire_call_values {
+	uint64_t start;	       /* of the frame; 0: the block is free */
+	uint32_t segment;      /* of the frame, from 1 */
+	uint16_t slot;	       /* in the segment */
+	uint16_t event;	       /* id */
+	uint16_t bytes;	       /* of the payload, as the event has it behind the fields of a call */
+	uint16_t result_bytes; /* that its result has behind it */
+	uint32_t reserved;
+	uint8_t payload[WIRE_CALL_VALUES_BYTES];
 };
 
 struct wire_calls {
@@ -172,7 +200,7 @@ struct wire_calls {
 	uint32_t below;	    /* not 0: a call is recorded only below one of a function with WIRE_CALL_ROOT */
 	uint32_t described; /* files with SPECs; neither changes once the program runs */
 	uint32_t snapshots_wanted;  /* by a guest: it waits until as many are written, */
-	uint32_t snapshots_written; /* which the recorder says here */
+	uint32_t snapshots_written; /* stored by the recorder */
 	uint32_t guest_moved;	    /* by KASLR, in WIRE_GUEST_STEP, plus 1; 0: it is not known */
 	uint64_t guest_clock;	    /* the time of a session with WIRE_CLOCK_GUEST */
 	struct wire_call_described described_files[WIRE_CALL_DESCRIBED_MAX];
@@ -202,6 +230,9 @@ static_assert(sizeof(struct wire_call_described) == 24, "wire_call_described");
 static_assert(offsetof(struct wire_calls, rules) == 6264, "wire_calls.rules");
 static_assert(sizeof(struct wire_call_segment) == 32, "wire_call_segment");
 static_assert(sizeof(struct wire_call_frame) == 32, "wire_call_frame");
+static_assert(sizeof(struct wire_call_segment) + WIRE_CALL_VALUES * sizeof(struct wire_call_values) ==
+		      WIRE_CALL_SEGMENT,
+	      "a segment's blocks");
 static_assert((WIRE_CALL_FRAMES + 1) * sizeof(struct wire_call_frame) == WIRE_CALL_SEGMENT,
 	      "a segment's slots");
 

@@ -25,6 +25,7 @@ static void remove_tables(int directory)
 					     ".burin/calls.images",
 					     ".burin/calls.functions",
 					     ".burin/calls.open",
+					     ".burin/calls.values",
 					     ".burin/calls.counts",
 					     ".burin/calls.symbols",
 					     ".burin/calls.symbols.new",

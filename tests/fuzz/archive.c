@@ -42,6 +42,7 @@ static const char *const names[] = {
 	".burin/calls.symbols",
 	".burin/calls.open",
 	".burin/calls.counts",
+	".burin/calls.values",
 };
 
 enum {

@@ -7,7 +7,7 @@
  *	metadata.c   .burin/events, recording, origin           session.c    a session, as ls, events and snapshot read it
  *	symbols.c    ELF symbols; messages of children          jitmap.c     perf maps and jitdumps
  *	filter.c     programs, expressions, formats, globs      unwind.c     ELF images, unwind tables, stacks
- *	uftrace.c    a directory that burin import reads
+ *	uftrace.c    a directory that burin import reads        kernel.c     descriptions of the kernel's tracepoints
  *
  * tests/fuzz/fuzz.py builds and runs them; a corpus for each is in corpus/, all inputs that ever broke one in broken/.
  */

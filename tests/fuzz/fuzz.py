@@ -6,7 +6,7 @@
     fuzz.py --seeds BUILD                              make the corpus anew, from the generators of the other tests
 
 The targets are built into BUILD/fuzz, by clang. What is found that reaches new code is kept in BUILD/fuzz/found/DOOR and used
-by the next run. An input that breaks a door is left in BUILD/fuzz/broken: mend what it breaks, and move it to
+by the next run; tests/fuzz/fuzz.test keeps nothing, since to replay all of it would take longer than its 2 s. An input that breaks a door is left in BUILD/fuzz/broken: mend what it breaks, and move it to
 tests/fuzz/broken/DOOR, so that it is replayed for ever. At its end it prints what was executed.
 """
 import argparse
@@ -20,15 +20,15 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-DOORS = ["trace", "profile", "calls", "metadata", "session", "symbols", "jitmap", "filter", "unwind", "uftrace"]
+DOORS = ["trace", "profile", "calls", "metadata", "session", "symbols", "jitmap", "filter", "unwind", "uftrace", "kernel"]
 # The longest input of each door: more makes it slow and reaches nothing new.
 LENGTH = {"trace": 40000, "profile": 30000, "calls": 20000, "metadata": 16000, "session": 2000, "symbols": 12000, "jitmap": 4000, "filter": 2500,
-          "unwind": 12000, "uftrace": 4000}
+          "unwind": 12000, "uftrace": 4000, "kernel": 8000}
 # As in archive.c.
 NAMES = [".burin/recording", ".burin/events", ".burin/origin", ".burin/profile", ".burin/images", ".burin/tasks", ".burin/stacks",
          ".burin/contexts", ".burin/symbols", "metadata", "names", "names.1", "cpu0", "cpu0.1", "cpu0.2", "cpu1", "cpu1.1", "locked0",
          "samples0", "samples1", "samples0.1", ".burin/calls.images", ".burin/calls.functions", ".burin/calls.symbols",
-         ".burin/calls.open", ".burin/calls.counts"]
+         ".burin/calls.open", ".burin/calls.counts", ".burin/calls.values"]
 INPUT_S = 100        # an input that takes longer hangs
 MEMORY_MB = 1500     # of a process, its sanitizers' included
 ONE_MB = 600         # of one allocation
@@ -61,12 +61,12 @@ def build(where):
 class Door:
     """One target, started with all that is kept of it."""
 
-    def __init__(self, fuzz, name, seconds, tmp):
+    def __init__(self, fuzz, name, seconds, tmp, keep):
         self.name = name
-        self.found = os.path.join(fuzz, "found", name)
         self.broken = os.path.join(fuzz, "broken")
         self.log = os.path.join(fuzz, f"{name}.log")
         self.tmp = tempfile.mkdtemp(prefix=f"{name}-", dir=tmp)
+        self.found = os.path.join(fuzz if keep else self.tmp, "found", name)
         os.makedirs(self.found, exist_ok=True)
         os.makedirs(self.broken, exist_ok=True)
         kept = [d for d in (os.path.join(HERE, "corpus", name), os.path.join(HERE, "broken", name)) if os.path.isdir(d)]
@@ -103,11 +103,11 @@ class Door:
         return f"{wrong.group(0) if wrong else f'exit status {status}'}; input: {test.group(1) if test else 'none'}; log: {self.log}"
 
 
-def run(fuzz, names, seconds, jobs):
-    """Fuzzes doors, several at once; yields each at its end, with what it broke on."""
+def run(fuzz, names, seconds, jobs, keep):
+    """Fuzzes doors, several at once; yields each at its end, with what it broke on. @keep: what they find, for the next run"""
     # Traces and sessions are written and removed thousands of times a second.
     with tempfile.TemporaryDirectory(prefix="burin-fuzz-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as tmp:
-        waiting = [Door(fuzz, name, seconds, tmp) for name in names]
+        waiting = [Door(fuzz, name, seconds, tmp, keep) for name in names]
         running = []
         while waiting or running:
             while waiting and len(running) < jobs:
@@ -258,6 +258,13 @@ def make_seeds(where):
               + record(0, 2, 0, 7) + record(10**9 + 16, 3, 1, 1000001) + record(10**9 + 20, 0, 1, 0x9004) + record(10**9 + 30, 1, 0, 0x1010)),
              (6, record(10**9 + 11, 0, 0, 0x1040)), (7, record(10**9 + 40, 1, 3, 0x1040))]
     keep("uftrace", "small", b"".join(words((1, name), (4, len(data))) + data for name, data in parts))
+    line = lambda declaration, offset, size, signed=0: f"\tfield:{declaration};\toffset:{offset};\tsize:{size};\tsigned:{signed};\n"
+    common = line("unsigned short common_type", 0, 2) + line("int common_pid", 4, 4, 1) + "\n"
+    point = lambda system, name, *fields: f"{system}\0{name}\0name: {name}\nID: 9\nformat:\n{common}{''.join(line(*f) for f in fields)}\n".encode()
+    keep("kernel", "switch", point("sched", "sched_switch", ("char prev_comm[16]", 8, 16), ("pid_t next_pid", 24, 4, 1), ("long prev_state", 32, 8, 1)))
+    keep("kernel", "texts", point("net", "x", ("__data_loc char[] name", 8, 4), ("u8 mac[6]", 12, 6), ("const void * at", 24, 8), ("struct a b", 32, 8)))
+    keep("kernel", "call", point("syscalls", "sys_enter_openat", ("int __syscall_nr", 8, 4, 1), ("int dfd", 16, 8), ("const char * filename", 24, 8)))
+    keep("kernel", "arrays", point("net", "y", *[(f"u8 f{n}[64]", 8 + 64 * n, 64) for n in range(8)]))
     keep("session", "stores", words((4, 0x110), (1, 4), (4, 1)) + words((4, 0x3000), (1, 2)) + b"\1\1")
 
 
@@ -280,7 +287,7 @@ def main():
     except Missing as why:
         sys.exit(f"fuzz: {why}")
     ended, broken = [], False
-    for door, why in run(fuzz, options.doors or DOORS, options.seconds, options.jobs):
+    for door, why in run(fuzz, options.doors or DOORS, options.seconds, options.jobs, keep=True):
         ended.append(door)
         broken |= bool(why)
         if why:

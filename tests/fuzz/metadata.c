@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What tells of a trace: the event table, the recording and where it begins, as readers and burin recover take them. */
+/* The description of a trace: the event table, the recording and where it begins, as readers and burin recover take them. */
 #include <fcntl.h>
 #include <unistd.h>
 

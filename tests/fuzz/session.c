@@ -16,7 +16,7 @@
 #include "drain/drain.h"
 #include "fuzz.h"
 #include "session/call_known.h"
-#include "session/calls.h"
+#include "session/session_calls.h"
 #include "session/layout.h"
 
 enum {
@@ -86,13 +86,14 @@ static void write_call(uint16_t id)
 	ring_append_locked(ring, record, 4242);
 }
 
-/* Functions of two images, a stack with two open calls. */
-static void make_calls(void)
+/* Functions of two images, a stack with three open calls. @with_values: the event of calls with arguments */
+static void make_calls(uint16_t with_values)
 {
 	const uint8_t build_id[20] = { 1, 2, 3 };
 	const struct session_call_image images[] = { { "/usr/bin/fuzz", build_id, sizeof(build_id), 1, 2 },
 						     { "", build_id, 0, 0, 0 } };
 	struct wire_call_frame *frames;
+	struct wire_call_values *blocks;
 
 	for (unsigned n = 0; n < 2; n++) {
 		const uint32_t image = session_call_image(&sound, &images[n], 4242);
@@ -111,6 +112,16 @@ static void make_calls(void)
 	frames = (struct wire_call_frame *)session_call_segment_at(&sound, 1);
 	frames[1] = (struct wire_call_frame){ .start = 100, .function = 1 };
 	frames[2] = (struct wire_call_frame){ .start = 200, .function = 4, .flags = WIRE_CALL_ENDING };
+	frames[3] = (struct wire_call_frame){ .start = 300, .function = 2, .flags = WIRE_CALL_WITH_VALUES };
+	FUZZ_HOLDS(session_call_segment(&sound, 4242, 4242, WIRE_CALL_VALUES_STACK, 0, 0) == 2);
+	blocks = (struct wire_call_values *)((struct wire_call_segment *)session_call_segment_at(&sound, 2) +
+					     1);
+	blocks[0] = (struct wire_call_values){ .start = 300,
+					       .segment = 1,
+					       .slot = 3,
+					       .event = with_values,
+					       .bytes = 6,
+					       .payload = "\1\0\0\0a" };
 }
 
 /* Small, so that an input reaches all of it, with events, records and names. */
@@ -131,8 +142,13 @@ static void make_sound(void)
 		  .format = WIRE_CALL_FORMAT,
 		  .file = "x.c",
 		  .types = WIRE_U32 | WIRE_U32 << 4 | WIRE_U16 << 8 | WIRE_U16 << 12 },
+		{ .name = WIRE_CALL_PREFIX "fuzz",
+		  .format = WIRE_CALL_FORMAT " n=%d text=%s",
+		  .file = "x.c",
+		  .types = WIRE_U32 | WIRE_U32 << 4 | WIRE_U16 << 8 | WIRE_U16 << 12 | WIRE_I32 << 16 |
+			   WIRE_STR << 20 },
 	};
-	uint16_t ids[4];
+	uint16_t ids[5];
 
 	geometry_make(&sound.geometry);
 	sound.base = mmap(NULL, sound.geometry.file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
@@ -142,11 +158,11 @@ static void make_sound(void)
 	FUZZ_HOLDS(layout_attach(&sound) == 0);
 	*sound.events = (struct wire_events){ .magic = WIRE_EVENTS_MAGIC, .text_bytes = 1 };
 	sound.shared->filters_used = WIRE_FILTERS_FIRST;
-	FUZZ_HOLDS(session_event_register(&sound, events, 4, ids) == 0 && ids[0] && ids[1] && ids[2] &&
-		   ids[3]);
+	FUZZ_HOLDS(session_event_register(&sound, events, 5, ids) == 0 && ids[0] && ids[1] && ids[2] &&
+		   ids[3] && ids[4]);
 	write_records(0, ids[0]);
 	write_call(ids[3]);
-	make_calls();
+	make_calls(ids[4]);
 	write_records(1, ids[0]);
 	session_ring_use(&sound, session_names_index(&sound));
 	session_announce_process(&sound, 4242, 4242);

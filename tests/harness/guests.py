@@ -98,7 +98,7 @@ def check_tasks(path):
     """Calls of the processes of guest-init.c by their threads."""
     calls = calls_by_thread(path)
     found, threads, ends = calls["recursion"], calls["busy"], calls["do_exit"]
-    equal(found.pop(("init", "user init 1"), 0), 51, "calls of the first process")
+    equal(found.pop(("init", "user init 1"), 0), 51, f"calls of the first process, beside {found}")
     equal((list(found.values()), {name for name, _ in found}), ([21] * 3, {"init"}), f"calls of processes that it forked: {found}")
     equal((list(threads.values()), {name for name, _ in threads}), ([100] * 4, {"init"}), f"calls of its threads: {threads}")
     # Their ends in the kernel, one for each. A kernel's stack is used again by the next task.
@@ -169,12 +169,39 @@ def archive_entry(name, mode, data):
     return head + b"\0" * (-len(head) % 4) + data + b"\0" * (-len(data) % 4)
 
 
-def initial_files(init):
-    """The archive (cpio) of a machine whose first process is a program."""
+def initial_files(init, files=()):
+    """The archive (cpio) of a machine whose first process is a program. files: {path there: contents} besides."""
     path = fresh("initrd")
     with open(init, "rb") as program, open(path, "wb") as archive:
-        archive.write(archive_entry("proc", 0o40755, b"") + archive_entry("init", 0o100755, program.read()) + archive_entry("TRAILER!!!", 0, b""))
+        archive.write(archive_entry("proc", 0o40755, b"") + archive_entry("init", 0o100755, program.read()))
+        folders = {"/".join(words[:n]) for words in (name.split("/") for name in files) for n in range(1, len(words))}
+        for name in sorted(folders):
+            archive.write(archive_entry(name, 0o40755, b""))
+        for name, contents in dict(files).items():
+            archive.write(archive_entry(name, 0o100755, contents))
+        archive.write(archive_entry("TRAILER!!!", 0, b""))
     return path
+
+
+def with_libraries(*programs):
+    """{path without its first slash: contents} of programs and of all that the loader loads for them."""
+    names = {name for program in programs for name in [program, *re.findall(r"(/\S+) \(0x", made("ldd", program))]}
+    return {os.path.normpath(name)[1:]: open(name, "rb").read() for name in names}
+
+
+def run_there(kernel, commands, programs, *arguments):
+    """Boot a kernel, run commands as root, each a list of words, and return of each (status, output)."""
+    init = os.path.join(fresh("init"), "init")
+    os.makedirs(os.path.dirname(init))
+    made("gcc", "-O1", "-static", "-o", init, os.path.join(HERE, "guest-run.c"))
+    files = with_libraries(*programs)
+    files["commands"] = "".join(" ".join(words) + "\n" for words in commands).encode()
+    done = run(*machine("-smp", "2", "-m", "768", "-kernel", kernel, "-initrd", initial_files(init, files), "-serial", "stdio", "-append",
+                        " ".join(("console=ttyS0 quiet loglevel=1 panic=-1", *arguments))), limit=300)
+    text = done.out.replace("\r", "")
+    check("\n== end\n" in text, f"the machine did not end well: {text[-400:]}{done.err[-200:]}")
+    parts = {int(number): (int(status), output) for number, output, status in re.findall(r"^== (\d+)\n(.*?)\n== \1 (\d+)$", text, re.S | re.M)}
+    return [parts[n] for n in range(len(commands))]
 
 
 def apt_options(kind, place):
@@ -191,25 +218,27 @@ def apt_options(kind, place):
     return options
 
 
-def debian_kernel(kind=X86):
-    """The kernel of Debian's package for virtual machines, which is unpacked and not installed."""
-    found = glob.glob(os.path.join(kind.kernel, "boot", "vmlinuz-*"))
+def debian_kernel(kind=X86, release=None):
+    """The kernel of Debian's package for virtual machines, which is unpacked and not installed. release: where it comes from, such as
+    bookworm-backports; None: where packages come from here."""
+    kept = kind.kernel + (f"-{release}" if release else "")
+    found = glob.glob(os.path.join(kept, "boot", "vmlinuz-*"))
     if found:
         return found[0]
     need("apt-get")
     place = fresh("package")
     os.mkdir(place)
-    options, meta = apt_options(kind, place), f"linux-image-cloud-{kind.debian}"
+    options, meta = apt_options(kind, place), f"linux-image-cloud-{kind.debian}" + (f"/{release}" if release else "")
     depends = run("apt-cache", *options, "depends", "--important", meta).out
     package = re.search(r"Depends: (linux-image-[^\s:]+)", depends)
     if not package or run("apt-get", *options, "download", package[1], cwd=place).status != 0:
         raise Skip(f"Debian's kernel cannot be downloaded (apt-get download {meta})")
     made("dpkg-deb", "--fsys-tarfile", *glob.glob(f"{place}/*.deb"), stdout=open(f"{place}/files.tar", "wb"))
     made("tar", "--directory", place, "--wildcards", "-xf", f"{place}/files.tar", "./boot/vmlinuz-*")
-    shutil.rmtree(kind.kernel, True)
-    os.mkdir(kind.kernel)
-    shutil.move(f"{place}/boot", kind.kernel)
-    return glob.glob(os.path.join(kind.kernel, "boot", "vmlinuz-*"))[0]
+    shutil.rmtree(kept, True)
+    os.mkdir(kept)
+    shutil.move(f"{place}/boot", kept)
+    return glob.glob(os.path.join(kept, "boot", "vmlinuz-*"))[0]
 
 
 def unpacked(path):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * What every test of ring, session and drain needs: cases that are reported as tests/run wants them, random
- * numbers whose seed is printed, and records that can be told from anything else.
+ * numbers whose seed is printed, and records that differ from all other bytes.
  */
 #ifndef BURIN_TESTS_RING_HARNESS_H
 #define BURIN_TESTS_RING_HARNESS_H

@@ -7,7 +7,8 @@ import signal
 from running import *
 
 CALLS = program("systemcalls")
-ENTER, EXIT = "kernel.syscalls:sys_enter_getppid", "kernel.syscalls:sys_exit_getppid"
+SYSCALL, SCHED = "kernel.syscalls:", "kernel.sched:"
+ENTER, EXIT = SYSCALL + "sys_enter_getppid", SYSCALL + "sys_exit_getppid"
 ORDER = ["order.before", ENTER, EXIT, "order.after"]
 MISSING = None
 

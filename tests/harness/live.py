@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-"""What the tests of live control share: a /dev/shm of their own, and a program that is told what to do."""
+"""What the tests of live control share: a /dev/shm of their own, and a program that takes commands."""
 import signal
 import subprocess
 

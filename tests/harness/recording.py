@@ -54,6 +54,9 @@ def parse_fields(text):
         at += 1
         if string is not None:
             return unescape(string)
+        if word == "(":  # an enum: ( "label" : container = N ), ( <unknown> : container = N )
+            label, at = tokens[at][0], at + 6
+            return unescape(label) if label is not None else number(tokens[at - 2][1])
         if word != "[":
             return number(word)
         out = []
@@ -150,7 +153,7 @@ def info(path, faults=False):
 
 def mend_empty(event, ours, shown):
     """babeltrace2 2.0.4 shows an empty string as a string that the same field had in an earlier event (efficios/babeltrace
-    pull request 116 tells of it): where we say empty and it says something that it has said before, it is empty."""
+    pull request 116 describes it): where we say empty and it says something that it has said before, it is empty."""
     for key, value in event.fields.items():
         if isinstance(value, str):
             before = shown.setdefault((event.name, key), set())
@@ -191,18 +194,18 @@ class Trace:
         self.ours = [] if big else compare(self.events, path)
         self.losses = self.info["lost"]
         equal(self.info["records"], self.count, "records that burin info counts, babeltrace2 counts")
-        equal(sum(self.losses.values()), self.lost + self.lost_before(), "losses that burin info tells, babeltrace2 tells")
+        equal(sum(self.losses.values()), self.lost + self.lost_before(), "losses by burin info, and by babeltrace2")
         self.lost = sum(self.losses.values())
         equal(self.info["faults"], 0, "faults")
         if finished:
             equal(self.info["state"], "finished", "state")
         done = run(BURIN, "check", path)
-        # A recorder that was killed may have taken records whose thread's name it had not taken yet; we are told so.
+        # A recorder that was killed may have taken records whose thread's name it had not taken yet; a message reports it.
         wrong = [line for line in done.lines() if finished or "no names of their threads" not in line]
         check(not wrong and (done.status == 0 or not finished), f"burin check: status {done.status}: {wrong[:3]}")
 
     def lost_before(self):
-        """babeltrace2 knows only of losses between two packets: what the first packet of each stream tells of."""
+        """babeltrace2 knows only of losses between two packets: those before the first packet of each stream are missing."""
         lost = 0
         for file in os.listdir(self.path):
             if "." not in file and file not in ("metadata", "names"):
@@ -246,8 +249,8 @@ class Recording(Result):
         equal(session_files(self.pid), [], "session files left behind")
         check(self.said is not None, f"there is no summary: {self.err[:300]}")
         trace = Trace(self.path, big)
-        equal(self.said, trace.count, "events that the summary tells")
-        equal(self.lost_records - self.causes.get("after the end", 0), trace.lost, "losses that the summary tells")
+        equal(self.said, trace.count, "events in the summary")
+        equal(self.lost_records - self.causes.get("after the end", 0), trace.lost, "losses in the summary")
         for cause, key in CAUSES.items():
             equal(self.causes.get(cause, 0), trace.losses[key], f"losses by '{cause}'")
         return trace

@@ -79,7 +79,7 @@ class Profile:
         equal(said["attributed"], len(self.samples), "attributed samples")
         check(said["complete"] + sum(v for k, v in said.items() if k.startswith("truncated.")) <= said["attributed"] + said["lost.write"], "more stacks than samples")
         equal(said["kernel"] + said["user"], said["attributed"], "samples of the kernel and of users")
-        equal(info(self.path)["lost"]["full"], said["lost.ring"], "losses that the packets tell")
+        equal(info(self.path)["lost"]["full"], said["lost.ring"], "losses by the packets")
         for weight in (v for k, v in said.items() if k.startswith("weight.") and "counted" in said):
             check(said["counted"] >= weight * (said["received"] - said.get("off_cpu.received", 0)), "samples stand for more than was counted")
         for sample in self.samples:

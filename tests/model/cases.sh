@@ -180,7 +180,7 @@ broken UNCHECKED exact $CLEANREAD
 broken END_ONCE named $CLEANREAD
 broken CONSUMED_LATE named $CLEANREAD
 
-# filter.pml. Flags: K commands; TRACEPOINTS, PASSES of each; SCRIBBLE somebody else writes into the area.
+# filter.pml. Flags: K commands; TRACEPOINTS, PASSES of each; SCRIBBLE another process writes into the area.
 model=filter
 FILTER='-DK=2'
 FILTERONE='-DK=3 -DTRACEPOINTS=1 -DPASSES=2'
@@ -259,7 +259,7 @@ right "long: snapshot, packets of two records" -DP=2 -DK=5 -DREADER -DRETIRE=0 -
 model=filter
 right "long: two tracepoints" -DK=3
 right "long: scribbled upon" -DK=2 -DSCRIBBLE
-right "long: all copy to one place, nobody scribbles" -DK=2 -DSHARED_COPY
+right "long: all copy to one place, without scribbling" -DK=2 -DSHARED_COPY
 model=switch
 right "long: listing" -DK=3 -DNEWCOMERS=0
 right "long: listing, registration" -DK=2

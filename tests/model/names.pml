@@ -27,9 +27,9 @@
  *   Records are 1 word, with WIDE 1 and 2 in turn, with FORMS one more but for a packet's first (the extended form).
  *   One name per thread: `uid`.
  *   A look at tail and sequence is one step, and the position does not wrap: snapshot.pml has both.
- *   The holder's scan of the ring is one step: nobody stores into it meanwhile.
+ *   The holder's scan of the ring is one step: no process stores into it meanwhile.
  *   Who is needed ends at any moment (a thread died, or was announced anew, and its records from
- *   before have left the rings); nobody becomes needed again.
+ *   before have left the rings); no thread becomes needed again.
  *
  *   named   what was announced before the snapshot began, and is needed until it ends, is in it
  *   exact   what it holds are records that were committed in that packet

@@ -18,8 +18,8 @@
  *   lost            anyone, by an atomic add.
  *   lock            locked rings: compare-and-swap to enter and to take over, a store to leave.
  *
- * Sections. SEC() is one machine step of a restartable sequence: it is taken only if nobody else has run on this
- * CPU since the step before (cur[] says who ran last; a migration and a signal handler count as somebody else);
+ * Sections. SEC() is one machine step of a restartable sequence: it is taken only if no other process has run on this
+ * CPU since the step before (cur[] says who ran last; a migration and a signal handler count as another process);
  * otherwise the writer finds itself at the beginning. It may also be sent there for no reason (the kernel preempted it
  * for a program that does not trace). A section's first step, and every step outside one, is an OUT(): it may always
  * be taken. In LOCKED builds both are plain steps, and the lock does what the kernel did. Writers of one CPU
@@ -57,7 +57,7 @@
  *   slots, and on the sequence being gone before the rest. On a weaker machine the switch needs a store fence before
  *   and after its first store; variants WEAK_STORES and NO_UNSEQ show what happens without. Writers of one CPU see their own stores in order anywhere; a
  *   thread that moves is ordered by the kernel's context switch, a lock's owner by the lock.
- *   Clock. One for all CPUs. It advances at reads only (elsewhere nobody could tell), may stay, and may step back.
+ *   Clock. One for all CPUs. It advances at reads only (elsewhere it makes no difference), may stay, and may step back.
  *   A dead thread's stores have all happened: the kernel does not end a thread before.
  */
 
@@ -243,7 +243,7 @@ inline hold(x, end)
 #ifdef LOCKED
 #define SEC(...) atomic { __VA_ARGS__ }
 #define OUT(...) atomic { __VA_ARGS__ }
-#define RESTART CHECK(mutex, false); forget(); goto again /* under a lock nobody has moved */
+#define RESTART CHECK(mutex, false); forget(); goto again /* under a lock it has not moved */
 #else
 #define RESTART forget(); goto again
 #define SEC(...)                                                                                                   \

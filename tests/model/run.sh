@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# run.sh [quick|long] - verify the protocols, and that the models can tell them from broken ones (README.md).
+# run.sh [quick|long] - verify the protocols, and that the models can distinguish them from broken ones (README.md).
 #
 # Three kinds of case: `right` must verify; `seen` must fail at a witness, which shows that what the case is about
 # does happen in it; `broken` is a variant that must fail at the assertion named, alone. An assertion that no variant

@@ -36,7 +36,7 @@
  *             committed before the snapshot began; the tail's packet gives as many records as the tail says
  *   kept      only what was taken is lost: flight, by a writer or by a shorter lap; stream, given back
  *   recorder  the recorder beside it gets every record, once, in order
- *   whole     memory is given back only of what nobody needs: no packet is opened, or open, there
+ *   whole     memory is given back only of what is not needed: no packet is opened, or open, there
  *
  * The resizer (src/control/resize_rings.c) stores a size; then, when the slot behind the tail's is within it and, in stream mode,
  * the lap before has been given back, it takes away the sequences of the slots beyond, and then their memory.

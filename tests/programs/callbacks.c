@@ -25,7 +25,7 @@ static void on_event(const struct burin_site *site, const void *payload, size_t 
 	snprintf(seen->text, sizeof(seen->text), "%s", (const char *)payload + sizeof(seen->last));
 	if (strcmp(site->name, "cb.event") != 0)
 		exit(90);
-	/* Recorded like any other, but calls nobody: this is no endless recursion. */
+	/* Recorded like any other, but without a callback: so the recursion ends. */
 	BURIN_TRACE("cb.event", "n=%d s=%s", -1, "inside");
 	BURIN_TRACE("cb.inside");
 }

@@ -181,7 +181,7 @@ static int by_system(int argc, char **argv)
 	return 0;
 }
 
-/* A grandchild that goes on when its parent, the command, has ended. Its pid is printed; it ends when told
+/* A grandchild that goes on when its parent, the command, has ended. Its pid is printed; it ends when asked
  * to. */
 static int outlive(int argc, char **argv)
 {

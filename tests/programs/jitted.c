@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A small compiler of code at run time, which tells of it as such compilers do. x86-64.
+ * A small compiler of code at run time, which reports it as such compilers do. x86-64.
  *
  *	jitted map MS			/tmp/perf-PID.map, which is removed at the end
  *	jitted late-map MS		the same, written at the very end, and left there
  *	jitted dump MS FOLDER		FOLDER/jit-PID.dump, which is removed at the end
- *	jitted late-dump MS FOLDER	the same; what it tells is written at the very end
+ *	jitted late-dump MS FOLDER	the same; what it reports is written at the very end
  *	jitted wild-dump MS FOLDER	the same; then whatever may stand in such a file
  *	jitted falling-dump MS FOLDER N	the same; then N loads, each below the one before
  *	jitted small-dump MS FOLDER N	the same; then N records that are headers and nothing more
- *	jitted nothing MS		tells nothing
+ *	jitted nothing MS		reports nothing
  *	jitted foreign MS FILE		the same, but FILE is mapped as if it were its dump
  *
  * It runs first(), then second(), at the same address; then second() again after it has moved; MS each.

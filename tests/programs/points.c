@@ -215,7 +215,7 @@ static int errno_kept(int argc, char **argv)
 	return 0;
 }
 
-/* What somebody looking at the process can see of us. */
+/* What is visible of us from outside the process. */
 static int inside(int argc, char **argv)
 {
 	char line[256];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A program that controls its own tracing (burin/control.h), and says what it was told.
+ * A program that controls its own tracing (burin/control.h), and says results.
  *
  *	self switch | status | snapshot DIR | crash DIR | signal DIR | nothing
  */
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 
 		signal(SIGSEGV, on_signal);
 		fflush(stdout);
-		/* The allocator's own words are spoiled: whoever allocates in the handler dies. */
+		/* The allocator's own words are spoiled: an allocation in the handler would crash. */
 		memset(heap - 16, 0xff, 64);
 		raise(SIGSEGV);
 	}

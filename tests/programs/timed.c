@@ -6,8 +6,8 @@
  *	timed shares MS		half(), third(), seventh() and twentieth() have 50, 30, 15 and 5 % of it
  *	timed threads MS	three threads at once, each of which does that; named by themselves and by others
  *	timed masked MS		a thread that has blocked all signals
- *	timed handlers MS	handlers of its own for SIGPROF and for the signal that the timer uses; tells its calls
- *	timed waiting MS	one thread works while others wait; tells how many calls were interrupted
+ *	timed handlers MS	handlers of its own for SIGPROF and for the signal that the timer uses; prints its calls
+ *	timed waiting MS	one thread works while others wait; prints how many calls were interrupted
  *	timed stacks MS		on an alternate stack of a signal, then on a small one of its own with nothing behind it
  *	timed plugin MS FILE WITH	two libraries, one after the other, probably in one place
  *	timed ends		sends the timer's signal to itself: it has no handler

@@ -14,7 +14,7 @@
  *				TID NS of the clock; then main, in which both are
  *	waits ping-pong N	two processes hand a byte to and fro; each says cpu TID NS, ping-pong TID NS, and life
  *				TID NS, its waits for others included
- *	waits stuck		reads() what nobody writes, and "other" sleeps(), until it is killed; each says ready TID
+ *	waits stuck		reads() what no process writes, and "other" sleeps(), until it is killed; each says ready TID
  *				and the time of day before it
  */
 #include <pthread.h>

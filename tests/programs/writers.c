@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Writers whose records carry a sequence of their own, so that a reader can tell what is missing, twice or
+/* Writers whose records carry a sequence of their own, so that a reader can find what is missing, twice or
  * invented. */
 #include <pthread.h>
 #include <unistd.h>
@@ -74,7 +74,7 @@ static void *told_main(void *data)
 	return NULL;
 }
 
-/* told RECORDS WRITERS: each record is told on standard output, in 16 bytes, as soon as it has been made.
+/* told RECORDS WRITERS: each record is reported on standard output, in 16 bytes, as soon as it has been made.
  * First of all come 16 bytes with the pid. */
 static int told(int argc, char **argv)
 {

@@ -194,7 +194,7 @@ static void expect_fault(struct opened *opened, const char *reason)
 	assert_int_equal(burin_trace_fault(opened->trace, 0, &fault), 0);
 	assert_int_equal(fault.code, BURIN_FAULT_TABLE);
 	if (!strstr(fault.reason, reason))
-		fail_msg("\"%s\" does not tell \"%s\"", fault.reason, reason);
+		fail_msg("\"%s\" does not contain \"%s\"", fault.reason, reason);
 }
 
 static void test_faults(void **state)

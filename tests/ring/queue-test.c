@@ -30,7 +30,7 @@ enum sabotage {
 	SABOTAGE_TAIL,	    /* the tail before the record is there */
 	SABOTAGE_CLOSED,    /* the header over a closed packet's rest is not there */
 	SABOTAGE_WHOLE,	    /* a slot that is written to, and whose packet keeps its sequence */
-	SABOTAGE_UNCOUNTED, /* a loss that nobody counts */
+	SABOTAGE_UNCOUNTED, /* a loss that is not counted */
 	SABOTAGE_KINDS
 };
 
@@ -430,6 +430,9 @@ int main(int argc, char **argv)
 	CPU_SET((unsigned)sched_getcpu(), &here);
 	sched_setaffinity(0, sizeof(here), &here);
 	ring_clock_source = WIRE_CLOCK_TSC;
+#if RING_HAVE_RSEQ
+	ring_rseq_offset = __rseq_offset;
+#endif
 #endif
 	for (unsigned n = 0; n < 16; n++) {
 		struct queue_shape shape = { .packet_bytes = sizes[n & 1],

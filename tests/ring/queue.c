@@ -54,6 +54,7 @@ void queue_init(struct queue *queue, const struct queue_shape *shape, uint64_t s
 		.slots = queue->slots,
 		.word_mask = bytes / 8 - 1,
 		.packet_mask = shape->packet_bytes / 8 - 1,
+		.ready_words = shape->packet_bytes / 8,
 		.packet_words = shape->packet_bytes / 8,
 		.window = shape->packets,
 		.record_max = room < WIRE_LENGTH_MAX - 8 ? room : WIRE_LENGTH_MAX - 8,

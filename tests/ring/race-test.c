@@ -34,7 +34,7 @@ enum {
 /*
  * In this build ring/copy.c copies with this (memcpy is defined as race_copy there).
  *
- * In stream mode nobody writes below the tail, and the sanitizer watches every byte; only of the header, of
+ * In stream mode no thread writes below the tail, and the sanitizer watches every byte; only of the header, of
  * which writers may be storing times by atomic words, are atomic words read. In flight mode the reader copies
  * what is perhaps being overwritten, and throws it away when the second look says so: a race on
  * purpose, hidden from the sanitizer, which then watches the writers among themselves. That nothing torn is
@@ -257,6 +257,7 @@ static void run(struct race *race, bool overwrite, bool rseq, int cpu, int reade
 				    .slots = race->slots,
 				    .word_mask = RACE_PACKET * RACE_PACKETS / 8 - 1,
 				    .packet_mask = RACE_PACKET / 8 - 1,
+				    .ready_words = RACE_PACKET / 8,
 				    .packet_words = RACE_PACKET / 8,
 				    .window = RACE_PACKETS,
 				    .record_max = RACE_PACKET - sizeof(struct wire_packet),
@@ -318,6 +319,9 @@ int main(int argc, char **argv)
 	harness_begin(argc, argv);
 	sched_getaffinity(0, sizeof(all), &all);
 	ring_clock_source = WIRE_CLOCK_TSC;
+#if RING_HAVE_RSEQ
+	ring_rseq_offset = __rseq_offset;
+#endif
 	run(&race, false, false, 0, 0, ms, false);
 	report("hazard 5: two writers discard while a reader copies, locked ring", &race);
 	run(&race, true, false, 0, 0, ms, false);

@@ -31,7 +31,7 @@ static unsigned case_ms(void)
 	return harness.is_long ? CASE_LONG_MS : CASE_MS;
 }
 
-/* Read for a while, and until what the case is about has happened; then tell everybody to stop. */
+/* Read for a while, and until what the case is about has happened; then stop all threads. */
 static void read_until(bool (*happened)(void))
 {
 	const uint64_t begin = harness_ns(), least = case_ms() * UINT64_C(1000000);

@@ -293,7 +293,7 @@ static const char *every_instruction(void)
 	for (unsigned n = 0; n < SECTIONS_MAX && !why; n++) {
 		kills += hits[n];
 		dead += all[n] && !hits[n];
-		/* A copy that nobody calls is possible; one that is reached in part only is a hole in this
+		/* A copy that is never called is possible; one that is reached in part only is a hole in this
 		 * test. */
 		if (hits[n] && hits[n] != all[n])
 			why = cases_why("of the sequence in %s only %u of %u instructions were reached",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * What the world refuses: restartable sequences to a vfork child and to programs whose glibc has none, memory
- * to a session on a full file system, a place to programs with a small limit. Losses are counted, nobody
+ * to a session on a full file system, a place to programs with a small limit. Losses are counted, no process
  * crashes.
  */
 #include <errno.h>
@@ -284,7 +284,9 @@ int main(int argc, char **argv)
 		  .run = full_filesystem,
 		  OPTIONS(256 << 10, 64 << 10),
 		  .tunables = CASE_NO_RSEQ },
-		{ .name = "small limits: nobody crashes", .run = small_limits, OPTIONS(16 << 20, 64 << 10) },
+		{ .name = "small limits: no process crashes",
+		  .run = small_limits,
+		  OPTIONS(16 << 20, 64 << 10) },
 	};
 	const char *mode = getenv("TEST_CASE");
 

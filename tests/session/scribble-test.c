@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Hazard 8: a process that scribbles over the session while others trace, record, join and announce
- * themselves. Whatever it writes, wherever: nobody crashes, nobody hangs, and when it has stopped and the
+ * themselves. Whatever it writes, wherever: no process crashes or hangs, and when it has stopped and the
  * session is mended, tracing works.
  */
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/control/call_names.h"
+#include "cmd/control/listing_names.h"
 #include "cmd/target_argument.h"
 #include "control/process_change.h"
 #include "session/call_selection.h"
@@ -76,17 +76,17 @@ static int compare(const void *one, const void *other)
 	return a->count != b->count ? number_order(b->count, a->count) : number_order(a->number, b->number);
 }
 
-static int read_named(struct call_listing *listing, struct call_names *names, const struct session *session,
-		      const struct target *target)
+static int read_named(struct call_listing *listing, struct listing_names *names,
+		      const struct session *session, const struct target *target)
 {
 	int error = call_listing_read(listing, session);
 
 	if (error)
 		return cmd_failed("out of memory");
-	error = call_names_find(names, listing, target);
+	error = listing_names_find(names, listing, target);
 	if (!error)
 		return 0;
-	call_names_free(names);
+	listing_names_free(names);
 	call_listing_free(listing);
 	return cmd_failed("cannot look up the names of functions: %s", strerror(-error));
 }
@@ -95,7 +95,7 @@ static int list(const struct session *session, const struct target *target)
 {
 	struct view_buffer out = { .used = 0 };
 	struct call_listing listing;
-	struct call_names names;
+	struct listing_names names;
 	int result = read_named(&listing, &names, session, target);
 
 	if (result)
@@ -105,7 +105,7 @@ static int list(const struct session *session, const struct target *target)
 		view_buffer_print(&out, "%-6s %11s  %s\n", "STATE", "COUNTED", "FUNCTION");
 	for (size_t n = 0; n < listing.count; n++)
 		(as_json ? print_json : print_text)(&listing, &listing.functions[n], &out);
-	call_names_free(&names);
+	listing_names_free(&names);
 	call_listing_free(&listing);
 	return cmd_print(&out, STDOUT_FILENO);
 }
@@ -135,7 +135,7 @@ static int try_to_change(struct session *session, const struct target *target, c
 			 unsigned change, char **words)
 {
 	struct call_listing listing;
-	struct call_names names;
+	struct listing_names names;
 	char count[TEXT_SHORT];
 	size_t matched = 0;
 	int result = read_named(&listing, &names, session, target), error;
@@ -143,7 +143,7 @@ static int try_to_change(struct session *session, const struct target *target, c
 	if (result)
 		return result;
 	error = call_change(session, &listing, changes[change].sign, words, &matched);
-	call_names_free(&names);
+	listing_names_free(&names);
 	call_listing_free(&listing);
 	if (error == -EAGAIN)
 		return CHANGE_AGAIN;

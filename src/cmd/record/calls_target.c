@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/control/call_names.h"
+#include "cmd/control/listing_names.h"
 #include "cmd/record/calls_target.h"
 #include "control/process_change.h"
 #include "session/call_selection.h"
@@ -129,6 +129,21 @@ const char *calls_target_open(const char *word, char pid[CALLS_TARGET_WORD])
 
 /* ---- switching */
 
+/* A command that attached before may have been stopped, or given up, before the program was ready. */
+static int finish_attaching(const struct attachment *attachment)
+{
+	const struct session *session = &attachment->session;
+	const struct wire_calls *calls = session->calls.header;
+	char library[PRELOAD_PATH_MAX];
+	struct process_change change;
+
+	if (session->geometry.owner_kind != WIRE_OWNER_PROGRAM || *calls->rules || calls->functions ||
+	    calls_find_library(library, sizeof(library)) != 0 ||
+	    process_change_attach((pid_t)session->geometry.owner, library, &change) == 0)
+		return 0;
+	return cmd_failed("%s: its calls cannot be recorded: %s", attachment->word, change.problem);
+}
+
 /* Whether a word can only be compared with a function's name or file. */
 static bool needs_names(const struct view_globs *words)
 {
@@ -163,18 +178,18 @@ static int try_to_select(const struct calls_options *options, struct attachment 
 	const char *const *words = options->globs.count ? options->globs.globs : all;
 	struct call_listing listing;
 	struct session *session = &attachment->session;
-	struct call_names names;
+	struct listing_names names;
 	int error = call_listing_read(&listing, session);
 
 	if (error)
 		return error;
-	error = named ? call_names_find(&names, &listing, &attachment->target) : 0;
+	error = named ? listing_names_find(&names, &listing, &attachment->target) : 0;
 	if (!error)
 		error = call_select(session, &listing, rules, (char *const *)(uintptr_t)words, on);
 	if (!error && calls_have_file(options))
 		note_unknown_files(&listing);
 	if (named)
-		call_names_free(&names);
+		listing_names_free(&names);
 	call_listing_free(&listing);
 	return error;
 }
@@ -212,6 +227,9 @@ int calls_target_begin(struct calls_target *calls, const struct calls_options *o
 		return cmd_failed("%s: another burin record --calls records it; burin calls %s changes which "
 				  "functions it records",
 				  attachment->word, attachment->word);
+	result = finish_attaching(attachment);
+	if (result)
+		return result;
 	memset(rules, 0, sizeof(rules));
 	if (!calls_rules(rules, options))
 		return cmd_failed("--calls: the globs together are too long; use wider ones");

@@ -4,7 +4,7 @@
 #define BURIN_CMD_RECORD_CALLS_TARGET_H
 
 #include "cmd/record/attach.h"
-#include "cmd/record/calls.h"
+#include "cmd/record/record_calls.h"
 
 enum {
 	CALLS_TARGET_WORD = 16,

@@ -11,10 +11,12 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/record/cmd_symbols.h"
+#include "cmd/record/guest_socket.h"
 #include "wire/wire_context.h"
 #include "wire/wire_terms.h"
 
 enum {
+	SOCKET_MIN = 3,	       /* descriptors below are the standard ones */
 	FREQUENCY_MAX = 20000, /* beyond, samples take most of the time of a CPU, or are lost */
 };
 
@@ -60,7 +62,7 @@ static const char *const formats[] = { [RECORD_BURIN] = "burin", [RECORD_UFTRACE
 static const struct cmd_option table[] = {
 	OPTION_TEXT("-o, --output DIR", &options.output,
 		    "the trace; must not exist (default: COMMAND.burin). The umask decides which users may "
-		    "read it; with --all, and for a program of another user, only its owner may"),
+		    "read it; with --all, --kernel, and for a program of another user, only its owner may"),
 	OPTION_LIST("-e, --event GLOB", &events,
 		    "record the events whose names match; may be repeated (default: all). With TARGET, "
 		    "matching events are switched on meanwhile (default: all, if none is on), others not "
@@ -71,6 +73,12 @@ static const struct cmd_option table[] = {
 		"syscalls:sys_enter_openat, match, while COMMAND, TARGET or the processes of --pid run, or "
 		"with --all of the whole machine; may be repeated. Also probes in programs: u:FILE:FUNCTION, "
 		"usdt:FILE:PROVIDER:NAME. See burin-kernel(7)"),
+	OPTION_TEXT("--k-where EXPR", &options.kernel.where,
+		    "with --kernel: record only events of which EXPR is true, such as 'ret < 0'; see "
+		    "burin-kernel(7)"),
+	OPTION_FLAG("--sched", &options.kernel.sched,
+		    "the same for what burin report --sched needs: switches, wake-ups, migrations, forks and "
+		    "exits"),
 	OPTION_SIZE("--kernel-buffer SIZE", &options.kernel.buffer_bytes, 4 * KERNEL_PACKET, 512 << 20,
 		    "size of each CPU's two ring buffers of kernel events (default: 4M)"),
 	OPTION_CHOICE(
@@ -208,6 +216,13 @@ static const struct cmd_option table[] = {
 		"with --guest: times are those of the host (default), or the number of instructions that "
 		"the guest, of one processor, has executed",
 		.given = guest_given),
+	OPTION_CHOICE(
+		"--guest-threads WHAT", &options.guest.threads, guest_threads,
+		"with --guest: a thread of the trace is a stack of the guest (default), or a vcpu with its "
+		"privilege level: id (vCPU + 1) * 100 + level in --format uftrace",
+		.given = guest_given),
+	OPTION_NUMBER("--guest-socket FD", &options.guest.socket, SOCKET_MIN, INT32_MAX, NULL,
+		      .given = guest_given),
 	OPTION_FLAG("--guest-report", &options.guest.report,
 		    "with --guest: print how many calls and returns there were", .given = guest_given),
 	OPTION_CHOICE("--format FORMAT", &options.format, formats,
@@ -242,6 +257,8 @@ static int check_conflicts(void)
 		return cmd_usage("no command given; try: burin record -- PROGRAM ARGUMENTS");
 	if (options.kernel.globs.count && (options.guest.on || options.format == RECORD_UFTRACE))
 		return cmd_usage("--kernel: remove %s", options.guest.on ? "--guest" : "--format uftrace");
+	if (options.kernel.where && !options.kernel.globs.count)
+		return cmd_usage("--k-where: there are no kernel events; add --kernel");
 	if (options.split.keep && !split)
 		return cmd_usage("--keep: there are no chunks; add --split, which makes them");
 	if (options.target && *own)
@@ -321,6 +338,24 @@ static int add_event_of_calls(void)
 	return 0;
 }
 
+/* Return: 0, or CMD_FAULTS after a message. */
+static int add_events_of_sched(void)
+{
+	/* Forks are task_newtask, which every recording of kernel events has. */
+	static const char *const points[] = { "sched:sched_switch", "sched:sched_waking",
+					      "sched:sched_migrate_task", "sched:sched_process_exit" };
+	struct view_globs *globs = &options.kernel.globs;
+
+	if (!options.kernel.sched)
+		return 0;
+	if (!array_reserve(globs->globs, globs->room, globs->count + sizeof(points) / sizeof(points[0]) + 1))
+		return cmd_failed("out of memory");
+	for (unsigned n = 0; n < sizeof(points) / sizeof(points[0]); n++)
+		globs->globs[globs->count++] = points[n];
+	globs->globs[globs->count] = NULL;
+	return 0;
+}
+
 /* Set defaults that depend on other options. */
 static void complete(void)
 {
@@ -347,11 +382,19 @@ static void complete(void)
 
 static int record(char **operands)
 {
+	pid_t qemu = 0;
 	int result;
 
 	options.target = operands[0];
+	if (options.guest.socket) {
+		qemu = guest_socket_peer(options.guest.socket, &options.command);
+		if (!qemu)
+			return CMD_FAULTS;
+	}
 	choose_target();
-	result = check_conflicts();
+	result = add_events_of_sched();
+	if (!result)
+		result = check_conflicts();
 	if (!result)
 		result = sampling_check(&options.sampling);
 	if (!result)
@@ -365,6 +408,8 @@ static int record(char **operands)
 	if (result)
 		return result;
 	complete();
+	if (qemu && !options.sampling.off && sampling_choose(&options.sampling, qemu))
+		return cmd_failed("out of memory");
 	if (options.guest.on) {
 		options.command = guest_command(&options.guest, options.command);
 		if (!options.command)

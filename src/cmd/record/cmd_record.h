@@ -3,7 +3,7 @@
 #ifndef BURIN_CMD_RECORD_CMD_RECORD_H
 #define BURIN_CMD_RECORD_CMD_RECORD_H
 
-#include "cmd/record/calls.h"
+#include "cmd/record/record_calls.h"
 #include "cmd/record/guest.h"
 #include "cmd/record/kernel_events.h"
 #include "cmd/record/sampling.h"

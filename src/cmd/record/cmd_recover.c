@@ -23,7 +23,7 @@
 #include "burin/read.h"
 #include "cmd/cmd.h"
 #include "cmd/record/recording.h"
-#include "cmd/record/calls.h"
+#include "cmd/record/record_calls.h"
 #include "cmd/record/cmd_symbols.h"
 #include "cmd/target_argument.h"
 #include "control/remains.h"
@@ -106,7 +106,7 @@ static void symbolize_all(int directory, const char *path)
 {
 	if (faccessat(directory, ".burin/stacks", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		cmd_symbols_find(directory, path, &(struct cmd_symbols_options){ .quiet = true });
-	calls_find_names(directory, path, NULL, true, 0);
+	calls_find_names(directory, path, &(struct calls_names){ 0 });
 }
 
 /* Why a trace cannot be continued. */
@@ -166,7 +166,8 @@ static int recover(struct recovery *recovery, struct session *session)
 	struct drain_totals totals;
 	uint64_t before, lost;
 	struct drain drain;
-	int error = finish_others(recovery->directory, session->geometry.cpus);
+	/* There are as many locked rings as CPUs, at least; per-CPU rings need restartable sequences. */
+	int error = finish_others(recovery->directory, session->geometry.locked);
 
 	if (error)
 		return cmd_failed("%s: its samples or kernel events: %s; the session stays", path,

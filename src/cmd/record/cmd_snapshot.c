@@ -117,7 +117,7 @@ static int run(char **operands)
 	if (directory < 0)
 		return cmd_target_leave(target.path, &session, CMD_FAULTS);
 	options.more = kernel_of(&target, &session, &kernel);
-	result = recording_snapshot(&session, directory, output, &options, &totals);
+	result = recording_snapshot(&session, &target, directory, output, &options, &totals);
 	kernel_borrow_end(&kernel);
 	if (!result && !quiet)
 		recording_summary(&totals, output, true, NULL);

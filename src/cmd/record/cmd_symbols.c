@@ -8,12 +8,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/number.h"
 #include "base/text.h"
 #include "burin/calls.h"
 #include "cmd/cmd.h"
+#include "cmd/control/listing_names.h"
 #include "cmd/record/progress.h"
 #include "cmd/record/cmd_symbols.h"
 #include "cmd/record/guest_symbols.h"
@@ -21,6 +23,7 @@
 #include "writer/symbols_writer.h"
 #include "file/create.h"
 #include "image/debuginfod/debuginfod.h"
+#include "image/elf/debugfile.h"
 #include "image/symbolize/symbolize.h"
 #include "wire/wire_terms.h"
 
@@ -35,6 +38,10 @@ struct naming_files {
 
 static const struct naming_files sample_files = { ".burin/symbols", ".burin/symbols.new" },
 				 call_files = { ".burin/calls.symbols", ".burin/calls.symbols.new" };
+
+enum {
+	NOBODY = 65534, /* a user without rights of its own */
+};
 
 struct naming {
 	const struct cmd_symbols_options *options;
@@ -65,6 +72,31 @@ static bool find_location(const struct naming *naming, uint32_t number, struct b
 {
 	return !burin_profile_location(naming->profile, number, location) && location->image &&
 	       burin_profile_image(naming->profile, location->image);
+}
+
+/*
+ * Functions of a session of root's have names from files that it names. One of its processes may have dropped privileges since, and name
+ * what it must not read. So these names are for root alone.
+ */
+static void keep_private(const struct naming *naming, int directory)
+{
+	bool hidden = false;
+	struct stat status;
+
+	for (uint32_t n = 0; n < burin_profile_images(naming->profile) && !hidden; n++) {
+		const struct symbolize_image *image = &naming->images[n];
+		const char *root = naming->options->root ? naming->options->root : "";
+		int file = -1;
+
+		if (image->kind == WIRE_IMAGE_FILE && image->file < 0 && image->count) {
+			file = debugfile_named(image->path, root, NOBODY);
+			hidden = file == -EACCES;
+		}
+		if (file >= 0)
+			close(file);
+	}
+	if (hidden && fstat(directory, &status) == 0)
+		fchmod(directory, status.st_mode & S_IRWXU);
 }
 
 /* Collect the locations of each image. Return: 0 or -ENOMEM. */
@@ -127,10 +159,12 @@ static void describe(struct naming *naming)
 		    (image->kind == WIRE_IMAGE_JIT || image->kind == WIRE_IMAGE_JITDUMP))
 			image->path = "";
 	}
+	if (options->target)
+		listing_names_open(options->target, naming->images, burin_profile_images(naming->profile));
 }
 
-/* Only the files of guests are ours. */
-static void close_guests(const struct naming *naming)
+/* Only files that describe() has opened are ours. */
+static void close_files(const struct naming *naming)
 {
 	for (uint32_t n = 0; !naming->options->file && n < burin_profile_images(naming->profile); n++)
 		if (naming->images && naming->images[n].file >= 0)
@@ -269,9 +303,11 @@ static int find_names(struct naming *naming, int directory, const char *path)
 
 	if (!error) {
 		describe(naming);
+		if (naming->options->calls && geteuid() == 0)
+			keep_private(naming, directory);
 		error = naming->failed ? 0 : write_table(naming, directory, &counts, &kept);
 	}
-	close_guests(naming);
+	close_files(naming);
 	free(naming->images);
 	free(naming->offsets);
 	if (error)

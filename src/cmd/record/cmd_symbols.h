@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "control/target.h"
 #include "view/records/selection.h"
 
 /* The default deadline of symbolizing, as text for --help and in ns. */
@@ -24,7 +25,8 @@ struct cmd_symbols_options {
 	/* Return: a descriptor of an image's file, which the callee owns, or -1. NULL: open files by path. */
 	int (*file)(void *data, uint32_t number);
 	void *data;
-	struct view_globs guests; /* of guests: "vmlinux=FILE", "prog=FILE@SPACE" */
+	const struct target *target; /* its session named the images; NULL: a session of our own */
+	struct view_globs guests;    /* of guests: "vmlinux=FILE", "prog=FILE@SPACE" */
 };
 
 /*

@@ -182,7 +182,8 @@ static void take_snapshot(struct watch *watch, const struct live_event *event, c
 	directory = create_directory(watch->directory_fd, chunk);
 	if (directory < 0)
 		cmd_failed("%s: %s", path, strerror(-directory));
-	if (directory < 0 || recording_snapshot(session, directory, path, &options, &totals)) {
+	if (directory < 0 ||
+	    recording_snapshot(session, &watch->attachment.target, directory, path, &options, &totals)) {
 		watch->failed++;
 		return;
 	}

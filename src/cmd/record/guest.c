@@ -36,6 +36,10 @@ const char *const guest_clocks[] = {
 	[GUEST_CLOCK_HOST] = "host", [GUEST_CLOCK_INSTRUCTIONS] = "instructions", NULL
 };
 
+const char *const guest_threads[] = {
+	[GUEST_THREADS_STACKS] = "stack", [GUEST_THREADS_VCPUS] = "vcpu", NULL
+};
+
 /* A hexadecimal address up to a character. Return: what is behind that; NULL: it is not one. */
 static const char *take_address(const char *text, char end, uint64_t *address)
 {
@@ -169,7 +173,7 @@ static uint64_t stack_of(const struct guest_tasks *tasks)
 	return bytes == STACK << 1 || bytes == STACK << 2 ? bytes : STACK;
 }
 
-/* Where the guest's tasks are, for the plugin. @text: "" if the file does not say that. Return: 0 or a negative errno. */
+/* Where the guest's tasks are, for the plugin. @text: "" if the file does not have it. Return: 0 or a negative errno. */
 static int describe_tasks(const struct guest_options *options, int file, char text[TASKS_BYTES])
 {
 	struct guest_tasks tasks;
@@ -242,7 +246,10 @@ static char *plugin_argument(struct guest_options *options, const char *path)
 	for (size_t n = 0; n < options->ranges.count; n++)
 		put_option(text, "range", options->ranges.globs[n]);
 	put_option(text, "clock", options->clock == GUEST_CLOCK_HOST ? NULL : guest_clocks[options->clock]);
-	put_option(text, "tasks", *tasks ? tasks : NULL);
+	if (options->threads == GUEST_THREADS_VCPUS)
+		put_option(text, "threads", guest_threads[options->threads]); /* tasks would have no thread */
+	else
+		put_option(text, "tasks", *tasks ? tasks : NULL);
 	put_option(text, "report", options->report ? "on" : NULL);
 	done = put_functions(text, options, &functions);
 	guest_functions_free(&functions);
@@ -275,10 +282,15 @@ void guest_files(const struct guest_options *options, const struct session *sess
 char **guest_command(struct guest_options *options, char **command)
 {
 	char path[PRELOAD_PATH_MAX], **longer;
-	const int error = preload_find(library_name, path, sizeof(path));
 	char *argument;
 	size_t count = 0;
+	int error;
 
+	if (options->socket) {
+		options->arguments = plugin_argument(options, "");
+		return options->arguments ? command : NULL;
+	}
+	error = preload_find(library_name, path, sizeof(path));
 	if (error) {
 		cmd_failed("--guest: %s %s", library_name, preload_problem(error));
 		return NULL;

@@ -19,18 +19,26 @@ enum guest_clock {
 	GUEST_CLOCK_INSTRUCTIONS, /* that the guest has executed */
 };
 
-extern const char *const guest_levels[], *const guest_clocks[];
+enum guest_threads {
+	GUEST_THREADS_STACKS, /* a thread for each stack of the guest */
+	GUEST_THREADS_VCPUS,  /* for each virtual CPU and privilege level */
+};
+
+extern const char *const guest_levels[], *const guest_clocks[], *const guest_threads[];
 
 struct guest_options {
 	bool on;
 	unsigned level;			     /* enum guest_level */
 	unsigned clock;			     /* enum guest_clock */
+	unsigned threads;		     /* enum guest_threads */
 	struct view_globs ranges;	     /* of addresses, "BEGIN-END" */
 	const char *kernel;		     /* a file with its functions, its types or both; NULL: none */
 	bool named;			     /* it has functions; guest_command() sets this */
 	struct view_globs calls;	     /* names of functions in it */
 	const char *start, *stop, *snapshot; /* addresses, names of functions in it, or times; NULL: none */
 	bool report;
+	int socket;	       /* to the plugin that started this recorder; 0: none did */
+	const char *arguments; /* for that plugin; guest_command() sets them */
 };
 
 /* guest_check - check the options. @flight: only the last calls are kept. Return: 0 or CMD_USAGE. */
@@ -44,7 +52,7 @@ void guest_files(const struct guest_options *options, const struct session *sess
 		 struct view_globs *files);
 
 /*
- * guest_command - the command with the plugin as its last arguments. It is never freed.
+ * guest_command - the command with the plugin as its last arguments; as it is if the plugin is there. It is never freed.
  * Return: NULL after a message.
  */
 char **guest_command(struct guest_options *options, char **command);

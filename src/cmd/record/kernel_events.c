@@ -42,12 +42,13 @@ int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice 
 		return 0;
 	error = kernel_source_open(&kernel->source, session,
 				   &(struct kernel_options){ .globs = choice->globs.globs,
+							     .where = choice->where,
 							     .all = all,
 							     .overwrite = overwrite,
 							     .buffer_bytes = choice->buffer_bytes },
 				   why);
 	if (error == -ENOENT)
-		return cmd_usage("--kernel: %s", why);
+		return cmd_usage("%s", why);
 	if (error) {
 		cmd_note("burin: no kernel events: %s\n", why);
 		return 0;

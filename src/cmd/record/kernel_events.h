@@ -12,6 +12,8 @@
 
 struct kernel_choice {
 	struct view_globs globs; /* --kernel */
+	const char *where;	 /* --k-where; NULL: none */
+	bool sched;		 /* --sched: what that needs is among the globs */
 	uint64_t buffer_bytes;	 /* --kernel-buffer */
 };
 
@@ -27,7 +29,7 @@ struct kernel_events {
  * @overwrite: keep the last records of each CPU, for snapshots and the end
  * @command: a child before its exec; 0: there is none
  * @processes: other processes to record, with their children
- * Return: 0, also if they cannot be recorded; CMD_USAGE: no tracepoint matches.
+ * Return: 0, also if they cannot be recorded; CMD_USAGE: no tracepoint matches, or the filter does not fit.
  */
 int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice *choice,
 		       struct session *session, bool all, bool overwrite, pid_t command,

@@ -25,6 +25,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/record/cmd_record.h"
+#include "cmd/record/guest_socket.h"
 #include "cmd/record/preload_libraries.h"
 #include "cmd/record/record_format.h"
 #include "cmd/record/recording.h"
@@ -54,6 +55,7 @@ static void join_words(char **words, char *line, size_t bytes)
 /* The child, and everything that the recorder waits for. */
 struct run {
 	pid_t child;   /* 0: there is none */
+	int plugin;    /* a socket to QEMU, which runs already; 0: there is none */
 	int go;	       /* a pipe: the child reads it to its end, then executes the command */
 	int report;    /* a pipe: the child's errno if that failed */
 	int signals;   /* a signalfd */
@@ -101,7 +103,7 @@ static int prepare(struct run *run, char **command, const char *session_path)
 {
 	int report[2], go[2], error = 0;
 
-	if (!*command)
+	if (!*command || run->plugin)
 		return 0;
 	if (pipe2(report, O_CLOEXEC) != 0)
 		return errno;
@@ -207,7 +209,7 @@ static bool others_ended(struct run *run)
 static int pause_ms(const struct run *run, const struct sampling *sampling, unsigned fullest)
 {
 	int pause = fullest >= RECORD_BUSY_PERCENT ? RECORD_BUSY_MS
-		    : run->child		   ? RECORD_IDLE_MS
+		    : run->child || run->plugin	   ? RECORD_IDLE_MS
 						   : sampling_pause_ms(sampling);
 	uint64_t time = clock_ns(CLOCK_MONOTONIC),
 		 left = time < run->until ? (run->until - time) / 1000000 + 1 : 0;
@@ -227,16 +229,19 @@ static void follow(struct run *run, struct drain *drain, struct sampling *sampli
 {
 	struct progress progress;
 	struct pollfd wait[] = { { .fd = run->signals, .events = POLLIN },
-				 { .fd = run->child ? -1 : run->others, .events = POLLIN },
+				 { .fd = run->child    ? -1
+					 : run->plugin ? run->plugin
+						       : run->others,
+				   .events = POLLIN },
 				 { .fd = sampling_wake(sampling), .events = POLLIN } };
 	unsigned fullest = 0;
 
-	progress_begin(&progress, !quiet, run->child != 0);
+	progress_begin(&progress, !quiet && !run->plugin, run->child != 0); /* QEMU has the terminal */
 	reap(run);
 	while (!is_over(run)) {
 		poll(wait, 3, pause_ms(run, sampling, fullest));
 		handle_signals(run);
-		run->ended |= wait[1].revents && others_ended(run);
+		run->ended |= wait[1].revents && (run->plugin || others_ended(run));
 		drain_round(drain, &fullest);
 		sampling_round(sampling, drain, &fullest);
 		snapshots_write(&run->snapshots, drain->session);
@@ -268,7 +273,8 @@ static int exit_code(const struct run *run)
 
 /* Run the command from its beginning to its end. Return: 0, or the errno of the exec. */
 static int run_command(const struct record_options *options, struct run *run, struct drain *drain,
-		       struct sampling *sampling, const struct calls *calls, struct kernel_events *kernel)
+		       struct sampling *sampling, const struct calls *calls, struct kernel_events *kernel,
+		       const char *session_path)
 {
 	unsigned fullest;
 	int error;
@@ -276,7 +282,8 @@ static int run_command(const struct record_options *options, struct run *run, st
 	drain_round(drain, &fullest); /* define the event of samples before the first one */
 	sampling_begin(sampling, drain);
 	run->until = options->duration ? clock_ns(CLOCK_MONOTONIC) + options->duration : UINT64_MAX;
-	error = start(run, sampling, calls, true);
+	error = run->plugin ? guest_socket_begin(run->plugin, session_path, options->guest.arguments)
+			    : start(run, sampling, calls, true);
 	if (!error)
 		follow(run, drain, sampling, options->quiet);
 	sampling_finish(sampling);
@@ -289,7 +296,7 @@ static void remove_session(const char *path)
 	recording_kept(path, remains_remove_path(path, geteuid(), NULL));
 }
 
-/* Whether one of the processes is another user's: then the trace is private. */
+/* Whether one of the processes is another user's. */
 static bool is_foreign(const struct view_set *processes)
 {
 	bool foreign = false;
@@ -302,6 +309,13 @@ static bool is_foreign(const struct view_set *processes)
 		foreign |= stat(path, &status) != 0 || status.st_uid != geteuid();
 	}
 	return foreign;
+}
+
+/* Whether only the owner may read the trace: it has what other users may not read, such as addresses of the kernel. */
+static bool is_private(const struct record_options *options)
+{
+	return options->sampling.system || options->kernel.globs.count ||
+	       is_foreign(&options->sampling.processes);
 }
 
 static int could_not_run(const char *command, int error)
@@ -324,7 +338,7 @@ static int record(const struct record_options *options, struct session *session,
 	struct kernel_events kernel;
 	struct drain drain;
 	int directory, error, converted = 0, result_of_kernel;
-	const bool private = options->sampling.system || is_foreign(&options->sampling.processes);
+	const bool private = is_private(options);
 	bool joined, unread, trimmed;
 
 	join_words(options->command, line, sizeof(line));
@@ -338,7 +352,8 @@ static int record(const struct record_options *options, struct session *session,
 		remove_session(session_path);
 		return result_of_kernel;
 	}
-	if (!run->child && !sampling.opened && !kernel.opened) { /* there is nothing to record */
+	if (!run->child && !run->plugin && !sampling.opened &&
+	    !kernel.opened) { /* there is nothing to record */
 		remove_session(session_path);
 		return CMD_FAULTS;
 	}
@@ -367,7 +382,7 @@ static int record(const struct record_options *options, struct session *session,
 	run->snapshots = (struct snapshots){
 		.output = output, .kernel = &kernel, .private = private, .quiet = options->quiet
 	};
-	error = run_command(options, run, &drain, &sampling, &calls, &kernel);
+	error = run_command(options, run, &drain, &sampling, &calls, &kernel, session_path);
 	session_end(session);
 	joined = ((const struct wire_session *)session->base)->joined != 0;
 	if (error)
@@ -378,7 +393,7 @@ static int record(const struct record_options *options, struct session *session,
 	kernel_events_close(&kernel);
 	sampling_symbols(&sampling, directory, output, &totals);
 	guest_files(&options->guest, session, &calls.guests);
-	calls_symbols(&calls, directory, output, options->quiet, &totals);
+	calls_symbols(&calls, directory, output, &totals);
 	if (error)
 		chunks_discard(directory, output);
 	if (error || drain.output.error)
@@ -418,7 +433,7 @@ int record_command(const struct record_options *options)
 	struct session session;
 	const char *why = "";
 	char path[256];
-	struct run run = { .signals = -1, .others = -1 };
+	struct run run = { .signals = -1, .others = -1, .plugin = options->guest.socket };
 	int result, error;
 
 	clock_rate_begin();

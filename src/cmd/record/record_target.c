@@ -100,8 +100,9 @@ static int record(const struct record_options *options, struct attachment *attac
 	drain_finish(&drain, attach_result(attachment), &totals);
 	kernel_events_close(&kernel);
 	sampling_symbols(&sampling, directory, output, &totals);
-	calls_symbols(&(struct calls){ .options = &options->calls }, directory, output, options->quiet,
-		      &totals);
+	calls_symbols(
+		&(struct calls){ .options = &options->calls, .target = target, .quiet = options->quiet },
+		directory, output, &totals);
 	if (error)
 		chunks_discard(directory, output);
 	close(directory);

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/record/calls.h"
+#include "cmd/record/record_calls.h"
 #include "cmd/record/recording.h"
 #include "file/named.h"
 #include "wire/wire_terms.h"
@@ -108,14 +108,14 @@ int recording_refused(const char *output, int directory, int error)
 	return cmd_failed("%s: %s; choose a writable directory", output, strerror(-error));
 }
 
-int recording_snapshot(struct session *session, int directory, const char *path,
+int recording_snapshot(struct session *session, const struct target *target, int directory, const char *path,
 		       const struct drain_options *options, struct drain_totals *totals)
 {
 	int error = drain_snapshot(session, directory, options, totals);
 
 	if (error && !totals->events)
 		return recording_refused(path, directory, error);
-	calls_find_names(directory, path, NULL, true, NAMES_NS);
+	calls_find_names(directory, path, &(struct calls_names){ .target = target, .deadline_ns = NAMES_NS });
 	close(directory);
 	return error ? cmd_failed("%s: %s; the trace has the first %llu events only", path, strerror(-error),
 				  (unsigned long long)totals->events)

@@ -8,6 +8,7 @@
 
 #include "cmd/record/progress.h"
 #include "cmd/record/sampling.h"
+#include "control/target.h"
 #include "drain/drain.h"
 
 /*
@@ -46,10 +47,11 @@ int recording_refused(const char *output, int directory, int error);
 
 /*
  * recording_snapshot - take a snapshot; print an error. Packets that were written before the error stay.
+ * @target: of the session; NULL: it is our own
  * @directory: of the trace; it is closed; @path: for messages
  * Return: 0 or CMD_FAULTS.
  */
-int recording_snapshot(struct session *session, int directory, const char *path,
+int recording_snapshot(struct session *session, const struct target *target, int directory, const char *path,
 		       const struct drain_options *options, struct drain_totals *totals);
 
 /* recording_kept - print that a session could not be removed. @error: -errno, or 0: it was removed. Return: 0 or CMD_FAULTS. */

@@ -33,7 +33,7 @@ static void write_one(struct snapshots *snapshots, struct session *session)
 
 	choose(snapshots, path, sizeof(path));
 	directory = recording_create("-o", path, snapshots->private);
-	if (directory < 0 || recording_snapshot(session, directory, path, &options, &totals))
+	if (directory < 0 || recording_snapshot(session, NULL, directory, path, &options, &totals))
 		snapshots->failed = true;
 	else if (!snapshots->quiet)
 		recording_summary(&totals, path, true, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* burin dump: the records of a trace as text or JSON. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,12 +8,18 @@
 #include "burin/read.h"
 #include "cmd/cmd.h"
 #include "cmd/selection_options.h"
+#include "view/kernel/syscall_dump.h"
 #include "view/records/dump.h"
 #include "view/summary/summary.h"
 
+static bool syscalls;
 static struct view_dump dump = { .file = STDOUT_FILENO };
 
 static const struct cmd_option table[] = {
+	OPTION_FLAG("--syscalls", &syscalls,
+		    "print system calls (burin record -k 'syscalls:*') as strace does: a line when one ends, "
+		    "with "
+		    "the time of its begin; --event matches names of calls"),
 	OPTION_LIST("-e, --event GLOB", &dump.events, "only events whose name matches; may be repeated"),
 	OPTION_LIST("-f, --function GLOB", &dump.functions,
 		    "only calls of functions whose name matches; may be repeated"),
@@ -52,17 +59,28 @@ static int run(char **operands)
 {
 	struct cmd_faults faults = { .show_max = 10 };
 	struct burin_trace *trace = NULL;
-	int result = cmd_open(&trace, operands[0], &faults);
+	int result = cmd_open(&trace, operands[0], &faults), error;
 
 	dump.threads = cmd_threads();
 	dump.style.color = !dump.style.json && cmd_color(STDOUT_FILENO);
+	if (!result && syscalls &&
+	    (dump.correlations.count || dump.functions.count || dump.names || dump.style.stacks))
+		result = cmd_usage("--syscalls: remove %s", dump.correlations.count ? "--correlation"
+							    : dump.functions.count  ? "--function"
+							    : dump.names	    ? "--names"
+										    : "--stacks");
 	if (!result && dump.correlations.count && !(burin_trace_context(trace) & BURIN_CONTEXT_CORRELATION))
 		result = cmd_usage("the records of this trace have no correlation id; see burin record "
 				   "--context");
 	if (!result)
 		result = cmd_times(trace, &dump.from, &dump.to);
 	if (!result) {
-		result = cmd_written(view_dump(trace, &dump));
+		error = syscalls ? view_syscall_dump(trace, &dump) : view_dump(trace, &dump);
+		result = error == -ENODATA
+				 ? cmd_usage("%s: the trace has no system calls; record some with: burin "
+					     "record -k 'syscalls:*' -- COMMAND",
+					     operands[0])
+				 : cmd_written(error);
 		print_foot(trace, &faults, operands[0]);
 		if (faults.count)
 			result = CMD_FAULTS;

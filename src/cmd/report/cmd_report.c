@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/report/open_calls.h"
+#include "cmd/report/report_kernel.h"
 #include "view/calls/call_stats.h"
 
 enum {
@@ -14,8 +15,8 @@ enum {
 };
 
 static struct view_report report = { .min = -1 };
-static const char *callers, *callees;
-static bool calls, suggest, tree, json, csv, verbose;
+static const char *callers, *callees, *critical;
+static bool calls, syscalls, sched, suggest, tree, json, csv, verbose;
 static unsigned order;
 
 /* The last given option that trees do not have, and the one that makes a tree. */
@@ -31,6 +32,8 @@ static bool parse_by(const char *text)
 		while (part < VIEW_PARTS &&
 		       (strncmp(view_part_name(part), at, bytes) != 0 || view_part_name(part)[bytes]))
 			part++;
+		if (strncmp(at, "syscall", bytes) == 0 && bytes == strlen("syscall"))
+			part = VIEW_SYMBOL;
 		for (unsigned n = 0; n < report.by_count; n++)
 			part = report.by[n] == part ? VIEW_PARTS : part;
 		if (part == VIEW_PARTS)
@@ -57,18 +60,30 @@ static const char *const orders[] = {
 
 static const struct cmd_option table[] = {
 	OPTION_FLAG("--calls", &calls, "count calls, not samples: how many, and how long they took"),
+	OPTION_FLAG("--syscalls", &syscalls,
+		    "count system calls (burin record -k 'syscalls:*'): how many, their errors, how long "
+		    "they took"),
+	OPTION_FLAG(
+		"--sched", &sched,
+		"print of each thread how long it ran, waited for a CPU and was blocked, in which calls, and "
+		"who woke it (burin record --sched)"),
+	OPTION_TEXT("--critical SPAN", &critical,
+		    "print what spans of this name (a glob; of events, or a system call) waited for: the "
+		    "states of "
+		    "their threads, and of the threads that woke these (burin record --sched)"),
 	OPTION_FLAG(
 		"--suggest", &suggest,
 		"with --calls: print the options --no-calls of burin record that would save most records"),
 	OPTION_PARSED("--by PART,...", parse_by,
-		      "give some of program, thread, pid, tid, image, symbol, line, each once",
+		      "give some of program, thread, pid, tid, image, symbol, line, syscall, each once",
 		      "rows by program, thread, pid, tid, image, symbol and line, as listed (default: "
-		      "symbol,image)",
+		      "symbol,image); of system calls by syscall and the first four",
 		      .given = of_rows),
 	OPTION_CHOICE("--sort ORDER", &order, orders,
 		      "self (default) or total; of calls also calls, average, p99 or max", .given = of_rows),
 	OPTION_PARSED("--min PERCENT", parse_min, "give a number from 0 to 100",
-		      "omit rows and branches with a smaller share (default: 0.1; 1 in trees)"),
+		      "omit rows and branches with a smaller share (default: 0.1; 1 in trees and paths, 0 of "
+		      "system calls)"),
 	OPTION_NUMBER("-n, --limit N", &report.limit, 1, UINT64_MAX,
 		      "print at most N rows (default: 50; all in JSON and CSV)", .given = of_rows),
 	CMD_INLINE,
@@ -99,11 +114,25 @@ static int complete(void)
 		return cmd_usage("give either --json or --csv");
 	if (calls && *of_tree)
 		return cmd_usage("%s is for samples; burin graph prints the tree of calls", of_tree);
+	if (calls + syscalls + sched + (critical != NULL) > 1)
+		return cmd_usage("give one of --calls, --syscalls, --sched and --critical");
+	if ((syscalls || sched || critical) && *of_tree)
+		return cmd_usage("%s is for samples", of_tree);
 	if (suggest && (!calls || *of_rows || json || csv))
 		return cmd_usage("--suggest goes with --calls alone");
-	if (!calls && order > CALL_BY_TOTAL)
-		return cmd_usage("--sort %s is for calls; give --calls, too", orders[order]);
-	if (!report.by_count) {
+	if ((sched || critical) && order)
+		return cmd_usage("--sort is for samples and calls; remove it");
+	if (critical && report.by_count)
+		return cmd_usage("--by is for rows; remove it");
+	if (!calls && !syscalls && order > CALL_BY_TOTAL)
+		return cmd_usage("--sort %s is for calls; give --calls or --syscalls, too", orders[order]);
+	if (!report.by_count && syscalls) {
+		report.by[report.by_count++] = VIEW_SYMBOL;
+	} else if (!report.by_count && sched) {
+		report.by[0] = VIEW_THREAD;
+		report.by[1] = VIEW_TID;
+		report.by_count = 2;
+	} else if (!report.by_count) {
 		report.by[0] = VIEW_SYMBOL;
 		report.by[1] = VIEW_IMAGE;
 		report.by_count = 2;
@@ -111,7 +140,7 @@ static int complete(void)
 	if (!report.limit)
 		report.limit = json || csv ? UINT64_MAX : ROWS;
 	if (report.min < 0)
-		report.min = *of_tree ? 1 : json || csv ? 0 : 0.1;
+		report.min = *of_tree || (critical && !json && !csv) ? 1 : json || csv || syscalls ? 0 : 0.1;
 	report.by_total = order != 0;
 	report.outwards = callers != NULL;
 	report.color = cmd_color(STDOUT_FILENO);
@@ -232,11 +261,30 @@ static int run_calls(const char *path)
 	return cmd_calls_close(&opened, path, result);
 }
 
+static int run_kernel(const char *path)
+{
+	struct report_kernel options = { .rows = { .by_count = report.by_count,
+						   .min = report.min,
+						   .limit = report.limit,
+						   .color = report.color },
+					 .order = (enum call_order)order,
+					 .form = json  ? REPORT_JSON
+						 : csv ? REPORT_CSV
+						       : REPORT_TEXT };
+
+	memcpy(options.rows.by, report.by, sizeof(options.rows.by));
+	if (critical)
+		return report_critical(path, critical, &options);
+	return syscalls ? report_syscalls(path, &options) : report_sched(path, &options);
+}
+
 static int run(char **operands)
 {
 	struct cmd_profile profile = { 0 };
 	int result = complete();
 
+	if (!result && (syscalls || sched || critical))
+		return run_kernel(operands[0]);
 	if (!result && calls)
 		return suggest ? cmd_calls_suggest(operands[0]) : run_calls(operands[0]);
 	if (!result)
@@ -255,7 +303,8 @@ const struct cmd cmd_report = {
 		"Print where the programs spent their time, by the samples of the trace in DIR. Self is\n"
 		"a function's own share; total includes the functions that it called. Below the table:\n"
 		"lost samples and missing names, and what to do about them. With --calls, print the same of\n"
-		"recorded calls (burin record --calls).\n",
+		"recorded calls (burin record --calls); with --syscalls, of system\n"
+		"calls; with --sched, the states of threads.\n",
 	.notes = "Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was read.\n",
 	.options = table,
 	.operands = { 1, 1,

@@ -281,6 +281,20 @@ static int compare_ended(const void *one, const void *other)
 	return number_order(a->time, b->time) ?: number_order(b->call.depth, a->call.depth);
 }
 
+/* The frame of an open call, with its arguments. */
+static int open_frame(struct uftrace_order *order, uint32_t n, const struct burin_call *call,
+		      struct uftrace_frame *frame)
+{
+	const struct burin_record *record = burin_calls_open_record(order->calls, n);
+
+	*frame = (struct uftrace_frame){ call->begin, call->function, (uint16_t)call->depth, NULL };
+	if (record && uftrace_values_make(order->calls, record, &frame->values))
+		return -ENOMEM;
+	if (frame->values)
+		order->events[call->function] = record->event;
+	return 0;
+}
+
 /* Calls that an exec ended, in the order of other calls. */
 static int find_ended(struct uftrace_order *order)
 {
@@ -296,12 +310,11 @@ static int find_ended(struct uftrace_order *order)
 			continue;
 		if (!array_reserve(order->ended, order->ended_room, order->ended_count + 1))
 			return -ENOMEM;
-		order->ended[order->ended_count++] =
-			(struct uftrace_item){ .time = end,
-					       .tid = call.tid,
-					       .pid = call.pid,
-					       .call = { call.begin, call.function, (uint16_t)call.depth,
-							 NULL } };
+		order->ended[order->ended_count] =
+			(struct uftrace_item){ .time = end, .tid = call.tid, .pid = call.pid };
+		if (open_frame(order, n, &call, &order->ended[order->ended_count].call))
+			return -ENOMEM;
+		order->ended_count++;
 	}
 	if (order->ended_count)
 		qsort(order->ended, order->ended_count, sizeof(*order->ended), compare_ended);
@@ -322,27 +335,27 @@ static int place_ended(struct uftrace_order *order, uint64_t time)
 static int place_open(struct uftrace_order *order)
 {
 	const uint32_t count = burin_calls_open_count(order->calls);
-	uint32_t number = 0, stack = 0;
+	uint32_t number = 0, stack = 0, tid = 0;
 
 	for (uint32_t n = 0; n < count; n++) {
+		struct uftrace_frame frame;
 		struct burin_call call;
 		int error;
 
 		burin_calls_open_call(order->calls, n, &call);
 		if (end_of_program(order->trace, &call) != UINT64_MAX)
 			continue;
-		if (call.stack != stack || !number) {
+		if (call.stack != stack || call.tid != tid || !number) {
 			number = first_lane(order, call.tid);
 			for (unsigned lanes = 1; number && order->lanes[number - 1].depth; lanes++)
 				number = lanes < LANES_MAX ? next_lane(order, number) : 0;
 			if (!number)
 				return -ENOMEM;
 			stack = call.stack;
+			tid = call.tid;
 			order->lanes[number - 1].pid = call.pid;
 		}
-		error = push(
-			order, &order->lanes[number - 1],
-			&(struct uftrace_frame){ call.begin, call.function, (uint16_t)call.depth, NULL });
+		error = open_frame(order, n, &call, &frame) ?: push(order, &order->lanes[number - 1], &frame);
 		if (error)
 			return error;
 		order->open_count++;
@@ -454,6 +467,17 @@ static int pass(struct uftrace_order *order)
 	return error ? error : emit_lost(order);
 }
 
+/* uftrace's users know the vCPUs of a guest by the id without what keeps it apart from the host's threads. */
+static uint32_t id_of(const struct uftrace_order *order, uint32_t thread)
+{
+	const uint32_t id = thread - WIRE_GUEST_VCPU;
+	bool taken = thread < WIRE_GUEST_VCPU || thread >= WIRE_GUEST_PID;
+
+	for (size_t n = 0; n < order->lane_count; n++)
+		taken |= order->lanes[n].thread == id;
+	return taken ? thread : id;
+}
+
 static void name_lanes(struct uftrace_order *order)
 {
 	uint32_t unused = TID_UNUSED;
@@ -465,7 +489,7 @@ static void name_lanes(struct uftrace_order *order)
 		struct uftrace_lane *lane = &order->lanes[n];
 		size_t first = first_lane(order, lane->thread) - 1;
 
-		lane->tid = first == n ? lane->thread : unused++;
+		lane->tid = first == n ? id_of(order, lane->thread) : unused++;
 		lane->pid = order->lanes[first].pid ? order->lanes[first].pid : lane->thread;
 	}
 }

@@ -22,6 +22,7 @@ enum {
 enum kind {
 	KIND_STRUCTURE = 4,
 	KIND_UNION = 5,
+	KIND_TYPEDEF = 8,
 	KIND_VARIABLE = 14,
 	KIND_SECTION = 15,
 	KINDS = 20
@@ -133,6 +134,11 @@ static uint32_t find(const struct btf *btf, enum kind kind, const char *name)
 uint32_t btf_structure(const struct btf *btf, const char *name)
 {
 	return find(btf, KIND_STRUCTURE, name);
+}
+
+uint32_t btf_typedef(const struct btf *btf, const char *name)
+{
+	return find(btf, KIND_TYPEDEF, name);
 }
 
 uint64_t btf_size(const struct btf *btf, uint32_t structure)

@@ -2,7 +2,7 @@
 /*
  * BTF, the type information of Linux kernels: where the members of structures and the variables of a section lie.
  *
- * It comes from a file that a user names. All of it is checked where it is used: damaged data gives fewer answers.
+ * It comes from the kernel or from a file that a user names. All of it is checked where it is used: damaged data gives fewer answers.
  */
 #ifndef BURIN_IMAGE_ELF_BTF_H
 #define BURIN_IMAGE_ELF_BTF_H
@@ -32,6 +32,9 @@ void btf_close(struct btf *btf);
 
 /* btf_structure - the number of a structure; 0: there is none. */
 uint32_t btf_structure(const struct btf *btf, const char *name);
+
+/* btf_typedef - the number of a typedef; 0: there is none. */
+uint32_t btf_typedef(const struct btf *btf, const char *name);
 
 /* btf_size - bytes of a structure; 0: there is none of that number. */
 uint64_t btf_size(const struct btf *btf, uint32_t structure);

@@ -22,6 +22,7 @@
 #include "image/symbolize/symbolize.h"
 #include "image/symbolize/symbolize_child.h"
 #include "image/symbolize/symbolize_parts.h"
+#include "wire/wire_call.h"
 
 enum {
 	MEMORY_LEAST = 256 << 20, /* bytes for a child, even on small machines */
@@ -160,6 +161,13 @@ static int add_image(struct symbolize *all, const struct symbolize_image *image,
 							: all->children_max;
 	int error = 0;
 
+	if (image->file < 0 && strncmp(image->path, WIRE_GUEST_USER, sizeof(WIRE_GUEST_USER) - 1) == 0) {
+		/* Memory of a guest has no file here, and there may be thousands of them: no child is needed to find that. */
+		all->done += image->count;
+		result->received = true;
+		result->state = WIRE_SYMBOLS_NONE;
+		return 0;
+	}
 	if (all->cache >= 0)
 		names_cache_load(&result->cache, all->cache, image);
 	for (size_t n = 0; n < parts && !error; n++) {

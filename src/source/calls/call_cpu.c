@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 
 #include "ring/section_rseq.h"
-#include "session/calls.h"
+#include "session/session_calls.h"
 #include "source/calls/call_cpu.h"
 #include "source/tracepoint/thread.h"
 
@@ -13,6 +13,11 @@ enum {
 
 /* Neither a CPU, nor what the kernel has for a thread that it does not know. */
 static const struct call_cpu nowhere = { .cpu = INT32_MAX };
+
+#if RING_HAVE_RSEQ
+/* Of this library's sections. Weak: a program that is linked statically has that of libburin.a. */
+__attribute__((weak)) ptrdiff_t ring_rseq_offset;
+#endif
 
 __thread const struct call_cpu *call_cpu_here = &nowhere;
 

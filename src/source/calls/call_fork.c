@@ -9,7 +9,9 @@
 
 #include "source/calls/call_fork.h"
 #include "source/calls/call_native.h"
+#include "source/calls/call_segment.h"
 #include "source/calls/call_thread.h"
+#include "source/calls/call_values.h"
 
 static __thread struct call_kept kept_top
 	__attribute__((tls_model("initial-exec"))), /* of the current stack */
@@ -49,7 +51,8 @@ static void become_child(void)
 	if (!tracepoint_session.calls.header)
 		return;
 	tracepoint_thread.tid = tracepoint_thread.self_tid = 0; /* libburin.so's own handler may come later */
-	call_stack_try_again();
+	call_segment_try_again();
+	call_values_fork();
 	call_thread.top = call_stack_make(&kept_top, call_native_fork());
 	call_thread.home = call_stack_make(&kept_home, 0);
 	call_thread.home_stack = 0;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "session/calls.h"
+#include "session/session_calls.h"
 #include "source/calls/call_images.h"
 
 struct call_function {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/nolibc.h"
-#include "session/calls.h"
+#include "session/session_calls.h"
 #include "source/calls/call_images.h"
 #include "source/tracepoint/thread.h"
 

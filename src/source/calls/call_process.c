@@ -26,6 +26,9 @@ static bool begun;
 static void join(void)
 {
 	begun = true;
+#if RING_HAVE_RSEQ
+	ring_rseq_offset = __rseq_offset;
+#endif
 	burin_object_join(call_site, call_site + 1, NULL, NULL);
 	interpose_jumps_begin();
 	call_fork_begin();

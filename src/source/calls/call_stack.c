@@ -7,12 +7,9 @@
 #include <unistd.h>
 
 #include "source/calls/call_native.h"
+#include "source/calls/call_segment.h"
 #include "source/calls/call_thread.h"
 #include "source/calls/call_values.h"
-
-enum {
-	RETRY_TICKS = 1 << 22, /* about a millisecond */
-};
 
 _Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame call_no_frames[WIRE_CALL_FRAMES + 1] = {
 	[0] = { .flags = -(uint32_t)WIRE_CALL_FRAMES }, /* struct wire_call_segment: depth */
@@ -23,38 +20,18 @@ __thread struct call_thread call_thread = { .top = CALL_NO_STACK, .home = CALL_N
 
 static pthread_key_t key; /* its destructor frees a thread's segments */
 static bool has_key;
-static uint64_t retry; /* clock: after there was no memory for a segment */
-
-static struct wire_call_segment *segment_of(const struct wire_call_frame *frame)
-{
-	return (struct wire_call_segment *)((uintptr_t)frame & ~(uintptr_t)(WIRE_CALL_SEGMENT - 1));
-}
-
-static uint32_t number_of(const struct wire_call_segment *segment)
-{
-	return (uint32_t)(((const char *)segment - tracepoint_session.calls.segments) / WIRE_CALL_SEGMENT) +
-	       1;
-}
-
-/* The segment before or behind a segment; NULL: none. A damaged session cannot lead out of the segments. */
-static struct wire_call_segment *segment_at(uint64_t number)
-{
-	return number - 1 < tracepoint_session.geometry.call_segments
-		       ? session_call_segment_at(&tracepoint_session, (uint32_t)number)
-		       : NULL;
-}
 
 /* The segment of the innermost call of a stack, or the first one; NULL: there is none. */
 static struct wire_call_segment *last_segment(const struct wire_call_frame *top)
 {
-	return top == CALL_NO_STACK ? NULL : segment_of(top - 1);
+	return top == CALL_NO_STACK ? NULL : call_segment_of(top - 1);
 }
 
 static struct wire_call_segment *first_segment(const struct wire_call_frame *top)
 {
 	struct wire_call_segment *segment = last_segment(top), *before;
 
-	while (segment && (before = segment_at(segment->previous)) != NULL)
+	while (segment && (before = call_segment_at(segment->previous)) != NULL)
 		segment = before;
 	return segment;
 }
@@ -62,24 +39,15 @@ static struct wire_call_segment *first_segment(const struct wire_call_frame *top
 /* Another segment for a stack. Return: NULL: there is no memory. */
 static struct wire_call_segment *add_segment(const struct wire_call_segment *full, uint32_t stack)
 {
-	const uint64_t now = ring_clock();
-	const uint32_t tid = tracepoint_thread_enter();
-	struct wire_call_segment *segment;
-
-	if (now < __atomic_load_n(&retry, __ATOMIC_RELAXED))
-		return NULL;
-	segment = segment_at(
-		session_call_segment(&tracepoint_session, session_self(), tid, full ? full->stack : stack,
-				     full ? full->depth + WIRE_CALL_FRAMES : 0, full ? number_of(full) : 0));
-	if (!segment) /* do not search for segments of the dead at each call */
-		__atomic_store_n(&retry, now + RETRY_TICKS, __ATOMIC_RELAXED);
-	return segment;
+	return full ? call_segment_take(full->stack, full->depth + WIRE_CALL_FRAMES,
+					call_segment_number(full))
+		    : call_segment_take(stack, 0, 0);
 }
 
 struct wire_call_frame *call_stack_more(void)
 {
 	const struct wire_call_segment *full = last_segment(call_thread.top);
-	struct wire_call_segment *segment = full ? segment_at(full->next) : NULL;
+	struct wire_call_segment *segment = full ? call_segment_at(full->next) : NULL;
 
 	if (!segment) {
 		if (has_key)
@@ -97,11 +65,11 @@ struct wire_call_frame *call_stack_more(void)
 
 struct wire_call_frame *call_stack_below(const struct wire_call_frame *frame)
 {
-	struct wire_call_segment *segment = segment_of(frame);
+	struct wire_call_segment *segment = call_segment_of(frame);
 
 	if (frame - 1 != (const struct wire_call_frame *)segment)
 		return (struct wire_call_frame *)(uintptr_t)(frame - 1);
-	segment = segment_at(segment->previous);
+	segment = call_segment_at(segment->previous);
 	return segment ? (struct wire_call_frame *)segment + WIRE_CALL_FRAMES : NULL;
 }
 
@@ -192,7 +160,7 @@ void call_stack_owner(const struct wire_call_frame *top, uint32_t tid)
 {
 	struct wire_call_segment *segment = first_segment(top);
 
-	for (; segment; segment = segment_at(segment->next))
+	for (; segment; segment = call_segment_at(segment->next))
 		__atomic_store_n(&segment->tid, tid, __ATOMIC_RELAXED);
 }
 
@@ -201,7 +169,7 @@ void call_stack_free(const struct wire_call_frame *top)
 	const struct wire_call_segment *first = first_segment(top);
 
 	if (first)
-		session_call_segment_free(&tracepoint_session, number_of(first), tracepoint_thread_self());
+		call_segment_free(first);
 }
 
 /* @flags: those that are copied. The arguments of a call belong to one frame of a process. */
@@ -220,7 +188,7 @@ struct wire_call_frame *call_stack_copy(const struct wire_call_frame *top)
 	struct wire_call_segment *to = NULL, *first = NULL;
 	size_t end = 1;
 
-	for (; from; from = from == last ? NULL : segment_at(from->next)) {
+	for (; from; from = from == last ? NULL : call_segment_at(from->next)) {
 		to = add_segment(to, 0);
 		if (!to)
 			break;
@@ -298,7 +266,8 @@ struct wire_call_frame *call_stack_make(const struct call_kept *kept, uint32_t s
 			}
 			top = (struct wire_call_frame *)segment + 1;
 		}
-		copy_frame(top++, &kept->frames[n], UINT32_MAX);
+		copy_frame(top, &kept->frames[n], UINT32_MAX);
+		call_values_copied(top++);
 	}
 	return top;
 }
@@ -313,15 +282,10 @@ void call_stack_drop_values(const struct wire_call_frame *top)
 void call_stack_give(const struct wire_call_frame *top, uint32_t pid)
 {
 	for (struct wire_call_segment *segment = first_segment(top); segment;
-	     segment = segment_at(segment->next)) {
+	     segment = call_segment_at(segment->next)) {
 		segment->pid = pid;
 		__atomic_store_n(&segment->tid, pid, __ATOMIC_RELEASE);
 	}
-}
-
-void call_stack_try_again(void)
-{
-	__atomic_store_n(&retry, 0, __ATOMIC_RELAXED);
 }
 
 void call_stack_begin(void (*leave_thread)(void *))

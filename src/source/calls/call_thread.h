@@ -116,9 +116,6 @@ void call_stack_keep(struct call_kept *kept, const struct wire_call_frame *top);
 void call_stack_drop(struct call_kept *kept);
 struct wire_call_frame *call_stack_make(const struct call_kept *kept, uint32_t stack);
 
-/* call_stack_try_again - in a new process: after a lack of memory, the next call asks again. */
-void call_stack_try_again(void);
-
 /* call_stack_free - give its segments back; its calls are no longer open. */
 void call_stack_free(const struct wire_call_frame *top);
 

@@ -12,6 +12,7 @@
 #include "base/nolibc.h"
 #include "session/call_arguments.h"
 #include "source/calls/call_rules.h"
+#include "source/calls/call_segment.h"
 #include "source/calls/call_symbols.h"
 #include "source/calls/call_values.h"
 #include "wire/wire_format.h"
@@ -33,7 +34,7 @@ struct call_layout {
 	struct call_arguments arguments;
 	unsigned texts;	     /* arguments that are texts ... */
 	unsigned scalars;    /* ... and bytes of the others */
-	uint32_t generation; /* of the rules that it was made by, or that said the same since */
+	uint32_t generation; /* of the rules that it was made by, or that were the same since */
 	char name[WIRE_NAME_MAX + 1], format[WIRE_FORMAT_MAX + 1];
 };
 
@@ -43,6 +44,9 @@ static uint32_t used; /* blocks that were ever used */
 static uint64_t
 	freed; /* number of the first free block, and above it a count of changes: numbers come again */
 static struct call_layout **layouts; /* by function; NULL: not known yet */
+
+/* Segments with the copies of the blocks in the session: of block n, one of shown[(n - 1) / WIRE_CALL_VALUES]. NULL: none yet */
+static struct wire_call_segment *shown[CALL_VALUES_CHUNKS * CALL_VALUES_CHUNK / WIRE_CALL_VALUES];
 
 static void *map(size_t bytes)
 {
@@ -218,6 +222,11 @@ static struct call_layout *layout_of(uint32_t function)
 
 /* ---- blocks */
 
+static uint32_t number_of(const struct wire_call_frame *frame)
+{
+	return (frame->flags & WIRE_CALL_WITH_VALUES) >> CALL_VALUES_SHIFT;
+}
+
 static struct call_values *block_at(uint32_t number)
 {
 	return &call_values_chunks[(number - 1) / CALL_VALUES_CHUNK][(number - 1) % CALL_VALUES_CHUNK];
@@ -253,9 +262,81 @@ static uint32_t take_block(void)
 	return (uint32_t)seen;
 }
 
+/* The copy of a block in the session; NULL: it has none. */
+static struct wire_call_values *copy_of(uint32_t number)
+{
+	struct wire_call_segment *segment =
+		__atomic_load_n(&shown[(number - 1) / WIRE_CALL_VALUES], __ATOMIC_ACQUIRE);
+
+	return segment ? (struct wire_call_values *)(segment + 1) + (number - 1) % WIRE_CALL_VALUES : NULL;
+}
+
+/* The same, which is made if there is memory. Arguments take at most half of the segments. */
+static struct wire_call_values *make_copy(uint32_t number)
+{
+	const uint32_t group = (number - 1) / WIRE_CALL_VALUES;
+	struct wire_call_segment *segment, *none = NULL;
+
+	if (!copy_of(number) && group < tracepoint_session.geometry.call_segments / 2) {
+		segment = call_segment_take(WIRE_CALL_VALUES_STACK, 0, 0);
+		if (segment && !__atomic_compare_exchange_n(&shown[group], &none, segment, false,
+							    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			call_segment_free(segment); /* another thread, or a signal handler, was first */
+	}
+	return copy_of(number);
+}
+
+void call_values_place(uint32_t number, const struct wire_call_frame *frame)
+{
+	const struct call_values *values = block_at(number);
+	const struct call_arguments *arguments = &values->layout->arguments;
+	struct wire_call_values *copy = make_copy(number);
+
+	if (!copy)
+		return;
+	copy->segment = call_segment_number(call_segment_of(frame));
+	copy->slot = call_segment_slot(frame);
+	copy->event = values->layout->site.id;
+	copy->bytes = values->bytes;
+	copy->result_bytes = 0;
+	if (arguments->has_result) /* its mark, and an empty value */
+		copy->result_bytes = (uint16_t)(1 + (arguments->result.type == WIRE_STR
+							     ? 1
+							     : format_type_bytes(arguments->result.type)));
+	memcpy(copy->payload, values->payload, values->bytes);
+}
+
+void call_values_show(uint32_t number, const struct wire_call_frame *frame)
+{
+	struct wire_call_values *copy = copy_of(number);
+
+	if (copy)
+		__atomic_store_n(&copy->start, frame->start, __ATOMIC_RELEASE);
+}
+
+void call_values_copied(const struct wire_call_frame *frame)
+{
+	if (!call_values_of(frame) || !call_values_of(frame)->layout)
+		return;
+	call_values_place(number_of(frame), frame);
+	call_values_show(number_of(frame), frame);
+}
+
+void call_values_fork(void)
+{
+	const uint32_t count =
+		used < CALL_VALUES_CHUNKS * CALL_VALUES_CHUNK ? used : CALL_VALUES_CHUNKS * CALL_VALUES_CHUNK;
+
+	memset(shown, 0, (count + WIRE_CALL_VALUES - 1) / WIRE_CALL_VALUES * sizeof(*shown));
+}
+
 void call_values_drop(uint32_t number)
 {
 	uint64_t seen = __atomic_load_n(&freed, __ATOMIC_RELAXED), next;
+	struct wire_call_values *copy = copy_of(number);
+
+	if (copy)
+		__atomic_store_n(&copy->start, 0, __ATOMIC_RELAXED);
 
 	do {
 		__atomic_store_n(&block_at(number)->next, (uint32_t)seen, __ATOMIC_RELAXED);
@@ -268,7 +349,7 @@ void call_values_free(struct wire_call_frame *frame)
 {
 	if (!call_values_of(frame))
 		return;
-	call_values_drop((frame->flags & ~WIRE_CALL_ENDING) >> CALL_VALUES_SHIFT);
+	call_values_drop(number_of(frame));
 	frame->flags &= WIRE_CALL_ENDING | ((1u << CALL_VALUES_SHIFT) - 1);
 }
 

@@ -7,6 +7,9 @@
  * block's number in its flags, and is marked (CALL_VALUES_MARK), so that no fast path takes its end for that of a usual call.
  *
  * Each argument is read once, at the begin. Texts are read by a system call, which fails where they cannot be read.
+ *
+ * A copy of the arguments lies in the session while the call is open (struct wire_call_values), where a reader finds it after a
+ * SIGKILL. The record is made of the block: another process may damage the session.
  */
 #ifndef BURIN_SOURCE_CALLS_CALL_VALUES_H
 #define BURIN_SOURCE_CALLS_CALL_VALUES_H
@@ -33,6 +36,11 @@ struct call_registers {
 };
 
 struct call_layout;
+
+static_assert((CALL_FRAME_FLAGS & WIRE_CALL_WITH_VALUES) == 0 &&
+		      (WIRE_CALL_WITH_VALUES | WIRE_CALL_ENDING) >> CALL_VALUES_SHIFT << CALL_VALUES_SHIFT ==
+			      (WIRE_CALL_WITH_VALUES | WIRE_CALL_ENDING),
+	      "the flags of a frame");
 
 /* The arguments and results of an open call. */
 struct call_values {
@@ -75,6 +83,20 @@ uint32_t call_values_keep(uint32_t function, const struct call_registers *regist
 
 /* call_values_drop - free a block. */
 void call_values_drop(uint32_t number);
+
+/*
+ * call_values_place - copy a block to the session, if there is memory. Context: as call_values_keep().
+ * call_values_show - from now on readers find the copy.
+ * @number: of the block; @frame: of its call, which begins between the two
+ */
+void call_values_place(uint32_t number, const struct wire_call_frame *frame);
+void call_values_show(uint32_t number, const struct wire_call_frame *frame);
+
+/* call_values_copied - the frame, which may have a block, is a copy. */
+void call_values_copied(const struct wire_call_frame *frame);
+
+/* call_values_fork - in a new process: copies in the session are those of its parent. */
+void call_values_fork(void);
 
 /* call_values_free - free the block of a frame, if it has one. */
 void call_values_free(struct wire_call_frame *frame);

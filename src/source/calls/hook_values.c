@@ -17,15 +17,16 @@ bool call_values_begin(uint32_t function, const struct call_registers *registers
 	if (state == WIRE_CALL_OFF || (state != WIRE_CALL_ON && !call_is_permitted(function, state)))
 		return false;
 	number = call_values_keep(function, registers);
-	errno = saved;
 	frame = call_thread.top;
 	if (call_is_segment_end(frame))
 		frame = call_stack_more();
-	if (!frame) {
-		if (number)
-			call_values_drop(number);
+	if (number && frame)
+		call_values_place(number, frame);
+	else if (number)
+		call_values_drop(number);
+	errno = saved;
+	if (!frame)
 		return false;
-	}
 	mark = number ? CALL_VALUES_MARK : 0;
 	/* As in hook_entry.c: a sled is known by its function and place. */
 	if (sled)
@@ -34,5 +35,7 @@ bool call_values_begin(uint32_t function, const struct call_registers *registers
 	else
 		call_begin(frame, function, *slot, registers->slot | mark);
 	frame->flags = number << CALL_VALUES_SHIFT | (sled ? 0 : CALL_FRAME_REPLACED);
+	if (number)
+		call_values_show(number, frame);
 	return true;
 }

@@ -183,6 +183,7 @@ const struct guest_machine guest_aarch64 = {
 	.task = "SP_EL0",
 	.level = { "cpsr", 0xc }, /* the exception level */
 	.user = 0,
+	.levels = { 1, 0 },
 	.space = { "TTBR0_EL1", UINT64_C(0xfffffffffffe) }, /* without the address-space id */
 	.thread = { "TPIDR_EL0", UINT64_MAX },
 };

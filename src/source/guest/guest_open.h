@@ -88,7 +88,9 @@ static inline void guest_redirect(struct guest_vcpu *vcpu, struct guest_stack *s
 	struct wire_call_frame *frame = guest_stack_top(stack);
 
 	frame->function = guest_called_at(vcpu, stack->image, address);
-	if (frame->function && !frame->start)
+	if (!frame->function)
+		__atomic_store_n(&frame->start, 0, __ATOMIC_RELAXED);
+	else if (!frame->start)
 		guest_begin(frame);
 	stack->target = address;
 }

@@ -137,6 +137,8 @@ bool guest_options_take(const char *argument)
 		return take_mark(value, &guest_options.snapshot) && !guest_options.snapshot.time;
 	if ((value = value_of(argument, "clock")) != NULL)
 		return guest_options.instructions = strcmp(value, "instructions") == 0;
+	if ((value = value_of(argument, "threads")) != NULL)
+		return guest_options.by_vcpu = strcmp(value, "vcpu") == 0;
 	if ((value = value_of(argument, "report")) != NULL)
 		return guest_options.report = strcmp(value, "on") == 0;
 	return false;

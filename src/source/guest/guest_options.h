@@ -43,6 +43,7 @@ struct guest_range {
 struct guest_options {
 	bool kernel, user; /* code in the upper and in the lower half of the address space */
 	bool report;	   /* at the end, print counts */
+	bool by_vcpu;	   /* threads of the trace are vCPUs, and not stacks */
 	bool instructions; /* the clock counts them */
 	struct guest_mark start, stop, snapshot; /* start: nothing is recorded before */
 	struct guest_range given[GUEST_RANGES];	 /* as they were given */

@@ -17,6 +17,7 @@
 #include "source/guest/guest_follow.h"
 #include "source/guest/guest_link.h"
 #include "source/guest/guest_options.h"
+#include "source/guest/guest_recorder.h"
 
 static const struct guest_machine *const machines[] = { &guest_x86, &guest_aarch64 };
 static const struct guest_machine *machine; /* that QEMU emulates */
@@ -69,6 +70,24 @@ static struct guest_site *site_of(const struct guest_site *wanted)
 		site = add_site(wanted, hash);
 	pthread_mutex_unlock(&lock);
 	return site;
+}
+
+/*
+ * QEMU has discarded all translated code, while no vCPU runs: nothing has a site any more. A guest can make new code all the time, so
+ * sites have the bounds that QEMU has for it.
+ */
+static void on_flush(qemu_id id)
+{
+	(void)id;
+	pthread_mutex_lock(&lock);
+	for (size_t n = 0; n < site_count; n++)
+		free(sites[n]);
+	free(sites);
+	sites = NULL;
+	site_count = site_room = 0;
+	hash_table_free(&table);
+	table = (struct hash_table){ 0 };
+	pthread_mutex_unlock(&lock);
 }
 
 /* Functions were chosen that lie elsewhere now: forget what was concluded from where they were. */
@@ -262,6 +281,7 @@ static void on_exit_of_qemu(qemu_id id, void *data)
 				     "--guest-kernel, or has no tasks yet");
 	guest_stack_announce_all();
 	guest_session_end();
+	guest_recorder_end();
 }
 
 /* Return: false after a message. */
@@ -269,16 +289,29 @@ static bool take_argument(const char *argument)
 {
 	const bool valid = guest_options_take(argument);
 
-	if (strncmp(argument, "out=", 4) == 0)
-		guest_session_report("libburin-qemu.so: it writes no trace by itself; use: burin record -o "
-				     "%.250s --guest -- "
-				     "qemu-system-...",
-				     argument + 4);
-	else if (!valid)
+	if (!valid)
 		guest_session_report(
 			"libburin-qemu.so: '%.100s' is not valid; burin-guest(7) lists the options",
 			argument);
 	return valid;
+}
+
+/* Take the arguments, or let the recorder take them. Return: the path of a session; NULL after a message. */
+static const char *find_session(int count, char **arguments)
+{
+	const char *path = getenv("BURIN_SESSION");
+
+	if (guest_recorder_is_wanted(count, arguments))
+		return guest_recorder_begin(count, arguments, take_argument);
+	for (int n = 0; n < count; n++)
+		if (!take_argument(arguments[n]))
+			return NULL;
+	if (path && *path)
+		return path;
+	guest_session_report(
+		"libburin-qemu.so: there is no recording; add out=DIR, or use: burin record --guest -- "
+		"qemu-system-...");
+	return NULL;
 }
 
 /* NULL: its guests are not supported. */
@@ -306,20 +339,35 @@ static bool is_suitable(const struct qemu_info *info)
 	return false;
 }
 
+/* Return: false after a message. */
+static bool begin(const struct qemu_info *info, int count, char **arguments)
+{
+	static bool is_loaded;
+	const char *path;
+
+	if (is_loaded) {
+		guest_session_report(
+			"libburin-qemu.so: it is loaded already; remove one -plugin, or burin record");
+		return false;
+	}
+	is_loaded = true;
+	path = find_session(count, arguments);
+	if (!path)
+		return false;
+	guest_options_complete();
+	if (guest_session_begin(path) && guest_clock_begin(info) && (!machine->links || guest_link_begin()))
+		return true;
+	guest_recorder_end();
+	return false;
+}
+
 int qemu_plugin_install(qemu_id id, const struct qemu_info *info, int count, char **arguments)
 {
-	if (!is_suitable(info))
-		return -1;
-	for (int n = 0; n < count; n++)
-		if (!take_argument(arguments[n]))
-			return -1;
-	guest_options_complete();
-	if (!guest_session_begin())
-		return -1;
-	if (!guest_clock_begin(info) || (machine->links && !guest_link_begin()))
+	if (!is_suitable(info) || !begin(info, count, arguments))
 		return -1;
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
+	qemu_plugin_register_flush_cb(id, on_flush);
 	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
 	return 0;
 }

@@ -68,16 +68,11 @@ static bool register_event(void)
 	return guest_switch != NULL;
 }
 
-bool guest_session_begin(void)
+bool guest_session_begin(const char *path)
 {
-	const char *path = getenv("BURIN_SESSION"), *why = "";
+	const char *why = "";
 	int error;
 
-	if (!path || !*path) {
-		guest_session_report("libburin-qemu.so: there is no recording; use: burin record --guest -- "
-				     "qemu-system-...");
-		return false;
-	}
 	error = session_join(&guest_session, path, &why);
 	if (error) {
 		guest_session_report("%.250s: %s (%s); the guest is not recorded", path, why,

@@ -4,7 +4,7 @@
 #define BURIN_SOURCE_GUEST_GUEST_SESSION_H
 
 #include "ring/section_rseq.h"
-#include "session/calls.h"
+#include "session/session_calls.h"
 #include "session/session.h"
 #include "wire/wire_call.h"
 #include "wire/wire_record.h"
@@ -17,8 +17,8 @@ extern struct session guest_session;
 extern const uint8_t *guest_switch; /* of the event of calls: enum wire_switch */
 extern uint16_t guest_event;	    /* its id */
 
-/* guest_session_begin - join the session of `burin record`. Return: false after a message. */
-bool guest_session_begin(void);
+/* guest_session_begin - join the session of a recorder. Return: false after a message. */
+bool guest_session_begin(const char *path);
 
 /* guest_session_end - QEMU exits. */
 void guest_session_end(void);

@@ -10,6 +10,7 @@
 #include "base/hash_table.h"
 #include "base/number.h"
 #include "base/print.h"
+#include "source/guest/guest_clock.h"
 #include "source/guest/guest_stack.h"
 
 enum {
@@ -26,10 +27,11 @@ _Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame guest_no_frames[WIRE_CALL_FRA
 struct guest_stack guest_stack_nowhere = { .top = GUEST_NO_FRAMES };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lane_lock = PTHREAD_MUTEX_INITIALIZER; /* of all lanes; after `lock` */
 static struct guest_stack **stacks;
 static size_t room;
-static uint32_t count, tids; /* tids: that were given, from WIRE_GUEST_TID */
-static uint32_t of_programs; /* of `count` */
+static uint32_t count, tids;		/* tids: that were given, from WIRE_GUEST_TID */
+static uint32_t of_level[GUEST_LEVELS]; /* of `count` */
 static uint64_t uses;
 static struct hash_table table; /* their numbers, from 1 */
 static uint64_t retry;		/* clock: after there was no memory for a segment */
@@ -122,7 +124,7 @@ void guest_stack_announce(struct guest_stack *stack)
 	const uint64_t region = stack->region;
 	char name[64];
 
-	if (stack->announced)
+	if (stack->announced || guest_options.by_vcpu)
 		return;
 	if (stack->task.address) {
 		stack->announced = guest_task_announce(&stack->task, level, stack->tid, stack->since);
@@ -161,17 +163,97 @@ bool guest_stack_has_none(struct guest_stack *stack)
 	return stack->tries == TRIES || ++stack->tries == TRIES;
 }
 
-void guest_stack_renew(struct guest_stack *stack)
+/* A stack is another thread of the trace from now on. No call of it is open there. */
+static void set_tid(struct guest_stack *stack, uint32_t tid)
 {
 	struct wire_call_segment *segment;
 
+	stack->tid = tid;
+	for (segment = stack->first; segment; segment = segment_at(segment->next))
+		__atomic_store_n(&segment->tid, tid, __ATOMIC_RELEASE);
+}
+
+/* Under lane_lock. The open calls of a stack end in the trace, but stay on the stack. */
+static void hide(struct guest_stack *stack)
+{
+	struct wire_call_frame *top = stack->top;
+
+	if (!stack->lane)
+		return;
+	while (stack->top != GUEST_NO_FRAMES) {
+		struct wire_call_frame *frame = stack->top - 1;
+		const uint32_t flags = frame->flags;
+
+		guest_stack_end(stack);
+		frame->flags = flags;
+	}
+	stack->top = top;
+	stack->lane->stack = NULL;
+	stack->lane = NULL;
+}
+
+/* The open calls of a stack begin again. */
+static void resume(const struct guest_stack *stack)
+{
+	struct wire_call_segment *segment = stack->top == GUEST_NO_FRAMES ? NULL : stack->first;
+
+	for (; segment && guest_recording; segment = segment_at(segment->next)) {
+		struct wire_call_frame *frames = (struct wire_call_frame *)segment;
+
+		for (unsigned n = 1; n <= WIRE_CALL_FRAMES; n++) {
+			if (frames[n].function)
+				__atomic_store_n(&frames[n].start, ring_clock(), __ATOMIC_RELEASE);
+			if (&frames[n] == stack->top - 1)
+				return;
+		}
+	}
+}
+
+static void announce_lane(struct guest_lane *lane, enum guest_level level)
+{
+	char name[64];
+
+	print_text(name, sizeof(name), "vcpu %u %s", lane->vcpu, level == GUEST_USER ? "user" : "kernel");
+	lane->announced = session_announce_thread(&guest_session, session_self(), guest_session_thread(),
+						  lane->tid, name, 0) == RING_DONE;
+}
+
+void guest_stack_show(struct guest_stack *stack, struct guest_lane *lane)
+{
+	pthread_mutex_lock(&lane_lock);
+	if (lane->stack != stack) {
+		hide(stack); /* it ran on another vCPU */
+		if (lane->stack)
+			hide(lane->stack);
+		lane->stack = stack;
+		stack->lane = lane;
+		set_tid(stack, lane->tid);
+		resume(stack);
+	}
+	if (!lane->announced)
+		announce_lane(lane, stack->place.level);
+	pthread_mutex_unlock(&lane_lock);
+}
+
+/* A stack ends, and so do its calls. */
+static void end_all(struct guest_stack *stack)
+{
+	pthread_mutex_lock(&lane_lock);
+	hide(stack);
+	pthread_mutex_unlock(&lane_lock);
 	while (stack->top != GUEST_NO_FRAMES)
 		guest_stack_end(stack);
+}
+
+void guest_stack_renew(struct guest_stack *stack)
+{
+	uint32_t tid;
+
+	end_all(stack);
 	pthread_mutex_lock(&lock);
-	stack->tid = WIRE_GUEST_TID + tids++;
+	tid = WIRE_GUEST_TID + tids++;
 	pthread_mutex_unlock(&lock);
-	for (segment = stack->first; segment; segment = segment_at(segment->next))
-		__atomic_store_n(&segment->tid, stack->tid, __ATOMIC_RELEASE);
+	set_tid(stack, tid);
 	stack->task = (struct guest_task){ 0 };
 	stack->since = ring_clock();
 	stack->tries = 0;
@@ -202,7 +284,7 @@ static struct guest_stack *add(const struct guest_place *place)
 				       .since = ring_clock(),
 				       .number = count + 1 };
 	stacks[count++] = stack;
-	of_programs += place->level == GUEST_USER;
+	of_level[place->level]++;
 	hash_table_add(&table, hash_of(place), count);
 	return stack;
 }
@@ -216,24 +298,24 @@ static int compare_uses(const void *one, const void *other)
 
 static void discard(struct guest_stack *stack)
 {
-	while (stack->top != GUEST_NO_FRAMES)
-		guest_stack_end(stack);
+	end_all(stack);
 	guest_stack_announce(stack);
 	if (stack->first)
 		session_call_segment_free(&guest_session, number_of(stack->first), guest_session_thread());
 	free(stack);
 }
 
-/* Discard a quarter of the programs' stacks, those that were used least recently. Under the lock. */
-static void discard_some(void)
+/* Discard a quarter of the stacks of a level, those that were used least recently. Under the lock. */
+static void discard_some(enum guest_level level)
 {
-	uint32_t excess = of_programs / 4 + 1, kept = 0;
+	uint32_t excess = of_level[level] / 4 + 1, kept = 0;
 
 	qsort(stacks, count, sizeof(*stacks), compare_uses);
 	for (uint32_t n = 0; n < count; n++)
-		if (excess && stacks[n]->place.level == GUEST_USER && !stacks[n]->runs) {
+		if (excess && stacks[n]->place.level == level &&
+		    !__atomic_load_n(&stacks[n]->runs, __ATOMIC_ACQUIRE)) {
 			discard(stacks[n]);
-			of_programs--;
+			of_level[level]--;
 			excess--;
 		} else {
 			stacks[kept++] = stacks[n];
@@ -284,13 +366,13 @@ struct guest_stack *guest_stack_find(const struct guest_place *place)
 	pthread_mutex_lock(&lock);
 	stack = known(place) ?: moved(place);
 	if (!stack) {
-		if (place->level == GUEST_USER && of_programs >= guest_options.stacks)
-			discard_some();
+		if (of_level[place->level] >= guest_options.stacks)
+			discard_some(place->level);
 		stack = add(place);
 	}
 	if (stack) {
 		stack->used = ++uses;
-		stack->runs += place->level == GUEST_USER;
+		__atomic_fetch_add(&stack->runs, 1, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&lock);
 	return stack;
@@ -298,9 +380,6 @@ struct guest_stack *guest_stack_find(const struct guest_place *place)
 
 void guest_stack_leave(struct guest_stack *stack)
 {
-	if (stack->place.level != GUEST_USER)
-		return;
-	pthread_mutex_lock(&lock);
-	stack->runs--;
-	pthread_mutex_unlock(&lock);
+	if (stack->region)
+		__atomic_fetch_sub(&stack->runs, 1, __ATOMIC_RELEASE);
 }

@@ -14,8 +14,8 @@
  * (guest_task.h), the kernel's stack of a task that ended is another thread when the next task gets it. Frames of open calls lie in
  * the session's segments, as those of native calls do (wire/wire_call.h): they survive a SIGKILL of QEMU.
  *
- * A program that ends does so in its kernel, and leaves its stacks behind. When there are too many, those that were used
- * least recently go: their open calls end, and their memory is used again.
+ * A program that ends does so in its kernel, and leaves its stacks behind. A guest can also put its stack pointer anywhere. When there
+ * are too many stacks of a level, those that were used least recently go: their open calls end, and their memory is used again.
  *
  * Two vCPUs never run one stack at a time. The guest's own synchronization orders them when a thread moves. So only the table
  * of stacks has a lock.
@@ -41,6 +41,18 @@ struct guest_place {
 	enum guest_level level;
 };
 
+/*
+ * With threads=vcpu, a thread of the trace is a privilege level of a vCPU, its lane. Records have the thread of their stack: so a
+ * stack gets that of the lane that shows it. Before a lane shows another stack, the open calls of the former end in the
+ * trace. When that is shown again, they begin again. So calls of a lane nest, and their times are those on the vCPU.
+ */
+struct guest_lane {
+	struct guest_stack *stack; /* NULL: none */
+	uint32_t tid;		   /* in the trace */
+	unsigned vcpu;
+	bool announced;
+};
+
 struct guest_stack {
 	struct wire_call_frame *top; /* the next free frame; GUEST_NO_FRAMES if no call is open */
 	uint64_t region;
@@ -51,11 +63,12 @@ struct guest_stack {
 	struct guest_place place;
 	struct wire_call_segment *first; /* NULL: it has no segment yet */
 	struct guest_task task;
-	uint64_t since;	 /* clock: from when on it has its next name; 0: from now on */
-	uint32_t number; /* in the table */
-	unsigned tries;	 /* to find its task */
-	unsigned runs;	 /* vCPUs that have it, of a stack of a program */
-	uint64_t used;	 /* when it was found last: a number */
+	uint64_t since;		 /* clock: from when on it has its next name; 0: from now on */
+	uint32_t number;	 /* in the table */
+	unsigned tries;		 /* to find its task */
+	unsigned runs;		 /* vCPUs that have it */
+	struct guest_lane *lane; /* that shows it; NULL: none */
+	uint64_t used;		 /* when it was found last: a number */
 	bool announced;
 };
 
@@ -78,6 +91,9 @@ bool guest_stack_has_none(struct guest_stack *stack);
 
 /* guest_stack_renew - the task of a stack has ended, and another one got it: its open calls end. */
 void guest_stack_renew(struct guest_stack *stack);
+
+/* guest_stack_show - a vCPU comes to a stack: its lane shows that from now on. */
+void guest_stack_show(struct guest_stack *stack, struct guest_lane *lane);
 
 /* guest_stack_announce - record a stack's name if it has a new one. */
 void guest_stack_announce(struct guest_stack *stack);
@@ -150,7 +166,7 @@ static inline void guest_stack_end(struct guest_stack *stack)
 {
 	struct wire_call_frame *frame = stack->top - 1;
 
-	if (frame->function) {
+	if (frame->start) { /* it is recorded, and is not suspended */
 		frame->flags |= WIRE_CALL_ENDING;
 		guest_put(stack->tid, frame, guest_depth(frame));
 	}

@@ -1,33 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The tasks of a Linux guest; see guest_task.h. */
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/hash.h"
-#include "base/hash_table.h"
 #include "base/print.h"
 #include "source/guest/guest_options.h"
 #include "source/guest/guest_session.h"
 #include "source/guest/guest_task.h"
 
 enum {
-	SEARCHES = 64,	 /* for how far the kernel was moved, at most: each takes about a millisecond */
-	SPACE = 1 << 30, /* in which x86-64 has its kernel */
+	SEARCHES = 64, /* for how far the kernel was moved, at most: each takes about a millisecond */
+	PROCESSES = 4096,
+	PID_MAX = 1 << 22, /* Linux has no larger id */
+	SPACE = 1 << 30,   /* in which x86-64 has its kernel */
 };
 
 static bool found;
 static uint64_t moved; /* how far KASLR has moved the CPUs' data, if these are in the kernel */
 
-/* Processes that have names. */
+/* The last processes that got names: to announce one twice does no harm. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct process {
 	uint32_t pid;
 	char name[GUEST_TASK_NAME];
-} * processes;
-static size_t process_count, process_room;
-static struct hash_table table; /* their numbers, from 1 */
+} processes[PROCESSES];
 
 bool guest_task_found(void)
 {
@@ -62,6 +58,8 @@ bool guest_task_read(struct qemu_bytes *room, uint64_t address, struct guest_tas
 	memcpy(&task->pid, bytes + places[GUEST_TASK_PID] - first, sizeof(task->pid));
 	memcpy(&task->process, bytes + places[GUEST_TASK_PROCESS] - first, sizeof(task->process));
 	memcpy(&leader, bytes + places[GUEST_TASK_LEADER] - first, sizeof(leader));
+	if (task->pid > PID_MAX || task->process > PID_MAX) /* this is no task */
+		return false;
 	take_name(task->name, bytes + places[GUEST_TASK_COMM] - first);
 	memcpy(task->program, task->name, sizeof(task->program));
 	if (task->pid != task->process &&
@@ -111,40 +109,24 @@ uint64_t guest_task_current(struct qemu_bytes *room, uint64_t base)
 		       : 0;
 }
 
-/* Under the lock. Return: NULL: no memory. */
-static struct process *process_of(uint32_t pid)
-{
-	const uint64_t hash = hash_pair(pid, 0);
-	uint32_t number;
-
-	for (size_t at = 0; (number = hash_table_next(&table, hash, &at));)
-		if (processes[number - 1].pid == pid)
-			return &processes[number - 1];
-	if (!array_reserve(processes, process_room, process_count + 1) || !hash_table_reserve(&table))
-		return NULL;
-	processes[process_count++] =
-		(struct process){ .pid = pid, .name = "/" }; /* no program has that name */
-	hash_table_add(&table, hash, (uint32_t)process_count);
-	return &processes[process_count - 1];
-}
-
 /* The name of a process: that of its program. The kernel's threads have names such as "kworker/0:1": theirs is "kworker". */
 static bool announce_process(const struct guest_task *task, uint64_t since)
 {
 	char name[GUEST_TASK_NAME];
-	struct process *process;
+	struct process *process = &processes[task->process % PROCESSES];
 	bool done;
 
 	memcpy(name, task->program, sizeof(name));
 	name[strcspn(name, "/")] = 0;
 	pthread_mutex_lock(&lock);
-	process = process_of(task->process);
-	done = process && strcmp(process->name, name) == 0;
-	if (process && !done) {
+	done = process->name[0] && process->pid == task->process && strcmp(process->name, name) == 0;
+	if (!done) {
 		done = session_announce_guest(&guest_session, WIRE_GUEST_PID + task->process, name,
 					      guest_session_thread(), since) == RING_DONE;
-		if (done)
+		if (done) {
+			process->pid = task->process;
 			memcpy(process->name, name, sizeof(name));
+		}
 	}
 	pthread_mutex_unlock(&lock);
 	return done;

@@ -6,6 +6,10 @@
 #include "source/guest/guest_options.h"
 #include "source/guest/guest_vcpu.h"
 
+enum {
+	SIZE_LOOKS = 16, /* until it is clear that the kernel's stacks are larger */
+};
+
 struct guest_vcpu *guest_vcpus[GUEST_VCPUS];
 
 static struct qemu_register *find_register(const struct qemu_register_list *registers, const char *name)
@@ -42,7 +46,11 @@ bool guest_vcpu_begin(unsigned index, const struct guest_machine *machine)
 		return false;
 	}
 	vcpu->number = index;
-	vcpu->stack = &guest_stack_nowhere;
+	vcpu->stack = vcpu->held = &guest_stack_nowhere;
+	for (unsigned n = 0; n < GUEST_LEVELS; n++)
+		vcpu->lanes[n] = (struct guest_lane){ .vcpu = index,
+						      .tid = WIRE_GUEST_VCPU + machine->levels[n] +
+							     (index + 1) * WIRE_GUEST_VCPU_STEP };
 	vcpu->bytes = g_byte_array_new();
 	find_registers(vcpu, machine);
 	guest_vcpus[index] = vcpu;
@@ -123,6 +131,27 @@ static bool read_current(struct guest_vcpu *vcpu, struct guest_task *task)
 }
 
 /*
+ * Kernels that check their memory accesses (KASAN) have larger stacks, which not every file of types shows. Then the begin of each
+ * stack is right below the part that is used first, and never in it.
+ * @begin: of the current task's stack; @region: of the stack pointer
+ */
+static void learn_size(uint64_t begin, uint64_t region)
+{
+	static int looks; /* -1: the size fits */
+	const unsigned bits = guest_options.stack_bits;
+	const bool is_above = region == guest_region(begin) + 1 && begin >> bits << bits == begin &&
+			      (begin >> bits & 1) == 0;
+
+	if (region == guest_region(begin))
+		__atomic_store_n(&looks, -1, __ATOMIC_RELAXED);
+	if (!is_above || __atomic_load_n(&looks, __ATOMIC_RELAXED) < 0 || bits == GUEST_STACK_BITS_MAX ||
+	    __atomic_add_fetch(&looks, 1, __ATOMIC_RELAXED) != SIZE_LOOKS)
+		return;
+	__atomic_store_n(&guest_options.stack_bits, bits + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&looks, 0, __ATOMIC_RELAXED);
+}
+
+/*
  * Which task a stack in the kernel belongs to. In the middle of a switch of tasks the stack is already another one than
  * that of the current task.
  * Return: false: it is not known yet.
@@ -131,6 +160,7 @@ static bool settle(struct guest_vcpu *vcpu, struct guest_stack *stack, const str
 {
 	struct guest_task own;
 
+	learn_size(current->stack, stack->region);
 	if (guest_region(current->stack) == stack->region) {
 		guest_stack_settle(stack, current);
 		return true;
@@ -176,10 +206,13 @@ struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
 	stack = guest_stack_find(&place);
 	if (!stack)
 		return vcpu->stack;
+	vcpu->held = stack;
 	if (place.level == GUEST_USER && current.address)
 		guest_stack_settle(stack, &current);
 	else if (place.level == GUEST_KERNEL && known)
 		settled = settle(vcpu, stack, &current);
+	if (guest_options.by_vcpu)
+		guest_stack_show(stack, &vcpu->lanes[place.level]);
 	if (settled) {
 		guest_stack_announce(stack);
 		run(vcpu, stack);

@@ -23,6 +23,8 @@ struct guest_function {
 struct guest_vcpu {
 	unsigned number;
 	struct guest_stack *stack; /* that it ran on last; never NULL */
+	struct guest_stack *held;  /* the same also before its task is known */
+	struct guest_lane lanes[GUEST_LEVELS];
 	struct guest_function functions[GUEST_FUNCTIONS];
 	uint64_t target; /* of the call that is being executed, if that loads it */
 	const struct guest_machine *machine;
@@ -60,8 +62,8 @@ uint32_t guest_vcpu_function(struct guest_function *cached, uint32_t image, uint
 /* guest_vcpu_forget - the guest may continue another thread, whose stack is at the same address. */
 static inline void guest_vcpu_forget(struct guest_vcpu *vcpu)
 {
-	guest_stack_leave(vcpu->stack);
-	vcpu->stack = &guest_stack_nowhere;
+	guest_stack_leave(vcpu->held);
+	vcpu->stack = vcpu->held = &guest_stack_nowhere;
 }
 
 static inline struct guest_stack *guest_vcpu_stack(struct guest_vcpu *vcpu, uint64_t sp)

@@ -95,6 +95,7 @@ struct qemu_register_list {
 
 typedef void (*qemu_on_vcpu)(qemu_id id, unsigned vcpu);
 typedef void (*qemu_on_block)(qemu_id id, struct qemu_block *block);
+typedef void (*qemu_on_flush)(qemu_id id);
 typedef void (*qemu_on_exit)(qemu_id id, void *data);
 typedef void (*qemu_on_execution)(unsigned vcpu, void *data);
 typedef void (*qemu_on_access)(unsigned vcpu, uint32_t access, uint64_t address, void *data);
@@ -102,6 +103,7 @@ typedef void (*qemu_on_access)(unsigned vcpu, uint32_t access, uint64_t address,
 #pragma GCC visibility push(default)
 #pragma weak qemu_plugin_register_vcpu_init_cb
 #pragma weak qemu_plugin_register_vcpu_tb_trans_cb
+#pragma weak qemu_plugin_register_flush_cb
 #pragma weak qemu_plugin_register_atexit_cb
 #pragma weak qemu_plugin_register_vcpu_insn_exec_cb
 #pragma weak qemu_plugin_register_vcpu_mem_cb
@@ -122,6 +124,7 @@ typedef void (*qemu_on_access)(unsigned vcpu, uint32_t access, uint64_t address,
 
 void qemu_plugin_register_vcpu_init_cb(qemu_id id, qemu_on_vcpu function);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_id id, qemu_on_block function);
+void qemu_plugin_register_flush_cb(qemu_id id, qemu_on_flush function);
 void qemu_plugin_register_atexit_cb(qemu_id id, qemu_on_exit function, void *data);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_instruction *instruction, qemu_on_execution function,
 					    enum qemu_registers registers, void *data);

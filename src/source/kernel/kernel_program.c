@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "source/kernel/kernel_follow.h"
+#include "source/kernel/kernel_filter.h"
 #include "source/kernel/kernel_program.h"
+#include "source/kernel/kernel_put.h"
 #include "wire/wire_context.h"
 #include "wire/wire_record.h"
 
@@ -19,21 +21,17 @@ enum {
 	STACK_TID = -8,
 	STACK_TEXTS = -16, /* bytes of the texts so far */
 	STACK_NOW = -24,
-	STACK_NUMBER = -32, /* of a system call */
-	STACK_CALL = -40,   /* struct kernel_syscall of it */
-	STACK_VALUE = -40,  /* of a field in a program's memory */
-	STACK_REGISTERS = -128,
+	STACK_FILTER = STACK_NOW, /* of a system call, before there is a time */
+	STACK_NUMBER = -32,	  /* of a system call */
+	STACK_CALL = -40,	  /* struct kernel_syscall of it */
 
 	PACKET_WORDS = KERNEL_PACKET / 8,
 	PACKET_BITS = 16, /* of KERNEL_PACKET */
 	HEADER_WORDS = sizeof(struct wire_packet) / 8,
 
-	/* Of struct pt_regs of x86-64: from r10 on. */
-	REGISTERS_BEGIN = 56,
-	REGISTERS_BYTES = 88,
-	REGISTERS_NUMBER = 120, /* orig_ax */
-	REGISTERS_SEGMENT = 136,
 	SEGMENT_32 = 0x23, /* of code of 32 bits, whose system calls have other numbers */
+	/* Bytes of a thread's stack in the kernel; larger if the kernel was built with KASAN. */
+	STACK_OF_TASK = 16 << 10,
 };
 
 static_assert(1 << PACKET_BITS == KERNEL_PACKET, "PACKET_BITS");
@@ -50,15 +48,6 @@ static int payload_of(const struct kernel_layout *layout)
 #define RING(member)   ((int)offsetof(struct kernel_ring, member))
 #define PACKET(member) (KERNEL_SLOTS + (int)offsetof(struct wire_packet, member))
 
-/* The unicode of WIRE_NULL and of WIRE_TRUNCATED, each with its NUL, as a number. */
-static int text_number(const char *text)
-{
-	int number;
-
-	memcpy(&number, text, sizeof(number));
-	return number;
-}
-
 static void put_load(struct bpf_program *to, unsigned target, unsigned from, int offset)
 {
 	bpf_put_load(to, BPF_DW, target, from, offset);
@@ -67,21 +56,6 @@ static void put_load(struct bpf_program *to, unsigned target, unsigned from, int
 static void put_store(struct bpf_program *to, unsigned address, int offset, unsigned source)
 {
 	bpf_put_store(to, BPF_DW, address, offset, source);
-}
-
-/* 1: events of others at this tracepoint go on; with 0 the kernel passes it to no perf event. */
-static void put_exit(struct bpf_program *to)
-{
-	bpf_put_set(to, BPF_REG_0, 1);
-	bpf_put_end(to);
-}
-
-/* Register 0: the address of a value, or 0; its key is on the stack. */
-static void put_find(struct bpf_program *to, int map, int key)
-{
-	bpf_put_map(to, BPF_REG_1, map);
-	bpf_put_address(to, BPF_REG_2, key);
-	bpf_put_call(to, BPF_FUNC_map_lookup_elem);
 }
 
 /* Add 1 to a counter, which programs of other depths and the recorder change, too. */
@@ -135,7 +109,7 @@ static void put_filter(struct bpf_program *to, const struct kernel_layout *layou
 		put_state(to, layout, BPF_REG_0);
 		other = bpf_put_jump(to, BPF_JGE, BPF_REG_1, least);
 	}
-	put_exit(to);
+	kernel_put_exit(to);
 	bpf_land(to, yes);
 	if (named)
 		bpf_land(to, other);
@@ -175,9 +149,9 @@ static void put_take_ring(struct bpf_program *to, const struct kernel_layout *la
 	for (unsigned n = 0; n < KERNEL_DEPTHS; n++) {
 		unsigned there;
 
-		put_find(to, layout->rings, STACK_KEY);
+		bpf_put_find(to, layout->rings, STACK_KEY);
 		there = bpf_put_jump(to, BPF_JNE, BPF_REG_0, 0);
-		put_exit(to);
+		kernel_put_exit(to);
 		bpf_land(to, there);
 		bpf_put_copy(to, BPF_REG_7, BPF_REG_0);
 		bpf_put_set(to, BPF_REG_0, 0);
@@ -189,17 +163,17 @@ static void put_take_ring(struct bpf_program *to, const struct kernel_layout *la
 		bpf_put_alu(to, BPF_ADD, BPF_REG_1, n + 1 < KERNEL_DEPTHS ? 1 : 1 - KERNEL_DEPTHS);
 		bpf_put_store(to, BPF_W, BPF_REG_10, STACK_KEY, BPF_REG_1);
 	}
-	put_find(to, layout->rings, STACK_KEY);
+	bpf_put_find(to, layout->rings, STACK_KEY);
 	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
 	put_count(to, BPF_REG_0, WIRE_LOST_BUSY);
 	bpf_land(to, none);
-	put_exit(to);
+	kernel_put_exit(to);
 	for (unsigned n = 0; n < KERNEL_DEPTHS; n++)
 		bpf_land(to, taken[n]);
 	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_7, RING(control.state));
 	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, WIRE_RING_READY);
 	put_release_ring(to);
-	put_exit(to);
+	kernel_put_exit(to);
 	bpf_land(to, none);
 }
 
@@ -210,8 +184,7 @@ static void put_clock(struct bpf_program *to)
 
 	bpf_put_call(to, BPF_FUNC_ktime_get_ns);
 	put_load(to, BPF_REG_1, BPF_REG_7, RING(last));
-	bpf_put(to, BPF_JMP | BPF_JGE | BPF_X, BPF_REG_0, BPF_REG_1, 0, 0);
-	later = to->count - 1;
+	later = bpf_put_jump_register(to, BPF_JGE, BPF_REG_0, BPF_REG_1);
 	bpf_put_copy(to, BPF_REG_0, BPF_REG_1);
 	bpf_land(to, later);
 	put_store(to, BPF_REG_10, STACK_NOW, BPF_REG_0);
@@ -229,7 +202,7 @@ static void put_room(struct bpf_program *to, const struct kernel_layout *layout)
 	room = bpf_put_jump(to, BPF_JLT, BPF_REG_3, (int)layout->window);
 	put_count(to, BPF_REG_7, WIRE_LOST_FULL);
 	put_release_ring(to);
-	put_exit(to);
+	kernel_put_exit(to);
 	bpf_land(to, room);
 }
 
@@ -373,7 +346,7 @@ static void put_commit(struct bpf_program *to, const struct kernel_layout *layou
 	bpf_put(to, BPF_STX | BPF_ATOMIC | BPF_DW, BPF_REG_7, BPF_REG_8, RING(control.tail), BPF_XCHG);
 #endif
 	put_release_ring(to);
-	put_exit(to);
+	kernel_put_exit(to);
 }
 
 /* The kernel does not know a program's correlation and depth: they are 0. */
@@ -395,85 +368,57 @@ static void put_begin(struct bpf_program *to, const struct kernel_layout *layout
 
 /* ---- the fields */
 
-/*
- * A text. Its address, in the kernel or in a process, is in register 3. Register 9 moves behind it.
- * @cut: the text may be longer than @bytes; then its end is a mark
- */
-static void put_text(struct bpf_program *to, int at, int function, int bytes, bool cut)
+/* Put a text, whose address is in register 3. Register 9 moves behind it. */
+static void put_text(struct bpf_program *to, int at, const struct tracepoint_field *field)
 {
-	unsigned good, whole = 0;
-
-	bpf_put_copy(to, BPF_REG_1, BPF_REG_9);
-	bpf_put_alu(to, BPF_ADD, BPF_REG_1, KERNEL_SLOTS + at);
-	bpf_put_set(to, BPF_REG_2, bytes);
-	bpf_put_call(to, function);
-	good = bpf_put_jump(to, BPF_JSGT, BPF_REG_0, 0);
-	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_9, 0, KERNEL_SLOTS + at, text_number(WIRE_NULL));
-	bpf_put_set(to, BPF_REG_0, sizeof(WIRE_NULL));
-	bpf_land(to, good);
-	if (cut) {
-		whole = bpf_put_jump(to, BPF_JNE, BPF_REG_0, bytes);
-		bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_9, 0, KERNEL_SLOTS + at + bytes - 4,
-			text_number(WIRE_TRUNCATED));
-		bpf_land(to, whole);
-	}
+	kernel_put_text(to, BPF_REG_9, KERNEL_SLOTS + at, field);
 	put_load(to, BPF_REG_1, BPF_REG_10, STACK_TEXTS);
 	bpf_put_alu_register(to, BPF_ADD, BPF_REG_1, BPF_REG_0);
 	put_store(to, BPF_REG_10, STACK_TEXTS, BPF_REG_1);
 	bpf_put_alu_register(to, BPF_ADD, BPF_REG_9, BPF_REG_0);
 }
 
-static unsigned size_code(unsigned bytes)
-{
-	return bytes == 8 ? BPF_DW : bytes == 4 ? BPF_W : bytes == 2 ? BPF_H : BPF_B;
-}
-
 static void put_number(struct bpf_program *to, int at, unsigned bytes, unsigned offset)
 {
-	bpf_put_load(to, size_code(bytes), BPF_REG_1, BPF_REG_6, (int)offset);
-	bpf_put_store(to, size_code(bytes), BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
+	bpf_put_load(to, kernel_size_code(bytes), BPF_REG_1, BPF_REG_6, (int)offset);
+	bpf_put_store(to, kernel_size_code(bytes), BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
 }
 
-/* Register 3: an address in the program. */
-static void put_place(struct bpf_program *to, const struct tracepoint_source *source)
+/*
+ * Whether an interrupt runs. One in the kernel has another stack than the one that has the registers of the process at its end;
+ * one of a process shares it, but then no system call brought the process into the kernel. A fault looks the same. The numbers
+ * of both addresses are taken by way of the ring, since the verifier does not compare addresses.
+ */
+static void put_interrupt(struct bpf_program *to, const struct kernel_layout *layout, int at)
 {
-	bpf_put_number(to, BPF_REG_3, (uint64_t)source->number);
-	if (source->base != TRACEPOINT_NO_REGISTER) {
-		put_load(to, BPF_REG_1, BPF_REG_6, source->base);
-		bpf_put_alu_register(to, BPF_ADD, BPF_REG_3, BPF_REG_1);
-	}
-	if (source->index != TRACEPOINT_NO_REGISTER) {
-		put_load(to, BPF_REG_1, BPF_REG_6, source->index);
-		bpf_put_alu(to, BPF_LSH, BPF_REG_1, source->scale);
-		bpf_put_alu_register(to, BPF_ADD, BPF_REG_3, BPF_REG_1);
-	}
-}
+	unsigned other, called, far;
 
-/* Register 1: the value of an argument; 0: it is in memory, and cannot be read without a page fault. */
-static void put_argument_value(struct bpf_program *to, const struct tracepoint_field *field)
-{
-	const struct tracepoint_source *source = &field->source;
-
-	if (source->place == TRACEPOINT_NUMBER) {
-		bpf_put_number(to, BPF_REG_1, (uint64_t)source->number);
-	} else if (source->place == TRACEPOINT_REGISTER) {
-		put_load(to, BPF_REG_1, BPF_REG_6, source->base);
-		if (source->shift)
-			bpf_put_alu(to, BPF_RSH, BPF_REG_1, source->shift);
-	} else if (source->place == TRACEPOINT_CONTEXT) {
-		bpf_put_copy(to, BPF_REG_3, BPF_REG_6);
-		bpf_put_alu(to, BPF_ADD, BPF_REG_3, source->base);
-		bpf_put_address(to, BPF_REG_1, STACK_VALUE);
-		bpf_put_set(to, BPF_REG_2, 8);
-		bpf_put_call(to, BPF_FUNC_probe_read_kernel);
-		put_load(to, BPF_REG_1, BPF_REG_10, STACK_VALUE);
-	} else {
-		put_place(to, source);
-		bpf_put_address(to, BPF_REG_1, STACK_VALUE);
-		bpf_put_set(to, BPF_REG_2, field->bytes);
-		bpf_put_call(to, BPF_FUNC_probe_read_user);
-		bpf_put_load(to, size_code(field->bytes), BPF_REG_1, BPF_REG_10, STACK_VALUE);
+	if (!kernel_has_registers(layout)) {
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_B, BPF_REG_9, 0, KERNEL_SLOTS + at, KERNEL_CALL_NONE);
+		return;
 	}
+	bpf_put_call(to, BPF_FUNC_get_current_task_btf);
+	bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
+	bpf_put_call(to, BPF_FUNC_task_pt_regs);
+	put_store(to, BPF_REG_7, RING(scratch), BPF_REG_0);
+	put_load(to, BPF_REG_1, BPF_REG_7, RING(scratch));
+	put_store(to, BPF_REG_7, RING(scratch), BPF_REG_10);
+	put_load(to, BPF_REG_3, BPF_REG_7, RING(scratch));
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_7, 0, RING(scratch), 0);
+	bpf_put_alu_register(to, BPF_SUB, BPF_REG_1, BPF_REG_3);
+	bpf_put_set(to, BPF_REG_2, 1);
+	far = bpf_put_jump(to, BPF_JGE, BPF_REG_1, STACK_OF_TASK);
+	bpf_put_set(to, BPF_REG_2, 0);
+	put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_SEGMENT);
+	bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
+	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, REGISTERS_SEGMENT_64);
+	put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_NUMBER);
+	called = bpf_put_jump(to, BPF_JSGE, BPF_REG_1, 0);
+	bpf_put_set(to, BPF_REG_2, 1);
+	bpf_land(to, far);
+	bpf_land(to, other);
+	bpf_land(to, called);
+	bpf_put_store(to, BPF_B, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
 }
 
 static bool is_text(enum tracepoint_kind kind)
@@ -485,21 +430,19 @@ static bool is_text(enum tracepoint_kind kind)
 /* Put an argument of a probe. Return: as put_field(). */
 static int put_probe_field(struct bpf_program *to, int at, const struct tracepoint_field *field)
 {
-	put_argument_value(to, field);
+	kernel_put_argument(to, field);
 	if (is_text(field->kind)) {
 		bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
-		put_text(to, at,
-			 field->kind == TRACEPOINT_USER_TEXT ? BPF_FUNC_probe_read_user_str
-							     : BPF_FUNC_probe_read_kernel_str,
-			 TRACEPOINT_TEXT_MAX, true);
+		put_text(to, at, field);
 		return 0;
 	}
-	bpf_put_store(to, size_code(field->bytes), BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
+	bpf_put_store(to, kernel_size_code(field->bytes), BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
 	return field->bytes;
 }
 
 /* Put a field of the kernel's record. Return: the bytes by which register 9 does not move. */
-static int put_field(struct bpf_program *to, int at, const struct tracepoint_field *field)
+static int put_field(struct bpf_program *to, const struct kernel_layout *layout, int at,
+		     const struct tracepoint_field *field)
 {
 	const unsigned element = field->element;
 
@@ -510,23 +453,22 @@ static int put_field(struct bpf_program *to, int at, const struct tracepoint_fie
 	case TRACEPOINT_POINTER:
 		put_number(to, at, field->bytes, field->offset);
 		return field->bytes;
+	case TRACEPOINT_CALL:
+		kernel_put_call(to, layout);
+		bpf_put_store(to, BPF_H, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
+		return field->bytes;
+	case TRACEPOINT_INTERRUPT:
+		put_interrupt(to, layout, at);
+		return field->bytes;
 	case TRACEPOINT_ARRAY:
 		bpf_put(to, BPF_ST | BPF_MEM | BPF_H, BPF_REG_9, 0, KERNEL_SLOTS + at,
 			(int)(field->size / element));
 		for (unsigned n = 0; n < field->size; n += element)
 			put_number(to, at + 2 + (int)n, element, field->offset + n);
 		return 2 + field->size;
-	case TRACEPOINT_CHARS:
-		bpf_put_copy(to, BPF_REG_3, BPF_REG_6);
-		bpf_put_alu(to, BPF_ADD, BPF_REG_3, field->offset);
-		put_text(to, at, BPF_FUNC_probe_read_kernel_str, field->size, false);
-		return 0;
 	default:
-		bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_6, field->offset);
-		bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
-		bpf_put_copy(to, BPF_REG_3, BPF_REG_6);
-		bpf_put_alu_register(to, BPF_ADD, BPF_REG_3, BPF_REG_1);
-		put_text(to, at, BPF_FUNC_probe_read_kernel_str, TRACEPOINT_TEXT_MAX, true);
+		kernel_put_text_address(to, BPF_REG_3, field);
+		put_text(to, at, field);
 		return 0;
 	}
 }
@@ -542,9 +484,9 @@ static unsigned longest(const struct kernel_layout *layout, const struct tracepo
 		if (!field->recorded)
 			continue;
 		bytes += is_text(field->kind) && field->kind != TRACEPOINT_CHARS ? TRACEPOINT_TEXT_MAX
-			 : field->kind == TRACEPOINT_CHARS			 ? field->size
-			 : field->kind == TRACEPOINT_ARRAY			 ? field->size + 2u
-										 : field->bytes;
+			 : field->kind == TRACEPOINT_CHARS ? field->size + (unsigned)sizeof(WIRE_NULL)
+			 : field->kind == TRACEPOINT_ARRAY ? field->size + 2u
+							   : field->bytes;
 	}
 	return bytes;
 }
@@ -578,17 +520,19 @@ static void return_nothing(struct bpf_program *to)
 }
 
 bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
-			  const struct tracepoint *point, uint16_t id)
+			  const struct tracepoint *point, const struct wire_filter *filter, uint16_t id)
 {
 	int at = payload_of(layout);
 	bool texts = false;
 
-	to->count = 0;
+	bpf_begin(to);
 	if (longest(layout, point) > KERNEL_RECORD_MAX)
 		return false;
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
 	/* The exec of a command gives it its name before it begins to be recorded. */
 	put_filter(to, layout, named_task(point), strcmp(point->system, "task") == 0);
+	if (filter)
+		kernel_filter_put(to, layout, &(struct kernel_filter){ filter, point });
 	put_begin(to, layout, longest(layout, point));
 	for (unsigned n = 0; n < point->count; n++)
 		texts |= point->fields[n].recorded && is_text(point->fields[n].kind);
@@ -596,7 +540,7 @@ bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *la
 		bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, STACK_TEXTS, 0);
 	for (unsigned n = 0; n < point->count; n++)
 		if (point->fields[n].recorded)
-			at += put_field(to, at, &point->fields[n]);
+			at += put_field(to, layout, at, &point->fields[n]);
 	if (!id) {
 		bpf_put_copy(to, BPF_REG_1, BPF_REG_6);
 		bpf_put_call(to, BPF_FUNC_get_attach_cookie);
@@ -605,49 +549,73 @@ bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *la
 	put_commit(to, layout, at, texts, id);
 	if (point->is_probe || point->function)
 		return_nothing(to);
-	return true;
+	return !to->full;
 }
 
 /* ---- system calls */
 
-/* Read the registers of the process; end for a process of 32 bits, and for a call that is not recorded. */
-static void put_registers(struct bpf_program *to, int calls, unsigned count, unsigned field)
-{
-	unsigned good, known, wanted;
-
-	put_load(to, BPF_REG_3, BPF_REG_6, 0);
-	bpf_put_alu(to, BPF_ADD, BPF_REG_3, REGISTERS_BEGIN);
-	bpf_put_address(to, BPF_REG_1, STACK_REGISTERS);
-	bpf_put_set(to, BPF_REG_2, REGISTERS_BYTES);
-	bpf_put_call(to, BPF_FUNC_probe_read_kernel);
-	put_load(to, BPF_REG_1, BPF_REG_10, STACK_REGISTERS + REGISTERS_SEGMENT - REGISTERS_BEGIN);
-	good = bpf_put_jump(to, BPF_JNE, BPF_REG_1, SEGMENT_32);
-	put_exit(to);
-	bpf_land(to, good);
-	put_load(to, BPF_REG_1, BPF_REG_10, STACK_REGISTERS + REGISTERS_NUMBER - REGISTERS_BEGIN);
-	good = bpf_put_jump(to, BPF_JLT, BPF_REG_1, (int)count);
-	put_exit(to);
-	bpf_land(to, good);
-	bpf_put_store(to, BPF_W, BPF_REG_10, STACK_NUMBER, BPF_REG_1);
-	put_find(to, calls, STACK_NUMBER);
-	known = bpf_put_jump(to, BPF_JNE, BPF_REG_0, 0);
-	put_exit(to);
-	bpf_land(to, known);
-	bpf_put_load(to, BPF_H, BPF_REG_2, BPF_REG_0, (int)field);
-	wanted = bpf_put_jump(to, BPF_JNE, BPF_REG_2, 0);
-	put_exit(to);
-	bpf_land(to, wanted);
-	put_load(to, BPF_REG_1, BPF_REG_0, 0);
-	put_store(to, BPF_REG_10, STACK_CALL, BPF_REG_1);
-}
-
 /* Where struct kernel_syscall has a member, as the lowest bit of the number that it is. */
 #define CALL_SHIFT(member) ((int)offsetof(struct kernel_syscall, member) * 8)
 
-/* Put an argument: a text, 32 bits or 64. @place: its register's offset; @at: where the fields begin */
-static void put_argument(struct bpf_program *to, unsigned n, int place, int at)
+/* Run the call's filter; register 1 has struct kernel_syscall. */
+static void put_filters(struct bpf_program *to, const struct kernel_layout *layout,
+			const struct kernel_calls *calls)
 {
-	const int value = STACK_REGISTERS + place - REGISTERS_BEGIN;
+	unsigned done[KERNEL_FILTERS_MAX];
+
+	if (!calls->filter_count)
+		return;
+	bpf_put_alu(to, BPF_RSH, BPF_REG_1, CALL_SHIFT(filter));
+	bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xff);
+	put_store(to, BPF_REG_10, STACK_FILTER, BPF_REG_1);
+	for (unsigned n = 0; n < calls->filter_count; n++) {
+		unsigned other;
+
+		put_load(to, BPF_REG_1, BPF_REG_10, STACK_FILTER);
+		other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, (int)n + 1);
+		kernel_filter_put(to, layout, &calls->filters[n]);
+		done[n] = bpf_put_jump(to, BPF_JA, 0, 0);
+		bpf_land(to, other);
+	}
+	for (unsigned n = 0; n < calls->filter_count; n++)
+		bpf_land(to, done[n]);
+}
+
+/* Find the system call; end for a process of 32 bits, and for a call that is not recorded. */
+static void put_identify(struct bpf_program *to, const struct kernel_layout *layout,
+			 const struct kernel_calls *calls)
+{
+	unsigned good, known, wanted;
+
+	if (!layout->typed)
+		kernel_put_registers(to);
+	kernel_put_register(to, layout, BPF_H, BPF_REG_1, REGISTERS_SEGMENT);
+	good = bpf_put_jump(to, BPF_JNE, BPF_REG_1, SEGMENT_32);
+	kernel_put_exit(to);
+	bpf_land(to, good);
+	kernel_put_register(to, layout, BPF_DW, BPF_REG_1, REGISTERS_NUMBER);
+	good = bpf_put_jump(to, BPF_JLT, BPF_REG_1, (int)calls->count);
+	kernel_put_exit(to);
+	bpf_land(to, good);
+	bpf_put_store(to, BPF_W, BPF_REG_10, STACK_NUMBER, BPF_REG_1);
+	bpf_put_find(to, calls->map, STACK_NUMBER);
+	known = bpf_put_jump(to, BPF_JNE, BPF_REG_0, 0);
+	kernel_put_exit(to);
+	bpf_land(to, known);
+	bpf_put_load(to, BPF_H, BPF_REG_2, BPF_REG_0, (int)offsetof(struct kernel_syscall, id));
+	wanted = bpf_put_jump(to, BPF_JNE, BPF_REG_2, 0);
+	kernel_put_exit(to);
+	bpf_land(to, wanted);
+	put_load(to, BPF_REG_1, BPF_REG_0, 0);
+	put_store(to, BPF_REG_10, STACK_CALL, BPF_REG_1);
+	put_filters(to, layout, calls);
+}
+
+/* Put an argument: a text, 32 bits or 64. @place: its register's offset */
+static void put_argument(struct bpf_program *to, const struct kernel_layout *layout, unsigned n, int place)
+{
+	static const struct tracepoint_field text = { .kind = TRACEPOINT_USER_TEXT };
+	const int at = payload_of(layout);
 	unsigned number, done, is_short, end;
 
 	put_load(to, BPF_REG_1, BPF_REG_10, STACK_CALL);
@@ -655,13 +623,13 @@ static void put_argument(struct bpf_program *to, unsigned n, int place, int at)
 	bpf_put_alu(to, BPF_RSH, BPF_REG_2, CALL_SHIFT(texts) + (int)n);
 	bpf_put_alu(to, BPF_AND, BPF_REG_2, 1);
 	number = bpf_put_jump(to, BPF_JEQ, BPF_REG_2, 0);
-	put_load(to, BPF_REG_3, BPF_REG_10, value);
-	put_text(to, at, BPF_FUNC_probe_read_user_str, TRACEPOINT_TEXT_MAX, true);
+	kernel_put_register(to, layout, BPF_DW, BPF_REG_3, place);
+	put_text(to, at, &text);
 	done = bpf_put_jump(to, BPF_JA, 0, 0);
 	bpf_land(to, number);
 	bpf_put_alu(to, BPF_RSH, BPF_REG_1, CALL_SHIFT(shorts) + (int)n);
 	bpf_put_alu(to, BPF_AND, BPF_REG_1, 1);
-	put_load(to, BPF_REG_2, BPF_REG_10, value);
+	kernel_put_register(to, layout, BPF_DW, BPF_REG_2, place);
 	is_short = bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0);
 	put_store(to, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
 	bpf_put_set(to, BPF_REG_3, 8);
@@ -677,44 +645,41 @@ static void put_argument(struct bpf_program *to, unsigned n, int place, int at)
 	bpf_land(to, done);
 }
 
-void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *layout, int calls,
-			  unsigned count)
+void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *layout,
+			  const struct kernel_calls *calls)
 {
-	/* rdi, rsi, rdx, r10, r8, r9 */
-	static const int places[] = { 112, 104, 96, 56, 72, 64 };
-	unsigned ends[6];
+	unsigned ends[KERNEL_ARGUMENTS];
 
-	to->count = 0;
+	bpf_begin(to);
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
 	put_filter(to, layout, NULL, false);
-	put_registers(to, calls, count, offsetof(struct kernel_syscall, enter));
-	put_begin(to, layout, payload_of(layout) + 6 * TRACEPOINT_TEXT_MAX + WIRE_ALIGN);
+	put_identify(to, layout, calls);
+	put_begin(to, layout, payload_of(layout) + KERNEL_ARGUMENTS * TRACEPOINT_TEXT_MAX + WIRE_ALIGN);
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, STACK_TEXTS, 0);
-	for (unsigned n = 0; n < 6; n++) {
+	for (unsigned n = 0; n < KERNEL_ARGUMENTS; n++) {
 		put_load(to, BPF_REG_1, BPF_REG_10, STACK_CALL);
 		bpf_put_alu(to, BPF_RSH, BPF_REG_1, CALL_SHIFT(count));
 		bpf_put_alu(to, BPF_AND, BPF_REG_1, 7);
 		ends[n] = bpf_put_jump(to, BPF_JLE, BPF_REG_1, (int)n);
-		put_argument(to, n, places[n], payload_of(layout));
+		put_argument(to, layout, n, kernel_argument_places[n]);
 	}
-	for (unsigned n = 0; n < 6; n++)
+	for (unsigned n = 0; n < KERNEL_ARGUMENTS; n++)
 		bpf_land(to, ends[n]);
 	put_load(to, BPF_REG_5, BPF_REG_10, STACK_CALL);
 	bpf_put_alu(to, BPF_AND, BPF_REG_5, 0xffff);
 	put_commit(to, layout, payload_of(layout), true, 0);
 }
 
-void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *layout, int calls,
-			 unsigned count)
+void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *layout,
+			 const struct kernel_calls *calls)
 {
-	to->count = 0;
+	bpf_begin(to);
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
 	put_filter(to, layout, NULL, false);
-	put_registers(to, calls, count, offsetof(struct kernel_syscall, exit));
+	put_identify(to, layout, calls);
 	put_begin(to, layout, payload_of(layout) + 8 + WIRE_ALIGN);
-	put_number(to, payload_of(layout), 8, 8); /* the result is the tracepoint's second argument */
+	put_number(to, payload_of(layout), 8, KERNEL_RESULT);
 	put_load(to, BPF_REG_5, BPF_REG_10, STACK_CALL);
-	bpf_put_alu(to, BPF_RSH, BPF_REG_5, CALL_SHIFT(exit));
 	bpf_put_alu(to, BPF_AND, BPF_REG_5, 0xffff);
 	put_commit(to, layout, payload_of(layout) + 8, false, 0);
 }

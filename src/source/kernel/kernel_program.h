@@ -15,9 +15,8 @@
 #ifndef BURIN_SOURCE_KERNEL_KERNEL_PROGRAM_H
 #define BURIN_SOURCE_KERNEL_KERNEL_PROGRAM_H
 
-#include "bpf/bpf_program.h"
 #include "ring/ring.h"
-#include "source/kernel/tracepoint.h"
+#include "source/kernel/kernel_put.h"
 #include "wire/wire_packet.h"
 #include "wire/wire_ring.h"
 
@@ -32,6 +31,7 @@ enum {
 	KERNEL_SLACK = 8192,	    /* behind them: the verifier does not know that no record reaches there */
 	KERNEL_RECORD_MAX = 4096,   /* bytes of a record, at most */
 	KERNEL_REACH_MAX = 1 << 30, /* ns */
+	KERNEL_FILTERS_MAX = 16,    /* different ones of system calls */
 };
 
 /* The programs' own part of a ring, behind struct wire_ring. */
@@ -42,17 +42,9 @@ struct kernel_ring {
 	uint64_t base;	 /* time base of the open packet, ns */
 	uint64_t last;	 /* time of the last record, ns */
 	uint64_t clock;	 /* of ring 0: the descriptor of the shared clock + 1 (kernel_share.h) */
-	uint64_t reserved[27];
+	uint64_t scratch;
+	uint64_t reserved[26];
 	struct wire_packet header; /* of new packets */
-};
-
-struct kernel_layout {
-	int rings;	  /* map */
-	int members;	  /* map: recorded tasks (kernel_follow.h); -1: all */
-	unsigned window;  /* packets of a ring, a power of two */
-	unsigned reach;	  /* ns after its base that a packet's compact records reach */
-	bool overwrite;	  /* without room, the oldest packet makes room; otherwise the record is lost */
-	uint32_t context; /* enum wire_context: of each record; its values are 0 */
 };
 
 /* kernel_ring_bytes - the size of a ring, a value of the map. */
@@ -67,29 +59,38 @@ struct ring kernel_ring_view(char *memory, unsigned n, const struct kernel_layou
 
 /*
  * kernel_program_write - write the program of a tracepoint that is no system call's: BPF_PROG_TYPE_TRACEPOINT.
+ * @filter: of the event; NULL: none
  * @id: of the event in the session; 0, of a probe: the cookie of the place has it
- * Return: false: its record would be too long.
+ * Return: false: its record or its program would be too long.
  */
 bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
-			  const struct tracepoint *point, uint16_t id);
+			  const struct tracepoint *point, const struct wire_filter *filter, uint16_t id);
 
-/* A system call, as the programs see it. */
+/* The entry or the exit of a system call, as the programs see it. */
 struct kernel_syscall {
-	uint16_t enter, exit; /* ids of the events; 0: not recorded */
-	uint8_t count;	      /* arguments */
-	uint8_t shorts;	      /* a bit for each: 32 bits, else 64 */
-	uint8_t texts;	      /* a bit for each: the address of a text */
-	uint8_t reserved;
+	uint16_t id;	/* of the event; 0: not recorded */
+	uint8_t count;	/* arguments */
+	uint8_t shorts; /* a bit for each: 32 bits, else 64 */
+	uint8_t texts;	/* a bit for each: the address of a text */
+	uint8_t filter; /* number in struct kernel_calls, from 1; 0: none */
+	uint16_t reserved;
+};
+
+/* All entries, or all exits. */
+struct kernel_calls {
+	int map;	/* an array of struct kernel_syscall, by number */
+	unsigned count; /* its entries */
+	struct kernel_filter filters[KERNEL_FILTERS_MAX];
+	unsigned filter_count;
 };
 
 /*
  * kernel_program_enter, kernel_program_exit - the programs of all system calls: BPF_PROG_TYPE_RAW_TRACEPOINT at sys_enter and
- * sys_exit.
- * @calls: an array map of struct kernel_syscall, by number; @count: its entries
+ * sys_exit, or of bpf_load_typed() there.
  */
-void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *layout, int calls,
-			  unsigned count);
-void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *layout, int calls,
-			 unsigned count);
+void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *layout,
+			  const struct kernel_calls *calls);
+void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *layout,
+			 const struct kernel_calls *calls);
 
 #endif

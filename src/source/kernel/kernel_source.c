@@ -14,107 +14,18 @@
 
 #include "base/array.h"
 #include "session/clock.h"
-#include "source/kernel/kernel_function.h"
+#include "source/kernel/kernel_filter.h"
+#include "source/kernel/kernel_points.h"
+#include "source/kernel/kernel_put.h"
+#include "source/kernel/kernel_rights.h"
 #include "source/kernel/kernel_share.h"
 #include "source/kernel/kernel_source.h"
+#include "source/kernel/kernel_types.h"
 #include "source/kernel/probe.h"
-#include "source/kernel/syscall_numbers.h"
 #include "source/kernel/tracefs.h"
 
-enum {
-	SOURCE_CALLS = 512, /* numbers of system calls; the largest is below */
-};
-
+static const char tracefs_word[] = "tracefs";
 static const unsigned INITIAL_PIDS = 0xEFFFFFFC; /* inode of the initial PID namespace */
-
-/* The tracepoints to attach, and their events. */
-struct choice {
-	struct tracepoint *points;
-	struct session_event *events;
-	uint16_t *ids;
-	size_t count, room;
-	int *files; /* of probes */
-	size_t file_count, file_room;
-};
-
-/* ---- tracepoints and events */
-
-static int add_point(void *context, const struct tracepoint *point)
-{
-	struct choice *choice = context;
-
-	for (size_t n = 0; n < choice->count; n++)
-		if (choice->points[n].id == point->id)
-			return 0;
-	if (!array_reserve(choice->points, choice->room, choice->count + 1))
-		return -ENOMEM;
-	choice->points[choice->count++] = *point;
-	return 0;
-}
-
-/* Whether a tracepoint of system calls is one that the programs know. */
-static const struct syscall_number *number_of(const struct tracepoint *point, bool *enters)
-{
-#ifdef __x86_64__
-	const char *name = tracepoint_syscall(point, enters);
-
-	for (unsigned n = 0; name && n < syscall_count; n++)
-		if (strcmp(syscall_numbers[n].name, name) == 0 && syscall_numbers[n].number < SOURCE_CALLS)
-			return &syscall_numbers[n];
-#else
-	(void)point;
-	(void)enters;
-#endif
-	return NULL;
-}
-
-/* Leave out system calls whose numbers are unknown. */
-static void leave_out(struct choice *choice)
-{
-	size_t kept = 0;
-	bool enters;
-
-	for (size_t n = 0; n < choice->count; n++) {
-		if (tracepoint_syscall(&choice->points[n], &enters) &&
-		    !number_of(&choice->points[n], &enters))
-			continue;
-		if (kept != n)
-			choice->points[kept] = choice->points[n];
-		kept++;
-	}
-	choice->count = kept;
-}
-
-static int register_events(struct kernel_source *source, struct choice *choice)
-{
-	int error;
-
-	choice->events = calloc(choice->count, sizeof(*choice->events));
-	choice->ids = calloc(choice->count, sizeof(*choice->ids));
-	if (!choice->events || !choice->ids)
-		return -ENOMEM;
-	for (size_t n = 0; n < choice->count; n++)
-		choice->events[n] = (struct session_event){ .name = choice->points[n].event,
-							    .format = choice->points[n].format,
-							    .file = "",
-							    .types = choice->points[n].types };
-	error = session_event_register(source->session, choice->events, (unsigned)choice->count, choice->ids);
-	for (size_t n = 0; n < choice->count && !error; n++) {
-		/* Two probes of one name may have other arguments; the second one is not recorded. */
-		if (!choice->ids[n] && choice->points[n].id < PROBE_FIRST_ID)
-			error = -ENOSPC;
-		if (strcmp(choice->points[n].event, TRACEPOINT_PREFIX "task:task_newtask") == 0) {
-			source->names.made = choice->points[n];
-			source->names.made_id = choice->ids[n];
-		}
-		if (strcmp(choice->points[n].event, TRACEPOINT_PREFIX "task:task_rename") == 0) {
-			source->names.renamed = choice->points[n];
-			source->names.renamed_id = choice->ids[n];
-		}
-	}
-	source->events = (unsigned)choice->count;
-	return error;
-}
 
 /* ---- rings */
 
@@ -151,7 +62,8 @@ static void init_ring(struct kernel_source *source, unsigned n)
 
 static int make_rings(struct kernel_source *source, uint64_t buffer_bytes)
 {
-	const unsigned count = source->session->geometry.cpus * KERNEL_DEPTHS;
+	const long cpus = session_cpus();
+	const unsigned count = (cpus < 1 ? 1 : (unsigned)cpus) * KERNEL_DEPTHS;
 	unsigned bytes;
 	void *memory;
 
@@ -224,7 +136,7 @@ static int keep_file(struct kernel_source *source, int file)
 	return 0;
 }
 
-/* Keep a program. Return: its descriptor, which the source keeps; -errno. */
+/* Keep a loaded program. Return: its descriptor, -errno. */
 static int keep_program(struct kernel_source *source, int program)
 {
 	int error = keep_file(source, program);
@@ -237,81 +149,130 @@ static int keep_program(struct kernel_source *source, int program)
 	return program;
 }
 
-static int load(struct kernel_source *source, enum bpf_prog_type type, const struct bpf_program *code)
+static int attach_point(struct kernel_source *source, const struct kernel_points *points, size_t n)
 {
-	return keep_program(source, bpf_load(type, code));
-}
-
-static int attach_point(struct kernel_source *source, const struct tracepoint *point, uint16_t id)
-{
+	const struct tracepoint *point = &points->points[n];
 	struct bpf_program code;
 	int program;
 
-	if (!id)
+	if (!points->ids[n])
 		return -EEXIST;
-	if (!kernel_program_write(&code, &source->layout, point, id))
-		return -E2BIG;
-	if (point->function) {
-		program = keep_program(source, bpf_load_function(&code, point->function, point->is_return));
-		return program < 0 ? program : keep_file(source, bpf_attach_function(program));
+	for (;;) {
+		if (!kernel_program_write(&code, &source->layout, point, kernel_points_filter(points, n),
+					  points->ids[n]))
+			return -E2BIG;
+		if (point->function) {
+			program = keep_program(source,
+					       bpf_load_function(&code, point->function, point->is_return));
+			return program < 0 ? program : keep_file(source, bpf_attach_function(program));
+		}
+		program = keep_program(
+			source,
+			bpf_load(point->is_probe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACEPOINT, &code));
+		if (program >= 0 || !tracepoint_needs_registers(point) || source->layout.without_calls)
+			break;
+		source->layout.without_calls = true;
 	}
-	program = load(source, point->is_probe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACEPOINT, &code);
 	if (program < 0)
 		return program;
 	return keep_file(source, point->is_probe ? probe_attach(point, program)
 						 : bpf_attach_tracepoint(point->id, program));
 }
 
-/* Describe a system call to the programs. */
-static void describe_call(struct kernel_syscall *call, const struct tracepoint *point, bool enters,
-			  uint16_t id)
+/* Write and load the program of the entries or the exits of all system calls. Return: its descriptor; -errno. */
+static int load_raw(struct kernel_source *source, const struct kernel_calls *calls, bool exits)
 {
-	if (!enters) {
-		call->exit = id;
-		return;
-	}
-	call->enter = id;
-	call->count = (uint8_t)(point->count < 6 ? point->count : 6);
-	for (unsigned n = 0; n < call->count; n++) {
-		call->shorts |= (uint8_t)((point->fields[n].bytes == 4) << n);
-		call->texts |= (uint8_t)((point->fields[n].kind == TRACEPOINT_USER_TEXT) << n);
-	}
+	struct bpf_program code;
+
+	(exits ? kernel_program_exit : kernel_program_enter)(&code, &source->layout, calls);
+	return keep_program(source, source->layout.typed ? bpf_load_typed(&code, source->types[exits])
+							 : bpf_load(BPF_PROG_TYPE_RAW_TRACEPOINT, &code));
 }
 
-static int attach_calls(struct kernel_source *source, const struct choice *choice)
+/* Attach it. A kernel without types, or whose types do not fit, gets a program that takes a helper for the registers. */
+static int attach_raw(struct kernel_source *source, const struct kernel_calls *calls, bool exits)
 {
-	struct kernel_syscall calls[SOURCE_CALLS] = { { 0 } };
-	bool enter = false, leave = false, enters;
-	struct bpf_program code;
-	int map, program, error = 0;
+	int program = load_raw(source, calls, exits);
 
-	for (size_t n = 0; n < choice->count; n++) {
-		const struct syscall_number *number = number_of(&choice->points[n], &enters);
-
-		if (!number)
-			continue;
-		describe_call(&calls[number->number], &choice->points[n], enters, choice->ids[n]);
-		enter |= enters;
-		leave |= !enters;
+	if (program < 0 && source->layout.typed) {
+		source->layout.typed = false;
+		program = load_raw(source, calls, exits);
 	}
-	if (!enter && !leave)
+	if (program < 0)
+		return program;
+	return keep_file(source, bpf_watch(source->layout.typed ? NULL
+					   : exits		? "sys_exit"
+								: "sys_enter",
+					   program));
+}
+
+static void find_types(struct kernel_source *source)
+{
+	static const char *const names[] = { "btf_trace_sys_enter", "btf_trace_sys_exit" };
+	const char *mechanism = getenv(KERNEL_MECHANISM);
+
+	source->layout.typed = (!mechanism || strcmp(mechanism, "bpf-untyped") != 0) &&
+			       kernel_types_find(names, source->types, 2) == 0;
+}
+
+/* The number of a filter among those of all calls, from 1. Return: 0: there are too many. */
+static uint8_t add_filter(struct kernel_calls *calls, const struct wire_filter *filter,
+			  const struct tracepoint *point)
+{
+	const struct kernel_filter added = { filter, point };
+
+	for (unsigned n = 0; n < calls->filter_count; n++)
+		if (kernel_filter_same(&calls->filters[n], &added))
+			return (uint8_t)(n + 1);
+	if (calls->filter_count == KERNEL_FILTERS_MAX)
 		return 0;
-	map = bpf_map_make(
-		&(struct bpf_map){ BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(calls[0]), SOURCE_CALLS, 0 });
-	error = keep_file(source, map);
-	for (uint32_t n = 0; n < SOURCE_CALLS && !error; n++)
-		if (calls[n].enter || calls[n].exit)
-			error = bpf_map_set(map, &n, &calls[n]);
-	for (int which = 0; which < 2 && !error; which++) {
-		if (!(which ? leave : enter))
-			continue;
-		(which ? kernel_program_exit : kernel_program_enter)(&code, &source->layout, map,
-								     SOURCE_CALLS);
-		program = load(source, BPF_PROG_TYPE_RAW_TRACEPOINT, &code);
-		error = program < 0 ? program
-				    : keep_file(source, bpf_watch(which ? "sys_exit" : "sys_enter", program));
+	calls->filters[calls->filter_count++] = added;
+	return (uint8_t)calls->filter_count;
+}
+
+/* Describe a system call to the programs. */
+static int describe_call(struct kernel_calls *calls, const struct kernel_points *points, size_t n,
+			 uint32_t number, bool enters)
+{
+	const struct tracepoint *point = &points->points[n];
+	struct kernel_syscall call = { .id = points->ids[n] };
+
+	if (enters)
+		call.count = (uint8_t)(point->count < KERNEL_ARGUMENTS ? point->count : KERNEL_ARGUMENTS);
+	for (unsigned argument = 0; argument < call.count; argument++) {
+		call.shorts |= (uint8_t)((point->fields[argument].bytes == 4) << argument);
+		call.texts |= (uint8_t)((point->fields[argument].kind == TRACEPOINT_USER_TEXT) << argument);
 	}
-	return error;
+	if (kernel_points_filter(points, n)) {
+		call.filter = add_filter(calls, kernel_points_filter(points, n), point);
+		if (!call.filter)
+			return -E2BIG;
+	}
+	return bpf_map_set(calls->map, &number, &call);
+}
+
+/* Attach to the entries, or to the exits, of all chosen system calls. */
+static int attach_calls(struct kernel_source *source, const struct kernel_points *points, bool exits)
+{
+	struct kernel_calls calls = { .map = -1, .count = KERNEL_CALLS };
+	int error = 0;
+	bool enters;
+
+	for (size_t n = 0; n < points->count && !error; n++) {
+		const int number = kernel_points_call(&points->points[n], &enters);
+
+		if (number < 0 || enters == exits)
+			continue;
+		if (calls.map < 0) {
+			calls.map = bpf_map_make(&(struct bpf_map){ BPF_MAP_TYPE_ARRAY, sizeof(uint32_t),
+								    sizeof(struct kernel_syscall),
+								    KERNEL_CALLS, 0 });
+			error = keep_file(source, calls.map);
+		}
+		if (!error)
+			error = describe_call(&calls, points, n, (uint32_t)number, enters);
+	}
+	return error || calls.map < 0 ? error : attach_raw(source, &calls, exits);
 }
 
 /*
@@ -319,48 +280,51 @@ static int attach_calls(struct kernel_source *source, const struct choice *choic
  * it is tried with fewer.
  * Return: how many; 0: the kernel cannot
  */
-static size_t attach_alike(struct kernel_source *source, const struct choice *choice, size_t first)
+static size_t attach_alike(struct kernel_source *source, const struct kernel_points *all, size_t first)
 {
-	const struct tracepoint *points = &choice->points[first];
+	const struct tracepoint *points = &all->points[first];
 	struct bpf_program code;
 	size_t count = 0;
 	int program;
 
-	while (first + count < choice->count && choice->ids[first + count] &&
-	       probe_is_like(points, &points[count]))
+	while (first + count < all->count && all->ids[first + count] && probe_is_like(points, &points[count]))
 		count++;
-	if (count < 2 || source->one_by_one || !kernel_program_write(&code, &source->layout, points, 0))
+	if (count < 2 || source->one_by_one ||
+	    !kernel_program_write(&code, &source->layout, points, kernel_points_filter(all, first), 0))
 		return 0;
 	program = keep_program(source, bpf_load_places(&code));
 	for (; program >= 0 && count >= 2; count /= 2)
-		if (keep_file(source,
-			      probe_attach_all(points, &choice->ids[first], (unsigned)count, program)) == 0)
+		if (keep_file(source, probe_attach_all(points, &all->ids[first], (unsigned)count, program)) ==
+		    0)
 			return count;
 	source->one_by_one = true;
 	return 0;
 }
 
 /* Attach to all that can be. Return: 0; -errno: to none. */
-static int attach(struct kernel_source *source, const struct choice *choice)
+static int attach(struct kernel_source *source, const struct kernel_points *points)
 {
 	int error = 0;
 	bool enters;
 
-	for (size_t n = 0, alike; n < choice->count; n += alike ? alike : 1) {
+	for (size_t n = 0, alike; n < points->count; n += alike ? alike : 1) {
 		alike = 0;
-		if (tracepoint_syscall(&choice->points[n], &enters))
+		if (tracepoint_syscall(&points->points[n], &enters))
 			continue;
-		if (choice->points[n].is_probe)
-			alike = attach_alike(source, choice, n);
-		error = alike ? 0 : attach_point(source, &choice->points[n], choice->ids[n]);
+		if (points->points[n].is_probe)
+			alike = attach_alike(source, points, n);
+		error = alike ? 0 : attach_point(source, points, n);
 		if (error && !source->refused++) {
 			snprintf(source->refused_name, sizeof(source->refused_name), "%s:%s",
-				 choice->points[n].system, choice->points[n].name);
+				 points->points[n].system, points->points[n].name);
 			source->refused_error = error;
 		}
 		source->events -= error != 0;
 	}
-	error = attach_calls(source, choice);
+	find_types(source);
+	error = attach_calls(source, points, false);
+	if (!error)
+		error = attach_calls(source, points, true);
 	return error ? error : source->events ? 0 : source->refused_error;
 }
 
@@ -420,8 +384,7 @@ static void translate(void *context, unsigned ring, struct wire_packet *packet,
 static void explain(char why[KERNEL_WHY], int error, const char *what)
 {
 	if (error == -EPERM || error == -EACCES)
-		snprintf(why, KERNEL_WHY,
-			 "%.100s: no permission; run as root, or with CAP_BPF and CAP_PERFMON", what);
+		kernel_rights_explain(why, KERNEL_WHY, what, strcmp(what, tracefs_word) == 0);
 	else if (error == -ENOSYS)
 		snprintf(why, KERNEL_WHY, "%.100s: the kernel has no BPF (CONFIG_BPF_SYSCALL)", what);
 	else
@@ -440,89 +403,26 @@ static int open_tracefs(char why[KERNEL_WHY])
 	const int events = tracefs_open();
 
 	if (events == -ENODEV)
-		snprintf(why, KERNEL_WHY, "the kernel has no tracefs (CONFIG_TRACING)");
+		snprintf(why, KERNEL_WHY,
+			 "the kernel has no tracefs (CONFIG_TRACING), or its lockdown forbids it");
 	else if (events < 0)
-		explain(why, events, "tracefs");
+		explain(why, events, tracefs_word);
 	return events;
 }
 
-/* Find the probes among what was asked for. @globs: set to the rest, which is of tracepoints */
-static int choose_probes(const struct kernel_options *options, struct choice *choice, const char **globs,
-			 char why[KERNEL_WHY])
-{
-	char text[PROBE_WHY] = "";
-	unsigned kept = 0;
-	int error = 0;
-
-	for (const char *const *at = options->globs; *at && !error; at++) {
-		if (kernel_function_is_one(*at)) {
-			error = kernel_function_find(*at, add_point, choice, text);
-			continue;
-		}
-		if (!probe_is_one(*at)) {
-			globs[kept++] = *at;
-			continue;
-		}
-		if (!array_reserve(choice->files, choice->file_room, choice->file_count + 1))
-			return -ENOMEM;
-		error = probe_find(*at, &choice->files[choice->file_count], add_point, choice, text);
-		choice->file_count++;
-	}
-	globs[kept] = NULL;
-	if (*text)
-		snprintf(why, KERNEL_WHY, "%s", text);
-	else if (error)
-		explain(why, error, "probes");
-	return error && *text ? -ENOENT : error;
-}
-
-static int choose_points(int events, const char *const *globs, struct choice *choice, char why[KERNEL_WHY])
-{
-	const size_t before = choice->count;
-	const int error = *globs ? tracefs_each(events, globs, add_point, choice) : 0;
-
-	leave_out(choice);
-	if (error)
-		explain(why, error, "tracefs");
-	if (error || !*globs || choice->count != before)
-		return error;
-	snprintf(why, KERNEL_WHY, "no tracepoint of the kernel matches %.60s; see burin events kernel",
-		 globs[0]);
-	return -ENOENT;
-}
-
-static int choose(int events, const struct kernel_options *options, struct choice *choice,
-		  char why[KERNEL_WHY])
-{
-	static const char *const names[] = { "task:task_newtask", "task:task_rename", NULL };
-	const char **globs;
-	size_t count = 0;
-	int error;
-
-	while (options->globs[count])
-		count++;
-	globs = calloc(count + 1, sizeof(*globs));
-	if (!globs)
-		return -ENOMEM;
-	error = choose_probes(options, choice, globs, why);
-	if (!error)
-		error = choose_points(events, globs, choice, why);
-	free(globs);
-	if (error)
-		return error;
-	error = tracefs_each(events, names, add_point, choice);
-	if (error)
-		explain(why, error, "tracefs");
-	return error;
-}
-
 static int open_parts(struct kernel_source *source, const struct kernel_options *options, int events,
-		      struct choice *choice, char why[KERNEL_WHY])
+		      struct kernel_points *points, char why[KERNEL_WHY])
 {
-	int error = choose(events, options, choice, why);
+	int error = kernel_points_choose(points, events, options->globs, why);
 
-	if (error)
+	if (!error && options->where)
+		error = kernel_points_compile(points, options->where, why);
+	if (error == -ENOENT)
 		return error;
+	if (error) {
+		explain(why, error, tracefs_word);
+		return error;
+	}
 	if (!options->all) {
 		error = kernel_follow_open(&source->follow, events);
 		source->layout.members = source->follow.members;
@@ -532,11 +432,13 @@ static int open_parts(struct kernel_source *source, const struct kernel_options 
 	if (!error)
 		error = task_names_begin(&source->names, source->session);
 	if (!error)
-		error = register_events(source, choice);
+		error = kernel_points_register(points, source->session);
 	if (error) {
 		explain(why, error, "BPF");
 		return error;
 	}
+	source->events = (unsigned)points->count;
+	kernel_points_names(points, &source->names);
 	kernel_clock_begin(&source->clock, source->session->geometry.clock,
 			   session_clock_hz(source->session));
 	source->clock.all = options->overwrite;
@@ -547,7 +449,7 @@ static int open_parts(struct kernel_source *source, const struct kernel_options 
 		return error;
 	}
 	raise_limit();
-	error = attach(source, choice);
+	error = attach(source, points);
 	if (error)
 		explain(why, error, "BPF");
 	return error;
@@ -556,7 +458,7 @@ static int open_parts(struct kernel_source *source, const struct kernel_options 
 int kernel_source_open(struct kernel_source *source, struct session *session,
 		       const struct kernel_options *options, char why[KERNEL_WHY])
 {
-	struct choice choice = { .count = 0 };
+	struct kernel_points points = { .count = 0 };
 	int events, error;
 
 	*source = (struct kernel_source){
@@ -580,15 +482,9 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 	events = open_tracefs(why);
 	if (events < 0)
 		return events;
-	error = open_parts(source, options, events, &choice, why);
+	error = open_parts(source, options, events, &points, why);
 	close(events);
-	for (size_t n = 0; n < choice.file_count; n++)
-		if (choice.files[n] >= 0)
-			close(choice.files[n]);
-	free(choice.files);
-	free(choice.points);
-	free(choice.events);
-	free(choice.ids);
+	kernel_points_free(&points);
 	if (error) {
 		kernel_source_finish(source);
 		kernel_source_close(source);

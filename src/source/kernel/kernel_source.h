@@ -11,15 +11,19 @@
 #include "drain/drain.h"
 #include "source/kernel/kernel_clock.h"
 #include "source/kernel/kernel_follow.h"
+#include "source/kernel/kernel_points.h"
 #include "source/kernel/kernel_reader.h"
 #include "source/kernel/kernel_program.h"
 
-enum {
-	KERNEL_WHY = 200,
-};
+/*
+ * For tests and comparisons, this variable of the recorder's environment chooses the mechanism: `bpf-untyped`: programs that do not use the
+ * kernel's types.
+ */
+#define KERNEL_MECHANISM "BURIN_KERNEL_MECHANISM"
 
 struct kernel_options {
 	const char *const *globs; /* of SYSTEM:NAME; ends with NULL */
+	const char *where;	  /* a filter; NULL: none */
 	bool all;		  /* the whole machine; else those of kernel_source_follow() */
 	bool overwrite;		  /* a flight recorder: the oldest packets are overwritten */
 	uint64_t buffer_bytes;	  /* of each CPU's rings */
@@ -47,6 +51,7 @@ struct kernel_source {
 	size_t file_count, file_room;
 	int *programs; /* of those: the programs */
 	size_t program_count, program_room;
+	uint32_t types[2];		      /* of the raw tracepoints of system calls, in BTF */
 	unsigned events;		      /* recorded */
 	bool one_by_one;		      /* the kernel does not attach a program to several places */
 	unsigned refused;		      /* tracepoints that the kernel does not let attach to ... */
@@ -58,7 +63,7 @@ struct kernel_source {
 /*
  * kernel_source_open - choose the tracepoints and attach to them. Nothing is recorded before kernel_source_follow(), unless @options->all.
  * @why: why it failed: one line without a newline
- * Return: 0 or -errno; then there is nothing to close.
+ * Return: 0 or -errno; then there is nothing to close. -ENOENT: the globs match nothing, or the filter does not fit.
  */
 int kernel_source_open(struct kernel_source *source, struct session *session,
 		       const struct kernel_options *options, char why[KERNEL_WHY]);

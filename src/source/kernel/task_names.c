@@ -113,7 +113,7 @@ static void take_made(struct task_names *names, uint32_t tid, uint64_t time, con
 	announce(names, child, pid, name, time);
 }
 
-/* A thread renames itself, or another one of its process, of which newer kernels do not say which. */
+/* A thread renames itself, or another one of its process, and newer kernels do not report which. */
 static void take_renamed(struct task_names *names, uint32_t tid, uint64_t time, const char *payload,
 			 uint32_t bytes)
 {

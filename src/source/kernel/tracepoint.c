@@ -36,6 +36,24 @@ const struct tracepoint_field *tracepoint_field(const struct tracepoint *point, 
 	return NULL;
 }
 
+static bool has_kind(const struct tracepoint *point, enum tracepoint_kind kind)
+{
+	for (unsigned n = 0; n < point->count; n++)
+		if (point->fields[n].kind == kind)
+			return true;
+	return false;
+}
+
+bool tracepoint_has_calls(const struct tracepoint *point)
+{
+	return has_kind(point, TRACEPOINT_CALL);
+}
+
+bool tracepoint_needs_registers(const struct tracepoint *point)
+{
+	return has_kind(point, TRACEPOINT_CALL) || has_kind(point, TRACEPOINT_INTERRUPT);
+}
+
 /* ---- one line: `	field:TYPE NAME[N];	offset:N;	size:N;	signed:N;` */
 
 /* The number behind a word; @found is cleared if there is none. */
@@ -106,7 +124,8 @@ static void choose_kind(struct tracepoint_field *field, int count)
 		if (strcmp(type + sizeof(dynamic_word) - 1, "char[]") == 0 && field->size == 4)
 			field->kind = TRACEPOINT_TEXT;
 	} else if (count > 0 && is_chars(type)) {
-		field->kind = field->size <= TRACEPOINT_TEXT_MAX ? TRACEPOINT_CHARS : TRACEPOINT_OTHER;
+		field->kind = field->size && field->size <= TRACEPOINT_TEXT_MAX ? TRACEPOINT_CHARS
+										: TRACEPOINT_OTHER;
 	} else if (count > 0) {
 		field->element = (uint16_t)(field->size / (unsigned)count);
 		if (is_whole(field->element) && field->element * (unsigned)count == field->size &&
@@ -178,7 +197,7 @@ static bool is_int(const char *type, bool *is_signed)
 	return false;
 }
 
-/* Remove the number of the call, which the name says, and give arguments their types. */
+/* Remove the number of the call, which the name implies, and give arguments their types. */
 static void adapt_syscall(struct tracepoint *point)
 {
 	bool enters;
@@ -201,6 +220,36 @@ static void adapt_syscall(struct tracepoint *point)
 	point->count = kept;
 }
 
+/*
+ * The kernel's records lack in which call a thread goes to sleep, and whether the current thread wakes another one or was
+ * interrupted.
+ */
+static void add_field(struct tracepoint *point)
+{
+	static const struct {
+		const char *name;
+		struct tracepoint_field field;
+	} more[] = {
+		{ "sched_switch",
+		  { .name = "prev_syscall",
+		    .type = "short",
+		    .kind = TRACEPOINT_CALL,
+		    .is_signed = true,
+		    .bytes = 2 } },
+		{ "sched_waking",
+		  { .name = "interrupt",
+		    .type = "char",
+		    .kind = TRACEPOINT_INTERRUPT,
+		    .is_signed = true,
+		    .bytes = 1 } },
+	};
+
+	for (unsigned n = 0; n < sizeof(more) / sizeof(more[0]); n++)
+		if (strcmp(point->system, "sched") == 0 && strcmp(point->name, more[n].name) == 0 &&
+		    point->count < TRACEPOINT_FIELDS)
+			point->fields[point->count++] = more[n].field;
+}
+
 /* ---- the event */
 
 static unsigned integer_type(unsigned bytes, bool is_signed)
@@ -216,6 +265,8 @@ static unsigned type_of(const struct tracepoint_field *field, unsigned *bits)
 	*bits = field->kind == TRACEPOINT_ARRAY ? 8 : 4;
 	switch (field->kind) {
 	case TRACEPOINT_INTEGER:
+	case TRACEPOINT_CALL:
+	case TRACEPOINT_INTERRUPT:
 		return integer_type(field->bytes, field->is_signed);
 	case TRACEPOINT_POINTER:
 		return WIRE_PTR;
@@ -232,9 +283,12 @@ static const char *conversion_of(const struct tracepoint_field *field)
 						   { "%hhd", "%hd", "%d", "%lld" } };
 	const unsigned bytes = field->kind == TRACEPOINT_ARRAY ? field->element : field->bytes;
 
+	if (field->kind == TRACEPOINT_CALL)
+		return "%hd{" TRACEPOINT_CALLS "}";
 	if (field->kind == TRACEPOINT_POINTER)
 		return "%p";
-	if (field->kind != TRACEPOINT_INTEGER && field->kind != TRACEPOINT_ARRAY)
+	if (field->kind != TRACEPOINT_INTEGER && field->kind != TRACEPOINT_ARRAY &&
+	    field->kind != TRACEPOINT_INTERRUPT)
 		return "%s";
 	return numbers[field->is_signed][bytes == 8 ? 3 : bytes == 4 ? 2 : bytes == 2 ? 1 : 0];
 }
@@ -280,6 +334,7 @@ bool tracepoint_parse(struct tracepoint *out, const char *system, const char *na
 			break;
 	}
 	adapt_syscall(out);
+	add_field(out);
 	tracepoint_make_event(out);
 	return true;
 }

@@ -17,6 +17,7 @@ enum {
 
 #define TRACEPOINT_PREFIX   "kernel."
 #define TRACEPOINT_SYSCALLS "syscalls"
+#define TRACEPOINT_CALLS    "calls" /* the enum of system calls: their numbers' names */
 
 enum tracepoint_kind {
 	TRACEPOINT_OTHER, /* not recorded */
@@ -27,6 +28,8 @@ enum tracepoint_kind {
 	TRACEPOINT_ARRAY, /* TYPE NAME[N] */
 	TRACEPOINT_USER_TEXT,	/* the address of a text in the process */
 	TRACEPOINT_KERNEL_TEXT, /* the address of a text in the kernel */
+	TRACEPOINT_CALL, /* not the kernel's: the number of the system call that the current task is in */
+	TRACEPOINT_INTERRUPT, /* not the kernel's: whether an interrupt runs instead of the current task */
 };
 
 /* Where a field of a probe is. */
@@ -90,6 +93,12 @@ void tracepoint_make_event(struct tracepoint *point);
 
 /* tracepoint_field - a recorded field by its name; NULL: there is none. */
 const struct tracepoint_field *tracepoint_field(const struct tracepoint *point, const char *name);
+
+/* tracepoint_has_calls - whether the event's format refers to the enum of system calls. */
+bool tracepoint_has_calls(const struct tracepoint *point);
+
+/* tracepoint_needs_registers - whether it has a field for which the program needs the registers of the process. */
+bool tracepoint_needs_registers(const struct tracepoint *point);
 
 /* tracepoint_syscall - the name of the system call that a tracepoint is about; NULL: it is another one. */
 const char *tracepoint_syscall(const struct tracepoint *point, bool *enters);

@@ -28,6 +28,10 @@ __attribute__((cold)) void commit_again(void *buffer)
 {
 	const struct wire_compact *header = (const struct wire_compact *)((char *)buffer + WIRE_ALIGN);
 
+	if (header->length > tracepoint_session.rings[0].record_max) {
+		ring_lose(&tracepoint_session.rings[0], WIRE_LOST_SIZE);
+		return;
+	}
 	write_record((struct ring_record){ buffer, header->length }, header->tid);
 }
 

@@ -32,13 +32,14 @@ static inline __attribute__((always_inline)) void commit_fast(struct burin_site 
 {
 #if RING_HAVE_RSEQ
 	struct ring_record record = { buffer, (uint32_t)(payload_bytes + COMMIT_HEADER) };
-	const uint32_t tid = tracepoint_thread.tid;
 	const uint32_t cpu = __atomic_load_n(&section_rseq()->cpu_id_start, __ATOMIC_RELAXED);
+	const uint32_t tid = tracepoint_thread.tid;
 	const struct ring *ring = &tracepoint_session.rings[cpu];
 
-	/* tid != 0: there is a session, and this thread has been here before */
-	if (__builtin_expect(tid != 0 && cpu < tracepoint_session.geometry.cpus && ring->slots &&
-				     payload_bytes <= ring->record_max - COMMIT_HEADER,
+	/* tid != 0: there is a session, and this thread has been here before. A larger payload has no buffer. The section
+	 * finds out whether the ring is in use and has room. */
+	if (__builtin_expect(tid != 0 && cpu < tracepoint_session.geometry.cpus &&
+				     payload_bytes <= WIRE_LENGTH_MAX - WIRE_HEADROOM,
 			     1)) {
 		ring_prepare(buffer, site->id, record.length, tid);
 		if (__builtin_expect(section_rseq_put(ring, record) != RING_DONE, 0))

@@ -75,7 +75,7 @@ void context_emit(struct burin_site *site, const void *buffer, size_t payload_by
 	uint64_t *copy;
 
 	if (!buffer || payload_bytes > tracepoint_session.rings[0].record_max) {
-		commit_record(site, NULL, payload_bytes + bytes);
+		commit_slow(site, NULL, payload_bytes + bytes);
 		return;
 	}
 	copy = __builtin_alloca((WIRE_HEADROOM + bytes + payload_bytes) / 8 * 8 + 16);

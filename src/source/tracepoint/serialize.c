@@ -416,21 +416,6 @@ measured:
 	emit_measured(site, state, site->types, args);
 }
 
-/* The two words of a chunk, without a store. */
-static inline void chunk_words(text_chunk chunk, uint64_t *low, uint64_t *high)
-{
-#if defined(__SSE2__)
-	typedef uint64_t pair __attribute__((vector_size(16)));
-	const pair words = (pair)chunk;
-
-	*low = words[0];
-	*high = words[1];
-#else
-	*low = chunk.low;
-	*high = chunk.high;
-#endif
-}
-
 /*
  * Emit a record of up to 8 bytes of scalars, then one string shorter than a chunk. Its words are combined in registers and
  * each is stored once, so burin_emit need not wait for any of them. Inlined, so that without scalars the shifts are
@@ -439,27 +424,24 @@ static inline void chunk_words(text_chunk chunk, uint64_t *low, uint64_t *high)
 TEXT_UNCHECKED static inline __attribute__((always_inline)) bool
 emit_short(struct burin_site *site, unsigned state, const char *text, uint64_t scalars, unsigned bytes)
 {
-	uint64_t buffer[WIRE_HEADROOM / 8 + 5], *at = buffer + WIRE_HEADROOM / 8, low, high;
-	unsigned length, shift = (4 + bytes) % 8 * 8;
-	text_chunk chunk;
+	uint64_t buffer[WIRE_HEADROOM / 8 + 5], *at = buffer + WIRE_HEADROOM / 8;
+	const unsigned shift = (4 + bytes) % 8 * 8;
+	struct text_words words;
 
 	if (!text || !text_chunk_safe(text) || burin_string_max < TEXT_CHUNK)
 		return false;
-	chunk = text_chunk_load(text);
-	length = text_chunk_end(chunk);
-	if (length == TEXT_CHUNK)
+	if (!text_words_load(text, &words))
 		return false;
-	chunk_words(text_chunk_keep(chunk, length), &low, &high);
 
 	/* The payload begins in the middle of a word; the string follows at byte `shift` / 8 of its own first word. */
 	at[0] = scalars << 32;
 	if (bytes >= 4)
 		*++at = scalars >> 32;
-	at[0] |= low << shift;
-	at[1] = low >> 1 >> (63 - shift) | high << shift;
-	at[2] = high >> 1 >> (63 - shift);
+	at[0] |= words.low << shift;
+	at[1] = words.low >> 1 >> (63 - shift) | words.high << shift;
+	at[2] = words.high >> 1 >> (63 - shift);
 	at[3] = 0;
-	burin_emit(site, state, buffer, bytes + length + 1);
+	burin_emit(site, state, buffer, bytes + words.length + 1);
 	return true;
 }
 
@@ -467,7 +449,8 @@ emit_short(struct burin_site *site, unsigned state, const char *text, uint64_t s
  * Emit a record of one longer string. Its first four bytes complete the word in which the payload begins, and all chunks
  * behind them begin at a word: burin_emit loads no word that spans two stores. Return: as emit_short().
  */
-TEXT_UNCHECKED static inline bool emit_long(struct burin_site *site, unsigned state, const char *text)
+TEXT_UNCHECKED static __attribute__((noinline)) bool emit_long(struct burin_site *site, unsigned state,
+							       const char *text)
 {
 	uint64_t buffer[(WIRE_HEADROOM + FAST_BYTES + 2 * TEXT_CHUNK) / 8];
 	unsigned char *const payload = (unsigned char *)buffer + WIRE_HEADROOM;
@@ -500,8 +483,8 @@ TEXT_UNCHECKED static inline bool emit_long(struct burin_site *site, unsigned st
  * Emit a record of one array, or of bytes, in the same way. Return: false: the record is of another kind, the array is
  * shorter than a word, or it is long.
  */
-static inline __attribute__((always_inline)) bool emit_array(struct burin_site *site, unsigned state,
-							     unsigned type, const union burin_arg *pair)
+static __attribute__((noinline)) bool emit_array(struct burin_site *site, unsigned state, unsigned type,
+						 const union burin_arg *pair)
 {
 	const uint32_t size = element_bytes(type);
 	const uint64_t count = pair[0].u, bytes = count * size;
@@ -533,20 +516,6 @@ TEXT_UNCHECKED static __attribute__((noinline)) void emit_mixed(struct burin_sit
 	const union burin_arg *arg = args;
 	unsigned bytes = 0;
 
-	if ((types & 15) == WIRE_END && types >> 4 < WIRE_ARRAY && types != WIRE_STR << 4) {
-		if (emit_array(site, state, (unsigned)(types >> 4), args))
-			return;
-		goto other;
-	}
-	if (types == WIRE_STR) {
-		if (emit_long(site, state, args->p))
-			return;
-		goto other;
-	}
-	/* The usual integer and string: with constant shifts. */
-	if (types >> 4 == WIRE_STR && TYPE_BYTES(types & 15) == 4 &&
-	    emit_short(site, state, args[1].p, (uint32_t)args->u, 4))
-		return;
 	for (; (types & 15) != WIRE_STR; types >>= 4, arg++) {
 		unsigned size = TYPE_BYTES(types & 15);
 
@@ -561,9 +530,20 @@ other:
 	emit_fast(site, state, args);
 }
 
-/* The most usual record, one short string, comes before all others. */
+/* The most usual records, a short string alone or behind an integer, come before all others and have constant shifts. */
 TEXT_UNCHECKED void burin_emit_args(struct burin_site *site, unsigned state, const union burin_arg *args)
 {
-	if (site->types != WIRE_STR || !emit_short(site, state, args->p, 0, 0))
-		emit_mixed(site, state, args);
+	const uint64_t types = site->types, rest = types >> 4;
+
+	if (types == WIRE_STR) {
+		if (emit_short(site, state, args->p, 0, 0) || emit_long(site, state, args->p))
+			return;
+	} else if (rest == WIRE_STR && TYPE_BYTES(types & 15) == 4) {
+		if (emit_short(site, state, args[1].p, (uint32_t)args->u, 4))
+			return;
+	} else if ((types & 15) == WIRE_END && rest < WIRE_ARRAY && rest != WIRE_STR) {
+		if (emit_array(site, state, (unsigned)rest, args))
+			return;
+	}
+	emit_mixed(site, state, args);
 }

@@ -150,27 +150,29 @@ struct open_calls {
 	struct hash_table numbers;
 };
 
-static int add_open(const struct replay_job *job, struct open_calls *open)
+static int add_open(struct replay_job *job, struct open_calls *open)
 {
 	const struct burin_calls *calls = job->lines.calls.calls;
 	const struct view_replay *replay = job->replay;
 	struct burin_call call;
 
 	for (uint32_t n = 0; !burin_calls_open_call(calls, n, &call); n++) {
-		const struct replay_call added = { .begin = call.begin,
-						   .end = UINT64_MAX,
-						   .function = call.function,
-						   .tid = call.tid,
-						   .stack = call.stack,
-						   .depth = (uint16_t)call.depth,
-						   .flags = REPLAY_OPEN };
+		const struct burin_record *record = burin_calls_open_record(calls, n);
+		struct replay_call added = { .begin = call.begin,
+					     .end = UINT64_MAX,
+					     .function = call.function,
+					     .tid = call.tid,
+					     .stack = call.stack,
+					     .depth = (uint16_t)call.depth,
+					     .flags = REPLAY_OPEN };
 
 		/* The table has the pid. */
 		if ((replay->tids.count && !view_set_has(&replay->tids, call.tid)) ||
 		    (replay->pids.count && !view_set_has(&replay->pids, call.pid)) ||
 		    (replay->min_ns && view_call_ns(job->trace, &call) < replay->min_ns))
 			continue;
-		if (replay_calls_add(&open->calls, &added) || !hash_table_reserve(&open->numbers))
+		if ((record && replay_take_values(job, record, &job->values[0], &added)) ||
+		    replay_calls_add(&open->calls, &added) || !hash_table_reserve(&open->numbers))
 			return -ENOMEM;
 		hash_table_add(&open->numbers, hash_pair(call.begin, call.tid), (uint32_t)open->calls.count);
 	}

@@ -168,10 +168,11 @@ refused_first() {
 strict() {
 	need gcc g++ clang clang++
 	warnings='-Wshadow -Wconversion -pedantic -Wcast-qual -Wundef'
+	cache=$(command -v ccache)
 	for optimise in -O0 -O2; do
 		for compiler in gcc clang; do
 			for standard in c17 gnu17; do
-				$compiler -Werror -Wall -Wextra $warnings -Wsign-conversion -Wstrict-prototypes -Wmissing-prototypes \
+				$cache $compiler -Werror -Wall -Wextra $warnings -Wsign-conversion -Wstrict-prototypes -Wmissing-prototypes \
 					-Wno-unused-value -std=$standard $optimise "-I$root/include" -DBURIN_OBJECTS=1 -c "$here/use.c" \
 					-o "$work/code.o" >"$work/log" 2>&1
 				report "$compiler $standard $optimise without warnings" $? "$work/log"
@@ -181,7 +182,7 @@ strict() {
 			# (clang dislikes NULL itself, which the test uses)
 			null=$([ $compiler = g++ ] && echo -Wzero-as-null-pointer-constant)
 			for standard in c++17 c++20; do
-				$compiler -Werror -Wall -Wextra $warnings $null -Wno-unused-value -std=$standard \
+				$cache $compiler -Werror -Wall -Wextra $warnings $null -Wno-unused-value -std=$standard \
 					$optimise "-I$root/include" -DBURIN_OBJECTS=1 -c "$here/use.cc" -o "$work/code.o" >"$work/log" 2>&1
 				report "$compiler $standard $optimise without warnings" $? "$work/log"
 			done

@@ -43,14 +43,6 @@ static void put_end(struct bpf_program *to)
 	bpf_put_end(to);
 }
 
-/* Register 0: the address of the key's value in a map, or 0. */
-static void put_find(struct bpf_program *to, int map, int key)
-{
-	bpf_put_map(to, BPF_REG_1, map);
-	bpf_put_address(to, BPF_REG_2, key);
-	bpf_put_call(to, BPF_FUNC_map_lookup_elem);
-}
-
 /* Register 7: 0 and TREE_IDS, if the current task is in our PID namespace. */
 static void put_ids(struct bpf_program *to, const struct tree *tree)
 {
@@ -73,11 +65,11 @@ static void put_is_member(struct bpf_program *to, const struct tree *tree)
 	put_end_if(to, true);
 	bpf_put_call(to, BPF_FUNC_get_current_task);
 	bpf_put_store(to, BPF_DW, BPF_REG_10, TREE_TASK, BPF_REG_0);
-	put_find(to, tree->members, TREE_TASK);
+	bpf_put_find(to, tree->members, TREE_TASK);
 	bpf_put(to, BPF_JMP | BPF_JNE | BPF_K, BPF_REG_0, 0, 11, 0); /* behind the other part */
 	bpf_put_copy(to, BPF_REG_0, BPF_REG_7);
 	put_end_if(to, false);
-	put_find(to, tree->roots, TREE_TGID); /* 5 instructions */
+	bpf_put_find(to, tree->roots, TREE_TGID); /* 5 instructions */
 	bpf_put(to, BPF_JMP | BPF_JNE | BPF_K, BPF_REG_0, 0, 1, 0);
 	bpf_put_end(to);
 	bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_0, 0);
@@ -98,7 +90,7 @@ static void put_fork(struct bpf_program *to, const struct tree *tree)
 	bpf_put_call(to, BPF_FUNC_map_update_elem);
 	put_end_if(to, true);
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, TREE_ZERO, 0);
-	put_find(to, tree->full, TREE_ZERO);
+	bpf_put_find(to, tree->full, TREE_ZERO);
 	put_end_if(to, true);
 	bpf_put_set(to, BPF_REG_1, 1);
 	bpf_put(to, BPF_STX | BPF_XADD | BPF_DW, BPF_REG_0, BPF_REG_1, 0, 0);
@@ -109,7 +101,7 @@ static void put_exec(struct bpf_program *to, const struct tree *tree)
 {
 	put_ids(to, tree);
 	put_end_if(to, false);
-	put_find(to, tree->roots, TREE_TGID);
+	bpf_put_find(to, tree->roots, TREE_TGID);
 	put_end_if(to, true);
 	bpf_put_set(to, BPF_REG_1, TREE_MEMBER);
 	bpf_put_store(to, BPF_W, BPF_REG_0, 0, BPF_REG_1);

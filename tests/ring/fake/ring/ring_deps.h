@@ -21,7 +21,7 @@ struct fake_world {
 	uint64_t clock;
 	uint64_t clock_reads;
 	int no_memory;	     /* refuse */
-	unsigned owner_asks; /* how often somebody asked for a lock's owner */
+	unsigned owner_asks; /* how often a lock's owner was asked for */
 };
 
 extern struct fake_world *fake_world;

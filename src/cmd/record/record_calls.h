@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The calls of functions in `burin record`: what was asked for, and the library that the command loads for it. */
-#ifndef BURIN_CMD_RECORD_CALLS_H
-#define BURIN_CMD_RECORD_CALLS_H
+#ifndef BURIN_CMD_RECORD_RECORD_CALLS_H
+#define BURIN_CMD_RECORD_RECORD_CALLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,6 +32,8 @@ struct calls {
 	char library[2 * PRELOAD_PATH_MAX]; /* libraries, with a colon between them */
 	struct view_globs guests;	    /* files with a guest's functions: cmd_symbols_options.guests */
 	struct auto_arguments automatic;
+	const struct target *target; /* whose calls are recorded; NULL: those of a command */
+	bool quiet;
 };
 
 /* calls_check - check the options. Return: 0 or CMD_USAGE. */
@@ -69,15 +71,19 @@ void calls_note_unmatched(const struct calls_options *options, const struct sess
 /* calls_note_none - if nothing that ran has hooks for calls, or all are off, print what to do. @session: of the recording */
 void calls_note_none(const struct calls *calls, const struct session *session);
 
-/*
- * calls_find_names - name the functions in one trace, if it has calls.
- * @guests: files with functions of guests; NULL: none; @deadline_ns: 0: none
- */
-void calls_find_names(int directory, const char *path, const struct view_globs *guests, bool quiet,
-		      uint64_t deadline_ns);
+/* How functions are named. */
+struct calls_names {
+	const struct target *target; /* the session that named their images; NULL: it is our own */
+	struct view_globs guests;    /* files with functions of guests */
+	uint64_t deadline_ns;	     /* 0: none */
+	bool progress;
+};
+
+/* calls_find_names - name the functions in one trace, if it has calls. */
+void calls_find_names(int directory, const char *path, const struct calls_names *names);
 
 /* calls_symbols - name the functions of the finished trace or of each chunk. @path: for messages */
-void calls_symbols(const struct calls *calls, int directory, const char *path, bool quiet,
+void calls_symbols(const struct calls *calls, int directory, const char *path,
 		   const struct drain_totals *totals);
 
 #endif

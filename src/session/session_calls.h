@@ -5,8 +5,8 @@
  * The functions here take the area's lock. A signal handler that interrupted the lock's owner, its own thread, gets no
  * number, and its call is counted as lost.
  */
-#ifndef BURIN_SESSION_CALLS_H
-#define BURIN_SESSION_CALLS_H
+#ifndef BURIN_SESSION_SESSION_CALLS_H
+#define BURIN_SESSION_SESSION_CALLS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The names of functions in a session; see call_names.h. Entries are those of the table of symbols (docs/format.md). */
+/* The names of functions in a session; see listing_names.h. Entries are those of the table of symbols (docs/format.md). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/leb128.h"
 #include "base/number.h"
-#include "cmd/control/call_names.h"
+#include "cmd/control/listing_names.h"
 #include "image/elf/debugfile.h"
 #include "image/symbolize/symbolize.h"
 
@@ -31,14 +31,14 @@ static uint64_t take(struct entry *entry)
 	return next ? value : 0;
 }
 
-static const char *take_text(const struct call_names *names, struct entry *entry)
+static const char *take_text(const struct listing_names *names, struct entry *entry)
 {
 	const uint64_t number = take(entry);
 
 	return number - 1 < names->count ? names->texts[number - 1] : NULL;
 }
 
-static int keep_text(struct call_names *names, struct entry *entry)
+static int keep_text(struct listing_names *names, struct entry *entry)
 {
 	const uint64_t bytes = take(entry);
 
@@ -58,7 +58,7 @@ static int compare(const void *one, const void *other)
 }
 
 /* The first function of an image at or behind an offset, in the order. */
-static size_t position(const struct call_names *names, uint64_t image, uint64_t offset)
+static size_t position(const struct listing_names *names, uint64_t image, uint64_t offset)
 {
 	size_t low = 0, high = names->listing->count;
 
@@ -75,7 +75,7 @@ static size_t position(const struct call_names *names, uint64_t image, uint64_t 
 }
 
 /* @begin, @size: of the functions that get the name. @exact: it is for them, and not for all that have no name */
-static void name_range(struct call_names *names, uint64_t image, uint64_t begin, uint64_t size, bool exact,
+static void name_range(struct listing_names *names, uint64_t image, uint64_t begin, uint64_t size, bool exact,
 		       const char *name, const char *file)
 {
 	for (size_t n = position(names, image, begin); n < names->listing->count; n++) {
@@ -91,7 +91,7 @@ static void name_range(struct call_names *names, uint64_t image, uint64_t begin,
 }
 
 /* The outermost frame is the function; others were inlined at its beginning. */
-static void take_location(struct call_names *names, struct entry *entry)
+static void take_location(struct listing_names *names, struct entry *entry)
 {
 	const uint64_t image = take(entry), offset = take(entry);
 	const char *name = NULL, *file = NULL;
@@ -109,7 +109,7 @@ static void take_location(struct call_names *names, struct entry *entry)
 static int on_entry(void *data, const void *bytes, size_t count)
 {
 	struct entry entry = { bytes, (const unsigned char *)bytes + count };
-	struct call_names *names = data;
+	struct listing_names *names = data;
 	uint64_t image, begin, size;
 
 	switch (take(&entry)) {
@@ -129,11 +129,12 @@ static int on_entry(void *data, const void *bytes, size_t count)
 	}
 }
 
-/* Open the files that a user names, in the root directory of the user's process. */
-static void open_as(const struct target *target, struct symbolize_image *images, size_t count)
+bool listing_names_open(const struct target *target, struct symbolize_image *images, size_t count)
 {
 	char root[64] = "";
 
+	if (geteuid() != 0 || !target->user)
+		return false;
 	if (target->processes && target->pids[0])
 		snprintf(root, sizeof(root), "/proc/%u/root", target->pids[0]);
 	for (size_t n = 0; n < count; n++) {
@@ -142,10 +143,11 @@ static void open_as(const struct target *target, struct symbolize_image *images,
 		if (images[n].file < 0)
 			images[n].kind = WIRE_IMAGE_ANONYMOUS;
 	}
+	return true;
 }
 
 /* The offsets of each image, sorted, each once. */
-static void collect(const struct call_names *names, struct symbolize_image *images, uint64_t *offsets)
+static void collect(const struct listing_names *names, struct symbolize_image *images, uint64_t *offsets)
 {
 	const struct call_listing *listing = names->listing;
 	size_t at = 0, used = 0;
@@ -173,9 +175,9 @@ static void collect(const struct call_names *names, struct symbolize_image *imag
 	}
 }
 
-int call_names_find(struct call_names *names, struct call_listing *listing, const struct target *target)
+int listing_names_find(struct listing_names *names, struct call_listing *listing, const struct target *target)
 {
-	const bool is_foreign = !geteuid() && target->user;
+	bool is_foreign = false;
 	const struct symbolize_options options = { .deadline_ms = NAMES_DEADLINE_MS,
 						   .data = names,
 						   .entry = on_entry };
@@ -184,15 +186,14 @@ int call_names_find(struct call_names *names, struct call_listing *listing, cons
 	struct symbolize_counts counts;
 	int error = -ENOMEM;
 
-	*names = (struct call_names){ .listing = listing,
-				      .order = calloc(listing->count + 1, sizeof(*names->order)) };
+	*names = (struct listing_names){ .listing = listing,
+					 .order = calloc(listing->count + 1, sizeof(*names->order)) };
 	if (images && offsets && names->order) {
 		for (size_t n = 0; n < listing->count; n++)
 			names->order[n] = &listing->functions[n];
 		qsort(names->order, listing->count, sizeof(*names->order), compare);
 		collect(names, images, offsets);
-		if (is_foreign)
-			open_as(target, images, listing->image_count);
+		is_foreign = listing_names_open(target, images, listing->image_count);
 		error = symbolize(images, listing->image_count, &options, &counts);
 	}
 	for (size_t n = 0; is_foreign && images && n < listing->image_count; n++)
@@ -203,7 +204,7 @@ int call_names_find(struct call_names *names, struct call_listing *listing, cons
 	return error;
 }
 
-void call_names_free(struct call_names *names)
+void listing_names_free(struct listing_names *names)
 {
 	for (size_t n = 0; n < names->listing->count; n++)
 		names->listing->functions[n].name = names->listing->functions[n].file = NULL;

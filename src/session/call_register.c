@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The functions and images of a session; see calls.h.
+ * The functions and images of a session; see session_calls.h.
  *
  * The owner of the area's lock writes an entry, then the count, which makes it exist, then its place in the index. If it
  * dies before the last store, the next process that asks adds the function once more: two numbers for one function are
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "session/call_lock.h"
-#include "session/calls.h"
+#include "session/session_calls.h"
 
 static bool have(struct session *session, const void *begin, size_t bytes)
 {

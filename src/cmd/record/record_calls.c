@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The calls of functions in `burin record`; see calls.h. */
+/* The calls of functions in `burin record`; see record_calls.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/record/calls.h"
+#include "cmd/record/record_calls.h"
 #include "cmd/record/cmd_symbols.h"
 #include "file/create.h"
 #include "session/call_arguments.h"
@@ -147,7 +147,7 @@ bool calls_begin(struct calls *calls, const struct calls_options *options, struc
 	char paths[2][PRELOAD_PATH_MAX] = { 0 };
 	int error;
 
-	*calls = (struct calls){ .options = options };
+	*calls = (struct calls){ .options = options, .quiet = quiet };
 	if (!options->on || options->guest)
 		return true;
 	/* Nothing records yet. */
@@ -241,19 +241,18 @@ void calls_note_none(const struct calls *calls, const struct session *session)
 		cmd_note("burin: no calls: nothing that ran has hooks for them; build it with %s\n", ways);
 }
 
-void calls_find_names(int directory, const char *path, const struct view_globs *guests, bool quiet,
-		      uint64_t deadline_ns)
+void calls_find_names(int directory, const char *path, const struct calls_names *names)
 {
 	if (faccessat(directory, ".burin/calls.functions", F_OK, AT_SYMLINK_NOFOLLOW) != 0)
 		return;
-	cmd_symbols_find(
-		directory, path,
-		&(struct cmd_symbols_options){ .quiet = true,
-					       .calls = true,
-					       .deadline_ns = deadline_ns,
-					       .progress = !quiet,
-					       .servers = true,
-					       .guests = guests ? *guests : (struct view_globs){ 0 } });
+	cmd_symbols_find(directory, path,
+			 &(struct cmd_symbols_options){ .quiet = true,
+							.calls = true,
+							.deadline_ns = names->deadline_ns,
+							.progress = names->progress,
+							.servers = true,
+							.target = names->target,
+							.guests = names->guests });
 }
 
 /* The time that is left for a look-up until a time on CLOCK_MONOTONIC. @limit_ns: 0: it has no limit */
@@ -264,16 +263,19 @@ static uint64_t time_left(uint64_t limit_ns, uint64_t until)
 	return !limit_ns ? 0 : until > now ? until - now : 1;
 }
 
-void calls_symbols(const struct calls *calls, int directory, const char *path, bool quiet,
+void calls_symbols(const struct calls *calls, int directory, const char *path,
 		   const struct drain_totals *totals)
 {
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + calls->options->names_ns; /* for all chunks */
+	struct calls_names names = { .target = calls->target,
+				     .guests = calls->guests,
+				     .progress = !calls->quiet };
 
 	if (calls->options->no_symbols)
 		return;
+	names.deadline_ns = time_left(calls->options->names_ns, until);
 	if (!totals->chunks)
-		calls_find_names(directory, path, &calls->guests, quiet,
-				 time_left(calls->options->names_ns, until));
+		calls_find_names(directory, path, &names);
 	for (unsigned n = totals->trim.done + 1; n <= totals->chunks; n++) {
 		char chunk_name[CHUNKS_NAME], chunk_path[CHUNKS_PATH];
 		int chunk;
@@ -283,8 +285,8 @@ void calls_symbols(const struct calls *calls, int directory, const char *path, b
 		chunk = create_enter(directory, chunk_name);
 		if (chunk < 0)
 			continue;
-		calls_find_names(chunk, chunk_path, &calls->guests, quiet,
-				 time_left(calls->options->names_ns, until));
+		names.deadline_ns = time_left(calls->options->names_ns, until);
+		calls_find_names(chunk, chunk_path, &names);
 		close(chunk);
 	}
 }

@@ -7,6 +7,7 @@
 #include "burin/calls.h"
 #include "base/array.h"
 #include "base/number.h"
+#include "read/trace_open_values.h"
 #include "read/profile_parts.h"
 #include "wire/wire_call.h"
 
@@ -20,6 +21,7 @@ struct open_call {
 	uint32_t stack, tid, pid, depth, function;
 	uint32_t own;	 /* the stack's number in the session; `stack` is 0 if its thread has no other */
 	uint32_t ending; /* 1: it may have a record */
+	uint32_t values; /* number of its arguments; 0: none */
 	uint64_t start;
 };
 
@@ -40,6 +42,7 @@ struct burin_calls {
 	bool *kinds; /* by event id - 1: its records are calls */
 	struct open_call *open;
 	uint32_t open_count;
+	struct read_open_values values;		/* of these */
 	uint64_t *counts;			/* by function */
 	uint32_t *same;				/* by function: the lowest number of an equal one */
 	const struct burin_event *switch_event; /* NULL: no thread had more than one stack */
@@ -111,6 +114,12 @@ static int load_open(struct burin_calls *calls)
 				     &calls->open_count);
 	uint32_t kept = 0;
 
+	if (!result)
+		result = read_open_values_load(&calls->values, calls->trace, chunk, calls->kinds,
+					       calls->open_count);
+	for (uint32_t n = 1; n <= calls->values.count; n++)
+		if (read_open_values_record(&calls->values, n))
+			calls->open[read_open_values_call(&calls->values, n) - 1].values = n;
 	for (uint32_t n = 0; n < calls->open_count; n++) {
 		struct open_call call = calls->open[n];
 
@@ -126,6 +135,16 @@ static int load_open(struct burin_calls *calls)
 	if (kept)
 		qsort(calls->open, kept, sizeof(*calls->open), compare_open);
 	return result;
+}
+
+/* Their records have the time and thread of the calls. */
+static void set_open_values(struct burin_calls *calls)
+{
+	struct burin_call call;
+
+	for (uint32_t n = 0; !burin_calls_open_call(calls, n, &call); n++)
+		if (calls->open[n].values)
+			read_open_values_set(&calls->values, calls->open[n].values, &call);
 }
 
 static int load_counts(struct burin_calls *calls)
@@ -324,6 +343,8 @@ static int load(struct burin_calls *calls)
 	if (!result)
 		result = scan(calls);
 	if (!result)
+		set_open_values(calls);
+	if (!result)
 		clear_stacks(calls);
 	return result ? result : load_counts(calls);
 }
@@ -364,6 +385,7 @@ void burin_calls_close(struct burin_calls *calls)
 		return;
 	burin_profile_close(calls->functions);
 	free(calls->open);
+	read_open_values_free(&calls->values);
 	free(calls->counts);
 	free(calls->same);
 	free(calls->switches);
@@ -443,6 +465,11 @@ int burin_calls_open_call(const struct burin_calls *calls, uint32_t n, struct bu
 				     .stack = open->stack,
 				     .pid = thread ? thread->pid : open->pid };
 	return 0;
+}
+
+const struct burin_record *burin_calls_open_record(const struct burin_calls *calls, uint32_t n)
+{
+	return n < calls->open_count ? read_open_values_record(&calls->values, calls->open[n].values) : NULL;
 }
 
 uint32_t burin_calls_functions(const struct burin_calls *calls)

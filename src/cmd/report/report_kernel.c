@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* burin report of the kernel's events; see report_kernel.h. */
+#include "cmd/report/report_kernel.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "cmd/report/open_calls.h"
+#include "view/kernel/critical.h"
+#include "view/kernel/sched_report.h"
+#include "view/kernel/syscall_stats.h"
+
+static unsigned parts_of(const struct call_report *rows)
+{
+	unsigned parts = 0;
+
+	for (unsigned n = 0; n < rows->by_count; n++)
+		parts |= 1u << rows->by[n];
+	return parts;
+}
+
+static int failed(const char *path, int error, const char *what, const char *option)
+{
+	if (error == -ENODATA)
+		return cmd_usage("%s: the trace has no %s; record some with: burin record %s -- COMMAND",
+				 path, what, option);
+	return cmd_failed("%s: %s", path, cmd_error(error));
+}
+
+static int print_syscalls(struct syscall_stats *stats, const struct report_kernel *report)
+{
+	static void (*const forms[])(const struct syscall_stats *stats, const struct call_report *report,
+				     struct view_buffer *out) = { [REPORT_TEXT] = syscall_stats_text,
+								  [REPORT_JSON] = syscall_stats_json,
+								  [REPORT_CSV] = syscall_stats_csv };
+	struct view_buffer out = { .used = 0 };
+
+	syscall_stats_sort(stats, report->order);
+	forms[report->form](stats, &report->rows, &out);
+	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
+}
+
+int report_syscalls(const char *path, const struct report_kernel *report)
+{
+	const unsigned parts = parts_of(&report->rows);
+	struct cmd_calls opened;
+	struct syscall_stats stats;
+	int result, error;
+
+	if (parts & (1u << VIEW_IMAGE | 1u << VIEW_LINE))
+		return cmd_usage(
+			"--by %s is for samples and calls; give syscall, program, thread, pid or tid",
+			parts & 1u << VIEW_IMAGE ? "image" : "line");
+	result = cmd_calls_open(&opened, path, cmd_profile_filter());
+	if (!result) {
+		error = syscall_stats_make(&stats, opened.trace, &opened.filter, parts);
+		result = error ? failed(path, error, "system calls", "-k 'syscalls:*'")
+			       : print_syscalls(&stats, report);
+		if (!error)
+			syscall_stats_free(&stats);
+	}
+	return cmd_calls_close(&opened, path, result);
+}
+
+static int print_sched(struct sched_report *made, const struct report_kernel *report)
+{
+	static void (*const forms[])(struct sched_report * report, const struct call_report *options,
+				     struct view_buffer *out) = { [REPORT_TEXT] = sched_report_text,
+								  [REPORT_JSON] = sched_report_json,
+								  [REPORT_CSV] = sched_report_csv };
+	struct view_buffer out = { .used = 0 };
+
+	forms[report->form](made, &report->rows, &out);
+	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
+}
+
+int report_sched(const char *path, const struct report_kernel *report)
+{
+	const unsigned parts = parts_of(&report->rows);
+	struct cmd_calls opened;
+	struct sched_report made;
+	int result, error;
+
+	if (parts >> VIEW_TASK_PARTS)
+		return cmd_usage("--sched: --by may name program, thread, pid and tid");
+	result = cmd_calls_open(&opened, path, cmd_profile_filter());
+	if (!result && opened.filter.symbols.count)
+		result = cmd_usage("--symbol is for samples and calls; remove it");
+	if (!result) {
+		error = sched_report_make(&made, opened.trace, &opened.filter, parts);
+		result = error ? failed(path, error, "switches of threads", "--sched")
+			       : print_sched(&made, report);
+		if (!error)
+			sched_report_free(&made);
+	}
+	return cmd_calls_close(&opened, path, result);
+}
+
+static int print_critical(const struct critical *critical, const struct report_kernel *report)
+{
+	static void (*const forms[])(const struct critical *critical, const struct call_report *options,
+				     struct view_buffer *out) = {
+		[REPORT_TEXT] = critical_text, [REPORT_JSON] = critical_json, [REPORT_CSV] = critical_csv
+	};
+	struct view_buffer out = { .used = 0 };
+
+	forms[report->form](critical, &report->rows, &out);
+	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
+}
+
+int report_critical(const char *path, const char *span, const struct report_kernel *report)
+{
+	struct cmd_calls opened;
+	struct critical critical;
+	int result = cmd_calls_open(&opened, path, cmd_profile_filter()), error;
+
+	if (!result && opened.filter.symbols.count)
+		result = cmd_usage("--symbol is for samples and calls; remove it");
+	if (!result) {
+		error = critical_make(&critical, opened.trace, span, &opened.filter);
+		if (error == -ENOENT)
+			result = cmd_usage(
+				"--critical: the trace has no span %s, neither of events nor of system calls",
+				span);
+		else
+			result = error ? failed(path, error, "switches of threads", "--sched")
+				       : print_critical(&critical, report);
+		if (!error)
+			critical_free(&critical);
+	}
+	return cmd_calls_close(&opened, path, result);
+}

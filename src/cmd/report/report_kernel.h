@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* burin report of the kernel's events. */
+#ifndef BURIN_CMD_REPORT_REPORT_KERNEL_H
+#define BURIN_CMD_REPORT_REPORT_KERNEL_H
+
+#include "view/calls/call_stats.h"
+
+enum report_form {
+	REPORT_TEXT,
+	REPORT_JSON,
+	REPORT_CSV,
+};
+
+struct report_kernel {
+	struct call_report rows;
+	enum call_order order;
+	enum report_form form;
+};
+
+/* burin report --syscalls. Return: the exit code. */
+int report_syscalls(const char *path, const struct report_kernel *report);
+/* burin report --sched. Return: the exit code. */
+int report_sched(const char *path, const struct report_kernel *report);
+/* burin report --critical. @span: a glob. Return: the exit code. */
+int report_critical(const char *path, const char *span, const struct report_kernel *report);
+
+#endif

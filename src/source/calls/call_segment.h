@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Segments of the calls area, for frames and for arguments of open calls (wire/wire_call.h). */
+#ifndef BURIN_SOURCE_CALLS_CALL_SEGMENT_H
+#define BURIN_SOURCE_CALLS_CALL_SEGMENT_H
+
+#include "source/calls/call_thread.h"
+
+/* call_segment_of - the segment that a frame is in. */
+static inline struct wire_call_segment *call_segment_of(const struct wire_call_frame *frame)
+{
+	return (struct wire_call_segment *)((uintptr_t)frame & ~(uintptr_t)(WIRE_CALL_SEGMENT - 1));
+}
+
+/* call_segment_slot - its place there. */
+static inline uint16_t call_segment_slot(const struct wire_call_frame *frame)
+{
+	return (uint16_t)(((uintptr_t)frame & (WIRE_CALL_SEGMENT - 1)) / sizeof(*frame));
+}
+
+/* call_segment_number - its number in the session, from 1. */
+static inline uint32_t call_segment_number(const struct wire_call_segment *segment)
+{
+	return (uint32_t)(((const char *)segment - tracepoint_session.calls.segments) / WIRE_CALL_SEGMENT) +
+	       1;
+}
+
+/* call_segment_at - by number; NULL: none. A damaged session cannot lead out of the segments. */
+static inline struct wire_call_segment *call_segment_at(uint64_t number)
+{
+	return number - 1 < tracepoint_session.geometry.call_segments
+		       ? session_call_segment_at(&tracepoint_session, (uint32_t)number)
+		       : NULL;
+}
+
+/* call_segment_take - a segment for this thread, as session_call_segment(). Return: NULL: there is no memory. */
+struct wire_call_segment *call_segment_take(uint32_t stack, uint32_t depth, uint32_t previous);
+
+/* call_segment_free - give it back, and those that follow it. */
+void call_segment_free(const struct wire_call_segment *first);
+
+/* call_segment_try_again - in a new process: after a lack of memory, the next call asks again. */
+void call_segment_try_again(void);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The tracepoints of a recording; see kernel_points.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "source/kernel/kernel_filter.h"
+#include "source/kernel/kernel_function.h"
+#include "source/kernel/kernel_points.h"
+#include "source/kernel/probe.h"
+#include "source/kernel/syscall_numbers.h"
+#include "source/kernel/tracefs.h"
+
+static const char made_name[] = "task:task_newtask", renamed_name[] = "task:task_rename";
+
+static int add_point(void *context, const struct tracepoint *point)
+{
+	struct kernel_points *points = context;
+
+	for (size_t n = 0; n < points->count; n++)
+		if (points->points[n].id == point->id)
+			return 0;
+	if (!array_reserve(points->points, points->room, points->count + 1))
+		return -ENOMEM;
+	points->points[points->count++] = *point;
+	return 0;
+}
+
+int kernel_points_call(const struct tracepoint *point, bool *enters)
+{
+#ifdef __x86_64__
+	const char *name = tracepoint_syscall(point, enters);
+
+	for (unsigned n = 0; name && n < syscall_count; n++)
+		if (strcmp(syscall_numbers[n].name, name) == 0 && syscall_numbers[n].number < KERNEL_CALLS)
+			return (int)syscall_numbers[n].number;
+#else
+	(void)point;
+	(void)enters;
+#endif
+	return -1;
+}
+
+/* Leave out system calls whose numbers are unknown. */
+static void leave_out(struct kernel_points *points)
+{
+	size_t kept = 0;
+	bool enters;
+
+	for (size_t n = 0; n < points->count; n++) {
+		if (tracepoint_syscall(&points->points[n], &enters) &&
+		    kernel_points_call(&points->points[n], &enters) < 0)
+			continue;
+		if (kept != n)
+			points->points[kept] = points->points[n];
+		kept++;
+	}
+	points->count = kept;
+}
+
+/* Find the probes among what was asked for. @globs: set to the rest, which is of tracepoints */
+static int choose_probes(struct kernel_points *points, const char *const *all, const char **globs,
+			 char why[KERNEL_WHY])
+{
+	char text[PROBE_WHY] = "";
+	unsigned kept = 0;
+	int error = 0;
+
+	for (; *all && !error; all++) {
+		if (kernel_function_is_one(*all)) {
+			error = kernel_function_find(*all, add_point, points, text);
+			continue;
+		}
+		if (!probe_is_one(*all)) {
+			globs[kept++] = *all;
+			continue;
+		}
+		if (!array_reserve(points->files, points->file_room, points->file_count + 1))
+			return -ENOMEM;
+		error = probe_find(*all, &points->files[points->file_count++], add_point, points, text);
+	}
+	globs[kept] = NULL;
+	if (error)
+		snprintf(why, KERNEL_WHY, "--kernel: %s", *text ? text : strerror(-error));
+	return error ? -ENOENT : 0;
+}
+
+static int choose_points(struct kernel_points *points, int events, const char *const *globs,
+			 char why[KERNEL_WHY])
+{
+	const size_t before = points->count;
+	const int error = *globs ? tracefs_each(events, globs, add_point, points) : 0;
+
+	leave_out(points);
+	if (error || !*globs || points->count != before)
+		return error;
+	snprintf(why, KERNEL_WHY,
+		 "--kernel: no tracepoint of the kernel matches %.60s; see burin events kernel", globs[0]);
+	return -ENOENT;
+}
+
+int kernel_points_choose(struct kernel_points *points, int events, const char *const *globs,
+			 char why[KERNEL_WHY])
+{
+	static const char *const names[] = { made_name, renamed_name, NULL };
+	const char **of_points;
+	size_t count = 0;
+	int error;
+
+	while (globs[count])
+		count++;
+	of_points = calloc(count + 1, sizeof(*of_points));
+	if (!of_points)
+		return -ENOMEM;
+	error = choose_probes(points, globs, of_points, why);
+	if (!error)
+		error = choose_points(points, events, of_points, why);
+	free(of_points);
+	return error ? error : tracefs_each(events, names, add_point, points);
+}
+
+static bool gives_names(const struct tracepoint *point)
+{
+	const char *name = point->event + sizeof(TRACEPOINT_PREFIX) - 1;
+
+	return strcmp(name, made_name) == 0 || strcmp(name, renamed_name) == 0;
+}
+
+/* The names of the system calls by their numbers, as an enum. Names that do not fit are left out. */
+static void name_calls(char text[WIRE_ENUMS_MAX + 1])
+{
+	size_t used = (size_t)sprintf(text, TRACEPOINT_CALLS " none=-1 unknown=-2");
+
+	for (unsigned n = 0; n < syscall_count; n++) {
+		char label[TRACEPOINT_NAME + 16];
+		const int bytes = snprintf(label, sizeof(label), " %s=%d", syscall_numbers[n].name,
+					   syscall_numbers[n].number);
+
+		if (used + (size_t)bytes + 1 > WIRE_ENUMS_MAX)
+			continue;
+		memcpy(text + used, label, (size_t)bytes);
+		used += (size_t)bytes;
+	}
+	strcpy(text + used, "\n");
+}
+
+int kernel_points_compile(struct kernel_points *points, const char *where, char why[KERNEL_WHY])
+{
+	char calls[WIRE_ENUMS_MAX + 1];
+	struct filter_error fault;
+
+	name_calls(calls);
+	points->filters = calloc(points->count, sizeof(*points->filters));
+	if (!points->filters)
+		return -ENOMEM;
+	for (size_t n = 0; n < points->count; n++) {
+		const struct tracepoint *point = &points->points[n];
+		const char *wrong = NULL;
+
+		if (gives_names(point))
+			continue;
+		if (filter_entry_make(&points->filters[n], where, point->format,
+				      tracepoint_has_calls(point) ? calls : "", point->types, &fault) != 0)
+			wrong = fault.message;
+		else
+			wrong = kernel_filter_fits(
+				&(struct kernel_filter){ kernel_points_filter(points, n), point });
+		if (wrong) {
+			snprintf(why, KERNEL_WHY, "--k-where '%.60s': %s: %.160s", where,
+				 point->event + sizeof(TRACEPOINT_PREFIX) - 1, wrong);
+			return -ENOENT;
+		}
+	}
+	return 0;
+}
+
+const struct wire_filter *kernel_points_filter(const struct kernel_points *points, size_t n)
+{
+	return points->filters && points->filters[n].size
+		       ? (const struct wire_filter *)points->filters[n].bytes
+		       : NULL;
+}
+
+int kernel_points_register(struct kernel_points *points, struct session *session)
+{
+	char calls[WIRE_ENUMS_MAX + 1];
+	int error;
+
+	name_calls(calls);
+	points->events = calloc(points->count, sizeof(*points->events));
+	points->ids = calloc(points->count, sizeof(*points->ids));
+	if (!points->events || !points->ids)
+		return -ENOMEM;
+	for (size_t n = 0; n < points->count; n++)
+		points->events[n] =
+			(struct session_event){ .name = points->points[n].event,
+						.format = points->points[n].format,
+						.file = "",
+						.enums = tracepoint_has_calls(&points->points[n]) ? calls
+												  : NULL,
+						.types = points->points[n].types };
+	error = session_event_register(session, points->events, (unsigned)points->count, points->ids);
+	/* Two probes of one name may have other arguments; the second one is not recorded. */
+	for (size_t n = 0; n < points->count && !error; n++)
+		error = points->ids[n] || points->points[n].id >= PROBE_FIRST_ID ? 0 : -ENOSPC;
+	return error;
+}
+
+void kernel_points_names(const struct kernel_points *points, struct task_names *names)
+{
+	for (size_t n = 0; n < points->count; n++) {
+		const char *name = points->points[n].event + sizeof(TRACEPOINT_PREFIX) - 1;
+
+		if (strcmp(name, made_name) == 0) {
+			names->made = points->points[n];
+			names->made_id = points->ids[n];
+		}
+		if (strcmp(name, renamed_name) == 0) {
+			names->renamed = points->points[n];
+			names->renamed_id = points->ids[n];
+		}
+	}
+}
+
+void kernel_points_free(struct kernel_points *points)
+{
+	for (size_t n = 0; n < points->file_count; n++)
+		if (points->files[n] >= 0)
+			close(points->files[n]);
+	free(points->files);
+	free(points->points);
+	free(points->events);
+	free(points->ids);
+	free(points->filters);
+	*points = (struct kernel_points){ .count = 0 };
+}

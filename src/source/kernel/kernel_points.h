@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The tracepoints that a recording chooses, their events in the session, and their filters. */
+#ifndef BURIN_SOURCE_KERNEL_KERNEL_POINTS_H
+#define BURIN_SOURCE_KERNEL_KERNEL_POINTS_H
+
+#include <stddef.h>
+
+#include "filter/filter_entry.h"
+#include "session/session.h"
+#include "source/kernel/task_names.h"
+#include "source/kernel/tracepoint.h"
+
+enum {
+	KERNEL_CALLS = 512, /* numbers of system calls; the largest is below */
+	KERNEL_WHY = 320,
+};
+
+struct kernel_points {
+	struct tracepoint *points;
+	size_t count, room;
+	struct session_event *events;
+	uint16_t *ids;		      /* of the events */
+	struct filter_entry *filters; /* empty ones: none; NULL: none at all */
+	int *files;		      /* of probes; kernel_points_free() closes them */
+	size_t file_count, file_room;
+};
+
+/*
+ * kernel_points_choose - choose the tracepoints whose names match one of the globs, the probes that others describe (probe.h),
+ * and the tracepoints by which tasks get their names.
+ * @events: of tracefs_open()
+ * @why: with -ENOENT: one line
+ * Return: 0; -ENOENT: none matches; another -errno. In any case call kernel_points_free().
+ */
+int kernel_points_choose(struct kernel_points *points, int events, const char *const *globs,
+			 char why[KERNEL_WHY]);
+
+/*
+ * kernel_points_compile - compile a filter for each one, but not for those that give tasks their names.
+ * @why: with -ENOENT: one line
+ * Return: 0; -ENOENT: it does not fit one of them; -ENOMEM.
+ */
+int kernel_points_compile(struct kernel_points *points, const char *where, char why[KERNEL_WHY]);
+
+/* kernel_points_filter - of one of them; NULL: it has none. */
+const struct wire_filter *kernel_points_filter(const struct kernel_points *points, size_t n);
+
+/* kernel_points_call - the number of the system call that a tracepoint is about; -1: it is about none. */
+int kernel_points_call(const struct tracepoint *point, bool *enters);
+
+/* kernel_points_register - register their events. Return: 0 or -errno. */
+int kernel_points_register(struct kernel_points *points, struct session *session);
+
+/* kernel_points_names - let the names of tasks come from those of their records. */
+void kernel_points_names(const struct kernel_points *points, struct task_names *names);
+
+void kernel_points_free(struct kernel_points *points);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Parts of programs; see kernel_put.h. */
+#include <string.h>
+
+#include "source/kernel/kernel_put.h"
+
+enum {
+	/* The part of struct pt_regs of x86-64 that is copied: from r10 on. */
+	REGISTERS_BEGIN = 56,
+	REGISTERS_BYTES = 88,
+};
+
+const int kernel_argument_places[KERNEL_ARGUMENTS] = {
+	112, 104, 96, 56, 72, 64
+}; /* rdi, rsi, rdx, r10, r8, r9 */
+
+/* The unicode of WIRE_NULL and of WIRE_TRUNCATED, each with its NUL, as a number. */
+static int text_number(const char *text)
+{
+	int number;
+
+	memcpy(&number, text, sizeof(number));
+	return number;
+}
+
+/* 1: events of others at this tracepoint go on; with 0 the kernel passes it to no perf event. */
+void kernel_put_exit(struct bpf_program *to)
+{
+	bpf_put_set(to, BPF_REG_0, 1);
+	bpf_put_end(to);
+}
+
+unsigned kernel_size_code(unsigned bytes)
+{
+	return bytes == 8 ? BPF_DW : bytes == 4 ? BPF_W : bytes == 2 ? BPF_H : BPF_B;
+}
+
+void kernel_put_registers(struct bpf_program *to)
+{
+	bpf_put_load(to, BPF_DW, BPF_REG_3, BPF_REG_6, 0);
+	bpf_put_alu(to, BPF_ADD, BPF_REG_3, REGISTERS_BEGIN);
+	bpf_put_address(to, BPF_REG_1, KERNEL_STACK_REGISTERS);
+	bpf_put_set(to, BPF_REG_2, REGISTERS_BYTES);
+	bpf_put_call(to, BPF_FUNC_probe_read_kernel);
+}
+
+void kernel_put_register(struct bpf_program *to, const struct kernel_layout *layout, unsigned size,
+			 unsigned target, int place)
+{
+	if (layout->typed) {
+		bpf_put_load(to, BPF_DW, target, BPF_REG_6, 0);
+		bpf_put_load(to, size, target, target, place);
+	} else {
+		bpf_put_load(to, size, target, BPF_REG_10, KERNEL_STACK_REGISTERS + place - REGISTERS_BEGIN);
+	}
+}
+
+bool kernel_has_registers(const struct kernel_layout *layout)
+{
+#ifdef __x86_64__
+	return !layout->without_calls;
+#else
+	(void)layout;
+	return false;
+#endif
+}
+
+/* The kernel stores the number with the registers of the process. A thread of the kernel has no such registers. */
+void kernel_put_call(struct bpf_program *to, const struct kernel_layout *layout)
+{
+	unsigned other;
+
+	if (!kernel_has_registers(layout)) {
+		bpf_put_set(to, BPF_REG_2, KERNEL_CALL_UNKNOWN);
+		return;
+	}
+	bpf_put_call(to, BPF_FUNC_get_current_task_btf);
+	bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
+	bpf_put_call(to, BPF_FUNC_task_pt_regs);
+	bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_0, REGISTERS_SEGMENT);
+	bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
+	bpf_put_set(to, BPF_REG_2, KERNEL_CALL_NONE);
+	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, REGISTERS_SEGMENT_64);
+	bpf_put_load(to, BPF_DW, BPF_REG_2, BPF_REG_0, REGISTERS_NUMBER);
+	bpf_land(to, other);
+}
+
+/* Register 3: an address in the program. */
+static void put_place(struct bpf_program *to, const struct tracepoint_source *source)
+{
+	bpf_put_number(to, BPF_REG_3, (uint64_t)source->number);
+	if (source->base != TRACEPOINT_NO_REGISTER) {
+		bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_6, source->base);
+		bpf_put_alu_register(to, BPF_ADD, BPF_REG_3, BPF_REG_1);
+	}
+	if (source->index != TRACEPOINT_NO_REGISTER) {
+		bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_6, source->index);
+		bpf_put_alu(to, BPF_LSH, BPF_REG_1, source->scale);
+		bpf_put_alu_register(to, BPF_ADD, BPF_REG_3, BPF_REG_1);
+	}
+}
+
+void kernel_put_argument(struct bpf_program *to, const struct tracepoint_field *field)
+{
+	const struct tracepoint_source *source = &field->source;
+
+	if (source->place == TRACEPOINT_NUMBER) {
+		bpf_put_number(to, BPF_REG_1, (uint64_t)source->number);
+	} else if (source->place == TRACEPOINT_REGISTER) {
+		bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_6, source->base);
+		if (source->shift)
+			bpf_put_alu(to, BPF_RSH, BPF_REG_1, source->shift);
+	} else if (source->place == TRACEPOINT_CONTEXT) {
+		bpf_put_copy(to, BPF_REG_3, BPF_REG_6);
+		bpf_put_alu(to, BPF_ADD, BPF_REG_3, source->base);
+		bpf_put_address(to, BPF_REG_1, KERNEL_STACK_VALUE);
+		bpf_put_set(to, BPF_REG_2, 8);
+		bpf_put_call(to, BPF_FUNC_probe_read_kernel);
+		bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_10, KERNEL_STACK_VALUE);
+	} else {
+		put_place(to, source);
+		bpf_put_address(to, BPF_REG_1, KERNEL_STACK_VALUE);
+		bpf_put_set(to, BPF_REG_2, field->bytes);
+		bpf_put_call(to, BPF_FUNC_probe_read_user);
+		bpf_put_load(to, kernel_size_code(field->bytes), BPF_REG_1, BPF_REG_10, KERNEL_STACK_VALUE);
+	}
+}
+
+void kernel_put_text_address(struct bpf_program *to, unsigned target, const struct tracepoint_field *field)
+{
+	if (field->kind == TRACEPOINT_TEXT) {
+		bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_6, field->offset);
+		bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
+	} else {
+		bpf_put_set(to, BPF_REG_1, field->offset);
+	}
+	bpf_put_copy(to, target, BPF_REG_6);
+	bpf_put_alu_register(to, BPF_ADD, target, BPF_REG_1);
+}
+
+void kernel_put_text(struct bpf_program *to, unsigned base, int offset, const struct tracepoint_field *field)
+{
+	const int bytes = field->kind == TRACEPOINT_CHARS ? field->size : TRACEPOINT_TEXT_MAX;
+	unsigned good, whole;
+
+	bpf_put_copy(to, BPF_REG_1, base);
+	bpf_put_alu(to, BPF_ADD, BPF_REG_1, offset);
+	bpf_put_set(to, BPF_REG_2, bytes);
+	bpf_put_call(to, field->kind == TRACEPOINT_USER_TEXT ? BPF_FUNC_probe_read_user_str
+							     : BPF_FUNC_probe_read_kernel_str);
+	good = bpf_put_jump(to, BPF_JSGT, BPF_REG_0, 0);
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, base, 0, offset, text_number(WIRE_NULL));
+	bpf_put_set(to, BPF_REG_0, sizeof(WIRE_NULL));
+	bpf_land(to, good);
+	if (field->kind == TRACEPOINT_CHARS) /* it has its whole size */
+		return;
+	whole = bpf_put_jump(to, BPF_JNE, BPF_REG_0, bytes);
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, base, 0, offset + bytes - 4, text_number(WIRE_TRUNCATED));
+	bpf_land(to, whole);
+}

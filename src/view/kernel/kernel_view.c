@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The kernel's events of a trace; see kernel_view.h. */
+#include "view/kernel/kernel_view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char prefix[] = "kernel.", enter[] = "kernel.syscalls:sys_enter_",
+		  leave[] = "kernel.syscalls:sys_exit_";
+
+/* An event, and the fields without which it is of no use. */
+static const struct known_event {
+	const char *name;
+	enum kernel_kind kind;
+	const char *fields[5];
+} known[] = {
+	{ "kernel.sched:sched_switch", KERNEL_SWITCH, { "prev_pid", "prev_state", "next_pid" } },
+	{ "kernel.sched:sched_waking", KERNEL_WAKING, { "pid" } },
+	{ "kernel.task:task_newtask", KERNEL_NEWTASK, { "pid" } },
+	{ "kernel.sched:sched_process_exit", KERNEL_EXIT, { NULL } },
+	{ "kernel.sched:sched_migrate_task", KERNEL_MIGRATE, { "pid" } },
+	/* They are about another thread than the current one, which need not be recorded. */
+	{ "kernel.sched:sched_wakeup", KERNEL_FOREIGN, { NULL } },
+	{ "kernel.sched:sched_wakeup_new", KERNEL_FOREIGN, { NULL } },
+};
+
+static bool starts_with(const char *text, const char *start, size_t bytes)
+{
+	return strncmp(text, start, bytes) == 0;
+}
+
+static void know_call(struct kernel_view *view, struct kernel_event *out, const struct burin_event *event)
+{
+	const bool leaves = starts_with(event->name, leave, sizeof(leave) - 1);
+
+	if (!leaves && !starts_with(event->name, enter, sizeof(enter) - 1))
+		return;
+	out->fields[0] = leaves ? burin_event_find(event, "ret") : -1;
+	if ((leaves && out->fields[0] < 0) || !event->name[(leaves ? sizeof(leave) : sizeof(enter)) - 1])
+		return;
+	out->kind = leaves ? KERNEL_LEAVE : KERNEL_ENTER;
+	out->call = view_string(view->strings, event->name + (leaves ? sizeof(leave) : sizeof(enter)) - 1);
+}
+
+static void know_event(struct kernel_view *view, struct kernel_event *out, const struct burin_event *event)
+{
+	out->kind = starts_with(event->name, prefix, sizeof(prefix) - 1) ? KERNEL_OTHER : KERNEL_FOREIGN;
+	know_call(view, out, event);
+	for (unsigned n = 0; n < sizeof(known) / sizeof(known[0]); n++) {
+		bool whole = strcmp(known[n].name, event->name) == 0;
+
+		if (!whole)
+			continue;
+		for (unsigned field = 0; field < 5; field++) {
+			const char *name = known[n].fields[field];
+
+			out->fields[field] = name ? burin_event_find(event, name) : -1;
+			whole &= !name || out->fields[field] >= 0;
+		}
+		out->kind = whole ? known[n].kind : KERNEL_FOREIGN;
+	}
+	if (out->kind == KERNEL_SWITCH) {
+		out->fields[3] = burin_event_find(event, "prev_syscall");
+		view->call_field = burin_event_field(event, (unsigned)out->fields[3]);
+	}
+	if (out->kind == KERNEL_WAKING)
+		out->fields[1] = burin_event_find(event, "interrupt");
+	view->has[out->kind] = true;
+}
+
+int kernel_view_make(struct kernel_view *view, const struct burin_trace *trace, struct view_strings *strings)
+{
+	*view = (struct kernel_view){ .trace = trace,
+				      .count = burin_trace_events(trace),
+				      .strings = strings };
+	view->events = calloc((size_t)view->count + 1, sizeof(*view->events));
+	view->calls = calloc(KERNEL_CALLS, sizeof(*view->calls));
+	if (!view->events || !view->calls) {
+		kernel_view_free(view);
+		return -ENOMEM;
+	}
+	view_string(strings, "");
+	view->events[0].kind = KERNEL_FOREIGN;
+	for (unsigned id = 1; id <= view->count; id++) {
+		const struct burin_event *event = burin_trace_event(trace, id);
+
+		view->events[id].kind = KERNEL_FOREIGN;
+		if (event)
+			know_event(view, &view->events[id], event);
+	}
+	return strings->failed ? -ENOMEM : 0;
+}
+
+void kernel_view_free(struct kernel_view *view)
+{
+	free(view->events);
+	free(view->calls);
+	view->events = NULL;
+	view->calls = NULL;
+}
+
+static bool get_id(const struct burin_record *record, int field, uint32_t *id)
+{
+	int64_t value;
+
+	if (burin_record_i64(record, (unsigned)field, &value) || value < 0 || value > INT32_MAX)
+		return false;
+	*id = (uint32_t)value;
+	return true;
+}
+
+static uint32_t call_name(struct kernel_view *view, int64_t number)
+{
+	const char *label;
+	char text[TEXT_SHORT];
+
+	if (number < 0 || number >= KERNEL_CALLS)
+		return 0;
+	if (!view->calls[number]) {
+		label = view->call_field ? burin_field_label(view->call_field, number) : NULL;
+		if (!label)
+			snprintf(text, sizeof(text), "%d", (int)number);
+		view->calls[number] = view_string(view->strings, label ? label : text);
+	}
+	return view->calls[number];
+}
+
+bool kernel_view_switch(struct kernel_view *view, const struct kernel_event *event,
+			const struct burin_record *record, struct kernel_switch *out)
+{
+	int64_t number = KERNEL_CALL_UNKNOWN;
+
+	if (!get_id(record, event->fields[0], &out->prev) || !get_id(record, event->fields[2], &out->next) ||
+	    burin_record_i64(record, (unsigned)event->fields[1], &out->state))
+		return false;
+	if (event->fields[3] >= 0 && burin_record_i64(record, (unsigned)event->fields[3], &number))
+		return false;
+	out->call = call_name(view, number);
+	return true;
+}
+
+bool kernel_view_thread(const struct kernel_event *event, const struct burin_record *record, uint32_t *tid)
+{
+	return get_id(record, event->fields[0], tid);
+}
+
+bool kernel_view_interrupts(const struct kernel_event *event, const struct burin_record *record)
+{
+	int64_t value;
+
+	return event->fields[1] >= 0 && burin_record_i64(record, (unsigned)event->fields[1], &value) == 0 &&
+	       value == 1;
+}
+
+bool kernel_view_result(const struct kernel_event *event, const struct burin_record *record, int64_t *result)
+{
+	return burin_record_i64(record, (unsigned)event->fields[0], result) == 0;
+}
+
+const char *kernel_errno_name(int error, char text[TEXT_SHORT])
+{
+	/* Calls that the kernel will restart or has interrupted; programs never see these. */
+	static const struct {
+		int error;
+		const char *name;
+	} own[] = { { 512, "ERESTARTSYS" },
+		    { 513, "ERESTARTNOINTR" },
+		    { 514, "ERESTARTNOHAND" },
+		    { 516, "ERESTART_RESTARTBLOCK" } };
+	const char *name = strerrorname_np(error);
+
+	for (unsigned n = 0; !name && n < sizeof(own) / sizeof(own[0]); n++)
+		if (own[n].error == error)
+			name = own[n].name;
+	if (!name)
+		snprintf(text, TEXT_SHORT, "%d", error);
+	return name ? name : text;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The kernel's events of a trace, as the views of system calls and of the scheduler need them. A record is decoded by its
+ * event's names and types: an event without the fields that are needed, or with other types, counts as one that the view
+ * does not know.
+ */
+#ifndef BURIN_VIEW_KERNEL_KERNEL_VIEW_H
+#define BURIN_VIEW_KERNEL_KERNEL_VIEW_H
+
+#include "base/text.h"
+#include "burin/read.h"
+#include "view/profile/profile_view.h"
+
+enum kernel_kind {
+	KERNEL_OTHER,	/* of the kernel, by the current thread */
+	KERNEL_FOREIGN, /* not of the kernel, or about another thread */
+	KERNEL_SWITCH,
+	KERNEL_WAKING,
+	KERNEL_NEWTASK,
+	KERNEL_EXIT,
+	KERNEL_MIGRATE,
+	KERNEL_ENTER, /* of a system call */
+	KERNEL_LEAVE,
+	KERNEL_KINDS
+};
+
+/* What is known of an event. */
+struct kernel_event {
+	enum kernel_kind kind;
+	uint32_t call; /* of a system call: the string of its name */
+	int fields[5]; /* numbers of the fields that its kind has; -1: none */
+};
+
+struct kernel_view {
+	const struct burin_trace *trace;
+	struct kernel_event *events; /* by id; 0 is none */
+	unsigned count;		     /* the largest id */
+	bool has[KERNEL_KINDS];
+	struct view_strings *strings; /* the caller's */
+	uint32_t *calls; /* strings of system calls by their number in sched_switch; 0: not looked up yet */
+	const struct burin_field *call_field; /* of sched_switch */
+};
+
+enum {
+	KERNEL_CALLS = 1024,   /* numbers of system calls; larger ones have no name */
+	KERNEL_CALL_NONE = -1, /* of sched_switch: the thread is in none */
+	KERNEL_CALL_UNKNOWN = -2,
+	KERNEL_ERRNO_MAX = 4095, /* a result from -4095 to -1 is an error */
+};
+
+/* A switch between threads. */
+struct kernel_switch {
+	uint32_t prev, next; /* thread ids; 0: idle */
+	int64_t state;	     /* of the leaving thread, as the kernel has it: 0: it wants to run on */
+	uint32_t call;	     /* the string of the system call that it is in; 0: none, or unknown */
+};
+
+/* kernel_view_make - look at the events of a trace. @strings: for names of calls; of the caller. Return: 0; -ENOMEM. */
+int kernel_view_make(struct kernel_view *view, const struct burin_trace *trace, struct view_strings *strings);
+void kernel_view_free(struct kernel_view *view);
+
+static inline const struct kernel_event *kernel_view_event(const struct kernel_view *view,
+							   const struct burin_record *record)
+{
+	const uint32_t id = record->event->id;
+
+	return &view->events[id <= view->count && record->ring != UINT32_MAX ? id : 0];
+}
+
+/* The fields of a record of that kind. Return: false: it has not the type that it should have. */
+bool kernel_view_switch(struct kernel_view *view, const struct kernel_event *event,
+			const struct burin_record *record, struct kernel_switch *out);
+/* The thread that a record of wake-up, fork or migration is about. */
+bool kernel_view_thread(const struct kernel_event *event, const struct burin_record *record, uint32_t *tid);
+/* Whether an interrupt woke: false if it is unknown. */
+bool kernel_view_interrupts(const struct kernel_event *event, const struct burin_record *record);
+/* The result of a system call. */
+bool kernel_view_result(const struct kernel_event *event, const struct burin_record *record, int64_t *result);
+
+static inline bool kernel_is_error(int64_t result)
+{
+	return result < 0 && result >= -KERNEL_ERRNO_MAX;
+}
+
+/* kernel_errno_name - "ENOENT"; of an error without a name, its number in @text. @error: above 0 */
+const char *kernel_errno_name(int error, char text[TEXT_SHORT]);
+
+#endif

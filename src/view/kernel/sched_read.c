@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Records of the scheduler; see sched_read.h. */
+#include "view/kernel/sched_read.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum {
+	/* Bits of sched_switch's prev_state, as every kernel since 4.14 has them. */
+	STATE_UNINTERRUPTIBLE = 2,
+	STATE_STOPPED = 4 | 8,
+	STATE_DEAD = 16 | 32,
+	STATE_PARKED_OR_IDLE = 64 | 128,
+	STATE_PREEMPTED = 256,
+
+	TEXT_BYTES = 160,
+};
+
+/* What a thread sleeps in: the call, and in which way. Return: a string of the view. */
+static uint32_t name_sleep(struct kernel_view *view, uint32_t call, int64_t state)
+{
+	const char *way = state & STATE_STOPPED		  ? " (stopped)"
+			  : state & STATE_PARKED_OR_IDLE  ? " (idle)"
+			  : state & STATE_UNINTERRUPTIBLE ? " (uninterruptible)"
+							  : "";
+	char text[TEXT_BYTES];
+
+	if (call && !*way)
+		return call;
+	snprintf(text, sizeof(text), "%.100s%s", call ? view->strings->texts[call] : "no system call", way);
+	return view_string(view->strings, text);
+}
+
+static int read_switch(struct sched *sched, struct kernel_view *view, const struct kernel_event *event,
+		       const struct burin_record *record, uint64_t ns)
+{
+	struct kernel_switch out;
+	enum sched_leave how = SCHED_SLEEPS;
+	uint32_t what = 0;
+	size_t prev;
+
+	if (!kernel_view_switch(view, event, record, &out))
+		return 0;
+	if (!out.state || out.state & STATE_PREEMPTED)
+		how = SCHED_PREEMPTED;
+	else if (out.state & STATE_DEAD)
+		how = SCHED_DIES;
+	if (how == SCHED_SLEEPS && out.prev) {
+		prev = sched_find(sched, out.prev, ns);
+		if (prev == SIZE_MAX)
+			return -ENOMEM;
+		what = name_sleep(view, out.call ? out.call : sched->threads[prev].call, out.state);
+	}
+	return sched_take_switch(sched, ns, out.prev, how, what, out.next);
+}
+
+static int read_call(struct sched *sched, const struct kernel_event *event, const struct burin_record *record,
+		     uint64_t ns)
+{
+	const int error = sched_take_other(sched, ns, record->tid, true);
+	const size_t thread = error ? SIZE_MAX : sched_find(sched, record->tid, ns);
+
+	if (thread != SIZE_MAX)
+		sched->threads[thread].call = event->kind == KERNEL_ENTER ? event->call : 0;
+	return error;
+}
+
+int sched_read_record(struct sched *sched, struct kernel_view *view, const struct burin_record *record,
+		      uint64_t ns)
+{
+	const struct kernel_event *event = kernel_view_event(view, record);
+	uint32_t tid;
+
+	switch (event->kind) {
+	case KERNEL_SWITCH:
+		return read_switch(sched, view, event, record, ns);
+	case KERNEL_WAKING:
+		return kernel_view_thread(event, record, &tid)
+			       ? sched_take_wake(sched, ns, tid, record->tid,
+						 kernel_view_interrupts(event, record))
+			       : 0;
+	case KERNEL_NEWTASK:
+		return kernel_view_thread(event, record, &tid) ? sched_take_fork(sched, ns, record->tid, tid)
+							       : 0;
+	case KERNEL_EXIT:
+		return sched_take_exit(sched, ns, record->tid);
+	case KERNEL_ENTER:
+	case KERNEL_LEAVE:
+		return read_call(sched, event, record, ns);
+	case KERNEL_OTHER:
+		return sched_take_other(sched, ns, record->tid, false);
+	default:
+		return 0;
+	}
+}

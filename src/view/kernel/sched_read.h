@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Records of the kernel's scheduler, passed to the states of threads. Times are nanoseconds since 1970. */
+#ifndef BURIN_VIEW_KERNEL_SCHED_READ_H
+#define BURIN_VIEW_KERNEL_SCHED_READ_H
+
+#include "view/kernel/kernel_view.h"
+#include "view/kernel/sched_states.h"
+
+static inline uint64_t sched_read_ns(const struct burin_trace *trace, uint64_t ticks)
+{
+	const int64_t ns = burin_trace_ns(trace, ticks);
+
+	return ns > 0 ? (uint64_t)ns : 0;
+}
+
+/* sched_read_record - pass a record. Return: 0; -ENOMEM; or what the states' user returned. */
+int sched_read_record(struct sched *sched, struct kernel_view *view, const struct burin_record *record,
+		      uint64_t ns);
+
+#endif

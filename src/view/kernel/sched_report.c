@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Where threads spent their time; see sched_report.h. */
+#include "view/kernel/sched_report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/number.h"
+#include "read/trace.h"
+#include "view/calls/call_threads.h"
+#include "view/kernel/sched_read.h"
+
+enum tally_kind {
+	TALLY_BLOCKED, /* id: string of what */
+	TALLY_WAKER,   /* id: index of the waker */
+};
+
+/* What is counted for a thread and something else. */
+struct tally {
+	uint32_t thread, id;
+	enum tally_kind kind;
+	uint64_t count, time;
+};
+
+/* What is counted for a thread. */
+struct counts {
+	uint64_t time[SCHED_STATES];
+	uint64_t runs, preempted, woken, latency, latency_max;
+	struct call_histogram latencies;
+};
+
+struct maker {
+	struct sched_report *report;
+	const struct view_profile_filter *filter;
+	struct kernel_view view;
+	struct sched sched;
+	uint64_t from, to;     /* ns */
+	struct counts *counts; /* by thread */
+	size_t counts_room;
+	struct tally *tallies;
+	size_t tally_count, tally_room;
+	struct hash_table tally_numbers;
+	struct call_threads threads;
+	struct hash_table row_numbers;
+	struct sched_row **row_of; /* by thread; NULL: not selected */
+};
+
+/* ---- counting */
+
+static struct tally *find_tally(struct maker *maker, uint32_t thread, enum tally_kind kind, uint32_t id)
+{
+	const uint64_t hash = hash_pair(hash_pair(thread, id), kind);
+	struct tally *tally;
+	uint32_t number;
+
+	for (size_t at = 0; (number = hash_table_next(&maker->tally_numbers, hash, &at));) {
+		tally = &maker->tallies[number - 1];
+		if (tally->thread == thread && tally->id == id && tally->kind == kind)
+			return tally;
+	}
+	if (maker->tally_count == UINT32_MAX ||
+	    !array_reserve(maker->tallies, maker->tally_room, maker->tally_count + 1) ||
+	    !hash_table_reserve(&maker->tally_numbers))
+		return NULL;
+	tally = &maker->tallies[maker->tally_count++];
+	*tally = (struct tally){ .thread = thread, .id = id, .kind = kind };
+	hash_table_add(&maker->tally_numbers, hash, (uint32_t)maker->tally_count);
+	return tally;
+}
+
+static int add_tally(struct maker *maker, uint32_t thread, enum tally_kind kind, uint32_t id, uint64_t time)
+{
+	struct tally *tally = find_tally(maker, thread, kind, id);
+
+	if (!tally)
+		return -ENOMEM;
+	tally->count++;
+	tally->time += time;
+	return 0;
+}
+
+/* An interval that ended, cut to the selected times. */
+static int count_interval(void *data, const struct sched_interval *interval)
+{
+	struct maker *maker = data;
+	const uint64_t begin = interval->begin > maker->from ? interval->begin : maker->from,
+		       end = interval->end < maker->to ? interval->end : maker->to;
+	struct counts *counts;
+	int error = 0;
+
+	if (begin >= end)
+		return 0;
+	if (!array_reserve_zeroed(maker->counts, maker->counts_room, (size_t)interval->thread + 1))
+		return -ENOMEM;
+	counts = &maker->counts[interval->thread];
+	counts->time[interval->state] += end - begin;
+	counts->runs += interval->state == SCHED_RUNNING;
+	if (interval->state == SCHED_BLOCKED)
+		error = add_tally(maker, interval->thread, TALLY_BLOCKED, interval->what, end - begin);
+	if (error || interval->state != SCHED_RUNNABLE)
+		return error;
+	if (!interval->waker) {
+		counts->preempted++;
+		return 0;
+	}
+	counts->woken++;
+	counts->latency += end - begin;
+	counts->latency_max = end - begin > counts->latency_max ? end - begin : counts->latency_max;
+	if (!call_histogram_add(&counts->latencies, end - begin))
+		return -ENOMEM;
+	return add_tally(maker, interval->thread, TALLY_WAKER, interval->waker - 1, end - begin);
+}
+
+static int read_all(struct maker *maker)
+{
+	const struct burin_trace *trace = maker->report->trace;
+	const struct burin_cursor_options options = { .size = sizeof(options), .to = maker->filter->to };
+	const struct burin_record *record;
+	struct burin_cursor *cursor;
+	uint64_t begin, end;
+	int result = burin_cursor_open(&cursor, trace, &options);
+
+	while (!result && (result = burin_cursor_next(cursor, &record)) > 0)
+		result = sched_read_record(&maker->sched, &maker->view, record,
+					   sched_read_ns(trace, record->time));
+	burin_cursor_close(cursor);
+	burin_trace_range(trace, &begin, &end);
+	if (maker->filter->to && maker->filter->to < end)
+		end = maker->filter->to;
+	return result ? result : sched_finish(&maker->sched, sched_read_ns(trace, end));
+}
+
+/* ---- rows */
+
+static struct sched_row *find_row(struct maker *maker, uint32_t group)
+{
+	struct sched_report *report = maker->report;
+	const struct call_group *task = group ? &maker->threads.groups[group] : NULL;
+	const uint64_t hash = hash_pair(group, 0);
+	struct sched_row *row;
+	uint32_t number;
+
+	for (size_t at = 0; (number = hash_table_next(&maker->row_numbers, hash, &at));) {
+		row = report->rows[number - 1];
+		if (!task || !memcmp(row->task, task->task, sizeof(row->task)))
+			return row;
+	}
+	if (!array_reserve(report->rows, report->room, report->count + 1) ||
+	    !hash_table_reserve(&maker->row_numbers))
+		return NULL;
+	row = calloc(1, sizeof(*row));
+	if (!row)
+		return NULL;
+	if (task)
+		memcpy(row->task, task->task, sizeof(row->task));
+	report->rows[report->count++] = row;
+	hash_table_add(&maker->row_numbers, hash, (uint32_t)report->count);
+	return row;
+}
+
+static bool add_histogram(struct call_histogram *to, const struct call_histogram *from)
+{
+	for (unsigned octave = 0; octave < CALL_OCTAVES; octave++) {
+		if (!from->octaves[octave])
+			continue;
+		if (!to->octaves[octave])
+			to->octaves[octave] = calloc(CALL_BUCKETS, sizeof(*to->octaves[octave]));
+		for (unsigned n = 0; to->octaves[octave] && n < CALL_BUCKETS; n++)
+			to->octaves[octave][n] += from->octaves[octave][n];
+		if (!to->octaves[octave])
+			return false;
+	}
+	return true;
+}
+
+static uint64_t clip(const struct maker *maker, uint64_t ns)
+{
+	return ns < maker->from ? maker->from : ns > maker->to ? maker->to : ns;
+}
+
+/* The row of a thread, with the name that it had at its end. */
+static int add_thread(struct maker *maker, size_t number)
+{
+	const struct sched_thread *thread = &maker->sched.threads[number];
+	const uint64_t wall = clip(maker, thread->end) - clip(maker, thread->begin);
+	struct call_thread_span span = { .tid = 0 };
+	struct sched_report *report = maker->report;
+	struct counts *counts;
+	struct sched_row *row;
+	int error;
+
+	if (!sched_recorded(&maker->sched, number) || number >= maker->counts_room || !wall)
+		return 0;
+	error = call_threads_find(&maker->threads, thread->tid,
+				  burin_trace_ticks(report->trace, (int64_t)thread->end), &span);
+	if (error || !span.selected)
+		return error;
+	row = find_row(maker, span.group);
+	if (!row)
+		return -ENOMEM;
+	counts = &maker->counts[number];
+	maker->row_of[number] = row;
+	row->threads++;
+	row->wall += wall;
+	for (unsigned state = 0; state < SCHED_STATES; state++)
+		row->time[state] += counts->time[state];
+	row->runs += counts->runs;
+	row->preempted += counts->preempted;
+	row->woken += counts->woken;
+	row->latency += counts->latency;
+	row->latency_max = counts->latency_max > row->latency_max ? counts->latency_max : row->latency_max;
+	return add_histogram(&row->latencies, &counts->latencies) ? 0 : -ENOMEM;
+}
+
+/* "worker", "worker/1234" in rows by thread id; an interrupt is no thread. */
+static uint32_t name_waker(struct maker *maker, const struct sched_thread *waker)
+{
+	const struct burin_thread *thread =
+		burin_trace_thread(maker->report->trace, waker->tid,
+				   burin_trace_ticks(maker->report->trace, (int64_t)waker->end));
+	char text[128];
+
+	if (!waker->tid)
+		return view_string(&maker->report->strings, "[interrupt]");
+	if (maker->threads.parts & 1u << VIEW_TID)
+		snprintf(text, sizeof(text), "%.96s/%" PRIu32, thread ? thread->name : "[unknown]",
+			 waker->tid);
+	else
+		snprintf(text, sizeof(text), "%.96s", thread ? thread->name : "[unknown]");
+	return view_string(&maker->report->strings, text);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	const struct sched_part *one = a, *other = b;
+
+	return number_order(one->text, other->text);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct sched_part *one = a, *other = b;
+
+	return number_order(other->time, one->time) ?: by_text(a, b);
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct sched_part *one = a, *other = b;
+
+	return number_order(other->count, one->count) ?: by_time(a, b);
+}
+
+/* Put parts of one text together, and sort. */
+static void merge(struct sched_parts *parts, int (*order)(const void *a, const void *b))
+{
+	size_t kept = 0;
+
+	if (!parts->count)
+		return;
+	qsort(parts->parts, parts->count, sizeof(*parts->parts), by_text);
+	for (size_t n = 1; n < parts->count; n++) {
+		if (parts->parts[kept].text != parts->parts[n].text) {
+			parts->parts[++kept] = parts->parts[n];
+			continue;
+		}
+		parts->parts[kept].count += parts->parts[n].count;
+		parts->parts[kept].time += parts->parts[n].time;
+	}
+	parts->count = kept + 1;
+	qsort(parts->parts, parts->count, sizeof(*parts->parts), order);
+}
+
+static int add_parts(struct maker *maker)
+{
+	for (size_t n = 0; n < maker->tally_count; n++) {
+		const struct tally *tally = &maker->tallies[n];
+		struct sched_row *row = maker->row_of[tally->thread];
+		struct sched_parts *parts;
+
+		if (!row)
+			continue;
+		parts = tally->kind == TALLY_WAKER ? &row->wakers : &row->blocked;
+		if (!array_reserve(parts->parts, parts->room, parts->count + 1))
+			return -ENOMEM;
+		parts->parts[parts->count++] = (struct sched_part){
+			.text = tally->kind == TALLY_WAKER
+					? name_waker(maker, &maker->sched.threads[tally->id])
+					: tally->id,
+			.count = tally->count,
+			.time = tally->time,
+		};
+	}
+	return 0;
+}
+
+static int by_wall(const void *a, const void *b)
+{
+	const struct sched_row *const *one = a, *const *other = b;
+
+	return number_order((*other)->time[SCHED_RUNNING], (*one)->time[SCHED_RUNNING]) ?:
+	       number_order((*other)->wall, (*one)->wall) ?:
+	       memcmp((*one)->task, (*other)->task, sizeof((*one)->task));
+}
+
+static int make_rows(struct maker *maker)
+{
+	struct sched_report *report = maker->report;
+	int result = 0;
+
+	maker->row_of = calloc(maker->sched.count + 1, sizeof(struct sched_row *));
+	if (!maker->row_of)
+		return -ENOMEM;
+	for (size_t n = 0; n < maker->sched.count && !result; n++)
+		result = add_thread(maker, n);
+	if (!result)
+		result = add_parts(maker);
+	for (size_t n = 0; n < report->count; n++) {
+		struct sched_row *row = report->rows[n];
+
+		merge(&row->blocked, by_time);
+		merge(&row->wakers, by_count);
+		report->threads += row->threads;
+		report->wall += row->wall;
+		for (unsigned state = 0; state < SCHED_STATES; state++)
+			report->time[state] += row->time[state];
+	}
+	if (report->count)
+		qsort(report->rows, report->count, sizeof(struct sched_row *), by_wall);
+	return result;
+}
+
+/* ---- the whole */
+
+static void free_maker(struct maker *maker)
+{
+	for (size_t n = 0; n < maker->counts_room; n++)
+		call_histogram_free(&maker->counts[n].latencies);
+	free(maker->counts);
+	free(maker->tallies);
+	free(maker->row_of);
+	hash_table_free(&maker->tally_numbers);
+	hash_table_free(&maker->row_numbers);
+	call_threads_free(&maker->threads);
+	kernel_view_free(&maker->view);
+	sched_free(&maker->sched);
+}
+
+int sched_report_make(struct sched_report *report, const struct burin_trace *trace,
+		      const struct view_profile_filter *filter, unsigned parts)
+{
+	struct maker maker = { .report = report,
+			       .filter = filter,
+			       .from = sched_read_ns(trace, filter->from),
+			       .to = filter->to ? sched_read_ns(trace, filter->to) : UINT64_MAX };
+	int result;
+
+	*report = (struct sched_report){ .trace = trace };
+	if (!filter->from)
+		maker.from = 0;
+	maker.sched.closed = count_interval;
+	maker.sched.data = &maker;
+	call_threads_init(&maker.threads, trace, filter, &report->strings, parts);
+	result = kernel_view_make(&maker.view, trace, &report->strings);
+	report->has_wakes = !result && maker.view.has[KERNEL_WAKING];
+	if (!result && !maker.view.has[KERNEL_SWITCH])
+		result = -ENODATA;
+	if (!result)
+		result = read_all(&maker);
+	if (!result)
+		result = make_rows(&maker);
+	if (!result && report->strings.failed)
+		result = -ENOMEM;
+	free_maker(&maker);
+	if (result)
+		sched_report_free(report);
+	return result;
+}
+
+void sched_report_free(struct sched_report *report)
+{
+	for (size_t n = 0; n < report->count; n++) {
+		call_histogram_free(&report->rows[n]->latencies);
+		free(report->rows[n]->blocked.parts);
+		free(report->rows[n]->wakers.parts);
+		free(report->rows[n]);
+	}
+	free(report->rows);
+	view_strings_free(&report->strings);
+	*report = (struct sched_report){ .rows = NULL };
+}
+
+uint64_t sched_row_quantile(const struct sched_row *row, unsigned percent)
+{
+	uint64_t ns;
+
+	if (!row->woken)
+		return 0;
+	ns = call_histogram_at(&row->latencies, (uint64_t)((double)(row->woken - 1) * percent / 100));
+	return ns > row->latency_max ? row->latency_max : ns;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Where threads spent their time: running, waiting for a CPU, blocked, and in what; how long they waited for a CPU after a wake-up;
+ * and who woke them. Times are nanoseconds, and the three add up to the time from the first record of a thread to its end.
+ */
+#ifndef BURIN_VIEW_KERNEL_SCHED_REPORT_H
+#define BURIN_VIEW_KERNEL_SCHED_REPORT_H
+
+#include "view/calls/call_stats.h"
+#include "view/kernel/kernel_view.h"
+#include "view/kernel/sched_states.h"
+
+/* A part of a row: what its threads were blocked in, or by whom they were woken. */
+struct sched_part {
+	uint32_t text; /* string */
+	uint64_t count, time;
+};
+
+struct sched_parts {
+	struct sched_part *parts; /* the largest first */
+	size_t count, room;
+};
+
+struct sched_row {
+	uint32_t task[VIEW_TASK_PARTS]; /* strings; 0: part not selected */
+	uint64_t threads;
+	uint64_t wall, time[SCHED_STATES];
+	uint64_t runs, preempted; /* times on a CPU; and how often it left one without sleeping */
+	uint64_t woken;		  /* wake-ups, whose latency is in the histogram */
+	uint64_t latency, latency_max;
+	struct call_histogram latencies;
+	struct sched_parts blocked, wakers;
+};
+
+struct sched_report {
+	const struct burin_trace *trace;
+	struct view_strings strings;
+	struct sched_row **rows;
+	size_t count, room;
+	uint64_t threads, wall, time[SCHED_STATES];
+	bool has_wakes; /* wake-ups are in the trace */
+};
+
+/*
+ * sched_report_make - @parts: 1 << enum view_part, of VIEW_TASK_PARTS
+ * Context: allocates. Return: 0; -ENODATA: the trace has no switches; -ENOMEM.
+ */
+int sched_report_make(struct sched_report *report, const struct burin_trace *trace,
+		      const struct view_profile_filter *filter, unsigned parts);
+void sched_report_free(struct sched_report *report);
+
+uint64_t sched_row_quantile(const struct sched_row *row, unsigned percent);
+
+/* ---- sched_text.c, sched_data.c: docs/schema/report-sched.json */
+void sched_report_text(struct sched_report *report, const struct call_report *options,
+		       struct view_buffer *out);
+void sched_report_json(struct sched_report *report, const struct call_report *options,
+		       struct view_buffer *out);
+void sched_report_csv(struct sched_report *report, const struct call_report *options,
+		      struct view_buffer *out);
+
+#endif

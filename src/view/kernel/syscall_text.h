@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* A system call as strace writes it: `openat(AT_FDCWD, "path", O_RDONLY|O_CLOEXEC) = 3`. */
+#ifndef BURIN_VIEW_KERNEL_SYSCALL_TEXT_H
+#define BURIN_VIEW_KERNEL_SYSCALL_TEXT_H
+
+#include "burin/read.h"
+#include "view/buffer.h"
+
+/* How an event's arguments are written. */
+struct syscall_style {
+	const struct syscall_argument **arguments; /* by field; NULL: as its type says */
+	unsigned count;
+	bool address; /* the result is an address */
+	bool opens;   /* its mode counts only if it makes a file */
+};
+
+/* syscall_style_make - @call: the name. Return: false: no memory. */
+bool syscall_style_make(struct syscall_style *style, const struct burin_event *event, const char *call);
+void syscall_style_free(struct syscall_style *style);
+
+/* syscall_text_arguments - append the arguments, separated by commas. */
+void syscall_text_arguments(const struct syscall_style *style, const struct burin_record *record,
+			    struct view_buffer *out);
+
+/* syscall_text_result - append `3`, `0x7f0000000000`, `-1 ENOENT`, or `? ERESTARTSYS` of a call that will be restarted. */
+void syscall_text_result(const struct syscall_style *style, int64_t result, struct view_buffer *out);
+
+#endif

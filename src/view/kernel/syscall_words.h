@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The names of flags of system calls, and which arguments have them. Made by syscall_words.py from the system's headers. */
+#ifndef BURIN_VIEW_KERNEL_SYSCALL_WORDS_H
+#define BURIN_VIEW_KERNEL_SYSCALL_WORDS_H
+
+#include <stdint.h>
+
+struct syscall_word {
+	const char *name;
+	uint64_t value;
+};
+
+struct syscall_words {
+	const struct syscall_word *words;
+	unsigned count;
+	uint64_t mask; /* these bits are one number, with one name; each other bit is a flag */
+};
+
+enum syscall_form {
+	SYSCALL_PLAIN, /* as its type says */
+	SYSCALL_WORDS,
+	SYSCALL_OCTAL,
+	SYSCALL_ADDRESS, /* hexadecimal; 0 is NULL */
+	SYSCALL_HEXADECIMAL,
+	SYSCALL_SIGNED,
+	SYSCALL_INTEGER, /* of 32 bits, with a sign */
+};
+
+struct syscall_argument {
+	const char *call; /* "*": of any call */
+	const char *name;
+	enum syscall_form form;
+	unsigned words; /* of syscall_words */
+};
+
+extern const struct syscall_words syscall_words[];
+extern const struct syscall_argument syscall_arguments[]; /* the first one that fits counts */
+extern const unsigned syscall_argument_count;
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * A program in the place of QEMU: it loads the plugin, and "executes" what a scene says, through the plugin's callbacks. So the plugin meets
+ * versions of the interface that no QEMU here has, kernels that cannot be had, and guests that lie.
+ *
+ *     guest-host VERSION SCENE -plugin PATH[,OPTIONS]
+ *
+ * At the end it prints how much of its own memory grew, in KiB.
+ */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* a header of QEMU would declare them */
+#define EXPORT __attribute__((visibility("default"), used))
+
+struct value {
+	int type; /* 3: 64 bits */
+	uint64_t low, high;
+};
+
+struct bytes {
+	uint8_t *data;
+	unsigned length;
+};
+
+struct info {
+	const char *target;
+	struct {
+		int min, cur;
+	} version;
+	bool system;
+	struct {
+		int smp, max;
+	} machine;
+};
+
+struct description {
+	void *handle;
+	const char *name, *feature;
+};
+
+struct list {
+	struct description *data;
+	unsigned length;
+};
+
+typedef void (*on_access)(unsigned vcpu, uint32_t access, uint64_t address, void *data);
+
+/* The only instruction of a block, and what the plugin wants to see of it. */
+static struct {
+	uint64_t address;
+	uint8_t bytes[8];
+	size_t count;
+	on_access function;
+	void *data;
+} instruction;
+
+static void (*on_vcpu)(uint64_t, unsigned), (*on_block)(uint64_t, void *),
+	(*on_exit_of_host)(uint64_t, void *), (*on_flush)(uint64_t);
+static void *exit_data;
+static uint64_t accessed; /* the value that a call stores or a return loads */
+
+/* Registers by their names. */
+enum {
+	CS,
+	CR3,
+	FS_BASE,
+	GS_BASE,
+	REGISTERS
+};
+static const char *const names[REGISTERS] = { "cs", "cr3", "fs_base", "gs_base" };
+static uint64_t registers[REGISTERS];
+
+/* The guest's memory: the CPU's own data, and one task at an address. */
+enum {
+	CURRENT = 0x100, /* as the test has them in tasks= */
+	OFFSET = 0x108,
+	STACK = 0x10,
+	PID = 0x18,
+	PROCESS = 0x1c,
+	LEADER = 0x20,
+	COMM = 0x28,
+};
+static const uint64_t base = 0xffff888000000000;
+static struct {
+	uint64_t address, stack;
+	uint32_t pid, process;
+	char name[16];
+} task;
+
+EXPORT struct bytes *g_byte_array_new(void)
+{
+	struct bytes *bytes = calloc(1, sizeof(*bytes));
+
+	bytes->data = malloc(1 << 16);
+	return bytes;
+}
+
+EXPORT void qemu_plugin_register_vcpu_init_cb(uint64_t id, void (*function)(uint64_t, unsigned))
+{
+	(void)id;
+	on_vcpu = function;
+}
+
+EXPORT void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, void (*function)(uint64_t, void *))
+{
+	(void)id;
+	on_block = function;
+}
+
+EXPORT void qemu_plugin_register_flush_cb(uint64_t id, void (*function)(uint64_t))
+{
+	(void)id;
+	on_flush = function;
+}
+
+EXPORT void qemu_plugin_register_atexit_cb(uint64_t id, void (*function)(uint64_t, void *), void *data)
+{
+	(void)id;
+	on_exit_of_host = function;
+	exit_data = data;
+}
+
+EXPORT void qemu_plugin_register_vcpu_mem_cb(void *block, on_access function, int what, int access,
+					     void *data)
+{
+	(void)block;
+	(void)what;
+	(void)access;
+	instruction.function = function;
+	instruction.data = data;
+}
+
+EXPORT void qemu_plugin_register_vcpu_insn_exec_cb(void *block, void *function, int what, void *data)
+{
+	(void)block;
+	(void)function;
+	(void)what;
+	(void)data;
+}
+
+EXPORT size_t qemu_plugin_tb_n_insns(const void *block)
+{
+	(void)block;
+	return 1;
+}
+
+EXPORT void *qemu_plugin_tb_get_insn(void *block, size_t index)
+{
+	(void)index;
+	return block;
+}
+
+EXPORT size_t qemu_plugin_insn_data(const void *block, void *bytes, size_t room)
+{
+	(void)block;
+	memcpy(bytes, instruction.bytes, instruction.count < room ? instruction.count : room);
+	return instruction.count;
+}
+
+EXPORT uint64_t qemu_plugin_insn_vaddr(const void *block)
+{
+	(void)block;
+	return instruction.address;
+}
+
+EXPORT struct value qemu_plugin_mem_get_value(uint32_t access)
+{
+	(void)access;
+	return (struct value){ .type = 3, .low = accessed };
+}
+
+EXPORT struct list *qemu_plugin_get_registers(void)
+{
+	static struct description all[REGISTERS];
+	static struct list list = { all, REGISTERS };
+
+	for (unsigned n = 0; n < REGISTERS; n++)
+		all[n] = (struct description){ &registers[n], names[n], "" };
+	return &list;
+}
+
+EXPORT int qemu_plugin_read_register(void *handle, struct bytes *bytes)
+{
+	memcpy(bytes->data + bytes->length, handle, sizeof(uint64_t));
+	bytes->length += sizeof(uint64_t);
+	return sizeof(uint64_t);
+}
+
+/* A word of the guest's memory. */
+static uint64_t word_at(uint64_t address)
+{
+	uint64_t word = 0;
+
+	if (address == base + CURRENT)
+		return task.address;
+	if (address == base + OFFSET)
+		return base;
+	if (address == task.address + STACK)
+		return task.stack;
+	if (address == task.address + PID)
+		return task.pid | (uint64_t)task.process << 32;
+	if (address == task.address + LEADER)
+		return task.address;
+	if (address - task.address - COMM < sizeof(task.name))
+		memcpy(&word, task.name + (address - task.address - COMM), sizeof(word));
+	return word;
+}
+
+EXPORT bool qemu_plugin_read_memory_vaddr(uint64_t address, struct bytes *bytes, size_t count)
+{
+	for (size_t at = 0; at < count; at += sizeof(uint64_t)) {
+		const uint64_t word = word_at(address + at);
+
+		memcpy(bytes->data + at, &word, sizeof(word));
+	}
+	bytes->length = (unsigned)count;
+	return true;
+}
+
+static void translate(uint64_t address, const uint8_t *bytes, size_t count)
+{
+	instruction.address = address;
+	instruction.count = count;
+	memcpy(instruction.bytes, bytes, count);
+	instruction.function = NULL;
+	on_block(1, &instruction);
+}
+
+static void execute(uint64_t sp, uint64_t value)
+{
+	accessed = value;
+	if (instruction.function)
+		instruction.function(0, 0, sp, instruction.data);
+}
+
+static void call(uint64_t from, uint64_t to, uint64_t sp)
+{
+	const int32_t distance = (int32_t)(to - from - 5);
+	uint8_t bytes[5] = { 0xe8 };
+
+	memcpy(bytes + 1, &distance, sizeof(distance));
+	translate(from, bytes, sizeof(bytes));
+	execute(sp, from + 5);
+}
+
+static void leave(uint64_t from, uint64_t to, uint64_t sp)
+{
+	translate(from, (const uint8_t[]){ 0xc3 }, 1);
+	execute(sp, to);
+}
+
+static const uint64_t code = 0xffffffff81000000;
+
+/* A call and its return. */
+static void run(uint64_t function, uint64_t sp)
+{
+	call(code, function, sp);
+	leave(function + 3, code + 5, sp);
+}
+
+static void scene_calls(void)
+{
+	for (unsigned n = 0; n < 1000; n++)
+		run(code + 0x1000, 0xffffc90000003f00);
+}
+
+/* Tasks with stacks of 32 KiB, of which each uses the upper half, and one the lower half. */
+static void scene_large(void)
+{
+	registers[GS_BASE] = base;
+	for (unsigned turn = 0; turn < 10; turn++)
+		for (unsigned n = 1; n <= 4; n++) {
+			task.address = 0xffff888100000000 + n * 0x10000;
+			task.stack = 0xffffc90000000000 + n * 0x10000;
+			task.pid = task.process = n;
+			snprintf(task.name, sizeof(task.name), "task%u", n);
+			run(code + 0x1000, task.stack + 0x7f00);
+			if (turn == 9)
+				run(code + 0x1000, task.stack + 0x1000);
+		}
+}
+
+static uint64_t next_number(void)
+{
+	static uint64_t state = 88172645463325252;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	return state ^= state << 17;
+}
+
+/* A guest whose stack pointers, address spaces, tasks and code are never the same again. */
+static void scene_lies(unsigned rounds)
+{
+	registers[GS_BASE] = base;
+	for (unsigned n = 0; n < rounds; n++) {
+		const uint64_t sp = (n & 1 ? INT64_MIN : 0) | (next_number() & ~UINT64_C(7));
+		const uint64_t function = code + (next_number() & 0xffffff0);
+
+		task.address = UINT64_C(1) << 63 | next_number();
+		task.stack = n & 2 ? next_number() : sp & ~UINT64_C(0x3fff);
+		task.pid = (uint32_t)next_number();
+		task.process = n & 4 ? (uint32_t)next_number() : (uint32_t)next_number() & 0xfffff;
+		for (unsigned at = 0; at < sizeof(task.name); at++)
+			task.name[at] = (char)next_number();
+		registers[CS] = n & 1 ? 0 : 3;
+		registers[CR3] = next_number();
+		registers[FS_BASE] = next_number();
+		call(code + (next_number() & 0xffffff0), function, sp);
+		if (n & 8)
+			leave(function, next_number(), sp + (next_number() & 0xff8));
+		if (n % 1024 == 0)
+			on_flush(1);
+	}
+}
+
+/* KiB of memory that is neither a file's nor the session's. */
+static long own_memory(void)
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	char line[256];
+	long found = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "RssAnon: %ld", &found);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+int main(int count, char **words)
+{
+	const struct info info = { "x86_64", { 2, count > 1 ? atoi(words[1]) : 0 }, true, { 1, 1 } };
+	int (*install)(uint64_t, const struct info *, int, char **);
+	char *arguments[64], *path, *rest;
+	int used = 0;
+	void *library;
+	long before;
+
+	if (count < 5)
+		return 2;
+	path = strtok_r(words[count - 1], ",", &rest);
+	while (used < 64 && (arguments[used] = strtok_r(NULL, ",", &rest)))
+		used++;
+	library = dlopen(path, RTLD_NOW);
+	install = library ? (int (*)(uint64_t, const struct info *, int, char **))dlsym(library,
+											"qemu_plugin_install")
+			  : NULL;
+	if (!install || install(1, &info, used, arguments) != 0)
+		return 1;
+	on_vcpu(1, 0);
+	if (strcmp(words[2], "calls") == 0)
+		scene_calls();
+	else if (strcmp(words[2], "large") == 0)
+		scene_large();
+	else
+		scene_lies(40000);
+	before = own_memory();
+	if (strcmp(words[2], "lies") == 0)
+		scene_lies(100000);
+	printf("grew by %ld KiB\n", own_memory() - before);
+	on_exit_of_host(1, exit_data);
+	return 0;
+}

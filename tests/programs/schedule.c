@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * A program whose threads wait in known ways:
+ *
+ *	schedule wake N		a thread sleeps in read N times, and is woken each time by the first thread, which waits until it
+ *				sleeps; prints the ids of the sleeper and of the waker
+ *	schedule futex N	the same in a futex
+ *	schedule chain N	a span "chain.request", N times: the first thread waits for a second one, which waits for a third one,
+ *				which sleeps for 2 ms; prints the ids of the three
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/futex.h>
+
+#include "burin/burin.h"
+
+static long count;
+static int ask[2][2], answer[2][2];
+static int word;
+static volatile pid_t sleeper;
+
+static void take(int file)
+{
+	char byte;
+
+	if (read(file, &byte, 1) != 1)
+		abort();
+}
+
+static void give(int file)
+{
+	if (write(file, "", 1) != 1)
+		abort();
+}
+
+/* Wait until a thread sleeps in a system call that is not one of the start. */
+static void await_sleep(pid_t thread, const char *call)
+{
+	char path[64], state[256];
+
+	for (;;) {
+		ssize_t got;
+		int file;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
+		file = open(path, O_RDONLY);
+		got = read(file, state, sizeof(state) - 1);
+		close(file);
+		state[got > 0 ? got : 0] = 0;
+		if (!strstr(state, ") S "))
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", thread);
+		file = open(path, O_RDONLY);
+		got = read(file, state, sizeof(state) - 1);
+		close(file);
+		state[got > 0 ? got : 0] = 0;
+		if (strncmp(state, call, strlen(call)) == 0)
+			return;
+	}
+}
+
+static void *sleep_in_read(void *unused)
+{
+	(void)unused;
+	sleeper = gettid();
+	for (long n = 0; n < count; n++)
+		take(ask[0][0]);
+	return NULL;
+}
+
+static void *sleep_in_futex(void *unused)
+{
+	(void)unused;
+	sleeper = gettid();
+	for (long n = 0; n < count; n++)
+		syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+	return NULL;
+}
+
+static void wake(bool futex)
+{
+	char call[16];
+	pthread_t thread;
+
+	if (pipe(ask[0]) || pthread_create(&thread, NULL, futex ? sleep_in_futex : sleep_in_read, NULL))
+		abort();
+	snprintf(call, sizeof(call), "%d ", futex ? SYS_futex : SYS_read);
+	for (long n = 0; n < count; n++) {
+		while (!sleeper)
+			continue;
+		await_sleep(sleeper, call);
+		if (!futex)
+			give(ask[0][1]);
+		else if (syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) != 1)
+			abort();
+	}
+	pthread_join(thread, NULL);
+	printf("%d %d\n", sleeper, gettid());
+}
+
+/* The thread @number of a chain: for each request it asks the next one, or sleeps. */
+static void *answer_requests(void *data)
+{
+	const long number = (long)data;
+
+	printf("%d\n", gettid());
+	for (long n = 0; n < count; n++) {
+		take(ask[number][0]);
+		if (number == 0) {
+			give(ask[1][1]);
+			take(answer[1][0]);
+		} else {
+			nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+		}
+		give(answer[number][1]);
+	}
+	return NULL;
+}
+
+static void run_chain(void)
+{
+	static const char *const names[] = { "middle", "last" };
+	pthread_t threads[2];
+
+	printf("%d\n", gettid());
+	fflush(stdout);
+	for (long n = 0; n < 2; n++) {
+		if (pipe(ask[n]) || pipe(answer[n]) ||
+		    pthread_create(&threads[n], NULL, answer_requests, (void *)n))
+			abort();
+		pthread_setname_np(threads[n], names[n]);
+	}
+	for (long n = 0; n < count; n++) {
+		BURIN_SCOPE("chain.request", "n=%ld", n);
+		give(ask[0][1]);
+		take(answer[0][0]);
+	}
+	for (int n = 0; n < 2; n++)
+		pthread_join(threads[n], NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	count = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
+	if (strcmp(what, "wake") == 0 || strcmp(what, "futex") == 0)
+		wake(*what == 'f');
+	else if (strcmp(what, "chain") == 0)
+		run_chain();
+	else
+		return 2;
+	return 0;
+}

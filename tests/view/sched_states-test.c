@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* States of threads: known records, and any records at random, after which the states add up to the time of each thread. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "view/kernel/sched_states.h"
+
+enum {
+	INTERVALS = 64,
+	ROUNDS = 300000,
+	IDS = 41,
+	THREADS = ROUNDS + IDS,
+	READ = 7,
+};
+
+struct collected {
+	struct sched_interval intervals[INTERVALS];
+	unsigned count;
+};
+
+static int collect(void *data, const struct sched_interval *interval)
+{
+	struct collected *collected = data;
+
+	assert_true(collected->count < INTERVALS);
+	collected->intervals[collected->count++] = *interval;
+	return 0;
+}
+
+static void expect(const struct collected *collected, unsigned n, enum sched_state state, uint64_t begin,
+		   uint64_t end, uint32_t waker)
+{
+	assert_true(n < collected->count);
+	assert_int_equal(collected->intervals[n].state, state);
+	assert_int_equal(collected->intervals[n].begin, begin);
+	assert_int_equal(collected->intervals[n].end, end);
+	assert_int_equal(collected->intervals[n].waker, waker);
+}
+
+static void known_records(void **state)
+{
+	struct collected collected = { .count = 0 };
+	struct sched sched = { .closed = collect, .data = &collected };
+
+	(void)state;
+	assert_int_equal(sched_take_other(&sched, 10, 100, false), 0);			/* index 0 */
+	assert_int_equal(sched_take_switch(&sched, 20, 100, SCHED_SLEEPS, READ, 0), 0); /* idle: index 1 */
+	assert_int_equal(sched_take_wake(&sched, 50, 100, 200, false), 0);		/* index 2 */
+	assert_int_equal(sched_take_switch(&sched, 55, 0, SCHED_PREEMPTED, 0, 100), 0);
+	assert_int_equal(sched_take_switch(&sched, 60, 100, SCHED_PREEMPTED, 0, 300), 0);
+	assert_int_equal(sched_take_switch(&sched, 70, 300, SCHED_PREEMPTED, 0, 100), 0);
+	assert_int_equal(sched_take_switch(&sched, 75, 100, SCHED_DIES, 0, 300), 0);
+	assert_int_equal(sched_finish(&sched, 90), 0);
+	expect(&collected, 0, SCHED_RUNNING, 10, 20, 0);
+	expect(&collected, 1, SCHED_BLOCKED, 20, 50, 3);
+	assert_int_equal(collected.intervals[1].what, READ);
+	expect(&collected, 2, SCHED_RUNNABLE, 50, 55, 3);
+	expect(&collected, 3, SCHED_RUNNING, 55, 60, 0);
+	expect(&collected, 4, SCHED_RUNNING, 60, 70, 0); /* of 300 */
+	expect(&collected, 5, SCHED_RUNNABLE, 60, 70, 0);
+	expect(&collected, 6, SCHED_RUNNING, 70, 75, 0);
+	assert_true(sched_recorded(&sched, 0));
+	assert_false(sched_recorded(&sched, 1));
+	assert_false(sched_recorded(&sched, 3)); /* it only met 100 */
+	assert_int_equal(sched.threads[0].end, 75);
+	sched_free(&sched);
+}
+
+/* The record of a wake-up comes before that of the switch, if another CPU is quicker. */
+static void early_wake_up(void **state)
+{
+	struct collected collected = { .count = 0 };
+	struct sched sched = { .closed = collect, .data = &collected };
+
+	(void)state;
+	sched_take_other(&sched, 10, 100, false);
+	sched_take_wake(&sched, 18, 100, 200, false);
+	sched_take_switch(&sched, 20, 100, SCHED_SLEEPS, READ, 0);
+	sched_take_switch(&sched, 30, 0, SCHED_PREEMPTED, 0, 100);
+	expect(&collected, 1, SCHED_RUNNABLE, 20, 30, 2);
+	/* One that was not for the sleep: another one ends it. */
+	sched_take_wake(&sched, 35, 100, 200, false);
+	sched_take_switch(&sched, 40, 100, SCHED_SLEEPS, READ, 0);
+	sched_take_wake(&sched, 48, 100, 200, true); /* an interrupt, while 200 ran */
+	sched_take_switch(&sched, 50, 0, SCHED_PREEMPTED, 0, 100);
+	expect(&collected, 3, SCHED_BLOCKED, 40, 48, 3);
+	expect(&collected, 4, SCHED_RUNNABLE, 48, 50, 3);
+	sched_free(&sched);
+}
+
+static void used_ids_and_missing_records(void **state)
+{
+	struct collected collected = { .count = 0 };
+	struct sched sched = { .closed = collect, .data = &collected };
+
+	(void)state;
+	sched_take_fork(&sched, 10, 100, 101);
+	sched_take_switch(&sched, 12, 0, SCHED_PREEMPTED, 0, 101);
+	sched_take_fork(&sched, 20, 100, 101); /* the first one's end is missing */
+	sched_take_switch(&sched, 25, 0, SCHED_PREEMPTED, 0, 101);
+	sched_take_switch(&sched, 30, 101, SCHED_DIES, 0, 0);
+	sched_take_switch(&sched, 40, 0, SCHED_PREEMPTED, 0, 101); /* a third one, whose fork is missing */
+	sched_finish(&sched, 45);
+	expect(&collected, 0, SCHED_RUNNABLE, 10, 12, 2); /* woken by 100 */
+	expect(&collected, 1, SCHED_RUNNING, 12, 20, 0);
+	expect(&collected, 2, SCHED_RUNNABLE, 20, 25, 2);
+	expect(&collected, 3, SCHED_RUNNING, 25, 30, 0);
+	expect(&collected, 4, SCHED_RUNNING, 40, 45, 0);
+	/* Two switches to a thread, and two from it. */
+	collected.count = 0;
+	sched_take_switch(&sched, 50, 0, SCHED_PREEMPTED, 0, 500);
+	sched_take_switch(&sched, 60, 0, SCHED_PREEMPTED, 0, 500);
+	sched_take_switch(&sched, 70, 500, SCHED_SLEEPS, READ, 0);
+	sched_take_switch(&sched, 80, 500, SCHED_SLEEPS, READ, 0);
+	expect(&collected, 0, SCHED_RUNNING, 50, 60, 0);
+	expect(&collected, 1, SCHED_RUNNING, 60, 70, 0);
+	expect(&collected, 2, SCHED_BLOCKED, 70, 80, 0);
+	sched_free(&sched);
+}
+
+struct sums {
+	uint64_t time[THREADS], last[THREADS];
+};
+
+static int add(void *data, const struct sched_interval *interval)
+{
+	struct sums *sums = data;
+
+	assert_true(interval->state < SCHED_STATES && interval->end > interval->begin);
+	assert_true(interval->begin >= sums->last[interval->thread]);
+	sums->last[interval->thread] = interval->end;
+	sums->time[interval->thread] += interval->end - interval->begin;
+	return 0;
+}
+
+static void any_records(void **state)
+{
+	struct sums *sums = calloc(1, sizeof(*sums));
+	struct sched sched = { .closed = add, .data = sums };
+	uint64_t seed = 12345, time = 1;
+
+	(void)state;
+	assert_non_null(sums);
+	for (unsigned n = 0; n < ROUNDS; n++) {
+		uint32_t one, other;
+
+		seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+		one = (uint32_t)(seed >> 33) % IDS;
+		other = (uint32_t)(seed >> 43) % IDS;
+		time += seed >> 62;
+		switch (seed >> 59 & 7) {
+		case 0:
+			assert_int_equal(sched_take_wake(&sched, time, one, other, seed & 1), 0);
+			break;
+		case 1:
+			assert_int_equal(sched_take_fork(&sched, time, one, other), 0);
+			break;
+		case 2:
+			assert_int_equal(sched_take_exit(&sched, time, one), 0);
+			break;
+		case 3:
+			assert_int_equal(sched_take_other(&sched, time, one, seed & 1), 0);
+			break;
+		default:
+			assert_int_equal(sched_take_switch(&sched, time, one,
+							   (enum sched_leave)((seed >> 53) % 3), READ, other),
+					 0);
+		}
+	}
+	assert_int_equal(sched_finish(&sched, time + 5), 0);
+	assert_true(sched.count > 1000);
+	for (size_t n = 0; n < sched.count; n++)
+		assert_int_equal(sums->time[n], sched.threads[n].end - sched.threads[n].begin);
+	sched_free(&sched);
+	free(sums);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(known_records),
+		cmocka_unit_test(early_wake_up),
+		cmocka_unit_test(used_ids_and_missing_records),
+		cmocka_unit_test(any_records),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
