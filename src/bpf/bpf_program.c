@@ -178,6 +178,25 @@ int bpf_attach_tracepoint(unsigned id, int program)
 	return error;
 }
 
+int bpf_load_function(const struct bpf_program *program, uint32_t function, bool returns)
+{
+	static const char license[] = "Dual MIT/GPL";
+
+	return bpf(BPF_PROG_LOAD,
+		   &(union bpf_attr){ .prog_type = BPF_PROG_TYPE_TRACING,
+				      .insns = address_of(program->code),
+				      .insn_cnt = program->count,
+				      .license = address_of(license),
+				      .attach_btf_id = function,
+				      .expected_attach_type = returns ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY });
+}
+
+int bpf_attach_function(int program)
+{
+	return bpf(BPF_RAW_TRACEPOINT_OPEN,
+		   &(union bpf_attr){ .raw_tracepoint = { .prog_fd = (uint32_t)program } });
+}
+
 /* Newer than the headers of Debian 12: of BPF_LINK_CREATE. */
 enum {
 	ATTACH_PLACES = 48, /* BPF_TRACE_UPROBE_MULTI */

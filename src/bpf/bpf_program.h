@@ -90,6 +90,15 @@ int bpf_load(enum bpf_prog_type type, const struct bpf_program *program);
  */
 int bpf_load_typed(const struct bpf_program *program, uint32_t type);
 
+/*
+ * bpf_load_function - have a program of BPF_PROG_TYPE_TRACING verified, which runs at a function of the kernel.
+ * @function: the number of its type in the kernel's BTF; @returns: at its return, not at its entry
+ */
+int bpf_load_function(const struct bpf_program *program, uint32_t function, bool returns);
+
+/* bpf_attach_function - run that program until the returned descriptor is closed. */
+int bpf_attach_function(int program);
+
 /* Places in one file, for bpf_attach_places(). */
 struct bpf_places {
 	const char *path;

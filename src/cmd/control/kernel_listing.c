@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "source/kernel/kernel_function.h"
 #include "source/kernel/probe.h"
 #include "source/kernel/tracefs.h"
 #include "view/buffer.h"
@@ -74,7 +75,9 @@ static int list_each(const char *const *globs, struct kernel_list *list, int eve
 		const char *const one[] = { *globs, NULL };
 		int file = -1;
 
-		if (probe_is_one(*globs))
+		if (kernel_function_is_one(*globs))
+			error = kernel_function_find(*globs, take, list, why);
+		else if (probe_is_one(*globs))
 			error = probe_find(*globs, &file, take, list, why);
 		else
 			error = tracefs_each(events, one, take, list);

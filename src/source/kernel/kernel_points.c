@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "source/kernel/kernel_filter.h"
+#include "source/kernel/kernel_function.h"
 #include "source/kernel/kernel_points.h"
 #include "source/kernel/probe.h"
 #include "source/kernel/syscall_numbers.h"
@@ -69,6 +70,10 @@ static int choose_probes(struct kernel_points *points, const char *const *all, c
 	int error = 0;
 
 	for (; *all && !error; all++) {
+		if (kernel_function_is_one(*all)) {
+			error = kernel_function_find(*all, add_point, points, text);
+			continue;
+		}
 		if (!probe_is_one(*all)) {
 			globs[kept++] = *all;
 			continue;
@@ -207,7 +212,7 @@ int kernel_points_register(struct kernel_points *points, struct session *session
 	error = session_event_register(session, points->events, (unsigned)points->count, points->ids);
 	/* Two probes of one name may have other arguments; the second one is not recorded. */
 	for (size_t n = 0; n < points->count && !error; n++)
-		error = points->ids[n] || points->points[n].is_probe ? 0 : -ENOSPC;
+		error = points->ids[n] || points->points[n].id >= PROBE_FIRST_ID ? 0 : -ENOSPC;
 	return error;
 }
 

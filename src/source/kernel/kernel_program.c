@@ -421,11 +421,17 @@ static void put_interrupt(struct bpf_program *to, const struct kernel_layout *la
 	bpf_put_store(to, BPF_B, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
 }
 
+static bool is_text(enum tracepoint_kind kind)
+{
+	return kind == TRACEPOINT_CHARS || kind == TRACEPOINT_TEXT || kind == TRACEPOINT_USER_TEXT ||
+	       kind == TRACEPOINT_KERNEL_TEXT;
+}
+
 /* Put an argument of a probe. Return: as put_field(). */
 static int put_probe_field(struct bpf_program *to, int at, const struct tracepoint_field *field)
 {
 	kernel_put_argument(to, field);
-	if (field->kind == TRACEPOINT_USER_TEXT) {
+	if (is_text(field->kind)) {
 		bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
 		put_text(to, at, field);
 		return 0;
@@ -467,11 +473,6 @@ static int put_field(struct bpf_program *to, const struct kernel_layout *layout,
 	}
 }
 
-static bool is_text(enum tracepoint_kind kind)
-{
-	return kind == TRACEPOINT_CHARS || kind == TRACEPOINT_TEXT || kind == TRACEPOINT_USER_TEXT;
-}
-
 /* The longest record, with its padding. */
 static unsigned longest(const struct kernel_layout *layout, const struct tracepoint *point)
 {
@@ -482,8 +483,7 @@ static unsigned longest(const struct kernel_layout *layout, const struct tracepo
 
 		if (!field->recorded)
 			continue;
-		bytes += field->kind == TRACEPOINT_TEXT || field->kind == TRACEPOINT_USER_TEXT
-				 ? TRACEPOINT_TEXT_MAX
+		bytes += is_text(field->kind) && field->kind != TRACEPOINT_CHARS ? TRACEPOINT_TEXT_MAX
 			 : field->kind == TRACEPOINT_CHARS ? field->size + (unsigned)sizeof(WIRE_NULL)
 			 : field->kind == TRACEPOINT_ARRAY ? field->size + 2u
 							   : field->bytes;
@@ -510,7 +510,7 @@ struct ring kernel_ring_view(char *memory, unsigned n, const struct kernel_layou
 			      .stream_instance = WIRE_KERNEL_INSTANCE + n };
 }
 
-/* Some kernels remove a breakpoint whose program returns 1. */
+/* Some kernels remove a breakpoint whose program returns 1; all refuse a program at a function's entry that does. */
 static void return_nothing(struct bpf_program *to)
 {
 	for (unsigned n = 0; n + 1 < to->count; n++)
@@ -547,7 +547,7 @@ bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *la
 		bpf_put_copy(to, BPF_REG_5, BPF_REG_0);
 	}
 	put_commit(to, layout, at, texts, id);
-	if (point->is_probe)
+	if (point->is_probe || point->function)
 		return_nothing(to);
 	return !to->full;
 }

@@ -110,6 +110,13 @@ void kernel_put_argument(struct bpf_program *to, const struct tracepoint_field *
 		bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_6, source->base);
 		if (source->shift)
 			bpf_put_alu(to, BPF_RSH, BPF_REG_1, source->shift);
+	} else if (source->place == TRACEPOINT_CONTEXT) {
+		bpf_put_copy(to, BPF_REG_3, BPF_REG_6);
+		bpf_put_alu(to, BPF_ADD, BPF_REG_3, source->base);
+		bpf_put_address(to, BPF_REG_1, KERNEL_STACK_VALUE);
+		bpf_put_set(to, BPF_REG_2, 8);
+		bpf_put_call(to, BPF_FUNC_probe_read_kernel);
+		bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_10, KERNEL_STACK_VALUE);
 	} else {
 		put_place(to, source);
 		bpf_put_address(to, BPF_REG_1, KERNEL_STACK_VALUE);

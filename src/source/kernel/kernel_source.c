@@ -174,6 +174,11 @@ static int attach_point(struct kernel_source *source, const struct kernel_points
 		if (!kernel_program_write(&code, &source->layout, point, kernel_points_filter(points, n),
 					  points->ids[n]))
 			return -E2BIG;
+		if (point->function) {
+			program = keep_program(source,
+					       bpf_load_function(&code, point->function, point->is_return));
+			return program < 0 ? program : keep_file(source, bpf_attach_function(program));
+		}
 		program = keep_program(
 			source,
 			bpf_load(point->is_probe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACEPOINT, &code));

@@ -112,8 +112,7 @@ static struct tracepoint_field *add_field(struct tracepoint *point)
 	return field;
 }
 
-/* Give a field the name and the type that the user wants. */
-static void adapt(struct tracepoint_field *field, const struct probe_argument *given)
+void probe_arguments_adapt(struct tracepoint_field *field, const struct probe_argument *given)
 {
 	memcpy(field->name, given->name, sizeof(field->name));
 	if (given->kind == TRACEPOINT_OTHER || field->kind == TRACEPOINT_OTHER)
@@ -140,7 +139,7 @@ void probe_arguments_of_function(struct tracepoint *point, const struct probe_ar
 								    .base = argument_registers[n],
 								    .index = TRACEPOINT_NO_REGISTER };
 		}
-		adapt(field, &given->list[n]);
+		probe_arguments_adapt(field, &given->list[n]);
 	}
 }
 
@@ -237,7 +236,7 @@ void probe_arguments_of_note(struct tracepoint *point, const struct probe_argume
 			parse_argument(field, one);
 		}
 		if (point->count <= given->count)
-			adapt(field, &given->list[point->count - 1]);
+			probe_arguments_adapt(field, &given->list[point->count - 1]);
 		text += bytes;
 	}
 }

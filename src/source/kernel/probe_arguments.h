@@ -30,6 +30,9 @@ struct probe_arguments {
  */
 bool probe_arguments_parse(struct probe_arguments *out, const char *text, char *why);
 
+/* probe_arguments_adapt - give a field the name and the type that the user wants. */
+void probe_arguments_adapt(struct tracepoint_field *field, const struct probe_argument *given);
+
 /* probe_arguments_of_function - the fields of a function's entry: integer registers, in their order. */
 void probe_arguments_of_function(struct tracepoint *point, const struct probe_arguments *given);
 

@@ -26,7 +26,8 @@ enum tracepoint_kind {
 	TRACEPOINT_CHARS, /* char NAME[N], in the record */
 	TRACEPOINT_TEXT,  /* __data_loc char[]: the field has the text's offset in the record and its size */
 	TRACEPOINT_ARRAY, /* TYPE NAME[N] */
-	TRACEPOINT_USER_TEXT, /* the address of a text in the process */
+	TRACEPOINT_USER_TEXT,	/* the address of a text in the process */
+	TRACEPOINT_KERNEL_TEXT, /* the address of a text in the kernel */
 	TRACEPOINT_CALL, /* not the kernel's: the number of the system call that the current task is in */
 	TRACEPOINT_INTERRUPT, /* not the kernel's: whether an interrupt runs instead of the current task */
 };
@@ -37,6 +38,7 @@ enum tracepoint_place {
 	TRACEPOINT_REGISTER, /* in `base` */
 	TRACEPOINT_MEMORY,   /* at `base` + `index` * `scale` + `number` */
 	TRACEPOINT_NUMBER,   /* it is always `number` */
+	TRACEPOINT_CONTEXT, /* 8 bytes at `base` in the program's context, whatever types the kernel has for these */
 };
 
 enum {
@@ -70,6 +72,9 @@ struct tracepoint {
 	int file; /* the program or library, which the caller closes */
 	bool is_probe;
 	uint64_t site, counter; /* offsets in the file; of the counter of users, 0: none */
+	/* Of a function of the kernel, else 0: */
+	uint32_t function; /* number of its type */
+	bool is_return;
 	unsigned count;
 	struct tracepoint_field fields[TRACEPOINT_FIELDS];
 	/* the event */
