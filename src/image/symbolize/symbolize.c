@@ -161,7 +161,8 @@ static int add_image(struct symbolize *all, const struct symbolize_image *image,
 							: all->children_max;
 	int error = 0;
 
-	if (image->file < 0 && strncmp(image->path, WIRE_GUEST_USER, sizeof(WIRE_GUEST_USER) - 1) == 0) {
+	if (image->file < 0 && image->path &&
+	    strncmp(image->path, WIRE_GUEST_USER, sizeof(WIRE_GUEST_USER) - 1) == 0) {
 		/* Memory of a guest has no file here, and there may be thousands of them: no child is needed to find that. */
 		all->done += image->count;
 		result->received = true;
