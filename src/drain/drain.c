@@ -452,9 +452,11 @@ void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost)
 	}
 }
 
+/* Unsigned, since the rate of a damaged session may be any number. */
 static int64_t offset_of(const struct clock_pair *pair, uint64_t hz)
 {
-	return pair->realtime_ns - (int64_t)((unsigned __int128)pair->ticks * 1000000000 / hz);
+	return (int64_t)((uint64_t)pair->realtime_ns -
+			 (uint64_t)((unsigned __int128)pair->ticks * 1000000000 / hz));
 }
 
 /* Prepare a drain of any kind. */

@@ -37,7 +37,8 @@ struct row {
 
 static uint64_t age_of(const struct target *target)
 {
-	const int64_t ns = (int64_t)clock_ns(CLOCK_REALTIME) - target->geometry.created_ns;
+	const int64_t ns =
+		(int64_t)((uint64_t)clock_ns(CLOCK_REALTIME) - (uint64_t)target->geometry.created_ns);
 
 	return ns > 0 ? (uint64_t)ns : 0;
 }
