@@ -3,6 +3,7 @@
  * Print the calls of a trace, one a line: `call` or `open`, tid, stack, depth, begin, end, function. Calls come in the order
  * of their ends, then those that had not ended. The last line counts them.
  */
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -27,10 +28,17 @@ int main(int argc, char **argv)
 	struct burin_call call;
 	unsigned long long count = 0;
 	uint32_t open = 0;
+	int error;
 
 	if (argc < 2 || burin_trace_open(&trace, argv[1], NULL, NULL) != 0)
 		return 1;
-	if (burin_calls_open(&calls, trace) != 0 || burin_cursor_open(&cursor, trace, NULL) != 0)
+	error = burin_calls_open(&calls, trace);
+	if (error == -ENODATA) { /* the program was killed before its first call */
+		puts("end 0 0");
+		burin_trace_close(trace);
+		return 0;
+	}
+	if (error != 0 || burin_cursor_open(&cursor, trace, NULL) != 0)
 		return 2;
 	while (burin_cursor_next(cursor, &record) > 0) {
 		if (burin_calls_call(calls, record, &call) != 0)
