@@ -86,6 +86,15 @@ const char *kernel_filter_fits(const struct kernel_filter *of, bool in_kernel)
 
 /* ---- where values are */
 
+bool kernel_filter_needs_pid(const struct wire_filter *filter)
+{
+	for (unsigned n = 0; filter && n < filter->tests; n++)
+		if (filter->test[n].op / WIRE_FILTER_WALK * WIRE_FILTER_WALK == WIRE_FILTER_SUBJECT &&
+		    filter->test[n].offset == offsetof(struct filter_subject, pid))
+			return true;
+	return false;
+}
+
 bool kernel_filter_same(const struct kernel_filter *a, const struct kernel_filter *b)
 {
 	if (a->filter->bytes != b->filter->bytes || a->filter->tests != b->filter->tests ||
