@@ -170,7 +170,8 @@ static const struct cmd_option table[] = {
 	OPTION_LIST(
 		"--auto-args[=GLOB]", &options.calls.automatic,
 		"also record arguments and results of the functions whose names match (default: all), as the "
-		"debug information of COMMAND and its libraries describes them; --args comes first",
+		"debug information of COMMAND, its libraries and what it loads later describes them; --args "
+		"comes first",
 		.given = calls_given, .absent = "*"),
 	OPTION_FLAG("--libcalls", &options.calls.libraries,
 		    "record each call that a program makes to functions of libraries; it needs no hooks",

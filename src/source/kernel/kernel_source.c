@@ -64,7 +64,6 @@ static void init_ring(struct kernel_source *source, unsigned n)
 	shared->header.stream_instance = WIRE_KERNEL_INSTANCE + n;
 	shared->header.cpu = n / KERNEL_DEPTHS;
 	shared->header.sequence = WIRE_SEQUENCE_NONE;
-	shared->control.state = WIRE_RING_READY;
 	shared->control.size = source->layout.window;
 	source->rings[n] = kernel_ring_view(source->memory, n, &source->layout, &source->session->header);
 }
@@ -356,6 +355,13 @@ static int attach(struct kernel_source *source, const struct kernel_points *poin
 	return error ? error : source->events ? 0 : source->refused_error;
 }
 
+/* Let all programs append from one moment on: a wake-up is not missing because another tracepoint was attached before. */
+static void start_programs(struct kernel_source *source)
+{
+	for (unsigned n = 0; n < source->more.count; n++)
+		__atomic_store_n(&source->rings[n].control->state, WIRE_RING_READY, __ATOMIC_RELEASE);
+}
+
 /* ---- the drain's side */
 
 static void count_missed(struct kernel_source *source)
@@ -579,7 +585,10 @@ static int open_mechanism(struct kernel_source *source, const struct kernel_opti
 	if (error)
 		return error;
 	raise_limit();
-	return attach_by(source, options, events);
+	error = attach_by(source, options, events);
+	if (!error)
+		start_programs(source);
+	return error;
 }
 
 static int open_parts(struct kernel_source *source, const struct kernel_options *options, int events,
