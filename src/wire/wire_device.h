@@ -11,6 +11,11 @@
  * list of processes is empty. Ring n belongs to CPU n; in ring cpus + n, one of the `locked`, are the records of the NMIs
  * of CPU n.
  *
+ * Events. Tracepoints of the kernel are named kernel.SYSTEM:NAME, with the fields that the same events of `burin record
+ * --kernel` have, as far as there are any: so every view reads both. Events of modules (BURIN_TRACE) have their own names.
+ * Names. The names ring has threads (WIRE_NAME_THREAD, pid: of the process) when they are renamed and when they end, and
+ * processes (WIRE_NAME_PROCESS, both texts the name) when they end; readers find those that live in /proc.
+ *
  * Every reserved field is 0. All ioctls need a descriptor that was opened for writing.
  */
 #ifndef BURIN_WIRE_WIRE_DEVICE_H
