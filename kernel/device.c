@@ -82,7 +82,8 @@ static int map(struct file *file, struct vm_area_struct *area)
 
 	if (area->vm_flags & (VM_WRITE | VM_EXEC))
 		return -EPERM;
-	if (!(area->vm_flags & VM_SHARED) || area->vm_pgoff > pages || count > pages - area->vm_pgoff)
+	/* Not VM_SHARED, which a descriptor for reading only does not have. */
+	if (!(area->vm_flags & VM_MAYSHARE) || area->vm_pgoff > pages || count > pages - area->vm_pgoff)
 		return -EINVAL;
 	compat_forbid_writing(area);
 	area->vm_ops = &mapping_operations;

@@ -125,12 +125,15 @@ void session_leave(struct session *session)
 		munmap(session->rings, round_up(session->ring_count * sizeof(struct ring)));
 	if (session->base)
 		munmap(session->base, session->geometry.file_bytes);
+	if (session->device)
+		session->device->leave(session);
 	*session = (struct session){ 0 };
 }
 
 bool session_have_memory(struct session *session, uint64_t offset, uint64_t bytes)
 {
-	return ring_have_memory(session->base + offset, bytes);
+	/* A transaction of the kernel's session is prepared in private memory, which is there. */
+	return session->device || ring_have_memory(session->base + offset, bytes);
 }
 
 static char *ring_slots(struct session *session, unsigned index)
