@@ -258,6 +258,24 @@ static unsigned drain_ring(struct drain *drain, unsigned index)
 	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
 }
 
+/*
+ * A ring whose open packet is empty, since it was resized, shows no piece of it. The records before are in the header.
+ * A copy must be as old as the header.
+ */
+static void account_empty(struct drain *drain, unsigned index)
+{
+	struct ring_reader *reader = &drain->readers[index];
+	const struct ring *ring = ring_at(drain, index);
+	struct ring_look look;
+
+	if (!ring || !ring->overwrite || !ring_look(ring, &look) || look.empty || look.count ||
+	    (drain->copy && drain->copy->rings[index].control.tail != ring->control->tail) ||
+	    look.events_before <= reader->ledger.events || look.sequence < reader->sequence)
+		return;
+	reader->ledger.lost[WIRE_LOST_OVERWRITTEN] += look.events_before - reader->ledger.events;
+	reader->ledger.events = look.events_before;
+}
+
 /* Note how many records a ring has that is read at the end only: its file may be truncated by then. */
 static void note_written(struct drain *drain, unsigned index)
 {
@@ -619,6 +637,7 @@ static void skip_ring(struct drain *drain, unsigned index)
 	if (ring)
 		ring_skip(ring, &reader->cursor);
 	drain_ring(drain, index);
+	account_empty(drain, index);
 	ring_reader_losses(reader, control_of(drain, index)->lost);
 	begin_here(drain, index);
 }
@@ -789,8 +808,10 @@ static void close_ring(struct drain *drain, unsigned index)
 
 	if (!drain->ended)
 		ring_reader_losses(reader, control_of(drain, index)->lost);
-	if (!output->error && !drain->ended)
+	if (!output->error && !drain->ended) {
+		account_empty(drain, index);
 		ring_reader_settle(reader);
+	}
 	output_losses(output, index, &reader->ledger, reader->time);
 	if (drain->ended)
 		return;

@@ -160,9 +160,12 @@ int record_target(const struct record_options *options)
 {
 	struct attachment attachment;
 	char output[4096], pid[CALLS_TARGET_WORD];
-	const char *word = options->calls.on ? calls_target_open(options->target, pid) : options->target;
+	const char *word;
 	int result, directory;
 
+	if (strcmp(options->target, TARGET_KERNEL) == 0 && refuse_for_kernel(options))
+		return CMD_USAGE;
+	word = options->calls.on ? calls_target_open(options->target, pid) : options->target;
 	if (!word)
 		return CMD_USAGE;
 	result = attach_begin(&attachment, word);
