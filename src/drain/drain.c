@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "drain/drain.h"
+#include "drain/living_tasks.h"
 #include "writer/trace_origin.h"
 #include "writer/discard.h"
 #include "file/create.h"
@@ -63,6 +64,23 @@ static bool owns_ring(const struct drain *drain, unsigned index)
 		return false;
 	return is_beside(drain, index) ? !drain->readers[index].ring->overwrite
 				       : drain->session->geometry.mode == WIRE_MODE_STREAM;
+}
+
+/* Whether the ring is the kernel's own. Recordings of it begin where the one before has ended. */
+static bool is_of_device(const struct drain *drain, unsigned index)
+{
+	return drain->session->device && !is_beside(drain, index);
+}
+
+static void give_back(const struct drain *drain, unsigned index)
+{
+	const struct session *session = drain->session;
+	const uint64_t sequence = drain->readers[index].cursor.sequence;
+
+	if (is_of_device(drain, index))
+		session->device->give_back(session, index, sequence);
+	else
+		ring_give_back(drain->readers[index].ring, sequence);
 }
 
 static struct validated validate_piece(struct drain *drain, unsigned index, const struct wire_packet *packet,
@@ -139,8 +157,11 @@ static void add_piece(struct drain *drain, unsigned index, struct wire_packet *p
 	struct validated validated, selected;
 	uint64_t time;
 
-	if (!reader->ring->overwrite && !owns_ring(drain, index) && !reader->begun && !reader->damaged) {
+	if (!reader->ring->overwrite && !reader->begun && !reader->damaged &&
+	    (!owns_ring(drain, index) || is_of_device(drain, index))) {
 		reader->ledger.events = packet->events_before;
+		if (is_of_device(drain, index))
+			ring_reader_losses(reader, packet->lost);
 		begin_here(drain, index);
 	}
 	if (!ring_reader_piece(reader, packet, piece, &time))
@@ -214,7 +235,7 @@ static unsigned drain_ring(struct drain *drain, unsigned index)
 					      &piece);
 		add_piece(drain, index, packet, &piece);
 		if (owns_ring(drain, index) && !drain->output.error) /* unwritten packets stay in the ring */
-			ring_give_back(ring, reader->cursor.sequence);
+			give_back(drain, index);
 	}
 	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
 }
@@ -326,6 +347,33 @@ static void write_statedump(struct output *output, unsigned names, const struct 
 	}
 }
 
+/* The kernel's session lacks the names of tasks that live. */
+static void add_living_tasks(struct drain *drain)
+{
+	const unsigned names = session_names_index(drain->session);
+	const struct ring_reader *reader = &drain->readers[names];
+	const uint64_t now = ring_clock();
+	struct output_stream *out = &drain->output.streams[names];
+	struct wire_ledger ledger = reader->ledger;
+	struct statedump_packets tasks;
+	int error;
+
+	if (!drain->session->device || drain->output.error)
+		return;
+	error = living_tasks_write(drain->output.recording.clock.hz, now > reader->time ? now : reader->time,
+				   drain->session->geometry.names_packet_bytes, &tasks);
+	for (uint32_t n = 0; !error && n < tasks.packets; n++) {
+		struct wire_packet *packet =
+			(struct wire_packet *)(tasks.memory + n * out->ring->packet_words * 8);
+
+		output_records(&drain->output, names, packet, out->begun ? out->sequence + 1 : 0,
+			       &tasks.pieces[n], &ledger);
+		ledger.events += tasks.pieces[n].count;
+	}
+	statedump_packets_free(&tasks);
+	output_fail(&drain->output, error, "names of tasks");
+}
+
 /* Make the next chunk, without its own records. Return: 0 or -errno. */
 static int make_next(struct drain *drain, struct output *next, const struct statedump_packets *packets)
 {
@@ -379,6 +427,7 @@ static int split(struct drain *drain)
 	}
 	for (unsigned n = 0; n < ring_count(drain); n++)
 		output_losses(&drain->output, n, &drain->readers[n].ledger, drain->readers[n].time);
+	add_living_tasks(drain);
 	output_fail(&drain->output, changelog_finish(&drain->changelog), "changes");
 	add_totals(drain);
 	output_finish(&drain->output, "running");
@@ -736,6 +785,7 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 		if (drain->copy)
 			snapshot_copy_release(drain->copy, n);
 	}
+	add_living_tasks(drain);
 	if (!drain->ended)
 		output_fail(output, changelog_finish(&drain->changelog), "changes");
 	event_table_update(&drain->table,

@@ -127,7 +127,7 @@ def burin_module(version):
 def module_beside_burin(version, folder):
     """The path of the only module of a folder, which includes burin.h of the kernel and uses what burin.ko exports."""
     symbols = os.path.join(os.path.dirname(burin_module(version)), "Module.symvers")
-    (path,) = built_modules(version, TOP, folder, FOLDERS, [symbols]).values()
+    (path,) = built_modules(version, TOP, folder, FOLDERS, variables=(f"KBUILD_EXTRA_SYMBOLS={symbols}",)).values()
     return path
 
 

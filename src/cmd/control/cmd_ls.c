@@ -48,13 +48,10 @@ static bool read_row(const struct target *target, struct row *row, bool *fault)
 {
 	struct session session;
 	const char *why;
-	int file, error;
+	int error;
 
 	*row = (struct row){ .age_ns = age_of(target) };
-	file = target_file(target, false, &why);
-	error = file < 0 ? file : session_look(&session, file, &why);
-	if (file >= 0)
-		close(file);
+	error = target_open(target, false, &session, &why);
 	if (error && error != -ENOENT && error != -ESTALE) { /* otherwise it was removed meanwhile */
 		cmd_target_refused(target->path, why, error);
 		*fault = true;
