@@ -6,11 +6,14 @@
 #include <linux/jump_label.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/tracepoint.h>
 #include <linux/uaccess.h>
 
 #include "module.h"
+#include "probes.h"
 #include "session/event_index.h"
 #include "session/transaction.h"
+#include "source/tracepoint/site_types.h"
 
 DEFINE_MUTEX(burin_mutex);
 
@@ -36,6 +39,7 @@ void events_take_effect(u32 index)
 		WRITE_ONCE(*byte, WIRE_OFF);
 	for (struct burin_kernel_site *site = sites[index]; site; site = site->next)
 		switch_site(site, on);
+	probes_switch(index, on);
 	if (on)
 		WRITE_ONCE(*byte, WIRE_ON);
 }
@@ -81,10 +85,11 @@ static struct burin_kernel_site *site_of(struct static_key *key)
 
 static void add_site(struct burin_kernel_site *site, struct module *module)
 {
+	const u64 types = site_types_complete(site->site.format, site->site.types);
 	const struct session_event event = { .name = site->site.name,
 					     .format = site->site.format,
 					     .file = site->site.file,
-					     .types = site->site.types,
+					     .types = site_types_of_records(types),
 					     .line = site->site.line,
 					     .kind = site->site.kind,
 					     .level = site->site.level };
@@ -94,6 +99,7 @@ static void add_site(struct burin_kernel_site *site, struct module *module)
 		return;
 	session_event_register(&burin_session, &event, 1, &id);
 	site->module = module;
+	site->site.types = types;
 	if (!id) {
 		pr_warn("burin: %s: event %s is refused: %s\n", module->name, event.name,
 			session_event_fault(&burin_session, &event));
@@ -160,7 +166,14 @@ int events_begin(void)
 	sites = kvcalloc(burin_session.geometry.events_max, sizeof(struct burin_kernel_site *), GFP_KERNEL);
 	if (!sites)
 		return -ENOMEM;
-	error = register_module_notifier(&going_block);
+	mutex_lock(&burin_mutex);
+	error = probes_register();
+	if (!error)
+		for (u32 n = 0; n < session_event_count(&burin_session); n++)
+			events_take_effect(n);
+	mutex_unlock(&burin_mutex);
+	if (!error)
+		error = register_module_notifier(&going_block);
 	if (!error) {
 		error = register_module_notifier(&coming_block);
 		if (error)
@@ -171,8 +184,20 @@ int events_begin(void)
 	return error;
 }
 
+/* No probe runs any more when it returns. */
+static void switch_all_off(void)
+{
+	mutex_lock(&burin_mutex);
+	burin_session.shared->paused = 1;
+	for (u32 n = 0; n < session_event_count(&burin_session); n++)
+		events_take_effect(n);
+	mutex_unlock(&burin_mutex);
+	tracepoint_synchronize_unregister();
+}
+
 void events_end(void)
 {
+	switch_all_off();
 	unregister_module_notifier(&coming_block);
 	unregister_module_notifier(&going_block);
 	event_index_free(&burin_session);

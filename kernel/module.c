@@ -104,22 +104,23 @@ static int read_globs(void)
 	return error;
 }
 
+/* Rings have memory before the first event is on. */
 static int begin_parts(void)
 {
-	int error = events_begin();
+	int error = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "burin:memory", memory_ring_add, NULL);
 
-	if (error)
-		return error;
-	error = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "burin:memory", memory_ring_add, NULL);
 	if (error < 0)
-		goto no_memory;
+		return error;
 	hotplug = error;
+	error = events_begin();
+	if (error)
+		goto no_events;
 	error = device_begin();
 	if (!error)
 		return 0;
-	cpuhp_remove_state_nocalls(hotplug);
-no_memory:
 	events_end();
+no_events:
+	cpuhp_remove_state_nocalls(hotplug);
 	return error;
 }
 
@@ -155,7 +156,6 @@ static void __exit burin_exit(void)
 {
 	device_end();
 	events_end();
-	synchronize_rcu();
 	record_end();
 	cpuhp_remove_state_nocalls(hotplug);
 	memory_free();

@@ -40,4 +40,10 @@ static __always_inline void record_put(void *buffer, u16 id, u32 length)
 	raw_local_irq_restore(flags);
 }
 
+/* record_event - the same for an event, which another module may have given a function. */
+static __always_inline void record_event(void *buffer, u16 id, u32 length)
+{
+	record_put(buffer, id, length);
+}
+
 #endif
