@@ -100,6 +100,35 @@ static void put_place(struct bpf_program *to, const struct tracepoint_source *so
 	}
 }
 
+/* Register 1: the value of some bytes at register 3, which are in the kernel; 0: they cannot be read. */
+static void put_read_kernel(struct bpf_program *to, unsigned bytes)
+{
+	bpf_put_address(to, BPF_REG_1, KERNEL_STACK_VALUE);
+	bpf_put_set(to, BPF_REG_2, (int)bytes);
+	bpf_put_call(to, BPF_FUNC_probe_read_kernel);
+	bpf_put_load(to, kernel_size_code(bytes), BPF_REG_1, BPF_REG_10, KERNEL_STACK_VALUE);
+}
+
+/* Register 1: a value in the context, or what is behind that pointer. */
+static void put_from_context(struct bpf_program *to, const struct tracepoint_field *field)
+{
+	const struct tracepoint_source *source = &field->source;
+
+	bpf_put_copy(to, BPF_REG_3, BPF_REG_6);
+	bpf_put_alu(to, BPF_ADD, BPF_REG_3, source->base);
+	put_read_kernel(to, 8);
+	for (unsigned n = 0; n < source->steps; n++) {
+		const bool last = n + 1 == source->steps;
+
+		bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
+		bpf_put_alu(to, BPF_ADD, BPF_REG_3, source->offsets[n]);
+		if (last && source->is_address)
+			bpf_put_copy(to, BPF_REG_1, BPF_REG_3);
+		else
+			put_read_kernel(to, last ? field->bytes : 8);
+	}
+}
+
 void kernel_put_argument(struct bpf_program *to, const struct tracepoint_field *field)
 {
 	const struct tracepoint_source *source = &field->source;
@@ -111,12 +140,7 @@ void kernel_put_argument(struct bpf_program *to, const struct tracepoint_field *
 		if (source->shift)
 			bpf_put_alu(to, BPF_RSH, BPF_REG_1, source->shift);
 	} else if (source->place == TRACEPOINT_CONTEXT) {
-		bpf_put_copy(to, BPF_REG_3, BPF_REG_6);
-		bpf_put_alu(to, BPF_ADD, BPF_REG_3, source->base);
-		bpf_put_address(to, BPF_REG_1, KERNEL_STACK_VALUE);
-		bpf_put_set(to, BPF_REG_2, 8);
-		bpf_put_call(to, BPF_FUNC_probe_read_kernel);
-		bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_10, KERNEL_STACK_VALUE);
+		put_from_context(to, field);
 	} else {
 		put_place(to, source);
 		bpf_put_address(to, BPF_REG_1, KERNEL_STACK_VALUE);

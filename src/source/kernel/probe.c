@@ -59,6 +59,11 @@ static int parse(struct description *out, const char *text, char why[PROBE_WHY])
 	parenthesis = strchr(out->text, '(');
 	if (!probe_arguments_parse(&out->arguments, parenthesis, why))
 		return -EINVAL;
+	if (probe_arguments_has_members(&out->arguments)) {
+		snprintf(why, PROBE_WHY,
+			 "members of structures can be given of functions of the kernel only (k:)");
+		return -EINVAL;
+	}
 	if (parenthesis)
 		*parenthesis = 0;
 	out->name = cut(out->text);

@@ -54,15 +54,54 @@ static bool is_name(const char *text, size_t bytes)
 	return true;
 }
 
+bool probe_arguments_next(const char **path, char name[TRACEPOINT_NAME])
+{
+	const size_t bytes = strcspn(*path, "-.");
+
+	if (!bytes || bytes >= TRACEPOINT_NAME)
+		return false;
+	memcpy(name, *path, bytes);
+	name[bytes] = 0;
+	*path += bytes;
+	*path += strncmp(*path, "->", 2) == 0 ? 2 : **path == '.';
+	return true;
+}
+
+bool probe_arguments_has_members(const struct probe_arguments *arguments)
+{
+	for (unsigned n = 0; n < arguments->count; n++)
+		if (strpbrk(arguments->list[n].path, "-."))
+			return true;
+	return false;
+}
+
+/* Make the field's name of a path. Return: whether each of its parts is a name. */
+static bool name_field(struct probe_argument *out)
+{
+	const char *rest = out->path;
+	char part[TRACEPOINT_NAME];
+	size_t used = 0;
+
+	while (probe_arguments_next(&rest, part)) {
+		if (!is_name(part, strlen(part)))
+			return false;
+		used += (size_t)snprintf(out->name + used, sizeof(out->name) - used, "%s%s", used ? "_" : "",
+					 part);
+	}
+	return used && !*rest && strchr("-.>", out->path[strlen(out->path) - 1]) == NULL;
+}
+
 /* Parse one of the arguments. Return: the text behind it; NULL: it is wrong. */
 static const char *parse_one(struct probe_argument *out, const char *text)
 {
 	const size_t name = strcspn(text, ":,) ");
 	size_t type;
 
-	if (!is_name(text, name))
+	if (name >= sizeof(out->path))
 		return NULL;
-	snprintf(out->name, sizeof(out->name), "%.*s", (int)name, text);
+	snprintf(out->path, sizeof(out->path), "%.*s", (int)name, text);
+	if (!name_field(out))
+		return NULL;
 	text += name;
 	if (*text != ':')
 		return text;
