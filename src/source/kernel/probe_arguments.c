@@ -165,19 +165,33 @@ void probe_arguments_adapt(struct tracepoint_field *field, const struct probe_ar
 		field->kind = TRACEPOINT_OTHER;
 }
 
+static void take_register(struct tracepoint_field *field, uint8_t place)
+{
+	field->kind = TRACEPOINT_INTEGER;
+	field->is_signed = true;
+	field->bytes = 8;
+	field->source = (struct tracepoint_source){ .place = TRACEPOINT_REGISTER,
+						    .base = place,
+						    .index = TRACEPOINT_NO_REGISTER };
+}
+
+void probe_arguments_of_return(struct tracepoint *point, const struct probe_arguments *given)
+{
+	struct tracepoint_field *field = add_field(point);
+
+	strcpy(field->name, "ret");
+	take_register(field, registers[0].offset);
+	if (given->count)
+		probe_arguments_adapt(field, &given->list[0]);
+}
+
 void probe_arguments_of_function(struct tracepoint *point, const struct probe_arguments *given)
 {
 	for (unsigned n = 0; n < given->count; n++) {
 		struct tracepoint_field *field = add_field(point);
 
-		if (n < sizeof(argument_registers)) {
-			field->kind = TRACEPOINT_INTEGER;
-			field->is_signed = true;
-			field->bytes = 8;
-			field->source = (struct tracepoint_source){ .place = TRACEPOINT_REGISTER,
-								    .base = argument_registers[n],
-								    .index = TRACEPOINT_NO_REGISTER };
-		}
+		if (n < sizeof(argument_registers))
+			take_register(field, argument_registers[n]);
 		probe_arguments_adapt(field, &given->list[n]);
 	}
 }

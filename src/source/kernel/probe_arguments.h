@@ -43,6 +43,9 @@ void probe_arguments_adapt(struct tracepoint_field *field, const struct probe_ar
 /* probe_arguments_of_function - the fields of a function's entry: integer registers, in their order. */
 void probe_arguments_of_function(struct tracepoint *point, const struct probe_arguments *given);
 
+/* probe_arguments_of_return - the field of its return: `ret`, or what the user names. */
+void probe_arguments_of_return(struct tracepoint *point, const struct probe_arguments *given);
+
 /*
  * probe_arguments_of_note - the fields of a probe of <sys/sdt.h>.
  * @given: names and types instead of the note's
