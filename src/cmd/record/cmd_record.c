@@ -360,7 +360,7 @@ static int add_events_of_sched(void)
 /* Set defaults that depend on other options. */
 static void complete(void)
 {
-	static const char *const all[] = { "*", NULL }, *const calls[] = { WIRE_CALL_EVENT "*", NULL };
+	static const char *all[] = { "*", NULL }, *calls[] = { WIRE_CALL_EVENT "*", NULL };
 
 	if (options.session.mode == WIRE_MODE_FLIGHT && !*asked && !*whom)
 		options.sampling.off = true; /* samples would fill the disk, unlike the rings */
