@@ -27,10 +27,11 @@ static const struct call_description {
 
 /* What the probes need of a call. */
 static struct call {
-	u16 enter, leave; /* ids of its events; 0: off */
+	u32 enter, leave; /* of the records of its events: id | length << 16; 0: off */
 	u8 count;	  /* of arguments */
-	u8 length;	  /* of the record */
-	u8 places[ARGUMENTS_MAX];
+	u8 words;	  /* of the record of its begin */
+	u8 places[ARGUMENTS_MAX]; /* of arguments in the payload */
+	u16 length;
 } calls[CALLS_MAX] __read_mostly;
 
 /* Events by their index: numbers of calls, and whether it is the end. */
@@ -38,70 +39,104 @@ static u32 first_index;
 static unsigned int enters_on, leaves_on;
 static struct tracepoint *enter_point, *leave_point;
 
-struct call_buffer {
-	char head[WIRE_HEADROOM];
-	char payload[PAYLOAD_MAX + 12];
-} __packed __aligned(8);
+enum {
+	LEAVE_LENGTH = sizeof(struct wire_compact) + 8,
+	LEAVE_WORDS = 3,
+};
 
 /* A call of another interface (32 bits) has other numbers. */
-static __always_inline struct call *call_of(long number)
+static __always_inline struct call *call_of(unsigned long number)
 {
-	if (unlikely((unsigned long)number >= CALLS_MAX) || unlikely(in_ia32_syscall()))
+	if (unlikely(number >= CALLS_MAX) || unlikely(in_ia32_syscall()))
 		return NULL;
 	return &calls[number];
 }
 
-static __always_inline void put(char *payload, const struct call *call, unsigned int n, unsigned long value)
+static __always_inline void put(char *payload, u64 value)
 {
-	/* The next argument overwrites the upper half of an int. */
-	memcpy(payload + call->places[n], &value, sizeof(value));
+	memcpy(payload, &value, sizeof(value));
+}
+
+/* The arguments at their places. Each overwrites the upper half of an int before it; zeros, that of the last one. */
+static __always_inline void put_arguments(char *payload, const struct call *call, const struct pt_regs *regs)
+{
+	const u8 count = call->count, *places = call->places;
+
+	if (count > 0) {
+		put(payload, regs->di);
+		if (count > 1)
+			put(payload + places[1], regs->si);
+		if (count > 2)
+			put(payload + places[2], regs->dx);
+		if (count > 3) {
+			put(payload + places[3], regs->r10);
+			if (count > 4)
+				put(payload + places[4], regs->r8);
+			if (count > 5)
+				put(payload + places[5], regs->r9);
+		}
+	}
+	put(payload + call->length - sizeof(struct wire_compact), 0);
+}
+
+static notrace noinline void enter_slow(const struct call *call, const struct pt_regs *regs, u32 head)
+{
+	u64 buffer[(WIRE_HEADROOM + PAYLOAD_MAX) / 8 + 2];
+
+	put_arguments((char *)buffer + WIRE_HEADROOM, call, regs);
+	record_slow(buffer, head & U16_MAX, head >> 16);
 }
 
 static notrace void on_enter(void *data, struct pt_regs *regs, long number)
 {
-	struct call *call = call_of(number);
-	struct call_buffer buffer;
-	u8 count, length;
-	u16 id;
+	const struct call *call = call_of(number);
+	unsigned long flags;
+	u32 head, words;
+	u64 *at, now;
 
 	if (!call)
 		return;
-	id = READ_ONCE(call->enter);
-	if (!id)
+	head = READ_ONCE(call->enter);
+	if (!head)
 		return;
-	count = call->count;
-	length = call->length;
-	if (count) {
-		put(buffer.payload, call, 0, regs->di);
-		if (count > 1)
-			put(buffer.payload, call, 1, regs->si);
-		if (count > 2)
-			put(buffer.payload, call, 2, regs->dx);
-		if (count > 3)
-			put(buffer.payload, call, 3, regs->r10);
-		if (count > 4)
-			put(buffer.payload, call, 4, regs->r8);
-		if (count > 5)
-			put(buffer.payload, call, 5, regs->r9);
+	words = call->words;
+	if (unlikely(!record_open(words, &at, &now, &flags))) {
+		enter_slow(call, regs, head);
+		return;
 	}
-	memset((char *)&buffer + 8 + length, 0, 8);
-	record_event(&buffer, id, length);
+	at[0] = head | now << 32;
+	at[1] = (u32)current->pid;
+	put_arguments((char *)at + sizeof(struct wire_compact), call, regs);
+	record_close(words, flags);
+}
+
+static notrace noinline void leave_slow(u32 head, long result)
+{
+	u64 buffer[] = { 0, 0, (u64)result << 32, (u64)result >> 32, 0 };
+
+	record_slow(buffer, head & U16_MAX, head >> 16);
 }
 
 static notrace void on_leave(void *data, struct pt_regs *regs, long result)
 {
-	struct call *call = call_of(regs->orig_ax);
-	struct call_buffer buffer;
-	u16 id;
+	const struct call *call = call_of(regs->orig_ax);
+	unsigned long flags;
+	u64 *at, now;
+	u32 head;
 
 	if (!call)
 		return;
-	id = READ_ONCE(call->leave);
-	if (!id)
+	head = READ_ONCE(call->leave);
+	if (!head)
 		return;
-	memcpy(buffer.payload, &result, sizeof(result));
-	memset(buffer.payload + sizeof(result), 0, 4);
-	record_event(&buffer, id, sizeof(struct wire_compact) + 8);
+	if (unlikely(!record_open(LEAVE_WORDS, &at, &now, &flags))) {
+		leave_slow(head, result);
+		return;
+	}
+	at[0] = head | now << 32;
+	at[1] = (u64)result << 32 | (u32)current->pid;
+	at[2] = (u64)result >> 32;
+	record_close(LEAVE_WORDS, flags);
 }
 
 /* ---- registration */
@@ -130,6 +165,7 @@ static void describe(struct call *call, const char *letters)
 		call->count = n + 1;
 	}
 	call->length = sizeof(struct wire_compact) + at;
+	call->words = wire_stride(call->length) / 8;
 }
 
 static void register_call(const struct call_description *from, u16 ids[2])
@@ -188,7 +224,7 @@ bool calls_switch(u32 index, bool on)
 {
 	const u32 n = index - first_index;
 	struct call *call;
-	u16 *id;
+	u32 *id;
 
 	if (!enter_point || index < first_index || n >= 2 * ARRAY_SIZE(descriptions))
 		return false;
@@ -197,7 +233,7 @@ bool calls_switch(u32 index, bool on)
 	if (on == (*id != 0))
 		return true;
 	if (on) {
-		WRITE_ONCE(*id, index + 1);
+		WRITE_ONCE(*id, (index + 1) | (n % 2 ? LEAVE_LENGTH : call->length) << 16);
 		if (count_on(n % 2 ? &leaves_on : &enters_on, n % 2 ? leave_point : enter_point,
 			     n % 2 ? (void *)on_leave : (void *)on_enter, true))
 			WRITE_ONCE(*id, 0);
