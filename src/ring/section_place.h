@@ -58,16 +58,22 @@ section_place_time(struct wire_packet *packet, uint64_t until, uint64_t *now)
 	return true;
 }
 
-/* section_place_tail - the commit: all stores of the record come before that of the tail. */
-static inline __attribute__((__always_inline__)) void section_place_tail(uint64_t *tail, uint64_t words)
+/* section_place_add - the commit, @added: to the tail. All stores of the record come before. */
+static inline __attribute__((__always_inline__)) void section_place_add(uint64_t *tail, uint64_t added)
 {
 #if defined(__x86_64__)
 	/* One instruction. Stores are not reordered; the compiler keeps them before it. */
-	__asm__ volatile("addq %1, %0" : "+m"(*tail) : "er"((words << WIRE_TAIL_COUNT_BITS) + 1) : "memory", "cc");
+	__asm__ volatile("addq %1, %0" : "+m"(*tail) : "er"(added) : "memory", "cc");
 #else
 	/* Pairs with the acquire in ring_look(). */
-	__atomic_store_n(tail, *tail + (words << WIRE_TAIL_COUNT_BITS) + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(tail, *tail + added, __ATOMIC_RELEASE);
 #endif
+}
+
+/* section_place_tail - the same for a record of so many words. */
+static inline __attribute__((__always_inline__)) void section_place_tail(uint64_t *tail, uint64_t words)
+{
+	section_place_add(tail, (words << WIRE_TAIL_COUNT_BITS) + 1);
 }
 
 /* section_place_put - append a compact record with prepared headers. Return: false: use ring_append(). */
