@@ -158,8 +158,8 @@ static uint16_t id_of(struct kernel_module *module, uint32_t id)
 }
 
 /*
- * Translate the ids. What is not a record is left for validation, which counts it as damaged; a record of an event that
- * could not be registered, too.
+ * Translate the ids. Bytes that are no record are left for validation, which counts them as damaged; and so is a record
+ * of an event that could not be registered.
  */
 static void translate(void *context, unsigned ring, struct wire_packet *packet,
 		      const struct ring_piece *piece)
