@@ -6,12 +6,14 @@
 #include <linux/mm.h>
 #include <linux/version.h>
 
-static inline void compat_forbid_writing(struct vm_area_struct *area)
+/* A read-only mapping for single pages. */
+static inline void compat_map_pages(struct vm_area_struct *area)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
-	vm_flags_clear(area, VM_MAYWRITE);
+	vm_flags_mod(area, VM_MIXEDMAP | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE | VM_MAYEXEC);
 #else
-	area->vm_flags &= ~VM_MAYWRITE;
+	area->vm_flags &= ~(VM_MAYWRITE | VM_MAYEXEC);
+	area->vm_flags |= VM_MIXEDMAP | VM_DONTEXPAND | VM_DONTDUMP;
 #endif
 }
 

@@ -6,7 +6,10 @@
 #include <linux/uaccess.h>
 
 #include "module.h"
+#include "base/glob.h"
+#include "ring/copy.h"
 #include "ring/ring_deps.h"
+#include "session/history.h"
 #include "session/rules.h"
 #include "wire/wire_device.h"
 
@@ -193,4 +196,112 @@ long control_change(const struct wire_device_change __user *user)
 	}
 	forget(&change);
 	return error;
+}
+
+/* ---- packets */
+
+enum {
+	LOOK_TRIES = 100, /* to see a ring while its CPU writes it */
+};
+
+/* The number of packets that a ring has opened. Context: burin_mutex, which keeps its memory. */
+static u64 opened_packets(const struct ring *ring)
+{
+	struct ring_look look = { 0 };
+
+	if (!READ_ONCE(ring->ready_words))
+		return 0;
+	for (int tries = 0; tries < LOOK_TRIES && !ring_look(ring, &look); tries++)
+		cpu_relax();
+	return look.empty ? 0 : look.sequence + 1;
+}
+
+long control_consume(u32 index, u64 sequence)
+{
+	struct ring *ring;
+	long error = 0;
+
+	if (burin_session.geometry.mode != WIRE_MODE_STREAM || index >= burin_session.ring_count)
+		return -EINVAL;
+	ring = &burin_session.rings[index];
+	if (sequence < ring->control->consumed || sequence > opened_packets(ring))
+		error = -ERANGE;
+	else
+		ring_give_back(ring, sequence);
+	return error;
+}
+
+long control_counts(struct wire_device_counts __user *user)
+{
+	struct wire_device_counts counts;
+	const struct ring *ring;
+
+	if (copy_from_user(&counts, user, sizeof(counts)))
+		return -EFAULT;
+	if (counts.reserved || counts.ring >= burin_session.ring_count)
+		return -EINVAL;
+	ring = &burin_session.rings[counts.ring];
+	mutex_lock(&burin_mutex);
+	counts.produced = opened_packets(ring);
+	counts.consumed = READ_ONCE(ring->control->consumed);
+	for (unsigned int cause = 0; cause < WIRE_LOST_CAUSES; cause++)
+		counts.lost[cause] = READ_ONCE(ring->control->lost[cause]);
+	mutex_unlock(&burin_mutex);
+	return copy_to_user(user, &counts, sizeof(counts)) ? -EFAULT : 0;
+}
+
+bool control_readable(void)
+{
+	bool readable = false;
+
+	mutex_lock(&burin_mutex);
+	for (u32 n = 0; n < session_names_index(&burin_session) && !readable; n++)
+		readable = opened_packets(&burin_session.rings[n]) > READ_ONCE(burin_session.rings[n].control->consumed) + 1;
+	mutex_unlock(&burin_mutex);
+	return readable;
+}
+
+/* ---- switching by the module itself, for its view in debugfs */
+
+int control_switch(const char *glob, bool on)
+{
+	struct wire_session *shared = burin_session.shared;
+	int matched = 0;
+
+	mutex_lock(&burin_mutex);
+	history_begin(&burin_session);
+	memcpy(shared->journal_rules, shared->rules, WIRE_RULES_MAX);
+	history_text(&burin_session, glob);
+	for (u32 n = 0; n < session_event_count(&burin_session); n++) {
+		if (!glob_match(glob, session_event_text(&burin_session, burin_session.entries[n].name)))
+			continue;
+		history_event(&burin_session, n + 1, on ? WIRE_ON : WIRE_OFF, NULL);
+		WRITE_ONCE(burin_session.desired[n], on ? WIRE_ON : WIRE_OFF);
+		events_take_effect(n);
+		matched++;
+	}
+	history_end(&burin_session);
+	history_stamp(&burin_session);
+	history_publish(&burin_session);
+	smp_store_release(&shared->changes, shared->changes + 2);
+	mutex_unlock(&burin_mutex);
+	return matched;
+}
+
+int control_pause(bool paused)
+{
+	mutex_lock(&burin_mutex);
+	history_begin(&burin_session);
+	memcpy(burin_session.shared->journal_rules, burin_session.shared->rules, WIRE_RULES_MAX);
+	if (paused != (burin_session.shared->paused != 0))
+		history_draft(&burin_session, paused ? WIRE_CHANGE_PAUSE : WIRE_CHANGE_RESUME);
+	WRITE_ONCE(burin_session.shared->paused, paused);
+	for (u32 n = 0; n < session_event_count(&burin_session); n++)
+		events_take_effect(n);
+	history_end(&burin_session);
+	history_stamp(&burin_session);
+	history_publish(&burin_session);
+	smp_store_release(&burin_session.shared->changes, burin_session.shared->changes + 2);
+	mutex_unlock(&burin_mutex);
+	return 0;
 }

@@ -10,6 +10,7 @@
 #include <linux/uaccess.h>
 
 #include "module.h"
+#include "names.h"
 #include "probes.h"
 #include "session/event_index.h"
 #include "session/transaction.h"
@@ -32,14 +33,17 @@ static void switch_site(struct burin_kernel_site *site, bool on)
 
 void events_take_effect(u32 index)
 {
-	const bool on = burin_session.desired[index] == WIRE_ON && !burin_session.shared->paused;
+	const bool on = burin_session.desired[index] == WIRE_ON && !burin_session.shared->paused,
+		   reached = on || hooks_has(index); /* a function is also called while the event is off */
 	uint8_t *byte = &burin_session.switches[index];
 
+	if (on != (*byte == WIRE_ON))
+		names_switch(on);
 	if (!on)
 		WRITE_ONCE(*byte, WIRE_OFF);
 	for (struct burin_kernel_site *site = sites[index]; site; site = site->next)
-		switch_site(site, on);
-	probes_switch(index, on);
+		switch_site(site, reached);
+	probes_switch(index, reached);
 	if (on)
 		WRITE_ONCE(*byte, WIRE_ON);
 }
@@ -123,6 +127,7 @@ static void add_module(struct module *module)
 		if (site)
 			add_site(site, module);
 	}
+	debugfs_list();
 	mutex_unlock(&burin_mutex);
 }
 
@@ -200,6 +205,7 @@ void events_end(void)
 	switch_all_off();
 	unregister_module_notifier(&coming_block);
 	unregister_module_notifier(&going_block);
+	hooks_end();
 	event_index_free(&burin_session);
 	kvfree(sites);
 }

@@ -13,6 +13,7 @@
 #include <linux/vmalloc.h>
 
 #include "module.h"
+#include "names.h"
 
 enum {
 	EVENTS_MAX = 4096,
@@ -49,40 +50,40 @@ static u64 ring_offset(u32 index)
 }
 
 /* Rings of NMIs are small: few records come from there. */
-u32 memory_slots_nmi(u32 packets)
+static u32 slots_nmi(u32 packets)
 {
 	return max_t(u32, packets / 4, WIRE_RING_PACKETS_MIN);
 }
 
 static u32 slots_for(u32 index, u32 packets)
 {
-	return index < burin_session.geometry.cpus ? packets : memory_slots_nmi(packets);
+	return index < burin_session.geometry.cpus ? packets : slots_nmi(packets);
 }
 
-struct page *memory_page(u64 offset)
+static struct page *page_at(u64 offset)
 {
 	const struct wire_geometry *geometry = &burin_session.geometry;
-	struct page *page = zeros;
-	u64 index, at;
+	const struct ring_memory *ring;
 
-	if (offset >= geometry->file_bytes)
-		return NULL;
-	if (offset < geometry->rings_offset) {
-		page = vmalloc_to_page(burin_session.base + offset);
-	} else if (offset >= geometry->names_offset) {
-		page = vmalloc_to_page(names + (offset - geometry->names_offset));
-	} else {
-		index = (offset - geometry->rings_offset) / layout_ring_bytes(geometry);
-		at = (offset - geometry->rings_offset) % layout_ring_bytes(geometry) / PAGE_SIZE;
-		mutex_lock(&memory_mutex);
-		if (memory[index].pages)
-			page = memory[index].pages[at];
-		get_page(page);
-		mutex_unlock(&memory_mutex);
-		return page;
-	}
-	get_page(page);
-	return page;
+	if (offset < geometry->rings_offset)
+		return vmalloc_to_page(burin_session.base + offset);
+	if (offset >= geometry->names_offset)
+		return vmalloc_to_page(names + (offset - geometry->names_offset));
+	offset -= geometry->rings_offset;
+	ring = &memory[offset / layout_ring_bytes(geometry)];
+	return ring->pages ? ring->pages[offset % layout_ring_bytes(geometry) / PAGE_SIZE] : zeros;
+}
+
+/* Under the lock until the page is mapped: a change unmaps what was mapped before it. */
+int memory_insert(struct vm_area_struct *area, unsigned long address, u64 offset)
+{
+	int error = -EFAULT;
+
+	mutex_lock(&memory_mutex);
+	if (offset < burin_session.geometry.file_bytes)
+		error = vm_insert_page(area, address, page_at(offset));
+	mutex_unlock(&memory_mutex);
+	return error == -EBUSY ? 0 : error; /* another thread was faster */
 }
 
 static void free_pages_from(struct page **pages, u32 from, u32 to)
@@ -120,56 +121,89 @@ struct ring_change {
 	struct ring *ring;
 	char *slots;
 	u32 size;
+	int error;
 };
+
+static void set_size(struct ring *ring, u32 size)
+{
+	const u64 before = READ_ONCE(ring->control->size);
+	const u64 word = ((before >> WIRE_RING_CHANGES_SHIFT) + ((u32)before != size)) << WIRE_RING_CHANGES_SHIFT | size;
+
+	WRITE_ONCE(ring->control->size, word);
+	WRITE_ONCE(ring->backed, word);
+}
+
+/* No writer may be in a slot that loses its memory, and none opens one, once the size is smaller. */
+static int leave_slots(struct ring *ring, u32 size)
+{
+	const u32 before = (u32)ring->control->size;
+
+	set_size(ring, size);
+	if (!ring->ready_words || !ring->control->tail || ring_switch_packet(ring) == RING_DONE)
+		return 0;
+	set_size(ring, before); /* a reader has to give packets back first */
+	return -EBUSY;
+}
 
 static void change_ring(void *data)
 {
-	const struct ring_change *change = data;
+	struct record_cpu *cpu = this_cpu_ptr(&record_cpu);
+	struct ring_change *change = data;
 	struct ring *ring = change->ring;
-	u64 before = READ_ONCE(ring->control->size);
-	const u64 changes = (before >> WIRE_RING_CHANGES_SHIFT) + ((u32)before != change->size);
 
-	/* A writer in an NMI takes either mapping with either size: both have memory for the slots of the smaller one. */
-	if (change->size > (u32)before)
+	cpu->nmi_depth++; /* records of NMIs are lost meanwhile, and counted */
+	barrier();
+	if (change->size < (u32)ring->control->size)
+		change->error = leave_slots(ring, change->size);
+	if (!change->error) {
 		WRITE_ONCE(ring->slots, change->slots);
+		set_size(ring, change->size);
+		WRITE_ONCE(ring->control->state, WIRE_RING_READY);
+		/* Release: who sees it sees the slots. */
+		smp_store_release(&ring->ready_words, (u32)ring->packet_words);
+	}
 	barrier();
-	WRITE_ONCE(ring->control->size, changes << WIRE_RING_CHANGES_SHIFT | change->size);
-	WRITE_ONCE(ring->backed, changes << WIRE_RING_CHANGES_SHIFT | change->size);
-	if (change->size < (u32)before)
-		ring_switch_packet(ring);
-	barrier();
-	WRITE_ONCE(ring->slots, change->slots);
-	WRITE_ONCE(ring->control->state, WIRE_RING_READY);
-	/* Release: who sees it sees the slots. */
-	smp_store_release(&ring->ready_words, (u32)ring->packet_words);
+	cpu->nmi_depth--;
 }
 
-/* Give one ring so many slots. Context: memory_mutex, CPU hotplug locked. */
+/* On the ring's CPU; one that is not online writes nothing. Context: CPU hotplug locked. */
+static void on_cpu_of(const struct ring *ring, smp_call_func_t function, void *data)
+{
+	if (smp_call_function_single(ring->cpu, function, data, 1) == 0)
+		return;
+	preempt_disable();
+	function(data);
+	preempt_enable();
+}
+
+/* In stream mode slots with packets that nobody has read keep their memory, for the next time that the ring grows. */
 static int set_slots(u32 index, u32 slots)
 {
 	struct ring_memory *old = &memory[index];
 	struct ring *ring = &burin_session.rings[index];
+	const u32 room = ring->overwrite ? slots : max(slots, old->slots);
 	struct ring_change change = { .ring = ring, .size = slots };
-	struct page **pages = make_pages(old, slots, cpu_to_node(ring->cpu));
+	struct page **pages = make_pages(old, room, cpu_to_node(ring->cpu));
 	char *before = ring->slots;
 
 	if (!pages)
 		return -ENOMEM;
 	change.slots = vmap(pages, window_pages(), VM_MAP, PAGE_KERNEL);
-	if (!change.slots) {
-		free_pages_from(pages, min(old->slots, slots) * slot_pages(), slots * slot_pages());
+	if (change.slots)
+		on_cpu_of(ring, change_ring, &change);
+	if (!change.slots || change.error) {
+		if (change.slots)
+			vunmap(change.slots);
+		free_pages_from(pages, min(old->slots, room) * slot_pages(), room * slot_pages());
 		kvfree(pages);
-		return -ENOMEM;
+		return change.slots ? change.error : -ENOMEM;
 	}
-	/* A CPU that is not online writes nothing. */
-	if (smp_call_function_single(ring->cpu, change_ring, &change, 1) != 0)
-		change_ring(&change);
 	if (before)
 		vunmap(before);
-	if (old->slots > slots)
-		free_pages_from(old->pages, slots * slot_pages(), old->slots * slot_pages());
+	if (old->slots > room)
+		free_pages_from(old->pages, room * slot_pages(), old->slots * slot_pages());
 	kvfree(old->pages);
-	*old = (struct ring_memory){ pages, slots };
+	*old = (struct ring_memory){ pages, room };
 	return 0;
 }
 
@@ -226,6 +260,36 @@ int memory_resize(u32 packets)
 	return error;
 }
 
+/* On the ring's CPU: no writer is inside an append. */
+static void reset_ring(void *data)
+{
+	struct record_cpu *cpu = this_cpu_ptr(&record_cpu);
+	struct ring *ring = data;
+
+	cpu->nmi_depth++;
+	barrier();
+	smp_store_release(&ring->control->tail, 0);
+	WRITE_ONCE(ring->control->consumed, 0);
+	ring->control->clock_steps = 0;
+	memset(ring->control->lost, 0, sizeof(ring->control->lost));
+	barrier();
+	cpu->nmi_depth--;
+}
+
+void memory_reset(void)
+{
+	struct wire_geometry *geometry = &burin_session.geometry;
+
+	get_random_bytes(geometry->uuid, sizeof(geometry->uuid));
+	memcpy(burin_session.shared->geometry.uuid, geometry->uuid, sizeof(geometry->uuid));
+	memcpy(burin_session.header.uuid, geometry->uuid, sizeof(geometry->uuid));
+	cpus_read_lock();
+	for (u32 n = 0; n < session_names_index(&burin_session); n++)
+		on_cpu_of(&burin_session.rings[n], reset_ring, &burin_session.rings[n]);
+	cpus_read_unlock();
+	names_reset();
+}
+
 static void decide(const struct memory_options *options)
 {
 	struct wire_geometry *geometry = &burin_session.geometry;
@@ -271,6 +335,7 @@ static void fill(const struct memory_options *options)
 	burin_session.rings[last].control->size = geometry->names_packets;
 	burin_session.rings[last].control->state = WIRE_RING_READY;
 	burin_session.rings[last].slots = names;
+	burin_session.rings[last].overwrite = geometry->mode == WIRE_MODE_FLIGHT;
 	burin_session.rings[last].backed = geometry->names_packets;
 	burin_session.rings[last].ready_words = burin_session.rings[last].packet_words;
 	*burin_session.events = (struct wire_events){ .magic = WIRE_EVENTS_MAGIC, .text_bytes = 1 };

@@ -116,8 +116,10 @@ static int begin_parts(void)
 	if (error)
 		goto no_events;
 	error = device_begin();
-	if (!error)
+	if (!error) {
+		debugfs_begin();
 		return 0;
+	}
 	events_end();
 no_events:
 	cpuhp_remove_state_nocalls(hotplug);
@@ -155,6 +157,7 @@ static int __init burin_init(void)
 static void __exit burin_exit(void)
 {
 	device_end();
+	debugfs_end();
 	events_end();
 	record_end();
 	cpuhp_remove_state_nocalls(hotplug);

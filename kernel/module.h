@@ -4,8 +4,10 @@
 #define BURIN_KERNEL_MODULE_H
 
 #include <linux/irq_work.h>
+#include <linux/mm_types.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/wait.h>
 
 #include "burin/kernel.h"
 #include "session/layout.h"
@@ -30,17 +32,14 @@ struct memory_options {
 int memory_make(const struct memory_options *options);
 void memory_free(void);
 
-/* memory_page - the page at an offset of the session's file, with a reference; NULL: it has no memory. */
-struct page *memory_page(u64 offset);
+/* memory_insert - map the page at an offset of the session's file. Return: 0; -ENOMEM; -EFAULT: it is behind the end. */
+int memory_insert(struct vm_area_struct *area, unsigned long address, u64 offset);
 
 /* memory_ring_add - give the rings of a CPU their memory, unless they have it. Context: CPU hotplug, or its lock held. */
 int memory_ring_add(unsigned int cpu);
 
-/* memory_resize - give the rings of all CPUs so many slots. Context: burin_mutex. Return: 0; -ENOMEM: nothing changed. */
+/* memory_resize - give the rings of all CPUs so many slots. Context: burin_mutex. Return: 0; -errno: nothing changed. */
 int memory_resize(u32 packets);
-
-/* memory_slots - the slots of the rings of NMIs, if those of the CPUs have so many. */
-u32 memory_slots_nmi(u32 packets);
 
 /* memory_reset - forget all records. */
 void memory_reset(void);
@@ -57,8 +56,6 @@ DECLARE_PER_CPU(struct record_cpu, record_cpu);
 
 /* record_wait - the queue of those who wait for a complete packet. */
 extern wait_queue_head_t record_wait;
-/* record_waiters - whether to wake them. */
-extern atomic_t record_waiters;
 
 void record_begin(void);
 void record_end(void);
@@ -71,12 +68,41 @@ void events_end(void);
 /* events_take_effect - switch an event as `desired` and `paused` say. Context: burin_mutex. */
 void events_take_effect(u32 index);
 
+/* ---- hooks.c: functions of other modules */
+
+/* hooks_has - whether an event has one. Context: burin_mutex. */
+bool hooks_has(u32 index);
+void hooks_end(void);
+
 /* ---- control.c: requests */
 
 struct wire_device_change;
+struct wire_device_counts;
 long control_change(const struct wire_device_change __user *user);
+long control_counts(struct wire_device_counts __user *user);
+
+/* control_consume - give packets of a ring back. Context: burin_mutex. */
+long control_consume(u32 ring, u64 sequence);
+
+/* control_readable - whether a packet is complete and not given back. */
+bool control_readable(void);
+
+/* control_switch - switch the events whose names match, with an entry in the history. Return: how many; -errno. */
+int control_switch(const char *glob, bool on);
+int control_pause(bool paused);
+
+/* ---- debugfs.c: a view in debugfs, if it may be there */
+
+void debugfs_begin(void);
+
+/* debugfs_list - show events that were registered since. Context: burin_mutex. */
+void debugfs_list(void);
+void debugfs_end(void);
 
 /* ---- device.c */
+
+/* device_reset - forget all records, unless a reader has claimed the session: -EBUSY. */
+int device_reset(void);
 
 int device_begin(void);
 void device_end(void);

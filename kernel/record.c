@@ -12,7 +12,6 @@
 DEFINE_STATIC_KEY_TRUE(ring_clock_is_tsc);
 DEFINE_PER_CPU(struct record_cpu, record_cpu);
 DECLARE_WAIT_QUEUE_HEAD(record_wait);
-atomic_t record_waiters;
 const unsigned char burin_off;
 
 /* Never from the append itself: the waker takes locks that its caller may hold. */
@@ -41,9 +40,8 @@ static notrace void append(struct ring *ring, struct ring_record record)
 	result = ring_append(ring, record);
 	if (unlikely(result != RING_DONE))
 		count_lost(ring, result);
-	/* A packet may be complete. Pairs with the full barrier behind the increment in device.c. */
-	smp_mb();
-	if (atomic_read(&record_waiters))
+	/* A packet may be complete. Pairs with the barrier in device.c between queue and condition. */
+	if (wq_has_sleeper(&record_wait))
 		irq_work_queue(this_cpu_ptr(&record_cpu.wake));
 }
 
@@ -70,7 +68,7 @@ notrace void burin_emit(struct burin_site *site, unsigned int state, void *buffe
 		ring_lose(raw_cpu_read(record_cpu.ring), WIRE_LOST_SIZE);
 		return;
 	}
-	record_put(buffer, site->id, sizeof(struct wire_compact) + payload_bytes);
+	record_event(buffer, site->id, sizeof(struct wire_compact) + payload_bytes);
 }
 EXPORT_SYMBOL_GPL(burin_emit);
 EXPORT_SYMBOL_GPL(burin_emit_args);

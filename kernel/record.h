@@ -40,9 +40,17 @@ static __always_inline void record_put(void *buffer, u16 id, u32 length)
 	raw_local_irq_restore(flags);
 }
 
-/* record_event - the same for an event, which another module may have given a function. */
+/* On while an event has a function of another module. */
+DECLARE_STATIC_KEY_FALSE(record_hooked);
+
+/* hooks_call - call an event's function, if it has one. Return: whether the event is on. */
+bool hooks_call(const void *buffer, u16 id, u32 length);
+
+/* record_event - the same for an event, after the function that another module may have given it. */
 static __always_inline void record_event(void *buffer, u16 id, u32 length)
 {
+	if (static_branch_unlikely(&record_hooked) && !hooks_call(buffer, id, length))
+		return;
 	record_put(buffer, id, length);
 }
 
