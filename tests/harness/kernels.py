@@ -82,7 +82,7 @@ def sources_of(top, folders):
     for folder in folders:
         for where, below, names in os.walk(os.path.join(top, folder)):
             below[:] = [name for name in below if not name.startswith(".")]
-            found += [os.path.join(where, name) for name in names if name.endswith((".c", ".h", ".S", ".lds")) or name in ("Kbuild", "Makefile")]
+            found += [os.path.join(where, name) for name in names if name.endswith((".c", ".h", ".S", ".lds", ".awk")) or name in ("Kbuild", "Makefile")]
     return [(os.path.relpath(path, top), open(path, "rb").read()) for path in sorted(found)]
 
 

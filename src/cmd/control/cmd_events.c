@@ -65,7 +65,7 @@ static void print_text(const struct listed_event *event, bool paused, uint64_t b
 	}
 	if (event->level)
 		view_buffer_print(out, "level %u  ", event->level);
-	if (*event->file)
+	if (event->line) /* tracepoints of the kernel have none */
 		view_buffer_print(out, "%s:%u", event->file, event->line);
 	view_buffer_print(out, "\n");
 	if (event->want == WIRE_UNFIT)
@@ -299,7 +299,7 @@ const struct cmd cmd_events = {
 	.usage = "Usage: burin events [options] TARGET [GLOB]...\n"
 		 "\n"
 		 "List the events of a program: state, records in the buffers, name, fields, and the line\n"
-		 "in the source. TARGET is a pid, a program's name, or a session's path; see burin ls.\n"
+		 "in the source. TARGET is a pid, a program's name, a session's path or kernel; see burin ls.\n"
 		 "With TARGET kernel, list the events of burin.ko, if it is loaded, and then what only\n"
 		 "burin record --kernel can record: name and fields.\n",
 	.notes = "State: off, on, where (a filter decides), sample (every N-th), limit (N a second), unfit\n"

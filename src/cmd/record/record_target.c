@@ -107,6 +107,8 @@ static int record(const struct record_options *options, struct attachment *attac
 	result = attach_restore(attachment) ?: result;
 	sampling_finish(&sampling);
 	kernel_events_finish(&kernel);
+	if (is_claimed(attachment))
+		kernel_device_close_packets(&attachment->session);
 	drain_finish(&drain, attach_result(attachment), &totals);
 	kernel_events_close(&kernel);
 	sampling_symbols(&sampling, directory, output, &totals);
@@ -160,9 +162,12 @@ int record_target(const struct record_options *options)
 {
 	struct attachment attachment;
 	char output[4096], pid[CALLS_TARGET_WORD];
-	const char *word = options->calls.on ? calls_target_open(options->target, pid) : options->target;
+	const char *word;
 	int result, directory;
 
+	if (strcmp(options->target, TARGET_KERNEL) == 0 && refuse_for_kernel(options))
+		return CMD_USAGE;
+	word = options->calls.on ? calls_target_open(options->target, pid) : options->target;
 	if (!word)
 		return CMD_USAGE;
 	result = attach_begin(&attachment, word);
