@@ -162,6 +162,7 @@ static void change_ring(void *data)
 		/* Release: who sees it sees the slots. */
 		smp_store_release(&ring->ready_words, (u32)ring->packet_words);
 	}
+	record_refresh(ring);
 	barrier();
 	cpu->nmi_depth--;
 }
@@ -272,6 +273,7 @@ static void reset_ring(void *data)
 	WRITE_ONCE(ring->control->consumed, 0);
 	ring->control->clock_steps = 0;
 	memset(ring->control->lost, 0, sizeof(ring->control->lost));
+	record_refresh(ring);
 	barrier();
 	cpu->nmi_depth--;
 }

@@ -79,8 +79,6 @@ static void give_back(const struct drain *drain, unsigned index)
 
 	if (is_of_device(drain, index))
 		session->device->give_back(session, index, sequence);
-	else if (is_beside(drain, index) && drain->more.give_back)
-		drain->more.give_back(drain->more.context, index - session->ring_count, sequence);
 	else
 		ring_give_back(drain->readers[index].ring, sequence);
 }
@@ -572,6 +570,8 @@ static int prepare(struct drain *drain, struct session *session, const struct dr
 	for (unsigned n = 0; n < session->ring_count; n++) {
 		drain->readers[n].ring = &session->rings[n];
 		drain->readers[n].cursor.passive = geometry->mode == WIRE_MODE_FLIGHT;
+		if (session->device) /* other recorders may have read packets before */
+			ring_move(&drain->readers[n].cursor, session->rings[n].control->consumed);
 	}
 	for (unsigned n = 0; n < drain->more.count; n++) {
 		struct ring_reader *reader = &drain->readers[session->ring_count + n];

@@ -266,6 +266,12 @@ int kernel_device_claim(const struct session *session)
 	return ioctl(session->device->file, WIRE_DEVICE_CLAIM) == 0 ? 0 : -errno;
 }
 
+void kernel_device_close_packets(const struct session *session)
+{
+	/* Where the module cannot, the next reader finds the records of the open packets again. */
+	ioctl(session->device->file, WIRE_DEVICE_CLOSE);
+}
+
 const char *kernel_device_explain(int error)
 {
 	switch (error) {
