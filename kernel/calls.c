@@ -45,25 +45,26 @@ static struct tracepoint *enter_point, *leave_point;
 enum {
 	LEAVE_LENGTH = sizeof(struct wire_compact) + 8,
 	LEAVE_WORDS = 3,
+	LEAVE_BYTES = 8 * LEAVE_WORDS,
 	PAYLOAD_AT = sizeof(struct wire_compact),
 };
 
 /*
+ * open_record - as record_enter(). @size: of the record; NULL: of one of a call's end.
+ *
  * System calls begin and end with interrupts on and not in an NMI, so these probes need not save the flags. They are
  * compiled for each clock.
  */
-static __always_inline bool open_record(bool tsc, s64 bytes, char **at, u64 *now)
+static __always_inline bool open_record(bool tsc, const u8 *size, char **at, u64 *now)
 {
 	if (static_branch_unlikely(&record_hooked))
 		return false;
 	raw_local_irq_disable();
+	*now = tsc ? rdtsc() : ktime_get_mono_fast_ns(); /* first: the call keeps few registers */
 	*at = (char *)raw_cpu_read(record_cpu.place.at);
-	if (likely(!compat_take(record_cpu.place.room, bytes))) {
-		*now = tsc ? rdtsc() : ktime_get_mono_fast_ns();
-		if (likely(section_place_time(raw_cpu_read(record_cpu.place.packet),
-					      raw_cpu_read(record_cpu.place.until), now)))
-			return true;
-	}
+	if (likely(!compat_take(record_cpu.place.room, size ? *size : LEAVE_BYTES)) &&
+	    likely(section_place_time(raw_cpu_read(record_cpu.place.packet), raw_cpu_read(record_cpu.place.until), now)))
+		return true;
 	raw_local_irq_enable();
 	return false;
 }
@@ -127,12 +128,12 @@ static __always_inline void enter(bool tsc, struct pt_regs *regs, unsigned long 
 	if (!head)
 		return;
 	call = &calls[number];
-	if (unlikely(!open_record(tsc, call->bytes, &at, &now))) {
+	if (unlikely(!open_record(tsc, &call->bytes, &at, &now))) {
 		enter_slow(regs, number);
 		return;
 	}
 	put(at, head | now << 32);
-	put(at + 8, (u32)task->pid);
+	put(at + 8, (u32)(tsc ? task : current)->pid);
 	if (call->count)
 		put_arguments(at + PAYLOAD_AT, call, regs);
 	close_record(call->bytes, call->commit);
@@ -158,15 +159,15 @@ static __always_inline void leave(bool tsc, const struct pt_regs *regs, long res
 	head = READ_ONCE(leaves[number]);
 	if (!head)
 		return;
-	if (unlikely(!open_record(tsc, LEAVE_WORDS * 8, &at, &now))) {
+	if (unlikely(!open_record(tsc, NULL, &at, &now))) {
 		leave_slow(head, result);
 		return;
 	}
 	put(at, head | now << 32);
-	put(at + 8, (u32)task->pid);
+	put(at + 8, (u32)(tsc ? task : current)->pid);
 	put(at + PAYLOAD_AT, result);
 	memcpy(at + LEAVE_LENGTH, &zero, sizeof(zero));
-	close_record(LEAVE_WORDS * 8, ((u64)LEAVE_WORDS << WIRE_TAIL_COUNT_BITS) + 1);
+	close_record(LEAVE_BYTES, ((u64)LEAVE_WORDS << WIRE_TAIL_COUNT_BITS) + 1);
 }
 
 static notrace void on_enter_tsc(void *data, struct pt_regs *regs, long number)
