@@ -66,7 +66,7 @@ static bool owns_ring(const struct drain *drain, unsigned index)
 				       : drain->session->geometry.mode == WIRE_MODE_STREAM;
 }
 
-/* Whether the ring is the kernel's own. Recordings of it begin where the one before has ended. */
+/* Whether the ring is the kernel's own. */
 static bool is_of_device(const struct drain *drain, unsigned index)
 {
 	return drain->session->device && !is_beside(drain, index);
@@ -173,11 +173,8 @@ static void add_piece(struct drain *drain, unsigned index, struct wire_packet *p
 	struct validated validated, selected;
 	uint64_t time;
 
-	if (!reader->ring->overwrite && !reader->begun && !reader->damaged &&
-	    (!owns_ring(drain, index) || is_of_device(drain, index))) {
+	if (!reader->ring->overwrite && !owns_ring(drain, index) && !reader->begun && !reader->damaged) {
 		reader->ledger.events = packet->events_before;
-		if (is_of_device(drain, index))
-			ring_reader_losses(reader, packet->lost);
 		begin_here(drain, index);
 	}
 	if (!ring_reader_piece(reader, packet, piece, &time))
@@ -667,6 +664,26 @@ static void skip_beside(struct drain *drain)
 	drain->more.since = since;
 }
 
+/* In stream mode, begin the counts of the kernel's rings where the last recorder has ended: at the first packet that it left. */
+static void continue_device(struct drain *drain)
+{
+	for (unsigned n = 0; n < drain->session->ring_count; n++) {
+		struct ring_reader *reader = &drain->readers[n];
+		const struct ring *ring = ring_at(drain, n);
+		const struct wire_packet *packet;
+		struct ring_look look;
+
+		if (!ring || !ring_look(ring, &look) || look.empty)
+			continue;
+		packet = ring_packet(ring, &look, reader->cursor.sequence);
+		if (packet->sequence != reader->cursor.sequence)
+			continue;
+		reader->ledger.events = packet->events_before;
+		ring_reader_losses(reader, packet->lost);
+		begin_here(drain, n);
+	}
+}
+
 /* Duplicate the caller's descriptor of a directory, since the caller closes its own. */
 static int duplicate(int directory)
 {
@@ -690,6 +707,8 @@ int drain_begin(struct drain *drain, struct session *session, int directory,
 		release(drain);
 	else if (options->attach)
 		skip_existing(drain);
+	else if (session->device)
+		continue_device(drain);
 	if (!error && drain->more.since)
 		skip_beside(drain);
 	if (options->globs && *options->globs)
