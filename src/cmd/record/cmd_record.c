@@ -428,7 +428,7 @@ const struct cmd cmd_record = {
 		 "Run COMMAND, and write the events of it and of every process that it starts into a\n"
 		 "trace directory. Exits with COMMAND's status.\n"
 		 "Or attach to TARGET, a running program (a pid, a name or a session's path; see\n"
-		 "burin ls), and record it until Ctrl-C or its end, without disturbing it.\n"
+		 "burin ls) or kernel, and record it until Ctrl-C or its end, without disturbing it.\n"
 		 "Both are also sampled: the trace has stacks of where the CPU time went.\n",
 	.notes = "TARGET has its own buffers, so --mode, --buffer, --buffer-max, --packet, --string-max\n"
 		 "and --context are for COMMAND only (burin resize changes the size). Records of TARGET\n"
