@@ -128,10 +128,11 @@ static void build(struct attribution *attribution, struct sample_task *task,
 	uint64_t locations[WIRE_DEPTH_MAX];
 	unsigned count = 0;
 	if (sample->user.abi && !gone)
-		count = user_stack(sample, attribution->registers, task, locations,
+		count = user_stack(sample, attribution->registers, attribution->images, task, locations,
 				   WIRE_DEPTH_MAX - kernel_frames(sample), &building->end);
 	add_chain(attribution, process, sample, count == 0 && !gone, building);
-	if (count)
+	if (count ||
+	    building->end.truncation == WIRE_TRUNCATION_TABLES) /* or the process has no allowance left */
 		building->truncation = building->end.truncation;
 	for (unsigned n = 0; n < count; n++)
 		if (!add_user(attribution, process, locations[n], building))
