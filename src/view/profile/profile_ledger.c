@@ -56,6 +56,8 @@ static const struct wire_term remarks[] = {
 	{ "over.images", "mappings of too many files", "samples in them are lost: outside all mappings" },
 	{ "over.mappings", "mappings or pieces of code beyond the limit",
 	  "samples in them are lost, or have no name" },
+	{ "over.stacks", "samples have one frame only",
+	  "the different stacks of a process or user take too much memory" },
 	{ "over.unwind", "stacks were not unwound to their end",
 	  "the unwind tables of a process or user take too long; they may be damaged" },
 	{ "continued", "stacks were deeper than their copy",

@@ -13,6 +13,10 @@
 enum {
 	PROCESSES_MAX = 1 << 16,
 	USERS_MAX = 1 << 12,
+	STACKS_MIN = 1 << 20, /* frames */
+	STACKS_BYTES = 48,    /* that one takes */
+	STACKS_PART = 8,      /* of the machine's memory that they may take, ... */
+	STACKS_PROCESS = 4,   /* ... and of that what those of one process may */
 };
 
 /*
@@ -34,17 +38,26 @@ static const struct allowance {
 	/* 100 ms, and 400 ms: a large program causes some of it when it begins */
 	[BUDGET_UNWIND] = { 10000000, 40000000, true, true,
 			    "stacks that were not unwound to their end, as its unwind tables take too long" },
+	[BUDGET_STACKS] = { 0, 0, false, false,
+			    "samples with one frame, as its different stacks take too much memory" },
 };
 
 static uint64_t total(const struct budget *budget, enum budget_kind kind)
 {
-	return kind == BUDGET_FILES ? budget->files_max : allowances[kind].all;
+	return kind == BUDGET_FILES    ? budget->files_max
+	       : kind == BUDGET_STACKS ? budget->stacks_max
+				       : allowances[kind].all;
+}
+
+static uint64_t of_process(const struct budget *budget, enum budget_kind kind)
+{
+	return kind == BUDGET_STACKS ? budget->stacks_max / STACKS_PROCESS : allowances[kind].process;
 }
 
 static uint64_t limit_of(const struct budget *budget, enum budget_kind kind,
 			 const struct budget_account *account)
 {
-	return account->user ? allowances[kind].process : total(budget, kind) / 2;
+	return account->user ? of_process(budget, kind) : total(budget, kind) / 2;
 }
 
 static bool is_used_up(const struct budget *budget, enum budget_kind kind,
@@ -153,13 +166,35 @@ static struct budget_account *find_payer(struct budget *budget, uint32_t pid)
 
 /* ---- work */
 
+static uint64_t stacks_max(void)
+{
+	const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+	const uint64_t max = pages > 0 ? (uint64_t)pages * (uint64_t)bytes / STACKS_PART / STACKS_BYTES : 0;
+
+	return max > STACKS_MIN ? max : STACKS_MIN;
+}
+
 void budget_init(struct budget *budget, uint64_t files_max)
 {
 	*budget = (struct budget){ .files_max = files_max,
+				   .stacks_max = stacks_max(),
 				   .round = 1,
 				   .user_of = foreign_user_of,
 				   .processes.max = PROCESSES_MAX,
 				   .users.max = USERS_MAX };
+}
+
+static void forget(const struct budget_accounts *accounts, enum budget_kind kind)
+{
+	for (size_t n = 0; n < accounts->count; n++)
+		accounts->all[n]->spent[kind] = 0;
+}
+
+void budget_again(struct budget *budget, enum budget_kind kind)
+{
+	budget->spent[kind] = budget->other_users.spent[kind] = 0;
+	forget(&budget->processes, kind);
+	forget(&budget->users, kind);
 }
 
 void budget_round(struct budget *budget)
@@ -204,8 +239,8 @@ uint64_t budget_left(struct budget *budget, enum budget_kind kind, uint32_t pid)
 	uint64_t limit = total(budget, kind), spent = budget->spent[kind];
 	uint64_t left = spent < limit ? limit - spent : 0;
 
-	if (pid && !payer && left > allowances[kind].process)
-		left = allowances[kind].process;
+	if (pid && !payer && left > of_process(budget, kind))
+		left = of_process(budget, kind);
 	for (; payer; payer = payer->user) {
 		limit = limit_of(budget, kind, payer);
 		spent = spent_now(budget, kind, payer);
@@ -220,7 +255,7 @@ void budget_charge(struct budget *budget, enum budget_kind kind, uint32_t pid, u
 	struct budget_account *payer = NULL;
 
 	budget->spent[kind] += work;
-	if (pid && (work > allowances[kind].process / 64 || (work && !is_little(budget, kind))))
+	if (pid && (work > of_process(budget, kind) / 64 || (work && !is_little(budget, kind))))
 		payer = find_payer(budget, pid);
 	for (; payer; payer = payer->user)
 		payer->spent[kind] += work;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Limits the work that one process can cause the recorder, by its jitdump records, files, mappings and unwind tables. While the recorder
+ * Limits the work that one process can cause the recorder, by its jitdump records, files, mappings, unwind tables and stacks. While the recorder
  * handles one process, it reads no rings; samples of all others are lost when these are full. So there is an allowance for
  * each process, for each user (since users can have any number of processes), and for all together. Jitdump records and
  * opened files are limited by round; open files, images and mappings, for the whole recording. The work of unwinding is
@@ -25,6 +25,7 @@ enum budget_kind {
 	BUDGET_IMAGES,	 /* images; excess: mappings of other images, whose samples are lost */
 	BUDGET_MAPPINGS, /* by MAPPINGS_MAX; excess: mappings or pieces of code; samples are lost or nameless */
 	BUDGET_UNWIND, /* units of unwind_meter.h; excess: samples whose stacks were not unwound, or not to their end */
+	BUDGET_STACKS, /* frames of different stacks, by ->stacks_max; excess: samples with one frame */
 	BUDGET_KINDS
 };
 
@@ -52,7 +53,7 @@ struct budget_accounts {
 
 struct budget {
 	uint64_t round, spent[BUDGET_KINDS], over[BUDGET_KINDS];
-	uint64_t files_max;
+	uint64_t files_max, stacks_max;
 	struct budget_accounts processes, users;
 	struct budget_account other_users;			  /* all users beyond the maximum */
 	uid_t (*user_of)(uint32_t pid, struct foreign_user *own); /* foreign_user_of(), except in tests */
@@ -62,6 +63,9 @@ struct budget {
 
 /* budget_init - @files_max: files of all processes that may stay open. */
 void budget_init(struct budget *budget, uint64_t files_max);
+
+/* budget_again - begin anew with a kind that is limited for the whole recording. */
+void budget_again(struct budget *budget, enum budget_kind kind);
 
 /* budget_round - begin a round, which resets the allowances by round. */
 void budget_round(struct budget *budget);
