@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "drain/drain.h"
+#include "drain/living_tasks.h"
 #include "writer/trace_origin.h"
 #include "writer/discard.h"
 #include "file/create.h"
@@ -65,12 +66,41 @@ static bool owns_ring(const struct drain *drain, unsigned index)
 				       : drain->session->geometry.mode == WIRE_MODE_STREAM;
 }
 
+/* Whether the ring is the kernel's own. Recordings of it begin where the one before has ended. */
+static bool is_of_device(const struct drain *drain, unsigned index)
+{
+	return drain->session->device && !is_beside(drain, index);
+}
+
+static void give_back(const struct drain *drain, unsigned index)
+{
+	const struct session *session = drain->session;
+	const uint64_t sequence = drain->readers[index].cursor.sequence;
+
+	if (is_of_device(drain, index))
+		session->device->give_back(session, index, sequence);
+	else if (is_beside(drain, index) && drain->more.give_back)
+		drain->more.give_back(drain->more.context, index - session->ring_count, sequence);
+	else
+		ring_give_back(drain->readers[index].ring, sequence);
+}
+
+/* The time in which records of a ring belong to the trace. */
+static struct window window_of(const struct drain *drain, unsigned index)
+{
+	struct window window = drain->window;
+
+	if (is_beside(drain, index) && drain->more.since > window.since)
+		window.since = drain->more.since;
+	return window;
+}
+
 static struct validated validate_piece(struct drain *drain, unsigned index, const struct wire_packet *packet,
 				       const struct ring_piece *piece, uint64_t time)
 {
 	static const struct window always = { 0, UINT64_MAX };
 	const struct event_table *table = is_names(drain, index) ? &drain->names_table : &drain->table;
-	const struct window window = is_names(drain, index) ? always : drain->window;
+	const struct window window = is_names(drain, index) ? always : window_of(drain, index);
 	const char *bytes = (const char *)packet;
 	const uint64_t base = drain->readers[index].base;
 	uint64_t now = ring_clock();
@@ -109,16 +139,22 @@ static void count_packets(struct output_stream *out, const struct ring_piece *pi
 	out->left_out = 0;
 }
 
+static struct event_selection *selection_of(struct drain *drain, unsigned index)
+{
+	return is_beside(drain, index) ? &drain->more_selection : &drain->selection;
+}
+
 /* Leave out records of events that were not asked for. */
 static void select_records(struct drain *drain, unsigned index, struct wire_packet *packet,
 			   const struct ring_piece *piece, struct validated *selected)
 {
 	struct output_stream *out = &drain->output.streams[index];
+	struct event_selection *selection = selection_of(drain, index);
 	const bool goes_on = out->begun && out->sequence == piece->sequence;
-	int error = event_selection_update(&drain->selection, &drain->table);
+	int error = event_selection_update(selection, &drain->table);
 
 	if (!error)
-		error = event_selection_apply(&drain->selection, (char *)packet, out->ring->packet_words * 8,
+		error = event_selection_apply(selection, (char *)packet, out->ring->packet_words * 8,
 					      drain->table.context_bytes, &out->base, goes_on, selected);
 	output_fail(&drain->output, error, "events");
 	count_packets(out, piece, goes_on, selected->count != 0);
@@ -139,14 +175,17 @@ static void add_piece(struct drain *drain, unsigned index, struct wire_packet *p
 	struct validated validated, selected;
 	uint64_t time;
 
-	if (!reader->ring->overwrite && !owns_ring(drain, index) && !reader->begun && !reader->damaged) {
+	if (!reader->ring->overwrite && !reader->begun && !reader->damaged &&
+	    (!owns_ring(drain, index) || is_of_device(drain, index))) {
 		reader->ledger.events = packet->events_before;
+		if (is_of_device(drain, index))
+			ring_reader_losses(reader, packet->lost);
 		begin_here(drain, index);
 	}
 	if (!ring_reader_piece(reader, packet, piece, &time))
 		return;
 	validated = validate_piece(drain, index, packet, piece, time);
-	drain->totals.left_out += is_names(drain, index) ? 0 : validated.before;
+	drain->totals.left_out += is_names(drain, index) || is_beside(drain, index) ? 0 : validated.before;
 	reader->damaged = !validated.sound;
 	reader->past_window = validated.past_window;
 	if (validated.count + validated.before == 0)
@@ -165,7 +204,7 @@ static void add_piece(struct drain *drain, unsigned index, struct wire_packet *p
 					  drain->round_before),
 			    "names");
 	selected = validated;
-	if (drain->selection.globs && !is_names(drain, index) && !is_beside(drain, index))
+	if (selection_of(drain, index)->globs && !is_names(drain, index))
 		select_records(drain, index, packet, piece, &selected);
 	if (selected.count)
 		output_records(output, index, packet, piece->sequence, &selected, &reader->ledger);
@@ -214,9 +253,27 @@ static unsigned drain_ring(struct drain *drain, unsigned index)
 					      &piece);
 		add_piece(drain, index, packet, &piece);
 		if (owns_ring(drain, index) && !drain->output.error) /* unwritten packets stay in the ring */
-			ring_give_back(ring, reader->cursor.sequence);
+			give_back(drain, index);
 	}
 	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
+}
+
+/*
+ * A ring whose open packet is empty, since it was resized, shows no piece of it. The records before are in the header.
+ * A copy must be as old as the header.
+ */
+static void account_empty(struct drain *drain, unsigned index)
+{
+	struct ring_reader *reader = &drain->readers[index];
+	const struct ring *ring = ring_at(drain, index);
+	struct ring_look look;
+
+	if (!ring || !ring->overwrite || !ring_look(ring, &look) || look.empty || look.count ||
+	    (drain->copy && drain->copy->rings[index].control.tail != ring->control->tail) ||
+	    look.events_before <= reader->ledger.events || look.sequence < reader->sequence)
+		return;
+	reader->ledger.lost[WIRE_LOST_OVERWRITTEN] += look.events_before - reader->ledger.events;
+	reader->ledger.events = look.events_before;
 }
 
 /* Note how many records a ring has that is read at the end only: its file may be truncated by then. */
@@ -326,6 +383,33 @@ static void write_statedump(struct output *output, unsigned names, const struct 
 	}
 }
 
+/* The kernel's session lacks the names of tasks that live. */
+static void add_living_tasks(struct drain *drain)
+{
+	const unsigned names = session_names_index(drain->session);
+	const struct ring_reader *reader = &drain->readers[names];
+	const uint64_t now = ring_clock();
+	struct output_stream *out = &drain->output.streams[names];
+	struct wire_ledger ledger = reader->ledger;
+	struct statedump_packets tasks;
+	int error;
+
+	if (!drain->session->device || drain->output.error)
+		return;
+	error = living_tasks_write(drain->output.recording.clock.hz, now > reader->time ? now : reader->time,
+				   drain->session->geometry.names_packet_bytes, &tasks);
+	for (uint32_t n = 0; !error && n < tasks.packets; n++) {
+		struct wire_packet *packet =
+			(struct wire_packet *)(tasks.memory + n * out->ring->packet_words * 8);
+
+		output_records(&drain->output, names, packet, out->begun ? out->sequence + 1 : 0,
+			       &tasks.pieces[n], &ledger);
+		ledger.events += tasks.pieces[n].count;
+	}
+	statedump_packets_free(&tasks);
+	output_fail(&drain->output, error, "names of tasks");
+}
+
 /* Make the next chunk, without its own records. Return: 0 or -errno. */
 static int make_next(struct drain *drain, struct output *next, const struct statedump_packets *packets)
 {
@@ -379,6 +463,7 @@ static int split(struct drain *drain)
 	}
 	for (unsigned n = 0; n < ring_count(drain); n++)
 		output_losses(&drain->output, n, &drain->readers[n].ledger, drain->readers[n].time);
+	add_living_tasks(drain);
 	output_fail(&drain->output, changelog_finish(&drain->changelog), "changes");
 	add_totals(drain);
 	output_finish(&drain->output, "running");
@@ -477,6 +562,7 @@ static int prepare(struct drain *drain, struct session *session, const struct dr
 				 .window = { 0, UINT64_MAX } };
 	if (more)
 		drain->more = *more;
+	drain->more_selection.globs = drain->more.globs;
 	call_tables_init(&drain->calls, session, -1);
 	drain->buffer = aligned_alloc(4096, largest);
 	drain->readers = calloc(ring_count(drain), sizeof(*drain->readers));
@@ -506,6 +592,7 @@ static void release(struct drain *drain)
 	call_tables_free(&drain->calls);
 	statedump_free(&drain->statedump);
 	event_selection_free(&drain->selection);
+	event_selection_free(&drain->more_selection);
 	event_table_free(&drain->table);
 	event_table_free(&drain->names_table);
 	free(drain->readers);
@@ -542,6 +629,19 @@ static int begin(struct drain *drain, int directory, const struct drain_options 
 				       drain->copy != NULL);
 }
 
+static void skip_ring(struct drain *drain, unsigned index)
+{
+	struct ring_reader *reader = &drain->readers[index];
+	const struct ring *ring = ring_at(drain, index);
+
+	if (ring)
+		ring_skip(ring, &reader->cursor);
+	drain_ring(drain, index);
+	account_empty(drain, index);
+	ring_reader_losses(reader, control_of(drain, index)->lost);
+	begin_here(drain, index);
+}
+
 /*
  * Skip the records that are there already and begin the trace's counts here. The open packet of each ring is read to find
  * the position in it. Then the window opens for all rings at one moment.
@@ -551,16 +651,20 @@ static void skip_existing(struct drain *drain)
 	drain->attached = true;
 	drain->window.since = UINT64_MAX;
 	refresh_table(drain);
-	for (unsigned n = 0; n < session_names_index(drain->session); n++) {
-		const struct ring *ring = session_ring_view(drain->session, n);
-
-		if (ring)
-			ring_skip(ring, &drain->readers[n].cursor);
-		drain_ring(drain, n);
-		ring_reader_losses(&drain->readers[n], control_of(drain, n)->lost);
-		begin_here(drain, n);
-	}
+	for (unsigned n = 0; n < session_names_index(drain->session); n++)
+		skip_ring(drain, n);
 	drain->window.since = ring_clock();
+}
+
+/* The same for rings beside the session's that are older than the recording. */
+static void skip_beside(struct drain *drain)
+{
+	const uint64_t since = drain->more.since;
+
+	drain->more.since = UINT64_MAX;
+	for (unsigned n = drain->session->ring_count; n < ring_count(drain); n++)
+		skip_ring(drain, n);
+	drain->more.since = since;
 }
 
 /* Duplicate the caller's descriptor of a directory, since the caller closes its own. */
@@ -586,6 +690,8 @@ int drain_begin(struct drain *drain, struct session *session, int directory,
 		release(drain);
 	else if (options->attach)
 		skip_existing(drain);
+	if (!error && drain->more.since)
+		skip_beside(drain);
 	if (options->globs && *options->globs)
 		drain->selection.globs = options->globs;
 	return error;
@@ -702,8 +808,10 @@ static void close_ring(struct drain *drain, unsigned index)
 
 	if (!drain->ended)
 		ring_reader_losses(reader, control_of(drain, index)->lost);
-	if (!output->error && !drain->ended)
+	if (!output->error && !drain->ended) {
+		account_empty(drain, index);
 		ring_reader_settle(reader);
+	}
 	output_losses(output, index, &reader->ledger, reader->time);
 	if (drain->ended)
 		return;
@@ -712,7 +820,8 @@ static void close_ring(struct drain *drain, unsigned index)
 		reader->ledger.lost[WIRE_LOST_UNREAD] +=
 			count_missing(drain, index) +
 			(drain->gone && (reader->begun || is_names(drain, index)));
-	else if (!is_names(drain, index) && !drain->attached)
+	else if (!is_names(drain, index) && !drain->attached &&
+		 !(is_beside(drain, index) && drain->more.since))
 		drain->totals.lost_late += count_missing(drain, index);
 }
 
@@ -736,6 +845,7 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 		if (drain->copy)
 			snapshot_copy_release(drain->copy, n);
 	}
+	add_living_tasks(drain);
 	if (!drain->ended)
 		output_fail(output, changelog_finish(&drain->changelog), "changes");
 	event_table_update(&drain->table,

@@ -170,7 +170,8 @@ static const struct cmd_option table[] = {
 	OPTION_LIST(
 		"--auto-args[=GLOB]", &options.calls.automatic,
 		"also record arguments and results of the functions whose names match (default: all), as the "
-		"debug information of COMMAND and its libraries describes them; --args comes first",
+		"debug information of COMMAND, its libraries and what it loads later describes them; --args "
+		"comes first",
 		.given = calls_given, .absent = "*"),
 	OPTION_FLAG("--libcalls", &options.calls.libraries,
 		    "record each call that a program makes to functions of libraries; it needs no hooks",
@@ -359,7 +360,7 @@ static int add_events_of_sched(void)
 /* Set defaults that depend on other options. */
 static void complete(void)
 {
-	static const char *const all[] = { "*", NULL }, *const calls[] = { WIRE_CALL_EVENT "*", NULL };
+	static const char *all[] = { "*", NULL }, *calls[] = { WIRE_CALL_EVENT "*", NULL };
 
 	if (options.session.mode == WIRE_MODE_FLIGHT && !*asked && !*whom)
 		options.sampling.off = true; /* samples would fill the disk, unlike the rings */

@@ -369,7 +369,7 @@ const struct cmd cmd_watch = {
 		 "\n"
 		 "Watch a running program. When an event occurs, or the program ends, write the records\n"
 		 "in memory as a snapshot: DIR/0001, DIR/0002, ..., each a trace. Ends with the program,\n"
-		 "or by Ctrl-C. TARGET is a pid, a program's name, or a session's path; see burin ls.\n",
+		 "or by Ctrl-C. TARGET is a pid, a program's name, a session's path or kernel; see burin ls.\n",
 	.notes = "For each snapshot a line on stderr has the event: time of day, CPU, process/thread and\n"
 		 "name, as burin dump --absolute prints them; or the time of the end, and exit or killed.\n"
 		 "\n"

@@ -31,6 +31,7 @@ enum {
 	PAGE = 4096,		 /* bytes of a section that are read at once, at least */
 	EXPRESSION_MAX = 1024, /* bytes of an expression that are read; those of valid tables have some 20 */
 	PAGES_MAX = 16,	       /* then all are freed */
+	SCAN_TIMES = 4, /* that a scan may read a section: the entries, and a few CIEs again and again */
 };
 
 /*
@@ -45,6 +46,7 @@ struct unwind_pages {
 	unsigned char *present; /* a bit of each page */
 	unsigned count;		/* of those */
 	struct unwind_meter *meter;
+	uint64_t reads; /* so far, of pages */
 };
 
 /* The beginning of an entry's code. The index is sorted by address. */
@@ -107,6 +109,7 @@ static void load(struct unwind_pages *pages, uint64_t offset, uint64_t bytes)
 		pages->present[page / 8] |= (unsigned char)(1 << page % 8);
 		pages->count++;
 		pages->meter->spent += UNWIND_WORK_PAGE;
+		pages->reads++;
 	}
 }
 
@@ -169,17 +172,23 @@ static int add_entry(struct unwind_table *table, uint64_t address, uint64_t entr
 	return 0;
 }
 
-/* Makes the index from the entries. Only a table made for an attack exceeds the limit of work; its end is left out. */
+/*
+ * Makes the index from the entries. Samples wait meanwhile: entries that each have a far CIE of their own are not read to the
+ * end, nor are more than the index holds. Entries without code are no less work.
+ */
 static int scan_entries(struct unwind_table *table)
 {
+	const uint64_t reads_max = SCAN_TIMES * (table->section.size / PAGE + PAGES_MAX);
 	const uint64_t until = table->meter->spent + SCAN_WORK_MAX;
 	struct unwind_entry entry;
 	uint32_t next;
 	int error = 0;
 
-	for (uint32_t at = 0; at < table->section.size && table->meter->spent < until && !error; at = next) {
+	for (uint32_t at = 0; at < table->section.size && table->count < INDEX_MAX && !error; at = next) {
 		table->meter->spent += UNWIND_WORK_ENTRY;
 		limit_pages(table);
+		if (table->pages.reads > reads_max || table->meter->spent > until)
+			return -E2BIG;
 		if (unwind_entry_next(&table->section, at, &entry, &next) == 0 && entry.bytes)
 			error = add_entry(table, entry.begin, at);
 	}

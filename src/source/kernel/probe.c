@@ -4,11 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#include <linux/perf_event.h>
 
 #include "bpf/bpf_program.h"
 #include "file/foreign.h"
@@ -223,17 +219,9 @@ int probe_attach(const struct tracepoint *point, int program)
 					.config = point->counter << COUNTER_SHIFT,
 					.config1 = (uint64_t)(uintptr_t)path,
 					.config2 = point->site };
-	int event, error;
 
 	if (!attr.type)
 		return -EOPNOTSUPP;
 	snprintf(path, sizeof(path), file_link, point->file);
-	event = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-	if (event < 0)
-		return -errno;
-	if (ioctl(event, PERF_EVENT_IOC_SET_BPF, program) == 0)
-		return event;
-	error = -errno;
-	close(event);
-	return error;
+	return bpf_attach_event(&attr, program);
 }

@@ -3,9 +3,9 @@
  * Limits the work that one process can cause the recorder, by its jitdump records, files, mappings, unwind tables and stacks. While the recorder
  * handles one process, it reads no rings; samples of all others are lost when these are full. So there is an allowance for
  * each process, for each user (since users can have any number of processes), and for all together. Jitdump records and
- * opened files are limited by round; open files, images and mappings, for the whole recording. The work of unwinding is
- * known only after it was done, so what exceeds an allowance is taken from those of the next rounds. Work beyond an allowance
- * is counted, and the process or the user is named.
+ * opened files are limited by round; open files, until they are closed; images and mappings, for the whole recording. The work of
+ * unwinding is known only after it was done, so what exceeds an allowance is taken from those of the next rounds. Work beyond
+ * an allowance is counted, and the process or the user is named.
  */
 #ifndef BURIN_SOURCE_PERF_TASKS_BUDGET_H
 #define BURIN_SOURCE_PERF_TASKS_BUDGET_H
@@ -45,6 +45,11 @@ struct budget_account {
 	char name[64]; /* of a process; "": not needed, or the process had ended */
 };
 
+/* The accounts that paid for a piece of work; NULL: none. */
+struct budget_payment {
+	struct budget_account *process, *user;
+};
+
 struct budget_accounts {
 	struct budget_account **all; /* by number - 1 */
 	size_t count, room, max;
@@ -82,6 +87,13 @@ uint64_t budget_left(struct budget *budget, enum budget_kind kind, uint32_t pid)
 
 /* budget_charge - take work that was done from the allowances, of this round and if need be of the next ones. */
 void budget_charge(struct budget *budget, enum budget_kind kind, uint32_t pid, uint64_t work);
+
+/*
+ * budget_payment - the accounts that budget_spend() charges for a process in this round.
+ * budget_return - the work that they paid for is undone.
+ */
+struct budget_payment budget_payment(struct budget *budget, uint32_t pid);
+void budget_return(struct budget *budget, enum budget_kind kind, const struct budget_payment *payment);
 
 /* budget_user - a process' user, as last read. Return: NULL: it ended before it was read. */
 const struct foreign_user *budget_user(struct budget *budget, uint32_t pid);
