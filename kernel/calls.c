@@ -25,83 +25,176 @@ static const struct call_description {
 #include "syscall_table.h"
 };
 
-/* What the probes need of a call. */
+/* What a record of a call's begin needs. */
 static struct call {
-	u16 enter, leave; /* ids of its events; 0: off */
-	u8 count;	  /* of arguments */
-	u8 length;	  /* of the record */
-	u8 places[ARGUMENTS_MAX];
+	u8 count; /* of arguments */
+	u8 bytes; /* of the record, with its padding */
+	u8 length;
+	u8 places[ARGUMENTS_MAX]; /* of arguments in the payload */
+	u32 commit;		  /* what it adds to the tail */
 } calls[CALLS_MAX] __read_mostly;
+
+/* The heads of the records of the calls' events: id | length << 16; 0: off. */
+static u32 enters[CALLS_MAX] __read_mostly, leaves[CALLS_MAX] __read_mostly;
 
 /* Events by their index: numbers of calls, and whether it is the end. */
 static u32 first_index;
 static unsigned int enters_on, leaves_on;
 static struct tracepoint *enter_point, *leave_point;
 
-struct call_buffer {
-	char head[WIRE_HEADROOM];
-	char payload[PAYLOAD_MAX + 12];
-} __packed __aligned(8);
+enum {
+	LEAVE_LENGTH = sizeof(struct wire_compact) + 8,
+	LEAVE_WORDS = 3,
+	LEAVE_BYTES = 8 * LEAVE_WORDS,
+	PAYLOAD_AT = sizeof(struct wire_compact),
+};
 
-/* A call of another interface (32 bits) has other numbers. */
-static __always_inline struct call *call_of(long number)
+/*
+ * open_record - as record_enter(). @size: of the record; NULL: of one of a call's end.
+ *
+ * System calls begin and end with interrupts on and not in an NMI, so these probes need not save the flags. They are
+ * compiled for each clock.
+ */
+static __always_inline bool open_record(bool tsc, const u8 *size, char **at, u64 *now)
 {
-	if (unlikely((unsigned long)number >= CALLS_MAX) || unlikely(in_ia32_syscall()))
-		return NULL;
-	return &calls[number];
+	if (static_branch_unlikely(&record_hooked))
+		return false;
+	raw_local_irq_disable();
+	*now = tsc ? rdtsc() : ktime_get_mono_fast_ns(); /* first: the call keeps few registers */
+	*at = (char *)raw_cpu_read(record_cpu.place.at);
+	if (likely(!compat_take(record_cpu.place.room, size ? *size : LEAVE_BYTES)) &&
+	    likely(section_place_time(raw_cpu_read(record_cpu.place.packet), raw_cpu_read(record_cpu.place.until), now)))
+		return true;
+	raw_local_irq_enable();
+	return false;
 }
 
-static __always_inline void put(char *payload, const struct call *call, unsigned int n, unsigned long value)
+static __always_inline void close_record(s64 bytes, u64 commit)
 {
-	/* The next argument overwrites the upper half of an int. */
-	memcpy(payload + call->places[n], &value, sizeof(value));
+	raw_cpu_add(record_cpu.place.at, bytes);
+	section_place_add(raw_cpu_read(record_cpu.place.tail), commit);
+	raw_local_irq_enable();
 }
 
-static notrace void on_enter(void *data, struct pt_regs *regs, long number)
+static __always_inline void put(char *at, u64 value)
 {
-	struct call *call = call_of(number);
-	struct call_buffer buffer;
-	u8 count, length;
-	u16 id;
+	memcpy(at, &value, sizeof(value));
+}
 
-	if (!call)
+/* The arguments at their places. Each overwrites the upper half of an int before it; zeros, that of the last one. */
+static __always_inline void put_arguments(char *payload, const struct call *call, const struct pt_regs *regs)
+{
+	const u8 count = call->count, *places = call->places;
+
+	put(payload, regs->di);
+	if (count > 1)
+		put(payload + places[1], regs->si);
+	if (count > 2)
+		put(payload + places[2], regs->dx);
+	if (count > 3)
+		put(payload + places[3], regs->r10);
+	if (count > 4)
+		put(payload + places[4], regs->r8);
+	if (count > 5)
+		put(payload + places[5], regs->r9);
+	put(payload + call->length - PAYLOAD_AT, 0);
+}
+
+static notrace noinline void enter_slow(struct pt_regs *regs, long number)
+{
+	u64 buffer[(WIRE_HEADROOM + PAYLOAD_MAX) / 8 + 2];
+	const u32 head = READ_ONCE(enters[number]);
+
+	if (!head)
 		return;
-	id = READ_ONCE(call->enter);
-	if (!id)
+	buffer[WIRE_HEADROOM / 8] = 0;
+	if (calls[number].count)
+		put_arguments((char *)buffer + WIRE_HEADROOM, &calls[number], regs);
+	record_slow(buffer, head & U16_MAX, head >> 16);
+}
+
+static __always_inline void enter(bool tsc, struct pt_regs *regs, unsigned long number)
+{
+	const struct task_struct *task = current;
+	const struct call *call;
+	char *at;
+	u64 now;
+	u32 head;
+
+	/* A call of another interface (32 bits) has other numbers. */
+	if (unlikely(number >= CALLS_MAX) || unlikely(task->thread_info.status & TS_COMPAT))
 		return;
-	count = call->count;
-	length = call->length;
-	if (count) {
-		put(buffer.payload, call, 0, regs->di);
-		if (count > 1)
-			put(buffer.payload, call, 1, regs->si);
-		if (count > 2)
-			put(buffer.payload, call, 2, regs->dx);
-		if (count > 3)
-			put(buffer.payload, call, 3, regs->r10);
-		if (count > 4)
-			put(buffer.payload, call, 4, regs->r8);
-		if (count > 5)
-			put(buffer.payload, call, 5, regs->r9);
+	head = READ_ONCE(enters[number]);
+	if (!head)
+		return;
+	call = &calls[number];
+	if (unlikely(!open_record(tsc, &call->bytes, &at, &now))) {
+		enter_slow(regs, number);
+		return;
 	}
-	memset((char *)&buffer + 8 + length, 0, 8);
-	record_event(&buffer, id, length);
+	put(at, head | now << 32);
+	put(at + 8, (u32)(tsc ? task : current)->pid);
+	if (call->count)
+		put_arguments(at + PAYLOAD_AT, call, regs);
+	close_record(call->bytes, call->commit);
 }
 
-static notrace void on_leave(void *data, struct pt_regs *regs, long result)
+static notrace noinline void leave_slow(u32 head, long result)
 {
-	struct call *call = call_of(regs->orig_ax);
-	struct call_buffer buffer;
-	u16 id;
+	u64 buffer[] = { 0, 0, (u64)result << 32, (u64)result >> 32, 0 };
 
-	if (!call)
+	record_slow(buffer, head & U16_MAX, head >> 16);
+}
+
+static __always_inline void leave(bool tsc, const struct pt_regs *regs, long result)
+{
+	const struct task_struct *task = current;
+	const unsigned long number = regs->orig_ax;
+	u32 head, zero = 0;
+	char *at;
+	u64 now;
+
+	if (unlikely(number >= CALLS_MAX) || unlikely(task->thread_info.status & TS_COMPAT))
 		return;
-	id = READ_ONCE(call->leave);
-	if (!id)
+	head = READ_ONCE(leaves[number]);
+	if (!head)
 		return;
-	memcpy(buffer.payload, &result, sizeof(result));
-	memset(buffer.payload + sizeof(result), 0, 4);
-	record_event(&buffer, id, sizeof(struct wire_compact) + 8);
+	if (unlikely(!open_record(tsc, NULL, &at, &now))) {
+		leave_slow(head, result);
+		return;
+	}
+	put(at, head | now << 32);
+	put(at + 8, (u32)(tsc ? task : current)->pid);
+	put(at + PAYLOAD_AT, result);
+	memcpy(at + LEAVE_LENGTH, &zero, sizeof(zero));
+	close_record(LEAVE_BYTES, ((u64)LEAVE_WORDS << WIRE_TAIL_COUNT_BITS) + 1);
+}
+
+static notrace void on_enter_tsc(void *data, struct pt_regs *regs, long number)
+{
+	enter(true, regs, number);
+}
+
+static notrace void on_enter_mono(void *data, struct pt_regs *regs, long number)
+{
+	enter(false, regs, number);
+}
+
+static notrace void on_leave_tsc(void *data, struct pt_regs *regs, long result)
+{
+	leave(true, regs, result);
+}
+
+static notrace void on_leave_mono(void *data, struct pt_regs *regs, long result)
+{
+	leave(false, regs, result);
+}
+
+static void *probe_of(bool leaves)
+{
+	if (ring_clock_source == WIRE_CLOCK_TSC)
+		return leaves ? (void *)on_leave_tsc : (void *)on_enter_tsc;
+	return leaves ? (void *)on_leave_mono : (void *)on_enter_mono;
 }
 
 /* ---- registration */
@@ -130,6 +223,8 @@ static void describe(struct call *call, const char *letters)
 		call->count = n + 1;
 	}
 	call->length = sizeof(struct wire_compact) + at;
+	call->bytes = wire_stride(call->length);
+	call->commit = (call->bytes / 8 << WIRE_TAIL_COUNT_BITS) + 1;
 }
 
 static void register_call(const struct call_description *from, u16 ids[2])
@@ -157,8 +252,10 @@ int calls_register(void)
 	leave_point = probes_find("sys_exit");
 	if (!enter_point || !leave_point)
 		return 0; /* a kernel without them */
-	check_trace_callback_type_sys_enter(on_enter);
-	check_trace_callback_type_sys_exit(on_leave);
+	check_trace_callback_type_sys_enter(on_enter_tsc);
+	check_trace_callback_type_sys_enter(on_enter_mono);
+	check_trace_callback_type_sys_exit(on_leave_tsc);
+	check_trace_callback_type_sys_exit(on_leave_mono);
 	first_index = session_event_count(&burin_session);
 	for (u32 n = 0; n < ARRAY_SIZE(descriptions); n++) {
 		register_call(&descriptions[n], ids);
@@ -187,25 +284,18 @@ static int count_on(unsigned int *count, struct tracepoint *point, void *probe, 
 bool calls_switch(u32 index, bool on)
 {
 	const u32 n = index - first_index;
-	struct call *call;
-	u16 *id;
+	const bool is_leave = n % 2;
+	u32 number, *head;
 
 	if (!enter_point || index < first_index || n >= 2 * ARRAY_SIZE(descriptions))
 		return false;
-	call = &calls[descriptions[n / 2].number];
-	id = n % 2 ? &call->leave : &call->enter;
-	if (on == (*id != 0))
+	number = descriptions[n / 2].number;
+	head = is_leave ? &leaves[number] : &enters[number];
+	if (on == (*head != 0))
 		return true;
-	if (on) {
-		WRITE_ONCE(*id, index + 1);
-		if (count_on(n % 2 ? &leaves_on : &enters_on, n % 2 ? leave_point : enter_point,
-			     n % 2 ? (void *)on_leave : (void *)on_enter, true))
-			WRITE_ONCE(*id, 0);
-	} else {
-		WRITE_ONCE(*id, 0);
-		count_on(n % 2 ? &leaves_on : &enters_on, n % 2 ? leave_point : enter_point,
-			 n % 2 ? (void *)on_leave : (void *)on_enter, false);
-	}
+	WRITE_ONCE(*head, on ? (index + 1) | (is_leave ? LEAVE_LENGTH : calls[number].length) << 16 : 0);
+	if (count_on(is_leave ? &leaves_on : &enters_on, is_leave ? leave_point : enter_point, probe_of(is_leave), on))
+		WRITE_ONCE(*head, 0);
 	return true;
 }
 

@@ -15,6 +15,7 @@
 #include "session/event_index.h"
 #include "session/transaction.h"
 #include "source/tracepoint/site_types.h"
+#include "wire/wire_format.h"
 
 DEFINE_MUTEX(burin_mutex);
 
@@ -87,6 +88,16 @@ static struct burin_kernel_site *site_of(struct static_key *key)
 	return site;
 }
 
+/* The payload's size, if all types have one. */
+static u32 payload_bytes(u64 types)
+{
+	u32 bytes = 0;
+
+	for (; types; types >>= 4)
+		bytes += format_type_bytes(types & 15);
+	return bytes;
+}
+
 static void add_site(struct burin_kernel_site *site, struct module *module)
 {
 	const u64 types = site_types_complete(site->site.format, site->site.types);
@@ -110,6 +121,7 @@ static void add_site(struct burin_kernel_site *site, struct module *module)
 		return;
 	}
 	site->site.id = id;
+	site->head = id | (u32)(sizeof(struct wire_compact) + payload_bytes(types)) << 16;
 	site->site.state = &burin_session.switches[id - 1];
 	site->next = sites[id - 1];
 	sites[id - 1] = site;

@@ -61,12 +61,14 @@ static int set(u32 index, burin_callback *function, void *data)
 					.kind = event->kind,
 					.level = event->level,
 					.id = index + 1 } };
+		record_choose(true);
 		static_branch_inc(&record_hooked);
 	}
 	rcu_assign_pointer(hooks[index], new);
 	events_take_effect(index);
 	if (!new)
 		static_branch_dec(&record_hooked);
+	record_choose(static_key_count(&record_hooked.key) != 0);
 	/* Calls that have begun run with preemption off. */
 	synchronize_rcu();
 	kfree(old);

@@ -86,22 +86,27 @@ static int read_parameters(struct memory_options *options)
 	return 0;
 }
 
-/* The globs of `enable` are rules for all events, which register later. */
+/* The globs of `enable` are rules for all events, which register later. "sched:*" also means "kernel.sched:*". */
 static int read_globs(void)
 {
 	const struct session_rule on = { .state = WIRE_ON, .level = WIRE_LEVEL_MAX, .where = "" };
-	char *copy = kstrdup(enable, GFP_KERNEL), *rest = copy, *glob;
-	int error = 0;
+	char *rules = burin_session.shared->rules, *copy = kstrdup(enable, GFP_KERNEL), *rest = copy, *glob;
+	char whole[WIRE_NAME_MAX + 1];
+	bool fits = true;
 
 	if (!copy)
 		return -ENOMEM;
-	while (!error && (glob = strsep(&rest, ",")) != NULL)
-		if (*glob && !rules_add(burin_session.shared->rules, glob, &on)) {
-			pr_err("burin: the globs of enable= are too long\n");
-			error = -E2BIG;
-		}
+	while (fits && (glob = strsep(&rest, ",")) != NULL) {
+		if (*glob)
+			fits = rules_add(rules, glob, &on);
+		if (fits && strchr(glob, ':') && strncmp(glob, "kernel.", 7) != 0 &&
+		    snprintf(whole, sizeof(whole), "kernel.%s", glob) < sizeof(whole))
+			fits = rules_add(rules, whole, &on);
+	}
 	kfree(copy);
-	return error;
+	if (!fits)
+		pr_err("burin: the globs of enable= are too long\n");
+	return fits ? 0 : -E2BIG;
 }
 
 /* Rings have memory before the first event is on. */

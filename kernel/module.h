@@ -9,7 +9,9 @@
 #include <linux/percpu.h>
 #include <linux/wait.h>
 
+#define BURIN__KERNEL_OWN /* burin_emit() is the function here */
 #include "burin/kernel.h"
+#include "ring/section_place.h"
 #include "session/layout.h"
 #include "session/session.h"
 
@@ -41,12 +43,16 @@ int memory_ring_add(unsigned int cpu);
 /* memory_resize - give the rings of all CPUs so many slots. Context: burin_mutex. Return: 0; -errno: nothing changed. */
 int memory_resize(u32 packets);
 
+/* memory_close_packets - open the next packet of each ring whose open one has records. */
+void memory_close_packets(void);
+
 /* memory_reset - forget all records. */
 void memory_reset(void);
 
 /* ---- record.c: the append */
 
 struct record_cpu {
+	struct ring_place place; /* in `ring` */
 	struct ring *ring, *nmi_ring; /* never NULL once there is a session */
 	unsigned int nmi_depth;
 	struct irq_work wake;
@@ -54,8 +60,14 @@ struct record_cpu {
 
 DECLARE_PER_CPU(struct record_cpu, record_cpu);
 
+/* record_refresh - find the place in a ring again, which has changed. Context: its CPU, interrupts off; or the CPU is offline. */
+void record_refresh(const struct ring *ring);
+
 /* record_wait - the queue of those who wait for a complete packet. */
 extern wait_queue_head_t record_wait;
+
+/* record_choose - which path records take. @hooked: an event has a function. Context: burin_mutex. */
+void record_choose(bool hooked);
 
 void record_begin(void);
 void record_end(void);

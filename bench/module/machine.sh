@@ -64,7 +64,7 @@ row_calls() {
 	rmmod burin
 	for clock in tsc monotonic; do
 		part burin $clock
-		burin_on ${clock%otonic} "$CALLS" && systemcalls && record_bytes
+		burin_on ${clock%tonic} "$CALLS" && systemcalls && record_bytes
 		burin_off
 	done
 	ftrace_on raw_syscalls

@@ -205,6 +205,7 @@ int bpf_attach_function(int program)
 /* Newer than the headers of Debian 12: of BPF_LINK_CREATE. */
 enum {
 	ATTACH_PLACES = 48, /* BPF_TRACE_UPROBE_MULTI */
+	ATTACH_RETURNS = 1, /* BPF_F_UPROBE_MULTI_RETURN */
 };
 
 struct link_places {
@@ -233,7 +234,8 @@ int bpf_attach_places(const struct bpf_places *places, int program)
 					  .offsets = address_of(places->offsets),
 					  .counters = address_of(places->counters),
 					  .cookies = address_of(places->cookies),
-					  .count = places->count };
+					  .count = places->count,
+					  .more_flags = places->returns ? ATTACH_RETURNS : 0 };
 	union bpf_attr attr = { 0 };
 
 	memcpy(&attr, &link, sizeof(link));

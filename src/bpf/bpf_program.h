@@ -107,6 +107,7 @@ int bpf_attach_function(int program);
 struct bpf_places {
 	const char *path;
 	unsigned count;
+	bool returns; /* at the return of the functions that begin there */
 	const uint64_t *offsets, *counters,
 		*cookies; /* in the file; of counters of users, 0: none; for the program */
 };

@@ -46,8 +46,6 @@ struct drain_more {
 	void (*round)(void *context);
 	void (*translate)(void *context, unsigned ring, struct wire_packet *packet,
 			  const struct ring_piece *piece);
-	/* Gives the packets of a ring before @sequence back; NULL: by a store into the ring. */
-	void (*give_back)(void *context, unsigned ring, uint64_t sequence);
 	void *context;
 	/* Rings that are older than the recording, and have events that were not asked for: */
 	uint64_t since;		  /* when the recording began, ticks; 0: the rings were made for it */

@@ -266,6 +266,12 @@ int kernel_device_claim(const struct session *session)
 	return ioctl(session->device->file, WIRE_DEVICE_CLAIM) == 0 ? 0 : -errno;
 }
 
+void kernel_device_close_packets(const struct session *session)
+{
+	/* Where the module cannot, the next reader finds the records of the open packets again. */
+	ioctl(session->device->file, WIRE_DEVICE_CLOSE);
+}
+
 const char *kernel_device_explain(int error)
 {
 	switch (error) {
@@ -273,6 +279,8 @@ const char *kernel_device_explain(int error)
 		return "its events have changed meanwhile; try again";
 	case -EOPNOTSUPP:
 		return "the module records events always or never: it has no filters, samples and limits";
+	case -EBUSY:
+		return "its records have to be read first; see burin record kernel";
 	case -ETIMEDOUT:
 		return "another command has been changing events for a second; try again";
 	default:

@@ -37,6 +37,9 @@ int kernel_device_open(struct session *session, bool write, const char **why);
  */
 int kernel_device_claim(const struct session *session);
 
+/* kernel_device_close_packets - let that reader give back all records that exist now, before its last round. */
+void kernel_device_close_packets(const struct session *session);
+
 /* kernel_device_explain - describe an error of a change in a few words, with the way out. */
 const char *kernel_device_explain(int error);
 

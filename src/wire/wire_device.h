@@ -83,6 +83,13 @@ struct wire_device_counts {
 /* RESET: forget all records; the session gets a new uuid. EBUSY: a reader has claimed it. */
 #define WIRE_DEVICE_RESET _IO(0xB7, 6)
 
+/*
+ * CLOSE, in stream mode, by the reader that has claimed the session: open the next packet of each ring that has records in
+ * its open one, so that the reader can take and give back all records that exist now. Without it, the next reader finds the
+ * records of the open packets again.
+ */
+#define WIRE_DEVICE_CLOSE _IO(0xB7, 7)
+
 static_assert(sizeof(struct wire_device_change) == 64, "wire_device_change");
 static_assert(sizeof(struct wire_device_consume) == 16, "wire_device_consume");
 static_assert(sizeof(struct wire_device_counts) == 24 + 8 * WIRE_LOST_CAUSES, "wire_device_counts");

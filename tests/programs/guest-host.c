@@ -301,6 +301,21 @@ static void scene_calls(void)
 		run(code + 0x1000, 0xffffc90000003f00);
 }
 
+/* A return whose address a tracer in the guest has changed; and an indirect jump that is made of a call and a return. */
+static void scene_returns(void)
+{
+	const uint64_t sp = 0xffffc90000003f00;
+
+	for (unsigned n = 0; n < 10; n++) {
+		call(code, code + 0x1000, sp);
+		leave(code + 0x1003, code + 0x6000, sp);
+		call(code, code + 0x3000, sp);
+		call(code + 0x3000, code + 0x300c, sp - 8);
+		leave(code + 0x3010, code + 0x4000, sp - 8);
+		leave(code + 0x4003, code + 5, sp);
+	}
+}
+
 /* Tasks with stacks of 32 KiB, of which each uses the upper half, and one the lower half. */
 static void scene_large(void)
 {
@@ -426,6 +441,8 @@ int main(int count, char **words)
 		on_vcpu.function.vcpu(1, 0);
 	if (strcmp(words[2], "calls") == 0)
 		scene_calls();
+	else if (strcmp(words[2], "returns") == 0)
+		scene_returns();
 	else if (strcmp(words[2], "large") == 0)
 		scene_large();
 	else if (strcmp(words[2], "exec") == 0)

@@ -12,6 +12,7 @@
 #ifndef BURIN_KERNEL_H
 #define BURIN_KERNEL_H
 
+#include <linux/container_of.h>
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
@@ -26,9 +27,46 @@ struct burin_kernel_site {
 	struct burin_kernel_site *self; /* with the magic: this is one */
 	struct static_key_false key;
 	struct burin_site site;
+	u32 head; /* of its records, if they have a fixed size: id | length << 16 */
 	struct burin_kernel_site *next; /* of the same event */
 	struct module *module;
 };
+
+/* burin_emit_N - record N words behind the header's first: the payload begins in the upper half of `a`. */
+void burin_emit_2(const struct burin_kernel_site *site, u64 a);
+void burin_emit_3(const struct burin_kernel_site *site, u64 a, u64 b);
+void burin_emit_4(const struct burin_kernel_site *site, u64 a, u64 b, u64 c);
+void burin_emit_5(const struct burin_kernel_site *site, u64 a, u64 b, u64 c, u64 d);
+void burin_emit_6(const struct burin_kernel_site *site, u64 a, u64 b, u64 c, u64 d, u64 e);
+
+#ifndef BURIN__KERNEL_OWN
+/* Only one of the calls is compiled. The others may read words that the record has not. */
+static __always_inline void burin__kernel_emit(struct burin_site *site, uint64_t *buffer, size_t bytes)
+{
+	const struct burin_kernel_site *own = container_of(site, struct burin_kernel_site, site);
+
+	switch ((12 + bytes + 7) / 8) {
+	case 2:
+		burin_emit_2(own, buffer[2]);
+		break;
+	case 3:
+		burin_emit_3(own, buffer[2], buffer[3]);
+		break;
+	case 4:
+		burin_emit_4(own, buffer[2], buffer[3], buffer[4]);
+		break;
+	case 5:
+		burin_emit_5(own, buffer[2], buffer[3], buffer[4], buffer[5]);
+		break;
+	case 6:
+		burin_emit_6(own, buffer[2], buffer[3], buffer[4], buffer[5], buffer[6]);
+		break;
+	default:
+		burin_emit(site, 1, buffer, bytes);
+	}
+}
+#define burin_emit(site, state, buffer, bytes) burin__kernel_emit(site, buffer, bytes)
+#endif
 
 /* clang-format off */
 

@@ -107,6 +107,8 @@ static int record(const struct record_options *options, struct attachment *attac
 	result = attach_restore(attachment) ?: result;
 	sampling_finish(&sampling);
 	kernel_events_finish(&kernel);
+	if (is_claimed(attachment))
+		kernel_device_close_packets(&attachment->session);
 	drain_finish(&drain, attach_result(attachment), &totals);
 	kernel_events_close(&kernel);
 	sampling_symbols(&sampling, directory, output, &totals);

@@ -158,8 +158,8 @@ static uint16_t id_of(struct kernel_module *module, uint32_t id)
 }
 
 /*
- * Translate the ids. Validation counts the rest as damaged: bytes that are no record, and records of events that could
- * not be registered.
+ * Translate the ids. Bytes that are no record are left for validation, which counts them as damaged; and so is a record
+ * of an event that could not be registered.
  */
 static void translate(void *context, unsigned ring, struct wire_packet *packet,
 		      const struct ring_piece *piece)
@@ -184,14 +184,6 @@ static void translate(void *context, unsigned ring, struct wire_packet *packet,
 			memcpy(place, &id, sizeof(id));
 		task_names_record(&module->names, 0, walk.head.tid, ring_clock(), NULL, 0);
 	}
-}
-
-static void give_back(void *context, unsigned ring, uint64_t sequence)
-{
-	const struct kernel_module *module = context;
-	const unsigned cpus = module->device.geometry.cpus;
-
-	module->device.device->give_back(&module->device, ring % 2 * cpus + ring / 2, sequence);
 }
 
 /* ---- Names */
@@ -228,8 +220,6 @@ static void round_begins(void *context)
 
 		if (ring_copy(ring, &reader->cursor, module->buffer, &piece) <= 0)
 			break;
-		if (!reader->cursor.passive)
-			module->device.device->give_back(&module->device, names, reader->cursor.sequence);
 		if (!ring_reader_piece(reader, packet, &piece, &time))
 			continue;
 		validated =
@@ -250,7 +240,6 @@ static void round_begins(void *context)
 static int make_rings(struct kernel_module *module)
 {
 	const struct wire_geometry *geometry = &module->device.geometry;
-	const bool stream = geometry->mode == WIRE_MODE_STREAM;
 	unsigned count = 2 * geometry->cpus;
 
 	if (geometry->locked < geometry->cpus)
@@ -271,13 +260,12 @@ static int make_rings(struct kernel_module *module)
 	}
 	module->names_reader = (struct ring_reader){
 		.ring = &module->device.rings[session_names_index(&module->device)],
-		.cursor = { .passive = !stream },
+		.cursor = { .passive = true },
 	};
 	module->more = (struct drain_more){ .rings = module->rings,
 					    .count = count,
 					    .round = round_begins,
 					    .translate = translate,
-					    .give_back = stream ? give_back : NULL,
 					    .globs = module->globs,
 					    .context = module };
 	return 0;
@@ -288,6 +276,11 @@ static int attach(struct kernel_module *module, const char *const *asked, char w
 	const struct wire_geometry *geometry = &module->device.geometry;
 	int error;
 
+	if (geometry->mode ==
+	    WIRE_MODE_STREAM) { /* its records are for one reader, and may be those of the boot */
+		snprintf(why, KERNEL_MODULE_WHY, "burin.ko is in stream mode; use burin record kernel");
+		return -EINVAL;
+	}
 	if (geometry->clock != module->session->geometry.clock || module->session->geometry.context) {
 		snprintf(why, KERNEL_MODULE_WHY, "burin.ko has another clock, or the recording a context");
 		return -EINVAL;
@@ -303,11 +296,8 @@ static int attach(struct kernel_module *module, const char *const *asked, char w
 		error = make_rings(module);
 	if (!error)
 		error = task_names_begin(&module->names, module->session);
-	if (!error && geometry->mode == WIRE_MODE_STREAM)
-		error = kernel_device_claim(&module->device);
 	if (error && !*why)
-		snprintf(why, KERNEL_MODULE_WHY, "burin.ko: %s",
-			 error == -EBUSY ? "another process is recording" : strerror(-error));
+		snprintf(why, KERNEL_MODULE_WHY, "burin.ko: %s", strerror(-error));
 	return error;
 }
 

@@ -121,8 +121,8 @@ static bool compare(unsigned op, uint64_t left, uint64_t right)
 		return left <= right;
 	case BPF_JGE:
 		return left >= right;
-	case BPF_JSGT:
-		return (int64_t)left > (int64_t)right;
+	case BPF_JSLT:
+		return (int64_t)left < (int64_t)right;
 	default:
 		fail_msg("a program compares by %#x", op);
 		return false;
