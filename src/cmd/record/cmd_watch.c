@@ -296,7 +296,7 @@ static int watch_kernel(struct watch *watch)
 		if (asprintf(&watch->on_kernel, "%s%s", TRACEPOINT_PREFIX, on) < 0 ||
 		    !array_reserve(globs->globs, globs->room, globs->count + 2))
 			return cmd_failed("out of memory");
-		if (strncmp(on, "u:", 2) != 0 &&
+		if (strncmp(on, "u:", 2) != 0 && strncmp(on, "uret:", 5) != 0 &&
 		    strncmp(on, "usdt:", 5) != 0) /* probes are given by --kernel */
 			globs->globs[globs->count++] = on;
 		globs->globs[globs->count] = NULL;

@@ -26,11 +26,16 @@
 #include "wire/wire_event.h"
 #include "wire/wire_record.h"
 
+/* The second tier's buffer is on the stack, which is small in the kernel (kernel/Kbuild). */
+#ifndef SERIALIZE_PAYLOAD_MAX
+#define SERIALIZE_PAYLOAD_MAX (WIRE_LENGTH_MAX - WIRE_HEADROOM)
+#endif
+
 enum {
 	FAST_BYTES = 512, /* of payload in the first tier; checked only for long strings and byte arrays */
 	FAST_SLACK = WIRE_ARGS_MAX * TEXT_CHUNK + TEXT_CHUNK, /* behind them: bytes stored without a check */
 	SLACK = 16, /* the second tier stores a word behind the bytes that it has written, and reads it */
-	PAYLOAD_MAX = WIRE_LENGTH_MAX - WIRE_HEADROOM,
+	PAYLOAD_MAX = SERIALIZE_PAYLOAD_MAX,
 	MARK_BYTES = sizeof(WIRE_TRUNCATED) - 1,
 };
 
