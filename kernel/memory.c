@@ -127,7 +127,9 @@ struct ring_change {
 static void set_size(struct ring *ring, u32 size)
 {
 	const u64 before = READ_ONCE(ring->control->size);
-	const u64 word = ((before >> WIRE_RING_CHANGES_SHIFT) + ((u32)before != size)) << WIRE_RING_CHANGES_SHIFT | size;
+	const u64 word = ((before >> WIRE_RING_CHANGES_SHIFT) + ((u32)before != size))
+				 << WIRE_RING_CHANGES_SHIFT |
+			 size;
 
 	WRITE_ONCE(ring->control->size, word);
 	WRITE_ONCE(ring->backed, word);

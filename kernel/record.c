@@ -109,14 +109,16 @@ EXPORT_SYMBOL_GPL(burin_off);
 /* ---- records of few words, which come in registers */
 
 /* All cases. The arguments are those of burin_emit_6(), so that nothing is moved to call it. */
-static notrace noinline __noclone void emit_slow(const struct burin_kernel_site *site, u64 a, u64 b, u64 c, u64 d, u64 e)
+static notrace noinline __noclone void emit_slow(const struct burin_kernel_site *site, u64 a, u64 b, u64 c,
+						 u64 d, u64 e)
 {
 	u64 buffer[] = { 0, 0, a, b, c, d, e, 0 };
 
 	record_slow(buffer, site->head & U16_MAX, site->head >> 16);
 }
 
-static __always_inline void emit(const struct burin_kernel_site *site, u32 words, u64 a, u64 b, u64 c, u64 d, u64 e)
+static __always_inline void emit(const struct burin_kernel_site *site, u32 words, u64 a, u64 b, u64 c, u64 d,
+				 u64 e)
 {
 	unsigned long flags;
 	u64 *at, now;
@@ -186,7 +188,8 @@ void record_begin(void)
 	else
 		static_branch_disable(&ring_clock_is_tsc);
 	record_choose(false);
-	for_each_possible_cpu(cpu) {
+	for_each_possible_cpu(cpu)
+	{
 		struct record_cpu *own = per_cpu_ptr(&record_cpu, cpu);
 
 		own->ring = &burin_session.rings[cpu];
@@ -200,6 +203,5 @@ void record_end(void)
 {
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu)
-		irq_work_sync(&per_cpu_ptr(&record_cpu, cpu)->wake);
+	for_each_possible_cpu(cpu) irq_work_sync(&per_cpu_ptr(&record_cpu, cpu)->wake);
 }

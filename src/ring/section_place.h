@@ -47,8 +47,8 @@ static inline void ring_place_find(const struct ring *ring, struct ring_place *p
  * @now: the clock; receives the record's time, which is not behind the last one's
  * Return: false: it needs an extended record.
  */
-static inline __attribute__((__always_inline__)) bool
-section_place_time(struct wire_packet *packet, uint64_t until, uint64_t *now)
+static inline __attribute__((__always_inline__)) bool section_place_time(struct wire_packet *packet,
+									 uint64_t until, uint64_t *now)
 {
 	if (*now < packet->time_end)
 		*now = packet->time_end;
