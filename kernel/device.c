@@ -180,6 +180,21 @@ int device_reset(void)
 	return error;
 }
 
+static long close_packets(struct opened *opened)
+{
+	long error = -EPERM;
+
+	mutex_lock(&burin_mutex);
+	mutex_lock(&opened_mutex);
+	if (claimant == opened && burin_session.geometry.mode == WIRE_MODE_STREAM) {
+		memory_close_packets();
+		error = 0;
+	}
+	mutex_unlock(&opened_mutex);
+	mutex_unlock(&burin_mutex);
+	return error;
+}
+
 static long request(struct file *file, unsigned int number, unsigned long argument)
 {
 	struct opened *opened = file->private_data;
@@ -200,6 +215,8 @@ static long request(struct file *file, unsigned int number, unsigned long argume
 		return give_up(opened);
 	case WIRE_DEVICE_COUNTS:
 		return control_counts((struct wire_device_counts __user *)argument);
+	case WIRE_DEVICE_CLOSE:
+		return close_packets(opened);
 	case WIRE_DEVICE_RESET:
 		return device_reset();
 	default:

@@ -263,6 +263,29 @@ int memory_resize(u32 packets)
 	return error;
 }
 
+/* On the ring's CPU. A full ring has no next packet: then the reader finds the records of the open one again. */
+static void close_packet(void *data)
+{
+	struct record_cpu *cpu = this_cpu_ptr(&record_cpu);
+	struct ring *ring = data;
+
+	cpu->nmi_depth++;
+	barrier();
+	if (ring->ready_words && ring->control->tail & WIRE_TAIL_COUNT_MASK)
+		ring_switch_packet(ring);
+	record_refresh(ring);
+	barrier();
+	cpu->nmi_depth--;
+}
+
+void memory_close_packets(void)
+{
+	cpus_read_lock();
+	for (u32 n = 0; n < session_names_index(&burin_session); n++)
+		on_cpu_of(&burin_session.rings[n], close_packet, &burin_session.rings[n]);
+	cpus_read_unlock();
+}
+
 /* On the ring's CPU: no writer is inside an append. */
 static void reset_ring(void *data)
 {

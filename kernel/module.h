@@ -42,6 +42,9 @@ int memory_ring_add(unsigned int cpu);
 /* memory_resize - give the rings of all CPUs so many slots. Context: burin_mutex. Return: 0; -errno: nothing changed. */
 int memory_resize(u32 packets);
 
+/* memory_close_packets - open the next packet of each ring whose open one has records. */
+void memory_close_packets(void);
+
 /* memory_reset - forget all records. */
 void memory_reset(void);
 
