@@ -25,7 +25,7 @@ static const struct call_description {
 #include "syscall_table.h"
 };
 
-/* What a record of a call's begin needs. */
+/* For the record of a call's begin. */
 static struct call {
 	u8 count; /* of arguments */
 	u8 bytes; /* of the record, with its padding */

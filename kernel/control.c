@@ -13,7 +13,7 @@
 #include "session/rules.h"
 #include "wire/wire_device.h"
 
-/* What a transaction has, copied. */
+/* A transaction, copied. */
 struct change {
 	struct wire_device_change head;
 	struct wire_journal_entry *entries;

@@ -179,7 +179,7 @@ static void on_cpu_of(const struct ring *ring, smp_call_func_t function, void *d
 	preempt_enable();
 }
 
-/* In stream mode slots with packets that nobody has read keep their memory, for the next time that the ring grows. */
+/* In stream mode slots with packets that may be unread keep their memory, for the next time that the ring grows. */
 static int set_slots(u32 index, u32 slots)
 {
 	struct ring_memory *old = &memory[index];

@@ -108,12 +108,39 @@ EXPORT_SYMBOL_GPL(burin_off);
 
 /* ---- records of few words, which come in registers */
 
-/* All cases. The arguments are those of burin_emit_6(), so that nothing is moved to call it. */
+static __always_inline void fill(u64 *at, u64 head, u32 words, u64 a, u64 b, u64 c, u64 d, u64 e)
+{
+	at[0] = head;
+	at[1] = a | (u32)current->pid;
+	if (words > 2)
+		at[2] = b;
+	if (words > 3)
+		at[3] = c;
+	if (words > 4)
+		at[4] = d;
+	if (words > 5)
+		at[5] = e;
+}
+
+/* All other cases, the monotonic clock first. The arguments are those of burin_emit_6(), so that nothing is moved to call it. */
 static notrace noinline __noclone void emit_slow(const struct burin_kernel_site *site, u64 a, u64 b, u64 c,
 						 u64 d, u64 e)
 {
-	u64 buffer[] = { 0, 0, a, b, c, d, e, 0 };
+	const u32 words = wire_stride(site->head >> 16) / 8;
+	u64 buffer[8], *at, now;
+	unsigned long flags;
 
+	if (!static_branch_unlikely(&record_hooked) && !compat_in_nmi() &&
+	    record_enter(false, words, &at, &now, &flags)) {
+		fill(at, site->head | now << 32, words, a, b, c, d, e);
+		record_close(words, flags);
+		return;
+	}
+	buffer[2] = a;
+	buffer[3] = b;
+	buffer[4] = c;
+	buffer[5] = d;
+	buffer[6] = e;
 	record_slow(buffer, site->head & U16_MAX, site->head >> 16);
 }
 
@@ -127,16 +154,7 @@ static __always_inline void emit(const struct burin_kernel_site *site, u32 words
 		emit_slow(site, a, b, c, d, e);
 		return;
 	}
-	at[0] = site->head | now << 32;
-	at[1] = a | (u32)current->pid;
-	if (words > 2)
-		at[2] = b;
-	if (words > 3)
-		at[3] = c;
-	if (words > 4)
-		at[4] = d;
-	if (words > 5)
-		at[5] = e;
+	fill(at, site->head | now << 32, words, a, b, c, d, e);
 	record_close(words, flags);
 }
 

@@ -2,7 +2,7 @@
 /*
  * The section `put` (ring.h) of a writer that is the only one of its ring and cannot die in an append: a CPU in the kernel,
  * with interrupts off. It keeps the place of the next record, so it need not find it by the tail, and a record is packed
- * where it stays. After any other change of the ring, such as section `open`, comes ring_place_find().
+ * where it stays. After any other change of the ring, such as section `open`, ring_place_find() finds the place again.
  *
  * section_place_put() has its steps; kernel/record.h has them for the place that each CPU has, and packs the record there.
  *

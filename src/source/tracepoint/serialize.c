@@ -26,7 +26,7 @@
 #include "wire/wire_event.h"
 #include "wire/wire_record.h"
 
-/* The second tier's buffer is on the stack, which is small in the kernel. */
+/* The second tier's buffer is on the stack, which is small in the kernel (kernel/Kbuild). */
 #ifndef SERIALIZE_PAYLOAD_MAX
 #define SERIALIZE_PAYLOAD_MAX (WIRE_LENGTH_MAX - WIRE_HEADROOM)
 #endif
