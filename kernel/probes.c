@@ -72,6 +72,8 @@ static __always_inline s16 call_of(struct task_struct *task)
 
 	if (task->flags & PF_KTHREAD)
 		return -1;
+	if (task->thread_info.status & TS_COMPAT) /* other numbers */
+		return -2;
 	number = task_pt_regs(task)->orig_ax;
 	return number >= 0 && number < 512 ? number : -1;
 }
