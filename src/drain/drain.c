@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "drain/drain.h"
+#include "drain/drain_parts.h"
 #include "writer/trace_origin.h"
 #include "writer/discard.h"
 #include "file/create.h"
@@ -25,37 +25,6 @@ static void refresh_table(struct drain *drain)
 	output_metadata(&drain->output, &drain->table);
 }
 
-/* All rings: those of the session, then the others. */
-static unsigned ring_count(const struct drain *drain)
-{
-	return drain->session->ring_count + drain->more.count;
-}
-
-static bool is_beside(const struct drain *drain, unsigned index)
-{
-	return index >= drain->session->ring_count;
-}
-
-static const struct ring *ring_at(const struct drain *drain, unsigned index)
-{
-	return index < drain->session->ring_count ? session_ring_view(drain->session, index)
-						  : drain->readers[index].ring;
-}
-
-/* The counters of a ring's writers, current or as copied for a snapshot. */
-static const struct wire_ring *control_of(const struct drain *drain, unsigned index)
-{
-	if (drain->copy)
-		return &drain->copy->rings[index].control;
-	return is_beside(drain, index) ? drain->readers[index].ring->control
-				       : drain->session->rings[index].control;
-}
-
-static bool is_names(const struct drain *drain, unsigned index)
-{
-	return index == session_names_index(drain->session);
-}
-
 /* Whether this drain gives packets of a ring back. */
 static bool owns_ring(const struct drain *drain, unsigned index)
 {
@@ -65,12 +34,39 @@ static bool owns_ring(const struct drain *drain, unsigned index)
 				       : drain->session->geometry.mode == WIRE_MODE_STREAM;
 }
 
+/* Whether the ring is the kernel's own. */
+static bool is_of_device(const struct drain *drain, unsigned index)
+{
+	return drain->session->device && !is_beside(drain, index);
+}
+
+static void give_back(const struct drain *drain, unsigned index)
+{
+	const struct session *session = drain->session;
+	const uint64_t sequence = drain->readers[index].cursor.sequence;
+
+	if (is_of_device(drain, index))
+		session->device->give_back(session, index, sequence);
+	else
+		ring_give_back(drain->readers[index].ring, sequence);
+}
+
+/* The time in which records of a ring belong to the trace. */
+static struct window window_of(const struct drain *drain, unsigned index)
+{
+	struct window window = drain->window;
+
+	if (is_beside(drain, index) && drain->more.since > window.since)
+		window.since = drain->more.since;
+	return window;
+}
+
 static struct validated validate_piece(struct drain *drain, unsigned index, const struct wire_packet *packet,
 				       const struct ring_piece *piece, uint64_t time)
 {
 	static const struct window always = { 0, UINT64_MAX };
 	const struct event_table *table = is_names(drain, index) ? &drain->names_table : &drain->table;
-	const struct window window = is_names(drain, index) ? always : drain->window;
+	const struct window window = is_names(drain, index) ? always : window_of(drain, index);
 	const char *bytes = (const char *)packet;
 	const uint64_t base = drain->readers[index].base;
 	uint64_t now = ring_clock();
@@ -109,16 +105,22 @@ static void count_packets(struct output_stream *out, const struct ring_piece *pi
 	out->left_out = 0;
 }
 
+static struct event_selection *selection_of(struct drain *drain, unsigned index)
+{
+	return is_beside(drain, index) ? &drain->more_selection : &drain->selection;
+}
+
 /* Leave out records of events that were not asked for. */
 static void select_records(struct drain *drain, unsigned index, struct wire_packet *packet,
 			   const struct ring_piece *piece, struct validated *selected)
 {
 	struct output_stream *out = &drain->output.streams[index];
+	struct event_selection *selection = selection_of(drain, index);
 	const bool goes_on = out->begun && out->sequence == piece->sequence;
-	int error = event_selection_update(&drain->selection, &drain->table);
+	int error = event_selection_update(selection, &drain->table);
 
 	if (!error)
-		error = event_selection_apply(&drain->selection, (char *)packet, out->ring->packet_words * 8,
+		error = event_selection_apply(selection, (char *)packet, out->ring->packet_words * 8,
 					      drain->table.context_bytes, &out->base, goes_on, selected);
 	output_fail(&drain->output, error, "events");
 	count_packets(out, piece, goes_on, selected->count != 0);
@@ -146,7 +148,7 @@ static void add_piece(struct drain *drain, unsigned index, struct wire_packet *p
 	if (!ring_reader_piece(reader, packet, piece, &time))
 		return;
 	validated = validate_piece(drain, index, packet, piece, time);
-	drain->totals.left_out += is_names(drain, index) ? 0 : validated.before;
+	drain->totals.left_out += is_names(drain, index) || is_beside(drain, index) ? 0 : validated.before;
 	reader->damaged = !validated.sound;
 	reader->past_window = validated.past_window;
 	if (validated.count + validated.before == 0)
@@ -165,7 +167,7 @@ static void add_piece(struct drain *drain, unsigned index, struct wire_packet *p
 					  drain->round_before),
 			    "names");
 	selected = validated;
-	if (drain->selection.globs && !is_names(drain, index) && !is_beside(drain, index))
+	if (selection_of(drain, index)->globs && !is_names(drain, index))
 		select_records(drain, index, packet, piece, &selected);
 	if (selected.count)
 		output_records(output, index, packet, piece->sequence, &selected, &reader->ledger);
@@ -214,7 +216,7 @@ static unsigned drain_ring(struct drain *drain, unsigned index)
 					      &piece);
 		add_piece(drain, index, packet, &piece);
 		if (owns_ring(drain, index) && !drain->output.error) /* unwritten packets stay in the ring */
-			ring_give_back(ring, reader->cursor.sequence);
+			give_back(drain, index);
 	}
 	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
 }
@@ -267,47 +269,6 @@ static void check_session(struct drain *drain)
 		guard_truncated(session->base, session->geometry.file_bytes) || is_blank(session->base);
 	if (drain->gone)
 		output_fail(&drain->output, -ENODATA, "the session was cut by another process");
-}
-
-/* Add the counts of the current trace to the totals. */
-static void add_totals(struct drain *drain)
-{
-	struct drain_totals *totals = &drain->totals;
-	struct recording *recording = &drain->output.recording;
-
-	recording->clock_steps = recording->lost_names = recording->lost_unreported = 0;
-	for (unsigned n = 0; n < ring_count(drain); n++) {
-		const struct output_stream *out = &drain->output.streams[n];
-		const uint64_t *lost = drain->readers[n].ledger.lost, *before = out->origin.ledger.lost;
-		const struct ring *ring = drain->readers[n].ring;
-		bool *recorded = &drain->recorded[is_beside(drain, n) ? ring->cpu : n];
-
-		if (is_names(drain, n)) {
-			for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
-				if (cause == WIRE_LOST_FULL || cause == WIRE_LOST_CORRUPT ||
-				    cause == WIRE_LOST_UNREAD)
-					recording->lost_names += lost[cause] - before[cause];
-			continue;
-		}
-		totals->events += out->kept;
-		totals->cpus += out->kept && !*recorded;
-		*recorded |= out->kept != 0;
-		for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++) {
-			totals->lost[cause] += lost[cause] - before[cause];
-			recording->lost_unreported += lost[cause] - before[cause];
-		}
-		recording->lost_unreported -= out->reported;
-		recording->clock_steps += control_of(drain, n)->clock_steps;
-	}
-	totals->changes += drain->copy ? 0 : drain->changelog.others;
-	totals->lost_names += recording->lost_names;
-	for (unsigned cause = 0; drain->session->calls.header && cause < WIRE_CALL_LOSSES; cause++)
-		totals->lost_calls[cause] = recording->lost_calls[cause] =
-			__atomic_load_n(&drain->session->calls.header->lost[cause], __ATOMIC_RELAXED) +
-			(cause == WIRE_CALL_LOST_OPEN	     ? drain->calls.refused
-			 : cause == WIRE_CALL_LOST_ARGUMENTS ? drain->calls.without_values
-							     : 0);
-	totals->bytes += output_bytes(&drain->output) + changelog_bytes(&drain->changelog);
 }
 
 /* Write the statedump as the first packets of a chunk. */
@@ -379,8 +340,9 @@ static int split(struct drain *drain)
 	}
 	for (unsigned n = 0; n < ring_count(drain); n++)
 		output_losses(&drain->output, n, &drain->readers[n].ledger, drain->readers[n].time);
+	drain_add_tasks(drain);
 	output_fail(&drain->output, changelog_finish(&drain->changelog), "changes");
-	add_totals(drain);
+	drain_add_totals(drain);
 	output_finish(&drain->output, "running");
 	output_free(&drain->output);
 	drain->output = next;
@@ -477,6 +439,7 @@ static int prepare(struct drain *drain, struct session *session, const struct dr
 				 .window = { 0, UINT64_MAX } };
 	if (more)
 		drain->more = *more;
+	drain->more_selection.globs = drain->more.globs;
 	call_tables_init(&drain->calls, session, -1);
 	drain->buffer = aligned_alloc(4096, largest);
 	drain->readers = calloc(ring_count(drain), sizeof(*drain->readers));
@@ -486,6 +449,8 @@ static int prepare(struct drain *drain, struct session *session, const struct dr
 	for (unsigned n = 0; n < session->ring_count; n++) {
 		drain->readers[n].ring = &session->rings[n];
 		drain->readers[n].cursor.passive = geometry->mode == WIRE_MODE_FLIGHT;
+		if (session->device) /* other recorders may have read packets before */
+			ring_move(&drain->readers[n].cursor, session->rings[n].control->consumed);
 	}
 	for (unsigned n = 0; n < drain->more.count; n++) {
 		struct ring_reader *reader = &drain->readers[session->ring_count + n];
@@ -506,6 +471,7 @@ static void release(struct drain *drain)
 	call_tables_free(&drain->calls);
 	statedump_free(&drain->statedump);
 	event_selection_free(&drain->selection);
+	event_selection_free(&drain->more_selection);
 	event_table_free(&drain->table);
 	event_table_free(&drain->names_table);
 	free(drain->readers);
@@ -542,6 +508,19 @@ static int begin(struct drain *drain, int directory, const struct drain_options 
 				       drain->copy != NULL);
 }
 
+static void skip_ring(struct drain *drain, unsigned index)
+{
+	struct ring_reader *reader = &drain->readers[index];
+	const struct ring *ring = ring_at(drain, index);
+
+	if (ring)
+		ring_skip(ring, &reader->cursor);
+	drain_ring(drain, index);
+	drain_account_empty(drain, index);
+	ring_reader_losses(reader, control_of(drain, index)->lost);
+	begin_here(drain, index);
+}
+
 /*
  * Skip the records that are there already and begin the trace's counts here. The open packet of each ring is read to find
  * the position in it. Then the window opens for all rings at one moment.
@@ -551,16 +530,40 @@ static void skip_existing(struct drain *drain)
 	drain->attached = true;
 	drain->window.since = UINT64_MAX;
 	refresh_table(drain);
-	for (unsigned n = 0; n < session_names_index(drain->session); n++) {
-		const struct ring *ring = session_ring_view(drain->session, n);
+	for (unsigned n = 0; n < session_names_index(drain->session); n++)
+		skip_ring(drain, n);
+	drain->window.since = ring_clock();
+}
 
-		if (ring)
-			ring_skip(ring, &drain->readers[n].cursor);
-		drain_ring(drain, n);
-		ring_reader_losses(&drain->readers[n], control_of(drain, n)->lost);
+/* The same for rings beside the session's that are older than the recording. */
+static void skip_beside(struct drain *drain)
+{
+	const uint64_t since = drain->more.since;
+
+	drain->more.since = UINT64_MAX;
+	for (unsigned n = drain->session->ring_count; n < ring_count(drain); n++)
+		skip_ring(drain, n);
+	drain->more.since = since;
+}
+
+/* In stream mode, begin the counts of the kernel's rings where the last recorder has ended: at the first packet that it left. */
+static void continue_device(struct drain *drain)
+{
+	for (unsigned n = 0; n < drain->session->ring_count; n++) {
+		struct ring_reader *reader = &drain->readers[n];
+		const struct ring *ring = ring_at(drain, n);
+		const struct wire_packet *packet;
+		struct ring_look look;
+
+		if (!ring || !ring_look(ring, &look) || look.empty)
+			continue;
+		packet = ring_packet(ring, &look, reader->cursor.sequence);
+		if (packet->sequence != reader->cursor.sequence)
+			continue;
+		reader->ledger.events = packet->events_before;
+		ring_reader_losses(reader, packet->lost);
 		begin_here(drain, n);
 	}
-	drain->window.since = ring_clock();
 }
 
 /* Duplicate the caller's descriptor of a directory, since the caller closes its own. */
@@ -586,6 +589,10 @@ int drain_begin(struct drain *drain, struct session *session, int directory,
 		release(drain);
 	else if (options->attach)
 		skip_existing(drain);
+	else if (session->device)
+		continue_device(drain);
+	if (!error && drain->more.since)
+		skip_beside(drain);
 	if (options->globs && *options->globs)
 		drain->selection.globs = options->globs;
 	return error;
@@ -702,8 +709,10 @@ static void close_ring(struct drain *drain, unsigned index)
 
 	if (!drain->ended)
 		ring_reader_losses(reader, control_of(drain, index)->lost);
-	if (!output->error && !drain->ended)
+	if (!output->error && !drain->ended) {
+		drain_account_empty(drain, index);
 		ring_reader_settle(reader);
+	}
 	output_losses(output, index, &reader->ledger, reader->time);
 	if (drain->ended)
 		return;
@@ -712,7 +721,8 @@ static void close_ring(struct drain *drain, unsigned index)
 		reader->ledger.lost[WIRE_LOST_UNREAD] +=
 			count_missing(drain, index) +
 			(drain->gone && (reader->begun || is_names(drain, index)));
-	else if (!is_names(drain, index) && !drain->attached)
+	else if (!is_names(drain, index) && !drain->attached &&
+		 !(is_beside(drain, index) && drain->more.since))
 		drain->totals.lost_late += count_missing(drain, index);
 }
 
@@ -736,12 +746,13 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 		if (drain->copy)
 			snapshot_copy_release(drain->copy, n);
 	}
+	drain_add_tasks(drain);
 	if (!drain->ended)
 		output_fail(output, changelog_finish(&drain->changelog), "changes");
 	event_table_update(&drain->table,
 			   drain->session); /* events may have been refused since, or belong to open calls */
 	output_fail(output, call_tables_finish(&drain->calls, &drain->table), "functions");
-	add_totals(drain);
+	drain_add_totals(drain);
 	recalibrate(drain);
 	output_metadata(output, &drain->table);
 	output->recording.lost_late = drain->totals.lost_late;
