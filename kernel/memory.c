@@ -127,7 +127,9 @@ struct ring_change {
 static void set_size(struct ring *ring, u32 size)
 {
 	const u64 before = READ_ONCE(ring->control->size);
-	const u64 word = ((before >> WIRE_RING_CHANGES_SHIFT) + ((u32)before != size)) << WIRE_RING_CHANGES_SHIFT | size;
+	const u64 word = ((before >> WIRE_RING_CHANGES_SHIFT) + ((u32)before != size))
+				 << WIRE_RING_CHANGES_SHIFT |
+			 size;
 
 	WRITE_ONCE(ring->control->size, word);
 	WRITE_ONCE(ring->backed, word);
@@ -177,7 +179,7 @@ static void on_cpu_of(const struct ring *ring, smp_call_func_t function, void *d
 	preempt_enable();
 }
 
-/* In stream mode slots with packets that nobody has read keep their memory, for the next time that the ring grows. */
+/* In stream mode slots with packets that may be unread keep their memory, for the next time that the ring grows. */
 static int set_slots(u32 index, u32 slots)
 {
 	struct ring_memory *old = &memory[index];

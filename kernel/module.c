@@ -28,7 +28,8 @@ module_param(string_max, uint, 0444);
 MODULE_PARM_DESC(string_max, "limit of a recorded string, bytes");
 static char *mode = "flight";
 module_param(mode, charp, 0444);
-MODULE_PARM_DESC(mode, "flight: overwrite the oldest records; stream: lose the newest until a reader consumes");
+MODULE_PARM_DESC(mode,
+		 "flight: overwrite the oldest records; stream: lose the newest until a reader consumes");
 static char *clock = "";
 module_param(clock, charp, 0444);
 MODULE_PARM_DESC(clock, "tsc or mono; default: as the kernel's own clock");
@@ -82,7 +83,7 @@ static int read_parameters(struct memory_options *options)
 		return -EINVAL;
 	}
 	options->clock = strcmp(clock, "mono") != 0 && (*clock || clock_is_tsc()) ? WIRE_CLOCK_TSC
-										   : WIRE_CLOCK_MONOTONIC;
+										  : WIRE_CLOCK_MONOTONIC;
 	return 0;
 }
 

@@ -20,10 +20,10 @@ MODULE_PARM_DESC(text, "the text that example.text records");
 /* One of each kind of argument that the kernel has. */
 static noinline void fire_types(unsigned int n)
 {
-	BURIN_TRACE("example.integers", "b=%d i8=%hhd i16=%hd i32=%d i64=%lld", n % 2 == 0, (signed char)-n, (short)-n, -(int)n,
-		    -(long long)n);
-	BURIN_TRACE("example.unsigned", "u8=%hhu u16=%hu u32=%u u64=%llu char=%c", (unsigned char)n, (unsigned short)n, n,
-		    (unsigned long long)n << 32, (char)('a' + n % 26));
+	BURIN_TRACE("example.integers", "b=%d i8=%hhd i16=%hd i32=%d i64=%lld", n % 2 == 0, (signed char)-n,
+		    (short)-n, -(int)n, -(long long)n);
+	BURIN_TRACE("example.unsigned", "u8=%hhu u16=%hu u32=%u u64=%llu char=%c", (unsigned char)n,
+		    (unsigned short)n, n, (unsigned long long)n << 32, (char)('a' + n % 26));
 	BURIN_TRACE("example.pointer", "at=%p", (void *)sizes);
 	BURIN_TRACE("example.bytes", "mac=%p", BURIN_BYTES(bytes, sizeof(bytes)));
 	BURIN_TRACE("example.array", "sizes=%d", BURIN_ARRAY(sizes, ARRAY_SIZE(sizes)));
@@ -135,7 +135,9 @@ static int count_get(char *out, const struct kernel_param *parameter)
 
 static const struct kernel_param_ops count_operations = { .set = count_set, .get = count_get };
 module_param_cb(count, &count_operations, NULL, 0600);
-MODULE_PARM_DESC(count, "write an event's name: count it; empty: no more; read: the name and how often it was reached");
+MODULE_PARM_DESC(
+	count,
+	"write an event's name: count it; empty: no more; read: the name and how often it was reached");
 
 static int __init example_init(void)
 {
