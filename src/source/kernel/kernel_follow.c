@@ -15,13 +15,11 @@
 enum {
 	FOLLOW_FORK,
 	FOLLOW_EXEC,
-	FOLLOW_FREE,
 };
 
 static const char *const points[KERNEL_FOLLOW_PROGRAMS + 1] = {
 	[FOLLOW_FORK] = "task:task_newtask",
 	[FOLLOW_EXEC] = "sched:sched_process_exec",
-	[FOLLOW_FREE] = "sched:sched_process_free",
 };
 
 /* The tracepoints, as they are read. */
@@ -59,7 +57,10 @@ static void put_end(struct bpf_program *to)
 	bpf_put_end(to);
 }
 
-/* A recorded task makes another one, which has not run yet. */
+/*
+ * A task makes another one, which has not run yet and is recorded if its maker is. So a number that is used again has no state of a task that
+ * ended: none is removed at an end, since the kernel frees tasks before their last switch, and some without a word.
+ */
 static void put_fork(struct bpf_program *to, const struct kernel_follow *follow,
 		     const struct tracepoint_field *child)
 {
@@ -67,11 +68,12 @@ static void put_fork(struct bpf_program *to, const struct kernel_follow *follow,
 
 	bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
 	put_byte(to, follow, BPF_REG_1, BPF_REG_0);
-	bpf_put_load(to, BPF_B, BPF_REG_1, BPF_REG_1, 0);
-	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, KERNEL_FOLLOW_RECORDED);
-	put_named(to, follow, BPF_REG_1, child);
-	put_state(to, BPF_REG_1, KERNEL_FOLLOW_RECORDED);
+	bpf_put_load(to, BPF_B, BPF_REG_3, BPF_REG_1, 0);
+	other = bpf_put_jump(to, BPF_JEQ, BPF_REG_3, KERNEL_FOLLOW_RECORDED);
+	bpf_put_set(to, BPF_REG_3, KERNEL_FOLLOW_NOT);
 	bpf_land(to, other);
+	put_named(to, follow, BPF_REG_1, child);
+	bpf_put_store(to, BPF_B, BPF_REG_1, 0, BPF_REG_3);
 	put_end(to);
 }
 
@@ -91,14 +93,6 @@ static void put_exec(struct bpf_program *to, const struct kernel_follow *follow,
 	put_end(to);
 }
 
-static void put_free(struct bpf_program *to, const struct kernel_follow *follow,
-		     const struct tracepoint_field *task)
-{
-	put_named(to, follow, BPF_REG_1, task);
-	put_state(to, BPF_REG_1, KERNEL_FOLLOW_NOT);
-	put_end(to);
-}
-
 /* Watch a tracepoint. */
 static int take(void *context, const struct tracepoint *point)
 {
@@ -114,10 +108,8 @@ static int take(void *context, const struct tracepoint *point)
 	bpf_put_copy(&code, BPF_REG_6, BPF_REG_1);
 	if (which == FOLLOW_FORK)
 		put_fork(&code, follow, task);
-	else if (which == FOLLOW_EXEC)
-		put_exec(&code, follow, task, before);
 	else
-		put_free(&code, follow, task);
+		put_exec(&code, follow, task, before);
 	follow->programs[which] = bpf_load(BPF_PROG_TYPE_TRACEPOINT, &code);
 	if (follow->programs[which] < 0)
 		return follow->programs[which];

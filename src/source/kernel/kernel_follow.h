@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The recorded tasks: a byte for each thread id, in a map of the kernel. Programs at tracepoints keep it: a recorded task
- * adds its children, and a task that is freed is removed.
+ * The recorded tasks: a byte for each thread id, in a map of the kernel. Programs at tracepoints keep it: each task that is
+ * made is recorded if its maker is.
  *
  * The tree of the sampler (source/perf/rings/tree.h) has addresses of tasks instead: samples do not name other tasks, as records of
  * the scheduler do.
@@ -14,7 +14,7 @@
 
 enum {
 	KERNEL_FOLLOW_TASKS = 1 << 22, /* the kernel's limit of thread ids */
-	KERNEL_FOLLOW_PROGRAMS = 3,
+	KERNEL_FOLLOW_PROGRAMS = 2,
 };
 
 /* A task's byte in the map. */
