@@ -442,7 +442,18 @@ BURIN__INLINE int burin_active(void) { return 0; }
 #endif
 
 /* The record is one full expression, so that temporaries in the arguments live until it is recorded. Only one of
- * its two calls is compiled. Compilers that can put all of it apart from the hot code. */
+ * its two calls is compiled. */
+#define BURIN__RECORD(n, put, then, with, name, ...) \
+	union burin_arg burin__args[burin__places + 1]; \
+	uint64_t burin__buffer[burin__payload / 8 + 4], burin__word = 0; \
+	(void)(BURIN__EACH_##n(put, __VA_ARGS__) burin__has_text ? \
+		burin_emit_args(burin__site, burin__state, burin__args) : \
+		(burin__buffer[2] = burin__word, BURIN__EACH_##n(BURIN__PACK, __VA_ARGS__) \
+		 burin_emit(burin__site, burin__state, burin__buffer, (size_t)burin__payload))); \
+	then(with, name)
+
+/* Compilers that can put all of the record apart from the hot code. The kernel has its own (kernel/include/burin/kernel.h). */
+#ifndef BURIN__KERNEL
 #define BURIN__POINT(n, kind, name, suffix, format, check, declare, put, then, with, ...) \
 	do { \
 		BURIN__QUIET \
@@ -453,16 +464,11 @@ BURIN__INLINE int burin_active(void) { return 0; }
 		BURIN__SITE(burin__site, "" name "" suffix, format, kind, (0ull BURIN__EACH_##n(BURIN__TYPES, __VA_ARGS__))); \
 		const unsigned burin__state = BURIN__SWITCH(burin__site); \
 		if (BURIN__NEVER(burin__state != 0)) { \
-			union burin_arg burin__args[burin__places + 1]; \
-			uint64_t burin__buffer[burin__payload / 8 + 4], burin__word = 0; \
-			(void)(BURIN__EACH_##n(put, __VA_ARGS__) burin__has_text ? \
-				burin_emit_args(burin__site, burin__state, burin__args) : \
-				(burin__buffer[2] = burin__word, BURIN__EACH_##n(BURIN__PACK, __VA_ARGS__) \
-				 burin_emit(burin__site, burin__state, burin__buffer, (size_t)burin__payload))); \
-			then(with, name) \
+			BURIN__RECORD(n, put, then, with, name, __VA_ARGS__) \
 		} \
 		BURIN__LOUD \
 	} while (0)
+#endif
 
 #define BURIN__SCOPE(var, ...) \
 	BURIN__SCOPE_VARIABLE(var); \
@@ -504,6 +510,7 @@ BURIN__INLINE int burin_active(void) { return 0; }
 #define BURIN__LOCATE "adrp %[site], 771b\nadd %[site], %[site], :lo12:771b\n"
 #endif
 
+#ifndef BURIN__KERNEL
 #define BURIN__SITE(variable, name_, format_, kind_, types_) \
 	__asm__ __inline__(".pushsection burin_sites,\"aw\",%%progbits\n" \
 		".balign 8\n" \
@@ -531,13 +538,16 @@ BURIN__INLINE int burin_active(void) { return 0; }
 		  [high] "i"((int)(uint32_t)((types_) >> 32)), [line] "i"(__LINE__), \
 		  [kind] "i"(kind_), [join] BURIN__SYMBOL(burin__object_join), \
 		  [leave] BURIN__SYMBOL(burin__object_leave))
+#endif
 
 /* clang-format on */
 
 #ifndef BURIN_DISABLE
 /* The state that a site points to until it is registered. Local, so that it needs no symbol at load time. */
 __attribute__((__unused__)) static const unsigned char burin__off = 0;
+#endif
 
+#if !defined(BURIN_DISABLE) && !defined(BURIN__KERNEL)
 extern struct burin_site __start_burin_sites[] __attribute__((__weak__, __visibility__("hidden")));
 extern struct burin_site __stop_burin_sites[] __attribute__((__weak__, __visibility__("hidden")));
 extern struct burin_enum __start_burin_enums[] __attribute__((__weak__, __visibility__("hidden")));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The TARGET of a command; see target_argument.h. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include "cmd/target_argument.h"
 #include "file/guard.h"
 #include "session/directory.h"
+#include "session/kernel_device.h"
 
 int cmd_target_refused(const char *path, const char *why, int error)
 {
@@ -35,6 +37,27 @@ int cmd_target_leave(const char *path, struct session *session, int result)
 	guard_forget(session->base, session->geometry.file_bytes);
 	session_leave(session);
 	return result;
+}
+
+static const char kernel_prefix[] = "kernel.";
+
+int cmd_target_globs(const struct target *target, const char **globs)
+{
+	for (; target->kernel && *globs; globs++) {
+		char *whole;
+
+		if (!strchr(*globs, ':') || strncmp(*globs, kernel_prefix, sizeof(kernel_prefix) - 1) == 0)
+			continue;
+		if (asprintf(&whole, "%s%s", kernel_prefix, *globs) < 0)
+			return cmd_failed("out of memory");
+		*globs = whole; /* until the command ends */
+	}
+	return 0;
+}
+
+int cmd_target_uncommitted(const char *word, int error)
+{
+	return error ? cmd_failed("%s: nothing has changed: %s", word, kernel_device_explain(error)) : 0;
 }
 
 void cmd_target_note_directory(void)
@@ -115,18 +138,14 @@ static int find(const char *word, struct target *target)
 	return result ? CMD_USAGE : 0;
 }
 
-static int map(const char *word, struct target *target, struct session *session,
-	       int (*how)(struct session *, int, const char **))
+static int map(const char *word, struct target *target, struct session *session, bool write)
 {
 	const char *why = "";
-	int result = find(word, target), file, error;
+	int result = find(word, target), error;
 
 	if (result)
 		return result;
-	file = target_file(target, how == session_open, &why);
-	error = file < 0 ? file : how(session, file, &why);
-	if (file >= 0)
-		close(file);
+	error = target_open(target, write, session, &why);
 	if (error) {
 		cmd_target_refused(target->path, why, error);
 		return CMD_USAGE;
@@ -137,12 +156,12 @@ static int map(const char *word, struct target *target, struct session *session,
 
 int cmd_target_open(const char *word, struct target *target, struct session *session)
 {
-	return map(word, target, session, session_open);
+	return map(word, target, session, true);
 }
 
 int cmd_target_look(const char *word, struct target *target, struct session *session)
 {
-	return map(word, target, session, session_look);
+	return map(word, target, session, false);
 }
 
 int cmd_target_sure(const char *word, const struct target *target)

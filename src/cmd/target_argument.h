@@ -34,6 +34,15 @@ int cmd_target_sure(const char *word, const struct target *target);
 /* cmd_target_change - open a target to change what its program records; the program must run. Return: 0 or CMD_USAGE. */
 int cmd_target_change(const char *word, struct target *target, struct session *session);
 
+/*
+ * cmd_target_globs - of the kernel's session: SYSTEM:NAME means the tracepoint, whose event is kernel.SYSTEM:NAME. Replaces
+ * such globs in a list that ends with NULL; of other sessions it does nothing. Return: 0, or CMD_FAULTS and a message.
+ */
+int cmd_target_globs(const struct target *target, const char **globs);
+
+/* cmd_target_uncommitted - print why a transaction was not carried out. Return: 0 for no error, else CMD_FAULTS. */
+int cmd_target_uncommitted(const char *word, int error);
+
 /* cmd_target_note_directory - print a line if this user's sessions are not in the usual directory. */
 void cmd_target_note_directory(void);
 

@@ -179,12 +179,12 @@ int enable_lease_begin(struct enable_lease *lease, struct session *session, int 
 		error = enable_lease_event(lease, n);
 		++*matched;
 	}
-	if (error) {
+	if (error)
 		session_change_cancel(session);
+	else
+		error = session_change_commit(session);
+	if (error)
 		forget(lease);
-	} else {
-		session_change_commit(session);
-	}
 	return error;
 }
 
@@ -264,7 +264,7 @@ int enable_lease_end(struct enable_lease *lease)
 		if (error)
 			session_change_cancel(session);
 		else
-			session_change_commit(session);
+			error = session_change_commit(session);
 	}
 	forget(lease);
 	return error;

@@ -163,6 +163,16 @@ static bool take_lock(struct session *session)
 	return false;
 }
 
+static int change_size(struct session *session, uint32_t packets)
+{
+	int error = session_change_begin(session);
+
+	if (error)
+		return error;
+	session_change_size(session, packets);
+	return session_change_commit(session);
+}
+
 int resize_rings(struct session *session, uint64_t bytes, struct resized *resized)
 {
 	const uint64_t packet_bytes = session->geometry.packet_bytes;
@@ -176,12 +186,12 @@ int resize_rings(struct session *session, uint64_t bytes, struct resized *resize
 				     .most = session->geometry.ring_packets * packet_bytes };
 	if (packets > session->geometry.ring_packets)
 		return -E2BIG;
+	if (session->device)
+		return change_size(session, (uint32_t)packets);
 	if (!take_lock(session))
 		return -EBUSY;
-	error = session_change_begin(session);
+	error = change_size(session, (uint32_t)packets);
 	if (!error) {
-		session_change_size(session, (uint32_t)packets);
-		session_change_commit(session);
 		barrier_everywhere();
 		free_beyond_all(session, resized);
 	}

@@ -23,7 +23,8 @@ struct resized {
  * that CPU for a moment. It waits up to a second for a recorder to read the records.
  *
  * Context: a command, not a traced program, with session_open(); moves the calling thread between CPUs.
- * Return: 0; -E2BIG: more than ->most; -EBUSY: another process has been resizing for a second.
+ * The kernel resizes its own session, and frees the memory: *resized has only the sizes.
+ * Return: 0; -E2BIG: more than ->most; -EBUSY: another process has been resizing for a second; of the kernel: another -errno.
  */
 int resize_rings(struct session *session, uint64_t bytes, struct resized *resized);
 

@@ -17,6 +17,7 @@
 #include "control/session_users.h"
 #include "file/foreign.h"
 #include "session/directory.h"
+#include "session/kernel_device.h"
 #include "session/layout.h"
 
 static void find_processes(struct target *target, const struct wire_session *header,
@@ -91,6 +92,39 @@ static int read_target(struct target *target, int directory, const char *name, s
 	target->paused = header.paused != 0;
 	find_processes(target, &header, &status, users);
 	return 0;
+}
+
+/* Fill in the target of the kernel's session. Return: as read_target(). */
+static int read_kernel(struct target *target, const char **why)
+{
+	const int file = kernel_device_file(false, why);
+	struct wire_session header;
+	struct stat status;
+	int error = file < 0 ? file : kernel_device_header(file, &header, why);
+
+	if (!error && fstat(file, &status) != 0) {
+		*why = "it cannot be read";
+		error = -errno;
+	}
+	if (file >= 0)
+		close(file);
+	if (error)
+		return error;
+	*target = (struct target){ .path = WIRE_DEVICE_PATH,
+				   .kernel = true,
+				   .device = status.st_dev,
+				   .inode = status.st_ino,
+				   .user = status.st_uid,
+				   .state = TARGET_RUNS,
+				   .owner_lives = true,
+				   .paused = header.paused != 0,
+				   .geometry = header.geometry };
+	return 0;
+}
+
+static bool is_kernel(const char *word)
+{
+	return strcmp(word, TARGET_KERNEL) == 0 || strcmp(word, WIRE_DEVICE_PATH) == 0;
 }
 
 static struct target *add(struct target_list *list)
@@ -181,16 +215,45 @@ static int by_age(const void *a, const void *b)
 		       ?: strcmp(one->path, other->path);
 }
 
-int target_list_all(struct target_list *list)
+/* Without the module, or the right to read it, there is no session of the kernel. */
+static int scan_kernel(struct target_list *list)
+{
+	struct target *target;
+	const char *why;
+	int error;
+
+	if (geteuid() != 0 || !kernel_device_is_there())
+		return 0;
+	target = add(list);
+	if (!target)
+		return -ENOMEM;
+	error = read_kernel(target, &why);
+	if (!error)
+		list->count++;
+	else if (error != -ENOENT && error != -ENXIO && error != -ENODEV)
+		count_unread(list, WIRE_DEVICE_PATH, error);
+	return 0;
+}
+
+static int list_programs(struct target_list *list)
 {
 	struct scan all = { .list = list };
+	const unsigned before = list->count;
 
-	*list = (struct target_list){ 0 };
 	directory_each(geteuid() == 0, scan, &all);
 	users_free(&all.users);
-	if (list->count)
-		qsort(list->targets, list->count, sizeof(*list->targets), by_age);
+	if (list->count > before)
+		qsort(list->targets + before, list->count - before, sizeof(*list->targets), by_age);
 	return all.error;
+}
+
+int target_list_all(struct target_list *list)
+{
+	int error;
+
+	*list = (struct target_list){ 0 };
+	error = scan_kernel(list);
+	return error ? error : list_programs(list);
 }
 
 /* The kernel keeps 15 bytes of a program's name, so a longer word matches by these. */
@@ -229,6 +292,13 @@ int target_list_matching(struct target_list *list, const char *word, const char 
 	int error;
 
 	*list = (struct target_list){ 0 };
+	if (is_kernel(word)) {
+		struct target *target = add(list);
+
+		error = target ? read_kernel(target, why) : -ENOMEM;
+		list->count = !error;
+		return error;
+	}
 	if (strchr(word, '/')) {
 		struct target *target = add(list);
 
@@ -242,7 +312,7 @@ int target_list_matching(struct target_list *list, const char *word, const char 
 		list->count = !error;
 		return error;
 	}
-	error = target_list_all(list);
+	error = list_programs(list);
 	for (unsigned n = 0; n < list->count; n++)
 		if (matches(&list->targets[n], word))
 			list->targets[kept++] = list->targets[n];
@@ -270,7 +340,7 @@ static int reopen(const struct target *target, bool write, const char **why)
 
 int target_file(const struct target *target, bool write, const char **why)
 {
-	const int fd = reopen(target, write, why);
+	const int fd = target->kernel ? kernel_device_file(write, why) : reopen(target, write, why);
 	struct stat status;
 	int error = -ESTALE;
 
@@ -285,6 +355,20 @@ int target_file(const struct target *target, bool write, const char **why)
 		return fd;
 	}
 	close(fd);
+	return error;
+}
+
+int target_open(const struct target *target, bool write, struct session *session, const char **why)
+{
+	int file, error;
+
+	if (target->kernel)
+		return kernel_device_open(session, write, why);
+	file = target_file(target, write, why);
+	if (file < 0)
+		return file;
+	error = (write ? session_open : session_look)(session, file, why);
+	close(file);
 	return error;
 }
 
@@ -314,5 +398,7 @@ const char *target_describe(const struct target *target, bool any_on)
 		return "paused";
 	if (target->geometry.owner_kind == WIRE_OWNER_RECORDER)
 		return "recording";
-	return any_on ? "flight" : "idle";
+	if (!any_on)
+		return "idle";
+	return target->geometry.mode == WIRE_MODE_STREAM ? "stream" : "flight";
 }

@@ -34,6 +34,7 @@ struct target {
 	bool owner_lives; /* even if it does not use the session: it may be in the middle of an exec */
 	bool over;	  /* its recorder has ended the recording and left records that it could not write */
 	bool paused;
+	bool kernel;		       /* the kernel's session, /dev/burin */
 	bool unsure;		       /* found by name, but an unreadable session may have the same name */
 	struct wire_geometry geometry; /* a checked copy */
 	uint64_t memory;	       /* bytes that the session takes */
@@ -52,21 +53,26 @@ struct target_list {
 	char unread_path[SESSION_PATH_MAX];
 };
 
+#define TARGET_KERNEL "kernel" /* the word for the kernel's session, whether or not a program has this name */
+
 /*
- * target_list_all - list every session of this user; for root, of all users. Leaves out unused sessions whose processes
- * have exited. Sessions that could not be read are only counted.
+ * target_list_all - list every session of this user; for root, of all users, and the kernel's first. Leaves out unused sessions whose
+ * processes have exited. Sessions that could not be read are only counted.
  * Context: opens files. Return: 0 or -ENOMEM.
  */
 int target_list_all(struct target_list *list);
 
 /*
  * target_list_matching - list the sessions that match a word: a pid (of the owner or of any process that uses it), a
- * program's name, or the path of a session file, which contains a slash.
- * Return: 0; -ENOMEM; for a path that is not a session: -errno and *why.
+ * program's name, the path of a session file, which contains a slash, or "kernel".
+ * Return: 0; -ENOMEM; for a path that is not a session, and for the kernel without one: -errno and *why.
  */
 int target_list_matching(struct target_list *list, const char *word, const char **why);
 
 void target_list_free(struct target_list *list);
+
+/* target_open - map a target's session. @write: to change it, else to read it. Return: 0; -errno and *why. */
+int target_open(const struct target *target, bool write, struct session *session, const char **why);
 
 /*
  * target_file - open a listed session's file. Fails if its user has replaced the file or its directory since.
@@ -84,7 +90,7 @@ bool target_may_have(const struct target *target, uint32_t pid);
 /* target_is_left - whether its recorder has died and left unwritten records in it. */
 bool target_is_left(const struct target *target);
 
-/* target_describe - the state in one word: idle, flight, paused, recording, orphaned, ended, killed, elsewhere. */
+/* target_describe - the state in one word: idle, flight, stream (the kernel's), paused, recording, orphaned, ended, killed, elsewhere. */
 const char *target_describe(const struct target *target, bool any_on);
 
 #endif

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "drain/calibrate.h"
 #include "drain/drain.h"
+#include "drain/living_tasks.h"
 #include "writer/trace_origin.h"
 #include "writer/discard.h"
 #include "file/create.h"
@@ -65,12 +67,39 @@ static bool owns_ring(const struct drain *drain, unsigned index)
 				       : drain->session->geometry.mode == WIRE_MODE_STREAM;
 }
 
+/* Whether the ring is the kernel's own. */
+static bool is_of_device(const struct drain *drain, unsigned index)
+{
+	return drain->session->device && !is_beside(drain, index);
+}
+
+static void give_back(const struct drain *drain, unsigned index)
+{
+	const struct session *session = drain->session;
+	const uint64_t sequence = drain->readers[index].cursor.sequence;
+
+	if (is_of_device(drain, index))
+		session->device->give_back(session, index, sequence);
+	else
+		ring_give_back(drain->readers[index].ring, sequence);
+}
+
+/* The time in which records of a ring belong to the trace. */
+static struct window window_of(const struct drain *drain, unsigned index)
+{
+	struct window window = drain->window;
+
+	if (is_beside(drain, index) && drain->more.since > window.since)
+		window.since = drain->more.since;
+	return window;
+}
+
 static struct validated validate_piece(struct drain *drain, unsigned index, const struct wire_packet *packet,
 				       const struct ring_piece *piece, uint64_t time)
 {
 	static const struct window always = { 0, UINT64_MAX };
 	const struct event_table *table = is_names(drain, index) ? &drain->names_table : &drain->table;
-	const struct window window = is_names(drain, index) ? always : drain->window;
+	const struct window window = is_names(drain, index) ? always : window_of(drain, index);
 	const char *bytes = (const char *)packet;
 	const uint64_t base = drain->readers[index].base;
 	uint64_t now = ring_clock();
@@ -93,35 +122,9 @@ static void begin_here(struct drain *drain, unsigned index)
 	drain->output.streams[index].origin.ledger = drain->readers[index].ledger;
 }
 
-/* Packets without a selected record must leave no gap in the trace's sequence numbers. */
-static void count_packets(struct output_stream *out, const struct ring_piece *piece, bool goes_on, bool keeps)
+static struct event_selection *selection_of(struct drain *drain, unsigned index)
 {
-	if (out->examined && out->examined_packet != piece->sequence && !out->examined_kept)
-		out->left_out++;
-	if (!out->examined || out->examined_packet != piece->sequence)
-		out->examined_kept = false;
-	out->examined = true;
-	out->examined_packet = piece->sequence;
-	out->examined_kept |= keeps;
-	if (goes_on || !keeps)
-		return;
-	out->origin.statedump -= out->left_out;
-	out->left_out = 0;
-}
-
-/* Leave out records of events that were not asked for. */
-static void select_records(struct drain *drain, unsigned index, struct wire_packet *packet,
-			   const struct ring_piece *piece, struct validated *selected)
-{
-	struct output_stream *out = &drain->output.streams[index];
-	const bool goes_on = out->begun && out->sequence == piece->sequence;
-	int error = event_selection_update(&drain->selection, &drain->table);
-
-	if (!error)
-		error = event_selection_apply(&drain->selection, (char *)packet, out->ring->packet_words * 8,
-					      drain->table.context_bytes, &out->base, goes_on, selected);
-	output_fail(&drain->output, error, "events");
-	count_packets(out, piece, goes_on, selected->count != 0);
+	return is_beside(drain, index) ? &drain->more_selection : &drain->selection;
 }
 
 /*
@@ -146,7 +149,7 @@ static void add_piece(struct drain *drain, unsigned index, struct wire_packet *p
 	if (!ring_reader_piece(reader, packet, piece, &time))
 		return;
 	validated = validate_piece(drain, index, packet, piece, time);
-	drain->totals.left_out += is_names(drain, index) ? 0 : validated.before;
+	drain->totals.left_out += is_names(drain, index) || is_beside(drain, index) ? 0 : validated.before;
 	reader->damaged = !validated.sound;
 	reader->past_window = validated.past_window;
 	if (validated.count + validated.before == 0)
@@ -165,8 +168,11 @@ static void add_piece(struct drain *drain, unsigned index, struct wire_packet *p
 					  drain->round_before),
 			    "names");
 	selected = validated;
-	if (drain->selection.globs && !is_names(drain, index) && !is_beside(drain, index))
-		select_records(drain, index, packet, piece, &selected);
+	if (selection_of(drain, index)->globs && !is_names(drain, index))
+		output_fail(output,
+			    event_selection_stream(selection_of(drain, index), &drain->table,
+						   &output->streams[index], packet, piece, &selected),
+			    "events");
 	if (selected.count)
 		output_records(output, index, packet, piece->sequence, &selected, &reader->ledger);
 	if (output->error)
@@ -214,19 +220,9 @@ static unsigned drain_ring(struct drain *drain, unsigned index)
 					      &piece);
 		add_piece(drain, index, packet, &piece);
 		if (owns_ring(drain, index) && !drain->output.error) /* unwritten packets stay in the ring */
-			ring_give_back(ring, reader->cursor.sequence);
+			give_back(drain, index);
 	}
 	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
-}
-
-/* Note how many records a ring has that is read at the end only: its file may be truncated by then. */
-static void note_written(struct drain *drain, unsigned index)
-{
-	const struct ring *ring = ring_at(drain, index);
-	struct ring_look look;
-
-	if (ring && ring_look(ring, &look) && !look.empty)
-		drain->readers[index].written = look.events_before + look.count;
 }
 
 /* Read the rings beside the session's, before the names ring: their translation writes to it. */
@@ -238,7 +234,7 @@ static void drain_more(struct drain *drain, unsigned *fullest, bool names_only)
 		unsigned level = 0;
 
 		if (names_only)
-			note_written(drain, n);
+			ring_reader_note(&drain->readers[n], ring_at(drain, n));
 		else
 			level = drain_ring(drain, n);
 
@@ -310,20 +306,14 @@ static void add_totals(struct drain *drain)
 	totals->bytes += output_bytes(&drain->output) + changelog_bytes(&drain->changelog);
 }
 
-/* Write the statedump as the first packets of a chunk. */
-static void write_statedump(struct output *output, unsigned names, const struct statedump_packets *packets)
+/* The kernel's session lacks the names of tasks that live. */
+static void add_tasks(struct drain *drain)
 {
-	struct output_stream *out = &output->streams[names];
-	const size_t bytes = out->ring->packet_words * 8;
-	struct wire_ledger ledger = out->origin.ledger;
+	const unsigned names = session_names_index(drain->session);
 
-	for (uint32_t n = 0; n < packets->packets; n++) {
-		struct wire_packet *packet = (struct wire_packet *)(packets->memory + n * bytes);
-
-		output_records(output, names, packet, out->origin.sequence - packets->packets + n,
-			       &packets->pieces[n], &ledger);
-		ledger.events += packets->pieces[n].count;
-	}
+	if (drain->session->device && !drain->output.error)
+		output_fail(&drain->output, living_tasks_add(&drain->output, names, &drain->readers[names]),
+			    "names of tasks");
 }
 
 /* Make the next chunk, without its own records. Return: 0 or -errno. */
@@ -351,7 +341,8 @@ static int make_next(struct drain *drain, struct output *next, const struct stat
 		error = output_add(next, drain->more.rings, drain->more.count,
 				   origins + drain->session->ring_count);
 	if (!error) {
-		write_statedump(next, names, packets);
+		statedump_put(next, names, packets, next->streams[names].origin.sequence - packets->packets,
+			      next->streams[names].origin.ledger);
 		error = next->error;
 	}
 	if (!error)
@@ -379,6 +370,7 @@ static int split(struct drain *drain)
 	}
 	for (unsigned n = 0; n < ring_count(drain); n++)
 		output_losses(&drain->output, n, &drain->readers[n].ledger, drain->readers[n].time);
+	add_tasks(drain);
 	output_fail(&drain->output, changelog_finish(&drain->changelog), "changes");
 	add_totals(drain);
 	output_finish(&drain->output, "running");
@@ -414,7 +406,7 @@ int drain_round(struct drain *drain, unsigned *fullest)
 		unsigned level = 0;
 
 		if (names_only && !is_names(drain, n))
-			note_written(drain, n);
+			ring_reader_note(&drain->readers[n], ring_at(drain, n));
 		else
 			level = drain_ring(drain, n);
 		if (level > *fullest)
@@ -452,13 +444,6 @@ void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost)
 	}
 }
 
-/* Unsigned, since the rate of a damaged session may be any number. */
-static int64_t offset_of(const struct clock_pair *pair, uint64_t hz)
-{
-	return (int64_t)((uint64_t)pair->realtime_ns -
-			 (uint64_t)((unsigned __int128)pair->ticks * 1000000000 / hz));
-}
-
 /* Prepare a drain of any kind. */
 static int prepare(struct drain *drain, struct session *session, const struct drain_more *more)
 {
@@ -477,6 +462,7 @@ static int prepare(struct drain *drain, struct session *session, const struct dr
 				 .window = { 0, UINT64_MAX } };
 	if (more)
 		drain->more = *more;
+	drain->more_selection.globs = drain->more.globs;
 	call_tables_init(&drain->calls, session, -1);
 	drain->buffer = aligned_alloc(4096, largest);
 	drain->readers = calloc(ring_count(drain), sizeof(*drain->readers));
@@ -486,6 +472,8 @@ static int prepare(struct drain *drain, struct session *session, const struct dr
 	for (unsigned n = 0; n < session->ring_count; n++) {
 		drain->readers[n].ring = &session->rings[n];
 		drain->readers[n].cursor.passive = geometry->mode == WIRE_MODE_FLIGHT;
+		if (session->device) /* other recorders may have read packets before */
+			ring_move(&drain->readers[n].cursor, session->rings[n].control->consumed);
 	}
 	for (unsigned n = 0; n < drain->more.count; n++) {
 		struct ring_reader *reader = &drain->readers[session->ring_count + n];
@@ -506,6 +494,7 @@ static void release(struct drain *drain)
 	call_tables_free(&drain->calls);
 	statedump_free(&drain->statedump);
 	event_selection_free(&drain->selection);
+	event_selection_free(&drain->more_selection);
 	event_table_free(&drain->table);
 	event_table_free(&drain->names_table);
 	free(drain->readers);
@@ -518,7 +507,7 @@ static int begin(struct drain *drain, int directory, const struct drain_options 
 {
 	const uint64_t hz = session_clock_hz(drain->session);
 	const struct recording recording = { .state = "recording",
-					     .clock = { hz, offset_of(&drain->begin, hz) },
+					     .clock = { hz, calibrate_offset(&drain->begin, hz) },
 					     .session_path = options->session_path,
 					     .kernel_tasks = options->kernel_tasks,
 					     .command = options->command };
@@ -542,6 +531,19 @@ static int begin(struct drain *drain, int directory, const struct drain_options 
 				       drain->copy != NULL);
 }
 
+static void skip_ring(struct drain *drain, unsigned index)
+{
+	struct ring_reader *reader = &drain->readers[index];
+	const struct ring *ring = ring_at(drain, index);
+
+	if (ring)
+		ring_skip(ring, &reader->cursor);
+	drain_ring(drain, index);
+	ring_reader_empty(reader, ring, NULL);
+	ring_reader_losses(reader, control_of(drain, index)->lost);
+	begin_here(drain, index);
+}
+
 /*
  * Skip the records that are there already and begin the trace's counts here. The open packet of each ring is read to find
  * the position in it. Then the window opens for all rings at one moment.
@@ -551,16 +553,28 @@ static void skip_existing(struct drain *drain)
 	drain->attached = true;
 	drain->window.since = UINT64_MAX;
 	refresh_table(drain);
-	for (unsigned n = 0; n < session_names_index(drain->session); n++) {
-		const struct ring *ring = session_ring_view(drain->session, n);
-
-		if (ring)
-			ring_skip(ring, &drain->readers[n].cursor);
-		drain_ring(drain, n);
-		ring_reader_losses(&drain->readers[n], control_of(drain, n)->lost);
-		begin_here(drain, n);
-	}
+	for (unsigned n = 0; n < session_names_index(drain->session); n++)
+		skip_ring(drain, n);
 	drain->window.since = ring_clock();
+}
+
+/* The same for rings beside the session's that are older than the recording. */
+static void skip_beside(struct drain *drain)
+{
+	const uint64_t since = drain->more.since;
+
+	drain->more.since = UINT64_MAX;
+	for (unsigned n = drain->session->ring_count; n < ring_count(drain); n++)
+		skip_ring(drain, n);
+	drain->more.since = since;
+}
+
+/* In stream mode, begin the counts of the kernel's rings where the last recorder has ended: at the first packet that it left. */
+static void continue_device(struct drain *drain)
+{
+	for (unsigned n = 0; n < drain->session->ring_count; n++)
+		if (ring_reader_continue(&drain->readers[n], ring_at(drain, n)))
+			begin_here(drain, n);
 }
 
 /* Duplicate the caller's descriptor of a directory, since the caller closes its own. */
@@ -586,6 +600,10 @@ int drain_begin(struct drain *drain, struct session *session, int directory,
 		release(drain);
 	else if (options->attach)
 		skip_existing(drain);
+	else if (session->device)
+		continue_device(drain);
+	if (!error && drain->more.since)
+		skip_beside(drain);
 	if (options->globs && *options->globs)
 		drain->selection.globs = options->globs;
 	return error;
@@ -679,21 +697,6 @@ static uint64_t count_missing(struct drain *drain, unsigned index)
 	return ring_reader_missing(reader);
 }
 
-/* Measure the clock's rate, if the recording was long enough to be more exact than the kernel's value. */
-static void recalibrate(struct drain *drain)
-{
-	const uint32_t source = drain->session->geometry.clock;
-	struct trace_clock *clock = &drain->output.recording.clock;
-	struct clock_pair end;
-
-	clock_read_pair(source, &end);
-	if (source != WIRE_CLOCK_TSC || end.raw_ns - drain->begin.raw_ns < 1000000000)
-		return;
-	clock->hz = (uint64_t)((unsigned __int128)(end.ticks - drain->begin.ticks) * 1000000000 /
-			       (end.raw_ns - drain->begin.raw_ns));
-	clock->offset_ns = offset_of(&drain->begin, clock->hz);
-}
-
 /* Account for a ring's last losses. */
 static void close_ring(struct drain *drain, unsigned index)
 {
@@ -702,8 +705,11 @@ static void close_ring(struct drain *drain, unsigned index)
 
 	if (!drain->ended)
 		ring_reader_losses(reader, control_of(drain, index)->lost);
-	if (!output->error && !drain->ended)
+	if (!output->error && !drain->ended) {
+		ring_reader_empty(reader, ring_at(drain, index),
+				  drain->copy ? control_of(drain, index) : NULL);
 		ring_reader_settle(reader);
+	}
 	output_losses(output, index, &reader->ledger, reader->time);
 	if (drain->ended)
 		return;
@@ -712,7 +718,8 @@ static void close_ring(struct drain *drain, unsigned index)
 		reader->ledger.lost[WIRE_LOST_UNREAD] +=
 			count_missing(drain, index) +
 			(drain->gone && (reader->begun || is_names(drain, index)));
-	else if (!is_names(drain, index) && !drain->attached)
+	else if (!is_names(drain, index) && !drain->attached &&
+		 !(is_beside(drain, index) && drain->more.since))
 		drain->totals.lost_late += count_missing(drain, index);
 }
 
@@ -736,13 +743,14 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 		if (drain->copy)
 			snapshot_copy_release(drain->copy, n);
 	}
+	add_tasks(drain);
 	if (!drain->ended)
 		output_fail(output, changelog_finish(&drain->changelog), "changes");
 	event_table_update(&drain->table,
 			   drain->session); /* events may have been refused since, or belong to open calls */
 	output_fail(output, call_tables_finish(&drain->calls, &drain->table), "functions");
 	add_totals(drain);
-	recalibrate(drain);
+	calibrate(&output->recording.clock, drain->session->geometry.clock, &drain->begin);
 	output_metadata(output, &drain->table);
 	output->recording.lost_late = drain->totals.lost_late;
 	output_finish(output, result);

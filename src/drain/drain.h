@@ -47,6 +47,9 @@ struct drain_more {
 	void (*translate)(void *context, unsigned ring, struct wire_packet *packet,
 			  const struct ring_piece *piece);
 	void *context;
+	/* Rings that are older than the recording, and have events that were not asked for: */
+	uint64_t since;		  /* when the recording began, ticks; 0: the rings were made for it */
+	const char *const *globs; /* events to keep, up to NULL; NULL: all */
 };
 
 struct drain_options {
@@ -89,7 +92,7 @@ struct drain {
 	struct call_tables calls;
 	struct snapshot_copy *copy; /* of a snapshot; NULL: the rings themselves are read */
 	struct window window;
-	struct event_selection selection;
+	struct event_selection selection, more_selection;
 	char *buffer; /* for the largest packet */
 	struct clock_pair begin;
 	uint64_t round; /* when the last round began, ticks */

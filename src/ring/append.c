@@ -109,18 +109,18 @@ bool ring_populate(struct ring *ring)
 	return true;
 }
 
-/* The position behind the packet at `current`: in the next slot if it is in use, otherwise in the next lap. */
-static struct next_packet packet_behind(const struct ring *ring, uint64_t current,
+/* The position behind the packet at `present`: in the next slot if it is in use, otherwise in the next lap. */
+static struct next_packet packet_behind(const struct ring *ring, uint64_t present,
 					const struct wire_packet *previous, uint32_t slots)
 {
 	const uint64_t position_mask = UINT64_MAX >> WIRE_TAIL_COUNT_BITS;
-	const uint32_t slot = (uint32_t)((current & ring->word_mask) / ring->packet_words);
+	const uint32_t slot = (uint32_t)((present & ring->word_mask) / ring->packet_words);
 
 	if (slot + 1 < slots)
-		return (struct next_packet){ .position = (current + ring->packet_words) & position_mask,
+		return (struct next_packet){ .position = (present + ring->packet_words) & position_mask,
 					     .slot = slot + 1,
 					     .lap = __atomic_load_n(&previous->lap, __ATOMIC_RELAXED) };
-	return (struct next_packet){ .position = ((current | ring->word_mask) + 1) & position_mask,
+	return (struct next_packet){ .position = ((present | ring->word_mask) + 1) & position_mask,
 				     .lap = slot + 1 };
 }
 
@@ -147,16 +147,16 @@ static enum ring_result append_open(struct ring *ring, struct ring_record record
 	struct ring_opening opening = { .old = old, .image = &image };
 
 	if (old != 0) {
-		uint64_t current = inside ? position - inside : position - ring->packet_words;
+		uint64_t present = inside ? position - inside : position - ring->packet_words;
 		const struct wire_packet *previous =
-			(const struct wire_packet *)(ring->slots + (current & ring->word_mask) * 8);
+			(const struct wire_packet *)(ring->slots + (present & ring->word_mask) * 8);
 
 		opening.previous = previous;
 		/* Load it before the rest: if it is the same inside the section, all later loads are of that packet. */
 		opening.previous_sequence = __atomic_load_n(&previous->sequence, __ATOMIC_ACQUIRE);
 		if (inside)
 			opening.rest = (uint32_t *)(ring->slots + (position & ring->word_mask) * 8);
-		next = packet_behind(ring, current, previous, ring_slots_of(ring, size));
+		next = packet_behind(ring, present, previous, ring_slots_of(ring, size));
 		next.sequence = opening.previous_sequence + 1;
 		next.events_before = section_load(&previous->events_before) + (old & WIRE_TAIL_COUNT_MASK);
 		count_clock_step(ring, previous);

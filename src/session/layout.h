@@ -20,6 +20,16 @@ bool layout_has_magic(const struct wire_geometry *geometry);
  */
 int layout_attach(struct session *session);
 
+/* layout_ring_bytes - from one ring of records to the next. */
+static inline uint64_t layout_ring_bytes(const struct wire_geometry *geometry)
+{
+	return (uint64_t)geometry->ring_packets * geometry->packet_bytes;
+}
+
+/* layout_place - of it, the pointers other than ->rings. layout_ring - the constants of one ring. */
+void layout_place(struct session *session);
+void layout_ring(struct session *session, unsigned index);
+
 /* The inode of this process's PID namespace; 0: unknown. Thread ids are valid only within one. */
 uint64_t layout_pid_namespace(void);
 

@@ -56,6 +56,21 @@ struct session_event_index {
 	uint32_t entries;		  /* of the table that are in it */
 };
 
+struct session;
+
+/* How the kernel's session is changed, which commands map read-only (session/kernel_device.h). */
+struct session_device {
+	/* Copy the head into private memory, and let the session's pointers lead there; as session_change_begin(). */
+	int (*begin)(struct session *session);
+	/* Carry the transaction out, or not; the pointers lead to the device again. */
+	int (*commit)(struct session *session);
+	void (*cancel)(struct session *session);
+	void (*give_back)(const struct session *session, unsigned ring, uint64_t sequence);
+	void (*leave)(struct session *session);
+	int file;
+	char *draft; /* the private head, while a transaction is prepared */
+};
+
 struct session {
 	char *base; /* the mapping; NULL: no session */
 	struct wire_geometry geometry;
@@ -77,6 +92,7 @@ struct session {
 	unsigned ring_count; /* cpus + locked + 1 */
 	struct session_calls calls;
 	struct session_event_index indexes[SESSION_INDEXES];
+	struct session_device *device; /* NULL: the session is a file */
 };
 
 struct session_options {
@@ -287,9 +303,11 @@ const char *session_event_fault(const struct session *session, const struct sess
 /*
  * session_change_begin - begin a transaction. End it by session_change_commit() or session_change_cancel().
  * Context: a thread, not a signal handler. Return: 0; -ETIMEDOUT: other processes have held the lock for a second.
+ * session_change_commit - carry it out.
+ * Return: 0; of the kernel's session only: -EAGAIN: it has changed since the begin; another -errno. Then nothing has changed.
  */
 int session_change_begin(struct session *session);
-void session_change_commit(struct session *session);
+int session_change_commit(struct session *session);
 void session_change_cancel(struct session *session);
 
 /*

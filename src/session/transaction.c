@@ -124,8 +124,8 @@ void transaction_end_table(struct session *session)
 
 int session_change_begin(struct session *session)
 {
+	int error = session->device ? session->device->begin(session) : transaction_begin_table(session);
 	struct wire_session *shared = session->shared;
-	int error = transaction_begin_table(session);
 
 	if (error)
 		return error;
@@ -139,18 +139,24 @@ int session_change_begin(struct session *session)
 
 void session_change_cancel(struct session *session)
 {
-	transaction_end_table(session);
+	if (session->device)
+		session->device->cancel(session);
+	else
+		transaction_end_table(session);
 }
 
-void session_change_commit(struct session *session)
+int session_change_commit(struct session *session)
 {
 	history_end(session);
+	if (session->device)
+		return session->device->commit(session);
 	/* Release: the journal is complete. A process that finds `changes` odd after this one died has acquired the lock. */
 	__atomic_store_n(&session->shared->changes, session->shared->changes | 1, __ATOMIC_RELEASE);
 	/* Odd comes before the changes. Pairs with the acquire fence before a listing's second load. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	carry_out(session);
 	transaction_end_table(session);
+	return 0;
 }
 
 int session_change(struct session *session, uint16_t id, enum wire_switch desired,
@@ -224,9 +230,7 @@ int session_switch_glob(struct session *session, const char *glob, enum wire_swi
 	}
 	if (error)
 		session_change_cancel(session);
-	else
-		session_change_commit(session);
-	return error;
+	return error ? error : session_change_commit(session);
 }
 
 void session_end(struct session *session)

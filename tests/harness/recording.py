@@ -119,6 +119,8 @@ class Babeltrace:
 
 
 def same_value(ours, theirs):
+    if isinstance(theirs, list) and isinstance(ours, list):
+        return len(ours) == len(theirs) and all(map(same_value, ours, theirs))
     if isinstance(theirs, list):
         return ours == "".join("%02x" % n for n in theirs)
     if isinstance(theirs, str):

@@ -228,7 +228,9 @@ static int run(char **operands)
 	if (result)
 		return result;
 	cmd_output_begin();
-	if (!session.calls.header)
+	if (target.kernel)
+		result = cmd_usage("%s: burin.ko records no calls of functions", operands[0]);
+	else if (!session.calls.header)
 		result = cmd_usage(
 			"%s: its calls are not recorded; to record them: burin record --calls -- %s",
 			operands[0], target.geometry.program);

@@ -14,6 +14,7 @@
 #include "cmd/target_argument.h"
 #include "control/buffered_counts.h"
 #include "control/listing.h"
+#include "session/kernel_device.h"
 #include "view/summary/summary.h"
 #include "wire/wire_terms.h"
 
@@ -64,7 +65,9 @@ static void print_text(const struct listed_event *event, bool paused, uint64_t b
 	}
 	if (event->level)
 		view_buffer_print(out, "level %u  ", event->level);
-	view_buffer_print(out, "%s:%u\n", event->file, event->line);
+	if (event->line) /* tracepoints of the kernel have none */
+		view_buffer_print(out, "%s:%u", event->file, event->line);
+	view_buffer_print(out, "\n");
 	if (event->want == WIRE_UNFIT)
 		view_buffer_print(out, "%20swhere %s: %s\n", "", event->where, event->why);
 	if (event->want == WIRE_CONDITIONAL) {
@@ -195,7 +198,8 @@ static bool is_selected(const char *event, char **globs)
 	return !*globs;
 }
 
-static int print(struct session *session, char **globs)
+/* @count: set to the number of matching events */
+static int print(struct session *session, char **globs, unsigned *count)
 {
 	struct view_buffer out = { .used = 0 };
 	struct listing listing;
@@ -223,28 +227,70 @@ static int print(struct session *session, char **globs)
 		print_refused(session, &out);
 	free(counts);
 	listing_free(&listing);
-	if (!printed && *globs) {
-		view_buffer_free(&out);
-		return cmd_usage("%s: no such event", *globs);
-	}
+	*count = printed;
 	return cmd_print(&out, STDOUT_FILENO);
+}
+
+static int print_program(const char *word, char **globs)
+{
+	struct session session;
+	struct target target;
+	unsigned count;
+	int result = cmd_target_open(word, &target, &session);
+
+	if (result)
+		return result;
+	result = print(&session, globs, &count);
+	if (!result && !count && *globs)
+		result = cmd_usage("%s: no such event", *globs);
+	return cmd_target_leave(target.path, &session, result);
+}
+
+/* A copy of the globs for the module, whose events are kernel.SYSTEM:NAME; the others are for SYSTEM:NAME. */
+static char **copy_globs(char **globs)
+{
+	size_t count = 0;
+	char **copy;
+
+	while (globs[count])
+		count++;
+	copy = calloc(count + 1, sizeof(*copy));
+	for (size_t n = 0; copy && n < count; n++)
+		copy[n] = globs[n];
+	return copy;
+}
+
+/* The module's events with state and counts, then the tracepoints that only burin record can attach to. */
+static int print_kernel(char **globs)
+{
+	struct session session;
+	struct target target;
+	char **names = copy_globs(globs);
+	unsigned count = 0;
+	int result;
+
+	if (!kernel_device_is_there()) {
+		free(names);
+		return kernel_listing((const char *const *)globs, as_json, NULL, false);
+	}
+	result = names ? cmd_target_look(TARGET_KERNEL, &target, &session) : cmd_failed("out of memory");
+	if (!result) {
+		result = cmd_target_globs(&target, (const char **)names);
+		if (!result)
+			result = print(&session, names, &count);
+		if (!result)
+			result = kernel_listing((const char *const *)globs, as_json, &session, count != 0);
+		result = cmd_target_leave(target.path, &session, result);
+	}
+	free(names);
+	return result;
 }
 
 static int run(char **operands)
 {
-	struct session session;
-	struct target target;
-	int result;
-
-	if (strcmp(operands[0], "kernel") == 0)
-		return kernel_listing((const char *const *)operands + 1, as_json);
-	result = cmd_target_open(operands[0], &target, &session);
-
-	if (result)
-		return result;
 	cmd_output_begin();
-	result = print(&session, operands + 1);
-	return cmd_target_leave(target.path, &session, result);
+	return strcmp(operands[0], TARGET_KERNEL) == 0 ? print_kernel(operands + 1)
+						       : print_program(operands[0], operands + 1);
 }
 
 const struct cmd cmd_events = {
@@ -253,8 +299,10 @@ const struct cmd cmd_events = {
 	.usage = "Usage: burin events [options] TARGET [GLOB]...\n"
 		 "\n"
 		 "List the events of a program: state, records in the buffers, name, fields, and the line\n"
-		 "in the source. TARGET is a pid, a program's name, or a session's path; see burin ls.\n"
-		 "With TARGET kernel, list what burin record --kernel can record: name and fields.\n",
+		 "in the source. TARGET is a pid, a program's name, a session's path or kernel; see burin "
+		 "ls.\n"
+		 "With TARGET kernel, list the events of burin.ko, if it is loaded, and then what only\n"
+		 "burin record --kernel can record: name and fields.\n",
 	.notes = "State: off, on, where (a filter decides), sample (every N-th), limit (N a second), unfit\n"
 		 "(off, since the filter does not apply to its fields). While tracing is paused,\n"
 		 "parentheses show the state that burin resume restores. Events with an invalid name or\n"

@@ -31,7 +31,7 @@ static const struct cmd_option table[] = {
 struct row {
 	const char *state;
 	struct session_stat stat;
-	uint64_t lost, age_ns;
+	uint64_t lost, age_ns, memory;
 	unsigned on, events;
 };
 
@@ -48,13 +48,10 @@ static bool read_row(const struct target *target, struct row *row, bool *fault)
 {
 	struct session session;
 	const char *why;
-	int file, error;
+	int error;
 
 	*row = (struct row){ .age_ns = age_of(target) };
-	file = target_file(target, false, &why);
-	error = file < 0 ? file : session_look(&session, file, &why);
-	if (file >= 0)
-		close(file);
+	error = target_open(target, false, &session, &why);
 	if (error && error != -ENOENT && error != -ESTALE) { /* otherwise it was removed meanwhile */
 		cmd_target_refused(target->path, why, error);
 		*fault = true;
@@ -66,6 +63,7 @@ static bool read_row(const struct target *target, struct row *row, bool *fault)
 	for (unsigned n = 0; n < row->events; n++)
 		row->on += wire_is_on(session.desired[n]);
 	row->lost = wire_lost_sum(row->stat.lost);
+	row->memory = target->kernel ? row->stat.room_bytes : target->memory;
 	row->state = target_describe(target, row->on != 0);
 	if (cmd_target_leave(target->path, &session, 0) == 0)
 		return true;
@@ -118,7 +116,7 @@ static void print_json(const struct target *target, const struct row *row, struc
 	json_u64(&json, "events", row->events);
 	json_u64(&json, "buffer_used_bytes", row->stat.used_bytes);
 	json_u64(&json, "buffer_bytes", row->stat.room_bytes);
-	json_u64(&json, "memory_bytes", target->memory);
+	json_u64(&json, "memory_bytes", row->memory);
 	json_u64(&json, "written", row->stat.written);
 	json_u64(&json, "lost", row->lost);
 	json_u64(&json, "age_ns", row->age_ns);
@@ -213,10 +211,12 @@ const struct cmd cmd_ls = {
 		 "\n"
 		 "List the sessions of running programs with tracepoints, and of killed programs whose\n"
 		 "last records can still be read. Root sees the sessions of all users, with a column for\n"
-		 "the user.\n",
+		 "the user, and the kernel's, if burin.ko is loaded.\n",
 	.notes = "States:\n"
 		 "  idle       all events are off\n"
 		 "  flight     some are on; memory keeps the last records\n"
+		 "  stream     the same of the kernel with mode=stream: memory is full until burin record\n"
+		 "             kernel reads it\n"
 		 "  paused     all events are off until burin resume\n"
 		 "  recording  burin record reads it\n"
 		 "  orphaned   burin record has ended or was killed; the program still runs\n"

@@ -20,6 +20,11 @@ static int too_large(const struct session *session, const char *size, const stru
 	const bool recorded = session->geometry.owner_kind == WIRE_OWNER_RECORDER;
 	char most[TEXT_SHORT];
 
+	if (session->device)
+		return cmd_usage(
+			"%s is too large: the module has room for %s per CPU; for more, load it with "
+			"buffer_max=",
+			size, text_size(most, resized->most));
 	return cmd_usage(
 		"%s is too large: this session has room for %s per CPU; for more, start the program with "
 		"%s%s",
@@ -58,6 +63,8 @@ static int run(char **operands)
 	error = resize_rings(&session, bytes, &resized);
 	if (error == -E2BIG)
 		result = too_large(&session, size, &resized);
+	else if (error && target.kernel)
+		result = cmd_target_uncommitted(word, error);
 	else if (error)
 		result = cmd_failed("%s: another command has been resizing it for a second; try again", word);
 	else if (!quiet)

@@ -146,6 +146,13 @@ enum {
 	APPLY_AGAIN = -1, /* events were registered after the listing, and have no compiled filter */
 };
 
+static int commit(struct session *session, const char *target)
+{
+	const int error = session_change_commit(session);
+
+	return error == -EAGAIN ? APPLY_AGAIN : cmd_target_uncommitted(target, error);
+}
+
 static int try_to_apply(const struct request *request, struct session *session, const char *target)
 {
 	struct filter_entry *filters;
@@ -172,7 +179,7 @@ static int try_to_apply(const struct request *request, struct session *session, 
 		if (result)
 			session_change_cancel(session);
 		else
-			session_change_commit(session);
+			result = commit(session, target);
 	}
 	if (!result && !request->quiet)
 		cmd_note("burin: %s event%s %s; also those that match later\n", text_count(count, matching),
@@ -223,7 +230,14 @@ static int run(char **operands)
 	if (result)
 		return result;
 	request.globs = operands + 1;
-	result = apply(&request, &session, operands[0]);
+	if (target.kernel && is_conditional(&request))
+		result = cmd_usage("%s: the module has no filters, samples and limits; remove --where, "
+				   "--sample and --limit",
+				   operands[0]);
+	if (!result)
+		result = cmd_target_globs(&target, (const char **)request.globs);
+	if (!result)
+		result = apply(&request, &session, operands[0]);
 	return cmd_target_leave(target.path, &session, result);
 }
 
@@ -249,7 +263,7 @@ static int pause_or_resume(char **operands, bool paused)
 	result = begin_change(&session, operands[0]);
 	if (!result) {
 		session_change_paused(&session, paused);
-		session_change_commit(&session);
+		result = cmd_target_uncommitted(operands[0], session_change_commit(&session));
 	}
 	return cmd_target_leave(target.path, &session, result);
 }
@@ -270,7 +284,8 @@ const struct cmd cmd_enable = {
 	.usage = "Usage: burin enable [options] TARGET GLOB...\n"
 		 "\n"
 		 "Switch on the events of a running program whose names match, at once, and also those\n"
-		 "that it registers later. TARGET is a pid, a program's name, or a session's path; see\n"
+		 "that it registers later. TARGET is a pid, a program's name, a session's path or kernel; "
+		 "see\n"
 		 "burin ls.\n",
 	.notes = "Each call replaces --where, --sample and --limit of the events that match. If EXPR does\n"
 		 "not apply to an event that is registered later, the event stays off; burin events\n"

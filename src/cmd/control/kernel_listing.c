@@ -17,9 +17,18 @@
 
 struct kernel_list {
 	struct view_buffer out;
+	const struct session *module;
 	unsigned count;
 	bool as_json;
 };
+
+static bool module_has(const struct session *module, const char *name)
+{
+	for (uint32_t n = 0; module && n < session_event_count(module); n++)
+		if (strcmp(session_event_text(module, module->entries[n].name), name) == 0)
+			return true;
+	return false;
+}
 
 static void print_text(struct view_buffer *out, const struct tracepoint *point)
 {
@@ -61,7 +70,10 @@ static int take(void *context, const struct tracepoint *point)
 {
 	struct kernel_list *list = context;
 
-	list->count++;
+	if (module_has(list->module, point->event))
+		return 0;
+	if (!list->count++ && list->module && !list->as_json)
+		view_buffer_print(&list->out, "\nBy burin record --kernel only:\n");
 	(list->as_json ? print_json : print_text)(&list->out, point);
 	return 0;
 }
@@ -87,9 +99,9 @@ static int list_each(const char *const *globs, struct kernel_list *list, int eve
 	return error;
 }
 
-int kernel_listing(const char *const *globs, bool as_json)
+int kernel_listing(const char *const *globs, bool as_json, const struct session *module, bool found)
 {
-	struct kernel_list list = { .as_json = as_json };
+	struct kernel_list list = { .as_json = as_json, .module = module };
 	char why[PROBE_WHY] = "";
 	const int events = tracefs_open();
 	int error = events;
@@ -100,6 +112,8 @@ int kernel_listing(const char *const *globs, bool as_json)
 	}
 	if (error < 0) {
 		view_buffer_free(&list.out);
+		if (found)
+			return 0;
 		if (*why)
 			return cmd_usage("%s: %s", *globs, why);
 		if (error == -EACCES || error == -EPERM)
@@ -107,10 +121,9 @@ int kernel_listing(const char *const *globs, bool as_json)
 		return cmd_failed("kernel: %s",
 				  error == -ENODEV ? "the kernel has no tracefs" : strerror(-error));
 	}
-	if (!list.count && *globs) {
+	if (!list.count && !found && *globs) {
 		view_buffer_free(&list.out);
 		return cmd_usage("%s: the kernel has no such tracepoint", *globs);
 	}
-	cmd_output_begin();
 	return cmd_print(&list.out, STDOUT_FILENO);
 }

@@ -5,7 +5,15 @@
 
 #include <stdbool.h>
 
-/* kernel_listing - print the tracepoints whose names (SYSTEM:NAME) match. @globs: ends with NULL; none: all. Return: the exit code. */
-int kernel_listing(const char *const *globs, bool as_json);
+#include "session/session.h"
+
+/*
+ * kernel_listing - print the tracepoints whose names (SYSTEM:NAME) match.
+ * @globs: ends with NULL; none: all
+ * @module: the kernel's session, whose events are left out; NULL: there is none
+ * @found: the module has events that match: then it is no error if there are no others
+ * Return: the exit code.
+ */
+int kernel_listing(const char *const *globs, bool as_json, const struct session *module, bool found);
 
 #endif

@@ -16,6 +16,7 @@
 #include "cmd/record/recording.h"
 #include "session/clock.h"
 #include "session/directory.h"
+#include "session/kernel_device.h"
 
 enum {
 	/* Between searches for users while the owner lives: it may execute a program without tracepoints. */
@@ -67,7 +68,8 @@ int attach_begin(struct attachment *attachment, const char *word)
 	if (result)
 		return result;
 	result = refuse(word, target) ? CMD_USAGE : 0;
-	attachment->owner = (int)syscall(SYS_pidfd_open, target->geometry.owner, 0);
+	if (!target->kernel)
+		attachment->owner = (int)syscall(SYS_pidfd_open, target->geometry.owner, 0);
 	if (!result)
 		result = open_file(attachment);
 	if (!result)
@@ -95,7 +97,8 @@ int attach_switch(struct attachment *attachment, const char *const *globs, bool 
 	error = enable_lease_begin(&attachment->lease, session, attachment->file, *globs ? globs : all,
 				   &matched);
 	if (error)
-		return cmd_failed("%s: cannot switch events on: %s", attachment->word, strerror(-error));
+		return cmd_failed("%s: cannot switch events on: %s", attachment->word,
+				  kernel_device_explain(error));
 	if (!matched && !quiet)
 		cmd_note("burin: no event matches yet; events that match later are switched on\n");
 	if (session->shared->paused && !quiet)
@@ -151,6 +154,9 @@ static void search_processes(struct attachment *attachment)
 {
 	const uint64_t time = clock_ns(CLOCK_MONOTONIC);
 
+	if (attachment->target
+		    .kernel) /* it does not end before the machine; the module cannot be unloaded now */
+		return;
 	if (attachment->owner >= 0 && time - attachment->searched < ATTACH_SEARCH_NS)
 		return;
 	attachment->searched = time;
@@ -188,7 +194,7 @@ int attach_restore(struct attachment *attachment)
 	if (!error || attachment->ended)
 		return 0;
 	return cmd_failed("%s: cannot switch events off again: %s; use burin disable", attachment->word,
-			  strerror(-error));
+			  kernel_device_explain(error));
 }
 
 const char *attach_result(const struct attachment *attachment)

@@ -18,7 +18,7 @@ enum record_format {
 
 struct record_options {
 	struct session_options session; /* of a command */
-	const char *const *globs;	/* of events; ends with NULL */
+	const char **globs;		/* of events; ends with NULL */
 	const char *output;
 	unsigned format; /* enum record_format */
 	struct chunk_limits split;

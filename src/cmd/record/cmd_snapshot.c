@@ -134,7 +134,7 @@ const struct cmd cmd_snapshot = {
 		 "\n"
 		 "Write the last events of a program, which are in memory, into a trace directory. A\n"
 		 "running program is not disturbed; for a killed one, these are the events before its\n"
-		 "death. TARGET is a pid, a program's name, or a session's path; see burin ls.\n",
+		 "death. TARGET is a pid, a program's name, a session's path or kernel; see burin ls.\n",
 	.notes = "Exit code: 0; 1 if it could not be written; 2 if there is no such TARGET.\n",
 	.options = table,
 	.operands = CMD_ONE_TARGET,

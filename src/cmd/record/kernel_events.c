@@ -3,18 +3,23 @@
 #include "cmd/record/kernel_events.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "session/kernel_device.h"
 #include "source/perf/rings/process_list.h"
 
 /* Record the processes and all that they have started. A second look finds what was started during the first one. */
 static int follow(struct kernel_source *kernel, const struct view_set *processes)
 {
 	struct process_list list = { .count = 0 };
-	const int looks =
-		kernel->by_perf ? 1 : 2; /* what a followed process starts would be recorded twice */
+	const int looks = kernel->mechanism == KERNEL_BY_PERF
+				  ? 1
+				  : 2; /* what a followed process starts would be recorded twice */
 	int error = 0;
 
 	for (int look = 0; look < looks && !error && processes->count; look++) {
@@ -32,6 +37,94 @@ static int follow(struct kernel_source *kernel, const struct view_set *processes
 	return error;
 }
 
+/* ---- By the module */
+
+/* What was asked for and the module cannot do; NULL: nothing. */
+static const char *what_module_lacks(const struct kernel_choice *choice, bool all, bool overwrite)
+{
+	if (!all)
+		return "it records all tasks; add --all";
+	if (choice->where)
+		return "it has no filters; remove --k-where";
+	return overwrite ? "--mode flight is of a recorder; for the module's own, see burin snapshot kernel"
+			 : NULL;
+}
+
+/* Switch its events on, until the end of the recording. */
+static int begin_lease(struct kernel_events *kernel, char why[KERNEL_MODULE_WHY])
+{
+	const char *reason = "";
+	unsigned matched;
+	int error;
+
+	kernel->lease_file = kernel_device_file(false, &reason);
+	if (kernel->lease_file < 0) {
+		snprintf(why, KERNEL_MODULE_WHY, "%s", reason);
+		return kernel->lease_file;
+	}
+	kernel_module_begin(&kernel->module);
+	error = enable_lease_begin(&kernel->lease, &kernel->module.device, kernel->lease_file,
+				   kernel->module.globs, &matched);
+	if (error) {
+		snprintf(why, KERNEL_MODULE_WHY, "%s", kernel_device_explain(error));
+		close(kernel->lease_file);
+	}
+	return error;
+}
+
+/* Return: whether the module records. */
+static bool open_module(struct kernel_events *kernel, const struct kernel_choice *choice,
+			struct session *session, char why[KERNEL_MODULE_WHY])
+{
+	if (kernel_module_open(&kernel->module, session, choice->globs.globs, why) != 0)
+		return false;
+	if (begin_lease(kernel, why) != 0) {
+		kernel_module_close(&kernel->module);
+		return false;
+	}
+	if (kernel->module.device.shared->paused)
+		cmd_note("burin: the kernel's session is paused and records nothing; to resume: burin resume "
+			 "kernel\n");
+	kernel->opened = kernel->by_module = true;
+	kernel->events = kernel->module.events;
+	return true;
+}
+
+/*
+ * The module is used by itself where it is loaded and suits; a mechanism that was asked for is used alone.
+ * Return: whether there is an answer: it records, or has to and cannot.
+ */
+static bool try_module(struct kernel_events *kernel, const struct kernel_choice *choice,
+		       struct session *session, bool all, bool overwrite)
+{
+	const char *mechanism = getenv(KERNEL_MECHANISM), *lacks = what_module_lacks(choice, all, overwrite);
+	const bool forced = mechanism && strcmp(mechanism, "module") == 0;
+	char why[KERNEL_MODULE_WHY] = "";
+
+	if (!forced && (mechanism || lacks || !kernel_device_is_there()))
+		return false;
+	if (lacks)
+		snprintf(why, sizeof(why), "burin.ko: %s", lacks);
+	else if (open_module(kernel, choice, session, why))
+		return true;
+	if (forced)
+		cmd_note("burin: no kernel events: %s\n", why);
+	return forced;
+}
+
+static void finish_module(struct kernel_events *kernel)
+{
+	const int error = enable_lease_end(&kernel->lease);
+
+	if (error)
+		cmd_note("burin: the kernel's events cannot be switched off again: %s; use burin disable "
+			 "kernel\n",
+			 kernel_device_explain(error));
+	close(kernel->lease_file);
+}
+
+/* ---- */
+
 int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice *choice,
 		       struct session *session, bool all, bool overwrite, pid_t command,
 		       const struct view_set *processes)
@@ -40,7 +133,7 @@ int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice 
 	int error;
 
 	*kernel = (struct kernel_events){ .opened = false };
-	if (!choice->globs.count)
+	if (!choice->globs.count || try_module(kernel, choice, session, all, overwrite))
 		return 0;
 	error = kernel_source_open(&kernel->source, session,
 				   &(struct kernel_options){ .globs = choice->globs.globs,
@@ -72,36 +165,50 @@ int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice 
 
 const struct drain_more *kernel_events_more(const struct kernel_events *kernel)
 {
-	return kernel->opened ? &kernel->source.more : NULL;
+	return !kernel->opened ? NULL : kernel->by_module ? &kernel->module.more : &kernel->source.more;
 }
 
 const struct drain_more *kernel_events_snapshot(struct kernel_events *kernel)
 {
-	return kernel && kernel->opened ? kernel_source_snapshot(&kernel->source) : NULL;
+	return kernel && kernel->opened && !kernel->by_module ? kernel_source_snapshot(&kernel->source)
+							      : NULL;
 }
 
 void kernel_events_finish(struct kernel_events *kernel)
 {
 	if (!kernel->opened)
 		return;
+	if (kernel->by_module) {
+		finish_module(kernel);
+		return;
+	}
 	kernel_source_finish(&kernel->source);
 	kernel->error_ns = kernel->source.clock.error + kernel->source.clock.thinned;
-	kernel->by_perf = kernel->source.by_perf;
+	kernel->mechanism = kernel->source.mechanism;
 }
 
 void kernel_events_close(struct kernel_events *kernel)
 {
-	if (kernel->opened)
+	if (kernel->by_module)
+		kernel_module_close(&kernel->module);
+	else if (kernel->opened)
 		kernel_source_close(&kernel->source);
 }
 
 void kernel_events_summary(const struct kernel_events *kernel)
 {
+	static const char *const mechanisms[] = {
+		[KERNEL_BY_BPF] = "BPF", [KERNEL_BY_TRACEFS] = "tracefs", [KERNEL_BY_PERF] = "perf events"
+	};
 	char events[TEXT_SHORT], error[TEXT_SHORT];
 
 	if (!kernel->opened)
 		return;
+	if (kernel->by_module) {
+		cmd_note("burin: %s events of the kernel by burin.ko\n", text_count(events, kernel->events));
+		return;
+	}
 	cmd_note("burin: %s tracepoints of the kernel by %s, times within %s\n",
-		 text_count(events, kernel->events), kernel->by_perf ? "perf events" : "BPF",
+		 text_count(events, kernel->events), mechanisms[kernel->mechanism],
 		 text_duration(error, kernel->error_ns));
 }

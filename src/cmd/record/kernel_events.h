@@ -7,6 +7,8 @@
 #ifndef BURIN_CMD_RECORD_KERNEL_EVENTS_H
 #define BURIN_CMD_RECORD_KERNEL_EVENTS_H
 
+#include "control/enable_lease.h"
+#include "source/kernel/kernel_module.h"
 #include "source/kernel/kernel_source.h"
 #include "view/records/selection.h"
 
@@ -20,9 +22,13 @@ struct kernel_choice {
 struct kernel_events {
 	bool opened;
 	struct kernel_source source;
+	bool by_module; /* the mechanism: burin.ko, else ->source's */
+	struct kernel_module module;
+	struct enable_lease lease; /* of its events */
+	int lease_file;
 	unsigned events;
 	uint64_t error_ns; /* valid after kernel_events_finish(), as the next one */
-	bool by_perf;
+	enum kernel_mechanism mechanism;
 };
 
 /*

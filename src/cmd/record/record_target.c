@@ -5,8 +5,11 @@
  * The rings are the program's own, and it goes on overwriting them. The recorder frees no packets, so several recorders
  * can read at once. Records that are overwritten before they are read are counted as lost.
  */
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "session/kernel_device.h"
 #include "cmd/record/attach.h"
 #include "cmd/cmd.h"
 #include "cmd/record/calls_target.h"
@@ -43,10 +46,17 @@ static struct sampling_options sampling_of(const struct record_options *options,
 {
 	struct sampling_options sampling = options->sampling;
 
+	sampling.off |= attachment->target.kernel;
 	/* If that fails, the target has just ended. */
-	if (!sampling.system && !sampling.processes.count)
+	if (!attachment->target.kernel && !sampling.system && !sampling.processes.count)
 		sampling.off |= sampling_choose(&sampling, attach_process(attachment)) != 0;
 	return sampling;
+}
+
+/* In stream mode one reader gives the kernel's packets back. It takes what is in the rings, such as the boot. */
+static bool is_claimed(const struct attachment *attachment)
+{
+	return attachment->session.device && attachment->session.geometry.mode == WIRE_MODE_STREAM;
 }
 
 static int record(const struct record_options *options, struct attachment *attachment, const char *output,
@@ -75,7 +85,7 @@ static int record(const struct record_options *options, struct attachment *attac
 	sampling_open(&sampling, &sampling_options, &attachment->session, 0, options->quiet);
 	error = drain_begin(&drain, &attachment->session, directory,
 			    &(struct drain_options){ .command = target->geometry.program,
-						     .attach = true,
+						     .attach = !is_claimed(attachment),
 						     .globs = options->globs,
 						     .split = options->split,
 						     .more = kernel_events_more(&kernel) });
@@ -97,6 +107,8 @@ static int record(const struct record_options *options, struct attachment *attac
 	result = attach_restore(attachment) ?: result;
 	sampling_finish(&sampling);
 	kernel_events_finish(&kernel);
+	if (is_claimed(attachment))
+		kernel_device_close_packets(&attachment->session);
 	drain_finish(&drain, attach_result(attachment), &totals);
 	kernel_events_close(&kernel);
 	sampling_symbols(&sampling, directory, output, &totals);
@@ -120,13 +132,42 @@ static int record(const struct record_options *options, struct attachment *attac
 	return drain.output.error || sampling.error || trimmed ? CMD_FAULTS : result;
 }
 
+/* What can be recorded of a program only. Return: 0 or CMD_USAGE. */
+static int refuse_for_kernel(const struct record_options *options)
+{
+	const char *option = options->kernel.globs.count	 ? "--kernel"
+			     : options->calls.on		 ? "--calls"
+			     : options->sampling.system		 ? "--all"
+			     : options->sampling.processes.count ? "--pid"
+								 : NULL;
+
+	return option ? cmd_usage("%s: TARGET kernel has its own events, which --event selects; remove %s",
+				  option, option)
+		      : 0;
+}
+
+/* Return: 0 or CMD_FAULTS. */
+static int claim(const struct attachment *attachment)
+{
+	const int error = is_claimed(attachment) ? kernel_device_claim(&attachment->session) : 0;
+
+	return !error ? 0
+	       : error == -EBUSY
+		       ? cmd_failed("%s: another process is recording it; use burin snapshot",
+				    attachment->word)
+		       : cmd_failed("%s: cannot read its events: %s", attachment->word, strerror(-error));
+}
+
 int record_target(const struct record_options *options)
 {
 	struct attachment attachment;
 	char output[4096], pid[CALLS_TARGET_WORD];
-	const char *word = options->calls.on ? calls_target_open(options->target, pid) : options->target;
+	const char *word;
 	int result, directory;
 
+	if (strcmp(options->target, TARGET_KERNEL) == 0 && refuse_for_kernel(options))
+		return CMD_USAGE;
+	word = options->calls.on ? calls_target_open(options->target, pid) : options->target;
 	if (!word)
 		return CMD_USAGE;
 	result = attach_begin(&attachment, word);
@@ -135,9 +176,16 @@ int record_target(const struct record_options *options)
 			cmd_note("to run a command: burin record -- %s\n", options->target);
 		return result;
 	}
+	if (attachment.target.kernel)
+		result = refuse_for_kernel(options) ?: cmd_target_globs(&attachment.target, options->globs);
+	if (!result)
+		result = claim(&attachment);
+	if (result)
+		return attach_end(&attachment, result);
 	recording_output(options->output, attachment.target.geometry.program, 0, output, sizeof(output));
 	directory = recording_create("-o", output,
-				     options->sampling.system || attachment.target.user != geteuid());
+				     options->sampling.system || attachment.target.kernel ||
+					     attachment.target.user != geteuid());
 	result = directory < 0 ? CMD_FAULTS : record(options, &attachment, output, directory);
 	return attach_end(&attachment, result);
 }

@@ -26,11 +26,16 @@
 #include "wire/wire_event.h"
 #include "wire/wire_record.h"
 
+/* The second tier's buffer is on the stack, which is small in the kernel (kernel/Kbuild). */
+#ifndef SERIALIZE_PAYLOAD_MAX
+#define SERIALIZE_PAYLOAD_MAX (WIRE_LENGTH_MAX - WIRE_HEADROOM)
+#endif
+
 enum {
 	FAST_BYTES = 512, /* of payload in the first tier; checked only for long strings and byte arrays */
 	FAST_SLACK = WIRE_ARGS_MAX * TEXT_CHUNK + TEXT_CHUNK, /* behind them: bytes stored without a check */
 	SLACK = 16, /* the second tier stores a word behind the bytes that it has written, and reads it */
-	PAYLOAD_MAX = WIRE_LENGTH_MAX - WIRE_HEADROOM,
+	PAYLOAD_MAX = SERIALIZE_PAYLOAD_MAX,
 	MARK_BYTES = sizeof(WIRE_TRUNCATED) - 1,
 };
 
@@ -269,8 +274,8 @@ static void put_measured_text(struct serializer *out, const union burin_arg *arg
 }
 
 /* The second tier. Not inlined: its buffer is as large as the record. */
-static __attribute__((noinline, cold)) void emit_measured(struct burin_site *site, unsigned state,
-							  uint64_t types, const union burin_arg *arg)
+static __attribute__((__noinline__, __cold__)) void emit_measured(struct burin_site *site, unsigned state,
+								  uint64_t types, const union burin_arg *arg)
 {
 	uint32_t lengths[WIRE_ARGS_MAX], limit = __atomic_load_n(&burin_string_max, __ATOMIC_RELAXED);
 	size_t payload;
@@ -307,8 +312,8 @@ static __attribute__((noinline, cold)) void emit_measured(struct burin_site *sit
  * Write an array, or a text with its length, at `at`; the bytes behind it may be overwritten. Return: its bytes in the
  * payload; 0: use the second tier.
  */
-static __attribute__((noinline)) size_t fast_put_pair(unsigned char *at, const unsigned char *end,
-						      unsigned type, const union burin_arg *pair)
+static __attribute__((__noinline__)) size_t fast_put_pair(unsigned char *at, const unsigned char *end,
+							  unsigned type, const union burin_arg *pair)
 {
 	const uint32_t size = element_bytes(type);
 	const char *text;
@@ -329,7 +334,7 @@ static __attribute__((noinline)) size_t fast_put_pair(unsigned char *at, const u
 }
 
 /* The same for a string whose first chunk has been written. */
-TEXT_UNCHECKED static __attribute__((noinline)) size_t
+TEXT_UNCHECKED static __attribute__((__noinline__)) size_t
 fast_put_long(unsigned char *at, const unsigned char *end, const char *text)
 {
 	size_t done = 0;
@@ -379,8 +384,8 @@ TEXT_UNCHECKED static inline size_t fast_put(unsigned char *at, const unsigned c
 }
 
 /* The first tier. */
-TEXT_UNCHECKED static __attribute__((noinline)) void emit_fast(struct burin_site *site, unsigned state,
-							       const union burin_arg *args)
+TEXT_UNCHECKED static __attribute__((__noinline__)) void emit_fast(struct burin_site *site, unsigned state,
+								   const union burin_arg *args)
 {
 	uint64_t buffer[(WIRE_HEADROOM + FAST_BYTES + FAST_SLACK) / 8 + 1];
 	unsigned char *at = (unsigned char *)buffer + WIRE_HEADROOM;
@@ -421,7 +426,7 @@ measured:
  * each is stored once, so burin_emit need not wait for any of them. Inlined, so that without scalars the shifts are
  * constant. Return: false: the record is of another kind.
  */
-TEXT_UNCHECKED static inline __attribute__((always_inline)) bool
+TEXT_UNCHECKED static inline __attribute__((__always_inline__)) bool
 emit_short(struct burin_site *site, unsigned state, const char *text, uint64_t scalars, unsigned bytes)
 {
 	uint64_t buffer[WIRE_HEADROOM / 8 + 5], *at = buffer + WIRE_HEADROOM / 8;
@@ -449,8 +454,8 @@ emit_short(struct burin_site *site, unsigned state, const char *text, uint64_t s
  * Emit a record of one longer string. Its first four bytes complete the word in which the payload begins, and all chunks
  * behind them begin at a word: burin_emit loads no word that spans two stores. Return: as emit_short().
  */
-TEXT_UNCHECKED static __attribute__((noinline)) bool emit_long(struct burin_site *site, unsigned state,
-							       const char *text)
+TEXT_UNCHECKED static __attribute__((__noinline__)) bool emit_long(struct burin_site *site, unsigned state,
+								   const char *text)
 {
 	uint64_t buffer[(WIRE_HEADROOM + FAST_BYTES + 2 * TEXT_CHUNK) / 8];
 	unsigned char *const payload = (unsigned char *)buffer + WIRE_HEADROOM;
@@ -483,8 +488,8 @@ TEXT_UNCHECKED static __attribute__((noinline)) bool emit_long(struct burin_site
  * Emit a record of one array, or of bytes, in the same way. Return: false: the record is of another kind, the array is
  * shorter than a word, or it is long.
  */
-static __attribute__((noinline)) bool emit_array(struct burin_site *site, unsigned state, unsigned type,
-						 const union burin_arg *pair)
+static __attribute__((__noinline__)) bool emit_array(struct burin_site *site, unsigned state, unsigned type,
+						     const union burin_arg *pair)
 {
 	const uint32_t size = element_bytes(type);
 	const uint64_t count = pair[0].u, bytes = count * size;
@@ -509,8 +514,8 @@ static __attribute__((noinline)) bool emit_array(struct burin_site *site, unsign
 }
 
 /* Emit scalars and one short string in the same way; all other records go to the tiers. */
-TEXT_UNCHECKED static __attribute__((noinline)) void emit_mixed(struct burin_site *site, unsigned state,
-								const union burin_arg *args)
+TEXT_UNCHECKED static __attribute__((__noinline__)) void emit_mixed(struct burin_site *site, unsigned state,
+								    const union burin_arg *args)
 {
 	uint64_t types = site->types, scalars = 0;
 	const union burin_arg *arg = args;

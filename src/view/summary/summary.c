@@ -146,7 +146,7 @@ static void print_event(const struct burin_event *event, uint64_t count, struct 
 
 	view_buffer_print(out, "%16s  %-*s  %-7s  ", text_count(number, count), NAME_COLUMNS_MAX, event->name,
 			  wire_kind_keys[event->kind]);
-	if (*event->file)
+	if (event->line)
 		view_buffer_print(out, "%s:%" PRIu32, event->file, event->line);
 	view_buffer_print(out, "\n");
 	if (event->refused) {
@@ -187,10 +187,16 @@ static int by_count(const void *a, const void *b)
 	return number_order(other->count, one->count) ?: number_order(one->id, other->id);
 }
 
+/* The kernel has hundreds, such as those of all system calls: without records they are only counted. */
+static bool is_idle_of_kernel(const struct burin_event *event, uint64_t count)
+{
+	return !count && event && strncmp(event->name, "kernel.", 7) == 0;
+}
+
 static void print_events(const struct burin_trace *trace, const struct read_counts *counts, bool color,
 			 struct view_buffer *out)
 {
-	unsigned count = burin_trace_events(trace);
+	unsigned count = burin_trace_events(trace), idle = 0;
 	struct ranked *ranked = calloc(count + 1, sizeof(*ranked));
 	char number[TEXT_SHORT];
 
@@ -205,12 +211,17 @@ static void print_events(const struct burin_trace *trace, const struct read_coun
 	for (unsigned n = 0; n < count; n++) {
 		const struct burin_event *event = burin_trace_event(trace, ranked[n].id);
 
-		if (event)
+		if (is_idle_of_kernel(event, ranked[n].count))
+			idle++;
+		else if (event)
 			print_event(event, ranked[n].count, out);
 		else if (ranked[n].count)
 			view_buffer_print(out, "%16s  (event %u, whose entry cannot be read)\n",
 					  text_count(number, ranked[n].count), ranked[n].id);
 	}
+	if (idle)
+		view_buffer_print(out, "%16s  %u other event%s of the kernel\n", "0", idle,
+				  idle == 1 ? "" : "s");
 	if (counts->unknown)
 		view_buffer_print(out, "%16s  (events that are not in the table)\n",
 				  text_count(number, counts->unknown));

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# The part of bench/module/run that runs in its machines, by busybox's shell. It prints parts that begin with `== NAME`.
+T=/sys/kernel/tracing
+CALLS='kernel.syscalls:*'
+SWITCHES=kernel.sched:sched_switch
+
+burin_on() { # CLOCK EVENT...
+	insmod /burin.ko clock=$1 buffer=16777216 || return 1
+	shift
+	burin enable kernel "$@" >/dev/null
+}
+
+burin_off() {
+	rmmod burin
+}
+
+ftrace_on() {
+	for event; do echo 1 >$T/events/$event/enable; done
+}
+
+ftrace_off() {
+	echo 0 >$T/events/enable
+	cat $T/per_cpu/cpu0/stats
+	echo >$T/trace
+}
+
+lttng_load() {
+	for module in $LTTNG; do insmod /$module || return 1; done
+}
+
+# Bytes of a record as the ring has them: those of a snapshot, divided.
+record_bytes() {
+	burin snapshot kernel -o /tmp/snapshot >/dev/null 2>&1
+	burin info --json /tmp/snapshot >/tmp/info
+	awk 'match($0, /"records": *[0-9]+/) && !records { records = substr($0, RSTART + 10); gsub(/[^0-9]/, "", records) }
+		match($0, /"size_bytes": *[0-9]+/) { text = substr($0, RSTART + 13); gsub(/[^0-9]/, "", text); bytes += text }
+		END { print "records_left", records + 0; if (records > 0) print "bytes_of_record", bytes / records }' /tmp/info
+	rm -rf /tmp/snapshot
+}
+
+measure() {
+	echo "$1" >/sys/module/burin_loop/parameters/measure
+	cat /sys/module/burin_loop/parameters/measure
+}
+
+row_static() {
+	insmod /burin.ko clock=tsc
+	insmod /burin_loop.ko
+	part empty; measure empty
+	part off; measure burin
+	burin enable kernel bench.two >/dev/null
+	part burin; measure burin
+	burin disable kernel bench.two >/dev/null
+	part off again; measure burin
+	ftrace_on burin_loop
+	part ftrace; measure event
+	ftrace_off
+}
+
+row_calls() {
+	part none; systemcalls
+	insmod /burin.ko
+	part burin off; systemcalls
+	rmmod burin
+	for clock in tsc monotonic; do
+		part burin $clock
+		burin_on ${clock%tonic} "$CALLS" && systemcalls && record_bytes
+		burin_off
+	done
+	ftrace_on raw_syscalls
+	part ftrace; systemcalls
+	ftrace_off
+	part perf; tracers perf systemcalls
+	part BPF; tracers bpf systemcalls
+	lttng_load
+	part LTTng; tracers lttng systemcalls
+}
+
+# A load: untraced, by each tracer, and untraced again.
+by_all() {
+	part warm; "$@"
+	part none; "$@"
+	burin_on tsc "$CALLS" "$SWITCHES"
+	part burin; "$@"
+	record_bytes
+	burin_off
+	ftrace_on raw_syscalls sched/sched_switch
+	part ftrace; "$@"
+	ftrace_off
+	lttng_load
+	part LTTng; tracers lttng+ "$@"
+	part none again; "$@"
+}
+
+row_dbench() {
+	mkdir -p /tmp/d
+	by_all dbench -c /client.txt -t $SECONDS -D /tmp/d 1
+}
+
+row_tbench() {
+	tbench_srv >/dev/null 2>&1 &
+	sleep 1
+	by_all tbench -c /client.txt -t $SECONDS 1 127.0.0.1
+}
+
+row_compile() {
+	by_all systemcalls sh /compile
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * System calls: an event for each call's begin and one for its end, as `burin record --kernel` has them. One probe at each of
+ * the kernel's two tracepoints serves all calls. It is attached while one of its events is on.
+ *
+ * A record has the call's own arguments only, in the sizes that C gives them. Pointers stay addresses.
+ */
+#include <linux/slab.h>
+#include <linux/tracepoint.h>
+#include <trace/events/syscalls.h>
+
+#include "probes.h"
+#include "record.h"
+
+enum {
+	CALLS_MAX = 512,
+	ARGUMENTS_MAX = 6,
+	PAYLOAD_MAX = 8 * ARGUMENTS_MAX,
+};
+
+static const struct call_description {
+	u16 number;
+	const char *name, *format, *types;
+} descriptions[] = {
+#include "syscall_table.h"
+};
+
+/* For the record of a call's begin. */
+static struct call {
+	u8 count; /* of arguments */
+	u8 bytes; /* of the record, with its padding */
+	u8 length;
+	u8 places[ARGUMENTS_MAX]; /* of arguments in the payload */
+	u32 commit;		  /* what it adds to the tail */
+} calls[CALLS_MAX] __read_mostly;
+
+/* The heads of the records of the calls' events: id | length << 16; 0: off. */
+static u32 enters[CALLS_MAX] __read_mostly, leaves[CALLS_MAX] __read_mostly;
+
+/* Events by their index: numbers of calls, and whether it is the end. */
+static u32 first_index;
+static unsigned int enters_on, leaves_on;
+static struct tracepoint *enter_point, *leave_point;
+
+enum {
+	LEAVE_LENGTH = sizeof(struct wire_compact) + 8,
+	LEAVE_WORDS = 3,
+	LEAVE_BYTES = 8 * LEAVE_WORDS,
+	PAYLOAD_AT = sizeof(struct wire_compact),
+};
+
+/*
+ * open_record - as record_enter(). @size: of the record; NULL: of one of a call's end.
+ *
+ * System calls begin and end with interrupts on and not in an NMI, so these probes need not save the flags. They are
+ * compiled for each clock.
+ */
+static __always_inline bool open_record(bool tsc, const u8 *size, char **at, u64 *now)
+{
+	if (static_branch_unlikely(&record_hooked))
+		return false;
+	raw_local_irq_disable();
+	*now = tsc ? rdtsc() : ktime_get_mono_fast_ns(); /* first: the call keeps few registers */
+	*at = (char *)raw_cpu_read(record_cpu.place.at);
+	if (likely(!compat_take(record_cpu.place.room, size ? *size : LEAVE_BYTES)) &&
+	    likely(section_place_time(raw_cpu_read(record_cpu.place.packet),
+				      raw_cpu_read(record_cpu.place.until), now)))
+		return true;
+	raw_local_irq_enable();
+	return false;
+}
+
+static __always_inline void close_record(s64 bytes, u64 commit)
+{
+	raw_cpu_add(record_cpu.place.at, bytes);
+	section_place_add(raw_cpu_read(record_cpu.place.tail), commit);
+	raw_local_irq_enable();
+}
+
+static __always_inline void put(char *at, u64 value)
+{
+	memcpy(at, &value, sizeof(value));
+}
+
+/* The arguments at their places. Each overwrites the upper half of an int before it; zeros, that of the last one. */
+static __always_inline void put_arguments(char *payload, const struct call *call, const struct pt_regs *regs)
+{
+	const u8 count = call->count, *places = call->places;
+
+	put(payload, regs->di);
+	if (count > 1)
+		put(payload + places[1], regs->si);
+	if (count > 2)
+		put(payload + places[2], regs->dx);
+	if (count > 3)
+		put(payload + places[3], regs->r10);
+	if (count > 4)
+		put(payload + places[4], regs->r8);
+	if (count > 5)
+		put(payload + places[5], regs->r9);
+	put(payload + call->length - PAYLOAD_AT, 0);
+}
+
+static notrace noinline void enter_slow(struct pt_regs *regs, long number)
+{
+	u64 buffer[(WIRE_HEADROOM + PAYLOAD_MAX) / 8 + 2];
+	const u32 head = READ_ONCE(enters[number]);
+
+	if (!head)
+		return;
+	buffer[WIRE_HEADROOM / 8] = 0;
+	if (calls[number].count)
+		put_arguments((char *)buffer + WIRE_HEADROOM, &calls[number], regs);
+	record_slow(buffer, head & U16_MAX, head >> 16);
+}
+
+static __always_inline void enter(bool tsc, struct pt_regs *regs, unsigned long number)
+{
+	const struct task_struct *task = current;
+	const struct call *call;
+	char *at;
+	u64 now;
+	u32 head;
+
+	/* A call of another interface (32 bits) has other numbers. */
+	if (unlikely(number >= CALLS_MAX) || unlikely(task->thread_info.status & TS_COMPAT))
+		return;
+	head = READ_ONCE(enters[number]);
+	if (!head)
+		return;
+	call = &calls[number];
+	if (unlikely(!open_record(tsc, &call->bytes, &at, &now))) {
+		enter_slow(regs, number);
+		return;
+	}
+	put(at, head | now << 32);
+	put(at + 8, (u32)(tsc ? task : current)->pid);
+	if (call->count)
+		put_arguments(at + PAYLOAD_AT, call, regs);
+	close_record(call->bytes, call->commit);
+}
+
+static notrace noinline void leave_slow(u32 head, long result)
+{
+	u64 buffer[] = { 0, 0, (u64)result << 32, (u64)result >> 32, 0 };
+
+	record_slow(buffer, head & U16_MAX, head >> 16);
+}
+
+static __always_inline void leave(bool tsc, const struct pt_regs *regs, long result)
+{
+	const struct task_struct *task = current;
+	const unsigned long number = regs->orig_ax;
+	u32 head, zero = 0;
+	char *at;
+	u64 now;
+
+	if (unlikely(number >= CALLS_MAX) || unlikely(task->thread_info.status & TS_COMPAT))
+		return;
+	head = READ_ONCE(leaves[number]);
+	if (!head)
+		return;
+	if (unlikely(!open_record(tsc, NULL, &at, &now))) {
+		leave_slow(head, result);
+		return;
+	}
+	put(at, head | now << 32);
+	put(at + 8, (u32)(tsc ? task : current)->pid);
+	put(at + PAYLOAD_AT, result);
+	memcpy(at + LEAVE_LENGTH, &zero, sizeof(zero));
+	close_record(LEAVE_BYTES, ((u64)LEAVE_WORDS << WIRE_TAIL_COUNT_BITS) + 1);
+}
+
+static notrace void on_enter_tsc(void *data, struct pt_regs *regs, long number)
+{
+	enter(true, regs, number);
+}
+
+static notrace void on_enter_mono(void *data, struct pt_regs *regs, long number)
+{
+	enter(false, regs, number);
+}
+
+static notrace void on_leave_tsc(void *data, struct pt_regs *regs, long result)
+{
+	leave(true, regs, result);
+}
+
+static notrace void on_leave_mono(void *data, struct pt_regs *regs, long result)
+{
+	leave(false, regs, result);
+}
+
+static void *probe_of(bool leaves)
+{
+	if (ring_clock_source == WIRE_CLOCK_TSC)
+		return leaves ? (void *)on_leave_tsc : (void *)on_enter_tsc;
+	return leaves ? (void *)on_leave_mono : (void *)on_enter_mono;
+}
+
+/* ---- registration */
+
+static u64 types_of(const char *letters)
+{
+	u64 types = 0;
+
+	for (unsigned int n = 0; letters[n]; n++)
+		types |= (u64)(letters[n] == 'p'   ? WIRE_PTR
+			       : letters[n] == 'd' ? WIRE_I32
+			       : letters[n] == 'u' ? WIRE_U32
+			       : letters[n] == 'l' ? WIRE_I64
+						   : WIRE_U64)
+			 << 4 * n;
+	return types;
+}
+
+static void describe(struct call *call, const char *letters)
+{
+	u8 at = 0;
+
+	for (unsigned int n = 0; n < ARGUMENTS_MAX && letters[n]; n++) {
+		call->places[n] = at;
+		at += letters[n] == 'd' || letters[n] == 'u' ? 4 : 8;
+		call->count = n + 1;
+	}
+	call->length = sizeof(struct wire_compact) + at;
+	call->bytes = wire_stride(call->length);
+	call->commit = (call->bytes / 8 << WIRE_TAIL_COUNT_BITS) + 1;
+}
+
+static void register_call(const struct call_description *from, u16 ids[2])
+{
+	char enter[WIRE_NAME_MAX + 1], leave[WIRE_NAME_MAX + 1];
+	const struct session_event events[] = {
+		{ .name = enter, .format = from->format, .file = "kernel", .types = types_of(from->types) },
+		{ .name = leave, .format = "ret=%lld", .file = "kernel", .types = WIRE_I64 }
+	};
+
+	snprintf(enter, sizeof(enter), "kernel.syscalls:sys_enter_%s", from->name);
+	snprintf(leave, sizeof(leave), "kernel.syscalls:sys_exit_%s", from->name);
+	session_event_register(&burin_session, events, 2, ids);
+}
+
+int calls_register(void)
+{
+	u16 ids[2];
+
+	enter_point = probes_find("sys_enter");
+	leave_point = probes_find("sys_exit");
+	if (!enter_point || !leave_point)
+		return 0; /* a kernel without them */
+	check_trace_callback_type_sys_enter(on_enter_tsc);
+	check_trace_callback_type_sys_enter(on_enter_mono);
+	check_trace_callback_type_sys_exit(on_leave_tsc);
+	check_trace_callback_type_sys_exit(on_leave_mono);
+	first_index = session_event_count(&burin_session);
+	for (u32 n = 0; n < ARRAY_SIZE(descriptions); n++) {
+		register_call(&descriptions[n], ids);
+		/* calls_switch() finds the call by the place of its events in the table. */
+		if (ids[0] != first_index + 2 * n + 1 || ids[1] != ids[0] + 1)
+			return -EINVAL;
+		describe(&calls[descriptions[n].number], descriptions[n].types);
+	}
+	return 0;
+}
+
+/* Attach or detach a probe when the number of its events that are on leaves or reaches 0. */
+static int count_on(unsigned int *count, struct tracepoint *point, void *probe, bool on)
+{
+	int error = 0;
+
+	if (on && *count == 0)
+		error = tracepoint_probe_register(point, probe, NULL);
+	if (!error)
+		*count += on ? 1 : -1;
+	if (!on && *count == 0)
+		tracepoint_probe_unregister(point, probe, NULL);
+	return error;
+}
+
+bool calls_switch(u32 index, bool on)
+{
+	const u32 n = index - first_index;
+	const bool is_leave = n % 2;
+	u32 number, *head;
+
+	if (!enter_point || index < first_index || n >= 2 * ARRAY_SIZE(descriptions))
+		return false;
+	number = descriptions[n / 2].number;
+	head = is_leave ? &leaves[number] : &enters[number];
+	if (on == (*head != 0))
+		return true;
+	WRITE_ONCE(*head, on ? (index + 1) | (is_leave ? LEAVE_LENGTH : calls[number].length) << 16 : 0);
+	if (count_on(is_leave ? &leaves_on : &enters_on, is_leave ? leave_point : enter_point,
+		     probe_of(is_leave), on))
+		WRITE_ONCE(*head, 0);
+	return true;
+}
+
+/* "calls read=0 write=1 ... none=-1 unknown=-2", an enum for the field prev_syscall. */
+char *calls_enum(void)
+{
+	char *text = kmalloc(WIRE_ENUMS_MAX + 1, GFP_KERNEL);
+	size_t at;
+
+	if (!text)
+		return NULL;
+	at = scnprintf(text, WIRE_ENUMS_MAX, "calls");
+	for (u32 n = 0; n < ARRAY_SIZE(descriptions); n++)
+		at += scnprintf(text + at, WIRE_ENUMS_MAX - at, " %s=%u", descriptions[n].name,
+				descriptions[n].number);
+	scnprintf(text + at, WIRE_ENUMS_MAX - at, " none=-1 unknown=-2\n");
+	return text;
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The device /dev/burin: a read-only mapping of the session, and requests. */
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/security.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/uuid.h>
+
+#include "compat.h"
+#include "module.h"
+#include "wire/wire_device.h"
+
+/* An open descriptor. Its mappings keep it. */
+struct opened {
+	struct list_head list;
+	struct file *file;
+};
+
+static LIST_HEAD(all_opened);
+static DEFINE_MUTEX(opened_mutex); /* after burin_mutex */
+static struct opened *claimant;	   /* the reader that consumes */
+
+/* The boot's identity, as the kernel gives it to all. It is not there before /proc is mounted. */
+static void find_boot_id(void)
+{
+	static bool found;
+	char text[40] = "";
+	struct file *file;
+	uuid_t id;
+
+	mutex_lock(&burin_mutex);
+	file = found ? ERR_PTR(-EALREADY) : filp_open("/proc/sys/kernel/random/boot_id", O_RDONLY, 0);
+	if (!IS_ERR(file)) {
+		loff_t at = 0;
+
+		kernel_read(file, text, UUID_STRING_LEN, &at);
+		filp_close(file, NULL);
+		if (uuid_parse(text, &id) == 0) {
+			memcpy(burin_session.geometry.boot_id, &id, sizeof(id));
+			memcpy(burin_session.shared->geometry.boot_id, &id, sizeof(id));
+			found = true;
+		}
+	}
+	mutex_unlock(&burin_mutex);
+}
+
+static int open(struct inode *inode, struct file *file)
+{
+	const int locked = security_locked_down(LOCKDOWN_TRACEFS);
+	struct opened *opened;
+
+	if (locked)
+		return locked;
+	opened = kzalloc(sizeof(*opened), GFP_KERNEL);
+	if (!opened)
+		return -ENOMEM;
+	find_boot_id();
+	opened->file = file;
+	file->private_data = opened;
+	mutex_lock(&opened_mutex);
+	list_add(&opened->list, &all_opened);
+	mutex_unlock(&opened_mutex);
+	return nonseekable_open(inode, file);
+}
+
+static int release(struct inode *inode, struct file *file)
+{
+	struct opened *opened = file->private_data;
+
+	mutex_lock(&opened_mutex);
+	list_del(&opened->list);
+	if (claimant == opened)
+		claimant = NULL;
+	mutex_unlock(&opened_mutex);
+	kfree(opened);
+	return 0;
+}
+
+void device_unmap(u64 offset, u64 bytes)
+{
+	struct opened *opened;
+
+	mutex_lock(&opened_mutex);
+	list_for_each_entry(opened, &all_opened, list)
+		unmap_mapping_range(opened->file->f_mapping, offset, bytes, 1);
+	mutex_unlock(&opened_mutex);
+}
+
+static vm_fault_t fault(struct vm_fault *fault)
+{
+	const int error =
+		memory_insert(fault->vma, fault->address & PAGE_MASK, (u64)fault->pgoff << PAGE_SHIFT);
+
+	return error == -ENOMEM ? VM_FAULT_OOM : error ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
+}
+
+static const struct vm_operations_struct mapping_operations = { .fault = fault };
+
+static int map(struct file *file, struct vm_area_struct *area)
+{
+	const u64 pages = burin_session.geometry.file_bytes / PAGE_SIZE, count = vma_pages(area);
+
+	if (area->vm_flags & (VM_WRITE | VM_EXEC))
+		return -EPERM;
+	/* Not VM_SHARED, which a descriptor for reading only does not have. */
+	if (!(area->vm_flags & VM_MAYSHARE) || area->vm_pgoff > pages || count > pages - area->vm_pgoff)
+		return -EINVAL;
+	compat_map_pages(area);
+	area->vm_ops = &mapping_operations;
+	return 0;
+}
+
+static __poll_t poll(struct file *file, struct poll_table_struct *table)
+{
+	poll_wait(file, &record_wait, table);
+	/* In the queue before the condition is tested. Pairs with wq_has_sleeper() in record.c. */
+	smp_mb();
+	return control_readable() ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+static long claim(struct opened *opened)
+{
+	long error = 0;
+
+	mutex_lock(&opened_mutex);
+	if (claimant && claimant != opened)
+		error = -EBUSY;
+	else
+		claimant = opened;
+	mutex_unlock(&opened_mutex);
+	return error;
+}
+
+static long give_up(struct opened *opened)
+{
+	long error = 0;
+
+	mutex_lock(&opened_mutex);
+	if (claimant == opened)
+		claimant = NULL;
+	else
+		error = -EPERM;
+	mutex_unlock(&opened_mutex);
+	return error;
+}
+
+static long consume(struct opened *opened, const struct wire_device_consume __user *user)
+{
+	struct wire_device_consume request;
+	long error;
+
+	if (copy_from_user(&request, user, sizeof(request)))
+		return -EFAULT;
+	if (request.reserved)
+		return -EINVAL;
+	mutex_lock(&burin_mutex);
+	mutex_lock(&opened_mutex);
+	error = claimant == opened ? control_consume(request.ring, request.sequence) : -EPERM;
+	mutex_unlock(&opened_mutex);
+	mutex_unlock(&burin_mutex);
+	return error;
+}
+
+int device_reset(void)
+{
+	int error = -EBUSY;
+
+	mutex_lock(&burin_mutex);
+	mutex_lock(&opened_mutex);
+	if (!claimant) {
+		memory_reset();
+		error = 0;
+	}
+	mutex_unlock(&opened_mutex);
+	mutex_unlock(&burin_mutex);
+	return error;
+}
+
+static long close_packets(struct opened *opened)
+{
+	long error = -EPERM;
+
+	mutex_lock(&burin_mutex);
+	mutex_lock(&opened_mutex);
+	if (claimant == opened && burin_session.geometry.mode == WIRE_MODE_STREAM) {
+		memory_close_packets();
+		error = 0;
+	}
+	mutex_unlock(&opened_mutex);
+	mutex_unlock(&burin_mutex);
+	return error;
+}
+
+static long request(struct file *file, unsigned int number, unsigned long argument)
+{
+	struct opened *opened = file->private_data;
+	const int locked = security_locked_down(LOCKDOWN_TRACEFS); /* since it was opened */
+
+	if (locked)
+		return locked;
+	if (!(file->f_mode & FMODE_WRITE))
+		return -EBADF;
+	switch (number) {
+	case WIRE_DEVICE_CHANGE:
+		return control_change((const struct wire_device_change __user *)argument);
+	case WIRE_DEVICE_CONSUME:
+		return consume(opened, (const struct wire_device_consume __user *)argument);
+	case WIRE_DEVICE_CLAIM:
+		return claim(opened);
+	case WIRE_DEVICE_RELEASE:
+		return give_up(opened);
+	case WIRE_DEVICE_COUNTS:
+		return control_counts((struct wire_device_counts __user *)argument);
+	case WIRE_DEVICE_CLOSE:
+		return close_packets(opened);
+	case WIRE_DEVICE_RESET:
+		return device_reset();
+	default:
+		return -ENOTTY;
+	}
+}
+
+static const struct file_operations operations = {
+	.owner = THIS_MODULE,
+	.open = open,
+	.release = release,
+	.mmap = map,
+	.poll = poll,
+	.unlocked_ioctl = request,
+};
+
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "burin",
+	.mode = 0600,
+	.fops = &operations,
+};
+
+int device_begin(void)
+{
+	return misc_register(&device);
+}
+
+void device_end(void)
+{
+	misc_deregister(&device);
+}

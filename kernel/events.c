@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events: their sites and switches. Tracepoints of a module are registered when it is loaded, before its init, and
+ * forgotten when it goes; the event and its records stay.
+ */
+#include <linux/jump_label.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/tracepoint.h>
+#include <linux/uaccess.h>
+
+#include "module.h"
+#include "names.h"
+#include "probes.h"
+#include "session/event_index.h"
+#include "session/transaction.h"
+#include "source/tracepoint/site_types.h"
+#include "wire/wire_format.h"
+
+DEFINE_MUTEX(burin_mutex);
+
+/* The sites of each event, by its index. */
+static struct burin_kernel_site **sites;
+
+/* ---- the switches of an event */
+
+static void switch_site(struct burin_kernel_site *site, bool on)
+{
+	if (on)
+		static_branch_enable(&site->key);
+	else
+		static_branch_disable(&site->key);
+}
+
+void events_take_effect(u32 index)
+{
+	const bool on = burin_session.desired[index] == WIRE_ON && !burin_session.shared->paused,
+		   reached = on || hooks_has(index); /* a function is also called while the event is off */
+	uint8_t *byte = &burin_session.switches[index];
+
+	if (on != (*byte == WIRE_ON))
+		names_switch(on);
+	if (!on)
+		WRITE_ONCE(*byte, WIRE_OFF);
+	for (struct burin_kernel_site *site = sites[index]; site; site = site->next)
+		switch_site(site, reached);
+	probes_switch(index, reached);
+	if (on)
+		WRITE_ONCE(*byte, WIRE_ON);
+}
+
+/* ---- for src/session/event_register.c; the caller holds burin_mutex */
+
+int transaction_begin_table(struct session *session)
+{
+	return 0;
+}
+
+void transaction_end_table(struct session *session)
+{
+}
+
+void transaction_new_event(struct session *session, uint32_t index, const struct session_event *event)
+{
+	struct session_rule rule;
+
+	session_rules_match(session->shared->rules, event->name, event->level, &rule);
+	session->desired[index] = rule.state == WIRE_CONDITIONAL ? WIRE_UNFIT : rule.state;
+}
+
+bool session_have_memory(struct session *session, uint64_t offset, uint64_t bytes)
+{
+	return true;
+}
+
+/* ---- the sites of modules */
+
+/* The site whose key a jump label has; NULL: the key is not one of a site. */
+static struct burin_kernel_site *site_of(struct static_key *key)
+{
+	struct burin_kernel_site *site = container_of(key, struct burin_kernel_site, key.key), *self;
+	u64 magic;
+
+	/* The key may be anywhere, and so what is before it. */
+	if (copy_from_kernel_nofault(&magic, &site->magic, sizeof(magic)) || magic != BURIN__KERNEL_MAGIC ||
+	    copy_from_kernel_nofault(&self, &site->self, sizeof(self)) || self != site)
+		return NULL;
+	return site;
+}
+
+/* The payload's size, if all types have one. */
+static u32 payload_bytes(u64 types)
+{
+	u32 bytes = 0;
+
+	for (; types; types >>= 4)
+		bytes += format_type_bytes(types & 15);
+	return bytes;
+}
+
+static void add_site(struct burin_kernel_site *site, struct module *module)
+{
+	const u64 types = site_types_complete(site->site.format, site->site.types);
+	const struct session_event event = { .name = site->site.name,
+					     .format = site->site.format,
+					     .file = site->site.file,
+					     .types = site_types_of_records(types),
+					     .line = site->site.line,
+					     .kind = site->site.kind,
+					     .level = site->site.level };
+	uint16_t id;
+
+	if (site->module) /* by another jump label of it */
+		return;
+	session_event_register(&burin_session, &event, 1, &id);
+	site->module = module;
+	site->site.types = types;
+	if (!id) {
+		pr_warn("burin: %s: event %s is refused: %s\n", module->name, event.name,
+			session_event_fault(&burin_session, &event));
+		return;
+	}
+	site->site.id = id;
+	site->head = id | (u32)(sizeof(struct wire_compact) + payload_bytes(types)) << 16;
+	site->site.state = &burin_session.switches[id - 1];
+	site->next = sites[id - 1];
+	sites[id - 1] = site;
+	events_take_effect(id - 1);
+}
+
+static void add_module(struct module *module)
+{
+	mutex_lock(&burin_mutex);
+	for (unsigned int n = 0; n < module->num_jump_entries; n++) {
+		struct static_key *key = jump_entry_key(&module->jump_entries[n]);
+		struct burin_kernel_site *site =
+			within_module((unsigned long)key, module) ? site_of(key) : NULL;
+
+		if (site)
+			add_site(site, module);
+	}
+	debugfs_list();
+	mutex_unlock(&burin_mutex);
+}
+
+static void remove_module(struct module *module)
+{
+	mutex_lock(&burin_mutex);
+	hooks_forget(module);
+	for (u32 n = 0; n < session_event_count(&burin_session); n++) {
+		struct burin_kernel_site **at = &sites[n];
+
+		while (*at)
+			if ((*at)->module == module)
+				*at = (*at)->next;
+			else
+				at = &(*at)->next;
+	}
+	mutex_unlock(&burin_mutex);
+}
+
+static int coming(struct notifier_block *block, unsigned long state, void *module)
+{
+	if (state == MODULE_STATE_COMING)
+		add_module(module);
+	return NOTIFY_OK;
+}
+
+static int going(struct notifier_block *block, unsigned long state, void *module)
+{
+	if (state == MODULE_STATE_GOING)
+		remove_module(module);
+	return NOTIFY_OK;
+}
+
+/* The kernel's own notifier for jump labels has priority 1: it makes them usable first, and forgets them last. */
+static struct notifier_block coming_block = { .notifier_call = coming, .priority = 0 };
+static struct notifier_block going_block = { .notifier_call = going, .priority = 2 };
+
+int events_begin(void)
+{
+	int error;
+
+	sites = kvcalloc(burin_session.geometry.events_max, sizeof(struct burin_kernel_site *), GFP_KERNEL);
+	if (!sites)
+		return -ENOMEM;
+	mutex_lock(&burin_mutex);
+	error = probes_register();
+	if (!error)
+		for (u32 n = 0; n < session_event_count(&burin_session); n++)
+			events_take_effect(n);
+	mutex_unlock(&burin_mutex);
+	if (!error)
+		error = register_module_notifier(&going_block);
+	if (!error) {
+		error = register_module_notifier(&coming_block);
+		if (error)
+			unregister_module_notifier(&going_block);
+	}
+	if (error)
+		kvfree(sites);
+	return error;
+}
+
+/* No probe runs any more when it returns. */
+static void switch_all_off(void)
+{
+	mutex_lock(&burin_mutex);
+	burin_session.shared->paused = 1;
+	for (u32 n = 0; n < session_event_count(&burin_session); n++)
+		events_take_effect(n);
+	mutex_unlock(&burin_mutex);
+	tracepoint_synchronize_unregister();
+}
+
+void events_end(void)
+{
+	switch_all_off();
+	unregister_module_notifier(&coming_block);
+	unregister_module_notifier(&going_block);
+	hooks_end();
+	event_index_free(&burin_session);
+	kvfree(sites);
+}

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Typed probes. Events and fields have the names that `burin record --kernel` gives them. Names of tasks are not in the
+ * records: the names ring has them. A signature that differs from the kernel's is an error of the build.
+ */
+#include <linux/blkdev.h>
+#include <linux/interrupt.h>
+#include <linux/netdevice.h>
+#include <linux/sched/task_stack.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/tracepoint.h>
+#include <trace/events/block.h>
+#include <trace/events/irq.h>
+#include <trace/events/net.h>
+#include <trace/events/sched.h>
+#include <trace/events/task.h>
+
+#include "compat.h"
+#include "probes.h"
+#include "record.h"
+
+enum {
+	TYPES_MAX = 8,
+};
+
+struct probe {
+	const char *event, *format;
+	const char *point; /* the kernel's tracepoint */
+	void *function;
+	uint8_t types[TYPES_MAX];
+	bool has_calls; /* a field has the enum of system calls */
+	struct tracepoint *found;
+	bool attached;
+	struct burin_site site;
+};
+
+/* A record of fixed size: its fields behind the headroom, and zeros behind them. */
+#define RECORD(...)                       \
+	struct {                          \
+		char head[WIRE_HEADROOM]; \
+		struct {                  \
+			__VA_ARGS__       \
+		} __packed p;             \
+		u64 zeros;                \
+	} __packed __aligned(8) record
+
+#define PUT(probe)         \
+	(record.zeros = 0, \
+	 record_event(&record, (probe)->site.id, sizeof(struct wire_compact) + sizeof(record.p)))
+
+static struct probe switched, woken, woken_new, waking, forked, executed, exited, migrated, made, renamed,
+	irq_entered, irq_left, softirq_entered, softirq_left, issued, completed, transmitted, received;
+
+/* ---- the scheduler */
+
+/* As sched_switch of tracefs shows it: one bit, or 256 of a task that wants to run on. */
+static __always_inline u64 state_of(bool preempt, struct task_struct *task, unsigned int state)
+{
+	unsigned int index;
+
+	if (preempt)
+		return TASK_REPORT_MAX;
+	index = __task_state_index(state, task->exit_state);
+	return index ? 1 << (index - 1) : 0;
+}
+
+/* The system call that a task is in: what entered the kernel is in the registers at the bottom of its stack. */
+static __always_inline s16 call_of(struct task_struct *task)
+{
+	long number;
+
+	if (task->flags & PF_KTHREAD)
+		return -1;
+	if (task->thread_info.status & TS_COMPAT) /* other numbers */
+		return -2;
+	number = task_pt_regs(task)->orig_ax;
+	return number >= 0 && number < 512 ? number : -1;
+}
+
+static notrace void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
+			      unsigned int state)
+{
+	RECORD(s32 prev_pid, prev_prio; s64 prev_state; s32 next_pid, next_prio; s16 prev_syscall;);
+
+	record.p.prev_pid = prev->pid;
+	record.p.prev_prio = prev->prio;
+	record.p.prev_state = state_of(preempt, prev, state);
+	record.p.next_pid = next->pid;
+	record.p.next_prio = next->prio;
+	record.p.prev_syscall = call_of(prev);
+	PUT(&switched);
+}
+
+static __always_inline void put_wake(const struct probe *probe, struct task_struct *task)
+{
+	RECORD(s32 pid, prio, target_cpu;);
+
+	record.p.pid = task->pid;
+	record.p.prio = task->prio;
+	record.p.target_cpu = task_cpu(task);
+	PUT(probe);
+}
+
+static notrace void on_wakeup(void *data, struct task_struct *task)
+{
+	put_wake(&woken, task);
+}
+
+static notrace void on_wakeup_new(void *data, struct task_struct *task)
+{
+	put_wake(&woken_new, task);
+}
+
+/* Whether the current task was only interrupted. Soft interrupts in ksoftirqd are that task's. */
+static __always_inline bool is_interrupt(void)
+{
+	return in_hardirq() || (in_serving_softirq() &&
+				!(current->flags & PF_KTHREAD && memcmp(current->comm, "ksoftirqd", 9) == 0));
+}
+
+static notrace void on_waking(void *data, struct task_struct *task)
+{
+	RECORD(s32 pid, prio, target_cpu; s8 interrupt;);
+
+	record.p.pid = task->pid;
+	record.p.prio = task->prio;
+	record.p.target_cpu = task_cpu(task);
+	record.p.interrupt = is_interrupt();
+	PUT(&waking);
+}
+
+static notrace void on_migrate(void *data, struct task_struct *task, int cpu)
+{
+	RECORD(s32 pid, prio, orig_cpu, dest_cpu;);
+
+	record.p.pid = task->pid;
+	record.p.prio = task->prio;
+	record.p.orig_cpu = task_cpu(task);
+	record.p.dest_cpu = cpu;
+	PUT(&migrated);
+}
+
+static notrace void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
+{
+	RECORD(s32 parent_pid, child_pid;);
+
+	record.p.parent_pid = parent->pid;
+	record.p.child_pid = child->pid;
+	PUT(&forked);
+}
+
+static notrace void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *program)
+{
+	const union burin_arg arguments[] = { { .p = program->filename },
+					      { .u = task->pid },
+					      { .u = old_pid } };
+
+	burin_emit_args(&executed.site, 1, arguments);
+}
+
+static notrace void on_exit(void *data, struct task_struct *task)
+{
+	RECORD(s32 pid, prio;);
+
+	record.p.pid = task->pid;
+	record.p.prio = task->prio;
+	PUT(&exited);
+}
+
+static notrace void on_newtask(void *data, struct task_struct *task, unsigned long flags)
+{
+	const union burin_arg arguments[] = { { .u = task->pid }, { .p = task->comm }, { .u = flags } };
+
+	burin_emit_args(&made.site, 1, arguments);
+}
+
+static notrace void on_rename(void *data, struct task_struct *task, const char *name)
+{
+	const union burin_arg arguments[] = { { .u = task->pid }, { .p = task->comm }, { .p = name } };
+
+	burin_emit_args(&renamed.site, 1, arguments);
+}
+
+/* ---- interrupts */
+
+static notrace void on_irq_entry(void *data, int irq, struct irqaction *action)
+{
+	const union burin_arg arguments[] = { { .u = irq }, { .p = action->name } };
+
+	burin_emit_args(&irq_entered.site, 1, arguments);
+}
+
+static notrace void on_irq_exit(void *data, int irq, struct irqaction *action, int result)
+{
+	RECORD(s32 irq, ret;);
+
+	record.p.irq = irq;
+	record.p.ret = result;
+	PUT(&irq_left);
+}
+
+static notrace void on_softirq_entry(void *data, unsigned int vector)
+{
+	RECORD(u32 vec;);
+
+	record.p.vec = vector;
+	PUT(&softirq_entered);
+}
+
+static notrace void on_softirq_exit(void *data, unsigned int vector)
+{
+	RECORD(u32 vec;);
+
+	record.p.vec = vector;
+	PUT(&softirq_left);
+}
+
+/* ---- disks */
+
+static notrace void on_issue(void *data, struct request *request)
+{
+	RECORD(u32 dev; u64 sector; u32 nr_sector, bytes, op;);
+
+	record.p.dev = request->q->disk ? disk_devt(request->q->disk) : 0;
+	record.p.sector = blk_rq_pos(request);
+	record.p.nr_sector = blk_rq_sectors(request);
+	record.p.bytes = blk_rq_bytes(request);
+	record.p.op = req_op(request);
+	PUT(&issued);
+}
+
+static notrace void on_complete(void *data, struct request *request, blk_status_t error, unsigned int bytes)
+{
+	RECORD(u32 dev; u64 sector; u32 nr_sector; s32 error; u32 op;);
+
+	record.p.dev = request->q->disk ? disk_devt(request->q->disk) : 0;
+	record.p.sector = blk_rq_pos(request);
+	record.p.nr_sector = bytes >> 9;
+	record.p.error = blk_status_to_errno(error);
+	record.p.op = req_op(request);
+	PUT(&completed);
+}
+
+/* ---- the network */
+
+static notrace void on_transmit(void *data, struct sk_buff *packet, int result, struct net_device *device,
+				unsigned int length)
+{
+	const union burin_arg arguments[] = {
+		{ .p = packet }, { .u = length }, { .u = result }, { .p = device->name }
+	};
+
+	burin_emit_args(&transmitted.site, 1, arguments);
+}
+
+static notrace void on_receive(void *data, struct sk_buff *packet)
+{
+	const union burin_arg arguments[] = { { .p = packet },
+					      { .u = packet->len },
+					      { .p = packet->dev->name } };
+
+	burin_emit_args(&received.site, 1, arguments);
+}
+
+/* ---- all of them */
+
+#define TYPES(...) .types = { __VA_ARGS__ }
+#define WAKE	   .format = "pid=%d prio=%d target_cpu=%d", TYPES(WIRE_I32, WIRE_I32, WIRE_I32)
+
+static struct probe switched = { .event = "sched:sched_switch",
+				 .format = "prev_pid=%d prev_prio=%d prev_state=%lld next_pid=%d "
+					   "next_prio=%d prev_syscall=%hd{calls}",
+				 .function = on_switch,
+				 .has_calls = true,
+				 TYPES(WIRE_I32, WIRE_I32, WIRE_I64, WIRE_I32, WIRE_I32, WIRE_I16) },
+		    woken = { .event = "sched:sched_wakeup", WAKE, .function = on_wakeup },
+		    woken_new = { .event = "sched:sched_wakeup_new", WAKE, .function = on_wakeup_new },
+		    waking = { .event = "sched:sched_waking",
+			       .format = "pid=%d prio=%d target_cpu=%d interrupt=%hhd",
+			       .function = on_waking,
+			       TYPES(WIRE_I32, WIRE_I32, WIRE_I32, WIRE_I8) },
+		    migrated = { .event = "sched:sched_migrate_task",
+				 .format = "pid=%d prio=%d orig_cpu=%d dest_cpu=%d",
+				 .function = on_migrate,
+				 TYPES(WIRE_I32, WIRE_I32, WIRE_I32, WIRE_I32) },
+		    forked = { .event = "sched:sched_process_fork",
+			       .format = "parent_pid=%d child_pid=%d",
+			       .function = on_fork,
+			       TYPES(WIRE_I32, WIRE_I32) },
+		    executed = { .event = "sched:sched_process_exec",
+				 .format = "filename=%s pid=%d old_pid=%d",
+				 .function = on_exec,
+				 TYPES(WIRE_STR, WIRE_I32, WIRE_I32) },
+		    exited = { .event = "sched:sched_process_exit",
+			       .format = "pid=%d prio=%d",
+			       .function = on_exit,
+			       TYPES(WIRE_I32, WIRE_I32) },
+		    made = { .event = "task:task_newtask",
+			     .format = "pid=%d comm=%s clone_flags=%llu",
+			     .function = on_newtask,
+			     TYPES(WIRE_I32, WIRE_STR, WIRE_U64) },
+		    renamed = { .event = "task:task_rename",
+				.format = "pid=%d oldcomm=%s newcomm=%s",
+				.function = on_rename,
+				TYPES(WIRE_I32, WIRE_STR, WIRE_STR) },
+		    irq_entered = { .event = "irq:irq_handler_entry",
+				    .format = "irq=%d name=%s",
+				    .function = on_irq_entry,
+				    TYPES(WIRE_I32, WIRE_STR) },
+		    irq_left = { .event = "irq:irq_handler_exit",
+				 .format = "irq=%d ret=%d",
+				 .function = on_irq_exit,
+				 TYPES(WIRE_I32, WIRE_I32) },
+		    softirq_entered = { .event = "irq:softirq_entry",
+					.format = "vec=%u",
+					.function = on_softirq_entry,
+					TYPES(WIRE_U32) },
+		    softirq_left = { .event = "irq:softirq_exit",
+				     .format = "vec=%u",
+				     .function = on_softirq_exit,
+				     TYPES(WIRE_U32) },
+		    issued = { .event = "block:block_rq_issue",
+			       .format = "dev=%u sector=%llu nr_sector=%u bytes=%u op=%u",
+			       .function = on_issue,
+			       TYPES(WIRE_U32, WIRE_U64, WIRE_U32, WIRE_U32, WIRE_U32) },
+		    completed = { .event = "block:block_rq_complete",
+				  .format = "dev=%u sector=%llu nr_sector=%u error=%d op=%u",
+				  .function = on_complete,
+				  TYPES(WIRE_U32, WIRE_U64, WIRE_U32, WIRE_I32, WIRE_U32) },
+		    transmitted = { .event = "net:net_dev_xmit",
+				    .format = "skbaddr=%p len=%u rc=%d name=%s",
+				    .function = on_transmit,
+				    TYPES(WIRE_PTR, WIRE_U32, WIRE_I32, WIRE_STR) },
+		    received = { .event = "net:netif_receive_skb",
+				 .format = "skbaddr=%p len=%u name=%s",
+				 .function = on_receive,
+				 TYPES(WIRE_PTR, WIRE_U32, WIRE_STR) };
+
+static struct probe *const probes[] = {
+	&switched,	  &woken,	 &woken_new, &waking,	 &migrated,    &forked,
+	&executed,	  &exited,	 &made,	     &renamed,	 &irq_entered, &irq_left,
+	&softirq_entered, &softirq_left, &issued,    &completed, &transmitted, &received
+};
+
+/* Never called: the compiler compares each function with the kernel's declaration. */
+static void __maybe_unused check_signatures(void)
+{
+	check_trace_callback_type_sched_switch(on_switch);
+	check_trace_callback_type_sched_wakeup(on_wakeup);
+	check_trace_callback_type_sched_wakeup_new(on_wakeup_new);
+	check_trace_callback_type_sched_waking(on_waking);
+	check_trace_callback_type_sched_migrate_task(on_migrate);
+	check_trace_callback_type_sched_process_fork(on_fork);
+	check_trace_callback_type_sched_process_exec(on_exec);
+	check_trace_callback_type_sched_process_exit(on_exit);
+	check_trace_callback_type_task_newtask(on_newtask);
+	check_trace_callback_type_task_rename(on_rename);
+	check_trace_callback_type_irq_handler_entry(on_irq_entry);
+	check_trace_callback_type_irq_handler_exit(on_irq_exit);
+	check_trace_callback_type_softirq_entry(on_softirq_entry);
+	check_trace_callback_type_softirq_exit(on_softirq_exit);
+	check_trace_callback_type_block_rq_issue(on_issue);
+	check_trace_callback_type_block_rq_complete(on_complete);
+	check_trace_callback_type_net_dev_xmit(on_transmit);
+	check_trace_callback_type_netif_receive_skb(on_receive);
+}
+
+struct find {
+	const char *name;
+	struct tracepoint *found;
+};
+
+static void find(struct tracepoint *point, void *data)
+{
+	struct find *find = data;
+
+	if (strcmp(point->name, find->name) == 0)
+		find->found = point;
+}
+
+struct tracepoint *probes_find(const char *name)
+{
+	struct find arguments = { .name = name };
+
+	for_each_kernel_tracepoint(find, &arguments);
+	return arguments.found;
+}
+
+static u64 types_of(const struct probe *probe)
+{
+	u64 types = 0;
+
+	for (unsigned int n = 0; n < TYPES_MAX; n++)
+		types |= (u64)probe->types[n] << 4 * n;
+	return types;
+}
+
+static void register_probe(struct probe *probe, const char *calls)
+{
+	char name[WIRE_NAME_MAX + 1];
+	const struct session_event event = { .name = name,
+					     .format = probe->format,
+					     .file = "kernel",
+					     .enums = probe->has_calls ? calls : NULL,
+					     .types = types_of(probe) };
+	uint16_t id;
+
+	snprintf(name, sizeof(name), "kernel.%s", probe->event);
+	probe->found = probes_find(strchr(probe->event, ':') + 1);
+	if (!probe->found)
+		return;
+	session_event_register(&burin_session, &event, 1, &id);
+	if (!id)
+		pr_err("burin: %s: %s\n", name, session_event_fault(&burin_session, &event));
+	probe->site = (struct burin_site){
+		.name = probe->event, .format = probe->format, .types = event.types, .id = id
+	};
+}
+
+int probes_register(void)
+{
+	char *calls = calls_enum();
+
+	if (!calls)
+		return -ENOMEM;
+	for (unsigned int n = 0; n < ARRAY_SIZE(probes); n++)
+		register_probe(probes[n], calls);
+	kfree(calls);
+	return calls_register();
+}
+
+void probes_switch(u32 index, bool on)
+{
+	if (calls_switch(index, on))
+		return;
+	for (unsigned int n = 0; n < ARRAY_SIZE(probes); n++) {
+		struct probe *probe = probes[n];
+
+		if (probe->site.id != index + 1 || probe->attached == on)
+			continue;
+		if (!on)
+			tracepoint_probe_unregister(probe->found, probe->function, NULL);
+		else if (tracepoint_probe_register(probe->found, probe->function, NULL))
+			return;
+		probe->attached = on;
+	}
+}

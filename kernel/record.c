@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The last step of every record: append it to the ring of this CPU with interrupts off, or in an NMI to the CPU's ring for
+ * NMIs. So no writer is interrupted by another one of its ring, but for an NMI in an NMI, whose record counts as lost.
+ */
+#include <linux/export.h>
+#include <linux/preempt.h>
+#include <linux/wait.h>
+
+#include "record.h"
+
+DEFINE_STATIC_KEY_TRUE(ring_clock_is_tsc);
+DEFINE_STATIC_KEY_FALSE(record_fast);
+DEFINE_PER_CPU(struct record_cpu, record_cpu);
+DECLARE_WAIT_QUEUE_HEAD(record_wait);
+const unsigned char burin_off;
+
+/* Never from the append itself: the waker takes locks that its caller may hold. */
+static void wake(struct irq_work *work)
+{
+	wake_up_all(&record_wait);
+}
+
+void record_refresh(const struct ring *ring)
+{
+	struct record_cpu *cpu = per_cpu_ptr(&record_cpu, ring->cpu);
+
+	if (ring == cpu->ring)
+		ring_place_find(ring, &cpu->place);
+}
+
+static notrace void append(struct ring *ring, struct ring_record record)
+{
+	enum ring_result result;
+
+	if (unlikely(!READ_ONCE(ring->ready_words))) { /* there was no memory for this CPU */
+		ring_lose(ring, WIRE_LOST_FULL);
+		return;
+	}
+	if (unlikely(record.length > ring->record_max)) {
+		ring_lose(ring, WIRE_LOST_SIZE);
+		return;
+	}
+	result = ring_append(ring, record);
+	if (unlikely(result != RING_DONE))
+		ring_lose(ring, result == RING_FULL ? WIRE_LOST_FULL : WIRE_LOST_BUSY);
+	/* A packet may be complete. Pairs with the barrier in device.c between queue and condition. */
+	if (wq_has_sleeper(&record_wait))
+		irq_work_queue(this_cpu_ptr(&record_cpu.wake));
+}
+
+static notrace void append_nmi(struct ring_record record)
+{
+	struct record_cpu *cpu = this_cpu_ptr(&record_cpu);
+
+	if (cpu->nmi_depth++)
+		ring_lose(cpu->nmi_ring, WIRE_LOST_BUSY);
+	else
+		append(cpu->nmi_ring, record);
+	barrier();
+	cpu->nmi_depth--;
+}
+
+/* The whole append, and the place afterwards. */
+static notrace noinline void append_here(struct ring_record record)
+{
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	append(raw_cpu_read(record_cpu.ring), record);
+	record_refresh(raw_cpu_read(record_cpu.ring));
+	raw_local_irq_restore(flags);
+}
+
+notrace noinline void record_slow(void *buffer, u16 id, u32 length)
+{
+	const u32 words = wire_stride(length) / 8;
+	const u64 *from = buffer;
+	unsigned long flags;
+	u64 *at, now;
+
+	if (static_branch_unlikely(&record_hooked) && !hooks_call(buffer, id, length))
+		return;
+	ring_prepare(buffer, id, length, current->pid);
+	if (unlikely(compat_in_nmi())) {
+		append_nmi((struct ring_record){ buffer, length });
+	} else if (likely(record_enter(false, words, &at, &now, &flags))) {
+		at[0] = from[1] | now << 32;
+		for (u32 n = 1; n < words; n++)
+			at[n] = READ_ONCE(from[n + 1]); /* no call of memcpy() */
+		record_close(words, flags);
+	} else {
+		append_here((struct ring_record){ buffer, length });
+	}
+}
+
+notrace void burin_emit(struct burin_site *site, unsigned int state, void *buffer, size_t payload_bytes)
+{
+	if (unlikely(!buffer)) {
+		ring_lose(raw_cpu_read(record_cpu.ring), WIRE_LOST_SIZE);
+		return;
+	}
+	record_event(buffer, site->id, sizeof(struct wire_compact) + payload_bytes);
+}
+EXPORT_SYMBOL_GPL(burin_emit);
+EXPORT_SYMBOL_GPL(burin_emit_args);
+EXPORT_SYMBOL_GPL(burin_off);
+
+/* ---- records of few words, which come in registers */
+
+static __always_inline void fill(u64 *at, u64 head, u32 words, u64 a, u64 b, u64 c, u64 d, u64 e)
+{
+	at[0] = head;
+	at[1] = a | (u32)current->pid;
+	if (words > 2)
+		at[2] = b;
+	if (words > 3)
+		at[3] = c;
+	if (words > 4)
+		at[4] = d;
+	if (words > 5)
+		at[5] = e;
+}
+
+/* All other cases, the monotonic clock first. The arguments are those of burin_emit_6(), so that nothing is moved to call it. */
+static notrace noinline __noclone void emit_slow(const struct burin_kernel_site *site, u64 a, u64 b, u64 c,
+						 u64 d, u64 e)
+{
+	const u32 words = wire_stride(site->head >> 16) / 8;
+	u64 buffer[8], *at, now;
+	unsigned long flags;
+
+	if (!static_branch_unlikely(&record_hooked) && !compat_in_nmi() &&
+	    record_enter(false, words, &at, &now, &flags)) {
+		fill(at, site->head | now << 32, words, a, b, c, d, e);
+		record_close(words, flags);
+		return;
+	}
+	buffer[2] = a;
+	buffer[3] = b;
+	buffer[4] = c;
+	buffer[5] = d;
+	buffer[6] = e;
+	record_slow(buffer, site->head & U16_MAX, site->head >> 16);
+}
+
+static __always_inline void emit(const struct burin_kernel_site *site, u32 words, u64 a, u64 b, u64 c, u64 d,
+				 u64 e)
+{
+	unsigned long flags;
+	u64 *at, now;
+
+	if (unlikely(!record_open(words, &at, &now, &flags))) {
+		emit_slow(site, a, b, c, d, e);
+		return;
+	}
+	fill(at, site->head | now << 32, words, a, b, c, d, e);
+	record_close(words, flags);
+}
+
+notrace void burin_emit_2(const struct burin_kernel_site *site, u64 a)
+{
+	emit(site, 2, a, 0, 0, 0, 0);
+}
+EXPORT_SYMBOL_GPL(burin_emit_2);
+
+notrace void burin_emit_3(const struct burin_kernel_site *site, u64 a, u64 b)
+{
+	emit(site, 3, a, b, 0, 0, 0);
+}
+EXPORT_SYMBOL_GPL(burin_emit_3);
+
+notrace void burin_emit_4(const struct burin_kernel_site *site, u64 a, u64 b, u64 c)
+{
+	emit(site, 4, a, b, c, 0, 0);
+}
+EXPORT_SYMBOL_GPL(burin_emit_4);
+
+notrace void burin_emit_5(const struct burin_kernel_site *site, u64 a, u64 b, u64 c, u64 d)
+{
+	emit(site, 5, a, b, c, d, 0);
+}
+EXPORT_SYMBOL_GPL(burin_emit_5);
+
+notrace void burin_emit_6(const struct burin_kernel_site *site, u64 a, u64 b, u64 c, u64 d, u64 e)
+{
+	emit(site, 6, a, b, c, d, e);
+}
+EXPORT_SYMBOL_GPL(burin_emit_6);
+
+void record_choose(bool hooked)
+{
+	if (ring_clock_source == WIRE_CLOCK_TSC && !hooked)
+		static_branch_enable(&record_fast);
+	else
+		static_branch_disable(&record_fast);
+}
+
+void record_begin(void)
+{
+	unsigned int cpu;
+
+	ring_clock_source = burin_session.geometry.clock;
+	if (ring_clock_source == WIRE_CLOCK_TSC)
+		static_branch_enable(&ring_clock_is_tsc);
+	else
+		static_branch_disable(&ring_clock_is_tsc);
+	record_choose(false);
+	for_each_possible_cpu(cpu)
+	{
+		struct record_cpu *own = per_cpu_ptr(&record_cpu, cpu);
+
+		own->ring = &burin_session.rings[cpu];
+		own->nmi_ring = &burin_session.rings[burin_session.geometry.cpus + cpu];
+		init_irq_work(&own->wake, wake);
+	}
+}
+
+/* After all events are off: no work is left. */
+void record_end(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) irq_work_sync(&per_cpu_ptr(&record_cpu, cpu)->wake);
+}
