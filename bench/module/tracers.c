@@ -63,7 +63,8 @@ static int open_perf(void)
 		struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT,
 						.size = sizeof(attr),
 						.sample_period = 1,
-						.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_TID,
+						.sample_type =
+							PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_TID,
 						.watermark = 1,
 						.wakeup_watermark = 1 << 30,
 						.write_backward = 1 };
@@ -162,12 +163,12 @@ struct lttng_event {
 	char details[288]; /* of system calls: zeros for entry and exit, all ABIs, by name */
 } __attribute__((packed));
 
-#define LTTNG_SESSION _IO(0xf6, 0x45)
-#define LTTNG_CHANNEL _IOW(0xf6, 0x55, struct lttng_channel)
-#define LTTNG_START _IO(0xf6, 0x56)
-#define LTTNG_STREAM _IO(0xf6, 0x62)
-#define LTTNG_EVENT _IOW(0xf6, 0x63, struct lttng_event)
-#define LTTNG_ENABLE _IO(0xf6, 0x82)
+#define LTTNG_SESSION  _IO(0xf6, 0x45)
+#define LTTNG_CHANNEL  _IOW(0xf6, 0x55, struct lttng_channel)
+#define LTTNG_START    _IO(0xf6, 0x56)
+#define LTTNG_STREAM   _IO(0xf6, 0x62)
+#define LTTNG_EVENT    _IOW(0xf6, 0x63, struct lttng_event)
+#define LTTNG_ENABLE   _IO(0xf6, 0x82)
 #define LTTNG_SNAPSHOT _IO(0xf6, 0x00)
 #define LTTNG_POSITION _IOR(0xf6, 0x02, unsigned long)
 
@@ -183,7 +184,9 @@ static int lttng_event_on(const char *name, uint32_t kind)
 
 static int open_lttng(bool switches)
 {
-	struct lttng_channel how = { .part_bytes = LTTNG_PART, .parts = LTTNG_PARTS, .output = 1, .overwrite = 1 };
+	struct lttng_channel how = {
+		.part_bytes = LTTNG_PART, .parts = LTTNG_PARTS, .output = 1, .overwrite = 1
+	};
 	const int lttng = open("/proc/lttng", O_RDWR | O_CLOEXEC);
 	const int session = lttng < 0 ? -1 : ioctl(lttng, LTTNG_SESSION);
 

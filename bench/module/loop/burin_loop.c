@@ -22,12 +22,12 @@ static u64 blocks[BLOCKS];
 
 /* The bodies are inlined, so that a tracepoint that is off can be seen to add nothing but its NOP. The compiler must not drop the
  * counter from the loop without one. */
-#define TURNS_OF(body)                                   \
-	do {                                             \
+#define TURNS_OF(body)                                     \
+	do {                                               \
 		for (unsigned int n = 0; n < TURNS; n++) { \
-			__asm__ volatile("" : "+r"(n));  \
-			body;                            \
-		}                                        \
+			__asm__ volatile("" : "+r"(n));    \
+			body;                              \
+		}                                          \
 	} while (0)
 
 static noinline void turns_empty(void)
