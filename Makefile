@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 
 SECONDS ?= 60
 
-.PHONY: all everything demo check check-quick check-asan check-long fuzz bench install clean deps
+.PHONY: all everything kernel demo check check-quick check-asan check-long fuzz bench install clean deps
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) product
@@ -17,6 +17,10 @@ everything: $(BUILD)/build.ninja
 $(BUILD)/build.ninja:
 	@scripts/install-packages --missing build
 	@meson setup $(BUILD) --prefix=$(PREFIX) $(MESON_OPTIONS) >/dev/null
+
+# burin.ko, for each kernel whose headers are installed, or only for RELEASE=.
+kernel:
+	@scripts/build-kernel $(BUILD) $(RELEASE)
 
 # Lists what the build needs and the machine lacks, asks, and installs it. Without a terminal it does not ask.
 deps:

@@ -56,20 +56,22 @@ def top(found):
 
 
 class Programs:
-    def our_functions(self, path):
-        """({function: samples}, the ledger)"""
+    def our_functions(self, path, kernel):
+        """({function: samples}, the ledger). kernel: by function; else it is one"""
         report, counts = json.loads(call([self.burin, "report", "--json", "--by", "symbol,image", path])), collections.Counter()
         for row in report["rows"]:
             without = re.match(r"\[|.*\+0x[0-9a-f]+$", row["symbol"])
-            counts[nameless(row["image"]) if without else bare(row["symbol"])] += row["samples"]
+            name = nameless(row["image"]) if without else bare(row["symbol"])
+            counts[name if kernel or row["image"] != "[kernel]" else "the kernel"] += row["samples"]
         return counts, report["ledger"]
 
-    def their_functions(self, name):
+    def their_functions(self, name, kernel):
         counts = collections.Counter()
         for line in self.perf(call, "script", name, "-F", "ip,sym,dso", "--no-inline").splitlines():
             match = re.match(r"\s*[0-9a-f]+ (.*) \((.*)\)$", line)
             if match:
-                counts[nameless(match[2]) if match[1] == "[unknown]" else bare(re.sub(r"\+0x[0-9a-f]+$", "", match[1]))] += 1
+                function = nameless(match[2]) if match[1] == "[unknown]" else bare(re.sub(r"\+0x[0-9a-f]+$", "", match[1]))
+                counts[function if kernel or "kernel" not in match[2] else "the kernel"] += 1
         return counts
 
     @contextlib.contextmanager
@@ -117,13 +119,14 @@ class Programs:
             raise Failed(f"{os.path.basename(command[0])} failed: {error.strip()[-300:]}")
         return out
 
-    def program(self, name, command, load=lambda: None, known=None, most_cut=2):
+    def program(self, name, command, load=lambda: None, known=None, most_cut=2, kernel=True):
         """
         A row. known: {function: pattern of its names}, for a program that prints the processor time of each. most_cut: the share of
-        stacks, in percent, that may be cut.
+        stacks, in percent, that may be cut. kernel: its functions are compared. Where a program sleeps and wakes up thousands of times a
+        second, two recorders' timers meet, and the second one's samples are where the kernel permits interrupts again.
         """
         times = values(self.together(name, command, load))
-        (ours, ledger), theirs = self.our_functions(os.path.join(self.dir, name)), self.their_functions(name + ".perf")
+        (ours, ledger), theirs = self.our_functions(os.path.join(self.dir, name), kernel), self.their_functions(name + ".perf", kernel)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.map)
         if not ours or not theirs:
@@ -202,9 +205,41 @@ class Programs:
             return self.program("postgres", [*user, os.path.join(programs, "postgres"), "-D", folder + "/data", "-k", folder, "-c", "listen_addresses=",
                                              "-c", "fsync=off"], load)
 
+    def row_redis(self):
+        """The server under redis-benchmark, which is not recorded. The package of the service, which would run it, is not needed."""
+        if not shutil.which("redis-check-rdb"):
+            raise Skipped("redis-check-rdb is not installed (apt install redis-tools)")
+        with tempfile.TemporaryDirectory(prefix="burin-bench-") as folder:
+            server, socket = os.path.join(folder, "redis-server"), os.path.join(folder, "s")
+            os.symlink(shutil.which("redis-check-rdb"), server)
+
+            def load():
+                try:
+                    for _ in range(300):
+                        if subprocess.run(["redis-cli", "-s", socket, "ping"], stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout == b"PONG\n":
+                            break
+                        time.sleep(0.1)
+                    call(["redis-benchmark", "-s", socket, "-q", "-n", str(SECONDS * 15000), "-c", "20", "-t", "set,get,lrange_100"])
+                finally:
+                    subprocess.run(["redis-cli", "-s", socket, "shutdown", "nosave"])
+
+            return self.program("redis", [server, "--port", "0", "--unixsocket", socket, "--save", "", "--dir", folder], load, kernel=False)
+
+    def row_clang(self):
+        """A file with std::regex, whose compilation is deep, three times."""
+        if not shutil.which("clang++"):
+            raise Skipped("clang++ is not installed (apt install clang)")
+        path = os.path.join(self.dir, "regex.cc")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('#include <regex>\nint main(int, char **v) { return std::regex_match(v[0], std::regex("a(b|c)*d")); }\n')
+        compiler = shutil.which("clang++", path=os.pathsep.join(p for p in os.environ["PATH"].split(os.pathsep) if "ccache" not in p))
+        return self.program("clang", ["sh", "-c", f"for n in 1 2 3; do {compiler} -O2 -c -o {path}.o {path}; done"])
+
 
 MUST = "top functions within 3 points of perf's, and what perf does not sample, <= {} % of the stacks cut"
 PROGRAM_ROWS = {
+    "redis": ("a server of short requests, beside perf on the same run", "burin record -- redis-server; redis-benchmark; perf record -p", "once", MUST.format(2)),
+    "clang": ("a compiler, with deep stacks", "burin record -- clang++ -O2; perf record -p", "once", MUST.format(2)),
     "postgres": ("a database server under load, beside perf on the same run", "burin record -- postgres; pgbench; perf record -p", "once", MUST.format(2)),
     "node": ("JavaScript without a map", "burin record -- node bench/shares.js; perf record -p", "once", MUST.format(2)),
     "nodemap": ("JavaScript with the map", "burin record -- node --perf-basic-prof --no-turbo-inlining bench/shares.js; perf record -p", "once", MUST.format(2) + ", known shares within 3"),

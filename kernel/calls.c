@@ -25,7 +25,7 @@ static const struct call_description {
 #include "syscall_table.h"
 };
 
-/* What a record of a call's begin needs. */
+/* For the record of a call's begin. */
 static struct call {
 	u8 count; /* of arguments */
 	u8 bytes; /* of the record, with its padding */
@@ -63,7 +63,8 @@ static __always_inline bool open_record(bool tsc, const u8 *size, char **at, u64
 	*now = tsc ? rdtsc() : ktime_get_mono_fast_ns(); /* first: the call keeps few registers */
 	*at = (char *)raw_cpu_read(record_cpu.place.at);
 	if (likely(!compat_take(record_cpu.place.room, size ? *size : LEAVE_BYTES)) &&
-	    likely(section_place_time(raw_cpu_read(record_cpu.place.packet), raw_cpu_read(record_cpu.place.until), now)))
+	    likely(section_place_time(raw_cpu_read(record_cpu.place.packet),
+				      raw_cpu_read(record_cpu.place.until), now)))
 		return true;
 	raw_local_irq_enable();
 	return false;
@@ -230,14 +231,10 @@ static void describe(struct call *call, const char *letters)
 static void register_call(const struct call_description *from, u16 ids[2])
 {
 	char enter[WIRE_NAME_MAX + 1], leave[WIRE_NAME_MAX + 1];
-	const struct session_event events[] = { { .name = enter,
-						  .format = from->format,
-						  .file = "kernel",
-						  .types = types_of(from->types) },
-						{ .name = leave,
-						  .format = "ret=%lld",
-						  .file = "kernel",
-						  .types = WIRE_I64 } };
+	const struct session_event events[] = {
+		{ .name = enter, .format = from->format, .file = "kernel", .types = types_of(from->types) },
+		{ .name = leave, .format = "ret=%lld", .file = "kernel", .types = WIRE_I64 }
+	};
 
 	snprintf(enter, sizeof(enter), "kernel.syscalls:sys_enter_%s", from->name);
 	snprintf(leave, sizeof(leave), "kernel.syscalls:sys_exit_%s", from->name);
@@ -294,7 +291,8 @@ bool calls_switch(u32 index, bool on)
 	if (on == (*head != 0))
 		return true;
 	WRITE_ONCE(*head, on ? (index + 1) | (is_leave ? LEAVE_LENGTH : calls[number].length) << 16 : 0);
-	if (count_on(is_leave ? &leaves_on : &enters_on, is_leave ? leave_point : enter_point, probe_of(is_leave), on))
+	if (count_on(is_leave ? &leaves_on : &enters_on, is_leave ? leave_point : enter_point,
+		     probe_of(is_leave), on))
 		WRITE_ONCE(*head, 0);
 	return true;
 }
@@ -309,7 +307,8 @@ char *calls_enum(void)
 		return NULL;
 	at = scnprintf(text, WIRE_ENUMS_MAX, "calls");
 	for (u32 n = 0; n < ARRAY_SIZE(descriptions); n++)
-		at += scnprintf(text + at, WIRE_ENUMS_MAX - at, " %s=%u", descriptions[n].name, descriptions[n].number);
+		at += scnprintf(text + at, WIRE_ENUMS_MAX - at, " %s=%u", descriptions[n].name,
+				descriptions[n].number);
 	scnprintf(text + at, WIRE_ENUMS_MAX - at, " none=-1 unknown=-2\n");
 	return text;
 }

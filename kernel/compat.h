@@ -35,7 +35,9 @@ static __always_inline bool compat_in_nmi(void)
 #ifdef CONFIG_X86_64
 	bool found;
 
-	asm volatile("testl %2, " __percpu_arg(1) : "=@ccnz"(found) : "m"(__my_cpu_var(COMPAT_PREEMPT_COUNT)), "i"(NMI_MASK));
+	asm volatile("testl %2, " __percpu_arg(1)
+		     : "=@ccnz"(found)
+		     : "m"(__my_cpu_var(COMPAT_PREEMPT_COUNT)), "i"(NMI_MASK));
 	return found;
 #else
 	return in_nmi();
@@ -44,12 +46,14 @@ static __always_inline bool compat_in_nmi(void)
 
 /* Subtract from a variable of this CPU. Return: whether it is negative now. */
 #ifdef CONFIG_X86_64
-#define compat_take(variable, bytes) \
-	({ \
-		bool negative; \
-		asm volatile("subq %2, " __percpu_arg(0) \
-			     : "+m"(__my_cpu_var(variable)), "=@ccs"(negative) : "er"((s64)(bytes)) : "memory"); \
-		negative; \
+#define compat_take(variable, bytes)                                           \
+	({                                                                     \
+		bool negative;                                                 \
+		asm volatile("subq %2, " __percpu_arg(0)                       \
+			     : "+m"(__my_cpu_var(variable)), "=@ccs"(negative) \
+			     : "er"((s64)(bytes))                              \
+			     : "memory");                                      \
+		negative;                                                      \
 	})
 #else
 #define compat_take(variable, bytes) (raw_cpu_sub_return(variable, bytes) < 0)

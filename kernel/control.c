@@ -13,7 +13,7 @@
 #include "session/rules.h"
 #include "wire/wire_device.h"
 
-/* What a transaction has, copied. */
+/* A transaction, copied. */
 struct change {
 	struct wire_device_change head;
 	struct wire_journal_entry *entries;
@@ -74,8 +74,9 @@ static long copy_all(struct change *change)
 
 static long check_head(const struct wire_device_change *head)
 {
-	if (head->version != WIRE_DEVICE_VERSION || head->paused > 1 || head->reserved[0] || head->reserved[1] ||
-	    head->drafts > WIRE_CHANGES_AT_ONCE || head->count > burin_session.geometry.events_max)
+	if (head->version != WIRE_DEVICE_VERSION || head->paused > 1 || head->reserved[0] ||
+	    head->reserved[1] || head->drafts > WIRE_CHANGES_AT_ONCE ||
+	    head->count > burin_session.geometry.events_max)
 		return -EINVAL;
 	if (head->size_packets && (head->size_packets < WIRE_RING_PACKETS_MIN ||
 				   head->size_packets > burin_session.geometry.ring_packets))
@@ -106,7 +107,8 @@ static long check_drafts(struct change *change)
 		const struct wire_change *draft = (void *)(change->history + n * slot_bytes());
 
 		if (draft->kind == WIRE_CHANGE_STATE || draft->kind >= WIRE_CHANGE_KINDS ||
-		    draft->kind == WIRE_CHANGE_UNFIT || draft->kind == WIRE_CHANGE_CALLS || draft->reserved)
+		    draft->kind == WIRE_CHANGE_UNFIT || draft->kind == WIRE_CHANGE_CALLS || draft->reserved ||
+		    draft->events > burin_session.geometry.events_max)
 			return -EINVAL;
 	}
 	return 0;
@@ -256,7 +258,8 @@ bool control_readable(void)
 
 	mutex_lock(&burin_mutex);
 	for (u32 n = 0; n < session_names_index(&burin_session) && !readable; n++)
-		readable = opened_packets(&burin_session.rings[n]) > READ_ONCE(burin_session.rings[n].control->consumed) + 1;
+		readable = opened_packets(&burin_session.rings[n]) >
+			   READ_ONCE(burin_session.rings[n].control->consumed) + 1;
 	mutex_unlock(&burin_mutex);
 	return readable;
 }

@@ -58,12 +58,14 @@ static int info_show(struct seq_file *out, void *data)
 	seq_printf(out, "version %u\nmode %s\nclock %s\nbuffer %llu\npacket %u\n", geometry->version,
 		   geometry->mode == WIRE_MODE_FLIGHT ? "flight" : "stream",
 		   geometry->clock == WIRE_CLOCK_TSC ? "tsc" : "mono",
-		   (u64)(u32)burin_session.rings[0].control->size * geometry->packet_bytes, geometry->packet_bytes);
+		   (u64)(u32)burin_session.rings[0].control->size * geometry->packet_bytes,
+		   geometry->packet_bytes);
 	mutex_lock(&burin_mutex);
 	for (u32 n = 0; n < session_event_count(&burin_session); n++) {
 		const struct wire_event *event = &burin_session.entries[n];
 
-		seq_printf(out, "event %u %s %s \"", n + 1, burin_session.switches[n] == WIRE_ON ? "on" : "off",
+		seq_printf(out, "event %u %s %s \"", n + 1,
+			   burin_session.switches[n] == WIRE_ON ? "on" : "off",
 			   session_event_text(&burin_session, event->name));
 		seq_escape(out, session_event_text(&burin_session, event->format), "\"\\\n");
 		seq_puts(out, "\"\n");
@@ -78,8 +80,9 @@ static int overflow_show(struct seq_file *out, void *data)
 	for (u32 n = 0; n < burin_session.ring_count; n++) {
 		const struct wire_ring *ring = burin_session.rings[n].control;
 
-		seq_printf(out, "ring %u full %llu busy %llu size %llu\n", n, READ_ONCE(ring->lost[WIRE_LOST_FULL]),
-			   READ_ONCE(ring->lost[WIRE_LOST_BUSY]), READ_ONCE(ring->lost[WIRE_LOST_SIZE]));
+		seq_printf(out, "ring %u full %llu busy %llu size %llu\n", n,
+			   READ_ONCE(ring->lost[WIRE_LOST_FULL]), READ_ONCE(ring->lost[WIRE_LOST_BUSY]),
+			   READ_ONCE(ring->lost[WIRE_LOST_SIZE]));
 	}
 	return 0;
 }
@@ -115,7 +118,8 @@ static ssize_t event_write(struct file *file, const char __user *user, size_t by
 
 	/* A name is also a glob that matches only itself: it has no special bytes. */
 	if (!error)
-		error = control_switch(session_event_text(&burin_session, burin_session.entries[index].name), on);
+		error = control_switch(session_event_text(&burin_session, burin_session.entries[index].name),
+				       on);
 	return error < 0 ? error : bytes;
 }
 
@@ -133,8 +137,8 @@ void debugfs_list(void)
 	for (; listed < session_event_count(&burin_session); listed++) {
 		const char *name = session_event_text(&burin_session, burin_session.entries[listed].name);
 
-		debugfs_create_file("enable", 0600, debugfs_create_dir(name, events), (void *)(uintptr_t)listed,
-				    &event_operations);
+		debugfs_create_file("enable", 0600, debugfs_create_dir(name, events),
+				    (void *)(uintptr_t)listed, &event_operations);
 	}
 }
 
@@ -223,7 +227,8 @@ void debugfs_begin(void)
 	char name[16];
 
 	if (security_locked_down(LOCKDOWN_DEBUGFS)) {
-		pr_info("burin: the kernel is locked down, so there is no view in debugfs; /dev/burin has all of it\n");
+		pr_info("burin: the kernel is locked down, so there is no view in debugfs; /dev/burin has "
+			"all of it\n");
 		return;
 	}
 	top = debugfs_create_dir("burin", NULL);

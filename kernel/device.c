@@ -22,7 +22,7 @@ struct opened {
 
 static LIST_HEAD(all_opened);
 static DEFINE_MUTEX(opened_mutex); /* after burin_mutex */
-static struct opened *claimant; /* the reader that consumes */
+static struct opened *claimant;	   /* the reader that consumes */
 
 /* The boot's identity, as the kernel gives it to all. It is not there before /proc is mounted. */
 static void find_boot_id(void)
@@ -92,7 +92,8 @@ void device_unmap(u64 offset, u64 bytes)
 
 static vm_fault_t fault(struct vm_fault *fault)
 {
-	const int error = memory_insert(fault->vma, fault->address & PAGE_MASK, (u64)fault->pgoff << PAGE_SHIFT);
+	const int error =
+		memory_insert(fault->vma, fault->address & PAGE_MASK, (u64)fault->pgoff << PAGE_SHIFT);
 
 	return error == -ENOMEM ? VM_FAULT_OOM : error ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
 }
@@ -179,10 +180,28 @@ int device_reset(void)
 	return error;
 }
 
+static long close_packets(struct opened *opened)
+{
+	long error = -EPERM;
+
+	mutex_lock(&burin_mutex);
+	mutex_lock(&opened_mutex);
+	if (claimant == opened && burin_session.geometry.mode == WIRE_MODE_STREAM) {
+		memory_close_packets();
+		error = 0;
+	}
+	mutex_unlock(&opened_mutex);
+	mutex_unlock(&burin_mutex);
+	return error;
+}
+
 static long request(struct file *file, unsigned int number, unsigned long argument)
 {
 	struct opened *opened = file->private_data;
+	const int locked = security_locked_down(LOCKDOWN_TRACEFS); /* since it was opened */
 
+	if (locked)
+		return locked;
 	if (!(file->f_mode & FMODE_WRITE))
 		return -EBADF;
 	switch (number) {
@@ -196,6 +215,8 @@ static long request(struct file *file, unsigned int number, unsigned long argume
 		return give_up(opened);
 	case WIRE_DEVICE_COUNTS:
 		return control_counts((struct wire_device_counts __user *)argument);
+	case WIRE_DEVICE_CLOSE:
+		return close_packets(opened);
 	case WIRE_DEVICE_RESET:
 		return device_reset();
 	default:

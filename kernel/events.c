@@ -146,6 +146,7 @@ static void add_module(struct module *module)
 static void remove_module(struct module *module)
 {
 	mutex_lock(&burin_mutex);
+	hooks_forget(module);
 	for (u32 n = 0; n < session_event_count(&burin_session); n++) {
 		struct burin_kernel_site **at = &sites[n];
 

@@ -4,6 +4,7 @@
  * label is off.
  */
 #include <linux/export.h>
+#include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
@@ -39,7 +40,8 @@ notrace bool hooks_call(const void *buffer, u16 id, u32 length)
 
 static int set(u32 index, burin_callback *function, void *data)
 {
-	struct hook *old = rcu_dereference_protected(hooks[index], lockdep_is_held(&burin_mutex)), *new = NULL;
+	struct hook *old = rcu_dereference_protected(hooks[index], lockdep_is_held(&burin_mutex)),
+		    *new = NULL;
 	const struct wire_event *event = &burin_session.entries[index];
 
 	if (function && old)
@@ -89,6 +91,16 @@ int burin_probe_set(const char *name, burin_callback *function, void *data)
 	return error;
 }
 EXPORT_SYMBOL_GPL(burin_probe_set);
+
+void hooks_forget(const struct module *module)
+{
+	for (u32 n = 0; hooks && n < session_event_count(&burin_session); n++) {
+		const struct hook *hook = rcu_dereference_protected(hooks[n], lockdep_is_held(&burin_mutex));
+
+		if (hook && within_module((unsigned long)hook->function, module))
+			set(n, NULL, NULL);
+	}
+}
 
 void hooks_end(void)
 {

@@ -127,7 +127,9 @@ struct ring_change {
 static void set_size(struct ring *ring, u32 size)
 {
 	const u64 before = READ_ONCE(ring->control->size);
-	const u64 word = ((before >> WIRE_RING_CHANGES_SHIFT) + ((u32)before != size)) << WIRE_RING_CHANGES_SHIFT | size;
+	const u64 word = ((before >> WIRE_RING_CHANGES_SHIFT) + ((u32)before != size))
+				 << WIRE_RING_CHANGES_SHIFT |
+			 size;
 
 	WRITE_ONCE(ring->control->size, word);
 	WRITE_ONCE(ring->backed, word);
@@ -177,7 +179,7 @@ static void on_cpu_of(const struct ring *ring, smp_call_func_t function, void *d
 	preempt_enable();
 }
 
-/* In stream mode slots with packets that nobody has read keep their memory, for the next time that the ring grows. */
+/* In stream mode slots with packets that may be unread keep their memory, for the next time that the ring grows. */
 static int set_slots(u32 index, u32 slots)
 {
 	struct ring_memory *old = &memory[index];
@@ -259,6 +261,29 @@ int memory_resize(u32 packets)
 	for (n = 0; n < rings; n++)
 		show_ring(n);
 	return error;
+}
+
+/* On the ring's CPU. A full ring has no next packet: then the reader finds the records of the open one again. */
+static void close_packet(void *data)
+{
+	struct record_cpu *cpu = this_cpu_ptr(&record_cpu);
+	struct ring *ring = data;
+
+	cpu->nmi_depth++;
+	barrier();
+	if (ring->ready_words && ring->control->tail & WIRE_TAIL_COUNT_MASK)
+		ring_switch_packet(ring);
+	record_refresh(ring);
+	barrier();
+	cpu->nmi_depth--;
+}
+
+void memory_close_packets(void)
+{
+	cpus_read_lock();
+	for (u32 n = 0; n < session_names_index(&burin_session); n++)
+		on_cpu_of(&burin_session.rings[n], close_packet, &burin_session.rings[n]);
+	cpus_read_unlock();
 }
 
 /* On the ring's CPU: no writer is inside an append. */

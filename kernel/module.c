@@ -28,7 +28,8 @@ module_param(string_max, uint, 0444);
 MODULE_PARM_DESC(string_max, "limit of a recorded string, bytes");
 static char *mode = "flight";
 module_param(mode, charp, 0444);
-MODULE_PARM_DESC(mode, "flight: overwrite the oldest records; stream: lose the newest until a reader consumes");
+MODULE_PARM_DESC(mode,
+		 "flight: overwrite the oldest records; stream: lose the newest until a reader consumes");
 static char *clock = "";
 module_param(clock, charp, 0444);
 MODULE_PARM_DESC(clock, "tsc or mono; default: as the kernel's own clock");
@@ -82,26 +83,31 @@ static int read_parameters(struct memory_options *options)
 		return -EINVAL;
 	}
 	options->clock = strcmp(clock, "mono") != 0 && (*clock || clock_is_tsc()) ? WIRE_CLOCK_TSC
-										   : WIRE_CLOCK_MONOTONIC;
+										  : WIRE_CLOCK_MONOTONIC;
 	return 0;
 }
 
-/* The globs of `enable` are rules for all events, which register later. */
+/* The globs of `enable` are rules for all events, which register later. "sched:*" also means "kernel.sched:*". */
 static int read_globs(void)
 {
 	const struct session_rule on = { .state = WIRE_ON, .level = WIRE_LEVEL_MAX, .where = "" };
-	char *copy = kstrdup(enable, GFP_KERNEL), *rest = copy, *glob;
-	int error = 0;
+	char *rules = burin_session.shared->rules, *copy = kstrdup(enable, GFP_KERNEL), *rest = copy, *glob;
+	char whole[WIRE_NAME_MAX + 1];
+	bool fits = true;
 
 	if (!copy)
 		return -ENOMEM;
-	while (!error && (glob = strsep(&rest, ",")) != NULL)
-		if (*glob && !rules_add(burin_session.shared->rules, glob, &on)) {
-			pr_err("burin: the globs of enable= are too long\n");
-			error = -E2BIG;
-		}
+	while (fits && (glob = strsep(&rest, ",")) != NULL) {
+		if (*glob)
+			fits = rules_add(rules, glob, &on);
+		if (fits && strchr(glob, ':') && strncmp(glob, "kernel.", 7) != 0 &&
+		    snprintf(whole, sizeof(whole), "kernel.%s", glob) < sizeof(whole))
+			fits = rules_add(rules, whole, &on);
+	}
 	kfree(copy);
-	return error;
+	if (!fits)
+		pr_err("burin: the globs of enable= are too long\n");
+	return fits ? 0 : -E2BIG;
 }
 
 /* Rings have memory before the first event is on. */

@@ -15,7 +15,6 @@
 #include "session/layout.h"
 #include "session/session.h"
 
-
 extern struct session burin_session;
 
 /* Held by all that registers or switches events, changes the session, or lists it. */
@@ -43,13 +42,16 @@ int memory_ring_add(unsigned int cpu);
 /* memory_resize - give the rings of all CPUs so many slots. Context: burin_mutex. Return: 0; -errno: nothing changed. */
 int memory_resize(u32 packets);
 
+/* memory_close_packets - open the next packet of each ring whose open one has records. */
+void memory_close_packets(void);
+
 /* memory_reset - forget all records. */
 void memory_reset(void);
 
 /* ---- record.c: the append */
 
 struct record_cpu {
-	struct ring_place place; /* in `ring` */
+	struct ring_place place;      /* in `ring` */
 	struct ring *ring, *nmi_ring; /* never NULL once there is a session */
 	unsigned int nmi_depth;
 	struct irq_work wake;
@@ -81,6 +83,8 @@ void events_take_effect(u32 index);
 
 /* hooks_has - whether an event has one. Context: burin_mutex. */
 bool hooks_has(u32 index);
+/* hooks_forget - remove those of a module that goes and did not remove them. Context: burin_mutex. */
+void hooks_forget(const struct module *module);
 void hooks_end(void);
 
 /* ---- control.c: requests */

@@ -125,7 +125,8 @@ void names_reset(void)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&names_lock, flags);
-	memcpy(burin_session.names_header.uuid, burin_session.geometry.uuid, sizeof(burin_session.geometry.uuid));
+	memcpy(burin_session.names_header.uuid, burin_session.geometry.uuid,
+	       sizeof(burin_session.geometry.uuid));
 	smp_store_release(&control->tail, 0);
 	WRITE_ONCE(control->consumed, 0);
 	memset(control->lost, 0, sizeof(control->lost));

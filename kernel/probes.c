@@ -36,21 +36,21 @@ struct probe {
 };
 
 /* A record of fixed size: its fields behind the headroom, and zeros behind them. */
-#define RECORD(...) \
-	struct { \
+#define RECORD(...)                       \
+	struct {                          \
 		char head[WIRE_HEADROOM]; \
-		struct { \
-			__VA_ARGS__ \
-		} __packed p; \
-		u64 zeros; \
+		struct {                  \
+			__VA_ARGS__       \
+		} __packed p;             \
+		u64 zeros;                \
 	} __packed __aligned(8) record
 
-#define PUT(probe) \
+#define PUT(probe)         \
 	(record.zeros = 0, \
 	 record_event(&record, (probe)->site.id, sizeof(struct wire_compact) + sizeof(record.p)))
 
-static struct probe switched, woken, woken_new, waking, forked, executed, exited, migrated, made, renamed, irq_entered, irq_left,
-	softirq_entered, softirq_left, issued, completed, transmitted, received;
+static struct probe switched, woken, woken_new, waking, forked, executed, exited, migrated, made, renamed,
+	irq_entered, irq_left, softirq_entered, softirq_left, issued, completed, transmitted, received;
 
 /* ---- the scheduler */
 
@@ -72,6 +72,8 @@ static __always_inline s16 call_of(struct task_struct *task)
 
 	if (task->flags & PF_KTHREAD)
 		return -1;
+	if (task->thread_info.status & TS_COMPAT) /* other numbers */
+		return -2;
 	number = task_pt_regs(task)->orig_ax;
 	return number >= 0 && number < 512 ? number : -1;
 }
@@ -113,7 +115,8 @@ static notrace void on_wakeup_new(void *data, struct task_struct *task)
 /* Whether the current task was only interrupted. Soft interrupts in ksoftirqd are that task's. */
 static __always_inline bool is_interrupt(void)
 {
-	return in_hardirq() || (in_serving_softirq() && !(current->flags & PF_KTHREAD && memcmp(current->comm, "ksoftirqd", 9) == 0));
+	return in_hardirq() || (in_serving_softirq() &&
+				!(current->flags & PF_KTHREAD && memcmp(current->comm, "ksoftirqd", 9) == 0));
 }
 
 static notrace void on_waking(void *data, struct task_struct *task)
@@ -149,7 +152,9 @@ static notrace void on_fork(void *data, struct task_struct *parent, struct task_
 
 static notrace void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *program)
 {
-	const union burin_arg arguments[] = { { .p = program->filename }, { .u = task->pid }, { .u = old_pid } };
+	const union burin_arg arguments[] = { { .p = program->filename },
+					      { .u = task->pid },
+					      { .u = old_pid } };
 
 	burin_emit_args(&executed.site, 1, arguments);
 }
@@ -239,16 +244,21 @@ static notrace void on_complete(void *data, struct request *request, blk_status_
 
 /* ---- the network */
 
-static notrace void on_transmit(void *data, struct sk_buff *packet, int result, struct net_device *device, unsigned int length)
+static notrace void on_transmit(void *data, struct sk_buff *packet, int result, struct net_device *device,
+				unsigned int length)
 {
-	const union burin_arg arguments[] = { { .p = packet }, { .u = length }, { .u = result }, { .p = device->name } };
+	const union burin_arg arguments[] = {
+		{ .p = packet }, { .u = length }, { .u = result }, { .p = device->name }
+	};
 
 	burin_emit_args(&transmitted.site, 1, arguments);
 }
 
 static notrace void on_receive(void *data, struct sk_buff *packet)
 {
-	const union burin_arg arguments[] = { { .p = packet }, { .u = packet->len }, { .p = packet->dev->name } };
+	const union burin_arg arguments[] = { { .p = packet },
+					      { .u = packet->len },
+					      { .p = packet->dev->name } };
 
 	burin_emit_args(&received.site, 1, arguments);
 }
@@ -259,7 +269,8 @@ static notrace void on_receive(void *data, struct sk_buff *packet)
 #define WAKE	   .format = "pid=%d prio=%d target_cpu=%d", TYPES(WIRE_I32, WIRE_I32, WIRE_I32)
 
 static struct probe switched = { .event = "sched:sched_switch",
-				 .format = "prev_pid=%d prev_prio=%d prev_state=%lld next_pid=%d next_prio=%d prev_syscall=%hd{calls}",
+				 .format = "prev_pid=%d prev_prio=%d prev_state=%lld next_pid=%d "
+					   "next_prio=%d prev_syscall=%hd{calls}",
 				 .function = on_switch,
 				 .has_calls = true,
 				 TYPES(WIRE_I32, WIRE_I32, WIRE_I64, WIRE_I32, WIRE_I32, WIRE_I16) },
@@ -305,7 +316,10 @@ static struct probe switched = { .event = "sched:sched_switch",
 					.format = "vec=%u",
 					.function = on_softirq_entry,
 					TYPES(WIRE_U32) },
-		    softirq_left = { .event = "irq:softirq_exit", .format = "vec=%u", .function = on_softirq_exit, TYPES(WIRE_U32) },
+		    softirq_left = { .event = "irq:softirq_exit",
+				     .format = "vec=%u",
+				     .function = on_softirq_exit,
+				     TYPES(WIRE_U32) },
 		    issued = { .event = "block:block_rq_issue",
 			       .format = "dev=%u sector=%llu nr_sector=%u bytes=%u op=%u",
 			       .function = on_issue,
@@ -323,9 +337,11 @@ static struct probe switched = { .event = "sched:sched_switch",
 				 .function = on_receive,
 				 TYPES(WIRE_PTR, WIRE_U32, WIRE_STR) };
 
-static struct probe *const probes[] = { &switched, &woken,	 &woken_new, &waking,	      &migrated,      &forked,
-					&executed, &exited,	 &made,	     &renamed,	      &irq_entered,   &irq_left,
-					&softirq_entered, &softirq_left, &issued, &completed, &transmitted,  &received };
+static struct probe *const probes[] = {
+	&switched,	  &woken,	 &woken_new, &waking,	 &migrated,    &forked,
+	&executed,	  &exited,	 &made,	     &renamed,	 &irq_entered, &irq_left,
+	&softirq_entered, &softirq_left, &issued,    &completed, &transmitted, &received
+};
 
 /* Never called: the compiler compares each function with the kernel's declaration. */
 static void __maybe_unused check_signatures(void)
@@ -397,7 +413,9 @@ static void register_probe(struct probe *probe, const char *calls)
 	session_event_register(&burin_session, &event, 1, &id);
 	if (!id)
 		pr_err("burin: %s: %s\n", name, session_event_fault(&burin_session, &event));
-	probe->site = (struct burin_site){ .name = probe->event, .format = probe->format, .types = event.types, .id = id };
+	probe->site = (struct burin_site){
+		.name = probe->event, .format = probe->format, .types = event.types, .id = id
+	};
 }
 
 int probes_register(void)

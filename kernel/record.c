@@ -108,24 +108,9 @@ EXPORT_SYMBOL_GPL(burin_off);
 
 /* ---- records of few words, which come in registers */
 
-/* All cases. The arguments are those of burin_emit_6(), so that nothing is moved to call it. */
-static notrace noinline __noclone void emit_slow(const struct burin_kernel_site *site, u64 a, u64 b, u64 c, u64 d, u64 e)
+static __always_inline void fill(u64 *at, u64 head, u32 words, u64 a, u64 b, u64 c, u64 d, u64 e)
 {
-	u64 buffer[] = { 0, 0, a, b, c, d, e, 0 };
-
-	record_slow(buffer, site->head & U16_MAX, site->head >> 16);
-}
-
-static __always_inline void emit(const struct burin_kernel_site *site, u32 words, u64 a, u64 b, u64 c, u64 d, u64 e)
-{
-	unsigned long flags;
-	u64 *at, now;
-
-	if (unlikely(!record_open(words, &at, &now, &flags))) {
-		emit_slow(site, a, b, c, d, e);
-		return;
-	}
-	at[0] = site->head | now << 32;
+	at[0] = head;
 	at[1] = a | (u32)current->pid;
 	if (words > 2)
 		at[2] = b;
@@ -135,6 +120,41 @@ static __always_inline void emit(const struct burin_kernel_site *site, u32 words
 		at[4] = d;
 	if (words > 5)
 		at[5] = e;
+}
+
+/* All other cases, the monotonic clock first. The arguments are those of burin_emit_6(), so that nothing is moved to call it. */
+static notrace noinline __noclone void emit_slow(const struct burin_kernel_site *site, u64 a, u64 b, u64 c,
+						 u64 d, u64 e)
+{
+	const u32 words = wire_stride(site->head >> 16) / 8;
+	u64 buffer[8], *at, now;
+	unsigned long flags;
+
+	if (!static_branch_unlikely(&record_hooked) && !compat_in_nmi() &&
+	    record_enter(false, words, &at, &now, &flags)) {
+		fill(at, site->head | now << 32, words, a, b, c, d, e);
+		record_close(words, flags);
+		return;
+	}
+	buffer[2] = a;
+	buffer[3] = b;
+	buffer[4] = c;
+	buffer[5] = d;
+	buffer[6] = e;
+	record_slow(buffer, site->head & U16_MAX, site->head >> 16);
+}
+
+static __always_inline void emit(const struct burin_kernel_site *site, u32 words, u64 a, u64 b, u64 c, u64 d,
+				 u64 e)
+{
+	unsigned long flags;
+	u64 *at, now;
+
+	if (unlikely(!record_open(words, &at, &now, &flags))) {
+		emit_slow(site, a, b, c, d, e);
+		return;
+	}
+	fill(at, site->head | now << 32, words, a, b, c, d, e);
 	record_close(words, flags);
 }
 
@@ -186,7 +206,8 @@ void record_begin(void)
 	else
 		static_branch_disable(&ring_clock_is_tsc);
 	record_choose(false);
-	for_each_possible_cpu(cpu) {
+	for_each_possible_cpu(cpu)
+	{
 		struct record_cpu *own = per_cpu_ptr(&record_cpu, cpu);
 
 		own->ring = &burin_session.rings[cpu];
@@ -200,6 +221,5 @@ void record_end(void)
 {
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu)
-		irq_work_sync(&per_cpu_ptr(&record_cpu, cpu)->wake);
+	for_each_possible_cpu(cpu) irq_work_sync(&per_cpu_ptr(&record_cpu, cpu)->wake);
 }

@@ -20,10 +20,10 @@ MODULE_PARM_DESC(text, "the text that example.text records");
 /* One of each kind of argument that the kernel has. */
 static noinline void fire_types(unsigned int n)
 {
-	BURIN_TRACE("example.integers", "b=%d i8=%hhd i16=%hd i32=%d i64=%lld", n % 2 == 0, (signed char)-n, (short)-n, -(int)n,
-		    -(long long)n);
-	BURIN_TRACE("example.unsigned", "u8=%hhu u16=%hu u32=%u u64=%llu char=%c", (unsigned char)n, (unsigned short)n, n,
-		    (unsigned long long)n << 32, (char)('a' + n % 26));
+	BURIN_TRACE("example.integers", "b=%d i8=%hhd i16=%hd i32=%d i64=%lld", n % 2 == 0, (signed char)-n,
+		    (short)-n, -(int)n, -(long long)n);
+	BURIN_TRACE("example.unsigned", "u8=%hhu u16=%hu u32=%u u64=%llu char=%c", (unsigned char)n,
+		    (unsigned short)n, n, (unsigned long long)n << 32, (char)('a' + n % 26));
 	BURIN_TRACE("example.pointer", "at=%p", (void *)sizes);
 	BURIN_TRACE("example.bytes", "mac=%p", BURIN_BYTES(bytes, sizeof(bytes)));
 	BURIN_TRACE("example.array", "sizes=%d", BURIN_ARRAY(sizes, ARRAY_SIZE(sizes)));
@@ -104,6 +104,41 @@ static const struct kernel_param_ops cost_operations = { .set = cost, .get = cos
 module_param_cb(cost, &cost_operations, NULL, 0600);
 MODULE_PARM_DESC(cost, "write N: measure N times example.two; read: ticks of one");
 
+/* A function for an event, which counts how often it is reached, whether the event is on or off. */
+static char counted[128];
+static atomic64_t reached;
+
+static void count(const struct burin_site *site, const void *payload, size_t size, void *data)
+{
+	atomic64_inc(data);
+}
+
+static int count_set(const char *value, const struct kernel_param *parameter)
+{
+	int error;
+
+	if (*counted)
+		burin_probe_set(counted, NULL, NULL);
+	strscpy(counted, value, sizeof(counted));
+	strim(counted);
+	atomic64_set(&reached, 0);
+	error = *counted ? burin_probe_set(counted, count, &reached) : 0;
+	if (error)
+		*counted = 0;
+	return error;
+}
+
+static int count_get(char *out, const struct kernel_param *parameter)
+{
+	return scnprintf(out, PAGE_SIZE, "%s %lld\n", counted, atomic64_read(&reached));
+}
+
+static const struct kernel_param_ops count_operations = { .set = count_set, .get = count_get };
+module_param_cb(count, &count_operations, NULL, 0600);
+MODULE_PARM_DESC(
+	count,
+	"write an event's name: count it; empty: no more; read: the name and how often it was reached");
+
 static int __init example_init(void)
 {
 	BURIN_TRACE("example.init", "pid=%d", current->pid);
@@ -113,6 +148,8 @@ static int __init example_init(void)
 static void __exit example_exit(void)
 {
 	BURIN_TRACE("example.exit");
+	if (*counted)
+		burin_probe_set(counted, NULL, NULL);
 }
 
 module_init(example_init);

@@ -10,11 +10,11 @@
 #ifndef UINT32_MAX
 #define UINT32_MAX 0xffffffffu
 #endif
-#define UINT64_MAX   0xffffffffffffffffull
-#define INT32_MAX    0x7fffffff
-#define INT64_MAX    0x7fffffffffffffffll
-#define PTRDIFF_MAX  0x7fffffffffffffffl
-#define UINT32_C(c)  c##u
-#define UINT64_C(c)  c##ull
+#define UINT64_MAX  0xffffffffffffffffull
+#define INT32_MAX   0x7fffffff
+#define INT64_MAX   0x7fffffffffffffffll
+#define PTRDIFF_MAX 0x7fffffffffffffffl
+#define UINT32_C(c) c##u
+#define UINT64_C(c) c##ull
 
 #endif

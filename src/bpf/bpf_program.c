@@ -6,8 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <linux/perf_event.h>
-
 #include "bpf/bpf_program.h"
 
 /* ---- instructions */
@@ -162,11 +160,18 @@ int bpf_load_typed(const struct bpf_program *program, uint32_t type)
 
 int bpf_attach_tracepoint(unsigned id, int program)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = id, .disabled = 1
-	}; /* perf itself records nothing */
+	/* perf itself records nothing */
+	return bpf_attach_event(&(struct perf_event_attr){ .type = PERF_TYPE_TRACEPOINT,
+							   .size = sizeof(struct perf_event_attr),
+							   .config = id,
+							   .disabled = 1 },
+				program);
+}
+
+int bpf_attach_event(const struct perf_event_attr *attr, int program)
+{
 	/* The event is of one CPU. The program runs on all of them. */
-	const int event = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	const int event = (int)syscall(SYS_perf_event_open, attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	int error;
 
 	if (event < 0)
@@ -200,6 +205,7 @@ int bpf_attach_function(int program)
 /* Newer than the headers of Debian 12: of BPF_LINK_CREATE. */
 enum {
 	ATTACH_PLACES = 48, /* BPF_TRACE_UPROBE_MULTI */
+	ATTACH_RETURNS = 1, /* BPF_F_UPROBE_MULTI_RETURN */
 };
 
 struct link_places {
@@ -228,7 +234,8 @@ int bpf_attach_places(const struct bpf_places *places, int program)
 					  .offsets = address_of(places->offsets),
 					  .counters = address_of(places->counters),
 					  .cookies = address_of(places->cookies),
-					  .count = places->count };
+					  .count = places->count,
+					  .more_flags = places->returns ? ATTACH_RETURNS : 0 };
 	union bpf_attr attr = { 0 };
 
 	memcpy(&attr, &link, sizeof(link));

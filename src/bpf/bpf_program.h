@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include <linux/bpf.h>
+#include <linux/perf_event.h>
 
 enum {
 	BPF_PROGRAM_MAX = 4096, /* instructions */
@@ -80,6 +81,9 @@ void bpf_put_end(struct bpf_program *to);
  */
 int bpf_attach_tracepoint(unsigned id, int program);
 
+/* bpf_attach_event - run a program at the perf event of these attributes, until the returned descriptor is closed. Return: -errno. */
+int bpf_attach_event(const struct perf_event_attr *attr, int program);
+
 /* bpf_load - have a program verified. The caller closes the descriptor. -E2BIG: it is full. */
 int bpf_load(enum bpf_prog_type type, const struct bpf_program *program);
 
@@ -103,6 +107,7 @@ int bpf_attach_function(int program);
 struct bpf_places {
 	const char *path;
 	unsigned count;
+	bool returns; /* at the return of the functions that begin there */
 	const uint64_t *offsets, *counters,
 		*cookies; /* in the file; of counters of users, 0: none; for the program */
 };

@@ -326,7 +326,7 @@ static int change_until_done(struct patcher *patcher, struct change *changes, si
 		if (!error)
 			sort_out(patcher, changes, &count);
 		if (count)
-			nanosleep(&(struct timespec){ .tv_nsec = (long)PAUSE_NS }, NULL);
+			process_threads_pass(&patcher->threads, PAUSE_NS);
 	}
 	patcher->result->missed += count;
 	return error;

@@ -21,12 +21,16 @@
 enum {
 	THREADS_MAX = 1 << 16,
 	WAIT_NS = 10000, /* between looks */
+	WAIT_LONGER_NS =
+		150000, /* of one that will have to use its CPU for long: the kernel counts what it uses */
+	STAND_NS = 1000000,
+	STAND_TRIES = 10, /* failures after which threads stand for longer */
 	SYSCALL_BYTES = 2,
 };
 
-static void pause_shortly(void)
+static void pause_for(long ns)
 {
-	nanosleep(&(struct timespec){ .tv_nsec = WAIT_NS }, NULL);
+	nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
 }
 
 /* ---- stopping */
@@ -49,23 +53,27 @@ int process_thread_ask(struct process_thread *thread)
 		return error;
 	/* One that did not stop the last time may have done so meanwhile, and stands still since. */
 	if (!thread->asked_ns)
-		thread->asked_ns = clock_ns(CLOCK_MONOTONIC);
+		thread->asked_ns = thread->ran_ns = clock_ns(CLOCK_MONOTONIC);
 	thread_priority_raise(thread->tid);
 	if (ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) != 0) {
 		thread->gone = true;
 		return -ESRCH;
 	}
+	thread_priority_gather(thread->tid);
 	return 0;
 }
 
 /* Look whether it has stopped, or ended. */
 static void look(struct process_thread *thread)
 {
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	int status;
 	const pid_t got = waitpid(thread->tid, &status, __WALL | WNOHANG);
 
-	if (got == 0)
+	if (got == 0) {
+		thread->ran_ns = now;
 		return;
+	}
 	thread_priority_restore(thread->tid);
 	if (got < 0 || !WIFSTOPPED(status)) {
 		thread->gone = true;
@@ -136,7 +144,7 @@ uint64_t process_thread_go(struct process_thread *thread, pid_t pid)
 	if (thread->changed)
 		ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->registers);
 	ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(uintptr_t)thread->signal);
-	stood = clock_ns(CLOCK_MONOTONIC) - thread->asked_ns;
+	stood = clock_ns(CLOCK_MONOTONIC) - thread->ran_ns;
 	*thread = (struct process_thread){ .tid = thread->tid };
 	return stood;
 }
@@ -239,44 +247,102 @@ static void forget_gone(struct process_threads *threads)
 	threads->count = kept;
 }
 
+static void go(struct process_threads *threads, struct process_thread *thread)
+{
+	const uint64_t stood = process_thread_go(thread, threads->pid);
+
+	if (stood > threads->longest_ns)
+		threads->longest_ns = stood;
+}
+
 void process_threads_go(struct process_threads *threads)
 {
 	for (size_t n = 0; n < threads->count; n++) {
-		uint64_t stood;
-
 		thread_priority_restore(threads->all[n].tid); /* of one that has not stopped in time */
-		if (!threads->all[n].stopped)
-			continue;
-		stood = process_thread_go(&threads->all[n], threads->pid);
-		if (stood > threads->longest_ns)
-			threads->longest_ns = stood;
+		if (threads->all[n].stopped)
+			go(threads, &threads->all[n]);
 	}
-	thread_priority_hurry(false);
+	thread_priority_usual();
 	forget_gone(threads);
 }
 
-/* A thread that has not stopped yet may make others, so the list is complete when all of it stand. */
+void process_threads_pass(struct process_threads *threads, uint64_t ns)
+{
+	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + ns;
+
+	do {
+		pause_for(WAIT_NS);
+		for (size_t n = 0; n < threads->count; n++)
+			if (process_thread_stands(&threads->all[n]))
+				go(threads, &threads->all[n]);
+		forget_gone(threads);
+	} while (clock_ns(CLOCK_MONOTONIC) < until);
+}
+
+/* How long the thread that stands for the longest has stood; 0: none stands. */
+static uint64_t standing_ns(const struct process_threads *threads)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t longest = 0;
+
+	for (size_t n = 0; n < threads->count; n++)
+		if (threads->all[n].stopped && now - threads->all[n].ran_ns > longest)
+			longest = now - threads->all[n].ran_ns;
+	return longest;
+}
+
+static int wait_for_all(struct process_threads *threads, uint64_t until)
+{
+	while (!all_stand(threads)) {
+		const uint64_t standing = standing_ns(threads);
+
+		if (clock_ns(CLOCK_MONOTONIC) >= until || standing > threads->stand_ns)
+			return -ETIMEDOUT;
+		/* The others follow within microseconds, and sleeping on busy CPUs may take long. */
+		if (!thread_priority_is_aside())
+			pause_for(WAIT_NS);
+		else if (!standing)
+			pause_for(WAIT_LONGER_NS);
+	}
+	return 0;
+}
+
+static bool some_stand(const struct process_threads *threads)
+{
+	for (size_t n = 0; n < threads->count; n++)
+		if (threads->all[n].stopped)
+			return true;
+	return false;
+}
+
+/*
+ * A thread that has not stopped yet may make others, so the list is complete when all of it stand. All of it may have been asked
+ * before, without having stopped since.
+ */
 int process_threads_stop(struct process_threads *threads, uint64_t limit_ns)
 {
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + limit_ns;
 	size_t asked = 0;
-	long more;
+	long more = 1;
 	int error = 0;
 
-	thread_priority_hurry(true);
-
-	while (!error && (more = process_threads_read(threads)) != 0) {
+	threads->stand_ns = threads->stand_ns ?: STAND_NS;
+	thread_priority_hurry(threads->pid);
+	for (bool first = true; !error && (first || more); first = false) {
+		more = process_threads_read(threads);
+		if (!first && !more)
+			break;
 		error = more < 0 ? (int)more : ask_from(threads, asked);
 		asked = threads->count;
-		while (!error && !all_stand(threads)) {
-			if (clock_ns(CLOCK_MONOTONIC) >= until)
-				error = -ETIMEDOUT;
-			else
-				pause_shortly();
-		}
+		if (!error)
+			error = wait_for_all(threads, until);
 	}
-	if (!error && !threads->count)
+	if (!error && !some_stand(threads))
 		error = -ESRCH;
+	if (!error)
+		threads->stand_ns = threads->failures = 0;
+	else if (error == -ETIMEDOUT && ++threads->failures > STAND_TRIES)
+		threads->stand_ns += threads->stand_ns / 2;
 	if (error)
 		process_threads_go(threads);
 	return error;

@@ -18,6 +18,7 @@ struct process_thread {
 	bool changed;	   /* the registers are to be written */
 	int signal;	   /* that it stopped for, and gets when it goes on; 0: none */
 	uint64_t asked_ns; /* when it was asked to stop */
+	uint64_t ran_ns;   /* when it was last seen not to stand; 0: it was not asked */
 	struct user_regs_struct registers;
 };
 
@@ -26,6 +27,8 @@ struct process_threads {
 	struct process_thread *all;
 	size_t count, room;
 	uint64_t longest_ns; /* that one stood still */
+	unsigned failures;   /* since all have stopped */
+	uint64_t stand_ns;   /* that threads may stand still while others are waited for; 0: a millisecond */
 };
 
 /* process_thread_ask - ask a thread to stop. @thread: all 0 but its tid at first. Return: 0; -ESRCH: it has ended; -EPERM. */
@@ -46,12 +49,16 @@ bool process_thread_pass(struct process_thread *thread);
 /*
  * process_threads_stop - stop all threads. @threads: all 0 but its pid at first
  * @limit_ns: for all together
- * Return: 0; -ESRCH: it has ended; -ETIMEDOUT, such as by a system call that nothing interrupts; -EPERM. On an error all go on.
+ * Return: 0: all stand, at least one; -ESRCH: it has ended; -ETIMEDOUT, such as by a system call that nothing interrupts, or on busy CPUs,
+ * where some would stand still for too long: try again, then they may stand for longer; -EPERM. On an error all go on.
  */
 int process_threads_stop(struct process_threads *threads, uint64_t limit_ns);
 
 /* process_threads_go - let all go on. */
 void process_threads_go(struct process_threads *threads);
+
+/* process_threads_pass - for a time, let threads go on that stop late, after an error. */
+void process_threads_pass(struct process_threads *threads, uint64_t ns);
 
 /* process_threads_read - list the threads that are not in the list yet. Return: how many; below 0: a negative errno. */
 long process_threads_read(struct process_threads *threads);

@@ -2,7 +2,9 @@
 /* Priorities of threads that are asked to stop; see thread_priority.h. */
 #include <sched.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,7 +13,9 @@
 
 enum {
 	SLOTS = 4096,
-	RESET_ON_FORK = 1, /* children that a thread makes meanwhile have the usual priority */
+	STAT_CPU = 39,		 /* field of /proc/PID/stat */
+	SHORTEST_SLICE = 100000, /* ns that a thread may ask for; kernels before 6.12 ignore it */
+	RESET_ON_FORK = 1,	 /* children that a thread makes meanwhile have the usual priority */
 };
 
 /* As the kernel has it; headers differ. */
@@ -23,12 +27,18 @@ struct attributes {
 	uint64_t runtime, deadline, period;
 };
 
-/* A thread whose priority is raised. Its slot follows from its id; of two threads with one slot, one stays as it is. */
+/* A thread whose priority is raised, or that waits for another CPU. Its slot follows from its id; of two threads with one slot, one stays as it is. */
 static struct raised {
 	pid_t tid; /* 0: the slot is free */
+	bool gathered;
 	struct attributes before;
+	cpu_set_t cpus; /* of one that is gathered */
 } * raised;
 
+static bool is_root;
+static struct attributes own_before; /* of the calling thread */
+static cpu_set_t own_cpus;
+static int gathering = -1;   /* the CPU that threads are gathered on; -1: none */
 static uint64_t usual_slice; /* that the kernel gives a thread which has not asked for one */
 
 static bool get(pid_t tid, struct attributes *attributes)
@@ -52,8 +62,9 @@ void thread_priority_begin(void)
 {
 	struct attributes own;
 
-	if (raised || geteuid() != 0 || !get(0, &own))
+	if (raised || !get(0, &own))
 		return;
+	is_root = geteuid() == 0;
 	usual_slice = own.runtime;
 	raised = mmap(NULL, SLOTS * sizeof(*raised), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -71,7 +82,7 @@ void thread_priority_raise(pid_t tid)
 	struct raised *slot = slot_of(tid);
 	struct attributes before;
 
-	if (!slot || slot->tid || !get(tid, &before) ||
+	if (!slot || !is_root || slot->tid || !get(tid, &before) ||
 	    (before.policy != SCHED_OTHER && before.policy != SCHED_BATCH && before.policy != SCHED_IDLE))
 		return;
 	if (before.runtime == usual_slice)
@@ -82,9 +93,30 @@ void thread_priority_raise(pid_t tid)
 		slot->tid = 0;
 }
 
+void thread_priority_gather(pid_t tid)
+{
+	struct raised *slot = slot_of(tid);
+	cpu_set_t one;
+
+	if (!slot || gathering < 0 || slot->tid ||
+	    sched_getaffinity(tid, sizeof(slot->cpus), &slot->cpus) != 0 ||
+	    !CPU_ISSET(gathering, &slot->cpus))
+		return;
+	CPU_ZERO(&one);
+	CPU_SET(gathering, &one);
+	slot->gathered = true;
+	__atomic_store_n(&slot->tid, tid, __ATOMIC_RELEASE);
+	if (sched_setaffinity(tid, sizeof(one), &one) != 0)
+		slot->tid = 0;
+}
+
 static void restore(struct raised *slot)
 {
-	set(slot->tid, &slot->before);
+	if (slot->gathered)
+		sched_setaffinity(slot->tid, sizeof(slot->cpus), &slot->cpus);
+	else
+		set(slot->tid, &slot->before);
+	slot->gathered = false;
 	__atomic_store_n(&slot->tid, 0, __ATOMIC_RELEASE);
 }
 
@@ -103,14 +135,72 @@ void thread_priority_end(void)
 			restore(&raised[n]);
 }
 
-void thread_priority_hurry(bool on)
+/* The CPU that a process was last on, by its first thread; -1: unknown. */
+static int cpu_of(pid_t pid)
 {
-	static struct attributes before;
+	char path[32], line[1024];
+	const char *at;
+	FILE *file;
+	int cpu = -1;
 
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	at = file && fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	for (unsigned field = 2; at && field < STAT_CPU; field++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		cpu = atoi(at);
+	if (file)
+		fclose(file);
+	return cpu;
+}
+
+/* Choose a CPU for the threads of a process; this one uses the others. */
+static void choose_cpu(pid_t pid)
+{
+	cpu_set_t others = own_cpus;
+	int chosen = cpu_of(pid);
+
+	if (chosen < 0 || chosen >= CPU_SETSIZE || chosen == sched_getcpu() || !CPU_ISSET(chosen, &own_cpus))
+		for (chosen = 0; chosen < CPU_SETSIZE; chosen++)
+			if (CPU_ISSET(chosen, &own_cpus) && chosen != sched_getcpu())
+				break;
+	if (chosen == CPU_SETSIZE)
+		return;
+	CPU_CLR(chosen, &others);
+	if (sched_setaffinity(0, sizeof(others), &others) == 0)
+		gathering = chosen;
+}
+
+void thread_priority_hurry(pid_t pid)
+{
+	static struct attributes soon;
+
+	if (!raised || !get(0, &own_before))
+		return;
+	if (is_root) {
+		set_real_time(0, 2);
+		return;
+	}
+	setsid(); /* the kernel may share CPUs among sessions */
+	soon = own_before;
+	soon.runtime = SHORTEST_SLICE;
+	set(0, &soon);
+	if (sched_getaffinity(0, sizeof(own_cpus), &own_cpus) == 0)
+		choose_cpu(pid);
+}
+
+void thread_priority_usual(void)
+{
 	if (!raised)
 		return;
-	if (!on)
-		set(0, &before);
-	else if (get(0, &before))
-		set_real_time(0, 2);
+	set(0, &own_before);
+	if (gathering >= 0)
+		sched_setaffinity(0, sizeof(own_cpus), &own_cpus);
+	gathering = -1;
+}
+
+bool thread_priority_is_aside(void)
+{
+	return gathering >= 0;
 }

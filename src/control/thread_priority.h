@@ -3,7 +3,11 @@
  * A thread stops when it gets a CPU, so on busy CPUs all threads of a process would stand still for as long as the queue is. As root,
  * threads that are asked to stop, and the one that asks, come before others for that moment (SCHED_FIFO).
  *
- * The former priorities are in memory that is shared with the parent, so a child that is killed meanwhile leaves none behind.
+ * An ordinary user may not do that. But a thread that stops at once leaves its CPU to the next one of its process, if the kernel shares
+ * CPUs among sessions or groups of processes. So threads that were asked wait for one CPU, all for the same: then they stop in a
+ * row, and the one that asks uses another CPU. Since they stop before they execute anything, none can bequeath its CPU.
+ *
+ * The former priorities and CPUs are in memory that is shared with the parent, so a child that is killed meanwhile leaves none behind.
  */
 #ifndef BURIN_CONTROL_THREAD_PRIORITY_H
 #define BURIN_CONTROL_THREAD_PRIORITY_H
@@ -21,7 +25,14 @@ void thread_priority_end(void);
 void thread_priority_raise(pid_t tid);
 void thread_priority_restore(pid_t tid);
 
-/* thread_priority_hurry - the calling thread's: above those; or as usual. */
-void thread_priority_hurry(bool on);
+/* thread_priority_gather - a thread was asked to stop; for an ordinary user. thread_priority_restore() as above. */
+void thread_priority_gather(pid_t tid);
+
+/* thread_priority_hurry, thread_priority_usual - the calling thread's, before and after it stops those of a process. */
+void thread_priority_hurry(pid_t pid);
+void thread_priority_usual(void);
+
+/* thread_priority_is_aside - whether gathered threads have another CPU than the calling thread, which may use its own meanwhile. */
+bool thread_priority_is_aside(void);
 
 #endif

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "drain/drain.h"
-#include "drain/living_tasks.h"
+#include "drain/drain_parts.h"
 #include "writer/trace_origin.h"
 #include "writer/discard.h"
 #include "file/create.h"
@@ -26,37 +25,6 @@ static void refresh_table(struct drain *drain)
 	output_metadata(&drain->output, &drain->table);
 }
 
-/* All rings: those of the session, then the others. */
-static unsigned ring_count(const struct drain *drain)
-{
-	return drain->session->ring_count + drain->more.count;
-}
-
-static bool is_beside(const struct drain *drain, unsigned index)
-{
-	return index >= drain->session->ring_count;
-}
-
-static const struct ring *ring_at(const struct drain *drain, unsigned index)
-{
-	return index < drain->session->ring_count ? session_ring_view(drain->session, index)
-						  : drain->readers[index].ring;
-}
-
-/* The counters of a ring's writers, current or as copied for a snapshot. */
-static const struct wire_ring *control_of(const struct drain *drain, unsigned index)
-{
-	if (drain->copy)
-		return &drain->copy->rings[index].control;
-	return is_beside(drain, index) ? drain->readers[index].ring->control
-				       : drain->session->rings[index].control;
-}
-
-static bool is_names(const struct drain *drain, unsigned index)
-{
-	return index == session_names_index(drain->session);
-}
-
 /* Whether this drain gives packets of a ring back. */
 static bool owns_ring(const struct drain *drain, unsigned index)
 {
@@ -66,7 +34,7 @@ static bool owns_ring(const struct drain *drain, unsigned index)
 				       : drain->session->geometry.mode == WIRE_MODE_STREAM;
 }
 
-/* Whether the ring is the kernel's own. Recordings of it begin where the one before has ended. */
+/* Whether the ring is the kernel's own. */
 static bool is_of_device(const struct drain *drain, unsigned index)
 {
 	return drain->session->device && !is_beside(drain, index);
@@ -173,11 +141,8 @@ static void add_piece(struct drain *drain, unsigned index, struct wire_packet *p
 	struct validated validated, selected;
 	uint64_t time;
 
-	if (!reader->ring->overwrite && !reader->begun && !reader->damaged &&
-	    (!owns_ring(drain, index) || is_of_device(drain, index))) {
+	if (!reader->ring->overwrite && !owns_ring(drain, index) && !reader->begun && !reader->damaged) {
 		reader->ledger.events = packet->events_before;
-		if (is_of_device(drain, index))
-			ring_reader_losses(reader, packet->lost);
 		begin_here(drain, index);
 	}
 	if (!ring_reader_piece(reader, packet, piece, &time))
@@ -256,24 +221,6 @@ static unsigned drain_ring(struct drain *drain, unsigned index)
 	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
 }
 
-/*
- * A ring whose open packet is empty, since it was resized, shows no piece of it. The records before are in the header.
- * A copy must be as old as the header.
- */
-static void account_empty(struct drain *drain, unsigned index)
-{
-	struct ring_reader *reader = &drain->readers[index];
-	const struct ring *ring = ring_at(drain, index);
-	struct ring_look look;
-
-	if (!ring || !ring->overwrite || !ring_look(ring, &look) || look.empty || look.count ||
-	    (drain->copy && drain->copy->rings[index].control.tail != ring->control->tail) ||
-	    look.events_before <= reader->ledger.events || look.sequence < reader->sequence)
-		return;
-	reader->ledger.lost[WIRE_LOST_OVERWRITTEN] += look.events_before - reader->ledger.events;
-	reader->ledger.events = look.events_before;
-}
-
 /* Note how many records a ring has that is read at the end only: its file may be truncated by then. */
 static void note_written(struct drain *drain, unsigned index)
 {
@@ -324,47 +271,6 @@ static void check_session(struct drain *drain)
 		output_fail(&drain->output, -ENODATA, "the session was cut by another process");
 }
 
-/* Add the counts of the current trace to the totals. */
-static void add_totals(struct drain *drain)
-{
-	struct drain_totals *totals = &drain->totals;
-	struct recording *recording = &drain->output.recording;
-
-	recording->clock_steps = recording->lost_names = recording->lost_unreported = 0;
-	for (unsigned n = 0; n < ring_count(drain); n++) {
-		const struct output_stream *out = &drain->output.streams[n];
-		const uint64_t *lost = drain->readers[n].ledger.lost, *before = out->origin.ledger.lost;
-		const struct ring *ring = drain->readers[n].ring;
-		bool *recorded = &drain->recorded[is_beside(drain, n) ? ring->cpu : n];
-
-		if (is_names(drain, n)) {
-			for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
-				if (cause == WIRE_LOST_FULL || cause == WIRE_LOST_CORRUPT ||
-				    cause == WIRE_LOST_UNREAD)
-					recording->lost_names += lost[cause] - before[cause];
-			continue;
-		}
-		totals->events += out->kept;
-		totals->cpus += out->kept && !*recorded;
-		*recorded |= out->kept != 0;
-		for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++) {
-			totals->lost[cause] += lost[cause] - before[cause];
-			recording->lost_unreported += lost[cause] - before[cause];
-		}
-		recording->lost_unreported -= out->reported;
-		recording->clock_steps += control_of(drain, n)->clock_steps;
-	}
-	totals->changes += drain->copy ? 0 : drain->changelog.others;
-	totals->lost_names += recording->lost_names;
-	for (unsigned cause = 0; drain->session->calls.header && cause < WIRE_CALL_LOSSES; cause++)
-		totals->lost_calls[cause] = recording->lost_calls[cause] =
-			__atomic_load_n(&drain->session->calls.header->lost[cause], __ATOMIC_RELAXED) +
-			(cause == WIRE_CALL_LOST_OPEN	     ? drain->calls.refused
-			 : cause == WIRE_CALL_LOST_ARGUMENTS ? drain->calls.without_values
-							     : 0);
-	totals->bytes += output_bytes(&drain->output) + changelog_bytes(&drain->changelog);
-}
-
 /* Write the statedump as the first packets of a chunk. */
 static void write_statedump(struct output *output, unsigned names, const struct statedump_packets *packets)
 {
@@ -379,33 +285,6 @@ static void write_statedump(struct output *output, unsigned names, const struct 
 			       &packets->pieces[n], &ledger);
 		ledger.events += packets->pieces[n].count;
 	}
-}
-
-/* The kernel's session lacks the names of tasks that live. */
-static void add_living_tasks(struct drain *drain)
-{
-	const unsigned names = session_names_index(drain->session);
-	const struct ring_reader *reader = &drain->readers[names];
-	const uint64_t now = ring_clock();
-	struct output_stream *out = &drain->output.streams[names];
-	struct wire_ledger ledger = reader->ledger;
-	struct statedump_packets tasks;
-	int error;
-
-	if (!drain->session->device || drain->output.error)
-		return;
-	error = living_tasks_write(drain->output.recording.clock.hz, now > reader->time ? now : reader->time,
-				   drain->session->geometry.names_packet_bytes, &tasks);
-	for (uint32_t n = 0; !error && n < tasks.packets; n++) {
-		struct wire_packet *packet =
-			(struct wire_packet *)(tasks.memory + n * out->ring->packet_words * 8);
-
-		output_records(&drain->output, names, packet, out->begun ? out->sequence + 1 : 0,
-			       &tasks.pieces[n], &ledger);
-		ledger.events += tasks.pieces[n].count;
-	}
-	statedump_packets_free(&tasks);
-	output_fail(&drain->output, error, "names of tasks");
 }
 
 /* Make the next chunk, without its own records. Return: 0 or -errno. */
@@ -461,9 +340,9 @@ static int split(struct drain *drain)
 	}
 	for (unsigned n = 0; n < ring_count(drain); n++)
 		output_losses(&drain->output, n, &drain->readers[n].ledger, drain->readers[n].time);
-	add_living_tasks(drain);
+	drain_add_tasks(drain);
 	output_fail(&drain->output, changelog_finish(&drain->changelog), "changes");
-	add_totals(drain);
+	drain_add_totals(drain);
 	output_finish(&drain->output, "running");
 	output_free(&drain->output);
 	drain->output = next;
@@ -637,7 +516,7 @@ static void skip_ring(struct drain *drain, unsigned index)
 	if (ring)
 		ring_skip(ring, &reader->cursor);
 	drain_ring(drain, index);
-	account_empty(drain, index);
+	drain_account_empty(drain, index);
 	ring_reader_losses(reader, control_of(drain, index)->lost);
 	begin_here(drain, index);
 }
@@ -667,6 +546,26 @@ static void skip_beside(struct drain *drain)
 	drain->more.since = since;
 }
 
+/* In stream mode, begin the counts of the kernel's rings where the last recorder has ended: at the first packet that it left. */
+static void continue_device(struct drain *drain)
+{
+	for (unsigned n = 0; n < drain->session->ring_count; n++) {
+		struct ring_reader *reader = &drain->readers[n];
+		const struct ring *ring = ring_at(drain, n);
+		const struct wire_packet *packet;
+		struct ring_look look;
+
+		if (!ring || !ring_look(ring, &look) || look.empty)
+			continue;
+		packet = ring_packet(ring, &look, reader->cursor.sequence);
+		if (packet->sequence != reader->cursor.sequence)
+			continue;
+		reader->ledger.events = packet->events_before;
+		ring_reader_losses(reader, packet->lost);
+		begin_here(drain, n);
+	}
+}
+
 /* Duplicate the caller's descriptor of a directory, since the caller closes its own. */
 static int duplicate(int directory)
 {
@@ -690,6 +589,8 @@ int drain_begin(struct drain *drain, struct session *session, int directory,
 		release(drain);
 	else if (options->attach)
 		skip_existing(drain);
+	else if (session->device)
+		continue_device(drain);
 	if (!error && drain->more.since)
 		skip_beside(drain);
 	if (options->globs && *options->globs)
@@ -809,7 +710,7 @@ static void close_ring(struct drain *drain, unsigned index)
 	if (!drain->ended)
 		ring_reader_losses(reader, control_of(drain, index)->lost);
 	if (!output->error && !drain->ended) {
-		account_empty(drain, index);
+		drain_account_empty(drain, index);
 		ring_reader_settle(reader);
 	}
 	output_losses(output, index, &reader->ledger, reader->time);
@@ -845,13 +746,13 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 		if (drain->copy)
 			snapshot_copy_release(drain->copy, n);
 	}
-	add_living_tasks(drain);
+	drain_add_tasks(drain);
 	if (!drain->ended)
 		output_fail(output, changelog_finish(&drain->changelog), "changes");
 	event_table_update(&drain->table,
 			   drain->session); /* events may have been refused since, or belong to open calls */
 	output_fail(output, call_tables_finish(&drain->calls, &drain->table), "functions");
-	add_totals(drain);
+	drain_add_totals(drain);
 	recalibrate(drain);
 	output_metadata(output, &drain->table);
 	output->recording.lost_late = drain->totals.lost_late;

@@ -2,6 +2,8 @@
 /* The position in a ring and its ledger; see ring_reader.h. */
 #include "drain/ring_reader.h"
 
+#define RECORDS_MAX (UINT64_C(1) << 56) /* more than any ring has had: years of them */
+
 /*
  * Count as lost the difference between the records that the packet's header counts before it and those accounted for. An
  * impossible difference is one corruption.
@@ -14,7 +16,7 @@ static void account_before(struct ring_reader *reader, const struct ring_piece *
 
 	if (missing == 0)
 		return;
-	if (packets > UINT64_MAX / most || missing > packets * most) {
+	if (missing > RECORDS_MAX || packets > UINT64_MAX / most || missing > packets * most) {
 		reader->ledger.lost[WIRE_LOST_CORRUPT]++;
 		return;
 	}
@@ -54,9 +56,8 @@ void ring_reader_take(struct ring_reader *reader, const struct ring_piece *piece
 static uint64_t plausible(uint64_t last, uint64_t count)
 {
 	const uint64_t step_max = UINT64_C(1) << 44; /* hours of nothing but losses */
-	const uint64_t max = UINT64_C(1) << 56;	     /* years of them */
 
-	return count >= last && count - last < step_max && count < max ? count : last;
+	return count >= last && count - last < step_max && count < RECORDS_MAX ? count : last;
 }
 
 void ring_reader_losses(struct ring_reader *reader, const uint64_t *lost)

@@ -159,7 +159,8 @@ int ring_copy(const struct ring *ring, struct ring_cursor *cursor, void *buffer,
 			continue;
 		if (look.empty)
 			return 0;
-		if (look.sequence < cursor->sequence)
+		/* It may also be WIRE_SEQUENCE_NONE, if the memory is corrupt: of the open packet it is never removed. */
+		if (look.sequence < cursor->sequence || look.sequence > RING_SEQUENCE_MAX)
 			return -ESTALE;
 		if (!catch_up(ring, cursor, &look, consumed)) {
 			if (!cursor->passive)

@@ -19,6 +19,9 @@
 
 #include "ring/ring.h"
 
+/* No ring has had so many packets: they would hold an exbibyte. Sums of sequences below it do not overflow. */
+#define RING_SEQUENCE_MAX (UINT64_C(1) << 48)
+
 /* The position of a reader. All zero: at the beginning. */
 struct ring_cursor {
 	uint64_t sequence; /* of the packet to read next */

@@ -2,7 +2,7 @@
 /*
  * The section `put` (ring.h) of a writer that is the only one of its ring and cannot die in an append: a CPU in the kernel,
  * with interrupts off. It keeps the place of the next record, so it need not find it by the tail, and a record is packed
- * where it stays. What else changes the ring, such as section `open`, is followed by ring_place_find().
+ * where it stays. After any other change of the ring, such as section `open`, ring_place_find() finds the place again.
  *
  * section_place_put() has its steps; kernel/record.h has them for the place that each CPU has, and packs the record there.
  *
@@ -47,8 +47,8 @@ static inline void ring_place_find(const struct ring *ring, struct ring_place *p
  * @now: the clock; receives the record's time, which is not behind the last one's
  * Return: false: it needs an extended record.
  */
-static inline __attribute__((__always_inline__)) bool
-section_place_time(struct wire_packet *packet, uint64_t until, uint64_t *now)
+static inline __attribute__((__always_inline__)) bool section_place_time(struct wire_packet *packet,
+									 uint64_t until, uint64_t *now)
 {
 	if (*now < packet->time_end)
 		*now = packet->time_end;

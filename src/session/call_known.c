@@ -7,7 +7,8 @@
 static const struct wire_call_described *find_file(const struct session *session, uint32_t image)
 {
 	const struct wire_calls *calls = session->calls.header;
-	const uint32_t count = __atomic_load_n(&calls->described, __ATOMIC_RELAXED);
+	/* Acquire: the files that it counts are complete. Pairs with the release in auto_arguments.c. */
+	const uint32_t count = __atomic_load_n(&calls->described, __ATOMIC_ACQUIRE);
 	const struct wire_call_image *file;
 
 	if (image - 1 >= WIRE_CALL_IMAGES_MAX)
@@ -18,6 +19,11 @@ static const struct wire_call_described *find_file(const struct session *session
 		    calls->described_files[n].device == file->device)
 			return &calls->described_files[n];
 	return NULL;
+}
+
+bool call_known_has(const struct session *session, uint32_t image)
+{
+	return find_file(session, image) != NULL;
 }
 
 static const char *text_at(const struct session *session, uint32_t offset)

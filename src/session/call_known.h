@@ -12,4 +12,7 @@
  */
 struct call_known call_known_find(const struct session *session, uint32_t image, uint64_t offset);
 
+/* call_known_has - whether the file of an image was read. Context: any, signal-safe. */
+bool call_known_has(const struct session *session, uint32_t image);
+
 #endif

@@ -279,6 +279,8 @@ const char *kernel_device_explain(int error)
 		return "its events have changed meanwhile; try again";
 	case -EOPNOTSUPP:
 		return "the module records events always or never: it has no filters, samples and limits";
+	case -EBUSY:
+		return "its records have to be read first; see burin record kernel";
 	case -ETIMEDOUT:
 		return "another command has been changing events for a second; try again";
 	default:

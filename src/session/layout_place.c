@@ -20,7 +20,8 @@ static uint64_t whole_pages(uint64_t bytes)
 /* The history lies behind the journal; the header has no offset for it. */
 static uint64_t history_offset(const struct wire_geometry *geometry)
 {
-	return geometry->journal_offset + whole_pages(geometry->events_max * sizeof(struct wire_journal_entry));
+	return geometry->journal_offset +
+	       whole_pages(geometry->events_max * sizeof(struct wire_journal_entry));
 }
 
 /* The parts of the calls area, bytes from its begin. */

@@ -198,11 +198,19 @@ struct wire_calls {
 	uint64_t min_ticks; /* the shortest call that is recorded; 0: every one */
 	uint32_t depth_max; /* a call is recorded if fewer are open on its stack; 0: every one */
 	uint32_t below;	    /* not 0: a call is recorded only below one of a function with WIRE_CALL_ROOT */
-	uint32_t described; /* files with SPECs; neither changes once the program runs */
+	uint32_t described; /* files with SPECs: a recorder appends them, and stores their count last */
 	uint32_t snapshots_wanted;  /* by a guest: it waits until as many are written, */
 	uint32_t snapshots_written; /* stored by the recorder */
 	uint32_t guest_moved;	    /* by KASLR, in WIRE_GUEST_STEP, plus 1; 0: it is not known */
 	uint64_t guest_clock;	    /* the time of a session with WIRE_CLOCK_GUEST */
+	/*
+	 * Files that are loaded later. A process that has registered an image waits (futex) until `known_done` has reached
+	 * its number: the image's facts are in the tables then, if it has any.
+	 */
+	uint32_t known_reader; /* not 0: a recorder reads them */
+	uint32_t known_wanted; /* the highest number of an image that a process has waited for */
+	uint32_t known_done;   /* the recorder has read the images up to this number */
+	uint32_t reserved;
 	struct wire_call_described described_files[WIRE_CALL_DESCRIBED_MAX];
 	/*
 	 * The state of each function: strings, each ends in NUL, an empty one ends the list. Without a rule all functions
@@ -227,7 +235,7 @@ static_assert(sizeof(struct wire_call_image) == 48, "wire_call_image");
 static_assert(sizeof(struct wire_call_function) == 16, "wire_call_function");
 static_assert(sizeof(struct wire_call_spec) == 16, "wire_call_spec");
 static_assert(sizeof(struct wire_call_described) == 24, "wire_call_described");
-static_assert(offsetof(struct wire_calls, rules) == 6264, "wire_calls.rules");
+static_assert(offsetof(struct wire_calls, rules) == 6280, "wire_calls.rules");
 static_assert(sizeof(struct wire_call_segment) == 32, "wire_call_segment");
 static_assert(sizeof(struct wire_call_frame) == 32, "wire_call_frame");
 static_assert(sizeof(struct wire_call_segment) + WIRE_CALL_VALUES * sizeof(struct wire_call_values) ==

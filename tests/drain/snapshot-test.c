@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "file/named.h"
+#include "ring/copy.h"
 #include "ring/ring_deps.h"
 #include "synthetic.h"
 
@@ -86,15 +87,23 @@ static const char *check_ring(struct synthetic *synthetic, const char *path, uns
 	return synthetic_check_stream(synthetic, path, ring, true, count_record, seen, &next);
 }
 
-/* Move the open packet's time base back, so that the next record is an extended one. */
-static void age_base(struct synthetic *synthetic, unsigned index)
+/* The packet at the tail; NULL: the next record opens one. */
+static struct wire_packet *open_packet(struct synthetic *synthetic, unsigned index)
 {
 	struct ring *ring = &synthetic->writer.rings[index];
 	uint64_t position = ring->control->tail >> WIRE_TAIL_COUNT_BITS;
-	struct wire_packet *packet =
-		(struct wire_packet *)(ring->slots + ((position & ring->word_mask) & ~ring->packet_mask) * 8);
 
-	if (position & ring->packet_mask)
+	if (!(position & ring->packet_mask))
+		return NULL;
+	return (struct wire_packet *)(ring->slots + ((position & ring->word_mask) & ~ring->packet_mask) * 8);
+}
+
+/* Move the open packet's time base back, so that the next record is an extended one. */
+static void age_base(struct synthetic *synthetic, unsigned index)
+{
+	struct wire_packet *packet = open_packet(synthetic, index);
+
+	if (packet)
 		packet->base_time -= UINT64_C(1) << 33;
 }
 
@@ -166,6 +175,49 @@ static void test_stopped(struct random *random)
 			bad = run_stopped(&synthetic, random, mode);
 		harness_case(names[mode], bad);
 	}
+}
+
+/* ---- damage ---- */
+
+/*
+ * A foreign program may write any sequence number into a packet. A packet with losses follows the last one in the trace:
+ * its number must not overflow, also not together with those of other chunks.
+ */
+static const char *run_sequence(struct synthetic *synthetic, uint64_t sequence)
+{
+	struct session_options options = small;
+	struct drain_totals totals;
+	struct seen seen = { 0 };
+	struct wire_packet *packet;
+	const char *bad;
+	char path[300];
+
+	options.mode = WIRE_MODE_FLIGHT;
+	synthetic_begin(synthetic, &options);
+	do {
+		synthetic_write(synthetic, 0, 1, 0);
+		packet = open_packet(synthetic, 0);
+	} while (synthetic->written[0] < 200 || !packet);
+	packet->sequence = sequence;
+	take_snapshot(synthetic, 0, path, sizeof(path), &totals);
+	bad = check_ring(synthetic, path, 0, &seen);
+	if (!bad && (totals.events != seen.count || totals.lost[WIRE_LOST_CORRUPT] == 0))
+		bad = "nothing counts as corrupt";
+	synthetic_remove_trace(path);
+	synthetic_finish(synthetic);
+	synthetic_remove(synthetic);
+	return bad;
+}
+
+static void test_sequence(void)
+{
+	static const uint64_t sequences[] = { UINT64_MAX, UINT64_MAX - 1, RING_SEQUENCE_MAX + 1 };
+	struct synthetic synthetic;
+	const char *bad = NULL;
+
+	for (unsigned n = 0; n < sizeof(sequences) / sizeof(*sequences) && !bad; n++)
+		bad = run_sequence(&synthetic, sequences[n]);
+	harness_case("snapshot: a packet with a sequence number that no ring reaches is corrupt", bad);
 }
 
 /* ---- windows ---- */
@@ -442,6 +494,7 @@ int main(int argc, char **argv)
 	harness_begin(argc, argv);
 	random.state = harness.seed;
 	test_stopped(&random);
+	test_sequence();
 	test_windows(&random);
 	test_running(WIRE_MODE_FLIGHT,
 		     "snapshot: beside unpaced writers: complete up to its end, no later record");

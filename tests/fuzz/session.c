@@ -21,6 +21,8 @@
 
 enum {
 	PACKET = 4096,
+	RINGS = 2,
+	SLOTS = 4, /* of each ring */
 	EVENTS_MAX = 64,
 	STORES_MAX = 64,
 };
@@ -37,11 +39,11 @@ static void geometry_make(struct wire_geometry *geometry)
 		.clock = WIRE_CLOCK_MONOTONIC,
 		.clock_hz = 1000000000,
 		.packet_bytes = PACKET,
-		.ring_packets = 4,
+		.ring_packets = SLOTS,
 		.cpus = 1,
-		.locked = 1,
+		.locked = RINGS - 1,
 		.names_packet_bytes = PACKET,
-		.names_packets = 4,
+		.names_packets = SLOTS,
 		.string_max = 100,
 		.events_max = EVENTS_MAX,
 		.filters_bytes = 4096,
@@ -271,6 +273,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
 {
 	uint64_t state = seed;
 	const struct wire_geometry *geometry = &sound.geometry;
+	const uint64_t slot = geometry->rings_offset + fuzz_random(&state) % (RINGS * SLOTS) * PACKET;
 	const uint64_t parts[] = { 0,
 				   offsetof(struct wire_session, over),
 				   geometry->desired_offset,
@@ -280,10 +283,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
 				   geometry->events_offset,
 				   geometry->text_offset,
 				   geometry->controls_offset,
-				   geometry->rings_offset,
-				   geometry->rings_offset + PACKET,
-				   geometry->rings_offset + 4 * PACKET,
-				   geometry->names_offset,
+				   slot,
+				   slot + WIRE_CONTEXT_OFFSET,
+				   geometry->names_offset + fuzz_random(&state) % SLOTS * PACKET,
 				   geometry->calls_offset,
 				   (uint64_t)((char *)sound.calls.images - sound.base),
 				   (uint64_t)((char *)sound.calls.functions - sound.base),

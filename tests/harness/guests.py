@@ -248,6 +248,53 @@ def unpacked(path):
     return gzip.decompress(packed) if packed[:2] == b"\x1f\x8b" else packed
 
 
+def plain_kernel(packed):
+    """The ELF file inside a kernel of x86-64, which QEMU boots as well (PVH)."""
+    data, path = open(packed, "rb").read(), fresh("vmlinux")
+    offset, size = struct.unpack_from("<II", data, 0x248)
+    begin = (data[0x1f1] + 1) * 512 + offset  # behind the code that boots it
+    tools = {b"\x02!L\x18": "lz4", b"\xfd7zX": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+    tool = tools.get(data[begin:begin + 4])
+    if not tool:
+        raise Skip("Debian's kernel is compressed in an unknown way")
+    need(tool)
+    with open(path, "wb") as file:  # behind it is its size, which the tool does not know
+        subprocess.run([tool, "-dc"], input=data[begin:begin + size - 4], stdout=file, stderr=subprocess.DEVNULL, check=False)
+    check(open(path, "rb").read(4) == b"\x7fELF", f"the kernel in {packed} is no ELF file")
+    return path
+
+
+def section_of(elf, name):
+    """Where a section is in an ELF file: its address, its offset, its size."""
+    table, count, names = struct.unpack_from("<Q", elf, 0x28)[0], *struct.unpack_from("<HH", elf, 0x3c)
+    sections = [struct.unpack_from("<IIQQQQ", elf, table + 64 * n) for n in range(count)]
+    texts = sections[names][4]
+    for word, _, _, address, offset, size in sections:
+        if elf[texts + word:elf.index(b"\0", texts + word)] == name:
+            return address, offset, size
+    raise Skip(f"Debian's kernel has no {name}")
+
+
+def changed_kernel(path, codes, cleared=()):
+    """The same kernel with other functions, by name: their code, behind the place that ftrace uses. cleared: sections that become zeros."""
+    grep = os.path.realpath(shutil.which("grep"))
+    (status, out), = run_there(path, [[grep, "-E", r"\s(" + "|".join(codes) + ")$", "/proc/kallsyms"]], [grep], "nokaslr")
+    equal(status, 0, f"status of grep ({out})")
+    elf = bytearray(open(path, "rb").read())
+    address, offset, _ = section_of(elf, b".text")
+    for line in out.splitlines():
+        place, _, name = line.split()
+        begin = int(place, 16) - address + offset + 5
+        elf[begin:begin + len(codes[name])] = codes[name]
+    for name in cleared:
+        _, offset, size = section_of(elf, name)
+        elf[offset:offset + size] = bytes(size)
+    changed = fresh("vmlinux")
+    with open(changed, "wb") as file:
+        file.write(elf)
+    return changed
+
+
 def aarch64_types():
     """The type information (BTF) inside that kernel, as the guest has it in /sys/kernel/btf/vmlinux."""
     path, kernel = fresh("btf"), unpacked(debian_kernel(AARCH64))

@@ -10,6 +10,8 @@ CALLS = program("systemcalls")
 SYSCALL, SCHED = "kernel.syscalls:", "kernel.sched:"
 ENTER, EXIT = SYSCALL + "sys_enter_getppid", SYSCALL + "sys_exit_getppid"
 ORDER = ["order.before", ENTER, EXIT, "order.after"]
+PLACE = "/sys/kernel/tracing"
+WITH_TRACEFS = ("unshare", "-m", "/bin/sh", "-c", f"test -d {PLACE}/events || mount -t tracefs tracefs {PLACE}; exec \"$@\"", "sh")
 MISSING = None
 
 
@@ -25,6 +27,52 @@ def need_kernel():
         MISSING = match.group(1) if match else ""
     if MISSING:
         raise Skip(f"kernel events are not permitted here: {MISSING}")
+
+
+def mechanism(name):
+    return dict(os.environ, BURIN_KERNEL_MECHANISM=name)
+
+
+def check_calls(name, count):
+    """Calls of getppid: each has both records, of the program's only thread, in pairs."""
+    done = record(CALLS, "getppid", count, options=kernel("syscalls:*getppid"), env=mechanism(name))
+    equal(done.status, 0, "status")
+    trace = done.read()
+    equal(trace.lost, 0, "lost")
+    calls = [event for event in trace.ours if event["event"] in (ENTER, EXIT)]
+    equal([event["event"] for event in calls], [ENTER, EXIT] * count, "the calls")
+    equal(len({event["tid"] for event in calls}), 1, "threads")
+    equal({event["fields"]["ret"] for event in calls[1::2]}, {done.pid}, "results: the recorder is the parent")
+    equal(trace.thread(calls[0]["tid"]), (calls[0]["tid"], "systemcalls"), "the thread's announcement")
+    return done
+
+
+def check_fallback(name):
+    """Without programs: children, filters with any glob, records of every group with their types, and order with the program's events."""
+    env = mechanism(name)
+    for where, count in ((None, 37), ('child_comm == "s?stem[a-d]*"', 37), ('parent_comm == "s?stem[d-z]*"', 0), ("child_pid < 0 || tid == 0", 0)):
+        options = [*kernel("sched:sched_process_fork"), *(["--k-where", where] if where else ())]
+        trace = record(CALLS, "fork", 37, options=options, env=env).read()
+        equal((trace.lost, len(of(trace, "kernel.sched:sched_process_fork"))), (0, count), f"forks where {where}")
+        equal(len({event["fields"]["pid"] for event in of(trace, "kernel.task:task_newtask")}), 37, "children")
+    done = record(CALLS, "order", 5003, options=kernel("syscalls:*getppid"), env=env)
+    trace = done.read(big=True)
+    equal(trace.lost, 0, "lost")
+    events = [event["event"] for event in dump(done.path) if event["event"] in ORDER]
+    equal(events[events.index("order.before"):] == ORDER * 5003, True, "events and system calls are in order")
+    trace = record("sh", "-c", "ls / | sort; exec ls /proc/self", env=env,  # by perf each more takes long to close
+                   options=kernel("sched:sched_w*", "sched:sched_process_ex*", "syscalls:*", "signal:*", "kmem:rss_stat")).read()
+    check(len({event.name for event in trace.events}) > 10, f"events: {sorted({event.name for event in trace.events})}")
+    equal(trace.lost, 0, "lost")
+
+
+def check_losses(name):
+    """What buffers lose is counted: records and losses are all calls."""
+    done = record(CALLS, "getppid", 200003, options=[*kernel("syscalls:sys_enter_getppid"), "--kernel-buffer", "256K"], env=mechanism(name))
+    equal(done.status, 0, f"status ({done.err})")
+    trace = done.read(big=True)
+    equal(len([event for event in dump(done.path) if event["event"] == ENTER]) + trace.lost, 200003, f"records and losses ({done.err})")
+    return trace.lost
 
 
 class Server:

@@ -484,6 +484,95 @@ static void try_work(void)
 						   : "not ok work: it is not bounded, or nothing was read\n");
 }
 
+enum {
+	SCAN_ENTRIES = 20000,
+	SCAN_FRAMES = 4096, /* offset of the entries in the file */
+	SCAN_ROOM = 2 << 20,
+};
+
+/*
+ * Write entries without an index: CIEs that are a page apart, and FDEs that refer to one after the other.
+ * @cie_bytes: of each, without its length
+ * Return: bytes.
+ */
+static size_t make_frames(unsigned char *frames, unsigned cies, uint32_t cie_bytes)
+{
+	static const unsigned char cie[] = { 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x04 };
+	size_t at = 0;
+
+	for (unsigned n = 0; n < cies; n++) {
+		const uint32_t rest[] = { 4096 - cie_bytes % 4096 - 8,
+					  1 }; /* up to the next page: an FDE of nothing */
+
+		memcpy(frames + at, &cie_bytes, 4);
+		memcpy(frames + at + 4, cie, sizeof(cie));
+		memcpy(frames + at + 4 + cie_bytes, rest, sizeof(rest));
+		at += (cie_bytes / 4096 + 1) * 4096;
+	}
+	for (uint32_t n = 0; n < SCAN_ENTRIES; n++, at += 28) {
+		const uint32_t to = n % cies * (cie_bytes / 4096 + 1) * 4096;
+		const uint32_t head[] = { 24, (uint32_t)at + 4 - to };
+		const uint64_t code[] = { 0x100000 + 16 * n, 16 };
+
+		memcpy(frames + at, head, sizeof(head));
+		memcpy(frames + at + 8, code, sizeof(code));
+	}
+	return at;
+}
+
+/* Return: as unwind_table_open_file() for an image with these entries. */
+static int open_frames(unsigned cies, uint32_t cie_bytes)
+{
+	unsigned char *bytes = calloc(1, SCAN_ROOM);
+	Elf64_Ehdr *header = (Elf64_Ehdr *)bytes;
+	Elf64_Phdr *segments = (Elf64_Phdr *)(bytes + sizeof(*header));
+	const size_t size = SCAN_FRAMES + make_frames(bytes + SCAN_FRAMES, cies, cie_bytes);
+	const uint32_t index[] = { 0x3b030301, SCAN_FRAMES, 0 };
+	struct unwind_table *table = NULL;
+	struct image image;
+	const int fd = memfd_create("frames", 0);
+	int error;
+
+	*header = (Elf64_Ehdr){ .e_type = ET_DYN,
+				.e_machine = EM_X86_64,
+				.e_phoff = sizeof(*header),
+				.e_phentsize = sizeof(*segments),
+				.e_phnum = 2 };
+#if defined(__aarch64__)
+	header->e_machine = EM_AARCH64;
+#endif
+	memcpy(header->e_ident, ELFMAG "\2\1\1", 7);
+	segments[0] =
+		(Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = size, .p_memsz = size };
+	segments[1] =
+		(Elf64_Phdr){ .p_type = PT_GNU_EH_FRAME, .p_offset = 1024, .p_vaddr = 1024, .p_filesz = 12 };
+	memcpy(bytes + 1024, index, sizeof(index));
+	error = write(fd, bytes, size) == (ssize_t)size ? image_open(&image, fd) : -EIO;
+	free(bytes);
+	if (error)
+		return error;
+	error = unwind_table_open_file(&table, &image);
+	unwind_table_close(table);
+	image_close(&image);
+	return error;
+}
+
+/*
+ * Entries without an index are all read, each with its CIE. A CIE of 60 KB was once read again for each of three million
+ * entries, which took minutes.
+ */
+static void try_scan(void)
+{
+	const int near = open_frames(1, 20), few = open_frames(8, 20), large = open_frames(1, 60000),
+		  far = open_frames(64, 20);
+
+	printf("# entries with one CIE: %d, with 8: %d, with a large one: %d, with 64: %d\n", near, few,
+	       large, far);
+	printf(!near && !few && large == -ENOENT && far == -E2BIG
+		       ? "ok scan\n"
+		       : "not ok scan: it is not bounded, or valid entries are refused\n");
+}
+
 /* An augmentation has a few letters. A very long one was once scanned again for each entry. */
 static void try_text(void)
 {
@@ -523,6 +612,7 @@ int main(int argc, char **argv)
 	try_programs(is_long ? 1000000 : 50000);
 	try_expressions(is_long ? 1000000 : 100000);
 	try_work();
+	try_scan();
 	try_text();
 	for (unsigned n = 0; n < sound_count; n++)
 		free(sounds[n].bytes);

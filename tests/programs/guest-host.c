@@ -5,6 +5,8 @@
  *
  *     guest-host VERSION SCENE -plugin PATH[,OPTIONS]
  *
+ * It is compiled twice: with a text that the plugin takes for that of QEMU 11.1, it has version 7 of the interface and no other.
+ *
  * At the end it prints how much of its own memory grew, in KiB.
  */
 #include <dlfcn.h>
@@ -16,6 +18,10 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* a header of QEMU would declare them */
 #define EXPORT __attribute__((visibility("default"), used))
+
+#ifndef QEMU
+#define QEMU "10.0.2"
+#endif
 
 struct value {
 	int type; /* 3: 64 bits */
@@ -41,6 +47,7 @@ struct info {
 struct description {
 	void *handle;
 	const char *name, *feature;
+	bool is_readonly; /* of later versions */
 };
 
 struct list {
@@ -59,9 +66,21 @@ static struct {
 	void *data;
 } instruction;
 
-static void (*on_vcpu)(uint64_t, unsigned), (*on_block)(uint64_t, void *),
-	(*on_exit_of_host)(uint64_t, void *), (*on_flush)(uint64_t);
-static void *exit_data;
+/* The callbacks of the machine; version 7 gives them data instead of an id. */
+static struct {
+	union {
+		void (*vcpu)(uint64_t, unsigned);
+		void (*vcpu_7)(unsigned, void *);
+		void (*block)(uint64_t, void *);
+		void (*block_7)(void *, void *);
+		void (*flush)(uint64_t);
+		void (*exit)(uint64_t, void *);
+		void (*any_7)(void *);
+		void (*any)(void);
+	} function;
+	void *data;
+} on_vcpu, on_block, on_exit_of_host, on_flush;
+static bool is_7;
 static uint64_t accessed; /* the value that a call stores or a return loads */
 
 /* Registers by their names. */
@@ -100,29 +119,32 @@ EXPORT struct bytes *g_byte_array_new(void)
 	return bytes;
 }
 
-EXPORT void qemu_plugin_register_vcpu_init_cb(uint64_t id, void (*function)(uint64_t, unsigned))
+EXPORT void qemu_plugin_register_vcpu_init_cb(uint64_t id, void (*function)(void), void *data)
 {
 	(void)id;
-	on_vcpu = function;
+	on_vcpu.function.any = function;
+	on_vcpu.data = data;
 }
 
-EXPORT void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, void (*function)(uint64_t, void *))
+EXPORT void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, void (*function)(void), void *data)
 {
 	(void)id;
-	on_block = function;
+	on_block.function.any = function;
+	on_block.data = data;
 }
 
-EXPORT void qemu_plugin_register_flush_cb(uint64_t id, void (*function)(uint64_t))
+EXPORT void qemu_plugin_register_flush_cb(uint64_t id, void (*function)(void), void *data)
 {
 	(void)id;
-	on_flush = function;
+	on_flush.function.any = function;
+	on_flush.data = data;
 }
 
-EXPORT void qemu_plugin_register_atexit_cb(uint64_t id, void (*function)(uint64_t, void *), void *data)
+EXPORT void qemu_plugin_register_atexit_cb(uint64_t id, void (*function)(void), void *data)
 {
 	(void)id;
-	on_exit_of_host = function;
-	exit_data = data;
+	on_exit_of_host.function.any = function;
+	on_exit_of_host.data = data;
 }
 
 EXPORT void qemu_plugin_register_vcpu_mem_cb(void *block, on_access function, int what, int access,
@@ -180,15 +202,22 @@ EXPORT struct list *qemu_plugin_get_registers(void)
 	static struct list list = { all, REGISTERS };
 
 	for (unsigned n = 0; n < REGISTERS; n++)
-		all[n] = (struct description){ &registers[n], names[n], "" };
+		all[n] = (struct description){ &registers[n], names[n], "", false };
 	return &list;
 }
 
-EXPORT int qemu_plugin_read_register(void *handle, struct bytes *bytes)
+EXPORT unsigned g_array_get_element_size(const struct list *array)
+{
+	(void)array;
+	return sizeof(struct description);
+}
+
+/* Later versions return a truth value, and leave the rest of the register as it was. */
+EXPORT uint64_t qemu_plugin_read_register(void *handle, struct bytes *bytes)
 {
 	memcpy(bytes->data + bytes->length, handle, sizeof(uint64_t));
 	bytes->length += sizeof(uint64_t);
-	return sizeof(uint64_t);
+	return UINT64_C(0xffffff01);
 }
 
 /* A word of the guest's memory. */
@@ -228,7 +257,10 @@ static void translate(uint64_t address, const uint8_t *bytes, size_t count)
 	instruction.count = count;
 	memcpy(instruction.bytes, bytes, count);
 	instruction.function = NULL;
-	on_block(1, &instruction);
+	if (is_7)
+		on_block.function.block_7(&instruction, on_block.data);
+	else
+		on_block.function.block(1, &instruction);
 }
 
 static void execute(uint64_t sp, uint64_t value)
@@ -267,6 +299,21 @@ static void scene_calls(void)
 {
 	for (unsigned n = 0; n < 1000; n++)
 		run(code + 0x1000, 0xffffc90000003f00);
+}
+
+/* A return whose address a tracer in the guest has changed; and an indirect jump that is made of a call and a return. */
+static void scene_returns(void)
+{
+	const uint64_t sp = 0xffffc90000003f00;
+
+	for (unsigned n = 0; n < 10; n++) {
+		call(code, code + 0x1000, sp);
+		leave(code + 0x1003, code + 0x6000, sp);
+		call(code, code + 0x3000, sp);
+		call(code + 0x3000, code + 0x300c, sp - 8);
+		leave(code + 0x3010, code + 0x4000, sp - 8);
+		leave(code + 0x4003, code + 5, sp);
+	}
 }
 
 /* Tasks with stacks of 32 KiB, of which each uses the upper half, and one the lower half. */
@@ -332,8 +379,10 @@ static void scene_lies(unsigned rounds)
 		call(code + (next_number() & 0xffffff0), function, sp);
 		if (n & 8)
 			leave(function, next_number(), sp + (next_number() & 0xff8));
-		if (n % 1024 == 0)
-			on_flush(1);
+		if (n % 1024 == 0 && is_7)
+			on_flush.function.any_7(on_flush.data);
+		else if (n % 1024 == 0)
+			on_flush.function.flush(1);
 	}
 }
 
@@ -351,13 +400,32 @@ static long own_memory(void)
 	return found;
 }
 
+/* Load a plugin as QEMU does. Return: whether it wants to run. */
+static bool load(int version, char *path, int used, char **arguments)
+{
+	const bool only = strcmp(QEMU, "11.1.3") == 0;
+	const struct info info = { "x86_64", { only ? version : 2, version }, true, { 1, 1 } };
+	void *library = dlopen(path, RTLD_NOW);
+	int (*install)(uint64_t, const struct info *, int, char **) =
+		library ? (int (*)(uint64_t, const struct info *, int, char **))dlsym(library,
+										      "qemu_plugin_install")
+			: NULL;
+	const int *wanted = library ? (const int *)dlsym(library, "qemu_plugin_version") : NULL;
+
+	printf("QEMU emulator version " QEMU "\n");
+	if (!install || !wanted || *wanted < info.version.min || (*wanted > version && version >= 4)) {
+		fprintf(stderr, "version %d of the plugin is not %d to %d\n", wanted ? *wanted : 0,
+			info.version.min, version);
+		return false;
+	}
+	is_7 = *wanted >= 7;
+	return install(1, &info, used, arguments) == 0;
+}
+
 int main(int count, char **words)
 {
-	const struct info info = { "x86_64", { 2, count > 1 ? atoi(words[1]) : 0 }, true, { 1, 1 } };
-	int (*install)(uint64_t, const struct info *, int, char **);
 	char *arguments[64], *path, *rest;
 	int used = 0;
-	void *library;
 	long before;
 
 	if (count < 5)
@@ -365,15 +433,16 @@ int main(int count, char **words)
 	path = strtok_r(words[count - 1], ",", &rest);
 	while (used < 64 && (arguments[used] = strtok_r(NULL, ",", &rest)))
 		used++;
-	library = dlopen(path, RTLD_NOW);
-	install = library ? (int (*)(uint64_t, const struct info *, int, char **))dlsym(library,
-											"qemu_plugin_install")
-			  : NULL;
-	if (!install || install(1, &info, used, arguments) != 0)
+	if (!load(atoi(words[1]), path, used, arguments))
 		return 1;
-	on_vcpu(1, 0);
+	if (is_7)
+		on_vcpu.function.vcpu_7(0, on_vcpu.data);
+	else
+		on_vcpu.function.vcpu(1, 0);
 	if (strcmp(words[2], "calls") == 0)
 		scene_calls();
+	else if (strcmp(words[2], "returns") == 0)
+		scene_returns();
 	else if (strcmp(words[2], "large") == 0)
 		scene_large();
 	else if (strcmp(words[2], "exec") == 0)
@@ -384,6 +453,9 @@ int main(int count, char **words)
 	if (strcmp(words[2], "lies") == 0)
 		scene_lies(100000);
 	printf("grew by %ld KiB\n", own_memory() - before);
-	on_exit_of_host(1, exit_data);
+	if (is_7)
+		on_exit_of_host.function.any_7(on_exit_of_host.data);
+	else
+		on_exit_of_host.function.exit(1, on_exit_of_host.data);
 	return 0;
 }

@@ -18,8 +18,14 @@
 #include "ring/lock.h"
 #include "ring/ring_deps.h"
 #ifdef QUEUE_FAKE
+#include "fake_world.h"
 static struct fake_world world;
 struct fake_world *fake_world = &world;
+#ifdef QUEUE_KERNEL /* the kernel's flavour: one writer, which keeps its place */
+#include "ring/section_place.h"
+bool ring_clock_is_tsc; /* no: the world's clock is the monotonic one */
+static struct ring_place place;
+#endif
 #else
 #include "ring/section_rseq.h"
 #endif
@@ -54,7 +60,7 @@ static void make_dead_tid(void)
 	dead_tid = (uint32_t)pid;
 }
 
-#ifdef QUEUE_FAKE
+#if defined(QUEUE_FAKE) && !defined(QUEUE_KERNEL)
 /* The lock by itself: who may take it from whom. */
 static void test_lock(void)
 {
@@ -131,6 +137,26 @@ static void move_clock(struct random *random)
 	}
 }
 
+#ifdef QUEUE_KERNEL
+
+static void append(struct queue *queue, struct expected expected, struct random *random)
+{
+	static _Alignas(8) char buffer[QUEUE_BUFFER];
+	struct ring_record record = queue_prepare(buffer, &expected);
+	enum ring_result result = RING_DONE;
+
+	move_clock(random);
+	if (!section_place_put(&place, record)) {
+		result = ring_append(&queue->ring, record);
+		ring_place_find(&queue->ring, &place);
+	}
+	if (result == RING_FULL)
+		ring_lose(&queue->ring, WIRE_LOST_FULL);
+	queue_wrote(queue, expected, result, false, world.clock, 0, 0);
+}
+
+#else
+
 /* The lock may be left over from a dead owner; a living owner keeps us out. */
 static void append(struct queue *queue, struct expected expected, struct random *random)
 {
@@ -168,6 +194,7 @@ static void append(struct queue *queue, struct expected expected, struct random 
 	queue_wrote(queue, expected, result, world.no_memory, world.clock, 0, 0);
 }
 
+#endif
 #else
 
 /* A silence of more than 2^32 ticks, or a clock that steps: what the packet's header would look like then. */
@@ -282,7 +309,11 @@ static void resize(struct queue *queue, struct random *random)
 		queue_resize(queue, (uint32_t)(4 + random_below(random, queue->ring.window)));
 		break;
 	case 3:
-#ifdef QUEUE_FAKE
+#ifdef QUEUE_KERNEL
+		result = ring_switch_packet(&queue->ring);
+		ring_place_find(&queue->ring, &place);
+		queue_turned(queue, result, false, world.clock);
+#elif defined(QUEUE_FAKE)
 		world.no_memory = random_below(random, 10) == 0;
 		result = ring_switch_packet_locked(&queue->ring, 4711);
 		queue_turned(queue, result, world.no_memory, world.clock);
@@ -309,6 +340,9 @@ static void run(struct queue *queue, const struct queue_shape *shape, uint64_t s
 	bool to_do = kind != SABOTAGE_NONE;
 
 	queue_init(queue, shape, random_next(&random));
+#ifdef QUEUE_KERNEL
+	place = (struct ring_place){ 0 };
+#endif
 #ifdef QUEUE_FAKE
 	world = (struct fake_world){ .clock = random_next(&random) >> random_below(&random, 40) };
 	if (shape->near_wrap)
@@ -417,7 +451,8 @@ int main(int argc, char **argv)
 	harness_begin(argc, argv);
 	random.state = harness.seed;
 	make_dead_tid();
-#ifdef QUEUE_FAKE
+#ifdef QUEUE_KERNEL
+#elif defined(QUEUE_FAKE)
 	test_lock();
 #else
 	cpu_set_t here;

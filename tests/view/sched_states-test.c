@@ -41,19 +41,36 @@ static void expect(const struct collected *collected, unsigned n, enum sched_sta
 	assert_int_equal(collected->intervals[n].waker, waker);
 }
 
+static int take_on(struct sched *sched, uint64_t time, uint32_t cpu, uint32_t prev, enum sched_leave leave,
+		   uint32_t next)
+{
+	const struct sched_switch record = { .cpu = cpu,
+					     .prev = prev,
+					     .leave = leave,
+					     .what = leave == SCHED_SLEEPS ? READ : 0,
+					     .next = next };
+
+	return sched_take_switch(sched, time, &record);
+}
+
+static int take(struct sched *sched, uint64_t time, uint32_t prev, enum sched_leave leave, uint32_t next)
+{
+	return take_on(sched, time, SCHED_NO_CPU, prev, leave, next);
+}
+
 static void known_records(void **state)
 {
 	struct collected collected = { .count = 0 };
 	struct sched sched = { .closed = collect, .data = &collected };
 
 	(void)state;
-	assert_int_equal(sched_take_other(&sched, 10, 100, false), 0);			/* index 0 */
-	assert_int_equal(sched_take_switch(&sched, 20, 100, SCHED_SLEEPS, READ, 0), 0); /* idle: index 1 */
-	assert_int_equal(sched_take_wake(&sched, 50, 100, 200, false), 0);		/* index 2 */
-	assert_int_equal(sched_take_switch(&sched, 55, 0, SCHED_PREEMPTED, 0, 100), 0);
-	assert_int_equal(sched_take_switch(&sched, 60, 100, SCHED_PREEMPTED, 0, 300), 0);
-	assert_int_equal(sched_take_switch(&sched, 70, 300, SCHED_PREEMPTED, 0, 100), 0);
-	assert_int_equal(sched_take_switch(&sched, 75, 100, SCHED_DIES, 0, 300), 0);
+	assert_int_equal(sched_take_other(&sched, 10, 100, false), 0);	   /* index 0 */
+	assert_int_equal(take(&sched, 20, 100, SCHED_SLEEPS, 0), 0);	   /* idle: index 1 */
+	assert_int_equal(sched_take_wake(&sched, 50, 100, 200, false), 0); /* index 2 */
+	assert_int_equal(take(&sched, 55, 0, SCHED_PREEMPTED, 100), 0);
+	assert_int_equal(take(&sched, 60, 100, SCHED_PREEMPTED, 300), 0);
+	assert_int_equal(take(&sched, 70, 300, SCHED_PREEMPTED, 100), 0);
+	assert_int_equal(take(&sched, 75, 100, SCHED_DIES, 300), 0);
 	assert_int_equal(sched_finish(&sched, 90), 0);
 	expect(&collected, 0, SCHED_RUNNING, 10, 20, 0);
 	expect(&collected, 1, SCHED_BLOCKED, 20, 50, 3);
@@ -63,6 +80,7 @@ static void known_records(void **state)
 	expect(&collected, 4, SCHED_RUNNING, 60, 70, 0); /* of 300 */
 	expect(&collected, 5, SCHED_RUNNABLE, 60, 70, 0);
 	expect(&collected, 6, SCHED_RUNNING, 70, 75, 0);
+	assert_int_equal(sched_missing(&sched, true).switches + sched_missing(&sched, true).wakes, 0);
 	assert_true(sched_recorded(&sched, 0));
 	assert_false(sched_recorded(&sched, 1));
 	assert_false(sched_recorded(&sched, 3)); /* it only met 100 */
@@ -79,14 +97,14 @@ static void early_wake_up(void **state)
 	(void)state;
 	sched_take_other(&sched, 10, 100, false);
 	sched_take_wake(&sched, 18, 100, 200, false);
-	sched_take_switch(&sched, 20, 100, SCHED_SLEEPS, READ, 0);
-	sched_take_switch(&sched, 30, 0, SCHED_PREEMPTED, 0, 100);
+	take(&sched, 20, 100, SCHED_SLEEPS, 0);
+	take(&sched, 30, 0, SCHED_PREEMPTED, 100);
 	expect(&collected, 1, SCHED_RUNNABLE, 20, 30, 2);
 	/* One that was not for the sleep: another one ends it. */
 	sched_take_wake(&sched, 35, 100, 200, false);
-	sched_take_switch(&sched, 40, 100, SCHED_SLEEPS, READ, 0);
+	take(&sched, 40, 100, SCHED_SLEEPS, 0);
 	sched_take_wake(&sched, 48, 100, 200, true); /* an interrupt, while 200 ran */
-	sched_take_switch(&sched, 50, 0, SCHED_PREEMPTED, 0, 100);
+	take(&sched, 50, 0, SCHED_PREEMPTED, 100);
 	expect(&collected, 3, SCHED_BLOCKED, 40, 48, 3);
 	expect(&collected, 4, SCHED_RUNNABLE, 48, 50, 3);
 	sched_free(&sched);
@@ -99,11 +117,11 @@ static void used_ids_and_missing_records(void **state)
 
 	(void)state;
 	sched_take_fork(&sched, 10, 100, 101);
-	sched_take_switch(&sched, 12, 0, SCHED_PREEMPTED, 0, 101);
+	take(&sched, 12, 0, SCHED_PREEMPTED, 101);
 	sched_take_fork(&sched, 20, 100, 101); /* the first one's end is missing */
-	sched_take_switch(&sched, 25, 0, SCHED_PREEMPTED, 0, 101);
-	sched_take_switch(&sched, 30, 101, SCHED_DIES, 0, 0);
-	sched_take_switch(&sched, 40, 0, SCHED_PREEMPTED, 0, 101); /* a third one, whose fork is missing */
+	take(&sched, 25, 0, SCHED_PREEMPTED, 101);
+	take(&sched, 30, 101, SCHED_DIES, 0);
+	take(&sched, 40, 0, SCHED_PREEMPTED, 101); /* a third one, whose fork is missing */
 	sched_finish(&sched, 45);
 	expect(&collected, 0, SCHED_RUNNABLE, 10, 12, 2); /* woken by 100 */
 	expect(&collected, 1, SCHED_RUNNING, 12, 20, 0);
@@ -112,13 +130,47 @@ static void used_ids_and_missing_records(void **state)
 	expect(&collected, 4, SCHED_RUNNING, 40, 45, 0);
 	/* Two switches to a thread, and two from it. */
 	collected.count = 0;
-	sched_take_switch(&sched, 50, 0, SCHED_PREEMPTED, 0, 500);
-	sched_take_switch(&sched, 60, 0, SCHED_PREEMPTED, 0, 500);
-	sched_take_switch(&sched, 70, 500, SCHED_SLEEPS, READ, 0);
-	sched_take_switch(&sched, 80, 500, SCHED_SLEEPS, READ, 0);
+	take(&sched, 50, 0, SCHED_PREEMPTED, 500);
+	take(&sched, 60, 0, SCHED_PREEMPTED, 500);
+	take(&sched, 70, 500, SCHED_SLEEPS, 0);
+	take(&sched, 80, 500, SCHED_SLEEPS, 0);
 	expect(&collected, 0, SCHED_RUNNING, 50, 60, 0);
 	expect(&collected, 1, SCHED_RUNNING, 60, 70, 0);
 	expect(&collected, 2, SCHED_BLOCKED, 70, 80, 0);
+	sched_free(&sched);
+}
+
+/* The kernel does not trace a task: it never leaves its CPU, and what wakes others meanwhile is missing. */
+static void hidden_tasks(void **state)
+{
+	enum {
+		HIDDEN = 75,
+		MISSING = 3,
+	};
+	struct collected collected = { .count = 0 };
+	struct sched sched = { .closed = collect, .data = &collected, .all = true, .unseen = MISSING };
+	struct sched_missing missing;
+
+	(void)state;
+	take_on(&sched, 10, 0, 0, SCHED_PREEMPTED, 100); /* indexes 0 and 1 */
+	take_on(&sched, 20, 0, 100, SCHED_SLEEPS, HIDDEN);
+	take_on(&sched, 40, 0, 200, SCHED_SLEEPS, 100); /* HIDDEN, then 200, were there before */
+	expect(&collected, 0, SCHED_RUNNING, 10, 20, 0);
+	expect(&collected, 1, SCHED_BLOCKED, 20, 40, 0);
+	expect(&collected, 2, SCHED_RUNNING, 20, 40, 0);
+	missing = sched_missing(&sched, true);
+	assert_int_equal(missing.switches, 1);
+	assert_int_equal(missing.wakes, 1);
+	assert_int_equal(sched_missing(&sched, false).wakes, 0);
+	take_on(&sched, 60, 1, 0, SCHED_PREEMPTED, HIDDEN);
+	expect(&collected, 3, SCHED_BLOCKED, 40, 60, 0);
+	assert_int_equal(collected.intervals[3].what, MISSING);
+	/* 100 leaves CPU 0 and is put on CPU 1 without the switch away. */
+	take_on(&sched, 70, 1, HIDDEN, SCHED_SLEEPS, 100);
+	assert_int_equal(sched_missing(&sched, true).switches, 2);
+	/* What CPU 0 does now is no sign of that again. */
+	take_on(&sched, 80, 0, 300, SCHED_SLEEPS, 0);
+	assert_int_equal(sched_missing(&sched, true).switches, 2);
 	sched_free(&sched);
 }
 
@@ -166,8 +218,8 @@ static void any_records(void **state)
 			assert_int_equal(sched_take_other(&sched, time, one, seed & 1), 0);
 			break;
 		default:
-			assert_int_equal(sched_take_switch(&sched, time, one,
-							   (enum sched_leave)((seed >> 53) % 3), READ, other),
+			assert_int_equal(take_on(&sched, time, (uint32_t)(seed >> 50) % 3, one,
+						 (enum sched_leave)((seed >> 53) % 3), other),
 					 0);
 		}
 	}
@@ -185,6 +237,7 @@ int main(void)
 		cmocka_unit_test(known_records),
 		cmocka_unit_test(early_wake_up),
 		cmocka_unit_test(used_ids_and_missing_records),
+		cmocka_unit_test(hidden_tasks),
 		cmocka_unit_test(any_records),
 	};
 

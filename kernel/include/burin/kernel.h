@@ -27,7 +27,7 @@ struct burin_kernel_site {
 	struct burin_kernel_site *self; /* with the magic: this is one */
 	struct static_key_false key;
 	struct burin_site site;
-	u32 head; /* of its records, if they have a fixed size: id | length << 16 */
+	u32 head;			/* of its records, if they have a fixed size: id | length << 16 */
 	struct burin_kernel_site *next; /* of the same event */
 	struct module *module;
 };

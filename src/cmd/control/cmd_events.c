@@ -299,7 +299,8 @@ const struct cmd cmd_events = {
 	.usage = "Usage: burin events [options] TARGET [GLOB]...\n"
 		 "\n"
 		 "List the events of a program: state, records in the buffers, name, fields, and the line\n"
-		 "in the source. TARGET is a pid, a program's name, a session's path or kernel; see burin ls.\n"
+		 "in the source. TARGET is a pid, a program's name, a session's path or kernel; see burin "
+		 "ls.\n"
 		 "With TARGET kernel, list the events of burin.ko, if it is loaded, and then what only\n"
 		 "burin record --kernel can record: name and fields.\n",
 	.notes = "State: off, on, where (a filter decides), sample (every N-th), limit (N a second), unfit\n"

@@ -175,7 +175,8 @@ const struct cmd cmd_stat = {
 		 "       burin stat [OPTION]... -- COMMAND [ARGUMENT]...\n"
 		 "\n"
 		 "Print how much a program records, how full its buffers are, and how many records were\n"
-		 "lost, by cause. TARGET is a pid, a program's name, a session's path or kernel; see burin ls.\n"
+		 "lost, by cause. TARGET is a pid, a program's name, a session's path or kernel; see burin "
+		 "ls.\n"
 		 "Or run COMMAND and count over it and its children: time, context switches, page faults,\n"
 		 "and, where the machine has counters, instructions, branches and misses.\n",
 	.notes = "Exit code: 0; 2 if there is no such TARGET. With COMMAND: that of its first run that\n"

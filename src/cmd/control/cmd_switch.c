@@ -284,7 +284,8 @@ const struct cmd cmd_enable = {
 	.usage = "Usage: burin enable [options] TARGET GLOB...\n"
 		 "\n"
 		 "Switch on the events of a running program whose names match, at once, and also those\n"
-		 "that it registers later. TARGET is a pid, a program's name, a session's path or kernel; see\n"
+		 "that it registers later. TARGET is a pid, a program's name, a session's path or kernel; "
+		 "see\n"
 		 "burin ls.\n",
 	.notes = "Each call replaces --where, --sample and --limit of the events that match. If EXPR does\n"
 		 "not apply to an event that is registered later, the event stays off; burin events\n"

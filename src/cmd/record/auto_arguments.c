@@ -27,6 +27,7 @@ static_assert((int)PARAMETERS_MAX == (int)CALL_ARGUMENTS_MAX &&
 
 enum {
 	NO_PARAMETERS = UINT32_MAX, /* the number of a SPEC that a function does not need */
+	NOBODY = 65534,		    /* a user without rights of its own */
 };
 
 struct described {
@@ -123,6 +124,10 @@ static void read_files(struct search *search, uint64_t deadline_ns)
 						      .offsets = &any,
 						      .count = 1 };
 	error = symbolize(images, search->file_count, &options, &counts);
+	if (!error && counts.late)
+		cmd_note("burin: %s: %s: it was not read before the deadline; little is known of its "
+			 "functions\n",
+			 search->option, search->files[0].path);
 	if (error)
 		cmd_note("burin: %s: %s: %s\n", search->option, search->files[0].path, strerror(-error));
 }
@@ -215,52 +220,80 @@ static void count(struct auto_arguments *found, uint32_t text, bool stored)
 		found->known++;
 }
 
+/* Behind the files that are there already. The program may run by now. */
 static void store(struct auto_arguments *found, struct session *session, const struct search *search,
 		  uint32_t *places)
 {
 	struct wire_calls *calls = session->calls.header;
-	uint32_t used = 1, specs = 0;
+	struct wire_call_described *files = calls->described_files + found->files;
 
-	calls->described = search->file_count;
 	for (uint32_t n = 0; n < search->file_count; n++)
-		calls->described_files[n] =
-			(struct wire_call_described){ .device = search->files[n].status.st_dev,
-						      .inode = search->files[n].status.st_ino };
+		files[n] = (struct wire_call_described){ .device = search->files[n].status.st_dev,
+							 .inode = search->files[n].status.st_ino,
+							 .first = found->specs };
 	for (size_t n = 0; n < search->count; n++) {
 		const struct described *one = &search->all[n];
-		struct wire_call_described *file = &calls->described_files[one->image - 1];
+		struct wire_call_described *file = &files[one->image - 1];
 		struct wire_call_spec spec = { .offset = one->offset };
-		bool stored = have(session, &session->calls.specs[specs], sizeof(spec));
+		bool stored = found->specs < session->geometry.functions_max - 1 &&
+			      have(session, &session->calls.specs[found->specs], sizeof(spec));
 
 		if (n && one->offset == one[-1].offset && one->image == one[-1].image)
 			continue;
 		if (stored && one->text && one->text != NO_PARAMETERS) {
-			spec.text = store_text(session, &search->texts, one->text, places, &used);
+			spec.text = store_text(session, &search->texts, one->text, places, &found->used);
 			stored = spec.text;
 		}
 		count(found, one->text, stored);
 		if (stored && one->source)
-			spec.source = store_text(session, &search->texts, one->source, places, &used);
+			spec.source = store_text(session, &search->texts, one->source, places, &found->used);
 		if (!spec.text && !spec.source)
 			continue;
 		if (!file->count)
-			file->first = specs;
-		session->calls.specs[specs++] = spec;
+			file->first = found->specs;
+		session->calls.specs[found->specs++] = spec;
 		file->count++;
 	}
+	found->files += search->file_count;
+	/* Release: a process that sees the count sees the files. Pairs with the acquire in call_known.c. */
+	__atomic_store_n(&calls->described, found->files, __ATOMIC_RELEASE);
+}
+
+static void read_and_store(struct auto_arguments *found, struct session *session, struct search *search)
+{
+	uint32_t *places;
+
+	read_files(search, found->options.deadline_ns);
+	if (search->count)
+		qsort(search->all, search->count, sizeof(*search->all), compare);
+	places = calloc((size_t)search->texts.count + 1, sizeof(*places));
+	found->left += search->left;
+	if (places && have(session, session->calls.spec_text, 1))
+		store(found, session, search, places);
+	free(places);
+	texts_free(&search->texts);
+	free(search->all);
+	for (uint32_t n = 0; n < search->file_count; n++) {
+		close(search->files[n].descriptor);
+		free(search->files[n].path);
+	}
+}
+
+static struct search search_for(const struct session *session, const struct auto_arguments_options *options)
+{
+	return (struct search){ .max = session->geometry.functions_max - 1,
+				.option = options->option,
+				.quiet = options->quiet,
+				.libcalls = options->libcalls };
 }
 
 void auto_arguments_find(struct auto_arguments *found, const char *command, struct session *session,
 			 const struct auto_arguments_options *options)
 {
-	struct search search = { .max = session->geometry.functions_max - 1,
-				 .option = options->option,
-				 .quiet = options->quiet,
-				 .libcalls = options->libcalls };
-	uint32_t *places;
+	struct search search = search_for(session, options);
 	int error;
 
-	*found = (struct auto_arguments){ 0 };
+	*found = (struct auto_arguments){ .options = *options, .used = 1 };
 	if (!program_path(found->path, command)) {
 		*found->path = 0; /* exec will report why */
 		return;
@@ -272,36 +305,69 @@ void auto_arguments_find(struct auto_arguments *found, const char *command, stru
 		return;
 	}
 	loaded_files_find(found->path, search.files[0].descriptor, on_library, &search);
-	read_files(&search, options->deadline_ns);
-	if (search.count)
-		qsort(search.all, search.count, sizeof(*search.all), compare);
-	places = calloc((size_t)search.texts.count + 1, sizeof(*places));
-	found->left = search.left;
 	found->libraries = search.file_count - 1;
-	if (places && have(session, session->calls.spec_text, 1))
-		store(found, session, &search, places);
-	free(places);
-	texts_free(&search.texts);
-	free(search.all);
-	for (uint32_t n = 0; n < search.file_count; n++) {
-		close(search.files[n].descriptor);
-		free(search.files[n].path);
+	read_and_store(found, session, &search);
+}
+
+/* As root: a process that has given up its rights could name what it must not read, and the session is open to it. */
+static int open_later(const char *path)
+{
+	return geteuid() == 0 ? debugfile_named(path, "", NOBODY) : debugfile_descriptor(path, "");
+}
+
+/* Whether the file that was opened is to be read. */
+static bool is_wanted_later(struct search *search, const struct wire_call_image *image)
+{
+	struct file *file = &search->files[0];
+
+	return fstat(file->descriptor, &file->status) == 0 && file->status.st_dev == image->device &&
+	       file->status.st_ino == image->inode &&
+	       (search->libcalls || loaded_file_has_hooks(file->descriptor));
+}
+
+void auto_arguments_later(struct auto_arguments *found, const char *path, const struct wire_call_image *image,
+			  struct session *session)
+{
+	struct search search = search_for(session, &found->options);
+	struct file *file = &search.files[0];
+
+	search.quiet = true;
+	file->descriptor = found->files < WIRE_CALL_DESCRIBED_MAX ? open_later(path) : -ENOSPC;
+	if (file->descriptor < 0) {
+		if (file->descriptor != -ENOENT && !found->options.quiet)
+			cmd_note("burin: %s: %s: %s; nothing is known of its functions\n", search.option,
+				 path, strerror(-file->descriptor));
+		return;
 	}
+	file->path = is_wanted_later(&search, image) ? strdup(path) : NULL;
+	if (!file->path) {
+		close(file->descriptor);
+		return;
+	}
+	search.file_count = 1;
+	found->later++;
+	read_and_store(found, session, &search);
+}
+
+/* " and 2 libraries" */
+static void note_files(uint64_t count, const char *one, const char *several)
+{
+	char text[TEXT_SHORT];
+
+	if (count)
+		cmd_note(" and %s %s", text_count(text, count), count == 1 ? one : several);
 }
 
 void auto_arguments_summary(const struct auto_arguments *found)
 {
-	char known[TEXT_SHORT], unknown[TEXT_SHORT], left[TEXT_SHORT], libraries[TEXT_SHORT];
+	char known[TEXT_SHORT], unknown[TEXT_SHORT], left[TEXT_SHORT];
 
 	if (!*found->path || !(found->known + found->unknown + found->left))
 		return;
-	cmd_note("burin: --auto-args: the arguments of %s function%s of %s%s%s%s are known, of %s not%s%s\n",
-		 text_count(known, found->known), found->known == 1 ? "" : "s", found->path,
-		 found->libraries ? " and " : "",
-		 found->libraries ? text_count(libraries, found->libraries) : "",
-		 !found->libraries	 ? ""
-		 : found->libraries == 1 ? " library"
-					 : " libraries",
-		 text_count(unknown, found->unknown), found->left ? "; no room for " : "",
-		 found->left ? text_count(left, found->left) : "");
+	cmd_note("burin: --auto-args: the arguments of %s function%s of %s", text_count(known, found->known),
+		 found->known == 1 ? "" : "s", found->path);
+	note_files(found->libraries, "library", "libraries");
+	note_files(found->later, "file loaded later", "files loaded later");
+	cmd_note(" are known, of %s not%s%s\n", text_count(unknown, found->unknown),
+		 found->left ? "; no room for " : "", found->left ? text_count(left, found->left) : "");
 }

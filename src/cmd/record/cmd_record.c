@@ -71,8 +71,8 @@ static const struct cmd_option table[] = {
 		"-k, --kernel GLOB", &options.kernel.globs,
 		"also record the kernel's tracepoints whose names, such as sched:sched_switch or "
 		"syscalls:sys_enter_openat, match, while COMMAND, TARGET or the processes of --pid run, or "
-		"with --all of the whole machine; may be repeated. Also probes in programs: u:FILE:FUNCTION, "
-		"usdt:FILE:PROVIDER:NAME. See burin-kernel(7)"),
+		"with --all of the whole machine; may be repeated. Also probes: u:FILE:FUNCTION, uret:..., "
+		"usdt:FILE:PROVIDER:NAME, k:FUNCTION. See burin-kernel(7)"),
 	OPTION_TEXT("--k-where EXPR", &options.kernel.where,
 		    "with --kernel: record only events of which EXPR is true, such as 'ret < 0'; see "
 		    "burin-kernel(7)"),
@@ -170,7 +170,8 @@ static const struct cmd_option table[] = {
 	OPTION_LIST(
 		"--auto-args[=GLOB]", &options.calls.automatic,
 		"also record arguments and results of the functions whose names match (default: all), as the "
-		"debug information of COMMAND and its libraries describes them; --args comes first",
+		"debug information of COMMAND, its libraries and what it loads later describes them; --args "
+		"comes first",
 		.given = calls_given, .absent = "*"),
 	OPTION_FLAG("--libcalls", &options.calls.libraries,
 		    "record each call that a program makes to functions of libraries; it needs no hooks",

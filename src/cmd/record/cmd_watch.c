@@ -296,7 +296,7 @@ static int watch_kernel(struct watch *watch)
 		if (asprintf(&watch->on_kernel, "%s%s", TRACEPOINT_PREFIX, on) < 0 ||
 		    !array_reserve(globs->globs, globs->room, globs->count + 2))
 			return cmd_failed("out of memory");
-		if (strncmp(on, "u:", 2) != 0 &&
+		if (strncmp(on, "u:", 2) != 0 && strncmp(on, "uret:", 5) != 0 &&
 		    strncmp(on, "usdt:", 5) != 0) /* probes are given by --kernel */
 			globs->globs[globs->count++] = on;
 		globs->globs[globs->count] = NULL;
@@ -369,7 +369,8 @@ const struct cmd cmd_watch = {
 		 "\n"
 		 "Watch a running program. When an event occurs, or the program ends, write the records\n"
 		 "in memory as a snapshot: DIR/0001, DIR/0002, ..., each a trace. Ends with the program,\n"
-		 "or by Ctrl-C. TARGET is a pid, a program's name, a session's path or kernel; see burin ls.\n",
+		 "or by Ctrl-C. TARGET is a pid, a program's name, a session's path or kernel; see burin "
+		 "ls.\n",
 	.notes = "For each snapshot a line on stderr has the event: time of day, CPU, process/thread and\n"
 		 "name, as burin dump --absolute prints them; or the time of the end, and exit or killed.\n"
 		 "\n"

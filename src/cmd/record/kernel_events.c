@@ -17,8 +17,9 @@
 static int follow(struct kernel_source *kernel, const struct view_set *processes)
 {
 	struct process_list list = { .count = 0 };
-	const int looks =
-		kernel->by_perf ? 1 : 2; /* what a followed process starts would be recorded twice */
+	const int looks = kernel->mechanism == KERNEL_BY_PERF
+				  ? 1
+				  : 2; /* what a followed process starts would be recorded twice */
 	int error = 0;
 
 	for (int look = 0; look < looks && !error && processes->count; look++) {
@@ -183,7 +184,7 @@ void kernel_events_finish(struct kernel_events *kernel)
 	}
 	kernel_source_finish(&kernel->source);
 	kernel->error_ns = kernel->source.clock.error + kernel->source.clock.thinned;
-	kernel->by_perf = kernel->source.by_perf;
+	kernel->mechanism = kernel->source.mechanism;
 }
 
 void kernel_events_close(struct kernel_events *kernel)
@@ -196,6 +197,9 @@ void kernel_events_close(struct kernel_events *kernel)
 
 void kernel_events_summary(const struct kernel_events *kernel)
 {
+	static const char *const mechanisms[] = {
+		[KERNEL_BY_BPF] = "BPF", [KERNEL_BY_TRACEFS] = "tracefs", [KERNEL_BY_PERF] = "perf events"
+	};
 	char events[TEXT_SHORT], error[TEXT_SHORT];
 
 	if (!kernel->opened)
@@ -205,6 +209,6 @@ void kernel_events_summary(const struct kernel_events *kernel)
 		return;
 	}
 	cmd_note("burin: %s tracepoints of the kernel by %s, times within %s\n",
-		 text_count(events, kernel->events), kernel->by_perf ? "perf events" : "BPF",
+		 text_count(events, kernel->events), mechanisms[kernel->mechanism],
 		 text_duration(error, kernel->error_ns));
 }

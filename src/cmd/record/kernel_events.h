@@ -28,7 +28,7 @@ struct kernel_events {
 	int lease_file;
 	unsigned events;
 	uint64_t error_ns; /* valid after kernel_events_finish(), as the next one */
-	bool by_perf;
+	enum kernel_mechanism mechanism;
 };
 
 /*

@@ -177,6 +177,22 @@ bool calls_begin(struct calls *calls, const struct calls_options *options, struc
 	return !error;
 }
 
+void calls_follow(struct calls *calls, struct session *session)
+{
+	if (calls->automatic.options.option)
+		later_files_begin(&calls->later, session, &calls->automatic);
+}
+
+void calls_ended(struct calls *calls, pid_t child)
+{
+	later_files_ended(&calls->later, child);
+}
+
+void calls_finish(struct calls *calls)
+{
+	later_files_finish(&calls->later, &calls->automatic);
+}
+
 void calls_summary(const struct calls *calls)
 {
 	if (calls->options->automatic.count)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cmd/record/auto_arguments.h"
+#include "cmd/record/later_files.h"
 #include "cmd/record/preload_libraries.h"
 #include "drain/drain.h"
 #include "session/session.h"
@@ -32,6 +33,7 @@ struct calls {
 	char library[2 * PRELOAD_PATH_MAX]; /* libraries, with a colon between them */
 	struct view_globs guests;	    /* files with a guest's functions: cmd_symbols_options.guests */
 	struct auto_arguments automatic;
+	struct later_files later;
 	const struct target *target; /* whose calls are recorded; NULL: those of a command */
 	bool quiet;
 };
@@ -55,6 +57,14 @@ void calls_limits(const struct calls_options *options, const struct session *ses
  */
 bool calls_begin(struct calls *calls, const struct calls_options *options, struct session *session,
 		 const char *command, bool quiet);
+
+/* calls_follow - before the command starts: what it loads later is read, too, until calls_finish(). */
+void calls_follow(struct calls *calls, struct session *session);
+
+/* calls_ended - a child of the recorder has ended. */
+void calls_ended(struct calls *calls, pid_t child);
+
+void calls_finish(struct calls *calls);
 
 /* calls_summary - print what belongs to the summary of a recording. */
 void calls_summary(const struct calls *calls);

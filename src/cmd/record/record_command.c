@@ -150,12 +150,13 @@ static int start(struct run *run, const struct sampling *sampling, const struct 
 	return error;
 }
 
-static void reap(struct run *run)
+static void reap(struct run *run, struct calls *calls)
 {
 	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		calls_ended(calls, pid);
 		if (pid == run->child) {
 			run->status = status;
 			run->ended = true;
@@ -163,7 +164,7 @@ static void reap(struct run *run)
 	}
 }
 
-static void handle_signals(struct run *run)
+static void handle_signals(struct run *run, struct calls *calls)
 {
 	struct signalfd_siginfo info;
 
@@ -177,7 +178,7 @@ static void handle_signals(struct run *run)
 			kill(run->child, (int)info.ssi_signo);
 		run->interrupts++;
 	}
-	reap(run);
+	reap(run, calls);
 }
 
 /* Watch the sampled processes, so that the recording ends when all of them have ended. */
@@ -225,7 +226,8 @@ static bool is_over(const struct run *run)
 }
 
 /* Drain until the command or the sampled process has ended, the time is up, or signals end the recording. */
-static void follow(struct run *run, struct drain *drain, struct sampling *sampling, bool quiet)
+static void follow(struct run *run, struct drain *drain, struct sampling *sampling, struct calls *calls,
+		   bool quiet)
 {
 	struct progress progress;
 	struct pollfd wait[] = { { .fd = run->signals, .events = POLLIN },
@@ -237,10 +239,10 @@ static void follow(struct run *run, struct drain *drain, struct sampling *sampli
 	unsigned fullest = 0;
 
 	progress_begin(&progress, !quiet && !run->plugin, run->child != 0); /* QEMU has the terminal */
-	reap(run);
+	reap(run, calls);
 	while (!is_over(run)) {
 		poll(wait, 3, pause_ms(run, sampling, fullest));
-		handle_signals(run);
+		handle_signals(run, calls);
 		run->ended |= wait[1].revents && (run->plugin || others_ended(run));
 		drain_round(drain, &fullest);
 		sampling_round(sampling, drain, &fullest);
@@ -273,7 +275,7 @@ static int exit_code(const struct run *run)
 
 /* Run the command from its beginning to its end. Return: 0, or the errno of the exec. */
 static int run_command(const struct record_options *options, struct run *run, struct drain *drain,
-		       struct sampling *sampling, const struct calls *calls, struct kernel_events *kernel,
+		       struct sampling *sampling, struct calls *calls, struct kernel_events *kernel,
 		       const char *session_path)
 {
 	unsigned fullest;
@@ -281,11 +283,13 @@ static int run_command(const struct record_options *options, struct run *run, st
 
 	drain_round(drain, &fullest); /* define the event of samples before the first one */
 	sampling_begin(sampling, drain);
+	calls_follow(calls, drain->session);
 	run->until = options->duration ? clock_ns(CLOCK_MONOTONIC) + options->duration : UINT64_MAX;
 	error = run->plugin ? guest_socket_begin(run->plugin, session_path, options->guest.arguments)
 			    : start(run, sampling, calls, true);
 	if (!error)
-		follow(run, drain, sampling, options->quiet);
+		follow(run, drain, sampling, calls, options->quiet);
+	calls_finish(calls);
 	sampling_finish(sampling);
 	kernel_events_finish(kernel);
 	return error;

@@ -18,6 +18,8 @@ enum {
 	SCAN_WORDS = 4096,	 /* of a stack that are searched for return addresses, at most */
 	GUESSES = 16,		 /* that are tried again, the last ones of a walk */
 	STEPS_MAX = 2048,	 /* after so many frames, no guess is tried again */
+	FIRST_BYTES = 128,	 /* of the stack of a program's first function, at most */
+	ARGUMENTS_MAX = 4096,
 };
 
 /* Code without tables is assumed to keep a frame record: frame pointer and return address. */
@@ -505,6 +507,27 @@ static bool guess_again(struct walk *walk)
 	return false;
 }
 
+/*
+ * Whether the program's arguments, as the kernel stored them, begin right behind the frame: their number, their addresses, 0.
+ * Nothing but the program's first function lies there: Go's begins with a jump to code that is far from the entry point.
+ */
+static bool is_at_arguments(const struct walk *walk)
+{
+	const uint64_t reached = walk->now.value[UNWIND_STACK];
+	uint64_t count, first, last, end;
+
+	for (uint64_t slot = (reached + 15) & ~UINT64_C(15); slot - reached < FIRST_BYTES; slot += 16) {
+		if (unwind_load(&walk->stack, slot, 8, &count))
+			return false;
+		if (count - 1 < ARGUMENTS_MAX && !unwind_load(&walk->stack, slot + 8, 8, &first) &&
+		    !unwind_load(&walk->stack, slot + 8 * count, 8, &last) &&
+		    !unwind_load(&walk->stack, slot + 8 * count + 8, 8, &end) && end == 0 &&
+		    first > slot + 8 * count && last >= first && last - slot < STACK_FAR)
+			return true;
+	}
+	return false;
+}
+
 /* Moves to the caller of locations[count - 1]. Return: false: there is none, or it is unknown for the reason @truncation. */
 static bool next_frame(struct walk *walk, struct unwind_table *table, uint64_t bias,
 		       enum wire_truncation *truncation)
@@ -523,6 +546,8 @@ static bool next_frame(struct walk *walk, struct unwind_table *table, uint64_t b
 		error = -ENOENT;
 	} else if (!step_gap(walk, table, bias, &error)) {
 		error = step_bare(walk);
+		if (error == -EINVAL && is_at_arguments(walk))
+			error = -ENOENT;
 	}
 	if (error == -EFAULT)
 		*truncation = WIRE_TRUNCATION_STACK;

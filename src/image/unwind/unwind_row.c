@@ -48,13 +48,14 @@ uint64_t unwind_pointer(const struct unwind_section *section, struct bytes *byte
 }
 
 /* Whether an entry is not in memory, since it is too long. */
-static bool is_too_long(const struct unwind_section *section, const struct bytes *entry)
+static bool is_too_long(const struct unwind_section *section, const struct bytes *entry, uint64_t max)
 {
-	return section->load && bytes_left(entry) > UNWIND_ENTRY_MAX;
+	return section->load && bytes_left(entry) > max;
 }
 
-/* The bytes of the entry at an offset, without its length; @wide: its offsets have 8 bytes. */
-static struct bytes entry_bytes(const struct unwind_section *section, uint32_t offset, bool *wide)
+/* The bytes of the entry at an offset, without its length. @max: it is read if it is not longer; @wide: its offsets have 8 bytes */
+static struct bytes entry_bytes(const struct unwind_section *section, uint32_t offset, uint64_t max,
+				bool *wide)
 {
 	struct bytes rest = { .at = section->bytes + offset, .end = section->bytes + section->size };
 	uint64_t length;
@@ -66,7 +67,7 @@ static struct bytes entry_bytes(const struct unwind_section *section, uint32_t o
 	if (*wide)
 		length = bytes_number(&rest, 8);
 	rest = bytes_take(&rest, length);
-	if (section->load && !is_too_long(section, &rest))
+	if (section->load && !is_too_long(section, &rest, max))
 		section->load(section->pages, (uint64_t)(rest.at - section->bytes), bytes_left(&rest));
 	return rest;
 }
@@ -119,8 +120,8 @@ static int read_common(const struct unwind_section *section, uint64_t offset, st
 
 	if (offset >= section->size)
 		return -EINVAL;
-	bytes = entry_bytes(section, (uint32_t)offset, &wide);
-	if (is_too_long(section, &bytes))
+	bytes = entry_bytes(section, (uint32_t)offset, UNWIND_COMMON_MAX, &wide);
+	if (is_too_long(section, &bytes, UNWIND_COMMON_MAX))
 		return -EINVAL;
 	id = bytes_number(&bytes, section->debug && wide ? 8 : 4);
 	version = (unsigned)bytes_number(&bytes, 1);
@@ -151,13 +152,13 @@ int unwind_entry_next(const struct unwind_section *section, uint32_t offset, str
 		      uint32_t *next)
 {
 	bool wide, sized;
-	struct bytes bytes = entry_bytes(section, offset, &wide);
+	struct bytes bytes = entry_bytes(section, offset, UNWIND_ENTRY_MAX, &wide);
 	const uint64_t here = (uint64_t)(bytes.at - section->bytes);
 	uint64_t id;
 	int error;
 
 	*next = (uint32_t)(bytes.end - section->bytes);
-	if (bytes.broken || is_too_long(section, &bytes))
+	if (bytes.broken || is_too_long(section, &bytes, UNWIND_ENTRY_MAX))
 		return -EINVAL;
 	if (!bytes_left(&bytes)) /* an end mark of .eh_frame; linkers leave some in the middle */
 		return -ENOENT;

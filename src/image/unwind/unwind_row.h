@@ -14,8 +14,9 @@
 #include "image/unwind/unwind_registers.h"
 
 enum {
-	UNWIND_ENTRY_MAX =
-		64 << 10, /* bytes of an entry that load() is asked for: the longest of cc1 has 20 KB */
+	/* Bytes of an entry that load() is asked for: the longest of cc1 has 20 KB. A CIE, which others refer to, has some 20 bytes. */
+	UNWIND_ENTRY_MAX = 64 << 10,
+	UNWIND_COMMON_MAX = 1 << 10,
 };
 
 struct unwind_pages;

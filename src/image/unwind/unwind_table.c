@@ -28,6 +28,7 @@ enum {
 	PAGE = 4096,		/* bytes of a section that are read at once, at least */
 	EXPRESSION_MAX = 1024,	/* bytes of an expression that are read; those of valid tables have some 20 */
 	PAGES_MAX = 16,		/* then all are freed */
+	SCAN_TIMES = 4, /* that a scan may read a section: the entries, and a few CIEs again and again */
 };
 
 /*
@@ -41,6 +42,7 @@ struct unwind_pages {
 	size_t size;
 	unsigned char *present; /* a bit of each page */
 	unsigned count;		/* of those */
+	uint64_t reads;		/* so far, of pages */
 };
 
 /* The beginning of an entry's code. The index is sorted by address. */
@@ -98,6 +100,7 @@ static void load(struct unwind_pages *pages, uint64_t offset, uint64_t bytes)
 		image_read(pages->image, pages->offset + at, pages->bytes + at, left < PAGE ? left : PAGE);
 		pages->present[page / 8] |= (unsigned char)(1 << page % 8);
 		pages->count++;
+		pages->reads++;
 	}
 }
 
@@ -159,15 +162,21 @@ static int add_entry(struct unwind_table *table, uint64_t address, uint64_t entr
 	return 0;
 }
 
-/* Makes the index from the entries. */
+/*
+ * Makes the index from the entries. Samples wait meanwhile: entries that each have a far CIE of their own are not read to the
+ * end, nor are more than the index holds.
+ */
 static int scan_entries(struct unwind_table *table)
 {
+	const uint64_t reads_max = SCAN_TIMES * (table->section.size / PAGE + PAGES_MAX);
 	struct unwind_entry entry;
 	uint32_t next;
 	int error = 0;
 
-	for (uint32_t at = 0; at < table->section.size && !error; at = next) {
+	for (uint32_t at = 0; at < table->section.size && table->count < INDEX_MAX && !error; at = next) {
 		limit_pages(table);
+		if (table->pages.reads > reads_max)
+			return -E2BIG;
 		if (unwind_entry_next(&table->section, at, &entry, &next) == 0 && entry.bytes)
 			error = add_entry(table, entry.begin, at);
 	}

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "ring/lock.h"
+#include "source/calls/call_facts.h"
 #include "source/calls/call_functions.h"
 #include "source/calls/call_images.h"
 #include "source/calls/call_rules.h"
@@ -81,13 +82,17 @@ static void add(uint64_t address, uint32_t number)
  */
 static uint32_t number_of(const struct call_image *image)
 {
-	uint32_t generation = call_rules_generation(), now;
-	uint8_t state = call_rules_state(image);
-	const uint32_t number =
-		state == WIRE_CALL_SWITCHES
-			? 0
-			: session_call_function(&tracepoint_session, image->number, image->offset, 0, state,
-						tracepoint_thread_self());
+	uint32_t generation, now;
+	uint8_t state;
+	uint32_t number;
+
+	call_facts_wait(image->number);
+	generation = call_rules_generation();
+	state = call_rules_state(image);
+	number = state == WIRE_CALL_SWITCHES
+			 ? 0
+			 : session_call_function(&tracepoint_session, image->number, image->offset, 0, state,
+						 tracepoint_thread_self());
 
 	/* Either this thread sees the new generation, or the command sees the function. Pairs with the fence in
 	 * call_change() (control/call_listing.c). */

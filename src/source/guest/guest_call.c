@@ -11,7 +11,8 @@
  *
  * End. Calls below end now, too. A return to another address than the call's is not the end of a function, but an indirect
  * jump, made of a call and a return, that keeps processors from speculating (a retpoline). Its call is forgotten. Often a call
- * went to this code and to nothing else: then it is the call of where the jump goes.
+ * went to this code and to nothing else: then it is the call of where the jump goes. The call of such a jump goes over a few bytes;
+ * the return of any other call ends it, wherever it goes: a tracer in the guest may have put an address of its own there.
  */
 #include "source/guest/guest_call.h"
 #include "source/guest/guest_options.h"
@@ -23,57 +24,78 @@ static uint64_t value_of(struct qemu_value value)
 					      : value.data.u16;
 }
 
-/* The stack on which a call pushes its return address, without the calls that are no longer open. */
-static inline struct guest_stack *stack_of_call(struct guest_vcpu *vcpu, uint64_t sp)
+/*
+ * The stack on which a call pushes its return address, without the calls that are no longer open.
+ * @now: the clock, which is read again if calls may have ended meanwhile
+ */
+static inline struct guest_stack *stack_of_call(struct guest_vcpu *vcpu, uint64_t sp, uint64_t *now)
 {
-	struct guest_stack *stack = guest_vcpu_stack(vcpu, sp);
+	struct guest_stack *stack = vcpu->stack;
 
 	vcpu->calls++;
-	while (__builtin_expect(guest_stack_top(stack)->sp <= sp, 0)) {
+	if (__builtin_expect(stack->region == guest_region(sp) && guest_stack_top(stack)->sp > sp, 1))
+		return stack;
+	stack = guest_vcpu_stack(vcpu, sp);
+	while (guest_stack_top(stack)->sp <= sp) {
 		vcpu->unwound++;
 		guest_stack_end(stack);
 	}
+	*now = ring_clock();
 	return stack;
 }
 
-/* How far a site is from where it was translated: by the return address that it has stored. Narrow ones are parts of theirs. */
+/*
+ * How far a site is from where it was translated: by the return address that it has stored. Narrow ones are parts of theirs. Code in
+ * the upper half is a kernel's, which has it at one address.
+ */
 static inline uint64_t distance_of(const struct guest_site *site, uint32_t access)
 {
-	const struct qemu_value pushed = qemu_plugin_mem_get_value(access);
+	struct qemu_value pushed;
 
+	if (__builtin_expect(site->after >> 63, 1))
+		return 0;
+	pushed = qemu_plugin_mem_get_value(access);
 	return pushed.type == QEMU_VALUE_U64 ? pushed.data.u64 - site->after : 0;
 }
 
 static void on_call(unsigned index, uint32_t access, uint64_t sp, void *data)
 {
+	uint64_t now = guest_now();
 	struct guest_vcpu *vcpu = guest_vcpus[index];
-	struct guest_stack *stack = stack_of_call(vcpu, sp);
+	struct guest_stack *stack = stack_of_call(vcpu, sp, &now);
 	struct guest_site *site = data;
 	const uint64_t moved = distance_of(site, access), target = site->target + moved;
 
 	guest_open(stack, site, moved, sp, target,
 		   __builtin_expect(moved != 0, 0) ? guest_called_at(vcpu, stack->image, target)
-						   : guest_called(vcpu, site, stack->image, target));
+						   : guest_called(vcpu, site, stack->image, target),
+		   now);
 }
 
 static void on_call_near(unsigned index, uint32_t access, uint64_t sp, void *data)
 {
 	const struct guest_site *site = data;
 	const uint64_t moved = distance_of(site, access);
+	uint64_t now = 0;
+	struct guest_stack *stack = stack_of_call(guest_vcpus[index], sp, &now);
+	struct wire_call_frame *frame = guest_open(stack, site, moved, sp, site->target + moved, 0, now);
 
-	guest_open(stack_of_call(guest_vcpus[index], sp), site, moved, sp, site->target + moved, 0);
+	if (frame)
+		frame->flags |= GUEST_FRAME_NEAR;
 }
 
 static void call_indirect(struct guest_vcpu *vcpu, const struct guest_site *site, uint32_t access,
 			  uint64_t sp, uint64_t target)
 {
 	struct guest_stack *stack;
+	uint64_t now;
 
 	if (guest_options.range_count && !guest_options_function(target))
 		return;
-	stack = stack_of_call(vcpu, sp);
+	now = guest_now();
+	stack = stack_of_call(vcpu, sp, &now);
 	guest_open(stack, site, distance_of(site, access), sp, target,
-		   guest_called_at(vcpu, stack->image, target));
+		   guest_called_at(vcpu, stack->image, target), now);
 }
 
 /* The load of a call's target, before its store. */
@@ -108,17 +130,19 @@ static void redirect(struct guest_vcpu *vcpu, struct guest_stack *stack, uint64_
 		guest_redirect(vcpu, stack, address);
 }
 
-/* Whether a return that pops a frame's slot goes to where its call came from. Narrower addresses are parts of it. */
-static bool is_own_return(const struct wire_call_frame *frame, const struct qemu_value *popped)
+/* The top call, over a few bytes, returns. Narrower addresses are parts of its own. */
+static void return_near(struct guest_vcpu *vcpu, struct guest_stack *stack, struct qemu_value popped)
 {
-	return popped->type != QEMU_VALUE_U64 || popped->data.u64 == frame->match;
+	if (popped.type != QEMU_VALUE_U64 || popped.data.u64 == guest_stack_top(stack)->match)
+		guest_stack_end(stack);
+	else
+		redirect(vcpu, stack, popped.data.u64);
 }
 
 static void on_return(unsigned index, uint32_t access, uint64_t sp, void *data)
 {
 	struct guest_vcpu *vcpu = guest_vcpus[index];
 	struct guest_stack *stack = guest_vcpu_stack(vcpu, sp);
-	const struct qemu_value popped = qemu_plugin_mem_get_value(access);
 
 	(void)data;
 	vcpu->returns++;
@@ -129,10 +153,10 @@ static void on_return(unsigned index, uint32_t access, uint64_t sp, void *data)
 	}
 	if (__builtin_expect(guest_stack_top(stack)->sp != sp, 0))
 		vcpu->unmatched++;
-	else if (__builtin_expect(is_own_return(guest_stack_top(stack), &popped), 1))
+	else if (__builtin_expect(!(guest_stack_top(stack)->flags & GUEST_FRAME_NEAR), 1))
 		guest_stack_end(stack);
 	else
-		redirect(vcpu, stack, popped.data.u64);
+		return_near(vcpu, stack, qemu_plugin_mem_get_value(access));
 }
 
 static void on_switch(unsigned index, void *data)

@@ -118,8 +118,9 @@ static void on_call(unsigned index, void *data)
 	struct guest_site *site = data;
 	const uint64_t sp = find_sp(vcpu, index, site->address);
 	struct guest_stack *stack = stack_of_call(vcpu, site, sp);
+	const uint64_t now = ring_clock();
 
-	guest_open(stack, site, 0, sp, site->target, called(vcpu, site, stack->image));
+	guest_open(stack, site, 0, sp, site->target, called(vcpu, site, stack->image), now);
 }
 
 static void on_call_near(unsigned index, void *data)
@@ -128,7 +129,7 @@ static void on_call_near(unsigned index, void *data)
 	const struct guest_site *site = data;
 	const uint64_t sp = find_sp(vcpu, index, site->address);
 
-	guest_open(stack_of_call(vcpu, site, sp), site, 0, sp, site->target, 0);
+	guest_open(stack_of_call(vcpu, site, sp), site, 0, sp, site->target, 0, 0);
 }
 
 static void on_call_register(unsigned index, void *data)
@@ -138,8 +139,9 @@ static void on_call_register(unsigned index, void *data)
 	const uint64_t sp = find_sp(vcpu, index, site->address);
 	const uint64_t target = plain(guest_vcpu_register(vcpu, site->target_register));
 	struct guest_stack *stack = stack_of_call(vcpu, site, sp);
+	const uint64_t now = ring_clock();
 
-	guest_open(stack, site, 0, sp, target, guest_called_at(vcpu, stack->image, target));
+	guest_open(stack, site, 0, sp, target, guest_called_at(vcpu, stack->image, target), now);
 }
 
 /* Whether a frame is that of a call which returns to an address. The address may be signed, and mapped elsewhere than the site was:

@@ -25,6 +25,7 @@ enum {
 enum {
 	GUEST_FRAME_JUMP = 1,  /* the call below it went to this call instruction */
 	GUEST_FRAME_SHARE = 2, /* its function makes calls without a frame of its own */
+	GUEST_FRAME_NEAR = 4,  /* it went over a few bytes: guest_is_near() */
 };
 
 /* guest_is_near - whether a call is not one of a function: it is a part of an indirect jump, or fills the processor's stack of
@@ -57,21 +58,32 @@ static inline uint32_t guest_called(struct guest_vcpu *vcpu, struct guest_site *
 	return number;
 }
 
-/* guest_begin - the clock of a frame's begin. Release: a reader that sees it sees the function. */
-static inline void guest_begin(struct wire_call_frame *frame)
+/* guest_now - the clock, before a call. */
+static inline uint64_t guest_now(void)
 {
-	__atomic_store_n(&frame->start, ring_clock(), __ATOMIC_RELEASE);
+	guest_clock_update();
+	return ring_clock();
 }
 
-/* guest_open - a call begins. @moved: from the addresses of the site to where it is now; @target: where it goes; @number: of that function, 0: it is not recorded */
-static inline __attribute__((always_inline)) void guest_open(struct guest_stack *stack,
-							     const struct guest_site *site, uint64_t moved,
-							     uint64_t sp, uint64_t target, uint32_t number)
+/* guest_begin - the clock of a frame's begin. Release: a reader that sees it sees the function. */
+static inline void guest_begin(struct wire_call_frame *frame, uint64_t now)
+{
+	__atomic_store_n(&frame->start, now, __ATOMIC_RELEASE);
+}
+
+/*
+ * guest_open - a call begins. @moved: from the addresses of the site to where it is now; @target: where it goes; @number: of that
+ * function, 0: it is not recorded; @now: the clock, which is read before all else: reading it waits for the loads before
+ * Return: its frame; NULL: it is lost.
+ */
+static inline __attribute__((always_inline)) struct wire_call_frame *
+guest_open(struct guest_stack *stack, const struct guest_site *site, uint64_t moved, uint64_t sp,
+	   uint64_t target, uint32_t number, uint64_t now)
 {
 	struct wire_call_frame *frame = guest_stack_push(stack);
 
 	if (__builtin_expect(!frame, 0))
-		return;
+		return NULL;
 	wire_call_frame_begin(frame, number);
 	if (__builtin_expect(stack->target == site->address + moved, 0))
 		frame->flags = GUEST_FRAME_JUMP;
@@ -79,7 +91,8 @@ static inline __attribute__((always_inline)) void guest_open(struct guest_stack 
 	frame->sp = sp;
 	stack->target = target;
 	if (number)
-		guest_begin(frame);
+		guest_begin(frame, now);
+	return frame;
 }
 
 /* guest_redirect - the top call went to a jump: from now on it is the call of where that goes. */
@@ -91,7 +104,7 @@ static inline void guest_redirect(struct guest_vcpu *vcpu, struct guest_stack *s
 	if (!frame->function)
 		__atomic_store_n(&frame->start, 0, __ATOMIC_RELAXED);
 	else if (!frame->start)
-		guest_begin(frame);
+		guest_begin(frame, ring_clock());
 	stack->target = address;
 }
 

@@ -18,11 +18,10 @@
 #include "source/guest/guest_link.h"
 #include "source/guest/guest_options.h"
 #include "source/guest/guest_recorder.h"
+#include "source/guest/guest_version.h"
 
 static const struct guest_machine *const machines[] = { &guest_x86, &guest_aarch64 };
 static const struct guest_machine *machine; /* that QEMU emulates */
-
-int qemu_plugin_version = QEMU_VERSION_MIN;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct guest_site **sites; /* code may be translated several times */
@@ -76,9 +75,8 @@ static struct guest_site *site_of(const struct guest_site *wanted)
  * QEMU has discarded all translated code, while no vCPU runs: nothing has a site any more. A guest can make new code all the time, so
  * sites have the bounds that QEMU has for it.
  */
-static void on_flush(qemu_id id)
+static void on_flush(void)
 {
-	(void)id;
 	pthread_mutex_lock(&lock);
 	for (size_t n = 0; n < site_count; n++)
 		free(sites[n]);
@@ -232,11 +230,10 @@ static void instrument_marks(struct qemu_block *block, size_t count)
 	}
 }
 
-static void on_block(qemu_id id, struct qemu_block *block)
+static void on_block(struct qemu_block *block)
 {
 	const size_t count = qemu_plugin_tb_n_insns(block);
 
-	(void)id;
 	look_for_anchor(qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0)), count);
 	guest_clock_instrument(block);
 	instrument_marks(block, count);
@@ -244,9 +241,8 @@ static void on_block(qemu_id id, struct qemu_block *block)
 			machine->links ? instrument_each(block, count) : 0);
 }
 
-static void on_vcpu(qemu_id id, unsigned index)
+static void on_vcpu(unsigned index)
 {
-	(void)id;
 	if (!guest_vcpu_begin(index, machine))
 		_exit(1);
 }
@@ -270,10 +266,8 @@ static void report(void)
 		sum.calls, sum.returns, sum.unmatched, sum.redirected, sum.unwound, stacks, kept);
 }
 
-static void on_exit_of_qemu(qemu_id id, void *data)
+static void on_exit_of_qemu(void)
 {
-	(void)id;
-	(void)data;
 	if (guest_options.report)
 		report();
 	if (guest_options.has_tasks && !guest_task_found())
@@ -363,11 +357,10 @@ static bool begin(const struct qemu_info *info, int count, char **arguments)
 
 int qemu_plugin_install(qemu_id id, const struct qemu_info *info, int count, char **arguments)
 {
+	static const struct guest_callbacks callbacks = { on_vcpu, on_block, on_flush, on_exit_of_qemu };
+
 	if (!is_suitable(info) || !begin(info, count, arguments))
 		return -1;
-	qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
-	qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
-	qemu_plugin_register_flush_cb(id, on_flush);
-	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
+	guest_version_register(id, &callbacks);
 	return 0;
 }

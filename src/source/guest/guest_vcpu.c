@@ -15,9 +15,15 @@ struct guest_vcpu *guest_vcpus[GUEST_VCPUS];
 
 static struct qemu_register *find_register(const struct qemu_register_list *registers, const char *name)
 {
-	for (unsigned n = 0; n < registers->length && name; n++)
-		if (strcmp(registers->data[n].name, name) == 0)
-			return registers->data[n].handle;
+	const size_t step = g_array_get_element_size(registers);
+
+	for (unsigned n = 0; n < registers->length && name; n++) {
+		struct qemu_register_description description;
+
+		memcpy(&description, registers->data + n * step, sizeof(description));
+		if (strcmp(description.name, name) == 0)
+			return description.handle;
+	}
 	return NULL;
 }
 
@@ -63,9 +69,10 @@ static uint64_t read_register(const struct guest_vcpu *vcpu, struct qemu_registe
 	uint64_t value = 0;
 
 	vcpu->bytes->length = 0; /* as g_byte_array_set_size(), which is slower */
-	if (handle && qemu_plugin_read_register(handle, vcpu->bytes) > 0)
-		memcpy(&value, vcpu->bytes->data,
-		       vcpu->bytes->length < sizeof(value) ? vcpu->bytes->length : sizeof(value));
+	if (handle)
+		qemu_plugin_read_register(handle, vcpu->bytes);
+	memcpy(&value, vcpu->bytes->data,
+	       vcpu->bytes->length < sizeof(value) ? vcpu->bytes->length : sizeof(value));
 	return value;
 }
 

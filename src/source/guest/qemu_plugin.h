@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of QEMU's plugin interface that is used here, versions 4 to 6. QEMU and its packages need not be there when the
+ * The part of QEMU's plugin interface that is used here, versions 4 to 7. QEMU and its packages need not be there when the
  * library is built.
  *
  * All symbols are weak. An older QEMU, which lacks some of them, can then load the library, compare the version, and refuse
  * it by one clear line.
+ *
+ * From version 7 on, callbacks of the machine have other arguments; see guest_version.h.
  */
 #ifndef BURIN_SOURCE_GUEST_QEMU_PLUGIN_H
 #define BURIN_SOURCE_GUEST_QEMU_PLUGIN_H
@@ -15,6 +17,8 @@
 
 enum {
 	QEMU_VERSION_MIN = 4, /* the values of registers and of memory */
+	QEMU_VERSION_DATA =
+		7, /* callbacks get a pointer instead of the plugin's id; older plugins are refused */
 };
 
 enum qemu_registers {
@@ -83,20 +87,18 @@ struct qemu_bytes {
 	unsigned length;
 };
 
+/* Later versions append members: see g_array_get_element_size(). */
 struct qemu_register_description {
 	struct qemu_register *handle;
-	const char *name, *feature;
+	const char *name;
 };
 
 struct qemu_register_list {
-	struct qemu_register_description *data;
+	char *data;
 	unsigned length;
 };
 
-typedef void (*qemu_on_vcpu)(qemu_id id, unsigned vcpu);
-typedef void (*qemu_on_block)(qemu_id id, struct qemu_block *block);
-typedef void (*qemu_on_flush)(qemu_id id);
-typedef void (*qemu_on_exit)(qemu_id id, void *data);
+typedef void (*qemu_callback)(void); /* its arguments depend on the version */
 typedef void (*qemu_on_execution)(unsigned vcpu, void *data);
 typedef void (*qemu_on_access)(unsigned vcpu, uint32_t access, uint64_t address, void *data);
 
@@ -119,13 +121,14 @@ typedef void (*qemu_on_access)(unsigned vcpu, uint32_t access, uint64_t address,
 #pragma weak qemu_plugin_read_memory_vaddr
 #pragma weak qemu_plugin_get_registers
 #pragma weak qemu_plugin_read_register
-#pragma weak qemu_plugin_read_memory_vaddr
 #pragma weak g_byte_array_new
+#pragma weak g_array_get_element_size
 
-void qemu_plugin_register_vcpu_init_cb(qemu_id id, qemu_on_vcpu function);
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_id id, qemu_on_block function);
-void qemu_plugin_register_flush_cb(qemu_id id, qemu_on_flush function);
-void qemu_plugin_register_atexit_cb(qemu_id id, qemu_on_exit function, void *data);
+/* The data are not an argument of older versions, which ignore them; of atexit they always are. */
+void qemu_plugin_register_vcpu_init_cb(qemu_id id, qemu_callback function, void *data);
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_id id, qemu_callback function, void *data);
+void qemu_plugin_register_flush_cb(qemu_id id, qemu_callback function, void *data);
+void qemu_plugin_register_atexit_cb(qemu_id id, qemu_callback function, void *data);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_instruction *instruction, qemu_on_execution function,
 					    enum qemu_registers registers, void *data);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_instruction *instruction, qemu_on_access function,
@@ -145,9 +148,10 @@ uint64_t qemu_plugin_insn_vaddr(const struct qemu_instruction *instruction);
 struct qemu_value qemu_plugin_mem_get_value(uint32_t access);
 bool qemu_plugin_read_memory_vaddr(uint64_t address, struct qemu_bytes *bytes, size_t count);
 struct qemu_register_list *qemu_plugin_get_registers(void);
-int qemu_plugin_read_register(struct qemu_register *handle, struct qemu_bytes *bytes);
-bool qemu_plugin_read_memory_vaddr(uint64_t address, struct qemu_bytes *bytes, size_t count);
+/* It appends to the bytes, or nothing if it fails. Its result was a number of bytes, and is a truth value now. */
+void qemu_plugin_read_register(struct qemu_register *handle, struct qemu_bytes *bytes);
 struct qemu_bytes *g_byte_array_new(void);
+unsigned g_array_get_element_size(const struct qemu_register_list *array);
 
 /* What QEMU looks for in a plugin. */
 extern int qemu_plugin_version;

@@ -84,6 +84,19 @@ const char *kernel_filter_fits(const struct kernel_filter *of, bool in_kernel)
 	return NULL;
 }
 
+bool kernel_filter_needs_pid(const struct wire_filter *filter)
+{
+	for (unsigned n = 0; filter && n < filter->tests; n++) {
+		const struct wire_filter_test *test = &filter->test[n];
+
+		/* With one target for both results it is a constant. */
+		if (filter_source(test) == WIRE_FILTER_SUBJECT &&
+		    test->offset == offsetof(struct filter_subject, pid) && test->then != test->otherwise)
+			return true;
+	}
+	return false;
+}
+
 /* ---- where values are */
 
 bool kernel_filter_same(const struct kernel_filter *a, const struct kernel_filter *b)

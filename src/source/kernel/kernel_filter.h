@@ -14,6 +14,9 @@
  */
 const char *kernel_filter_fits(const struct kernel_filter *filter, bool in_kernel);
 
+/* kernel_filter_needs_pid - whether a filter tests the process. @filter: NULL: there is none */
+bool kernel_filter_needs_pid(const struct wire_filter *filter);
+
 /* kernel_filter_same - whether the filters of two entries, or of two exits, of system calls have the same instructions. */
 bool kernel_filter_same(const struct kernel_filter *a, const struct kernel_filter *b);
 

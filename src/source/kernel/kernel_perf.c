@@ -14,10 +14,7 @@
 
 #include "base/array.h"
 #include "base/number.h"
-#include "filter/filter.h"
-#include "source/kernel/kernel_append.h"
 #include "source/kernel/kernel_perf.h"
-#include "source/kernel/kernel_raw.h"
 #include "source/kernel/tracefs.h"
 
 enum {
@@ -28,7 +25,6 @@ enum {
 	SAMPLE_SIZE = 16,     /* in a sample, behind pid, tid and time: the size of the raw record ... */
 	SAMPLE_RAW = 20,      /* ... and that record */
 	NUMBER_PLACE = 8,     /* of a system call, in the record of raw_syscalls */
-	TYPES = 1 << 16,      /* a tracepoint's number has 16 bits there */
 };
 
 /* ---- opening */
@@ -87,8 +83,8 @@ static int choose_calls(struct kernel_perf *perf, int events)
 	bool any[2] = { false, false }, enters;
 	int error = tracefs_each(events, names, take_calls, perf);
 
-	for (size_t n = 0; n < perf->points->count; n++) {
-		const int number = kernel_points_call(&perf->points->points[n], &enters);
+	for (size_t n = 0; n < perf->sink.points->count; n++) {
+		const int number = kernel_points_call(&perf->sink.points->points[n], &enters);
 		const size_t room = sizeof(perf->calls_filter[0]);
 		char *filter;
 		size_t used;
@@ -119,21 +115,14 @@ int kernel_perf_open(struct kernel_perf *perf, int events, const struct kernel_p
 {
 	int error;
 
-	perf->points = points;
-	perf->layout = layout;
 	perf->counts_lost = true;
-	perf->rings = rings;
 	for (perf->buffer_bytes = BUFFER_MIN;
 	     perf->buffer_bytes < BUFFER_MAX && perf->buffer_bytes * 2ull <= buffer_bytes;)
 		perf->buffer_bytes *= 2;
 	perf->buffers = calloc(cpus, sizeof(*perf->buffers));
 	perf->copy = malloc(RECORD_MAX);
-	perf->by_type = calloc(TYPES, sizeof(*perf->by_type));
-	if (!perf->buffers || !perf->copy || !perf->by_type)
+	if (!perf->buffers || !perf->copy || kernel_sink_open(&perf->sink, points, layout, rings) != 0)
 		return -ENOMEM;
-	for (size_t n = 0; n < points->count; n++)
-		if (points->points[n].id < TYPES)
-			perf->by_type[points->points[n].id] = (uint16_t)(n + 1);
 	perf->cpus = cpus;
 	for (unsigned n = 0; n < cpus; n++)
 		perf->buffers[n].event = -1;
@@ -187,8 +176,8 @@ int kernel_perf_follow(struct kernel_perf *perf, pid_t task, bool waits)
 	int error = 0;
 	bool enters;
 
-	for (size_t n = 0; n < perf->points->count && !error; n++) {
-		const struct tracepoint *point = &perf->points->points[n];
+	for (size_t n = 0; n < perf->sink.points->count && !error; n++) {
+		const struct tracepoint *point = &perf->sink.points->points[n];
 
 		/* The exec of a command gives it its name before it begins to be recorded. */
 		if (!tracepoint_syscall(point, &enters))
@@ -215,19 +204,14 @@ static size_t point_of(const struct kernel_perf *perf, const char *raw, unsigned
 
 			return number < KERNEL_CALLS ? perf->by_call[exits][number] : 0;
 		}
-	return perf->by_type[type];
+	return kernel_sink_point(&perf->sink, raw, bytes);
 }
 
 /* Append what a sample has. Return: false: there is no room. */
-static bool take_sample(const struct kernel_perf *perf, struct kernel_ring *ring, unsigned cpu,
-			const char *sample, unsigned bytes)
+static bool take_sample(const struct kernel_perf *perf, unsigned cpu, const char *sample, unsigned bytes)
 {
-	char payload[KERNEL_PAYLOAD_MAX];
 	const unsigned raw_bytes = bytes > SAMPLE_RAW ? number_load32(sample + SAMPLE_SIZE) : 0;
 	const char *raw = sample + SAMPLE_RAW;
-	struct kernel_record record;
-	struct filter_subject subject;
-	const struct wire_filter *filter;
 	size_t number;
 	bool enters;
 
@@ -237,24 +221,16 @@ static bool take_sample(const struct kernel_perf *perf, struct kernel_ring *ring
 	if (!number)
 		return true;
 	/* Calls of a process of 32 bits have other numbers. Behind the raw record is the kind of its registers. */
-	if (tracepoint_syscall(&perf->points->points[number - 1], &enters) &&
+	if (tracepoint_syscall(&perf->sink.points->points[number - 1], &enters) &&
 	    bytes - SAMPLE_RAW - raw_bytes >= 8 && number_load64(raw + raw_bytes) == PERF_SAMPLE_REGS_ABI_32)
 		return true;
-	record = (struct kernel_record){ .id = perf->points->ids[number - 1],
-					 .tid = number_load32(sample + 4),
-					 .ns = number_load64(sample + 8),
-					 .payload = payload };
-	record.bytes = kernel_raw_convert(&perf->points->points[number - 1], raw, raw_bytes, payload);
-	subject = (struct filter_subject){ .pid = number_load32(sample), .tid = record.tid, .cpu = cpu };
-	filter = kernel_points_filter(perf->points, number - 1);
-	if (filter && !filter_passes(filter, payload, record.bytes, &subject))
-		return true;
-	return kernel_append(ring, perf->layout, &record);
-}
-
-static void count_lost(struct kernel_ring *ring, uint64_t records)
-{
-	__atomic_fetch_add(&ring->control.lost[WIRE_LOST_FULL], records, __ATOMIC_RELAXED);
+	return kernel_sink_put(&perf->sink, number,
+			       &(struct kernel_sink_record){ .cpu = cpu,
+							     .pid = number_load32(sample),
+							     .tid = number_load32(sample + 4),
+							     .ns = number_load64(sample + 8),
+							     .raw = raw,
+							     .bytes = raw_bytes });
 }
 
 /* A record of the buffer in one piece. */
@@ -275,9 +251,6 @@ static void read_buffer(struct kernel_perf *perf, unsigned cpu, bool last)
 {
 	const struct kernel_perf_buffer *buffer = &perf->buffers[cpu];
 	struct perf_event_mmap_page *control = buffer->control;
-	struct kernel_ring *ring =
-		(struct kernel_ring *)(perf->rings +
-				       (size_t)cpu * KERNEL_DEPTHS * kernel_ring_bytes(perf->layout->window));
 	const uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
 	uint64_t at = control->data_tail;
 
@@ -289,14 +262,14 @@ static void read_buffer(struct kernel_perf *perf, unsigned cpu, bool last)
 			break;
 		record = record_at(perf, buffer, at, bytes) + sizeof(struct perf_event_header);
 		if (type == PERF_RECORD_SAMPLE &&
-		    !take_sample(perf, ring, cpu, record, bytes - sizeof(struct perf_event_header))) {
+		    !take_sample(perf, cpu, record, bytes - sizeof(struct perf_event_header))) {
 			if (!last)
 				break;
-			count_lost(ring, 1);
+			kernel_sink_lost(&perf->sink, cpu, 1);
 		}
 		if (type == PERF_RECORD_LOST && bytes >= sizeof(struct perf_event_header) + 16) {
 			perf->stated += number_load64(record + 8);
-			count_lost(ring, number_load64(record + 8));
+			kernel_sink_lost(&perf->sink, cpu, number_load64(record + 8));
 		}
 		at += bytes;
 	}
@@ -312,7 +285,7 @@ static void count_rest(struct kernel_perf *perf)
 		if (read(perf->events[n], values, sizeof(values)) == sizeof(values))
 			lost += values[1];
 	if (lost > perf->stated)
-		count_lost((struct kernel_ring *)perf->rings, lost - perf->stated);
+		kernel_sink_lost(&perf->sink, 0, lost - perf->stated);
 }
 
 void kernel_perf_read(struct kernel_perf *perf, bool last)
@@ -341,6 +314,6 @@ void kernel_perf_close(struct kernel_perf *perf)
 	free(perf->buffers);
 	free(perf->events);
 	free(perf->copy);
-	free(perf->by_type);
+	kernel_sink_close(&perf->sink);
 	*perf = (struct kernel_perf){ .cpus = 0 };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The second mechanism: perf events with a buffer for each CPU, for where programs in the kernel (BPF) are not permitted. The recorder
+ * The last mechanism: perf events with a buffer for each CPU, for where neither programs in the kernel (BPF) nor tracefs are permitted. The recorder
  * reads the buffers, and appends to rings as those programs would: fields, filters, times and losses are the same.
  *
  * Differences: a perf event belongs to a task, so a wake-up of it by another task is not recorded; texts of a process cannot be read, so a
@@ -12,8 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "source/kernel/kernel_points.h"
-#include "source/kernel/kernel_program.h"
+#include "source/kernel/kernel_sink.h"
 
 /* The buffer of a CPU. */
 struct kernel_perf_buffer {
@@ -23,17 +22,16 @@ struct kernel_perf_buffer {
 };
 
 struct kernel_perf {
-	const struct kernel_points *points;
-	const struct kernel_layout *layout;
-	char *rings; /* of all CPUs, KERNEL_DEPTHS each; the first one is written */
+	struct kernel_sink sink;
 	unsigned cpus;
 	struct kernel_perf_buffer *buffers;
 	uint32_t buffer_bytes;
 	struct tracepoint calls
 		[2]; /* raw_syscalls: of the entries and the exits of all system calls; id 0: not recorded */
 	char calls_filter[2][512]; /* of perf: the numbers of the calls; empty: too many */
-	uint16_t *by_type; /* of a tracepoint's number: number of the point, from 1; 0: not recorded */
-	uint16_t by_call[2][KERNEL_CALLS]; /* the same of a system call's number */
+	uint16_t by_call
+		[2]
+		[KERNEL_CALLS]; /* of a system call's number: number of the point, from 1; 0: not recorded */
 	int *events;
 	size_t count, room;
 	bool counts_lost; /* the events count what they lose */

@@ -368,14 +368,20 @@ static void put_begin(struct bpf_program *to, const struct kernel_layout *layout
 
 /* ---- the fields */
 
-/* Put a text, whose address is in register 3. Register 9 moves behind it. */
-static void put_text(struct bpf_program *to, int at, const struct tracepoint_field *field)
+/* Let the payload go on behind as many bytes as register 0 has, and register 9 with it. */
+static void put_advance(struct bpf_program *to)
 {
-	kernel_put_text(to, BPF_REG_9, KERNEL_SLOTS + at, field);
 	put_load(to, BPF_REG_1, BPF_REG_10, STACK_TEXTS);
 	bpf_put_alu_register(to, BPF_ADD, BPF_REG_1, BPF_REG_0);
 	put_store(to, BPF_REG_10, STACK_TEXTS, BPF_REG_1);
 	bpf_put_alu_register(to, BPF_ADD, BPF_REG_9, BPF_REG_0);
+}
+
+/* Put a text, whose address is in register 3. Register 9 moves behind it. */
+static void put_text(struct bpf_program *to, int at, const struct tracepoint_field *field)
+{
+	kernel_put_text(to, BPF_REG_9, KERNEL_SLOTS + at, field);
+	put_advance(to);
 }
 
 static void put_number(struct bpf_program *to, int at, unsigned bytes, unsigned offset)
@@ -611,12 +617,17 @@ static void put_identify(struct bpf_program *to, const struct kernel_layout *lay
 	put_filters(to, layout, calls);
 }
 
-/* Put an argument: a text, 32 bits or 64. @place: its register's offset */
+/*
+ * Put an argument: a text, 32 bits or 64. @place: its register's offset
+ *
+ * Of 32 bits, all 64 are stored; what follows overwrites the rest, at last the padding. Numbers of both sizes go one way, with a size that
+ * the verifier does not know: then it finds that a way with a text before includes one with a number, and takes a twentieth of the time.
+ */
 static void put_argument(struct bpf_program *to, const struct kernel_layout *layout, unsigned n, int place)
 {
 	static const struct tracepoint_field text = { .kind = TRACEPOINT_USER_TEXT };
 	const int at = payload_of(layout);
-	unsigned number, done, is_short, end;
+	unsigned number, done;
 
 	put_load(to, BPF_REG_1, BPF_REG_10, STACK_CALL);
 	bpf_put_copy(to, BPF_REG_2, BPF_REG_1);
@@ -627,21 +638,14 @@ static void put_argument(struct bpf_program *to, const struct kernel_layout *lay
 	put_text(to, at, &text);
 	done = bpf_put_jump(to, BPF_JA, 0, 0);
 	bpf_land(to, number);
+	kernel_put_register(to, layout, BPF_DW, BPF_REG_2, place);
+	put_store(to, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
 	bpf_put_alu(to, BPF_RSH, BPF_REG_1, CALL_SHIFT(shorts) + (int)n);
 	bpf_put_alu(to, BPF_AND, BPF_REG_1, 1);
-	kernel_put_register(to, layout, BPF_DW, BPF_REG_2, place);
-	is_short = bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0);
-	put_store(to, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
-	bpf_put_set(to, BPF_REG_3, 8);
-	end = bpf_put_jump(to, BPF_JA, 0, 0);
-	bpf_land(to, is_short);
-	bpf_put_store(to, BPF_W, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
-	bpf_put_set(to, BPF_REG_3, 4);
-	bpf_land(to, end);
-	put_load(to, BPF_REG_1, BPF_REG_10, STACK_TEXTS);
-	bpf_put_alu_register(to, BPF_ADD, BPF_REG_1, BPF_REG_3);
-	put_store(to, BPF_REG_10, STACK_TEXTS, BPF_REG_1);
-	bpf_put_alu_register(to, BPF_ADD, BPF_REG_9, BPF_REG_3);
+	bpf_put_alu(to, BPF_LSH, BPF_REG_1, 2);
+	bpf_put_set(to, BPF_REG_0, 8);
+	bpf_put_alu_register(to, BPF_SUB, BPF_REG_0, BPF_REG_1);
+	put_advance(to);
 	bpf_land(to, done);
 }
 

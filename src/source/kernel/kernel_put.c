@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Parts of programs; see kernel_put.h. */
+#include <assert.h>
 #include <string.h>
 
 #include "source/kernel/kernel_put.h"
@@ -8,7 +9,10 @@ enum {
 	/* The part of struct pt_regs of x86-64 that is copied: from r10 on. */
 	REGISTERS_BEGIN = 56,
 	REGISTERS_BYTES = 88,
+	MARK_BIT = 23, /* one that is 1 in both marks, as text_number() has them */
 };
+
+static_assert(sizeof(WIRE_NULL) == 4 && TRACEPOINT_TEXT_MAX == 1 << 8, "sizes that have one bit");
 
 const int kernel_argument_places[KERNEL_ARGUMENTS] = {
 	112, 104, 96, 56, 72, 64
@@ -100,6 +104,35 @@ static void put_place(struct bpf_program *to, const struct tracepoint_source *so
 	}
 }
 
+/* Register 1: the value of some bytes at register 3, which are in the kernel; 0: they cannot be read. */
+static void put_read_kernel(struct bpf_program *to, unsigned bytes)
+{
+	bpf_put_address(to, BPF_REG_1, KERNEL_STACK_VALUE);
+	bpf_put_set(to, BPF_REG_2, (int)bytes);
+	bpf_put_call(to, BPF_FUNC_probe_read_kernel);
+	bpf_put_load(to, kernel_size_code(bytes), BPF_REG_1, BPF_REG_10, KERNEL_STACK_VALUE);
+}
+
+/* Register 1: a value in the context, or what is behind that pointer. */
+static void put_from_context(struct bpf_program *to, const struct tracepoint_field *field)
+{
+	const struct tracepoint_source *source = &field->source;
+
+	bpf_put_copy(to, BPF_REG_3, BPF_REG_6);
+	bpf_put_alu(to, BPF_ADD, BPF_REG_3, source->base);
+	put_read_kernel(to, 8);
+	for (unsigned n = 0; n < source->steps; n++) {
+		const bool last = n + 1 == source->steps;
+
+		bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
+		bpf_put_alu(to, BPF_ADD, BPF_REG_3, source->offsets[n]);
+		if (last && source->is_address)
+			bpf_put_copy(to, BPF_REG_1, BPF_REG_3);
+		else
+			put_read_kernel(to, last ? field->bytes : 8);
+	}
+}
+
 void kernel_put_argument(struct bpf_program *to, const struct tracepoint_field *field)
 {
 	const struct tracepoint_source *source = &field->source;
@@ -111,12 +144,7 @@ void kernel_put_argument(struct bpf_program *to, const struct tracepoint_field *
 		if (source->shift)
 			bpf_put_alu(to, BPF_RSH, BPF_REG_1, source->shift);
 	} else if (source->place == TRACEPOINT_CONTEXT) {
-		bpf_put_copy(to, BPF_REG_3, BPF_REG_6);
-		bpf_put_alu(to, BPF_ADD, BPF_REG_3, source->base);
-		bpf_put_address(to, BPF_REG_1, KERNEL_STACK_VALUE);
-		bpf_put_set(to, BPF_REG_2, 8);
-		bpf_put_call(to, BPF_FUNC_probe_read_kernel);
-		bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_10, KERNEL_STACK_VALUE);
+		put_from_context(to, field);
 	} else {
 		put_place(to, source);
 		bpf_put_address(to, BPF_REG_1, KERNEL_STACK_VALUE);
@@ -138,23 +166,41 @@ void kernel_put_text_address(struct bpf_program *to, unsigned target, const stru
 	bpf_put_alu_register(to, BPF_ADD, target, BPF_REG_1);
 }
 
+/*
+ * Store a mark of 4 bytes. Register 0: a size that has one bit, by a bit of the mark. With a constant, the verifier would follow this way to the
+ * program's end, and each text would double the ways.
+ */
+static void put_mark(struct bpf_program *to, unsigned base, int offset, const char *mark, unsigned bit)
+{
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, base, 0, offset, text_number(mark));
+	bpf_put_load(to, BPF_W, BPF_REG_0, base, offset);
+	bpf_put_alu(to, BPF_RSH, BPF_REG_0, (int)(MARK_BIT - bit));
+	bpf_put_alu(to, BPF_AND, BPF_REG_0, 1 << bit);
+}
+
+/* The usual way is the straight one, which the verifier follows first: the others prove to be parts of it. */
 void kernel_put_text(struct bpf_program *to, unsigned base, int offset, const struct tracepoint_field *field)
 {
-	const int bytes = field->kind == TRACEPOINT_CHARS ? field->size : TRACEPOINT_TEXT_MAX;
-	unsigned good, whole;
+	const bool fixed = field->kind == TRACEPOINT_CHARS; /* it has its whole size */
+	const int bytes = fixed ? field->size : TRACEPOINT_TEXT_MAX;
+	unsigned bad, whole = 0, good, marked;
 
 	bpf_put_copy(to, BPF_REG_1, base);
 	bpf_put_alu(to, BPF_ADD, BPF_REG_1, offset);
 	bpf_put_set(to, BPF_REG_2, bytes);
 	bpf_put_call(to, field->kind == TRACEPOINT_USER_TEXT ? BPF_FUNC_probe_read_user_str
 							     : BPF_FUNC_probe_read_kernel_str);
-	good = bpf_put_jump(to, BPF_JSGT, BPF_REG_0, 0);
-	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, base, 0, offset, text_number(WIRE_NULL));
-	bpf_put_set(to, BPF_REG_0, sizeof(WIRE_NULL));
+	bad = bpf_put_jump(to, BPF_JSLT, BPF_REG_0, 0);
+	if (!fixed)
+		whole = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, bytes);
+	good = bpf_put_jump(to, BPF_JA, 0, 0);
+	bpf_land(to, bad);
+	put_mark(to, base, offset, WIRE_NULL, 2);
+	marked = bpf_put_jump(to, BPF_JA, 0, 0);
+	if (!fixed) {
+		bpf_land(to, whole);
+		put_mark(to, base, offset + bytes - 4, WIRE_TRUNCATED, 8);
+	}
+	bpf_land(to, marked);
 	bpf_land(to, good);
-	if (field->kind == TRACEPOINT_CHARS) /* it has its whole size */
-		return;
-	whole = bpf_put_jump(to, BPF_JNE, BPF_REG_0, bytes);
-	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, base, 0, offset + bytes - 4, text_number(WIRE_TRUNCATED));
-	bpf_land(to, whole);
 }

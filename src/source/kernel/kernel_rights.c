@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What this process lacks; see kernel_rights.h. */
+/* The rights that this process lacks; see kernel_rights.h. */
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What this process lacks to record the kernel's events. */
+/* The rights that this process lacks to record the kernel's events. */
 #ifndef BURIN_SOURCE_KERNEL_KERNEL_RIGHTS_H
 #define BURIN_SOURCE_KERNEL_KERNEL_RIGHTS_H
 

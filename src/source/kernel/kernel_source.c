@@ -23,9 +23,18 @@
 #include "source/kernel/kernel_types.h"
 #include "source/kernel/probe.h"
 #include "source/kernel/tracefs.h"
+#include "source/kernel/tracefs_instance.h"
 
 static const char tracefs_word[] = "tracefs";
 static const unsigned INITIAL_PIDS = 0xEFFFFFFC; /* inode of the initial PID namespace */
+
+/* Whether a mechanism was chosen by the environment. */
+static bool is_forced(const char *mechanism)
+{
+	const char *chosen = getenv(KERNEL_MECHANISM);
+
+	return chosen && strcmp(chosen, mechanism) == 0;
+}
 
 /* ---- rings */
 
@@ -55,7 +64,6 @@ static void init_ring(struct kernel_source *source, unsigned n)
 	shared->header.stream_instance = WIRE_KERNEL_INSTANCE + n;
 	shared->header.cpu = n / KERNEL_DEPTHS;
 	shared->header.sequence = WIRE_SEQUENCE_NONE;
-	shared->control.state = WIRE_RING_READY;
 	shared->control.size = source->layout.window;
 	source->rings[n] = kernel_ring_view(source->memory, n, &source->layout, &source->session->header);
 }
@@ -66,7 +74,7 @@ static void *make_memory(struct kernel_source *source, unsigned bytes, unsigned 
 	int flags = MAP_SHARED;
 	void *memory;
 
-	if (source->by_perf) {
+	if (source->mechanism != KERNEL_BY_BPF) {
 		flags = MAP_PRIVATE | MAP_ANONYMOUS;
 	} else {
 		source->layout.rings = bpf_map_make(&(struct bpf_map){ BPF_MAP_TYPE_ARRAY, sizeof(uint32_t),
@@ -222,10 +230,8 @@ static int attach_raw(struct kernel_source *source, const struct kernel_calls *c
 static void find_types(struct kernel_source *source)
 {
 	static const char *const names[] = { "btf_trace_sys_enter", "btf_trace_sys_exit" };
-	const char *mechanism = getenv(KERNEL_MECHANISM);
 
-	source->layout.typed = (!mechanism || strcmp(mechanism, "bpf-untyped") != 0) &&
-			       kernel_types_find(names, source->types, 2) == 0;
+	source->layout.typed = !is_forced("bpf-untyped") && kernel_types_find(names, source->types, 2) == 0;
 }
 
 /* The number of a filter among those of all calls, from 1. Return: 0: there are too many. */
@@ -314,6 +320,16 @@ static size_t attach_alike(struct kernel_source *source, const struct kernel_poi
 	return 0;
 }
 
+static void note_refused(struct kernel_source *source, const struct tracepoint *point, int error)
+{
+	if (error && !source->refused++) {
+		snprintf(source->refused_name, sizeof(source->refused_name), "%s:%s", point->system,
+			 point->name);
+		source->refused_error = error;
+	}
+	source->events -= error != 0;
+}
+
 /* Attach to all that can be. Return: 0; -errno: to none. */
 static int attach(struct kernel_source *source, const struct kernel_points *points)
 {
@@ -329,12 +345,7 @@ static int attach(struct kernel_source *source, const struct kernel_points *poin
 		if (points->points[n].is_probe)
 			alike = attach_alike(source, points, n);
 		error = alike ? 0 : attach_point(source, points, n);
-		if (error && !source->refused++) {
-			snprintf(source->refused_name, sizeof(source->refused_name), "%s:%s",
-				 points->points[n].system, points->points[n].name);
-			source->refused_error = error;
-		}
-		source->events -= error != 0;
+		note_refused(source, &points->points[n], error);
 	}
 	if (calls) /* to read the types takes some milliseconds */
 		find_types(source);
@@ -342,6 +353,13 @@ static int attach(struct kernel_source *source, const struct kernel_points *poin
 	if (!error)
 		error = attach_calls(source, points, true);
 	return error ? error : source->events ? 0 : source->refused_error;
+}
+
+/* Let all programs append from one moment on: a wake-up is not missing because another tracepoint was attached before. */
+static void start_programs(struct kernel_source *source)
+{
+	for (unsigned n = 0; n < source->more.count; n++)
+		__atomic_store_n(&source->rings[n].control->state, WIRE_RING_READY, __ATOMIC_RELEASE);
 }
 
 /* ---- the drain's side */
@@ -379,8 +397,10 @@ static void round_begins(void *context)
 {
 	struct kernel_source *source = context;
 
-	if (source->by_perf)
+	if (source->mechanism == KERNEL_BY_PERF)
 		kernel_perf_read(&source->perf, false);
+	if (source->mechanism == KERNEL_BY_TRACEFS)
+		kernel_tracefs_read(&source->tracefs, false);
 	kernel_clock_round(&source->clock);
 	if (!source->cursors)
 		return;
@@ -442,7 +462,7 @@ static int try_programs(void)
 	return 0;
 }
 
-/* Whether perf events cannot do what was asked for. Return: 0; -ENOTSUP and *@why. */
+/* Whether only programs can do what was asked for. Return: 0; -ENOTSUP and *@why. */
 static int needs_programs(const struct kernel_options *options, const struct kernel_points *points,
 			  char why[KERNEL_WHY])
 {
@@ -458,19 +478,36 @@ static int needs_programs(const struct kernel_options *options, const struct ker
 	return -ENOTSUP;
 }
 
+/* Records of tracefs have no process id, so a filter by it takes perf events. */
+static int check_tracefs(struct kernel_source *source, char why[KERNEL_WHY])
+{
+	for (size_t n = 0; n < source->points.count; n++)
+		if (kernel_filter_needs_pid(kernel_points_filter(&source->points, n))) {
+			source->mechanism = KERNEL_BY_PERF;
+			break;
+		}
+	if (source->mechanism == KERNEL_BY_TRACEFS || !is_forced(tracefs_word))
+		return 0;
+	snprintf(why, KERNEL_WHY, "records of tracefs have no process id for --k-where");
+	return -ENOTSUP;
+}
+
 /* Choose the tracepoints and their filters. */
 static int choose(struct kernel_source *source, const struct kernel_options *options, int events,
 		  char why[KERNEL_WHY])
 {
 	struct kernel_points *points = &source->points;
+	const bool programs = source->mechanism == KERNEL_BY_BPF;
 	int error = kernel_points_choose(points, events, options->globs, why);
 
-	if (!error && source->by_perf)
+	if (!error && !programs)
 		error = needs_programs(options, points, why);
-	if (!error && source->by_perf)
+	if (!error && !programs)
 		kernel_points_without_texts(points);
 	if (!error && options->where)
-		error = kernel_points_compile(points, options->where, !source->by_perf, why);
+		error = kernel_points_compile(points, options->where, programs, why);
+	if (!error && source->mechanism == KERNEL_BY_TRACEFS)
+		error = check_tracefs(source, why);
 	if (error && error != -ENOENT && error != -ENOTSUP)
 		explain(why, error, tracefs_word);
 	return error;
@@ -487,11 +524,46 @@ static int attach_perf(struct kernel_source *source, const struct kernel_options
 	return error;
 }
 
+static int attach_tracefs(struct kernel_source *source, const struct kernel_options *options, int events)
+{
+	const unsigned cpus = source->more.count / KERNEL_DEPTHS;
+	int error = kernel_tracefs_open(&source->tracefs, events, &source->points, &source->layout,
+					source->memory, cpus, options->buffer_bytes / 2);
+
+	for (size_t n = 0; n < source->points.count && !error; n++)
+		note_refused(source, &source->points.points[n],
+			     kernel_tracefs_enable(&source->tracefs, &source->points.points[n]));
+	if (!error && !source->events)
+		error = source->refused_error;
+	if (!error && options->all)
+		error = kernel_tracefs_follow(&source->tracefs, -1, false);
+	return error;
+}
+
+/* Attach by the mechanism; without tracefs by perf events. */
+static int attach_by(struct kernel_source *source, const struct kernel_options *options, int events)
+{
+	int error;
+
+	if (source->mechanism == KERNEL_BY_BPF)
+		return attach(source, &source->points);
+	if (source->mechanism == KERNEL_BY_TRACEFS) {
+		error = attach_tracefs(source, options, events);
+		if (!error || is_forced(tracefs_word))
+			return error;
+		kernel_tracefs_close(&source->tracefs);
+		source->refused = 0;
+		source->events = (unsigned)source->points.count;
+		source->mechanism = KERNEL_BY_PERF;
+	}
+	return attach_perf(source, options, events);
+}
+
 static int open_mechanism(struct kernel_source *source, const struct kernel_options *options, int events)
 {
 	int error = 0;
 
-	if (!options->all && !source->by_perf) {
+	if (!options->all && source->mechanism == KERNEL_BY_BPF) {
 		error = kernel_follow_open(&source->follow, events);
 		source->layout.members = source->follow.members;
 	}
@@ -513,22 +585,27 @@ static int open_mechanism(struct kernel_source *source, const struct kernel_opti
 	if (error)
 		return error;
 	raise_limit();
-	return source->by_perf ? attach_perf(source, options, events) : attach(source, &source->points);
+	error = attach_by(source, options, events);
+	if (!error)
+		start_programs(source);
+	return error;
 }
 
 static int open_parts(struct kernel_source *source, const struct kernel_options *options, int events,
 		      char why[KERNEL_WHY])
 {
-	const char *mechanism = getenv(KERNEL_MECHANISM);
-	const int refused = mechanism && strcmp(mechanism, "perf") == 0 ? -ENOSYS : try_programs();
+	const bool forced = is_forced("perf") || is_forced(tracefs_word);
+	const int refused = forced ? -ENOSYS : try_programs();
 	int error;
 
-	source->by_perf = refused != 0;
+	source->mechanism = !refused ? KERNEL_BY_BPF : is_forced("perf") ? KERNEL_BY_PERF : KERNEL_BY_TRACEFS;
 	error = choose(source, options, events, why);
 	if (error)
 		return error;
 	error = open_mechanism(source, options, events);
-	if (error)
+	if (error && source->mechanism == KERNEL_BY_TRACEFS)
+		snprintf(why, KERNEL_WHY, "tracefs gives no instance: %s", strerror(-error));
+	else if (error)
 		explain(why, refused && refused != -ENOSYS ? refused : error,
 			refused ? "BPF and perf events" : "BPF");
 	return error;
@@ -547,6 +624,7 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 			    .overwrite = options->overwrite,
 			    .context = session->geometry.context },
 		.clock_map = -1,
+		.tracefs = { .events = -1, .instance = -1, .tasks = -1 },
 	};
 	for (unsigned n = 0; n < KERNEL_FOLLOW_PROGRAMS; n++)
 		source->follow.watches[n] = source->follow.programs[n] = -1;
@@ -560,6 +638,7 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 	events = open_tracefs(why);
 	if (events < 0)
 		return events;
+	tracefs_instance_sweep(events);
 	error = open_parts(source, options, events, why);
 	close(events);
 	if (error) {
@@ -615,24 +694,28 @@ const struct drain_more *kernel_source_snapshot(struct kernel_source *source)
 
 int kernel_source_command(struct kernel_source *source, pid_t child)
 {
-	if (source->by_perf)
+	if (source->mechanism == KERNEL_BY_PERF)
 		return kernel_perf_follow(&source->perf, child, true);
+	if (source->mechanism == KERNEL_BY_TRACEFS)
+		return kernel_tracefs_follow(&source->tracefs, child, true);
 	kernel_follow_command(&source->follow, child);
 	return 0;
 }
 
-/* Each thread has its own perf events. One that has ended meanwhile has none. */
+/* Each thread has its own perf events, or is named to tracefs. One that has ended meanwhile has none. */
 static int follow_thread(void *context, pid_t thread)
 {
 	struct kernel_source *source = context;
-	const int error = kernel_perf_follow(&source->perf, thread, false);
+	const int error = source->mechanism == KERNEL_BY_PERF
+				  ? kernel_perf_follow(&source->perf, thread, false)
+				  : kernel_tracefs_follow(&source->tracefs, thread, false);
 
 	return error == -ESRCH ? 0 : error;
 }
 
 int kernel_source_process(struct kernel_source *source, pid_t process)
 {
-	if (source->by_perf)
+	if (source->mechanism != KERNEL_BY_BPF)
 		return kernel_follow_threads(process, follow_thread, source);
 	return kernel_follow_process(&source->follow, process);
 }
@@ -641,9 +724,13 @@ void kernel_source_finish(struct kernel_source *source)
 {
 	if (source->published)
 		kernel_share_end(source->session);
-	if (source->by_perf) {
+	if (source->mechanism == KERNEL_BY_PERF) {
 		kernel_perf_stop(&source->perf);
 		kernel_perf_read(&source->perf, true);
+	} else if (source->mechanism == KERNEL_BY_TRACEFS) {
+		kernel_tracefs_stop(&source->tracefs);
+		kernel_tracefs_read(&source->tracefs, true);
+		kernel_tracefs_close(&source->tracefs);
 	} else {
 		stop_programs(source);
 		count_missed(source);
@@ -658,6 +745,7 @@ void kernel_source_close(struct kernel_source *source)
 	if (source->layout.rings >= 0)
 		close(source->layout.rings);
 	kernel_perf_close(&source->perf);
+	kernel_tracefs_close(&source->tracefs);
 	kernel_points_free(&source->points);
 	task_names_free(&source->names);
 	if (source->published)
@@ -672,5 +760,7 @@ void kernel_source_close(struct kernel_source *source)
 	free(source->rings);
 	free(source->files);
 	free(source->programs);
-	*source = (struct kernel_source){ .layout = { .rings = -1, .members = -1 }, .clock_map = -1 };
+	*source = (struct kernel_source){ .layout = { .rings = -1, .members = -1 },
+					  .clock_map = -1,
+					  .tracefs = { .events = -1, .instance = -1, .tasks = -1 } };
 }

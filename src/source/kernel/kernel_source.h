@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The kernel's tracepoints as a source of records: rings in maps that programs of the kernel write to, and the drain
- * reads beside those of the session.
+ * reads beside those of the session. Where there are no programs, the recorder writes such rings from tracefs or from perf events.
  *
- * Needs root, or CAP_BPF, CAP_PERFMON and the right to read tracefs. All that is attached ends with this process.
+ * Needs root, or CAP_BPF, CAP_PERFMON and the right to read tracefs. All that is attached ends with this process, except for an
+ * instance of tracefs after SIGKILL: the next recorder removes it.
  */
 #ifndef BURIN_SOURCE_KERNEL_KERNEL_SOURCE_H
 #define BURIN_SOURCE_KERNEL_KERNEL_SOURCE_H
@@ -15,12 +16,19 @@
 #include "source/kernel/kernel_points.h"
 #include "source/kernel/kernel_reader.h"
 #include "source/kernel/kernel_program.h"
+#include "source/kernel/kernel_tracefs.h"
 
 /*
  * For tests and comparisons, this variable of the recorder's environment chooses the mechanism: `bpf-untyped`: programs that do not use the
- * kernel's types; `perf`: perf events.
+ * kernel's types; `tracefs`: the kernel's trace buffers; `perf`: perf events.
  */
 #define KERNEL_MECHANISM "BURIN_KERNEL_MECHANISM"
+
+enum kernel_mechanism {
+	KERNEL_BY_BPF,
+	KERNEL_BY_TRACEFS,
+	KERNEL_BY_PERF,
+};
 
 struct kernel_options {
 	const char *const *globs; /* of SYSTEM:NAME; ends with NULL */
@@ -34,8 +42,9 @@ struct kernel_source {
 	struct session *session;
 	struct kernel_points points;
 	struct kernel_follow follow;
-	bool by_perf; /* the mechanism: perf events, else BPF */
+	enum kernel_mechanism mechanism;
 	struct kernel_perf perf;
+	struct kernel_tracefs tracefs;
 	struct task_names names;
 	struct kernel_clock clock;
 	struct kernel_layout layout;

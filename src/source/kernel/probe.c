@@ -4,11 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#include <linux/perf_event.h>
 
 #include "bpf/bpf_program.h"
 #include "file/foreign.h"
@@ -25,18 +21,24 @@ enum {
 /* The file that was parsed, whatever its path leads to by now. */
 #define file_link "/proc/self/fd/%d"
 
-static const char of_functions[] = "u:", of_notes[] = "usdt:";
+/* Kinds of probes, by the word before the first colon. */
+static const char of_functions[] = "u:", of_returns[] = "uret:", of_notes[] = "usdt:";
 
 struct description {
+	bool returns;
 	char text[PROBE_TEXT]; /* its parts: */
 	const char *file, *provider, *name;
 	struct probe_arguments arguments;
 };
 
+static bool starts(const char *text, const char *kind)
+{
+	return strncmp(text, kind, strlen(kind)) == 0;
+}
+
 bool probe_is_one(const char *text)
 {
-	return strncmp(text, of_functions, strlen(of_functions)) == 0 ||
-	       strncmp(text, of_notes, strlen(of_notes)) == 0;
+	return starts(text, of_functions) || starts(text, of_returns) || starts(text, of_notes);
 }
 
 /* Cut the text at its last colon. Return: the part behind it; NULL: it has none. */
@@ -52,24 +54,37 @@ static char *cut(char *text)
 
 static int parse(struct description *out, const char *text, char why[PROBE_WHY])
 {
-	const bool notes = strncmp(text, of_notes, strlen(of_notes)) == 0;
+	const bool notes = starts(text, of_notes), returns = starts(text, of_returns);
 	char *parenthesis;
 
 	if (strlen(text) >= sizeof(out->text)) {
 		snprintf(why, PROBE_WHY, "it is longer than %d bytes", PROBE_TEXT - 1);
 		return -EINVAL;
 	}
-	strcpy(out->text, text + strlen(notes ? of_notes : of_functions));
+	out->returns = returns;
+	strcpy(out->text, text + strlen(notes ? of_notes : returns ? of_returns : of_functions));
 	parenthesis = strchr(out->text, '(');
 	if (!probe_arguments_parse(&out->arguments, parenthesis, why))
 		return -EINVAL;
+	if (probe_arguments_has_members(&out->arguments)) {
+		snprintf(why, PROBE_WHY,
+			 "members of structures can be given of functions of the kernel only (k:)");
+		return -EINVAL;
+	}
 	if (parenthesis)
 		*parenthesis = 0;
 	out->name = cut(out->text);
 	out->provider = notes && out->name ? cut(out->text) : NULL;
 	out->file = out->text;
 	if (!out->name || !*out->file || (notes && !out->provider)) {
-		snprintf(why, PROBE_WHY, "give %s", notes ? "usdt:FILE:PROVIDER:NAME" : "u:FILE:FUNCTION");
+		snprintf(why, PROBE_WHY, "give %s",
+			 notes	   ? "usdt:FILE:PROVIDER:NAME"
+			 : returns ? "uret:FILE:FUNCTION"
+				   : "u:FILE:FUNCTION");
+		return -EINVAL;
+	}
+	if (returns && out->arguments.count > 1) {
+		snprintf(why, PROBE_WHY, "a return has one value: uret:FILE:FUNCTION(NAME:TYPE)");
 		return -EINVAL;
 	}
 	return 0;
@@ -118,13 +133,16 @@ static int take_place(const struct description *description, const char *path, i
 	struct tracepoint point = { .id = number++,
 				    .file = file,
 				    .is_probe = true,
+				    .is_return = description->returns,
 				    .site = place->offset,
 				    .counter = place->counter };
 
-	strcpy(point.system, description->provider ? "usdt" : "u");
+	strcpy(point.system, description->provider ? "usdt" : description->returns ? "uret" : "u");
 	name_point(&point, path, place);
 	if (description->provider)
 		probe_arguments_of_note(&point, &description->arguments, place->arguments);
+	else if (description->returns)
+		probe_arguments_of_return(&point, &description->arguments);
 	else
 		probe_arguments_of_function(&point, &description->arguments);
 	tracepoint_make_event(&point);
@@ -188,6 +206,7 @@ static unsigned probe_type(void)
 bool probe_is_like(const struct tracepoint *one, const struct tracepoint *other)
 {
 	return one->is_probe && other->is_probe && one->file == other->file && one->count == other->count &&
+	       one->is_return == other->is_return &&
 	       memcmp(one->fields, other->fields, one->count * sizeof(one->fields[0])) == 0;
 }
 
@@ -208,6 +227,7 @@ int probe_attach_all(const struct tracepoint *points, const uint16_t *ids, unsig
 	result = bpf_attach_places(&(struct bpf_places){ .path = path,
 							 .count = count,
 							 .offsets = numbers,
+							 .returns = points->is_return,
 							 .counters = numbers + count,
 							 .cookies = numbers + (size_t)2 * count },
 				   program);
@@ -220,20 +240,12 @@ int probe_attach(const struct tracepoint *point, int program)
 	char path[PROBE_LINK];
 	struct perf_event_attr attr = { .size = sizeof(attr),
 					.type = probe_type(),
-					.config = point->counter << COUNTER_SHIFT,
+					.config = point->counter << COUNTER_SHIFT | point->is_return,
 					.config1 = (uint64_t)(uintptr_t)path,
 					.config2 = point->site };
-	int event, error;
 
 	if (!attr.type)
 		return -EOPNOTSUPP;
 	snprintf(path, sizeof(path), file_link, point->file);
-	event = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-	if (event < 0)
-		return -errno;
-	if (ioctl(event, PERF_EVENT_IOC_SET_BPF, program) == 0)
-		return event;
-	error = -errno;
-	close(event);
-	return error;
+	return bpf_attach_event(&attr, program);
 }

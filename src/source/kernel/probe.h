@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Probes in programs and libraries, which need no tracepoints and no restart: at the entry of a function, and at the probes of
+ * Probes in programs and libraries, which need no tracepoints and no restart: at the entry and the return of a function, and at the probes of
  * <sys/sdt.h>.
  *
  *	u:FILE:FUNCTION[(ARGUMENTS)]		ARGUMENTS: NAME[:TYPE], ...; of integer registers, in their order
+ *	uret:FILE:FUNCTION[(NAME[:TYPE])]	its return, with the result: ret, an i64
  *	usdt:FILE:PROVIDER:NAME[(ARGUMENTS)]	without ARGUMENTS: arg1, arg2, ... as the file describes them
  *
  * FUNCTION, PROVIDER and NAME are globs. FILE is a path, or a command in PATH. TYPE is i8 to i64, u8 to u64, ptr or str.

@@ -54,15 +54,54 @@ static bool is_name(const char *text, size_t bytes)
 	return true;
 }
 
+bool probe_arguments_next(const char **path, char name[TRACEPOINT_NAME])
+{
+	const size_t bytes = strcspn(*path, "-.");
+
+	if (!bytes || bytes >= TRACEPOINT_NAME)
+		return false;
+	memcpy(name, *path, bytes);
+	name[bytes] = 0;
+	*path += bytes;
+	*path += strncmp(*path, "->", 2) == 0 ? 2 : **path == '.';
+	return true;
+}
+
+bool probe_arguments_has_members(const struct probe_arguments *arguments)
+{
+	for (unsigned n = 0; n < arguments->count; n++)
+		if (strpbrk(arguments->list[n].path, "-."))
+			return true;
+	return false;
+}
+
+/* Make the field's name of a path. Return: whether each of its parts is a name. */
+static bool name_field(struct probe_argument *out)
+{
+	const char *rest = out->path;
+	char part[TRACEPOINT_NAME];
+	size_t used = 0;
+
+	while (probe_arguments_next(&rest, part)) {
+		if (!is_name(part, strlen(part)))
+			return false;
+		used += (size_t)snprintf(out->name + used, sizeof(out->name) - used, "%s%s", used ? "_" : "",
+					 part);
+	}
+	return used && !*rest && strchr("-.>", out->path[strlen(out->path) - 1]) == NULL;
+}
+
 /* Parse one of the arguments. Return: the text behind it; NULL: it is wrong. */
 static const char *parse_one(struct probe_argument *out, const char *text)
 {
 	const size_t name = strcspn(text, ":,) ");
 	size_t type;
 
-	if (!is_name(text, name))
+	if (name >= sizeof(out->path))
 		return NULL;
-	snprintf(out->name, sizeof(out->name), "%.*s", (int)name, text);
+	snprintf(out->path, sizeof(out->path), "%.*s", (int)name, text);
+	if (!name_field(out))
+		return NULL;
 	text += name;
 	if (*text != ':')
 		return text;
@@ -126,19 +165,33 @@ void probe_arguments_adapt(struct tracepoint_field *field, const struct probe_ar
 		field->kind = TRACEPOINT_OTHER;
 }
 
+static void take_register(struct tracepoint_field *field, uint8_t place)
+{
+	field->kind = TRACEPOINT_INTEGER;
+	field->is_signed = true;
+	field->bytes = 8;
+	field->source = (struct tracepoint_source){ .place = TRACEPOINT_REGISTER,
+						    .base = place,
+						    .index = TRACEPOINT_NO_REGISTER };
+}
+
+void probe_arguments_of_return(struct tracepoint *point, const struct probe_arguments *given)
+{
+	struct tracepoint_field *field = add_field(point);
+
+	strcpy(field->name, "ret");
+	take_register(field, registers[0].offset);
+	if (given->count)
+		probe_arguments_adapt(field, &given->list[0]);
+}
+
 void probe_arguments_of_function(struct tracepoint *point, const struct probe_arguments *given)
 {
 	for (unsigned n = 0; n < given->count; n++) {
 		struct tracepoint_field *field = add_field(point);
 
-		if (n < sizeof(argument_registers)) {
-			field->kind = TRACEPOINT_INTEGER;
-			field->is_signed = true;
-			field->bytes = 8;
-			field->source = (struct tracepoint_source){ .place = TRACEPOINT_REGISTER,
-								    .base = argument_registers[n],
-								    .index = TRACEPOINT_NO_REGISTER };
-		}
+		if (n < sizeof(argument_registers))
+			take_register(field, argument_registers[n]);
 		probe_arguments_adapt(field, &given->list[n]);
 	}
 }

@@ -11,8 +11,9 @@ enum {
 };
 
 struct probe_argument {
-	char name[TRACEPOINT_NAME];
-	enum tracepoint_kind kind; /* TRACEPOINT_OTHER: not given */
+	char name[TRACEPOINT_NAME]; /* of the field: "file_f_inode" */
+	char path[TRACEPOINT_NAME]; /* as it was given: "file->f_inode"; without members it is the name */
+	enum tracepoint_kind kind;  /* TRACEPOINT_OTHER: not given */
 	uint8_t bytes;
 	bool is_signed;
 };
@@ -23,18 +24,27 @@ struct probe_arguments {
 };
 
 /*
- * probe_arguments_parse - parse "(NAME[:TYPE], ...)".
+ * probe_arguments_parse - parse "(NAME[->MEMBER...][:TYPE], ...)".
  * @text: NULL: there are none
  * @why: of PROBE_WHY bytes: why it is wrong
  * Return: whether it is right.
  */
 bool probe_arguments_parse(struct probe_arguments *out, const char *text, char *why);
 
+/* probe_arguments_next - the next name of a path. @path: set to the rest. Return: false: it has no more. */
+bool probe_arguments_next(const char **path, char name[TRACEPOINT_NAME]);
+
+/* probe_arguments_has_members - whether one of them is a member of a structure. */
+bool probe_arguments_has_members(const struct probe_arguments *arguments);
+
 /* probe_arguments_adapt - give a field the name and the type that the user wants. */
 void probe_arguments_adapt(struct tracepoint_field *field, const struct probe_argument *given);
 
 /* probe_arguments_of_function - the fields of a function's entry: integer registers, in their order. */
 void probe_arguments_of_function(struct tracepoint *point, const struct probe_arguments *given);
+
+/* probe_arguments_of_return - the field of its return: `ret`, or what the user names. */
+void probe_arguments_of_return(struct tracepoint *point, const struct probe_arguments *given);
 
 /*
  * probe_arguments_of_note - the fields of a probe of <sys/sdt.h>.

@@ -208,7 +208,8 @@ static void adapt_syscall(struct tracepoint *point)
 	for (unsigned n = 0; n < point->count; n++) {
 		struct tracepoint_field *field = &point->fields[n];
 
-		if (field->offset == TRACEPOINT_COMMON)
+		/* From Linux 6.19 on, also copies of texts behind the arguments: they are no registers. */
+		if (field->offset == TRACEPOINT_COMMON || strncmp(field->name, "__", 2) == 0)
 			continue;
 		if (field->kind == TRACEPOINT_POINTER && strcmp(field->type, "const char *") == 0)
 			field->kind = TRACEPOINT_USER_TEXT;

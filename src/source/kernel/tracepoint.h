@@ -43,6 +43,7 @@ enum tracepoint_place {
 
 enum {
 	TRACEPOINT_NO_REGISTER = 0xff,
+	TRACEPOINT_STEPS = 6, /* pointers that lead to a field */
 };
 
 struct tracepoint_source {
@@ -50,6 +51,10 @@ struct tracepoint_source {
 	uint8_t base, index; /* offsets in struct pt_regs; TRACEPOINT_NO_REGISTER */
 	uint8_t scale;	     /* as a shift */
 	uint8_t shift;	     /* of the register's value to the right, bits */
+	/* Of a field in the context: from that pointer on, memory at each plus this offset is the next one; the last one is the field. */
+	uint8_t steps;
+	bool is_address; /* the last one is not read: its address is that of a text */
+	uint16_t offsets[TRACEPOINT_STEPS];
 	int64_t number;
 };
 

@@ -164,7 +164,8 @@ static int begin(struct sampler *sampler, int directory)
 	if (!error)
 		error = find_tasks(sampler);
 	sampler->offcpu_lost = calloc(sampler->perf.cpus, sizeof(*sampler->offcpu_lost));
-	if (!sampler->offcpu_lost)
+	sampler->last_ended = calloc(sampler->perf.cpus, sizeof(*sampler->last_ended));
+	if (!sampler->offcpu_lost || !sampler->last_ended)
 		return -ENOMEM;
 	if (!error)
 		offcpu_begin(&sampler->waits, &sampler->tasks, sampler_put_wait, sampler, begin);
@@ -428,6 +429,7 @@ void sampler_close(struct sampler *sampler)
 	stacks_free(&sampler->stacks);
 	samples_free(&sampler->samples);
 	free(sampler->offcpu_lost);
+	free(sampler->last_ended);
 	table_writer_close(&sampler->images_table);
 	table_writer_close(&sampler->tasks_table);
 	table_writer_close(&sampler->stacks_table);

@@ -20,6 +20,7 @@ static void take_record(struct sampler *sampler, const struct perf_ring *ring,
 	record_parse(entry->record, entry->bytes, sampler->perf.sample_type, sampler->perf.registers,
 		     &record);
 	record.map.image = entry->found;
+	sampler->attribution.last_ended = sampler->last_ended[ring->cpu];
 	switch (record.kind) {
 	case RECORD_SAMPLE:
 		if (ring->feed == PERF_STOPS)
@@ -37,8 +38,10 @@ static void take_record(struct sampler *sampler, const struct perf_ring *ring,
 		kernel_take(&sampler->kernel, &record);
 		break;
 	default:
-		if (record.kind == RECORD_EXIT)
+		if (record.kind == RECORD_EXIT) {
 			offcpu_exit(&sampler->waits, &record);
+			sampler->last_ended[ring->cpu] = record.tid;
+		}
 		tasks_take(&sampler->tasks, &record, perf_ticks(&sampler->perf, record.time));
 	}
 }

@@ -64,6 +64,7 @@ struct sampler {
 	struct attribution attribution;
 	struct offcpu waits;
 	uint64_t *offcpu_lost; /* of each CPU, by the kernel's rings */
+	uint32_t *last_ended;  /* of each CPU, as in struct attribution */
 	struct samples samples;
 	struct sampler_totals totals;
 	struct sampler_totals before;	 /* sum of the traces before, for counters that are never reset */

@@ -26,11 +26,16 @@
 #include "wire/wire_event.h"
 #include "wire/wire_record.h"
 
+/* The second tier's buffer is on the stack, which is small in the kernel (kernel/Kbuild). */
+#ifndef SERIALIZE_PAYLOAD_MAX
+#define SERIALIZE_PAYLOAD_MAX (WIRE_LENGTH_MAX - WIRE_HEADROOM)
+#endif
+
 enum {
 	FAST_BYTES = 512, /* of payload in the first tier; checked only for long strings and byte arrays */
 	FAST_SLACK = WIRE_ARGS_MAX * TEXT_CHUNK + TEXT_CHUNK, /* behind them: bytes stored without a check */
 	SLACK = 16, /* the second tier stores a word behind the bytes that it has written, and reads it */
-	PAYLOAD_MAX = WIRE_LENGTH_MAX - WIRE_HEADROOM,
+	PAYLOAD_MAX = SERIALIZE_PAYLOAD_MAX,
 	MARK_BYTES = sizeof(WIRE_TRUNCATED) - 1,
 };
 
@@ -270,7 +275,7 @@ static void put_measured_text(struct serializer *out, const union burin_arg *arg
 
 /* The second tier. Not inlined: its buffer is as large as the record. */
 static __attribute__((__noinline__, __cold__)) void emit_measured(struct burin_site *site, unsigned state,
-							  uint64_t types, const union burin_arg *arg)
+								  uint64_t types, const union burin_arg *arg)
 {
 	uint32_t lengths[WIRE_ARGS_MAX], limit = __atomic_load_n(&burin_string_max, __ATOMIC_RELAXED);
 	size_t payload;
@@ -308,7 +313,7 @@ static __attribute__((__noinline__, __cold__)) void emit_measured(struct burin_s
  * payload; 0: use the second tier.
  */
 static __attribute__((__noinline__)) size_t fast_put_pair(unsigned char *at, const unsigned char *end,
-						      unsigned type, const union burin_arg *pair)
+							  unsigned type, const union burin_arg *pair)
 {
 	const uint32_t size = element_bytes(type);
 	const char *text;
@@ -380,7 +385,7 @@ TEXT_UNCHECKED static inline size_t fast_put(unsigned char *at, const unsigned c
 
 /* The first tier. */
 TEXT_UNCHECKED static __attribute__((__noinline__)) void emit_fast(struct burin_site *site, unsigned state,
-							       const union burin_arg *args)
+								   const union burin_arg *args)
 {
 	uint64_t buffer[(WIRE_HEADROOM + FAST_BYTES + FAST_SLACK) / 8 + 1];
 	unsigned char *at = (unsigned char *)buffer + WIRE_HEADROOM;
@@ -450,7 +455,7 @@ emit_short(struct burin_site *site, unsigned state, const char *text, uint64_t s
  * behind them begin at a word: burin_emit loads no word that spans two stores. Return: as emit_short().
  */
 TEXT_UNCHECKED static __attribute__((__noinline__)) bool emit_long(struct burin_site *site, unsigned state,
-							       const char *text)
+								   const char *text)
 {
 	uint64_t buffer[(WIRE_HEADROOM + FAST_BYTES + 2 * TEXT_CHUNK) / 8];
 	unsigned char *const payload = (unsigned char *)buffer + WIRE_HEADROOM;
@@ -484,7 +489,7 @@ TEXT_UNCHECKED static __attribute__((__noinline__)) bool emit_long(struct burin_
  * shorter than a word, or it is long.
  */
 static __attribute__((__noinline__)) bool emit_array(struct burin_site *site, unsigned state, unsigned type,
-						 const union burin_arg *pair)
+						     const union burin_arg *pair)
 {
 	const uint32_t size = element_bytes(type);
 	const uint64_t count = pair[0].u, bytes = count * size;
@@ -510,7 +515,7 @@ static __attribute__((__noinline__)) bool emit_array(struct burin_site *site, un
 
 /* Emit scalars and one short string in the same way; all other records go to the tiers. */
 TEXT_UNCHECKED static __attribute__((__noinline__)) void emit_mixed(struct burin_site *site, unsigned state,
-								const union burin_arg *args)
+								    const union burin_arg *args)
 {
 	uint64_t types = site->types, scalars = 0;
 	const union burin_arg *arg = args;

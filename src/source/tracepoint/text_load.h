@@ -29,7 +29,8 @@ extern uint32_t text_reach;
 #define TEXT_UNCHECKED __attribute__((no_sanitize("address", "thread")))
 
 /* Load eight bytes one by one, and none behind a NUL. */
-TEXT_UNCHECKED static __attribute__((__noinline__, __cold__, __unused__)) uint64_t text_load_careful(const char *text)
+TEXT_UNCHECKED static __attribute__((__noinline__, __cold__, __unused__)) uint64_t
+text_load_careful(const char *text)
 {
 	uint64_t word = 0;
 

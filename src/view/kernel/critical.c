@@ -35,7 +35,7 @@ struct open_span {
 	uint64_t begin;
 };
 
-/* What is kept of a thread. */
+/* The kept states and spans of a thread. */
 struct history {
 	struct sched_interval *intervals; /* from ->first on */
 	size_t first, count, room;
@@ -70,7 +70,7 @@ struct maker {
 	struct hash_table node_numbers;
 };
 
-/* ---- what is kept */
+/* ---- kept states */
 
 static struct history *history_of(struct maker *maker, size_t thread)
 {
@@ -524,9 +524,11 @@ int critical_make(struct critical *critical, const struct burin_trace *trace, co
 	*critical = (struct critical){ .trace = trace };
 	maker.sched.closed = keep_interval;
 	maker.sched.data = &maker;
+	maker.sched.all = sched_read_all(trace);
 	call_threads_init(&maker.threads, trace, filter, &critical->strings, 0);
 	result = kernel_view_make(&maker.view, trace, &critical->strings);
 	critical->has_wakes = !result && maker.view.has[KERNEL_WAKING];
+	maker.sched.unseen = view_string(&critical->strings, sched_read_unseen);
 	if (!result && !maker.view.has[KERNEL_SWITCH])
 		result = -ENODATA;
 	if (!result) {
@@ -535,6 +537,7 @@ int critical_make(struct critical *critical, const struct burin_trace *trace, co
 	}
 	if (!result)
 		result = read_all(&maker);
+	critical->missing = sched_missing(&maker.sched, critical->has_wakes);
 	if (!result && critical->strings.failed)
 		result = -ENOMEM;
 	if (!result)

@@ -51,6 +51,7 @@ struct critical {
 	uint64_t unended; /* spans without end, or whose begin is missing */
 	uint64_t dropped; /* times that the states kept were too many, and forgotten */
 	bool has_wakes;
+	struct sched_missing missing;
 };
 
 /*

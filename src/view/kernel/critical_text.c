@@ -4,6 +4,7 @@
 
 #include "base/print.h"
 #include "view/kernel/critical.h"
+#include "view/kernel/sched_read.h"
 
 static const char *const bold = print_styles[PRINT_BOLD], *const off = print_styles[PRINT_OFF];
 static const char *const state_names[] = { "running", "waiting for a CPU", "blocked", "unknown" };
@@ -77,6 +78,7 @@ void critical_text(const struct critical *critical, const struct call_report *op
 	if (!critical->span_count)
 		view_buffer_print(out, "no span matches the options\n\n");
 	view_lost_records_text(critical->trace, out);
+	sched_missing_text(&critical->missing, out);
 	if (critical->unended)
 		view_buffer_print(out, "%s span%s without begin or end in the trace\n",
 				  text_count(count, critical->unended), critical->unended == 1 ? "" : "s");
@@ -138,6 +140,7 @@ void critical_json(const struct critical *critical, const struct call_report *op
 	json_u64(&json, "without_begin_or_end", critical->unended);
 	json_bool(&json, "has_wakeups", critical->has_wakes);
 	call_losses_json(&json, critical->trace);
+	sched_missing_json(&critical->missing, &json);
 	json_end(&json);
 }
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "view/kernel/sched_read.h"
 #include "view/kernel/sched_report.h"
 
 static const char *const state_keys[SCHED_STATES] = { "running_ns", "runnable_ns", "blocked_ns" };
@@ -71,6 +72,7 @@ void sched_report_json(struct sched_report *report, const struct call_report *op
 		json_u64(&json, state_keys[state], report->time[state]);
 	json_bool(&json, "has_wakeups", report->has_wakes);
 	call_losses_json(&json, report->trace);
+	sched_missing_json(&report->missing, &json);
 	json_array(&json, "rows");
 	for (size_t n = 0; n < report->count && n < options->limit; n++)
 		row_json(&json, report, options, report->rows[n]);

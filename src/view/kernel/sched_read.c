@@ -17,7 +17,9 @@ enum {
 	TEXT_BYTES = 160,
 };
 
-/* What a thread sleeps in: the call, and in which way. Return: a string of the view. */
+const char sched_read_unseen[] = "a missing switch";
+
+/* Name the sleep of a thread: by its call, and by its way. Return: a string of the view. */
 static uint32_t name_sleep(struct kernel_view *view, uint32_t call, int64_t state)
 {
 	const char *way = state & STATE_STOPPED		  ? " (stopped)"
@@ -36,23 +38,24 @@ static int read_switch(struct sched *sched, struct kernel_view *view, const stru
 		       const struct burin_record *record, uint64_t ns)
 {
 	struct kernel_switch out;
-	enum sched_leave how = SCHED_SLEEPS;
-	uint32_t what = 0;
+	struct sched_switch taken = { .cpu = record->cpu, .leave = SCHED_SLEEPS };
 	size_t prev;
 
 	if (!kernel_view_switch(view, event, record, &out))
 		return 0;
 	if (!out.state || out.state & STATE_PREEMPTED)
-		how = SCHED_PREEMPTED;
+		taken.leave = SCHED_PREEMPTED;
 	else if (out.state & STATE_DEAD)
-		how = SCHED_DIES;
-	if (how == SCHED_SLEEPS && out.prev) {
+		taken.leave = SCHED_DIES;
+	taken.prev = out.prev;
+	taken.next = out.next;
+	if (taken.leave == SCHED_SLEEPS && out.prev) {
 		prev = sched_find(sched, out.prev, ns);
 		if (prev == SIZE_MAX)
 			return -ENOMEM;
-		what = name_sleep(view, out.call ? out.call : sched->threads[prev].call, out.state);
+		taken.what = name_sleep(view, out.call ? out.call : sched->threads[prev].call, out.state);
 	}
-	return sched_take_switch(sched, ns, out.prev, how, what, out.next);
+	return sched_take_switch(sched, ns, &taken);
 }
 
 static int read_call(struct sched *sched, const struct kernel_event *event, const struct burin_record *record,
@@ -100,4 +103,25 @@ int sched_read_record(struct sched *sched, struct kernel_view *view, const struc
 	default:
 		return 0;
 	}
+}
+
+void sched_missing_text(const struct sched_missing *missing, struct view_buffer *out)
+{
+	char count[TEXT_SHORT];
+
+	if (missing->switches)
+		view_buffer_print(out, "%s switch%s missing: the kernel does not trace every task\n",
+				  text_count(count, missing->switches),
+				  missing->switches == 1 ? " is" : "es are");
+	if (missing->wakes)
+		view_buffer_print(out, "%s wait%s ended without a wake-up in the trace\n",
+				  text_count(count, missing->wakes), missing->wakes == 1 ? "" : "s");
+}
+
+void sched_missing_json(const struct sched_missing *missing, struct json *json)
+{
+	json_object(json, "missing");
+	json_u64(json, "switches", missing->switches);
+	json_u64(json, "wakeups", missing->wakes);
+	json_end(json);
 }

@@ -20,4 +20,11 @@ bool sched_read_all(const struct burin_trace *trace);
 int sched_read_record(struct sched *sched, struct kernel_view *view, const struct burin_record *record,
 		      uint64_t ns);
 
+/* For sched.unseen. */
+extern const char sched_read_unseen[];
+
+/* sched_missing_text, sched_missing_json - print what the kernel left out, if anything. */
+void sched_missing_text(const struct sched_missing *missing, struct view_buffer *out);
+void sched_missing_json(const struct sched_missing *missing, struct json *json);
+
 #endif

@@ -369,12 +369,14 @@ int sched_report_make(struct sched_report *report, const struct burin_trace *tra
 	call_threads_init(&maker.threads, trace, filter, &report->strings, parts);
 	result = kernel_view_make(&maker.view, trace, &report->strings);
 	report->has_wakes = !result && maker.view.has[KERNEL_WAKING];
+	maker.sched.unseen = view_string(&report->strings, sched_read_unseen);
 	if (!result && !maker.view.has[KERNEL_SWITCH])
 		result = -ENODATA;
 	if (!result)
 		result = read_all(&maker);
 	if (!result)
 		result = make_rows(&maker);
+	report->missing = sched_missing(&maker.sched, report->has_wakes);
 	if (!result && report->strings.failed)
 		result = -ENOMEM;
 	free_maker(&maker);

@@ -39,6 +39,7 @@ struct sched_report {
 	size_t count, room;
 	uint64_t threads, wall, time[SCHED_STATES];
 	bool has_wakes; /* wake-ups are in the trace */
+	struct sched_missing missing;
 };
 
 /*

@@ -14,9 +14,12 @@ static size_t add_thread(struct sched *sched, uint32_t tid, uint64_t time)
 {
 	if (sched->count >= UINT32_MAX - 1 || !array_reserve(sched->threads, sched->room, sched->count + 1))
 		return SIZE_MAX;
-	sched->threads[sched->count] = (struct sched_thread){
-		.tid = tid, .state = SCHED_UNKNOWN, .since = time, .begin = time, .end = time
-	};
+	sched->threads[sched->count] = (struct sched_thread){ .tid = tid,
+							      .state = SCHED_UNKNOWN,
+							      .since = time,
+							      .begin = time,
+							      .end = time,
+							      .cpu = SCHED_NO_CPU };
 	return sched->count++;
 }
 
@@ -86,8 +89,8 @@ static int change(struct sched *sched, size_t number, uint64_t time, enum sched_
 	return known ? sched->closed(sched->data, &interval) : 0;
 }
 
-/* A thread that runs was put on its CPU by now. */
-static int run(struct sched *sched, size_t number, uint64_t time)
+/* A thread that runs was put on its CPU by now. @missing: by a switch that is missing */
+static int run(struct sched *sched, size_t number, uint64_t time, bool missing)
 {
 	struct sched_thread *thread = &sched->threads[number];
 	enum sched_state as = thread->state;
@@ -99,6 +102,10 @@ static int run(struct sched *sched, size_t number, uint64_t time)
 		as = SCHED_RUNNABLE;
 		waker = thread->early;
 	}
+	/* One that is put on a CPU while it runs has left another one. */
+	thread->missing += as != SCHED_UNKNOWN && missing != (as == SCHED_RUNNING);
+	thread->missing_wakes += as == SCHED_BLOCKED;
+	thread->cpu = SCHED_NO_CPU;
 	error = change(sched, number, time, as, waker, SCHED_RUNNING);
 	sched->threads[number].early = sched->threads[number].waker = 0;
 	return error;
@@ -109,7 +116,7 @@ static int leave(struct sched *sched, size_t number, uint64_t time, enum sched_l
 	struct sched_thread *thread = &sched->threads[number];
 	int error = thread->state == SCHED_RUNNING || thread->state == SCHED_UNKNOWN
 			    ? 0
-			    : run(sched, number, time); /* the switch to it is missing */
+			    : run(sched, number, time, true);
 
 	if (error)
 		return error;
@@ -139,22 +146,49 @@ static void note_recorded(struct sched *sched, size_t prev, size_t next)
 	}
 }
 
-int sched_take_switch(struct sched *sched, uint64_t time, uint32_t prev, enum sched_leave how, uint32_t what,
-		      uint32_t next)
+/* The thread that was put on this CPU, if it is not the one that leaves it now: it has left, and sleeps as far as is known. */
+static int leave_unseen(struct sched *sched, uint64_t time, uint32_t cpu, size_t prev)
 {
-	const size_t one = find_alive(sched, prev, time), other = find_alive(sched, next, time);
+	const size_t last = sched->running[cpu] - (size_t)1;
+	struct sched_thread *thread = &sched->threads[last];
+
+	if (!sched->running[cpu] || last == prev || thread->cpu != cpu || thread->state != SCHED_RUNNING)
+		return 0;
+	thread->missing++;
+	return leave(sched, last, time, SCHED_SLEEPS, sched->unseen);
+}
+
+/* Note who runs on a CPU. */
+static int put_on(struct sched *sched, uint64_t time, uint32_t cpu, size_t prev, size_t next)
+{
+	int error;
+
+	if (cpu >= SCHED_CPUS_MAX)
+		return 0;
+	if (!array_reserve_zeroed(sched->running, sched->cpu_room, cpu + 1))
+		return -ENOMEM;
+	error = leave_unseen(sched, time, cpu, prev);
+	sched->running[cpu] = sched->threads[next].tid ? (uint32_t)next + 1 : 0;
+	sched->threads[next].cpu = cpu;
+	return error;
+}
+
+int sched_take_switch(struct sched *sched, uint64_t time, const struct sched_switch *record)
+{
+	const size_t prev = find_alive(sched, record->prev, time),
+		     next = find_alive(sched, record->next, time);
 	int error = 0;
 
-	if (one == SIZE_MAX || other == SIZE_MAX)
+	if (prev == SIZE_MAX || next == SIZE_MAX)
 		return -ENOMEM;
-	if (one == other)
+	if (prev == next)
 		return 0;
-	note_recorded(sched, one, other);
-	if (prev)
-		error = leave(sched, one, time, how, what);
-	if (next && !error)
-		error = run(sched, other, time);
-	return error;
+	note_recorded(sched, prev, next);
+	if (record->prev)
+		error = leave(sched, prev, time, record->leave, record->what);
+	if (record->next && !error)
+		error = run(sched, next, time, false);
+	return error ? error : put_on(sched, time, record->cpu, prev, next);
 }
 
 int sched_take_wake(struct sched *sched, uint64_t time, uint32_t tid, uint32_t by, bool interrupt)
@@ -222,7 +256,7 @@ int sched_take_other(struct sched *sched, uint64_t time, uint32_t tid, bool sure
 		return 0;
 	thread->recorded = true;
 	if (thread->state == SCHED_UNKNOWN || (sure && thread->state != SCHED_RUNNING))
-		return run(sched, number, time);
+		return run(sched, number, time, true);
 	return 0;
 }
 
@@ -260,8 +294,22 @@ bool sched_recorded(const struct sched *sched, size_t number)
 	return !partner->recorded && thread->switches >= partner->switches;
 }
 
+struct sched_missing sched_missing(const struct sched *sched, bool wakes)
+{
+	struct sched_missing missing = { 0 };
+
+	for (size_t n = 0; n < sched->count; n++)
+		if (sched_recorded(sched, n)) {
+			missing.switches += sched->threads[n].missing;
+			missing.wakes += wakes ? sched->threads[n].missing_wakes : 0;
+		}
+	return missing;
+}
+
 void sched_free(struct sched *sched)
 {
+	free(sched->running);
+	sched->running = NULL;
 	free(sched->threads);
 	free(sched->slots);
 	hash_table_free(&sched->numbers);

@@ -6,6 +6,10 @@
  *
  * A wake-up may be recorded before the switch of the thread that it wakes, which is then still on its way to sleep. It counts if
  * the thread runs again without another one.
+ *
+ * Kernels leave out switches and wake-ups, and do not count them: those of tasks that they hide, and wake-ups by their own tracing. A thread
+ * that leaves a CPU on which it was not put, or a CPU that another thread leaves, shows that a switch is missing; a wait that ends by itself
+ * shows that a wake-up is.
  */
 #ifndef BURIN_VIEW_KERNEL_SCHED_STATES_H
 #define BURIN_VIEW_KERNEL_SCHED_STATES_H
@@ -37,7 +41,9 @@ struct sched_thread {
 	uint32_t
 		partner; /* index and 1 of a thread that it switched with, when it was not sure which is recorded */
 	uint32_t switches;
-	bool recorded; /* all of its switches are, as far as can be known */
+	uint32_t cpu;			 /* running: where; SCHED_NO_CPU: unknown */
+	uint32_t missing, missing_wakes; /* switches and wake-ups that are not in the trace */
+	bool recorded;			 /* all of its switches are, as far as can be known */
 	bool exits, ended;
 };
 
@@ -50,6 +56,12 @@ struct sched_interval {
 	uint32_t waker; /* runnable: who made it so; blocked: who ended it; index and 1; 0: unknown */
 };
 
+enum {
+	SCHED_CPUS_MAX = 8192,
+};
+
+#define SCHED_NO_CPU UINT32_MAX
+
 struct sched_slot {
 	uint32_t tid, thread;
 };
@@ -60,7 +72,10 @@ struct sched {
 	struct sched_slot *slots; /* the last thread of each id */
 	size_t slot_count, slot_room;
 	struct hash_table numbers;
-	bool all; /* every thread of the machine is recorded */
+	uint32_t *running; /* by CPU: index and 1 of the thread that was put on it */
+	size_t cpu_room;
+	uint32_t unseen; /* the user's: that a thread is blocked in after a switch that is missing */
+	bool all;	 /* every thread of the machine is recorded */
 	/* Called for each interval when it ends; those of a thread in their order. Return: 0, or a negative errno that ends all. */
 	int (*closed)(void *data, const struct sched_interval *interval);
 	void *data;
@@ -76,9 +91,16 @@ enum sched_leave {
 	SCHED_DIES,
 };
 
+/* A thread left a CPU for another one. */
+struct sched_switch {
+	uint32_t cpu; /* or SCHED_NO_CPU */
+	uint32_t prev, next;
+	enum sched_leave leave;
+	uint32_t what; /* sleeps: in what */
+};
+
 /* Each of these takes a record. Ids of 0 are the idle tasks. Return: 0; -ENOMEM, or what ->closed returned. */
-int sched_take_switch(struct sched *sched, uint64_t time, uint32_t prev, enum sched_leave leave,
-		      uint32_t what, uint32_t next);
+int sched_take_switch(struct sched *sched, uint64_t time, const struct sched_switch *record);
 /* @waker: the thread that ran; @interrupt: it was interrupted, so it is not the waker, who has no id then. */
 int sched_take_wake(struct sched *sched, uint64_t time, uint32_t tid, uint32_t waker, bool interrupt);
 int sched_take_fork(struct sched *sched, uint64_t time, uint32_t parent, uint32_t child);
@@ -91,6 +113,14 @@ int sched_finish(struct sched *sched, uint64_t time);
 
 /* sched_recorded - whether a thread is one of those recorded, after the last record: not only one that they met. */
 bool sched_recorded(const struct sched *sched, size_t thread);
+
+/* What is missing of the recorded threads, as far as the rest shows it. */
+struct sched_missing {
+	uint64_t switches, wakes;
+};
+
+/* sched_missing - after the last record. @wakes: whether wake-ups were recorded at all */
+struct sched_missing sched_missing(const struct sched *sched, bool wakes);
 
 void sched_free(struct sched *sched);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/print.h"
+#include "view/kernel/sched_read.h"
 #include "view/kernel/sched_report.h"
 #include "view/profile/name_columns.h"
 
@@ -109,6 +110,7 @@ void sched_report_text(struct sched_report *report, const struct call_report *op
 				  text_count(threads, report->count - shown));
 	view_buffer_print(out, "\n");
 	view_lost_records_text(report->trace, out);
+	sched_missing_text(&report->missing, out);
 	if (!report->has_wakes)
 		view_buffer_print(out, "no wake-ups are in the trace: waiting for a CPU after one counts as "
 				       "blocked; record with --sched\n");

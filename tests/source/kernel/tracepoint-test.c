@@ -30,11 +30,13 @@ static const char whole[] = COMMON "\tfield:char comm[16];\toffset:8;\tsize:16;\
 				   "\tfield:long far;\toffset:57;\tsize:8;\tsigned:1;\n"
 				   "\nprint fmt: \"x\"\n";
 
-static const char call[] = COMMON "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n\n"
-				  "\tfield:int dfd;\toffset:16;\tsize:8;\tsigned:0;\n"
-				  "\tfield:const char * filename;\toffset:24;\tsize:8;\tsigned:0;\n"
-				  "\tfield:umode_t mode;\toffset:32;\tsize:8;\tsigned:0;\n"
-				  "\tfield:size_t count;\toffset:40;\tsize:8;\tsigned:0;\n";
+static const char call[] =
+	COMMON "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+	       "\tfield:int dfd;\toffset:16;\tsize:8;\tsigned:0;\n"
+	       "\tfield:const char * filename;\toffset:24;\tsize:8;\tsigned:0;\n"
+	       "\tfield:umode_t mode;\toffset:32;\tsize:8;\tsigned:0;\n"
+	       "\tfield:size_t count;\toffset:40;\tsize:8;\tsigned:0;\n"
+	       "\tfield:__data_loc char[] __filename_val;\toffset:48;\tsize:4;\tsigned:0;\n";
 
 static void parses_fields(void **state)
 {

@@ -214,12 +214,48 @@ static void released_ids(void **state)
 	assert_int_equal(out.tid, 1);
 }
 
+static enum wire_sample attribute_released(struct fixture *fixture, uint32_t pid, struct attributed *out)
+{
+	struct synthetic bytes;
+	struct record record;
+
+	synthetic_sample(&bytes, PERF_RECORD_MISC_KERNEL, 0x1100, pid, UINT32_MAX, 100, NULL, 0);
+	record = synthetic_parsed(&bytes);
+	return attribute(&fixture->attribution, &record, out);
+}
+
+/* A process' first thread has no id left at all: the thread that ended last on this CPU has the sample, if it has ended. */
+static void released_pids(void **state)
+{
+	struct fixture *fixture = *state;
+	struct synthetic bytes;
+	struct attributed out;
+
+	begin(fixture);
+	synthetic_task(&bytes, PERF_RECORD_FORK, 2, 2, 1, 1, 2);
+	fixture_take(fixture, &bytes);
+	fixture->attribution.last_ended = 2;
+	assert_int_equal(attribute_released(fixture, UINT32_MAX, &out), WIRE_SAMPLE_TASK); /* it runs */
+	synthetic_task(&bytes, PERF_RECORD_EXIT, 2, 2, 1, 1, 3);
+	fixture_take(fixture, &bytes);
+	assert_int_equal(attribute_released(fixture, UINT32_MAX, &out), WIRE_SAMPLE_KEPT);
+	assert_int_equal(out.tid, 2);
+	assert_int_equal(attribute_released(fixture, 2, &out), WIRE_SAMPLE_KEPT);
+	assert_int_equal(out.tid, 2);
+	assert_int_equal(attribute_released(fixture, 1, &out),
+			 WIRE_SAMPLE_KEPT); /* another process: its first thread */
+	assert_int_equal(out.tid, 1);
+	fixture->attribution.last_ended = 0;
+	assert_int_equal(attribute_released(fixture, UINT32_MAX, &out), WIRE_SAMPLE_TASK);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 	const struct CMUnitTest tests[] = { CASE(chains),	    CASE(cuts),
 					    CASE(losses),	    CASE(kernel),
-					    CASE(between_programs), CASE(released_ids) };
+					    CASE(between_programs), CASE(released_ids),
+					    CASE(released_pids) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

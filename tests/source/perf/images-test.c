@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 
 #include "image/elf/image.h"
 #include "source/perf/tasks/images.h"
+#include "source/perf/tasks/mappings.h"
 
 enum {
 	USER = 61234,
@@ -188,11 +190,100 @@ static void unused_tables_are_freed(void **state)
 	assert_ptr_equal(images_tables(all[0]), table);
 }
 
+enum {
+	FILES_MAX = 32, /* files are given back from 9 on, also those of images with samples from 13 on */
+};
+
+/* An image of its own for each number. */
+static struct sample_image *map_file(struct fixture *fixture, unsigned number)
+{
+	const struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segment;
+	} elf = { { .e_ident = ELFMAG "\2\1\1", /* 64 bits, little-endian */
+		    .e_phoff = sizeof(elf.header),
+		    .e_phentsize = sizeof(elf.segment),
+		    .e_phnum = 1 },
+		  { .p_type = PT_LOAD, .p_flags = PF_X, .p_filesz = sizeof(elf), .p_memsz = sizeof(elf) } };
+	char path[128];
+	struct record_map map = { .begin = 0x10000, .bytes = 4096, .path = path };
+	struct stat status;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/mapped%u", fixture->path, number);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	assert_int_equal(write(fd, &elf, sizeof(elf)), sizeof(elf));
+	assert_int_equal(fstat(fd, &status), 0);
+	close(fd);
+	map.major = major(status.st_dev);
+	map.minor = minor(status.st_dev);
+	map.inode = status.st_ino;
+	return images_find(&fixture->images, SEEN, &map);
+}
+
+static unsigned count_open(struct sample_image *const *all, unsigned begin, unsigned end)
+{
+	unsigned count = 0;
+
+	while (begin < end)
+		count += all[begin++]->opened;
+	return count;
+}
+
+/* Files of images that no process has mapped are closed where many are open; a mapping opens them again. */
+static void unmapped_files_are_given_back(void **state)
+{
+	struct fixture *fixture = *state;
+	struct images *images = &fixture->images;
+	struct mapping mapping = { .begin = 0x1000, .end = 0x2000 };
+	struct mappings mappings = { .count = 0 };
+	struct sample_image *all[FILES_MAX];
+	const uint64_t *open = &images->budget.spent[BUDGET_FILES];
+
+	images->budget.files_max = FILES_MAX;
+	for (unsigned n = 0; n < 12; n++)
+		all[n] = map_file(fixture, n);
+	assert_int_equal(count_open(all, 0, 12), 12);
+	assert_int_equal(*open, 12);
+	for (unsigned n = 0; n < 9; n++)
+		all[n]->number = n + 1; /* these have samples */
+	mapping.image = all[11];
+	assert_int_equal(mappings_add(&mappings, &mapping), 0);
+	for (unsigned n = 0; n < IMAGES_PERIODS; n++)
+		images_trim(images);
+	assert_int_equal(*open, 12); /* they were mapped a moment ago */
+	images_trim(images);
+	assert_int_equal(count_open(all, 0, 9), 9);
+	assert_int_equal(count_open(all, 9, 12), 1);
+	assert_true(all[11]->opened);
+	assert_int_equal(*open, 10);
+	assert_ptr_equal(map_file(fixture, 10), all[10]);
+	assert_true(all[10]->opened);
+	for (unsigned n = 12; n < 15; n++)
+		all[n] = map_file(fixture, n);
+	map_file(fixture, 3);
+	assert_int_equal(*open, 14);
+	images_trim(images);
+	assert_int_equal(*open, 8);
+	assert_true(all[3]->opened);
+	assert_int_equal(count_open(all, 0, 9), 3); /* the last of those without a mapping, and that one */
+	assert_int_equal(count_open(all, 10, 15), 5);
+	for (unsigned n = 15; n < 23; n++)
+		assert_true(map_file(fixture, n)->opened);
+	assert_true(map_file(fixture, 23)->deferred); /* half of all is a user's share */
+	mappings_clear(&mappings);
+	for (unsigned n = 0; n <= IMAGES_PERIODS; n++)
+		images_trim(images);
+	assert_int_equal(*open, 8);
+	assert_true(map_file(fixture, 23)->opened);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = { CASE(by_inode), CASE(by_build_id), CASE(later),
-					    CASE(unused_tables_are_freed) };
+					    CASE(unused_tables_are_freed),
+					    CASE(unmapped_files_are_given_back) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,8 +8,11 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <linux/bpf.h>
 
 #include "source/perf/rings/tree.h"
 
@@ -105,11 +108,53 @@ static void outside(void **state)
 	tree_close(&tree);
 }
 
+/* The tasks in the map. */
+static unsigned count_members(const struct tree *tree)
+{
+	uint64_t key = 0, next = 0;
+	unsigned count = 0;
+	union bpf_attr attr = { .map_fd = (uint32_t)tree->members, .next_key = (uint64_t)(uintptr_t)&next };
+
+	while (syscall(SYS_bpf, BPF_MAP_GET_NEXT_KEY, &attr, sizeof(attr)) == 0) {
+		key = next;
+		attr.key = (uint64_t)(uintptr_t)&key;
+		count++;
+	}
+	return count;
+}
+
+/* A member may be freed unseen, as it is here. A stranger's task that gets its memory is no member. */
+static void freed_unseen(void **state)
+{
+	pid_t children[ROOM];
+	struct tree tree;
+
+	(void)state;
+	open_or_skip(&tree);
+	assert_int_equal(tree_add(&tree, getpid(), false), 0);
+	for (unsigned n = 0; n < ROOM; n++)
+		children[n] = start_child();
+	tree_remove(&tree, getpid());
+	assert_int_equal(count_members(&tree), ROOM);
+	close(tree.watches[TREE_END]);
+	tree.watches[TREE_END] = -1;
+	for (unsigned n = 0; n < ROOM; n++)
+		end_child(children[n]);
+	assert_int_equal(count_members(&tree), ROOM);
+	for (unsigned n = 0; n < WAITS && count_members(&tree) == ROOM; n++) {
+		end_child(start_child());
+		usleep(5000);
+	}
+	assert_in_range(count_members(&tree), 0, ROOM - 1);
+	tree_close(&tree);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(full),
 		cmocka_unit_test(outside),
+		cmocka_unit_test(freed_unseen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,10 +76,23 @@ static void put_is_member(struct bpf_program *to, const struct tree *tree)
 	put_end_if(to, true);
 }
 
-/* A task in the tree makes another one, which has not run yet. */
+/* Take a task, whose address is in register 6, out of the tree. */
+static void put_remove(struct bpf_program *to, const struct tree *tree)
+{
+	bpf_put_store(to, BPF_DW, BPF_REG_10, TREE_TASK, BPF_REG_6);
+	bpf_put_map(to, BPF_REG_1, tree->members);
+	bpf_put_address(to, BPF_REG_2, TREE_TASK);
+	bpf_put_call(to, BPF_FUNC_map_delete_elem);
+}
+
+/*
+ * A task in the tree makes another one, which has not run yet. Linux 6.18 frees one task in a thousand without
+ * sched_process_free, which put_exit() needs. Its memory may be the new task's, also if a stranger makes that.
+ */
 static void put_fork(struct bpf_program *to, const struct tree *tree)
 {
 	bpf_put_load(to, BPF_DW, BPF_REG_6, BPF_REG_1, 0);
+	put_remove(to, tree);
 	put_is_member(to, tree);
 	bpf_put_store(to, BPF_DW, BPF_REG_10, TREE_TASK, BPF_REG_6);
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, TREE_VALUE, TREE_MEMBER);
@@ -112,10 +125,7 @@ static void put_exec(struct bpf_program *to, const struct tree *tree)
 static void put_exit(struct bpf_program *to, const struct tree *tree)
 {
 	bpf_put_load(to, BPF_DW, BPF_REG_6, BPF_REG_1, 0);
-	bpf_put_store(to, BPF_DW, BPF_REG_10, TREE_TASK, BPF_REG_6);
-	bpf_put_map(to, BPF_REG_1, tree->members);
-	bpf_put_address(to, BPF_REG_2, TREE_TASK);
-	bpf_put_call(to, BPF_FUNC_map_delete_elem);
+	put_remove(to, tree);
 	put_end(to);
 }
 

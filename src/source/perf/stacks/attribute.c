@@ -141,12 +141,20 @@ static void build(struct attribution *attribution, struct sample_task *task,
 }
 
 /*
- * The thread of a sample. At its very end the kernel has released a thread's id, and writes -1 instead. Its process is still
- * known, and its first thread stands for it.
+ * The thread of a sample. At its very end the kernel has released a thread's id, and writes -1 instead; of a process' first
+ * thread the pid is -1, too. It ended on this CPU, a moment ago. If it went to another CPU within that moment, its
+ * process' first thread stands for it.
  */
 static struct sample_task *find_task(const struct attribution *attribution, const struct record *record)
 {
-	return tasks_find(attribution->tasks, record->tid == UINT32_MAX ? record->pid : record->tid);
+	struct sample_task *task;
+
+	if (record->tid != UINT32_MAX)
+		return tasks_find(attribution->tasks, record->tid);
+	task = attribution->last_ended ? tasks_find(attribution->tasks, attribution->last_ended) : NULL;
+	if (task && task->ended && (record->pid == UINT32_MAX || record->pid == task->process->pid))
+		return task;
+	return tasks_find(attribution->tasks, record->pid);
 }
 
 enum wire_sample attribute(struct attribution *attribution, const struct record *record,

@@ -19,10 +19,11 @@ struct attribution {
 	struct kernel *kernel;
 	struct stacks *stacks;
 	struct jit_state jit;
-	uint64_t time;	    /* of the sample */
-	uint64_t registers; /* mask of the registers in a sample */
-	unsigned max_depth; /* frames of the kernel's chain, at most */
-	bool stacks_wanted; /* otherwise only the innermost frame */
+	uint64_t time;	     /* of the sample */
+	uint32_t last_ended; /* thread that ended last on the sample's CPU; 0: none */
+	uint64_t registers;  /* mask of the registers in a sample */
+	unsigned max_depth;  /* frames of the kernel's chain, at most */
+	bool stacks_wanted;  /* otherwise only the innermost frame */
 };
 
 struct attributed {

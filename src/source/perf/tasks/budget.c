@@ -162,6 +162,24 @@ bool budget_spend(struct budget *budget, enum budget_kind kind, uint32_t pid)
 	return true;
 }
 
+struct budget_payment budget_payment(struct budget *budget, uint32_t pid)
+{
+	struct budget_account *payer = pid ? find_payer(budget, pid) : NULL;
+
+	if (payer && !payer->user)
+		return (struct budget_payment){ .user = payer };
+	return (struct budget_payment){ .process = payer, .user = payer ? payer->user : NULL };
+}
+
+void budget_return(struct budget *budget, enum budget_kind kind, const struct budget_payment *payment)
+{
+	if (payment->process)
+		payment->process->spent[kind]--;
+	if (payment->user)
+		payment->user->spent[kind]--;
+	budget->spent[kind]--;
+}
+
 const struct foreign_user *budget_user(struct budget *budget, uint32_t pid)
 {
 	const struct budget_account *process = pid ? find_payer(budget, pid) : NULL;

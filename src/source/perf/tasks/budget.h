@@ -3,7 +3,7 @@
  * Limits the work that one process can cause the recorder, by its jitdump records, files and mappings. While the recorder
  * handles one process, it reads no rings; samples of all others are lost when these are full. So there is an allowance for
  * each process, for each user (since users can have any number of processes), and for all together. Jitdump records and
- * opened files are limited by round; open files, images and mappings, for the whole recording. Work beyond an allowance is
+ * opened files are limited by round; open files, until they are closed; images and mappings, for the whole recording. Work beyond an allowance is
  * counted, and the process or the user is named.
  */
 #ifndef BURIN_SOURCE_PERF_TASKS_BUDGET_H
@@ -42,6 +42,11 @@ struct budget_account {
 	char name[64]; /* of a process; "": not needed, or the process had ended */
 };
 
+/* The accounts that paid for a piece of work; NULL: none. */
+struct budget_payment {
+	struct budget_account *process, *user;
+};
+
 struct budget_accounts {
 	struct budget_account **all; /* by number - 1 */
 	size_t count, room, max;
@@ -70,6 +75,13 @@ void budget_round(struct budget *budget);
  * Return: false: an allowance is used up.
  */
 bool budget_spend(struct budget *budget, enum budget_kind kind, uint32_t pid);
+
+/*
+ * budget_payment - the accounts that budget_spend() charges for a process in this round.
+ * budget_return - the work that they paid for is undone.
+ */
+struct budget_payment budget_payment(struct budget *budget, uint32_t pid);
+void budget_return(struct budget *budget, enum budget_kind kind, const struct budget_payment *payment);
 
 /* budget_user - a process' user, as last read. Return: NULL: it ended before it was read. */
 const struct foreign_user *budget_user(struct budget *budget, uint32_t pid);

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/number.h"
 #include "file/foreign.h"
 #include "source/perf/tasks/images.h"
 
@@ -224,6 +225,14 @@ static bool pin(struct images *images, struct sample_image *image, uint32_t pid,
 	return take_file(image, foreign_open(&checks, FOREIGN_HERE, image->path));
 }
 
+/* The file is closed, or another image has it: it counts no longer. */
+static void unpay(struct sample_image *image)
+{
+	if (image->paid)
+		budget_return(&image->of->budget, BUDGET_FILES, &image->payment);
+	image->paid = false;
+}
+
 const struct image *images_elf(struct sample_image *image)
 {
 	if (image->kind == WIRE_IMAGE_VDSO && !image->opened && !image->refused) {
@@ -234,6 +243,8 @@ const struct image *images_elf(struct sample_image *image)
 		image->opened = image_open(&image->elf, image->fd) == 0;
 		image->refused = !image->opened;
 		image->fd = -1;
+		if (image->refused)
+			unpay(image);
 	}
 	return image->opened ? &image->elf : NULL;
 }
@@ -286,12 +297,89 @@ static void drop_tables(struct images *images, struct sample_image **place)
 	*place = images->tabled[--images->tabled_count];
 }
 
+static bool is_open(const struct sample_image *image)
+{
+	return image->opened || image->fd >= 0;
+}
+
+static void close_file(struct sample_image *image)
+{
+	if (image->opened)
+		image_close(&image->elf);
+	else if (image->fd >= 0)
+		close(image->fd);
+	image->opened = false;
+	image->fd = -1;
+}
+
+/* ---- files that no process has mapped */
+
+/* Those without samples come first: they have no names to be found. Then those that were mapped longest ago. */
+static int compare_need(const void *left, const void *right)
+{
+	const struct sample_image *a = *(struct sample_image *const *)left,
+				  *b = *(struct sample_image *const *)right;
+
+	return number_order(a->number != 0, b->number != 0) * 2 + number_order(a->seen, b->seen);
+}
+
+/* The files that can be closed, by need. Return: how many; *found: the caller frees it */
+static size_t find_unmapped(const struct images *images, struct sample_image ***found)
+{
+	size_t count = 0;
+
+	*found = malloc(images->count * sizeof(**found));
+	for (size_t n = 0; *found && n < images->count; n++) {
+		struct sample_image *image = images->all[n];
+
+		if (image->kind == WIRE_IMAGE_FILE && is_open(image) && !image->mappings &&
+		    images->period - image->seen > IMAGES_PERIODS)
+			(*found)[count++] = image;
+	}
+	if (count)
+		qsort(*found, count, sizeof(**found), compare_need);
+	return count;
+}
+
+/* A mapping that comes later opens the file again. */
+static void give_back(struct images *images, struct sample_image *image)
+{
+	for (size_t n = 0; image->tables && n < images->tabled_count; n++)
+		if (images->tabled[n] == image)
+			drop_tables(images, &images->tabled[n]);
+	close_file(image);
+	image->unwound = false;
+	unpay(image);
+}
+
+/* A user may have half of all files open. Where a quarter is open, there is room again before that is used up. */
+static void give_back_files(struct images *images)
+{
+	const uint64_t *open = &images->budget.spent[BUDGET_FILES], eighth = images->budget.files_max / 8;
+	struct sample_image **unmapped;
+	const bool names_too = *open > 3 * eighth;
+	size_t count;
+
+	if (*open <= 2 * eighth)
+		return;
+	count = find_unmapped(images, &unmapped);
+	for (size_t n = 0; n < count; n++) {
+		const bool sampled = unmapped[n]->number;
+
+		if (*open <= (sampled ? 2 : 1) * eighth || (sampled && !names_too))
+			break;
+		give_back(images, unmapped[n]);
+	}
+	free(unmapped);
+}
+
 void images_trim(struct images *images)
 {
 	struct sample_image **unused;
 	bool freed = false;
 
 	images->period++;
+	give_back_files(images);
 	images->table_bytes = 0;
 	for (size_t n = 0; n < images->tabled_count; n++) {
 		struct unwind_table *tables = images->tabled[n]->tables;
@@ -345,11 +433,17 @@ static void identify(struct images *images, struct sample_image *image)
 	other = find(images, &wanted, 0, &made);
 	if (!other)
 		return;
-	if (made) {
+	other->seen = images->period;
+	if (is_open(other)) {
+		close_file(image);
+		unpay(image);
+	} else {
 		other->elf = image->elf;
 		other->opened = true;
-	} else {
-		image_close(&image->elf);
+		other->unwound = false;
+		other->payment = image->payment;
+		other->paid = true;
+		image->paid = false;
 	}
 	image->opened = false;
 	image->other = other;
@@ -369,11 +463,15 @@ static void open_file(struct images *images, struct sample_image *image, uint32_
 		return;
 	}
 	image->deferred = false;
+	image->payment = budget_payment(budget, pid);
+	image->paid = true;
 	if (!pin(images, image, pid, map)) {
+		unpay(image);
 		images->unreadable += image->tries++ == 0;
 		return;
 	}
 	images->unreadable -= image->tries != 0;
+	image->tries = 0;
 	image->unwound = false;
 	if (!image->build_id_bytes && image->kind == WIRE_IMAGE_FILE)
 		identify(images, image);
@@ -406,10 +504,18 @@ struct sample_image *images_find(struct images *images, uint32_t pid, const stru
 		wanted.generation = map->generation;
 	}
 	image = find(images, &wanted, pid, &made);
-	if (image && (made || is_missing(image)) && image->kind != WIRE_IMAGE_ANONYMOUS &&
+	if (!image)
+		return NULL;
+	image->seen = images->period;
+	if (image->other && !is_open(image->other)) /* its file was given back */
+		image->other = NULL;
+	if ((made || is_missing(image)) && image->kind != WIRE_IMAGE_ANONYMOUS &&
 	    image->kind != WIRE_IMAGE_VDSO)
 		open_file(images, image, pid, map);
-	return image && image->other ? image->other : image;
+	if (!image->other)
+		return image;
+	image->other->seen = images->period;
+	return image->other;
 }
 
 struct sample_image *images_named(struct images *images, enum wire_image kind, const char *path,
@@ -454,10 +560,7 @@ static void free_image(struct sample_image *image)
 {
 	if (image->tables)
 		unwind_table_close(image->tables);
-	if (image->opened)
-		image_close(&image->elf);
-	else if (image->fd >= 0)
-		close(image->fd);
+	close_file(image);
 	free(image->path);
 	free(image);
 }

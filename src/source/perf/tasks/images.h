@@ -5,7 +5,8 @@
  *
  * A mapping names a file but does not keep it. The process may end, the file may be replaced, the process' root may not be
  * visible from outside. So a file is opened when its first mapping is seen, and compared with the mapped one: by its
- * build id if the kernel records that, otherwise by device and inode.
+ * build id if the kernel records that, otherwise by device and inode. It stays open for the names, which are looked up when
+ * the recording or its chunk ends. If very many files are open, those that no process has mapped any more are closed.
  */
 #ifndef BURIN_SOURCE_PERF_TASKS_IMAGES_H
 #define BURIN_SOURCE_PERF_TASKS_IMAGES_H
@@ -46,7 +47,11 @@ struct sample_image {
 	struct unwind_table *tables;	/* set if ->unwound; may be NULL */
 	enum wire_truncation no_tables; /* why there are none */
 	bool unwound;
-	uint64_t used;		    /* images->period in which the tables were last used */
+	uint64_t used;		       /* images->period in which the tables were last used */
+	uint64_t seen;		       /* the same of a mapping */
+	uint32_t mappings;	       /* of all address spaces */
+	struct budget_payment payment; /* for the open file, if ->paid */
+	bool paid;
 	struct images *of;	    /* all images */
 	struct sample_image *other; /* the image with this file's build id, to be used instead; NULL: none */
 };
@@ -94,8 +99,9 @@ struct unwind_table *images_tables(struct sample_image *image);
 
 /*
  * images_trim - free the unwind tables that were used longest ago, if all together take more than ->tables_max bytes.
- * Those used during the last IMAGES_PERIODS calls stay, so that a table is not opened again and again. Call it once in some
- * seconds.
+ * Those used during the last IMAGES_PERIODS calls stay, so that a table is not opened again and again. If more than a quarter
+ * of the files that may be open are, close those that no process has mapped, if the last mapping was seen so long ago, too:
+ * first those without samples, and, above three eighths, others. Call it once in some seconds.
  */
 void images_trim(struct images *images);
 

@@ -38,6 +38,8 @@ static struct mapping_node *make(const struct mapping *mapping)
 	if (!node)
 		return NULL;
 	*node = (struct mapping_node){ .mapping = *mapping, .priority = random_priority(), .uses = 1 };
+	if (mapping->image)
+		mapping->image->mappings++;
 	nodes++;
 	return node;
 }
@@ -49,6 +51,8 @@ static void drop(struct mapping_node *node)
 		struct mapping_node *right = node->right;
 
 		drop(node->left); /* recursion as deep as the tree: logarithmic */
+		if (node->mapping.image)
+			node->mapping.image->mappings--;
 		free(node);
 		nodes--;
 		node = right;

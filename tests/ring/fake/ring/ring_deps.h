@@ -13,18 +13,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "../../fake_world.h"
 #include "wire/wire_session.h"
 
 #define RING_HAVE_RSEQ 0
 
-struct fake_world {
-	uint64_t clock;
-	uint64_t clock_reads;
-	int no_memory;	     /* refuse */
-	unsigned owner_asks; /* how often a lock's owner was asked for */
-};
-
-extern struct fake_world *fake_world;
 extern enum wire_clock ring_clock_source;
 extern _Bool ring_silent;
 

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Stopping the threads of another process: it succeeds only if all stand, and afterwards all go on. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "control/process_threads.h"
+
+enum {
+	THREADS = 3,
+};
+
+static const uint64_t LIMIT_NS = UINT64_C(20000000), LONG_NS = UINT64_C(60000000000);
+
+/* Shared with the process whose threads are stopped. */
+static struct {
+	volatile int ready, go_on;
+	volatile unsigned long turns[THREADS];
+} * shared;
+
+static void sleep_ms(long ms)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+}
+
+static void *turn(void *number)
+{
+	for (;;)
+		shared->turns[(intptr_t)number]++;
+	return NULL;
+}
+
+/* A parent waits for its vfork's child where no signal reaches it. */
+static void wait_in_vfork(void)
+{
+	if (vfork() == 0) {
+		shared->ready = 1;
+		while (!shared->go_on) {
+		}
+		_exit(0);
+	}
+}
+
+static pid_t begin(void (*work)(void))
+{
+	pid_t child;
+
+	memset(shared, 0, sizeof(*shared));
+	child = fork();
+	if (child == 0) {
+		work();
+		turn(NULL);
+	}
+	assert_true(child > 0);
+	return child;
+}
+
+static void end(pid_t child, struct process_threads *threads)
+{
+	free(threads->all);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+static bool turns(void)
+{
+	const unsigned long before = shared->turns[0];
+
+	for (unsigned n = 0; n < 10000 && shared->turns[0] == before; n++)
+		sleep_ms(1);
+	return shared->turns[0] != before;
+}
+
+/* The second call finds no thread that it has not asked already; the one that there is has not stopped since. */
+static void test_all_are_pending(void **state)
+{
+	const pid_t child = begin(wait_in_vfork);
+	struct process_threads threads = { .pid = child };
+
+	(void)state;
+	while (!shared->ready)
+		sleep_ms(1);
+	for (unsigned n = 0; n < 3; n++)
+		assert_int_equal(process_threads_stop(&threads, LIMIT_NS), -ETIMEDOUT);
+	shared->go_on = 1;
+	assert_int_equal(process_threads_stop(&threads, LONG_NS), 0);
+	assert_int_equal(threads.count, 1);
+	assert_true(threads.all[0].stopped);
+	process_threads_go(&threads);
+	assert_true(turns());
+	end(child, &threads);
+}
+
+static void begin_threads(void)
+{
+	pthread_t thread;
+
+	for (intptr_t n = 1; n < THREADS; n++)
+		pthread_create(&thread, NULL, turn, (void *)n);
+	shared->ready = 1;
+}
+
+static void test_all_stand(void **state)
+{
+	const pid_t child = begin(begin_threads);
+	struct process_threads threads = { .pid = child };
+	unsigned long before[THREADS];
+	int error;
+
+	(void)state;
+	while (!shared->ready)
+		sleep_ms(1);
+	do
+		error = process_threads_stop(&threads, LONG_NS);
+	while (error == -ETIMEDOUT); /* on busy CPUs */
+	assert_int_equal(error, 0);
+	assert_int_equal(threads.count, THREADS);
+	memcpy(before, (const void *)shared->turns, sizeof(before));
+	sleep_ms(20);
+	assert_memory_equal(before, (const void *)shared->turns, sizeof(before));
+	process_threads_go(&threads);
+	assert_true(threads.longest_ns >= 20000000);
+	assert_true(turns());
+	end(child, &threads);
+}
+
+/* One that has ended is reported, also if it was asked before. */
+static void test_it_ends(void **state)
+{
+	const pid_t child = begin(wait_in_vfork);
+	struct process_threads threads = { .pid = child };
+
+	(void)state;
+	while (!shared->ready)
+		sleep_ms(1);
+	assert_int_equal(process_threads_stop(&threads, LIMIT_NS), -ETIMEDOUT);
+	kill(child, SIGKILL);
+	shared->go_on = 1;
+	assert_int_equal(process_threads_stop(&threads, LONG_NS), -ESRCH);
+	end(child, &threads);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_are_pending),
+		cmocka_unit_test(test_all_stand),
+		cmocka_unit_test(test_it_ends),
+	};
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return shared == MAP_FAILED || cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Filters as programs of the kernel: interpreted here, they accept the same events as filter_passes() does of the records, for random
+ * expressions and random events. The kernel is not needed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "filter/filter.h"
+#include "filter/filter_entry.h"
+#include "source/kernel/kernel_filter.h"
+#include "source/kernel/kernel_raw.h"
+
+#define COMMON                                                                 \
+	"name: it\nID: 321\nformat:\n"                                         \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+static const char event_format[] = COMMON "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+					  "\tfield:int number;\toffset:24;\tsize:4;\tsigned:1;\n"
+					  "\tfield:u8 small;\toffset:28;\tsize:1;\tsigned:0;\n"
+					  "\tfield:s16 middle;\toffset:30;\tsize:2;\tsigned:1;\n"
+					  "\tfield:__data_loc char[] text;\toffset:32;\tsize:4;\tsigned:0;\n"
+					  "\tfield:u64 large;\toffset:40;\tsize:8;\tsigned:0;\n"
+					  "\tfield:u16 list[3];\toffset:48;\tsize:6;\tsigned:0;\n";
+
+static const char call_format[] = COMMON "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+					 "\tfield:int number;\toffset:16;\tsize:8;\tsigned:0;\n"
+					 "\tfield:const char * text;\toffset:24;\tsize:8;\tsigned:0;\n"
+					 "\tfield:umode_t small;\toffset:32;\tsize:8;\tsigned:0;\n"
+					 "\tfield:size_t large;\toffset:40;\tsize:8;\tsigned:0;\n";
+
+enum {
+	EXPRESSIONS = 4000,
+	EVENTS = 25, /* of each */
+	TEXT_PLACE = 56,
+	REGISTERS = 168, /* bytes of struct pt_regs */
+	ACCEPTED = 2,
+	TID = 4711,
+	PID = 4700,
+	CPU = 5,
+};
+
+/* ---- a small interpreter */
+
+struct machine {
+	uint64_t registers[11];
+	char stack[512];
+};
+
+/* Return: the bytes with the NUL. */
+static uint64_t read_text(char *out, uint64_t room, const char *from)
+{
+	const size_t length = strnlen(from, room - 1);
+
+	memcpy(out, from, length);
+	out[length] = 0;
+	return length + 1;
+}
+
+static void call(struct machine *machine, int function)
+{
+	uint64_t *registers = machine->registers;
+
+	switch (function) {
+	case BPF_FUNC_get_current_pid_tgid:
+		registers[0] = (uint64_t)PID << 32 | TID;
+		break;
+	case BPF_FUNC_get_smp_processor_id:
+		registers[0] = CPU;
+		break;
+	case BPF_FUNC_probe_read_user_str:
+	case BPF_FUNC_probe_read_kernel_str:
+		registers[0] = read_text((char *)registers[1], registers[2], (const char *)registers[3]);
+		break;
+	default:
+		fail_msg("a program calls %d", function);
+	}
+	for (unsigned n = 1; n <= 5; n++) /* as in the kernel, they are lost */
+		registers[n] = 0xdeadbeefdeadbeef;
+}
+
+static uint64_t calculate(unsigned op, uint64_t left, uint64_t right)
+{
+	switch (op) {
+	case BPF_ADD:
+		return left + right;
+	case BPF_SUB:
+		return left - right;
+	case BPF_AND:
+		return left & right;
+	case BPF_RSH:
+		return left >> right;
+	case BPF_MOV:
+		return right;
+	default:
+		fail_msg("a program calculates by %#x", op);
+		return 0;
+	}
+}
+
+static bool compare(unsigned op, uint64_t left, uint64_t right)
+{
+	switch (op) {
+	case BPF_JA:
+		return true;
+	case BPF_JEQ:
+		return left == right;
+	case BPF_JNE:
+		return left != right;
+	case BPF_JLT:
+		return left < right;
+	case BPF_JLE:
+		return left <= right;
+	case BPF_JGE:
+		return left >= right;
+	case BPF_JSLT:
+		return (int64_t)left < (int64_t)right;
+	default:
+		fail_msg("a program compares by %#x", op);
+		return false;
+	}
+}
+
+static unsigned width_of(unsigned code)
+{
+	return BPF_SIZE(code) == BPF_DW ? 8 : BPF_SIZE(code) == BPF_W ? 4 : BPF_SIZE(code) == BPF_H ? 2 : 1;
+}
+
+/* Run one instruction. Return: how many to go on by. */
+static int step(struct machine *machine, const struct bpf_insn *at)
+{
+	uint64_t *target = &machine->registers[at->dst_reg], loaded = 0;
+	const uint64_t operand =
+		BPF_SRC(at->code) == BPF_X ? machine->registers[at->src_reg] : (uint64_t)(int64_t)at->imm;
+
+	switch (BPF_CLASS(at->code)) {
+	case BPF_ALU64:
+		*target = calculate(BPF_OP(at->code), *target, operand);
+		return 1;
+	case BPF_LD: /* of 64 bits, in two */
+		*target = (uint32_t)at[0].imm | (uint64_t)(uint32_t)at[1].imm << 32;
+		return 2;
+	case BPF_LDX:
+		memcpy(&loaded, (const char *)machine->registers[at->src_reg] + at->off, width_of(at->code));
+		*target = loaded;
+		return 1;
+	case BPF_ST:
+		memcpy((char *)*target + at->off, &at->imm, width_of(at->code));
+		return 1;
+	case BPF_JMP:
+		if (BPF_OP(at->code) == BPF_CALL)
+			call(machine, at->imm);
+		else
+			return 1 + (compare(BPF_OP(at->code), *target, operand) ? at->off : 0);
+		return 1;
+	default:
+		fail_msg("a program has the instruction %#x", at->code);
+		return 1;
+	}
+}
+
+/* Return: the program's result. */
+static uint64_t run_program(const struct bpf_program *program, const void *context)
+{
+	struct machine machine = { .registers = { [6] = (uint64_t)(uintptr_t)context } };
+
+	machine.registers[10] = (uint64_t)(uintptr_t)(machine.stack + sizeof(machine.stack));
+	for (unsigned at = 0; at < program->count;) {
+		const int steps = program->code[at].code == (BPF_JMP | BPF_EXIT)
+					  ? 0
+					  : step(&machine, &program->code[at]);
+
+		if (!steps)
+			return machine.registers[0];
+		assert_true(steps > 0); /* forward only */
+		at += (unsigned)steps;
+	}
+	fail_msg("a program has no end");
+	return 0;
+}
+
+/* ---- random expressions and events */
+
+static const char *const texts[] = { "",    "a",       "ab",	      "abc",	    "abcabc",
+				     "cab", "systemd", "/etc/passwd", "/etc/passwe" };
+static const char *const globs[] = { "*", "a*", "*c", "a*c", "ab*bc", "/etc/*", "abc", "*passwd" };
+
+#define ANY_OF(list) (list)[(size_t)random() % (sizeof(list) / sizeof((list)[0]))]
+
+static void put_test(char *out, size_t room)
+{
+	static const char *const names[] = { "number", "small", "large", "tid", "pid", "cpu" };
+	static const char *const operators[] = { "==", "!=", "<", "<=", ">", ">=" };
+	static const long long numbers[] = { 0, 1, 2, 3, 5, 127, 128, 255, 4700, 4711, 65535, 0x7fffffff };
+	const bool is_glob = random() % 2;
+
+	if (random() % 3)
+		snprintf(out, room, "%s %s %lld", ANY_OF(names), ANY_OF(operators), ANY_OF(numbers));
+	else
+		snprintf(out, room, "text %s \"%s\"",
+			 random() % 2 ? "==" : "!=", is_glob ? ANY_OF(globs) : ANY_OF(texts));
+}
+
+static void put_expression(char *out, size_t room)
+{
+	char left[64], middle[64], right[64];
+
+	put_test(left, sizeof(left));
+	put_test(middle, sizeof(middle));
+	put_test(right, sizeof(right));
+	switch (random() % 4) {
+	case 0:
+		snprintf(out, room, "%s", left);
+		break;
+	case 1:
+		snprintf(out, room, "%s %s %s", left, random() % 2 ? "&&" : "||", right);
+		break;
+	case 2:
+		snprintf(out, room, "!(%s && %s) || %s", left, middle, right);
+		break;
+	default:
+		snprintf(out, room, "(%s || %s) && !(%s)", left, middle, right);
+	}
+}
+
+static uint64_t some_number(void)
+{
+	static const uint64_t numbers[] = { 0,	 1,   2,   3,	4,	5,	    6,		126,
+					    127, 128, 255, 256, 0xffff, 0x7fffffff, 0x80000000, UINT64_MAX };
+
+	return random() % 8 ? ANY_OF(numbers) : (uint64_t)random() << 33 ^ (uint64_t)random();
+}
+
+/* Both results of an event of the kernel must be the same. Return: whether it is accepted. */
+static bool check(const struct bpf_program *program, const struct wire_filter *filter, const void *context,
+		  const char *payload, unsigned bytes, const char *expression)
+{
+	const struct filter_subject subject = { .pid = PID, .tid = TID, .cpu = CPU };
+	const uint64_t result = run_program(program, context);
+	const bool wanted = filter_passes(filter, payload, bytes, &subject);
+
+	if ((result == ACCEPTED) != wanted)
+		fail_msg("'%s' is %d in the kernel", expression, (int)result);
+	return wanted;
+}
+
+/* An event that the kernel describes by a record. */
+static bool check_event(const struct tracepoint *point, const struct bpf_program *program,
+			const struct wire_filter *filter, const char *expression)
+{
+	char raw[512] = "", payload[KERNEL_PAYLOAD_MAX];
+	const char *text = ANY_OF(texts);
+	const uint32_t place = TEXT_PLACE | (uint32_t)(strlen(text) + 1) << 16;
+	const uint64_t numbers[] = { some_number(), some_number(), some_number(), some_number() };
+
+	strcpy(raw + 8, ANY_OF(texts));
+	memcpy(raw + 24, &numbers[0], 4);
+	memcpy(raw + 28, &numbers[1], 1);
+	memcpy(raw + 30, &numbers[2], 2);
+	memcpy(raw + 32, &place, 4);
+	memcpy(raw + 40, &numbers[3], 8);
+	strcpy(raw + TEXT_PLACE, text);
+	return check(program, filter, raw, payload, kernel_raw_convert(point, raw, sizeof(raw), payload),
+		     expression);
+}
+
+/* The entry of a system call, whose arguments are in registers. */
+static bool check_call(const struct bpf_program *program, const struct wire_filter *filter,
+		       const char *expression)
+{
+	uint64_t context[2] = { 0 }, registers[REGISTERS / 8] = { 0 };
+	char payload[512], text[400] = "";
+	uint64_t numbers[3] = { some_number(), some_number(), some_number() };
+	unsigned used = 4;
+
+	if (random() % 8)
+		strcpy(text, ANY_OF(texts));
+	else
+		memset(text, 'a', 10 + (size_t)random() % 380); /* longer than a record has it */
+	context[0] = (uint64_t)(uintptr_t)registers;
+	registers[kernel_argument_places[0] / 8] = numbers[0];
+	registers[kernel_argument_places[1] / 8] = (uint64_t)(uintptr_t)text;
+	registers[kernel_argument_places[2] / 8] = numbers[1];
+	registers[kernel_argument_places[3] / 8] = numbers[2];
+	memcpy(payload, &numbers[0], 4);
+	used += (unsigned)read_text(payload + used, TRACEPOINT_TEXT_MAX, text);
+	if (strlen(text) >= TRACEPOINT_TEXT_MAX - 1)
+		memcpy(payload + used - sizeof(WIRE_TRUNCATED), WIRE_TRUNCATED, sizeof(WIRE_TRUNCATED));
+	memcpy(payload + used, &numbers[1], 4);
+	memcpy(payload + used + 4, &numbers[2], 8);
+	return check(program, filter, context, payload, used + 12, expression);
+}
+
+static void agree(const char *system, const char *name, const char *format)
+{
+	const struct kernel_layout layout = { .rings = -1, .members = -1, .typed = true };
+	unsigned accepted = 0, rejected = 0, refused = 0;
+	struct tracepoint point;
+	bool enters;
+
+	assert_true(tracepoint_parse(&point, system, name, format));
+	for (unsigned turn = 0; turn < EXPRESSIONS; turn++) {
+		struct filter_entry entry;
+		struct filter_error fault;
+		char expression[300];
+		struct bpf_program program = { .count = 0 };
+		const struct wire_filter *filter = (const struct wire_filter *)entry.bytes;
+
+		put_expression(expression, sizeof(expression));
+		if (filter_entry_make(&entry, expression, point.format, "", point.types, &fault) != 0) {
+			refused++;
+			continue;
+		}
+		assert_null(kernel_filter_fits(&(struct kernel_filter){ filter, &point }, true));
+		if (!strstr(expression, "pid"))
+			assert_false(kernel_filter_needs_pid(filter));
+		kernel_filter_put(&program, &layout, &(struct kernel_filter){ filter, &point });
+		bpf_put_set(&program, BPF_REG_0, ACCEPTED);
+		bpf_put_end(&program);
+		assert_false(program.full);
+		for (unsigned n = 0; n < EVENTS; n++)
+			if (tracepoint_syscall(&point, &enters)
+				    ? check_call(&program, filter, expression)
+				    : check_event(&point, &program, filter, expression))
+				accepted++;
+			else
+				rejected++;
+	}
+	assert_true(refused < EXPRESSIONS / 2);
+	assert_true(accepted > EXPRESSIONS && rejected > EXPRESSIONS);
+}
+
+static void of_events(void **state)
+{
+	(void)state;
+	srandom(1);
+	agree("some", "it", event_format);
+}
+
+static void of_system_calls(void **state)
+{
+	(void)state;
+	srandom(2);
+	agree("syscalls", "sys_enter_openat", call_format);
+}
+
+static void refuses_other_globs(void **state)
+{
+	static const char *const refused[] = { "text == \"a*b*\"", "text == \"a?\"", "text == \"[ab]\"" };
+	struct tracepoint point;
+	struct filter_entry entry;
+	struct filter_error fault;
+
+	(void)state;
+	assert_true(tracepoint_parse(&point, "some", "it", event_format));
+	for (unsigned n = 0; n < sizeof(refused) / sizeof(refused[0]); n++) {
+		const struct kernel_filter filter = { (const struct wire_filter *)entry.bytes, &point };
+
+		assert_int_equal(filter_entry_make(&entry, refused[n], point.format, "", point.types, &fault),
+				 0);
+		assert_non_null(kernel_filter_fits(&filter, true));
+		assert_null(kernel_filter_fits(&filter, false));
+	}
+}
+
+static void finds_tests_of_processes(void **state)
+{
+	static const struct {
+		const char *text;
+		bool needs_pid;
+	} cases[] = { { "pid == 3", true },
+		      { "number == 1 || pid != 3", true },
+		      { "tid == 3", false },
+		      { "small < 4711", false } };
+	struct tracepoint point;
+	struct filter_entry entry;
+	struct filter_error fault;
+
+	(void)state;
+	assert_true(tracepoint_parse(&point, "some", "it", event_format));
+	assert_false(kernel_filter_needs_pid(NULL));
+	for (unsigned n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		assert_int_equal(
+			filter_entry_make(&entry, cases[n].text, point.format, "", point.types, &fault), 0);
+		assert_int_equal(kernel_filter_needs_pid((const struct wire_filter *)entry.bytes),
+				 cases[n].needs_pid);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_events),
+		cmocka_unit_test(of_system_calls),
+		cmocka_unit_test(refuses_other_globs),
+		cmocka_unit_test(finds_tests_of_processes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
