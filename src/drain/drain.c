@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "drain/drain_parts.h"
+#include "drain/calibrate.h"
+#include "drain/drain.h"
+#include "drain/living_tasks.h"
 #include "writer/trace_origin.h"
 #include "writer/discard.h"
 #include "file/create.h"
@@ -23,6 +25,37 @@ static void refresh_table(struct drain *drain)
 		return;
 	output_fail(&drain->output, event_table_update(&drain->table, drain->session), "metadata");
 	output_metadata(&drain->output, &drain->table);
+}
+
+/* All rings: those of the session, then the others. */
+static unsigned ring_count(const struct drain *drain)
+{
+	return drain->session->ring_count + drain->more.count;
+}
+
+static bool is_beside(const struct drain *drain, unsigned index)
+{
+	return index >= drain->session->ring_count;
+}
+
+static const struct ring *ring_at(const struct drain *drain, unsigned index)
+{
+	return index < drain->session->ring_count ? session_ring_view(drain->session, index)
+						  : drain->readers[index].ring;
+}
+
+/* The counters of a ring's writers, current or as copied for a snapshot. */
+static const struct wire_ring *control_of(const struct drain *drain, unsigned index)
+{
+	if (drain->copy)
+		return &drain->copy->rings[index].control;
+	return is_beside(drain, index) ? drain->readers[index].ring->control
+				       : drain->session->rings[index].control;
+}
+
+static bool is_names(const struct drain *drain, unsigned index)
+{
+	return index == session_names_index(drain->session);
 }
 
 /* Whether this drain gives packets of a ring back. */
@@ -89,41 +122,9 @@ static void begin_here(struct drain *drain, unsigned index)
 	drain->output.streams[index].origin.ledger = drain->readers[index].ledger;
 }
 
-/* Packets without a selected record must leave no gap in the trace's sequence numbers. */
-static void count_packets(struct output_stream *out, const struct ring_piece *piece, bool goes_on, bool keeps)
-{
-	if (out->examined && out->examined_packet != piece->sequence && !out->examined_kept)
-		out->left_out++;
-	if (!out->examined || out->examined_packet != piece->sequence)
-		out->examined_kept = false;
-	out->examined = true;
-	out->examined_packet = piece->sequence;
-	out->examined_kept |= keeps;
-	if (goes_on || !keeps)
-		return;
-	out->origin.statedump -= out->left_out;
-	out->left_out = 0;
-}
-
 static struct event_selection *selection_of(struct drain *drain, unsigned index)
 {
 	return is_beside(drain, index) ? &drain->more_selection : &drain->selection;
-}
-
-/* Leave out records of events that were not asked for. */
-static void select_records(struct drain *drain, unsigned index, struct wire_packet *packet,
-			   const struct ring_piece *piece, struct validated *selected)
-{
-	struct output_stream *out = &drain->output.streams[index];
-	struct event_selection *selection = selection_of(drain, index);
-	const bool goes_on = out->begun && out->sequence == piece->sequence;
-	int error = event_selection_update(selection, &drain->table);
-
-	if (!error)
-		error = event_selection_apply(selection, (char *)packet, out->ring->packet_words * 8,
-					      drain->table.context_bytes, &out->base, goes_on, selected);
-	output_fail(&drain->output, error, "events");
-	count_packets(out, piece, goes_on, selected->count != 0);
 }
 
 /*
@@ -168,7 +169,10 @@ static void add_piece(struct drain *drain, unsigned index, struct wire_packet *p
 			    "names");
 	selected = validated;
 	if (selection_of(drain, index)->globs && !is_names(drain, index))
-		select_records(drain, index, packet, piece, &selected);
+		output_fail(output,
+			    event_selection_stream(selection_of(drain, index), &drain->table,
+						   &output->streams[index], packet, piece, &selected),
+			    "events");
 	if (selected.count)
 		output_records(output, index, packet, piece->sequence, &selected, &reader->ledger);
 	if (output->error)
@@ -221,16 +225,6 @@ static unsigned drain_ring(struct drain *drain, unsigned index)
 	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
 }
 
-/* Note how many records a ring has that is read at the end only: its file may be truncated by then. */
-static void note_written(struct drain *drain, unsigned index)
-{
-	const struct ring *ring = ring_at(drain, index);
-	struct ring_look look;
-
-	if (ring && ring_look(ring, &look) && !look.empty)
-		drain->readers[index].written = look.events_before + look.count;
-}
-
 /* Read the rings beside the session's, before the names ring: their translation writes to it. */
 static void drain_more(struct drain *drain, unsigned *fullest, bool names_only)
 {
@@ -240,7 +234,7 @@ static void drain_more(struct drain *drain, unsigned *fullest, bool names_only)
 		unsigned level = 0;
 
 		if (names_only)
-			note_written(drain, n);
+			ring_reader_note(&drain->readers[n], ring_at(drain, n));
 		else
 			level = drain_ring(drain, n);
 
@@ -271,20 +265,55 @@ static void check_session(struct drain *drain)
 		output_fail(&drain->output, -ENODATA, "the session was cut by another process");
 }
 
-/* Write the statedump as the first packets of a chunk. */
-static void write_statedump(struct output *output, unsigned names, const struct statedump_packets *packets)
+/* Add the counts of the current trace to the totals. */
+static void add_totals(struct drain *drain)
 {
-	struct output_stream *out = &output->streams[names];
-	const size_t bytes = out->ring->packet_words * 8;
-	struct wire_ledger ledger = out->origin.ledger;
+	struct drain_totals *totals = &drain->totals;
+	struct recording *recording = &drain->output.recording;
 
-	for (uint32_t n = 0; n < packets->packets; n++) {
-		struct wire_packet *packet = (struct wire_packet *)(packets->memory + n * bytes);
+	recording->clock_steps = recording->lost_names = recording->lost_unreported = 0;
+	for (unsigned n = 0; n < ring_count(drain); n++) {
+		const struct output_stream *out = &drain->output.streams[n];
+		const uint64_t *lost = drain->readers[n].ledger.lost, *before = out->origin.ledger.lost;
+		const struct ring *ring = drain->readers[n].ring;
+		bool *recorded = &drain->recorded[is_beside(drain, n) ? ring->cpu : n];
 
-		output_records(output, names, packet, out->origin.sequence - packets->packets + n,
-			       &packets->pieces[n], &ledger);
-		ledger.events += packets->pieces[n].count;
+		if (is_names(drain, n)) {
+			for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
+				if (cause == WIRE_LOST_FULL || cause == WIRE_LOST_CORRUPT ||
+				    cause == WIRE_LOST_UNREAD)
+					recording->lost_names += lost[cause] - before[cause];
+			continue;
+		}
+		totals->events += out->kept;
+		totals->cpus += out->kept && !*recorded;
+		*recorded |= out->kept != 0;
+		for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++) {
+			totals->lost[cause] += lost[cause] - before[cause];
+			recording->lost_unreported += lost[cause] - before[cause];
+		}
+		recording->lost_unreported -= out->reported;
+		recording->clock_steps += control_of(drain, n)->clock_steps;
 	}
+	totals->changes += drain->copy ? 0 : drain->changelog.others;
+	totals->lost_names += recording->lost_names;
+	for (unsigned cause = 0; drain->session->calls.header && cause < WIRE_CALL_LOSSES; cause++)
+		totals->lost_calls[cause] = recording->lost_calls[cause] =
+			__atomic_load_n(&drain->session->calls.header->lost[cause], __ATOMIC_RELAXED) +
+			(cause == WIRE_CALL_LOST_OPEN	     ? drain->calls.refused
+			 : cause == WIRE_CALL_LOST_ARGUMENTS ? drain->calls.without_values
+							     : 0);
+	totals->bytes += output_bytes(&drain->output) + changelog_bytes(&drain->changelog);
+}
+
+/* The kernel's session lacks the names of tasks that live. */
+static void add_tasks(struct drain *drain)
+{
+	const unsigned names = session_names_index(drain->session);
+
+	if (drain->session->device && !drain->output.error)
+		output_fail(&drain->output, living_tasks_add(&drain->output, names, &drain->readers[names]),
+			    "names of tasks");
 }
 
 /* Make the next chunk, without its own records. Return: 0 or -errno. */
@@ -312,7 +341,8 @@ static int make_next(struct drain *drain, struct output *next, const struct stat
 		error = output_add(next, drain->more.rings, drain->more.count,
 				   origins + drain->session->ring_count);
 	if (!error) {
-		write_statedump(next, names, packets);
+		statedump_put(next, names, packets, next->streams[names].origin.sequence - packets->packets,
+			      next->streams[names].origin.ledger);
 		error = next->error;
 	}
 	if (!error)
@@ -340,9 +370,9 @@ static int split(struct drain *drain)
 	}
 	for (unsigned n = 0; n < ring_count(drain); n++)
 		output_losses(&drain->output, n, &drain->readers[n].ledger, drain->readers[n].time);
-	drain_add_tasks(drain);
+	add_tasks(drain);
 	output_fail(&drain->output, changelog_finish(&drain->changelog), "changes");
-	drain_add_totals(drain);
+	add_totals(drain);
 	output_finish(&drain->output, "running");
 	output_free(&drain->output);
 	drain->output = next;
@@ -376,7 +406,7 @@ int drain_round(struct drain *drain, unsigned *fullest)
 		unsigned level = 0;
 
 		if (names_only && !is_names(drain, n))
-			note_written(drain, n);
+			ring_reader_note(&drain->readers[n], ring_at(drain, n));
 		else
 			level = drain_ring(drain, n);
 		if (level > *fullest)
@@ -412,13 +442,6 @@ void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost)
 		*lost +=
 			wire_lost_sum(drain->readers[n].ledger.lost) - wire_lost_sum(out->origin.ledger.lost);
 	}
-}
-
-/* Unsigned, since the rate of a damaged session may be any number. */
-static int64_t offset_of(const struct clock_pair *pair, uint64_t hz)
-{
-	return (int64_t)((uint64_t)pair->realtime_ns -
-			 (uint64_t)((unsigned __int128)pair->ticks * 1000000000 / hz));
 }
 
 /* Prepare a drain of any kind. */
@@ -484,7 +507,7 @@ static int begin(struct drain *drain, int directory, const struct drain_options 
 {
 	const uint64_t hz = session_clock_hz(drain->session);
 	const struct recording recording = { .state = "recording",
-					     .clock = { hz, offset_of(&drain->begin, hz) },
+					     .clock = { hz, calibrate_offset(&drain->begin, hz) },
 					     .session_path = options->session_path,
 					     .kernel_tasks = options->kernel_tasks,
 					     .command = options->command };
@@ -516,7 +539,7 @@ static void skip_ring(struct drain *drain, unsigned index)
 	if (ring)
 		ring_skip(ring, &reader->cursor);
 	drain_ring(drain, index);
-	drain_account_empty(drain, index);
+	ring_reader_empty(reader, ring, NULL);
 	ring_reader_losses(reader, control_of(drain, index)->lost);
 	begin_here(drain, index);
 }
@@ -549,21 +572,9 @@ static void skip_beside(struct drain *drain)
 /* In stream mode, begin the counts of the kernel's rings where the last recorder has ended: at the first packet that it left. */
 static void continue_device(struct drain *drain)
 {
-	for (unsigned n = 0; n < drain->session->ring_count; n++) {
-		struct ring_reader *reader = &drain->readers[n];
-		const struct ring *ring = ring_at(drain, n);
-		const struct wire_packet *packet;
-		struct ring_look look;
-
-		if (!ring || !ring_look(ring, &look) || look.empty)
-			continue;
-		packet = ring_packet(ring, &look, reader->cursor.sequence);
-		if (packet->sequence != reader->cursor.sequence)
-			continue;
-		reader->ledger.events = packet->events_before;
-		ring_reader_losses(reader, packet->lost);
-		begin_here(drain, n);
-	}
+	for (unsigned n = 0; n < drain->session->ring_count; n++)
+		if (ring_reader_continue(&drain->readers[n], ring_at(drain, n)))
+			begin_here(drain, n);
 }
 
 /* Duplicate the caller's descriptor of a directory, since the caller closes its own. */
@@ -686,21 +697,6 @@ static uint64_t count_missing(struct drain *drain, unsigned index)
 	return ring_reader_missing(reader);
 }
 
-/* Measure the clock's rate, if the recording was long enough to be more exact than the kernel's value. */
-static void recalibrate(struct drain *drain)
-{
-	const uint32_t source = drain->session->geometry.clock;
-	struct trace_clock *clock = &drain->output.recording.clock;
-	struct clock_pair end;
-
-	clock_read_pair(source, &end);
-	if (source != WIRE_CLOCK_TSC || end.raw_ns - drain->begin.raw_ns < 1000000000)
-		return;
-	clock->hz = (uint64_t)((unsigned __int128)(end.ticks - drain->begin.ticks) * 1000000000 /
-			       (end.raw_ns - drain->begin.raw_ns));
-	clock->offset_ns = offset_of(&drain->begin, clock->hz);
-}
-
 /* Account for a ring's last losses. */
 static void close_ring(struct drain *drain, unsigned index)
 {
@@ -710,7 +706,8 @@ static void close_ring(struct drain *drain, unsigned index)
 	if (!drain->ended)
 		ring_reader_losses(reader, control_of(drain, index)->lost);
 	if (!output->error && !drain->ended) {
-		drain_account_empty(drain, index);
+		ring_reader_empty(reader, ring_at(drain, index),
+				  drain->copy ? control_of(drain, index) : NULL);
 		ring_reader_settle(reader);
 	}
 	output_losses(output, index, &reader->ledger, reader->time);
@@ -746,14 +743,14 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 		if (drain->copy)
 			snapshot_copy_release(drain->copy, n);
 	}
-	drain_add_tasks(drain);
+	add_tasks(drain);
 	if (!drain->ended)
 		output_fail(output, changelog_finish(&drain->changelog), "changes");
 	event_table_update(&drain->table,
 			   drain->session); /* events may have been refused since, or belong to open calls */
 	output_fail(output, call_tables_finish(&drain->calls, &drain->table), "functions");
-	drain_add_totals(drain);
-	recalibrate(drain);
+	add_totals(drain);
+	calibrate(&output->recording.clock, drain->session->geometry.clock, &drain->begin);
 	output_metadata(output, &drain->table);
 	output->recording.lost_late = drain->totals.lost_late;
 	output_finish(output, result);

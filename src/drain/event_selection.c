@@ -88,6 +88,36 @@ int event_selection_apply(struct event_selection *selection, char *packet, size_
 	return 0;
 }
 
+/* Packets without a selected record must leave no gap in the trace's sequence numbers. */
+static void count_packets(struct output_stream *out, const struct ring_piece *piece, bool goes_on, bool keeps)
+{
+	if (out->examined && out->examined_packet != piece->sequence && !out->examined_kept)
+		out->left_out++;
+	if (!out->examined || out->examined_packet != piece->sequence)
+		out->examined_kept = false;
+	out->examined = true;
+	out->examined_packet = piece->sequence;
+	out->examined_kept |= keeps;
+	if (goes_on || !keeps)
+		return;
+	out->origin.statedump -= out->left_out;
+	out->left_out = 0;
+}
+
+int event_selection_stream(struct event_selection *selection, const struct event_table *table,
+			   struct output_stream *out, struct wire_packet *packet,
+			   const struct ring_piece *piece, struct validated *selected)
+{
+	const bool goes_on = out->begun && out->sequence == piece->sequence;
+	int error = event_selection_update(selection, table);
+
+	if (!error)
+		error = event_selection_apply(selection, (char *)packet, out->ring->packet_words * 8,
+					      table->context_bytes, &out->base, goes_on, selected);
+	count_packets(out, piece, goes_on, selected->count != 0);
+	return error;
+}
+
 void event_selection_free(struct event_selection *selection)
 {
 	free(selection->wanted);

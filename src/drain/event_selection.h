@@ -7,6 +7,8 @@
 #define BURIN_DRAIN_EVENT_SELECTION_H
 
 #include "drain/validate.h"
+#include "ring/copy.h"
+#include "writer/trace_output.h"
 
 struct event_selection {
 	const char *const *globs; /* NULL: all events are wanted */
@@ -31,6 +33,14 @@ int event_selection_update(struct event_selection *selection, const struct event
  */
 int event_selection_apply(struct event_selection *selection, char *packet, size_t bytes, uint32_t context,
 			  uint64_t *base, bool goes_on, struct validated *validated);
+
+/*
+ * event_selection_stream - leave out the records of a piece that are not wanted, on their way into a stream of the trace.
+ * @selected: as @validated of event_selection_apply(). Return: 0 or -ENOMEM.
+ */
+int event_selection_stream(struct event_selection *selection, const struct event_table *table,
+			   struct output_stream *out, struct wire_packet *packet,
+			   const struct ring_piece *piece, struct validated *selected);
 
 void event_selection_free(struct event_selection *selection);
 

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "drain/living_tasks.h"
+#include "drain/statedump.h"
+#include "ring/ring_deps.h"
 #include "session/clock.h"
 #include "wire/wire_head.h"
 #include "wire/wire_names.h"
@@ -206,20 +208,35 @@ static int add_idle(struct tasks *tasks)
 	return error ? error : announce_process(tasks, &idle, idle.name, "");
 }
 
-int living_tasks_write(uint64_t hz, uint64_t time, uint32_t packet_bytes, struct statedump_packets *out)
+/* Announce all tasks in packets. */
+static int write_tasks(struct tasks *tasks, uint32_t packet_bytes, struct statedump_packets *out)
 {
-	struct tasks tasks = { .hz = hz, .time = time, .boot_ns = clock_ns(CLOCK_BOOTTIME) };
 	DIR *list = opendir("/proc");
-	int error = list ? add_idle(&tasks) : -errno;
+	int error = list ? add_idle(tasks) : -errno;
 	uint32_t pid;
 
-	*out = (struct statedump_packets){ 0 };
 	while (!error && (pid = next_number(list)))
-		error = add_tasks(&tasks, dirfd(list), pid);
+		error = add_tasks(tasks, dirfd(list), pid);
 	if (!error)
-		error = statedump_write(&tasks.dump, packet_bytes, 0, out);
-	statedump_free(&tasks.dump);
+		error = statedump_write(&tasks->dump, packet_bytes, 0, out);
+	statedump_free(&tasks->dump);
 	if (list)
 		closedir(list);
+	return error;
+}
+
+int living_tasks_add(struct output *output, unsigned names, const struct ring_reader *reader)
+{
+	const struct output_stream *out = &output->streams[names];
+	const uint64_t now = ring_clock();
+	struct tasks tasks = { .hz = output->recording.clock.hz,
+			       .time = now > reader->time ? now : reader->time,
+			       .boot_ns = clock_ns(CLOCK_BOOTTIME) };
+	struct statedump_packets packets = { 0 };
+	int error = write_tasks(&tasks, (uint32_t)out->ring->packet_words * 8, &packets);
+
+	if (!error)
+		statedump_put(output, names, &packets, out->begun ? out->sequence + 1 : 0, reader->ledger);
+	statedump_packets_free(&packets);
 	return error;
 }

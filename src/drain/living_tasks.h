@@ -6,14 +6,14 @@
 #ifndef BURIN_DRAIN_LIVING_TASKS_H
 #define BURIN_DRAIN_LIVING_TASKS_H
 
-#include "drain/statedump.h"
+#include "drain/ring_reader.h"
+#include "writer/trace_output.h"
 
 /*
- * living_tasks_write - announce all threads and processes in packets of the names stream.
- * @hz: of the trace's clock
- * @time: the present, ticks. The records have this time, and hold since their tasks began
- * Return: 0 or -errno; the caller must call statedump_packets_free() in both cases.
+ * living_tasks_add - add all threads and processes that live to a trace, each since its task began.
+ * @names: the stream of names; @reader: of its ring
+ * Return: 0 or -errno.
  */
-int living_tasks_write(uint64_t hz, uint64_t time, uint32_t packet_bytes, struct statedump_packets *out);
+int living_tasks_add(struct output *output, unsigned names, const struct ring_reader *reader);
 
 #endif

@@ -76,6 +76,41 @@ uint64_t ring_reader_missing(const struct ring_reader *reader)
 		       : 0;
 }
 
+void ring_reader_note(struct ring_reader *reader, const struct ring *ring)
+{
+	struct ring_look look;
+
+	if (ring && ring_look(ring, &look) && !look.empty)
+		reader->written = look.events_before + look.count;
+}
+
+void ring_reader_empty(struct ring_reader *reader, const struct ring *ring, const struct wire_ring *copied)
+{
+	struct ring_look look;
+
+	if (!ring || !ring->overwrite || !ring_look(ring, &look) || look.empty || look.count ||
+	    (copied && copied->tail != __atomic_load_n(&ring->control->tail, __ATOMIC_RELAXED)) ||
+	    look.events_before <= reader->ledger.events || look.sequence < reader->sequence)
+		return;
+	reader->ledger.lost[WIRE_LOST_OVERWRITTEN] += look.events_before - reader->ledger.events;
+	reader->ledger.events = look.events_before;
+}
+
+bool ring_reader_continue(struct ring_reader *reader, const struct ring *ring)
+{
+	const struct wire_packet *packet;
+	struct ring_look look;
+
+	if (!ring || !ring_look(ring, &look) || look.empty)
+		return false;
+	packet = ring_packet(ring, &look, reader->cursor.sequence);
+	if (packet->sequence != reader->cursor.sequence)
+		return false;
+	reader->ledger.events = packet->events_before;
+	ring_reader_losses(reader, packet->lost);
+	return true;
+}
+
 void ring_reader_settle(struct ring_reader *reader)
 {
 	const struct ring *ring = reader->ring;

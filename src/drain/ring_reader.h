@@ -47,6 +47,22 @@ void ring_reader_take(struct ring_reader *reader, const struct ring_piece *piece
 /* ring_reader_losses - take over the writers' counts of losses. @lost: from the ring or a packet's header */
 void ring_reader_losses(struct ring_reader *reader, const uint64_t *lost);
 
+/* ring_reader_note - note how many records a ring has that is read at the end only: its file may be truncated by then. */
+void ring_reader_note(struct ring_reader *reader, const struct ring *ring);
+
+/*
+ * ring_reader_empty - account for a ring whose open packet is empty, since it was resized: it shows no piece of it. The
+ * records before are counted in its header.
+ * @ring: NULL: it is not in use; @copied: of a snapshot copy, which must be as old as the header; else NULL
+ */
+void ring_reader_empty(struct ring_reader *reader, const struct ring *ring, const struct wire_ring *copied);
+
+/*
+ * ring_reader_continue - begin the counts at the cursor's packet, which the last reader has left.
+ * Return: false: it is not there.
+ */
+bool ring_reader_continue(struct ring_reader *reader, const struct ring *ring);
+
 /* ring_reader_settle - at the end of reading: count as corrupt all records that the tail counts and no packet had. */
 void ring_reader_settle(struct ring_reader *reader);
 

@@ -234,6 +234,19 @@ int statedump_write(struct statedump *dump, uint32_t packet_bytes, uint64_t from
 	return out->memory && out->pieces ? 0 : -ENOMEM;
 }
 
+void statedump_put(struct output *output, unsigned names, const struct statedump_packets *packets,
+		   uint64_t sequence, struct wire_ledger ledger)
+{
+	const size_t bytes = output->streams[names].ring->packet_words * 8;
+
+	for (uint32_t n = 0; n < packets->packets; n++) {
+		struct wire_packet *packet = (struct wire_packet *)(packets->memory + n * bytes);
+
+		output_records(output, names, packet, sequence + n, &packets->pieces[n], &ledger);
+		ledger.events += packets->pieces[n].count;
+	}
+}
+
 void statedump_packets_free(struct statedump_packets *packets)
 {
 	free(packets->memory);

@@ -9,6 +9,7 @@
 #define BURIN_DRAIN_STATEDUMP_H
 
 #include "drain/validate.h"
+#include "writer/trace_output.h"
 
 struct statedump {
 	void *tree;	/* tsearch(3) */
@@ -35,6 +36,13 @@ int statedump_add(struct statedump *dump, const char *packet, const struct valid
 /* statedump_write - put all announcements into packets, in order of time. @from: as above. Return: 0 or -ENOMEM. */
 int statedump_write(struct statedump *dump, uint32_t packet_bytes, uint64_t from,
 		    struct statedump_packets *out);
+
+/*
+ * statedump_put - add the packets to a trace.
+ * @names: its stream of names; @sequence: of the first packet; @ledger: of the ring, before them
+ */
+void statedump_put(struct output *output, unsigned names, const struct statedump_packets *packets,
+		   uint64_t sequence, struct wire_ledger ledger);
 
 void statedump_packets_free(struct statedump_packets *packets);
 

@@ -150,9 +150,12 @@ static void note_recorded(struct sched *sched, size_t prev, size_t next)
 static int leave_unseen(struct sched *sched, uint64_t time, uint32_t cpu, size_t prev)
 {
 	const size_t last = sched->running[cpu] - (size_t)1;
-	struct sched_thread *thread = &sched->threads[last];
+	struct sched_thread *thread;
 
-	if (!sched->running[cpu] || last == prev || thread->cpu != cpu || thread->state != SCHED_RUNNING)
+	if (!sched->running[cpu] || last == prev)
+		return 0;
+	thread = &sched->threads[last];
+	if (thread->cpu != cpu || thread->state != SCHED_RUNNING)
 		return 0;
 	thread->missing++;
 	return leave(sched, last, time, SCHED_SLEEPS, sched->unseen);
