@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The kernel's description of a tracepoint, as burin record -k reads it: its system, its name, and the text of its file `format`, each with
- * a NUL but the last. What is chosen is a valid event, and its program is whole: the kernel need not find out what is wrong with it.
+ * a NUL but the last; of the system "usdt", the text is what a program says of the arguments of a probe. What is chosen is a valid event, and its program is whole: the kernel need not find out what is wrong with it.
  */
 #include "fuzz.h"
 #include "source/kernel/kernel_program.h"
+#include "source/kernel/probe_arguments.h"
 #include "wire/wire_format.h"
 
 static const struct kernel_layout layout = { .rings = 3, .members = 4, .window = 64, .reach = 1 << 30 };
@@ -36,7 +37,8 @@ static void check_event(const struct tracepoint *point)
 		FUZZ_HOLDS(!field->recorded || (*field->name && field->kind != TRACEPOINT_OTHER));
 		FUZZ_HOLDS(!field->recorded || tracepoint_field(point, field->name));
 		/* A field that the kernel does not have is computed by the program. */
-		FUZZ_HOLDS(!field->recorded || field->size || field->kind >= TRACEPOINT_CALL);
+		FUZZ_HOLDS(!field->recorded || field->size || point->is_probe ||
+			   field->kind >= TRACEPOINT_CALL);
 	}
 	FUZZ_HOLDS(format_parse(point->format, point->types, &format, &why) == 0);
 	FUZZ_HOLDS(format.count == recorded);
@@ -56,6 +58,23 @@ static void check_program(const struct bpf_program *program)
 	}
 }
 
+/* A probe in a program: what its file says of the arguments. @name: what the user gives, such as "(a:i32, b:str)" */
+static void take_note(struct tracepoint *point, const char *name, const char *text,
+		      struct bpf_program *program)
+{
+	struct probe_arguments given;
+	char why[PROBE_WHY];
+
+	if (!probe_arguments_parse(&given, *name == '(' ? name : NULL, why))
+		return;
+	*point = (struct tracepoint){ .system = "usdt", .name = "fuzz", .is_probe = true, .file = -1 };
+	probe_arguments_of_note(point, &given, text);
+	tracepoint_make_event(point);
+	check_event(point);
+	if (kernel_program_write(program, &layout, point, NULL, 7))
+		check_program(program);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input input = { data, size };
@@ -68,7 +87,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	next_text(&input, system, sizeof(system));
 	next_text(&input, name, sizeof(name));
 	text = fuzz_text(input.at, input.left);
-	if (tracepoint_parse(&point, system, name, text)) {
+	if (strcmp(system, "usdt") == 0) {
+		take_note(&point, name, text, program);
+	} else if (tracepoint_parse(&point, system, name, text)) {
 		check_event(&point);
 		if (!tracepoint_syscall(&point, &enters) &&
 		    kernel_program_write(program, &layout, &point, NULL, 7))

@@ -309,7 +309,8 @@ static void try_image(const struct sound *sound, unsigned stacks, struct tally *
 
 		/* Half of the files are read while stacks are unwound: they may shrink before, too. */
 		tally->opened++;
-		if ((later ? unwind_table_open_file : unwind_table_open)(&imagined.table, &image) == 0)
+		if ((later ? unwind_table_open_file(&imagined.table, &image, NULL)
+			   : unwind_table_open(&imagined.table, &image)) == 0)
 			tally->tables++;
 		if (image.fd >= 0 && (!later || tally->opened % 4 < 2) && ftruncate(image.fd, 0))
 			abort();
@@ -551,7 +552,7 @@ static int open_frames(unsigned cies, uint32_t cie_bytes)
 	free(bytes);
 	if (error)
 		return error;
-	error = unwind_table_open_file(&table, &image);
+	error = unwind_table_open_file(&table, &image, NULL);
 	unwind_table_close(table);
 	image_close(&image);
 	return error;

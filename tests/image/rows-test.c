@@ -387,7 +387,7 @@ static void read_later(void **state)
 	assert_int_equal(image_open(&copy, open(name, O_RDWR)), 0);
 	assert_int_equal(unlink(name), 0);
 	assert_int_equal(unwind_table_open(&table, &image), 0);
-	assert_int_equal(unwind_table_open_file(&other, &copy), 0);
+	assert_int_equal(unwind_table_open_file(&other, &copy, NULL), 0);
 	assert_true(unwind_table_bytes(other) * 2 < unwind_table_bytes(table));
 	for (address = image.segments[0].address; address < 1 << 20; address += 101) {
 		const struct unwind_row row = *unwind_table_row(table, address);
@@ -405,6 +405,40 @@ static void read_later(void **state)
 	unwind_table_close(other);
 	image_close(&image);
 	image_close(&copy);
+}
+
+/* Where the meter permits no work, rows are unknown and not kept: they are there when it does. */
+static void metered(void **state)
+{
+	struct unwind_meter meter = { .limit = UINT64_MAX };
+	struct unwind_table *table, *other;
+	struct image image;
+	char path[4096];
+	uint64_t address, spent, begin, bytes;
+
+	(void)state;
+	assert_int_equal(dl_iterate_phdr(libc_path, path), 1);
+	open_image(&image, path);
+	assert_int_equal(unwind_table_open(&other, &image), 0);
+	assert_int_equal(unwind_table_open_file(&table, &image, &meter), 0);
+	assert_in_range(meter.spent, 1000, 2000000); /* a page of the index, at least */
+	for (address = image.segments[0].address; unwind_table_row(other, address)->cfa == UNWIND_CFA_UNKNOWN;
+	     address++)
+		continue;
+	meter.limit = spent = meter.spent;
+	assert_int_equal(unwind_table_row(table, address)->cfa, UNWIND_CFA_UNKNOWN);
+	assert_int_not_equal(unwind_table_extent(table, address, &begin, &bytes), 0);
+	assert_true(meter.refused && meter.spent == spent);
+	meter = (struct unwind_meter){ .spent = spent, .limit = UINT64_MAX };
+	assert_memory_equal(unwind_table_row(table, address), unwind_table_row(other, address),
+			    sizeof(struct unwind_row));
+	assert_true(!meter.refused && meter.spent > spent);
+	meter.limit = spent = meter.spent; /* a known row is no work */
+	assert_int_not_equal(unwind_table_row(table, address)->cfa, UNWIND_CFA_UNKNOWN);
+	assert_true(!meter.refused && meter.spent == spent);
+	unwind_table_close(table);
+	unwind_table_close(other);
+	image_close(&image);
 }
 
 /* Objects with .debug_frame only, uncompressed and compressed. */
@@ -470,7 +504,8 @@ int main(void)
 		cmocka_unit_test(frame_addresses), cmocka_unit_test(registers),
 		cmocka_unit_test(nonsense),	   cmocka_unit_test(library),
 		cmocka_unit_test(without_header),  cmocka_unit_test(read_later),
-		cmocka_unit_test(debug_frames),	   cmocka_unit_test(many_rows),
+		cmocka_unit_test(metered),	   cmocka_unit_test(debug_frames),
+		cmocka_unit_test(many_rows),
 	};
 
 	return cmocka_run_group_tests_name("rows", tests, NULL, NULL);

@@ -10,7 +10,8 @@
 
 TRACE_EVENT(burin_loop_two, TP_PROTO(unsigned int n, unsigned int twice), TP_ARGS(n, twice),
 	    TP_STRUCT__entry(__field(unsigned int, n) __field(unsigned int, twice)),
-	    TP_fast_assign(__entry->n = n; __entry->twice = twice;), TP_printk("n=%u twice=%u", __entry->n, __entry->twice));
+	    TP_fast_assign(__entry->n = n; __entry->twice = twice;),
+	    TP_printk("n=%u twice=%u", __entry->n, __entry->twice));
 
 #endif
 

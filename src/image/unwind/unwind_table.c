@@ -4,7 +4,7 @@
  *
  * Tables are not read by libdw, which does not limit the numbers of registers and the depth of saved states (in 0.188, an
  * entry of 100 bytes made it fill 5.8 GiB). The recorder reads tables with all its rights, while samples wait, so the
- * bytes of a table and the instructions per row are bounded.
+ * bytes of a table, the work to make an index, and the instructions per row are bounded. All is counted (unwind_meter.h).
  */
 #include <dwarf.h>
 #include <elf.h>
@@ -19,15 +19,18 @@
 #include "image/unwind/unwind_table.h"
 
 enum {
-	SECTION_MAX = 64 << 20, /* bytes; a tenth is enough for the largest browsers and compilers */
-	INDEX_MAX = 2 << 20,	/* entries, which take 16 MiB */
-	ROWS_MIN_BITS = 6,	/* at first 64 rows, 10 KiB */
-	ROWS_MAX_BITS = 14,	/* 2.6 MiB; then all rows are dropped */
-	WORK_PER_ROW = 256,	/* instructions, the mean of all rows; valid tables have 20 */
-	WORK_AHEAD = 1 << 20,	/* so many more may run at first: a few milliseconds */
-	PAGE = 4096,		/* bytes of a section that are read at once, at least */
-	EXPRESSION_MAX = 1024,	/* bytes of an expression that are read; those of valid tables have some 20 */
-	PAGES_MAX = 16,		/* then all are freed */
+	SECTION_MAX = 64 << 20,	 /* bytes; a tenth is enough for the largest browsers and compilers */
+	COPY_MAX = 17 << 20,	 /* bytes that are copied: an index, or .debug_frame */
+	INDEX_MAX = 2 << 20,	 /* entries, which take 16 MiB */
+	SORT_MAX = 1 << 20,	 /* entries that are sorted: linkers write a sorted index */
+	SCAN_WORK_MAX = 2 << 20, /* some 20 ms: 600,000 entries, or 9 MB that are read page by page */
+	ROWS_MIN_BITS = 6,	 /* at first 64 rows, 10 KiB */
+	ROWS_MAX_BITS = 14,	 /* 2.6 MiB; then all rows are dropped */
+	WORK_PER_ROW = 256,	 /* instructions, the mean of all rows; valid tables have 20 */
+	WORK_AHEAD = 1 << 20,	 /* so many more may run at first: a few milliseconds */
+	PAGE = 4096,		 /* bytes of a section that are read at once, at least */
+	EXPRESSION_MAX = 1024, /* bytes of an expression that are read; those of valid tables have some 20 */
+	PAGES_MAX = 16,	       /* then all are freed */
 	SCAN_TIMES = 4, /* that a scan may read a section: the entries, and a few CIEs again and again */
 };
 
@@ -42,7 +45,8 @@ struct unwind_pages {
 	size_t size;
 	unsigned char *present; /* a bit of each page */
 	unsigned count;		/* of those */
-	uint64_t reads;		/* so far, of pages */
+	struct unwind_meter *meter;
+	uint64_t reads; /* so far, of pages */
 };
 
 /* The beginning of an entry's code. The index is sorted by address. */
@@ -63,17 +67,21 @@ struct unwind_table {
 	struct unwind_row *rows;
 	unsigned row_bits, row_count;
 	uint64_t work, compiled; /* instructions, rows */
+	struct unwind_meter *meter;
+	struct unwind_meter own; /* for a table without another meter */
 };
 
 static const uint64_t VACANT = UINT64_MAX;
 
 /* A copy of bytes of the file; @size becomes how many the file has. NULL: none. */
-static unsigned char *copy_file(const struct image *image, uint64_t offset, uint64_t *size)
+static unsigned char *copy_file(const struct unwind_table *table, const struct image *image, uint64_t offset,
+				uint64_t *size)
 {
 	unsigned char *copy;
 
-	if (*size == 0 || *size > SECTION_MAX)
+	if (*size == 0 || *size > COPY_MAX)
 		return NULL;
+	table->meter->spent += UNWIND_WORK_READ + *size / 32;
 	copy = malloc(*size);
 	if (copy)
 		*size = image_read(image, offset, copy, *size);
@@ -100,6 +108,7 @@ static void load(struct unwind_pages *pages, uint64_t offset, uint64_t bytes)
 		image_read(pages->image, pages->offset + at, pages->bytes + at, left < PAGE ? left : PAGE);
 		pages->present[page / 8] |= (unsigned char)(1 << page % 8);
 		pages->count++;
+		pages->meter->spent += UNWIND_WORK_PAGE;
 		pages->reads++;
 	}
 }
@@ -111,6 +120,7 @@ static void drop_pages(struct unwind_pages *pages)
 	madvise(pages->bytes, pages->size, MADV_DONTNEED);
 	memset(pages->present, 0, pages->size / PAGE / 8 + 1);
 	pages->count = 0;
+	pages->meter->spent += UNWIND_WORK_PAGE;
 }
 
 /* Before an entry is decoded, none is in use. */
@@ -164,18 +174,20 @@ static int add_entry(struct unwind_table *table, uint64_t address, uint64_t entr
 
 /*
  * Makes the index from the entries. Samples wait meanwhile: entries that each have a far CIE of their own are not read to the
- * end, nor are more than the index holds.
+ * end, nor are more than the index holds. Entries without code are no less work.
  */
 static int scan_entries(struct unwind_table *table)
 {
 	const uint64_t reads_max = SCAN_TIMES * (table->section.size / PAGE + PAGES_MAX);
+	const uint64_t until = table->meter->spent + SCAN_WORK_MAX;
 	struct unwind_entry entry;
 	uint32_t next;
 	int error = 0;
 
 	for (uint32_t at = 0; at < table->section.size && table->count < INDEX_MAX && !error; at = next) {
+		table->meter->spent += UNWIND_WORK_ENTRY;
 		limit_pages(table);
-		if (table->pages.reads > reads_max)
+		if (table->pages.reads > reads_max || table->meter->spent > until)
 			return -E2BIG;
 		if (unwind_entry_next(&table->section, at, &entry, &next) == 0 && entry.bytes)
 			error = add_entry(table, entry.begin, at);
@@ -209,6 +221,7 @@ static int read_index(struct unwind_table *table, const struct unwind_section *h
 {
 	int error = 0;
 
+	table->meter->spent += count < INDEX_MAX ? count : INDEX_MAX;
 	while (count-- > 0 && bytes_left(bytes) >= 8 && !error) {
 		const uint64_t address = header->address + bytes_signed(bytes, 4);
 		const uint64_t entry = header->address + bytes_signed(bytes, 4) - table->section.address;
@@ -219,7 +232,8 @@ static int read_index(struct unwind_table *table, const struct unwind_section *h
 }
 
 /* Uncompresses a section and frees the original. Return: NULL: damaged, too large, not zlib, or no memory. */
-static unsigned char *uncompress_section(unsigned char *section, uint64_t *size)
+static unsigned char *uncompress_section(const struct unwind_table *table, unsigned char *section,
+					 uint64_t *size)
 {
 	Elf64_Chdr header;
 	unsigned char *out = NULL;
@@ -228,9 +242,10 @@ static unsigned char *uncompress_section(unsigned char *section, uint64_t *size)
 	if (*size >= sizeof(header)) {
 		memcpy(&header, section, sizeof(header));
 		bytes = header.ch_size;
-		if (header.ch_type == ELFCOMPRESS_ZLIB && bytes && bytes <= SECTION_MAX)
+		if (header.ch_type == ELFCOMPRESS_ZLIB && bytes && bytes <= COPY_MAX)
 			out = malloc(bytes);
 	}
+	table->meter->spent += out ? bytes / 8 : 0;
 	if (out && uncompress(out, &bytes, section + sizeof(header), *size - sizeof(header)) != Z_OK) {
 		free(out);
 		out = NULL;
@@ -247,9 +262,9 @@ static int take_debug_frame(struct unwind_table *table, const struct image *imag
 
 	if (image_section(image, ".debug_frame", &section))
 		return -ENOENT;
-	table->bytes = copy_file(image, section.offset, &section.bytes);
+	table->bytes = copy_file(table, image, section.offset, &section.bytes);
 	if (table->bytes && section.flags & SHF_COMPRESSED)
-		table->bytes = uncompress_section(table->bytes, &section.bytes);
+		table->bytes = uncompress_section(table, table->bytes, &section.bytes);
 	if (!table->bytes)
 		return -ENOENT;
 	table->section = (struct unwind_section){ .bytes = table->bytes,
@@ -285,7 +300,7 @@ static int take_section(struct unwind_table *table, const struct image *image, s
 	if (table->pages.image)
 		bytes = open_pages(&table->pages, section->offset, section->bytes);
 	else
-		bytes = table->bytes = copy_file(image, section->offset, &section->bytes);
+		bytes = table->bytes = copy_file(table, image, section->offset, &section->bytes);
 	if (!bytes)
 		return -ENOENT;
 	table->section = (struct unwind_section){ .bytes = bytes,
@@ -317,8 +332,9 @@ static int take_eh_frame(struct unwind_table *table, const struct image *image,
 static int take_sections(struct unwind_table *table, const struct image *image)
 {
 	struct unwind_section header = { .size = 0 };
+	const uint64_t look_up = UNWIND_WORK_READ + image->section_count * UINT64_C(8);
 	uint64_t bytes = image->unwinding.bytes;
-	unsigned char *copy = copy_file(image, image->unwinding.offset, &bytes);
+	unsigned char *copy = copy_file(table, image, image->unwinding.offset, &bytes);
 	int error;
 
 	if (copy)
@@ -327,6 +343,7 @@ static int take_sections(struct unwind_table *table, const struct image *image)
 						  .address = image->unwinding.address };
 	error = take_eh_frame(table, image, &header);
 	free(copy);
+	table->meter->spent += look_up;
 	return error == -ENOENT ? take_debug_frame(table, image) : error;
 }
 
@@ -339,12 +356,16 @@ static int compare_index(const void *left, const void *right)
 
 static void sort_index(struct unwind_table *table)
 {
-	for (size_t n = 1; n < table->count; n++) {
-		if (table->index[n].address < table->index[n - 1].address) {
-			qsort(table->index, table->count, sizeof(*table->index), compare_index);
-			return;
-		}
-	}
+	size_t n = 1;
+
+	while (n < table->count && table->index[n].address >= table->index[n - 1].address)
+		n++;
+	if (n >= table->count)
+		return;
+	if (table->count > SORT_MAX)
+		table->count = SORT_MAX;
+	table->meter->spent += table->count * 6;
+	qsort(table->index, table->count, sizeof(*table->index), compare_index);
 }
 
 /* Gives back the room for more entries, which was doubled up to now. */
@@ -368,7 +389,8 @@ static bool is_ours(const struct image *image)
 #endif
 }
 
-static int open_table(struct unwind_table **result, const struct image *image, bool paged)
+static int open_table(struct unwind_table **result, const struct image *image, bool paged,
+		      struct unwind_meter *meter)
 {
 	struct unwind_table *table;
 	int error;
@@ -379,6 +401,8 @@ static int open_table(struct unwind_table **result, const struct image *image, b
 	table = calloc(1, sizeof(*table));
 	if (!table)
 		return -ENOMEM;
+	table->own.limit = UINT64_MAX;
+	table->meter = table->pages.meter = meter ? meter : &table->own;
 	table->pages.image = paged && !image->memory ? image : NULL;
 	table->start = image->start;
 	table->low = image->segments[0].address;
@@ -403,12 +427,13 @@ static int open_table(struct unwind_table **result, const struct image *image, b
 
 int unwind_table_open(struct unwind_table **result, const struct image *image)
 {
-	return open_table(result, image, false);
+	return open_table(result, image, false, NULL);
 }
 
-int unwind_table_open_file(struct unwind_table **result, const struct image *image)
+int unwind_table_open_file(struct unwind_table **result, const struct image *image,
+			   struct unwind_meter *meter)
 {
-	return open_table(result, image, true);
+	return open_table(result, image, true, meter);
 }
 
 void unwind_table_close(struct unwind_table *table)
@@ -444,6 +469,9 @@ struct bytes unwind_table_expression(const struct unwind_table *table, int32_t o
 	const struct unwind_section *section = &table->section;
 	struct bytes bytes = { .at = section->bytes + offset, .end = section->bytes + section->size };
 
+	if (!unwind_meter_permits(table->meter))
+		return (struct bytes){ .broken = true };
+	table->meter->spent += UNWIND_WORK_EXPRESSION;
 	if (section->load)
 		section->load(section->pages, (uint64_t)offset, EXPRESSION_MAX);
 	return bytes_take(&bytes, bytes_uleb(&bytes));
@@ -484,7 +512,7 @@ int unwind_table_extent(struct unwind_table *table, uint64_t address, uint64_t *
 {
 	struct unwind_entry entry;
 
-	if (find_entry(table, address, &entry))
+	if (!unwind_meter_permits(table->meter) || find_entry(table, address, &entry))
 		return -ENOENT;
 	*begin = entry.begin;
 	*bytes = entry.bytes;
@@ -494,6 +522,7 @@ int unwind_table_extent(struct unwind_table *table, uint64_t address, uint64_t *
 /* Limits the mean work per row. Only a table made for an attack exceeds it; its rows are unknown until the mean has sunk. */
 static void compile(struct unwind_table *table, uint64_t address, struct unwind_row *row)
 {
+	const uint64_t before = table->work;
 	struct unwind_entry entry;
 
 	*row = (struct unwind_row){ .address = address, .cfa = UNWIND_CFA_UNKNOWN };
@@ -501,6 +530,7 @@ static void compile(struct unwind_table *table, uint64_t address, struct unwind_
 	if (table->work <= WORK_AHEAD + WORK_PER_ROW * table->compiled &&
 	    find_entry(table, address, &entry) == 0)
 		unwind_compile(&table->section, &entry, address, row);
+	table->meter->spent += table->work - before + 1;
 }
 
 /* The slot of an address in a table of rows, used or free. */
@@ -552,6 +582,8 @@ const struct unwind_row *unwind_table_row(struct unwind_table *table, uint64_t a
 		if (row->address == address)
 			return row;
 	}
+	if (!unwind_meter_permits(table->meter))
+		return &unknown;
 	if ((!table->rows || table->row_count >> (table->row_bits - 1)) && grow(table))
 		return &unknown;
 	row = find_row(table->rows, table->row_bits, address);

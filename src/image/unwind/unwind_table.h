@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "image/elf/image.h"
+#include "image/unwind/unwind_meter.h"
 #include "image/unwind/unwind_row.h"
 
 /* The tables of one image, and the rows compiled from them. For one thread at a time. */
@@ -21,8 +22,11 @@ int unwind_table_open(struct unwind_table **table, const struct image *image);
  * unwind_table_open_file - the same, but entries are read from the file when they are needed, and seldom kept. A file that
  * changes meanwhile gives wrong callers, or none. An image in memory, or compressed tables, are copied.
  * @image: must live as long as the table
+ * @meter: of this table and others, must live as long as they; where it permits no work, rows are unknown and not kept.
+ *	NULL: without a limit
  */
-int unwind_table_open_file(struct unwind_table **table, const struct image *image);
+int unwind_table_open_file(struct unwind_table **table, const struct image *image,
+			   struct unwind_meter *meter);
 void unwind_table_close(struct unwind_table *table);
 
 /* unwind_table_bytes - the memory of a table, with the rows of now, without what unwind_table_shrink() frees. */

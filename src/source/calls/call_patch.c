@@ -2,6 +2,7 @@
 /* Patching code; see call_patch.h. */
 #if defined(__x86_64__)
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -615,6 +616,25 @@ static bool take_lock(void)
 		sched_yield();
 	}
 	return true;
+}
+
+void call_patch_startup(const void *ours)
+{
+	uint8_t jump[14] = { 0xff, 0x25 }; /* jmp *0(%rip); the address follows */
+	const ElfW(Sym) *symbol = NULL;
+	const void *found = dlsym(RTLD_DEFAULT, "__gmon_start__");
+	const uint64_t at = (uint64_t)(uintptr_t)found;
+	struct writing writing;
+	Dl_info own, its;
+
+	memcpy(jump + 6, &ours, sizeof(ours));
+	if (!found || !dladdr(ours, &own) ||
+	    !dladdr1(found, &its, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) ||
+	    its.dli_fbase == own.dli_fbase || !symbol || symbol->st_size < sizeof(jump) ||
+	    !writing_begin(&writing, at, at + sizeof(jump)))
+		return;
+	write_code(&writing, at, jump, sizeof(jump));
+	writing_end(&writing);
 }
 
 void call_patch_load(void)

@@ -41,6 +41,13 @@ extern struct wire_patches call_patches __attribute__((visibility("default")));
 void call_patch_load(void);
 
 /*
+ * call_patch_startup - let all objects that are loaded from now on call @ours, which is __gmon_start__(). A program that was linked with -pg has
+ * a function of that name; it is found first if the linker has exported it, and then does nothing a second time.
+ * Context: no other thread runs.
+ */
+void call_patch_startup(const void *ours);
+
+/*
  * call_patch_attaching - before and after call_patch_load() in a program whose threads run already: code that they may be inside
  * stays as it is, and is only prepared.
  */
@@ -51,6 +58,11 @@ bool call_patch_is_stub(uint64_t address);
 #else
 static inline void call_patch_load(void)
 {
+}
+
+static inline void call_patch_startup(const void *ours)
+{
+	(void)ours;
 }
 
 static inline void call_patch_attaching(bool runs)

@@ -23,6 +23,8 @@ static __attribute__((used)) void describe(unsigned number, unsigned short half)
 
 static bool begun;
 
+static void load_more(void);
+
 static void join(void)
 {
 	begun = true;
@@ -51,6 +53,7 @@ static __attribute__((constructor(101))) void begin(void)
 	}
 	join();
 	call_patch_load();
+	call_patch_startup((const void *)(uintptr_t)load_more);
 }
 
 /*
@@ -92,7 +95,7 @@ HOOK void __gmon_start__(void);
 HOOK void __monstartup(unsigned long low, unsigned long high);
 HOOK void _mcleanup(void);
 
-void __gmon_start__(void)
+static void load_more(void)
 {
 	begin();
 	if (!begun)
@@ -101,11 +104,16 @@ void __gmon_start__(void)
 	call_patch_load();
 }
 
+void __gmon_start__(void)
+{
+	load_more();
+}
+
 void __monstartup(unsigned long low, unsigned long high)
 {
 	(void)low;
 	(void)high;
-	__gmon_start__();
+	load_more(); /* not by its other name: that may be the program's */
 }
 
 void _mcleanup(void)

@@ -261,7 +261,7 @@ static void parse_argument(struct tracepoint_field *field, const char *text)
 {
 	char *at;
 	const long size = strtol(text, &at, 10);
-	const long bytes = size < 0 ? -size : size;
+	const unsigned long bytes = size < 0 ? 0 - (unsigned long)size : (unsigned long)size;
 
 	/* Without a size, older assemblers mean a whole register. */
 	if (at == text && *text != '@') {

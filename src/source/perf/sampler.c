@@ -367,6 +367,7 @@ static int next_tables(struct sampler *sampler)
 	tasks_renumber(&sampler->tasks);
 	sampler->former = sampler->stacks;
 	stacks_init(&sampler->stacks, &sampler->stacks_table);
+	budget_again(&sampler->images.budget, BUDGET_STACKS);
 	if (sampler->perf.off_cpu)
 		tasks_each(&sampler->tasks, renumber_wait, sampler);
 	stacks_free(&sampler->former);

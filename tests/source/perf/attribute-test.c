@@ -214,6 +214,57 @@ static void released_ids(void **state)
 	assert_int_equal(out.tid, 1);
 }
 
+static uid_t user_of(uint32_t pid, struct foreign_user *own)
+{
+	*own = (struct foreign_user){ pid, pid };
+	return pid;
+}
+
+/* A process with ever new stacks cannot use up the memory: each gets one frame. Known ones stay, and so do those of others. */
+static void memory(void **state)
+{
+	struct fixture *fixture = *state;
+	struct budget *budget = &fixture->images.budget;
+	uint64_t chain[] = { PERF_CONTEXT_USER, 0x1100, 0x1200, 0x1300 };
+	struct attributed first, out;
+	struct synthetic bytes;
+	struct record record;
+
+	budget->user_of = user_of;
+	budget->stacks_max = 400;
+	begin(fixture);
+	attribute_one(fixture, PERF_RECORD_MISC_USER, 0x1100, 1, chain, 4, &first);
+	for (chain[3] = 0x1301; chain[3] < 0x1900; chain[3]++)
+		assert_int_equal(attribute_one(fixture, PERF_RECORD_MISC_USER, 0x1100, 1, chain, 4, &out),
+				 WIRE_SAMPLE_KEPT);
+	assert_in_range(fixture->stacks.count, 100, 110); /* a quarter, and a last stack */
+	assert_int_equal(out.ends, WIRE_TRUNCATION_DEPTH);
+	assert_int_equal(node(fixture, out.stack)->offset, 0x5100);
+	assert_int_equal(node(fixture, node(fixture, out.stack)->caller)->offset, WIRE_TRUNCATION_DEPTH);
+	assert_true(budget->over[BUDGET_STACKS] > 1000);
+	assert_int_equal(budget->named_count, 1);
+	assert_int_equal(budget->named[0]->id, 1);
+
+	chain[3] = 0x1300;
+	attribute_one(fixture, PERF_RECORD_MISC_USER, 0x1100, 1, chain, 4, &out);
+	assert_int_equal(out.stack, first.stack);
+
+	synthetic_name(&bytes, 2, 2, 1, 1, "two");
+	fixture_take(fixture, &bytes);
+	synthetic_map(&bytes, 2, 2, 0x1000, 0x1000, 0x5000, 11, "/a");
+	fixture_take(fixture, &bytes);
+	synthetic_sample(&bytes, PERF_RECORD_MISC_USER, 0x1100, 2, 2, 100, chain, 3);
+	record = synthetic_parsed(&bytes);
+	assert_int_equal(attribute(&fixture->attribution, &record, &out), WIRE_SAMPLE_KEPT);
+	assert_int_equal(out.ends, WIRE_TRUNCATION_NONE);
+	assert_int_equal(node(fixture, node(fixture, out.stack)->caller)->offset, 0x51ff);
+
+	budget_again(budget, BUDGET_STACKS);
+	chain[3] = 0x1910;
+	attribute_one(fixture, PERF_RECORD_MISC_USER, 0x1100, 1, chain, 4, &out);
+	assert_int_equal(out.ends, WIRE_TRUNCATION_NONE);
+}
+
 static enum wire_sample attribute_released(struct fixture *fixture, uint32_t pid, struct attributed *out)
 {
 	struct synthetic bytes;
@@ -255,7 +306,7 @@ int main(void)
 	const struct CMUnitTest tests[] = { CASE(chains),	    CASE(cuts),
 					    CASE(losses),	    CASE(kernel),
 					    CASE(between_programs), CASE(released_ids),
-					    CASE(released_pids) };
+					    CASE(released_pids),    CASE(memory) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

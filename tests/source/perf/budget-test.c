@@ -102,6 +102,40 @@ static void users(void **state)
 	}
 }
 
+/* Work that is known afterwards: its excess is paid by the next rounds, and stays within one user's half. */
+static void carried(void **state)
+{
+	struct budget budget;
+	uint64_t each, half = 0, left;
+
+	(void)state;
+	begin(&budget, 100);
+	each = budget_left(&budget, BUDGET_UNWIND, 1);
+	assert_true(each > 1000000);
+	budget_charge(&budget, BUDGET_UNWIND, 1, each / 2);
+	assert_int_equal(budget_left(&budget, BUDGET_UNWIND, 1), each - each / 2);
+	budget_round(&budget);
+	assert_int_equal(budget_left(&budget, BUDGET_UNWIND, 1), each);
+	budget_charge(&budget, BUDGET_UNWIND, 1, each * 5 / 2);
+	assert_int_equal(budget_left(&budget, BUDGET_UNWIND, 1), 0);
+	budget_over(&budget, BUDGET_UNWIND, 1);
+	assert_int_equal(budget.named_count, 1);
+	assert_true(budget_left(&budget, BUDGET_UNWIND, PIDS_OF_USER) > 0);
+	budget_round(&budget);
+	assert_int_equal(budget_left(&budget, BUDGET_UNWIND, 1), 0);
+	budget_round(&budget);
+	assert_in_range(budget_left(&budget, BUDGET_UNWIND, 1), each / 2 - 1, each / 2 + 1);
+	budget_round(&budget);
+	assert_int_equal(budget_left(&budget, BUDGET_UNWIND, 1), each);
+	for (uint32_t pid = 2 * PIDS_OF_USER; (left = budget_left(&budget, BUDGET_UNWIND, pid)); pid++) {
+		budget_charge(&budget, BUDGET_UNWIND, pid, left);
+		half += left;
+	}
+	assert_in_range(half, each, 8 * each);
+	assert_true(budget_left(&budget, BUDGET_UNWIND, 3 * PIDS_OF_USER) > 0);
+	budget_free(&budget);
+}
+
 /* A pid becomes another user's, and a process ended before its user was read. */
 static void changes(void **state)
 {
@@ -163,7 +197,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rounds),  cmocka_unit_test(for_ever), cmocka_unit_test(users),
-		cmocka_unit_test(changes), cmocka_unit_test(names),
+		cmocka_unit_test(carried), cmocka_unit_test(changes),  cmocka_unit_test(names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

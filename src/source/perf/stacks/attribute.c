@@ -128,16 +128,40 @@ static void build(struct attribution *attribution, struct sample_task *task,
 	uint64_t locations[WIRE_DEPTH_MAX];
 	unsigned count = 0;
 	if (sample->user.abi && !gone)
-		count = user_stack(sample, attribution->registers, task, locations,
+		count = user_stack(sample, attribution->registers, attribution->images, task, locations,
 				   WIRE_DEPTH_MAX - kernel_frames(sample), &building->end);
 	add_chain(attribution, process, sample, count == 0 && !gone, building);
-	if (count)
+	if (count ||
+	    building->end.truncation == WIRE_TRUNCATION_TABLES) /* or the process has no allowance left */
 		building->truncation = building->end.truncation;
 	for (unsigned n = 0; n < count; n++)
 		if (!add_user(attribution, process, locations[n], building))
 			break;
 	if (building->truncation)
 		building->frames[building->count++] = (struct sample_frame){ 0, building->truncation };
+}
+
+/* Without an allowance for different stacks, a new stack has one frame. Otherwise a process could use up all memory. */
+static uint32_t intern(struct attribution *attribution, uint32_t pid, struct stack_builder *building)
+{
+	struct budget *budget = &attribution->images->budget;
+	struct stacks *stacks = attribution->stacks;
+	const uint32_t before = stacks->count;
+	uint32_t number = 0;
+
+	if (budget_left(budget, BUDGET_STACKS, pid) == 0) {
+		number = stacks_find(stacks, building->frames, building->count);
+		if (!number && building->count > 1) {
+			budget_over(budget, BUDGET_STACKS, pid);
+			building->truncation = WIRE_TRUNCATION_DEPTH;
+			building->frames[1] = (struct sample_frame){ 0, building->truncation };
+			building->count = 2;
+		}
+	}
+	if (!number)
+		number = stacks_intern(stacks, building->frames, building->count);
+	budget_charge(budget, BUDGET_STACKS, pid, stacks->count - before);
+	return number;
 }
 
 /*
@@ -188,10 +212,10 @@ enum wire_sample attribute(struct attribution *attribution, const struct record 
 		building.frames[0] = innermost;
 		building.count = 1;
 	}
-	out->ends = building.user ? building.truncation : WIRE_TRUNCATIONS;
 	out->end = building.end;
 	out->tid = task->tid;
 	out->task = tasks_number(attribution->tasks, task);
-	out->stack = stacks_intern(attribution->stacks, building.frames, building.count);
+	out->stack = intern(attribution, task->process->pid, &building);
+	out->ends = building.user ? building.truncation : WIRE_TRUNCATIONS;
 	return out->task && out->stack ? WIRE_SAMPLE_KEPT : WIRE_SAMPLE_WRITE;
 }

@@ -22,14 +22,23 @@ static bool same(const struct stacks_node *one, const struct stacks_node *other)
 	return one->caller == other->caller && one->image == other->image && one->offset == other->offset;
 }
 
-static uint32_t intern_node(struct stacks *stacks, const struct stacks_node *node)
+static uint32_t find_node(const struct stacks *stacks, const struct stacks_node *node, uint64_t hash)
 {
-	const uint64_t hash = hash_of(node);
 	uint32_t number;
 
 	for (size_t at = 0; (number = hash_table_next(&stacks->numbers, hash, &at));)
 		if (same(&stacks->nodes[number - 1], node))
-			return number;
+			break;
+	return number;
+}
+
+static uint32_t intern_node(struct stacks *stacks, const struct stacks_node *node)
+{
+	const uint64_t hash = hash_of(node);
+	uint32_t number = find_node(stacks, node, hash);
+
+	if (number)
+		return number;
 	if (!hash_table_reserve(&stacks->numbers) ||
 	    !array_reserve(stacks->nodes, stacks->node_room, (size_t)stacks->count + 1))
 		return 0;
@@ -54,6 +63,20 @@ uint32_t stacks_intern(struct stacks *stacks, const struct sample_frame *frames,
 		number = intern_node(stacks, &node);
 		if (!number)
 			return 0;
+	}
+	return number;
+}
+
+uint32_t stacks_find(const struct stacks *stacks, const struct sample_frame *frames, unsigned count)
+{
+	uint32_t number = 0;
+
+	while (count-- > 0) {
+		const struct stacks_node node = { number, frames[count].image, frames[count].offset };
+
+		number = find_node(stacks, &node, hash_of(&node));
+		if (!number)
+			break;
 	}
 	return number;
 }

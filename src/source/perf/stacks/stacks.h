@@ -42,6 +42,9 @@ void stacks_init(struct stacks *stacks, struct table_writer *table);
  */
 uint32_t stacks_intern(struct stacks *stacks, const struct sample_frame *frames, unsigned count);
 
+/* stacks_find - the number of a stack that was added before; 0: it was not */
+uint32_t stacks_find(const struct stacks *stacks, const struct sample_frame *frames, unsigned count);
+
 /* stacks_copy - add a stack of another tree, @number there. Return: as stacks_intern(). */
 uint32_t stacks_copy(struct stacks *stacks, const struct stacks *from, uint32_t number);
 

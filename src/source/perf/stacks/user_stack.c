@@ -8,18 +8,39 @@
 #include "source/perf/tasks/deep_stack.h"
 #include "source/perf/stacks/user_stack.h"
 
+enum {
+	/* What takes one more unit of work (image/unwind/unwind_meter.h) */
+	SEGMENTS = 16,	 /* of an image that are searched */
+	MAPPINGS = 4096, /* of a process, among which one is looked for */
+};
+
+/* Whether the walk may go on. */
+static bool spend(const struct mapping *mapping, unsigned work)
+{
+	struct unwind_meter *meter = &mapping->image->of->meter;
+
+	if (!unwind_meter_permits(meter))
+		return false;
+	meter->spent += work;
+	return true;
+}
+
 /* Find the unwind table for an address of the process; called by the unwinder. */
 static struct unwind_table *look_up(void *context, uint64_t address, uint64_t *bias,
 				    enum wire_truncation *why)
 {
 	struct sample_process *process = context;
 	const struct mapping *mapping = mappings_find(&process->mappings, address);
-	struct unwind_table *tables = mapping ? images_tables(mapping->image) : NULL;
+	struct unwind_table *tables;
 	uint64_t elf_address;
 
+	if (mapping && !spend(mapping, 1 + process->mappings.count / MAPPINGS)) /* which ends the walk */
+		mapping = NULL;
+	tables = mapping ? images_tables(mapping->image) : NULL;
 	*why = mapping ? mapping->image->no_tables : WIRE_TRUNCATION_MEMORY;
 	if (!tables)
 		return NULL;
+	spend(mapping, images_elf(mapping->image)->segment_count / SEGMENTS);
 	if (image_address(images_elf(mapping->image), mapping->offset + (address - mapping->begin),
 			  &elf_address) != 0) {
 		*why = WIRE_TRUNCATION_TABLES;
@@ -40,6 +61,8 @@ static bool read_code(void *context, uint64_t address, struct unwind_code *code)
 	*code = (struct unwind_code){ .image = mapping ? mapping->image : NULL };
 	if (!elf)
 		return mapping;
+	if (!spend(mapping, UNWIND_WORK_READ))
+		return false;
 	offset = mapping->offset + (address - mapping->begin);
 	code->known = offset >= UNWIND_CODE_BEFORE &&
 		      image_read(elf, offset - UNWIND_CODE_BEFORE, code->bytes, sizeof(code->bytes)) ==
@@ -113,8 +136,30 @@ bool user_stack_is_gone(const struct record_sample *sample, uint64_t mask, struc
 	return known && sample->user.stack_bytes == 0 && is_in_call(&registers);
 }
 
-unsigned user_stack(const struct record_sample *sample, uint64_t mask, struct sample_task *task,
-		    uint64_t *locations, unsigned max, struct user_stack_end *end)
+/* Walk within the allowance of the process. Without one, the stack is as the kernel's chain has it. */
+static unsigned unwind(const struct unwind_sample *from, struct images *images,
+		       struct sample_process *process, uint64_t *locations, unsigned max,
+		       enum wire_truncation *truncation)
+{
+	struct unwind_meter *meter = &images->meter;
+	const uint64_t before = meter->spent,
+		       left = budget_left(&images->budget, BUDGET_UNWIND, process->pid);
+	unsigned count = 0;
+
+	meter->limit = before + left;
+	meter->refused = !left;
+	if (left)
+		count = unwind_frames(from, look_up, process, locations, max, truncation);
+	budget_charge(&images->budget, BUDGET_UNWIND, process->pid, meter->spent - before);
+	if (meter->refused) {
+		*truncation = WIRE_TRUNCATION_TABLES;
+		budget_over(&images->budget, BUDGET_UNWIND, process->pid);
+	}
+	return count;
+}
+
+unsigned user_stack(const struct record_sample *sample, uint64_t mask, struct images *images,
+		    struct sample_task *task, uint64_t *locations, unsigned max, struct user_stack_end *end)
 {
 	const struct record_user *user = &sample->user;
 	uint64_t chain[WIRE_DEPTH_MAX], pointers[WIRE_DEPTH_MAX];
@@ -132,7 +177,7 @@ unsigned user_stack(const struct record_sample *sample, uint64_t mask, struct sa
 	if (max == 0 || !user_registers(sample, mask, &registers))
 		return 0;
 	from.chain_count = user_chain(sample, chain, WIRE_DEPTH_MAX);
-	count = unwind_frames(&from, look_up, task->process, locations, max, &end->truncation);
+	count = unwind(&from, images, task->process, locations, max, &end->truncation);
 	more = end->truncation == WIRE_TRUNCATION_STACK
 		       ? deep_stack_continue(task->deep, locations, pointers, count, max)
 		       : count;

@@ -19,8 +19,8 @@ struct user_stack_end {
  * @locations, @max: room for the addresses
  * Return: how many; 0: there are no registers (a kernel thread, a 32-bit program), or no code.
  */
-unsigned user_stack(const struct record_sample *sample, uint64_t mask, struct sample_task *task,
-		    uint64_t *locations, unsigned max, struct user_stack_end *end);
+unsigned user_stack(const struct record_sample *sample, uint64_t mask, struct images *images,
+		    struct sample_task *task, uint64_t *locations, unsigned max, struct user_stack_end *end);
 
 /*
  * user_stack_is_gone - whether the thread has no stack in user mode at the moment. From the moment when execve()

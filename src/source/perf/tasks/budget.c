@@ -13,6 +13,10 @@
 enum {
 	PROCESSES_MAX = 1 << 16,
 	USERS_MAX = 1 << 12,
+	STACKS_MIN = 1 << 20, /* frames */
+	STACKS_BYTES = 48,    /* that one takes */
+	STACKS_PART = 8,      /* of the machine's memory that they may take, ... */
+	STACKS_PROCESS = 4,   /* ... and of that what those of one process may */
 };
 
 /*
@@ -22,26 +26,60 @@ enum {
  */
 static const struct allowance {
 	uint64_t process, all;
-	bool by_round;
+	bool by_round, carried; /* carried: what a round spends beyond its allowance, the next ones lack */
 	const char *excess;
 } allowances[BUDGET_KINDS] = {
-	[BUDGET_JIT] = { 1 << 13, 1 << 15, true,
+	[BUDGET_JIT] = { 1 << 13, 1 << 15, true, false,
 			 "samples named by address alone, as its jitdump grows faster than it is read" },
-	[BUDGET_OPENS] = { 1 << 9, 1 << 11, true, "mapped files that were not opened at once" },
-	[BUDGET_FILES] = { 1 << 12, 0, false, "mapped files that were not kept open" },
-	[BUDGET_IMAGES] = { 1 << 14, 1 << 18, false, "mappings of too many files" },
-	[BUDGET_MAPPINGS] = { 0, 0, false, "mappings or pieces of code beyond the limit" },
+	[BUDGET_OPENS] = { 1 << 9, 1 << 11, true, false, "mapped files that were not opened at once" },
+	[BUDGET_FILES] = { 1 << 12, 0, false, false, "mapped files that were not kept open" },
+	[BUDGET_IMAGES] = { 1 << 14, 1 << 18, false, false, "mappings of too many files" },
+	[BUDGET_MAPPINGS] = { 0, 0, false, false, "mappings or pieces of code beyond the limit" },
+	/* 100 ms, and 400 ms: a large program causes some of it when it begins */
+	[BUDGET_UNWIND] = { 10000000, 40000000, true, true,
+			    "stacks that were not unwound to their end, as its unwind tables take too long" },
+	[BUDGET_STACKS] = { 0, 0, false, false,
+			    "samples with one frame, as its different stacks take too much memory" },
 };
 
 static uint64_t total(const struct budget *budget, enum budget_kind kind)
 {
-	return kind == BUDGET_FILES ? budget->files_max : allowances[kind].all;
+	return kind == BUDGET_FILES    ? budget->files_max
+	       : kind == BUDGET_STACKS ? budget->stacks_max
+				       : allowances[kind].all;
+}
+
+static uint64_t of_process(const struct budget *budget, enum budget_kind kind)
+{
+	return kind == BUDGET_STACKS ? budget->stacks_max / STACKS_PROCESS : allowances[kind].process;
+}
+
+static uint64_t limit_of(const struct budget *budget, enum budget_kind kind,
+			 const struct budget_account *account)
+{
+	return account->user ? of_process(budget, kind) : total(budget, kind) / 2;
 }
 
 static bool is_used_up(const struct budget *budget, enum budget_kind kind,
 		       const struct budget_account *account)
 {
-	return account->spent[kind] >= (account->user ? allowances[kind].process : total(budget, kind) / 2);
+	return account->spent[kind] >= limit_of(budget, kind, account);
+}
+
+/* What is left of a round's spending after some more rounds. */
+static uint64_t after_rounds(enum budget_kind kind, uint64_t spent, uint64_t limit, uint64_t rounds)
+{
+	if (rounds == 0 || !allowances[kind].by_round)
+		return spent;
+	return allowances[kind].carried && spent / limit >= rounds ? spent - rounds * limit : 0;
+}
+
+/* An account's spending, which may be of a former round. */
+static uint64_t spent_now(const struct budget *budget, enum budget_kind kind,
+			  const struct budget_account *account)
+{
+	return after_rounds(kind, account->spent[kind], limit_of(budget, kind, account),
+			    budget->round - account->round);
 }
 
 /* ---- accounts */
@@ -54,16 +92,23 @@ static void free_accounts(struct budget_accounts *accounts)
 	hash_table_free(&accounts->numbers);
 }
 
+static struct budget_account *find_present(const struct budget_accounts *accounts, uint32_t id)
+{
+	uint32_t number;
+
+	for (size_t at = 0; (number = hash_table_next(&accounts->numbers, hash_pair(id, 0), &at));)
+		if (accounts->all[number - 1]->id == id)
+			return accounts->all[number - 1];
+	return NULL;
+}
+
 /* Find or add an account. Return: NULL: there is no room for another. */
 static struct budget_account *find(struct budget_accounts *accounts, uint32_t id)
 {
-	const uint64_t hash = hash_pair(id, 0);
-	struct budget_account *account;
-	uint32_t number;
+	struct budget_account *account = find_present(accounts, id);
 
-	for (size_t at = 0; (number = hash_table_next(&accounts->numbers, hash, &at));)
-		if (accounts->all[number - 1]->id == id)
-			return accounts->all[number - 1];
+	if (account)
+		return account;
 	if (!array_reserve_max(accounts->all, accounts->room, accounts->count + 1, accounts->max) ||
 	    !hash_table_reserve(&accounts->numbers))
 		return NULL;
@@ -72,18 +117,15 @@ static struct budget_account *find(struct budget_accounts *accounts, uint32_t id
 		return NULL;
 	account->id = id;
 	accounts->all[accounts->count++] = account;
-	hash_table_add(&accounts->numbers, hash, (uint32_t)accounts->count);
+	hash_table_add(&accounts->numbers, hash_pair(id, 0), (uint32_t)accounts->count);
 	return account;
 }
 
-static void begin_round(struct budget_account *account, uint64_t round)
+static void begin_round(const struct budget *budget, struct budget_account *account)
 {
-	if (account->round == round)
-		return;
-	account->round = round;
 	for (unsigned n = 0; n < BUDGET_KINDS; n++)
-		if (allowances[n].by_round)
-			account->spent[n] = 0;
+		account->spent[n] = spent_now(budget, n, account);
+	account->round = budget->round;
 }
 
 static struct budget_account *find_user(struct budget *budget, uid_t uid)
@@ -92,7 +134,7 @@ static struct budget_account *find_user(struct budget *budget, uid_t uid)
 
 	if (!user)
 		user = &budget->other_users;
-	begin_round(user, budget->round);
+	begin_round(budget, user);
 	return user;
 }
 
@@ -111,34 +153,55 @@ static struct budget_account *find_payer(struct budget *budget, uint32_t pid)
 	uid = budget->user_of(pid, &own);
 	if (!process)
 		return find_user(budget, uid);
-	begin_round(process, budget->round);
+	begin_round(budget, process);
 	if (uid != FOREIGN_NO_USER) {
 		process->own = own;
 		process->seen = true;
 	}
 	if (uid != FOREIGN_NO_USER || !process->user)
 		process->user = find_user(budget, uid);
-	begin_round(process->user, budget->round);
+	begin_round(budget, process->user);
 	return process;
 }
 
 /* ---- work */
 
+static uint64_t stacks_max(void)
+{
+	const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+	const uint64_t max = pages > 0 ? (uint64_t)pages * (uint64_t)bytes / STACKS_PART / STACKS_BYTES : 0;
+
+	return max > STACKS_MIN ? max : STACKS_MIN;
+}
+
 void budget_init(struct budget *budget, uint64_t files_max)
 {
 	*budget = (struct budget){ .files_max = files_max,
+				   .stacks_max = stacks_max(),
 				   .round = 1,
 				   .user_of = foreign_user_of,
 				   .processes.max = PROCESSES_MAX,
 				   .users.max = USERS_MAX };
 }
 
+static void forget(const struct budget_accounts *accounts, enum budget_kind kind)
+{
+	for (size_t n = 0; n < accounts->count; n++)
+		accounts->all[n]->spent[kind] = 0;
+}
+
+void budget_again(struct budget *budget, enum budget_kind kind)
+{
+	budget->spent[kind] = budget->other_users.spent[kind] = 0;
+	forget(&budget->processes, kind);
+	forget(&budget->users, kind);
+}
+
 void budget_round(struct budget *budget)
 {
 	budget->round++;
 	for (unsigned n = 0; n < BUDGET_KINDS; n++)
-		if (allowances[n].by_round)
-			budget->spent[n] = 0;
+		budget->spent[n] = after_rounds(n, budget->spent[n], total(budget, n), 1);
 }
 
 /* The account, of the process or its user, that has used up its allowance; NULL: neither has. */
@@ -160,6 +223,42 @@ bool budget_spend(struct budget *budget, enum budget_kind kind, uint32_t pid)
 		payer->spent[kind]++;
 	budget->spent[kind]++;
 	return true;
+}
+
+/* Where all together have spent little, the accounts need not be exact: to find a process' user takes some system calls. */
+static bool is_little(const struct budget *budget, enum budget_kind kind)
+{
+	return budget->spent[kind] < total(budget, kind) / 4;
+}
+
+uint64_t budget_left(struct budget *budget, enum budget_kind kind, uint32_t pid)
+{
+	const struct budget_account *payer = !pid		       ? NULL
+					     : is_little(budget, kind) ? find_present(&budget->processes, pid)
+								       : find_payer(budget, pid);
+	uint64_t limit = total(budget, kind), spent = budget->spent[kind];
+	uint64_t left = spent < limit ? limit - spent : 0;
+
+	if (pid && !payer && left > of_process(budget, kind))
+		left = of_process(budget, kind);
+	for (; payer; payer = payer->user) {
+		limit = limit_of(budget, kind, payer);
+		spent = spent_now(budget, kind, payer);
+		limit = spent < limit ? limit - spent : 0;
+		left = limit < left ? limit : left;
+	}
+	return left;
+}
+
+void budget_charge(struct budget *budget, enum budget_kind kind, uint32_t pid, uint64_t work)
+{
+	struct budget_account *payer = NULL;
+
+	budget->spent[kind] += work;
+	if (pid && (work > of_process(budget, kind) / 64 || (work && !is_little(budget, kind))))
+		payer = find_payer(budget, pid);
+	for (; payer; payer = payer->user)
+		payer->spent[kind] += work;
 }
 
 struct budget_payment budget_payment(struct budget *budget, uint32_t pid)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Limits the work that one process can cause the recorder, by its jitdump records, files and mappings. While the recorder
+ * Limits the work that one process can cause the recorder, by its jitdump records, files, mappings, unwind tables and stacks. While the recorder
  * handles one process, it reads no rings; samples of all others are lost when these are full. So there is an allowance for
  * each process, for each user (since users can have any number of processes), and for all together. Jitdump records and
- * opened files are limited by round; open files, until they are closed; images and mappings, for the whole recording. Work beyond an allowance is
- * counted, and the process or the user is named.
+ * opened files are limited by round; open files, until they are closed; images and mappings, for the whole recording. The work of
+ * unwinding is known only after it was done, so what exceeds an allowance is taken from those of the next rounds. Work beyond
+ * an allowance is counted, and the process or the user is named.
  */
 #ifndef BURIN_SOURCE_PERF_TASKS_BUDGET_H
 #define BURIN_SOURCE_PERF_TASKS_BUDGET_H
@@ -23,6 +24,8 @@ enum budget_kind {
 	BUDGET_FILES,	 /* files that stay open; excess: as of BUDGET_OPENS */
 	BUDGET_IMAGES,	 /* images; excess: mappings of other images, whose samples are lost */
 	BUDGET_MAPPINGS, /* by MAPPINGS_MAX; excess: mappings or pieces of code; samples are lost or nameless */
+	BUDGET_UNWIND, /* units of unwind_meter.h; excess: samples whose stacks were not unwound, or not to their end */
+	BUDGET_STACKS, /* frames of different stacks, by ->stacks_max; excess: samples with one frame */
 	BUDGET_KINDS
 };
 
@@ -55,7 +58,7 @@ struct budget_accounts {
 
 struct budget {
 	uint64_t round, spent[BUDGET_KINDS], over[BUDGET_KINDS];
-	uint64_t files_max;
+	uint64_t files_max, stacks_max;
 	struct budget_accounts processes, users;
 	struct budget_account other_users;			  /* all users beyond the maximum */
 	uid_t (*user_of)(uint32_t pid, struct foreign_user *own); /* foreign_user_of(), except in tests */
@@ -66,6 +69,9 @@ struct budget {
 /* budget_init - @files_max: files of all processes that may stay open. */
 void budget_init(struct budget *budget, uint64_t files_max);
 
+/* budget_again - begin anew with a kind that is limited for the whole recording. */
+void budget_again(struct budget *budget, enum budget_kind kind);
+
 /* budget_round - begin a round, which resets the allowances by round. */
 void budget_round(struct budget *budget);
 
@@ -75,6 +81,12 @@ void budget_round(struct budget *budget);
  * Return: false: an allowance is used up.
  */
 bool budget_spend(struct budget *budget, enum budget_kind kind, uint32_t pid);
+
+/* budget_left - how much work a process may still cause in this round. @pid: as above */
+uint64_t budget_left(struct budget *budget, enum budget_kind kind, uint32_t pid);
+
+/* budget_charge - take work that was done from the allowances, of this round and if need be of the next ones. */
+void budget_charge(struct budget *budget, enum budget_kind kind, uint32_t pid, uint64_t work);
 
 /*
  * budget_payment - the accounts that budget_spend() charges for a process in this round.

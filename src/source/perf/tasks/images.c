@@ -35,7 +35,9 @@ static uint64_t files_max(void)
 
 void images_init(struct images *images, struct table_writer *table)
 {
-	*images = (struct images){ .table = table, .tables_max = IMAGES_TABLES_MAX };
+	*images = (struct images){ .table = table,
+				   .tables_max = IMAGES_TABLES_MAX,
+				   .meter = { .limit = UINT64_MAX } };
 	budget_init(&images->budget, files_max());
 }
 
@@ -257,11 +259,13 @@ struct unwind_table *images_tables(struct sample_image *image)
 	image->used = images->period;
 	if (image->unwound)
 		return image->tables;
+	if (!unwind_meter_permits(&images->meter))
+		return NULL;
 	image->unwound = true;
 	elf = image->kind > WIRE_IMAGE_VDSO ? NULL : images_elf(image);
 	if (elf && images->table_bytes < TABLE_BYTES_MAX &&
 	    array_reserve(images->tabled, images->tabled_room, images->tabled_count + 1) &&
-	    unwind_table_open_file(&image->tables, elf) == 0) {
+	    unwind_table_open_file(&image->tables, elf, &images->meter) == 0) {
 		images->tabled[images->tabled_count++] = image;
 		images->table_bytes += unwind_table_bytes(image->tables);
 		return image->tables;

@@ -65,9 +65,10 @@ struct images {
 	struct table_writer *table;
 	uint64_t
 		table_bytes; /* memory of the unwind tables of all images, at the last images_trim() or later */
-	uint64_t tables_max; /* bytes; IMAGES_TABLES_MAX, except in tests */
-	uint64_t period;     /* number of calls of images_trim() */
-	uint64_t unreadable; /* mapped files that could not be opened */
+	uint64_t tables_max;	   /* bytes; IMAGES_TABLES_MAX, except in tests */
+	uint64_t period;	   /* number of calls of images_trim() */
+	uint64_t unreadable;	   /* mapped files that could not be opened */
+	struct unwind_meter meter; /* of all tables */
 	struct budget budget;
 };
 
@@ -94,7 +95,10 @@ uint32_t images_number(struct images *images, struct sample_image *image);
 /* images_elf - the file, opened as ELF. Return: NULL: it cannot be read. */
 const struct image *images_elf(struct sample_image *image);
 
-/* images_tables - the unwind tables, opened on first use. Return: NULL: there are none; ->no_tables says why. */
+/*
+ * images_tables - the unwind tables, opened on first use.
+ * Return: NULL: there are none, and ->no_tables says why; or the meter did not permit to open them.
+ */
 struct unwind_table *images_tables(struct sample_image *image);
 
 /*
