@@ -28,13 +28,13 @@ lttng_load() {
 	for module in $LTTNG; do insmod /$module || return 1; done
 }
 
-# Bytes of a record as the ring has them: those of a snapshot, divided.
+# Bytes of a record as the rings have them: those of the packets of a snapshot, divided.
 record_bytes() {
 	burin snapshot kernel -o /tmp/snapshot >/dev/null 2>&1
-	burin info --json /tmp/snapshot >/tmp/info
-	awk 'match($0, /"records": *[0-9]+/) && !records { records = substr($0, RSTART + 10); gsub(/[^0-9]/, "", records) }
-		match($0, /"size_bytes": *[0-9]+/) { text = substr($0, RSTART + 13); gsub(/[^0-9]/, "", text); bytes += text }
-		END { print "records_left", records + 0; if (records > 0) print "bytes_of_record", bytes / records }' /tmp/info
+	records=$(burin info --json /tmp/snapshot | sed -n 's/^ *"records":\([0-9]*\),.*/\1/p' | head -n 1)
+	bytes=$(cat /tmp/snapshot/cpu* | wc -c)
+	echo records_left ${records:=0}
+	[ $records = 0 ] || printf 'bytes_of_record %d.%02d\n' $((bytes / records)) $((bytes * 100 / records % 100))
 	rm -rf /tmp/snapshot
 }
 

@@ -188,7 +188,11 @@ def booted(version, script, modules=(), programs=(), files=(), limit=300, image=
     place = fresh("machine")
     os.makedirs(f"{place}/out")
     archive = machine_files(script, modules, programs, files)
-    done = run(*emulator(image or kernel_image(version), archive, place, **options), limit=limit)
+    try:
+        done = run(*emulator(image or kernel_image(version), archive, place, **options), limit=limit)
+    except Wrong as why:
+        said = [open(f"{place}/{name}", "rb").read().decode("utf-8", "replace") for name in ("output", "log")]
+        raise Wrong(f"{why}; output {said[0][-400:]!r}, log {said[1][-700:]!r}") from None
     os.unlink(archive)
     output, log = (open(f"{place}/{name}", encoding="utf-8", errors="surrogateescape", newline="").read().replace("\r", "") for name in ("output", "log"))
     end = re.search(r"^== end (\d+)\n\Z", output, re.M)

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * device-hostile MODE SEED: what a program that means harm, or is broken, does with /dev/burin. For tests/kernel/stress.test.
+ *
+ *	refused		requests and mappings that must be refused: each line is `ok WHAT` or `wrong WHAT: RESULT instead of EXPECTED`
+ *	stream		the same for consumed positions, in a session in stream mode
+ *	random		100,000 random requests and mappings, in four threads; the kernel must survive them
+ *
+ * Each program ends with the line `done`.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "wire/wire_device.h"
+#include "wire/wire_event.h"
+
+enum {
+	THREADS = 4,
+	REQUESTS = 25000, /* of a thread */
+	PAGE = 4096
+};
+
+static int device;
+static const struct wire_session *session;
+static const struct wire_geometry *geometry;
+
+static void expect(const char *what, long got, int expected)
+{
+	const int error = got == -1 ? errno : 0;
+
+	if (error == expected)
+		printf("ok %s\n", what);
+	else
+		printf("wrong %s: %s instead of %s\n", what, error ? strerrorname_np(error) : "success",
+		       expected ? strerrorname_np(expected) : "success");
+}
+
+/* ---- requests */
+
+static struct wire_device_change change_now(void)
+{
+	return (struct wire_device_change){ .version = WIRE_DEVICE_VERSION,
+					    .changes = session->changes,
+					    .paused = session->paused };
+}
+
+/* The request with one field that is wrong. */
+#define REFUSED(error, field, value)                                                                  \
+	do {                                                                                          \
+		struct wire_device_change change_ = change_now();                                     \
+		change_.field = (value);                                                              \
+		expect("change with " #field " " #value, ioctl(device, WIRE_DEVICE_CHANGE, &change_), \
+		       error);                                                                        \
+	} while (0)
+
+static void refuse_heads(void)
+{
+	REFUSED(EINVAL, version, 0);
+	REFUSED(EINVAL, version, UINT32_MAX);
+	REFUSED(EAGAIN, changes, session->changes + 1);
+	REFUSED(EAGAIN, changes, session->changes - 2);
+	REFUSED(EINVAL, count, UINT32_MAX);
+	REFUSED(EINVAL, count, geometry->events_max + 1);
+	REFUSED(EINVAL, paused, 2);
+	REFUSED(EINVAL, size_packets, 1);
+	REFUSED(EINVAL, size_packets, UINT32_MAX);
+	REFUSED(EINVAL, size_packets, geometry->ring_packets + 1);
+	REFUSED(EINVAL, drafts, WIRE_CHANGES_AT_ONCE + 1);
+	REFUSED(EINVAL, drafts, UINT32_MAX);
+	REFUSED(EINVAL, reserved[0], 1);
+	REFUSED(EINVAL, reserved[1], UINT64_MAX);
+}
+
+/* Memory that ends where the next page is not mapped. */
+static char *edge(void)
+{
+	static char *page;
+
+	if (!page) {
+		page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		munmap(page + PAGE, PAGE);
+	}
+	return page + PAGE;
+}
+
+static void refuse_addresses(void)
+{
+	const uint64_t wrong[] = { 0,	       1,	   (uintptr_t)edge() - 8, 0xffffffff81000000,
+				   UINT64_MAX, 1ull << 63, 0x00007ffffffff000 };
+	char what[64];
+
+	for (unsigned n = 0; n < sizeof(wrong) / sizeof(wrong[0]); n++) {
+		struct wire_device_change change = change_now();
+
+		snprintf(what, sizeof(what), "change at %#" PRIx64, wrong[n]);
+		expect(what, ioctl(device, WIRE_DEVICE_CHANGE, wrong[n]), EFAULT);
+		snprintf(what, sizeof(what), "counts at %#" PRIx64, wrong[n]);
+		expect(what, ioctl(device, WIRE_DEVICE_COUNTS, wrong[n]), EFAULT);
+		snprintf(what, sizeof(what), "entries at %#" PRIx64, wrong[n]);
+		change.count = 1;
+		change.entries = wrong[n];
+		expect(what, ioctl(device, WIRE_DEVICE_CHANGE, &change), EFAULT);
+		change = change_now();
+		snprintf(what, sizeof(what), "history at %#" PRIx64, wrong[n]);
+		change.drafts = 1;
+		change.history = wrong[n];
+		expect(what, ioctl(device, WIRE_DEVICE_CHANGE, &change), EFAULT);
+		change = change_now();
+		change.rules = wrong[n];
+		if (wrong[n])
+			expect("rules there", ioctl(device, WIRE_DEVICE_CHANGE, &change), EFAULT);
+	}
+}
+
+static void refuse_entry(const char *what, struct wire_journal_entry entry, int error)
+{
+	/* Not aligned: the kernel copies bytes. */
+	char *place = edge() - sizeof(entry) - 3;
+	struct wire_device_change change = change_now();
+
+	memcpy(place, &entry, sizeof(entry));
+	change.count = 1;
+	change.entries = (uintptr_t)place;
+	expect(what, ioctl(device, WIRE_DEVICE_CHANGE, &change), error);
+}
+
+static void refuse_entries(void)
+{
+	refuse_entry("an event with id 0", (struct wire_journal_entry){ .id = 0, .desired = WIRE_ON },
+		     EINVAL);
+	refuse_entry("an event that is not there",
+		     (struct wire_journal_entry){ .id = (uint16_t)geometry->events_max, .desired = WIRE_ON },
+		     EINVAL);
+	refuse_entry("an event beyond the table",
+		     (struct wire_journal_entry){ .id = UINT16_MAX, .desired = WIRE_ON }, EINVAL);
+	refuse_entry("a state that is none", (struct wire_journal_entry){ .id = 1, .desired = 200 }, EINVAL);
+	refuse_entry("a condition", (struct wire_journal_entry){ .id = 1, .desired = WIRE_CONDITIONAL },
+		     EOPNOTSUPP);
+	refuse_entry("a filter", (struct wire_journal_entry){ .id = 1, .desired = WIRE_ON, .filter = 64 },
+		     EOPNOTSUPP);
+	refuse_entry("an event that is switched off",
+		     (struct wire_journal_entry){ .id = 1, .desired = WIRE_OFF }, 0);
+}
+
+/* Drafts of all ones: number, time and program are the kernel's, texts have an end. */
+static void refuse_drafts(void)
+{
+	const uint64_t bytes = wire_change_bytes(geometry->events_max);
+	struct wire_change *draft = malloc(bytes);
+	struct wire_device_change change = change_now();
+
+	memset(draft, 0xff, bytes);
+	change.drafts = 1;
+	change.history = (uintptr_t)draft;
+	expect("a draft of an unknown kind", ioctl(device, WIRE_DEVICE_CHANGE, &change), EINVAL);
+	draft->kind = WIRE_CHANGE_RULE;
+	expect("a draft with a reserved field", ioctl(device, WIRE_DEVICE_CHANGE, &change), EINVAL);
+	free(draft);
+}
+
+static void refuse_requests(void)
+{
+	struct wire_device_counts counts = { .ring = UINT32_MAX };
+	struct wire_device_consume consume = { .ring = 0 };
+	const int reader = open(WIRE_DEVICE_PATH, O_RDONLY | O_CLOEXEC),
+		  other = open(WIRE_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+
+	expect("a request without number", ioctl(device, 0, 0), ENOTTY);
+	expect("an unknown request", ioctl(device, _IOW(0xB7, 99, uint64_t), &counts), ENOTTY);
+	expect("a request with another size", ioctl(device, _IOW(0xB7, 1, uint64_t), &counts), ENOTTY);
+	expect("reset by a reader", ioctl(reader, WIRE_DEVICE_RESET), EBADF);
+	expect("claim by a reader", ioctl(reader, WIRE_DEVICE_CLAIM), EBADF);
+	expect("counts of no ring", ioctl(device, WIRE_DEVICE_COUNTS, &counts), EINVAL);
+	counts = (struct wire_device_counts){ .ring = 0, .reserved = 1 };
+	expect("counts with a reserved field", ioctl(device, WIRE_DEVICE_COUNTS, &counts), EINVAL);
+	counts.reserved = 0;
+	expect("counts", ioctl(device, WIRE_DEVICE_COUNTS, &counts), 0);
+	expect("release without claim", ioctl(device, WIRE_DEVICE_RELEASE), EPERM);
+	expect("consume without claim", ioctl(device, WIRE_DEVICE_CONSUME, &consume), EPERM);
+	expect("claim", ioctl(device, WIRE_DEVICE_CLAIM), 0);
+	expect("claim of another", ioctl(other, WIRE_DEVICE_CLAIM), EBUSY);
+	expect("reset beside a claim", ioctl(other, WIRE_DEVICE_RESET), EBUSY);
+	expect("release of another's claim", ioctl(other, WIRE_DEVICE_RELEASE), EPERM);
+	expect("release", ioctl(device, WIRE_DEVICE_RELEASE), 0);
+	expect("claim of the other", ioctl(other, WIRE_DEVICE_CLAIM), 0);
+	close(other);
+	expect("claim after the other closed", ioctl(device, WIRE_DEVICE_CLAIM), 0);
+	expect("release again", ioctl(device, WIRE_DEVICE_RELEASE), 0);
+	expect("write", write(device, "x", 1), EINVAL);
+	expect("read", read(device, &counts, 1), EINVAL);
+	close(reader);
+}
+
+/* ---- mappings */
+
+static void *mapped(int protection, int flags, uint64_t bytes, uint64_t offset)
+{
+	return mmap(NULL, bytes, protection, flags, device, (off_t)offset);
+}
+
+static void refuse_map(const char *what, int protection, int flags, uint64_t bytes, uint64_t offset,
+		       int error)
+{
+	void *memory = mapped(protection, flags, bytes, offset);
+
+	expect(what, memory == MAP_FAILED ? -1 : 0, error);
+	if (memory != MAP_FAILED)
+		munmap(memory, bytes);
+}
+
+static void refuse_maps(void)
+{
+	const uint64_t whole = geometry->file_bytes;
+
+	refuse_map("a map to write", PROT_READ | PROT_WRITE, MAP_SHARED, PAGE, 0, EPERM);
+	refuse_map("a map to execute", PROT_READ | PROT_EXEC, MAP_SHARED, PAGE, 0, EPERM);
+	refuse_map("a private map to write", PROT_READ | PROT_WRITE, MAP_PRIVATE, PAGE, 0, EPERM);
+	refuse_map("a private map", PROT_READ, MAP_PRIVATE, PAGE, 0, EINVAL);
+	refuse_map("all of it", PROT_READ, MAP_SHARED, whole, 0, 0);
+	refuse_map("a page more than all", PROT_READ, MAP_SHARED, whole + PAGE, 0, EINVAL);
+	refuse_map("a page behind the end", PROT_READ, MAP_SHARED, PAGE, whole, EINVAL);
+	refuse_map("the last page and one more", PROT_READ, MAP_SHARED, 2 * PAGE, whole - PAGE, EINVAL);
+	refuse_map("a place far behind", PROT_READ, MAP_SHARED, PAGE, 1ull << 62, EINVAL);
+	refuse_map("a place before the end of offsets", PROT_READ, MAP_SHARED, 2 * PAGE,
+		   INT64_MAX & -(uint64_t)PAGE, EOVERFLOW);
+	refuse_map("a place within a page", PROT_READ, MAP_SHARED, PAGE, 1, EINVAL);
+	refuse_map("nothing", PROT_READ, MAP_SHARED, 0, 0, EINVAL);
+	refuse_map("a terabyte", PROT_READ, MAP_SHARED, 1ull << 40, 0, EINVAL);
+}
+
+/* A mapping stays read-only by every way to change it. */
+static void refuse_changes(void)
+{
+	const uint64_t whole = geometry->file_bytes;
+	char *memory = mapped(PROT_READ, MAP_SHARED, whole, 0), *moved;
+	struct iovec here = { &(uint64_t){ 1 }, 8 }, there = { memory, 8 };
+	const int own = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+
+	expect("mprotect to write", mprotect(memory, PAGE, PROT_READ | PROT_WRITE), EACCES);
+	expect("mprotect to execute", mprotect(memory, PAGE, PROT_READ | PROT_EXEC), EACCES);
+	expect("process_vm_writev", process_vm_writev(getpid(), &here, 1, &there, 1, 0), EFAULT);
+	expect("a write by /proc/self/mem", pwrite(own, here.iov_base, 8, (off_t)(uintptr_t)memory), EIO);
+	moved = mremap(memory, whole, whole + PAGE, MREMAP_MAYMOVE);
+	expect("mremap beyond the end", moved == MAP_FAILED ? -1 : 0, EFAULT);
+	expect("advice to remove", madvise(memory, PAGE, MADV_REMOVE), EINVAL);
+	expect("advice not to need it", madvise(memory, PAGE, MADV_DONTNEED), EINVAL);
+	moved = mremap(memory, whole, PAGE, 0);
+	expect("mremap to a page", moved == MAP_FAILED ? -1 : 0, 0);
+	expect("the magic after that", memcmp(memory, session, 8) == 0 ? 0 : -1, 0);
+	munmap(memory, PAGE);
+	close(own);
+}
+
+/* A mapping lives longer than its descriptor, and a child has its own. */
+static void keep_maps(void)
+{
+	const int file = open(WIRE_DEVICE_PATH, O_RDONLY | O_CLOEXEC);
+	char *memory = mmap(NULL, geometry->file_bytes, PROT_READ, MAP_SHARED, file, 0);
+	pid_t child;
+	int status = 1;
+
+	close(file);
+	child = fork();
+	if (child == 0)
+		_exit(memcmp(memory, session, sizeof(session->geometry.magic)) != 0);
+	waitpid(child, &status, 0);
+	expect("a map whose descriptor is closed",
+	       memory != MAP_FAILED && memory[geometry->file_bytes - 1] == 0 ? 0 : -1, 0);
+	expect("a map in a child", status == 0 ? 0 : -1, 0);
+	munmap(memory, geometry->file_bytes);
+}
+
+/* ---- consumed positions */
+
+static void consume(const char *what, uint32_t ring, uint32_t reserved, uint64_t sequence, int error)
+{
+	struct wire_device_consume request = { .ring = ring, .reserved = reserved, .sequence = sequence };
+
+	expect(what, ioctl(device, WIRE_DEVICE_CONSUME, &request), error);
+}
+
+static struct wire_device_counts counts_of(uint32_t ring)
+{
+	struct wire_device_counts counts = { .ring = ring };
+
+	expect("counts", ioctl(device, WIRE_DEVICE_COUNTS, &counts), 0);
+	return counts;
+}
+
+/* The caller has events on, so CPU 0 has packets. */
+static void stream(void)
+{
+	struct wire_device_counts counts;
+
+	expect("claim", ioctl(device, WIRE_DEVICE_CLAIM), 0);
+	counts = counts_of(0);
+	expect("some packets", counts.produced > 3 ? 0 : -1, 0);
+	consume("no ring", UINT32_MAX, 0, 0, EINVAL);
+	consume("the names", geometry->cpus + geometry->locked + 1, 0, 0, EINVAL);
+	consume("a reserved field", 0, 1, 1, EINVAL);
+	consume("a packet behind the last", 0, 0, UINT64_MAX, ERANGE);
+	consume("half of all numbers", 0, 0, 1ull << 63, ERANGE);
+	consume("a packet that comes much later", 0, 0, counts.produced + 100000, ERANGE);
+	consume("two packets", 0, 0, 2, 0);
+	consume("the same again", 0, 0, 2, 0);
+	consume("a packet that was given back", 0, 0, 1, ERANGE);
+	expect("they are counted", counts_of(0).consumed == 2 ? 0 : -1, 0);
+}
+
+/* ---- chance */
+
+struct chance {
+	uint64_t state;
+};
+
+static uint64_t next(struct chance *chance)
+{
+	chance->state ^= chance->state << 13;
+	chance->state ^= chance->state >> 7;
+	chance->state ^= chance->state << 17;
+	return chance->state * 0x2545f4914f6cdd1d;
+}
+
+/* Small, near a power of two, or anything. */
+static uint64_t odd(struct chance *chance)
+{
+	const uint64_t bits = next(chance);
+
+	switch (bits & 3) {
+	case 0:
+		return bits >> 8 & 15;
+	case 1:
+		return (1ull << (bits >> 8 & 63)) + (bits >> 16 & 3) - 1;
+	case 2:
+		return (bits >> 8) % (geometry->file_bytes * 2);
+	default:
+		return next(chance);
+	}
+}
+
+static void random_change(struct chance *chance, int file)
+{
+	struct wire_journal_entry entries[8];
+	static char rules[WIRE_RULES_MAX];
+	struct wire_device_change change = change_now();
+
+	for (unsigned n = 0; n < 8; n++)
+		entries[n] = (struct wire_journal_entry){ .id = (uint16_t)(next(chance) % 800),
+							  .desired = next(chance) & 1 };
+	change.count = (uint32_t)(next(chance) % 9);
+	change.entries = (uintptr_t)entries;
+	if (next(chance) % 8 == 0)
+		change.size_packets = (uint32_t)(next(chance) % (2 * geometry->ring_packets));
+	if (next(chance) % 16 == 0)
+		change.paused = next(chance) & 1;
+	if (next(chance) % 16 == 0)
+		change.rules = (uintptr_t)rules;
+	if (next(chance) % 4 == 0)
+		((uint64_t *)&change)[next(chance) % (sizeof(change) / 8)] = odd(chance);
+	if (next(chance) % 16 == 0)
+		((uint32_t *)&change)[next(chance) % (sizeof(change) / 4)] = (uint32_t)odd(chance);
+	(void)ioctl(file, WIRE_DEVICE_CHANGE, &change);
+}
+
+static void random_map(struct chance *chance, int file)
+{
+	const uint64_t bytes = (odd(chance) & -(uint64_t)PAGE) + PAGE, offset = odd(chance) & -(uint64_t)PAGE;
+	volatile const char *memory = mmap(NULL, bytes, (int)(next(chance) & 1) | PROT_READ,
+					   next(chance) % 8 ? MAP_SHARED : MAP_PRIVATE, file, (off_t)offset);
+
+	if (memory == MAP_FAILED)
+		return;
+	for (int n = 0; n < 8; n++)
+		(void)memory[next(chance) % bytes];
+	if (next(chance) & 1)
+		(void)mprotect((void *)memory, bytes, PROT_READ | PROT_WRITE);
+	munmap((void *)memory, bytes);
+}
+
+static void random_request(struct chance *chance, int file)
+{
+	uint64_t words[8];
+
+	for (unsigned n = 0; n < 8; n++)
+		words[n] = odd(chance);
+	if (next(chance) & 1)
+		words[0] &= 7; /* a ring */
+	(void)ioctl(file,
+		    next(chance) % 4
+			    ? (unsigned long)(next(chance) % 2 ? WIRE_DEVICE_CONSUME : WIRE_DEVICE_COUNTS)
+			    : (unsigned long)odd(chance),
+		    next(chance) % 8 ? (uintptr_t)words : odd(chance));
+}
+
+static void *misuse(void *seed)
+{
+	struct chance chance = { (uintptr_t)seed * 0x9e3779b97f4a7c15 | 1 };
+	int file = open(WIRE_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+
+	for (int n = 0; n < REQUESTS; n++) {
+		const uint64_t which = next(&chance) % 64;
+
+		if (which < 20)
+			random_change(&chance, file);
+		else if (which < 30)
+			random_map(&chance, file);
+		else if (which < 58)
+			random_request(&chance, file);
+		else if (which < 60)
+			(void)ioctl(file, which & 1 ? WIRE_DEVICE_CLAIM : WIRE_DEVICE_RELEASE);
+		else if (which < 61)
+			(void)ioctl(file, WIRE_DEVICE_RESET);
+		else {
+			close(file);
+			file = open(WIRE_DEVICE_PATH, which & 1 ? O_RDWR | O_CLOEXEC : O_RDONLY | O_CLOEXEC);
+		}
+	}
+	close(file);
+	return NULL;
+}
+
+static void misuse_all(unsigned long seed)
+{
+	pthread_t threads[THREADS];
+
+	for (unsigned long n = 0; n < THREADS; n++)
+		if (pthread_create(&threads[n], NULL, misuse, (void *)(seed * THREADS + n + 1)) != 0)
+			exit(1);
+	for (int n = 0; n < THREADS; n++)
+		pthread_join(threads[n], NULL);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3)
+		return 2;
+	device = open(WIRE_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	session = mmap(NULL, sizeof(*session), PROT_READ, MAP_SHARED, device, 0);
+	if (device < 0 || session == MAP_FAILED) {
+		perror(WIRE_DEVICE_PATH);
+		return 1;
+	}
+	geometry = &session->geometry;
+	if (strcmp(argv[1], "refused") == 0) {
+		refuse_heads();
+		refuse_addresses();
+		refuse_entries();
+		refuse_drafts();
+		refuse_requests();
+		refuse_maps();
+		refuse_changes();
+		keep_maps();
+	} else if (strcmp(argv[1], "stream") == 0) {
+		stream();
+	} else {
+		misuse_all(strtoul(argv[2], NULL, 10));
+	}
+	puts("done");
+	return 0;
+}
