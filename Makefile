@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 
 SECONDS ?= 60
 
-.PHONY: all everything kernel demo check check-quick check-asan check-long fuzz bench install clean deps
+.PHONY: all everything kernel demo check check-quick check-asan check-long fuzz bench bench-kernel install clean deps
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) product
@@ -63,6 +63,12 @@ bench:
 	@scripts/install-packages build bench
 	@$(MAKE) --no-print-directory everything
 	@bench/run $(BUILD)
+
+# What the kernel's module costs, in instructions of a machine.
+bench-kernel:
+	@scripts/install-packages build check bench
+	@$(MAKE) --no-print-directory everything
+	@bench/module/run $(BUILD)
 
 install: all
 	@meson configure $(BUILD) --prefix=$(PREFIX)
