@@ -4,7 +4,7 @@
  * process reads. Prints how many bytes it produced, where it says so.
  *
  *	perf	perf events of raw_syscalls on CPU 0, into a ring that is overwritten
- *	bpf	a BPF program that writes 40 bytes to a BPF ring buffer and wakes nobody, until it is full
+ *	bpf	a BPF program writes 40 bytes to a BPF ring buffer, without a wake-up, until it is full
  *	lttng	LTTng's modules, driven by the ioctls of /proc/lttng as its daemon does, into buffers that are overwritten
  *	lttng+	the same, and sched_switch
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * What a tracepoint of a module costs. `echo NAME > /sys/module/burin_loop/parameters/measure`, then `cat` prints the ticks of the
+ * Measures the cost of a tracepoint of a module. `echo NAME > /sys/module/burin_loop/parameters/measure`, then `cat` prints the ticks of the
  * TSC that one turn of a loop takes, the median over blocks. NAME: empty, a loop whose body has no tracepoint; burin; event, the
  * kernel's own tracer. In a machine that counts instructions ticks are instructions.
  */
