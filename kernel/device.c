@@ -21,8 +21,11 @@ struct opened {
 };
 
 static LIST_HEAD(all_opened);
-static DEFINE_MUTEX(opened_mutex); /* after burin_mutex */
-static struct opened *claimant;	   /* the reader that consumes */
+/* Of the list only: it is taken while CPUs come and go, too. */
+static DEFINE_MUTEX(opened_mutex);
+/* After burin_mutex, before the lock of CPU hotplug, which a reset takes. */
+static DEFINE_MUTEX(claim_mutex);
+static struct opened *claimant; /* the reader that consumes */
 
 /* The boot's identity, as the kernel gives it to all. It is not there before /proc is mounted. */
 static void find_boot_id(void)
@@ -67,15 +70,40 @@ static int open(struct inode *inode, struct file *file)
 	return nonseekable_open(inode, file);
 }
 
+static long claim(struct opened *opened)
+{
+	long error = 0;
+
+	mutex_lock(&claim_mutex);
+	if (claimant && claimant != opened)
+		error = -EBUSY;
+	else
+		claimant = opened;
+	mutex_unlock(&claim_mutex);
+	return error;
+}
+
+static long give_up(struct opened *opened)
+{
+	long error = 0;
+
+	mutex_lock(&claim_mutex);
+	if (claimant == opened)
+		claimant = NULL;
+	else
+		error = -EPERM;
+	mutex_unlock(&claim_mutex);
+	return error;
+}
+
 static int release(struct inode *inode, struct file *file)
 {
 	struct opened *opened = file->private_data;
 
 	mutex_lock(&opened_mutex);
 	list_del(&opened->list);
-	if (claimant == opened)
-		claimant = NULL;
 	mutex_unlock(&opened_mutex);
+	give_up(opened);
 	kfree(opened);
 	return 0;
 }
@@ -122,32 +150,6 @@ static __poll_t poll(struct file *file, struct poll_table_struct *table)
 	return control_readable() ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
-static long claim(struct opened *opened)
-{
-	long error = 0;
-
-	mutex_lock(&opened_mutex);
-	if (claimant && claimant != opened)
-		error = -EBUSY;
-	else
-		claimant = opened;
-	mutex_unlock(&opened_mutex);
-	return error;
-}
-
-static long give_up(struct opened *opened)
-{
-	long error = 0;
-
-	mutex_lock(&opened_mutex);
-	if (claimant == opened)
-		claimant = NULL;
-	else
-		error = -EPERM;
-	mutex_unlock(&opened_mutex);
-	return error;
-}
-
 static long consume(struct opened *opened, const struct wire_device_consume __user *user)
 {
 	struct wire_device_consume request;
@@ -158,9 +160,9 @@ static long consume(struct opened *opened, const struct wire_device_consume __us
 	if (request.reserved)
 		return -EINVAL;
 	mutex_lock(&burin_mutex);
-	mutex_lock(&opened_mutex);
+	mutex_lock(&claim_mutex);
 	error = claimant == opened ? control_consume(request.ring, request.sequence) : -EPERM;
-	mutex_unlock(&opened_mutex);
+	mutex_unlock(&claim_mutex);
 	mutex_unlock(&burin_mutex);
 	return error;
 }
@@ -170,12 +172,12 @@ int device_reset(void)
 	int error = -EBUSY;
 
 	mutex_lock(&burin_mutex);
-	mutex_lock(&opened_mutex);
+	mutex_lock(&claim_mutex);
 	if (!claimant) {
 		memory_reset();
 		error = 0;
 	}
-	mutex_unlock(&opened_mutex);
+	mutex_unlock(&claim_mutex);
 	mutex_unlock(&burin_mutex);
 	return error;
 }
@@ -185,12 +187,12 @@ static long close_packets(struct opened *opened)
 	long error = -EPERM;
 
 	mutex_lock(&burin_mutex);
-	mutex_lock(&opened_mutex);
+	mutex_lock(&claim_mutex);
 	if (claimant == opened && burin_session.geometry.mode == WIRE_MODE_STREAM) {
 		memory_close_packets();
 		error = 0;
 	}
-	mutex_unlock(&opened_mutex);
+	mutex_unlock(&claim_mutex);
 	mutex_unlock(&burin_mutex);
 	return error;
 }
