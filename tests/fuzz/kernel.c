@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The kernel's description of a tracepoint, as burin record -k reads it: its system, its name, and the text of its file `format`, each with
- * a NUL but the last; of the system "usdt", the text is what a program says of the arguments of a probe. What is chosen is a valid event, and its program is whole: the kernel need not find out what is wrong with it.
+ * a NUL but the last; of the system "usdt", the text is a program's description of the arguments of a probe. A chosen event is valid, and its
+ * program is whole: the kernel need not find faults in it.
  */
 #include "fuzz.h"
 #include "source/kernel/kernel_program.h"

@@ -39,7 +39,7 @@ static int follow(struct kernel_source *kernel, const struct view_set *processes
 
 /* ---- By the module */
 
-/* What was asked for and the module cannot do; NULL: nothing. */
+/* Return: the reason why the module cannot record this; NULL: it can. */
 static const char *what_module_lacks(const struct kernel_choice *choice, bool all, bool overwrite)
 {
 	if (!all)

@@ -132,7 +132,7 @@ static int record(const struct record_options *options, struct attachment *attac
 	return drain.output.error || sampling.error || trimmed ? CMD_FAULTS : result;
 }
 
-/* What can be recorded of a program only. Return: 0 or CMD_USAGE. */
+/* Refuse options that only a program has. Return: 0 or CMD_USAGE. */
 static int refuse_for_kernel(const struct record_options *options)
 {
 	const char *option = options->kernel.globs.count	 ? "--kernel"

@@ -114,7 +114,7 @@ int sched_finish(struct sched *sched, uint64_t time);
 /* sched_recorded - whether a thread is one of those recorded, after the last record: not only one that they met. */
 bool sched_recorded(const struct sched *sched, size_t thread);
 
-/* What is missing of the recorded threads, as far as the rest shows it. */
+/* Missing records of the recorded threads, as far as the others show them. */
 struct sched_missing {
 	uint64_t switches, wakes;
 };

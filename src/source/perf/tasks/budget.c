@@ -66,7 +66,7 @@ static bool is_used_up(const struct budget *budget, enum budget_kind kind,
 	return account->spent[kind] >= limit_of(budget, kind, account);
 }
 
-/* What is left of a round's spending after some more rounds. */
+/* Later rounds pay for a round's spending. Return: the rest after some of them. */
 static uint64_t after_rounds(enum budget_kind kind, uint64_t spent, uint64_t limit, uint64_t rounds)
 {
 	if (rounds == 0 || !allowances[kind].by_round)
