@@ -122,6 +122,24 @@ int kernel_points_choose(struct kernel_points *points, int events, const char *c
 	return error ? error : tracefs_each(events, names, add_point, points);
 }
 
+int kernel_points_add_late(struct kernel_points *points)
+{
+	const size_t count = points->count;
+	bool enters;
+
+	for (size_t n = 0; n < count; n++) {
+		if (!tracepoint_syscall(&points->points[n], &enters) || !enters)
+			continue;
+		if (!array_reserve(points->points, points->room, points->count + 1))
+			return -ENOMEM;
+		if (!tracepoint_late(&points->points[points->count], &points->points[n]))
+			continue;
+		points->points[n].late = (unsigned)++points->count;
+		points->late++;
+	}
+	return 0;
+}
+
 static bool gives_names(const struct tracepoint *point)
 {
 	const char *name = point->event + sizeof(TRACEPOINT_PREFIX) - 1;
@@ -167,7 +185,7 @@ int kernel_points_compile(struct kernel_points *points, const char *where, bool 
 		const struct tracepoint *point = &points->points[n];
 		const char *wrong = NULL;
 
-		if (gives_names(point))
+		if (gives_names(point) || point->is_late)
 			continue;
 		if (filter_entry_make(&points->filters[n], where, point->format,
 				      tracepoint_has_calls(point) ? calls : "", point->types, &fault) != 0)

@@ -18,6 +18,7 @@ enum {
 struct kernel_points {
 	struct tracepoint *points;
 	size_t count, room;
+	unsigned late; /* of them: tracepoint_late() */
 	struct session_event *events;
 	uint16_t *ids;		      /* of the events */
 	struct filter_entry *filters; /* empty ones: none; NULL: none at all */
@@ -34,6 +35,12 @@ struct kernel_points {
  */
 int kernel_points_choose(struct kernel_points *points, int events, const char *const *globs,
 			 char why[KERNEL_WHY]);
+
+/*
+ * kernel_points_add_late - add the events of arguments that are read at the exits of system calls (kernel_late.h).
+ * Return: 0; -ENOMEM.
+ */
+int kernel_points_add_late(struct kernel_points *points);
 
 /*
  * kernel_points_compile - compile a filter for each one, but not for those that give tasks their names.
