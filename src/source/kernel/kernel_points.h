@@ -30,11 +30,12 @@ struct kernel_points {
  * kernel_points_choose - choose the tracepoints whose names match one of the globs, the probes that others describe (probe.h),
  * and the tracepoints by which tasks get their names.
  * @events: of tracefs_open()
+ * @calls_by_number: system calls are found by their numbers: the kernel's ids of their exits are not needed
  * @why: with -ENOENT: one line
  * Return: 0; -ENOENT: none matches; another -errno. In any case call kernel_points_free().
  */
 int kernel_points_choose(struct kernel_points *points, int events, const char *const *globs,
-			 char why[KERNEL_WHY]);
+			 bool calls_by_number, char why[KERNEL_WHY]);
 
 /*
  * kernel_points_add_late - add the events of arguments that are read at the exits of system calls (kernel_late.h).

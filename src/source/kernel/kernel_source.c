@@ -390,7 +390,7 @@ static int choose(struct kernel_source *source, const struct kernel_options *opt
 {
 	struct kernel_points *points = &source->points;
 	const bool programs = source->mechanism == KERNEL_BY_BPF;
-	int error = kernel_points_choose(points, events, options->globs, why);
+	int error = kernel_points_choose(points, events, options->globs, programs, why);
 
 	if (!error && !programs)
 		error = needs_programs(options, points, why);

@@ -2,6 +2,7 @@
 /* A tracepoint of the kernel; see tracepoint.h. */
 #include <ctype.h>
 #include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,30 +200,48 @@ static bool is_int(const char *type, bool *is_signed)
 	return false;
 }
 
-/*
- * The bytes of a socket's address, behind the kernel's fields: of the second argument or of the fifth one, as the field's offset says.
- */
+/* System calls whose record has the bytes of a socket's address, and which argument points to it. */
+static const struct {
+	const char *name;
+	unsigned argument;
+} socket_calls[] = {
+	{ "sys_enter_bind", 1 },       { "sys_enter_connect", 1 }, { "sys_enter_sendto", 4 },
+	{ "sys_exit_accept", 1 },      { "sys_exit_accept4", 1 },  { "sys_exit_getsockname", 1 },
+	{ "sys_exit_getpeername", 1 }, { "sys_exit_recvfrom", 4 },
+};
+
+enum {
+	SOCKET_CALLS = sizeof(socket_calls) / sizeof(socket_calls[0]),
+};
+
+static unsigned find_socket_call(const char *name)
+{
+	unsigned n = 0;
+
+	while (n < SOCKET_CALLS && strcmp(name, socket_calls[n].name) != 0)
+		n++;
+	return n;
+}
+
+bool tracepoint_has_socket(const char *name)
+{
+	return find_socket_call(name) < SOCKET_CALLS;
+}
+
+/* The field is behind the kernel's; its offset is that of the argument. */
 static void add_socket(struct tracepoint *point)
 {
-	static const struct {
-		const char *name;
-		unsigned argument;
-	} calls[] = {
-		{ "sys_enter_bind", 1 },       { "sys_enter_connect", 1 }, { "sys_enter_sendto", 4 },
-		{ "sys_exit_accept", 1 },      { "sys_exit_accept4", 1 },  { "sys_exit_getsockname", 1 },
-		{ "sys_exit_getpeername", 1 }, { "sys_exit_recvfrom", 4 },
-	};
+	const unsigned call = find_socket_call(point->name);
 
-	for (unsigned n = 0; n < sizeof(calls) / sizeof(calls[0]); n++)
-		if (strcmp(point->name, calls[n].name) == 0 && point->count < TRACEPOINT_FIELDS)
-			point->fields[point->count++] = (struct tracepoint_field){
-				.name = "sockaddr",
-				.type = "struct sockaddr",
-				.kind = TRACEPOINT_SOCKET,
-				.offset = (uint16_t)(TRACEPOINT_COMMON + 8 * (1 + calls[n].argument)),
-				.size = TRACEPOINT_SOCKET_MAX,
-				.element = 1,
-			};
+	if (call < SOCKET_CALLS && point->count < TRACEPOINT_FIELDS)
+		point->fields[point->count++] = (struct tracepoint_field){
+			.name = "sockaddr",
+			.type = "struct sockaddr",
+			.kind = TRACEPOINT_SOCKET,
+			.offset = (uint16_t)(TRACEPOINT_COMMON + 8 * (1 + socket_calls[call].argument)),
+			.size = TRACEPOINT_SOCKET_MAX,
+			.element = 1,
+		};
 }
 
 /* Remove the number of the call, which the name implies, and give arguments their types. */
@@ -366,6 +385,11 @@ void tracepoint_without_texts(struct tracepoint *point)
 	tracepoint_make_event(point);
 }
 
+void tracepoint_copy(struct tracepoint *to, const struct tracepoint *from)
+{
+	memcpy(to, from, offsetof(struct tracepoint, fields[from->count]));
+}
+
 unsigned tracepoint_arguments(const struct tracepoint *point)
 {
 	return point->count - has_kind(point, TRACEPOINT_SOCKET);
@@ -375,7 +399,7 @@ bool tracepoint_late(struct tracepoint *out, const struct tracepoint *enter)
 {
 	if (!has_kind(enter, TRACEPOINT_USER_TEXT) && !has_kind(enter, TRACEPOINT_SOCKET))
 		return false;
-	*out = *enter;
+	tracepoint_copy(out, enter);
 	snprintf(out->name, sizeof(out->name), "sys_late_%.54s", enter->name + sizeof(enter_word) - 1);
 	out->is_late = true;
 	memmove(&out->fields[1], &out->fields[0], out->count++ * sizeof(out->fields[0]));

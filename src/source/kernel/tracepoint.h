@@ -87,11 +87,12 @@ struct tracepoint {
 	/* Of a system call: */
 	unsigned late; /* of an entry: number of tracepoint_late() among all, from 1; 0: none */
 	bool is_late;
-	unsigned count;
-	struct tracepoint_field fields[TRACEPOINT_FIELDS];
 	/* the event */
-	char event[WIRE_NAME_MAX + 1], format[WIRE_FORMAT_MAX + 1];
 	uint64_t types;
+	char event[WIRE_NAME_MAX + 1], format[WIRE_FORMAT_MAX + 1];
+	unsigned count;
+	struct tracepoint_field
+		fields[TRACEPOINT_FIELDS]; /* last, since most have few of them: tracepoint_copy() */
 };
 
 /*
@@ -99,6 +100,9 @@ struct tracepoint {
  * Return: false: it is not one.
  */
 bool tracepoint_parse(struct tracepoint *out, const char *system, const char *name, const char *text);
+
+/* tracepoint_copy - copy a tracepoint; the rest of its room is not touched. */
+void tracepoint_copy(struct tracepoint *to, const struct tracepoint *from);
 
 /* tracepoint_make_event - name the event, and choose which fields it has. */
 void tracepoint_make_event(struct tracepoint *point);
@@ -111,6 +115,9 @@ bool tracepoint_late(struct tracepoint *out, const struct tracepoint *enter);
 
 /* tracepoint_arguments - how many arguments a system call's entry has. */
 unsigned tracepoint_arguments(const struct tracepoint *point);
+
+/* tracepoint_has_socket - whether the tracepoint of a system call, "sys_enter_NAME", has a socket's address. */
+bool tracepoint_has_socket(const char *name);
 
 /* tracepoint_without_texts - let texts of a process be their addresses, and leave out socket addresses. */
 void tracepoint_without_texts(struct tracepoint *point);
