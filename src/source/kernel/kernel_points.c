@@ -22,7 +22,13 @@ static int add_point(void *context, const struct tracepoint *point)
 
 	if (!array_reserve(points->points, points->room, points->count + 1))
 		return -ENOMEM;
-	tracepoint_copy(&points->points[points->count++], point);
+	tracepoint_copy(&points->points[points->count], point);
+	if (point->enums) {
+		points->points[points->count].enums = strdup(point->enums);
+		if (!points->points[points->count].enums)
+			return -ENOMEM;
+	}
+	points->count++;
 	return 0;
 }
 
@@ -198,7 +204,10 @@ int kernel_points_compile(struct kernel_points *points, const char *where, bool 
 		if (gives_names(point) || point->is_late)
 			continue;
 		if (filter_entry_make(&points->filters[n], where, point->format,
-				      tracepoint_has_calls(point) ? calls : "", point->types, &fault) != 0)
+				      tracepoint_has_calls(point) ? calls
+				      : point->enums		  ? point->enums
+								  : "",
+				      point->types, &fault) != 0)
 			wrong = fault.message;
 		else
 			wrong = kernel_filter_fits(
@@ -230,13 +239,13 @@ int kernel_points_register(struct kernel_points *points, struct session *session
 	if (!points->events || !points->ids)
 		return -ENOMEM;
 	for (size_t n = 0; n < points->count; n++)
-		points->events[n] =
-			(struct session_event){ .name = points->points[n].event,
-						.format = points->points[n].format,
-						.file = "",
-						.enums = tracepoint_has_calls(&points->points[n]) ? calls
-												  : NULL,
-						.types = points->points[n].types };
+		points->events[n] = (struct session_event){ .name = points->points[n].event,
+							    .format = points->points[n].format,
+							    .file = "",
+							    .enums = tracepoint_has_calls(&points->points[n])
+									     ? calls
+									     : points->points[n].enums,
+							    .types = points->points[n].types };
 	error = session_event_register(session, points->events, (unsigned)points->count, points->ids);
 	/* Two probes of one name may have other arguments; the second one is not recorded. */
 	for (size_t n = 0; n < points->count && !error; n++)
@@ -265,6 +274,8 @@ void kernel_points_free(struct kernel_points *points)
 	for (size_t n = 0; n < points->file_count; n++)
 		if (points->files[n] >= 0)
 			close(points->files[n]);
+	for (size_t n = 0; n < points->count; n++)
+		free((char *)points->points[n].enums);
 	free(points->files);
 	free(points->points);
 	free(points->events);

@@ -359,11 +359,14 @@ void tracepoint_make_event(struct tracepoint *point)
 		 point->name);
 	for (unsigned n = 0; n < point->count; n++) {
 		struct tracepoint_field *field = &point->fields[n];
-		const char *conversion = conversion_of(field);
-		const size_t bytes = strlen(field->name) + strlen(conversion) + 3;
+		char conversion[TRACEPOINT_NAME + 16];
+		size_t bytes;
 		unsigned bits;
 		const uint64_t type = type_of(field, &bits);
 
+		snprintf(conversion, sizeof(conversion), field->labelled ? "%s{%s}" : "%s",
+			 conversion_of(field), field->name);
+		bytes = strlen(field->name) + strlen(conversion) + 3;
 		field->recorded = false;
 		if (field->kind == TRACEPOINT_OTHER || at + bits > 64 || used + bytes > sizeof(point->format))
 			continue;

@@ -71,6 +71,7 @@ struct tracepoint_field {
 	uint16_t element;      /* of an array: bytes of an element */
 	uint8_t bytes;	       /* of an integer: those recorded, which may be its lower ones */
 	bool recorded;	       /* the event has it */
+	bool labelled; /* its values have names, in the enum of its own name (struct tracepoint.enums) */
 	struct tracepoint_source source;
 };
 
@@ -88,6 +89,7 @@ struct tracepoint {
 	unsigned late; /* of an entry: number of tracepoint_late() among all, from 1; 0: none */
 	bool is_late;
 	/* the event */
+	const char *enums; /* of its fields, as wire/wire_enum.h has them; NULL: none. */
 	uint64_t types;
 	char event[WIRE_NAME_MAX + 1], format[WIRE_FORMAT_MAX + 1];
 	unsigned count;
