@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -50,7 +51,7 @@ static unsigned stack_bytes(const struct perf *perf)
 /* The number of feeds that are requested and, as far as is known, permitted. */
 static unsigned feeds(const struct perf *perf)
 {
-	return perf->off_cpu ? PERF_FEEDS : PERF_SWITCHES;
+	return !perf->off_cpu ? PERF_SWITCHES : perf->wakes ? PERF_FEEDS : PERF_WAKES;
 }
 
 /* ---- kernel features ---- */
@@ -183,6 +184,16 @@ static bool map_small(const struct perf *perf, struct perf_ring *ring)
 	return true;
 }
 
+/*
+ * A preempted thread does not wait, and its stack is of no use: most of the cost of a switch. Without the filter, which a kernel may not
+ * have, the stack is read and not used.
+ */
+static void leave_out_preempted(const struct perf *perf, int fd)
+{
+	if (perf->stops)
+		(void)ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "prev_state & 255");
+}
+
 static int keep_source(struct perf *perf, int fd, const struct perf_ring *ring)
 {
 	if (!array_reserve(perf->sources, perf->source_room, perf->source_count + 1))
@@ -199,6 +210,8 @@ static int add_source(struct perf *perf, const struct perf_event_attr *attr, pid
 
 	if (fd < 0)
 		return fd == -ESRCH || fd == -ENODEV ? 0 : fd;
+	if (ring->feed == PERF_STOPS)
+		leave_out_preempted(perf, fd);
 	if (!ring->area.page && !(ring->feed == PERF_SAMPLES && map_small(perf, ring)))
 		error = perf_area_map(perf, &ring->area, fd, perf_area_bytes(perf, ring->feed));
 	else
@@ -487,6 +500,28 @@ static int probe_rings(struct perf *perf)
 	return error;
 }
 
+/* Find the tracepoints of stops and wake-ups. Without the right to read tracefs, stops are by a software event. */
+static int find_tracepoints(struct perf *perf, char *why, size_t bytes)
+{
+	static const char waking[] = "sched:sched_waking";
+	struct perf_choice event;
+	char ignored[256];
+	int error = 0;
+
+	if (perf->off_cpu && perf_event_find(&event, "sched:sched_switch", ignored, sizeof(ignored)) == 0)
+		perf->stops = event.config;
+	if (!perf->off_cpu || !perf->options.wakers)
+		return 0;
+	error = perf_event_find(&event, waking, why, bytes);
+	if (!error) {
+		perf->wakes = event.config;
+		error = perf_event_field(waking, "pid", &perf->woken);
+		if (error)
+			snprintf(why, bytes, "%s: the kernel describes no pid: %s", waking, strerror(-error));
+	}
+	return error;
+}
+
 int perf_open(struct perf *perf, const struct perf_options *options, char *why, size_t bytes)
 {
 	int error;
@@ -498,6 +533,8 @@ int perf_open(struct perf *perf, const struct perf_options *options, char *why, 
 			       .build_ids = true,
 			       .counts_lost = true };
 	error = perf_event_find(&perf->event, options->event, why, bytes);
+	if (!error)
+		error = find_tracepoints(perf, why, bytes);
 	if (error)
 		return error;
 	perf->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
