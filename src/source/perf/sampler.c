@@ -85,6 +85,8 @@ int sampler_open(struct sampler *sampler, struct session *session, const struct 
 			 "kernel code%s is not sampled; run as root, or set kernel.perf_event_paranoid to 1 "
 			 "or less",
 			 options->off_cpu ? ", and so off-CPU time," : "");
+	else if (*sampler->perf.no_wakers)
+		snprintf(sampler->limit, sizeof(sampler->limit), "no wakers: %s", sampler->perf.no_wakers);
 	return register_events(sampler, why, bytes);
 }
 

@@ -54,8 +54,8 @@ static void print_node(const struct critical *critical, const struct critical_sp
 				  : node->end == CRITICAL_UNKNOWN ? ", the waker is unknown"
 								  : ", woken by");
 	view_buffer_print(out, "\n");
-	print_stack(critical, node, "at ", node->stack, options, out);
-	print_stack(critical, node, "woken at ", node->waker, options, out);
+	print_stack(critical, node, "", node->stack, options, out);
+	print_stack(critical, node, "woken ", node->waker, options, out);
 }
 
 static void print_span(const struct critical *critical, size_t number, const struct call_report *options,

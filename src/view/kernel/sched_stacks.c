@@ -176,10 +176,38 @@ static const char *object_of(const struct burin_profile *profile, uint32_t numbe
 	return "";
 }
 
+/* Functions through which every thread goes to sleep or is woken. Other frames of the kernel say more. */
+static bool says_nothing(const char *function)
+{
+	static const char *const starts[] = { "__schedule", "schedule",	    "try_to_wake_up",  "__wake_up",
+					      "wake_up",    "default_wake", "autoremove_wake", NULL };
+
+	for (unsigned n = 0; starts[n]; n++)
+		if (strncmp(function, starts[n], strlen(starts[n])) == 0)
+			return true;
+	return false;
+}
+
+/* The frame of the program in which it slept or woke; of a stack that has none, that of the kernel. */
+static uint32_t first_frame(const struct burin_profile *profile, uint32_t number)
+{
+	const struct view_pair pair = { .stack = number, .state = VIEW_WAITING };
+	const uint32_t own = view_own_frame(profile, &pair);
+	char room[NAME_BYTES];
+	struct burin_stack frame;
+
+	if (own != number)
+		return own;
+	while (!burin_profile_stack(profile, number, &frame) && frame.caller &&
+	       says_nothing(name_frame(profile, frame.location, room)))
+		number = frame.caller;
+	return number;
+}
+
 /* The object of the wait, and the functions from the program's innermost one on, a line each. */
 static uint32_t text_of(struct sched_stacks *stacks, uint32_t number, bool sleeps)
 {
-	const struct view_pair pair = { .stack = number, .state = VIEW_WAITING };
+	const uint32_t given = number;
 	char text[(SCHED_FRAMES + 1) * NAME_BYTES], room[NAME_BYTES];
 	struct burin_stack frame;
 	size_t used;
@@ -189,12 +217,12 @@ static uint32_t text_of(struct sched_stacks *stacks, uint32_t number, bool sleep
 	if (stacks->texts[number])
 		return stacks->texts[number];
 	used = (size_t)snprintf(text, sizeof(text), "%s", sleeps ? object_of(stacks->profile, number) : "");
-	number = view_own_frame(stacks->profile, &pair);
+	number = first_frame(stacks->profile, number);
 	for (unsigned n = 0; n < SCHED_FRAMES && !burin_profile_stack(stacks->profile, number, &frame);
 	     n++, number = frame.caller)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "\n%.*s", NAME_BYTES - 2,
 					 name_frame(stacks->profile, frame.location, room));
-	return stacks->texts[pair.stack] = view_string(stacks->strings, text);
+	return stacks->texts[given] = view_string(stacks->strings, text);
 }
 
 uint32_t sched_stacks_sleeper(struct sched_stacks *stacks, uint32_t tid, uint64_t begin, uint64_t end)
@@ -251,12 +279,13 @@ void sched_stack_text(const char *stack, struct view_buffer *out)
 	const size_t object = strcspn(stack, "\n");
 	const char *line = stack;
 
+	if (object)
+		view_buffer_print(out, "for %.*s, ", (int)object, stack);
+	view_buffer_print(out, "at ");
 	for (unsigned n = 0; (line = next_line(line)) && n < SCHED_FRAMES_TEXT; n++)
 		view_buffer_print(out, "%s%.*s", n ? " < " : "", (int)strcspn(line, "\n"), line);
 	if (line)
 		view_buffer_print(out, " < …");
-	if (object)
-		view_buffer_print(out, ", for %.*s", (int)object, stack);
 }
 
 void sched_stack_json(const char *stack, const char *key, struct json *json)

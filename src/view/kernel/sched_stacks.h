@@ -58,7 +58,7 @@ uint32_t sched_stacks_waker(struct sched_stacks *stacks, uint32_t tid, uint64_t 
 /* sched_stack_same - whether two of them are printed the same way. */
 bool sched_stack_same(const char *one, const char *other);
 
-/* sched_stack_text, sched_stack_json - print such a string: "read < take < main"; an array. */
+/* sched_stack_text, sched_stack_json - print such a string: "for pipe, at read < take < main"; an array. */
 void sched_stack_text(const char *stack, struct view_buffer *out);
 void sched_stack_json(const char *stack, const char *key, struct json *json);
 

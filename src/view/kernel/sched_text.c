@@ -60,7 +60,7 @@ static void print_stacks(const struct sched_report *report, const struct sched_p
 			add_shown(&shown, report->strings.texts[stacks->parts[n].stack],
 				  stacks->parts[n].count);
 	for (size_t n = 0; n < shown.count; n++) {
-		view_buffer_print(out, "%53s%9s x    at ", "", text_count(count, shown.counts[n]));
+		view_buffer_print(out, "%53s%9s x    ", "", text_count(count, shown.counts[n]));
 		sched_stack_text(shown.texts[n], out);
 		view_buffer_print(out, "\n");
 	}

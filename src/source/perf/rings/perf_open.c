@@ -56,10 +56,23 @@ static unsigned feeds(const struct perf *perf)
 
 /* ---- kernel features ---- */
 
-/* Drop a feature that this kernel does not have or permit. Return: whether one was dropped. */
-static bool drop_feature(struct perf *perf, int error)
+/* Wake-ups are not recorded, all else is. */
+static void drop_wakers(struct perf *perf, const char *why)
 {
-	if ((error == -EACCES || error == -EPERM) && perf->kernel && !perf->options.system) {
+	perf->wakes = 0;
+	snprintf(perf->no_wakers, sizeof(perf->no_wakers), "%.127s", why);
+}
+
+/* Drop a feature that this kernel does not have or permit. Return: whether one was dropped. */
+static bool drop_feature(struct perf *perf, enum perf_feed feed, int error)
+{
+	const bool forbidden = error == -EACCES || error == -EPERM;
+
+	if (forbidden && feed == PERF_WAKES) {
+		drop_wakers(perf, "sched:sched_waking is not permitted; run as root");
+		return true;
+	}
+	if (forbidden && perf->kernel && !perf->options.system) {
 		perf->kernel = perf->off_cpu = false;
 		return true;
 	}
@@ -120,9 +133,9 @@ static int probe(struct perf *perf)
 			attr.enable_on_exec = 0;
 			fd = perf_attr_open(&attr, is_by_cpu(perf, feed) ? -1 : 0,
 					    is_by_cpu(perf, feed) ? 0 : -1);
-		} while (fd < 0 && drop_feature(perf, fd));
+		} while (fd < 0 && drop_feature(perf, feed, fd) && feed < feeds(perf));
 		if (fd < 0)
-			return fd;
+			return feed < feeds(perf) ? fd : 0;
 		if (is_by_cpu(perf, feed) && !perf->options.system) {
 			const int error = tree_filter(&perf->tree, fd);
 
@@ -492,34 +505,35 @@ static int open_tree_and_areas(struct perf *perf)
 /* Probe what is available. If that is less, the rings so far may be wrong. */
 static int probe_rings(struct perf *perf)
 {
-	const bool kernel = perf->kernel, off_cpu = perf->off_cpu, counts_lost = perf->counts_lost;
+	const bool kernel = perf->kernel, off_cpu = perf->off_cpu, counts_lost = perf->counts_lost,
+		   wakes = perf->wakes;
 	const int error = probe(perf);
 
-	if (kernel != perf->kernel || off_cpu != perf->off_cpu || counts_lost != perf->counts_lost)
+	if (kernel != perf->kernel || off_cpu != perf->off_cpu || counts_lost != perf->counts_lost ||
+	    wakes != (perf->wakes != 0))
 		close_events(perf);
 	return error;
 }
 
 /* Find the tracepoints of stops and wake-ups. Without the right to read tracefs, stops are by a software event. */
-static int find_tracepoints(struct perf *perf, char *why, size_t bytes)
+static void find_tracepoints(struct perf *perf)
 {
 	static const char waking[] = "sched:sched_waking";
 	struct perf_choice event;
-	char ignored[256];
-	int error = 0;
+	char why[256];
 
-	if (perf->off_cpu && perf_event_find(&event, "sched:sched_switch", ignored, sizeof(ignored)) == 0)
+	if (!perf->off_cpu)
+		return;
+	if (perf_event_find(&event, "sched:sched_switch", why, sizeof(why)) == 0)
 		perf->stops = event.config;
-	if (!perf->off_cpu || !perf->options.wakers)
-		return 0;
-	error = perf_event_find(&event, waking, why, bytes);
-	if (!error) {
+	if (!perf->options.wakers)
+		return;
+	if (perf_event_find(&event, waking, why, sizeof(why)) != 0)
+		drop_wakers(perf, why);
+	else if (perf_event_field(waking, "pid", &perf->woken) != 0)
+		drop_wakers(perf, "the kernel describes no pid of sched:sched_waking");
+	else
 		perf->wakes = event.config;
-		error = perf_event_field(waking, "pid", &perf->woken);
-		if (error)
-			snprintf(why, bytes, "%s: the kernel describes no pid: %s", waking, strerror(-error));
-	}
-	return error;
 }
 
 int perf_open(struct perf *perf, const struct perf_options *options, char *why, size_t bytes)
@@ -533,10 +547,9 @@ int perf_open(struct perf *perf, const struct perf_options *options, char *why, 
 			       .build_ids = true,
 			       .counts_lost = true };
 	error = perf_event_find(&perf->event, options->event, why, bytes);
-	if (!error)
-		error = find_tracepoints(perf, why, bytes);
 	if (error)
 		return error;
+	find_tracepoints(perf);
 	perf->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	if (perf->event.counting)
 		perf->sample_type |= PERF_SAMPLE_PERIOD;
