@@ -56,8 +56,9 @@ static int open_map(struct jit *jit, char *path, size_t bytes)
 static void take_map(struct jit *jit, struct images *images, const char *path, int file)
 {
 	if (!jit->map)
-		jit->map = jit->unnamed ? jit->unnamed
-					: images_named(images, WIRE_IMAGE_JIT, path, jit->process, NULL, 0);
+		images_set(&jit->map,
+			   jit->unnamed ? jit->unnamed
+					: images_named(images, WIRE_IMAGE_JIT, path, jit->process, NULL, 0));
 	if (jit->map)
 		images_pin(jit->map, file);
 }
@@ -97,7 +98,7 @@ static struct sample_image *find_map(struct jit *jit, const struct jit_state *st
 	if (!jit->map && jit->dump)
 		take_map(jit, state->images, jit->dump->path, jit->dump->fd);
 	if (!jit->map && !jit->unnamed)
-		jit->unnamed = make_unnamed(jit, state, program);
+		images_set(&jit->unnamed, make_unnamed(jit, state, program));
 	return jit->map ? jit->map : jit->unnamed;
 }
 
@@ -185,16 +186,16 @@ void jit_copy(struct jit *to, const struct jit *from)
 {
 	const uint32_t pid = to->pid, process = to->process;
 
-	*to = (struct jit){ .pid = pid,
-			    .process = process,
-			    .copied = from->unnamed || from->map,
-			    .unnamed = from->unnamed,
-			    .map = from->map };
+	*to = (struct jit){ .pid = pid, .process = process, .copied = from->unnamed || from->map };
+	images_set(&to->unnamed, from->unnamed);
+	images_set(&to->map, from->map);
 	mappings_copy(&to->code, &from->code);
 }
 
 void jit_clear(struct jit *jit)
 {
 	mappings_clear(&jit->code);
-	jit->dump = NULL;
+	images_set(&jit->dump, NULL);
+	images_set(&jit->map, NULL);
+	images_set(&jit->unnamed, NULL);
 }
