@@ -296,7 +296,7 @@ static void unnamed_images_are_freed(void **state)
 	images_set(&held, map_file(fixture, 2));
 	mapping.image = mapped;
 	assert_int_equal(mappings_add(&mappings, &mapping), 0);
-	sampled->number = 1;
+	sampled->number = 1; /* as of a sample */
 	for (unsigned n = 3; n < PROGRAMS; n++) {
 		assert_non_null(map_file(fixture, n));
 		images_trim(images);

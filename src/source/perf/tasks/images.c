@@ -411,6 +411,8 @@ static bool is_needed(const struct images *images, const struct sample_image *im
 static void forget_image(struct images *images, struct sample_image *image)
 {
 	give_back(images, image);
+	if (image->number && image->number <= images->numbered_count)
+		images->numbered[image->number - 1] = NULL;
 	budget_return(&images->budget, BUDGET_IMAGES, &image->own);
 	images_set(&image->other, NULL);
 	free_image(image);
@@ -480,13 +482,12 @@ void images_pin(struct sample_image *image, int fd)
 
 int images_file(const struct images *images, uint32_t number)
 {
-	for (size_t n = 0; n < images->count; n++) {
-		const struct sample_image *image = images->all[n];
+	const struct sample_image *image =
+		number && number <= images->numbered_count ? images->numbered[number - 1] : NULL;
 
-		if (image->number == number)
-			return image->opened ? image->elf.fd : image->fd;
-	}
-	return -1;
+	if (!image)
+		return -1;
+	return image->opened ? image->elf.fd : image->fd;
 }
 
 /* An image identified by its inode, whose file has a build id, is replaced by the image with that build id. */
@@ -606,6 +607,16 @@ struct sample_image *images_named(struct images *images, enum wire_image kind, c
 	return image;
 }
 
+/* Entries are made in the order of their numbers. Without memory the file is sought by its path. */
+static void number_image(struct images *images, struct sample_image *image)
+{
+	if (!image->number || !array_reserve(images->numbered, images->numbered_room, (size_t)image->number))
+		return;
+	while (images->numbered_count < image->number)
+		images->numbered[images->numbered_count++] = NULL;
+	images->numbered[image->number - 1] = image;
+}
+
 uint32_t images_number(struct images *images, struct sample_image *image)
 {
 	const struct image *elf;
@@ -624,7 +635,15 @@ uint32_t images_number(struct images *images, struct sample_image *image)
 	table_writer_text(images->table, build_id, build_id_bytes);
 	table_writer_text(images->table, image->path, strlen(image->path));
 	image->number = table_writer_end(images->table);
+	number_image(images, image);
 	return image->number;
+}
+
+void images_release(struct images *images)
+{
+	while (images->tabled_count)
+		drop_tables(images, images->tabled);
+	malloc_trim(0);
 }
 
 void images_free(struct images *images)
@@ -632,6 +651,7 @@ void images_free(struct images *images)
 	for (size_t n = 0; n < images->count; n++)
 		free_image(images->all[n]);
 	free(images->all);
+	free(images->numbered);
 	free(images->tabled);
 	hash_table_free(&images->places);
 	budget_free(&images->budget);

@@ -63,6 +63,8 @@ struct images {
 	struct sample_image **all; /* by number in `places` - 1 */
 	size_t count, room;
 	struct hash_table places;
+	struct sample_image **numbered; /* by number in the table - 1; NULL: it was freed */
+	size_t numbered_count, numbered_room;
 	struct sample_image **tabled; /* those with unwind tables */
 	size_t tabled_count, tabled_room;
 	struct table_writer *table;
@@ -120,6 +122,9 @@ void images_trim(struct images *images);
 
 /* images_file - the descriptor of the file of an entry in the table; owned by @images. Return: -1: there is none. */
 int images_file(const struct images *images, uint32_t number);
+
+/* images_release - free the unwind tables, which nothing needs once all samples are attributed. */
+void images_release(struct images *images);
 
 void images_free(struct images *images);
 
