@@ -12,6 +12,10 @@
 #include "image/names/jitmap.h"
 #include "source/perf/tasks/jitdump.h"
 
+enum {
+	MAP_LOOKS = 3, /* after so many looks for a map, one look is 8 rounds after the other */
+};
+
 bool jit_is_generated(struct sample_image *image)
 {
 	if (image->kind == WIRE_IMAGE_ANONYMOUS)
@@ -88,11 +92,15 @@ static struct sample_image *make_unnamed(const struct jit *jit, const struct jit
 	return images_named(state->images, WIRE_IMAGE_ANONYMOUS, path, jit->process, NULL, 0);
 }
 
-/* Find the map; once a round, since it may be created or replaced. Without one, the dump names addresses as well. */
+/*
+ * Find the map. It may be created or replaced at any time, and names code of before as well, so it is looked for again, at
+ * longer intervals and when the process ends. Without one, the dump names addresses as well.
+ */
 static struct sample_image *find_map(struct jit *jit, const struct jit_state *state, const char *program)
 {
 	if (jit->map_round <= state->round) {
-		jit->map_round = state->round + 1;
+		jit->map_round = state->round + (UINT64_C(1) << jit->map_looks);
+		jit->map_looks += jit->map_looks < MAP_LOOKS;
 		jit_update_map(jit, state->images);
 	}
 	if (!jit->map && jit->dump)
