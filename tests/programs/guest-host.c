@@ -361,6 +361,14 @@ static void scene_part(void)
 	}
 }
 
+/* A kernel that starts three times, each time with its functions elsewhere; the functions of one lie inside those of another. */
+static void scene_again(void)
+{
+	for (unsigned boot = 0; boot < 3; boot++)
+		for (unsigned n = 1; n <= 40; n++)
+			run(code + boot * 0x400000 + n * 0x40130, 0xffffc90000003f00);
+}
+
 /* Tasks with stacks of 32 KiB, of which each uses the upper half, and one the lower half. */
 static void scene_large(void)
 {
@@ -490,6 +498,8 @@ int main(int count, char **words)
 		scene_returns();
 	else if (strcmp(words[2], "part") == 0)
 		scene_part();
+	else if (strcmp(words[2], "again") == 0)
+		scene_again();
 	else if (strcmp(words[2], "large") == 0)
 		scene_large();
 	else if (strcmp(words[2], "exec") == 0)
