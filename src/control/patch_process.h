@@ -3,7 +3,8 @@
  * Changes of the code of a traced process, from outside: functions that are on get their jump, others lose it
  * (wire/wire_patch.h; x86-64).
  *
- * While the code is written, all threads of the process stand still, some hundred microseconds. A thread that stands in the NOPs
+ * Most code is changed while threads execute it (patch_running.h). For what is left, all threads of the process stand still, some hundred
+ * microseconds. A thread that stands in the NOPs
  * of a function's begin goes on behind them. A function whose begin a signal handler will return into is tried again later.
  */
 #ifndef BURIN_CONTROL_PATCH_PROCESS_H

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/pid.h"
+#include "control/enable_lease.h"
 #include "control/load_calls.h"
 #include "control/process_change.h"
 #include "control/thread_priority.h"
@@ -44,12 +45,28 @@ static void patch_one(const struct work *work, pid_t pid, struct process_change 
 	process_problem(pid, error, change->problem, sizeof(change->problem));
 }
 
+/* The end of the child lets others change the code. */
+static bool begin_patching(const struct work *work, struct process_change *change)
+{
+	const char *why = "";
+	const int file = target_file(work->target, true, &why);
+
+	if (file >= 0 && enable_lease_code(work->session, file))
+		return true;
+	change->error = file < 0 ? file : -EBUSY;
+	snprintf(change->problem, sizeof(change->problem), "%s",
+		 file < 0 ? why : "another command changes it; try again");
+	return false;
+}
+
 static void do_work(const struct work *work, struct process_change *change)
 {
 	if (work->pid)
-		change->error =
-			load_calls(work->pid, work->library, change->problem, sizeof(change->problem));
-	for (unsigned n = 0; !work->pid && n < WIRE_PROCESSES_MAX; n++) {
+		change->error = load_calls(work->pid, work->library, &change->loaded, change->problem,
+					   sizeof(change->problem));
+	if (work->pid || !begin_patching(work, change))
+		return;
+	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
 		const uint32_t pid = session_process(work->session->shared, n);
 
 		/* The session's user may have written any number there. */
