@@ -334,7 +334,7 @@ static void change_running(struct patcher *patcher)
 	patcher->count = kept;
 }
 
-int patch_process(pid_t pid, const struct session *session, uint64_t inode,
+int patch_process(pid_t pid, const struct session *session, uint64_t inode, bool running,
 		  struct patch_process_result *result)
 {
 	struct patcher patcher = {
@@ -346,7 +346,7 @@ int patch_process(pid_t pid, const struct session *session, uint64_t inode,
 	if (error)
 		return error;
 	error = maps_file(&patcher.memory, inode) ? read_changes(&patcher) : -ENOENT;
-	if (!error)
+	if (!error && running)
 		change_running(&patcher);
 	for (size_t n = 0, batch; !error && n < patcher.count; n += batch) {
 		batch = batch_of(patcher.changes + n, patcher.count - n);

@@ -10,6 +10,7 @@
 #ifndef BURIN_CONTROL_PATCH_PROCESS_H
 #define BURIN_CONTROL_PATCH_PROCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -24,10 +25,11 @@ struct patch_process_result {
 /*
  * patch_process - change the code of a process by the switches of its session.
  * @inode: of the session's file, which the process must have mapped
+ * @running: rather change code that threads execute than stop them, which takes longer
  * Return: 0; -ENOENT: it has not loaded libburin-calls.so, or not of this version; -ESRCH, -EPERM; -ETIMEDOUT: a thread did
  * not stop within some seconds.
  */
-int patch_process(pid_t pid, const struct session *session, uint64_t inode,
+int patch_process(pid_t pid, const struct session *session, uint64_t inode, bool running,
 		  struct patch_process_result *result);
 
 #endif
