@@ -19,6 +19,7 @@
 enum sampler_kind {
 	SAMPLER_SAMPLES, /* of the requested event */
 	SAMPLER_WAITS,	 /* sample.off-cpu */
+	SAMPLER_WAKERS,	 /* sample.waker */
 	SAMPLER_KINDS
 };
 

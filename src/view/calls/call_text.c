@@ -114,7 +114,7 @@ static void print_gaps(const struct call_stats *stats, struct view_buffer *out)
 {
 	char text[TEXT_SHORT];
 
-	view_lost_records_text(stats->trace, out);
+	view_lost_records_text(stats->trace, view_lost_calls, out);
 	if (stats->open)
 		view_buffer_print(out,
 				  "%s call%s had not ended: SELF and TOTAL have their time up to the end of "

@@ -5,11 +5,31 @@
 
 #include "view/kernel/sched_read.h"
 #include "view/kernel/sched_report.h"
+#include "view/kernel/sched_stacks.h"
 
 static const char *const state_keys[SCHED_STATES] = { "running_ns", "runnable_ns", "blocked_ns" };
 
+static void stacks_json(struct json *json, const struct sched_report *report, const char *time,
+			const struct sched_parts *stacks, const struct sched_part *of)
+{
+	json_array(json, "stacks");
+	for (size_t n = 0; n < stacks->count; n++) {
+		const struct sched_part *part = &stacks->parts[n];
+
+		if (part->text != of->text)
+			continue;
+		json_object(json, NULL);
+		sched_stack_json(report->strings.texts[part->stack], "stack", json);
+		json_u64(json, "count", part->count);
+		json_u64(json, time, part->time);
+		json_end(json);
+	}
+	json_end(json);
+}
+
 static void parts_json(struct json *json, const struct sched_report *report, const char *key,
-		       const char *text, const char *time, const struct sched_parts *parts)
+		       const char *text, const char *time, const struct sched_parts *parts,
+		       const struct sched_parts *stacks)
 {
 	json_array(json, key);
 	for (size_t n = 0; n < parts->count; n++) {
@@ -17,6 +37,8 @@ static void parts_json(struct json *json, const struct sched_report *report, con
 		json_text(json, text, report->strings.texts[parts->parts[n].text]);
 		json_u64(json, "count", parts->parts[n].count);
 		json_u64(json, time, parts->parts[n].time);
+		if (report->has_stacks)
+			stacks_json(json, report, time, stacks, &parts->parts[n]);
 		json_end(json);
 	}
 	json_end(json);
@@ -54,8 +76,8 @@ static void row_json(struct json *json, const struct sched_report *report, const
 	latency_json(json, row, "latency_p50_ns", call_durations_quantile(&row->latencies, 50));
 	latency_json(json, row, "latency_p99_ns", call_durations_quantile(&row->latencies, 99));
 	latency_json(json, row, "latency_max_ns", row->latencies.max);
-	parts_json(json, report, "blocked", "in", "time_ns", &row->blocked);
-	parts_json(json, report, "wakers", "waker", "latency_ns", &row->wakers);
+	parts_json(json, report, "blocked", "in", "time_ns", &row->blocked, &row->blocked_stacks);
+	parts_json(json, report, "wakers", "waker", "latency_ns", &row->wakers, &row->waker_stacks);
 	json_end(json);
 }
 

@@ -12,7 +12,8 @@
 
 /* A part of a row: what its threads were blocked in, or by whom they were woken. */
 struct sched_part {
-	uint32_t text; /* string */
+	uint32_t text;	/* string */
+	uint32_t stack; /* string, of a part of that part; 0: it is the whole */
 	uint64_t count, time;
 };
 
@@ -28,6 +29,7 @@ struct sched_row {
 	uint64_t runs, preempted;	 /* times on a CPU; and how often it left one without sleeping */
 	struct call_durations latencies; /* ns, of wake-ups */
 	struct sched_parts blocked, wakers;
+	struct sched_parts blocked_stacks, waker_stacks; /* the same by stack, if the trace has it */
 };
 
 struct sched_report {
@@ -36,7 +38,8 @@ struct sched_report {
 	struct sched_row **rows;
 	size_t count, room;
 	uint64_t threads, wall, time[SCHED_STATES];
-	bool has_wakes; /* wake-ups are in the trace */
+	bool has_wakes;	 /* wake-ups are in the trace */
+	bool has_stacks; /* stacks are */
 	struct sched_missing missing;
 };
 

@@ -209,6 +209,20 @@ static uint64_t samples_of(const struct tallies *tallies, uint32_t event)
 	return samples;
 }
 
+/*
+ * Whether an event is one for the choice. Wake-ups stand for the time of others, which must not be added to that of the threads that woke
+ * them: they count only if they are alone, as with --event.
+ */
+static bool is_choice(const struct tallies *tallies, const struct burin_event *event, uint32_t number)
+{
+	if (strcmp(event->name, "sample.waker") != 0)
+		return true;
+	for (uint32_t n = 1; n <= tallies->events; n++)
+		if (n != number && tallies->of[n])
+			return false;
+	return true;
+}
+
 /* A trace may have any text for a unit, which becomes a part of keys. */
 static const char *known_unit(const char *unit)
 {
@@ -228,7 +242,7 @@ static void select_events(struct view_profile *counted, const struct tallies *ta
 		enum view_state state =
 			event && !strcmp(event->name, "sample.off-cpu") ? VIEW_WAITING : VIEW_RUNNING;
 
-		if (event && samples > of[state].samples)
+		if (event && samples > of[state].samples && is_choice(tallies, event, n))
 			of[state] = (struct view_counted){ .event = event, .samples = samples };
 		counted->of_other_events += samples; /* make_pairs() subtracts those that count */
 	}

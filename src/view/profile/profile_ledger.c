@@ -413,7 +413,9 @@ void view_ledger_text(const struct burin_profile *profile, const struct view_pro
 	view_buffer_free(&text);
 }
 
-void view_lost_records_text(const struct burin_trace *trace, struct view_buffer *out)
+const char view_lost_calls[] = "; the callees of a lost call are its caller's";
+
+void view_lost_records_text(const struct burin_trace *trace, const char *about, struct view_buffer *out)
 {
 	char text[TEXT_SHORT];
 	bool any = false;
@@ -427,8 +429,7 @@ void view_lost_records_text(const struct burin_trace *trace, struct view_buffer 
 				  lost == 1 ? "" : "s", burin_loss_name(cause));
 		any = true;
 	}
-	view_buffer_print(out,
-			  any ? "; the callees of a lost call are its caller's\n" : "no record was lost\n");
+	view_buffer_print(out, "%s%s\n", any ? "" : "no record was lost", any ? about : "");
 }
 
 void view_lost_records_json(const struct burin_trace *trace, struct json *json)
@@ -481,6 +482,7 @@ void view_ledger_json(const struct burin_profile *profile, struct json *json, co
 	json_numbers(profile, json, "lost", "lost.");
 	json_numbers(profile, json, "truncated", "truncated.");
 	json_numbers(profile, json, "off_cpu", "off_cpu.");
+	json_numbers(profile, json, "wakers", "wakers.");
 	json_numbers(profile, json, "over", "over.");
 	if (view_unsampled_of(profile, &unsampled)) {
 		json_u64(json, unsampled.time ? "counted_ns" : "counted_events", unsampled.counted);
