@@ -10,7 +10,7 @@
 #ifndef BURIN_VIEW_KERNEL_CRITICAL_H
 #define BURIN_VIEW_KERNEL_CRITICAL_H
 
-#include "view/calls/call_stats.h"
+#include "view/calls/call_rows.h"
 #include "view/kernel/kernel_view.h"
 #include "view/kernel/sched_states.h"
 

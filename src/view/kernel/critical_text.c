@@ -159,7 +159,7 @@ void critical_json(const struct critical *critical, const struct call_report *op
 	json_end(&json);
 	json_u64(&json, "without_begin_or_end", critical->unended);
 	json_bool(&json, "has_wakeups", critical->has_wakes);
-	call_losses_json(&json, critical->trace);
+	view_lost_records_json(critical->trace, &json);
 	sched_missing_json(&critical->missing, &json);
 	json_end(&json);
 }

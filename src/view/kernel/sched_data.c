@@ -46,7 +46,7 @@ static void parts_json(struct json *json, const struct sched_report *report, con
 
 static void latency_json(struct json *json, const struct sched_row *row, const char *key, uint64_t ns)
 {
-	if (row->woken)
+	if (row->latencies.count)
 		json_u64(json, key, ns);
 	else
 		json_null(json, key);
@@ -71,11 +71,11 @@ static void row_json(struct json *json, const struct sched_report *report, const
 		json_u64(json, state_keys[state], row->time[state]);
 	json_u64(json, "runs", row->runs);
 	json_u64(json, "preempted", row->preempted);
-	json_u64(json, "woken", row->woken);
-	latency_json(json, row, "latency_average_ns", row->woken ? row->latency / row->woken : 0);
-	latency_json(json, row, "latency_p50_ns", sched_row_quantile(row, 50));
-	latency_json(json, row, "latency_p99_ns", sched_row_quantile(row, 99));
-	latency_json(json, row, "latency_max_ns", row->latency_max);
+	json_u64(json, "woken", row->latencies.count);
+	latency_json(json, row, "latency_average_ns", call_durations_average(&row->latencies));
+	latency_json(json, row, "latency_p50_ns", call_durations_quantile(&row->latencies, 50));
+	latency_json(json, row, "latency_p99_ns", call_durations_quantile(&row->latencies, 99));
+	latency_json(json, row, "latency_max_ns", row->latencies.max);
 	parts_json(json, report, "blocked", "in", "time_ns", &row->blocked, &row->blocked_stacks);
 	parts_json(json, report, "wakers", "waker", "latency_ns", &row->wakers, &row->waker_stacks);
 	json_end(json);
@@ -93,7 +93,7 @@ void sched_report_json(struct sched_report *report, const struct call_report *op
 	for (unsigned state = 0; state < SCHED_STATES; state++)
 		json_u64(&json, state_keys[state], report->time[state]);
 	json_bool(&json, "has_wakeups", report->has_wakes);
-	call_losses_json(&json, report->trace);
+	view_lost_records_json(report->trace, &json);
 	sched_missing_json(&report->missing, &json);
 	json_array(&json, "rows");
 	for (size_t n = 0; n < report->count && n < options->limit; n++)
@@ -120,11 +120,12 @@ void sched_report_csv(struct sched_report *report, const struct call_report *opt
 				  ",%" PRIu64 ",%" PRIu64 ",",
 				  row->threads, row->wall, row->time[SCHED_RUNNING],
 				  row->time[SCHED_RUNNABLE], row->time[SCHED_BLOCKED], row->runs,
-				  row->preempted, row->woken);
-		if (row->woken)
+				  row->preempted, row->latencies.count);
+		if (row->latencies.count)
 			view_buffer_print(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\r\n",
-					  row->latency / row->woken, sched_row_quantile(row, 50),
-					  sched_row_quantile(row, 99), row->latency_max);
+					  call_durations_average(&row->latencies),
+					  call_durations_quantile(&row->latencies, 50),
+					  call_durations_quantile(&row->latencies, 99), row->latencies.max);
 		else
 			view_buffer_print(out, ",,,\r\n");
 	}

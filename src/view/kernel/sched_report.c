@@ -32,8 +32,8 @@ struct tally {
 /* What is counted for a thread. */
 struct counts {
 	uint64_t time[SCHED_STATES];
-	uint64_t runs, preempted, woken, latency, latency_max;
-	struct call_histogram latencies;
+	uint64_t runs, preempted;
+	struct call_durations latencies; /* of wake-ups */
 };
 
 struct maker {
@@ -142,10 +142,7 @@ static int count_interval(void *data, const struct sched_interval *interval)
 		counts->preempted++;
 		return 0;
 	}
-	counts->woken++;
-	counts->latency += end - begin;
-	counts->latency_max = end - begin > counts->latency_max ? end - begin : counts->latency_max;
-	if (!call_histogram_add(&counts->latencies, end - begin))
+	if (!call_durations_add(&counts->latencies, end - begin))
 		return -ENOMEM;
 	return count_waker(maker, interval, end - begin);
 }
@@ -197,21 +194,6 @@ static struct sched_row *find_row(struct maker *maker, uint32_t group)
 	return row;
 }
 
-static bool add_histogram(struct call_histogram *to, const struct call_histogram *from)
-{
-	for (unsigned octave = 0; octave < CALL_OCTAVES; octave++) {
-		if (!from->octaves[octave])
-			continue;
-		if (!to->octaves[octave])
-			to->octaves[octave] = calloc(CALL_BUCKETS, sizeof(*to->octaves[octave]));
-		for (unsigned n = 0; to->octaves[octave] && n < CALL_BUCKETS; n++)
-			to->octaves[octave][n] += from->octaves[octave][n];
-		if (!to->octaves[octave])
-			return false;
-	}
-	return true;
-}
-
 static uint64_t clip(const struct maker *maker, uint64_t ns)
 {
 	return ns < maker->from ? maker->from : ns > maker->to ? maker->to : ns;
@@ -245,10 +227,7 @@ static int add_thread(struct maker *maker, size_t number)
 		row->time[state] += counts->time[state];
 	row->runs += counts->runs;
 	row->preempted += counts->preempted;
-	row->woken += counts->woken;
-	row->latency += counts->latency;
-	row->latency_max = counts->latency_max > row->latency_max ? counts->latency_max : row->latency_max;
-	return add_histogram(&row->latencies, &counts->latencies) ? 0 : -ENOMEM;
+	return call_durations_join(&row->latencies, &counts->latencies) ? 0 : -ENOMEM;
 }
 
 /* "worker", "worker/1234" in rows by thread id; an interrupt is no thread. */
@@ -384,7 +363,7 @@ static int make_rows(struct maker *maker)
 static void free_maker(struct maker *maker)
 {
 	for (size_t n = 0; n < maker->counts_room; n++)
-		call_histogram_free(&maker->counts[n].latencies);
+		call_durations_free(&maker->counts[n].latencies);
 	free(maker->counts);
 	free(maker->tallies);
 	free(maker->row_of);
@@ -436,7 +415,7 @@ int sched_report_make(struct sched_report *report, const struct burin_trace *tra
 void sched_report_free(struct sched_report *report)
 {
 	for (size_t n = 0; n < report->count; n++) {
-		call_histogram_free(&report->rows[n]->latencies);
+		call_durations_free(&report->rows[n]->latencies);
 		free(report->rows[n]->blocked.parts);
 		free(report->rows[n]->wakers.parts);
 		free(report->rows[n]->blocked_stacks.parts);
@@ -446,14 +425,4 @@ void sched_report_free(struct sched_report *report)
 	free(report->rows);
 	view_strings_free(&report->strings);
 	*report = (struct sched_report){ .rows = NULL };
-}
-
-uint64_t sched_row_quantile(const struct sched_row *row, unsigned percent)
-{
-	uint64_t ns;
-
-	if (!row->woken)
-		return 0;
-	ns = call_histogram_at(&row->latencies, (uint64_t)((double)(row->woken - 1) * percent / 100));
-	return ns > row->latency_max ? row->latency_max : ns;
 }

@@ -108,10 +108,16 @@ static void print_row(const struct sched_report *report, const struct call_repor
 		view_buffer_print(out, "%7.2f%%  ", percent(row->time[state], row->wall));
 	view_buffer_print(out, "%9s  ", text_count(text, row->runs));
 	view_buffer_print(out, "%9s  ", text_count(text, row->preempted));
-	view_buffer_print(out, "%9s  ", text_count(text, row->woken));
-	view_buffer_print(out, "%8s  ", row->woken ? text_duration(text, sched_row_quantile(row, 50)) : "-");
-	view_buffer_print(out, "%8s  ", row->woken ? text_duration(text, sched_row_quantile(row, 99)) : "-");
-	view_buffer_print(out, "%8s  ", row->woken ? text_duration(text, row->latency_max) : "-");
+	view_buffer_print(out, "%9s  ", text_count(text, row->latencies.count));
+	view_buffer_print(out, "%8s  ",
+			  row->latencies.count
+				  ? text_duration(text, call_durations_quantile(&row->latencies, 50))
+				  : "-");
+	view_buffer_print(out, "%8s  ",
+			  row->latencies.count
+				  ? text_duration(text, call_durations_quantile(&row->latencies, 99))
+				  : "-");
+	view_buffer_print(out, "%8s  ", row->latencies.count ? text_duration(text, row->latencies.max) : "-");
 	for (unsigned n = 0; n < options->by_count; n++)
 		view_column(out, part_text(report, row, options->by[n]),
 			    n + 1 < options->by_count ? widths[n] : 0, false);

@@ -396,6 +396,15 @@ void view_lost_records_text(const struct burin_trace *trace, const char *about, 
 	view_buffer_print(out, "%s%s\n", any ? "" : "no record was lost", any ? about : "");
 }
 
+void view_lost_records_json(const struct burin_trace *trace, struct json *json)
+{
+	json_object(json, "lost");
+	for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++)
+		if (burin_trace_lost(trace, cause))
+			json_u64(json, burin_loss_name(cause), burin_trace_lost(trace, cause));
+	json_end(json);
+}
+
 /* Prints the numbers whose keys have this prefix, without it. */
 static void json_numbers(const struct burin_profile *profile, struct json *json, const char *name,
 			 const char *prefix)
