@@ -305,6 +305,8 @@ void sampling_symbols(struct sampling *sampling, int directory, const char *path
 	const uint64_t time = sampling->options->names_ns;
 	const uint64_t until = time ? clock_ns(CLOCK_MONOTONIC) + time : 0; /* one deadline for all chunks */
 
+	if (wanted)
+		sampler_release(&sampling->sampler);
 	if (wanted && !totals->chunks)
 		find_symbols(sampling, directory, path, until);
 	for (unsigned n = totals->trim.done + 1; wanted && n <= totals->chunks; n++)

@@ -454,15 +454,17 @@ int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 	return finish_trace(sampler, totals);
 }
 
-void sampler_close(struct sampler *sampler)
+void sampler_release(struct sampler *sampler)
 {
+	if (sampler->released)
+		return;
+	sampler->released = true;
 	rounds_free(&sampler->rounds);
 	perf_close(&sampler->perf);
 	if (sampler->by_preload)
 		preload_reader_close(&sampler->preload);
 	tasks_free(&sampler->tasks);
 	kernel_free(&sampler->kernel);
-	images_free(&sampler->images);
 	stacks_free(&sampler->stacks);
 	samples_free(&sampler->samples);
 	free(sampler->offcpu_lost);
@@ -470,6 +472,13 @@ void sampler_close(struct sampler *sampler)
 	table_writer_close(&sampler->images_table);
 	table_writer_close(&sampler->tasks_table);
 	table_writer_close(&sampler->stacks_table);
+	images_release(&sampler->images);
+}
+
+void sampler_close(struct sampler *sampler)
+{
+	sampler_release(sampler);
+	images_free(&sampler->images);
 	if (sampler->directory >= 0)
 		close(sampler->directory);
 	sampler->directory = -1;

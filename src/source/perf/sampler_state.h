@@ -74,6 +74,7 @@ struct sampler {
 	unsigned uncommitted;	/* rounds */
 	uint64_t ledger_time;	/* when the ledger was last written, CLOCK_MONOTONIC, ns */
 	unsigned ledger_rounds; /* since then */
+	bool released;
 };
 
 #endif

@@ -152,6 +152,15 @@ static int take_record(struct counter *counter, const struct kernel_event *event
 		unended = syscall_enter(thread, event->call, record->time);
 		return count_unended(counter, number, unended, begin);
 	}
+	if (event->kind == KERNEL_LATE) {
+		const uint64_t open = thread->call == event->call ? begin : 0,
+			       found = kernel_view_begin(&counter->view, record, open);
+
+		if (found == open)
+			return 0;
+		unended = syscall_enter(thread, event->call, found);
+		return count_unended(counter, number, unended, begin);
+	}
 	if (!kernel_view_result(event, record, &result))
 		return 0;
 	paired = syscall_leave(thread, event->call, &begin, &unended);
@@ -172,7 +181,7 @@ static int count_all(struct counter *counter)
 		const struct kernel_event *event = kernel_view_event(&counter->view, record);
 
 		result = 0;
-		if (event->kind == KERNEL_ENTER || event->kind == KERNEL_LEAVE)
+		if (event->kind == KERNEL_ENTER || event->kind == KERNEL_LEAVE || event->kind == KERNEL_LATE)
 			result = take_record(counter, event, record);
 	}
 	burin_cursor_close(cursor);

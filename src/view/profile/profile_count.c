@@ -87,10 +87,11 @@ static int find_main_threads(const struct burin_profile *profile, struct main_th
 	return 0;
 }
 
-/* Whether the main thread of a process ever had such a name. */
-static bool main_thread_matches(const struct main_threads *mains, uint32_t pid,
+/* Whether the main thread of this process ever had such a name while it executed the same program. */
+static bool main_thread_matches(const struct main_threads *mains, const struct burin_task *task,
 				const struct view_globs *globs)
 {
+	const uint32_t pid = task->pid;
 	size_t begin = 0, end = mains->count;
 
 	while (begin < end) {
@@ -102,7 +103,8 @@ static bool main_thread_matches(const struct main_threads *mains, uint32_t pid,
 			end = middle;
 	}
 	for (; begin < mains->count && mains->tasks[begin]->pid == pid; begin++)
-		if (view_globs_match(globs, mains->tasks[begin]->name))
+		if (strcmp(mains->tasks[begin]->path, task->path) == 0 &&
+		    view_globs_match(globs, mains->tasks[begin]->name))
 			return true;
 	return false;
 }
@@ -124,7 +126,7 @@ static bool *select_tasks(const struct burin_profile *profile, const struct view
 
 		selected[n] = pid && view_globs_match(&filter->threads, view_thread(profile, n)) &&
 			      (view_globs_match(&filter->programs, view_program(profile, n)) ||
-			       (task && main_thread_matches(&mains, task->pid, &filter->programs)));
+			       (task && main_thread_matches(&mains, task, &filter->programs)));
 	}
 	free(mains.tasks);
 	return selected;
