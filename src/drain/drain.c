@@ -8,7 +8,6 @@
 
 #include "drain/calibrate.h"
 #include "drain/drain.h"
-#include "drain/drain_rings.h"
 #include "drain/living_tasks.h"
 #include "writer/trace_origin.h"
 #include "writer/discard.h"
