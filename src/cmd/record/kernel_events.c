@@ -183,6 +183,8 @@ void kernel_events_finish(struct kernel_events *kernel)
 		finish_module(kernel);
 		return;
 	}
+	if (!kernel_follow_list(&kernel->source.follow, kernel->threads, sizeof(kernel->threads)))
+		kernel->threads[0] = 0;
 	kernel_source_finish(&kernel->source);
 	kernel->error_ns = kernel->source.clock.error + kernel->source.clock.thinned;
 	kernel->mechanism = kernel->source.mechanism;
