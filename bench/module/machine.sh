@@ -110,6 +110,7 @@ client() {
 	cat >/client <<-END
 		$* >/dev/null 2>&1 &
 		exec 3>/fifo
+		sleep 1
 		systemcalls sh -c 'cat /load >&3'
 		killall -9 $1 2>/dev/null
 	END

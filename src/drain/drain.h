@@ -56,8 +56,8 @@ struct drain_options {
 	const char
 		*session_path; /* where a killed recorder leaves the session; NULL: the session is not ours */
 	const char *command;   /* for `.burin/recording`; must live as long as the drain */
-	const char *kernel_tasks; /* the same */
-	uint64_t since;		  /* snapshot: ticks; leave out earlier records */
+	const char *kernel_tasks, *kernel_threads; /* the same */
+	uint64_t since;				   /* snapshot: ticks; leave out earlier records */
 	uint64_t last; /* snapshot of an ended program: begin this many ticks before its last record */
 	const char *const
 		*globs; /* attached: events to keep, up to NULL; none: all. Must live as long as the drain */
