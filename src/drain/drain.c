@@ -725,12 +725,18 @@ int drain_snapshot(struct session *session, int directory, const struct drain_op
 
 	*totals = (struct drain_totals){ 0 };
 	drain.copy = &copy;
-	error = error ?: begin(&drain, duplicate(directory), options);
-	if (error)
-		return release(&drain), error;
+	if (!error)
+		error = begin(&drain, duplicate(directory), options);
+	if (error) {
+		release(&drain);
+		return error;
+	}
 	error = copy_all(&drain, options);
-	if (error) /* there is nothing to read */
-		drain.copy = NULL, drain.ended = true, output_fail(&drain.output, error, "the copy");
+	if (error) {
+		drain.copy = NULL;
+		drain.ended = true; /* there is nothing to read */
+		output_fail(&drain.output, error, "the copy");
+	}
 	error = drain_finish(&drain, "running", totals);
 	snapshot_copy_free(&copy);
 	return error;
