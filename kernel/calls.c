@@ -9,7 +9,8 @@
 #include <linux/tracepoint.h>
 #include <trace/events/syscalls.h>
 
-#include "probes.h"
+#include "calls.h"
+#include "points.h"
 #include "record.h"
 
 enum {
@@ -57,8 +58,6 @@ enum {
  */
 static __always_inline bool open_record(bool tsc, const u8 *size, char **at, u64 *now)
 {
-	if (static_branch_unlikely(&record_hooked))
-		return false;
 	raw_local_irq_disable();
 	*now = tsc ? rdtsc() : ktime_get_mono_fast_ns(); /* first: the call keeps few registers */
 	*at = (char *)raw_cpu_read(record_cpu.place.at);
@@ -129,7 +128,7 @@ static __always_inline void enter(bool tsc, struct pt_regs *regs, unsigned long 
 	if (!head)
 		return;
 	call = &calls[number];
-	if (unlikely(!open_record(tsc, &call->bytes, &at, &now))) {
+	if (unlikely(checks_wanted(head & U16_MAX)) || unlikely(!open_record(tsc, &call->bytes, &at, &now))) {
 		enter_slow(regs, number);
 		return;
 	}
@@ -160,7 +159,7 @@ static __always_inline void leave(bool tsc, const struct pt_regs *regs, long res
 	head = READ_ONCE(leaves[number]);
 	if (!head)
 		return;
-	if (unlikely(!open_record(tsc, NULL, &at, &now))) {
+	if (unlikely(checks_wanted(head & U16_MAX)) || unlikely(!open_record(tsc, NULL, &at, &now))) {
 		leave_slow(head, result);
 		return;
 	}
@@ -245,8 +244,8 @@ int calls_register(void)
 {
 	u16 ids[2];
 
-	enter_point = probes_find("sys_enter");
-	leave_point = probes_find("sys_exit");
+	enter_point = points_find("sys_enter");
+	leave_point = points_find("sys_exit");
 	if (!enter_point || !leave_point)
 		return 0; /* a kernel without them */
 	check_trace_callback_type_sys_enter(on_enter_tsc);

@@ -10,7 +10,11 @@
 #include <linux/security.h>
 #include <linux/timekeeping.h>
 
-#include "module.h"
+#include "debugfs.h"
+#include "device.h"
+#include "events.h"
+#include "memory.h"
+#include "record.h"
 #include "session/rules.h"
 #include "source/tracepoint/serialize.h"
 

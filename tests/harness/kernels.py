@@ -14,7 +14,7 @@ from guests import *
 VERSIONS = {"6.1": None, "6.12": "bookworm-backports"}  # the release that the package comes from
 KEPT = os.path.join(BUILD, "tests", "modules")
 # Folders that burin.ko is made of. A file that is missing here is missing when it is compiled.
-FOLDERS = ("kernel", "include/burin", "src/base", "src/ring", "src/session", "src/source/tracepoint", "src/wire")
+FOLDERS = ("kernel", "include/burin", "src/base", "src/filter", "src/ring", "src/session", "src/source/tracepoint", "src/wire")
 BUILT_MAX = 4  # builds of one module for one kernel that are kept: branches that take turns
 ALARM = re.compile(r"\b(?:BUG|WARNING|Oops|KASAN|UBSAN|KCSAN|lockdep|INFO: (?:task|rcu|trying|possible|suspicious)|general protection fault|"
                    r"Kernel panic|Call Trace|possible (?:circular|recursive)|inconsistent lock|sleeping function|scheduling while atomic|"
