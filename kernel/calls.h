@@ -5,7 +5,8 @@
 
 #include <linux/types.h>
 
-int calls_register(void);
+/* calls_register - @texts: whether texts of processes are recorded, instead of their addresses. */
+int calls_register(bool texts);
 
 /* calls_switch - Return: whether it is an event of a system call. */
 bool calls_switch(u32 index, bool on);

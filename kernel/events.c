@@ -140,14 +140,14 @@ static int going(struct notifier_block *block, unsigned long state, void *module
 static struct notifier_block coming_block = { .notifier_call = coming, .priority = 0 };
 static struct notifier_block going_block = { .notifier_call = going, .priority = 2 };
 
-int events_begin(void)
+int events_begin(bool texts)
 {
 	int error = switches_begin();
 
 	if (error)
 		return error;
 	mutex_lock(&burin_mutex);
-	error = probes_register();
+	error = probes_register(texts);
 	if (!error)
 		for (u32 n = 0; n < session_event_count(&burin_session); n++)
 			switches_take_effect(n);

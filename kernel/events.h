@@ -3,7 +3,8 @@
 #ifndef BURIN_KERNEL_EVENTS_H
 #define BURIN_KERNEL_EVENTS_H
 
-int events_begin(void);
+/* events_begin - @texts: as of calls_register(). */
+int events_begin(bool texts);
 void events_end(void);
 
 #endif

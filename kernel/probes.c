@@ -399,7 +399,7 @@ static void register_probe(struct probe *probe, const char *calls)
 	};
 }
 
-int probes_register(void)
+int probes_register(bool texts)
 {
 	char *calls = calls_enum();
 
@@ -408,7 +408,7 @@ int probes_register(void)
 	for (unsigned int n = 0; n < ARRAY_SIZE(probes); n++)
 		register_probe(probes[n], calls);
 	kfree(calls);
-	return calls_register();
+	return calls_register(texts);
 }
 
 void probes_switch(u32 index, bool on)

@@ -5,8 +5,8 @@
 
 #include <linux/types.h>
 
-/* probes_register - register the events. Context: burin_mutex. */
-int probes_register(void);
+/* probes_register - register the events. @texts: as of calls_register(). Context: burin_mutex. */
+int probes_register(bool texts);
 
 /* probes_switch - attach or detach the probe of an event, unless it is. */
 void probes_switch(u32 index, bool on);
