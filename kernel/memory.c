@@ -15,7 +15,7 @@
 #include "memory.h"
 #include "names.h"
 #include "record.h"
-#include "session/layout.h"
+#include "session/layout_place.h"
 #include "views.h"
 
 enum {
