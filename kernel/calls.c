@@ -33,17 +33,20 @@ static const struct call_description {
 
 /* For the record of a call's begin. */
 static struct call {
-	u8 count; /* of arguments */
-	u8 bytes; /* of the record, with its padding */
-	u8 length;
-	u8 places[ARGUMENTS_MAX]; /* of arguments in the payload */
-	u32 commit;		  /* what it adds to the tail */
+	u32 head;   /* of the record: id | length << 16; 0: the event is off */
+	u32 commit; /* what it adds to the tail */
+	u8 bytes;   /* of the record, with its padding */
+	u8 end;	    /* of the payload */
+	bool many;  /* it has more than three arguments */
+	u8 places
+		[ARGUMENTS_MAX -
+		 1]; /* of the arguments behind the first; the payload's end for those that the call has not */
 } calls[CALLS_MAX] __read_mostly;
 
-/* The heads of the records of the calls' events: id | length << 16; 0: off. */
-static u32 enters[CALLS_MAX] __read_mostly, leaves[CALLS_MAX] __read_mostly;
+/* The heads of the records of calls' ends. */
+static u32 leaves[CALLS_MAX] __read_mostly;
 
-/* Calls whose records have texts, by their numbers, and the ids of their events; 0: off. Their heads above are 0. */
+/* Calls whose records have texts, by their numbers, and the ids of their events; 0: off. Their calls have no head above. */
 static const struct call_description *with_texts[CALLS_MAX] __read_mostly;
 static u16 text_ids[CALLS_MAX] __read_mostly;
 static DEFINE_STATIC_KEY_FALSE(texts_on);
@@ -55,71 +58,37 @@ static struct tracepoint *enter_point, *leave_point;
 
 enum {
 	LEAVE_LENGTH = sizeof(struct wire_compact) + 8,
-	LEAVE_WORDS = 3,
-	LEAVE_BYTES = 8 * LEAVE_WORDS,
-	PAYLOAD_AT = sizeof(struct wire_compact),
+	LEAVE_BYTES = 24,
 };
+static_assert(sizeof(struct call) == 16, "a call is found by a shift");
 
-/*
- * open_record - as record_enter(). @size: of the record; NULL: of one of a call's end.
- *
- * System calls begin and end with interrupts on and not in an NMI, so these probes need not save the flags. They are
- * compiled for each clock.
- */
-static __always_inline bool open_record(bool tsc, const u8 *size, char **at, u64 *now)
-{
-	raw_local_irq_disable();
-	*now = tsc ? rdtsc() : ktime_get_mono_fast_ns(); /* first: the call keeps few registers */
-	*at = (char *)raw_cpu_read(record_cpu.place.at);
-	if (likely(!compat_take(record_cpu.place.room, size ? *size : LEAVE_BYTES)) &&
-	    likely(section_place_time(raw_cpu_read(record_cpu.place.packet),
-				      raw_cpu_read(record_cpu.place.until), now)))
-		return true;
-	raw_local_irq_enable();
-	return false;
-}
-
-static __always_inline void close_record(s64 bytes, u64 commit)
-{
-	raw_cpu_add(record_cpu.place.at, bytes);
-	section_place_add(raw_cpu_read(record_cpu.place.tail), commit);
-	raw_local_irq_enable();
-}
-
-static __always_inline void put(char *at, u64 value)
-{
-	memcpy(at, &value, sizeof(value));
-}
-
-/* The arguments at their places. Each overwrites the upper half of an int before it; zeros, that of the last one. */
+/* Each argument overwrites the upper half of an int before it, or of the last one: those that a call has not, and the zeros. */
 static __always_inline void put_arguments(char *payload, const struct call *call, const struct pt_regs *regs)
 {
-	const u8 count = call->count, *places = call->places;
+	const u8 *places = call->places;
+	u64 zeros = 0;
 
-	put(payload, regs->di);
-	if (count > 1)
-		put(payload + places[1], regs->si);
-	if (count > 2)
-		put(payload + places[2], regs->dx);
-	if (count > 3)
-		put(payload + places[3], regs->r10);
-	if (count > 4)
-		put(payload + places[4], regs->r8);
-	if (count > 5)
-		put(payload + places[5], regs->r9);
-	put(payload + call->length - PAYLOAD_AT, 0);
+	memcpy(payload, &regs->di, 8);
+	memcpy(payload + places[0], &regs->si, 8);
+	memcpy(payload + places[1], &regs->dx, 8);
+	if (call->many) {
+		memcpy(payload + places[2], &regs->r10, 8);
+		memcpy(payload + places[3], &regs->r8, 8);
+		memcpy(payload + places[4], &regs->r9, 8);
+	}
+	memcpy(payload + call->end, &zeros, 8);
 }
 
-static notrace noinline void enter_slow(struct pt_regs *regs, long number)
+/* The parameters are those of the probes, so that these need not move them. */
+static notrace noinline __noclone void enter_slow(void *data, struct pt_regs *regs, long number)
 {
+	const struct call *call = &calls[number];
 	u64 buffer[(WIRE_HEADROOM + PAYLOAD_MAX) / 8 + 2];
-	const u32 head = READ_ONCE(enters[number]);
+	const u32 head = READ_ONCE(call->head);
 
-	if (!head)
+	if (!head) /* it was switched off meanwhile */
 		return;
-	buffer[WIRE_HEADROOM / 8] = 0;
-	if (calls[number].count)
-		put_arguments((char *)buffer + WIRE_HEADROOM, &calls[number], regs);
+	put_arguments((char *)buffer + WIRE_HEADROOM, call, regs);
 	record_slow(buffer, head & U16_MAX, head >> 16);
 }
 
@@ -135,10 +104,10 @@ static notrace u32 put_with_texts(char *payload, const char *letters, const stru
 			at += user_text_copy(at, room, arguments[n]);
 			continue;
 		}
-		put(at, arguments[n]);
+		memcpy(at, &arguments[n], 8);
 		at += letters[n] == 'd' || letters[n] == 'u' ? 4 : 8;
 	}
-	put(at, 0);
+	memset(at, 0, 8);
 	return at - payload;
 }
 
@@ -155,84 +124,104 @@ static notrace noinline void enter_with_texts(const struct pt_regs *regs, unsign
 	record_slow(buffer, id, sizeof(struct wire_compact) + bytes);
 }
 
-static __always_inline void enter(bool tsc, struct pt_regs *regs, unsigned long number)
+/*
+ * System calls begin and end with interrupts on and not in an NMI, so these probes need not save the flags. They are
+ * compiled for each clock.
+ */
+static __always_inline void enter(bool tsc, void *data, struct pt_regs *regs, long number)
 {
 	const struct task_struct *task = current;
-	const struct call *call;
-	char *at;
-	u64 now;
-	u32 head;
+	const struct call *call = calls;
+	u32 head, bytes;
+	u64 *at;
 
 	/* A call of another interface (32 bits) has other numbers. */
-	if (unlikely(number >= CALLS_MAX) || unlikely(task->thread_info.status & TS_COMPAT))
+	if (unlikely((unsigned long)number >= CALLS_MAX) || unlikely(task->thread_info.status & TS_COMPAT))
 		return;
-	head = READ_ONCE(enters[number]);
+	call += number;
+	OPTIMIZER_HIDE_VAR(call); /* it is computed once */
+	head = READ_ONCE(call->head);
 	if (!head) {
 		if (static_branch_unlikely(&texts_on))
 			enter_with_texts(regs, number);
 		return;
 	}
-	call = &calls[number];
-	if (unlikely(checks_wanted(head & U16_MAX)) || unlikely(!open_record(tsc, &call->bytes, &at, &now))) {
-		enter_slow(regs, number);
-		return;
+	if (!checks_wanted(head & U16_MAX)) {
+		bytes = call->bytes;
+		raw_local_irq_disable();
+		if (likely(record_take(bytes, &at))) {
+			record_head(at, head, task->pid);
+			put_arguments((char *)at + sizeof(struct wire_compact), call, regs);
+			record_finish(tsc, at, bytes, call->commit, RECORD_INTERRUPTS_ON);
+			return;
+		}
+		raw_local_irq_enable();
 	}
-	put(at, head | now << 32);
-	put(at + 8, (u32)(tsc ? task : current)->pid);
-	if (call->count)
-		put_arguments(at + PAYLOAD_AT, call, regs);
-	close_record(call->bytes, call->commit);
+	enter_slow(data, regs, number);
 }
 
-static notrace noinline void leave_slow(u32 head, long result)
+static __always_inline void put_result(char *payload, long result)
 {
-	u64 buffer[] = { 0, 0, (u64)result << 32, (u64)result >> 32, 0 };
+	const u32 zeros = 0;
 
+	memcpy(payload, &result, 8);
+	memcpy(payload + 8, &zeros, 4);
+}
+
+static notrace noinline __noclone void leave_slow(void *data, struct pt_regs *regs, long result)
+{
+	const u32 head = READ_ONCE(leaves[regs->orig_ax]);
+	u64 buffer[(WIRE_HEADROOM + 12) / 8];
+
+	if (!head)
+		return;
+	put_result((char *)buffer + WIRE_HEADROOM, result);
 	record_slow(buffer, head & U16_MAX, head >> 16);
 }
 
-static __always_inline void leave(bool tsc, const struct pt_regs *regs, long result)
+static __always_inline void leave(bool tsc, void *data, struct pt_regs *regs, long result)
 {
 	const struct task_struct *task = current;
 	const unsigned long number = regs->orig_ax;
-	u32 head, zero = 0;
-	char *at;
-	u64 now;
+	u64 *at;
+	u32 head;
 
 	if (unlikely(number >= CALLS_MAX) || unlikely(task->thread_info.status & TS_COMPAT))
 		return;
 	head = READ_ONCE(leaves[number]);
 	if (!head)
 		return;
-	if (unlikely(checks_wanted(head & U16_MAX)) || unlikely(!open_record(tsc, NULL, &at, &now))) {
-		leave_slow(head, result);
-		return;
+	if (!checks_wanted(head & U16_MAX)) {
+		raw_local_irq_disable();
+		if (likely(record_take(LEAVE_BYTES, &at))) {
+			record_head(at, head, task->pid);
+			put_result((char *)at + sizeof(struct wire_compact), result);
+			record_finish(tsc, at, LEAVE_BYTES, record_added(LEAVE_BYTES), RECORD_INTERRUPTS_ON);
+			return;
+		}
+		raw_local_irq_enable();
 	}
-	put(at, head | now << 32);
-	put(at + 8, (u32)(tsc ? task : current)->pid);
-	put(at + PAYLOAD_AT, result);
-	memcpy(at + LEAVE_LENGTH, &zero, sizeof(zero));
-	close_record(LEAVE_BYTES, ((u64)LEAVE_WORDS << WIRE_TAIL_COUNT_BITS) + 1);
+	leave_slow(data, regs, result);
 }
 
 static notrace void on_enter_tsc(void *data, struct pt_regs *regs, long number)
 {
-	enter(true, regs, number);
+	enter(true, data, regs, number);
 }
 
 static notrace void on_enter_mono(void *data, struct pt_regs *regs, long number)
 {
-	enter(false, regs, number);
+	enter(false, data, regs, number);
 }
 
 static notrace void on_leave_tsc(void *data, struct pt_regs *regs, long result)
 {
-	leave(true, regs, result);
+	leave(true, data, regs, result);
 }
 
 static notrace void on_leave_mono(void *data, struct pt_regs *regs, long result)
 {
-	leave(false, regs, result);
+	leave(false, data, regs, result);
 }
 
 static void *probe_of(bool leaves)
@@ -261,16 +250,19 @@ static u64 types_of(const char *letters)
 
 static void describe(struct call *call, const char *letters)
 {
+	const size_t count = strlen(letters);
 	u8 at = 0;
 
-	for (unsigned int n = 0; n < ARGUMENTS_MAX && letters[n]; n++) {
-		call->places[n] = at;
-		at += letters[n] == 'd' || letters[n] == 'u' ? 4 : 8;
-		call->count = n + 1;
+	for (unsigned int n = 0; n < ARGUMENTS_MAX; n++) {
+		if (n != 0)
+			call->places[n - 1] = at;
+		if (n < count)
+			at += letters[n] == 'd' || letters[n] == 'u' ? 4 : 8;
 	}
-	call->length = sizeof(struct wire_compact) + at;
-	call->bytes = wire_stride(call->length);
-	call->commit = (call->bytes / 8 << WIRE_TAIL_COUNT_BITS) + 1;
+	call->end = at;
+	call->many = count > 3;
+	call->bytes = wire_stride(sizeof(struct wire_compact) + at);
+	call->commit = (u32)record_added(call->bytes);
 }
 
 /* Without texts, they are addresses. */
@@ -347,8 +339,9 @@ static int count_on(unsigned int *count, struct tracepoint *point, void *probe, 
 /* Switch an event of a call. @id: of the event; 0: off. Return: whether that is a change. */
 static bool set_id(u32 number, bool is_leave, u16 id)
 {
-	u32 *head = is_leave ? &leaves[number] : &enters[number];
-	const u32 length = is_leave ? LEAVE_LENGTH : calls[number].length, value = id ? id | length << 16 : 0;
+	u32 *head = is_leave ? &leaves[number] : &calls[number].head;
+	const u32 length = is_leave ? LEAVE_LENGTH : sizeof(struct wire_compact) + calls[number].end,
+		  value = id ? id | length << 16 : 0;
 	bool changes;
 
 	if (!is_leave && with_texts[number]) {

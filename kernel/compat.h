@@ -59,4 +59,18 @@ static __always_inline bool compat_in_nmi(void)
 #define compat_take(variable, bytes) (raw_cpu_sub_return(variable, bytes) < 0)
 #endif
 
+/* Whether a value is at least a variable of this CPU. */
+#ifdef CONFIG_X86_64
+#define compat_reached(variable, value)                                \
+	({                                                             \
+		bool reached;                                          \
+		asm("cmpq " __percpu_arg(1) ", %2"                     \
+		    : "=@ccae"(reached)                                \
+		    : "m"(__my_cpu_var(variable)), "r"((u64)(value))); \
+		reached;                                               \
+	})
+#else
+#define compat_reached(variable, value) ((value) >= raw_cpu_read(variable))
+#endif
+
 #endif

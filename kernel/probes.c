@@ -37,19 +37,29 @@ struct probe {
 	struct burin_site site;
 };
 
-/* A record of fixed size: its fields behind the headroom, and zeros behind them. */
-#define RECORD(...)                       \
-	struct {                          \
-		char head[WIRE_HEADROOM]; \
-		struct {                  \
-			__VA_ARGS__       \
-		} __packed p;             \
-		u64 zeros;                \
-	} __packed __aligned(8) record
+/*
+ * A record of a fixed size. Its fields are written through `p`, and zeros behind them. Its buffer is for rare cases, and has no text
+ * or other thing of a variable size, so a check of the stack for each record is not worth its cost.
+ */
+#define PROBE static notrace __no_stack_protector
 
-#define PUT(probe)         \
-	(record.zeros = 0, \
-	 record_event(&record, (probe)->site.id, sizeof(struct wire_compact) + sizeof(record.p)))
+#define RECORD_WHERE(interrupts_off, ...)                          \
+	struct {                                                   \
+		__VA_ARGS__                                        \
+		u64 zeros[];                                       \
+	} __packed *p;                                             \
+	enum {                                                     \
+		LENGTH = sizeof(struct wire_compact) + sizeof(*p), \
+	};                                                         \
+	static_assert(LENGTH + 7 <= RECORD_BYTES_MAX);             \
+	u64 buffer[RECORD_BUFFER_BYTES / 8], *at;                  \
+	unsigned long flags;                                       \
+                                                                   \
+	p = record_here(buffer, &at, &flags, interrupts_off, LENGTH)
+
+#define RECORD(...) RECORD_WHERE(false, __VA_ARGS__)
+
+#define PUT(probe)  (p->zeros[0] = 0, record_done(buffer, at, flags, (probe)->site.id, LENGTH))
 
 static struct probe switched, woken, woken_new, waking, forked, executed, exited, migrated, made, renamed,
 	irq_entered, irq_left, softirq_entered, softirq_left, issued, completed, transmitted, received;
@@ -63,6 +73,8 @@ static __always_inline u64 state_of(bool preempt, struct task_struct *task, unsi
 
 	if (preempt)
 		return TASK_REPORT_MAX;
+	if (likely(state <= TASK_INTERRUPTIBLE && !task->exit_state)) /* the usual ones at once */
+		return state;
 	index = __task_state_index(state, task->exit_state);
 	return index ? 1 << (index - 1) : 0;
 }
@@ -80,17 +92,18 @@ static __always_inline s16 call_of(struct task_struct *task)
 	return number >= 0 && number < 512 ? number : -1;
 }
 
-static notrace void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
-			      unsigned int state)
+PROBE void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
+		     unsigned int state)
 {
-	RECORD(s32 prev_pid, prev_prio; s64 prev_state; s32 next_pid, next_prio; s16 prev_syscall;);
+	RECORD_WHERE(true, s32 prev_pid, prev_prio; s64 prev_state; s32 next_pid, next_prio;
+		     s16 prev_syscall;);
 
-	record.p.prev_pid = prev->pid;
-	record.p.prev_prio = prev->prio;
-	record.p.prev_state = state_of(preempt, prev, state);
-	record.p.next_pid = next->pid;
-	record.p.next_prio = next->prio;
-	record.p.prev_syscall = call_of(prev);
+	p->prev_pid = prev->pid;
+	p->prev_prio = prev->prio;
+	p->prev_state = state_of(preempt, prev, state);
+	p->next_pid = next->pid;
+	p->next_prio = next->prio;
+	p->prev_syscall = call_of(prev);
 	PUT(&switched);
 }
 
@@ -98,18 +111,18 @@ static __always_inline void put_wake(const struct probe *probe, struct task_stru
 {
 	RECORD(s32 pid, prio, target_cpu;);
 
-	record.p.pid = task->pid;
-	record.p.prio = task->prio;
-	record.p.target_cpu = task_cpu(task);
+	p->pid = task->pid;
+	p->prio = task->prio;
+	p->target_cpu = task_cpu(task);
 	PUT(probe);
 }
 
-static notrace void on_wakeup(void *data, struct task_struct *task)
+PROBE void on_wakeup(void *data, struct task_struct *task)
 {
 	put_wake(&woken, task);
 }
 
-static notrace void on_wakeup_new(void *data, struct task_struct *task)
+PROBE void on_wakeup_new(void *data, struct task_struct *task)
 {
 	put_wake(&woken_new, task);
 }
@@ -121,34 +134,34 @@ static __always_inline bool is_interrupt(void)
 				!(current->flags & PF_KTHREAD && memcmp(current->comm, "ksoftirqd", 9) == 0));
 }
 
-static notrace void on_waking(void *data, struct task_struct *task)
+PROBE void on_waking(void *data, struct task_struct *task)
 {
 	RECORD(s32 pid, prio, target_cpu; s8 interrupt;);
 
-	record.p.pid = task->pid;
-	record.p.prio = task->prio;
-	record.p.target_cpu = task_cpu(task);
-	record.p.interrupt = is_interrupt();
+	p->pid = task->pid;
+	p->prio = task->prio;
+	p->target_cpu = task_cpu(task);
+	p->interrupt = is_interrupt();
 	PUT(&waking);
 }
 
-static notrace void on_migrate(void *data, struct task_struct *task, int cpu)
+PROBE void on_migrate(void *data, struct task_struct *task, int cpu)
 {
 	RECORD(s32 pid, prio, orig_cpu, dest_cpu;);
 
-	record.p.pid = task->pid;
-	record.p.prio = task->prio;
-	record.p.orig_cpu = task_cpu(task);
-	record.p.dest_cpu = cpu;
+	p->pid = task->pid;
+	p->prio = task->prio;
+	p->orig_cpu = task_cpu(task);
+	p->dest_cpu = cpu;
 	PUT(&migrated);
 }
 
-static notrace void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
+PROBE void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
 	RECORD(s32 parent_pid, child_pid;);
 
-	record.p.parent_pid = parent->pid;
-	record.p.child_pid = child->pid;
+	p->parent_pid = parent->pid;
+	p->child_pid = child->pid;
 	PUT(&forked);
 }
 
@@ -161,12 +174,12 @@ static notrace void on_exec(void *data, struct task_struct *task, pid_t old_pid,
 	burin_emit_args(&executed.site, 1, arguments);
 }
 
-static notrace void on_exit(void *data, struct task_struct *task)
+PROBE void on_exit(void *data, struct task_struct *task)
 {
 	RECORD(s32 pid, prio;);
 
-	record.p.pid = task->pid;
-	record.p.prio = task->prio;
+	p->pid = task->pid;
+	p->prio = task->prio;
 	PUT(&exited);
 }
 
@@ -193,54 +206,54 @@ static notrace void on_irq_entry(void *data, int irq, struct irqaction *action)
 	burin_emit_args(&irq_entered.site, 1, arguments);
 }
 
-static notrace void on_irq_exit(void *data, int irq, struct irqaction *action, int result)
+PROBE void on_irq_exit(void *data, int irq, struct irqaction *action, int result)
 {
 	RECORD(s32 irq, ret;);
 
-	record.p.irq = irq;
-	record.p.ret = result;
+	p->irq = irq;
+	p->ret = result;
 	PUT(&irq_left);
 }
 
-static notrace void on_softirq_entry(void *data, unsigned int vector)
+PROBE void on_softirq_entry(void *data, unsigned int vector)
 {
 	RECORD(u32 vec;);
 
-	record.p.vec = vector;
+	p->vec = vector;
 	PUT(&softirq_entered);
 }
 
-static notrace void on_softirq_exit(void *data, unsigned int vector)
+PROBE void on_softirq_exit(void *data, unsigned int vector)
 {
 	RECORD(u32 vec;);
 
-	record.p.vec = vector;
+	p->vec = vector;
 	PUT(&softirq_left);
 }
 
 /* ---- disks */
 
-static notrace void on_issue(void *data, struct request *request)
+PROBE void on_issue(void *data, struct request *request)
 {
 	RECORD(u32 dev; u64 sector; u32 nr_sector, bytes, op;);
 
-	record.p.dev = request->q->disk ? disk_devt(request->q->disk) : 0;
-	record.p.sector = blk_rq_pos(request);
-	record.p.nr_sector = blk_rq_sectors(request);
-	record.p.bytes = blk_rq_bytes(request);
-	record.p.op = req_op(request);
+	p->dev = request->q->disk ? disk_devt(request->q->disk) : 0;
+	p->sector = blk_rq_pos(request);
+	p->nr_sector = blk_rq_sectors(request);
+	p->bytes = blk_rq_bytes(request);
+	p->op = req_op(request);
 	PUT(&issued);
 }
 
-static notrace void on_complete(void *data, struct request *request, blk_status_t error, unsigned int bytes)
+PROBE void on_complete(void *data, struct request *request, blk_status_t error, unsigned int bytes)
 {
 	RECORD(u32 dev; u64 sector; u32 nr_sector; s32 error; u32 op;);
 
-	record.p.dev = request->q->disk ? disk_devt(request->q->disk) : 0;
-	record.p.sector = blk_rq_pos(request);
-	record.p.nr_sector = bytes >> 9;
-	record.p.error = blk_status_to_errno(error);
-	record.p.op = req_op(request);
+	p->dev = request->q->disk ? disk_devt(request->q->disk) : 0;
+	p->sector = blk_rq_pos(request);
+	p->nr_sector = bytes >> 9;
+	p->error = blk_status_to_errno(error);
+	p->op = req_op(request);
 	PUT(&completed);
 }
 

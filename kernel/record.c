@@ -76,21 +76,39 @@ notrace noinline void record_slow(void *buffer, u16 id, u32 length)
 	const u32 words = wire_stride(length) / 8;
 	const u64 *from = buffer;
 	unsigned long flags;
-	u64 *at, now;
+	u64 *at;
 
 	if (checks_wanted(id) && !checks_pass(buffer, id, length))
 		return;
 	ring_prepare(buffer, id, length, current->pid);
 	if (unlikely(compat_in_nmi())) {
 		append_nmi((struct ring_record){ buffer, length });
-	} else if (likely(record_enter(false, words, &at, &now, &flags))) {
-		at[0] = from[1] | now << 32;
-		for (u32 n = 1; n < words; n++)
-			at[n] = READ_ONCE(from[n + 1]); /* no call of memcpy() */
-		record_close(words, flags);
-	} else {
-		append_here((struct ring_record){ buffer, length });
+		return;
 	}
+	if (unlikely(!record_take_saved(words * 8, &at, &flags))) {
+		append_here((struct ring_record){ buffer, length });
+		return;
+	}
+	for (u32 n = 0; n < words; n++)
+		at[n] = READ_ONCE(from[n + 1]); /* no call of memcpy() */
+	if (likely(record_time(false, at)))
+		record_commit(words * 8, record_added(words * 8));
+	else
+		append_here((struct ring_record){ buffer, length });
+	record_restore(flags);
+}
+
+notrace noinline void record_late(unsigned long flags)
+{
+	const u64 *at = (u64 *)raw_cpu_read(record_cpu.place.at);
+	const u32 head = (u32)at[0], length = head >> 16;
+	u64 buffer[RECORD_BYTES_MAX / 8 + 1];
+
+	for (u32 n = 0; n < wire_stride(length) / 8; n++)
+		buffer[n + 1] = READ_ONCE(at[n]);
+	ring_prepare(buffer, head & U16_MAX, length, current->pid);
+	append_here((struct ring_record){ buffer, length });
+	record_restore(flags);
 }
 
 notrace void burin_emit(struct burin_site *site, unsigned int state, void *buffer, size_t payload_bytes)
@@ -99,7 +117,7 @@ notrace void burin_emit(struct burin_site *site, unsigned int state, void *buffe
 		ring_lose(raw_cpu_read(record_cpu.ring), WIRE_LOST_SIZE);
 		return;
 	}
-	record_event(buffer, site->id, sizeof(struct wire_compact) + payload_bytes);
+	record_slow(buffer, site->id, sizeof(struct wire_compact) + payload_bytes);
 }
 EXPORT_SYMBOL_GPL(burin_emit);
 EXPORT_SYMBOL_GPL(burin_emit_args);
@@ -107,10 +125,10 @@ EXPORT_SYMBOL_GPL(burin_off);
 
 /* ---- records of few words, which come in registers */
 
-static __always_inline void fill(u64 *at, u64 head, u32 words, u64 a, u64 b, u64 c, u64 d, u64 e)
+static __always_inline void fill(u64 *at, u32 head, u32 words, u32 a, u64 b, u64 c, u64 d, u64 e)
 {
-	at[0] = head;
-	at[1] = a | (u32)current->pid;
+	record_head(at, head, current->pid);
+	((u32 *)at)[3] = a;
 	if (words > 2)
 		at[2] = b;
 	if (words > 3)
@@ -122,68 +140,61 @@ static __always_inline void fill(u64 *at, u64 head, u32 words, u64 a, u64 b, u64
 }
 
 /* All other cases, the monotonic clock first. The arguments are those of burin_emit_6(), so that nothing is moved to call it. */
-static notrace noinline __noclone void emit_slow(const struct burin_kernel_site *site, u64 a, u64 b, u64 c,
-						 u64 d, u64 e)
+static notrace noinline __noclone void emit_slow(u32 head, u32 a, u64 b, u64 c, u64 d, u64 e)
 {
-	const u32 words = wire_stride(site->head >> 16) / 8;
-	u64 buffer[8], *at, now;
+	const u32 words = wire_stride(head >> 16) / 8;
+	u64 buffer[8], *at;
 	unsigned long flags;
 
-	if (!checks_wanted(site->head & U16_MAX) && !compat_in_nmi() &&
-	    record_enter(false, words, &at, &now, &flags)) {
-		fill(at, site->head | now << 32, words, a, b, c, d, e);
-		record_close(words, flags);
+	if (!checks_wanted(head & U16_MAX) && !compat_in_nmi() && record_take_saved(words * 8, &at, &flags)) {
+		fill(at, head, words, a, b, c, d, e);
+		record_finish(false, at, words * 8, record_added(words * 8), flags);
 		return;
 	}
-	buffer[2] = a;
-	buffer[3] = b;
-	buffer[4] = c;
-	buffer[5] = d;
-	buffer[6] = e;
-	record_slow(buffer, site->head & U16_MAX, site->head >> 16);
+	fill(buffer + 1, head, 6, a, b, c, d, e);
+	record_slow(buffer, head & U16_MAX, head >> 16);
 }
 
-static __always_inline void emit(const struct burin_kernel_site *site, u32 words, u64 a, u64 b, u64 c, u64 d,
-				 u64 e)
+static __always_inline void emit(u32 head, u32 words, u32 a, u64 b, u64 c, u64 d, u64 e)
 {
 	unsigned long flags;
-	u64 *at, now;
+	u64 *at;
 
-	if (unlikely(!record_open(words, &at, &now, &flags))) {
-		emit_slow(site, a, b, c, d, e);
+	if (unlikely(!record_usual() || !record_take_saved(words * 8, &at, &flags))) {
+		emit_slow(head, a, b, c, d, e);
 		return;
 	}
-	fill(at, site->head | now << 32, words, a, b, c, d, e);
-	record_close(words, flags);
+	fill(at, head, words, a, b, c, d, e);
+	record_finish(true, at, words * 8, record_added(words * 8), flags);
 }
 
-notrace void burin_emit_2(const struct burin_kernel_site *site, u64 a)
+notrace void burin_emit_2(u32 head, u32 a)
 {
-	emit(site, 2, a, 0, 0, 0, 0);
+	emit(head, 2, a, 0, 0, 0, 0);
 }
 EXPORT_SYMBOL_GPL(burin_emit_2);
 
-notrace void burin_emit_3(const struct burin_kernel_site *site, u64 a, u64 b)
+notrace void burin_emit_3(u32 head, u32 a, u64 b)
 {
-	emit(site, 3, a, b, 0, 0, 0);
+	emit(head, 3, a, b, 0, 0, 0);
 }
 EXPORT_SYMBOL_GPL(burin_emit_3);
 
-notrace void burin_emit_4(const struct burin_kernel_site *site, u64 a, u64 b, u64 c)
+notrace void burin_emit_4(u32 head, u32 a, u64 b, u64 c)
 {
-	emit(site, 4, a, b, c, 0, 0);
+	emit(head, 4, a, b, c, 0, 0);
 }
 EXPORT_SYMBOL_GPL(burin_emit_4);
 
-notrace void burin_emit_5(const struct burin_kernel_site *site, u64 a, u64 b, u64 c, u64 d)
+notrace void burin_emit_5(u32 head, u32 a, u64 b, u64 c, u64 d)
 {
-	emit(site, 5, a, b, c, d, 0);
+	emit(head, 5, a, b, c, d, 0);
 }
 EXPORT_SYMBOL_GPL(burin_emit_5);
 
-notrace void burin_emit_6(const struct burin_kernel_site *site, u64 a, u64 b, u64 c, u64 d, u64 e)
+notrace void burin_emit_6(u32 head, u32 a, u64 b, u64 c, u64 d, u64 e)
 {
-	emit(site, 6, a, b, c, d, e);
+	emit(head, 6, a, b, c, d, e);
 }
 EXPORT_SYMBOL_GPL(burin_emit_6);
 

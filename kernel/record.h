@@ -38,58 +38,133 @@ void record_end(void);
 /* record_slow - append a record whose payload is prepared, in all cases. @buffer: as of burin_emit(). Context: any. */
 void record_slow(void *buffer, u16 id, u32 length);
 
-/*
- * record_enter - begin a record, with interrupts off. Context: not in an NMI.
- * @tsc: whether the clock is known to be the processor's counter
- * @words: of the record; @at: receives where its first word belongs; @now: the time, for that word's upper half
- * Return: false: it takes a whole append; interrupts are as before.
- */
-static __always_inline bool record_enter(bool tsc, u32 words, u64 **at, u64 *now, unsigned long *flags)
-{
-	raw_local_irq_save(*flags);
-	*at = (u64 *)raw_cpu_read(record_cpu.place.at);
-	if (likely(!compat_take(record_cpu.place.room, words * 8))) {
-		*now = tsc ? rdtsc() : ring_clock();
-		if (likely(section_place_time(raw_cpu_read(record_cpu.place.packet),
-					      raw_cpu_read(record_cpu.place.until), now)))
-			return true;
-	}
-	raw_local_irq_restore(*flags);
-	return false;
-}
+/* ---- the steps of an append to the ring of this CPU. Context: not in an NMI */
 
-/* record_open - the same in any context. Return: false: use record_slow(). */
-static __always_inline bool record_open(u32 words, u64 **at, u64 *now, unsigned long *flags)
+/* record_restore - interrupts as they were. Hidden from the compiler, which would keep a second copy of the flags. */
+static __always_inline void record_restore(unsigned long flags)
 {
-	return static_branch_likely(&record_fast) && likely(!compat_in_nmi()) &&
-	       record_enter(true, words, at, now, flags);
-}
-
-/* record_close - the commit. */
-static __always_inline void record_close(u32 words, unsigned long flags)
-{
-	raw_cpu_add(record_cpu.place.at, words * 8);
-	section_place_tail(raw_cpu_read(record_cpu.place.tail), words);
+	if (!__builtin_constant_p(flags))
+		OPTIMIZER_HIDE_VAR(flags);
 	raw_local_irq_restore(flags);
 }
 
-/* record_event - append a record whose payload is prepared. @length: a constant. */
-static __always_inline void record_event(void *buffer, u16 id, u32 length)
+/*
+ * record_take - take room, with interrupts off. The record is invisible until it is committed, so it can be written at once.
+ * @at: receives where its first word belongs
+ * Return: false: there is none; use the whole append. All of the room that is left may be gone, which that append corrects.
+ */
+static __always_inline bool record_take(s64 bytes, u64 **at)
 {
-	const u64 *from = (const u64 *)buffer + WIRE_HEADROOM / 8;
-	const u32 words = wire_stride(length) / 8;
-	unsigned long flags;
-	u64 *at, now;
+	*at = (u64 *)raw_cpu_read(record_cpu.place.at);
+	return likely(!compat_take(record_cpu.place.room, bytes));
+}
 
-	if (unlikely(!record_open(words, &at, &now, &flags))) {
+/* record_take_saved - the same. Interrupts are on or off before it; if there is no room, as before. */
+static __always_inline bool record_take_saved(s64 bytes, u64 **at, unsigned long *flags)
+{
+	raw_local_irq_save(*flags);
+	if (record_take(bytes, at))
+		return true;
+	record_restore(*flags);
+	return false;
+}
+
+/* record_head - what needs no clock: its first half word, and its thread. */
+static __always_inline void record_head(u64 *at, u32 head, u32 tid)
+{
+	((u32 *)at)[0] = head;
+	((u32 *)at)[2] = tid;
+}
+
+/*
+ * record_time - the time, the last part of a record.
+ * @tsc: whether the clock is known to be the processor's counter
+ * Return: false: it takes a whole append: record_late().
+ */
+static __always_inline bool record_time(bool tsc, u64 *at)
+{
+	struct wire_packet *packet;
+	u64 now;
+
+	barrier(); /* reading the counter takes two registers, so all else is written first */
+	now = tsc ? rdtsc() : ring_clock();
+	((u32 *)at)[1] = (u32)now;
+	packet = raw_cpu_read(record_cpu.place.packet);
+	return likely(section_place_time(packet, compat_reached(record_cpu.place.until, now), now));
+}
+
+/* record_commit - make it visible. @commit: what it adds to the tail */
+static __always_inline void record_commit(s64 bytes, u64 commit)
+{
+	raw_cpu_add(record_cpu.place.at, bytes);
+	section_place_add(raw_cpu_read(record_cpu.place.tail), commit);
+}
+
+static __always_inline u64 record_added(u32 bytes)
+{
+	return ((u64)(bytes / 8) << WIRE_TAIL_COUNT_BITS) + 1;
+}
+
+/*
+ * record_late - append a record, of at most RECORD_BYTES_MAX, that is written in the ring and for which record_time() is false.
+ * @flags: how interrupts are to be left
+ */
+void record_late(unsigned long flags);
+
+enum {
+	RECORD_BYTES_MAX = 64, /* without the form that has the full time */
+	RECORD_BUFFER_BYTES = RECORD_BYTES_MAX + 16,
+	RECORD_INTERRUPTS_OFF = 0,
+	RECORD_INTERRUPTS_ON = X86_EFLAGS_IF,
+};
+
+/* record_finish - the last steps of a record that has been written. */
+static __always_inline void record_finish(bool tsc, u64 *at, s64 bytes, u64 commit, unsigned long flags)
+{
+	if (unlikely(!record_time(tsc, at))) {
+		record_late(flags);
+		return;
+	}
+	record_commit(bytes, commit);
+	record_restore(flags);
+}
+
+/* record_usual - whether records take the steps above, and not record_slow(). Context: any. */
+static __always_inline bool record_usual(void)
+{
+	return static_branch_likely(&record_fast) && likely(!compat_in_nmi());
+}
+
+/* ---- a record of a fixed size, whose payload is written where it stays if it can be */
+
+/*
+ * record_here - begin one.
+ * @buffer: of RECORD_BUFFER_BYTES, for a record that takes record_slow(). Then `at` is NULL
+ * @interrupts_off: whether they are known to be, which excludes an NMI too
+ * Return: where its payload belongs. 8 bytes more may be written.
+ */
+static __always_inline void *record_here(void *buffer, u64 **at, unsigned long *flags, bool interrupts_off,
+					 u32 length)
+{
+	const u32 bytes = wire_stride(length);
+
+	*flags = RECORD_INTERRUPTS_OFF;
+	if (interrupts_off ? static_branch_likely(&record_fast) && record_take(bytes, at)
+			   : record_usual() && record_take_saved(bytes, at, flags))
+		return (char *)*at + sizeof(struct wire_compact);
+	*at = NULL;
+	return (char *)buffer + WIRE_HEADROOM;
+}
+
+/* record_done - append it. */
+static __always_inline void record_done(void *buffer, u64 *at, unsigned long flags, u16 id, u32 length)
+{
+	if (!at) {
 		record_slow(buffer, id, length);
 		return;
 	}
-	at[0] = id | length << 16 | now << 32;
-	at[1] = (from[0] & ~(u64)U32_MAX) | (u32)current->pid;
-	for (u32 n = 1; n < words - 1; n++)
-		at[n + 1] = from[n];
-	record_close(words, flags);
+	record_head(at, id | length << 16, current->pid);
+	record_finish(true, at, wire_stride(length), record_added(wire_stride(length)), flags);
 }
 
 #endif

@@ -61,6 +61,9 @@ row_calls() {
 	part none; systemcalls
 	insmod /burin.ko
 	part burin off; systemcalls
+	insmod /burin_loop.ko probes=1
+	part floor; systemcalls
+	rmmod burin_loop
 	rmmod burin
 	for clock in tsc monotonic; do
 		part burin $clock
@@ -80,6 +83,11 @@ row_calls() {
 by_all() {
 	part warm; "$@"
 	part none; "$@"
+	insmod /burin.ko
+	insmod /burin_loop.ko probes=1
+	part floor; "$@"
+	rmmod burin_loop
+	rmmod burin
 	burin_on tsc "$CALLS" "$SWITCHES"
 	part burin; "$@"
 	record_bytes
@@ -92,15 +100,31 @@ by_all() {
 	part none again; "$@"
 }
 
+# A client that works through the first LINES of its file, as long as that takes. So all tracers record the same work. (What a client
+# completes in a given time depends on which part of its file it has reached, and its throughput counts the bytes only.) The client
+# reads from a pipe and is killed behind the end; what is still in the pipe then is the same each time. The count begins when it has
+# opened the pipe: it is idle while it starts.
+client() {
+	mkfifo /fifo
+	head -n $LINES /client.txt >/load
+	cat >/client <<-END
+		$* >/dev/null 2>&1 &
+		exec 3>/fifo
+		systemcalls sh -c 'cat /load >&3'
+		killall -9 $1 2>/dev/null
+	END
+	by_all sh /client
+}
+
 row_dbench() {
 	mkdir -p /tmp/d
-	by_all dbench -c /client.txt -t $SECONDS -D /tmp/d 1
+	client dbench -c /fifo -t 1000 -D /tmp/d 1
 }
 
 row_tbench() {
 	tbench_srv >/dev/null 2>&1 &
 	sleep 1
-	by_all tbench -c /client.txt -t $SECONDS 1 127.0.0.1
+	client tbench -c /fifo -t 1000 1 127.0.0.1
 }
 
 row_compile() {

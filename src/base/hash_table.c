@@ -41,6 +41,13 @@ void hash_table_add(struct hash_table *table, uint64_t hash, uint32_t number)
 	table->count++;
 }
 
+void hash_table_clear(struct hash_table *table)
+{
+	for (size_t n = 0; n < table->room; n++)
+		table->slots[n].number = 0;
+	table->count = 0;
+}
+
 void hash_table_free(struct hash_table *table)
 {
 	free(table->slots);

@@ -2,7 +2,7 @@
 /*
  * A hash table of numbers from 1, by which its user numbers entries of its own. The table knows their hashes, and the
  * user compares the entries: a look-up goes through the numbers whose hashes are equal. Open addressing with linear
- * probing; numbers are not removed. Keys that others choose need a hash with the secret (base/hash.h).
+ * probing; numbers are removed only all at once. Keys that others choose need a hash with the secret (base/hash.h).
  */
 #ifndef BURIN_BASE_HASH_TABLE_H
 #define BURIN_BASE_HASH_TABLE_H
@@ -44,6 +44,9 @@ bool hash_table_reserve(struct hash_table *table);
 
 /* hash_table_add - add a number, for which there is room. */
 void hash_table_add(struct hash_table *table, uint64_t hash, uint32_t number);
+
+/* hash_table_clear - remove all numbers; there is room for as many as before. */
+void hash_table_clear(struct hash_table *table);
 
 void hash_table_free(struct hash_table *table);
 

@@ -78,6 +78,18 @@ void bpf_put_call(struct bpf_program *to, int function)
 	bpf_put(to, BPF_JMP | BPF_CALL, 0, 0, 0, function);
 }
 
+unsigned bpf_put_function_call(struct bpf_program *to)
+{
+	bpf_put(to, BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, 0);
+	return to->count - 1;
+}
+
+void bpf_land_function(struct bpf_program *to, unsigned call)
+{
+	if (call < BPF_PROGRAM_MAX)
+		to->code[call].imm = (int)(to->count - call - 1);
+}
+
 void bpf_put_find(struct bpf_program *to, int map, int key)
 {
 	bpf_put_map(to, BPF_REG_1, map);
@@ -311,6 +323,18 @@ int bpf_map_get(int map, const void *key, void *value)
 int bpf_map_remove(int map, const void *key)
 {
 	return bpf(BPF_MAP_DELETE_ELEM, &(union bpf_attr){ .map_fd = (uint32_t)map, .key = address_of(key) });
+}
+
+unsigned bpf_map_count(int map, void *key, unsigned most)
+{
+	union bpf_attr attr = { .map_fd = (uint32_t)map, .next_key = address_of(key) };
+	unsigned count = 0;
+
+	while (count < most && bpf(BPF_MAP_GET_NEXT_KEY, &attr) == 0) {
+		attr.key = address_of(key);
+		count++;
+	}
+	return count;
 }
 
 int bpf_map_freeze(int map)

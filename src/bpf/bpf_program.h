@@ -53,6 +53,13 @@ void bpf_put_value(struct bpf_program *to, unsigned target, int map);
 /* bpf_put_call - call BPF_FUNC_*, with the registers 1 to 5. */
 void bpf_put_call(struct bpf_program *to, int function);
 
+/*
+ * bpf_put_function_call - call a function of this program, with the registers 1 to 5. Registers 6 to 9 and the stack stay.
+ * bpf_land_function - the function begins at the next instruction, behind the program's end. @call: what bpf_put_function_call() returned
+ */
+unsigned bpf_put_function_call(struct bpf_program *to);
+void bpf_land_function(struct bpf_program *to, unsigned call);
+
 /* bpf_put_find - register 0: the address of a key's value in a map, or 0. @key: its offset in the program's stack */
 void bpf_put_find(struct bpf_program *to, int map, int key);
 
@@ -151,6 +158,9 @@ int bpf_map_describe(int map, struct bpf_map *description);
 int bpf_map_set(int map, const void *key, const void *value);
 int bpf_map_get(int map, const void *key, void *value);
 int bpf_map_remove(int map, const void *key);
+
+/* bpf_map_count - the entries of a hash, at most @most. @key: room for a key. */
+unsigned bpf_map_count(int map, void *key, unsigned most);
 
 /* bpf_map_freeze - the map cannot be changed from here any more, as the kernel demands of constants. */
 int bpf_map_freeze(int map);

@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/glob.h"
 #include "base/hash.h"
 #include "control/enable_lease.h"
+#include "session/clock.h"
 #include "session/event_condition.h"
 
 /*
@@ -15,6 +17,12 @@
  * behind the file's end.
  */
 static const off_t rule_locks = (off_t)1 << 60;
+
+static const uint64_t CODE_WAIT_NS = UINT64_C(10000000000);
+
+enum {
+	CODE_POLL_NS = 2000000,
+};
 
 struct leased_rule {
 	bool held;
@@ -144,6 +152,20 @@ bool enable_lease_calls(const struct session *session, int file)
 		return true;
 	drop(&lease, at);
 	return false;
+}
+
+/* Its byte is behind that of the functions. */
+bool enable_lease_code(const struct session *session, int file)
+{
+	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + CODE_WAIT_NS;
+	struct flock lock = lock_of(F_WRLCK, (off_t)session->geometry.calls_offset + 1);
+
+	while (fcntl(file, F_OFD_SETLK, &lock) != 0) {
+		if (clock_ns(CLOCK_MONOTONIC) >= until)
+			return false;
+		nanosleep(&(struct timespec){ .tv_nsec = CODE_POLL_NS }, NULL);
+	}
+	return true;
 }
 
 static void forget(struct enable_lease *lease)

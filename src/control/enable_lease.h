@@ -42,6 +42,13 @@ int enable_lease_begin(struct enable_lease *lease, struct session *session, int 
  */
 bool enable_lease_calls(const struct session *session, int file);
 
+/*
+ * enable_lease_code - wait until no other command changes the code of a session's processes, for some seconds. Held until @file is closed.
+ * @file: open for writing
+ * Return: false: another one still does.
+ */
+bool enable_lease_code(const struct session *session, int file);
+
 /* enable_lease_refresh - add events that were registered since. */
 void enable_lease_refresh(struct enable_lease *lease);
 

@@ -179,7 +179,7 @@ static const char *const answers[WIRE_PATCH_ANSWERS] = {
 
 /* Return: 0 or a negative errno; or -EINVAL and the problem. */
 static int load(struct process_memory *memory, struct process_threads *threads, const char *library,
-		char *problem, size_t bytes)
+		struct load_calls_result *result, char *problem, size_t bytes)
 {
 	struct remote_call open = { .function = loader_of(memory),
 				    .text = library,
@@ -191,6 +191,7 @@ static int load(struct process_memory *memory, struct process_threads *threads, 
 		return -ENOEXEC;
 	if (!process_memory_object(memory, "libburin-calls")) {
 		error = remote_call(memory, threads, &open);
+		result->thread_ns += open.thread_ns;
 		if (error)
 			return error;
 		if (!open.result) {
@@ -208,6 +209,7 @@ static int load(struct process_memory *memory, struct process_threads *threads, 
 		return -EINVAL;
 	}
 	error = remote_call(memory, threads, &begin);
+	result->thread_ns += begin.thread_ns;
 	if (error || begin.result == WIRE_PATCH_READY)
 		return error;
 	snprintf(problem, bytes, "%s",
@@ -215,7 +217,7 @@ static int load(struct process_memory *memory, struct process_threads *threads, 
 	return -EINVAL;
 }
 
-int load_calls(pid_t pid, const char *library, char *problem, size_t bytes)
+int load_calls(pid_t pid, const char *library, struct load_calls_result *result, char *problem, size_t bytes)
 {
 	struct process_threads threads = { .pid = pid };
 	struct process_memory memory;
@@ -223,6 +225,7 @@ int load_calls(pid_t pid, const char *library, char *problem, size_t bytes)
 	int error;
 
 	*problem = 0;
+	*result = (struct load_calls_result){ 0 };
 	if (!check(pid, problem, bytes))
 		return -EINVAL;
 	error = process_memory_open(&memory, pid);
@@ -230,7 +233,8 @@ int load_calls(pid_t pid, const char *library, char *problem, size_t bytes)
 		what = unsuitable(&memory);
 		if (what)
 			snprintf(problem, bytes, "%s", what);
-		error = what ? -EINVAL : load(&memory, &threads, library, problem, bytes);
+		error = what ? -EINVAL : load(&memory, &threads, library, result, problem, bytes);
+		result->longest_ns = threads.longest_ns;
 		process_memory_close(&memory);
 		free(threads.all);
 	}

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "control/patch_process.h"
+#include "control/patch_running.h"
 #include "control/process_memory.h"
 #include "control/process_threads.h"
 #include "session/clock.h"
@@ -26,17 +27,11 @@ enum {
 static const uint64_t STOP_NS = UINT64_C(100000000), STOP_MAX_NS = UINT64_C(800000000),
 		      GIVE_UP_NS = UINT64_C(5000000000), PAUSE_NS = UINT64_C(1000000);
 
-struct change {
-	uint64_t entry; /* address of the struct wire_patch in the process */
-	struct wire_patch patch;
-	bool wanted, done, busy;
-};
-
 struct patcher {
 	struct process_memory memory;
 	struct process_threads threads;
 	const struct session *session;
-	struct change *changes; /* by address */
+	struct patch_change *changes; /* by address */
 	size_t count, room;
 	uint64_t left; /* patches that may still be read */
 	struct patch_process_result *result;
@@ -64,7 +59,7 @@ static int add_change(struct patcher *patcher, uint64_t entry, const struct wire
 	if (!array_reserve(patcher->changes, patcher->room, patcher->count + 1))
 		return -ENOMEM;
 	patcher->changes[patcher->count++] =
-		(struct change){ .entry = entry, .patch = *patch, .wanted = wanted };
+		(struct patch_change){ .entry = entry, .patch = *patch, .wanted = wanted };
 	return 0;
 }
 
@@ -88,7 +83,7 @@ static int read_object(struct patcher *patcher, const struct wire_patch_object *
 
 static int by_address(const void *one, const void *other)
 {
-	const struct change *a = one, *b = other;
+	const struct patch_change *a = one, *b = other;
 
 	return number_order(a->patch.address, b->patch.address);
 }
@@ -113,7 +108,7 @@ static int read_changes(struct patcher *patcher)
 /* ---- threads that are in the way */
 
 /* The change whose text an address lies inside of, not at its begin; NULL: none. */
-static struct change *inside(struct change *changes, size_t count, uint64_t address)
+static struct patch_change *inside(struct patch_change *changes, size_t count, uint64_t address)
 {
 	size_t low = 0, high = count;
 
@@ -137,9 +132,9 @@ static bool begins_with_nop(const struct wire_patch *patch)
 }
 
 /* A thread inside NOPs goes on behind them; one inside other instructions is waited for. */
-static void move_thread(struct process_thread *thread, struct change *changes, size_t count)
+static void move_thread(struct process_thread *thread, struct patch_change *changes, size_t count)
 {
-	struct change *change = inside(changes, count, thread->registers.rip);
+	struct patch_change *change = inside(changes, count, thread->registers.rip);
 
 	if (!change || !change->patch.raw)
 		return;
@@ -153,7 +148,7 @@ static void move_thread(struct process_thread *thread, struct change *changes, s
 
 /* Signal handlers, and functions that are called there, will return to where they came from. */
 static void look_at_stack(const struct patcher *patcher, const struct process_thread *thread,
-			  struct change *changes, size_t count)
+			  struct patch_change *changes, size_t count)
 {
 	static uint64_t words[STACK_LOOK / 8];
 	const uint64_t sp = thread->registers.rsp & ~(uint64_t)7, lowest = changes[0].patch.address,
@@ -163,7 +158,7 @@ static void look_at_stack(const struct patcher *patcher, const struct process_th
 	while (bytes && !process_memory_read(&patcher->memory, sp, words, bytes))
 		bytes /= 2;
 	for (size_t n = 0; n < bytes / 8; n++) {
-		struct change *change =
+		struct patch_change *change =
 			words[n] - lowest < highest - lowest ? inside(changes, count, words[n]) : NULL;
 
 		if (change && change->patch.raw)
@@ -173,15 +168,8 @@ static void look_at_stack(const struct patcher *patcher, const struct process_th
 
 /* ---- the change */
 
-static bool is_known_text(const struct wire_patch *patch, const uint8_t *text)
-{
-	return memcmp(text, patch->now, patch->bytes) == 0 ||
-	       memcmp(text, patch->on_text, patch->bytes) == 0 ||
-	       memcmp(text, patch->off_text, patch->bytes) == 0;
-}
-
 /* Changes that begin in one page. Code that is not as the table says belongs to another object by now. */
-static void write_page(struct patcher *patcher, struct change *changes, size_t count)
+static void write_page(struct patcher *patcher, struct patch_change *changes, size_t count)
 {
 	static uint8_t text[PAGE + WIRE_PATCH_BYTES];
 	const uint64_t begin = changes[0].patch.address,
@@ -193,7 +181,7 @@ static void write_page(struct patcher *patcher, struct change *changes, size_t c
 		const struct wire_patch *patch = &changes[n].patch;
 		uint8_t *at = text + (patch->address - begin);
 
-		changes[n].done = !changes[n].busy && !changes[n].done && is_known_text(patch, at);
+		changes[n].done = !changes[n].busy && !changes[n].done && wire_patch_is_text(patch, at);
 		if (changes[n].done)
 			memcpy(at, changes[n].wanted ? patch->on_text : patch->off_text, patch->bytes);
 	}
@@ -203,7 +191,7 @@ static void write_page(struct patcher *patcher, struct change *changes, size_t c
 		changes[n].done = false;
 }
 
-static size_t same_page(const struct change *changes, size_t count)
+static size_t same_page(const struct patch_change *changes, size_t count)
 {
 	size_t n = 1;
 
@@ -212,7 +200,7 @@ static size_t same_page(const struct change *changes, size_t count)
 	return n;
 }
 
-static size_t batch_of(const struct change *changes, size_t count)
+static size_t batch_of(const struct patch_change *changes, size_t count)
 {
 	size_t n = 0;
 
@@ -233,7 +221,7 @@ static bool is_code(const struct patcher *patcher, uint64_t address)
  * Give the process its own copy of the pages, by a store of the byte that is there. It takes longer than to write the texts, and
  * is done before the threads stand still.
  */
-static void touch(struct patcher *patcher, const struct change *changes, size_t count)
+static void touch(struct patcher *patcher, const struct patch_change *changes, size_t count)
 {
 	uint8_t byte;
 
@@ -253,7 +241,7 @@ static int check_program(const struct patcher *patcher)
 	return -ESRCH;
 }
 
-static int change_batch(struct patcher *patcher, struct change *changes, size_t count, uint64_t stop_ns)
+static int change_batch(struct patcher *patcher, struct patch_change *changes, size_t count, uint64_t stop_ns)
 {
 	int error;
 
@@ -280,26 +268,15 @@ static int change_batch(struct patcher *patcher, struct change *changes, size_t 
 	return 0;
 }
 
-/* The process's table follows the code. */
-static void note(struct patcher *patcher, struct change *change)
-{
-	struct wire_patch *patch = &change->patch;
-
-	patch->on = change->wanted;
-	patch->raw = false;
-	memcpy(patch->now, patch->on ? patch->on_text : patch->off_text, sizeof(patch->now));
-	process_memory_write(&patcher->memory, change->entry, patch, sizeof(*patch));
-	patcher->result->changed++;
-}
-
 /* Keep the changes that are to be tried again. */
-static void sort_out(struct patcher *patcher, struct change *changes, size_t *count)
+static void sort_out(struct patcher *patcher, struct patch_change *changes, size_t *count)
 {
 	size_t kept = 0;
 
 	for (size_t n = 0; n < *count; n++) {
 		if (changes[n].done) {
-			note(patcher, &changes[n]);
+			patch_note(&patcher->memory, &changes[n]);
+			patcher->result->changed++;
 		} else if (changes[n].busy) {
 			changes[n].busy = false;
 			changes[kept++] = changes[n];
@@ -310,7 +287,7 @@ static void sort_out(struct patcher *patcher, struct change *changes, size_t *co
 	*count = kept;
 }
 
-static int change_until_done(struct patcher *patcher, struct change *changes, size_t count)
+static int change_until_done(struct patcher *patcher, struct patch_change *changes, size_t count)
 {
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + GIVE_UP_NS;
 	uint64_t stop_ns = STOP_NS;
@@ -340,7 +317,24 @@ static bool maps_file(const struct process_memory *memory, uint64_t inode)
 	return false;
 }
 
-int patch_process(pid_t pid, const struct session *session, uint64_t inode,
+/* Make all changes that need no stop, and keep the others. */
+static void change_running(struct patcher *patcher)
+{
+	size_t kept = 0;
+
+	patch_running(&patcher->memory, patcher->changes, patcher->count);
+	for (size_t n = 0; n < patcher->count; n++) {
+		if (patcher->changes[n].done) {
+			patch_note(&patcher->memory, &patcher->changes[n]);
+			patcher->result->changed++;
+		} else {
+			patcher->changes[kept++] = patcher->changes[n];
+		}
+	}
+	patcher->count = kept;
+}
+
+int patch_process(pid_t pid, const struct session *session, uint64_t inode, bool running,
 		  struct patch_process_result *result)
 {
 	struct patcher patcher = {
@@ -352,6 +346,8 @@ int patch_process(pid_t pid, const struct session *session, uint64_t inode,
 	if (error)
 		return error;
 	error = maps_file(&patcher.memory, inode) ? read_changes(&patcher) : -ENOENT;
+	if (!error && running)
+		change_running(&patcher);
 	for (size_t n = 0, batch; !error && n < patcher.count; n += batch) {
 		batch = batch_of(patcher.changes + n, patcher.count - n);
 		error = change_until_done(&patcher, patcher.changes + n, batch);

@@ -7,12 +7,15 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/pid.h"
+#include "control/enable_lease.h"
 #include "control/load_calls.h"
 #include "control/process_change.h"
 #include "control/thread_priority.h"
+#include "session/clock.h"
 
 enum {
 	DEADLINE = 40, /* seconds; each step has a shorter one of its own */
@@ -24,13 +27,18 @@ struct work {
 	const char *library;
 	const struct target *target;
 	const struct session *session;
+	uint64_t begin_ns;
 };
+
+/* For processes whose threads run on meanwhile, some ticks for each; if there are more, the others are stopped. */
+static const uint64_t RUNNING_NS = UINT64_C(10000000000);
 
 #if defined(__x86_64__)
 static void patch_one(const struct work *work, pid_t pid, struct process_change *change)
 {
 	struct patch_process_result result;
-	const int error = patch_process(pid, work->session, work->target->inode, &result);
+	const bool running = clock_ns(CLOCK_MONOTONIC) - work->begin_ns < RUNNING_NS;
+	const int error = patch_process(pid, work->session, work->target->inode, running, &result);
 
 	change->patched.changed += result.changed;
 	change->patched.missed += result.missed;
@@ -44,12 +52,28 @@ static void patch_one(const struct work *work, pid_t pid, struct process_change 
 	process_problem(pid, error, change->problem, sizeof(change->problem));
 }
 
+/* The end of the child lets others change the code. */
+static bool begin_patching(const struct work *work, struct process_change *change)
+{
+	const char *why = "";
+	const int file = target_file(work->target, true, &why);
+
+	if (file >= 0 && enable_lease_code(work->session, file))
+		return true;
+	change->error = file < 0 ? file : -EBUSY;
+	snprintf(change->problem, sizeof(change->problem), "%s",
+		 file < 0 ? why : "another command changes it; try again");
+	return false;
+}
+
 static void do_work(const struct work *work, struct process_change *change)
 {
 	if (work->pid)
-		change->error =
-			load_calls(work->pid, work->library, change->problem, sizeof(change->problem));
-	for (unsigned n = 0; !work->pid && n < WIRE_PROCESSES_MAX; n++) {
+		change->error = load_calls(work->pid, work->library, &change->loaded, change->problem,
+					   sizeof(change->problem));
+	if (work->pid || !begin_patching(work, change))
+		return;
+	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
 		const uint32_t pid = session_process(work->session->shared, n);
 
 		/* The session's user may have written any number there. */
@@ -120,5 +144,7 @@ int process_change_attach(pid_t pid, const char *library, struct process_change 
 int process_change_patch(const struct target *target, const struct session *session,
 			 struct process_change *change)
 {
-	return change_by_child(&(struct work){ .target = target, .session = session }, change);
+	return change_by_child(
+		&(struct work){ .target = target, .session = session, .begin_ns = clock_ns(CLOCK_MONOTONIC) },
+		change);
 }

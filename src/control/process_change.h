@@ -10,11 +10,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "control/load_calls.h"
 #include "control/patch_process.h"
 #include "control/target.h"
 
 struct process_change {
 	struct patch_process_result patched; /* of all processes */
+	struct load_calls_result loaded;
 	unsigned processes;		     /* that were changed */
 	int error;			     /* 0, or the first negative errno ... */
 	pid_t pid;			     /* ... its process ... */

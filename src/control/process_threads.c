@@ -247,7 +247,7 @@ static void forget_gone(struct process_threads *threads)
 	threads->count = kept;
 }
 
-static void go(struct process_threads *threads, struct process_thread *thread)
+void process_threads_go_one(struct process_threads *threads, struct process_thread *thread)
 {
 	const uint64_t stood = process_thread_go(thread, threads->pid);
 
@@ -260,7 +260,7 @@ void process_threads_go(struct process_threads *threads)
 	for (size_t n = 0; n < threads->count; n++) {
 		thread_priority_restore(threads->all[n].tid); /* of one that has not stopped in time */
 		if (threads->all[n].stopped)
-			go(threads, &threads->all[n]);
+			process_threads_go_one(threads, &threads->all[n]);
 	}
 	thread_priority_usual();
 	forget_gone(threads);
@@ -274,7 +274,7 @@ void process_threads_pass(struct process_threads *threads, uint64_t ns)
 		pause_for(WAIT_NS);
 		for (size_t n = 0; n < threads->count; n++)
 			if (process_thread_stands(&threads->all[n]))
-				go(threads, &threads->all[n]);
+				process_threads_go_one(threads, &threads->all[n]);
 		forget_gone(threads);
 	} while (clock_ns(CLOCK_MONOTONIC) < until);
 }

@@ -40,6 +40,9 @@ bool process_thread_stands(struct process_thread *thread);
 /* process_thread_go - let a stopped thread go on, on its own. Return: how long it stood still, ns. */
 uint64_t process_thread_go(struct process_thread *thread, pid_t pid);
 
+/* process_threads_go_one - the same, of one in the list, whose longest stop counts. */
+void process_threads_go_one(struct process_threads *threads, struct process_thread *thread);
+
 /* process_thread_run - let it go on, and stay seized. */
 void process_thread_run(struct process_thread *thread);
 

@@ -200,14 +200,15 @@ static bool is_suitable(const struct place *place, const struct process_thread *
 }
 
 /* Return: whether a thread that was asked stands in a suitable place. Elsewhere it goes on. */
-static bool is_found(const struct place *place, struct process_thread *thread)
+static bool is_found(const struct place *place, struct process_threads *threads,
+		     struct process_thread *thread)
 {
 	if (!process_thread_stands(thread))
 		return false;
 	/* A new thread has a new stack. */
 	if (process_memory_maps(place->memory) == 0 && is_suitable(place, thread))
 		return true;
-	process_thread_go(thread, place->memory->pid);
+	process_threads_go_one(threads, thread);
 	return false;
 }
 
@@ -224,7 +225,7 @@ static struct process_thread *wait_for_one(const struct place *place, struct pro
 	while (waiting) {
 		waiting = clock_ns(CLOCK_MONOTONIC) < until;
 		for (size_t n = 0; n < asked; n++)
-			if (is_found(place, &threads->all[n]))
+			if (is_found(place, threads, &threads->all[n]))
 				return &threads->all[n];
 		/* The last one has stopped elsewhere, or has ended. */
 		waiting &= threads->all[asked - 1].asked_ns && !threads->all[asked - 1].gone;
@@ -263,7 +264,7 @@ static void pass_others(struct process_threads *threads, const struct process_th
 		struct process_thread *thread = &threads->all[n];
 
 		if (thread != caller && thread->asked_ns && process_thread_stands(thread))
-			process_thread_go(thread, threads->pid);
+			process_threads_go_one(threads, thread);
 	}
 }
 
@@ -430,7 +431,7 @@ static int call_by(const struct place *place, struct process_threads *threads, s
 		   struct remote_call *call)
 {
 	static struct saved saved;
-	const uint64_t asked_ns = thread->asked_ns;
+	const uint64_t ran_ns = thread->ran_ns;
 	uint64_t address;
 	int error;
 
@@ -441,7 +442,7 @@ static int call_by(const struct place *place, struct process_threads *threads, s
 	}
 	process_thread_run(thread);
 	error = wait_for(place, threads, thread, address, &call->result);
-	call->thread_ns = clock_ns(CLOCK_MONOTONIC) - asked_ns;
+	call->thread_ns = clock_ns(CLOCK_MONOTONIC) - ran_ns;
 	if (error || !stop_again(threads, thread))
 		return error;
 	/* The function may have executed another program. */
@@ -453,7 +454,7 @@ static int call_by(const struct place *place, struct process_threads *threads, s
 	if (thread->registers.rip - place->instructions < sizeof(instructions))
 		restore(&saved, thread);
 	process_thread_go(thread, place->memory->pid);
-	call->thread_ns = clock_ns(CLOCK_MONOTONIC) - asked_ns;
+	call->thread_ns = clock_ns(CLOCK_MONOTONIC) - ran_ns;
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/number.h"
@@ -10,10 +11,16 @@
 #include "drain/open_values.h"
 #include "file/create.h"
 #include "ring/ring_deps.h"
+#include "session/clock.h"
 
 static const char images_name[] = ".burin/calls.images", functions_name[] = ".burin/calls.functions",
 		  open_name[] = ".burin/calls.open", values_name[] = ".burin/calls.values",
 		  counts_name[] = ".burin/calls.counts";
+
+enum {
+	OPEN_TRIES = 5,
+	OPEN_NS = 1000000, /* for a look that was not interrupted */
+};
 
 void call_tables_init(struct call_tables *tables, const struct session *session, int directory)
 {
@@ -172,6 +179,10 @@ struct open_tables {
 	const struct event_table *events;
 	struct open_values found;
 	struct open_before before;
+	struct open_window {
+		uint64_t since, until;	    /* begins behind the first, up to the second */
+		bool records_follow, first; /* of two looks */
+	} window;
 };
 
 /* Whether a call can be above the one before it: deeper, and not older. */
@@ -229,6 +240,9 @@ static void add_open(struct call_tables *tables, struct open_tables *open, const
 
 		if (!start || !function)
 			continue;
+		if (start <= open->window.since ||
+		    (start > open->window.until && (open->window.first || start <= ring_clock())))
+			continue;
 		if (function > tables->function_count || !is_above(before, head->stack, depth, start)) {
 			tables->refused++;
 			continue;
@@ -239,7 +253,7 @@ static void add_open(struct call_tables *tables, struct open_tables *open, const
 		table_writer_number(table, depth);
 		table_writer_number(table, function);
 		table_writer_number(table, start);
-		table_writer_number(table, (flags & WIRE_CALL_ENDING) != 0);
+		table_writer_number(table, open->window.records_follow || (flags & WIRE_CALL_ENDING) != 0);
 		add_values(tables, open, found, table_writer_end(table),
 			   &(struct wire_call_frame){ .start = start, .function = function, .flags = flags },
 			   &frames[n]);
@@ -259,27 +273,47 @@ static int add_all_open(struct call_tables *tables, struct open_tables *open)
 	return error ?: table_writer_flush(&open->open) ?: table_writer_flush(&open->values);
 }
 
-static int write_open(struct call_tables *tables, const struct event_table *events)
+/* Write the tables of open calls anew. */
+static int begin_open(struct call_tables *tables, struct open_tables *open)
 {
-	struct open_tables open = { .events = events, .values.fd = -1 };
-	int error = open_values_find(&open.found, tables->session);
+	int error;
 
 	create_remove(tables->directory, open_name);
 	create_remove(tables->directory, values_name);
+	error = table_writer_begin(&open->open, tables->directory, open_name, WIRE_TABLE_OPEN);
+	return error;
+}
+
+static int add_open_of(struct call_tables *tables, struct open_tables *open, struct open_window window)
+{
+	int error = open_values_find(&open->found, tables->session);
+
+	open->window = window;
+	open->before = (struct open_before){ 0 };
+	if (!error && open->found.count && open->values.fd < 0)
+		error = table_writer_begin(&open->values, tables->directory, values_name, WIRE_TABLE_VALUES);
 	if (!error)
-		error = table_writer_begin(&open.open, tables->directory, open_name, WIRE_TABLE_OPEN);
-	if (error) {
-		open_values_free(&open.found);
+		error = add_all_open(tables, open);
+	open_values_free(&open->found);
+	return error;
+}
+
+static void end_open(struct open_tables *open)
+{
+	table_writer_close(&open->open);
+	if (open->values.fd >= 0)
+		table_writer_close(&open->values);
+}
+
+static int write_open(struct call_tables *tables, const struct event_table *events)
+{
+	struct open_tables open = { .events = events, .values.fd = -1 };
+	int error = begin_open(tables, &open);
+
+	if (error)
 		return error;
-	}
-	if (open.found.count)
-		error = table_writer_begin(&open.values, tables->directory, values_name, WIRE_TABLE_VALUES);
-	if (!error)
-		error = add_all_open(tables, &open);
-	table_writer_close(&open.open);
-	if (open.found.count)
-		table_writer_close(&open.values);
-	open_values_free(&open.found);
+	error = add_open_of(tables, &open, (struct open_window){ .until = UINT64_MAX });
+	end_open(&open);
 	return error;
 }
 
@@ -306,13 +340,57 @@ static int write_counts(struct call_tables *tables)
 	return error;
 }
 
+/* The calls that are open at a moment. Return: 0 or -errno. */
+static int write_open_at(struct call_tables *tables, const struct event_table *events,
+			 uint64_t (*moment)(void *data), void *data)
+{
+	struct open_tables open = { .events = events, .values.fd = -1 };
+	const uint64_t before = ring_clock();
+	uint64_t until;
+	int error = begin_open(tables, &open);
+
+	if (error)
+		return error;
+	error = call_tables_round(tables);
+	if (!error)
+		error = add_open_of(tables, &open, (struct open_window){ 0, before, true, true });
+	until = moment(data);
+	if (!error)
+		error = call_tables_round(tables);
+	if (!error)
+		error = add_open_of(tables, &open, (struct open_window){ before, until, true, false });
+	end_open(&open);
+	return error;
+}
+
+int call_tables_open(struct call_tables *tables, const struct event_table *events,
+		     uint64_t (*moment)(void *data), void *data)
+{
+	int error = call_tables_round(tables);
+
+	if (error || !tables->begun) {
+		moment(data);
+		return error;
+	}
+	for (unsigned n = 0; !error && n < OPEN_TRIES; n++) {
+		const uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+
+		tables->refused = tables->without_values = 0;
+		error = write_open_at(tables, events, moment, data);
+		if (clock_ns(CLOCK_MONOTONIC) - begin_ns < OPEN_NS)
+			break;
+	}
+	tables->opened = !error;
+	return error;
+}
+
 int call_tables_finish(struct call_tables *tables, const struct event_table *events)
 {
 	int error = call_tables_round(tables);
 
 	if (!tables->begun)
 		return error;
-	if (!error)
+	if (!error && !tables->opened)
 		error = write_open(tables, events);
 	if (!error)
 		error = write_counts(tables);

@@ -28,6 +28,7 @@ struct call_tables {
 	uint64_t refused;		      /* open calls that cannot be as they are in the session */
 	uint64_t without_values;	      /* open calls whose arguments are missing */
 	bool begun;
+	bool opened; /* the open calls are written */
 };
 
 /* call_tables_init - for a trace in a directory. Nothing is written before there is a function. */
@@ -36,7 +37,15 @@ void call_tables_init(struct call_tables *tables, const struct session *session,
 /* call_tables_round - add new images and functions. Return: 0 or -errno. */
 int call_tables_round(struct call_tables *tables);
 
-/* call_tables_finish - the same, write the open calls and the counts, and close the tables. Return: 0 or -errno. */
+/*
+ * call_tables_open - the same, and write the open calls, before and after a moment at which all records end. A call of that
+ * moment is open, or has a record, or both; but for one that takes less time than passes between both looks.
+ * @moment: chooses it. Return: its time. Called again if that took long
+ */
+int call_tables_open(struct call_tables *tables, const struct event_table *events,
+		     uint64_t (*moment)(void *data), void *data);
+
+/* call_tables_finish - the same, write the open calls unless they are written, and the counts, and close the tables. Return: 0 or -errno. */
 int call_tables_finish(struct call_tables *tables, const struct event_table *events);
 
 /* call_tables_next - continue in another directory, which gets the functions so far. Return: 0 or -errno. */

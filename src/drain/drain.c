@@ -764,6 +764,26 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 	return error;
 }
 
+/* Open calls first: one that ends meanwhile has a record. */
+static int copy_all(struct drain *drain, const struct drain_options *options)
+{
+	int error = event_table_update(&drain->table, drain->session);
+	uint64_t last = 0;
+
+	if (!error)
+		error = snapshot_copy_begin(drain->copy, drain->session,
+					    options->more ? options->more->rings : NULL, drain->more.count);
+	if (!error)
+		error = call_tables_open(&drain->calls, &drain->table, snapshot_copy_moment, drain->copy);
+	if (!error)
+		snapshot_copy_rings(drain->copy);
+	if (!error && options->last)
+		last = snapshot_copy_last(drain->copy, &drain->table);
+	drain->window = (struct window){ last > options->last ? last - options->last : options->since,
+					 drain->copy->until };
+	return error;
+}
+
 int drain_snapshot(struct session *session, int directory, const struct drain_options *options,
 		   struct drain_totals *totals)
 {
@@ -772,23 +792,21 @@ int drain_snapshot(struct session *session, int directory, const struct drain_op
 	int error = prepare(&drain, session, options->more);
 
 	*totals = (struct drain_totals){ 0 };
-	if (!error)
-		error = snapshot_copy_rings(&copy, session, options->more ? options->more->rings : NULL,
-					    drain.more.count);
-	if (!error && options->last)
-		error = event_table_update(&drain.table, session);
 	if (!error) {
-		const uint64_t last = options->last ? snapshot_copy_last(&copy, &drain.table) : 0;
-
 		drain.copy = &copy;
-		drain.window = (struct window){ last > options->last ? last - options->last : options->since,
-						copy.until };
 		error = begin(&drain, duplicate(directory), options);
 	}
-	if (error)
+	if (error) {
 		release(&drain);
-	else
-		error = drain_finish(&drain, "running", totals);
+		return error;
+	}
+	error = copy_all(&drain, options);
+	if (error) {
+		drain.copy = NULL;
+		drain.ended = true; /* there is nothing to read */
+		output_fail(&drain.output, error, "the copy");
+	}
+	error = drain_finish(&drain, "running", totals);
 	snapshot_copy_free(&copy);
 	return error;
 }

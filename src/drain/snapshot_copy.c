@@ -77,10 +77,9 @@ static void copy_ring(struct copied_ring *copied, const struct ring *ring, uint6
 	memcpy(&copied->control, ring->control, sizeof(copied->control));
 }
 
-int snapshot_copy_rings(struct snapshot_copy *copy, struct session *session, const struct ring *more,
+int snapshot_copy_begin(struct snapshot_copy *copy, struct session *session, const struct ring *more,
 			unsigned count)
 {
-	uint64_t until_ns;
 	int error = 0;
 
 	*copy = (struct snapshot_copy){ .session = session, .count = session->ring_count + count };
@@ -95,15 +94,28 @@ int snapshot_copy_rings(struct snapshot_copy *copy, struct session *session, con
 		copy->rings[n].ring = ring;
 		error = ring ? reserve(&copy->rings[n], ring) : 0;
 	}
+	return error;
+}
+
+uint64_t snapshot_copy_moment(void *data)
+{
+	struct snapshot_copy *copy = data;
+
 	copy->until = ring_clock();
-	until_ns = clock_ns(CLOCK_MONOTONIC);
-	for (unsigned n = session->ring_count; !error && n < copy->count; n++)
-		copy_ring(&copy->rings[n], copy->rings[n].ring, until_ns);
-	for (unsigned n = 0; !error && n < session->ring_count; n++)
+	copy->until_ns = clock_ns(CLOCK_MONOTONIC);
+	return copy->until;
+}
+
+void snapshot_copy_rings(struct snapshot_copy *copy)
+{
+	const struct session *session = copy->session;
+
+	for (unsigned n = session->ring_count; n < copy->count; n++)
+		copy_ring(&copy->rings[n], copy->rings[n].ring, copy->until_ns);
+	for (unsigned n = 0; n < session->ring_count; n++)
 		if (copy->rings[n].memory)
 			copy_ring(&copy->rings[n], &session->rings[n],
 				  n == session_names_index(session) ? UINT64_MAX : copy->until);
-	return error;
 }
 
 /* After each burst, pause as long as it took, unless the ring has not changed since it was copied. */

@@ -28,18 +28,25 @@ struct snapshot_copy {
 	const struct session *session;
 	struct copied_ring *rings;
 	unsigned count;
-	uint64_t until;	 /* when copying began; the snapshot has no later records */
-	size_t given;	 /* bytes of pieces since the last pause */
-	uint64_t paused; /* when that was, ns; 0: there was none */
+	uint64_t until;	   /* the snapshot has no later records */
+	uint64_t until_ns; /* the same of CLOCK_MONOTONIC */
+	size_t given;	   /* bytes of pieces since the last pause */
+	uint64_t paused;   /* when that was, ns; 0: there was none */
 };
 
 /*
- * snapshot_copy_rings - copy the packets of a session's rings, the names last. Stores nothing into the session.
+ * snapshot_copy_begin - get memory for a copy of a session's rings.
  * @more: @count rings beside the session's, whose times are CLOCK_MONOTONIC
  * Return: 0 or -ENOMEM; the caller must call snapshot_copy_free() in both cases.
  */
-int snapshot_copy_rings(struct snapshot_copy *copy, struct session *session, const struct ring *more,
+int snapshot_copy_begin(struct snapshot_copy *copy, struct session *session, const struct ring *more,
 			unsigned count);
+
+/* snapshot_copy_moment - the copy ends now. @data: it. Return: the time. */
+uint64_t snapshot_copy_moment(void *data);
+
+/* snapshot_copy_rings - copy the packets of all rings up to that moment, and the names last. Stores nothing into the session. */
+void snapshot_copy_rings(struct snapshot_copy *copy);
 
 /*
  * snapshot_copy_next - get the next piece of a ring. Return: as ring_copy().

@@ -157,7 +157,7 @@ static int step(struct walk *walk, const char *name, const char *behind, bool no
 	return 0;
 }
 
-static int walk_to(int root, const char *path, bool no_links)
+static __attribute__((noinline)) int walk_to(int root, const char *path, bool no_links)
 {
 	struct walk walk = { .stack = { fcntl(root, F_DUPFD_CLOEXEC, 0) }, .depth = 1 };
 	char name[NAME_MAX + 1];
@@ -253,19 +253,11 @@ static int open_handle(const struct foreign *how, int handle)
 	return error ? error : file;
 }
 
-int foreign_open(const struct foreign *how, int root, const char *path)
+static int open_at(const struct foreign *how, int root, const char *path)
 {
-	char whole[PATH_MAX], here[PATH_MAX];
 	struct rights rights;
 	int top = root, handle, error;
 
-	if (root == FOREIGN_HERE && path[0] != '/') {
-		if (!getcwd(here, sizeof(here)))
-			return -errno;
-		if ((size_t)snprintf(whole, sizeof(whole), "%s/%s", here, path) >= sizeof(whole))
-			return -ENAMETOOLONG;
-		path = whole;
-	}
 	if (root == FOREIGN_HERE)
 		top = foreign_root("/");
 	if (top < 0)
@@ -279,6 +271,23 @@ int foreign_open(const struct foreign *how, int root, const char *path)
 	if (root == FOREIGN_HERE)
 		close(top);
 	return error;
+}
+
+/* Not inlined, as walk_to(): arrays that are not used would end the kernel's copy of a recorder's stack. */
+static __attribute__((noinline)) int open_relative(const struct foreign *how, const char *path)
+{
+	char whole[PATH_MAX], here[PATH_MAX];
+
+	if (!getcwd(here, sizeof(here)))
+		return -errno;
+	if ((size_t)snprintf(whole, sizeof(whole), "%s/%s", here, path) >= sizeof(whole))
+		return -ENAMETOOLONG;
+	return open_at(how, FOREIGN_HERE, whole);
+}
+
+int foreign_open(const struct foreign *how, int root, const char *path)
+{
+	return root == FOREIGN_HERE && path[0] != '/' ? open_relative(how, path) : open_at(how, root, path);
 }
 
 /* Following such a link takes our rights; its target is opened with the reader's rights. */

@@ -62,7 +62,8 @@ static void check_count(const struct burin_profile *profile)
 {
 	const uint64_t counted = burin_profile_number(profile, "counted"),
 		       samples = burin_profile_number(profile, "received") -
-				 burin_profile_number(profile, "off_cpu.received");
+				 burin_profile_number(profile, "off_cpu.received") -
+				 burin_profile_number(profile, "wakers.received");
 	const char *key, *value;
 
 	for (unsigned n = 0; counted && !burin_profile_value_at(profile, n, &key, &value); n++) {

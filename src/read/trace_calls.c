@@ -22,6 +22,7 @@ struct open_call {
 	uint32_t own;	 /* the stack's number in the session; `stack` is 0 if its thread has no other */
 	uint32_t ending; /* 1: it may have a record */
 	uint32_t values; /* number of its arguments; 0: none */
+	bool ended;	 /* it has a record */
 	uint64_t start;
 };
 
@@ -216,19 +217,54 @@ static int add_switch(struct burin_calls *calls, const struct burin_record *reco
 	return 0;
 }
 
-/* A call has a record, so it is not open. */
-static void drop_ended(struct burin_calls *calls, const struct burin_call *call)
+/* A record has the thread, the begin, and 16 bits of the depth. */
+static int compare_calls(const void *one, const void *other)
 {
-	for (uint32_t n = 0; n < calls->open_count; n++) {
-		const struct open_call *open = &calls->open[n];
+	const struct open_call *a = *(struct open_call *const *)one, *b = *(struct open_call *const *)other;
 
-		if (!open->ending || open->tid != call->tid || open->start != call->begin ||
-		    (uint16_t)open->depth != call->depth)
-			continue;
-		calls->open_count--;
-		memmove(&calls->open[n], &calls->open[n + 1], (calls->open_count - n) * sizeof(*calls->open));
-		return;
-	}
+	return number_order(a->tid, b->tid) ?: number_order(a->start, b->start)
+		?: number_order((uint16_t)a->depth, (uint16_t)b->depth);
+}
+
+/* Open calls that may have a record: in a snapshot all of them, so they are sorted. */
+struct ending_calls {
+	struct open_call **calls;
+	size_t count;
+};
+
+static int find_ending(const struct burin_calls *calls, struct ending_calls *ending)
+{
+	*ending = (struct ending_calls){ .calls = calloc(calls->open_count + 1UL, sizeof(*ending->calls)) };
+	if (!ending->calls)
+		return -ENOMEM;
+	for (uint32_t n = 0; n < calls->open_count; n++)
+		if (calls->open[n].ending)
+			ending->calls[ending->count++] = &calls->open[n];
+	if (ending->count)
+		qsort(ending->calls, ending->count, sizeof(*ending->calls), compare_calls);
+	return 0;
+}
+
+/* A call has a record, so it is not open. */
+static void note_ended(const struct ending_calls *ending, const struct burin_call *call)
+{
+	const struct open_call wanted = { .tid = call->tid, .start = call->begin, .depth = call->depth },
+			       *const key = &wanted;
+	struct open_call **found =
+		bsearch(&key, ending->calls, ending->count, sizeof(*ending->calls), compare_calls);
+
+	if (found)
+		(*found)->ended = true;
+}
+
+static void drop_ended(struct burin_calls *calls)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t n = 0; n < calls->open_count; n++)
+		if (!calls->open[n].ended)
+			calls->open[kept++] = calls->open[n];
+	calls->open_count = kept;
 }
 
 static int compare_switches(const void *one, const void *other)
@@ -244,22 +280,23 @@ static int scan(struct burin_calls *calls)
 	struct burin_cursor *cursor;
 	const struct burin_record *record;
 	struct burin_call call;
-	bool ending = false;
-	int result;
+	struct ending_calls ending;
+	int result = find_ending(calls, &ending);
 
-	for (uint32_t n = 0; n < calls->open_count; n++)
-		ending |= calls->open[n].ending;
-	if (!ending && !calls->switch_event)
-		return 0;
-	result = burin_cursor_open(&cursor, calls->trace, NULL);
-	if (result)
+	if (!result && (ending.count || calls->switch_event))
+		result = burin_cursor_open(&cursor, calls->trace, NULL);
+	if (result || (!ending.count && !calls->switch_event)) {
+		free(ending.calls);
 		return result;
+	}
 	while (!result && burin_cursor_next(cursor, &record) > 0)
 		if (calls->switch_event && record->event == calls->switch_event)
 			result = add_switch(calls, record);
-		else if (ending && !burin_calls_call(calls, record, &call))
-			drop_ended(calls, &call);
+		else if (ending.count && !burin_calls_call(calls, record, &call))
+			note_ended(&ending, &call);
 	burin_cursor_close(cursor);
+	free(ending.calls);
+	drop_ended(calls);
 	if (calls->switch_count)
 		qsort(calls->switches, calls->switch_count, sizeof(*calls->switches), compare_switches);
 	return result;

@@ -43,18 +43,16 @@ static inline void ring_place_find(const struct ring *ring, struct ring_place *p
 }
 
 /*
- * section_place_time - the time of a record for which there is room.
- * @now: the clock; receives the record's time, which is not behind the last one's
- * Return: false: it needs an extended record.
+ * section_place_time - note the time of a record for which there is room.
+ * @late: it is not before `until`
+ * Return: false: it needs an extended record, or the clock is behind the last record. Use ring_append().
  */
 static inline __attribute__((__always_inline__)) bool section_place_time(struct wire_packet *packet,
-									 uint64_t until, uint64_t *now)
+									 bool late, uint64_t now)
 {
-	if (*now < packet->time_end)
-		*now = packet->time_end;
-	if (__builtin_expect(*now >= until, 0))
+	if (__builtin_expect(late, 0) || __builtin_expect(now < packet->time_end, 0))
 		return false;
-	section_store(&packet->time_end, *now);
+	section_store(&packet->time_end, now);
 	return true;
 }
 
@@ -86,7 +84,7 @@ static inline bool section_place_put(struct ring_place *place, struct ring_recor
 	if (place->room < 0)
 		return false;
 	now = ring_clock();
-	if (!section_place_time(place->packet, place->until, &now))
+	if (!section_place_time(place->packet, now >= place->until, now))
 		return false;
 	section_fill_compact((char *)place->at, record, (uint64_t)words, now);
 	place->at += (uintptr_t)words * 8;

@@ -13,7 +13,7 @@
 
 enum {
 	SAMPLES_PACKET = 64 << 10,
-	SAMPLES_RECORD_MAX = 48,
+	SAMPLES_RECORD_MAX = 64,
 	SAMPLES_RECENT_BITS = 12, /* log2 of the contexts that are remembered */
 };
 
@@ -128,7 +128,8 @@ bool samples_put(struct samples *samples, unsigned cpu, const struct samples_rec
 {
 	struct samples_stream *stream = &samples->streams[cpu];
 	uint64_t time = record->time > stream->time ? record->time : stream->time;
-	const uint32_t fields = fields_bytes(samples);
+	const uint32_t fields = fields_bytes(samples),
+		       more = (record->weighted ? 8 : 0) + (record->woken ? 8 : 0);
 	uint32_t context, header;
 	char *at;
 
@@ -142,15 +143,19 @@ bool samples_put(struct samples *samples, unsigned cpu, const struct samples_rec
 		return false;
 	at = records_of(stream) + stream->bytes;
 	memset(at, 0, SAMPLES_RECORD_MAX);
-	header = put_header(stream, record, time, fields + (record->weighted ? 8 : 0), at);
+	header = put_header(stream, record, time, fields + more, at);
 	at += header + fields;
 	memcpy(at - 4, &context, 4);
 	if (record->weighted)
 		memcpy(at, &record->weight, 8);
+	if (record->woken) {
+		memcpy(at + 8, &record->woken, 4);
+		memcpy(at + 12, &record->interrupt, 4);
+	}
 	if (!stream->count)
 		stream->first = time;
 	stream->last = stream->time = time;
-	stream->bytes += wire_stride(header + fields + (record->weighted ? 8 : 0));
+	stream->bytes += wire_stride(header + fields + more);
 	stream->count++;
 	stream->groups[record->group]++;
 	return true;

@@ -21,6 +21,7 @@ enum samples_group {
 	SAMPLES_USER, /* the innermost frame lies in a program */
 	SAMPLES_KERNEL,
 	SAMPLES_OFF_CPU,
+	SAMPLES_WAKERS,
 	SAMPLES_GROUPS
 };
 
@@ -64,6 +65,9 @@ struct samples_record {
 	enum samples_group group;
 	bool weighted;
 	uint64_t weight;
+	/* Of a wake-up, else 0. Together they have 8 bytes, as records of a stream need no padding. */
+	uint32_t woken; /* thread; the fields follow the weight */
+	uint32_t interrupt;
 };
 
 /*

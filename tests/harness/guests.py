@@ -53,9 +53,10 @@ class Report:
     """The line of --guest-report."""
 
     def __init__(self, text):
-        found = re.search(r"guest: (\d+) calls, (\d+) returns, (\d+) of them without a call.* (\d+) stacks, (\d+) of them at the end", text)
+        found = re.search(r"guest: (\d+) calls, (\d+) returns, (\d+) of them without a call.* (\d+) calls without a return, (\d+) stacks, "
+                          r"(\d+) of them at the end", text)
         check(found, f"no report: {text[-300:]}")
-        self.calls, self.returns, self.unmatched, self.stacks, self.kept = map(int, found.groups())
+        self.calls, self.returns, self.unmatched, self.unwound, self.stacks, self.kept = map(int, found.groups())
 
 
 def named(path, *guests):

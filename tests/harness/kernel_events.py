@@ -98,8 +98,8 @@ class Server:
         self.process.stderr.close()
 
 
-def of(trace, name):
-    return [event for event in trace.ours if event["event"] == name]
+def of(trace, *names):
+    return [event for event in trace.ours if event["event"] in names]
 
 
 @contextlib.contextmanager

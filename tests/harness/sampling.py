@@ -81,7 +81,7 @@ class Profile:
         equal(said["kernel"] + said["user"], said["attributed"], "samples of the kernel and of users")
         equal(info(self.path)["lost"]["full"], said["lost.ring"], "losses by the packets")
         for weight in (v for k, v in said.items() if k.startswith("weight.") and "counted" in said):
-            check(said["counted"] >= weight * (said["received"] - said.get("off_cpu.received", 0)), "samples stand for more than was counted")
+            check(said["counted"] >= weight * (said["received"] - said.get("off_cpu.received", 0) - said.get("wakers.received", 0)), "samples stand for more than was counted")
         for sample in self.samples:
             task = self.tasks.get(sample["fields"]["task"])
             check(task, f"a sample of a task that is not there: {short(sample)}")

@@ -423,6 +423,29 @@ enum {
 	ASKED = 2000, /* addresses */
 };
 
+/* The head of an image without sections, whose unwind entries begin at @frames. */
+static void put_head(unsigned char *bytes, size_t size, uint32_t frames)
+{
+	const uint32_t index[] = { 0x3b030301, frames, 0 }; /* two absolute numbers of 4 bytes */
+	const Elf64_Phdr segments[] = {
+		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = size, .p_memsz = size },
+		{ .p_type = PT_GNU_EH_FRAME, .p_offset = 1024, .p_vaddr = 1024, .p_filesz = sizeof(index) },
+	};
+	Elf64_Ehdr header = { .e_type = ET_DYN,
+			      .e_machine = EM_X86_64,
+			      .e_phoff = sizeof(header),
+			      .e_phentsize = sizeof(segments[0]),
+			      .e_phnum = 2 };
+
+#if defined(__aarch64__)
+	header.e_machine = EM_AARCH64;
+#endif
+	memcpy(header.e_ident, ELFMAG "\2\1\1", 7);
+	memcpy(bytes, &header, sizeof(header));
+	memcpy(bytes + sizeof(header), segments, sizeof(segments));
+	memcpy(bytes + 1024, index, sizeof(index));
+}
+
 /* An image without sections, with one entry, whose program is only DW_CFA_nop. Return: bytes. */
 static size_t make_slow(unsigned char **out)
 {
@@ -430,27 +453,10 @@ static size_t make_slow(unsigned char **out)
 					     0,	 1, 0x78, 16, 1, 0x04, 0x0c, 7, 8, 0 };
 	const size_t frames = 4096, entry = frames + sizeof(cie), size = entry + 4 + 4 + 17 + NOPS + 4;
 	unsigned char *bytes = calloc(1, size), *at = bytes + entry;
-	Elf64_Ehdr *header = (Elf64_Ehdr *)bytes;
-	Elf64_Phdr *segments = (Elf64_Phdr *)(bytes + sizeof(*header));
-	const uint32_t length = 4 + 17 + NOPS, back = sizeof(cie) + 4, start = (uint32_t)frames, zero = 0;
+	const uint32_t length = 4 + 17 + NOPS, back = sizeof(cie) + 4;
 	const uint64_t code[2] = { 0x100000, 0x10000 };
 
-	*header = (Elf64_Ehdr){ .e_type = ET_DYN,
-				.e_machine = EM_X86_64,
-				.e_phoff = sizeof(*header),
-				.e_phentsize = sizeof(*segments),
-				.e_phnum = 2 };
-#if defined(__aarch64__)
-	header->e_machine = EM_AARCH64;
-#endif
-	memcpy(header->e_ident, ELFMAG "\2\1\1", 7);
-	segments[0] =
-		(Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = size, .p_memsz = size };
-	segments[1] =
-		(Elf64_Phdr){ .p_type = PT_GNU_EH_FRAME, .p_offset = 1024, .p_vaddr = 1024, .p_filesz = 12 };
-	memcpy(bytes + 1024, "\1\3\3\x3b", 4); /* two absolute numbers of 4 bytes */
-	memcpy(bytes + 1028, &start, 4);
-	memcpy(bytes + 1032, &zero, 4);
+	put_head(bytes, size, (uint32_t)frames);
 	memcpy(bytes + frames, cie, sizeof(cie));
 	memcpy(at, &length, 4);
 	memcpy(at + 4, &back, 4);
@@ -525,29 +531,13 @@ static size_t make_frames(unsigned char *frames, unsigned cies, uint32_t cie_byt
 static int open_frames(unsigned cies, uint32_t cie_bytes)
 {
 	unsigned char *bytes = calloc(1, SCAN_ROOM);
-	Elf64_Ehdr *header = (Elf64_Ehdr *)bytes;
-	Elf64_Phdr *segments = (Elf64_Phdr *)(bytes + sizeof(*header));
 	const size_t size = SCAN_FRAMES + make_frames(bytes + SCAN_FRAMES, cies, cie_bytes);
-	const uint32_t index[] = { 0x3b030301, SCAN_FRAMES, 0 };
 	struct unwind_table *table = NULL;
 	struct image image;
 	const int fd = memfd_create("frames", 0);
 	int error;
 
-	*header = (Elf64_Ehdr){ .e_type = ET_DYN,
-				.e_machine = EM_X86_64,
-				.e_phoff = sizeof(*header),
-				.e_phentsize = sizeof(*segments),
-				.e_phnum = 2 };
-#if defined(__aarch64__)
-	header->e_machine = EM_AARCH64;
-#endif
-	memcpy(header->e_ident, ELFMAG "\2\1\1", 7);
-	segments[0] =
-		(Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = size, .p_memsz = size };
-	segments[1] =
-		(Elf64_Phdr){ .p_type = PT_GNU_EH_FRAME, .p_offset = 1024, .p_vaddr = 1024, .p_filesz = 12 };
-	memcpy(bytes + 1024, index, sizeof(index));
+	put_head(bytes, size, SCAN_FRAMES);
 	error = write(fd, bytes, size) == (ssize_t)size ? image_open(&image, fd) : -EIO;
 	free(bytes);
 	if (error)

@@ -63,6 +63,7 @@ static struct {
 	uint8_t bytes[8];
 	size_t count;
 	on_access function;
+	void (*executed)(unsigned vcpu, void *data);
 	void *data;
 } instruction;
 
@@ -157,12 +158,13 @@ EXPORT void qemu_plugin_register_vcpu_mem_cb(void *block, on_access function, in
 	instruction.data = data;
 }
 
-EXPORT void qemu_plugin_register_vcpu_insn_exec_cb(void *block, void *function, int what, void *data)
+EXPORT void qemu_plugin_register_vcpu_insn_exec_cb(void *block, void (*function)(unsigned, void *), int what,
+						   void *data)
 {
 	(void)block;
-	(void)function;
 	(void)what;
-	(void)data;
+	instruction.executed = function;
+	instruction.data = data;
 }
 
 EXPORT size_t qemu_plugin_tb_n_insns(const void *block)
@@ -257,6 +259,7 @@ static void translate(uint64_t address, const uint8_t *bytes, size_t count)
 	instruction.count = count;
 	memcpy(instruction.bytes, bytes, count);
 	instruction.function = NULL;
+	instruction.executed = NULL;
 	if (is_7)
 		on_block.function.block_7(&instruction, on_block.data);
 	else
@@ -284,6 +287,14 @@ static void leave(uint64_t from, uint64_t to, uint64_t sp)
 {
 	translate(from, (const uint8_t[]){ 0xc3 }, 1);
 	execute(sp, to);
+}
+
+/* The end of an interrupt or system call: another program may run then. */
+static void come_back(void)
+{
+	translate(0xffffffff81f00000, (const uint8_t[]){ 0x48, 0xcf }, 2);
+	if (instruction.executed)
+		instruction.executed(0, instruction.data);
 }
 
 static const uint64_t code = 0xffffffff81000000;
@@ -314,6 +325,48 @@ static void scene_returns(void)
 		leave(code + 0x3010, code + 0x4000, sp - 8);
 		leave(code + 0x4003, code + 5, sp);
 	}
+}
+
+/*
+ * Only code + 0x1000 is recorded. Its calls are ended by their returns, however many returns of others come before: on the same stack, on
+ * another one, and in another program whose stack is at the same address.
+ */
+static void scene_part(void)
+{
+	const uint64_t kernel = 0xffffc90000003f00, other = 0xffffc90000007f00, program = 0x7ffffff0;
+
+	for (unsigned n = 0; n < 10; n++) {
+		leave(code + 0x2003, code + 0x3000, kernel);
+		call(code, code + 0x1000, kernel);
+		for (uint64_t depth = 8; depth < 80; depth += 8)
+			leave(code + 0x2003, code + 0x3000, kernel - depth);
+		leave(code + 0x2003, code + 0x3000, other);
+		call(code, code + 0x1000, other);
+		leave(code + 0x2003, code + 0x3000, kernel - 8);
+		leave(code + 0x1003, code + 5, other);
+		leave(code + 0x2003, code + 0x3000, kernel - 8);
+		call(code, code + 0x1000, kernel - 0x100);
+		leave(code + 0x1003, code + 5, kernel - 0x100);
+		leave(code + 0x1003, code + 5, kernel);
+	}
+	registers[CS] = 3;
+	for (unsigned n = 0; n < 20; n++) {
+		registers[CR3] = 0x1000 * (1 + n % 2);
+		come_back();
+		leave(0x2003, 0x3000, program - 0x2000);
+		if (n < 2)
+			call(0x4000, code + 0x1000, program - 0x1000 * n);
+		else if (n >= 18)
+			leave(code + 0x1003, 0x4005, program - 0x1000 * (n % 2));
+	}
+}
+
+/* A kernel that starts three times, each time with its functions elsewhere; the functions of one lie inside those of another. */
+static void scene_again(void)
+{
+	for (unsigned boot = 0; boot < 3; boot++)
+		for (unsigned n = 1; n <= 40; n++)
+			run(code + boot * 0x400000 + n * 0x40130, 0xffffc90000003f00);
 }
 
 /* Tasks with stacks of 32 KiB, of which each uses the upper half, and one the lower half. */
@@ -443,6 +496,10 @@ int main(int count, char **words)
 		scene_calls();
 	else if (strcmp(words[2], "returns") == 0)
 		scene_returns();
+	else if (strcmp(words[2], "part") == 0)
+		scene_part();
+	else if (strcmp(words[2], "again") == 0)
+		scene_again();
 	else if (strcmp(words[2], "large") == 0)
 		scene_large();
 	else if (strcmp(words[2], "exec") == 0)

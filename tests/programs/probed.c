@@ -2,7 +2,7 @@
 /*
  * A program with functions and with probes as <sys/sdt.h> makes them, whose calls and arguments are known:
  *
- *	probed N	N times: work(n, text, 3 n), the probe step, and guarded if a recorder has asked for it; prints the sum of
+ *	probed N	N times: work(n, text, 3 n), mark(), the probe step, and guarded if a recorder has asked for it; prints the sum of
  *			work's results, and how often guarded was asked for
  *	probed wait	the same 3 times, for each line that it reads, up to the end of the input
  */
@@ -38,6 +38,26 @@ __attribute__((noinline)) static long work(long n, const char *text, int factor)
 	return n + factor + text[0];
 }
 
+enum shade {
+	DARK = 1,
+	LIGHT = 2,
+	NEGATIVE = -3
+};
+
+__attribute__((noinline)) static enum shade mark(enum shade shade, unsigned char small, const char *name,
+						 double ratio, struct pair *pair, short e, int f,
+						 long seventh, const char *eighth)
+{
+	__asm__ volatile("" ::"r"(small), "r"(name), "x"(ratio), "r"(pair), "r"((int)e), "r"(f), "r"(seventh),
+			 "r"(eighth)
+			 : "memory");
+	return shade == DARK ? LIGHT : DARK;
+}
+
+/* A call that no compiler sees through, so that all arguments are passed. */
+static enum shade (*volatile called)(enum shade, unsigned char, const char *, double, struct pair *, short,
+				     int, long, const char *) = mark;
+
 static void steps(long count)
 {
 	struct pair pair = { 1, 0 };
@@ -47,6 +67,10 @@ static void steps(long count)
 	for (long n = 0; n < count; n++) {
 		pair.b = (int)-n;
 		sum += work(n, n % 2 ? "odd" : "even", (int)n * 3);
+		called(n % 3 == 0   ? DARK
+		       : n % 3 == 1 ? LIGHT
+				    : NEGATIVE,
+		       (unsigned char)n, text, 0.5, &pair, (short)-n, (int)n, -n, "eight");
 #ifdef __x86_64__
 		PROBE("step", "0", "-8@%0 -4@4(%1) 4@$7 8@%2 -2@2(%3,%4,2) 8f@%%xmm0", "r"(n), "r"(&pair),
 		      "r"(text), "r"(table), "r"(n % 3), "m"(pair), "m"(table));

@@ -4,7 +4,8 @@
  *
  *	schedule wake N		a thread sleeps in read N times, and is woken each time by the first thread, which waits until it
  *				sleeps; prints the ids of the sleeper and of the waker
- *	schedule futex N	the same in a futex
+ *				(sleeps in take(), woken in give())
+ *	schedule futex N	the same in a futex (sleeps in wait_for_word(), woken in wake_word())
  *	schedule chain N	a span "chain.request", N times: the first thread waits for a second one, which waits for a third one,
  *				which sleeps for 2 ms; prints the ids of the three
  */
@@ -27,7 +28,9 @@ static int ask[2][2], answer[2][2];
 static int word;
 static volatile pid_t sleeper;
 
-static void take(int file)
+/* Functions whose names the stacks of waits have. Each has something left to do behind its call. */
+
+__attribute__((noinline)) static void take(int file)
 {
 	char byte;
 
@@ -35,9 +38,21 @@ static void take(int file)
 		abort();
 }
 
-static void give(int file)
+__attribute__((noinline)) static void give(int file)
 {
 	if (write(file, "", 1) != 1)
+		abort();
+}
+
+__attribute__((noinline)) static void wait_for_word(void)
+{
+	if (syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0) != 0)
+		abort();
+}
+
+__attribute__((noinline)) static void wake_word(void)
+{
+	if (syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) != 1)
 		abort();
 }
 
@@ -81,7 +96,7 @@ static void *sleep_in_futex(void *unused)
 	(void)unused;
 	sleeper = gettid();
 	for (long n = 0; n < count; n++)
-		syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+		wait_for_word();
 	return NULL;
 }
 
@@ -99,8 +114,8 @@ static void wake(bool futex)
 		await_sleep(sleeper, call);
 		if (!futex)
 			give(ask[0][1]);
-		else if (syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) != 1)
-			abort();
+		else
+			wake_word();
 	}
 	pthread_join(thread, NULL);
 	printf("%d %d\n", sleeper, gettid());

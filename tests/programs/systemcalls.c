@@ -6,12 +6,16 @@
  *	systemcalls fork N		makes N children, one after the other, each of which calls getppid once
  *	systemcalls order N		an event, getppid, an event; N times
  *	systemcalls paths PATH...	opens each; then NULL, and an address where nothing is
+ *	systemcalls unread PATH...	opens each, whose page is not mapped; after `+`, the page is there
+ *	systemcalls exec PATH		executes it; the page of the path is not mapped
+ *	systemcalls bind PATH		binds a socket to it; the page of the address is not mapped
  *	systemcalls switch N		two threads on one CPU wait for each other N times; prints of each its id and how often
  *					it was switched away from, up to its last getppid
  *	systemcalls serve		for each line, a number: N times an event, getppid, an event; -1: a child that ends;
  *					prints the number
  *	systemcalls flood N		sends itself N packets of 100 + n % 1000 bytes over the loopback and calls getppid after each, while a
  *					timer interrupts it every 50 microseconds
+ *	systemcalls arguments N		calls with 0 to 6 arguments of both sizes, each of which fails at once; N times
  *	systemcalls wait		waits for a line, calls getppid 3 times, and waits for its end
  */
 #include <arpa/inet.h>
@@ -22,10 +26,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +43,20 @@ static int pipes[2][2];
 static void ask(void)
 {
 	syscall(SYS_getppid);
+}
+
+/* The numbers are those that tests/kernel/module.test expects. Halves of registers that an int leaves alone have bits, too. */
+static void call_with_arguments(void)
+{
+	const long address = 0x1122334455667788, size = 0x0123456789abcdef, bad = 0x7654321fffffff0;
+
+	ask();
+	syscall(SYS_close, bad);
+	syscall(SYS_dup2, bad, bad - 1);
+	syscall(SYS_lseek, bad, address, bad - 2);
+	syscall(SYS_pwrite64, bad, address, size, address + 1);
+	syscall(SYS_setsockopt, bad, bad - 1, bad - 2, address, bad - 3);
+	syscall(SYS_sendto, bad, address, size, bad - 1, address + 1, bad - 2);
 }
 
 static void fork_one(void)
@@ -71,6 +91,45 @@ static void open_path(const char *path)
 
 	if (file >= 0)
 		close((int)file);
+}
+
+/* A copy of bytes in a page of its own, which the process has not touched. */
+static const void *unmapped(const void *bytes, size_t size)
+{
+	const int file = memfd_create("page", MFD_CLOEXEC);
+	void *page;
+
+	if (file < 0 || ftruncate(file, 4096) || pwrite(file, bytes, size, 0) < 0)
+		abort();
+	page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
+	if (page == MAP_FAILED)
+		abort();
+	close(file);
+	return page;
+}
+
+static const char *unmapped_text(const char *text)
+{
+	return unmapped(text, strlen(text) + 1);
+}
+
+static void bind_unmapped(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const int file = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	bind(file, unmapped(&address, sizeof(address)), sizeof(address));
+	close(file);
+}
+
+static void open_unmapped(const char *path)
+{
+	const char *page = unmapped_text(*path == '+' ? path + 1 : path);
+
+	if (*path == '+')
+		(void)*(volatile const char *)page;
+	open_path(page);
 }
 
 static long switches(void)
@@ -199,8 +258,18 @@ int main(int argc, char **argv)
 		serve();
 	else if (strcmp(what, "flood") == 0)
 		flood();
+	else if (strcmp(what, "arguments") == 0)
+		for (long n = 0; n < count; n++)
+			call_with_arguments();
 	else if (strcmp(what, "wait") == 0)
 		wait_for_lines();
+	else if (strcmp(what, "unread") == 0)
+		for (int n = 2; n < argc; n++)
+			open_unmapped(argv[n]);
+	else if (strcmp(what, "exec") == 0)
+		execl(unmapped_text(argv[2]), argv[2], NULL);
+	else if (strcmp(what, "bind") == 0)
+		bind_unmapped(argv[2]);
 	else if (strcmp(what, "paths") == 0)
 		for (int n = 2; n < argc + 2; n++)
 			open_path(n < argc ? argv[n] : n == argc ? NULL : (const char *)8);

@@ -16,6 +16,7 @@ TRACE_EVENT(burin_loop_two, TP_PROTO(unsigned int n, unsigned int twice), TP_ARG
 #endif
 
 #undef TRACE_INCLUDE_PATH
+#undef TRACE_INCLUDE_FILE
 #define TRACE_INCLUDE_PATH .
 #define TRACE_INCLUDE_FILE loop_event
 #include <trace/define_trace.h>

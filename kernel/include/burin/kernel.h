@@ -32,34 +32,35 @@ struct burin_kernel_site {
 	struct module *module;
 };
 
-/* burin_emit_N - record N words behind the header's first: the payload begins in the upper half of `a`. */
-void burin_emit_2(const struct burin_kernel_site *site, u64 a);
-void burin_emit_3(const struct burin_kernel_site *site, u64 a, u64 b);
-void burin_emit_4(const struct burin_kernel_site *site, u64 a, u64 b, u64 c);
-void burin_emit_5(const struct burin_kernel_site *site, u64 a, u64 b, u64 c, u64 d);
-void burin_emit_6(const struct burin_kernel_site *site, u64 a, u64 b, u64 c, u64 d, u64 e);
+/* burin_emit_N - record N words behind the header's first: the thread's id, `a`, then the rest of the payload. @head: of the site */
+void burin_emit_2(u32 head, u32 a);
+void burin_emit_3(u32 head, u32 a, u64 b);
+void burin_emit_4(u32 head, u32 a, u64 b, u64 c);
+void burin_emit_5(u32 head, u32 a, u64 b, u64 c, u64 d);
+void burin_emit_6(u32 head, u32 a, u64 b, u64 c, u64 d, u64 e);
 
 #ifndef BURIN__KERNEL_OWN
-/* Only one of the calls is compiled. The others may read words that the record has not. */
+/* Only one of the calls is compiled. The others may read words that the record has not. The payload begins in the upper half of
+ * the buffer's third word. */
 static __always_inline void burin__kernel_emit(struct burin_site *site, uint64_t *buffer, size_t bytes)
 {
-	const struct burin_kernel_site *own = container_of(site, struct burin_kernel_site, site);
+	const u32 head = container_of(site, struct burin_kernel_site, site)->head, a = (u32)(buffer[2] >> 32);
 
 	switch ((12 + bytes + 7) / 8) {
 	case 2:
-		burin_emit_2(own, buffer[2]);
+		burin_emit_2(head, a);
 		break;
 	case 3:
-		burin_emit_3(own, buffer[2], buffer[3]);
+		burin_emit_3(head, a, buffer[3]);
 		break;
 	case 4:
-		burin_emit_4(own, buffer[2], buffer[3], buffer[4]);
+		burin_emit_4(head, a, buffer[3], buffer[4]);
 		break;
 	case 5:
-		burin_emit_5(own, buffer[2], buffer[3], buffer[4], buffer[5]);
+		burin_emit_5(head, a, buffer[3], buffer[4], buffer[5]);
 		break;
 	case 6:
-		burin_emit_6(own, buffer[2], buffer[3], buffer[4], buffer[5], buffer[6]);
+		burin_emit_6(head, a, buffer[3], buffer[4], buffer[5], buffer[6]);
 		break;
 	default:
 		burin_emit(site, 1, buffer, bytes);

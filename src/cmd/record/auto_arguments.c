@@ -336,7 +336,11 @@ void auto_arguments_later(struct auto_arguments *found, const char *path, const 
 	if (file->descriptor < 0) {
 		if (file->descriptor != -ENOENT && !found->options.quiet)
 			cmd_note("burin: %s: %s: %s; nothing is known of its functions\n", search.option,
-				 path, strerror(-file->descriptor));
+				 path,
+				 file->descriptor == -EACCES && geteuid() == 0
+					 ? "loaded later, and other users may not read it, nor its directory "
+					   "perhaps"
+					 : strerror(-file->descriptor));
 		return;
 	}
 	file->path = is_wanted_later(&search, image) ? strdup(path) : NULL;

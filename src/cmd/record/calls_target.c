@@ -97,6 +97,19 @@ static bool has_session(const char *word, bool *calls)
 	return found;
 }
 
+/* What loading the library took, in all attempts. */
+static struct load_calls_result loaded;
+
+static int attach(pid_t process, const char *library, struct process_change *change)
+{
+	const int error = process_change_attach(process, library, change);
+
+	loaded.thread_ns += change->loaded.thread_ns;
+	if (change->loaded.longest_ns > loaded.longest_ns)
+		loaded.longest_ns = change->loaded.longest_ns;
+	return error;
+}
+
 const char *calls_target_open(const char *word, char pid[CALLS_TARGET_WORD])
 {
 	char library[PRELOAD_PATH_MAX];
@@ -119,7 +132,7 @@ const char *calls_target_open(const char *word, char pid[CALLS_TARGET_WORD])
 		cmd_failed("--calls: libburin-calls.so %s", preload_problem(error));
 		return NULL;
 	}
-	if (process_change_attach(process, library, &change) != 0) {
+	if (attach(process, library, &change) != 0) {
 		cmd_failed("%s: its calls cannot be recorded: %s", word, change.problem);
 		return NULL;
 	}
@@ -139,7 +152,7 @@ static int finish_attaching(const struct attachment *attachment)
 
 	if (session->geometry.owner_kind != WIRE_OWNER_PROGRAM || *calls->rules || calls->functions ||
 	    calls_find_library(library, sizeof(library)) != 0 ||
-	    process_change_attach((pid_t)session->geometry.owner, library, &change) == 0)
+	    attach((pid_t)session->geometry.owner, library, &change) == 0)
 		return 0;
 	return cmd_failed("%s: its calls cannot be recorded: %s", attachment->word, change.problem);
 }
@@ -264,6 +277,22 @@ void calls_target_note(const struct calls_target *calls, const struct session *s
 			 "-fpatchable-function-entry=5\n");
 }
 
+static void note_stops(const struct calls_target *calls, const char *word)
+{
+	const uint64_t longest_ns =
+		calls->longest_ns > loaded.longest_ns ? calls->longest_ns : loaded.longest_ns;
+	char loading[2 * TEXT_SHORT] = "";
+
+	if (loaded.thread_ns)
+		snprintf(loading, sizeof(loading), "; one loaded the library for %.2f ms",
+			 (double)loaded.thread_ns / 1e6);
+	if (longest_ns)
+		cmd_note("burin: threads of %s stood still for at most %.2f ms%s\n", word,
+			 (double)longest_ns / 1e6, loading);
+	else
+		cmd_note("burin: no thread of %s stood still%s\n", word, loading);
+}
+
 int calls_target_end(struct calls_target *calls, struct attachment *attachment)
 {
 	static char all[] = "*";
@@ -287,7 +316,6 @@ int calls_target_end(struct calls_target *calls, struct attachment *attachment)
 				  attachment->word, strerror(-error), attachment->word);
 	result = attachment->ended ? 0 : patch(calls, attachment);
 	if (!calls->quiet)
-		cmd_note("burin: threads of %s stood still for at most %.2f ms\n", attachment->word,
-			 (double)calls->longest_ns / 1e6);
+		note_stops(calls, attachment->word);
 	return result;
 }

@@ -59,6 +59,12 @@ static bool parse_split(const char *value)
 
 static const char *const formats[] = { [RECORD_BURIN] = "burin", [RECORD_UFTRACE] = "uftrace", NULL };
 
+static const char *const scheds[] = { [KERNEL_SCHED_NONE] = "none",
+				      [KERNEL_SCHED_SWITCHES] = "switches",
+				      [KERNEL_SCHED_STACKS] = "stacks",
+				      [KERNEL_SCHED_WAKERS] = "wakers",
+				      NULL };
+
 static const struct cmd_option table[] = {
 	OPTION_TEXT("-o, --output DIR", &options.output,
 		    "the trace; must not exist (default: COMMAND.burin). The umask decides which users may "
@@ -76,9 +82,12 @@ static const struct cmd_option table[] = {
 	OPTION_TEXT("--k-where EXPR", &options.kernel.where,
 		    "with --kernel: record only events of which EXPR is true, such as 'ret < 0'; see "
 		    "burin-kernel(7)"),
-	OPTION_FLAG("--sched", &options.kernel.sched,
-		    "the same for what burin report --sched needs: switches, wake-ups, migrations, forks and "
-		    "exits"),
+	OPTION_CHOICE("--sched[=WHAT]", &options.kernel.sched, scheds,
+		      "the same for what burin report --sched needs\n"
+		      "switches: switches, wake-ups, migrations, forks and exits (default)\n"
+		      "stacks: also the stacks of threads that wait, as --off-cpu\n"
+		      "wakers: also the stacks of the threads that wake them",
+		      .absent = "switches"),
 	OPTION_SIZE("--kernel-buffer SIZE", &options.kernel.buffer_bytes, 4 * KERNEL_PACKET, 512 << 20,
 		    "size of each CPU's two ring buffers of kernel events (default: 4M)"),
 	OPTION_CHOICE(
@@ -247,6 +256,22 @@ static const struct cmd_option table[] = {
 	{ 0 },
 };
 
+/* --sched with stacks is --off-cpu, and more. Return: 0 or CMD_USAGE. */
+static int add_stacks_of_sched(void)
+{
+	struct sampling_options *sampling = &options.sampling;
+
+	if (options.kernel.sched < KERNEL_SCHED_STACKS)
+		return 0;
+	if (sampling->off || sampling->timer)
+		return cmd_usage("--sched=%s: stacks are taken with samples; remove %s",
+				 scheds[options.kernel.sched], sampling->off ? "--no-samples" : "--timer");
+	sampling->off_cpu = true;
+	sampling->wakers = options.kernel.sched == KERNEL_SCHED_WAKERS;
+	snprintf(asked, sizeof(asked), "--sched=%s", scheds[options.kernel.sched]);
+	return 0;
+}
+
 /* Return: 0 or CMD_USAGE. */
 static int check_conflicts(void)
 {
@@ -394,6 +419,8 @@ static int record(char **operands)
 	}
 	choose_target();
 	result = add_events_of_sched();
+	if (!result)
+		result = add_stacks_of_sched();
 	if (!result)
 		result = check_conflicts();
 	if (!result)

@@ -470,7 +470,7 @@ static int run(char **operands)
 	options.progress = !options.quiet;
 	result = find_in(directory, operands[0]);
 	close(directory);
-	return result;
+	return guest_symbols_finish(&options.guests) ?: result;
 }
 
 const struct cmd cmd_symbols = {

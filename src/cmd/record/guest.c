@@ -15,6 +15,7 @@
 #include "cmd/cmd.h"
 #include "cmd/record/guest.h"
 #include "cmd/record/guest_functions.h"
+#include "cmd/record/guest_symbols.h"
 #include "cmd/record/preload_libraries.h"
 #include "image/names/guest_tasks.h"
 
@@ -271,9 +272,10 @@ void guest_files(const struct guest_options *options, const struct session *sess
 	if (!options->named)
 		return;
 	if (moved)
-		snprintf(shift, sizeof(shift), "+%#" PRIx64, (uint64_t)(moved - 1) * WIRE_GUEST_STEP);
+		snprintf(shift, sizeof(shift), "%c0x%" PRIx64, GUEST_SYMBOLS_FIRST,
+			 (uint64_t)(moved - 1) * WIRE_GUEST_STEP);
 	if (!array_reserve(files->globs, files->room, files->count + 1) ||
-	    asprintf(&word, "vmlinux=%s%s", options->kernel, moved == 1 ? "+0x0" : shift) < 0)
+	    asprintf(&word, "vmlinux=%s%s", options->kernel, shift) < 0)
 		cmd_failed("out of memory");
 	else
 		files->globs[files->count++] = word;

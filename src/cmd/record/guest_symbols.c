@@ -14,6 +14,7 @@
 #include "wire/wire_call.h"
 
 static const char kernel_key[] = "vmlinux=", program_key[] = "prog=";
+static bool *used; /* of each word: the trace has an image for it; NULL: not counted */
 
 static bool has_key(const char *word, const char *key)
 {
@@ -26,6 +27,8 @@ int guest_symbols_check(const struct view_globs *files)
 		if (!has_key(files->globs[n], kernel_key) && !has_key(files->globs[n], program_key))
 			return cmd_usage("--guest: '%s': give vmlinux=FILE or prog=FILE@SPACE",
 					 files->globs[n]);
+	free(used);
+	used = files->count ? calloc(files->count, sizeof(*used)) : NULL;
 	return 0;
 }
 
@@ -37,34 +40,48 @@ static const char *space_of(const char *image)
 	return strncmp(image, WIRE_GUEST_USER, bytes) == 0 ? image + bytes : NULL;
 }
 
-/* The path of the file for an image, which the caller frees; NULL: this is not its file. */
-static char *path_for(const char *word, const char *image)
+/* The address space at the end of a word, behind an @; NULL: it has none. A path may have an @, too. */
+static const char *given_space(const char *word)
 {
-	const bool is_kernel = strcmp(image, WIRE_GUEST_KERNEL) == 0;
-	const char *space = is_kernel ? NULL : space_of(image), *at;
+	const char *at = strrchr(word, '@');
 
-	if (is_kernel)
-		return has_key(word, kernel_key) ? strdup(word + sizeof(kernel_key) - 1) : NULL;
-	if (!space || !has_key(word, program_key))
-		return NULL;
-	word += sizeof(program_key) - 1;
-	at = strrchr(word, '@');
 	if (!at)
-		return strdup(word);
-	at++;
-	if (strncmp(at, "0x", 2) == 0)
-		at += 2;
-	return strncmp(at, space, strlen(at)) == 0 && strcmp(space + strlen(at), "]") == 0
-		       ? strndup(word, (size_t)(strrchr(word, '@') - word))
-		       : NULL;
+		return NULL;
+	at += strncmp(at + 1, "0x", 2) == 0 ? 3 : 1;
+	return *at && strspn(at, "0123456789abcdefABCDEF") == strlen(at) ? at : NULL;
 }
 
-/* Cut "+0xOFFSET" off a path. Return: false: it has none. */
-static bool take_shift(char *path, uint64_t *shift)
+/* Whether a word is for an image. @exactly: by its address space */
+static bool is_for(const char *word, const char *image, bool exactly)
 {
-	char *at = strrchr(path, '+'), *end;
+	const bool is_kernel = strcmp(image, WIRE_GUEST_KERNEL) == 0;
+	const char *space = is_kernel ? NULL : space_of(image), *given = given_space(word);
 
-	if (!at || strncmp(at, "+0x", 3) != 0 || !isxdigit((unsigned char)at[3]))
+	if (is_kernel)
+		return exactly && has_key(word, kernel_key);
+	if (!space || !has_key(word, program_key) || exactly != (given != NULL))
+		return false;
+	return !given ||
+	       (strncasecmp(given, space, strlen(given)) == 0 && strcmp(space + strlen(given), "]") == 0);
+}
+
+/* The path of the file that a word has, which the caller frees. */
+static char *path_of(const char *word)
+{
+	const bool is_kernel = has_key(word, kernel_key);
+
+	if (is_kernel)
+		return strdup(word + sizeof(kernel_key) - 1);
+	word += sizeof(program_key) - 1;
+	return given_space(word) ? strndup(word, (size_t)(strrchr(word, '@') - word)) : strdup(word);
+}
+
+/* Cut "+0xOFFSET" or, with another sign, the like off a path. Return: false: it has none. */
+static bool take_shift(char *path, char sign, uint64_t *shift)
+{
+	char *at = strrchr(path, sign), *end;
+
+	if (!at || strncmp(at + 1, "0x", 2) != 0 || !isxdigit((unsigned char)at[3]))
 		return false;
 	*shift = strtoull(at + 1, &end, 16);
 	if (*end)
@@ -76,8 +93,9 @@ static bool take_shift(char *path, uint64_t *shift)
 /* Return: a descriptor of the map, or a negative errno. @path: its end may be cut off */
 static int map_of(char *path, const struct symbolize_image *image)
 {
-	uint64_t shift = 0;
-	const bool given = take_shift(path, &shift);
+	struct guest_shifts shifts = { 0 };
+	const bool given = take_shift(path, '+', &shifts.all[0]);
+	const bool first = !given && take_shift(path, GUEST_SYMBOLS_FIRST, &shifts.all[0]);
 	const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct guest_names names;
 	int result;
@@ -88,33 +106,58 @@ static int map_of(char *path, const struct symbolize_image *image)
 	close(file);
 	if (result)
 		return result;
+	shifts.count = given || first;
 	if (!given)
-		result = guest_names_shift(&names, image->offsets, image->count, &shift);
+		result = guest_names_shifts(&names, image->offsets, image->count, &shifts);
 	if (!result)
-		result = guest_names_map(&names, shift);
+		result = guest_names_map(&names, &shifts, image->offsets, image->count);
 	guest_names_free(&names);
 	return result;
+}
+
+/* Return: a descriptor of the map that a word gives, or -1 after a message. */
+static int open_word(const char *word, const struct symbolize_image *image)
+{
+	char *path = path_of(word);
+	const int map = path ? map_of(path, image) : -ENOMEM;
+
+	if (map < 0)
+		cmd_failed("--guest: %s: %s", path ? path : word,
+			   map == -ENOEXEC ? "it has no functions; give an ELF file with symbols, or a "
+					     "text such as /proc/kallsyms of the guest"
+					   : strerror(-map));
+	free(path);
+	return map < 0 ? -1 : map;
 }
 
 int guest_symbols_open(const struct view_globs *files, const struct symbolize_image *image, bool *failed)
 {
 	int map = -1;
 
-	for (size_t n = 0; n < files->count && map < 0; n++) {
-		char *path = path_for(files->globs[n], image->path);
+	for (size_t n = 0; n < 2 * files->count && map < 0; n++) { /* first those for this address space */
+		const size_t word = n % files->count;
 
-		if (!path)
+		if (!is_for(files->globs[word], image->path, n < files->count))
 			continue;
-		map = map_of(path, image);
-		if (map < 0) {
+		if (used)
+			used[word] = true;
+		map = open_word(files->globs[word], image);
+		if (map < 0)
 			*failed = true;
-			cmd_failed("--guest: %s: %s", path,
-				   map == -ENOEXEC
-					   ? "it has no functions; give an ELF file with symbols, or a "
-					     "text such as /proc/kallsyms of the guest"
-					   : strerror(-map));
-		}
-		free(path);
 	}
-	return map < 0 ? -1 : map;
+	return map;
+}
+
+int guest_symbols_finish(const struct view_globs *files)
+{
+	int result = 0;
+
+	for (size_t n = 0; n < files->count && used; n++)
+		if (!used[n])
+			result = cmd_failed("--guest: '%s': the trace has no such code; see: burin report "
+					    "--calls --by image",
+					    files->globs[n]);
+	free(used);
+	used = NULL;
+	return result;
 }

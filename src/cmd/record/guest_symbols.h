@@ -8,6 +8,9 @@
 #include "image/symbolize/symbolize_types.h"
 #include "view/records/selection.h"
 
+/* Before a distance, instead of '+': the guest may have started again, and then there are others besides. */
+#define GUEST_SYMBOLS_FIRST '~'
+
 /* guest_symbols_check - whether values of --guest are valid. Return: 0 or CMD_USAGE. */
 int guest_symbols_check(const struct view_globs *files);
 
@@ -16,5 +19,8 @@ int guest_symbols_check(const struct view_globs *files);
  * Return: its descriptor, or -1: there is none; *failed is set after a message.
  */
 int guest_symbols_open(const struct view_globs *files, const struct symbolize_image *image, bool *failed);
+
+/* guest_symbols_finish - after guest_symbols_check() and all images. Return: 0, or 1 after a message: a value was for no image. */
+int guest_symbols_finish(const struct view_globs *files);
 
 #endif

@@ -159,6 +159,7 @@ int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice 
 			 kernel->source.refused, kernel->source.refused_name,
 			 strerror(-kernel->source.refused_error));
 	kernel->opened = true;
+	kernel->filtered = choice->where;
 	kernel->events = kernel->source.events;
 	return 0;
 }
@@ -185,6 +186,7 @@ void kernel_events_finish(struct kernel_events *kernel)
 	kernel_source_finish(&kernel->source);
 	kernel->error_ns = kernel->source.clock.error + kernel->source.clock.thinned;
 	kernel->mechanism = kernel->source.mechanism;
+	kernel->unread = kernel->source.unread;
 }
 
 void kernel_events_close(struct kernel_events *kernel)
@@ -211,4 +213,8 @@ void kernel_events_summary(const struct kernel_events *kernel)
 	cmd_note("burin: %s tracepoints of the kernel by %s, times within %s\n",
 		 text_count(events, kernel->events), mechanisms[kernel->mechanism],
 		 text_duration(error, kernel->error_ns));
+	if (kernel->unread)
+		cmd_note("burin: %s system call%s a text or a socket's address that was not in memory%s\n",
+			 text_count(events, kernel->unread), kernel->unread == 1 ? " lacks" : "s lack",
+			 kernel->filtered ? "; --k-where may have left out some" : "");
 }

@@ -12,10 +12,18 @@
 #include "source/kernel/kernel_source.h"
 #include "view/records/selection.h"
 
+/* --sched */
+enum kernel_sched {
+	KERNEL_SCHED_NONE,
+	KERNEL_SCHED_SWITCHES,
+	KERNEL_SCHED_STACKS, /* also of the threads that sleep */
+	KERNEL_SCHED_WAKERS, /* also of the threads that wake them */
+};
+
 struct kernel_choice {
 	struct view_globs globs; /* --kernel */
 	const char *where;	 /* --k-where; NULL: none */
-	bool sched;		 /* --sched: what that needs is among the globs */
+	unsigned sched;		 /* enum kernel_sched: what that needs is among the globs */
 	uint64_t buffer_bytes;	 /* --kernel-buffer */
 };
 
@@ -29,6 +37,8 @@ struct kernel_events {
 	unsigned events;
 	uint64_t error_ns; /* valid after kernel_events_finish(), as the next one */
 	enum kernel_mechanism mechanism;
+	uint64_t unread; /* system calls that lack an argument */
+	bool filtered;	 /* by --k-where */
 };
 
 /*

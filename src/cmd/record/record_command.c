@@ -334,13 +334,18 @@ static int could_not_run(const char *command, int error)
 static int record(const struct record_options *options, struct session *session, const char *session_path,
 		  struct run *run)
 {
-	char output[4096], line[1000], result[32];
-	struct sampling sampling;
+	/*
+	 * Static, since another recorder that samples this one gets a copy of its stack: 64 KiB, which end at the first
+	 * page that was never touched. On the stack these are 100 KB, and most paths are short.
+	 */
+	static char output[4096];
+	static struct sampling sampling;
+	static struct record_format_output format;
+	static struct calls calls;
+	static struct kernel_events kernel;
+	static struct drain drain;
+	char line[1000], result[32];
 	struct drain_totals totals;
-	struct record_format_output format;
-	struct calls calls;
-	struct kernel_events kernel;
-	struct drain drain;
 	int directory, error, converted = 0, result_of_kernel;
 	const bool private = is_private(options);
 	bool joined, unread, trimmed;
@@ -352,7 +357,7 @@ static int record(const struct record_options *options, struct session *session,
 	sampling_open(&sampling, &options->sampling, session, run->child, options->quiet);
 	if (result_of_kernel) {
 		sampling_finish(&sampling);
-		start(run, &sampling, &(struct calls){ 0 }, false);
+		start(run, &sampling, &calls, false);
 		remove_session(session_path);
 		return result_of_kernel;
 	}

@@ -64,11 +64,13 @@ static int record(const struct record_options *options, struct attachment *attac
 {
 	const struct target *target = &attachment->target;
 	const struct sampling_options sampling_options = sampling_of(options, attachment);
-	struct sampling sampling;
+	/* Static, so that a sampled recorder has a small stack, as in record_command.c. */
+	static struct sampling sampling;
+	static struct calls_target calls;
+	static struct calls names; /* of the calls */
+	static struct kernel_events kernel;
+	static struct drain drain;
 	struct drain_totals totals;
-	struct calls_target calls = { .on = false };
-	struct kernel_events kernel = { .opened = false };
-	struct drain drain;
 	int error, trimmed, result;
 
 	/* The functions first: until their event is on, nothing is recorded. */
@@ -112,9 +114,10 @@ static int record(const struct record_options *options, struct attachment *attac
 	drain_finish(&drain, attach_result(attachment), &totals);
 	kernel_events_close(&kernel);
 	sampling_symbols(&sampling, directory, output, &totals);
-	calls_symbols(
-		&(struct calls){ .options = &options->calls, .target = target, .quiet = options->quiet },
-		directory, output, &totals);
+	names.options = &options->calls;
+	names.target = target;
+	names.quiet = options->quiet;
+	calls_symbols(&names, directory, output, &totals);
 	if (error)
 		chunks_discard(directory, output);
 	close(directory);
@@ -160,8 +163,9 @@ static int claim(const struct attachment *attachment)
 
 int record_target(const struct record_options *options)
 {
+	static char output[4096];
 	struct attachment attachment;
-	char output[4096], pid[CALLS_TARGET_WORD];
+	char pid[CALLS_TARGET_WORD];
 	const char *word;
 	int result, directory;
 

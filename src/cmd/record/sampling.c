@@ -125,7 +125,8 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
 					   .processes = options->processes.numbers,
 					   .process_count = options->processes.count,
 					   .thread = options->thread,
-					   .off_cpu = options->off_cpu };
+					   .off_cpu = options->off_cpu,
+					   .wakers = options->wakers };
 	/* Whether only samples are recorded. */
 	const bool alone = !command && session->geometry.owner_kind == WIRE_OWNER_RECORDER;
 	char why[512] = "";
@@ -235,7 +236,8 @@ void sampling_so_far(const struct sampling *sampling, uint64_t *samples, uint64_
 	}
 	/* The ledger receives the losses of the rings only at the end. */
 	settled = sampler->totals.ledgers[SAMPLER_SAMPLES].lost[WIRE_SAMPLE_RING] +
-		  sampler->totals.ledgers[SAMPLER_WAITS].lost[WIRE_SAMPLE_RING];
+		  sampler->totals.ledgers[SAMPLER_WAITS].lost[WIRE_SAMPLE_RING] +
+		  sampler->totals.ledgers[SAMPLER_WAKERS].lost[WIRE_SAMPLE_RING];
 	reported = samples_lost_so_far(&sampler->samples);
 	*lost += reported > settled ? reported - settled : 0;
 }
@@ -303,6 +305,8 @@ void sampling_symbols(struct sampling *sampling, int directory, const char *path
 	const uint64_t time = sampling->options->names_ns;
 	const uint64_t until = time ? clock_ns(CLOCK_MONOTONIC) + time : 0; /* one deadline for all chunks */
 
+	if (wanted)
+		sampler_release(&sampling->sampler);
 	if (wanted && !totals->chunks)
 		find_symbols(sampling, directory, path, until);
 	for (unsigned n = totals->trim.done + 1; wanted && n <= totals->chunks; n++)
@@ -338,7 +342,8 @@ static void print_waits(const struct sampler_totals *totals, enum perf_graph gra
 	if (totals->stackless)
 		cmd_note(" (%s without a stack: the kernel's buffer was full%s)",
 			 text_count(count, totals->stackless),
-			 graph & PERF_GRAPH_DWARF ? "; try --call-graph fp" : "");
+			 graph & PERF_GRAPH_DWARF ? "; try a larger --sample-buffer, or --call-graph fp"
+						  : "");
 	if (totals->preempted)
 		cmd_note("; preempted %s time%s, %s", text_count(count, totals->preempted),
 			 totals->preempted == 1 ? "" : "s", text_duration(time, totals->preempted_ns));
@@ -349,6 +354,18 @@ static void print_waits(const struct sampler_totals *totals, enum perf_graph gra
 		cmd_note("; %s thread switches lost: the kernel's buffer was full",
 			 text_count(count, totals->switch_lost));
 	print_losses(waits, "since the kernel's buffer was full at their end");
+}
+
+/* Wake-ups. */
+static void print_wakers(const struct sampler_totals *totals)
+{
+	const struct sampler_ledger *wakers = &totals->ledgers[SAMPLER_WAKERS];
+	char count[TEXT_SHORT];
+
+	cmd_note("burin: wakers: %s wake-up%s with a stack", text_count(count, wakers->attributed),
+		 wakers->attributed == 1 ? "" : "s");
+	print_losses(wakers,
+		     "the kernel's buffer was full (try a larger --sample-buffer, or --call-graph fp)");
 }
 
 /* Time or events without any sample, if they are a large part. */
@@ -394,6 +411,8 @@ void sampling_summary(const struct sampling *sampling, const char *output)
 			 "record with -a\n",
 			 text_count(count, totals->missed));
 	print_unsampled(sampling);
+	if (sampling->sampler.perf.off_cpu && sampling->sampler.perf.wakes)
+		print_wakers(totals);
 	if (sampling->sampler.perf.off_cpu)
 		print_waits(totals, sampling->options->graph);
 	else if (samples->received == 0 && sampling->options->processes.count)

@@ -33,7 +33,8 @@ struct sampling_options {
 	enum perf_graph graph;
 	unsigned stack_bytes; /* of the copy of each user stack; 0: as large as rings permit */
 	size_t buffer_bytes;  /* of each CPU's ring of samples; 0: the default */
-	bool off_cpu;	      /* --off-cpu */
+	bool off_cpu;	      /* --off-cpu, --sched=stacks */
+	bool wakers;	      /* --sched=wakers: with ->off_cpu */
 	bool system;
 	struct view_set processes; /* of --pid, --thread or TARGET */
 	pid_t thread;

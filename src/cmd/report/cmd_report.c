@@ -233,7 +233,7 @@ static int print_calls(struct call_stats *stats)
 	struct view_buffer out = { .used = 0 };
 
 	memcpy(options.by, given->by, sizeof(options.by));
-	call_stats_sort(stats, (enum call_order)order);
+	call_rows_sort(&stats->rows, (enum call_order)order);
 	if (json)
 		call_stats_json(stats, &options, &out);
 	else if (csv)

@@ -29,13 +29,13 @@ static int failed(const char *path, int error, const char *what, const char *opt
 
 static int print_syscalls(struct syscall_stats *stats, const struct report_kernel *report)
 {
-	static void (*const forms[])(const struct syscall_stats *stats, const struct call_report *report,
+	static void (*const forms[])(struct syscall_stats * stats, const struct call_report *report,
 				     struct view_buffer *out) = { [REPORT_TEXT] = syscall_stats_text,
 								  [REPORT_JSON] = syscall_stats_json,
 								  [REPORT_CSV] = syscall_stats_csv };
 	struct view_buffer out = { .used = 0 };
 
-	syscall_stats_sort(stats, report->order);
+	call_rows_sort(&stats->rows, report->order);
 	forms[report->form](stats, &report->rows, &out);
 	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 }

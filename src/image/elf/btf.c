@@ -101,18 +101,49 @@ static bool take_part(const char *bytes, size_t count, const char *field, const 
 	return begin <= count && *part_bytes <= count - begin;
 }
 
+static int find_parts(struct btf *btf, const char *bytes, size_t count)
+{
+	*btf = (struct btf){ 0 };
+	return count >= HEADER && count <= BTF_BYTES_MAX && number_load16(bytes) == MAGIC &&
+			       take_part(bytes, count, bytes + 8, &btf->types, &btf->type_bytes) &&
+			       take_part(bytes, count, bytes + 16, &btf->strings, &btf->string_bytes)
+		       ? 0
+		       : -ENOEXEC;
+}
+
 int btf_open(struct btf *btf, const char *bytes, size_t count)
 {
-	int error = -ENOEXEC;
+	int error = find_parts(btf, bytes, count);
 
-	*btf = (struct btf){ 0 };
-	if (count >= HEADER && count <= BTF_BYTES_MAX && number_load16(bytes) == MAGIC &&
-	    take_part(bytes, count, bytes + 8, &btf->types, &btf->type_bytes) &&
-	    take_part(bytes, count, bytes + 16, &btf->strings, &btf->string_bytes))
+	if (!error)
 		error = index_types(btf);
 	if (error)
 		btf_close(btf);
 	return error;
+}
+
+bool btf_typedefs(const char *bytes, size_t count, const char *const *names, uint32_t *types, unsigned wanted)
+{
+	struct btf btf;
+	unsigned found = 0;
+	size_t at = 0;
+
+	memset(types, 0, wanted * sizeof(*types));
+	if (find_parts(&btf, bytes, count) != 0)
+		return false;
+	for (uint32_t number = 1; btf.type_bytes - at >= TYPE && found < wanted; number++) {
+		const struct type type = read_type(btf.types + at);
+
+		if (type.kind >= KINDS || bytes_of(&type) > btf.type_bytes - at)
+			break;
+		for (unsigned n = 0; type.kind == KIND_TYPEDEF && n < wanted; n++)
+			if (!types[n] && has_name(&btf, type.name, names[n])) {
+				types[n] = number;
+				found++;
+			}
+		at += bytes_of(&type);
+	}
+	return found == wanted;
 }
 
 void btf_close(struct btf *btf)
@@ -134,11 +165,6 @@ static uint32_t find(const struct btf *btf, enum kind kind, const char *name)
 uint32_t btf_structure(const struct btf *btf, const char *name)
 {
 	return find(btf, KIND_STRUCTURE, name);
-}
-
-uint32_t btf_typedef(const struct btf *btf, const char *name)
-{
-	return find(btf, KIND_TYPEDEF, name);
 }
 
 uint64_t btf_size(const struct btf *btf, uint32_t structure)

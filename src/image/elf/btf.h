@@ -33,8 +33,12 @@ void btf_close(struct btf *btf);
 /* btf_structure - the number of a structure; 0: there is none. */
 uint32_t btf_structure(const struct btf *btf, const char *name);
 
-/* btf_typedef - the number of a typedef; 0: there is none. */
-uint32_t btf_typedef(const struct btf *btf, const char *name);
+/*
+ * btf_typedefs - the numbers of typedefs, without btf_open(): one walk over the types, up to the last one that is asked for.
+ * Return: whether all are there.
+ */
+bool btf_typedefs(const char *bytes, size_t count, const char *const *names, uint32_t *types,
+		  unsigned wanted);
 
 /* btf_size - bytes of a structure; 0: there is none of that number. */
 uint64_t btf_size(const struct btf *btf, uint32_t structure);

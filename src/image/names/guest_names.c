@@ -22,6 +22,7 @@ enum {
 	PAGE = 4096,
 	VOTERS_MAX = 256, /* addresses */
 	VOTES_MAX = 1 << 20,
+	AGREED = 4, /* addresses that show another distance, at least */
 };
 
 static int add(struct guest_names *names, uint64_t address, uint64_t size, size_t name)
@@ -231,8 +232,7 @@ static uint64_t elect(uint64_t *votes, size_t count)
 	return 2 * unmoved >= most ? 0 : best;
 }
 
-int guest_names_shift(const struct guest_names *names, const uint64_t *addresses, size_t count,
-		      uint64_t *shift)
+static int vote(const struct guest_names *names, const uint64_t *addresses, size_t count, uint64_t *shift)
 {
 	const size_t step = count / VOTERS_MAX + 1;
 	uint64_t *votes = malloc(VOTES_MAX * sizeof(*votes));
@@ -249,7 +249,105 @@ int guest_names_shift(const struct guest_names *names, const uint64_t *addresses
 	return 0;
 }
 
-int guest_names_map(const struct guest_names *names, uint64_t shift)
+/* The function that begins at an address; NULL: none does. */
+static const struct guest_name *find(const struct guest_names *names, uint64_t address)
+{
+	size_t from = 0, count = names->count;
+
+	while (count) { /* names before `from` have lower addresses, those from from + count on do not */
+		const size_t half = count / 2;
+
+		if (names->all[from + half].address < address) {
+			from += half + 1;
+			count -= half + 1;
+		} else {
+			count = half;
+		}
+	}
+	return from < names->count && names->all[from].address == address ? &names->all[from] : NULL;
+}
+
+/* The function that begins at an address by one of the distances; NULL: none does. */
+static const struct guest_name *find_moved(const struct guest_names *names, const struct guest_shifts *shifts,
+					   uint64_t address)
+{
+	const struct guest_name *found = NULL;
+
+	for (size_t n = 0; n < shifts->count && !found; n++)
+		found = find(names, address - shifts->all[n]);
+	return found;
+}
+
+/* Addresses of the upper half, which is a kernel's, that begin no function. Return: how many. */
+static size_t unexplained(const struct guest_names *names, const struct guest_shifts *shifts,
+			  const uint64_t *addresses, size_t count, uint64_t *rest)
+{
+	size_t kept = 0;
+
+	for (size_t n = 0; n < count; n++)
+		if (addresses[n] >> 63 && !find_moved(names, shifts, addresses[n]))
+			rest[kept++] = addresses[n];
+	return kept;
+}
+
+/* One more distance. Return: whether it is one; -ENOMEM. @rest: room for all addresses */
+static int find_another(const struct guest_names *names, const uint64_t *addresses, size_t count,
+			struct guest_shifts *shifts, uint64_t *rest)
+{
+	const size_t before = unexplained(names, shifts, addresses, count, rest);
+	int error = before < AGREED ? 0 : vote(names, rest, before, &shifts->all[shifts->count]);
+	size_t after;
+
+	if (error || before < AGREED)
+		return error;
+	shifts->count++;
+	after = unexplained(names, shifts, addresses, count, rest);
+	if (before - after >= AGREED && 2 * after <= before)
+		return 1;
+	shifts->count--;
+	return 0;
+}
+
+int guest_names_shifts(const struct guest_names *names, const uint64_t *addresses, size_t count,
+		       struct guest_shifts *shifts)
+{
+	uint64_t *rest = malloc((count + 1) * sizeof(*rest));
+	int more = rest ? 1 : -ENOMEM;
+
+	if (rest && !shifts->count) {
+		more = vote(names, addresses, count, &shifts->all[0]);
+		shifts->count = 1;
+		more = more ? more : 1;
+	}
+	while (more == 1 && shifts->count < GUEST_SHIFTS)
+		more = find_another(names, addresses, count, shifts, rest);
+	free(rest);
+	return more < 0 ? more : 0;
+}
+
+/* ---- The map */
+
+static void put_all(FILE *text, const struct guest_names *names, uint64_t shift)
+{
+	for (size_t n = 0; n < names->count; n++)
+		if (!is_alias(names, n))
+			fprintf(text, "%" PRIx64 " %" PRIx64 " %s\n", names->all[n].address + shift,
+				names->all[n].size, names->text + names->all[n].name);
+}
+
+static void put_found(FILE *text, const struct guest_names *names, const struct guest_shifts *shifts,
+		      const uint64_t *addresses, size_t count)
+{
+	for (size_t n = 0; n < count; n++) {
+		const struct guest_name *name = find_moved(names, shifts, addresses[n]);
+
+		if (name)
+			fprintf(text, "%" PRIx64 " 1 %s\n", addresses[n], names->text + name->name);
+	}
+}
+
+int guest_names_map(const struct guest_names *names, const struct guest_shifts *shifts,
+		    const uint64_t *addresses, size_t count)
 {
 	const int file = memfd_create("burin-guest", MFD_CLOEXEC);
 	FILE *text = file < 0 ? NULL : fdopen(dup(file), "w");
@@ -262,10 +360,10 @@ int guest_names_map(const struct guest_names *names, uint64_t shift)
 			close(file);
 		return error;
 	}
-	for (size_t n = 0; n < names->count; n++)
-		if (!is_alias(names, n))
-			fprintf(text, "%" PRIx64 " %" PRIx64 " %s\n", names->all[n].address + shift,
-				names->all[n].size, names->text + names->all[n].name);
+	if (shifts->count > 1)
+		put_found(text, names, shifts, addresses, count);
+	else
+		put_all(text, names, shifts->all[0]);
 	done = !ferror(text);
 	if (fclose(text) != 0 || !done) {
 		close(file);

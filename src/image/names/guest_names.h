@@ -34,14 +34,30 @@ struct guest_names {
 int guest_names_read(struct guest_names *names, int file);
 void guest_names_free(struct guest_names *names);
 
-/* guest_names_shift - how far functions were moved, given the addresses of some. Return: -ENOMEM, or 0 and *shift. */
-int guest_names_shift(const struct guest_names *names, const uint64_t *addresses, size_t count,
-		      uint64_t *shift);
+enum {
+	GUEST_SHIFTS = 16,
+};
+
+/* How far functions were moved: a guest that starts again, in one recording, has them elsewhere. */
+struct guest_shifts {
+	uint64_t all[GUEST_SHIFTS];
+	size_t count;
+};
 
 /*
- * guest_names_map - the functions as a map (jitmap.h), in a file without a name.
+ * guest_names_shifts - find how far functions were moved, given the addresses of some, and append it to *shifts. With distances that are known, a
+ * further one must explain at least half of the addresses that these do not.
+ * Return: 0 or -ENOMEM.
+ */
+int guest_names_shifts(const struct guest_names *names, const uint64_t *addresses, size_t count,
+		       struct guest_shifts *shifts);
+
+/*
+ * guest_names_map - the functions as a map (jitmap.h), in a file without a name. If there are several distances, it has those of the addresses that
+ * begin a function by one of them: anywhere else two functions may lie.
  * Return: its descriptor; a negative errno.
  */
-int guest_names_map(const struct guest_names *names, uint64_t shift);
+int guest_names_map(const struct guest_names *names, const struct guest_shifts *shifts,
+		    const uint64_t *addresses, size_t count);
 
 #endif

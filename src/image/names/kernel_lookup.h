@@ -23,12 +23,12 @@ struct kernel_function {
 };
 
 /*
- * kernel_lookup - name the functions at offsets; the results are those of kernel_names_find().
+ * kernel_lookup - name the functions at offsets; the results are those of kernel_names_find(). Code behind the kernel's own has
+ * no name: it is made at run time.
  * @module: "" for the kernel, otherwise a module's name in brackets
  * @functions: receives @count of them; their names are in @texts, which the caller frees
  * Return: 0; otherwise no function is valid, and /proc/kallsyms is the source: -EPERM, -EINVAL: the kernel does not run
- * the program, or hides its addresses; -ERANGE: some offset is not in the kernel's own code, where a program made at run
- * time may have been replaced by another one; -E2BIG: too many; or another -errno.
+ * the program, or hides its addresses; -E2BIG: too many; or another -errno.
  */
 int kernel_lookup(const char *module, const uint64_t *offsets, size_t count,
 		  struct kernel_function *functions, struct arena *texts);

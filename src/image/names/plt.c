@@ -142,9 +142,19 @@ static int read_code(struct symbols *symbols, const struct slots *slots, Elf *el
 	return error;
 }
 
+static const char *const sections[PLT_PARTS] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
+
+unsigned plt_parts(Elf *image, GElf_Shdr parts[PLT_PARTS])
+{
+	unsigned count = 0;
+
+	for (unsigned n = 0; n < PLT_PARTS; n++)
+		count += section_find(image, sections[n], &parts[count]) != NULL;
+	return count;
+}
+
 int plt_read(struct symbols *symbols, Elf *image)
 {
-	static const char *const sections[] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
 	struct slots slots = { 0 };
 	int error = 0;
 
@@ -157,7 +167,7 @@ int plt_read(struct symbols *symbols, Elf *image)
 	}
 	if (slots.count)
 		qsort(slots.all, slots.count, sizeof(*slots.all), compare);
-	for (size_t n = 0; n < sizeof(sections) / sizeof(sections[0]) && slots.count && !error; n++)
+	for (unsigned n = 0; n < PLT_PARTS && slots.count && !error; n++)
 		error = read_code(symbols, &slots, image, sections[n]);
 	free(slots.all);
 	symbols_sort(symbols);

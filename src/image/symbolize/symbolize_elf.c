@@ -337,17 +337,29 @@ static void send_state(struct elf *elf)
 			 missing, path);
 }
 
+/* To name that table takes all relocations, of which a large library has some hundred thousand. */
+static bool needs_plt(const struct elf *elf)
+{
+	GElf_Shdr parts[PLT_PARTS];
+	bool needed = false;
+
+	for (unsigned part = plt_parts(elf->image_elf, parts); part--;)
+		for (size_t n = 0; n < elf->count; n++)
+			needed |= elf->locations[n].address - parts[part].sh_addr < parts[part].sh_size;
+	return needed;
+}
+
 /* Return: 0, or a negative errno: it may succeed later. */
 static int send_names(struct elf *elf)
 {
 	int error = go_names_read(&elf->symbols, elf->image_elf);
 
 	if (!error)
+		error = find_locations(elf);
+	if (!error && needs_plt(elf))
 		error = plt_read(&elf->symbols, elf->image_elf);
 	if (!error)
 		error = hidden_error();
-	if (!error)
-		error = find_locations(elf);
 	return error ? error : send_locations(elf);
 }
 

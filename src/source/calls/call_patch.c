@@ -14,6 +14,7 @@
 #include "ring/lock.h"
 #include "ring/ring_deps.h"
 #include "source/calls/call_area.h"
+#include "source/calls/call_far.h"
 #include "source/calls/call_functions.h"
 #include "source/calls/call_images.h"
 #include "source/calls/call_patch.h"
@@ -97,18 +98,43 @@ static void put_stub(uint8_t *stub, uint32_t number, uint64_t body, const struct
 	memset(stub + 27, 0xcc, CALL_PATCH_STUB - 27);
 }
 
-/* Both texts of a sled. Only their first two bytes differ: off, these jump over the rest, or return. */
-static void put_sled(struct wire_patch *patch, const struct call_found *found, uint64_t area)
+/* What reaches the code of a sled's way: movl $number, %r11d, and a jump, or a call. */
+static void put_way(uint8_t *text, uint64_t at, uint8_t instruction, uint32_t number, uint64_t way)
 {
-	const unsigned way = found->kind - CALL_SITE_SLED;
+	text[0] = 0x41;
+	text[1] = 0xbb;
+	put_number(text + 2, number);
+	text[6] = instruction;
+	put_distance(text + 7, at + 7, way);
+}
 
-	patch->on_text[0] = 0x41;
-	patch->on_text[1] = 0xbb;
-	put_number(patch->on_text + 2, patch->function);
-	patch->on_text[6] = found->kind == CALL_SITE_SLED_END ? 0xe9 : 0xe8;
-	put_distance(patch->on_text + 7, patch->address + 7, area + 64 + 8 * way);
+/* Both texts of a sled. Only their first two bytes differ: off, these jump over the rest, or return. */
+static void put_sled(struct wire_patch *patch, const struct call_found *found, uint64_t way)
+{
+	put_way(patch->on_text, patch->address, found->kind == CALL_SITE_SLED_END ? 0xe9 : 0xe8,
+		patch->function, way);
 	memcpy(patch->off_text, patch->on_text, CALL_SITE_SLED_BYTES);
-	memcpy(patch->off_text, (const void *)(uintptr_t)found->address, 2);
+	memcpy(patch->off_text, (const void *)(uintptr_t)found->address,
+	       found->kind == CALL_SITE_SLED_END ? 1 : 2);
+}
+
+/* The same if threads may be inside: both jump, and the distance differs. */
+static void put_running_sled(struct wire_patch *patch, const struct call_found *found, uint64_t stub,
+			     uint64_t way)
+{
+	static const uint8_t jump[2] = { 0xeb, CALL_SITE_SLED_BYTES - 2 };
+
+	put_sled(patch, found, way);
+	if (found->kind == CALL_SITE_SLED_END || memcmp(patch->off_text, jump, sizeof(jump)) != 0)
+		return;
+	put_way((uint8_t *)(uintptr_t)stub, stub, 0xe9, patch->function, way);
+	patch->on_text[0] = 0xeb;
+	patch->on_text[1] = 0;
+	patch->on_text[2] = 0xe8;
+	put_distance(patch->on_text + 3, patch->address + 3, stub);
+	put_nops(patch->on_text + 2 + JUMP, CALL_SITE_SLED_BYTES - 2 - JUMP);
+	memcpy(patch->off_text, patch->on_text, CALL_SITE_SLED_BYTES);
+	patch->off_text[1] = jump[1];
 }
 
 /* The linker's jump becomes a direct one. */
@@ -121,14 +147,48 @@ static void put_jump(struct wire_patch *patch, const struct call_found *found, c
 	memcpy(patch->off_text, patch->on_text, patch->bytes);
 }
 
+/* A call through a slot: its last byte becomes a NOP, before the others become a jump. */
+static void put_call(struct wire_patch *patch, struct call_far *far)
+{
+	const uint8_t *code = (const uint8_t *)(uintptr_t)patch->address;
+	int32_t distance;
+	uint8_t last;
+
+	if (patch->bytes != CALL_SITE_INDIRECT || code[0] != 0xff || code[1] != 0x15 || code[JUMP])
+		return;
+	memcpy(&distance, code + 2, sizeof(distance));
+	if (call_far_slot(far, patch->address + CALL_SITE_INDIRECT + (uint64_t)distance, &last))
+		patch->on_text[JUMP] = patch->off_text[JUMP] = last;
+}
+
+/* The compiler's NOPs, one byte each. A jump that threads inside them may meet; the text without it jumps nowhere. */
+static bool put_far(struct wire_patch *patch, const struct call_found *found, struct call_far *far)
+{
+	static const uint8_t single[JUMP] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+
+	if (found->kind != CALL_SITE_ENTRY || patch->bytes < JUMP ||
+	    memcmp((const void *)(uintptr_t)patch->address, single, JUMP) != 0 ||
+	    !call_far_put(far, patch->address, patch->stub, patch->on_text + 1))
+		return false;
+	patch->bytes = JUMP;
+	memcpy(patch->off_text + 1, patch->on_text + 1, JUMP - 1);
+	patch->on_text[0] = 0xe9;
+	patch->off_text[0] = WIRE_PATCH_TEST_LONG;
+	return true;
+}
+
 static void put_entry(struct wire_patch *patch, const struct call_found *found)
 {
-	put_nops(patch->off_text, patch->bytes);
 	if (found->kind == CALL_SITE_SHORT) {
+		put_nops(patch->off_text, patch->bytes);
 		patch->on_text[0] = 0xeb;
 		patch->on_text[1] = (uint8_t) - (JUMP + 2);
 		return;
 	}
+	/* The jump replaces one instruction, and what is behind it stays. */
+	put_nops(patch->off_text, JUMP);
+	put_nops(patch->off_text + JUMP, patch->bytes - JUMP);
+	memcpy(patch->on_text, patch->off_text, patch->bytes);
 	patch->on_text[0] = 0xe9;
 	put_distance(patch->on_text + 1, patch->address + 1, patch->stub);
 }
@@ -259,7 +319,8 @@ struct preparation {
 	struct wire_patch_object *object;
 	struct hook_near near;	 /* addresses */
 	struct call_image image; /* of the address at which the object begins */
-	bool runs;		 /* threads may be inside its code */
+	bool runs;		 /* threads may be inside its code ... */
+	struct call_far *far;	 /* ... and its functions are reached by these jumps */
 };
 
 /* The offset of an address in the object's file. */
@@ -282,6 +343,8 @@ static void prepare_one(struct preparation *preparation, size_t n)
 	const struct call_image image = { preparation->image.number,
 					  offset_of(preparation->info, found->function) };
 	const uint32_t number = found->kind >= CALL_SITE_ENTER ? 0 : call_function_number(&image);
+	const uint64_t stub = object->area + CALL_PATCH_STUBS + object->count * CALL_PATCH_STUB,
+		       way = object->area + 64 + 8 * (found->kind - CALL_SITE_SLED);
 
 	if (!number && found->kind < CALL_SITE_ENTER)
 		return;
@@ -289,15 +352,36 @@ static void prepare_one(struct preparation *preparation, size_t n)
 	if (found->kind >= CALL_SITE_ENTER) {
 		put_jump(patch, found, &preparation->near);
 	} else if (found->kind >= CALL_SITE_SLED) {
-		put_sled(patch, found, object->area);
+		(preparation->runs ? put_running_sled(patch, found, stub, way) : put_sled(patch, found, way));
 	} else {
-		patch->stub = object->area + CALL_PATCH_STUBS + object->count * CALL_PATCH_STUB;
+		patch->stub = stub;
 		put_stub((uint8_t *)(uintptr_t)patch->stub, number, found->body, &preparation->near);
-		put_entry(patch, found);
+		if (!preparation->runs || !put_far(patch, found, preparation->far))
+			put_entry(patch, found);
+		if (preparation->runs)
+			put_call(patch, preparation->far);
 		patch->raw = true;
 	}
 	memcpy(patch->now, (const void *)(uintptr_t)patch->address, patch->bytes);
 	object->count++;
+}
+
+/* Far jumps of each object, as call_patches.object. */
+static struct call_far far_jumps[WIRE_PATCH_OBJECTS];
+
+static void begin_far(struct preparation *preparation)
+{
+	const struct call_sites *sites = &preparation->sites;
+	uint64_t first = UINT64_MAX, last = 0;
+
+	preparation->far = &far_jumps[preparation->object - call_patches.object];
+	for (size_t n = 0; preparation->runs && n < sites->count; n++) {
+		if (sites->found[n].kind != CALL_SITE_ENTRY)
+			continue;
+		first = sites->found[n].address < first ? sites->found[n].address : first;
+		last = sites->found[n].address > last ? sites->found[n].address : last;
+	}
+	call_far_begin(preparation->far, first, last);
 }
 
 static bool prepare(struct preparation *preparation)
@@ -319,10 +403,12 @@ static bool prepare(struct preparation *preparation)
 	preparation->near = call_area_head(area);
 	object->area = (uint64_t)(uintptr_t)area;
 	object->patches = (uint64_t)(uintptr_t)patches;
+	begin_far(preparation);
 	for (size_t n = 0; n < count; n++)
 		prepare_one(preparation, n);
 	/* Before code leads there; a policy may refuse to make memory executable. */
-	if (mprotect(area, bytes, PROT_READ | PROT_EXEC) != 0) {
+	if (!call_far_end(preparation->far) || mprotect(area, bytes, PROT_READ | PROT_EXEC) != 0) {
+		call_far_free(preparation->far);
 		munmap(patches, count * sizeof(struct wire_patch));
 		object->count = 0;
 		return false;
@@ -520,12 +606,9 @@ static bool is_intact(const struct wire_patch_object *object)
 {
 	for (uint64_t n = 0; n < object->count; n++) {
 		const struct wire_patch *patch = &patches_of(object)[n];
-		const void *code = (const void *)(uintptr_t)patch->address;
 
 		/* A command changes the code first, then the table. */
-		if (memcmp(code, patch->now, patch->bytes) != 0 &&
-		    memcmp(code, patch->on_text, patch->bytes) != 0 &&
-		    memcmp(code, patch->off_text, patch->bytes) != 0)
+		if (!wire_patch_is_text(patch, (const uint8_t *)(uintptr_t)patch->address))
 			return false;
 	}
 	return object->count != 0;
@@ -537,6 +620,7 @@ static void forget(struct wire_patch_object *object)
 	if (object->area_bytes) {
 		munmap(patches_of(object), object->count * sizeof(struct wire_patch));
 		retire(object);
+		call_far_free(&far_jumps[object - call_patches.object]);
 	}
 	call_slots_forget(object->begin, object->end);
 	*object = (struct wire_patch_object){ 0 };

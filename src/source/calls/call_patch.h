@@ -14,8 +14,7 @@
  *
  * A stub is:	41 bb NUMBER	e8 begin	0f 82 body	e8 body		e9 end	(27 bytes; see hook_entry.h)
  *
- * Code changes later only from outside, by a command that has stopped all threads: call_patches is its table
- * (wire/wire_patch.h).
+ * Code changes later only from outside, by a command: call_patches is its table (wire/wire_patch.h).
  */
 #ifndef BURIN_SOURCE_CALLS_CALL_PATCH_H
 #define BURIN_SOURCE_CALLS_CALL_PATCH_H

@@ -33,6 +33,7 @@ static inline struct guest_stack *stack_of_call(struct guest_vcpu *vcpu, uint64_
 	struct guest_stack *stack = vcpu->stack;
 
 	vcpu->calls++;
+	vcpu->quiet_bytes = 0;
 	if (__builtin_expect(stack->region == guest_region(sp) && guest_stack_top(stack)->sp > sp, 1))
 		return stack;
 	stack = guest_vcpu_stack(vcpu, sp);
@@ -139,12 +140,10 @@ static void return_near(struct guest_vcpu *vcpu, struct guest_stack *stack, stru
 		redirect(vcpu, stack, popped.data.u64);
 }
 
-static void on_return(unsigned index, uint32_t access, uint64_t sp, void *data)
+static void take_return(struct guest_vcpu *vcpu, uint32_t access, uint64_t sp)
 {
-	struct guest_vcpu *vcpu = guest_vcpus[index];
 	struct guest_stack *stack = guest_vcpu_stack(vcpu, sp);
 
-	(void)data;
 	vcpu->returns++;
 	stack->target = 0;
 	while (__builtin_expect(guest_stack_top(stack)->sp < sp, 0)) {
@@ -157,6 +156,29 @@ static void on_return(unsigned index, uint32_t access, uint64_t sp, void *data)
 		guest_stack_end(stack);
 	else
 		return_near(vcpu, stack, qemu_plugin_mem_get_value(access));
+}
+
+static void on_return(unsigned index, uint32_t access, uint64_t sp, void *data)
+{
+	(void)data;
+	take_return(guest_vcpus[index], access, sp);
+}
+
+/*
+ * If only a part of the guest is recorded, most returns end no call. After one of these, those of the same stack below the innermost open
+ * call are left at once, until a call begins or the vCPU comes to another stack.
+ */
+static void on_return_of_part(unsigned index, uint32_t access, uint64_t sp, void *data)
+{
+	struct guest_vcpu *vcpu = guest_vcpus[index];
+
+	(void)data;
+	if (__builtin_expect(sp - vcpu->quiet_begin < vcpu->quiet_bytes, 1)) {
+		vcpu->quiet++;
+		return;
+	}
+	take_return(vcpu, access, sp);
+	guest_vcpu_quiet(vcpu, sp);
 }
 
 static void on_switch(unsigned index, void *data)
@@ -180,7 +202,9 @@ void guest_call_instrument(struct qemu_instruction *instruction, enum guest_kind
 
 void guest_call_instrument_return(struct qemu_instruction *instruction)
 {
-	qemu_plugin_register_vcpu_mem_cb(instruction, on_return, QEMU_READ_REGISTERS, QEMU_LOAD, NULL);
+	qemu_plugin_register_vcpu_mem_cb(instruction,
+					 guest_options.range_count ? on_return_of_part : on_return,
+					 QEMU_READ_REGISTERS, QEMU_LOAD, NULL);
 }
 
 void guest_call_instrument_switch(struct qemu_instruction *instruction)

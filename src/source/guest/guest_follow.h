@@ -17,4 +17,7 @@
  */
 bool guest_follow(const struct guest_machine *machine, uint64_t target, uint64_t after);
 
+/* guest_follow_forget - the guest's code may be other code now. Context: no vCPU runs. */
+void guest_follow_forget(void);
+
 #endif

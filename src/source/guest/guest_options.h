@@ -12,6 +12,7 @@ enum {
 	GUEST_TASK_MAX = (1 << 15) + GUEST_TASK_NAME, /* bytes of a task that are read */
 	GUEST_STACKS = 8192,			      /* half of the segments of a session */
 	GUEST_STACK_BITS = 14,
+	GUEST_PROGRAM_BITS = 23, /* of a stack in a program */
 	GUEST_STACK_BITS_MAX = 16,
 };
 

@@ -86,6 +86,7 @@ static void on_flush(void)
 	hash_table_free(&table);
 	table = (struct hash_table){ 0 };
 	pthread_mutex_unlock(&lock);
+	guest_follow_forget();
 }
 
 /* Functions were chosen that lie elsewhere now: forget what was concluded from where they were. */
@@ -255,8 +256,8 @@ static void report(void)
 
 	for (unsigned n = 0; n < GUEST_VCPUS && guest_vcpus[n]; n++) {
 		sum.calls += guest_vcpus[n]->calls;
-		sum.returns += guest_vcpus[n]->returns;
-		sum.unmatched += guest_vcpus[n]->unmatched;
+		sum.returns += guest_vcpus[n]->returns + guest_vcpus[n]->quiet;
+		sum.unmatched += guest_vcpus[n]->unmatched + guest_vcpus[n]->quiet;
 		sum.redirected += guest_vcpus[n]->redirected;
 		sum.unwound += guest_vcpus[n]->unwound;
 	}

@@ -113,10 +113,16 @@ struct wire_call_frame *guest_stack_before(const struct wire_call_frame *frame);
 /*
  * guest_region - the part of the address space that a stack has for itself. The kernel's stacks are 16 KiB large, or what
  * its types say, and aligned. Stacks of a process usually lie 8 MiB apart; those that share a region differ by their thread pointers.
+ * guest_region_bits - it has 2 to the power of that many bytes.
  */
+static inline unsigned guest_region_bits(uint64_t sp)
+{
+	return sp >> 63 ? guest_options.stack_bits : GUEST_PROGRAM_BITS;
+}
+
 static inline uint64_t guest_region(uint64_t sp)
 {
-	return sp >> 63 ? sp >> guest_options.stack_bits : sp >> 23 | UINT64_C(1) << 62;
+	return sp >> guest_region_bits(sp) | (sp >> 63 ? 0 : UINT64_C(1) << 62);
 }
 
 static inline bool guest_is_segment_end(const struct wire_call_frame *top)

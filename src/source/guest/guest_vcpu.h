@@ -24,6 +24,8 @@ struct guest_vcpu {
 	unsigned number;
 	struct guest_stack *stack; /* that it ran on last; never NULL */
 	struct guest_stack *held;  /* the same also before its task is known */
+	uint64_t quiet_begin,
+		quiet_bytes; /* a return with its stack pointer there ends no call; no bytes: unknown */
 	struct guest_lane lanes[GUEST_LEVELS];
 	struct guest_function functions[GUEST_FUNCTIONS];
 	uint64_t target; /* of the call that is being executed, if that loads it */
@@ -38,6 +40,7 @@ struct guest_vcpu {
 	uint64_t seen_space;	/* in this address space */
 	unsigned reads;		/* of it */
 	uint64_t calls, returns, unmatched, redirected, unwound;
+	uint64_t quiet; /* returns that end no call, which are in none of these counts */
 };
 
 extern struct guest_vcpu *guest_vcpus[GUEST_VCPUS];
@@ -65,6 +68,7 @@ static inline void guest_vcpu_forget(struct guest_vcpu *vcpu)
 {
 	guest_stack_leave(vcpu->held);
 	vcpu->stack = vcpu->held = &guest_stack_nowhere;
+	vcpu->quiet_bytes = 0;
 }
 
 static inline struct guest_stack *guest_vcpu_stack(struct guest_vcpu *vcpu, uint64_t sp)
@@ -73,6 +77,18 @@ static inline struct guest_stack *guest_vcpu_stack(struct guest_vcpu *vcpu, uint
 
 	guest_clock_update();
 	return __builtin_expect(stack->region == guest_region(sp), 1) ? stack : guest_vcpu_switch(vcpu, sp);
+}
+
+/* guest_vcpu_quiet - after a return: where the next ones end no call, until a call begins or the vCPU comes to another stack. @sp: of
+ * that return */
+static inline void guest_vcpu_quiet(struct guest_vcpu *vcpu, uint64_t sp)
+{
+	const uint64_t bytes = UINT64_C(1) << guest_region_bits(sp), below = guest_stack_top(vcpu->stack)->sp;
+
+	if (vcpu->stack->region != guest_region(sp))
+		return;
+	vcpu->quiet_begin = sp & ~(bytes - 1);
+	vcpu->quiet_bytes = below - vcpu->quiet_begin < bytes ? below - vcpu->quiet_begin : bytes;
 }
 
 /* guest_function - the number of a function in the session; 0: none. */

@@ -9,6 +9,7 @@
 
 #include "filter/filter.h"
 #include "source/kernel/kernel_filter.h"
+#include "source/kernel/kernel_late.h"
 #include "source/kernel/kernel_put.h"
 
 enum {
@@ -16,6 +17,7 @@ enum {
 	JUMPS = 1024,
 	YES = TESTS,
 	NO = TESTS + 1,
+	LATER = TESTS + 2, /* the text is not in memory */
 };
 
 /* Jumps that wait for the place where they lead to: a test, YES or NO. */
@@ -44,6 +46,14 @@ static void land_all(struct bpf_program *to, const struct jumps *jumps, unsigned
 	for (unsigned n = 0; n < jumps->count; n++)
 		if (jumps->all[n].target == target)
 			bpf_land(to, jumps->all[n].jump);
+}
+
+static bool has_target(const struct jumps *jumps, unsigned target)
+{
+	for (unsigned n = 0; n < jumps->count; n++)
+		if (jumps->all[n].target == target)
+			return true;
+	return false;
 }
 
 /* ---- what fits */
@@ -77,6 +87,9 @@ const char *kernel_filter_fits(const struct kernel_filter *of, bool in_kernel)
 		if (in_kernel && filter_source(test) != WIRE_FILTER_SUBJECT &&
 		    field_of(of->point, test->arg)->kind == TRACEPOINT_INTERRUPT)
 			return "the kernel's programs find `interrupt` later than they filter";
+		if (in_kernel && filter_source(test) != WIRE_FILTER_SUBJECT &&
+		    field_of(of->point, test->arg)->kind == TRACEPOINT_SOCKET)
+			return "the kernel's programs do not filter by socket addresses";
 		if (in_kernel && test->op % WIRE_FILTER_WALK == WIRE_FILTER_GLOB &&
 		    (strpbrk(text, "?[") || strchr(text, '*') != strrchr(text, '*')))
 			return "in the kernel a glob has one *, and no ? and [";
@@ -158,15 +171,22 @@ static void put_subject(struct bpf_program *to, unsigned offset)
 
 /* Copy a text to the stack. Register 0: its bytes with the NUL. */
 static void put_text(struct bpf_program *to, const struct kernel_layout *layout,
-		     const struct tracepoint_field *field)
+		     const struct tracepoint_field *field, struct jumps *jumps)
 {
+	if (field->source.place == TRACEPOINT_RECORD && field->kind == TRACEPOINT_USER_TEXT) {
+		struct kernel_unread unread = { .place = argument_place(field), .jumps = true };
+
+		kernel_put_argument_text(to, layout, BPF_REG_10, KERNEL_STACK_TEXT, &unread);
+		if (layout->late >= 0)
+			add_jump(jumps, unread.jump, LATER);
+		return;
+	}
 	if (field->source.place != TRACEPOINT_RECORD) {
 		kernel_put_argument(to, field);
 		bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
-	} else if (field->kind == TRACEPOINT_USER_TEXT)
-		kernel_put_register(to, layout, BPF_DW, BPF_REG_3, argument_place(field));
-	else
+	} else {
 		kernel_put_text_address(to, BPF_REG_3, field);
+	}
 	kernel_put_text(to, BPF_REG_10, KERNEL_STACK_TEXT, field);
 }
 
@@ -233,7 +253,7 @@ static void put_test(struct bpf_program *to, const struct kernel_layout *layout,
 	const unsigned count = field && field->element ? field->size / field->element : 1;
 
 	if (field && is_text(test)) {
-		put_text(to, layout, field);
+		put_text(to, layout, field, jumps);
 		put_text_test(to, jumps, filter->filter, test);
 		add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), then);
 		return;
@@ -258,6 +278,10 @@ void kernel_filter_put(struct bpf_program *to, const struct kernel_layout *layou
 	for (unsigned n = 0; n < filter->filter->tests; n++) {
 		land_all(to, &jumps, n);
 		put_test(to, layout, filter, &filter->filter->test[n], &jumps);
+	}
+	if (layout->late >= 0 && has_target(&jumps, LATER)) {
+		land_all(to, &jumps, LATER);
+		kernel_late_note(to, layout, false);
 	}
 	land_all(to, &jumps, NO);
 	kernel_put_exit(to);

@@ -20,13 +20,27 @@ static int add_point(void *context, const struct tracepoint *point)
 {
 	struct kernel_points *points = context;
 
+	if (!array_reserve(points->points, points->room, points->count + 1))
+		return -ENOMEM;
+	tracepoint_copy(&points->points[points->count], point);
+	if (point->enums) {
+		points->points[points->count].enums = strdup(point->enums);
+		if (!points->points[points->count].enums)
+			return -ENOMEM;
+	}
+	points->count++;
+	return 0;
+}
+
+/* The same for one that may be among them. */
+static int add_other(void *context, const struct tracepoint *point)
+{
+	const struct kernel_points *points = context;
+
 	for (size_t n = 0; n < points->count; n++)
 		if (points->points[n].id == point->id)
 			return 0;
-	if (!array_reserve(points->points, points->room, points->count + 1))
-		return -ENOMEM;
-	points->points[points->count++] = *point;
-	return 0;
+	return add_point(context, point);
 }
 
 int kernel_points_call(const struct tracepoint *point, bool *enters)
@@ -55,7 +69,7 @@ static void leave_out(struct kernel_points *points)
 		    kernel_points_call(&points->points[n], &enters) < 0)
 			continue;
 		if (kept != n)
-			points->points[kept] = points->points[n];
+			tracepoint_copy(&points->points[kept], &points->points[n]);
 		kept++;
 	}
 	points->count = kept;
@@ -89,10 +103,12 @@ static int choose_probes(struct kernel_points *points, const char *const *all, c
 }
 
 static int choose_points(struct kernel_points *points, int events, const char *const *globs,
-			 char why[KERNEL_WHY])
+			 bool calls_by_number, char why[KERNEL_WHY])
 {
 	const size_t before = points->count;
-	const int error = *globs ? tracefs_each(events, globs, add_point, points) : 0;
+	const int error = !*globs	    ? 0
+			  : calls_by_number ? tracefs_each_by_name(events, globs, add_point, points)
+					    : tracefs_each(events, globs, add_point, points);
 
 	leave_out(points);
 	if (error || !*globs || points->count != before)
@@ -103,7 +119,7 @@ static int choose_points(struct kernel_points *points, int events, const char *c
 }
 
 int kernel_points_choose(struct kernel_points *points, int events, const char *const *globs,
-			 char why[KERNEL_WHY])
+			 bool calls_by_number, char why[KERNEL_WHY])
 {
 	static const char *const names[] = { made_name, renamed_name, NULL };
 	const char **of_points;
@@ -117,9 +133,27 @@ int kernel_points_choose(struct kernel_points *points, int events, const char *c
 		return -ENOMEM;
 	error = choose_probes(points, globs, of_points, why);
 	if (!error)
-		error = choose_points(points, events, of_points, why);
+		error = choose_points(points, events, of_points, calls_by_number, why);
 	free(of_points);
-	return error ? error : tracefs_each(events, names, add_point, points);
+	return error ? error : tracefs_each(events, names, add_other, points);
+}
+
+int kernel_points_add_late(struct kernel_points *points)
+{
+	const size_t count = points->count;
+	bool enters;
+
+	for (size_t n = 0; n < count; n++) {
+		if (!tracepoint_syscall(&points->points[n], &enters) || !enters)
+			continue;
+		if (!array_reserve(points->points, points->room, points->count + 1))
+			return -ENOMEM;
+		if (!tracepoint_late(&points->points[points->count], &points->points[n]))
+			continue;
+		points->points[n].late = (unsigned)++points->count;
+		points->late++;
+	}
+	return 0;
 }
 
 static bool gives_names(const struct tracepoint *point)
@@ -167,10 +201,13 @@ int kernel_points_compile(struct kernel_points *points, const char *where, bool 
 		const struct tracepoint *point = &points->points[n];
 		const char *wrong = NULL;
 
-		if (gives_names(point))
+		if (gives_names(point) || point->is_late)
 			continue;
 		if (filter_entry_make(&points->filters[n], where, point->format,
-				      tracepoint_has_calls(point) ? calls : "", point->types, &fault) != 0)
+				      tracepoint_has_calls(point) ? calls
+				      : point->enums		  ? point->enums
+								  : "",
+				      point->types, &fault) != 0)
 			wrong = fault.message;
 		else
 			wrong = kernel_filter_fits(
@@ -202,13 +239,13 @@ int kernel_points_register(struct kernel_points *points, struct session *session
 	if (!points->events || !points->ids)
 		return -ENOMEM;
 	for (size_t n = 0; n < points->count; n++)
-		points->events[n] =
-			(struct session_event){ .name = points->points[n].event,
-						.format = points->points[n].format,
-						.file = "",
-						.enums = tracepoint_has_calls(&points->points[n]) ? calls
-												  : NULL,
-						.types = points->points[n].types };
+		points->events[n] = (struct session_event){ .name = points->points[n].event,
+							    .format = points->points[n].format,
+							    .file = "",
+							    .enums = tracepoint_has_calls(&points->points[n])
+									     ? calls
+									     : points->points[n].enums,
+							    .types = points->points[n].types };
 	error = session_event_register(session, points->events, (unsigned)points->count, points->ids);
 	/* Two probes of one name may have other arguments; the second one is not recorded. */
 	for (size_t n = 0; n < points->count && !error; n++)
@@ -222,11 +259,11 @@ void kernel_points_names(const struct kernel_points *points, struct task_names *
 		const char *name = points->points[n].event + sizeof(TRACEPOINT_PREFIX) - 1;
 
 		if (strcmp(name, made_name) == 0) {
-			names->made = points->points[n];
+			tracepoint_copy(&names->made, &points->points[n]);
 			names->made_id = points->ids[n];
 		}
 		if (strcmp(name, renamed_name) == 0) {
-			names->renamed = points->points[n];
+			tracepoint_copy(&names->renamed, &points->points[n]);
 			names->renamed_id = points->ids[n];
 		}
 	}
@@ -237,6 +274,8 @@ void kernel_points_free(struct kernel_points *points)
 	for (size_t n = 0; n < points->file_count; n++)
 		if (points->files[n] >= 0)
 			close(points->files[n]);
+	for (size_t n = 0; n < points->count; n++)
+		free((char *)points->points[n].enums);
 	free(points->files);
 	free(points->points);
 	free(points->events);

@@ -18,6 +18,7 @@ enum {
 struct kernel_points {
 	struct tracepoint *points;
 	size_t count, room;
+	unsigned late; /* of them: tracepoint_late() */
 	struct session_event *events;
 	uint16_t *ids;		      /* of the events */
 	struct filter_entry *filters; /* empty ones: none; NULL: none at all */
@@ -29,11 +30,18 @@ struct kernel_points {
  * kernel_points_choose - choose the tracepoints whose names match one of the globs, the probes that others describe (probe.h),
  * and the tracepoints by which tasks get their names.
  * @events: of tracefs_open()
+ * @calls_by_number: system calls are found by their numbers: the kernel's ids of their exits are not needed
  * @why: with -ENOENT: one line
  * Return: 0; -ENOENT: none matches; another -errno. In any case call kernel_points_free().
  */
 int kernel_points_choose(struct kernel_points *points, int events, const char *const *globs,
-			 char why[KERNEL_WHY]);
+			 bool calls_by_number, char why[KERNEL_WHY]);
+
+/*
+ * kernel_points_add_late - add the events of arguments that are read at the exits of system calls (kernel_late.h).
+ * Return: 0; -ENOMEM.
+ */
+int kernel_points_add_late(struct kernel_points *points);
 
 /*
  * kernel_points_compile - compile a filter for each one, but not for those that give tasks their names.

@@ -178,8 +178,28 @@ static void put_mark(struct bpf_program *to, unsigned base, int offset, const ch
 	bpf_put_alu(to, BPF_AND, BPF_REG_0, 1 << bit);
 }
 
-/* The usual way is the straight one, which the verifier follows first: the others prove to be parts of it. */
-void kernel_put_text(struct bpf_program *to, unsigned base, int offset, const struct tracepoint_field *field)
+void kernel_put_unread(struct bpf_program *to, const struct kernel_layout *layout,
+		       struct kernel_unread *unread)
+{
+	unsigned null;
+
+	kernel_put_register(to, layout, BPF_DW, BPF_REG_1, unread->place);
+	null = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
+	if (unread->jumps) {
+		unread->jump = bpf_put_jump(to, BPF_JA, 0, 0);
+	} else {
+		bpf_put_alu(to, BPF_OR, BPF_REG_1, 1);
+		bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_UNREAD, BPF_REG_1);
+	}
+	bpf_land(to, null);
+}
+
+/*
+ * The usual way is the straight one, which the verifier follows first: the others prove to be parts of it.
+ * @unread: NULL: a text that cannot be read is WIRE_NULL only
+ */
+static void put_text(struct bpf_program *to, const struct kernel_layout *layout, unsigned base, int offset,
+		     const struct tracepoint_field *field, struct kernel_unread *unread)
 {
 	const bool fixed = field->kind == TRACEPOINT_CHARS; /* it has its whole size */
 	const int bytes = fixed ? field->size : TRACEPOINT_TEXT_MAX;
@@ -195,6 +215,8 @@ void kernel_put_text(struct bpf_program *to, unsigned base, int offset, const st
 		whole = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, bytes);
 	good = bpf_put_jump(to, BPF_JA, 0, 0);
 	bpf_land(to, bad);
+	if (unread)
+		kernel_put_unread(to, layout, unread);
 	put_mark(to, base, offset, WIRE_NULL, 2);
 	marked = bpf_put_jump(to, BPF_JA, 0, 0);
 	if (!fixed) {
@@ -203,4 +225,18 @@ void kernel_put_text(struct bpf_program *to, unsigned base, int offset, const st
 	}
 	bpf_land(to, marked);
 	bpf_land(to, good);
+}
+
+void kernel_put_text(struct bpf_program *to, unsigned base, int offset, const struct tracepoint_field *field)
+{
+	put_text(to, NULL, base, offset, field, NULL);
+}
+
+void kernel_put_argument_text(struct bpf_program *to, const struct kernel_layout *layout, unsigned base,
+			      int offset, struct kernel_unread *unread)
+{
+	static const struct tracepoint_field text = { .kind = TRACEPOINT_USER_TEXT };
+
+	kernel_put_register(to, layout, BPF_DW, BPF_REG_3, unread->place);
+	put_text(to, layout, base, offset, &text, layout->late < 0 ? NULL : unread);
 }

@@ -8,10 +8,20 @@
 #include "wire/wire_filter.h"
 
 enum {
-	KERNEL_STACK_VALUE =
-		-40, /* of a probe's argument in its program's memory; of others, what kernel_program.c has there */
-	KERNEL_STACK_REGISTERS =
-		-128, /* offsets on the stack, below those of kernel_program.c: the process's registers */
+	/* Offsets on the stack. The first two and the call's number have 4 bytes. */
+	KERNEL_STACK_KEY = -4,
+	KERNEL_STACK_TID = -8,
+	KERNEL_STACK_TEXTS = -16, /* bytes of the texts so far */
+	KERNEL_STACK_ENTERED =
+		KERNEL_STACK_TEXTS, /* of a call that is noted: its time, before there is a text */
+	KERNEL_STACK_NOW = -24,	    /* the time of the record */
+	KERNEL_STACK_FILTER = KERNEL_STACK_NOW, /* of a system call, before there is a time */
+	KERNEL_STACK_UNREAD =
+		-28, /* 4 bytes, not 0: a text or a structure of the process could not be read */
+	KERNEL_STACK_NUMBER = -32,
+	KERNEL_STACK_CALL = -40,       /* struct kernel_syscall of it */
+	KERNEL_STACK_VALUE = -40,      /* of a probe's argument in its program's memory */
+	KERNEL_STACK_REGISTERS = -128, /* of the process */
 	KERNEL_STACK_TEXT = KERNEL_STACK_REGISTERS - TRACEPOINT_TEXT_MAX, /* that a filter tests */
 
 	KERNEL_ARGUMENTS = 6,
@@ -41,7 +51,8 @@ struct kernel_layout {
 	unsigned reach;	  /* ns after its base that a packet's compact records reach */
 	bool overwrite;	  /* without room, the oldest packet makes room; otherwise the record is lost */
 	uint32_t context; /* enum wire_context: of each record; its values are 0 */
-	bool typed;	  /* programs of system calls load directly from the registers: bpf_load_typed() */
+	int late; /* map: system calls whose texts could not be read at the entry (kernel_late.h); -1: none */
+	bool typed; /* programs of system calls load directly from the registers: bpf_load_typed() */
 	bool without_calls; /* the kernel cannot give programs the registers of a process (before 5.15, or without BTF) */
 };
 
@@ -49,6 +60,16 @@ extern const int kernel_argument_places[KERNEL_ARGUMENTS]; /* in struct pt_regs 
 
 /* kernel_has_registers - whether a program gets the registers of the process, and which of them is which. */
 bool kernel_has_registers(const struct kernel_layout *layout);
+
+static inline void kernel_put_load(struct bpf_program *to, unsigned target, unsigned from, int offset)
+{
+	bpf_put_load(to, BPF_DW, target, from, offset);
+}
+
+static inline void kernel_put_store(struct bpf_program *to, unsigned address, int offset, unsigned source)
+{
+	bpf_put_store(to, BPF_DW, address, offset, source);
+}
 
 /* kernel_put_exit - end the program. */
 void kernel_put_exit(struct bpf_program *to);
@@ -81,5 +102,20 @@ void kernel_put_text_address(struct bpf_program *to, unsigned target, const stru
  * Register 0: the bytes of the copy, with the NUL.
  */
 void kernel_put_text(struct bpf_program *to, unsigned base, int offset, const struct tracepoint_field *field);
+
+/* An argument of a system call whose memory cannot be read without a page fault. */
+struct kernel_unread {
+	int place; /* of its register in struct pt_regs */
+	bool jumps; /* then @jump is set to a jump that is to land; else KERNEL_STACK_UNREAD is set, and the copy is WIRE_NULL */
+	unsigned jump; /* ... */
+};
+
+/* kernel_put_unread - what to do if an argument was not read. One that is NULL counts as read. Changes register 1. */
+void kernel_put_unread(struct bpf_program *to, const struct kernel_layout *layout,
+		       struct kernel_unread *unread);
+
+/* kernel_put_argument_text - kernel_put_text() of a system call's argument; loads register 3 itself. */
+void kernel_put_argument_text(struct bpf_program *to, const struct kernel_layout *layout, unsigned base,
+			      int offset, struct kernel_unread *unread);
 
 #endif

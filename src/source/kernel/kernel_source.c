@@ -14,13 +14,14 @@
 
 #include "base/array.h"
 #include "session/clock.h"
+#include "source/kernel/kernel_calls.h"
 #include "source/kernel/kernel_filter.h"
+#include "source/kernel/kernel_late.h"
 #include "source/kernel/kernel_points.h"
 #include "source/kernel/kernel_put.h"
 #include "source/kernel/kernel_rights.h"
 #include "source/kernel/kernel_share.h"
 #include "source/kernel/kernel_source.h"
-#include "source/kernel/kernel_types.h"
 #include "source/kernel/probe.h"
 #include "source/kernel/tracefs.h"
 #include "source/kernel/tracefs_instance.h"
@@ -145,31 +146,6 @@ static void raise_limit(void)
 	}
 }
 
-static int keep_file(struct kernel_source *source, int file)
-{
-	if (file < 0)
-		return file;
-	if (!array_reserve(source->files, source->file_room, source->file_count + 1)) {
-		close(file);
-		return -ENOMEM;
-	}
-	source->files[source->file_count++] = file;
-	return 0;
-}
-
-/* Keep a loaded program. Return: its descriptor, -errno. */
-static int keep_program(struct kernel_source *source, int program)
-{
-	int error = keep_file(source, program);
-
-	if (!error && !array_reserve(source->programs, source->program_room, source->program_count + 1))
-		error = -ENOMEM;
-	if (error)
-		return error;
-	source->programs[source->program_count++] = program;
-	return program;
-}
-
 static int attach_point(struct kernel_source *source, const struct kernel_points *points, size_t n)
 {
 	const struct tracepoint *point = &points->points[n];
@@ -183,12 +159,13 @@ static int attach_point(struct kernel_source *source, const struct kernel_points
 					  points->ids[n]))
 			return -E2BIG;
 		if (point->function) {
-			program = keep_program(source,
-					       bpf_load_function(&code, point->function, point->is_return));
-			return program < 0 ? program : keep_file(source, bpf_attach_function(program));
+			program = kernel_files_keep_program(
+				&source->files, bpf_load_function(&code, point->function, point->is_return));
+			return program < 0 ? program
+					   : kernel_files_keep(&source->files, bpf_attach_function(program));
 		}
-		program = keep_program(
-			source,
+		program = kernel_files_keep_program(
+			&source->files,
 			bpf_load(point->is_probe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACEPOINT, &code));
 		if (program >= 0 || !tracepoint_needs_registers(point) || source->layout.without_calls)
 			break;
@@ -196,102 +173,8 @@ static int attach_point(struct kernel_source *source, const struct kernel_points
 	}
 	if (program < 0)
 		return program;
-	return keep_file(source, point->is_probe ? probe_attach(point, program)
-						 : bpf_attach_tracepoint(point->id, program));
-}
-
-/* Write and load the program of the entries or the exits of all system calls. Return: its descriptor; -errno. */
-static int load_raw(struct kernel_source *source, const struct kernel_calls *calls, bool exits)
-{
-	struct bpf_program code;
-
-	(exits ? kernel_program_exit : kernel_program_enter)(&code, &source->layout, calls);
-	return keep_program(source, source->layout.typed ? bpf_load_typed(&code, source->types[exits])
-							 : bpf_load(BPF_PROG_TYPE_RAW_TRACEPOINT, &code));
-}
-
-/* Attach it. A kernel without types, or whose types do not fit, gets a program that takes a helper for the registers. */
-static int attach_raw(struct kernel_source *source, const struct kernel_calls *calls, bool exits)
-{
-	int program = load_raw(source, calls, exits);
-
-	if (program < 0 && source->layout.typed) {
-		source->layout.typed = false;
-		program = load_raw(source, calls, exits);
-	}
-	if (program < 0)
-		return program;
-	return keep_file(source, bpf_watch(source->layout.typed ? NULL
-					   : exits		? "sys_exit"
-								: "sys_enter",
-					   program));
-}
-
-static void find_types(struct kernel_source *source)
-{
-	static const char *const names[] = { "btf_trace_sys_enter", "btf_trace_sys_exit" };
-
-	source->layout.typed = !is_forced("bpf-untyped") && kernel_types_find(names, source->types, 2) == 0;
-}
-
-/* The number of a filter among those of all calls, from 1. Return: 0: there are too many. */
-static uint8_t add_filter(struct kernel_calls *calls, const struct wire_filter *filter,
-			  const struct tracepoint *point)
-{
-	const struct kernel_filter added = { filter, point };
-
-	for (unsigned n = 0; n < calls->filter_count; n++)
-		if (kernel_filter_same(&calls->filters[n], &added))
-			return (uint8_t)(n + 1);
-	if (calls->filter_count == KERNEL_FILTERS_MAX)
-		return 0;
-	calls->filters[calls->filter_count++] = added;
-	return (uint8_t)calls->filter_count;
-}
-
-/* Describe a system call to the programs. */
-static int describe_call(struct kernel_calls *calls, const struct kernel_points *points, size_t n,
-			 uint32_t number, bool enters)
-{
-	const struct tracepoint *point = &points->points[n];
-	struct kernel_syscall call = { .id = points->ids[n] };
-
-	if (enters)
-		call.count = (uint8_t)(point->count < KERNEL_ARGUMENTS ? point->count : KERNEL_ARGUMENTS);
-	for (unsigned argument = 0; argument < call.count; argument++) {
-		call.shorts |= (uint8_t)((point->fields[argument].bytes == 4) << argument);
-		call.texts |= (uint8_t)((point->fields[argument].kind == TRACEPOINT_USER_TEXT) << argument);
-	}
-	if (kernel_points_filter(points, n)) {
-		call.filter = add_filter(calls, kernel_points_filter(points, n), point);
-		if (!call.filter)
-			return -E2BIG;
-	}
-	return bpf_map_set(calls->map, &number, &call);
-}
-
-/* Attach to the entries, or to the exits, of all chosen system calls. */
-static int attach_calls(struct kernel_source *source, const struct kernel_points *points, bool exits)
-{
-	struct kernel_calls calls = { .map = -1, .count = KERNEL_CALLS };
-	int error = 0;
-	bool enters;
-
-	for (size_t n = 0; n < points->count && !error; n++) {
-		const int number = kernel_points_call(&points->points[n], &enters);
-
-		if (number < 0 || enters == exits)
-			continue;
-		if (calls.map < 0) {
-			calls.map = bpf_map_make(&(struct bpf_map){ BPF_MAP_TYPE_ARRAY, sizeof(uint32_t),
-								    sizeof(struct kernel_syscall),
-								    KERNEL_CALLS, 0 });
-			error = keep_file(source, calls.map);
-		}
-		if (!error)
-			error = describe_call(&calls, points, n, (uint32_t)number, enters);
-	}
-	return error || calls.map < 0 ? error : attach_raw(source, &calls, exits);
+	return kernel_files_keep(&source->files, point->is_probe ? probe_attach(point, program)
+								 : bpf_attach_tracepoint(point->id, program));
 }
 
 /*
@@ -311,10 +194,10 @@ static size_t attach_alike(struct kernel_source *source, const struct kernel_poi
 	if (count < 2 || source->one_by_one ||
 	    !kernel_program_write(&code, &source->layout, points, kernel_points_filter(all, first), 0))
 		return 0;
-	program = keep_program(source, bpf_load_places(&code));
+	program = kernel_files_keep_program(&source->files, bpf_load_places(&code));
 	for (; program >= 0 && count >= 2; count /= 2)
-		if (keep_file(source, probe_attach_all(points, &all->ids[first], (unsigned)count, program)) ==
-		    0)
+		if (kernel_files_keep(&source->files, probe_attach_all(points, &all->ids[first],
+								       (unsigned)count, program)) == 0)
 			return count;
 	source->one_by_one = true;
 	return 0;
@@ -338,7 +221,7 @@ static int attach(struct kernel_source *source, const struct kernel_points *poin
 
 	for (size_t n = 0, alike; n < points->count; n += alike ? alike : 1) {
 		alike = 0;
-		if (tracepoint_syscall(&points->points[n], &enters)) {
+		if (points->points[n].is_late || tracepoint_syscall(&points->points[n], &enters)) {
 			calls = true;
 			continue;
 		}
@@ -347,11 +230,8 @@ static int attach(struct kernel_source *source, const struct kernel_points *poin
 		error = alike ? 0 : attach_point(source, points, n);
 		note_refused(source, &points->points[n], error);
 	}
-	if (calls) /* to read the types takes some milliseconds */
-		find_types(source);
-	error = attach_calls(source, points, false);
-	if (!error)
-		error = attach_calls(source, points, true);
+	error = calls ? kernel_calls_attach(&source->files, &source->layout, points, is_forced("bpf-untyped"))
+		      : 0;
 	return error ? error : source->events ? 0 : source->refused_error;
 }
 
@@ -368,12 +248,24 @@ static void count_missed(struct kernel_source *source)
 {
 	uint64_t missed = 0;
 
-	for (size_t n = 0; n < source->program_count; n++)
-		missed += bpf_missed(source->programs[n]);
+	for (size_t n = 0; n < source->files.program_count; n++)
+		missed += bpf_missed(source->files.programs[n]);
 	if (missed > source->missed && source->memory)
 		__atomic_fetch_add(&source->rings[0].control->lost[WIRE_LOST_BUSY], missed - source->missed,
 				   __ATOMIC_RELAXED);
 	source->missed = missed;
+}
+
+/* A call that has not ended, or whose thread was killed in it, is not read any more. */
+static void count_unread(struct kernel_source *source)
+{
+	uint32_t key;
+
+	if (source->layout.late < 0)
+		return;
+	source->unread =
+		bpf_map_count(source->layout.late, &key, KERNEL_LATE_CALLS) +
+		__atomic_load_n(&((const struct kernel_ring *)source->memory)->unread, __ATOMIC_RELAXED);
 }
 
 /*
@@ -498,12 +390,14 @@ static int choose(struct kernel_source *source, const struct kernel_options *opt
 {
 	struct kernel_points *points = &source->points;
 	const bool programs = source->mechanism == KERNEL_BY_BPF;
-	int error = kernel_points_choose(points, events, options->globs, why);
+	int error = kernel_points_choose(points, events, options->globs, programs, why);
 
 	if (!error && !programs)
 		error = needs_programs(options, points, why);
 	if (!error && !programs)
 		kernel_points_without_texts(points);
+	if (!error && programs)
+		error = kernel_points_add_late(points);
 	if (!error && options->where)
 		error = kernel_points_compile(points, options->where, programs, why);
 	if (!error && source->mechanism == KERNEL_BY_TRACEFS)
@@ -575,7 +469,7 @@ static int open_mechanism(struct kernel_source *source, const struct kernel_opti
 		error = kernel_points_register(&source->points, source->session);
 	if (error)
 		return error;
-	source->events = (unsigned)source->points.count;
+	source->events = (unsigned)source->points.count - source->points.late;
 	kernel_points_names(&source->points, &source->names);
 	kernel_clock_begin(&source->clock, source->session->geometry.clock,
 			   session_clock_hz(source->session));
@@ -621,6 +515,7 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 		.follow = { .members = -1 },
 		.layout = { .rings = -1,
 			    .members = -1,
+			    .late = -1,
 			    .overwrite = options->overwrite,
 			    .context = session->geometry.context },
 		.clock_map = -1,
@@ -674,12 +569,10 @@ static void detach(struct kernel_source *source)
 			_exit(1);
 		_exit(0);
 	}
-	for (size_t n = 0; n < source->file_count; n++)
-		close(source->files[n]);
+	kernel_files_close(&source->files);
 	for (size_t n = 0; n < source->perf.count; n++)
 		close(source->perf.events[n]);
 	source->perf.count = 0;
-	source->file_count = 0;
 	kernel_follow_close(&source->follow);
 	close(pipe[0]);
 	close(pipe[1]);
@@ -734,6 +627,7 @@ void kernel_source_finish(struct kernel_source *source)
 	} else {
 		stop_programs(source);
 		count_missed(source);
+		count_unread(source);
 	}
 	detach(source);
 }
@@ -758,9 +652,8 @@ void kernel_source_close(struct kernel_source *source)
 	free(source->cursors);
 	free(source->packet);
 	free(source->rings);
-	free(source->files);
-	free(source->programs);
-	*source = (struct kernel_source){ .layout = { .rings = -1, .members = -1 },
+	kernel_files_free(&source->files);
+	*source = (struct kernel_source){ .layout = { .rings = -1, .members = -1, .late = -1 },
 					  .clock_map = -1,
 					  .tracefs = { .events = -1, .instance = -1, .tasks = -1 } };
 }

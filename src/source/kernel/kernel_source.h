@@ -11,6 +11,7 @@
 
 #include "drain/drain.h"
 #include "source/kernel/kernel_clock.h"
+#include "source/kernel/kernel_files.h"
 #include "source/kernel/kernel_follow.h"
 #include "source/kernel/kernel_perf.h"
 #include "source/kernel/kernel_points.h"
@@ -60,16 +61,13 @@ struct kernel_source {
 
 	char *memory; /* the map, in order of rings */
 	size_t memory_bytes;
-	int *files; /* programs and what attaches them */
-	size_t file_count, file_room;
-	int *programs; /* of those: the programs */
-	size_t program_count, program_room;
-	uint32_t types[2];		      /* of the raw tracepoints of system calls, in BTF */
+	struct kernel_files files;
 	unsigned events;		      /* recorded */
 	bool one_by_one;		      /* the kernel does not attach a program to several places */
 	unsigned refused;		      /* tracepoints that the kernel does not let attach to ... */
 	char refused_name[WIRE_NAME_MAX + 1]; /* ... the first one, and why */
 	int refused_error;
+	uint64_t unread; /* system calls of which a text or a structure is missing: it was not in memory */
 	uint64_t missed; /* records that the kernel's own protection left out, counted so far */
 };
 

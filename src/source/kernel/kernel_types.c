@@ -3,49 +3,55 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "image/elf/btf.h"
 #include "source/kernel/kernel_types.h"
 
-/* Read the whole file. It is of the kernel, which states its size. */
-static char *read_types(size_t *count)
+/* The whole file, mapped or read. */
+struct types {
+	char *bytes;
+	size_t count;
+	bool mapped;
+};
+
+/* It is of the kernel, which states its size; from Linux 6.16 on it can be mapped. */
+static void open_types(struct types *types)
 {
 	const int file = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
 	struct stat status;
-	char *bytes = NULL;
 	ssize_t got = 1;
 
-	*count = 0;
+	*types = (struct types){ 0 };
 	if (file < 0)
-		return NULL;
-	if (fstat(file, &status) == 0 && status.st_size > 0 && status.st_size <= BTF_BYTES_MAX)
-		bytes = malloc((size_t)status.st_size);
-	while (bytes && *count < (size_t)status.st_size && got > 0) {
-		got = read(file, bytes + *count, (size_t)status.st_size - *count);
+		return;
+	if (fstat(file, &status) == 0 && status.st_size > 0 && status.st_size <= BTF_BYTES_MAX) {
+		types->bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+		types->mapped = types->bytes != MAP_FAILED;
+		types->count = types->mapped ? (size_t)status.st_size : 0;
+		if (!types->mapped)
+			types->bytes = malloc((size_t)status.st_size);
+	}
+	while (!types->mapped && types->bytes && types->count < (size_t)status.st_size && got > 0) {
+		got = read(file, types->bytes + types->count, (size_t)status.st_size - types->count);
 		if (got > 0)
-			*count += (size_t)got;
+			types->count += (size_t)got;
 	}
 	close(file);
-	return bytes;
 }
 
-int kernel_types_find(const char *const *names, uint32_t *types, unsigned count)
+int kernel_types_find(const char *const *names, uint32_t *numbers, unsigned count)
 {
-	struct btf btf;
-	size_t size;
-	char *bytes = read_types(&size);
-	int error = bytes ? btf_open(&btf, bytes, size) : -ENOENT;
+	struct types types;
+	bool found;
 
-	if (!error) {
-		for (unsigned n = 0; n < count; n++) {
-			types[n] = btf_typedef(&btf, names[n]);
-			if (!types[n])
-				error = -ENOENT;
-		}
-		btf_close(&btf);
-	}
-	free(bytes);
-	return error;
+	open_types(&types);
+	found = types.bytes && btf_typedefs(types.bytes, types.count, names, numbers, count);
+	if (types.mapped)
+		munmap(types.bytes, types.count);
+	else
+		free(types.bytes);
+	return found ? 0 : -ENOENT;
 }

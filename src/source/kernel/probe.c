@@ -11,6 +11,8 @@
 #include "file/program_path.h"
 #include "source/kernel/probe.h"
 #include "source/kernel/probe_file.h"
+#include "source/kernel/probe_types.h"
+#include "wire/wire_enum.h"
 
 enum {
 	PROBE_TEXT = 1024,  /* bytes of a description */
@@ -125,11 +127,50 @@ static void name_point(struct tracepoint *point, const char *path, const struct 
 	append(point->name, sizeof(point->name), place->name);
 }
 
+/* The receiver of the places. */
+struct taker {
+	int (*take)(void *context, const struct tracepoint *);
+	void *context;
+	bool single; /* one function: a name that it has not is wrong */
+	char *why;
+};
+
+/* Whether names are of debug information, not the user's own for the arguments in their order: one of them is known, or none has a type. */
+static bool means_names(const struct call_arguments *known, const struct probe_arguments *given)
+{
+	for (unsigned n = 0; n < given->count; n++)
+		if (given->list[n].kind == TRACEPOINT_OTHER)
+			return true;
+	return !given->listed || probe_types_has(known, given);
+}
+
+/* The fields of a function, as its debug information has them, or as the user does. Return: false: *taker->why has the reason. */
+static bool take_types(struct tracepoint *point, const struct description *description, const char *spec,
+		       struct call_arguments *known, const struct taker *taker)
+{
+	const struct probe_arguments *given = &description->arguments;
+	const char *why;
+	const bool is_known = spec && *spec && call_arguments_parse(known, spec, &why) == 0 &&
+			      wire_enum_valid(known->enums);
+
+	if (description->returns) {
+		probe_arguments_of_return(point, given);
+		if (is_known && !given->count)
+			probe_types_result(point, known);
+		return true;
+	}
+	if (!is_known || !means_names(known, given)) {
+		probe_arguments_of_function(point, given);
+		return true;
+	}
+	return probe_types_arguments(point, known, given, taker->why) || !taker->single;
+}
+
 static int take_place(const struct description *description, const char *path, int file,
-		      const struct probe_place *place, int (*take)(void *context, const struct tracepoint *),
-		      void *context)
+		      const struct probe_place *place, const char *spec, struct taker *taker)
 {
 	static unsigned number = PROBE_FIRST_ID;
+	struct call_arguments known; /* has texts of the point */
 	struct tracepoint point = { .id = number++,
 				    .file = file,
 				    .is_probe = true,
@@ -141,12 +182,10 @@ static int take_place(const struct description *description, const char *path, i
 	name_point(&point, path, place);
 	if (description->provider)
 		probe_arguments_of_note(&point, &description->arguments, place->arguments);
-	else if (description->returns)
-		probe_arguments_of_return(&point, &description->arguments);
-	else
-		probe_arguments_of_function(&point, &description->arguments);
+	else if (!take_types(&point, description, spec, &known, taker))
+		return -EINVAL;
 	tracepoint_make_event(&point);
-	return take(context, &point);
+	return taker->take(taker->context, &point);
 }
 
 static int explain(char why[PROBE_WHY], const struct description *description, const char *path, int error)
@@ -162,6 +201,23 @@ static int explain(char why[PROBE_WHY], const struct description *description, c
 	else
 		snprintf(why, PROBE_WHY, "no %s of %.60s matches %.40s", kind, path, description->name);
 	return error ? error : -ENOENT;
+}
+
+static int take_places(const struct description *description, const char *path, int file,
+		       const struct probe_place *places, unsigned count, struct taker *taker)
+{
+	char **specs = calloc(count, sizeof(*specs));
+	int error = specs ? 0 : -ENOMEM;
+
+	if (!error && !description->provider &&
+	    (description->arguments.count || !description->arguments.listed))
+		probe_types_find(path, file, places, count, specs);
+	for (unsigned n = 0; n < count && !error; n++)
+		error = take_place(description, path, file, &places[n], specs[n], taker);
+	for (unsigned n = 0; specs && n < count; n++)
+		free(specs[n]);
+	free(specs);
+	return error;
 }
 
 int probe_find(const char *text, int *file, int (*take)(void *context, const struct tracepoint *),
@@ -183,8 +239,9 @@ int probe_find(const char *text, int *file, int (*take)(void *context, const str
 				&places, &count);
 	if (error || !count)
 		error = explain(why, &description, path, error);
-	for (unsigned n = 0; n < count && !error; n++)
-		error = take_place(&description, path, *file, &places[n], take, context);
+	else
+		error = take_places(&description, path, *file, places, count,
+				    &(struct taker){ take, context, count == 1, why });
 	free(places);
 	return error;
 }

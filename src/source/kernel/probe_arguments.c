@@ -119,6 +119,7 @@ static const char *parse_one(struct probe_argument *out, const char *text)
 bool probe_arguments_parse(struct probe_arguments *out, const char *text, char *why)
 {
 	out->count = 0;
+	out->listed = text;
 	if (!text)
 		return true;
 	text += 1 + strspn(text + 1, " ");
@@ -183,6 +184,11 @@ void probe_arguments_of_return(struct tracepoint *point, const struct probe_argu
 	take_register(field, registers[0].offset);
 	if (given->count)
 		probe_arguments_adapt(field, &given->list[0]);
+}
+
+uint8_t probe_arguments_register(unsigned n)
+{
+	return argument_registers[n % sizeof(argument_registers)];
 }
 
 void probe_arguments_of_function(struct tracepoint *point, const struct probe_arguments *given)

@@ -19,6 +19,7 @@ struct probe_argument {
 };
 
 struct probe_arguments {
+	bool listed; /* there are parentheses */
 	unsigned count;
 	struct probe_argument list[PROBE_ARGUMENTS_MAX];
 };
@@ -42,6 +43,9 @@ void probe_arguments_adapt(struct tracepoint_field *field, const struct probe_ar
 
 /* probe_arguments_of_function - the fields of a function's entry: integer registers, in their order. */
 void probe_arguments_of_function(struct tracepoint *point, const struct probe_arguments *given);
+
+/* probe_arguments_register - where the N-th integer argument is in struct pt_regs. @n: from 0, below 6 */
+uint8_t probe_arguments_register(unsigned n);
 
 /* probe_arguments_of_return - the field of its return: `ret`, or what the user names. */
 void probe_arguments_of_return(struct tracepoint *point, const struct probe_arguments *given);

@@ -134,42 +134,101 @@ static bool has_wanted(const char *const *globs, const char *system)
 	return wanted;
 }
 
-static bool read_one(int events, const char *system, const char *name, struct tracepoint *out)
+/* Read the description of a tracepoint. Return: false: there is none. */
+static bool read_format(int events, const char *system, const char *name, char text[TRACEFS_TEXT])
 {
-	char path[TRACEFS_NAME + 16], text[TRACEFS_TEXT];
+	char path[TRACEFS_NAME + 16];
 	ssize_t got;
 	int file;
 
 	snprintf(path, sizeof(path), "%s/%s/format", system, name);
 	file = openat(events, path, O_RDONLY | O_CLOEXEC);
-	got = file < 0 ? -1 : read(file, text, sizeof(text) - 1);
+	got = file < 0 ? -1 : read(file, text, TRACEFS_TEXT - 1);
 	if (file >= 0)
 		close(file);
 	if (got < 0)
 		return false;
 	text[got] = 0;
-	return tracepoint_parse(out, system, name, text);
+	return true;
+}
+
+struct walk {
+	int events;
+	const char *const *globs;
+	bool by_name;
+	struct tracepoint exit; /* the first one of a system call, if by name */
+	bool has_exit;
+	unsigned exits; /* so far */
+};
+
+static bool is_exit(const char *system, const char *name)
+{
+	static const char start[] = "sys_exit_";
+
+	return strcmp(system, TRACEPOINT_SYSCALLS) == 0 && strncmp(name, start, sizeof(start) - 1) == 0;
+}
+
+/* Exits that return a socket's address have one more field than others: they are read by themselves. */
+static bool read_one(struct walk *walk, const char *system, const char *name, struct tracepoint *out)
+{
+	char text[TRACEFS_TEXT];
+	const bool exits = walk->by_name && is_exit(system, name);
+
+	if (exits && walk->has_exit && !tracepoint_has_socket(name)) {
+		tracepoint_copy(out, &walk->exit);
+		snprintf(out->name, sizeof(out->name), "%s", name);
+		tracepoint_make_event(out);
+	} else if (!read_format(walk->events, system, name, text) ||
+		   !tracepoint_parse(out, system, name, text)) {
+		return false;
+	} else if (exits && !tracepoint_has_socket(name)) {
+		tracepoint_copy(&walk->exit, out);
+		walk->has_exit = true;
+	}
+	if (exits)
+		out->id = TRACEFS_FIRST_ID + walk->exits++;
+	return true;
+}
+
+static int walk_system(struct walk *walk, const char *system, struct names *names,
+		       int (*take)(void *context, const struct tracepoint *), void *context)
+{
+	struct tracepoint point;
+	int error = list(openat(walk->events, system, O_RDONLY | O_DIRECTORY | O_CLOEXEC), names);
+
+	for (size_t n = 0; n < names->count && !error; n++)
+		if (is_wanted(walk->globs, system, names->names[n]) &&
+		    read_one(walk, system, names->names[n], &point))
+			error = take(context, &point);
+	return error;
+}
+
+static int walk_all(struct walk *walk, int (*take)(void *context, const struct tracepoint *), void *context)
+{
+	struct names systems = { .count = 0 }, names = { .count = 0 };
+	int error = list(openat(walk->events, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), &systems);
+
+	for (size_t s = 0; s < systems.count && !error; s++)
+		if (strcmp(systems.names[s], records_of_tracers) != 0 &&
+		    has_wanted(walk->globs, systems.names[s]))
+			error = walk_system(walk, systems.names[s], &names, take, context);
+	free(systems.names);
+	free(names.names);
+	return error;
 }
 
 int tracefs_each(int events, const char *const *globs, int (*take)(void *context, const struct tracepoint *),
 		 void *context)
 {
-	struct names systems = { .count = 0 }, names = { .count = 0 };
-	int error = list(openat(events, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), &systems);
+	struct walk walk = { .events = events, .globs = globs };
 
-	for (size_t s = 0; s < systems.count && !error; s++) {
-		const char *system = systems.names[s];
-		struct tracepoint point;
+	return walk_all(&walk, take, context);
+}
 
-		if (!strcmp(system, records_of_tracers) || !has_wanted(globs, system))
-			continue;
-		error = list(openat(events, system, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &names);
-		for (size_t n = 0; n < names.count && !error; n++)
-			if (is_wanted(globs, system, names.names[n]) &&
-			    read_one(events, system, names.names[n], &point))
-				error = take(context, &point);
-	}
-	free(systems.names);
-	free(names.names);
-	return error;
+int tracefs_each_by_name(int events, const char *const *globs,
+			 int (*take)(void *context, const struct tracepoint *), void *context)
+{
+	struct walk walk = { .events = events, .globs = globs, .by_name = true };
+
+	return walk_all(&walk, take, context);
 }

@@ -2,6 +2,7 @@
 /* A tracepoint of the kernel; see tracepoint.h. */
 #include <ctype.h>
 #include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,8 @@ static const char field_word[] = "field:", dynamic_word[] = "__data_loc ", enter
 const char *tracepoint_syscall(const struct tracepoint *point, bool *enters)
 {
 	if (strcmp(point->system, TRACEPOINT_SYSCALLS) != 0)
+		return NULL;
+	if (point->is_late)
 		return NULL;
 	*enters = strncmp(point->name, enter_word, sizeof(enter_word) - 1) == 0;
 	if (*enters)
@@ -197,6 +200,50 @@ static bool is_int(const char *type, bool *is_signed)
 	return false;
 }
 
+/* System calls whose record has the bytes of a socket's address, and which argument points to it. */
+static const struct {
+	const char *name;
+	unsigned argument;
+} socket_calls[] = {
+	{ "sys_enter_bind", 1 },       { "sys_enter_connect", 1 }, { "sys_enter_sendto", 4 },
+	{ "sys_exit_accept", 1 },      { "sys_exit_accept4", 1 },  { "sys_exit_getsockname", 1 },
+	{ "sys_exit_getpeername", 1 }, { "sys_exit_recvfrom", 4 },
+};
+
+enum {
+	SOCKET_CALLS = sizeof(socket_calls) / sizeof(socket_calls[0]),
+};
+
+static unsigned find_socket_call(const char *name)
+{
+	unsigned n = 0;
+
+	while (n < SOCKET_CALLS && strcmp(name, socket_calls[n].name) != 0)
+		n++;
+	return n;
+}
+
+bool tracepoint_has_socket(const char *name)
+{
+	return find_socket_call(name) < SOCKET_CALLS;
+}
+
+/* The field is behind the kernel's; its offset is that of the argument. */
+static void add_socket(struct tracepoint *point)
+{
+	const unsigned call = find_socket_call(point->name);
+
+	if (call < SOCKET_CALLS && point->count < TRACEPOINT_FIELDS)
+		point->fields[point->count++] = (struct tracepoint_field){
+			.name = "sockaddr",
+			.type = "struct sockaddr",
+			.kind = TRACEPOINT_SOCKET,
+			.offset = (uint16_t)(TRACEPOINT_COMMON + 8 * (1 + socket_calls[call].argument)),
+			.size = TRACEPOINT_SOCKET_MAX,
+			.element = 1,
+		};
+}
+
 /* Remove the number of the call, which the name implies, and give arguments their types. */
 static void adapt_syscall(struct tracepoint *point)
 {
@@ -219,6 +266,7 @@ static void adapt_syscall(struct tracepoint *point)
 		point->fields[kept++] = *field;
 	}
 	point->count = kept;
+	add_socket(point);
 }
 
 /*
@@ -260,18 +308,25 @@ static unsigned integer_type(unsigned bytes, bool is_signed)
 	return (is_signed ? WIRE_I8 : WIRE_U8) + power;
 }
 
+static bool has_elements(const struct tracepoint_field *field)
+{
+	return field->kind == TRACEPOINT_ARRAY || field->kind == TRACEPOINT_SOCKET;
+}
+
 /* The type of a field in the list of types, with 4 bits or, of an array, 8. */
 static unsigned type_of(const struct tracepoint_field *field, unsigned *bits)
 {
-	*bits = field->kind == TRACEPOINT_ARRAY ? 8 : 4;
+	*bits = has_elements(field) ? 8 : 4;
 	switch (field->kind) {
 	case TRACEPOINT_INTEGER:
 	case TRACEPOINT_CALL:
 	case TRACEPOINT_INTERRUPT:
+	case TRACEPOINT_ELAPSED:
 		return integer_type(field->bytes, field->is_signed);
 	case TRACEPOINT_POINTER:
 		return WIRE_PTR;
 	case TRACEPOINT_ARRAY:
+	case TRACEPOINT_SOCKET:
 		return integer_type(field->element, field->is_signed) << 4;
 	default:
 		return WIRE_STR;
@@ -282,14 +337,14 @@ static const char *conversion_of(const struct tracepoint_field *field)
 {
 	static const char *const numbers[2][4] = { { "%hhu", "%hu", "%u", "%llu" },
 						   { "%hhd", "%hd", "%d", "%lld" } };
-	const unsigned bytes = field->kind == TRACEPOINT_ARRAY ? field->element : field->bytes;
+	const unsigned bytes = has_elements(field) ? field->element : field->bytes;
 
 	if (field->kind == TRACEPOINT_CALL)
 		return "%hd{" TRACEPOINT_CALLS "}";
 	if (field->kind == TRACEPOINT_POINTER)
 		return "%p";
-	if (field->kind != TRACEPOINT_INTEGER && field->kind != TRACEPOINT_ARRAY &&
-	    field->kind != TRACEPOINT_INTERRUPT)
+	if (field->kind != TRACEPOINT_INTEGER && !has_elements(field) &&
+	    field->kind != TRACEPOINT_INTERRUPT && field->kind != TRACEPOINT_ELAPSED)
 		return "%s";
 	return numbers[field->is_signed][bytes == 8 ? 3 : bytes == 4 ? 2 : bytes == 2 ? 1 : 0];
 }
@@ -304,11 +359,14 @@ void tracepoint_make_event(struct tracepoint *point)
 		 point->name);
 	for (unsigned n = 0; n < point->count; n++) {
 		struct tracepoint_field *field = &point->fields[n];
-		const char *conversion = conversion_of(field);
-		const size_t bytes = strlen(field->name) + strlen(conversion) + 3;
+		char conversion[TRACEPOINT_NAME + 16];
+		size_t bytes;
 		unsigned bits;
 		const uint64_t type = type_of(field, &bits);
 
+		snprintf(conversion, sizeof(conversion), field->labelled ? "%s{%s}" : "%s",
+			 conversion_of(field), field->name);
+		bytes = strlen(field->name) + strlen(conversion) + 3;
 		field->recorded = false;
 		if (field->kind == TRACEPOINT_OTHER || at + bits > 64 || used + bytes > sizeof(point->format))
 			continue;
@@ -325,7 +383,34 @@ void tracepoint_without_texts(struct tracepoint *point)
 	for (unsigned n = 0; n < point->count; n++)
 		if (point->fields[n].kind == TRACEPOINT_USER_TEXT)
 			point->fields[n].kind = TRACEPOINT_POINTER;
+		else if (point->fields[n].kind == TRACEPOINT_SOCKET)
+			point->count--; /* it is the last one */
 	tracepoint_make_event(point);
+}
+
+void tracepoint_copy(struct tracepoint *to, const struct tracepoint *from)
+{
+	memcpy(to, from, offsetof(struct tracepoint, fields[from->count]));
+}
+
+unsigned tracepoint_arguments(const struct tracepoint *point)
+{
+	return point->count - has_kind(point, TRACEPOINT_SOCKET);
+}
+
+bool tracepoint_late(struct tracepoint *out, const struct tracepoint *enter)
+{
+	if (!has_kind(enter, TRACEPOINT_USER_TEXT) && !has_kind(enter, TRACEPOINT_SOCKET))
+		return false;
+	tracepoint_copy(out, enter);
+	snprintf(out->name, sizeof(out->name), "sys_late_%.54s", enter->name + sizeof(enter_word) - 1);
+	out->is_late = true;
+	memmove(&out->fields[1], &out->fields[0], out->count++ * sizeof(out->fields[0]));
+	out->fields[0] = (struct tracepoint_field){
+		.name = "after_ns", .type = "u64", .kind = TRACEPOINT_ELAPSED, .bytes = 8
+	};
+	tracepoint_make_event(out);
+	return true;
 }
 
 bool tracepoint_parse(struct tracepoint *out, const char *system, const char *name, const char *text)

@@ -11,8 +11,10 @@
 enum {
 	TRACEPOINT_NAME = 64, /* bytes of a name of the kernel, with its NUL */
 	TRACEPOINT_FIELDS = 48,
-	TRACEPOINT_TEXT_MAX = 256, /* of a recorded text of dynamic size, with its NUL */
-	TRACEPOINT_ARRAY_MAX = 64, /* bytes of an array */
+	TRACEPOINT_TEXT_MAX = 256,     /* of a recorded text of dynamic size, with its NUL */
+	TRACEPOINT_ARRAY_MAX = 64,     /* bytes of an array */
+	TRACEPOINT_SOCKET_SECOND = 24, /* the offset of a system call's second argument */
+	TRACEPOINT_SOCKET_MAX = 128,   /* of a socket's address: the kernel's limit */
 };
 
 #define TRACEPOINT_PREFIX   "kernel."
@@ -30,6 +32,8 @@ enum tracepoint_kind {
 	TRACEPOINT_KERNEL_TEXT, /* the address of a text in the kernel */
 	TRACEPOINT_CALL, /* not the kernel's: the number of the system call that the current task is in */
 	TRACEPOINT_INTERRUPT, /* not the kernel's: whether an interrupt runs instead of the current task */
+	TRACEPOINT_SOCKET, /* not the kernel's: the bytes of a socket's address that a system call takes or returns */
+	TRACEPOINT_ELAPSED, /* not the kernel's: ns since the entry of the system call */
 };
 
 /* Where a field of a probe is. */
@@ -67,6 +71,7 @@ struct tracepoint_field {
 	uint16_t element;      /* of an array: bytes of an element */
 	uint8_t bytes;	       /* of an integer: those recorded, which may be its lower ones */
 	bool recorded;	       /* the event has it */
+	bool labelled; /* its values have names, in the enum of its own name (struct tracepoint.enums) */
 	struct tracepoint_source source;
 };
 
@@ -80,11 +85,16 @@ struct tracepoint {
 	/* Of a function of the kernel, else 0: */
 	uint32_t function; /* number of its type */
 	bool is_return;
-	unsigned count;
-	struct tracepoint_field fields[TRACEPOINT_FIELDS];
+	/* Of a system call: */
+	unsigned late; /* of an entry: number of tracepoint_late() among all, from 1; 0: none */
+	bool is_late;
 	/* the event */
-	char event[WIRE_NAME_MAX + 1], format[WIRE_FORMAT_MAX + 1];
+	const char *enums; /* of its fields, as wire/wire_enum.h has them; NULL: none. */
 	uint64_t types;
+	char event[WIRE_NAME_MAX + 1], format[WIRE_FORMAT_MAX + 1];
+	unsigned count;
+	struct tracepoint_field
+		fields[TRACEPOINT_FIELDS]; /* last, since most have few of them: tracepoint_copy() */
 };
 
 /*
@@ -93,10 +103,25 @@ struct tracepoint {
  */
 bool tracepoint_parse(struct tracepoint *out, const char *system, const char *name, const char *text);
 
+/* tracepoint_copy - copy a tracepoint; the rest of its room is not touched. */
+void tracepoint_copy(struct tracepoint *to, const struct tracepoint *from);
+
 /* tracepoint_make_event - name the event, and choose which fields it has. */
 void tracepoint_make_event(struct tracepoint *point);
 
-/* tracepoint_without_texts - let texts of a process be their addresses. */
+/*
+ * tracepoint_late - the event of a system call's arguments that are read at its exit, since memory was missing at the entry.
+ * Return: false: none of them is in memory.
+ */
+bool tracepoint_late(struct tracepoint *out, const struct tracepoint *enter);
+
+/* tracepoint_arguments - how many arguments a system call's entry has. */
+unsigned tracepoint_arguments(const struct tracepoint *point);
+
+/* tracepoint_has_socket - whether the tracepoint of a system call, "sys_enter_NAME", has a socket's address. */
+bool tracepoint_has_socket(const char *name);
+
+/* tracepoint_without_texts - let texts of a process be their addresses, and leave out socket addresses. */
 void tracepoint_without_texts(struct tracepoint *point);
 
 /* tracepoint_field - a recorded field by its name; NULL: there is none. */

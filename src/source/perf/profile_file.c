@@ -25,6 +25,8 @@ static void print_choice(FILE *out, const struct perf *perf)
 		fprintf(out, "weight.sample.%s=%" PRIu64 "\n", event->name, perf_weight(perf));
 	if (perf->off_cpu)
 		fprintf(out, "unit.sample.off-cpu=ns\n");
+	if (perf->off_cpu && perf->wakes)
+		fprintf(out, "unit.sample.waker=ns\n");
 }
 
 /* During the recording, `received` includes samples that wait to be sorted: they are left out. */
@@ -52,21 +54,33 @@ static void print_waits(FILE *out, const struct sampler_totals *totals, bool end
 		totals->blocked_before, totals->preempted, totals->preempted_ns, totals->switch_lost);
 }
 
+static void print_wakers(FILE *out, const struct sampler_totals *totals, bool ended)
+{
+	const struct sampler_ledger *wakers = &totals->ledgers[SAMPLER_WAKERS];
+
+	fprintf(out, "wakers.received=%" PRIu64 "\nwakers.attributed=%" PRIu64 "\nwakers.lost=%" PRIu64 "\n",
+		received(wakers, ended), wakers->attributed, received(wakers, ended) - wakers->attributed);
+}
+
 static void print_ledger(FILE *out, const struct sampler *sampler, bool ended)
 {
 	const struct sampler_totals *totals = &sampler->totals;
-	const struct sampler_ledger *samples = &totals->ledgers[SAMPLER_SAMPLES],
-				    *waits = &totals->ledgers[SAMPLER_WAITS];
+	const struct sampler_ledger *ledgers = totals->ledgers;
+	uint64_t all = 0, attributed = 0;
 
-	fprintf(out, "received=%" PRIu64 "\nattributed=%" PRIu64 "\n",
-		received(samples, ended) + received(waits, ended), samples->attributed + waits->attributed);
+	for (unsigned kind = 0; kind < SAMPLER_KINDS; kind++) {
+		all += received(&ledgers[kind], ended);
+		attributed += ledgers[kind].attributed;
+	}
+
+	fprintf(out, "received=%" PRIu64 "\nattributed=%" PRIu64 "\n", all, attributed);
 	for (unsigned n = WIRE_SAMPLE_KEPT + 1; n < WIRE_SAMPLE_LOSSES; n++)
 		fprintf(out, "lost.%s=%" PRIu64 "\n", wire_sample_terms[n].key,
-			samples->lost[n] + waits->lost[n]);
+			ledgers[SAMPLER_SAMPLES].lost[n] + ledgers[SAMPLER_WAITS].lost[n] +
+				ledgers[SAMPLER_WAKERS].lost[n]);
 	if (totals->counted)
 		fprintf(out, "counted=%" PRIu64 "\n", totals->counted);
-	fprintf(out, "kernel=%" PRIu64 "\nuser=%" PRIu64 "\n", totals->kernel + waits->attributed,
-		totals->user);
+	fprintf(out, "kernel=%" PRIu64 "\nuser=%" PRIu64 "\n", attributed - totals->user, totals->user);
 	for (unsigned n = 0; n < WIRE_TRUNCATIONS; n++)
 		fprintf(out, "%s%s=%" PRIu64 "\n", n ? "truncated." : "", wire_truncation_terms[n].key,
 			totals->ends[n]);
@@ -79,6 +93,8 @@ static void print_ledger(FILE *out, const struct sampler *sampler, bool ended)
 		totals->scanned);
 	if (sampler->perf.off_cpu)
 		print_waits(out, totals, ended);
+	if (sampler->perf.off_cpu && sampler->perf.wakes)
+		print_wakers(out, totals, ended);
 }
 
 /* Work that was not done because it exceeded an allowance, and the processes and users that caused it. */

@@ -25,14 +25,22 @@ enum {
 static int register_event(struct sampler *sampler, enum sampler_kind kind)
 {
 	char name[WIRE_NAME_MAX + 1];
-	const bool waits = kind == SAMPLER_WAITS, weighted = waits || sampler->perf.event.counting;
+	const bool wakers = kind == SAMPLER_WAKERS,
+		   weighted = kind != SAMPLER_SAMPLES || sampler->perf.event.counting;
 	struct session_event event = { .name = name,
-				       .format = weighted ? "context=%u weight=%llu" : "context=%u",
+				       .format = wakers	    ? "context=%u weight=%llu woken=%u interrupt=%u"
+						 : weighted ? "context=%u weight=%llu"
+							    : "context=%u",
 				       .file = "",
-				       .types = WIRE_U32 | (weighted ? (uint64_t)WIRE_U64 << 4 : 0) };
+				       .types = WIRE_U32 | (weighted ? (uint64_t)WIRE_U64 << 4 : 0) |
+						(wakers ? (uint64_t)WIRE_U32 << 8 | (uint64_t)WIRE_U32 << 12
+							: 0) };
 	int error;
 
-	snprintf(name, sizeof(name), "sample.%.100s", waits ? "off-cpu" : sampler->perf.event.name);
+	snprintf(name, sizeof(name), "sample.%.100s",
+		 wakers			 ? "waker"
+		 : kind == SAMPLER_WAITS ? "off-cpu"
+					 : sampler->perf.event.name);
 	error = session_event_register(sampler->session, &event, 1, &sampler->events[kind]);
 	return error ? error : sampler->events[kind] ? 0 : -ENOSPC;
 }
@@ -54,6 +62,8 @@ static int register_events(struct sampler *sampler, char *why, size_t bytes)
 
 	if (!error && sampler->perf.off_cpu)
 		error = register_event(sampler, SAMPLER_WAITS);
+	if (!error && sampler->perf.off_cpu && sampler->perf.wakes)
+		error = register_event(sampler, SAMPLER_WAKERS);
 	if (error) {
 		snprintf(why, bytes, "the session has no room for the event: %s", strerror(-error));
 		sampler_close(sampler);
@@ -75,6 +85,8 @@ int sampler_open(struct sampler *sampler, struct session *session, const struct 
 			 "kernel code%s is not sampled; run as root, or set kernel.perf_event_paranoid to 1 "
 			 "or less",
 			 options->off_cpu ? ", and so off-CPU time," : "");
+	else if (*sampler->perf.no_wakers)
+		snprintf(sampler->limit, sizeof(sampler->limit), "no wakers: %s", sampler->perf.no_wakers);
 	return register_events(sampler, why, bytes);
 }
 
@@ -169,6 +181,8 @@ static int begin(struct sampler *sampler, int directory)
 		return -ENOMEM;
 	if (!error)
 		offcpu_begin(&sampler->waits, &sampler->tasks, sampler_put_wait, sampler, begin);
+	if (sampler->perf.wakes)
+		sampler->waits.take_waker = sampler_put_waker;
 	if (!error)
 		error = profile_write(sampler, false);
 	if (!error)
@@ -206,8 +220,11 @@ static void write_ledger(struct sampler *sampler)
 /* Lost samples of a CPU, as far as is known. */
 static uint64_t lost_so_far(const struct sampler *sampler, unsigned cpu)
 {
-	return sampler->by_preload ? preload_reader_lost(&sampler->preload, cpu)
-				   : sampler->perf.rings[PERF_SAMPLES][cpu].lost;
+	const struct perf_ring *wakes = sampler->perf.rings[PERF_WAKES];
+
+	return sampler->by_preload
+		       ? preload_reader_lost(&sampler->preload, cpu)
+		       : sampler->perf.rings[PERF_SAMPLES][cpu].lost + (wakes ? wakes[cpu].lost : 0);
 }
 
 void sampler_round(struct sampler *sampler, unsigned *fullest)
@@ -255,14 +272,27 @@ static void settle_count(struct sampler *sampler, uint64_t counted)
 	sampler->totals.counted = counted > sampled ? counted : sampled;
 }
 
+/* Of the rings of wake-ups, since the recording began. */
+static uint64_t wakes_lost(const struct sampler *sampler, unsigned cpu)
+{
+	uint64_t counted = 0;
+
+	return sampler->perf.rings[PERF_WAKES] ? perf_lost(&sampler->perf, PERF_WAKES, cpu, &counted) : 0;
+}
+
+static void set_ring_lost(struct sampler_ledger *ledger, uint64_t lost)
+{
+	ledger->received += lost - ledger->lost[WIRE_SAMPLE_RING];
+	ledger->lost[WIRE_SAMPLE_RING] = lost;
+}
+
 /* Count the losses of the rings. */
 static void settle_lost(struct sampler *sampler)
 {
 	struct sampler_totals *totals = &sampler->totals;
-	struct sampler_ledger *ledger = &totals->ledgers[SAMPLER_SAMPLES];
 	const struct sampler_totals *before = &sampler->before;
 	const struct perf *perf = &sampler->perf;
-	uint64_t lost, side = 0, switches = 0, counted = 0;
+	uint64_t lost, side = 0, switches = 0, wakes = 0, counted = 0;
 
 	if (sampler->by_preload)
 		perf->rings[PERF_SIDE][0].lost =
@@ -270,6 +300,8 @@ static void settle_lost(struct sampler *sampler)
 	for (unsigned n = 0; n < perf->cpus; n++) {
 		lost = sampler->by_preload ? preload_reader_lost(&sampler->preload, n)
 					   : perf_lost(perf, PERF_SAMPLES, n, &counted);
+		lost += wakes_lost(sampler, n);
+		wakes += wakes_lost(sampler, n);
 		samples_lost(&sampler->samples, n, lost + sampler->offcpu_lost[n]);
 		side += perf->rings[PERF_SIDE][n].lost;
 		switches += perf->off_cpu ? perf->rings[PERF_SWITCHES][n].lost : 0;
@@ -280,9 +312,12 @@ static void settle_lost(struct sampler *sampler)
 			perf_lost(perf, PERF_SIDE, n, &counted);
 	}
 	totals->missed = tree_missed(&perf->tree) - before->missed;
-	lost = samples_lost_so_far(&sampler->samples) - totals->ledgers[SAMPLER_WAITS].lost[WIRE_SAMPLE_RING];
-	ledger->received += lost - ledger->lost[WIRE_SAMPLE_RING];
-	ledger->lost[WIRE_SAMPLE_RING] = lost;
+	set_ring_lost(&totals->ledgers[SAMPLER_WAKERS],
+		      wakes - before->ledgers[SAMPLER_WAKERS].lost[WIRE_SAMPLE_RING]);
+	lost = samples_lost_so_far(&sampler->samples);
+	for (unsigned kind = SAMPLER_SAMPLES + 1; kind < SAMPLER_KINDS; kind++)
+		lost -= totals->ledgers[kind].lost[WIRE_SAMPLE_RING];
+	set_ring_lost(&totals->ledgers[SAMPLER_SAMPLES], lost);
 	settle_count(sampler, counted);
 	totals->side_lost = side - before->side_lost;
 	totals->switch_lost = switches - before->switch_lost;
@@ -342,6 +377,7 @@ static void renumber_wait(void *data, struct sample_task *task)
 	struct sampler *sampler = data;
 	struct sample_wait *wait = &task->wait;
 
+	task->early.time = 0;
 	if (!wait->stack || (wait->state != SAMPLE_WAIT_STOPS && wait->state != SAMPLE_WAIT_BLOCKED))
 		return;
 	wait->stack = stacks_copy(&sampler->stacks, &sampler->former, wait->stack);
@@ -418,15 +454,17 @@ int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 	return finish_trace(sampler, totals);
 }
 
-void sampler_close(struct sampler *sampler)
+void sampler_release(struct sampler *sampler)
 {
+	if (sampler->released)
+		return;
+	sampler->released = true;
 	rounds_free(&sampler->rounds);
 	perf_close(&sampler->perf);
 	if (sampler->by_preload)
 		preload_reader_close(&sampler->preload);
 	tasks_free(&sampler->tasks);
 	kernel_free(&sampler->kernel);
-	images_free(&sampler->images);
 	stacks_free(&sampler->stacks);
 	samples_free(&sampler->samples);
 	free(sampler->offcpu_lost);
@@ -434,6 +472,13 @@ void sampler_close(struct sampler *sampler)
 	table_writer_close(&sampler->images_table);
 	table_writer_close(&sampler->tasks_table);
 	table_writer_close(&sampler->stacks_table);
+	images_release(&sampler->images);
+}
+
+void sampler_close(struct sampler *sampler)
+{
+	sampler_release(sampler);
+	images_free(&sampler->images);
 	if (sampler->directory >= 0)
 		close(sampler->directory);
 	sampler->directory = -1;

@@ -47,6 +47,12 @@ int sampler_finish(struct sampler *sampler, struct sampler_totals *totals);
 /* sampler_add - add a trace's totals to a sum. */
 void sampler_add(struct sampler_totals *sum, const struct sampler_totals *totals);
 
+/*
+ * sampler_release - after sampler_finish(): free everything but the files of images. The look-up of names forks for each
+ * image, and the kernel copies the page tables of all memory each time.
+ */
+void sampler_release(struct sampler *sampler);
+
 /* sampler_close - free everything; writes nothing. */
 void sampler_close(struct sampler *sampler);
 

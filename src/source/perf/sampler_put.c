@@ -28,6 +28,7 @@ void sampler_commit(struct sampler *sampler)
 	totals->user = samples_kept(&sampler->samples, SAMPLES_USER);
 	settle(sampler, SAMPLER_SAMPLES, totals->kernel + totals->user);
 	settle(sampler, SAMPLER_WAITS, samples_kept(&sampler->samples, SAMPLES_OFF_CPU));
+	settle(sampler, SAMPLER_WAKERS, samples_kept(&sampler->samples, SAMPLES_WAKERS));
 }
 
 enum wire_sample sampler_attribute(struct sampler *sampler, const struct record *record,
@@ -112,4 +113,27 @@ void sampler_put_wait(void *data, const struct offcpu_wait *wait)
 	sampler->totals.ends[context.ends] += !loss;
 	*(loss ? &sampler->totals.lost_ns : &sampler->totals.waited_ns) += wait->ns;
 	sampler->offcpu_lost[wait->cpu] += loss == WIRE_SAMPLE_RING;
+}
+
+void sampler_put_waker(void *data, const struct offcpu_waker *waker)
+{
+	struct sampler *sampler = data;
+	struct sampler_ledger *ledger = &sampler->totals.ledgers[SAMPLER_WAKERS];
+	enum wire_sample loss = waker->loss;
+
+	if (!loss)
+		loss = put(sampler, SAMPLER_WAKERS, waker->cpu,
+			   &(struct samples_record){ .id = sampler->events[SAMPLER_WAKERS],
+						     .tid = waker->context.tid,
+						     .time = perf_ticks(&sampler->perf, waker->time),
+						     .task = waker->context.task,
+						     .stack = waker->context.stack,
+						     .group = SAMPLES_WAKERS,
+						     .weighted = true,
+						     .weight = waker->ns,
+						     .woken = waker->woken,
+						     .interrupt = !waker->context.tid });
+	ledger->received++;
+	ledger->lost[loss]++;
+	sampler->totals.ends[waker->context.ends] += !loss;
 }

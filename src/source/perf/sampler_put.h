@@ -14,6 +14,9 @@ void sampler_put_sample(struct sampler *sampler, unsigned cpu, const struct reco
 /* sampler_put_wait - for offcpu_begin(). The record has the time and CPU of the wait's end: each stream is in order. */
 void sampler_put_wait(void *sampler, const struct offcpu_wait *wait);
 
+/* sampler_put_waker - the same for wake-ups. The record has the time and CPU of the wake-up, and the thread that woke. */
+void sampler_put_waker(void *sampler, const struct offcpu_waker *waker);
+
 /* sampler_commit - commit the written samples; the tables first, since samples refer to them. */
 void sampler_commit(struct sampler *sampler);
 

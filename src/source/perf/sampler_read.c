@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The sampler reads rings, and processes the records in order of time; see sampler_read.h. */
+#include <string.h>
+
 #include "source/perf/sampler_put.h"
 #include "source/perf/sampler_read.h"
+
+enum {
+	RAW_FLAGS = 2,			      /* offset of common_flags in a tracepoint's record */
+	FLAGS_INTERRUPT = 0x08 | 0x10 | 0x40, /* there: in an interrupt, a soft interrupt, an NMI */
+};
 
 static void take_stop(struct sampler *sampler, const struct record *record)
 {
@@ -11,20 +18,62 @@ static void take_stop(struct sampler *sampler, const struct record *record)
 	offcpu_stop(&sampler->waits, record, loss, &context);
 }
 
+/*
+ * The thread that an interrupt has interrupted does not wake: only the kernel's part of the stack counts, and the thread is that of the
+ * kernel with no id.
+ */
+static void take_away_thread(struct record *record)
+{
+	struct record_sample *sample = &record->sample;
+
+	record->pid = record->tid = 0;
+	sample->user = (struct record_user){ 0 };
+	for (uint64_t n = 0; n < sample->chain_count; n++) {
+		uint64_t address;
+
+		memcpy(&address, &sample->chain[n], sizeof(address));
+		if (address == PERF_CONTEXT_USER)
+			sample->chain_count = n;
+	}
+}
+
+static void take_wake(struct sampler *sampler, struct record *record, unsigned cpu)
+{
+	const struct record_sample *sample = &record->sample;
+	struct offcpu_waker waker = { .time = record->time,
+				      .cpu = cpu,
+				      .context = { .ends = WIRE_TRUNCATIONS } };
+	struct sample_task *sleeper;
+	uint32_t woken;
+
+	if (!sample->raw || sample->raw_bytes < sampler->perf.woken + sizeof(woken))
+		return;
+	memcpy(&woken, sample->raw + sampler->perf.woken, sizeof(woken));
+	sleeper = offcpu_sleeper(&sampler->waits, woken, record->time);
+	if (!sleeper)
+		return;
+	if (sample->raw[RAW_FLAGS] & FLAGS_INTERRUPT)
+		take_away_thread(record);
+	waker.loss = sampler_attribute(sampler, record, &waker.context);
+	offcpu_wake(&sampler->waits, sleeper, &waker);
+}
+
 /* Process a record; they come in order of time. @entry: ->record, ->bytes and ->found count */
 static void take_record(struct sampler *sampler, const struct perf_ring *ring,
 			const struct rounds_entry *entry)
 {
 	struct record record;
 
-	record_parse(entry->record, entry->bytes, sampler->perf.sample_type, sampler->perf.registers,
-		     &record);
+	record_parse(entry->record, entry->bytes, perf_sample_type(&sampler->perf, ring->feed),
+		     sampler->perf.registers, &record);
 	record.map.image = entry->found;
 	sampler->attribution.last_ended = sampler->last_ended[ring->cpu];
 	switch (record.kind) {
 	case RECORD_SAMPLE:
 		if (ring->feed == PERF_STOPS)
 			take_stop(sampler, &record);
+		else if (ring->feed == PERF_WAKES)
+			take_wake(sampler, &record, ring->cpu);
 		else
 			sampler_put_sample(sampler, ring->cpu, &record);
 		break;
@@ -94,7 +143,8 @@ static void read_record(struct sampler *sampler, struct perf_ring *ring, struct 
 				      .chunk = chunk };
 	struct record record;
 
-	record_parse(bytes, size, sampler->perf.sample_type, sampler->perf.registers, &record);
+	record_parse(bytes, size, perf_sample_type(&sampler->perf, ring->feed), sampler->perf.registers,
+		     &record);
 	ledger->received += sample;
 	if (record.kind == RECORD_DAMAGED) {
 		ledger->lost[WIRE_SAMPLE_DAMAGED] += sample;
@@ -124,7 +174,8 @@ static struct rounds_chunk *take(struct sampler *sampler, struct perf_ring *ring
 				 const struct perf_area *area, size_t *bytes, unsigned *fill)
 {
 	if (!sampler->by_preload)
-		return area->page ? perf_ring_take(&sampler->perf, area, &sampler->rounds, bytes, fill)
+		return area->page ? perf_ring_take(&sampler->perf, ring->feed, area, &sampler->rounds, bytes,
+						   fill)
 				  : NULL;
 	if (ring->feed == PERF_SAMPLES)
 		return preload_reader_take(&sampler->preload, ring->cpu, &sampler->rounds, bytes, fill);

@@ -19,6 +19,7 @@
 enum sampler_kind {
 	SAMPLER_SAMPLES, /* of the requested event */
 	SAMPLER_WAITS,	 /* sample.off-cpu */
+	SAMPLER_WAKERS,	 /* sample.waker */
 	SAMPLER_KINDS
 };
 
@@ -73,6 +74,7 @@ struct sampler {
 	unsigned uncommitted;	/* rounds */
 	uint64_t ledger_time;	/* when the ledger was last written, CLOCK_MONOTONIC, ns */
 	unsigned ledger_rounds; /* since then */
+	bool released;
 };
 
 #endif

@@ -189,7 +189,7 @@ static void head_json(const struct call_contexts *contexts, struct json *json, s
 	json_u64(json, "folded", contexts->folded);
 	json_u64(json, "threads", contexts->threads);
 	json_u64(json, "total_ns", call_ns(contexts->trace, contexts->time));
-	call_losses_json(json, contexts->trace);
+	view_lost_records_json(contexts->trace, json);
 }
 
 static void name_json(const struct call_contexts *contexts, uint32_t key, struct json *json)

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/hash.h"
 #include "base/number.h"
 #include "read/trace.h"
 #include "view/calls/call_stats.h"
@@ -37,98 +35,10 @@ struct counter {
 	uint32_t *keys; /* by function */
 	bool *selected; /* by function */
 	uint32_t key_count;
-	struct hash_table numbers; /* of rows, by group and key */
 	int result;
 };
 
-/* ---- Histograms */
-
-static inline unsigned octave_of(uint64_t ticks, unsigned *bucket)
-{
-	unsigned octave = 0;
-
-	if (ticks >= CALL_BUCKETS)
-		octave = 63 - (unsigned)__builtin_clzll(ticks) - CALL_BUCKET_BITS + 1;
-	*bucket = (unsigned)(ticks >> (octave ? octave - 1 : 0)) & (CALL_BUCKETS - 1);
-	return octave;
-}
-
-/* The usual case is inlined into count_call(). */
-static inline __attribute__((always_inline)) bool histogram_add(struct call_histogram *histogram,
-								uint64_t ticks)
-{
-	unsigned bucket;
-	const unsigned octave = octave_of(ticks, &bucket);
-
-	if (__builtin_expect(!histogram->octaves[octave], 0)) {
-		histogram->octaves[octave] = calloc(CALL_BUCKETS, sizeof(*histogram->octaves[octave]));
-		if (!histogram->octaves[octave])
-			return false;
-	}
-	histogram->octaves[octave][bucket]++;
-	return true;
-}
-
-bool call_histogram_add(struct call_histogram *histogram, uint64_t ticks)
-{
-	return histogram_add(histogram, ticks);
-}
-
-uint64_t call_histogram_at(const struct call_histogram *histogram, uint64_t rank)
-{
-	uint64_t before = 0, last = 0;
-
-	for (unsigned octave = 0; octave < CALL_OCTAVES; octave++)
-		for (unsigned bucket = 0; histogram->octaves[octave] && bucket < CALL_BUCKETS; bucket++) {
-			const uint64_t count = histogram->octaves[octave][bucket];
-			const unsigned shift = octave ? octave - 1 : 0;
-
-			if (!count)
-				continue;
-			last = ((uint64_t)bucket + (octave ? CALL_BUCKETS : 0)) << shift;
-			last += (UINT64_C(1) << shift) / 2;
-			before += count;
-			if (before > rank)
-				return last;
-		}
-	return last;
-}
-
-void call_histogram_free(struct call_histogram *histogram)
-{
-	for (unsigned n = 0; n < CALL_OCTAVES; n++)
-		free(histogram->octaves[n]);
-}
-
 /* ---- Calls to rows */
-
-static struct call_row *find_row(struct counter *counter, uint32_t group, uint32_t key)
-{
-	struct call_stats *stats = counter->stats;
-	const struct call_group *task = group ? &counter->threads.groups[group] : NULL;
-	const uint64_t hash = hash_pair(group, key);
-	struct call_row *row;
-	uint32_t number;
-
-	for (size_t at = 0; (number = hash_table_next(&counter->numbers, hash, &at));) {
-		row = stats->rows[number - 1];
-		if (row->key == key && (!task || !memcmp(row->task, task->task, sizeof(row->task))))
-			return row;
-	}
-	if (!array_reserve(stats->rows, stats->room, stats->count + 1) ||
-	    !hash_table_reserve(&counter->numbers))
-		return NULL;
-	row = calloc(1, sizeof(*row));
-	if (!row)
-		return NULL;
-	row->key = key;
-	row->min = UINT64_MAX;
-	if (task)
-		memcpy(row->task, task->task, sizeof(row->task));
-	stats->rows[stats->count++] = row;
-	hash_table_add(&counter->numbers, hash, (uint32_t)stats->count);
-	return row;
-}
 
 static inline struct stack_keys *keys_of(struct counter *counter, struct call_walk_stack *stack)
 {
@@ -176,14 +86,7 @@ static int count_call(struct call_row *row, const struct call_frame *frame)
 	const uint64_t time = frame->end - frame->begin;
 
 	row->calls++;
-	if (frame->open) {
-		row->open++;
-		return 0;
-	}
-	row->time += time;
-	row->min = time < row->min ? time : row->min;
-	row->max = time > row->max ? time : row->max;
-	return histogram_add(&row->durations, time) ? 0 : -ENOMEM;
+	return frame->open || call_durations_add(&row->durations, time) ? 0 : -ENOMEM;
 }
 
 static int enter_call(void *data, struct call_walk_stack *stack)
@@ -197,7 +100,8 @@ static int enter_call(void *data, struct call_walk_stack *stack)
 	if (__builtin_expect(!use, 0))
 		return -ENOMEM;
 	if (__builtin_expect(!use->row || use->group != keys->thread.group, 0)) {
-		use->row = find_row(counter, keys->thread.group, key);
+		use->row = call_rows_find(&counter->stats->rows, &counter->threads, keys->thread.group, key,
+					  sizeof(*use->row));
 		use->group = keys->thread.group;
 		if (!use->row)
 			return -ENOMEM;
@@ -297,21 +201,22 @@ static int list_counted(const struct counter *counter)
 /* Drop rows of functions that are not selected, and sum up. */
 static void sum_up(struct call_stats *stats)
 {
+	struct call_rows *rows = &stats->rows;
 	size_t kept = 0;
 
-	for (size_t n = 0; n < stats->count; n++) {
-		struct call_row *row = stats->rows[n];
+	for (size_t n = 0; n < rows->count; n++) {
+		struct call_row *row = rows->rows[n];
 
 		if (!row->calls) {
 			free(row);
 			continue;
 		}
-		stats->rows[kept++] = row;
+		rows->rows[kept++] = row;
+		rows->time += row->self;
 		stats->call_count += row->calls;
-		stats->open += row->open;
-		stats->time += row->self;
+		stats->open += row->calls - row->durations.count;
 	}
-	stats->count = kept;
+	rows->count = kept;
 }
 
 static int count_all(struct counter *counter, const struct view_profile_filter *filter, unsigned threads)
@@ -351,7 +256,6 @@ int call_stats_make(struct call_stats *stats, const struct burin_trace *trace,
 		result = count_all(&counter, filter, threads);
 	sum_up(stats);
 	call_threads_free(&counter.threads);
-	hash_table_free(&counter.numbers);
 	free(counter.keys);
 	free(counter.selected);
 	if (result)
@@ -361,118 +265,18 @@ int call_stats_make(struct call_stats *stats, const struct burin_trace *trace,
 
 void call_stats_free(struct call_stats *stats)
 {
-	for (size_t n = 0; n < stats->count; n++) {
-		call_histogram_free(&stats->rows[n]->durations);
-		free(stats->rows[n]);
-	}
-	free(stats->rows);
+	call_rows_free(&stats->rows);
 	free(stats->counted);
 	if (stats->calls) {
 		view_keys_free(&stats->keys);
 		view_keys_free(&stats->names);
 	}
 	burin_calls_close(stats->calls);
-	*stats = (struct call_stats){ .rows = NULL };
+	*stats = (struct call_stats){ .trace = NULL };
 }
 
 const char *call_row_text(const struct call_stats *stats, const struct call_row *row, enum view_part part)
 {
 	return part < VIEW_TASK_PARTS ? stats->keys.strings.texts[row->task[part]]
 				      : view_key_text(&stats->keys, row->key, part);
-}
-
-uint64_t call_row_quantile(const struct call_row *row, unsigned percent)
-{
-	const uint64_t ended = row->calls - row->open;
-	uint64_t ticks;
-
-	if (!ended)
-		return 0;
-	ticks = call_histogram_at(&row->durations, (uint64_t)((double)(ended - 1) * percent / 100));
-	ticks = ticks < row->min ? row->min : ticks;
-	return ticks > row->max ? row->max : ticks;
-}
-
-uint64_t call_row_average(const struct call_row *row)
-{
-	return row->calls > row->open ? row->time / (row->calls - row->open) : 0;
-}
-
-uint64_t call_ns(const struct burin_trace *trace, uint64_t ticks)
-{
-	return (uint64_t)((unsigned __int128)ticks * 1000000000 / trace->clock.hz);
-}
-
-/* ---- Order */
-
-static int by_self(const void *a, const void *b)
-{
-	const struct call_row *const *one = a, *const *other = b;
-
-	return number_order((*other)->self, (*one)->self) ?:
-	       number_order((*other)->total, (*one)->total) ?:
-	       number_order((*other)->calls, (*one)->calls) ?:
-	       number_order((*one)->key, (*other)->key) ?:
-	       memcmp((*one)->task, (*other)->task, sizeof((*one)->task));
-}
-
-static int by_total(const void *a, const void *b)
-{
-	const struct call_row *const *one = a, *const *other = b;
-
-	return number_order((*other)->total, (*one)->total) ?: by_self(a, b);
-}
-
-static int by_calls(const void *a, const void *b)
-{
-	const struct call_row *const *one = a, *const *other = b;
-
-	return number_order((*other)->calls, (*one)->calls) ?: by_self(a, b);
-}
-
-static int by_average(const void *a, const void *b)
-{
-	const struct call_row *const *one = a, *const *other = b;
-
-	return number_order(call_row_average(*other), call_row_average(*one)) ?: by_self(a, b);
-}
-
-static int by_p99(const void *a, const void *b)
-{
-	const struct call_row *const *one = a, *const *other = b;
-
-	return number_order(call_row_quantile(*other, 99), call_row_quantile(*one, 99)) ?: by_self(a, b);
-}
-
-static int by_max(const void *a, const void *b)
-{
-	const struct call_row *const *one = a, *const *other = b;
-
-	return number_order((*other)->max, (*one)->max) ?: by_self(a, b);
-}
-
-void call_stats_sort(struct call_stats *stats, enum call_order order)
-{
-	static int (*const orders[])(const void *a, const void *b) = {
-		[CALL_BY_SELF] = by_self,	[CALL_BY_TOTAL] = by_total, [CALL_BY_CALLS] = by_calls,
-		[CALL_BY_AVERAGE] = by_average, [CALL_BY_P99] = by_p99,	    [CALL_BY_MAX] = by_max,
-	};
-
-	if (stats->count)
-		qsort(stats->rows, stats->count, sizeof(*stats->rows), orders[order]);
-}
-
-size_t call_stats_choose(const struct call_stats *stats, const struct call_report *report)
-{
-	size_t kept = 0;
-
-	for (size_t n = 0; n < stats->count && kept < report->limit; n++) {
-		struct call_row *row = stats->rows[n];
-
-		if ((double)row->total * 100 < report->min * (double)stats->time)
-			continue;
-		stats->rows[n] = stats->rows[kept];
-		stats->rows[kept++] = row;
-	}
-	return kept;
 }

@@ -33,13 +33,13 @@ static const char *symbol_of(const void *data, size_t row)
 {
 	const struct call_stats *stats = data;
 
-	return call_row_text(stats, stats->rows[row], VIEW_SYMBOL);
+	return call_row_text(stats, stats->rows.rows[row], VIEW_SYMBOL);
 }
 
 static const char *part_text(const struct table *table, size_t row, enum view_part part)
 {
 	return part == VIEW_SYMBOL ? table->labels[row].text
-				   : call_row_text(table->stats, table->stats->rows[row], part);
+				   : call_row_text(table->stats, table->stats->rows.rows[row], part);
 }
 
 static void measure(struct table *table)
@@ -53,29 +53,17 @@ static void measure(struct table *table)
 	}
 }
 
-static void print_time(const struct call_stats *stats, uint64_t ticks, bool known, struct view_buffer *out)
-{
-	char text[TEXT_SHORT];
-
-	view_buffer_print(out, "%10s  ", known ? text_duration(text, call_ns(stats->trace, ticks)) : "-");
-}
-
 static void print_row(const struct table *table, size_t number, struct view_buffer *out)
 {
 	const struct call_stats *stats = table->stats;
-	const struct call_row *row = stats->rows[number];
-	const bool ended = row->calls > row->open;
+	const struct call_row *row = stats->rows.rows[number];
 	char text[TEXT_SHORT];
 
-	view_buffer_print(out, "%6.2f%%  ", percent(row->self, stats->time));
-	print_time(stats, row->self, true, out);
-	print_time(stats, row->total, true, out);
+	view_buffer_print(out, "%6.2f%%  ", percent(row->self, stats->rows.time));
+	call_duration_text(stats->trace, row->self, true, out);
+	call_duration_text(stats->trace, row->total, true, out);
 	view_buffer_print(out, "%13s  ", text_count(text, row->calls));
-	print_time(stats, call_row_average(row), ended, out);
-	print_time(stats, row->min, ended, out);
-	print_time(stats, call_row_quantile(row, 50), ended, out);
-	print_time(stats, call_row_quantile(row, 99), ended, out);
-	print_time(stats, row->max, ended, out);
+	call_durations_text(&row->durations, stats->trace, out);
 	for (unsigned n = 0; n < table->report->by_count; n++) {
 		const enum view_part part = table->report->by[n];
 
@@ -126,7 +114,7 @@ static void print_gaps(const struct call_stats *stats, struct view_buffer *out)
 {
 	char text[TEXT_SHORT];
 
-	view_lost_records_text(stats->trace, out);
+	view_lost_records_text(stats->trace, view_lost_calls, out);
 	if (stats->open)
 		view_buffer_print(out,
 				  "%s call%s had not ended: SELF and TOTAL have their time up to the end of "
@@ -137,15 +125,17 @@ static void print_gaps(const struct call_stats *stats, struct view_buffer *out)
 				  text_count(text, stats->without_caller), plural(stats->without_caller));
 }
 
-void call_stats_text(const struct call_stats *stats, const struct call_report *report,
-		     struct view_buffer *out)
+void call_stats_text(struct call_stats *stats, const struct call_report *report, struct view_buffer *out)
 {
-	struct table table = { .stats = stats, .report = report, .count = call_stats_choose(stats, report) };
+	struct table table = { .stats = stats,
+			       .report = report,
+			       .count = call_rows_choose(&stats->rows, report) };
 	char calls[TEXT_SHORT], threads[TEXT_SHORT], time[TEXT_SHORT];
 
 	view_buffer_print(out, "%s call%s in %s thread%s, %s\n", text_count(calls, stats->call_count),
 			  plural(stats->call_count), text_count(threads, stats->threads),
-			  plural(stats->threads), text_duration(time, call_ns(stats->trace, stats->time)));
+			  plural(stats->threads),
+			  text_duration(time, call_ns(stats->trace, stats->rows.time)));
 	if (!stats->call_count && !stats->counted_count)
 		view_buffer_print(out, "no recorded call matches the options\n");
 	table.labels = view_labels_make(symbol_of, stats, table.count);
@@ -157,9 +147,10 @@ void call_stats_text(const struct call_stats *stats, const struct call_report *r
 	if (table.count)
 		print_rows(&table, out);
 	view_labels_free(table.labels, table.count);
-	if (stats->count > table.count)
+	if (stats->rows.count > table.count)
 		view_buffer_print(out, "%s%s more rows; see --min and --limit%s\n", report->color ? dim : "",
-				  text_count(calls, stats->count - table.count), report->color ? off : "");
+				  text_count(calls, stats->rows.count - table.count),
+				  report->color ? off : "");
 	print_counted(stats, report, out);
 	view_buffer_print(out, "\n");
 	print_gaps(stats, out);

@@ -12,6 +12,7 @@
 #include "read/trace.h"
 #include "view/calls/call_threads.h"
 #include "view/kernel/sched_read.h"
+#include "view/kernel/sched_stacks.h"
 
 enum {
 	DEPTH_MAX = 64,		 /* threads that woke each other */
@@ -57,6 +58,7 @@ struct maker {
 	const struct view_profile_filter *filter;
 	struct kernel_view view;
 	struct sched sched;
+	struct sched_stacks stacks;
 	struct span_event *events; /* by id */
 	struct call_threads threads;
 	struct history *histories; /* by thread */
@@ -154,7 +156,8 @@ static uint32_t find_node(struct maker *maker, const struct critical_node *wante
 	struct critical *critical = maker->critical;
 	const uint64_t hash =
 		hash_pair(hash_pair(wanted->parent ? wanted->parent : ~wanted->span, wanted->thread),
-			  hash_pair(wanted->what, wanted->state << 2 | wanted->end));
+			  hash_pair(hash_pair(wanted->what, wanted->state << 2 | wanted->end),
+				    hash_pair(wanted->stack, wanted->waker)));
 	struct critical_node *node;
 	uint32_t number;
 
@@ -162,6 +165,7 @@ static uint32_t find_node(struct maker *maker, const struct critical_node *wante
 		node = &critical->nodes[number];
 		if (node->parent == wanted->parent && node->span == wanted->span &&
 		    node->thread == wanted->thread && node->what == wanted->what &&
+		    node->stack == wanted->stack && node->waker == wanted->waker &&
 		    node->state == wanted->state && node->end == wanted->end)
 			return number;
 	}
@@ -203,8 +207,20 @@ static int push(struct maker *maker, const struct task *task)
 	return 0;
 }
 
-/* Add a time of a thread in one state. A wait is followed to the thread that ended it. */
-static int add_piece(struct maker *maker, const struct task *task, const struct sched_interval *piece)
+static void add_stacks(struct maker *maker, uint32_t tid, const struct sched_interval *blocked,
+		       struct critical_node *wanted)
+{
+	wanted->stack = sched_stacks_sleeper(&maker->stacks, tid, blocked->begin, blocked->end);
+	if (blocked->waker)
+		wanted->waker = sched_stacks_waker(&maker->stacks, tid, blocked->end);
+}
+
+/*
+ * Add a time of a thread in one state. A wait is followed to the thread that ended it.
+ * @whole: the interval that it is a part of
+ */
+static int add_piece(struct maker *maker, const struct task *task, const struct sched_interval *piece,
+		     const struct sched_interval *whole)
 {
 	struct critical_span *span = &maker->critical->spans[task->span];
 	const bool blocked = piece->state == SCHED_BLOCKED;
@@ -222,6 +238,8 @@ static int add_piece(struct maker *maker, const struct task *task, const struct 
 		wanted.end = CRITICAL_UNKNOWN;
 	else if (blocked && !maker->sched.threads[piece->waker - 1].tid)
 		wanted.end = CRITICAL_INTERRUPT;
+	if (blocked && sched_stacks_exist(&maker->stacks))
+		add_stacks(maker, maker->sched.threads[task->thread].tid, whole, &wanted);
 	node = find_node(maker, &wanted);
 	if (!node)
 		return -ENOMEM;
@@ -245,7 +263,7 @@ static int add_between(struct maker *maker, const struct task *task, const struc
 
 	piece.begin = begin > task->from ? begin : task->from;
 	piece.end = end < task->to ? end : task->to;
-	return piece.begin < piece.end ? add_piece(maker, task, &piece) : 0;
+	return piece.begin < piece.end ? add_piece(maker, task, &piece, interval) : 0;
 }
 
 /* The first interval that ends behind a time. */
@@ -268,7 +286,9 @@ static int follow(struct maker *maker, const struct task *task)
 {
 	const struct sched_thread *thread = &maker->sched.threads[task->thread];
 	const struct sched_interval unknown = { .state = SCHED_UNKNOWN };
-	struct sched_interval now = { .state = thread->state, .what = thread->what };
+	struct sched_interval now = {
+		.state = thread->state, .what = thread->what, .begin = thread->since, .end = task->to
+	};
 	const struct history *history = history_of(maker, task->thread);
 	uint64_t at = task->from;
 	int error = 0;
@@ -513,6 +533,7 @@ static void free_maker(struct maker *maker)
 	call_threads_free(&maker->threads);
 	kernel_view_free(&maker->view);
 	sched_free(&maker->sched);
+	sched_stacks_free(&maker->stacks);
 }
 
 int critical_make(struct critical *critical, const struct burin_trace *trace, const char *span,
@@ -535,6 +556,8 @@ int critical_make(struct critical *critical, const struct burin_trace *trace, co
 		result = find_events(&maker, span);
 		result = result > 0 ? 0 : result ? result : -ENOENT;
 	}
+	if (!result)
+		result = sched_stacks_make(&maker.stacks, trace, &critical->strings);
 	if (!result)
 		result = read_all(&maker);
 	critical->missing = sched_missing(&maker.sched, critical->has_wakes);

@@ -10,7 +10,7 @@
 #ifndef BURIN_VIEW_KERNEL_CRITICAL_H
 #define BURIN_VIEW_KERNEL_CRITICAL_H
 
-#include "view/calls/call_stats.h"
+#include "view/calls/call_rows.h"
 #include "view/kernel/kernel_view.h"
 #include "view/kernel/sched_states.h"
 
@@ -29,6 +29,8 @@ struct critical_node {
 	uint32_t thread; /* string */
 	enum sched_state state;
 	uint32_t what; /* string; blocked */
+	uint32_t stack,
+		waker; /* strings, blocked: the stacks of the thread, and of what ended it; 0: not in the trace */
 	enum critical_end end;
 	uint64_t count, time;
 	uint32_t child, next; /* the largest first, after critical_make() */

@@ -5,8 +5,10 @@
 #include "base/print.h"
 #include "view/kernel/critical.h"
 #include "view/kernel/sched_read.h"
+#include "view/kernel/sched_stacks.h"
 
-static const char *const bold = print_styles[PRINT_BOLD], *const off = print_styles[PRINT_OFF];
+static const char *const bold = print_styles[PRINT_BOLD], *const dim = print_styles[PRINT_DIM],
+			 *const off = print_styles[PRINT_OFF];
 static const char *const state_names[] = { "running", "waiting for a CPU", "blocked", "unknown" };
 static const char *const state_keys[] = { "running", "runnable", "blocked", "unknown" };
 static const char *const end_keys[] = { "thread", "interrupt", "unknown" };
@@ -24,8 +26,20 @@ static bool is_shown(const struct critical_span *span, const struct critical_nod
 
 /* ---- text */
 
+/* A stack of a wait, below its line. */
+static void print_stack(const struct critical *critical, const struct critical_node *node, const char *what,
+			uint32_t stack, const struct call_report *options, struct view_buffer *out)
+{
+	if (!stack)
+		return;
+	view_buffer_print(out, "%s%*s%s", options->color ? dim : "", 37 + 2 * (int)node->depth, "", what);
+	sched_stack_text(text_of(critical, stack), out);
+	view_buffer_print(out, "%s\n", options->color ? off : "");
+}
+
 static void print_node(const struct critical *critical, const struct critical_span *span,
-		       const struct critical_node *node, struct view_buffer *out)
+		       const struct critical_node *node, const struct call_report *options,
+		       struct view_buffer *out)
 {
 	char time[TEXT_SHORT], count[TEXT_SHORT];
 
@@ -40,6 +54,8 @@ static void print_node(const struct critical *critical, const struct critical_sp
 				  : node->end == CRITICAL_UNKNOWN ? ", the waker is unknown"
 								  : ", woken by");
 	view_buffer_print(out, "\n");
+	print_stack(critical, node, "", node->stack, options, out);
+	print_stack(critical, node, "woken ", node->waker, options, out);
 }
 
 static void print_span(const struct critical *critical, size_t number, const struct call_report *options,
@@ -57,7 +73,7 @@ static void print_span(const struct critical *critical, size_t number, const str
 			  options->color ? off : "");
 	for (uint32_t n = 0; (n = critical_next(critical, number, n));) {
 		if (shown < options->limit && is_shown(span, &critical->nodes[n], options)) {
-			print_node(critical, span, &critical->nodes[n], out);
+			print_node(critical, span, &critical->nodes[n], options, out);
 			shown++;
 		} else {
 			left++;
@@ -77,7 +93,7 @@ void critical_text(const struct critical *critical, const struct call_report *op
 		print_span(critical, n, options, out);
 	if (!critical->span_count)
 		view_buffer_print(out, "no span matches the options\n\n");
-	view_lost_records_text(critical->trace, out);
+	view_lost_records_text(critical->trace, "", out);
 	sched_missing_text(&critical->missing, out);
 	if (critical->unended)
 		view_buffer_print(out, "%s span%s without begin or end in the trace\n",
@@ -101,6 +117,10 @@ static void node_json(struct json *json, const struct critical *critical, const 
 	if (node->state == SCHED_BLOCKED) {
 		json_text(json, "in", text_of(critical, node->what));
 		json_text(json, "until", end_keys[node->end]);
+		if (node->stack)
+			sched_stack_json(text_of(critical, node->stack), "stack", json);
+		if (node->waker)
+			sched_stack_json(text_of(critical, node->waker), "waker_stack", json);
 	}
 	json_u64(json, "count", node->count);
 	json_u64(json, "time_ns", node->time);
@@ -139,7 +159,7 @@ void critical_json(const struct critical *critical, const struct call_report *op
 	json_end(&json);
 	json_u64(&json, "without_begin_or_end", critical->unended);
 	json_bool(&json, "has_wakeups", critical->has_wakes);
-	call_losses_json(&json, critical->trace);
+	view_lost_records_json(critical->trace, &json);
 	sched_missing_json(&critical->missing, &json);
 	json_end(&json);
 }

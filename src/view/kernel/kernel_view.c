@@ -8,7 +8,11 @@
 #include <string.h>
 
 static const char prefix[] = "kernel.", enter[] = "kernel.syscalls:sys_enter_",
-		  leave[] = "kernel.syscalls:sys_exit_";
+		  leave[] = "kernel.syscalls:sys_exit_", late[] = "kernel.syscalls:sys_late_";
+
+enum {
+	LATE_ERROR = 100, /* ns: of rounded times; the shortest call that two programs record takes longer */
+};
 
 /* An event, and the fields without which it is of no use. */
 static const struct known_event {
@@ -33,15 +37,23 @@ static bool starts_with(const char *text, const char *start, size_t bytes)
 
 static void know_call(struct kernel_view *view, struct kernel_event *out, const struct burin_event *event)
 {
-	const bool leaves = starts_with(event->name, leave, sizeof(leave) - 1);
+	static const struct {
+		const char *start, *field; /* NULL: it needs none */
+		size_t bytes;
+		enum kernel_kind kind;
+	} kinds[] = { { enter, NULL, sizeof(enter) - 1, KERNEL_ENTER },
+		      { leave, "ret", sizeof(leave) - 1, KERNEL_LEAVE },
+		      { late, "after_ns", sizeof(late) - 1, KERNEL_LATE } };
 
-	if (!leaves && !starts_with(event->name, enter, sizeof(enter) - 1))
-		return;
-	out->fields[0] = leaves ? burin_event_find(event, "ret") : -1;
-	if ((leaves && out->fields[0] < 0) || !event->name[(leaves ? sizeof(leave) : sizeof(enter)) - 1])
-		return;
-	out->kind = leaves ? KERNEL_LEAVE : KERNEL_ENTER;
-	out->call = view_string(view->strings, event->name + (leaves ? sizeof(leave) : sizeof(enter)) - 1);
+	for (unsigned n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++) {
+		if (!starts_with(event->name, kinds[n].start, kinds[n].bytes) || !event->name[kinds[n].bytes])
+			continue;
+		out->fields[0] = kinds[n].field ? burin_event_find(event, kinds[n].field) : -1;
+		if (kinds[n].field && out->fields[0] != 0)
+			return;
+		out->kind = kinds[n].kind;
+		out->call = view_string(view->strings, event->name + kinds[n].bytes);
+	}
 }
 
 static void know_event(struct kernel_view *view, struct kernel_event *out, const struct burin_event *event)
@@ -152,6 +164,20 @@ bool kernel_view_interrupts(const struct kernel_event *event, const struct burin
 
 	return event->fields[1] >= 0 && burin_record_i64(record, (unsigned)event->fields[1], &value) == 0 &&
 	       value == 1;
+}
+
+uint64_t kernel_view_begin(const struct kernel_view *view, const struct burin_record *record, uint64_t open)
+{
+	const int64_t end = burin_trace_ns(view->trace, record->time);
+	uint64_t after;
+	int64_t begin;
+
+	if (burin_record_u64(record, 0, &after) != 0 || after > INT64_MAX || (int64_t)after > end)
+		return record->time;
+	begin = end - (int64_t)after;
+	if (open && llabs(begin - burin_trace_ns(view->trace, open)) <= LATE_ERROR)
+		return open;
+	return burin_trace_ticks(view->trace, begin);
 }
 
 bool kernel_view_result(const struct kernel_event *event, const struct burin_record *record, int64_t *result)

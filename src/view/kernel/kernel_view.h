@@ -21,6 +21,7 @@ enum kernel_kind {
 	KERNEL_MIGRATE,
 	KERNEL_ENTER, /* of a system call */
 	KERNEL_LEAVE,
+	KERNEL_LATE, /* arguments of a system call, read at its end: memory was missing at its begin */
 	KERNEL_KINDS
 };
 
@@ -74,6 +75,12 @@ bool kernel_view_switch(struct kernel_view *view, const struct kernel_event *eve
 bool kernel_view_thread(const struct kernel_event *event, const struct burin_record *record, uint32_t *tid);
 /* Whether an interrupt woke: false if it is unknown. */
 bool kernel_view_interrupts(const struct kernel_event *event, const struct burin_record *record);
+/*
+ * The begin of the call that arguments read at its end are of, in ticks.
+ * @open: the begin of the call of the same name that the thread is in; 0: of none
+ * Return: @open if it is this call, which has a record of its begin then.
+ */
+uint64_t kernel_view_begin(const struct kernel_view *view, const struct burin_record *record, uint64_t open);
 /* The result of a system call. */
 bool kernel_view_result(const struct kernel_event *event, const struct burin_record *record, int64_t *result);
 

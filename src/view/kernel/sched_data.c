@@ -5,11 +5,31 @@
 
 #include "view/kernel/sched_read.h"
 #include "view/kernel/sched_report.h"
+#include "view/kernel/sched_stacks.h"
 
 static const char *const state_keys[SCHED_STATES] = { "running_ns", "runnable_ns", "blocked_ns" };
 
+static void stacks_json(struct json *json, const struct sched_report *report, const char *time,
+			const struct sched_parts *stacks, const struct sched_part *of)
+{
+	json_array(json, "stacks");
+	for (size_t n = 0; n < stacks->count; n++) {
+		const struct sched_part *part = &stacks->parts[n];
+
+		if (part->text != of->text)
+			continue;
+		json_object(json, NULL);
+		sched_stack_json(report->strings.texts[part->stack], "stack", json);
+		json_u64(json, "count", part->count);
+		json_u64(json, time, part->time);
+		json_end(json);
+	}
+	json_end(json);
+}
+
 static void parts_json(struct json *json, const struct sched_report *report, const char *key,
-		       const char *text, const char *time, const struct sched_parts *parts)
+		       const char *text, const char *time, const struct sched_parts *parts,
+		       const struct sched_parts *stacks)
 {
 	json_array(json, key);
 	for (size_t n = 0; n < parts->count; n++) {
@@ -17,6 +37,8 @@ static void parts_json(struct json *json, const struct sched_report *report, con
 		json_text(json, text, report->strings.texts[parts->parts[n].text]);
 		json_u64(json, "count", parts->parts[n].count);
 		json_u64(json, time, parts->parts[n].time);
+		if (report->has_stacks)
+			stacks_json(json, report, time, stacks, &parts->parts[n]);
 		json_end(json);
 	}
 	json_end(json);
@@ -24,7 +46,7 @@ static void parts_json(struct json *json, const struct sched_report *report, con
 
 static void latency_json(struct json *json, const struct sched_row *row, const char *key, uint64_t ns)
 {
-	if (row->woken)
+	if (row->latencies.count)
 		json_u64(json, key, ns);
 	else
 		json_null(json, key);
@@ -49,13 +71,13 @@ static void row_json(struct json *json, const struct sched_report *report, const
 		json_u64(json, state_keys[state], row->time[state]);
 	json_u64(json, "runs", row->runs);
 	json_u64(json, "preempted", row->preempted);
-	json_u64(json, "woken", row->woken);
-	latency_json(json, row, "latency_average_ns", row->woken ? row->latency / row->woken : 0);
-	latency_json(json, row, "latency_p50_ns", sched_row_quantile(row, 50));
-	latency_json(json, row, "latency_p99_ns", sched_row_quantile(row, 99));
-	latency_json(json, row, "latency_max_ns", row->latency_max);
-	parts_json(json, report, "blocked", "in", "time_ns", &row->blocked);
-	parts_json(json, report, "wakers", "waker", "latency_ns", &row->wakers);
+	json_u64(json, "woken", row->latencies.count);
+	latency_json(json, row, "latency_average_ns", call_durations_average(&row->latencies));
+	latency_json(json, row, "latency_p50_ns", call_durations_quantile(&row->latencies, 50));
+	latency_json(json, row, "latency_p99_ns", call_durations_quantile(&row->latencies, 99));
+	latency_json(json, row, "latency_max_ns", row->latencies.max);
+	parts_json(json, report, "blocked", "in", "time_ns", &row->blocked, &row->blocked_stacks);
+	parts_json(json, report, "wakers", "waker", "latency_ns", &row->wakers, &row->waker_stacks);
 	json_end(json);
 }
 
@@ -71,7 +93,7 @@ void sched_report_json(struct sched_report *report, const struct call_report *op
 	for (unsigned state = 0; state < SCHED_STATES; state++)
 		json_u64(&json, state_keys[state], report->time[state]);
 	json_bool(&json, "has_wakeups", report->has_wakes);
-	call_losses_json(&json, report->trace);
+	view_lost_records_json(report->trace, &json);
 	sched_missing_json(&report->missing, &json);
 	json_array(&json, "rows");
 	for (size_t n = 0; n < report->count && n < options->limit; n++)
@@ -98,11 +120,12 @@ void sched_report_csv(struct sched_report *report, const struct call_report *opt
 				  ",%" PRIu64 ",%" PRIu64 ",",
 				  row->threads, row->wall, row->time[SCHED_RUNNING],
 				  row->time[SCHED_RUNNABLE], row->time[SCHED_BLOCKED], row->runs,
-				  row->preempted, row->woken);
-		if (row->woken)
+				  row->preempted, row->latencies.count);
+		if (row->latencies.count)
 			view_buffer_print(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\r\n",
-					  row->latency / row->woken, sched_row_quantile(row, 50),
-					  sched_row_quantile(row, 99), row->latency_max);
+					  call_durations_average(&row->latencies),
+					  call_durations_quantile(&row->latencies, 50),
+					  call_durations_quantile(&row->latencies, 99), row->latencies.max);
 		else
 			view_buffer_print(out, ",,,\r\n");
 	}

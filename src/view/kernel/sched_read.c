@@ -98,6 +98,7 @@ int sched_read_record(struct sched *sched, struct kernel_view *view, const struc
 	case KERNEL_ENTER:
 	case KERNEL_LEAVE:
 		return read_call(sched, event, record, ns);
+	case KERNEL_LATE:
 	case KERNEL_OTHER:
 		return sched_take_other(sched, ns, record->tid, false);
 	default:

@@ -14,6 +14,7 @@
 #include "read/trace.h"
 #include "view/calls/call_threads.h"
 #include "view/kernel/sched_read.h"
+#include "view/kernel/sched_stacks.h"
 
 enum tally_kind {
 	TALLY_BLOCKED, /* id: string of what */
@@ -23,6 +24,7 @@ enum tally_kind {
 /* What is counted for a thread and something else. */
 struct tally {
 	uint32_t thread, id;
+	uint32_t stack; /* string; 0: of all stacks */
 	enum tally_kind kind;
 	uint64_t count, time;
 };
@@ -30,8 +32,8 @@ struct tally {
 /* What is counted for a thread. */
 struct counts {
 	uint64_t time[SCHED_STATES];
-	uint64_t runs, preempted, woken, latency, latency_max;
-	struct call_histogram latencies;
+	uint64_t runs, preempted;
+	struct call_durations latencies; /* of wake-ups */
 };
 
 struct maker {
@@ -39,6 +41,7 @@ struct maker {
 	const struct view_profile_filter *filter;
 	struct kernel_view view;
 	struct sched sched;
+	struct sched_stacks stacks;
 	uint64_t from, to;     /* ns */
 	struct counts *counts; /* by thread */
 	size_t counts_room;
@@ -52,15 +55,16 @@ struct maker {
 
 /* ---- counting */
 
-static struct tally *find_tally(struct maker *maker, uint32_t thread, enum tally_kind kind, uint32_t id)
+static struct tally *find_tally(struct maker *maker, const struct tally *key)
 {
-	const uint64_t hash = hash_pair(hash_pair(thread, id), kind);
+	const uint64_t hash = hash_pair(hash_pair(key->thread, key->id), hash_pair(key->kind, key->stack));
 	struct tally *tally;
 	uint32_t number;
 
 	for (size_t at = 0; (number = hash_table_next(&maker->tally_numbers, hash, &at));) {
 		tally = &maker->tallies[number - 1];
-		if (tally->thread == thread && tally->id == id && tally->kind == kind)
+		if (tally->thread == key->thread && tally->id == key->id && tally->kind == key->kind &&
+		    tally->stack == key->stack)
 			return tally;
 	}
 	if (maker->tally_count == UINT32_MAX ||
@@ -68,20 +72,50 @@ static struct tally *find_tally(struct maker *maker, uint32_t thread, enum tally
 	    !hash_table_reserve(&maker->tally_numbers))
 		return NULL;
 	tally = &maker->tallies[maker->tally_count++];
-	*tally = (struct tally){ .thread = thread, .id = id, .kind = kind };
+	*tally = *key;
 	hash_table_add(&maker->tally_numbers, hash, (uint32_t)maker->tally_count);
 	return tally;
 }
 
-static int add_tally(struct maker *maker, uint32_t thread, enum tally_kind kind, uint32_t id, uint64_t time)
+/* Count an interval, as one of all stacks, and as one of its own. @key: which one, with its stack */
+static int add_tally(struct maker *maker, struct tally key, uint64_t time)
 {
-	struct tally *tally = find_tally(maker, thread, kind, id);
+	struct tally *tally;
 
+	if (key.stack) {
+		tally = find_tally(maker, &key);
+		if (!tally)
+			return -ENOMEM;
+		tally->count++;
+		tally->time += time;
+		key.stack = 0;
+	}
+	tally = find_tally(maker, &key);
 	if (!tally)
 		return -ENOMEM;
 	tally->count++;
 	tally->time += time;
 	return 0;
+}
+
+static int count_blocked(struct maker *maker, const struct sched_interval *interval, uint64_t time)
+{
+	struct tally key = { .thread = interval->thread, .id = interval->what, .kind = TALLY_BLOCKED };
+
+	if (sched_stacks_exist(&maker->stacks))
+		key.stack = sched_stacks_sleeper(&maker->stacks, maker->sched.threads[interval->thread].tid,
+						 interval->begin, interval->end);
+	return add_tally(maker, key, time);
+}
+
+static int count_waker(struct maker *maker, const struct sched_interval *interval, uint64_t time)
+{
+	struct tally key = { .thread = interval->thread, .id = interval->waker - 1, .kind = TALLY_WAKER };
+
+	if (sched_stacks_exist(&maker->stacks))
+		key.stack = sched_stacks_waker(&maker->stacks, maker->sched.threads[interval->thread].tid,
+					       interval->begin);
+	return add_tally(maker, key, time);
 }
 
 /* An interval that ended, cut to the selected times. */
@@ -101,19 +135,16 @@ static int count_interval(void *data, const struct sched_interval *interval)
 	counts->time[interval->state] += end - begin;
 	counts->runs += interval->state == SCHED_RUNNING;
 	if (interval->state == SCHED_BLOCKED)
-		error = add_tally(maker, interval->thread, TALLY_BLOCKED, interval->what, end - begin);
+		error = count_blocked(maker, interval, end - begin);
 	if (error || interval->state != SCHED_RUNNABLE)
 		return error;
 	if (!interval->waker) {
 		counts->preempted++;
 		return 0;
 	}
-	counts->woken++;
-	counts->latency += end - begin;
-	counts->latency_max = end - begin > counts->latency_max ? end - begin : counts->latency_max;
-	if (!call_histogram_add(&counts->latencies, end - begin))
+	if (!call_durations_add(&counts->latencies, end - begin))
 		return -ENOMEM;
-	return add_tally(maker, interval->thread, TALLY_WAKER, interval->waker - 1, end - begin);
+	return count_waker(maker, interval, end - begin);
 }
 
 static int read_all(struct maker *maker)
@@ -163,21 +194,6 @@ static struct sched_row *find_row(struct maker *maker, uint32_t group)
 	return row;
 }
 
-static bool add_histogram(struct call_histogram *to, const struct call_histogram *from)
-{
-	for (unsigned octave = 0; octave < CALL_OCTAVES; octave++) {
-		if (!from->octaves[octave])
-			continue;
-		if (!to->octaves[octave])
-			to->octaves[octave] = calloc(CALL_BUCKETS, sizeof(*to->octaves[octave]));
-		for (unsigned n = 0; to->octaves[octave] && n < CALL_BUCKETS; n++)
-			to->octaves[octave][n] += from->octaves[octave][n];
-		if (!to->octaves[octave])
-			return false;
-	}
-	return true;
-}
-
 static uint64_t clip(const struct maker *maker, uint64_t ns)
 {
 	return ns < maker->from ? maker->from : ns > maker->to ? maker->to : ns;
@@ -211,10 +227,7 @@ static int add_thread(struct maker *maker, size_t number)
 		row->time[state] += counts->time[state];
 	row->runs += counts->runs;
 	row->preempted += counts->preempted;
-	row->woken += counts->woken;
-	row->latency += counts->latency;
-	row->latency_max = counts->latency_max > row->latency_max ? counts->latency_max : row->latency_max;
-	return add_histogram(&row->latencies, &counts->latencies) ? 0 : -ENOMEM;
+	return call_durations_join(&row->latencies, &counts->latencies) ? 0 : -ENOMEM;
 }
 
 /* "worker", "worker/1234" in rows by thread id; an interrupt is no thread. */
@@ -239,7 +252,7 @@ static int by_text(const void *a, const void *b)
 {
 	const struct sched_part *one = a, *other = b;
 
-	return number_order(one->text, other->text);
+	return number_order(one->text, other->text) ?: number_order(one->stack, other->stack);
 }
 
 static int by_time(const void *a, const void *b)
@@ -265,7 +278,7 @@ static void merge(struct sched_parts *parts, int (*order)(const void *a, const v
 		return;
 	qsort(parts->parts, parts->count, sizeof(*parts->parts), by_text);
 	for (size_t n = 1; n < parts->count; n++) {
-		if (parts->parts[kept].text != parts->parts[n].text) {
+		if (by_text(&parts->parts[kept], &parts->parts[n]) != 0) {
 			parts->parts[++kept] = parts->parts[n];
 			continue;
 		}
@@ -274,6 +287,13 @@ static void merge(struct sched_parts *parts, int (*order)(const void *a, const v
 	}
 	parts->count = kept + 1;
 	qsort(parts->parts, parts->count, sizeof(*parts->parts), order);
+}
+
+static struct sched_parts *parts_of(struct sched_row *row, const struct tally *tally)
+{
+	if (tally->kind == TALLY_WAKER)
+		return tally->stack ? &row->waker_stacks : &row->wakers;
+	return tally->stack ? &row->blocked_stacks : &row->blocked;
 }
 
 static int add_parts(struct maker *maker)
@@ -285,13 +305,14 @@ static int add_parts(struct maker *maker)
 
 		if (!row)
 			continue;
-		parts = tally->kind == TALLY_WAKER ? &row->wakers : &row->blocked;
+		parts = parts_of(row, tally);
 		if (!array_reserve(parts->parts, parts->room, parts->count + 1))
 			return -ENOMEM;
 		parts->parts[parts->count++] = (struct sched_part){
 			.text = tally->kind == TALLY_WAKER
 					? name_waker(maker, &maker->sched.threads[tally->id])
 					: tally->id,
+			.stack = tally->stack,
 			.count = tally->count,
 			.time = tally->time,
 		};
@@ -325,6 +346,8 @@ static int make_rows(struct maker *maker)
 
 		merge(&row->blocked, by_time);
 		merge(&row->wakers, by_count);
+		merge(&row->blocked_stacks, by_time);
+		merge(&row->waker_stacks, by_count);
 		report->threads += row->threads;
 		report->wall += row->wall;
 		for (unsigned state = 0; state < SCHED_STATES; state++)
@@ -340,7 +363,7 @@ static int make_rows(struct maker *maker)
 static void free_maker(struct maker *maker)
 {
 	for (size_t n = 0; n < maker->counts_room; n++)
-		call_histogram_free(&maker->counts[n].latencies);
+		call_durations_free(&maker->counts[n].latencies);
 	free(maker->counts);
 	free(maker->tallies);
 	free(maker->row_of);
@@ -349,6 +372,7 @@ static void free_maker(struct maker *maker)
 	call_threads_free(&maker->threads);
 	kernel_view_free(&maker->view);
 	sched_free(&maker->sched);
+	sched_stacks_free(&maker->stacks);
 }
 
 int sched_report_make(struct sched_report *report, const struct burin_trace *trace,
@@ -373,6 +397,9 @@ int sched_report_make(struct sched_report *report, const struct burin_trace *tra
 	if (!result && !maker.view.has[KERNEL_SWITCH])
 		result = -ENODATA;
 	if (!result)
+		result = sched_stacks_make(&maker.stacks, trace, &report->strings);
+	report->has_stacks = sched_stacks_exist(&maker.stacks);
+	if (!result)
 		result = read_all(&maker);
 	if (!result)
 		result = make_rows(&maker);
@@ -388,22 +415,14 @@ int sched_report_make(struct sched_report *report, const struct burin_trace *tra
 void sched_report_free(struct sched_report *report)
 {
 	for (size_t n = 0; n < report->count; n++) {
-		call_histogram_free(&report->rows[n]->latencies);
+		call_durations_free(&report->rows[n]->latencies);
 		free(report->rows[n]->blocked.parts);
 		free(report->rows[n]->wakers.parts);
+		free(report->rows[n]->blocked_stacks.parts);
+		free(report->rows[n]->waker_stacks.parts);
 		free(report->rows[n]);
 	}
 	free(report->rows);
 	view_strings_free(&report->strings);
 	*report = (struct sched_report){ .rows = NULL };
-}
-
-uint64_t sched_row_quantile(const struct sched_row *row, unsigned percent)
-{
-	uint64_t ns;
-
-	if (!row->woken)
-		return 0;
-	ns = call_histogram_at(&row->latencies, (uint64_t)((double)(row->woken - 1) * percent / 100));
-	return ns > row->latency_max ? row->latency_max : ns;
 }

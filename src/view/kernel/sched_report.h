@@ -6,13 +6,14 @@
 #ifndef BURIN_VIEW_KERNEL_SCHED_REPORT_H
 #define BURIN_VIEW_KERNEL_SCHED_REPORT_H
 
-#include "view/calls/call_stats.h"
+#include "view/calls/call_rows.h"
 #include "view/kernel/kernel_view.h"
 #include "view/kernel/sched_states.h"
 
 /* A part of a row: what its threads were blocked in, or by whom they were woken. */
 struct sched_part {
-	uint32_t text; /* string */
+	uint32_t text;	/* string */
+	uint32_t stack; /* string, of a part of that part; 0: it is the whole */
 	uint64_t count, time;
 };
 
@@ -25,11 +26,10 @@ struct sched_row {
 	uint32_t task[VIEW_TASK_PARTS]; /* strings; 0: part not selected */
 	uint64_t threads;
 	uint64_t wall, time[SCHED_STATES];
-	uint64_t runs, preempted; /* times on a CPU; and how often it left one without sleeping */
-	uint64_t woken;		  /* wake-ups, whose latency is in the histogram */
-	uint64_t latency, latency_max;
-	struct call_histogram latencies;
+	uint64_t runs, preempted;	 /* times on a CPU; and how often it left one without sleeping */
+	struct call_durations latencies; /* ns, of wake-ups */
 	struct sched_parts blocked, wakers;
+	struct sched_parts blocked_stacks, waker_stacks; /* the same by stack, if the trace has it */
 };
 
 struct sched_report {
@@ -38,7 +38,8 @@ struct sched_report {
 	struct sched_row **rows;
 	size_t count, room;
 	uint64_t threads, wall, time[SCHED_STATES];
-	bool has_wakes; /* wake-ups are in the trace */
+	bool has_wakes;	 /* wake-ups are in the trace */
+	bool has_stacks; /* stacks are */
 	struct sched_missing missing;
 };
 
@@ -49,8 +50,6 @@ struct sched_report {
 int sched_report_make(struct sched_report *report, const struct burin_trace *trace,
 		      const struct view_profile_filter *filter, unsigned parts);
 void sched_report_free(struct sched_report *report);
-
-uint64_t sched_row_quantile(const struct sched_row *row, unsigned percent);
 
 /* ---- sched_text.c, sched_data.c: docs/schema/report-sched.json */
 void sched_report_text(struct sched_report *report, const struct call_report *options,

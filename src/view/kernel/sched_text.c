@@ -5,13 +5,15 @@
 #include "base/print.h"
 #include "view/kernel/sched_read.h"
 #include "view/kernel/sched_report.h"
+#include "view/kernel/sched_stacks.h"
 #include "view/profile/name_columns.h"
 
 static const char *const bold = print_styles[PRINT_BOLD], *const dim = print_styles[PRINT_DIM],
 			 *const off = print_styles[PRINT_OFF];
 
 enum {
-	PARTS_SHOWN = 4, /* of what a row is blocked in, and of who woke it */
+	PARTS_SHOWN = 4,  /* of what a row is blocked in, and of who woke it */
+	STACKS_SHOWN = 3, /* of each of these */
 };
 
 static double percent(uint64_t part, uint64_t whole)
@@ -25,25 +27,71 @@ static const char *part_text(const struct sched_report *report, const struct sch
 	return report->strings.texts[row->task[part]];
 }
 
+/* The stacks of a part of a row; those that look the same are one line. */
+struct shown_stacks {
+	const char *texts[STACKS_SHOWN];
+	uint64_t counts[STACKS_SHOWN];
+	size_t count, left;
+};
+
+static void add_shown(struct shown_stacks *shown, const char *text, uint64_t count)
+{
+	for (size_t n = 0; n < shown->count; n++)
+		if (sched_stack_same(shown->texts[n], text)) {
+			shown->counts[n] += count;
+			return;
+		}
+	if (shown->count == STACKS_SHOWN) {
+		shown->left++;
+		return;
+	}
+	shown->texts[shown->count] = text;
+	shown->counts[shown->count++] = count;
+}
+
+static void print_stacks(const struct sched_report *report, const struct sched_parts *stacks,
+			 const struct sched_part *of, struct view_buffer *out)
+{
+	struct shown_stacks shown = { .count = 0 };
+	char count[TEXT_SHORT];
+
+	for (size_t n = 0; n < stacks->count; n++)
+		if (stacks->parts[n].text == of->text)
+			add_shown(&shown, report->strings.texts[stacks->parts[n].stack],
+				  stacks->parts[n].count);
+	for (size_t n = 0; n < shown.count; n++) {
+		view_buffer_print(out, "%53s%9s x    ", "", text_count(count, shown.counts[n]));
+		sched_stack_text(shown.texts[n], out);
+		view_buffer_print(out, "\n");
+	}
+	if (shown.left)
+		view_buffer_print(out, "%68sand at %s other%s\n", "", text_count(count, shown.left),
+				  shown.left == 1 ? "" : "s");
+}
+
 static void print_parts(const struct sched_report *report, const struct sched_row *row, bool color,
 			struct view_buffer *out)
 {
 	char text[TEXT_SHORT], count[TEXT_SHORT];
 
 	view_buffer_print(out, "%s", color ? dim : "");
-	for (size_t n = 0; n < row->blocked.count && n < PARTS_SHOWN; n++)
+	for (size_t n = 0; n < row->blocked.count && n < PARTS_SHOWN; n++) {
 		view_buffer_print(out, "%34s%6.2f%% %10s %9s x  in %s\n", "",
 				  percent(row->blocked.parts[n].time, row->wall),
 				  text_duration(text, row->blocked.parts[n].time),
 				  text_count(count, row->blocked.parts[n].count),
 				  report->strings.texts[row->blocked.parts[n].text]);
+		print_stacks(report, &row->blocked_stacks, &row->blocked.parts[n], out);
+	}
 	if (row->blocked.count > PARTS_SHOWN)
 		view_buffer_print(out, "%34sand in %s others\n", "",
 				  text_count(count, row->blocked.count - PARTS_SHOWN));
-	for (size_t n = 0; n < row->wakers.count && n < PARTS_SHOWN; n++)
+	for (size_t n = 0; n < row->wakers.count && n < PARTS_SHOWN; n++) {
 		view_buffer_print(out, "%53s%9s x  woken by %s\n", "",
 				  text_count(count, row->wakers.parts[n].count),
 				  report->strings.texts[row->wakers.parts[n].text]);
+		print_stacks(report, &row->waker_stacks, &row->wakers.parts[n], out);
+	}
 	if (row->wakers.count > PARTS_SHOWN)
 		view_buffer_print(out, "%66sand by %s others\n", "",
 				  text_count(count, row->wakers.count - PARTS_SHOWN));
@@ -60,10 +108,16 @@ static void print_row(const struct sched_report *report, const struct call_repor
 		view_buffer_print(out, "%7.2f%%  ", percent(row->time[state], row->wall));
 	view_buffer_print(out, "%9s  ", text_count(text, row->runs));
 	view_buffer_print(out, "%9s  ", text_count(text, row->preempted));
-	view_buffer_print(out, "%9s  ", text_count(text, row->woken));
-	view_buffer_print(out, "%8s  ", row->woken ? text_duration(text, sched_row_quantile(row, 50)) : "-");
-	view_buffer_print(out, "%8s  ", row->woken ? text_duration(text, sched_row_quantile(row, 99)) : "-");
-	view_buffer_print(out, "%8s  ", row->woken ? text_duration(text, row->latency_max) : "-");
+	view_buffer_print(out, "%9s  ", text_count(text, row->latencies.count));
+	view_buffer_print(out, "%8s  ",
+			  row->latencies.count
+				  ? text_duration(text, call_durations_quantile(&row->latencies, 50))
+				  : "-");
+	view_buffer_print(out, "%8s  ",
+			  row->latencies.count
+				  ? text_duration(text, call_durations_quantile(&row->latencies, 99))
+				  : "-");
+	view_buffer_print(out, "%8s  ", row->latencies.count ? text_duration(text, row->latencies.max) : "-");
 	for (unsigned n = 0; n < options->by_count; n++)
 		view_column(out, part_text(report, row, options->by[n]),
 			    n + 1 < options->by_count ? widths[n] : 0, false);
@@ -109,7 +163,7 @@ void sched_report_text(struct sched_report *report, const struct call_report *op
 		view_buffer_print(out, "%s more rows; see --limit\n",
 				  text_count(threads, report->count - shown));
 	view_buffer_print(out, "\n");
-	view_lost_records_text(report->trace, out);
+	view_lost_records_text(report->trace, "", out);
 	sched_missing_text(&report->missing, out);
 	if (!report->has_wakes)
 		view_buffer_print(out, "no wake-ups are in the trace: waiting for a CPU after one counts as "

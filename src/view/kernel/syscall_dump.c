@@ -18,7 +18,7 @@ enum {
 
 /* The call that a thread is in: its line so far. */
 struct pending {
-	struct view_buffer arguments;
+	struct syscall_arguments arguments;
 	bool selected;
 	uint32_t label_bytes;
 	char label[VIEW_LABEL_BYTES];
@@ -56,7 +56,7 @@ static const char *call_text(const struct dumper *dumper, uint32_t call)
 	return dumper->strings.texts[call];
 }
 
-static void put_text(struct dumper *dumper, const struct pending *pending, const struct line *line)
+static void put_text(struct dumper *dumper, struct pending *pending, const struct line *line)
 {
 	struct view_buffer *out = &dumper->out;
 	char prefix[VIEW_TIME];
@@ -69,7 +69,7 @@ static void put_text(struct dumper *dumper, const struct pending *pending, const
 	view_buffer_put(out, pending->label, pending->label_bytes);
 	if (line->begin) {
 		view_buffer_print(out, "%s(", call_text(dumper, line->call));
-		view_buffer_add(out, &pending->arguments);
+		view_buffer_add(out, syscall_arguments_text(&pending->arguments));
 	} else {
 		view_buffer_print(out, "<... %s resumed>", call_text(dumper, line->call));
 	}
@@ -92,10 +92,11 @@ static void put_text(struct dumper *dumper, const struct pending *pending, const
 	view_buffer_print(out, "\n");
 }
 
-static void put_json(struct dumper *dumper, const struct pending *pending, const struct line *line)
+static void put_json(struct dumper *dumper, struct pending *pending, const struct line *line)
 {
 	const int64_t begin = burin_trace_ns(dumper->trace, line->begin),
 		      end = burin_trace_ns(dumper->trace, line->end);
+	const struct view_buffer *arguments = syscall_arguments_text(&pending->arguments);
 	const bool ended = line->end && line->returns;
 	struct json json;
 	char text[TEXT_SHORT];
@@ -106,8 +107,7 @@ static void put_json(struct dumper *dumper, const struct pending *pending, const
 	json_copy(&json, pending->label + 1, pending->label_bytes - 1);
 	json_text(&json, "syscall", call_text(dumper, line->call));
 	if (line->begin)
-		json_bytes(&json, "arguments", pending->arguments.used ? pending->arguments.bytes : "",
-			   pending->arguments.used);
+		json_bytes(&json, "arguments", arguments->used ? arguments->bytes : "", arguments->used);
 	else
 		json_null(&json, "arguments");
 	if (ended)
@@ -126,7 +126,7 @@ static void put_json(struct dumper *dumper, const struct pending *pending, const
 }
 
 /* Print a line. Return: 0; 1: enough lines; a negative errno. */
-static int put_line(struct dumper *dumper, const struct pending *pending, const struct line *line)
+static int put_line(struct dumper *dumper, struct pending *pending, const struct line *line)
 {
 	int error = 0;
 
@@ -165,7 +165,7 @@ static void begin_line(struct dumper *dumper, struct pending *pending, uint32_t 
 	pending->selected = is_selected(dumper, call, record, label);
 	pending->label_bytes = label->bytes;
 	memcpy(pending->label, label->text, label->bytes);
-	pending->arguments.used = 0;
+	syscall_arguments_empty(&pending->arguments);
 }
 
 static bool is(const struct dumper *dumper, uint32_t call, const char *name)
@@ -180,7 +180,7 @@ static bool never_returns(const struct dumper *dumper, uint32_t call)
 }
 
 /* The line of a call whose end is missing. */
-static int put_unended(struct dumper *dumper, const struct pending *pending, uint32_t call, uint64_t begin)
+static int put_unended(struct dumper *dumper, struct pending *pending, uint32_t call, uint64_t begin)
 {
 	const struct line line = { .call = call, .begin = begin, .returns = true };
 
@@ -215,6 +215,9 @@ static int take_leave(struct dumper *dumper, struct syscall_thread *thread, stru
 		return 0;
 	if (syscall_leave(thread, event->call, &begin, &unended)) {
 		line.begin = begin;
+		if (pending->selected)
+			syscall_text_returned(&dumper->styles[record->event->id], record,
+					      &pending->arguments);
 		return put_line(dumper, pending, &line);
 	}
 	result = put_unended(dumper, pending, unended, begin);
@@ -227,6 +230,21 @@ static int take_leave(struct dumper *dumper, struct syscall_thread *thread, stru
 	return put_line(dumper, pending, &line);
 }
 
+/* The arguments again, with what was not in memory before. Without the begin, a filter has waited for them. */
+static int take_late(struct dumper *dumper, struct syscall_thread *thread, struct pending *pending,
+		     const struct kernel_event *event, const struct burin_record *record)
+{
+	const uint64_t open = thread->call == event->call ? thread->begin : 0;
+	struct burin_record begun = *record;
+
+	begun.time = kernel_view_begin(&dumper->view, record, open);
+	if (begun.time != open)
+		return take_enter(dumper, thread, pending, event, &begun);
+	if (pending->selected)
+		syscall_text_arguments(&dumper->styles[record->event->id], record, &pending->arguments);
+	return 0;
+}
+
 static int take_record(struct dumper *dumper, const struct kernel_event *event,
 		       const struct burin_record *record)
 {
@@ -234,8 +252,10 @@ static int take_record(struct dumper *dumper, const struct kernel_event *event,
 
 	if (number == SIZE_MAX || !array_reserve_zeroed(dumper->pending, dumper->pending_room, number + 1))
 		return -ENOMEM;
-	return (event->kind == KERNEL_ENTER ? take_enter : take_leave)(
-		dumper, &dumper->pairs.threads[number], &dumper->pending[number], event, record);
+	return (event->kind == KERNEL_ENTER  ? take_enter
+		: event->kind == KERNEL_LATE ? take_late
+					     : take_leave)(dumper, &dumper->pairs.threads[number],
+							   &dumper->pending[number], event, record);
 }
 
 static int dump_all(struct dumper *dumper)
@@ -249,7 +269,7 @@ static int dump_all(struct dumper *dumper)
 		const struct kernel_event *event = kernel_view_event(&dumper->view, record);
 
 		result = 0;
-		if (event->kind == KERNEL_ENTER || event->kind == KERNEL_LEAVE)
+		if (event->kind == KERNEL_ENTER || event->kind == KERNEL_LEAVE || event->kind == KERNEL_LATE)
 			result = take_record(dumper, event, record);
 	}
 	burin_cursor_close(cursor);
@@ -272,7 +292,7 @@ static int make_styles(struct dumper *dumper)
 	for (unsigned id = 1; id <= dumper->view.count; id++) {
 		const struct kernel_event *event = &dumper->view.events[id];
 
-		if (event->kind != KERNEL_ENTER && event->kind != KERNEL_LEAVE)
+		if (event->kind != KERNEL_ENTER && event->kind != KERNEL_LEAVE && event->kind != KERNEL_LATE)
 			continue;
 		if (!syscall_style_make(&dumper->styles[id], burin_trace_event(dumper->trace, id),
 					call_text(dumper, event->call)))
@@ -302,7 +322,7 @@ int view_syscall_dump(const struct burin_trace *trace, const struct view_dump *d
 	if (!result)
 		result = dump_all(dumper);
 	for (size_t n = 0; n < dumper->pending_room; n++)
-		view_buffer_free(&dumper->pending[n].arguments);
+		syscall_arguments_free(&dumper->pending[n].arguments);
 	for (unsigned id = 0; dumper->styles && id <= dumper->view.count; id++)
 		syscall_style_free(&dumper->styles[id]);
 	free(dumper->styles);

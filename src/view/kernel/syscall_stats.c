@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "base/number.h"
 #include "view/calls/call_threads.h"
 #include "view/kernel/syscall_pairs.h"
@@ -20,41 +19,12 @@ struct counter {
 	struct call_threads threads;
 	struct call_thread_span *spans; /* by index of the pairs' threads */
 	size_t span_room;
-	struct hash_table numbers; /* of rows, by group and call */
 	bool by_call;
 	uint8_t *selected; /* by string of a call: 0: not looked at, 1: no, 2: yes */
 	size_t selected_room;
 };
 
 /* ---- rows */
-
-static struct syscall_row *find_row(struct counter *counter, uint32_t group, uint32_t call)
-{
-	struct syscall_stats *stats = counter->stats;
-	const struct call_group *task = group ? &counter->threads.groups[group] : NULL;
-	const uint64_t hash = hash_pair(group, call);
-	struct syscall_row *row;
-	uint32_t number;
-
-	for (size_t at = 0; (number = hash_table_next(&counter->numbers, hash, &at));) {
-		row = stats->rows[number - 1];
-		if (row->call == call && (!task || !memcmp(row->task, task->task, sizeof(row->task))))
-			return row;
-	}
-	if (!array_reserve(stats->rows, stats->room, stats->count + 1) ||
-	    !hash_table_reserve(&counter->numbers))
-		return NULL;
-	row = calloc(1, sizeof(*row));
-	if (!row)
-		return NULL;
-	row->call = call;
-	row->min = UINT64_MAX;
-	if (task)
-		memcpy(row->task, task->task, sizeof(row->task));
-	stats->rows[stats->count++] = row;
-	hash_table_add(&counter->numbers, hash, (uint32_t)stats->count);
-	return row;
-}
 
 static bool add_error(struct syscall_row *row, int error)
 {
@@ -119,10 +89,11 @@ static int count_call(struct counter *counter, size_t thread, uint32_t call, uin
 	selected = find_group(counter, thread, last, &group);
 	if (selected <= 0)
 		return selected;
-	row = find_row(counter, group, counter->by_call ? call : 0);
+	row = (struct syscall_row *)call_rows_find(&counter->stats->rows, &counter->threads, group,
+						   counter->by_call ? call : 0, sizeof(*row));
 	if (!row)
 		return -ENOMEM;
-	row->calls++;
+	row->row.calls++;
 	if (result && kernel_is_error(*result) && !add_error(row, (int)-*result))
 		return -ENOMEM;
 	if (!begin || !end) {
@@ -130,11 +101,8 @@ static int count_call(struct counter *counter, size_t thread, uint32_t call, uin
 		counter->stats->unended += !end;
 		return 0;
 	}
-	row->timed++;
-	row->time += end - begin;
-	row->min = end - begin < row->min ? end - begin : row->min;
-	row->max = end - begin > row->max ? end - begin : row->max;
-	return call_histogram_add(&row->durations, end - begin) ? 0 : -ENOMEM;
+	row->row.self = row->row.total += end - begin;
+	return call_durations_add(&row->row.durations, end - begin) ? 0 : -ENOMEM;
 }
 
 /* Calls whose end no tracepoint sees. */
@@ -184,6 +152,15 @@ static int take_record(struct counter *counter, const struct kernel_event *event
 		unended = syscall_enter(thread, event->call, record->time);
 		return count_unended(counter, number, unended, begin);
 	}
+	if (event->kind == KERNEL_LATE) {
+		const uint64_t open = thread->call == event->call ? begin : 0,
+			       found = kernel_view_begin(&counter->view, record, open);
+
+		if (found == open)
+			return 0;
+		unended = syscall_enter(thread, event->call, found);
+		return count_unended(counter, number, unended, begin);
+	}
 	if (!kernel_view_result(event, record, &result))
 		return 0;
 	paired = syscall_leave(thread, event->call, &begin, &unended);
@@ -204,7 +181,7 @@ static int count_all(struct counter *counter)
 		const struct kernel_event *event = kernel_view_event(&counter->view, record);
 
 		result = 0;
-		if (event->kind == KERNEL_ENTER || event->kind == KERNEL_LEAVE)
+		if (event->kind == KERNEL_ENTER || event->kind == KERNEL_LEAVE || event->kind == KERNEL_LATE)
 			result = take_record(counter, event, record);
 	}
 	burin_cursor_close(cursor);
@@ -227,12 +204,12 @@ static void sum_up(struct counter *counter)
 {
 	struct syscall_stats *stats = counter->stats;
 
-	for (size_t n = 0; n < stats->count; n++) {
-		struct syscall_row *row = stats->rows[n];
+	for (size_t n = 0; n < stats->rows.count; n++) {
+		struct syscall_row *row = (struct syscall_row *)stats->rows.rows[n];
 
-		stats->calls += row->calls;
+		stats->calls += row->row.calls;
 		stats->errors += row->errors;
-		stats->time += row->time;
+		stats->rows.time += row->row.self;
 		if (row->error_count)
 			qsort(row->by_error, row->error_count, sizeof(*row->by_error), by_most);
 	}
@@ -259,7 +236,6 @@ int syscall_stats_make(struct syscall_stats *stats, const struct burin_trace *tr
 	kernel_view_free(&counter.view);
 	syscall_pairs_free(&counter.pairs);
 	call_threads_free(&counter.threads);
-	hash_table_free(&counter.numbers);
 	free(counter.spans);
 	free(counter.selected);
 	if (result)
@@ -269,106 +245,25 @@ int syscall_stats_make(struct syscall_stats *stats, const struct burin_trace *tr
 
 void syscall_stats_free(struct syscall_stats *stats)
 {
-	for (size_t n = 0; n < stats->count; n++) {
-		call_histogram_free(&stats->rows[n]->durations);
-		free(stats->rows[n]->by_error);
-		free(stats->rows[n]);
-	}
-	free(stats->rows);
+	for (size_t n = 0; n < stats->rows.count; n++)
+		free(syscall_row(stats, n)->by_error);
+	call_rows_free(&stats->rows);
 	view_strings_free(&stats->strings);
-	*stats = (struct syscall_stats){ .rows = NULL };
+	*stats = (struct syscall_stats){ .trace = NULL };
+}
+
+const struct syscall_row *syscall_row(const struct syscall_stats *stats, size_t number)
+{
+	return (const struct syscall_row *)stats->rows.rows[number];
 }
 
 const char *syscall_row_text(const struct syscall_stats *stats, const struct syscall_row *row,
 			     enum view_part part)
 {
-	return stats->strings.texts[part < VIEW_TASK_PARTS ? row->task[part] : row->call];
+	return stats->strings.texts[part < VIEW_TASK_PARTS ? row->row.task[part] : row->row.key];
 }
 
 const char *syscall_part_name(enum view_part part)
 {
 	return part == VIEW_SYMBOL ? "syscall" : view_part_name(part);
-}
-
-uint64_t syscall_row_average(const struct syscall_row *row)
-{
-	return row->timed ? row->time / row->timed : 0;
-}
-
-uint64_t syscall_row_quantile(const struct syscall_row *row, unsigned percent)
-{
-	uint64_t ticks;
-
-	if (!row->timed)
-		return 0;
-	ticks = call_histogram_at(&row->durations, (uint64_t)((double)(row->timed - 1) * percent / 100));
-	ticks = ticks < row->min ? row->min : ticks;
-	return ticks > row->max ? row->max : ticks;
-}
-
-/* ---- order */
-
-static int by_time(const void *a, const void *b)
-{
-	const struct syscall_row *const *one = a, *const *other = b;
-
-	return number_order((*other)->time, (*one)->time) ?:
-	       number_order((*other)->calls, (*one)->calls) ?:
-	       number_order((*one)->call, (*other)->call) ?:
-	       memcmp((*one)->task, (*other)->task, sizeof((*one)->task));
-}
-
-static int by_calls(const void *a, const void *b)
-{
-	const struct syscall_row *const *one = a, *const *other = b;
-
-	return number_order((*other)->calls, (*one)->calls) ?: by_time(a, b);
-}
-
-static int by_average(const void *a, const void *b)
-{
-	const struct syscall_row *const *one = a, *const *other = b;
-
-	return number_order(syscall_row_average(*other), syscall_row_average(*one)) ?: by_time(a, b);
-}
-
-static int by_p99(const void *a, const void *b)
-{
-	const struct syscall_row *const *one = a, *const *other = b;
-
-	return number_order(syscall_row_quantile(*other, 99), syscall_row_quantile(*one, 99))
-		       ?: by_time(a, b);
-}
-
-static int by_max(const void *a, const void *b)
-{
-	const struct syscall_row *const *one = a, *const *other = b;
-
-	return number_order((*other)->max, (*one)->max) ?: by_time(a, b);
-}
-
-void syscall_stats_sort(struct syscall_stats *stats, enum call_order order)
-{
-	static int (*const orders[])(const void *a, const void *b) = {
-		[CALL_BY_SELF] = by_time,	[CALL_BY_TOTAL] = by_time, [CALL_BY_CALLS] = by_calls,
-		[CALL_BY_AVERAGE] = by_average, [CALL_BY_P99] = by_p99,	   [CALL_BY_MAX] = by_max,
-	};
-
-	if (stats->count)
-		qsort(stats->rows, stats->count, sizeof(*stats->rows), orders[order]);
-}
-
-size_t syscall_stats_choose(const struct syscall_stats *stats, const struct call_report *report)
-{
-	size_t kept = 0;
-
-	for (size_t n = 0; n < stats->count && kept < report->limit; n++) {
-		struct syscall_row *row = stats->rows[n];
-
-		if ((double)row->time * 100 < report->min * (double)stats->time)
-			continue;
-		stats->rows[n] = stats->rows[kept];
-		stats->rows[kept++] = row;
-	}
-	return kept;
 }

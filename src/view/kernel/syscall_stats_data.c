@@ -5,16 +5,6 @@
 
 #include "view/kernel/syscall_stats.h"
 
-/* A duration; null of a row without. */
-static void time_json(struct json *json, const struct syscall_stats *stats, const struct syscall_row *row,
-		      const char *key, uint64_t ticks)
-{
-	if (row->timed)
-		json_u64(json, key, call_ns(stats->trace, ticks));
-	else
-		json_null(json, key);
-}
-
 static void row_json(struct json *json, const struct syscall_stats *stats, const struct call_report *report,
 		     const struct syscall_row *row)
 {
@@ -29,14 +19,10 @@ static void row_json(struct json *json, const struct syscall_stats *stats, const
 		else
 			json_text(json, syscall_part_name(report->by[n]), text);
 	}
-	json_u64(json, "calls", row->calls);
+	json_u64(json, "calls", row->row.calls);
 	json_u64(json, "errors", row->errors);
-	json_u64(json, "time_ns", call_ns(stats->trace, row->time));
-	time_json(json, stats, row, "average_ns", syscall_row_average(row));
-	time_json(json, stats, row, "min_ns", row->min);
-	time_json(json, stats, row, "p50_ns", syscall_row_quantile(row, 50));
-	time_json(json, stats, row, "p99_ns", syscall_row_quantile(row, 99));
-	time_json(json, stats, row, "max_ns", row->max);
+	json_u64(json, "time_ns", call_ns(stats->trace, row->row.self));
+	call_durations_json(&row->row.durations, stats->trace, json);
 	json_object(json, "errno");
 	for (size_t n = 0; n < row->error_count; n++)
 		json_u64(json, kernel_errno_name(row->by_error[n].error, name), row->by_error[n].calls);
@@ -44,10 +30,10 @@ static void row_json(struct json *json, const struct syscall_stats *stats, const
 	json_end(json);
 }
 
-void syscall_stats_json(const struct syscall_stats *stats, const struct call_report *report,
+void syscall_stats_json(struct syscall_stats *stats, const struct call_report *report,
 			struct view_buffer *out)
 {
-	const size_t count = syscall_stats_choose(stats, report);
+	const size_t count = call_rows_choose(&stats->rows, report);
 	struct json json;
 
 	json_begin(&json, out, 2);
@@ -57,47 +43,34 @@ void syscall_stats_json(const struct syscall_stats *stats, const struct call_rep
 	json_u64(&json, "without_begin", stats->unbegun);
 	json_u64(&json, "without_end", stats->unended);
 	json_u64(&json, "threads", stats->threads);
-	json_u64(&json, "time_ns", call_ns(stats->trace, stats->time));
-	call_losses_json(&json, stats->trace);
+	json_u64(&json, "time_ns", call_ns(stats->trace, stats->rows.time));
+	view_lost_records_json(stats->trace, &json);
 	json_array(&json, "rows");
 	for (size_t n = 0; n < count; n++)
-		row_json(&json, stats, report, stats->rows[n]);
+		row_json(&json, stats, report, syscall_row(stats, n));
 	json_end(&json);
 	json_end(&json);
 }
 
-static void time_csv(const struct syscall_stats *stats, const struct syscall_row *row, uint64_t ticks,
-		     struct view_buffer *out)
+void syscall_stats_csv(struct syscall_stats *stats, const struct call_report *report, struct view_buffer *out)
 {
-	if (row->timed)
-		view_buffer_print(out, "%" PRIu64 ",", call_ns(stats->trace, ticks));
-	else
-		view_buffer_print(out, ",");
-}
-
-void syscall_stats_csv(const struct syscall_stats *stats, const struct call_report *report,
-		       struct view_buffer *out)
-{
-	const size_t count = syscall_stats_choose(stats, report);
+	const size_t count = call_rows_choose(&stats->rows, report);
 	char name[TEXT_SHORT];
 
 	for (unsigned n = 0; n < report->by_count; n++)
 		view_buffer_print(out, "%s,", syscall_part_name(report->by[n]));
 	view_buffer_print(out, "calls,errors,time_ns,average_ns,min_ns,p50_ns,p99_ns,max_ns,errno\r\n");
 	for (size_t n = 0; n < count; n++) {
-		const struct syscall_row *row = stats->rows[n];
+		const struct syscall_row *row = syscall_row(stats, n);
 
 		for (unsigned at = 0; at < report->by_count; at++) {
 			view_buffer_csv(out, syscall_row_text(stats, row, report->by[at]));
 			view_buffer_print(out, ",");
 		}
-		view_buffer_print(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", row->calls, row->errors,
-				  call_ns(stats->trace, row->time));
-		time_csv(stats, row, syscall_row_average(row), out);
-		time_csv(stats, row, row->min, out);
-		time_csv(stats, row, syscall_row_quantile(row, 50), out);
-		time_csv(stats, row, syscall_row_quantile(row, 99), out);
-		time_csv(stats, row, row->max, out);
+		view_buffer_print(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->row.calls, row->errors,
+				  call_ns(stats->trace, row->row.self));
+		call_durations_csv(&row->row.durations, stats->trace, out);
+		view_buffer_print(out, ",");
 		for (size_t at = 0; at < row->error_count; at++)
 			view_buffer_print(out, "%s%s=%" PRIu64, at ? " " : "",
 					  kernel_errno_name(row->by_error[at].error, name),

@@ -13,13 +13,6 @@ enum {
 	ERRORS_SHOWN = 4, /* different errors of a row */
 };
 
-static void print_time(const struct syscall_stats *stats, uint64_t ticks, bool known, struct view_buffer *out)
-{
-	char text[TEXT_SHORT];
-
-	view_buffer_print(out, "%10s  ", known ? text_duration(text, call_ns(stats->trace, ticks)) : "-");
-}
-
 /* "12 ENOENT, 3 EACCES, ..." */
 static void print_errors(const struct syscall_row *row, struct view_buffer *out)
 {
@@ -38,15 +31,11 @@ static void print_row(const struct syscall_stats *stats, const struct call_repor
 	char text[TEXT_SHORT];
 
 	view_buffer_print(out, "%6.2f%%  ",
-			  stats->time ? 100.0 * (double)row->time / (double)stats->time : 0.0);
-	print_time(stats, row->time, row->timed, out);
-	view_buffer_print(out, "%13s  ", text_count(text, row->calls));
+			  stats->rows.time ? 100.0 * (double)row->row.self / (double)stats->rows.time : 0.0);
+	call_duration_text(stats->trace, row->row.self, row->row.durations.count > 0, out);
+	view_buffer_print(out, "%13s  ", text_count(text, row->row.calls));
 	view_buffer_print(out, "%9s  ", row->errors ? text_count(text, row->errors) : "");
-	print_time(stats, syscall_row_average(row), row->timed, out);
-	print_time(stats, row->min, row->timed, out);
-	print_time(stats, syscall_row_quantile(row, 50), row->timed, out);
-	print_time(stats, syscall_row_quantile(row, 99), row->timed, out);
-	print_time(stats, row->max, row->timed, out);
+	call_durations_text(&row->row.durations, stats->trace, out);
 	for (unsigned n = 0; n < report->by_count; n++)
 		view_column(out, syscall_row_text(stats, row, report->by[n]), widths[n], false);
 	print_errors(row, out);
@@ -68,34 +57,34 @@ static void print_rows(const struct syscall_stats *stats, const struct call_repo
 		widths[n] = (unsigned)strlen(syscall_part_name(report->by[n]));
 		for (size_t row = 0; row < count; row++)
 			widths[n] = view_column_wider(
-				widths[n], syscall_row_text(stats, stats->rows[row], report->by[n]));
+				widths[n], syscall_row_text(stats, syscall_row(stats, row), report->by[n]));
 		view_column_title(out, syscall_part_name(report->by[n]), widths[n]);
 	}
 	view_buffer_print(out, "ERRNO%s\n", report->color ? off : "");
 	for (size_t n = 0; n < count; n++)
-		print_row(stats, report, widths, stats->rows[n], out);
+		print_row(stats, report, widths, syscall_row(stats, n), out);
 }
 
-void syscall_stats_text(const struct syscall_stats *stats, const struct call_report *report,
+void syscall_stats_text(struct syscall_stats *stats, const struct call_report *report,
 			struct view_buffer *out)
 {
-	const size_t count = syscall_stats_choose(stats, report);
+	const size_t count = call_rows_choose(&stats->rows, report);
 	char calls[TEXT_SHORT], errors[TEXT_SHORT], threads[TEXT_SHORT], time[TEXT_SHORT];
 
 	view_buffer_print(out, "%s system call%s of %s thread%s, %s, %s error%s\n",
 			  text_count(calls, stats->calls), stats->calls == 1 ? "" : "s",
 			  text_count(threads, stats->threads), stats->threads == 1 ? "" : "s",
-			  text_duration(time, call_ns(stats->trace, stats->time)),
+			  text_duration(time, call_ns(stats->trace, stats->rows.time)),
 			  text_count(errors, stats->errors), stats->errors == 1 ? "" : "s");
 	if (!stats->calls)
 		view_buffer_print(out, "no recorded system call matches the options\n");
 	if (count)
 		print_rows(stats, report, count, out);
-	if (stats->count > count)
+	if (stats->rows.count > count)
 		view_buffer_print(out, "%s%s more rows; see --min and --limit%s\n", report->color ? dim : "",
-				  text_count(calls, stats->count - count), report->color ? off : "");
+				  text_count(calls, stats->rows.count - count), report->color ? off : "");
 	view_buffer_print(out, "\n");
-	view_lost_records_text(stats->trace, out);
+	view_lost_records_text(stats->trace, "", out);
 	if (stats->unbegun)
 		view_buffer_print(out, "%s call%s without begin in the trace: counted, without time\n",
 				  text_count(calls, stats->unbegun), stats->unbegun == 1 ? "" : "s");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "view/kernel/kernel_view.h"
+#include "view/kernel/socket_text.h"
 #include "view/kernel/syscall_words.h"
 
 static const char null_sign[] = "\u2400", cut_sign[] = "\u2026";
@@ -27,6 +28,30 @@ static const struct syscall_argument *find_argument(const char *call, const char
 	return NULL;
 }
 
+static void find_socket(struct syscall_style *style, const struct burin_event *event, const char *call)
+{
+	static const struct {
+		const char *call;
+		unsigned place;
+		bool returns;
+	} calls[] = {
+		{ "bind", 1, false },	 { "connect", 1, false },    { "sendto", 4, false },
+		{ "accept", 1, true },	 { "accept4", 1, true },     { "getsockname", 1, true },
+		{ "recvfrom", 4, true }, { "getpeername", 1, true },
+	};
+
+	style->first = burin_event_find(event, "after_ns") == 0; /* of arguments that were read at the end */
+	style->socket = burin_event_find(event, "sockaddr");
+	if (style->socket >= 0 && burin_event_field(event, (unsigned)style->socket)->type != BURIN_TYPE_ARRAY)
+		style->socket = -1;
+	for (unsigned n = 0; n < sizeof(calls) / sizeof(calls[0]); n++)
+		if (strcmp(calls[n].call, call) == 0) {
+			style->has_place = true;
+			style->returns = calls[n].returns;
+			style->place = style->first + calls[n].place;
+		}
+}
+
 bool syscall_style_make(struct syscall_style *style, const struct burin_event *event, const char *call)
 {
 	static const char *const addresses[] = { "brk", "mmap", "mremap", "shmat" };
@@ -34,6 +59,7 @@ bool syscall_style_make(struct syscall_style *style, const struct burin_event *e
 	*style = (struct syscall_style){ .count = event->fields };
 	for (unsigned n = 0; n < sizeof(addresses) / sizeof(addresses[0]); n++)
 		style->address |= strcmp(call, addresses[n]) == 0;
+	find_socket(style, event, call);
 	style->opens = strcmp(call, "open") == 0 || strcmp(call, "openat") == 0;
 	style->arguments = calloc((size_t)event->fields + 1, sizeof(style->arguments[0]));
 	for (unsigned n = 0; style->arguments && n < event->fields; n++)
@@ -56,7 +82,7 @@ static void put_quoted(struct view_buffer *out, const char *text)
 	char piece[64];
 
 	if (strcmp(text, null_sign) ==
-	    0) { /* or a page that is not in memory: programs of the kernel do not wait for it */
+	    0) { /* or a page that is not in memory, neither at the end: programs of the kernel do not wait for it */
 		view_buffer_print(out, "?");
 		return;
 	}
@@ -209,6 +235,20 @@ static void put_argument(const struct syscall_style *style, const struct burin_r
 	}
 }
 
+/* Return: false: the record has no address. */
+static bool put_socket(const struct syscall_style *style, const struct burin_record *record,
+		       struct view_buffer *out)
+{
+	const void *bytes;
+	size_t count;
+
+	if (style->socket < 0 || burin_record_array(record, (unsigned)style->socket, &bytes, &count) != 0 ||
+	    !count)
+		return false;
+	socket_text(bytes, count, out);
+	return true;
+}
+
 /* Whether an open makes a file: only then it has a mode. */
 static bool makes_file(const struct burin_record *record)
 {
@@ -219,19 +259,68 @@ static bool makes_file(const struct burin_record *record)
 	       (flags & __O_TMPFILE) == __O_TMPFILE;
 }
 
-void syscall_text_arguments(const struct syscall_style *style, const struct burin_record *record,
-			    struct view_buffer *out)
+/* The part of the text that an argument belongs to. */
+static struct view_buffer *part_of(const struct syscall_style *style, unsigned n,
+				   struct syscall_arguments *out)
 {
-	const char *between = "";
+	if (!style->has_place || !style->returns || n < style->place)
+		return &out->before;
+	return n < style->place + 2 ? &out->socket : &out->after;
+}
 
-	for (unsigned n = 0; n < record->event->fields; n++) {
-		if (style->opens && strcmp(burin_event_field(record->event, n)->name, "mode") == 0 &&
-		    !makes_file(record))
+void syscall_text_arguments(const struct syscall_style *style, const struct burin_record *record,
+			    struct syscall_arguments *out)
+{
+	syscall_arguments_empty(out);
+	for (unsigned n = style->first; n < record->event->fields; n++) {
+		struct view_buffer *part = part_of(style, n, out);
+		const bool points = style->has_place && !style->returns && n == style->place;
+
+		if ((int)n == style->socket ||
+		    (style->opens && strcmp(burin_event_field(record->event, n)->name, "mode") == 0 &&
+		     !makes_file(record)))
 			continue;
-		view_buffer_print(out, "%s", between);
-		put_argument(style, record, n, out);
-		between = ", ";
+		if (n > style->first)
+			view_buffer_print(part, ", ");
+		if (!points || !put_socket(style, record, part))
+			put_argument(style, record, n, part);
 	}
+}
+
+void syscall_text_returned(const struct syscall_style *style, const struct burin_record *record,
+			   struct syscall_arguments *out)
+{
+	const void *bytes;
+	size_t count;
+
+	if (!out->socket.used || style->socket < 0 ||
+	    burin_record_array(record, (unsigned)style->socket, &bytes, &count) != 0 || !count)
+		return;
+	out->socket.used = 0;
+	view_buffer_print(&out->socket, ", ");
+	socket_text(bytes, count, &out->socket);
+	view_buffer_print(&out->socket, ", [%zu]", count);
+}
+
+const struct view_buffer *syscall_arguments_text(struct syscall_arguments *arguments)
+{
+	view_buffer_add(&arguments->before, &arguments->socket);
+	view_buffer_add(&arguments->before, &arguments->after);
+	arguments->socket.used = arguments->after.used = 0;
+	arguments->failed |= arguments->before.failed || arguments->socket.failed || arguments->after.failed;
+	return &arguments->before;
+}
+
+void syscall_arguments_empty(struct syscall_arguments *arguments)
+{
+	arguments->before.used = arguments->socket.used = arguments->after.used = 0;
+}
+
+void syscall_arguments_free(struct syscall_arguments *arguments)
+{
+	view_buffer_free(&arguments->before);
+	view_buffer_free(&arguments->socket);
+	view_buffer_free(&arguments->after);
 }
 
 void syscall_text_result(const struct syscall_style *style, int64_t result, struct view_buffer *out)

@@ -10,17 +10,39 @@
 struct syscall_style {
 	const struct syscall_argument **arguments; /* by field; NULL: as its type says */
 	unsigned count;
-	bool address; /* the result is an address */
-	bool opens;   /* its mode counts only if it makes a file */
+	bool address;	/* the result is an address */
+	bool opens;	/* its mode counts only if it makes a file */
+	unsigned first; /* field that is an argument */
+	int socket;	/* the field with a socket's address, behind the arguments; -1: none */
+	bool has_place;
+	bool returns;	/* the address is in the record of the end */
+	unsigned place; /* the argument that points to it; its length is the next one */
+};
+
+/* The arguments as text: a socket's address and its length, which the end replaces, are a part of their own. */
+struct syscall_arguments {
+	struct view_buffer before, socket, after;
+	bool failed; /* no memory */
 };
 
 /* syscall_style_make - @call: the name. Return: false: no memory. */
 bool syscall_style_make(struct syscall_style *style, const struct burin_event *event, const char *call);
 void syscall_style_free(struct syscall_style *style);
 
-/* syscall_text_arguments - append the arguments, separated by commas. */
+/* syscall_text_arguments - write the arguments, separated by commas. */
 void syscall_text_arguments(const struct syscall_style *style, const struct burin_record *record,
-			    struct view_buffer *out);
+			    struct syscall_arguments *out);
+
+/* syscall_text_returned - put in what the record of the end has. */
+void syscall_text_returned(const struct syscall_style *style, const struct burin_record *record,
+			   struct syscall_arguments *out);
+
+/* syscall_arguments_text - the whole text, which then has no parts any more. */
+const struct view_buffer *syscall_arguments_text(struct syscall_arguments *arguments);
+
+/* syscall_arguments_empty - let it have no text; syscall_arguments_free - free it. */
+void syscall_arguments_empty(struct syscall_arguments *arguments);
+void syscall_arguments_free(struct syscall_arguments *arguments);
 
 /* syscall_text_result - append `3`, `0x7f0000000000`, `-1 ENOENT`, or `? ERESTARTSYS` of a call that will be restarted. */
 void syscall_text_result(const struct syscall_style *style, int64_t result, struct view_buffer *out);

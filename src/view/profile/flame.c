@@ -239,7 +239,7 @@ static void add_head(struct page *page, const char *title)
 
 	view_head_text(counted, &about);
 	if (counted->calls)
-		view_lost_records_text(counted->trace, &missing);
+		view_lost_records_text(counted->trace, view_lost_calls, &missing);
 	else
 		view_ledger_text(counted->profile, counted, false, SIZE_MAX, &missing);
 	json_text(json, "title", title);

@@ -87,10 +87,11 @@ static int find_main_threads(const struct burin_profile *profile, struct main_th
 	return 0;
 }
 
-/* Whether the main thread of a process ever had such a name. */
-static bool main_thread_matches(const struct main_threads *mains, uint32_t pid,
+/* Whether the main thread of this process ever had such a name while it executed the same program. */
+static bool main_thread_matches(const struct main_threads *mains, const struct burin_task *task,
 				const struct view_globs *globs)
 {
+	const uint32_t pid = task->pid;
 	size_t begin = 0, end = mains->count;
 
 	while (begin < end) {
@@ -102,7 +103,8 @@ static bool main_thread_matches(const struct main_threads *mains, uint32_t pid,
 			end = middle;
 	}
 	for (; begin < mains->count && mains->tasks[begin]->pid == pid; begin++)
-		if (view_globs_match(globs, mains->tasks[begin]->name))
+		if (strcmp(mains->tasks[begin]->path, task->path) == 0 &&
+		    view_globs_match(globs, mains->tasks[begin]->name))
 			return true;
 	return false;
 }
@@ -124,7 +126,7 @@ static bool *select_tasks(const struct burin_profile *profile, const struct view
 
 		selected[n] = pid && view_globs_match(&filter->threads, view_thread(profile, n)) &&
 			      (view_globs_match(&filter->programs, view_program(profile, n)) ||
-			       (task && main_thread_matches(&mains, task->pid, &filter->programs)));
+			       (task && main_thread_matches(&mains, task, &filter->programs)));
 	}
 	free(mains.tasks);
 	return selected;
@@ -207,6 +209,20 @@ static uint64_t samples_of(const struct tallies *tallies, uint32_t event)
 	return samples;
 }
 
+/*
+ * Whether an event is one for the choice. Wake-ups stand for the time of others, which must not be added to that of the threads that woke
+ * them: they count only if they are alone, as with --event.
+ */
+static bool is_choice(const struct tallies *tallies, const struct burin_event *event, uint32_t number)
+{
+	if (strcmp(event->name, "sample.waker") != 0)
+		return true;
+	for (uint32_t n = 1; n <= tallies->events; n++)
+		if (n != number && tallies->of[n])
+			return false;
+	return true;
+}
+
 /* A trace may have any text for a unit, which becomes a part of keys. */
 static const char *known_unit(const char *unit)
 {
@@ -226,7 +242,7 @@ static void select_events(struct view_profile *counted, const struct tallies *ta
 		enum view_state state =
 			event && !strcmp(event->name, "sample.off-cpu") ? VIEW_WAITING : VIEW_RUNNING;
 
-		if (event && samples > of[state].samples)
+		if (event && samples > of[state].samples && is_choice(tallies, event, n))
 			of[state] = (struct view_counted){ .event = event, .samples = samples };
 		counted->of_other_events += samples; /* make_pairs() subtracts those that count */
 	}

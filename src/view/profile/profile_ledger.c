@@ -120,15 +120,48 @@ static uint64_t sum_of(const struct burin_profile *profile, const char *prefix)
 
 /* An image without all names, and the weight of the samples in it. */
 struct nameless {
-	uint32_t image;
+	const struct burin_image *image; /* NULL: it is counted for another entry */
 	uint64_t weight;
+	uint32_t number;
 };
 
 static int by_weight(const void *a, const void *b)
 {
 	const struct nameless *one = a, *other = b;
 
-	return number_order(other->weight, one->weight) ?: number_order(one->image, other->image);
+	return number_order(other->weight, one->weight) ?: number_order(one->number, other->number);
+}
+
+/* By what is printed of them. */
+static int by_text(const void *a, const void *b)
+{
+	const struct nameless *one = a, *other = b;
+
+	if (!one->image || !other->image)
+		return number_order(!one->image, !other->image);
+	return strcmp(one->image->path, other->image->path) ?: strcmp(one->image->hint, other->image->hint)
+		       ?: number_order(one->image->names, other->image->names)
+		       ?: number_order(one->image->kind, other->image->kind)
+		       ?: number_order(one->number, other->number);
+}
+
+/* The code that several processes make, or a file that came back, is one line. */
+static void merge_images(struct nameless *images, uint32_t count)
+{
+	struct nameless *first = images;
+
+	qsort(images, count, sizeof(*images), by_text);
+	for (uint32_t n = 1; n < count && images[n].image; n++) {
+		const struct burin_image *one = first->image, *other = images[n].image;
+
+		if (strcmp(one->path, other->path) != 0 || strcmp(one->hint, other->hint) != 0 ||
+		    one->names != other->names || one->kind != other->kind) {
+			first = &images[n];
+			continue;
+		}
+		first->weight += images[n].weight;
+		images[n] = (struct nameless){ .image = NULL };
+	}
 }
 
 /* Adds the weight of each sample to the image of its innermost frame. */
@@ -141,7 +174,7 @@ static bool weigh_images(const struct burin_profile *profile, const struct view_
 	struct burin_location location;
 
 	for (uint32_t n = 1; n <= burin_profile_images(profile); n++)
-		images[n].image = n;
+		images[n] = (struct nameless){ burin_profile_image(profile, n), 0, n };
 	for (size_t n = 0; weights && counted && n < counted->pair_count; n++)
 		if (counted->pairs[n].stack <= stacks)
 			weights[counted->pairs[n].stack] += counted->pairs[n].weight;
@@ -154,9 +187,11 @@ static bool weigh_images(const struct burin_profile *profile, const struct view_
 	return weights;
 }
 
-static void print_image(const struct burin_image *image, const struct nameless *entry,
-			const struct view_profile *counted, struct view_buffer *out)
+static void print_image(const struct nameless *entry, const struct view_profile *counted,
+			struct view_buffer *out)
 {
+	const struct burin_image *image = entry->image;
+
 	if (counted && counted->weight)
 		view_buffer_print(out, "%15.2f%%  ", 100.0 * (double)entry->weight / (double)counted->weight);
 	else
@@ -181,9 +216,10 @@ static void print_images(const struct burin_profile *profile, const struct view_
 		return;
 	}
 	out->failed |= !weigh_images(profile, counted, images);
+	merge_images(images + 1, burin_profile_images(profile));
 	qsort(images + 1, burin_profile_images(profile), sizeof(*images), by_weight);
 	for (uint32_t n = 1; n <= burin_profile_images(profile); n++) {
-		const struct burin_image *image = burin_profile_image(profile, images[n].image);
+		const struct burin_image *image = images[n].image;
 
 		if (!image || image->names >= BURIN_NAMES_FUNCTIONS || (counted && !images[n].weight))
 			continue;
@@ -191,7 +227,7 @@ static void print_images(const struct burin_profile *profile, const struct view_
 			view_buffer_print(out, "%sNames are missing%s\n", color ? warn : "",
 					  color ? off : "");
 		if (shown < IMAGES_MAX && images[n].weight >= least) {
-			print_image(image, &images[n], counted, out);
+			print_image(&images[n], counted, out);
 			shown++;
 		} else {
 			more++;
@@ -377,7 +413,9 @@ void view_ledger_text(const struct burin_profile *profile, const struct view_pro
 	view_buffer_free(&text);
 }
 
-void view_lost_records_text(const struct burin_trace *trace, struct view_buffer *out)
+const char view_lost_calls[] = "; the callees of a lost call are its caller's";
+
+void view_lost_records_text(const struct burin_trace *trace, const char *about, struct view_buffer *out)
 {
 	char text[TEXT_SHORT];
 	bool any = false;
@@ -391,8 +429,16 @@ void view_lost_records_text(const struct burin_trace *trace, struct view_buffer 
 				  lost == 1 ? "" : "s", burin_loss_name(cause));
 		any = true;
 	}
-	view_buffer_print(out,
-			  any ? "; the callees of a lost call are its caller's\n" : "no record was lost\n");
+	view_buffer_print(out, "%s%s\n", any ? "" : "no record was lost", any ? about : "");
+}
+
+void view_lost_records_json(const struct burin_trace *trace, struct json *json)
+{
+	json_object(json, "lost");
+	for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++)
+		if (burin_trace_lost(trace, cause))
+			json_u64(json, burin_loss_name(cause), burin_trace_lost(trace, cause));
+	json_end(json);
 }
 
 /* Prints the numbers whose keys have this prefix, without it. */
@@ -436,6 +482,7 @@ void view_ledger_json(const struct burin_profile *profile, struct json *json, co
 	json_numbers(profile, json, "lost", "lost.");
 	json_numbers(profile, json, "truncated", "truncated.");
 	json_numbers(profile, json, "off_cpu", "off_cpu.");
+	json_numbers(profile, json, "wakers", "wakers.");
 	json_numbers(profile, json, "over", "over.");
 	if (view_unsampled_of(profile, &unsampled)) {
 		json_u64(json, unsampled.time ? "counted_ns" : "counted_events", unsampled.counted);

@@ -282,7 +282,10 @@ void view_tree_json(const struct view_profile *counted, const struct view_tree *
 void view_ledger_text(const struct burin_profile *profile, const struct view_profile *counted, bool color,
 		      size_t lines, struct view_buffer *out);
 /* One line on the records that the trace lacks, of all events: a lost record has no name. */
-void view_lost_records_text(const struct burin_trace *trace, struct view_buffer *out);
+void view_lost_records_text(const struct burin_trace *trace, const char *about, struct view_buffer *out);
+extern const char view_lost_calls[]; /* of calls */
+/* The object "lost" of JSON: records by cause. */
+void view_lost_records_json(const struct burin_trace *trace, struct json *json);
 void view_ledger_json(const struct burin_profile *profile, struct json *json, const char *key);
 
 #endif

@@ -45,7 +45,8 @@ bool view_unsampled_of(const struct burin_profile *profile, struct view_unsample
 			unsampled->time = strcmp(value, "ns") == 0;
 	view_unsampled_set(unsampled, burin_profile_number(profile, "counted"),
 			   burin_profile_number(profile, "received") -
-				   burin_profile_number(profile, "off_cpu.received"));
+				   burin_profile_number(profile, "off_cpu.received") -
+				   burin_profile_number(profile, "wakers.received"));
 	return unsampled->each && burin_profile_value(profile, "counted");
 }
 

@@ -278,12 +278,55 @@ static void unmapped_files_are_given_back(void **state)
 	assert_true(map_file(fixture, 23)->opened);
 }
 
+/* Short-lived programs, each with a file of its own: their images are freed, and what each may have is not used up. */
+static void unnamed_images_are_freed(void **state)
+{
+	enum {
+		KEPT = 8,
+		PROGRAMS = 300,
+	};
+	struct fixture *fixture = *state;
+	struct images *images = &fixture->images;
+	struct mapping mapping = { .begin = 0x1000, .end = 0x2000 };
+	struct mappings mappings = { .count = 0 };
+	struct sample_image *held = NULL, *mapped = map_file(fixture, 0), *sampled = map_file(fixture, 1);
+	const uint64_t *spent = &images->budget.spent[BUDGET_IMAGES];
+
+	images->kept = KEPT;
+	images_set(&held, map_file(fixture, 2));
+	mapping.image = mapped;
+	assert_int_equal(mappings_add(&mappings, &mapping), 0);
+	sampled->number = 1; /* as of a sample */
+	for (unsigned n = 3; n < PROGRAMS; n++) {
+		assert_non_null(map_file(fixture, n));
+		images_trim(images);
+		assert_in_range(images->count, 1, KEPT + IMAGES_PERIODS + 1);
+		assert_int_equal(*spent, images->count);
+		assert_in_range(images->budget.spent[BUDGET_FILES], 1, images->count);
+	}
+	assert_ptr_equal(map_file(fixture, 0), mapped);
+	assert_ptr_equal(map_file(fixture, 1), sampled);
+	assert_ptr_equal(map_file(fixture, 2), held);
+	assert_true(mapped->opened && sampled->opened && held->opened);
+	assert_true(map_file(fixture, 3)->opened); /* anew */
+	mappings_clear(&mappings);
+	images_set(&held, NULL);
+	images->kept = 0;
+	for (unsigned n = 0; n <= IMAGES_PERIODS; n++)
+		images_trim(images);
+	assert_int_equal(images->count, 1);
+	assert_ptr_equal(images->all[0], sampled); /* the names of its samples need the file */
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = { CASE(by_inode), CASE(by_build_id), CASE(later),
+	const struct CMUnitTest tests[] = { CASE(by_inode),
+					    CASE(by_build_id),
+					    CASE(later),
 					    CASE(unused_tables_are_freed),
-					    CASE(unmapped_files_are_given_back) };
+					    CASE(unmapped_files_are_given_back),
+					    CASE(unnamed_images_are_freed) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,8 +44,10 @@ static void compare(struct mappings *mappings, const struct expected *expected)
 		const struct mapping *found = mappings_find(mappings, page);
 
 		assert_ptr_equal(found ? found->image : NULL, expected->pages[page].image);
-		if (found)
-			assert_int_equal(found->offset + (page - found->begin), expected->pages[page].offset);
+		if (!found)
+			continue;
+		assert_int_equal(found->offset + (page - found->begin), expected->pages[page].offset);
+		assert_in_range(found->image->mappings, 1, mappings_in_use());
 	}
 }
 
@@ -87,6 +89,8 @@ static void random_changes(void **state)
 	}
 	for (unsigned tree = 0; tree < TREES; tree++)
 		mappings_clear(&mappings[tree]);
+	for (unsigned n = 0; n < sizeof(images) / sizeof(images[0]); n++)
+		assert_int_equal(images[n].mappings, 0);
 }
 
 /* The tree is not deep in any order of mapping, so the work stays small. */

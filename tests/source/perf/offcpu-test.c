@@ -253,11 +253,97 @@ static void ended(void **state)
 	assert_int_equal(waits.before, 0);
 }
 
+static struct {
+	struct offcpu_waker wakers[WAITS_MAX];
+	unsigned count;
+} woken;
+
+static void take_waker(void *data, const struct offcpu_waker *waker)
+{
+	(void)data;
+	assert_true(woken.count < WAITS_MAX);
+	woken.wakers[woken.count++] = *waker;
+}
+
+/* Thread @tid is woken by one whose stack is @stack. Return: whether that was of use. */
+static bool wakes(uint32_t tid, uint64_t time, uint32_t stack)
+{
+	struct sample_task *sleeper = offcpu_sleeper(&waits, tid, time);
+
+	if (sleeper)
+		offcpu_wake(&waits, sleeper,
+			    &(struct offcpu_waker){ .time = time,
+						    .cpu = 1,
+						    .context = { .tid = 9, .task = 9, .stack = stack } });
+	return sleeper;
+}
+
+static void expect_waker(uint32_t tid, uint64_t time, uint64_t ns, uint32_t stack)
+{
+	assert_int_equal(woken.count, 1);
+	assert_int_equal(woken.wakers[0].woken, tid);
+	assert_int_equal(woken.wakers[0].time, time);
+	assert_int_equal(woken.wakers[0].ns, ns);
+	assert_int_equal(woken.wakers[0].context.stack, stack);
+	assert_int_equal(woken.wakers[0].context.tid, 9);
+	woken.count = 0;
+}
+
+/* A wake-up has the time for which the thread was blocked; a thread is woken once in a wait. */
+static void wakers(void **state)
+{
+	begin(*state);
+	assert_false(wakes(1, 150, 5)); /* they are not recorded */
+	waits.take_waker = take_waker;
+	assert_false(wakes(1, 90, 5)); /* before the recording */
+	assert_false(wakes(99, 150, 5));
+	assert_false(wakes(0, 150, 5));
+	assert_false(wakes(1, 150, 5)); /* since when it was blocked is not known */
+	resumes(1, 190);
+	stack_of(1, 200, 7);
+	blocks(1, 201);
+	assert_true(wakes(1, 400, 5));
+	expect_waker(1, 400, 199, 5);
+	assert_false(wakes(1, 410, 6));
+	resumes(1, 500);
+	expect(WIRE_SAMPLE_KEPT, 1, 500, 299, 7);
+	is_preempted(1, 600);
+	assert_false(wakes(1, 610, 6));
+	assert_int_equal(woken.count, 0);
+}
+
+/* A wake-up just before the switch is that of this wait, unless the thread was preempted instead, or much time passed. */
+static void early_wakers(void **state)
+{
+	begin(*state);
+	waits.take_waker = take_waker;
+	resumes(1, 190);
+	assert_true(wakes(1, 200, 5));
+	assert_int_equal(woken.count, 0);
+	blocks(1, 201);
+	expect_waker(1, 201, 0, 5);
+	resumes(1, 300);
+	expect(WIRE_SAMPLE_KEPT, 1, 300, 99, 0);
+	assert_true(wakes(1, 310, 6));
+	is_preempted(1, 320);
+	resumes(1, 330);
+	blocks(1, 340);
+	assert_int_equal(woken.count, 0);
+	assert_true(wakes(1, 350, 7));
+	expect_waker(1, 350, 10, 7);
+	resumes(1, 400);
+	expect(WIRE_SAMPLE_KEPT, 1, 400, 60, 0);
+	assert_true(wakes(1, 410, 8));
+	blocks(1, 10000000);
+	assert_int_equal(woken.count, 0);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 	const struct CMUnitTest tests[] = {
-		CASE(usual), CASE(preempted), CASE(before), CASE(lost), CASE(gaps), CASE(ended),
+		CASE(usual), CASE(preempted), CASE(before), CASE(lost),
+		CASE(gaps),  CASE(ended),     CASE(wakers), CASE(early_wakers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

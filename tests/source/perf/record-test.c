@@ -110,6 +110,33 @@ static void stacks(void **state)
 	assert_int_equal(record.kind, RECORD_DAMAGED);
 }
 
+/* A tracepoint's record between the chain and the registers; its size is not trusted. */
+static void raw(void **state)
+{
+	const uint64_t type = SYNTHETIC_TYPE | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER;
+
+	(void)state;
+	for (uint32_t size = 12; size <= 0x7fffffff; size = size == 12 ? 100 : size * 2 + 1) {
+		struct synthetic bytes;
+		struct record record;
+
+		synthetic_sample(&bytes, PERF_RECORD_MISC_KERNEL, 1, 7, 8, 99, NULL, 0);
+		synthetic_u32(&bytes, size);
+		synthetic_u32(&bytes, 31);
+		synthetic_u64(&bytes, 32);
+		synthetic_u64(&bytes, PERF_SAMPLE_REGS_ABI_64);
+		synthetic_u64(&bytes, 11);
+		synthetic_end(&bytes);
+		record_parse(bytes.bytes, bytes.size, type, 1, &record);
+		assert_int_equal(record.kind, size == 12 ? RECORD_SAMPLE : RECORD_DAMAGED);
+		if (size > 12)
+			continue;
+		assert_int_equal(record.sample.raw_bytes, 12);
+		assert_int_equal(record.sample.raw[0], 31);
+		assert_int_equal(record.sample.user.register_count, 1);
+	}
+}
+
 enum {
 	STACK_TYPE = SYNTHETIC_TYPE | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 	STACK_ROOM = 512, /* bytes that the kernel reserves */
@@ -252,9 +279,14 @@ static void hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(valid),   cmocka_unit_test(kernel_code),      cmocka_unit_test(stacks),
-		cmocka_unit_test(packed),  cmocka_unit_test(packed_unchanged), cmocka_unit_test(truncated),
+		cmocka_unit_test(valid),
+		cmocka_unit_test(kernel_code),
+		cmocka_unit_test(stacks),
+		cmocka_unit_test(packed),
+		cmocka_unit_test(packed_unchanged),
+		cmocka_unit_test(truncated),
 		cmocka_unit_test(hostile),
+		cmocka_unit_test(raw),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,6 +44,7 @@ enum perf_feed {
 	PERF_SAMPLES,
 	PERF_SWITCHES, /* when threads stop and resume */
 	PERF_STOPS,    /* where they stop: a sample of each switch to another thread */
+	PERF_WAKES,    /* where they are woken: a sample of each wake-up, of the waker */
 	PERF_FEEDS
 };
 
@@ -71,6 +72,7 @@ struct perf_options {
 	size_t process_count;
 	pid_t thread; /* only this thread of the single process; 0: all */
 	bool off_cpu; /* switches and stops, too */
+	bool wakers;  /* with ->off_cpu: wake-ups, too */
 };
 
 /* Memory that the kernel writes records into, mapped behind an event. */
@@ -114,6 +116,7 @@ struct perf {
 	unsigned cpus;
 	struct process_list processes;	     /* that ran already */
 	struct tree tree;		     /* if it is open, each CPU has an event for the whole tree */
+	char no_wakers[128];		     /* why wake-ups are not recorded, although ->options.wakers; else "" */
 	char by_task[128];		     /* why there is no tree, where it would help; else "" */
 	struct perf_ring *rings[PERF_FEEDS]; /* of each CPU */
 	struct perf_source *sources;
@@ -122,8 +125,11 @@ struct perf {
 	bool growing, grown; /* grown: atomic; the thread is about to exit */
 	unsigned source_count;
 	size_t source_room;
-	bool kernel;	      /* kernel code is sampled */
-	bool off_cpu;	      /* there are switches and stops */
+	bool kernel;  /* kernel code is sampled */
+	bool off_cpu; /* there are switches and stops */
+	uint64_t stops,
+		wakes; /* the tracepoints of stops and wake-ups; 0: stops are by another event, there are no wake-ups */
+	unsigned woken;	      /* offset of the woken thread's id in the tracepoint's record */
 	bool build_ids;	      /* mappings have them */
 	bool counts_lost;     /* PERF_FORMAT_LOST */
 	unsigned shrink;      /* rings are 2^shrink times smaller than configured */
@@ -159,6 +165,12 @@ static inline bool perf_counts_by_side_band(const struct perf *perf)
 	return perf->tree.open && perf->event.clock;
 }
 
+/* perf_sample_type - the contents of a feed's samples. */
+static inline uint64_t perf_sample_type(const struct perf *perf, enum perf_feed feed)
+{
+	return perf->sample_type | (feed == PERF_WAKES ? (uint64_t)PERF_SAMPLE_RAW : 0);
+}
+
 /* perf_make_rings - allocate the rings of all CPUs, without events. Return: 0 or -ENOMEM; then perf_close(). */
 int perf_make_rings(struct perf *perf);
 
@@ -182,13 +194,14 @@ void perf_grow(struct perf *perf);
 
 /*
  * perf_ring_take - copy new records out of a ring's area, packed (record_pack()), and free their bytes in the area.
- * @rounds: allocates the chunk
+ * @feed: of the ring; @rounds: allocates the chunk
  * @bytes: of the records
  * @fill: how full the area was, in percent; 0: so little that ->wake reports in time when to read it again
  * Return: a chunk with one use; NULL: there are no records, or no memory.
  */
-struct rounds_chunk *perf_ring_take(const struct perf *perf, const struct perf_area *area,
-				    struct rounds *rounds, size_t *bytes, unsigned *fill);
+struct rounds_chunk *perf_ring_take(const struct perf *perf, enum perf_feed feed,
+				    const struct perf_area *area, struct rounds *rounds, size_t *bytes,
+				    unsigned *fill);
 
 /* perf_now - the current time in the records' clock. */
 uint64_t perf_now(const struct perf *perf);
@@ -213,5 +226,8 @@ void perf_close(struct perf *perf);
 
 /* perf_event_find - look up an event by name. Return: 0; -EINVAL and `why`. */
 int perf_event_find(struct perf_choice *event, const char *name, char *why, size_t bytes);
+
+/* perf_event_field - the offset of an integer of 4 bytes in a tracepoint's record. Return: 0 or -errno. */
+int perf_event_field(const char *tracepoint, const char *field, unsigned *offset);
 
 #endif

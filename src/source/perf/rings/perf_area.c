@@ -25,11 +25,14 @@ size_t perf_full_bytes(const struct perf *perf)
 
 size_t perf_area_bytes(const struct perf *perf, enum perf_feed feed)
 {
+	const size_t chosen = perf->options.buffer_bytes,
+		     stops = chosen > PERF_RING_STOPS ? chosen : PERF_RING_STOPS;
 	const size_t full[PERF_FEEDS] = {
 		[PERF_SIDE] = PERF_RING_SIDE,
 		[PERF_SAMPLES] = perf_full_bytes(perf),
 		[PERF_SWITCHES] = PERF_RING_SWITCHES,
-		[PERF_STOPS] = PERF_RING_STOPS,
+		[PERF_STOPS] = stops,
+		[PERF_WAKES] = stops,
 	};
 	const size_t bytes = full[feed] >> perf->shrink;
 

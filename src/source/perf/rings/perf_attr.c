@@ -64,12 +64,13 @@ static void fill_samples(const struct perf *perf, struct perf_event_attr *attr)
 	}
 }
 
-static void fill_stops(const struct perf *perf, struct perf_event_attr *attr)
+/* Each switch, or each wake-up. @tracepoint: 0: there is none for it */
+static void fill_stops(const struct perf *perf, struct perf_event_attr *attr, uint64_t tracepoint)
 {
 	const unsigned chosen = perf->options.stack_bytes ? perf->options.stack_bytes : PERF_STACK_BYTES;
 
-	attr->type = PERF_TYPE_SOFTWARE;
-	attr->config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	attr->type = tracepoint ? PERF_TYPE_TRACEPOINT : PERF_TYPE_SOFTWARE;
+	attr->config = tracepoint ? tracepoint : PERF_COUNT_SW_CONTEXT_SWITCHES;
 	fill_contents(perf, attr, chosen / 16 * 8); /* half as much, since there may be many */
 	attr->sample_period = 1;
 }
@@ -114,7 +115,11 @@ void perf_attr_fill(const struct perf *perf, enum perf_feed feed, struct perf_ev
 		attr->read_format = perf->counts_lost ? PERF_FORMAT_LOST : 0;
 		break;
 	case PERF_STOPS:
-		fill_stops(perf, attr);
+		fill_stops(perf, attr, perf->stops);
+		break;
+	case PERF_WAKES:
+		fill_stops(perf, attr, perf->wakes);
+		attr->sample_type = perf_sample_type(perf, feed);
 		break;
 	default:
 		fill_side(perf, attr);

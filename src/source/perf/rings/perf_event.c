@@ -32,32 +32,60 @@ static const struct perf_choice events[] = {
 	{ "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, false, true },
 };
 
-/* Read a tracepoint's id from tracefs. Return: 0 or -errno. */
-static int tracepoint_id(const char *name, uint64_t *id)
+/* Open a file of a tracepoint in tracefs. Return: NULL, and *error. */
+static FILE *open_tracepoint(const char *name, const char *part, int *error)
 {
 	static const char *const folders[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 	const char *colon = strchr(name, ':');
-	int error = -ENOENT;
 
+	*error = -ENOENT;
 	for (unsigned n = 0; n < 2; n++) {
 		char path[256];
-		unsigned long long number;
 		FILE *file;
 
-		snprintf(path, sizeof(path), "%s/events/%.*s/%s/id", folders[n], (int)(colon - name), name,
-			 colon + 1);
+		snprintf(path, sizeof(path), "%s/events/%.*s/%s/%s", folders[n], (int)(colon - name), name,
+			 colon + 1, part);
 		file = fopen(path, "re");
-		if (!file) {
-			if (errno == EACCES)
-				error = -EACCES;
-			continue;
-		}
-		error = fscanf(file, "%llu", &number) == 1 ? 0 : -EIO;
-		fclose(file);
-		*id = number;
-		if (!error)
-			return 0;
+		if (file)
+			return file;
+		if (errno == EACCES)
+			*error = -EACCES;
 	}
+	return NULL;
+}
+
+/* Read a tracepoint's id. Return: 0 or -errno. */
+static int tracepoint_id(const char *name, uint64_t *id)
+{
+	unsigned long long number = 0;
+	int error;
+	FILE *file = open_tracepoint(name, "id", &error);
+
+	if (!file)
+		return error;
+	error = fscanf(file, "%llu", &number) == 1 ? 0 : -EIO;
+	fclose(file);
+	*id = number;
+	return error;
+}
+
+int perf_event_field(const char *tracepoint, const char *field, unsigned *offset)
+{
+	char line[512], found[64];
+	unsigned at, size;
+	int error;
+	FILE *file = open_tracepoint(tracepoint, "format", &error);
+
+	if (!file)
+		return error;
+	error = -ENOENT;
+	while (error && fgets(line, sizeof(line), file))
+		if (sscanf(line, " field:%*s %63[^;]; offset:%u; size:%u;", found, &at, &size) == 3 &&
+		    strcmp(found, field) == 0 && size == sizeof(uint32_t)) {
+			*offset = at;
+			error = 0;
+		}
+	fclose(file);
 	return error;
 }
 

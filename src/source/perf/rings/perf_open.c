@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -50,15 +51,28 @@ static unsigned stack_bytes(const struct perf *perf)
 /* The number of feeds that are requested and, as far as is known, permitted. */
 static unsigned feeds(const struct perf *perf)
 {
-	return perf->off_cpu ? PERF_FEEDS : PERF_SWITCHES;
+	return !perf->off_cpu ? PERF_SWITCHES : perf->wakes ? PERF_FEEDS : PERF_WAKES;
 }
 
 /* ---- kernel features ---- */
 
-/* Drop a feature that this kernel does not have or permit. Return: whether one was dropped. */
-static bool drop_feature(struct perf *perf, int error)
+/* Wake-ups are not recorded, all else is. */
+static void drop_wakers(struct perf *perf, const char *why)
 {
-	if ((error == -EACCES || error == -EPERM) && perf->kernel && !perf->options.system) {
+	perf->wakes = 0;
+	snprintf(perf->no_wakers, sizeof(perf->no_wakers), "%.127s", why);
+}
+
+/* Drop a feature that this kernel does not have or permit. Return: whether one was dropped. */
+static bool drop_feature(struct perf *perf, enum perf_feed feed, int error)
+{
+	const bool forbidden = error == -EACCES || error == -EPERM;
+
+	if (forbidden && feed == PERF_WAKES) {
+		drop_wakers(perf, "sched:sched_waking is not permitted; run as root");
+		return true;
+	}
+	if (forbidden && perf->kernel && !perf->options.system) {
 		perf->kernel = perf->off_cpu = false;
 		return true;
 	}
@@ -119,9 +133,9 @@ static int probe(struct perf *perf)
 			attr.enable_on_exec = 0;
 			fd = perf_attr_open(&attr, is_by_cpu(perf, feed) ? -1 : 0,
 					    is_by_cpu(perf, feed) ? 0 : -1);
-		} while (fd < 0 && drop_feature(perf, fd));
+		} while (fd < 0 && drop_feature(perf, feed, fd) && feed < feeds(perf));
 		if (fd < 0)
-			return fd;
+			return feed < feeds(perf) ? fd : 0;
 		if (is_by_cpu(perf, feed) && !perf->options.system) {
 			const int error = tree_filter(&perf->tree, fd);
 
@@ -183,6 +197,16 @@ static bool map_small(const struct perf *perf, struct perf_ring *ring)
 	return true;
 }
 
+/*
+ * A preempted thread does not wait, and its stack is of no use: most of the cost of a switch. Without the filter, which a kernel may not
+ * have, the stack is read and not used.
+ */
+static void leave_out_preempted(const struct perf *perf, int fd)
+{
+	if (perf->stops)
+		(void)ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "prev_state & 255");
+}
+
 static int keep_source(struct perf *perf, int fd, const struct perf_ring *ring)
 {
 	if (!array_reserve(perf->sources, perf->source_room, perf->source_count + 1))
@@ -199,6 +223,8 @@ static int add_source(struct perf *perf, const struct perf_event_attr *attr, pid
 
 	if (fd < 0)
 		return fd == -ESRCH || fd == -ENODEV ? 0 : fd;
+	if (ring->feed == PERF_STOPS)
+		leave_out_preempted(perf, fd);
 	if (!ring->area.page && !(ring->feed == PERF_SAMPLES && map_small(perf, ring)))
 		error = perf_area_map(perf, &ring->area, fd, perf_area_bytes(perf, ring->feed));
 	else
@@ -479,12 +505,35 @@ static int open_tree_and_areas(struct perf *perf)
 /* Probe what is available. If that is less, the rings so far may be wrong. */
 static int probe_rings(struct perf *perf)
 {
-	const bool kernel = perf->kernel, off_cpu = perf->off_cpu, counts_lost = perf->counts_lost;
+	const bool kernel = perf->kernel, off_cpu = perf->off_cpu, counts_lost = perf->counts_lost,
+		   wakes = perf->wakes;
 	const int error = probe(perf);
 
-	if (kernel != perf->kernel || off_cpu != perf->off_cpu || counts_lost != perf->counts_lost)
+	if (kernel != perf->kernel || off_cpu != perf->off_cpu || counts_lost != perf->counts_lost ||
+	    wakes != (perf->wakes != 0))
 		close_events(perf);
 	return error;
+}
+
+/* Find the tracepoints of stops and wake-ups. Without the right to read tracefs, stops are by a software event. */
+static void find_tracepoints(struct perf *perf)
+{
+	static const char waking[] = "sched:sched_waking";
+	struct perf_choice event;
+	char why[256];
+
+	if (!perf->off_cpu)
+		return;
+	if (perf_event_find(&event, "sched:sched_switch", why, sizeof(why)) == 0)
+		perf->stops = event.config;
+	if (!perf->options.wakers)
+		return;
+	if (perf_event_find(&event, waking, why, sizeof(why)) != 0)
+		drop_wakers(perf, why);
+	else if (perf_event_field(waking, "pid", &perf->woken) != 0)
+		drop_wakers(perf, "the kernel describes no pid of sched:sched_waking");
+	else
+		perf->wakes = event.config;
 }
 
 int perf_open(struct perf *perf, const struct perf_options *options, char *why, size_t bytes)
@@ -500,6 +549,7 @@ int perf_open(struct perf *perf, const struct perf_options *options, char *why, 
 	error = perf_event_find(&perf->event, options->event, why, bytes);
 	if (error)
 		return error;
+	find_tracepoints(perf);
 	perf->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	if (perf->event.counting)
 		perf->sample_type |= PERF_SAMPLE_PERIOD;

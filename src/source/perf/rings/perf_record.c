@@ -9,7 +9,8 @@
 enum {
 	TRAILER = 16, /* pid, tid, time: the end of all records but samples */
 	SAMPLE_KNOWN = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD |
-		       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER |
+		       PERF_SAMPLE_STACK_USER,
 };
 
 /* The unread rest of a record. `overrun`: a field was missing or invalid. */
@@ -121,6 +122,10 @@ static void take_sample(struct rest *rest, uint64_t sample_type, uint64_t regist
 	if (sample_type & PERF_SAMPLE_CALLCHAIN) {
 		sample->chain_count = take_u64(rest);
 		sample->chain = take_array(rest, sample->chain_count);
+	}
+	if (sample_type & PERF_SAMPLE_RAW) {
+		sample->raw_bytes = take_u32(rest);
+		sample->raw = take(rest, sample->raw_bytes);
 	}
 	take_user(rest, sample_type, registers, &sample->user);
 }

@@ -53,6 +53,8 @@ struct record_sample {
 	uint64_t period;
 	const uint64_t *chain; /* addresses and PERF_CONTEXT_* marks, the innermost first; may be unaligned */
 	uint64_t chain_count;
+	const unsigned char *raw; /* a tracepoint's record */
+	uint32_t raw_bytes;
 	struct record_user user;
 };
 

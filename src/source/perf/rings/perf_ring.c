@@ -45,8 +45,8 @@ static size_t length_at(const struct perf_area *area, uint64_t at, size_t left)
 }
 
 /* Copy a record, which may wrap around the ring's end. Return: its length in the copy. */
-static size_t copy_record(const struct perf *perf, const struct perf_area *area, uint64_t at, size_t length,
-			  char *to)
+static size_t copy_record(const struct perf *perf, uint64_t sample_type, const struct perf_area *area,
+			  uint64_t at, size_t length, char *to)
 {
 	const char *from = data_at(area, at);
 	const size_t front = min_size(length, area->bytes - (at & (area->bytes - 1)));
@@ -56,11 +56,12 @@ static size_t copy_record(const struct perf *perf, const struct perf_area *area,
 		memcpy(to + front, data_at(area, at + front), length - front);
 		from = to;
 	}
-	return record_pack(to, from, length, perf->sample_type, perf->registers);
+	return record_pack(to, from, length, sample_type, perf->registers);
 }
 
-struct rounds_chunk *perf_ring_take(const struct perf *perf, const struct perf_area *area,
-				    struct rounds *rounds, size_t *bytes, unsigned *fill)
+struct rounds_chunk *perf_ring_take(const struct perf *perf, enum perf_feed feed,
+				    const struct perf_area *area, struct rounds *rounds, size_t *bytes,
+				    unsigned *fill)
 {
 	/* Acquire: the records are complete. Pairs with the kernel's barrier before it moves the head. */
 	const uint64_t head = __atomic_load_n(&area->page->data_head, __ATOMIC_ACQUIRE),
@@ -79,7 +80,8 @@ struct rounds_chunk *perf_ring_take(const struct perf *perf, const struct perf_a
 	*bytes = 0;
 	for (uint64_t at = tail; at < head; at += length) {
 		length = length_at(area, at, head - at);
-		*bytes += copy_record(perf, area, at, length, chunk->bytes + *bytes);
+		*bytes += copy_record(perf, perf_sample_type(perf, feed), area, at, length,
+				      chunk->bytes + *bytes);
 	}
 	/* Release: the bytes were read before the kernel may overwrite them. */
 	__atomic_store_n(&area->page->data_tail, head, __ATOMIC_RELEASE);

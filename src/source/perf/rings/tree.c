@@ -170,8 +170,10 @@ static int watch(struct tree *tree, enum tree_program program)
 		[TREE_EXEC] = put_exec,
 		[TREE_END] = put_exit,
 	};
-	struct bpf_program code = { .count = 0 };
+	static struct bpf_program
+		code; /* 32 KiB of which little is used: attribute() says why that is not on the stack */
 
+	bpf_begin(&code);
 	writers[program](&code, tree);
 	tree->programs[program] = bpf_load(BPF_PROG_TYPE_RAW_TRACEPOINT, &code);
 	if (tree->programs[program] < 0)
@@ -195,9 +197,10 @@ static int find_namespace(struct tree *tree)
 /* @flags: of the maps */
 static int open_parts(struct tree *tree, unsigned room, unsigned flags)
 {
-	struct bpf_program code = { .count = 0 };
+	static struct bpf_program code; /* as in watch() */
 	int error = find_namespace(tree);
 
+	bpf_begin(&code);
 	if (!error)
 		error = make_maps(tree, room, flags);
 	if (error)

@@ -125,8 +125,9 @@ static void build(struct attribution *attribution, struct sample_task *task,
 {
 	struct sample_process *process = task->process;
 	const bool gone = user_stack_is_gone(sample, attribution->registers, process);
-	uint64_t locations[WIRE_DEPTH_MAX];
+	static uint64_t locations[WIRE_DEPTH_MAX];
 	unsigned count = 0;
+
 	if (sample->user.abi && !gone)
 		count = user_stack(sample, attribution->registers, attribution->images, task, locations,
 				   WIRE_DEPTH_MAX - kernel_frames(sample), &building->end);
@@ -184,7 +185,11 @@ static struct sample_task *find_task(const struct attribution *attribution, cons
 enum wire_sample attribute(struct attribution *attribution, const struct record *record,
 			   struct attributed *out)
 {
-	struct stack_builder building; /* its 16 KiB of frames are not initialized, which would take time */
+	/*
+	 * Static, as are the arrays below: most of its 16 KiB are never touched. On the stack they would end the kernel's copy
+	 * for a recorder that samples this one.
+	 */
+	static struct stack_builder building;
 	const struct record_sample *sample = &record->sample;
 	struct sample_task *task = find_task(attribution, record);
 	struct sample_frame innermost;

@@ -3,6 +3,10 @@
 #include "source/perf/tasks/proc_scan.h"
 #include "source/perf/stacks/offcpu.h"
 
+enum {
+	OFFCPU_EARLY_NS = 100000, /* between a wake-up and the switch of a thread that was about to sleep */
+};
+
 static void mark_as_before(void *data, struct sample_task *task)
 {
 	(void)data;
@@ -75,6 +79,60 @@ void offcpu_stop(struct offcpu *waits, const struct record *record, enum wire_sa
 	}
 }
 
+struct sample_task *offcpu_sleeper(struct offcpu *waits, uint32_t tid, uint64_t time)
+{
+	struct sample_task *task = tasks_find(waits->tasks, tid);
+
+	if (!waits->take_waker || !tid || !task || time < waits->begin || time > waits->end)
+		return NULL;
+	switch (task->wait.state) {
+	case SAMPLE_WAIT_NONE:
+	case SAMPLE_WAIT_STOPS:
+		return task;
+	case SAMPLE_WAIT_BLOCKED:
+		return task->wait.woken ? NULL : task;
+	default:
+		return NULL;
+	}
+}
+
+void offcpu_wake(struct offcpu *waits, struct sample_task *sleeper, const struct offcpu_waker *waker)
+{
+	struct offcpu_waker known = *waker;
+
+	if (sleeper->wait.state != SAMPLE_WAIT_BLOCKED) {
+		sleeper->early = (struct sample_wake){ .time = waker->time,
+						       .loss = waker->loss,
+						       .tid = waker->context.tid,
+						       .task = waker->context.task,
+						       .stack = waker->context.stack,
+						       .ends = waker->context.ends,
+						       .cpu = waker->cpu };
+		return;
+	}
+	sleeper->wait.woken = true;
+	known.woken = sleeper->tid;
+	known.ns = waker->time > sleeper->wait.since ? waker->time - sleeper->wait.since : 0;
+	waits->take_waker(waits->data, &known);
+}
+
+/* A thread has fallen asleep, and was woken already. */
+static void take_early(struct offcpu *waits, struct sample_task *task, uint64_t time)
+{
+	const struct sample_wake *early = &task->early;
+	const struct offcpu_waker waker = { .loss = (enum wire_sample)early->loss,
+					    .context = { .task = early->task,
+							 .stack = early->stack,
+							 .tid = early->tid,
+							 .ends = early->ends },
+					    .time = time,
+					    .cpu = early->cpu };
+
+	if (early->time && time - early->time < OFFCPU_EARLY_NS && task->wait.state == SAMPLE_WAIT_BLOCKED)
+		offcpu_wake(waits, task, &waker);
+	task->early.time = 0;
+}
+
 static void stop(struct offcpu *waits, struct sample_task *task, const struct record *record, unsigned cpu)
 {
 	struct sample_wait *wait = &task->wait;
@@ -86,6 +144,8 @@ static void stop(struct offcpu *waits, struct sample_task *task, const struct re
 	wait->state = record->preempted ? SAMPLE_WAIT_PREEMPTED : SAMPLE_WAIT_BLOCKED;
 	wait->since = record->time;
 	wait->cpu = cpu;
+	wait->woken = false;
+	take_early(waits, task, record->time);
 }
 
 static void resume(struct offcpu *waits, struct sample_task *task, const struct record *record, unsigned cpu)

@@ -10,6 +10,9 @@
  * then. One that was open when the recording began has an unknown stack: it is only counted. A preemption is not a wait:
  * preemptions are counted, with their time.
  *
+ * Wake-ups are samples of the waker. One belongs to the wait of the thread that it wakes. It may be recorded just before that thread's
+ * switch.
+ *
  * The state is stored in the tasks, so memory is bounded by the number of threads.
  */
 #ifndef BURIN_SOURCE_PERF_STACKS_OFFCPU_H
@@ -27,9 +30,20 @@ struct offcpu_wait {
 
 typedef void offcpu_take(void *data, const struct offcpu_wait *wait);
 
+struct offcpu_waker {
+	enum wire_sample loss;	   /* why it is lost; WIRE_SAMPLE_KEPT: it is not */
+	uint32_t woken;		   /* the thread's id */
+	struct attributed context; /* of the waker */
+	uint64_t time, ns;	   /* of the wake-up; how long the thread had been blocked */
+	unsigned cpu;		   /* of the waker */
+};
+
+typedef void offcpu_take_waker(void *data, const struct offcpu_waker *waker);
+
 struct offcpu {
 	struct tasks *tasks;
 	offcpu_take *take;
+	offcpu_take_waker *take_waker; /* set it after offcpu_begin(); NULL: wake-ups are not recorded */
 	void *data;
 	uint64_t begin, end; /* switches at other times are ignored */
 	uint64_t gap;	     /* switches may be missing until then; 0: none is */
@@ -48,6 +62,15 @@ void offcpu_begin(struct offcpu *waits, struct tasks *tasks, offcpu_take *take, 
 /* offcpu_stop - the stack of a thread that stops. @loss: why @context is unknown, or WIRE_SAMPLE_KEPT */
 void offcpu_stop(struct offcpu *waits, const struct record *record, enum wire_sample loss,
 		 const struct attributed *context);
+
+/* offcpu_sleeper - the thread that a wake-up at this time wakes. Return: NULL: none whose wait is recorded. */
+struct sample_task *offcpu_sleeper(struct offcpu *waits, uint32_t tid, uint64_t time);
+
+/*
+ * offcpu_wake - that thread is woken.
+ * @waker: without ->woken and ->ns
+ */
+void offcpu_wake(struct offcpu *waits, struct sample_task *sleeper, const struct offcpu_waker *waker);
 
 /* offcpu_switch - a thread stops or resumes on @cpu. */
 void offcpu_switch(struct offcpu *waits, const struct record *record, unsigned cpu);

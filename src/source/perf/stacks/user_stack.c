@@ -162,7 +162,7 @@ unsigned user_stack(const struct record_sample *sample, uint64_t mask, struct im
 		    struct sample_task *task, uint64_t *locations, unsigned max, struct user_stack_end *end)
 {
 	const struct record_user *user = &sample->user;
-	uint64_t chain[WIRE_DEPTH_MAX], pointers[WIRE_DEPTH_MAX];
+	static uint64_t chain[WIRE_DEPTH_MAX], pointers[WIRE_DEPTH_MAX];
 	struct unwind_registers registers;
 	struct unwind_sample from = { .registers = &registers,
 				      .stack = user->stack,

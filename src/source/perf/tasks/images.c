@@ -37,6 +37,7 @@ void images_init(struct images *images, struct table_writer *table)
 {
 	*images = (struct images){ .table = table,
 				   .tables_max = IMAGES_TABLES_MAX,
+				   .kept = IMAGES_KEPT,
 				   .meter = { .limit = UINT64_MAX } };
 	budget_init(&images->budget, files_max());
 }
@@ -88,9 +89,12 @@ static struct sample_image *find(struct images *images, const struct sample_imag
 	*image = *wanted;
 	image->fd = -1;
 	image->of = images;
+	image->seen = images->period;
+	image->own = budget_payment(&images->budget, pid);
 	image->in_memory = image->kind == WIRE_IMAGE_FILE && strncmp(wanted->path, "/memfd:", 7) == 0;
 	image->path = strdup(wanted->path);
 	if (!image->path) {
+		budget_return(&images->budget, BUDGET_IMAGES, &image->own);
 		free(image);
 		return NULL;
 	}
@@ -377,6 +381,70 @@ static void give_back_files(struct images *images)
 	free(unmapped);
 }
 
+/* ---- images that nothing names */
+
+void images_set(struct sample_image **place, struct sample_image *image)
+{
+	if (image)
+		image->holders++;
+	if (*place)
+		(*place)->holders--;
+	*place = image;
+}
+
+static void free_image(struct sample_image *image)
+{
+	if (image->tables)
+		unwind_table_close(image->tables);
+	close_file(image);
+	free(image->path);
+	free(image);
+}
+
+/* Its file is needed for the names of its samples. Without a file, these are looked up by what the table of images has. */
+static bool is_needed(const struct images *images, const struct sample_image *image)
+{
+	return image->kind == WIRE_IMAGE_KERNEL || image->mappings || image->holders ||
+	       images->period - image->seen <= IMAGES_PERIODS || (image->number && is_open(image));
+}
+
+static void forget_image(struct images *images, struct sample_image *image)
+{
+	give_back(images, image);
+	if (image->number && image->number <= images->numbered_count)
+		images->numbered[image->number - 1] = NULL;
+	budget_return(&images->budget, BUDGET_IMAGES, &image->own);
+	images_set(&image->other, NULL);
+	free_image(image);
+}
+
+/* Adding needs no memory: there is room for as many as before. */
+static void index_images(struct images *images)
+{
+	hash_table_clear(&images->places);
+	for (size_t n = 0; n < images->count; n++)
+		hash_table_add(&images->places, hash_of(images->all[n]), (uint32_t)n + 1);
+}
+
+/* A recorder that runs for weeks sees more programs than there is memory for. */
+static void forget_images(struct images *images)
+{
+	size_t kept = 0;
+
+	if (images->count <= images->kept)
+		return;
+	for (size_t n = 0; n < images->count; n++) {
+		if (is_needed(images, images->all[n]))
+			images->all[kept++] = images->all[n];
+		else
+			forget_image(images, images->all[n]);
+	}
+	if (kept == images->count)
+		return;
+	images->count = kept;
+	index_images(images);
+}
+
 void images_trim(struct images *images)
 {
 	struct sample_image **unused;
@@ -384,6 +452,7 @@ void images_trim(struct images *images)
 
 	images->period++;
 	give_back_files(images);
+	forget_images(images);
 	images->table_bytes = 0;
 	for (size_t n = 0; n < images->tabled_count; n++) {
 		struct unwind_table *tables = images->tabled[n]->tables;
@@ -413,13 +482,12 @@ void images_pin(struct sample_image *image, int fd)
 
 int images_file(const struct images *images, uint32_t number)
 {
-	for (size_t n = 0; n < images->count; n++) {
-		const struct sample_image *image = images->all[n];
+	const struct sample_image *image =
+		number && number <= images->numbered_count ? images->numbered[number - 1] : NULL;
 
-		if (image->number == number)
-			return image->opened ? image->elf.fd : image->fd;
-	}
-	return -1;
+	if (!image)
+		return -1;
+	return image->opened ? image->elf.fd : image->fd;
 }
 
 /* An image identified by its inode, whose file has a build id, is replaced by the image with that build id. */
@@ -450,7 +518,7 @@ static void identify(struct images *images, struct sample_image *image)
 		image->paid = false;
 	}
 	image->opened = false;
-	image->other = other;
+	images_set(&image->other, other);
 }
 
 /* Open the file of a new image, or put that off to the next mapping if the process has no allowance left. */
@@ -512,7 +580,7 @@ struct sample_image *images_find(struct images *images, uint32_t pid, const stru
 		return NULL;
 	image->seen = images->period;
 	if (image->other && !is_open(image->other)) /* its file was given back */
-		image->other = NULL;
+		images_set(&image->other, NULL);
 	if ((made || is_missing(image)) && image->kind != WIRE_IMAGE_ANONYMOUS &&
 	    image->kind != WIRE_IMAGE_VDSO)
 		open_file(images, image, pid, map);
@@ -539,6 +607,16 @@ struct sample_image *images_named(struct images *images, enum wire_image kind, c
 	return image;
 }
 
+/* Entries are made in the order of their numbers. Without memory the file is sought by its path. */
+static void number_image(struct images *images, struct sample_image *image)
+{
+	if (!image->number || !array_reserve(images->numbered, images->numbered_room, (size_t)image->number))
+		return;
+	while (images->numbered_count < image->number)
+		images->numbered[images->numbered_count++] = NULL;
+	images->numbered[image->number - 1] = image;
+}
+
 uint32_t images_number(struct images *images, struct sample_image *image)
 {
 	const struct image *elf;
@@ -557,16 +635,15 @@ uint32_t images_number(struct images *images, struct sample_image *image)
 	table_writer_text(images->table, build_id, build_id_bytes);
 	table_writer_text(images->table, image->path, strlen(image->path));
 	image->number = table_writer_end(images->table);
+	number_image(images, image);
 	return image->number;
 }
 
-static void free_image(struct sample_image *image)
+void images_release(struct images *images)
 {
-	if (image->tables)
-		unwind_table_close(image->tables);
-	close_file(image);
-	free(image->path);
-	free(image);
+	while (images->tabled_count)
+		drop_tables(images, images->tabled);
+	malloc_trim(0);
 }
 
 void images_free(struct images *images)
@@ -574,6 +651,7 @@ void images_free(struct images *images)
 	for (size_t n = 0; n < images->count; n++)
 		free_image(images->all[n]);
 	free(images->all);
+	free(images->numbered);
 	free(images->tabled);
 	hash_table_free(&images->places);
 	budget_free(&images->budget);

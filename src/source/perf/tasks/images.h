@@ -24,6 +24,7 @@
 enum {
 	IMAGES_TABLES_MAX = 16 << 20,
 	IMAGES_PERIODS = 12,
+	IMAGES_KEPT = 1 << 12,
 };
 
 struct images;
@@ -50,7 +51,9 @@ struct sample_image {
 	uint64_t used;		       /* images->period in which the tables were last used */
 	uint64_t seen;		       /* the same of a mapping */
 	uint32_t mappings;	       /* of all address spaces */
+	uint32_t holders;	       /* places that name it: images_set() */
 	struct budget_payment payment; /* for the open file, if ->paid */
+	struct budget_payment own;     /* for the image itself */
 	bool paid;
 	struct images *of;	    /* all images */
 	struct sample_image *other; /* the image with this file's build id, to be used instead; NULL: none */
@@ -60,12 +63,15 @@ struct images {
 	struct sample_image **all; /* by number in `places` - 1 */
 	size_t count, room;
 	struct hash_table places;
+	struct sample_image **numbered; /* by number in the table - 1; NULL: it was freed */
+	size_t numbered_count, numbered_room;
 	struct sample_image **tabled; /* those with unwind tables */
 	size_t tabled_count, tabled_room;
 	struct table_writer *table;
 	uint64_t
 		table_bytes; /* memory of the unwind tables of all images, at the last images_trim() or later */
 	uint64_t tables_max;	   /* bytes; IMAGES_TABLES_MAX, except in tests */
+	size_t kept;		   /* so many stay at least; IMAGES_KEPT, except in tests */
 	uint64_t period;	   /* number of calls of images_trim() */
 	uint64_t unreadable;	   /* mapped files that could not be opened */
 	struct unwind_meter meter; /* of all tables */
@@ -78,13 +84,17 @@ void images_init(struct images *images, struct table_writer *table);
 /*
  * images_find - find the image of a mapping. The first time, the file is opened.
  * @pid: the process with the mapping; 0: unknown
- * Return: the image, which lives as long as @images; NULL: no memory, or the allowance of images is used up.
+ * Return: the image, which lives as long as a mapping or a holder names it, and for IMAGES_PERIODS periods after this call;
+ * NULL: no memory, or the allowance of images is used up.
  */
 struct sample_image *images_find(struct images *images, uint32_t pid, const struct record_map *map);
 
 /* images_named - find an image without a file: the kernel, a module, generated code. @path: may be NULL. Return: as images_find(). */
 struct sample_image *images_named(struct images *images, enum wire_image kind, const char *path,
 				  uint32_t process, const unsigned char *build_id, unsigned build_id_bytes);
+
+/* images_set - let a place hold another image, or none (NULL). What @place held before may be freed later. */
+void images_set(struct sample_image **place, struct sample_image *image);
 
 /* images_pin - replace the file that names an image's code. @fd: the caller's; it is duplicated */
 void images_pin(struct sample_image *image, int fd);
@@ -105,12 +115,16 @@ struct unwind_table *images_tables(struct sample_image *image);
  * images_trim - free the unwind tables that were used longest ago, if all together take more than ->tables_max bytes.
  * Those used during the last IMAGES_PERIODS calls stay, so that a table is not opened again and again. If more than a quarter
  * of the files that may be open are, close those that no process has mapped, if the last mapping was seen so long ago, too:
- * first those without samples, and, above three eighths, others. Call it once in some seconds.
+ * first those without samples, and, above three eighths, others. Above ->kept images, free those that no mapping and no
+ * holder names, either, and whose file no name of a sample will need. Call it once in some seconds.
  */
 void images_trim(struct images *images);
 
 /* images_file - the descriptor of the file of an entry in the table; owned by @images. Return: -1: there is none. */
 int images_file(const struct images *images, uint32_t number);
+
+/* images_release - free the unwind tables, which nothing needs once all samples are attributed. */
+void images_release(struct images *images);
 
 void images_free(struct images *images);
 

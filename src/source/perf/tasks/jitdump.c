@@ -12,6 +12,10 @@
 #include "image/names/jitmap.h"
 #include "source/perf/tasks/jitdump.h"
 
+enum {
+	MAP_LOOKS = 3, /* after so many looks for a map, one look is 8 rounds after the other */
+};
+
 bool jit_is_generated(struct sample_image *image)
 {
 	if (image->kind == WIRE_IMAGE_ANONYMOUS)
@@ -56,8 +60,9 @@ static int open_map(struct jit *jit, char *path, size_t bytes)
 static void take_map(struct jit *jit, struct images *images, const char *path, int file)
 {
 	if (!jit->map)
-		jit->map = jit->unnamed ? jit->unnamed
-					: images_named(images, WIRE_IMAGE_JIT, path, jit->process, NULL, 0);
+		images_set(&jit->map,
+			   jit->unnamed ? jit->unnamed
+					: images_named(images, WIRE_IMAGE_JIT, path, jit->process, NULL, 0));
 	if (jit->map)
 		images_pin(jit->map, file);
 }
@@ -87,17 +92,21 @@ static struct sample_image *make_unnamed(const struct jit *jit, const struct jit
 	return images_named(state->images, WIRE_IMAGE_ANONYMOUS, path, jit->process, NULL, 0);
 }
 
-/* Find the map; once a round, since it may be created or replaced. Without one, the dump names addresses as well. */
+/*
+ * Find the map. It may be created or replaced at any time, and names code of before as well, so it is looked for again, at
+ * longer intervals and when the process ends. Without one, the dump names addresses as well.
+ */
 static struct sample_image *find_map(struct jit *jit, const struct jit_state *state, const char *program)
 {
 	if (jit->map_round <= state->round) {
-		jit->map_round = state->round + 1;
+		jit->map_round = state->round + (UINT64_C(1) << jit->map_looks);
+		jit->map_looks += jit->map_looks < MAP_LOOKS;
 		jit_update_map(jit, state->images);
 	}
 	if (!jit->map && jit->dump)
 		take_map(jit, state->images, jit->dump->path, jit->dump->fd);
 	if (!jit->map && !jit->unnamed)
-		jit->unnamed = make_unnamed(jit, state, program);
+		images_set(&jit->unnamed, make_unnamed(jit, state, program));
 	return jit->map ? jit->map : jit->unnamed;
 }
 
@@ -185,16 +194,16 @@ void jit_copy(struct jit *to, const struct jit *from)
 {
 	const uint32_t pid = to->pid, process = to->process;
 
-	*to = (struct jit){ .pid = pid,
-			    .process = process,
-			    .copied = from->unnamed || from->map,
-			    .unnamed = from->unnamed,
-			    .map = from->map };
+	*to = (struct jit){ .pid = pid, .process = process, .copied = from->unnamed || from->map };
+	images_set(&to->unnamed, from->unnamed);
+	images_set(&to->map, from->map);
 	mappings_copy(&to->code, &from->code);
 }
 
 void jit_clear(struct jit *jit)
 {
 	mappings_clear(&jit->code);
-	jit->dump = NULL;
+	images_set(&jit->dump, NULL);
+	images_set(&jit->map, NULL);
+	images_set(&jit->unnamed, NULL);
 }

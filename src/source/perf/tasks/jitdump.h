@@ -24,7 +24,8 @@ struct jit {
 	bool copied;		      /* the images are another process' */
 	struct sample_image *unnamed; /* made while there was no map; NULL: not needed yet */
 	struct sample_image *map;     /* ->unnamed, if that was first; NULL: none so far */
-	uint64_t map_round;	      /* of the last jit_update_map(), plus one */
+	uint64_t map_round;	      /* of the next look for the map */
+	unsigned map_looks;	      /* so far; the more, the rarer */
 	struct sample_image *dump;    /* NULL: none */
 	struct mappings code;	      /* parts of the dump */
 	uint64_t at, time;	      /* offset read so far; the latest time of a sample */

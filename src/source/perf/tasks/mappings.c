@@ -31,15 +31,24 @@ static uint32_t random_priority(void)
 	return (uint32_t)(state >> 32);
 }
 
+/* Each node counts for its image. */
+static void fill(struct mapping_node *node, const struct mapping *mapping)
+{
+	if (mapping->image)
+		mapping->image->mappings++;
+	if (node->mapping.image)
+		node->mapping.image->mappings--;
+	node->mapping = *mapping;
+}
+
 static struct mapping_node *make(const struct mapping *mapping)
 {
 	struct mapping_node *node = nodes < MAPPINGS_NODES_MAX ? malloc(sizeof(*node)) : NULL;
 
 	if (!node)
 		return NULL;
-	*node = (struct mapping_node){ .mapping = *mapping, .priority = random_priority(), .uses = 1 };
-	if (mapping->image)
-		mapping->image->mappings++;
+	*node = (struct mapping_node){ .priority = random_priority(), .uses = 1 };
+	fill(node, mapping);
 	nodes++;
 	return node;
 }
@@ -198,7 +207,7 @@ static void replace(struct mappings *mappings, struct mapping_node *node, struct
 	if (!next)
 		next = first_of(behind);
 	if (next && next->mapping.begin < mapping->begin) {
-		front->mapping = next->mapping;
+		fill(front, &next->mapping);
 		front->mapping.end = mapping->begin;
 		before = join(before, front);
 		mappings->count++;

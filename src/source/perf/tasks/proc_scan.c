@@ -81,7 +81,7 @@ static void scan_mappings(struct tasks *tasks, struct sample_process *process)
 		if (parse_mapping(line, &map))
 			continue;
 		if (!process->program && strcmp(map.path, exe) == 0)
-			process->program = images_find(tasks->images, process->pid, &map);
+			images_set(&process->program, images_find(tasks->images, process->pid, &map));
 		add_mapping(tasks, process, &map);
 	}
 	if (lines > LINES_MAX)

@@ -25,6 +25,7 @@ static void drop_process(struct sample_process *process)
 		return;
 	mappings_clear(&process->mappings);
 	jit_clear(&process->jit);
+	images_set(&process->program, NULL);
 	free(process);
 }
 
@@ -48,7 +49,7 @@ static struct sample_process *copy_process(struct tasks *tasks, const struct sam
 
 	if (!process)
 		return NULL;
-	process->program = from->program;
+	images_set(&process->program, from->program);
 	process->exec = from->exec;
 	mappings_copy(&process->mappings, &from->mappings);
 	jit_copy(&process->jit, &from->jit);
@@ -212,7 +213,7 @@ struct mapping tasks_mapping(struct sample_process *process, struct sample_image
 	};
 
 	if (image->kind == WIRE_IMAGE_JITDUMP)
-		process->jit.dump = image;
+		images_set(&process->jit.dump, image);
 	else if (image->kind == WIRE_IMAGE_VDSO)
 		mapping.offset = 0;
 	else if (image->kind != WIRE_IMAGE_FILE)
@@ -242,7 +243,7 @@ static void map(struct tasks *tasks, const struct record *record)
 	mapping = tasks_mapping(task->process, image, &record->map);
 	if (task->process->exec && image->kind == WIRE_IMAGE_FILE) {
 		task->process->exec = false;
-		task->process->program = image;
+		images_set(&task->process->program, image);
 		task->number = 0;
 	}
 	if (mappings_add(&task->process->mappings, &mapping) != 0) {

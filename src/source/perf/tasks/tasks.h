@@ -48,6 +48,17 @@ struct sample_wait {
 	uint32_t task, stack;
 	unsigned ends; /* how the stack ends: `struct attributed` */
 	unsigned cpu;  /* on which it stopped */
+	bool woken;    /* it was, since it stopped */
+};
+
+/* A wake-up before the switch of a thread that is on its way to sleep. */
+struct sample_wake {
+	uint64_t time; /* in the kernel's clock; 0: none */
+	int loss;      /* as in struct sample_wait */
+	uint32_t tid;  /* of the waker */
+	uint32_t task, stack;
+	unsigned ends;
+	unsigned cpu; /* of the waker */
 };
 
 struct sample_task {
@@ -61,6 +72,7 @@ struct sample_task {
 	uint64_t ended_time;		     /* in the kernel's clock */
 	struct sample_task *earlier, *later; /* if it has ended: those that ended before and after it */
 	struct sample_wait wait;
+	struct sample_wake early;
 	struct deep_stack *deep; /* NULL: none is kept */
 };
 

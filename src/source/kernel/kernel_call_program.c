@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The programs of all system calls; see kernel_call_program.h. Registers: as kernel_record.c has them. */
+#include <assert.h>
+#include <errno.h>
+
+#include "source/kernel/kernel_call_program.h"
+#include "source/kernel/kernel_filter.h"
+#include "source/kernel/kernel_late.h"
+#include "source/kernel/kernel_record.h"
+#include "wire/wire_record.h"
+
+enum {
+	SEGMENT_32 = 0x23, /* of code of 32 bits, whose system calls have other numbers */
+};
+
+static_assert(sizeof(struct kernel_syscall) == 8, "kernel_syscall");
+
+/* Where struct kernel_syscall has a member, as the lowest bit of the number that it is. */
+#define CALL_SHIFT(member) ((int)offsetof(struct kernel_syscall, member) * 8)
+
+/* Run the call's filter; register 1 has struct kernel_syscall. Changes registers 0 to 5. */
+static void put_filters(struct bpf_program *to, const struct kernel_layout *layout,
+			const struct kernel_calls *calls)
+{
+	unsigned done[KERNEL_FILTERS_MAX];
+
+	if (!calls->filter_count)
+		return;
+	bpf_put_alu(to, BPF_RSH, BPF_REG_1, CALL_SHIFT(filter));
+	bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xff);
+	kernel_put_store(to, BPF_REG_10, KERNEL_STACK_FILTER, BPF_REG_1);
+	for (unsigned n = 0; n < calls->filter_count; n++) {
+		unsigned other;
+
+		kernel_put_load(to, BPF_REG_1, BPF_REG_10, KERNEL_STACK_FILTER);
+		other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, (int)n + 1);
+		kernel_filter_put(to, layout, &calls->filters[n]);
+		done[n] = bpf_put_jump(to, BPF_JA, 0, 0);
+		bpf_land(to, other);
+	}
+	for (unsigned n = 0; n < calls->filter_count; n++)
+		bpf_land(to, done[n]);
+}
+
+/* KERNEL_STACK_NUMBER: of the system call. End for a process of 32 bits. */
+static void put_call_number(struct bpf_program *to, const struct kernel_layout *layout,
+			    const struct kernel_calls *calls)
+{
+	unsigned good;
+
+	if (!layout->typed)
+		kernel_put_registers(to);
+	kernel_put_register(to, layout, BPF_H, BPF_REG_1, REGISTERS_SEGMENT);
+	good = bpf_put_jump(to, BPF_JNE, BPF_REG_1, SEGMENT_32);
+	kernel_put_exit(to);
+	bpf_land(to, good);
+	kernel_put_register(to, layout, BPF_DW, BPF_REG_1, REGISTERS_NUMBER);
+	good = bpf_put_jump(to, BPF_JLT, BPF_REG_1, (int)calls->count);
+	kernel_put_exit(to);
+	bpf_land(to, good);
+	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_NUMBER, BPF_REG_1);
+}
+
+/* KERNEL_STACK_CALL and register 1: what is known of the call. End if it is not recorded. */
+static void put_describe(struct bpf_program *to, const struct kernel_calls *calls)
+{
+	unsigned known, wanted;
+
+	bpf_put_find(to, calls->map, KERNEL_STACK_NUMBER);
+	known = bpf_put_jump(to, BPF_JNE, BPF_REG_0, 0);
+	kernel_put_exit(to);
+	bpf_land(to, known);
+	kernel_put_load(to, BPF_REG_1, BPF_REG_0, 0);
+	wanted = bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0);
+	kernel_put_exit(to);
+	bpf_land(to, wanted);
+	kernel_put_store(to, BPF_REG_10, KERNEL_STACK_CALL, BPF_REG_1);
+}
+
+/* Some bits of KERNEL_STACK_CALL. */
+static void put_call_part(struct bpf_program *to, unsigned target, int shift, int mask)
+{
+	kernel_put_load(to, target, BPF_REG_10, KERNEL_STACK_CALL);
+	if (shift)
+		bpf_put_alu(to, BPF_RSH, target, shift);
+	bpf_put_alu(to, BPF_AND, target, mask);
+}
+
+/*
+ * Put an argument: a text, 32 bits or 64. @place: its register's offset
+ *
+ * Of 32 bits, all 64 are stored; what follows overwrites the rest, at last the padding. Numbers of both sizes go one way, with a size that
+ * the verifier does not know: then it finds that a way with a text before includes one with a number, and takes a twentieth of the time.
+ */
+static void put_argument(struct bpf_program *to, const struct kernel_layout *layout, unsigned n, int at)
+{
+	const int place = kernel_argument_places[n];
+	unsigned number, done;
+
+	put_call_part(to, BPF_REG_2, CALL_SHIFT(texts) + (int)n, 1);
+	number = bpf_put_jump(to, BPF_JEQ, BPF_REG_2, 0);
+	kernel_put_argument_text(to, layout, BPF_REG_9, KERNEL_SLOTS + at,
+				 &(struct kernel_unread){ .place = place });
+	kernel_record_advance(to);
+	done = bpf_put_jump(to, BPF_JA, 0, 0);
+	bpf_land(to, number);
+	kernel_put_register(to, layout, BPF_DW, BPF_REG_2, place);
+	kernel_put_store(to, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
+	put_call_part(to, BPF_REG_1, CALL_SHIFT(shorts) + (int)n, 1);
+	bpf_put_alu(to, BPF_LSH, BPF_REG_1, 2);
+	bpf_put_set(to, BPF_REG_0, 8);
+	bpf_put_alu_register(to, BPF_SUB, BPF_REG_0, BPF_REG_1);
+	kernel_record_advance(to);
+	bpf_land(to, done);
+}
+
+/* The argument of the socket's address, or with @n 1 the one behind it. */
+static void put_of_socket(struct bpf_program *to, const struct kernel_layout *layout, unsigned target,
+			  unsigned n)
+{
+	unsigned fifth, done;
+
+	put_call_part(to, BPF_REG_1, CALL_SHIFT(count) + KERNEL_COUNT_BITS, 3);
+	fifth = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, KERNEL_SOCKET_FIFTH);
+	kernel_put_register(to, layout, BPF_DW, target, kernel_argument_places[1 + n]);
+	done = bpf_put_jump(to, BPF_JA, 0, 0);
+	bpf_land(to, fifth);
+	kernel_put_register(to, layout, BPF_DW, target, kernel_argument_places[4 + n]);
+	bpf_land(to, done);
+}
+
+/* Register 2: the bytes of a socket's address that the kernel has returned. Return: the jump if there are none. */
+static unsigned put_returned_bytes(struct bpf_program *to, const struct kernel_layout *layout)
+{
+	unsigned none;
+
+	put_of_socket(to, layout, BPF_REG_3, 1);
+	bpf_put_address(to, BPF_REG_1, KERNEL_STACK_KEY);
+	bpf_put_set(to, BPF_REG_2, 4);
+	bpf_put_call(to, BPF_FUNC_probe_read_user);
+	none = bpf_put_jump(to, BPF_JNE, BPF_REG_0, 0);
+	bpf_put_load(to, BPF_W, BPF_REG_2, BPF_REG_10, KERNEL_STACK_KEY);
+	return none;
+}
+
+/* Put the bytes of a socket's address as an array, if the call has one. One that cannot be read is empty. */
+static void put_socket(struct bpf_program *to, const struct kernel_layout *layout, int at, bool exits)
+{
+	unsigned none, failed = 0, unknown = 0, whole, good, done;
+
+	put_call_part(to, BPF_REG_1, CALL_SHIFT(count) + KERNEL_COUNT_BITS, 3);
+	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, KERNEL_SOCKET_NONE);
+	if (exits) {
+		kernel_put_load(to, BPF_REG_1, BPF_REG_6, KERNEL_RESULT);
+		failed = bpf_put_jump(to, BPF_JSLT, BPF_REG_1, 0);
+		unknown = put_returned_bytes(to, layout);
+	} else {
+		put_of_socket(to, layout, BPF_REG_2, 1);
+		bpf_put_alu(to, BPF_LSH, BPF_REG_2, 32);
+		bpf_put_alu(to, BPF_RSH, BPF_REG_2, 32);
+	}
+	whole = bpf_put_jump(to, BPF_JLE, BPF_REG_2, KERNEL_SOCKET_BYTES);
+	bpf_put_set(to, BPF_REG_2, KERNEL_SOCKET_BYTES);
+	bpf_land(to, whole);
+	put_of_socket(to, layout, BPF_REG_3, 0);
+	bpf_put_store(to, BPF_H, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
+	bpf_put_copy(to, BPF_REG_1, BPF_REG_9);
+	bpf_put_alu(to, BPF_ADD, BPF_REG_1, KERNEL_SLOTS + at + 2);
+	bpf_put_call(to, BPF_FUNC_probe_read_user);
+	good = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
+	if (exits) {
+		bpf_land(to, failed);
+		bpf_land(to, unknown);
+	} else if (layout->late >= 0) {
+		put_call_part(to, BPF_REG_1, CALL_SHIFT(count) + KERNEL_COUNT_BITS, 3);
+		done = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, KERNEL_SOCKET_FIFTH);
+		kernel_put_unread(to, layout, &(struct kernel_unread){ .place = kernel_argument_places[1] });
+		unknown = bpf_put_jump(to, BPF_JA, 0, 0);
+		bpf_land(to, done);
+		kernel_put_unread(to, layout, &(struct kernel_unread){ .place = kernel_argument_places[4] });
+		bpf_land(to, unknown);
+	}
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_H, BPF_REG_9, 0, KERNEL_SLOTS + at, 0);
+	bpf_land(to, good);
+	bpf_put_load(to, BPF_H, BPF_REG_0, BPF_REG_9, KERNEL_SLOTS + at);
+	bpf_put_alu(to, BPF_AND, BPF_REG_0, 0xff);
+	bpf_put_alu(to, BPF_ADD, BPF_REG_0, 2);
+	kernel_record_advance(to);
+	bpf_land(to, none);
+}
+
+static unsigned longest_call(const struct kernel_layout *layout)
+{
+	return kernel_record_payload(layout) + 8 + KERNEL_ARGUMENTS * TRACEPOINT_TEXT_MAX + 2 +
+	       KERNEL_SOCKET_BYTES + WIRE_ALIGN;
+}
+
+/* Put all arguments. STACK_UNREAD: not 0 if one could not be read. */
+static void put_arguments(struct bpf_program *to, const struct kernel_layout *layout,
+			  const struct kernel_calls *calls, int at)
+{
+	unsigned ends[KERNEL_ARGUMENTS];
+
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, KERNEL_STACK_TEXTS, 0);
+	if (layout->late >= 0) {
+		kernel_put_load(to, BPF_REG_1, BPF_REG_7, KERNEL_RING(zero));
+		bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_UNREAD, BPF_REG_1);
+	}
+	for (unsigned n = 0; n < KERNEL_ARGUMENTS; n++) {
+		put_call_part(to, BPF_REG_1, CALL_SHIFT(count), (1 << KERNEL_COUNT_BITS) - 1);
+		ends[n] = bpf_put_jump(to, BPF_JLE, BPF_REG_1, (int)n);
+		put_argument(to, layout, n, at);
+	}
+	for (unsigned n = 0; n < KERNEL_ARGUMENTS; n++)
+		bpf_land(to, ends[n]);
+	if (calls->sockets)
+		put_socket(to, layout, at, false);
+}
+
+void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *layout,
+			  const struct kernel_calls *calls)
+{
+	unsigned read;
+
+	bpf_begin(to);
+	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
+	kernel_record_filter(to, layout, NULL, false);
+	put_call_number(to, layout, calls);
+	put_describe(to, calls);
+	put_filters(to, layout, calls);
+	kernel_record_begin(to, layout, longest_call(layout));
+	put_arguments(to, layout, calls, kernel_record_payload(layout));
+	put_call_part(to, BPF_REG_5, CALL_SHIFT(id), 0xffff);
+	kernel_record_commit(to, layout, kernel_record_payload(layout), true, 0);
+	if (layout->late >= 0) {
+		bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_10, KERNEL_STACK_UNREAD);
+		read = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
+		kernel_late_note(to, layout, true);
+		bpf_land(to, read);
+	}
+	kernel_put_exit(to);
+}
+
+/* Write the arguments of a call that was noted at its entry: a function of the program at the exit, with the same context. */
+static void put_late(struct bpf_program *to, const struct kernel_layout *layout,
+		     const struct kernel_calls *calls)
+{
+	struct kernel_layout decided = *layout;
+	const int at = kernel_record_payload(layout);
+	unsigned undecided, read, wrong;
+
+	decided.late = -1;
+	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
+	bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
+	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_TID, BPF_REG_0);
+	kernel_late_take(to, layout, layout->late, KERNEL_STACK_ENTERED);
+	put_describe(to, calls);
+	undecided = bpf_put_jump(to, BPF_JEQ, BPF_REG_7, 0);
+	bpf_put_number(to, BPF_REG_2, ~(0xffull << CALL_SHIFT(filter)));
+	bpf_put_alu_register(to, BPF_AND, BPF_REG_1, BPF_REG_2);
+	kernel_put_store(to, BPF_REG_10, KERNEL_STACK_CALL, BPF_REG_1);
+	bpf_land(to, undecided);
+	put_filters(to, &decided, calls);
+	kernel_record_begin(to, layout, longest_call(layout));
+	kernel_put_load(to, BPF_REG_1, BPF_REG_10, KERNEL_STACK_NOW);
+	kernel_put_load(to, BPF_REG_2, BPF_REG_10, KERNEL_STACK_ENTERED);
+	bpf_put_alu_register(to, BPF_SUB, BPF_REG_1, BPF_REG_2);
+	kernel_put_store(to, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
+	put_arguments(to, layout, calls, at + 8);
+	put_call_part(to, BPF_REG_5, CALL_SHIFT(late), 0xffff);
+	kernel_record_commit(to, layout, at + 8, true, 0);
+	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_10, KERNEL_STACK_UNREAD);
+	read = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
+	kernel_put_load(to, BPF_REG_1, BPF_REG_6, KERNEL_RESULT);
+	wrong = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, -EFAULT);
+	kernel_late_count_unread(to, layout);
+	bpf_land(to, wrong);
+	bpf_land(to, read);
+	kernel_put_exit(to);
+}
+
+void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *layout,
+			 const struct kernel_calls *calls)
+{
+	const int at = kernel_record_payload(layout);
+	unsigned call = 0, other, wanted;
+
+	bpf_begin(to);
+	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
+	kernel_record_filter(to, layout, NULL, false);
+	put_call_number(to, layout, calls);
+	put_describe(to, calls);
+	if (calls->entries) {
+		bpf_put_alu(to, BPF_RSH, BPF_REG_1, CALL_SHIFT(late));
+		other = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
+		bpf_put_copy(to, BPF_REG_1, BPF_REG_6);
+		call = bpf_put_function_call(to);
+		bpf_land(to, other);
+		put_call_part(to, BPF_REG_1, CALL_SHIFT(id), 0xffff);
+		wanted = bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0);
+		kernel_put_exit(to);
+		bpf_land(to, wanted);
+		kernel_put_load(to, BPF_REG_1, BPF_REG_10, KERNEL_STACK_CALL);
+	}
+	put_filters(to, layout, calls);
+	kernel_record_begin(to, layout, at + 8 + 2 + KERNEL_SOCKET_BYTES + WIRE_ALIGN);
+	kernel_record_number(to, at, 8, KERNEL_RESULT);
+	if (calls->sockets) {
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, KERNEL_STACK_TEXTS, 0);
+		put_socket(to, layout, at + 8, true);
+	}
+	put_call_part(to, BPF_REG_5, CALL_SHIFT(id), 0xffff);
+	kernel_record_commit(to, layout, at + 8, calls->sockets, 0);
+	kernel_put_exit(to);
+	if (calls->entries) {
+		bpf_land_function(to, call);
+		put_late(to, layout, calls->entries);
+	}
+}

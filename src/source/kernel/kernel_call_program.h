@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The programs at the entries and the exits of all system calls. */
+#ifndef BURIN_SOURCE_KERNEL_KERNEL_CALL_PROGRAM_H
+#define BURIN_SOURCE_KERNEL_KERNEL_CALL_PROGRAM_H
+
+#include "source/kernel/kernel_put.h"
+
+enum {
+	KERNEL_FILTERS_MAX = 16, /* different ones of system calls */
+};
+
+/* The entry or the exit of a system call, as the programs see it. */
+struct kernel_syscall {
+	uint16_t id;	/* of the event; 0: not recorded */
+	uint8_t count;	/* arguments; above KERNEL_COUNT_BITS: enum kernel_socket */
+	uint8_t shorts; /* a bit for each: 32 bits, else 64 */
+	uint8_t texts;	/* a bit for each: the address of a text */
+	uint8_t filter; /* number in struct kernel_calls, from 1; 0: none */
+	uint16_t late;	/* id of the event of arguments that are read at the exit; 0: none */
+};
+
+enum {
+	KERNEL_COUNT_BITS = 3,
+	KERNEL_SOCKET_BYTES = TRACEPOINT_SOCKET_MAX, /* of a socket's address that are recorded, at most */
+};
+
+/* Which argument is a socket's address. The next one is its length, or at an exit the address of that. */
+enum kernel_socket {
+	KERNEL_SOCKET_NONE,
+	KERNEL_SOCKET_SECOND,
+	KERNEL_SOCKET_FIFTH,
+};
+
+/* All entries, or all exits. */
+struct kernel_calls {
+	int map;	/* an array of struct kernel_syscall, by number */
+	unsigned count; /* its entries */
+	struct kernel_filter filters[KERNEL_FILTERS_MAX];
+	unsigned filter_count;
+	bool sockets; /* some have a socket's address */
+	const struct kernel_calls
+		*entries; /* of the exits: those whose arguments are read again; NULL: none */
+};
+
+/*
+ * kernel_program_enter, kernel_program_exit - the programs of all system calls: BPF_PROG_TYPE_RAW_TRACEPOINT at sys_enter and
+ * sys_exit, or of bpf_load_typed() there.
+ */
+void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *layout,
+			  const struct kernel_calls *calls);
+void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *layout,
+			 const struct kernel_calls *calls);
+
+#endif

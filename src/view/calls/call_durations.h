@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Durations of one kind, counted: their sum, the least, the longest, and quantiles, as numbers and printed.
+ *
+ * Quantiles come from a histogram with 64 buckets for each power of two, so they are exact to 0.8 %.
+ */
+#ifndef BURIN_VIEW_CALLS_CALL_DURATIONS_H
+#define BURIN_VIEW_CALLS_CALL_DURATIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "read/trace.h"
+#include "view/buffer.h"
+#include "view/json.h"
+
+enum {
+	CALL_BUCKET_BITS = 6, /* of buckets for each power of two */
+	CALL_BUCKETS = 1 << CALL_BUCKET_BITS,
+	CALL_OCTAVES = 64 - CALL_BUCKET_BITS + 1, /* the first one has the durations below CALL_BUCKETS */
+};
+
+/* In the caller's unit. One of zeros has none. */
+struct call_durations {
+	uint64_t count, sum, min, max;
+	uint64_t *octaves[CALL_OCTAVES]; /* NULL or CALL_BUCKETS; allocated when they are needed */
+};
+
+/* call_durations_add - inline: calls are counted by the hundred million. Return: false: no memory. */
+static inline bool call_durations_add(struct call_durations *durations, uint64_t time)
+{
+	unsigned octave = 0;
+
+	if (time >= CALL_BUCKETS)
+		octave = 63 - (unsigned)__builtin_clzll(time) - CALL_BUCKET_BITS + 1;
+	if (__builtin_expect(!durations->octaves[octave], 0)) {
+		durations->octaves[octave] = calloc(CALL_BUCKETS, sizeof(*durations->octaves[octave]));
+		if (!durations->octaves[octave])
+			return false;
+	}
+	durations->octaves[octave][time >> (octave ? octave - 1 : 0) & (CALL_BUCKETS - 1)]++;
+	durations->min = time < durations->min || !durations->count ? time : durations->min;
+	durations->max = time > durations->max ? time : durations->max;
+	durations->sum += time;
+	durations->count++;
+	return true;
+}
+
+/* Add all of @from. Return: false: no memory. */
+bool call_durations_join(struct call_durations *durations, const struct call_durations *from);
+void call_durations_free(struct call_durations *durations);
+
+/* 0: there is none. @percent: 50: the median */
+uint64_t call_durations_average(const struct call_durations *durations);
+uint64_t call_durations_quantile(const struct call_durations *durations, unsigned percent);
+
+/* Ticks of a trace in nanoseconds. */
+uint64_t call_ns(const struct burin_trace *trace, uint64_t ticks);
+
+/* A column of a table: ticks as a duration; "-": not known. */
+void call_duration_text(const struct burin_trace *trace, uint64_t ticks, bool known, struct view_buffer *out);
+
+/*
+ * Average, least, median, 99th percentile and longest of durations in ticks: as five columns of text; as members of JSON, which are
+ * null if there is none; as columns of CSV, each behind a comma.
+ */
+void call_durations_text(const struct call_durations *durations, const struct burin_trace *trace,
+			 struct view_buffer *out);
+void call_durations_json(const struct call_durations *durations, const struct burin_trace *trace,
+			 struct json *json);
+void call_durations_csv(const struct call_durations *durations, const struct burin_trace *trace,
+			struct view_buffer *out);
+
+#endif
