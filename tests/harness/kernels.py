@@ -108,7 +108,7 @@ def built_modules(version, top, folder, folders=(), extra=(), variables=()):
                 os.makedirs(os.path.dirname(os.path.join(new, path)), exist_ok=True)
                 with open(os.path.join(new, path), "wb") as file:
                     file.write(contents)
-            make_modules(headers, os.path.join(new, folder), variables)
+            make_modules(headers, os.path.join(new, folder), (*variables, *(("CC=gcc-12",) if version == "tree" else ())))
             os.rename(new, place)
         os.utime(place)
         for path in sorted(glob.glob(os.path.join(KEPT, f"{name}-" + "[0-9a-f]" * 20)), key=os.path.getmtime)[:-BUILT_MAX]:
