@@ -54,7 +54,6 @@ struct probe {
 	static_assert(LENGTH + 7 <= RECORD_BYTES_MAX);             \
 	u64 buffer[RECORD_BUFFER_BYTES / 8], *at;                  \
 	unsigned long flags;                                       \
-                                                                   \
 	p = record_here(buffer, &at, &flags, interrupts_off, LENGTH)
 
 #define RECORD(...) RECORD_WHERE(false, __VA_ARGS__)

@@ -103,13 +103,16 @@ by_all() {
 # A client that works through the first LINES of its file, as long as that takes. So all tracers record the same work. (What a client
 # completes in a given time depends on which part of its file it has reached, and its throughput counts the bytes only.) The client
 # reads from a pipe and is killed behind the end; what is still in the pipe then is the same each time. The count begins when it has
-# opened the pipe: it is idle while it starts.
+# opened the pipe: it is idle while it starts. Files of the run before would have to be removed first.
 client() {
 	mkfifo /fifo
 	head -n $LINES /client.txt >/load
 	cat >/client <<-END
+		rm -rf /tmp/d
+		mkdir /tmp/d
 		$* >/dev/null 2>&1 &
 		exec 3>/fifo
+		sleep 1
 		systemcalls sh -c 'cat /load >&3'
 		killall -9 $1 2>/dev/null
 	END
@@ -117,7 +120,6 @@ client() {
 }
 
 row_dbench() {
-	mkdir -p /tmp/d
 	client dbench -c /fifo -t 1000 -D /tmp/d 1
 }
 

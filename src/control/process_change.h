@@ -17,10 +17,10 @@
 struct process_change {
 	struct patch_process_result patched; /* of all processes */
 	struct load_calls_result loaded;
-	unsigned processes;		     /* that were changed */
-	int error;			     /* 0, or the first negative errno ... */
-	pid_t pid;			     /* ... its process ... */
-	char problem[256];		     /* ... and what it means, and what to do */
+	unsigned processes; /* that were changed */
+	int error;	    /* 0, or the first negative errno ... */
+	pid_t pid;	    /* ... its process ... */
+	char problem[256];  /* ... and what it means, and what to do */
 };
 
 /* process_change_attach - load_calls(). Context: forks. Return: the error. */

@@ -17,6 +17,7 @@
 
 #include "control/process_threads.h"
 #include "control/remote_call.h"
+#include "control/thread_priority.h"
 #include "session/clock.h"
 
 enum {
@@ -440,9 +441,12 @@ static int call_by(const struct place *place, struct process_threads *threads, s
 		process_thread_go(thread, place->memory->pid);
 		return -ESTALE;
 	}
+	/* On busy CPUs it would wait for one as often as any other, and is missed meanwhile. */
+	thread_priority_raise(thread->tid);
 	process_thread_run(thread);
 	error = wait_for(place, threads, thread, address, &call->result);
 	call->thread_ns = clock_ns(CLOCK_MONOTONIC) - ran_ns;
+	thread_priority_restore(thread->tid);
 	if (error || !stop_again(threads, thread))
 		return error;
 	/* The function may have executed another program. */
@@ -508,14 +512,16 @@ int remote_call(struct process_memory *memory, struct process_threads *threads, 
 	if (!place.instructions || !place.program || !place.linker)
 		return -ENOEXEC;
 	place.own_memory = process_memory_symbol(memory, place.program, "malloc") != 0;
+	thread_priority_hurry(memory->pid);
 	error = find_thread(&place, threads, &thread);
-	if (error)
-		return error;
-	if (!process_memory_write(memory, place.instructions, instructions, sizeof(instructions))) {
+	if (!error && !process_memory_write(memory, place.instructions, instructions, sizeof(instructions))) {
 		process_thread_go(thread, memory->pid);
-		return -ENOEXEC;
+		error = -ENOEXEC;
 	}
-	return call_by(&place, threads, thread, call);
+	if (!error)
+		error = call_by(&place, threads, thread, call);
+	thread_priority_usual();
+	return error;
 }
 
 #endif

@@ -27,86 +27,19 @@ static void refresh_table(struct drain *drain)
 	output_metadata(&drain->output, &drain->table);
 }
 
-/* All rings: those of the session, then the others. */
-static unsigned ring_count(const struct drain *drain)
-{
-	return drain->session->ring_count + drain->more.count;
-}
-
-static bool is_beside(const struct drain *drain, unsigned index)
-{
-	return index >= drain->session->ring_count;
-}
-
-static const struct ring *ring_at(const struct drain *drain, unsigned index)
-{
-	return index < drain->session->ring_count ? session_ring_view(drain->session, index)
-						  : drain->readers[index].ring;
-}
-
-/* The counters of a ring's writers, current or as copied for a snapshot. */
-static const struct wire_ring *control_of(const struct drain *drain, unsigned index)
-{
-	if (drain->copy)
-		return &drain->copy->rings[index].control;
-	return is_beside(drain, index) ? drain->readers[index].ring->control
-				       : drain->session->rings[index].control;
-}
-
-static bool is_names(const struct drain *drain, unsigned index)
-{
-	return index == session_names_index(drain->session);
-}
-
-/* Whether this drain gives packets of a ring back. */
-static bool owns_ring(const struct drain *drain, unsigned index)
-{
-	if (drain->copy)
-		return false;
-	return is_beside(drain, index) ? !drain->readers[index].ring->overwrite
-				       : drain->session->geometry.mode == WIRE_MODE_STREAM;
-}
-
-/* Whether the ring is the kernel's own. */
-static bool is_of_device(const struct drain *drain, unsigned index)
-{
-	return drain->session->device && !is_beside(drain, index);
-}
-
-static void give_back(const struct drain *drain, unsigned index)
-{
-	const struct session *session = drain->session;
-	const uint64_t sequence = drain->readers[index].cursor.sequence;
-
-	if (is_of_device(drain, index))
-		session->device->give_back(session, index, sequence);
-	else
-		ring_give_back(drain->readers[index].ring, sequence);
-}
-
-/* The time in which records of a ring belong to the trace. */
-static struct window window_of(const struct drain *drain, unsigned index)
-{
-	struct window window = drain->window;
-
-	if (is_beside(drain, index) && drain->more.since > window.since)
-		window.since = drain->more.since;
-	return window;
-}
-
 static struct validated validate_piece(struct drain *drain, unsigned index, const struct wire_packet *packet,
 				       const struct ring_piece *piece, uint64_t time)
 {
 	static const struct window always = { 0, UINT64_MAX };
-	const struct event_table *table = is_names(drain, index) ? &drain->names_table : &drain->table;
-	const struct window window = is_names(drain, index) ? always : window_of(drain, index);
+	const struct event_table *table = drain_is_names(drain, index) ? &drain->names_table : &drain->table;
+	const struct window window = drain_is_names(drain, index) ? always : drain_window(drain, index);
 	const char *bytes = (const char *)packet;
 	const uint64_t base = drain->readers[index].base;
 	uint64_t now = ring_clock();
 	struct validated out =
 		validate_records(table, bytes, piece->begin, piece->end, time, base, now, window);
 
-	if (out.unknown && !is_names(drain, index)) { /* registered since the round began */
+	if (out.unknown && !drain_is_names(drain, index)) { /* registered since the round began */
 		refresh_table(drain);
 		out = validate_records(table, bytes, piece->begin, piece->end, time, base, now, window);
 	}
@@ -124,7 +57,7 @@ static void begin_here(struct drain *drain, unsigned index)
 
 static struct event_selection *selection_of(struct drain *drain, unsigned index)
 {
-	return is_beside(drain, index) ? &drain->more_selection : &drain->selection;
+	return drain_is_beside(drain, index) ? &drain->more_selection : &drain->selection;
 }
 
 /*
@@ -142,14 +75,16 @@ static void add_piece(struct drain *drain, unsigned index, struct wire_packet *p
 	struct validated validated, selected;
 	uint64_t time;
 
-	if (!reader->ring->overwrite && !owns_ring(drain, index) && !reader->begun && !reader->damaged) {
+	if (!reader->ring->overwrite && !drain_owns_ring(drain, index) && !reader->begun &&
+	    !reader->damaged) {
 		reader->ledger.events = packet->events_before;
 		begin_here(drain, index);
 	}
 	if (!ring_reader_piece(reader, packet, piece, &time))
 		return;
 	validated = validate_piece(drain, index, packet, piece, time);
-	drain->totals.left_out += is_names(drain, index) || is_beside(drain, index) ? 0 : validated.before;
+	drain->totals.left_out +=
+		drain_is_names(drain, index) || drain_is_beside(drain, index) ? 0 : validated.before;
 	reader->damaged = !validated.sound;
 	reader->past_window = validated.past_window;
 	if (validated.count + validated.before == 0)
@@ -162,13 +97,13 @@ static void add_piece(struct drain *drain, unsigned index, struct wire_packet *p
 	}
 	if (validated.count == 0)
 		return;
-	if (drain->chunks.last && is_names(drain, index))
+	if (drain->chunks.last && drain_is_names(drain, index))
 		output_fail(output,
 			    statedump_add(&drain->statedump, (char *)packet, &validated, time,
 					  drain->round_before),
 			    "names");
 	selected = validated;
-	if (selection_of(drain, index)->globs && !is_names(drain, index))
+	if (selection_of(drain, index)->globs && !drain_is_names(drain, index))
 		output_fail(output,
 			    event_selection_stream(selection_of(drain, index), &drain->table,
 						   &output->streams[index], packet, piece, &selected),
@@ -199,13 +134,13 @@ static int next_piece(struct drain *drain, unsigned index, struct wire_packet **
 static unsigned drain_ring(struct drain *drain, unsigned index)
 {
 	struct ring_reader *reader = &drain->readers[index];
-	const struct ring *ring = ring_at(drain, index);
+	const struct ring *ring = drain_ring_at(drain, index);
 	struct wire_packet *packet;
 	struct ring_piece piece;
 	uint64_t packets;
 
 	if (!ring) { /* not in use yet, or its state was damaged */
-		reader->stale = control_of(drain, index)->tail != 0;
+		reader->stale = drain_control(drain, index)->tail != 0;
 		return 0;
 	}
 	packets = ring_behind(ring, &reader->cursor);
@@ -215,12 +150,13 @@ static unsigned drain_ring(struct drain *drain, unsigned index)
 		reader->stale = found < 0;
 		if (found <= 0)
 			break;
-		if (is_beside(drain, index))
+		if (drain_is_beside(drain, index))
 			drain->more.translate(drain->more.context, index - drain->session->ring_count, packet,
 					      &piece);
 		add_piece(drain, index, packet, &piece);
-		if (owns_ring(drain, index) && !drain->output.error) /* unwritten packets stay in the ring */
-			give_back(drain, index);
+		if (drain_owns_ring(drain, index) &&
+		    !drain->output.error) /* unwritten packets stay in the ring */
+			drain_give_back(drain, index);
 	}
 	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
 }
@@ -230,11 +166,11 @@ static void drain_more(struct drain *drain, unsigned *fullest, bool names_only)
 {
 	if (drain->more.count)
 		drain->more.round(drain->more.context);
-	for (unsigned n = drain->session->ring_count; n < ring_count(drain); n++) {
+	for (unsigned n = drain->session->ring_count; n < drain_ring_count(drain); n++) {
 		unsigned level = 0;
 
 		if (names_only)
-			ring_reader_note(&drain->readers[n], ring_at(drain, n));
+			ring_reader_note(&drain->readers[n], drain_ring_at(drain, n));
 		else
 			level = drain_ring(drain, n);
 
@@ -272,13 +208,13 @@ static void add_totals(struct drain *drain)
 	struct recording *recording = &drain->output.recording;
 
 	recording->clock_steps = recording->lost_names = recording->lost_unreported = 0;
-	for (unsigned n = 0; n < ring_count(drain); n++) {
+	for (unsigned n = 0; n < drain_ring_count(drain); n++) {
 		const struct output_stream *out = &drain->output.streams[n];
 		const uint64_t *lost = drain->readers[n].ledger.lost, *before = out->origin.ledger.lost;
 		const struct ring *ring = drain->readers[n].ring;
-		bool *recorded = &drain->recorded[is_beside(drain, n) ? ring->cpu : n];
+		bool *recorded = &drain->recorded[drain_is_beside(drain, n) ? ring->cpu : n];
 
-		if (is_names(drain, n)) {
+		if (drain_is_names(drain, n)) {
 			for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
 				if (cause == WIRE_LOST_FULL || cause == WIRE_LOST_CORRUPT ||
 				    cause == WIRE_LOST_UNREAD)
@@ -293,7 +229,7 @@ static void add_totals(struct drain *drain)
 			recording->lost_unreported += lost[cause] - before[cause];
 		}
 		recording->lost_unreported -= out->reported;
-		recording->clock_steps += control_of(drain, n)->clock_steps;
+		recording->clock_steps += drain_control(drain, n)->clock_steps;
 	}
 	totals->changes += drain->copy ? 0 : drain->changelog.others;
 	totals->lost_names += recording->lost_names;
@@ -320,14 +256,14 @@ static void add_tasks(struct drain *drain)
 static int make_next(struct drain *drain, struct output *next, const struct statedump_packets *packets)
 {
 	const unsigned names = session_names_index(drain->session);
-	struct wire_origin *origins = calloc(ring_count(drain), sizeof(*origins));
+	struct wire_origin *origins = calloc(drain_ring_count(drain), sizeof(*origins));
 	char name[CHUNKS_NAME];
 	int directory, error;
 
 	if (!origins)
 		return -ENOMEM;
-	for (unsigned n = 0; n < ring_count(drain); n++) {
-		ring_reader_losses(&drain->readers[n], control_of(drain, n)->lost);
+	for (unsigned n = 0; n < drain_ring_count(drain); n++) {
+		ring_reader_losses(&drain->readers[n], drain_control(drain, n)->lost);
 		origins[n] = ring_reader_origin(&drain->readers[n]);
 	}
 	origins[names].statedump = packets->packets;
@@ -368,7 +304,7 @@ static int split(struct drain *drain)
 		output_free(&next);
 		return error;
 	}
-	for (unsigned n = 0; n < ring_count(drain); n++)
+	for (unsigned n = 0; n < drain_ring_count(drain); n++)
 		output_losses(&drain->output, n, &drain->readers[n].ledger, drain->readers[n].time);
 	add_tasks(drain);
 	output_fail(&drain->output, changelog_finish(&drain->changelog), "changes");
@@ -405,8 +341,8 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	for (unsigned n = 0; n < drain->session->ring_count; n++) {
 		unsigned level = 0;
 
-		if (names_only && !is_names(drain, n))
-			ring_reader_note(&drain->readers[n], ring_at(drain, n));
+		if (names_only && !drain_is_names(drain, n))
+			ring_reader_note(&drain->readers[n], drain_ring_at(drain, n));
 		else
 			level = drain_ring(drain, n);
 		if (level > *fullest)
@@ -427,16 +363,16 @@ void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost)
 		session_stat_read(drain->session, &stat);
 		*events = stat.written;
 		*lost = wire_lost_sum(stat.lost);
-		for (unsigned n = drain->session->ring_count; n < ring_count(drain); n++)
+		for (unsigned n = drain->session->ring_count; n < drain_ring_count(drain); n++)
 			*events += drain->readers[n].written;
 		return;
 	}
 	*events = drain->totals.events; /* of the chunks before */
 	*lost = wire_lost_sum(drain->totals.lost);
-	for (unsigned n = 0; n < ring_count(drain); n++) {
+	for (unsigned n = 0; n < drain_ring_count(drain); n++) {
 		const struct output_stream *out = &drain->output.streams[n];
 
-		if (is_names(drain, n))
+		if (drain_is_names(drain, n))
 			continue;
 		*events += out->kept;
 		*lost +=
@@ -465,8 +401,8 @@ static int prepare(struct drain *drain, struct session *session, const struct dr
 	drain->more_selection.globs = drain->more.globs;
 	call_tables_init(&drain->calls, session, -1);
 	drain->buffer = aligned_alloc(4096, largest);
-	drain->readers = calloc(ring_count(drain), sizeof(*drain->readers));
-	drain->recorded = calloc(ring_count(drain), sizeof(*drain->recorded));
+	drain->readers = calloc(drain_ring_count(drain), sizeof(*drain->readers));
+	drain->recorded = calloc(drain_ring_count(drain), sizeof(*drain->recorded));
 	if (!drain->buffer || !drain->readers || !drain->recorded)
 		return -ENOMEM;
 	for (unsigned n = 0; n < session->ring_count; n++) {
@@ -510,6 +446,7 @@ static int begin(struct drain *drain, int directory, const struct drain_options 
 					     .clock = { hz, calibrate_offset(&drain->begin, hz) },
 					     .session_path = options->session_path,
 					     .kernel_tasks = options->kernel_tasks,
+					     .kernel_threads = options->kernel_threads,
 					     .command = options->command };
 	int error = 0;
 
@@ -534,13 +471,13 @@ static int begin(struct drain *drain, int directory, const struct drain_options 
 static void skip_ring(struct drain *drain, unsigned index)
 {
 	struct ring_reader *reader = &drain->readers[index];
-	const struct ring *ring = ring_at(drain, index);
+	const struct ring *ring = drain_ring_at(drain, index);
 
 	if (ring)
 		ring_skip(ring, &reader->cursor);
 	drain_ring(drain, index);
 	ring_reader_empty(reader, ring, NULL);
-	ring_reader_losses(reader, control_of(drain, index)->lost);
+	ring_reader_losses(reader, drain_control(drain, index)->lost);
 	begin_here(drain, index);
 }
 
@@ -564,7 +501,7 @@ static void skip_beside(struct drain *drain)
 	const uint64_t since = drain->more.since;
 
 	drain->more.since = UINT64_MAX;
-	for (unsigned n = drain->session->ring_count; n < ring_count(drain); n++)
+	for (unsigned n = drain->session->ring_count; n < drain_ring_count(drain); n++)
 		skip_ring(drain, n);
 	drain->more.since = since;
 }
@@ -573,7 +510,7 @@ static void skip_beside(struct drain *drain)
 static void continue_device(struct drain *drain)
 {
 	for (unsigned n = 0; n < drain->session->ring_count; n++)
-		if (ring_reader_continue(&drain->readers[n], ring_at(drain, n)))
+		if (ring_reader_continue(&drain->readers[n], drain_ring_at(drain, n)))
 			begin_here(drain, n);
 }
 
@@ -615,7 +552,7 @@ static int resume_ring(struct drain *drain, unsigned index)
 	struct output_stream *out = &drain->output.streams[index];
 	struct ring_reader *reader = &drain->readers[index];
 	const struct wire_packet *packet = (const struct wire_packet *)drain->buffer;
-	const struct event_table *table = is_names(drain, index) ? &drain->names_table : &drain->table;
+	const struct event_table *table = drain_is_names(drain, index) ? &drain->names_table : &drain->table;
 	int found = stream_reopen(&out->stream, (struct wire_packet *)drain->buffer);
 	struct validated validated;
 
@@ -646,7 +583,7 @@ static int end_at(struct drain *drain, int next)
 
 	for (unsigned n = 0; !error && n < drain->session->ring_count; n++) {
 		memcpy(drain->readers[n].ledger.lost, origins[n].ledger.lost, sizeof(origins[n].ledger.lost));
-		if (!is_names(drain, n))
+		if (!drain_is_names(drain, n))
 			drain->readers[n].ledger.events = origins[n].ledger.events;
 	}
 	drain->ended = true;
@@ -683,7 +620,7 @@ int drain_resume(struct drain *drain, struct session *session, int directory,
 static uint64_t count_missing(struct drain *drain, unsigned index)
 {
 	struct ring_reader *reader = &drain->readers[index];
-	const struct ring *ring = ring_at(drain, index);
+	const struct ring *ring = drain_ring_at(drain, index);
 	struct wire_packet *packet;
 	struct ring_piece piece;
 
@@ -704,10 +641,10 @@ static void close_ring(struct drain *drain, unsigned index)
 	struct output *output = &drain->output;
 
 	if (!drain->ended)
-		ring_reader_losses(reader, control_of(drain, index)->lost);
+		ring_reader_losses(reader, drain_control(drain, index)->lost);
 	if (!output->error && !drain->ended) {
-		ring_reader_empty(reader, ring_at(drain, index),
-				  drain->copy ? control_of(drain, index) : NULL);
+		ring_reader_empty(reader, drain_ring_at(drain, index),
+				  drain->copy ? drain_control(drain, index) : NULL);
 		ring_reader_settle(reader);
 	}
 	output_losses(output, index, &reader->ledger, reader->time);
@@ -717,9 +654,9 @@ static void close_ring(struct drain *drain, unsigned index)
 	if (output->error)
 		reader->ledger.lost[WIRE_LOST_UNREAD] +=
 			count_missing(drain, index) +
-			(drain->gone && (reader->begun || is_names(drain, index)));
-	else if (!is_names(drain, index) && !drain->attached &&
-		 !(is_beside(drain, index) && drain->more.since))
+			(drain->gone && (reader->begun || drain_is_names(drain, index)));
+	else if (!drain_is_names(drain, index) && !drain->attached &&
+		 !(drain_is_beside(drain, index) && drain->more.since))
 		drain->totals.lost_late += count_missing(drain, index);
 }
 
@@ -738,7 +675,7 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 		drain_ring(drain, n);
 	if (!drain->ended)
 		check_session(drain);
-	for (unsigned n = 0; n < ring_count(drain); n++) {
+	for (unsigned n = 0; n < drain_ring_count(drain); n++) {
 		close_ring(drain, n);
 		if (drain->copy)
 			snapshot_copy_release(drain->copy, n);

@@ -25,85 +25,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "drain/call_tables.h"
-#include "drain/changelog.h"
-#include "drain/event_selection.h"
-#include "writer/chunks.h"
-#include "drain/snapshot_copy.h"
-#include "drain/ring_reader.h"
-#include "drain/statedump.h"
-#include "writer/trace_output.h"
-#include "writer/event_table.h"
-#include "session/clock.h"
-#include "session/session.h"
-
-/* Rings beside those of the session: the kernel's. Their streams are `kernelN`, and their times CLOCK_MONOTONIC until they are
- * translated. */
-struct drain_more {
-	const struct ring *rings;
-	unsigned count;
-	/* Called in each round, and for a snapshot, before these rings are read, and for each piece of one, whose bytes it may change before they are validated. */
-	void (*round)(void *context);
-	void (*translate)(void *context, unsigned ring, struct wire_packet *packet,
-			  const struct ring_piece *piece);
-	void *context;
-	/* Rings that are older than the recording, and have events that were not asked for: */
-	uint64_t since;		  /* when the recording began, ticks; 0: the rings were made for it */
-	const char *const *globs; /* events to keep, up to NULL; NULL: all */
-};
+#include "drain/drain_state.h"
 
 struct drain_options {
 	const char
 		*session_path; /* where a killed recorder leaves the session; NULL: the session is not ours */
 	const char *command;   /* for `.burin/recording`; must live as long as the drain */
-	const char *kernel_tasks; /* the same */
-	uint64_t since;		  /* snapshot: ticks; leave out earlier records */
+	const char *kernel_tasks, *kernel_threads; /* the same */
+	uint64_t since;				   /* snapshot: ticks; leave out earlier records */
 	uint64_t last; /* snapshot of an ended program: begin this many ticks before its last record */
 	const char *const
 		*globs; /* attached: events to keep, up to NULL; none: all. Must live as long as the drain */
 	bool attach;	/* record a session in flight mode, from the call of drain_begin() on */
 	struct chunk_limits split;     /* of a recording; all zero: one trace */
 	const struct drain_more *more; /* NULL: none */
-};
-
-struct drain_totals {
-	uint64_t events;
-	uint64_t bytes;
-	unsigned cpus; /* rings that have records */
-	uint64_t lost[WIRE_LOST_CAUSES];
-	uint64_t lost_late, lost_names;
-	uint64_t lost_calls[WIRE_CALL_LOSSES];
-	uint64_t changes; /* of a recording: changes of states, filters and sizes by other processes */
-	unsigned chunks;  /* of a split recording */
-	struct chunks_trim trim;
-	uint64_t until;	   /* of a snapshot: when it ends, ticks */
-	uint64_t left_out; /* records before the window */
-};
-
-struct drain {
-	struct session *session;
-	struct event_table table, names_table;
-	struct ring_reader *readers; /* of each ring, those of `more` last */
-	struct drain_more more;
-	struct output output;
-	struct chunks chunks;
-	struct statedump statedump; /* of a split recording */
-	struct changelog changelog;
-	struct call_tables calls;
-	struct snapshot_copy *copy; /* of a snapshot; NULL: the rings themselves are read */
-	struct window window;
-	struct event_selection selection, more_selection;
-	char *buffer; /* for the largest packet */
-	struct clock_pair begin;
-	uint64_t round; /* when the last round began, ticks */
-	uint64_t
-		round_before; /* when the one before began: no record to come is earlier, since it took all */
-	struct drain_totals totals;
-	bool *recorded;	 /* of each ring: whether it has records in any chunk */
-	uint64_t beside; /* bytes in the current chunk that the sampler writes; set by the caller */
-	bool attached;	 /* to a session that belongs to its program */
-	bool gone;	 /* the session's file was truncated */
-	bool ended;	 /* the trace ends where the next chunk begins: no more records are taken */
 };
 
 /*

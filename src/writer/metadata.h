@@ -40,6 +40,8 @@ struct recording {
 	const char *command;
 	const char
 		*kernel_tasks; /* whose events of the kernel are recorded: "all" or "some"; NULL: none are */
+	const char *
+		kernel_threads; /* those that live at the end, as kernel_follow_list() has them; NULL, "": unknown */
 	const char *result;
 	const char *trouble;
 	uint64_t lost_late;

@@ -8,6 +8,7 @@
  *	symbols.c    ELF symbols; messages of children          jitmap.c     perf maps and jitdumps
  *	filter.c     programs, expressions, formats, globs      unwind.c     ELF images, unwind tables, stacks
  *	uftrace.c    a directory that burin import reads        kernel.c     descriptions of the kernel's tracepoints
+ *	guest.c      functions and types of a guest's kernel
  *
  * tests/fuzz/fuzz.py builds and runs them; a corpus for each is in corpus/, all inputs that ever broke one in broken/.
  */

@@ -20,10 +20,11 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-DOORS = ["trace", "profile", "calls", "metadata", "session", "symbols", "jitmap", "filter", "unwind", "uftrace", "kernel"]
+DOORS = ["trace", "profile", "calls", "metadata", "session", "symbols", "jitmap", "filter", "unwind", "uftrace", "kernel", "guest"]
 # The longest input of each door: more makes it slow and reaches nothing new.
 LENGTH = {"trace": 40000, "profile": 30000, "calls": 20000, "metadata": 16000, "session": 2000, "symbols": 12000, "jitmap": 4000, "filter": 2500,
-          "unwind": 12000, "uftrace": 4000, "kernel": 8000}
+          "unwind": 12000, "uftrace": 4000, "kernel": 8000,
+          "guest": 8000}
 # As in archive.c.
 NAMES = [".burin/recording", ".burin/events", ".burin/origin", ".burin/profile", ".burin/images", ".burin/tasks", ".burin/stacks",
          ".burin/contexts", ".burin/symbols", "metadata", "names", "names.1", "cpu0", "cpu0.1", "cpu0.2", "cpu1", "cpu1.1", "locked0",
@@ -143,6 +144,10 @@ def pack(directory, only=None, longest=1 << 30):
     return out
 
 
+def words(*values):
+    return b"".join(v.to_bytes(n, "little") for n, v in values)
+
+
 def go_table(magic):
     """The table of functions of a Go program, with two of them."""
     old, absolute = magic == 0xfffffffb, magic in (0xfffffffb, 0xfffffffa)
@@ -170,9 +175,6 @@ def make_seeds(where):
         os.makedirs(folder, exist_ok=True)
         with open(os.path.join(folder, name), "wb") as file:
             file.write(data)
-
-    def words(*values):
-        return b"".join(v.to_bytes(n, "little") for n, v in values)
 
     with tempfile.TemporaryDirectory() as tmp:
         make = os.path.join(where, "tests", "{}")
@@ -225,6 +227,7 @@ def make_seeds(where):
         keep("unwind", "table", b"\2" + table)
         keep("unwind", "expression", b"\3" + bytes([0x77, 8, 0x06, 0x23, 16, 0x12, 0x1c, 0x31, 0x24, 0x22]))
         keep("symbols", "image", b"\2" + image)
+        keep("guest", "image", image)
 
     text, place, done, state = b"\1\4name", bytes([2, 8, 0, 64, 1, 1, 0, 0]), bytes([3, 4]), b"\4\3\0\0"
     lined = bytes([2, 16, 0, 64, 2, 1, 1, 7, 1, 1, 9])
@@ -273,7 +276,31 @@ def make_seeds(where):
     keep("kernel", "call", point("syscalls", "sys_enter_openat", ("int __syscall_nr", 8, 4, 1), ("int dfd", 16, 8), ("const char * filename", 24, 8)))
     keep("kernel", "arrays", point("net", "y", *[(f"u8 f{n}[64]", 8 + 64 * n, 64) for n in range(8)]))
     keep("kernel", "note", b"usdt\0(a:i32, b:str)\0-4@-20(%rbp) 8@%rax 4@$-1 1@4(%rbx,%rcx,8) 8@(,%rdx,2)")
+    keep("guest", "text", b"ffffffff81000000 T _text\nffffffff81001000 t one\nffffffff81003400 W two\t[module]\nffffffff81003400 T alias\n"
+         b"ffffffff81009990 D data\nffffffff8130aaa0 T three\nffffffff8156b0c0 t four\n")
+    keep("guest", "types", guest_types())
     keep("session", "stores", words((4, 0x110), (1, 4), (4, 1)) + words((4, 0x3000), (1, 2)) + b"\1\1")
+
+
+def guest_types():
+    """The types of a kernel, as far as its tasks are in them."""
+    strings, types = bytearray(b"\0"), b""
+
+    def name(text):
+        strings.extend(text.encode() + b"\0")
+        return len(strings) - len(text) - 1
+
+    def head(text, kind, count, size):
+        return words((4, name(text)), (4, kind << 24 | count), (4, size))
+
+    types += head("task_struct", 4, 6, 4000)
+    for member, at in (("stack", 32), ("pid", 1000), ("tgid", 1004), ("group_leader", 1040), ("comm", 1200), ("", 1300)):
+        types += words((4, name(member)), (4, 2 if not member else 3), (4, at * 8))
+    types += head("", 5, 1, 8) + words((4, name("inner")), (4, 2), (4, 0))  # contains itself
+    types += head("current_task", 14, 0, 1) + words((4, 1)) + head("this_cpu_off", 14, 0, 1) + words((4, 1))
+    types += head(".data..percpu", 15, 2, 9000) + words((4, 3), (4, 0x1fbc0), (4, 8)) + words((4, 4), (4, 0x1a000), (4, 8))
+    types += head("irq_stack", 4, 0, 16384) + head("fixed_percpu_data", 4, 0, 48)
+    return words((2, 0xeb9f), (1, 1), (1, 0), (4, 24), (4, 0), (4, len(types)), (4, len(types)), (4, len(strings))) + types + bytes(strings)
 
 
 def main():

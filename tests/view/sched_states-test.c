@@ -88,6 +88,31 @@ static void known_records(void **state)
 	sched_free(&sched);
 }
 
+/* Two threads that took turns only with each other: which is recorded is known by those that lived at the end, or else by their switches. */
+static void living_threads(void **state)
+{
+	for (unsigned known = 0; known < 2; known++) {
+		struct collected collected = { .count = 0 };
+		struct sched sched = { .closed = collect, .data = &collected };
+
+		(void)state;
+		take(&sched, 10, 100, SCHED_SLEEPS, 200);
+		take(&sched, 20, 200, SCHED_SLEEPS, 100);
+		take(&sched, 30, 300, SCHED_SLEEPS, 200);
+		if (known) {
+			sched.living = calloc(2, sizeof(*sched.living));
+			assert_non_null(sched.living);
+			sched.living[0] = (struct sched_range){ 1, 7 };
+			sched.living[1] = (struct sched_range){ 99, 101 };
+			sched.living_count = 2;
+		}
+		assert_int_equal(sched_recorded(&sched, sched_find(&sched, 100, 30)), known);
+		assert_int_equal(sched_recorded(&sched, sched_find(&sched, 200, 30)), !known);
+		assert_false(sched_recorded(&sched, sched_find(&sched, 300, 30)));
+		sched_free(&sched);
+	}
+}
+
 /* The record of a wake-up comes before that of the switch, if another CPU is quicker. */
 static void early_wake_up(void **state)
 {
@@ -234,11 +259,9 @@ static void any_records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_records),
-		cmocka_unit_test(early_wake_up),
-		cmocka_unit_test(used_ids_and_missing_records),
-		cmocka_unit_test(hidden_tasks),
-		cmocka_unit_test(any_records),
+		cmocka_unit_test(known_records), cmocka_unit_test(living_threads),
+		cmocka_unit_test(early_wake_up), cmocka_unit_test(used_ids_and_missing_records),
+		cmocka_unit_test(hidden_tasks),	 cmocka_unit_test(any_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

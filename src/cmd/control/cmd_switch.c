@@ -221,6 +221,12 @@ static const struct cmd_option disable_table[] = {
 	{ 0 },
 };
 
+/* For scripts that give it to each command that changes something. */
+static const struct cmd_option pause_table[] = {
+	OPTION_FLAG("-q, --quiet", &request.quiet, "print nothing, as without it"),
+	{ 0 },
+};
+
 static int run(char **operands)
 {
 	struct session session;
@@ -311,11 +317,12 @@ const struct cmd cmd_disable = {
 const struct cmd cmd_pause = {
 	.name = "pause",
 	.line = "switch all events off and keep the records in the buffers",
-	.usage = "Usage: burin pause TARGET\n"
+	.usage = "Usage: burin pause [options] TARGET\n"
 		 "\n"
 		 "Switch all events off until burin resume, and keep the records in the buffers. The state\n"
 		 "of each event is kept, and can be changed while tracing is paused.\n",
 	.notes = "Exit code: 0; 1 if it failed; 2 if there is no such TARGET, or the program has ended.\n",
+	.options = pause_table,
 	.operands = CMD_ONE_TARGET,
 	.main = pause_events,
 };
@@ -323,10 +330,11 @@ const struct cmd cmd_pause = {
 const struct cmd cmd_resume = {
 	.name = "resume",
 	.line = "restore the state of all events after pause",
-	.usage = "Usage: burin resume TARGET\n"
+	.usage = "Usage: burin resume [options] TARGET\n"
 		 "\n"
 		 "Restore the state of each event, after burin pause.\n",
 	.notes = "Exit code: 0; 1 if it failed; 2 if there is no such TARGET, or the program has ended.\n",
+	.options = pause_table,
 	.operands = CMD_ONE_TARGET,
 	.main = resume_events,
 };

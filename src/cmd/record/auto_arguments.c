@@ -338,8 +338,7 @@ void auto_arguments_later(struct auto_arguments *found, const char *path, const 
 			cmd_note("burin: %s: %s: %s; nothing is known of its functions\n", search.option,
 				 path,
 				 file->descriptor == -EACCES && geteuid() == 0
-					 ? "loaded later, and other users may not read it, nor its directory "
-					   "perhaps"
+					 ? "loaded later, and not readable by other users"
 					 : strerror(-file->descriptor));
 		return;
 	}

@@ -183,10 +183,13 @@ void kernel_events_finish(struct kernel_events *kernel)
 		finish_module(kernel);
 		return;
 	}
+	if (!kernel_follow_list(&kernel->source.follow, kernel->threads, sizeof(kernel->threads)))
+		kernel->threads[0] = 0;
 	kernel_source_finish(&kernel->source);
 	kernel->error_ns = kernel->source.clock.error + kernel->source.clock.thinned;
 	kernel->mechanism = kernel->source.mechanism;
 	kernel->unread = kernel->source.unread;
+	kernel->without_texts = kernel->source.without_texts;
 }
 
 void kernel_events_close(struct kernel_events *kernel)
@@ -213,6 +216,10 @@ void kernel_events_summary(const struct kernel_events *kernel)
 	cmd_note("burin: %s tracepoints of the kernel by %s, times within %s\n",
 		 text_count(events, kernel->events), mechanisms[kernel->mechanism],
 		 text_duration(error, kernel->error_ns));
+	if (kernel->without_texts)
+		cmd_note("burin: without programs in the kernel (BPF), paths of system calls are addresses, "
+			 "and sockets "
+			 "have none\n");
 	if (kernel->unread)
 		cmd_note("burin: %s system call%s a text or a socket's address that was not in memory%s\n",
 			 text_count(events, kernel->unread), kernel->unread == 1 ? " lacks" : "s lack",

@@ -20,6 +20,10 @@ enum kernel_sched {
 	KERNEL_SCHED_WAKERS, /* also of the threads that wake them */
 };
 
+enum {
+	KERNEL_THREADS = 1000, /* bytes of their list */
+};
+
 struct kernel_choice {
 	struct view_globs globs; /* --kernel */
 	const char *where;	 /* --k-where; NULL: none */
@@ -35,10 +39,12 @@ struct kernel_events {
 	struct enable_lease lease; /* of its events */
 	int lease_file;
 	unsigned events;
-	uint64_t error_ns; /* valid after kernel_events_finish(), as the next one */
+	char threads[KERNEL_THREADS]; /* recorded ones that live at the end, for the drain; "": unknown */
+	uint64_t error_ns;	      /* valid after kernel_events_finish(), as the next one */
 	enum kernel_mechanism mechanism;
-	uint64_t unread; /* system calls that lack an argument */
-	bool filtered;	 /* by --k-where */
+	bool without_texts; /* as of ->source */
+	uint64_t unread;    /* system calls that lack an argument */
+	bool filtered;	    /* by --k-where */
 };
 
 /*

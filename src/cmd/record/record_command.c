@@ -384,6 +384,7 @@ static int record(const struct record_options *options, struct session *session,
 									       : options->sampling.system
 										       ? "all"
 										       : "some",
+							       .kernel_threads = kernel.threads,
 							       .split = options->split,
 							       .more = kernel_events_more(&kernel) });
 	if (error) {

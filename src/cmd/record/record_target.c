@@ -89,6 +89,7 @@ static int record(const struct record_options *options, struct attachment *attac
 			    &(struct drain_options){ .command = target->geometry.program,
 						     .attach = !is_claimed(attachment),
 						     .globs = options->globs,
+						     .kernel_threads = kernel.threads,
 						     .split = options->split,
 						     .more = kernel_events_more(&kernel) });
 	if (error) {

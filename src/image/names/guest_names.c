@@ -234,14 +234,15 @@ static uint64_t elect(uint64_t *votes, size_t count)
 
 static int vote(const struct guest_names *names, const uint64_t *addresses, size_t count, uint64_t *shift)
 {
-	const size_t step = count / VOTERS_MAX + 1;
-	uint64_t *votes = malloc(VOTES_MAX * sizeof(*votes));
+	const size_t step = count / VOTERS_MAX + 1, voters = count / step + 1;
+	const size_t room = names->count < VOTES_MAX / voters ? names->count * voters : VOTES_MAX;
+	uint64_t *votes = malloc(room * sizeof(*votes));
 	size_t cast = 0;
 
 	if (!votes)
 		return -ENOMEM;
 	for (size_t n = 0; n < count; n += step)
-		for (size_t at = 0; at < names->count && cast < VOTES_MAX; at++)
+		for (size_t at = 0; at < names->count && cast < room; at++)
 			if ((addresses[n] - names->all[at].address) % PAGE == 0 && !is_alias(names, at))
 				votes[cast++] = addresses[n] - names->all[at].address;
 	*shift = elect(votes, cast);

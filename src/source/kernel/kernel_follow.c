@@ -187,6 +187,27 @@ int kernel_follow_process(struct kernel_follow *follow, pid_t process)
 	return kernel_follow_threads(process, record_thread, follow);
 }
 
+bool kernel_follow_list(const struct kernel_follow *follow, char *out, size_t size)
+{
+	const uint8_t *at = follow->tasks, *const end = at + KERNEL_FOLLOW_TASKS;
+	size_t used = 0;
+
+	out[0] = 0;
+	while (at && at < end && (at = memchr(at, KERNEL_FOLLOW_RECORDED, (size_t)(end - at)))) {
+		const int first = (int)(at - follow->tasks);
+
+		while (at < end && *at == KERNEL_FOLLOW_RECORDED)
+			at++;
+		used += (size_t)snprintf(out + used, size - used, "%s%d", used ? " " : "", first);
+		if (used < size && at - follow->tasks - 1 > first)
+			used += (size_t)snprintf(out + used, size - used, "-%d",
+						 (int)(at - follow->tasks) - 1);
+		if (used >= size)
+			return false;
+	}
+	return follow->tasks;
+}
+
 void kernel_follow_close(struct kernel_follow *follow)
 {
 	for (unsigned n = 0; n < KERNEL_FOLLOW_PROGRAMS; n++) {

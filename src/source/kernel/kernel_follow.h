@@ -9,6 +9,8 @@
 #ifndef BURIN_SOURCE_KERNEL_KERNEL_FOLLOW_H
 #define BURIN_SOURCE_KERNEL_KERNEL_FOLLOW_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -41,6 +43,12 @@ int kernel_follow_process(struct kernel_follow *follow, pid_t process);
 
 /* kernel_follow_threads - call a function for each thread of a process, until it returns an error. Return: as above; that error. */
 int kernel_follow_threads(pid_t process, int (*each)(void *context, pid_t thread), void *context);
+
+/*
+ * kernel_follow_list - list the threads that are recorded now: "13 20-25", in order. Those that ended may be among them.
+ * Return: false: there is no room for all, or it is not open.
+ */
+bool kernel_follow_list(const struct kernel_follow *follow, char *out, size_t size);
 
 void kernel_follow_close(struct kernel_follow *follow);
 

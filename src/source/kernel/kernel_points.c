@@ -181,10 +181,13 @@ static void name_calls(char text[WIRE_ENUMS_MAX + 1])
 	strcpy(text + used, "\n");
 }
 
-void kernel_points_without_texts(struct kernel_points *points)
+bool kernel_points_without_texts(struct kernel_points *points)
 {
+	bool had = false;
+
 	for (size_t n = 0; n < points->count; n++)
-		tracepoint_without_texts(&points->points[n]);
+		had |= tracepoint_without_texts(&points->points[n]);
+	return had;
 }
 
 int kernel_points_compile(struct kernel_points *points, const char *where, bool in_kernel,

@@ -52,8 +52,11 @@ int kernel_points_add_late(struct kernel_points *points);
 int kernel_points_compile(struct kernel_points *points, const char *where, bool in_kernel,
 			  char why[KERNEL_WHY]);
 
-/* kernel_points_without_texts - let texts of processes be their addresses; before they are compiled and registered. */
-void kernel_points_without_texts(struct kernel_points *points);
+/*
+ * kernel_points_without_texts - let texts of processes be their addresses; before they are compiled and registered.
+ * Return: whether one had any.
+ */
+bool kernel_points_without_texts(struct kernel_points *points);
 
 /* kernel_points_filter - of one of them; NULL: it has none. */
 const struct wire_filter *kernel_points_filter(const struct kernel_points *points, size_t n);

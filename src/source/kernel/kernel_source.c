@@ -395,7 +395,7 @@ static int choose(struct kernel_source *source, const struct kernel_options *opt
 	if (!error && !programs)
 		error = needs_programs(options, points, why);
 	if (!error && !programs)
-		kernel_points_without_texts(points);
+		source->without_texts = kernel_points_without_texts(points);
 	if (!error && programs)
 		error = kernel_points_add_late(points);
 	if (!error && options->where)

@@ -67,8 +67,9 @@ struct kernel_source {
 	unsigned refused;		      /* tracepoints that the kernel does not let attach to ... */
 	char refused_name[WIRE_NAME_MAX + 1]; /* ... the first one, and why */
 	int refused_error;
-	uint64_t unread; /* system calls of which a text or a structure is missing: it was not in memory */
-	uint64_t missed; /* records that the kernel's own protection left out, counted so far */
+	bool without_texts; /* paths are addresses, and addresses of sockets are missing */
+	uint64_t unread;    /* system calls of which a text or a structure is missing: it was not in memory */
+	uint64_t missed;    /* records that the kernel's own protection left out, counted so far */
 };
 
 /*

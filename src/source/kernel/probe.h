@@ -3,7 +3,7 @@
  * Probes in programs and libraries, which need no tracepoints and no restart: at the entry and the return of a function, and at the probes of
  * <sys/sdt.h>.
  *
- *	u:FILE:FUNCTION[(ARGUMENTS)]		ARGUMENTS: NAME[:TYPE], ...; of integer registers, in their order
+ *	u:FILE:FUNCTION[(ARGUMENTS)]		ARGUMENTS: NAME[:TYPE], ...; by debug information, or of integer registers in their order
  *	uret:FILE:FUNCTION[(NAME[:TYPE])]	its return, with the result: ret, an i64
  *	usdt:FILE:PROVIDER:NAME[(ARGUMENTS)]	without ARGUMENTS: arg1, arg2, ... as the file describes them
  *

@@ -378,14 +378,17 @@ void tracepoint_make_event(struct tracepoint *point)
 	}
 }
 
-void tracepoint_without_texts(struct tracepoint *point)
+bool tracepoint_without_texts(struct tracepoint *point)
 {
+	const bool has_socket = has_kind(point, TRACEPOINT_SOCKET),
+		   has_text = has_kind(point, TRACEPOINT_USER_TEXT);
+
+	point->count -= has_socket; /* it is the last one */
 	for (unsigned n = 0; n < point->count; n++)
 		if (point->fields[n].kind == TRACEPOINT_USER_TEXT)
 			point->fields[n].kind = TRACEPOINT_POINTER;
-		else if (point->fields[n].kind == TRACEPOINT_SOCKET)
-			point->count--; /* it is the last one */
 	tracepoint_make_event(point);
+	return has_socket || has_text;
 }
 
 void tracepoint_copy(struct tracepoint *to, const struct tracepoint *from)

@@ -121,8 +121,8 @@ unsigned tracepoint_arguments(const struct tracepoint *point);
 /* tracepoint_has_socket - whether the tracepoint of a system call, "sys_enter_NAME", has a socket's address. */
 bool tracepoint_has_socket(const char *name);
 
-/* tracepoint_without_texts - let texts of a process be their addresses, and leave out socket addresses. */
-void tracepoint_without_texts(struct tracepoint *point);
+/* tracepoint_without_texts - let texts of a process be their addresses, and leave out socket addresses. Return: whether it had any. */
+bool tracepoint_without_texts(struct tracepoint *point);
 
 /* tracepoint_field - a recorded field by its name; NULL: there is none. */
 const struct tracepoint_field *tracepoint_field(const struct tracepoint *point, const char *name);

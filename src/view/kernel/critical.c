@@ -545,9 +545,10 @@ int critical_make(struct critical *critical, const struct burin_trace *trace, co
 	*critical = (struct critical){ .trace = trace };
 	maker.sched.closed = keep_interval;
 	maker.sched.data = &maker;
-	maker.sched.all = sched_read_all(trace);
 	call_threads_init(&maker.threads, trace, filter, &critical->strings, 0);
 	result = kernel_view_make(&maker.view, trace, &critical->strings);
+	if (!result)
+		result = sched_read_recorded(&maker.sched, trace);
 	critical->has_wakes = !result && maker.view.has[KERNEL_WAKING];
 	maker.sched.unseen = view_string(&critical->strings, sched_read_unseen);
 	if (!result && !maker.view.has[KERNEL_SWITCH])

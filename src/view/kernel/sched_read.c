@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -69,11 +70,35 @@ static int read_call(struct sched *sched, const struct kernel_event *event, cons
 	return error;
 }
 
-bool sched_read_all(const struct burin_trace *trace)
+/* Parse "13 20-25". Return: behind it; NULL: it is no range. */
+static const char *parse_range(const char *text, struct sched_range *range)
 {
-	const char *tasks = burin_trace_recording(trace, "kernel_tasks");
+	char *end;
 
-	return tasks && strcmp(tasks, "all") == 0;
+	range->first = range->last = (uint32_t)strtoul(text, &end, 10);
+	if (end == text)
+		return NULL;
+	if (*end == '-')
+		range->last = (uint32_t)strtoul(end + 1, &end, 10);
+	return end;
+}
+
+int sched_read_recorded(struct sched *sched, const struct burin_trace *trace)
+{
+	const char *tasks = burin_trace_recording(trace, "kernel_tasks"),
+		   *text = burin_trace_recording(trace, "kernel_threads");
+
+	sched->all = tasks && strcmp(tasks, "all") == 0;
+	if (!text)
+		return 0;
+	sched->living = calloc(strlen(text) + 1, sizeof(*sched->living));
+	if (!sched->living)
+		return -ENOMEM;
+	while (text && *text) {
+		text = parse_range(text, &sched->living[sched->living_count]);
+		sched->living_count += text != NULL;
+	}
+	return 0;
 }
 
 int sched_read_record(struct sched *sched, struct kernel_view *view, const struct burin_record *record,

@@ -13,8 +13,8 @@ static inline uint64_t sched_read_ns(const struct burin_trace *trace, uint64_t t
 	return ns > 0 ? (uint64_t)ns : 0;
 }
 
-/* sched_read_all - whether every thread of the machine was recorded. */
-bool sched_read_all(const struct burin_trace *trace);
+/* sched_read_recorded - read which threads were recorded, as far as the trace says it: ->all, ->living. Return: 0 or -ENOMEM. */
+int sched_read_recorded(struct sched *sched, const struct burin_trace *trace);
 
 /* sched_read_record - pass a record. Return: 0; -ENOMEM; or what the states' user returned. */
 int sched_read_record(struct sched *sched, struct kernel_view *view, const struct burin_record *record,

@@ -389,9 +389,10 @@ int sched_report_make(struct sched_report *report, const struct burin_trace *tra
 		maker.from = 0;
 	maker.sched.closed = count_interval;
 	maker.sched.data = &maker;
-	maker.sched.all = sched_read_all(trace);
 	call_threads_init(&maker.threads, trace, filter, &report->strings, parts);
 	result = kernel_view_make(&maker.view, trace, &report->strings);
+	if (!result)
+		result = sched_read_recorded(&maker.sched, trace);
 	report->has_wakes = !result && maker.view.has[KERNEL_WAKING];
 	maker.sched.unseen = view_string(&report->strings, sched_read_unseen);
 	if (!result && !maker.view.has[KERNEL_SWITCH])

@@ -286,12 +286,24 @@ int sched_finish(struct sched *sched, uint64_t time)
 	return error;
 }
 
+static bool lives(const struct sched *sched, uint32_t tid)
+{
+	for (size_t n = 0; n < sched->living_count; n++)
+		if (tid >= sched->living[n].first && tid <= sched->living[n].last)
+			return true;
+	return false;
+}
+
 bool sched_recorded(const struct sched *sched, size_t number)
 {
 	const struct sched_thread *thread = &sched->threads[number], *partner;
 
-	if (!thread->tid || thread->recorded || sched->all || !thread->partner)
-		return thread->tid && (thread->recorded || sched->all);
+	if (!thread->tid || thread->recorded || sched->all)
+		return thread->tid;
+	if (sched->living && !thread->ended)
+		return lives(sched, thread->tid);
+	if (!thread->partner)
+		return false;
 	/* One of the two is recorded: all switches of this one are in the trace, so it has more. */
 	partner = &sched->threads[thread->partner - 1];
 	return !partner->recorded && thread->switches >= partner->switches;
@@ -314,6 +326,9 @@ void sched_free(struct sched *sched)
 	free(sched->running);
 	sched->running = NULL;
 	free(sched->threads);
+	free(sched->living);
+	sched->living = NULL;
+	sched->living_count = 0;
 	free(sched->slots);
 	hash_table_free(&sched->numbers);
 	sched->threads = NULL;

@@ -66,6 +66,10 @@ struct sched_slot {
 	uint32_t tid, thread;
 };
 
+struct sched_range {
+	uint32_t first, last;
+};
+
 struct sched {
 	struct sched_thread *threads;
 	size_t count, room;
@@ -76,6 +80,9 @@ struct sched {
 	size_t cpu_room;
 	uint32_t unseen; /* the user's: that a thread is blocked in after a switch that is missing */
 	bool all;	 /* every thread of the machine is recorded */
+	/* Ranges of ids of the recorded threads that lived at the end; NULL: unknown. sched_free() frees them. */
+	struct sched_range *living;
+	size_t living_count;
 	/* Called for each interval when it ends; those of a thread in their order. Return: 0, or a negative errno that ends all. */
 	int (*closed)(void *data, const struct sched_interval *interval);
 	void *data;

@@ -9,6 +9,7 @@
 #include "view/records/line.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -327,6 +328,17 @@ static char *render_context(const struct burin_record *record, char *out)
 	return view_put_text(out, "} ");
 }
 
+/* The thread that a waker wakes. */
+static void print_woken(const struct burin_record *record, struct view_buffer *out)
+{
+	/* Other samples have fewer fields; there are many. */
+	const int field = burin_event_field(record->event, 2) ? burin_event_find(record->event, "woken") : -1;
+	int64_t tid;
+
+	if (field >= 0 && burin_record_i64(record, (unsigned)field, &tid) == 0)
+		view_buffer_print(out, "wakes %" PRId64 ": ", tid);
+}
+
 /* What is not made of fields: a sample's function, and a call. */
 static bool render_special(const struct view_lines *lines, const struct burin_record *record,
 			   struct view_buffer *out)
@@ -335,6 +347,7 @@ static bool render_special(const struct view_lines *lines, const struct burin_re
 	struct burin_call call;
 
 	if (lines->profile && !burin_profile_sample(lines->profile, record, &sample)) {
+		print_woken(record, out);
 		view_sample_text(lines->profile, &sample, lines->style.stacks, out);
 		return true;
 	}

@@ -114,10 +114,10 @@ struct perf {
 	struct perf_choice event;
 	uint64_t sample_type, registers; /* the contents of its samples */
 	unsigned cpus;
-	struct process_list processes;	     /* that ran already */
-	struct tree tree;		     /* if it is open, each CPU has an event for the whole tree */
-	char no_wakers[128];		     /* why wake-ups are not recorded, although ->options.wakers; else "" */
-	char by_task[128];		     /* why there is no tree, where it would help; else "" */
+	struct process_list processes; /* that ran already */
+	struct tree tree;	       /* if it is open, each CPU has an event for the whole tree */
+	char no_wakers[128];	       /* why wake-ups are not recorded, although ->options.wakers; else "" */
+	char by_task[128];	       /* why there is no tree, where it would help; else "" */
 	struct perf_ring *rings[PERF_FEEDS]; /* of each CPU */
 	struct perf_source *sources;
 	int wake;	     /* readable when a ring is half full, until perf_woken() */

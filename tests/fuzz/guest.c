@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Files about a guest: the kernel's functions (ELF, kallsyms) and its types (BTF), which may be those of a hostile guest. */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "image/names/guest_names.h"
+#include "image/names/guest_tasks.h"
+
+enum {
+	ADDRESSES = 32,
+};
+
+/* Names are inside the text, and in order. */
+static void look(const struct guest_names *names)
+{
+	unsigned sum = 0;
+
+	for (size_t n = 0; n < names->count; n++) {
+		FUZZ_HOLDS(names->all[n].name < names->bytes);
+		FUZZ_HOLDS(!n || names->all[n].address >= names->all[n - 1].address);
+		sum += (unsigned)strlen(names->text + names->all[n].name);
+	}
+	fuzz_use(sum);
+}
+
+/* Addresses of functions, at several distances. */
+static void move(const struct guest_names *names)
+{
+	struct guest_shifts shifts = { 0 };
+	uint64_t addresses[ADDRESSES];
+	int map;
+
+	for (size_t n = 0; n < ADDRESSES; n++)
+		addresses[n] = names->all[n % names->count].address + (n / 8 << 21);
+	FUZZ_HOLDS(guest_names_shifts(names, addresses, ADDRESSES, &shifts) == 0);
+	FUZZ_HOLDS(shifts.count >= 1 && shifts.count <= GUEST_SHIFTS);
+	map = guest_names_map(names, &shifts, addresses, ADDRESSES);
+	FUZZ_HOLDS(map >= 0);
+	close(map);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const int file = memfd_create("guest", MFD_CLOEXEC);
+	struct guest_names names;
+	struct guest_tasks tasks = { 0 };
+
+	FUZZ_HOLDS(file >= 0 && write(file, data, size) == (ssize_t)size);
+	if (guest_names_read(&names, file) == 0) {
+		look(&names);
+		move(&names);
+		guest_names_free(&names);
+	}
+	if (guest_tasks_read(&tasks, file) == 0)
+		fuzz_use(
+			(unsigned)(tasks.current + tasks.stack + tasks.pid + tasks.name + tasks.stack_bytes));
+	close(file);
+	return 0;
+}
