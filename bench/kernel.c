@@ -30,6 +30,7 @@
 #include <linux/perf_event.h>
 
 #include "control/remains.h"
+#include "mechanisms.h"
 #include "session/clock.h"
 #include "source/kernel/kernel_source.h"
 #include "source/kernel/kernel_types.h"
@@ -66,15 +67,6 @@ static uint64_t *consumed;
 static const uint64_t *produced;
 
 /* ---- BPF */
-
-static void prepare_empty(void)
-{
-	struct bpf_program code = { .count = 0 };
-
-	bpf_put_set(&code, BPF_REG_0, 0);
-	bpf_put_end(&code);
-	empty_program = bpf_load(BPF_PROG_TYPE_RAW_TRACEPOINT, &code);
-}
 
 static void prepare_ringbuf(void)
 {
@@ -162,29 +154,6 @@ static void prepare_same(int events)
 	same_program = bpf_load_typed(&code, type);
 }
 
-/* ---- Burin's rings: a source of its own for each block, so that nothing else is attached meanwhile */
-
-static bool open_burin(void)
-{
-	static const char *const globs[] = { "syscalls:sys_enter_getppid", NULL };
-	char why[KERNEL_WHY];
-
-	if (kernel_source_open(&source, &session,
-			       &(struct kernel_options){ .globs = globs, .buffer_bytes = 4 << 20 }, why) != 0)
-		return false;
-	return kernel_follow_process(&source.follow, getpid()) == 0;
-}
-
-static void empty_rings(void)
-{
-	for (unsigned n = 0; n < source.more.count; n++) {
-		struct ring_look look;
-
-		if (ring_look(&source.rings[n], &look) && !look.empty)
-			ring_give_back(&source.rings[n], look.sequence);
-	}
-}
-
 /* ---- tracefs and perf */
 
 static int write_file(const char *path, const char *text)
@@ -212,11 +181,7 @@ static bool prepare_tracefs(int events)
 /* For each block anew: an event that is open has a probe at the tracepoint, enabled or not. */
 static bool open_perf(void)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT,
-					.size = sizeof(attr),
-					.sample_period = 1,
-					.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_TID,
-					.write_backward = 1 };
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT };
 	char text[16] = "";
 	const int file = openat(tracing, "events/raw_syscalls/sys_enter/id", O_RDONLY | O_CLOEXEC);
 
@@ -227,14 +192,8 @@ static bool open_perf(void)
 	if (got <= 0)
 		return false;
 	attr.config = strtoul(text, NULL, 10);
-	perf_event = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (perf_event < 0)
-		return false;
-	perf_memory = mmap(NULL, PERF_BYTES, PROT_READ, MAP_SHARED, perf_event, 0);
-	if (perf_memory != MAP_FAILED)
-		return true;
-	close(perf_event);
-	return false;
+	perf_event = mechanism_perf(&attr, 0, -1, PERF_BYTES, &perf_memory);
+	return perf_event >= 0;
 }
 
 /* ---- the measurement */
@@ -254,8 +213,8 @@ static bool begin(enum mechanism which)
 	case RINGBUF_SAME:
 		link_file = same_program < 0 || !consumed || !produced ? -1 : bpf_watch(NULL, same_program);
 		return link_file >= 0;
-	case BURIN:
-		return open_burin();
+	case BURIN: /* a source of its own for each block, so that nothing else is attached meanwhile */
+		return mechanism_burin(&source, &session, "syscalls:sys_enter_getppid");
 	case TRACEFS:
 		return write_file("instances/burin-bench/events/raw_syscalls/sys_enter/enable", "1");
 	case PERF:
@@ -287,7 +246,7 @@ static double measure(enum mechanism which)
 	uint64_t before, after;
 
 	if (which == BURIN)
-		empty_rings();
+		mechanism_burin_empty(&source);
 	if (which == RINGBUF || which == RINGBUF_SAME)
 		__atomic_store_n(consumed, *produced, __ATOMIC_RELEASE);
 	before = clock_ns(CLOCK_MONOTONIC);
@@ -344,7 +303,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "kernel: no session: %s\n", why);
 		return 1;
 	}
-	prepare_empty();
+	empty_program = mechanism_empty(BPF_PROG_TYPE_RAW_TRACEPOINT);
 	prepare_ringbuf();
 	events = tracefs_open();
 	prepare_same(events);

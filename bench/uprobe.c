@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <linux/perf_event.h>
 
 #include "control/remains.h"
+#include "mechanisms.h"
 #include "session/clock.h"
 #include "source/kernel/kernel_source.h"
 #include "source/kernel/probe.h"
@@ -62,57 +62,17 @@ static int take_place(void *context, const struct tracepoint *point)
 	return 0;
 }
 
-static void prepare_empty(void)
-{
-	struct bpf_program code = { .count = 0 };
-
-	bpf_put_set(&code, BPF_REG_0, 0);
-	bpf_put_end(&code);
-	program = bpf_load(BPF_PROG_TYPE_KPROBE, &code);
-}
-
-static bool open_burin(void)
-{
-	static const char *const globs[] = { probe, NULL };
-	char why[KERNEL_WHY];
-
-	if (kernel_source_open(&source, &session,
-			       &(struct kernel_options){ .globs = globs, .buffer_bytes = 4 << 20 }, why) != 0)
-		return false;
-	return kernel_follow_process(&source.follow, getpid()) == 0;
-}
-
-static void empty_rings(void)
-{
-	for (unsigned n = 0; n < source.more.count; n++) {
-		struct ring_look look;
-
-		if (ring_look(&source.rings[n], &look) && !look.empty)
-			ring_give_back(&source.rings[n], look.sequence);
-	}
-}
-
 static bool open_perf(void)
 {
-	struct perf_event_attr attr = { .size = sizeof(attr),
-					.config1 = (uint64_t)(uintptr_t) "/proc/self/exe",
-					.config2 = place.site,
-					.sample_period = 1,
-					.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_TID,
-					.write_backward = 1 };
+	struct perf_event_attr attr = { .config1 = (uint64_t)(uintptr_t) "/proc/self/exe",
+					.config2 = place.site };
 	FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
 	const bool typed = file && fscanf(file, "%u", &attr.type) == 1;
 
 	if (file)
 		fclose(file);
-	event = typed ? (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC) : -1;
-	if (event < 0)
-		return false;
-	perf_memory = mmap(NULL, PERF_BYTES, PROT_READ, MAP_SHARED, event, 0);
-	if (perf_memory != MAP_FAILED)
-		return true;
-	close(event);
-	return false;
+	event = typed ? mechanism_perf(&attr, 0, -1, PERF_BYTES, &perf_memory) : -1;
+	return event >= 0;
 }
 
 /* Return: false: the mechanism is not there. */
@@ -120,7 +80,8 @@ static bool begin(enum mechanism which)
 {
 	if (which == EMPTY)
 		event = program < 0 ? -1 : probe_attach(&place, program);
-	return which == NONE || (which == EMPTY && event >= 0) || (which == BURIN && open_burin()) ||
+	return which == NONE || (which == EMPTY && event >= 0) ||
+	       (which == BURIN && mechanism_burin(&source, &session, probe)) ||
 	       (which == PERF && open_perf());
 }
 
@@ -145,7 +106,7 @@ static double measure(enum mechanism which)
 		uint64_t before, taken;
 
 		if (which == BURIN)
-			empty_rings();
+			mechanism_burin_empty(&source);
 		before = clock_ns(CLOCK_MONOTONIC);
 		for (int n = 0; n < CALLS; n++)
 			probed(n, &before);
@@ -174,7 +135,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "uprobe: %s\n", text);
 		return 1;
 	}
-	prepare_empty();
+	program = mechanism_empty(BPF_PROG_TYPE_KPROBE);
 	for (unsigned turn = 0; turn < turns; turn++)
 		for (unsigned which = 0; which < MECHANISMS; which++) {
 			double taken;

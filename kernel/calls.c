@@ -3,19 +3,25 @@
  * System calls: an event for each call's begin and one for its end, as `burin record --kernel` has them. One probe at each of
  * the kernel's two tracepoints serves all calls. It is attached while one of its events is on.
  *
- * A record has the call's own arguments only, in the sizes that C gives them. Pointers stay addresses.
+ * A record has the call's own arguments only, in the sizes that C gives them. Pointers stay addresses, but for texts with
+ * the parameter texts=: calls that have any take a path of their own.
  */
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
 #include <trace/events/syscalls.h>
 
-#include "probes.h"
+#include "calls.h"
+#include "points.h"
 #include "record.h"
+#include "source/tracepoint/serialize.h"
+#include "user_text.h"
 
 enum {
 	CALLS_MAX = 512,
 	ARGUMENTS_MAX = 6,
 	PAYLOAD_MAX = 8 * ARGUMENTS_MAX,
+	TEXT_MAX = 256, /* with its NUL */
+	FORMAT_ROOM = 160,
 };
 
 static const struct call_description {
@@ -39,6 +45,11 @@ static struct call {
 
 /* The heads of the records of calls' ends. */
 static u32 leaves[CALLS_MAX] __read_mostly;
+
+/* Calls whose records have texts, by their numbers, and the ids of their events; 0: off. Their calls have no head above. */
+static const struct call_description *with_texts[CALLS_MAX] __read_mostly;
+static u16 text_ids[CALLS_MAX] __read_mostly;
+static DEFINE_STATIC_KEY_FALSE(texts_on);
 
 /* Events by their index: numbers of calls, and whether it is the end. */
 static u32 first_index;
@@ -75,8 +86,42 @@ static notrace noinline __noclone void enter_slow(void *data, struct pt_regs *re
 	u64 buffer[(WIRE_HEADROOM + PAYLOAD_MAX) / 8 + 2];
 	const u32 head = READ_ONCE(call->head);
 
+	if (!head) /* it was switched off meanwhile */
+		return;
 	put_arguments((char *)buffer + WIRE_HEADROOM, call, regs);
 	record_slow(buffer, head & U16_MAX, head >> 16);
+}
+
+/* The arguments in their order. */
+static notrace u32 put_with_texts(char *payload, const char *letters, const struct pt_regs *regs)
+{
+	const unsigned long arguments[] = { regs->di, regs->si, regs->dx, regs->r10, regs->r8, regs->r9 };
+	const u32 room = min_t(u32, burin_string_max + 1, TEXT_MAX);
+	char *at = payload;
+
+	for (unsigned int n = 0; n < ARGUMENTS_MAX && letters[n]; n++) {
+		if (letters[n] == 's') {
+			at += user_text_copy(at, room, arguments[n]);
+			continue;
+		}
+		memcpy(at, &arguments[n], 8);
+		at += letters[n] == 'd' || letters[n] == 'u' ? 4 : 8;
+	}
+	memset(at, 0, 8);
+	return at - payload;
+}
+
+static notrace noinline void enter_with_texts(const struct pt_regs *regs, unsigned long number)
+{
+	u64 buffer[(WIRE_HEADROOM + PAYLOAD_MAX + ARGUMENTS_MAX * TEXT_MAX) / 8 + 2];
+	const u16 id = READ_ONCE(text_ids[number]);
+	u32 bytes;
+
+	if (!id)
+		return;
+	buffer[WIRE_HEADROOM / 8] = 0;
+	bytes = put_with_texts((char *)buffer + WIRE_HEADROOM, with_texts[number]->types, regs);
+	record_slow(buffer, id, sizeof(struct wire_compact) + bytes);
 }
 
 /*
@@ -96,9 +141,12 @@ static __always_inline void enter(bool tsc, void *data, struct pt_regs *regs, lo
 	call += number;
 	OPTIMIZER_HIDE_VAR(call); /* it is computed once */
 	head = READ_ONCE(call->head);
-	if (!head)
+	if (!head) {
+		if (static_branch_unlikely(&texts_on))
+			enter_with_texts(regs, number);
 		return;
-	if (!static_branch_unlikely(&record_hooked)) {
+	}
+	if (!checks_wanted(head & U16_MAX)) {
 		bytes = call->bytes;
 		raw_local_irq_disable();
 		if (likely(record_take(bytes, &at))) {
@@ -125,6 +173,8 @@ static notrace noinline __noclone void leave_slow(void *data, struct pt_regs *re
 	const u32 head = READ_ONCE(leaves[regs->orig_ax]);
 	u64 buffer[(WIRE_HEADROOM + 12) / 8];
 
+	if (!head)
+		return;
 	put_result((char *)buffer + WIRE_HEADROOM, result);
 	record_slow(buffer, head & U16_MAX, head >> 16);
 }
@@ -141,7 +191,7 @@ static __always_inline void leave(bool tsc, void *data, struct pt_regs *regs, lo
 	head = READ_ONCE(leaves[number]);
 	if (!head)
 		return;
-	if (!static_branch_unlikely(&record_hooked)) {
+	if (!checks_wanted(head & U16_MAX)) {
 		raw_local_irq_disable();
 		if (likely(record_take(LEAVE_BYTES, &at))) {
 			record_head(at, head, task->pid);
@@ -188,7 +238,8 @@ static u64 types_of(const char *letters)
 	u64 types = 0;
 
 	for (unsigned int n = 0; letters[n]; n++)
-		types |= (u64)(letters[n] == 'p'   ? WIRE_PTR
+		types |= (u64)(letters[n] == 's'   ? (static_key_enabled(&texts_on) ? WIRE_STR : WIRE_PTR)
+			       : letters[n] == 'p' ? WIRE_PTR
 			       : letters[n] == 'd' ? WIRE_I32
 			       : letters[n] == 'u' ? WIRE_U32
 			       : letters[n] == 'l' ? WIRE_I64
@@ -214,11 +265,27 @@ static void describe(struct call *call, const char *letters)
 	call->commit = (u32)record_added(call->bytes);
 }
 
+/* Without texts, they are addresses. */
+static const char *format_of(const struct call_description *from, char *room, size_t bytes)
+{
+	char *at = room;
+
+	if (static_key_enabled(&texts_on))
+		return from->format;
+	strscpy(room, from->format, bytes);
+	while ((at = strstr(at, "%s")) != NULL)
+		at[1] = 'p';
+	return room;
+}
+
 static void register_call(const struct call_description *from, u16 ids[2])
 {
-	char enter[WIRE_NAME_MAX + 1], leave[WIRE_NAME_MAX + 1];
+	char enter[WIRE_NAME_MAX + 1], leave[WIRE_NAME_MAX + 1], format[FORMAT_ROOM];
 	const struct session_event events[] = {
-		{ .name = enter, .format = from->format, .file = "kernel", .types = types_of(from->types) },
+		{ .name = enter,
+		  .format = format_of(from, format, sizeof(format)),
+		  .file = "kernel",
+		  .types = types_of(from->types) },
 		{ .name = leave, .format = "ret=%lld", .file = "kernel", .types = WIRE_I64 }
 	};
 
@@ -227,12 +294,15 @@ static void register_call(const struct call_description *from, u16 ids[2])
 	session_event_register(&burin_session, events, 2, ids);
 }
 
-int calls_register(void)
+int calls_register(bool texts)
 {
 	u16 ids[2];
 
-	enter_point = probes_find("sys_enter");
-	leave_point = probes_find("sys_exit");
+	if (texts)
+		static_branch_enable(&texts_on);
+
+	enter_point = points_find("sys_enter");
+	leave_point = points_find("sys_exit");
 	if (!enter_point || !leave_point)
 		return 0; /* a kernel without them */
 	check_trace_callback_type_sys_enter(on_enter_tsc);
@@ -246,6 +316,8 @@ int calls_register(void)
 		if (ids[0] != first_index + 2 * n + 1 || ids[1] != ids[0] + 1)
 			return -EINVAL;
 		describe(&calls[descriptions[n].number], descriptions[n].types);
+		if (texts && strchr(descriptions[n].types, 's'))
+			with_texts[descriptions[n].number] = &descriptions[n];
 	}
 	return 0;
 }
@@ -264,23 +336,37 @@ static int count_on(unsigned int *count, struct tracepoint *point, void *probe, 
 	return error;
 }
 
+/* Switch an event of a call. @id: of the event; 0: off. Return: whether that is a change. */
+static bool set_id(u32 number, bool is_leave, u16 id)
+{
+	u32 *head = is_leave ? &leaves[number] : &calls[number].head;
+	const u32 length = is_leave ? LEAVE_LENGTH : sizeof(struct wire_compact) + calls[number].end,
+		  value = id ? id | length << 16 : 0;
+	bool changes;
+
+	if (!is_leave && with_texts[number]) {
+		changes = text_ids[number] != id;
+		WRITE_ONCE(text_ids[number], id);
+	} else {
+		changes = *head != value;
+		WRITE_ONCE(*head, value);
+	}
+	return changes;
+}
+
 bool calls_switch(u32 index, bool on)
 {
 	const u32 n = index - first_index;
 	const bool is_leave = n % 2;
-	u32 number, length, *head;
+	u32 number;
 
 	if (!enter_point || index < first_index || n >= 2 * ARRAY_SIZE(descriptions))
 		return false;
 	number = descriptions[n / 2].number;
-	length = is_leave ? LEAVE_LENGTH : sizeof(struct wire_compact) + calls[number].end;
-	head = is_leave ? &leaves[number] : &calls[number].head;
-	if (on == (*head != 0))
-		return true;
-	WRITE_ONCE(*head, on ? (index + 1) | length << 16 : 0);
-	if (count_on(is_leave ? &leaves_on : &enters_on, is_leave ? leave_point : enter_point,
+	if (set_id(number, is_leave, on ? index + 1 : 0) &&
+	    count_on(is_leave ? &leaves_on : &enters_on, is_leave ? leave_point : enter_point,
 		     probe_of(is_leave), on))
-		WRITE_ONCE(*head, 0);
+		set_id(number, is_leave, 0);
 	return true;
 }
 

@@ -5,12 +5,15 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "module.h"
 #include "base/glob.h"
+#include "conditions.h"
+#include "control.h"
+#include "memory.h"
 #include "ring/copy.h"
 #include "ring/ring_deps.h"
 #include "session/history.h"
 #include "session/rules.h"
+#include "switches.h"
 #include "wire/wire_device.h"
 
 /* A transaction, copied. */
@@ -19,6 +22,7 @@ struct change {
 	struct wire_journal_entry *entries;
 	char *rules;
 	char *history;
+	char *filters;
 };
 
 static u64 slot_bytes(void)
@@ -31,6 +35,7 @@ static void forget(struct change *change)
 	kvfree(change->entries);
 	kvfree(change->rules);
 	kvfree(change->history);
+	kvfree(change->filters);
 }
 
 /* A copy of an array of the caller's; NULL: it has none. */
@@ -55,7 +60,7 @@ static void *copied(u64 address, u64 bytes)
 static long copy_all(struct change *change)
 {
 	struct wire_device_change *head = &change->head;
-	void *entries, *rules, *history;
+	void *entries, *rules, *history, *filters;
 
 	entries = copied(head->entries, (u64)head->count * sizeof(*change->entries));
 	if (IS_ERR(entries))
@@ -69,14 +74,18 @@ static long copy_all(struct change *change)
 	if (IS_ERR(history))
 		return PTR_ERR(history);
 	change->history = history;
+	filters = copied(head->filters, head->filters_bytes);
+	if (IS_ERR(filters))
+		return PTR_ERR(filters);
+	change->filters = filters;
 	return 0;
 }
 
 static long check_head(const struct wire_device_change *head)
 {
-	if (head->version != WIRE_DEVICE_VERSION || head->paused > 1 || head->reserved[0] ||
-	    head->reserved[1] || head->drafts > WIRE_CHANGES_AT_ONCE ||
-	    head->count > burin_session.geometry.events_max)
+	if (head->version != WIRE_DEVICE_VERSION || head->paused > 1 || head->reserved ||
+	    head->filters_bytes > burin_session.geometry.filters_bytes ||
+	    head->drafts > WIRE_CHANGES_AT_ONCE || head->count > burin_session.geometry.events_max)
 		return -EINVAL;
 	if (head->size_packets && (head->size_packets < WIRE_RING_PACKETS_MIN ||
 				   head->size_packets > burin_session.geometry.ring_packets))
@@ -93,9 +102,7 @@ static long check_entries(const struct change *change)
 
 		if (!entry->id || entry->id > events)
 			return -EINVAL;
-		if (entry->desired == WIRE_CONDITIONAL || entry->filter || entry->sample > 1 || entry->limit)
-			return -EOPNOTSUPP;
-		if (entry->desired != WIRE_OFF && entry->desired != WIRE_ON)
+		if (conditions_check(entry, change->head.filters_bytes))
 			return -EINVAL;
 	}
 	return 0;
@@ -153,7 +160,9 @@ static long carry_out(struct change *change)
 
 	if (shared->changes != head->changes)
 		return -EAGAIN;
-	error = check_entries(change);
+	error = conditions_add(change->filters, head->filters_bytes);
+	if (!error)
+		error = check_entries(change);
 	if (!error)
 		error = check_drafts(change);
 	if (!error && head->size_packets && head->size_packets != (u32)burin_session.rings[0].control->size)
@@ -168,14 +177,16 @@ static long carry_out(struct change *change)
 		memcpy(shared->rules, change->rules, WIRE_RULES_MAX);
 	}
 	WRITE_ONCE(shared->paused, head->paused);
+	WRITE_ONCE(shared->filters_used, shared->filters_used + head->filters_bytes);
 	for (u32 n = 0; n < head->count; n++)
-		WRITE_ONCE(burin_session.desired[change->entries[n].id - 1], change->entries[n].desired);
+		conditions_store(&change->entries[n]);
 	if (all)
 		for (u32 n = 0; n < events; n++)
-			events_take_effect(n);
+			switches_take_effect(n);
 	else
 		for (u32 n = 0; n < head->count; n++)
-			events_take_effect(change->entries[n].id - 1);
+			switches_take_effect(change->entries[n].id - 1);
+	conditions_collect();
 	publish(change);
 	smp_store_release(&shared->changes, shared->changes + 1);
 	return 0;
@@ -280,7 +291,7 @@ int control_switch(const char *glob, bool on)
 			continue;
 		history_event(&burin_session, n + 1, on ? WIRE_ON : WIRE_OFF, NULL);
 		WRITE_ONCE(burin_session.desired[n], on ? WIRE_ON : WIRE_OFF);
-		events_take_effect(n);
+		switches_take_effect(n);
 		matched++;
 	}
 	history_end(&burin_session);
@@ -300,7 +311,7 @@ int control_pause(bool paused)
 		history_draft(&burin_session, paused ? WIRE_CHANGE_PAUSE : WIRE_CHANGE_RESUME);
 	WRITE_ONCE(burin_session.shared->paused, paused);
 	for (u32 n = 0; n < session_event_count(&burin_session); n++)
-		events_take_effect(n);
+		switches_take_effect(n);
 	history_end(&burin_session);
 	history_stamp(&burin_session);
 	history_publish(&burin_session);

@@ -12,8 +12,11 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
-#include "module.h"
+#include "control.h"
+#include "debugfs.h"
+#include "device.h"
 #include "ring/copy.h"
+#include "state.h"
 
 static struct dentry *top, *events;
 static u32 listed; /* events that have a folder */
@@ -65,7 +68,7 @@ static int info_show(struct seq_file *out, void *data)
 		const struct wire_event *event = &burin_session.entries[n];
 
 		seq_printf(out, "event %u %s %s \"", n + 1,
-			   burin_session.switches[n] == WIRE_ON ? "on" : "off",
+			   wire_is_on(burin_session.switches[n]) ? "on" : "off",
 			   session_event_text(&burin_session, event->name));
 		seq_escape(out, session_event_text(&burin_session, event->format), "\"\\\n");
 		seq_puts(out, "\"\n");
@@ -107,7 +110,7 @@ static ssize_t event_read(struct file *file, char __user *user, size_t bytes, lo
 {
 	const u32 index = (uintptr_t)file->private_data;
 
-	return read_flag(user, bytes, at, burin_session.desired[index] == WIRE_ON);
+	return read_flag(user, bytes, at, wire_is_on(burin_session.desired[index]));
 }
 
 static ssize_t event_write(struct file *file, const char __user *user, size_t bytes, loff_t *at)

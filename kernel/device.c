@@ -11,21 +11,16 @@
 #include <linux/uuid.h>
 
 #include "compat.h"
-#include "module.h"
+#include "control.h"
+#include "device.h"
+#include "memory.h"
+#include "record.h"
+#include "views.h"
 #include "wire/wire_device.h"
 
-/* An open descriptor. Its mappings keep it. */
-struct opened {
-	struct list_head list;
-	struct file *file;
-};
-
-static LIST_HEAD(all_opened);
-/* Of the list only: it is taken while CPUs come and go, too. */
-static DEFINE_MUTEX(opened_mutex);
 /* After burin_mutex, before the lock of CPU hotplug, which a reset takes. */
 static DEFINE_MUTEX(claim_mutex);
-static struct opened *claimant; /* the reader that consumes */
+static struct view *claimant; /* the reader that consumes */
 
 /* The boot's identity, as the kernel gives it to all. It is not there before /proc is mounted. */
 static void find_boot_id(void)
@@ -54,41 +49,38 @@ static void find_boot_id(void)
 static int open(struct inode *inode, struct file *file)
 {
 	const int locked = security_locked_down(LOCKDOWN_TRACEFS);
-	struct opened *opened;
+	struct view *view;
 
 	if (locked)
 		return locked;
-	opened = kzalloc(sizeof(*opened), GFP_KERNEL);
-	if (!opened)
+	view = kzalloc(sizeof(*view), GFP_KERNEL);
+	if (!view)
 		return -ENOMEM;
 	find_boot_id();
-	opened->file = file;
-	file->private_data = opened;
-	mutex_lock(&opened_mutex);
-	list_add(&opened->list, &all_opened);
-	mutex_unlock(&opened_mutex);
+	file->private_data = view;
+	views_add(view, file);
 	return nonseekable_open(inode, file);
 }
 
-static long claim(struct opened *opened)
+static long claim(struct view *view)
 {
 	long error = 0;
 
 	mutex_lock(&claim_mutex);
-	if (claimant && claimant != opened)
+	if (claimant && claimant != view)
 		error = -EBUSY;
 	else
-		claimant = opened;
+		claimant = view;
 	mutex_unlock(&claim_mutex);
 	return error;
 }
 
-static long give_up(struct opened *opened)
+static long give_up(struct view *view)
 {
 	long error = 0;
 
 	mutex_lock(&claim_mutex);
-	if (claimant == opened)
+	if (claimant == view)
 		claimant = NULL;
 	else
 		error = -EPERM;
@@ -98,24 +90,12 @@ static long give_up(struct opened *opened)
 
 static int release(struct inode *inode, struct file *file)
 {
-	struct opened *opened = file->private_data;
+	struct view *view = file->private_data;
 
-	mutex_lock(&opened_mutex);
-	list_del(&opened->list);
-	mutex_unlock(&opened_mutex);
-	give_up(opened);
-	kfree(opened);
+	views_remove(view);
+	give_up(view);
+	kfree(view);
 	return 0;
-}
-
-void device_unmap(u64 offset, u64 bytes)
-{
-	struct opened *opened;
-
-	mutex_lock(&opened_mutex);
-	list_for_each_entry(opened, &all_opened, list)
-		unmap_mapping_range(opened->file->f_mapping, offset, bytes, 1);
-	mutex_unlock(&opened_mutex);
 }
 
 static vm_fault_t fault(struct vm_fault *fault)
@@ -150,7 +130,7 @@ static __poll_t poll(struct file *file, struct poll_table_struct *table)
 	return control_readable() ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
-static long consume(struct opened *opened, const struct wire_device_consume __user *user)
+static long consume(struct view *view, const struct wire_device_consume __user *user)
 {
 	struct wire_device_consume request;
 	long error;
@@ -161,7 +141,7 @@ static long consume(struct opened *opened, const struct wire_device_consume __us
 		return -EINVAL;
 	mutex_lock(&burin_mutex);
 	mutex_lock(&claim_mutex);
-	error = claimant == opened ? control_consume(request.ring, request.sequence) : -EPERM;
+	error = claimant == view ? control_consume(request.ring, request.sequence) : -EPERM;
 	mutex_unlock(&claim_mutex);
 	mutex_unlock(&burin_mutex);
 	return error;
@@ -182,13 +162,13 @@ int device_reset(void)
 	return error;
 }
 
-static long close_packets(struct opened *opened)
+static long close_packets(struct view *view)
 {
 	long error = -EPERM;
 
 	mutex_lock(&burin_mutex);
 	mutex_lock(&claim_mutex);
-	if (claimant == opened && burin_session.geometry.mode == WIRE_MODE_STREAM) {
+	if (claimant == view && burin_session.geometry.mode == WIRE_MODE_STREAM) {
 		memory_close_packets();
 		error = 0;
 	}
@@ -199,8 +179,8 @@ static long close_packets(struct opened *opened)
 
 static long request(struct file *file, unsigned int number, unsigned long argument)
 {
-	struct opened *opened = file->private_data;
-	const int locked = security_locked_down(LOCKDOWN_TRACEFS); /* since it was opened */
+	struct view *view = file->private_data;
+	const int locked = security_locked_down(LOCKDOWN_TRACEFS); /* since it was view */
 
 	if (locked)
 		return locked;
@@ -210,15 +190,15 @@ static long request(struct file *file, unsigned int number, unsigned long argume
 	case WIRE_DEVICE_CHANGE:
 		return control_change((const struct wire_device_change __user *)argument);
 	case WIRE_DEVICE_CONSUME:
-		return consume(opened, (const struct wire_device_consume __user *)argument);
+		return consume(view, (const struct wire_device_consume __user *)argument);
 	case WIRE_DEVICE_CLAIM:
-		return claim(opened);
+		return claim(view);
 	case WIRE_DEVICE_RELEASE:
-		return give_up(opened);
+		return give_up(view);
 	case WIRE_DEVICE_COUNTS:
 		return control_counts((struct wire_device_counts __user *)argument);
 	case WIRE_DEVICE_CLOSE:
-		return close_packets(opened);
+		return close_packets(view);
 	case WIRE_DEVICE_RESET:
 		return device_reset();
 	default:

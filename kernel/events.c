@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events: their sites and switches. Tracepoints of a module are registered when it is loaded, before its init, and
- * forgotten when it goes; the event and its records stay.
+ * Events and their sites. Tracepoints of a module are registered when it is loaded, before its init, and forgotten when it
+ * goes; the event and its records stay.
  */
 #include <linux/jump_label.h>
 #include <linux/module.h>
@@ -9,45 +9,16 @@
 #include <linux/tracepoint.h>
 #include <linux/uaccess.h>
 
-#include "module.h"
-#include "names.h"
+#include "checks.h"
+#include "debugfs.h"
+#include "events.h"
+#include "hooks.h"
 #include "probes.h"
 #include "session/event_index.h"
 #include "session/transaction.h"
 #include "source/tracepoint/site_types.h"
+#include "switches.h"
 #include "wire/wire_format.h"
-
-DEFINE_MUTEX(burin_mutex);
-
-/* The sites of each event, by its index. */
-static struct burin_kernel_site **sites;
-
-/* ---- the switches of an event */
-
-static void switch_site(struct burin_kernel_site *site, bool on)
-{
-	if (on)
-		static_branch_enable(&site->key);
-	else
-		static_branch_disable(&site->key);
-}
-
-void events_take_effect(u32 index)
-{
-	const bool on = burin_session.desired[index] == WIRE_ON && !burin_session.shared->paused,
-		   reached = on || hooks_has(index); /* a function is also called while the event is off */
-	uint8_t *byte = &burin_session.switches[index];
-
-	if (on != (*byte == WIRE_ON))
-		names_switch(on);
-	if (!on)
-		WRITE_ONCE(*byte, WIRE_OFF);
-	for (struct burin_kernel_site *site = sites[index]; site; site = site->next)
-		switch_site(site, reached);
-	probes_switch(index, reached);
-	if (on)
-		WRITE_ONCE(*byte, WIRE_ON);
-}
 
 /* ---- for src/session/event_register.c; the caller holds burin_mutex */
 
@@ -65,7 +36,9 @@ void transaction_new_event(struct session *session, uint32_t index, const struct
 	struct session_rule rule;
 
 	session_rules_match(session->shared->rules, event->name, event->level, &rule);
-	session->desired[index] = rule.state == WIRE_CONDITIONAL ? WIRE_UNFIT : rule.state;
+	session->conditions[index] = (struct wire_condition){ .sample = rule.sample, .limit = rule.limit };
+	/* Only commands compile filters: the event is off until one is repeated. */
+	session->desired[index] = rule.state == WIRE_CONDITIONAL && *rule.where ? WIRE_UNFIT : rule.state;
 }
 
 bool session_have_memory(struct session *session, uint64_t offset, uint64_t bytes)
@@ -123,9 +96,7 @@ static void add_site(struct burin_kernel_site *site, struct module *module)
 	site->site.id = id;
 	site->head = id | (u32)(sizeof(struct wire_compact) + payload_bytes(types)) << 16;
 	site->site.state = &burin_session.switches[id - 1];
-	site->next = sites[id - 1];
-	sites[id - 1] = site;
-	events_take_effect(id - 1);
+	switches_add_site(id - 1, site);
 }
 
 static void add_module(struct module *module)
@@ -147,15 +118,7 @@ static void remove_module(struct module *module)
 {
 	mutex_lock(&burin_mutex);
 	hooks_forget(module);
-	for (u32 n = 0; n < session_event_count(&burin_session); n++) {
-		struct burin_kernel_site **at = &sites[n];
-
-		while (*at)
-			if ((*at)->module == module)
-				*at = (*at)->next;
-			else
-				at = &(*at)->next;
-	}
+	switches_forget_sites(module);
 	mutex_unlock(&burin_mutex);
 }
 
@@ -177,18 +140,17 @@ static int going(struct notifier_block *block, unsigned long state, void *module
 static struct notifier_block coming_block = { .notifier_call = coming, .priority = 0 };
 static struct notifier_block going_block = { .notifier_call = going, .priority = 2 };
 
-int events_begin(void)
+int events_begin(bool texts)
 {
-	int error;
+	int error = switches_begin();
 
-	sites = kvcalloc(burin_session.geometry.events_max, sizeof(struct burin_kernel_site *), GFP_KERNEL);
-	if (!sites)
-		return -ENOMEM;
+	if (error)
+		return error;
 	mutex_lock(&burin_mutex);
-	error = probes_register();
+	error = probes_register(texts);
 	if (!error)
 		for (u32 n = 0; n < session_event_count(&burin_session); n++)
-			events_take_effect(n);
+			switches_take_effect(n);
 	mutex_unlock(&burin_mutex);
 	if (!error)
 		error = register_module_notifier(&going_block);
@@ -198,7 +160,7 @@ int events_begin(void)
 			unregister_module_notifier(&going_block);
 	}
 	if (error)
-		kvfree(sites);
+		switches_end();
 	return error;
 }
 
@@ -208,7 +170,7 @@ static void switch_all_off(void)
 	mutex_lock(&burin_mutex);
 	burin_session.shared->paused = 1;
 	for (u32 n = 0; n < session_event_count(&burin_session); n++)
-		events_take_effect(n);
+		switches_take_effect(n);
 	mutex_unlock(&burin_mutex);
 	tracepoint_synchronize_unregister();
 }
@@ -218,7 +180,7 @@ void events_end(void)
 	switch_all_off();
 	unregister_module_notifier(&coming_block);
 	unregister_module_notifier(&going_block);
-	hooks_end();
+	checks_end();
 	event_index_free(&burin_session);
-	kvfree(sites);
+	switches_end();
 }

@@ -12,14 +12,17 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "module.h"
+#include "memory.h"
 #include "names.h"
+#include "record.h"
+#include "session/layout_place.h"
+#include "views.h"
 
 enum {
-	EVENTS_MAX = 4096,
 	TEXT_BYTES = 512 << 10,
 	NAMES_PACKET = 16 << 10,
 	NAMES_PACKETS = 64,
+	FILTERS_BYTES = 64 << 10,
 };
 
 /* The pages of one ring. */
@@ -28,7 +31,6 @@ struct ring_memory {
 	u32 slots;	     /* that have pages of their own */
 };
 
-struct session burin_session;
 static struct ring_memory *memory;
 static char *names;
 static struct page *zeros;
@@ -212,7 +214,7 @@ static int set_slots(u32 index, u32 slots)
 
 static void show_ring(u32 index)
 {
-	device_unmap(ring_offset(index), layout_ring_bytes(&burin_session.geometry));
+	views_cut(ring_offset(index), layout_ring_bytes(&burin_session.geometry));
 }
 
 static u32 present_packets(void)
@@ -303,6 +305,17 @@ static void reset_ring(void *data)
 	cpu->nmi_depth--;
 }
 
+static void reset_conditions(void)
+{
+	for (u32 n = 0; n < session_event_count(&burin_session); n++) {
+		struct wire_condition *condition = &burin_session.conditions[n];
+
+		WRITE_ONCE(condition->passed, 0);
+		WRITE_ONCE(condition->sampled_out, 0);
+		WRITE_ONCE(condition->limited, 0);
+	}
+}
+
 void memory_reset(void)
 {
 	struct wire_geometry *geometry = &burin_session.geometry;
@@ -314,6 +327,7 @@ void memory_reset(void)
 	for (u32 n = 0; n < session_names_index(&burin_session); n++)
 		on_cpu_of(&burin_session.rings[n], reset_ring, &burin_session.rings[n]);
 	cpus_read_unlock();
+	reset_conditions();
 	names_reset();
 }
 
@@ -335,7 +349,7 @@ static void decide(const struct memory_options *options)
 		.locked = nr_cpu_ids,
 		.string_max = options->string_max,
 		.events_max = EVENTS_MAX,
-		.filters_bytes = PAGE_SIZE,
+		.filters_bytes = FILTERS_BYTES,
 		.text_bytes = TEXT_BYTES,
 		.owner_kind = WIRE_OWNER_PROGRAM,
 		.created_ns = timespec64_to_ns(&now),

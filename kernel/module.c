@@ -10,7 +10,11 @@
 #include <linux/security.h>
 #include <linux/timekeeping.h>
 
-#include "module.h"
+#include "debugfs.h"
+#include "device.h"
+#include "events.h"
+#include "memory.h"
+#include "record.h"
 #include "session/rules.h"
 #include "source/tracepoint/serialize.h"
 
@@ -33,6 +37,9 @@ MODULE_PARM_DESC(mode,
 static char *clock = "";
 module_param(clock, charp, 0444);
 MODULE_PARM_DESC(clock, "tsc or mono; default: as the kernel's own clock");
+static bool texts;
+module_param(texts, bool, 0444);
+MODULE_PARM_DESC(texts, "record paths and other texts of system calls, instead of their addresses");
 static char *enable = "";
 module_param(enable, charp, 0444);
 MODULE_PARM_DESC(enable, "events that are on from the start: GLOB,...");
@@ -118,7 +125,7 @@ static int begin_parts(void)
 	if (error < 0)
 		return error;
 	hotplug = error;
-	error = events_begin();
+	error = events_begin(texts);
 	if (error)
 		goto no_events;
 	error = device_begin();

@@ -4,14 +4,14 @@
  * records of tasks that are gone have a name; /proc has those of the others. A task's first announcement also holds for
  * the time before it. In flight mode the oldest names are overwritten: they are of tasks that ended long ago.
  */
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/spinlock.h>
 #include <linux/tracepoint.h>
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
 
 #include "names.h"
-#include "probes.h"
+#include "points.h"
 #include "ring/section_plain.h"
 #include "wire/wire_names.h"
 
@@ -139,8 +139,8 @@ void names_switch(bool on)
 	check_trace_callback_type_task_rename(on_rename);
 	check_trace_callback_type_sched_process_exit(on_exit);
 	if (on && users++ == 0) {
-		rename_point = probes_find("task_rename");
-		exit_point = probes_find("sched_process_exit");
+		rename_point = points_find("task_rename");
+		exit_point = points_find("sched_process_exit");
 		if (rename_point)
 			tracepoint_probe_register(rename_point, on_rename, NULL);
 		if (exit_point)

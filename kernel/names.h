@@ -3,7 +3,7 @@
 #ifndef BURIN_KERNEL_NAMES_H
 #define BURIN_KERNEL_NAMES_H
 
-#include "module.h"
+#include "state.h"
 
 /* names_switch - an event more, or less, is on. Context: burin_mutex. */
 void names_switch(bool on);

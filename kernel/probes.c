@@ -16,7 +16,9 @@
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
 
+#include "calls.h"
 #include "compat.h"
+#include "points.h"
 #include "probes.h"
 #include "record.h"
 
@@ -378,27 +380,6 @@ static void __maybe_unused check_signatures(void)
 	check_trace_callback_type_netif_receive_skb(on_receive);
 }
 
-struct find {
-	const char *name;
-	struct tracepoint *found;
-};
-
-static void find(struct tracepoint *point, void *data)
-{
-	struct find *find = data;
-
-	if (strcmp(point->name, find->name) == 0)
-		find->found = point;
-}
-
-struct tracepoint *probes_find(const char *name)
-{
-	struct find arguments = { .name = name };
-
-	for_each_kernel_tracepoint(find, &arguments);
-	return arguments.found;
-}
-
 static u64 types_of(const struct probe *probe)
 {
 	u64 types = 0;
@@ -419,7 +400,7 @@ static void register_probe(struct probe *probe, const char *calls)
 	uint16_t id;
 
 	snprintf(name, sizeof(name), "kernel.%s", probe->event);
-	probe->found = probes_find(strchr(probe->event, ':') + 1);
+	probe->found = points_find(strchr(probe->event, ':') + 1);
 	if (!probe->found)
 		return;
 	session_event_register(&burin_session, &event, 1, &id);
@@ -430,7 +411,7 @@ static void register_probe(struct probe *probe, const char *calls)
 	};
 }
 
-int probes_register(void)
+int probes_register(bool texts)
 {
 	char *calls = calls_enum();
 
@@ -439,7 +420,7 @@ int probes_register(void)
 	for (unsigned int n = 0; n < ARRAY_SIZE(probes); n++)
 		register_probe(probes[n], calls);
 	kfree(calls);
-	return calls_register();
+	return calls_register(texts);
 }
 
 void probes_switch(u32 index, bool on)

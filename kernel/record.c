@@ -10,7 +10,6 @@
 #include "record.h"
 
 DEFINE_STATIC_KEY_TRUE(ring_clock_is_tsc);
-DEFINE_STATIC_KEY_FALSE(record_fast);
 DEFINE_PER_CPU(struct record_cpu, record_cpu);
 DECLARE_WAIT_QUEUE_HEAD(record_wait);
 const unsigned char burin_off;
@@ -79,7 +78,7 @@ notrace noinline void record_slow(void *buffer, u16 id, u32 length)
 	unsigned long flags;
 	u64 *at;
 
-	if (static_branch_unlikely(&record_hooked) && !hooks_call(buffer, id, length))
+	if (checks_wanted(id) && !checks_pass(buffer, id, length))
 		return;
 	ring_prepare(buffer, id, length, current->pid);
 	if (unlikely(compat_in_nmi())) {
@@ -147,8 +146,7 @@ static notrace noinline __noclone void emit_slow(u32 head, u32 a, u64 b, u64 c, 
 	u64 buffer[8], *at;
 	unsigned long flags;
 
-	if (!static_branch_unlikely(&record_hooked) && !compat_in_nmi() &&
-	    record_take_saved(words * 8, &at, &flags)) {
+	if (!checks_wanted(head & U16_MAX) && !compat_in_nmi() && record_take_saved(words * 8, &at, &flags)) {
 		fill(at, head, words, a, b, c, d, e);
 		record_finish(false, at, words * 8, record_added(words * 8), flags);
 		return;
@@ -200,14 +198,6 @@ notrace void burin_emit_6(u32 head, u32 a, u64 b, u64 c, u64 d, u64 e)
 }
 EXPORT_SYMBOL_GPL(burin_emit_6);
 
-void record_choose(bool hooked)
-{
-	if (ring_clock_source == WIRE_CLOCK_TSC && !hooked)
-		static_branch_enable(&record_fast);
-	else
-		static_branch_disable(&record_fast);
-}
-
 void record_begin(void)
 {
 	unsigned int cpu;
@@ -217,7 +207,7 @@ void record_begin(void)
 		static_branch_enable(&ring_clock_is_tsc);
 	else
 		static_branch_disable(&ring_clock_is_tsc);
-	record_choose(false);
+	checks_begin();
 	for_each_possible_cpu(cpu)
 	{
 		struct record_cpu *own = per_cpu_ptr(&record_cpu, cpu);

@@ -6,23 +6,37 @@
 #ifndef BURIN_KERNEL_RECORD_H
 #define BURIN_KERNEL_RECORD_H
 
+#include <linux/irq_work.h>
 #include <linux/irqflags.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
+#include <linux/wait.h>
 
+#include "checks.h"
 #include "compat.h"
-#include "module.h"
+#include "ring/section_place.h"
+#include "state.h"
+
+struct record_cpu {
+	struct ring_place place;      /* in `ring` */
+	struct ring *ring, *nmi_ring; /* never NULL once there is a session */
+	unsigned int nmi_depth;
+	struct irq_work wake;
+};
+
+DECLARE_PER_CPU(struct record_cpu, record_cpu);
+
+/* record_refresh - find the place in a ring again, which has changed. Context: its CPU, interrupts off; or the CPU is offline. */
+void record_refresh(const struct ring *ring);
+
+/* record_wait - the queue of those who wait for a complete packet. */
+extern wait_queue_head_t record_wait;
+
+void record_begin(void);
+void record_end(void);
 
 /* record_slow - append a record whose payload is prepared, in all cases. @buffer: as of burin_emit(). Context: any. */
 void record_slow(void *buffer, u16 id, u32 length);
-
-/* On while an event has a function of another module. */
-DECLARE_STATIC_KEY_FALSE(record_hooked);
-
-/* hooks_call - call an event's function, if it has one. Return: whether the event is on. */
-bool hooks_call(const void *buffer, u16 id, u32 length);
-
-/* On while records take the fast path below: the clock is the processor's counter, and no event has a function. */
-DECLARE_STATIC_KEY_FALSE(record_fast);
 
 /* ---- the steps of an append to the ring of this CPU. Context: not in an NMI */
 

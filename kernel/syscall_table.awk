@@ -51,11 +51,12 @@ FILENAME !~ /syscalls_64/ {
 }
 
 # Reads the numbers line by line, once all arguments are known.
-function describe(name,    parts, count, n, type, field, letter) {
+function describe(name,    parts, count, n, type, text, field, letter) {
 	format = types = ""
 	count = split(arguments[name], parts, ",")
 	for (n = 1; n <= count; n++) {
 		type = parts[n]
+		text = type ~ /^ *const char [^*]*\* *[a-z_]+ *$/ && type !~ /buf|msg_ptr/
 		gsub(/__user|const|struct|union|enum|__force/, " ", type)
 		gsub(/^ +| +$/, "", type)
 		gsub(/ +/, " ", type)
@@ -72,7 +73,7 @@ function describe(name,    parts, count, n, type, field, letter) {
 		gsub(/ +$/, "", type)
 		gsub(/ /, "_", type)
 		if (type ~ /\*|cap_user|sighandler/)
-			letter = "p"
+			letter = text ? "s" : "p"
 		else if (type in signed)
 			letter = "d"
 		else if (type in unsigned)
@@ -88,6 +89,7 @@ function describe(name,    parts, count, n, type, field, letter) {
 
 END {
 	conversion["p"] = "%p"
+	conversion["s"] = "%s"
 	conversion["d"] = "%d"
 	conversion["u"] = "%u"
 	conversion["l"] = "%lld"

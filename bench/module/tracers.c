@@ -16,13 +16,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <linux/perf_event.h>
 
 #include "bpf/bpf_program.h"
+#include "mechanisms.h"
 
 enum {
 	PERF_PAGES = 64,
@@ -61,26 +61,16 @@ static int open_perf(void)
 {
 	for (int n = 0; n < 2; n++) {
 		struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT,
-						.size = sizeof(attr),
-						.sample_period = 1,
-						.sample_type =
-							PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_TID,
 						.watermark = 1,
-						.wakeup_watermark = 1 << 30,
-						.write_backward = 1 };
+						.wakeup_watermark = 1 << 30 };
 		const long number = point_number(points[n]);
 		void *memory;
-		int event;
 
 		if (number < 0)
 			return -1;
 		attr.config = (uint64_t)number;
-		event = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-		if (event < 0)
-			return fail("perf_event_open");
-		memory = mmap(NULL, 4096 * (PERF_PAGES + 1), PROT_READ, MAP_SHARED, event, 0);
-		if (memory == MAP_FAILED)
-			return fail("mmap of a perf event");
+		if (mechanism_perf(&attr, -1, 0, (size_t)4096 * (PERF_PAGES + 1), &memory) < 0)
+			return fail("a perf event");
 		rings[n] = memory;
 	}
 	return 0;

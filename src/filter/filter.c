@@ -17,7 +17,7 @@
 /*
  * Find an argument behind arguments of variable size. Return: NULL: the payload ends before the argument does.
  */
-static __attribute__((noinline)) const char *walk(uint64_t types, unsigned arg, const char *at,
+static __attribute__((__noinline__)) const char *walk(uint64_t types, unsigned arg, const char *at,
 						  const char *end)
 {
 	struct format_type type;
@@ -57,7 +57,7 @@ static unsigned element_of(uint64_t types, unsigned arg)
  * Whether a string equals the text, or matches it as a glob. The first byte mostly decides. Loading it from a recent
  * store is cheaper than the wide loads of memcmp().
  */
-static __attribute__((noinline)) bool text_holds(const struct wire_filter *filter,
+static __attribute__((__noinline__)) bool text_holds(const struct wire_filter *filter,
 						 const struct wire_filter_test *test, const char *at,
 						 const char *end)
 {
@@ -90,7 +90,7 @@ static inline bool holds(const struct wire_filter *filter, const struct wire_fil
 }
 
 /* Whether a test of any element holds. */
-static __attribute__((noinline)) bool any_holds(const struct wire_filter *filter,
+static __attribute__((__noinline__)) bool any_holds(const struct wire_filter *filter,
 						const struct wire_filter_test *test, const char *payload,
 						const char *end)
 {

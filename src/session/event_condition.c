@@ -140,5 +140,8 @@ void event_unfit_explain(const struct session *session, uint32_t index, struct e
 		filter_error_set(&out->fault, 0, 0, "the rule for it has changed");
 	else if (filter_entry_make(&entry, rule.where, copy.format, copy.enums, copy.event.types,
 				   &out->fault) == 0)
-		filter_error_set(&out->fault, 0, 0, "there was no room for its filter in the session");
+		filter_error_set(&out->fault, 0, 0,
+				 session->device
+					 ? "only commands compile filters of the kernel; repeat burin enable"
+					 : "there was no room for its filter in the session");
 }

@@ -140,6 +140,7 @@ static int begin(struct session *session)
 	error = device->draft ? copy_head(session, device->draft) : -ENOMEM;
 	if (!error) {
 		lead(session, session->base, device->draft);
+		device->filters_used = session->shared->filters_used;
 		return 0;
 	}
 	free(device->draft);
@@ -189,6 +190,8 @@ static int commit(struct session *session)
 	};
 	int error = history ? 0 : -ENOMEM;
 
+	change.filters = (uintptr_t)(session->filters + session->device->filters_used);
+	change.filters_bytes = shared->filters_used - session->device->filters_used;
 	if (!error && ioctl(session->device->file, WIRE_DEVICE_CHANGE, &change) != 0)
 		error = -errno;
 	free(history);
@@ -218,7 +221,7 @@ static struct session_device *make_device(int file)
 	struct session_device *device = malloc(sizeof(*device));
 
 	if (device)
-		*device = (struct session_device){ begin, commit, cancel, give_back, leave, file, NULL };
+		*device = (struct session_device){ begin, commit, cancel, give_back, leave, file, NULL, 0 };
 	return device;
 }
 
@@ -277,8 +280,6 @@ const char *kernel_device_explain(int error)
 	switch (error) {
 	case -EAGAIN:
 		return "its events have changed meanwhile; try again";
-	case -EOPNOTSUPP:
-		return "the module records events always or never: it has no filters, samples and limits";
 	case -EBUSY:
 		return "its records have to be read first; see burin record kernel";
 	case -ETIMEDOUT:

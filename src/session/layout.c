@@ -13,6 +13,7 @@
 #include "ring/ring_deps.h"
 #include "session/event_index.h"
 #include "session/layout.h"
+#include "session/layout_place.h"
 #include "wire/wire_change.h"
 #include "wire/wire_context.h"
 

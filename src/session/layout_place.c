@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The parts of the layout (layout.h) that need no system: offsets, pointers and the rings' constants. The kernel's module
+ * The parts of the layout that need no system: offsets, pointers and the rings' constants. The kernel's module
  * makes its session with them, too.
  */
 #include <string.h>
 
-#include "session/layout.h"
+#include "session/layout_place.h"
 #include "wire/wire_change.h"
 
 enum {

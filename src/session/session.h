@@ -68,7 +68,8 @@ struct session_device {
 	void (*give_back)(const struct session *session, unsigned ring, uint64_t sequence);
 	void (*leave)(struct session *session);
 	int file;
-	char *draft; /* the private head, while a transaction is prepared */
+	char *draft;	       /* the private head, while a transaction is prepared */
+	uint32_t filters_used; /* of the head, before the transaction */
 };
 
 struct session {

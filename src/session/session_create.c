@@ -17,6 +17,7 @@
 #include "session/clock.h"
 #include "session/directory.h"
 #include "session/layout.h"
+#include "session/layout_place.h"
 #include "session/rules.h"
 
 enum {

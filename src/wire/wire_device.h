@@ -37,23 +37,29 @@ enum {
 /*
  * CHANGE: carry out one transaction. The caller has prepared it in memory of its own; user pointers are in 64 bits.
  *
- * The kernel checks every id and every state (WIRE_OFF, WIRE_ON). It numbers the entries of the history and fills in
- * number, time, pid, tid, uid and program by itself. Either all of it is carried out, or nothing.
+ * The kernel checks every id, every state (WIRE_OFF, WIRE_ON, WIRE_CONDITIONAL), and each filter of an entry as
+ * filter_verify() does. It numbers the entries of the history and fills in number, time, pid, tid, uid and program by
+ * itself. Either all of it is carried out, or nothing.
  *
- * Errors: EINVAL an unknown version, id, state, size or a reserved field; EAGAIN the session has changed since the caller
- * looked; EOPNOTSUPP a condition that the kernel does not evaluate; ENOMEM; EFAULT.
+ * New filters are appended to those in use (wire_session.filters_used). While no event is conditional none is in use, and
+ * the kernel begins from WIRE_FILTERS_FIRST.
+ *
+ * Errors: EINVAL an unknown version, id, state, size, a filter that is not valid for its event, or a reserved field; EAGAIN
+ * the session has changed since the caller looked; ENOMEM; EFAULT.
  */
 struct wire_device_change {
-	uint32_t version;      /* WIRE_DEVICE_VERSION */
-	uint32_t changes;      /* wire_session.changes as the caller saw it */
-	uint32_t count;	       /* of `entries` */
-	uint32_t paused;       /* 0 or 1: the new value of wire_session.paused */
-	uint32_t size_packets; /* new size of the rings of records; 0: no change */
-	uint32_t drafts;       /* of `history`, at most WIRE_CHANGES_AT_ONCE */
-	uint64_t entries;      /* struct wire_journal_entry [count] */
-	uint64_t rules;	       /* char [WIRE_RULES_MAX]: the new rules */
-	uint64_t history;      /* `drafts` slots of wire_change_bytes(events_max) bytes */
-	uint64_t reserved[2];
+	uint32_t version;	/* WIRE_DEVICE_VERSION */
+	uint32_t changes;	/* wire_session.changes as the caller saw it */
+	uint32_t count;		/* of `entries` */
+	uint32_t paused;	/* 0 or 1: the new value of wire_session.paused */
+	uint32_t size_packets;	/* new size of the rings of records; 0: no change */
+	uint32_t drafts;	/* of `history`, at most WIRE_CHANGES_AT_ONCE */
+	uint64_t entries;	/* struct wire_journal_entry [count] */
+	uint64_t rules;		/* char [WIRE_RULES_MAX]: the new rules */
+	uint64_t history;	/* `drafts` slots of wire_change_bytes(events_max) bytes */
+	uint64_t filters;	/* char [filters_bytes]: behind those in use */
+	uint32_t filters_bytes; /* a multiple of WIRE_FILTER_ALIGN */
+	uint32_t reserved;
 };
 
 /* CONSUME, in stream mode: the packets of a ring before `sequence` may be used again. ERANGE: it goes back, or beyond the

@@ -18,6 +18,7 @@
 #include "session/call_known.h"
 #include "session/session_calls.h"
 #include "session/layout.h"
+#include "session/layout_place.h"
 
 enum {
 	PACKET = 4096,

@@ -12,15 +12,16 @@ import hashlib
 from guests import *
 
 VERSIONS = {"6.1": None, "6.12": "bookworm-backports"}  # the release that the package comes from
+TREE = os.environ.get("TEST_KERNEL_TREE")  # the folder in which a kernel was built, for the version "tree"
 KEPT = os.path.join(BUILD, "tests", "modules")
 # Folders that burin.ko is made of. A file that is missing here is missing when it is compiled.
-FOLDERS = ("kernel", "include/burin", "src/base", "src/ring", "src/session", "src/source/tracepoint", "src/wire")
+FOLDERS = ("kernel", "include/burin", "src/base", "src/filter", "src/ring", "src/session", "src/source/tracepoint", "src/wire")
 BUILT_MAX = 4  # builds of one module for one kernel that are kept: branches that take turns
 ALARM = re.compile(r"\b(?:BUG|WARNING|Oops|KASAN|UBSAN|KCSAN|lockdep|INFO: (?:task|rcu|trying|possible|suspicious)|general protection fault|"
                    r"Kernel panic|Call Trace|possible (?:circular|recursive)|inconsistent lock|sleeping function|scheduling while atomic|"
                    r"unable to handle|refcount_t|list_(?:add|del) corruption)\b", re.I)
 # Lines with such words that say nothing of a module.
-HARMLESS = re.compile(r"debug: |oops=|panic=|lockdown|Kernel command line|KASLR|warned|alternatives|lockdep is turned off")
+HARMLESS = re.compile(r"debug: |KernelAddressSanitizer initialized|Lock dependency validator|RCU lockdep checking|oops=|panic=|lockdown|Kernel command line|KASLR|warned|alternatives|lockdep is turned off")
 
 
 # ---- Debian's kernels
@@ -29,6 +30,8 @@ HARMLESS = re.compile(r"debug: |oops=|panic=|lockdown|Kernel command line|KASLR|
 def kernel_image(version):
     """The path of the kernel of Debian's package."""
     need_qemu()
+    if version == "tree":
+        return os.path.join(TREE, "arch/x86/boot/bzImage")
     with locked(f"kernel-{version}"):
         path = debian_kernel(release=VERSIONS[version])
     check(f"vmlinuz-{version}." in path, f"Debian's kernel is {path}")
@@ -37,6 +40,8 @@ def kernel_image(version):
 
 def kernel_headers(version):
     """The folder that modules for that kernel are built with. Its packages are unpacked and not installed."""
+    if version == "tree":
+        return TREE
     release = os.path.basename(kernel_image(version)).removeprefix("vmlinuz-")
     place = os.path.join(KEPT, f"headers-{release}")
     found = os.path.join(place, "usr/src", f"linux-headers-{release}")
@@ -91,7 +96,8 @@ def built_modules(version, top, folder, folders=(), extra=(), variables=()):
     sources. extra: files that are laid beside its sources, such as the Module.symvers of another module. Nothing is built twice."""
     headers, files = kernel_headers(version), sources_of(top, (folder, *folders))
     files += [(os.path.join(folder, os.path.basename(path)), open(path, "rb").read()) for path in extra]
-    key = hashlib.sha256(repr((os.path.basename(headers), folder, files, variables)).encode()).hexdigest()[:20]
+    made_at = os.path.getmtime(kernel_image(version)) if version == "tree" else 0
+    key = hashlib.sha256(repr((os.path.basename(headers), made_at, folder, files, variables)).encode()).hexdigest()[:20]
     name = f"{version}-{folder.replace('/', '-')}"
     place = os.path.join(KEPT, f"{name}-{key}")
     with locked(name):
@@ -102,7 +108,7 @@ def built_modules(version, top, folder, folders=(), extra=(), variables=()):
                 os.makedirs(os.path.dirname(os.path.join(new, path)), exist_ok=True)
                 with open(os.path.join(new, path), "wb") as file:
                     file.write(contents)
-            make_modules(headers, os.path.join(new, folder), variables)
+            make_modules(headers, os.path.join(new, folder), (*variables, *(("CC=gcc-12",) if version == "tree" else ())))
             os.rename(new, place)
         os.utime(place)
         for path in sorted(glob.glob(os.path.join(KEPT, f"{name}-" + "[0-9a-f]" * 20)), key=os.path.getmtime)[:-BUILT_MAX]:

@@ -22,8 +22,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "wire/wire_device.h"
 #include "wire/wire_event.h"
+#include "wire/wire_filter.h"
 
 enum {
 	THREADS = 4,
@@ -88,8 +90,10 @@ static void refuse_heads(void)
 	REFUSED(EINVAL, size_packets, geometry->ring_packets + 1);
 	REFUSED(EINVAL, drafts, WIRE_CHANGES_AT_ONCE + 1);
 	REFUSED(EINVAL, drafts, UINT32_MAX);
-	REFUSED(EINVAL, reserved[0], 1);
-	REFUSED(EINVAL, reserved[1], UINT64_MAX);
+	REFUSED(EINVAL, filters_bytes, UINT32_MAX);
+	REFUSED(EFAULT, filters_bytes, WIRE_FILTER_ALIGN);
+	REFUSED(EINVAL, reserved, 1);
+	REFUSED(EINVAL, reserved, UINT32_MAX);
 }
 
 /* Memory that ends where the next page is not mapped. */
@@ -155,12 +159,115 @@ static void refuse_entries(void)
 	refuse_entry("an event beyond the table",
 		     (struct wire_journal_entry){ .id = UINT16_MAX, .desired = WIRE_ON }, EINVAL);
 	refuse_entry("a state that is none", (struct wire_journal_entry){ .id = 1, .desired = 200 }, EINVAL);
-	refuse_entry("a condition", (struct wire_journal_entry){ .id = 1, .desired = WIRE_CONDITIONAL },
-		     EOPNOTSUPP);
-	refuse_entry("a filter", (struct wire_journal_entry){ .id = 1, .desired = WIRE_ON, .filter = 64 },
-		     EOPNOTSUPP);
+	refuse_entry("a state that only the kernel sets",
+		     (struct wire_journal_entry){ .id = 1, .desired = WIRE_UNFIT }, EINVAL);
+	refuse_entry("a condition that is missing",
+		     (struct wire_journal_entry){ .id = 1, .desired = WIRE_CONDITIONAL }, EINVAL);
 	refuse_entry("an event that is switched off",
 		     (struct wire_journal_entry){ .id = 1, .desired = WIRE_OFF }, 0);
+}
+
+/* ---- filters */
+
+/* A filter of one test, and room for what does not belong there. */
+struct program {
+	struct wire_filter head;
+	struct wire_filter_test test;
+	char text[16];
+} __attribute__((aligned(64)));
+
+static const struct wire_event *event_of(unsigned id)
+{
+	static const char *whole;
+
+	if (!whole)
+		whole = mmap(NULL, geometry->file_bytes, PROT_READ, MAP_SHARED, device, 0);
+	return (const struct wire_event *)(whole + geometry->events_offset + sizeof(struct wire_events)) +
+	       (id - 1);
+}
+
+static void seal(struct program *program)
+{
+	program->head.checksum = hash_stable((const char *)program + sizeof(program->head.checksum),
+					     sizeof(*program) - sizeof(program->head.checksum));
+}
+
+/* One that is valid for the first event, sched_switch: prev_pid is at most 10. */
+static struct program program_now(void)
+{
+	struct program program = {
+		.head = { .bytes = sizeof(program), .tests = 1, .types = event_of(1)->types, .prefix = 26 },
+		.test = { .op = WIRE_FILTER_32,
+			  .then = WIRE_FILTER_YES,
+			  .otherwise = WIRE_FILTER_NO,
+			  .span = 10 },
+		.text = "*",
+	};
+
+	seal(&program);
+	return program;
+}
+
+static int add_filter(const void *filters, uint32_t bytes, uint32_t filter)
+{
+	const struct wire_journal_entry entry = {
+		.id = 1, .desired = WIRE_CONDITIONAL, .conditional = 1, .filter = filter
+	};
+	struct wire_device_change change = change_now();
+
+	change.count = 1;
+	change.entries = (uintptr_t)&entry;
+	change.filters = (uintptr_t)filters;
+	change.filters_bytes = bytes;
+	return ioctl(device, WIRE_DEVICE_CHANGE, &change);
+}
+
+#define FILTER_REFUSED(field, value)                                                            \
+	do {                                                                                    \
+		struct program program_ = program_now();                                        \
+		program_.field = (value);                                                       \
+		seal(&program_);                                                                \
+		expect("filter with " #field " " #value,                                        \
+		       add_filter(&program_, sizeof(program_), session->filters_used), EINVAL); \
+	} while (0)
+
+static void refuse_filters(void)
+{
+	struct program program = program_now();
+	const uint32_t used = session->filters_used, bytes = sizeof(program);
+
+	FILTER_REFUSED(head.bytes, 0);
+	FILTER_REFUSED(head.bytes, 65535);
+	FILTER_REFUSED(head.bytes, 2 * sizeof(struct program));
+	FILTER_REFUSED(head.tests, 0);
+	FILTER_REFUSED(head.tests, 65535);
+	FILTER_REFUSED(head.types, 0);
+	FILTER_REFUSED(head.types, UINT64_MAX);
+	FILTER_REFUSED(head.prefix, 0);
+	FILTER_REFUSED(test.op, 255);
+	FILTER_REFUSED(test.op, WIRE_FILTER_64);
+	FILTER_REFUSED(test.op, WIRE_FILTER_GLOB);
+	FILTER_REFUSED(test.op, WIRE_FILTER_SUBJECT + WIRE_FILTER_GLOB);
+	FILTER_REFUSED(test.arg, 200);
+	FILTER_REFUSED(test.then, 0);
+	FILTER_REFUSED(test.otherwise, 1);
+	FILTER_REFUSED(test.offset, 2000);
+	program.head.checksum++;
+	expect("filter with another checksum", add_filter(&program, bytes, used), EINVAL);
+	program.head.checksum--;
+	expect("filter at no place", add_filter(&program, bytes, used + 1), EINVAL);
+	expect("filter in the header", add_filter(&program, bytes, 8), EINVAL);
+	expect("filter behind the end", add_filter(&program, bytes, used + bytes), EINVAL);
+	expect("filter at the end of numbers", add_filter(&program, bytes, 0xffffffc0), EINVAL);
+	expect("filter that is not there", add_filter(NULL, 0, used), EINVAL);
+	expect("part of a filter", add_filter(&program, bytes / 2, used), EINVAL);
+	expect("filters of an odd size", add_filter(&program, bytes - 1, used), EINVAL);
+	expect_true("filters in use", session->filters_used == used);
+	expect("a filter", add_filter(&program, bytes, used), 0);
+	expect_true("filters in use then", session->filters_used == used + bytes);
+	expect("the same filter", add_filter(NULL, 0, used), 0);
+	refuse_entry("the event off", (struct wire_journal_entry){ .id = 1, .desired = WIRE_OFF }, 0);
+	expect_true("filters in use at last", session->filters_used == WIRE_FILTERS_FIRST);
 }
 
 /* Drafts of all ones: number, time and program are the kernel's, texts have an end. */
@@ -360,17 +467,44 @@ static uint64_t odd(struct chance *chance)
 	}
 }
 
+/* A filter with a few wrong bytes. */
+static struct program random_filter(struct chance *chance)
+{
+	struct program program = program_now();
+
+	if (next(chance) % 4)
+		program.head.types = event_of(1 + (unsigned)(next(chance) % 18))->types;
+	for (uint64_t n = next(chance) % 3; n > 0; n--)
+		((unsigned char *)&program)[4 + next(chance) % (sizeof(program) - 4)] =
+			(unsigned char)odd(chance);
+	seal(&program);
+	return program;
+}
+
 static void random_change(struct chance *chance, int file)
 {
 	struct wire_journal_entry entries[8];
 	static char rules[WIRE_RULES_MAX];
 	struct wire_device_change change = change_now();
+	struct program program;
 
 	for (unsigned n = 0; n < 8; n++)
 		entries[n] = (struct wire_journal_entry){ .id = (uint16_t)(next(chance) % 800),
 							  .desired = next(chance) & 1 };
 	change.count = (uint32_t)(next(chance) % 9);
 	change.entries = (uintptr_t)entries;
+	if (next(chance) % 4 == 0) {
+		program = random_filter(chance);
+		change.filters = (uintptr_t)&program;
+		change.filters_bytes = sizeof(program);
+		entries[0] = (struct wire_journal_entry){ .id = (uint16_t)(1 + next(chance) % 18),
+							  .desired = WIRE_CONDITIONAL,
+							  .conditional = 1,
+							  .filter = session->filters_used,
+							  .sample = (uint32_t)odd(chance),
+							  .limit = (uint32_t)odd(chance) };
+		change.count = 1;
+	}
 	if (next(chance) % 8 == 0)
 		change.size_packets = (uint32_t)(next(chance) % (2 * geometry->ring_packets));
 	if (next(chance) % 16 == 0)
@@ -467,6 +601,7 @@ int main(int argc, char **argv)
 		refuse_heads();
 		refuse_addresses();
 		refuse_entries();
+		refuse_filters();
 		refuse_drafts();
 		refuse_requests();
 		refuse_maps();

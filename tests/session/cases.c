@@ -14,7 +14,7 @@
 
 #include "cases.h"
 #include "session/directory.h"
-#include "session/layout.h"
+#include "session/layout_place.h"
 
 static const char *const all_events[] = { "*", NULL };
 static struct random case_random;

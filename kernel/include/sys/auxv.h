@@ -2,10 +2,7 @@
 #ifndef BURIN_KERNEL_SYS_AUXV_H
 #define BURIN_KERNEL_SYS_AUXV_H
 
-enum {
-	AT_SECURE,
-	AT_RANDOM,
-};
+#include <linux/auxvec.h>
 
 /* Texts in tables come from modules and root, so their hash needs no secret. */
 static inline unsigned long getauxval(int which)

@@ -236,12 +236,7 @@ static int run(char **operands)
 	if (result)
 		return result;
 	request.globs = operands + 1;
-	if (target.kernel && is_conditional(&request))
-		result = cmd_usage("%s: the module has no filters, samples and limits; remove --where, "
-				   "--sample and --limit",
-				   operands[0]);
-	if (!result)
-		result = cmd_target_globs(&target, (const char **)request.globs);
+	result = cmd_target_globs(&target, (const char **)request.globs);
 	if (!result)
 		result = apply(&request, &session, operands[0]);
 	return cmd_target_leave(target.path, &session, result);

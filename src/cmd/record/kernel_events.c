@@ -40,12 +40,12 @@ static int follow(struct kernel_source *kernel, const struct view_set *processes
 /* ---- By the module */
 
 /* Return: the reason why the module cannot record this; NULL: it can. */
-static const char *what_module_lacks(const struct kernel_choice *choice, bool all, bool overwrite)
+static const char *refuse_module(const struct kernel_choice *choice, bool all, bool overwrite)
 {
 	if (!all)
 		return "it records all tasks; add --all";
 	if (choice->where)
-		return "it has no filters; remove --k-where";
+		return "its events are shared, and --k-where is of one recording; remove it";
 	return overwrite ? "--mode flight is of a recorder; for the module's own, see burin snapshot kernel"
 			 : NULL;
 }
@@ -97,7 +97,7 @@ static bool open_module(struct kernel_events *kernel, const struct kernel_choice
 static bool try_module(struct kernel_events *kernel, const struct kernel_choice *choice,
 		       struct session *session, bool all, bool overwrite)
 {
-	const char *mechanism = getenv(KERNEL_MECHANISM), *lacks = what_module_lacks(choice, all, overwrite);
+	const char *mechanism = getenv(KERNEL_MECHANISM), *lacks = refuse_module(choice, all, overwrite);
 	const bool forced = mechanism && strcmp(mechanism, "module") == 0;
 	char why[KERNEL_MODULE_WHY] = "";
 

@@ -14,6 +14,7 @@
 #include "base/nolibc.h"
 #include "ring/section_rseq.h"
 #include "filter/filter.h"
+#include "session/condition_counts.h"
 #include "source/tracepoint/callback.h"
 #include "source/tracepoint/commit.h"
 #include "source/tracepoint/event_filter.h"
@@ -50,44 +51,18 @@ static struct {
 
 /* ---- Samples and limits ---- */
 
-static bool within_limit(struct wire_condition *condition, uint32_t limit)
+static uint32_t present_second(void)
 {
 	struct timespec now;
-	uint64_t seen = __atomic_load_n(&condition->window, __ATOMIC_RELAXED), next;
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	do {
-		bool same = (uint32_t)(seen >> 32) == (uint32_t)now.tv_sec;
-
-		if (same && (uint32_t)seen >= limit)
-			return false;
-		next = same ? seen + 1 : (uint64_t)(uint32_t)now.tv_sec << 32 | 1;
-	} while (!__atomic_compare_exchange_n(&condition->window, &seen, next, true, __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
-	return true;
-}
-
-static bool sampled(struct wire_condition *condition, uint32_t sample)
-{
-	return __atomic_fetch_add(&condition->passed, 1, __ATOMIC_RELAXED) % sample == 0;
+	return (uint32_t)now.tv_sec;
 }
 
 /* Not inlined: so the caller saves fewer registers when a filter rejects the event. */
 static __attribute__((noinline)) bool passes_counts(const struct burin_site *site)
 {
-	struct wire_condition *condition = &tracepoint_session.conditions[site->id - 1];
-	const uint32_t sample = __atomic_load_n(&condition->sample, __ATOMIC_RELAXED);
-	const uint32_t limit = __atomic_load_n(&condition->limit, __ATOMIC_RELAXED);
-
-	if (sample > 1 && !sampled(condition, sample)) {
-		__atomic_fetch_add(&condition->sampled_out, 1, __ATOMIC_RELAXED);
-		return false;
-	}
-	if (limit && !within_limit(condition, limit)) {
-		__atomic_fetch_add(&condition->limited, 1, __ATOMIC_RELAXED);
-		return false;
-	}
-	return true;
+	return condition_counts_pass(&tracepoint_session.conditions[site->id - 1], present_second);
 }
 
 /* ---- Filters ---- */
