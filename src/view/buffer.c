@@ -14,7 +14,7 @@
 
 char *view_buffer_grow(struct view_buffer *buffer, size_t bytes)
 {
-	if (!array_reserve(buffer->bytes, buffer->room, buffer->used + bytes)) {
+	if (!array_reserve(buffer->bytes, buffer->room, buffer->used + bytes + 1)) {
 		buffer->failed = true;
 		return NULL;
 	}

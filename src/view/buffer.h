@@ -21,7 +21,8 @@ char *view_buffer_grow(struct view_buffer *buffer, size_t bytes);
 
 static inline char *view_buffer_reserve(struct view_buffer *buffer, size_t bytes)
 {
-	if (__builtin_expect(buffer->room - buffer->used < bytes, 0))
+	/* A byte more, so that there is memory also for none: a null pointer has no place in it. */
+	if (__builtin_expect(buffer->room - buffer->used <= bytes, 0))
 		return view_buffer_grow(buffer, bytes);
 	return buffer->bytes + buffer->used;
 }
