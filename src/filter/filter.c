@@ -18,7 +18,7 @@
  * Find an argument behind arguments of variable size. Return: NULL: the payload ends before the argument does.
  */
 static __attribute__((__noinline__)) const char *walk(uint64_t types, unsigned arg, const char *at,
-						  const char *end)
+						      const char *end)
 {
 	struct format_type type;
 
@@ -58,8 +58,8 @@ static unsigned element_of(uint64_t types, unsigned arg)
  * store is cheaper than the wide loads of memcmp().
  */
 static __attribute__((__noinline__)) bool text_holds(const struct wire_filter *filter,
-						 const struct wire_filter_test *test, const char *at,
-						 const char *end)
+						     const struct wire_filter_test *test, const char *at,
+						     const char *end)
 {
 	const char *text = (const char *)filter + test->low;
 
@@ -91,8 +91,8 @@ static inline bool holds(const struct wire_filter *filter, const struct wire_fil
 
 /* Whether a test of any element holds. */
 static __attribute__((__noinline__)) bool any_holds(const struct wire_filter *filter,
-						const struct wire_filter_test *test, const char *payload,
-						const char *end)
+						    const struct wire_filter_test *test, const char *payload,
+						    const char *end)
 {
 	const char *at = walk(filter->types, test->arg, payload, end);
 	const unsigned bytes = format_type_bytes(element_of(filter->types, test->arg));
