@@ -520,6 +520,8 @@ int remote_call(struct process_memory *memory, struct process_threads *threads, 
 	}
 	if (!error)
 		error = call_by(&place, threads, thread, call);
+	for (size_t n = 0; n < threads->count; n++) /* also of those that were asked, and stop later */
+		thread_priority_restore(threads->all[n].tid);
 	thread_priority_usual();
 	return error;
 }

@@ -701,19 +701,14 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 	return error;
 }
 
-/* Open calls first: one that ends meanwhile has a record. */
 static int copy_all(struct drain *drain, const struct drain_options *options)
 {
 	int error = event_table_update(&drain->table, drain->session);
 	uint64_t last = 0;
 
 	if (!error)
-		error = snapshot_copy_begin(drain->copy, drain->session,
-					    options->more ? options->more->rings : NULL, drain->more.count);
-	if (!error)
-		error = call_tables_open(&drain->calls, &drain->table, snapshot_copy_moment, drain->copy);
-	if (!error)
-		snapshot_copy_rings(drain->copy);
+		error = snapshot_copy_rings(drain->copy, drain->session, drain->more.rings, drain->more.count,
+					    &drain->calls, &drain->table);
 	if (!error && options->last)
 		last = snapshot_copy_last(drain->copy, &drain->table);
 	drain->window = (struct window){ last > options->last ? last - options->last : options->since,
@@ -729,10 +724,9 @@ int drain_snapshot(struct session *session, int directory, const struct drain_op
 	int error = prepare(&drain, session, options->more);
 
 	*totals = (struct drain_totals){ 0 };
-	if (!error) {
-		drain.copy = &copy;
+	drain.copy = &copy;
+	if (!error)
 		error = begin(&drain, duplicate(directory), options);
-	}
 	if (error) {
 		release(&drain);
 		return error;

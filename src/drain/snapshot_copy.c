@@ -77,8 +77,8 @@ static void copy_ring(struct copied_ring *copied, const struct ring *ring, uint6
 	memcpy(&copied->control, ring->control, sizeof(copied->control));
 }
 
-int snapshot_copy_begin(struct snapshot_copy *copy, struct session *session, const struct ring *more,
-			unsigned count)
+static int get_memory(struct snapshot_copy *copy, struct session *session, const struct ring *more,
+		      unsigned count)
 {
 	int error = 0;
 
@@ -97,7 +97,8 @@ int snapshot_copy_begin(struct snapshot_copy *copy, struct session *session, con
 	return error;
 }
 
-uint64_t snapshot_copy_moment(void *data)
+/* The copy ends now. */
+static uint64_t end_now(void *data)
 {
 	struct snapshot_copy *copy = data;
 
@@ -106,9 +107,16 @@ uint64_t snapshot_copy_moment(void *data)
 	return copy->until;
 }
 
-void snapshot_copy_rings(struct snapshot_copy *copy)
+/* Open calls first: one that ends meanwhile has a record. */
+int snapshot_copy_rings(struct snapshot_copy *copy, struct session *session, const struct ring *more,
+			unsigned count, struct call_tables *calls, const struct event_table *events)
 {
-	const struct session *session = copy->session;
+	int error = get_memory(copy, session, more, count);
+
+	if (!error)
+		error = call_tables_open(calls, events, end_now, copy);
+	if (error)
+		return error;
 
 	for (unsigned n = session->ring_count; n < copy->count; n++)
 		copy_ring(&copy->rings[n], copy->rings[n].ring, copy->until_ns);
@@ -116,6 +124,7 @@ void snapshot_copy_rings(struct snapshot_copy *copy)
 		if (copy->rings[n].memory)
 			copy_ring(&copy->rings[n], &session->rings[n],
 				  n == session_names_index(session) ? UINT64_MAX : copy->until);
+	return 0;
 }
 
 /* After each burst, pause as long as it took, unless the ring has not changed since it was copied. */

@@ -10,6 +10,7 @@
 #ifndef BURIN_DRAIN_SNAPSHOT_COPY_H
 #define BURIN_DRAIN_SNAPSHOT_COPY_H
 
+#include "drain/call_tables.h"
 #include "writer/event_table.h"
 #include "ring/copy.h"
 #include "session/session.h"
@@ -35,18 +36,13 @@ struct snapshot_copy {
 };
 
 /*
- * snapshot_copy_begin - get memory for a copy of a session's rings.
+ * snapshot_copy_rings - copy the packets of a session's rings, the names last. Stores nothing into the session.
  * @more: @count rings beside the session's, whose times are CLOCK_MONOTONIC
- * Return: 0 or -ENOMEM; the caller must call snapshot_copy_free() in both cases.
+ * @calls: the tables to which the calls are written that are open at the end of the copy
+ * Return: 0 or -errno; the caller must call snapshot_copy_free() in both cases.
  */
-int snapshot_copy_begin(struct snapshot_copy *copy, struct session *session, const struct ring *more,
-			unsigned count);
-
-/* snapshot_copy_moment - the copy ends now. @data: it. Return: the time. */
-uint64_t snapshot_copy_moment(void *data);
-
-/* snapshot_copy_rings - copy the packets of all rings up to that moment, and the names last. Stores nothing into the session. */
-void snapshot_copy_rings(struct snapshot_copy *copy);
+int snapshot_copy_rings(struct snapshot_copy *copy, struct session *session, const struct ring *more,
+			unsigned count, struct call_tables *calls, const struct event_table *events);
 
 /*
  * snapshot_copy_next - get the next piece of a ring. Return: as ring_copy().
