@@ -3,8 +3,8 @@
  * System calls: an event for each call's begin and one for its end, as `burin record --kernel` has them. One probe at each of
  * the kernel's two tracepoints serves all calls. It is attached while one of its events is on.
  *
- * A record has the call's own arguments only, in the sizes that C gives them. Pointers stay addresses, but for texts with
- * the parameter texts=: calls that have any take a path of their own.
+ * A record has the call's own arguments only, in the sizes that C gives them. Pointers stay addresses, but for texts: calls
+ * that have any take a path of their own. With the parameter texts=0 these are addresses, too.
  */
 #include <linux/slab.h>
 #include <linux/tracepoint.h>

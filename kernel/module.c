@@ -37,9 +37,9 @@ MODULE_PARM_DESC(mode,
 static char *clock = "";
 module_param(clock, charp, 0444);
 MODULE_PARM_DESC(clock, "tsc or mono; default: as the kernel's own clock");
-static bool texts;
+static bool texts = true;
 module_param(texts, bool, 0444);
-MODULE_PARM_DESC(texts, "record paths and other texts of system calls, instead of their addresses");
+MODULE_PARM_DESC(texts, "0: record the addresses of paths and other texts of system calls, not the texts");
 static char *enable = "";
 module_param(enable, charp, 0444);
 MODULE_PARM_DESC(enable, "events that are on from the start: GLOB,...");
