@@ -122,12 +122,13 @@ def recorder(*arguments, options=(), ready=lambda: True):
 def programs_of(pid):
     """The programs and maps in the kernel that a process holds: {kind and id}."""
     held = set()
-    try:
-        for fd in os.listdir(f"/proc/{pid}/fdinfo"):
-            with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii") as file:
+    folder = f"/proc/{pid}/fdinfo"
+    for fd in os.listdir(folder) if os.path.isdir(folder) else ():
+        try:
+            with open(f"{folder}/{fd}", encoding="ascii") as file:
                 held |= {(kind, int(number)) for kind, number in re.findall(r"^(prog|map)_id:\s*(\d+)", file.read(), re.M)}
-    except OSError:
-        pass
+        except OSError:  # it was closed meanwhile
+            pass
     return held
 
 
