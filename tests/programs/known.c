@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Work that is known: three of four steps are hot()'s, one is cold()'s. The C library calls them back. With an argument, they lie
- * below a stack of so many KiB instead.
+ * below a stack of so many KiB instead. A step is a multiplication that waits for the one before: it takes as long in both, however
+ * the code lies. An addition in memory does not: some processors forward one loop's stores faster than the other's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +11,20 @@ static volatile unsigned long sum;
 
 __attribute__((noinline)) void hot(unsigned long steps)
 {
+	unsigned long last = sum;
+
 	for (unsigned long n = 0; n < steps; n++)
-		sum += 3;
+		last = last * last + 3;
+	sum = last;
 }
 
 __attribute__((noinline)) void cold(unsigned long steps)
 {
+	unsigned long last = sum;
+
 	for (unsigned long n = 0; n < steps; n++)
-		sum += 5;
+		last = last * last + 5;
+	sum = last;
 }
 
 __attribute__((noinline)) static int compare(const void *one, const void *other)
