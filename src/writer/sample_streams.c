@@ -44,12 +44,13 @@ static int begin_contexts(struct samples *samples)
 }
 
 int samples_begin(struct samples *samples, const struct session *session, int directory, unsigned cpus,
-		  struct table_writer *tasks, struct table_writer *stacks)
+		  struct table_writer *tasks, struct table_writer *stacks, uint64_t begin)
 {
 	*samples = (struct samples){ .session = session,
 				     .directory = directory,
 				     .tasks = tasks,
 				     .stacks = stacks,
+				     .begin = begin,
 				     .contexts = { .fd = -1 } };
 	samples->streams = calloc(cpus, sizeof(*samples->streams));
 	samples->recent = malloc(sizeof(*samples->recent) << SAMPLES_RECENT_BITS);
@@ -263,12 +264,12 @@ int samples_commit(struct samples *samples)
 	return samples->error;
 }
 
-int samples_finish(struct samples *samples, uint64_t time)
+int samples_finish(struct samples *samples)
 {
 	for (unsigned n = 0; n < samples->count; n++) {
 		struct samples_stream *stream = &samples->streams[n];
-		/* The next chunk may begin with samples from before now: they are in the kernel's ring still. */
-		const uint64_t end = stream->time ? stream->time : time;
+		/* Not now: the next chunk may begin with samples from before, which are in the kernel's ring still. */
+		const uint64_t end = stream->time ? stream->time : samples->begin;
 		struct wire_packet packet;
 
 		if (!samples->error)

@@ -54,7 +54,8 @@ struct samples {
 	struct sample_context *recent; /* the last one of each hash; an evicted context gets a new entry */
 	struct samples_stream *streams;
 	unsigned count;
-	int error; /* the first one; nothing is written after it */
+	uint64_t begin; /* ticks */
+	int error;	/* the first one; nothing is written after it */
 };
 
 struct samples_record {
@@ -74,10 +75,11 @@ struct samples_record {
  * samples_begin - prepare the streams. A stream's file is made with its first record.
  * @directory: of the trace; owned by the caller
  * @tasks, @stacks: the tables that the records refer to
+ * @begin: ticks; before all records
  * Return: 0 or -errno.
  */
 int samples_begin(struct samples *samples, const struct session *session, int directory, unsigned cpus,
-		  struct table_writer *tasks, struct table_writer *stacks);
+		  struct table_writer *tasks, struct table_writer *stacks, uint64_t begin);
 
 /*
  * samples_recover - finish the streams of a killed recorder and cut off uncommitted records. Can be repeated.
@@ -99,8 +101,8 @@ uint64_t samples_lost_so_far(const struct samples *samples);
  * the records of some CPUs are lost. */
 int samples_commit(struct samples *samples);
 
-/* samples_finish - write the last losses, finish and close the files. @time: ticks; the end of a stream without records */
-int samples_finish(struct samples *samples, uint64_t time);
+/* samples_finish - write the last losses, finish and close the files. */
+int samples_finish(struct samples *samples);
 
 /* samples_next - after samples_finish(): begin new files, with counts from 0, in another directory. */
 void samples_next(struct samples *samples, int directory);

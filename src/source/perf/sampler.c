@@ -161,7 +161,8 @@ static int begin(struct sampler *sampler, int directory)
 		error = tasks_init(&sampler->tasks, &sampler->images, &sampler->tasks_table);
 	if (!error)
 		error = samples_begin(&sampler->samples, sampler->session, sampler->directory,
-				      sampler->perf.cpus, &sampler->tasks_table, &sampler->stacks_table);
+				      sampler->perf.cpus, &sampler->tasks_table, &sampler->stacks_table,
+				      ring_clock());
 	stacks_init(&sampler->stacks, &sampler->stacks_table);
 	kernel_init(&sampler->kernel, &sampler->images);
 	sampler->attribution =
@@ -343,7 +344,7 @@ static void find_last_gaps(struct sampler *sampler)
 
 static int finish_trace(struct sampler *sampler, struct sampler_totals *totals)
 {
-	const int error = samples_finish(&sampler->samples, ring_clock());
+	const int error = samples_finish(&sampler->samples);
 	int profile;
 
 	if (!error) { /* otherwise an entry might refer to one that could not be written */
