@@ -97,7 +97,7 @@ static bool has_session(const char *word, bool *calls)
 	return found;
 }
 
-/* What loading the library took, in all attempts. */
+/* Cost of loading the library, in all attempts. */
 static struct load_calls_result loaded;
 
 static int attach(pid_t process, const char *library, struct process_change *change)

@@ -98,7 +98,7 @@ static void put_stub(uint8_t *stub, uint32_t number, uint64_t body, const struct
 	memset(stub + 27, 0xcc, CALL_PATCH_STUB - 27);
 }
 
-/* What reaches the code of a sled's way: movl $number, %r11d, and a jump, or a call. */
+/* The way from a sled to its code: movl $number, %r11d, and a jump, or a call. */
 static void put_way(uint8_t *text, uint64_t at, uint8_t instruction, uint32_t number, uint64_t way)
 {
 	text[0] = 0x41;

@@ -32,7 +32,7 @@ enum call_order {
 	CALL_BY_MAX,
 };
 
-/* What is printed of the rows. */
+/* Options of a report: which rows are printed, and which parts of them. */
 struct call_report {
 	enum view_part by[VIEW_PARTS];
 	unsigned by_count;
