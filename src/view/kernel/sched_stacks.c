@@ -154,7 +154,7 @@ static const char *name_frame(const struct burin_profile *profile, uint32_t loca
 	return name ? name : burin_profile_address(profile, location, room, NAME_BYTES);
 }
 
-/* What a thread waits for, by the kernel's part of its stack; "": unknown. */
+/* The object that a thread waits for, by the part of its stack in the kernel; "": unknown. */
 static const char *object_of(const struct burin_profile *profile, uint32_t number)
 {
 	char room[NAME_BYTES];
