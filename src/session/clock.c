@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The session's clock; see clock.h. */
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -34,13 +37,59 @@ static ssize_t read_file(const char *path, char *text, size_t bytes)
 }
 
 #ifdef __x86_64__
+/* Clocks of guests, which the kernel computes from the processor's counter and numbers of the host. */
+static bool computed_from_tsc(const char *clocksource)
+{
+	return strcmp(clocksource, "kvm-clock\n") == 0 ||
+	       strcmp(clocksource, "hyperv_clocksource_tsc_page\n") == 0;
+}
+
+/* The counter's rate never changes. A host that may move the guest to another machine does not promise it. */
+static bool is_invariant(void)
+{
+	enum {
+		POWER_LEAF = 0x80000007,
+		INVARIANT_TSC = 1 << 8
+	};
+	unsigned a, b, c, d;
+
+	return __get_cpuid(POWER_LEAF, &a, &b, &c, &d) && d & INVARIANT_TSC;
+}
+
+/*
+ * The kernel lets programs compute a guest's clock by themselves only if the host promises that the counters of all
+ * processors agree. Otherwise each read is a system call, and takes at least as long as one.
+ */
+static bool is_read_without_system_call(void)
+{
+	enum {
+		TRIES = 5
+	}; /* the fastest was disturbed least */
+	uint64_t library = UINT64_MAX, kernel = UINT64_MAX;
+	struct timespec now;
+
+	for (int tries = 0; tries < TRIES; tries++) {
+		uint64_t begin = __builtin_ia32_rdtsc(), middle, end;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		middle = __builtin_ia32_rdtsc();
+		syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+		end = __builtin_ia32_rdtsc();
+		library = middle - begin < library ? middle - begin : library;
+		kernel = end - middle < kernel ? end - middle : kernel;
+	}
+	return library + library / 2 < kernel;
+}
+
 static bool kernel_trusts_tsc(void)
 {
 	char name[32];
 
-	return read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", name,
-			 sizeof(name)) > 0 &&
-	       strcmp(name, "tsc\n") == 0;
+	if (read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", name,
+		      sizeof(name)) <= 0)
+		return false;
+	return strcmp(name, "tsc\n") == 0 ||
+	       (computed_from_tsc(name) && is_invariant() && is_read_without_system_call());
 }
 
 /* The kernel's own calibration, read from the page of a perf event; 0: unknown. */

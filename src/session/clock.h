@@ -3,7 +3,7 @@
  * The clock of a session: its source, its rate, and its offset from calendar time.
  *
  * The source is the processor's counter if the kernel uses it for its own time (clocksource tsc: invariant, synchronous
- * on all CPUs); otherwise CLOCK_MONOTONIC.
+ * on all CPUs), or computes its time from it as a guest whose host promises the same; otherwise CLOCK_MONOTONIC.
  */
 #ifndef BURIN_SESSION_CLOCK_H
 #define BURIN_SESSION_CLOCK_H
