@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The kernel's own description of its tracepoints: tracefs, events/SYSTEM/NAME/format.
- *
- * Nothing is changed there. Where tracefs is not mounted, it is mounted for this process alone, at no path.
+ * Nothing is changed there.
  */
 #ifndef BURIN_SOURCE_KERNEL_TRACEFS_H
 #define BURIN_SOURCE_KERNEL_TRACEFS_H
 
+#include "file/tracefs_open.h"
 #include "source/kernel/tracepoint.h"
 
 enum {
 	TRACEFS_FIRST_ID = 1 << 29, /* of tracefs_each_by_name(): above the kernel's */
 };
-
-/* tracefs_open - open the folder of all events. Return: a descriptor; -errno: -EACCES, -EPERM: no right; -ENODEV: no tracefs. */
-int tracefs_open(void);
 
 /*
  * tracefs_each - read the tracepoints whose names (SYSTEM:NAME) match one of the globs, in the order of their names.

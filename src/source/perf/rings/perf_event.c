@@ -2,12 +2,15 @@
 /* Events by name; see perf.h. */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <linux/perf_event.h>
 
+#include "file/tracefs_open.h"
 #include "source/perf/rings/perf.h"
 
 const char *const perf_graph_names[PERF_GRAPHS + 1] = {
@@ -35,23 +38,25 @@ static const struct perf_choice events[] = {
 /* Open a file of a tracepoint in tracefs. Return: NULL, and *error. */
 static FILE *open_tracepoint(const char *name, const char *part, int *error)
 {
-	static const char *const folders[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 	const char *colon = strchr(name, ':');
+	const int events = tracefs_open();
+	FILE *opened = NULL;
+	char path[256];
+	int file;
 
-	*error = -ENOENT;
-	for (unsigned n = 0; n < 2; n++) {
-		char path[256];
-		FILE *file;
-
-		snprintf(path, sizeof(path), "%s/events/%.*s/%s/%s", folders[n], (int)(colon - name), name,
-			 colon + 1, part);
-		file = fopen(path, "re");
-		if (file)
-			return file;
-		if (errno == EACCES)
-			*error = -EACCES;
-	}
-	return NULL;
+	*error = events < 0 ? events : 0;
+	if (events < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "%.*s/%s/%s", (int)(colon - name), name, colon + 1, part);
+	file = openat(events, path, O_RDONLY | O_CLOEXEC);
+	if (file >= 0)
+		opened = fdopen(file, "r");
+	if (!opened)
+		*error = -errno;
+	if (file >= 0 && !opened)
+		close(file);
+	close(events);
+	return opened;
 }
 
 /* Read a tracepoint's id. Return: 0 or -errno. */
@@ -121,9 +126,11 @@ int perf_event_find(struct perf_choice *event, const char *name, char *why, size
 	*event = (struct perf_choice){ .type = PERF_TYPE_TRACEPOINT };
 	snprintf(event->name, sizeof(event->name), "%s", name);
 	error = tracepoint_id(name, &event->config);
-	if (error == -EACCES)
+	if (error == -EACCES || error == -EPERM)
 		snprintf(why, bytes, "%.60s: no permission to read tracefs; run as root", name);
+	else if (error == -ENODEV)
+		snprintf(why, bytes, "%.60s: the kernel has no tracefs", name);
 	else if (error)
-		snprintf(why, bytes, "%.60s: the kernel has no such tracepoint (is tracefs mounted?)", name);
+		snprintf(why, bytes, "%.60s: the kernel has no such tracepoint", name);
 	return error ? -EINVAL : 0;
 }
