@@ -16,6 +16,7 @@
 #include "probes.h"
 #include "session/event_index.h"
 #include "session/transaction.h"
+#include "source/tracepoint/enum_text.h"
 #include "source/tracepoint/site_types.h"
 #include "switches.h"
 #include "wire/wire_format.h"
@@ -46,19 +47,42 @@ bool session_have_memory(struct session *session, uint64_t offset, uint64_t byte
 	return true;
 }
 
-/* ---- the sites of modules */
+/* ---- the sites and enums of modules */
 
-/* The site whose key a jump label has; NULL: the key is not one of a site. */
-static struct burin_kernel_site *site_of(struct static_key *key)
+/* The mark whose key the module's next jump label has. @at: number of jump labels that were looked at. Return: NULL: there is none. */
+static struct burin_kernel_mark *next_mark(const struct module *module, u64 magic, unsigned int *at)
 {
-	struct burin_kernel_site *site = container_of(key, struct burin_kernel_site, key.key), *self;
-	u64 magic;
+	while (*at < module->num_jump_entries) {
+		struct static_key *key = jump_entry_key(&module->jump_entries[(*at)++]);
+		struct burin_kernel_mark *mark = container_of(key, struct burin_kernel_mark, key.key), found;
 
-	/* The key may be anywhere, and so what is before it. */
-	if (copy_from_kernel_nofault(&magic, &site->magic, sizeof(magic)) || magic != BURIN__KERNEL_MAGIC ||
-	    copy_from_kernel_nofault(&self, &site->self, sizeof(self)) || self != site)
-		return NULL;
-	return site;
+		/* The key may be anywhere, and so what is before it. */
+		if (within_module((unsigned long)key, module) &&
+		    copy_from_kernel_nofault(&found, mark, offsetof(struct burin_kernel_mark, key)) == 0 &&
+		    found.magic == magic && found.self == mark)
+			return mark;
+	}
+	return NULL;
+}
+
+/* The enums of an object, as programs have them. */
+struct enums {
+	struct burin_enum *begin, *end;
+};
+
+static struct enums enums_of(const struct module *module)
+{
+	unsigned int at = 0, count = 0;
+	struct burin_kernel_mark *mark;
+	struct enums enums;
+
+	while (next_mark(module, BURIN__KERNEL_ENUM_MAGIC, &at))
+		count++;
+	enums.begin = enums.end = count ? kvmalloc_array(count, sizeof(*enums.begin), GFP_KERNEL) : NULL;
+	at = 0;
+	while (enums.begin && (mark = next_mark(module, BURIN__KERNEL_ENUM_MAGIC, &at)))
+		*enums.end++ = container_of(mark, struct burin_kernel_enum, mark)->names;
+	return enums;
 }
 
 /* The payload's size, if all types have one. */
@@ -71,28 +95,29 @@ static u32 payload_bytes(u64 types)
 	return bytes;
 }
 
-static void add_site(struct burin_kernel_site *site, struct module *module)
+static void add_site(struct burin_kernel_site *site, struct module *module, const struct enums *enums)
 {
 	const u64 types = site_types_complete(site->site.format, site->site.types);
+	char *names = enum_text(site->site.format, enums->begin, enums->end);
 	const struct session_event event = { .name = site->site.name,
 					     .format = site->site.format,
 					     .file = site->site.file,
+					     .enums = names,
 					     .types = site_types_of_records(types),
 					     .line = site->site.line,
 					     .kind = site->site.kind,
 					     .level = site->site.level };
 	uint16_t id;
 
-	if (site->module) /* by another jump label of it */
-		return;
 	session_event_register(&burin_session, &event, 1, &id);
 	site->module = module;
 	site->site.types = types;
-	if (!id) {
+	if (!id)
 		pr_warn("burin: %s: event %s is refused: %s\n", module->name, event.name,
 			session_event_fault(&burin_session, &event));
+	kfree(names);
+	if (!id)
 		return;
-	}
 	site->site.id = id;
 	site->head = id | (u32)(sizeof(struct wire_compact) + payload_bytes(types)) << 16;
 	site->site.state = &burin_session.switches[id - 1];
@@ -101,17 +126,20 @@ static void add_site(struct burin_kernel_site *site, struct module *module)
 
 static void add_module(struct module *module)
 {
-	mutex_lock(&burin_mutex);
-	for (unsigned int n = 0; n < module->num_jump_entries; n++) {
-		struct static_key *key = jump_entry_key(&module->jump_entries[n]);
-		struct burin_kernel_site *site =
-			within_module((unsigned long)key, module) ? site_of(key) : NULL;
+	const struct enums enums = enums_of(module);
+	struct burin_kernel_mark *mark;
+	unsigned int at = 0;
 
-		if (site)
-			add_site(site, module);
+	mutex_lock(&burin_mutex);
+	while ((mark = next_mark(module, BURIN__KERNEL_MAGIC, &at))) {
+		struct burin_kernel_site *site = container_of(mark, struct burin_kernel_site, mark);
+
+		if (!site->module) /* another jump label of it was before */
+			add_site(site, module, &enums);
 	}
 	debugfs_list();
 	mutex_unlock(&burin_mutex);
+	kvfree(enums.begin);
 }
 
 static void remove_module(struct module *module)

@@ -13,9 +13,9 @@ static struct burin_kernel_site **sites;
 static void switch_site(struct burin_kernel_site *site, bool on)
 {
 	if (on)
-		static_branch_enable(&site->key);
+		static_branch_enable(&site->mark.key);
 	else
-		static_branch_disable(&site->key);
+		static_branch_disable(&site->mark.key);
 }
 
 /* A function is also called while the event is off. */

@@ -239,13 +239,13 @@ BURIN__INLINE int burin_active(void) { return 0; }
  * label: a string literal, 1 to 63 of letters, digits and _ . : -
  * value: a constant that fits a long long
  */
-#ifndef BURIN_DISABLE
+#ifdef BURIN_DISABLE
+#define BURIN_ENUM(name, ...) BURIN__ASSERT(sizeof(#name) > 1, "Burin: an enum has a name")
+#elif !defined(BURIN__KERNEL)
 #define BURIN_ENUM(name, ...) \
 	static const struct burin_label burin__labels_##name[] = { __VA_ARGS__, BURIN__NO_LABEL }; \
 	static struct burin_enum burin__enum_##name \
 		__attribute__((__used__, __section__("burin_enums"), __aligned__(8))) = { #name, burin__labels_##name }
-#else
-#define BURIN_ENUM(name, ...) BURIN__ASSERT(sizeof(#name) > 1, "Burin: an enum has a name")
 #endif
 
 /* ---- counting arguments -------------------------------------------------------------------------------- */

@@ -11,6 +11,8 @@ enum {
 	COUNT_MAX = 100000000,
 };
 
+BURIN_ENUM(states, { "idle", 0 }, { "busy", 1 }, { "failed", -5 });
+
 static const int sizes[] = { 1, 2, 3 };
 static const unsigned char bytes[] = { 0xde, 0xad, 0xbe, 0xef };
 static char text[300] = "a text";
@@ -28,6 +30,7 @@ static noinline void fire_types(unsigned int n)
 	BURIN_TRACE("example.bytes", "mac=%p", BURIN_BYTES(bytes, sizeof(bytes)));
 	BURIN_TRACE("example.array", "sizes=%d", BURIN_ARRAY(sizes, ARRAY_SIZE(sizes)));
 	BURIN_TRACE("example.length", "part=%.*s", 3, text);
+	BURIN_TRACE("example.enum", "state=%d{states} next=%d{states}", n == 2 ? -5 : (int)n, n + 1);
 }
 
 static noinline void fire_texts(unsigned int n)

@@ -2,11 +2,22 @@
 #ifndef BURIN_KERNEL_STDLIB_H
 #define BURIN_KERNEL_STDLIB_H
 
-#include <linux/stddef.h>
+#include <linux/slab.h>
 
 static inline const char *getenv(const char *name)
 {
 	return NULL;
+}
+
+/* Context: may sleep. */
+static inline void *realloc(void *memory, size_t bytes)
+{
+	return krealloc(memory, bytes, GFP_KERNEL);
+}
+
+static inline void free(void *memory)
+{
+	kfree(memory);
 }
 
 #endif

@@ -4,7 +4,7 @@
  *
  *	BURIN_TRACE("net.rx", "len=%u proto=%s", len, proto);
  *
- * The macros are those of burin/burin.h, but floating-point arguments and BURIN_ENUM. A tracepoint that is off is a NOP.
+ * The macros are those of burin/burin.h, without floating-point arguments. A tracepoint that is off is a NOP.
  * A module with tracepoints depends on burin.ko, which finds them when the module is loaded.
  *
  * Context: any, NMIs included.
@@ -19,17 +19,29 @@
 #define BURIN__KERNEL 1
 #include <burin/burin.h>
 
-#define BURIN__KERNEL_MAGIC 0x4b4e495255423031ull
+#define BURIN__KERNEL_MAGIC	 0x4b4e495255423031ull
+#define BURIN__KERNEL_ENUM_MAGIC 0x4b4e495255423032ull
 
-/* One tracepoint. burin.ko finds it by the module's jump labels: its key is at a known place in it. */
-struct burin_kernel_site {
+/* The beginning of what burin.ko finds by the module's jump labels: their keys are at a known place in it. */
+struct burin_kernel_mark {
 	uint64_t magic;
-	struct burin_kernel_site *self; /* with the magic: this is one */
+	struct burin_kernel_mark *self; /* with the magic: this is one */
 	struct static_key_false key;
+};
+
+/* One tracepoint. */
+struct burin_kernel_site {
+	struct burin_kernel_mark mark;
 	struct burin_site site;
 	u32 head;			/* of its records, if they have a fixed size: id | length << 16 */
 	struct burin_kernel_site *next; /* of the same event */
 	struct module *module;
+};
+
+/* One BURIN_ENUM. */
+struct burin_kernel_enum {
+	struct burin_kernel_mark mark;
+	struct burin_enum names;
 };
 
 /* burin_emit_N - record N words behind the header's first: the thread's id, `a`, then the rest of the payload. @head: of the site */
@@ -73,7 +85,7 @@ static __always_inline void burin__kernel_emit(struct burin_site *site, uint64_t
 
 #define BURIN__KERNEL_SITE(variable, name_, format_, kind_, types_) \
 	static struct burin_kernel_site variable = { \
-		.magic = BURIN__KERNEL_MAGIC, .self = &variable, .key = STATIC_KEY_FALSE_INIT, \
+		.mark = { BURIN__KERNEL_MAGIC, &variable.mark, STATIC_KEY_FALSE_INIT }, \
 		.site = { .state = &burin__off, .name = name_, .format = format_, .file = __FILE__, .types = types_, \
 			  .line = __LINE__, .kind = (kind_) & 255, .level = (kind_) >> 8 } }
 
@@ -87,7 +99,7 @@ static __always_inline void burin__kernel_emit(struct burin_site *site, uint64_t
 		BURIN__KERNEL_SITE(burin__kernel_site, "" name "" suffix, format, kind, \
 				   (0ull BURIN__EACH_##n(BURIN__TYPES, __VA_ARGS__))); \
 		check(n, format, __VA_ARGS__) \
-		if (static_branch_unlikely(&burin__kernel_site.key)) { \
+		if (static_branch_unlikely(&burin__kernel_site.mark.key)) { \
 			struct burin_site *const burin__site = &burin__kernel_site.site; \
 			const unsigned burin__state = 1; \
 			BURIN__RECORD(n, put, then, with, name, __VA_ARGS__) \
@@ -98,10 +110,23 @@ static __always_inline void burin__kernel_emit(struct burin_site *site, uint64_t
 #define BURIN__SITE(variable, name_, format_, kind_, types_) \
 	do { \
 		BURIN__KERNEL_SITE(burin__end_site, name_, format_, kind_, types_); \
-		if (static_branch_unlikely(&burin__end_site.key)) \
+		if (static_branch_unlikely(&burin__end_site.mark.key)) \
 			barrier(); \
 		(variable) = &burin__end_site.site; \
 	} while (0)
+
+/* Nothing calls the function. Its jump label is there so that burin.ko finds the names. */
+#define BURIN_ENUM(name_, ...) \
+	static const struct burin_label burin__labels_##name_[] = { __VA_ARGS__, BURIN__NO_LABEL }; \
+	static struct burin_kernel_enum burin__enum_##name_; \
+	static __used __cold void burin__enum_mark_##name_(void) \
+	{ \
+		if (static_branch_unlikely(&burin__enum_##name_.mark.key)) \
+			barrier(); \
+	} \
+	static struct burin_kernel_enum burin__enum_##name_ = { \
+		.mark = { BURIN__KERNEL_ENUM_MAGIC, &burin__enum_##name_.mark, STATIC_KEY_FALSE_INIT }, \
+		.names = { #name_, burin__labels_##name_ } }
 
 /* clang-format on */
 
