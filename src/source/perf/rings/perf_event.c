@@ -39,23 +39,23 @@ static const struct perf_choice events[] = {
 static FILE *open_tracepoint(const char *name, const char *part, int *error)
 {
 	const char *colon = strchr(name, ':');
-	const int events = tracefs_open();
+	const int folder = tracefs_open();
 	FILE *opened = NULL;
 	char path[256];
 	int file;
 
-	*error = events < 0 ? events : 0;
-	if (events < 0)
+	*error = folder < 0 ? folder : 0;
+	if (folder < 0)
 		return NULL;
 	snprintf(path, sizeof(path), "%.*s/%s/%s", (int)(colon - name), name, colon + 1, part);
-	file = openat(events, path, O_RDONLY | O_CLOEXEC);
+	file = openat(folder, path, O_RDONLY | O_CLOEXEC);
 	if (file >= 0)
 		opened = fdopen(file, "r");
 	if (!opened)
 		*error = -errno;
 	if (file >= 0 && !opened)
 		close(file);
-	close(events);
+	close(folder);
 	return opened;
 }
 
