@@ -709,6 +709,9 @@ static int copy_all(struct drain *drain, const struct drain_options *options)
 	if (!error)
 		error = snapshot_copy_rings(drain->copy, drain->session, drain->more.rings, drain->more.count,
 					    &drain->calls, &drain->table);
+	/* Before their records, which stay if the session is cut meanwhile. */
+	if (!error)
+		output_metadata(&drain->output, &drain->table);
 	if (!error && options->last)
 		last = snapshot_copy_last(drain->copy, &drain->table);
 	drain->window = (struct window){ last > options->last ? last - options->last : options->since,
