@@ -21,6 +21,7 @@ enum {
 	ARGUMENTS_MAX = 6,
 	PAYLOAD_MAX = 8 * ARGUMENTS_MAX,
 	TEXT_MAX = 256, /* with its NUL */
+	SIZE_TEXT = 1,
 	FORMAT_ROOM = 160,
 };
 
@@ -46,9 +47,13 @@ static struct call {
 /* The heads of the records of calls' ends. */
 static u32 leaves[CALLS_MAX] __read_mostly;
 
-/* Calls whose records have texts, by their numbers, and the ids of their events; 0: off. Their calls have no head above. */
-static const struct call_description *with_texts[CALLS_MAX] __read_mostly;
-static u16 text_ids[CALLS_MAX] __read_mostly;
+/* Calls whose records have texts, by their numbers. They have no head above. */
+static struct text_call {
+	u16 id;	   /* of the event; 0: off */
+	u16 bytes; /* of the longest record, and what may be written behind it; 0: it has no texts */
+	u8 sizes[ARGUMENTS_MAX]; /* 0: it has no more; SIZE_TEXT */
+} text_calls[CALLS_MAX] __read_mostly;
+static u32 text_room __read_mostly; /* for each */
 static DEFINE_STATIC_KEY_FALSE(texts_on);
 
 /* Events by their index: numbers of calls, and whether it is the end. */
@@ -92,36 +97,72 @@ static notrace noinline __noclone void enter_slow(void *data, struct pt_regs *re
 	record_slow(buffer, head & U16_MAX, head >> 16);
 }
 
-/* The arguments in their order. */
-static notrace u32 put_with_texts(char *payload, const char *letters, const struct pt_regs *regs)
+static __always_inline char *put_one(char *at, u8 size, unsigned long argument)
 {
-	const unsigned long arguments[] = { regs->di, regs->si, regs->dx, regs->r10, regs->r8, regs->r9 };
-	const u32 room = min_t(u32, burin_string_max + 1, TEXT_MAX);
-	char *at = payload;
+	if (size == SIZE_TEXT)
+		return at + user_text_copy(at, text_room, argument);
+	memcpy(at, &argument, 8);
+	return at + size;
+}
 
-	for (unsigned int n = 0; n < ARGUMENTS_MAX && letters[n]; n++) {
-		if (letters[n] == 's') {
-			at += user_text_copy(at, room, arguments[n]);
-			continue;
-		}
-		memcpy(at, &arguments[n], 8);
-		at += letters[n] == 'd' || letters[n] == 'u' ? 4 : 8;
-	}
+/* The arguments in their order, and zeros behind them. */
+static notrace u32 put_with_texts(char *payload, const u8 *sizes, const struct pt_regs *regs)
+{
+	char *at = put_one(payload, sizes[0], regs->di);
+
+	if (sizes[1])
+		at = put_one(at, sizes[1], regs->si);
+	if (sizes[2])
+		at = put_one(at, sizes[2], regs->dx);
+	if (sizes[3])
+		at = put_one(at, sizes[3], regs->r10);
+	if (sizes[4])
+		at = put_one(at, sizes[4], regs->r8);
+	if (sizes[5])
+		at = put_one(at, sizes[5], regs->r9);
 	memset(at, 0, 8);
 	return at - payload;
 }
 
+/*
+ * The usual case: it is written in the ring, and takes its room when its length is known. Page faults are off, so a fault of the copy
+ * comes back at once. What the kernel does in a fault may be recorded, at this place, which then moves. A fault notes for lockdep that
+ * interrupts are off, so local_irq_disable() has to, too.
+ * Return: false: it is to be written again.
+ */
+static __always_inline bool put_here(const struct text_call *call, u16 id, const struct pt_regs *regs)
+{
+	u64 *at, *taken;
+	bool done = false;
+	u32 length, bytes;
+
+	local_irq_disable();
+	if (likely(record_has(call->bytes, &at))) {
+		length = sizeof(struct wire_compact) +
+			 put_with_texts((char *)at + sizeof(struct wire_compact), call->sizes, regs);
+		bytes = wire_stride(length);
+		record_head(at, id | length << 16, current->pid);
+		done = likely(record_take(bytes, &taken)) && likely(taken == at) &&
+		       likely(record_time(false, at));
+		if (done)
+			record_commit(bytes, record_added(bytes));
+	}
+	local_irq_enable();
+	return done;
+}
+
 static notrace noinline void enter_with_texts(const struct pt_regs *regs, unsigned long number)
 {
+	const struct text_call *call = &text_calls[number];
 	u64 buffer[(WIRE_HEADROOM + PAYLOAD_MAX + ARGUMENTS_MAX * TEXT_MAX) / 8 + 2];
-	const u16 id = READ_ONCE(text_ids[number]);
-	u32 bytes;
+	const u16 id = READ_ONCE(call->id);
+	u32 length;
 
-	if (!id)
+	if (!id || (!checks_wanted(id) && put_here(call, id, regs)))
 		return;
 	buffer[WIRE_HEADROOM / 8] = 0;
-	bytes = put_with_texts((char *)buffer + WIRE_HEADROOM, with_texts[number]->types, regs);
-	record_slow(buffer, id, sizeof(struct wire_compact) + bytes);
+	length = put_with_texts((char *)buffer + WIRE_HEADROOM, call->sizes, regs);
+	record_slow(buffer, id, sizeof(struct wire_compact) + length);
 }
 
 /*
@@ -265,6 +306,24 @@ static void describe(struct call *call, const char *letters)
 	call->commit = (u32)record_added(call->bytes);
 }
 
+static u8 size_of(char letter)
+{
+	return letter == 's' ? SIZE_TEXT : letter == 'd' || letter == 'u' ? 4 : 8;
+}
+
+static void describe_texts(struct text_call *call, const char *letters)
+{
+	u32 bytes = sizeof(struct wire_compact) + 8;
+
+	for (unsigned int n = 0; letters[n]; n++) {
+		const u8 size = size_of(letters[n]);
+
+		call->sizes[n] = size;
+		bytes += size == SIZE_TEXT ? TEXT_MAX : size;
+	}
+	call->bytes = wire_stride(bytes);
+}
+
 /* Without texts, they are addresses. */
 static const char *format_of(const struct call_description *from, char *room, size_t bytes)
 {
@@ -300,6 +359,7 @@ int calls_register(bool texts)
 
 	if (texts)
 		static_branch_enable(&texts_on);
+	text_room = min_t(u32, burin_string_max + 1, TEXT_MAX);
 
 	enter_point = points_find("sys_enter");
 	leave_point = points_find("sys_exit");
@@ -317,7 +377,7 @@ int calls_register(bool texts)
 			return -EINVAL;
 		describe(&calls[descriptions[n].number], descriptions[n].types);
 		if (texts && strchr(descriptions[n].types, 's'))
-			with_texts[descriptions[n].number] = &descriptions[n];
+			describe_texts(&text_calls[descriptions[n].number], descriptions[n].types);
 	}
 	return 0;
 }
@@ -344,9 +404,9 @@ static bool set_id(u32 number, bool is_leave, u16 id)
 		  value = id ? id | length << 16 : 0;
 	bool changes;
 
-	if (!is_leave && with_texts[number]) {
-		changes = text_ids[number] != id;
-		WRITE_ONCE(text_ids[number], id);
+	if (!is_leave && text_calls[number].bytes) {
+		changes = text_calls[number].id != id;
+		WRITE_ONCE(text_calls[number].id, id);
 	} else {
 		changes = *head != value;
 		WRITE_ONCE(*head, value);

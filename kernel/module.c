@@ -9,6 +9,9 @@
 #include <linux/module.h>
 #include <linux/security.h>
 #include <linux/timekeeping.h>
+#ifdef CONFIG_X86_TSC
+#include <asm/pvclock.h>
+#endif
 
 #include "debugfs.h"
 #include "device.h"
@@ -51,17 +54,42 @@ enum {
 
 static enum cpuhp_state hotplug;
 
-/* Whether the kernel's own clock is the processor's counter: then a snapshot of it lies between two readings of that. */
+#ifdef CONFIG_X86_TSC
+/*
+ * What a guest's clock (kvm-clock) is when the counter is at a value; 0: it has none, or the host does not promise that the counters of
+ * all processors agree, or that their rate never changes. So the rule is that of programs (src/session/clock.c).
+ */
+static u64 guest_clock_at(u64 ticks)
+{
+	const struct pvclock_vsyscall_time_info *page = pvclock_get_pvti_cpu0_va();
+	unsigned int version;
+	bool stable;
+	u64 ns;
+
+	if (!page || !boot_cpu_has(X86_FEATURE_NONSTOP_TSC))
+		return 0;
+	do {
+		version = pvclock_read_begin(&page->pvti);
+		ns = __pvclock_read_cycles(&page->pvti, ticks);
+		stable = page->pvti.flags & PVCLOCK_TSC_STABLE_BIT;
+	} while (pvclock_read_retry(&page->pvti, version));
+	return stable ? ns : 0;
+}
+#endif
+
+/* Whether the kernel's own clock is the processor's counter, or computed from it: then a snapshot of it lies between two readings. */
 static bool clock_is_tsc(void)
 {
 #ifdef CONFIG_X86_TSC
 	struct system_time_snapshot snapshot;
-	u64 before, after;
+	u64 before, after, guest;
 
 	before = rdtsc_ordered();
 	ktime_get_snapshot(&snapshot);
 	after = rdtsc_ordered();
-	return before <= snapshot.cycles && snapshot.cycles <= after;
+	guest = guest_clock_at(before);
+	return (before <= snapshot.cycles && snapshot.cycles <= after) ||
+	       (guest && guest <= snapshot.cycles && snapshot.cycles <= guest_clock_at(after));
 #else
 	return false;
 #endif

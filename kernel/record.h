@@ -59,7 +59,14 @@ static __always_inline bool record_take(s64 bytes, u64 **at)
 	return likely(!compat_take(record_cpu.place.room, bytes));
 }
 
-/* record_take_saved - the same. Interrupts are on or off before it; if there is no room, as before. */
+/* record_has - whether a record of so many bytes can be written, of which fewer may be taken then. @at: receives where */
+static __always_inline bool record_has(s64 bytes, u64 **at)
+{
+	*at = (u64 *)raw_cpu_read(record_cpu.place.at);
+	return likely(raw_cpu_read(record_cpu.place.room) >= bytes);
+}
+
+/* record_take_saved - record_take(). Interrupts are on or off before it; if there is no room, as before. */
 static __always_inline bool record_take_saved(s64 bytes, u64 **at, unsigned long *flags)
 {
 	raw_local_irq_save(*flags);

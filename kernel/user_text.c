@@ -10,36 +10,31 @@
 #include "wire/wire_event.h"
 
 /*
- * Eight bytes at a time, of which none is in the next page: the text may end with its page. A fault ends the copy, since page
+ * Eight bytes at a time, but the last ones of a page or of the room: the text may end with its page. A fault ends the copy, since page
  * faults are off. Return: with the NUL; 0: there is no NUL before the end; -EFAULT.
  */
-static notrace __always_inline int copy(char *out, u32 room, unsigned long address)
+static notrace __always_inline long copy(char *out, unsigned long room, unsigned long address)
 {
 	const struct word_at_a_time constants = WORD_AT_A_TIME_CONSTANTS;
-	unsigned long word, zeros;
-	u32 used = 0;
+	unsigned long word, zeros, used = 0, inside;
 	char byte;
 
-	while (used + sizeof(word) <= room) {
-		if (unlikely((address + used) % PAGE_SIZE > PAGE_SIZE - sizeof(word))) {
-			unsafe_get_user(byte, (const char __user *)(address + used), fault);
-			out[used++] = byte;
-			if (!byte)
-				return used;
-			continue;
+	while (used < room) {
+		inside = min(room, used + PAGE_SIZE - offset_in_page(address + used));
+		for (; used + sizeof(word) <= inside; used += sizeof(word)) {
+			unsafe_get_user(word, (const unsigned long __user *)(address + used), fault);
+			memcpy(out + used, &word, sizeof(word));
+			if (unlikely(has_zero(word, &zeros, &constants))) {
+				zeros = create_zero_mask(prep_zero_mask(word, zeros, &constants));
+				return used + find_zero(zeros) + 1;
+			}
 		}
-		unsafe_get_user(word, (const unsigned long __user *)(address + used), fault);
-		memcpy(out + used, &word, sizeof(word));
-		if (has_zero(word, &zeros, &constants))
-			return used + find_zero(create_zero_mask(prep_zero_mask(word, zeros, &constants))) +
-			       1;
-		used += sizeof(word);
-	}
-	for (; used < room; used++) {
-		unsafe_get_user(byte, (const char __user *)(address + used), fault);
-		out[used] = byte;
-		if (!byte)
-			return used + 1;
+		for (; used < inside; used++) {
+			unsafe_get_user(byte, (const char __user *)(address + used), fault);
+			out[used] = byte;
+			if (!byte)
+				return used + 1;
+		}
 	}
 	return 0;
 fault:
@@ -51,7 +46,7 @@ notrace u32 user_text_copy(char *out, u32 room, unsigned long address)
 	const unsigned long begin = untagged_addr(address),
 			    bytes = begin < TASK_SIZE_MAX ? min_t(unsigned long, room, TASK_SIZE_MAX - begin)
 							  : 0;
-	int length = -EFAULT;
+	long length = -EFAULT;
 
 	pagefault_disable();
 	if (bytes && user_access_begin((const void __user *)begin, bytes)) {

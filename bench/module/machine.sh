@@ -57,6 +57,23 @@ row_static() {
 	ftrace_off
 }
 
+row_conditions() {
+	insmod /burin.ko clock=tsc
+	insmod /burin_loop.ko
+	part empty; measure empty
+	part none; systemcalls
+	burin enable -q kernel bench.two "$CALLS"
+	part on; measure burin; systemcalls
+	burin enable -q kernel sched:sched_process_exec -w 'pid == 1'
+	part other; measure burin; systemcalls
+	burin enable -q kernel bench.two -w 'n < 1000000 && twice < 1000000'
+	burin enable -q kernel "$CALLS" -w 'tid > 1 && tid < 1000000'
+	part passes; measure burin; systemcalls
+	burin enable -q kernel bench.two -w 'n > 1000000'
+	burin enable -q kernel "$CALLS" -w 'tid == 1'
+	part fails; measure burin; systemcalls
+}
+
 row_calls() {
 	part none; systemcalls
 	insmod /burin.ko

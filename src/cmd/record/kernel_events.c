@@ -99,12 +99,12 @@ static bool try_module(struct kernel_events *kernel, const struct kernel_choice 
 {
 	const char *mechanism = getenv(KERNEL_MECHANISM), *lacks = refuse_module(choice, all, overwrite);
 	const bool forced = mechanism && strcmp(mechanism, "module") == 0;
-	char why[KERNEL_MODULE_WHY] = "";
+	char *why = kernel->not_by_module;
 
-	if (!forced && (mechanism || lacks || !kernel_device_is_there()))
+	if (!forced && (mechanism || !kernel_device_is_there()))
 		return false;
 	if (lacks)
-		snprintf(why, sizeof(why), "burin.ko: %s", lacks);
+		snprintf(why, KERNEL_MODULE_WHY, "burin.ko: %s", lacks);
 	else if (open_module(kernel, choice, session, why))
 		return true;
 	if (forced)
@@ -216,6 +216,8 @@ void kernel_events_summary(const struct kernel_events *kernel)
 	cmd_note("burin: %s tracepoints of the kernel by %s, times within %s\n",
 		 text_count(events, kernel->events), mechanisms[kernel->mechanism],
 		 text_duration(error, kernel->error_ns));
+	if (kernel->not_by_module[0])
+		cmd_note("burin: not by the module, although it is loaded: %s\n", kernel->not_by_module);
 	if (kernel->without_texts)
 		cmd_note("burin: without programs in the kernel (BPF), paths of system calls are addresses, "
 			 "and sockets "

@@ -36,7 +36,8 @@ struct kernel_events {
 	struct kernel_source source;
 	bool by_module; /* the mechanism: burin.ko, else ->source's */
 	struct kernel_module module;
-	struct enable_lease lease; /* of its events */
+	char not_by_module[KERNEL_MODULE_WHY]; /* why, if it is loaded; else "" */
+	struct enable_lease lease;	       /* of its events */
 	int lease_file;
 	unsigned events;
 	char threads[KERNEL_THREADS]; /* recorded ones that live at the end, for the drain; "": unknown */
