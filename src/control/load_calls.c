@@ -160,13 +160,14 @@ static const char *unsuitable(const struct process_memory *memory)
 	return NULL;
 }
 
-static uint64_t loader_of(const struct process_memory *memory)
+/* A function of the dynamic linker, which is in the C library, was in one of its own, or is to be had by another name. */
+static uint64_t linker_function(const struct process_memory *memory, const char *name, const char *former)
 {
 	const uint64_t library = process_memory_object(memory, "libc");
 
-	return process_memory_symbol(memory, library, "dlopen")
-		       ?: process_memory_symbol(memory, process_memory_object(memory, "libdl"), "dlopen")
-		       ?: process_memory_symbol(memory, library, "__libc_dlopen_mode");
+	return process_memory_symbol(memory, library, name)
+		       ?: process_memory_symbol(memory, process_memory_object(memory, "libdl"), name)
+		       ?: process_memory_symbol(memory, library, former);
 }
 
 static const char *const answers[WIRE_PATCH_ANSWERS] = {
@@ -177,43 +178,41 @@ static const char *const answers[WIRE_PATCH_ANSWERS] = {
 		"its start; start it by burin record --calls",
 };
 
-/* Return: 0 or a negative errno; or -EINVAL and the problem. */
+/*
+ * Load the library, unless it is there, and call its function: all of it in one call, so that the thread waits for a CPU once.
+ * Return: 0 or a negative errno; or -EINVAL and the problem.
+ */
 static int load(struct process_memory *memory, struct process_threads *threads, const char *library,
 		struct load_calls_result *result, char *problem, size_t bytes)
 {
-	struct remote_call open = { .function = loader_of(memory),
-				    .text = library,
-				    .argument = RTLD_NOW | RTLD_GLOBAL },
-			   begin = { 0 };
+	static const char attach[] = "burin_calls_attach";
+	const uint64_t loaded = process_memory_object(memory, "libburin-calls");
+	struct remote_call call = { .function = process_memory_symbol(memory, loaded, attach) };
+	uint64_t steps = 1;
 	int error;
 
-	if (!open.function)
-		return -ENOEXEC;
-	if (!process_memory_object(memory, "libburin-calls")) {
-		error = remote_call(memory, threads, &open);
-		result->thread_ns += open.thread_ns;
-		if (error)
-			return error;
-		if (!open.result) {
-			snprintf(problem, bytes, "it cannot load %s; can its user read that file?", library);
-			return -EINVAL;
-		}
-		error = process_memory_maps(memory);
-		if (error)
-			return error;
+	if (!loaded) {
+		call = (struct remote_call){ .function =
+						     linker_function(memory, "dlopen", "__libc_dlopen_mode"),
+					     .text = library,
+					     .argument = RTLD_NOW | RTLD_GLOBAL,
+					     .next = linker_function(memory, "dlsym", "__libc_dlsym"),
+					     .name = attach };
+		steps = 3;
+		if (!call.function || !call.next)
+			return -ENOEXEC;
 	}
-	begin.function = process_memory_symbol(memory, process_memory_object(memory, "libburin-calls"),
-					       "burin_calls_attach");
-	if (!begin.function) {
-		snprintf(problem, bytes, "it has loaded libburin-calls.so of another version; restart it");
-		return -EINVAL;
-	}
-	error = remote_call(memory, threads, &begin);
-	result->thread_ns += begin.thread_ns;
-	if (error || begin.result == WIRE_PATCH_READY)
+	error = call.function ? remote_call(memory, threads, &call) : 0;
+	result->thread_ns = call.thread_ns;
+	if (error || (call.steps == steps && call.result == WIRE_PATCH_READY))
 		return error;
-	snprintf(problem, bytes, "%s",
-		 begin.result < WIRE_PATCH_ANSWERS ? answers[begin.result] : "it gave no valid answer");
+	if (!loaded && call.steps < 2)
+		snprintf(problem, bytes, "it cannot load %s; can its user read that file?", library);
+	else if (call.steps != steps)
+		snprintf(problem, bytes, "it has loaded libburin-calls.so of another version; restart it");
+	else
+		snprintf(problem, bytes, "%s",
+			 call.result < WIRE_PATCH_ANSWERS ? answers[call.result] : "it gave no valid answer");
 	return -EINVAL;
 }
 

@@ -175,7 +175,8 @@ static void write_page(struct patcher *patcher, struct patch_change *changes, si
 	const uint64_t begin = changes[0].patch.address,
 		       bytes = changes[count - 1].patch.address + changes[count - 1].patch.bytes - begin;
 
-	if (!process_memory_read(&patcher->memory, begin, text, bytes))
+	if (!process_memory_is_code(&patcher->memory, begin, bytes) ||
+	    !process_memory_read(&patcher->memory, begin, text, bytes))
 		return;
 	for (size_t n = 0; n < count; n++) {
 		const struct wire_patch *patch = &changes[n].patch;
@@ -209,14 +210,6 @@ static size_t batch_of(const struct patch_change *changes, size_t count)
 	return n;
 }
 
-/* Whether an address is code that the process does not write to. */
-static bool is_code(const struct patcher *patcher, uint64_t address)
-{
-	const struct process_map *map = process_memory_at(&patcher->memory, address);
-
-	return map && map->executable && !map->writable;
-}
-
 /*
  * Give the process its own copy of the pages, by a store of the byte that is there. It takes longer than to write the texts, and
  * is done before the threads stand still.
@@ -226,7 +219,7 @@ static void touch(struct patcher *patcher, const struct patch_change *changes, s
 	uint8_t byte;
 
 	for (size_t n = 0; n < count; n += same_page(changes + n, count - n))
-		if (is_code(patcher, changes[n].patch.address) &&
+		if (process_memory_is_code(&patcher->memory, changes[n].patch.address, 1) &&
 		    process_memory_read(&patcher->memory, changes[n].patch.address, &byte, 1))
 			process_memory_write(&patcher->memory, changes[n].patch.address, &byte, 1);
 }

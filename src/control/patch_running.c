@@ -104,13 +104,6 @@ static bool can_synchronize(void)
 	return commands > 0 && (commands & MEMBARRIER_CMD_GLOBAL);
 }
 
-static bool is_code(const struct process_memory *memory, uint64_t address)
-{
-	const struct process_map *map = process_memory_at(memory, address);
-
-	return map && map->executable && !map->writable;
-}
-
 static bool store(const struct process_memory *memory, const struct patch_change *change, unsigned at,
 		  uint8_t byte)
 {
@@ -122,7 +115,7 @@ static bool is_known(const struct process_memory *memory, const struct wire_patc
 {
 	uint8_t text[WIRE_PATCH_BYTES];
 
-	return is_code(memory, patch->address) &&
+	return process_memory_is_code(memory, patch->address, patch->bytes) &&
 	       process_memory_read(memory, patch->address, text, patch->bytes) &&
 	       wire_patch_is_text(patch, text);
 }

@@ -51,6 +51,7 @@ static int add_map(struct process_memory *memory, char *line)
 							    .readable = flags[0] == 'r',
 							    .writable = flags[1] == 'w',
 							    .executable = flags[2] == 'x',
+							    .private = flags[3] == 'p',
 							    .path = strdup(path ? line + path : "") };
 	return memory->maps[memory->count].path ? (memory->count++, 0) : -ENOMEM;
 }
@@ -146,6 +147,14 @@ const struct process_map *process_memory_at(const struct process_memory *memory,
 		if (address - memory->maps[n].begin < memory->maps[n].end - memory->maps[n].begin)
 			return &memory->maps[n];
 	return NULL;
+}
+
+bool process_memory_is_code(const struct process_memory *memory, uint64_t address, size_t bytes)
+{
+	const struct process_map *map = process_memory_at(memory, address);
+
+	return map && map->executable && !map->writable && map->private && map->inode &&
+	       bytes <= map->end - address;
 }
 
 static bool has_name(const char *path, const char *name)
@@ -294,10 +303,12 @@ uint64_t process_memory_auxiliary(const struct process_memory *memory, uint64_t 
 	return value;
 }
 
-uint64_t process_memory_slack(const struct process_memory *memory, uint64_t begin, size_t bytes)
+uint64_t process_memory_slack(const struct process_memory *memory, uint64_t begin, uint32_t kind,
+			      size_t *room)
 {
 	struct parts parts;
 
+	*room = 0;
 	if (!begin || !parts_read(memory, begin, &parts))
 		return 0;
 	for (unsigned n = 0; n < parts.count; n++) {
@@ -305,9 +316,11 @@ uint64_t process_memory_slack(const struct process_memory *memory, uint64_t begi
 		const uint64_t end = (parts.bias + part->p_vaddr + part->p_memsz + 15) & ~(uint64_t)15;
 		const struct process_map *map = process_memory_at(memory, end);
 
-		if (part->p_type == PT_LOAD && (part->p_flags & PF_X) && part->p_filesz == part->p_memsz &&
-		    map && map->executable && PAGE - end % PAGE >= bytes)
-			return end;
+		if (part->p_type != PT_LOAD || !(part->p_flags & kind) || !map || end % PAGE == 0 ||
+		    !(kind == PF_X ? map->executable && part->p_filesz == part->p_memsz : map->writable))
+			continue;
+		*room = PAGE - end % PAGE;
+		return end;
 	}
 	return 0;
 }

@@ -14,7 +14,7 @@
 
 struct process_map {
 	uint64_t begin, end, offset, inode;
-	bool readable, writable, executable;
+	bool readable, writable, executable, private;
 	char *path; /* "" for none */
 };
 
@@ -53,6 +53,9 @@ bool process_memory_is_of(const struct process_memory *memory, pid_t tid);
 /* process_memory_at - the mapping that has an address; NULL: none. */
 const struct process_map *process_memory_at(const struct process_memory *memory, uint64_t address);
 
+/* process_memory_is_code - whether bytes are code from a file: private to the process, and not written by it. */
+bool process_memory_is_code(const struct process_memory *memory, uint64_t address, size_t bytes);
+
 /*
  * process_memory_object - where a loaded object begins.
  * @name: the last part of its path, or a longer text that begins with it and "." or "-": "libc" finds libc.so.6 and libc-2.31.so
@@ -67,9 +70,11 @@ uint64_t process_memory_symbol(const struct process_memory *memory, uint64_t beg
 uint64_t process_memory_auxiliary(const struct process_memory *memory, uint64_t type);
 
 /*
- * process_memory_slack - the unused end of an object's last page of code.
- * Return: an address with @bytes of room; 0: there is none.
+ * process_memory_slack - the unused end of an object's last page of code or data.
+ * @kind: PF_X or PF_W
+ * Return: an address, and how much room is there; 0 and no room: there is none.
  */
-uint64_t process_memory_slack(const struct process_memory *memory, uint64_t begin, size_t bytes);
+uint64_t process_memory_slack(const struct process_memory *memory, uint64_t begin, uint32_t kind,
+			      size_t *room);
 
 #endif

@@ -84,10 +84,11 @@ static void look(struct process_thread *thread)
 	thread->gone = !thread->stopped;
 }
 
-/* System calls that a stop ends with EINTR, although there is no signal. All others go on by themselves. */
-static bool is_not_restarted(unsigned long long number)
+bool process_thread_is_cut_off(const struct user_regs_struct *registers)
 {
-	switch (number) {
+	if ((long long)registers->rax != -EINTR)
+		return false;
+	switch (registers->orig_rax) {
 	case SYS_epoll_wait:
 	case SYS_epoll_pwait:
 #ifdef SYS_epoll_pwait2
@@ -127,8 +128,7 @@ static void restart_call(struct process_thread *thread, pid_t pid)
 {
 	struct user_regs_struct *registers = &thread->registers;
 
-	if ((long long)registers->rax != -EINTR || !is_not_restarted(registers->orig_rax) || thread->signal ||
-	    has_signal(pid, thread->tid))
+	if (!process_thread_is_cut_off(registers) || thread->signal || has_signal(pid, thread->tid))
 		return;
 	registers->rax = registers->orig_rax;
 	registers->orig_rax = (unsigned long long)-1;

@@ -43,6 +43,9 @@ uint64_t process_thread_go(struct process_thread *thread, pid_t pid);
 /* process_threads_go_one - the same, of one in the list, whose longest stop counts. */
 void process_threads_go_one(struct process_threads *threads, struct process_thread *thread);
 
+/* process_thread_is_cut_off - whether a stop has ended its system call with EINTR, although there was no signal; others go on by themselves. */
+bool process_thread_is_cut_off(const struct user_regs_struct *registers);
+
 /* process_thread_run - let it go on, and stay seized. */
 void process_thread_run(struct process_thread *thread);
 

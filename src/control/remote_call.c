@@ -13,10 +13,10 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
-#include <ucontext.h>
 
 #include "control/process_threads.h"
 #include "control/remote_call.h"
+#include "control/remote_code.h"
 #include "control/thread_priority.h"
 #include "session/clock.h"
 
@@ -24,54 +24,32 @@ enum {
 	STACK_ROOM = 96 << 10,	 /* bytes that the call may need */
 	RED_ZONE = 128,		 /* bytes below the stack pointer that a function may use */
 	HANDLER_LOOK = 32 << 10, /* bytes of the stack that are searched for a signal handler */
-	STATE_MAX = 16 << 10,	 /* of vector registers */
-	STATE_SIZES = 464,	 /* where in the state its sizes are */
-	STATE_MAGIC_1 = 0x46505853,
-	STATE_MAGIC_2 = 0x46505845,
-	CONTEXT_FLAGS = 7, /* there is a state; the stack segment is valid, and to be restored */
-	FRAME_FLAGS = 1,   /* words of a handler's frame: of its context, ... */
+	CONTEXT_FLAGS =
+		7, /* of a handler's frame: there is a state; the stack segment is valid, and to be restored */
+	FRAME_FLAGS = 1, /* words of a handler's frame: of its context, ... */
 	FRAME_LINK = 2,
 	FRAME_SEGMENTS = 24, /* ... and of the registers in it, segments of code and data */
 	USER_CODE = 0x33,
-	ERESTART_FIRST = 512,
-	ERESTART_LAST = 516,
+	SYSCALL_BYTES = 2,
+	ERESTART_FIRST =
+		512, /* results of system calls by which the kernel begins them again; the last one with the time that is left */
+	ERESTART_LAST = 514,
+	ERESTART_REST = 516,
 	CALL_TRAP = 0x100, /* flags of the processor */
 	CALL_DIRECTION = 0x400,
+	CALL_NESTED = 0x4000,
+	CALL_ALIGNED = 0x40000,
 };
 
 static const uint64_t STOP_NS = UINT64_C(50000000), PLACE_NS = UINT64_C(5000000000),
 		      CALL_NS = UINT64_C(10000000000), PAUSE_NS = UINT64_C(200000), POLL_NS = UINT64_C(10000),
 		      RETURN_NS = UINT64_C(1000000000);
 
-/* Not a value that a function which is called here returns. */
-static const uint64_t UNFINISHED = UINT64_C(0xb0719d09e5b0b1e5);
-
-/*
- * rax: the function; r12: where its result goes; r13: the stack pointer for the end of a signal handler. After the call wait for
- * the caller to put the registers back; if it does not come for about a tenth of a second, it is dead.
- */
-static const uint8_t instructions[] = {
-	0xff, 0xd0, /* call *%rax */
-	0x49, 0x89,
-	0x04, 0x24, /* mov %rax, (%r12) */
-	0xbb, 0x00,
-	0x00, 0x04,
-	0x00, /* mov $262144, %ebx */
-	0x6a, SYS_sched_yield,
-	0x58,	    /* 1: push; pop %rax */
-	0x0f, 0x05, /* syscall */
-	0xff, 0xcb, /* dec %ebx */
-	0x75, 0xf7, /* jnz 1b */
-	0x4c, 0x89,
-	0xec, /* mov %r13, %rsp */
-	0x6a, SYS_rt_sigreturn,
-	0x58,	    /* push; pop %rax */
-	0x0f, 0x05, /* syscall */
-};
-
 struct place {
 	struct process_memory *memory;
-	uint64_t instructions;
+	uint64_t code;		  /* where remote_code_begin[] is to be */
+	uint64_t results;	  /* where results go; 0: there is no such place */
+	uint64_t errno_location;  /* the C library's function */
 	uint64_t program, linker; /* the begins of these objects */
 	uint64_t restorer;	  /* where signal handlers return to; 0: unknown */
 	bool own_memory;	  /* the program allocates memory by itself */
@@ -275,7 +253,7 @@ static void pass_others(struct process_threads *threads, const struct process_th
 struct saved {
 	struct user_regs_struct registers;
 	uint64_t signals; /* blocked */
-	uint8_t state[STATE_MAX];
+	uint8_t state[REMOTE_CODE_STATE];
 	size_t state_bytes;
 };
 
@@ -288,7 +266,7 @@ static bool save(struct saved *saved, const struct process_thread *thread)
 	    ptrace(PTRACE_GETREGSET, thread->tid, (void *)(uintptr_t)NT_X86_XSTATE, &state) != 0)
 		return false;
 	saved->state_bytes = state.iov_len;
-	return saved->state_bytes >= STATE_SIZES + 16;
+	return true;
 }
 
 static void restore(const struct saved *saved, struct process_thread *thread)
@@ -301,94 +279,64 @@ static void restore(const struct saved *saved, struct process_thread *thread)
 	thread->changed = true;
 }
 
-/* Registers as the kernel keeps them below a handler. A system call that was interrupted begins again. */
-static void put_context(ucontext_t *context, const struct saved *saved, uint64_t state)
+/*
+ * The registers with which the thread goes on by itself. It begins a system call again that was interrupted, as the kernel would. But if a
+ * signal came meanwhile, the kernel has to see that: whether the call ends depends on the signal's handler.
+ */
+static void put_registers(struct remote_frame *frame, const struct saved *saved)
 {
-	const struct user_regs_struct *from = &saved->registers;
-	const long long result = -(long long)from->rax;
-	const bool again = (long long)from->orig_rax >= 0 &&
-			   (result == EINTR || (result >= ERESTART_FIRST && result <= ERESTART_LAST));
-	greg_t *to = context->uc_mcontext.gregs;
+	struct user_regs_struct *registers = &frame->registers;
+	const long long result = -(long long)saved->registers.rax;
 
-	memset(context, 0, sizeof(*context));
-	context->uc_flags = CONTEXT_FLAGS;
-	context->uc_stack.ss_flags = -1; /* not valid: the kernel leaves the alternate stack as it is */
-	to[REG_R8] = (greg_t)from->r8;
-	to[REG_R9] = (greg_t)from->r9;
-	to[REG_R10] = (greg_t)from->r10;
-	to[REG_R11] = (greg_t)from->r11;
-	to[REG_R12] = (greg_t)from->r12;
-	to[REG_R13] = (greg_t)from->r13;
-	to[REG_R14] = (greg_t)from->r14;
-	to[REG_R15] = (greg_t)from->r15;
-	to[REG_RDI] = (greg_t)from->rdi;
-	to[REG_RSI] = (greg_t)from->rsi;
-	to[REG_RBP] = (greg_t)from->rbp;
-	to[REG_RBX] = (greg_t)from->rbx;
-	to[REG_RDX] = (greg_t)from->rdx;
-	to[REG_RAX] = (greg_t)(again ? from->orig_rax : from->rax);
-	to[REG_RCX] = (greg_t)from->rcx;
-	to[REG_RSP] = (greg_t)from->rsp;
-	to[REG_RIP] = (greg_t)(from->rip - (again ? 2 : 0));
-	to[REG_EFL] = (greg_t)from->eflags;
-	to[REG_CSGSFS] = (greg_t)(from->cs | from->ss << 48);
-	context->uc_mcontext.fpregs = (fpregset_t)(uintptr_t)state; /* NOLINT: of the other process */
-	memcpy(&context->uc_sigmask, &saved->signals, sizeof(saved->signals));
+	*registers = saved->registers;
+	if ((long long)registers->orig_rax < 0)
+		return;
+	if (result == ERESTART_REST)
+		registers->rax = SYS_restart_syscall;
+	else if ((result >= ERESTART_FIRST && result <= ERESTART_LAST) ||
+		 process_thread_is_cut_off(registers))
+		registers->rax = registers->orig_rax;
+	else
+		return;
+	registers->rip -= SYSCALL_BYTES;
+	frame->awaited = ~saved->signals;
 }
 
-/* Vector registers in the form that a handler finds on its stack. */
-static void put_state(uint8_t *out, const struct saved *saved)
-{
-	const uint32_t bytes = (uint32_t)saved->state_bytes, magic_2 = STATE_MAGIC_2,
-		       sizes[2] = { STATE_MAGIC_1, bytes + 4 };
-	uint64_t features;
-
-	memcpy(out, saved->state, bytes);
-	memcpy(&features, saved->state + STATE_SIZES, sizeof(features));
-	memset(out + STATE_SIZES, 0, 48);
-	memcpy(out + STATE_SIZES, sizes, sizeof(sizes));
-	memcpy(out + STATE_SIZES + 8, &features, sizeof(features));
-	memcpy(out + STATE_SIZES + 16, &bytes, sizeof(bytes));
-	memcpy(out + bytes, &magic_2, sizeof(magic_2));
-}
-
-/* The memory of a call, below the thread's stack pointer. */
-struct frame {
-	char text[REMOTE_CALL_TEXT];
-	uint64_t result, reserved;
-	uint64_t returns; /* as of a handler; behind it is what the kernel restores */
-	ucontext_t context;
-	siginfo_t info;
-	_Alignas(64) uint8_t state[STATE_MAX + 64];
-};
-
+/* Fill the frame, and set the registers with which the call begins. Return: whether that was possible; then where the result will be. */
 static bool prepare(const struct place *place, struct process_thread *thread, const struct saved *saved,
 		    const struct remote_call *call, uint64_t *result)
 {
-	static struct frame frame;
+	static struct remote_frame frame;
 	const uint64_t at = (saved->registers.rsp - RED_ZONE - sizeof(frame)) & ~(uint64_t)63;
 	struct user_regs_struct *registers = &thread->registers;
 	/* Faults must not be blocked: then they would be fatal where a handler may be ready for them. */
 	const uint64_t blocked =
 		~(UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1) << (SIGBUS - 1) | UINT64_C(1) << (SIGILL - 1) |
 		  UINT64_C(1) << (SIGFPE - 1) | UINT64_C(1) << (SIGTRAP - 1));
+	const struct remote_code_result none = { 0 };
 
-	memset(&frame, 0, sizeof(frame));
+	*result = place->results ?: at + offsetof(struct remote_frame, result);
+	frame = (struct remote_frame){ .errno_location = place->errno_location,
+				       .function = call->function,
+				       .arguments = { at + offsetof(struct remote_frame, text),
+						      call->argument },
+				       .next = call->next,
+				       .next_name = at + offsetof(struct remote_frame, name),
+				       .waits = !place->results,
+				       .blocked = saved->signals };
 	if (call->text)
 		strncpy(frame.text, call->text, sizeof(frame.text) - 1);
-	frame.result = UNFINISHED;
-	put_context(&frame.context, saved, at + offsetof(struct frame, state));
-	put_state(frame.state, saved);
+	if (call->name)
+		strncpy(frame.name, call->name, sizeof(frame.name) - 1);
+	memcpy(frame.state, saved->state, saved->state_bytes);
+	put_registers(&frame, saved);
 	registers->orig_rax = (unsigned long long)-1;
-	registers->rax = call->function;
-	registers->rip = place->instructions;
-	registers->rdi = call->text ? at + offsetof(struct frame, text) : 0;
-	registers->rsi = call->argument;
-	registers->r12 = *result = at + offsetof(struct frame, result);
-	registers->r13 = at + offsetof(struct frame, context);
-	registers->rsp = at;
-	registers->eflags &= ~(unsigned long long)(CALL_TRAP | CALL_DIRECTION);
+	registers->rip = place->code;
+	registers->rbx = registers->rsp = at;
+	registers->r12 = *result;
+	registers->eflags &= ~(unsigned long long)(CALL_TRAP | CALL_DIRECTION | CALL_NESTED | CALL_ALIGNED);
 	thread->changed = process_memory_write(place->memory, at, &frame, sizeof(frame)) &&
+			  process_memory_write(place->memory, *result, &none, sizeof(none)) &&
 			  process_memory_is_of(place->memory, thread->tid);
 	return thread->changed &&
 	       ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(blocked), &blocked) == 0;
@@ -396,7 +344,7 @@ static bool prepare(const struct place *place, struct process_thread *thread, co
 
 /* Wait for the result. */
 static int wait_for(const struct place *place, struct process_threads *threads, struct process_thread *thread,
-		    uint64_t address, uint64_t *result)
+		    uint64_t address, struct remote_code_result *result)
 {
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + CALL_NS;
 
@@ -404,7 +352,7 @@ static int wait_for(const struct place *place, struct process_threads *threads, 
 		if (!process_thread_pass(thread) ||
 		    !process_memory_read(place->memory, address, result, sizeof(*result)))
 			return -ESRCH;
-		if (*result != UNFINISHED)
+		if (result->steps)
 			return 0;
 		pass_others(threads, thread);
 		sleep_ns(PAUSE_NS);
@@ -428,11 +376,29 @@ static bool stop_again(struct process_threads *threads, struct process_thread *t
 	return true;
 }
 
+/* Put back the registers of a thread that waits for it. Return: 0; -ESTALE: the function may have executed another program. */
+static int put_back(const struct place *place, struct process_threads *threads, struct process_thread *thread,
+		    const struct saved *saved)
+{
+	int error = 0;
+
+	if (!stop_again(threads, thread))
+		return 0;
+	if (!process_memory_is_of(place->memory, thread->tid))
+		error = -ESTALE;
+	else if (thread->registers.rip - place->code <
+		 remote_code_bytes()) /* it has not waited for too long */
+		restore(saved, thread);
+	process_thread_go(thread, place->memory->pid);
+	return error;
+}
+
 static int call_by(const struct place *place, struct process_threads *threads, struct process_thread *thread,
 		   struct remote_call *call)
 {
 	static struct saved saved;
 	const uint64_t ran_ns = thread->ran_ns;
+	struct remote_code_result result;
 	uint64_t address;
 	int error;
 
@@ -444,22 +410,14 @@ static int call_by(const struct place *place, struct process_threads *threads, s
 	/* On busy CPUs it would wait for one as often as any other, and is missed meanwhile. */
 	thread_priority_raise(thread->tid);
 	process_thread_run(thread);
-	error = wait_for(place, threads, thread, address, &call->result);
-	call->thread_ns = clock_ns(CLOCK_MONOTONIC) - ran_ns;
+	error = wait_for(place, threads, thread, address, &result);
 	thread_priority_restore(thread->tid);
-	if (error || !stop_again(threads, thread))
-		return error;
-	/* The function may have executed another program. */
-	if (!process_memory_is_of(place->memory, thread->tid)) {
-		process_thread_go(thread, place->memory->pid);
-		return -ESTALE;
-	}
-	/* A slow caller finds that the thread has not waited. */
-	if (thread->registers.rip - place->instructions < sizeof(instructions))
-		restore(&saved, thread);
-	process_thread_go(thread, place->memory->pid);
+	if (!error && (result.steps & REMOTE_CODE_WAITS))
+		error = put_back(place, threads, thread, &saved);
+	call->steps = result.steps & ~(uint64_t)REMOTE_CODE_WAITS;
+	call->result = result.value;
 	call->thread_ns = clock_ns(CLOCK_MONOTONIC) - ran_ns;
-	return 0;
+	return error;
 }
 
 /* The C library's end of signal handlers: mov $15, %rax; syscall */
@@ -496,30 +454,51 @@ static uint64_t object_of(const struct process_memory *memory, uint64_t address)
 	return 0;
 }
 
+/* Threads of several commands may call at once. */
+static uint64_t result_of(const struct process_memory *memory, uint64_t library, pid_t tid)
+{
+	const size_t bytes = sizeof(struct remote_code_result);
+	size_t room;
+	const uint64_t slack = process_memory_slack(memory, library, PF_W, &room);
+
+	return room < bytes ? 0 : slack + (uint64_t)tid % (room / bytes) * bytes;
+}
+
+static uint64_t place_of_code(const struct process_memory *memory, uint64_t object)
+{
+	size_t room;
+	const uint64_t slack = process_memory_slack(memory, object, PF_X, &room);
+
+	return room < remote_code_bytes() ? 0 : slack;
+}
+
 int remote_call(struct process_memory *memory, struct process_threads *threads, struct remote_call *call)
 {
 	const uint64_t library = process_memory_object(memory, "libc");
 	struct place place = { .memory = memory,
-			       .instructions = process_memory_slack(memory, library, sizeof(instructions)),
+			       .code = place_of_code(memory, library),
+			       .errno_location = process_memory_symbol(memory, library, "__errno_location"),
 			       .restorer = find_restorer(memory, library) };
 	struct process_thread *thread;
 	int error;
 
 	place.program = object_of(memory, process_memory_auxiliary(memory, AT_ENTRY));
 	place.linker = object_of(memory, process_memory_auxiliary(memory, AT_BASE));
-	if (!place.instructions)
-		place.instructions = process_memory_slack(memory, place.program, sizeof(instructions));
-	if (!place.instructions || !place.program || !place.linker)
+	if (!place.code)
+		place.code = place_of_code(memory, place.program);
+	if (!place.code || !place.errno_location || !place.program || !place.linker)
 		return -ENOEXEC;
 	place.own_memory = process_memory_symbol(memory, place.program, "malloc") != 0;
 	thread_priority_hurry(memory->pid);
 	error = find_thread(&place, threads, &thread);
-	if (!error && !process_memory_write(memory, place.instructions, instructions, sizeof(instructions))) {
+	if (!error && !process_memory_write(memory, place.code, remote_code_begin, remote_code_bytes())) {
 		process_thread_go(thread, memory->pid);
 		error = -ENOEXEC;
 	}
-	if (!error)
+	if (!error) {
+		place.results = result_of(memory, library, thread->tid);
 		error = call_by(&place, threads, thread, call);
+	}
 	for (size_t n = 0; n < threads->count; n++) /* also of those that were asked, and stop later */
 		thread_priority_restore(threads->all[n].tid);
 	thread_priority_usual();

@@ -2,7 +2,7 @@
 /*
  * A program that executes another one while a recorder's function call is under way, as an attacker would execute a set-user-id
  * program. It has a C library of its own, whose dlopen() does that; another process keeps the memory of the program and stores
- * there that the call has returned. The program that is executed runs in a loop where the recorder expects the end of its call.
+ * there that the call has returned, and that the thread waits for the recorder to put its registers back. The program that is executed runs in a loop where the recorder expects the end of its call.
  * It is not harmed if the recorder leaves its registers as they are.
  *
  *	executes EVIL		wait, with the library EVIL loaded (compiled with -DEVIL)
@@ -31,11 +31,26 @@ static char stack[STACK];
 /* The recorder looks for the end of signal handlers: mov $15, %rax; syscall. */
 __asm__(".text\n.byte 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05");
 
+/* Others that the recorder looks for. */
+__attribute__((visibility("default"))) int *__errno_location(void)
+{
+	static int error;
+
+	return &error;
+}
+
+__attribute__((visibility("default"))) void *dlsym(void *object, const char *name)
+{
+	(void)object;
+	(void)name;
+	return NULL;
+}
+
 /* Where the recorder waits for the result. */
 static int keep(void *result)
 {
 	usleep(EXECUTE_US);
-	*(volatile uint64_t *)result = 1;
+	*(volatile uint64_t *)result = 0x101; /* a step, and REMOTE_CODE_WAITS */
 	usleep(KEEP_US);
 	_exit(0);
 }

@@ -117,7 +117,10 @@ static const struct cmd_option table[] = {
 			"end the recording after TIME; COMMAND goes on untraced (--for is the same)"),
 	OPTION_ALIAS("--for", "--duration"),
 	OPTION_NUMBER("-F, --frequency HZ", &options.sampling.frequency, 1, FREQUENCY_MAX,
-		      "samples per second and CPU (default: 997), at most 20000", .given = asked),
+		      "samples per second and CPU (default: 997), at most 20000", .given = asked,
+		      /* uftrace's -F has a function, its -t a time */
+		      .hint = "give a number from 1 to 20000; functions by name: --calls=GLOB, below a "
+			      "caller: --below GLOB"),
 	OPTION_CHOICE("--call-graph HOW", &options.sampling.graph, perf_graph_names,
 		      "how to unwind stacks: fp (frame pointers), dwarf (unwind tables, with a copy of each "
 		      "stack), both (the default) or none",
@@ -250,7 +253,8 @@ static const struct cmd_option table[] = {
 		       "calls of this one",
 		       .given = whom, .alone = true),
 	OPTION_NUMBER("-t, --thread TID", &options.sampling.thread, 1, INT32_MAX, "sample this thread",
-		      .given = whom, .alone = true),
+		      .given = whom, .alone = true,
+		      .hint = "give a thread's number; only calls that take long: --min TIME"),
 	OPTION_FLAG("-q, --quiet", &options.quiet, "print no summary and no progress"),
 	OPTION_COMMAND(&options.command),
 	{ 0 },
