@@ -210,7 +210,7 @@ struct wire_calls {
 	uint32_t known_reader; /* not 0: a recorder reads them */
 	uint32_t known_wanted; /* the highest number of an image that a process has waited for */
 	uint32_t known_done;   /* the recorder has read the images up to this number */
-	uint32_t reserved;
+	uint32_t guest_waits;  /* not 0: calls of a guest that begin now are not recorded */
 	struct wire_call_described described_files[WIRE_CALL_DESCRIBED_MAX];
 	/*
 	 * The state of each function: strings, each ends in NUL, an empty one ends the list. Without a rule all functions

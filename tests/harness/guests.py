@@ -296,9 +296,9 @@ def changed_kernel(path, codes, cleared=()):
     return changed
 
 
-def aarch64_types():
-    """The type information (BTF) inside that kernel, as the guest has it in /sys/kernel/btf/vmlinux."""
-    path, kernel = fresh("btf"), unpacked(debian_kernel(AARCH64))
+def aarch64_types(packed):
+    """The type information (BTF) inside a kernel of aarch64, as the guest has it in /sys/kernel/btf/vmlinux."""
+    path, kernel = fresh("btf"), unpacked(packed)
     for found in re.finditer(re.escape(struct.pack("<HBBI", 0xeb9f, 1, 0, 24)), kernel):
         places = struct.unpack_from("<4I", kernel, found.start() + 8)  # of types and strings
         if places[0] == 0 and places[2] == places[1]:

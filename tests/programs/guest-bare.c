@@ -94,7 +94,10 @@ __asm__(".globl _start\n"
 
 KNOWN void start(void)
 {
-	all();
+#ifdef ENDLESS
+	for (;;)
+#endif
+		all();
 	__asm__ volatile("outb %%al, $0xf4" : : "a"(0)); // isa-debug-exit: status 1
 	for (;;)
 		__asm__ volatile("hlt");

@@ -190,10 +190,11 @@ static const struct cmd_option table[] = {
 		    .given = calls_given),
 	OPTION_FLAG("--nest-libcalls", &options.calls.nested,
 		    "the same, also calls that libraries make to other libraries", .given = calls_given),
-	OPTION_FLAG("--guest", &options.guest.on,
-		    "record each call of the guest, kernel and programs; COMMAND is qemu-system-x86_64 or "
-		    "qemu-system-aarch64. burin symbols DIR --guest FILE gives the functions their names",
-		    .given = guest_given),
+	OPTION_FLAG(
+		"--guest", &options.guest.on,
+		"record each call of the guest, kernel and programs; COMMAND is qemu-system-x86_64 or "
+		"qemu-system-aarch64. burin symbols --guest vmlinux=FILE DIR gives the functions their names",
+		.given = guest_given),
 	OPTION_CHOICE("--guest-level LEVEL", &options.guest.level, guest_levels,
 		      "with --guest: record calls of kernel code only, of user code only, or all (default)",
 		      .given = guest_given),
@@ -211,13 +212,15 @@ static const struct cmd_option table[] = {
 	OPTION_LIST("--guest-calls GLOB", &options.guest.calls,
 		    "with --guest-kernel: record only functions whose names match. May be repeated",
 		    .given = guest_given),
-	OPTION_TEXT("--guest-start WHERE", &options.guest.start,
-		    "with --guest: record calls from when the guest executes this address, or function of "
-		    "--guest-kernel; or from this time on, such as 2s, counted from its begin",
-		    .given = guest_given),
+	OPTION_TEXT(
+		"--guest-start WHERE", &options.guest.start,
+		"with --guest: record calls from when the guest executes this address, or function of "
+		"--guest-kernel; from this time on, such as 2s, counted from its first call; or from when "
+		"file:PATH exists",
+		.given = guest_given),
 	OPTION_TEXT("--guest-stop WHERE", &options.guest.stop,
 		    "with --guest: record no call that begins after the guest executed this address, or "
-		    "function",
+		    "function; after this time; or when file:PATH exists",
 		    .given = guest_given),
 	OPTION_TEXT(
 		"--guest-snapshot ADDRESS", &options.guest.snapshot,
@@ -240,7 +243,7 @@ static const struct cmd_option table[] = {
 		    "with --guest: print how many calls and returns there were", .given = guest_given),
 	OPTION_CHOICE("--format FORMAT", &options.format, formats,
 		      "burin: a trace (default)\n"
-		      "uftrace: with --calls or --libcalls, a data directory for uftrace (default: "
+		      "uftrace: with --calls, --libcalls or --guest, a data directory for uftrace (default: "
 		      "uftrace.data); see "
 		      "burin-export(1)",
 		      .given = own),

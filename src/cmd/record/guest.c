@@ -16,6 +16,7 @@
 #include "cmd/record/guest.h"
 #include "cmd/record/guest_functions.h"
 #include "cmd/record/guest_symbols.h"
+#include "cmd/record/guest_trigger.h"
 #include "cmd/record/preload_libraries.h"
 #include "image/names/guest_tasks.h"
 
@@ -67,10 +68,11 @@ static int check_mark(const char *key, const struct guest_options *options, cons
 
 	if (!word || options->kernel || take_address(word, 0, &value)) /* or it is a function there */
 		return 0;
-	if (word != options->snapshot && number_parse_duration(word, &value) && value)
+	if (word != options->snapshot &&
+	    (guest_trigger_path(word) || (number_parse_duration(word, &value) && value)))
 		return 0;
 	return cmd_usage("--guest-%s: '%s': give a hexadecimal address%s, or add --guest-kernel", key, word,
-			 word == options->snapshot ? "" : " or a time such as 2s");
+			 word == options->snapshot ? "" : ", a time such as 2s, file:PATH");
 }
 
 /* Return: 0 or CMD_USAGE. */
@@ -105,7 +107,8 @@ int guest_check(const struct guest_options *options, bool flight)
 	return check_mark("start", options, options->start)    ?:
 	       check_mark("stop", options, options->stop)      ?:
 	       check_mark("snapshot", options, options->snapshot) ?:
-	       check_times(options);
+	       check_times(options)			       ?:
+	       guest_trigger_check(options->start, options->stop);
 }
 
 static void put_option(FILE *text, const char *key, const char *value)
@@ -117,20 +120,21 @@ static void put_option(FILE *text, const char *key, const char *value)
 /* A function, address or time. Return: false after a message. */
 static bool put_mark(FILE *text, const char *key, const char *word, const struct guest_functions *functions)
 {
+	const bool is_snapshot = strcmp(key, "snapshot") == 0;
 	uint64_t value;
 
-	if (!word)
+	if (!word || (!is_snapshot && guest_trigger_path(word))) /* the recorder looks for the file */
 		return true;
 	if (guest_functions_address(functions, word, &value)) /* KASLR moves it */
 		fprintf(text, ",%s=+%" PRIx64, key, value);
 	else if (take_address(word, 0, &value))
 		fprintf(text, ",%s=%" PRIx64, key, value);
-	else if (strcmp(key, "snapshot") != 0 && number_parse_duration(word, &value) && value)
+	else if (!is_snapshot && number_parse_duration(word, &value) && value)
 		fprintf(text, ",%s=%" PRIu64 "ns", key, value);
 	else {
 		cmd_failed("--guest-%s: '%s': it is neither a function of --guest-kernel nor a hexadecimal "
 			   "address%s",
-			   key, word, strcmp(key, "snapshot") == 0 ? "" : " nor a time such as 2s");
+			   key, word, is_snapshot ? "" : ", nor a time such as 2s, nor file:PATH");
 		return false;
 	}
 	return true;

@@ -251,7 +251,9 @@ void calls_note_none(const struct calls *calls, const struct session *session)
 	if (calls->options->no_hooks || count_functions(session) ||
 	    __atomic_load_n(&header->lost[WIRE_CALL_LOST_PATCH], __ATOMIC_RELAXED))
 		return;
-	if (calls->options->guest)
+	if (calls->options->guest && __atomic_load_n(&header->guest_waits, __ATOMIC_RELAXED))
+		cmd_note("burin: no calls: none began after --guest-start and before --guest-stop\n");
+	else if (calls->options->guest)
 		cmd_note("burin: no calls: no guest ran; --guest is for qemu-system-... without KVM\n");
 	else
 		cmd_note("burin: no calls: nothing that ran has hooks for them; build it with %s\n", ways);

@@ -26,6 +26,7 @@
 #include "cmd/cmd.h"
 #include "cmd/record/cmd_record.h"
 #include "cmd/record/guest_socket.h"
+#include "cmd/record/guest_trigger.h"
 #include "cmd/record/preload_libraries.h"
 #include "cmd/record/record_format.h"
 #include "cmd/record/recording.h"
@@ -65,6 +66,7 @@ struct run {
 	int status;
 	unsigned interrupts;
 	struct snapshots snapshots;
+	struct guest_trigger trigger;
 	uint64_t until; /* CLOCK_MONOTONIC, ns: the end of the recording */
 	bool ended;
 };
@@ -247,6 +249,7 @@ static void follow(struct run *run, struct drain *drain, struct sampling *sampli
 		drain_round(drain, &fullest);
 		sampling_round(sampling, drain, &fullest);
 		snapshots_write(&run->snapshots, drain->session);
+		guest_trigger_look(&run->trigger, drain->session);
 		recording_progress(&progress, drain, sampling);
 	}
 	progress_clear(&progress);
@@ -284,6 +287,7 @@ static int run_command(const struct record_options *options, struct run *run, st
 	drain_round(drain, &fullest); /* define the event of samples before the first one */
 	sampling_begin(sampling, drain);
 	calls_follow(calls, drain->session);
+	guest_trigger_begin(&run->trigger, options->guest.start, options->guest.stop, drain->session);
 	run->until = options->duration ? clock_ns(CLOCK_MONOTONIC) + options->duration : UINT64_MAX;
 	error = run->plugin ? guest_socket_begin(run->plugin, session_path, options->guest.arguments)
 			    : start(run, sampling, calls, true);

@@ -216,14 +216,14 @@ static void on_start(unsigned index, void *data)
 {
 	(void)index;
 	(void)data;
-	guest_recording = true;
+	guest_record(true);
 }
 
 static void on_stop(unsigned index, void *data)
 {
 	(void)index;
 	(void)data;
-	guest_recording = false;
+	guest_record(false);
 }
 
 void guest_call_instrument_mark(struct qemu_instruction *instruction, bool records)

@@ -9,7 +9,6 @@ enum {
 	LOOK_TICKS = 1 << 18, /* from one look at the time to the next: about 0.1 ms */
 };
 
-bool guest_recording = true;
 bool guest_clock_is_slow;
 
 static struct qemu_number count; /* of instructions */
@@ -24,7 +23,8 @@ bool guest_clock_begin(const struct qemu_info *info)
 {
 	const bool counts = guest_session.geometry.clock == WIRE_CLOCK_GUEST;
 
-	guest_recording = !guest_options.start.address && !guest_options.start.time;
+	if (guest_options.start.address || guest_options.start.time)
+		guest_record(false);
 	guest_clock_is_slow = counts || is_waiting();
 	if (counts != guest_options.instructions) {
 		guest_session_report("libburin-qemu.so: clock=instructions has to be an option of the "
@@ -57,7 +57,7 @@ static void look(struct guest_mark *mark, uint64_t now, bool records)
 	if (!mark->time || now < mark->time)
 		return;
 	mark->time = 0;
-	__atomic_store_n(&guest_recording, records, __ATOMIC_RELAXED);
+	guest_record(records);
 }
 
 static void look_at_both(uint64_t now)

@@ -20,7 +20,6 @@ bool guest_clock_begin(const struct qemu_info *info);
 /* guest_clock_instrument - count the instructions of a block. */
 void guest_clock_instrument(struct qemu_block *block);
 
-extern bool guest_recording; /* calls that begin now are recorded */
 extern bool guest_clock_is_slow;
 
 /* guest_clock_set - the slow part of the function below. */

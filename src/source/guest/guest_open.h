@@ -38,7 +38,7 @@ static inline bool guest_is_near(enum guest_kind kind, uint64_t target, uint64_t
 /* guest_called_at - the number of the function at an address; 0: the call is not recorded. */
 static inline uint32_t guest_called_at(struct guest_vcpu *vcpu, uint32_t image, uint64_t address)
 {
-	return guest_recording ? guest_function(vcpu, image, address) : 0;
+	return guest_is_recording() ? guest_function(vcpu, image, address) : 0;
 }
 
 /* guest_called - the same for the target of a direct call. It is at @address now, and was when this image called it last. */
@@ -48,7 +48,7 @@ static inline uint32_t guest_called(struct guest_vcpu *vcpu, struct guest_site *
 	const uint64_t known = __atomic_load_n(&site->known, __ATOMIC_RELAXED);
 	uint32_t number;
 
-	if (__builtin_expect(!guest_recording, 0))
+	if (__builtin_expect(!guest_is_recording(), 0))
 		return 0;
 	if (__builtin_expect(known >> 32 == image, 1))
 		return (uint32_t)known;

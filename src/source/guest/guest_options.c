@@ -106,7 +106,7 @@ static bool take_level(const char *text)
 	return guest_options.kernel || guest_options.user;
 }
 
-static const char *value_of(const char *argument, const char *key)
+const char *guest_options_value(const char *argument, const char *key)
 {
 	const size_t bytes = strlen(key);
 
@@ -117,29 +117,29 @@ bool guest_options_take(const char *argument)
 {
 	const char *value;
 
-	if ((value = value_of(argument, "level")) != NULL)
+	if ((value = guest_options_value(argument, "level")) != NULL)
 		return take_level(value);
-	if ((value = value_of(argument, "range")) != NULL)
+	if ((value = guest_options_value(argument, "range")) != NULL)
 		return take_range(value);
-	if ((value = value_of(argument, "tasks")) != NULL)
+	if ((value = guest_options_value(argument, "tasks")) != NULL)
 		return guest_options.has_tasks = take_tasks(value);
-	if ((value = value_of(argument, "stack")) != NULL)
+	if ((value = guest_options_value(argument, "stack")) != NULL)
 		return take_stack(value);
-	if ((value = value_of(argument, "stacks")) != NULL)
+	if ((value = guest_options_value(argument, "stacks")) != NULL)
 		return take_address(value, 0, &guest_options.stacks) && guest_options.stacks > 1;
-	if ((value = value_of(argument, "anchor")) != NULL)
+	if ((value = guest_options_value(argument, "anchor")) != NULL)
 		return take_address(value, 0, &guest_options.anchor) != NULL;
-	if ((value = value_of(argument, "start")) != NULL)
+	if ((value = guest_options_value(argument, "start")) != NULL)
 		return take_mark(value, &guest_options.start);
-	if ((value = value_of(argument, "stop")) != NULL)
+	if ((value = guest_options_value(argument, "stop")) != NULL)
 		return take_mark(value, &guest_options.stop);
-	if ((value = value_of(argument, "snapshot")) != NULL)
+	if ((value = guest_options_value(argument, "snapshot")) != NULL)
 		return take_mark(value, &guest_options.snapshot) && !guest_options.snapshot.time;
-	if ((value = value_of(argument, "clock")) != NULL)
+	if ((value = guest_options_value(argument, "clock")) != NULL)
 		return guest_options.instructions = strcmp(value, "instructions") == 0;
-	if ((value = value_of(argument, "threads")) != NULL)
+	if ((value = guest_options_value(argument, "threads")) != NULL)
 		return guest_options.by_vcpu = strcmp(value, "vcpu") == 0;
-	if ((value = value_of(argument, "report")) != NULL)
+	if ((value = guest_options_value(argument, "report")) != NULL)
 		return guest_options.report = strcmp(value, "on") == 0;
 	return false;
 }

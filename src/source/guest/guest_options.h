@@ -61,6 +61,9 @@ struct guest_options {
 
 extern struct guest_options guest_options;
 
+/* guest_options_value - what is behind "KEY=" in an argument; NULL: it has another key. */
+const char *guest_options_value(const char *argument, const char *key);
+
 /* guest_options_take - an argument, "KEY=VALUE". Return: false: it is not valid. */
 bool guest_options_take(const char *argument);
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/print.h"
+#include "source/guest/guest_options.h"
 #include "source/guest/guest_recorder.h"
 #include "source/guest/guest_session.h"
 
@@ -26,17 +27,10 @@ enum {
 static int own_end = -1; /* of the socket */
 static pid_t recorder;
 
-static const char *value_of(const char *argument, const char *key)
-{
-	const size_t bytes = strlen(key);
-
-	return strncmp(argument, key, bytes) == 0 && argument[bytes] == '=' ? argument + bytes + 1 : NULL;
-}
-
 bool guest_recorder_is_wanted(int count, char *const *arguments)
 {
 	for (int n = 0; n < count; n++)
-		if (value_of(arguments[n], "out"))
+		if (guest_options_value(arguments[n], "out"))
 			return true;
 	return false;
 }
@@ -48,7 +42,7 @@ static bool is_of_guest(const char *argument)
 					    "stop",  "snapshot", "threads", "clock", "report" };
 
 	for (size_t n = 0; n < sizeof(keys) / sizeof(*keys); n++)
-		if (value_of(argument, keys[n]))
+		if (guest_options_value(argument, keys[n]))
 			return true;
 	return false;
 }
@@ -56,7 +50,7 @@ static bool is_of_guest(const char *argument)
 /* An argument as an option: "level=user" is "--guest-level=user", "no-symbols=on" is "--no-symbols". Return: NULL: no memory. */
 static char *option_of(const char *argument)
 {
-	const char *value = strchr(argument, '='), *directory = value_of(argument, "out");
+	const char *value = strchr(argument, '='), *directory = guest_options_value(argument, "out");
 	const bool is_flag = value && strcmp(value, "=on") == 0;
 	char word[WORD_BYTES];
 

@@ -26,6 +26,17 @@ void guest_session_end(void);
 /* guest_session_snapshot - let the recorder write a snapshot, and wait for it. Context: a vCPU. */
 void guest_session_snapshot(void);
 
+/* guest_record - whether calls that begin from now on are recorded. The recorder changes that, too. */
+static inline void guest_record(bool records)
+{
+	__atomic_store_n(&guest_session.calls.header->guest_waits, !records, __ATOMIC_RELAXED);
+}
+
+static inline bool guest_is_recording(void)
+{
+	return !__atomic_load_n(&guest_session.calls.header->guest_waits, __ATOMIC_RELAXED);
+}
+
 /* guest_session_moved - the kernel lies so far from where its file says. */
 void guest_session_moved(uint64_t distance);
 

@@ -197,7 +197,7 @@ static void resume(const struct guest_stack *stack)
 {
 	struct wire_call_segment *segment = stack->top == GUEST_NO_FRAMES ? NULL : stack->first;
 
-	for (; segment && guest_recording; segment = segment_at(segment->next)) {
+	for (; segment && guest_is_recording(); segment = segment_at(segment->next)) {
 		struct wire_call_frame *frames = (struct wire_call_frame *)segment;
 
 		for (unsigned n = 1; n <= WIRE_CALL_FRAMES; n++) {
