@@ -160,7 +160,7 @@ int bpf_load_typed(const struct bpf_program *program, uint32_t type)
 {
 	static const char license[] = "Dual MIT/GPL";
 
-	if (program->count > BPF_PROGRAM_MAX)
+	if (program->full)
 		return -E2BIG;
 	return bpf(BPF_PROG_LOAD, &(union bpf_attr){ .prog_type = BPF_PROG_TYPE_TRACING,
 						     .expected_attach_type = BPF_TRACE_RAW_TP,

@@ -8,6 +8,8 @@
  *	systemcalls paths PATH...	opens each; then NULL, and an address where nothing is
  *	systemcalls unread PATH...	opens each, whose page is not mapped; after `+`, the page is there
  *	systemcalls exec PATH		executes it; the page of the path is not mapped
+ *	systemcalls execat PATH		the same by execveat
+ *	systemcalls exec-thread PATH	the same as exec, by a second thread
  *	systemcalls bind PATH		binds a socket to it; the page of the address is not mapped
  *	systemcalls switch N		two threads on one CPU wait for each other N times; prints of each its id and how often
  *					it was switched away from, up to its last getppid
@@ -240,6 +242,20 @@ static void serve(void)
 	}
 }
 
+static void *execute(void *path)
+{
+	execl(unmapped_text(path), path, NULL);
+	return NULL;
+}
+
+static void execute_by_thread(char *path)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, execute, path);
+	pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -268,6 +284,10 @@ int main(int argc, char **argv)
 			open_unmapped(argv[n]);
 	else if (strcmp(what, "exec") == 0)
 		execl(unmapped_text(argv[2]), argv[2], NULL);
+	else if (strcmp(what, "execat") == 0)
+		syscall(SYS_execveat, AT_FDCWD, unmapped_text(argv[2]), argv + 2, environ, 0);
+	else if (strcmp(what, "exec-thread") == 0)
+		execute_by_thread(argv[2]);
 	else if (strcmp(what, "bind") == 0)
 		bind_unmapped(argv[2]);
 	else if (strcmp(what, "paths") == 0)

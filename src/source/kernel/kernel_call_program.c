@@ -114,76 +114,47 @@ static void put_argument(struct bpf_program *to, const struct kernel_layout *lay
 	bpf_land(to, done);
 }
 
-/* The argument of the socket's address, or with @n 1 the one behind it. */
-static void put_of_socket(struct bpf_program *to, const struct kernel_layout *layout, unsigned target,
-			  unsigned n)
+/* KERNEL_STACK_SOCKET of any call that has a socket's address. Register 1: its enum tracepoint_socket */
+static void put_socket_place(struct bpf_program *to, const struct kernel_layout *layout, bool exits)
 {
-	unsigned fifth, done;
+	const unsigned fifth = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, TRACEPOINT_SOCKET_FIFTH),
+		       message = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, TRACEPOINT_SOCKET_MESSAGE);
+	unsigned done[2];
 
-	put_call_part(to, BPF_REG_1, CALL_SHIFT(count) + KERNEL_COUNT_BITS, 3);
-	fifth = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, KERNEL_SOCKET_FIFTH);
-	kernel_put_register(to, layout, BPF_DW, target, kernel_argument_places[1 + n]);
-	done = bpf_put_jump(to, BPF_JA, 0, 0);
+	kernel_put_socket_place(to, layout, TRACEPOINT_SOCKET_SECOND, exits);
+	done[0] = bpf_put_jump(to, BPF_JA, 0, 0);
 	bpf_land(to, fifth);
-	kernel_put_register(to, layout, BPF_DW, target, kernel_argument_places[4 + n]);
-	bpf_land(to, done);
-}
-
-/* Register 2: the bytes of a socket's address that the kernel has returned. Return: the jump if there are none. */
-static unsigned put_returned_bytes(struct bpf_program *to, const struct kernel_layout *layout)
-{
-	unsigned none;
-
-	put_of_socket(to, layout, BPF_REG_3, 1);
-	bpf_put_address(to, BPF_REG_1, KERNEL_STACK_KEY);
-	bpf_put_set(to, BPF_REG_2, 4);
-	bpf_put_call(to, BPF_FUNC_probe_read_user);
-	none = bpf_put_jump(to, BPF_JNE, BPF_REG_0, 0);
-	bpf_put_load(to, BPF_W, BPF_REG_2, BPF_REG_10, KERNEL_STACK_KEY);
-	return none;
+	kernel_put_socket_place(to, layout, TRACEPOINT_SOCKET_FIFTH, exits);
+	done[1] = bpf_put_jump(to, BPF_JA, 0, 0);
+	bpf_land(to, message);
+	kernel_put_socket_place(to, layout, TRACEPOINT_SOCKET_MESSAGE, exits);
+	bpf_land(to, done[0]);
+	bpf_land(to, done[1]);
 }
 
 /* Put the bytes of a socket's address as an array, if the call has one. One that cannot be read is empty. */
 static void put_socket(struct bpf_program *to, const struct kernel_layout *layout, int at, bool exits)
 {
-	unsigned none, failed = 0, unknown = 0, whole, good, done;
+	unsigned none, failed = 0, good;
 
 	put_call_part(to, BPF_REG_1, CALL_SHIFT(count) + KERNEL_COUNT_BITS, 3);
-	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, KERNEL_SOCKET_NONE);
+	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, TRACEPOINT_SOCKET_NONE);
 	if (exits) {
-		kernel_put_load(to, BPF_REG_1, BPF_REG_6, KERNEL_RESULT);
-		failed = bpf_put_jump(to, BPF_JSLT, BPF_REG_1, 0);
-		unknown = put_returned_bytes(to, layout);
-	} else {
-		put_of_socket(to, layout, BPF_REG_2, 1);
-		bpf_put_alu(to, BPF_LSH, BPF_REG_2, 32);
-		bpf_put_alu(to, BPF_RSH, BPF_REG_2, 32);
+		kernel_put_load(to, BPF_REG_2, BPF_REG_6, KERNEL_RESULT);
+		failed = bpf_put_jump(to, BPF_JSLT, BPF_REG_2, 0);
 	}
-	whole = bpf_put_jump(to, BPF_JLE, BPF_REG_2, KERNEL_SOCKET_BYTES);
-	bpf_put_set(to, BPF_REG_2, KERNEL_SOCKET_BYTES);
-	bpf_land(to, whole);
-	put_of_socket(to, layout, BPF_REG_3, 0);
-	bpf_put_store(to, BPF_H, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
-	bpf_put_copy(to, BPF_REG_1, BPF_REG_9);
-	bpf_put_alu(to, BPF_ADD, BPF_REG_1, KERNEL_SLOTS + at + 2);
-	bpf_put_call(to, BPF_FUNC_probe_read_user);
+	put_socket_place(to, layout, exits);
+	kernel_put_socket(to, BPF_REG_9, KERNEL_SLOTS + at + 2);
 	good = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
-	if (exits) {
+	if (exits)
 		bpf_land(to, failed);
-		bpf_land(to, unknown);
-	} else if (layout->late >= 0) {
-		put_call_part(to, BPF_REG_1, CALL_SHIFT(count) + KERNEL_COUNT_BITS, 3);
-		done = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, KERNEL_SOCKET_FIFTH);
-		kernel_put_unread(to, layout, &(struct kernel_unread){ .place = kernel_argument_places[1] });
-		unknown = bpf_put_jump(to, BPF_JA, 0, 0);
-		bpf_land(to, done);
-		kernel_put_unread(to, layout, &(struct kernel_unread){ .place = kernel_argument_places[4] });
-		bpf_land(to, unknown);
-	}
-	bpf_put(to, BPF_ST | BPF_MEM | BPF_H, BPF_REG_9, 0, KERNEL_SLOTS + at, 0);
+	else if (layout->late >= 0)
+		kernel_put_unread_socket(to, &(struct kernel_unread){ .jumps = false });
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, KERNEL_STACK_SOCKET_BYTES, 0);
 	bpf_land(to, good);
-	bpf_put_load(to, BPF_H, BPF_REG_0, BPF_REG_9, KERNEL_SLOTS + at);
+	bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES);
 	bpf_put_alu(to, BPF_AND, BPF_REG_0, 0xff);
+	bpf_put_store(to, BPF_H, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_0);
 	bpf_put_alu(to, BPF_ADD, BPF_REG_0, 2);
 	kernel_record_advance(to);
 	bpf_land(to, none);
@@ -192,7 +163,7 @@ static void put_socket(struct bpf_program *to, const struct kernel_layout *layou
 static unsigned longest_call(const struct kernel_layout *layout)
 {
 	return kernel_record_payload(layout) + 8 + KERNEL_ARGUMENTS * TRACEPOINT_TEXT_MAX + 2 +
-	       KERNEL_SOCKET_BYTES + WIRE_ALIGN;
+	       TRACEPOINT_SOCKET_MAX + WIRE_ALIGN;
 }
 
 /* Put all arguments. STACK_UNREAD: not 0 if one could not be read. */
@@ -241,19 +212,15 @@ void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *la
 	kernel_put_exit(to);
 }
 
-/* Write the arguments of a call that was noted at its entry: a function of the program at the exit, with the same context. */
-static void put_late(struct bpf_program *to, const struct kernel_layout *layout,
-		     const struct kernel_calls *calls)
+/* Write the arguments of a noted call. Register 7: whether its filter has accepted it; else it decides now */
+static void put_noted(struct bpf_program *to, const struct kernel_layout *layout,
+		      const struct kernel_calls *calls)
 {
 	struct kernel_layout decided = *layout;
 	const int at = kernel_record_payload(layout);
-	unsigned undecided, read, wrong;
+	unsigned undecided;
 
 	decided.late = -1;
-	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
-	bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
-	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_TID, BPF_REG_0);
-	kernel_late_take(to, layout, layout->late, KERNEL_STACK_ENTERED);
 	put_describe(to, calls);
 	undecided = bpf_put_jump(to, BPF_JEQ, BPF_REG_7, 0);
 	bpf_put_number(to, BPF_REG_2, ~(0xffull << CALL_SHIFT(filter)));
@@ -269,6 +236,19 @@ static void put_late(struct bpf_program *to, const struct kernel_layout *layout,
 	put_arguments(to, layout, calls, at + 8);
 	put_call_part(to, BPF_REG_5, CALL_SHIFT(late), 0xffff);
 	kernel_record_commit(to, layout, at + 8, true, 0);
+}
+
+/* The same at the exit: a function of its program, with the same context. */
+static void put_late(struct bpf_program *to, const struct kernel_layout *layout,
+		     const struct kernel_calls *calls)
+{
+	unsigned read, wrong;
+
+	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
+	bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
+	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_TID, BPF_REG_0);
+	kernel_late_take(to, layout, layout->late, KERNEL_STACK_ENTERED);
+	put_noted(to, layout, calls);
 	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_10, KERNEL_STACK_UNREAD);
 	read = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
 	kernel_put_load(to, BPF_REG_1, BPF_REG_6, KERNEL_RESULT);
@@ -277,6 +257,31 @@ static void put_late(struct bpf_program *to, const struct kernel_layout *layout,
 	bpf_land(to, wrong);
 	bpf_land(to, read);
 	kernel_put_exit(to);
+}
+
+bool kernel_program_exec(struct bpf_program *to, const struct kernel_layout *layout,
+			 const struct kernel_calls *entries, int number, const struct tracepoint *point)
+{
+	const struct tracepoint_field *path = tracepoint_field(point, "filename"),
+				      *before = tracepoint_field(point, "old_pid");
+	struct kernel_layout kept = *layout;
+
+	if (!path || path->kind != TRACEPOINT_TEXT || !before || before->size != 4)
+		return false;
+	kept.typed = false;
+	kept.in_kernel = true;
+	kept.late = -1; /* nothing is read later */
+	bpf_begin(to);
+	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
+	/* Another thread than the first one has taken the first one's id by now. */
+	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_6, before->offset);
+	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_TID, BPF_REG_1);
+	kernel_late_take_exec(to, layout, number, KERNEL_STACK_ENTERED);
+	kernel_put_text_address(to, BPF_REG_3, path);
+	kernel_put_set_register(to, kernel_argument_places[0], BPF_REG_3);
+	put_noted(to, &kept, entries);
+	kernel_put_exit(to);
+	return !to->full;
 }
 
 void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *layout,
@@ -303,7 +308,7 @@ void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *lay
 		kernel_put_load(to, BPF_REG_1, BPF_REG_10, KERNEL_STACK_CALL);
 	}
 	put_filters(to, layout, calls);
-	kernel_record_begin(to, layout, at + 8 + 2 + KERNEL_SOCKET_BYTES + WIRE_ALIGN);
+	kernel_record_begin(to, layout, at + 8 + 2 + TRACEPOINT_SOCKET_MAX + WIRE_ALIGN);
 	kernel_record_number(to, at, 8, KERNEL_RESULT);
 	if (calls->sockets) {
 		bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, KERNEL_STACK_TEXTS, 0);

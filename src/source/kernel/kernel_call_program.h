@@ -12,7 +12,7 @@ enum {
 /* The entry or the exit of a system call, as the programs see it. */
 struct kernel_syscall {
 	uint16_t id;	/* of the event; 0: not recorded */
-	uint8_t count;	/* arguments; above KERNEL_COUNT_BITS: enum kernel_socket */
+	uint8_t count;	/* arguments; above KERNEL_COUNT_BITS: enum tracepoint_socket */
 	uint8_t shorts; /* a bit for each: 32 bits, else 64 */
 	uint8_t texts;	/* a bit for each: the address of a text */
 	uint8_t filter; /* number in struct kernel_calls, from 1; 0: none */
@@ -21,14 +21,6 @@ struct kernel_syscall {
 
 enum {
 	KERNEL_COUNT_BITS = 3,
-	KERNEL_SOCKET_BYTES = TRACEPOINT_SOCKET_MAX, /* of a socket's address that are recorded, at most */
-};
-
-/* Which argument is a socket's address. The next one is its length, or at an exit the address of that. */
-enum kernel_socket {
-	KERNEL_SOCKET_NONE,
-	KERNEL_SOCKET_SECOND,
-	KERNEL_SOCKET_FIFTH,
 };
 
 /* All entries, or all exits. */
@@ -50,5 +42,14 @@ void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *la
 			  const struct kernel_calls *calls);
 void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *layout,
 			 const struct kernel_calls *calls);
+
+/*
+ * kernel_program_exec - the program of BPF_PROG_TYPE_TRACEPOINT at sched_process_exec: it writes the arguments of an exec that succeeds and whose
+ * path was not in memory.
+ * @number: of execve; @point: the tracepoint
+ * Return: false: it lacks a field.
+ */
+bool kernel_program_exec(struct bpf_program *to, const struct kernel_layout *layout,
+			 const struct kernel_calls *entries, int number, const struct tracepoint *point);
 
 #endif

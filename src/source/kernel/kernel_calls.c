@@ -2,6 +2,7 @@
 /* System calls; see kernel_calls.h. */
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "source/kernel/kernel_call_program.h"
 #include "source/kernel/kernel_calls.h"
@@ -41,6 +42,7 @@ static int attach_raw(struct place *at, const struct kernel_calls *calls, bool e
 
 	if (program < 0 && at->layout->typed) {
 		at->layout->typed = false;
+		at->layout->task_id = 0;
 		program = load_raw(at, calls, exits);
 	}
 	if (program < 0)
@@ -49,6 +51,20 @@ static int attach_raw(struct place *at, const struct kernel_calls *calls, bool e
 						      : exits		? "sys_exit"
 									: "sys_enter",
 						      program));
+}
+
+/* Without it, the path of an exec that succeeds is counted as missing if it was not in memory. */
+static int attach_exec(struct place *at, const struct kernel_calls *entries,
+		       const struct kernel_points *points)
+{
+	struct bpf_program code;
+	int program;
+
+	if (!points->exec.id || !kernel_program_exec(&code, at->layout, entries, SYS_execve, &points->exec))
+		return 0;
+	program = kernel_files_keep_program(at->files, bpf_load(BPF_PROG_TYPE_TRACEPOINT, &code));
+	return program < 0 ? program
+			   : kernel_files_keep(at->files, bpf_attach_tracepoint(points->exec.id, program));
 }
 
 /* To read the types takes some milliseconds. */
@@ -74,13 +90,12 @@ static uint8_t add_filter(struct kernel_calls *calls, const struct wire_filter *
 	return (uint8_t)calls->filter_count;
 }
 
-static enum kernel_socket find_socket(const struct tracepoint *point)
+static unsigned find_socket(const struct tracepoint *point)
 {
 	for (unsigned n = 0; n < point->count; n++)
 		if (point->fields[n].kind == TRACEPOINT_SOCKET)
-			return point->fields[n].offset == TRACEPOINT_SOCKET_SECOND ? KERNEL_SOCKET_SECOND
-										   : KERNEL_SOCKET_FIFTH;
-	return KERNEL_SOCKET_NONE;
+			return point->fields[n].socket;
+	return TRACEPOINT_SOCKET_NONE;
 }
 
 /* Describe a system call to the programs. */
@@ -89,7 +104,7 @@ static int describe(struct kernel_calls *calls, struct kernel_syscall *call,
 {
 	const struct tracepoint *point = &points->points[n];
 	const unsigned count = enters ? tracepoint_arguments(point) : 0;
-	const enum kernel_socket socket = find_socket(point);
+	const unsigned socket = find_socket(point);
 
 	call->id = points->ids[n];
 	call->count = (uint8_t)(count < KERNEL_ARGUMENTS ? count : KERNEL_ARGUMENTS);
@@ -98,7 +113,7 @@ static int describe(struct kernel_calls *calls, struct kernel_syscall *call,
 		call->texts |= (uint8_t)((point->fields[argument].kind == TRACEPOINT_USER_TEXT) << argument);
 	}
 	call->count |= (uint8_t)(socket << KERNEL_COUNT_BITS);
-	calls->sockets |= socket != KERNEL_SOCKET_NONE;
+	calls->sockets |= socket != TRACEPOINT_SOCKET_NONE;
 	if (kernel_points_filter(points, n)) {
 		call->filter = add_filter(calls, kernel_points_filter(points, n), point);
 		if (!call->filter)
@@ -173,5 +188,5 @@ int kernel_calls_attach(struct kernel_files *files, struct kernel_layout *layout
 	for (unsigned n = 0; n < SIDES && !error; n++)
 		if (used[n])
 			error = attach_raw(&at, &calls[n], n == EXITS);
-	return error;
+	return error ? error : attach_exec(&at, &calls[ENTRIES], points);
 }

@@ -87,9 +87,6 @@ const char *kernel_filter_fits(const struct kernel_filter *of, bool in_kernel)
 		if (in_kernel && filter_source(test) != WIRE_FILTER_SUBJECT &&
 		    field_of(of->point, test->arg)->kind == TRACEPOINT_INTERRUPT)
 			return "the kernel's programs find `interrupt` later than they filter";
-		if (in_kernel && filter_source(test) != WIRE_FILTER_SUBJECT &&
-		    field_of(of->point, test->arg)->kind == TRACEPOINT_SOCKET)
-			return "the kernel's programs do not filter by socket addresses";
 		if (in_kernel && test->op % WIRE_FILTER_WALK == WIRE_FILTER_GLOB &&
 		    (strpbrk(text, "?[") || strchr(text, '*') != strrchr(text, '*')))
 			return "in the kernel a glob has one *, and no ? and [";
@@ -124,7 +121,8 @@ bool kernel_filter_same(const struct kernel_filter *a, const struct kernel_filte
 					      *other = field_of(b->point, test->arg);
 
 		if (filter_source(test) != WIRE_FILTER_SUBJECT &&
-		    (one->kind != other->kind || one->offset != other->offset))
+		    (one->kind != other->kind || one->offset != other->offset ||
+		     one->socket != other->socket))
 			return false;
 	}
 	return true;
@@ -198,6 +196,11 @@ static unsigned put_range(struct bpf_program *to, const struct wire_filter_test 
 	static const uint64_t masks[] = { UINT8_MAX, UINT16_MAX, UINT32_MAX, UINT64_MAX };
 	const uint64_t mask = masks[test->op % WIRE_FILTER_WALK & 3];
 
+	if (mask <= UINT16_MAX) { /* less code for the elements of an array */
+		bpf_put_alu(to, BPF_SUB, BPF_REG_1, (int)(test->low & mask));
+		bpf_put_alu(to, BPF_AND, BPF_REG_1, (int)mask);
+		return bpf_put_jump(to, BPF_JLE, BPF_REG_1, (int)(test->span & mask));
+	}
 	bpf_put_number(to, BPF_REG_2, test->low);
 	bpf_put_alu_register(to, BPF_SUB, BPF_REG_1, BPF_REG_2);
 	if (mask != UINT64_MAX) {
@@ -243,6 +246,51 @@ static void put_text_test(struct bpf_program *to, struct jumps *jumps, const str
 	put_bytes(to, jumps, otherwise, BPF_REG_10, KERNEL_STACK_TEXT, text, before);
 }
 
+/* Copy a socket's address to the stack. Register 0: its bytes */
+static void put_socket(struct bpf_program *to, const struct kernel_layout *layout,
+		       const struct kernel_filter *filter, const struct tracepoint_field *field,
+		       struct jumps *jumps)
+{
+	struct kernel_unread unread = { .jumps = true };
+	unsigned failed = 0, good;
+	bool enters = false;
+
+	tracepoint_syscall(filter->point, &enters);
+	if (!enters) {
+		kernel_put_load(to, BPF_REG_1, BPF_REG_6, KERNEL_RESULT);
+		failed = bpf_put_jump(to, BPF_JSLT, BPF_REG_1, 0);
+	}
+	kernel_put_socket_place(to, layout, (enum tracepoint_socket)field->socket, !enters);
+	kernel_put_socket(to, BPF_REG_10, KERNEL_STACK_TEXT);
+	good = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
+	if (!enters) {
+		bpf_land(to, failed);
+	} else if (layout->late >= 0) {
+		kernel_put_unread_socket(to, &unread);
+		add_jump(jumps, unread.jump, LATER);
+	}
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, KERNEL_STACK_SOCKET_BYTES, 0);
+	bpf_land(to, good);
+	bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES);
+}
+
+/* The count of a socket's address, or any byte of it. */
+static void put_socket_test(struct bpf_program *to, const struct wire_filter_test *test, struct jumps *jumps)
+{
+	const unsigned then = target_of(test->then);
+
+	if (filter_source(test) == WIRE_FILTER_COUNT) {
+		bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
+		add_jump(jumps, put_range(to, test), then);
+		return;
+	}
+	for (int n = 0; n < TRACEPOINT_SOCKET_MAX; n++) {
+		add_jump(jumps, bpf_put_jump(to, BPF_JLE, BPF_REG_0, n), target_of(test->otherwise));
+		bpf_put_load(to, BPF_B, BPF_REG_1, BPF_REG_10, KERNEL_STACK_TEXT + n);
+		add_jump(jumps, put_range(to, test), then);
+	}
+}
+
 static void put_test(struct bpf_program *to, const struct kernel_layout *layout,
 		     const struct kernel_filter *filter, const struct wire_filter_test *test,
 		     struct jumps *jumps)
@@ -258,6 +306,12 @@ static void put_test(struct bpf_program *to, const struct kernel_layout *layout,
 		add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), then);
 		return;
 	}
+	if (field && field->kind == TRACEPOINT_SOCKET) {
+		put_socket(to, layout, filter, field, jumps);
+		put_socket_test(to, test, jumps);
+		add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), target_of(test->otherwise));
+		return;
+	}
 	for (unsigned n = 0; n < (source == WIRE_FILTER_ANY ? count : 1); n++) {
 		if (source == WIRE_FILTER_COUNT)
 			bpf_put_set(to, BPF_REG_1, (int)count);
@@ -270,15 +324,25 @@ static void put_test(struct bpf_program *to, const struct kernel_layout *layout,
 	add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), target_of(test->otherwise));
 }
 
+/* A filter that is always true or always false, its only test. The kernel refuses programs where no jump leads to an instruction. */
+static void put_constant(struct bpf_program *to, const struct wire_filter_test *test, struct jumps *jumps)
+{
+	bpf_put_set(to, BPF_REG_1, target_of(test->then) == YES);
+	add_jump(jumps, bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0), YES);
+}
+
 void kernel_filter_put(struct bpf_program *to, const struct kernel_layout *layout,
 		       const struct kernel_filter *filter)
 {
 	struct jumps jumps = { .count = 0 };
 
-	for (unsigned n = 0; n < filter->filter->tests; n++) {
-		land_all(to, &jumps, n);
-		put_test(to, layout, filter, &filter->filter->test[n], &jumps);
-	}
+	if (filter->filter->test[0].then == filter->filter->test[0].otherwise)
+		put_constant(to, &filter->filter->test[0], &jumps);
+	else
+		for (unsigned n = 0; n < filter->filter->tests; n++) {
+			land_all(to, &jumps, n);
+			put_test(to, layout, filter, &filter->filter->test[n], &jumps);
+		}
 	if (layout->late >= 0 && has_target(&jumps, LATER)) {
 		land_all(to, &jumps, LATER);
 		kernel_late_note(to, layout, false);

@@ -10,7 +10,7 @@ enum {
 	COMPARED = 2,
 };
 
-static_assert(sizeof(((struct kernel_late *)0)->arguments) == COMPARED * sizeof(uint64_t), "COMPARED");
+static_assert((int)COMPARED <= (int)KERNEL_LATE_ARGUMENTS, "COMPARED");
 
 int kernel_late_make(void)
 {
@@ -41,7 +41,7 @@ void kernel_late_note(struct bpf_program *to, const struct kernel_layout *layout
 	else
 		bpf_put_call(to, BPF_FUNC_ktime_get_ns);
 	kernel_put_store(to, BPF_REG_10, VALUE(time), BPF_REG_0);
-	for (int n = 0; n < COMPARED; n++) {
+	for (int n = 0; n < KERNEL_LATE_ARGUMENTS; n++) {
 		kernel_put_register(to, layout, BPF_DW, BPF_REG_1, kernel_argument_places[n]);
 		kernel_put_store(to, BPF_REG_10, VALUE(arguments) + n * 8, BPF_REG_1);
 	}
@@ -58,25 +58,56 @@ void kernel_late_note(struct bpf_program *to, const struct kernel_layout *layout
 	bpf_land(to, noted);
 }
 
-void kernel_late_take(struct bpf_program *to, const struct kernel_layout *layout, int map, int entered)
+#define NOTED(member) ((int)offsetof(struct kernel_late, member))
+
+/* Register 0: the note of a thread. Without one, end the program. */
+static void put_find(struct bpf_program *to, int map, int entered)
 {
-	unsigned noted, other[COMPARED + 1], same;
+	unsigned noted;
 
 	bpf_put_find(to, map, KERNEL_STACK_TID);
 	noted = bpf_put_jump(to, BPF_JNE, BPF_REG_0, 0);
 	kernel_put_exit(to);
 	bpf_land(to, noted);
-	kernel_put_load(to, BPF_REG_1, BPF_REG_0, (int)offsetof(struct kernel_late, time));
+	kernel_put_load(to, BPF_REG_1, BPF_REG_0, NOTED(time));
 	kernel_put_store(to, BPF_REG_10, entered, BPF_REG_1);
-	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_0, (int)offsetof(struct kernel_late, number));
+	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_0, NOTED(number));
 	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_NUMBER, BPF_REG_1);
-	bpf_put_load(to, BPF_W, BPF_REG_7, BPF_REG_0, (int)offsetof(struct kernel_late, accepted));
-	for (int n = 0; n < COMPARED; n++)
-		kernel_put_load(to, BPF_REG_8 + (unsigned)n, BPF_REG_0,
-				(int)offsetof(struct kernel_late, arguments) + n * 8);
+	bpf_put_load(to, BPF_W, BPF_REG_7, BPF_REG_0, NOTED(accepted));
+}
+
+static void put_remove(struct bpf_program *to, int map)
+{
 	bpf_put_map(to, BPF_REG_1, map);
 	bpf_put_address(to, BPF_REG_2, KERNEL_STACK_TID);
 	bpf_put_call(to, BPF_FUNC_map_delete_elem);
+}
+
+void kernel_late_take_exec(struct bpf_program *to, const struct kernel_layout *layout, int number,
+			   int entered)
+{
+	unsigned same;
+
+	put_find(to, layout->late, entered);
+	same = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, number);
+	kernel_put_exit(to);
+	bpf_land(to, same);
+	kernel_put_no_registers(to);
+	for (int n = 0; n < KERNEL_LATE_ARGUMENTS; n++) {
+		kernel_put_load(to, BPF_REG_1, BPF_REG_0, NOTED(arguments) + n * 8);
+		kernel_put_set_register(to, kernel_argument_places[n], BPF_REG_1);
+	}
+	put_remove(to, layout->late);
+}
+
+void kernel_late_take(struct bpf_program *to, const struct kernel_layout *layout, int map, int entered)
+{
+	unsigned other[COMPARED + 1], same;
+
+	put_find(to, map, entered);
+	for (int n = 0; n < COMPARED; n++)
+		kernel_put_load(to, BPF_REG_8 + (unsigned)n, BPF_REG_0, NOTED(arguments) + n * 8);
+	put_remove(to, map);
 	if (!layout->typed)
 		kernel_put_registers(to);
 	for (int n = 0; n < COMPARED; n++) {

@@ -138,10 +138,19 @@ int kernel_points_choose(struct kernel_points *points, int events, const char *c
 	return error ? error : tracefs_each(events, names, add_other, points);
 }
 
-int kernel_points_add_late(struct kernel_points *points)
+static int keep_exec(void *context, const struct tracepoint *point)
 {
+	struct kernel_points *points = context;
+
+	tracepoint_copy(&points->exec, point);
+	return 0;
+}
+
+int kernel_points_add_late(struct kernel_points *points, int events)
+{
+	static const char *const exec[] = { "sched:sched_process_exec", NULL };
 	const size_t count = points->count;
-	bool enters;
+	bool enters, executes = false;
 
 	for (size_t n = 0; n < count; n++) {
 		if (!tracepoint_syscall(&points->points[n], &enters) || !enters)
@@ -152,8 +161,9 @@ int kernel_points_add_late(struct kernel_points *points)
 			continue;
 		points->points[n].late = (unsigned)++points->count;
 		points->late++;
+		executes |= strcmp(points->points[n].name, "sys_enter_execve") == 0;
 	}
-	return 0;
+	return executes ? tracefs_each(events, exec, keep_exec, points) : 0;
 }
 
 static bool gives_names(const struct tracepoint *point)

@@ -18,7 +18,8 @@ enum {
 struct kernel_points {
 	struct tracepoint *points;
 	size_t count, room;
-	unsigned late; /* of them: tracepoint_late() */
+	unsigned late;		/* of them: tracepoint_late() */
+	struct tracepoint exec; /* sched_process_exec, if one of these is about an exec; its id is 0: none */
 	struct session_event *events;
 	uint16_t *ids;		      /* of the events */
 	struct filter_entry *filters; /* empty ones: none; NULL: none at all */
@@ -39,9 +40,10 @@ int kernel_points_choose(struct kernel_points *points, int events, const char *c
 
 /*
  * kernel_points_add_late - add the events of arguments that are read at the exits of system calls (kernel_late.h).
- * Return: 0; -ENOMEM.
+ * @events: of tracefs_open()
+ * Return: 0 or -errno.
  */
-int kernel_points_add_late(struct kernel_points *points);
+int kernel_points_add_late(struct kernel_points *points, int events);
 
 /*
  * kernel_points_compile - compile a filter for each one, but not for those that give tasks their names.

@@ -48,6 +48,17 @@ void kernel_put_registers(struct bpf_program *to)
 	bpf_put_call(to, BPF_FUNC_probe_read_kernel);
 }
 
+void kernel_put_no_registers(struct bpf_program *to)
+{
+	for (int n = 0; n < REGISTERS_BYTES; n += 8)
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, KERNEL_STACK_REGISTERS + n, 0);
+}
+
+void kernel_put_set_register(struct bpf_program *to, int place, unsigned source)
+{
+	kernel_put_store(to, BPF_REG_10, KERNEL_STACK_REGISTERS + place - REGISTERS_BEGIN, source);
+}
+
 void kernel_put_register(struct bpf_program *to, const struct kernel_layout *layout, unsigned size,
 			 unsigned target, int place)
 {
@@ -178,13 +189,11 @@ static void put_mark(struct bpf_program *to, unsigned base, int offset, const ch
 	bpf_put_alu(to, BPF_AND, BPF_REG_0, 1 << bit);
 }
 
-void kernel_put_unread(struct bpf_program *to, const struct kernel_layout *layout,
-		       struct kernel_unread *unread)
+/* Handle memory at register 1 that was not read. */
+static void put_unread(struct bpf_program *to, struct kernel_unread *unread)
 {
-	unsigned null;
+	const unsigned null = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
 
-	kernel_put_register(to, layout, BPF_DW, BPF_REG_1, unread->place);
-	null = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
 	if (unread->jumps) {
 		unread->jump = bpf_put_jump(to, BPF_JA, 0, 0);
 	} else {
@@ -193,6 +202,78 @@ void kernel_put_unread(struct bpf_program *to, const struct kernel_layout *layou
 	}
 	bpf_land(to, null);
 }
+
+void kernel_put_unread(struct bpf_program *to, const struct kernel_layout *layout,
+		       struct kernel_unread *unread)
+{
+	kernel_put_register(to, layout, BPF_DW, BPF_REG_1, unread->place);
+	put_unread(to, unread);
+}
+
+/* ---- addresses of sockets */
+
+/* One whose header cannot be read gets an address that no process has. A header that is missing has no address. */
+static void put_message(struct bpf_program *to, const struct kernel_layout *layout)
+{
+	unsigned good, null;
+
+	kernel_put_register(to, layout, BPF_DW, BPF_REG_3, kernel_argument_places[1]);
+	bpf_put_address(to, BPF_REG_1, KERNEL_STACK_SOCKET);
+	bpf_put_set(to, BPF_REG_2, 16);
+	bpf_put_call(to, BPF_FUNC_probe_read_user);
+	good = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
+	kernel_put_register(to, layout, BPF_DW, BPF_REG_1, kernel_argument_places[1]);
+	null = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, KERNEL_STACK_SOCKET, -1);
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, KERNEL_STACK_SOCKET_BYTES, 1);
+	bpf_land(to, null);
+	bpf_land(to, good);
+}
+
+/* A length that cannot be read is 0, as all that the kernel's helper cannot read. */
+void kernel_put_socket_place(struct bpf_program *to, const struct kernel_layout *layout,
+			     enum tracepoint_socket socket, bool exits)
+{
+	const int *places = &kernel_argument_places[socket == TRACEPOINT_SOCKET_FIFTH ? 4 : 1];
+
+	if (socket == TRACEPOINT_SOCKET_MESSAGE) {
+		put_message(to, layout);
+		return;
+	}
+	kernel_put_register(to, layout, BPF_DW, BPF_REG_1, places[0]);
+	kernel_put_store(to, BPF_REG_10, KERNEL_STACK_SOCKET, BPF_REG_1);
+	kernel_put_register(to, layout, BPF_DW, BPF_REG_3, places[1]);
+	if (exits) {
+		bpf_put_address(to, BPF_REG_1, KERNEL_STACK_SOCKET_BYTES);
+		bpf_put_set(to, BPF_REG_2, 4);
+		bpf_put_call(to, BPF_FUNC_probe_read_user);
+	} else {
+		bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES, BPF_REG_3);
+	}
+}
+
+void kernel_put_socket(struct bpf_program *to, unsigned base, int offset)
+{
+	unsigned whole;
+
+	bpf_put_load(to, BPF_W, BPF_REG_2, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES);
+	whole = bpf_put_jump(to, BPF_JLE, BPF_REG_2, TRACEPOINT_SOCKET_MAX);
+	bpf_put_set(to, BPF_REG_2, TRACEPOINT_SOCKET_MAX);
+	bpf_land(to, whole);
+	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES, BPF_REG_2);
+	bpf_put_copy(to, BPF_REG_1, base);
+	bpf_put_alu(to, BPF_ADD, BPF_REG_1, offset);
+	kernel_put_load(to, BPF_REG_3, BPF_REG_10, KERNEL_STACK_SOCKET);
+	bpf_put_call(to, BPF_FUNC_probe_read_user);
+}
+
+void kernel_put_unread_socket(struct bpf_program *to, struct kernel_unread *unread)
+{
+	kernel_put_load(to, BPF_REG_1, BPF_REG_10, KERNEL_STACK_SOCKET);
+	put_unread(to, unread);
+}
+
+/* ---- texts */
 
 /*
  * The usual way is the straight one, which the verifier follows first: the others prove to be parts of it.
@@ -235,7 +316,8 @@ void kernel_put_text(struct bpf_program *to, unsigned base, int offset, const st
 void kernel_put_argument_text(struct bpf_program *to, const struct kernel_layout *layout, unsigned base,
 			      int offset, struct kernel_unread *unread)
 {
-	static const struct tracepoint_field text = { .kind = TRACEPOINT_USER_TEXT };
+	const struct tracepoint_field text = { .kind = layout->in_kernel ? TRACEPOINT_KERNEL_TEXT
+									 : TRACEPOINT_USER_TEXT };
 
 	kernel_put_register(to, layout, BPF_DW, BPF_REG_3, unread->place);
 	put_text(to, layout, base, offset, &text, layout->late < 0 ? NULL : unread);

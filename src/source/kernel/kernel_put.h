@@ -23,6 +23,9 @@ enum {
 	KERNEL_STACK_VALUE = -40,      /* of a probe's argument in its program's memory */
 	KERNEL_STACK_REGISTERS = -128, /* of the process */
 	KERNEL_STACK_TEXT = KERNEL_STACK_REGISTERS - TRACEPOINT_TEXT_MAX, /* that a filter tests */
+	/* Where a socket's address is, as struct msghdr has it: behind the bytes of one that a filter tests. */
+	KERNEL_STACK_SOCKET = KERNEL_STACK_TEXT + TRACEPOINT_SOCKET_MAX,
+	KERNEL_STACK_SOCKET_BYTES = KERNEL_STACK_SOCKET + 8, /* 4 bytes: its length */
 
 	KERNEL_ARGUMENTS = 6,
 	KERNEL_RESULT = 8, /* of a system call, in the context */
@@ -52,7 +55,9 @@ struct kernel_layout {
 	bool overwrite;	  /* without room, the oldest packet makes room; otherwise the record is lost */
 	uint32_t context; /* enum wire_context: of each record; its values are 0 */
 	int late; /* map: system calls whose texts could not be read at the entry (kernel_late.h); -1: none */
-	bool typed; /* programs of system calls load directly from the registers: bpf_load_typed() */
+	bool typed;	  /* programs of system calls load directly from the registers: bpf_load_typed() */
+	unsigned task_id; /* offset of a thread's id in struct task_struct; 0: unknown */
+	bool in_kernel;	  /* texts of a system call have been copied to the kernel */
 	bool without_calls; /* the kernel cannot give programs the registers of a process (before 5.15, or without BTF) */
 };
 
@@ -79,6 +84,10 @@ unsigned kernel_size_code(unsigned bytes);
 
 /* kernel_put_registers - copy the registers of the process to the stack, on a kernel without types. */
 void kernel_put_registers(struct bpf_program *to);
+
+/* kernel_put_no_registers - let the copies on the stack be zeros; kernel_put_set_register - set one of them. */
+void kernel_put_no_registers(struct bpf_program *to);
+void kernel_put_set_register(struct bpf_program *to, int place, unsigned source);
 
 /* kernel_put_register - load a register of the process. @size: BPF_DW, BPF_H; @place: its offset in struct pt_regs */
 void kernel_put_register(struct bpf_program *to, const struct kernel_layout *layout, unsigned size,
@@ -113,6 +122,17 @@ struct kernel_unread {
 /* kernel_put_unread - what to do if an argument was not read. One that is NULL counts as read. Changes register 1. */
 void kernel_put_unread(struct bpf_program *to, const struct kernel_layout *layout,
 		       struct kernel_unread *unread);
+
+/*
+ * kernel_put_socket_place - KERNEL_STACK_SOCKET: where a socket's address is, and its length. @exits: at the exit of the call
+ * kernel_put_socket - copy its bytes, of which KERNEL_STACK_SOCKET_BYTES then has the number, to register @base plus an
+ * offset. Register 0: 0, or they cannot be read.
+ * kernel_put_unread_socket - what to do then; the place of @unread is not used.
+ */
+void kernel_put_socket_place(struct bpf_program *to, const struct kernel_layout *layout,
+			     enum tracepoint_socket socket, bool exits);
+void kernel_put_socket(struct bpf_program *to, unsigned base, int offset);
+void kernel_put_unread_socket(struct bpf_program *to, struct kernel_unread *unread);
 
 /* kernel_put_argument_text - kernel_put_text() of a system call's argument; loads register 3 itself. */
 void kernel_put_argument_text(struct bpf_program *to, const struct kernel_layout *layout, unsigned base,

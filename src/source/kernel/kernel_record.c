@@ -61,13 +61,24 @@ static void put_state(struct bpf_program *to, const struct kernel_layout *layout
 	bpf_put_load(to, BPF_B, BPF_REG_1, BPF_REG_1, 0);
 }
 
+/* Register 0: the current thread's id. Newer kernels have the task without a call. */
+static void put_current(struct bpf_program *to, const struct kernel_layout *layout)
+{
+	if (layout->task_id) {
+		bpf_put_call(to, BPF_FUNC_get_current_task_btf);
+		bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_0, (int)layout->task_id);
+	} else {
+		bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
+	}
+}
+
 void kernel_record_filter(struct bpf_program *to, const struct kernel_layout *layout,
 			  const struct tracepoint_field *named, bool early)
 {
 	const int least = early ? KERNEL_FOLLOW_WAITS : KERNEL_FOLLOW_RECORDED;
 	unsigned yes, other = 0;
 
-	bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
+	put_current(to, layout);
 	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_TID, BPF_REG_0);
 	if (layout->members < 0)
 		return;

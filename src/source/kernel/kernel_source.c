@@ -22,6 +22,7 @@
 #include "source/kernel/kernel_rights.h"
 #include "source/kernel/kernel_share.h"
 #include "source/kernel/kernel_source.h"
+#include "source/kernel/kernel_types.h"
 #include "source/kernel/probe.h"
 #include "source/kernel/tracefs.h"
 #include "source/kernel/tracefs_instance.h"
@@ -167,9 +168,14 @@ static int attach_point(struct kernel_source *source, const struct kernel_points
 		program = kernel_files_keep_program(
 			&source->files,
 			bpf_load(point->is_probe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACEPOINT, &code));
-		if (program >= 0 || !tracepoint_needs_registers(point) || source->layout.without_calls)
+		if (program >= 0)
 			break;
-		source->layout.without_calls = true;
+		if (source->layout.task_id)
+			source->layout.task_id = 0;
+		else if (tracepoint_needs_registers(point) && !source->layout.without_calls)
+			source->layout.without_calls = true;
+		else
+			break;
 	}
 	if (program < 0)
 		return program;
@@ -216,9 +222,11 @@ static void note_refused(struct kernel_source *source, const struct tracepoint *
 /* Attach to all that can be. Return: 0; -errno: to none. */
 static int attach(struct kernel_source *source, const struct kernel_points *points)
 {
+	const bool untyped = is_forced("bpf-untyped");
 	bool calls = false, enters;
 	int error = 0;
 
+	source->layout.task_id = untyped ? 0 : kernel_types_member("task_struct", "pid");
 	for (size_t n = 0, alike; n < points->count; n += alike ? alike : 1) {
 		alike = 0;
 		if (points->points[n].is_late || tracepoint_syscall(&points->points[n], &enters)) {
@@ -230,8 +238,7 @@ static int attach(struct kernel_source *source, const struct kernel_points *poin
 		error = alike ? 0 : attach_point(source, points, n);
 		note_refused(source, &points->points[n], error);
 	}
-	error = calls ? kernel_calls_attach(&source->files, &source->layout, points, is_forced("bpf-untyped"))
-		      : 0;
+	error = calls ? kernel_calls_attach(&source->files, &source->layout, points, untyped) : 0;
 	return error ? error : source->events ? 0 : source->refused_error;
 }
 
@@ -397,7 +404,7 @@ static int choose(struct kernel_source *source, const struct kernel_options *opt
 	if (!error && !programs)
 		source->without_texts = kernel_points_without_texts(points);
 	if (!error && programs)
-		error = kernel_points_add_late(points);
+		error = kernel_points_add_late(points, events);
 	if (!error && options->where)
 		error = kernel_points_compile(points, options->where, programs, why);
 	if (!error && source->mechanism == KERNEL_BY_TRACEFS)
@@ -497,6 +504,12 @@ static int open_parts(struct kernel_source *source, const struct kernel_options 
 	if (error)
 		return error;
 	error = open_mechanism(source, options, events);
+	if (error == -E2BIG && options->where) {
+		snprintf(why, KERNEL_WHY,
+			 "--k-where is too long for a program of the kernel; use fewer comparisons, above "
+			 "all with arrays");
+		return -ENOENT;
+	}
 	if (error && source->mechanism == KERNEL_BY_TRACEFS)
 		snprintf(why, KERNEL_WHY, "tracefs gives no instance: %s", strerror(-error));
 	else if (error)

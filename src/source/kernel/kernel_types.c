@@ -42,6 +42,14 @@ static void open_types(struct types *types)
 	close(file);
 }
 
+static void close_types(struct types *types)
+{
+	if (types->mapped)
+		munmap(types->bytes, types->count);
+	else
+		free(types->bytes);
+}
+
 int kernel_types_find(const char *const *names, uint32_t *numbers, unsigned count)
 {
 	struct types types;
@@ -49,9 +57,22 @@ int kernel_types_find(const char *const *names, uint32_t *numbers, unsigned coun
 
 	open_types(&types);
 	found = types.bytes && btf_typedefs(types.bytes, types.count, names, numbers, count);
-	if (types.mapped)
-		munmap(types.bytes, types.count);
-	else
-		free(types.bytes);
+	close_types(&types);
 	return found ? 0 : -ENOENT;
+}
+
+unsigned kernel_types_member(const char *structure, const char *member)
+{
+	struct types types;
+	uint64_t bytes = 0;
+	struct btf btf;
+
+	open_types(&types);
+	if (types.bytes && btf_open(&btf, types.bytes, types.count) == 0) {
+		if (!btf_member(&btf, btf_structure(&btf, structure), member, &bytes))
+			bytes = 0;
+		btf_close(&btf);
+	}
+	close_types(&types);
+	return bytes <= INT16_MAX ? (unsigned)bytes : 0;
 }

@@ -12,4 +12,7 @@
  */
 int kernel_types_find(const char *const *names, uint32_t *types, unsigned count);
 
+/* kernel_types_member - where a member lies in a structure. Return: its offset in bytes; 0: unknown, or the first one. */
+unsigned kernel_types_member(const char *structure, const char *member);
+
 #endif

@@ -200,14 +200,21 @@ static bool is_int(const char *type, bool *is_signed)
 	return false;
 }
 
-/* System calls whose record has the bytes of a socket's address, and which argument points to it. */
+/* System calls whose record has the bytes of a socket's address. */
 static const struct {
 	const char *name;
-	unsigned argument;
+	enum tracepoint_socket socket;
 } socket_calls[] = {
-	{ "sys_enter_bind", 1 },       { "sys_enter_connect", 1 }, { "sys_enter_sendto", 4 },
-	{ "sys_exit_accept", 1 },      { "sys_exit_accept4", 1 },  { "sys_exit_getsockname", 1 },
-	{ "sys_exit_getpeername", 1 }, { "sys_exit_recvfrom", 4 },
+	{ "sys_enter_bind", TRACEPOINT_SOCKET_SECOND },
+	{ "sys_enter_connect", TRACEPOINT_SOCKET_SECOND },
+	{ "sys_enter_sendto", TRACEPOINT_SOCKET_FIFTH },
+	{ "sys_enter_sendmsg", TRACEPOINT_SOCKET_MESSAGE },
+	{ "sys_exit_accept", TRACEPOINT_SOCKET_SECOND },
+	{ "sys_exit_accept4", TRACEPOINT_SOCKET_SECOND },
+	{ "sys_exit_getsockname", TRACEPOINT_SOCKET_SECOND },
+	{ "sys_exit_getpeername", TRACEPOINT_SOCKET_SECOND },
+	{ "sys_exit_recvfrom", TRACEPOINT_SOCKET_FIFTH },
+	{ "sys_exit_recvmsg", TRACEPOINT_SOCKET_MESSAGE },
 };
 
 enum {
@@ -228,7 +235,7 @@ bool tracepoint_has_socket(const char *name)
 	return find_socket_call(name) < SOCKET_CALLS;
 }
 
-/* The field is behind the kernel's; its offset is that of the argument. */
+/* The field is behind the kernel's. */
 static void add_socket(struct tracepoint *point)
 {
 	const unsigned call = find_socket_call(point->name);
@@ -238,8 +245,8 @@ static void add_socket(struct tracepoint *point)
 			.name = "sockaddr",
 			.type = "struct sockaddr",
 			.kind = TRACEPOINT_SOCKET,
-			.offset = (uint16_t)(TRACEPOINT_COMMON + 8 * (1 + socket_calls[call].argument)),
 			.size = TRACEPOINT_SOCKET_MAX,
+			.socket = (uint8_t)socket_calls[call].socket,
 			.element = 1,
 		};
 }

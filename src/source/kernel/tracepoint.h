@@ -11,10 +11,9 @@
 enum {
 	TRACEPOINT_NAME = 64, /* bytes of a name of the kernel, with its NUL */
 	TRACEPOINT_FIELDS = 48,
-	TRACEPOINT_TEXT_MAX = 256,     /* of a recorded text of dynamic size, with its NUL */
-	TRACEPOINT_ARRAY_MAX = 64,     /* bytes of an array */
-	TRACEPOINT_SOCKET_SECOND = 24, /* the offset of a system call's second argument */
-	TRACEPOINT_SOCKET_MAX = 128,   /* of a socket's address: the kernel's limit */
+	TRACEPOINT_TEXT_MAX = 256,   /* of a recorded text of dynamic size, with its NUL */
+	TRACEPOINT_ARRAY_MAX = 64,   /* bytes of an array */
+	TRACEPOINT_SOCKET_MAX = 128, /* of a socket's address: the kernel's limit */
 };
 
 #define TRACEPOINT_PREFIX   "kernel."
@@ -34,6 +33,14 @@ enum tracepoint_kind {
 	TRACEPOINT_INTERRUPT, /* not the kernel's: whether an interrupt runs instead of the current task */
 	TRACEPOINT_SOCKET, /* not the kernel's: the bytes of a socket's address that a system call takes or returns */
 	TRACEPOINT_ELAPSED, /* not the kernel's: ns since the entry of the system call */
+};
+
+/* Which argument of a system call leads to a socket's address. */
+enum tracepoint_socket {
+	TRACEPOINT_SOCKET_NONE,
+	TRACEPOINT_SOCKET_SECOND, /* it is the address; the next one is its length, or at an exit the address of that */
+	TRACEPOINT_SOCKET_FIFTH, /* the same */
+	TRACEPOINT_SOCKET_MESSAGE, /* the second one is the address of a struct msghdr, which begins with both */
 };
 
 /* Where a field of a probe is. */
@@ -70,6 +77,7 @@ struct tracepoint_field {
 	uint16_t offset, size; /* in the kernel's record, bytes */
 	uint16_t element;      /* of an array: bytes of an element */
 	uint8_t bytes;	       /* of an integer: those recorded, which may be its lower ones */
+	uint8_t socket;	       /* of a socket's address: enum tracepoint_socket */
 	bool recorded;	       /* the event has it */
 	bool labelled; /* its values have names, in the enum of its own name (struct tracepoint.enums) */
 	struct tracepoint_source source;

@@ -2,7 +2,6 @@
 /* A system call as text; see syscall_text.h. */
 #include "view/kernel/syscall_text.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +18,13 @@ enum {
 		4096, /* a number of 32 bits is negative if it is so near to its end: a descriptor that is none */
 };
 
-static const struct syscall_argument *find_argument(const char *call, const char *name)
+/* The next line of an argument. @from: line to begin at */
+static const struct syscall_argument *find_argument(const struct syscall_argument *from, const char *call,
+						    const char *name)
 {
-	for (unsigned n = 0; n < syscall_argument_count; n++)
-		if (strcmp(syscall_arguments[n].name, name) == 0 &&
-		    (*syscall_arguments[n].call == '*' || strcmp(syscall_arguments[n].call, call) == 0))
-			return &syscall_arguments[n];
+	for (; from < syscall_arguments + syscall_argument_count; from++)
+		if (strcmp(from->name, name) == 0 && (*from->call == '*' || strcmp(from->call, call) == 0))
+			return from;
 	return NULL;
 }
 
@@ -33,11 +33,13 @@ static void find_socket(struct syscall_style *style, const struct burin_event *e
 	static const struct {
 		const char *call;
 		unsigned place;
-		bool returns;
+		bool returns, message;
 	} calls[] = {
-		{ "bind", 1, false },	 { "connect", 1, false },    { "sendto", 4, false },
-		{ "accept", 1, true },	 { "accept4", 1, true },     { "getsockname", 1, true },
-		{ "recvfrom", 4, true }, { "getpeername", 1, true },
+		{ "bind", 1, false, false },	   { "connect", 1, false, false },
+		{ "sendto", 4, false, false },	   { "sendmsg", 1, false, true },
+		{ "accept", 1, true, false },	   { "accept4", 1, true, false },
+		{ "getsockname", 1, true, false }, { "getpeername", 1, true, false },
+		{ "recvfrom", 4, true, false },	   { "recvmsg", 1, true, true },
 	};
 
 	style->first = burin_event_find(event, "after_ns") == 0; /* of arguments that were read at the end */
@@ -48,6 +50,7 @@ static void find_socket(struct syscall_style *style, const struct burin_event *e
 		if (strcmp(calls[n].call, call) == 0) {
 			style->has_place = true;
 			style->returns = calls[n].returns;
+			style->message = calls[n].message;
 			style->place = style->first + calls[n].place;
 		}
 }
@@ -56,14 +59,14 @@ bool syscall_style_make(struct syscall_style *style, const struct burin_event *e
 {
 	static const char *const addresses[] = { "brk", "mmap", "mremap", "shmat" };
 
-	*style = (struct syscall_style){ .count = event->fields };
+	*style = (struct syscall_style){ .count = event->fields, .call = call };
 	for (unsigned n = 0; n < sizeof(addresses) / sizeof(addresses[0]); n++)
 		style->address |= strcmp(call, addresses[n]) == 0;
 	find_socket(style, event, call);
-	style->opens = strcmp(call, "open") == 0 || strcmp(call, "openat") == 0;
 	style->arguments = calloc((size_t)event->fields + 1, sizeof(style->arguments[0]));
 	for (unsigned n = 0; style->arguments && n < event->fields; n++)
-		style->arguments[n] = find_argument(call, burin_event_field(event, n)->name);
+		style->arguments[n] =
+			find_argument(syscall_arguments, call, burin_event_field(event, n)->name);
 	return style->arguments;
 }
 
@@ -75,10 +78,12 @@ void syscall_style_free(struct syscall_style *style)
 
 /* ---- arguments */
 
-static void put_quoted(struct view_buffer *out, const char *text)
+/* @most: bytes; a shorter text was recorded up to its NUL, and ends in dots. SIZE_MAX: the NUL is its end */
+static void put_quoted(struct view_buffer *out, const char *text, size_t most)
 {
-	const size_t bytes = strlen(text), mark = sizeof(cut_sign) - 1;
-	const bool cut = bytes >= mark && strcmp(text + bytes - mark, cut_sign) == 0;
+	const size_t mark = sizeof(cut_sign) - 1;
+	size_t bytes = strlen(text);
+	bool cut = bytes >= mark && strcmp(text + bytes - mark, cut_sign) == 0;
 	char piece[64];
 
 	if (strcmp(text, null_sign) ==
@@ -86,12 +91,18 @@ static void put_quoted(struct view_buffer *out, const char *text)
 		view_buffer_print(out, "?");
 		return;
 	}
+	bytes -= cut ? mark : 0;
+	cut |= most != SIZE_MAX && bytes < most;
+	if (bytes >= most) {
+		bytes = most;
+		cut = false;
+	}
 	view_buffer_print(out, "\"");
-	for (size_t at = 0, whole = cut ? bytes - mark : bytes; at < whole;) {
+	for (size_t at = 0; at < bytes;) {
 		size_t length = strcspn(text + at, "\"");
 
-		if (length > whole - at)
-			length = whole - at;
+		if (length > bytes - at)
+			length = bytes - at;
 		if (!length) {
 			view_buffer_print(out, "\\\"");
 			at++;
@@ -194,17 +205,52 @@ static bool get_number(const struct burin_record *record, unsigned field, uint64
 	return true;
 }
 
-static void put_argument(const struct syscall_style *style, const struct burin_record *record, unsigned n,
-			 struct view_buffer *out)
+/* An argument by its name. */
+static bool get_other(const struct burin_record *record, const char *name, uint64_t *value)
 {
-	const struct syscall_argument *argument = n < style->count ? style->arguments[n] : NULL;
+	const int field = burin_event_find(record->event, name);
+
+	return field >= 0 && get_number(record, (unsigned)field, value);
+}
+
+static bool fits(const struct syscall_argument *argument, const struct burin_record *record)
+{
+	uint64_t value;
+
+	if (!argument->value_count)
+		return true;
+	if (!get_other(record, argument->other, &value))
+		return false;
+	for (unsigned n = 0; n < argument->value_count; n++)
+		if ((value & argument->mask) == argument->values[n])
+			return true;
+	return false;
+}
+
+/* How this call's argument is written, which may depend on another one; NULL: as its type says. */
+static const struct syscall_argument *choose_line(const struct syscall_style *style,
+						  const struct burin_record *record, unsigned n)
+{
+	const struct syscall_argument *line = n < style->count ? style->arguments[n] : NULL;
+
+	while (line && !fits(line, record))
+		line = find_argument(line + 1, style->call, burin_event_field(record->event, n)->name);
+	return line;
+}
+
+static void put_argument(const struct syscall_argument *argument, const struct burin_record *record,
+			 unsigned n, struct view_buffer *out)
+{
 	const unsigned type = burin_event_field(record->event, n)->type;
 	const bool is_signed = type >= BURIN_TYPE_I8 && type <= BURIN_TYPE_I64;
 	const char *text;
 	uint64_t value;
 
 	if (type == BURIN_TYPE_STR && burin_record_string(record, n, &text, NULL) == 0) {
-		put_quoted(out, text);
+		if (!argument || argument->form != SYSCALL_BUFFER ||
+		    !get_other(record, argument->other, &value))
+			value = SIZE_MAX;
+		put_quoted(out, text, value);
 		return;
 	}
 	if (!get_number(record, n, &value)) {
@@ -235,28 +281,24 @@ static void put_argument(const struct syscall_style *style, const struct burin_r
 	}
 }
 
-/* Return: false: the record has no address. */
-static bool put_socket(const struct syscall_style *style, const struct burin_record *record,
-		       struct view_buffer *out)
+/*
+ * The argument that leads to a socket's address: this address, or the message that has it.
+ * Return: its bytes; 0: the record has no address, and nothing was written.
+ */
+static size_t put_socket(const struct syscall_style *style, const struct burin_record *record,
+			 struct view_buffer *out, const char *between)
 {
 	const void *bytes;
 	size_t count;
 
 	if (style->socket < 0 || burin_record_array(record, (unsigned)style->socket, &bytes, &count) != 0 ||
 	    !count)
-		return false;
+		return 0;
+	view_buffer_print(out, style->message ? "%s{msg_name=" : "%s", between);
 	socket_text(bytes, count, out);
-	return true;
-}
-
-/* Whether an open makes a file: only then it has a mode. */
-static bool makes_file(const struct burin_record *record)
-{
-	const int field = burin_event_find(record->event, "flags");
-	uint64_t flags = 0;
-
-	return field < 0 || !get_number(record, (unsigned)field, &flags) || (flags & O_CREAT) ||
-	       (flags & __O_TMPFILE) == __O_TMPFILE;
+	if (style->message)
+		view_buffer_print(out, ", msg_namelen=%zu, ...}", count);
+	return count;
 }
 
 /* The part of the text that an argument belongs to. */
@@ -265,7 +307,7 @@ static struct view_buffer *part_of(const struct syscall_style *style, unsigned n
 {
 	if (!style->has_place || !style->returns || n < style->place)
 		return &out->before;
-	return n < style->place + 2 ? &out->socket : &out->after;
+	return n <= style->place + !style->message ? &out->socket : &out->after;
 }
 
 void syscall_text_arguments(const struct syscall_style *style, const struct burin_record *record,
@@ -275,31 +317,29 @@ void syscall_text_arguments(const struct syscall_style *style, const struct buri
 	for (unsigned n = style->first; n < record->event->fields; n++) {
 		struct view_buffer *part = part_of(style, n, out);
 		const bool points = style->has_place && !style->returns && n == style->place;
+		const struct syscall_argument *line = choose_line(style, record, n);
 
-		if ((int)n == style->socket ||
-		    (style->opens && strcmp(burin_event_field(record->event, n)->name, "mode") == 0 &&
-		     !makes_file(record)))
+		if ((int)n == style->socket || (line && line->form == SYSCALL_NONE))
 			continue;
 		if (n > style->first)
 			view_buffer_print(part, ", ");
-		if (!points || !put_socket(style, record, part))
-			put_argument(style, record, n, part);
+		if (!points || !put_socket(style, record, part, ""))
+			put_argument(line, record, n, part);
 	}
 }
 
 void syscall_text_returned(const struct syscall_style *style, const struct burin_record *record,
 			   struct syscall_arguments *out)
 {
-	const void *bytes;
+	const size_t before = out->socket.used;
 	size_t count;
 
-	if (!out->socket.used || style->socket < 0 ||
-	    burin_record_array(record, (unsigned)style->socket, &bytes, &count) != 0 || !count)
-		return;
 	out->socket.used = 0;
-	view_buffer_print(&out->socket, ", ");
-	socket_text(bytes, count, &out->socket);
-	view_buffer_print(&out->socket, ", [%zu]", count);
+	count = before ? put_socket(style, record, &out->socket, ", ") : 0;
+	if (!count)
+		out->socket.used = before;
+	else if (!style->message)
+		view_buffer_print(&out->socket, ", [%zu]", count);
 }
 
 const struct view_buffer *syscall_arguments_text(struct syscall_arguments *arguments)

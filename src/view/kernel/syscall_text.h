@@ -8,15 +8,17 @@
 
 /* How an event's arguments are written. */
 struct syscall_style {
-	const struct syscall_argument **arguments; /* by field; NULL: as its type says */
+	const struct syscall_argument *
+		*arguments; /* by field: the first of its lines; NULL: as its type says */
+	const char *call;
 	unsigned count;
 	bool address;	/* the result is an address */
-	bool opens;	/* its mode counts only if it makes a file */
 	unsigned first; /* field that is an argument */
 	int socket;	/* the field with a socket's address, behind the arguments; -1: none */
 	bool has_place;
 	bool returns;	/* the address is in the record of the end */
-	unsigned place; /* the argument that points to it; its length is the next one */
+	unsigned place; /* the argument that points to it */
+	bool message;	/* by a struct msghdr; else its length is the next argument */
 };
 
 /* The arguments as text: a socket's address and its length, which the end replaces, are a part of their own. */
@@ -25,7 +27,7 @@ struct syscall_arguments {
 	bool failed; /* no memory */
 };
 
-/* syscall_style_make - @call: the name. Return: false: no memory. */
+/* syscall_style_make - @call: the name, which must stay. Return: false: no memory. */
 bool syscall_style_make(struct syscall_style *style, const struct burin_event *event, const char *call);
 void syscall_style_free(struct syscall_style *style);
 

@@ -24,6 +24,8 @@ enum syscall_form {
 	SYSCALL_HEXADECIMAL,
 	SYSCALL_SIGNED,
 	SYSCALL_INTEGER, /* of 32 bits, with a sign */
+	SYSCALL_BUFFER,	 /* a text of as many bytes as `other` has */
+	SYSCALL_NONE,	 /* the call does not use it */
 };
 
 struct syscall_argument {
@@ -31,6 +33,11 @@ struct syscall_argument {
 	const char *name;
 	enum syscall_form form;
 	unsigned words; /* of syscall_words */
+	/* Another argument; of any other form it must have one of these values, in the bits of the mask. NULL: any. */
+	const char *other;
+	uint64_t mask;
+	const uint64_t *values;
+	unsigned value_count;
 };
 
 extern const struct syscall_words syscall_words[];

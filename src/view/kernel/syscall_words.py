@@ -9,12 +9,13 @@ import re
 import subprocess
 import sys
 
-HEADERS = ["asm/ioctls.h", "errno.h", "fcntl.h", "linux/futex.h", "linux/membarrier.h", "linux/memfd.h", "linux/rseq.h", "linux/stat.h", "sched.h", "signal.h",
+HEADERS = ["asm/ioctls.h", "asm/prctl.h", "errno.h", "fcntl.h", "linux/close_range.h", "linux/falloc.h", "linux/futex.h", "linux/membarrier.h", "linux/memfd.h", "linux/rseq.h", "linux/stat.h", "netinet/in.h", "netinet/tcp.h", "sched.h", "signal.h",
            "sys/epoll.h", "sys/eventfd.h", "sys/file.h", "sys/inotify.h", "sys/mman.h", "sys/mount.h", "sys/prctl.h", "sys/random.h",
-           "sys/resource.h", "sys/signalfd.h", "sys/socket.h", "sys/timerfd.h", "sys/wait.h", "time.h", "unistd.h"]
+           "sys/resource.h", "sys/signalfd.h", "sys/socket.h", "sys/time.h", "sys/timerfd.h", "sys/wait.h", "time.h", "unistd.h"]
 # Set: the names that it has, those that it has not, its mask.
 SETS = {
     "open": (r"__O_TMPFILE|O_\w+", r"O_(ACCMODE|NDELAY|FSYNC|RSYNC|LARGEFILE|TMPFILE)", "O_ACCMODE"),
+    "open_flags": (r"O_(APPEND|ASYNC|DIRECT|NOATIME|NONBLOCK|RDONLY|WRONLY|RDWR)", "", "O_ACCMODE"),
     "descriptor": (r"O_(CLOEXEC|NONBLOCK|DIRECT)", "", "0"),
     "at": (r"AT_FDCWD", "", "~0ull"),
     "at_flags": (r"AT_(SYMLINK_\w+|REMOVEDIR|NO_AUTOMOUNT|EMPTY_PATH|EACCESS|STATX_FORCE_SYNC|STATX_DONT_SYNC|RECURSIVE)", r"AT_EACCESS", "0"),
@@ -28,11 +29,29 @@ SETS = {
     "family": (r"AF_\w+", r"AF_(LOCAL|FILE|MAX|ROUTE)", "~0ull"),
     "socket": (r"SOCK_(STREAM|DGRAM|RAW|RDM|SEQPACKET|DCCP|PACKET|CLOEXEC|NONBLOCK)", "", "15"),
     "message": (r"MSG_\w+", r"MSG_(TRYHARD|EOF|PAGE_\w+|STAT\w*|INFO|EXCEPT|NOERROR|COPY)", "0"),
+    "protocol": (r"IPPROTO_\w+", r"IPPROTO_(HOPOPTS|MAX|BEETPH|ENCAP|MTP|COMP)", "~0ull"),
+    "level": (r"SOL_\w+", "", "~0ull"),
+    "socket_option": (r"SO_\w+", r"SO_(GET_FILTER|DETACH_BPF|EE_\w+|TIMESTAMP\w*_(OLD|NEW)|(RCV|SND)TIMEO_(OLD|NEW))", "~0ull"),
+    "tcp_option": (r"TCP_\w+", r"TCP_(ESTABLISHED|SYN_\w+|FIN_\w+|TIME_WAIT|CLOSE\w*|LAST_ACK|LISTEN|CLOSING|MSS_\w+|MAX_\w+|MD5SIG_\w+|REPAIR_(ON|OFF)\w*|\w*COOKIE_\w+|S_DATA_\w+|CA_\w+)",
+                   "~0ull"),
     "shutdown": (r"SHUT_\w+", "", "~0ull"),
     "futex": (r"FUTEX_(WAIT|WAKE|FD|REQUEUE|CMP_REQUEUE|WAKE_OP|LOCK_PI|UNLOCK_PI|TRYLOCK_PI|WAIT_BITSET|WAKE_BITSET|WAIT_REQUEUE_PI|CMP_REQUEUE_PI|LOCK_PI2|PRIVATE_FLAG|CLOCK_REALTIME)",
               "", "FUTEX_CMD_MASK"),
+    "bitset": (r"FUTEX_BITSET_MATCH_ANY", "", "~0ull"),
+    "arch": (r"ARCH_(SET|GET)_(GS|FS|CPUID)", "", "~0ull"),
+    "advice": (r"POSIX_FADV_\w+", "", "~0ull"),
+    "interval": (r"ITIMER_\w+", "", "~0ull"),
+    "priority": (r"PRIO_(PROCESS|PGRP|USER)", "", "~0ull"),
+    "usage": (r"RUSAGE_\w+", "", "~0ull"),
+    "policy": (r"SCHED_(OTHER|FIFO|RR|BATCH|IDLE|DEADLINE|RESET_ON_FORK)", "", "0x3fffffff"),
+    "close_range": (r"CLOSE_RANGE_\w+", "", "0"),
+    "splice": (r"SPLICE_F_\w+", "", "0"),
+    "fallocate": (r"FALLOC_FL_\w+", "", "0"),
+    "lock_all": (r"MCL_\w+", "", "0"),
+    "watch": (r"IN_\w+", r"IN_(CLOEXEC|NONBLOCK|ALL_EVENTS|CLOSE|MOVE|CLASS\w+|LOOPBACK\w*|MULTICAST\w*|BADCLASS\w*|EXPERIMENTAL\w*)", "0"),
     "whence": (r"SEEK_\w+", "", "~0ull"),
     "fcntl": (r"F_(DUPFD\w*|GET\w+|SET\w+|OFD_\w+|ADD_SEALS|NOTIFY)", r"F_(GET|SET)LK(W)?64|F_GETLK64", "~0ull"),
+    "descriptor_flags": (r"FD_CLOEXEC", "", "0"),
     "ioctl": (r"TC[GS]ET[SAW]*|TIOC[GS]\w+|FIO\w+", r"TIOC[GS]ISO7816", "~0ull"),
     "epoll": (r"EPOLL_CTL_\w+", "", "~0ull"),
     "epoll_flags": (r"EPOLL_CLOEXEC", "", "0"),
@@ -57,8 +76,13 @@ SETS = {
     "unmount": (r"MNT_(FORCE|DETACH|EXPIRE)|UMOUNT_NOFOLLOW", "", "0"),
     "membarrier": (r"MEMBARRIER_CMD_\w+", "", "~0ull"),
 }
-# An argument of calls: their names, separated by blanks, the argument's name, and its set or form.
+# An argument of calls: their names, separated by blanks, the argument's name, and its set or form. Then, at choice, another argument, the bits of it
+# that count, and which values it has. The first line that fits counts. `buffer` names the argument that has its length.
 ARGUMENTS = """
+open openat|mode|none|flags&O_CREAT+__O_TMPFILE-O_DIRECTORY|0
+write pwrite64|buf|buffer|count
+mq_timedsend|u_msg_ptr|buffer|msg_len
+fallocate|mode|fallocate
 open openat|flags|open
 pipe2 dup3|flags|descriptor
 * |dfd|at
@@ -91,13 +115,39 @@ unshare|unshare_flags|clone
 setns|flags|clone
 socket socketpair|family|family
 socket socketpair|type|socket
+socket socketpair|protocol|protocol|family|AF_INET AF_INET6
+getsockopt setsockopt|level|level
+getsockopt setsockopt|optname|socket_option|level|SOL_SOCKET
+getsockopt setsockopt|optname|tcp_option|level|SOL_TCP
 accept4|flags|socket
 sendto sendmsg recvfrom recvmsg sendmmsg recvmmsg|flags|message
 shutdown|how|shutdown
 futex|op|futex
+futex|utime|none|op&FUTEX_CMD_MASK|FUTEX_WAKE FUTEX_FD FUTEX_UNLOCK_PI FUTEX_TRYLOCK_PI FUTEX_WAKE_BITSET
+futex|utime|integer|op&FUTEX_CMD_MASK|FUTEX_REQUEUE FUTEX_CMP_REQUEUE FUTEX_WAKE_OP FUTEX_CMP_REQUEUE_PI
+futex|uaddr2|none|op&FUTEX_CMD_MASK|FUTEX_WAIT FUTEX_WAKE FUTEX_FD FUTEX_LOCK_PI FUTEX_LOCK_PI2 FUTEX_UNLOCK_PI FUTEX_TRYLOCK_PI FUTEX_WAIT_BITSET FUTEX_WAKE_BITSET
+futex|val3|none|op&FUTEX_CMD_MASK|FUTEX_WAIT FUTEX_WAKE FUTEX_FD FUTEX_LOCK_PI FUTEX_LOCK_PI2 FUTEX_UNLOCK_PI FUTEX_TRYLOCK_PI FUTEX_REQUEUE
+futex|val3|bitset|op&FUTEX_CMD_MASK|FUTEX_WAIT_BITSET FUTEX_WAKE_BITSET
+arch_prctl|option|arch
+arch_prctl|arg2|address
+fadvise64|advice|advice
+getitimer setitimer|which|interval
+getpriority setpriority|which|priority
+getrusage|who|usage
+sched_setscheduler|policy|policy
+close_range|flags|close_range
+splice tee vmsplice|flags|splice
+mlockall|flags|lock_all
+inotify_add_watch|mask|watch
+rseq|rseq_len|hexadecimal
+rseq|sig|hexadecimal
 lseek|offset|signed
 lseek|whence|whence
 fcntl|cmd|fcntl
+fcntl|arg|none|cmd|F_GETFD F_GETFL F_GETOWN F_GETSIG F_GETLEASE F_GETPIPE_SZ F_GET_SEALS
+fcntl|arg|descriptor_flags|cmd|F_SETFD
+fcntl|arg|open_flags|cmd|F_SETFL
+fcntl|arg|integer|cmd|F_DUPFD F_DUPFD_CLOEXEC F_SETOWN F_SETSIG F_SETPIPE_SZ F_NOTIFY
 ioctl|cmd|ioctl
 ioctl|arg|hexadecimal
 fcntl|arg|hexadecimal
@@ -140,14 +190,19 @@ for name, (_, _, mask) in SETS.items():
     print(f"\t{{ words_{name}, sizeof(words_{name}) / sizeof(words_{name}[0]), (uint64_t)({mask}) }},")
 print("};\n")
 order = list(SETS)
-print("const struct syscall_argument syscall_arguments[] = {")
-for line in ARGUMENTS.split("\n"):
-    if not line:
-        continue
-    calls, argument, form = line.split("|")
+lines = [line.split("|") for line in ARGUMENTS.split("\n") if line]
+for line in lines:
+    if line[4:]:
+        name = f"values_{lines.index(line)}"
+        print(f"static const uint64_t {name}[] = {{ {', '.join(line[4].split())} }};")
+print("\nconst struct syscall_argument syscall_arguments[] = {")
+for line in lines:
+    calls, argument, form = line[:3]
+    other, _, mask = line[3].partition("&") if line[3:] else ("", "", "")
+    condition = f'"{other}", {mask or "~0ull"}, ' + (f"values_{lines.index(line)}, {len(line[4].split())}" if line[4:] else "NULL, 0") if other else "NULL, 0, NULL, 0"
     number = str(order.index(form)) if form in SETS else "0"
     kind = "SYSCALL_WORDS" if form in SETS else "SYSCALL_" + form.upper()
     for call in calls.split():
-        print(f'\t{{ "{call}", "{argument}", {kind}, {number} }},')
+        print(f'\t{{ "{call}", "{argument}", {kind}, {number}, {condition} }},')
 print("};\n")
 print("const unsigned syscall_argument_count = sizeof(syscall_arguments) / sizeof(syscall_arguments[0]);")

@@ -299,6 +299,30 @@ static bool check_call(const struct bpf_program *program, const struct wire_filt
 	return check(program, filter, context, payload, used + 12, expression);
 }
 
+/* The kernel refuses a program that has an instruction to which no way leads. */
+static bool is_reachable(const struct bpf_program *program)
+{
+	bool reached[BPF_PROGRAM_MAX + 1] = { true };
+
+	for (unsigned at = 0; at < program->count; at++) {
+		const struct bpf_insn *one = &program->code[at];
+		const bool jumps = BPF_CLASS(one->code) == BPF_JMP && BPF_OP(one->code) != BPF_CALL &&
+				   BPF_OP(one->code) != BPF_EXIT;
+
+		if (!reached[at])
+			return false;
+		if (jumps)
+			reached[at + 1 + (unsigned)one->off] = true;
+		if (one->code != (BPF_JMP | BPF_EXIT) && one->code != (BPF_JMP | BPF_JA))
+			reached[at + 1] = true;
+		if (BPF_CLASS(one->code) == BPF_LD) { /* it takes two */
+			reached[at + 2] = true;
+			at++;
+		}
+	}
+	return true;
+}
+
 static void agree(const char *system, const char *name, const char *format)
 {
 	const struct kernel_layout layout = { .rings = -1, .members = -1, .typed = true };
@@ -326,6 +350,7 @@ static void agree(const char *system, const char *name, const char *format)
 		bpf_put_set(&program, BPF_REG_0, ACCEPTED);
 		bpf_put_end(&program);
 		assert_false(program.full);
+		assert_true(is_reachable(&program));
 		for (unsigned n = 0; n < EVENTS; n++)
 			if (tracepoint_syscall(&point, &enters)
 				    ? check_call(&program, filter, expression)
