@@ -142,9 +142,16 @@ size_t text_escape(char *out, const char *in, size_t bytes)
 
 char *text_mask(char *text)
 {
-	for (char *at = text; *at; at++)
-		if ((unsigned char)*at < 0x20 || *at == 0x7f)
-			*at = '?';
+	size_t left = strlen(text), taken;
+
+	for (char *at = text; left; at += taken, left -= taken) {
+		uint32_t code = 0;
+		const size_t whole = utf8_character((const unsigned char *)at, left, &code);
+
+		taken = whole ? whole : 1;
+		if (!whole || code < 0x20 || code == 0x7f || mischievous(code))
+			memset(at, '?', taken);
+	}
 	return text;
 }
 

@@ -35,8 +35,8 @@ size_t text_escape(char *out, const char *in, size_t bytes);
 char *text_escape_line(char *out, size_t size, const char *in);
 
 /*
- * text_mask - replace control characters by `?`, in place: for text in a file of lines, which is escaped only when it is
- * shown. Return: @text.
+ * text_mask - replace by `?`, in place, the bytes that text_escape() would not keep, but the backslash: for text in a file of
+ * lines, which is escaped when it is shown, or read by other tools. Return: @text.
  */
 char *text_mask(char *text);
 

@@ -82,8 +82,9 @@ unsigned enable_lease_lasting(struct session *session, int file)
 static bool matches(const struct enable_lease *lease, uint32_t index)
 {
 	const struct session *session = lease->session;
-	const char *name = session_event_text(session, session->entries[index].name);
+	char name[WIRE_NAME_MAX + 1];
 
+	session_event_copy(session, session->entries[index].name, name, sizeof(name));
 	for (unsigned n = 0; n < lease->count; n++)
 		if (glob_match(lease->globs[n], name))
 			return true;

@@ -16,10 +16,10 @@ enum {
 	LISTING_STRING_MAX = WIRE_FORMAT_MAX,
 };
 
-/* Append a string of the session to the listing's text, which has room for it. */
-static const char *keep_up_to(struct listing *listing, size_t *used, const char *string, size_t max)
+/* Append a string to the listing's text, which has room for it. */
+static const char *keep(struct listing *listing, size_t *used, const char *string)
 {
-	size_t bytes = strnlen(string, max);
+	size_t bytes = strnlen(string, LISTING_STRING_MAX);
 	char *at = listing->text + *used;
 
 	memcpy(at, string, bytes);
@@ -28,9 +28,16 @@ static const char *keep_up_to(struct listing *listing, size_t *used, const char 
 	return at;
 }
 
-static const char *keep(struct listing *listing, size_t *used, const char *string)
+/* Append a string of the event table, "?" if it is not valid. */
+static const char *keep_text(struct listing *listing, size_t *used, const struct session *session,
+			     uint32_t offset, size_t max)
 {
-	return keep_up_to(listing, used, string, LISTING_STRING_MAX);
+	char *at = listing->text + *used;
+
+	if (!session_event_copy(session, offset, at, max + 1))
+		return keep(listing, used, "?");
+	*used += strlen(at) + 1;
+	return at;
 }
 
 /* The filter's text lies behind its program. Other processes may have damaged both. */
@@ -61,12 +68,12 @@ static void copy_event(struct listing *listing, const struct session *session, u
 		.refused_line = entry.refused_line,
 		.pid = entry.pid,
 		.types = entry.types,
-		.name = keep(listing, used, session_event_text(session, entry.name)),
-		.format = keep(listing, used, session_event_text(session, entry.format)),
-		.file = keep(listing, used, session_event_text(session, entry.file)),
-		.refused_file = keep(listing, used,
-				     entry.refused ? session_event_text(session, entry.refused_file) : ""),
-		.enums = keep_up_to(listing, used, session_event_text(session, entry.enums), WIRE_ENUMS_MAX),
+		.name = keep_text(listing, used, session, entry.name, WIRE_NAME_MAX),
+		.format = keep_text(listing, used, session, entry.format, WIRE_FORMAT_MAX),
+		.file = keep_text(listing, used, session, entry.file, WIRE_FILE_MAX),
+		.refused_file = keep_text(listing, used, session, entry.refused ? entry.refused_file : 0,
+					  WIRE_FILE_MAX),
+		.enums = keep_text(listing, used, session, entry.enums, WIRE_ENUMS_MAX),
 		.where = "",
 		.why = "",
 	};

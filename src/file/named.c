@@ -252,6 +252,23 @@ int named_file(const char *path, char why[NAMED_WHY])
 	return result;
 }
 
+int named_remove(const char *path, const struct stat *made)
+{
+	char why[NAMED_WHY];
+	struct stat now;
+	struct walk walk;
+	int result = walk_to(&walk, path, false, why);
+
+	if (!result && fstatat(walk.at, walk.base, &now, AT_SYMLINK_NOFOLLOW) != 0)
+		result = -errno;
+	if (!result && (!S_ISREG(now.st_mode) || now.st_dev != made->st_dev || now.st_ino != made->st_ino))
+		result = -ESTALE;
+	if (!result && unlinkat(walk.at, walk.base, 0) != 0)
+		result = -errno;
+	walk_end(&walk);
+	return result;
+}
+
 int named_own(const char *path, uid_t *owner)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error;

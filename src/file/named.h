@@ -11,6 +11,7 @@
 #define BURIN_FILE_NAMED_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 enum {
@@ -27,6 +28,14 @@ int named_directory(const char *path, bool private, char why[NAMED_WHY]);
 
 /* named_file - make or empty a file and open it for writing. Return: a descriptor; -errno and *why. */
 int named_file(const char *path, char why[NAMED_WHY]);
+
+/*
+ * named_remove - remove a regular file that named_file() opened. Its directory may have been replaced since, by one of other
+ * files with this name.
+ * @made: of the opened file
+ * Return: 0; -ESTALE: the path leads to another file; -errno.
+ */
+int named_remove(const char *path, const struct stat *made);
 
 /*
  * named_own - open an existing directory, to write into it.

@@ -103,18 +103,13 @@ enum wire_switch event_state_by_rules(struct session *session, uint32_t index,
 	return state == WIRE_CONDITIONAL && !set_condition(session, index, &condition) ? WIRE_UNFIT : state;
 }
 
-static void copy_text(const struct session *session, uint32_t offset, char *out, size_t bytes)
-{
-	nolibc_text(&(struct nolibc_string){ out, bytes, 0, false }, session_event_text(session, offset));
-}
-
 void event_copy(const struct session *session, uint32_t index, struct event_copy *out)
 {
 	const struct wire_event entry = session->entries[index];
 
-	copy_text(session, entry.name, out->name, sizeof(out->name));
-	copy_text(session, entry.format, out->format, sizeof(out->format));
-	copy_text(session, entry.enums, out->enums, sizeof(out->enums));
+	session_event_copy(session, entry.name, out->name, sizeof(out->name));
+	session_event_copy(session, entry.format, out->format, sizeof(out->format));
+	session_event_copy(session, entry.enums, out->enums, sizeof(out->enums));
 	if (!wire_enum_valid(out->enums))
 		out->enums[0] = 0;
 	out->event = (struct session_event){ .name = out->name,

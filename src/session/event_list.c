@@ -12,6 +12,19 @@ uint32_t session_event_count(const struct session *session)
 	return count < session->geometry.events_max ? count : session->geometry.events_max;
 }
 
+bool session_event_copy(const struct session *session, uint32_t offset, char *out, size_t room)
+{
+	const uint64_t area = session->geometry.text_bytes;
+
+	for (size_t n = 0; n < room && offset + n < area; n++) {
+		out[n] = ((const volatile char *)session->text)[offset + n];
+		if (out[n] == 0)
+			return true;
+	}
+	out[0] = 0;
+	return false;
+}
+
 const char *session_event_text(const struct session *session, uint32_t offset)
 {
 	const uint64_t room = session->geometry.text_bytes;

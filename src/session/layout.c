@@ -20,6 +20,7 @@
 enum {
 	LAYOUT_PAGE = 4096,
 	LAYOUT_CPUS_MAX = 8192,
+	LAYOUT_TEXT_MAX = 16 << 20,
 	LAYOUT_FILTERS_MAX = 4 << 20, /* 2^16 granules of 64 */
 };
 
@@ -76,7 +77,7 @@ const char *layout_check(const struct wire_geometry *geometry, uint64_t file_byt
 	    !packets_fit(geometry->names_packet_bytes, geometry->names_packets) ||
 	    geometry->cpus > LAYOUT_CPUS_MAX || geometry->locked == 0 || geometry->locked > LAYOUT_CPUS_MAX ||
 	    geometry->events_max == 0 || geometry->events_max > WIRE_ID_MAX ||
-	    geometry->text_bytes < LAYOUT_PAGE || geometry->text_bytes > UINT32_MAX ||
+	    geometry->text_bytes < LAYOUT_PAGE || geometry->text_bytes > LAYOUT_TEXT_MAX ||
 	    geometry->filters_bytes < LAYOUT_PAGE || geometry->filters_bytes > LAYOUT_FILTERS_MAX ||
 	    geometry->owner_kind > WIRE_OWNER_PROGRAM || geometry->program[WIRE_PROGRAM_MAX - 1] != 0 ||
 	    geometry->mode > WIRE_MODE_FLIGHT || geometry->clock >= WIRE_CLOCKS ||

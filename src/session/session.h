@@ -367,7 +367,17 @@ uint32_t session_filter_add(struct session *session, const void *program, uint32
 int session_switch_glob(struct session *session, const char *glob, enum wire_switch desired, unsigned level,
 			unsigned *matched);
 
-/* session_event_text - a string of the event table, or "?" if its offset is not valid; always ends in NUL. */
+/*
+ * session_event_copy - copy a string of the event table, which another process may be changing.
+ * @room: of @out, with the NUL
+ * Return: whether it lies in the text and fits; otherwise @out is "".
+ */
+bool session_event_copy(const struct session *session, uint32_t offset, char *out, size_t room);
+
+/*
+ * session_event_text - a string of the event table, or "?" if its offset is not valid.
+ * Context: only for the kernel's session, which no process writes: elsewhere the string may lose its end while it is read.
+ */
 const char *session_event_text(const struct session *session, uint32_t offset);
 
 /* session_event_count - entries of the event table. */

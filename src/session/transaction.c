@@ -221,9 +221,10 @@ int session_switch_glob(struct session *session, const char *glob, enum wire_swi
 	error = session_change_rule(session, glob, &rule);
 	for (uint32_t n = 0; !error && n < session_event_count(session); n++) {
 		const struct wire_event *event = &session->entries[n];
+		char name[WIRE_NAME_MAX + 1];
 
-		if (!glob_match(glob, session_event_text(session, event->name)) ||
-		    (desired != WIRE_OFF && event->level > level))
+		session_event_copy(session, event->name, name, sizeof(name));
+		if (!glob_match(glob, name) || (desired != WIRE_OFF && event->level > level))
 			continue;
 		error = session_change(session, (uint16_t)(n + 1), desired, NULL);
 		++*matched;

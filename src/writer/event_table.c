@@ -65,18 +65,26 @@ static bool has_call(uint64_t types, const char *format)
 	       (!format[bytes] || format[bytes] == ' ');
 }
 
-/* The text of enums, which many events may share. @number: of the entry that is being added */
-static uint32_t add_enums(struct event_table *table, const char *enums, uint32_t number)
+/* Where the text of enums is, which many events may share; 0: it is not there yet, or empty. */
+static uint32_t find_enums(const struct event_table *table, const char *enums)
 {
 	const uint64_t hash = hash_text(enums);
 	uint32_t before;
 
-	if (!*enums)
-		return 0;
 	for (size_t at = 0; (before = hash_table_next(&table->enums, hash, &at));)
 		if (strcmp(table_text(table, table->entries[before - 1].enums), enums) == 0)
 			return table->entries[before - 1].enums;
-	hash_table_add(&table->enums, hash, number);
+	return 0;
+}
+
+/* @number: of the entry that is being added */
+static uint32_t add_enums(struct event_table *table, const char *enums, uint32_t number)
+{
+	const uint32_t before = *enums ? find_enums(table, enums) : 0;
+
+	if (!*enums || before)
+		return before;
+	hash_table_add(&table->enums, hash_text(enums), number);
 	return add_text(table, enums);
 }
 
@@ -158,20 +166,6 @@ bool event_table_has_grown(const struct event_table *table, const struct session
 	return session_event_count(session) > table->count;
 }
 
-/* Copy a string that another process may be changing. Return: false if it lies outside or does not end within @room. */
-static bool copy_text(const struct session *session, uint32_t offset, char *out, size_t room)
-{
-	uint64_t area = session->geometry.text_bytes;
-
-	for (size_t n = 0; n < room && offset + n < area; n++) {
-		out[n] = ((const volatile char *)session->text)[offset + n];
-		if (out[n] == 0)
-			return true;
-	}
-	out[0] = 0;
-	return false;
-}
-
 static bool name_holds(const char *name, unsigned kind)
 {
 	const char *dot = strrchr(name, '.');
@@ -206,6 +200,49 @@ static bool name_fits(const char *name, uint64_t types, const char *format)
 	       (types == call_types && strcmp(format, WIRE_CALL_FORMAT) == 0);
 }
 
+/*
+ * Whether texts fit. Entries of a damaged table may share their texts, so that the copies would need far more memory than
+ * the session has; those of a valid one share their enums only.
+ */
+static bool has_room(const struct event_table *table, const struct session *session, size_t bytes)
+{
+	return table->text_bytes + bytes <= session->geometry.text_bytes;
+}
+
+/* The bytes that add_text() needs. */
+static size_t text_bytes(const char *string)
+{
+	return *string ? strlen(string) + 1 : 0;
+}
+
+static bool texts_fit(const struct event_table *table, const struct session *session, const char *name,
+		      const char *format, const char *file, const char *refused, const char *enums)
+{
+	const size_t bytes = text_bytes(name) + text_bytes(format) + text_bytes(file) + text_bytes(refused);
+
+	return has_room(table, session, bytes + (find_enums(table, enums) ? 0 : text_bytes(enums)));
+}
+
+/* A program may have an event of such a name. */
+static void name_damaged(const struct event_table *table, uint32_t n, char name[WIRE_NAME_MAX + 1])
+{
+	snprintf(name, WIRE_NAME_MAX + 1, "damaged.%u", n + 1);
+	for (unsigned again = 1; is_taken(table, name); again++)
+		snprintf(name, WIRE_NAME_MAX + 1, "damaged.%u.%u", n + 1, again);
+}
+
+static int add_damaged(struct event_table *table, uint32_t n)
+{
+	char name[WIRE_NAME_MAX + 1];
+	int error;
+
+	name_damaged(table, n, name);
+	error = add_entry(table, (struct wire_event){ 0 }, name, "", "", "", "");
+	if (!error)
+		table->payload_bytes[table->count - 1] = TABLE_NO_PAYLOAD;
+	return error;
+}
+
 static int copy_entry(struct event_table *table, const struct session *session, uint32_t n)
 {
 	char name[WIRE_NAME_MAX + 1], format[WIRE_FORMAT_MAX + 1], file[WIRE_FILE_MAX + 1],
@@ -214,16 +251,16 @@ static int copy_entry(struct event_table *table, const struct session *session, 
 	struct format parsed;
 
 	memcpy(&entry, &session->entries[n], sizeof(entry));
-	if (copy_text(session, entry.name, name, sizeof(name)) &&
-	    copy_text(session, entry.format, format, sizeof(format)) &&
-	    copy_text(session, entry.file, file, sizeof(file)) &&
-	    copy_text(session, entry.refused_file, refused, sizeof(refused)) &&
-	    copy_text(session, entry.enums, enums, sizeof(enums)) && wire_enum_valid(enums) &&
+	if (session_event_copy(session, entry.name, name, sizeof(name)) &&
+	    session_event_copy(session, entry.format, format, sizeof(format)) &&
+	    session_event_copy(session, entry.file, file, sizeof(file)) &&
+	    session_event_copy(session, entry.refused_file, refused, sizeof(refused)) &&
+	    session_event_copy(session, entry.enums, enums, sizeof(enums)) && wire_enum_valid(enums) &&
 	    name_holds(name, entry.kind) && !is_taken(table, name) && name_fits(name, entry.types, format) &&
-	    format_parse(format, entry.types, &parsed, NULL) == 0)
+	    format_parse(format, entry.types, &parsed, NULL) == 0 &&
+	    texts_fit(table, session, name, format, file, refused, enums))
 		return add_entry(table, entry, name, format, file, refused, enums);
-	snprintf(name, sizeof(name), "damaged.%u", n + 1);
-	return add_entry(table, (struct wire_event){ 0 }, name, "", "", "", "");
+	return add_damaged(table, n);
 }
 
 static int copy_refusals(struct event_table *table, const struct session *session, uint32_t n)
@@ -233,7 +270,8 @@ static int copy_refusals(struct event_table *table, const struct session *sessio
 
 	memcpy(&entry, &session->entries[n], sizeof(entry));
 	if (table->entries[n].types != entry.types || table->entries[n].refused >= entry.refused ||
-	    !copy_text(session, entry.refused_file, file, sizeof(file)))
+	    !session_event_copy(session, entry.refused_file, file, sizeof(file)) ||
+	    !has_room(table, session, text_bytes(file)))
 		return 0;
 	if (strcmp(table_text(table, table->entries[n].refused_file), file) != 0) {
 		int error = reserve(table, 0, sizeof(file));
@@ -250,7 +288,7 @@ static int copy_refusals(struct event_table *table, const struct session *sessio
 /* Copy a text, which the program may change, and mask the characters that separate fields and lines. */
 static const char *copy_field(const struct session *session, uint32_t offset, char out[WIRE_FILE_MAX + 1])
 {
-	if (!copy_text(session, offset, out, WIRE_FILE_MAX + 1))
+	if (!session_event_copy(session, offset, out, WIRE_FILE_MAX + 1))
 		return "?";
 	return text_mask(out);
 }

@@ -17,13 +17,14 @@
 #include "wire/wire_event.h"
 
 enum {
-	TABLE_VARIABLE = UINT32_MAX, /* a payload whose length depends on its strings */
+	TABLE_VARIABLE = UINT32_MAX,	   /* a payload whose length depends on its strings */
+	TABLE_NO_PAYLOAD = UINT32_MAX - 1, /* no record can have it */
 };
 
 struct event_table {
 	uint32_t count;
 	struct wire_event *entries; /* their text offsets point into ->text */
-	uint32_t *payload_bytes;    /* of each entry, or TABLE_VARIABLE */
+	uint32_t *payload_bytes;    /* of each entry, or one of the above */
 	bool *calls;		    /* of each entry: its records are calls (wire/wire_call.h) */
 	size_t room, payload_room, calls_room;
 	const uint32_t *functions; /* how many there are by now; NULL: calls may be of any */

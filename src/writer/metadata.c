@@ -8,7 +8,9 @@
 #include <sys/utsname.h>
 
 #include "wire/wire_format.h"
+#include "base/array.h"
 #include "base/hash.h"
+#include "base/hash_table.h"
 #include "base/uuid.h"
 #include "writer/metadata.h"
 #include "file/write.h"
@@ -89,27 +91,75 @@ static unsigned type_base(const struct format_field *field)
 	return field->conversion == 'o' ? 8 : 10;
 }
 
-/* An integer with names. Return: false: it has none. */
-static bool print_enum(FILE *out, const struct format_field *field, unsigned type, const char *format,
-		       const char *enums)
+/* The enums that are declared so far, each once: many fields of many events may have the same one, with all its labels. */
+struct declared {
+	struct declared_enum {
+		uint32_t labels; /* where they begin, in the table's text */
+		unsigned type;
+	} * all;
+	size_t count, room;
+	struct hash_table numbers;
+};
+
+/* The number of an enum's declaration; 0: it has none. */
+static uint32_t find_declared(const struct declared *declared, uint32_t labels, unsigned type)
 {
-	const char *name = format + field->spec + field->spec_bytes + 1;
-	const char *at = field->enum_bytes ? wire_enum_find(enums, name, field->enum_bytes - 2u) : NULL;
+	const uint64_t hash = hash_pair(labels, type);
+	uint32_t number;
+
+	for (size_t at = 0; (number = hash_table_next(&declared->numbers, hash, &at));)
+		if (declared->all[number - 1].labels == labels && declared->all[number - 1].type == type)
+			return number;
+	return 0;
+}
+
+/* Declare an enum of these labels. Return: whether its integer can have any of them: readers refuse an enum without one. */
+static bool print_enum(FILE *out, const char *at, unsigned type, uint32_t number)
+{
 	struct wire_label label;
 	unsigned labels = 0;
 
-	/* Readers refuse an enum without a label, and labels that its integer cannot have. */
-	while (at && wire_enum_next(&at, &label)) {
+	while (wire_enum_next(&at, &label)) {
 		if (!wire_enum_fits(&label, declarations[type].bits, declarations[type].is_signed))
 			continue;
 		if (labels++ == 0)
-			fprintf(out, " enum : %s {", declarations[type].name);
+			fprintf(out, "typealias enum : %s {", declarations[type].name);
 		fprintf(out, "%s \"%.*s\" = %" PRId64, labels > 1 ? "," : "", (int)label.bytes, label.text,
 			label.value);
 	}
 	if (labels)
-		fputs(" }", out);
+		fprintf(out, " } := burin_enum_%u;\n", number);
 	return labels > 0;
+}
+
+static unsigned type_of(const struct format_field *field)
+{
+	return field->type == WIRE_BYTES ? WIRE_U8 : field->type == WIRE_ARRAY ? field->element : field->type;
+}
+
+/* Declare the enum of a field, if it has one. *@number: its declaration; 0: none. Return: 0 or -ENOMEM. */
+static int declare_enum(FILE *out, struct declared *declared, const struct event_table *table,
+			const struct wire_event *entry, const struct format_field *field, uint32_t *number)
+{
+	const char *name = table_text(table, entry->format) + field->spec + field->spec_bytes + 1;
+	const char *labels = field->enum_bytes ? wire_enum_find(table_text(table, entry->enums), name,
+								field->enum_bytes - 2u)
+					       : NULL;
+	const uint32_t at = labels ? (uint32_t)(labels - table->text) : 0;
+	const unsigned type = type_of(field);
+
+	*number = labels ? find_declared(declared, at, type) : 0;
+	if (!labels || *number)
+		return 0;
+	if (!array_reserve(declared->all, declared->room, declared->count + 1) ||
+	    !hash_table_reserve(&declared->numbers))
+		return -ENOMEM;
+	if (!print_enum(out, labels, type, (uint32_t)declared->count + 1))
+		return 0;
+	declared->all[declared->count++] = (struct declared_enum){ at, type };
+	*number = (uint32_t)declared->count;
+	hash_table_add(&declared->numbers, hash_pair(at, type), *number);
+	return 0;
 }
 
 static void print_type(FILE *out, const struct format_field *field, unsigned type)
@@ -123,40 +173,56 @@ static void print_type(FILE *out, const struct format_field *field, unsigned typ
 			declarations[type].is_signed ? "true" : "false", base);
 }
 
-/* Every field's name gets an underscore in front, so that none is a keyword. Readers remove it. */
-static void print_field(FILE *out, const struct format_field *field, const char *format, const char *enums)
+/* Every field's name gets an underscore in front, so that none is a keyword. Readers remove it. @number: its enum */
+static void print_field(FILE *out, const struct format_field *field, uint32_t number)
 {
 	const bool counted = field->type == WIRE_BYTES || field->type == WIRE_ARRAY;
-	const unsigned type = field->type == WIRE_BYTES	  ? WIRE_U8
-			      : field->type == WIRE_ARRAY ? field->element
-							  : field->type;
 
 	if (counted)
 		fprintf(out, " uint16_t __%s_length;", field->name);
-	if (!print_enum(out, field, type, format, enums))
-		print_type(out, field, type);
+	if (number)
+		fprintf(out, " burin_enum_%u", number);
+	else
+		print_type(out, field, type_of(field));
 	fprintf(out, " _%s", field->name);
 	if (counted)
 		fprintf(out, "[__%s_length]", field->name);
 	fputc(';', out);
 }
 
-static void print_events(FILE *out, const struct event_table *table, unsigned stream_id)
+static int print_event(FILE *out, struct declared *declared, const struct event_table *table, uint32_t n,
+		       unsigned stream_id)
 {
-	for (uint32_t n = 0; n < table->count; n++) {
-		const struct wire_event *entry = &table->entries[n];
-		struct format format = { 0 };
+	const struct wire_event *entry = &table->entries[n];
+	struct format format = { 0 };
+	uint32_t numbers[WIRE_ARGS_MAX];
+	int error = 0;
 
-		format_parse(table_text(table, entry->format), entry->types, &format, NULL);
-		fprintf(out,
-			"event {\n	id = %u;\n	name = \"%s\";\n	stream_id = %u;\n	"
-			"fields := struct {",
-			n + 1, table_text(table, entry->name), stream_id);
-		for (unsigned f = 0; f < format.count; f++)
-			print_field(out, &format.fields[f], table_text(table, entry->format),
-				    table_text(table, entry->enums));
-		fprintf(out, " };\n};\n");
-	}
+	format_parse(table_text(table, entry->format), entry->types, &format, NULL);
+	for (unsigned f = 0; !error && f < format.count; f++)
+		error = declare_enum(out, declared, table, entry, &format.fields[f], &numbers[f]);
+	if (error)
+		return error;
+	fprintf(out,
+		"event {\n	id = %u;\n	name = \"%s\";\n	stream_id = %u;\n	"
+		"fields := struct {",
+		n + 1, table_text(table, entry->name), stream_id);
+	for (unsigned f = 0; f < format.count; f++)
+		print_field(out, &format.fields[f], numbers[f]);
+	fprintf(out, " };\n};\n");
+	return 0;
+}
+
+static int print_events(FILE *out, const struct event_table *table, unsigned stream_id)
+{
+	struct declared declared = { .count = 0 };
+	int error = 0;
+
+	for (uint32_t n = 0; !error && n < table->count; n++)
+		error = print_event(out, &declared, table, n, stream_id);
+	free(declared.all);
+	hash_table_free(&declared.numbers);
+	return error;
 }
 
 static void print_clock(FILE *out, const struct session *session, struct trace_clock clock)
@@ -212,10 +278,9 @@ static int print_metadata(FILE *out, const struct session *session, const struct
 	}
 	error = event_table_init_names(&names, true);
 	if (!error)
-		print_events(out, &names, WIRE_STREAM_NAMES);
+		error = print_events(out, &names, WIRE_STREAM_NAMES);
 	event_table_free(&names);
-	print_events(out, table, WIRE_STREAM_RECORDS);
-	return error;
+	return error ? error : print_events(out, table, WIRE_STREAM_RECORDS);
 }
 
 /* Renaming over a file makes some file systems write its data to the disk at once. @last: NULL: always replace it */

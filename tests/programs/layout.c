@@ -36,7 +36,7 @@ int main(void)
 		SESSION(rules);
 	SESSION(journal_rules), SESSION(resize_lock), SESSION(history), SESSION(journal_history);
 	SESSION(history_lost), SESSION(journal_size), SESSION(refusals), SESSION(refused);
-	EVENT(name);
+	EVENT(types), EVENT(name), EVENT(format), EVENT(file), EVENT(enums);
 	FIELD("events.", struct wire_events, count);
 	RING(tail), RING(lost), RING(clock_steps), RING(lock), RING(state), RING(compaction), RING(size),
 		RING(consumed);

@@ -112,6 +112,7 @@ static void test_escape(void **state)
 		assert_string_equal(out, cases[n].json);
 	}
 	assert_string_equal(text_mask((char[]){ "a\tb\n\177\\\303\244" }), "a?b??\\\303\244");
+	assert_string_equal(text_mask((char[]){ "\302\233x\342\200\256\377\303" }), "??x?????");
 	assert_string_equal(text_escape_line(out, 6, "abc\033def"), "abc\\e");
 	assert_string_equal(text_escape_line(out, 5, "abc\033def"), "abc");
 	/* The size limits that callers rely on, for every pair of bytes. */

@@ -133,31 +133,49 @@ static void print_json(const struct listed_event *event, bool paused, uint64_t b
 	json_end(&json);
 }
 
-static void print_refusal_text(const struct session *session, const struct wire_refusal *refusal,
-			       struct view_buffer *out)
+/* A refused event, with its texts copied: its program may be changing them. */
+struct refused {
+	struct wire_refusal entry;
+	char name[WIRE_NAME_MAX + 2], format[WIRE_FORMAT_MAX + 1], file[WIRE_FILE_MAX + 1],
+		why[WIRE_FILE_MAX + 1];
+};
+
+static void copy_text(const struct session *session, uint32_t offset, char *out, size_t room)
 {
-	view_buffer_print(out, "%-8s %9s  %s  %s:%u: %s\n", "refused", "",
-			  session_event_text(session, refusal->name),
-			  session_event_text(session, refusal->file), refusal->line,
-			  session_event_text(session, refusal->why));
+	if (!session_event_copy(session, offset, out, room))
+		snprintf(out, room, "?");
+}
+
+static void copy_refused(const struct session *session, uint32_t number, struct refused *out)
+{
+	out->entry = session->shared->refused[number];
+	copy_text(session, out->entry.name, out->name, sizeof(out->name));
+	copy_text(session, out->entry.format, out->format, sizeof(out->format));
+	copy_text(session, out->entry.file, out->file, sizeof(out->file));
+	copy_text(session, out->entry.why, out->why, sizeof(out->why));
+}
+
+static void print_refusal_text(const struct refused *refused, struct view_buffer *out)
+{
+	view_buffer_print(out, "%-8s %9s  %s  %s:%u: %s\n", "refused", "", refused->name, refused->file,
+			  refused->entry.line, refused->why);
 }
 
 /* A refused event has no id. Readers of the JSON distinguish it from events by its state. */
-static void print_refusal_json(const struct session *session, const struct wire_refusal *refusal,
-			       struct view_buffer *out)
+static void print_refusal_json(const struct refused *refused, struct view_buffer *out)
 {
 	struct json json;
 
 	json_begin(&json, out, 0);
 	json_object(&json, NULL);
 	json_text(&json, "state", "refused");
-	json_text(&json, "name", session_event_text(session, refusal->name));
-	json_text(&json, "format", session_event_text(session, refusal->format));
-	json_text(&json, "file", session_event_text(session, refusal->file));
-	json_u64(&json, "line", refusal->line);
-	json_text(&json, "why", session_event_text(session, refusal->why));
-	json_u64(&json, "times", refusal->times);
-	json_u64(&json, "pid", refusal->pid);
+	json_text(&json, "name", refused->name);
+	json_text(&json, "format", refused->format);
+	json_text(&json, "file", refused->file);
+	json_u64(&json, "line", refused->entry.line);
+	json_text(&json, "why", refused->why);
+	json_u64(&json, "times", refused->entry.times);
+	json_u64(&json, "pid", refused->entry.pid);
 	json_end(&json);
 }
 
@@ -182,9 +200,10 @@ static void print_refused(const struct session *session, struct view_buffer *out
 	const uint32_t count = session->shared->refusals;
 
 	for (uint32_t n = 0; n < count && n < WIRE_REFUSALS_MAX; n++) {
-		const struct wire_refusal refusal = session->shared->refused[n];
+		struct refused refused;
 
-		(as_json ? print_refusal_json : print_refusal_text)(session, &refusal, out);
+		copy_refused(session, n, &refused);
+		(as_json ? print_refusal_json : print_refusal_text)(&refused, out);
 	}
 	if (count > WIRE_REFUSALS_MAX)
 		print_more(count - WIRE_REFUSALS_MAX, out);

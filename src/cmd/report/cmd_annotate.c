@@ -62,22 +62,35 @@ static bool open_image(const struct burin_image *of, const struct foreign_user *
 	return true;
 }
 
-/* Copy the file into memory, so that a process of any user can read it by this descriptor. Return: a descriptor or -1. */
+enum {
+	COPY_MAX = 1 << 30, /* bytes, without holes */
+};
+
+/*
+ * Copy the file into memory, so that a process of any user can read it by this descriptor. Its owner may have made it far
+ * larger than this machine's memory: holes stay holes. Return: a descriptor or -1.
+ */
 static int copy_file(const struct image *image)
 {
 	const int copy = memfd_create("image", 0);
 	char bytes[65536];
-	uint64_t at = 0;
+	uint64_t copied = 0;
+	struct stat status;
+	bool done = copy >= 0 && fstat(image->fd, &status) == 0 && ftruncate(copy, status.st_size) == 0;
+	off_t at = 0;
 	size_t got;
 
-	while (copy >= 0 && (got = image_read(image, at, bytes, sizeof(bytes))) > 0) {
-		if (write(copy, bytes, got) != (ssize_t)got) {
-			close(copy);
-			return -1;
-		}
-		at += got;
+	while (done && (at = lseek(image->fd, at, SEEK_DATA)) >= 0 &&
+	       (got = image_read(image, (uint64_t)at, bytes, sizeof(bytes))) > 0) {
+		copied += got;
+		done = copied <= COPY_MAX && pwrite(copy, bytes, got, at) == (ssize_t)got;
+		at += (off_t)got;
 	}
-	return copy;
+	if (done)
+		return copy;
+	if (copy >= 0)
+		close(copy);
+	return -1;
 }
 
 /* Exit codes of a child that could not execute objdump, as a shell has them. */
@@ -95,6 +108,8 @@ static _Noreturn void execute_objdump(const struct image *image, const char *fro
 	const int keep[] = { STDOUT_FILENO, file };
 	char path[64];
 
+	if (file < 0)
+		_exit(OBJDUMP_UNSTARTED);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
 	confine_process(&(struct confine){ .execute = true,
 					   .memory = UINT64_C(2) << 30,

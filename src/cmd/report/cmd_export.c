@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -37,20 +38,22 @@ static int write_out(const struct cmd_profile *profile, const struct export_form
 {
 	struct export_output out = { .file = cmd_profile_create(output), .bytes_max = cmd_output_max() };
 	char max[TEXT_SHORT], fit[TEXT_SHORT], all[TEXT_SHORT];
+	struct stat made = { .st_ino = 0 };
 	int result, written;
 
 	if (out.file < 0)
 		return CMD_FAULTS;
+	fstat(out.file, &made);
 	result = format->write(&profile->counted, &out);
 	if (result && result != -EMSGSIZE) {
 		view_buffer_free(&out.buffer);
 		close(out.file);
-		return cmd_profile_ended(result, output);
+		return cmd_profile_ended(result, output, &made);
 	}
 	written = cmd_profile_write(&out.buffer, out.file, output);
 	if (!result || written)
 		return written;
-	cmd_profile_remove(output);
+	cmd_profile_remove(output, &made);
 	return cmd_failed("the text exceeds %s after %s of %s samples; raise the limit with --memory",
 			  text_size(max, out.bytes_max), text_count(fit, out.samples),
 			  text_count(all, profile->counted.samples));

@@ -5,10 +5,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "burin/calls.h"
+#include "file/named.h"
 
 enum {
 	PROGRAMS_MAX = 8, /* listed in a message */
@@ -169,24 +169,25 @@ int cmd_profile_create(const char *path)
 int cmd_profile_write(struct view_buffer *out, int file, const char *path)
 {
 	int result = view_buffer_write(out, file);
+	struct stat made;
 
+	if (path && fstat(file, &made) != 0)
+		path = NULL;
 	if (file >= 0 && close(file) && !result)
 		result = -errno;
 	view_buffer_free(out);
-	return cmd_profile_ended(result, path);
+	return cmd_profile_ended(result, path, &made);
 }
 
-void cmd_profile_remove(const char *path)
+void cmd_profile_remove(const char *path, const struct stat *made)
 {
-	struct stat status;
-
-	if (path && strcmp(path, "-") != 0 && lstat(path, &status) == 0 && S_ISREG(status.st_mode))
-		unlink(path);
+	if (path && strcmp(path, "-") != 0)
+		named_remove(path, made);
 }
 
-int cmd_profile_ended(int result, const char *path)
+int cmd_profile_ended(int result, const char *path, const struct stat *made)
 {
 	if (result)
-		cmd_profile_remove(path);
+		cmd_profile_remove(path, made);
 	return cmd_written(result);
 }

@@ -3,6 +3,8 @@
 #ifndef BURIN_CMD_REPORT_OPEN_PROFILE_H
 #define BURIN_CMD_REPORT_OPEN_PROFILE_H
 
+#include <sys/stat.h>
+
 #include "cmd/selection_options.h"
 #include "cmd/cmd.h"
 #include "view/profile/profile_view.h"
@@ -42,9 +44,9 @@ int cmd_profile_close(struct cmd_profile *profile, const char *path, int result)
 int cmd_profile_create(const char *path);
 /* Writes the buffer, frees it and closes the file. @path: of the file, as given. Return: the exit code. */
 int cmd_profile_write(struct view_buffer *out, int file, const char *path);
-/* Removes an incomplete output file, so that it is not mistaken for a complete one. */
-void cmd_profile_remove(const char *path);
+/* Removes an incomplete output file, so that it is not mistaken for a complete one. @made: of the file when it was open */
+void cmd_profile_remove(const char *path, const struct stat *made);
 /* Ends the output. @result: 0, or -errno of the writing: then an incomplete file is removed. Return: the exit code. */
-int cmd_profile_ended(int result, const char *path);
+int cmd_profile_ended(int result, const char *path, const struct stat *made);
 
 #endif

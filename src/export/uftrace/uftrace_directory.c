@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "export/uftrace/uftrace_directory.h"
 #include "file/create.h"
 #include "file/write.h"
@@ -53,14 +54,14 @@ void uftrace_directory_free(struct uftrace_directory *directory)
 static void put(struct view_buffer *text, const char *bytes, const char *others)
 {
 	const size_t count = strlen(bytes);
-	char *out = view_buffer_reserve(text, count);
+	char *out = view_buffer_reserve(text, count + 1);
 
 	if (!out)
 		return;
-	for (size_t n = 0; n < count; n++)
-		out[n] = (unsigned char)bytes[n] < ' ' || bytes[n] == 127 ? '?'
-			 : strchr(others, bytes[n])			  ? '_'
-									  : bytes[n];
+	memcpy(out, bytes, count + 1);
+	text_mask(out);
+	for (char *at = out; (at = strpbrk(at, others)) != NULL;)
+		*at = '_';
 	view_buffer_commit(text, out + count);
 }
 

@@ -26,7 +26,7 @@ void uftrace_directory_remove(const struct uftrace_directory *directory);
 
 void uftrace_directory_free(struct uftrace_directory *directory);
 
-/* uftrace_put_name - append a name, without characters that end a line or a column: they become `?`. */
+/* uftrace_put_name - append a name, without characters that end a line or control a terminal: they become `?`. */
 void uftrace_put_name(struct view_buffer *text, const char *bytes);
 
 /* uftrace_put_path - append a path; blanks and quotes become `_`, too, since uftrace reads a path up to a blank. */
