@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The code of a traced process that can be changed: a table in its private memory, which libburin-calls.so exports as
- * `call_patches`. The library makes it when objects are loaded. A command changes the code by it, from outside, while all
- * threads are stopped (control/patch_process.h).
+ * `call_patches`. The library makes it when objects are loaded. A command changes the code by it, from outside: while the
+ * threads run (control/patch_running.h), or while all are stopped (control/patch_process.h).
  *
- * Every pointer is an address of that process. A command trusts none of them: it only writes into the process itself.
+ * Every pointer is an address of that process. A command trusts none of them: it writes only into private code of files,
+ * and only where the text is one of the table's.
  */
 #ifndef BURIN_WIRE_WIRE_PATCH_H
 #define BURIN_WIRE_WIRE_PATCH_H
