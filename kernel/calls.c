@@ -126,7 +126,7 @@ static notrace u32 put_with_texts(char *payload, const u8 *sizes, const struct p
 
 /*
  * The usual case: it is written in the ring, and takes its room when its length is known. Page faults are off, so a fault of the copy
- * comes back at once. What the kernel does in a fault may be recorded, at this place, which then moves. A fault notes for lockdep that
+ * comes back at once. A fault may reach tracepoints, whose records are written at this place, which then moves. A fault notes for lockdep that
  * interrupts are off, so local_irq_disable() has to, too.
  * Return: false: it is to be written again.
  */

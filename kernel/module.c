@@ -56,8 +56,8 @@ static enum cpuhp_state hotplug;
 
 #ifdef CONFIG_X86_TSC
 /*
- * What a guest's clock (kvm-clock) is when the counter is at a value; 0: it has none, or the host does not promise that the counters of
- * all processors agree, or that their rate never changes. So the rule is that of programs (src/session/clock.c).
+ * The time of a guest's clock (kvm-clock) for a value of the counter; 0: it has none, or the host does not promise that the counters of
+ * all processors agree, and that their rate never changes. The rule is that of programs (src/session/clock.c).
  */
 static u64 guest_clock_at(u64 ticks)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What a thread of another process executes when it calls a function there (control/remote_call.h): the code, and the memory below its stack
- * pointer that the code works on (x86-64).
+ * The code that a thread of another process executes when it calls a function there (control/remote_call.h), and the memory below its
+ * stack pointer that this code works on (x86-64).
  *
  * The thread puts all its registers back by itself. So it need not be stopped again, for which it would wait for a CPU twice more.
  */
