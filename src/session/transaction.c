@@ -43,10 +43,11 @@ static bool take_lock(struct session *session)
 
 static void take_effect(struct session *session, uint32_t index)
 {
-	bool paused = __atomic_load_n(&session->shared->paused, __ATOMIC_RELAXED);
+	const struct wire_session *shared = session->shared;
 	uint8_t state = session->desired[index];
 
-	if (paused || state > WIRE_CONDITIONAL)
+	if (__atomic_load_n(&shared->over, __ATOMIC_RELAXED) ||
+	    __atomic_load_n(&shared->paused, __ATOMIC_RELAXED) || state > WIRE_CONDITIONAL)
 		state = WIRE_OFF;
 	if (state == WIRE_ON && session->geometry.context) /* the fast path adds none */
 		state = WIRE_CONDITIONAL;
@@ -237,13 +238,9 @@ int session_switch_glob(struct session *session, const char *glob, enum wire_swi
 void session_end(struct session *session)
 {
 	__atomic_store_n(&session->shared->over, 1, __ATOMIC_RELAXED);
-	if (session_change_begin(session) == 0) {
-		session->shared->journal_rules[0] = 0;
-		for (uint32_t n = 0; n < session_event_count(session); n++)
-			if (session_change(session, (uint16_t)(n + 1), WIRE_OFF, NULL) != 0)
-				session->desired[n] = WIRE_OFF;
+	/* Desired states and rules stay: the history of the trace, which ends after this, has them. */
+	if (session_change_begin(session) == 0)
 		session_change_commit(session);
-	}
 	/* Even if the lock could not be taken: nothing is recorded any more. */
 	memset(session->switches, WIRE_OFF, session_event_count(session));
 }

@@ -211,12 +211,93 @@ static void test_between_chunks(void **state)
 	remove_directory(next, next_path);
 }
 
+/* Whether the file has the bytes of a text. */
+static bool has_text(int directory, const char *text)
+{
+	char bytes[1 << 16];
+	int fd = openat(directory, "changes", O_RDONLY | O_CLOEXEC);
+	ssize_t got = read(fd, bytes, sizeof(bytes));
+
+	close(fd);
+	return got > 0 && memmem(bytes, (size_t)got, text, strlen(text));
+}
+
+/* The session ends before the recorder, which had no turn, has seen its rule and its events. */
+static void test_after_the_end(void **state)
+{
+	const struct session_options options = {
+		.buffer_bytes = 1 << 16, .packet_bytes = 1 << 12, .string_max = 100, .program = "test"
+	};
+	const struct session_rule rule = { .state = WIRE_CONDITIONAL,
+					   .level = WIRE_LEVEL_MAX,
+					   .where = "n == 3" };
+	static const struct session_event events[] = {
+		{ .name = "late.fits", .format = "n=%d", .file = "", .types = WIRE_I32 },
+		{ .name = "late.unfit", .format = "m=%d", .file = "", .types = WIRE_I32 },
+	};
+	char path[] = "/tmp/burin-changelog-XXXXXX", session_path[SESSION_PATH_MAX];
+	const int directory = make_directory(path);
+	struct session real;
+	struct changelog log;
+	const char *why;
+	uint16_t ids[2];
+
+	(void)state;
+	assert_int_equal(session_create(&real, &options, session_path, sizeof(session_path), &why), 0);
+	unlink(session_path);
+	assert_int_equal(changelog_begin(&log, &real, directory, false), 0);
+	assert_int_equal(session_change_begin(&real), 0);
+	assert_int_equal(session_change_rule(&real, "late.*", &rule), 0);
+	assert_int_equal(session_change_commit(&real), 0);
+	assert_int_equal(session_event_register(&real, events, 2, ids), 0);
+	assert_int_equal(real.switches[ids[0] - 1], WIRE_CONDITIONAL);
+	session_end(&real);
+	assert_int_equal(real.switches[ids[0] - 1], WIRE_OFF);
+	assert_int_equal(changelog_finish(&log), 0);
+	changelog_free(&log);
+	assert_true(has_text(directory, "--where n == 3: there is no field 'n'"));
+	session_leave(&real);
+	remove_directory(directory, path);
+}
+
+/* After the end of a session, no event of it comes on: neither a later one nor by a later change. */
+static void test_stays_off(void **state)
+{
+	const struct session_options options = {
+		.buffer_bytes = 1 << 16, .packet_bytes = 1 << 12, .string_max = 100, .program = "test"
+	};
+	const struct session_event event = {
+		.name = "late", .format = "n=%d", .file = "", .types = WIRE_I32
+	};
+	char session_path[SESSION_PATH_MAX];
+	struct session real;
+	const char *why;
+	unsigned matched;
+	uint16_t id;
+
+	(void)state;
+	assert_int_equal(session_create(&real, &options, session_path, sizeof(session_path), &why), 0);
+	unlink(session_path);
+	assert_int_equal(session_switch_glob(&real, "*", WIRE_ON, WIRE_LEVEL_MAX, &matched), 0);
+	session_end(&real);
+	assert_int_equal(session_event_register(&real, &event, 1, &id), 0);
+	assert_int_equal(real.switches[id - 1], WIRE_OFF);
+	assert_int_equal(session_switch_glob(&real, "late", WIRE_ON, WIRE_LEVEL_MAX, &matched), 0);
+	assert_int_equal(matched, 1);
+	assert_int_equal(real.switches[id - 1], WIRE_OFF);
+	session_leave(&real);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		{ "changelog: a list of events too long for one record continues in the next",
 		  test_long_lists, NULL, NULL, NULL },
 		{ "changelog: a change between two chunks is in the second", test_between_chunks, NULL, NULL,
+		  NULL },
+		{ "changelog: rules and states are in it, also if the session ended before they were seen",
+		  test_after_the_end, NULL, NULL, NULL },
+		{ "changelog: no event comes on after the end of its session", test_stays_off, NULL, NULL,
 		  NULL },
 	};
 
