@@ -224,7 +224,10 @@ struct session_limits {
 	uint64_t bytes; /* of memory */
 };
 
-/* session_end - the session has no reader any more: switch all events off, also those that register later. Their desired states and the rules stay. */
+/*
+ * session_end - the session has no reader any more: switch all events off, also those that register later. Their desired
+ * states and the rules stay.
+ */
 void session_end(struct session *session);
 
 /*
