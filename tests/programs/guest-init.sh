@@ -10,7 +10,6 @@ mount -t sysfs none /sys
 mount -t devtmpfs none /dev
 mkdir -p /dev/shm
 mount -t tmpfs none /dev/shm
-mount -t tmpfs none /tmp
 mount -t tmpfs none /out
 mount -t tracefs none /sys/kernel/tracing
 mount -t debugfs none /sys/kernel/debug 2>/dev/null
