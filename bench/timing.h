@@ -3,13 +3,13 @@
  * What both programs that measure events share, so that Burin and its peer are measured by the same code:
  * time, CPUs, medians, and the loop of bare clock reads.
  *
- * How a loop is measured. One block is BLOCK turns, some tenths of a millisecond: short enough that most blocks
+ * How a loop is measured. One block is BLOCK turns, less than a tenth of a millisecond: short enough that most blocks
  * are not interrupted. Blocks of the loops that are compared take turns, so that all see the same state of the
  * machine, and the median of all blocks is the result.
  *
  * A core is two processors to the system. While another program (another machine's, on a rented one) runs on the
  * other half, instructions take up to twice their time, whereas a read of the clock, which waits, does not: the
- * comparison is void. A turn counts only if the core was ours before and after it. If it hardly ever is, all turns
+ * comparison is void. A block counts only if the core was ours before and after it. If it hardly ever is, all blocks
  * count, and the output says so.
  */
 #ifndef BENCH_TIMING_H
@@ -24,8 +24,10 @@
 #include <time.h>
 
 enum {
-	BLOCK = 20000,	    /* turns of a block */
-	TRIES = 10,	    /* times as many turns as are wanted, at most, to find the core undisturbed */
+	BLOCK = 5000,	    /* turns of a block */
+	TRIES = 20,	    /* times as many blocks as are wanted, at most, to find the core undisturbed */
+	ENOUGH = 20,	    /* undisturbed blocks; if a loop has fewer, all blocks of all loops count */
+	ALONE = 2000,	    /* turns to find out whether it is */
 	BLOCKS_MAX = 10000, /* of each loop */
 };
 
@@ -91,61 +93,87 @@ static inline uint64_t timing_clock(void)
 #define TIMING_BLOCK(statement) TIMING_TURNS(BLOCK, statement)
 
 /*
- * Whether this core is ours alone: an empty loop takes a cycle a turn. A chain of multiplications, which wait for each
- * other three cycles each whatever else runs, gives the length of a cycle.
+ * Whether this core is ours alone: it carries out four independent additions in a cycle, on two halves not even three. A
+ * chain of multiplications, which wait for each other three cycles each whatever else runs, gives the length of a cycle.
  */
 static inline bool timing_alone(void)
 {
 #if defined(__x86_64__)
-	uint64_t value = 3, begin = timing_ns(), middle;
+	uint64_t a = 0, b = 0, c = 0, d = 0, value = 3, begin = timing_ns(), middle;
 
-	for (unsigned i = 0; i < BLOCK; i++)
-		TIMING_USE(i);
+	for (unsigned i = 0; i < ALONE; i++)
+		__asm__ __volatile__(
+			".rept 4\n\taddq $1, %0\n\taddq $1, %1\n\taddq $1, %2\n\taddq $1, %3\n\t.endr"
+			: "+r"(a), "+r"(b), "+r"(c), "+r"(d)
+			:
+			: "cc");
 	middle = timing_ns();
-	for (unsigned i = 0; i < BLOCK; i++)
-		__asm__ __volatile__("imulq %0, %0" : "+r"(value));
-	return (double)(middle - begin) * 3 < (double)(timing_ns() - middle) * 1.2;
+	for (unsigned i = 0; i < ALONE; i++)
+		__asm__ __volatile__("imulq %0, %0" : "+r"(value) : : "cc");
+	return (double)(middle - begin) / 4 < (double)(timing_ns() - middle) / 3 * 1.2;
 #else
 	return true;
 #endif
 }
 
+/* The blocks of a loop. */
+struct timing_loop {
+	double *all, *good; /* ns a turn; those that were measured while the core was ours alone */
+	unsigned tried, kept;
+};
+
+/* Measures a block, unless there are as many as wanted. Return: whether there are now, or too many were tried. */
+static inline bool timing_loop_turn(struct timing_loop *loop, double (*block)(void), unsigned blocks)
+{
+	const unsigned slot = loop->tried % blocks;
+	bool before;
+
+	if (loop->kept >= blocks || loop->tried >= TRIES * blocks)
+		return true;
+	before = timing_alone();
+	loop->all[slot] = block();
+	if (before && timing_alone())
+		loop->good[loop->kept++] = loop->all[slot];
+	loop->tried++;
+	return false;
+}
+
 /*
  * Measures loops in turns: the median of each. The first tenth, in which memory and caches warm up, is not kept.
- * Prints `alone`, the share of turns in which the core was, and `disturbed 1` if all were taken for want of better.
+ * Prints `alone`, the share of blocks in which the core was, and `disturbed 1` if all were taken for want of better.
  */
 static inline void timing_turns(unsigned blocks, double (*const loops[])(void), double *medians,
 				unsigned count)
 {
-	double *all = calloc((size_t)count * blocks * 2, sizeof(*all)), *good = all + (size_t)count * blocks,
-	       *from;
-	unsigned warm = blocks / 10 + 1, tried = 0, kept = 0, enough;
-	bool before;
+	struct timing_loop *each = calloc(count, sizeof(*each));
+	double *values = calloc((size_t)count * blocks * 2, sizeof(*values));
+	unsigned tried = 0, kept = 0;
+	bool enough = true, over = false;
 
-	if (!all)
+	if (!each || !values)
 		exit(1);
-	for (; warm > 0; warm--)
-		for (unsigned n = 0; n < count; n++)
+	for (unsigned n = 0; n < count; n++) {
+		each[n].all = values + (size_t)n * blocks * 2;
+		each[n].good = each[n].all + blocks;
+		for (unsigned warm = blocks / 10 + 1; warm > 0; warm--)
 			loops[n]();
-	before = timing_alone();
-	while (kept < blocks && tried < TRIES * blocks) {
-		const unsigned slot = tried++ % blocks;
-		bool after;
-
-		for (unsigned n = 0; n < count; n++)
-			all[n * blocks + slot] = loops[n]();
-		after = timing_alone();
-		for (unsigned n = 0; before && after && n < count; n++)
-			good[n * blocks + kept] = all[n * blocks + slot];
-		kept += before && after;
-		before = after;
 	}
-	enough = kept >= 20;
-	from = enough ? good : all;
+	while (!over) {
+		over = true;
+		for (unsigned n = 0; n < count; n++)
+			over &= timing_loop_turn(&each[n], loops[n], blocks);
+	}
+	for (unsigned n = 0; n < count; n++) {
+		tried += each[n].tried;
+		kept += each[n].kept;
+		enough &= each[n].kept >= ENOUGH || each[n].kept >= blocks;
+	}
 	for (unsigned n = 0; n < count; n++)
-		medians[n] = timing_median(from + (size_t)n * blocks, enough ? kept : blocks);
+		medians[n] =
+			timing_median(enough ? each[n].good : each[n].all, enough ? each[n].kept : blocks);
 	printf("alone %.3f\ndisturbed %d\n", (double)kept / tried, !enough);
-	free(all);
+	free(values);
+	free(each);
 }
 
 /* A number of blocks from the command line. */

@@ -127,7 +127,8 @@ static inline struct rseq *section_rseq(void)
 
 /*
  * Copy the words from the tid on. Word n of a compact record is word n + 1 of the buffer. Records of two to four words
- * are the most usual and need no loop.
+ * are the most usual and need no loop. Of longer ones the last word comes first, then pairs: the usual ones are stored in
+ * the buffer as the same pairs (source/tracepoint/serialize.c).
  */
 #define SECTION_COPY_COMPACT \
 	"movq 16(%[buffer]), %%rdx\n\t" \
@@ -139,25 +140,43 @@ static inline struct rseq *section_rseq(void)
 	"je 7f\n\t" \
 	"movq 32(%[buffer]), %%rdx\n\t" \
 	"movq %%rdx, 24(%%r8)\n\t" \
-	"movl $4, %%ecx\n\t" \
-	"cmpq %%rcx, %[words]\n\t" \
-	"je 7f\n" \
+	"leaq -1(%[words]), %%r9\n\t" \
+	"movl $4, %%eax\n\t" \
+	"cmpq %%rax, %[words]\n\t" \
+	"je 7f\n\t" \
+	"movq 8(%[buffer], %%r9, 8), %%rdx\n\t" \
+	"movq %%rdx, (%%r8, %%r9, 8)\n\t" \
+	"jmp 9f\n" \
 	"6:\n\t" \
-	"movq 8(%[buffer], %%rcx, 8), %%rdx\n\t" \
-	"movq %%rdx, (%%r8, %%rcx, 8)\n\t" \
-	"incq %%rcx\n\t" \
-	"cmpq %[words], %%rcx\n\t" \
+	SECTION_COPY_PAIR \
+	"addq $2, %%rax\n" \
+	"9:\n\t" \
+	"cmpq %%r9, %%rax\n\t" \
 	"jb 6b\n" \
 	"7:\n\t"
 
+#if defined(__SSE2__)
+#define SECTION_COPY_PAIR \
+	"movups 8(%[buffer], %%rax, 8), %%xmm0\n\t" \
+	"movups %%xmm0, (%%r8, %%rax, 8)\n\t"
+#define SECTION_COPY_CLOBBERS , "xmm0"
+#else /* where the program's vector registers must not change (source/calls) */
+#define SECTION_COPY_PAIR \
+	"movq 8(%[buffer], %%rax, 8), %%rdx\n\t" \
+	"movq %%rdx, (%%r8, %%rax, 8)\n\t" \
+	"movq 16(%[buffer], %%rax, 8), %%rdx\n\t" \
+	"movq %%rdx, 8(%%r8, %%rax, 8)\n\t"
+#define SECTION_COPY_CLOBBERS
+#endif
+
 /* The same for an extended record: word n is word n of the buffer. */
 #define SECTION_COPY_EXTENDED \
-	"leaq -1(%[words]), %%rcx\n" \
+	"leaq -1(%[words]), %%rax\n" \
 	"6:\n\t" \
-	"movq (%[buffer], %%rcx, 8), %%rdx\n\t" \
-	"movq %%rdx, (%%r8, %%rcx, 8)\n\t" \
-	"decq %%rcx\n\t" \
-	"cmpq $2, %%rcx\n\t" \
+	"movq (%[buffer], %%rax, 8), %%rdx\n\t" \
+	"movq %%rdx, (%%r8, %%rax, 8)\n\t" \
+	"decq %%rax\n\t" \
+	"cmpq $2, %%rax\n\t" \
 	"jae 6b\n\t"
 
 /* The tail is only written here and by this CPU, so adding to it is the same as storing the next one. */
@@ -165,8 +184,7 @@ static inline struct rseq *section_rseq(void)
 	"movq %[words], %%rax\n\t" \
 	"shlq %[count_bits], %%rax\n\t" \
 	"incq %%rax\n\t" \
-	"movq %c[ring_control](%[ring]), %%rdx\n\t" \
-	"addq %%rax, (%%rdx)\n"
+	"addq %%rax, (%%rcx)\n"
 
 #define SECTION_OPERANDS [buffer] "r"(record.buffer), [words] "r"(words), SECTION_RING
 
@@ -187,7 +205,7 @@ static inline struct rseq *section_rseq(void)
 	[base_offset] "i"(offsetof(struct wire_packet, base_offset)), \
 	[sequence] "i"(offsetof(struct wire_packet, sequence))
 
-#define SECTION_CLOBBERS "rax", "rcx", "rdx", "r8", "r9", "r10", "memory", "cc"
+#define SECTION_CLOBBERS "rax", "rcx", "rdx", "r8", "r9", "r10", "memory", "cc" SECTION_COPY_CLOBBERS
 
 static_assert(offsetof(struct wire_ring, tail) == 0, "the sections load the tail from where control points");
 

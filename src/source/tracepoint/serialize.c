@@ -44,6 +44,9 @@ static_assert((int)FAST_BYTES < (int)WIRE_STRING_MAX, "the first tier does not c
 /* Bytes of a type in the payload, 0 if they vary: format_type_bytes without a call. A table of 16 nibbles. */
 #define TYPE_BYTES(type) ((unsigned)(0x1008848421842110u >> (4 * (type)) & 15))
 
+/* The scalars of four bytes. */
+#define FOUR_BYTES (1u << WIRE_I32 | 1u << WIRE_U32 | 1u << WIRE_F32)
+
 uint32_t burin_string_max = WIRE_STRING_MAX;
 uint32_t text_reach = TEXT_REACH;
 
@@ -421,22 +424,22 @@ measured:
 	emit_measured(site, state, site->types, args);
 }
 
+/* Whether a string can be loaded by chunks, and may be as long as one. */
+static inline bool is_plain(const char *text)
+{
+	return text && text_chunk_safe(text) && burin_string_max >= TEXT_CHUNK;
+}
+
 /*
  * Emit a record of up to 8 bytes of scalars, then one string shorter than a chunk. Its words are combined in registers and
  * each is stored once, so burin_emit need not wait for any of them. Inlined, so that without scalars the shifts are
- * constant. Return: false: the record is of another kind.
+ * constant.
  */
-TEXT_UNCHECKED static inline __attribute__((__always_inline__)) bool
-emit_short(struct burin_site *site, unsigned state, const char *text, uint64_t scalars, unsigned bytes)
+static inline __attribute__((__always_inline__)) void
+emit_short(struct burin_site *site, unsigned state, struct text_words words, uint64_t scalars, unsigned bytes)
 {
 	uint64_t buffer[WIRE_HEADROOM / 8 + 5], *at = buffer + WIRE_HEADROOM / 8;
 	const unsigned shift = (4 + bytes) % 8 * 8;
-	struct text_words words;
-
-	if (!text || !text_chunk_safe(text) || burin_string_max < TEXT_CHUNK)
-		return false;
-	if (!text_words_load(text, &words))
-		return false;
 
 	/* The payload begins in the middle of a word; the string follows at byte `shift` / 8 of its own first word. */
 	at[0] = scalars << 32;
@@ -447,70 +450,76 @@ emit_short(struct burin_site *site, unsigned state, const char *text, uint64_t s
 	at[2] = words.high >> 1 >> (63 - shift);
 	at[3] = 0;
 	burin_emit(site, state, buffer, bytes + words.length + 1);
-	return true;
 }
 
 /*
- * Emit a record of one longer string. Its first four bytes complete the word in which the payload begins, and all chunks
- * behind them begin at a word: burin_emit loads no word that spans two stores. Return: as emit_short().
+ * Emit a record of one longer string. @first: its first four bytes, which were tested for NUL. They complete the word in
+ * which the payload begins, and all chunks behind them begin at a word: burin_emit loads no word that spans two stores.
+ * A string of hundreds of bytes, or one that goes on in another page, goes to the tiers.
  */
-TEXT_UNCHECKED static __attribute__((__noinline__)) bool emit_long(struct burin_site *site, unsigned state,
-								   const char *text)
+TEXT_UNCHECKED static __attribute__((__noinline__)) void
+emit_long(struct burin_site *site, unsigned state, const union burin_arg *args, uint32_t first)
 {
+	const char *const text = args->p;
 	uint64_t buffer[(WIRE_HEADROOM + FAST_BYTES + 2 * TEXT_CHUNK) / 8];
 	unsigned char *const payload = (unsigned char *)buffer + WIRE_HEADROOM;
-	size_t done = sizeof(uint32_t);
-	unsigned length = TEXT_CHUNK;
-	uint32_t first;
+	const size_t page = text_chunk_page(text), last = page < FAST_BYTES ? page : FAST_BYTES;
+	size_t done = sizeof(first);
 	text_chunk chunk;
+	unsigned nul;
 
-	if (!text || !text_chunk_safe(text) || burin_string_max < WIRE_STRING_MAX)
-		return false;
-	chunk = text_chunk_load(text);
-	if (text_chunk_end(chunk) < TEXT_CHUNK) /* it has become shorter */
-		return false;
-	memcpy(&first, &chunk, sizeof(first));
+	if (burin_string_max < WIRE_STRING_MAX)
+		goto other;
 	buffer[WIRE_HEADROOM / 8] = (uint64_t)first << 32;
-	for (; length == TEXT_CHUNK; done += length) {
-		if (done > FAST_BYTES || !text_chunk_safe(text + done))
-			return false;
+	for (;; done += TEXT_CHUNK) {
+		if (done > last)
+			goto other;
 		chunk = text_chunk_load(text + done);
-		length = text_chunk_end(chunk);
-		if (length < TEXT_CHUNK)
-			chunk = text_chunk_keep(chunk, length);
+		nul = text_chunk_nul(chunk);
+		if (nul)
+			break;
 		memcpy(payload + done, &chunk, sizeof(chunk));
 	}
-	burin_emit(site, state, buffer, done + 1);
-	return true;
+	chunk = text_chunk_keep(chunk, text_chunk_at(nul));
+	memcpy(payload + done, &chunk, sizeof(chunk));
+	burin_emit(site, state, buffer, done + text_chunk_at(nul) + 1);
+	return;
+other:
+	emit_fast(site, state, args);
 }
 
 /*
- * Emit a record of one array, or of bytes, in the same way. Return: false: the record is of another kind, the array is
- * shorter than a word, or it is long.
+ * Emit a record of one array, or of bytes, in the same way. One that is shorter than a word, or of hundreds of bytes, goes to
+ * the tiers.
  */
-static __attribute__((__noinline__)) bool emit_array(struct burin_site *site, unsigned state, unsigned type,
-						     const union burin_arg *pair)
+static __attribute__((__noinline__)) void emit_array(struct burin_site *site, unsigned state,
+						     const union burin_arg *args, unsigned type)
 {
 	const uint32_t size = element_bytes(type);
-	const uint64_t count = pair[0].u, bytes = count * size;
-	const unsigned char *from = pair[1].p, *end = from + bytes;
-	uint64_t buffer[(WIRE_HEADROOM + 2 + FAST_BYTES) / 8 + 1], *at = buffer + WIRE_HEADROOM / 8, word;
+	const uint64_t count = args[0].u, bytes = count * size;
+	const unsigned char *const from = args[1].p;
+	uint64_t buffer[(WIRE_HEADROOM + 2 + FAST_BYTES) / 8 + 1], word;
+	unsigned char *const payload = (unsigned char *)buffer + WIRE_HEADROOM + 2;
+	size_t done = 2; /* two bytes behind the count, then words */
 	uint16_t first;
 
-	if (count > FAST_BYTES || bytes < 10 || bytes > FAST_BYTES || !from || burin_string_max < FAST_BYTES)
-		return false;
-	memcpy(&first, from, 2);
-	*at++ = count << 32 | (uint64_t)first << 48;
-	for (from += 2; end - from >= TEXT_CHUNK; from += TEXT_CHUNK, at += TEXT_CHUNK / 8)
-		memcpy(at, from, TEXT_CHUNK);
-	if (end - from >= 8) {
-		memcpy(at++, from, 8);
-		from += 8;
+	if (count > FAST_BYTES || bytes < 10 || bytes > FAST_BYTES || !from ||
+	    burin_string_max < FAST_BYTES) {
+		emit_fast(site, state, args);
+		return;
 	}
-	memcpy(&word, end - 8, 8);
-	*at = word >> 1 >> (63 - 8 * (end - from));
+	memcpy(&first, from, 2);
+	buffer[WIRE_HEADROOM / 8] = count << 32 | (uint64_t)first << 48;
+	for (; done + TEXT_CHUNK <= bytes; done += TEXT_CHUNK)
+		memcpy(payload + done, from + done, TEXT_CHUNK);
+	if (done + 8 <= bytes) {
+		memcpy(payload + done, from + done, 8);
+		done += 8;
+	}
+	memcpy(&word, from + bytes - 8, 8);
+	word = word >> 1 >> (63 - 8 * (bytes - done));
+	memcpy(payload + done, &word, 8);
 	burin_emit(site, state, buffer, bytes + 2);
-	return true;
 }
 
 /* Emit scalars and one short string in the same way; all other records go to the tiers. */
@@ -519,6 +528,7 @@ TEXT_UNCHECKED static __attribute__((__noinline__)) void emit_mixed(struct burin
 {
 	uint64_t types = site->types, scalars = 0;
 	const union burin_arg *arg = args;
+	struct text_words words;
 	unsigned bytes = 0;
 
 	for (; (types & 15) != WIRE_STR; types >>= 4, arg++) {
@@ -529,8 +539,10 @@ TEXT_UNCHECKED static __attribute__((__noinline__)) void emit_mixed(struct burin
 		scalars |= arg->u << (64 - 8 * size) >> (64 - 8 * size) << 8 * bytes;
 		bytes += size;
 	}
-	if (types == WIRE_STR && emit_short(site, state, arg->p, scalars, bytes))
+	if (types == WIRE_STR && is_plain(arg->p) && text_words_load(arg->p, &words)) {
+		emit_short(site, state, words, scalars, bytes);
 		return;
+	}
 other:
 	emit_fast(site, state, args);
 }
@@ -539,16 +551,19 @@ other:
 TEXT_UNCHECKED void burin_emit_args(struct burin_site *site, unsigned state, const union burin_arg *args)
 {
 	const uint64_t types = site->types, rest = types >> 4;
+	struct text_words words;
 
-	if (types == WIRE_STR) {
-		if (emit_short(site, state, args->p, 0, 0) || emit_long(site, state, args->p))
-			return;
-	} else if (rest == WIRE_STR && TYPE_BYTES(types & 15) == 4) {
-		if (emit_short(site, state, args[1].p, (uint32_t)args->u, 4))
-			return;
+	if (types == WIRE_STR && is_plain(args->p)) {
+		if (text_words_load(args->p, &words))
+			emit_short(site, state, words, 0, 0);
+		else
+			emit_long(site, state, args, (uint32_t)words.low);
+	} else if (rest == WIRE_STR && FOUR_BYTES >> (types & 15) & 1 && is_plain(args[1].p) &&
+		   text_words_load(args[1].p, &words)) {
+		emit_short(site, state, words, (uint32_t)args->u, 4);
 	} else if ((types & 15) == WIRE_END && rest < WIRE_ARRAY && rest != WIRE_STR) {
-		if (emit_array(site, state, (unsigned)rest, args))
-			return;
+		emit_array(site, state, args, (unsigned)rest);
+	} else {
+		emit_mixed(site, state, args);
 	}
-	emit_mixed(site, state, args);
 }

@@ -19,10 +19,11 @@
 
 enum {
 	TEXT_PAGE = 4096,
-	TEXT_REACH = TEXT_PAGE - 7,
+	TEXT_CHUNK = 16,
+	TEXT_REACH = TEXT_PAGE - TEXT_CHUNK + 1,
 };
 
-/* A word is loaded at once if its offset in its page is below this: TEXT_REACH, or 0 for never. */
+/* A word or a chunk is loaded at once if its offset in its page is below this: TEXT_REACH, or 0 for never. */
 extern uint32_t text_reach;
 
 /* For every function into which a load is inlined. */
@@ -76,7 +77,7 @@ struct text_words {
 /*
  * The mask of all bytes before the NUL follows from the NUL's bit in two steps. By vector instructions it would take
  * three times as long until the words are there, and a read of the clock waits for them on many processors.
- * Context: text_chunk_safe(). Return: false: the string is longer.
+ * Context: text_chunk_safe(). Return: false: the string is longer, and the words are its first sixteen bytes.
  */
 TEXT_UNCHECKED static inline bool text_words_load(const char *text, struct text_words *words)
 {
@@ -86,6 +87,8 @@ TEXT_UNCHECKED static inline bool text_words_load(const char *text, struct text_
 	const uint64_t nul_low = text_nul(low), nul_high = text_nul(high), within = -(uint64_t)(nul_low == 0),
 		       nul = nul_low | (nul_high & within);
 
+	words->low = low;
+	words->high = high;
 	if (!nul)
 		return false;
 	words->low = low & (nul_low ^ (nul_low - 1));
@@ -95,10 +98,6 @@ TEXT_UNCHECKED static inline bool text_words_load(const char *text, struct text_
 }
 
 /* Sixteen bytes at once, without a careful variant. */
-enum {
-	TEXT_CHUNK = 16,
-};
-
 #if defined(__SSE2__)
 typedef char text_chunk __attribute__((vector_size(16), aligned(1), may_alias));
 #else
@@ -109,7 +108,7 @@ typedef struct {
 
 static inline bool text_chunk_safe(const char *text)
 {
-	return __builtin_expect(((uintptr_t)text & (TEXT_PAGE - 1)) + TEXT_CHUNK - 8 < text_reach, 1);
+	return __builtin_expect(((uintptr_t)text & (TEXT_PAGE - 1)) < text_reach, 1);
 }
 
 TEXT_UNCHECKED static inline text_chunk text_chunk_load(const char *text)
@@ -123,19 +122,35 @@ TEXT_UNCHECKED static inline text_chunk text_chunk_load(const char *text)
 #endif
 }
 
-/* The index of the first NUL, or TEXT_CHUNK. */
-static inline unsigned text_chunk_end(text_chunk chunk)
+/* The last offset from a text that text_chunk_safe() permits, at which the next sixteen bytes are safe in its page. */
+static inline size_t text_chunk_page(const char *text)
+{
+	return TEXT_PAGE - TEXT_CHUNK - ((uintptr_t)text & (TEXT_PAGE - 1));
+}
+
+/* Not 0 if one of the bytes is NUL; text_chunk_at() then returns the index of the first. */
+static inline unsigned text_chunk_nul(text_chunk chunk)
 {
 #if defined(__SSE2__)
 	const text_chunk zeros = { 0 };
-	unsigned nul = (unsigned)__builtin_ia32_pmovmskb128(chunk == zeros);
 
-	return nul ? (unsigned)__builtin_ctz(nul) : TEXT_CHUNK;
+	return (unsigned)__builtin_ia32_pmovmskb128(chunk == zeros);
 #else
-	uint64_t low = text_nul(chunk.low), high = text_nul(chunk.high);
+	const uint64_t low = text_nul(chunk.low), high = text_nul(chunk.high);
 
-	return low ? text_end(low) : high ? 8 + text_end(high) : TEXT_CHUNK;
+	return (low ? 1u << text_end(low) : 0) | (high ? 1u << (8 + text_end(high)) : 0);
 #endif
+}
+
+static inline unsigned text_chunk_at(unsigned nul)
+{
+	return (unsigned)__builtin_ctz(nul);
+}
+
+/* The index of the first NUL, or TEXT_CHUNK. */
+static inline unsigned text_chunk_end(text_chunk chunk)
+{
+	return text_chunk_at(text_chunk_nul(chunk) | 1u << TEXT_CHUNK);
 }
 
 /* The chunk with zeros from its first NUL, at `end`, on. */
