@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The state of a drain, and its rings: whose they are, and which times of them belong to the trace. For drain.h and drain.c. */
+/* The state of a drain, and its rings: whose they are, and which times of them belong to the trace. For drain.h and the files behind it. */
 #ifndef BURIN_DRAIN_DRAIN_STATE_H
 #define BURIN_DRAIN_DRAIN_STATE_H
 

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* One ring of a drain: its new records become records of the trace; see drain_rings.h. */
+#include "drain/drain_rings.h"
+#include "drain/ring_reader.h"
+#include "drain/validate.h"
+#include "ring/copy.h"
+#include "ring/ring_deps.h"
+
+void drain_refresh_table(struct drain *drain)
+{
+	output_fail(&drain->output, call_tables_round(&drain->calls), "functions");
+	if (!event_table_has_grown(&drain->table, drain->session))
+		return;
+	output_fail(&drain->output, event_table_update(&drain->table, drain->session), "metadata");
+	output_metadata(&drain->output, &drain->table);
+}
+
+static struct validated validate_piece(struct drain *drain, unsigned index, const struct wire_packet *packet,
+				       const struct ring_piece *piece, uint64_t time)
+{
+	static const struct window always = { 0, UINT64_MAX };
+	const struct event_table *table = drain_is_names(drain, index) ? &drain->names_table : &drain->table;
+	const struct window window = drain_is_names(drain, index) ? always : drain_window(drain, index);
+	const char *bytes = (const char *)packet;
+	const uint64_t base = drain->readers[index].base;
+	uint64_t now = ring_clock();
+	struct validated out =
+		validate_records(table, bytes, piece->begin, piece->end, time, base, now, window);
+
+	if (out.unknown && !drain_is_names(drain, index)) { /* registered since the round began */
+		drain_refresh_table(drain);
+		out = validate_records(table, bytes, piece->begin, piece->end, time, base, now, window);
+	}
+	/* No writer puts an end mark below the tail of an open packet. */
+	if (!piece->last && !out.past_window && out.end != piece->end)
+		out.sound = false;
+	return out;
+}
+
+void drain_begin_here(struct drain *drain, unsigned index)
+{
+	drain->output.streams[index].origin.ledger = drain->readers[index].ledger;
+}
+
+static struct event_selection *selection_of(struct drain *drain, unsigned index)
+{
+	return drain_is_beside(drain, index) ? &drain->more_selection : &drain->selection;
+}
+
+/*
+ * Add one piece of a ring to the trace.
+ *
+ * Records before the window move the origin, and with it the losses before them. Without such records the ring does not
+ * reach back to the window, and all overwritten records count as lost. Packets that a recorder gave back are not lost:
+ * they are in its trace.
+ */
+static void add_piece(struct drain *drain, unsigned index, struct wire_packet *packet,
+		      const struct ring_piece *piece)
+{
+	struct ring_reader *reader = &drain->readers[index];
+	struct output *output = &drain->output;
+	struct validated validated, selected;
+	uint64_t time;
+
+	if (!reader->ring->overwrite && !drain_owns_ring(drain, index) && !reader->begun &&
+	    !reader->damaged) {
+		reader->ledger.events = packet->events_before;
+		drain_begin_here(drain, index);
+	}
+	if (!ring_reader_piece(reader, packet, piece, &time))
+		return;
+	validated = validate_piece(drain, index, packet, piece, time);
+	drain->totals.left_out +=
+		drain_is_names(drain, index) || drain_is_beside(drain, index) ? 0 : validated.before;
+	reader->damaged = !validated.sound;
+	reader->past_window = validated.past_window;
+	if (validated.count + validated.before == 0)
+		return;
+	if (piece->begin == sizeof(*packet))
+		ring_reader_losses(reader, packet->lost);
+	if (validated.before) {
+		ring_reader_take(reader, piece, &validated, validated.before);
+		drain_begin_here(drain, index);
+	}
+	if (validated.count == 0)
+		return;
+	if (drain->chunks.last && drain_is_names(drain, index))
+		output_fail(output,
+			    statedump_add(&drain->statedump, (char *)packet, &validated, time,
+					  drain->round_before),
+			    "names");
+	selected = validated;
+	if (selection_of(drain, index)->globs && !drain_is_names(drain, index))
+		output_fail(output,
+			    event_selection_stream(selection_of(drain, index), &drain->table,
+						   &output->streams[index], packet, piece, &selected),
+			    "events");
+	if (selected.count)
+		output_records(output, index, packet, piece->sequence, &selected, &reader->ledger);
+	if (output->error)
+		return;
+	ring_reader_take(reader, piece, &validated, validated.count);
+	/* Records that were not selected are neither in the trace nor lost: the counts leave them out. */
+	output->streams[index].origin.ledger.events += validated.count - selected.count;
+}
+
+/* Get the next piece of a ring, from the snapshot copy or from the ring itself. Return: as ring_copy(). */
+static int next_piece(struct drain *drain, unsigned index, struct wire_packet **packet,
+		      struct ring_piece *piece)
+{
+	if (drain->copy)
+		return snapshot_copy_next(drain->copy, index, packet, piece);
+	*packet = (struct wire_packet *)drain->buffer;
+	return ring_copy(drain->readers[index].ring, &drain->readers[index].cursor, drain->buffer, piece);
+}
+
+/*
+ * Read the new records of one ring. The number of packets is limited to those present at first, and a partly read one:
+ * a writer may be as fast as we are, and the other rings must be read too. Return: how full the ring was, in percent.
+ */
+unsigned drain_ring(struct drain *drain, unsigned index)
+{
+	struct ring_reader *reader = &drain->readers[index];
+	const struct ring *ring = drain_ring_at(drain, index);
+	struct wire_packet *packet;
+	struct ring_piece piece;
+	uint64_t packets;
+
+	if (!ring) { /* not in use yet, or its state was damaged */
+		reader->stale = drain_control(drain, index)->tail != 0;
+		return 0;
+	}
+	packets = ring_behind(ring, &reader->cursor);
+	for (uint64_t n = packets + 2; n > 0 && !drain->output.error && !reader->past_window; n--) {
+		int found = next_piece(drain, index, &packet, &piece);
+
+		reader->stale = found < 0;
+		if (found <= 0)
+			break;
+		if (drain_is_beside(drain, index))
+			drain->more.translate(drain->more.context, index - drain->session->ring_count, packet,
+					      &piece);
+		add_piece(drain, index, packet, &piece);
+		if (drain_owns_ring(drain, index) &&
+		    !drain->output.error) /* unwritten packets stay in the ring */
+			drain_give_back(drain, index);
+	}
+	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
+}
+
+/* Count the records that were written but are not in the trace. */
+static uint64_t count_missing(struct drain *drain, unsigned index)
+{
+	struct ring_reader *reader = &drain->readers[index];
+	const struct ring *ring = drain_ring_at(drain, index);
+	struct wire_packet *packet;
+	struct ring_piece piece;
+
+	/* Bounded as in drain_ring(), since writers may never stop. */
+	for (uint32_t n = 0; ring && n <= ring->window; n++) {
+		if (next_piece(drain, index, &packet, &piece) <= 0)
+			break;
+		if (!piece.last)
+			reader->written = packet->events_before + piece.count;
+	}
+	return ring_reader_missing(reader);
+}
+
+void drain_close_ring(struct drain *drain, unsigned index)
+{
+	struct ring_reader *reader = &drain->readers[index];
+	struct output *output = &drain->output;
+
+	if (!drain->ended)
+		ring_reader_losses(reader, drain_control(drain, index)->lost);
+	if (!output->error && !drain->ended) {
+		ring_reader_empty(reader, drain_ring_at(drain, index),
+				  drain->copy ? drain_control(drain, index) : NULL);
+		ring_reader_settle(reader);
+	}
+	output_losses(output, index, &reader->ledger, reader->time);
+	if (drain->ended)
+		return;
+	/* Unread records stay in the ring. If the file was truncated, their number is unknown and counts as one. */
+	if (output->error)
+		reader->ledger.lost[WIRE_LOST_UNREAD] +=
+			count_missing(drain, index) +
+			(drain->gone && (reader->begun || drain_is_names(drain, index)));
+	else if (!drain_is_names(drain, index) && !drain->attached &&
+		 !(drain_is_beside(drain, index) && drain->more.since))
+		drain->totals.lost_late += count_missing(drain, index);
+}
