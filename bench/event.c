@@ -36,6 +36,7 @@
 #define SHAPE_FORMAT_string40          "text=%s"
 #define SHAPE_FORMAT_string200         "text=%s"
 #define SHAPE_FORMAT_int_string12      "a=%d text=%s"
+#define SHAPE_FORMAT_int_string40      "a=%d text=%s"
 #define SHAPE_FORMAT_strings_int       "one=%s two=%s a=%d"
 #define SHAPE_FORMAT_bytes64           "bytes=%p"
 #define SHAPE_TRACE(name, ...)         BURIN_TRACE("bench." #name, SHAPE_FORMAT_##name, ##__VA_ARGS__)

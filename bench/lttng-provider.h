@@ -100,6 +100,14 @@ LTTNG_UST_TRACEPOINT_EVENT(bench, int_string12,
 	)
 )
 
+LTTNG_UST_TRACEPOINT_EVENT(bench, int_string40,
+	LTTNG_UST_TP_ARGS(int, a, const char *, text),
+	LTTNG_UST_TP_FIELDS(
+		lttng_ust_field_integer(int, a, a)
+		lttng_ust_field_string(text, text)
+	)
+)
+
 LTTNG_UST_TRACEPOINT_EVENT(bench, strings_int,
 	LTTNG_UST_TP_ARGS(const char *, one, const char *, two, int, a),
 	LTTNG_UST_TP_FIELDS(

@@ -22,6 +22,7 @@ static char shape_200[201], shape_64[64];
 	shape(string40, shape_40 + sizeof(shape_40) - 41) \
 	shape(string200, shape_200) \
 	shape(int_string12, (int)i, shape_12) \
+	shape(int_string40, (int)i, shape_40 + sizeof(shape_40) - 41) \
 	shape(strings_int, shape_12, shape_12, (int)i) \
 	shape(bytes64, SHAPE_BYTES)
 /* clang-format on */

@@ -453,18 +453,20 @@ emit_short(struct burin_site *site, unsigned state, struct text_words words, uin
 }
 
 /*
- * Emit a record of one longer string. @first: its first four bytes, which were tested for NUL. They complete the word in
- * which the payload begins, and all chunks behind them begin at a word: burin_emit loads no word that spans two stores.
- * A string of hundreds of bytes, or one that goes on in another page, goes to the tiers.
+ * Emit a record of four bytes and a longer string, or of one longer string, whose first four bytes they are. They complete
+ * the word in which the payload begins, and all chunks behind them begin at a word: burin_emit loads no word that spans two
+ * stores. A string of hundreds of bytes, or one that goes on in another page, goes to the tiers.
+ * @first: the four bytes; @text: the string, which was tested for NUL up to byte @begin, from which on it follows them
  */
-TEXT_UNCHECKED static __attribute__((__noinline__)) void
-emit_long(struct burin_site *site, unsigned state, const union burin_arg *args, uint32_t first)
+TEXT_UNCHECKED static __attribute__((__noinline__)) void emit_long(struct burin_site *site, unsigned state,
+								   const union burin_arg *args,
+								   uint32_t first, const char *text,
+								   size_t begin)
 {
-	const char *const text = args->p;
 	uint64_t buffer[(WIRE_HEADROOM + FAST_BYTES + 2 * TEXT_CHUNK) / 8];
-	unsigned char *const payload = (unsigned char *)buffer + WIRE_HEADROOM;
+	unsigned char *const payload = (unsigned char *)buffer + WIRE_HEADROOM + sizeof(first) - begin;
 	const size_t page = text_chunk_page(text), last = page < FAST_BYTES ? page : FAST_BYTES;
-	size_t done = sizeof(first);
+	size_t done = begin;
 	text_chunk chunk;
 	unsigned nul;
 
@@ -482,7 +484,7 @@ emit_long(struct burin_site *site, unsigned state, const union burin_arg *args, 
 	}
 	chunk = text_chunk_keep(chunk, text_chunk_at(nul));
 	memcpy(payload + done, &chunk, sizeof(chunk));
-	burin_emit(site, state, buffer, done + text_chunk_at(nul) + 1);
+	burin_emit(site, state, buffer, sizeof(first) - begin + done + text_chunk_at(nul) + 1);
 	return;
 other:
 	emit_fast(site, state, args);
@@ -547,7 +549,7 @@ other:
 	emit_fast(site, state, args);
 }
 
-/* The most usual records, a short string alone or behind an integer, come before all others and have constant shifts. */
+/* The most usual records, a string alone or behind an integer, come before all others and have constant shifts. */
 TEXT_UNCHECKED void burin_emit_args(struct burin_site *site, unsigned state, const union burin_arg *args)
 {
 	const uint64_t types = site->types, rest = types >> 4;
@@ -557,10 +559,12 @@ TEXT_UNCHECKED void burin_emit_args(struct burin_site *site, unsigned state, con
 		if (text_words_load(args->p, &words))
 			emit_short(site, state, words, 0, 0);
 		else
-			emit_long(site, state, args, (uint32_t)words.low);
-	} else if (rest == WIRE_STR && FOUR_BYTES >> (types & 15) & 1 && is_plain(args[1].p) &&
-		   text_words_load(args[1].p, &words)) {
-		emit_short(site, state, words, (uint32_t)args->u, 4);
+			emit_long(site, state, args, (uint32_t)words.low, args->p, sizeof(uint32_t));
+	} else if (rest == WIRE_STR && FOUR_BYTES >> (types & 15) & 1 && is_plain(args[1].p)) {
+		if (text_words_load(args[1].p, &words))
+			emit_short(site, state, words, (uint32_t)args->u, 4);
+		else
+			emit_long(site, state, args, (uint32_t)args->u, args[1].p, 0);
 	} else if ((types & 15) == WIRE_END && rest < WIRE_ARRAY && rest != WIRE_STR) {
 		emit_array(site, state, args, (unsigned)rest);
 	} else {
