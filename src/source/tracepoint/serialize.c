@@ -453,26 +453,30 @@ emit_short(struct burin_site *site, unsigned state, struct text_words words, uin
 }
 
 /*
- * Emit a record of four bytes and a longer string, or of one longer string, whose first four bytes they are. They complete
- * the word in which the payload begins, and all chunks behind them begin at a word: burin_emit loads no word that spans two
- * stores. A string of hundreds of bytes, or one that goes on in another page, goes to the tiers.
- * @first: the four bytes; @text: the string, which was tested for NUL up to byte @begin, from which on it follows them
+ * Emit a record of up to 8 bytes of scalars, then one longer string. The first words are combined in registers. The chunks
+ * behind them begin where burin_emit begins to load pairs of words, so it loads nothing that spans two stores. A string of
+ * hundreds of bytes, or one that goes on in another page, goes to the tiers.
+ * @low, @high: the first 16 bytes of the text, none of them NUL
  */
-TEXT_UNCHECKED static __attribute__((__noinline__)) void emit_long(struct burin_site *site, unsigned state,
-								   const union burin_arg *args,
-								   uint32_t first, const char *text,
-								   size_t begin)
+TEXT_UNCHECKED static inline __attribute__((__always_inline__)) void
+emit_long(struct burin_site *site, unsigned state, const union burin_arg *args, const char *text,
+	  uint64_t low, uint64_t high, uint64_t scalars, unsigned bytes)
 {
-	uint64_t buffer[(WIRE_HEADROOM + FAST_BYTES + 2 * TEXT_CHUNK) / 8];
-	unsigned char *const payload = (unsigned char *)buffer + WIRE_HEADROOM + sizeof(first) - begin;
+	uint64_t buffer[(WIRE_HEADROOM + FAST_BYTES + 2 * TEXT_CHUNK) / 8], *at = buffer + WIRE_HEADROOM / 8;
+	unsigned char *const payload = (unsigned char *)buffer + WIRE_HEADROOM + bytes;
 	const size_t page = text_chunk_page(text), last = page < FAST_BYTES ? page : FAST_BYTES;
-	size_t done = begin;
+	const unsigned shift = (4 + bytes) % 8 * 8;
+	size_t done = bytes < 4 ? 4 - bytes : 20 - bytes;
 	text_chunk chunk;
 	unsigned nul;
 
 	if (burin_string_max < WIRE_STRING_MAX)
 		goto other;
-	buffer[WIRE_HEADROOM / 8] = (uint64_t)first << 32;
+	at[0] = scalars << 32;
+	if (bytes >= 4)
+		*++at = scalars >> 32;
+	at[0] |= low << shift;
+	at[1] = low >> 1 >> (63 - shift) | high << shift;
 	for (;; done += TEXT_CHUNK) {
 		if (done > last)
 			goto other;
@@ -484,10 +488,27 @@ TEXT_UNCHECKED static __attribute__((__noinline__)) void emit_long(struct burin_
 	}
 	chunk = text_chunk_keep(chunk, text_chunk_at(nul));
 	memcpy(payload + done, &chunk, sizeof(chunk));
-	burin_emit(site, state, buffer, sizeof(first) - begin + done + text_chunk_at(nul) + 1);
+	burin_emit(site, state, buffer, bytes + done + text_chunk_at(nul) + 1);
 	return;
 other:
 	emit_fast(site, state, args);
+}
+
+/* The same with constant shifts: a string alone, and one behind an integer of four bytes. */
+TEXT_UNCHECKED static __attribute__((__noinline__)) void emit_long_alone(struct burin_site *site,
+									 unsigned state,
+									 const union burin_arg *args,
+									 uint64_t low, uint64_t high)
+{
+	emit_long(site, state, args, args->p, low, high, 0, 0);
+}
+
+TEXT_UNCHECKED static __attribute__((__noinline__)) void emit_long_second(struct burin_site *site,
+									  unsigned state,
+									  const union burin_arg *args,
+									  uint64_t low, uint64_t high)
+{
+	emit_long(site, state, args, args[1].p, low, high, (uint32_t)args->u, 4);
 }
 
 /*
@@ -524,7 +545,7 @@ static __attribute__((__noinline__)) void emit_array(struct burin_site *site, un
 	burin_emit(site, state, buffer, bytes + 2);
 }
 
-/* Emit scalars and one short string in the same way; all other records go to the tiers. */
+/* Emit up to 8 bytes of scalars and one string in the same way; all other records go to the tiers. */
 TEXT_UNCHECKED static __attribute__((__noinline__)) void emit_mixed(struct burin_site *site, unsigned state,
 								    const union burin_arg *args)
 {
@@ -541,10 +562,13 @@ TEXT_UNCHECKED static __attribute__((__noinline__)) void emit_mixed(struct burin
 		scalars |= arg->u << (64 - 8 * size) >> (64 - 8 * size) << 8 * bytes;
 		bytes += size;
 	}
-	if (types == WIRE_STR && is_plain(arg->p) && text_words_load(arg->p, &words)) {
+	if (types != WIRE_STR || !is_plain(arg->p))
+		goto other;
+	if (text_words_load(arg->p, &words))
 		emit_short(site, state, words, scalars, bytes);
-		return;
-	}
+	else
+		emit_long(site, state, args, arg->p, words.low, words.high, scalars, bytes);
+	return;
 other:
 	emit_fast(site, state, args);
 }
@@ -559,12 +583,12 @@ TEXT_UNCHECKED void burin_emit_args(struct burin_site *site, unsigned state, con
 		if (text_words_load(args->p, &words))
 			emit_short(site, state, words, 0, 0);
 		else
-			emit_long(site, state, args, (uint32_t)words.low, args->p, sizeof(uint32_t));
+			emit_long_alone(site, state, args, words.low, words.high);
 	} else if (rest == WIRE_STR && FOUR_BYTES >> (types & 15) & 1 && is_plain(args[1].p)) {
 		if (text_words_load(args[1].p, &words))
 			emit_short(site, state, words, (uint32_t)args->u, 4);
 		else
-			emit_long(site, state, args, (uint32_t)args->u, args[1].p, 0);
+			emit_long_second(site, state, args, words.low, words.high);
 	} else if ((types & 15) == WIRE_END && rest < WIRE_ARRAY && rest != WIRE_STR) {
 		emit_array(site, state, args, (unsigned)rest);
 	} else {

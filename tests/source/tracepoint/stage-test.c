@@ -271,6 +271,62 @@ static void page_ends(void **state)
 	munmap(pages, 8192);
 }
 
+/* Scalars of 0 to 16 bytes before a string of any length, whose page ends behind it or later. */
+static void before_strings(void **state)
+{
+	static const unsigned scalars[][3] = {
+		{ 0 },
+		{ WIRE_U8 },
+		{ WIRE_I16 },
+		{ WIRE_U8, WIRE_I16 },
+		{ WIRE_I32 },
+		{ WIRE_F32 },
+		{ WIRE_I32, WIRE_U8 },
+		{ WIRE_I16, WIRE_U32 },
+		{ WIRE_U8, WIRE_I16, WIRE_I32 },
+		{ WIRE_I64 },
+		{ WIRE_U32, WIRE_I32 },
+		{ WIRE_F64 },
+		{ WIRE_I64, WIRE_BOOL },
+		{ WIRE_I64, WIRE_I64 },
+	};
+	static const int rooms[] = { 1, 2, 15, 16, 17, 1000 };
+	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(mprotect(pages + 4096, 4096, PROT_NONE), 0);
+	for (size_t shape = 0; shape < sizeof(scalars) / sizeof(scalars[0]); shape++) {
+		union burin_arg args[4];
+		unsigned char want[16];
+		unsigned bytes = 0, count = 0;
+		uint64_t types = 0;
+
+		for (; count < 3 && scalars[shape][count]; count++) {
+			args[count].u = 0x8182838485868788 + count * 0x1010101010101010;
+			memcpy(want + bytes, &args[count].u, format_type_bytes(scalars[shape][count]));
+			bytes += format_type_bytes(scalars[shape][count]);
+			types |= (uint64_t)scalars[shape][count] << 4 * count;
+		}
+		types |= (uint64_t)WIRE_STR << 4 * count;
+		for (size_t room = 0; room < sizeof(rooms) / sizeof(rooms[0]); room++)
+			for (int length = 0; length < 700; length++) {
+				char *text = pages + 4096 - rooms[room] - length;
+
+				memset(pages, 'q', 4096);
+				for (int n = 0; n < length; n++)
+					text[n] = (char)('a' + n % 26);
+				text[length] = '\0';
+				args[count].p = text;
+				emit(types, args);
+				assert_int_equal(payload_bytes, bytes + length + 1);
+				assert_memory_equal(payload, want, bytes);
+				assert_memory_equal(payload + bytes, text, length + 1);
+			}
+	}
+	munmap(pages, 8192);
+}
+
 static char restless[6000];
 static bool enough;
 
@@ -431,6 +487,7 @@ static void careful(void **state)
 	(void)state;
 	serialize_careful();
 	page_ends(NULL);
+	before_strings(NULL);
 	whole_strings(NULL);
 	cuts_respect_utf8(NULL);
 }
@@ -446,6 +503,7 @@ int main(void)
 		cmocka_unit_test(null_and_empty),
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(page_ends),
+		cmocka_unit_test(before_strings),
 		cmocka_unit_test(race),
 		cmocka_unit_test(address_or_text),
 		cmocka_unit_test(counted_texts),
