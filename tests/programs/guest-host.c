@@ -10,6 +10,7 @@
  * At the end it prints how much of its own memory grew, in KiB.
  */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -403,6 +404,74 @@ static void scene_exec(void)
 	run(code + 0x1000, task.stack + 0x3f00);
 }
 
+/* A stack pointer at the end of the address space. An access there goes on at its begin. */
+static void scene_edge(void)
+{
+	for (unsigned n = 0; n < 100; n++) {
+		leave(code + 0x1003, code + 5, UINT64_MAX);
+		call(code, code + 0x1000, UINT64_MAX);
+		call(code, code + 0x1000, UINT64_MAX);
+		leave(code + 0x1003, code + 5, UINT64_MAX);
+		leave(code + 0x1003, code + 5, UINT64_MAX);
+		run(code + 0x2000, 0xffffc90000003f00);
+	}
+}
+
+/* Code that several vCPUs execute: a call, one over a few bytes, one of where that goes, and a return. */
+static struct {
+	on_access function;
+	void *data;
+} shared[4];
+
+static void keep(unsigned n)
+{
+	shared[n].function = instruction.function;
+	shared[n].data = instruction.data;
+}
+
+static void *run_shared(void *data)
+{
+	const unsigned vcpu = (unsigned)(uintptr_t)data;
+	uint64_t state = 88172645463325252 + vcpu, sp = 0xffffc90000003ff8;
+
+	if (is_7)
+		on_vcpu.function.vcpu_7(vcpu, on_vcpu.data);
+	else
+		on_vcpu.function.vcpu(1, vcpu);
+	for (unsigned n = 0; n < 1000000; n++) {
+		state = state * 6364136223846793005 + 1442695040888963407;
+		if (state >> 55 == 0) /* far away, on the same stack */
+			sp = 0xffffc90000000000 + (state >> 32 & 0x3ff8);
+		else if (state >> 63)
+			sp -= sp & 0x3ff8 ? 8 : 0;
+		else
+			sp += (~sp & 0x3ff8) != 0 ? 8 : 0;
+		shared[state >> 60 & 3].function(vcpu, 0, sp, shared[state >> 60 & 3].data);
+	}
+	return NULL;
+}
+
+/* Two vCPUs run one stack at a time. Afterwards one runs another stack. */
+static void scene_shared(void)
+{
+	pthread_t other;
+
+	call(code, code + 0x1000, 0xffffc90000003ff8);
+	keep(0);
+	call(code + 0x1000, code + 0x100c, 0xffffc90000003ff0);
+	keep(1);
+	call(code + 0x20, code + 0x2000, 0xffffc90000003fe8);
+	keep(2);
+	leave(code + 0x1010, code + 0x3000, 0xffffc90000003fe8);
+	keep(3);
+	if (pthread_create(&other, NULL, run_shared, (void *)1) != 0)
+		exit(3);
+	run_shared((void *)2);
+	pthread_join(other, NULL);
+	for (unsigned n = 0; n < 1000; n++)
+		run(code + 0x5000, 0xffffc90000007f00);
+}
+
 static uint64_t next_number(void)
 {
 	static uint64_t state = 88172645463325252;
@@ -504,6 +573,10 @@ int main(int count, char **words)
 		scene_large();
 	else if (strcmp(words[2], "exec") == 0)
 		scene_exec();
+	else if (strcmp(words[2], "edge") == 0)
+		scene_edge();
+	else if (strcmp(words[2], "shared") == 0)
+		scene_shared();
 	else
 		scene_lies(40000);
 	before = own_memory();

@@ -37,7 +37,7 @@ static inline struct guest_stack *stack_of_call(struct guest_vcpu *vcpu, uint64_
 	if (__builtin_expect(stack->region == guest_region(sp) && guest_stack_top(stack)->sp > sp, 1))
 		return stack;
 	stack = guest_vcpu_stack(vcpu, sp);
-	while (guest_stack_top(stack)->sp <= sp) {
+	while (guest_stack_top(stack)->sp <= sp && !guest_stack_is_empty(stack)) {
 		vcpu->unwound++;
 		guest_stack_end(stack);
 	}
@@ -127,7 +127,7 @@ static void redirect(struct guest_vcpu *vcpu, struct guest_stack *stack, uint64_
 
 	vcpu->redirected++;
 	guest_stack_pop(stack);
-	if (is_jump && stack->top != GUEST_NO_FRAMES)
+	if (is_jump)
 		guest_redirect(vcpu, stack, address);
 }
 

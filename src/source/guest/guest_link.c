@@ -173,7 +173,7 @@ static void end_one(struct guest_vcpu *vcpu, struct guest_stack *stack, uint64_t
 		vcpu->unmatched++;
 		return;
 	}
-	while (!is_of_return(guest_stack_top(stack), sp, address))
+	while (!is_of_return(guest_stack_top(stack), sp, address) && !guest_stack_is_empty(stack))
 		leave(vcpu, stack);
 	guest_stack_end(stack);
 }

@@ -95,11 +95,13 @@ guest_open(struct guest_stack *stack, const struct guest_site *site, uint64_t mo
 	return frame;
 }
 
-/* guest_redirect - the top call went to a jump: from now on it is the call of where that goes. */
+/* guest_redirect - the top call, if there is one, went to a jump: from now on it is the call of where that goes. */
 static inline void guest_redirect(struct guest_vcpu *vcpu, struct guest_stack *stack, uint64_t address)
 {
 	struct wire_call_frame *frame = guest_stack_top(stack);
 
+	if (frame + 1 == GUEST_NO_FRAMES)
+		return;
 	frame->function = guest_called_at(vcpu, stack->image, address);
 	if (!frame->function)
 		__atomic_store_n(&frame->start, 0, __ATOMIC_RELAXED);

@@ -96,8 +96,9 @@ static void forget(void)
 	for (size_t n = 0; n < site_count; n++)
 		__atomic_store_n(&sites[n]->known, 0, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&lock);
-	for (unsigned n = 0; n < GUEST_VCPUS && guest_vcpus[n]; n++)
-		memset(guest_vcpus[n]->functions, 0, sizeof(guest_vcpus[n]->functions));
+	for (unsigned n = 0; n < GUEST_VCPUS; n++) /* one that is added later may have any number */
+		if (guest_vcpus[n])
+			memset(guest_vcpus[n]->functions, 0, sizeof(guest_vcpus[n]->functions));
 }
 
 /*
@@ -254,7 +255,9 @@ static void report(void)
 	uint32_t kept;
 	const uint32_t stacks = guest_stack_count(&kept);
 
-	for (unsigned n = 0; n < GUEST_VCPUS && guest_vcpus[n]; n++) {
+	for (unsigned n = 0; n < GUEST_VCPUS; n++) {
+		if (!guest_vcpus[n])
+			continue;
 		sum.calls += guest_vcpus[n]->calls;
 		sum.returns += guest_vcpus[n]->returns + guest_vcpus[n]->quiet;
 		sum.unmatched += guest_vcpus[n]->unmatched + guest_vcpus[n]->quiet;

@@ -30,7 +30,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lane_lock = PTHREAD_MUTEX_INITIALIZER; /* of all lanes; after `lock` */
 static struct guest_stack **stacks;
 static size_t room;
-static uint32_t count, tids;		/* tids: that were given, from WIRE_GUEST_TID */
+static uint32_t count, tids;		/* tids: how many were given */
 static uint32_t of_level[GUEST_LEVELS]; /* of `count` */
 static uint64_t uses;
 static struct hash_table table; /* their numbers, from 1 */
@@ -72,9 +72,9 @@ static struct wire_call_segment *add_segment(struct guest_stack *stack, const st
 	return segment;
 }
 
-struct wire_call_frame *guest_stack_more(struct guest_stack *stack)
+struct wire_call_frame *guest_stack_more(struct guest_stack *stack, const struct wire_call_frame *top)
 {
-	struct wire_call_segment *full = stack->top == GUEST_NO_FRAMES ? NULL : segment_of(stack->top - 1);
+	struct wire_call_segment *full = top == GUEST_NO_FRAMES ? NULL : segment_of(top - 1);
 	struct wire_call_segment *segment = full ? segment_at(full->next) : stack->first;
 
 	if (!segment && stack->region)
@@ -97,6 +97,12 @@ uint32_t guest_stack_count(uint32_t *kept)
 {
 	*kept = count;
 	return tids;
+}
+
+/* Under the lock. After millions of stacks, numbers are used again, as the kernel's are: those behind them have other meanings. */
+static uint32_t next_tid(void)
+{
+	return WIRE_GUEST_TID + tids++ % (WIRE_GUEST_VCPU - WIRE_GUEST_TID);
 }
 
 static bool is_at(const struct guest_stack *stack, const struct guest_place *place)
@@ -180,8 +186,8 @@ static void hide(struct guest_stack *stack)
 
 	if (!stack->lane)
 		return;
-	while (stack->top != GUEST_NO_FRAMES) {
-		struct wire_call_frame *frame = stack->top - 1;
+	while (!guest_stack_is_empty(stack)) {
+		struct wire_call_frame *frame = guest_stack_top(stack);
 		const uint32_t flags = frame->flags;
 
 		guest_stack_end(stack);
@@ -195,7 +201,7 @@ static void hide(struct guest_stack *stack)
 /* The open calls of a stack begin again. */
 static void resume(const struct guest_stack *stack)
 {
-	struct wire_call_segment *segment = stack->top == GUEST_NO_FRAMES ? NULL : stack->first;
+	struct wire_call_segment *segment = guest_stack_is_empty(stack) ? NULL : stack->first;
 
 	for (; segment && guest_is_recording(); segment = segment_at(segment->next)) {
 		struct wire_call_frame *frames = (struct wire_call_frame *)segment;
@@ -203,7 +209,7 @@ static void resume(const struct guest_stack *stack)
 		for (unsigned n = 1; n <= WIRE_CALL_FRAMES; n++) {
 			if (frames[n].function)
 				__atomic_store_n(&frames[n].start, ring_clock(), __ATOMIC_RELEASE);
-			if (&frames[n] == stack->top - 1)
+			if (&frames[n] == guest_stack_top(stack))
 				return;
 		}
 	}
@@ -241,7 +247,7 @@ static void end_all(struct guest_stack *stack)
 	pthread_mutex_lock(&lane_lock);
 	hide(stack);
 	pthread_mutex_unlock(&lane_lock);
-	while (stack->top != GUEST_NO_FRAMES)
+	while (!guest_stack_is_empty(stack))
 		guest_stack_end(stack);
 }
 
@@ -251,7 +257,7 @@ void guest_stack_renew(struct guest_stack *stack)
 
 	end_all(stack);
 	pthread_mutex_lock(&lock);
-	tid = WIRE_GUEST_TID + tids++;
+	tid = next_tid();
 	pthread_mutex_unlock(&lock);
 	set_tid(stack, tid);
 	stack->task = (struct guest_task){ 0 };
@@ -279,7 +285,7 @@ static struct guest_stack *add(const struct guest_place *place)
 	*stack = (struct guest_stack){ .top = GUEST_NO_FRAMES,
 				       .region = place->region,
 				       .place = *place,
-				       .tid = WIRE_GUEST_TID + tids++,
+				       .tid = next_tid(),
 				       .image = find_image(place),
 				       .since = ring_clock(),
 				       .number = count + 1 };

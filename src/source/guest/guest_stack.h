@@ -18,7 +18,8 @@
  * are too many stacks of a level, those that were used least recently go: their open calls end, and their memory is used again.
  *
  * Two vCPUs never run one stack at a time. The guest's own synchronization orders them when a thread moves. So only the table
- * of stacks has a lock.
+ * of stacks has a lock. Guests that lie do it nevertheless, and so do threads that share a region and a thread pointer: then calls are mixed,
+ * but each function here reads the top once, and leaves one that is valid.
  */
 #ifndef BURIN_SOURCE_GUEST_GUEST_STACK_H
 #define BURIN_SOURCE_GUEST_GUEST_STACK_H
@@ -104,8 +105,8 @@ void guest_stack_announce_all(void);
 /* guest_stack_count - how many there were; *kept: how many there are. */
 uint32_t guest_stack_count(uint32_t *kept);
 
-/* guest_stack_more - the first frame of the next segment; NULL: the call is lost, and counted. */
-struct wire_call_frame *guest_stack_more(struct guest_stack *stack);
+/* guest_stack_more - the first frame of the segment behind the full one whose end is `top`; NULL: the call is lost, and counted. */
+struct wire_call_frame *guest_stack_more(struct guest_stack *stack, const struct wire_call_frame *top);
 
 /* guest_stack_before - what the top becomes when the first frame of a segment is freed. */
 struct wire_call_frame *guest_stack_before(const struct wire_call_frame *frame);
@@ -141,42 +142,56 @@ static inline uint32_t guest_depth(const struct wire_call_frame *frame)
 /* guest_stack_top - the innermost open call; if there is none, a frame whose stack pointer is above all others. */
 static inline struct wire_call_frame *guest_stack_top(const struct guest_stack *stack)
 {
-	return stack->top - 1;
+	return __atomic_load_n(&stack->top, __ATOMIC_RELAXED) - 1;
+}
+
+static inline bool guest_stack_is_empty(const struct guest_stack *stack)
+{
+	return __atomic_load_n(&stack->top, __ATOMIC_RELAXED) == GUEST_NO_FRAMES;
 }
 
 /* guest_stack_push - a call begins: a frame for it, without a function; NULL: it is lost. */
 static inline struct wire_call_frame *guest_stack_push(struct guest_stack *stack)
 {
-	struct wire_call_frame *frame = stack->top;
+	struct wire_call_frame *frame = __atomic_load_n(&stack->top, __ATOMIC_RELAXED);
 
 	if (__builtin_expect(guest_is_segment_end(frame), 0))
-		frame = guest_stack_more(stack);
+		frame = guest_stack_more(stack, frame);
 	if (frame)
-		stack->top = frame + 1;
+		__atomic_store_n(&stack->top, frame + 1, __ATOMIC_RELAXED);
 	return frame;
 }
 
-/* guest_stack_pop - free the top frame. */
-static inline void guest_stack_pop(struct guest_stack *stack)
+/* guest_stack_free - free the frame that is the top one. */
+static inline void guest_stack_free(struct guest_stack *stack, struct wire_call_frame *frame)
 {
-	struct wire_call_frame *frame = stack->top - 1;
-
 	__atomic_store_n(&frame->start, 0, __ATOMIC_RELAXED);
-	stack->top = frame;
 	if (__builtin_expect(guest_is_segment_end(frame - 1), 0))
-		stack->top = guest_stack_before(frame);
+		frame = guest_stack_before(frame);
+	__atomic_store_n(&stack->top, frame, __ATOMIC_RELAXED);
 }
 
-/* guest_stack_end - the top call ends: record it and free its frame. */
+/* guest_stack_pop - free the top frame, if there is one. */
+static inline void guest_stack_pop(struct guest_stack *stack)
+{
+	struct wire_call_frame *frame = guest_stack_top(stack);
+
+	if (frame + 1 != GUEST_NO_FRAMES)
+		guest_stack_free(stack, frame);
+}
+
+/* guest_stack_end - the top call, if there is one, ends: record it and free its frame. */
 static inline void guest_stack_end(struct guest_stack *stack)
 {
-	struct wire_call_frame *frame = stack->top - 1;
+	struct wire_call_frame *frame = guest_stack_top(stack);
 
 	if (frame->start) { /* it is recorded, and is not suspended */
 		frame->flags |= WIRE_CALL_ENDING;
 		guest_put(stack->tid, frame, guest_depth(frame));
+	} else if (frame + 1 == GUEST_NO_FRAMES) {
+		return;
 	}
-	guest_stack_pop(stack);
+	guest_stack_free(stack, frame);
 }
 
 #endif

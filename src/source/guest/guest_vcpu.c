@@ -46,8 +46,14 @@ static void find_registers(struct guest_vcpu *vcpu, const struct guest_machine *
 
 bool guest_vcpu_begin(unsigned index, const struct guest_machine *machine)
 {
-	struct guest_vcpu *vcpu = index < GUEST_VCPUS ? calloc(1, sizeof(*vcpu)) : NULL;
+	struct guest_vcpu *vcpu = index < GUEST_VCPUS ? guest_vcpus[index] : NULL;
 
+	if (vcpu) { /* it was removed from the machine, and is added again */
+		guest_vcpu_forget(vcpu);
+		find_registers(vcpu, machine);
+		return true;
+	}
+	vcpu = index < GUEST_VCPUS ? calloc(1, sizeof(*vcpu)) : NULL;
 	if (!vcpu) {
 		guest_session_report("no memory for vCPU %u; the guest is not recorded", index);
 		return false;
