@@ -6,13 +6,17 @@ import os
 import re
 import shutil
 import statistics
+import sys
 
 from common import ROUNDS, Failed, Skipped, call, first_line
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(os.path.join(TOP, "tests", "harness"))
+import archive
 
 QEMU, ARM = "qemu-system-x86_64", "qemu-system-aarch64"
 PART = "ffffffff81200000-ffffffff81300000"
 TURNS = min(ROUNDS, 5)
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WORK = 20000  # turns of each busy program; each turn makes 101 calls
 
 
@@ -37,13 +41,13 @@ class Guests:
     def work(self, processors):
         """Linux with busy programs as many as processors. Return: the command, and the program."""
         machine, folder = self.machine(QEMU, "amd64", "guest.test", "-M", "q35", "-vga", "none"), os.path.dirname(self.trace_dir)
-        init, archive = os.path.join(folder, "init"), os.path.join(folder, "init.cpio")
-        for tool in ("gcc", "cpio"):
-            if not shutil.which(tool):
-                raise Skipped(f"{tool} is not installed; scripts/install-packages check")
+        init, files = os.path.join(folder, "init"), os.path.join(folder, "init.cpio")
+        if not shutil.which("gcc"):
+            raise Skipped("gcc is not installed; scripts/install-packages check")
         call(["gcc", "-O1", "-static", "-pthread", "-o", init, os.path.join(TOP, "tests", "programs", "guest-init.c")])
-        call(["sh", "-c", 'cd "$1" && echo init | cpio -o -H newc --quiet > init.cpio', "sh", folder])
-        return [*machine, "-initrd", archive, "-smp", str(processors), "-append", f"quiet panic=-1 nokaslr -- work {processors} {WORK}"], init
+        with open(init, "rb") as program:
+            archive.write(files, [("init", archive.PROGRAM, program.read())])
+        return [*machine, "-initrd", files, "-smp", str(processors), "-append", f"quiet panic=-1 nokaslr -- work {processors} {WORK}"], init
 
     def check_work(self, init, processors):
         """Each program has its calls, and none of the other's."""

@@ -5,6 +5,7 @@ import gzip
 import platform
 import struct
 
+import archive
 from recording import *
 
 class Machine:
@@ -165,23 +166,14 @@ def init_program(name="guest-init", *options, kind=X86):
     return path
 
 
-def archive_entry(name, mode, data):
-    numbers = (1, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0)
-    head = b"070701" + b"".join(b"%08x" % number for number in numbers) + name.encode() + b"\0"
-    return head + b"\0" * (-len(head) % 4) + data + b"\0" * (-len(data) % 4)
-
-
 def initial_files(init, files=()):
     """The archive (cpio) of a machine whose first process is a program. files: {path there: contents} besides."""
     path = fresh("initrd")
-    with open(init, "rb") as program, open(path, "wb") as archive:
-        archive.write(archive_entry("proc", 0o40755, b"") + archive_entry("init", 0o100755, program.read()))
-        folders = {"/".join(words[:n]) for words in (name.split("/") for name in files) for n in range(1, len(words))}
-        for name in sorted(folders):
-            archive.write(archive_entry(name, 0o40755, b""))
-        for name, contents in dict(files).items():
-            archive.write(archive_entry(name, 0o100755, contents))
-        archive.write(archive_entry("TRAILER!!!", 0, b""))
+    folders = {"/".join(words[:n]) for words in (name.split("/") for name in files) for n in range(1, len(words))}
+    with open(init, "rb") as program:
+        archive.write(path, [("proc", archive.FOLDER, b""), ("init", archive.PROGRAM, program.read())] +
+                      [(name, archive.FOLDER, b"") for name in sorted(folders)] +
+                      [(name, archive.PROGRAM, contents) for name, contents in dict(files).items()])
     return path
 
 

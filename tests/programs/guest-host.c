@@ -472,6 +472,28 @@ static void scene_shared(void)
 		run(code + 0x5000, 0xffffc90000007f00);
 }
 
+/* A task that executes another program and then ends, so that the next task gets its stack in the kernel. Calls of both programs do not return. */
+static void scene_ends(void)
+{
+	registers[GS_BASE] = base;
+	for (unsigned n = 0; n < 3; n++) {
+		task.address = 0xffff888100010000 + (n == 2 ? 0x10000 : 0);
+		task.stack = 0xffffc90000010000;
+		task.pid = task.process = n == 2 ? 8 : 7;
+		snprintf(task.name, sizeof(task.name), "program%u", n);
+		registers[CR3] = 0x1000 * (n + 1);
+		registers[CS] = 0;
+		run(code + 0x1000, task.stack + 0x3f00);
+		come_back();
+		if (n == 2)
+			break;
+		registers[CS] = 3;
+		call(0x4000, 0x5000 + 0x1000 * n, 0x7ffffff0);
+		call(0x5000 + 0x1000 * n, 0x8000, 0x7fffffe0);
+		come_back();
+	}
+}
+
 static uint64_t next_number(void)
 {
 	static uint64_t state = 88172645463325252;
@@ -573,6 +595,8 @@ int main(int count, char **words)
 		scene_large();
 	else if (strcmp(words[2], "exec") == 0)
 		scene_exec();
+	else if (strcmp(words[2], "ends") == 0)
+		scene_ends();
 	else if (strcmp(words[2], "edge") == 0)
 		scene_edge();
 	else if (strcmp(words[2], "shared") == 0)

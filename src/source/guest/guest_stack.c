@@ -251,12 +251,29 @@ static void end_all(struct guest_stack *stack)
 		guest_stack_end(stack);
 }
 
+/*
+ * A task has ended, or executes another program: the calls that its program left open end. Under the lock.
+ * @kept: where its stack is now; NULL: it has none any more
+ */
+static void end_program(uint64_t address, uint32_t pid, const struct guest_place *kept)
+{
+	for (uint32_t n = 0; n < count && pid; n++) {
+		struct guest_stack *stack = stacks[n];
+
+		if (stack->place.level == GUEST_USER && stack->task.pid == pid &&
+		    (kept ? stack->place.space != kept->space : stack->task.address == address) &&
+		    !__atomic_load_n(&stack->runs, __ATOMIC_ACQUIRE))
+			end_all(stack);
+	}
+}
+
 void guest_stack_renew(struct guest_stack *stack)
 {
 	uint32_t tid;
 
 	end_all(stack);
 	pthread_mutex_lock(&lock);
+	end_program(stack->task.address, stack->task.pid, NULL);
 	tid = next_tid();
 	pthread_mutex_unlock(&lock);
 	set_tid(stack, tid);
@@ -375,6 +392,8 @@ struct guest_stack *guest_stack_find(const struct guest_place *place)
 		if (of_level[place->level] >= guest_options.stacks)
 			discard_some(place->level);
 		stack = add(place);
+		if (place->level == GUEST_USER)
+			end_program(0, place->task, place);
 	}
 	if (stack) {
 		stack->used = ++uses;

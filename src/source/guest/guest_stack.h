@@ -14,7 +14,8 @@
  * (guest_task.h), the kernel's stack of a task that ended is another thread when the next task gets it. Frames of open calls lie in
  * the session's segments, as those of native calls do (wire/wire_call.h): they survive a SIGKILL of QEMU.
  *
- * A program that ends does so in its kernel, and leaves its stacks behind. A guest can also put its stack pointer anywhere. When there
+ * A program that ends does so in its kernel, and leaves its stacks behind. If tasks are known, its open calls end when another task gets
+ * its stack in the kernel, or when its task executes another program. A guest can also put its stack pointer anywhere. When there
  * are too many stacks of a level, those that were used least recently go: their open calls end, and their memory is used again.
  *
  * Two vCPUs never run one stack at a time. The guest's own synchronization orders them when a thread moves. So only the table
@@ -90,7 +91,7 @@ void guest_stack_settle(struct guest_stack *stack, const struct guest_task *task
 /* guest_stack_has_none - a task was not found. Return: whether that was tried often enough: the stack belongs to none. */
 bool guest_stack_has_none(struct guest_stack *stack);
 
-/* guest_stack_renew - the task of a stack has ended, and another one got it: its open calls end. */
+/* guest_stack_renew - the task of a stack has ended, and another one got it: its open calls end, and so do those of its program. */
 void guest_stack_renew(struct guest_stack *stack);
 
 /* guest_stack_show - a vCPU comes to a stack: its lane shows that from now on. */
