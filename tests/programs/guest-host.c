@@ -370,6 +370,15 @@ static void scene_again(void)
 			run(code + boot * 0x400000 + n * 0x40130, 0xffffc90000003f00);
 }
 
+/* A guest that does not come further than its firmware. */
+static void scene_firmware(void)
+{
+	for (unsigned n = 1; n <= 300; n++) {
+		call(0xe0000, 0xe0100 + (n * 7919 & 0xffff) * 16, 0x7000);
+		leave(0xe0103, 0xe0005, 0x7000);
+	}
+}
+
 /* Tasks with stacks of 32 KiB, of which each uses the upper half, and one the lower half. */
 static void scene_large(void)
 {
@@ -591,6 +600,8 @@ int main(int count, char **words)
 		scene_part();
 	else if (strcmp(words[2], "again") == 0)
 		scene_again();
+	else if (strcmp(words[2], "firmware") == 0)
+		scene_firmware();
 	else if (strcmp(words[2], "large") == 0)
 		scene_large();
 	else if (strcmp(words[2], "exec") == 0)

@@ -66,7 +66,9 @@ static int check_mark(const char *key, const struct guest_options *options, cons
 {
 	uint64_t value;
 
-	if (!word || options->kernel || take_address(word, 0, &value)) /* or it is a function there */
+	if (!word ||
+	    (take_address(word, 0, &value) ? value != 0
+					   : options->kernel != NULL)) /* or it is a function there */
 		return 0;
 	if (word != options->snapshot &&
 	    (guest_trigger_path(word) || (number_parse_duration(word, &value) && value)))
@@ -127,7 +129,7 @@ static bool put_mark(FILE *text, const char *key, const char *word, const struct
 		return true;
 	if (guest_functions_address(functions, word, &value)) /* KASLR moves it */
 		fprintf(text, ",%s=+%" PRIx64, key, value);
-	else if (take_address(word, 0, &value))
+	else if (take_address(word, 0, &value) && value)
 		fprintf(text, ",%s=%" PRIx64, key, value);
 	else if (!is_snapshot && number_parse_duration(word, &value) && value)
 		fprintf(text, ",%s=%" PRIu64 "ns", key, value);

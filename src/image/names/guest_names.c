@@ -309,6 +309,25 @@ static int find_another(const struct guest_names *names, const uint64_t *address
 	return 0;
 }
 
+/*
+ * Whether a kernel can lie there: what was called between its first and its last function mostly begins one. Some distance always has the most
+ * votes, also if only a firmware was recorded.
+ */
+static bool is_plausible(const struct guest_names *names, const uint64_t *addresses, size_t count,
+			 uint64_t shift)
+{
+	const uint64_t first = names->all[0].address, last = names->all[names->count - 1].address;
+	size_t inside = 0, exact = 0;
+
+	for (size_t n = 0; n < count && first >> 63; n++) {
+		const uint64_t address = addresses[n] - shift;
+
+		inside += address - first <= last - first;
+		exact += find(names, address) != NULL;
+	}
+	return 2 * exact >= inside;
+}
+
 int guest_names_shifts(const struct guest_names *names, const uint64_t *addresses, size_t count,
 		       struct guest_shifts *shifts)
 {
@@ -318,6 +337,8 @@ int guest_names_shifts(const struct guest_names *names, const uint64_t *addresse
 	if (rest && !shifts->count) {
 		more = vote(names, addresses, count, &shifts->all[0]);
 		shifts->count = 1;
+		if (!more && names->count && !is_plausible(names, addresses, count, shifts->all[0]))
+			shifts->all[0] = 0;
 		more = more ? more : 1;
 	}
 	while (more == 1 && shifts->count < GUEST_SHIFTS)

@@ -127,11 +127,11 @@ static void put(uint16_t event, uint32_t tid, uint32_t one, uint32_t two, uint32
 			     guest_session_thread(), false);
 }
 
-void guest_session_put(uint32_t tid, const struct wire_call_frame *frame, uint32_t depth)
+void guest_session_put(uint32_t tid, uint32_t function, uint64_t start, uint32_t depth)
 {
 	if (*guest_switch != WIRE_OFF)
-		put(guest_event, tid, frame->function, (uint32_t)frame->start,
-		    (uint32_t)(frame->start >> 32 & 0xffff) | depth << 16);
+		put(guest_event, tid, function, (uint32_t)start,
+		    (uint32_t)(start >> 32 & 0xffff) | depth << 16);
 }
 
 void guest_session_put_switch(uint32_t tid, uint32_t vcpu, uint32_t from, uint32_t to)

@@ -44,7 +44,7 @@ void guest_session_moved(uint64_t distance);
 uint32_t guest_session_thread(void);
 
 /* guest_session_put - record the end of a call in all cases but the usual one. */
-void guest_session_put(uint32_t tid, const struct wire_call_frame *frame, uint32_t depth);
+void guest_session_put(uint32_t tid, uint32_t function, uint64_t start, uint32_t depth);
 
 /* guest_session_put_switch - record that a vCPU changes from a task to another one. @tid: of the latter's stack */
 void guest_session_put_switch(uint32_t tid, uint32_t vcpu, uint32_t from, uint32_t to);
@@ -52,8 +52,8 @@ void guest_session_put_switch(uint32_t tid, uint32_t vcpu, uint32_t from, uint32
 /* guest_session_report - one line on stderr. */
 void guest_session_report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* guest_put - record the end of a call. @tid: the number of its stack; @depth: calls that are open below it */
-static inline void guest_put(uint32_t tid, const struct wire_call_frame *frame, uint32_t depth)
+/* guest_put - record the end of a call. @tid: the number of its stack; @start: its begin; @depth: calls that are open below it */
+static inline void guest_put(uint32_t tid, uint32_t function, uint64_t start, uint32_t depth)
 {
 #if RING_HAVE_RSEQ
 	const uint32_t cpu = __atomic_load_n(&section_rseq()->cpu_id_start, __ATOMIC_RELAXED);
@@ -62,12 +62,11 @@ static inline void guest_put(uint32_t tid, const struct wire_call_frame *frame, 
 	if (__builtin_expect(*guest_switch == WIRE_ON && cpu < guest_session.geometry.cpus && ring->slots,
 			     1) &&
 	    section_rseq_put3(ring, guest_event | (uint64_t)GUEST_RECORD_BYTES << 16,
-			      (uint64_t)frame->function << 32 | tid,
-			      (frame->start << 16 >> 16) | (uint64_t)depth << WIRE_CALL_START_BITS) ==
-		    RING_DONE)
+			      (uint64_t)function << 32 | tid,
+			      (start << 16 >> 16) | (uint64_t)depth << WIRE_CALL_START_BITS) == RING_DONE)
 		return;
 #endif
-	guest_session_put(tid, frame, depth);
+	guest_session_put(tid, function, start, depth);
 }
 
 #endif

@@ -74,11 +74,14 @@ static struct wire_call_segment *add_segment(struct guest_stack *stack, const st
 
 struct wire_call_frame *guest_stack_more(struct guest_stack *stack, const struct wire_call_frame *top)
 {
-	struct wire_call_segment *full = top == GUEST_NO_FRAMES ? NULL : segment_of(top - 1);
-	struct wire_call_segment *segment = full ? segment_at(full->next) : stack->first;
+	static pthread_mutex_t more_lock = PTHREAD_MUTEX_INITIALIZER;
+	struct wire_call_segment *full = top == GUEST_NO_FRAMES ? NULL : segment_of(top - 1), *segment;
 
+	pthread_mutex_lock(&more_lock);
+	segment = full ? segment_at(full->next) : stack->first;
 	if (!segment && stack->region)
 		segment = add_segment(stack, full);
+	pthread_mutex_unlock(&more_lock);
 	if (!segment) {
 		session_call_lose(&guest_session, WIRE_CALL_LOST_STACK, 1);
 		return NULL;

@@ -185,10 +185,12 @@ static inline void guest_stack_pop(struct guest_stack *stack)
 static inline void guest_stack_end(struct guest_stack *stack)
 {
 	struct wire_call_frame *frame = guest_stack_top(stack);
+	const uint64_t start = __atomic_load_n(&frame->start, __ATOMIC_RELAXED);
+	const uint32_t function = __atomic_load_n(&frame->function, __ATOMIC_RELAXED);
 
-	if (frame->start) { /* it is recorded, and is not suspended */
+	if (start && function) { /* it is recorded, and is not suspended */
 		frame->flags |= WIRE_CALL_ENDING;
-		guest_put(stack->tid, frame, guest_depth(frame));
+		guest_put(stack->tid, function, start, guest_depth(frame));
 	} else if (frame + 1 == GUEST_NO_FRAMES) {
 		return;
 	}
