@@ -3,11 +3,14 @@
 // NAME=VALUE before the command are its environment. Before its output a line `== N` is printed, and behind it `== N STATUS`; the last line is
 // `== end`. Compiled by tests/harness/guests.py.
 #define _GNU_SOURCE
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +29,8 @@ static void prepare(void)
 		mkdir(mounts[n][1], 0755);
 		mount(mounts[n][0], mounts[n][1], mounts[n][0], 0, "");
 	}
+	ioctl(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), SIOCSIFFLAGS,
+	      &(struct ifreq){ .ifr_name = "lo", .ifr_flags = IFF_UP });
 }
 
 static int run(char *line)

@@ -6,15 +6,19 @@
  *				sleeps; prints the ids of the sleeper and of the waker
  *				(sleeps in take(), woken in give())
  *	schedule futex N	the same in a futex (sleeps in wait_for_word(), woken in wake_word())
+ *	schedule tcp N		the same in recvfrom, over a connection of the loopback
+ *	schedule udp N		the same, by datagrams
  *	schedule chain N	a span "chain.request", N times: the first thread waits for a second one, which waits for a third one,
  *				which sleeps for 2 ms; prints the ids of the three
  */
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,6 +46,11 @@ __attribute__((noinline)) static void give(int file)
 {
 	if (write(file, "", 1) != 1)
 		abort();
+}
+
+static void give_byte(void)
+{
+	give(ask[0][1]);
 }
 
 __attribute__((noinline)) static void wait_for_word(void)
@@ -100,22 +109,68 @@ static void *sleep_in_futex(void *unused)
 	return NULL;
 }
 
-static void wake(bool futex)
+static void *sleep_in_recv(void *unused)
+{
+	char byte;
+
+	(void)unused;
+	sleeper = gettid();
+	for (long n = 0; n < count; n++)
+		if (recv(ask[0][0], &byte, 1, 0) != 1)
+			abort();
+	return NULL;
+}
+
+static void send_byte(void)
+{
+	if (send(ask[0][1], "", 1, 0) != 1)
+		abort();
+}
+
+/* ask[0]: two sockets, of which the second one sends to the first one. */
+static void connect_sockets(int type)
+{
+	const int socket_of_listener = socket(AF_INET, type, 0);
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t bytes = sizeof(address);
+
+	ask[0][1] = socket(AF_INET, type, 0);
+	if (bind(socket_of_listener, (struct sockaddr *)&address, bytes) ||
+	    (type == SOCK_STREAM && listen(socket_of_listener, 1)) ||
+	    getsockname(socket_of_listener, (struct sockaddr *)&address, &bytes) ||
+	    connect(ask[0][1], (struct sockaddr *)&address, bytes))
+		abort();
+	ask[0][0] = type == SOCK_STREAM ? accept(socket_of_listener, NULL, NULL) : socket_of_listener;
+}
+
+/* A way to sleep, and to end that. */
+static const struct wait {
+	const char *name;
+	int call;
+	void *(*sleep)(void *);
+	void (*wake)(void);
+} waits[] = { { "wake", SYS_read, sleep_in_read, give_byte },
+	      { "futex", SYS_futex, sleep_in_futex, wake_word },
+	      { "tcp", SYS_recvfrom, sleep_in_recv, send_byte },
+	      { "udp", SYS_recvfrom, sleep_in_recv, send_byte } };
+
+static void wake(const struct wait *wait)
 {
 	char call[16];
 	pthread_t thread;
 
-	if (pipe(ask[0]) || pthread_create(&thread, NULL, futex ? sleep_in_futex : sleep_in_read, NULL))
+	if (*wait->name == 't' || *wait->name == 'u')
+		connect_sockets(*wait->name == 't' ? SOCK_STREAM : SOCK_DGRAM);
+	else if (pipe(ask[0]))
 		abort();
-	snprintf(call, sizeof(call), "%d ", futex ? SYS_futex : SYS_read);
+	if (pthread_create(&thread, NULL, wait->sleep, NULL))
+		abort();
+	snprintf(call, sizeof(call), "%d ", wait->call);
 	for (long n = 0; n < count; n++) {
 		while (!sleeper)
 			continue;
 		await_sleep(sleeper, call);
-		if (!futex)
-			give(ask[0][1]);
-		else
-			wake_word();
+		wait->wake();
 	}
 	pthread_join(thread, NULL);
 	printf("%d %d\n", sleeper, gettid());
@@ -167,11 +222,13 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 
 	count = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
-	if (strcmp(what, "wake") == 0 || strcmp(what, "futex") == 0)
-		wake(*what == 'f');
-	else if (strcmp(what, "chain") == 0)
-		run_chain();
-	else
+	for (unsigned n = 0; n < sizeof(waits) / sizeof(waits[0]); n++)
+		if (strcmp(what, waits[n].name) == 0) {
+			wake(&waits[n]);
+			return 0;
+		}
+	if (strcmp(what, "chain") != 0)
 		return 2;
+	run_chain();
 	return 0;
 }

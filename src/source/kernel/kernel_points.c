@@ -234,6 +234,15 @@ int kernel_points_compile(struct kernel_points *points, const char *where, bool 
 	return 0;
 }
 
+bool kernel_points_have(const struct kernel_points *points, enum tracepoint_kind kind)
+{
+	for (size_t n = 0; n < points->count; n++)
+		for (unsigned field = 0; field < points->points[n].count; field++)
+			if (points->points[n].fields[field].kind == kind)
+				return true;
+	return false;
+}
+
 const struct wire_filter *kernel_points_filter(const struct kernel_points *points, size_t n)
 {
 	return points->filters && points->filters[n].size

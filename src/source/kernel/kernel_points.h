@@ -60,6 +60,9 @@ int kernel_points_compile(struct kernel_points *points, const char *where, bool 
  */
 bool kernel_points_without_texts(struct kernel_points *points);
 
+/* kernel_points_have - whether one of them has a field of this kind. */
+bool kernel_points_have(const struct kernel_points *points, enum tracepoint_kind kind);
+
 /* kernel_points_filter - of one of them; NULL: it has none. */
 const struct wire_filter *kernel_points_filter(const struct kernel_points *points, size_t n);
 

@@ -3,13 +3,9 @@
 #include <string.h>
 
 #include "source/kernel/kernel_filter.h"
+#include "source/kernel/kernel_packets.h"
 #include "source/kernel/kernel_program.h"
 #include "source/kernel/kernel_record.h"
-
-enum {
-	/* Bytes of a thread's stack in the kernel; larger if the kernel was built with KASAN. */
-	STACK_OF_TASK = 16 << 10,
-};
 
 /* The field that names another task whose membership counts, too. */
 static const struct tracepoint_field *named_task(const struct tracepoint *point)
@@ -36,41 +32,24 @@ static void put_text(struct bpf_program *to, int at, const struct tracepoint_fie
 	kernel_record_advance(to);
 }
 
-/*
- * Whether an interrupt runs. One in the kernel has another stack than the one that has the registers of the process at its end;
- * one of a process shares it, but then no system call brought the process into the kernel. A fault looks the same. The numbers
- * of both addresses are taken by way of the ring, since the verifier does not compare addresses.
- */
+/* Put whether an interrupt runs, and whether it is one that delivers a packet of the current thread. */
 static void put_interrupt(struct bpf_program *to, const struct kernel_layout *layout, int at)
 {
-	unsigned other, called, far;
+	unsigned none;
 
 	if (!kernel_has_registers(layout)) {
-		bpf_put(to, BPF_ST | BPF_MEM | BPF_B, BPF_REG_9, 0, KERNEL_SLOTS + at, KERNEL_CALL_NONE);
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_B, BPF_REG_9, 0, KERNEL_SLOTS + at,
+			KERNEL_INTERRUPT_UNKNOWN);
 		return;
 	}
-	bpf_put_call(to, BPF_FUNC_get_current_task_btf);
-	bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
-	bpf_put_call(to, BPF_FUNC_task_pt_regs);
-	kernel_put_store(to, BPF_REG_7, KERNEL_RING(scratch), BPF_REG_0);
-	kernel_put_load(to, BPF_REG_1, BPF_REG_7, KERNEL_RING(scratch));
-	kernel_put_store(to, BPF_REG_7, KERNEL_RING(scratch), BPF_REG_10);
-	kernel_put_load(to, BPF_REG_3, BPF_REG_7, KERNEL_RING(scratch));
-	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_7, 0, KERNEL_RING(scratch), 0);
-	bpf_put_alu_register(to, BPF_SUB, BPF_REG_1, BPF_REG_3);
-	bpf_put_set(to, BPF_REG_2, 1);
-	far = bpf_put_jump(to, BPF_JGE, BPF_REG_1, STACK_OF_TASK);
-	bpf_put_set(to, BPF_REG_2, 0);
-	kernel_put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_SEGMENT);
-	bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
-	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, REGISTERS_SEGMENT_64);
-	kernel_put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_NUMBER);
-	called = bpf_put_jump(to, BPF_JSGE, BPF_REG_1, 0);
-	bpf_put_set(to, BPF_REG_2, 1);
-	bpf_land(to, far);
-	bpf_land(to, other);
-	bpf_land(to, called);
+	kernel_put_interrupt(to, KERNEL_RING(scratch));
 	bpf_put_store(to, BPF_B, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
+	if (layout->packets < 0)
+		return;
+	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_2, KERNEL_INTERRUPT_NONE);
+	kernel_packets_test(to, layout, KERNEL_STACK_TID);
+	bpf_put_store(to, BPF_B, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
+	bpf_land(to, none);
 }
 
 static bool is_text(enum tracepoint_kind kind)

@@ -9,6 +9,8 @@ enum {
 	/* The part of struct pt_regs of x86-64 that is copied: from r10 on. */
 	REGISTERS_BEGIN = 56,
 	REGISTERS_BYTES = 88,
+	/* Bytes of a thread's stack in the kernel; larger if the kernel was built with KASAN. */
+	STACK_OF_TASK = 16 << 10,
 	MARK_BIT = 23, /* one that is 1 in both marks, as text_number() has them */
 };
 
@@ -98,6 +100,38 @@ void kernel_put_call(struct bpf_program *to, const struct kernel_layout *layout)
 	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, REGISTERS_SEGMENT_64);
 	bpf_put_load(to, BPF_DW, BPF_REG_2, BPF_REG_0, REGISTERS_NUMBER);
 	bpf_land(to, other);
+}
+
+/*
+ * An interrupt in the kernel has another stack than the one that has the registers of the process at its end; one of a process shares
+ * it, but then no system call brought the process into the kernel. A fault looks the same. The numbers of both addresses are
+ * taken by way of a map's value, since the verifier does not compare addresses.
+ */
+void kernel_put_interrupt(struct bpf_program *to, int scratch)
+{
+	unsigned other, called, far;
+
+	bpf_put_call(to, BPF_FUNC_get_current_task_btf);
+	bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
+	bpf_put_call(to, BPF_FUNC_task_pt_regs);
+	kernel_put_store(to, BPF_REG_7, scratch, BPF_REG_0);
+	kernel_put_load(to, BPF_REG_1, BPF_REG_7, scratch);
+	kernel_put_store(to, BPF_REG_7, scratch, BPF_REG_10);
+	kernel_put_load(to, BPF_REG_3, BPF_REG_7, scratch);
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_7, 0, scratch, 0);
+	bpf_put_alu_register(to, BPF_SUB, BPF_REG_1, BPF_REG_3);
+	bpf_put_set(to, BPF_REG_2, KERNEL_INTERRUPT);
+	far = bpf_put_jump(to, BPF_JGE, BPF_REG_1, STACK_OF_TASK);
+	bpf_put_set(to, BPF_REG_2, KERNEL_INTERRUPT_NONE);
+	kernel_put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_SEGMENT);
+	bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
+	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, REGISTERS_SEGMENT_64);
+	kernel_put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_NUMBER);
+	called = bpf_put_jump(to, BPF_JSGE, BPF_REG_1, 0);
+	bpf_put_set(to, BPF_REG_2, KERNEL_INTERRUPT);
+	bpf_land(to, far);
+	bpf_land(to, other);
+	bpf_land(to, called);
 }
 
 /* Register 3: an address in the program. */

@@ -41,6 +41,14 @@ enum kernel_call {
 	KERNEL_CALL_UNKNOWN = -2,
 };
 
+/* The field `interrupt` of sched_waking. */
+enum kernel_interrupt {
+	KERNEL_INTERRUPT_UNKNOWN = -1,
+	KERNEL_INTERRUPT_NONE,	 /* the current thread wakes */
+	KERNEL_INTERRUPT,	 /* the current thread was only interrupted */
+	KERNEL_INTERRUPT_PACKET, /* by a soft interrupt that delivers a packet of its own */
+};
+
 /* A filter, and the event for which it was compiled. */
 struct kernel_filter {
 	const struct wire_filter *filter;
@@ -55,7 +63,8 @@ struct kernel_layout {
 	bool overwrite;	  /* without room, the oldest packet makes room; otherwise the record is lost */
 	uint32_t context; /* enum wire_context: of each record; its values are 0 */
 	int late; /* map: system calls whose texts could not be read at the entry (kernel_late.h); -1: none */
-	bool typed;	  /* programs of system calls load directly from the registers: bpf_load_typed() */
+	int packets; /* map: packets that threads send to their own machine (kernel_packets.h); -1: none */
+	bool typed;  /* programs of system calls load directly from the registers: bpf_load_typed() */
 	unsigned task_id; /* offset of a thread's id in struct task_struct; 0: unknown */
 	bool in_kernel;	  /* texts of a system call have been copied to the kernel */
 	bool without_calls; /* the kernel cannot give programs the registers of a process (before 5.15, or without BTF) */
@@ -98,6 +107,12 @@ void kernel_put_register(struct bpf_program *to, const struct kernel_layout *lay
  * Changes registers 0 to 5.
  */
 void kernel_put_call(struct bpf_program *to, const struct kernel_layout *layout);
+
+/*
+ * kernel_put_interrupt - register 2: KERNEL_INTERRUPT if one runs instead of the current task, else KERNEL_INTERRUPT_NONE. Changes registers 0 to 5.
+ * @scratch: 8 bytes behind register 7, in the value of a map
+ */
+void kernel_put_interrupt(struct bpf_program *to, int scratch);
 
 /* kernel_put_argument - the value of a probe's argument in register 1; 0: it is in memory, and cannot be read without a page fault. */
 void kernel_put_argument(struct bpf_program *to, const struct tracepoint_field *field);

@@ -17,6 +17,7 @@
 #include "source/kernel/kernel_calls.h"
 #include "source/kernel/kernel_filter.h"
 #include "source/kernel/kernel_late.h"
+#include "source/kernel/kernel_packets.h"
 #include "source/kernel/kernel_points.h"
 #include "source/kernel/kernel_put.h"
 #include "source/kernel/kernel_rights.h"
@@ -227,6 +228,8 @@ static int attach(struct kernel_source *source, const struct kernel_points *poin
 	int error = 0;
 
 	source->layout.task_id = untyped ? 0 : kernel_types_member("task_struct", "pid");
+	if (kernel_points_have(points, TRACEPOINT_INTERRUPT))
+		kernel_packets_attach(&source->files, &source->layout, source->more.count / KERNEL_DEPTHS);
 	for (size_t n = 0, alike; n < points->count; n += alike ? alike : 1) {
 		alike = 0;
 		if (points->points[n].is_late || tracepoint_syscall(&points->points[n], &enters)) {
@@ -529,6 +532,7 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 		.layout = { .rings = -1,
 			    .members = -1,
 			    .late = -1,
+			    .packets = -1,
 			    .overwrite = options->overwrite,
 			    .context = session->geometry.context },
 		.clock_map = -1,
@@ -666,7 +670,7 @@ void kernel_source_close(struct kernel_source *source)
 	free(source->packet);
 	free(source->rings);
 	kernel_files_free(&source->files);
-	*source = (struct kernel_source){ .layout = { .rings = -1, .members = -1, .late = -1 },
+	*source = (struct kernel_source){ .layout = { .rings = -1, .members = -1, .late = -1, .packets = -1 },
 					  .clock_map = -1,
 					  .tracefs = { .events = -1, .instance = -1, .tasks = -1 } };
 }

@@ -158,12 +158,14 @@ bool kernel_view_thread(const struct kernel_event *event, const struct burin_rec
 	return get_id(record, event->fields[0], tid);
 }
 
-bool kernel_view_interrupts(const struct kernel_event *event, const struct burin_record *record)
+enum kernel_wake kernel_view_wake(const struct kernel_event *event, const struct burin_record *record)
 {
 	int64_t value;
 
-	return event->fields[1] >= 0 && burin_record_i64(record, (unsigned)event->fields[1], &value) == 0 &&
-	       value == 1;
+	if (event->fields[1] < 0 || burin_record_i64(record, (unsigned)event->fields[1], &value) != 0)
+		return KERNEL_WAKE_THREAD;
+	return value == KERNEL_WAKE_INTERRUPT || value == KERNEL_WAKE_PACKET ? (enum kernel_wake)value
+									     : KERNEL_WAKE_THREAD;
 }
 
 uint64_t kernel_view_begin(const struct kernel_view *view, const struct burin_record *record, uint64_t open)

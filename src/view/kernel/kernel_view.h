@@ -49,6 +49,13 @@ enum {
 	KERNEL_ERRNO_MAX = 4095, /* a result from -4095 to -1 is an error */
 };
 
+/* By what a record of a wake-up is made. */
+enum kernel_wake {
+	KERNEL_WAKE_THREAD,
+	KERNEL_WAKE_INTERRUPT,
+	KERNEL_WAKE_PACKET, /* of the thread, which an interrupt delivers */
+};
+
 /* A switch between threads. */
 struct kernel_switch {
 	uint32_t prev, next; /* thread ids; 0: idle */
@@ -73,8 +80,8 @@ bool kernel_view_switch(struct kernel_view *view, const struct kernel_event *eve
 			const struct burin_record *record, struct kernel_switch *out);
 /* The thread that a record of wake-up, fork or migration is about. */
 bool kernel_view_thread(const struct kernel_event *event, const struct burin_record *record, uint32_t *tid);
-/* Whether an interrupt woke: false if it is unknown. */
-bool kernel_view_interrupts(const struct kernel_event *event, const struct burin_record *record);
+/* Whether an interrupt woke, and which: KERNEL_WAKE_THREAD if it is unknown. */
+enum kernel_wake kernel_view_wake(const struct kernel_event *event, const struct burin_record *record);
 /*
  * The begin of the call that arguments read at its end are of, in ticks.
  * @open: the begin of the call of the same name that the thread is in; 0: of none

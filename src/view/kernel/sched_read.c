@@ -70,6 +70,38 @@ static int read_call(struct sched *sched, const struct kernel_event *event, cons
 	return error;
 }
 
+/* Whether a packet can end a sleep of this name, as far as is known: another one is ended by a timer that comes during the delivery. */
+static bool ends_by_packet(const char *sleep)
+{
+	static const char *const calls[] = { "recv",  "send", "accept", "connect", "poll",    "select",
+					     "epoll", "read", "write",	"splice",  "io_uring" };
+
+	for (unsigned n = 0; n < sizeof(calls) / sizeof(calls[0]); n++)
+		if (strstr(sleep, calls[n]) && !strchr(sleep, '('))
+			return true;
+	return !*sleep;
+}
+
+static int read_wake(struct sched *sched, const struct kernel_view *view, const struct kernel_event *event,
+		     const struct burin_record *record, uint64_t ns)
+{
+	enum kernel_wake wake = kernel_view_wake(event, record);
+	uint32_t tid;
+	size_t woken;
+
+	if (!kernel_view_thread(event, record, &tid))
+		return 0;
+	if (wake == KERNEL_WAKE_PACKET) {
+		woken = sched_find(sched, tid, ns);
+		if (woken == SIZE_MAX)
+			return -ENOMEM;
+		if (sched->threads[woken].state == SCHED_BLOCKED &&
+		    !ends_by_packet(view->strings->texts[sched->threads[woken].what]))
+			wake = KERNEL_WAKE_INTERRUPT;
+	}
+	return sched_take_wake(sched, ns, tid, record->tid, wake == KERNEL_WAKE_INTERRUPT);
+}
+
 /* Parse "13 20-25". Return: behind it; NULL: it is no range. */
 static const char *parse_range(const char *text, struct sched_range *range)
 {
@@ -111,10 +143,7 @@ int sched_read_record(struct sched *sched, struct kernel_view *view, const struc
 	case KERNEL_SWITCH:
 		return read_switch(sched, view, event, record, ns);
 	case KERNEL_WAKING:
-		return kernel_view_thread(event, record, &tid)
-			       ? sched_take_wake(sched, ns, tid, record->tid,
-						 kernel_view_interrupts(event, record))
-			       : 0;
+		return read_wake(sched, view, event, record, ns);
 	case KERNEL_NEWTASK:
 		return kernel_view_thread(event, record, &tid) ? sched_take_fork(sched, ns, record->tid, tid)
 							       : 0;
