@@ -78,6 +78,11 @@ void bpf_put_call(struct bpf_program *to, int function)
 	bpf_put(to, BPF_JMP | BPF_CALL, 0, 0, 0, function);
 }
 
+void bpf_put_kernel_call(struct bpf_program *to, uint32_t function)
+{
+	bpf_put(to, BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_KFUNC_CALL, 0, (int)function);
+}
+
 unsigned bpf_put_function_call(struct bpf_program *to)
 {
 	bpf_put(to, BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, 0);

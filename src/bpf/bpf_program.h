@@ -53,6 +53,9 @@ void bpf_put_value(struct bpf_program *to, unsigned target, int map);
 /* bpf_put_call - call BPF_FUNC_*, with the registers 1 to 5. */
 void bpf_put_call(struct bpf_program *to, int function);
 
+/* bpf_put_kernel_call - call a function of the kernel that programs may call. @function: its number in the kernel's BTF */
+void bpf_put_kernel_call(struct bpf_program *to, uint32_t function);
+
 /*
  * bpf_put_function_call - call a function of this program, with the registers 1 to 5. Registers 6 to 9 and the stack stay.
  * bpf_land_function - the function begins at the next instruction, behind the program's end. @call: what bpf_put_function_call() returned

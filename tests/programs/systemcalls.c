@@ -18,6 +18,8 @@
  *	systemcalls flood N		sends itself N packets of 100 + n % 1000 bytes over the loopback and calls getppid after each, while a
  *					timer interrupts it every 50 microseconds
  *	systemcalls arguments N		calls with 0 to 6 arguments of both sizes, each of which fails at once; N times
+ *	systemcalls identify N		three threads make N threads and children each, one after the other, and each of these calls tgkill
+ *					with the process's id and its own; then a thread executes the program, which calls it once more
  *	systemcalls wait		waits for a line, calls getppid 3 times, and waits for its end
  */
 #include <arpa/inet.h>
@@ -256,6 +258,55 @@ static void execute_by_thread(char *path)
 	pthread_join(thread, NULL);
 }
 
+static void *identify(void *unused)
+{
+	(void)unused;
+	syscall(SYS_tgkill, getpid(), gettid(), 0);
+	return NULL;
+}
+
+static void *make_threads(void *unused)
+{
+	pthread_t thread;
+	pid_t child;
+
+	(void)unused;
+	for (long n = 0; n < count; n++) {
+		child = n % 4 ? -1 : fork();
+		if (child == 0) {
+			identify(NULL);
+			_exit(0);
+		}
+		if (child > 0)
+			waitpid(child, NULL, 0);
+		else if (pthread_create(&thread, NULL, identify, NULL) == 0)
+			pthread_join(thread, NULL);
+		identify(NULL);
+	}
+	return NULL;
+}
+
+static void *execute_again(void *unused)
+{
+	(void)unused;
+	identify(NULL);
+	execl("/proc/self/exe", "systemcalls", "identify", "0", NULL);
+	return NULL;
+}
+
+static void identify_threads(void)
+{
+	pthread_t threads[3];
+
+	for (unsigned n = 0; count && n < 3; n++)
+		pthread_create(&threads[n], NULL, make_threads, NULL);
+	for (unsigned n = 0; count && n < 3; n++)
+		pthread_join(threads[n], NULL);
+	identify(NULL);
+	if (count && pthread_create(&threads[0], NULL, execute_again, NULL) == 0)
+		pthread_join(threads[0], NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -277,6 +328,8 @@ int main(int argc, char **argv)
 	else if (strcmp(what, "arguments") == 0)
 		for (long n = 0; n < count; n++)
 			call_with_arguments();
+	else if (strcmp(what, "identify") == 0)
+		identify_threads();
 	else if (strcmp(what, "wait") == 0)
 		wait_for_lines();
 	else if (strcmp(what, "unread") == 0)

@@ -23,6 +23,7 @@ enum kind {
 	KIND_STRUCTURE = 4,
 	KIND_UNION = 5,
 	KIND_TYPEDEF = 8,
+	KIND_FUNCTION = 12,
 	KIND_VARIABLE = 14,
 	KIND_SECTION = 15,
 	KINDS = 20
@@ -165,6 +166,11 @@ static uint32_t find(const struct btf *btf, enum kind kind, const char *name)
 uint32_t btf_structure(const struct btf *btf, const char *name)
 {
 	return find(btf, KIND_STRUCTURE, name);
+}
+
+uint32_t btf_function(const struct btf *btf, const char *name)
+{
+	return find(btf, KIND_FUNCTION, name);
 }
 
 uint64_t btf_size(const struct btf *btf, uint32_t structure)

@@ -40,6 +40,9 @@ uint32_t btf_structure(const struct btf *btf, const char *name);
 bool btf_typedefs(const char *bytes, size_t count, const char *const *names, uint32_t *types,
 		  unsigned wanted);
 
+/* btf_function - the number of a function; 0: there is none. */
+uint32_t btf_function(const struct btf *btf, const char *name);
+
 /* btf_size - bytes of a structure; 0: there is none of that number. */
 uint64_t btf_size(const struct btf *btf, uint32_t structure);
 

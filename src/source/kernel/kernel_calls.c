@@ -8,6 +8,7 @@
 #include "source/kernel/kernel_calls.h"
 #include "source/kernel/kernel_filter.h"
 #include "source/kernel/kernel_late.h"
+#include "source/kernel/kernel_stacks.h"
 #include "source/kernel/kernel_types.h"
 
 enum {
@@ -40,9 +41,13 @@ static int attach_raw(struct place *at, const struct kernel_calls *calls, bool e
 {
 	int program = load_raw(at, calls, exits);
 
+	if (program < 0 && at->layout->stacks >= 0) {
+		at->layout->stacks = -1;
+		program = load_raw(at, calls, exits);
+	}
 	if (program < 0 && at->layout->typed) {
 		at->layout->typed = false;
-		at->layout->task_id = 0;
+		at->layout->task = (struct kernel_task_type){ 0 };
 		program = load_raw(at, calls, exits);
 	}
 	if (program < 0)
@@ -185,6 +190,10 @@ int kernel_calls_attach(struct kernel_files *files, struct kernel_layout *layout
 		if (tables[n] != MAP_FAILED)
 			munmap(tables[n], TABLE_BYTES);
 	find_types(&at, untyped);
+	if (!error && layout->typed && layout->task.stack && layout->task.cast) {
+		layout->stacks = kernel_stacks_make();
+		error = kernel_files_keep(files, layout->stacks);
+	}
 	for (unsigned n = 0; n < SIDES && !error; n++)
 		if (used[n])
 			error = attach_raw(&at, &calls[n], n == EXITS);

@@ -4,6 +4,7 @@
 #define BURIN_SOURCE_KERNEL_KERNEL_PUT_H
 
 #include "bpf/bpf_program.h"
+#include "source/kernel/kernel_types.h"
 #include "source/kernel/tracepoint.h"
 #include "wire/wire_filter.h"
 
@@ -65,8 +66,9 @@ struct kernel_layout {
 	int late; /* map: system calls whose texts could not be read at the entry (kernel_late.h); -1: none */
 	int packets; /* map: packets that threads send to their own machine (kernel_packets.h); -1: none */
 	bool typed;  /* programs of system calls load directly from the registers: bpf_load_typed() */
-	unsigned task_id; /* offset of a thread's id in struct task_struct; 0: unknown */
-	bool in_kernel;	  /* texts of a system call have been copied to the kernel */
+	struct kernel_task_type task; /* of the kernel's types; all 0: unknown */
+	int stacks;		      /* map: threads by their stacks (kernel_stacks.h); -1: none */
+	bool in_kernel;		      /* texts of a system call have been copied to the kernel */
 	bool without_calls; /* the kernel cannot give programs the registers of a process (before 5.15, or without BTF) */
 };
 

@@ -10,6 +10,7 @@
 
 #include "source/kernel/kernel_follow.h"
 #include "source/kernel/kernel_record.h"
+#include "source/kernel/kernel_stacks.h"
 #include "wire/wire_context.h"
 #include "wire/wire_record.h"
 
@@ -61,12 +62,14 @@ static void put_state(struct bpf_program *to, const struct kernel_layout *layout
 	bpf_put_load(to, BPF_B, BPF_REG_1, BPF_REG_1, 0);
 }
 
-/* Register 0: the current thread's id. Newer kernels have the task without a call. */
+/* Register 0: the current thread's id. */
 static void put_current(struct bpf_program *to, const struct kernel_layout *layout)
 {
-	if (layout->task_id) {
+	if (layout->typed && layout->stacks >= 0) {
+		kernel_stacks_put(to, layout);
+	} else if (layout->task.id) {
 		bpf_put_call(to, BPF_FUNC_get_current_task_btf);
-		bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_0, (int)layout->task_id);
+		bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_0, (int)layout->task.id);
 	} else {
 		bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
 	}

@@ -171,8 +171,8 @@ static int attach_point(struct kernel_source *source, const struct kernel_points
 			bpf_load(point->is_probe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACEPOINT, &code));
 		if (program >= 0)
 			break;
-		if (source->layout.task_id)
-			source->layout.task_id = 0;
+		if (source->layout.task.id)
+			source->layout.task = (struct kernel_task_type){ 0 };
 		else if (tracepoint_needs_registers(point) && !source->layout.without_calls)
 			source->layout.without_calls = true;
 		else
@@ -227,7 +227,8 @@ static int attach(struct kernel_source *source, const struct kernel_points *poin
 	bool calls = false, enters;
 	int error = 0;
 
-	source->layout.task_id = untyped ? 0 : kernel_types_member("task_struct", "pid");
+	if (!untyped)
+		kernel_types_task(&source->layout.task);
 	if (kernel_points_have(points, TRACEPOINT_INTERRUPT))
 		kernel_packets_attach(&source->files, &source->layout, source->more.count / KERNEL_DEPTHS);
 	for (size_t n = 0, alike; n < points->count; n += alike ? alike : 1) {
@@ -533,6 +534,7 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 			    .members = -1,
 			    .late = -1,
 			    .packets = -1,
+			    .stacks = -1,
 			    .overwrite = options->overwrite,
 			    .context = session->geometry.context },
 		.clock_map = -1,
@@ -670,7 +672,9 @@ void kernel_source_close(struct kernel_source *source)
 	free(source->packet);
 	free(source->rings);
 	kernel_files_free(&source->files);
-	*source = (struct kernel_source){ .layout = { .rings = -1, .members = -1, .late = -1, .packets = -1 },
-					  .clock_map = -1,
-					  .tracefs = { .events = -1, .instance = -1, .tasks = -1 } };
+	*source = (struct kernel_source){
+		.layout = { .rings = -1, .members = -1, .late = -1, .packets = -1, .stacks = -1 },
+		.clock_map = -1,
+		.tracefs = { .events = -1, .instance = -1, .tasks = -1 }
+	};
 }

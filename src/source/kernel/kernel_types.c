@@ -61,18 +61,26 @@ int kernel_types_find(const char *const *names, uint32_t *numbers, unsigned coun
 	return found ? 0 : -ENOENT;
 }
 
-unsigned kernel_types_member(const char *structure, const char *member)
+static unsigned find_member(const struct btf *btf, uint32_t structure, const char *name)
+{
+	uint64_t bytes = 0;
+
+	return btf_member(btf, structure, name, &bytes) && bytes <= INT16_MAX ? (unsigned)bytes : 0;
+}
+
+void kernel_types_task(struct kernel_task_type *out)
 {
 	struct types types;
-	uint64_t bytes = 0;
 	struct btf btf;
 
+	*out = (struct kernel_task_type){ 0 };
 	open_types(&types);
 	if (types.bytes && btf_open(&btf, types.bytes, types.count) == 0) {
-		if (!btf_member(&btf, btf_structure(&btf, structure), member, &bytes))
-			bytes = 0;
+		out->type = btf_structure(&btf, "task_struct");
+		out->id = find_member(&btf, out->type, "pid");
+		out->stack = find_member(&btf, out->type, "stack");
+		out->cast = btf_function(&btf, "bpf_rdonly_cast");
 		btf_close(&btf);
 	}
 	close_types(&types);
-	return bytes <= INT16_MAX ? (unsigned)bytes : 0;
 }

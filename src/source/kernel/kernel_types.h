@@ -12,7 +12,13 @@
  */
 int kernel_types_find(const char *const *names, uint32_t *types, unsigned count);
 
-/* kernel_types_member - where a member lies in a structure. Return: its offset in bytes; 0: unknown, or the first one. */
-unsigned kernel_types_member(const char *structure, const char *member);
+/* The parts of struct task_struct that programs need; all 0: unknown. */
+struct kernel_task_type {
+	unsigned id, stack;  /* offsets of a thread's id, and of the address of its stack in the kernel */
+	uint32_t type, cast; /* numbers of the structure, and of the function bpf_rdonly_cast (Linux 6.2) */
+};
+
+/* kernel_types_task - look it up. */
+void kernel_types_task(struct kernel_task_type *out);
 
 #endif
