@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The rights that this process lacks; see kernel_rights.h. */
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -32,6 +33,8 @@ static uint64_t read_rights(void)
 void kernel_rights_explain(char *out, size_t room, const char *what, bool reads)
 {
 	const uint64_t own = read_rights();
+	const bool mounts = reads && !(own >> CAP_SYS_ADMIN & 1) &&
+			    access("/sys/kernel/tracing/events", F_OK) != 0 && errno == ENOENT;
 	const unsigned count = sizeof(rights) / sizeof(rights[0]) - !reads;
 	char missing[64] = "";
 	int used = 0;
@@ -42,6 +45,10 @@ void kernel_rights_explain(char *out, size_t room, const char *what, bool reads)
 					 used ? ", " : "", rights[n].name);
 	if (used)
 		snprintf(out, room, "%s: no permission; run as root, or with %s", what, missing);
+	else if (mounts)
+		snprintf(out, room,
+			 "%s is not mounted; run as root, or mount -t tracefs tracefs /sys/kernel/tracing",
+			 what);
 	else
 		snprintf(out, room,
 			 "%s: the kernel does not permit it, also to root; see /sys/kernel/security/lockdown",
