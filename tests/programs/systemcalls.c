@@ -20,6 +20,7 @@
  *	systemcalls arguments N		calls with 0 to 6 arguments of both sizes, each of which fails at once; N times
  *	systemcalls identify N		three threads make N threads and children each, one after the other, and each of these calls tgkill
  *					with the process's id and its own; then a thread executes the program, which calls it once more
+ *	systemcalls upper N		calls getpgrp N times, with bits in the upper half of the call's number, which the kernel ignores
  *	systemcalls wait		waits for a line, calls getppid 3 times, and waits for its end
  */
 #include <arpa/inet.h>
@@ -61,6 +62,16 @@ static void call_with_arguments(void)
 	syscall(SYS_pwrite64, bad, address, size, address + 1);
 	syscall(SYS_setsockopt, bad, bad - 1, bad - 2, address, bad - 3);
 	syscall(SYS_sendto, bad, address, size, bad - 1, address + 1, bad - 2);
+}
+
+static void call_by_lower_half(void)
+{
+#ifdef __x86_64__
+	long result;
+
+	__asm__ volatile("syscall" : "=a"(result) : "0"(0x700000000 | SYS_getpgrp) : "rcx", "r11", "memory");
+	(void)result;
+#endif
 }
 
 static void fork_one(void)
@@ -330,6 +341,9 @@ int main(int argc, char **argv)
 			call_with_arguments();
 	else if (strcmp(what, "identify") == 0)
 		identify_threads();
+	else if (strcmp(what, "upper") == 0)
+		for (long n = 0; n < count; n++)
+			call_by_lower_half();
 	else if (strcmp(what, "wait") == 0)
 		wait_for_lines();
 	else if (strcmp(what, "unread") == 0)

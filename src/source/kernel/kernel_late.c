@@ -114,7 +114,7 @@ void kernel_late_take(struct bpf_program *to, const struct kernel_layout *layout
 		kernel_put_register(to, layout, BPF_DW, BPF_REG_1, kernel_argument_places[n]);
 		other[n] = bpf_put_jump_register(to, BPF_JNE, BPF_REG_1, BPF_REG_8 + (unsigned)n);
 	}
-	kernel_put_register(to, layout, BPF_DW, BPF_REG_1, REGISTERS_NUMBER);
+	kernel_put_register(to, layout, BPF_W, BPF_REG_1, REGISTERS_NUMBER);
 	bpf_put_load(to, BPF_W, BPF_REG_2, BPF_REG_10, KERNEL_STACK_NUMBER);
 	other[COMPARED] = bpf_put_jump_register(to, BPF_JNE, BPF_REG_1, BPF_REG_2);
 	same = bpf_put_jump(to, BPF_JA, 0, 0);
