@@ -54,7 +54,8 @@ static void put_call_number(struct bpf_program *to, const struct kernel_layout *
 	good = bpf_put_jump(to, BPF_JNE, BPF_REG_1, SEGMENT_32);
 	kernel_put_exit(to);
 	bpf_land(to, good);
-	kernel_put_register(to, layout, BPF_W, BPF_REG_1, REGISTERS_NUMBER); /* the kernel ignores the upper half */
+	/* The kernel ignores the upper half. */
+	kernel_put_register(to, layout, BPF_W, BPF_REG_1, REGISTERS_NUMBER);
 	good = bpf_put_jump(to, BPF_JLT, BPF_REG_1, (int)calls->count);
 	kernel_put_exit(to);
 	bpf_land(to, good);
