@@ -81,14 +81,14 @@ static __always_inline u64 state_of(bool preempt, struct task_struct *task, unsi
 /* The system call that a task is in: what entered the kernel is in the registers at the bottom of its stack. */
 static __always_inline s16 call_of(struct task_struct *task)
 {
-	long number;
+	u32 number;
 
 	if (task->flags & PF_KTHREAD)
 		return -1;
 	if (task->thread_info.status & TS_COMPAT) /* other numbers */
 		return -2;
-	number = task_pt_regs(task)->orig_ax;
-	return number >= 0 && number < 512 ? number : -1;
+	number = (u32)task_pt_regs(task)->orig_ax; /* as the kernel takes it */
+	return number < 512 ? number : -1;
 }
 
 PROBE void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
@@ -237,8 +237,8 @@ PROBE void on_issue(void *data, struct request *request)
 	RECORD(u32 dev; u64 sector; u32 nr_sector, bytes, op;);
 
 	p->dev = request->q->disk ? disk_devt(request->q->disk) : 0;
-	p->sector = blk_rq_pos(request);
-	p->nr_sector = blk_rq_sectors(request);
+	p->sector = blk_rq_trace_sector(request); /* 0: it has none */
+	p->nr_sector = blk_rq_trace_nr_sectors(request);
 	p->bytes = blk_rq_bytes(request);
 	p->op = req_op(request);
 	PUT(&issued);
