@@ -32,17 +32,18 @@ static const struct call_description {
 #include "syscall_table.h"
 };
 
-/* For the record of a call's begin. */
+/* For the record of a call's begin, by its number: two tables of 8 bytes, which an instruction can address by a number. */
 static struct call {
 	u32 head;   /* of the record: id | length << 16; 0: the event is off */
 	u32 commit; /* what it adds to the tail */
-	u8 bytes;   /* of the record, with its padding */
-	u8 end;	    /* of the payload */
-	bool many;  /* it has more than three arguments */
-	u8 places
-		[ARGUMENTS_MAX -
-		 1]; /* of the arguments behind the first; the payload's end for those that the call has not */
 } calls[CALLS_MAX] __read_mostly;
+static struct shape {
+	u8 bytes;  /* of the record, with its padding */
+	u8 end;	   /* of the payload */
+	bool many; /* it has more than three arguments */
+	/* Places of arguments; the payload's end for those that the call has not. */
+	u8 second, third, fourth, fifth, sixth;
+} shapes[CALLS_MAX] __read_mostly;
 
 /* The heads of the records of calls' ends. */
 static u32 leaves[CALLS_MAX] __read_mostly;
@@ -65,35 +66,33 @@ enum {
 	LEAVE_LENGTH = sizeof(struct wire_compact) + 8,
 	LEAVE_BYTES = 24,
 };
-static_assert(sizeof(struct call) == 16, "a call is found by a shift");
+static_assert(sizeof(struct call) == 8 && sizeof(struct shape) == 8);
 
 /* Each argument overwrites the upper half of an int before it, or of the last one: those that a call has not, and the zeros. */
-static __always_inline void put_arguments(char *payload, const struct call *call, const struct pt_regs *regs)
+static __always_inline void put_arguments(char *payload, unsigned long number, const struct pt_regs *regs)
 {
-	const u8 *places = call->places;
 	u64 zeros = 0;
 
 	memcpy(payload, &regs->di, 8);
-	memcpy(payload + places[0], &regs->si, 8);
-	memcpy(payload + places[1], &regs->dx, 8);
-	if (call->many) {
-		memcpy(payload + places[2], &regs->r10, 8);
-		memcpy(payload + places[3], &regs->r8, 8);
-		memcpy(payload + places[4], &regs->r9, 8);
+	memcpy(payload + shapes[number].second, &regs->si, 8);
+	memcpy(payload + shapes[number].third, &regs->dx, 8);
+	if (shapes[number].many) {
+		memcpy(payload + shapes[number].fourth, &regs->r10, 8);
+		memcpy(payload + shapes[number].fifth, &regs->r8, 8);
+		memcpy(payload + shapes[number].sixth, &regs->r9, 8);
 	}
-	memcpy(payload + call->end, &zeros, 8);
+	memcpy(payload + shapes[number].end, &zeros, 8);
 }
 
-/* The parameters are those of the probes, so that these need not move them. */
+/* The parameters, here and below, are in the registers of those of the probes, so that these need not move them. */
 static notrace noinline __noclone void enter_slow(void *data, struct pt_regs *regs, long number)
 {
-	const struct call *call = &calls[number];
 	u64 buffer[(WIRE_HEADROOM + PAYLOAD_MAX) / 8 + 2];
-	const u32 head = READ_ONCE(call->head);
+	const u32 head = READ_ONCE(calls[number].head);
 
 	if (!head) /* it was switched off meanwhile */
 		return;
-	put_arguments((char *)buffer + WIRE_HEADROOM, call, regs);
+	put_arguments((char *)buffer + WIRE_HEADROOM, number, regs);
 	record_slow(buffer, head & U16_MAX, head >> 16);
 }
 
@@ -151,7 +150,8 @@ static __always_inline bool put_here(const struct text_call *call, u16 id, const
 	return done;
 }
 
-static notrace noinline void enter_with_texts(const struct pt_regs *regs, unsigned long number)
+static notrace noinline __noclone void enter_with_texts(void *data, const struct pt_regs *regs,
+							unsigned long number)
 {
 	const struct text_call *call = &text_calls[number];
 	u64 buffer[(WIRE_HEADROOM + PAYLOAD_MAX + ARGUMENTS_MAX * TEXT_MAX) / 8 + 2];
@@ -169,36 +169,33 @@ static notrace noinline void enter_with_texts(const struct pt_regs *regs, unsign
  * System calls begin and end with interrupts on and not in an NMI, so these probes need not save the flags. They are
  * compiled for each clock.
  */
-static __always_inline void enter(bool tsc, void *data, struct pt_regs *regs, long number)
+static __always_inline void enter(bool tsc, struct pt_regs *regs, long number)
 {
 	const struct task_struct *task = current;
-	const struct call *call = calls;
 	u32 head, bytes;
 	u64 *at;
 
 	/* A call of another interface (32 bits) has other numbers. */
 	if (unlikely((unsigned long)number >= CALLS_MAX) || unlikely(task->thread_info.status & TS_COMPAT))
 		return;
-	call += number;
-	OPTIMIZER_HIDE_VAR(call); /* it is computed once */
-	head = READ_ONCE(call->head);
+	head = READ_ONCE(calls[number].head);
 	if (!head) {
 		if (static_branch_unlikely(&texts_on))
-			enter_with_texts(regs, number);
+			enter_with_texts(NULL, regs, number);
 		return;
 	}
 	if (!checks_wanted(head & U16_MAX)) {
-		bytes = call->bytes;
+		bytes = shapes[number].bytes;
 		raw_local_irq_disable();
 		if (likely(record_take(bytes, &at))) {
 			record_head(at, head, task->pid);
-			put_arguments((char *)at + sizeof(struct wire_compact), call, regs);
-			record_finish(tsc, at, bytes, call->commit, RECORD_INTERRUPTS_ON);
+			put_arguments((char *)at + sizeof(struct wire_compact), number, regs);
+			record_finish(tsc, at, bytes, calls[number].commit, RECORD_INTERRUPTS_ON);
 			return;
 		}
 		raw_local_irq_enable();
 	}
-	enter_slow(data, regs, number);
+	enter_slow(NULL, regs, number);
 }
 
 static __always_inline void put_result(char *payload, long result)
@@ -209,9 +206,15 @@ static __always_inline void put_result(char *payload, long result)
 	memcpy(payload + 8, &zeros, 4);
 }
 
+/* The number is the lower half of the register, whatever the upper half is. */
+static __always_inline u32 number_of(const struct pt_regs *regs)
+{
+	return READ_ONCE(*(const u32 *)&regs->orig_ax);
+}
+
 static notrace noinline __noclone void leave_slow(void *data, struct pt_regs *regs, long result)
 {
-	const u32 head = READ_ONCE(leaves[regs->orig_ax]);
+	const u32 head = READ_ONCE(leaves[number_of(regs)]);
 	u64 buffer[(WIRE_HEADROOM + 12) / 8];
 
 	if (!head)
@@ -220,10 +223,10 @@ static notrace noinline __noclone void leave_slow(void *data, struct pt_regs *re
 	record_slow(buffer, head & U16_MAX, head >> 16);
 }
 
-static __always_inline void leave(bool tsc, void *data, struct pt_regs *regs, long result)
+static __always_inline void leave(bool tsc, struct pt_regs *regs, long result)
 {
 	const struct task_struct *task = current;
-	const unsigned long number = regs->orig_ax;
+	const u32 number = number_of(regs);
 	u64 *at;
 	u32 head;
 
@@ -242,27 +245,27 @@ static __always_inline void leave(bool tsc, void *data, struct pt_regs *regs, lo
 		}
 		raw_local_irq_enable();
 	}
-	leave_slow(data, regs, result);
+	leave_slow(NULL, regs, result);
 }
 
 static notrace void on_enter_tsc(void *data, struct pt_regs *regs, long number)
 {
-	enter(true, data, regs, number);
+	enter(true, regs, number);
 }
 
 static notrace void on_enter_mono(void *data, struct pt_regs *regs, long number)
 {
-	enter(false, data, regs, number);
+	enter(false, regs, number);
 }
 
 static notrace void on_leave_tsc(void *data, struct pt_regs *regs, long result)
 {
-	leave(true, data, regs, result);
+	leave(true, regs, result);
 }
 
 static notrace void on_leave_mono(void *data, struct pt_regs *regs, long result)
 {
-	leave(false, data, regs, result);
+	leave(false, regs, result);
 }
 
 static void *probe_of(bool leaves)
@@ -289,21 +292,24 @@ static u64 types_of(const char *letters)
 	return types;
 }
 
-static void describe(struct call *call, const char *letters)
+static void describe(u32 number, const char *letters)
 {
 	const size_t count = strlen(letters);
-	u8 at = 0;
+	u8 places[ARGUMENTS_MAX + 1] = { 0 };
 
-	for (unsigned int n = 0; n < ARGUMENTS_MAX; n++) {
-		if (n != 0)
-			call->places[n - 1] = at;
-		if (n < count)
-			at += letters[n] == 'd' || letters[n] == 'u' ? 4 : 8;
-	}
-	call->end = at;
-	call->many = count > 3;
-	call->bytes = wire_stride(sizeof(struct wire_compact) + at);
-	call->commit = (u32)record_added(call->bytes);
+	for (unsigned int n = 0; n < ARGUMENTS_MAX; n++)
+		places[n + 1] = places[n] + (n >= count ? 0 : letters[n] == 'd' || letters[n] == 'u' ? 4 : 8);
+	shapes[number] = (struct shape){
+		.bytes = wire_stride(sizeof(struct wire_compact) + places[ARGUMENTS_MAX]),
+		.end = places[ARGUMENTS_MAX],
+		.many = count > 3,
+		.second = places[1],
+		.third = places[2],
+		.fourth = places[3],
+		.fifth = places[4],
+		.sixth = places[5],
+	};
+	calls[number].commit = (u32)record_added(shapes[number].bytes);
 }
 
 static u8 size_of(char letter)
@@ -375,7 +381,7 @@ int calls_register(bool texts)
 		/* calls_switch() finds the call by the place of its events in the table. */
 		if (ids[0] != first_index + 2 * n + 1 || ids[1] != ids[0] + 1)
 			return -EINVAL;
-		describe(&calls[descriptions[n].number], descriptions[n].types);
+		describe(descriptions[n].number, descriptions[n].types);
 		if (texts && strchr(descriptions[n].types, 's'))
 			describe_texts(&text_calls[descriptions[n].number], descriptions[n].types);
 	}
@@ -400,7 +406,7 @@ static int count_on(unsigned int *count, struct tracepoint *point, void *probe, 
 static bool set_id(u32 number, bool is_leave, u16 id)
 {
 	u32 *head = is_leave ? &leaves[number] : &calls[number].head;
-	const u32 length = is_leave ? LEAVE_LENGTH : sizeof(struct wire_compact) + calls[number].end,
+	const u32 length = is_leave ? LEAVE_LENGTH : sizeof(struct wire_compact) + shapes[number].end,
 		  value = id ? id | length << 16 : 0;
 	bool changes;
 
