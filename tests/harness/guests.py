@@ -214,10 +214,10 @@ def apt_options(kind, place):
 
 def debian_kernel(kind=X86, release=None):
     """The kernel of Debian's package for virtual machines, which is unpacked and not installed. release: where it comes from, such as
-    bookworm-backports; None: where packages come from here."""
+    bookworm-backports; None: where packages come from here. Of its modules, that of loop devices is kept."""
     kept = kind.kernel + (f"-{release}" if release else "")
     found = glob.glob(os.path.join(kept, "boot", "vmlinuz-*"))
-    if found:
+    if found and os.path.isdir(os.path.join(kept, "lib")):
         return found[0]
     need("apt-get")
     place = fresh("package")
@@ -228,10 +228,11 @@ def debian_kernel(kind=X86, release=None):
     if not package or run("apt-get", *options, "download", package[1], cwd=place).status != 0:
         raise Skip(f"Debian's kernel cannot be downloaded (apt-get download {meta})")
     made("dpkg-deb", "--fsys-tarfile", *glob.glob(f"{place}/*.deb"), stdout=open(f"{place}/files.tar", "wb"))
-    made("tar", "--directory", place, "--wildcards", "-xf", f"{place}/files.tar", "./boot/vmlinuz-*")
+    made("tar", "--directory", place, "--wildcards", "-xf", f"{place}/files.tar", "./boot/vmlinuz-*", "./lib/modules/*/kernel/drivers/block/loop.ko*")
     shutil.rmtree(kept, True)
     os.mkdir(kept)
-    shutil.move(f"{place}/boot", kept)
+    for name in ("boot", "lib"):
+        shutil.move(f"{place}/{name}", kept)
     return glob.glob(os.path.join(kept, "boot", "vmlinuz-*"))[0]
 
 

@@ -8,6 +8,7 @@
 import contextlib
 import fcntl
 import hashlib
+import lzma
 
 from guests import *
 
@@ -36,6 +37,13 @@ def kernel_image(version):
         path = debian_kernel(release=VERSIONS[version])
     check(f"vmlinuz-{version}." in path, f"Debian's kernel is {path}")
     return path
+
+
+def loop_module(version):
+    """The contents of Debian's module of loop devices, a disk in a file."""
+    (path,) = glob.glob(os.path.join(os.path.dirname(kernel_image(version)), "..", "lib/modules/*/kernel/drivers/block/loop.ko*"))
+    contents = open(path, "rb").read()
+    return lzma.decompress(contents) if path.endswith(".xz") else contents
 
 
 def kernel_headers(version):
@@ -123,6 +131,22 @@ def make_modules(headers, folder, variables):
     text = done.out + done.err
     wrong = [line for line in text.splitlines() if re.search(r"\b(?:warning|error|undefined)\b|\*\*\*", line, re.I)]
     check(done.status == 0 and not wrong, f"{folder}: status {done.status}: {wrong[:6] or text[-600:]}")
+
+
+def compile_changed(version, name, before, after):
+    """Compile one source of burin.ko after a change of its text. Return: the status, and what was printed."""
+    place = fresh("changed")
+    for path, contents in sources_of(TOP, FOLDERS):
+        if path == f"kernel/{name}.c":
+            text = contents.decode()
+            check(before in text, f"{path} has no '{before}'")
+            contents = text.replace(before, after).encode()
+        os.makedirs(os.path.dirname(os.path.join(place, path)), exist_ok=True)
+        with open(os.path.join(place, path), "wb") as file:
+            file.write(contents)
+    need("gcc-12")
+    done = run("make", "-C", kernel_headers(version), f"M={place}/kernel", f"{name}.o", limit=300)
+    return done.status, done.out + done.err
 
 
 def burin_module(version):

@@ -4,6 +4,7 @@
  *
  *	refused		requests and mappings that must be refused: each line is `ok WHAT` or `wrong WHAT: RESULT instead of EXPECTED`
  *	stream		the same for consumed positions, in a session in stream mode
+ *	poll		the same for waiting readers, in a session in stream mode with small packets, in which sys_enter_getppid alone is on
  *	random		20,000 random requests and mappings, in four threads; the kernel must survive them
  *
  * Each program ends with the line `done`.
@@ -11,13 +12,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +35,10 @@
 enum {
 	THREADS = 4,
 	REQUESTS = 5000, /* of a thread */
-	PAGE = 4096
+	PAGE = 4096,
+	POLL_TURNS = 500,
+	POLL_CALLS = 600, /* more than two packets of 4096 bytes have room for */
+	POLL_MS = 30000	  /* a wake-up that was lost, and no slow machine */
 };
 
 static int device;
@@ -436,6 +444,81 @@ static void stream(void)
 	expect_true("they are counted", counts_of(0).consumed == 2);
 }
 
+/* ---- a reader that waits */
+
+static _Atomic unsigned begun, ended; /* turns */
+
+static void stay_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) != 0)
+		abort();
+}
+
+/* Completes packets of CPU 1 at another moment of each turn: before, while and after the reader goes to sleep. */
+static void *complete_packets(void *unused)
+{
+	stay_on(1);
+	for (unsigned turn = 1; turn <= POLL_TURNS; turn++) {
+		while (atomic_load(&begun) < turn)
+			sched_yield();
+		for (unsigned n = 0; n < turn * 37 % 4000; n++)
+			__asm__ volatile("");
+		for (int n = 0; n < POLL_CALLS; n++)
+			syscall(SYS_getppid);
+		atomic_store(&ended, turn);
+	}
+	return unused;
+}
+
+static int readable(int ms)
+{
+	struct pollfd wait = { .fd = device, .events = POLLIN };
+
+	return poll(&wait, 1, ms);
+}
+
+/* Give all complete packets of CPU 1 back. */
+static bool take_all(void)
+{
+	struct wire_device_counts counts = { .ring = 1 };
+	struct wire_device_consume request = { .ring = 1 };
+
+	if (ioctl(device, WIRE_DEVICE_COUNTS, &counts) != 0 || counts.produced == 0)
+		return false;
+	request.sequence = counts.produced - 1;
+	return ioctl(device, WIRE_DEVICE_CONSUME, &request) == 0;
+}
+
+static void wait_for_packets(void)
+{
+	unsigned woken = 0, empty = 0, taken = 0;
+	pthread_t writer;
+
+	expect("claim", ioctl(device, WIRE_DEVICE_CLAIM), 0);
+	expect_true("nothing to read", readable(0) == 0);
+	stay_on(0);
+	if (pthread_create(&writer, NULL, complete_packets, NULL) != 0)
+		exit(1);
+	for (unsigned turn = 1; turn <= POLL_TURNS; turn++) {
+		atomic_store(&begun, turn);
+		woken += readable(POLL_MS) == 1;
+		while (atomic_load(&ended) < turn)
+			sched_yield();
+		taken += take_all();
+		empty += readable(0) == 0;
+	}
+	pthread_join(writer, NULL);
+	printf("%s %u of %u waits ended\n", woken == POLL_TURNS ? "ok" : "wrong", woken, POLL_TURNS);
+	printf("%s %u of %u times all packets were given back\n", taken == POLL_TURNS ? "ok" : "wrong", taken,
+	       POLL_TURNS);
+	printf("%s %u of %u times there was nothing to read then\n", empty == POLL_TURNS ? "ok" : "wrong",
+	       empty, POLL_TURNS);
+}
+
 /* ---- chance */
 
 struct chance {
@@ -560,8 +643,11 @@ static void *misuse(void *seed)
 			random_change(&chance, file);
 		else if (which < 30)
 			random_map(&chance, file);
-		else if (which < 58)
+		else if (which < 57)
 			random_request(&chance, file);
+		else if (which < 58)
+			(void)poll(&(struct pollfd){ .fd = file, .events = (short)odd(&chance) }, 1,
+				   (int)(odd(&chance) & 3));
 		else if (which < 60)
 			(void)ioctl(file, which & 1 ? WIRE_DEVICE_CLAIM : WIRE_DEVICE_RELEASE);
 		else if (which < 61)
@@ -609,6 +695,8 @@ int main(int argc, char **argv)
 		keep_maps();
 	} else if (strcmp(argv[1], "stream") == 0) {
 		stream();
+	} else if (strcmp(argv[1], "poll") == 0) {
+		wait_for_packets();
 	} else {
 		misuse_all(strtoul(argv[2], NULL, 10));
 	}

@@ -2,6 +2,8 @@
 /*
  * Tracepoints in NMIs. `echo N > /sys/module/burin_nmi/parameters/fire`, on CPU 1, reaches nmi.task N times; `echo N > .../send`, on
  * another CPU, sends N NMIs to CPU 1, each of which reaches nmi.hit; `hits` is how many there were.
+ *
+ * `echo EVENT > .../count` gives an event a function, which this module does not remove when it is unloaded; `counted` is how often it was called.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -66,6 +68,27 @@ static int send(const char *value, const struct kernel_param *parameter)
 	}
 	return error;
 }
+
+static atomic_t counted = ATOMIC_INIT(0);
+
+static void add_one(const struct burin_site *site, const void *payload, size_t size, void *data)
+{
+	atomic_inc(data);
+}
+
+static int count(const char *value, const struct kernel_param *parameter)
+{
+	char name[128];
+
+	strscpy(name, value, sizeof(name));
+	return burin_probe_set(strim(name), add_one, &counted);
+}
+
+static const struct kernel_param_ops count_operations = { .set = count };
+module_param_cb(count, &count_operations, NULL, 0200);
+MODULE_PARM_DESC(count, "write an event's name: count it, until this module is unloaded");
+module_param_named(counted, counted.counter, int, 0444);
+MODULE_PARM_DESC(counted, "how often such an event was reached");
 
 static const struct kernel_param_ops fire_operations = { .set = fire };
 module_param_cb(fire, &fire_operations, NULL, 0200);
