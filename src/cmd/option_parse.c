@@ -185,7 +185,8 @@ static int bad_value(const struct cmd_option *option, const char *value)
 
 	print_bound(option, option->min, least);
 	print_bound(option, option->max, most);
-	if (option->hint)
+	/* A number out of bounds needs the bounds, and not what else the option might have meant. */
+	if (option->hint && (option->kind != OPTION_IS_NUMBER || value[strspn(value, "0123456789")]))
 		snprintf(hint, sizeof(hint), "%s", option->hint);
 	else if (option->kind == OPTION_IS_CHOICE)
 		list_choices(option, hint, sizeof(hint));

@@ -335,6 +335,7 @@ struct imagined {
 	uint64_t chain[16];
 	unsigned chain_count;
 	unsigned char behind[16]; /* the instructions from 0x501 on, and from 0x601 on */
+	unsigned char before;	  /* the byte before 0x501 */
 	unsigned char jumped[16];
 	enum wire_truncation why;
 	uint64_t locations[16];
@@ -350,6 +351,7 @@ static bool imagined_code(void *context, uint64_t address, struct unwind_code *c
 {
 	(void)context;
 	*code = (struct unwind_code){ .known = address == 0x501 || address == 0x601 };
+	code->bytes[UNWIND_CODE_BEFORE - 1] = imagining->before;
 	memcpy(code->bytes + UNWIND_CODE_BEFORE, address == 0x601 ? imagining->jumped : imagining->behind,
 	       16);
 	return true;
@@ -538,6 +540,7 @@ static void chain_of_first(void **state)
 	static const struct {
 		unsigned char behind[16], jumped[16];
 		enum wire_truncation truncation;
+		unsigned char before;
 	} cases[] = {
 		{ { 0x89, 0xc7, 0xe8 }, { 0 }, WIRE_TRUNCATION_NONE }, /* mov %eax,%edi; call */
 		{ { 0x89, 0xc7, 0xe9 }, { 0 }, WIRE_TRUNCATION_STACK },
@@ -553,6 +556,9 @@ static void chain_of_first(void **state)
 		  WIRE_TRUNCATION_STACK },
 		{ { 0xe9, 0xfb, 0, 0, 0 }, { 0xeb, 0xfe }, WIRE_TRUNCATION_STACK },
 		{ { 0xeb, 0xfe }, { 0 }, WIRE_TRUNCATION_STACK },
+		{ { 0xe8, 1, 0, 0, 0, 0x90 }, { 0 }, WIRE_TRUNCATION_NONE, 0x90 }, /* nop; call; nop */
+		{ { 0xe8, 1, 0, 0, 0, 0x90 }, { 0 }, WIRE_TRUNCATION_STACK },
+		{ { 0xe8, 1, 0, 0, 0, 0xcc }, { 0 }, WIRE_TRUNCATION_STACK, 0x90 },
 	};
 
 	(void)state;
@@ -564,6 +570,7 @@ static void chain_of_first(void **state)
 
 		memcpy(it.behind, cases[n].behind, 16);
 		memcpy(it.jumped, cases[n].jumped, 16);
+		it.before = cases[n].before;
 		imagine(&it);
 		expect(&it, cases[n].truncation, 5, (const uint64_t[]){ 0x100, 0x200, 0x300, 0x400, 0x500 });
 	}

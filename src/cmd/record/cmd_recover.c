@@ -57,7 +57,7 @@ static bool copy_value(const struct burin_trace *trace, const char *key, char *o
 static int refuse_complete(const char *path, const char *state, const char *session_path)
 {
 	if (strcmp(state, "failed") != 0)
-		cmd_failed("%s: nothing to recover: its recorder finished it", path);
+		cmd_failed("%s: nothing to recover: it is complete", path);
 	else if (session_path && access(session_path, F_OK) == 0)
 		cmd_failed("%s: its recorder could not write all records; those still in memory: burin "
 			   "snapshot -o DIR %s",
@@ -101,10 +101,15 @@ static int read_recording(int directory, const char *path, struct unfinished *ou
 	return result;
 }
 
+static bool has_samples(int directory)
+{
+	return faccessat(directory, ".burin/stacks", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 /* A recorder symbolizes at its end, so this trace has no names yet. */
 static void symbolize_all(int directory, const char *path)
 {
-	if (faccessat(directory, ".burin/stacks", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+	if (has_samples(directory))
 		cmd_symbols_find(directory, path, &(struct cmd_symbols_options){ .quiet = true });
 	calls_find_names(directory, path, &(struct calls_names){ 0 });
 }
@@ -127,11 +132,18 @@ struct recovery {
 	bool quiet;
 };
 
-/* @added: events that were in memory only */
-static void print_recovered(const struct drain_totals *totals, uint64_t added, const char *path)
+/*
+ * @added: events that were in memory only
+ * @sampled: whether the trace has samples, so that it need not have events
+ */
+static void print_recovered(const struct drain_totals *totals, uint64_t added, bool sampled, const char *path)
 {
 	char text[TEXT_SHORT];
 
+	if (sampled)
+		cmd_note("burin: %s has its samples up to the last moments before the kill\n", path);
+	if (sampled && !totals->events)
+		return;
 	cmd_note("burin: added %s event%s that only memory held\n", text_count(text, added),
 		 added == 1 ? "" : "s");
 	recording_summary(totals, path, true, NULL);
@@ -192,7 +204,7 @@ static int recover(struct recovery *recovery, struct session *session)
 			recovery->base,
 			remains_remove(recovery->session_directory, recovery->base, session->geometry.uuid));
 	if (!recovery->quiet)
-		print_recovered(&totals, totals.events - before, path);
+		print_recovered(&totals, totals.events - before, has_samples(recovery->directory), path);
 	symbolize_all(recovery->directory, path);
 	return error;
 }

@@ -213,7 +213,7 @@ static int print(const struct view_profile *counted)
 		const size_t lines = count_lines(&out);
 
 		view_buffer_print(&out, "\n");
-		view_ledger_text(counted->profile, counted, report.color,
+		view_ledger_text(counted->trace, counted->profile, counted, report.color,
 				 verbose		 ? SIZE_MAX
 				 : lines > MISSING_LINES ? lines
 							 : MISSING_LINES,

@@ -318,7 +318,8 @@ static int open_debug(struct elf *elf)
 static void send_state(struct elf *elf)
 {
 	const unsigned char *id = elf->image.build_id;
-	const bool missing = !elf->dwarf_error;
+	/* The kernel brings its vdso along: neither a package nor a build of the user's has more of its names. */
+	const bool missing = !elf->dwarf_error && elf->child->task->image->kind != WIRE_IMAGE_VDSO;
 	char path[PATH_MAX] = "";
 
 	if (elf->dwarf) {
@@ -328,7 +329,7 @@ static void send_state(struct elf *elf)
 	if (elf->dwarf_error)
 		snprintf(path, sizeof(path),
 			 "its debug information is damaged, or needs too much memory (%s)", elf->dwarf_error);
-	else
+	else if (elf->child->task->image->kind != WIRE_IMAGE_VDSO)
 		debugfile_path(path, id, elf->image.build_id_bytes);
 	child_send_image(elf->child,
 			 elf->symbols.full    ? WIRE_SYMBOLS_TABLE

@@ -117,6 +117,9 @@ bool unwind_code_calls_first(const struct unwind_code *code, uint64_t address, u
 		*next = address + 5 + (uint64_t)(int64_t)(int32_t)number_load32(begin + 1);
 	else if (begin[0] == 0xeb)
 		*next = address + 2 + (uint64_t)(int64_t)(int8_t)begin[1];
+	/* Go's goexit, to which a goroutine returns as if it had been called behind its first instruction: nop; call; nop */
+	if (begin[-1] == 0x90 && begin[0] == 0xe8 && begin[5] == 0x90)
+		return true;
 	/* mov %eax,%edi; call. Or mov %rax,%fs:OFFSET: behind the thread pointer is the descriptor, before it the program's data */
 	return !memcmp(begin, "\x89\xc7\xe8", 3) ||
 	       (!memcmp(begin, "\x64\x48\x89\x04\x25", 5) && !(begin[8] & 0x80));

@@ -40,6 +40,7 @@ bool unwind_code_makes_frame(const struct unwind_code *code);
 /*
  * unwind_code_calls_first - whether the instructions from an address on take the result of the first function of a program or
  * a thread, as C libraries do: they pass main's to exit(), or store that of a thread in its descriptor at the thread pointer.
+ * Or whether they are those to which the first function of a goroutine returns.
  * @next: receives the address where they continue if they begin with a jump; else 0
  */
 bool unwind_code_calls_first(const struct unwind_code *code, uint64_t address, uint64_t *next);

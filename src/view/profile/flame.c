@@ -241,7 +241,7 @@ static void add_head(struct page *page, const char *title)
 	if (counted->calls)
 		view_lost_records_text(counted->trace, view_lost_calls, &missing);
 	else
-		view_ledger_text(counted->profile, counted, false, SIZE_MAX, &missing);
+		view_ledger_text(counted->trace, counted->profile, counted, false, SIZE_MAX, &missing);
 	json_text(json, "title", title);
 	add_text(json, "about", &about);
 	add_text(json, "missing", &missing);

@@ -31,7 +31,7 @@ static const char *const chain_hints[WIRE_TRUNCATIONS] = {
 static const char *const deep_hints[WIRE_TRUNCATIONS] = {
 	[WIRE_TRUNCATION_STACK] =
 		"the kernel copies 64 KiB at most, and nothing beyond memory that was never touched: "
-		"build the program and its libraries with -fno-omit-frame-pointer",
+		"build C, C++ and Rust with -fno-omit-frame-pointer",
 };
 
 static const char file_limit_hint[] =
@@ -68,10 +68,13 @@ static const struct wire_term remarks[] = {
 	  "where memory was reused, the last name is shown" },
 };
 
-/* Prints the values with a prefix. A later recorder may have further causes: these are printed by their keys. */
+/*
+ * Prints the values with a prefix. A later recorder may have further causes: these are printed by their keys.
+ * @least: below it, a value has no hint
+ */
 static void print_causes(const struct burin_profile *profile, const char *prefix,
 			 const struct wire_term *terms, unsigned count, const char *const *hints,
-			 struct view_buffer *out)
+			 uint64_t least, struct view_buffer *out)
 {
 	const size_t bytes = strlen(prefix);
 	char number[TEXT_SHORT];
@@ -86,7 +89,7 @@ static void print_causes(const struct burin_profile *profile, const char *prefix
 			continue;
 		while (cause < count && strcmp(terms[cause].key, key + bytes) != 0)
 			cause++;
-		if (cause < count)
+		if (cause < count && lost >= least)
 			hint = hints && hints[cause] ? hints[cause] : terms[cause].hint;
 		view_buffer_print(out, "%16s  %s%s%s\n", text_count(number, lost),
 				  cause < count ? terms[cause].text : key + bytes, hint ? ": " : "",
@@ -309,7 +312,8 @@ static void print_waits(const struct burin_profile *profile, bool color, struct 
 			text_duration(duration, burin_profile_number(profile, "preempted_ns")));
 }
 
-static void print_truncated(const struct burin_profile *profile, struct view_buffer *out)
+/* @whole: also hints about less than 1 % of the stacks, for which hardly anyone builds a program anew */
+static void print_truncated(const struct burin_profile *profile, bool whole, struct view_buffer *out)
 {
 	const uint64_t truncated = sum_of(profile, "truncated."),
 		       stacks = truncated + burin_profile_number(profile, "complete");
@@ -327,11 +331,20 @@ static void print_truncated(const struct burin_profile *profile, struct view_buf
 		hints[WIRE_TRUNCATION_IMAGE] = file_limit_hint;
 	view_buffer_print(out, "%s of %s stack%s %s truncated\n", text_count(number, truncated),
 			  text_count(all, stacks), stacks == 1 ? "" : "s", truncated == 1 ? "is" : "are");
-	print_causes(profile, "truncated.", wire_truncation_terms, WIRE_TRUNCATIONS, hints, out);
+	print_causes(profile, "truncated.", wire_truncation_terms, WIRE_TRUNCATIONS, hints,
+		     whole ? 0 : (stacks + 99) / 100, out);
 }
 
-static void print_all(const struct burin_profile *profile, const struct view_profile *counted, bool color,
-		      struct view_buffer *out)
+/* burin recover has completed the trace, but what the recorder knew of losses went with it. */
+static bool was_recovered(const struct burin_trace *trace)
+{
+	const char *state = burin_trace_recording(trace, "state");
+
+	return state && strcmp(state, "finished") == 0;
+}
+
+static void print_all(const struct burin_trace *trace, const struct burin_profile *profile,
+		      const struct view_profile *counted, bool color, bool whole, struct view_buffer *out)
 {
 	uint64_t received = burin_profile_number(profile, "received"), lost = sum_of(profile, "lost.");
 	const char *state = burin_profile_value(profile, "state");
@@ -347,19 +360,20 @@ static void print_all(const struct burin_profile *profile, const struct view_pro
 		view_buffer_print(out, "%s%s of %s sample%s %s lost%s\n", color ? warn : "",
 				  text_count(number, lost), text_count(all, received),
 				  received == 1 ? "" : "s", lost == 1 ? "was" : "were", color ? off : "");
-		print_causes(profile, "lost.", wire_sample_terms, WIRE_SAMPLE_LOSSES, NULL, out);
+		print_causes(profile, "lost.", wire_sample_terms, WIRE_SAMPLE_LOSSES, NULL, 0, out);
 	} else {
 		view_buffer_print(out, "none of %s sample%s was lost\n", text_count(all, received),
 				  received == 1 ? "" : "s");
 	}
 	if (counted)
-		view_chunks_text(counted->trace, out);
+		view_chunks_text(trace, out);
 	print_unsampled(profile, color, out);
 	if (unfinished)
-		view_buffer_print(
-			out, "%sThe recording is not finished%s: losses of its last second are unknown\n",
-			color ? warn : "", color ? off : "");
-	print_truncated(profile, out);
+		view_buffer_print(out, "%s%s%s: losses of its last second are unknown\n", color ? warn : "",
+				  was_recovered(trace) ? "The recorder was killed"
+						       : "The recording is not finished",
+				  color ? off : "");
+	print_truncated(profile, whole, out);
 	print_remarks(profile, out);
 	print_waits(profile, color, out);
 	print_images(profile, counted, color, out);
@@ -401,12 +415,12 @@ static void shorten(const struct view_buffer *text, size_t lines, struct view_bu
 				  left_out, left_out == 1 ? "" : "s");
 }
 
-void view_ledger_text(const struct burin_profile *profile, const struct view_profile *counted, bool color,
-		      size_t lines, struct view_buffer *out)
+void view_ledger_text(const struct burin_trace *trace, const struct burin_profile *profile,
+		      const struct view_profile *counted, bool color, size_t lines, struct view_buffer *out)
 {
 	struct view_buffer text = { .used = 0 };
 
-	print_all(profile, counted, color, &text);
+	print_all(trace, profile, counted, color, lines == SIZE_MAX, &text);
 	if (text.used && !text.failed) /* a line without its end is not written */
 		shorten(&text, lines, out);
 	out->failed |= text.failed;

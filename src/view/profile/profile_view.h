@@ -279,8 +279,8 @@ void view_tree_json(const struct view_profile *counted, const struct view_tree *
  * @counted: NULL, or the images are sorted by their weight in it
  * @lines: the sums are always printed, their parts only as far as there is room in so many lines
  */
-void view_ledger_text(const struct burin_profile *profile, const struct view_profile *counted, bool color,
-		      size_t lines, struct view_buffer *out);
+void view_ledger_text(const struct burin_trace *trace, const struct burin_profile *profile,
+		      const struct view_profile *counted, bool color, size_t lines, struct view_buffer *out);
 /* One line on the records that the trace lacks, of all events: a lost record has no name. */
 void view_lost_records_text(const struct burin_trace *trace, const char *about, struct view_buffer *out);
 extern const char view_lost_calls[]; /* of calls */

@@ -371,7 +371,7 @@ static void print_samples(const struct burin_trace *trace, bool color, struct vi
 	if (frequency)
 		view_buffer_print(out, "; requested: %s Hz", frequency);
 	view_buffer_print(out, "\n");
-	view_ledger_text(profile, NULL, color, SIZE_MAX, out);
+	view_ledger_text(trace, profile, NULL, color, SIZE_MAX, out);
 	burin_profile_close(profile);
 }
 
