@@ -8,8 +8,10 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "image/names/kernel_lookup.h"
 #include "image/names/kernel_names.h"
@@ -123,9 +125,29 @@ static void other_code_has_no_name(void **state)
 		skip();
 }
 
+/* A module that is loaded has a line, also where its address is hidden. */
+static void modules_are_listed(void **state)
+{
+	char path[] = "/tmp/burin-modules-XXXXXX";
+	const int file = mkstemp(path);
+
+	(void)state;
+	assert_true(file >= 0);
+	dprintf(file, "ext4 999 1 - Live 0xffffffffc0000000\nhidden 16384 0 - Live 0x0000000000000000\n");
+	assert_true(kernel_names_lists(path, "[ext4]"));
+	assert_true(kernel_names_lists(path, "[hidden]"));
+	assert_false(kernel_names_lists(path, "[ext]"));
+	assert_false(kernel_names_lists(path, "[bpf_prog_0123456789abcdef]"));
+	assert_false(kernel_names_lists(path, "ext4"));
+	close(file);
+	unlink(path);
+	assert_false(kernel_names_lists(path, "[ext4]"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(modules_are_listed),
 		cmocka_unit_test(names_are_those_of_the_list),
 		cmocka_unit_test(other_code_has_no_name),
 	};

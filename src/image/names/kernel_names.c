@@ -99,6 +99,21 @@ static void read_module(struct kernel_names *names, const char *line)
 			names->modules[n].base = base;
 }
 
+bool kernel_names_lists(const char *modules, const char *module)
+{
+	FILE *in = fopen(modules, "re");
+	char line[1024], name[KERNEL_MODULE_MAX];
+	bool found = false;
+
+	while (in && !found && fgets(line, sizeof(line), in)) {
+		snprintf(name, sizeof(name), "[%.*s]", (int)strcspn(line, " "), line);
+		found = strcmp(name, module) == 0;
+	}
+	if (in)
+		fclose(in);
+	return found;
+}
+
 uint64_t kernel_names_base(const char *modules, const char *module)
 {
 	FILE *in = fopen(modules, "re");

@@ -6,6 +6,7 @@
 #ifndef BURIN_IMAGE_NAMES_KERNEL_NAMES_H
 #define BURIN_IMAGE_NAMES_KERNEL_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,9 @@ uint64_t kernel_names_text(const char *symbols);
 
 /* kernel_names_base - the address of a module, whose name is in brackets, by "/proc/modules". Return: 0: as above. */
 uint64_t kernel_names_base(const char *modules, const char *module);
+
+/* kernel_names_lists - whether "/proc/modules" has a module. */
+bool kernel_names_lists(const char *modules, const char *module);
 
 /*
  * kernel_build_id - the build id of the running kernel or one of its modules.

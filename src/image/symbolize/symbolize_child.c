@@ -50,6 +50,12 @@ static int find_functions(const struct child_task *task, struct kernel_function 
 	int error;
 
 	*names = (struct kernel_names){ 0 };
+	*lasting = false;
+	/* Code that the kernel made at run time, or a module that is gone: the list of all names, which is long, has none either. */
+	if (*module && !kernel_names_lists("/proc/modules", module)) {
+		memset(functions, 0, task->count * sizeof(*functions));
+		return 0;
+	}
 	*lasting = kernel_lookup(module, task->offsets, task->count, functions, texts) == 0;
 	if (*lasting)
 		return 0;

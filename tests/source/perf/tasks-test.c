@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Tasks and mappings from the kernel's records. */
+#include <stdio.h>
+
 #include "fixture.h"
 
 static void fork_of(struct fixture *fixture, uint32_t pid, uint32_t tid, uint32_t ppid, uint32_t ptid,
@@ -220,12 +222,49 @@ static void forgotten(void **state)
 	expect(fixture, 5, 0x1000, "/x", 0);
 }
 
+/* The map that a program writes at its end is opened when its last thread ends, or its first one, and not at the end of each. */
+static void map_at_end(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint32_t pid = (uint32_t)getpid();
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+	for (int leader_is_last = 0; leader_is_last < 2; leader_is_last++) {
+		const uint32_t last = leader_is_last ? pid : pid + 2;
+		struct jit_state shared = { .images = &fixture->images };
+		struct sample_image *image;
+		struct jit *jit;
+		uint64_t offset;
+		int file;
+
+		unlink(path);
+		fork_of(fixture, pid, pid, 1, 1, 10);
+		fork_of(fixture, pid, pid + 1, pid, pid, 11);
+		fork_of(fixture, pid, pid + 2, pid, pid, 12);
+		jit = &tasks_find(&fixture->tasks, pid)->process->jit;
+		image = jit_find(jit, &shared, "/usr/bin/java", 0x1000, 13, &offset);
+		assert_non_null(image);
+		if (!leader_is_last)
+			end_of(fixture, pid, pid, 14);
+		file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+		assert_true(file >= 0);
+		end_of(fixture, pid, pid + 1, 15);
+		assert_int_equal(image->fd, -1);
+		end_of(fixture, pid, last, 16);
+		assert_true(image->fd >= 0);
+		close(file);
+		end_of(fixture, pid, pid + 2, 17); /* again, or at last */
+	}
+	unlink(path);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 	const struct CMUnitTest tests[] = {
 		CASE(overlay), CASE(fill),	     CASE(fork_and_exec), CASE(threads),
-		CASE(reuse),   CASE(ended_in_order), CASE(forgotten),
+		CASE(reuse),   CASE(ended_in_order), CASE(forgotten),	  CASE(map_at_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

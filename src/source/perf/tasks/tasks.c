@@ -74,6 +74,7 @@ struct sample_task *tasks_find(const struct tasks *tasks, uint32_t tid)
 static void end_task(struct tasks *tasks, struct sample_task *task, uint64_t time)
 {
 	task->ended = true;
+	task->process->live--;
 	task->ended_time = time;
 	task->earlier = tasks->youngest;
 	task->later = NULL;
@@ -89,6 +90,7 @@ static void unend_task(struct tasks *tasks, struct sample_task *task)
 	*(task->earlier ? &task->earlier->later : &tasks->oldest) = task->later;
 	*(task->later ? &task->later->earlier : &tasks->youngest) = task->earlier;
 	task->ended = false;
+	task->process->live++;
 }
 
 static void forget(struct tasks *tasks, struct sample_task **link)
@@ -97,6 +99,7 @@ static void forget(struct tasks *tasks, struct sample_task **link)
 
 	*link = task->next;
 	unend_task(tasks, task);
+	task->process->live--;
 	drop_process(task->process);
 	deep_stack_drop(&task->deep);
 	free(task);
@@ -127,6 +130,7 @@ static struct sample_task *make_task(struct tasks *tasks, uint32_t tid, struct s
 	task->tid = tid;
 	task->since = since;
 	task->process = process;
+	process->live++;
 	snprintf(task->name, sizeof(task->name), "%s", name);
 	task->next = *bucket_of(tasks, tid);
 	*bucket_of(tasks, tid) = task;
@@ -194,6 +198,8 @@ static void name_task(struct tasks *tasks, const struct record *record, uint64_t
 		process = make_process(tasks, record->pid);
 		if (process) {
 			process->exec = process->starting = true;
+			process->live = 1;
+			task->process->live--;
 			drop_process(task->process);
 			task->process = process;
 		} else {
@@ -258,9 +264,10 @@ static void exit_task(struct tasks *tasks, const struct record *record)
 
 	if (!task || task->ended)
 		return;
-	if (task->process->jit.unnamed) /* many programs write their perf map at exit */
-		jit_update_map(&task->process->jit, tasks->images);
 	end_task(tasks, task, record->time);
+	/* Many programs write their perf map at exit. Some end thousands of threads before, for which a look would be too much work. */
+	if (task->process->jit.unnamed && (!task->process->live || task->tid == task->process->pid))
+		jit_update_map(&task->process->jit, tasks->images);
 }
 
 /* Free the tasks that ended long before a time. They are found without a look at all others, which may be many. */

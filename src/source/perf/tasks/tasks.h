@@ -26,6 +26,7 @@ enum {
 struct sample_process {
 	uint32_t pid;
 	unsigned uses; /* threads */
+	unsigned live; /* those of them that have not ended */
 	struct mappings mappings;
 	struct sample_image *program; /* NULL: unknown */
 	bool exec;		      /* after an exec: the next mapped file is its program */
