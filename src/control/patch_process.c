@@ -54,7 +54,7 @@ static int add_change(struct patcher *patcher, uint64_t entry, const struct wire
 {
 	const bool wanted = is_wanted(patcher->session, patch->function);
 
-	if (!is_valid(patch) || wanted == patch->on)
+	if (!is_valid(patch) || wanted == (patch->on != 0))
 		return 0;
 	if (!array_reserve(patcher->changes, patcher->room, patcher->count + 1))
 		return -ENOMEM;

@@ -2,6 +2,7 @@
 /* Changes of running processes; see process_change.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,8 @@
 #include "session/clock.h"
 
 enum {
-	DEADLINE = 40, /* seconds; each step has a shorter one of its own */
+	DEADLINE = 40,	      /* seconds; each step has a shorter one of its own */
+	DEADLINE_PARENT = 42, /* also where no signal ends the child */
 };
 
 /* The work of the child. */
@@ -90,9 +92,15 @@ static void do_work(const struct work *work, struct process_change *change)
 }
 #endif
 
+/* The process that a message is about, unless a step names another one of the session. */
+static pid_t first_pid(const struct work *work)
+{
+	return work->pid ? work->pid : (pid_t)work->target->geometry.owner;
+}
+
 static _Noreturn void be_child(const struct work *work, int out)
 {
-	struct process_change change = { .pid = work->pid };
+	struct process_change change = { .pid = first_pid(work) };
 	sigset_t others;
 
 	/* Ctrl-C ends the parent; threads whose priorities are raised are given the former ones. */
@@ -106,33 +114,67 @@ static _Noreturn void be_child(const struct work *work, int out)
 	_exit(write(out, &change, sizeof(change)) != (ssize_t)sizeof(change));
 }
 
+/* Return: whether the child has reported or ended by the deadline. */
+static bool await_child(int report)
+{
+	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + DEADLINE_PARENT * UINT64_C(1000000000);
+	struct pollfd ready = { .fd = report, .events = POLLIN };
+	uint64_t now;
+
+	while ((now = clock_ns(CLOCK_MONOTONIC)) < until) {
+		const int count = poll(&ready, 1, (int)((until - now) / 1000000) + 1);
+
+		if (count > 0)
+			return true;
+		if (count < 0 && errno != EINTR)
+			break;
+	}
+	return false;
+}
+
+/*
+ * Read what a child reports. @status: receives its end; 0: it still runs. The process may have memory from a file of which another
+ * process never gives a page: no signal ends a child that reads it. Return: whether it has reported.
+ */
+static bool read_report(pid_t child, int report, struct process_change *change, int *status)
+{
+	const bool done = await_child(report);
+	const ssize_t got = done ? read(report, change, sizeof(*change)) : -1;
+
+	if (!done)
+		kill(child, SIGKILL);
+	waitpid(child, status, done ? 0 : WNOHANG);
+	change->problem[sizeof(change->problem) - 1] = 0;
+	return got == (ssize_t)sizeof(*change);
+}
+
 static int change_by_child(const struct work *work, struct process_change *change)
 {
-	int report[2];
-	pid_t child;
-	ssize_t got;
+	int report[2], status = 0;
+	pid_t child = -1;
+	bool done = false;
 
-	*change = (struct process_change){ .pid = work->pid };
-	if (pipe2(report, O_CLOEXEC) != 0)
-		return change->error = -errno;
 	thread_priority_begin();
-	child = fork();
-	if (child == 0) {
+	if (pipe2(report, O_CLOEXEC) == 0) {
+		child = fork();
+		if (child == 0)
+			be_child(work, report[1]);
+		close(report[1]);
+		done = child > 0 && read_report(child, report[0], change, &status);
 		close(report[0]);
-		be_child(work, report[1]);
 	}
-	close(report[1]);
-	got = child < 0 ? -1 : read(report[0], change, sizeof(*change));
-	close(report[0]);
-	if (child > 0)
-		waitpid(child, NULL, 0);
 	thread_priority_end();
-	change->problem[sizeof(change->problem) - 1] = 0;
-	if (got == (ssize_t)sizeof(*change))
+	if (done)
 		return change->error;
-	*change = (struct process_change){ .pid = work->pid, .error = -EIO };
-	snprintf(change->problem, sizeof(change->problem), "its memory could not be read within %d s",
-		 DEADLINE);
+	*change = (struct process_change){ .pid = first_pid(work), .error = child < 0 ? -EAGAIN : -EIO };
+	if (child < 0)
+		snprintf(change->problem, sizeof(change->problem), "no room for another process");
+	else if (status && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM))
+		snprintf(change->problem, sizeof(change->problem),
+			 "the process of this command that changes it has ended early");
+	else
+		snprintf(change->problem, sizeof(change->problem), "its memory could not be read within %d s",
+			 DEADLINE);
 	return change->error;
 }
 

@@ -30,8 +30,8 @@ struct wire_patch {
 	uint64_t stub;	   /* 0: it has none */
 	uint32_t function; /* number in the session; 0: of all of the object, both texts are the same */
 	uint8_t bytes;	   /* of the instruction */
-	bool on;
-	bool raw; /* the compiler's text, which may be several instructions, all of them NOPs */
+	uint8_t on;	   /* 0 or 1; as the next one no bool, since a program may write any byte there */
+	uint8_t raw;	   /* the compiler's text, which may be several instructions, all of them NOPs */
 	uint8_t reserved;
 	uint8_t now[WIRE_PATCH_BYTES]; /* the text in memory: this one, or one of the next two */
 	uint8_t off_text[WIRE_PATCH_BYTES], on_text[WIRE_PATCH_BYTES];

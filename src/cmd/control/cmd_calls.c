@@ -254,9 +254,9 @@ const struct cmd cmd_calls = {
 		 "on or off, or only count their calls; at once, and also those that are called for the\n"
 		 "first time later. TARGET is a pid, a program's name, or a session's path; see burin ls.\n",
 	.notes = "GLOB is a name, image:GLOB, file:GLOB (a source file), 0xOFFSET or IMAGE+0xOFFSET, as\n"
-		 "for burin record --calls. Code is changed while all threads stand still for a moment;\n"
-		 "where the system does not permit that, only functions that were on before can be\n"
-		 "switched.\n"
+		 "for burin record --calls. Code is changed while threads execute it, or stand still for\n"
+		 "a moment; where the system does not permit that, only functions that were on before\n"
+		 "can be switched.\n"
 		 "The history of the trace has each change; see burin info.\n"
 		 "\n"
 		 "Exit code: 0; 1 if it failed; 2 if there is no such TARGET, its calls are not recorded,\n"
