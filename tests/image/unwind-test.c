@@ -542,22 +542,25 @@ static void chain_of_first(void **state)
 		enum wire_truncation truncation;
 		unsigned char before;
 	} cases[] = {
-		{ { 0x89, 0xc7, 0xe8 }, { 0 }, WIRE_TRUNCATION_NONE }, /* mov %eax,%edi; call */
-		{ { 0x89, 0xc7, 0xe9 }, { 0 }, WIRE_TRUNCATION_STACK },
+		{ { 0x89, 0xc7, 0xe8 }, { 0 }, WIRE_TRUNCATION_NONE, 0 }, /* mov %eax,%edi; call */
+		{ { 0x89, 0xc7, 0xe9 }, { 0 }, WIRE_TRUNCATION_STACK, 0 },
 		{ { 0x64, 0x48, 0x89, 0x04, 0x25, 0x28, 0x06, 0, 0 },
 		  { 0 },
-		  WIRE_TRUNCATION_NONE }, /* mov %rax,%fs:0x628 */
-		{ { 0x64, 0x48, 0x89, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff }, { 0 }, WIRE_TRUNCATION_STACK },
+		  WIRE_TRUNCATION_NONE,
+		  0 }, /* mov %rax,%fs:0x628 */
+		{ { 0x64, 0x48, 0x89, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff }, { 0 }, WIRE_TRUNCATION_STACK, 0 },
 		{ { 0xe9, 0xfb, 0, 0, 0 },
 		  { 0x64, 0x48, 0x89, 0x04, 0x25, 0x28, 0x06, 0, 0 },
-		  WIRE_TRUNCATION_NONE },
+		  WIRE_TRUNCATION_NONE,
+		  0 },
 		{ { 0xe9, 0xfc, 0, 0, 0 },
 		  { 0x64, 0x48, 0x89, 0x04, 0x25, 0x28, 0x06, 0, 0 },
-		  WIRE_TRUNCATION_STACK },
-		{ { 0xe9, 0xfb, 0, 0, 0 }, { 0xeb, 0xfe }, WIRE_TRUNCATION_STACK },
-		{ { 0xeb, 0xfe }, { 0 }, WIRE_TRUNCATION_STACK },
+		  WIRE_TRUNCATION_STACK,
+		  0 },
+		{ { 0xe9, 0xfb, 0, 0, 0 }, { 0xeb, 0xfe }, WIRE_TRUNCATION_STACK, 0 },
+		{ { 0xeb, 0xfe }, { 0 }, WIRE_TRUNCATION_STACK, 0 },
 		{ { 0xe8, 1, 0, 0, 0, 0x90 }, { 0 }, WIRE_TRUNCATION_NONE, 0x90 }, /* nop; call; nop */
-		{ { 0xe8, 1, 0, 0, 0, 0x90 }, { 0 }, WIRE_TRUNCATION_STACK },
+		{ { 0xe8, 1, 0, 0, 0, 0x90 }, { 0 }, WIRE_TRUNCATION_STACK, 0 },
 		{ { 0xe8, 1, 0, 0, 0, 0xcc }, { 0 }, WIRE_TRUNCATION_STACK, 0x90 },
 	};
 
