@@ -44,15 +44,18 @@ enum {
 		__asm__ volatile("" : "+r"(x));                            \
 		return x + n;                                              \
 	}
-#define VICTIMS(n) VICTIM(n##0) VICTIM(n##1) VICTIM(n##2) VICTIM(n##3) VICTIM(n##4) VICTIM(n##5)
+#define VICTIMS(n) \
+	VICTIM(n##0) VICTIM(n##1) VICTIM(n##2) VICTIM(n##3) VICTIM(n##4) VICTIM(n##5) struct victims##n
 FUNCTION __attribute__((section("tampered"), aligned(PAGE))) int victim0(int x)
 {
 	return x;
 }
-VICTIMS(1)
-VICTIMS(2) VICTIMS(3) VICTIMS(4)
+VICTIMS(1);
+VICTIMS(2);
+VICTIMS(3);
+VICTIMS(4);
 
-	static uint64_t seed;
+static uint64_t seed;
 static char *way_name;
 static struct wire_patches *table; /* of the library, once it is loaded */
 static uint8_t *canaries[CANARIES];
