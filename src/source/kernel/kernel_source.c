@@ -229,7 +229,7 @@ static int attach(struct kernel_source *source, const struct kernel_points *poin
 
 	if (!untyped)
 		kernel_types_task(&source->layout.task);
-	if (kernel_points_have(points, TRACEPOINT_INTERRUPT))
+	if (kernel_has_registers(&source->layout) && kernel_points_have(points, TRACEPOINT_INTERRUPT))
 		kernel_packets_attach(&source->files, &source->layout, source->more.count / KERNEL_DEPTHS);
 	for (size_t n = 0, alike; n < points->count; n += alike ? alike : 1) {
 		alike = 0;
