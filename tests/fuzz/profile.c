@@ -91,7 +91,7 @@ static void print(const struct view_profile *counted, size_t size)
 		break;
 	case 2:
 		view_flame(counted, "fuzz", &out);
-		view_ledger_text(counted->profile, counted, false, size, &out);
+		view_ledger_text(counted->trace, counted->profile, counted, false, size, &out);
 		json_begin(&json, &out, 0);
 		view_ledger_json(counted->profile, &json, NULL);
 		break;
