@@ -15,8 +15,6 @@ from guests import *
 VERSIONS = {"6.1": None, "6.12": "bookworm-backports"}  # the release that the package comes from
 TREE = os.environ.get("TEST_KERNEL_TREE")  # the folder in which a kernel was built, for the version "tree"
 KEPT = os.path.join(BUILD, "tests", "modules")
-# Folders that burin.ko is made of. A file that is missing here is missing when it is compiled.
-FOLDERS = ("kernel", "include/burin", "src/base", "src/filter", "src/ring", "src/session", "src/source/tracepoint", "src/wire")
 BUILT_MAX = 4  # builds of one module for one kernel that are kept: branches that take turns
 ALARM = re.compile(r"\b(?:BUG|WARNING|Oops|KASAN|UBSAN|KCSAN|lockdep|INFO: (?:task|rcu|trying|possible|suspicious)|general protection fault|"
                    r"Kernel panic|Call Trace|possible (?:circular|recursive)|inconsistent lock|sleeping function|scheduling while atomic|"
@@ -133,17 +131,22 @@ def make_modules(headers, folder, variables):
     check(done.status == 0 and not wrong, f"{folder}: status {done.status}: {wrong[:6] or text[-600:]}")
 
 
+def lay_out():
+    """The sources of burin.ko, as scripts/build-kernel gives them to DKMS: a file that is missing there is missing here. Return: the folder."""
+    place = fresh("sources")
+    made(os.path.join(TOP, "scripts/build-kernel"), "--tree", place)
+    return place
+
+
 def compile_changed(version, name, before, after):
     """Compile one source of burin.ko after a change of its text. Return: the status, and what was printed."""
-    place = fresh("changed")
-    for path, contents in sources_of(TOP, FOLDERS):
-        if path == f"kernel/{name}.c":
-            text = contents.decode()
-            check(before in text, f"{path} has no '{before}'")
-            contents = text.replace(before, after).encode()
-        os.makedirs(os.path.dirname(os.path.join(place, path)), exist_ok=True)
-        with open(os.path.join(place, path), "wb") as file:
-            file.write(contents)
+    place = lay_out()
+    path = f"{place}/kernel/{name}.c"
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    check(before in text, f"{path} has no '{before}'")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text.replace(before, after))
     need("gcc-12")
     done = run("make", "-C", kernel_headers(version), f"M={place}/kernel", f"{name}.o", limit=300)
     return done.status, done.out + done.err
@@ -151,13 +154,13 @@ def compile_changed(version, name, before, after):
 
 def burin_module(version):
     """The path of burin.ko for one of Debian's kernels."""
-    return built_modules(version, TOP, "kernel", FOLDERS)["burin"]
+    return built_modules(version, lay_out(), "kernel", ("include", "src"))["burin"]
 
 
 def module_beside_burin(version, folder):
     """The path of the only module of a folder, which includes burin.h of the kernel and uses what burin.ko exports."""
     symbols = os.path.join(os.path.dirname(burin_module(version)), "Module.symvers")
-    (path,) = built_modules(version, TOP, folder, FOLDERS, variables=(f"KBUILD_EXTRA_SYMBOLS={symbols}",)).values()
+    (path,) = built_modules(version, TOP, folder, ("kernel/include", "include"), variables=(f"KBUILD_EXTRA_SYMBOLS={symbols}",)).values()
     return path
 
 

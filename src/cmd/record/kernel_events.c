@@ -87,6 +87,7 @@ static bool open_module(struct kernel_events *kernel, const struct kernel_choice
 			 "kernel\n");
 	kernel->opened = kernel->by_module = true;
 	kernel->events = kernel->module.events;
+	kernel->lacks = kernel->module.lacks;
 	return true;
 }
 
@@ -210,7 +211,10 @@ void kernel_events_summary(const struct kernel_events *kernel)
 	if (!kernel->opened)
 		return;
 	if (kernel->by_module) {
-		cmd_note("burin: %s events of the kernel by burin.ko\n", text_count(events, kernel->events));
+		cmd_note("burin: %s event%s of the kernel by burin.ko\n", text_count(events, kernel->events),
+			 kernel->events == 1 ? "" : "s");
+		if (kernel->lacks)
+			cmd_note("burin: %s; " KERNEL_MECHANISM "=bpf records them\n", kernel->lacks);
 		return;
 	}
 	cmd_note("burin: %s tracepoints of the kernel by %s, times within %s\n",

@@ -36,6 +36,7 @@ struct kernel_events {
 	struct kernel_source source;
 	bool by_module; /* the mechanism: burin.ko, else ->source's */
 	struct kernel_module module;
+	const char *lacks;		       /* as of ->module */
 	char not_by_module[KERNEL_MODULE_WHY]; /* why, if it is loaded; else "" */
 	struct enable_lease lease;	       /* of its events */
 	int lease_file;

@@ -99,6 +99,48 @@ static bool has_matching(const struct kernel_module *module, const char *name)
 	return false;
 }
 
+static bool has_text(const struct wire_event *entry)
+{
+	for (uint64_t types = entry->types; types; types >>= 4)
+		if ((types & 15) == WIRE_STR)
+			return true;
+	return false;
+}
+
+static bool takes_address(const char *call)
+{
+	static const char *const calls[] = { "bind",	"connect",  "accept",  "accept4",     "sendto",
+					     "sendmsg", "recvfrom", "recvmsg", "getsockname", "getpeername" };
+
+	for (unsigned n = 0; n < sizeof(calls) / sizeof(calls[0]); n++)
+		if (strcmp(call, calls[n]) == 0)
+			return true;
+	return false;
+}
+
+/* Programs read a text that is not in memory at the end of the call, and addresses of sockets (kernel_late.c). */
+static const char *find_lacks(const struct kernel_module *module)
+{
+	static const char begin[] = TRACEPOINT_PREFIX "syscalls:sys_enter_";
+	bool texts = false, found = false, calls = false;
+
+	for (uint32_t n = 0; n < module->table.count; n++) {
+		const struct wire_event *entry = &module->table.entries[n];
+		const char *name = name_of(module, n), *call = name + sizeof(begin) - 1;
+
+		if (strncmp(name, begin, sizeof(begin) - 1) != 0)
+			continue;
+		texts = texts || has_text(entry);
+		if (!has_matching(module, name))
+			continue;
+		calls = true;
+		found = found || has_text(entry) || takes_address(call);
+	}
+	return calls && !texts ? "burin.ko was loaded with texts=0, so texts of system calls are addresses"
+	       : found ? "burin.ko records no addresses of sockets, and no texts that are not in memory"
+		       : NULL;
+}
+
 static int choose(struct kernel_module *module, const char *const *asked, char why[KERNEL_MODULE_WHY])
 {
 	const int events = tracefs_open(); /* without it, what the module has is all there is */
@@ -125,6 +167,8 @@ static int choose(struct kernel_module *module, const char *const *asked, char w
 		snprintf(why, KERNEL_MODULE_WHY, "burin.ko does not have task:task_newtask");
 		error = -ENOENT;
 	}
+	if (!error)
+		module->lacks = find_lacks(module);
 	return error;
 }
 

@@ -19,11 +19,12 @@ enum {
 struct kernel_module {
 	struct session device, *session; /* the kernel's, the recorder's */
 	struct event_table table, names_table;
-	uint16_t *ids;		 /* by the kernel's ids: in the recorder's session; 0: not yet registered */
-	const char **globs;	 /* of the events to be recorded; ends with NULL */
-	unsigned events;	 /* that match them */
-	struct ring *rings;	 /* of CPU n: 2 * n and, of its NMIs, 2 * n + 1 */
-	struct drain_more more;	 /* for the drain */
+	uint16_t *ids;		/* by the kernel's ids: in the recorder's session; 0: not yet registered */
+	const char **globs;	/* of the events to be recorded; ends with NULL */
+	unsigned events;	/* that match them */
+	const char *lacks;	/* what BPF would record and the module does not, a sentence; NULL: nothing */
+	struct ring *rings;	/* of CPU n: 2 * n and, of its NMIs, 2 * n + 1 */
+	struct drain_more more; /* for the drain */
 	struct task_names names; /* of threads that live */
 	struct ring_reader names_reader;
 	char *buffer; /* of a packet of names */
