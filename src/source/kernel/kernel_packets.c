@@ -10,7 +10,7 @@ enum {
 	ROUND_SHIFT = 32,
 };
 
-/* What is known of a CPU: a value of the map. */
+/* The state of a CPU: a value of the map. */
 struct packets {
 	uint64_t delivered; /* the thread whose packet is delivered now; 0: none */
 	uint64_t round;	    /* deliveries of the list so far, 32 bits */
