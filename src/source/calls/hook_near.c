@@ -60,7 +60,11 @@ extern const struct near_place near_places[], near_places_end[];
 
 static uint32_t offset_of_thread(const void *variable)
 {
-	return (uint32_t)((const char *)variable - (const char *)__builtin_thread_pointer());
+	ptrdiff_t offset = (const char *)variable - (const char *)__builtin_thread_pointer();
+
+	/* gcc would load only the lower half of the offset in the linker's table, for which there is no relocation. */
+	__asm__("" : "+r"(offset));
+	return (uint32_t)offset;
 }
 
 static void put_places(uint8_t *area)
