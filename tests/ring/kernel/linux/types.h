@@ -4,3 +4,4 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include_next <linux/types.h> /* for the C library's headers, which find this file in its place */
