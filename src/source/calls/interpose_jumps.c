@@ -4,6 +4,7 @@
  * takes note of the stack pointer that it sets, and then does what the replaced one does. setjmp marks the function that
  * calls it. hook_unwind.c has exceptions.
  */
+#undef _FORTIFY_SOURCE /* by it <setjmp.h> gives all functions like longjmp one name, that of the one that checks */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stddef.h>
