@@ -262,7 +262,8 @@ int bpf_attach_places(const struct bpf_places *places, int program)
 int bpf_watch(const char *tracepoint, int program)
 {
 	return bpf(BPF_RAW_TRACEPOINT_OPEN,
-		   &(union bpf_attr){ .raw_tracepoint = { address_of(tracepoint), (uint32_t)program } });
+		   &(union bpf_attr){ .raw_tracepoint = { .name = address_of(tracepoint),
+							  .prog_fd = (uint32_t)program } });
 }
 
 int bpf_run(int program, const uint64_t *arguments, unsigned count, uint32_t *result)
