@@ -20,6 +20,8 @@
 
 static const uint64_t SIZE_MAX_DEFAULT = UINT64_C(2) << 30, MEMORY_MAX = UINT64_C(2) << 30,
 		      PROGRESS_NS = 100000000;
+/* Beyond the largest size: the library can write so much before it reports progress. If a write fails first, it returns EIO. */
+static const uint64_t BETWEEN_REPORTS = UINT64_C(1) << 20;
 
 /*
  * The library's interface since elfutils 0.178 (elfutils/debuginfod.h). It is loaded here and not linked, since it brings
@@ -135,7 +137,7 @@ _Noreturn void debuginfod_download(int work, int pipe, const unsigned char *id, 
 		_exit(errno);
 	confine_process(&(struct confine){ .download = true,
 					   .memory = MEMORY_MAX,
-					   .file_bytes = size_max,
+					   .file_bytes = size_max + BETWEEN_REPORTS,
 					   .keep = &pipe,
 					   .keep_count = 1,
 					   .asks = -1 });
