@@ -46,7 +46,7 @@ SETS = {
     "policy": (r"SCHED_(OTHER|FIFO|RR|BATCH|IDLE|DEADLINE|RESET_ON_FORK)", "", "0x3fffffff"),
     "close_range": (r"CLOSE_RANGE_\w+", "", "0"),
     "splice": (r"SPLICE_F_\w+", "", "0"),
-    "fallocate": (r"FALLOC_FL_\w+", "", "0"),
+    "fallocate": (r"FALLOC_FL_\w+", r"FALLOC_FL_ALLOCATE_RANGE", "0"),
     "lock_all": (r"MCL_\w+", "", "0"),
     "watch": (r"IN_\w+", r"IN_(CLOEXEC|NONBLOCK|ALL_EVENTS|CLOSE|MOVE|CLASS\w+|LOOPBACK\w*|MULTICAST\w*|BADCLASS\w*|EXPERIMENTAL\w*)", "0"),
     "whence": (r"SEEK_\w+", "", "~0ull"),
