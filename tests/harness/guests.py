@@ -25,6 +25,9 @@ BARE = {"all": 1, "twice": 100, "recursion": 31, "by_pointer": 10, "leaf": 241} 
 KNOWN = ("recursion", "leaf", "jumper", "busy", "together")  # functions of guest-init.c
 THROWN = ("thrower", "cleaned", "caught", "catcher")  # and of guest-throws.cc
 
+# Debian's releases: versions of Linux, and the release that has the package; None: the same.
+KERNELS = {"bookworm": {"6.1": None, "6.12": "bookworm-backports"}, "trixie": {"6.12": None}}
+
 
 def need_qemu(kind=X86):
     need(kind.qemu)
@@ -212,9 +215,18 @@ def apt_options(kind, place):
     return options
 
 
-def debian_kernel(kind=X86, release=None):
-    """The kernel of Debian's package for virtual machines, which is unpacked and not installed. release: where it comes from, such as
-    bookworm-backports; None: where packages come from here. Of its modules, that of loop devices is kept."""
+def kernel_release(version):
+    """Where apt has a version of Linux; None: where packages come from here."""
+    here = platform.freedesktop_os_release().get("VERSION_CODENAME")
+    if version not in KERNELS.get(here, {}):
+        raise Skip(f"this release of Debian ({here}) has no package of Linux {version}")
+    return KERNELS[here][version]
+
+
+def debian_kernel(kind=X86, version=None):
+    """The kernel of Debian's package for virtual machines, which is unpacked and not installed. version: of Linux; None: that of the
+    release of Debian. Of its modules, that of loop devices is kept."""
+    release = kernel_release(version) if version else None
     kept = kind.kernel + (f"-{release}" if release else "")
     found = glob.glob(os.path.join(kept, "boot", "vmlinuz-*"))
     if found and os.path.isdir(os.path.join(kept, "lib")):
@@ -228,7 +240,9 @@ def debian_kernel(kind=X86, release=None):
     if not package or run("apt-get", *options, "download", package[1], cwd=place).status != 0:
         raise Skip(f"Debian's kernel cannot be downloaded (apt-get download {meta})")
     made("dpkg-deb", "--fsys-tarfile", *glob.glob(f"{place}/*.deb"), stdout=open(f"{place}/files.tar", "wb"))
-    made("tar", "--directory", place, "--wildcards", "-xf", f"{place}/files.tar", "./boot/vmlinuz-*", "./lib/modules/*/kernel/drivers/block/loop.ko*")
+    # In newer packages /lib is /usr/lib.
+    made("tar", "--directory", place, "--transform", r"s,^\./usr/,./,", "--wildcards", "-xf", f"{place}/files.tar", "./boot/vmlinuz-*",
+         "./*lib/modules/*/kernel/drivers/block/loop.ko*")
     shutil.rmtree(kept, True)
     os.mkdir(kept)
     for name in ("boot", "lib"):
@@ -278,7 +292,8 @@ def changed_kernel(path, codes, cleared=()):
     address, offset, _ = section_of(elf, b".text")
     for line in out.splitlines():
         place, _, name = line.split()
-        begin = int(place, 16) - address + offset + 5
+        begin = int(place, 16) - address + offset
+        begin += 9 if elf[begin:begin + 4] == b"\xf3\x0f\x1e\xfa" else 5  # endbr64 comes first
         elf[begin:begin + len(codes[name])] = codes[name]
     for name in cleared:
         _, offset, size = section_of(elf, name)

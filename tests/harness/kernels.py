@@ -12,7 +12,7 @@ import lzma
 
 from guests import *
 
-VERSIONS = {"6.1": None, "6.12": "bookworm-backports"}  # the release that the package comes from
+VERSIONS = ("6.1", "6.12")
 TREE = os.environ.get("TEST_KERNEL_TREE")  # the folder in which a kernel was built, for the version "tree"
 KEPT = os.path.join(BUILD, "tests", "modules")
 BUILT_MAX = 4  # builds of one module for one kernel that are kept: branches that take turns
@@ -32,7 +32,7 @@ def kernel_image(version):
     if version == "tree":
         return os.path.join(TREE, "arch/x86/boot/bzImage")
     with locked(f"kernel-{version}"):
-        path = debian_kernel(release=VERSIONS[version])
+        path = debian_kernel(version=version)
     check(f"vmlinuz-{version}." in path, f"Debian's kernel is {path}")
     return path
 
@@ -75,6 +75,16 @@ def unpack_headers(release, place):
     shutil.move(new, place)
 
 
+def kernel_compiler(headers):
+    """The compiler of that kernel, which modules need, too."""
+    for name in (".config", "include/config/auto.conf"):
+        if os.path.exists(path := os.path.join(headers, name)):
+            compiler = re.search(r'^CONFIG_CC_VERSION_TEXT="?(\S+)', open(path, encoding="utf-8").read(), re.M)[1]
+            need(compiler)
+            return compiler
+    raise Wrong(f"{headers} has no configuration")
+
+
 @contextlib.contextmanager
 def locked(name):
     """Tests run at a time, and one of them makes what all of them use."""
@@ -114,7 +124,7 @@ def built_modules(version, top, folder, folders=(), extra=(), variables=()):
                 os.makedirs(os.path.dirname(os.path.join(new, path)), exist_ok=True)
                 with open(os.path.join(new, path), "wb") as file:
                     file.write(contents)
-            make_modules(headers, os.path.join(new, folder), (*variables, *(("CC=gcc-12",) if version == "tree" else ())))
+            make_modules(headers, os.path.join(new, folder), variables)
             os.rename(new, place)
         os.utime(place)
         for path in sorted(glob.glob(os.path.join(KEPT, f"{name}-" + "[0-9a-f]" * 20)), key=os.path.getmtime)[:-BUILT_MAX]:
@@ -124,8 +134,7 @@ def built_modules(version, top, folder, folders=(), extra=(), variables=()):
 
 def make_modules(headers, folder, variables):
     """Without type information (BTF), for which the kernel's own would be needed. A warning is an error."""
-    need("gcc-12")
-    done = run("make", "-C", headers, f"M={folder}", "CONFIG_DEBUG_INFO_BTF_MODULES=", "CONFIG_DEBUG_INFO_BTF=", *variables, "modules", limit=900)
+    done = run("make", "-C", headers, f"M={folder}", f"CC={kernel_compiler(headers)}", "CONFIG_DEBUG_INFO_BTF_MODULES=", "CONFIG_DEBUG_INFO_BTF=", *variables, "modules", limit=900)
     text = done.out + done.err
     wrong = [line for line in text.splitlines() if re.search(r"\b(?:warning|error|undefined)\b|\*\*\*", line, re.I)]
     check(done.status == 0 and not wrong, f"{folder}: status {done.status}: {wrong[:6] or text[-600:]}")
@@ -147,8 +156,8 @@ def compile_changed(version, name, before, after):
     check(before in text, f"{path} has no '{before}'")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text.replace(before, after))
-    need("gcc-12")
-    done = run("make", "-C", kernel_headers(version), f"M={place}/kernel", f"{name}.o", limit=300)
+    headers = kernel_headers(version)
+    done = run("make", "-C", headers, f"M={place}/kernel", f"CC={kernel_compiler(headers)}", f"{name}.o", limit=300)
     return done.status, done.out + done.err
 
 

@@ -12,6 +12,13 @@ CAUSES = {"buffer full": "full", "all rings locked": "busy", "too large": "size"
           "damaged in memory": "corrupt", "not written to disk": "unread"}
 
 
+def xray():
+    """What makes clang lay XRay's sleds without the library for them. Since clang 17 the last word is written in another way."""
+    newer = "-fno-xray-link-deps"
+    known = shutil.which("clang") and run("clang", newer, "-x", "c", "-fsyntax-only", "/dev/null").status == 0
+    return "-fxray-instrument", "-fxray-instruction-threshold=1", newer if known else "-fnoxray-link-deps"
+
+
 # ---- what babeltrace2 says
 
 

@@ -48,6 +48,7 @@ union both {
 typedef const char *text_t;
 
 volatile long sink;
+void *volatile nothing; /* clang may copy a function for constants */
 
 KEPT int plain(unsigned char a, short b, text_t s, enum color c, enum sign d, bool e, float f, const double g)
 {
@@ -157,7 +158,7 @@ int main(void)
 	names(1, 2, 3, 4, 5.5, 6);
 	many(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
 	old('x', 1.5, 3);
-	pointer(NULL, NULL, NULL, NULL, NULL);
+	pointer(nothing, (int (*)(int))nothing, nothing, nothing, nothing);
 	cloned(1, &l, 3);
 	cloned(2, &l, 4);
 	constant(1, 5, 6);
