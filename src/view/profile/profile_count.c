@@ -13,6 +13,25 @@
 #include "view/profile/profile_view.h"
 #include "view/profile/symbol_label.h"
 
+/*
+ * Functions of glibc, since 2.41, through which read() and others make a system call at which the thread may be cancelled. All such
+ * waits would be theirs.
+ */
+static bool makes_call(const struct burin_profile *profile, uint32_t location)
+{
+	static const char *const names[] = { "__syscall_cancel_arch", "__internal_syscall_cancel",
+					     "__syscall_cancel" };
+	struct burin_frame frame;
+	const char *name = NULL;
+
+	for (uint32_t n = 0; !burin_profile_frame(profile, location, n, &frame); n++)
+		name = frame.function ? frame.function : name;
+	for (unsigned n = 0; name && n < sizeof(names) / sizeof(*names); n++)
+		if (strcmp(name, names[n]) == 0)
+			return true;
+	return false;
+}
+
 uint32_t view_own_frame(const struct burin_profile *profile, const struct view_pair *pair)
 {
 	struct burin_stack stack;
@@ -25,7 +44,8 @@ uint32_t view_own_frame(const struct burin_profile *profile, const struct view_p
 							  ? NULL
 							  : burin_profile_image(profile, location.image);
 
-		if (image && image->kind != BURIN_IMAGE_KERNEL && image->kind != BURIN_IMAGE_MODULE)
+		if (image && image->kind != BURIN_IMAGE_KERNEL && image->kind != BURIN_IMAGE_MODULE &&
+		    !(stack.caller && makes_call(profile, stack.location)))
 			return n;
 	}
 	return pair->stack;
