@@ -116,7 +116,9 @@ static void read_all(int fd)
 	size_t used = 0;
 	ssize_t got;
 
-	while ((got = read(fd, maps.line + used, sizeof(maps.line) - 1 - used)) > 0) {
+	/* A line that does not fit ends it. */
+	while (used < sizeof(maps.line) - 1 &&
+	       (got = read(fd, maps.line + used, sizeof(maps.line) - 1 - used)) > 0) {
 		char *line = maps.line, *end;
 
 		used += (size_t)got;
