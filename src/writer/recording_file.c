@@ -16,6 +16,13 @@
 
 static const char file_name[] = ".burin/recording";
 
+/* The kind of processor; flags in the kernel's events are those of its system calls. A process with a personality has another one by uname(). */
+#ifdef __x86_64__
+static const char machine[] = "x86_64";
+#else
+static const char machine[] = "aarch64";
+#endif
+
 enum {
 	RECORDING_BYTES = 4096,
 	RECORDING_VALUE_MAX = 1000,
@@ -78,6 +85,7 @@ static void fill(struct block *block, const struct session *session, const struc
 	uname(&host);
 	add_text(block, "hostname", host.nodename);
 	add_text(block, "kernel", host.release);
+	add_text(block, "machine", machine);
 	add_text(block, "clock", wire_clock_keys[geometry->clock]);
 	add_number(block, "clock_hz", recording->clock.hz);
 	add(block, "clock_offset_ns", "%lld", (long long)recording->clock.offset_ns);

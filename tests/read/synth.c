@@ -395,19 +395,23 @@ static void write_events(const struct synth *synth)
 
 static void write_recording(const struct synth *synth)
 {
-	char text[4097];
-	int bytes = snprintf(
+	char text[4097], machine[64] = "";
+	FILE *file;
+	int bytes;
+
+	if (synth->options.machine)
+		snprintf(machine, sizeof(machine), "machine=%s\n", synth->options.machine);
+	bytes = snprintf(
 		text, sizeof(text),
-		"burin recording 1\nstate=%s\nuuid=%s\nboot_id=%s\nhostname=synthetic\nkernel=Linux 6.1\n"
+		"burin recording 1\nstate=%s\nuuid=%s\nboot_id=%s\nhostname=synthetic\nkernel=Linux 6.1\n%s"
 		"clock=tsc\nclock_hz=%llu\nclock_offset_ns=%lld\nmode=stream\npacket_bytes=%u\n"
 		"ring_packets=16\ncpus=%u\nlocked=2\ncommand=%s\n%slost_late=0\nlost_names=0\nclock_steps="
 		"0\n",
-		synth->options.state, uuid_text, boot_text, (unsigned long long)synth->options.hz,
+		synth->options.state, uuid_text, boot_text, machine, (unsigned long long)synth->options.hz,
 		(long long)synth->options.offset_ns, synth->options.packet_bytes, synth->options.cpus,
 		synth->options.command,
 		strcmp(synth->options.state, "finished") ? "session=/dev/null\n" : "result=exit 0\n");
-	FILE *file = create(synth, ".burin/recording");
-
+	file = create(synth, ".burin/recording");
 	must(bytes > 0 && bytes < 4096);
 	memset(text + bytes, '\n', 4096 - (size_t)bytes);
 	must(fwrite(text, 1, 4096, file) == 4096 && !fclose(file));

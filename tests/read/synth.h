@@ -23,6 +23,7 @@ struct synth_options {
 	int64_t offset_ns;	   /* default 1700000000 s */
 	const char *state;	   /* default "finished" */
 	const char *command;	   /* default "./demo" */
+	const char *machine;	   /* default: none is named */
 };
 
 /* Begins a trace in a directory that does not exist yet. */

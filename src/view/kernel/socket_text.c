@@ -43,11 +43,12 @@ static void put_octets(struct view_buffer *out, const uint8_t *bytes, size_t cou
 	view_buffer_print(out, "\"");
 }
 
+/* Families are the same on all machines. */
 static void put_family(struct view_buffer *out, unsigned family)
 {
 	for (unsigned n = 0; n < syscall_argument_count; n++) {
 		const struct syscall_argument *argument = &syscall_arguments[n];
-		const struct syscall_words *words = &syscall_words[argument->words];
+		const struct syscall_words *words = &syscall_machines[0].words[argument->words];
 
 		if (strcmp(argument->call, "socket") != 0 || strcmp(argument->name, "family") != 0)
 			continue;

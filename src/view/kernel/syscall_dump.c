@@ -285,6 +285,8 @@ static int dump_all(struct dumper *dumper)
 
 static int make_styles(struct dumper *dumper)
 {
+	const struct syscall_machine *machine = syscall_text_machine(dumper->trace);
+
 	dumper->styles = calloc((size_t)dumper->view.count + 1, sizeof(*dumper->styles));
 	if (!dumper->styles ||
 	    !array_reserve_zeroed(dumper->by_call, dumper->by_call_room, dumper->strings.count))
@@ -294,7 +296,7 @@ static int make_styles(struct dumper *dumper)
 
 		if (event->kind != KERNEL_ENTER && event->kind != KERNEL_LEAVE && event->kind != KERNEL_LATE)
 			continue;
-		if (!syscall_style_make(&dumper->styles[id], burin_trace_event(dumper->trace, id),
+		if (!syscall_style_make(&dumper->styles[id], machine, burin_trace_event(dumper->trace, id),
 					call_text(dumper, event->call)))
 			return -ENOMEM;
 		dumper->by_call[event->call] = &dumper->styles[id];

@@ -55,11 +55,24 @@ static void find_socket(struct syscall_style *style, const struct burin_event *e
 		}
 }
 
-bool syscall_style_make(struct syscall_style *style, const struct burin_event *event, const char *call)
+const struct syscall_machine *syscall_text_machine(const struct burin_trace *trace)
+{
+	const char *name = burin_trace_recording(trace, "machine");
+
+	if (!name) /* traces did not say it while there was no other one */
+		name = "x86_64";
+	for (unsigned n = 0; n < syscall_machine_count; n++)
+		if (strcmp(syscall_machines[n].name, name) == 0)
+			return &syscall_machines[n];
+	return NULL;
+}
+
+bool syscall_style_make(struct syscall_style *style, const struct syscall_machine *machine,
+			const struct burin_event *event, const char *call)
 {
 	static const char *const addresses[] = { "brk", "mmap", "mremap", "shmat" };
 
-	*style = (struct syscall_style){ .count = event->fields, .call = call };
+	*style = (struct syscall_style){ .count = event->fields, .call = call, .machine = machine };
 	for (unsigned n = 0; n < sizeof(addresses) / sizeof(addresses[0]); n++)
 		style->address |= strcmp(call, addresses[n]) == 0;
 	find_socket(style, event, call);
@@ -238,8 +251,8 @@ static const struct syscall_argument *choose_line(const struct syscall_style *st
 	return line;
 }
 
-static void put_argument(const struct syscall_argument *argument, const struct burin_record *record,
-			 unsigned n, struct view_buffer *out)
+static void put_argument(const struct syscall_style *style, const struct syscall_argument *argument,
+			 const struct burin_record *record, unsigned n, struct view_buffer *out)
 {
 	const unsigned type = burin_event_field(record->event, n)->type;
 	const bool is_signed = type >= BURIN_TYPE_I8 && type <= BURIN_TYPE_I64;
@@ -259,7 +272,10 @@ static void put_argument(const struct syscall_argument *argument, const struct b
 	}
 	switch (argument ? argument->form : SYSCALL_PLAIN) {
 	case SYSCALL_WORDS:
-		put_words(out, &syscall_words[argument->words], value, is_signed);
+		if (style->machine)
+			put_words(out, &style->machine->words[argument->words], value, is_signed);
+		else
+			put_plain(out, type, value);
 		break;
 	case SYSCALL_OCTAL:
 		view_buffer_print(out, value ? "0%" PRIo64 : "%" PRIo64, value & 07777777);
@@ -324,7 +340,7 @@ void syscall_text_arguments(const struct syscall_style *style, const struct buri
 		if (n > style->first)
 			view_buffer_print(part, ", ");
 		if (!points || !put_socket(style, record, part, ""))
-			put_argument(line, record, n, part);
+			put_argument(style, line, record, n, part);
 	}
 }
 

@@ -11,6 +11,7 @@ struct syscall_style {
 	const struct syscall_argument *
 		*arguments; /* by field: the first of its lines; NULL: as its type says */
 	const char *call;
+	const struct syscall_machine *machine;
 	unsigned count;
 	bool address;	/* the result is an address */
 	unsigned first; /* field that is an argument */
@@ -27,8 +28,12 @@ struct syscall_arguments {
 	bool failed; /* no memory */
 };
 
-/* syscall_style_make - @call: the name, which must stay. Return: false: no memory. */
-bool syscall_style_make(struct syscall_style *style, const struct burin_event *event, const char *call);
+/* syscall_text_machine - the kind of machine that recorded a trace. Return: NULL: one whose flags have no names here. */
+const struct syscall_machine *syscall_text_machine(const struct burin_trace *trace);
+
+/* syscall_style_make - @machine: may be NULL. @call: the name, which must stay. Return: false: no memory. */
+bool syscall_style_make(struct syscall_style *style, const struct syscall_machine *machine,
+			const struct burin_event *event, const char *call);
 void syscall_style_free(struct syscall_style *style);
 
 /* syscall_text_arguments - write the arguments, separated by commas. */

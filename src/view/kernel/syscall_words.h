@@ -32,7 +32,7 @@ struct syscall_argument {
 	const char *call; /* "*": of any call */
 	const char *name;
 	enum syscall_form form;
-	unsigned words; /* of syscall_words */
+	unsigned words; /* of a machine's */
 	/* Another argument; of any other form it must have one of these values, in the bits of the mask. NULL: any. */
 	const char *other;
 	uint64_t mask;
@@ -40,7 +40,14 @@ struct syscall_argument {
 	unsigned value_count;
 };
 
-extern const struct syscall_words syscall_words[];
+/* Some values are those of one kind of machine. */
+struct syscall_machine {
+	const char *name; /* as `uname -m` prints it */
+	const struct syscall_words *words;
+};
+
+extern const struct syscall_machine syscall_machines[];
+extern const unsigned syscall_machine_count;
 extern const struct syscall_argument syscall_arguments[]; /* the first one that fits counts */
 extern const unsigned syscall_argument_count;
 

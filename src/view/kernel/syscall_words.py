@@ -3,24 +3,33 @@
 """Print the names of flags of system calls as C: syscall_words.py COMPILER [ARGUMENT]..., which preprocesses.
 
 The names are the macros of the system's headers that match; their values are the compiler's. A set may have a mask: its bits are
-one number, such as O_RDONLY or O_RDWR, and have one name; each other bit is a flag.
+one number, such as O_RDONLY or O_RDWR, and have one name; each other bit is a flag. What differs between machines stands in MACHINES,
+so a reader on any machine prints what a program on any other one meant.
 """
 import re
 import subprocess
 import sys
 
-HEADERS = ["asm/ioctls.h", "asm/prctl.h", "errno.h", "fcntl.h", "linux/close_range.h", "linux/falloc.h", "linux/futex.h", "linux/membarrier.h", "linux/memfd.h", "linux/rseq.h", "linux/stat.h", "netinet/in.h", "netinet/tcp.h", "sched.h", "signal.h",
+HEADERS = ["asm/ioctls.h", "errno.h", "fcntl.h", "linux/close_range.h", "linux/falloc.h", "linux/futex.h", "linux/membarrier.h", "linux/memfd.h", "linux/rseq.h", "linux/stat.h", "netinet/in.h", "netinet/tcp.h", "sched.h", "signal.h",
            "sys/epoll.h", "sys/eventfd.h", "sys/file.h", "sys/inotify.h", "sys/mman.h", "sys/mount.h", "sys/prctl.h", "sys/random.h",
            "sys/resource.h", "sys/signalfd.h", "sys/socket.h", "sys/time.h", "sys/timerfd.h", "sys/wait.h", "time.h", "unistd.h"]
+# The values that the kernel has for one kind of machine only, by the names of `uname -m`. Any other value is the same everywhere.
+MACHINES = {
+    "x86_64": {"O_DIRECT": 0o40000, "O_LARGEFILE": 0o100000, "O_DIRECTORY": 0o200000, "O_NOFOLLOW": 0o400000, "__O_TMPFILE": 0o20200000,
+               "MAP_32BIT": 0x40, "MAP_ABOVE4G": 0x80, "ARCH_SET_GS": 0x1001, "ARCH_SET_FS": 0x1002, "ARCH_GET_FS": 0x1003, "ARCH_GET_GS": 0x1004,
+               "ARCH_GET_CPUID": 0x1011, "ARCH_SET_CPUID": 0x1012},
+    "aarch64": {"O_DIRECTORY": 0o40000, "O_NOFOLLOW": 0o100000, "O_DIRECT": 0o200000, "O_LARGEFILE": 0o400000, "__O_TMPFILE": 0o20040000,
+                "PROT_BTI": 0x10, "PROT_MTE": 0x20},
+}
 # Set: the names that it has, those that it has not, its mask.
 SETS = {
-    "open": (r"__O_TMPFILE|O_\w+", r"O_(ACCMODE|NDELAY|FSYNC|RSYNC|LARGEFILE|TMPFILE)", "O_ACCMODE"),
-    "open_flags": (r"O_(APPEND|ASYNC|DIRECT|NOATIME|NONBLOCK|RDONLY|WRONLY|RDWR)", "", "O_ACCMODE"),
+    "open": (r"__O_TMPFILE|O_\w+", r"O_(ACCMODE|NDELAY|FSYNC|RSYNC|TMPFILE)", "O_ACCMODE"),
+    "open_flags": (r"O_(APPEND|ASYNC|DIRECT|LARGEFILE|NOATIME|NONBLOCK|RDONLY|WRONLY|RDWR)", "", "O_ACCMODE"),
     "descriptor": (r"O_(CLOEXEC|NONBLOCK|DIRECT)", "", "0"),
     "at": (r"AT_FDCWD", "", "~0ull"),
     "at_flags": (r"AT_(SYMLINK_\w+|REMOVEDIR|NO_AUTOMOUNT|EMPTY_PATH|EACCESS|STATX_FORCE_SYNC|STATX_DONT_SYNC|RECURSIVE)", r"AT_EACCESS", "0"),
     "access": (r"[FRWX]_OK", "", "0"),
-    "prot": (r"PROT_\w+", r"PROT_(MTE|BTI|SAO|ADI)", "0"),
+    "prot": (r"PROT_\w+", r"PROT_(SAO|ADI)", "0"),
     "map": (r"MAP_\w+", r"MAP_(ANON|FAILED|FILE|TYPE|HUGE_\w+|UNINITIALIZED|RENAME|AUTOGROW|AUTORSRV|COPY|LOCAL|HASSEMAPHORE|NOEXTEND|INHERIT)", "MAP_TYPE"),
     "mremap": (r"MREMAP_\w+", "", "0"),
     "msync": (r"MS_(ASYNC|SYNC|INVALIDATE)", "", "0"),
@@ -130,7 +139,7 @@ futex|val3|none|op&FUTEX_CMD_MASK|FUTEX_WAIT FUTEX_WAKE FUTEX_FD FUTEX_LOCK_PI F
 futex|val3|bitset|op&FUTEX_CMD_MASK|FUTEX_WAIT_BITSET FUTEX_WAKE_BITSET
 arch_prctl|option|arch
 arch_prctl|arg2|address
-fadvise64|advice|advice
+fadvise64 fadvise64_64|advice|advice
 getitimer setitimer|which|interval
 getpriority setpriority|which|priority
 getrusage|who|usage
@@ -178,17 +187,30 @@ source = "".join(f"#include <{name}>\n" for name in HEADERS)
 macros = subprocess.run(sys.argv[1:] + ["-D_GNU_SOURCE", "-E", "-dM", "-xc", "-"], input=source, check=True, stdout=subprocess.PIPE, text=True).stdout
 names = re.findall(r"^#define (\w+) +\S", macros, re.M)
 print(source + '\n#include "view/kernel/syscall_words.h"\n')
-for name, (wanted, unwanted, mask) in SETS.items():
-    found = sorted(one for one in names if re.fullmatch(wanted, one) and not (unwanted and re.fullmatch(unwanted, one)))
-    print(f"static const struct syscall_word words_{name}[] = {{")
-    for one in found:
-        shown = "O_TMPFILE" if one == "__O_TMPFILE" else one
-        print(f'\t{{ "{shown}", (uint64_t)({one}) }},')
+own = {name for values in MACHINES.values() for name in values}
+arrays = {}  # (machine, set): the name of its array
+for name, (wanted, unwanted, _) in SETS.items():
+    found = sorted(one for one in {*names, *own} if re.fullmatch(wanted, one) and not (unwanted and re.fullmatch(unwanted, one)))
+    for machine, values in MACHINES.items():
+        arrays[machine, name] = f"words_{name}_{machine}" if own & {*found} else f"words_{name}"
+        if arrays[machine, name] in [*arrays.values()][:-1]:
+            continue
+        print(f"static const struct syscall_word {arrays[machine, name]}[] = {{")
+        for one in found:
+            shown = "O_TMPFILE" if one == "__O_TMPFILE" else one
+            if one in values or one not in own:
+                print(f'\t{{ "{shown}", {hex(values[one]) if one in values else f"(uint64_t)({one})"} }},')
+        print("};\n")
+for machine in MACHINES:
+    print(f"static const struct syscall_words words_of_{machine}[] = {{")
+    for name, (_, _, mask) in SETS.items():
+        array = arrays[machine, name]
+        print(f"\t{{ {array}, sizeof({array}) / sizeof({array}[0]), (uint64_t)({mask}) }},")
     print("};\n")
-print("const struct syscall_words syscall_words[] = {")
-for name, (_, _, mask) in SETS.items():
-    print(f"\t{{ words_{name}, sizeof(words_{name}) / sizeof(words_{name}[0]), (uint64_t)({mask}) }},")
-print("};\n")
+print("const struct syscall_machine syscall_machines[] = {")
+for machine in MACHINES:
+    print(f'\t{{ "{machine}", words_of_{machine} }},')
+print("};\n\nconst unsigned syscall_machine_count = sizeof(syscall_machines) / sizeof(syscall_machines[0]);\n")
 order = list(SETS)
 lines = [line.split("|") for line in ARGUMENTS.split("\n") if line]
 for line in lines:

@@ -124,8 +124,9 @@ static void print_head(const struct burin_trace *trace, const struct read_counts
 {
 	static const struct {
 		const char *label, *key;
-	} rows[] = { { "command", "command" }, { "result", "result" }, { "host", "hostname" },
-		     { "kernel", "kernel" },   { "mode", "mode" },     { "context", "context" } };
+	} rows[] = { { "command", "command" }, { "result", "result" },	 { "host", "hostname" },
+		     { "kernel", "kernel" },   { "machine", "machine" }, { "mode", "mode" },
+		     { "context", "context" } };
 	const char *clock = burin_trace_recording(trace, "clock"),
 		   *hz = burin_trace_recording(trace, "clock_hz");
 
