@@ -32,10 +32,10 @@ struct work {
 	uint64_t begin_ns;
 };
 
+#if defined(__x86_64__)
 /* For processes whose threads run on meanwhile, some ticks for each; if there are more, the others are stopped. */
 static const uint64_t RUNNING_NS = UINT64_C(10000000000);
 
-#if defined(__x86_64__)
 static void patch_one(const struct work *work, pid_t pid, struct process_change *change)
 {
 	struct patch_process_result result;

@@ -21,6 +21,10 @@
 
 #include "burin/burin.h"
 
+#ifndef SYS_readlink /* as the C library has it then */
+#define SYS_readlink SYS_readlinkat
+#endif
+
 /* Its own: input and output, the end, threads and children. */
 static const unsigned own[] = { SYS_read,	 SYS_write, SYS_exit_group,	 SYS_exit,
 				SYS_futex,	 SYS_clone, SYS_clone3,		 SYS_wait4,

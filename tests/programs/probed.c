@@ -62,7 +62,9 @@ static void steps(long count)
 {
 	struct pair pair = { 1, 0 };
 	static const char text[] = "text";
+#ifdef __x86_64__
 	static short table[4] = { 10, 20, 30, 40 };
+#endif
 
 	for (long n = 0; n < count; n++) {
 		pair.b = (int)-n;

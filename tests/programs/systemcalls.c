@@ -57,7 +57,9 @@ static void call_with_arguments(void)
 
 	ask();
 	syscall(SYS_close, bad);
+#ifdef SYS_dup2 /* not on aarch64 */
 	syscall(SYS_dup2, bad, bad - 1);
+#endif
 	syscall(SYS_lseek, bad, address, bad - 2);
 	syscall(SYS_pwrite64, bad, address, size, address + 1);
 	syscall(SYS_setsockopt, bad, bad - 1, bad - 2, address, bad - 3);

@@ -20,13 +20,15 @@ enum {
 	FILE_SECONDS = 20,
 	FILE_MEMORY = 512 << 20,
 	NOTE_TYPE = 3,
-	NOP = 0x90, /* what <sys/sdt.h> puts where a probe is */
 };
 
+/* The code that <sys/sdt.h> puts where a probe is. Elsewhere a breakpoint might hit the middle of an instruction. */
 #ifdef __x86_64__
 static const uint16_t machine = EM_X86_64;
+static const uint8_t nop[] = { 0x90 };
 #else
 static const uint16_t machine = EM_AARCH64;
+static const uint8_t nop[] = { 0x1f, 0x20, 0x03, 0xd5 };
 #endif
 
 /* The child's file, and where the places go. */
@@ -121,7 +123,7 @@ static int take_note(struct finder *finder, const char *at, const char *end, uin
 {
 	struct probe_place place = { .counter = 0 };
 	uint64_t addresses[3]; /* of the probe, of the base when it was linked, of the counter */
-	unsigned char nop = 0;
+	uint8_t code[sizeof(nop)];
 
 	if (end - at < (ptrdiff_t)sizeof(addresses))
 		return 0;
@@ -141,11 +143,9 @@ static int take_note(struct finder *finder, const char *at, const char *end, uin
 	if (image_offset(&finder->image, addresses[0], &place.offset) != 0 ||
 	    (addresses[2] && image_offset(&finder->image, addresses[2], &place.counter) != 0))
 		return 0;
-#ifdef __x86_64__
-	/* Elsewhere a breakpoint would hit the middle of an instruction. */
-	if (image_read(&finder->image, place.offset, &nop, 1) != 1 || nop != NOP)
+	if (image_read(&finder->image, place.offset, code, sizeof(code)) != sizeof(code) ||
+	    memcmp(code, nop, sizeof(code)) != 0)
 		return 0;
-#endif
 	return put_place(finder, &place);
 }
 
