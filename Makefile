@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 
 SECONDS ?= 60
 
-.PHONY: all everything kernel demo check check-quick check-asan check-long fuzz bench bench-kernel install clean deps
+.PHONY: all everything arm64 kernel demo check check-quick check-asan check-long fuzz bench bench-kernel install clean deps
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) product
@@ -13,6 +13,11 @@ all: $(BUILD)/build.ninja
 # The tests and the benchmarks, too.
 everything: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
+
+# The product for aarch64, into $(BUILD)-arm64.
+arm64:
+	@scripts/install-packages build arm64
+	@scripts/build-arm64 $(BUILD)-arm64
 
 $(BUILD)/build.ninja:
 	@scripts/install-packages --missing build
@@ -33,6 +38,7 @@ demo: deps
 check:
 	@scripts/install-packages build faster check
 	@scripts/fetch-speedscope >/dev/null || true
+	@scripts/fetch-arm64 >/dev/null || true
 	@$(MAKE) --no-print-directory everything
 	@tests/run $(BUILD)
 
@@ -50,6 +56,7 @@ check-asan:
 check-long:
 	@scripts/install-packages build faster check
 	@scripts/fetch-speedscope >/dev/null || true
+	@scripts/fetch-arm64 >/dev/null || true
 	@$(MAKE) --no-print-directory everything
 	@tests/run $(BUILD) --long
 

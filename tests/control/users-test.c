@@ -42,6 +42,8 @@ static void test_asked(void **state)
 	uint64_t lines;
 
 	(void)state;
+	if (getenv("TEST_EMULATOR")) /* whose /proc/PID/maps lacks a mapping at times */
+		skip();
 	assert_true(users_map(&users, self, &mapped));
 	lines = users.lines;
 	assert_true(lines > 0);
