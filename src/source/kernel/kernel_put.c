@@ -318,18 +318,26 @@ static void put_text(struct bpf_program *to, const struct kernel_layout *layout,
 {
 	const bool fixed = field->kind == TRACEPOINT_CHARS; /* it has its whole size */
 	const int bytes = fixed ? field->size : TRACEPOINT_TEXT_MAX;
-	unsigned bad, whole = 0, good, marked;
+	const bool of_user = field->kind == TRACEPOINT_USER_TEXT;
+	unsigned bad, empty = 0, whole = 0, good, marked;
 
 	bpf_put_copy(to, BPF_REG_1, base);
 	bpf_put_alu(to, BPF_ADD, BPF_REG_1, offset);
 	bpf_put_set(to, BPF_REG_2, bytes);
-	bpf_put_call(to, field->kind == TRACEPOINT_USER_TEXT ? BPF_FUNC_probe_read_user_str
-							     : BPF_FUNC_probe_read_kernel_str);
-	bad = bpf_put_jump(to, BPF_JSLT, BPF_REG_0, 0);
+	bpf_put_call(to, of_user ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_kernel_str);
+	bad = bpf_put_jump(to, BPF_JSLE, BPF_REG_0, 0);
 	if (!fixed)
 		whole = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, bytes);
 	good = bpf_put_jump(to, BPF_JA, 0, 0);
 	bpf_land(to, bad);
+	if (of_user) { /* of an empty text, older kernels (6.1) count and copy not even the NUL */
+		const unsigned failed = bpf_put_jump(to, BPF_JNE, BPF_REG_0, 0);
+
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_B, base, 0, offset, 0);
+		bpf_put_set(to, BPF_REG_0, 1);
+		empty = bpf_put_jump(to, BPF_JA, 0, 0);
+		bpf_land(to, failed);
+	}
 	if (unread)
 		kernel_put_unread(to, layout, unread);
 	put_mark(to, base, offset, WIRE_NULL, 2);
@@ -339,6 +347,8 @@ static void put_text(struct bpf_program *to, const struct kernel_layout *layout,
 		put_mark(to, base, offset + bytes - 4, WIRE_TRUNCATED, 8);
 	}
 	bpf_land(to, marked);
+	if (of_user)
+		bpf_land(to, empty);
 	bpf_land(to, good);
 }
 

@@ -77,6 +77,11 @@ static void call(struct machine *machine, int function)
 		registers[0] = CPU;
 		break;
 	case BPF_FUNC_probe_read_user_str:
+		if (!*(const char *)registers[3] && random() % 2) { /* as Linux 6.1 does */
+			registers[0] = 0;
+			break;
+		}
+		__attribute__((fallthrough));
 	case BPF_FUNC_probe_read_kernel_str:
 		registers[0] = read_text((char *)registers[1], registers[2], (const char *)registers[3]);
 		break;
@@ -121,8 +126,8 @@ static bool compare(unsigned op, uint64_t left, uint64_t right)
 		return left <= right;
 	case BPF_JGE:
 		return left >= right;
-	case BPF_JSLT:
-		return (int64_t)left < (int64_t)right;
+	case BPF_JSLE:
+		return (int64_t)left <= (int64_t)right;
 	default:
 		fail_msg("a program compares by %#x", op);
 		return false;
