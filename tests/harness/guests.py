@@ -11,15 +11,15 @@ from recording import *
 class Machine:
     """A kind of machine: the emulator and its arguments, the compilers of C and C++, and Debian's kernel."""
 
-    def __init__(self, qemu, arguments, compiler, cxx, bare, debian):
-        self.qemu, self.arguments, self.compiler, self.cxx, self.bare, self.debian = qemu, arguments, compiler, cxx, bare, debian
+    def __init__(self, qemu, arguments, compiler, cxx, bare, debian, console):
+        self.qemu, self.arguments, self.compiler, self.cxx, self.bare, self.debian, self.console = qemu, arguments, compiler, cxx, bare, debian, console
         self.kernel = os.path.join(BUILD, "tests", f"guest-kernel-{debian}")  # downloaded once
 
 
 X86 = Machine("qemu-system-x86_64", ("-M", "q35", "-vga", "none"), "gcc", "g++",
-              ("-m32", "-fcf-protection=none", "-Wl,-Ttext=0x101000,--section-start=.multiboot=0x100000"), "amd64")
+              ("-m32", "-fcf-protection=none", "-Wl,-Ttext=0x101000,--section-start=.multiboot=0x100000"), "amd64", "ttyS0")
 AARCH64 = Machine("qemu-system-aarch64", ("-M", "virt", "-cpu", "cortex-a72"), "aarch64-linux-gnu-gcc", None,
-                  ("-mgeneral-regs-only", "-mstrict-align", "-Wl,-Ttext=0x40200000"), "arm64")
+                  ("-mgeneral-regs-only", "-mstrict-align", "-Wl,-Ttext=0x40200000"), "arm64", "ttyAMA0")
 HERE = os.path.join(TOP, "tests", "programs")
 BARE = {"all": 1, "twice": 100, "recursion": 31, "by_pointer": 10, "leaf": 241}  # calls of guest-bare.c
 KNOWN = ("recursion", "leaf", "jumper", "busy", "together")  # functions of guest-init.c
@@ -180,21 +180,26 @@ def initial_files(init, files=()):
     return path
 
 
-def with_libraries(*programs):
+def with_libraries(*programs, kind=X86):
     """{path without its first slash: contents} of programs and of all that the loader loads for them."""
-    names = {name for program in programs for name in [program, *re.findall(r"(/\S+) \(0x", made("ldd", program))]}
+    def loaded(program):
+        if kind is X86:
+            return made("ldd", program)
+        loader = re.search(r"interpreter: (/\S+?)]", made("readelf", "-l", program))[1]
+        return f"{made('qemu-aarch64', loader, '--list', program)} {loader} (0x"
+    names = {name for program in programs for name in [program, *re.findall(r"(/\S+) \(0x", loaded(program))]}
     return {os.path.normpath(name)[1:]: open(name, "rb").read() for name in names}
 
 
-def run_there(kernel, commands, programs, *arguments):
+def run_there(kernel, commands, programs, *arguments, kind=X86):
     """Boot a kernel, run commands as root, each a list of words, and return of each (status, output)."""
     init = os.path.join(fresh("init"), "init")
     os.makedirs(os.path.dirname(init))
-    made("gcc", "-O1", "-static", "-o", init, os.path.join(HERE, "guest-run.c"))
-    files = with_libraries(*programs)
+    made(kind.compiler, "-O1", "-static", "-o", init, os.path.join(HERE, "guest-run.c"))
+    files = with_libraries(*programs, kind=kind)
     files["commands"] = "".join(" ".join(words) + "\n" for words in commands).encode()
     done = run(*machine("-smp", "2", "-m", "768", "-kernel", kernel, "-initrd", initial_files(init, files), "-serial", "stdio", "-append",
-                        " ".join(("console=ttyS0 quiet loglevel=1 panic=-1", *arguments))), limit=300)
+                        " ".join((f"console={kind.console} quiet loglevel=1 panic=-1", *arguments)), kind=kind), limit=300)
     text = done.out.replace("\r", "")
     check("\n== end\n" in text, f"the machine did not end well: {text[-400:]}{done.err[-200:]}")
     parts = {int(number): (int(status), output) for number, output, status in re.findall(r"^== (\d+)\n(.*?)\n== \1 (\d+)$", text, re.S | re.M)}

@@ -9,10 +9,6 @@
 #include "source/kernel/kernel_record.h"
 #include "wire/wire_record.h"
 
-enum {
-	SEGMENT_32 = 0x23, /* of code of 32 bits, whose system calls have other numbers */
-};
-
 static_assert(sizeof(struct kernel_syscall) == 8, "kernel_syscall");
 
 /* Where struct kernel_syscall has a member, as the lowest bit of the number that it is. */
@@ -42,7 +38,7 @@ static void put_filters(struct bpf_program *to, const struct kernel_layout *layo
 		bpf_land(to, done[n]);
 }
 
-/* KERNEL_STACK_NUMBER: of the system call. End for a process of 32 bits. */
+/* KERNEL_STACK_NUMBER: of the system call. End for a process of 32 bits, whose system calls have other numbers. */
 static void put_call_number(struct bpf_program *to, const struct kernel_layout *layout,
 			    const struct kernel_calls *calls)
 {
@@ -50,8 +46,10 @@ static void put_call_number(struct bpf_program *to, const struct kernel_layout *
 
 	if (!layout->typed)
 		kernel_put_registers(to);
-	kernel_put_register(to, layout, BPF_H, BPF_REG_1, REGISTERS_SEGMENT);
-	good = bpf_put_jump(to, BPF_JNE, BPF_REG_1, SEGMENT_32);
+	kernel_put_register(to, layout, BPF_H, BPF_REG_1, REGISTERS_MODE);
+	if (REGISTERS_MODE_MASK != 0xffff)
+		bpf_put_alu(to, BPF_AND, BPF_REG_1, REGISTERS_MODE_MASK);
+	good = bpf_put_jump(to, BPF_JNE, BPF_REG_1, REGISTERS_MODE_32);
 	kernel_put_exit(to);
 	bpf_land(to, good);
 	/* The kernel ignores the upper half. */

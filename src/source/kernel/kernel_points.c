@@ -45,16 +45,11 @@ static int add_other(void *context, const struct tracepoint *point)
 
 int kernel_points_call(const struct tracepoint *point, bool *enters)
 {
-#ifdef __x86_64__
 	const char *name = tracepoint_syscall(point, enters);
 
 	for (unsigned n = 0; name && n < syscall_count; n++)
 		if (strcmp(syscall_numbers[n].name, name) == 0 && syscall_numbers[n].number < KERNEL_CALLS)
 			return (int)syscall_numbers[n].number;
-#else
-	(void)point;
-	(void)enters;
-#endif
 	return -1;
 }
 

@@ -6,9 +6,7 @@
 #include "source/kernel/kernel_put.h"
 
 enum {
-	/* The part of struct pt_regs of x86-64 that is copied: from r10 on. */
-	REGISTERS_BEGIN = 56,
-	REGISTERS_BYTES = 88,
+	REGISTERS_BYTES = 88, /* of all ranges */
 	/* Bytes of a thread's stack in the kernel; larger if the kernel was built with KASAN. */
 	STACK_OF_TASK = 16 << 10,
 	MARK_BIT = 23, /* one that is 1 in both marks, as text_number() has them */
@@ -16,9 +14,35 @@ enum {
 
 static_assert(sizeof(WIRE_NULL) == 4 && TRACEPOINT_TEXT_MAX == 1 << 8, "sizes that have one bit");
 
+/* The ranges of struct pt_regs that are copied, one behind the other. */
+#ifdef __x86_64__
+static const struct {
+	int begin, end;
+} ranges[] = { { 56, 144 } }; /* r10 to cs */
+
 const int kernel_argument_places[KERNEL_ARGUMENTS] = {
 	112, 104, 96, 56, 72, 64
 }; /* rdi, rsi, rdx, r10, r8, r9 */
+#else
+static const struct {
+	int begin, end;
+} ranges[] = { { 8, 48 }, { 264, 288 } }; /* x1 to x5; pstate to syscallno */
+
+const int kernel_argument_places[KERNEL_ARGUMENTS] = {
+	272, 8, 16, 24, 32, 40
+}; /* orig_x0, since x0 has the result; x1 to x5 */
+#endif
+
+/* Where the copy of a register is. */
+static int copy_of(int place)
+{
+	int at = KERNEL_STACK_REGISTERS;
+	unsigned n = 0;
+
+	for (; n + 1 < sizeof(ranges) / sizeof(ranges[0]) && place >= ranges[n].end; n++)
+		at += ranges[n].end - ranges[n].begin;
+	return at + place - ranges[n].begin;
+}
 
 /* The unicode of WIRE_NULL and of WIRE_TRUNCATED, each with its NUL, as a number. */
 static int text_number(const char *text)
@@ -43,11 +67,13 @@ unsigned kernel_size_code(unsigned bytes)
 
 void kernel_put_registers(struct bpf_program *to)
 {
-	bpf_put_load(to, BPF_DW, BPF_REG_3, BPF_REG_6, 0);
-	bpf_put_alu(to, BPF_ADD, BPF_REG_3, REGISTERS_BEGIN);
-	bpf_put_address(to, BPF_REG_1, KERNEL_STACK_REGISTERS);
-	bpf_put_set(to, BPF_REG_2, REGISTERS_BYTES);
-	bpf_put_call(to, BPF_FUNC_probe_read_kernel);
+	for (unsigned n = 0; n < sizeof(ranges) / sizeof(ranges[0]); n++) {
+		bpf_put_load(to, BPF_DW, BPF_REG_3, BPF_REG_6, 0);
+		bpf_put_alu(to, BPF_ADD, BPF_REG_3, ranges[n].begin);
+		bpf_put_address(to, BPF_REG_1, copy_of(ranges[n].begin));
+		bpf_put_set(to, BPF_REG_2, ranges[n].end - ranges[n].begin);
+		bpf_put_call(to, BPF_FUNC_probe_read_kernel);
+	}
 }
 
 void kernel_put_no_registers(struct bpf_program *to)
@@ -58,7 +84,7 @@ void kernel_put_no_registers(struct bpf_program *to)
 
 void kernel_put_set_register(struct bpf_program *to, int place, unsigned source)
 {
-	kernel_put_store(to, BPF_REG_10, KERNEL_STACK_REGISTERS + place - REGISTERS_BEGIN, source);
+	kernel_put_store(to, BPF_REG_10, copy_of(place), source);
 }
 
 void kernel_put_register(struct bpf_program *to, const struct kernel_layout *layout, unsigned size,
@@ -68,17 +94,24 @@ void kernel_put_register(struct bpf_program *to, const struct kernel_layout *lay
 		bpf_put_load(to, BPF_DW, target, BPF_REG_6, 0);
 		bpf_put_load(to, size, target, target, place);
 	} else {
-		bpf_put_load(to, size, target, BPF_REG_10, KERNEL_STACK_REGISTERS + place - REGISTERS_BEGIN);
+		bpf_put_load(to, size, target, BPF_REG_10, copy_of(place));
 	}
 }
 
 bool kernel_has_registers(const struct kernel_layout *layout)
 {
-#ifdef __x86_64__
 	return !layout->without_calls;
+}
+
+/* The number of the system call in the registers at register 0, with its sign. */
+static void put_number(struct bpf_program *to, unsigned target)
+{
+#ifdef __x86_64__
+	kernel_put_load(to, target, BPF_REG_0, REGISTERS_NUMBER);
 #else
-	(void)layout;
-	return false;
+	bpf_put_load(to, BPF_W, target, BPF_REG_0, REGISTERS_NUMBER);
+	bpf_put_alu(to, BPF_LSH, target, 32);
+	bpf_put_alu(to, BPF_ARSH, target, 32);
 #endif
 }
 
@@ -94,11 +127,11 @@ void kernel_put_call(struct bpf_program *to, const struct kernel_layout *layout)
 	bpf_put_call(to, BPF_FUNC_get_current_task_btf);
 	bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
 	bpf_put_call(to, BPF_FUNC_task_pt_regs);
-	bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_0, REGISTERS_SEGMENT);
-	bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
+	bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_0, REGISTERS_MODE);
+	bpf_put_alu(to, BPF_AND, BPF_REG_1, REGISTERS_MODE_MASK);
 	bpf_put_set(to, BPF_REG_2, KERNEL_CALL_NONE);
-	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, REGISTERS_SEGMENT_64);
-	bpf_put_load(to, BPF_DW, BPF_REG_2, BPF_REG_0, REGISTERS_NUMBER);
+	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, REGISTERS_MODE_64);
+	put_number(to, BPF_REG_2);
 	bpf_land(to, other);
 }
 
@@ -123,10 +156,10 @@ void kernel_put_interrupt(struct bpf_program *to, int scratch)
 	bpf_put_set(to, BPF_REG_2, KERNEL_INTERRUPT);
 	far = bpf_put_jump(to, BPF_JGE, BPF_REG_1, STACK_OF_TASK);
 	bpf_put_set(to, BPF_REG_2, KERNEL_INTERRUPT_NONE);
-	kernel_put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_SEGMENT);
-	bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
-	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, REGISTERS_SEGMENT_64);
-	kernel_put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_NUMBER);
+	kernel_put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_MODE);
+	bpf_put_alu(to, BPF_AND, BPF_REG_1, REGISTERS_MODE_MASK);
+	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, REGISTERS_MODE_64);
+	put_number(to, BPF_REG_1);
 	called = bpf_put_jump(to, BPF_JSGE, BPF_REG_1, 0);
 	bpf_put_set(to, BPF_REG_2, KERNEL_INTERRUPT);
 	bpf_land(to, far);

@@ -31,10 +31,20 @@ enum {
 	KERNEL_ARGUMENTS = 6,
 	KERNEL_RESULT = 8, /* of a system call, in the context */
 
-	/* Of struct pt_regs of x86-64. */
+	/* Of struct pt_regs: the number of the system call, and the mode of the program's code. */
+#ifdef __x86_64__
 	REGISTERS_NUMBER = 120, /* orig_ax */
-	REGISTERS_SEGMENT = 136,
-	REGISTERS_SEGMENT_64 = 0x33, /* its value in code of 64 bits */
+	REGISTERS_MODE = 136,	/* cs */
+	REGISTERS_MODE_MASK = 0xffff,
+	REGISTERS_MODE_64 = 0x33,
+	REGISTERS_MODE_32 = 0x23,
+#else
+	REGISTERS_NUMBER = 280, /* syscallno */
+	REGISTERS_MODE = 264,	/* pstate */
+	REGISTERS_MODE_MASK = 0x1f,
+	REGISTERS_MODE_64 = 0,
+	REGISTERS_MODE_32 = 0x10,
+#endif
 };
 
 enum kernel_call {
@@ -93,7 +103,7 @@ void kernel_put_exit(struct bpf_program *to);
 /* kernel_size_code - BPF_B, BPF_H, ... of a number of bytes. */
 unsigned kernel_size_code(unsigned bytes);
 
-/* kernel_put_registers - copy the registers of the process to the stack, on a kernel without types. */
+/* kernel_put_registers - copy those registers of the process that have numbers, arguments and modes to the stack, on a kernel without types. */
 void kernel_put_registers(struct bpf_program *to);
 
 /* kernel_put_no_registers - let the copies on the stack be zeros; kernel_put_set_register - set one of them. */

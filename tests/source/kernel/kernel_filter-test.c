@@ -41,7 +41,7 @@ enum {
 	EXPRESSIONS = 4000,
 	EVENTS = 25, /* of each */
 	TEXT_PLACE = 56,
-	REGISTERS = 168, /* bytes of struct pt_regs */
+	REGISTERS = 336, /* bytes of the largest struct pt_regs */
 	ACCEPTED = 2,
 	TID = 4711,
 	PID = 4700,
