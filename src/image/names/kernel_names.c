@@ -71,7 +71,7 @@ static int read_symbol(struct kernel_names *names, char *line, char *end)
 		if (number == 0)
 			return -ENOMEM;
 	}
-	if (!strcmp(name, "_text"))
+	if (!strcmp(name, "_stext"))
 		names->modules[0].base = address;
 	names->all[names->count++] = (struct kernel_name){ address, (size_t)(name - names->text), number };
 	return 0;
@@ -141,7 +141,7 @@ uint64_t kernel_names_text(const char *symbols)
 		const char *behind;
 
 		address = nolibc_number(line, 16, &behind);
-		found = behind == line + KERNEL_ADDRESS_DIGITS && strcmp(behind + 2, " _text\n") == 0;
+		found = behind == line + KERNEL_ADDRESS_DIGITS && strcmp(behind + 2, " _stext\n") == 0;
 	}
 	if (in)
 		fclose(in);
@@ -256,7 +256,7 @@ const char *kernel_names_find(const struct kernel_names *names, const char *modu
 
 size_t kernel_build_id(const char *module, unsigned char *id, size_t room)
 {
-	unsigned char notes[65536];
+	unsigned char notes[4096];
 	char path[128] = "/sys/kernel/notes", name[KERNEL_MODULE_MAX];
 	FILE *in;
 	size_t bytes;
@@ -274,7 +274,9 @@ size_t kernel_build_id(const char *module, unsigned char *id, size_t room)
 
 		if (value > bytes || content > bytes - value)
 			break;
-		if (number_load32(notes + at + 8) == NT_GNU_BUILD_ID && content <= room) {
+		/* Xen's notes, which Debian's kernels have, have the same numbers. */
+		if (number_load32(notes + at + 8) == NT_GNU_BUILD_ID && owner == sizeof("GNU") &&
+		    memcmp(notes + at + sizeof(Elf64_Nhdr), "GNU", sizeof("GNU")) == 0 && content <= room) {
 			memcpy(id, notes + value, content);
 			return content;
 		}

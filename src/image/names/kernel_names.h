@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The names of the running kernel's functions, from /proc/kallsyms. Addresses differ from boot to boot, so functions
- * are found by their offsets from _text, or from the base of a module.
+ * are found by their offsets from _stext, or from the base of a module.
  */
 #ifndef BURIN_IMAGE_NAMES_KERNEL_NAMES_H
 #define BURIN_IMAGE_NAMES_KERNEL_NAMES_H

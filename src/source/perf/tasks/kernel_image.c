@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The kernel's code; see kernel_image.h. */
-#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,46 +12,15 @@ void kernel_init(struct kernel *kernel, struct images *images)
 	*kernel = (struct kernel){ .images = images };
 }
 
-/* Read the build id from a file of ELF notes. Return: its bytes; 0: there is none. */
-static unsigned read_build_id(const char *path, unsigned char *id)
-{
-	unsigned char notes[4096];
-	FILE *file = fopen(path, "re");
-	size_t bytes = file ? fread(notes, 1, sizeof(notes), file) : 0, at = 0;
-	Elf64_Nhdr note;
-
-	if (file)
-		fclose(file);
-	while (bytes - at >= sizeof(note)) {
-		size_t name, content;
-
-		memcpy(&note, notes + at, sizeof(note));
-		name = at + sizeof(note);
-		content = name + (((size_t)note.n_namesz + 3) & ~(size_t)3);
-		if (note.n_namesz > bytes || note.n_descsz > bytes || content + note.n_descsz > bytes)
-			return 0;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-		    memcmp(notes + name, "GNU", 4) == 0 && note.n_descsz <= IMAGE_BUILD_ID_MAX) {
-			memcpy(id, notes + content, note.n_descsz);
-			return note.n_descsz;
-		}
-		at = content + (((size_t)note.n_descsz + 3) & ~(size_t)3);
-		if (at > bytes)
-			return 0;
-	}
-	return 0;
-}
-
 static void add_module(struct kernel *kernel, const char *name, uint64_t begin, uint64_t bytes)
 {
-	char path[160], label[96];
+	char label[96];
 	unsigned char id[IMAGE_BUILD_ID_MAX];
 	unsigned id_bytes;
 	struct mapping mapping = { .begin = begin, .end = begin + bytes };
 
-	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", name);
 	snprintf(label, sizeof(label), "[%s]", name);
-	id_bytes = read_build_id(path, id);
+	id_bytes = (unsigned)kernel_build_id(label, id, sizeof(id));
 	mapping.image = images_named(kernel->images, WIRE_IMAGE_MODULE, label, 0, id, id_bytes);
 	if (mapping.image && mapping.end > mapping.begin)
 		mappings_add(&kernel->modules, &mapping);
@@ -75,7 +43,7 @@ static void read_modules(struct kernel *kernel)
 static bool read_layout(struct kernel *kernel)
 {
 	unsigned char id[IMAGE_BUILD_ID_MAX];
-	unsigned id_bytes = read_build_id("/sys/kernel/notes", id);
+	const unsigned id_bytes = (unsigned)kernel_build_id("", id, sizeof(id));
 
 	kernel->image = images_named(kernel->images, WIRE_IMAGE_KERNEL, "[kernel]", 0, id, id_bytes);
 	kernel->text = kernel_names_text("/proc/kallsyms");

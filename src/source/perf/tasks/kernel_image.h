@@ -14,7 +14,7 @@
 struct kernel {
 	struct images *images;
 	struct sample_image *image; /* NULL: not read yet */
-	uint64_t text; /* address of _text; 0: hidden (kernel.kptr_restrict), so offsets are addresses */
+	uint64_t text; /* address of _stext; 0: hidden (kernel.kptr_restrict), so offsets are addresses */
 	struct mappings modules;
 };
 
