@@ -276,7 +276,7 @@ def make_seeds(where):
     keep("kernel", "call", point("syscalls", "sys_enter_openat", ("int __syscall_nr", 8, 4, 1), ("int dfd", 16, 8), ("const char * filename", 24, 8)))
     keep("kernel", "arrays", point("net", "y", *[(f"u8 f{n}[64]", 8 + 64 * n, 64) for n in range(8)]))
     keep("kernel", "note", b"usdt\0(a:i32, b:str)\0-4@-20(%rbp) 8@%rax 4@$-1 1@4(%rbx,%rcx,8) 8@(,%rdx,2)")
-    keep("guest", "text", b"ffffffff81000000 T _text\nffffffff81001000 t one\nffffffff81003400 W two\t[module]\nffffffff81003400 T alias\n"
+    keep("guest", "text", b"ffffffff81000000 T _stext\nffffffff81001000 t one\nffffffff81003400 W two\t[module]\nffffffff81003400 T alias\n"
          b"ffffffff81009990 D data\nffffffff8130aaa0 T three\nffffffff8156b0c0 t four\n")
     keep("guest", "types", guest_types())
     keep("session", "stores", words((4, 0x110), (1, 4), (4, 1)) + words((4, 0x3000), (1, 2)) + b"\1\1")

@@ -168,7 +168,7 @@ static void kernel_functions_have_names(void **state)
 
 	(void)state;
 	assert_int_equal(kernel_names_read(&names,
-					   text("kallsyms", "ffffffff81000000 T _text\n"
+					   text("kallsyms", "ffffffff81000000 T _stext\n"
 							    "ffffffff81000000 T other_name_of_it\n"
 							    "ffffffff81000400 t later\n"
 							    "ffffffff81000200 T earlier\n"
@@ -178,7 +178,7 @@ static void kernel_functions_have_names(void **state)
 					   text("modules", "some 16384 0 - Live 0xffffffffc0001000\n"
 							   "other 16384 1 some, Live 0xffffffffc0002000\n")),
 			 0);
-	assert_string_equal(kernel_names_find(&names, NULL, 0x10, &begin, &size), "_text");
+	assert_string_equal(kernel_names_find(&names, NULL, 0x10, &begin, &size), "_stext");
 	assert_string_equal(kernel_names_find(&names, "", 0x3ff, &begin, &size), "earlier");
 	assert_int_equal(begin, 0x200);
 	assert_int_equal(size, 0x200);
@@ -202,7 +202,7 @@ static void long_lists_are_read_whole(void **state)
 
 	(void)state;
 	assert_non_null(list);
-	at += sprintf(at, "ffffffff81000000 T _text\n\n81000000 T short\nffffffff81000000 "
+	at += sprintf(at, "ffffffff81000000 T _stext\n\n81000000 T short\nffffffff81000000 "
 			  "T\nffffffff81000000 TT two\n");
 	for (unsigned n = 1; n < COUNT; n++)
 		at += sprintf(at, "%016llx t function_%06u\n", 0xffffffff81000000 + 16ULL * n, n);
@@ -222,10 +222,11 @@ static void restricted_addresses_are_refused(void **state)
 	struct kernel_names names;
 
 	(void)state;
-	assert_int_equal(kernel_names_read(
-				 &names, text("kallsyms", "0000000000000000 T _text\n0000000000000000 T a\n"),
-				 "/nonexistent"),
-			 -EPERM);
+	assert_int_equal(
+		kernel_names_read(&names,
+				  text("kallsyms", "0000000000000000 T _stext\n0000000000000000 T a\n"),
+				  "/nonexistent"),
+		-EPERM);
 	assert_int_equal(kernel_names_read(&names, "/nonexistent", "/nonexistent"), -ENOENT);
 }
 
