@@ -94,27 +94,31 @@ static const char *run_random(struct synthetic *synthetic, enum wire_mode mode, 
 	return NULL;
 }
 
-static void test_random(enum wire_mode mode, struct random *random)
+static void test_random(enum wire_mode mode)
 {
 	const unsigned runs = harness.is_long ? 500 : 30;
-	const char *name = mode == WIRE_MODE_STREAM ? "stream" : "flight";
+	const char *name = mode == WIRE_MODE_STREAM ? "drain: stream, the ledger holds"
+						    : "drain: flight, the ledger holds";
 	struct synthetic synthetic;
 	uint64_t records = 0, losses = 0;
+	struct random random;
 	char why[500];
 
+	if (!harness_begin_case(name, &random))
+		return;
 	for (unsigned n = 0; n < runs; n++) {
-		const char *bad = run_random(&synthetic, mode, random, why, sizeof(why));
+		const char *bad = run_random(&synthetic, mode, &random, why, sizeof(why));
 
 		if (bad) {
-			harness_fail("drain: %s, the ledger holds: run %u: %s", name, n, bad);
+			harness_fail("%s: run %u: %s", name, n, bad);
 			return;
 		}
 		records += synthetic.totals.events;
 		losses += lost(&synthetic.totals);
 		synthetic_remove(&synthetic);
 	}
-	harness_ok("drain: %s, the ledger holds (%u traces, %llu records, %llu lost)", name, runs,
-		   (unsigned long long)records, (unsigned long long)losses);
+	harness_ok("%s (%u traces, %llu records, %llu lost)", name, runs, (unsigned long long)records,
+		   (unsigned long long)losses);
 }
 
 /* ---- damage ---- */
@@ -305,26 +309,30 @@ static const char *run_damage(struct synthetic *synthetic, enum damage damage, e
 	return NULL;
 }
 
-static void test_damage(struct random *random)
+static void test_damage(void)
 {
 	const unsigned runs = harness.is_long ? 100 : 3;
 
 	for (enum damage damage = 0; damage < DAMAGES; damage++) {
 		struct synthetic synthetic;
 		const char *bad = NULL;
-		char why[500];
+		struct random random;
+		char why[500], name[100];
 
+		snprintf(name, sizeof(name), "drain: damage: %s", damage_names[damage]);
+		if (!harness_begin_case(name, &random))
+			continue;
 		for (unsigned n = 0; n < runs && !bad; n++) {
-			bad = run_damage(&synthetic, damage, WIRE_MODE_STREAM, random, why, sizeof(why));
+			bad = run_damage(&synthetic, damage, WIRE_MODE_STREAM, &random, why, sizeof(why));
 			if (bad && bad != why)
 				snprintf(why, sizeof(why), "%s", bad);
 			synthetic_remove(&synthetic);
 		}
 		if (bad)
-			harness_fail("drain: damage: %s: %s", damage_names[damage], why);
+			harness_fail("%s: %s", name, why);
 		else
-			harness_ok("drain: damage: %s (%llu of %llu records kept, %llu corrupt)",
-				   damage_names[damage], (unsigned long long)synthetic_kept(&synthetic),
+			harness_ok("%s (%llu of %llu records kept, %llu corrupt)", name,
+				   (unsigned long long)synthetic_kept(&synthetic),
 				   (unsigned long long)written_in_all(&synthetic),
 				   (unsigned long long)synthetic.totals.lost[WIRE_LOST_CORRUPT]);
 	}
@@ -332,12 +340,9 @@ static void test_damage(struct random *random)
 
 int main(int argc, char **argv)
 {
-	struct random random;
-
 	harness_begin(argc, argv);
-	random.state = harness.seed;
-	test_random(WIRE_MODE_STREAM, &random);
-	test_random(WIRE_MODE_FLIGHT, &random);
-	test_damage(&random);
+	test_random(WIRE_MODE_STREAM);
+	test_random(WIRE_MODE_FLIGHT);
+	test_damage();
 	return harness_end();
 }

@@ -160,7 +160,7 @@ static const char *run_stopped(struct synthetic *synthetic, struct random *rando
 	return bad;
 }
 
-static void test_stopped(struct random *random)
+static void test_stopped(void)
 {
 	static const char *const names[] = {
 		"snapshot: stream, beside a recorder: kept + lost = written - recorded",
@@ -170,9 +170,12 @@ static void test_stopped(struct random *random)
 
 	for (enum wire_mode mode = WIRE_MODE_STREAM; mode <= WIRE_MODE_FLIGHT; mode++) {
 		const char *bad = NULL;
+		struct random random;
 
+		if (!harness_begin_case(names[mode], &random))
+			continue;
 		for (unsigned n = 0; n < (harness.is_long ? 500u : 25u) && !bad; n++)
-			bad = run_stopped(&synthetic, random, mode);
+			bad = run_stopped(&synthetic, &random, mode);
 		harness_case(names[mode], bad);
 	}
 }
@@ -212,12 +215,16 @@ static const char *run_sequence(struct synthetic *synthetic, uint64_t sequence)
 static void test_sequence(void)
 {
 	static const uint64_t sequences[] = { UINT64_MAX, UINT64_MAX - 1, RING_SEQUENCE_MAX + 1 };
+	static const char name[] =
+		"snapshot: a packet with a sequence number that no ring reaches is corrupt";
 	struct synthetic synthetic;
 	const char *bad = NULL;
 
+	if (!harness_begin_case(name, NULL))
+		return;
 	for (unsigned n = 0; n < sizeof(sequences) / sizeof(*sequences) && !bad; n++)
 		bad = run_sequence(&synthetic, sequences[n]);
-	harness_case("snapshot: a packet with a sequence number that no ring reaches is corrupt", bad);
+	harness_case(name, bad);
 }
 
 /* ---- windows ---- */
@@ -270,45 +277,61 @@ static const char *run_window(struct synthetic *synthetic, struct random *random
 	return bad;
 }
 
-static void test_windows(struct random *random)
+static void test_windows(void)
 {
-	uint64_t *times = calloc(TIMES_MAX, sizeof(*times));
+	static const char name[] = "snapshot: windows have exactly the records of their time";
 	struct session_options options = small;
 	struct synthetic synthetic;
-	struct drain_totals totals;
 	const char *bad = NULL;
-	char path[300];
+	struct random random;
+	uint64_t *times;
 
+	if (!harness_begin_case(name, &random))
+		return;
+	times = calloc(TIMES_MAX, sizeof(*times));
 	options.mode = WIRE_MODE_FLIGHT;
 	for (unsigned n = 0; n < 8 && !bad; n++) {
 		synthetic_begin(&synthetic, &options);
 		/* Write to the rings in turn, so that each has records older than any window. */
 		for (unsigned k = 0; k < 10; k++)
-			write_mixed(&synthetic, random, k % RINGS, n < 4 ? 60 : 300);
+			write_mixed(&synthetic, &random, k % RINGS, n < 4 ? 60 : 300);
 		for (unsigned k = 0; k < 20 && !bad; k++) {
-			bad = run_window(&synthetic, random, times);
+			bad = run_window(&synthetic, &random, times);
 			/* With many records, the other ring may not reach back to the window; its losses are right. */
 			if (bad == synthetic.why && strstr(bad, "are lost"))
 				bad = n < 4 ? bad : NULL;
-			write_mixed(&synthetic, random, k % RINGS, 5);
+			write_mixed(&synthetic, &random, k % RINGS, 5);
 		}
 		synthetic_finish(&synthetic);
 		synthetic_remove(&synthetic);
 	}
-	harness_case("snapshot: windows have exactly the records of their time", bad);
+	harness_case(name, bad);
+	free(times);
+}
 
+static void test_short_ring(void)
+{
+	static const char name[] =
+		"snapshot: if the ring does not reach back to the window, overwritten records are lost";
+	struct session_options options = small;
+	struct synthetic synthetic;
+	struct drain_totals totals;
+	const char *bad = NULL;
+	struct random random;
+	char path[300];
+
+	if (!harness_begin_case(name, &random))
+		return;
+	options.mode = WIRE_MODE_FLIGHT;
 	synthetic_begin(&synthetic, &options);
-	write_mixed(&synthetic, random, 0, 3000);
-	bad = NULL;
+	write_mixed(&synthetic, &random, 0, 3000);
 	take_snapshot(&synthetic, 1, path, sizeof(path), &totals);
 	if (totals.lost[WIRE_LOST_OVERWRITTEN] == 0 || totals.events + lost(&totals) != synthetic.written[0])
 		bad = "overwritten records are not counted";
 	synthetic_remove_trace(path);
 	synthetic_finish(&synthetic);
 	synthetic_remove(&synthetic);
-	harness_case("snapshot: if the ring does not reach back to the window, overwritten records are lost",
-		     bad);
-	free(times);
+	harness_case(name, bad);
 }
 
 /* ---- running writers ---- */
@@ -393,6 +416,8 @@ static void test_running(enum wire_mode mode, const char *name)
 	pthread_t threads[RINGS + 1];
 	const char *bad = NULL;
 
+	if (!harness_begin_case(name, NULL))
+		return;
 	synthetic_begin(&synthetic, &options);
 	recorder.synthetic = &synthetic;
 	for (unsigned n = 0; n < RINGS; n++) {
@@ -411,11 +436,10 @@ static void test_running(enum wire_mode mode, const char *name)
 	__atomic_store_n(&recorder.stop, true, __ATOMIC_RELAXED);
 	if (mode == WIRE_MODE_STREAM)
 		pthread_join(threads[RINGS], NULL);
-	harness_case(name, bad);
 	synthetic_finish(&synthetic);
-	if (mode == WIRE_MODE_STREAM)
-		harness_case("snapshot: the recording beside the snapshots is complete",
-			     synthetic_check(&synthetic, true));
+	if (mode == WIRE_MODE_STREAM && !bad)
+		bad = synthetic_check(&synthetic, true);
+	harness_case(name, bad);
 	synthetic_remove(&synthetic);
 }
 
@@ -475,31 +499,34 @@ static const char *run_chunks(struct synthetic *synthetic, struct random *random
 	return !bad && split.bytes < 4096 && synthetic->totals.chunks < 20 ? "there are too few chunks" : bad;
 }
 
-static void test_chunks(struct random *random)
+static void test_chunks(void)
 {
+	static const char name[] =
+		"chunks: records and losses of all chunks add up to those of the recording";
 	struct synthetic synthetic;
 	const char *bad = NULL;
+	struct random random;
 
+	if (!harness_begin_case(name, &random))
+		return;
 	for (unsigned n = 0; n < (harness.is_long ? 300u : 15u) && !bad; n++) {
-		bad = run_chunks(&synthetic, random);
+		bad = run_chunks(&synthetic, &random);
 		synthetic_remove(&synthetic);
 	}
-	harness_case("chunks: records and losses of all chunks add up to those of the recording", bad);
+	harness_case(name, bad);
 }
 
 int main(int argc, char **argv)
 {
-	struct random random;
-
 	harness_begin(argc, argv);
-	random.state = harness.seed;
-	test_stopped(&random);
+	test_stopped();
 	test_sequence();
-	test_windows(&random);
+	test_windows();
+	test_short_ring();
 	test_running(WIRE_MODE_FLIGHT,
 		     "snapshot: beside unpaced writers: complete up to its end, no later record");
-	test_running(WIRE_MODE_STREAM,
-		     "snapshot: beside unpaced writers and a recorder: no torn record, no later record");
-	test_chunks(&random);
+	test_running(WIRE_MODE_STREAM, "snapshot: beside unpaced writers and a recorder, whose recording is "
+				       "complete: no torn record, no later record");
+	test_chunks();
 	return harness_end();
 }

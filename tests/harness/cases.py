@@ -57,11 +57,17 @@ def one_line_of(why):
 failures = 0
 
 
+def chosen(name):
+    """Whether TEST_CASE, a glob, chooses this case."""
+    return fnmatch.fnmatchcase(name, os.environ.get("TEST_CASE", "*"))
+
+
 def verdict(name, faults):
-    """Prints one case. It has failed if there are faults, each a line."""
+    """Prints one case. It has failed if there are faults, each a line; the first line is the name alone, for tests/run."""
     global failures
     if faults:
         failures += 1
+        print(f"# case: {name}")
         for fault in faults[1:12]:
             print(f"# {fault}")
         print(f"not ok {name}: {faults[0]}" + (f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""))
@@ -71,11 +77,14 @@ def verdict(name, faults):
 
 def case(name):
     """Runs the function that it decorates, at once, as one case. The function returns or yields faults, or raises Wrong.
-    TEST_CASE, a glob, chooses some cases; with TEST_TIMES, the processor time of each is printed."""
+    It runs if it is chosen(). Random numbers are the same whether it runs alone or after others. With TEST_TIMES, the processor
+    time of each is printed."""
     def run_case(function):
-        if not fnmatch.fnmatchcase(name, os.environ.get("TEST_CASE", "*")):
+        if not chosen(name):
             return function
         before = os.times()
+        for choice in choices:
+            choice.seed(f"{seed} {name}")
         try:
             verdict(name, [one_line_of(fault) for fault in function() or ()])
         except Skip as why:
@@ -105,10 +114,23 @@ def need(tool):
 seed = int(os.environ.get("TEST_SEED", "0"), 0) or random.SystemRandom().randrange(1, 1 << 31)
 
 
+choices = []
+
+
 def seeded():
-    """Random numbers whose seed is printed, so that tests/run --seed repeats the run."""
+    """Random numbers whose seed is printed, so that tests/run --seed repeats the run. Each case begins them anew, from the seed and
+    its name."""
     print(f"# seed {seed}")
-    return random.Random(seed)
+    choices.append(random.Random(seed))
+    return choices[-1]
+
+
+def died(kind, why, where):
+    """An exception outside of all cases: the test as a whole has failed."""
+    print("".join(traceback.format_exception(kind, why, where)) + f"not ok (the test itself) {kind.__name__}: {one_line_of(why)[:300]}", flush=True)
+
+
+sys.excepthook = died
 
 
 # ---- places and processes
@@ -157,8 +179,8 @@ def sanitized(name="programs/burin-sanitized"):
 
 
 def environment(**more):
-    """Without kept names of earlier recordings: what a test does must not depend on those."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("BURIN_", "DEBUGINFOD_"))}
+    """Without kept names of earlier recordings: what a test does must not depend on those. TEST_CASE is for this script."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("BURIN_", "DEBUGINFOD_")) and k != "TEST_CASE"}
     env["BURIN_KEEP_NAMES"] = "no"
     env.update(more)
     return env

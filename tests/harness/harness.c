@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Reporting and randomness for tests; see harness.h. */
+#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,21 @@ void harness_begin(int argc, char **argv)
 		harness.seed = strtoull(seed, NULL, 0);
 	else if (getrandom(&harness.seed, sizeof(harness.seed), 0) != sizeof(harness.seed))
 		harness_die("no randomness");
-	if (!getenv("TEST_CASE")) /* a case's own follows from the test's, see session/cases.h */
+	if (!getenv("TEST_ROLE")) /* a case's own follows from the test's, see session/cases.h */
 		printf("seed: TEST_SEED=0x%llx\n", (unsigned long long)harness.seed);
+}
+
+bool harness_begin_case(const char *name, struct random *random)
+{
+	const char *glob = getenv("TEST_CASE");
+	uint64_t hash = harness.seed;
+
+	snprintf(harness.name, sizeof(harness.name), "%s", name);
+	for (const char *c = name; *c; c++)
+		hash = harness_mix(hash + (unsigned char)*c);
+	if (random)
+		random->state = hash;
+	return !glob || fnmatch(glob, name, FNM_NOESCAPE) == 0;
 }
 
 int harness_end(void)
@@ -53,6 +67,8 @@ void harness_fail(const char *format, ...)
 	va_list args;
 
 	harness.failed++;
+	if (harness.name[0])
+		printf("# case: %s\n", harness.name);
 	va_start(args, format);
 	say("not ok ", format, args);
 	va_end(args);

@@ -14,6 +14,7 @@ struct harness {
 	bool is_long;
 	unsigned failed;
 	uint64_t seed;
+	char name[200]; /* of the case that runs; empty before the first */
 };
 
 extern struct harness harness;
@@ -24,10 +25,20 @@ extern struct harness harness;
  */
 void harness_begin(int argc, char **argv);
 
+struct random {
+	uint64_t state;
+};
+
+/*
+ * harness_begin_case - a case begins. @random: becomes its source of randomness, which depends on the seed and the name
+ * only; or NULL. Return: whether TEST_CASE, a glob, chooses the case; if not, do not run it.
+ */
+bool harness_begin_case(const char *name, struct random *random);
+
 /* harness_end - the exit status. */
 int harness_end(void);
 
-/* A case that passed, failed, or cannot be run here. */
+/* The case that harness_begin_case() named passed, failed, or cannot be run here; the text begins with its name. */
 __attribute__((format(printf, 1, 2))) void harness_ok(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void harness_fail(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void harness_skip(const char *format, ...);
@@ -37,10 +48,6 @@ void harness_case(const char *name, const char *why);
 
 /* An error of the test itself, not of what it tests: say so and exit. */
 __attribute__((format(printf, 1, 2), noreturn)) void harness_die(const char *format, ...);
-
-struct random {
-	uint64_t state;
-};
 
 uint64_t random_next(struct random *random);
 

@@ -68,6 +68,8 @@ static void test_lock(void)
 	uint64_t lock = 0, before;
 	const char *why = NULL;
 
+	if (!harness_begin_case("the lock", NULL))
+		return;
 	if (!lock_take(&lock, 5) || (uint32_t)lock != 5 || lock_take(&lock, 5))
 		why = "a free lock is taken once";
 	before = lock;
@@ -377,30 +379,36 @@ static void run(struct queue *queue, const struct queue_shape *shape, uint64_t s
 		snprintf(queue->why, sizeof(queue->why), "(there was no chance for sabotage)");
 }
 
-static void report(const char *name, const struct queue *queue, uint64_t seed)
+static void report(const struct queue *queue, uint64_t seed)
 {
 	char why[300];
 
 	if (!queue->why[0]) {
-		harness_ok("%s (%llu written, %llu read, %llu overwritten, %llu discarded)", name,
+		harness_ok("%s (%llu written, %llu read, %llu overwritten, %llu discarded)", harness.name,
 			   (unsigned long long)queue->written, (unsigned long long)queue->read,
 			   (unsigned long long)queue->overwritten, (unsigned long long)queue->discarded);
 		return;
 	}
 	snprintf(why, sizeof(why), "%s (round's seed 0x%llx)", queue->why, (unsigned long long)seed);
-	harness_fail("%s: %s", name, why);
+	harness_fail("%s: %s", harness.name, why);
 }
 
-static void run_shape(const struct queue_shape *shape, struct random *random)
+static void run_shape(const struct queue_shape *shape)
 {
 	const char *wanted = getenv("TEST_ROUNDS");
 	const unsigned rounds = wanted ? (unsigned)atoi(wanted) : harness.is_long ? 100 : 6;
 	struct queue queue, sum = { 0 };
+	struct random random;
 	char name[100];
 	uint64_t seed = 0;
 
+	snprintf(name, sizeof(name), "%s, %u packets of %u%s%s", shape->overwrite ? "flight" : "stream",
+		 shape->packets, shape->packet_bytes, shape->packets > 4 ? ", resized" : "",
+		 shape->near_wrap ? ", the tail wraps" : "");
+	if (!harness_begin_case(name, &random))
+		return;
 	for (unsigned n = 0; n < rounds && !sum.why[0]; n++) {
-		seed = random_next(random);
+		seed = random_next(&random);
 		run(&queue, shape, seed, 6000, SABOTAGE_NONE);
 		sum.written += queue.written;
 		sum.read += queue.read;
@@ -409,13 +417,10 @@ static void run_shape(const struct queue_shape *shape, struct random *random)
 		memcpy(sum.why, queue.why, sizeof(sum.why));
 		queue_free(&queue);
 	}
-	snprintf(name, sizeof(name), "%s, %u packets of %u%s%s", shape->overwrite ? "flight" : "stream",
-		 shape->packets, shape->packet_bytes, shape->packets > 4 ? ", resized" : "",
-		 shape->near_wrap ? ", the tail wraps" : "");
-	report(name, &sum, seed);
+	report(&sum, seed);
 }
 
-static void run_canaries(struct random *random)
+static void run_canaries(void)
 {
 	for (enum sabotage kind = SABOTAGE_NONE + 1; kind < SABOTAGE_KINDS; kind++) {
 		const struct queue_shape shape = { .packet_bytes = 4096,
@@ -424,32 +429,34 @@ static void run_canaries(struct random *random)
 						   .locked = true };
 		unsigned found = 0, rounds = 20;
 		struct queue_shape here = shape;
+		struct random random;
 		struct queue queue;
+		char name[100];
 
 #ifndef QUEUE_FAKE
 		here.locked = false;
 		here.cpu = (uint32_t)sched_getcpu();
 #endif
+		snprintf(name, sizeof(name), "canary: %s is found", sabotage_names[kind]);
+		if (!harness_begin_case(name, &random))
+			continue;
 		for (unsigned n = 0; n < rounds; n++) {
-			run(&queue, &here, random_next(random), 500, kind);
+			run(&queue, &here, random_next(&random), 500, kind);
 			found += queue.why[0] != 0;
 			queue_free(&queue);
 		}
 		if (found == rounds)
-			harness_ok("canary: %s is found", sabotage_names[kind]);
+			harness_ok("%s", name);
 		else
-			harness_fail("canary: %s is found: only %u of %u times", sabotage_names[kind], found,
-				     rounds);
+			harness_fail("%s: only %u of %u times", name, found, rounds);
 	}
 }
 
 int main(int argc, char **argv)
 {
 	static const uint32_t sizes[] = { 4096, 65536 }, counts[] = { 4, 16 };
-	struct random random;
 
 	harness_begin(argc, argv);
-	random.state = harness.seed;
 	make_dead_tid();
 #ifdef QUEUE_KERNEL
 #elif defined(QUEUE_FAKE)
@@ -480,8 +487,8 @@ int main(int argc, char **argv)
 		shape.locked = false;
 		shape.cpu = (uint32_t)sched_getcpu();
 #endif
-		run_shape(&shape, &random);
+		run_shape(&shape);
 	}
-	run_canaries(&random);
+	run_canaries();
 	return harness_end();
 }

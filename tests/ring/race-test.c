@@ -298,21 +298,46 @@ static void run(struct race *race, bool overwrite, bool rseq, int cpu, int reade
 	free(copy);
 }
 
-static void report(const char *name, const struct race *race)
+/* One case. */
+static void try(const char *name, bool overwrite, bool rseq, unsigned ms)
 {
+	struct race race;
 	char line[300];
 
+	if (!harness_begin_case(name, NULL))
+		return;
+	run(&race, overwrite, rseq, 0, rseq ? 1 : 0, ms, false);
 	snprintf(line, sizeof(line), "%s (%llu read, %llu overwritten, %llu discarded)", name,
-		 (unsigned long long)race->read, (unsigned long long)race->overwritten,
-		 (unsigned long long)(race->lost[0] + race->lost[1]));
-	harness_case(line, race->why);
+		 (unsigned long long)race.read, (unsigned long long)race.overwritten,
+		 (unsigned long long)(race.lost[0] + race.lost[1]));
+	harness_case(line, race.why);
 }
+
+#if !defined(__SANITIZE_THREAD__)
+static void run_canary(bool rseq)
+{
+	static const char name[] = "canary: a reader that does not look again is found";
+	struct race race;
+
+	if (!harness_begin_case(name, NULL))
+		return;
+	for (unsigned tries = 0; tries < 20; tries++) {
+		race.why[0] = 0;
+		run(&race, true, rseq, 0, 1, 200, true);
+		if (race.why[0])
+			break;
+	}
+	if (race.why[0])
+		harness_ok("%s: %s", name, race.why);
+	else
+		harness_fail("%s: not once", name);
+}
+#endif
 
 int main(int argc, char **argv)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	const unsigned ms = argc > 2 ? 20000 : 700;
-	struct race race;
 	cpu_set_t all;
 	bool rseq = false;
 
@@ -322,32 +347,20 @@ int main(int argc, char **argv)
 #if RING_HAVE_RSEQ
 	ring_rseq_offset = __rseq_offset;
 #endif
-	run(&race, false, false, 0, 0, ms, false);
-	report("hazard 5: two writers discard while a reader copies, locked ring", &race);
-	run(&race, true, false, 0, 0, ms, false);
-	report("hazard 5: two writers lap a reader that copies, locked ring", &race);
+	try("hazard 5: two writers discard while a reader copies, locked ring", false, false, ms);
+	try("hazard 5: two writers lap a reader that copies, locked ring", true, false, ms);
 #if RING_HAVE_RSEQ && !defined(__SANITIZE_THREAD__)
 	rseq = __rseq_size != 0 && cpus > 1 && CPU_ISSET(0, &all) && CPU_ISSET(1, &all);
 #endif
 #if !defined(__SANITIZE_THREAD__)
 	if (rseq) {
-		run(&race, false, true, 0, 1, ms, false);
-		report("hazard 5: two writers discard while a reader copies, restartable sequences", &race);
-		run(&race, true, true, 0, 1, ms, false);
-		report("hazard 5: two writers lap a reader that copies, restartable sequences", &race);
-	} else {
+		try("hazard 5: two writers discard while a reader copies, restartable sequences", false, true,
+		    ms);
+		try("hazard 5: two writers lap a reader that copies, restartable sequences", true, true, ms);
+	} else if (harness_begin_case("hazard 5: restartable sequences", NULL)) {
 		harness_skip("hazard 5: restartable sequences: needs rseq and two CPUs (%ld here)", cpus);
 	}
-	for (unsigned tries = 0; tries < 20; tries++) {
-		race.why[0] = 0;
-		run(&race, true, rseq, 0, 1, 200, true);
-		if (race.why[0])
-			break;
-	}
-	if (race.why[0])
-		harness_ok("canary: a reader that does not look again is found: %s", race.why);
-	else
-		harness_fail("canary: a reader that does not look again is found: not once");
+	run_canary(rseq);
 #else
 	(void)rseq;
 	(void)cpus;

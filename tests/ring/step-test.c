@@ -314,20 +314,26 @@ static unsigned all_steps(enum situation situation, bool overwrite, struct rando
 	return steps;
 }
 
-static void run_situation(enum situation situation, bool overwrite, struct random *random)
+static void run_situation(enum situation situation, bool overwrite)
 {
 	const unsigned rounds = harness.is_long ? 30 : 1;
 	unsigned deaths = 0, found = 0;
 	char why[400] = "", name[160];
+	struct random random;
 
+	snprintf(name, sizeof(name), "hazard 4: SIGKILL at each instruction, locked ring, %s: %s",
+		 overwrite ? "flight" : "stream", names[situation]);
+	if (!harness_begin_case(name, &random))
+		return;
 	for (unsigned n = 0; n < rounds && !why[0]; n++)
-		deaths += all_steps(situation, overwrite, random, CANARY_NONE, why, sizeof(why), &found);
-	snprintf(name, sizeof(name), "hazard 4: SIGKILL at each instruction, locked ring, %s: %s (%u deaths)",
-		 overwrite ? "flight" : "stream", names[situation], deaths);
-	harness_case(name, why);
+		deaths += all_steps(situation, overwrite, &random, CANARY_NONE, why, sizeof(why), &found);
+	if (why[0])
+		harness_fail("%s: %s", name, why);
+	else
+		harness_ok("%s (%u deaths)", name, deaths);
 }
 
-static void run_canary(enum canary canary, struct random *random)
+static void run_canary(enum canary canary)
 {
 	static const enum situation where[CANARIES] = {
 		[CANARY_PUBLISH_FIRST] = SITUATION_PUT,
@@ -335,25 +341,27 @@ static void run_canary(enum canary canary, struct random *random)
 		[CANARY_BASE_NEVER_VOID] = SITUATION_EXTEND,
 		[CANARY_REST_AFTER_COMMIT] = SITUATION_OPEN,
 	};
-	char why[400] = "";
+	char why[400] = "", name[160];
 	unsigned found = 0, deaths = 0;
+	struct random random;
 
+	snprintf(name, sizeof(name), "canary: %s is found", canary_names[canary]);
+	if (!harness_begin_case(name, &random))
+		return;
 	/* Whether a death shows depends on what is recorded next. */
 	for (unsigned tries = 0; tries < 10 && !found; tries++)
-		deaths += all_steps(where[canary], true, random, canary, why, sizeof(why), &found);
+		deaths += all_steps(where[canary], true, &random, canary, why, sizeof(why), &found);
 	if (found)
-		harness_ok("canary: %s is found (%u of %u deaths)", canary_names[canary], found, deaths);
+		harness_ok("%s (%u of %u deaths)", name, found, deaths);
 	else
-		harness_fail("canary: %s is found: not by any of %u deaths", canary_names[canary], deaths);
+		harness_fail("%s: not by any of %u deaths", name, deaths);
 }
 
 int main(int argc, char **argv)
 {
-	struct random random;
 	pid_t pid;
 
 	harness_begin(argc, argv);
-	random.state = harness.seed;
 	done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid = fork();
 	if (pid == 0)
@@ -361,15 +369,13 @@ int main(int argc, char **argv)
 	waitpid(pid, NULL, 0);
 	dead_tid = (uint32_t)pid;
 	for (enum situation situation = 0; situation < SITUATIONS; situation++)
-		run_situation(situation,
-			      situation == SITUATION_OPEN || situation == SITUATION_FIRST ||
-				      situation == SITUATION_SHORTER,
-			      &random);
-	run_situation(SITUATION_LAP, true, &random);
+		run_situation(situation, situation == SITUATION_OPEN || situation == SITUATION_FIRST ||
+						 situation == SITUATION_SHORTER);
+	run_situation(SITUATION_LAP, true);
 	for (enum situation situation = 0; harness.is_long && situation < SITUATION_FULL; situation++)
-		run_situation(situation, true, &random);
+		run_situation(situation, true);
 	for (enum canary canary = CANARY_NONE + 1; canary < CANARIES; canary++)
-		run_canary(canary, &random);
+		run_canary(canary);
 	return harness_end();
 }
 

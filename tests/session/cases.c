@@ -18,11 +18,10 @@
 
 static const char *const all_events[] = { "*", NULL };
 static struct random case_random;
-static const char *case_name;
 
 const char *cases_name(void)
 {
-	return case_name;
+	return harness.name;
 }
 
 struct random *cases_random(void)
@@ -51,7 +50,7 @@ void cases_exec(const char *name)
 	const char *emulator = getenv("TEST_EMULATOR");
 	char path[500] = "";
 
-	setenv("TEST_CASE", name, 1);
+	setenv("TEST_ROLE", name, 1);
 	if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
 		return;
 	if (emulator)
@@ -151,8 +150,7 @@ static int be(const struct session_case *this)
 	const char *why;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	case_random.state = harness.seed;
-	case_name = this->name;
+	harness_begin_case(this->name, &case_random);
 	why = this->run();
 	if (why != CASE_SAID)
 		harness_case(this->name, why);
@@ -161,8 +159,7 @@ static int be(const struct session_case *this)
 
 int cases_main(int argc, char **argv, const struct session_case *cases, unsigned count)
 {
-	const char *number = getenv("TEST_CASE");
-	const char *only = getenv("TEST_ONLY"); /* by hand: a part of the name */
+	const char *number = getenv("TEST_ROLE");
 
 	harness_begin(argc, argv);
 	if (number)
@@ -171,7 +168,7 @@ int cases_main(int argc, char **argv, const struct session_case *cases, unsigned
 		char path[256] = "";
 		pid_t pid;
 
-		if ((cases[n].only_long && !harness.is_long) || (only && !strstr(cases[n].name, only)))
+		if ((cases[n].only_long && !harness.is_long) || !harness_begin_case(cases[n].name, NULL))
 			continue;
 		fflush(stdout);
 		pid = fork();

@@ -39,7 +39,7 @@ const char *cases_session(void);
 struct random *cases_random(void);
 
 /*
- * cases_exec - execute this program anew, as `name` (TEST_CASE), by the emulator that TEST_EMULATOR names if
+ * cases_exec - execute this program anew, as `name` (TEST_ROLE), by the emulator that TEST_EMULATOR names if
  * there is one. Return: only if that cannot be done.
  */
 void cases_exec(const char *name);

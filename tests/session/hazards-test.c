@@ -533,7 +533,7 @@ int main(int argc, char **argv)
 		  .run = hazard_7_offline,
 		  STREAM(4 << 20, 64 << 10) },
 	};
-	const char *mode = getenv("TEST_CASE");
+	const char *mode = getenv("TEST_ROLE");
 
 	if (mode && strcmp(mode, "joiner") == 0) {
 		traced_begin();

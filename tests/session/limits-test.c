@@ -183,7 +183,7 @@ static const char *on_tiny_filesystem(void)
 		return cases_why("no session on 2 MiB: %s", why);
 	setenv("TEST_TINY", "1", 1);
 	setenv("BURIN_SESSION", path, 1);
-	cases_exec(getenv("TEST_CASE"));
+	cases_exec(getenv("TEST_ROLE"));
 	return "exec";
 }
 
@@ -304,7 +304,7 @@ int main(int argc, char **argv)
 		  .run = small_limits,
 		  OPTIONS(16 << 20, 64 << 10) },
 	};
-	const char *mode = getenv("TEST_CASE");
+	const char *mode = getenv("TEST_ROLE");
 
 	if (mode && strcmp(mode, "joiner") == 0)
 		return be_joiner();

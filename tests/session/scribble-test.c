@@ -420,7 +420,7 @@ int main(int argc, char **argv)
 		  OPTIONS(WIRE_MODE_STREAM),
 		  .tunables = CASE_NO_RSEQ },
 	};
-	const char *mode = getenv("TEST_CASE");
+	const char *mode = getenv("TEST_ROLE");
 
 	if (mode && strcmp(mode, "joiner") == 0)
 		return be_joiner();
