@@ -10,7 +10,8 @@ class Tree:
         self.top, self.seen = fresh("tree"), fresh("seen")
         os.makedirs(os.path.join(self.top, "tests"))
         os.makedirs(self.seen)
-        for name in ("tests/run", "tests/skips.txt"):
+        os.makedirs(os.path.join(self.top, "scripts"))
+        for name in ("tests/run", "tests/skips.txt", "scripts/soak"):
             shutil.copy(os.path.join(TOP, name), os.path.join(self.top, name))
         os.symlink(os.path.join(TOP, "tests", "harness"), os.path.join(self.top, "tests", "harness"))
         self.write("tests/unstable.txt", unstable)
