@@ -10,6 +10,7 @@ import tempfile
 import time
 
 CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
+LIMIT_S = 400  # for what hangs
 
 
 class Browser:
@@ -47,7 +48,7 @@ class Browser:
             message["sessionId"] = self.session
         os.write(self.out, json.dumps(message).encode() + b"\0")
         while True:
-            answer = self.receive(60)
+            answer = self.receive(LIMIT_S)
             if answer.get("id") == self.number:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']}")
@@ -60,7 +61,7 @@ class Browser:
         self.call("Page.navigate", url="file://" + path)
         while not self.ask(f"document.readyState === 'complete' && ({drawn})"):
             time.sleep(0.01)
-            if time.monotonic() - begin > 60:
+            if time.monotonic() - begin > LIMIT_S:
                 raise TimeoutError("the page is not drawn")
         self.ask("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
         return time.monotonic() - begin

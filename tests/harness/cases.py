@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 """What all scripts share: cases and their verdicts, programs that they run, and a folder of their own."""
 import atexit
+import contextlib
 import fnmatch
 import gc
 import json
@@ -11,15 +12,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
+
+from processors import Patience
 
 BUILD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else sys.exit("usage: NAME.test BUILD [long]")
 LONG = len(sys.argv) > 2 and sys.argv[2] == "long"
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BURIN = os.path.join(BUILD, "src", "burin")
 PROGRAMS = os.path.join(BUILD, "tests", "programs")
-LIMIT_S = 400  # for what hangs; a machine may have other things to do
+LIMIT_S = 400  # of a whole CPU, for what hangs; a machine may have other things to do
 
 gc.disable()  # lists of hundreds of thousands of records, and hardly a cycle: it would take up to half of a test's time
 sys.stdout.reconfigure(errors="backslashreplace")  # what a program prints may be any bytes
@@ -200,13 +204,26 @@ def start(*command, stdin=subprocess.DEVNULL, env=None, cwd=None, **more):
     return subprocess.Popen([str(c) for c in command], stdin=stdin, env=env or environment(), cwd=cwd or folder, **more)
 
 
+def feed(pipe, data):
+    """communicate() with a limit cannot go on with its input."""
+    with contextlib.suppress(BrokenPipeError), pipe:
+        pipe.write(data)
+
+
 def ended(process, stdin=None, limit=LIMIT_S):
     """Wait for a process, and read its output to the end. One that does not end is killed, and that is a failure."""
-    try:
-        out, err = process.communicate(stdin, timeout=limit)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise Wrong(f"process {process.pid} did not end within {limit} s") from None
+    patience = Patience(limit)
+    if stdin is not None:
+        threading.Thread(target=feed, args=(process.stdin, stdin), daemon=True).start()
+        process.stdin = None
+    while True:
+        try:
+            out, err = process.communicate(timeout=1)
+            break
+        except subprocess.TimeoutExpired:
+            if patience.over():
+                process.kill()
+                raise Wrong(f"process {process.pid} did not end within {limit} s") from None
     return Result(process.returncode, (out or b"").decode("utf-8", "surrogateescape"), (err or b"").decode("utf-8", "surrogateescape"),
                   process.pid)
 
@@ -245,9 +262,9 @@ def session_files(pid, uid=None):
 
 
 def wait_until(condition, what, limit=120):
-    end = time.monotonic() + limit
+    patience = Patience(limit)
     while not condition():
-        check(time.monotonic() < end, f"{what} did not come within {limit} s")
+        check(not patience.over(), f"{what} did not come within {limit} s")
         time.sleep(0.005)
 
 

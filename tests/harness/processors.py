@@ -34,8 +34,22 @@ def share():
     return min(1.0, len(os.sched_getaffinity(0)) / max(runs, 1))
 
 
+class Patience:
+    """So many seconds in which a process could have had a whole CPU; beside others that compute, a second counts in part."""
+
+    def __init__(self, seconds):
+        self.left, self.since = seconds, time.monotonic()
+
+    def over(self):
+        """To be asked every second or so."""
+        now = time.monotonic()
+        self.left -= (now - self.since) * share()
+        self.since = now
+        return self.left < 0
+
+
 class Limit:
-    """Calls a function after so many seconds of which a test had a whole CPU; beside others that compute, a second counts in part."""
+    """Calls a function when the patience with a test is over."""
 
     def __init__(self, seconds, function):
         self.ended, self.passed = threading.Event(), False
@@ -43,13 +57,12 @@ class Limit:
         self.thread.start()
 
     def wait(self, seconds, function):
-        step = min(1.0, seconds)
-        while seconds > 0:
-            if self.ended.wait(step):
+        patience = Patience(seconds)
+        while not self.ended.wait(min(1.0, seconds)):
+            if patience.over():
+                self.passed = True
+                function()
                 return
-            seconds -= step * share()
-        self.passed = True
-        function()
 
     def end(self):
         """Return: whether the limit had passed."""

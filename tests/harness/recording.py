@@ -94,7 +94,7 @@ class Babeltrace:
     def __init__(self, path, parse=True):
         need("babeltrace2")
         done = subprocess.run(["babeltrace2", "--clock-seconds", "--no-delta", path], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=600)
+                              stderr=subprocess.PIPE, timeout=10 * LIMIT_S)
         self.err = done.stderr.decode("utf-8", "replace")
         wrong = [line for line in self.err.splitlines() if line.strip() and not line.startswith("WARNING: Tracer ")]
         check(done.returncode == 0 and not wrong, f"babeltrace2 complains: {wrong[:2]} (status {done.returncode})")
@@ -149,13 +149,13 @@ def same_fields(ours, theirs):
 
 
 def dump(path, *options):
-    done = subprocess.run([BURIN, "dump", "--json", *options, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
+    done = subprocess.run([BURIN, "dump", "--json", *options, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=10 * LIMIT_S)
     check(done.returncode == 0, f"burin dump: status {done.returncode}: {done.stderr.decode('utf-8', 'replace')[:300]}")
     return [json.loads(line) for line in done.stdout.decode("utf-8", "surrogateescape").splitlines()]
 
 
 def info(path, faults=False):
-    done = subprocess.run([BURIN, "info", "--json", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
+    done = subprocess.run([BURIN, "info", "--json", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=10 * LIMIT_S)
     check(done.returncode == 0 or faults, f"burin info: status {done.returncode}: {done.stderr.decode('utf-8', 'replace')[:300]}")
     return json.loads(done.stdout.decode("utf-8", "surrogateescape"))
 
