@@ -49,6 +49,16 @@ def equal(got, wanted, what):
     check(got == wanted, f"{what}: {short(got)} instead of {short(wanted)}")
 
 
+def at_most(count, of, share, what):
+    """At most that share of what was seen at random. What chance alone makes of it is allowed for: 5 standard deviations."""
+    check(count <= of * share + 5 * (of * share * (1 - share)) ** 0.5, f"{what}: {count} of {of}")
+
+
+def at_least(count, of, share, what):
+    """At least that share."""
+    check(count >= of * share - 5 * (of * share * (1 - share)) ** 0.5, f"{what}: {count} of {of}")
+
+
 def short(value):
     text = repr(value)
     return text if len(text) <= 300 else text[:200] + " ... " + text[-90:]
