@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 
 SECONDS ?= 60
 
-.PHONY: all everything arm64 kernel demo check check-quick check-asan check-long fuzz bench bench-kernel install clean deps
+.PHONY: all everything arm64 kernel demo check check-quick check-asan check-long fuzz bench bench-kernel install uninstall clean deps
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) product
@@ -18,6 +18,9 @@ everything: $(BUILD)/build.ninja
 arm64:
 	@scripts/install-packages build arm64
 	@scripts/build-arm64 $(BUILD)-arm64
+
+# A directory that was configured before the tests' packages were there looks for them again.
+CONFIGURE_AGAIN = if [ -f $(BUILD)/build.ninja ]; then meson configure --clearcache $(BUILD) && meson setup --reconfigure $(BUILD) >/dev/null; fi
 
 $(BUILD)/build.ninja:
 	@scripts/install-packages --missing build
@@ -37,6 +40,7 @@ demo: deps
 
 check:
 	@scripts/install-packages build faster check
+	@$(CONFIGURE_AGAIN)
 	@scripts/fetch-speedscope >/dev/null || true
 	@scripts/fetch-arm64 >/dev/null || true
 	@$(MAKE) --no-print-directory everything
@@ -77,9 +81,15 @@ bench-kernel:
 	@$(MAKE) --no-print-directory everything
 	@bench/module/run $(BUILD)
 
-install: all
-	@meson configure $(BUILD) --prefix=$(PREFIX)
+# The prefix is compiled in, so it is set before the product is made. Without PREFIX= it is that of the first configuration.
+install: $(BUILD)/build.ninja
+	@$(if $(filter file,$(origin PREFIX)),:,meson configure $(BUILD) --prefix=$(PREFIX))
+	@$(MAKE) --no-print-directory all
 	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD) --quiet --no-rebuild
+
+# What the last `make install` of this directory has installed.
+uninstall:
+	@ninja -C $(BUILD) uninstall
 
 clean:
 	@rm -rf $(BUILD)
