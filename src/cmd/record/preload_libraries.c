@@ -10,7 +10,7 @@
 
 int preload_find(const char *name, char *path, size_t bytes)
 {
-	static const char *const folders[] = { ".", "../" BURIN_LIBDIR };
+	static const char *const folders[] = { ".", "../" BURIN_LIBDIR "/burin", "../" BURIN_LIBDIR };
 	char self[2048];
 	const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
@@ -18,7 +18,7 @@ int preload_find(const char *name, char *path, size_t bytes)
 		return -ENOENT;
 	self[length] = 0;
 	*strrchr(self, '/') = 0;
-	for (unsigned n = 0; n < 2; n++)
+	for (unsigned n = 0; n < sizeof(folders) / sizeof(folders[0]); n++)
 		if ((size_t)snprintf(path, bytes, "%s/%s/%s", self, folders[n], name) < bytes &&
 		    access(path, R_OK) == 0)
 			return strpbrk(path, ": ") ? -EINVAL : 0;

@@ -66,6 +66,7 @@ static char *option_of(const char *argument)
 static bool find_program(char *path, size_t bytes)
 {
 	static const char *const folders[] = { "", "/bin" };
+	static const char below_prefix[] = "/" BURIN_LIBDIR "/burin"; /* where the plugin is installed */
 	char self[PATH_MAX];
 	Dl_info info;
 	size_t length;
@@ -78,9 +79,9 @@ static bool find_program(char *path, size_t bytes)
 		print_text(path, bytes, "%s%s/burin", self, folders[n]);
 		if (access(path, X_OK) == 0)
 			return true;
-		if (length > strlen("/" BURIN_LIBDIR) &&
-		    strcmp(self + length - strlen("/" BURIN_LIBDIR), "/" BURIN_LIBDIR) == 0)
-			self[length - strlen("/" BURIN_LIBDIR)] = 0; /* the prefix */
+		if (length > strlen(below_prefix) &&
+		    strcmp(self + length - strlen(below_prefix), below_prefix) == 0)
+			self[length - strlen(below_prefix)] = 0;
 	}
 	return false;
 }
