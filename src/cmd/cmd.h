@@ -27,6 +27,15 @@ enum {
 	CMD_MEMORY_TIMES = 4,	    /* the limit of the whole process, as a multiple of --memory */
 };
 
+/* The kind of an operand, by which shells complete it. */
+enum cmd_operand {
+	CMD_IS_OTHER,
+	CMD_IS_TRACE,
+	CMD_IS_TARGET,
+	CMD_IS_EVENT, /* of the TARGET before it */
+	CMD_IS_FORMAT,
+};
+
 struct cmd {
 	const char *name;
 	const char *line;  /* in the list of commands; without a full stop */
@@ -35,20 +44,27 @@ struct cmd {
 	const struct cmd_option *options;
 	struct {
 		int min, max;
-		const char *wanted; /* advice if there are fewer or more: "give ..."; NULL: none */
+		const char *wanted;	 /* advice if there are fewer or more: "give ..."; NULL: none */
+		enum cmd_operand are[2]; /* the first; the second, and more */
 	} operands;
 	bool views; /* only reads a trace: the memory of the process is limited, and a closed pipe is a write error */
 	int (*main)(char **operands); /* NULL follows the last one. Returns the exit code */
 };
 
 /* The operands of a command. */
-#define CMD_ONE_TRACE                                                         \
-	{                                                                     \
-		1, 1, "give one trace, the directory that burin record wrote" \
+#define CMD_ONE_TRACE                                                          \
+	{                                                                      \
+		1, 1, "give one trace, the directory that burin record wrote", \
+		{                                                              \
+			CMD_IS_TRACE                                           \
+		}                                                              \
 	}
-#define CMD_ONE_TARGET                                                               \
-	{                                                                            \
-		1, 1, "give one TARGET: a pid, a program's name or a session's path" \
+#define CMD_ONE_TARGET                                                                \
+	{                                                                             \
+		1, 1, "give one TARGET: a pid, a program's name or a session's path", \
+		{                                                                     \
+			CMD_IS_TARGET                                                 \
+		}                                                                     \
 	}
 /* The option of commands that read a trace. */
 #define CMD_MEMORY                                                            \

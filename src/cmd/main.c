@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "burin/version.h"
+#include "cmd/complete.h"
 #include "cmd/option_parse.h"
 #include "file/guard.h"
 
@@ -170,6 +171,22 @@ static int help(int argc, char **argv)
 	return run(command, 2, (char *[]){ argv[1], option, NULL });
 }
 
+/* The words behind "burin", of which the last one is completed. */
+static int complete(int count, char **words)
+{
+	const struct cmd *command;
+
+	if (count < 2)
+		return complete_commands(commands, COMMANDS, count ? words[0] : "", true);
+	if (!strcmp(words[0], "help"))
+		return count == 2 ? complete_commands(commands, COMMANDS, words[1], false) : 0;
+	command = find(words[0]);
+	if (!command)
+		return 0;
+	cmd_name = command->name;
+	return complete_words(command, words + 1);
+}
+
 int main(int argc, char **argv)
 {
 	const struct cmd *command;
@@ -183,6 +200,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	guard_begin();
+	if (!strcmp(argv[1], "--complete"))
+		return complete(argc - 2, argv + 2);
 	command = find(argv[1]);
 	return command ? run(command, argc - 1, argv + 1) : unknown(argv[1]);
 }

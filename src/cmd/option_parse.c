@@ -10,104 +10,19 @@
 
 #include "base/array.h"
 #include "base/number.h"
+#include "cmd/option_set.h"
 
 enum {
-	OPTIONS_MAX = 64,
 	LINE_COLUMNS = 88,
 	HEAD_COLUMNS = 22, /* the text of a longer option begins in the next line */
 };
 
-/* Every command has this option, as the last one. */
-static const struct cmd_option help_option[] = {
-	{ .head = "-h, --help", .kind = OPTION_IS_HELP, .help = "this text" },
-	{ 0 },
-};
-
 struct parser {
 	const struct cmd *command;
-	const struct cmd_option *options[OPTIONS_MAX]; /* without groups */
-	unsigned count;
+	struct option_set set;
 	int operands;	  /* they are moved to the beginning of argv */
 	bool has_command; /* behind "--" */
 };
-
-/* ---- the table ---- */
-
-static void collect(struct parser *parser, const struct cmd_option *table)
-{
-	for (; table && table->head; table++) {
-		if (table->kind == OPTION_IS_GROUP)
-			collect(parser, table->to.group);
-		else if (parser->count < OPTIONS_MAX)
-			parser->options[parser->count++] = table;
-		else
-			abort(); /* raise OPTIONS_MAX */
-	}
-}
-
-static char letter_of(const struct cmd_option *option)
-{
-	return option->head[1] == '-' ? '\0' : option->head[1];
-}
-
-/* The long name; it ends with a space, a bracket or the head. */
-static const char *name_of(const struct cmd_option *option)
-{
-	return strstr(option->head, "--");
-}
-
-static size_t name_bytes(const struct cmd_option *option)
-{
-	return strcspn(name_of(option), " [");
-}
-
-static bool has_value(const struct cmd_option *option)
-{
-	return name_of(option)[name_bytes(option)] != '\0';
-}
-
-static const struct cmd_option *find_letter(const struct parser *parser, char letter)
-{
-	for (unsigned n = 0; n < parser->count; n++)
-		if (letter_of(parser->options[n]) == letter)
-			return parser->options[n];
-	return NULL;
-}
-
-static const struct cmd_option *find_kind(const struct parser *parser, unsigned kind)
-{
-	for (unsigned n = 0; n < parser->count; n++)
-		if (parser->options[n]->kind == kind)
-			return parser->options[n];
-	return NULL;
-}
-
-/* Find an option by its long name or by an abbreviation. @matches: set to the number of options that this abbreviates */
-static const struct cmd_option *find_name(const struct parser *parser, const char *given, unsigned *matches)
-{
-	const size_t bytes = strcspn(given, "=");
-	const struct cmd_option *found = NULL;
-
-	*matches = 0;
-	for (unsigned n = 0; n < parser->count; n++) {
-		const struct cmd_option *option = parser->options[n];
-
-		if (strncmp(name_of(option), given, bytes) != 0)
-			continue;
-		if (name_bytes(option) == bytes) {
-			found = option;
-			*matches = 1;
-			break;
-		}
-		if (option->kind == OPTION_IS_ALIAS) /* a former name is not abbreviated */
-			continue;
-		found = option;
-		++*matches;
-	}
-	if (*matches == 1 && found->kind == OPTION_IS_ALIAS)
-		return find_name(parser, found->alias, matches);
-	return *matches == 1 ? found : NULL;
-}
 
 /* ---- help ---- */
 
@@ -131,21 +46,21 @@ static void print_help(const struct parser *parser)
 {
 	int column = 0;
 
-	for (unsigned n = 0; n < parser->count; n++) {
-		const struct cmd_option *option = parser->options[n];
-		const int columns = (letter_of(option) ? 2 : 6) + (int)strlen(option->head);
+	for (unsigned n = 0; n < parser->set.count; n++) {
+		const struct cmd_option *option = parser->set.options[n];
+		const int columns = (option_letter(option) ? 2 : 6) + (int)strlen(option->head);
 
 		if (option->help && columns <= HEAD_COLUMNS && columns + 2 > column)
 			column = columns + 2;
 	}
 	printf("%s\n", parser->command->usage);
-	for (unsigned n = 0; n < parser->count; n++) {
-		const struct cmd_option *option = parser->options[n];
+	for (unsigned n = 0; n < parser->set.count; n++) {
+		const struct cmd_option *option = parser->set.options[n];
 		int at;
 
 		if (!option->help)
 			continue;
-		at = printf("%*s%s", letter_of(option) ? 2 : 6, "", option->head);
+		at = printf("%*s%s", option_letter(option) ? 2 : 6, "", option->head);
 		if (at + 2 > column) {
 			printf("\n");
 			at = 0;
@@ -201,8 +116,8 @@ static int bad_value(const struct cmd_option *option, const char *value)
 		snprintf(hint, sizeof(hint), "give a %s, %s or more", noun, least);
 	else
 		snprintf(hint, sizeof(hint), "give a %s from %s to %s", noun, least, most);
-	return cmd_usage("%.*s: invalid value '%s'; %s", (int)name_bytes(option), name_of(option), value,
-			 hint);
+	return cmd_usage("%.*s: invalid value '%s'; %s", (int)option_name_bytes(option), option_name(option),
+			 value, hint);
 }
 
 static bool take_number(const struct cmd_option *option, const char *value)
@@ -287,7 +202,7 @@ static int take_value(const struct cmd_option *option, const char *value)
 
 static int take(struct parser *parser, const struct cmd_option *option, const char *value)
 {
-	const int bytes = (int)name_bytes(option);
+	const int bytes = (int)option_name_bytes(option);
 	int error;
 
 	if (option->kind == OPTION_IS_HELP) {
@@ -296,9 +211,9 @@ static int take(struct parser *parser, const struct cmd_option *option, const ch
 	}
 	if (option->alone && *option->given)
 		return cmd_usage("%s and %.*s: give only one of them, once", option->given, bytes,
-				 name_of(option));
+				 option_name(option));
 	if (option->given)
-		snprintf(option->given, OPTION_NAME, "%.*s", bytes, name_of(option));
+		snprintf(option->given, OPTION_NAME, "%.*s", bytes, option_name(option));
 	error = take_value(option, value);
 	if (error == -ENOMEM)
 		return cmd_failed("out of memory");
@@ -310,7 +225,7 @@ static int take(struct parser *parser, const struct cmd_option *option, const ch
 /* Report an argument. A command that was given without "--" is a likely cause. */
 static int refuse(const struct parser *parser, char **argv, const char *argument, const char *why)
 {
-	if (parser->operands && find_kind(parser, OPTION_IS_COMMAND))
+	if (parser->operands && option_find_kind(&parser->set, OPTION_IS_COMMAND))
 		return cmd_usage("%s: %s; to run a command: burin %s -- %s ...", argument, why,
 				 parser->command->name, argv[0]);
 	return cmd_usage("%s: %s; see: burin %s --help", argument, why, parser->command->name);
@@ -323,17 +238,17 @@ static int parse_long(struct parser *parser, char **argv, int *at)
 	const struct cmd_option *option;
 	unsigned matches;
 
-	option = find_name(parser, given, &matches);
+	option = option_find_name(&parser->set, given, &matches);
 	if (!option)
 		return refuse(parser, argv, given,
 			      matches ? "it abbreviates several options" : "no such option");
-	if (value && !has_value(option))
+	if (value && !option_has_value(option))
 		return refuse(parser, argv, given, "it takes no value");
 	if (value)
 		value++;
 	else if (option->absent)
 		value = option->absent;
-	else if (has_value(option) && !(value = argv[++*at]))
+	else if (option_has_value(option) && !(value = argv[++*at]))
 		return refuse(parser, argv, given, "its value is missing");
 	return take(parser, option, value);
 }
@@ -344,12 +259,12 @@ static int parse_letters(struct parser *parser, char **argv, int *at)
 	int result = 0;
 
 	for (const char *letter = argv[*at] + 1; *letter && !result; letter++) {
-		const struct cmd_option *option = find_letter(parser, *letter);
+		const struct cmd_option *option = option_find_letter(&parser->set, *letter);
 		const char given[] = { '-', *letter, '\0' };
 
 		if (!option)
 			return refuse(parser, argv, given, "no such option");
-		if (!has_value(option)) {
+		if (!option_has_value(option)) {
 			result = take(parser, option, NULL);
 			continue;
 		}
@@ -365,7 +280,7 @@ static int parse_letters(struct parser *parser, char **argv, int *at)
 /* Parse "--" and all words behind it: a command, or operands. Return: argc. */
 static int parse_end(struct parser *parser, int argc, char **argv, int at)
 {
-	const struct cmd_option *command = find_kind(parser, OPTION_IS_COMMAND);
+	const struct cmd_option *command = option_find_kind(&parser->set, OPTION_IS_COMMAND);
 
 	if (command) {
 		parser->has_command = true;
@@ -398,8 +313,7 @@ int options_parse(const struct cmd *command, int argc, char **argv)
 	struct parser parser = { .command = command };
 	int result = 0;
 
-	collect(&parser, command->options);
-	collect(&parser, help_option);
+	option_set_fill(&parser.set, command);
 	for (int at = 1; at < argc && !result; at++) {
 		if (!strcmp(argv[at], "--"))
 			at = parse_end(&parser, argc, argv, at);

@@ -50,13 +50,14 @@ struct cmd_option {
 		const struct cmd_option *group;
 	} to;
 	uint64_t min, max;
-	unsigned bytes;		  /* of the number: 4 or 8 */
-	const char *const *names; /* of a choice, by its value; ends with NULL */
-	const char *absent;	  /* the value of an option that was given without one; NULL: it needs one */
-	const char *hint;	  /* what to do after an invalid value; NULL: made from kind and bounds */
-	const char *alias;	  /* the present name */
-	const char *help;	  /* NULL: not listed */
-	char *given;		  /* OPTION_NAME bytes: receives the option's name; NULL: none */
+	unsigned bytes; /* of the number: 4 or 8 */
+	const char *const *
+		names; /* of a choice, by its value; of OPTION_PARSED, words that the value may have; ends with NULL */
+	const char *absent; /* the value of an option that was given without one; NULL: it needs one */
+	const char *hint;   /* what to do after an invalid value; NULL: made from kind and bounds */
+	const char *alias;  /* the present name */
+	const char *help;   /* NULL: not listed */
+	char *given;	    /* OPTION_NAME bytes: receives the option's name; NULL: none */
 	bool alone; /* refused if another option with the same `given`, or the same option, was given before */
 };
 

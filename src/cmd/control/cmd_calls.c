@@ -262,6 +262,9 @@ const struct cmd cmd_calls = {
 		 "Exit code: 0; 1 if it failed; 2 if there is no such TARGET, its calls are not recorded,\n"
 		 "or the program has ended.\n",
 	.options = table,
-	.operands = { 1, INT_MAX, "give a TARGET: a pid, a program's name or a session's path" },
+	.operands = { 1,
+		      INT_MAX,
+		      "give a TARGET: a pid, a program's name or a session's path",
+		      { CMD_IS_TARGET } },
 	.main = run,
 };

@@ -329,6 +329,9 @@ const struct cmd cmd_events = {
 		 "\n"
 		 "Exit code: 0; 2 if there is no such TARGET, or no event matches.\n",
 	.options = table,
-	.operands = { 1, INT_MAX, "give a TARGET: a pid, a program's name or a session's path" },
+	.operands = { 1,
+		      INT_MAX,
+		      "give a TARGET: a pid, a program's name or a session's path",
+		      { CMD_IS_TARGET, CMD_IS_EVENT } },
 	.main = run,
 };

@@ -125,6 +125,6 @@ const struct cmd cmd_gc = {
 		 "Exit code: 0; 1 if a session could not be removed, or a directory of sessions not be\n"
 		 "read; 2 for a wrong option, or a TARGET that has no session or uses it.\n",
 	.options = table,
-	.operands = { 0, INT_MAX, NULL },
+	.operands = { 0, INT_MAX, NULL, { CMD_IS_TARGET, CMD_IS_TARGET } },
 	.main = run,
 };

@@ -232,6 +232,6 @@ const struct cmd cmd_ls = {
 		 "Exit code: 0; 1 if a session could not be read or was truncated meanwhile, or if too\n"
 		 "many mappings had to be searched for users of a session; 2 if there is no such TARGET.\n",
 	.options = table,
-	.operands = { 0, 1, "give one TARGET, or none" },
+	.operands = { 0, 1, "give one TARGET, or none", { CMD_IS_TARGET } },
 	.main = run,
 };

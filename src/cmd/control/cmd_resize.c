@@ -87,6 +87,6 @@ const struct cmd cmd_resize = {
 		 "Exit code: 0; 1 if it failed; 2 if nothing was changed: no such TARGET, the program has\n"
 		 "ended, or SIZE is invalid or too large.\n",
 	.options = table,
-	.operands = { 2, 2, "give TARGET and SIZE, such as: burin resize 4711 32M" },
+	.operands = { 2, 2, "give TARGET and SIZE, such as: burin resize 4711 32M", { CMD_IS_TARGET } },
 	.main = run,
 };

@@ -182,6 +182,6 @@ const struct cmd cmd_stat = {
 	.notes = "Exit code: 0; 2 if there is no such TARGET. With COMMAND: that of its first run that\n"
 		 "failed; 127 if there is no such COMMAND, 126 if it cannot be run.\n",
 	.options = table,
-	.operands = { 0, 1, NULL },
+	.operands = { 0, 1, NULL, { CMD_IS_TARGET } },
 	.main = run,
 };

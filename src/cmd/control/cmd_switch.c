@@ -295,8 +295,10 @@ const struct cmd cmd_enable = {
 		 "Exit code: 0; 1 if it failed; 2 if nothing was changed: no such TARGET or event, the\n"
 		 "program has ended, or EXPR is wrong.\n",
 	.options = enable_table,
-	.operands = { 2, INT_MAX,
-		      "give a TARGET and the names of events, such as: burin enable server 'http.*'" },
+	.operands = { 2,
+		      INT_MAX,
+		      "give a TARGET and the names of events, such as: burin enable server 'http.*'",
+		      { CMD_IS_TARGET, CMD_IS_EVENT } },
 	.main = enable,
 };
 
@@ -309,8 +311,10 @@ const struct cmd cmd_disable = {
 		 "registers later.\n",
 	.notes = "Exit code: 0; 1 if it failed; 2 if there is no such TARGET, or the program has ended.\n",
 	.options = disable_table,
-	.operands = { 2, INT_MAX,
-		      "give a TARGET and the names of events, such as: burin disable server 'http.*'" },
+	.operands = { 2,
+		      INT_MAX,
+		      "give a TARGET and the names of events, such as: burin disable server 'http.*'",
+		      { CMD_IS_TARGET, CMD_IS_EVENT } },
 	.main = disable,
 };
 

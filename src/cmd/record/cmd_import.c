@@ -99,6 +99,6 @@ const struct cmd cmd_import = {
 		 "Arguments, events and functions of the kernel are left out, and counted.\n",
 	.notes = "Exit code: 0; 1 if a file is damaged or writing failed; 2 if nothing was read.\n",
 	.options = table,
-	.operands = { 1, 1, "give the directory that uftrace record wrote" },
+	.operands = { 1, 1, "give the directory that uftrace record wrote", { CMD_IS_TRACE } },
 	.main = run,
 };

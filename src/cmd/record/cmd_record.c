@@ -57,6 +57,8 @@ static bool parse_split(const char *value)
 	       (split->ns || split->bytes);
 }
 
+static const char *const contexts[] = { "correlation", "depth", NULL };
+
 static const char *const formats[] = { [RECORD_BURIN] = "burin", [RECORD_UFTRACE] = "uftrace", NULL };
 
 static const char *const scheds[] = { [KERNEL_SCHED_NONE] = "none",
@@ -107,7 +109,7 @@ static const struct cmd_option table[] = {
 		      "longest string kept, in bytes (default: 4096)", .given = own),
 	OPTION_PARSED("--context FIELDS", parse_context, "give correlation, depth, or both with a comma",
 		      "add to each record: correlation, depth, or both with a comma; see burin-context(3)",
-		      .given = own),
+		      .given = own, .names = contexts),
 	OPTION_PARSED("--split LIMIT", parse_split, "give a size, such as 1G, or a time, such as 10m",
 		      "split the trace into DIR/0001, DIR/0002, ..., each a trace of about this size (1G) or "
 		      "age (10m)"),
@@ -472,6 +474,6 @@ const struct cmd cmd_record = {
 		 "recording at once.\n"
 		 "If DEBUGINFOD_URLS names debuginfod servers, missing names are downloaded at the end.\n",
 	.options = table,
-	.operands = { 0, 1, NULL },
+	.operands = { 0, 1, NULL, { CMD_IS_TARGET } },
 	.main = record,
 };

@@ -370,6 +370,6 @@ const struct cmd cmd_recover = {
 		 "by sudo.\n",
 	.notes = "Exit code: 0; 1 if the trace could not be completed; 2 if there is nothing to recover.\n",
 	.options = table,
-	.operands = { 1, 1, "give one trace, the directory of the recording" },
+	.operands = { 1, 1, "give one trace, the directory of the recording", { CMD_IS_TRACE } },
 	.main = run,
 };

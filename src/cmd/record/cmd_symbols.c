@@ -489,6 +489,6 @@ const struct cmd cmd_symbols = {
 	.notes = "Exit code: 0; 1 if it failed, the trace has faults, or fewer names were found than\n"
 		 "before; 2 if there is no profile.\n",
 	.options = table,
-	.operands = { 1, 1, "give one directory of a trace with samples" },
+	.operands = { 1, 1, "give one directory of a trace with samples", { CMD_IS_TRACE } },
 	.main = run,
 };

@@ -469,7 +469,7 @@ const struct cmd cmd_annotate = {
 	.notes = "Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was read, or\n"
 		 "there is no such function.\n",
 	.options = table,
-	.operands = { 2, 2, "give a trace and a function" },
+	.operands = { 2, 2, "give a trace and a function", { CMD_IS_TRACE } },
 	.views = true,
 	.main = run,
 };

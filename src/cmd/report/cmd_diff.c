@@ -78,7 +78,10 @@ const struct cmd cmd_diff = {
 		 "alone; rows above 0.05 are omitted.\n",
 	.notes = "Exit code: 0; 1 if a trace has faults or writing failed; 2 if nothing was read.\n",
 	.options = table,
-	.operands = { 2, 2, "give two traces, the directories that burin record wrote" },
+	.operands = { 2,
+		      2,
+		      "give two traces, the directories that burin record wrote",
+		      { CMD_IS_TRACE, CMD_IS_TRACE } },
 	.views = true,
 	.main = run,
 };

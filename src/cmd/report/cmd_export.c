@@ -99,7 +99,7 @@ const struct cmd cmd_export = {
 	.notes = "The limit of the text in memory is 4 times --memory and 256M.\n"
 		 "Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was read.\n",
 	.options = table,
-	.operands = { 2, 2, "give a format and a trace" },
+	.operands = { 2, 2, "give a format and a trace", { CMD_IS_FORMAT, CMD_IS_TRACE } },
 	.views = true,
 	.main = run,
 };

@@ -102,8 +102,10 @@ const struct cmd cmd_graph = {
 		 "a glob, print its callers and callees.\n",
 	.notes = "Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was read.\n",
 	.options = table,
-	.operands = { 1, 2,
-		      "give one trace, the directory that burin record wrote, and at most one function" },
+	.operands = { 1,
+		      2,
+		      "give one trace, the directory that burin record wrote, and at most one function",
+		      { CMD_IS_TRACE } },
 	.views = true,
 	.main = run,
 };

@@ -52,6 +52,10 @@ static bool parse_min(const char *text)
 	return end != text && !*end && report.min >= 0 && report.min <= 100;
 }
 
+static const char *const part_names[] = {
+	"program", "thread", "pid", "tid", "image", "symbol", "line", "syscall", NULL,
+};
+
 static const char *const orders[] = {
 	[CALL_BY_SELF] = "self",       [CALL_BY_TOTAL] = "total", [CALL_BY_CALLS] = "calls",
 	[CALL_BY_AVERAGE] = "average", [CALL_BY_P99] = "p99",	  [CALL_BY_MAX] = "max",
@@ -78,7 +82,7 @@ static const struct cmd_option table[] = {
 		      "give some of program, thread, pid, tid, image, symbol, line, syscall, each once",
 		      "rows by program, thread, pid, tid, image, symbol and line, as listed (default: "
 		      "symbol,image); of system calls by syscall and the first four",
-		      .given = of_rows),
+		      .given = of_rows, .names = part_names),
 	OPTION_CHOICE("--sort ORDER", &order, orders,
 		      "self (default) or total; of calls also calls, average, p99 or max", .given = of_rows),
 	OPTION_PARSED("--min PERCENT", parse_min, "give a number from 0 to 100",
@@ -307,8 +311,10 @@ const struct cmd cmd_report = {
 		"calls; with --sched, the states of threads.\n",
 	.notes = "Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was read.\n",
 	.options = table,
-	.operands = { 1, 1,
-		      "give one trace, the directory that burin record wrote; burin diff compares two" },
+	.operands = { 1,
+		      1,
+		      "give one trace, the directory that burin record wrote; burin diff compares two",
+		      { CMD_IS_TRACE } },
 	.views = true,
 	.main = run,
 };

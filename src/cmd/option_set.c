@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The options of a command; see option_set.h. */
+#include "cmd/option_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Every command has this option, as the last one. */
+static const struct cmd_option help_option[] = {
+	{ .head = "-h, --help", .kind = OPTION_IS_HELP, .help = "this text" },
+	{ 0 },
+};
+
+static void collect(struct option_set *set, const struct cmd_option *table)
+{
+	for (; table && table->head; table++) {
+		if (table->kind == OPTION_IS_GROUP)
+			collect(set, table->to.group);
+		else if (set->count < OPTIONS_MAX)
+			set->options[set->count++] = table;
+		else
+			abort(); /* raise OPTIONS_MAX */
+	}
+}
+
+void option_set_fill(struct option_set *set, const struct cmd *command)
+{
+	set->count = 0;
+	collect(set, command->options);
+	collect(set, help_option);
+}
+
+char option_letter(const struct cmd_option *option)
+{
+	return option->head[1] == '-' ? '\0' : option->head[1];
+}
+
+const char *option_name(const struct cmd_option *option)
+{
+	return strstr(option->head, "--");
+}
+
+size_t option_name_bytes(const struct cmd_option *option)
+{
+	return strcspn(option_name(option), " [");
+}
+
+bool option_has_value(const struct cmd_option *option)
+{
+	return option_name(option)[option_name_bytes(option)] != '\0';
+}
+
+const struct cmd_option *option_find_letter(const struct option_set *set, char letter)
+{
+	for (unsigned n = 0; n < set->count; n++)
+		if (option_letter(set->options[n]) == letter)
+			return set->options[n];
+	return NULL;
+}
+
+const struct cmd_option *option_find_kind(const struct option_set *set, unsigned kind)
+{
+	for (unsigned n = 0; n < set->count; n++)
+		if (set->options[n]->kind == kind)
+			return set->options[n];
+	return NULL;
+}
+
+const struct cmd_option *option_find_name(const struct option_set *set, const char *given, unsigned *matches)
+{
+	const size_t bytes = strcspn(given, "=");
+	const struct cmd_option *found = NULL;
+
+	*matches = 0;
+	for (unsigned n = 0; n < set->count; n++) {
+		const struct cmd_option *option = set->options[n];
+
+		if (strncmp(option_name(option), given, bytes) != 0)
+			continue;
+		if (option_name_bytes(option) == bytes) {
+			found = option;
+			*matches = 1;
+			break;
+		}
+		if (option->kind == OPTION_IS_ALIAS) /* a former name is not abbreviated */
+			continue;
+		found = option;
+		++*matches;
+	}
+	if (*matches == 1 && found->kind == OPTION_IS_ALIAS)
+		return option_find_name(set, found->alias, matches);
+	return *matches == 1 ? found : NULL;
+}
