@@ -174,13 +174,15 @@ long tracepoint_vfork_leave(long result)
 
 /*
  * vfork returns twice, first in the child, which then overwrites the stack below. So the return address is kept in a
- * register, which the kernel saves for each of the two.
+ * register, which the kernel saves for each of the two. A shadow stack is also common to both: the child jumps, and leaves the
+ * return address there to the parent.
  */
 __asm__(".text\n"
 	".globl vfork\n"
 	".type vfork, @function\n"
 	"vfork:\n"
 	".cfi_startproc\n"
+	"	endbr64\n"
 	"	subq $8, %rsp\n"
 	"	.cfi_adjust_cfa_offset 8\n"
 	"	call tracepoint_vfork_enter\n"
@@ -202,7 +204,11 @@ __asm__(".text\n"
 	"	call tracepoint_vfork_leave\n"
 	"	addq $8, %rsp\n"
 	"	.cfi_adjust_cfa_offset -8\n"
-	"1:	ret\n"
+	"	ret\n"
+	"1:	popq %rdx\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	.cfi_register %rip, %rdx\n"
+	"	jmp *%rdx\n"
 	".cfi_endproc\n"
 	".size vfork, . - vfork\n");
 #endif
