@@ -58,7 +58,7 @@ check-asan:
 	@ASAN_OPTIONS=detect_leaks=0 tests/run $(BUILD)-asan --compiled
 
 check-long:
-	@scripts/install-packages build faster check
+	@scripts/install-packages build faster check deb
 	@scripts/fetch-speedscope >/dev/null || true
 	@scripts/fetch-arm64 >/dev/null || true
 	@$(MAKE) --no-print-directory everything
@@ -93,3 +93,9 @@ uninstall:
 
 clean:
 	@rm -rf $(BUILD)
+
+# The Debian packages, in BUILD/deb.
+.PHONY: deb
+deb:
+	@scripts/install-packages build faster deb
+	@scripts/build-packages $(BUILD)/deb
