@@ -83,7 +83,7 @@ static void refused(pid_t pid, char *problem, size_t bytes)
 			 status.tracer);
 	else if (is_own(pid) && read_number("/proc/sys/kernel/yama/ptrace_scope") > 0)
 		snprintf(problem, bytes,
-			 "the system does not permit to change a running process (sysctl "
+			 "the system does not permit changes of a running process (sysctl "
 			 "kernel.yama.ptrace_scope is not 0); run this command as root");
 	else
 		snprintf(problem, bytes,
