@@ -23,7 +23,7 @@ arm64:
 CONFIGURE_AGAIN = if [ -f $(BUILD)/build.ninja ]; then meson configure --clearcache $(BUILD) && meson setup --reconfigure $(BUILD) >/dev/null; fi
 
 $(BUILD)/build.ninja:
-	@scripts/install-packages --missing build
+	@scripts/install-packages --missing $(if $(findstring command=false,$(MESON_OPTIONS)),library,build)
 	@meson setup $(BUILD) --prefix=$(PREFIX) $(MESON_OPTIONS) >/dev/null
 
 # burin.ko, for each kernel whose headers are installed, or only for RELEASE=.
@@ -86,10 +86,13 @@ install: $(BUILD)/build.ninja
 	@$(if $(filter file,$(origin PREFIX)),:,meson configure $(BUILD) --prefix=$(PREFIX))
 	@$(MAKE) --no-print-directory all
 	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD) --quiet --no-rebuild
+	@scripts/after-install $(BUILD) "$(DESTDIR)"
 
 # What the last `make install` of this directory has installed.
 uninstall:
-	@ninja -C $(BUILD) uninstall
+	@test -f $(BUILD)/meson-logs/install-log.txt || { echo "uninstall: nothing was installed from $(BUILD)" >&2; exit 1; }
+	@ninja -C $(BUILD) uninstall >/dev/null
+	@rm $(BUILD)/meson-logs/install-log.txt
 
 clean:
 	@rm -rf $(BUILD)
