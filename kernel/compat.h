@@ -19,6 +19,15 @@ static inline void compat_map_pages(struct vm_area_struct *area)
 #endif
 }
 
+/* Of 6.1, only the later releases have it. */
+#ifndef __no_stack_protector
+#if __has_attribute(__no_stack_protector__)
+#define __no_stack_protector __attribute__((__no_stack_protector__))
+#else
+#define __no_stack_protector
+#endif
+#endif
+
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0) && LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
 #define COMPAT_PREEMPT_COUNT pcpu_hot.preempt_count
 #else
