@@ -39,8 +39,33 @@
 #error "burin.h: tracepoints need C11 or later (-std=c17)"
 #endif
 
+/*
+ * Warnings that nothing else silences, all of them off by default. -Wshadow: a program may have declared a variable with the
+ * name of any parameter. -Wreserved: C++ reserves names with `__`, which here marks them as private. -Wunsafe-buffer-usage: a
+ * record is made in an array.
+ */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#ifdef __clang__
+#if __has_warning("-Wreserved-macro-identifier")
+#pragma clang diagnostic ignored "-Wreserved-macro-identifier"
+#endif
+#if __has_warning("-Wreserved-identifier")
+#pragma clang diagnostic ignored "-Wreserved-identifier"
+#endif
+#if __has_warning("-Wunsafe-buffer-usage")
+#pragma clang diagnostic ignored "-Wunsafe-buffer-usage"
+#endif
+#endif
+
 #define BURIN__API  __attribute__((__visibility__("default"), __nothrow__))
 #define BURIN__DATA __attribute__((__visibility__("default")))
+/* clang never reports that a header's constant is unused, but can report that it is used although it is marked as unused. */
+#ifdef __clang__
+#define BURIN__UNUSED
+#else
+#define BURIN__UNUSED __attribute__((__unused__))
+#endif
 /* For programs, whose code is kept apart from its calls. The library is compiled for speed. */
 #ifndef BURIN__COLD
 #define BURIN__COLD __attribute__((__cold__))
@@ -54,7 +79,7 @@
 #ifndef BURIN__NO_CALL
 #define BURIN__NO_CALL __attribute__((__no_instrument_function__))
 #endif
-#define BURIN__INLINE static inline __attribute__((__always_inline__, __unused__, __no_instrument_function__))
+#define BURIN__INLINE static inline __attribute__((__always_inline__, __no_instrument_function__))
 
 #ifdef __cplusplus
 extern "C" {
@@ -218,11 +243,11 @@ BURIN__INLINE int burin_active(void) { return 0; }
  * count: of elements; the array is cut at the session's limit for strings, in bytes
  */
 #ifdef __cplusplus
-#define BURIN_BYTES(pointer, length) burin__bytes((pointer), (size_t)(length))
-#define BURIN_ARRAY(pointer, count)  burin__array((pointer), (size_t)(count))
+#define BURIN_BYTES(pointer, length) burin__bytes((pointer), (length))
+#define BURIN_ARRAY(pointer, count)  burin__array((pointer), (count))
 #else
 #define BURIN_BYTES(pointer, length) \
-	burin__bytes((struct burin_bytes[1]){ { 0, 0 } }, (pointer), (size_t)(length))
+	burin__bytes(&(struct burin_bytes){ 0, 0 }, (pointer), (burin__u64)(length))
 #define BURIN_ARRAY(pointer, count) \
 	((__typeof__(BURIN__ARRAY_OF(*(pointer))))BURIN_BYTES(pointer, count))
 #endif
@@ -243,9 +268,11 @@ BURIN__INLINE int burin_active(void) { return 0; }
 #define BURIN_ENUM(name, ...) BURIN__ASSERT(sizeof(#name) > 1, "Burin: an enum has a name")
 #elif !defined(BURIN__KERNEL)
 #define BURIN_ENUM(name, ...) \
+	BURIN__QUIET \
 	static const struct burin_label burin__labels_##name[] = { __VA_ARGS__, BURIN__NO_LABEL }; \
 	static struct burin_enum burin__enum_##name \
-		__attribute__((__used__, __section__("burin_enums"), __aligned__(8))) = { #name, burin__labels_##name }
+		__attribute__((__used__, __section__("burin_enums"), __aligned__(8))) = { #name, burin__labels_##name } \
+	BURIN__LOUD
 #endif
 
 /* ---- counting arguments -------------------------------------------------------------------------------- */
@@ -287,7 +314,7 @@ BURIN__INLINE int burin_active(void) { return 0; }
 
 #define BURIN__NOTHING(...)
 #define BURIN__CHECK_LEVEL(level, name) \
-	BURIN__ASSERT((level) >= 0 && (level) <= 9, "Burin: a level is a constant from 0 to 9");
+	{ BURIN__ASSERT((level) >= 0 && (level) <= 9, "Burin: a level is a constant from 0 to 9"); }
 
 /* m(k, k - 1, argument) for each argument k, from 1. */
 #define BURIN__EACH_0(m, none)
@@ -331,10 +358,21 @@ BURIN__INLINE int burin_active(void) { return 0; }
 
 /* ---- one tracepoint ------------------------------------------------------------------------------------ */
 
-/* The arguments are also used where only their types matter; clang warns about that. */
+/* The same in a user's file. The arguments are also used where only their types matter; clang warns about that. */
 #ifdef __clang__
+#if defined(__cplusplus) && __has_warning("-Wreserved-identifier")
+#define BURIN__QUIET_NAMES _Pragma("clang diagnostic ignored \"-Wreserved-identifier\"")
+#else
+#define BURIN__QUIET_NAMES
+#endif
+#if __has_warning("-Wunsafe-buffer-usage")
+#define BURIN__QUIET_ARRAYS _Pragma("clang diagnostic ignored \"-Wunsafe-buffer-usage\"")
+#else
+#define BURIN__QUIET_ARRAYS
+#endif
 #define BURIN__QUIET \
-	_Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wunevaluated-expression\"")
+	_Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wunevaluated-expression\"") \
+	BURIN__QUIET_NAMES BURIN__QUIET_ARRAYS
 #define BURIN__LOUD _Pragma("clang diagnostic pop")
 #else
 #define BURIN__QUIET
@@ -344,10 +382,12 @@ BURIN__INLINE int burin_active(void) { return 0; }
 #ifdef __cplusplus
 #define BURIN__ASSERT(condition, text) static_assert(condition, text)
 /* No enum: clang 14 takes its enumerators for another scope and refuses structured bindings there. */
-#define BURIN__CONSTANTS(...)          __attribute__((__unused__)) constexpr int __VA_ARGS__;
+#define BURIN__CONSTANTS(...)          [[maybe_unused]] constexpr int __VA_ARGS__;
+#define BURIN__AS(type)                static_cast<type>
 #else
 #define BURIN__ASSERT(condition, text) _Static_assert(condition, text)
 #define BURIN__CONSTANTS(...)          enum { __VA_ARGS__ };
+#define BURIN__AS(type)                (type)
 #endif
 
 #if defined(__clang__) || __GNUC__ >= 9
@@ -365,7 +405,7 @@ BURIN__INLINE int burin_active(void) { return 0; }
  * The code of an argument's type is that of enum wire_type; 16 are added if the argument takes two burin_args, the length
  * and the pointer. BURIN__BYTES: its bytes in the payload, 0 if they vary, from a table of 16 nibbles.
  */
-#define BURIN__BYTES(t) ((t) > 15 ? 0 : (int)(0x1008848421842110ull >> (4 * ((t) & 15)) & 15))
+#define BURIN__BYTES(t) ((t) > 15 ? 0 : BURIN__AS(int)(0x1008848421842110ull >> (4 * ((t) & 15)) & 15))
 
 /* Argument k: its type, the number and offset of its bytes in the buffer, its first word and the bits before it there, its
  * index among the burin_args, and whether any argument up to it is of variable size. */
@@ -393,18 +433,23 @@ BURIN__INLINE int burin_active(void) { return 0; }
 	BURIN__ASSERT(burin__places <= 16, \
 		"Burin: too many arguments (at most 16; BURIN_BYTES, BURIN_ARRAY and a std::string count as two)");
 #define BURIN__IS_TYPE(k, before, x) && burin__type_##k != 0
+/* A statement, since clang needs one there. */
 #define BURIN__ASSERT_NAME(name, suffix) \
-	BURIN__ASSERT(sizeof("" name "" suffix) > sizeof(suffix) && sizeof("" name "" suffix) <= 128, \
-		      "Burin: an event's name has 1 to 127 bytes"); \
-	BURIN__CHECK_NAME("" name "")
+	{ \
+		BURIN__ASSERT(sizeof("" name "" suffix) > sizeof(suffix) && sizeof("" name "" suffix) <= 128, \
+			      "Burin: an event's name has 1 to 127 bytes"); \
+		BURIN__CHECK_NAME("" name ""); \
+	}
 
 /* The compiler's own check of a printf format; never evaluated. The format must not begin with a literal of this
  * header: the compiler would take it for a system header's and suppress the warnings. */
 #define BURIN__CHECK(n, format, ...) \
-	BURIN__ASSERT(sizeof("" format "") <= 1024, "Burin: a format has at most 1023 bytes"); \
-	__extension__ BURIN__ASSERT(!BURIN__REFUSED(format), BURIN__FORMAT_FAULT); \
-	if (0) \
-		burin__check(format BURIN__EACH_##n(BURIN__SHOW, __VA_ARGS__));
+	{ \
+		BURIN__ASSERT(sizeof("" format "") <= 1024, "Burin: a format has at most 1023 bytes"); \
+		__extension__ BURIN__ASSERT(!BURIN__REFUSED(format), BURIN__FORMAT_FAULT); \
+		if (0) \
+			burin__check(format BURIN__EACH_##n(BURIN__SHOW, __VA_ARGS__)); \
+	}
 #define BURIN__SHOW(k, before, x)           , BURIN__SHOWN(x)
 #define BURIN__CHECK_NUMBER(n, format, value) \
 	if (0) \
@@ -412,7 +457,7 @@ BURIN__INLINE int burin_active(void) { return 0; }
 #define BURIN__NUMBER_FORMAT (burin__type_1 == 5 ? "value=%lld" : burin__type_1 == 9 ? "value=%llu" : "value=%g")
 
 #define BURIN__TYPES(k, before, x) \
-	| (unsigned long long)(burin__type_##k & 15) << 4 * ((burin__place_##k + (burin__type_##k > 15)) & 15)
+	| (burin__type_##k & 15ull) << 4 * ((burin__place_##k + (burin__type_##k > 15)) & 15)
 
 #define BURIN__PUT(k, before, x)        BURIN__SET(burin__type_##k, burin__args + burin__place_##k, x),
 #define BURIN__PUT_NUMBER(k, before, x) BURIN__SET_NUMBER(burin__type_##k, burin__args + burin__place_##k, x),
@@ -424,7 +469,7 @@ BURIN__INLINE int burin_active(void) { return 0; }
  * constant offsets little of it remains, and a compiler has that done sooner than it inlines a call.
  */
 #define BURIN__PACK(k, before, x) \
-	burin__word = burin__args[burin__place_##k].u & (~(uint64_t)0 >> (64 - 8 * burin__bytes_##k) % 64), \
+	burin__word = burin__args[burin__place_##k].u & (~0ul >> (64 - 8 * burin__bytes_##k) % 64), \
 	burin__buffer[burin__at_##k] = (burin__shift_##k == 0 || burin__offset_##k == 20 ? 0 : burin__buffer[burin__at_##k]) | \
 		burin__word << burin__shift_##k, \
 	burin__shift_##k + 8 * burin__bytes_##k > 64 ? \
@@ -436,20 +481,21 @@ BURIN__INLINE int burin_active(void) { return 0; }
  * loads may be reordered, a thread that sees the library's pointer also sees the id: the acquire pairs with the release in
  * burin_object_join. */
 #if defined(__x86_64__)
-#define BURIN__SWITCH(site) (*(const volatile unsigned char *)*(const unsigned char *const volatile *)&(site)->state)
+#define BURIN__SWITCH(site) \
+	(*BURIN__AS(const volatile unsigned char *)(*BURIN__AS(const unsigned char *const volatile *)(&(site)->state)))
 #else
-#define BURIN__SWITCH(site) (*(const volatile unsigned char *)__atomic_load_n(&(site)->state, __ATOMIC_ACQUIRE))
+#define BURIN__SWITCH(site) (*BURIN__AS(const volatile unsigned char *)(__atomic_load_n(&(site)->state, __ATOMIC_ACQUIRE)))
 #endif
 
 /* The record is one full expression, so that temporaries in the arguments live until it is recorded. Only one of
  * its two calls is compiled. */
 #define BURIN__RECORD(n, put, then, with, name, ...) \
-	union burin_arg burin__args[burin__places + 1]; \
-	uint64_t burin__buffer[burin__payload / 8 + 4], burin__word = 0; \
-	(void)(BURIN__EACH_##n(put, __VA_ARGS__) burin__has_text ? \
+	union burin_arg burin__args[BURIN__AS(size_t)(burin__places + 1)]; \
+	uint64_t burin__buffer[BURIN__AS(size_t)(burin__payload / 8 + 4)], burin__word = 0; \
+	BURIN__EACH_##n(put, __VA_ARGS__) burin__has_text ? \
 		burin_emit_args(burin__site, burin__state, burin__args) : \
 		(burin__buffer[2] = burin__word, BURIN__EACH_##n(BURIN__PACK, __VA_ARGS__) \
-		 burin_emit(burin__site, burin__state, burin__buffer, (size_t)burin__payload))); \
+		 burin_emit(burin__site, burin__state, burin__buffer, BURIN__AS(size_t)(burin__payload))); \
 	then(with, name)
 
 /* Compilers that can put all of the record apart from the hot code. The kernel has its own (kernel/include/burin/kernel.h). */
@@ -458,11 +504,12 @@ BURIN__INLINE int burin_active(void) { return 0; }
 	do { \
 		BURIN__QUIET \
 		BURIN__LAYOUT(n, declare, __VA_ARGS__) \
-		BURIN__ASSERT_NAME(name, suffix); \
-		check(n, format, __VA_ARGS__) \
 		struct burin_site *burin__site; \
+		unsigned burin__state; \
+		BURIN__ASSERT_NAME(name, suffix) \
+		check(n, format, __VA_ARGS__) \
 		BURIN__SITE(burin__site, "" name "" suffix, format, kind, (0ull BURIN__EACH_##n(BURIN__TYPES, __VA_ARGS__))); \
-		const unsigned burin__state = BURIN__SWITCH(burin__site); \
+		burin__state = BURIN__SWITCH(burin__site); \
 		if (BURIN__NEVER(burin__state != 0)) { \
 			BURIN__RECORD(n, put, then, with, name, __VA_ARGS__) \
 		} \
@@ -470,10 +517,23 @@ BURIN__INLINE int burin_active(void) { return 0; }
 	} while (0)
 #endif
 
+#ifdef __cplusplus
 #define BURIN__SCOPE(var, ...) \
-	BURIN__SCOPE_VARIABLE(var); \
-	BURIN__EVENT(1, ".begin", BURIN__SCOPE_OPEN, var, __VA_ARGS__)
-#define BURIN__SCOPE_OPEN(var, name) BURIN__SITE(var.site, "" name ".end", "", 2, 0ull);
+	struct burin__scope var; \
+	BURIN__EVENT(1, ".begin", BURIN__SCOPE_OPEN, var.site, __VA_ARGS__)
+#else
+/* All of it is one declaration, so that others may follow it. The error for a scope without braces names the type. */
+#define BURIN__SCOPE(var, ...) \
+	BURIN_SCOPE_is_a_declaration_put_it_between_braces var \
+		__attribute__((__unused__, __cleanup__(burin__scope_leave))) = { \
+		__extension__({ \
+			struct burin_site *burin__end = 0; \
+			BURIN__EVENT(1, ".begin", BURIN__SCOPE_OPEN, burin__end, __VA_ARGS__); \
+			burin__end; \
+		}) \
+	}
+#endif
+#define BURIN__SCOPE_OPEN(site, name) BURIN__SITE(site, "" name ".end", "", 2, 0ull);
 
 #else /* BURIN_DISABLE: check the arguments and mark them as used */
 
@@ -481,13 +541,22 @@ BURIN__INLINE int burin_active(void) { return 0; }
 	do { \
 		BURIN__QUIET \
 		BURIN__LAYOUT(n, declare, __VA_ARGS__) \
-		BURIN__ASSERT_NAME(name, suffix); \
+		BURIN__ASSERT_NAME(name, suffix) \
 		check(n, format, __VA_ARGS__) \
 		(void)(burin__payload + burin__has_text); \
 		BURIN__LOUD \
 	} while (0)
 
+#ifdef __cplusplus
 #define BURIN__SCOPE(var, ...) BURIN__EVENT(1, ".begin", BURIN__NOTHING, var, __VA_ARGS__)
+#else
+typedef int BURIN_SCOPE_is_a_declaration_put_it_between_braces;
+#define BURIN__SCOPE(var, ...) \
+	BURIN_SCOPE_is_a_declaration_put_it_between_braces var __attribute__((__unused__)) = __extension__({ \
+		BURIN__EVENT(1, ".begin", BURIN__NOTHING, var, __VA_ARGS__); \
+		0; \
+	})
+#endif
 
 #endif
 
@@ -534,8 +603,8 @@ BURIN__INLINE int burin_active(void) { return 0; }
 		BURIN__LOCATE \
 		: [site] "=r"(variable) \
 		: [off] BURIN__SYMBOL(&burin__off), [name] BURIN__SYMBOL(name_), [format] BURIN__SYMBOL(format_), \
-		  [file] BURIN__SYMBOL(__FILE__), [low] "i"((int)(uint32_t)(types_)), \
-		  [high] "i"((int)(uint32_t)((types_) >> 32)), [line] "i"(__LINE__), \
+		  [file] BURIN__SYMBOL(__FILE__), [low] "i"(BURIN__AS(int)(types_)), \
+		  [high] "i"(BURIN__AS(int)((types_) >> 32)), [line] "i"(__LINE__), \
 		  [kind] "i"(kind_), [join] BURIN__SYMBOL(burin__object_join), \
 		  [leave] BURIN__SYMBOL(burin__object_leave))
 #endif
@@ -544,7 +613,7 @@ BURIN__INLINE int burin_active(void) { return 0; }
 
 #ifndef BURIN_DISABLE
 /* The state that a site points to until it is registered. Local, so that it needs no symbol at load time. */
-__attribute__((__unused__)) static const unsigned char burin__off = 0;
+BURIN__UNUSED static const unsigned char burin__off = 0;
 #endif
 
 #if !defined(BURIN_DISABLE) && !defined(BURIN__KERNEL)
@@ -553,12 +622,12 @@ extern struct burin_site __stop_burin_sites[] __attribute__((__weak__, __visibil
 extern struct burin_enum __start_burin_enums[] __attribute__((__weak__, __visibility__("hidden")));
 extern struct burin_enum __stop_burin_enums[] __attribute__((__weak__, __visibility__("hidden")));
 
-__attribute__((__unused__)) BURIN__NO_CALL static void burin__object_join(void)
+BURIN__NO_CALL static inline void burin__object_join(void)
 {
 	burin_object_join(__start_burin_sites, __stop_burin_sites, __start_burin_enums, __stop_burin_enums);
 }
 
-__attribute__((__unused__)) BURIN__NO_CALL static void burin__object_leave(void)
+BURIN__NO_CALL static inline void burin__object_leave(void)
 {
 	burin_object_leave(__start_burin_sites, __stop_burin_sites);
 }
@@ -603,14 +672,14 @@ __attribute__((__unused__)) BURIN__NO_CALL static void burin__object_leave(void)
 #define BURIN__E4     )) )) )) ))
 #define BURIN__E16    BURIN__E4 BURIN__E4 BURIN__E4 BURIN__E4
 #define BURIN__E64    BURIN__E16 BURIN__E16 BURIN__E16 BURIN__E16
-__attribute__((__unused__, __no_instrument_function__)) static inline void burin__check_name(const char *name)
+__attribute__((__no_instrument_function__)) static inline void burin__check_name(const char *name)
 	__attribute__((__diagnose_if__(BURIN__N64(0) 0 BURIN__E64, BURIN__NAME_FAULT, "error")));
 static inline void burin__check_name(const char *name) { (void)name; }
 /* clang-format on */
 #else
 #define BURIN__ALL_BAD
 #endif
-__attribute__((__format__(__printf__, 1, 2), __unused__, __no_instrument_function__)) static inline void
+__attribute__((__format__(__printf__, 1, 2), __no_instrument_function__)) static inline void
 burin__check(const char *format, ...) BURIN__ALL_BAD;
 #if defined(__clang__)
 #pragma clang diagnostic pop
@@ -620,130 +689,14 @@ static inline void burin__check(const char *format, ...)
 	(void)format;
 }
 
-/* ---- the types of arguments, in C ---------------------------------------------------------------------- */
-
-#ifndef __cplusplus
-
-__extension__ typedef __int128 burin__i128;
-__extension__ typedef unsigned __int128 burin__u128;
-
-/* clang-format off */
-
-struct burin_label {
-	const char *name;
-	long long value;
-};
-#define BURIN__NO_LABEL { 0, 0 }
-
-/* Arrays, by the types of their elements. Each points to a struct burin_bytes. */
-typedef struct burin__array_bool *burin__Ab;
-typedef struct burin__array_char *burin__Ac;
-typedef struct burin__array_i8 *burin__Ai8;
-typedef struct burin__array_i16 *burin__Ai16;
-typedef struct burin__array_i32 *burin__Ai32;
-typedef struct burin__array_long *burin__Al;
-typedef struct burin__array_llong *burin__All;
-typedef struct burin__array_u8 *burin__Au8;
-typedef struct burin__array_u16 *burin__Au16;
-typedef struct burin__array_u32 *burin__Au32;
-typedef struct burin__array_ulong *burin__Aul;
-typedef struct burin__array_ullong *burin__Aull;
-typedef struct burin__array_float *burin__Af;
-typedef struct burin__array_double *burin__Ad;
-typedef struct burin__array_none *burin__An;
-
-#define BURIN__ARRAY_OF(element) \
-	_Generic((element), _Bool: (burin__Ab)0, char: (burin__Ac)0, signed char: (burin__Ai8)0, short: (burin__Ai16)0, \
-		int: (burin__Ai32)0, long: (burin__Al)0, long long: (burin__All)0, unsigned char: (burin__Au8)0, \
-		unsigned short: (burin__Au16)0, unsigned: (burin__Au32)0, unsigned long: (burin__Aul)0, \
-		unsigned long long: (burin__Aull)0, float: (burin__Af)0, double: (burin__Ad)0, default: (burin__An)0)
-
-/* Of other types: bit-fields (for which gcc has own types; classes 1 to 4) are integers, then come pointers (5); the rest
- * is refused. In three steps, since a compiler compares each type of a list with all before it. */
-#define BURIN__OTHER(x, classes) (classes >> 4 * (__builtin_classify_type(x) & 15) & 15)
-#define BURIN__TYPE(x) \
-	_Generic((x), _Bool: 1, char: 15, signed char: 2, short: 3, int: 4, long: 5, long long: 5, unsigned char: 6, \
-		unsigned short: 7, unsigned: 8, unsigned long: 9, unsigned long long: 9, float: 10, double: 11, long double: 11, \
-		default: _Generic((x), char *: 13, const char *: 13, volatile char *: 13, const volatile char *: 13, \
-		signed char *: 13, const signed char *: 13, volatile signed char *: 13, const volatile signed char *: 13, \
-		unsigned char *: 13, const unsigned char *: 13, volatile unsigned char *: 13, \
-		const volatile unsigned char *: 13, \
-		default: _Generic((x), struct burin_bytes *: 30, burin__Ab: 17, burin__Ac: 31, burin__Ai8: 18, burin__Ai16: 19, \
-		burin__Ai32: 20, burin__Al: 21, burin__All: 21, burin__Au8: 22, burin__Au16: 23, \
-		burin__Au32: 24, burin__Aul: 25, burin__Aull: 25, burin__Af: 26, burin__Ad: 27, burin__An: 0, \
-		burin__i128: 0, burin__u128: 0, default: BURIN__OTHER(x, 0xc55550ull))))
-/* Expressions, not functions: see BURIN__PACK. Only the one for the argument's type gets its value; the cast also takes
- * a pointer. */
-#define BURIN__IF(condition, x) __builtin_choose_expr(condition, x, 0)
-#define BURIN__SET(type, arg, x) \
-	(type > 15 ? burin__set_pair(arg, BURIN__IF(type > 15, x)) : \
-	 type == 10 ? (void)((arg)->u = 0, (arg)->f = (float)BURIN__IF(type == 10, x)) : \
-	 type == 11 ? (void)((arg)->d = (double)BURIN__IF(type == 11, x)) : \
-	 (void)((arg)->u = (uint64_t)BURIN__IF(0xf3fe >> type & 1, x))) /* neither 0, f32, f64 nor a pair */
-/* The value for printf's format check: the first element of an array, an address for bytes. */
-#define BURIN__SHOWN(x) \
-	_Generic((x), struct burin_bytes *: (const void *)0, burin__Ab: 0, burin__Ac: (char)0, burin__Ai8: (signed char)0, \
-		burin__Ai16: (short)0, burin__Ai32: 0, burin__Al: 0l, burin__All: 0ll, burin__Au8: (unsigned char)0, \
-		burin__Au16: (unsigned short)0, burin__Au32: 0u, \
-		burin__Aul: 0ul, burin__Aull: 0ull, burin__Af: 0.0, burin__Ad: 0.0, default: (x))
-
-#define BURIN__NUMBER(x) \
-	_Generic((x), unsigned: 9, unsigned long: 9, unsigned long long: 9, float: 11, double: 11, long double: 11, \
-		burin__i128: 0, burin__u128: 0, default: BURIN__OTHER(x, 0x55550ull))
-#define BURIN__SET_NUMBER(type, arg, x) BURIN__SET(type, arg, x)
-
-/* The usual ways to write them; registration refuses the rest. Each call costs gcc 35,000 instructions for each tracepoint. */
-#if defined(__clang__)
-#define BURIN__REFUSED(format) 0
-#else
-#define BURIN__REFUSED(format) \
-	(__builtin_strstr(format, "%%") == 0 && (__builtin_strstr(format, "%*") != 0 || __builtin_strstr(format, "%-*") != 0 || __builtin_strstr(format, "%0*") != 0 || \
-		(__builtin_strstr(format, "%.*") != 0 && __builtin_strstr(format, "%.*s") == 0) || __builtin_strstr(format, "%n") != 0 || \
-		__builtin_strstr(format, "%hn") != 0 || __builtin_strstr(format, "%hhn") != 0 || __builtin_strstr(format, "%ln") != 0 || \
-		__builtin_strstr(format, "%lln") != 0 || __builtin_strstr(format, "%m") != 0 || __builtin_strstr(format, "%ls") != 0 || \
-		__builtin_strstr(format, "%lc") != 0 || __builtin_strstr(format, "%S") != 0 || __builtin_strstr(format, "%C") != 0))
-#endif
-
-#if defined(__clang__)
-#define BURIN__CHECK_NAME(name) \
-	if (0) \
-	burin__check_name(name)
-#else
-#define BURIN__CHECK_NAME(name) \
-	__extension__ BURIN__ASSERT(__builtin_strspn(name, BURIN__NAME_BYTES) == sizeof(name) - 1, BURIN__NAME_FAULT)
-#endif
-
-/* The error for a scope without braces names the type or the variable. */
-#define BURIN__SCOPE_VARIABLE(var) \
-	BURIN_SCOPE_is_a_declaration_put_it_between_braces var __attribute__((__cleanup__(burin__scope_leave))) = { 0 }
-
-/* clang-format on */
-
-/* Fill in the struct that BURIN_BYTES made in the caller's block. */
-BURIN__INLINE struct burin_bytes *burin__bytes(struct burin_bytes *bytes, const volatile void *pointer,
-					       size_t length)
-{
-	bytes->pointer = (const void *)(uintptr_t)pointer;
-	bytes->length = length;
-	return bytes;
-}
-
-BURIN__INLINE void burin__set_pair(union burin_arg *arg, const void *value)
-{
-	const struct burin_bytes *pair = (const struct burin_bytes *)value;
-
-	arg[0].u = pair->length;
-	arg[1].p = pair->pointer;
-}
-
-#endif /* C */
-
-/* ---- the types of arguments, in C++ -------------------------------------------------------------------- */
+/* ---- the types of arguments ---------------------------------------------------------------------------- */
 
 #ifdef __cplusplus
 } /* extern "C" */
 #include <burin/cxx.h>
 extern "C" {
+#else
+#include <burin/c.h>
 #endif
 
 /* ---- spans --------------------------------------------------------------------------------------------- */
@@ -790,5 +743,7 @@ inline burin__scope::~burin__scope()
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
+
+#pragma GCC diagnostic pop
 
 #endif

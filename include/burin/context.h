@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 #ifndef BURIN_DISABLE
-#define BURIN__CONTEXT_API __attribute__((__visibility__("default"), __nothrow__))
+#define BURIN_CONTEXT_API __attribute__((__visibility__("default"), __nothrow__))
 
 /*
  * burin_correlation_set - set the id that the calling thread's records carry.
@@ -26,22 +26,24 @@ extern "C" {
  * A forked child inherits the id; a new thread does not.
  * Context: any thread, signal-safe. Costs a call and a thread-local store.
  */
-BURIN__CONTEXT_API void burin_correlation_set(uint64_t id);
+BURIN_CONTEXT_API void burin_correlation_set(uint64_t id);
 
 /* burin_correlation - the id that the calling thread set last. Context: any thread, signal-safe. */
-BURIN__CONTEXT_API uint64_t burin_correlation(void);
+BURIN_CONTEXT_API uint64_t burin_correlation(void);
 #else
-static inline __attribute__((__always_inline__, __unused__, __no_instrument_function__)) void
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow" /* a program may have declared another `id` */
+static inline __attribute__((__always_inline__, __no_instrument_function__)) void
 burin_correlation_set(uint64_t id)
 {
 	(void)id;
 }
 
-static inline __attribute__((__always_inline__, __unused__, __no_instrument_function__)) uint64_t
-burin_correlation(void)
+static inline __attribute__((__always_inline__, __no_instrument_function__)) uint64_t burin_correlation(void)
 {
 	return 0;
 }
+#pragma GCC diagnostic pop
 #endif
 
 #ifdef __cplusplus

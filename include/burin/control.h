@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define BURIN__CONTROL_API __attribute__((__visibility__("default"), __nothrow__))
+#define BURIN_CONTROL_API __attribute__((__visibility__("default"), __nothrow__))
 
 /*
  * burin_enable, burin_disable - switch all events whose names match on or off, those that register later too.
@@ -25,8 +25,8 @@ extern "C" {
  * Return: the number of registered events that match; -ENOTCONN; -ETIMEDOUT; -ENOSPC: no room for another rule;
  * -EINVAL.
  */
-BURIN__CONTROL_API int burin_enable(const char *glob);
-BURIN__CONTROL_API int burin_disable(const char *glob);
+BURIN_CONTROL_API int burin_enable(const char *glob);
+BURIN_CONTROL_API int burin_disable(const char *glob);
 
 /* The counters of a session. They cover all processes in it, since it was made. */
 struct burin_session_status {
@@ -48,7 +48,7 @@ struct burin_session_status {
  * @status: the caller sets its size; the rest is filled in. Fields that this library does not have become 0.
  * Context: any thread, signal-safe. Return: 0; -ENOTCONN; -EINVAL: no size is set.
  */
-BURIN__CONTROL_API int burin_status(struct burin_session_status *status);
+BURIN_CONTROL_API int burin_status(struct burin_session_status *status);
 
 /*
  * burin_snapshot - write the records in the session's buffers as a trace. It runs `burin snapshot` and waits for it.
@@ -58,7 +58,7 @@ BURIN__CONTROL_API int burin_status(struct burin_session_status *status);
  * Return: 0, also if the command failed but the program reaps all its children or ignores SIGCHLD; -ENOTCONN; -ENOENT:
  * the command does not exist; -EIO: it failed; -errno.
  */
-BURIN__CONTROL_API int burin_snapshot(const char *directory);
+BURIN_CONTROL_API int burin_snapshot(const char *directory);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -30,7 +30,7 @@ BURIN__INLINE uint64_t burin__bits(double value)
 	return bits;
 }
 
-BURIN__INLINE uint64_t burin__bits(long double value) { return burin__bits((double)value); }
+BURIN__INLINE uint64_t burin__bits(long double value) { return burin__bits(static_cast<double>(value)); }
 
 struct burin_label {
 	const char *name = nullptr;
@@ -52,17 +52,18 @@ template <class T> T &burin__any();
 template <class T, class U> struct burin__same { enum { value = 0 }; };
 template <class T> struct burin__same<T, T> { enum { value = 1 }; };
 
-/* The type for printf's format check: the number behind an enum class. */
+/* The type for printf's format check: the number behind an enum class, the double that printf gets for a float. */
 template <class T, bool is_enum> struct burin__printed_as { using type = T; };
 template <class T> struct burin__printed_as<T, true> { using type = __underlying_type(T); };
 template <class T> struct burin__printed : burin__printed_as<T, __is_enum(T)> {};
+template <> struct burin__printed<float> { using type = double; };
 
 /* For each type: its code in a record (0: cannot be recorded; 16 are added for those with a length) and as a counter.
  * First the types without a line below. Enums have the code of their underlying type. Classes with data() and size() of
  * chars are texts: std::string, std::string_view. All others have 0. */
 template <class T, int kind, class = void> struct burin__other {
 	enum { type = 0, number = 0 };
-	static void set(union burin_arg *, const T &) {}
+	static void set(burin_arg *, const T &) {}
 	static int shown(const T &) { return 0; }
 };
 template <class T> struct burin__traits : burin__other<T, __is_enum(T) ? 1 : __is_class(T) ? 2 : 0> {};
@@ -70,7 +71,7 @@ template <class T>
 struct burin__other<T, 2, typename burin__if<burin__same<decltype(burin__any<const T>().data()), const char *>::value &&
 					     burin__same<decltype(burin__any<const T>().size()), size_t>::value>::type> {
 	enum { type = 16 + 13, number = 0 };
-	BURIN__MEMBER void set(union burin_arg *arg, const T &text)
+	BURIN__MEMBER void set(burin_arg *arg, const T &text)
 	{
 		arg[0].u = text.size();
 		arg[1].u = reinterpret_cast<uintptr_t>(text.data());
@@ -80,40 +81,38 @@ struct burin__other<T, 2, typename burin__if<burin__same<decltype(burin__any<con
 template <class T> struct burin__other<T, 1> {
 	using integer = burin__traits<__underlying_type(T)>;
 	enum { type = integer::type, number = integer::number };
-	BURIN__MEMBER void set(union burin_arg *arg, T value) { integer::set(arg, static_cast<__underlying_type(T)>(value)); }
-	BURIN__MEMBER void count(union burin_arg *arg, T value) { integer::count(arg, static_cast<__underlying_type(T)>(value)); }
+	BURIN__MEMBER void set(burin_arg *arg, T value) { integer::set(arg, static_cast<__underlying_type(T)>(value)); }
+	BURIN__MEMBER void count(burin_arg *arg, T value) { integer::count(arg, static_cast<__underlying_type(T)>(value)); }
 };
 
-#define BURIN__TRAITS(T, code, wide, convert) \
-	template <> struct burin__traits<T> { \
-		enum { type = code, number = wide }; \
-		BURIN__MEMBER void set(union burin_arg *arg, T value) { arg->u = convert(value); } \
-		BURIN__MEMBER void count(union burin_arg *arg, T value) \
-		{ \
-			if constexpr (wide == 11) \
-				arg->u = burin__bits((double)value); \
-			else \
-				arg->u = convert(value); \
-		} \
-	}
-BURIN__TRAITS(bool, 1, 9, (uint64_t));
-BURIN__TRAITS(char, 15, 5, (uint64_t)(long long));
-BURIN__TRAITS(signed char, 2, 5, (uint64_t)(long long));
-BURIN__TRAITS(short, 3, 5, (uint64_t)(long long));
-BURIN__TRAITS(int, 4, 5, (uint64_t)(long long));
-BURIN__TRAITS(long, 5, 5, (uint64_t)(long long));
-BURIN__TRAITS(long long, 5, 5, (uint64_t)(long long));
-BURIN__TRAITS(unsigned char, 6, 9, (uint64_t));
-BURIN__TRAITS(unsigned short, 7, 9, (uint64_t));
-BURIN__TRAITS(unsigned, 8, 9, (uint64_t));
-BURIN__TRAITS(unsigned long, 9, 9, (uint64_t));
-BURIN__TRAITS(unsigned long long, 9, 9, (uint64_t));
-BURIN__TRAITS(wchar_t, ((wchar_t)-1 < 0 ? 4 : 8), ((wchar_t)-1 < 0 ? 5 : 9), (uint64_t)(long long));
-BURIN__TRAITS(char16_t, 7, 9, (uint64_t));
-BURIN__TRAITS(char32_t, 8, 9, (uint64_t));
-BURIN__TRAITS(float, 10, 11, burin__bits);
-BURIN__TRAITS(double, 11, 11, burin__bits);
-BURIN__TRAITS(long double, 11, 11, burin__bits);
+template <class T, int code, int wide> struct burin__integer {
+	enum { type = code, number = wide };
+	BURIN__MEMBER void set(burin_arg *arg, T value) { arg->u = static_cast<uint64_t>(value); }
+	BURIN__MEMBER void count(burin_arg *arg, T value) { arg->u = static_cast<uint64_t>(value); }
+};
+template <class T, int code> struct burin__real {
+	enum { type = code, number = 11 };
+	BURIN__MEMBER void set(burin_arg *arg, T value) { arg->u = burin__bits(value); }
+	BURIN__MEMBER void count(burin_arg *arg, T value) { arg->u = burin__bits(static_cast<double>(value)); }
+};
+template <> struct burin__traits<bool> : burin__integer<bool, 1, 9> {};
+template <> struct burin__traits<char> : burin__integer<char, 15, 5> {};
+template <> struct burin__traits<signed char> : burin__integer<signed char, 2, 5> {};
+template <> struct burin__traits<short> : burin__integer<short, 3, 5> {};
+template <> struct burin__traits<int> : burin__integer<int, 4, 5> {};
+template <> struct burin__traits<long> : burin__integer<long, 5, 5> {};
+template <> struct burin__traits<long long> : burin__integer<long long, 5, 5> {};
+template <> struct burin__traits<unsigned char> : burin__integer<unsigned char, 6, 9> {};
+template <> struct burin__traits<unsigned short> : burin__integer<unsigned short, 7, 9> {};
+template <> struct burin__traits<unsigned> : burin__integer<unsigned, 8, 9> {};
+template <> struct burin__traits<unsigned long> : burin__integer<unsigned long, 9, 9> {};
+template <> struct burin__traits<unsigned long long> : burin__integer<unsigned long long, 9, 9> {};
+template <> struct burin__traits<wchar_t> : burin__integer<wchar_t, (wchar_t(-1) > 0 ? 8 : 4), (wchar_t(-1) > 0 ? 9 : 5)> {};
+template <> struct burin__traits<char16_t> : burin__integer<char16_t, 7, 9> {};
+template <> struct burin__traits<char32_t> : burin__integer<char32_t, 8, 9> {};
+template <> struct burin__traits<float> : burin__real<float, 10> {};
+template <> struct burin__traits<double> : burin__real<double, 11> {};
+template <> struct burin__traits<long double> : burin__real<long double, 11> {};
 
 template <class T> struct burin__pointed { enum { type = 12 }; };
 template <class T> struct burin__pointed<const T> : burin__pointed<T> {};
@@ -123,20 +122,20 @@ template <> struct burin__pointed<char> { enum { type = 13 }; };
 template <> struct burin__pointed<signed char> : burin__pointed<char> {};
 template <> struct burin__pointed<unsigned char> : burin__pointed<char> {};
 #ifdef __cpp_char8_t
-BURIN__TRAITS(char8_t, 6, 9, (uint64_t));
+template <> struct burin__traits<char8_t> : burin__integer<char8_t, 6, 9> {};
 template <> struct burin__pointed<char8_t> : burin__pointed<char> {};
 #endif
 template <class T> struct burin__traits<T *> {
 	enum { type = burin__pointed<T>::type, number = 0 };
-	BURIN__MEMBER void set(union burin_arg *arg, T *value) { arg->u = reinterpret_cast<uintptr_t>(value); }
+	BURIN__MEMBER void set(burin_arg *arg, T *value) { arg->u = reinterpret_cast<uintptr_t>(value); }
 };
 template <> struct burin__traits<decltype(nullptr)> {
 	enum { type = 12, number = 0 };
-	BURIN__MEMBER void set(union burin_arg *arg, decltype(nullptr)) { arg->u = 0; }
+	BURIN__MEMBER void set(burin_arg *arg, decltype(nullptr)) { arg->u = 0; }
 };
 template <> struct burin__traits<burin_bytes> {
 	enum { type = 16 + 14, number = 0 };
-	BURIN__MEMBER void set(union burin_arg *arg, burin_bytes value)
+	BURIN__MEMBER void set(burin_arg *arg, burin_bytes value)
 	{
 		arg[0].u = value.length;
 		arg[1].u = reinterpret_cast<uintptr_t>(value.pointer);
@@ -147,7 +146,7 @@ template <> struct burin__traits<burin_bytes> {
 template <class T> struct burin__traits<burin__elements<T>> {
 	enum { element = burin__traits<T>::type, number = 0,
 	       type = (element >= 1 && element <= 11 && sizeof(T) <= 8) || element == 15 ? 16 + element : 0 };
-	BURIN__MEMBER void set(union burin_arg *arg, burin__elements<T> value)
+	BURIN__MEMBER void set(burin_arg *arg, burin__elements<T> value)
 	{
 		arg[0].u = value.count;
 		arg[1].u = reinterpret_cast<uintptr_t>(value.pointer);
@@ -156,14 +155,14 @@ template <class T> struct burin__traits<burin__elements<T>> {
 };
 /* clang-format on */
 
-BURIN__INLINE burin_bytes burin__bytes(const volatile void *pointer, size_t length)
+template <class N> BURIN__INLINE burin_bytes burin__bytes(const volatile void *pointer, N length)
 {
-	return burin_bytes{ length, const_cast<const void *>(pointer) };
+	return burin_bytes{ static_cast<size_t>(length), const_cast<const void *>(pointer) };
 }
 
-template <class T> BURIN__INLINE burin__elements<T> burin__array(const volatile T *pointer, size_t count)
+template <class T, class N> BURIN__INLINE burin__elements<T> burin__array(const volatile T *pointer, N count)
 {
-	return burin__elements<T>{ const_cast<const T *>(pointer), count };
+	return burin__elements<T>{ const_cast<const T *>(pointer), static_cast<size_t>(count) };
 }
 
 /* By value, so that arrays decay and qualifiers and bit-fields vanish; classes need not be copied. */
@@ -172,18 +171,18 @@ template <class T, class = typename burin__if<__is_class(T)>::type, class = void
 burin__traits<T> burin__traits_of(const T &);
 
 template <class T, class = typename burin__if<!__is_class(T)>::type>
-BURIN__INLINE void burin__set(union burin_arg *arg, T value)
+BURIN__INLINE void burin__set(burin_arg *arg, T value)
 {
 	burin__traits<T>::set(arg, value);
 }
 
 template <class T, class = typename burin__if<__is_class(T)>::type, class = void>
-BURIN__INLINE void burin__set(union burin_arg *arg, const T &value)
+BURIN__INLINE void burin__set(burin_arg *arg, const T &value)
 {
 	burin__traits<T>::set(arg, value);
 }
 
-template <class T> BURIN__INLINE void burin__count(union burin_arg *arg, T value)
+template <class T> BURIN__INLINE void burin__count(burin_arg *arg, T value)
 {
 	burin__traits<T>::count(arg, value);
 }
@@ -243,7 +242,6 @@ constexpr bool burin__name_refused(const char *name)
 #define BURIN__SET_NUMBER(type, arg, x) burin__count(arg, x)
 #define BURIN__REFUSED(format) burin__refused(format)
 #define BURIN__CHECK_NAME(name) BURIN__ASSERT(!burin__name_refused(name), BURIN__NAME_FAULT)
-#define BURIN__SCOPE_VARIABLE(var) struct burin__scope var
 /* clang-format on */
 
 } /* extern "C++" */

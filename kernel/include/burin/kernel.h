@@ -94,10 +94,10 @@ static __always_inline void burin__kernel_emit(struct burin_site *site, uint64_t
 #define BURIN__POINT(n, kind, name, suffix, format, check, declare, put, then, with, ...) \
 	do { \
 		BURIN__LAYOUT(n, declare, __VA_ARGS__) \
-		BURIN__ASSERT_NAME(name, suffix); \
 		BURIN__ASSERT(1 BURIN__EACH_##n(BURIN__NO_FLOAT, __VA_ARGS__), "Burin: the kernel has no floating-point numbers"); \
 		BURIN__KERNEL_SITE(burin__kernel_site, "" name "" suffix, format, kind, \
 				   (0ull BURIN__EACH_##n(BURIN__TYPES, __VA_ARGS__))); \
+		BURIN__ASSERT_NAME(name, suffix) \
 		check(n, format, __VA_ARGS__) \
 		if (static_branch_unlikely(&burin__kernel_site.mark.key)) { \
 			struct burin_site *const burin__site = &burin__kernel_site.site; \
