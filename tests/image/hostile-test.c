@@ -597,7 +597,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	random_state = seed ? strtoull(seed, NULL, 0) : (uint64_t)time(NULL);
 	printf("# TEST_SEED=%lu\n", (unsigned long)random_state);
-	alarm(is_long ? 3000 : 300);
+	alarm(is_long ? 9000 : 900);
 	add_sounds(argc > 1 ? argv[1] : "build");
 	try_images(is_long ? 20000 : 500);
 	try_programs(is_long ? 1000000 : 50000);

@@ -174,7 +174,7 @@ static pid_t start_writer(bool broken)
 
 	assert_true(writer >= 0);
 	if (!writer) {
-		alarm(60);
+		alarm(600);
 		write_for_ever(broken);
 	}
 	return writer;

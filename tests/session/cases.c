@@ -105,7 +105,7 @@ static _Noreturn void start(const struct session_case *this, unsigned index, cha
 static void watch(const struct session_case *this, pid_t pid)
 {
 	const uint64_t limit =
-		(this->seconds ? this->seconds : 60) * (harness.is_long ? 20 : 1) * UINT64_C(1000000000);
+		(this->seconds ? this->seconds : 600) * (harness.is_long ? 20 : 1) * UINT64_C(1000000000);
 	const uint64_t begin = harness_ns();
 	bool late = false;
 	int status = 0;

@@ -17,7 +17,7 @@ struct session_case {
 	struct session_options options;
 	unsigned cpus;	      /* of the session, if not as many as there are */
 	const char *tunables; /* GLIBC_TUNABLES */
-	unsigned seconds;     /* that it may take at most; 0: 60 */
+	unsigned seconds;     /* after which it hangs; 0: 600 */
 	bool only_long;
 };
 

@@ -23,7 +23,7 @@
 
 enum {
 	PROCESSES_MAX = 8,
-	HANG_S = 20, /* without progress */
+	HANG_S = 120, /* without progress */
 	SEGMENT = 4096,
 };
 
@@ -408,7 +408,7 @@ static const char *scribble(void)
 }
 
 #define OPTIONS(mode_) \
-	.options = { .mode = (mode_), .buffer_bytes = 64 << 10, .packet_bytes = 4 << 10 }, .seconds = 90
+	.options = { .mode = (mode_), .buffer_bytes = 64 << 10, .packet_bytes = 4 << 10 }, .seconds = 900
 
 int main(int argc, char **argv)
 {
