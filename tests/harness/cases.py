@@ -278,6 +278,12 @@ def wait_until(condition, what, limit=120):
         time.sleep(0.005)
 
 
+def woken(pid):
+    """How often a process gave up its CPU so far: it waited for something."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", file.read(), re.M).group(1))
+
+
 def alive(pid):
     try:
         with open(f"/proc/{pid}/stat", encoding="latin-1") as stat:

@@ -35,3 +35,9 @@ def value(data, field, base=0):
 
 def put(file, field, number, base=0):
     os.pwrite(file.fileno(), struct.pack(form(field), number), base + at(field))
+
+
+def rules(path):
+    """The rules of a session for events to come."""
+    with open(path, "rb", buffering=0) as file:
+        return [rule.decode() for rule in os.pread(file.fileno(), size("rules"), at("rules")).split(b"\0") if rule]
