@@ -10,7 +10,7 @@
 
 int preload_find(const char *name, char *path, size_t bytes)
 {
-	static const char *const folders[] = { ".", "../" BURIN_LIBDIR "/burin", "../" BURIN_LIBDIR };
+	static const char *const folders[] = { ".", ("../" BURIN_LIBDIR "/burin"), "../" BURIN_LIBDIR };
 	char self[2048];
 	const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
