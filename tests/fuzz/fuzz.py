@@ -6,7 +6,7 @@
     fuzz.py --seeds BUILD                              make the corpus anew, from the generators of the other tests
 
 The targets are built into BUILD/fuzz, by clang. What is found that reaches new code is kept in BUILD/fuzz/found/DOOR and used
-by the next run; tests/fuzz/fuzz.test keeps nothing, since to replay all of it would take much of its 20 s. An input that breaks a door is left in BUILD/fuzz/broken: mend what it breaks, and move it to
+by the next run; tests/fuzz/fuzz.test keeps nothing, since to replay all of it would take much of its 8 s. An input that breaks a door is left in BUILD/fuzz/broken: mend what it breaks, and move it to
 tests/fuzz/broken/DOOR, so that it is replayed for ever. At its end it prints what was executed.
 """
 import argparse

@@ -116,6 +116,11 @@ def case(name):
     return run_case
 
 
+def long_case(name):
+    """A case of the long run only, such as one that boots another machine."""
+    return case(name) if LONG else lambda function: function
+
+
 def finish():
     sys.exit(1 if failures else 0)
 

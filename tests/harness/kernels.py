@@ -13,6 +13,7 @@ import lzma
 from guests import *
 
 VERSIONS = ("6.1", "6.12")
+CHOSEN = VERSIONS if LONG else VERSIONS[-1:]  # for tests that boot a machine for each
 TREE = os.environ.get("TEST_KERNEL_TREE")  # the folder in which a kernel was built, for the version "tree"
 KEPT = os.path.join(BUILD, "tests", "modules")
 BUILT_MAX = 4  # builds of one module for one kernel that are kept: branches that take turns
