@@ -22,9 +22,10 @@ arm64:
 # A directory that was configured before the tests' packages were there looks for them again.
 CONFIGURE_AGAIN = if [ -f $(BUILD)/build.ninja ]; then meson configure --clearcache $(BUILD) && meson setup --reconfigure $(BUILD) >/dev/null; fi
 
+# Debian's loader and pkg-config look into the folder of the architecture, of which Meson knows only if dpkg-dev is installed.
 $(BUILD)/build.ninja:
 	@scripts/install-packages --missing $(if $(findstring command=false,$(MESON_OPTIONS)),library,build)
-	@meson setup $(BUILD) --prefix=$(PREFIX) $(MESON_OPTIONS) >/dev/null
+	@multiarch=$$($(CC) -print-multiarch 2>/dev/null) ; meson setup $(BUILD) --prefix=$(PREFIX) $${multiarch:+--libdir=lib/$$multiarch} $(MESON_OPTIONS) >/dev/null
 
 # burin.ko, for each kernel whose headers are installed, or only for RELEASE=.
 kernel:
