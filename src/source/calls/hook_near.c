@@ -318,7 +318,7 @@ __asm__(".pushsection .rodata.call_near, \"a\"\n"
 	"jmp *near_other+24(%rip)\n");
 
 /*
- * Append the record of the top frame, and close it. In all other cases: 9. rsi: behind the top frame. rdi: address of the tail; rcx:
+ * Append the record of the top frame. In all other cases: 9. rsi: behind the top frame. rdi: address of the tail; rcx:
  * the record's place; r11: its byte in the packet; r10: the CPU, then the packet. Changes rax and rdx. or_leave: of a call that is too
  * short
  */
@@ -379,9 +379,12 @@ __asm__(".pushsection .rodata.call_near, \"a\"\n"
 	"movw %ax, 22(%rcx)\n\t" \
 	"prefetchw 256(%rcx)\n\t" /* lines of later records; it cannot fault */ \
 	"addq $0x3000001, (%rdi)\n" \
-	"near_append_" #name #min "_over:\n\t" \
+	"near_append_" #name #min "_over:\n\t"
+
+/* As call_close(). Behind it the frame belongs to the next call, which may be that of a signal handler. */
+#define CLOSE \
 	"leaq -32(%rsi), %rax\n\t" \
-	"movq $0, -32(%rsi)\n\t" /* the frame's start, then the top: see call_close() */ \
+	"movq $0, -32(%rsi)\n\t" \
 	"movq %rax, %fs:0\n\t" TOP
 
 /* Before the section: a ring to which no long call was ever appended has no packet. */
@@ -408,6 +411,7 @@ __asm__(".pushsection .rodata.call_near, \"a\"\n"
 		"jne 9f\n\t" \
 		APPEND(end, min, or_leave) \
 		"pushq -16(%rsi)\n\t" \
+		CLOSE \
 		"movq %r8, %rax\n\t" \
 		"movq %r9, %rdx\n\t" \
 		"ret\n\t" \
@@ -427,6 +431,7 @@ __asm__(".pushsection .rodata.call_near, \"a\"\n"
 		"cmpq %rdi, -16(%rsi)\n\t" /* its match */ \
 		"jne 7f\n\t" \
 		APPEND(exit, min, or_leave) \
+		CLOSE \
 		"ret\n" \
 		"7:\n\t" \
 		"leaq 8(%rsp), %rax\n\t" \
