@@ -4,8 +4,12 @@
  *
  * A fork's child has a copy of the thread's native stack, but shares the frames. The parent may go on before the child has
  * copied them. So they are kept in private memory during the fork.
+ *
+ * Other handlers of pthread_atfork() that were there before ours run in the child before become_child(). Calls that they make would be open
+ * in the parent's frames. So the calls of a fork are open in private memory, too; those of the child are lost, and counted.
  */
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include "source/calls/call_fork.h"
 #include "source/calls/call_native.h"
@@ -16,6 +20,7 @@
 static __thread struct call_kept kept_top
 	__attribute__((tls_model("initial-exec"))), /* of the current stack */
 	kept_home __attribute__((tls_model("initial-exec")));
+static __thread void *away __attribute__((tls_model("initial-exec"))); /* NULL: there was no memory */
 
 /* The thread ends: its open calls end with it, and its segments are free. */
 static void leave_thread(void *unused)
@@ -33,14 +38,24 @@ static void leave_thread(void *unused)
 
 static void before_fork(void)
 {
+	void *room;
+
 	if (!tracepoint_session.calls.header)
 		return;
 	call_stack_keep(&kept_top, call_thread.top);
 	call_stack_keep(&kept_home, call_thread.native ? call_thread.home : CALL_NO_STACK);
+	room = mmap(NULL, WIRE_CALL_SEGMENT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	away = room == MAP_FAILED ? NULL : room;
+	call_stack_away(away);
 }
 
 static void after_fork(void)
 {
+	if (!call_thread.forking)
+		return;
+	call_stack_back();
+	if (away)
+		munmap(away, WIRE_CALL_SEGMENT);
 	call_stack_drop(&kept_top);
 	call_stack_drop(&kept_home);
 }
@@ -53,7 +68,7 @@ static void become_child(void)
 	tracepoint_thread.tid = tracepoint_thread.self_tid = 0; /* libburin.so's own handler may come later */
 	call_segment_try_again();
 	call_values_fork();
-	call_thread.top = call_stack_make(&kept_top, call_native_fork());
+	call_thread.parent = call_stack_make(&kept_top, call_native_fork());
 	call_thread.home = call_stack_make(&kept_home, 0);
 	call_thread.home_stack = 0;
 	after_fork();

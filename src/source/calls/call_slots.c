@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "source/calls/call_area.h"
+#include "source/calls/call_bind.h"
 #include "source/calls/call_functions.h"
 #include "source/calls/call_images.h"
 #include "source/calls/call_slots.h"
@@ -203,55 +204,7 @@ void call_slots_forget(uint64_t begin, uint64_t end)
 			targets[n].address = 1;
 }
 
-/* ---- objects */
-
-struct object {
-	const struct dl_phdr_info *info;
-	const ElfW(Dyn) * dynamic;
-};
-
-static struct object object_of(const struct dl_phdr_info *info)
-{
-	struct object object = { .info = info };
-
-	for (unsigned n = 0; n < info->dlpi_phnum; n++)
-		if (info->dlpi_phdr[n].p_type == PT_DYNAMIC)
-			object.dynamic =
-				(const ElfW(Dyn) *)(uintptr_t)(info->dlpi_addr + info->dlpi_phdr[n].p_vaddr);
-	return object;
-}
-
-static uint64_t dynamic(const struct object *object, int64_t tag)
-{
-	for (const ElfW(Dyn) *at = object->dynamic; at && at->d_tag != DT_NULL; at++)
-		if (at->d_tag == tag)
-			return at->d_un.d_val;
-	return 0;
-}
-
-/* The same, of an address. glibc has relocated most. */
-static const void *dynamic_address(const struct object *object, int64_t tag)
-{
-	const uint64_t address = dynamic(object, tag);
-
-	return (const void *)(uintptr_t)(address && address < object->info->dlpi_addr
-						 ? address + object->info->dlpi_addr
-						 : address);
-}
-
-/* Whether a segment with these permissions has an address and some bytes behind it. */
-static bool has(const struct dl_phdr_info *info, uint64_t address, uint64_t bytes, uint32_t permissions)
-{
-	for (unsigned n = 0; n < info->dlpi_phnum; n++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[n];
-		const uint64_t offset = address - (info->dlpi_addr + part->p_vaddr);
-
-		if (part->p_type == PT_LOAD && (part->p_flags & permissions) == permissions &&
-		    offset < part->p_memsz && part->p_memsz - offset >= bytes)
-			return true;
-	}
-	return false;
-}
+/* ---- what a slot leads to */
 
 static bool has_name(const struct dl_phdr_info *info, const char *prefix)
 {
@@ -260,32 +213,8 @@ static bool has_name(const struct dl_phdr_info *info, const char *prefix)
 	return strncmp(slash ? slash + 1 : info->dlpi_name, prefix, strlen(prefix)) == 0;
 }
 
-/* The object whose code has an address. The structure is a copy, which stays valid while the object is loaded. */
-struct search {
-	uint64_t address;
-	struct dl_phdr_info info;
-	bool found;
-};
-
-static int search_visit(struct dl_phdr_info *info, size_t bytes, void *data)
-{
-	struct search *search = data;
-
-	(void)bytes;
-	if (!has(info, search->address, 1, PF_X))
-		return 0;
-	search->info = *info;
-	search->found = true;
-	return 1;
-}
-
-/* ---- what a slot leads to */
-
 struct slots {
-	struct object object;
-	const ElfW(Sym) * symbols;
-	const char *names;
-	const uint16_t *versions; /* of symbols; NULL: they have none */
+	struct call_object object;
 	struct slot {
 		uint64_t address, stub;
 	} * found;
@@ -293,66 +222,13 @@ struct slots {
 	const uint8_t *uses; /* of slots that may be data: enum slot_use */
 	uint64_t uses_begin, uses_count;
 	call_slots_patched *is_patched;
-	struct search last; /* most functions are in the same library */
+	struct call_object last; /* most functions are in the same library */
 };
 
 enum slot_use {
 	SLOT_CALLED = 1,
 	SLOT_READ = 2,
 };
-
-/* The name of the version that the object asks for; NULL: any. */
-static const char *version_of(const struct slots *slots, uint64_t symbol)
-{
-	const uint8_t *need = dynamic_address(&slots->object, DT_VERNEED);
-	const uint16_t wanted = slots->versions ? slots->versions[symbol] & 0x7fff : 0;
-	ElfW(Verneed) library;
-
-	for (uint64_t n = dynamic(&slots->object, DT_VERNEEDNUM); wanted > 1 && need && n-- > 0;
-	     need += library.vn_next) {
-		const uint8_t *at;
-		ElfW(Vernaux) version;
-
-		memcpy(&library, need, sizeof(library));
-		at = need + library.vn_aux;
-		for (unsigned m = 0; m < library.vn_cnt; m++, at += version.vna_next) {
-			memcpy(&version, at, sizeof(version));
-			if (version.vna_other == wanted)
-				return slots->names + version.vna_name;
-		}
-	}
-	return NULL;
-}
-
-static uint64_t look_up(void *where, const char *name, const char *version)
-{
-	void *found = version ? dlvsym(where, name, version) : NULL;
-
-	found = found ?: dlsym(where, name);
-	if (!found)
-		dlerror(); /* else the program would read our error */
-	return (uint64_t)(uintptr_t)found;
-}
-
-/* As the dynamic linker does at the first call: in all global objects, then in those that this object asked for. */
-static uint64_t resolve(const struct slots *slots, uint64_t symbol)
-{
-	const char *name = slots->names + slots->symbols[symbol].st_name,
-		   *version = version_of(slots, symbol);
-	uint64_t found = look_up(RTLD_DEFAULT, name, version);
-	void *self;
-
-	if (found || !*slots->object.info->dlpi_name)
-		return found;
-	self = dlopen(slots->object.info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-	if (!self) {
-		dlerror();
-		return 0;
-	}
-	found = look_up(self, name, version);
-	dlclose(self);
-	return found;
-}
 
 /* Whether a slot still leads to the code that calls the dynamic linker: it pushes the slot's number. */
 static bool is_unresolved(const struct slots *slots, uint64_t value, uint64_t n)
@@ -361,7 +237,7 @@ static bool is_unresolved(const struct slots *slots, uint64_t value, uint64_t n)
 	const uint8_t *code = (const uint8_t *)(uintptr_t)value;
 	uint32_t number;
 
-	if (!has(slots->object.info, value, 16, PF_X | PF_R))
+	if (!call_object_has(&slots->object, value, 16, PF_X | PF_R))
 		return false;
 	if (memcmp(code, endbr, ENDBR) == 0)
 		code += ENDBR;
@@ -373,31 +249,13 @@ static bool is_unresolved(const struct slots *slots, uint64_t value, uint64_t n)
  * A function whose address is computed at load (an IFUNC) has a name only where that is done. Return: the address there; 0:
  * it is none.
  */
-static uint64_t chooser_of(const struct dl_phdr_info *info, const char *name)
+static uint64_t chooser_of(const struct call_object *object, const char *name)
 {
-	const struct object object = object_of(info);
-	const uint32_t *table = dynamic_address(&object, DT_GNU_HASH), *buckets, *chain;
-	const ElfW(Sym) *symbols = dynamic_address(&object, DT_SYMTAB);
-	const char *names = dynamic_address(&object, DT_STRTAB);
-	uint32_t hash = 5381, n;
+	const ElfW(Sym) *symbol = NULL;
 
-	if (!table || !symbols || !names || !table[0])
-		return 0;
-	for (const char *at = name; *at; at++)
-		hash = hash * 33 + (uint8_t)*at;
-	buckets = table + 4 + 2 * table[2];
-	chain = buckets + table[0];
-	n = buckets[hash % table[0]];
-	if (n < table[1])
-		return 0;
-	do {
-		const ElfW(Sym) *symbol = &symbols[n];
-
-		if ((chain[n - table[1]] | 1) == (hash | 1) && symbol->st_shndx != SHN_UNDEF &&
-		    ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC &&
-		    strcmp(names + symbol->st_name, name) == 0)
-			return info->dlpi_addr + symbol->st_value;
-	} while (!(chain[n++ - table[1]] & 1));
+	while ((symbol = call_object_definition(object, name, symbol)) != NULL)
+		if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
+			return object->info.dlpi_addr + symbol->st_value;
 	return 0;
 }
 
@@ -409,26 +267,27 @@ struct chooser {
 static int chooser_visit(struct dl_phdr_info *info, size_t bytes, void *data)
 {
 	struct chooser *chooser = data;
+	struct call_object object;
 
 	(void)bytes;
-	chooser->found = chooser_of(info, chooser->name);
+	call_object_read(&object, info);
+	chooser->found = chooser_of(&object, chooser->name);
 	return chooser->found != 0;
 }
 
 /* The address that identifies a function has its name. The C library may have chosen one of the kernel's code in every process. */
-static uint64_t identity_of(const struct dl_phdr_info *info, uint64_t target, const char *name)
+static uint64_t identity_of(const struct call_object *object, uint64_t target, const char *name)
 {
-	struct chooser chooser = { name, chooser_of(info, name) };
+	struct chooser chooser = { name, chooser_of(object, name) };
 
-	if (!chooser.found && info->dlpi_addr == getauxval(AT_SYSINFO_EHDR))
+	if (!chooser.found && object->info.dlpi_addr == getauxval(AT_SYSINFO_EHDR))
 		dl_iterate_phdr(chooser_visit, &chooser);
 	return chooser.found ?: target;
 }
 
 static uint64_t make_stub(const struct slots *slots, uint64_t target, const char *name)
 {
-	const struct dl_phdr_info *info = &slots->last.info;
-	const uint64_t identity = identity_of(info, target, name);
+	const uint64_t identity = identity_of(&slots->last, target, name);
 	struct target *known = target_at(identity);
 	struct area *area;
 	struct call_image image;
@@ -460,29 +319,27 @@ static unsigned use_of(const struct slots *slots, uint64_t address)
 
 static void add_slot(struct slots *slots, const ElfW(Rela) * relocation, uint64_t n)
 {
-	const uint64_t address = slots->object.info->dlpi_addr + relocation->r_offset,
+	const uint64_t address = slots->object.info.dlpi_addr + relocation->r_offset,
 		       index = ELF64_R_SYM(relocation->r_info);
 	const bool is_jump = ELF64_R_TYPE(relocation->r_info) == R_X86_64_JUMP_SLOT;
-	const ElfW(Sym) *symbol = &slots->symbols[index];
-	const char *name = slots->names + symbol->st_name;
+	const ElfW(Sym) *symbol = &slots->object.symbols[index];
+	const char *name = slots->object.names + symbol->st_name;
 	const unsigned use = is_jump ? SLOT_CALLED : use_of(slots, address);
 	uint64_t target, stub;
 
 	if (!index || !(use & SLOT_CALLED) || is_left_out(name) ||
-	    !has(slots->object.info, address, 8, PF_W) || address % 8)
+	    !call_object_has(&slots->object, address, 8, PF_W) || address % 8)
 		return;
 	target = *(const uint64_t *)(uintptr_t)address;
 	if (is_jump && is_unresolved(slots, target, n)) {
-		target = resolve(slots, index);
+		target = call_bind(&slots->object, index);
 		slots->refused += !target && ELF64_ST_BIND(symbol->st_info) != STB_WEAK;
 	}
-	if (!target || has(slots->object.info, target, 1, 0))
+	if (!target || call_object_has(&slots->object, target, 1, 0))
 		return;
-	if (!slots->last.found || !has(&slots->last.info, target, 1, PF_X)) {
-		slots->last = (struct search){ .address = target };
-		dl_iterate_phdr(search_visit, &slots->last);
-	}
-	if (!slots->last.found || has_name(&slots->last.info, "libburin"))
+	if (!call_object_has(&slots->last, target, 1, PF_X) && !call_object_find(&slots->last, target))
+		return;
+	if (has_name(&slots->last.info, "libburin"))
 		return;
 	stub = use & SLOT_READ ? 0 : make_stub(slots, target, name);
 	slots->refused += !stub;
@@ -525,7 +382,7 @@ static void scan(struct slots *slots, uint8_t *uses, uint64_t begin, uint64_t en
 /* Slots of -fno-plt, which are also those of pointers to functions. Only the code shows the difference. */
 static uint8_t *find_uses(struct slots *slots, const ElfW(Rela) * relocations, uint64_t count)
 {
-	const struct dl_phdr_info *info = slots->object.info;
+	const struct dl_phdr_info *info = &slots->object.info;
 	uint64_t begin = UINT64_MAX, end = 0;
 	uint8_t *uses;
 
@@ -573,7 +430,7 @@ static uint64_t read_only(const struct dl_phdr_info *info, uint64_t *begin)
 static void write_slots(struct slots *slots)
 {
 	uint64_t begin;
-	const uint64_t bytes = read_only(slots->object.info, &begin);
+	const uint64_t bytes = read_only(&slots->object.info, &begin);
 	const bool writable = bytes && mprotect((void *)(uintptr_t)begin, bytes, PROT_READ | PROT_WRITE) == 0;
 
 	for (uint64_t n = 0; n < slots->count; n++) {
@@ -602,7 +459,7 @@ static bool has_unwinder(const struct slots *slots, const ElfW(Rela) *const relo
 	for (unsigned table = 0; table < 2; table++)
 		for (uint64_t n = 0; relocations[table] && n < counts[table]; n++) {
 			const uint32_t symbol = (uint32_t)ELF64_R_SYM(relocations[table][n].r_info);
-			const char *name = slots->names + slots->symbols[symbol].st_name;
+			const char *name = slots->object.names + slots->object.symbols[symbol].st_name;
 
 			if (strncmp(name, "_Unwind_", 8) == 0)
 				return false;
@@ -623,19 +480,19 @@ static bool is_chosen(const struct dl_phdr_info *info)
 
 void call_slots_load(const struct dl_phdr_info *info, call_slots_patched *is_patched)
 {
-	struct slots slots = { .object = object_of(info), .is_patched = is_patched };
-	const struct object *object = &slots.object;
-	const ElfW(Rela) *const tables[] = { dynamic_address(object, DT_JMPREL),
-					     dynamic_address(object, DT_RELA) };
-	const uint64_t counts[] = { dynamic(object, DT_PLTRELSZ) / sizeof(**tables),
-				    dynamic(object, DT_RELASZ) / sizeof(**tables) },
-		       bytes = (counts[0] + counts[1]) * sizeof(struct slot);
+	struct slots slots = { .is_patched = is_patched };
+	const struct call_object *object = &slots.object;
+	const ElfW(Rela) * tables[2];
+	uint64_t counts[2], bytes;
 	uint8_t *uses;
 
-	slots.symbols = dynamic_address(object, DT_SYMTAB);
-	slots.names = dynamic_address(object, DT_STRTAB);
-	slots.versions = dynamic_address(object, DT_VERSYM);
-	if (!is_chosen(info) || !slots.symbols || !slots.names || !bytes)
+	call_object_read(&slots.object, info);
+	tables[0] = call_object_pointer(object, DT_JMPREL);
+	tables[1] = call_object_pointer(object, DT_RELA);
+	counts[0] = call_object_value(object, DT_PLTRELSZ) / sizeof(**tables);
+	counts[1] = call_object_value(object, DT_RELASZ) / sizeof(**tables);
+	bytes = (counts[0] + counts[1]) * sizeof(struct slot);
+	if (!is_chosen(info) || !object->symbols || !bytes)
 		return;
 	if (has_unwinder(&slots, tables, counts)) {
 		call_area_report(info, " has its own unwinder, so its library calls are not recorded",

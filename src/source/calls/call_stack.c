@@ -49,7 +49,7 @@ struct wire_call_frame *call_stack_more(void)
 	const struct wire_call_segment *full = last_segment(call_thread.top);
 	struct wire_call_segment *segment = full ? call_segment_at(full->next) : NULL;
 
-	if (!segment) {
+	if (!segment && !call_thread.forking) {
 		if (has_key)
 			pthread_setspecific(key,
 					    &key); /* any value but NULL: then leave_thread() is called */
@@ -96,6 +96,26 @@ static void record_slow(const struct wire_call_frame *frame)
 		burin_emit(call_site, state, &record, 12);
 }
 
+static void record(const struct wire_call_frame *frame, const struct call_values *values)
+{
+	if (!values && !call_put(frame))
+		record_slow(frame);
+	else if (values && !call_is_short(frame))
+		call_values_record(frame, values);
+}
+
+/* During a fork: not by a fast path, to which the child would be the parent's thread. */
+static void record_away(const struct wire_call_frame *frame, const struct call_values *values)
+{
+	if (session_self() != call_thread.forking) {
+		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_STACK, 1);
+		return;
+	}
+	tracepoint_thread.tid = call_thread.forking_tid;
+	record(frame, values);
+	tracepoint_thread.tid = 0;
+}
+
 void call_end_top(struct wire_call_frame *frame)
 {
 	const struct call_values *values = call_values_of(frame);
@@ -103,10 +123,7 @@ void call_end_top(struct wire_call_frame *frame)
 	/* Without a start its begin was interrupted by a signal handler that did not return. */
 	if (frame->function && frame->start) {
 		frame->flags |= WIRE_CALL_ENDING;
-		if (!values && !call_put(frame))
-			record_slow(frame);
-		else if (values && !call_is_short(frame))
-			call_values_record(frame, values);
+		(call_thread.forking ? record_away : record)(frame, values);
 	}
 	call_values_free(frame);
 	call_close(frame);
@@ -270,6 +287,26 @@ struct wire_call_frame *call_stack_make(const struct call_kept *kept, uint32_t s
 		call_values_copied(top++);
 	}
 	return top;
+}
+
+void call_stack_away(void *room)
+{
+	struct wire_call_segment *segment = room;
+
+	call_thread.parent = call_thread.top;
+	call_thread.forking = session_self();
+	call_thread.forking_tid = tracepoint_thread.tid;
+	if (segment)
+		segment->depth = call_depth(call_thread.top - 1) + 1;
+	call_thread.top = segment ? (struct wire_call_frame *)segment + 1 : CALL_NO_STACK;
+	tracepoint_thread.tid = 0;
+}
+
+void call_stack_back(void)
+{
+	call_thread.top = call_thread.parent;
+	tracepoint_thread.tid = session_self() == call_thread.forking ? call_thread.forking_tid : 0;
+	call_thread.forking = 0;
 }
 
 void call_stack_drop_values(const struct wire_call_frame *top)

@@ -40,7 +40,8 @@ struct call_thread {
 	struct call_native *native;		/* it runs on this one; NULL: on its own, its home */
 	struct wire_call_frame *home;		/* meanwhile the top of its home */
 	uint32_t home_stack;			/* number of its home; 0: that of the segments, or none yet */
-	struct wire_call_frame *parent, *child; /* during a vfork: the tops of both at its begin */
+	struct wire_call_frame *parent, *child; /* the tops at the begin of a fork or vfork */
+	uint32_t forking, forking_tid; /* during a fork: the parent's pid, and its thread (call_fork.c) */
 };
 
 /* A full segment: a thread without a stack has it. Its head has the depth by which it seems that no call is open. */
@@ -115,6 +116,13 @@ struct call_kept {
 void call_stack_keep(struct call_kept *kept, const struct wire_call_frame *top);
 void call_stack_drop(struct call_kept *kept);
 struct wire_call_frame *call_stack_make(const struct call_kept *kept, uint32_t stack);
+
+/*
+ * call_stack_away, call_stack_back - from the one to the other the calls of this thread are open in private memory.
+ * @room: of it, WIRE_CALL_SEGMENT bytes, aligned to them; NULL: there is none, and these calls are lost
+ */
+void call_stack_away(void *room);
+void call_stack_back(void);
 
 /* call_stack_free - give its segments back; its calls are no longer open. */
 void call_stack_free(const struct wire_call_frame *top);
