@@ -4,11 +4,6 @@
 
 #include <linux/slab.h>
 
-static inline const char *getenv(const char *name)
-{
-	return NULL;
-}
-
 /* Context: may sleep. */
 static inline void *realloc(void *memory, size_t bytes)
 {

@@ -8,6 +8,9 @@
 
 #include "sys/syscall.h"
 
+/* There is no environment. */
+#define environ ((char **)NULL)
+
 /* The system calls of src/base/nolibc.h: the current task in the initial namespaces. */
 static inline long syscall(int number)
 {

@@ -92,10 +92,18 @@ static inline uint32_t nolibc_user(void)
 	return (uint32_t)syscall(SYS_geteuid);
 }
 
-/* nolibc_environment - a variable's value; NULL in a set-uid program, whose caller is not trusted. */
+/* nolibc_environment - a variable's value; NULL in a set-uid program, whose caller is not trusted. Some programs have another getenv(). */
 static inline const char *nolibc_environment(const char *name)
 {
-	return getauxval(AT_SECURE) ? NULL : getenv(name);
+	for (char **at = getauxval(AT_SECURE) ? NULL : environ; at && *at; at++) {
+		size_t n = 0;
+
+		while (name[n] && (*at)[n] == name[n])
+			n++;
+		if (!name[n] && (*at)[n] == '=')
+			return *at + n + 1;
+	}
+	return NULL;
 }
 
 #endif

@@ -13,7 +13,8 @@ const struct wire_term wire_loss_terms[WIRE_LOST_CAUSES] = {
 
 const struct wire_term wire_call_terms[WIRE_CALL_LOSSES] = {
 	[WIRE_CALL_LOST_FUNCTION] = { "lost_calls_function", "calls: no room for another function", NULL },
-	[WIRE_CALL_LOST_STACK] = { "lost_calls_stack", "calls: no memory for another open call or before the end of a child's fork", NULL },
+	[WIRE_CALL_LOST_STACK] = { "lost_calls_stack",
+				   "calls: no memory for another open call or within a fork", NULL },
 	[WIRE_CALL_LOST_PATCH] = { "unpatched_functions", "functions whose code could not be changed", NULL },
 	[WIRE_CALL_LOST_OPEN] = { "lost_calls_open",
 				  "open calls of processes that had ended, or in a damaged stack", NULL },

@@ -18,36 +18,13 @@ enum {
 	VERSION_OLDEST = 2, /* what objects without versions are bound to */
 };
 
-/* The name of the version that an object asks for; NULL: any. */
-static const char *version_needed(const struct call_object *object, uint64_t symbol)
-{
-	const uint8_t *need = call_object_pointer(object, DT_VERNEED);
-	const uint16_t wanted = object->versions ? object->versions[symbol] & ~VERSION_HIDDEN : 0;
-	ElfW(Verneed) library;
-
-	for (uint64_t n = call_object_value(object, DT_VERNEEDNUM);
-	     wanted > VERSION_GLOBAL && need && n-- > 0; need += library.vn_next) {
-		const uint8_t *at;
-		ElfW(Vernaux) version;
-
-		memcpy(&library, need, sizeof(library));
-		at = need + library.vn_aux;
-		for (unsigned m = 0; m < library.vn_cnt; m++, at += version.vna_next) {
-			memcpy(&version, at, sizeof(version));
-			if (version.vna_other == wanted)
-				return object->names + version.vna_name;
-		}
-	}
-	return NULL;
-}
-
 /* The name of a version that an object defines; NULL: there is none of that number. */
-static const char *version_defined(const struct call_object *object, uint16_t number)
+static const char *version_defined(const struct loaded_object *object, uint16_t number)
 {
-	const uint8_t *at = call_object_pointer(object, DT_VERDEF);
+	const uint8_t *at = loaded_object_pointer(object, DT_VERDEF);
 	ElfW(Verdef) version;
 
-	for (uint64_t n = call_object_value(object, DT_VERDEFNUM); at && n-- > 0; at += version.vd_next) {
+	for (uint64_t n = loaded_object_value(object, DT_VERDEFNUM); at && n-- > 0; at += version.vd_next) {
 		ElfW(Verdaux) name;
 
 		memcpy(&version, at, sizeof(version));
@@ -59,11 +36,11 @@ static const char *version_defined(const struct call_object *object, uint16_t nu
 }
 
 /* Whether an object has a definition whose version's number is in a range. */
-static bool defines(const struct call_object *object, const char *name, unsigned low, unsigned high)
+static bool defines(const struct loaded_object *object, const char *name, unsigned low, unsigned high)
 {
 	const ElfW(Sym) *symbol = NULL;
 
-	while ((symbol = call_object_definition(object, name, symbol)) != NULL) {
+	while ((symbol = loaded_object_definition(object, name, symbol)) != NULL) {
 		const unsigned version =
 			object->versions ? object->versions[symbol - object->symbols] & ~VERSION_HIDDEN : 0;
 
@@ -85,10 +62,10 @@ static uint64_t look_up(void *where, const char *name, const char *version)
 /* For an object without versions. @any: what dlsym() finds */
 static uint64_t oldest_version(void *where, const char *name, uint64_t any)
 {
-	struct call_object object;
+	struct loaded_object object;
 	const char *version = NULL;
 
-	if (call_object_find(&object, any) && !defines(&object, name, 0, VERSION_GLOBAL) &&
+	if (loaded_object_find(&object, any) && !defines(&object, name, 0, VERSION_GLOBAL) &&
 	    defines(&object, name, VERSION_OLDEST, VERSION_OLDEST))
 		version = version_defined(&object, VERSION_OLDEST);
 	return (version ? look_up(where, name, version) : 0) ?: any;
@@ -97,10 +74,10 @@ static uint64_t oldest_version(void *where, const char *name, uint64_t any)
 /* Whether a definition without a version stands in an object before that of another definition. */
 static bool comes_before(const char *name, uint64_t any, uint64_t other)
 {
-	struct call_object first, second;
+	struct loaded_object first, second;
 
-	return call_object_find(&first, any) && defines(&first, name, 0, VERSION_GLOBAL) &&
-	       call_object_find(&second, other) && first.place < second.place;
+	return loaded_object_find(&first, any) && defines(&first, name, 0, VERSION_GLOBAL) &&
+	       loaded_object_find(&second, other) && first.place < second.place;
 }
 
 static uint64_t bind_in(void *where, const char *name, const char *version)
@@ -115,10 +92,10 @@ static uint64_t bind_in(void *where, const char *name, const char *version)
 }
 
 /* As the linker does: in all global objects, then in those that this object asked for. */
-uint64_t call_bind(const struct call_object *object, uint64_t symbol)
+uint64_t call_bind(const struct loaded_object *object, uint64_t symbol)
 {
 	const char *name = object->names + object->symbols[symbol].st_name,
-		   *version = version_needed(object, symbol);
+		   *version = loaded_object_version(object, symbol);
 	uint64_t found = bind_in(RTLD_DEFAULT, name, version);
 	void *self;
 

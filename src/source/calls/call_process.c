@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/c_library.h"
 #include "base/nolibc.h"
 #include "source/calls/call_fork.h"
 #include "source/calls/call_patch.h"
@@ -46,6 +47,7 @@ static __attribute__((constructor(101))) void begin(void)
 {
 	if (begun)
 		return;
+	c_library_bind();
 	if (!nolibc_environment("BURIN_SESSION")) {
 		tracepoint_calls_max =
 			WIRE_CALL_FUNCTIONS; /* of the session that the first object will make */

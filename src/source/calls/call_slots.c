@@ -214,7 +214,7 @@ static bool has_name(const struct dl_phdr_info *info, const char *prefix)
 }
 
 struct slots {
-	struct call_object object;
+	struct loaded_object object;
 	struct slot {
 		uint64_t address, stub;
 	} * found;
@@ -222,7 +222,7 @@ struct slots {
 	const uint8_t *uses; /* of slots that may be data: enum slot_use */
 	uint64_t uses_begin, uses_count;
 	call_slots_patched *is_patched;
-	struct call_object last; /* most functions are in the same library */
+	struct loaded_object last; /* most functions are in the same library */
 };
 
 enum slot_use {
@@ -237,7 +237,7 @@ static bool is_unresolved(const struct slots *slots, uint64_t value, uint64_t n)
 	const uint8_t *code = (const uint8_t *)(uintptr_t)value;
 	uint32_t number;
 
-	if (!call_object_has(&slots->object, value, 16, PF_X | PF_R))
+	if (!loaded_object_has(&slots->object, value, 16, PF_X | PF_R))
 		return false;
 	if (memcmp(code, endbr, ENDBR) == 0)
 		code += ENDBR;
@@ -249,11 +249,11 @@ static bool is_unresolved(const struct slots *slots, uint64_t value, uint64_t n)
  * A function whose address is computed at load (an IFUNC) has a name only where that is done. Return: the address there; 0:
  * it is none.
  */
-static uint64_t chooser_of(const struct call_object *object, const char *name)
+static uint64_t chooser_of(const struct loaded_object *object, const char *name)
 {
 	const ElfW(Sym) *symbol = NULL;
 
-	while ((symbol = call_object_definition(object, name, symbol)) != NULL)
+	while ((symbol = loaded_object_definition(object, name, symbol)) != NULL)
 		if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
 			return object->info.dlpi_addr + symbol->st_value;
 	return 0;
@@ -267,16 +267,16 @@ struct chooser {
 static int chooser_visit(struct dl_phdr_info *info, size_t bytes, void *data)
 {
 	struct chooser *chooser = data;
-	struct call_object object;
+	struct loaded_object object;
 
 	(void)bytes;
-	call_object_read(&object, info);
+	loaded_object_read(&object, info);
 	chooser->found = chooser_of(&object, chooser->name);
 	return chooser->found != 0;
 }
 
 /* The address that identifies a function has its name. The C library may have chosen one of the kernel's code in every process. */
-static uint64_t identity_of(const struct call_object *object, uint64_t target, const char *name)
+static uint64_t identity_of(const struct loaded_object *object, uint64_t target, const char *name)
 {
 	struct chooser chooser = { name, chooser_of(object, name) };
 
@@ -328,16 +328,16 @@ static void add_slot(struct slots *slots, const ElfW(Rela) * relocation, uint64_
 	uint64_t target, stub;
 
 	if (!index || !(use & SLOT_CALLED) || is_left_out(name) ||
-	    !call_object_has(&slots->object, address, 8, PF_W) || address % 8)
+	    !loaded_object_has(&slots->object, address, 8, PF_W) || address % 8)
 		return;
 	target = *(const uint64_t *)(uintptr_t)address;
 	if (is_jump && is_unresolved(slots, target, n)) {
 		target = call_bind(&slots->object, index);
 		slots->refused += !target && ELF64_ST_BIND(symbol->st_info) != STB_WEAK;
 	}
-	if (!target || call_object_has(&slots->object, target, 1, 0))
+	if (!target || loaded_object_has(&slots->object, target, 1, 0))
 		return;
-	if (!call_object_has(&slots->last, target, 1, PF_X) && !call_object_find(&slots->last, target))
+	if (!loaded_object_has(&slots->last, target, 1, PF_X) && !loaded_object_find(&slots->last, target))
 		return;
 	if (has_name(&slots->last.info, "libburin"))
 		return;
@@ -481,16 +481,16 @@ static bool is_chosen(const struct dl_phdr_info *info)
 void call_slots_load(const struct dl_phdr_info *info, call_slots_patched *is_patched)
 {
 	struct slots slots = { .is_patched = is_patched };
-	const struct call_object *object = &slots.object;
+	const struct loaded_object *object = &slots.object;
 	const ElfW(Rela) * tables[2];
 	uint64_t counts[2], bytes;
 	uint8_t *uses;
 
-	call_object_read(&slots.object, info);
-	tables[0] = call_object_pointer(object, DT_JMPREL);
-	tables[1] = call_object_pointer(object, DT_RELA);
-	counts[0] = call_object_value(object, DT_PLTRELSZ) / sizeof(**tables);
-	counts[1] = call_object_value(object, DT_RELASZ) / sizeof(**tables);
+	loaded_object_read(&slots.object, info);
+	tables[0] = loaded_object_pointer(object, DT_JMPREL);
+	tables[1] = loaded_object_pointer(object, DT_RELA);
+	counts[0] = loaded_object_value(object, DT_PLTRELSZ) / sizeof(**tables);
+	counts[1] = loaded_object_value(object, DT_RELASZ) / sizeof(**tables);
 	bytes = (counts[0] + counts[1]) * sizeof(struct slot);
 	if (!is_chosen(info) || !object->symbols || !bytes)
 		return;

@@ -290,7 +290,7 @@ void call_values_place(uint32_t number, const struct wire_call_frame *frame)
 {
 	const struct call_values *values = block_at(number);
 	const struct call_arguments *arguments = &values->layout->arguments;
-	struct wire_call_values *copy = call_thread.forking ? NULL : make_copy(number);
+	struct wire_call_values *copy = make_copy(number);
 
 	if (!copy)
 		return;

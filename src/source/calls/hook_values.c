@@ -13,6 +13,7 @@ bool call_values_begin(uint32_t function, const struct call_registers *registers
 	struct wire_call_frame *frame;
 	uint64_t mark;
 	uint32_t number;
+	bool shown;
 
 	if (state == WIRE_CALL_OFF || (state != WIRE_CALL_ON && !call_is_permitted(function, state)))
 		return false;
@@ -20,9 +21,10 @@ bool call_values_begin(uint32_t function, const struct call_registers *registers
 	frame = call_thread.top;
 	if (call_is_segment_end(frame))
 		frame = call_stack_more();
-	if (number && frame)
+	shown = number && frame && !call_thread.forking; /* else the frame is not in the session */
+	if (shown)
 		call_values_place(number, frame);
-	else if (number)
+	else if (number && !frame)
 		call_values_drop(number);
 	errno = saved;
 	if (!frame)
@@ -35,7 +37,7 @@ bool call_values_begin(uint32_t function, const struct call_registers *registers
 	else
 		call_begin(frame, function, *slot, registers->slot | mark);
 	frame->flags = number << CALL_VALUES_SHIFT | (sled ? 0 : CALL_FRAME_REPLACED);
-	if (number)
+	if (shown)
 		call_values_show(number, frame);
 	return true;
 }

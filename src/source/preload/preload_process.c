@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/c_library.h"
 #include "base/print.h"
 #include "source/preload/preload.h"
 
@@ -103,6 +104,7 @@ static __attribute__((constructor)) void begin_at_load(int argc, char **argv)
 	const int saved = errno;
 
 	(void)argc;
+	c_library_bind();
 	begin((const char *)argv);
 	errno = saved;
 }

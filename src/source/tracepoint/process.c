@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/c_library.h"
 #include "base/pid.h"
 #include "base/nolibc.h"
 #include "base/print.h"
@@ -190,12 +191,14 @@ static void populate(void)
 
 void process_begin(void)
 {
-	const char *path = nolibc_environment("BURIN_SESSION"), *why = "";
+	const char *path, *why = "";
 	int error;
 
 	if (begun)
 		return;
 	begun = true;
+	c_library_bind(); /* objects may be initialized before this library */
+	path = nolibc_environment("BURIN_SESSION");
 	/* Filled in directly, since its rings point into it. No thread uses it before a site has its id. */
 	if (path && *path) {
 		error = session_join(&tracepoint_session, path, &why);

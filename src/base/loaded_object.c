@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Loaded objects; see call_object.h. */
+/* Loaded objects; see loaded_object.h. */
 #include <string.h>
 
-#include "source/calls/call_object.h"
+#include "base/loaded_object.h"
 
-uint64_t call_object_value(const struct call_object *object, int64_t tag)
+enum {
+	VERSION_HIDDEN = 0x8000,
+	VERSION_GLOBAL = 1, /* up to this one it is no version */
+};
+
+uint64_t loaded_object_value(const struct loaded_object *object, int64_t tag)
 {
 	for (const ElfW(Dyn) *at = object->dynamic; at && at->d_tag != DT_NULL; at++)
 		if (at->d_tag == tag)
@@ -12,9 +17,9 @@ uint64_t call_object_value(const struct call_object *object, int64_t tag)
 	return 0;
 }
 
-const void *call_object_pointer(const struct call_object *object, int64_t tag)
+const void *loaded_object_pointer(const struct loaded_object *object, int64_t tag)
 {
-	const uint64_t address = call_object_value(object, tag);
+	const uint64_t address = loaded_object_value(object, tag);
 
 	/* glibc has relocated most. */
 	return (const void *)(uintptr_t)(address && address < object->info.dlpi_addr
@@ -22,19 +27,20 @@ const void *call_object_pointer(const struct call_object *object, int64_t tag)
 						 : address);
 }
 
-void call_object_read(struct call_object *object, const struct dl_phdr_info *info)
+void loaded_object_read(struct loaded_object *object, const struct dl_phdr_info *info)
 {
-	*object = (struct call_object){ .info = *info };
+	*object = (struct loaded_object){ .info = *info };
 	for (unsigned n = 0; n < info->dlpi_phnum; n++)
 		if (info->dlpi_phdr[n].p_type == PT_DYNAMIC)
 			object->dynamic =
 				(const ElfW(Dyn) *)(uintptr_t)(info->dlpi_addr + info->dlpi_phdr[n].p_vaddr);
-	object->names = call_object_pointer(object, DT_STRTAB);
-	object->symbols = object->names ? call_object_pointer(object, DT_SYMTAB) : NULL;
-	object->versions = call_object_pointer(object, DT_VERSYM);
+	object->names = loaded_object_pointer(object, DT_STRTAB);
+	object->symbols = object->names ? loaded_object_pointer(object, DT_SYMTAB) : NULL;
+	object->versions = loaded_object_pointer(object, DT_VERSYM);
 }
 
-bool call_object_has(const struct call_object *object, uint64_t address, uint64_t bytes, uint32_t permissions)
+bool loaded_object_has(const struct loaded_object *object, uint64_t address, uint64_t bytes,
+		       uint32_t permissions)
 {
 	for (unsigned n = 0; n < object->info.dlpi_phnum; n++) {
 		const ElfW(Phdr) *part = &object->info.dlpi_phdr[n];
@@ -47,8 +53,30 @@ bool call_object_has(const struct call_object *object, uint64_t address, uint64_
 	return false;
 }
 
+const char *loaded_object_version(const struct loaded_object *object, uint64_t symbol)
+{
+	const uint8_t *need = loaded_object_pointer(object, DT_VERNEED);
+	const uint16_t wanted = object->versions ? object->versions[symbol] & ~VERSION_HIDDEN : 0;
+	ElfW(Verneed) library;
+
+	for (uint64_t n = loaded_object_value(object, DT_VERNEEDNUM);
+	     wanted > VERSION_GLOBAL && need && n-- > 0; need += library.vn_next) {
+		const uint8_t *at;
+		ElfW(Vernaux) version;
+
+		memcpy(&library, need, sizeof(library));
+		at = need + library.vn_aux;
+		for (unsigned m = 0; m < library.vn_cnt; m++, at += version.vna_next) {
+			memcpy(&version, at, sizeof(version));
+			if (version.vna_other == wanted)
+				return object->names + version.vna_name;
+		}
+	}
+	return NULL;
+}
+
 struct search {
-	struct call_object object;
+	struct loaded_object object;
 	uint64_t address;
 };
 
@@ -58,24 +86,24 @@ static int search_visit(struct dl_phdr_info *info, size_t bytes, void *data)
 
 	(void)bytes;
 	search->object.info = *info;
-	if (call_object_has(&search->object, search->address, 1, PF_X))
+	if (loaded_object_has(&search->object, search->address, 1, PF_X))
 		return 1;
 	search->object.place++;
 	return 0;
 }
 
-bool call_object_find(struct call_object *object, uint64_t address)
+bool loaded_object_find(struct loaded_object *object, uint64_t address)
 {
 	struct search search = { .address = address };
 
 	if (!dl_iterate_phdr(search_visit, &search))
 		return false;
-	call_object_read(object, &search.object.info);
+	loaded_object_read(object, &search.object.info);
 	object->place = search.object.place;
 	return true;
 }
 
-static bool defines(const struct call_object *object, uint32_t n, const char *name)
+static bool defines(const struct loaded_object *object, uint32_t n, const char *name)
 {
 	const ElfW(Sym) *symbol = &object->symbols[n];
 
@@ -84,7 +112,7 @@ static bool defines(const struct call_object *object, uint32_t n, const char *na
 }
 
 /* The first symbol from @n on in a chain of the hash table, whose last has an odd hash. */
-static uint32_t find_in_chain(const struct call_object *object, const uint32_t *hashes, uint32_t n,
+static uint32_t find_in_chain(const struct loaded_object *object, const uint32_t *hashes, uint32_t n,
 			      const char *name, uint32_t hash)
 {
 	for (;; n++) {
@@ -95,7 +123,7 @@ static uint32_t find_in_chain(const struct call_object *object, const uint32_t *
 	}
 }
 
-static uint32_t find_by_hash(const struct call_object *object, const uint32_t *table, const char *name,
+static uint32_t find_by_hash(const struct loaded_object *object, const uint32_t *table, const char *name,
 			     uint32_t before)
 {
 	const uint32_t *buckets = table + 4 + 2 * table[2], *hashes = buckets + table[0] - table[1];
@@ -111,11 +139,11 @@ static uint32_t find_by_hash(const struct call_object *object, const uint32_t *t
 	return n < table[1] ? 0 : find_in_chain(object, hashes, n, name, hash);
 }
 
-const ElfW(Sym) *
-	call_object_definition(const struct call_object *object, const char *name, const ElfW(Sym) * before)
+const ElfW(Sym) * loaded_object_definition(const struct loaded_object *object, const char *name,
+					   const ElfW(Sym) * before)
 {
-	const uint32_t *by_hash = call_object_pointer(object, DT_GNU_HASH),
-		       *old = call_object_pointer(object, DT_HASH);
+	const uint32_t *by_hash = loaded_object_pointer(object, DT_GNU_HASH),
+		       *old = loaded_object_pointer(object, DT_HASH);
 	uint32_t n = before ? (uint32_t)(before - object->symbols) : 0;
 
 	if (!object->symbols)
