@@ -10,12 +10,6 @@
 #include "session/clock.h"
 #include "session/layout.h"
 
-enum purpose {
-	JOIN, /* record into it: a session of this user, or of root, who may trace every process */
-	OPEN, /* switch and read: of this user; root: of every user */
-	LOOK, /* only read */
-};
-
 int session_file(int directory, const char *name, bool write, const char **why)
 {
 	/* The file may be of any kind: do not wait for the other end of a pipe, and do not acquire a terminal. */
@@ -29,9 +23,9 @@ int session_file(int directory, const char *name, bool write, const char **why)
 }
 
 /* Check that it is a regular file which only its owner can open. */
-static int check_file(int fd, enum purpose purpose, uint64_t *bytes, const char **why)
+static int check_file(int fd, enum layout_purpose purpose, uint64_t *bytes, const char **why)
 {
-	const bool any = purpose != JOIN && nolibc_user() == 0;
+	const bool any = purpose != LAYOUT_JOIN && nolibc_user() == 0;
 	struct stat status;
 
 	if (fstat(fd, &status) != 0) {
@@ -47,12 +41,12 @@ static int check_file(int fd, enum purpose purpose, uint64_t *bytes, const char 
 	return 0;
 }
 
-static int map_session(struct session *session, int fd, enum purpose purpose, uint64_t bytes,
+static int map_session(struct session *session, int fd, enum layout_purpose purpose, uint64_t bytes,
 		       const char **why)
 {
 	struct wire_geometry *geometry = &session->geometry;
 	const ssize_t got = pread(fd, geometry, sizeof(*geometry), 0);
-	void *base;
+	int error;
 
 	if (got < 0 || (got != (ssize_t)sizeof(*geometry) && bytes >= sizeof(*geometry))) {
 		*why = "it cannot be read";
@@ -66,23 +60,21 @@ static int map_session(struct session *session, int fd, enum purpose purpose, ui
 	if (*why)
 		return -EINVAL;
 	/* A writer takes locks, which contain thread ids. */
-	if (purpose != LOOK && geometry->pid_namespace != 0 &&
+	if (purpose != LAYOUT_LOOK && geometry->pid_namespace != 0 &&
 	    geometry->pid_namespace != layout_pid_namespace()) {
 		*why = "it belongs to another PID namespace";
 		return -EREMOTE;
 	}
-	base = mmap(NULL, bytes, purpose == LOOK ? PROT_READ : PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (base == MAP_FAILED) {
+	error = layout_map(session, fd, purpose);
+	if (error) {
 		*why = "it cannot be mapped";
-		return -errno;
+		return error;
 	}
-	session->base = base;
 	*why = "no memory";
 	return layout_attach(session);
 }
 
-static int map(struct session *session, int fd, enum purpose purpose, const char **why)
+static int map(struct session *session, int fd, enum layout_purpose purpose, const char **why)
 {
 	uint64_t bytes = 0;
 	int error = check_file(fd, purpose, &bytes, why);
@@ -109,7 +101,7 @@ int session_join(struct session *session, const char *path, const char **why)
 	*session = (struct session){ 0 };
 	if (fd < 0)
 		return fd;
-	error = map(session, fd, JOIN, why);
+	error = map(session, fd, LAYOUT_JOIN, why);
 	close(fd);
 	if (error)
 		return error;
@@ -120,10 +112,10 @@ int session_join(struct session *session, const char *path, const char **why)
 
 int session_open(struct session *session, int fd, const char **why)
 {
-	return map(session, fd, OPEN, why);
+	return map(session, fd, LAYOUT_OPEN, why);
 }
 
 int session_look(struct session *session, int fd, const char **why)
 {
-	return map(session, fd, LOOK, why);
+	return map(session, fd, LAYOUT_LOOK, why);
 }

@@ -132,6 +132,31 @@ void session_leave(struct session *session)
 	*session = (struct session){ 0 };
 }
 
+static bool open_part(struct session *session, uint64_t begin, uint64_t end)
+{
+	return mprotect(session->base + begin, end - begin, PROT_READ | PROT_WRITE) == 0;
+}
+
+int layout_map(struct session *session, int fd, enum layout_purpose purpose)
+{
+	static const int access[] = {
+		[LAYOUT_JOIN] = PROT_NONE,
+		[LAYOUT_OPEN] = PROT_READ | PROT_WRITE,
+		[LAYOUT_LOOK] = PROT_READ,
+	};
+	const struct wire_geometry *geometry = &session->geometry;
+	char *base = mmap(NULL, geometry->file_bytes, access[purpose], MAP_SHARED | MAP_NORESERVE, fd, 0);
+
+	if (base == MAP_FAILED)
+		return -errno;
+	session->base = base;
+	session->closed = purpose == LAYOUT_JOIN;
+	if (session->closed && (!open_part(session, 0, geometry->rings_offset) ||
+				!open_part(session, geometry->calls_offset, geometry->file_bytes)))
+		return -errno;
+	return 0;
+}
+
 bool session_have_memory(struct session *session, uint64_t offset, uint64_t bytes)
 {
 	/* A transaction of the kernel's session is prepared in private memory, which is there. */
@@ -141,20 +166,26 @@ bool session_have_memory(struct session *session, uint64_t offset, uint64_t byte
 static char *ring_slots(struct session *session, unsigned index)
 {
 	const struct wire_geometry *geometry = &session->geometry;
+	const bool names = index == session_names_index(session);
+	const uint64_t begin = names ? geometry->names_offset
+				     : geometry->rings_offset + index * layout_ring_bytes(geometry),
+		       end = names ? geometry->calls_offset : begin + layout_ring_bytes(geometry);
 
-	if (index == session_names_index(session))
-		return session->base + geometry->names_offset;
-	return session->base + geometry->rings_offset + index * layout_ring_bytes(geometry);
+	return !session->closed || open_part(session, begin, end) ? session->base + begin : NULL;
 }
 
 struct ring *session_ring_use(struct session *session, unsigned index)
 {
 	struct ring *ring = &session->rings[index];
+	char *slots;
 
 	if (__atomic_load_n(&ring->slots, __ATOMIC_RELAXED))
 		return ring;
+	slots = ring_slots(session, index);
+	if (!slots)
+		return NULL;
 	__atomic_store_n(&ring->control->state, WIRE_RING_READY, __ATOMIC_RELAXED);
-	__atomic_store_n(&ring->slots, ring_slots(session, index), __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->slots, slots, __ATOMIC_RELAXED);
 	/* Release: a thread that sees it also sees the slots. */
 	__atomic_store_n(&ring->ready_words, (uint32_t)ring->packet_words, __ATOMIC_RELEASE);
 	return ring;
@@ -166,7 +197,10 @@ struct ring *session_ring_view(struct session *session, unsigned index)
 
 	if (__atomic_load_n(&ring->control->state, __ATOMIC_RELAXED) != WIRE_RING_READY)
 		return NULL;
-	ring->slots = ring_slots(session, index);
+	if (!ring->slots)
+		ring->slots = ring_slots(session, index);
+	if (!ring->slots)
+		return NULL;
 	ring->ready_words = (uint32_t)ring->packet_words;
 	return ring;
 }

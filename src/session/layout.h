@@ -11,6 +11,19 @@ const char *layout_check(const struct wire_geometry *geometry, uint64_t file_byt
 /* layout_has_magic - whether it is the header of a session, of any version. */
 bool layout_has_magic(const struct wire_geometry *geometry);
 
+enum layout_purpose {
+	LAYOUT_JOIN, /* record into it, in a traced program */
+	LAYOUT_OPEN, /* switch and read */
+	LAYOUT_LOOK, /* only read */
+};
+
+/*
+ * layout_map - map the session's file. session->geometry is set before. A traced program may lock its memory (mlockall(2)): that allocates
+ * all to which it has access. So it gets access to each ring when it uses it.
+ * Return: 0 or -errno.
+ */
+int layout_map(struct session *session, int fd, enum layout_purpose purpose);
+
 /*
  * layout_attach - set the pointers of a session into its mapping. session->base and ->geometry are set before.
  * Return: 0 or -ENOMEM.

@@ -68,7 +68,7 @@ enum ring_result session_append_name(struct session *session, struct ring_record
 {
 	struct ring *ring = session_ring_use(session, session_names_index(session));
 	const struct timespec pause = { .tv_nsec = 100000 }; /* the lock's owner has been preempted */
-	enum ring_result result = RING_BUSY;
+	enum ring_result result = ring ? RING_BUSY : RING_FULL;
 
 	for (int tries = 0; result == RING_BUSY && tries < NAMES_TRIES; tries++) {
 		if (tries && !ring_silent)

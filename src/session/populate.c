@@ -8,15 +8,22 @@
 #include "ring/ring_deps.h"
 #include "session/session.h"
 
+static bool populate_ring(struct session *session, unsigned index)
+{
+	struct ring *ring = session_ring_use(session, index);
+
+	return ring && ring_populate(ring);
+}
+
 int session_populate(struct session *session)
 {
 	const unsigned names = session_names_index(session), cpus = session->geometry.cpus;
 	/* Locked rings are for threads without restartable sequences, which are rare if the CPUs have rings. */
 	const unsigned end = cpus ? cpus : names;
-	bool done = session_ask_beforehand() && ring_populate(session_ring_use(session, names));
+	bool done = session_ask_beforehand() && populate_ring(session, names);
 
 	for (unsigned n = 0; done && n < end; n++)
-		done = ring_populate(session_ring_use(session, n));
+		done = populate_ring(session, n);
 	ring_silent = true;
 	return done ? 0 : -ENOMEM;
 }

@@ -91,6 +91,7 @@ struct session {
 	char *text;
 	struct ring *rings;  /* ring_count of them; slots NULL until session_ring_use() */
 	unsigned ring_count; /* cpus + locked + 1 */
+	bool closed;	     /* its rings have no access before they are used: layout_map() */
 	struct session_calls calls;
 	struct session_event_index indexes[SESSION_INDEXES];
 	struct session_device *device; /* NULL: the session is a file */
@@ -243,11 +244,11 @@ void session_leave(struct session *session);
 
 /*
  * session_ring_use - the ring, for writing by this process.
- * Context: any thread, signal handlers; several at once are harmless.
+ * Context: any thread, signal handlers; several at once are harmless. Return: NULL: the process has no room for another mapping.
  */
 struct ring *session_ring_use(struct session *session, unsigned index);
 
-/* session_ring_view - the same for reading; NULL: the ring has not been used. */
+/* session_ring_view - the same for reading; NULL, too: the ring has not been used. */
 struct ring *session_ring_view(struct session *session, unsigned index);
 
 static inline unsigned session_names_index(const struct session *session)

@@ -178,12 +178,10 @@ static int fill(struct session *session, int fd, const struct session_options *o
 		*why = "the session file cannot be made that large";
 		return -errno;
 	}
-	session->base =
-		mmap(NULL, geometry->file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (session->base == MAP_FAILED) {
-		session->base = NULL;
+	error = layout_map(session, fd, options->owner == WIRE_OWNER_PROGRAM ? LAYOUT_JOIN : LAYOUT_OPEN);
+	if (error) {
 		*why = "the session file cannot be mapped";
-		return -errno;
+		return error;
 	}
 	*why = "there is no space for it (/dev/shm full?)";
 	if (!session_have_memory(session, 0, sizeof(*session->shared)) ||

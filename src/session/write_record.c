@@ -23,14 +23,14 @@ static void write_locked(struct session *session, struct ring_record record, uin
 	for (unsigned n = 0; n < 2 * count; n++) {
 		unsigned index = first + (start + n) % count;
 		struct ring *ring = session_ring_use(session, index);
-		enum ring_result result = RING_BUSY;
+		enum ring_result result = ring ? RING_BUSY : RING_FULL;
 
-		if (n < count || ring_break_stale_lock(ring))
+		if (ring && (n < count || ring_break_stale_lock(ring)))
 			result = ring_append_locked(ring, record, tid);
 		if (result == RING_DONE)
 			return;
 		if (result == RING_FULL) {
-			ring_lose(ring, WIRE_LOST_FULL);
+			ring_lose(&session->rings[index], WIRE_LOST_FULL);
 			return;
 		}
 	}
@@ -60,11 +60,11 @@ static bool write_on_cpu(struct session *session, struct ring_record record)
 		if (cpu >= session->geometry.cpus)
 			return false; /* a CPU that was not there when the session was made */
 		ring = session_ring_use(session, cpu);
-		result = ring_append(ring, record);
+		result = ring ? ring_append(ring, record) : RING_FULL;
 		if (result == RING_DONE)
 			return true;
 		if (result == RING_FULL) {
-			ring_lose(ring, WIRE_LOST_FULL);
+			ring_lose(&session->rings[cpu], WIRE_LOST_FULL);
 			return true;
 		}
 	}

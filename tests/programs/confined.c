@@ -32,8 +32,9 @@ static const unsigned own[] = { SYS_read,	 SYS_write, SYS_exit_group,	 SYS_exit,
 				SYS_mprotect,	 SYS_rseq,  SYS_set_robust_list, SYS_rt_sigprocmask,
 				SYS_rt_sigaction };
 /* README, "In a sandbox". */
-static const unsigned listed[] = { SYS_madvise, SYS_gettid, SYS_prctl, SYS_getppid,	SYS_readlink,
-				   SYS_openat,	SYS_close,  SYS_kill,  SYS_sched_yield, SYS_clock_nanosleep };
+static const unsigned listed[] = { SYS_mprotect, SYS_madvise,	  SYS_gettid,	      SYS_prctl,
+				   SYS_getppid,	 SYS_readlink,	  SYS_openat,	      SYS_close,
+				   SYS_kill,	 SYS_sched_yield, SYS_clock_nanosleep };
 
 static unsigned allow(struct sock_filter *filter, unsigned used, const unsigned *calls, unsigned count)
 {

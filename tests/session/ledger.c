@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Reading a case's session and balancing the books; see ledger.h. */
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness.h"
 #include "ledger.h"
@@ -32,10 +34,12 @@ static uint16_t find_event(const struct session *view, const char *name)
 void ledger_open(struct ledger *ledger, const char *path)
 {
 	const char *why = "";
+	const int file = session_file(AT_FDCWD, path, true, &why);
 
 	*ledger = (struct ledger){ 0 };
-	if (session_join(&ledger->view, path, &why) != 0)
+	if (file < 0 || session_open(&ledger->view, file, &why) != 0)
 		harness_die("the session cannot be read: %s", why);
+	close(file);
 	ledger->rings = calloc(ledger->view.ring_count, sizeof(*ledger->rings));
 	ledger->copy = aligned_alloc(4096, WIRE_PACKET_MAX);
 	ledger->seen = calloc(TRACED_WRITERS, sizeof(*ledger->seen));

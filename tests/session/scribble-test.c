@@ -5,6 +5,7 @@
  * session is mended, tracing works.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -360,10 +361,13 @@ static const char *scribble(void)
 	uint64_t records = 0;
 	unsigned round;
 	pid_t pid;
+	int file;
 
 	traced_begin();
-	if (session_join(&view, cases_session(), &why) != 0)
+	file = session_file(AT_FDCWD, cases_session(), true, &why);
+	if (file < 0 || session_open(&view, file, &why) != 0)
 		return why;
+	close(file);
 	healthy_bytes = view.geometry.rings_offset;
 	healthy = malloc(healthy_bytes);
 	memcpy(healthy, view.base, healthy_bytes);
