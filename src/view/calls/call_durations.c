@@ -50,7 +50,7 @@ uint64_t call_durations_average(const struct call_durations *durations)
 	return durations->count ? durations->sum / durations->count : 0;
 }
 
-/* The middle of the bucket that has the duration at a rank, from 0. */
+/* The middle of the bucket that has the duration at a rank, from 1. */
 static uint64_t duration_at(const struct call_durations *durations, uint64_t rank)
 {
 	uint64_t before = 0, last = 0;
@@ -65,7 +65,7 @@ static uint64_t duration_at(const struct call_durations *durations, uint64_t ran
 			last = ((uint64_t)bucket + (octave ? CALL_BUCKETS : 0)) << shift;
 			last += (UINT64_C(1) << shift) / 2;
 			before += count;
-			if (before > rank)
+			if (before >= rank)
 				return last;
 		}
 	return last;
@@ -77,7 +77,7 @@ uint64_t call_durations_quantile(const struct call_durations *durations, unsigne
 
 	if (!durations->count)
 		return 0;
-	time = duration_at(durations, (uint64_t)((double)(durations->count - 1) * percent / 100));
+	time = duration_at(durations, (uint64_t)(((unsigned __int128)durations->count * percent + 99) / 100));
 	time = time < durations->min ? durations->min : time;
 	return time > durations->max ? durations->max : time;
 }

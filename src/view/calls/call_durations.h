@@ -51,7 +51,10 @@ static inline bool call_durations_add(struct call_durations *durations, uint64_t
 bool call_durations_join(struct call_durations *durations, const struct call_durations *from);
 void call_durations_free(struct call_durations *durations);
 
-/* 0: there is none. @percent: 50: the median */
+/*
+ * call_durations_average, call_durations_quantile - 0: there is none. A quantile is the least duration that at least @percent of all do not
+ * exceed (the nearest rank). 50: the median
+ */
 uint64_t call_durations_average(const struct call_durations *durations);
 uint64_t call_durations_quantile(const struct call_durations *durations, unsigned percent);
 
