@@ -445,7 +445,7 @@ static int annotate(const struct cmd_profile *profile, const char *path, const c
 
 static int run(char **operands)
 {
-	struct cmd_profile profile = { 0 };
+	struct cmd_profile profile = { .foot = true };
 	int result = cmd_profile_open(&profile, operands[0]);
 
 	if (!result)

@@ -55,7 +55,7 @@ static int compare(const struct cmd_profile *before, const struct cmd_profile *a
 
 static int run(char **operands)
 {
-	struct cmd_profile before = { .apart = true, .may_be_empty = true }, after = before;
+	struct cmd_profile before = { .apart = true, .may_be_empty = true, .foot = true }, after = before;
 	int result = cmd_profile_open(&before, operands[0]);
 
 	if (!result)

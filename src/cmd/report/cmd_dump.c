@@ -9,6 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/selection_options.h"
 #include "view/kernel/syscall_dump.h"
+#include "view/losses.h"
 #include "view/records/dump.h"
 #include "view/summary/summary.h"
 

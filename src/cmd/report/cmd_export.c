@@ -76,6 +76,7 @@ static int run(char **operands)
 	if (calls && !strcmp(format->name, "perf"))
 		return cmd_usage("perf is a format for samples; give another one for calls, or uftrace");
 	profile.calls = calls;
+	profile.foot = true;
 	result = cmd_profile_open(&profile, operands[1]);
 	if (!result)
 		result = write_out(&profile, format);

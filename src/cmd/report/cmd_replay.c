@@ -8,6 +8,7 @@
 #include "cmd/pager.h"
 #include "cmd/selection_options.h"
 #include "view/calls/replay.h"
+#include "view/losses.h"
 #include "view/summary/summary.h"
 
 static struct view_replay replay = { .file = STDOUT_FILENO };

@@ -9,6 +9,7 @@
 
 #include "burin/calls.h"
 #include "file/named.h"
+#include "view/losses.h"
 
 enum {
 	PROGRAMS_MAX = 8, /* listed in a message */
@@ -146,8 +147,29 @@ int cmd_profile_open(struct cmd_profile *profile, const char *path)
 	return result;
 }
 
+/* The losses, if there are any. */
+static void print_foot(const struct cmd_profile *profile, const char *path)
+{
+	struct view_buffer line = { .used = 0 };
+	struct view_losses losses = { 0 };
+	bool lost;
+
+	if (profile->calls) {
+		view_losses_read(profile->trace, &losses);
+		view_losses_line(profile->trace, view_lost_calls, &line);
+	}
+	lost = profile->calls ? losses.count != 0 : view_ledger_line(profile->counted.profile, &line);
+	if (lost) {
+		cmd_note("burin: %s: ", path);
+		view_buffer_write(&line, STDERR_FILENO);
+	}
+	view_buffer_free(&line);
+}
+
 int cmd_profile_close(struct cmd_profile *profile, const char *path, int result)
 {
+	if (!result && profile->foot)
+		print_foot(profile, path);
 	cmd_faults_foot(&profile->faults, path);
 	view_profile_free(&profile->counted);
 	burin_trace_close(profile->trace);

@@ -12,6 +12,7 @@
 struct cmd_profile {
 	bool calls;	   /* of calls, not samples */
 	bool apart;	   /* count at most one event */
+	bool foot;	   /* the output has no ledger: a line on standard error says what was lost */
 	bool may_be_empty; /* without samples that the options select */
 	struct burin_trace *trace;
 	struct view_profile counted;

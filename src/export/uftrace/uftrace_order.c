@@ -14,6 +14,7 @@
 #include "file/create.h"
 #include "file/write.h"
 #include "read/trace.h"
+#include "view/losses.h"
 
 enum {
 	SPAN_BYTES = 16 << 20, /* of the trace, read at once */
@@ -441,9 +442,12 @@ static int read_backwards(struct uftrace_order *order)
 static int emit_lost(struct uftrace_order *order)
 {
 	struct uftrace_lane *lane;
+	struct view_losses losses;
 
-	for (unsigned cause = 0; !order->writing && cause < BURIN_LOST_CAUSES; cause++)
-		order->lost += burin_trace_lost(order->trace, cause);
+	if (!order->writing) {
+		view_losses_read(order->trace, &losses);
+		order->lost = losses.sum;
+	}
 	if (!order->lost || !order->lane_count)
 		return 0;
 	for (size_t n = 0; !order->writing && n < order->lane_count; n++)

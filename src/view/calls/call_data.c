@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "view/calls/call_stats.h"
+#include "view/losses.h"
 
 static void row_json(struct json *json, const struct call_stats *stats, const struct call_report *report,
 		     const struct call_row *row)
@@ -37,7 +38,7 @@ void call_stats_json(struct call_stats *stats, const struct call_report *report,
 	json_u64(&json, "without_caller", stats->without_caller);
 	json_u64(&json, "threads", stats->threads);
 	json_u64(&json, "self_ns", call_ns(stats->trace, stats->rows.time));
-	view_lost_records_json(stats->trace, &json);
+	view_losses_json(stats->trace, &json);
 	json_array(&json, "rows");
 	for (size_t n = 0; n < count; n++)
 		row_json(&json, stats, report, stats->rows.rows[n]);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "view/calls/call_contexts.h"
 #include "view/calls/call_stats.h"
+#include "view/losses.h"
 #include "view/profile/name_columns.h"
 #include "view/profile/symbol_label.h"
 
@@ -84,7 +85,6 @@ static void print_foot(const struct call_contexts *contexts, uint64_t left_out,
 		       const struct call_graph_report *report, struct view_buffer *out)
 {
 	char text[TEXT_SHORT];
-	uint64_t lost = 0;
 
 	if (left_out)
 		view_buffer_print(out, "%s%s more nodes; see --min and --depth%s\n", report->color ? dim : "",
@@ -98,11 +98,7 @@ static void print_foot(const struct call_contexts *contexts, uint64_t left_out,
 		view_buffer_print(out,
 				  "%s call%s had not ended: their time reaches to the end of the trace\n",
 				  text_count(text, contexts->open), contexts->open == 1 ? "" : "s");
-	for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++)
-		lost += burin_trace_lost(contexts->trace, cause);
-	if (lost)
-		view_buffer_print(out, "%s record%s lost: the callees of a lost call are its caller's\n",
-				  text_count(text, lost), lost == 1 ? " was" : "s were");
+	view_losses_line(contexts->trace, view_lost_calls, out);
 }
 
 void call_graph_text(const struct call_contexts *contexts, const struct call_graph_report *report,
@@ -189,7 +185,7 @@ static void head_json(const struct call_contexts *contexts, struct json *json, s
 	json_u64(json, "folded", contexts->folded);
 	json_u64(json, "threads", contexts->threads);
 	json_u64(json, "total_ns", call_ns(contexts->trace, contexts->time));
-	view_lost_records_json(contexts->trace, json);
+	view_losses_json(contexts->trace, json);
 }
 
 static void name_json(const struct call_contexts *contexts, uint32_t key, struct json *json)

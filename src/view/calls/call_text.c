@@ -6,6 +6,7 @@
 #include "base/print.h"
 #include "base/text.h"
 #include "view/calls/call_stats.h"
+#include "view/losses.h"
 #include "view/profile/name_columns.h"
 
 static const char *const bold = print_styles[PRINT_BOLD], *const dim = print_styles[PRINT_DIM],
@@ -114,7 +115,7 @@ static void print_gaps(const struct call_stats *stats, struct view_buffer *out)
 {
 	char text[TEXT_SHORT];
 
-	view_lost_records_text(stats->trace, view_lost_calls, out);
+	view_losses_line(stats->trace, view_lost_calls, out);
 	if (stats->open)
 		view_buffer_print(out,
 				  "%s call%s had not ended: SELF and TOTAL have their time up to the end of "

@@ -6,6 +6,7 @@
 #include "view/kernel/critical.h"
 #include "view/kernel/sched_read.h"
 #include "view/kernel/sched_stacks.h"
+#include "view/losses.h"
 
 static const char *const bold = print_styles[PRINT_BOLD], *const dim = print_styles[PRINT_DIM],
 			 *const off = print_styles[PRINT_OFF];
@@ -93,7 +94,7 @@ void critical_text(const struct critical *critical, const struct call_report *op
 		print_span(critical, n, options, out);
 	if (!critical->span_count)
 		view_buffer_print(out, "no span matches the options\n\n");
-	view_lost_records_text(critical->trace, "", out);
+	view_losses_line(critical->trace, "", out);
 	sched_missing_text(&critical->missing, out);
 	if (critical->unended)
 		view_buffer_print(out, "%s span%s without begin or end in the trace\n",
@@ -159,7 +160,7 @@ void critical_json(const struct critical *critical, const struct call_report *op
 	json_end(&json);
 	json_u64(&json, "without_begin_or_end", critical->unended);
 	json_bool(&json, "has_wakeups", critical->has_wakes);
-	view_lost_records_json(critical->trace, &json);
+	view_losses_json(critical->trace, &json);
 	sched_missing_json(&critical->missing, &json);
 	json_end(&json);
 }

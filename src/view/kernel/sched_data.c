@@ -6,6 +6,7 @@
 #include "view/kernel/sched_read.h"
 #include "view/kernel/sched_report.h"
 #include "view/kernel/sched_stacks.h"
+#include "view/losses.h"
 
 static const char *const state_keys[SCHED_STATES] = { "running_ns", "runnable_ns", "blocked_ns" };
 
@@ -93,7 +94,7 @@ void sched_report_json(struct sched_report *report, const struct call_report *op
 	for (unsigned state = 0; state < SCHED_STATES; state++)
 		json_u64(&json, state_keys[state], report->time[state]);
 	json_bool(&json, "has_wakeups", report->has_wakes);
-	view_lost_records_json(report->trace, &json);
+	view_losses_json(report->trace, &json);
 	sched_missing_json(&report->missing, &json);
 	json_array(&json, "rows");
 	for (size_t n = 0; n < report->count && n < options->limit; n++)

@@ -6,6 +6,7 @@
 #include "view/kernel/sched_read.h"
 #include "view/kernel/sched_report.h"
 #include "view/kernel/sched_stacks.h"
+#include "view/losses.h"
 #include "view/profile/name_columns.h"
 
 static const char *const bold = print_styles[PRINT_BOLD], *const dim = print_styles[PRINT_DIM],
@@ -163,7 +164,7 @@ void sched_report_text(struct sched_report *report, const struct call_report *op
 		view_buffer_print(out, "%s more rows; see --limit\n",
 				  text_count(threads, report->count - shown));
 	view_buffer_print(out, "\n");
-	view_lost_records_text(report->trace, "", out);
+	view_losses_line(report->trace, "", out);
 	sched_missing_text(&report->missing, out);
 	if (!report->has_wakes)
 		view_buffer_print(out, "no wake-ups are in the trace: waiting for a CPU after one counts as "

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "view/kernel/syscall_stats.h"
+#include "view/losses.h"
 
 static void row_json(struct json *json, const struct syscall_stats *stats, const struct call_report *report,
 		     const struct syscall_row *row)
@@ -44,7 +45,7 @@ void syscall_stats_json(struct syscall_stats *stats, const struct call_report *r
 	json_u64(&json, "without_end", stats->unended);
 	json_u64(&json, "threads", stats->threads);
 	json_u64(&json, "time_ns", call_ns(stats->trace, stats->rows.time));
-	view_lost_records_json(stats->trace, &json);
+	view_losses_json(stats->trace, &json);
 	json_array(&json, "rows");
 	for (size_t n = 0; n < count; n++)
 		row_json(&json, stats, report, syscall_row(stats, n));

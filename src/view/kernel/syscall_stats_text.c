@@ -4,6 +4,7 @@
 
 #include "base/print.h"
 #include "view/kernel/syscall_stats.h"
+#include "view/losses.h"
 #include "view/profile/name_columns.h"
 
 static const char *const bold = print_styles[PRINT_BOLD], *const dim = print_styles[PRINT_DIM],
@@ -84,7 +85,7 @@ void syscall_stats_text(struct syscall_stats *stats, const struct call_report *r
 		view_buffer_print(out, "%s%s more rows; see --min and --limit%s\n", report->color ? dim : "",
 				  text_count(calls, stats->rows.count - count), report->color ? off : "");
 	view_buffer_print(out, "\n");
-	view_lost_records_text(stats->trace, "", out);
+	view_losses_line(stats->trace, "", out);
 	if (stats->unbegun)
 		view_buffer_print(out, "%s call%s without begin in the trace: counted, without time\n",
 				  text_count(calls, stats->unbegun), stats->unbegun == 1 ? "" : "s");

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "view/json.h"
+#include "view/losses.h"
 
 /* Made of page.html, flame.css and flame.js at build time. */
 extern const char view_flame_head[], view_flame_tail[];
@@ -239,7 +240,7 @@ static void add_head(struct page *page, const char *title)
 
 	view_head_text(counted, &about);
 	if (counted->calls)
-		view_lost_records_text(counted->trace, view_lost_calls, &missing);
+		view_losses_line(counted->trace, view_lost_calls, &missing);
 	else
 		view_ledger_text(counted->trace, counted->profile, counted, false, SIZE_MAX, &missing);
 	json_text(json, "title", title);

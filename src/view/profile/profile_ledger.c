@@ -343,28 +343,44 @@ static bool was_recovered(const struct burin_trace *trace)
 	return state && strcmp(state, "finished") == 0;
 }
 
-static void print_all(const struct burin_trace *trace, const struct burin_profile *profile,
-		      const struct view_profile *counted, bool color, bool whole, struct view_buffer *out)
+/* Return: whether something was lost, or may have been. */
+static bool print_sum(const struct burin_profile *profile, uint64_t received, bool color,
+		      struct view_buffer *out)
 {
-	uint64_t received = burin_profile_number(profile, "received"), lost = sum_of(profile, "lost.");
-	const char *state = burin_profile_value(profile, "state");
-	const bool unfinished = state && strcmp(state, "recording") == 0;
+	const uint64_t lost = sum_of(profile, "lost.");
 	char number[TEXT_SHORT], all[TEXT_SHORT];
 
-	if (unfinished && counted && counted->samples > received) /* the ledger is written once a second */
-		received = counted->samples;
 	if (!burin_profile_value(profile, "received")) {
 		view_buffer_print(out, "%sLosses are unknown%s: the trace has no .burin/profile\n",
 				  color ? warn : "", color ? off : "");
-	} else if (lost) {
-		view_buffer_print(out, "%s%s of %s sample%s %s lost%s\n", color ? warn : "",
-				  text_count(number, lost), text_count(all, received),
-				  received == 1 ? "" : "s", lost == 1 ? "was" : "were", color ? off : "");
-		print_causes(profile, "lost.", wire_sample_terms, WIRE_SAMPLE_LOSSES, NULL, 0, out);
-	} else {
-		view_buffer_print(out, "none of %s sample%s was lost\n", text_count(all, received),
-				  received == 1 ? "" : "s");
+		return true;
 	}
+	text_count(all, received);
+	if (lost)
+		view_buffer_print(out, "%s%s of %s sample%s %s lost%s\n", color ? warn : "",
+				  text_count(number, lost), all, received == 1 ? "" : "s",
+				  lost == 1 ? "was" : "were", color ? off : "");
+	else
+		view_buffer_print(out, "none of %s sample%s was lost\n", all, received == 1 ? "" : "s");
+	return lost != 0;
+}
+
+bool view_ledger_line(const struct burin_profile *profile, struct view_buffer *out)
+{
+	return print_sum(profile, burin_profile_number(profile, "received"), false, out);
+}
+
+static void print_all(const struct burin_trace *trace, const struct burin_profile *profile,
+		      const struct view_profile *counted, bool color, bool whole, struct view_buffer *out)
+{
+	uint64_t received = burin_profile_number(profile, "received");
+	const char *state = burin_profile_value(profile, "state");
+	const bool unfinished = state && strcmp(state, "recording") == 0;
+
+	if (unfinished && counted && counted->samples > received) /* the ledger is written once a second */
+		received = counted->samples;
+	if (print_sum(profile, received, color, out))
+		print_causes(profile, "lost.", wire_sample_terms, WIRE_SAMPLE_LOSSES, NULL, 0, out);
 	if (counted)
 		view_chunks_text(trace, out);
 	print_unsampled(profile, color, out);
@@ -425,34 +441,6 @@ void view_ledger_text(const struct burin_trace *trace, const struct burin_profil
 		shorten(&text, lines, out);
 	out->failed |= text.failed;
 	view_buffer_free(&text);
-}
-
-const char view_lost_calls[] = "; the callees of a lost call are its caller's";
-
-void view_lost_records_text(const struct burin_trace *trace, const char *about, struct view_buffer *out)
-{
-	char text[TEXT_SHORT];
-	bool any = false;
-
-	for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++) {
-		const uint64_t lost = burin_trace_lost(trace, cause);
-
-		if (!lost)
-			continue;
-		view_buffer_print(out, "%s%s record%s: %s", any ? ", " : "lost: ", text_count(text, lost),
-				  lost == 1 ? "" : "s", burin_loss_name(cause));
-		any = true;
-	}
-	view_buffer_print(out, "%s%s\n", any ? "" : "no record was lost", any ? about : "");
-}
-
-void view_lost_records_json(const struct burin_trace *trace, struct json *json)
-{
-	json_object(json, "lost");
-	for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++)
-		if (burin_trace_lost(trace, cause))
-			json_u64(json, burin_loss_name(cause), burin_trace_lost(trace, cause));
-	json_end(json);
 }
 
 /* Prints the numbers whose keys have this prefix, without it. */

@@ -281,11 +281,8 @@ void view_tree_json(const struct view_profile *counted, const struct view_tree *
  */
 void view_ledger_text(const struct burin_trace *trace, const struct burin_profile *profile,
 		      const struct view_profile *counted, bool color, size_t lines, struct view_buffer *out);
-/* One line on the records that the trace lacks, of all events: a lost record has no name. */
-void view_lost_records_text(const struct burin_trace *trace, const char *about, struct view_buffer *out);
-extern const char view_lost_calls[]; /* of calls */
-/* The object "lost" of JSON: records by cause. */
-void view_lost_records_json(const struct burin_trace *trace, struct json *json);
+/* Its first line: how many samples were lost. Return: whether any were, or that is not known. */
+bool view_ledger_line(const struct burin_profile *profile, struct view_buffer *out);
 void view_ledger_json(const struct burin_profile *profile, struct json *json, const char *key);
 
 #endif

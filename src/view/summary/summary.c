@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The summary as text. */
+#include "view/losses.h"
 #include "view/summary/summary.h"
 
 #include <errno.h>
@@ -297,47 +298,6 @@ static uint64_t recorded_number(const struct burin_trace *trace, const char *key
 	uint64_t value;
 
 	return read_recording_number(trace, key, &value) ? 0 : value;
-}
-
-void view_losses_text(const struct burin_trace *trace, bool color, struct view_buffer *out)
-{
-	uint64_t late = recorded_number(trace, "lost_late"), names = recorded_number(trace, "lost_names");
-	uint64_t unreported = recorded_number(trace, "lost_unreported"), sum = late + unreported;
-	uint64_t calls[WIRE_CALL_LOSSES];
-	char number[TEXT_SHORT];
-
-	for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++)
-		sum += burin_trace_lost(trace, cause);
-	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++)
-		calls[cause] = recorded_number(trace, wire_call_terms[cause].key);
-	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++)
-		sum += cause == WIRE_CALL_LOST_PATCH ? 0 : calls[cause];
-	if (sum)
-		view_buffer_print(out, "%s%s records were lost%s\n", color ? warn : "",
-				  text_count(number, sum), color ? off : "");
-	for (unsigned n = 0; n < burin_trace_rings(trace); n++) {
-		const struct burin_ring *ring = burin_trace_ring(trace, n);
-
-		for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++)
-			if (ring->lost[cause])
-				view_buffer_print(out, "%16s  %s: %s\n",
-						  text_count(number, ring->lost[cause]), ring->name,
-						  burin_loss_name(cause));
-	}
-	if (late)
-		view_buffer_print(out, "%16s  written after the recorder's last read\n",
-				  text_count(number, late));
-	if (unreported)
-		view_buffer_print(out, "%16s  when the recorder could not write\n",
-				  text_count(number, unreported));
-	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++)
-		if (calls[cause])
-			view_buffer_print(out, "%16s  %s\n", text_count(number, calls[cause]),
-					  wire_call_terms[cause].text);
-	if (names)
-		view_buffer_print(out, "%16s  names of threads or processes are missing\n",
-				  text_count(number, names));
-	view_chunks_text(trace, out);
 }
 
 static void print_faults(const struct burin_trace *trace, bool color, struct view_buffer *out)

@@ -18,9 +18,6 @@ void view_summary_text(const struct burin_trace *trace, const struct read_counts
 void view_field_json(struct json *json, const char *name, unsigned type);
 void view_summary_json(const struct burin_trace *trace, const struct read_counts *counts,
 		       struct view_buffer *out);
-/* Losses by cause, and what was removed; empty if there are none. Also for the end of a dump. */
-void view_losses_text(const struct burin_trace *trace, bool color, struct view_buffer *out);
-
 /* Which events were off for how long, and how many changes are unknown; empty if there are none. */
 void view_off_text(const struct burin_trace *trace, bool color, struct view_buffer *out);
 /* All changes of states, filters and sizes, with time and process; empty if there are none. */

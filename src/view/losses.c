@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Losses of a trace; see losses.h. */
+#include "view/losses.h"
+
+#include "base/print.h"
+#include "base/text.h"
+#include "view/chunks_text.h"
+#include "wire/wire_terms.h"
+
+static const char *const warn = print_styles[PRINT_WARN], *const off = print_styles[PRINT_OFF];
+
+const char view_lost_calls[] = "; the callees of a lost call are its caller's";
+
+static void add(struct view_losses *losses, struct view_loss loss)
+{
+	if (!loss.count)
+		return;
+	losses->list[losses->count++] = loss;
+	losses->sum += loss.adds ? loss.count : 0;
+}
+
+static uint64_t recorded(const struct burin_trace *trace, const char *key)
+{
+	uint64_t value;
+
+	return read_recording_number(trace, key, &value) ? 0 : value;
+}
+
+void view_losses_read(const struct burin_trace *trace, struct view_losses *losses)
+{
+	*losses = (struct view_losses){ 0 };
+	for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++)
+		add(losses, (struct view_loss){ burin_loss_name(cause), burin_loss_name(cause),
+						burin_trace_lost(trace, cause), true, true });
+	add(losses, (struct view_loss){ "lost_late", "written after the recorder's last read",
+					recorded(trace, "lost_late"), false, true });
+	add(losses, (struct view_loss){ "lost_unreported", "when the recorder could not write",
+					recorded(trace, "lost_unreported"), false, true });
+	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++) {
+		const struct wire_term *term = &wire_call_terms[cause];
+
+		add(losses, (struct view_loss){ term->key, term->text, recorded(trace, term->key), false,
+						cause != WIRE_CALL_LOST_PATCH });
+	}
+	add(losses, (struct view_loss){ "lost_names", "names of threads or processes are missing",
+					recorded(trace, "lost_names"), false, false });
+}
+
+void view_losses_text(const struct burin_trace *trace, bool color, struct view_buffer *out)
+{
+	struct view_losses losses;
+	char number[TEXT_SHORT];
+
+	view_losses_read(trace, &losses);
+	if (losses.sum)
+		view_buffer_print(out, "%s%s records were lost%s\n", color ? warn : "",
+				  text_count(number, losses.sum), color ? off : "");
+	for (unsigned n = 0; n < burin_trace_rings(trace); n++) {
+		const struct burin_ring *ring = burin_trace_ring(trace, n);
+
+		for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++)
+			if (ring->lost[cause])
+				view_buffer_print(out, "%16s  %s: %s\n",
+						  text_count(number, ring->lost[cause]), ring->name,
+						  burin_loss_name(cause));
+	}
+	for (unsigned n = 0; n < losses.count; n++)
+		if (!losses.list[n].of_rings)
+			view_buffer_print(out, "%16s  %s\n", text_count(number, losses.list[n].count),
+					  losses.list[n].text);
+	view_chunks_text(trace, out);
+}
+
+void view_losses_line(const struct burin_trace *trace, const char *about, struct view_buffer *out)
+{
+	struct view_losses losses;
+	char text[TEXT_SHORT];
+
+	view_losses_read(trace, &losses);
+	view_buffer_print(out, "%s", losses.sum ? "lost: " : "no record was lost");
+	for (unsigned n = 0; n < losses.count; n++) {
+		const struct view_loss *loss = &losses.list[n];
+
+		view_buffer_print(out, "%s%s%s %s", n || !losses.sum ? ", " : "",
+				  text_count(text, loss->count),
+				  !loss->of_rings    ? ""
+				  : loss->count == 1 ? " record:"
+						     : " records:",
+				  loss->text);
+	}
+	view_buffer_print(out, "%s\n", losses.sum ? about : "");
+	view_chunks_text(trace, out);
+}
+
+void view_losses_json(const struct burin_trace *trace, struct json *json)
+{
+	struct view_losses losses;
+
+	view_losses_read(trace, &losses);
+	json_object(json, "lost");
+	for (unsigned n = 0; n < losses.count; n++)
+		json_u64(json, losses.list[n].key, losses.list[n].count);
+	json_end(json);
+}

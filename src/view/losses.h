@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * All losses of a trace but samples (view_ledger_text()). This is the one place that knows the causes; every command prints them by it.
+ */
+#ifndef BURIN_VIEW_LOSSES_H
+#define BURIN_VIEW_LOSSES_H
+
+#include <stdbool.h>
+
+#include "read/trace.h"
+#include "view/buffer.h"
+#include "view/json.h"
+#include "wire/wire_call.h"
+
+enum {
+	VIEW_LOSSES = BURIN_LOST_CAUSES + WIRE_CALL_LOSSES + 3,
+};
+
+struct view_loss {
+	const char *key;  /* in JSON */
+	const char *text; /* behind the number, and "records:" of those of rings */
+	uint64_t count;
+	bool of_rings;
+	bool adds; /* to the sum: records and calls, not what lacks a part */
+};
+
+struct view_losses {
+	uint64_t sum; /* records and calls */
+	unsigned count;
+	struct view_loss list[VIEW_LOSSES]; /* whose count is not 0; those of rings first */
+};
+
+void view_losses_read(const struct burin_trace *trace, struct view_losses *losses);
+
+/* A block: the sum, then a line for each cause, those of rings by ring; empty if nothing is missing. */
+void view_losses_text(const struct burin_trace *trace, bool color, struct view_buffer *out);
+
+/* One line. @about: what follows for the rest, if something was lost */
+void view_losses_line(const struct burin_trace *trace, const char *about, struct view_buffer *out);
+extern const char view_lost_calls[]; /* @about of calls */
+
+/* The object "lost": counts by cause. */
+void view_losses_json(const struct burin_trace *trace, struct json *json);
+
+#endif
