@@ -111,7 +111,7 @@ static void put_end(struct bpf_program *to, int map)
 
 void kernel_packets_test(struct bpf_program *to, const struct kernel_layout *layout, int thread)
 {
-	unsigned none, other;
+	unsigned none, nothing, other;
 
 	bpf_put_call(to, BPF_FUNC_get_smp_processor_id);
 	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_KEY, BPF_REG_0);
@@ -119,10 +119,12 @@ void kernel_packets_test(struct bpf_program *to, const struct kernel_layout *lay
 	bpf_put_set(to, BPF_REG_2, KERNEL_INTERRUPT);
 	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
 	kernel_put_load(to, BPF_REG_1, BPF_REG_0, PACKETS(delivered));
+	nothing = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0); /* the id of the idle thread, too */
 	bpf_put_load(to, BPF_W, BPF_REG_3, BPF_REG_10, thread);
 	other = bpf_put_jump_register(to, BPF_JNE, BPF_REG_1, BPF_REG_3);
 	bpf_put_set(to, BPF_REG_2, KERNEL_INTERRUPT_PACKET);
 	bpf_land(to, none);
+	bpf_land(to, nothing);
 	bpf_land(to, other);
 }
 
