@@ -34,10 +34,6 @@ enum {
 }; /* nothing is changed */
 #endif
 
-enum {
-	PAGE_LEAST = 4096,
-};
-
 static const char own_names[] = "libburin";
 static const char c_library_name[] = "libc.so.6";
 static const char *const allocators[] = { "malloc", "calloc", "realloc", "free" };
@@ -47,7 +43,6 @@ struct binding {
 	void *handle; /* of the C library; NULL: not needed yet */
 	__typeof__(&mprotect) protect;
 	__typeof__(&dlvsym) find;
-	uint64_t begin, bytes; /* of what is read-only since it is relocated */
 };
 
 /* Of this library; by the linker. Programs that are linked statically have none. */
@@ -67,7 +62,7 @@ static void read_map(struct loaded_object *object, const struct link_map *map)
 	loaded_object_read(object, &info);
 }
 
-/* Neither function calls another that could be the program's: dl_iterate_phdr() would be one. */
+/* Not by dl_iterate_phdr(), which may be the program's. */
 static const struct link_map *own_map(void)
 {
 	const struct link_map *map = _DYNAMIC ? _r_debug.r_map : NULL;
@@ -107,10 +102,17 @@ static void *plain(const struct binding *binding, const char *name)
 		       : NULL;
 }
 
+static bool protect(const struct binding *binding, int access)
+{
+	const struct loaded_object *own = &binding->own;
+
+	return !own->fixed_bytes ||
+	       binding->protect((void *)(uintptr_t)own->fixed, own->fixed_bytes, access) == 0;
+}
+
 /* Prepare to change slots. */
 static bool open_slots(struct binding *binding)
 {
-	const struct dl_phdr_info *info = &binding->own.info;
 	__typeof__(&dlopen) open;
 
 	if (binding->handle)
@@ -118,21 +120,11 @@ static bool open_slots(struct binding *binding)
 	*(void **)&open = plain(binding, "dlopen");
 	*(void **)&binding->find = plain(binding, "dlvsym");
 	*(void **)&binding->protect = plain(binding, "mprotect");
-	binding->handle = open && binding->find && binding->protect
-				  ? open(c_library_name, RTLD_LAZY | RTLD_NOLOAD)
-				  : NULL;
-	for (unsigned n = 0; n < info->dlpi_phnum; n++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[n];
-		const uint64_t at = info->dlpi_addr + part->p_vaddr;
-
-		if (part->p_type != PT_GNU_RELRO)
-			continue;
-		binding->begin = at & ~(uint64_t)(PAGE_LEAST - 1);
-		binding->bytes = ((at + part->p_memsz) & ~(uint64_t)(PAGE_LEAST - 1)) - binding->begin;
-	}
-	return binding->handle &&
-	       (!binding->bytes || binding->protect((void *)(uintptr_t)binding->begin, binding->bytes,
-						    PROT_READ | PROT_WRITE) == 0);
+	binding->handle =
+		open && binding->find && binding->protect && protect(binding, PROT_READ | PROT_WRITE)
+			? open(c_library_name, RTLD_LAZY | RTLD_NOLOAD)
+			: NULL;
+	return binding->handle != NULL;
 }
 
 static bool is_allocator(const char *name)
@@ -198,6 +190,6 @@ void c_library_bind(void)
 		return;
 	bind_slots(&binding, DT_JMPREL, DT_PLTRELSZ);
 	bind_slots(&binding, DT_RELA, DT_RELASZ);
-	if (binding.protect && binding.bytes)
-		binding.protect((void *)(uintptr_t)binding.begin, binding.bytes, PROT_READ);
+	if (binding.protect)
+		protect(&binding, PROT_READ);
 }

@@ -5,8 +5,7 @@
 #include "base/loaded_object.h"
 
 enum {
-	VERSION_HIDDEN = 0x8000,
-	VERSION_GLOBAL = 1, /* up to this one it is no version */
+	PAGE = 4096,
 };
 
 uint64_t loaded_object_value(const struct loaded_object *object, int64_t tag)
@@ -21,7 +20,7 @@ const void *loaded_object_pointer(const struct loaded_object *object, int64_t ta
 {
 	const uint64_t address = loaded_object_value(object, tag);
 
-	/* glibc has relocated most. */
+	/* The C library has relocated it, except in objects that it cannot write to. */
 	return (const void *)(uintptr_t)(address && address < object->info.dlpi_addr
 						 ? address + object->info.dlpi_addr
 						 : address);
@@ -30,10 +29,17 @@ const void *loaded_object_pointer(const struct loaded_object *object, int64_t ta
 void loaded_object_read(struct loaded_object *object, const struct dl_phdr_info *info)
 {
 	*object = (struct loaded_object){ .info = *info };
-	for (unsigned n = 0; n < info->dlpi_phnum; n++)
-		if (info->dlpi_phdr[n].p_type == PT_DYNAMIC)
-			object->dynamic =
-				(const ElfW(Dyn) *)(uintptr_t)(info->dlpi_addr + info->dlpi_phdr[n].p_vaddr);
+	for (unsigned n = 0; n < info->dlpi_phnum; n++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[n];
+		const uint64_t at = info->dlpi_addr + part->p_vaddr;
+
+		if (part->p_type == PT_DYNAMIC)
+			object->dynamic = (const ElfW(Dyn) *)(uintptr_t)at;
+		if (part->p_type != PT_GNU_RELRO)
+			continue;
+		object->fixed = at & ~(uint64_t)(PAGE - 1);
+		object->fixed_bytes = ((at + part->p_memsz) & ~(uint64_t)(PAGE - 1)) - object->fixed;
+	}
 	object->names = loaded_object_pointer(object, DT_STRTAB);
 	object->symbols = object->names ? loaded_object_pointer(object, DT_SYMTAB) : NULL;
 	object->versions = loaded_object_pointer(object, DT_VERSYM);
@@ -56,11 +62,11 @@ bool loaded_object_has(const struct loaded_object *object, uint64_t address, uin
 const char *loaded_object_version(const struct loaded_object *object, uint64_t symbol)
 {
 	const uint8_t *need = loaded_object_pointer(object, DT_VERNEED);
-	const uint16_t wanted = object->versions ? object->versions[symbol] & ~VERSION_HIDDEN : 0;
+	const uint16_t wanted = object->versions ? object->versions[symbol] & ~LOADED_VERSION_HIDDEN : 0;
 	ElfW(Verneed) library;
 
 	for (uint64_t n = loaded_object_value(object, DT_VERNEEDNUM);
-	     wanted > VERSION_GLOBAL && need && n-- > 0; need += library.vn_next) {
+	     wanted > LOADED_VERSION_GLOBAL && need && n-- > 0; need += library.vn_next) {
 		const uint8_t *at;
 		ElfW(Vernaux) version;
 

@@ -7,6 +7,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Versions of symbols, in `versions` below. */
+enum {
+	LOADED_VERSION_HIDDEN = 0x8000, /* a flag */
+	LOADED_VERSION_GLOBAL = 1,	/* up to this one it is no version */
+};
+
 /* It is valid while the object is loaded. */
 struct loaded_object {
 	struct dl_phdr_info info;
@@ -14,7 +20,9 @@ struct loaded_object {
 	const ElfW(Sym) * symbols; /* NULL: none; `names`, too */
 	const char *names;
 	const uint16_t *versions; /* of symbols; NULL: they have none */
-	unsigned place;		  /* in the order of the objects; set by loaded_object_find() */
+	uint64_t fixed,
+		fixed_bytes; /* pages that the dynamic linker has made read-only when it had relocated them */
+	unsigned place;	     /* in the order of the objects; set by loaded_object_find() */
 };
 
 /* loaded_object_read - describe an object. Context: any. */

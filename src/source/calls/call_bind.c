@@ -13,8 +13,6 @@
 #include "source/calls/call_bind.h"
 
 enum {
-	VERSION_HIDDEN = 0x8000,
-	VERSION_GLOBAL = 1, /* up to this one it is no version */
 	VERSION_OLDEST = 2, /* what objects without versions are bound to */
 };
 
@@ -42,7 +40,8 @@ static bool defines(const struct loaded_object *object, const char *name, unsign
 
 	while ((symbol = loaded_object_definition(object, name, symbol)) != NULL) {
 		const unsigned version =
-			object->versions ? object->versions[symbol - object->symbols] & ~VERSION_HIDDEN : 0;
+			object->versions ? object->versions[symbol - object->symbols] & ~LOADED_VERSION_HIDDEN
+					 : 0;
 
 		if (version >= low && version <= high)
 			return true;
@@ -65,7 +64,7 @@ static uint64_t oldest_version(void *where, const char *name, uint64_t any)
 	struct loaded_object object;
 	const char *version = NULL;
 
-	if (loaded_object_find(&object, any) && !defines(&object, name, 0, VERSION_GLOBAL) &&
+	if (loaded_object_find(&object, any) && !defines(&object, name, 0, LOADED_VERSION_GLOBAL) &&
 	    defines(&object, name, VERSION_OLDEST, VERSION_OLDEST))
 		version = version_defined(&object, VERSION_OLDEST);
 	return (version ? look_up(where, name, version) : 0) ?: any;
@@ -76,7 +75,7 @@ static bool comes_before(const char *name, uint64_t any, uint64_t other)
 {
 	struct loaded_object first, second;
 
-	return loaded_object_find(&first, any) && defines(&first, name, 0, VERSION_GLOBAL) &&
+	return loaded_object_find(&first, any) && defines(&first, name, 0, LOADED_VERSION_GLOBAL) &&
 	       loaded_object_find(&second, other) && first.place < second.place;
 }
 

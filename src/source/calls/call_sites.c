@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/loaded_object.h"
 #include "source/calls/call_sites.h"
 #include "source/calls/hook_near.h"
 
@@ -27,12 +28,11 @@ struct range {
 };
 
 struct object {
-	const struct dl_phdr_info *info;
+	struct loaded_object loaded;
 	struct range code[RANGES];
 	unsigned codes;
 	const uint8_t *frames; /* .eh_frame_hdr */
 	uint32_t frames_max;   /* functions that it has room for */
-	const ElfW(Dyn) * dynamic;
 	int file;
 	struct call_sites sites;
 };
@@ -80,9 +80,9 @@ void call_sites_free(struct call_sites *sites)
 /* Whether bytes can be read. Between the parts of an object there may be no memory. */
 static bool is_readable(const struct object *object, uint64_t begin, uint64_t bytes)
 {
-	for (unsigned n = 0; n < object->info->dlpi_phnum; n++) {
-		const ElfW(Phdr) *part = &object->info->dlpi_phdr[n];
-		const uint64_t at = begin - (object->info->dlpi_addr + part->p_vaddr);
+	for (unsigned n = 0; n < object->loaded.info.dlpi_phnum; n++) {
+		const ElfW(Phdr) *part = &object->loaded.info.dlpi_phdr[n];
+		const uint64_t at = begin - (object->loaded.info.dlpi_addr + part->p_vaddr);
 
 		if (part->p_type == PT_LOAD && (part->p_flags & PF_R) && at <= part->p_memsz &&
 		    bytes <= part->p_memsz - at)
@@ -259,39 +259,20 @@ static void add_call(struct object *object, uint64_t address, unsigned bytes)
 										     : CALL_SITE_NOP_MAX) });
 }
 
-static uint64_t dynamic(const struct object *object, int64_t tag)
-{
-	const ElfW(Dyn) *at = object->dynamic;
-
-	for (; at && at->d_tag != DT_NULL; at++)
-		if (at->d_tag == tag)
-			return at->d_un.d_val;
-	return 0;
-}
-
-/* The same, of an address. glibc has relocated it, except in objects that it cannot write to. */
-static uint64_t dynamic_address(const struct object *object, int64_t tag)
-{
-	const uint64_t address = dynamic(object, tag);
-
-	return address && address < object->info->dlpi_addr ? address + object->info->dlpi_addr : address;
-}
-
 /* The slot through which the object calls a function; 0: it does not. */
 static uint64_t slot_in(const struct object *object, int64_t table, int64_t bytes, const char *name)
 {
-	const ElfW(Rela) *at = (const ElfW(Rela) *)(uintptr_t)dynamic_address(object, table);
-	const ElfW(Sym) *symbols = (const ElfW(Sym) *)(uintptr_t)dynamic_address(object, DT_SYMTAB);
-	const char *names = (const char *)(uintptr_t)dynamic_address(object, DT_STRTAB);
+	const struct loaded_object *loaded = &object->loaded;
+	const ElfW(Rela) *at = loaded_object_pointer(loaded, table);
 
-	if (!at || !symbols || !names)
+	if (!at || !loaded->symbols)
 		return 0;
-	for (uint64_t n = dynamic(object, bytes) / sizeof(*at); n-- > 0; at++) {
+	for (uint64_t n = loaded_object_value(loaded, bytes) / sizeof(*at); n-- > 0; at++) {
 		const uint32_t type = ELF64_R_TYPE(at->r_info);
 
 		if ((type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT) &&
-		    strcmp(names + symbols[ELF64_R_SYM(at->r_info)].st_name, name) == 0)
-			return object->info->dlpi_addr + at->r_offset;
+		    strcmp(loaded->names + loaded->symbols[ELF64_R_SYM(at->r_info)].st_name, name) == 0)
+			return object->loaded.info.dlpi_addr + at->r_offset;
 	}
 	return 0;
 }
@@ -502,7 +483,7 @@ static bool has_unwinder(int file, const ElfW(Shdr) * sections, unsigned count, 
 
 static void visit_section(struct object *object, const char *name, const ElfW(Shdr) * section)
 {
-	const uint64_t begin = object->info->dlpi_addr + section->sh_addr, bytes = section->sh_size;
+	const uint64_t begin = object->loaded.info.dlpi_addr + section->sh_addr, bytes = section->sh_size;
 
 	if (!(section->sh_flags & SHF_ALLOC) || !is_readable(object, begin, bytes))
 		return;
@@ -521,9 +502,9 @@ static bool is_loaded(const struct object *object, const ElfW(Ehdr) * header)
 	const unsigned count = header->e_phnum < PARTS ? header->e_phnum : PARTS;
 	const size_t bytes = count * sizeof(*parts);
 
-	return header->e_phnum == object->info->dlpi_phnum && header->e_phentsize == sizeof(*parts) &&
+	return header->e_phnum == object->loaded.info.dlpi_phnum && header->e_phentsize == sizeof(*parts) &&
 	       pread(object->file, parts, bytes, (off_t)header->e_phoff) == (ssize_t)bytes &&
-	       memcmp(parts, object->info->dlpi_phdr, bytes) == 0;
+	       memcmp(parts, object->loaded.info.dlpi_phdr, bytes) == 0;
 }
 
 static void visit_sections(struct object *object)
@@ -562,7 +543,7 @@ static void visit_frames(struct object *object, uint64_t begin, uint64_t bytes)
 
 static void visit_segments(struct object *object)
 {
-	const struct dl_phdr_info *info = object->info;
+	const struct dl_phdr_info *info = &object->loaded.info;
 
 	object->sites.begin = UINT64_MAX;
 	for (unsigned n = 0; n < info->dlpi_phnum; n++) {
@@ -571,8 +552,6 @@ static void visit_segments(struct object *object)
 
 		if (part->p_type == PT_GNU_EH_FRAME)
 			visit_frames(object, begin, part->p_memsz);
-		if (part->p_type == PT_DYNAMIC)
-			object->dynamic = (const ElfW(Dyn) *)(uintptr_t)begin;
 		if (part->p_type != PT_LOAD)
 			continue;
 		if (begin < object->sites.begin)
@@ -616,8 +595,9 @@ static void remove_overlaps(struct call_sites *sites)
 
 struct call_sites call_sites_find(const struct dl_phdr_info *info)
 {
-	struct object object = { .info = info };
+	struct object object = { .codes = 0 };
 
+	loaded_object_read(&object.loaded, info);
 	visit_segments(&object);
 	object.file = open(*info->dlpi_name ? info->dlpi_name : "/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	add_fentry(&object);

@@ -411,26 +411,9 @@ static uint8_t *find_uses(struct slots *slots, const ElfW(Rela) * relocations, u
 	return uses;
 }
 
-/* The dynamic linker has made the first pages of an object's data read-only. Return: bytes from @begin. */
-static uint64_t read_only(const struct dl_phdr_info *info, uint64_t *begin)
-{
-	for (unsigned n = 0; n < info->dlpi_phnum; n++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[n];
-		const uint64_t at = info->dlpi_addr + part->p_vaddr;
-
-		if (part->p_type != PT_GNU_RELRO)
-			continue;
-		*begin = at & ~(uint64_t)(PAGE - 1);
-		return ((at + part->p_memsz) & ~(uint64_t)(PAGE - 1)) - *begin;
-	}
-	*begin = 0;
-	return 0;
-}
-
 static void write_slots(struct slots *slots)
 {
-	uint64_t begin;
-	const uint64_t bytes = read_only(&slots->object.info, &begin);
+	const uint64_t begin = slots->object.fixed, bytes = slots->object.fixed_bytes;
 	const bool writable = bytes && mprotect((void *)(uintptr_t)begin, bytes, PROT_READ | PROT_WRITE) == 0;
 
 	for (uint64_t n = 0; n < slots->count; n++) {

@@ -11,6 +11,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
+#include "base/loaded_object.h"
 #include "source/calls/call_patch.h"
 #include "source/calls/interpose_late.h"
 
@@ -54,69 +55,31 @@ static const char *const contexts[] = {
 
 static bool is_late;
 
-/* A loaded object that calls others. */
-struct object {
-	const struct dl_phdr_info *info;
-	const ElfW(Dyn) * dynamic;
-	const ElfW(Sym) * symbols;
-	const char *names;
-	uint64_t fixed, fixed_bytes; /* pages that the dynamic linker has made read-only */
-};
-
-static uint64_t value_of(const struct object *object, int64_t tag)
+/* Whether an object calls others by slots that can be changed. */
+static bool object_read(struct loaded_object *object, const struct dl_phdr_info *info)
 {
-	for (const ElfW(Dyn) *at = object->dynamic; at && at->d_tag != DT_NULL; at++)
-		if (at->d_tag == tag)
-			return at->d_un.d_val;
-	return 0;
-}
-
-/* The C library has relocated it, except in objects that it cannot write to. */
-static const void *address_of(const struct object *object, int64_t tag)
-{
-	const uint64_t address = value_of(object, tag), base = object->info->dlpi_addr;
-
-	return (const void *)(uintptr_t)(address && address < base ? address + base : address);
-}
-
-static bool object_read(struct object *object, const struct dl_phdr_info *info)
-{
-	*object = (struct object){ .info = info };
-	if (info->dlpi_addr == getauxval(AT_BASE) || info->dlpi_addr == getauxval(AT_SYSINFO_EHDR))
-		return false;
-	for (unsigned n = 0; n < info->dlpi_phnum; n++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[n];
-		const uint64_t at = info->dlpi_addr + part->p_vaddr;
-
-		if (part->p_type == PT_DYNAMIC)
-			object->dynamic = (const ElfW(Dyn) *)(uintptr_t)at;
-		if (part->p_type != PT_GNU_RELRO)
-			continue;
-		object->fixed = at & ~(uint64_t)(PAGE - 1);
-		object->fixed_bytes = ((at + part->p_memsz) & ~(uint64_t)(PAGE - 1)) - object->fixed;
-	}
-	object->symbols = address_of(object, DT_SYMTAB);
-	object->names = address_of(object, DT_STRTAB);
-	return object->symbols && object->names;
+	loaded_object_read(object, info);
+	return object->symbols && info->dlpi_addr != getauxval(AT_BASE) &&
+	       info->dlpi_addr != getauxval(AT_SYSINFO_EHDR);
 }
 
 /* Whether an object is part of Burin, whose own calls stay as they are. */
-static bool is_ours(const struct object *object)
+static bool is_ours(const struct loaded_object *object)
 {
-	const char *slash = strrchr(object->info->dlpi_name, '/'),
-		   *name = slash ? slash + 1 : object->info->dlpi_name;
+	const char *slash = strrchr(object->info.dlpi_name, '/'),
+		   *name = slash ? slash + 1 : object->info.dlpi_name;
 
 	return strncmp(name, "libburin", 8) == 0;
 }
 
-typedef void each_slot(struct object *object, const char *name, uint64_t *slot, void *data);
+typedef void each_slot(struct loaded_object *object, const char *name, uint64_t *slot, void *data);
 
-static void each_of(struct object *object, int64_t table, int64_t bytes, each_slot *each, void *data)
+static void each_of(struct loaded_object *object, int64_t table, int64_t bytes, each_slot *each, void *data)
 {
-	const ElfW(Rela) *at = address_of(object, table);
+	const ElfW(Rela) *at = loaded_object_pointer(object, table);
 
-	for (uint64_t n = at ? value_of(object, bytes) / sizeof(*at) : 0; n-- > 0; at++) {
-		const uint64_t type = ELF64_R_TYPE(at->r_info), slot = object->info->dlpi_addr + at->r_offset;
+	for (uint64_t n = at ? loaded_object_value(object, bytes) / sizeof(*at) : 0; n-- > 0; at++) {
+		const uint64_t type = ELF64_R_TYPE(at->r_info), slot = object->info.dlpi_addr + at->r_offset;
 
 		if ((type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) && slot % 8 == 0)
 			each(object, object->names + object->symbols[ELF64_R_SYM(at->r_info)].st_name,
@@ -124,7 +87,7 @@ static void each_of(struct object *object, int64_t table, int64_t bytes, each_sl
 	}
 }
 
-static void each_slot_of(struct object *object, each_slot *each, void *data)
+static void each_slot_of(struct loaded_object *object, each_slot *each, void *data)
 {
 	if (is_ours(object))
 		return;
@@ -134,7 +97,7 @@ static void each_slot_of(struct object *object, each_slot *each, void *data)
 
 /* ---- whether it can be done */
 
-static void look(struct object *object, const char *name, uint64_t *slot, void *data)
+static void look(struct loaded_object *object, const char *name, uint64_t *slot, void *data)
 {
 	bool *found = data;
 
@@ -146,7 +109,7 @@ static void look(struct object *object, const char *name, uint64_t *slot, void *
 
 static int visit_looking(struct dl_phdr_info *info, size_t bytes, void *data)
 {
-	struct object object;
+	struct loaded_object object;
 
 	(void)bytes;
 	if (object_read(&object, info))
@@ -165,7 +128,7 @@ bool interpose_late_can(void)
 
 /* ---- the change */
 
-static void store(const struct object *object, uint64_t *slot, uint64_t address)
+static void store(const struct loaded_object *object, uint64_t *slot, uint64_t address)
 {
 	const uint64_t at = (uint64_t)(uintptr_t)slot;
 	void *page = (void *)(uintptr_t)(at & ~(uint64_t)(PAGE - 1));
@@ -178,7 +141,7 @@ static void store(const struct object *object, uint64_t *slot, uint64_t address)
 		mprotect(page, PAGE, PROT_READ);
 }
 
-static void replace(struct object *object, const char *name, uint64_t *slot, void *data)
+static void replace(struct loaded_object *object, const char *name, uint64_t *slot, void *data)
 {
 	(void)data;
 	for (size_t n = 0; n < sizeof(replaced) / sizeof(*replaced); n++)
@@ -188,7 +151,7 @@ static void replace(struct object *object, const char *name, uint64_t *slot, voi
 
 static int visit_replacing(struct dl_phdr_info *info, size_t bytes, void *data)
 {
-	struct object object;
+	struct loaded_object object;
 
 	(void)bytes;
 	if (object_read(&object, info))
