@@ -71,7 +71,7 @@ void view_losses_text(const struct burin_trace *trace, bool color, struct view_b
 	view_chunks_text(trace, out);
 }
 
-void view_losses_line(const struct burin_trace *trace, const char *about, struct view_buffer *out)
+bool view_losses_line(const struct burin_trace *trace, const char *about, struct view_buffer *out)
 {
 	struct view_losses losses;
 	char text[TEXT_SHORT];
@@ -90,6 +90,7 @@ void view_losses_line(const struct burin_trace *trace, const char *about, struct
 	}
 	view_buffer_print(out, "%s\n", losses.sum ? about : "");
 	view_chunks_text(trace, out);
+	return losses.count != 0;
 }
 
 void view_losses_json(const struct burin_trace *trace, struct json *json)

@@ -35,8 +35,8 @@ void view_losses_read(const struct burin_trace *trace, struct view_losses *losse
 /* A block: the sum, then a line for each cause, those of rings by ring; empty if nothing is missing. */
 void view_losses_text(const struct burin_trace *trace, bool color, struct view_buffer *out);
 
-/* One line. @about: what follows for the rest, if something was lost */
-void view_losses_line(const struct burin_trace *trace, const char *about, struct view_buffer *out);
+/* One line. @about: what follows for the rest, if something was lost. Return: whether anything is missing. */
+bool view_losses_line(const struct burin_trace *trace, const char *about, struct view_buffer *out);
 extern const char view_lost_calls[]; /* @about of calls */
 
 /* The object "lost": counts by cause. */

@@ -151,14 +151,9 @@ int cmd_profile_open(struct cmd_profile *profile, const char *path)
 static void print_foot(const struct cmd_profile *profile, const char *path)
 {
 	struct view_buffer line = { .used = 0 };
-	struct view_losses losses = { 0 };
-	bool lost;
+	const bool lost = profile->calls ? view_losses_line(profile->trace, view_lost_calls, &line)
+					 : view_ledger_line(profile->counted.profile, &line);
 
-	if (profile->calls) {
-		view_losses_read(profile->trace, &losses);
-		view_losses_line(profile->trace, view_lost_calls, &line);
-	}
-	lost = profile->calls ? losses.count != 0 : view_ledger_line(profile->counted.profile, &line);
 	if (lost) {
 		cmd_note("burin: %s: ", path);
 		view_buffer_write(&line, STDERR_FILENO);
