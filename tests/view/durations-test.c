@@ -26,19 +26,18 @@ static void test_few(void **state)
 {
 	static const uint64_t times[] = { 10, 1000000, 3000000, 5000000 };
 
+	static const struct {
+		unsigned count, percent;
+		uint64_t wanted;
+	} cases[] = {
+		{ 0, 99, 0 },	    { 1, 50, 10 },	{ 1, 99, 10 },	    { 2, 50, 10 },
+		{ 2, 99, 1000000 }, { 3, 50, 1000000 }, { 3, 99, 3000000 }, { 4, 0, 10 },
+		{ 4, 50, 1000000 }, { 4, 75, 3000000 }, { 4, 76, 5000000 }, { 4, 100, 5000000 },
+	};
+
 	(void)state;
-	check(times, 1, 50, 10);
-	check(times, 1, 99, 10);
-	check(times, 2, 50, 10);
-	check(times, 2, 99, 1000000);
-	check(times, 3, 50, 1000000);
-	check(times, 3, 99, 3000000);
-	check(times, 4, 50, 1000000);
-	check(times, 4, 75, 3000000);
-	check(times, 4, 76, 5000000);
-	check(times, 4, 0, 10);
-	check(times, 4, 100, 5000000);
-	check(times, 0, 99, 0);
+	for (size_t n = 0; n < sizeof(cases) / sizeof(*cases); n++)
+		check(times, cases[n].count, cases[n].percent, cases[n].wanted);
 }
 
 static int by_time(const void *one, const void *other)
