@@ -63,6 +63,7 @@ static void after_fork(void)
 static void become_child(void)
 {
 	call_functions_fork();
+	call_apart_fork();
 	if (!tracepoint_session.calls.header)
 		return;
 	tracepoint_thread.tid = tracepoint_thread.self_tid = 0; /* libburin.so's own handler may come later */

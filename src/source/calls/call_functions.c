@@ -114,12 +114,13 @@ uint32_t call_function_number(const struct call_image *image)
 	return number;
 }
 
-uint32_t call_function_add(uint64_t address)
+uint64_t call_function_add(uint64_t address, uint64_t unused)
 {
 	const uint32_t self = tracepoint_thread_self();
 	struct call_image image;
 	uint32_t number = 0;
 
+	(void)unused;
 	if (call_switches == off)
 		return 0;
 	if (tracepoint_session.calls.header->sources & WIRE_CALL_NO_HOOKS) {

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "session/session_calls.h"
+#include "source/calls/call_apart.h"
 #include "source/calls/call_images.h"
 
 struct call_function {
@@ -33,10 +34,10 @@ extern struct call_functions *call_functions;
 extern const uint8_t *call_switches;
 
 /*
- * call_function_add - look an address up among the loaded objects, and add it.
+ * call_function_add - look an address up among the loaded objects, and add it; for call_apart().
  * Context: any thread, signal handlers. Return: its number; 0: its calls are not recorded.
  */
-uint32_t call_function_add(uint64_t address);
+uint64_t call_function_add(uint64_t address, uint64_t unused);
 
 /* call_function_number - the number in the session of a function of an image; 0: there is no room, which is counted. */
 uint32_t call_function_number(const struct call_image *image);
@@ -72,7 +73,7 @@ static inline __attribute__((always_inline)) uint32_t call_function_find(uint64_
 		if (__builtin_expect(found == address, 1))
 			return functions->entries[at].number;
 		if (!found)
-			return call_function_add(address);
+			return (uint32_t)call_apart(call_function_add, address, 0);
 		at = (at + 1) & functions->mask;
 	}
 }

@@ -12,7 +12,7 @@
 
 #include "ring/lock.h"
 #include "source/calls/call_native.h"
-#include "source/calls/call_thread.h"
+#include "source/calls/call_segment.h"
 #include "source/tracepoint/thread.h"
 #include "wire/wire_event.h"
 

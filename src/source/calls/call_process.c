@@ -5,6 +5,7 @@
 
 #include "base/c_library.h"
 #include "base/nolibc.h"
+#include "source/calls/call_apart.h"
 #include "source/calls/call_fork.h"
 #include "source/calls/call_patch.h"
 #include "source/calls/call_thread.h"
@@ -38,7 +39,7 @@ static void join(void)
 	if (tracepoint_session.calls.header)
 		call_switches = tracepoint_session.calls.switches;
 	call_cpu_begin();
-	call_hook_prepare();
+	call_apart_begin();
 	call_returns_begin();
 }
 

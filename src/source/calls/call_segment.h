@@ -3,6 +3,7 @@
 #ifndef BURIN_SOURCE_CALLS_CALL_SEGMENT_H
 #define BURIN_SOURCE_CALLS_CALL_SEGMENT_H
 
+#include "source/calls/call_apart.h"
 #include "source/calls/call_thread.h"
 
 /* call_segment_of - the segment that a frame is in. */
@@ -30,6 +31,38 @@ static inline struct wire_call_segment *call_segment_at(uint64_t number)
 	return number - 1 < tracepoint_session.geometry.call_segments
 		       ? session_call_segment_at(&tracepoint_session, (uint32_t)number)
 		       : NULL;
+}
+
+/*
+ * call_stack_more - the first frame of the stack's next segment, or of a new stack. A recursion may come here often.
+ * Return: NULL: the call is lost, and counted.
+ */
+static inline struct wire_call_frame *call_stack_more(void)
+{
+	const struct wire_call_segment *next =
+		call_thread.top == CALL_NO_STACK
+			? NULL
+			: call_segment_at(call_segment_of(call_thread.top - 1)->next);
+
+	return next ? (struct wire_call_frame *)(uintptr_t)next + 1
+		    : (struct wire_call_frame *)(uintptr_t)call_apart(call_stack_extend, 0, 0);
+}
+
+/* call_stack_below - the call below a frame, in an earlier segment if need be; NULL: none. */
+static inline struct wire_call_frame *call_stack_below(const struct wire_call_frame *frame)
+{
+	struct wire_call_segment *segment = call_segment_of(frame);
+
+	if (frame - 1 != (const struct wire_call_frame *)segment)
+		return (struct wire_call_frame *)(uintptr_t)(frame - 1);
+	segment = call_segment_at(segment->previous);
+	return segment ? (struct wire_call_frame *)segment + WIRE_CALL_FRAMES : NULL;
+}
+
+/* call_stack_top - the innermost open call of this stack; NULL: none. */
+static inline struct wire_call_frame *call_stack_top(void)
+{
+	return call_thread.top == CALL_NO_STACK ? NULL : call_stack_below(call_thread.top);
 }
 
 /* call_segment_take - a segment for this thread, as session_call_segment(). Return: NULL: there is no memory. */

@@ -44,38 +44,25 @@ static struct wire_call_segment *add_segment(const struct wire_call_segment *ful
 		    : call_segment_take(stack, 0, 0);
 }
 
-struct wire_call_frame *call_stack_more(void)
+uint64_t call_stack_extend(uint64_t unused, uint64_t unused1)
 {
-	const struct wire_call_segment *full = last_segment(call_thread.top);
-	struct wire_call_segment *segment = full ? call_segment_at(full->next) : NULL;
+	struct wire_call_segment *segment = NULL;
 
-	if (!segment && !call_thread.forking) {
+	(void)unused;
+	(void)unused1;
+	if (!call_thread.forking) {
 		if (has_key)
 			pthread_setspecific(key,
 					    &key); /* any value but NULL: then leave_thread() is called */
-		segment = add_segment(full, call_thread.native ? call_thread.native->stack
-							       : call_thread.home_stack);
+		segment = add_segment(last_segment(call_thread.top),
+				      call_thread.native ? call_thread.native->stack
+							 : call_thread.home_stack);
 	}
 	if (!segment) {
 		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_STACK, 1);
-		return NULL;
+		return 0;
 	}
-	return (struct wire_call_frame *)segment + 1;
-}
-
-struct wire_call_frame *call_stack_below(const struct wire_call_frame *frame)
-{
-	struct wire_call_segment *segment = call_segment_of(frame);
-
-	if (frame - 1 != (const struct wire_call_frame *)segment)
-		return (struct wire_call_frame *)(uintptr_t)(frame - 1);
-	segment = call_segment_at(segment->previous);
-	return segment ? (struct wire_call_frame *)segment + WIRE_CALL_FRAMES : NULL;
-}
-
-struct wire_call_frame *call_stack_top(void)
-{
-	return call_thread.top == CALL_NO_STACK ? NULL : call_stack_below(call_thread.top);
+	return (uint64_t)(uintptr_t)((struct wire_call_frame *)segment + 1);
 }
 
 /* Record the end of a call in all cases but the usual one. */
@@ -96,7 +83,7 @@ static void record_slow(const struct wire_call_frame *frame)
 		burin_emit(call_site, state, &record, 12);
 }
 
-static void record(const struct wire_call_frame *frame, const struct call_values *values)
+static void record(const struct wire_call_frame *frame, struct call_values *values)
 {
 	if (!values && !call_put(frame))
 		record_slow(frame);
@@ -105,7 +92,7 @@ static void record(const struct wire_call_frame *frame, const struct call_values
 }
 
 /* During a fork: not by a fast path, to which the child would be the parent's thread. */
-static void record_away(const struct wire_call_frame *frame, const struct call_values *values)
+static void record_away(const struct wire_call_frame *frame, struct call_values *values)
 {
 	if (session_self() != call_thread.forking) {
 		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_STACK, 1);
@@ -118,7 +105,7 @@ static void record_away(const struct wire_call_frame *frame, const struct call_v
 
 void call_end_top(struct wire_call_frame *frame)
 {
-	const struct call_values *values = call_values_of(frame);
+	struct call_values *values = call_values_of(frame);
 
 	/* Without a start its begin was interrupted by a signal handler that did not return. */
 	if (frame->function && frame->start) {

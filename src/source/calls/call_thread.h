@@ -64,12 +64,6 @@ void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp);
  */
 void call_end_slow(uint64_t match, uint64_t sp);
 
-/* call_stack_top - the innermost open call of this stack; NULL: none. */
-struct wire_call_frame *call_stack_top(void);
-
-/* call_stack_below - the call below a frame, in an earlier segment if need be; NULL: none. */
-struct wire_call_frame *call_stack_below(const struct wire_call_frame *frame);
-
 /* call_end_top - end the innermost call. @frame: it */
 void call_end_top(struct wire_call_frame *frame);
 
@@ -80,8 +74,8 @@ void call_end_top(struct wire_call_frame *frame);
  */
 struct wire_call_frame *call_stack_returned(uint64_t slot);
 
-/* call_stack_more - the first frame of the stack's next segment, or of a new stack; NULL: the call is lost, and counted. */
-struct wire_call_frame *call_stack_more(void);
+/* call_stack_extend - for call_stack_more() in call_segment.h: a segment more for this stack, or the first one. */
+uint64_t call_stack_extend(uint64_t unused, uint64_t unused1);
 
 /* call_stack_end_all - end all calls of the current stack. */
 void call_stack_end_all(void);

@@ -172,9 +172,10 @@ static void count_bytes(struct call_layout *layout)
 			layout->scalars += format_type_bytes(layout->arguments.list[n].type);
 }
 
-/* @before: what was recorded of the function so far; NULL: nothing. Return: the same, if it is still right. */
-static struct call_layout *make_layout(uint32_t function, struct call_layout *before)
+/* For call_apart(). @former: what was recorded of the function so far; NULL: nothing. Return: the same, if it is still right. */
+static uint64_t make_layout(uint64_t function, uint64_t former)
 {
+	struct call_layout *before = (struct call_layout *)(uintptr_t)former;
 	const struct wire_call_function *entry = &tracepoint_session.calls.functions[function];
 	const struct call_image image = { entry->image, entry->offset };
 	const uint32_t generation = call_rules_generation();
@@ -184,16 +185,16 @@ static struct call_layout *make_layout(uint32_t function, struct call_layout *be
 	bool valid;
 
 	if (!call_rules_arguments(&image, spec, sizeof(spec), name, sizeof(name)))
-		return before;
+		return former;
 	layout = map(sizeof(*layout));
 	if (!layout)
-		return before;
+		return former;
 	valid = call_arguments_parse(&layout->arguments, spec, &why) == 0;
 	if (before &&
 	    (!valid || memcmp(&layout->arguments, &before->arguments, sizeof(layout->arguments)) == 0)) {
 		munmap(layout, sizeof(*layout));
 		before->generation = generation;
-		return before;
+		return former;
 	}
 	find_parts();
 	layout->generation = generation;
@@ -201,7 +202,7 @@ static struct call_layout *make_layout(uint32_t function, struct call_layout *be
 		count_bytes(layout);
 		make_event(layout, &image, name);
 	}
-	return layout;
+	return (uint64_t)(uintptr_t)layout;
 }
 
 /* Return: NULL: there is no event for the function's arguments. */
@@ -216,7 +217,10 @@ static struct call_layout *layout_of(uint32_t function)
 	layout = __atomic_load_n(place, __ATOMIC_ACQUIRE);
 	/* Another recorder may want other arguments. Calls that are open refer to the former layout, so it stays. */
 	if (!layout || layout->generation != call_rules_generation())
-		layout = replace((void **)place, layout, make_layout(function, layout), sizeof(*layout));
+		layout = replace((void **)place, layout,
+				 (void *)(uintptr_t)call_apart(make_layout, function,
+							       (uint64_t)(uintptr_t)layout),
+				 sizeof(*layout));
 	return layout && layout->site.id ? layout : NULL;
 }
 
@@ -303,7 +307,7 @@ void call_values_place(uint32_t number, const struct wire_call_frame *frame)
 		copy->result_bytes = (uint16_t)(1 + (arguments->result.type == WIRE_STR
 							     ? 1
 							     : format_type_bytes(arguments->result.type)));
-	memcpy(copy->payload, values->payload, values->bytes);
+	memcpy(copy->payload, values->record.payload, values->bytes);
 }
 
 void call_values_show(uint32_t number, const struct wire_call_frame *frame)
@@ -462,7 +466,7 @@ static void take(struct call_values *values, struct call_layout *layout,
 	const struct call_arguments *arguments = &layout->arguments;
 	size_t room = CALL_VALUES_BYTES - layout->scalars;
 	unsigned texts = layout->texts;
-	uint8_t *at = values->payload;
+	uint8_t *at = values->record.payload;
 
 	values->layout = layout;
 	values->returned = false;
@@ -479,7 +483,7 @@ static void take(struct call_values *values, struct call_layout *layout,
 			room -= bytes;
 		}
 	}
-	values->bytes = (uint16_t)(at - values->payload);
+	values->bytes = (uint16_t)(at - values->record.payload);
 }
 
 static_assert(CALL_ARGUMENTS_MAX * TEXT_LEAST < CALL_VALUES_BYTES, "room for each text");
@@ -508,29 +512,23 @@ static size_t put_result(uint8_t *to, const struct call_values *values, const st
 					     : put_scalar(to, result->type, value));
 }
 
-void call_values_record(const struct wire_call_frame *frame, const struct call_values *values)
+void call_values_record(const struct wire_call_frame *frame, struct call_values *values)
 {
 	/* A process that damages the session may have made up the block's number. */
 	const unsigned state = values->layout ? *values->layout->site.state : WIRE_OFF;
-	struct {
-		char room[WIRE_HEADROOM];
-		uint32_t function, low;
-		uint16_t high, depth;
-		uint8_t values[2 * CALL_VALUES_BYTES + 16];
-	} __attribute__((packed, aligned(8))) record;
+	uint8_t *const payload = values->record.payload;
 	const int saved = errno;
 	size_t bytes = values->bytes;
 
 	if (state == WIRE_OFF)
 		return;
-	record.function = frame->function;
-	record.low = (uint32_t)frame->start;
-	record.high = (uint16_t)(frame->start >> 32);
-	record.depth = (uint16_t)call_depth(frame);
-	memcpy(record.values, values->payload, bytes);
+	values->record.function = frame->function;
+	values->record.low = (uint32_t)frame->start;
+	values->record.high = (uint16_t)(frame->start >> 32);
+	values->record.depth = (uint16_t)call_depth(frame);
 	if (values->layout->arguments.has_result)
-		bytes += put_result(record.values + bytes, values, &values->layout->arguments.result);
-	memset(record.values + bytes, 0, 8);
-	burin_emit(&values->layout->site, state, &record, CALL_BYTES + bytes);
+		bytes += put_result(payload + bytes, values, &values->layout->arguments.result);
+	memset(payload + bytes, 0, 8);
+	burin_emit(&values->layout->site, state, &values->record, CALL_BYTES + bytes);
 	errno = saved;
 }

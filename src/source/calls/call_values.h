@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "source/calls/call_thread.h"
+#include "wire/wire_record.h"
 
 enum {
 	CALL_VALUES_MARK =
@@ -50,11 +51,16 @@ struct call_values {
 	uint8_t reserved;
 	struct call_layout *layout;
 	uint64_t integer, vector; /* results: rax, the low half of xmm0 */
-	uint64_t reserved1;
-	uint8_t payload[CALL_VALUES_BYTES];
+	/* The record of the end; not in a function's frame, since stacks may be small. */
+	struct {
+		char room[WIRE_HEADROOM];
+		uint32_t function, low;
+		uint16_t high, depth;
+		uint8_t payload[2 * CALL_VALUES_BYTES + 9]; /* arguments; a result and its mark; zeros */
+	} __attribute__((packed, aligned(8))) record;
 };
 
-static_assert(sizeof(struct call_values) == 1024, "a block");
+static_assert(sizeof(struct call_values) <= 2048, "two blocks in a page");
 
 extern struct call_values *call_values_chunks[CALL_VALUES_CHUNKS];
 
@@ -102,6 +108,6 @@ void call_values_fork(void);
 void call_values_free(struct wire_call_frame *frame);
 
 /* call_values_record - record a call that ends, with its arguments. */
-void call_values_record(const struct wire_call_frame *frame, const struct call_values *values);
+void call_values_record(const struct wire_call_frame *frame, struct call_values *values);
 
 #endif

@@ -2,20 +2,12 @@
 /* The begin and end of patched functions; see hook_entry.h. This file is compiled for general registers only. */
 #if defined(__x86_64__)
 
-#include <cpuid.h>
 #include <stddef.h>
 
-#include "source/calls/call_thread.h"
+#include "source/calls/call_apart.h"
+#include "source/calls/call_segment.h"
 #include "source/calls/hook_entry.h"
 #include "source/calls/hook_values.h"
-
-struct wire_call_frame *call_stack_returned_saved(uint64_t slot);
-struct wire_call_frame *call_stack_more_saved(void);
-uint32_t call_hook_find_saved(uint64_t inside);
-bool call_hook_permit_saved(uint32_t function, unsigned state);
-bool call_values_begin_saved(uint32_t function, const struct call_registers *registers);
-void call_end_top_saved(struct wire_call_frame *frame);
-void call_end_slow_saved(uint64_t match, uint64_t sp);
 
 /* Called by the code below. */
 uint64_t call_entry_leave(uint64_t slot);
@@ -23,43 +15,66 @@ void call_sled_leave(uint64_t match, uint64_t sp);
 void call_sled_jump(uint64_t match, uint64_t sp);
 void call_entry_replace(uint64_t inside, uint64_t *slot);
 uint64_t call_hook_clock(void);
-uint32_t call_hook_find(uint64_t inside);
+struct wire_call_frame *call_hook_more(void);
 bool call_hook_permit(uint32_t function, unsigned state);
-extern uint32_t call_hook_state_mask;
+bool call_hook_values(uint32_t function, const struct call_registers *registers);
 
-enum {
-	STATE_BYTES = 2816, /* of all vector registers, as xsave stores them */
-	STATE_MASK = 0xe7,  /* x87, SSE, AVX, AVX-512 */
-	STATE_X87_SSE = 3,
-};
-
-uint32_t call_hook_state_mask; /* of xsave; 0: there is only fxsave */
-
-void call_hook_prepare(void)
+static uint64_t read_clock(uint64_t first, uint64_t second)
 {
-	uint32_t a, b, c, d, low, high;
-
-	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
-		return;
-	__asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-	low &= STATE_MASK;
-	__cpuid_count(13, 0, a, b, c, d);
-	call_hook_state_mask = b <= STATE_BYTES ? low : low & STATE_X87_SSE;
+	(void)first;
+	(void)second;
+	return ring_clock();
 }
 
 uint64_t call_hook_clock(void)
 {
-	return ring_clock();
+	return call_here(read_clock, 0, 0);
 }
 
-uint32_t call_hook_find(uint64_t inside)
+struct wire_call_frame *call_hook_more(void)
 {
-	return call_function_find(inside);
+	return call_stack_more();
 }
 
 bool call_hook_permit(uint32_t function, unsigned state)
 {
 	return state == WIRE_CALL_ON || (state != WIRE_CALL_OFF && call_is_permitted(function, state));
+}
+
+static uint64_t begin_with_values(uint64_t function, uint64_t registers)
+{
+	return call_values_begin((uint32_t)function, (const struct call_registers *)(uintptr_t)registers);
+}
+
+/* Not apart: each call of the function comes here. */
+bool call_hook_values(uint32_t function, const struct call_registers *registers)
+{
+	return call_here(begin_with_values, function, (uint64_t)(uintptr_t)registers);
+}
+
+static uint64_t end_top(uint64_t frame, uint64_t unused)
+{
+	(void)unused;
+	call_end_top((struct wire_call_frame *)(uintptr_t)frame);
+	return 0;
+}
+
+static uint64_t end_slow(uint64_t match, uint64_t sp)
+{
+	call_end_slow(match, sp);
+	return 0;
+}
+
+static uint64_t returned(uint64_t slot, uint64_t unused)
+{
+	(void)unused;
+	return (uint64_t)(uintptr_t)call_stack_returned(slot);
+}
+
+/* Apart where few ends are slow: those for which a ring needs another packet. */
+static void end(call_apart_function *how, uint64_t first, uint64_t second)
+{
+	(call_cpu_is_fast() ? call_apart : call_here)(how, first, second);
 }
 
 /* The registers with results: rax is below the return address (call_entry_end, call_sled_end). */
@@ -74,17 +89,26 @@ static void take_result(const struct wire_call_frame *frame, uint64_t slot)
 	values->returned = true;
 }
 
-/* Calls above the one that returns have ended without notice, or it has arguments. */
+/* The end of a call whose frame is known. */
+static void end_frame(struct wire_call_frame *frame)
+{
+	if (call_values_of(frame))
+		call_here(end_top, (uint64_t)(uintptr_t)frame, 0);
+	else if (__builtin_expect(!call_end(frame), 0))
+		end(end_top, (uint64_t)(uintptr_t)frame, 0);
+}
+
+/* Its frame is in the segment before, or it has arguments, or calls above it have ended without notice. */
 static __attribute__((noinline)) uint64_t leave_other(uint64_t slot)
 {
-	struct wire_call_frame *frame = call_thread.top - 1;
+	struct wire_call_frame *frame = call_stack_top();
 	uint64_t address;
 
-	if (frame->sp != (slot | CALL_VALUES_MARK))
-		frame = call_stack_returned_saved(slot);
+	if (!frame || call_values_slot(frame) != slot)
+		frame = (struct wire_call_frame *)(uintptr_t)call_apart(returned, slot, 0);
 	address = frame->match;
 	take_result(frame, slot);
-	call_end_top_saved(frame);
+	end_frame(frame);
 	return address;
 }
 
@@ -98,17 +122,22 @@ uint64_t call_entry_leave(uint64_t slot)
 	__asm__("" : "+r"(frame)); /* gcc would need another register for its offset from the top */
 	address = frame->match;
 	if (__builtin_expect(!call_end(frame), 0))
-		call_end_top_saved(frame);
+		end(end_top, (uint64_t)(uintptr_t)frame, 0);
 	return address;
 }
 
-static __attribute__((noinline)) void leave_sled_other(uint64_t match, uint64_t sp)
+/* @has_result: of the function that was called */
+static __attribute__((noinline)) void leave_sled_other(uint64_t match, uint64_t sp, bool has_result)
 {
-	const struct wire_call_frame *frame = call_thread.top - 1;
+	struct wire_call_frame *frame = call_stack_top();
+	const bool values = frame && call_values_of(frame) && frame->match == (match ^ CALL_VALUES_MARK);
 
-	if (frame->match == (match ^ CALL_VALUES_MARK))
+	if (values && has_result)
 		take_result(frame, sp & ~(uint64_t)1);
-	call_end_slow_saved(match, sp);
+	if (values || (frame && frame->match == match))
+		end_frame(frame);
+	else
+		end(end_slow, match, sp);
 }
 
 void call_sled_leave(uint64_t match, uint64_t sp)
@@ -116,7 +145,7 @@ void call_sled_leave(uint64_t match, uint64_t sp)
 	struct wire_call_frame *frame = call_thread.top - 1;
 
 	if (__builtin_expect(frame->match != match || !call_end(frame), 0))
-		leave_sled_other(match, sp);
+		leave_sled_other(match, sp, true);
 }
 
 /* The result will be that of the other function, which is not known. */
@@ -125,7 +154,7 @@ void call_sled_jump(uint64_t match, uint64_t sp)
 	struct wire_call_frame *frame = call_thread.top - 1;
 
 	if (__builtin_expect(frame->match != match || !call_end(frame), 0))
-		call_end_slow_saved(match, sp);
+		leave_sled_other(match, sp, false);
 }
 
 /* @saved: what MCOUNT pushed */
@@ -141,7 +170,7 @@ static __attribute__((noinline)) void replace_with_values(uint32_t function, uin
 		: "=m"(registers.vectors[0]), "=m"(registers.vectors[1]), "=m"(registers.vectors[2]),
 		  "=m"(registers.vectors[3]), "=m"(registers.vectors[4]), "=m"(registers.vectors[5]),
 		  "=m"(registers.vectors[6]), "=m"(registers.vectors[7]));
-	if (call_values_begin_saved(function, &registers))
+	if (call_hook_values(function, &registers))
 		*slot = (uint64_t)(uintptr_t)call_entry_end;
 }
 
@@ -151,24 +180,22 @@ static __attribute__((noinline)) void replace_with_values(uint32_t function, uin
 void call_entry_replace(uint64_t inside, uint64_t *slot)
 {
 	struct wire_call_frame *frame = call_thread.top;
-	const struct call_function *known;
 	uint32_t number;
 
 	if (*call_site->state == WIRE_OFF)
 		return;
-	known = call_function_peek(inside);
-	number = known->address == inside ? known->number : call_hook_find_saved(inside);
+	number = call_function_find(inside);
 	if (call_switches[number] != WIRE_CALL_ON) {
 		if (call_switches[number] & WIRE_CALL_ARGUMENTS) {
 			replace_with_values(number, slot, __builtin_dwarf_cfa());
 			return;
 		}
 		if (call_switches[number] == WIRE_CALL_OFF ||
-		    !call_hook_permit_saved(number, call_switches[number]))
+		    !call_hook_permit(number, call_switches[number]))
 			return;
 	}
 	if (call_is_segment_end(frame))
-		frame = call_stack_more_saved();
+		frame = call_stack_more();
 	if (!frame)
 		return;
 	call_begin(frame, number, *slot, (uint64_t)(uintptr_t)slot);
@@ -185,7 +212,7 @@ static_assert(offsetof(struct burin_site, state) == 0 && offsetof(struct call_th
 		      offsetof(struct wire_call_frame, match) == 16 &&
 		      offsetof(struct wire_call_frame, sp) == 24 && CALL_FRAME_REPLACED == 1 &&
 		      WIRE_CALL_ARGUMENTS == 8 && offsetof(struct call_registers, integers) == 64 &&
-		      offsetof(struct call_registers, slot) == 112 && STATE_BYTES == 2816,
+		      offsetof(struct call_registers, slot) == 112,
 	      "numbers in the code below");
 
 /* clang-format off */
@@ -220,81 +247,29 @@ static_assert(offsetof(struct burin_site, state) == 0 && offsetof(struct call_th
 	".cfi_def_cfa %rsp, 8\n\t" \
 	"ret\n\t"
 
-/* A slow function with up to two arguments, which preserves all registers but rax, its result. */
+/* A function of this file with up to two arguments: general registers are all that it changes. Of them rax is its result. */
 
-#define SAVED(name) \
+#define KEEP_GENERAL(name) \
 	__asm__(".pushsection .text.call_hook, \"ax\"\n" \
 		".type " #name "_saved, @function\n" \
 		#name "_saved:\n\t" \
-		"leaq " #name "(%rip), %rax\n\t" \
-		"jmp call_hook_saved\n" \
+		".cfi_startproc\n\t" \
+		SAVE_GENERAL \
+		"andq $-16, %rsp\n\t" \
+		"call " #name "\n\t" \
+		"leaq -64(%rbp), %rsp\n\t" \
+		RESTORE_GENERAL \
+		".cfi_endproc\n" \
 		".size " #name "_saved, . - " #name "_saved\n" \
 		".popsection")
 
-SAVED(call_end_top);
-SAVED(call_stack_more);
-SAVED(call_stack_returned);
-SAVED(call_end_slow);
-SAVED(call_hook_clock);
-SAVED(call_hook_find);
-SAVED(call_values_begin);
-
-__asm__(".pushsection .text.call_hook, \"ax\"\n"
-	".type call_hook_saved, @function\n"
-	"call_hook_saved:\n\t"
-	".cfi_startproc\n\t"
-	SAVE_GENERAL
-	"pushq %rax\n\t"
-	"subq $2816, %rsp\n\t"
-	"andq $-64, %rsp\n\t"
-	"movl call_hook_state_mask(%rip), %eax\n\t"
-	"testl %eax, %eax\n\t"
-	"jz 1f\n\t"
-	"xorl %edx, %edx\n\t"
-	"movq %rdx, 512(%rsp)\n\t" /* xrstor wants zeros in the header, where xsave leaves what was there */
-	"movq %rdx, 520(%rsp)\n\t"
-	"movq %rdx, 528(%rsp)\n\t"
-	"movq %rdx, 536(%rsp)\n\t"
-	"movq %rdx, 544(%rsp)\n\t"
-	"movq %rdx, 552(%rsp)\n\t"
-	"movq %rdx, 560(%rsp)\n\t"
-	"movq %rdx, 568(%rsp)\n\t"
-	"xsave (%rsp)\n\t"
-	"call *-72(%rbp)\n\t"
-	"movq %rax, -72(%rbp)\n\t"
-	"movl call_hook_state_mask(%rip), %eax\n\t"
-	"xorl %edx, %edx\n\t"
-	"xrstor (%rsp)\n\t"
-	"jmp 2f\n"
-	"1:\n\t"
-	"fxsave (%rsp)\n\t"
-	"call *-72(%rbp)\n\t"
-	"movq %rax, -72(%rbp)\n\t"
-	"fxrstor (%rsp)\n"
-	"2:\n\t"
-	"leaq -72(%rbp), %rsp\n\t"
-	"popq %rax\n\t"
-	RESTORE_GENERAL
-	".cfi_endproc\n"
-	".size call_hook_saved, . - call_hook_saved\n"
-	".popsection");
-
-/* A function of this file, or of another that is compiled for general registers only: no others need be saved. */
-__asm__(".pushsection .text.call_hook, \"ax\"\n"
-	".type call_hook_permit_saved, @function\n"
-	"call_hook_permit_saved:\n\t"
-	".cfi_startproc\n\t"
-	SAVE_GENERAL
-	"andq $-16, %rsp\n\t"
-	"call call_hook_permit\n\t"
-	"leaq -64(%rbp), %rsp\n\t"
-	RESTORE_GENERAL
-	".cfi_endproc\n"
-	".size call_hook_permit_saved, . - call_hook_permit_saved\n"
-	".popsection");
+KEEP_GENERAL(call_hook_clock);
+KEEP_GENERAL(call_hook_more);
+KEEP_GENERAL(call_hook_permit);
+KEEP_GENERAL(call_hook_values);
 
 /*
- * Store the arguments' registers (struct call_registers), and call call_values_begin(). eax: 1: a sled. On the stack: the return
+ * Store the arguments' registers (struct call_registers), and call call_hook_values(). eax: 1: a sled. On the stack: the return
  * address, rdx, rcx, rax, another return address, the function's. Return: al.
  */
 __asm__(".pushsection .text.call_hook, \"ax\"\n"
@@ -321,7 +296,7 @@ __asm__(".pushsection .text.call_hook, \"ax\"\n"
 	"movq %xmm7, 56(%rsp)\n\t"
 	"movl %r11d, %edi\n\t"
 	"movq %rsp, %rsi\n\t"
-	"call call_values_begin_saved\n\t"
+	"call call_hook_values_saved\n\t"
 	"movq 64(%rsp), %rdi\n\t"
 	"movq 72(%rsp), %rsi\n\t"
 	"addq $120, %rsp\n\t"
@@ -387,7 +362,7 @@ __asm__(".pushsection .text.call_hook, \"ax\"\n"
 		"jnz 2b\n\t" \
 		"jmp 8f\n" \
 		"7:\n\t" \
-		"call call_stack_more_saved\n\t" \
+		"call call_hook_more_saved\n\t" \
 		"testq %rax, %rax\n\t" \
 		"jnz 3b\n" \
 		"8:\n\t" \

@@ -16,7 +16,7 @@
  * XRay's sleds are at the begin and at each end of a function. They set %r11d to the number, and reach call_sled_*.
  *
  * These are code, not functions of C: they preserve all registers that a function's arguments or results can be in, and
- * the vector registers. The fast path has no instruction that touches these; a slow function is called with all saved.
+ * the vector registers. The fast path has no instruction that touches these; slow functions are called by call_apart.h.
  */
 #ifndef BURIN_SOURCE_CALLS_HOOK_ENTRY_H
 #define BURIN_SOURCE_CALLS_HOOK_ENTRY_H
@@ -33,16 +33,9 @@ extern call_code call_sled_begin, call_sled_end,
 extern call_code call_entry_begin_other, call_sled_begin_other;
 
 #if defined(__x86_64__) && !defined(CALLS_STATIC)
-/* call_hook_prepare - find out how registers are saved. Context: before any code is patched. */
-void call_hook_prepare(void);
-
 /* call_returns_begin - prepare hook_unwind.c. Context: after call_stack_begin(), whose handler of forks must come first. */
 void call_returns_begin(void);
 #else
-static inline void call_hook_prepare(void)
-{
-}
-
 static inline void call_returns_begin(void)
 {
 }

@@ -9,7 +9,7 @@
  */
 #include <unistd.h>
 
-#include "source/calls/call_thread.h"
+#include "source/calls/call_segment.h"
 #include "source/calls/hook_near.h"
 
 #define HOOK __attribute__((visibility("default")))
@@ -76,11 +76,33 @@ void __cyg_profile_func_enter(void *function, void *caller)
 		begin_slow(address, stack_pointer());
 }
 
-/* A function of its own: it needs many registers, which __cyg_profile_func_exit() must not save where calls are off. */
-static __attribute__((noinline)) void end(uint64_t address, uint64_t sp)
+static uint64_t end_slow(uint64_t address, uint64_t sp)
 {
-	if (__builtin_expect(!call_end(call_thread.top - 1), 0))
+	call_end_slow(address, sp);
+	return 0;
+}
+
+/*
+ * A function of its own: it needs many registers, which __cyg_profile_func_exit() must not save where calls are off.
+ * @frame: the innermost call
+ */
+static __attribute__((noinline)) void end(struct wire_call_frame *frame, uint64_t address, uint64_t sp)
+{
+	if (__builtin_expect(frame->match == address && call_end(frame), 1))
+		return;
+	if (call_cpu_is_fast()) /* few ends are slow: those for which a ring needs another packet */
+		call_apart(end_slow, address, sp);
+	else
 		call_end_slow(address, sp);
+}
+
+/* The innermost call may be in the segment before. */
+static __attribute__((noinline)) void end_other(uint64_t address, uint64_t sp)
+{
+	struct wire_call_frame *frame = call_stack_top();
+
+	if (frame)
+		end(frame, address, sp);
 }
 
 void __cyg_profile_func_exit(void *function, void *caller)
@@ -89,8 +111,8 @@ void __cyg_profile_func_exit(void *function, void *caller)
 
 	(void)caller;
 	if (__builtin_expect(call_thread.top[-1].match == address, 1))
-		end(address, stack_pointer());
+		end(call_thread.top - 1, address, stack_pointer());
 	else if (*call_site->state != WIRE_OFF && call_thread.top[-1].sp <= stack_pointer())
 		/* Otherwise the innermost open call is that of a caller: the function that ends is off. */
-		call_end_slow(address, stack_pointer());
+		end_other(address, stack_pointer());
 }

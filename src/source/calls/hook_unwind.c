@@ -23,8 +23,8 @@
 
 #include "source/calls/call_native.h"
 #include "source/calls/call_patch.h"
+#include "source/calls/call_segment.h"
 #include "source/calls/call_slots.h"
-#include "source/calls/call_thread.h"
 #include "source/calls/call_values.h"
 #include "source/calls/hook_entry.h"
 

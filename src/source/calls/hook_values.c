@@ -2,6 +2,7 @@
 /* The begins of calls whose arguments are recorded; see hook_values.h. */
 #include <errno.h>
 
+#include "source/calls/call_segment.h"
 #include "source/calls/hook_values.h"
 
 bool call_values_begin(uint32_t function, const struct call_registers *registers)
