@@ -170,13 +170,15 @@ static void add_packet(struct output *output, struct output_stream *out, struct 
 		       uint32_t content, uint64_t sequence)
 {
 	struct wire_packet empty = *packet;
+	uint64_t before = nanosecond_ticks(output);
 	int error = 0;
 
 	if (out->stream.files == 0 && packet->discarded != 0 && packet->sequence != 0) {
 		empty.sequence = empty.discarded = empty.events_before = 0;
 		memset(empty.lost, 0, sizeof(empty.lost));
-		fill_times(&empty, packet->time_begin - nanosecond_ticks(output),
-			   packet->time_begin - nanosecond_ticks(output));
+		/* The clock of a guest begins at 0. */
+		before = packet->time_begin > before ? packet->time_begin - before : 0;
+		fill_times(&empty, before, before);
 		error = stream_packet(&out->stream, &empty, sizeof(empty));
 	}
 	if (!error)
