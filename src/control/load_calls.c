@@ -81,6 +81,8 @@ static void refused(pid_t pid, char *problem, size_t bytes)
 	if (read_status(pid, &status) && status.tracer)
 		snprintf(problem, bytes, "process %d traces it, such as gdb or strace; detach that first",
 			 status.tracer);
+	else if (geteuid() == 0)
+		snprintf(problem, bytes, "the kernel does not permit root to trace it (CAP_SYS_PTRACE)");
 	else if (is_own(pid) && read_number("/proc/sys/kernel/yama/ptrace_scope") > 0)
 		snprintf(problem, bytes,
 			 "the system does not permit changes of a running process (sysctl "
@@ -96,8 +98,10 @@ void process_problem(pid_t pid, int error, char *problem, size_t bytes)
 
 	if (error == -EPERM || error == -EACCES)
 		refused(pid, problem, bytes);
-	else if (error == -ESRCH || error == -ENOENT || !read_status(pid, &status) || status.state == 'Z')
+	else if (!read_status(pid, &status) || status.state == 'Z' || status.state == 'X' || error == -ENOENT)
 		snprintf(problem, bytes, "the process has ended");
+	else if (error == -ESRCH)
+		snprintf(problem, bytes, "a thread has ended before it answered; try again");
 	else if (error == -EAGAIN)
 		snprintf(problem, bytes,
 			 "none of its threads came to a place where it can load a library; try again");
@@ -218,7 +222,7 @@ static int load(struct process_memory *memory, struct process_threads *threads, 
 
 int load_calls(pid_t pid, const char *library, struct load_calls_result *result, char *problem, size_t bytes)
 {
-	struct process_threads threads = { .pid = pid };
+	struct process_threads threads;
 	struct process_memory memory;
 	const char *what;
 	int error;
@@ -227,7 +231,9 @@ int load_calls(pid_t pid, const char *library, struct load_calls_result *result,
 	*result = (struct load_calls_result){ 0 };
 	if (!check(pid, problem, bytes))
 		return -EINVAL;
-	error = process_memory_open(&memory, pid);
+	error = process_threads_begin(&threads, pid);
+	if (!error)
+		error = process_memory_open(&memory, pid);
 	if (!error) {
 		what = unsuitable(&memory);
 		if (what)
@@ -235,8 +241,8 @@ int load_calls(pid_t pid, const char *library, struct load_calls_result *result,
 		error = what ? -EINVAL : load(&memory, &threads, library, result, problem, bytes);
 		result->longest_ns = threads.longest_ns;
 		process_memory_close(&memory);
-		free(threads.all);
 	}
+	process_threads_end(&threads);
 	if (error && !*problem)
 		process_problem(pid, error, problem, bytes);
 	return error;

@@ -330,14 +330,16 @@ static void change_running(struct patcher *patcher)
 int patch_process(pid_t pid, const struct session *session, uint64_t inode, bool running,
 		  struct patch_process_result *result)
 {
-	struct patcher patcher = {
-		.threads.pid = pid, .session = session, .left = PATCHES_MAX, .result = result
-	};
-	int error = process_memory_open(&patcher.memory, pid);
+	struct patcher patcher = { .session = session, .left = PATCHES_MAX, .result = result };
+	int error = process_threads_begin(&patcher.threads, pid);
 
 	*result = (struct patch_process_result){ 0 };
-	if (error)
+	if (!error)
+		error = process_memory_open(&patcher.memory, pid);
+	if (error) {
+		process_threads_end(&patcher.threads);
 		return error;
+	}
 	error = maps_file(&patcher.memory, inode) ? read_changes(&patcher) : -ENOENT;
 	if (!error && running)
 		change_running(&patcher);
@@ -346,7 +348,7 @@ int patch_process(pid_t pid, const struct session *session, uint64_t inode, bool
 		error = change_until_done(&patcher, patcher.changes + n, batch);
 	}
 	result->longest_ns = patcher.threads.longest_ns;
-	free(patcher.threads.all);
+	process_threads_end(&patcher.threads);
 	free(patcher.changes);
 	process_memory_close(&patcher.memory);
 	return error;

@@ -110,6 +110,8 @@ static _Noreturn void be_child(const struct work *work, int out)
 	sigprocmask(SIG_SETMASK, &others, NULL);
 	alarm(DEADLINE);
 	prctl(PR_SET_TIMERSLACK, 1); /* threads stand still while this one sleeps */
+	/* A signal for the parent's group is not for threads that stand; and the kernel may share CPUs among sessions. */
+	setsid();
 	do_work(work, &change);
 	_exit(write(out, &change, sizeof(change)) != (ssize_t)sizeof(change));
 }

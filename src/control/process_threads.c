@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ enum {
 	WAIT_LONGER_NS =
 		150000, /* of one that will have to use its CPU for long: the kernel counts what it uses */
 	STAND_NS = 1000000,
+	RELEASE_NS = 100000000,
 	STAND_TRIES = 10, /* failures after which threads stand for longer */
 	SYSCALL_BYTES = 2,
 };
@@ -35,32 +37,100 @@ static void pause_for(long ns)
 
 /* ---- stopping */
 
-static int seize(struct process_thread *thread)
+static bool is_ours(const struct process_threads *threads, pid_t tid)
 {
-	if (!thread->seized && ptrace(PTRACE_SEIZE, thread->tid, NULL, NULL) != 0) {
-		thread->gone = errno == ESRCH;
-		return -errno;
-	}
-	thread->seized = true;
-	return 0;
+	char name[16];
+
+	snprintf(name, sizeof(name), "%d", (int)tid);
+	return faccessat(threads->directory, name, F_OK, 0) == 0;
 }
 
-int process_thread_ask(struct process_thread *thread)
+/* Whether a thread that refuses to be traced is one that ends; others refuse for lack of rights. */
+static bool is_ending(const struct process_threads *threads, pid_t tid)
 {
-	const int error = seize(thread);
+	char name[32], line[512];
+	int file;
+	ssize_t got;
+	const char *state;
+
+	snprintf(name, sizeof(name), "%d/stat", (int)tid);
+	file = openat(threads->directory, name, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return true;
+	got = read(file, line, sizeof(line) - 1);
+	close(file);
+	line[got > 0 ? got : 0] = 0;
+	state = strrchr(line, ')');
+	return !state || state[1] != ' ' || state[2] == 'Z' || state[2] == 'X';
+}
+
+/* The thread is not one of the process. It has to stop once, to be let go. */
+static void release(pid_t tid)
+{
+	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + RELEASE_NS;
+	pid_t got = 0;
+	int status = 0;
+
+	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+	while ((got = waitpid(tid, &status, __WALL | WNOHANG)) == 0 && clock_ns(CLOCK_MONOTONIC) < until)
+		pause_for(WAIT_NS);
+	if (got > 0 && WIFSTOPPED(status))
+		ptrace(PTRACE_DETACH, tid, NULL,
+		       (void *)(uintptr_t)(status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status)));
+}
+
+/* An id may be another process's by now. As long as a thread is traced, its id stays its own. */
+static int seize(const struct process_threads *threads, struct process_thread *thread)
+{
+	int error = 0;
+
+	if (thread->seized)
+		return 0;
+	if (!is_ours(threads, thread->tid))
+		error = -ESRCH;
+	else if (ptrace(PTRACE_SEIZE, thread->tid, NULL, NULL) != 0)
+		error = errno == EPERM && !is_ending(threads, thread->tid) ? -EPERM : -ESRCH;
+	if (!error && !is_ours(threads, thread->tid)) {
+		release(thread->tid);
+		error = -ESRCH;
+	}
+	thread->seized = !error;
+	thread->gone = error == -ESRCH;
+	return error;
+}
+
+int process_thread_ask(struct process_threads *threads, struct process_thread *thread)
+{
+	const int error = seize(threads, thread);
 
 	if (error)
 		return error;
 	/* One that did not stop the last time may have done so meanwhile, and stands still since. */
 	if (!thread->asked_ns)
 		thread->asked_ns = thread->ran_ns = clock_ns(CLOCK_MONOTONIC);
-	thread_priority_raise(thread->tid);
 	if (ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) != 0) {
 		thread->gone = true;
 		return -ESRCH;
 	}
-	thread_priority_gather(thread->tid);
+	/* Only now: it executes nothing of its program any more. */
+	thread_priority_raise(threads->pid, thread->tid);
+	thread_priority_gather(threads->pid, thread->tid);
 	return 0;
+}
+
+/* A thread that executed another program has its process's id since. */
+static void give_back(const struct process_threads *threads, const struct process_thread *thread)
+{
+	if (is_ours(threads, thread->tid))
+		thread_priority_restore(thread->tid);
+	else
+		thread_priority_leave(thread->tid);
+}
+
+void process_thread_usual(const struct process_threads *threads, const struct process_thread *thread)
+{
+	if (!thread->stopped)
+		give_back(threads, thread);
 }
 
 /* Look whether it has stopped, or ended. */
@@ -74,11 +144,12 @@ static void look(struct process_thread *thread)
 		thread->ran_ns = now;
 		return;
 	}
-	thread_priority_restore(thread->tid);
 	if (got < 0 || !WIFSTOPPED(status)) {
+		thread_priority_leave(thread->tid); /* the id is free */
 		thread->gone = true;
 		return;
 	}
+	thread_priority_restore(thread->tid);
 	thread->signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
 	thread->stopped = ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->registers) == 0;
 	thread->gone = !thread->stopped;
@@ -136,17 +207,18 @@ static void restart_call(struct process_thread *thread, pid_t pid)
 	thread->changed = true;
 }
 
-uint64_t process_thread_go(struct process_thread *thread, pid_t pid)
+void process_thread_go(struct process_threads *threads, struct process_thread *thread)
 {
 	uint64_t stood;
 
-	restart_call(thread, pid);
+	restart_call(thread, threads->pid);
 	if (thread->changed)
 		ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->registers);
 	ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(uintptr_t)thread->signal);
 	stood = clock_ns(CLOCK_MONOTONIC) - thread->ran_ns;
 	*thread = (struct process_thread){ .tid = thread->tid };
-	return stood;
+	if (stood > threads->longest_ns)
+		threads->longest_ns = stood;
 }
 
 bool process_thread_stands(struct process_thread *thread)
@@ -176,25 +248,61 @@ bool process_thread_pass(struct process_thread *thread)
 
 /* ---- all threads */
 
+int process_threads_begin(struct process_threads *threads, pid_t pid)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	*threads = (struct process_threads){ .pid = pid,
+					     .directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	return threads->directory >= 0 ? 0 : errno == ENOENT ? -ESRCH : -errno;
+}
+
+void process_threads_end(struct process_threads *threads)
+{
+	if (threads->directory >= 0)
+		close(threads->directory);
+	free(threads->all);
+	*threads = (struct process_threads){ .directory = -1 };
+}
+
 static bool is_listed(const struct process_threads *threads, pid_t tid)
 {
 	for (size_t n = 0; n < threads->count; n++)
-		if (threads->all[n].tid == tid && !threads->all[n].gone)
+		if (threads->all[n].tid == tid)
 			return true;
 	return false;
 }
 
+/* Their ids may be those of other threads. But a first thread that has ended is listed as long as the process has others. */
+static void drop_gone(struct process_threads *threads)
+{
+	size_t kept = 0;
+
+	for (size_t n = 0; n < threads->count; n++) {
+		const struct process_thread *thread = &threads->all[n];
+
+		if (!thread->gone || (is_ours(threads, thread->tid) && is_ending(threads, thread->tid)))
+			threads->all[kept++] = *thread;
+	}
+	threads->count = kept;
+}
+
 long process_threads_read(struct process_threads *threads)
 {
-	char path[48];
+	const int file = openat(threads->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct dirent *entry;
 	long added = 0;
 	DIR *directory;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)threads->pid);
-	directory = opendir(path);
-	if (!directory)
-		return -ESRCH;
+	drop_gone(threads);
+	if (file < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	directory = fdopendir(file);
+	if (!directory) {
+		close(file);
+		return -ENOMEM;
+	}
 	while ((entry = readdir(directory))) {
 		const pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
@@ -217,11 +325,11 @@ static int ask_from(struct process_threads *threads, size_t first)
 {
 	/* None stops yet. */
 	for (size_t n = first; n < threads->count; n++)
-		if (seize(&threads->all[n]) == -EPERM)
+		if (seize(threads, &threads->all[n]) == -EPERM)
 			return -EPERM;
 	for (size_t n = first; n < threads->count; n++)
 		if (!threads->all[n].gone)
-			process_thread_ask(&threads->all[n]);
+			process_thread_ask(threads, &threads->all[n]);
 	return 0;
 }
 
@@ -247,22 +355,19 @@ static void forget_gone(struct process_threads *threads)
 	threads->count = kept;
 }
 
-void process_threads_go_one(struct process_threads *threads, struct process_thread *thread)
+void process_threads_usual(const struct process_threads *threads)
 {
-	const uint64_t stood = process_thread_go(thread, threads->pid);
-
-	if (stood > threads->longest_ns)
-		threads->longest_ns = stood;
+	for (size_t n = 0; n < threads->count; n++)
+		give_back(threads, &threads->all[n]);
+	thread_priority_usual();
 }
 
 void process_threads_go(struct process_threads *threads)
 {
-	for (size_t n = 0; n < threads->count; n++) {
-		thread_priority_restore(threads->all[n].tid); /* of one that has not stopped in time */
+	process_threads_usual(threads);
+	for (size_t n = 0; n < threads->count; n++)
 		if (threads->all[n].stopped)
-			process_threads_go_one(threads, &threads->all[n]);
-	}
-	thread_priority_usual();
+			process_thread_go(threads, &threads->all[n]);
 	forget_gone(threads);
 }
 
@@ -274,7 +379,7 @@ void process_threads_pass(struct process_threads *threads, uint64_t ns)
 		pause_for(WAIT_NS);
 		for (size_t n = 0; n < threads->count; n++)
 			if (process_thread_stands(&threads->all[n]))
-				process_threads_go_one(threads, &threads->all[n]);
+				process_thread_go(threads, &threads->all[n]);
 		forget_gone(threads);
 	} while (clock_ns(CLOCK_MONOTONIC) < until);
 }
@@ -322,7 +427,6 @@ static bool some_stand(const struct process_threads *threads)
 int process_threads_stop(struct process_threads *threads, uint64_t limit_ns)
 {
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + limit_ns;
-	size_t asked = 0;
 	long more = 1;
 	int error = 0;
 
@@ -332,8 +436,7 @@ int process_threads_stop(struct process_threads *threads, uint64_t limit_ns)
 		more = process_threads_read(threads);
 		if (!first && !more)
 			break;
-		error = more < 0 ? (int)more : ask_from(threads, asked);
-		asked = threads->count;
+		error = more < 0 ? (int)more : ask_from(threads, first ? 0 : threads->count - (size_t)more);
 		if (!error)
 			error = wait_for_all(threads, until);
 	}

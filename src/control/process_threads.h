@@ -24,6 +24,7 @@ struct process_thread {
 
 struct process_threads {
 	pid_t pid;
+	int directory; /* /proc/PID/task: never that of a later process with the same id */
 	struct process_thread *all;
 	size_t count, room;
 	uint64_t longest_ns; /* that one stood still */
@@ -31,17 +32,21 @@ struct process_threads {
 	uint64_t stand_ns;   /* that threads may stand still while others are waited for; 0: a millisecond */
 };
 
-/* process_thread_ask - ask a thread to stop. @thread: all 0 but its tid at first. Return: 0; -ESRCH: it has ended; -EPERM. */
-int process_thread_ask(struct process_thread *thread);
+/* process_threads_begin, process_threads_end - of a process. Return: 0 or a negative errno. */
+int process_threads_begin(struct process_threads *threads, pid_t pid);
+void process_threads_end(struct process_threads *threads);
+
+/*
+ * process_thread_ask - ask a thread in the list to stop. A thread of another process, which has got its id since, is let go at once.
+ * Return: 0; -ESRCH: it has ended; -EPERM.
+ */
+int process_thread_ask(struct process_threads *threads, struct process_thread *thread);
 
 /* process_thread_stands - whether it has stopped; then its registers are set. One that stands, stands until it is let go. */
 bool process_thread_stands(struct process_thread *thread);
 
-/* process_thread_go - let a stopped thread go on, on its own. Return: how long it stood still, ns. */
-uint64_t process_thread_go(struct process_thread *thread, pid_t pid);
-
-/* process_threads_go_one - the same, of one in the list, whose longest stop counts. */
-void process_threads_go_one(struct process_threads *threads, struct process_thread *thread);
+/* process_thread_go - let a stopped thread go on, on its own. Its stop counts. */
+void process_thread_go(struct process_threads *threads, struct process_thread *thread);
 
 /* process_thread_is_cut_off - whether a stop has ended its system call with EINTR, although there was no signal; others go on by themselves. */
 bool process_thread_is_cut_off(const struct user_regs_struct *registers);
@@ -53,12 +58,16 @@ void process_thread_run(struct process_thread *thread);
 bool process_thread_pass(struct process_thread *thread);
 
 /*
- * process_threads_stop - stop all threads. @threads: all 0 but its pid at first
+ * process_threads_stop - stop all threads.
  * @limit_ns: for all together
  * Return: 0: all stand, at least one; -ESRCH: it has ended; -ETIMEDOUT, such as by a system call that nothing interrupts, or on busy CPUs,
  * where some would stand still for too long: try again, then they may stand for longer; -EPERM. On an error all go on.
  */
 int process_threads_stop(struct process_threads *threads, uint64_t limit_ns);
+
+/* process_thread_usual, process_threads_usual - threads that have not stopped in time have their own priorities again. */
+void process_thread_usual(const struct process_threads *threads, const struct process_thread *thread);
+void process_threads_usual(const struct process_threads *threads);
 
 /* process_threads_go - let all go on. */
 void process_threads_go(struct process_threads *threads);
@@ -66,7 +75,7 @@ void process_threads_go(struct process_threads *threads);
 /* process_threads_pass - for a time, let threads go on that stop late, after an error. */
 void process_threads_pass(struct process_threads *threads, uint64_t ns);
 
-/* process_threads_read - list the threads that are not in the list yet. Return: how many; below 0: a negative errno. */
+/* process_threads_read - list the threads that are not in the list yet, without those that have ended. Return: how many; below 0: a negative errno. */
 long process_threads_read(struct process_threads *threads);
 
 #endif

@@ -187,7 +187,7 @@ static bool is_found(const struct place *place, struct process_threads *threads,
 	/* A new thread has a new stack. */
 	if (process_memory_maps(place->memory) == 0 && is_suitable(place, thread))
 		return true;
-	process_threads_go_one(threads, thread);
+	process_thread_go(threads, thread);
 	return false;
 }
 
@@ -211,6 +211,7 @@ static struct process_thread *wait_for_one(const struct place *place, struct pro
 		if (waiting)
 			sleep_ns(POLL_NS);
 	}
+	process_thread_usual(threads, &threads->all[asked - 1]);
 	return NULL;
 }
 
@@ -225,7 +226,7 @@ static int find_thread(const struct place *place, struct process_threads *thread
 		if (process_threads_read(threads) < 0)
 			error = -ESRCH;
 		for (size_t n = 0; error == -EAGAIN && n < threads->count; n++) {
-			if (process_thread_ask(&threads->all[n]) == -EPERM)
+			if (process_thread_ask(threads, &threads->all[n]) == -EPERM)
 				error = -EPERM;
 			else if ((*found = wait_for_one(place, threads, n + 1)))
 				error = 0;
@@ -243,7 +244,7 @@ static void pass_others(struct process_threads *threads, const struct process_th
 		struct process_thread *thread = &threads->all[n];
 
 		if (thread != caller && thread->asked_ns && process_thread_stands(thread))
-			process_threads_go_one(threads, thread);
+			process_thread_go(threads, thread);
 	}
 }
 
@@ -349,11 +350,14 @@ static int wait_for(const struct place *place, struct process_threads *threads, 
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + CALL_NS;
 
 	while (clock_ns(CLOCK_MONOTONIC) < until) {
-		if (!process_thread_pass(thread) ||
-		    !process_memory_read(place->memory, address, result, sizeof(*result)))
+		const bool lives = process_thread_pass(thread);
+
+		if (!process_memory_read(place->memory, address, result, sizeof(*result)))
 			return -ESRCH;
-		if (result->steps)
+		if (result->steps) /* then it may have ended by itself */
 			return 0;
+		if (!lives)
+			return -ESRCH;
 		pass_others(threads, thread);
 		sleep_ns(PAUSE_NS);
 	}
@@ -365,7 +369,7 @@ static bool stop_again(struct process_threads *threads, struct process_thread *t
 {
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + RETURN_NS;
 
-	if (process_thread_ask(thread) != 0)
+	if (process_thread_ask(threads, thread) != 0)
 		return false;
 	while (!process_thread_stands(thread)) {
 		if (thread->gone || clock_ns(CLOCK_MONOTONIC) >= until)
@@ -389,7 +393,7 @@ static int put_back(const struct place *place, struct process_threads *threads, 
 	else if (thread->registers.rip - place->code <
 		 remote_code_bytes()) /* it has not waited for too long */
 		restore(saved, thread);
-	process_thread_go(thread, place->memory->pid);
+	process_thread_go(threads, thread);
 	return error;
 }
 
@@ -404,14 +408,12 @@ static int call_by(const struct place *place, struct process_threads *threads, s
 
 	if (!save(&saved, thread) || !prepare(place, thread, &saved, call, &address)) {
 		thread->changed = false;
-		process_thread_go(thread, place->memory->pid);
+		process_thread_go(threads, thread);
 		return -ESTALE;
 	}
-	/* On busy CPUs it would wait for one as often as any other, and is missed meanwhile. */
-	thread_priority_raise(thread->tid);
+	/* Not with a priority: the program may have put anything in the function's place. */
 	process_thread_run(thread);
 	error = wait_for(place, threads, thread, address, &result);
-	thread_priority_restore(thread->tid);
 	if (!error && (result.steps & REMOTE_CODE_WAITS))
 		error = put_back(place, threads, thread, &saved);
 	call->steps = result.steps & ~(uint64_t)REMOTE_CODE_WAITS;
@@ -492,16 +494,14 @@ int remote_call(struct process_memory *memory, struct process_threads *threads, 
 	thread_priority_hurry(memory->pid);
 	error = find_thread(&place, threads, &thread);
 	if (!error && !process_memory_write(memory, place.code, remote_code_begin, remote_code_bytes())) {
-		process_thread_go(thread, memory->pid);
+		process_thread_go(threads, thread);
 		error = -ENOEXEC;
 	}
 	if (!error) {
 		place.results = result_of(memory, library, thread->tid);
 		error = call_by(&place, threads, thread, call);
 	}
-	for (size_t n = 0; n < threads->count; n++) /* also of those that were asked, and stop later */
-		thread_priority_restore(threads->all[n].tid);
-	thread_priority_usual();
+	process_threads_usual(threads);
 	return error;
 }
 

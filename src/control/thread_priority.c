@@ -16,6 +16,8 @@ enum {
 	STAT_CPU = 39,		 /* field of /proc/PID/stat */
 	SHORTEST_SLICE = 100000, /* ns that a thread may ask for; kernels before 6.12 ignore it */
 	RESET_ON_FORK = 1,	 /* children that a thread makes meanwhile have the usual priority */
+	RAISED = 1,		 /* real-time priorities: of threads that are asked; */
+	HURRIED = 2,		 /* of the one that asks */
 };
 
 /* As the kernel has it; headers differ. */
@@ -30,9 +32,10 @@ struct attributes {
 /* A thread whose priority is raised, or that waits for another CPU. Its slot follows from its id; of two threads with one slot, one stays as it is. */
 static struct raised {
 	pid_t tid; /* 0: the slot is free */
+	pid_t pid; /* of its process */
 	bool gathered;
 	struct attributes before;
-	cpu_set_t cpus; /* of one that is gathered */
+	cpu_set_t cpus, one; /* of one that is gathered: its own, and the CPU that it waits for */
 } * raised;
 
 static bool is_root;
@@ -77,7 +80,7 @@ static struct raised *slot_of(pid_t tid)
 	return raised ? &raised[tid % SLOTS] : NULL;
 }
 
-void thread_priority_raise(pid_t tid)
+void thread_priority_raise(pid_t pid, pid_t tid)
 {
 	struct raised *slot = slot_of(tid);
 	struct attributes before;
@@ -88,34 +91,49 @@ void thread_priority_raise(pid_t tid)
 	if (before.runtime == usual_slice)
 		before.runtime = 0;
 	slot->before = before;
+	slot->pid = pid;
 	__atomic_store_n(&slot->tid, tid, __ATOMIC_RELEASE);
-	if (!set_real_time(tid, 1))
+	if (!set_real_time(tid, RAISED))
 		slot->tid = 0;
 }
 
-void thread_priority_gather(pid_t tid)
+void thread_priority_gather(pid_t pid, pid_t tid)
 {
 	struct raised *slot = slot_of(tid);
-	cpu_set_t one;
 
 	if (!slot || gathering < 0 || slot->tid ||
 	    sched_getaffinity(tid, sizeof(slot->cpus), &slot->cpus) != 0 ||
 	    !CPU_ISSET(gathering, &slot->cpus))
 		return;
-	CPU_ZERO(&one);
-	CPU_SET(gathering, &one);
+	CPU_ZERO(&slot->one);
+	CPU_SET(gathering, &slot->one);
+	slot->pid = pid;
 	slot->gathered = true;
 	__atomic_store_n(&slot->tid, tid, __ATOMIC_RELEASE);
-	if (sched_setaffinity(tid, sizeof(one), &one) != 0)
+	if (sched_setaffinity(tid, sizeof(slot->one), &slot->one) != 0)
 		slot->tid = 0;
 }
 
-static void restore(struct raised *slot)
+/* Whether a thread has what this command gave it: its id may be another's meanwhile. */
+static bool is_as_set(const struct raised *slot, pid_t tid)
 {
+	struct attributes now;
+	cpu_set_t cpus;
+
 	if (slot->gathered)
-		sched_setaffinity(slot->tid, sizeof(slot->cpus), &slot->cpus);
-	else
-		set(slot->tid, &slot->before);
+		return sched_getaffinity(tid, sizeof(cpus), &cpus) == 0 && CPU_EQUAL(&cpus, &slot->one);
+	return get(tid, &now) && now.policy == SCHED_FIFO && now.priority == RAISED &&
+	       now.flags == RESET_ON_FORK;
+}
+
+static void restore(struct raised *slot, pid_t tid)
+{
+	if (is_as_set(slot, tid)) {
+		if (slot->gathered)
+			sched_setaffinity(tid, sizeof(slot->cpus), &slot->cpus);
+		else
+			set(tid, &slot->before);
+	}
 	slot->gathered = false;
 	__atomic_store_n(&slot->tid, 0, __ATOMIC_RELEASE);
 }
@@ -125,14 +143,46 @@ void thread_priority_restore(pid_t tid)
 	struct raised *slot = slot_of(tid);
 
 	if (slot && slot->tid == tid)
-		restore(slot);
+		restore(slot, tid);
+}
+
+/* The first thread may have been raised itself: then its own slot has what it was. */
+static void leave(struct raised *slot)
+{
+	const struct raised *first = slot_of(slot->pid);
+
+	if (first->tid == slot->pid)
+		__atomic_store_n(&slot->tid, 0, __ATOMIC_RELEASE);
+	else
+		restore(slot, slot->pid);
+}
+
+void thread_priority_leave(pid_t tid)
+{
+	struct raised *slot = slot_of(tid);
+
+	if (slot && slot->tid == tid)
+		leave(slot);
+}
+
+static bool is_thread_of(pid_t tid, pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)pid, (int)tid);
+	return access(path, F_OK) == 0;
 }
 
 void thread_priority_end(void)
 {
-	for (size_t n = 0; raised && n < SLOTS; n++)
-		if (raised[n].tid)
-			restore(&raised[n]);
+	for (size_t n = 0; raised && n < SLOTS; n++) {
+		if (!raised[n].tid)
+			continue;
+		if (is_thread_of(raised[n].tid, raised[n].pid))
+			restore(&raised[n], raised[n].tid);
+		else
+			leave(&raised[n]);
+	}
 }
 
 /* The CPU that a process was last on, by its first thread; -1: unknown. */
@@ -179,10 +229,9 @@ void thread_priority_hurry(pid_t pid)
 	if (!raised || !get(0, &own_before))
 		return;
 	if (is_root) {
-		set_real_time(0, 2);
+		set_real_time(0, HURRIED);
 		return;
 	}
-	setsid(); /* the kernel may share CPUs among sessions */
 	soon = own_before;
 	soon.runtime = SHORTEST_SLICE;
 	set(0, &soon);

@@ -8,6 +8,8 @@
  * row, and the one that asks uses another CPU. Since they stop before they execute anything, none can bequeath its CPU.
  *
  * The former priorities and CPUs are in memory that is shared with the parent, so a child that is killed meanwhile leaves none behind.
+ * A thread has them only from the question to the stop: it executes nothing of its program meanwhile, but may end a system call, such
+ * as one that executes another program.
  */
 #ifndef BURIN_CONTROL_THREAD_PRIORITY_H
 #define BURIN_CONTROL_THREAD_PRIORITY_H
@@ -21,12 +23,16 @@ void thread_priority_begin(void);
 /* thread_priority_end - that process has ended: restore all priorities. */
 void thread_priority_end(void);
 
-/* thread_priority_raise, thread_priority_restore - of another process's thread. It need not have been raised. */
-void thread_priority_raise(pid_t tid);
+/*
+ * thread_priority_raise - a thread of another process was asked to stop. Its id cannot become another's: it is traced.
+ * thread_priority_gather - the same for an ordinary user.
+ * thread_priority_restore - it has stopped. It need not have been raised.
+ * thread_priority_leave - it is no longer there: it has ended, or executed another program, and is the first thread of its process.
+ */
+void thread_priority_raise(pid_t pid, pid_t tid);
+void thread_priority_gather(pid_t pid, pid_t tid);
 void thread_priority_restore(pid_t tid);
-
-/* thread_priority_gather - a thread was asked to stop; for an ordinary user. thread_priority_restore() as above. */
-void thread_priority_gather(pid_t tid);
+void thread_priority_leave(pid_t tid);
 
 /* thread_priority_hurry, thread_priority_usual - the calling thread's, before and after it stops those of a process. */
 void thread_priority_hurry(pid_t pid);

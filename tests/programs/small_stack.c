@@ -81,7 +81,8 @@ NO_HOOK static size_t used_by(long (*function)(void), char *room)
 	__asm__ volatile("movq %%rsp, %%rbx\n\tmovq %0, %%rsp\n\tcall *%1\n\tmovq %%rbx, %%rsp"
 			 : "+r"(top), "+r"(function)
 			 :
-			 : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "cc", "memory");
+			 : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "xmm1",
+			   "cc", "memory");
 	while (left < ROOM && (unsigned char)room[left] == PAINT)
 		left++;
 	return ROOM - left;

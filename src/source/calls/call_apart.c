@@ -15,7 +15,8 @@
 enum {
 	STACKS = 256, /* that are in use at one moment */
 	WORD_BITS = 64,
-	STACK_BYTES = 128 << 10, /* of which the deepest path takes a quarter; what is not used is no memory */
+	STACK_BYTES =
+		128 << 10, /* of which the deepest path takes a quarter; what is not used is no memory */
 	GUARD_BYTES = 4096,
 	STATE_BYTES = 2816, /* of all vector registers, as xsave stores them */
 	STATE_MASK = 0xe7,  /* x87, SSE, AVX, AVX-512 */
@@ -58,7 +59,8 @@ void call_apart_fork(void)
 /* Not by the C library, whose functions may use vector registers. */
 static long system_call(long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
-	register uint64_t fourth __asm__("r10") = d, fifth __asm__("r8") = UINT64_MAX, sixth __asm__("r9") = 0;
+	register uint64_t fourth __asm__("r10") = d, fifth __asm__("r8") = UINT64_MAX,
+				 sixth __asm__("r9") = 0;
 	long result;
 
 	__asm__ volatile("syscall"

@@ -54,9 +54,9 @@ uint64_t call_stack_extend(uint64_t unused, uint64_t unused1)
 		if (has_key)
 			pthread_setspecific(key,
 					    &key); /* any value but NULL: then leave_thread() is called */
-		segment = add_segment(last_segment(call_thread.top),
-				      call_thread.native ? call_thread.native->stack
-							 : call_thread.home_stack);
+		segment =
+			add_segment(last_segment(call_thread.top),
+				    call_thread.native ? call_thread.native->stack : call_thread.home_stack);
 	}
 	if (!segment) {
 		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_STACK, 1);

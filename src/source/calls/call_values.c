@@ -217,10 +217,10 @@ static struct call_layout *layout_of(uint32_t function)
 	layout = __atomic_load_n(place, __ATOMIC_ACQUIRE);
 	/* Another recorder may want other arguments. Calls that are open refer to the former layout, so it stays. */
 	if (!layout || layout->generation != call_rules_generation())
-		layout = replace((void **)place, layout,
-				 (void *)(uintptr_t)call_apart(make_layout, function,
-							       (uint64_t)(uintptr_t)layout),
-				 sizeof(*layout));
+		layout = replace(
+			(void **)place, layout,
+			(void *)(uintptr_t)call_apart(make_layout, function, (uint64_t)(uintptr_t)layout),
+			sizeof(*layout));
 	return layout && layout->site.id ? layout : NULL;
 }
 
