@@ -270,10 +270,10 @@ unsigned cmd_threads(void)
 	return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : (unsigned)count;
 }
 
-int cmd_create(const char *path)
+int cmd_create(const char *path, bool private)
 {
 	char why[NAMED_WHY];
-	int file = named_file(path, why);
+	int file = named_file(path, private, why);
 
 	if (file >= 0)
 		return file;

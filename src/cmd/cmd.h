@@ -125,8 +125,8 @@ void cmd_output_begin(void);
 bool cmd_color(int file);
 /* The number of worker threads. */
 unsigned cmd_threads(void);
-/* Creates an output file that the user has named; prints an error. Return: a descriptor or -1. */
-int cmd_create(const char *path);
+/* Creates an output file that the user has named; prints an error. @private: mode 0600. Return: a descriptor or -1. */
+int cmd_create(const char *path, bool private);
 /* The exit code for a result of writing output. Prints an error, but not for a closed pipe. */
 int cmd_written(int result);
 /* Writes a buffer to a descriptor, and frees it. Return: the exit code. */

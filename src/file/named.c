@@ -235,7 +235,7 @@ static int open_existing(const struct walk *walk)
 	return error ? error : fd;
 }
 
-int named_file(const char *path, char why[NAMED_WHY])
+int named_file(const char *path, bool private, char why[NAMED_WHY])
 {
 	struct walk walk;
 	int result = walk_to(&walk, path, true, why);
@@ -244,7 +244,7 @@ int named_file(const char *path, char why[NAMED_WHY])
 		result = -EISDIR;
 	if (!result) {
 		result = openat(walk.at, walk.base, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-				0666);
+				private ? 0600 : 0666);
 		if (result < 0)
 			result = errno == EEXIST ? open_existing(&walk) : -errno;
 	}

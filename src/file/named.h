@@ -26,8 +26,8 @@ enum {
  */
 int named_directory(const char *path, bool private, char why[NAMED_WHY]);
 
-/* named_file - make or empty a file and open it for writing. Return: a descriptor; -errno and *why. */
-int named_file(const char *path, char why[NAMED_WHY]);
+/* named_file - make or empty a file and open it for writing. @private: a new one has the mode 0600. Return: a descriptor; -errno and *why. */
+int named_file(const char *path, bool private, char why[NAMED_WHY]);
 
 /*
  * named_remove - remove a regular file that named_file() opened. Its directory may have been replaced since, by one of other

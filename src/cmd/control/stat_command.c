@@ -230,7 +230,7 @@ static int print(const struct counts *counts, const struct stat_options *options
 
 static int count(struct counts *counts, const struct stat_options *options)
 {
-	const int file = options->output ? cmd_create(options->output) : STDERR_FILENO;
+	const int file = options->output ? cmd_create(options->output, false) : STDERR_FILENO;
 	int error = 0, result;
 
 	if (file < 0)

@@ -36,7 +36,8 @@ static const struct export_format *find_format(const char *name_given)
 
 static int write_out(const struct cmd_profile *profile, const struct export_format *format)
 {
-	struct export_output out = { .file = cmd_profile_create(output), .bytes_max = cmd_output_max() };
+	struct export_output out = { .file = cmd_profile_create(profile, output),
+				     .bytes_max = cmd_output_max() };
 	char max[TEXT_SHORT], fit[TEXT_SHORT], all[TEXT_SHORT];
 	struct stat made = { .st_ino = 0 };
 	int result, written;

@@ -30,7 +30,7 @@ static int write_page(const struct cmd_profile *profile)
 		view_buffer_free(&out);
 		return cmd_failed("%s", cmd_error(result));
 	}
-	file = cmd_profile_create(output);
+	file = cmd_profile_create(profile, output);
 	if (file < 0) {
 		view_buffer_free(&out);
 		return CMD_FAULTS;

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/report/open_profile.h"
 #include "cmd/selection_options.h"
 #include "export/uftrace/uftrace_export.h"
 #include "file/create.h"
@@ -85,18 +86,10 @@ int export_uftrace_into(const char *trace, int trace_fd, const char *output, int
 	return !result && faults.count ? CMD_FAULTS : result;
 }
 
-/* A private trace stays private. */
-static bool is_private(int directory)
-{
-	struct stat status;
-
-	return fstat(directory, &status) == 0 && !(status.st_mode & 077);
-}
-
 static int with_trace(const char *trace, int trace_fd, const char *output)
 {
 	char why[NAMED_WHY];
-	int directory = named_directory(output, is_private(trace_fd), why), result;
+	int directory = named_directory(output, cmd_profile_is_private(trace_fd), why), result;
 
 	if (directory < 0)
 		return cmd_usage("%s: %s; choose another directory with -o", output,

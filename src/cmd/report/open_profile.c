@@ -4,6 +4,7 @@
 #include "view/calls/call_profile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -121,13 +122,24 @@ static int no_samples(const struct burin_trace *trace, const char *path)
 		"%s: the trace has calls, no samples; report, flame and export show them with --calls", path);
 }
 
+bool cmd_profile_is_private(int directory)
+{
+	struct stat status;
+
+	return fstat(directory, &status) == 0 && !(status.st_mode & 077);
+}
+
 int cmd_profile_open(struct cmd_profile *profile, const char *path)
 {
 	struct view_profile_filter filter = selected;
-	int result;
+	int directory, result;
 
 	filter.apart = profile->apart;
 	profile->faults = (struct cmd_faults){ .show_max = 10 };
+	directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	profile->private = directory >= 0 && cmd_profile_is_private(directory);
+	if (directory >= 0)
+		close(directory);
 	result = cmd_open(&profile->trace, path, &profile->faults);
 	if (!result)
 		result = cmd_times(profile->trace, &filter.from, &filter.to);
@@ -171,12 +183,12 @@ int cmd_profile_close(struct cmd_profile *profile, const char *path, int result)
 	return !result && profile->faults.count ? CMD_FAULTS : result;
 }
 
-int cmd_profile_create(const char *path)
+int cmd_profile_create(const struct cmd_profile *profile, const char *path)
 {
 	int file;
 
 	if (path && strcmp(path, "-") != 0)
-		return cmd_create(path);
+		return cmd_create(path, profile->private);
 	file = dup(STDOUT_FILENO);
 	if (file < 0)
 		cmd_failed("standard output: %s", strerror(errno));

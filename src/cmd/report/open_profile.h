@@ -14,6 +14,7 @@ struct cmd_profile {
 	bool apart;	   /* count at most one event */
 	bool foot;	   /* the output has no ledger: a line on standard error says what was lost */
 	bool may_be_empty; /* without samples that the options select */
+	bool private;	   /* only the trace's owner may read it: new files made of it are private, too */
 	struct burin_trace *trace;
 	struct view_profile counted;
 	struct cmd_faults faults;
@@ -42,7 +43,9 @@ int cmd_profile_open(struct cmd_profile *profile, const char *path);
 /* Reports faults and frees everything. @result: the exit code so far. Return: the exit code. */
 int cmd_profile_close(struct cmd_profile *profile, const char *path, int result);
 /* Opens an output file, or standard output for NULL and "-". Return: a descriptor; -1 after a message. */
-int cmd_profile_create(const char *path);
+int cmd_profile_create(const struct cmd_profile *profile, const char *path);
+/* Whether only its owner may read a trace. */
+bool cmd_profile_is_private(int directory);
 /* Writes the buffer, frees it and closes the file. @path: of the file, as given. Return: the exit code. */
 int cmd_profile_write(struct view_buffer *out, int file, const char *path);
 /* Removes an incomplete output file, so that it is not mistaken for a complete one. @made: of the file when it was open */
