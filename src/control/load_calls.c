@@ -9,12 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "control/load_calls.h"
 #include "control/process_memory.h"
 #include "control/remote_call.h"
+#include "session/clock.h"
 #include "wire/wire_patch.h"
+
+enum {
+	BUSY_PAUSE_NS = 20000000,
+};
+
+static const uint64_t BUSY_NS = UINT64_C(10000000000);
 
 /* What /proc/PID/status has. */
 struct process_status {
@@ -107,6 +115,9 @@ void process_problem(pid_t pid, int error, char *problem, size_t bytes)
 			 "none of its threads came to a place where it can load a library; try again");
 	else if (error == -ESTALE)
 		snprintf(problem, bytes, "it has executed another program meanwhile; try again");
+	else if (error == -EBUSY)
+		snprintf(problem, bytes,
+			 "one of its threads loads the library for another command; try again");
 	else if (error == -ETIMEDOUT)
 		snprintf(problem, bytes, "a thread did not answer within some seconds; try again");
 	else if (error == -ENOEXEC)
@@ -207,9 +218,11 @@ static int load(struct process_memory *memory, struct process_threads *threads, 
 			return -ENOEXEC;
 	}
 	error = call.function ? remote_call(memory, threads, &call) : 0;
-	result->thread_ns = call.thread_ns;
+	result->thread_ns += call.thread_ns;
 	if (error || (call.steps == steps && call.result == WIRE_PATCH_READY))
 		return error;
+	if (call.steps == steps && call.result == WIRE_PATCH_BUSY)
+		return -EBUSY;
 	if (!loaded && call.steps < 2)
 		snprintf(problem, bytes, "it cannot load %s; can its user read that file?", library);
 	else if (call.steps != steps)
@@ -218,6 +231,24 @@ static int load(struct process_memory *memory, struct process_threads *threads, 
 		snprintf(problem, bytes, "%s",
 			 call.result < WIRE_PATCH_ANSWERS ? answers[call.result] : "it gave no valid answer");
 	return -EINVAL;
+}
+
+/* A thread that loads the library for a command that was killed goes on with that. */
+static int load_patiently(struct process_memory *memory, struct process_threads *threads, const char *library,
+			  struct load_calls_result *result, char *problem, size_t bytes)
+{
+	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + BUSY_NS;
+	int error;
+
+	for (;;) {
+		error = load(memory, threads, library, result, problem, bytes);
+		if (error != -EBUSY || clock_ns(CLOCK_MONOTONIC) >= until)
+			return error;
+		nanosleep(&(struct timespec){ .tv_nsec = BUSY_PAUSE_NS }, NULL);
+		error = process_memory_maps(memory);
+		if (error)
+			return error;
+	}
 }
 
 int load_calls(pid_t pid, const char *library, struct load_calls_result *result, char *problem, size_t bytes)
@@ -238,7 +269,7 @@ int load_calls(pid_t pid, const char *library, struct load_calls_result *result,
 		what = unsuitable(&memory);
 		if (what)
 			snprintf(problem, bytes, "%s", what);
-		error = what ? -EINVAL : load(&memory, &threads, library, result, problem, bytes);
+		error = what ? -EINVAL : load_patiently(&memory, &threads, library, result, problem, bytes);
 		result->longest_ns = threads.longest_ns;
 		process_memory_close(&memory);
 	}

@@ -124,6 +124,7 @@ enum wire_patch_attach {
 	WIRE_PATCH_NO_SESSION, /* it could not make a session */
 	WIRE_PATCH_NO_CALLS,   /* its session was made without calls */
 	WIRE_PATCH_CONTEXTS, /* it switches stacks, so return addresses may be on stacks that are not known */
+	WIRE_PATCH_BUSY,     /* another thread is at it, for a command that was killed: try again */
 	WIRE_PATCH_ANSWERS
 };
 

@@ -68,12 +68,17 @@ HOOK uint64_t burin_calls_attach(void);
 uint64_t burin_calls_attach(void)
 {
 	static const char off[] = "-f:*";
+	static uint32_t busy; /* pid: a child of fork has none of the threads */
+	const uint32_t self = nolibc_pid();
 	const int saved = errno;
 	uint64_t answer = WIRE_PATCH_READY;
 
-	if (!begun) {
-		if (!interpose_late_can())
-			return WIRE_PATCH_CONTEXTS;
+	/* Commands may be killed, and come again while a thread does this for the one before. */
+	if (__atomic_exchange_n(&busy, self, __ATOMIC_ACQUIRE) == self)
+		return WIRE_PATCH_BUSY;
+	if (!begun && !interpose_late_can()) {
+		answer = WIRE_PATCH_CONTEXTS;
+	} else if (!begun) {
 		/* From here on: interpose_late() may load libgcc, whose startup code calls __gmon_start__(). */
 		call_patch_attaching(true);
 		join();
@@ -84,7 +89,8 @@ uint64_t burin_calls_attach(void)
 		}
 		call_patch_attaching(false);
 	}
-	if (!tracepoint_session.calls.header)
+	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+	if (answer == WIRE_PATCH_READY && !tracepoint_session.calls.header)
 		answer = tracepoint_session.base ? WIRE_PATCH_NO_CALLS : WIRE_PATCH_NO_SESSION;
 	errno = saved;
 	return answer;
