@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/target_argument.h"
+#include "cmd/unknown_events.h"
 #include "control/listing.h"
 #include "filter/filter_entry.h"
 
@@ -23,6 +24,7 @@ struct request {
 	const char *where;
 	uint32_t sample, limit;
 	unsigned level;
+	bool later; /* also names that no event has yet */
 	bool quiet;
 	char **globs;
 };
@@ -163,6 +165,11 @@ static int try_to_apply(const struct request *request, struct session *session, 
 
 	if (listing_read(&listing, session) != 0)
 		return cmd_failed("out of memory");
+	if (!request->later &&
+	    unknown_events(&listing, (const char *const *)request->globs, target, "give --later")) {
+		listing_free(&listing);
+		return CMD_USAGE;
+	}
 	filters = calloc(listing.count + 1, sizeof(*filters));
 	for (unsigned n = 0; n < listing.count; n++)
 		matching += is_selected(request, &listing.events[n]);
@@ -203,6 +210,9 @@ static int apply(const struct request *request, struct session *session, const c
 
 static struct request request = { .level = WIRE_LEVEL_MAX };
 
+#define LATER_HELP \
+	"accept names that no event has yet; a GLOB with a wildcard holds for later events in any case"
+
 static const struct cmd_option enable_table[] = {
 	OPTION_TEXT("-w, --where EXPR", &request.where,
 		    "record only if EXPR is true of the arguments, such as\n'len > 1000 && proto == "
@@ -212,11 +222,13 @@ static const struct cmd_option enable_table[] = {
 	OPTION_NUMBER("--limit N", &request.limit, 1, UINT32_MAX, "of these, record at most N a second"),
 	OPTION_NUMBER("--level N", &request.level, 0, WIRE_LEVEL_MAX,
 		      "only events of level N or less, 0 to 9 (default: 9)"),
+	OPTION_FLAG("--later", &request.later, LATER_HELP),
 	OPTION_FLAG("-q, --quiet", &request.quiet, "do not print how many events changed"),
 	{ 0 },
 };
 
 static const struct cmd_option disable_table[] = {
+	OPTION_FLAG("--later", &request.later, LATER_HELP),
 	OPTION_FLAG("-q, --quiet", &request.quiet, "do not print how many events changed"),
 	{ 0 },
 };
@@ -287,7 +299,7 @@ const struct cmd cmd_enable = {
 		 "Switch on the events of a running program whose names match, at once, and also those\n"
 		 "that it registers later. TARGET is a pid, a program's name, a session's path or kernel; "
 		 "see\n"
-		 "burin ls.\n",
+		 "burin ls. A GLOB without a wildcard is the name of an event that there is.\n",
 	.notes = "Each call replaces --where, --sample and --limit of the events that match. If EXPR does\n"
 		 "not apply to an event that is registered later, the event stays off; burin events\n"
 		 "prints the reason.\n"

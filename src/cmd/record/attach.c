@@ -14,6 +14,7 @@
 #include "cmd/record/attach.h"
 #include "cmd/cmd.h"
 #include "cmd/record/recording.h"
+#include "cmd/unknown_events.h"
 #include "session/clock.h"
 #include "session/directory.h"
 #include "session/kernel_device.h"
@@ -99,7 +100,7 @@ int attach_switch(struct attachment *attachment, const char *const *globs, bool 
 	if (error)
 		return cmd_failed("%s: cannot switch events on: %s", attachment->word,
 				  kernel_device_explain(error));
-	if (!matched && !quiet)
+	if (!quiet && !unknown_events_of(session, globs, attachment->word, "it is recorded") && !matched)
 		cmd_note("burin: no event matches yet; events that match later are switched on\n");
 	if (session->shared->paused && !quiet)
 		cmd_note("burin: %s is paused and records nothing; to resume: burin resume %s\n",

@@ -47,6 +47,16 @@ static bool parse_context(const char *value)
 	return context_parse(value, &options.session.context);
 }
 
+static bool parse_sample_event(const char *value)
+{
+	static bool given;
+	const bool again = given;
+
+	given = true;
+	options.sampling.event = value;
+	return !again;
+}
+
 /* "10m" is ten minutes, not a size. */
 static bool parse_split(const char *value)
 {
@@ -136,10 +146,10 @@ static const struct cmd_option table[] = {
 		    SAMPLING_BUFFER_MAX,
 		    "size of each CPU's ring of samples (default: 8M with copies of stacks, else 512K)",
 		    .given = asked),
-	OPTION_TEXT("--sample-event E", &options.sampling.event,
-		    "cpu-clock (the default), cycles, page-faults, ..., or a kernel tracepoint, such as "
-		    "sched:sched_switch",
-		    .given = asked),
+	OPTION_PARSED("--sample-event E", parse_sample_event, "give it once: samples are of one event",
+		      "cpu-clock (the default), cycles, page-faults, ..., or a kernel tracepoint, such as "
+		      "sched:sched_switch",
+		      .given = asked),
 	OPTION_FLAG(
 		"--timer", &options.sampling.timer,
 		"sample by a timer in the program; automatic where the kernel does not permit perf events",

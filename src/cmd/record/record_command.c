@@ -32,6 +32,7 @@
 #include "cmd/record/recording.h"
 #include "cmd/record/snapshots.h"
 #include "cmd/target_argument.h"
+#include "cmd/unknown_events.h"
 #include "control/remains.h"
 #include "drain/drain.h"
 #include "session/clock.h"
@@ -352,7 +353,7 @@ static int record(const struct record_options *options, struct session *session,
 	struct drain_totals totals;
 	int directory, error, converted = 0, result_of_kernel;
 	const bool private = is_private(options);
-	bool joined, unread, trimmed;
+	bool joined, unread, trimmed, unknown;
 
 	join_words(options->command, line, sizeof(line));
 	result_of_kernel = kernel_events_open(&kernel, &options->kernel, session, options->sampling.system,
@@ -440,10 +441,14 @@ static int record(const struct record_options *options, struct session *session,
 		calls_summary(&calls);
 		calls_note_none(&calls, session);
 	}
-	return (drain.output.error || sampling.error || trimmed || converted || run->snapshots.failed) &&
-			       exit_code(run) == 0
+	unknown =
+		unknown_events_of(session, options->globs, options->command[0] ?: "what was recorded", NULL);
+	if (exit_code(run))
+		return exit_code(run);
+	return drain.output.error || sampling.error || trimmed || converted || run->snapshots.failed
 		       ? CMD_FAULTS
-		       : exit_code(run);
+	       : unknown ? CMD_USAGE
+			 : 0;
 }
 
 int record_command(const struct record_options *options)

@@ -15,6 +15,7 @@
 #include "cmd/record/calls_target.h"
 #include "cmd/record/cmd_record.h"
 #include "cmd/record/recording.h"
+#include "cmd/unknown_events.h"
 
 /* The pause before the next round. @fullest: how full the fullest ring was, in percent */
 static int pause_ms(unsigned fullest)
@@ -71,6 +72,7 @@ static int record(const struct record_options *options, struct attachment *attac
 	static struct kernel_events kernel;
 	static struct drain drain;
 	struct drain_totals totals;
+	unsigned unknown;
 	int error, trimmed, result;
 
 	/* The functions first: until their event is on, nothing is recorded. */
@@ -133,7 +135,13 @@ static int record(const struct record_options *options, struct attachment *attac
 		recording_summary(&totals, output, true, &sampling);
 	if (!options->quiet)
 		kernel_events_summary(&kernel);
-	return drain.output.error || sampling.error || trimmed ? CMD_FAULTS : result;
+	unknown = attachment->ended
+			  ? 0
+			  : unknown_events_of(&attachment->session, options->globs, options->target, NULL);
+	return drain.output.error || sampling.error || trimmed ? CMD_FAULTS
+	       : result					       ? result
+	       : unknown				       ? CMD_USAGE
+							       : 0;
 }
 
 /* Refuse options that only a program has. Return: 0 or CMD_USAGE. */
