@@ -364,10 +364,10 @@ void process_threads_usual(const struct process_threads *threads)
 
 void process_threads_go(struct process_threads *threads)
 {
-	process_threads_usual(threads);
 	for (size_t n = 0; n < threads->count; n++)
 		if (threads->all[n].stopped)
 			process_thread_go(threads, &threads->all[n]);
+	process_threads_usual(threads); /* only now: none stands any more while this thread waits for a CPU */
 	forget_gone(threads);
 }
 
