@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifdef BURIN_LIBDEFLATE
 #include <libdeflate.h>
@@ -78,6 +79,26 @@ int inflate_section(struct inflated *inflated, Elf *elf, Elf_Scn *section)
 		return 0;
 	errno = 0; /* it is libelf's error that counts */
 	return elf_compress(section, 0, 0) < 0 ? -1 : 0;
+}
+
+int inflate_terminate(struct inflated *inflated, Elf_Scn *section)
+{
+	Elf_Data *data = elf_getdata(section, NULL), *raw = elf_rawdata(section, NULL);
+	char *bytes;
+
+	if (!data || !data->d_buf || !data->d_size || !((const char *)data->d_buf)[data->d_size - 1])
+		return 0;
+	bytes = array_reserve(inflated->all, inflated->room, inflated->count + 1) ? malloc(data->d_size + 1)
+										  : NULL;
+	if (!bytes)
+		return -1;
+	inflated->all[inflated->count++] = bytes;
+	memcpy(bytes, data->d_buf, data->d_size);
+	bytes[data->d_size] = '\0';
+	if (raw && raw->d_buf && raw->d_size == data->d_size) /* which libdw may take, too */
+		raw->d_buf = bytes;
+	data->d_buf = bytes;
+	return 0;
 }
 
 void inflated_free(struct inflated *inflated)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "image/names/dwarf_text.h"
 #include "image/names/lines.h"
 
 enum {
@@ -108,7 +109,7 @@ static const char *text_of(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
 
-	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+	return dwarf_text(dwarf_attr_integrate(die, name, &attribute));
 }
 
 static const char *function_of(Dwarf_Die *die)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "image/names/dwarf_text.h"
 #include "image/names/parameter_types.h"
 #include "wire/wire_enum.h"
 
@@ -51,7 +52,7 @@ static uint64_t bytes_of(Dwarf_Die *type)
 
 static bool is_named(Dwarf_Die *type, const char *wanted)
 {
-	const char *name = dwarf_diename(type);
+	const char *name = dwarf_text_name(type);
 
 	return name && strcmp(name, wanted) == 0;
 }
@@ -178,7 +179,7 @@ bool parameter_is_cxx(Dwarf_Die *die)
 /* Whether a method has a name, without template arguments: of two constructors, "pair" and "pair<int, int>". */
 static bool is_called(Dwarf_Die *method, const char *name)
 {
-	const char *own = dwarf_diename(method);
+	const char *own = dwarf_text_name(method);
 	const size_t bytes = strcspn(name, "<");
 
 	return own && strcspn(own, "<") == bytes && strncmp(own, name, bytes) == 0;
@@ -209,7 +210,7 @@ static unsigned convention_of(struct value *value, Dwarf_Die *class, unsigned de
 
 static unsigned convention_of_method(Dwarf_Die *method, Dwarf_Die *class, const char *name)
 {
-	const char *own = dwarf_diename(method);
+	const char *own = dwarf_text_name(method);
 	const bool destroys = own && *own == '~';
 
 	if (dwarf_hasattr(method, DW_AT_virtuality))
@@ -255,7 +256,7 @@ static unsigned convention_of_part(struct value *value, Dwarf_Die *part, unsigne
 
 static unsigned convention_of(struct value *value, Dwarf_Die *class, unsigned depth)
 {
-	const char *name = dwarf_diename(class);
+	const char *name = dwarf_text_name(class);
 	unsigned found = DW_CC_pass_by_value;
 	Dwarf_Die die;
 	bool more = dwarf_child(class, &die) == 0;
@@ -462,7 +463,7 @@ void parameter_labels(Dwarf_Die *type, char *out, size_t room)
 	*out = 0;
 	parameter_letters(type, letters);
 	for (unsigned n = 0; more && n < MEMBERS_MAX; n++, more = parameter_next(&die)) {
-		const char *name = dwarf_tag(&die) == DW_TAG_enumerator ? dwarf_diename(&die) : NULL;
+		const char *name = dwarf_tag(&die) == DW_TAG_enumerator ? dwarf_text_name(&die) : NULL;
 		int64_t value;
 
 		if (!is_label(name) || !value_of(&die, *letters == 'i', &value))

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "image/names/dwarf_text.h"
 #include "image/names/parameter_types.h"
 #include "image/names/parameters.h"
 
@@ -155,7 +156,7 @@ static const char *name_parameter(struct function *function, Dwarf_Die *die, uns
 {
 	static const char *const reserved[] = { "function", "start",	"start_high",
 						"depth",    "returned", "retval" };
-	const char *given = dwarf_diename(die);
+	const char *given = dwarf_text_name(die);
 	char *name = function->names[function->count];
 	bool taken = !given || !*given;
 
@@ -329,7 +330,7 @@ static bool may_lack_result(Dwarf_Die *die, const struct symbols *symbols, uint6
 	    !(dwarf_hasattr(die, DW_AT_call_all_calls) || dwarf_hasattr(die, DW_AT_GNU_all_call_sites)) ||
 	    !dwarf_diecu(die, &unit, NULL, NULL))
 		return false;
-	producer = dwarf_formstring(dwarf_attr(&unit, DW_AT_producer, &attribute));
+	producer = dwarf_text(dwarf_attr(&unit, DW_AT_producer, &attribute));
 	return !producer || strstr(producer, "clang");
 }
 

@@ -10,6 +10,7 @@
 #include "image/elf/debugfile.h"
 #include "image/elf/inflate.h"
 #include "image/names/go_names.h"
+#include "image/names/dwarf_text.h"
 #include "image/names/lines.h"
 #include "image/names/parameters.h"
 #include "image/names/plt.h"
@@ -221,6 +222,11 @@ static int hidden_error(void)
 	return errno == ENOMEM || errno == EIO ? -errno : 0;
 }
 
+static bool has_texts(const char *name)
+{
+	return !strcmp(name, ".debug_str") || !strcmp(name, ".debug_line_str");
+}
+
 /*
  * Loads the sections of debug information before libdw does, so that libdw cannot miss one. It would also inflate the
  * locations of variables, up to 50 MB. Unless they are needed, these sections are marked in memory as having no bytes.
@@ -245,7 +251,8 @@ static int load_sections(struct inflated *inflated, Elf *elf, bool located)
 		if (!located && (strcmp(name, ".debug_loc") == 0 || strcmp(name, ".debug_loclists") == 0)) {
 			header.sh_type = SHT_NOBITS;
 			gelf_update_shdr(section, &header);
-		} else if (inflate_section(inflated, elf, section) != 0 || !elf_getdata(section, NULL)) {
+		} else if (inflate_section(inflated, elf, section) != 0 || !elf_getdata(section, NULL) ||
+			   (has_texts(name) && inflate_terminate(inflated, section) != 0)) {
 			error = hidden_error();
 		}
 	}
@@ -438,6 +445,7 @@ int child_elf(struct child *child)
 	free(elf.locations);
 	symbols_free(&elf.symbols);
 	unwind_table_close(elf.tables);
+	dwarf_text_forget();
 	dwarf_end(elf.dwarf);
 	dwarf_end(elf.alternate_dwarf);
 	elf_end(elf.alternate_elf);
