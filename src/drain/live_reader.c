@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "base/number.h"
 #include "drain/live_reader.h"
 #include "ring/ring_deps.h"
@@ -28,26 +29,40 @@ static bool is_names(const struct live_reader *live, unsigned index)
 	return index == session_names_index(live->session);
 }
 
+/* Programs may have had more threads than they have, so none is looked for one by one. Return: NULL: not known. */
+static struct live_reader_thread *find_thread(const struct live_reader *live, uint32_t tid)
+{
+	const uint64_t hash = hash_pair(tid, 0);
+	size_t at = 0;
+	uint32_t number;
+
+	while ((number = hash_table_next(&live->numbers, hash, &at)))
+		if (live->threads[number - 1].tid == tid)
+			return &live->threads[number - 1];
+	return NULL;
+}
+
 static int remember(struct live_reader *live, uint32_t tid, uint32_t pid)
 {
-	for (unsigned n = 0; n < live->thread_count; n++) {
-		if (live->threads[n].tid == tid) {
-			live->threads[n].pid = pid;
-			return 0;
-		}
+	struct live_reader_thread *thread = find_thread(live, tid);
+
+	if (thread) {
+		thread->pid = pid;
+		return 0;
 	}
-	if (!array_reserve(live->threads, live->thread_room, live->thread_count + 1))
+	if (!array_reserve(live->threads, live->thread_room, live->thread_count + 1) ||
+	    !hash_table_reserve(&live->numbers))
 		return -ENOMEM;
 	live->threads[live->thread_count++] = (struct live_reader_thread){ tid, pid };
+	hash_table_add(&live->numbers, hash_pair(tid, 0), live->thread_count);
 	return 0;
 }
 
 static uint32_t process_of(const struct live_reader *live, uint32_t tid)
 {
-	for (unsigned n = 0; n < live->thread_count; n++)
-		if (live->threads[n].tid == tid)
-			return live->threads[n].pid;
-	return 0;
+	const struct live_reader_thread *thread = find_thread(live, tid);
+
+	return thread ? thread->pid : 0;
 }
 
 static void take_context(uint32_t context, struct live_event *event)
@@ -222,5 +237,6 @@ void live_reader_free(struct live_reader *live)
 	event_table_free(&live->names_table);
 	free(live->readers);
 	free(live->threads);
+	hash_table_free(&live->numbers);
 	free(live->buffer);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Threads that come, record a few events and go, each under a name of its own, which is also in its events; one
- * that stays all the while; then the program waits for its input to end.
+ * that stays all the while; then one more, which records 2,000 events for each byte of its input, until that ends.
  *
  *	crowd THREADS EVENTS
  */
@@ -30,15 +30,22 @@ static void *visitor(void *number)
 	return NULL;
 }
 
+static void *last(void *unused)
+{
+	(void)unused;
+	while (getchar() != EOF)
+		record("last", 2000);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned threads = argc > 1 ? (unsigned)atoi(argv[1]) : 10;
+	pthread_t thread;
 
 	events = argc > 2 ? (unsigned)atoi(argv[2]) : 10;
 	pthread_setname_np(pthread_self(), "host");
 	for (unsigned n = 0; n < threads; n++) {
-		pthread_t thread;
-
 		if (pthread_create(&thread, NULL, visitor, &n) != 0)
 			return 1;
 		pthread_join(thread, NULL);
@@ -48,7 +55,8 @@ int main(int argc, char **argv)
 	record("host", 1);
 	puts("ready");
 	fflush(stdout);
-	while (getchar() != EOF)
-		continue;
+	if (pthread_create(&thread, NULL, last, NULL) != 0)
+		return 1;
+	pthread_join(thread, NULL);
 	return 0;
 }
