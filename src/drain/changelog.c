@@ -354,7 +354,7 @@ static int prepare(struct changelog *log, const struct session *session, int dir
 				   .buffer = aligned_alloc(8, CHANGELOG_PACKET),
 				   .on = calloc((session->geometry.events_max + 7) / 8, 1),
 				   .unfit = calloc((session->geometry.events_max + 7) / 8, 1) };
-	stream_init(&log->stream, directory, "changes", CHANGELOG_PACKET);
+	stream_init(&log->stream, directory, wire_file_keys[WIRE_FILE_CHANGES], CHANGELOG_PACKET);
 	return log->buffer && log->on && log->unfit ? 0 : -ENOMEM;
 }
 

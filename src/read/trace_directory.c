@@ -18,6 +18,7 @@
 #include "base/number.h"
 #include "read/trace.h"
 #include "wire/wire_profile.h"
+#include "wire/wire_terms.h"
 
 enum {
 	PROBES_MAX = 16, /* missing numbers that are tried by name */
@@ -171,49 +172,33 @@ static const char *parse_number(const char *text, uint32_t *number)
 	return text;
 }
 
-/* Kinds of streams, in the order of the streams. */
-enum stream_kind {
-	STREAM_CPU,
-	STREAM_LOCKED,
-	STREAM_SAMPLES,
-	STREAM_KERNEL,
-	STREAM_CHANGES, /* of names */
-};
-
 struct stream_name {
 	char base[READ_FILE_NAME_MAX]; /* "cpu3" */
 	uint32_t stream_id;
-	enum stream_kind kind;
+	enum wire_file kind;
 	uint32_t ring, file, chunk;
 };
 
 static bool parse_name(const char *text, struct stream_name *name)
 {
-	const char *rest = text;
+	const char *rest = NULL;
 
 	memset(name, 0, sizeof(*name));
-	if (!strncmp(text, "cpu", 3)) {
-		rest = parse_number(text + 3, &name->ring);
-	} else if (!strncmp(text, "locked", 6)) {
-		name->kind = STREAM_LOCKED;
-		rest = parse_number(text + 6, &name->ring);
-	} else if (!strncmp(text, "samples", 7)) {
-		name->kind = STREAM_SAMPLES;
-		rest = parse_number(text + 7, &name->ring);
-	} else if (!strncmp(text, "kernel", 6)) {
-		name->kind = STREAM_KERNEL;
-		rest = parse_number(text + 6, &name->ring);
-	} else if (!strncmp(text, "names", 5)) {
-		name->stream_id = WIRE_STREAM_NAMES;
-		name->ring = UINT32_MAX;
-		rest = text + 5;
-	} else if (!strncmp(text, "changes", 7)) {
-		name->stream_id = WIRE_STREAM_NAMES;
-		name->kind = STREAM_CHANGES;
-		name->ring = UINT32_MAX - 1;
-		rest = text + 7;
-	} else {
+	for (unsigned kind = 0; kind < WIRE_FILE_KINDS && !rest; kind++) {
+		const size_t bytes = strlen(wire_file_keys[kind]);
+
+		if (strncmp(text, wire_file_keys[kind], bytes) != 0)
+			continue;
+		name->kind = kind;
+		rest = text + bytes;
+	}
+	if (!rest)
 		return false;
+	if (name->kind < WIRE_FILE_NAMES) {
+		rest = parse_number(rest, &name->ring);
+	} else {
+		name->stream_id = WIRE_STREAM_NAMES;
+		name->ring = UINT32_MAX - (name->kind == WIRE_FILE_CHANGES);
 	}
 	if (!rest || rest - text >= (ptrdiff_t)sizeof(name->base))
 		return false;
@@ -400,14 +385,14 @@ static int make_streams(struct burin_trace *trace, const struct stream_name *nam
 		return -ENOMEM;
 	for (size_t n = 0; n < count && !result; n++) {
 		if (names[n].stream_id == WIRE_STREAM_NAMES) {
-			stream = names[n].kind == STREAM_CHANGES ? &trace->changes_stream
-								 : &trace->names_stream;
+			stream = names[n].kind == WIRE_FILE_CHANGES ? &trace->changes_stream
+								    : &trace->names_stream;
 		} else if (!n || !same_stream(&names[n], &names[n - 1])) {
 			stream = &trace->streams[trace->stream_count++];
-			stream->ring.locked = names[n].kind == STREAM_LOCKED;
+			stream->ring.locked = names[n].kind == WIRE_FILE_LOCKED;
 			stream->ring.cpu = names[n].ring;
-			stream->ring.number = names[n].kind == STREAM_SAMPLES ? WIRE_SAMPLES_INSTANCE : 0;
-			if (names[n].kind == STREAM_KERNEL) {
+			stream->ring.number = names[n].kind == WIRE_FILE_SAMPLES ? WIRE_SAMPLES_INSTANCE : 0;
+			if (names[n].kind == WIRE_FILE_KERNEL) {
 				stream->ring.number = WIRE_KERNEL_INSTANCE + names[n].ring;
 				stream->ring.cpu = names[n].ring / WIRE_KERNEL_DEPTHS;
 			}

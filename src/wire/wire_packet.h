@@ -37,6 +37,20 @@ enum {
 #define WIRE_CHANGES_INSTANCE \
 	UINT64_C(0xfffffffe) /* stream_instance of the changes; of the names: 0xffffffff */
 
+/*
+ * The streams of a trace by kind, in the order of a reader's streams. A stream's file has the kind's name
+ * (wire_file_keys), then the number of its ring or CPU; of names and changes there is one stream each.
+ */
+enum wire_file {
+	WIRE_FILE_CPU,
+	WIRE_FILE_LOCKED,
+	WIRE_FILE_SAMPLES,
+	WIRE_FILE_KERNEL,
+	WIRE_FILE_NAMES,
+	WIRE_FILE_CHANGES, /* of names */
+	WIRE_FILE_KINDS
+};
+
 /* The sequence in a slot that a writer is about to open, or has given up opening: the slot has no packet. */
 #define WIRE_SEQUENCE_NONE UINT64_MAX
 

@@ -65,6 +65,11 @@ const char *const wire_type_keys[WIRE_ARRAY + 1] = {
 	"",    "bool", "i8",  "i16", "i32", "i64",   "u8",   "u16",   "u32",
 	"u64", "f32",  "f64", "ptr", "str", "bytes", "char", "array",
 };
+const char *const wire_file_keys[WIRE_FILE_KINDS] = {
+	[WIRE_FILE_CPU] = "cpu",       [WIRE_FILE_LOCKED] = "locked", [WIRE_FILE_SAMPLES] = "samples",
+	[WIRE_FILE_KERNEL] = "kernel", [WIRE_FILE_NAMES] = "names",   [WIRE_FILE_CHANGES] = "changes",
+};
+
 const char *const wire_kind_keys[WIRE_KINDS] = {
 	[WIRE_KIND_EVENT] = "event",
 	[WIRE_KIND_BEGIN] = "begin",

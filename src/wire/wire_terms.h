@@ -24,6 +24,7 @@ extern const struct wire_term wire_sample_terms[WIRE_SAMPLE_LOSSES]; /* without 
 extern const struct wire_term wire_truncation_terms[WIRE_TRUNCATIONS];
 extern const struct wire_term wire_symbols_terms[WIRE_SYMBOLS_STATES + 1]; /* the last: not looked up yet */
 
+extern const char *const wire_file_keys[WIRE_FILE_KINDS];
 extern const char *const wire_kind_keys[WIRE_KINDS];
 extern const char *const wire_type_keys[WIRE_ARRAY + 1];
 extern const char *const wire_mode_keys[WIRE_MODES + 1]; /* ends with NULL */

@@ -7,6 +7,7 @@
 
 #include "writer/discard.h"
 #include "file/create.h"
+#include "wire/wire_terms.h"
 
 /* All but the streams. `.burin/recording` goes first: without it no reader takes the rest for a whole trace. */
 static void remove_tables(int directory)
@@ -36,6 +37,14 @@ static void remove_tables(int directory)
 	unlinkat(directory, ".burin", AT_REMOVEDIR);
 }
 
+static bool is_stream(const char *name)
+{
+	for (unsigned kind = 0; kind < WIRE_FILE_KINDS; kind++)
+		if (!strncmp(name, wire_file_keys[kind], strlen(wire_file_keys[kind])))
+			return true;
+	return false;
+}
+
 static void remove_streams(int directory)
 {
 	int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -43,9 +52,7 @@ static void remove_streams(int directory)
 	const struct dirent *entry;
 
 	while (entries && (entry = readdir(entries)))
-		if (!strncmp(entry->d_name, "cpu", 3) || !strncmp(entry->d_name, "locked", 6) ||
-		    !strncmp(entry->d_name, "names", 5) || !strncmp(entry->d_name, "samples", 7) ||
-		    !strncmp(entry->d_name, "changes", 7))
+		if (is_stream(entry->d_name))
 			create_remove(directory, entry->d_name);
 	if (entries)
 		closedir(entries);

@@ -10,6 +10,7 @@
 #include "wire/wire_context.h"
 #include "wire/wire_profile.h"
 #include "wire/wire_record.h"
+#include "wire/wire_terms.h"
 
 enum {
 	SAMPLES_PACKET = 64 << 10,
@@ -21,7 +22,7 @@ static const char contexts_name[] = ".burin/contexts";
 
 static void name_stream(char name[32], unsigned cpu)
 {
-	snprintf(name, 32, "samples%u", cpu);
+	snprintf(name, 32, "%s%u", wire_file_keys[WIRE_FILE_SAMPLES], cpu);
 }
 
 static void begin_stream(struct stream *stream, int directory, unsigned cpu)

@@ -10,17 +10,18 @@
 #include "writer/trace_output.h"
 #include "file/create.h"
 #include "ring/ring_deps.h"
+#include "wire/wire_terms.h"
 
 static void name_stream(const struct session *session, unsigned index, char *name, size_t bytes)
 {
 	unsigned cpus = session->geometry.cpus;
 
 	if (index == session_names_index(session))
-		snprintf(name, bytes, "names");
+		snprintf(name, bytes, "%s", wire_file_keys[WIRE_FILE_NAMES]);
 	else if (index < cpus)
-		snprintf(name, bytes, "cpu%u", index);
+		snprintf(name, bytes, "%s%u", wire_file_keys[WIRE_FILE_CPU], index);
 	else
-		snprintf(name, bytes, "locked%u", index - cpus);
+		snprintf(name, bytes, "%s%u", wire_file_keys[WIRE_FILE_LOCKED], index - cpus);
 }
 
 static int make_streams(struct output *output)
@@ -58,7 +59,7 @@ int output_add(struct output *output, const struct ring *rings, unsigned count,
 		*out = (struct output_stream){ .ring = &rings[n] };
 		if (origins)
 			out->origin = origins[n];
-		snprintf(name, sizeof(name), "kernel%u", n);
+		snprintf(name, sizeof(name), "%s%u", wire_file_keys[WIRE_FILE_KERNEL], n);
 		stream_init(&out->stream, output->directory, name, (uint32_t)rings[n].packet_words * 8);
 	}
 	return 0;

@@ -29,6 +29,7 @@
 #include "control/remains.h"
 #include "file/create.h"
 #include "session/session.h"
+#include "wire/wire_terms.h"
 #include "writer/sample_streams.h"
 
 static bool no_summary;
@@ -160,7 +161,7 @@ static int finish_others(int directory, unsigned cpus)
 	for (unsigned n = 0; n < cpus * WIRE_KERNEL_DEPTHS && !error; n++) {
 		char name[32];
 
-		snprintf(name, sizeof(name), "kernel%u", n);
+		snprintf(name, sizeof(name), "%s%u", wire_file_keys[WIRE_FILE_KERNEL], n);
 		error = stream_recover(directory, name, WIRE_KERNEL_PACKET);
 	}
 	return error;
