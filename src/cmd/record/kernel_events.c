@@ -156,9 +156,10 @@ int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice 
 	if (error)
 		cmd_note("burin: some tasks have no kernel events: %s\n", strerror(-error));
 	if (kernel->source.refused)
-		cmd_note("burin: %u tracepoints of the kernel are not recorded, such as %s: %s\n",
-			 kernel->source.refused, kernel->source.refused_name,
-			 strerror(-kernel->source.refused_error));
+		cmd_note("burin: %u %s not recorded, such as %s\n", kernel->source.refused,
+			 kernel->source.refused == 1 ? "tracepoint of the kernel is"
+						     : "tracepoints of the kernel are",
+			 kernel->source.refused_why);
 	kernel->opened = true;
 	kernel->filtered = choice->where;
 	kernel->events = kernel->source.events;

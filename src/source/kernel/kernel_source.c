@@ -210,11 +210,24 @@ static size_t attach_alike(struct kernel_source *source, const struct kernel_poi
 	return 0;
 }
 
+/* Say which right or part of the kernel is missing. */
+static void explain(char why[KERNEL_WHY], int error, const char *what)
+{
+	if (error == -EPERM || error == -EACCES)
+		kernel_rights_explain(why, KERNEL_WHY, what, strcmp(what, tracefs_word) == 0);
+	else if (error == -ENOSYS)
+		snprintf(why, KERNEL_WHY, "%.100s: the kernel has no BPF (CONFIG_BPF_SYSCALL)", what);
+	else
+		snprintf(why, KERNEL_WHY, "%.100s: %s", what, strerror(-error));
+}
+
 static void note_refused(struct kernel_source *source, const struct tracepoint *point, int error)
 {
+	char name[WIRE_NAME_MAX + 1];
+
 	if (error && !source->refused++) {
-		snprintf(source->refused_name, sizeof(source->refused_name), "%s:%s", point->system,
-			 point->name);
+		snprintf(name, sizeof(name), "%s:%s", point->system, point->name);
+		explain(source->refused_why, error, name);
 		source->refused_error = error;
 	}
 	source->events -= error != 0;
@@ -320,17 +333,6 @@ static void translate(void *context, unsigned ring, struct wire_packet *packet,
 }
 
 /* ---- the whole */
-
-/* Say which right or part of the kernel is missing. */
-static void explain(char why[KERNEL_WHY], int error, const char *what)
-{
-	if (error == -EPERM || error == -EACCES)
-		kernel_rights_explain(why, KERNEL_WHY, what, strcmp(what, tracefs_word) == 0);
-	else if (error == -ENOSYS)
-		snprintf(why, KERNEL_WHY, "%.100s: the kernel has no BPF (CONFIG_BPF_SYSCALL)", what);
-	else
-		snprintf(why, KERNEL_WHY, "%.100s: %s", what, strerror(-error));
-}
 
 static bool is_initial_namespace(void)
 {

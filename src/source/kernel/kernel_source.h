@@ -62,11 +62,11 @@ struct kernel_source {
 	char *memory; /* the map, in order of rings */
 	size_t memory_bytes;
 	struct kernel_files files;
-	unsigned events;		      /* recorded */
-	bool one_by_one;		      /* the kernel does not attach a program to several places */
-	unsigned refused;		      /* tracepoints that the kernel does not let attach to ... */
-	char refused_name[WIRE_NAME_MAX + 1]; /* ... the first one, and why */
-	int refused_error;
+	unsigned events;   /* recorded */
+	bool one_by_one;   /* the kernel does not attach a program to several places */
+	unsigned refused;  /* tracepoints that the kernel does not let attach to ... */
+	int refused_error; /* ... of the first one, and its name and why */
+	char refused_why[KERNEL_WHY];
 	bool without_texts; /* paths are addresses, and addresses of sockets are missing */
 	uint64_t unread;    /* system calls of which a text or a structure is missing: it was not in memory */
 	uint64_t missed;    /* records that the kernel's own protection left out, counted so far */
