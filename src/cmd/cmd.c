@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Common functions of the subcommands: messages, memory limits, opening of traces. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/print.h"
 #include "base/text.h"
 #include "burin/read.h"
 #include "cmd/cmd.h"
+#include "cmd/newest_trace.h"
 #include "file/named.h"
 #include "read/trace.h"
 #include "view/buffer.h"
@@ -148,36 +147,12 @@ static const char *hint(int code)
 	return "";
 }
 
-/* @newest: the trace in the directory that was written to last, "": there is none */
-static void find_trace(const char *path, char newest[NAME_MAX + 1])
-{
-	DIR *directory = opendir(path);
-	const struct dirent *entry;
-	struct timespec last = { 0 };
-
-	*newest = '\0';
-	while (directory && (entry = readdir(directory))) {
-		char inside[NAME_MAX + sizeof("/.burin")];
-		struct stat status;
-
-		snprintf(inside, sizeof(inside), "%s/.burin", entry->d_name);
-		if (fstatat(dirfd(directory), inside, &status, AT_SYMLINK_NOFOLLOW) ||
-		    !S_ISDIR(status.st_mode) || status.st_mtim.tv_sec < last.tv_sec ||
-		    (status.st_mtim.tv_sec == last.tv_sec && status.st_mtim.tv_nsec < last.tv_nsec))
-			continue;
-		last = status.st_mtim;
-		snprintf(newest, NAME_MAX + 1, "%s", entry->d_name);
-	}
-	if (directory)
-		closedir(directory);
-}
-
 static int not_opened(const char *path, int result, const struct burin_diagnosis *why)
 {
 	char inside[NAME_MAX + 1] = "";
 
 	if (result == BURIN_FAULT_NOT_A_TRACE)
-		find_trace(path, inside);
+		newest_trace(path, true, inside);
 	if (*inside)
 		return cmd_usage("%s: not a trace; the newest trace in it is %s/%s", path, path, inside);
 	return cmd_usage("%s: %s%s", path, *why->reason ? why->reason : burin_fault_name(result),

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/number.h"
+#include "cmd/newest_trace.h"
 #include "cmd/option_set.h"
 
 enum {
@@ -42,6 +43,12 @@ static void print_wrapped(const char *text, int column, int at)
 	printf("\n");
 }
 
+/* Whether a command reads the newest trace if it was given none. No trace is compared or recovered by chance. */
+static bool takes_newest(const struct cmd *command)
+{
+	return command->views && command->operands.min == 1;
+}
+
 static void print_help(const struct parser *parser)
 {
 	int column = 0;
@@ -54,6 +61,8 @@ static void print_help(const struct parser *parser)
 			column = columns + 2;
 	}
 	printf("%s\n", parser->command->usage);
+	if (takes_newest(parser->command))
+		printf("Without DIR: the newest trace in the current directory.\n\n");
 	for (unsigned n = 0; n < parser->set.count; n++) {
 		const struct cmd_option *option = parser->set.options[n];
 		int at;
@@ -292,6 +301,21 @@ static int parse_end(struct parser *parser, int argc, char **argv, int at)
 	return argc;
 }
 
+static int complete_operands(const struct parser *parser, char **argv)
+{
+	static char trace[NAME_MAX + 1];
+
+	*trace = '\0';
+	if (takes_newest(parser->command))
+		newest_trace(".", false, trace);
+	if (!*trace)
+		return cmd_usage("%s", parser->command->operands.wanted);
+	cmd_note("burin: %s, the newest trace here\n", trace);
+	argv[0] = trace;
+	argv[1] = NULL;
+	return 0;
+}
+
 static int check_operands(const struct parser *parser, char **argv)
 {
 	const struct cmd *command = parser->command;
@@ -304,7 +328,7 @@ static int check_operands(const struct parser *parser, char **argv)
 	if (parser->operands && parser->has_command)
 		return refuse(parser, argv, argv[0], "a TARGET excludes a command");
 	if (parser->operands < command->operands.min)
-		return cmd_usage("%s", command->operands.wanted);
+		return complete_operands(parser, argv);
 	return 0;
 }
 

@@ -36,6 +36,11 @@ int cmd_failed(const char *format, ...)
 	return CMD_FAULTS;
 }
 
+void cmd_note(const char *format, ...)
+{
+	snprintf(message, sizeof(message), "%s", format);
+}
+
 static bool is_even(const char *value)
 {
 	return strlen(value) % 2 == 0;

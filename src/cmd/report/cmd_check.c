@@ -67,7 +67,7 @@ static int run(char **operands)
 const struct cmd cmd_check = {
 	.name = "check",
 	.line = "validate every byte of a trace",
-	.usage = "Usage: burin check [options] DIR\n"
+	.usage = "Usage: burin check [options] [DIR]\n"
 		 "\n"
 		 "Validate every byte of the trace in DIR: packet headers, records, times, counts,\n"
 		 "padding, event table, names, samples and their references. Each fault is printed with\n"

@@ -93,7 +93,7 @@ static int run(char **operands)
 const struct cmd cmd_dump = {
 	.name = "dump",
 	.line = "print the records of a trace as text or JSON",
-	.usage = "Usage: burin dump [options] DIR\n"
+	.usage = "Usage: burin dump [options] [DIR]\n"
 		 "\n"
 		 "Print the records of the trace in DIR, all CPUs merged by time, one line each: time,\n"
 		 "CPU, process/thread, name of the thread, event, context (burin record --context) and\n"

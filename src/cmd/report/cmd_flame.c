@@ -55,7 +55,7 @@ static int run(char **operands)
 const struct cmd cmd_flame = {
 	.name = "flame",
 	.line = "write a flame graph as an HTML page",
-	.usage = "Usage: burin flame [options] DIR -o FILE.html\n"
+	.usage = "Usage: burin flame [options] [DIR] -o FILE.html\n"
 		 "\n"
 		 "Write a flame graph of the samples in DIR as an HTML page: each call is as wide as its\n"
 		 "share of the time, callers above callees. The page can search and zoom, and needs no\n"

@@ -95,7 +95,7 @@ static int run(char **operands)
 const struct cmd cmd_graph = {
 	.name = "graph",
 	.line = "print which functions called which, with times",
-	.usage = "Usage: burin graph [options] DIR [FUNCTION]\n"
+	.usage = "Usage: burin graph [options] [DIR [FUNCTION]]\n"
 		 "\n"
 		 "Print the tree of the recorded calls in DIR: how often each function was called from\n"
 		 "there, and how long it took, with its callees and by itself. With FUNCTION, a name or\n"

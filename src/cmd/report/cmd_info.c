@@ -49,7 +49,7 @@ static int run(char **operands)
 const struct cmd cmd_info = {
 	.name = "info",
 	.line = "summarize a trace: events, processes, changes, losses",
-	.usage = "Usage: burin info [options] DIR\n"
+	.usage = "Usage: burin info [options] [DIR]\n"
 		 "\n"
 		 "Summarize the trace in DIR: command, result, time and rate; events with their counts\n"
 		 "and source lines; processes and threads; changes of events during the recording, and\n"

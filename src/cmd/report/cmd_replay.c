@@ -114,7 +114,7 @@ static int run(char **operands)
 const struct cmd cmd_replay = {
 	.name = "replay",
 	.line = "print the calls of a trace in the order in which they began, indented",
-	.usage = "Usage: burin replay [options] DIR\n"
+	.usage = "Usage: burin replay [options] [DIR]\n"
 		 "\n"
 		 "Print the calls of the trace in DIR (burin record --calls) in the order in which they\n"
 		 "began, one level deeper than their callers: time, process/thread, name of the thread,\n"

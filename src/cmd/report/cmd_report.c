@@ -302,7 +302,7 @@ const struct cmd cmd_report = {
 	.name = "report",
 	.line = "print where the time went, by function, program or line",
 	.usage =
-		"Usage: burin report [options] DIR\n"
+		"Usage: burin report [options] [DIR]\n"
 		"\n"
 		"Print where the programs spent their time, by the samples of the trace in DIR. Self is\n"
 		"a function's own share; total includes the functions that it called. Below the table:\n"
