@@ -170,6 +170,23 @@ bool process_thread_is_cut_off(const struct user_regs_struct *registers)
 	case SYS_rt_sigtimedwait:
 	case SYS_io_getevents:
 	case SYS_io_pgetevents:
+#ifdef SYS_io_uring_enter
+	case SYS_io_uring_enter:
+#endif
+	/* Of sockets with a limit of time, which begins anew (SO_RCVTIMEO, SO_SNDTIMEO). What has moved bytes returns their number. */
+	case SYS_read:
+	case SYS_readv:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_recvmmsg:
+	case SYS_write:
+	case SYS_writev:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_sendmmsg:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_connect:
 		return true;
 	default:
 		return false;
