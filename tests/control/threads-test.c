@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,6 +51,7 @@ static void *turn(void *number)
 static void wait_in_vfork(void)
 {
 	if (vfork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* it does not outlive its parent, nor that the test */
 		shared->ready = 1;
 		while (!shared->go_on) {
 		}
@@ -64,6 +66,7 @@ static pid_t begin(void (*work)(void))
 	memset(shared, 0, sizeof(*shared));
 	child = fork();
 	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		work();
 		turn(NULL);
 	}
@@ -189,8 +192,10 @@ static void test_id_of_another(void **state)
 	struct process_thread *thread;
 
 	(void)state;
-	if (stranger == 0)
+	if (stranger == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		turn(NULL);
+	}
 	while (!shared->ready)
 		sleep_ms(1);
 	thread_priority_begin();
