@@ -157,11 +157,11 @@ static int child_exits(int argc, char **argv)
 	return waitpid(pid, &status, 0) == pid ? status : -1;
 }
 
-/* The child goes on to read; the parent leaves. */
+/* The child goes on to read; the parent leaves. daemonise 1: by daemon(3) */
 static int daemonise(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
+	if (mode_number(argc, argv, 1, 0))
+		return daemon(1, 1) == 0 ? getpid() : -1;
 	if (fork() != 0)
 		exit(0);
 	setsid();

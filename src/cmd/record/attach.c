@@ -20,11 +20,11 @@
 #include "session/kernel_device.h"
 
 enum {
-	/* Between searches for users while the owner lives: it may execute a program without tracepoints. */
+	/* Between searches while a process lives that is watched: others may join. */
 	ATTACH_SEARCH_NS = 1000000000,
 	/* An unused session has ended after this time: a forked child or an executed program may be about to join. */
 	ATTACH_GRACE_NS = 50000000,
-	/* Lines of mappings that one search reads; beyond that, a process counts as a user. */
+	/* Lines of mappings that are read of one process; beyond that, it counts as a user. */
 	ATTACH_LINES = 1 << 20,
 };
 
@@ -57,22 +57,41 @@ static int open_file(struct attachment *attachment)
 	return 0;
 }
 
+static void search_processes(struct attachment *attachment)
+{
+	const uint64_t time = clock_ns(CLOCK_MONOTONIC);
+
+	if (attachment->target
+		    .kernel) /* it does not end before the machine; the module cannot be unloaded now */
+		return;
+	if (attachment->processes.count && time - attachment->searched < ATTACH_SEARCH_NS)
+		return;
+	attachment->searched = time;
+	if (process_ends_search(&attachment->processes, attachment->session.shared, &attachment->identity))
+		attachment->unused = 0;
+	else if (!attachment->unused)
+		attachment->unused = time;
+	attachment->ended = attachment->unused && time - attachment->unused >= ATTACH_GRACE_NS;
+}
+
 int attach_begin(struct attachment *attachment, const char *word)
 {
 	struct target *target = &attachment->target;
 	int result;
 
 	*attachment = (struct attachment){
-		.word = word, .file = -1, .signals = -1, .owner = -1, .until = UINT64_MAX
+		.word = word, .file = -1, .signals = -1, .processes.ends = -1, .until = UINT64_MAX
 	};
 	result = cmd_target_open(word, target, &attachment->session);
 	if (result)
 		return result;
 	result = refuse(word, target) ? CMD_USAGE : 0;
-	if (!target->kernel)
-		attachment->owner = (int)syscall(SYS_pidfd_open, target->geometry.owner, 0);
 	if (!result)
 		result = open_file(attachment);
+	if (!result && process_ends_begin(&attachment->processes) != 0)
+		result = cmd_failed("epoll: %s", strerror(errno));
+	if (!result)
+		search_processes(attachment);
 	if (!result)
 		attachment->signals = recording_signals(NULL, NULL);
 	if (!result && attachment->signals < 0)
@@ -113,28 +132,13 @@ void attach_limit(struct attachment *attachment, uint64_t duration)
 	attachment->until = duration ? clock_ns(CLOCK_MONOTONIC) + duration : UINT64_MAX;
 }
 
-/* A pid does not prove it: zombies keep theirs, and so do processes that execute another program. A user maps the file. */
-static bool uses(const struct attachment *attachment, uint32_t pid, uint64_t *lines)
-{
-	return pid && directory_maps(pid, &attachment->identity, lines);
-}
-
-static bool is_used(const struct attachment *attachment)
-{
-	uint64_t lines = ATTACH_LINES;
-
-	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++)
-		if (uses(attachment, session_process(attachment->session.shared, n), &lines))
-			return true;
-	return false;
-}
-
 /* Inodes of several file systems may be equal: sample only a process of the session's user. */
 static bool can_be_sampled(const struct attachment *attachment, uint32_t pid)
 {
 	uint64_t lines = ATTACH_LINES;
 
-	return uses(attachment, pid, &lines) && target_may_have(&attachment->target, pid);
+	return pid && directory_maps(pid, &attachment->identity, &lines) &&
+	       target_may_have(&attachment->target, pid);
 }
 
 pid_t attach_process(const struct attachment *attachment)
@@ -151,36 +155,17 @@ pid_t attach_process(const struct attachment *attachment)
 	return 0;
 }
 
-static void search_processes(struct attachment *attachment)
-{
-	const uint64_t time = clock_ns(CLOCK_MONOTONIC);
-
-	if (attachment->target
-		    .kernel) /* it does not end before the machine; the module cannot be unloaded now */
-		return;
-	if (attachment->owner >= 0 && time - attachment->searched < ATTACH_SEARCH_NS)
-		return;
-	attachment->searched = time;
-	if (is_used(attachment))
-		attachment->unused = 0;
-	else if (!attachment->unused)
-		attachment->unused = time;
-	attachment->ended = attachment->unused && time - attachment->unused >= ATTACH_GRACE_NS;
-}
-
 bool attach_wait(struct attachment *attachment, int ms)
 {
 	struct pollfd wait[] = { { .fd = attachment->signals, .events = POLLIN },
-				 { .fd = attachment->owner, .events = POLLIN } };
+				 { .fd = attachment->processes.ends, .events = POLLIN } };
 	const uint64_t time = clock_ns(CLOCK_MONOTONIC);
 	const uint64_t left = time < attachment->until ? (attachment->until - time) / 1000000 + 1 : 0;
 
 	poll(wait, 2, left < (uint64_t)ms ? (int)left : ms);
 	attachment->interrupted |= wait[0].revents != 0;
-	if (wait[1].revents) {
-		close(attachment->owner);
-		attachment->owner = -1;
-	}
+	if (wait[1].revents)
+		process_ends_look(&attachment->processes, attachment->session.shared);
 	search_processes(attachment);
 	enable_lease_refresh(&attachment->lease);
 	attachment->truncated = cmd_target_was_truncated(&attachment->session);
@@ -204,6 +189,8 @@ const char *attach_result(const struct attachment *attachment)
 		return "unknown";
 	if (!attachment->ended)
 		return "running";
+	if (attachment->processes.any)
+		return attachment->processes.killed ? "killed" : "exit";
 	return session_was_killed(attachment->session.shared) ? "killed" : "exit";
 }
 
@@ -215,7 +202,6 @@ int attach_end(struct attachment *attachment, int result)
 		close(attachment->file);
 	if (attachment->signals >= 0)
 		close(attachment->signals);
-	if (attachment->owner >= 0)
-		close(attachment->owner);
+	process_ends_end(&attachment->processes);
 	return result;
 }

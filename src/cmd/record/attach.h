@@ -8,6 +8,7 @@
 
 #include <sys/stat.h>
 
+#include "cmd/record/process_ends.h"
 #include "cmd/target_argument.h"
 #include "control/enable_lease.h"
 
@@ -23,10 +24,10 @@ struct attachment {
 	struct stat identity; /* of the session's file */
 	int file;	      /* the same, open */
 	int signals;	      /* a signalfd: SIGINT, SIGTERM, SIGHUP, SIGQUIT */
-	int owner;	      /* a pidfd; -1: the owner has ended; other processes may go on */
-	uint64_t until;	      /* CLOCK_MONOTONIC, ns */
-	uint64_t searched;    /* when the processes were last searched for users of the session */
-	uint64_t unused;      /* since when no process has used the session; 0: one uses it */
+	struct process_ends processes;
+	uint64_t until;	   /* CLOCK_MONOTONIC, ns */
+	uint64_t searched; /* when the processes were last searched for users of the session */
+	uint64_t unused;   /* since when no process has used the session; 0: one uses it */
 	bool interrupted;
 	bool ended;	/* no process uses the session any more */
 	bool truncated; /* its file was truncated: there is nothing to read */
@@ -49,7 +50,7 @@ int attach_switch(struct attachment *attachment, const char *const *globs, bool 
 /* attach_limit - end after this duration from now, ns; 0: no limit, the default. */
 void attach_limit(struct attachment *attachment, uint64_t duration);
 
-/* attach_wait - sleep at most @ms; a signal or the owner's end wakes. Return: whether to go on. */
+/* attach_wait - sleep at most @ms; a signal or the end of a process wakes. Return: whether to go on. */
 bool attach_wait(struct attachment *attachment, int ms);
 
 /* attach_process - the owner of the session or, after its end, another process that uses it. Return: 0: there is none. */
@@ -58,7 +59,7 @@ pid_t attach_process(const struct attachment *attachment);
 /* attach_restore - switch off the events that were switched on. Return: 0; CMD_FAULTS after a message. */
 int attach_restore(struct attachment *attachment);
 
-/* attach_result - the state of the program: running, exit or killed; unknown if its session was truncated. */
+/* attach_result - the state of the program: running; exit or killed, as the last of its processes ended; unknown if its session was truncated. */
 const char *attach_result(const struct attachment *attachment);
 
 /* attach_end - free everything; print a line if the session was truncated. Return: @result, or CMD_FAULTS if it was 0. */

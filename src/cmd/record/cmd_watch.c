@@ -68,7 +68,7 @@ static const struct cmd_option watch_options[] = {
 		    "only if EXPR is true of its arguments, such as 'len > 1000'; see burin-enable(1)"),
 	OPTION_FLAG("--on-exit", &watched.on_exit, "take a snapshot when the program exits"),
 	OPTION_FLAG("--on-crash", &watched.on_crash,
-		    "take a snapshot when the program is killed, by any signal"),
+		    "take a snapshot when a process of the program is killed, by any signal"),
 	OPTION_TEXT("--snapshot DIR", &watched.directory, "the directory of the snapshots; must not exist"),
 	OPTION_DURATION("--last TIME", &watched.last, 1,
 			"only the last 5s, 250ms, 10m (default: all records in memory)"),
@@ -165,8 +165,8 @@ static void print_event(const struct watch *watch, const struct live_event *even
 	cmd_note("%s/%u %s\n", pid, event->tid, table_text(table, table->entries[event->id - 1].name));
 }
 
-/* @event: the trigger; NULL: the end of the program with this @result */
-static void take_snapshot(struct watch *watch, const struct live_event *event, const char *result)
+/* @event: the trigger; NULL: the end of a process, as @what says */
+static void take_snapshot(struct watch *watch, const struct live_event *event, const char *what)
 {
 	struct session *session = &watch->attachment.session;
 	struct drain_options options = { 0 };
@@ -194,7 +194,7 @@ static void take_snapshot(struct watch *watch, const struct live_event *event, c
 		print_event(watch, event);
 	} else {
 		print_time(watch, UINT64_MAX);
-		cmd_note("%s\n", result);
+		cmd_note("%s\n", what);
 	}
 	recording_summary(&totals, path, true, NULL);
 }
@@ -216,6 +216,30 @@ static void react(struct watch *watch)
 	watch->ready = clock_ns(CLOCK_MONOTONIC) + watch->cooldown;
 }
 
+/* Processes that were killed, in one round, cause one snapshot. */
+static void react_to_kills(struct watch *watch)
+{
+	const struct process_ends *processes = &watch->attachment.processes;
+	const uint32_t pid = processes->dead_count ? processes->dead[0] : 0;
+	const unsigned dead = processes->dead_count;
+	char what[TEXT_SHORT];
+
+	watch->attachment.processes.dead_count = 0;
+	if (!dead || !watch->on_crash)
+		return;
+	if (clock_ns(CLOCK_MONOTONIC) < watch->ready) {
+		watch->skipped += dead;
+		return;
+	}
+	watch->skipped += dead - 1;
+	if (pid == watch->attachment.target.geometry.owner)
+		snprintf(what, sizeof(what), "killed");
+	else
+		snprintf(what, sizeof(what), "killed: process %u", pid);
+	take_snapshot(watch, NULL, what);
+	watch->ready = clock_ns(CLOCK_MONOTONIC) + watch->cooldown;
+}
+
 static bool is_done(const struct watch *watch)
 {
 	return watch->failed || (watch->count && watch->taken >= watch->count);
@@ -230,6 +254,7 @@ static int follow(struct watch *watch)
 		if (live_reader_round(&watch->live, on_record, watch) != 0)
 			return cmd_failed("out of memory");
 		react(watch);
+		react_to_kills(watch);
 	}
 	return 0;
 }
@@ -240,7 +265,9 @@ static void handle_end(struct watch *watch)
 
 	if (is_done(watch) || !watch->attachment.ended)
 		return;
-	if (strcmp(result, "exit") == 0 ? watch->on_exit : watch->on_crash)
+	/* Unless its end was not seen, a snapshot of a kill has been taken. */
+	if (strcmp(result, "exit") == 0 ? watch->on_exit
+					: watch->on_crash && !watch->attachment.processes.any)
 		take_snapshot(watch, NULL, result);
 }
 
