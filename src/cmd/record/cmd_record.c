@@ -34,6 +34,7 @@ static struct record_options options = {
 		      .graph = PERF_GRAPH_BOTH,
 		      .names_ns = CMD_SYMBOLS_DEADLINE_NS },
 	.kernel = { .buffer_bytes = 4 << 20 },
+	.follow = RECORD_FOLLOW_UNSAID,
 	.command = no_command,
 };
 static struct view_globs events;
@@ -70,6 +71,8 @@ static bool parse_split(const char *value)
 static const char *const contexts[] = { "correlation", "depth", NULL };
 
 static const char *const formats[] = { [RECORD_BURIN] = "burin", [RECORD_UFTRACE] = "uftrace", NULL };
+
+static const char *const follows[] = { [RECORD_FOLLOW_NO] = "no", [RECORD_FOLLOW_YES] = "yes", NULL };
 
 static const char *const scheds[] = { [KERNEL_SCHED_NONE] = "none",
 				      [KERNEL_SCHED_SWITCHES] = "switches",
@@ -128,6 +131,11 @@ static const struct cmd_option table[] = {
 	OPTION_DURATION("--duration TIME", &options.duration, 1,
 			"end the recording after TIME; COMMAND goes on untraced (--for is the same)"),
 	OPTION_ALIAS("--for", "--duration"),
+	OPTION_CHOICE("--follow[=WHETHER]", &options.follow, follows,
+		      "go on after COMMAND's end until the last process that it started and that has "
+		      "tracepoints or calls ends, such as a daemon, or until Ctrl-C: yes (default with "
+		      "--calls) or no",
+		      .absent = "yes", .given = own),
 	OPTION_NUMBER("-F, --frequency HZ", &options.sampling.frequency, 1, FREQUENCY_MAX,
 		      "samples per second and CPU (default: 997), at most 20000", .given = asked,
 		      /* uftrace's -F has a function, its -t a time */
@@ -411,6 +419,8 @@ static void complete(void)
 	options.globs = events.count ? events.globs : !options.target ? all : *calls_given ? calls : all + 1;
 	options.session.globs = options.globs;
 	options.session.program = *options.command;
+	if (options.follow == RECORD_FOLLOW_UNSAID)
+		options.follow = *calls_given ? RECORD_FOLLOW_YES : RECORD_FOLLOW_NO;
 	options.calls.libraries |= options.calls.nested;
 	options.calls.no_hooks = options.calls.libraries && !options.calls.globs.count;
 	options.calls.no_symbols = options.sampling.no_symbols; /* a TARGET may have calls, too */

@@ -16,6 +16,13 @@ enum record_format {
 	RECORD_UFTRACE, /* a data directory for uftrace */
 };
 
+/* --follow: whether the recording goes on after the command, as long as a process that it started uses the session. */
+enum record_follow {
+	RECORD_FOLLOW_NO,
+	RECORD_FOLLOW_YES,
+	RECORD_FOLLOW_UNSAID, /* yes for calls: a daemon's are those that are asked for */
+};
+
 struct record_options {
 	struct session_options session; /* of a command */
 	const char **globs;		/* of events; ends with NULL */
@@ -23,6 +30,7 @@ struct record_options {
 	unsigned format; /* enum record_format */
 	struct chunk_limits split;
 	uint64_t duration; /* ns; 0: until the program ends */
+	unsigned follow;   /* enum record_follow: of a command */
 	struct sampling_options sampling;
 	struct calls_options calls;
 	struct guest_options guest;

@@ -28,6 +28,7 @@
 #include "cmd/record/guest_socket.h"
 #include "cmd/record/guest_trigger.h"
 #include "cmd/record/preload_libraries.h"
+#include "cmd/record/process_ends.h"
 #include "cmd/record/record_format.h"
 #include "cmd/record/recording.h"
 #include "cmd/record/snapshots.h"
@@ -43,6 +44,7 @@ enum {
 	RECORD_IDLE_MS = 50,	 /* otherwise, if there is a command, whose tracepoints the drain follows */
 	RECORD_BUSY_PERCENT = 3, /* a ring fills if a round found it fuller than this */
 	RECORD_ENVIRONMENT = 60 << 10, /* bytes of assignments for the child; less than a pipe holds */
+	RECORD_SEARCH_NS = 50000000,   /* between searches for processes that go on after the command */
 };
 
 static void join_words(char **words, char *line, size_t bytes)
@@ -69,7 +71,12 @@ struct run {
 	struct snapshots snapshots;
 	struct guest_trigger trigger;
 	uint64_t until; /* CLOCK_MONOTONIC, ns: the end of the recording */
-	bool ended;
+	bool ended;	/* the command, or QEMU, or the last of the sampled processes */
+	bool follows;	/* --follow */
+	struct stat session_file;
+	struct process_ends users; /* of the session, after the command's end */
+	uint64_t searched;	   /* ns: when they were last searched */
+	bool used;		   /* the last search found one */
 };
 
 /*
@@ -177,7 +184,7 @@ static void handle_signals(struct run *run, struct calls *calls)
 		if (info.ssi_signo == SIGUSR1 || info.ssi_signo == SIGCHLD)
 			continue;
 		/* The terminal sends Ctrl-C to the command, too. A signal from another process has to be forwarded. */
-		if (run->child > 0 && info.ssi_code != SI_KERNEL)
+		if (run->child > 0 && !run->ended && info.ssi_code != SI_KERNEL)
 			kill(run->child, (int)info.ssi_signo);
 		run->interrupts++;
 	}
@@ -221,10 +228,25 @@ static int pause_ms(const struct run *run, const struct sampling *sampling, unsi
 	return left < (uint64_t)pause ? (int)left : pause;
 }
 
-/* Whether the recording has ended. The first signal ends the command, if there is one, and the second the recording. */
-static bool is_over(const struct run *run)
+/* Whether processes that the command has started go on after it, with the session. */
+static bool goes_on(struct run *run, const struct session *session)
 {
-	return run->ended || run->interrupts >= (run->child ? 2 : 1) ||
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (!run->child || !run->ended)
+		return false;
+	if (!run->searched || now - run->searched >= RECORD_SEARCH_NS) {
+		run->searched = now;
+		run->used = process_ends_search(&run->users, session->shared, &run->session_file);
+	}
+	return run->used;
+}
+
+/* Whether the recording has ended. The first signal ends the command, if there is one, and the second the recording. */
+static bool is_over(struct run *run, const struct session *session)
+{
+	return (run->ended && !(run->follows && goes_on(run, session))) ||
+	       run->interrupts >= (run->child && !run->ended ? 2 : 1) ||
 	       clock_ns(CLOCK_MONOTONIC) >= run->until;
 }
 
@@ -243,7 +265,7 @@ static void follow(struct run *run, struct drain *drain, struct sampling *sampli
 
 	progress_begin(&progress, !quiet && !run->plugin, run->child != 0); /* QEMU has the terminal */
 	reap(run, calls);
-	while (!is_over(run)) {
+	while (!is_over(run, drain->session)) {
 		poll(wait, 3, pause_ms(run, sampling, fullest));
 		handle_signals(run, calls);
 		run->ended |= wait[1].revents && (run->plugin || others_ended(run));
@@ -254,6 +276,19 @@ static void follow(struct run *run, struct drain *drain, struct sampling *sampli
 		recording_progress(&progress, drain, sampling);
 	}
 	progress_clear(&progress);
+}
+
+/* They may be what the user wants to see. A recording that was ended on purpose needs no such line. */
+static void note_others(struct run *run, const struct session *session, const char *command)
+{
+	const unsigned count = goes_on(run, session) ? run->users.count : 0;
+
+	if (!count || run->follows || run->interrupts)
+		return;
+	cmd_note("burin: %s has ended, but %u process%s that it started %s not, such as %u; burin record "
+		 "--follow=yes records %s to the end\n",
+		 command, count, count == 1 ? "" : "es", count == 1 ? "has" : "have",
+		 process_ends_any(&run->users), count == 1 ? "it" : "them");
 }
 
 static void describe_result(const struct run *run, char *text, size_t bytes)
@@ -294,6 +329,8 @@ static int run_command(const struct record_options *options, struct run *run, st
 			    : start(run, sampling, calls, true);
 	if (!error)
 		follow(run, drain, sampling, calls, options->quiet);
+	if (!error && !options->quiet)
+		note_others(run, drain->session, options->command[0]);
 	calls_finish(calls);
 	sampling_finish(sampling);
 	kernel_events_finish(kernel);
@@ -457,7 +494,11 @@ int record_command(const struct record_options *options)
 	struct session session;
 	const char *why = "";
 	char path[256];
-	struct run run = { .signals = -1, .others = -1, .plugin = options->guest.socket };
+	struct run run = { .signals = -1,
+			   .others = -1,
+			   .plugin = options->guest.socket,
+			   .follows = options->follow == RECORD_FOLLOW_YES,
+			   .users.ends = -1 };
 	int result, error;
 
 	clock_rate_begin();
@@ -477,14 +518,17 @@ int record_command(const struct record_options *options)
 	if (!options->quiet)
 		cmd_target_note_directory();
 	watch_others(&run, &options->sampling.processes);
-	error = prepare(&run, options->command, path);
+	error = stat(path, &run.session_file) ? errno : -process_ends_begin(&run.users);
+	if (!error)
+		error = prepare(&run, options->command, path);
 	if (error) {
-		cmd_note("burin record: %s: %s\n", options->command[0], strerror(error));
+		cmd_note("burin record: %s: %s\n", options->command[0] ?: "its session", strerror(error));
 		remove_session(path);
 		session_leave(&session);
 		return CMD_FAULTS;
 	}
 	result = record(options, &session, path, &run);
+	process_ends_end(&run.users);
 	session_leave(&session);
 	return result;
 }
