@@ -11,6 +11,10 @@
 #include "source/calls/call_thread.h"
 #include "source/calls/call_values.h"
 
+enum {
+	EXIT_FRAME_MAX = 1 << 20, /* bytes of a function's own variables, beside those of alloca() */
+};
+
 _Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame call_no_frames[WIRE_CALL_FRAMES + 1] = {
 	[0] = { .flags = -(uint32_t)WIRE_CALL_FRAMES }, /* struct wire_call_segment: depth */
 	[WIRE_CALL_FRAMES] = { .sp = UINT64_MAX }, /* no call that ends is below it (hook_instrument.c) */
@@ -146,6 +150,39 @@ void call_end_slow(uint64_t match, uint64_t sp)
 	while (wanted && !is_match(wanted, match) && wanted->sp <= sp)
 		wanted = call_stack_below(wanted);
 	if (!wanted || !is_match(wanted, match))
+		return;
+	do {
+		frame = call_stack_top();
+		call_end_top(frame);
+	} while (frame != wanted);
+}
+
+static bool is_own(const struct wire_call_frame *frame, const struct call_exit *exit)
+{
+	const struct wire_call_frame *caller;
+
+	if (!is_match(frame, exit->match))
+		return false;
+	if (exit->jumped) {
+		caller = call_stack_below(frame);
+		return frame->sp < exit->sp && (!caller || caller->sp >= exit->sp);
+	}
+	if (frame->sp == exit->sp)
+		return true;
+	/* alloca() has moved it: then the function has a frame pointer, which leads to its own return address. */
+	return exit->sp < frame->sp && exit->frame_pointer - frame->sp < EXIT_FRAME_MAX &&
+	       exit->frame_pointer % 8 == 0 &&
+	       ((const uint64_t *)(uintptr_t)exit->frame_pointer)[1] ==
+		       exit->caller; // NOLINT: the value is an address
+}
+
+void call_end_exit(const struct call_exit *exit)
+{
+	struct wire_call_frame *wanted = call_stack_top(), *frame;
+
+	while (wanted && !is_own(wanted, exit) && wanted->sp <= exit->sp)
+		wanted = call_stack_below(wanted);
+	if (!wanted || !is_own(wanted, exit))
 		return;
 	do {
 		frame = call_stack_top();

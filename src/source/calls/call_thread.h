@@ -64,6 +64,19 @@ void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp);
  */
 void call_end_slow(uint64_t match, uint64_t sp);
 
+/*
+ * call_end_exit - the same for a function whose hooks are functions of C: its code may have other activations that are open, of which this
+ * one was not recorded (--depth), or which ended without notice (siglongjmp()). The activation is known by its stack.
+ */
+struct call_exit {
+	uint64_t match, sp;
+	bool jumped; /* the hook was called by a jump at the function's end: `sp` is where its activation began */
+	uint64_t frame_pointer; /* the register's value in the function, which may be anything */
+	uint64_t caller;	/* its return address */
+};
+
+void call_end_exit(const struct call_exit *exit);
+
 /* call_end_top - end the innermost call. @frame: it */
 void call_end_top(struct wire_call_frame *frame);
 

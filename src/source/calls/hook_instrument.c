@@ -76,43 +76,54 @@ void __cyg_profile_func_enter(void *function, void *caller)
 		begin_slow(address, stack_pointer());
 }
 
-static uint64_t end_slow(uint64_t address, uint64_t sp)
+static uint64_t end_slow(uint64_t exit, uint64_t unused)
 {
-	call_end_slow(address, sp);
+	(void)unused;
+	call_end_exit((const struct call_exit *)(uintptr_t)exit); // NOLINT: the value is an address
 	return 0;
 }
 
-/*
- * A function of its own: it needs many registers, which __cyg_profile_func_exit() must not save where calls are off.
- * @frame: the innermost call
- */
-static __attribute__((noinline)) void end(struct wire_call_frame *frame, uint64_t address, uint64_t sp)
+/* The rest takes many registers, which __cyg_profile_func_exit() must not save where calls are off. */
+static __attribute__((noinline)) bool end(struct wire_call_frame *frame)
 {
-	if (__builtin_expect(frame->match == address && call_end(frame), 1))
-		return;
-	if (call_cpu_is_fast()) /* few ends are slow: those for which a ring needs another packet */
-		call_apart(end_slow, address, sp);
-	else
-		call_end_slow(address, sp);
+	return call_end(frame);
 }
 
-/* The innermost call may be in the segment before. */
-static __attribute__((noinline)) void end_other(uint64_t address, uint64_t sp)
+static __attribute__((noinline)) void end_other(const struct call_exit *exit)
 {
-	struct wire_call_frame *frame = call_stack_top();
+	if (call_cpu_is_fast()) /* few ends are slow: those for which a ring needs another packet */
+		call_apart(end_slow, (uint64_t)(uintptr_t)exit, 0);
+	else
+		call_end_exit(exit);
+}
 
-	if (frame)
-		end(frame, address, sp);
+/* Whether the innermost frame is that of the function that ends. The one below has no sp if it is a segment's head. */
+static inline __attribute__((always_inline)) bool is_top(const struct wire_call_frame *frame,
+							 const struct call_exit *exit)
+{
+	if (frame->match != exit->match)
+		return false;
+	return frame->sp == exit->sp ||
+	       (exit->jumped && frame->sp < exit->sp && (!frame[-1].sp || frame[-1].sp >= exit->sp));
 }
 
 void __cyg_profile_func_exit(void *function, void *caller)
 {
-	const uint64_t address = (uint64_t)(uintptr_t)function;
+	const uint64_t *frame_pointer = __builtin_frame_address(0);
+	const struct call_exit exit = { .match = (uint64_t)(uintptr_t)function,
+					.sp = stack_pointer(),
+					.jumped = __builtin_return_address(0) == caller,
+					.frame_pointer = *frame_pointer,
+					.caller = (uint64_t)(uintptr_t)caller };
+	struct wire_call_frame *frame = call_thread.top - 1;
 
-	(void)caller;
-	if (__builtin_expect(call_thread.top[-1].match == address, 1))
-		end(call_thread.top - 1, address, stack_pointer());
-	else if (*call_site->state != WIRE_OFF && call_thread.top[-1].sp <= stack_pointer())
+	if (__builtin_expect(is_top(frame, &exit), 1)) {
+		if (!end(frame))
+			end_other(&exit);
+	} else if (frame->match == exit.match ||
+		   (*call_site->state != WIRE_OFF &&
+		    (frame->sp < exit.sp || (frame->sp == exit.sp && !exit.jumped)))) {
 		/* Otherwise the innermost open call is that of a caller: the function that ends is off. */
-		end_other(address, stack_pointer());
+		end_other(&exit);
+	}
 }

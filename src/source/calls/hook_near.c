@@ -422,26 +422,44 @@ __asm__(".pushsection .rodata.call_near, \"a\"\n"
 		"movq %r9, %rdx\n\t" \
 		"jmp near_to_end\n")
 
-/* __cyg_profile_func_exit(). r8: the function's address, in rdi again for the other code. */
+/* __cyg_profile_func_exit(). r8, r9: the function's address and its caller's, in rdi and rsi again for the other code. */
 #define EXIT(min, or_leave) \
 	__asm__(".balign 64\n" \
 		"near_exit" #min ":\n\t" \
+		"movq %rsi, %r9\n\t" \
 		"movq %fs:0, %rsi\n\t" TOP \
 		"movq %rdi, %r8\n\t" \
+		"leaq 8(%rsp), %rax\n\t" \
 		"cmpq %rdi, -16(%rsi)\n\t" /* its match */ \
 		"jne 7f\n\t" \
+		"cmpq %rax, -8(%rsi)\n\t" /* its sp */ \
+		"jne 6f\n" \
+		"5:\n\t" \
 		APPEND(exit, min, or_leave) \
 		CLOSE \
 		"ret\n" \
-		"7:\n\t" \
-		"leaq 8(%rsp), %rax\n\t" \
+		"6:\n\t" /* the end of its function is a jump to here: rax is where that began */ \
+		"ja 9f\n\t" \
+		"cmpq %r9, (%rsp)\n\t" \
+		"jne 9f\n\t" \
+		"cmpq $0, -40(%rsi)\n\t" /* the frame below: there is none, or it is that of a caller */ \
+		"je 5b\n\t" \
+		"cmpq %rax, -40(%rsi)\n\t" \
+		"jae 5b\n\t" \
+		"jmp 9f\n" \
+		"7:\n\t" /* the innermost open call is that of a caller: the function that ends is off */ \
 		"cmpq %rax, -8(%rsi)\n\t" \
-		"jbe 9f\n\t" \
-		"ret\n\t" /* the innermost open call is that of a caller: the function that ends is off */ \
+		"jb 9f\n\t" \
+		"ja 4f\n\t" \
+		"cmpq %r9, (%rsp)\n\t" \
+		"jne 9f\n" \
+		"4:\n\t" \
+		"ret\n\t" \
 		SIGNATURE \
 		"near_append_exit" #min "_abort:\n" \
 		"9:\n\t" \
 		"movq %r8, %rdi\n\t" \
+		"movq %r9, %rsi\n\t" \
 		"jmp near_to_exit\n")
 
 END(, "");
