@@ -3,6 +3,7 @@
 #include "cmd/control/kernel_listing.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@ struct kernel_list {
 	const struct session *module;
 	unsigned count;
 	bool as_json;
+	char last[WIRE_NAME_MAX + 1]; /* the event */
 };
 
 static bool module_has(const struct session *module, const char *name)
@@ -47,6 +49,8 @@ static void print_text(struct view_buffer *out, const struct tracepoint *point)
 		if (!point->fields[n].recorded)
 			view_buffer_print(out, " (not recorded: %s %s)", point->fields[n].type,
 					  point->fields[n].name);
+	if (point->refused)
+		view_buffer_print(out, " (not recorded: %s)", point->refused);
 	view_buffer_print(out, "\n");
 }
 
@@ -70,8 +74,10 @@ static int take(void *context, const struct tracepoint *point)
 {
 	struct kernel_list *list = context;
 
-	if (module_has(list->module, point->event))
+	/* The return instructions of a function are one event. */
+	if (module_has(list->module, point->event) || !strcmp(list->last, point->event))
 		return 0;
+	snprintf(list->last, sizeof(list->last), "%s", point->event);
 	if (!list->count++ && list->module && !list->as_json)
 		view_buffer_print(&list->out, "\nBy burin record --kernel only:\n");
 	(list->as_json ? print_json : print_text)(&list->out, point);
@@ -87,6 +93,7 @@ static int list_each(const char *const *globs, struct kernel_list *list, int eve
 		const char *const one[] = { *globs, NULL };
 		int file = -1;
 
+		*list->last = '\0';
 		if (kernel_function_is_one(*globs))
 			error = kernel_function_find(*globs, take, list, why);
 		else if (probe_is_one(*globs))

@@ -227,7 +227,10 @@ static void note_refused(struct kernel_source *source, const struct tracepoint *
 
 	if (error && !source->refused++) {
 		snprintf(name, sizeof(name), "%s:%s", point->system, point->name);
-		explain(source->refused_why, error, name);
+		if (point->refused)
+			snprintf(source->refused_why, KERNEL_WHY, "%s: %s", name, point->refused);
+		else
+			explain(source->refused_why, error, name);
 		source->refused_error = error;
 	}
 	source->events -= error != 0;
@@ -246,6 +249,10 @@ static int attach(struct kernel_source *source, const struct kernel_points *poin
 		kernel_packets_attach(&source->files, &source->layout, source->more.count / KERNEL_DEPTHS);
 	for (size_t n = 0, alike; n < points->count; n += alike ? alike : 1) {
 		alike = 0;
+		if (points->points[n].refused) {
+			note_refused(source, &points->points[n], -ENOTSUP);
+			continue;
+		}
 		if (points->points[n].is_late || tracepoint_syscall(&points->points[n], &enters)) {
 			calls = true;
 			continue;

@@ -174,9 +174,10 @@ static int take_place(const struct description *description, const char *path, i
 	struct tracepoint point = { .id = number++,
 				    .file = file,
 				    .is_probe = true,
-				    .is_return = description->returns,
+				    .is_return = place->is_return,
 				    .site = place->offset,
-				    .counter = place->counter };
+				    .counter = place->counter,
+				    .refused = probe_refusals[place->refused] };
 
 	strcpy(point.system, description->provider ? "usdt" : description->returns ? "uret" : "u");
 	name_point(&point, path, place);
@@ -201,6 +202,16 @@ static int explain(char why[PROBE_WHY], const struct description *description, c
 	else
 		snprintf(why, PROBE_WHY, "no %s of %.60s matches %.40s", kind, path, description->name);
 	return error ? error : -ENOENT;
+}
+
+/* Burin's own record of calls does not change the stack of such programs for long, and puts it back before it is unwound. */
+static int refuse_return(char why[PROBE_WHY], const struct probe_place *place)
+{
+	snprintf(why, PROBE_WHY,
+		 "uret: %.80s: %s; the kernel's return probe would end a program whose functions are unwound "
+		 "(exceptions, Go); use u: or burin record --calls",
+		 place->name, probe_refusals[place->refused]);
+	return -EINVAL;
 }
 
 static int take_places(const struct description *description, const char *path, int file,
@@ -235,10 +246,13 @@ int probe_find(const char *text, int *file, int (*take)(void *context, const str
 	*file = open_file(description.file, path);
 	if (*file < 0)
 		return explain(why, &description, description.file, *file);
-	error = probe_file_find(*file, &(struct probe_search){ description.provider, description.name },
-				&places, &count);
+	error = probe_file_find(
+		*file, &(struct probe_search){ description.provider, description.name, description.returns },
+		&places, &count);
 	if (error || !count)
 		error = explain(why, &description, path, error);
+	else if (count == 1 && places->refused)
+		error = refuse_return(why, places);
 	else
 		error = take_places(&description, path, *file, places, count,
 				    &(struct taker){ take, context, count == 1, why });
@@ -262,8 +276,8 @@ static unsigned probe_type(void)
 
 bool probe_is_like(const struct tracepoint *one, const struct tracepoint *other)
 {
-	return one->is_probe && other->is_probe && one->file == other->file && one->count == other->count &&
-	       one->is_return == other->is_return &&
+	return one->is_probe && other->is_probe && !one->refused && !other->refused &&
+	       one->file == other->file && one->count == other->count && one->is_return == other->is_return &&
 	       memcmp(one->fields, other->fields, one->count * sizeof(one->fields[0])) == 0;
 }
 

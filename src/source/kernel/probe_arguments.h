@@ -6,7 +6,7 @@
 #include "source/kernel/tracepoint.h"
 
 enum {
-	PROBE_WHY = 200,	  /* bytes of a message */
+	PROBE_WHY = 300,	  /* bytes of a message */
 	PROBE_ARGUMENTS_MAX = 12, /* that <sys/sdt.h> can have */
 };
 

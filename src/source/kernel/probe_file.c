@@ -37,6 +37,11 @@ struct finder {
 	const struct probe_search *search;
 	int out;
 	unsigned count;
+	/* The symbols, and their names. */
+	struct image_section table;
+	const char *names;
+	size_t names_bytes;
+	bool unwound; /* something may unwind the file's functions */
 };
 
 /* ---- in the child */
@@ -63,33 +68,173 @@ static char *load(const struct image *image, const char *name, uint64_t most, si
 	return data;
 }
 
-static int take_symbol(struct finder *finder, const Elf64_Sym *symbol, const char *names, size_t bytes)
+/* ---- return instructions */
+
+/* The runtimes of languages whose functions are unwound. Their names are in the file, also if it is stripped. */
+static bool may_be_unwound(const struct image *image)
+{
+	static const char *const marks[] = { "_Unwind_Resume", "_Unwind_RaiseException",
+					     "__gxx_personality_v0", "__cxa_throw", "rust_eh_personality" };
+	static const char *const tables[] = { ".dynstr", ".strtab" };
+	struct image_section go;
+	bool found = image_section(image, ".gopclntab", &go) == 0 ||
+		     image_section(image, ".go.buildinfo", &go) == 0;
+
+	for (unsigned n = 0; n < 2 && !found; n++) {
+		size_t bytes = 0;
+		char *names = load(image, tables[n], NAMES_MAX, &bytes);
+
+		for (unsigned m = 0; m < sizeof(marks) / sizeof(marks[0]) && names; m++)
+			found |= memmem(names, bytes, marks[m], strlen(marks[m]) + 1) != NULL;
+		free(names);
+	}
+	return found;
+}
+
+/* Whether a symbol is the cold part of a function, which compilers put elsewhere: "NAME.cold", "NAME.cold.3". */
+static bool is_part(const struct finder *finder, const Elf64_Sym *symbol, const char *name)
+{
+	static const char cold[] = ".cold";
+	const size_t bytes = strlen(name);
+	const char *its = symbol->st_name < finder->names_bytes ? finder->names + symbol->st_name : "";
+
+	return !strncmp(its, name, bytes) && !strncmp(its + bytes, cold, sizeof(cold) - 1);
+}
+
+/* The part of a function that has an address. Return: whether there is one. */
+static bool find_part(const struct finder *finder, const char *name, uint64_t address, Elf64_Sym *part)
+{
+	Elf64_Sym symbols[256];
+	uint64_t at = finder->table.offset, left = finder->table.bytes / sizeof(symbols[0]);
+
+	left = left < SYMBOLS_MAX ? left : SYMBOLS_MAX;
+	while (left) {
+		const size_t wanted = left < 256 ? left : 256,
+			     got = image_read(&finder->image, at, symbols, wanted * sizeof(symbols[0])) /
+				   sizeof(symbols[0]);
+
+		for (size_t n = 0; n < got; n++) {
+			*part = symbols[n];
+			if (address - part->st_value < part->st_size && is_part(finder, part, name))
+				return true;
+		}
+		at += got * sizeof(symbols[0]);
+		left = got == wanted ? left - got : 0;
+	}
+	return false;
+}
+
+static enum probe_refusal read_returns(const struct finder *finder, const Elf64_Sym *symbol,
+				       struct probe_returns *out)
+{
+	uint8_t *code;
+	uint64_t offset;
+	enum probe_refusal refusal = PROBE_CODE_UNKNOWN;
+
+	if (!symbol->st_size || symbol->st_size > PROBE_CODE_MAX)
+		return PROBE_WITHOUT_SIZE;
+	code = malloc(symbol->st_size);
+	if (code && image_offset(&finder->image, symbol->st_value, &offset) == 0 &&
+	    image_read(&finder->image, offset, code, symbol->st_size) == symbol->st_size)
+		refusal = probe_returns_find(code, symbol->st_size, out);
+	free(code);
+	return refusal;
+}
+
+/* Whether all jumps out of a cold part lead into the function, or stay. */
+static bool jumps_back(const struct probe_returns *part, const Elf64_Sym *of, const Elf64_Sym *function)
+{
+	for (unsigned n = 0; n < part->jump_count; n++)
+		if (of->st_value + (uint64_t)part->jumps[n] - function->st_value >= function->st_size)
+			return false;
+	return true;
+}
+
+static int put_instructions(struct finder *finder, const Elf64_Sym *symbol,
+			    const struct probe_returns *returns, struct probe_place *place)
+{
+	int error = 0;
+
+	for (unsigned n = 0; n < returns->count && !error; n++)
+		if (image_offset(&finder->image, symbol->st_value + returns->returns[n], &place->offset) == 0)
+			error = put_place(finder, place);
+	return error;
+}
+
+/* Find the cold part to which a function jumps; there is one at most. Return: PROBE_LEAVES: it jumps elsewhere. */
+static enum probe_refusal read_part(const struct finder *finder, const Elf64_Sym *symbol, const char *name,
+				    const struct probe_returns *own, Elf64_Sym *part,
+				    struct probe_returns *of_part)
+{
+	enum probe_refusal refusal = PROBE_TAKEN;
+
+	*part = (Elf64_Sym){ .st_size = 0 };
+	of_part->count = of_part->jump_count = 0;
+	for (unsigned n = 0; n < own->jump_count; n++) {
+		const uint64_t target = symbol->st_value + (uint64_t)own->jumps[n];
+
+		if (target - part->st_value < part->st_size)
+			continue;
+		if (part->st_size || !find_part(finder, name, target, part))
+			return PROBE_LEAVES;
+		refusal = read_returns(finder, part, of_part);
+		if (refusal || !jumps_back(of_part, part, symbol))
+			return refusal ? refusal : PROBE_LEAVES;
+	}
+	return refusal;
+}
+
+/* The return instructions of a function; or why they are not to be had. */
+static int put_returns(struct finder *finder, const Elf64_Sym *symbol, struct probe_place *place)
+{
+	static struct probe_returns own, of_part;
+	enum probe_refusal refusal = read_returns(finder, symbol, &own);
+	Elf64_Sym part;
+	int error;
+
+	if (!refusal)
+		refusal = read_part(finder, symbol, place->name, &own, &part, &of_part);
+	if (!refusal && !own.count && !of_part.count)
+		refusal = PROBE_NEVER_RETURNS;
+	place->is_return = false;
+	place->refused = refusal;
+	if (refusal)
+		return put_place(finder, place);
+	error = put_instructions(finder, symbol, &own, place);
+	return error ? error : put_instructions(finder, &part, &of_part, place);
+}
+
+/* ---- symbols and notes */
+
+static int take_symbol(struct finder *finder, const Elf64_Sym *symbol)
 {
 	struct probe_place place = { .counter = 0 };
-	const char *name = names + symbol->st_name;
+	const char *name = finder->names + symbol->st_name;
 
 	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF ||
-	    symbol->st_name >= bytes || strlen(name) >= sizeof(place.name) ||
+	    symbol->st_name >= finder->names_bytes || strlen(name) >= sizeof(place.name) ||
 	    !glob_match(finder->search->name, name) ||
 	    image_offset(&finder->image, symbol->st_value, &place.offset) != 0)
 		return 0;
 	strcpy(place.name, name);
-	return put_place(finder, &place);
+	place.function = place.offset;
+	place.is_return = finder->search->returns;
+	return place.is_return && finder->unwound ? put_returns(finder, symbol, &place)
+						  : put_place(finder, &place);
 }
 
 /* The functions of a symbol table. Return: 0, also if there is no table; -errno. */
 static int find_functions(struct finder *finder, const char *table, const char *texts)
 {
-	struct image_section section;
 	Elf64_Sym symbols[256];
-	size_t bytes = 0;
-	char *names = load(&finder->image, texts, NAMES_MAX, &bytes);
+	char *names = load(&finder->image, texts, NAMES_MAX, &finder->names_bytes);
 	uint64_t left = 0, at = 0;
 	int error = 0;
 
-	if (names && image_section(&finder->image, table, &section) == 0) {
-		left = section.bytes / sizeof(symbols[0]);
-		at = section.offset;
+	finder->names = names;
+	if (names && image_section(&finder->image, table, &finder->table) == 0) {
+		left = finder->table.bytes / sizeof(symbols[0]);
+		at = finder->table.offset;
 	}
 	if (left > SYMBOLS_MAX)
 		left = SYMBOLS_MAX;
@@ -99,7 +244,7 @@ static int find_functions(struct finder *finder, const char *table, const char *
 				   sizeof(symbols[0]);
 
 		for (size_t n = 0; n < got && !error; n++)
-			error = take_symbol(finder, &symbols[n], names, bytes);
+			error = take_symbol(finder, &symbols[n]);
 		at += got * sizeof(symbols[0]);
 		left = got == wanted ? left - got : 0;
 	}
@@ -190,6 +335,7 @@ static int find(struct finder *finder, int file)
 		return -ENOEXEC;
 	if (finder->search->provider)
 		return find_notes(finder);
+	finder->unwound = finder->search->returns && may_be_unwound(&finder->image);
 	error = find_functions(finder, ".symtab", ".strtab");
 	return error ? error : find_functions(finder, ".dynsym", ".dynstr");
 }
@@ -213,8 +359,8 @@ static bool is_sound(struct probe_place *place, const struct probe_search *searc
 {
 	place->provider[PROBE_NAME - 1] = place->name[PROBE_NAME - 1] = 0;
 	place->arguments[PROBE_ARGUMENTS - 1] = 0;
-	return place->offset <= INT64_MAX && place->counter <= UINT32_MAX && *place->name &&
-	       (!search->provider || *place->provider);
+	return place->offset <= INT64_MAX && place->function <= INT64_MAX && place->counter <= UINT32_MAX &&
+	       *place->name && place->refused < PROBE_REFUSALS && (!search->provider || *place->provider);
 }
 
 static bool is_known(const struct probe_place *places, unsigned count, const struct probe_place *one)

@@ -8,7 +8,10 @@
 #ifndef BURIN_SOURCE_KERNEL_PROBE_FILE_H
 #define BURIN_SOURCE_KERNEL_PROBE_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "source/kernel/probe_returns.h"
 
 enum {
 	PROBE_NAME = 128,      /* bytes of a name, with its NUL */
@@ -17,8 +20,11 @@ enum {
 };
 
 struct probe_place {
-	uint64_t offset;		 /* in the file */
-	uint64_t counter;		 /* offset of what counts the probe's users; 0: it has none */
+	uint64_t offset;   /* in the file */
+	uint64_t function; /* of the function that it is in; of a note 0 */
+	uint64_t counter;  /* offset of what counts the probe's users; 0: it has none */
+	bool is_return; /* of the function that begins here: the kernel's return probe; otherwise one at this instruction */
+	uint32_t refused;		 /* enum probe_refusal: of the function that begins here */
 	char provider[PROBE_NAME];	 /* of a note, else empty */
 	char name[PROBE_NAME];		 /* of the function or the probe */
 	char arguments[PROBE_ARGUMENTS]; /* of a note, as it describes them */
@@ -28,6 +34,7 @@ struct probe_place {
 struct probe_search {
 	const char *provider; /* a glob; NULL: functions are searched */
 	const char *name;     /* a glob */
+	bool returns;	      /* of the functions; see probe_returns.h */
 };
 
 /*

@@ -32,7 +32,7 @@ static void on_parameters(void *data, uint32_t image, uint64_t offset, const cha
 	for (unsigned n = 0; spec && n < search->count; n++) {
 		char **known = &search->specs[n];
 
-		if (search->places[n].offset != offset)
+		if (search->places[n].function != offset)
 			continue;
 		if (!*known)
 			*known = strdup(spec);

@@ -90,6 +90,7 @@ struct tracepoint {
 	int file; /* the program or library, which the caller closes */
 	bool is_probe;
 	uint64_t site, counter; /* offsets in the file; of the counter of users, 0: none */
+	const char *refused;	/* why it cannot be recorded, a static phrase; NULL: it can */
 	/* Of a function of the kernel, else 0: */
 	uint32_t function; /* number of its type */
 	bool is_return;
