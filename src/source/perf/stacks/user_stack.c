@@ -158,6 +158,37 @@ static unsigned unwind(const struct unwind_sample *from, struct images *images,
 	return count;
 }
 
+/*
+ * Go's code keeps frame pointers, also where its stacks change, which unwind tables do not describe. But its assembly uses that register as
+ * any other, and a function without a frame is missing in the chain. So the chain replaces the frames behind the last one that both have.
+ * Return: how many frames there are now; 0: they have none in common, or the chain ends there.
+ */
+static unsigned join_chain(uint64_t *locations, unsigned count, const uint64_t *chain, unsigned chain_count,
+			   unsigned max)
+{
+	unsigned last = 0, behind = 1;
+
+	for (unsigned n = 1; n < count; n++)
+		for (unsigned link = behind; link < chain_count; link++)
+			if (locations[n] == chain[link] - 1) {
+				last = n;
+				behind = link + 1;
+				break;
+			}
+	if (!last || behind >= chain_count)
+		return 0;
+	for (count = last + 1; behind < chain_count && count < max; behind++)
+		locations[count++] = chain[behind] - 1;
+	return count;
+}
+
+static bool is_go(struct sample_process *process, uint64_t address)
+{
+	const struct mapping *mapping = mappings_find(&process->mappings, address);
+
+	return mapping && images_is_go(mapping->image);
+}
+
 unsigned user_stack(const struct record_sample *sample, uint64_t mask, struct images *images,
 		    struct sample_task *task, uint64_t *locations, unsigned max, struct user_stack_end *end)
 {
@@ -178,6 +209,13 @@ unsigned user_stack(const struct record_sample *sample, uint64_t mask, struct im
 		return 0;
 	from.chain_count = user_chain(sample, chain, WIRE_DEPTH_MAX);
 	count = unwind(&from, images, task->process, locations, max, &end->truncation);
+	more = is_go(task->process, registers.pc)
+		       ? join_chain(locations, count, chain, (unsigned)from.chain_count, max)
+		       : 0;
+	if (more) {
+		end->truncation = more == max ? WIRE_TRUNCATION_DEPTH : WIRE_TRUNCATION_NONE;
+		return more;
+	}
 	more = end->truncation == WIRE_TRUNCATION_STACK
 		       ? deep_stack_continue(task->deep, locations, pointers, count, max)
 		       : count;

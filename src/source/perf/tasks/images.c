@@ -255,6 +255,18 @@ const struct image *images_elf(struct sample_image *image)
 	return image->opened ? &image->elf : NULL;
 }
 
+bool images_is_go(struct sample_image *image)
+{
+	static const char *const sections[] = { ".gopclntab", ".data.rel.ro.gopclntab" };
+	const struct image *elf = image->judged || image->kind != WIRE_IMAGE_FILE ? NULL : images_elf(image);
+	struct image_section section;
+
+	image->judged = true;
+	for (unsigned n = 0; elf && n < sizeof(sections) / sizeof(sections[0]); n++)
+		image->go |= image_section(elf, sections[n], &section) == 0;
+	return image->go;
+}
+
 struct unwind_table *images_tables(struct sample_image *image)
 {
 	struct images *images = image->of;

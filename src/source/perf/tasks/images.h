@@ -48,6 +48,7 @@ struct sample_image {
 	struct unwind_table *tables;	/* set if ->unwound; may be NULL */
 	enum wire_truncation no_tables; /* why there are none */
 	bool unwound;
+	bool judged, go;	       /* whether it is Go's code, if ->judged */
 	uint64_t used;		       /* images->period in which the tables were last used */
 	uint64_t seen;		       /* the same of a mapping */
 	uint32_t mappings;	       /* of all address spaces */
@@ -104,6 +105,9 @@ uint32_t images_number(struct images *images, struct sample_image *image);
 
 /* images_elf - the file, opened as ELF. Return: NULL: it cannot be read. */
 const struct image *images_elf(struct sample_image *image);
+
+/* images_is_go - whether an image is Go's code, which keeps frame pointers. */
+bool images_is_go(struct sample_image *image);
 
 /*
  * images_tables - the unwind tables, opened on first use.
