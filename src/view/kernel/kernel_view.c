@@ -30,6 +30,22 @@ static const struct known_event {
 	{ "kernel.sched:sched_wakeup_new", KERNEL_FOREIGN, { NULL } },
 };
 
+/* The name of a system call's manual page. The kernel's function has another one where an older call had that first. */
+static const char *manual_name(const char *name)
+{
+	static const char *const names[][2] = {
+		{ "newstat", "stat" },		 { "newfstat", "fstat" },
+		{ "newlstat", "lstat" },	 { "newuname", "uname" },
+		{ "sendfile64", "sendfile" },	 { "umount", "umount2" },
+		{ "fadvise64_64", "fadvise64" }, { "arm64_personality", "personality" }
+	};
+
+	for (unsigned n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+		if (strcmp(name, names[n][0]) == 0)
+			return names[n][1];
+	return name;
+}
+
 static bool starts_with(const char *text, const char *start, size_t bytes)
 {
 	return strncmp(text, start, bytes) == 0;
@@ -52,7 +68,7 @@ static void know_call(struct kernel_view *view, struct kernel_event *out, const 
 		if (kinds[n].field && out->fields[0] != 0)
 			return;
 		out->kind = kinds[n].kind;
-		out->call = view_string(view->strings, event->name + kinds[n].bytes);
+		out->call = view_string(view->strings, manual_name(event->name + kinds[n].bytes));
 	}
 }
 
@@ -134,7 +150,7 @@ static uint32_t call_name(struct kernel_view *view, int64_t number)
 		label = view->call_field ? burin_field_label(view->call_field, number) : NULL;
 		if (!label)
 			snprintf(text, sizeof(text), "%d", (int)number);
-		view->calls[number] = view_string(view->strings, label ? label : text);
+		view->calls[number] = view_string(view->strings, label ? manual_name(label) : text);
 	}
 	return view->calls[number];
 }

@@ -179,7 +179,7 @@ memfd_create|flags|memfd
 renameat2|flags|rename
 flock|cmd|flock
 mount|flags|mount
-umount|flags|unmount
+umount2|flags|unmount
 membarrier|cmd|membarrier
 """
 
