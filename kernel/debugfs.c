@@ -28,6 +28,21 @@ static ssize_t read_flag(char __user *user, size_t bytes, loff_t *at, bool on)
 	return simple_read_from_buffer(user, bytes, at, text, sizeof(text));
 }
 
+/* "0" or "1", and a newline or none; kstrtobool() would look at the first letter only. */
+static int write_flag(const char __user *user, size_t bytes, bool *on)
+{
+	char text[2];
+
+	if (!bytes || bytes > sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, user, bytes))
+		return -EFAULT;
+	if ((text[0] != '0' && text[0] != '1') || (bytes == 2 && text[1] != '\n'))
+		return -EINVAL;
+	*on = text[0] == '1';
+	return 0;
+}
+
 /* ---- enabled */
 
 static ssize_t enabled_read(struct file *file, char __user *user, size_t bytes, loff_t *at)
@@ -38,7 +53,7 @@ static ssize_t enabled_read(struct file *file, char __user *user, size_t bytes, 
 static ssize_t enabled_write(struct file *file, const char __user *user, size_t bytes, loff_t *at)
 {
 	bool on;
-	int error = kstrtobool_from_user(user, bytes, &on);
+	int error = write_flag(user, bytes, &on);
 
 	if (!error)
 		error = control_pause(!on);
@@ -93,7 +108,7 @@ DEFINE_SHOW_ATTRIBUTE(overflow);
 
 static ssize_t reset_write(struct file *file, const char __user *user, size_t bytes, loff_t *at)
 {
-	int error = device_reset();
+	int error = bytes ? device_reset() : -EINVAL;
 
 	return error ? error : bytes;
 }
@@ -117,7 +132,7 @@ static ssize_t event_write(struct file *file, const char __user *user, size_t by
 {
 	const u32 index = (uintptr_t)file->private_data;
 	bool on;
-	int error = kstrtobool_from_user(user, bytes, &on);
+	int error = write_flag(user, bytes, &on);
 
 	/* A name is also a glob that matches only itself: it has no special bytes. */
 	if (!error)
@@ -140,6 +155,8 @@ void debugfs_list(void)
 	for (; listed < session_event_count(&burin_session); listed++) {
 		const char *name = session_event_text(&burin_session, burin_session.entries[listed].name);
 
+		if (!strcmp(name, ".") || !strcmp(name, "..")) /* no folder can have such a name */
+			continue;
 		debugfs_create_file("enable", 0600, debugfs_create_dir(name, events),
 				    (void *)(uintptr_t)listed, &event_operations);
 	}
@@ -149,8 +166,10 @@ void debugfs_list(void)
 
 /* A reader's copy of one packet. */
 struct buffer {
+	struct mutex lock; /* of the rest: readers of one descriptor may be several */
 	const struct ring *ring;
 	struct ring_cursor cursor;
+	u8 uuid[16]; /* of the session when the cursor began: a reset gives it another one */
 	char *packet;
 	u32 at, end; /* bytes of the packet that are still to be read */
 };
@@ -162,8 +181,8 @@ static int buffer_open(struct inode *inode, struct file *file)
 
 	if (!buffer)
 		return -ENOMEM;
+	mutex_init(&buffer->lock);
 	buffer->ring = ring;
-	buffer->cursor.passive = true;
 	buffer->packet = vmalloc(ring->packet_words * 8);
 	if (!buffer->packet) {
 		kfree(buffer);
@@ -189,6 +208,10 @@ static int next_packet(struct buffer *buffer)
 	int found = 0;
 
 	mutex_lock(&burin_mutex); /* the ring keeps its memory */
+	if (memcmp(buffer->uuid, burin_session.geometry.uuid, sizeof(buffer->uuid)) != 0) {
+		memcpy(buffer->uuid, burin_session.geometry.uuid, sizeof(buffer->uuid));
+		buffer->cursor = (struct ring_cursor){ .passive = true };
+	}
 	if (READ_ONCE(buffer->ring->ready_words))
 		found = ring_copy(buffer->ring, &buffer->cursor, buffer->packet, &piece);
 	mutex_unlock(&burin_mutex);
@@ -202,17 +225,21 @@ static int next_packet(struct buffer *buffer)
 static ssize_t buffer_read(struct file *file, char __user *user, size_t bytes, loff_t *at)
 {
 	struct buffer *buffer = file->private_data;
-	int found = 1;
+	ssize_t result = security_locked_down(LOCKDOWN_DEBUGFS); /* since it was opened */
 
-	if (buffer->at == buffer->end)
-		found = next_packet(buffer);
-	if (found <= 0)
-		return found;
-	bytes = min_t(size_t, bytes, buffer->end - buffer->at);
-	if (copy_to_user(user, buffer->packet + buffer->at, bytes))
-		return -EFAULT;
-	buffer->at += bytes;
-	return bytes;
+	if (!result && mutex_lock_interruptible(&buffer->lock))
+		result = -EINTR;
+	if (result)
+		return result;
+	result = buffer->at == buffer->end ? next_packet(buffer) : 1;
+	if (result > 0) {
+		bytes = min_t(size_t, bytes, buffer->end - buffer->at);
+		result = copy_to_user(user, buffer->packet + buffer->at, bytes) ? -EFAULT : bytes;
+	}
+	if (result > 0)
+		buffer->at += result;
+	mutex_unlock(&buffer->lock);
+	return result;
 }
 
 static const struct file_operations buffer_operations = {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The device /dev/burin: a read-only mapping of the session, and requests. */
 #include <linux/fs.h>
+#include <linux/fs_struct.h>
+#include <linux/magic.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/poll.h>
+#include <linux/sched/task.h>
 #include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -22,27 +25,47 @@
 static DEFINE_MUTEX(claim_mutex);
 static struct view *claimant; /* the reader that consumes */
 
-/* The boot's identity, as the kernel gives it to all. It is not there before /proc is mounted. */
+/* Whether a file is one that the kernel makes: others may be pipes, which wait, or have any content. */
+static bool is_of_proc(const struct file *file)
+{
+	const struct inode *inode = file_inode(file);
+
+	return S_ISREG(inode->i_mode) && inode->i_sb->s_magic == PROC_SUPER_MAGIC;
+}
+
+/* As the kernel gives it to all, in the root directory of init: the caller may have another file there. */
+static bool read_boot_id(uuid_t *id)
+{
+	char text[40] = "";
+	struct file *file;
+	struct path root;
+	loff_t at = 0;
+
+	task_lock(&init_task);
+	get_fs_root(init_task.fs, &root);
+	task_unlock(&init_task);
+	file = file_open_root(&root, "proc/sys/kernel/random/boot_id", O_RDONLY | O_NONBLOCK, 0);
+	path_put(&root);
+	if (IS_ERR(file))
+		return false;
+	if (is_of_proc(file))
+		kernel_read(file, text, UUID_STRING_LEN, &at);
+	filp_close(file, NULL);
+	return uuid_parse(text, id) == 0;
+}
+
+/* The boot's identity. It is not there before /proc is mounted. */
 static void find_boot_id(void)
 {
 	static bool found;
-	char text[40] = "";
-	struct file *file;
 	uuid_t id;
 
+	if (READ_ONCE(found) || !read_boot_id(&id))
+		return;
 	mutex_lock(&burin_mutex);
-	file = found ? ERR_PTR(-EALREADY) : filp_open("/proc/sys/kernel/random/boot_id", O_RDONLY, 0);
-	if (!IS_ERR(file)) {
-		loff_t at = 0;
-
-		kernel_read(file, text, UUID_STRING_LEN, &at);
-		filp_close(file, NULL);
-		if (uuid_parse(text, &id) == 0) {
-			memcpy(burin_session.geometry.boot_id, &id, sizeof(id));
-			memcpy(burin_session.shared->geometry.boot_id, &id, sizeof(id));
-			found = true;
-		}
-	}
+	memcpy(burin_session.geometry.boot_id, &id, sizeof(id));
+	memcpy(burin_session.shared->geometry.boot_id, &id, sizeof(id));
+	WRITE_ONCE(found, true);
 	mutex_unlock(&burin_mutex);
 }
 
@@ -100,9 +123,11 @@ static int release(struct inode *inode, struct file *file)
 
 static vm_fault_t fault(struct vm_fault *fault)
 {
-	const int error =
-		memory_insert(fault->vma, fault->address & PAGE_MASK, (u64)fault->pgoff << PAGE_SHIFT);
+	int error = security_locked_down(LOCKDOWN_TRACEFS); /* since it was mapped */
 
+	if (!error)
+		error = memory_insert(fault->vma, fault->address & PAGE_MASK,
+				      (u64)fault->pgoff << PAGE_SHIFT);
 	return error == -ENOMEM ? VM_FAULT_OOM : error ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
 }
 
@@ -112,7 +137,7 @@ static int map(struct file *file, struct vm_area_struct *area)
 {
 	const u64 pages = burin_session.geometry.file_bytes / PAGE_SIZE, count = vma_pages(area);
 
-	if (area->vm_flags & (VM_WRITE | VM_EXEC))
+	if (area->vm_flags & (VM_WRITE | VM_EXEC) || security_locked_down(LOCKDOWN_TRACEFS))
 		return -EPERM;
 	/* Not VM_SHARED, which a descriptor for reading only does not have. */
 	if (!(area->vm_flags & VM_MAYSHARE) || area->vm_pgoff > pages || count > pages - area->vm_pgoff)

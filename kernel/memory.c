@@ -238,14 +238,29 @@ int memory_ring_add(unsigned int cpu)
 	return error;
 }
 
+/* Whether there is so much memory that other users of it do not go short: before that the kernel would end processes. */
+static bool is_affordable(u32 packets)
+{
+	u64 pages = 0;
+
+	for (u32 n = 0; n < session_names_index(&burin_session); n++) {
+		const u32 slots = slots_for(n, packets);
+
+		if (memory[n].pages && slots > memory[n].slots)
+			pages += (u64)(slots - memory[n].slots) * slot_pages();
+	}
+	return pages <= max(si_mem_available(), 0L) / 4 * 3;
+}
+
 int memory_resize(u32 packets)
 {
 	const u32 rings = session_names_index(&burin_session), before = present_packets();
-	int error = 0;
+	int error;
 	u32 n;
 
 	cpus_read_lock();
 	mutex_lock(&memory_mutex);
+	error = is_affordable(packets) ? 0 : -ENOMEM;
 	for (n = 0; n < rings && !error; n++) {
 		if (memory[n].pages)
 			error = set_slots(n, slots_for(n, packets));

@@ -190,7 +190,8 @@ static int __init burin_init(void)
 	if (error)
 		memory_free();
 	else
-		pr_info("burin: %u CPUs, %lu KiB each, clock %s\n", num_online_cpus(), buffer >> 10,
+		pr_info("burin: %u CPUs, %llu KiB each, clock %s\n", num_online_cpus(),
+			(u64)(u32)burin_session.rings[0].control->size * burin_session.geometry.packet_bytes >> 10,
 			options.clock == WIRE_CLOCK_TSC ? "tsc" : "mono");
 	return error;
 }

@@ -41,8 +41,11 @@ static notrace void append(struct ring *ring, struct ring_record record)
 		return;
 	}
 	result = ring_append(ring, record);
-	if (unlikely(result != RING_DONE))
+	if (unlikely(result != RING_DONE)) {
+		/* No packet is complete that was not before. A reader that is woken by a loss would be lost as well. */
 		ring_lose(ring, result == RING_FULL ? WIRE_LOST_FULL : WIRE_LOST_BUSY);
+		return;
+	}
 	/* A packet may be complete. Pairs with the barrier in device.c between queue and condition. */
 	if (wq_has_sleeper(&record_wait))
 		irq_work_queue(this_cpu_ptr(&record_cpu.wake));
