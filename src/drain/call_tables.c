@@ -109,6 +109,24 @@ static uint32_t bounded(uint32_t count, uint32_t max)
 	return count < max ? count : max;
 }
 
+int call_tables_skip(struct call_tables *tables)
+{
+	const struct wire_calls *header = tables->session->calls.header;
+	uint32_t functions;
+
+	if (!header)
+		return 0;
+	functions = bounded(__atomic_load_n(&header->functions, __ATOMIC_ACQUIRE),
+			    tables->session->geometry.functions_max - 1);
+	tables->before = calloc(functions + 1, sizeof(*tables->before));
+	if (!tables->before)
+		return -ENOMEM;
+	tables->before_count = functions + 1;
+	for (uint32_t n = 1; n <= functions; n++)
+		tables->before[n] = session_call_count(tables->session, n);
+	return 0;
+}
+
 int call_tables_round(struct call_tables *tables)
 {
 	const struct wire_calls *header = tables->session->calls.header;
@@ -327,7 +345,9 @@ static int write_counts(struct call_tables *tables)
 	if (error)
 		return error;
 	for (uint32_t n = 1; !table.error && n <= tables->function_count; n++) {
-		const uint64_t count = session_call_count(tables->session, n);
+		const uint64_t before = n < tables->before_count ? tables->before[n] : 0,
+			       now = session_call_count(tables->session, n),
+			       count = now > before ? now - before : 0;
 
 		if (!count)
 			continue;
@@ -419,4 +439,7 @@ void call_tables_free(struct call_tables *tables)
 		table_writer_close(&tables->functions);
 	}
 	tables->begun = false;
+	free(tables->before);
+	tables->before = NULL;
+	tables->before_count = 0;
 }

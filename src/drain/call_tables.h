@@ -25,14 +25,19 @@ struct call_tables {
 	int directory; /* of the trace; owned by the caller */
 	struct table_writer images, functions;
 	uint32_t image_count, function_count; /* in the tables */
-	uint64_t refused;		      /* open calls that cannot be as they are in the session */
-	uint64_t without_values;	      /* open calls whose arguments are missing */
+	uint64_t *before;		      /* counts that are not the trace's, by function; NULL: none */
+	uint32_t before_count;
+	uint64_t refused;	 /* open calls that cannot be as they are in the session */
+	uint64_t without_values; /* open calls whose arguments are missing */
 	bool begun;
 	bool opened; /* the open calls are written */
 };
 
 /* call_tables_init - for a trace in a directory. Nothing is written before there is a function. */
 void call_tables_init(struct call_tables *tables, const struct session *session, int directory);
+
+/* call_tables_skip - calls that were counted so far are not the trace's. Return: 0 or -ENOMEM. */
+int call_tables_skip(struct call_tables *tables);
 
 /* call_tables_round - add new images and functions. Return: 0 or -errno. */
 int call_tables_round(struct call_tables *tables);

@@ -390,6 +390,8 @@ int drain_begin(struct drain *drain, struct session *session, int directory,
 			      chunked ? chunks_begin(&drain->chunks, directory, options->split)
 				      : duplicate(directory),
 			      options);
+	if (!error && options->attach)
+		error = call_tables_skip(&drain->calls);
 	if (error)
 		release(drain);
 	else if (options->attach)
