@@ -46,10 +46,11 @@ struct watch {
 	uint64_t count;		 /* 0: any number */
 	struct trigger *triggers;
 	uint64_t taken, skipped, failed;
-	uint64_t ready;		 /* CLOCK_MONOTONIC, ns: the end of the cooldown */
-	uint64_t hz;		 /* of the session's clock */
-	unsigned matches;	 /* matching records of this round */
-	struct live_event first; /* of these; its payload is not valid any more */
+	uint64_t ready;		  /* CLOCK_MONOTONIC, ns: the end of the cooldown */
+	uint64_t ready_for_kills; /* the same behind a kill: an event just before it must not hide it */
+	uint64_t hz;		  /* of the session's clock */
+	unsigned matches;	  /* matching records of this round */
+	struct live_event first;  /* of these; its payload is not valid any more */
 };
 
 static struct watch watched = { .cooldown = 1000000000, .directory_fd = -1, .choice.buffer_bytes = 4 << 20 };
@@ -227,7 +228,7 @@ static void react_to_kills(struct watch *watch)
 	watch->attachment.processes.dead_count = 0;
 	if (!dead || !watch->on_crash)
 		return;
-	if (clock_ns(CLOCK_MONOTONIC) < watch->ready) {
+	if (clock_ns(CLOCK_MONOTONIC) < watch->ready_for_kills) {
 		watch->skipped += dead;
 		return;
 	}
@@ -237,7 +238,7 @@ static void react_to_kills(struct watch *watch)
 	else
 		snprintf(what, sizeof(what), "killed: process %u", pid);
 	take_snapshot(watch, NULL, what);
-	watch->ready = clock_ns(CLOCK_MONOTONIC) + watch->cooldown;
+	watch->ready_for_kills = clock_ns(CLOCK_MONOTONIC) + watch->cooldown;
 }
 
 static bool is_done(const struct watch *watch)

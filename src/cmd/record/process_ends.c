@@ -67,9 +67,11 @@ static void bury(struct process_ends *processes, uint32_t pid)
 		processes->dead[processes->dead_count++] = pid;
 }
 
+/* Closing it is not enough: a child that this process has forked may have the descriptor as well. */
 static void drop(struct process_ends *processes, struct process_end *process)
 {
-	close(process->file); /* which takes it from the epoll file, too */
+	epoll_ctl(processes->ends, EPOLL_CTL_DEL, process->file, NULL);
+	close(process->file);
 	*process = processes->all[--processes->count];
 }
 
@@ -158,8 +160,11 @@ void process_ends_look(struct process_ends *processes, const struct wire_session
 
 	while (epoll_wait(processes->ends, &event, 1, 0) == 1) {
 		const uint32_t pid = event.data.u32;
+		struct process_end *process = find(processes, pid);
 
-		drop(processes, find(processes, pid));
+		if (!process)
+			break;
+		drop(processes, process);
 		processes->any = true;
 		processes->killed = was_killed(header, pid);
 		if (processes->killed)

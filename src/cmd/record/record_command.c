@@ -281,9 +281,14 @@ static void follow(struct run *run, struct drain *drain, struct sampling *sampli
 /* They may be what the user wants to see. A recording that was ended on purpose needs no such line. */
 static void note_others(struct run *run, const struct session *session, const char *command)
 {
-	const unsigned count = goes_on(run, session) ? run->users.count : 0;
+	const struct timespec grace = { .tv_nsec = RECORD_SEARCH_NS };
+	unsigned count;
 
-	if (!count || run->follows || run->interrupts)
+	if (run->follows || run->interrupts || !goes_on(run, session))
+		return;
+	nanosleep(&grace, NULL); /* children often end a moment after their parent */
+	count = goes_on(run, session) ? run->users.count : 0;
+	if (!count)
 		return;
 	cmd_note("burin: %s has ended, but %u process%s that it started %s not, such as %u; burin record "
 		 "--follow=yes records %s to the end\n",

@@ -337,7 +337,10 @@ static int find(struct finder *finder, int file)
 		return find_notes(finder);
 	finder->unwound = finder->search->returns && may_be_unwound(&finder->image);
 	error = find_functions(finder, ".symtab", ".strtab");
-	return error ? error : find_functions(finder, ".dynsym", ".dynstr");
+	/* The second table has none of the cold parts, so its functions would seem to leave. */
+	if (error || (finder->unwound && finder->table.bytes))
+		return error;
+	return find_functions(finder, ".dynsym", ".dynstr");
 }
 
 static _Noreturn void run_child(int file, int out, const struct probe_search *search)
