@@ -128,19 +128,23 @@ static size_t parse_build_id(const char *hex, unsigned char id[WIRE_UFTRACE_BUIL
 /* Return: the index of an image; -ENOMEM. */
 static int find_image(struct uftrace_spaces *spaces, const char *path, const char *build_id)
 {
+	const uint64_t hash = hash_pair(hash_text(path), hash_text(build_id));
 	unsigned char id[WIRE_UFTRACE_BUILD_ID];
 	struct uftrace_image *image;
+	uint32_t number;
 
-	for (size_t n = 0; n < spaces->image_count; n++)
-		if (!strcmp(spaces->images[n].path, path) && !strcmp(spaces->images[n].build_id, build_id))
-			return (int)n;
-	if (!array_reserve(spaces->images, spaces->image_room, spaces->image_count + 1))
+	for (size_t at = 0; (number = hash_table_next(&spaces->image_numbers, hash, &at));)
+		if (!strcmp(spaces->images[number - 1].path, path) &&
+		    !strcmp(spaces->images[number - 1].build_id, build_id))
+			return (int)number - 1;
+	if (!array_reserve(spaces->images, spaces->image_room, spaces->image_count + 1) ||
+	    !hash_table_reserve(&spaces->image_numbers))
 		return -ENOMEM;
 	image = &spaces->images[spaces->image_count];
 	*image = (struct uftrace_image){ .path = arena_keep(&spaces->strings, path, strlen(path)) };
 	if (!image->path)
 		return -ENOMEM;
-	spaces->image_count++;
+	hash_table_add(&spaces->image_numbers, hash, (uint32_t)++spaces->image_count);
 	snprintf(image->build_id, sizeof(image->build_id), "%s", build_id);
 	image->number = calls_trace_image(spaces->trace, path, id, parse_build_id(build_id, id));
 	return load_symbols(spaces, image) ? -ENOMEM : (int)spaces->image_count - 1;
@@ -176,9 +180,12 @@ static int take_mapping(struct uftrace_spaces *spaces, struct uftrace_space *spa
 
 static int find_space(const struct uftrace_spaces *spaces, const char *session)
 {
-	for (size_t n = 0; n < spaces->count; n++)
-		if (!strcmp(spaces->list[n].session, session))
-			return (int)n;
+	const uint64_t hash = hash_text(session);
+	uint32_t number;
+
+	for (size_t at = 0; (number = hash_table_next(&spaces->numbers, hash, &at));)
+		if (!strcmp(spaces->list[number - 1].session, session))
+			return (int)number - 1;
 	return -ENOENT;
 }
 
@@ -197,12 +204,14 @@ int uftrace_space_add(struct uftrace_spaces *spaces, const char *session)
 	error = uftrace_text_load(&text, spaces->directory, name, MAP_MAX);
 	if (error)
 		return error;
-	if (!array_reserve(spaces->list, spaces->room, spaces->count + 1))
+	if (!array_reserve(spaces->list, spaces->room, spaces->count + 1) ||
+	    !hash_table_reserve(&spaces->numbers))
 		error = -ENOMEM;
 	if (!error) {
 		space = &spaces->list[spaces->count++];
 		*space = (struct uftrace_space){ .count = 0 };
 		snprintf(space->session, sizeof(space->session), "%s", session);
+		hash_table_add(&spaces->numbers, hash_text(space->session), (uint32_t)spaces->count);
 		while (!error && (line = uftrace_text_line(&text)))
 			error = take_mapping(spaces, space, line);
 	}
@@ -317,5 +326,7 @@ void uftrace_spaces_free(struct uftrace_spaces *spaces)
 	free(spaces->list);
 	free(spaces->known);
 	hash_table_free(&spaces->table);
+	hash_table_free(&spaces->image_numbers);
+	hash_table_free(&spaces->numbers);
 	arena_free(&spaces->strings);
 }

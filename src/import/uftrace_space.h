@@ -49,8 +49,10 @@ struct uftrace_spaces {
 	struct arena strings;
 	struct uftrace_image *images;
 	size_t image_count, image_room;
+	struct hash_table image_numbers; /* of the images, by path and build id */
 	struct uftrace_space *list;
 	size_t count, room;
+	struct hash_table numbers; /* of the spaces, by session */
 	struct uftrace_known *known;
 	size_t known_count, known_room;
 	struct hash_table table; /* of the known ones */
