@@ -6,6 +6,7 @@
  * A record has the call's own arguments only, in the sizes that C gives them. Pointers stay addresses, but for texts: calls
  * that have any take a path of their own. With the parameter texts=0 these are addresses, too.
  */
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
 #include <trace/events/syscalls.h>
@@ -178,6 +179,7 @@ static __always_inline void enter(bool tsc, struct pt_regs *regs, long number)
 	/* A call of another interface (32 bits) has other numbers. */
 	if (unlikely((unsigned long)number >= CALLS_MAX) || unlikely(task->thread_info.status & TS_COMPAT))
 		return;
+	number = array_index_nospec((unsigned long)number, CALLS_MAX); /* the caller has chosen it */
 	head = READ_ONCE(calls[number].head);
 	if (!head) {
 		if (static_branch_unlikely(&texts_on))
@@ -214,7 +216,7 @@ static __always_inline u32 number_of(const struct pt_regs *regs)
 
 static notrace noinline __noclone void leave_slow(void *data, struct pt_regs *regs, long result)
 {
-	const u32 head = READ_ONCE(leaves[number_of(regs)]);
+	const u32 head = READ_ONCE(leaves[array_index_nospec(number_of(regs), CALLS_MAX)]);
 	u64 buffer[(WIRE_HEADROOM + 12) / 8];
 
 	if (!head)
@@ -226,12 +228,12 @@ static notrace noinline __noclone void leave_slow(void *data, struct pt_regs *re
 static __always_inline void leave(bool tsc, struct pt_regs *regs, long result)
 {
 	const struct task_struct *task = current;
-	const u32 number = number_of(regs);
+	u32 number = number_of(regs), head;
 	u64 *at;
-	u32 head;
 
 	if (unlikely(number >= CALLS_MAX) || unlikely(task->thread_info.status & TS_COMPAT))
 		return;
+	number = array_index_nospec(number, CALLS_MAX);
 	head = READ_ONCE(leaves[number]);
 	if (!head)
 		return;

@@ -2,6 +2,7 @@
 /* Transactions, which commands prepare in their own memory. Nothing of that is believed. */
 #include <linux/cred.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -236,7 +237,7 @@ long control_consume(u32 index, u64 sequence)
 
 	if (burin_session.geometry.mode != WIRE_MODE_STREAM || index >= burin_session.ring_count)
 		return -EINVAL;
-	ring = &burin_session.rings[index];
+	ring = &burin_session.rings[array_index_nospec(index, burin_session.ring_count)];
 	if (sequence < ring->control->consumed || sequence > opened_packets(ring))
 		error = -ERANGE;
 	else
@@ -253,7 +254,7 @@ long control_counts(struct wire_device_counts __user *user)
 		return -EFAULT;
 	if (counts.reserved || counts.ring >= burin_session.ring_count)
 		return -EINVAL;
-	ring = &burin_session.rings[counts.ring];
+	ring = &burin_session.rings[array_index_nospec(counts.ring, burin_session.ring_count)];
 	mutex_lock(&burin_mutex);
 	counts.produced = opened_packets(ring);
 	counts.consumed = READ_ONCE(ring->control->consumed);

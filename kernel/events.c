@@ -168,6 +168,17 @@ static int going(struct notifier_block *block, unsigned long state, void *module
 static struct notifier_block coming_block = { .notifier_call = coming, .priority = 0 };
 static struct notifier_block going_block = { .notifier_call = going, .priority = 2 };
 
+/* No probe runs any more when it returns. */
+static void switch_all_off(void)
+{
+	mutex_lock(&burin_mutex);
+	burin_session.shared->paused = 1;
+	for (u32 n = 0; n < session_event_count(&burin_session); n++)
+		switches_take_effect(n);
+	mutex_unlock(&burin_mutex);
+	tracepoint_synchronize_unregister();
+}
+
 int events_begin(bool texts)
 {
 	int error = switches_begin();
@@ -187,20 +198,11 @@ int events_begin(bool texts)
 		if (error)
 			unregister_module_notifier(&going_block);
 	}
-	if (error)
+	if (error) {
+		switch_all_off();
 		switches_end();
+	}
 	return error;
-}
-
-/* No probe runs any more when it returns. */
-static void switch_all_off(void)
-{
-	mutex_lock(&burin_mutex);
-	burin_session.shared->paused = 1;
-	for (u32 n = 0; n < session_event_count(&burin_session); n++)
-		switches_take_effect(n);
-	mutex_unlock(&burin_mutex);
-	tracepoint_synchronize_unregister();
 }
 
 void events_end(void)

@@ -145,10 +145,21 @@ static int read_globs(void)
 	return fits ? 0 : -E2BIG;
 }
 
+/* Once the module is loaded, a CPU comes online also if there is no memory for its rings: its records are counted as lost. */
+static int add_rings(unsigned int cpu)
+{
+	const int error = memory_ring_add(cpu);
+
+	if (error != -ENOMEM || !hotplug)
+		return error;
+	pr_warn("burin: no memory for the rings of CPU %u: its records are lost\n", cpu);
+	return 0;
+}
+
 /* Rings have memory before the first event is on. */
 static int begin_parts(void)
 {
-	int error = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "burin:memory", memory_ring_add, NULL);
+	int error = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "burin:memory", add_rings, NULL);
 
 	if (error < 0)
 		return error;
