@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Libraries for LD_PRELOAD; see preload_libraries.h. */
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/record/preload_libraries.h"
+#include "file/program_path.h"
 
 int preload_find(const char *name, char *path, size_t bytes)
 {
@@ -28,6 +31,38 @@ int preload_find(const char *name, char *path, size_t bytes)
 const char *preload_problem(int error)
 {
 	return error == -ENOENT ? "is not beside burin" : "has a space or a colon in its path";
+}
+
+/* Whether the dynamic linker that a program names is musl's. */
+static bool is_for_musl(int file)
+{
+	Elf64_Ehdr head;
+	Elf64_Phdr part;
+	char linker[256] = "";
+
+	if (pread(file, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64)
+		return false;
+	for (unsigned n = 0; n < head.e_phnum && !*linker; n++) {
+		if (pread(file, &part, sizeof(part), (off_t)(head.e_phoff + n * sizeof(part))) !=
+		    (ssize_t)sizeof(part))
+			return false;
+		if (part.p_type == PT_INTERP && part.p_filesz < sizeof(linker) &&
+		    pread(file, linker, part.p_filesz, (off_t)part.p_offset) < 0)
+			return false;
+	}
+	return strstr(linker, "/ld-musl") != NULL;
+}
+
+bool preload_fits(const char *command)
+{
+	char path[PATH_MAX];
+	const int file = program_path(path, command) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	const bool fits = file < 0 || !is_for_musl(file);
+
+	if (file >= 0)
+		close(file);
+	return fits;
 }
 
 bool preload_write(int file, const char *const *paths, unsigned count)

@@ -20,6 +20,9 @@ int preload_find(const char *name, char *path, size_t bytes);
 /* preload_problem - what to write behind the library's name for an error of preload_find(). */
 const char *preload_problem(int error);
 
+/* preload_fits - whether a command can load the libraries, which need the GNU C library: with musl it would not start. */
+bool preload_fits(const char *command);
+
 /*
  * preload_write - write assignments for the command's environment, each with its NUL.
  * @paths: libraries to load; "": none

@@ -45,6 +45,7 @@ enum {
 	RECORD_BUSY_PERCENT = 3, /* a ring fills if a round found it fuller than this */
 	RECORD_ENVIRONMENT = 60 << 10, /* bytes of assignments for the child; less than a pipe holds */
 	RECORD_SEARCH_NS = 50000000,   /* between searches for processes that go on after the command */
+	RECORD_NOTE_NS = 1000000000,   /* after which a line says so */
 };
 
 static void join_words(char **words, char *line, size_t bytes)
@@ -76,7 +77,9 @@ struct run {
 	struct stat session_file;
 	struct process_ends users; /* of the session, after the command's end */
 	uint64_t searched;	   /* ns: when they were last searched */
+	uint64_t since;		   /* ns: of the first search */
 	bool used;		   /* the last search found one */
+	bool noted;		   /* the user knows that the recording goes on */
 };
 
 /*
@@ -141,16 +144,23 @@ static int prepare(struct run *run, char **command, const char *session_path)
  * Let the child execute the command if @go, otherwise exit. Return: 0, or an errno of the child, before or in its exec;
  * EPIPE: it ended without a report.
  */
-static int start(struct run *run, const struct sampling *sampling, const struct calls *calls, bool go)
+static int start(struct run *run, const char *command, const struct sampling *sampling,
+		 const struct calls *calls, bool go)
 {
 	const char *const libraries[] = { calls_library(calls), sampling_library(sampling) };
+	const bool fits = !go || run->plugin || !run->child || preload_fits(command);
 	int error = 0, reported;
 
 	if (run->child <= 0)
 		return 0;
 	if (go && (write(run->go, "", 1) != 1 || !sampling_environment(sampling, run->go) ||
-		   !preload_write(run->go, libraries, 2)))
+		   (fits && !preload_write(run->go, libraries, 2))))
 		error = errno;
+	if (!fits && (*libraries[0] || *libraries[1]))
+		cmd_note("burin: %s uses the C library musl: it records no calls, and no samples by itself; "
+			 "only "
+			 "the GNU C library is supported\n",
+			 command);
 	close(run->go);
 	if (read(run->report, &reported, sizeof(reported)) == (ssize_t)sizeof(reported))
 		error = reported;
@@ -235,6 +245,8 @@ static bool goes_on(struct run *run, const struct session *session)
 
 	if (!run->child || !run->ended)
 		return false;
+	if (!run->since)
+		run->since = now;
 	if (!run->searched || now - run->searched >= RECORD_SEARCH_NS) {
 		run->searched = now;
 		run->used = process_ends_search(&run->users, session->shared, &run->session_file);
@@ -248,6 +260,20 @@ static bool is_over(struct run *run, const struct session *session)
 	return (run->ended && !(run->follows && goes_on(run, session))) ||
 	       run->interrupts >= (run->child && !run->ended ? 2 : 1) ||
 	       clock_ns(CLOCK_MONOTONIC) >= run->until;
+}
+
+/* It may go on for ever. Children that end soon need no line. */
+static void note_waiting(struct run *run, struct progress *progress)
+{
+	if (run->noted || !run->follows || !run->used || !run->users.count ||
+	    clock_ns(CLOCK_MONOTONIC) - run->since < RECORD_NOTE_NS)
+		return;
+	run->noted = true;
+	progress_clear(progress);
+	cmd_note(
+		"burin: the command has ended, but process %u that it started has not: it is recorded to its "
+		"end, or until Ctrl-C\n",
+		process_ends_any(&run->users));
 }
 
 /* Drain until the command or the sampled process has ended, the time is up, or signals end the recording. */
@@ -273,6 +299,8 @@ static void follow(struct run *run, struct drain *drain, struct sampling *sampli
 		sampling_round(sampling, drain, &fullest);
 		snapshots_write(&run->snapshots, drain->session);
 		guest_trigger_look(&run->trigger, drain->session);
+		if (!quiet)
+			note_waiting(run, &progress);
 		recording_progress(&progress, drain, sampling);
 	}
 	progress_clear(&progress);
@@ -331,7 +359,7 @@ static int run_command(const struct record_options *options, struct run *run, st
 	guest_trigger_begin(&run->trigger, options->guest.start, options->guest.stop, drain->session);
 	run->until = options->duration ? clock_ns(CLOCK_MONOTONIC) + options->duration : UINT64_MAX;
 	error = run->plugin ? guest_socket_begin(run->plugin, session_path, options->guest.arguments)
-			    : start(run, sampling, calls, true);
+			    : start(run, options->command[0], sampling, calls, true);
 	if (!error)
 		follow(run, drain, sampling, calls, options->quiet);
 	if (!error && !options->quiet)
@@ -404,7 +432,7 @@ static int record(const struct record_options *options, struct session *session,
 	sampling_open(&sampling, &options->sampling, session, run->child, options->quiet);
 	if (result_of_kernel) {
 		sampling_finish(&sampling);
-		start(run, &sampling, &calls, false);
+		start(run, NULL, &sampling, &calls, false);
 		remove_session(session_path);
 		return result_of_kernel;
 	}
@@ -415,7 +443,7 @@ static int record(const struct record_options *options, struct session *session,
 	}
 	if (!calls_begin(&calls, &options->calls, session, options->command[0], options->quiet)) {
 		sampling_finish(&sampling);
-		start(run, &sampling, &calls, false);
+		start(run, NULL, &sampling, &calls, false);
 		remove_session(session_path);
 		return CMD_FAULTS;
 	}
@@ -436,7 +464,7 @@ static int record(const struct record_options *options, struct session *session,
 							       .more = kernel_events_more(&kernel) });
 	if (error) {
 		sampling_finish(&sampling);
-		start(run, &sampling, &calls, false);
+		start(run, NULL, &sampling, &calls, false);
 		remove_session(session_path);
 		record_format_discard(&format);
 		return directory < 0 ? CMD_FAULTS : recording_refused(output, directory, error);
