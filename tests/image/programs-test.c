@@ -138,9 +138,25 @@ static int stopped(pid_t pid)
 	return waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status);
 }
 
-/*
- * Stops a program about every millisecond. Its mappings may change while it starts, so they are read again a few times.
- */
+/* Until a program has had 100 ms of processor time: then it has loaded its libraries, however busy the CPUs are. */
+static void let_start(pid_t pid)
+{
+	unsigned long long ran_ns = 0;
+	char path[48];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
+	for (unsigned n = 0; n < 6000 && ran_ns < 100000000; n++) {
+		usleep(10000);
+		file = fopen(path, "re");
+		assert_non_null(file);
+		if (fscanf(file, "%llu", &ran_ns) != 1)
+			ran_ns = 0;
+		fclose(file);
+	}
+}
+
+/* Stops a program about every millisecond. Its mappings may still change, so they are read again a few times. */
 static void sample_program(char *const *command, size_t copy, unsigned repeats, struct found *found)
 {
 	static struct stack stack;
@@ -149,7 +165,7 @@ static void sample_program(char *const *command, size_t copy, unsigned repeats, 
 	const pid_t pid = start(command);
 
 	assert_true(pid > 0);
-	usleep(100000);
+	let_start(pid);
 	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL))
 		fail_msg("%s: %s", command[0], strerror(errno));
 	for (unsigned n = 0; n < STACKS && stopped(pid); n++) {
