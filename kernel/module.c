@@ -202,7 +202,9 @@ static int __init burin_init(void)
 		memory_free();
 	else
 		pr_info("burin: %u CPUs, %llu KiB each, clock %s\n", num_online_cpus(),
-			(u64)(u32)burin_session.rings[0].control->size * burin_session.geometry.packet_bytes >> 10,
+			(u64)(u32)burin_session.rings[0].control->size *
+					burin_session.geometry.packet_bytes >>
+				10,
 			options.clock == WIRE_CLOCK_TSC ? "tsc" : "mono");
 	return error;
 }

@@ -173,7 +173,7 @@ bool process_thread_is_cut_off(const struct user_regs_struct *registers)
 #ifdef SYS_io_uring_enter
 	case SYS_io_uring_enter:
 #endif
-	/* Of sockets with a limit of time, which begins anew (SO_RCVTIMEO, SO_SNDTIMEO). What has moved bytes returns their number. */
+	/* On sockets with SO_RCVTIMEO or SO_SNDTIMEO; the whole time limit applies again. A call that has moved bytes returns their number. */
 	case SYS_read:
 	case SYS_readv:
 	case SYS_recvfrom:

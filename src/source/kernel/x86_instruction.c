@@ -10,7 +10,7 @@ enum {
 	NOTRACK = 0x3e, /* before an indirect jump by a table */
 };
 
-/* What follows an opcode. */
+/* The bytes behind an opcode. */
 enum form {
 	NONE = 0,
 	BAD = 1,	/* there is no such instruction in 64-bit mode */
