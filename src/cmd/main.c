@@ -6,6 +6,7 @@
 
 #include "burin/version.h"
 #include "cmd/complete.h"
+#include "cmd/edit_distance.h"
 #include "cmd/option_parse.h"
 #include "file/guard.h"
 
@@ -28,7 +29,7 @@ static const struct {
 enum {
 	COMMANDS = sizeof(commands) / sizeof(commands[0]),
 	GROUPS = sizeof(groups) / sizeof(groups[0]),
-	NAME_MAX_COMPARED = 32,
+	CLOSE_MOST = 2, /* bytes that differ in a slip */
 };
 
 static void print_commands(FILE *out)
@@ -81,49 +82,20 @@ static const struct cmd *find(const char *name)
 	return NULL;
 }
 
-static unsigned least(unsigned a, unsigned b, unsigned c)
-{
-	unsigned smaller = a < b ? a : b;
-
-	return smaller < c ? smaller : c;
-}
-
-/* The edit distance: how many letters to insert, delete or change. */
-static unsigned distance(const char *one, const char *other)
-{
-	unsigned row[NAME_MAX_COMPARED + 1];
-	size_t bytes = strnlen(other, NAME_MAX_COMPARED);
-
-	for (unsigned n = 0; n <= bytes; n++)
-		row[n] = n;
-	for (unsigned m = 1; m <= strnlen(one, NAME_MAX_COMPARED); m++) {
-		unsigned diagonal = row[0];
-
-		row[0] = m;
-		for (unsigned n = 1; n <= bytes; n++) {
-			unsigned above = row[n];
-
-			row[n] = least(above + 1, row[n - 1] + 1, diagonal + (one[m - 1] != other[n - 1]));
-			diagonal = above;
-		}
-	}
-	return row[bytes];
-}
-
 static int unknown(const char *name)
 {
-	unsigned nearest = 3;
+	unsigned nearest = CLOSE_MOST + 1;
 
 	for (unsigned n = 0; n < COMMANDS; n++) {
-		unsigned edits = distance(name, commands[n]->name);
+		unsigned edits = edit_distance(name, commands[n]->name);
 
 		nearest = edits < nearest ? edits : nearest;
 	}
 	cmd_note("burin: there is no command \"%s\"", name);
 	for (unsigned n = 0, printed = 0; n < COMMANDS; n++)
-		if (nearest < 3 && distance(name, commands[n]->name) == nearest)
+		if (nearest <= CLOSE_MOST && edit_distance(name, commands[n]->name) == nearest)
 			cmd_note("%s %s", printed++ ? " or" : "; did you mean", commands[n]->name);
-	cmd_note("%s\n", nearest < 3 ? "?" : "; burin help lists them");
+	cmd_note("%s\n", nearest <= CLOSE_MOST ? "?" : "; burin help lists them");
 	return CMD_USAGE;
 }
 

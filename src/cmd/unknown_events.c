@@ -3,45 +3,14 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/edit_distance.h"
 #include "cmd/unknown_events.h"
 #include "source/perf/rings/perf.h"
 
 enum {
-	BYTES_MOST = 128, /* of a name that are compared */
-	CLOSE_MOST = 3,	  /* bytes that differ in a slip, ... */
-	CLOSE_PART = 3,	  /* ... and one in so many */
+	CLOSE_MOST = 3, /* bytes that differ in a slip, ... */
+	CLOSE_PART = 3, /* ... and one in so many */
 };
-
-static unsigned least(unsigned one, unsigned other)
-{
-	return one < other ? one : other;
-}
-
-/*
- * How many bytes must be inserted, removed or replaced, or neighbours swapped, to make one name of the other. Row n has the
- * distances of n bytes of the one from each begin of the other.
- */
-static unsigned distance_of(const char *one, const char *other)
-{
-	unsigned rows[3][BYTES_MOST + 1];
-	const size_t length = strnlen(one, BYTES_MOST), width = strnlen(other, BYTES_MOST);
-
-	for (unsigned at = 0; at <= width; at++)
-		rows[0][at] = at;
-	for (unsigned n = 1; n <= length; n++) {
-		const unsigned *before = rows[(n + 2) % 3], *earlier = rows[(n + 1) % 3];
-		unsigned *row = rows[n % 3];
-
-		row[0] = n;
-		for (unsigned at = 1; at <= width; at++) {
-			row[at] = least(least(row[at - 1], before[at]) + 1,
-					before[at - 1] + (one[n - 1] != other[at - 1]));
-			if (n > 1 && at > 1 && one[n - 1] == other[at - 2] && one[n - 2] == other[at - 1])
-				row[at] = least(row[at], earlier[at - 2] + 1);
-		}
-	}
-	return rows[length % 3][width];
-}
 
 /* Return: the name that was meant; NULL: none is near. */
 static const char *nearest(const struct listing *listing, const char *name)
@@ -50,7 +19,7 @@ static const char *nearest(const struct listing *listing, const char *name)
 	unsigned best = CLOSE_MOST + 1;
 
 	for (unsigned n = 0; n < listing->count; n++) {
-		const unsigned distance = distance_of(name, listing->events[n].name);
+		const unsigned distance = edit_distance(name, listing->events[n].name);
 
 		if (distance < best && distance * CLOSE_PART <= strlen(name)) {
 			best = distance;

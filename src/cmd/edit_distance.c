@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* How far a name is from one that was meant; see edit_distance.h. */
+#include <string.h>
+
+#include "cmd/edit_distance.h"
+
+enum {
+	BYTES_MOST = 128, /* of a name that are compared */
+};
+
+static unsigned least(unsigned one, unsigned other)
+{
+	return one < other ? one : other;
+}
+
+/* Row n has the distances of n bytes of the one name from each begin of the other. */
+unsigned edit_distance(const char *one, const char *other)
+{
+	unsigned rows[3][BYTES_MOST + 1];
+	const size_t length = strnlen(one, BYTES_MOST), width = strnlen(other, BYTES_MOST);
+
+	for (unsigned at = 0; at <= width; at++)
+		rows[0][at] = at;
+	for (unsigned n = 1; n <= length; n++) {
+		const unsigned *before = rows[(n + 2) % 3], *earlier = rows[(n + 1) % 3];
+		unsigned *row = rows[n % 3];
+
+		row[0] = n;
+		for (unsigned at = 1; at <= width; at++) {
+			row[at] = least(least(row[at - 1], before[at]) + 1,
+					before[at - 1] + (one[n - 1] != other[at - 1]));
+			if (n > 1 && at > 1 && one[n - 1] == other[at - 2] && one[n - 2] == other[at - 1])
+				row[at] = least(row[at], earlier[at - 2] + 1);
+		}
+	}
+	return rows[length % 3][width];
+}
