@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Stacks of open calls: the slow paths; see call_thread.h. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "source/calls/call_native.h"
@@ -13,6 +15,8 @@
 
 enum {
 	EXIT_FRAME_MAX = 1 << 20, /* bytes of a function's own variables, beside those of alloca() */
+	NO_CHANGE = -1,		  /* of the set of blocked signals: the kernel refuses it */
+	PAGE = 4096,
 };
 
 _Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame call_no_frames[WIRE_CALL_FRAMES + 1] = {
@@ -142,19 +146,55 @@ static bool is_match(const struct wire_call_frame *frame, uint64_t match)
 	return frame->match == match || (call_values_of(frame) && frame->match == (match ^ CALL_VALUES_MARK));
 }
 
-void call_end_slow(uint64_t match, uint64_t sp)
+/* End a call, and those that it called and that are open still. */
+static void end_with_callees(const struct wire_call_frame *wanted)
 {
-	struct wire_call_frame *wanted = call_stack_top(), *frame;
+	struct wire_call_frame *frame;
 
-	/* A call cannot end while one that began on a lower address of the stack goes on. */
-	while (wanted && !is_match(wanted, match) && wanted->sp <= sp)
-		wanted = call_stack_below(wanted);
-	if (!wanted || !is_match(wanted, match))
-		return;
 	do {
 		frame = call_stack_top();
 		call_end_top(frame);
 	} while (frame != wanted);
+}
+
+void call_end_slow(uint64_t match, uint64_t sp)
+{
+	struct wire_call_frame *wanted = call_stack_top();
+
+	/* A call cannot end while one that began on a lower address of the stack goes on. */
+	while (wanted && !is_match(wanted, match) && wanted->sp <= sp)
+		wanted = call_stack_below(wanted);
+	if (wanted && is_match(wanted, match))
+		end_with_callees(wanted);
+}
+
+/* Whether memory can be read. The kernel reads the set of signals before it refuses a change that there is not. */
+static bool is_readable(uint64_t address)
+{
+	const int saved = errno;
+	const bool fault = ring_silent ||
+			   (syscall(SYS_rt_sigprocmask, NO_CHANGE, address, NULL, 8) != 0 && errno == EFAULT);
+
+	errno = saved;
+	return !fault;
+}
+
+/*
+ * Whether the frame pointer leads to the return address of the function that ends. The register may have any value; what is read is of
+ * the live stack: between a call's frame and its caller's, or where the kernel can read.
+ */
+static bool leads_to_caller(const struct wire_call_frame *frame, const struct wire_call_frame *caller,
+			    const struct call_exit *exit)
+{
+	const bool between = caller && caller->sp - frame->sp < EXIT_FRAME_MAX;
+	const uint64_t room = between ? caller->sp - frame->sp : EXIT_FRAME_MAX;
+	const uint64_t slot = exit->frame_pointer + 8;
+
+	if (exit->frame_pointer % 8 != 0 || exit->frame_pointer < frame->sp || slot - frame->sp >= room)
+		return false;
+	if (!between && slot / PAGE != frame->sp / PAGE && !is_readable(slot))
+		return false;
+	return *(const uint64_t *)(uintptr_t)slot == exit->caller; // NOLINT: the value is an address
 }
 
 static bool is_own(const struct wire_call_frame *frame, const struct call_exit *exit)
@@ -163,31 +203,23 @@ static bool is_own(const struct wire_call_frame *frame, const struct call_exit *
 
 	if (!is_match(frame, exit->match))
 		return false;
-	if (exit->jumped) {
-		caller = call_stack_below(frame);
+	caller = call_stack_below(frame);
+	if (exit->jumped)
 		return frame->sp < exit->sp && (!caller || caller->sp >= exit->sp);
-	}
 	if (frame->sp == exit->sp)
 		return true;
-	/* alloca() has moved it: then the function has a frame pointer, which leads to its own return address. */
-	return exit->sp < frame->sp && exit->frame_pointer - frame->sp < EXIT_FRAME_MAX &&
-	       exit->frame_pointer % 8 == 0 &&
-	       ((const uint64_t *)(uintptr_t)exit->frame_pointer)[1] ==
-		       exit->caller; // NOLINT: the value is an address
+	/* alloca() has moved it: then the function has a frame pointer. */
+	return exit->sp < frame->sp && leads_to_caller(frame, caller, exit);
 }
 
 void call_end_exit(const struct call_exit *exit)
 {
-	struct wire_call_frame *wanted = call_stack_top(), *frame;
+	struct wire_call_frame *wanted = call_stack_top();
 
 	while (wanted && !is_own(wanted, exit) && wanted->sp <= exit->sp)
 		wanted = call_stack_below(wanted);
-	if (!wanted || !is_own(wanted, exit))
-		return;
-	do {
-		frame = call_stack_top();
-		call_end_top(frame);
-	} while (frame != wanted);
+	if (wanted && is_own(wanted, exit))
+		end_with_callees(wanted);
 }
 
 uint32_t call_stack_number(const struct wire_call_frame *top)
