@@ -21,6 +21,12 @@ struct process_end {
 	bool unused; /* the last search found that it does not use the session */
 };
 
+/* One that was killed does not leave the session's list: its entry lasts until another process needs it. */
+struct buried_process {
+	uint32_t pid;
+	bool listed; /* this search has found its entry */
+};
+
 int process_ends_begin(struct process_ends *processes)
 {
 	*processes = (struct process_ends){ .ends = epoll_create1(EPOLL_CLOEXEC) };
@@ -47,10 +53,10 @@ static struct process_end *find(const struct process_ends *processes, uint32_t p
 	return NULL;
 }
 
-static uint32_t *find_buried(const struct process_ends *processes, uint32_t pid)
+static struct buried_process *find_buried(const struct process_ends *processes, uint32_t pid)
 {
 	for (unsigned n = 0; n < processes->buried_count; n++)
-		if (processes->buried[n] == pid)
+		if (processes->buried[n].pid == pid)
 			return &processes->buried[n];
 	return NULL;
 }
@@ -59,7 +65,7 @@ static uint32_t *find_buried(const struct process_ends *processes, uint32_t pid)
 static void bury(struct process_ends *processes, uint32_t pid)
 {
 	if (array_reserve(processes->buried, processes->buried_room, processes->buried_count + 1))
-		processes->buried[processes->buried_count++] = pid;
+		processes->buried[processes->buried_count++] = (struct buried_process){ pid, true };
 	if (!processes->begun)
 		return;
 	processes->any = processes->killed = true;
@@ -80,7 +86,7 @@ static void add(struct process_ends *processes, uint32_t pid)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = pid };
 	const int file = (int)syscall(SYS_pidfd_open, pid, 0);
-	uint32_t *buried = find_buried(processes, pid);
+	struct buried_process *buried = find_buried(processes, pid);
 
 	if (buried) /* another process has its pid */
 		*buried = processes->buried[--processes->buried_count];
@@ -116,6 +122,28 @@ static bool is_killed(const struct wire_session *header, unsigned index)
 	       session_start_time(session_process(header, index)) == 0;
 }
 
+static void look_at_dead(struct process_ends *processes, const struct wire_session *header, unsigned index)
+{
+	const uint32_t pid = session_process(header, index);
+	struct buried_process *buried = find_buried(processes, pid);
+
+	if (buried)
+		buried->listed = true;
+	else if (is_killed(header, index)) /* between two searches */
+		bury(processes, pid);
+}
+
+static void forget_unlisted(struct process_ends *processes)
+{
+	unsigned kept = 0;
+
+	for (unsigned n = 0; n < processes->buried_count; n++)
+		if (processes->buried[n].listed)
+			processes->buried[kept++] =
+				(struct buried_process){ processes->buried[n].pid, false };
+	processes->buried_count = kept;
+}
+
 bool process_ends_search(struct process_ends *processes, const struct wire_session *header,
 			 const struct stat *identity)
 {
@@ -136,9 +164,10 @@ bool process_ends_search(struct process_ends *processes, const struct wire_sessi
 			known->unused = false;
 		else if (known)
 			suspect(processes, known);
-		else if (is_killed(header, n) && !find_buried(processes, pid)) /* between two searches */
-			bury(processes, pid);
+		else if (pid)
+			look_at_dead(processes, header, n);
 	}
+	forget_unlisted(processes);
 	processes->begun = true;
 	return used;
 }

@@ -24,7 +24,7 @@ struct process_ends {
 	uint32_t *dead; /* pids of those that were killed, since the user has set their count to 0 */
 	size_t dead_room;
 	unsigned dead_count;
-	uint32_t *buried; /* pids of all that were killed: they stay in the session's list */
+	struct buried_process *buried; /* those that were killed, and are in the session's list */
 	size_t buried_room;
 	unsigned buried_count;
 	bool begun;  /* the list was searched once: those that were killed before do not count */

@@ -157,9 +157,7 @@ static int start(struct run *run, const char *command, const struct sampling *sa
 		   (fits && !preload_write(run->go, libraries, 2))))
 		error = errno;
 	if (!fits && (*libraries[0] || *libraries[1]))
-		cmd_note("burin: %s uses the C library musl: it records no calls, and no samples by itself; "
-			 "only "
-			 "the GNU C library is supported\n",
+		cmd_note("burin: %s uses the C library musl: no calls are recorded, nor samples by --timer\n",
 			 command);
 	close(run->go);
 	if (read(run->report, &reported, sizeof(reported)) == (ssize_t)sizeof(reported))
