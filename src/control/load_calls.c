@@ -193,6 +193,16 @@ static const char *const answers[WIRE_PATCH_ANSWERS] = {
 		"its start; start it by burin record --calls",
 };
 
+/* Whether a library that is mapped can be called: no thread is loading it any more. */
+static bool is_ready(const struct process_memory *memory, uint64_t loaded)
+{
+	const uint64_t address = process_memory_symbol(memory, loaded, "burin_calls_ready");
+	uint32_t ready = 0;
+
+	/* Without it, it is of another version, which the caller finds. */
+	return !address || (process_memory_read(memory, address, &ready, sizeof(ready)) && ready);
+}
+
 /*
  * Load the library, unless it is there, and call its function: all of it in one call, so that the thread waits for a CPU once.
  * Return: 0 or a negative errno; or -EINVAL and the problem.
@@ -206,6 +216,8 @@ static int load(struct process_memory *memory, struct process_threads *threads, 
 	uint64_t steps = 1;
 	int error;
 
+	if (loaded && !is_ready(memory, loaded))
+		return -EBUSY;
 	if (!loaded) {
 		call = (struct remote_call){ .function =
 						     linker_function(memory, "dlopen", "__libc_dlopen_mode"),

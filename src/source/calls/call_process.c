@@ -59,6 +59,16 @@ static __attribute__((constructor(101))) void begin(void)
 	call_patch_startup((const void *)(uintptr_t)load_more);
 }
 
+#ifndef CALLS_STATIC
+/* For commands: until it is 1, a thread is loading this library, and no other may execute its code, whose slots are not filled yet. */
+HOOK uint32_t burin_calls_ready;
+
+static __attribute__((constructor)) void be_ready(void)
+{
+	__atomic_store_n(&burin_calls_ready, 1, __ATOMIC_RELEASE);
+}
+#endif
+
 /*
  * burin_calls_attach - prepare a program that runs: its own session, with all functions off. A command calls it, in a thread
  * that it has stopped where a library may be loaded (control/load_calls.h). Return: enum wire_patch_attach.
