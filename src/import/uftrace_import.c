@@ -244,7 +244,7 @@ static int read_tasks(struct work *work)
 			task->programs[task->program_count++] =
 				(struct uftrace_program){ session->time, session->space };
 	}
-	return error;
+	return error ? error : uftrace_spaces_index(&work->spaces);
 }
 
 /* The process whose program a task runs: its own, or that of which it was forked. */

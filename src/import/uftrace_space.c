@@ -235,19 +235,87 @@ int uftrace_space_library(struct uftrace_spaces *spaces, const char *session, ui
 
 /* ---- Addresses */
 
+static int compare_bounds(const void *one, const void *other)
+{
+	return number_order(*(const uint64_t *)one, *(const uint64_t *)other);
+}
+
+/* The number of bounds that are less than an address; @equal: or equal to it. */
+static size_t position(const struct uftrace_space *space, uint64_t address, bool equal)
+{
+	size_t low = 0, high = 2 * space->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (space->bounds[middle] < address || (equal && space->bounds[middle] == address))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The first piece from @at on that has no mapping yet. @next: of each piece, one that is not behind it */
+static uint32_t next_free(uint32_t *next, uint32_t at)
+{
+	while (next[at] != at) {
+		next[at] = next[next[at]];
+		at = next[at];
+	}
+	return at;
+}
+
 /* The last mapping counts: libraries that were loaded later. */
-static const struct uftrace_mapping *find_mapping(const struct uftrace_spaces *spaces, uint32_t space,
+static bool index_mappings(struct uftrace_space *space)
+{
+	const size_t count = 2 * space->count;
+	uint32_t *next = calloc(count + 1, sizeof(*next));
+
+	space->bounds = calloc(count + 1, sizeof(*space->bounds));
+	space->pieces = calloc(count + 1, sizeof(*space->pieces));
+	if (!next || !space->bounds || !space->pieces) { /* uftrace_spaces_free() frees the others */
+		free(next);
+		return false;
+	}
+	for (size_t n = 0; n < space->count; n++) {
+		space->bounds[2 * n] = space->mappings[n].begin;
+		space->bounds[2 * n + 1] = space->mappings[n].end;
+	}
+	qsort(space->bounds, count, sizeof(*space->bounds), compare_bounds);
+	for (size_t n = 0; n <= count; n++)
+		next[n] = (uint32_t)n;
+	for (size_t n = space->count; n--;) {
+		const size_t end = position(space, space->mappings[n].end, false);
+		uint32_t at = next_free(next, (uint32_t)position(space, space->mappings[n].begin, false));
+
+		for (; at < end; at = next_free(next, at)) {
+			space->pieces[at] = (uint32_t)n + 1;
+			next[at] = at + 1;
+		}
+	}
+	free(next);
+	return true;
+}
+
+int uftrace_spaces_index(struct uftrace_spaces *spaces)
+{
+	for (size_t n = 0; n < spaces->count; n++)
+		if (!index_mappings(&spaces->list[n]))
+			return -ENOMEM;
+	return 0;
+}
+
+static const struct uftrace_mapping *find_mapping(const struct uftrace_spaces *spaces, uint32_t number,
 						  uint64_t address)
 {
-	if (space >= spaces->count)
-		return NULL;
-	for (size_t n = spaces->list[space].count; n--;) {
-		const struct uftrace_mapping *mapping = &spaces->list[space].mappings[n];
+	const struct uftrace_space *space = number < spaces->count ? &spaces->list[number] : NULL;
+	size_t at;
 
-		if (address >= mapping->begin && address < mapping->end)
-			return mapping;
-	}
-	return NULL;
+	if (!space)
+		return NULL;
+	at = position(space, address, true);
+	return at && space->pieces[at - 1] ? &space->mappings[space->pieces[at - 1] - 1] : NULL;
 }
 
 bool uftrace_space_maps(const struct uftrace_spaces *spaces, uint32_t space, uint64_t address)
@@ -320,8 +388,11 @@ void uftrace_spaces_free(struct uftrace_spaces *spaces)
 {
 	for (size_t n = 0; n < spaces->image_count; n++)
 		free(spaces->images[n].symbols);
-	for (size_t n = 0; n < spaces->count; n++)
+	for (size_t n = 0; n < spaces->count; n++) {
 		free(spaces->list[n].mappings);
+		free(spaces->list[n].bounds);
+		free(spaces->list[n].pieces);
+	}
 	free(spaces->images);
 	free(spaces->list);
 	free(spaces->known);

@@ -33,6 +33,9 @@ struct uftrace_space {
 	char session[WIRE_UFTRACE_SESSION + 1];
 	struct uftrace_mapping *mappings;
 	size_t count, room;
+	/* By uftrace_spaces_index(): */
+	uint64_t *bounds; /* where mappings begin and end, in order: pieces lie between */
+	uint32_t *pieces; /* number of the mapping that counts there, + 1; 0: none */
 };
 
 /* An address that was looked up. */
@@ -65,6 +68,9 @@ int uftrace_space_add(struct uftrace_spaces *spaces, const char *session);
 /* uftrace_space_library - a session has loaded a library. Return: 0 or -errno. */
 int uftrace_space_library(struct uftrace_spaces *spaces, const char *session, uint64_t base,
 			  const char *path);
+
+/* uftrace_spaces_index - prepare for look-ups by address; behind it no space or library is added. Return: 0 or -ENOMEM. */
+int uftrace_spaces_index(struct uftrace_spaces *spaces);
 
 /* uftrace_space_maps - whether an address lies in a mapping. */
 bool uftrace_space_maps(const struct uftrace_spaces *spaces, uint32_t space, uint64_t address);
