@@ -55,8 +55,7 @@ static void offer_name(struct completion *completion, const char *name, const ch
 static bool is_repeated(const struct target_list *list, unsigned at)
 {
 	for (unsigned n = 0; n < list->count; n++)
-		if (n != at &&
-		    strcmp(list->targets[n].geometry.program, list->targets[at].geometry.program) == 0)
+		if (n != at && strcmp(list->targets[n].program, list->targets[at].program) == 0)
 			return true;
 	return false;
 }
@@ -71,13 +70,13 @@ static void offer_targets(struct completion *completion)
 		list.count = 0;
 	for (unsigned n = 0; n < list.count; n++) {
 		const struct target *target = &list.targets[n];
-		const char *program = target->geometry.program;
+		const char *program = target->program;
 
 		if (target->kernel) {
 			offer(completion, TARGET_KERNEL, "burin.ko");
 			continue;
 		}
-		snprintf(pid, sizeof(pid), "%u", target->geometry.owner);
+		snprintf(pid, sizeof(pid), "%u", target->pid);
 		offer(completion, pid, program);
 		if (!is_repeated(&list, n))
 			offer_name(completion, program, pid);

@@ -87,8 +87,8 @@ static int list_ambiguous(const char *word, const struct target_list *list)
 {
 	cmd_failed("%s: several sessions match; give the pid of one:", word);
 	for (unsigned n = 0; n < list->count; n++)
-		cmd_note("  %-8u %-16s %s\n", list->targets[n].geometry.owner,
-			 list->targets[n].geometry.program, list->targets[n].path);
+		cmd_note("  %-8u %-16s %s\n", list->targets[n].pid, list->targets[n].program,
+			 list->targets[n].path);
 	return CMD_USAGE;
 }
 
@@ -171,7 +171,7 @@ int cmd_target_sure(const char *word, const struct target *target)
 	return cmd_usage(
 		"%s: nothing changed, since a session that cannot be read may have this name; give the "
 		"pid %u instead",
-		word, target->geometry.owner);
+		word, target->pid);
 }
 
 int cmd_target_change(const char *word, struct target *target, struct session *session)

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "base/pid.h"
+#include "base/text.h"
 #include "control/remains.h"
 #include "control/target.h"
 #include "control/session_users.h"
@@ -50,6 +51,68 @@ static void find_processes(struct target *target, const struct wire_session *hea
 	else
 		target->state =
 			target->owner_lives || !session_was_killed(header) ? TARGET_ENDED : TARGET_DIED;
+}
+
+bool target_may_have(const struct target *target, uint32_t pid)
+{
+	struct foreign_process process;
+
+	return target->user == 0 || foreign_process_read(&process, pid) != 0 ||
+	       process.user.user == target->user;
+}
+
+/* The name of a process, as the kernel has it. Return: whether it was read. */
+static bool read_name(uint32_t pid, char name[WIRE_PROGRAM_MAX])
+{
+	char path[32];
+	ssize_t bytes = -1;
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file >= 0) {
+		bytes = read(file, name, WIRE_PROGRAM_MAX - 1);
+		close(file);
+	}
+	name[bytes > 0 ? bytes : 0] = 0;
+	name[strcspn(name, "\n")] = 0;
+	return *name;
+}
+
+/* Whether a process that uses the session is the one that it is named after. A recorder names it after its command. */
+static bool is_named_after(const struct target *target, uint32_t pid)
+{
+	char name[WIRE_PROGRAM_MAX];
+
+	if (!target_may_have(target, pid))
+		return false;
+	if (target->geometry.owner_kind == WIRE_OWNER_PROGRAM)
+		return pid == target->geometry.owner;
+	return read_name(pid, name) && strcmp(name, target->geometry.program) == 0;
+}
+
+/* Decide which process is shown: not another user's, whose pid the session's user may have written into the list. */
+static void choose_shown(struct target *target)
+{
+	const unsigned known = target->processes < TARGET_PIDS_MAX ? target->processes : TARGET_PIDS_MAX;
+	char name[WIRE_PROGRAM_MAX];
+	unsigned shown = 0;
+
+	target->pid = target->geometry.owner;
+	memcpy(target->program, target->geometry.program, sizeof(target->program));
+	if (target->owner_lives &&
+	    (target->geometry.owner_kind == WIRE_OWNER_PROGRAM || target->processes > TARGET_PIDS_MAX))
+		return;
+	for (unsigned n = 0; n < known; n++)
+		if (is_named_after(target, target->pids[n]))
+			return;
+	while (shown < known && !target_may_have(target, target->pids[shown]))
+		shown++;
+	if (shown == known || !read_name(target->pids[shown], name))
+		return;
+	memcpy(target->program, text_mask(name), sizeof(target->program));
+	if (target->geometry.owner_kind == WIRE_OWNER_PROGRAM)
+		target->pid = target->pids[shown];
 }
 
 /* Fill in a target. Return: 0; -errno and *@why: it is not a usable session, or cannot be read (is_unread()). */
@@ -91,6 +154,7 @@ static int read_target(struct target *target, int directory, const char *name, s
 	target->over = header.over != 0;
 	target->paused = header.paused != 0;
 	find_processes(target, &header, &status, users);
+	choose_shown(target);
 	return 0;
 }
 
@@ -119,6 +183,7 @@ static int read_kernel(struct target *target, const char **why)
 				   .owner_lives = true,
 				   .paused = header.paused != 0,
 				   .geometry = header.geometry };
+	choose_shown(target);
 	return 0;
 }
 
@@ -262,21 +327,13 @@ static bool is_called(const char *program, const char *word)
 	return strncmp(program, word, strlen(program) == 15 ? 15 : WIRE_PROGRAM_MAX) == 0;
 }
 
-bool target_may_have(const struct target *target, uint32_t pid)
-{
-	struct foreign_process process;
-
-	return target->user == 0 || foreign_process_read(&process, pid) != 0 ||
-	       process.user.user == target->user;
-}
-
 static bool matches(const struct target *target, const char *word)
 {
 	char *end;
 	unsigned long pid = strtoul(word, &end, 10);
 
 	if (*word < '0' || *word > '9' || *end)
-		return is_called(target->geometry.program, word);
+		return is_called(target->geometry.program, word) || is_called(target->program, word);
 	if (pid == target->geometry.owner && target_may_have(target, (uint32_t)pid))
 		return true;
 	for (unsigned n = 0; n < target->processes && n < TARGET_PIDS_MAX; n++)

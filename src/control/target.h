@@ -37,9 +37,12 @@ struct target {
 	bool kernel;		       /* the kernel's session, /dev/burin */
 	bool unsure;		       /* found by name, but an unreadable session may have the same name */
 	struct wire_geometry geometry; /* a checked copy */
-	uint64_t memory;	       /* bytes that the session takes */
-	unsigned processes;	       /* that use it now */
-	unsigned unasked;	       /* of them, those with incompletely read mappings (session_users.h) */
+	/* To show: the owner, or a process that uses the session, if the owner does not: that of a daemon, or what timeout(1) runs. */
+	uint32_t pid;
+	char program[WIRE_PROGRAM_MAX];
+	uint64_t memory;    /* bytes that the session takes */
+	unsigned processes; /* that use it now */
+	unsigned unasked;   /* of them, those with incompletely read mappings (session_users.h) */
 	uint32_t pids[TARGET_PIDS_MAX];
 };
 
@@ -63,8 +66,8 @@ struct target_list {
 int target_list_all(struct target_list *list);
 
 /*
- * target_list_matching - list the sessions that match a word: a pid (of the owner or of any process that uses it), a
- * program's name, the path of a session file, which contains a slash, or "kernel".
+ * target_list_matching - list the sessions that match a word: a pid (of the owner or of any process that uses it), the name
+ * of the program that made it or that is shown, the path of a session file, which contains a slash, or "kernel".
  * Return: 0; -ENOMEM; for a path that is not a session, and for the kernel without one: -errno and *why.
  */
 int target_list_matching(struct target_list *list, const char *word, const char **why);

@@ -88,10 +88,10 @@ static void print_text(const struct target *target, const struct row *row, struc
 
 	if (form.users)
 		print_user(target->user, out);
-	view_buffer_print(out, "%8u  %-16s %-9s %5u/%-5u %10s %14s %12s %10s\n", target->geometry.owner,
-			  target->geometry.program, row->state, row->on, row->events,
-			  text_size(used, row->stat.used_bytes), text_count(events, row->stat.written),
-			  text_count(lost, row->lost), text_duration(age, row->age_ns));
+	view_buffer_print(out, "%8u  %-16s %-9s %5u/%-5u %10s %14s %12s %10s\n", target->pid, target->program,
+			  row->state, row->on, row->events, text_size(used, row->stat.used_bytes),
+			  text_count(events, row->stat.written), text_count(lost, row->lost),
+			  text_duration(age, row->age_ns));
 	if (!form.is_long)
 		return;
 	view_buffer_print(out, "          %s", target->path);
@@ -108,9 +108,9 @@ static void print_json(const struct target *target, const struct row *row, struc
 
 	json_begin(&json, out, 0);
 	json_object(&json, NULL);
-	json_u64(&json, "pid", target->geometry.owner);
+	json_u64(&json, "pid", target->pid);
 	json_u64(&json, "uid", target->user);
-	json_text(&json, "program", target->geometry.program);
+	json_text(&json, "program", target->program);
 	json_text(&json, "state", row->state);
 	json_u64(&json, "on", row->on);
 	json_u64(&json, "events", row->events);
@@ -143,8 +143,8 @@ static int print_notes(const struct target_list *list, bool json)
 	if (!unsearched)
 		return 0;
 	return cmd_failed(
-		"%s session%s: too many mappings to search all processes; those that were not searched count "
-		"as users",
+		"%s session%s: too many mappings to search all processes, or one holds the lock of its "
+		"memory; those that were not searched count as users",
 		text_count(count, unsearched), unsearched == 1 ? "" : "s");
 }
 
