@@ -368,8 +368,8 @@ static void print_wakers(const struct sampler_totals *totals)
 		     "the kernel's buffer was full (try a larger --sample-buffer, or --call-graph fp)");
 }
 
-/* Time or events without any sample, if they are a large part. */
-static void print_unsampled(const struct sampling *sampling)
+/* Time or events without any sample, if they are a large part. Return: whether they are. */
+static bool print_unsampled(const struct sampling *sampling)
 {
 	const struct perf *perf = &sampling->sampler.perf;
 	struct view_unsampled unsampled = { .time = perf->event.clock,
@@ -382,7 +382,7 @@ static void print_unsampled(const struct sampling *sampling)
 	view_unsampled_set(&unsampled, sampling->totals.counted,
 			   sampling->totals.ledgers[SAMPLER_SAMPLES].received);
 	if (!sampling->totals.counted || !view_unsampled_matters(&unsampled))
-		return;
+		return false;
 	view_buffer_print(&text, "burin: ");
 	view_unsampled_text(&unsampled, &text);
 	view_buffer_print(&text, "; ");
@@ -390,6 +390,7 @@ static void print_unsampled(const struct sampling *sampling)
 	view_buffer_print(&text, "\n");
 	view_buffer_write(&text, STDERR_FILENO);
 	view_buffer_free(&text);
+	return true;
 }
 
 void sampling_summary(const struct sampling *sampling, const char *output)
@@ -397,6 +398,7 @@ void sampling_summary(const struct sampling *sampling, const char *output)
 	const struct sampler_totals *totals = &sampling->totals;
 	const struct sampler_ledger *samples = &totals->ledgers[SAMPLER_SAMPLES];
 	char count[TEXT_SHORT], kernel[TEXT_SHORT], size[TEXT_SHORT];
+	bool unsampled;
 
 	cmd_note("burin: %s sample%s of %s, %s in the kernel, %s%s%s", text_count(count, samples->attributed),
 		 samples->attributed == 1 ? "" : "s", sampling->options->event,
@@ -410,12 +412,12 @@ void sampling_summary(const struct sampling *sampling, const char *output)
 			 "lived at once; "
 			 "record with -a\n",
 			 text_count(count, totals->missed));
-	print_unsampled(sampling);
+	unsampled = print_unsampled(sampling);
 	if (sampling->sampler.perf.off_cpu && sampling->sampler.perf.wakes)
 		print_wakers(totals);
 	if (sampling->sampler.perf.off_cpu)
 		print_waits(totals, sampling->options->graph);
-	else if (samples->received == 0 && sampling->options->processes.count)
+	else if (samples->received == 0 && !unsampled && sampling->options->processes.count)
 		cmd_note("burin: these processes did not run meanwhile, or for less than a sample; --off-cpu "
 			 "records where they wait\n");
 	if (sampling->sampler.by_preload && samples->received == 0)
