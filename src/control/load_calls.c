@@ -199,7 +199,7 @@ static bool is_ready(const struct process_memory *memory, uint64_t loaded)
 	const uint64_t address = process_memory_symbol(memory, loaded, "burin_calls_ready");
 	uint32_t ready = 0;
 
-	/* Without it, it is of another version, which the caller finds. */
+	/* An older library does not have the word, and is called at once. */
 	return !address || (process_memory_read(memory, address, &ready, sizeof(ready)) && ready);
 }
 

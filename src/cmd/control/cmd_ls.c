@@ -143,8 +143,8 @@ static int print_notes(const struct target_list *list, bool json)
 	if (!unsearched)
 		return 0;
 	return cmd_failed(
-		"%s session%s: too many mappings to search all processes, or one holds the lock of its "
-		"memory; those that were not searched count as users",
+		"%s session%s: too many mappings to search all processes; those that were not searched count "
+		"as users",
 		text_count(count, unsearched), unsearched == 1 ? "" : "s");
 }
 
