@@ -18,7 +18,6 @@ enum {
 	KERNEL_READ_BYTES = 64 << 10,
 	KERNEL_LINE_LEAST = 20, /* bytes: an address, a type, a name */
 	KERNEL_ADDRESS_DIGITS = 16,
-	KERNEL_FUNCTION_MOST = 1 << 20, /* bytes; what is farther behind the last name is other code */
 };
 
 /* Return: the module's number, added if it is new; 0: no memory. */
@@ -248,8 +247,6 @@ const char *kernel_names_find(const struct kernel_names *names, const char *modu
 	if (!low || names->modules[names->all[low - 1].module].base != of->base)
 		return NULL;
 	found = &names->all[low - 1];
-	if (of->base + offset - found->address >= KERNEL_FUNCTION_MOST)
-		return NULL;
 	*begin = found->address - of->base;
 	*size = low < names->count ? names->all[low].address - found->address : 0;
 	while (found > names->all && found[-1].address == found->address)
