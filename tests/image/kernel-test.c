@@ -68,11 +68,13 @@ static size_t compare(const struct kernel_names *names, unsigned module, bool si
 		uint64_t begin, size;
 		const char *name = kernel_names_find(names, label, offsets[n], &begin, &size);
 
-		assert_non_null(name);
-		if (module == 0 && !functions[n].name) /* code of the kernel's start, which is gone */
+		if (!functions[n].name) { /* code of the kernel's start, which is gone */
+			assert_int_equal(module, 0);
+			assert_null(name);
 			continue;
+		}
 		named++;
-		assert_non_null(functions[n].name);
+		assert_non_null(name);
 		assert_string_equal(functions[n].name, name);
 		assert_int_equal(functions[n].begin, begin);
 		if (sizes)
@@ -125,6 +127,45 @@ static void other_code_has_no_name(void **state)
 		skip();
 }
 
+/* Nor by the list, where the kernel's last function has no end. A function behind _etext is of the kernel's start, and gone. */
+static void code_behind_the_kernels_has_no_name(void **state)
+{
+	static const char list[] =
+		"ffffffff81000000 T _stext\nffffffff81001000 T first\nffffffff82200000 T _etext\n"
+		"ffffffff837f8910 T _einittext\n"
+		"ffffffffc0001000 t of_module\t[some]\nffffffffc0022000 t bpf_prog_01\t[bpf]\n";
+	const struct {
+		uint64_t offset;
+		const char *name;
+	} wanted[] = { { 0x1010, "first" },  { 0x11fffff, "first" }, { 0x1200000, NULL },
+		       { 0x27f8910, NULL },  { 0x3f000000, NULL },   { 0x3f001010, NULL },
+		       { 0x3f022010, NULL }, { 0x3f700000, NULL } };
+	char path[] = "/tmp/burin-names-XXXXXX", modules[] = "/tmp/burin-modules-XXXXXX";
+	const int file = mkstemp(path), other = mkstemp(modules);
+	struct kernel_names names;
+	uint64_t begin, size;
+
+	(void)state;
+	assert_true(file >= 0 && other >= 0);
+	dprintf(file, "%s", list);
+	dprintf(other, "some 8192 1 - Live 0xffffffffc0000000\n");
+	assert_int_equal(kernel_names_read(&names, path, modules), 0);
+	for (unsigned n = 0; n < sizeof(wanted) / sizeof(wanted[0]); n++) {
+		const char *name = kernel_names_find(&names, "", wanted[n].offset, &begin, &size);
+
+		if (wanted[n].name)
+			assert_string_equal(name, wanted[n].name);
+		else
+			assert_null(name);
+	}
+	assert_string_equal(kernel_names_find(&names, "[some]", 0x1800, &begin, &size), "of_module");
+	kernel_names_free(&names);
+	close(file);
+	close(other);
+	unlink(path);
+	unlink(modules);
+}
+
 /* A module that is loaded has a line, also where its address is hidden. */
 static void modules_are_listed(void **state)
 {
@@ -150,6 +191,7 @@ int main(void)
 		cmocka_unit_test(modules_are_listed),
 		cmocka_unit_test(names_are_those_of_the_list),
 		cmocka_unit_test(other_code_has_no_name),
+		cmocka_unit_test(code_behind_the_kernels_has_no_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,6 +73,8 @@ static int read_symbol(struct kernel_names *names, char *line, char *end)
 	}
 	if (!strcmp(name, "_stext"))
 		names->modules[0].base = address;
+	if (!strcmp(name, "_etext"))
+		names->modules[0].end = address;
 	names->all[names->count++] = (struct kernel_name){ address, (size_t)(name - names->text), number };
 	return 0;
 }
@@ -236,6 +238,9 @@ const char *kernel_names_find(const struct kernel_names *names, const char *modu
 	size_t low = 0, high = names->count;
 	const struct kernel_name *found;
 
+	/* Not the name of the kernel's last function: the code is a BPF program's, which the list may not have any more. */
+	if (of && of->end && of->base + offset >= of->end)
+		return NULL;
 	while (of && low < high) {
 		const size_t middle = low + (high - low) / 2;
 

@@ -23,6 +23,7 @@ struct kernel_name {
 struct kernel_module {
 	char name[KERNEL_MODULE_MAX]; /* in brackets; "" of the kernel itself */
 	uint64_t base;		      /* 0: unknown */
+	uint64_t end;		      /* of its code; 0: unknown */
 };
 
 struct kernel_names {
@@ -44,7 +45,7 @@ int kernel_names_read(struct kernel_names *names, const char *symbols, const cha
 void kernel_names_free(struct kernel_names *names);
 
 /*
- * kernel_names_find - the function at an offset.
+ * kernel_names_find - the function at an offset. Behind the kernel's own code is none, as for kernel_lookup().
  * @module: "" or NULL for the kernel, otherwise a module's name in brackets
  * @begin, @size: of the function, @begin from the same base; size 0: unknown
  * Return: its name; NULL: none.
