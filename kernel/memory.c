@@ -23,6 +23,7 @@ enum {
 	NAMES_PACKET = 16 << 10,
 	NAMES_PACKETS = 64,
 	FILTERS_BYTES = 64 << 10,
+	ZEROS_USERS_MOST = 1 << 30,
 };
 
 /* The pages of one ring. */
@@ -79,11 +80,17 @@ static struct page *page_at(u64 offset)
 /* Under the lock until the page is mapped: a change unmaps what was mapped before it. */
 int memory_insert(struct vm_area_struct *area, unsigned long address, u64 offset)
 {
+	struct page *page;
 	int error = -EFAULT;
 
 	mutex_lock(&memory_mutex);
-	if (offset < burin_session.geometry.file_bytes)
-		error = vm_insert_page(area, address, page_at(offset));
+	if (offset < burin_session.geometry.file_bytes) {
+		page = page_at(offset);
+		/* It has a user in each unused slot of each mapping, and the count of them must not wrap. */
+		error = page == zeros && page_count(page) > ZEROS_USERS_MOST
+				? -ENOMEM
+				: vm_insert_page(area, address, page);
+	}
 	mutex_unlock(&memory_mutex);
 	return error == -EBUSY ? 0 : error; /* another thread was faster */
 }
