@@ -250,7 +250,7 @@ void sampling_finish(struct sampling *sampling)
 		sampler_close(&sampling->sampler);
 	if (!sampling->begun)
 		return;
-	sampling->by_cpu = sampling->sampler.perf.tree.open;
+	sampling->by_cpu = perf_by_cpu(&sampling->sampler.perf);
 	note_error(sampling, sampler_finish(&sampling->sampler, &totals));
 	sampler_add(&sampling->totals, &totals);
 	for (unsigned n = 0; n < SAMPLING_EXCESSES; n++)
@@ -374,7 +374,7 @@ static bool print_unsampled(const struct sampling *sampling)
 	const struct perf *perf = &sampling->sampler.perf;
 	struct view_unsampled unsampled = { .time = perf->event.clock,
 					    .kernel = perf->kernel,
-					    .by_cpu = sampling->by_cpu,
+					    .by_cpu = (uint64_t)sampling->by_cpu,
 					    .by_task = *perf->by_task ? perf->by_task : NULL,
 					    .each = perf_weight(perf) };
 	struct view_buffer text = { 0 };

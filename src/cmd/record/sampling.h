@@ -42,8 +42,8 @@ struct sampling_options {
 
 struct sampling {
 	bool opened, begun, quiet;
-	bool by_cpu; /* each CPU had one event for the whole tree; valid after sampling_finish() */
-	int error;   /* the first write error */
+	int by_cpu; /* perf_by_cpu(); valid after sampling_finish() */
+	int error;  /* the first write error */
 	struct sampler sampler;
 	struct sampler_totals totals;
 	char library[4096]; /* the preload library with the timer; "": none */

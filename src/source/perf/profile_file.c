@@ -137,8 +137,8 @@ int profile_write(const struct sampler *sampler, bool ended)
 	print_choice(out, &sampler->perf);
 	print_ledger(out, sampler, ended);
 	print_budget(out, &sampler->images.budget);
-	if (sampler->perf.tree.open)
-		fprintf(out, "by_cpu=1\n");
+	if (perf_by_cpu(&sampler->perf))
+		fprintf(out, "by_cpu=%d\n", perf_by_cpu(&sampler->perf));
 	if (sampler->perf.by_task[0])
 		fprintf(out, "by_task=%s\n", sampler->perf.by_task);
 	if (sampler->limit[0])

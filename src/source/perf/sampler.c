@@ -144,6 +144,16 @@ static int begin_tables(struct sampler *sampler)
 	return error;
 }
 
+/* The tasks' processor time since the events were opened; 0: the side band does not count it. */
+static uint64_t counted_by_side_band(const struct perf *perf)
+{
+	uint64_t counted = 0;
+
+	for (unsigned n = 0; perf_counts_by_side_band(perf) && n < perf->cpus; n++)
+		perf_lost(perf, PERF_SIDE, n, &counted);
+	return counted;
+}
+
 static int begin(struct sampler *sampler, int directory)
 {
 	const uint64_t begin = perf_now(&sampler->perf); /* all events are open */
@@ -186,9 +196,11 @@ static int begin(struct sampler *sampler, int directory)
 		sampler->waits.take_waker = sampler_put_waker;
 	if (!error)
 		error = profile_write(sampler, false);
-	if (!error)
-		perf_start(&sampler->perf);
-	return error;
+	if (error)
+		return error;
+	sampler->before.counted = counted_by_side_band(&sampler->perf);
+	perf_start(&sampler->perf);
+	return 0;
 }
 
 int sampler_begin(struct sampler *sampler, int directory)
@@ -307,11 +319,8 @@ static void settle_lost(struct sampler *sampler)
 		side += perf->rings[PERF_SIDE][n].lost;
 		switches += perf->off_cpu ? perf->rings[PERF_SWITCHES][n].lost : 0;
 	}
-	if (perf_counts_by_side_band(perf)) {
-		counted = 0;
-		for (unsigned n = 0; n < perf->cpus; n++)
-			perf_lost(perf, PERF_SIDE, n, &counted);
-	}
+	if (perf_counts_by_side_band(perf))
+		counted = counted_by_side_band(perf);
 	totals->missed = tree_missed(&perf->tree) - before->missed;
 	set_ring_lost(&totals->ledgers[SAMPLER_WAKERS],
 		      wakes - before->ledgers[SAMPLER_WAKERS].lost[WIRE_SAMPLE_RING]);

@@ -31,7 +31,7 @@ bool view_unsampled_of(const struct burin_profile *profile, struct view_unsample
 
 	*unsampled = (struct view_unsampled){
 		.kernel = !burin_profile_value(profile, "limit"),
-		.by_cpu = burin_profile_value(profile, "by_cpu") != NULL,
+		.by_cpu = burin_profile_number(profile, "by_cpu"),
 		.by_task = burin_profile_value(profile, "by_task"),
 	};
 	for (unsigned n = 0; !burin_profile_value_at(profile, n, &key, &value); n++) {
@@ -78,8 +78,11 @@ void view_unsampled_hint(const struct view_unsampled *unsampled, struct view_buf
 	text_duration(period, unsampled->each);
 	if (!unsampled->time)
 		view_buffer_print(out, "there were too many events at once");
-	else if (unsampled->by_cpu)
+	else if (unsampled->by_cpu == 1)
 		view_buffer_print(out, "the kernel's timer was late or throttled: use a lower --frequency");
+	else if (unsampled->by_cpu)
+		view_buffer_print(out, "of threads that ran already, some us of each time slice are not "
+				       "sampled: record with -a");
 	else if (unsampled->kernel)
 		view_buffer_print(
 			out,

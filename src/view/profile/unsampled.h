@@ -14,10 +14,11 @@
 #include "view/buffer.h"
 
 struct view_unsampled {
-	bool time;		   /* the unit is ns; otherwise events */
-	bool kernel;		   /* the kernel is sampled, too */
-	bool by_cpu;		   /* the events belong to CPUs, not to threads */
-	const char *by_task;	   /* why not; NULL: unknown */
+	bool time;   /* the unit is ns; otherwise events */
+	bool kernel; /* the kernel is sampled, too */
+	uint64_t
+		by_cpu; /* 0: threads have events of their own; 1: CPUs have; 2: only threads that ran before have some */
+	const char *by_task;	   /* why CPUs have none; NULL: unknown */
 	uint64_t each;		   /* the weight of a sample */
 	uint64_t counted, missing; /* by the kernel; the part without samples */
 };

@@ -115,7 +115,7 @@ struct perf {
 	uint64_t sample_type, registers; /* the contents of its samples */
 	unsigned cpus;
 	struct process_list processes; /* that ran already */
-	struct tree tree;	       /* if it is open, each CPU has an event for the whole tree */
+	struct tree tree;	       /* if it is open, each CPU has an event for the tree */
 	char no_wakers[128];	       /* why wake-ups are not recorded, although ->options.wakers; else "" */
 	char by_task[128];	       /* why there is no tree, where it would help; else "" */
 	struct perf_ring *rings[PERF_FEEDS]; /* of each CPU */
@@ -157,6 +157,12 @@ int perf_open(struct perf *perf, const struct perf_options *options, char *why, 
 static inline uint64_t perf_weight(const struct perf *perf)
 {
 	return perf->event.clock ? 1000000000 / perf->options.frequency : !perf->event.counting;
+}
+
+/* Which tasks are sampled by events of CPUs: 0: none; 1: all; 2: those that began during the recording. As in the ledger. */
+static inline int perf_by_cpu(const struct perf *perf)
+{
+	return !perf->tree.open ? 0 : perf->options.command ? 1 : 2;
 }
 
 /* Whether the side band's events count the event, instead of those that sample it. */

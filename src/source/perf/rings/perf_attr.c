@@ -57,11 +57,6 @@ static void fill_samples(const struct perf *perf, struct perf_event_attr *attr)
 	}
 	attr->exclude_kernel = attr->exclude_hv = !perf->kernel;
 	attr->exclude_idle = 1;
-	if (perf->tree.open) { /* an event of a CPU, which its program filters */
-		attr->inherit = attr->enable_on_exec = 0;
-		if (event->clock) /* the clock of a task stands still there */
-			attr->config = PERF_COUNT_SW_CPU_CLOCK;
-	}
 }
 
 /* Each switch, or each wake-up. @tracepoint: 0: there is none for it */
@@ -124,6 +119,14 @@ void perf_attr_fill(const struct perf *perf, enum perf_feed feed, struct perf_ev
 	default:
 		fill_side(perf, attr);
 	}
+}
+
+void perf_attr_tree(const struct perf *perf, struct perf_event_attr *attr)
+{
+	perf_attr_fill(perf, PERF_SAMPLES, attr);
+	attr->inherit = attr->enable_on_exec = 0;
+	if (perf->event.clock) /* the clock of a task stands still there */
+		attr->config = PERF_COUNT_SW_CPU_CLOCK;
 }
 
 void perf_attr_carrier(const struct perf *perf, struct perf_event_attr *attr)

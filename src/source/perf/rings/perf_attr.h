@@ -8,6 +8,9 @@
 /* perf_attr_fill - the settings of a feed's events. */
 void perf_attr_fill(const struct perf *perf, enum perf_feed feed, struct perf_event_attr *attr);
 
+/* perf_attr_tree - those of a CPU's sampling event, whose program samples the tree. */
+void perf_attr_tree(const struct perf *perf, struct perf_event_attr *attr);
+
 /* perf_attr_carrier - those of an event that has no records and only carries an area. */
 void perf_attr_carrier(const struct perf *perf, struct perf_event_attr *attr);
 

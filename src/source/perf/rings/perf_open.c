@@ -91,14 +91,16 @@ static bool drop_feature(struct perf *perf, enum perf_feed feed, int error)
 
 /*
  * Whether a thread's own event would miss much: it begins with a whole period. One that samples every occurrence misses
- * nothing, and a process that runs already seldom lives on short threads: it rather wakes by timers, between which the
- * timer of a CPU falls too rarely (docs/decisions/0033).
+ * nothing. Threads that run already keep events of their own: they may be such that wake by timers, between which the
+ * timer of a CPU falls too rarely (docs/decisions/0033). Tasks that these begin are sampled by CPU.
  */
 static bool tree_helps(const struct perf *perf)
 {
 	const struct perf_options *options = &perf->options;
 
-	return options->command && !options->system && (perf->event.clock || perf->event.counting);
+	if (options->system || options->thread)
+		return false;
+	return perf->event.clock || (options->command && perf->event.counting);
 }
 
 static void open_tree(struct perf *perf)
@@ -114,36 +116,42 @@ static void drop_tree(struct perf *perf, int error)
 	snprintf(perf->by_task, sizeof(perf->by_task), "PERF_EVENT_IOC_SET_BPF: %s", strerror(-error));
 }
 
-/* Whether a feed has events of CPUs, else of tasks. */
-static bool is_by_cpu(const struct perf *perf, enum perf_feed feed)
+/* Whether a CPU's event can be filtered; else there is no tree. */
+static void probe_tree(struct perf *perf)
 {
-	return perf->options.system || (perf->tree.open && feed == PERF_SAMPLES);
+	struct perf_event_attr attr;
+	int fd, error;
+
+	perf_attr_tree(perf, &attr);
+	fd = perf_attr_open(&attr, -1, 0);
+	error = fd < 0 ? fd : tree_filter(&perf->tree, fd, false);
+	if (error)
+		drop_tree(perf, error);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* Find out with test events what is available, before the real ones are opened. */
 static int probe(struct perf *perf)
 {
+	const bool system = perf->options.system;
 	struct perf_event_attr attr;
-	int fd;
+	int fd = 0;
 
-	for (unsigned feed = 0; feed < feeds(perf); feed++) {
+	for (unsigned feed = 0; feed < feeds(perf) && fd >= 0; feed++) {
 		do {
 			perf_attr_fill(perf, feed, &attr);
 			attr.disabled = 1;
 			attr.enable_on_exec = 0;
-			fd = perf_attr_open(&attr, is_by_cpu(perf, feed) ? -1 : 0,
-					    is_by_cpu(perf, feed) ? 0 : -1);
+			fd = perf_attr_open(&attr, system ? -1 : 0, system ? 0 : -1);
 		} while (fd < 0 && drop_feature(perf, feed, fd) && feed < feeds(perf));
-		if (fd < 0)
-			return feed < feeds(perf) ? fd : 0;
-		if (is_by_cpu(perf, feed) && !perf->options.system) {
-			const int error = tree_filter(&perf->tree, fd);
-
-			if (error)
-				drop_tree(perf, error);
-		}
-		close(fd);
+		if (fd < 0 && feed < feeds(perf))
+			return fd;
+		if (fd >= 0)
+			close(fd);
 	}
+	if (perf->tree.open)
+		probe_tree(perf);
 	return 0;
 }
 
@@ -229,8 +237,8 @@ static int add_source(struct perf *perf, const struct perf_event_attr *attr, pid
 		error = perf_area_map(perf, &ring->area, fd, perf_area_bytes(perf, ring->feed));
 	else
 		error = perf_redirect(fd, &ring->area);
-	if (!error && tid < 0 && perf->tree.open)
-		error = tree_filter(&perf->tree, fd);
+	if (!error && ring->feed == PERF_SAMPLES && perf->tree.open && !attr->inherit)
+		error = tree_filter(&perf->tree, fd, tid > 0);
 	if (!error)
 		error = keep_source(perf, fd, ring);
 	if (error)
@@ -244,23 +252,25 @@ static int add_tree(struct perf *perf)
 	struct perf_event_attr attr;
 	int error = 0;
 
-	perf_attr_fill(perf, PERF_SAMPLES, &attr);
+	perf_attr_tree(perf, &attr);
 	for (unsigned cpu = 0; !error && cpu < perf->cpus; cpu++)
 		error = add_source(perf, &attr, -1, &perf->rings[PERF_SAMPLES][cpu]);
 	return error;
 }
 
-/* Open all events of a task. */
-static int add_task(struct perf *perf, pid_t tid)
+/* Open all events of a task. @tree: what it begins is in the tree, so it is sampled alone, and not at all if it is the command */
+static int add_task(struct perf *perf, pid_t tid, bool tree)
 {
 	const bool chosen = !perf->options.thread || tid == perf->options.thread;
 	struct perf_event_attr attr;
 	int error = 0;
 
 	for (unsigned feed = 0; feed < (chosen ? feeds(perf) : PERF_SIDE + 1); feed++) {
-		if (tid > 0 && is_by_cpu(perf, feed))
+		if (feed == PERF_SAMPLES && tree && perf->options.command)
 			continue;
 		perf_attr_fill(perf, feed, &attr);
+		if (feed == PERF_SAMPLES && tree)
+			attr.inherit = 0;
 		for (unsigned cpu = 0; !error && cpu < perf->cpus; cpu++)
 			error = add_source(perf, &attr, tid, &perf->rings[feed][cpu]);
 	}
@@ -270,6 +280,7 @@ static int add_task(struct perf *perf, pid_t tid)
 /* Open events for all threads of a process that are not in `seen`. Return: how many, or -errno. */
 static int add_threads(struct perf *perf, pid_t process, char *seen)
 {
+	const bool tree = perf->tree.open && tree_knows(&perf->tree, process);
 	char path[64];
 	const struct dirent *entry;
 	int count = 0, error = 0;
@@ -285,7 +296,7 @@ static int add_threads(struct perf *perf, pid_t process, char *seen)
 		if (tid <= 0 || tid >= PERF_THREADS * 64L || seen[tid / 8] & 1 << tid % 8)
 			continue;
 		seen[tid / 8] = (char)(seen[tid / 8] | 1 << tid % 8);
-		error = add_task(perf, (pid_t)tid);
+		error = add_task(perf, (pid_t)tid, tree);
 		count++;
 	}
 	closedir(directory);
@@ -299,7 +310,7 @@ static int add_listed(struct perf *perf, char *seen)
 
 	for (size_t n = 0; n < perf->processes.count; n++) {
 		const pid_t process = perf->processes.pids[n];
-		const int error = perf->tree.open ? tree_add(&perf->tree, process, false) : 0,
+		const int error = perf->tree.open ? tree_add(&perf->tree, process, TREE_PARENT) : 0,
 			  found = error ? error : add_threads(perf, process, seen);
 
 		if (found == -ESRCH) /* its end may have come before its entry */
@@ -423,14 +434,15 @@ static int open_all(struct perf *perf)
 	if (error)
 		return error;
 	if (perf->options.system)
-		return add_task(perf, -1);
+		return add_task(perf, -1, false);
 	if (perf->tree.open)
 		error = add_tree(perf);
 	if (!error && perf->tree.open && perf->options.command)
-		error = tree_add(&perf->tree, perf->options.command, true);
+		error = tree_add(&perf->tree, perf->options.command, TREE_WAITS);
 	if (error)
 		return error;
-	return perf->options.command ? add_task(perf, perf->options.command) : add_processes(perf);
+	return perf->options.command ? add_task(perf, perf->options.command, perf->tree.open)
+				     : add_processes(perf);
 }
 
 static void close_rings(struct perf_ring *rings, unsigned count)

@@ -144,12 +144,9 @@ void perf_start(struct perf *perf)
 {
 	if (perf->options.command && !perf->options.system && !perf->tree.open)
 		return;
-	for (unsigned n = 0; n < perf->source_count; n++) {
+	for (unsigned n = 0; n < perf->source_count; n++)
 		if (perf->sources[n].feed == PERF_SAMPLES)
 			ioctl(perf->sources[n].fd, PERF_EVENT_IOC_ENABLE, 0);
-		else if (perf->sources[n].feed == PERF_SIDE && perf_counts_by_side_band(perf))
-			ioctl(perf->sources[n].fd, PERF_EVENT_IOC_RESET, 0); /* it runs already */
-	}
 }
 
 void perf_stop(struct perf *perf)

@@ -13,12 +13,9 @@
 #include "bpf/bpf_program.h"
 #include "source/perf/rings/tree.h"
 
-enum tree_state {
-	TREE_WAITS, /* for its exec */
-	TREE_MEMBER,
-};
-
 enum {
+	TREE_FIRST_NAMESPACE = 0xeffffffc, /* the inode of the kernel's first PID namespace */
+
 	/* Offsets on the stack of a program. */
 	TREE_IDS = -8, /* pid and tgid, as in struct bpf_pidns_info */
 	TREE_TGID = -4,
@@ -43,37 +40,71 @@ static void put_end(struct bpf_program *to)
 	bpf_put_end(to);
 }
 
-/* Register 7: 0 and TREE_IDS, if the current task is in our PID namespace. */
+/*
+ * Register 7: 0 and TREE_IDS, if the current task has ids in our PID namespace. The first one has an id of each task, which
+ * the kernel returns without regard to namespaces.
+ */
 static void put_ids(struct bpf_program *to, const struct tree *tree)
 {
+	unsigned here;
+
 	bpf_put_number(to, BPF_REG_1, tree->namespace_device);
 	bpf_put_number(to, BPF_REG_2, tree->namespace_inode);
 	bpf_put_address(to, BPF_REG_3, TREE_IDS);
 	bpf_put_set(to, BPF_REG_4, sizeof(struct bpf_pidns_info));
 	bpf_put_call(to, BPF_FUNC_get_ns_current_pid_tgid);
 	bpf_put_copy(to, BPF_REG_7, BPF_REG_0);
+	if (!tree->first_namespace)
+		return;
+	here = bpf_put_jump(to, BPF_JNE, BPF_REG_7, -EINVAL); /* else the task is in another namespace */
+	bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
+	bpf_put_store(to, BPF_DW, BPF_REG_10, TREE_IDS, BPF_REG_0);
+	bpf_put_set(to, BPF_REG_7, 0);
+	bpf_put_copy(to, BPF_REG_0, BPF_REG_7);
+	bpf_land(to, here);
 }
 
-/*
- * Register 0: whether the current task is in the tree, else the program ends. A thread runs for some us after the kernel
- * has released its ids (ENOENT). A sample of that would belong to no thread, and its own events have ended.
- */
-static void put_is_member(struct bpf_program *to, const struct tree *tree)
+/* Register 0: the value of the current task in the map, or 0. */
+static void put_find_current(struct bpf_program *to, const struct tree *tree)
 {
-	put_ids(to, tree);
-	bpf_put(to, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_0, 0, 0, ENOENT);
-	put_end_if(to, true);
 	bpf_put_call(to, BPF_FUNC_get_current_task);
 	bpf_put_store(to, BPF_DW, BPF_REG_10, TREE_TASK, BPF_REG_0);
 	bpf_put_find(to, tree->members, TREE_TASK);
-	bpf_put(to, BPF_JMP | BPF_JNE | BPF_K, BPF_REG_0, 0, 11, 0); /* behind the other part */
+}
+
+/* End the program with the result 0, unless a register has a state. */
+static void put_only(struct bpf_program *to, unsigned of, enum tree_state state)
+{
+	const unsigned same = bpf_put_jump(to, BPF_JEQ, of, state);
+
+	put_end(to);
+	bpf_land(to, same);
+}
+
+/*
+ * The program ends if the current task is not in the tree. A thread runs for some us after the kernel has released its ids
+ * (ENOENT). A sample of that would belong to no thread, and its own events have ended.
+ * @parents: what a task begins is in the tree, also if it is not itself
+ */
+static void put_is_member(struct bpf_program *to, const struct tree *tree, bool parents)
+{
+	unsigned member;
+
+	put_ids(to, tree);
+	bpf_put_alu(to, BPF_ADD, BPF_REG_0, ENOENT);
+	put_end_if(to, true);
+	put_find_current(to, tree);
+	member = bpf_put_jump(to, BPF_JNE, BPF_REG_0, 0);
 	bpf_put_copy(to, BPF_REG_0, BPF_REG_7);
 	put_end_if(to, false);
-	bpf_put_find(to, tree->roots, TREE_TGID); /* 5 instructions */
-	bpf_put(to, BPF_JMP | BPF_JNE | BPF_K, BPF_REG_0, 0, 1, 0);
-	bpf_put_end(to);
-	bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_0, 0);
+	bpf_put_find(to, tree->roots, TREE_TGID);
 	put_end_if(to, true);
+	bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_0, 0);
+	if (parents)
+		put_end_if(to, true);
+	else
+		put_only(to, BPF_REG_0, TREE_MEMBER);
+	bpf_land(to, member);
 }
 
 /* Take a task, whose address is in register 6, out of the tree. */
@@ -93,7 +124,7 @@ static void put_fork(struct bpf_program *to, const struct tree *tree)
 {
 	bpf_put_load(to, BPF_DW, BPF_REG_6, BPF_REG_1, 0);
 	put_remove(to, tree);
-	put_is_member(to, tree);
+	put_is_member(to, tree, true);
 	bpf_put_store(to, BPF_DW, BPF_REG_10, TREE_TASK, BPF_REG_6);
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, TREE_VALUE, TREE_MEMBER);
 	bpf_put_map(to, BPF_REG_1, tree->members);
@@ -116,6 +147,8 @@ static void put_exec(struct bpf_program *to, const struct tree *tree)
 	put_end_if(to, false);
 	bpf_put_find(to, tree->roots, TREE_TGID);
 	put_end_if(to, true);
+	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_0, 0);
+	put_only(to, BPF_REG_1, TREE_WAITS);
 	bpf_put_set(to, BPF_REG_1, TREE_MEMBER);
 	bpf_put_store(to, BPF_W, BPF_REG_0, 0, BPF_REG_1);
 	put_end(to);
@@ -132,7 +165,16 @@ static void put_exit(struct bpf_program *to, const struct tree *tree)
 /* The result 1: the kernel writes the sample. */
 static void put_filter(struct bpf_program *to, const struct tree *tree)
 {
-	put_is_member(to, tree);
+	put_is_member(to, tree, false);
+	bpf_put_set(to, BPF_REG_0, 1);
+	bpf_put_end(to);
+}
+
+/* The same at a task's own event: an event of its CPU samples what is in the map. */
+static void put_own_filter(struct bpf_program *to, const struct tree *tree)
+{
+	put_find_current(to, tree);
+	put_end_if(to, false);
 	bpf_put_set(to, BPF_REG_0, 1);
 	bpf_put_end(to);
 }
@@ -191,22 +233,30 @@ static int find_namespace(struct tree *tree)
 		return -errno;
 	tree->namespace_device = (uint64_t)major(status.st_dev) << 20 | minor(status.st_dev);
 	tree->namespace_inode = status.st_ino;
+	tree->first_namespace = status.st_ino == TREE_FIRST_NAMESPACE;
 	return 0;
+}
+
+/* Return: the program, or -errno. */
+static int load_filter(const struct tree *tree, void (*write)(struct bpf_program *, const struct tree *))
+{
+	static struct bpf_program code; /* as in watch() */
+
+	bpf_begin(&code);
+	write(&code, tree);
+	return bpf_load(BPF_PROG_TYPE_PERF_EVENT, &code);
 }
 
 /* @flags: of the maps */
 static int open_parts(struct tree *tree, unsigned room, unsigned flags)
 {
-	static struct bpf_program code; /* as in watch() */
 	int error = find_namespace(tree);
 
-	bpf_begin(&code);
 	if (!error)
 		error = make_maps(tree, room, flags);
 	if (error)
 		return error;
-	put_filter(&code, tree);
-	tree->filter = bpf_load(BPF_PROG_TYPE_PERF_EVENT, &code);
+	tree->filter = load_filter(tree, put_filter);
 	error = tree->filter < 0 ? tree->filter : 0;
 	for (unsigned n = 0; !error && n < TREE_PROGRAMS; n++)
 		error = watch(tree, n);
@@ -217,7 +267,9 @@ static int open_with(struct tree *tree, unsigned room, unsigned flags)
 {
 	int error;
 
-	*tree = (struct tree){ .open = true, .members = -1, .roots = -1, .full = -1, .filter = -1 };
+	*tree = (struct tree){
+		.open = true, .members = -1, .roots = -1, .full = -1, .filter = -1, .own_filter = -1
+	};
 	for (unsigned n = 0; n < TREE_PROGRAMS; n++)
 		tree->watches[n] = tree->programs[n] = -1;
 	error = open_parts(tree, room, flags);
@@ -238,13 +290,22 @@ int tree_open(struct tree *tree, unsigned room, char *why, size_t bytes)
 	return error;
 }
 
-int tree_add(struct tree *tree, pid_t process, bool waits)
+int tree_add(struct tree *tree, pid_t process, enum tree_state state)
 {
-	const uint32_t key = (uint32_t)process, value = waits ? TREE_WAITS : TREE_MEMBER;
+	const uint32_t key = (uint32_t)process, value = state;
 	const int error = bpf_map_set(tree->roots, &key, &value);
 
 	tree->refused += error == -E2BIG;
 	return error == -E2BIG ? 0 : error;
+}
+
+bool tree_knows(const struct tree *tree, pid_t process)
+{
+	char path[64];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)process);
+	return tree->first_namespace || (stat(path, &status) == 0 && status.st_ino == tree->namespace_inode);
 }
 
 void tree_remove(const struct tree *tree, pid_t process)
@@ -255,9 +316,13 @@ void tree_remove(const struct tree *tree, pid_t process)
 		bpf_map_remove(tree->roots, &key);
 }
 
-int tree_filter(const struct tree *tree, int event)
+int tree_filter(struct tree *tree, int event, bool own)
 {
-	return ioctl(event, PERF_EVENT_IOC_SET_BPF, tree->filter) == 0 ? 0 : -errno;
+	if (own && tree->own_filter < 0)
+		tree->own_filter = load_filter(tree, put_own_filter);
+	if (own && tree->own_filter < 0)
+		return tree->own_filter;
+	return ioctl(event, PERF_EVENT_IOC_SET_BPF, own ? tree->own_filter : tree->filter) == 0 ? 0 : -errno;
 }
 
 uint64_t tree_missed(const struct tree *tree)
@@ -287,6 +352,7 @@ void tree_close(struct tree *tree)
 		close_one(&tree->programs[n]);
 	}
 	close_one(&tree->filter);
+	close_one(&tree->own_filter);
 	close_one(&tree->members);
 	close_one(&tree->roots);
 	close_one(&tree->full);

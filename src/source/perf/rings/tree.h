@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The tree of a command, followed by the kernel, so that one event per CPU samples the tree and nothing else.
+ * The tree of a command, or of processes that exist, followed by the kernel, so that one event per CPU samples the tree and
+ * nothing else.
  *
  * A map in the kernel has the tasks of the tree, by their address. Small BPF programs at tracepoints keep it up to date: a
  * fork in the tree adds the new task, and a task that is freed is removed. Another map has the processes that the tree
  * grows from, by id. A further program is attached to each sampling event. The kernel asks it before it writes a sample,
  * and writes none of tasks outside the tree. All of this disappears with the descriptors, so nothing stays behind a killed
  * recorder.
+ *
+ * Threads that exist at the beginning have events of their own. Theirs is another program, since a thread that begins while
+ * they are listed may be in the tree, too: each task is sampled by the one event or by the other.
  *
  * See docs/decisions/0033-one-event-per-cpu.md.
  */
@@ -38,8 +42,9 @@ struct tree {
 	int full;		    /* array of one number: forks for which the map had no room */
 	int watches[TREE_PROGRAMS]; /* of the tracepoints, and their programs */
 	int programs[TREE_PROGRAMS];
-	int filter;				    /* the program of the sampling events */
+	int filter, own_filter; /* the programs of sampling events: of CPUs; of tasks, if there are some */
 	uint64_t namespace_device, namespace_inode; /* of our process ids */
+	bool first_namespace;			    /* it is the one that the kernel began with */
 };
 
 /*
@@ -50,18 +55,30 @@ struct tree {
  */
 int tree_open(struct tree *tree, unsigned room, char *why, size_t bytes);
 
+enum tree_state {
+	TREE_WAITS,  /* for its exec: then it becomes a member */
+	TREE_MEMBER, /* with all its threads */
+	TREE_PARENT, /* its threads that exist have events of their own; those that begin are members */
+};
+
 /*
- * tree_add - add a process that exists, with all its threads; its children are added by the kernel.
- * @waits: it becomes a member with its next exec
+ * tree_add - add a process that exists; what it and its children begin is added by the kernel.
  * Return: 0, also if there is no room, which is counted; or -errno.
  */
-int tree_add(struct tree *tree, pid_t process, bool waits);
+int tree_add(struct tree *tree, pid_t process, enum tree_state state);
+
+/* tree_knows - whether the kernel's programs can see the process's ids: those of a nested PID namespace only from the first one. */
+bool tree_knows(const struct tree *tree, pid_t process);
 
 /* tree_remove - the opposite. */
 void tree_remove(const struct tree *tree, pid_t process);
 
-/* tree_filter - let an event of a CPU sample only the tree. Before the event is enabled. Return: 0 or -errno. */
-int tree_filter(const struct tree *tree, int event);
+/*
+ * tree_filter - let an event sample only its part. Before the event is enabled.
+ * @own: it is an event of a task, and samples it unless it is in the map; else one of a CPU, which samples the tree
+ * Return: 0 or -errno.
+ */
+int tree_filter(struct tree *tree, int event, bool own);
 
 /* tree_missed - tasks so far that were not added, so that they and their children have no samples. */
 uint64_t tree_missed(const struct tree *tree);
