@@ -202,16 +202,24 @@ static void note_error(struct sampling *sampling, int error)
 		sampling->error = error;
 }
 
+static void keep(struct sampling *sampling, const struct drain *drain)
+{
+	sampler_keep(&sampling->sampler, sampling->chunk, !sampling->options->no_symbols,
+		     drain->chunks.trim.done);
+}
+
 void sampling_round(struct sampling *sampling, struct drain *drain, unsigned *fullest)
 {
 	struct sampler_totals totals;
 
 	if (!sampling->begun)
 		return;
+	keep(sampling, drain);
 	/* Before the next chunk: the samples of a chunk must match the kernel's count for it. */
 	sampler_round(&sampling->sampler, fullest);
 	if (sampling->chunk != drain->chunks.last) {
 		sampling->chunk = drain->chunks.last;
+		keep(sampling, drain);
 		note_error(sampling, sampler_next(&sampling->sampler, drain->output.directory, &totals));
 		sampler_add(&sampling->totals, &totals);
 	}

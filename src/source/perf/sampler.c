@@ -248,6 +248,7 @@ void sampler_round(struct sampler *sampler, unsigned *fullest)
 	perf_update_clock(perf);
 	rounds_begin(&sampler->rounds, sampler_take_entry, sampler);
 	budget_round(&sampler->images.budget);
+	images_round(&sampler->images);
 	sampler->attribution.jit.round += sampler->uncommitted == 0;
 	sampler->attribution.jit.ahead = perf_ahead(perf);
 	for (unsigned feed = 0; feed < PERF_FEEDS; feed++)
@@ -394,6 +395,8 @@ static void renumber_wait(void *data, struct sample_task *task)
 	wait->task = tasks_number(&sampler->tasks, task);
 	if (!wait->stack || !wait->task)
 		wait->loss = WIRE_SAMPLE_WRITE;
+	for (uint32_t n = wait->stack; n; n = sampler->stacks.nodes[n - 1].caller)
+		images_sampled(&sampler->images, sampler->stacks.nodes[n - 1].image);
 }
 
 /*
@@ -418,6 +421,12 @@ static int next_tables(struct sampler *sampler)
 		tasks_each(&sampler->tasks, renumber_wait, sampler);
 	stacks_free(&sampler->former);
 	return 0;
+}
+
+void sampler_keep(struct sampler *sampler, unsigned chunk, bool names, unsigned removed)
+{
+	sampler->images.chunk = chunk;
+	sampler->images.needed = !names ? UINT64_MAX : removed ? removed + 1 : 0;
 }
 
 int sampler_next(struct sampler *sampler, int directory, struct sampler_totals *totals)

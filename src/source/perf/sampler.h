@@ -34,6 +34,15 @@ int sampler_begin(struct sampler *sampler, int directory);
 void sampler_round(struct sampler *sampler, unsigned *fullest);
 
 /*
+ * sampler_keep - which files are needed: those that have samples in a trace that stays. Before sampler_round() and
+ * sampler_next().
+ * @chunk: the trace that is written then: its number among the chunks of the recording; 0: it is the only one
+ * @names: whether names will be sought at all
+ * @removed: the chunks up to this one are removed; 0: none
+ */
+void sampler_keep(struct sampler *sampler, unsigned chunk, bool names, unsigned removed);
+
+/*
  * sampler_next - finish this trace, and continue in another one.
  * @directory: as for sampler_begin()
  * @totals: of the finished trace; samples that are not yet sorted belong to the next one

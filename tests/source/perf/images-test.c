@@ -245,6 +245,50 @@ static unsigned count_open(struct sample_image *const *all, unsigned begin, unsi
 	return count;
 }
 
+/* Files that no process has mapped, and that no name will need, stay open in a small number only. */
+static void idle_files_are_few(void **state)
+{
+	struct fixture *fixture = *state;
+	struct images *images = &fixture->images;
+	struct sample_image *all[3 * IMAGES_IDLE];
+	const uint64_t *opened = &images->budget.spent[BUDGET_FILES];
+	struct table_writer table;
+	const int directory = open(fixture->path, O_DIRECTORY | O_CLOEXEC);
+
+	assert_int_equal(mkdirat(directory, ".burin", 0700), 0); /* for drafts */
+	assert_int_equal(table_writer_begin(&table, directory, "table", WIRE_TABLE_IMAGES), 0);
+	images->table = &table;
+	images->chunk = 1;
+	for (unsigned n = 0; n < 3 * IMAGES_IDLE; n++) {
+		all[n] = map_file(fixture, n);
+		assert_true(all[n]->opened);
+		if (n % 3 == 0) /* one of three has samples in the first trace */
+			assert_int_equal(images_number(images, all[n]), n / 3 + 1);
+		if (n % 8 == 7)
+			images_round(images);
+	}
+	for (unsigned n = 0; n <= IMAGES_PENDING;
+	     n++) /* the last ones are mapped as soon as their turn comes */
+		images_round(images);
+	assert_in_range(*opened, 2 * IMAGES_IDLE,
+			2 * IMAGES_IDLE + IMAGES_IDLE / 2 + 8 * (IMAGES_PENDING + 1));
+	for (unsigned n = 0; n < 3 * IMAGES_IDLE; n++)
+		assert_true(all[n]->opened || n % 3);
+	assert_true(all[3 * IMAGES_IDLE - 1]->opened);
+
+	images->chunk = 2; /* which has samples of two of them */
+	images_number(images, all[0]);
+	images_sampled(images, all[3]->number);
+	images->needed = 2;
+	images->opened = IMAGES_IDLE;
+	images_round(images);
+	assert_int_equal(*opened, IMAGES_IDLE + 2);
+	assert_true(all[0]->opened && all[3]->opened && !all[6]->opened);
+	images->table = NULL;
+	table_writer_close(&table);
+	close(directory);
+}
+
 /* Files of images that no process has mapped are closed where many are open; a mapping opens them again. */
 static void unmapped_files_are_given_back(void **state)
 {
@@ -340,6 +384,7 @@ int main(void)
 					    CASE(by_build_id),
 					    CASE(later),
 					    CASE(unused_tables_are_freed),
+					    CASE(idle_files_are_few),
 					    CASE(unmapped_files_are_given_back),
 					    CASE(unnamed_images_are_freed) };
 

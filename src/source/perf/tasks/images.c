@@ -64,6 +64,12 @@ static bool same(const struct sample_image *one, const struct sample_image *othe
 	       strcmp(one->path, other->path) == 0;
 }
 
+static void set_seen(struct sample_image *image)
+{
+	image->seen = image->of->period;
+	image->round = image->of->round;
+}
+
 /* Find an equal image, or add it. @pid: the process whose allowance a new one uses. *made: whether it is new. */
 static struct sample_image *find(struct images *images, const struct sample_image *wanted, uint32_t pid,
 				 bool *made)
@@ -89,7 +95,7 @@ static struct sample_image *find(struct images *images, const struct sample_imag
 	*image = *wanted;
 	image->fd = -1;
 	image->of = images;
-	image->seen = images->period;
+	set_seen(image);
 	image->own = budget_payment(&images->budget, pid);
 	image->in_memory = image->kind == WIRE_IMAGE_FILE && strncmp(wanted->path, "/memfd:", 7) == 0;
 	image->path = strdup(wanted->path);
@@ -334,17 +340,35 @@ static void close_file(struct sample_image *image)
 
 /* ---- files that no process has mapped */
 
-/* Those without samples come first: they have no names to be found. Then those that were mapped longest ago. */
+/* Whether names of samples will be sought in a file. */
+static bool has_names(const struct sample_image *image)
+{
+	return image->number && image->chunk >= image->of->needed;
+}
+
+/* Those that have no names to be found come first. Then those that were mapped longest ago. */
 static int compare_need(const void *left, const void *right)
 {
 	const struct sample_image *a = *(struct sample_image *const *)left,
 				  *b = *(struct sample_image *const *)right;
 
-	return number_order(a->number != 0, b->number != 0) * 2 + number_order(a->seen, b->seen);
+	return number_order(has_names(a), has_names(b)) * 2 + number_order(a->round, b->round);
+}
+
+static bool is_idle(const struct images *images, const struct sample_image *image)
+{
+	return !has_names(image) && images->round - image->round > IMAGES_PENDING;
+}
+
+static bool is_old(const struct images *images, const struct sample_image *image)
+{
+	return images->period - image->seen > IMAGES_PERIODS;
 }
 
 /* The files that can be closed, by need. Return: how many; *found: the caller frees it */
-static size_t find_unmapped(const struct images *images, struct sample_image ***found)
+static size_t find_unmapped(const struct images *images,
+			    bool (*may)(const struct images *, const struct sample_image *),
+			    struct sample_image ***found)
 {
 	size_t count = 0;
 
@@ -353,7 +377,7 @@ static size_t find_unmapped(const struct images *images, struct sample_image ***
 		struct sample_image *image = images->all[n];
 
 		if (image->kind == WIRE_IMAGE_FILE && is_open(image) && !image->mappings &&
-		    images->period - image->seen > IMAGES_PERIODS)
+		    may(images, image))
 			(*found)[count++] = image;
 	}
 	if (count)
@@ -382,15 +406,30 @@ static void give_back_files(struct images *images)
 
 	if (*open <= 2 * eighth)
 		return;
-	count = find_unmapped(images, &unmapped);
+	count = find_unmapped(images, is_old, &unmapped);
 	for (size_t n = 0; n < count; n++) {
-		const bool sampled = unmapped[n]->number;
+		const bool named = has_names(unmapped[n]);
 
-		if (*open <= (sampled ? 2 : 1) * eighth || (sampled && !names_too))
+		if (*open <= (named ? 2 : 1) * eighth || (named && !names_too))
 			break;
 		give_back(images, unmapped[n]);
 	}
 	free(unmapped);
+}
+
+void images_round(struct images *images)
+{
+	struct sample_image **idle;
+	size_t count;
+
+	images->round++;
+	if (images->opened < IMAGES_IDLE / 2)
+		return;
+	images->opened = 0;
+	count = find_unmapped(images, is_idle, &idle);
+	for (size_t n = 0; n + IMAGES_IDLE < count; n++)
+		give_back(images, idle[n]);
+	free(idle);
 }
 
 /* ---- images that nothing names */
@@ -417,7 +456,7 @@ static void free_image(struct sample_image *image)
 static bool is_needed(const struct images *images, const struct sample_image *image)
 {
 	return image->kind == WIRE_IMAGE_KERNEL || image->mappings || image->holders ||
-	       images->period - image->seen <= IMAGES_PERIODS || (image->number && is_open(image));
+	       images->period - image->seen <= IMAGES_PERIODS || (has_names(image) && is_open(image));
 }
 
 static void forget_image(struct images *images, struct sample_image *image)
@@ -517,7 +556,7 @@ static void identify(struct images *images, struct sample_image *image)
 	other = find(images, &wanted, 0, &made);
 	if (!other)
 		return;
-	other->seen = images->period;
+	set_seen(other);
 	if (is_open(other)) {
 		close_file(image);
 		unpay(image);
@@ -554,6 +593,7 @@ static void open_file(struct images *images, struct sample_image *image, uint32_
 		images->unreadable += image->tries++ == 0;
 		return;
 	}
+	images->opened++;
 	images->unreadable -= image->tries != 0;
 	image->tries = 0;
 	image->unwound = false;
@@ -590,7 +630,7 @@ struct sample_image *images_find(struct images *images, uint32_t pid, const stru
 	image = find(images, &wanted, pid, &made);
 	if (!image)
 		return NULL;
-	image->seen = images->period;
+	set_seen(image);
 	if (image->other && !is_open(image->other)) /* its file was given back */
 		images_set(&image->other, NULL);
 	if ((made || is_missing(image)) && image->kind != WIRE_IMAGE_ANONYMOUS &&
@@ -598,7 +638,7 @@ struct sample_image *images_find(struct images *images, uint32_t pid, const stru
 		open_file(images, image, pid, map);
 	if (!image->other)
 		return image;
-	image->other->seen = images->period;
+	set_seen(image->other);
 	return image->other;
 }
 
@@ -635,6 +675,7 @@ uint32_t images_number(struct images *images, struct sample_image *image)
 	const unsigned char *build_id = image->build_id;
 	unsigned build_id_bytes = image->build_id_bytes;
 
+	image->chunk = images->chunk;
 	if (image->number)
 		return image->number;
 	elf = build_id_bytes || image->kind > WIRE_IMAGE_VDSO ? NULL : images_elf(image);
@@ -649,6 +690,15 @@ uint32_t images_number(struct images *images, struct sample_image *image)
 	image->number = table_writer_end(images->table);
 	number_image(images, image);
 	return image->number;
+}
+
+void images_sampled(struct images *images, uint32_t number)
+{
+	struct sample_image *image =
+		number && number <= images->numbered_count ? images->numbered[number - 1] : NULL;
+
+	if (image)
+		image->chunk = images->chunk;
 }
 
 void images_release(struct images *images)

@@ -25,6 +25,8 @@ enum {
 	IMAGES_TABLES_MAX = 16 << 20,
 	IMAGES_PERIODS = 12,
 	IMAGES_KEPT = 1 << 12,
+	IMAGES_IDLE = 64,
+	IMAGES_PENDING = 4, /* rounds in which a mapping that was found may wait for its turn, and one more */
 };
 
 struct images;
@@ -51,6 +53,8 @@ struct sample_image {
 	bool judged, go;	       /* whether it is Go's code, if ->judged */
 	uint64_t used;		       /* images->period in which the tables were last used */
 	uint64_t seen;		       /* the same of a mapping */
+	uint64_t round;		       /* images->round then */
+	uint64_t chunk;		       /* images->chunk in which it last had samples, if ->number */
 	uint32_t mappings;	       /* of all address spaces */
 	uint32_t holders;	       /* places that name it: images_set() */
 	struct budget_payment payment; /* for the open file, if ->paid */
@@ -71,9 +75,13 @@ struct images {
 	struct table_writer *table;
 	uint64_t
 		table_bytes; /* memory of the unwind tables of all images, at the last images_trim() or later */
-	uint64_t tables_max;	   /* bytes; IMAGES_TABLES_MAX, except in tests */
-	size_t kept;		   /* so many stay at least; IMAGES_KEPT, except in tests */
-	uint64_t period;	   /* number of calls of images_trim() */
+	uint64_t tables_max; /* bytes; IMAGES_TABLES_MAX, except in tests */
+	size_t kept;	     /* so many stay at least; IMAGES_KEPT, except in tests */
+	uint64_t period;     /* number of calls of images_trim() */
+	uint64_t round;	     /* number of calls of images_round() */
+	size_t opened;	     /* files since idle ones were last sought */
+	uint64_t chunk;	 /* number of the trace that is written, among those of a recording; the caller's */
+	uint64_t needed; /* the first one whose names will be sought; UINT64_MAX: none; the caller's */
 	uint64_t unreadable;	   /* mapped files that could not be opened */
 	struct unwind_meter meter; /* of all tables */
 	struct budget budget;
@@ -123,6 +131,15 @@ struct unwind_table *images_tables(struct sample_image *image);
  * holder names, either, and whose file no name of a sample will need. Call it once in some seconds.
  */
 void images_trim(struct images *images);
+
+/*
+ * images_round - close the files that are idle, if there are more than IMAGES_IDLE: no process has mapped them, and no name
+ * in a trace from ->needed on is theirs. Those that were mapped last stay. Call it once a round.
+ */
+void images_round(struct images *images);
+
+/* images_sampled - an image has samples in the trace that is written, by its number in the table; 0: none. */
+void images_sampled(struct images *images, uint32_t number);
 
 /* images_file - the descriptor of the file of an entry in the table; owned by @images. Return: -1: there is none. */
 int images_file(const struct images *images, uint32_t number);
