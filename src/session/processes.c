@@ -22,34 +22,28 @@
 #include "base/nolibc.h"
 #include "session/session.h"
 
-/* The pid of the calling process, in memory that every kind of fork sets to 0 in the child. */
-static uint32_t *own_pid;
+union session_identity session_identity;
+
+static bool is_cleared; /* session_identity, by every kind of fork */
 
 uint32_t session_self(void)
 {
-	uint32_t *entry = __atomic_load_n(&own_pid, __ATOMIC_RELAXED), pid = entry ? *entry : 0;
-
-	if (pid)
-		return pid;
-	pid = nolibc_pid();
-	if (entry)
-		*entry = pid;
-	return pid;
+	/* A child that has not been entered keeps the 0, so that it is found (session_is_forked). */
+	return __atomic_load_n(&session_identity.pid, __ATOMIC_RELAXED) ?: nolibc_pid();
 }
 
-static void remember_self(void)
+bool session_is_forked(void)
 {
-	void *page;
+	return is_cleared && !__atomic_load_n(&session_identity.pid, __ATOMIC_RELAXED);
+}
 
-	if (own_pid)
-		return;
-	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (page == MAP_FAILED)
-		return;
-	if (madvise(page, 4096, MADV_WIPEONFORK) == 0) /* Linux 4.14 */
-		__atomic_store_n(&own_pid, page, __ATOMIC_RELAXED);
-	else
-		munmap(page, 4096);
+static void remember_self(uint32_t pid)
+{
+	if (!is_cleared)
+		is_cleared = madvise(&session_identity, sizeof(session_identity), MADV_WIPEONFORK) ==
+			     0; /* Linux 4.14 */
+	if (is_cleared)
+		__atomic_store_n(&session_identity.pid, pid, __ATOMIC_RELAXED);
 }
 
 /* The entry of the calling process; NULL: it is not listed. */
@@ -68,7 +62,7 @@ static uint32_t *take_entry(struct session *session, uint32_t value)
 {
 	uint32_t *processes = session->shared->processes;
 
-	for (unsigned round = 0; round < 2; round++) {
+	for (unsigned round = 0; round < (ring_silent ? 1 : 2); round++) {
 		for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
 			uint32_t seen = __atomic_load_n(&processes[n], __ATOMIC_RELAXED);
 
@@ -84,9 +78,7 @@ static uint32_t *take_entry(struct session *session, uint32_t value)
 
 void session_enter(struct session *session)
 {
-	remember_self();
-	if (!find_own(session))
-		take_entry(session, session_self());
+	session_enter_expected(session, NULL, nolibc_pid());
 }
 
 uint32_t *session_expect(struct session *session)
@@ -106,13 +98,14 @@ uint32_t *session_expect(struct session *session)
 
 void session_enter_expected(struct session *session, uint32_t *entry, uint32_t pid)
 {
-	uint32_t seen = WIRE_PROCESS_EXPECTED;
+	uint32_t seen = WIRE_PROCESS_EXPECTED, *own;
 
-	if (own_pid)
-		*own_pid = pid;
-	if (!entry ||
-	    !__atomic_compare_exchange_n(entry, &seen, pid, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		session_enter(session);
+	remember_self(pid);
+	own = find_own(session); /* it has recorded before its handler of pthread_atfork() was called */
+	if (!entry || !__atomic_compare_exchange_n(entry, &seen, own ? 0 : pid, false, __ATOMIC_RELAXED,
+						   __ATOMIC_RELAXED))
+		if (!own)
+			take_entry(session, pid);
 }
 
 void session_has_recorded(struct session *session)

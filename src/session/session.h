@@ -181,7 +181,7 @@ void session_exit(struct session *session);
 /*
  * session_expect - before a fork: reserve an entry in the list for the child, so that the session is not taken for
  * unused before the child has entered; NULL: the list is full.
- * session_enter_expected - enter it in the child, without a system call.
+ * session_enter_expected - enter it in the child, without a system call. @entry: NULL: none was reserved
  */
 uint32_t *session_expect(struct session *session);
 void session_enter_expected(struct session *session, uint32_t *entry, uint32_t pid);
@@ -198,8 +198,34 @@ static inline bool session_thread_is_gone(uint32_t tid)
 	return tid < WIRE_GUEST_TID && ring_owner_is_dead(tid);
 }
 
+/*
+ * What the process knows of itself, in a page that the kernel clears in the child of every fork, also of one that runs no handler:
+ * _Fork(), clone(). Children that share their parent's memory, as those of vfork, see the parent's.
+ */
+#ifdef __x86_64__
+#define SESSION_PAGE 4096
+#else
+#define SESSION_PAGE 65536 /* the largest page of any kernel */
+#endif
+
+union session_identity {
+	struct {
+		uint32_t pid; /* 0: to be asked */
+		/* Set by the session's writer: the rings that its fast paths may use. 0: a slow path asks session_is_forked(). */
+		uint32_t cpus;
+	};
+	char page[SESSION_PAGE];
+} __attribute__((aligned(SESSION_PAGE)));
+extern union session_identity session_identity SESSION_SHARED;
+
 /* session_self - the calling process's pid; asks the kernel only once. In a child of vfork it is the parent's. */
 SESSION_SHARED uint32_t session_self(void);
+
+/*
+ * session_is_forked - whether the process is a child that has not called session_enter_expected() since. Before Linux 4.14: never.
+ * Context: any; no system call.
+ */
+bool session_is_forked(void);
 
 /* session_process - the pid in an entry of the list; 0: it is free. */
 static inline uint32_t session_process(const struct wire_session *header, unsigned index)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Tracepoints in every kind of child: fork, vfork, exec, posix_spawn, system. */
+/* Tracepoints in every kind of child: fork, _Fork, clone, vfork, exec, posix_spawn, system. */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/syscall.h>
@@ -95,6 +96,115 @@ static int fork_busy(int argc, char **argv)
 	for (int n = 0; n < 2; n++)
 		pthread_join(threads[n], NULL);
 	return 0;
+}
+
+static void record_child(int how)
+{
+	BURIN_TRACE("bare.child", "pid=%d how=%d", (int)getpid(), how);
+	BURIN_TRACE("bare.text", "pid=%d s=%s", (int)getpid(), "a text");
+	BURIN_TRACE("bare.filtered", "own=%d how=%d", (int)getpid(), how);
+}
+
+/* Of clone(2) without CLONE_VM: it has a copy of its parent's memory. */
+static int cloned(void *how)
+{
+	record_child(*(int *)how);
+	_exit(0);
+}
+
+/* Of clone(2) with its parent's memory. Its records are not asked for: it has its parent's thread-local memory. */
+static int sharing(void *how)
+{
+	(void)how;
+	return 0;
+}
+
+static pid_t bare_child(int how)
+{
+	static _Alignas(16) char stack[1 << 16];
+
+	switch (how) {
+	case 0:
+		return _Fork();
+	case 1:
+		return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+	case 2:
+		return clone(cloned, stack + sizeof(stack), SIGCHLD, &how);
+	default:
+		return clone(sharing, stack + sizeof(stack), SIGCHLD | CLONE_VM | CLONE_VFORK, &how);
+	}
+}
+
+/*
+ * Children for which no handler of pthread_atfork() runs; each records as its parent's copy, and has a child of its own. "waits": for a byte
+ * before, and for another one after a line of output.
+ */
+static int bare_children(int argc, char **argv)
+{
+	const long count = mode_number(argc, argv, 1, 3);
+	const int waits = argc > 2 && strcmp(argv[2], "waits") == 0;
+	char byte;
+
+	if (waits && read(0, &byte, 1) != 1)
+		return 90;
+	for (long n = 0; n < 4 * count; n++) {
+		const int how = (int)(n % 4);
+		pid_t pid;
+
+		BURIN_TRACE("bare.parent", "pid=%d", (int)getpid());
+		BURIN_TRACE("bare.filtered", "own=%d how=%d", (int)getpid(), -1);
+		pid = bare_child(how);
+		if (pid == 0) {
+			record_child(how);
+			pid = _Fork();
+			if (pid == 0) {
+				record_child(10 + how);
+				_exit(0);
+			}
+			_exit(wait_for(pid));
+		}
+		if (wait_for(pid) != 0)
+			return 90;
+	}
+	return waits && (write(1, "\n", 1) != 1 || read(0, &byte, 1) != 1) ? 90 : 0;
+}
+
+/* Of a signal handler, which interrupts records of its parent at any instruction. */
+static void fork_in_handler(int signal)
+{
+	const int saved = errno;
+	pid_t pid = _Fork();
+
+	(void)signal;
+	if (pid == 0) {
+		stop = 2;
+		record_child(0);
+	} else {
+		wait_for(pid);
+	}
+	errno = saved;
+}
+
+static int bare_in_handler(int argc, char **argv)
+{
+	const long count = mode_number(argc, argv, 1, 20);
+	pid_t child;
+
+	signal(SIGUSR1, fork_in_handler);
+	child = fork();
+	if (child == 0) {
+		for (long n = 0; n < count; n++) {
+			usleep(1000);
+			kill(getppid(), SIGUSR1);
+		}
+		_exit(0);
+	}
+	while (stop != 2 && waitpid(child, NULL, WNOHANG) != child)
+		BURIN_TRACE("bare.interrupted", "pid=%d", (int)getpid());
+	if (stop != 2)
+		return 0;
+	BURIN_TRACE("bare.went-on", "pid=%d", (int)getpid());
+	_exit(0);
 }
 
 static int exec_self(int argc, char **argv)
@@ -236,6 +346,8 @@ int main(int argc, char **argv)
 		{ "leaf", leaf },
 		{ "fork", fork_children },
 		{ "fork-busy", fork_busy },
+		{ "bare", bare_children },
+		{ "bare-handler", bare_in_handler },
 		{ "exec", exec_self },
 		{ "vfork", vfork_children },
 		{ "vfork-exit", vfork_exit },

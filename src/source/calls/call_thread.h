@@ -212,8 +212,8 @@ static inline __attribute__((always_inline)) bool call_put(const struct wire_cal
 		call_cpu_enter();
 	if (__builtin_expect(call_is_short(frame), 0))
 		return true;
-	return __builtin_expect(tid != 0 && *site->state == WIRE_ON &&
-					cpu < tracepoint_session.geometry.cpus && ring->slots,
+	return __builtin_expect(tid != 0 && *site->state == WIRE_ON && cpu < session_identity.cpus &&
+					ring->slots,
 				1) &&
 	       section_rseq_put3(ring, site->id | (uint64_t)CALL_RECORD_BYTES << 16,
 				 (uint64_t)frame->function << 32 | tid,

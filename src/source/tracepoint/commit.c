@@ -32,6 +32,8 @@ __attribute__((cold)) void commit_again(void *buffer)
 		ring_lose(&tracepoint_session.rings[0], WIRE_LOST_SIZE);
 		return;
 	}
+	if (__builtin_expect(session_is_forked(), 0))
+		ring_prepare(buffer, header->id, header->length, tracepoint_thread_enter());
 	write_record((struct ring_record){ buffer, header->length }, header->tid);
 }
 

@@ -22,7 +22,7 @@ void commit_slow(struct burin_site *site, void *buffer, size_t payload_bytes);
 
 /*
  * commit_again - continue after the fast path has failed. It needs only the buffer, so that the fast path need not keep
- * anything else.
+ * anything else. A signal handler that forks may have made this process its child meanwhile.
  */
 __attribute__((visibility("default"))) void commit_again(void *buffer);
 
@@ -36,9 +36,10 @@ static inline __attribute__((always_inline)) void commit_fast(struct burin_site 
 	const uint32_t tid = tracepoint_thread.tid;
 	const struct ring *ring = &tracepoint_session.rings[cpu];
 
-	/* tid != 0: there is a session, and this thread has been here before. A larger payload has no buffer. The section
-	 * finds out whether the ring is in use and has room. */
-	if (__builtin_expect(tid != 0 && cpu < tracepoint_session.geometry.cpus &&
+	/* tid != 0: there is a session, and this thread has been here before; in a child without handlers of its fork this
+	 * is the parent's, but there are no CPUs. A larger payload has no buffer. The section finds out whether the ring is in
+	 * use and has room. */
+	if (__builtin_expect(tid != 0 && cpu < session_identity.cpus &&
 				     payload_bytes <= WIRE_LENGTH_MAX - WIRE_HEADROOM,
 			     1)) {
 		ring_prepare(buffer, site->id, record.length, tid);

@@ -69,6 +69,7 @@ static __attribute__((noinline)) bool passes_counts(const struct burin_site *sit
 
 static void fill_subject(struct filter_subject *subject)
 {
+	tracepoint_notice_fork();
 	if (__builtin_expect(tracepoint_thread.self_tid == 0, 0)) {
 		tracepoint_thread.self_pid = tracepoint_thread.in_vfork ? nolibc_pid() : session_self();
 		tracepoint_thread.self_tid = tracepoint_thread_self();

@@ -211,10 +211,12 @@ void process_begin(void)
 		return;
 	}
 	populate();
+	session_identity.cpus = tracepoint_session.geometry.cpus;
 	burin_string_max = tracepoint_session.geometry.string_max;
 	if (!event_filter_begin(&tracepoint_session)) {
 		process_report_untraced("session", "there is no memory for filters", -ENOMEM);
 		leave();
+		session_identity.cpus = 0;
 		session_leave(&tracepoint_session);
 		return;
 	}
@@ -243,8 +245,7 @@ static void expect_child(void)
 /* The child has one thread, so its pid is that thread's id, which the C library knows without a system call. */
 static void enter_after_fork(void)
 {
-	if (tracepoint_session.base)
-		session_enter_expected(&tracepoint_session, expected, pid_of_thread(pthread_self()));
+	tracepoint_become_child(expected, pid_of_thread(pthread_self()));
 }
 
 /*

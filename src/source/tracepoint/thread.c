@@ -60,11 +60,41 @@ uint32_t tracepoint_thread_self(void)
 	return ring_silent && !tracepoint_thread.in_vfork ? pid_of_thread(pthread_self()) : nolibc_tid();
 }
 
+/* Reset all but its name and context, which a forked child keeps. */
+static void forget_thread(void)
+{
+	struct tracepoint_thread fresh = { .context = tracepoint_thread.context };
+
+	memcpy(fresh.name, tracepoint_thread.name, sizeof(fresh.name));
+	tracepoint_thread = fresh;
+}
+
+void tracepoint_become_child(uint32_t *expected, uint32_t pid)
+{
+	/* In this order: with `cpus`, fast paths use the thread's id again. */
+	forget_thread();
+	tracepoint_thread.context.depth = 0;
+	if (!tracepoint_session.base)
+		return;
+	session_enter_expected(&tracepoint_session, expected, pid);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&session_identity.cpus, tracepoint_session.geometry.cpus, __ATOMIC_RELAXED);
+}
+
+void tracepoint_notice_fork(void)
+{
+	/* The C library knows the child of _Fork(), but not that of a bare clone(). */
+	if (__builtin_expect(session_is_forked(), 0))
+		tracepoint_become_child(NULL, ring_silent ? pid_of_thread(pthread_self()) : nolibc_pid());
+}
+
 uint32_t tracepoint_thread_enter(void)
 {
-	uint32_t tid = tracepoint_thread.tid;
+	uint32_t tid;
 	enum ring_result result;
 
+	tracepoint_notice_fork();
+	tid = tracepoint_thread.tid;
 	if (tid)
 		return tid;
 	tid = tracepoint_thread_self();
@@ -119,27 +149,6 @@ void tracepoint_thread_rename(uint32_t tid, const char *name)
 	if (session_announce_thread(&tracepoint_session, session_self(), self, tid, name, 0) != RING_DONE)
 		ring_lose(&tracepoint_session.rings[session_names_index(&tracepoint_session)],
 			  WIRE_LOST_FULL);
-}
-
-/* Reset all but its name and context, which a forked child keeps. */
-static void forget_thread(void)
-{
-	struct tracepoint_thread fresh = { .context = tracepoint_thread.context };
-
-	memcpy(fresh.name, tracepoint_thread.name, sizeof(fresh.name));
-	tracepoint_thread = fresh;
-}
-
-/* In the child: another thread, without open spans. */
-static void become_child(void)
-{
-	forget_thread();
-	tracepoint_thread.context.depth = 0;
-}
-
-static __attribute__((constructor(101))) void watch_fork(void)
-{
-	pthread_atfork(NULL, NULL, become_child);
 }
 
 #ifdef __x86_64__

@@ -61,6 +61,14 @@ struct tracepoint_vfork {
 };
 extern struct tracepoint_vfork tracepoint_vfork __attribute__((visibility("default")));
 
+/*
+ * tracepoint_become_child - the process is a child of a fork: forget the parent's thread and enter the child into the session.
+ * @expected: as for session_enter_expected(); @pid: the child's, whose only thread calls
+ * tracepoint_notice_fork - the same, if the fork ran no handler; at the begin of each slow path. Context: any.
+ */
+void tracepoint_become_child(uint32_t *expected, uint32_t pid);
+void tracepoint_notice_fork(void);
+
 /* tracepoint_thread_self - the calling thread's id; a system call, unless ring_silent. Context: any. */
 __attribute__((visibility("default"))) uint32_t tracepoint_thread_self(void);
 
