@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/hash_table.h"
+#include "session/namespaces.h"
 
 enum {
 	USERS_LINES = 1 << 20, /* bound of the lines of mappings read */
@@ -26,6 +27,7 @@ struct users {
 	struct hash_table numbers;
 	uint64_t lines, lines_again; /* of mappings read */
 	uint64_t unasked;	     /* answers "true" without complete reading */
+	struct namespaces namespaces;
 };
 
 /* users_map - whether a process has a file mapped; true if its mappings cannot be read, or the bound was reached. */

@@ -21,14 +21,23 @@
 #include "session/kernel_device.h"
 #include "session/layout.h"
 
-static void find_processes(struct target *target, const struct wire_session *header,
+/* The state of a session that no process uses. */
+static enum target_state unused_state(const struct target *target, const struct wire_session *header)
+{
+	return target->owner_lives || !session_was_killed(header) ? TARGET_ENDED : TARGET_DIED;
+}
+
+static void find_processes(struct target *target, const struct wire_session *header, int fd,
 			   const struct stat *status, struct users *users)
 {
 	const uint64_t unasked = users->unasked;
 	uint64_t start;
 
 	if (!session_is_here(&header->geometry)) {
-		target->state = TARGET_ELSEWHERE;
+		const bool left = namespaces_file_is_unused(fd) &&
+				  namespaces_is_gone(&users->namespaces, header->geometry.pid_namespace);
+
+		target->state = left ? unused_state(target, header) : TARGET_ELSEWHERE;
 		return;
 	}
 	start = session_start_time(header->geometry.owner);
@@ -49,8 +58,7 @@ static void find_processes(struct target *target, const struct wire_session *hea
 	else if (target->processes)
 		target->state = TARGET_LEFT;
 	else
-		target->state =
-			target->owner_lives || !session_was_killed(header) ? TARGET_ENDED : TARGET_DIED;
+		target->state = unused_state(target, header);
 }
 
 bool target_may_have(const struct target *target, uint32_t pid)
@@ -143,9 +151,10 @@ static int read_target(struct target *target, int directory, const char *name, s
 		*why = layout_check(&header.geometry, (uint64_t)status.st_size);
 		error = *why ? -EINVAL : 0;
 	}
-	close(fd);
-	if (error)
+	if (error) {
+		close(fd);
 		return error;
+	}
 	target->device = status.st_dev;
 	target->inode = status.st_ino;
 	target->user = status.st_uid;
@@ -153,7 +162,8 @@ static int read_target(struct target *target, int directory, const char *name, s
 	target->geometry = header.geometry;
 	target->over = header.over != 0;
 	target->paused = header.paused != 0;
-	find_processes(target, &header, &status, users);
+	find_processes(target, &header, fd, &status, users);
+	close(fd);
 	choose_shown(target);
 	return 0;
 }

@@ -67,8 +67,8 @@ struct directory_gc {
 
 /*
  * directory_gc - remove the sessions of a directory that are not needed: their processes have left, or were killed
- * without having recorded anything, or exceed the limits (the oldest go first). Sessions of another PID namespace stay,
- * since their pids mean nothing here.
+ * without having recorded anything, or exceed the limits (the oldest go first). Sessions of another PID namespace stay, unless
+ * namespaces.h shows that none of its processes is left.
  * Context: any process of the user; time grows with the sessions. Return: the number of removed ones.
  */
 unsigned directory_gc(const char *path, const struct directory_gc *how);

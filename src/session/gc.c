@@ -20,12 +20,15 @@
 #include "base/nolibc.h"
 #include "session/directory.h"
 #include "session/layout.h"
+#include "session/namespaces.h"
 
 enum {
-	COLLECT_MAX = 512,	   /* sessions of killed programs that are compared at a time */
-	COLLECT_ENTRIES = 2048,	   /* bytes of the directory at a time */
-	COLLECT_LINES = 1 << 18,   /* lines of /proc/PID/maps that are read in all */
-	COLLECT_ASKING = 64,	   /* the cost of opening one such file, in lines */
+	COLLECT_MAX = 512,	 /* sessions of killed programs that are compared at a time */
+	COLLECT_ENTRIES = 2048,	 /* bytes of the directory at a time */
+	COLLECT_LINES = 1 << 18, /* lines of /proc/PID/maps that are read in all */
+	COLLECT_ASKING = 64,	 /* the cost of opening one such file, in lines */
+	COLLECT_LIVING =
+		64, /* sessions that are opened though the owner's pid lives, since it may be another namespace's */
 	COLLECT_UNFINISHED_S = 60, /* a file without a header that is older is not a session being made */
 };
 
@@ -34,6 +37,7 @@ struct remains {
 	char name[48];
 	struct timespec time;
 	uint64_t bytes;
+	uint64_t namespace; /* 0: this one; another, of which it is not known whether it is gone */
 };
 
 /* The state of one run. It has a temporary mapping of its own, because a program's stack and heap would keep the
@@ -41,8 +45,13 @@ struct remains {
 struct collection {
 	const struct directory_gc *how;
 	int directory;
-	unsigned count, removed;
-	uint64_t lines;		    /* of /proc/PID/maps that may still be read */
+	unsigned count, removed,
+		elsewhere; /* of `remains`; removed sessions; of `remains`, with another namespace */
+	struct namespaces namespaces;
+	uint64_t namespace; /* of the current file, as of `remains` */
+	bool owner_lives;   /* of the current file, or another process with that pid in this namespace */
+	unsigned living;    /* how many of these were opened */
+	uint64_t lines;	    /* of /proc/PID/maps that may still be read */
 	struct wire_session header; /* of the current file */
 	_Alignas(struct dirent64) char entries[COLLECT_ENTRIES];
 	struct remains remains[COLLECT_MAX];
@@ -141,9 +150,26 @@ static enum fate judge_unknown(const struct stat *status)
 		       : FATE_STAYS;
 }
 
+/*
+ * Whether a session of another PID namespace may be used. All processes are asked only if there are too many such sessions, since this
+ * takes longer than the start of a program (keep_within).
+ */
+static bool is_used_elsewhere(struct collection *all, int fd)
+{
+	const uint64_t namespace = all->header.geometry.pid_namespace;
+
+	if (!namespace || !namespaces_file_is_unused(fd))
+		return true;
+	if (all->how->thorough)
+		return !namespaces_is_gone(&all->namespaces, namespace);
+	all->namespace = namespace;
+	return false;
+}
+
 static enum fate judge_open(struct collection *all, int fd, const struct stat *status)
 {
 	struct wire_session *header = &all->header;
+	bool here;
 	ssize_t got;
 
 	if (!S_ISREG(status->st_mode) || status->st_uid != nolibc_user())
@@ -152,20 +178,25 @@ static enum fate judge_open(struct collection *all, int fd, const struct stat *s
 	if (got < 0 || (got != (ssize_t)sizeof(*header) && status->st_size >= (off_t)sizeof(*header)))
 		return FATE_STAYS;
 	if (got != (ssize_t)sizeof(*header) || !layout_has_magic(&header->geometry))
-		return judge_unknown(status);
-	if (!session_is_here(&header->geometry))
+		return all->owner_lives ? FATE_STAYS : judge_unknown(status);
+	here = session_is_here(&header->geometry);
+	if (here ? all->owner_lives : is_used_elsewhere(all, fd))
 		return FATE_STAYS;
 	if (layout_check(&header->geometry, (uint64_t)status->st_size) ||
 	    header->geometry.owner_kind != WIRE_OWNER_PROGRAM)
 		return FATE_REMAINS;
-	if (used_by_others(all, status))
+	if (here && used_by_others(all, status))
 		return FATE_STAYS;
-	if (session_expects(header)) /* a child may enter; or its fork has failed */
+	/* A child may enter, or its fork has failed; a process may execute another program. */
+	if (session_expects(header) || all->namespace)
 		return FATE_REMAINS;
 	return !session_was_killed(header) || !has_records(fd, &header->geometry) ? FATE_GOES : FATE_REMAINS;
 }
 
-/* Decide about a session file whose owner is gone. A file that is not understood may be of another version: it stays. */
+/*
+ * Decide about a session file whose owner is gone, or may be of another namespace. A file that is not understood may be of another
+ * version: it stays.
+ */
 static enum fate judge(struct collection *all, const char *name, struct stat *status)
 {
 	int fd = openat(all->directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -176,7 +207,7 @@ static enum fate judge(struct collection *all, const char *name, struct stat *st
 	fate = fstat(fd, status) == 0 ? judge_open(all, fd, status) : FATE_STAYS;
 	close(fd);
 	/* Samples are useless without their recorder. */
-	return fate == FATE_REMAINS && directory_is_of_samples(name) ? FATE_GOES : fate;
+	return fate == FATE_REMAINS && directory_is_of_samples(name) && !all->namespace ? FATE_GOES : fate;
 }
 
 /*
@@ -201,6 +232,13 @@ static bool owner_is_gone(const char *name, bool thorough)
 	return start != SESSION_START_UNKNOWN && start != nolibc_number(end + 1, 16, NULL);
 }
 
+/* Pids of containers are low, and most of these live here. Only root can find out more (namespaces_is_gone). */
+static bool is_perhaps_elsewhere(struct collection *all, const char *name)
+{
+	return nolibc_user() == 0 && directory_has_form(name) &&
+	       (all->how->thorough || all->living++ < COLLECT_LIVING);
+}
+
 static void remove_one(struct collection *all, const char *name)
 {
 	if (!all->how->dry_run && unlinkat(all->directory, name, 0) != 0)
@@ -223,13 +261,37 @@ static bool is_too_much(unsigned count, uint64_t bytes, const struct session_lim
 	return count > limits->count || bytes > limits->bytes;
 }
 
-/* Sort only if a session has to go: sorting also loads pages of the C library. */
-static void keep_within(struct collection *all, const struct session_limits *limits)
+/* Forget sessions of namespaces that live. */
+static void drop_living(struct collection *all)
+{
+	unsigned kept = 0;
+
+	for (unsigned n = 0; n < all->count; n++)
+		if (!all->remains[n].namespace ||
+		    namespaces_is_gone(&all->namespaces, all->remains[n].namespace))
+			all->remains[kept++] = all->remains[n];
+	all->count = kept;
+	all->elsewhere = 0;
+}
+
+static uint64_t sum_bytes(const struct collection *all)
 {
 	uint64_t bytes = 0;
 
 	for (unsigned n = 0; n < all->count; n++)
 		bytes += all->remains[n].bytes;
+	return bytes;
+}
+
+/* Sort only if a session has to go: sorting also loads pages of the C library. */
+static void keep_within(struct collection *all, const struct session_limits *limits)
+{
+	uint64_t bytes = sum_bytes(all);
+
+	if (all->elsewhere && is_too_much(all->count, bytes, limits)) {
+		drop_living(all);
+		bytes = sum_bytes(all);
+	}
 	if (!is_too_much(all->count, bytes, limits))
 		return;
 	qsort(all->remains, all->count, sizeof(*all->remains), older_first);
@@ -247,6 +309,7 @@ static void consider(struct collection *all, const char *name)
 
 	if (strlen(name) >= sizeof(one->name))
 		return;
+	all->namespace = 0;
 	fate = judge(all, name, &status);
 	if (fate == FATE_GOES)
 		remove_one(all, name);
@@ -254,6 +317,8 @@ static void consider(struct collection *all, const char *name)
 		return;
 	one = &all->remains[all->count++];
 	*one = (struct remains){ .time = status.st_mtim, .bytes = (uint64_t)status.st_blocks * 512 };
+	one->namespace = all->namespace;
+	all->elsewhere += one->namespace != 0;
 	memcpy(one->name, name, strlen(name) + 1);
 }
 
@@ -266,7 +331,8 @@ static void look_through(struct collection *all)
 		for (long at = 0; at < bytes;) {
 			const struct dirent64 *entry = (const struct dirent64 *)(all->entries + at);
 
-			if (owner_is_gone(entry->d_name, all->how->thorough))
+			all->owner_lives = !owner_is_gone(entry->d_name, all->how->thorough);
+			if (!all->owner_lives || is_perhaps_elsewhere(all, entry->d_name))
 				consider(all, entry->d_name);
 			at += entry->d_reclen;
 		}

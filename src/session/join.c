@@ -2,6 +2,7 @@
 /* Map an existing session: a traced program joins it, a command opens it or only reads it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,12 +11,21 @@
 #include "session/clock.h"
 #include "session/layout.h"
 
+enum {
+	FILE_TRIES = 1000,
+};
+
 int session_file(int directory, const char *name, bool write, const char **why)
 {
 	/* The file may be of any kind: do not wait for the other end of a pipe, and do not acquire a terminal. */
-	int fd = openat(directory, name,
-			(write ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	const int flags = (write ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	int fd = openat(directory, name, flags);
 
+	/* A process of another PID namespace asks at this moment whether it is used (namespaces_file_is_unused). */
+	for (unsigned n = 0; fd < 0 && errno == EWOULDBLOCK && n < FILE_TRIES; n++) {
+		sched_yield();
+		fd = openat(directory, name, flags);
+	}
 	if (fd >= 0)
 		return fd;
 	*why = errno == ELOOP ? "it is a link" : "it cannot be opened";

@@ -117,8 +117,8 @@ const struct cmd cmd_gc = {
 		 "Remove your sessions that no process uses any more: those without records, those of\n"
 		 "programs that have exited, and those of killed programs (--keep spares the newest).\n"
 		 "With TARGETs (pids, names or paths; see burin ls), only theirs.\n"
-		 "Sessions of another PID namespace, such as a container's, stay: their processes are\n"
-		 "not visible from here.\n",
+		 "Sessions of another PID namespace, such as a container's, stay as long as it has\n"
+		 "processes; only root, outside of all containers, can find that out.\n",
 	.notes = "Programs with tracepoints do the same when they start, with the limits of their\n"
 		 "configuration (default: 16 sessions and 256M; see burin(3)).\n"
 		 "\n"
