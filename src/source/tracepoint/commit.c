@@ -20,6 +20,8 @@ __attribute__((cold)) void commit_slow(struct burin_site *site, void *buffer, si
 		return;
 	}
 	tid = tracepoint_thread_enter();
+	if (commit_is_forbidden())
+		return;
 	ring_prepare(buffer, site->id, record.length, tid);
 	write_record(record, tid);
 }
@@ -32,6 +34,8 @@ __attribute__((cold)) void commit_again(void *buffer)
 		ring_lose(&tracepoint_session.rings[0], WIRE_LOST_SIZE);
 		return;
 	}
+	if (commit_is_forbidden()) /* since the fast path has begun */
+		return;
 	if (__builtin_expect(session_is_forked(), 0))
 		ring_prepare(buffer, header->id, header->length, tracepoint_thread_enter());
 	write_record((struct ring_record){ buffer, header->length }, header->tid);

@@ -51,6 +51,16 @@ static inline __attribute__((always_inline)) void commit_fast(struct burin_site 
 	commit_slow(site, buffer, payload_bytes);
 }
 
+/* commit_is_forbidden - whether the thread must not read the clock; then a record is counted as lost. Before all that may read it. */
+static inline bool commit_is_forbidden(void)
+{
+	if (__builtin_expect(!tracepoint_thread.no_clock, 1) &&
+	    (tracepoint_thread.tid != 0 || tracepoint_thread_may_record()))
+		return false;
+	ring_lose(&tracepoint_session.rings[0], WIRE_LOST_BUSY);
+	return true;
+}
+
 /* commit_record - the same as a function. */
 void commit_record(struct burin_site *site, void *buffer, size_t payload_bytes);
 

@@ -62,7 +62,8 @@ static uint32_t present_second(void)
 /* Not inlined: so the caller saves fewer registers when a filter rejects the event. */
 static __attribute__((noinline)) bool passes_counts(const struct burin_site *site)
 {
-	return condition_counts_pass(&tracepoint_session.conditions[site->id - 1], present_second);
+	return !commit_is_forbidden() &&
+	       condition_counts_pass(&tracepoint_session.conditions[site->id - 1], present_second);
 }
 
 /* ---- Filters ---- */
@@ -205,7 +206,8 @@ static __attribute__((noinline)) void emit_conditional(struct burin_site *site, 
 	if (buffer)
 		callback_call(site, payload, payload_bytes);
 	if (!tracepoint_session.base || site->id == 0 ||
-	    __atomic_load_n(&tracepoint_session.switches[site->id - 1], __ATOMIC_RELAXED) == WIRE_OFF)
+	    __atomic_load_n(&tracepoint_session.switches[site->id - 1], __ATOMIC_RELAXED) == WIRE_OFF ||
+	    commit_is_forbidden())
 		return;
 	if (tracepoint_session.geometry.context)
 		emit_in_context(site, buffer, payload_bytes);

@@ -2,9 +2,13 @@
 /*
  * Notice that threads are renamed: the two functions that do it are replaced by ones that do the same and also announce
  * the name. A write to /proc/self/comm or a bare system call is not noticed.
+ *
+ * prctl() also takes the processor's counter away from a thread: strict seccomp does (which permits no system call but four, either), and
+ * PR_SET_TSC. A tracepoint would kill such a thread, so from then on its records count as lost.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,23 +18,41 @@
 #include <unistd.h>
 
 #include "base/pid.h"
+#include "source/tracepoint/process.h"
 #include "source/tracepoint/thread.h"
 
 enum {
 	RENAME_MAX = 15, /* bytes of a name, without its NUL */
 };
 
+static bool forbids_clock(int option, unsigned long value)
+{
+	return (option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT) ||
+	       (option == PR_SET_TSC && value == PR_TSC_SIGSEGV);
+}
+
 __attribute__((visibility("default"))) int prctl(int option, ...)
 {
+	const bool had_clock = !tracepoint_thread.no_clock, recorded = tracepoint_thread.tid != 0;
 	unsigned long arguments[4];
 	va_list list;
+	bool forbids;
 	int result;
 
 	va_start(list, option);
 	for (unsigned n = 0; n < 4; n++)
 		arguments[n] = va_arg(list, unsigned long);
 	va_end(list);
+	forbids = forbids_clock(option, arguments[0]);
+	if (forbids)
+		tracepoint_clock_forbid();
 	result = (int)syscall(SYS_prctl, option, arguments[0], arguments[1], arguments[2], arguments[3]);
+	if (forbids && result == 0)
+		process_report_clock(recorded);
+	else if (forbids && had_clock)
+		tracepoint_clock_permit();
+	if (option == PR_SET_TSC && arguments[0] == PR_TSC_ENABLE && result == 0)
+		tracepoint_clock_permit();
 	if (option == PR_SET_NAME && result == 0)
 		tracepoint_thread_renamed((const char *)arguments[0]);
 	return result;

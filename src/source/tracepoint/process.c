@@ -71,6 +71,17 @@ void process_report_refused(const char *name, const char *file, uint32_t line, c
 	       more);
 }
 
+void process_report_clock(bool recorded)
+{
+	static bool reported;
+	const bool asked = recorded || (tracepoint_session.base &&
+					tracepoint_session.geometry.owner_kind == WIRE_OWNER_RECORDER);
+
+	if (asked && !__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED))
+		report("burin: a thread gives up the clock (strict seccomp, or PR_SET_TSC): "
+		       "from now on its records count as lost\n");
+}
+
 /* Without rseq the program may run under valgrind or an emulator, which checks every load. */
 static bool have_rseq_at_all(void)
 {

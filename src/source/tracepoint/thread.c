@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/pid.h"
@@ -66,7 +68,42 @@ static void forget_thread(void)
 	struct tracepoint_thread fresh = { .context = tracepoint_thread.context };
 
 	memcpy(fresh.name, tracepoint_thread.name, sizeof(fresh.name));
+	fresh.no_clock = tracepoint_thread.no_clock;
 	tracepoint_thread = fresh;
+}
+
+/* A thread of this process has given up the clock. Those that it makes inherit that. */
+static bool clock_was_forbidden;
+
+void tracepoint_clock_forbid(void)
+{
+	__atomic_store_n(&clock_was_forbidden, true, __ATOMIC_RELAXED);
+	tracepoint_thread.no_clock = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	tracepoint_thread.tid = 0; /* off the fast path */
+}
+
+void tracepoint_clock_permit(void)
+{
+	tracepoint_thread.no_clock = false;
+}
+
+static bool clock_is_permitted(void)
+{
+#ifdef __x86_64__
+	int mode = PR_TSC_ENABLE;
+
+	return syscall(SYS_prctl, PR_GET_TSC, &mode, 0, 0, 0) != 0 || mode == PR_TSC_ENABLE;
+#else
+	return true;
+#endif
+}
+
+bool tracepoint_thread_may_record(void)
+{
+	if (!tracepoint_thread.no_clock && __atomic_load_n(&clock_was_forbidden, __ATOMIC_RELAXED))
+		tracepoint_thread.no_clock = !clock_is_permitted();
+	return !tracepoint_thread.no_clock;
 }
 
 void tracepoint_become_child(uint32_t *expected, uint32_t pid)
@@ -97,6 +134,8 @@ uint32_t tracepoint_thread_enter(void)
 	tid = tracepoint_thread.tid;
 	if (tid)
 		return tid;
+	if (!tracepoint_thread_may_record())
+		return 0;
 	tid = tracepoint_thread_self();
 	if (!tracepoint_thread.locks_broken)
 		break_reused_locks(tid);
@@ -130,7 +169,7 @@ void tracepoint_thread_renamed(const char *name)
 	if (!tracepoint_thread.in_vfork)
 		nolibc_text(&own, name);
 	tracepoint_thread.vfork_announced = false;
-	if (!tracepoint_thread.tid) /* it will be announced anyway */
+	if (!tracepoint_thread.tid || tracepoint_thread.no_clock) /* it will be announced anyway, or never */
 		return;
 	tracepoint_thread.renamed = ring_clock();
 	tracepoint_thread.tid = 0;
@@ -141,7 +180,8 @@ void tracepoint_thread_rename(uint32_t tid, const char *name)
 	uint32_t self;
 
 	/* If this process has not announced itself, none of its threads has recorded. */
-	if (!tracepoint_session.base || __atomic_load_n(&announced_pid, __ATOMIC_RELAXED) != session_self())
+	if (!tracepoint_session.base || __atomic_load_n(&announced_pid, __ATOMIC_RELAXED) != session_self() ||
+	    !tracepoint_thread_may_record())
 		return;
 	self = tracepoint_thread_self();
 	if (!tracepoint_thread.locks_broken)

@@ -25,6 +25,7 @@ struct tracepoint_thread {
 	char name[16];	      /* set by prctl or pthread_setname_np (interpose_names.c); empty: none */
 	uint32_t refusals;    /* announcements in a row that could not be written */
 	bool locks_broken;    /* stale locks with this thread's id have been freed */
+	bool no_clock;	      /* reading the clock would kill it: its records are counted as lost */
 	bool in_vfork;	      /* a vfork child runs on this thread's memory ... */
 	bool vfork_announced; /* ... and has announced itself */
 	struct tracepoint_context context;
@@ -47,7 +48,7 @@ extern uint32_t tracepoint_calls_max __attribute__((visibility("default")));
 
 /*
  * tracepoint_thread_enter - the calling thread's id; announces the thread first, if needed.
- * Context: any thread, signal handlers.
+ * Context: any thread, signal handlers. Return: 0: it must not record (no_clock).
  */
 __attribute__((visibility("default"))) uint32_t tracepoint_thread_enter(void);
 
@@ -68,6 +69,17 @@ extern struct tracepoint_vfork tracepoint_vfork __attribute__((visibility("defau
  */
 void tracepoint_become_child(uint32_t *expected, uint32_t pid);
 void tracepoint_notice_fork(void);
+
+/*
+ * tracepoint_clock_forbid - from now on the calling thread must not read the clock.
+ * tracepoint_clock_permit - it may again. The threads and processes that it has made meanwhile ask the kernel.
+ * Context: any.
+ */
+void tracepoint_clock_forbid(void);
+void tracepoint_clock_permit(void);
+
+/* tracepoint_thread_may_record - whether a thread without a tid may read the clock; the kernel is asked only if another one has given it up. */
+bool tracepoint_thread_may_record(void);
 
 /* tracepoint_thread_self - the calling thread's id; a system call, unless ring_silent. Context: any. */
 __attribute__((visibility("default"))) uint32_t tracepoint_thread_self(void);
