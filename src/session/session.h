@@ -213,6 +213,7 @@ union session_identity {
 		uint32_t pid; /* 0: to be asked */
 		/* Set by the session's writer: the rings that its fast paths may use. 0: a slow path asks session_is_forked(). */
 		uint32_t cpus;
+		struct ring *rings; /* of that session */
 	};
 	char page[SESSION_PAGE];
 } __attribute__((aligned(SESSION_PAGE)));

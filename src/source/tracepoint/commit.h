@@ -34,7 +34,7 @@ static inline __attribute__((always_inline)) void commit_fast(struct burin_site 
 	struct ring_record record = { buffer, (uint32_t)(payload_bytes + COMMIT_HEADER) };
 	const uint32_t cpu = __atomic_load_n(&section_rseq()->cpu_id_start, __ATOMIC_RELAXED);
 	const uint32_t tid = tracepoint_thread.tid;
-	const struct ring *ring = &tracepoint_session.rings[cpu];
+	const struct ring *ring = &session_identity.rings[cpu];
 
 	/* tid != 0: there is a session, and this thread has been here before; in a child without handlers of its fork this
 	 * is the parent's, but there are no CPUs. A larger payload has no buffer. The section finds out whether the ring is in

@@ -222,6 +222,7 @@ void process_begin(void)
 		return;
 	}
 	populate();
+	session_identity.rings = tracepoint_session.rings;
 	session_identity.cpus = tracepoint_session.geometry.cpus;
 	burin_string_max = tracepoint_session.geometry.string_max;
 	if (!event_filter_begin(&tracepoint_session)) {

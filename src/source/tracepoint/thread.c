@@ -114,6 +114,7 @@ void tracepoint_become_child(uint32_t *expected, uint32_t pid)
 	if (!tracepoint_session.base)
 		return;
 	session_enter_expected(&tracepoint_session, expected, pid);
+	session_identity.rings = tracepoint_session.rings;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(&session_identity.cpus, tracepoint_session.geometry.cpus, __ATOMIC_RELAXED);
 }
