@@ -438,6 +438,42 @@ static void keep(unsigned n)
 	shared[n].data = instruction.data;
 }
 
+/* Execute such code once more. @value: what it stores or loads; code without callbacks has no function */
+static void execute_kept(unsigned n, uint64_t sp, uint64_t value)
+{
+	accessed = value;
+	if (shared[n].function)
+		shared[n].function(0, 0, sp, shared[n].data);
+}
+
+/*
+ * A kernel runs a call and a return in the lower half of the address space before its page tables have the upper one, where both run later.
+ * They are translated once. Programs have both, too.
+ */
+static void scene_halves(void)
+{
+	const uint64_t early = 0x7f00, kernel = 0xffffc90000003f00, program = 0x7ffffff0;
+
+	call(0x1000000, 0x1001000, early);
+	keep(0);
+	leave(0x1001003, 0x1000005, early);
+	keep(1);
+	for (unsigned n = 0; n < 100; n++) {
+		registers[CS] = 0;
+		call(code, code + 0x2000, kernel);
+		execute_kept(0, kernel - 0x10, code + 5);
+		execute_kept(1, kernel - 0x10, code + 5);
+		execute_kept(1, kernel, code + 5);
+		execute_kept(0, early - 0x10, code + 5); /* on a stack in the lower half */
+		execute_kept(1, early - 0x10, code + 5);
+		come_back();
+		registers[CS] = 3;
+		execute_kept(0, program, 0x1000005);
+		execute_kept(1, program, 0x1000005);
+		come_back();
+	}
+}
+
 static void *run_shared(void *data)
 {
 	const unsigned vcpu = (unsigned)(uintptr_t)data;
@@ -610,6 +646,8 @@ int main(int count, char **words)
 		scene_ends();
 	else if (strcmp(words[2], "edge") == 0)
 		scene_edge();
+	else if (strcmp(words[2], "halves") == 0)
+		scene_halves();
 	else if (strcmp(words[2], "shared") == 0)
 		scene_shared();
 	else

@@ -187,23 +187,54 @@ static void on_switch(unsigned index, void *data)
 	guest_vcpu_forget(guest_vcpus[index]);
 }
 
-void guest_call_instrument(struct qemu_instruction *instruction, enum guest_kind kind,
-			   struct guest_site *site)
+static qemu_on_access callback_of(const struct guest_site *site)
 {
-	if (kind == GUEST_CALL_MEMORY)
+	switch (site->kind) {
+	case GUEST_CALL_MEMORY:
+		return on_call_memory;
+	case GUEST_CALL_REGISTER:
+		return on_call_register;
+	default:
+		return guest_is_near(site->kind, site->target, site->after) ? on_call_near : on_call;
+	}
+}
+
+/* A call of shared code, which runs where it returns to. */
+static void on_call_shared(unsigned index, uint32_t access, uint64_t sp, void *data)
+{
+	const bool is_kernel = value_of(qemu_plugin_mem_get_value(access)) >> 63;
+
+	if (is_kernel == guest_options.level_kernel)
+		callback_of(data)(index, access, sp, data);
+}
+
+/* A return of shared code: of the top call, or on a stack in the half that is recorded. */
+static void on_return_shared(unsigned index, uint32_t access, uint64_t sp, void *data)
+{
+	const struct guest_stack *stack = guest_vcpus[index]->stack;
+
+	if ((sp >> 63) != guest_options.level_kernel && guest_stack_top(stack)->sp != sp)
+		return;
+	if (guest_options.range_count)
+		on_return_of_part(index, access, sp, data);
+	else
+		on_return(index, access, sp, data);
+}
+
+void guest_call_instrument(struct qemu_instruction *instruction, struct guest_site *site, bool is_shared)
+{
+	if (site->kind == GUEST_CALL_MEMORY)
 		qemu_plugin_register_vcpu_mem_cb(instruction, on_load, QEMU_NO_REGISTERS, QEMU_LOAD, NULL);
-	qemu_plugin_register_vcpu_mem_cb(instruction,
-					 guest_is_near(kind, site->target, site->after) ? on_call_near
-					 : kind == GUEST_CALL				? on_call
-					 : kind == GUEST_CALL_MEMORY			? on_call_memory
-											: on_call_register,
+	qemu_plugin_register_vcpu_mem_cb(instruction, is_shared ? on_call_shared : callback_of(site),
 					 QEMU_READ_REGISTERS, QEMU_STORE, site);
 }
 
-void guest_call_instrument_return(struct qemu_instruction *instruction)
+void guest_call_instrument_return(struct qemu_instruction *instruction, bool is_shared)
 {
 	qemu_plugin_register_vcpu_mem_cb(instruction,
-					 guest_options.range_count ? on_return_of_part : on_return,
+					 is_shared		     ? on_return_shared
+					 : guest_options.range_count ? on_return_of_part
+								     : on_return,
 					 QEMU_READ_REGISTERS, QEMU_LOAD, NULL);
 }
 

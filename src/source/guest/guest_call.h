@@ -5,12 +5,11 @@
 
 #include "source/guest/guest_open.h"
 
-/* guest_call_instrument - record the calls of a site, by its only store. @kind: one of the three of calls */
-void guest_call_instrument(struct qemu_instruction *instruction, enum guest_kind kind,
-			   struct guest_site *site);
+/* guest_call_instrument - record the calls of a site, by its only store. @is_shared: see guest_options_is_shared() */
+void guest_call_instrument(struct qemu_instruction *instruction, struct guest_site *site, bool is_shared);
 
 /* guest_call_instrument_return, _switch - the same for other instructions. */
-void guest_call_instrument_return(struct qemu_instruction *instruction);
+void guest_call_instrument_return(struct qemu_instruction *instruction, bool is_shared);
 void guest_call_instrument_switch(struct qemu_instruction *instruction);
 
 /* guest_call_instrument_mark - calls that begin after this instruction are recorded, or not. */

@@ -209,13 +209,13 @@ static void on_jump(unsigned index, void *data)
 	guest_redirect(vcpu, stack, plain(guest_vcpu_register(vcpu, site->target_register)));
 }
 
-void guest_link_instrument(struct qemu_instruction *instruction, enum guest_kind kind,
-			   struct guest_site *site)
+void guest_link_instrument(struct qemu_instruction *instruction, struct guest_site *site)
 {
 	qemu_plugin_register_vcpu_insn_exec_cb(instruction,
-					       guest_is_near(kind, site->target, site->after) ? on_call_near
-					       : kind == GUEST_CALL			      ? on_call
-								    : on_call_register,
+					       guest_is_near(site->kind, site->target, site->after)
+						       ? on_call_near
+					       : site->kind == GUEST_CALL ? on_call
+									  : on_call_register,
 					       QEMU_READ_REGISTERS, site);
 }
 

@@ -10,8 +10,7 @@ bool guest_link_begin(void);
 
 /* guest_link_instrument, _return, _jump - record the calls of a site, and their ends. A jump's site has the address of its
  * stub. */
-void guest_link_instrument(struct qemu_instruction *instruction, enum guest_kind kind,
-			   struct guest_site *site);
+void guest_link_instrument(struct qemu_instruction *instruction, struct guest_site *site);
 void guest_link_instrument_return(struct qemu_instruction *instruction, struct guest_site *site);
 void guest_link_instrument_jump(struct qemu_instruction *instruction, struct guest_site *site);
 

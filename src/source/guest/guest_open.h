@@ -15,6 +15,7 @@ struct guest_site {
 	uint64_t target;	 /* of a direct call */
 	uint64_t known; /* image and number of the target when it was called last: image << 32 | number */
 	unsigned target_register;
+	enum guest_kind kind;
 };
 
 enum {

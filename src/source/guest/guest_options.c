@@ -8,9 +8,12 @@
 #include "base/number.h"
 #include "source/guest/guest_options.h"
 
-struct guest_options guest_options = {
-	.kernel = true, .user = true, .stacks = GUEST_STACKS, .stack_bits = GUEST_STACK_BITS
-};
+struct guest_options guest_options = { .kernel = true,
+				       .user = true,
+				       .level_kernel = true,
+				       .level_user = true,
+				       .stacks = GUEST_STACKS,
+				       .stack_bits = GUEST_STACK_BITS };
 
 /* A hexadecimal number up to a character. Return: what is behind that; NULL: it is not one. */
 static const char *take_address(const char *text, char end, uint64_t *address)
@@ -103,6 +106,8 @@ static bool take_level(const char *text)
 {
 	guest_options.kernel = strcmp(text, "kernel") == 0;
 	guest_options.user = strcmp(text, "user") == 0;
+	guest_options.level_kernel = guest_options.kernel;
+	guest_options.level_user = guest_options.user;
 	return guest_options.kernel || guest_options.user;
 }
 
@@ -204,6 +209,12 @@ void guest_options_complete(void)
 bool guest_options_code(uint64_t address)
 {
 	return address >> 63 ? guest_options.kernel : guest_options.user;
+}
+
+bool guest_options_is_shared(uint64_t address)
+{
+	return !(address >> 63) && guest_options.level_kernel != guest_options.level_user &&
+	       (guest_options.kernel || guest_options.user);
 }
 
 bool guest_options_function(uint64_t address)

@@ -42,10 +42,11 @@ struct guest_range {
 };
 
 struct guest_options {
-	bool kernel, user; /* code in the upper and in the lower half of the address space */
-	bool report;	   /* at the end, print counts */
-	bool by_vcpu;	   /* threads of the trace are vCPUs, and not stacks */
-	bool instructions; /* the clock counts them */
+	bool kernel, user;	       /* code in the upper and in the lower half of the address space */
+	bool level_kernel, level_user; /* the same before ranges left out more: whose calls are recorded */
+	bool report;		       /* at the end, print counts */
+	bool by_vcpu;		       /* threads of the trace are vCPUs, and not stacks */
+	bool instructions;	       /* the clock counts them */
 	struct guest_mark start, stop, snapshot; /* start: nothing is recorded before */
 	struct guest_range given[GUEST_RANGES];	 /* as they were given */
 	unsigned given_count;
@@ -75,6 +76,12 @@ void guest_options_move(uint64_t distance);
 
 /* guest_options_code - whether calls of the code at an address are instrumented. */
 bool guest_options_code(uint64_t address);
+
+/*
+ * guest_options_is_shared - whether it depends on each execution if calls and returns of a kernel's code at an address are recorded. A kernel
+ * runs some of its code in the lower half before its page tables have the upper one, and QEMU translates that once for both.
+ */
+bool guest_options_is_shared(uint64_t address);
 
 /* guest_options_function - whether calls of a function are recorded. */
 bool guest_options_function(uint64_t address);

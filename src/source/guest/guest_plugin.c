@@ -36,7 +36,8 @@ static struct guest_site *find_site(const struct guest_site *wanted, uint64_t ha
 		struct guest_site *site = sites[number - 1];
 
 		if (site->address == wanted->address && site->after == wanted->after &&
-		    site->target == wanted->target && site->target_register == wanted->target_register)
+		    site->target == wanted->target && site->kind == wanted->kind &&
+		    site->target_register == wanted->target_register)
 			return site;
 	}
 	return NULL;
@@ -130,23 +131,24 @@ static struct guest_instruction decode(const struct qemu_instruction *instructio
 	return machine->decode(bytes, count, *address);
 }
 
-static void instrument_call(struct qemu_instruction *instruction, enum guest_kind kind,
-			    const struct guest_site *wanted)
+static void instrument_call(struct qemu_instruction *instruction, const struct guest_site *wanted,
+			    bool is_shared)
 {
 	struct guest_site *site = site_of(wanted);
 
 	if (site && machine->links)
-		guest_link_instrument(instruction, kind, site);
+		guest_link_instrument(instruction, site);
 	else if (site)
-		guest_call_instrument(instruction, kind, site);
+		guest_call_instrument(instruction, site, is_shared);
 }
 
-static void instrument_return(struct qemu_instruction *instruction, const struct guest_site *wanted)
+static void instrument_return(struct qemu_instruction *instruction, const struct guest_site *wanted,
+			      bool is_shared)
 {
 	struct guest_site *site = machine->links ? site_of(wanted) : NULL;
 
 	if (!machine->links)
-		guest_call_instrument_return(instruction);
+		guest_call_instrument_return(instruction, is_shared);
 	else if (site)
 		guest_link_instrument_return(instruction, site);
 }
@@ -163,26 +165,35 @@ static void instrument_jump(struct qemu_instruction *instruction, const struct g
 		guest_link_instrument_jump(instruction, found);
 }
 
+/* QEMU never uses a program's translation for a kernel. */
+static bool is_shared_code(uint64_t address)
+{
+	return !machine->links && guest_options_is_shared(address) && !guest_vcpu_runs_program(machine);
+}
+
 /* The last instruction of a block. @stub: the address of the block if the others are those of a stub; 0: they are not */
 static void instrument_last(struct qemu_instruction *instruction, uint64_t stub)
 {
 	struct guest_site site = { 0 };
 	const struct guest_instruction found = decode(instruction, &site.address, &site.after);
 
-	if (found.kind != GUEST_SWITCH && !guest_options_code(site.address))
+	const bool is_shared = found.kind != GUEST_OTHER && is_shared_code(site.address);
+
+	if (found.kind != GUEST_SWITCH && !is_shared && !guest_options_code(site.address))
 		return;
 	if (found.kind == GUEST_CALL && !guest_follow(machine, found.target, site.after))
 		return;
+	site.kind = found.kind;
 	site.target = found.target;
 	site.target_register = found.register_number;
 	switch (found.kind) {
 	case GUEST_CALL:
 	case GUEST_CALL_REGISTER:
 	case GUEST_CALL_MEMORY:
-		instrument_call(instruction, found.kind, &site);
+		instrument_call(instruction, &site, is_shared);
 		break;
 	case GUEST_RETURN:
-		instrument_return(instruction, &site);
+		instrument_return(instruction, &site, is_shared);
 		break;
 	case GUEST_JUMP:
 		if (stub)

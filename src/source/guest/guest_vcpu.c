@@ -82,6 +82,22 @@ static uint64_t read_register(const struct guest_vcpu *vcpu, struct qemu_registe
 	return value;
 }
 
+bool guest_vcpu_runs_program(const struct guest_machine *machine)
+{
+	static __thread struct qemu_bytes *bytes;
+	const struct guest_vcpu *any = guest_vcpus[0]; /* each has the same registers */
+	uint64_t level = 0;
+
+	if (!any || !any->level)
+		return false;
+	if (!bytes)
+		bytes = g_byte_array_new();
+	bytes->length = 0;
+	qemu_plugin_read_register(any->level, bytes);
+	memcpy(&level, bytes->data, bytes->length < sizeof(level) ? bytes->length : sizeof(level));
+	return (level & machine->level.mask) == machine->user;
+}
+
 uint64_t guest_vcpu_register(const struct guest_vcpu *vcpu, unsigned number)
 {
 	return read_register(vcpu, vcpu->general[number % GUEST_REGISTERS]);

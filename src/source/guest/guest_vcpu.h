@@ -48,6 +48,10 @@ extern struct guest_vcpu *guest_vcpus[GUEST_VCPUS];
 /* guest_vcpu_begin - a vCPU begins. Context: its thread. Return: false after a message. */
 bool guest_vcpu_begin(unsigned index, const struct guest_machine *machine);
 
+/* guest_vcpu_runs_program - whether the code that is being translated is a program's. Context: a callback of translation. Newer versions of
+ * QEMU have no registers there: false. */
+bool guest_vcpu_runs_program(const struct guest_machine *machine);
+
 /* guest_vcpu_switch - the stack at a stack pointer, when the vCPU ran on another one. Never NULL. */
 struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp);
 
