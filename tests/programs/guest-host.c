@@ -91,10 +91,11 @@ enum {
 	CR3,
 	FS_BASE,
 	GS_BASE,
+	CR0,
 	REGISTERS
 };
-static const char *const names[REGISTERS] = { "cs", "cr3", "fs_base", "gs_base" };
-static uint64_t registers[REGISTERS];
+static const char *const names[REGISTERS] = { "cs", "cr3", "fs_base", "gs_base", "cr0" };
+static uint64_t registers[REGISTERS] = { [CR0] = 1 };
 
 /* The guest's memory: the CPU's own data, and one task at an address. */
 enum {
@@ -395,6 +396,23 @@ static void scene_large(void)
 		}
 }
 
+/* Real mode, where the number of the code segment may be any, and a program at the same place. */
+static void scene_real(void)
+{
+	for (unsigned n = 0; n < 10; n++) {
+		registers[CS] = 0xf003 - n % 4;
+		registers[CR0] = 0;
+		come_back();
+		call(0x1000, 0x2000, 0x7f00);
+		leave(0x2003, 0x1005, 0x7f00);
+	}
+	registers[CS] = 0x33;
+	registers[CR0] = 1;
+	come_back();
+	call(0x1000, 0x2000, 0x7f00);
+	leave(0x2003, 0x1005, 0x7f00);
+}
+
 /* A task that executes a program: an interrupt comes after it has the new address space, and before it has the new name. */
 static void scene_exec(void)
 {
@@ -646,6 +664,8 @@ int main(int count, char **words)
 		scene_ends();
 	else if (strcmp(words[2], "edge") == 0)
 		scene_edge();
+	else if (strcmp(words[2], "real") == 0)
+		scene_real();
 	else if (strcmp(words[2], "halves") == 0)
 		scene_halves();
 	else if (strcmp(words[2], "shared") == 0)

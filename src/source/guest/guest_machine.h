@@ -53,7 +53,9 @@ struct guest_machine {
 		[GUEST_BASES]; /* of the CPU's own data: in the kernel, and in a program; NULL: unknown */
 	const char *task;      /* while the kernel runs, it points to the current task; NULL: none does */
 	struct guest_field level, space, thread;
-	uint64_t user;	    /* the level's value while a program runs */
+	struct guest_field
+		levels_hold; /* without one of these bits the machine has one level; no name: it always has all */
+	uint64_t user;	     /* the level's value while a program runs */
 	uint32_t levels[2]; /* of privilege, as the architecture counts them: by enum guest_level */
 };
 

@@ -35,6 +35,7 @@ static void find_registers(struct guest_vcpu *vcpu, const struct guest_machine *
 	vcpu->sp = find_register(registers, machine->sp);
 	vcpu->pc = find_register(registers, machine->pc);
 	vcpu->level = find_register(registers, machine->level.name);
+	vcpu->levels_hold = find_register(registers, machine->levels_hold.name);
 	vcpu->space = find_register(registers, machine->space.name);
 	vcpu->thread = find_register(registers, machine->thread.name);
 	vcpu->current = find_register(registers, machine->task);
@@ -221,6 +222,14 @@ static void run(struct guest_vcpu *vcpu, const struct guest_stack *stack)
 		vcpu->task = *task;
 }
 
+static bool is_at_user_level(const struct guest_vcpu *vcpu)
+{
+	const struct guest_machine *machine = vcpu->machine;
+
+	return (read_register(vcpu, vcpu->level) & machine->level.mask) == machine->user &&
+	       (!vcpu->levels_hold || read_register(vcpu, vcpu->levels_hold) & machine->levels_hold.mask);
+}
+
 struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
 {
 	const struct guest_machine *machine = vcpu->machine;
@@ -230,7 +239,7 @@ struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
 	struct guest_stack *stack;
 	bool settled = true;
 
-	if (!(sp >> 63) && (read_register(vcpu, vcpu->level) & machine->level.mask) == machine->user) {
+	if (!(sp >> 63) && is_at_user_level(vcpu)) {
 		place.level = GUEST_USER;
 		place.space = read_register(vcpu, vcpu->space) & machine->space.mask;
 		place.thread = read_register(vcpu, vcpu->thread) & machine->thread.mask;

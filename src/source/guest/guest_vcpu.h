@@ -30,7 +30,8 @@ struct guest_vcpu {
 	struct guest_function functions[GUEST_FUNCTIONS];
 	uint64_t target; /* of the call that is being executed, if that loads it */
 	const struct guest_machine *machine;
-	struct qemu_register *sp, *pc, *level, *space, *thread, *current; /* NULL: it has none */
+	struct qemu_register *sp, *pc, *level, *levels_hold, *space, *thread,
+		*current; /* NULL: it has none */
 	struct qemu_register *bases[GUEST_BASES];
 	struct qemu_register *general[GUEST_REGISTERS];
 	struct qemu_bytes *bytes;

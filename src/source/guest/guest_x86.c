@@ -104,6 +104,7 @@ const struct guest_machine guest_x86 = {
 	.bases = { "gs_base", "k_gs_base" },
 	.level = { "cs", 3 },
 	.user = 3,
+	.levels_hold = { "cr0", 1 }, /* protected mode: in real mode the segment's number may be any */
 	.levels = { 0, 3 },
 	/* Without the process-context id, and without the bit by which page-table isolation has two spaces. */
 	.space = { "cr3", ~UINT64_C(0x1fff) },
