@@ -185,6 +185,8 @@ static uint64_t linker_function(const struct process_memory *memory, const char 
 		       ?: process_memory_symbol(memory, library, former);
 }
 
+static const char other_version[] = "it has loaded libburin-calls.so of another version; restart it";
+
 static const char *const answers[WIRE_PATCH_ANSWERS] = {
 	[WIRE_PATCH_NO_SESSION] = "it could not make a session; its standard error may have the reason",
 	[WIRE_PATCH_NO_CALLS] = "its session was made without calls; start it by burin record --calls",
@@ -193,14 +195,21 @@ static const char *const answers[WIRE_PATCH_ANSWERS] = {
 		"its start; start it by burin record --calls",
 };
 
-/* Whether a library that is mapped can be called: no thread is loading it any more. */
-static bool is_ready(const struct process_memory *memory, uint64_t loaded)
+/*
+ * Whether a library that is mapped can be called: no thread is loading it any more. Libraries of other versions, without the
+ * word, have other tables, too.
+ * Return: 0, -EBUSY, or -EINVAL and the problem.
+ */
+static int check_loaded(const struct process_memory *memory, uint64_t loaded, char *problem, size_t bytes)
 {
 	const uint64_t address = process_memory_symbol(memory, loaded, "burin_calls_ready");
 	uint32_t ready = 0;
 
-	/* An older library does not have the word, and is called at once. */
-	return !address || (process_memory_read(memory, address, &ready, sizeof(ready)) && ready);
+	if (!address) {
+		snprintf(problem, bytes, "%s", other_version);
+		return -EINVAL;
+	}
+	return process_memory_read(memory, address, &ready, sizeof(ready)) && ready ? 0 : -EBUSY;
 }
 
 /*
@@ -216,8 +225,8 @@ static int load(struct process_memory *memory, struct process_threads *threads, 
 	uint64_t steps = 1;
 	int error;
 
-	if (loaded && !is_ready(memory, loaded))
-		return -EBUSY;
+	if (loaded && (error = check_loaded(memory, loaded, problem, bytes)) != 0)
+		return error;
 	if (!loaded) {
 		call = (struct remote_call){ .function =
 						     linker_function(memory, "dlopen", "__libc_dlopen_mode"),
@@ -238,7 +247,7 @@ static int load(struct process_memory *memory, struct process_threads *threads, 
 	if (!loaded && call.steps < 2)
 		snprintf(problem, bytes, "it cannot load %s; can its user read that file?", library);
 	else if (call.steps != steps)
-		snprintf(problem, bytes, "it has loaded libburin-calls.so of another version; restart it");
+		snprintf(problem, bytes, "%s", other_version);
 	else
 		snprintf(problem, bytes, "%s",
 			 call.result < WIRE_PATCH_ANSWERS ? answers[call.result] : "it gave no valid answer");
