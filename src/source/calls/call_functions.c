@@ -8,6 +8,7 @@
 #include "source/calls/call_facts.h"
 #include "source/calls/call_functions.h"
 #include "source/calls/call_images.h"
+#include "source/calls/call_patch.h"
 #include "source/calls/call_rules.h"
 #include "source/tracepoint/thread.h"
 
@@ -114,8 +115,13 @@ uint32_t call_function_number(const struct call_image *image)
 	return number;
 }
 
+/*
+ * A function may have several kinds of hooks. The first one of these is used: that of the patched entry, mcount, which lies inside the
+ * function, and __cyg_profile_func_enter(), whose place is the function's begin.
+ */
 uint64_t call_function_add(uint64_t address, uint64_t unused)
 {
+	const uint64_t function = call_image_function(address);
 	const uint32_t self = tracepoint_thread_self();
 	struct call_image image;
 	uint32_t number = 0;
@@ -130,14 +136,18 @@ uint64_t call_function_add(uint64_t address, uint64_t unused)
 		}
 		return 0;
 	}
-	if (call_image_find(address, &image))
+	if (call_image_find(function, &image))
 		number = number_of(&image);
 	if (!number) {
 		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_FUNCTION, 1);
 		return 0;
 	}
+	if (call_patch_has(function, number))
+		number = 0;
 	if (lock_take(&lock, self)) {
 		add(address, number);
+		if (function != address)
+			add(function, 0);
 		lock_drop(&lock);
 	}
 	return number;

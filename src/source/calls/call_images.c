@@ -9,6 +9,7 @@
 
 #include "base/nolibc.h"
 #include "session/session_calls.h"
+#include "source/calls/call_frames.h"
 #include "source/calls/call_images.h"
 #include "source/tracepoint/thread.h"
 
@@ -105,4 +106,29 @@ bool call_image_find(uint64_t address, struct call_image *image)
 	image->offset = search.offset;
 	image->number = session_call_image(&tracepoint_session, &wanted, tracepoint_thread_self());
 	return image->number != 0;
+}
+
+static int visit_function(struct dl_phdr_info *object, size_t bytes, void *data)
+{
+	struct search *search = data;
+
+	(void)bytes;
+	for (unsigned n = 0; n < object->dlpi_phnum; n++) {
+		const ElfW(Phdr) *part = &object->dlpi_phdr[n];
+
+		if (part->p_type != PT_LOAD ||
+		    search->address - (object->dlpi_addr + part->p_vaddr) >= part->p_memsz)
+			continue;
+		search->offset = call_frames_function(object, search->address);
+		return 1;
+	}
+	return 0;
+}
+
+uint64_t call_image_function(uint64_t address)
+{
+	struct search search = { .address = address };
+
+	dl_iterate_phdr(visit_function, &search);
+	return search.offset ?: address;
 }

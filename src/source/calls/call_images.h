@@ -17,4 +17,10 @@ struct call_image {
  */
 bool call_image_find(uint64_t address, struct call_image *image);
 
+/*
+ * call_image_function - the begin of the function that an address lies in. Context: as above.
+ * Return: the address itself, if no table of the object has the function.
+ */
+uint64_t call_image_function(uint64_t address);
+
 #endif

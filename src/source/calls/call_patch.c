@@ -755,4 +755,36 @@ bool call_patch_is_stub(uint64_t address)
 	return false;
 }
 
+/* Patches are in the order of their addresses. */
+static bool has_patch(const struct wire_patch_object *object, uint64_t function, uint32_t number)
+{
+	const struct wire_patch *patches = patches_of(object);
+	uint64_t low = 0, high = object->count;
+
+	while (low < high) {
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (patches[middle].address < function)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < object->count && patches[low].function == number;
+}
+
+bool call_patch_has(uint64_t function, uint32_t number)
+{
+	const uint64_t objects = __atomic_load_n(&call_patches.objects, __ATOMIC_ACQUIRE);
+
+	for (uint64_t n = 0; n < objects; n++) {
+		const struct wire_patch_object *object = &call_patches.object[n];
+
+		/* Acquire: the patches are complete. Pairs with the release in prepare(). */
+		if (__atomic_load_n(&object->area_bytes, __ATOMIC_ACQUIRE) &&
+		    function - object->begin < object->end - object->begin)
+			return has_patch(object, function, number);
+	}
+	return false;
+}
+
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/loaded_object.h"
+#include "source/calls/call_frames.h"
 #include "source/calls/call_sites.h"
 #include "source/calls/hook_near.h"
 
@@ -18,7 +19,6 @@ enum {
 	TABLE_MAX = 1 << 28, /* bytes of a table that is read from the file */
 	RANGES = 8,	     /* executable parts of an object */
 	PARTS = 64,	     /* program headers that are compared */
-	FRAMES_HEAD = 12,    /* bytes of .eh_frame_hdr before its table */
 	ENDBR = 4,	     /* bytes of endbr64 */
 	NOPS_MAX = 4096,     /* bytes of NOPs at an entry */
 };
@@ -31,8 +31,7 @@ struct object {
 	struct loaded_object loaded;
 	struct range code[RANGES];
 	unsigned codes;
-	const uint8_t *frames; /* .eh_frame_hdr */
-	uint32_t frames_max;   /* functions that it has room for */
+	struct call_frames frames;
 	int file;
 	struct call_sites sites;
 };
@@ -115,32 +114,19 @@ static bool is_endbr(const struct object *object, uint64_t address)
 
 /* ---- the begin of a function */
 
-/*
- * The last function that begins at or before an address, by the sorted table of .eh_frame_hdr; 0: none. The usual encoding
- * is the only one that linkers write: a count of 4 bytes, pairs of 4 bytes relative to the header.
- */
+/* The last function that begins at or before an address; 0: there is none. */
 static uint64_t function_before(const struct object *object, uint64_t address)
 {
-	const uint8_t *header = object->frames;
-	uint32_t count, low = 0, high;
-	int32_t pair[2];
+	struct call_frames_found found;
 
-	if (!header || header[0] != 1 || header[2] != 0x03 || header[3] != 0x3b)
-		return 0;
-	memcpy(&count, header + 8, sizeof(count));
-	for (high = count < object->frames_max ? count : object->frames_max; low < high;) {
-		const uint32_t middle = low + (high - low) / 2;
+	return call_frames_before(&object->frames, address, &found) ? found.function : 0;
+}
 
-		memcpy(pair, header + FRAMES_HEAD + 8 * (uint64_t)middle, sizeof(pair));
-		if ((uint64_t)(uintptr_t)header + (uint64_t)(int64_t)pair[0] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
-		return 0;
-	memcpy(pair, header + FRAMES_HEAD + 8 * (uint64_t)(low - 1), sizeof(pair));
-	return (uint64_t)(uintptr_t)header + (uint64_t)(int64_t)pair[0];
+/* A place whose code cannot be changed; its function may have another one. */
+static void refuse(struct object *object, uint64_t address, uint64_t function)
+{
+	add(&object->sites,
+	    &(struct call_found){ .function = function, .address = address, .kind = CALL_SITE_REFUSED });
 }
 
 /* ---- NOPs */
@@ -212,7 +198,7 @@ static void add_nops(struct object *object, uint64_t address)
 		found.kind = CALL_SITE_SHORT;
 		if (after < 2 || entry != function || function - address < CALL_SITE_JUMP ||
 		    before < CALL_SITE_JUMP) {
-			object->sites.refused++;
+			refuse(object, address, function_before(object, address + before));
 			return;
 		}
 	}
@@ -226,7 +212,7 @@ static uint64_t function_of_first(const struct object *object, uint64_t address)
 {
 	const uint64_t function = function_before(object, address);
 
-	if (object->frames && function != address &&
+	if (object->frames.header && function != address &&
 	    !(function + ENDBR == address && is_endbr(object, function)))
 		return 0;
 	return is_endbr(object, address - ENDBR) ? address - ENDBR : address;
@@ -249,7 +235,7 @@ static void add_call(struct object *object, uint64_t address, unsigned bytes)
 		       function = function_of_first(object, begin);
 
 	if (!function)
-		object->sites.refused++;
+		refuse(object, begin, function_before(object, begin));
 	else
 		add(&object->sites, &(struct call_found){ .function = function,
 							  .address = begin,
@@ -410,7 +396,7 @@ static void add_sleds(struct object *object, uint64_t begin, uint64_t bytes)
 		    !is_code(object, address, CALL_SITE_SLED_BYTES) || !is_code(object, function, 1))
 			continue;
 		if (*code_at(address) != (is_end ? 0xc3 : 0xeb)) {
-			object->sites.refused++;
+			refuse(object, address, function);
 			continue;
 		}
 		add(&object->sites, &(struct call_found){ .function = function,
@@ -457,7 +443,8 @@ static bool has_symbol(int file, const ElfW(Shdr) * table, const ElfW(Shdr) * te
 }
 
 /*
- * Whether an object has an unwinder of its own, by -static-libgcc: it defines its first function; or, if it is stripped, has
+ * Whether an object has an unwinder of its own, by -static-libgcc: it defines its second function (a sanitizer defines the first, and goes
+ * on to ours); or, if it is stripped, has
  * tables of exceptions, but asks no other object for an unwinder. A dynamic definition is no matter: ours stands before it.
  */
 static bool has_unwinder(int file, const ElfW(Shdr) * sections, unsigned count, const char *names,
@@ -470,7 +457,7 @@ static bool has_unwinder(int file, const ElfW(Shdr) * sections, unsigned count, 
 
 		if (sections[n].sh_type == SHT_SYMTAB) {
 			stripped = false;
-			if (has_symbol(file, &sections[n], texts, "_Unwind_RaiseException", true))
+			if (has_symbol(file, &sections[n], texts, "_Unwind_Resume", true))
 				return true;
 		}
 		if (sections[n].sh_type == SHT_DYNSYM)
@@ -533,14 +520,6 @@ static void visit_sections(struct object *object)
 		munmap(sections, header.e_shnum * sizeof(*sections) + 1);
 }
 
-static void visit_frames(struct object *object, uint64_t begin, uint64_t bytes)
-{
-	if (bytes < FRAMES_HEAD || !is_readable(object, begin, bytes))
-		return;
-	object->frames = code_at(begin);
-	object->frames_max = (uint32_t)((bytes - FRAMES_HEAD) / 8);
-}
-
 static void visit_segments(struct object *object)
 {
 	const struct dl_phdr_info *info = &object->loaded.info;
@@ -550,8 +529,6 @@ static void visit_segments(struct object *object)
 		const ElfW(Phdr) *part = &info->dlpi_phdr[n];
 		const uint64_t begin = info->dlpi_addr + part->p_vaddr, end = begin + part->p_memsz;
 
-		if (part->p_type == PT_GNU_EH_FRAME)
-			visit_frames(object, begin, part->p_memsz);
 		if (part->p_type != PT_LOAD)
 			continue;
 		if (begin < object->sites.begin)
@@ -593,11 +570,51 @@ static void remove_overlaps(struct call_sites *sites)
 	sites->count = kept;
 }
 
+/* The sites of one function: the first behind them. */
+static size_t end_of_function(const struct call_sites *sites, size_t begin)
+{
+	size_t end = begin + 1;
+
+	while (end < sites->count && sites->found[begin].function &&
+	       sites->found[end].function == sites->found[begin].function)
+		end++;
+	return end;
+}
+
+/* The one that is used, if there are several kinds: that at the entry has arguments. */
+static size_t find_entry(const struct call_sites *sites, size_t begin, size_t end)
+{
+	while (begin < end && sites->found[begin].kind != CALL_SITE_ENTRY &&
+	       sites->found[begin].kind != CALL_SITE_SHORT)
+		begin++;
+	return begin;
+}
+
+/* Options of compilers can be combined, so a function may have several kinds of hooks, some without room: its calls are recorded once. */
+static void choose_kinds(struct call_sites *sites)
+{
+	size_t kept = 0;
+
+	for (size_t begin = 0, end; begin < sites->count; begin = end) {
+		const size_t before = kept;
+		size_t entry;
+
+		end = end_of_function(sites, begin);
+		entry = find_entry(sites, begin, end);
+		for (size_t n = begin; n < end; n++)
+			if (sites->found[n].kind != CALL_SITE_REFUSED && (entry == end || n == entry))
+				sites->found[kept++] = sites->found[n];
+		sites->refused += kept == before;
+	}
+	sites->count = kept;
+}
+
 struct call_sites call_sites_find(const struct dl_phdr_info *info)
 {
 	struct object object = { .codes = 0 };
 
 	loaded_object_read(&object.loaded, info);
+	object.frames = call_frames_of(info);
 	visit_segments(&object);
 	object.file = open(*info->dlpi_name ? info->dlpi_name : "/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	add_fentry(&object);
@@ -607,6 +624,7 @@ struct call_sites call_sites_find(const struct dl_phdr_info *info)
 		close(object.file);
 	}
 	remove_overlaps(&object.sites);
+	choose_kinds(&object.sites);
 	return object.sites;
 }
 

@@ -9,7 +9,7 @@
  *	(none)				-finstrument-functions: the linker's jumps to the functions that are called
  *
  * Sections are found by the section headers of the object's file. If these were stripped, only calls of __fentry__ are
- * found. Where a function begins is asked of .eh_frame_hdr, which is in memory.
+ * found. call_frames.h knows where a function begins.
  */
 #ifndef BURIN_SOURCE_CALLS_CALL_SITES_H
 #define BURIN_SOURCE_CALLS_CALL_SITES_H
@@ -27,6 +27,7 @@ enum call_site_kind {
 	CALL_SITE_SLED_TAIL,
 	CALL_SITE_ENTER, /* the linker's jump to __cyg_profile_func_enter(): of no function */
 	CALL_SITE_EXIT,	 /* the same of the other */
+	CALL_SITE_REFUSED, /* none: too little room for a jump, or an unknown begin; call_sites_find() counts them */
 };
 
 enum {
@@ -47,7 +48,7 @@ struct call_found {
 struct call_sites {
 	struct call_found *found; /* by mmap() */
 	size_t count, room;
-	size_t refused;	     /* functions with too little room for a jump, or an unknown begin */
+	size_t refused;	     /* functions without one, for lack of room for a jump, or of a known begin */
 	bool own_unwinder;   /* the object has one, which no other object can replace */
 	uint64_t begin, end; /* of the object in memory */
 };
