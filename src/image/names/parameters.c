@@ -363,16 +363,44 @@ static bool describe_function(const struct walk *walk, struct function *function
 	return function->seen || *result;
 }
 
+/* Of DWARF 5, elfutils takes the first file, number 0, for none; clang gives a unit's own file that number. */
+static const char *file_of(Dwarf_Die *die)
+{
+	const char *file = dwarf_decl_file(die);
+	Dwarf_Attribute attribute;
+	Dwarf_Files *files;
+	Dwarf_Word number;
+	Dwarf_Half version;
+	Dwarf_Die unit;
+	size_t count;
+
+	if (file || !dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) ||
+	    dwarf_formudata(&attribute, &number) != 0 || number ||
+	    dwarf_cu_info(attribute.cu, &version, NULL, &unit, NULL, NULL, NULL, NULL) != 0 || version < 5 ||
+	    dwarf_getsrcfiles(&unit, &files, &count) != 0 || !count)
+		return file;
+	return dwarf_filesrc(files, 0, NULL, NULL);
+}
+
+/* Calls of its name are calls of a function that it finds, of which nothing is known. */
+static bool is_resolver(const struct walk *walk, uint64_t entry)
+{
+	const struct symbol *symbol = symbols_find(walk->symbols, entry);
+
+	return symbol && symbol->address == entry && symbol->resolver;
+}
+
 static void visit_function(const struct walk *walk, Dwarf_Die *die)
 {
 	struct function function = { .die = die };
-	const char *file = dwarf_decl_file(die);
+	const char *file = file_of(die);
 	Dwarf_Addr base, end;
 	bool described;
 
 	if (dwarf_ranges(die, 0, &base, &function.entry, &end) <= 0)
 		return; /* it has no code */
-	described = walk->places_known && describe_function(walk, &function);
+	described = walk->places_known &&
+		    (is_resolver(walk, function.entry) || describe_function(walk, &function));
 	if (described || file)
 		walk->found(walk->data, function.entry, described ? function.spec : NULL, file);
 }

@@ -77,6 +77,7 @@ static int add_elf_symbol(struct symbols *symbols, const GElf_Sym *symbol, const
 					    .bytes = (uint32_t)strcspn(name, "@"), /* without its version */
 					    .sized = sound,
 					    .local = GELF_ST_BIND(symbol->st_info) == STB_LOCAL,
+					    .resolver = GELF_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC,
 					    .weak = GELF_ST_BIND(symbol->st_info) == STB_WEAK,
 				    });
 }
@@ -193,10 +194,13 @@ static void drop_aliases(struct symbols *symbols)
 		const struct symbol *next = &symbols->all[n];
 		struct symbol *last = kept ? &symbols->all[kept - 1] : NULL;
 
-		if (!last || last->address != next->address)
+		if (!last || last->address != next->address) {
 			symbols->all[kept++] = *next;
-		else if (next->sized && next->end > last->end)
+			continue;
+		}
+		if (next->sized && next->end > last->end)
 			last->end = next->end;
+		last->resolver |= next->resolver;
 	}
 	symbols->count = kept;
 }

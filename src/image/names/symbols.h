@@ -21,7 +21,8 @@ struct symbol {
 	uint32_t bytes;
 	uint32_t outer; /* number of the symbol around this one, plus 1; 0: none */
 	bool sized, local, weak;
-	bool plt; /* an entry of the PLT; the name is that of the function it jumps to */
+	bool resolver; /* its code finds the function of this name when it is loaded (an IFUNC) */
+	bool plt;      /* an entry of the PLT; the name is that of the function it jumps to */
 };
 
 struct symbols {
