@@ -10,6 +10,7 @@
 #include "source/calls/call_patch.h"
 #include "source/calls/call_thread.h"
 #include "source/calls/hook_entry.h"
+#include "source/calls/interpose_exec.h"
 #include "source/calls/interpose_jumps.h"
 #include "source/calls/interpose_late.h"
 
@@ -49,6 +50,7 @@ static __attribute__((constructor(101))) void begin(void)
 	if (begun)
 		return;
 	c_library_bind();
+	interpose_exec_begin();
 	if (!nolibc_environment("BURIN_SESSION")) {
 		tracepoint_calls_max =
 			WIRE_CALL_FUNCTIONS; /* of the session that the first object will make */
