@@ -66,7 +66,8 @@ static const struct cmd_option watch_options[] = {
 	OPTION_SIZE("--kernel-buffer SIZE", &watched.choice.buffer_bytes, 4 * KERNEL_PACKET, 512 << 20,
 		    "size of each CPU's two ring buffers of kernel events (default: 4M)"),
 	OPTION_TEXT("-w, --where EXPR", &watched.where,
-		    "only if EXPR is true of its arguments, such as 'len > 1000'; see burin-enable(1)"),
+		    "with --on: only if EXPR is true of the arguments, such as 'len > 1000';\nsee "
+		    "burin-enable(1)"),
 	OPTION_FLAG("--on-exit", &watched.on_exit, "take a snapshot when the program exits"),
 	OPTION_FLAG("--on-crash", &watched.on_crash,
 		    "take a snapshot when a process of the program is killed, by any signal"),
