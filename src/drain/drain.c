@@ -83,6 +83,8 @@ static void add_totals(struct drain *drain)
 		*recorded |= out->kept != 0;
 		for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++) {
 			totals->lost[cause] += lost[cause] - before[cause];
+			if (lost[cause] != before[cause])
+				totals->lost_by[cause] |= 1U << drain_owner_of(drain, n);
 			recording->lost_unreported += lost[cause] - before[cause];
 		}
 		recording->lost_unreported -= out->reported;

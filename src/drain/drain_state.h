@@ -34,11 +34,22 @@ struct drain_more {
 	const char *const *globs; /* events to keep, up to NULL; NULL: all */
 };
 
+/* The owner of a ring has chosen its size: an option of it helps where records are lost. */
+enum drain_owner {
+	DRAIN_RECORDER, /* the command that ran the program */
+	DRAIN_PROGRAM,	/* the program, whose session is its own */
+	DRAIN_KERNEL,	/* the command that records the kernel */
+	DRAIN_MODULE,	/* the module, whose rings are older than the recording */
+	DRAIN_OWNERS,
+};
+
 struct drain_totals {
 	uint64_t events;
 	uint64_t bytes;
 	unsigned cpus; /* rings that have records */
 	uint64_t lost[WIRE_LOST_CAUSES];
+	unsigned lost_by
+		[WIRE_LOST_CAUSES]; /* owners of the rings that lost them: a bit for each enum drain_owner */
 	uint64_t lost_late, lost_names;
 	uint64_t lost_calls[WIRE_CALL_LOSSES];
 	uint64_t changes; /* of a recording: changes of states, filters and sizes by other processes */
@@ -98,6 +109,15 @@ static inline const struct wire_ring *drain_control(const struct drain *drain, u
 		return &drain->copy->rings[index].control;
 	return drain_is_beside(drain, index) ? drain->readers[index].ring->control
 					     : drain->session->rings[index].control;
+}
+
+static inline enum drain_owner drain_owner_of(const struct drain *drain, unsigned index)
+{
+	if (drain_is_beside(drain, index))
+		return drain->more.since ? DRAIN_MODULE : DRAIN_KERNEL;
+	if (drain->session->device)
+		return DRAIN_MODULE;
+	return drain->session->geometry.owner_kind == WIRE_OWNER_RECORDER ? DRAIN_RECORDER : DRAIN_PROGRAM;
 }
 
 static inline bool drain_is_names(const struct drain *drain, unsigned index)

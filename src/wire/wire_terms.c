@@ -3,9 +3,9 @@
 #include "wire/wire_terms.h"
 
 const struct wire_term wire_loss_terms[WIRE_LOST_CAUSES] = {
-	[WIRE_LOST_FULL] = { "full", "buffer full", "try a larger --buffer" },
+	[WIRE_LOST_FULL] = { "full", "buffer full", NULL },
 	[WIRE_LOST_BUSY] = { "busy", "all rings locked", NULL },
-	[WIRE_LOST_SIZE] = { "size", "too large", "try a larger --packet" },
+	[WIRE_LOST_SIZE] = { "size", "too large", NULL },
 	[WIRE_LOST_OVERWRITTEN] = { "overwritten", "overwritten", NULL },
 	[WIRE_LOST_CORRUPT] = { "corrupt", "damaged in memory", NULL },
 	[WIRE_LOST_UNREAD] = { "unread", "not written to disk", NULL },

@@ -143,6 +143,26 @@ void recording_progress(struct progress *progress, struct drain *drain, const st
 		      text_count(lost_text, lost + samples_lost));
 }
 
+/* Print what helps. Losses of one cause in buffers of several owners have several hints. */
+static void print_hints(unsigned cause, unsigned owners)
+{
+	static const char *const hints[WIRE_LOST_CAUSES][DRAIN_OWNERS] = {
+		[WIRE_LOST_FULL] = { [DRAIN_RECORDER] = "try a larger --buffer",
+				     [DRAIN_KERNEL] = "try a larger --kernel-buffer",
+				     [DRAIN_MODULE] = "try burin resize kernel" },
+		[WIRE_LOST_SIZE] = { [DRAIN_RECORDER] = "try a larger --packet" },
+	};
+	const char *before = " (";
+
+	for (unsigned owner = 0; owner < DRAIN_OWNERS; owner++) {
+		if (!(owners >> owner & 1) || !hints[cause][owner])
+			continue;
+		cmd_note("%s%s", before, hints[cause][owner]);
+		before = "; ";
+	}
+	cmd_note("%s", *before == ';' ? ")" : "");
+}
+
 static void print_losses(const struct drain_totals *totals)
 {
 	uint64_t sum = wire_lost_sum(totals->lost) + totals->lost_late + totals->lost_names;
@@ -158,8 +178,7 @@ static void print_losses(const struct drain_totals *totals)
 		if (!totals->lost[cause])
 			continue;
 		cmd_note("%s%s %s", between, text_count(text, totals->lost[cause]), term->text);
-		if (term->hint)
-			cmd_note(" (%s)", term->hint);
+		print_hints(cause, totals->lost_by[cause]);
 		between = ", ";
 	}
 	if (totals->lost_late)
