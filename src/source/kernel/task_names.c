@@ -43,7 +43,8 @@ static void announce(struct task_names *names, uint32_t tid, uint32_t pid, const
 		names->known[tid] = 0;
 }
 
-/* Ask /proc about a thread. One that has ended stays without a name. */
+/* Ask /proc about a thread, and about the first one of its process, which may sleep all the time and has the program's name. One that has
+ * ended stays without a name. */
 static void ask(struct task_names *names, uint32_t tid, uint64_t time)
 {
 	char path[32], text[512], name[64] = "";
@@ -69,6 +70,8 @@ static void ask(struct task_names *names, uint32_t tid, uint64_t time)
 		announce(names, tid, pid, name, time);
 	else
 		names->known[tid] = pid + 1;
+	if (pid != tid && pid < TASK_NAMES_MAX && !names->known[pid])
+		ask(names, pid, time);
 }
 
 /* The place of a field in a payload; NULL: it is not there. */
