@@ -8,7 +8,6 @@
 #include "source/calls/call_facts.h"
 #include "source/calls/call_functions.h"
 #include "source/calls/call_images.h"
-#include "source/calls/call_patch.h"
 #include "source/calls/call_rules.h"
 #include "source/tracepoint/thread.h"
 
@@ -25,6 +24,7 @@ static struct call_functions none = { .entries = { { 0 } } };
 static const uint8_t off[1];
 
 struct call_functions *call_functions = &none;
+bool (*call_function_is_patched)(uint64_t function, uint32_t number);
 const uint8_t *call_switches = off;
 
 static uint64_t lock; /* for changes; as that of a ring, since a signal handler may find it taken */
@@ -142,7 +142,7 @@ uint64_t call_function_add(uint64_t address, uint64_t unused)
 		session_call_lose(&tracepoint_session, WIRE_CALL_LOST_FUNCTION, 1);
 		return 0;
 	}
-	if (call_patch_has(function, number))
+	if (call_function_is_patched && call_function_is_patched(function, number))
 		number = 0;
 	if (lock_take(&lock, self)) {
 		add(address, number);

@@ -8,6 +8,7 @@
 #ifndef BURIN_SOURCE_CALLS_CALL_FUNCTIONS_H
 #define BURIN_SOURCE_CALLS_CALL_FUNCTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,9 @@ extern struct call_functions *call_functions;
 
 /* The session's switches of functions, by number. [0] is off. */
 extern const uint8_t *call_switches;
+
+/* Whether the entry of a function is patched, which call_patch.c knows; NULL: no code is. Context: any, in that function. */
+extern bool (*call_function_is_patched)(uint64_t function, uint32_t number);
 
 /*
  * call_function_add - look an address up among the loaded objects, and add it; for call_apart().

@@ -660,17 +660,35 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *data)
 	return 0;
 }
 
-/* Whether the function has a hook of its own, which records its calls already. */
-static bool is_patched(uint64_t address, uint32_t number)
+/* Patches are in the order of their addresses. */
+static bool has_patch(const struct wire_patch_object *object, uint64_t function, uint32_t number)
 {
-	for (uint64_t n = 0; n < call_patches.objects; n++) {
+	const struct wire_patch *patches = patches_of(object);
+	uint64_t low = 0, high = object->count;
+
+	while (low < high) {
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (patches[middle].address < function)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < object->count && patches[low].function == number;
+}
+
+/* Whether the function has a hook of its own, which records its calls already. Context: any. */
+static bool is_patched(uint64_t function, uint32_t number)
+{
+	const uint64_t objects = __atomic_load_n(&call_patches.objects, __ATOMIC_ACQUIRE);
+
+	for (uint64_t n = 0; n < objects; n++) {
 		const struct wire_patch_object *object = &call_patches.object[n];
 
-		if (address < object->begin || address >= object->end)
-			continue;
-		for (uint64_t m = 0; m < object->count; m++)
-			if (patches_of(object)[m].function == number)
-				return true;
+		/* Acquire: the patches are complete. Pairs with the release in prepare(). */
+		if (__atomic_load_n(&object->area_bytes, __ATOMIC_ACQUIRE) &&
+		    function - object->begin < object->end - object->begin)
+			return has_patch(object, function, number);
 	}
 	return false;
 }
@@ -728,6 +746,7 @@ void call_patch_load(void)
 
 	if (!tracepoint_session.calls.header || !take_lock())
 		return;
+	call_function_is_patched = is_patched;
 	memset(seen, 0, sizeof(seen));
 	dl_iterate_phdr(visit, seen);
 	for (uint64_t n = 0; n < call_patches.objects; n++)
@@ -752,38 +771,6 @@ bool call_patch_is_stub(uint64_t address)
 	for (uint64_t n = 0; n < objects; n++)
 		if (address - call_patches.object[n].area < call_patches.object[n].area_bytes)
 			return true;
-	return false;
-}
-
-/* Patches are in the order of their addresses. */
-static bool has_patch(const struct wire_patch_object *object, uint64_t function, uint32_t number)
-{
-	const struct wire_patch *patches = patches_of(object);
-	uint64_t low = 0, high = object->count;
-
-	while (low < high) {
-		const uint64_t middle = low + (high - low) / 2;
-
-		if (patches[middle].address < function)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < object->count && patches[low].function == number;
-}
-
-bool call_patch_has(uint64_t function, uint32_t number)
-{
-	const uint64_t objects = __atomic_load_n(&call_patches.objects, __ATOMIC_ACQUIRE);
-
-	for (uint64_t n = 0; n < objects; n++) {
-		const struct wire_patch_object *object = &call_patches.object[n];
-
-		/* Acquire: the patches are complete. Pairs with the release in prepare(). */
-		if (__atomic_load_n(&object->area_bytes, __ATOMIC_ACQUIRE) &&
-		    function - object->begin < object->end - object->begin)
-			return has_patch(object, function, number);
-	}
 	return false;
 }
 

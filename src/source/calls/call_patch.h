@@ -54,9 +54,6 @@ void call_patch_attaching(bool runs);
 
 /* call_patch_is_stub - whether an address lies in an area of stubs. Context: any. */
 bool call_patch_is_stub(uint64_t address);
-
-/* call_patch_has - whether the entry of a function is patched. @number: of it. Context: any, in that function. */
-bool call_patch_has(uint64_t function, uint32_t number);
 #else
 static inline void call_patch_load(void)
 {
@@ -70,13 +67,6 @@ static inline void call_patch_startup(const void *ours)
 static inline void call_patch_attaching(bool runs)
 {
 	(void)runs;
-}
-
-static inline bool call_patch_has(uint64_t function, uint32_t number)
-{
-	(void)function;
-	(void)number;
-	return false;
 }
 #endif
 

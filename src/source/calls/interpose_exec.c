@@ -205,7 +205,6 @@ static void *lost(void)
 		     *memory_ = bytes_ && bytes_ <= ON_STACK ? alloca(bytes_) : mapped_; \
 		char *const *to = memory_ ? make(memory_, &given_, from_) : from_;       \
 		const int result_ = (call);                                              \
-                                                                                         \
 		if (mapped_)                                                             \
 			munmap(mapped_, bytes_);                                         \
 		result_;                                                                 \
@@ -309,7 +308,6 @@ static void fill(char **arguments, const char *first, va_list list)
 	({                                                                                  \
 		va_list counted, list;                                                      \
 		char **arguments;                                                           \
-                                                                                            \
 		va_start(list, first);                                                      \
 		va_copy(counted, list);                                                     \
 		arguments = alloca(((first ? count_of(counted) : 0) + 1) * sizeof(char *)); \
