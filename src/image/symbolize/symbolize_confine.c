@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file/descriptor.h"
 #include "image/symbolize/confine.h"
 #include "image/symbolize/symbolize_confine.h"
 
@@ -23,22 +24,12 @@ static int request_socket; /* for a signal handler */
 /* Has the parent open a file. Context: also in a signal handler. */
 static int request_file(const char *path)
 {
-	char room[CMSG_SPACE(sizeof(int))];
-	int answer = -EACCES, file;
-	struct iovec part = { .iov_base = &answer, .iov_len = sizeof(answer) };
-	struct msghdr message = {
-		.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)
-	};
-	const struct cmsghdr *with;
+	int file;
 
-	if (write(request_socket, path, strnlen(path, PATH_MAX)) < 0 ||
-	    recvmsg(request_socket, &message, MSG_CMSG_CLOEXEC) != sizeof(answer) || answer)
-		return answer ? answer : -EACCES;
-	with = CMSG_FIRSTHDR(&message);
-	if (!with || with->cmsg_type != SCM_RIGHTS)
+	if (write(request_socket, path, strnlen(path, PATH_MAX)) < 0)
 		return -EACCES;
-	memcpy(&file, CMSG_DATA(with), sizeof(file));
-	return file;
+	file = descriptor_receive(request_socket);
+	return file == -EPIPE ? -EACCES : file;
 }
 
 static int compare_files(const void *one, const void *other)

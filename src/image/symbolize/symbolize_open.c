@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "file/descriptor.h"
 #include "image/elf/debugfile.h"
 #include "image/symbolize/symbolize_parts.h"
 
@@ -49,26 +50,6 @@ static int open_part(const struct job *job, const char *path)
 	return file < 0 ? open_beside(job, path) : file;
 }
 
-static bool answer(int socket, int file)
-{
-	int code = file < 0 ? file : 0;
-	char room[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec part = { .iov_base = &code, .iov_len = sizeof(code) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-	struct cmsghdr *with;
-
-	if (file >= 0) {
-		message.msg_control = room;
-		message.msg_controllen = sizeof(room);
-		with = CMSG_FIRSTHDR(&message);
-		with->cmsg_level = SOL_SOCKET;
-		with->cmsg_type = SCM_RIGHTS;
-		with->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(with), &file, sizeof(int));
-	}
-	return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(code);
-}
-
 bool symbolize_open(const struct job *job)
 {
 	char path[PATH_MAX];
@@ -81,7 +62,7 @@ bool symbolize_open(const struct job *job)
 	path[bytes] = 0;
 	job->result->parts = true;
 	file = strlen(path) == (size_t)bytes ? open_part(job, path) : -EINVAL;
-	answered = answer(job->asks, file);
+	answered = descriptor_send(job->asks, file);
 	if (file >= 0)
 		close(file);
 	return answered;
