@@ -8,7 +8,9 @@
 #include "cmd/complete.h"
 #include "cmd/edit_distance.h"
 #include "cmd/option_parse.h"
+#include "file/foreign_file.h"
 #include "file/guard.h"
+#include "session/directory.h"
 
 static const struct cmd *const commands[] = {
 	&cmd_record,  &cmd_snapshot, &cmd_watch,  &cmd_recover,	 &cmd_info,  &cmd_dump,	  &cmd_replay,
@@ -172,6 +174,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	guard_begin();
+	directory_open_maps = foreign_maps;
 	if (!strcmp(argv[1], "--complete"))
 		return complete(argc - 2, argv + 2);
 	command = find(argv[1]);

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "control/process_memory.h"
+#include "file/foreign_file.h"
 
 enum {
 	MAPS_MAX = 1 << 16,
@@ -58,16 +59,20 @@ static int add_map(struct process_memory *memory, char *line)
 
 int process_memory_maps(struct process_memory *memory)
 {
-	char path[48], *line = NULL;
+	char *line = NULL;
 	size_t room = 0;
-	int error = 0;
+	int error = 0, maps;
 	FILE *file;
 
 	maps_free(memory);
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)memory->pid);
-	file = fopen(path, "re");
-	if (!file)
-		return -errno;
+	maps = foreign_maps((uint32_t)memory->pid);
+	if (maps < 0)
+		return maps;
+	file = fdopen(maps, "r");
+	if (!file) {
+		close(maps);
+		return -ENOMEM;
+	}
 	while (!error && getline(&line, &room, file) > 0)
 		error = add_map(memory, line);
 	free(line);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Finding out which sessions processes use; see session_users.h. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -15,7 +16,7 @@ struct user_process {
 	uint32_t pid;
 	uint32_t count;	 /* of its files; USERS_FILES + 1: more than are remembered */
 	bool unreadable; /* its mappings cannot be read */
-	bool unasked;	 /* its mappings were not read completely, since the bound was reached */
+	bool unasked; /* its mappings were not read completely, since the bound was reached, or it keeps readers waiting */
 	uint64_t inodes[USERS_FILES];
 };
 
@@ -35,11 +36,11 @@ static void note(void *data, uint64_t inode)
 static void read_mappings(struct users *users, struct user_process *process)
 {
 	uint64_t left = USERS_LINES - users->lines;
-	const bool whole = directory_mapped(process->pid, &left, note, process);
+	const int error = directory_mapped(process->pid, &left, note, process);
 
 	users->lines = USERS_LINES - left;
-	process->unasked = !left;
-	process->unreadable = !whole && left;
+	process->unasked = !left || error == -ETIMEDOUT;
+	process->unreadable = error && !process->unasked;
 }
 
 /* Find or add a process. Return: NULL: no memory. */

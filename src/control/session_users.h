@@ -2,7 +2,8 @@
 /*
  * Which processes use which sessions. Other processes write a session's list of processes, so any number of sessions may
  * name any number of processes. The mappings of each process are therefore read once, or again if it has very many of our
- * files, and the total is bounded. Beyond the bound a process counts as a user; `unasked` counts these answers.
+ * files, and the total is bounded. Beyond the bound a process counts as a user, as does one that keeps readers
+ * waiting; `unasked` counts these answers.
  */
 #ifndef BURIN_CONTROL_SESSION_USERS_H
 #define BURIN_CONTROL_SESSION_USERS_H

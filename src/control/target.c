@@ -16,7 +16,7 @@
 #include "control/remains.h"
 #include "control/target.h"
 #include "control/session_users.h"
-#include "file/foreign.h"
+#include "file/foreign_file.h"
 #include "session/directory.h"
 #include "session/kernel_device.h"
 #include "session/layout.h"
@@ -69,41 +69,23 @@ bool target_may_have(const struct target *target, uint32_t pid)
 	       process.user.user == target->user;
 }
 
-/* The name of a process, as the kernel has it. Return: whether it was read. */
-static bool read_name(uint32_t pid, char name[WIRE_PROGRAM_MAX])
-{
-	char path[32];
-	ssize_t bytes = -1;
-	int file;
-
-	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-	file = open(path, O_RDONLY | O_CLOEXEC);
-	if (file >= 0) {
-		bytes = read(file, name, WIRE_PROGRAM_MAX - 1);
-		close(file);
-	}
-	name[bytes > 0 ? bytes : 0] = 0;
-	name[strcspn(name, "\n")] = 0;
-	return *name;
-}
-
 /* Whether a process that uses the session is the one that it is named after. A recorder names it after its command. */
 static bool is_named_after(const struct target *target, uint32_t pid)
 {
-	char name[WIRE_PROGRAM_MAX];
+	char name[FOREIGN_NAME_MAX];
 
 	if (!target_may_have(target, pid))
 		return false;
 	if (target->geometry.owner_kind == WIRE_OWNER_PROGRAM)
 		return pid == target->geometry.owner;
-	return read_name(pid, name) && strcmp(name, target->geometry.program) == 0;
+	return foreign_name(pid, pid, name) && strcmp(name, target->geometry.program) == 0;
 }
 
 /* Decide which process is shown: not another user's, whose pid the session's user may have written into the list. */
 static void choose_shown(struct target *target)
 {
 	const unsigned known = target->processes < TARGET_PIDS_MAX ? target->processes : TARGET_PIDS_MAX;
-	char name[WIRE_PROGRAM_MAX];
+	char name[FOREIGN_NAME_MAX];
 	unsigned shown = 0;
 
 	target->pid = target->geometry.owner;
@@ -116,8 +98,9 @@ static void choose_shown(struct target *target)
 			return;
 	while (shown < known && !target_may_have(target, target->pids[shown]))
 		shown++;
-	if (shown == known || !read_name(target->pids[shown], name))
+	if (shown == known || !foreign_name(target->pids[shown], target->pids[shown], name))
 		return;
+	name[WIRE_PROGRAM_MAX - 1] = 0;
 	memcpy(target->program, text_mask(name), sizeof(target->program));
 	if (target->geometry.owner_kind == WIRE_OWNER_PROGRAM)
 		target->pid = target->pids[shown];

@@ -11,6 +11,7 @@
 
 #include "drain/living_tasks.h"
 #include "drain/statedump.h"
+#include "file/foreign_file.h"
 #include "ring/ring_deps.h"
 #include "session/clock.h"
 #include "wire/wire_head.h"
@@ -101,6 +102,21 @@ static size_t read_file(int directory, const char *path, char *text, size_t room
 	return got > 0 ? (size_t)got : 0;
 }
 
+/* Read the beginning of a command line. In the place of one that its user keeps from being read, the trace says so. */
+static size_t read_command(uint32_t pid, char *line, size_t room)
+{
+	const int file = foreign_contents(pid, "cmdline", room - 1);
+	ssize_t got;
+
+	if (file == -ETIMEDOUT)
+		return (size_t)snprintf(line, room, "[not read: the lock of its memory is held]");
+	got = file < 0 ? 0 : read(file, line, room - 1);
+	if (file >= 0)
+		close(file);
+	line[got > 0 ? got : 0] = 0;
+	return got > 0 ? (size_t)got : 0;
+}
+
 static uint64_t ticks_of(const struct tasks *tasks, uint64_t begin)
 {
 	const uint64_t ns = begin * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
@@ -147,8 +163,7 @@ static int add_process(struct tasks *tasks, int directory, const struct task *ta
 	snprintf(path, sizeof(path), "%u/exe", task->pid);
 	got = readlinkat(directory, path, exe, sizeof(exe) - 1);
 	exe[got > 0 ? got : 0] = 0;
-	snprintf(path, sizeof(path), "%u/cmdline", task->pid);
-	bytes = read_file(directory, path, line, sizeof(line));
+	bytes = read_command(task->pid, line, sizeof(line));
 	while (bytes && !line[bytes - 1])
 		bytes--;
 	for (size_t n = 0; n < bytes; n++)

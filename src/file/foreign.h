@@ -16,7 +16,7 @@
  * the user's own namespace is read only if the user could read it.
  *
  * A risk remains: if a file system's server does not answer (NFS; FUSE with allow_other), the resolution of a path on it,
- * or reading a file on it, can block.
+ * or reading a file on it, can block. foreign_file.h opens with a deadline; reading has none.
  */
 #ifndef BURIN_FILE_FOREIGN_H
 #define BURIN_FILE_FOREIGN_H

@@ -74,11 +74,19 @@ struct directory_gc {
 unsigned directory_gc(const char *path, const struct directory_gc *how);
 
 /*
+ * How /proc/PID/maps is opened. NULL: as any file, in traced programs, which look at processes of their own user. The command
+ * sets it to foreign_maps(), since other users can keep a reader waiting.
+ * Return: a descriptor; -ETIMEDOUT: the process keeps readers waiting; or another -errno.
+ */
+extern int (*directory_open_maps)(uint32_t pid);
+
+/*
  * directory_mapped - visit the inode of each of Burin's files that a process has mapped.
  * @lines: how many lines of /proc/PID/maps may still be read, counted down; a process can have very many
- * Return: false: the process exists but its mappings cannot be read completely.
+ * Return: 0: all were read, or the process has ended; -ETIMEDOUT: it keeps readers waiting; another -errno: they cannot be read,
+ * or not completely.
  */
-bool directory_mapped(uint32_t pid, uint64_t *lines, void (*visit)(void *data, uint64_t inode), void *data);
+int directory_mapped(uint32_t pid, uint64_t *lines, void (*visit)(void *data, uint64_t inode), void *data);
 
 /* directory_maps - whether a process has a file mapped; true if its mappings cannot be read. @lines: as above */
 bool directory_maps(uint32_t pid, const struct stat *file, uint64_t *lines);

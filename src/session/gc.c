@@ -65,18 +65,43 @@ static bool spend(uint64_t *lines, uint64_t cost)
 	return enough;
 }
 
-bool directory_mapped(uint32_t pid, uint64_t *lines, void (*visit)(void *data, uint64_t inode), void *data)
+int (*directory_open_maps)(uint32_t pid);
+
+/* Return: 0 and *maps, NULL if the process has ended; or -errno. */
+static int open_maps(uint32_t pid, FILE **maps)
 {
-	char path[32], line[512];
+	char path[32];
+	int file;
+
+	*maps = NULL;
+	if (directory_open_maps) {
+		file = directory_open_maps(pid);
+	} else {
+		snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+		file = open(path, O_RDONLY | O_CLOEXEC);
+		file = file < 0 ? -errno : file;
+	}
+	if (file < 0)
+		return file == -ENOENT || file == -ESRCH ? 0 : file;
+	*maps = fdopen(file, "r");
+	if (*maps)
+		return 0;
+	close(file);
+	return -ENOMEM;
+}
+
+int directory_mapped(uint32_t pid, uint64_t *lines, void (*visit)(void *data, uint64_t inode), void *data)
+{
+	char line[512];
 	bool whole;
 	FILE *maps;
+	int error;
 
 	if (!spend(lines, COLLECT_ASKING))
-		return false;
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	maps = fopen(path, "re");
+		return -E2BIG;
+	error = open_maps(pid, &maps);
 	if (!maps)
-		return errno == ENOENT || errno == ESRCH;
+		return error;
 	while ((whole = spend(lines, 1)) && fgets(line, sizeof(line), maps)) {
 		unsigned long long inode;
 
@@ -86,7 +111,7 @@ bool directory_mapped(uint32_t pid, uint64_t *lines, void (*visit)(void *data, u
 	}
 	whole = whole && (!ferror(maps) || errno == ESRCH);
 	fclose(maps);
-	return whole;
+	return whole ? 0 : -EIO;
 }
 
 struct search {
@@ -105,7 +130,7 @@ bool directory_maps(uint32_t pid, const struct stat *file, uint64_t *lines)
 {
 	struct search search = { .inode = file->st_ino };
 
-	return !directory_mapped(pid, lines, compare, &search) || search.found;
+	return directory_mapped(pid, lines, compare, &search) != 0 || search.found;
 }
 
 /* A damaged list may name every process, in each session again: beyond the limit of lines, sessions count as used. */

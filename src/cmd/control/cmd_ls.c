@@ -142,10 +142,10 @@ static int print_notes(const struct target_list *list, bool json)
 			 text_count(count, left), left == 1 ? "" : "s", left == 1 ? "its" : "their");
 	if (!unsearched)
 		return 0;
-	return cmd_failed(
-		"%s session%s: too many mappings to search all processes; those that were not searched count "
-		"as users",
-		text_count(count, unsearched), unsearched == 1 ? "" : "s");
+	return cmd_failed("%s session%s: too many mappings to search all processes, or one holds the lock of "
+			  "its memory; "
+			  "those that were not searched count as users",
+			  text_count(count, unsearched), unsearched == 1 ? "" : "s");
 }
 
 static int print(const struct target_list *list)

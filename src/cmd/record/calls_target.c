@@ -15,6 +15,7 @@
 #include "cmd/control/listing_names.h"
 #include "cmd/record/calls_target.h"
 #include "control/process_change.h"
+#include "file/foreign_file.h"
 #include "session/call_selection.h"
 
 enum {
@@ -27,21 +28,14 @@ enum {
 /* Whether a process has this name, and is this user's, or the user is root. */
 static bool is_meant(const char *pid, const char *name)
 {
-	char path[64], found[NAME_MAX_BYTES + 1] = "";
+	const uint32_t number = (uint32_t)strtoul(pid, NULL, 10);
+	char path[64], found[FOREIGN_NAME_MAX];
 	struct stat status;
-	int file;
-	ssize_t got;
 
 	snprintf(path, sizeof(path), "/proc/%.10s", pid);
 	if (stat(path, &status) != 0 || (geteuid() != 0 && status.st_uid != geteuid()))
 		return false;
-	snprintf(path, sizeof(path), "/proc/%.10s/comm", pid);
-	file = open(path, O_RDONLY | O_CLOEXEC);
-	got = file < 0 ? 0 : read(file, found, sizeof(found) - 1);
-	if (file >= 0)
-		close(file);
-	found[got > 0 ? got - 1 : 0] = 0;
-	return *found && strncmp(found, name, NAME_MAX_BYTES - 1) == 0;
+	return foreign_name(number, number, found) && strncmp(found, name, NAME_MAX_BYTES - 1) == 0;
 }
 
 /* The process with a name. Return: 0 after a message: there is none, or several. */

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "cmd/cmd.h"
+#include "file/foreign_file.h"
 
 enum {
 	LINE_MAX_BYTES =
@@ -21,13 +22,12 @@ enum {
 /* Return: the words; NULL: they cannot be read. */
 static char **read_words(pid_t pid)
 {
-	char path[32], *line = calloc(1, LINE_MAX_BYTES + 1), **words = NULL;
+	char *line = calloc(1, LINE_MAX_BYTES + 1), **words = NULL;
 	size_t count = 0, room = 0;
 	ssize_t bytes = 0, got = 1;
 	int file;
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	file = open(path, O_RDONLY | O_CLOEXEC);
+	file = foreign_contents((uint32_t)pid, "cmdline", LINE_MAX_BYTES);
 	while (line && file >= 0 && got > 0 && bytes < LINE_MAX_BYTES) {
 		got = read(file, line + bytes, (size_t)(LINE_MAX_BYTES - bytes));
 		bytes += got > 0 ? got : 0;

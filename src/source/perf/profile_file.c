@@ -100,8 +100,8 @@ static void print_ledger(FILE *out, const struct sampler *sampler, bool ended)
 /* Work that was not done because it exceeded an allowance, and the processes and users that caused it. */
 static void print_budget(FILE *out, const struct budget *budget)
 {
-	static const char *const kinds[BUDGET_KINDS] = { "jit",	     "opens",  "files", "images",
-							 "mappings", "unwind", "stacks" };
+	static const char *const kinds[BUDGET_KINDS] = { "jit",	     "opens",  "files",	 "images",
+							 "mappings", "unwind", "stacks", "waits" };
 	char text[BUDGET_TEXT_MAX];
 
 	for (unsigned n = 0; n < BUDGET_KINDS; n++)

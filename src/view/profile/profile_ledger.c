@@ -60,6 +60,8 @@ static const struct wire_term remarks[] = {
 	  "the different stacks of a process or user take too much memory" },
 	{ "over.unwind", "stacks were not unwound to their end",
 	  "the unwind tables of a process or user take too long; they may be damaged" },
+	{ "over.waits", "questions about the memory of processes were not answered in time",
+	  "a process holds the lock of its memory; its mappings are missing, and samples in them are lost" },
 	{ "continued", "stacks were deeper than their copy",
 	  "their outer frames are those that the thread had a moment before" },
 	{ "scanned", "stacks go through code without unwind information",

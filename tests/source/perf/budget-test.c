@@ -193,11 +193,29 @@ static void names(void **state)
 	budget_free(&budget);
 }
 
+/* A process that did not answer is named, whatever it has spent. */
+static void unanswered(void **state)
+{
+	char text[BUDGET_TEXT_MAX];
+	struct budget budget;
+
+	(void)state;
+	begin(&budget, 10000);
+	budget_over(&budget, BUDGET_WAITS, 0x7ffffff0);
+	budget_over(&budget, BUDGET_WAITS, 0x7ffffff0);
+	assert_int_equal(budget.over[BUDGET_WAITS], 2);
+	assert_true(budget_text(&budget, 0, text));
+	assert_int_equal(strncmp(text, "? (2147483632): 2 questions", 27), 0);
+	assert_false(budget_text(&budget, 1, text));
+	budget_free(&budget);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rounds),  cmocka_unit_test(for_ever), cmocka_unit_test(users),
-		cmocka_unit_test(carried), cmocka_unit_test(changes),  cmocka_unit_test(names),
+		cmocka_unit_test(rounds),     cmocka_unit_test(for_ever), cmocka_unit_test(users),
+		cmocka_unit_test(carried),    cmocka_unit_test(changes),  cmocka_unit_test(names),
+		cmocka_unit_test(unanswered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

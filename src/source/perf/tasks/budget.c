@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Allowances of work; see budget.h. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -40,6 +39,9 @@ static const struct allowance {
 			    "stacks that were not unwound to their end, as its unwind tables take too long" },
 	[BUDGET_STACKS] = { 0, 0, false, false,
 			    "samples with one frame, as its different stacks take too much memory" },
+	/* the allowance is that of foreign_file.h */
+	[BUDGET_WAITS] = { 0, 0, false, false,
+			   "questions about its memory that were not answered in time, as its lock is held" },
 };
 
 static uint64_t total(const struct budget *budget, enum budget_kind kind)
@@ -286,24 +288,6 @@ const struct foreign_user *budget_user(struct budget *budget, uint32_t pid)
 	return process && process->seen ? &process->own : NULL;
 }
 
-static void read_name(struct budget_account *process)
-{
-	char path[64], name[16];
-	ssize_t bytes = -1;
-	int file;
-
-	snprintf(path, sizeof(path), "/proc/%u/comm", process->id);
-	file = open(path, O_RDONLY | O_CLOEXEC);
-	if (file >= 0) {
-		bytes = read(file, name, sizeof(name) - 1);
-		close(file);
-	}
-	name[bytes > 0 ? bytes : 0] = 0;
-	if (bytes > 0 && name[bytes - 1] == '\n')
-		name[bytes - 1] = 0;
-	snprintf(process->name, sizeof(process->name), "%s", text_mask(name));
-}
-
 /* Count an excess; the first one names the process or user. */
 static void blame(struct budget *budget, enum budget_kind kind, struct budget_account *account)
 {
@@ -312,8 +296,8 @@ static void blame(struct budget *budget, enum budget_kind kind, struct budget_ac
 	for (unsigned n = 0; n < BUDGET_KINDS; n++)
 		first &= account->over[n] == 0;
 	if (first && budget->named_count < BUDGET_NAMED_MAX) {
-		if (account->user)
-			read_name(account);
+		if (account->user && foreign_name(account->id, account->id, account->name))
+			text_mask(account->name);
 		budget->named[budget->named_count++] = account;
 	} else if (first) {
 		budget->unnamed_count++;
@@ -323,7 +307,8 @@ static void blame(struct budget *budget, enum budget_kind kind, struct budget_ac
 
 void budget_over(struct budget *budget, enum budget_kind kind, uint32_t pid)
 {
-	struct budget_account *exceeded = pid ? find_exceeded(budget, kind, find_payer(budget, pid)) : NULL;
+	struct budget_account *payer = pid ? find_payer(budget, pid) : NULL,
+			      *exceeded = kind == BUDGET_WAITS ? payer : find_exceeded(budget, kind, payer);
 
 	budget->over[kind]++;
 	if (exceeded) /* otherwise all together have used up the total */

@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 #include "base/hash_table.h"
-#include "file/foreign.h"
+#include "file/foreign_file.h"
 
 enum budget_kind {
 	BUDGET_JIT,	 /* jitdump records; excess: samples that did not wait for them */
@@ -26,6 +26,7 @@ enum budget_kind {
 	BUDGET_MAPPINGS, /* by MAPPINGS_MAX; excess: mappings or pieces of code; samples are lost or nameless */
 	BUDGET_UNWIND, /* units of unwind_meter.h; excess: samples whose stacks were not unwound, or not to their end */
 	BUDGET_STACKS, /* frames of different stacks, by ->stacks_max; excess: samples with one frame */
+	BUDGET_WAITS,  /* by foreign_file.h; excess: files that a process kept from being read */
 	BUDGET_KINDS
 };
 
@@ -42,7 +43,7 @@ struct budget_account {
 	bool seen;
 	uint64_t round; /* of ->spent, for kinds that are limited by round */
 	uint64_t spent[BUDGET_KINDS], over[BUDGET_KINDS];
-	char name[64]; /* of a process; "": not needed, or the process had ended */
+	char name[FOREIGN_NAME_MAX]; /* of a process; "": not needed, or the process had ended */
 };
 
 /* The accounts that paid for a piece of work; NULL: none. */

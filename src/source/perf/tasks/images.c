@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Images and their files; see images.h. */
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/number.h"
-#include "file/foreign.h"
+#include "file/foreign_file.h"
 #include "source/perf/tasks/images.h"
 
 enum {
@@ -200,6 +201,13 @@ static const struct foreign_user *reader_of(const struct sample_image *image,
 	return image->kind == WIRE_IMAGE_JITDUMP || image->build_id_bytes ? ourselves : &unprivileged;
 }
 
+static bool take_answer(struct sample_image *image, uint32_t pid, int fd)
+{
+	if (fd == -ETIMEDOUT)
+		budget_over(&image->of->budget, BUDGET_WAITS, pid);
+	return take_file(image, fd);
+}
+
 /*
  * Open the file while a process has it mapped: through the mapping itself, by its path from the process' root, or by its
  * path from ours. A mapping proves that the process could read the file. A path does not: it may lead elsewhere by now.
@@ -215,26 +223,14 @@ static bool pin(struct images *images, struct sample_image *image, uint32_t pid,
 	struct foreign checks = { .bytes_max = dump ? FOREIGN_MAP_MAX : FOREIGN_IMAGE_MAX,
 				  .reader = dump ? user : NULL,
 				  .owner = dump ? user : NULL };
-	char path[96];
-	int root;
-	bool done;
 
-	if (known) {
-		snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
-			 (unsigned long long)map->begin, (unsigned long long)(map->begin + map->bytes));
-		if (take_file(image, foreign_open_link(&checks, path)))
-			return true;
-		snprintf(path, sizeof(path), "/proc/%u/root", pid);
-		root = foreign_root(path);
-		checks.reader = user;
-		done = root >= 0 && take_file(image, foreign_open(&checks, root, image->path));
-		if (root >= 0)
-			close(root);
-		if (done)
-			return true;
-	}
+	if (known &&
+	    take_answer(image, pid, foreign_mapped(&checks, pid, map->begin, map->begin + map->bytes)))
+		return true;
 	checks.reader = user;
-	return take_file(image, foreign_open(&checks, FOREIGN_HERE, image->path));
+	if (known && take_answer(image, pid, foreign_named(&checks, pid, true, image->path)))
+		return true;
+	return take_answer(image, pid, foreign_named(&checks, pid, false, image->path));
 }
 
 /* The file is closed, or another image has it: it counts no longer. */

@@ -9,25 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "file/foreign_file.h"
 #include "source/perf/tasks/proc_scan.h"
 
 enum {
 	LINES_MAX = 1 << 18, /* of a process' mappings; the kernel permits 65,530 by default */
 };
-
-static void read_name(uint32_t pid, uint32_t tid, char *name, size_t bytes)
-{
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
-	file = fopen(path, "re");
-	if (!file || !fgets(name, (int)bytes, file))
-		name[0] = 0;
-	if (file)
-		fclose(file);
-	name[strcspn(name, "\n")] = 0;
-}
 
 /* Parse a line of /proc/PID/maps. Return: 0; -ENOENT: the mapping is not executable. */
 static int parse_mapping(char *line, struct record_map *map)
@@ -68,13 +55,19 @@ static void scan_mappings(struct tasks *tasks, struct sample_process *process)
 	unsigned lines = 0;
 	ssize_t bytes;
 	FILE *file;
+	int maps;
 
 	snprintf(path, sizeof(path), "/proc/%u/exe", process->pid);
 	bytes = readlink(path, exe, sizeof(exe) - 1);
 	exe[bytes < 0 ? 0 : bytes] = 0;
-	snprintf(path, sizeof(path), "/proc/%u/maps", process->pid);
-	file = fopen(path, "re");
 	budget_round(&tasks->images->budget);
+	maps = foreign_maps(process->pid);
+	if (maps == -ETIMEDOUT || maps == -EFBIG)
+		budget_over(&tasks->images->budget, maps == -EFBIG ? BUDGET_MAPPINGS : BUDGET_WAITS,
+			    process->pid);
+	file = maps < 0 ? NULL : fdopen(maps, "r");
+	if (maps >= 0 && !file)
+		close(maps);
 	while (file && lines++ < LINES_MAX && fgets(line, sizeof(line), file)) {
 		struct record_map map;
 
@@ -106,9 +99,9 @@ static void each_number(const char *path, void (*call)(struct tasks *tasks, uint
 
 static void scan_thread(struct tasks *tasks, uint32_t tid, uint32_t pid)
 {
-	char name[TASKS_NAME_MAX];
+	char name[FOREIGN_NAME_MAX];
 
-	read_name(pid, tid, name, sizeof(name));
+	foreign_name(pid, tid, name);
 	tasks_add(tasks, pid, tid, name);
 }
 
