@@ -1,123 +1,109 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Executes itself in every way, with environments of all kinds. tests/source/calls/hooks.test compiles it with hooks.
+ * A program that executes another one while a recorder's function call is under way, as an attacker would execute a set-user-id
+ * program. It has a C library of its own, whose dlopen() does that; another process keeps the memory of the program and stores
+ * there that the call has returned, and that the thread waits for the recorder to put its registers back. The program that is executed runs in a loop where the recorder expects the end of its call.
+ * It is not harmed if the recorder leaves its registers as they are.
  *
- *	executes ME WAY KIND	a child of fork, or of vfork or posix_spawn, executes ME, which is this file
- *	executes child ...	print the variables that do not matter to Burin
+ *	executes EVIL		wait, with the library EVIL loaded (compiled with -DEVIL)
+ *	executes loop ADDRESS	loop at the address, until a second has passed
  */
-#include <fcntl.h>
-#include <spawn.h>
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-extern char **environ;
-
+#ifdef EVIL
 enum {
-	LARGE = 20000, /* variables */
+	STACK = 64 << 10,
+	EXECUTE_US = 300000,
+	KEEP_US = 3000000
 };
 
-__attribute__((noinline)) int in_child(int x)
+static char stack[STACK];
+
+/* The recorder looks for the end of signal handlers: mov $15, %rax; syscall. */
+__asm__(".text\n.byte 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05");
+
+/* Others that the recorder looks for. */
+__attribute__((visibility("default"))) int *__errno_location(void)
 {
-	__asm__ volatile("");
-	return x + 1;
+	static int error;
+
+	return &error;
 }
 
-static int is_ours(const char *variable)
+__attribute__((visibility("default"))) void *dlsym(void *object, const char *name)
 {
-	return strncmp(variable, "BURIN_", 6) == 0 || strncmp(variable, "LD_PRELOAD=", 11) == 0 ||
-	       strncmp(variable, "ASAN_OPTIONS=", 13) == 0;
+	(void)object;
+	(void)name;
+	return NULL;
 }
 
-static int child(void)
+/* Where the recorder waits for the result. */
+static int keep(void *result)
 {
-	unsigned count = 0;
-	const char *preload = getenv("PRELOADED"), *first = NULL;
-
-	in_child(1);
-	for (char **at = environ; *at; at++)
-		if (!is_ours(*at)) {
-			first = first ? first : *at;
-			count++;
-		}
-	printf("%u %s %s\n", count, first ? first : "none",
-	       !preload || strstr(getenv("LD_PRELOAD"), preload) ? "right" : "wrong");
-	return 0;
+	usleep(EXECUTE_US);
+	*(volatile uint64_t *)result = 0x101; /* a step, and REMOTE_CODE_WAITS */
+	usleep(KEEP_US);
+	_exit(0);
 }
 
-static char **environment_of(const char *kind)
+__attribute__((visibility("default"))) void *dlopen(const char *name, int flags)
 {
-	static char *own[] = { "A=1", "B=2", NULL }, *none[] = { NULL }, *preload[4], text[4096], name[4096];
-	static char *large[LARGE + 1];
+	uint64_t *result, back = (uint64_t)__builtin_return_address(0);
+	char address[32];
 
-	if (strcmp(kind, "own") == 0)
-		return own;
-	if (strcmp(kind, "none") == 0)
-		return none;
-	if (strcmp(kind, "null") == 0)
-		return NULL;
-	if (strcmp(kind, "preload") == 0) {
-		snprintf(text, sizeof(text), "LD_PRELOAD=%s", getenv("OTHER"));
-		snprintf(name, sizeof(name), "PRELOADED=%s", getenv("OTHER"));
-		preload[0] = name;
-		preload[1] = text;
-		return preload;
+	__asm__("mov %%r12, %0" : "=r"(result));
+	(void)name;
+	(void)flags;
+	clone(keep, stack + STACK, CLONE_VM | SIGCHLD, result);
+	snprintf(address, sizeof(address), "%#llx", (unsigned long long)back);
+	execl("/proc/self/exe", "executes", "loop", address, (char *)NULL);
+	_exit(3);
+}
+#else
+
+static void on_alarm(int number)
+{
+	(void)number;
+	_exit(0);
+}
+
+static void loop(uint64_t address)
+{
+	static const uint8_t code[] = { 0xeb, 0xfe }; /* jmp to itself */
+	sigset_t none;
+	char *page = mmap((void *)(address & ~UINT64_C(4095)), 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (page == MAP_FAILED)
+		_exit(4);
+	memcpy((void *)address, code, sizeof(code));
+	sigemptyset(&none); /* the recorder has blocked all */
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGALRM, on_alarm);
+	alarm(1);
+	((void (*)(void))address)();
+}
+
+int main(int count, char **arguments)
+{
+	if (count == 3)
+		loop(strtoull(arguments[2], NULL, 16));
+	if (count != 2 || !dlopen(arguments[1], RTLD_NOW)) {
+		fprintf(stderr, "%s\n", dlerror());
+		return 1;
 	}
-	if (strcmp(kind, "large") == 0) {
-		for (unsigned n = 0; n < LARGE; n++)
-			large[n] = "A=1";
-		return large;
-	}
-	return environ;
+	puts("ready");
+	fflush(stdout);
+	pause();
+	return 2;
 }
-
-__attribute__((noinline)) static void execute(const char *me, const char *way, char **to)
-{
-	char *arguments[] = { "me", "child", NULL };
-
-	if (strcmp(way, "execve") == 0 || strcmp(way, "vfork") == 0)
-		execve(me, arguments, to);
-	if (strcmp(way, "execvpe") == 0)
-		execvpe(me, arguments, to);
-	if (strcmp(way, "execle") == 0)
-		execle(me, "me", "child", NULL, to);
-	if (strcmp(way, "fexecve") == 0)
-		fexecve(open(me, O_RDONLY), arguments, to);
-	environ = to;
-	if (strcmp(way, "execv") == 0)
-		execv(me, arguments);
-	if (strcmp(way, "execvp") == 0)
-		execvp(me, arguments);
-	if (strcmp(way, "execl") == 0)
-		execl(me, "me", "child", "3", "4", "5", "6", "7", "8", NULL);
-	if (strcmp(way, "execlp") == 0)
-		execlp(me, "me", "child", NULL);
-	_exit(9);
-}
-
-int main(int count, char **words)
-{
-	const char *way = words[2];
-	char *arguments[] = { "me", "child", NULL };
-	int status = -1;
-	pid_t pid = 0;
-	char **to;
-
-	if (strcmp(words[1], "child") == 0)
-		return child();
-	if (count < 4)
-		return 2;
-	to = environment_of(words[3]);
-	if (strcmp(way, "posix_spawn") == 0)
-		posix_spawn(&pid, words[1], NULL, NULL, arguments, to);
-	else if (strcmp(way, "posix_spawnp") == 0)
-		posix_spawnp(&pid, words[1], NULL, NULL, arguments, to);
-	else
-		pid = strcmp(way, "vfork") == 0 ? vfork() : fork();
-	if (pid == 0)
-		execute(words[1], way, to);
-	waitpid(pid, &status, 0);
-	return status != 0;
-}
+#endif
