@@ -17,7 +17,7 @@ enum {
 	PAID_SHARE = 64,     /* of the time that passes */
 };
 
-/* What a user's processes had us wait. */
+/* The time that we have waited for a user's processes. */
 struct waits {
 	uid_t user;
 	uint64_t us, since; /* at that time */

@@ -45,7 +45,7 @@ static bool read_state(int process, struct state *state)
 {
 	const int fd = openat(process, "status", O_RDONLY | O_CLOEXEC);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-	char line[256], kind = 0;
+	char line[256], kind = 0, behind;
 	bool known = false;
 
 	if (!file && fd >= 0)
@@ -56,7 +56,7 @@ static bool read_state(int process, struct state *state)
 			continue;
 		known = true;
 		*state = (struct state){ kind == 'Z' || kind == 'X',
-					 sscanf(line + 6, "%*u %*u%c", &kind) == 1 };
+					 sscanf(line + 6, "%*u %*u%c", &behind) == 1 };
 	}
 	if (file)
 		fclose(file);

@@ -199,7 +199,7 @@ static inline bool session_thread_is_gone(uint32_t tid)
 }
 
 /*
- * What the process knows of itself, in a page that the kernel clears in the child of every fork, also of one that runs no handler:
+ * The process's own id and rings, in a page that the kernel clears in the child of every fork, also of one that runs no handler:
  * _Fork(), clone(). Children that share their parent's memory, as those of vfork, see the parent's.
  */
 #ifdef __x86_64__

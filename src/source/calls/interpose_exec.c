@@ -112,7 +112,7 @@ static void keep_environment(void)
 
 /* ---- an environment */
 
-/* What has to be known of an environment. */
+/* The facts of an environment that decide how it is replaced. */
 struct given {
 	size_t count;
 	const char *preload, *asan; /* values; "": it has none */
