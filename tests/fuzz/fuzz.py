@@ -47,7 +47,7 @@ def build(where):
     if not os.path.exists(os.path.join(fuzz, "build.ninja")):
         shutil.rmtree(fuzz, ignore_errors=True)
         environment = dict(os.environ, CC="clang", CXX="clang++")
-        done = subprocess.run(["meson", "setup", fuzz, TOP, "-Doptimization=1"], env=environment, text=True, capture_output=True)
+        done = subprocess.run(["meson", "setup", fuzz, TOP, "-Doptimization=1", "-Ddebug=false", "-Dc_args=-gline-tables-only"], env=environment, text=True, capture_output=True)
         if done.returncode:
             sys.exit(f"not ok build: meson: {done.stdout[-2000:]}{done.stderr[-2000:]}")
     targets = subprocess.run(["ninja", "-C", fuzz, "-t", "targets", "all"], text=True, capture_output=True).stdout
