@@ -6,6 +6,8 @@
 
 enum {
 	BYTES_MOST = 128, /* of a name that are compared */
+	CLOSE_MOST = 3,	  /* bytes that differ in a slip, ... */
+	CLOSE_PART = 3,	  /* ... and one in so many */
 };
 
 static unsigned least(unsigned one, unsigned other)
@@ -34,4 +36,14 @@ unsigned edit_distance(const char *one, const char *other)
 		}
 	}
 	return rows[length % 3][width];
+}
+
+bool edit_distance_nearer(const char *name, const char *other, unsigned *best)
+{
+	const unsigned distance = edit_distance(name, other);
+
+	if (distance > CLOSE_MOST || distance * CLOSE_PART > strlen(name) || (*best && distance >= *best))
+		return false;
+	*best = distance;
+	return true;
 }

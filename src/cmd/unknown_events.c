@@ -7,25 +7,15 @@
 #include "cmd/unknown_events.h"
 #include "source/perf/rings/perf.h"
 
-enum {
-	CLOSE_MOST = 3, /* bytes that differ in a slip, ... */
-	CLOSE_PART = 3, /* ... and one in so many */
-};
-
 /* Return: the name that was meant; NULL: none is near. */
 static const char *nearest(const struct listing *listing, const char *name)
 {
 	const char *found = NULL;
-	unsigned best = CLOSE_MOST + 1;
+	unsigned best = 0;
 
-	for (unsigned n = 0; n < listing->count; n++) {
-		const unsigned distance = edit_distance(name, listing->events[n].name);
-
-		if (distance < best && distance * CLOSE_PART <= strlen(name)) {
-			best = distance;
+	for (unsigned n = 0; n < listing->count; n++)
+		if (edit_distance_nearer(name, listing->events[n].name, &best))
 			found = listing->events[n].name;
-		}
-	}
 	return found;
 }
 

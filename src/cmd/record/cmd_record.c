@@ -468,9 +468,9 @@ static int record(char **operands)
 	if (qemu && !options.sampling.off && sampling_choose(&options.sampling, qemu))
 		return cmd_failed("out of memory");
 	if (options.guest.on) {
-		options.command = guest_command(&options.guest, options.command);
-		if (!options.command)
-			return CMD_FAULTS;
+		result = guest_command(&options.guest, &options.command);
+		if (result)
+			return result;
 	}
 	return options.target ? record_target(&options) : record_command(&options);
 }

@@ -53,12 +53,33 @@ static const char *take_address(const char *text, char end, uint64_t *address)
 	return *behind == end ? behind + 1 : NULL;
 }
 
-static bool is_range(const char *text)
+/* Whether the level that is recorded has no code at these addresses. */
+static bool is_elsewhere(const struct guest_options *options, uint64_t begin, uint64_t end)
+{
+	return options->level == GUEST_KERNEL ? !((end - 1) >> 63)
+					      : options->level == GUEST_USER && begin >> 63;
+}
+
+/* Return: 0 or CMD_USAGE. @what: the option that chose functions, and its value */
+static int refuse_level(const struct guest_options *options, const char *what, const char *value)
+{
+	return cmd_usage("--guest-level %s: nothing of %s %s is recorded: it lies in the %s's half of the "
+			 "address space",
+			 guest_levels[options->level], what, value,
+			 options->level == GUEST_KERNEL ? "program" : "kernel");
+}
+
+/* Return: 0 or CMD_USAGE. */
+static int check_range(const struct guest_options *options, const char *text)
 {
 	uint64_t begin, end;
+	const char *second = take_address(text, '-', &begin);
 
-	text = take_address(text, '-', &begin);
-	return text && take_address(text, 0, &end) && begin < end;
+	if (!second || !take_address(second, 0, &end) || begin >= end)
+		return cmd_usage("--guest-range: '%s': give two hexadecimal addresses, the second behind "
+				 "the range: ffffffff81000000-ffffffff81200000",
+				 text);
+	return is_elsewhere(options, begin, end) ? refuse_level(options, "--guest-range", text) : 0;
 }
 
 /* Return: 0 or CMD_USAGE. */
@@ -94,11 +115,8 @@ int guest_check(const struct guest_options *options, bool flight)
 	if (options->ranges.count > RANGES_MAX)
 		return cmd_usage("--guest-range: there are more than %d", RANGES_MAX);
 	for (size_t n = 0; n < options->ranges.count; n++)
-		if (!is_range(options->ranges.globs[n]))
-			return cmd_usage(
-				"--guest-range: '%s': give two hexadecimal addresses, the second behind "
-				"the range: ffffffff81000000-ffffffff81200000",
-				options->ranges.globs[n]);
+		if (check_range(options, options->ranges.globs[n]))
+			return CMD_USAGE;
 	if (options->calls.count && !options->kernel)
 		return cmd_usage(
 			"--guest-calls: there are no functions; add --guest-kernel FILE, which has them");
@@ -142,26 +160,44 @@ static bool put_mark(FILE *text, const char *key, const char *word, const struct
 	return true;
 }
 
-/* The options that need the functions. Return: false after a message. */
-static bool put_functions(FILE *text, const struct guest_options *options, struct guest_functions *functions)
+/* The selected functions. Return: 0, CMD_USAGE or CMD_FAULTS after a message. */
+static int select_functions(const struct guest_options *options, struct guest_functions *functions)
 {
+	const size_t room = RANGES_MAX - options->ranges.count;
+	const int result = guest_functions_select(functions, &options->calls);
+	size_t elsewhere = 0;
+
+	if (result)
+		return result;
+	if (functions->count > room)
+		return cmd_failed(
+			"--guest-calls: the functions lie at %zu places; choose functions at up to %zu",
+			functions->count, room);
+	for (size_t n = 0; n < functions->count; n++)
+		elsewhere += is_elsewhere(options, functions->ranges[n].begin, functions->ranges[n].end);
+	return functions->count && elsewhere == functions->count
+		       ? refuse_level(options, "--guest-calls", options->calls.globs[0])
+		       : 0;
+}
+
+/* The options that need the functions. Return: 0, CMD_USAGE or CMD_FAULTS after a message. */
+static int put_functions(FILE *text, const struct guest_options *options, struct guest_functions *functions)
+{
+	const int result = select_functions(options, functions);
 	uint64_t address;
 
-	if (!guest_functions_select(functions, &options->calls))
-		return false;
-	if (functions->count > RANGES_MAX - options->ranges.count) {
-		cmd_failed("--guest-calls: the functions lie at %zu places; choose functions at up to %zu",
-			   functions->count, RANGES_MAX - options->ranges.count);
-		return false;
-	}
+	if (result)
+		return result;
 	for (size_t n = 0; n < functions->count; n++)
 		fprintf(text, ",range=+%" PRIx64 "-%" PRIx64, functions->ranges[n].begin,
 			functions->ranges[n].end);
 	if (guest_functions_address(functions, anchor, &address))
 		fprintf(text, ",anchor=%" PRIx64, address);
 	return put_mark(text, "start", options->start, functions) &&
-	       put_mark(text, "stop", options->stop, functions) &&
-	       put_mark(text, "snapshot", options->snapshot, functions);
+			       put_mark(text, "stop", options->stop, functions) &&
+			       put_mark(text, "snapshot", options->snapshot, functions)
+		       ? 0
+		       : CMD_FAULTS;
 }
 
 static const char *problem_of_tasks(int error)
@@ -231,23 +267,20 @@ static void put_path(FILE *text, const char *path)
 		fputs(*path == ',' ? ",," : (char[]){ *path, 0 }, text);
 }
 
-/* The argument of -plugin. Return: NULL after a message. */
-static char *plugin_argument(struct guest_options *options, const char *path)
+/* The argument of -plugin. Return: 0, CMD_USAGE or CMD_FAULTS after a message. */
+static int plugin_argument(struct guest_options *options, const char *path, char **argument)
 {
-	struct guest_functions functions;
-	char *argument = NULL, tasks[TASKS_BYTES];
+	struct guest_functions *functions = &options->functions;
+	char tasks[TASKS_BYTES];
 	size_t bytes;
 	FILE *text;
-	bool done;
+	int result;
 
-	if (!read_kernel(options, &functions, tasks))
-		return NULL;
-	text = open_memstream(&argument, &bytes);
-	if (!text) {
-		cmd_failed("out of memory");
-		guest_functions_free(&functions);
-		return NULL;
-	}
+	if (!read_kernel(options, functions, tasks))
+		return CMD_FAULTS;
+	text = open_memstream(argument, &bytes);
+	if (!text)
+		return cmd_failed("out of memory");
 	put_path(text, path);
 	put_option(text, "level", options->level == GUEST_ALL ? NULL : guest_levels[options->level]);
 	for (size_t n = 0; n < options->ranges.count; n++)
@@ -258,15 +291,12 @@ static char *plugin_argument(struct guest_options *options, const char *path)
 	else
 		put_option(text, "tasks", *tasks ? tasks : NULL);
 	put_option(text, "report", options->report ? "on" : NULL);
-	done = put_functions(text, options, &functions);
-	guest_functions_free(&functions);
-	if (fclose(text) != 0) {
-		cmd_failed("out of memory");
-		done = false;
-	}
-	if (!done)
-		free(argument);
-	return done ? argument : NULL;
+	result = put_functions(text, options, functions);
+	if (!options->calls.count) /* those are needed at the end */
+		guest_functions_free(functions);
+	if (fclose(text) != 0 && !result)
+		result = cmd_failed("out of memory");
+	return result;
 }
 
 void guest_files(const struct guest_options *options, const struct session *session, struct view_globs *files)
@@ -287,35 +317,96 @@ void guest_files(const struct guest_options *options, const struct session *sess
 		files->globs[files->count++] = word;
 }
 
-char **guest_command(struct guest_options *options, char **command)
+int guest_command(struct guest_options *options, char ***command)
 {
-	char path[PRELOAD_PATH_MAX], **longer;
-	char *argument;
+	char path[PRELOAD_PATH_MAX] = "", **longer;
 	size_t count = 0;
 	int error;
 
-	if (options->socket) {
-		options->arguments = plugin_argument(options, "");
-		return options->arguments ? command : NULL;
-	}
-	error = preload_find(library_name, path, sizeof(path));
-	if (error) {
-		cmd_failed("--guest: %s %s", library_name, preload_problem(error));
-		return NULL;
-	}
-	argument = plugin_argument(options, path);
-	if (!argument)
-		return NULL;
-	while (command[count])
+	error = options->socket ? 0 : preload_find(library_name, path, sizeof(path));
+	if (error)
+		return cmd_failed("--guest: %s %s", library_name, preload_problem(error));
+	error = plugin_argument(options, path, &options->arguments);
+	if (error || options->socket)
+		return error;
+	while ((*command)[count])
 		count++;
 	longer = calloc(count + 3, sizeof(*longer));
-	if (!longer) {
-		free(argument);
-		cmd_failed("out of memory");
-		return NULL;
-	}
-	memcpy(longer, command, count * sizeof(*longer));
+	if (!longer)
+		return cmd_failed("out of memory");
+	memcpy(longer, *command, count * sizeof(*longer));
 	longer[count] = plugin_option;
-	longer[count + 1] = argument;
-	return longer;
+	longer[count + 1] = options->arguments;
+	*command = longer;
+	return 0;
+}
+
+/* ---- What was chosen, and was not called */
+
+/* The addresses of all functions that were called, sorted. Return: NULL: no memory. */
+static uint64_t *called_addresses(const struct session *session, size_t count)
+{
+	uint64_t *addresses = calloc(count + 1, sizeof(*addresses));
+
+	for (size_t n = 0; addresses && n < count; n++)
+		memcpy(&addresses[n], &session->calls.functions[n + 1].offset, sizeof(*addresses));
+	if (addresses)
+		qsort(addresses, count, sizeof(*addresses), guest_functions_order);
+	return addresses;
+}
+
+static bool range_was_called(const char *text, const uint64_t *addresses, size_t count)
+{
+	uint64_t begin = 0, end = 0;
+
+	text = take_address(text, '-', &begin);
+	if (text)
+		take_address(text, 0, &end);
+	for (size_t n = 0; n < count; n++)
+		if (addresses[n] - begin < end - begin)
+			return true;
+	return false;
+}
+
+static void note_uncalled(const char *option, const char *word)
+{
+	cmd_note("burin: %s %s: no calls: the guest called nothing of it; what begins without a call, such "
+		 "as a handler of interrupts, has no record\n",
+		 option, word);
+}
+
+static void note_words(const struct guest_options *options, const struct session *session, size_t count)
+{
+	const uint32_t steps = __atomic_load_n(&session->calls.header->guest_moved, __ATOMIC_RELAXED);
+	uint64_t *addresses = called_addresses(session, count);
+
+	for (size_t n = 0; addresses && n < options->ranges.count; n++)
+		if (!range_was_called(options->ranges.globs[n], addresses, count))
+			note_uncalled("--guest-range", options->ranges.globs[n]);
+	for (size_t n = 0; addresses && n < options->calls.count; n++)
+		if (!guest_functions_were_called(&options->functions, options->calls.globs[n], addresses,
+						 count, steps ? (steps - 1) * (uint64_t)WIRE_GUEST_STEP : 0))
+			note_uncalled("--guest-calls", options->calls.globs[n]);
+	free(addresses);
+}
+
+void guest_note_uncalled(const struct guest_options *options, const struct session *session)
+{
+	const struct wire_calls *header = session->calls.header;
+	const uint32_t found = options->on ? __atomic_load_n(&header->functions, __ATOMIC_RELAXED) : 0;
+	const uint32_t count =
+		found < session->geometry.functions_max ? found : session->geometry.functions_max - 1;
+
+	if (!options->on || __atomic_load_n(&header->lost[WIRE_CALL_LOST_FUNCTION], __ATOMIC_RELAXED))
+		return;
+	if (!count && __atomic_load_n(&header->guest_waits, __ATOMIC_RELAXED))
+		cmd_note("burin: no calls: none began after --guest-start and before --guest-stop\n");
+	else if (options->ranges.count || options->calls.count)
+		note_words(options, session, count);
+	else if (!count && options->level != GUEST_ALL)
+		cmd_note("burin: no calls: none was made by code of --guest-level %s, or no guest ran; "
+			 "--guest is for qemu-system-... without KVM\n",
+			 guest_levels[options->level]);
+	else if (!count)
+		cmd_note("burin: no calls: no guest ran; --guest is for qemu-system-... without KVM\n");
 }

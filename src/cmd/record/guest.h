@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "cmd/record/guest_functions.h"
 #include "session/session.h"
 #include "view/records/selection.h"
 
@@ -37,8 +38,9 @@ struct guest_options {
 	struct view_globs calls;	     /* names of functions in it */
 	const char *start, *stop, *snapshot; /* addresses, names of functions in it, or times; NULL: none */
 	bool report;
-	int socket;	       /* to the plugin that started this recorder; 0: none did */
-	const char *arguments; /* for that plugin; guest_command() sets them */
+	int socket;			  /* to the plugin that started this recorder; 0: none did */
+	char *arguments;		  /* of the plugin; guest_command() sets them */
+	struct guest_functions functions; /* of `kernel`, for `calls`; the same */
 };
 
 /* guest_check - check the options. @flight: only the last calls are kept. Return: 0 or CMD_USAGE. */
@@ -52,9 +54,12 @@ void guest_files(const struct guest_options *options, const struct session *sess
 		 struct view_globs *files);
 
 /*
- * guest_command - the command with the plugin as its last arguments; as it is if the plugin is there. It is never freed.
- * Return: NULL after a message.
+ * guest_command - add the plugin to a command as its last arguments, unless it is there. The command is never freed.
+ * Return: 0; CMD_USAGE or CMD_FAULTS after a message.
  */
-char **guest_command(struct guest_options *options, char **command);
+int guest_command(struct guest_options *options, char ***command);
+
+/* guest_note_uncalled - when the guest has ended: print a line if there are no calls, or none of what an option chose. */
+void guest_note_uncalled(const struct guest_options *options, const struct session *session);
 
 #endif

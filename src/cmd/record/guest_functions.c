@@ -5,7 +5,9 @@
 
 #include "base/array.h"
 #include "base/glob.h"
+#include "base/number.h"
 #include "cmd/cmd.h"
+#include "cmd/edit_distance.h"
 #include "cmd/record/guest_functions.h"
 
 enum {
@@ -68,23 +70,64 @@ static bool add(struct guest_functions *functions, size_t n, bool follows)
 	return true;
 }
 
-bool guest_functions_select(struct guest_functions *functions, const struct view_globs *globs)
+/* The name that was meant; NULL: none is near, or it is a pattern. */
+static const char *nearest(const struct guest_functions *functions, const char *glob)
+{
+	const char *found = NULL;
+	unsigned best = 0;
+
+	for (size_t n = 0; n < functions->names.count && !strpbrk(glob, "*?["); n++)
+		if (edit_distance_nearer(glob, name_of(functions, n), &best))
+			found = name_of(functions, n);
+	return found;
+}
+
+/* Return: 0 or CMD_USAGE. */
+static int check_used(const struct guest_functions *functions, const char *glob)
+{
+	const char *meant;
+
+	if (is_used(functions, glob))
+		return 0;
+	meant = nearest(functions, glob);
+	return meant ? cmd_usage("--guest-calls: no function of --guest-kernel is called '%s'; did you mean "
+				 "%s?",
+				 glob, meant)
+		     : cmd_usage("--guest-calls: no function of --guest-kernel matches '%s'", glob);
+}
+
+int guest_functions_select(struct guest_functions *functions, const struct view_globs *globs)
 {
 	bool before = false, done = true;
 
 	for (size_t n = 0; n < globs->count; n++)
-		if (!is_used(functions, globs->globs[n])) {
-			cmd_failed("--guest-calls: no function of --guest-kernel matches '%s'",
-				   globs->globs[n]);
-			return false;
-		}
+		if (check_used(functions, globs->globs[n]))
+			return CMD_USAGE;
 	for (size_t n = 0, next; done && globs->count && n < functions->names.count; n = next) {
 		const bool selected = is_selected(functions, globs, n, &next);
 
 		done = !selected || add(functions, n, before);
 		before = selected;
 	}
-	if (!done)
-		cmd_failed("out of memory");
-	return done;
+	return done ? 0 : cmd_failed("out of memory");
+}
+
+bool guest_functions_were_called(const struct guest_functions *functions, const char *glob,
+				 const uint64_t *addresses, size_t count, uint64_t moved)
+{
+	const struct guest_name *names = functions->names.all;
+
+	for (size_t n = 0; n < functions->names.count; n++) {
+		const uint64_t address = names[n].address + moved;
+
+		if (bsearch(&address, addresses, count, sizeof(*addresses), guest_functions_order) &&
+		    glob_match(glob, name_of(functions, n)))
+			return true;
+	}
+	return false;
+}
+
+int guest_functions_order(const void *one, const void *other)
+{
+	return number_order(*(const uint64_t *)one, *(const uint64_t *)other);
 }

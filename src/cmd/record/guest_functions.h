@@ -25,7 +25,13 @@ void guest_functions_free(struct guest_functions *functions);
 /* guest_functions_address - the address of a function. Return: whether there is one. */
 bool guest_functions_address(const struct guest_functions *functions, const char *name, uint64_t *address);
 
-/* guest_functions_select - set the ranges of the functions whose names match. Return: false after a message. */
-bool guest_functions_select(struct guest_functions *functions, const struct view_globs *globs);
+/* guest_functions_select - set the ranges of the functions whose names match. Return: 0; CMD_USAGE or CMD_FAULTS after a message. */
+int guest_functions_select(struct guest_functions *functions, const struct view_globs *globs);
+
+/* guest_functions_were_called - whether one whose name matches is among addresses, in the order of guest_functions_order(). @moved: by
+ * KASLR */
+bool guest_functions_were_called(const struct guest_functions *functions, const char *glob,
+				 const uint64_t *addresses, size_t count, uint64_t moved);
+int guest_functions_order(const void *one, const void *other);
 
 #endif

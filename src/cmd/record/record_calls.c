@@ -243,7 +243,7 @@ void calls_note_none(const struct calls *calls, const struct session *session)
 {
 	const struct wire_calls *header = session->calls.header;
 
-	if (!calls->options->on || !header)
+	if (!calls->options->on || calls->options->guest || !header)
 		return;
 	/* Functions that were switched off from outside may have had calls before. */
 	if (count_functions(session) && !__atomic_load_n(&header->generation, __ATOMIC_RELAXED))
@@ -251,12 +251,7 @@ void calls_note_none(const struct calls *calls, const struct session *session)
 	if (calls->options->no_hooks || count_functions(session) ||
 	    __atomic_load_n(&header->lost[WIRE_CALL_LOST_PATCH], __ATOMIC_RELAXED))
 		return;
-	if (calls->options->guest && __atomic_load_n(&header->guest_waits, __ATOMIC_RELAXED))
-		cmd_note("burin: no calls: none began after --guest-start and before --guest-stop\n");
-	else if (calls->options->guest)
-		cmd_note("burin: no calls: no guest ran; --guest is for qemu-system-... without KVM\n");
-	else
-		cmd_note("burin: no calls: nothing that ran has hooks for them; build it with %s\n", ways);
+	cmd_note("burin: no calls: nothing that ran has hooks for them; build it with %s\n", ways);
 }
 
 void calls_find_names(int directory, const char *path, const struct calls_names *names)

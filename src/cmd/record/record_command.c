@@ -508,6 +508,7 @@ static int record(const struct record_options *options, struct session *session,
 		kernel_events_summary(&kernel);
 		calls_summary(&calls);
 		calls_note_none(&calls, session);
+		guest_note_uncalled(&options->guest, session);
 	}
 	unknown =
 		unknown_events_of(session, options->globs, options->command[0] ?: "what was recorded", NULL);
