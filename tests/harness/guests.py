@@ -147,6 +147,31 @@ def inexact_calls(path, functions):
     return calls
 
 
+def check_parts(path):
+    """Two tasks of guest-bare.c with -DTASKS, whose stacks lie side by side: each has its own calls."""
+    equal(counts(path, ("outer_a", "outer_b", "inner", "spin", "arrays")), {"outer_a": 1, "outer_b": 1, "inner": 200, "spin": 209, "arrays": 1}, "calls")
+    outer = [depths(path, name) for name in ("outer_a", "outer_b", "arrays")]
+    tids = [min(found) for found in outer]
+    equal(len(set(tids)), 3, f"a stack each for two tasks, and one for what began before: {tids}")
+    equal(depths(path, "inner"), {tid: [1] * 100 for tid in tids[:2]}, "calls of the tasks, each in its outer one")
+    equal({tid: len(found) for tid, found in depths(path, "spin").items()}, dict(zip(tids, (100, 100, 9))), "calls of one function by all")
+
+
+def check_jumps(path, more=0):
+    """The program guest-bare.c with -DJUMPS, recorded with its functions: a jump to a function is a call of it. more: calls of leaf() by others."""
+    known = {**BARE, "jumps": 20, "jumped_to": 20, "leaf": BARE["leaf"] + 20 + more}
+    equal(counts(path, known), known, "calls")
+    calls = {name: [(record["fields"]["depth"], record["time_ns"], record["fields"]["begin_ns"]) for record in dump(path, "-e", "burin.call", "-f", name)]
+             for name in ("jumps", "jumped_to", "leaf")}
+    depth = calls["jumps"][0][0]
+    for name, more in (("jumps", 0), ("jumped_to", 1)):
+        equal({call[0] for call in calls[name]}, {depth + more}, f"open calls around {name}()")
+    leaves = sorted((call for call in calls["leaf"] if call[0] == depth + 2), key=lambda call: call[2])[:20]
+    equal(len(leaves), 20, "calls of leaf() by a jump, with four functions around each")
+    for (_, end, begin), (_, end_of_leaf, begin_of_leaf) in zip(sorted(calls["jumps"], key=lambda call: call[1]), sorted(leaves, key=lambda call: call[1])):
+        check(begin <= begin_of_leaf <= end_of_leaf <= end, "a function that was jumped to lies inside the one that jumped")
+
+
 def bare_program(*options, kind=X86):
     """A program for a machine without an operating system."""
     need(kind.compiler)

@@ -39,10 +39,132 @@ __asm__("stub: adrp x16, by_pointer\n"
 #define stub by_pointer
 #endif
 
+// A function that jumps to the next one, which jumps to a third.
+void jumps(int n);
+void jumped_to(int n);
+#ifdef __aarch64__
+__asm__(".type jumps, %function\n"
+	".type jumped_to, %function\n"
+	"jumps: add w0, w0, #1\n"
+	"b jumped_to\n"
+	".size jumps, . - jumps\n"
+	"jumped_to: add w0, w0, #1\n"
+	"b leaf\n"
+	".size jumped_to, . - jumped_to\n");
+#else
+__asm__(".type jumps, @function\n"
+	".type jumped_to, @function\n"
+	"jumps: nop\n"
+	"jmp jumped_to\n"
+	".size jumps, . - jumps\n"
+	"jumped_to: nop\n"
+	"jmp leaf\n"
+	".size jumped_to, . - jumped_to\n");
+#endif
+
 static void (*volatile chosen)(int);
+
+#ifdef TASKS // two tasks, whose stacks lie side by side
+
+void switch_to(void *save, void *load);
+#ifdef __aarch64__
+__asm__("switch_to: stp x29, x30, [sp, #-16]!\n"
+	"stp x19, x20, [sp, #-16]!\n"
+	"mov x9, sp\n"
+	"str x9, [x0]\n"
+	"mov sp, x1\n"
+	"ldp x19, x20, [sp], #16\n"
+	"ldp x29, x30, [sp], #16\n"
+	"ret\n");
+enum {
+	SAVED = 4,
+	LINK = 3
+};
+#else
+__asm__("switch_to: mov 4(%esp), %eax\n"
+	"mov 8(%esp), %edx\n"
+	"push %ebp; push %ebx; push %esi; push %edi\n"
+	"mov %esp, (%eax)\n"
+	"mov %edx, %esp\n"
+	"pop %edi; pop %esi; pop %ebx; pop %ebp\n"
+	"ret\n");
+enum {
+	SAVED = 6,
+	LINK = 4
+};
+#endif
+
+static __attribute__((aligned(4096))) unsigned long stacks[2][4096 / sizeof(long)];
+static void *saved[3]; // stack pointers of both tasks, and of the first one
+
+KNOWN void spin(void)
+{
+	for (int n = 0; n < 10; n++)
+		sum++;
+}
+
+KNOWN void inner(int task)
+{
+	spin();
+	switch_to(&saved[task], saved[!task]);
+	sum++;
+}
+
+KNOWN void outer_a(void)
+{
+	for (int n = 0; n < 100; n++)
+		inner(0);
+	sum++;
+}
+
+KNOWN void outer_b(void)
+{
+	for (int n = 0; n < 100; n++)
+		inner(1);
+	sum++;
+}
+
+static void task_a(void)
+{
+	outer_a();
+	switch_to(&saved[0], saved[1]);
+}
+
+static void task_b(void)
+{
+	outer_b();
+	switch_to(&saved[1], saved[2]);
+}
+
+// Memory on the stack whose size varies: the stack pointer moves, and is loaded from where it was kept.
+KNOWN void arrays(int size)
+{
+	for (int n = 1; n < 10; n++) {
+		volatile char array[n * size];
+
+		array[0] = 1;
+		spin();
+	}
+}
 
 KNOWN void all(void)
 {
+	saved[0] = &stacks[1][512 / sizeof(long)];
+	saved[1] = &stacks[0][4096 / sizeof(long) - 2 * SAVED];
+	((unsigned long *)saved[0])[LINK] = (unsigned long)task_a;
+	((unsigned long *)saved[1])[LINK] = (unsigned long)task_b;
+	switch_to(&saved[2], saved[0]);
+	arrays(1000);
+}
+
+#else
+
+KNOWN void all(void)
+{
+#ifdef JUMPS
+	for (int n = 0; n < 20; n++)
+		jumps(n);
+#endif
 	for (int n = 0; n < 100; n++)
 		twice(n);
 	recursion(30);
@@ -50,6 +172,8 @@ KNOWN void all(void)
 	for (int n = 0; n < 10; n++)
 		chosen(n);
 }
+
+#endif
 
 #if defined(__aarch64__)
 

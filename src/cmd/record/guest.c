@@ -292,8 +292,6 @@ static int plugin_argument(struct guest_options *options, const char *path, char
 		put_option(text, "tasks", *tasks ? tasks : NULL);
 	put_option(text, "report", options->report ? "on" : NULL);
 	result = put_functions(text, options, functions);
-	if (!options->calls.count) /* those are needed at the end */
-		guest_functions_free(functions);
 	if (fclose(text) != 0 && !result)
 		result = cmd_failed("out of memory");
 	return result;
@@ -339,6 +337,35 @@ int guest_command(struct guest_options *options, char ***command)
 	longer[count + 1] = options->arguments;
 	*command = longer;
 	return 0;
+}
+
+/* ---- What a jump to is a call */
+
+/* Parts of functions that compilers put elsewhere, and what is jumped to instead of a return. */
+static bool is_jumped_to_otherwise(const char *name)
+{
+	return strstr(name, ".cold") || strstr(name, "return_thunk");
+}
+
+void guest_publish(const struct guest_options *options, struct session *session)
+{
+	const struct guest_names *names = &options->functions.names;
+	struct wire_call_spec *specs = session->calls.specs;
+	uint32_t count = 0;
+
+	for (size_t n = 0; n < names->count && count < session->geometry.functions_max; n++) {
+		const uint64_t address = names->all[n].address;
+
+		if (is_jumped_to_otherwise(names->text + names->all[n].name) ||
+		    (count && specs[count - 1].offset == address))
+			continue;
+		specs[count++].offset = address;
+	}
+	if (!count)
+		return;
+	session->calls.header->described_files[0] =
+		(struct wire_call_described){ .device = UINT64_MAX, .inode = UINT64_MAX, .count = count };
+	__atomic_store_n(&session->calls.header->described, 1, __ATOMIC_RELEASE);
 }
 
 /* ---- What was chosen, and was not called */

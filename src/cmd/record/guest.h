@@ -59,6 +59,9 @@ void guest_files(const struct guest_options *options, const struct session *sess
  */
 int guest_command(struct guest_options *options, char ***command);
 
+/* guest_publish - before the guest begins: store in the session where functions of --guest-kernel begin: a jump there is a call. */
+void guest_publish(const struct guest_options *options, struct session *session);
+
 /* guest_note_uncalled - when the guest has ended: print a line if there are no calls, or none of what an option chose. */
 void guest_note_uncalled(const struct guest_options *options, const struct session *session);
 

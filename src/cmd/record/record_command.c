@@ -445,6 +445,7 @@ static int record(const struct record_options *options, struct session *session,
 		remove_session(session_path);
 		return CMD_FAULTS;
 	}
+	guest_publish(&options->guest, session);
 	directory = -1;
 	if (record_format_begin(&format, options, output, sizeof(output)))
 		directory = recording_create("-o", output, private);

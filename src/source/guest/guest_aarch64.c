@@ -8,8 +8,9 @@
 #include "source/guest/guest_machine.h"
 
 enum {
-	LINK = 30, /* x30: the return address */
-	SP = 31,   /* in some instructions; in others it is zero */
+	FRAME = 29, /* x29: the frame pointer */
+	LINK = 30,  /* x30: the return address */
+	SP = 31,    /* in some instructions; in others it is zero */
 	STUB_1 =
 		16, /* x16, x17: what linkers put between a call and its function may change them, and nothing else */
 	STUB_2 = 17,
@@ -106,6 +107,12 @@ static void decode_sp(uint32_t word, struct guest_instruction *found)
 	if ((word & 0x3f800000) == 0x11000000 && to_sp) { /* add, sub a number */
 		found->moves_sp = field(word, 30, 1) ? -number : number;
 		found->sets_sp = !from_sp || !field(word, 31, 1);
+		found->jumps_sp = !from_sp && field(word, 5, 5) != FRAME;
+		found->sp_from = field(word, 5, 5) + 1;
+	} else if ((word & 0x3f800000) == 0x11000000 && from_sp) {
+		found->sp_to = field(word, 0, 5) + 1;
+	} else if ((word & 0xffc00000) == 0xf9400000) { /* ldr */
+		found->loads = field(word, 0, 5) + 1;
 	} else if ((word & 0x3a800000) == 0x28800000 && from_sp) {
 		decode_pair(word, found);
 	} else if ((word & 0x3b200400) == 0x38000400 && from_sp) { /* a register */
@@ -159,8 +166,8 @@ static struct guest_instruction decode(const uint8_t *bytes, size_t count, uint6
 	if (count != sizeof(word))
 		return found;
 	memcpy(&word, bytes, sizeof(word));
-	if (field(word, 26, 6) == 0x25) { /* bl */
-		found.kind = GUEST_CALL;
+	if (field(word, 26, 5) == 0x05) { /* b, bl */
+		found.kind = field(word, 31, 1) ? GUEST_CALL : GUEST_JUMP_TO;
 		found.target = address + (uint64_t)((int64_t)((uint64_t)word << 38) >> 36);
 	} else if (field(word, 25, 7) == 0x6b) {
 		found = decode_branch(word);

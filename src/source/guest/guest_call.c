@@ -99,6 +99,20 @@ static void call_indirect(struct guest_vcpu *vcpu, const struct guest_site *site
 		   guest_called_at(vcpu, stack->image, target), now);
 }
 
+/* A jump to the begin of a function. */
+static void on_tail(unsigned index, void *data)
+{
+	struct guest_vcpu *vcpu = guest_vcpus[index];
+	const uint64_t sp = guest_vcpu_sp(vcpu), now = guest_now();
+	struct guest_stack *stack = guest_vcpu_stack(vcpu, sp);
+
+	while (guest_stack_top(stack)->sp < sp) {
+		vcpu->unwound++;
+		guest_stack_end(stack);
+	}
+	guest_open_tail(vcpu, stack, data, sp, now);
+}
+
 /* The load of a call's target, before its store. */
 static void on_load(unsigned index, uint32_t access, uint64_t address, void *data)
 {
@@ -152,8 +166,11 @@ static void take_return(struct guest_vcpu *vcpu, uint32_t access, uint64_t sp)
 	}
 	if (__builtin_expect(guest_stack_top(stack)->sp != sp, 0))
 		vcpu->unmatched++;
-	else if (__builtin_expect(!(guest_stack_top(stack)->flags & GUEST_FRAME_NEAR), 1))
+	else if (__builtin_expect(!(guest_stack_top(stack)->flags & (GUEST_FRAME_NEAR | GUEST_FRAME_TAILS)),
+				  1))
 		guest_stack_end(stack);
+	else if (!(guest_stack_top(stack)->flags & GUEST_FRAME_NEAR))
+		guest_end_tail(stack);
 	else
 		return_near(vcpu, stack, qemu_plugin_mem_get_value(access));
 }
@@ -238,9 +255,40 @@ void guest_call_instrument_return(struct qemu_instruction *instruction, bool is_
 					 QEMU_READ_REGISTERS, QEMU_LOAD, NULL);
 }
 
+void guest_call_instrument_tail(struct qemu_instruction *instruction, struct guest_site *site)
+{
+	qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_tail, QEMU_READ_REGISTERS, site);
+}
+
 void guest_call_instrument_switch(struct qemu_instruction *instruction)
 {
 	qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_switch, QEMU_NO_REGISTERS, NULL);
+}
+
+static void on_jump_begin(unsigned index, void *data)
+{
+	(void)data;
+	guest_vcpu_jump_begin(guest_vcpus[index]);
+}
+
+static void on_jump_end(unsigned index, void *data)
+{
+	(void)data;
+	guest_vcpu_jump_end(guest_vcpus[index], true);
+}
+
+static void on_jump_whole(unsigned index, void *data)
+{
+	on_jump_begin(index, data);
+	guest_vcpu_jump_end(guest_vcpus[index], false);
+}
+
+void guest_call_instrument_jump(struct qemu_instruction *instruction, struct qemu_instruction *next)
+{
+	qemu_plugin_register_vcpu_insn_exec_cb(instruction, next ? on_jump_begin : on_jump_whole,
+					       QEMU_READ_REGISTERS, NULL);
+	if (next)
+		qemu_plugin_register_vcpu_insn_exec_cb(next, on_jump_end, QEMU_READ_REGISTERS, NULL);
 }
 
 static void on_start(unsigned index, void *data)

@@ -12,6 +12,12 @@ void guest_call_instrument(struct qemu_instruction *instruction, struct guest_si
 void guest_call_instrument_return(struct qemu_instruction *instruction, bool is_shared);
 void guest_call_instrument_switch(struct qemu_instruction *instruction);
 
+/* guest_call_instrument_tail - a jump to the begin of a function. */
+void guest_call_instrument_tail(struct qemu_instruction *instruction, struct guest_site *site);
+
+/* guest_call_instrument_jump - an instruction that loads the stack pointer. @next: the one behind it in its block; NULL: none */
+void guest_call_instrument_jump(struct qemu_instruction *instruction, struct qemu_instruction *next);
+
 /* guest_call_instrument_mark - calls that begin after this instruction are recorded, or not. */
 void guest_call_instrument_mark(struct qemu_instruction *instruction, bool records);
 

@@ -8,7 +8,8 @@
 #include "source/guest/qemu_plugin.h"
 
 enum {
-	CALL_BYTES = 5, /* of a direct call without prefixes */
+	CALL_BYTES = 5,	  /* of a direct call without prefixes */
+	LINKED_BYTES = 4, /* of each instruction where calls leave the return address in a register */
 	KNOWN = 1 << 13,
 };
 
@@ -20,18 +21,27 @@ static uint64_t *place_of(uint64_t address)
 	return &known[(address >> 4 ^ address >> 17) % KNOWN];
 }
 
-/* Whether the code at an address begins with a call over a few bytes, as indirect jumps do that are made of calls. */
-static bool is_jump(const struct guest_machine *machine, uint64_t address)
+/* The first instruction at an address. Return: false: it cannot be read. */
+static bool read_first(const struct guest_machine *machine, uint64_t address, struct guest_instruction *first)
 {
 	static __thread struct qemu_bytes *bytes;
-	struct guest_instruction first;
+	const size_t count = machine->links ? LINKED_BYTES : CALL_BYTES;
 
 	if (!bytes)
 		bytes = g_byte_array_new();
-	if (!qemu_plugin_read_memory_vaddr(address, bytes, CALL_BYTES))
+	if (!qemu_plugin_read_memory_vaddr(address, bytes, count))
 		return false;
-	first = machine->decode(bytes->data, CALL_BYTES, address);
-	return guest_is_near(first.kind, first.target, address + CALL_BYTES);
+	*first = machine->decode(bytes->data, count, address);
+	return true;
+}
+
+/* Whether the code at an address begins with a call over a few bytes, as indirect jumps do that are made of calls. */
+static bool is_jump(const struct guest_machine *machine, uint64_t address)
+{
+	struct guest_instruction first;
+
+	return read_first(machine, address, &first) &&
+	       guest_is_near(first.kind, first.target, address + CALL_BYTES);
 }
 
 /* The same. Code of programs is not kept: each may have other code at an address. */
@@ -45,6 +55,17 @@ static bool is_known_jump(const struct guest_machine *machine, uint64_t address)
 		return true;
 	__atomic_store_n(place, address, __ATOMIC_RELAXED);
 	return false;
+}
+
+/*
+ * What is only a return, such as that to which all functions of Linux jump, is no function. Where its code is not there yet, nothing is known.
+ */
+bool guest_follow_jump(const struct guest_machine *machine, uint64_t target)
+{
+	struct guest_instruction first;
+
+	return guest_options_function(target) && guest_session_is_function(target - guest_options.moved) &&
+	       read_first(machine, target, &first) && first.kind != GUEST_RETURN;
 }
 
 void guest_follow_forget(void)

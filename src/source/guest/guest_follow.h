@@ -17,6 +17,9 @@
  */
 bool guest_follow(const struct guest_machine *machine, uint64_t target, uint64_t after);
 
+/* guest_follow_jump - the same for a jump: whether a function of the recorder's file begins at its target, and is selected. */
+bool guest_follow_jump(const struct guest_machine *machine, uint64_t target);
+
 /* guest_follow_forget - the guest's code may be other code now. Context: no vCPU runs. */
 void guest_follow_forget(void);
 

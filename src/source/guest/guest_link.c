@@ -175,7 +175,7 @@ static void end_one(struct guest_vcpu *vcpu, struct guest_stack *stack, uint64_t
 	}
 	while (!is_of_return(guest_stack_top(stack), sp, address) && !guest_stack_is_empty(stack))
 		leave(vcpu, stack);
-	guest_stack_end(stack);
+	guest_end_tail(stack);
 }
 
 static void on_return(unsigned index, void *data)
@@ -195,6 +195,19 @@ static void on_return(unsigned index, void *data)
 		end_one(vcpu, stack, sp, guest_vcpu_register(vcpu, site->target_register));
 	else
 		guest_stack_end(stack);
+}
+
+/* A jump to the begin of a function. */
+static void on_tail(unsigned index, void *data)
+{
+	struct guest_vcpu *vcpu = guest_vcpus[index];
+	struct guest_site *site = data;
+	const uint64_t sp = find_sp(vcpu, index, site->address);
+	struct guest_stack *stack = guest_vcpu_stack(vcpu, sp);
+
+	while (guest_stack_top(stack)->sp < sp)
+		leave(vcpu, stack);
+	guest_open_tail(vcpu, stack, site, sp, ring_clock());
 }
 
 static void on_jump(unsigned index, void *data)
@@ -227,6 +240,11 @@ void guest_link_instrument_return(struct qemu_instruction *instruction, struct g
 void guest_link_instrument_jump(struct qemu_instruction *instruction, struct guest_site *site)
 {
 	qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_jump, QEMU_READ_REGISTERS, site);
+}
+
+void guest_link_instrument_tail(struct qemu_instruction *instruction, struct guest_site *site)
+{
+	qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_tail, QEMU_READ_REGISTERS, site);
 }
 
 void guest_link_instrument_sp(struct qemu_instruction *instruction, const struct guest_instruction *found)

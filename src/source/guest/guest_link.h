@@ -8,6 +8,9 @@
 /* guest_link_begin - before the first of the following. Return: false: no memory. */
 bool guest_link_begin(void);
 
+/* guest_link_instrument_tail - a jump to the begin of a function. */
+void guest_link_instrument_tail(struct qemu_instruction *instruction, struct guest_site *site);
+
 /* guest_link_instrument, _return, _jump - record the calls of a site, and their ends. A jump's site has the address of its
  * stub. */
 void guest_link_instrument(struct qemu_instruction *instruction, struct guest_site *site);

@@ -21,17 +21,23 @@ enum guest_kind {
 	GUEST_CALL_REGISTER, /* to where a register points */
 	GUEST_CALL_MEMORY,   /* to an address that it loads */
 	GUEST_RETURN,
-	GUEST_JUMP,   /* to where a register points, and perhaps the end of a stub */
-	GUEST_SWITCH, /* afterwards another thread or address space may be there */
+	GUEST_JUMP_TO, /* to a target: a call, if a function begins there */
+	GUEST_JUMP,    /* to where a register points, and perhaps the end of a stub */
+	GUEST_SWITCH,  /* afterwards another thread or address space may be there */
 };
 
 struct guest_instruction {
 	enum guest_kind kind;
-	uint64_t target;	  /* of GUEST_CALL */
+	uint64_t target;	  /* of GUEST_CALL and GUEST_JUMP_TO */
 	unsigned register_number; /* where the target is, by its number in the machine's code */
 	bool in_stub;		  /* it may be in a stub, before the jump */
 	bool sets_sp;		  /* afterwards the stack pointer may be anywhere */
-	int64_t moves_sp;	  /* by so many bytes */
+	bool jumps_sp; /* it loads the stack pointer, and not from the frame pointer: as a switch between stacks does */
+	unsigned sp_from; /* from the register with this number plus 1; 0: from elsewhere */
+	unsigned
+		sp_to; /* a register, its number plus 1, gets the stack pointer, or an address near it; 0: none does */
+	unsigned loads;	  /* a register, the same, gets a value from memory; 0: none does */
+	int64_t moves_sp; /* by so many bytes */
 };
 
 /* A value that is a part of a register. */
@@ -48,7 +54,7 @@ struct guest_machine {
 
 	bool links; /* a call leaves its return address in a register, and not on the stack */
 	const char *general[GUEST_REGISTERS]; /* by their numbers in the machine's code */
-	const char *sp, *pc;		      /* NULL: never read */
+	const char *sp, *pc;		      /* pc: NULL: never read */
 	const char *bases
 		[GUEST_BASES]; /* of the CPU's own data: in the kernel, and in a program; NULL: unknown */
 	const char *task;      /* while the kernel runs, it points to the current task; NULL: none does */

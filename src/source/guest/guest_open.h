@@ -27,6 +27,9 @@ enum {
 	GUEST_FRAME_JUMP = 1,  /* the call below it went to this call instruction */
 	GUEST_FRAME_SHARE = 2, /* its function makes calls without a frame of its own */
 	GUEST_FRAME_NEAR = 4,  /* it went over a few bytes: guest_is_near() */
+	GUEST_FRAME_TAIL =
+		8, /* times so many functions that have the same end, since each jumped to the next one; and up to */
+	GUEST_FRAME_TAILS = 15 * GUEST_FRAME_TAIL,
 };
 
 /* guest_is_near - whether a call is not one of a function: it is a part of an indirect jump, or fills the processor's stack of
@@ -109,6 +112,43 @@ static inline void guest_redirect(struct guest_vcpu *vcpu, struct guest_stack *s
 	else if (!frame->start)
 		guest_begin(frame, ring_clock());
 	stack->target = address;
+}
+
+/*
+ * guest_open_tail - a jump to the begin of a function, at a stack pointer: a call of it, if that is the innermost call's, which ends when the
+ * function does; with a selection of functions also if it is not, since the function that jumps may have no frame.
+ */
+static inline void guest_open_tail(struct guest_vcpu *vcpu, struct guest_stack *stack,
+				   struct guest_site *site, uint64_t sp, uint64_t now)
+{
+	const struct wire_call_frame before = *guest_stack_top(stack);
+	struct wire_call_frame *frame;
+
+	if (before.sp != sp && !guest_options.range_count)
+		return;
+	vcpu->calls++;
+	vcpu->quiet_bytes = 0;
+	if (before.sp == sp && (before.flags & GUEST_FRAME_TAILS) == GUEST_FRAME_TAILS)
+		guest_stack_end(stack);
+	frame = guest_open(stack, site, 0, sp, site->target,
+			   guest_called(vcpu, site, stack->image, site->target), now);
+	if (!frame || before.sp != sp)
+		return;
+	frame->match = before.match;
+	frame->flags |= (before.flags & GUEST_FRAME_TAILS) == GUEST_FRAME_TAILS
+				? GUEST_FRAME_TAILS
+				: (before.flags & GUEST_FRAME_TAILS) + GUEST_FRAME_TAIL;
+}
+
+/* guest_end_tail - the top call returns, and with it those of functions that jumped to it. */
+static inline void guest_end_tail(struct guest_stack *stack)
+{
+	bool more = true;
+
+	while (more && !guest_stack_is_empty(stack)) {
+		more = (guest_stack_top(stack)->flags & GUEST_FRAME_TAILS) != 0;
+		guest_stack_end(stack);
+	}
 }
 
 #endif

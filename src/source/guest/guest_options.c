@@ -181,6 +181,7 @@ void guest_options_move(uint64_t distance)
 {
 	struct guest_options *options = &guest_options;
 
+	options->moved = distance;
 	for (unsigned n = 0; n < options->given_count; n++) {
 		const struct guest_range *given = &options->given[n];
 		const uint64_t moved = given->moves ? distance : 0;

@@ -52,6 +52,7 @@ struct guest_options {
 	unsigned given_count;
 	struct guest_range ranges[GUEST_RANGES]; /* moved, sorted and joined */
 	unsigned range_count;			 /* 0: all functions */
+	uint64_t moved;	 /* how far KASLR has moved the kernel, as far as that is known */
 	uint64_t anchor; /* the kernel's first function behind its move, in its file; 0: unknown */
 	bool has_tasks;	 /* `tasks` was given */
 	uint64_t tasks[GUEST_TASK_PLACES];

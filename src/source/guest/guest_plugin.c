@@ -153,6 +153,16 @@ static void instrument_return(struct qemu_instruction *instruction, const struct
 		guest_link_instrument_return(instruction, site);
 }
 
+static void instrument_tail(struct qemu_instruction *instruction, const struct guest_site *wanted)
+{
+	struct guest_site *site = site_of(wanted);
+
+	if (site && machine->links)
+		guest_link_instrument_tail(instruction, site);
+	else if (site)
+		guest_call_instrument_tail(instruction, site);
+}
+
 /* @stub: the address of its block */
 static void instrument_jump(struct qemu_instruction *instruction, const struct guest_site *wanted,
 			    uint64_t stub)
@@ -183,6 +193,8 @@ static void instrument_last(struct qemu_instruction *instruction, uint64_t stub)
 		return;
 	if (found.kind == GUEST_CALL && !guest_follow(machine, found.target, site.after))
 		return;
+	if (found.kind == GUEST_JUMP_TO && (is_shared || !guest_follow_jump(machine, found.target)))
+		return;
 	site.kind = found.kind;
 	site.target = found.target;
 	site.target_register = found.register_number;
@@ -194,6 +206,9 @@ static void instrument_last(struct qemu_instruction *instruction, uint64_t stub)
 		break;
 	case GUEST_RETURN:
 		instrument_return(instruction, &site, is_shared);
+		break;
+	case GUEST_JUMP_TO:
+		instrument_tail(instruction, &site);
 		break;
 	case GUEST_JUMP:
 		if (stub)
@@ -207,19 +222,43 @@ static void instrument_last(struct qemu_instruction *instruction, uint64_t stub)
 	}
 }
 
+/*
+ * Whether an instruction loads the stack pointer from elsewhere, where a region may have several stacks. A value that was computed from the stack pointer
+ * in this block does not count: code makes room for variable arrays so.
+ * @copies: a bit for each register with such a value
+ */
+static bool is_stack_jump(const struct guest_instruction *found, uint64_t address, uint32_t *copies)
+{
+	const bool jumps = found->jumps_sp && guest_has_parts(address) &&
+			   !(found->sp_from && *copies >> (found->sp_from - 1) & 1);
+
+	if (found->loads)
+		*copies &= ~(UINT32_C(1) << (found->loads - 1));
+	if (found->sp_to)
+		*copies |= UINT32_C(1) << (found->sp_to - 1);
+	return jumps;
+}
+
 /* All instructions of a block. Return: its address, if those before the last are those of a stub; otherwise 0. */
 static uint64_t instrument_each(const struct qemu_block *block, size_t count)
 {
 	bool is_stub = true;
 	uint64_t address = 0, after;
+	uint32_t copies = 0;
 
 	for (size_t n = 0; n < count; n++) {
 		struct qemu_instruction *instruction = qemu_plugin_tb_get_insn(block, n);
 		const struct guest_instruction found = decode(instruction, &address, &after);
+		const bool jumps = is_stack_jump(&found, address, &copies);
 
 		is_stub = is_stub && (found.in_stub || n + 1 == count);
-		if (found.kind == GUEST_SWITCH || guest_options_code(address))
+		if (found.kind != GUEST_SWITCH && !guest_options_code(address))
+			continue;
+		if (machine->links)
 			guest_link_instrument_sp(instruction, &found);
+		if (jumps)
+			guest_call_instrument_jump(
+				instruction, n + 1 < count ? qemu_plugin_tb_get_insn(block, n + 1) : NULL);
 	}
 	return is_stub ? qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0)) : 0;
 }
@@ -246,12 +285,15 @@ static void instrument_marks(struct qemu_block *block, size_t count)
 static void on_block(struct qemu_block *block)
 {
 	const size_t count = qemu_plugin_tb_n_insns(block);
+	const uint64_t address = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0));
+	uint64_t stub = 0;
 
-	look_for_anchor(qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0)), count);
+	look_for_anchor(address, count);
 	guest_clock_instrument(block);
 	instrument_marks(block, count);
-	instrument_last(qemu_plugin_tb_get_insn(block, count - 1),
-			machine->links ? instrument_each(block, count) : 0);
+	if (machine->links || guest_has_parts(address))
+		stub = instrument_each(block, count);
+	instrument_last(qemu_plugin_tb_get_insn(block, count - 1), stub);
 }
 
 static void on_vcpu(unsigned index)

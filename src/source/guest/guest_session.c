@@ -114,6 +114,28 @@ void guest_session_moved(uint64_t distance)
 			 __ATOMIC_RELAXED);
 }
 
+bool guest_session_is_function(uint64_t address)
+{
+	const struct session_calls *calls = &guest_session.calls;
+	size_t from = 0, count = calls->header->described_files[0].count;
+
+	if (!__atomic_load_n(&calls->header->described, __ATOMIC_ACQUIRE))
+		return false;
+	if (count > guest_session.geometry.functions_max)
+		count = guest_session.geometry.functions_max;
+	while (count) { /* functions before `from` have lower addresses, those from from + count on do not */
+		const size_t half = count / 2;
+
+		if (calls->specs[from + half].offset < address) {
+			from += half + 1;
+			count -= half + 1;
+		} else {
+			count = half;
+		}
+	}
+	return from < guest_session.geometry.functions_max && calls->specs[from].offset == address;
+}
+
 /* Both events have three words. */
 static void put(uint16_t event, uint32_t tid, uint32_t one, uint32_t two, uint32_t three)
 {

@@ -40,6 +40,9 @@ static inline bool guest_is_recording(void)
 /* guest_session_moved - the kernel lies so far from where its file says. */
 void guest_session_moved(uint64_t distance);
 
+/* guest_session_is_function - whether a function of the recorder's file begins at an address, by that file. */
+bool guest_session_is_function(uint64_t address);
+
 /* guest_session_thread - the id of the calling thread, which is QEMU's. */
 uint32_t guest_session_thread(void);
 

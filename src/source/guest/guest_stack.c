@@ -18,6 +18,7 @@ enum {
 	/* To find a stack's task. The kernel sets it after about 50 calls on its stack: most fill the processor's stack of return
 	 * addresses. */
 	TRIES = 256,
+	NEAR = 256, /* bytes: from where a stack was left to the first call or return when it is continued */
 };
 
 _Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame guest_no_frames[WIRE_CALL_FRAMES + 1] = {
@@ -32,7 +33,7 @@ static struct guest_stack **stacks;
 static size_t room;
 static uint32_t count, tids;		/* tids: how many were given */
 static uint32_t of_level[GUEST_LEVELS]; /* of `count` */
-static uint64_t uses;
+static uint64_t uses, ids;
 static struct hash_table table; /* their numbers, from 1 */
 static uint64_t retry;		/* clock: after there was no memory for a segment */
 
@@ -112,7 +113,7 @@ static bool is_at(const struct guest_stack *stack, const struct guest_place *pla
 {
 	return stack->region == place->region && stack->place.space == place->space &&
 	       stack->place.thread == place->thread && stack->place.task == place->task &&
-	       stack->place.level == place->level;
+	       stack->place.level == place->level && stack->place.is_part == place->is_part;
 }
 
 /* The image of the functions that run on a stack. A kernel is the same in all address spaces. */
@@ -140,7 +141,9 @@ void guest_stack_announce(struct guest_stack *stack)
 		return;
 	}
 	print_text(name, sizeof(name), "%s %" PRIx64, level,
-		   region >> 62 == 1 ? region << 23 & INT64_MAX : region << guest_options.stack_bits);
+		   stack->place.is_part ? stack->begin
+		   : region >> 62 == 1	? region << GUEST_PROGRAM_BITS & INT64_MAX
+					: region << guest_options.stack_bits);
 	stack->announced = session_announce_thread(&guest_session, session_self(), guest_session_thread(),
 						   stack->tid, name, stack->since) == RING_DONE;
 }
@@ -305,6 +308,7 @@ static struct guest_stack *add(const struct guest_place *place)
 	*stack = (struct guest_stack){ .top = GUEST_NO_FRAMES,
 				       .region = place->region,
 				       .place = *place,
+				       .id = ++ids,
 				       .tid = next_tid(),
 				       .image = find_image(place),
 				       .since = ring_clock(),
@@ -385,18 +389,109 @@ static struct guest_stack *moved(const struct guest_place *place)
 	return stack;
 }
 
-struct guest_stack *guest_stack_find(const struct guest_place *place)
+/* Under the lock. Return: NULL: no memory. */
+static struct guest_stack *add_bounded(const struct guest_place *place)
 {
-	struct guest_stack *stack;
+	if (of_level[place->level] >= guest_options.stacks)
+		discard_some(place->level);
+	return add(place);
+}
+
+static struct guest_place place_of_parts(const struct guest_place *place)
+{
+	struct guest_place parts = *place;
+
+	parts.thread = parts.task = 0;
+	parts.is_part = true;
+	return parts;
+}
+
+/* Under the lock. The part with an id; the stack itself if there is none. */
+static struct guest_stack *part_of(struct guest_stack *whole)
+{
+	const struct guest_place place = place_of_parts(&whole->place);
+	const uint64_t hash = hash_of(&place);
+	uint32_t number;
+
+	for (size_t at = 0; whole->part && (number = hash_table_next(&table, hash, &at));)
+		if (stacks[number - 1]->id == whole->part)
+			return stacks[number - 1];
+	return whole;
+}
+
+static bool is_near(uint64_t one, uint64_t other)
+{
+	return one - other + NEAR <= 2 * NEAR;
+}
+
+bool guest_stack_keeps(const struct guest_stack *stack, uint64_t from, uint64_t to)
+{
+	return is_near(from, to) ||
+	       (from <= to && !guest_stack_is_empty(stack) && to <= guest_stack_top(stack)->sp);
+}
+
+/* Whether a stack pointer is that of one of its open calls, or where it was left. */
+static bool has(const struct guest_stack *stack, uint64_t sp)
+{
+	const struct wire_call_frame *top = guest_stack_top(stack);
+
+	if (stack->left && is_near(sp, stack->left))
+		return true;
+	return !guest_stack_is_empty(stack) && top->sp <= sp && stack->first &&
+	       sp <= ((const struct wire_call_frame *)stack->first)[1].sp;
+}
+
+/*
+ * Under the lock. The part of a region to which a jump of the stack pointer leads: one that has it already; or that on which the thread was, if the
+ * function that runs there has given back a part of its frame, or aligned it; or a new one.
+ */
+static struct guest_stack *jumped_to(struct guest_stack *whole, uint64_t sp, const struct guest_jump *jump)
+{
+	const struct guest_place place = place_of_parts(&whole->place);
+	const uint64_t hash = hash_of(&place);
+	struct guest_stack *before = part_of(whole), *part;
+	uint32_t number;
+
+	if (has(before, sp))
+		return before;
+	for (size_t at = 0; (number = hash_table_next(&table, hash, &at));)
+		if (is_at(stacks[number - 1], &place) && has(stacks[number - 1], sp))
+			return stacks[number - 1];
+	if (has(whole, sp))
+		return whole;
+	if (guest_region(jump->from) == whole->region && guest_stack_keeps(before, jump->from, sp))
+		return before;
+	part = add_bounded(&place);
+	if (part)
+		part->begin = sp;
+	return part;
+}
+
+/* Under the lock. Return: NULL: no memory. */
+static struct guest_stack *find_whole(const struct guest_place *place)
+{
+	struct guest_stack *stack = known(place) ?: moved(place);
+
+	if (stack)
+		return stack;
+	stack = add_bounded(place);
+	if (place->level == GUEST_USER)
+		end_program(0, place->task, place);
+	return stack;
+}
+
+struct guest_stack *guest_stack_find(const struct guest_place *place, uint64_t sp,
+				     const struct guest_jump *jump)
+{
+	struct guest_stack *stack, *whole;
 
 	pthread_mutex_lock(&lock);
-	stack = known(place) ?: moved(place);
-	if (!stack) {
-		if (of_level[place->level] >= guest_options.stacks)
-			discard_some(place->level);
-		stack = add(place);
-		if (place->level == GUEST_USER)
-			end_program(0, place->task, place);
+	stack = whole = find_whole(place);
+	if (whole && guest_has_parts(sp)) {
+		__atomic_fetch_add(&whole->runs, 1, __ATOMIC_RELAXED); /* it is not discarded meanwhile */
+		stack = jump ? jumped_to(whole, jump->to ?: sp, jump) : part_of(whole);
+		whole->part = stack && stack != whole ? stack->id : 0;
+		__atomic_fetch_sub(&whole->runs, 1, __ATOMIC_RELEASE);
 	}
 	if (stack) {
 		stack->used = ++uses;

@@ -14,6 +14,9 @@
  * (guest_task.h), the kernel's stack of a task that ended is another thread when the next task gets it. Frames of open calls lie in
  * the session's segments, as those of native calls do (wire/wire_call.h): they survive a SIGKILL of QEMU.
  *
+ * Coroutines, and the threads of small systems, have stacks that lie side by side in one region. They are parts of it: a part begins
+ * where an instruction loads the stack pointer with an address that no other one has (guest_stack_find()).
+ *
  * A program that ends does so in its kernel, and leaves its stacks behind. If tasks are known, its open calls end when another task gets
  * its stack in the kernel, or when its task executes another program. A guest can also put its stack pointer anywhere. When there
  * are too many stacks of a level, those that were used least recently go: their open calls end, and their memory is used again.
@@ -41,6 +44,14 @@ struct guest_place {
 	uint64_t thread; /* of a user stack: the thread pointer */
 	uint32_t task;	 /* of a user stack: the id of its task; 0: unknown */
 	enum guest_level level;
+	bool is_part; /* of a region: any thread of the address space may run on it, so it has no thread and task here */
+};
+
+/* An instruction has loaded the stack pointer. */
+struct guest_jump {
+	uint64_t from, to;	  /* the stack pointer before and behind it; to: 0: unknown */
+	struct guest_place place; /* on which the vCPU was; no region: it is not known */
+	bool is_new;		  /* no call or return has followed so far */
 };
 
 /*
@@ -63,6 +74,10 @@ struct guest_stack {
 	uint32_t image;	 /* of its functions */
 	/* The rest is for the slow paths. */
 	struct guest_place place;
+	uint64_t id;	/* of all that there ever were */
+	uint64_t part;	/* of one that is no part: the id of the part on which the thread is; 0: it is here */
+	uint64_t begin; /* of a part: the first stack pointer */
+	uint64_t left;	/* the stack pointer when an instruction loaded another one; 0: none did */
 	struct wire_call_segment *first; /* NULL: it has no segment yet */
 	struct guest_task task;
 	uint64_t since;		 /* clock: from when on it has its next name; 0: from now on */
@@ -81,8 +96,13 @@ extern struct wire_call_frame guest_no_frames[WIRE_CALL_FRAMES + 1];
 /* guest_stack_nowhere - a stack that is nowhere: a vCPU has it until its first call. */
 extern struct guest_stack guest_stack_nowhere;
 
-/* guest_stack_find - find or add the stack at a place; the vCPU has it until guest_stack_leave(). Return: NULL: no memory. */
-struct guest_stack *guest_stack_find(const struct guest_place *place);
+/*
+ * guest_stack_find - find or add the stack at a place; the vCPU has it until guest_stack_leave().
+ * @sp: the stack pointer; @jump: how it came there; NULL: by moves within the stack on which the thread was
+ * Return: NULL: no memory.
+ */
+struct guest_stack *guest_stack_find(const struct guest_place *place, uint64_t sp,
+				     const struct guest_jump *jump);
 void guest_stack_leave(struct guest_stack *stack);
 
 /* guest_stack_settle - a stack belongs to a task. Context: the vCPU that runs it. */
@@ -114,7 +134,7 @@ struct wire_call_frame *guest_stack_before(const struct wire_call_frame *frame);
 
 /*
  * guest_region - the part of the address space that a stack has for itself. The kernel's stacks are 16 KiB large, or what
- * its types say, and aligned. Stacks of a process usually lie 8 MiB apart; those that share a region differ by their thread pointers.
+ * its types say, and aligned. Stacks of a process usually lie 8 MiB apart; those that share a region differ by their thread pointers, or are parts.
  * guest_region_bits - it has 2 to the power of that many bytes.
  */
 static inline unsigned guest_region_bits(uint64_t sp)
@@ -125,6 +145,18 @@ static inline unsigned guest_region_bits(uint64_t sp)
 static inline uint64_t guest_region(uint64_t sp)
 {
 	return sp >> guest_region_bits(sp) | (sp >> 63 ? 0 : UINT64_C(1) << 62);
+}
+
+/*
+ * guest_stack_keeps - whether a jump of the stack pointer stays in the frame of the innermost open call: that gives back a part of it, or
+ * aligns it.
+ */
+bool guest_stack_keeps(const struct guest_stack *stack, uint64_t from, uint64_t to);
+
+/* guest_has_parts - whether several stacks may lie in the region of a stack pointer. Regions of kernels of 64 bits have one. */
+static inline bool guest_has_parts(uint64_t sp)
+{
+	return !(sp >> 63);
 }
 
 static inline bool guest_is_segment_end(const struct wire_call_frame *top)

@@ -230,6 +230,38 @@ static bool is_at_user_level(const struct guest_vcpu *vcpu)
 	       (!vcpu->levels_hold || read_register(vcpu, vcpu->levels_hold) & machine->levels_hold.mask);
 }
 
+void guest_vcpu_jump_begin(struct guest_vcpu *vcpu)
+{
+	vcpu->jump.from = guest_vcpu_sp(vcpu);
+}
+
+void guest_vcpu_jump_end(struct guest_vcpu *vcpu, bool is_done)
+{
+	/* In real mode the register is a distance from where the segment begins: the next call shows the address. */
+	const bool is_known = is_done && (!vcpu->levels_hold || read_register(vcpu, vcpu->levels_hold) &
+									vcpu->machine->levels_hold.mask);
+	const uint64_t from = vcpu->jump.from, to = is_known ? guest_vcpu_sp(vcpu) : 0;
+
+	if (!guest_has_parts(from) || (to && guest_stack_keeps(vcpu->stack, from, to)))
+		return;
+	vcpu->jump = (struct guest_jump){ .from = from, .to = to, .is_new = true };
+	if (vcpu->held->region == guest_region(from)) {
+		vcpu->jump.place = vcpu->place;
+		vcpu->held->left = from;
+	}
+	guest_vcpu_forget(vcpu);
+}
+
+/* Whether it was the thread at a place that has loaded its stack pointer. Between that and now another one may have run. */
+static bool has_jumped(const struct guest_vcpu *vcpu, const struct guest_place *place)
+{
+	const struct guest_place *before = &vcpu->jump.place;
+
+	return vcpu->jump.is_new &&
+	       (!before->region || (before->space == place->space && before->thread == place->thread &&
+				    before->task == place->task && before->level == place->level));
+}
+
 struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
 {
 	const struct guest_machine *machine = vcpu->machine;
@@ -237,7 +269,7 @@ struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
 	struct guest_task current = vcpu->task;
 	const bool known = guest_options.has_tasks && read_current(vcpu, &current);
 	struct guest_stack *stack;
-	bool settled = true;
+	bool settled = true, jumped;
 
 	if (!(sp >> 63) && is_at_user_level(vcpu)) {
 		place.level = GUEST_USER;
@@ -246,9 +278,12 @@ struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
 		place.task = current.pid;
 	}
 	guest_vcpu_forget(vcpu);
-	stack = guest_stack_find(&place);
+	jumped = guest_has_parts(sp) && has_jumped(vcpu, &place);
+	stack = guest_stack_find(&place, sp, jumped ? &vcpu->jump : NULL);
 	if (!stack)
 		return vcpu->stack;
+	vcpu->jump.is_new &= !jumped;
+	vcpu->place = place;
 	vcpu->held = stack;
 	if (place.level == GUEST_USER && current.address)
 		guest_stack_settle(stack, &current);

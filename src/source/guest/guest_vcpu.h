@@ -28,7 +28,9 @@ struct guest_vcpu {
 		quiet_bytes; /* a return with its stack pointer there ends no call; no bytes: unknown */
 	struct guest_lane lanes[GUEST_LEVELS];
 	struct guest_function functions[GUEST_FUNCTIONS];
-	uint64_t target; /* of the call that is being executed, if that loads it */
+	struct guest_place place; /* of `held`, as it was looked for */
+	struct guest_jump jump;	  /* the last one of the stack pointer */
+	uint64_t target;	  /* of the call that is being executed, if that loads it */
 	const struct guest_machine *machine;
 	struct qemu_register *sp, *pc, *level, *levels_hold, *space, *thread,
 		*current; /* NULL: it has none */
@@ -75,6 +77,13 @@ static inline void guest_vcpu_forget(struct guest_vcpu *vcpu)
 	vcpu->stack = vcpu->held = &guest_stack_nowhere;
 	vcpu->quiet_bytes = 0;
 }
+
+/*
+ * guest_vcpu_jump_begin, _end - before and behind an instruction that loads the stack pointer: the vCPU may come to another stack.
+ * @is_done: the instruction has been executed; false: it is about to be
+ */
+void guest_vcpu_jump_begin(struct guest_vcpu *vcpu);
+void guest_vcpu_jump_end(struct guest_vcpu *vcpu, bool is_done);
 
 static inline struct guest_stack *guest_vcpu_stack(struct guest_vcpu *vcpu, uint64_t sp)
 {

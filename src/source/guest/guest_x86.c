@@ -8,11 +8,24 @@
 
 enum {
 	IN_REGISTER = 0xc0, /* the least byte behind the opcode that names a register */
+	SP = 4,		    /* numbers of registers */
+	FRAME = 5,
+	STACK_SEGMENT = 2,
 	TWO_BYTES = 0x0f,
+	POP_SP = 0x5c,
+	EXCHANGE = 0x87,
+	STORE = 0x89, /* mov to a register or memory */
+	LOAD = 0x8b,  /* mov from a register or memory */
+	LOAD_ADDRESS = 0x8d,
+	LOAD_SEGMENT = 0x8e,
+	EXCHANGE_SP = 0x94,
+	NUMBER_TO_SP = 0xbc,
 	RETURN_SHORTER = 0xc2, /* it also pops arguments */
 	RETURN = 0xc3,
 	INTERRUPT_RETURN = 0xcf,
 	CALL_RELATIVE = 0xe8,
+	JUMP_RELATIVE = 0xe9,
+	JUMP_SHORT = 0xeb,
 	GROUP_5 = 0xff,	      /* a register field of 2: an indirect call */
 	SYSTEM_RETURN = 0x07, /* behind TWO_BYTES: sysret */
 	SYSTEM_EXIT = 0x35,   /* sysexit */
@@ -52,6 +65,61 @@ static int64_t distance(const uint8_t *bytes, size_t count)
 	return wide;
 }
 
+/* The bit of a REX prefix that extends a register's number: 4 of the register field, 1 of the other one. */
+static unsigned extension(const uint8_t *bytes, size_t opcode, unsigned bit)
+{
+	return opcode && (bytes[opcode - 1] & 0xf0) == 0x40 && bytes[opcode - 1] & bit ? 8 : 0;
+}
+
+/* A value goes from a register to another one. */
+static void move(struct guest_instruction *found, unsigned from, unsigned to)
+{
+	found->jumps_sp = to == SP && from != FRAME && from != SP;
+	found->sp_from = to == SP ? from + 1 : 0;
+	found->sp_to = from == SP ? to + 1 : 0;
+}
+
+/* Instructions that load or copy the stack pointer. @at: the place of the opcode */
+static void decode_sp(struct guest_instruction *found, const uint8_t *bytes, size_t at, size_t count)
+{
+	const uint8_t mode = at + 1 < count ? bytes[at + 1] : 0,
+		      base = at + 2 < count ? bytes[at + 2] & 7 : 0;
+	const unsigned one = register_field(mode) + extension(bytes, at, 4),
+		       other = (mode & 7) + extension(bytes, at, 1);
+	const bool both = mode >= IN_REGISTER;
+
+	switch (bytes[at]) {
+	case STORE:
+		if (both)
+			move(found, one, other);
+		break;
+	case LOAD:
+		if (both) {
+			move(found, other, one);
+		} else {
+			found->jumps_sp = one == SP;
+			found->loads = one + 1;
+		}
+		break;
+	case LOAD_ADDRESS:
+		found->sp_to = other == SP && base == SP ? one + 1 : 0;
+		break;
+	case LOAD_SEGMENT:
+		found->jumps_sp = one == STACK_SEGMENT;
+		break;
+	case EXCHANGE:
+		found->jumps_sp = one == SP || (both && other == SP);
+		break;
+	case POP_SP:
+	case EXCHANGE_SP:
+	case NUMBER_TO_SP:
+		found->jumps_sp = !extension(bytes, at, 1);
+		break;
+	default:
+		break;
+	}
+}
+
 static enum guest_kind kind_of_two(const uint8_t *bytes, size_t count)
 {
 	if (count && (bytes[0] == SYSTEM_RETURN || bytes[0] == SYSTEM_EXIT))
@@ -74,6 +142,14 @@ static struct guest_instruction decode(const uint8_t *bytes, size_t count, uint6
 		found.kind = GUEST_CALL;
 		found.target = address + count + (uint64_t)distance(bytes + at, count - at);
 		break;
+	case JUMP_RELATIVE:
+		found.kind = GUEST_JUMP_TO;
+		found.target = address + count + (uint64_t)distance(bytes + at, count - at);
+		break;
+	case JUMP_SHORT:
+		found.kind = GUEST_JUMP_TO;
+		found.target = address + count + (uint64_t)(at < count ? (int8_t)bytes[at] : 0);
+		break;
 	case GROUP_5:
 		if (at < count && register_field(bytes[at]) == 2) {
 			found.kind = bytes[at] >= IN_REGISTER ? GUEST_CALL_REGISTER : GUEST_CALL_MEMORY;
@@ -91,6 +167,7 @@ static struct guest_instruction decode(const uint8_t *bytes, size_t count, uint6
 		found.kind = kind_of_two(bytes + at, count - at);
 		break;
 	default:
+		decode_sp(&found, bytes, at - 1, count);
 		break;
 	}
 	return found;
@@ -101,6 +178,7 @@ const struct guest_machine guest_x86 = {
 	.decode = decode,
 	.general = { "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12",
 		     "r13", "r14", "r15" },
+	.sp = "rsp",
 	.bases = { "gs_base", "k_gs_base" },
 	.level = { "cs", 3 },
 	.user = 3,
