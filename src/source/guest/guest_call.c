@@ -198,6 +198,56 @@ static void on_return_of_part(unsigned index, uint32_t access, uint64_t sp, void
 	guest_vcpu_quiet(vcpu, sp);
 }
 
+/*
+ * Far calls and returns also store and load the number of the segment: a call before the return address, a return behind it. In protected mode they
+ * read the segment's description, too.
+ */
+static void on_far(unsigned index, void *data)
+{
+	(void)data;
+	guest_vcpus[index]->loads = guest_vcpus[index]->stores = 0;
+}
+
+static void on_load_far(unsigned index, uint32_t access, uint64_t address, void *data)
+{
+	struct guest_vcpu *vcpu = guest_vcpus[index];
+	const uint64_t value = value_of(qemu_plugin_mem_get_value(access));
+
+	(void)address;
+	(void)data;
+	if (vcpu->loads == 0)
+		vcpu->target = value;
+	else if (vcpu->loads == 1)
+		vcpu->segment = value;
+	vcpu->loads++;
+}
+
+/* Where a far call goes: in real mode a segment begins at its number times 16, and otherwise, mostly, at 0. */
+static uint64_t target_far(const struct guest_vcpu *vcpu, uint64_t target, uint64_t segment)
+{
+	return guest_vcpu_has_levels(vcpu) ? target : target + segment * 16;
+}
+
+static void on_call_far(unsigned index, uint32_t access, uint64_t sp, void *data)
+{
+	struct guest_vcpu *vcpu = guest_vcpus[index];
+	const struct guest_site *site = data;
+
+	if (vcpu->stores++ != 1)
+		return;
+	if (site->kind == GUEST_CALL_FAR)
+		call_indirect(vcpu, site, access, sp, target_far(vcpu, site->target, site->segment));
+	else
+		call_indirect(vcpu, site, access, sp, target_far(vcpu, vcpu->target, vcpu->segment));
+}
+
+static void on_return_far(unsigned index, uint32_t access, uint64_t sp, void *data)
+{
+	(void)data;
+	if (guest_vcpus[index]->loads++ == 0)
+		take_return(guest_vcpus[index], access, sp);
+}
+
 static void on_switch(unsigned index, void *data)
 {
 	(void)data;
@@ -211,6 +261,9 @@ static qemu_on_access callback_of(const struct guest_site *site)
 		return on_call_memory;
 	case GUEST_CALL_REGISTER:
 		return on_call_register;
+	case GUEST_CALL_FAR:
+	case GUEST_CALL_FAR_MEMORY:
+		return on_call_far;
 	default:
 		return guest_is_near(site->kind, site->target, site->after) ? on_call_near : on_call;
 	}
@@ -240,6 +293,11 @@ static void on_return_shared(unsigned index, uint32_t access, uint64_t sp, void 
 
 void guest_call_instrument(struct qemu_instruction *instruction, struct guest_site *site, bool is_shared)
 {
+	if (site->kind == GUEST_CALL_FAR || site->kind == GUEST_CALL_FAR_MEMORY)
+		qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_far, QEMU_NO_REGISTERS, NULL);
+	if (site->kind == GUEST_CALL_FAR_MEMORY)
+		qemu_plugin_register_vcpu_mem_cb(instruction, on_load_far, QEMU_NO_REGISTERS, QEMU_LOAD,
+						 NULL);
 	if (site->kind == GUEST_CALL_MEMORY)
 		qemu_plugin_register_vcpu_mem_cb(instruction, on_load, QEMU_NO_REGISTERS, QEMU_LOAD, NULL);
 	qemu_plugin_register_vcpu_mem_cb(instruction, is_shared ? on_call_shared : callback_of(site),
@@ -253,6 +311,12 @@ void guest_call_instrument_return(struct qemu_instruction *instruction, bool is_
 					 : guest_options.range_count ? on_return_of_part
 								     : on_return,
 					 QEMU_READ_REGISTERS, QEMU_LOAD, NULL);
+}
+
+void guest_call_instrument_return_far(struct qemu_instruction *instruction)
+{
+	qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_far, QEMU_NO_REGISTERS, NULL);
+	qemu_plugin_register_vcpu_mem_cb(instruction, on_return_far, QEMU_READ_REGISTERS, QEMU_LOAD, NULL);
 }
 
 void guest_call_instrument_tail(struct qemu_instruction *instruction, struct guest_site *site)

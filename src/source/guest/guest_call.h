@@ -8,7 +8,8 @@
 /* guest_call_instrument - record the calls of a site, by its only store. @is_shared: see guest_options_is_shared() */
 void guest_call_instrument(struct qemu_instruction *instruction, struct guest_site *site, bool is_shared);
 
-/* guest_call_instrument_return, _switch - the same for other instructions. */
+/* guest_call_instrument_return, _return_far, _switch - the same for other instructions. */
+void guest_call_instrument_return_far(struct qemu_instruction *instruction);
 void guest_call_instrument_return(struct qemu_instruction *instruction, bool is_shared);
 void guest_call_instrument_switch(struct qemu_instruction *instruction);
 

@@ -21,6 +21,9 @@ enum guest_kind {
 	GUEST_CALL_REGISTER, /* to where a register points */
 	GUEST_CALL_MEMORY,   /* to an address that it loads */
 	GUEST_RETURN,
+	GUEST_CALL_FAR,	       /* to another segment, whose number is in the instruction; x86 only */
+	GUEST_CALL_FAR_MEMORY, /* to where it loads the distance in the segment, and then its number */
+	GUEST_RETURN_FAR,
 	GUEST_JUMP_TO, /* to a target: a call, if a function begins there */
 	GUEST_JUMP,    /* to where a register points, and perhaps the end of a stub */
 	GUEST_SWITCH,  /* afterwards another thread or address space may be there */
@@ -28,7 +31,8 @@ enum guest_kind {
 
 struct guest_instruction {
 	enum guest_kind kind;
-	uint64_t target;	  /* of GUEST_CALL and GUEST_JUMP_TO */
+	uint64_t target;	  /* of GUEST_CALL and GUEST_JUMP_TO; of GUEST_CALL_FAR: in its segment */
+	unsigned segment;	  /* of GUEST_CALL_FAR */
 	unsigned register_number; /* where the target is, by its number in the machine's code */
 	bool in_stub;		  /* it may be in a stub, before the jump */
 	bool sets_sp;		  /* afterwards the stack pointer may be anywhere */

@@ -14,7 +14,7 @@ struct guest_site {
 	uint64_t address, after; /* of the instruction, and of the one behind it */
 	uint64_t target;	 /* of a direct call */
 	uint64_t known; /* image and number of the target when it was called last: image << 32 | number */
-	unsigned target_register;
+	unsigned target_register, segment;
 	enum guest_kind kind;
 };
 

@@ -37,7 +37,7 @@ static struct guest_site *find_site(const struct guest_site *wanted, uint64_t ha
 
 		if (site->address == wanted->address && site->after == wanted->after &&
 		    site->target == wanted->target && site->kind == wanted->kind &&
-		    site->target_register == wanted->target_register)
+		    site->target_register == wanted->target_register && site->segment == wanted->segment)
 			return site;
 	}
 	return NULL;
@@ -198,11 +198,18 @@ static void instrument_last(struct qemu_instruction *instruction, uint64_t stub)
 	site.kind = found.kind;
 	site.target = found.target;
 	site.target_register = found.register_number;
+	site.segment = found.segment;
 	switch (found.kind) {
 	case GUEST_CALL:
 	case GUEST_CALL_REGISTER:
 	case GUEST_CALL_MEMORY:
+	case GUEST_CALL_FAR:
+	case GUEST_CALL_FAR_MEMORY:
 		instrument_call(instruction, &site, is_shared);
+		break;
+	case GUEST_RETURN_FAR:
+		if (!is_shared)
+			guest_call_instrument_return_far(instruction);
 		break;
 	case GUEST_RETURN:
 		instrument_return(instruction, &site, is_shared);

@@ -115,6 +115,11 @@ uint64_t guest_vcpu_pc(const struct guest_vcpu *vcpu)
 	return read_register(vcpu, vcpu->pc);
 }
 
+bool guest_vcpu_has_levels(const struct guest_vcpu *vcpu)
+{
+	return !vcpu->levels_hold || read_register(vcpu, vcpu->levels_hold) & vcpu->machine->levels_hold.mask;
+}
+
 /* Where the kernel has this CPU's own data; 0: unknown. The kernel exchanges both registers some time after it is entered. */
 static uint64_t base_of(const struct guest_vcpu *vcpu)
 {
@@ -227,7 +232,7 @@ static bool is_at_user_level(const struct guest_vcpu *vcpu)
 	const struct guest_machine *machine = vcpu->machine;
 
 	return (read_register(vcpu, vcpu->level) & machine->level.mask) == machine->user &&
-	       (!vcpu->levels_hold || read_register(vcpu, vcpu->levels_hold) & machine->levels_hold.mask);
+	       guest_vcpu_has_levels(vcpu);
 }
 
 void guest_vcpu_jump_begin(struct guest_vcpu *vcpu)
@@ -238,8 +243,7 @@ void guest_vcpu_jump_begin(struct guest_vcpu *vcpu)
 void guest_vcpu_jump_end(struct guest_vcpu *vcpu, bool is_done)
 {
 	/* In real mode the register is a distance from where the segment begins: the next call shows the address. */
-	const bool is_known = is_done && (!vcpu->levels_hold || read_register(vcpu, vcpu->levels_hold) &
-									vcpu->machine->levels_hold.mask);
+	const bool is_known = is_done && guest_vcpu_has_levels(vcpu);
 	const uint64_t from = vcpu->jump.from, to = is_known ? guest_vcpu_sp(vcpu) : 0;
 
 	if (!guest_has_parts(from) || (to && guest_stack_keeps(vcpu->stack, from, to)))

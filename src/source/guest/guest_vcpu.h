@@ -31,6 +31,8 @@ struct guest_vcpu {
 	struct guest_place place; /* of `held`, as it was looked for */
 	struct guest_jump jump;	  /* the last one of the stack pointer */
 	uint64_t target;	  /* of the call that is being executed, if that loads it */
+	uint64_t segment;	  /* the same, of a far call */
+	unsigned loads, stores;	  /* of the far call or return that is being executed */
 	const struct guest_machine *machine;
 	struct qemu_register *sp, *pc, *level, *levels_hold, *space, *thread,
 		*current; /* NULL: it has none */
@@ -65,6 +67,9 @@ uint64_t guest_vcpu_register(const struct guest_vcpu *vcpu, unsigned number);
  * slow. */
 uint64_t guest_vcpu_sp(const struct guest_vcpu *vcpu);
 uint64_t guest_vcpu_pc(const struct guest_vcpu *vcpu);
+
+/* guest_vcpu_has_levels - whether the processor has levels of privilege now; x86 in real mode has none. */
+bool guest_vcpu_has_levels(const struct guest_vcpu *vcpu);
 
 /* guest_vcpu_function - the number of a function that was not called last; 0: it is not selected, or there is no
  * room, which is counted. */

@@ -22,11 +22,14 @@ enum {
 	NUMBER_TO_SP = 0xbc,
 	RETURN_SHORTER = 0xc2, /* it also pops arguments */
 	RETURN = 0xc3,
+	CALL_FAR = 0x9a, /* a distance of 2 or 4 bytes, and the segment in 2 */
+	RETURN_FAR_SHORTER = 0xca,
+	RETURN_FAR = 0xcb,
 	INTERRUPT_RETURN = 0xcf,
 	CALL_RELATIVE = 0xe8,
 	JUMP_RELATIVE = 0xe9,
 	JUMP_SHORT = 0xeb,
-	GROUP_5 = 0xff,	      /* a register field of 2: an indirect call */
+	GROUP_5 = 0xff,	      /* a register field of 2: an indirect call, 3: a far one */
 	SYSTEM_RETURN = 0x07, /* behind TWO_BYTES: sysret */
 	SYSTEM_EXIT = 0x35,   /* sysexit */
 	TO_CONTROL = 0x22,    /* mov to a control register; a register field of 3: cr3 */
@@ -120,6 +123,21 @@ static void decode_sp(struct guest_instruction *found, const uint8_t *bytes, siz
 	}
 }
 
+/* @count: of the distance and the segment */
+static void decode_far(struct guest_instruction *found, const uint8_t *bytes, size_t count)
+{
+	uint32_t target = 0;
+	uint16_t segment;
+
+	if (count != sizeof(uint16_t) + sizeof(segment) && count != sizeof(target) + sizeof(segment))
+		return;
+	memcpy(&target, bytes, count - sizeof(segment));
+	memcpy(&segment, bytes + count - sizeof(segment), sizeof(segment));
+	found->kind = GUEST_CALL_FAR;
+	found->target = target;
+	found->segment = segment;
+}
+
 static enum guest_kind kind_of_two(const uint8_t *bytes, size_t count)
 {
 	if (count && (bytes[0] == SYSTEM_RETURN || bytes[0] == SYSTEM_EXIT))
@@ -154,11 +172,20 @@ static struct guest_instruction decode(const uint8_t *bytes, size_t count, uint6
 		if (at < count && register_field(bytes[at]) == 2) {
 			found.kind = bytes[at] >= IN_REGISTER ? GUEST_CALL_REGISTER : GUEST_CALL_MEMORY;
 			found.register_number = (bytes[at] & 7) | (is_extended(bytes, at - 1) ? 8 : 0);
+		} else if (at < count && register_field(bytes[at]) == 3 && bytes[at] < IN_REGISTER) {
+			found.kind = GUEST_CALL_FAR_MEMORY;
 		}
 		break;
 	case RETURN:
 	case RETURN_SHORTER:
 		found.kind = GUEST_RETURN;
+		break;
+	case RETURN_FAR:
+	case RETURN_FAR_SHORTER:
+		found.kind = GUEST_RETURN_FAR;
+		break;
+	case CALL_FAR:
+		decode_far(&found, bytes + at, count - at);
 		break;
 	case INTERRUPT_RETURN:
 		found.kind = GUEST_SWITCH;

@@ -48,9 +48,10 @@ static void check(const struct guest_machine *machine, const struct known *known
 
 		if (found.kind != is->kind ||
 		    ((is->kind == GUEST_CALL || is->kind == GUEST_JUMP_TO) && found.target != is->target) ||
-		    (jumps && found.register_number != is->register_number) || found.in_stub != is->in_stub ||
-		    found.jumps_sp != is->jumps_sp || found.sp_to != is->sp_to ||
-		    found.sets_sp != is->sets_sp || (!found.sets_sp && found.moves_sp != is->moves_sp))
+		    (jumps && found.register_number != is->register_number) || found.segment != is->segment ||
+		    found.in_stub != is->in_stub || found.jumps_sp != is->jumps_sp ||
+		    found.sp_to != is->sp_to || found.sets_sp != is->sets_sp ||
+		    (!found.sets_sp && found.moves_sp != is->moves_sp))
 			fail_msg("%s: kind %d, target %#lx, register %u, stub %d, sp %d %ld", known[n].text,
 				 (int)found.kind, (unsigned long)found.target, found.register_number,
 				 found.in_stub, found.sets_sp, (long)found.moves_sp);
@@ -91,6 +92,17 @@ static void test_x86(void **state)
 		{ "mov %eax, %ss", { 0x8e, 0xd0 }, 2, { .jumps_sp = true } },
 		{ "mov %eax, %ds", { 0x8e, 0xd8 }, 2, OTHER },
 		{ "mov, cut off", { 0x48, 0x8b }, 2, OTHER },
+		{ "lcall $0x7bf, $0x150",
+		  { 0x9a, 0x50, 0x01, 0xbf, 0x07 },
+		  5,
+		  { .kind = GUEST_CALL_FAR, .target = 0x150, .segment = 0x7bf } },
+		{ "lcall $8, $0x10150",
+		  { 0x9a, 0x50, 0x01, 0x01, 0x00, 0x08, 0x00 },
+		  7,
+		  { .kind = GUEST_CALL_FAR, .target = 0x10150, .segment = 8 } },
+		{ "lcall *(%rbx)", { 0xff, 0x1b }, 2, KIND(CALL_FAR_MEMORY) },
+		{ "lret", { 0xcb }, 1, KIND(RETURN_FAR) },
+		{ "lret $4", { 0xca, 0x04, 0x00 }, 3, KIND(RETURN_FAR) },
 		{ "iretq", { 0x48, 0xcf }, 2, KIND(SWITCH) },
 		{ "sysretq", { 0x48, 0x0f, 0x07 }, 3, KIND(SWITCH) },
 		{ "sysexit", { 0x0f, 0x35 }, 2, KIND(SWITCH) },
