@@ -21,6 +21,8 @@
  *	systemcalls identify N		three threads make N threads and children each, one after the other, and each of these calls tgkill
  *					with the process's id and its own; then a thread executes the program, which calls it once more
  *	systemcalls upper N		calls getpgrp N times, with bits in the upper half of the call's number, which the kernel ignores
+ *	systemcalls unnamed N		makes calls whose numbers have no name, 666 with arguments from 1 to 6, 180, 0x40000027 and -1; N times
+ *	systemcalls old N		calls getpid N times as programs of 32 bits do (int 0x80)
  *	systemcalls wait		waits for a line, calls getppid 3 times, and waits for its end
  */
 #include <arpa/inet.h>
@@ -73,6 +75,24 @@ static void call_by_lower_half(void)
 
 	__asm__ volatile("syscall" : "=a"(result) : "0"(0x700000000 | SYS_getpgrp) : "rcx", "r11", "memory");
 	(void)result;
+#endif
+}
+
+static void call_unnamed(void)
+{
+	for (long n = 0; n < count; n++) {
+		syscall(666, 1L, 2L, 3L, 4L, 5L, 6L);
+		syscall(180); /* nfsservctl, which no kernel has any more */
+		syscall(0x40000027);
+		syscall(-1);
+	}
+}
+
+static void call_old(void)
+{
+#ifdef __x86_64__
+	for (long n = 0, result; n < count; n++)
+		__asm__ volatile("int $0x80" : "=a"(result) : "0"(20) : "memory");
 #endif
 }
 
@@ -346,6 +366,10 @@ int main(int argc, char **argv)
 	else if (strcmp(what, "upper") == 0)
 		for (long n = 0; n < count; n++)
 			call_by_lower_half();
+	else if (strcmp(what, "unnamed") == 0)
+		call_unnamed();
+	else if (strcmp(what, "old") == 0)
+		call_old();
 	else if (strcmp(what, "wait") == 0)
 		wait_for_lines();
 	else if (strcmp(what, "unread") == 0)

@@ -11,6 +11,7 @@
 #include "source/kernel/kernel_function.h"
 #include "source/kernel/probe.h"
 #include "source/kernel/tracefs.h"
+#include "source/kernel/unnamed_calls.h"
 #include "view/buffer.h"
 #include "view/json.h"
 #include "wire/wire_format.h"
@@ -84,10 +85,17 @@ static int take(void *context, const struct tracepoint *point)
 	return 0;
 }
 
+static int list_tracepoints(const char *const *globs, struct kernel_list *list, int events)
+{
+	const int error = tracefs_each(events, globs, take, list);
+
+	return error ? error : unnamed_calls_each(globs, take, list);
+}
+
 /* The probes that the globs describe, and the tracepoints that match the others. */
 static int list_each(const char *const *globs, struct kernel_list *list, int events, char why[PROBE_WHY])
 {
-	int error = *globs ? 0 : tracefs_each(events, globs, take, list);
+	int error = *globs ? 0 : list_tracepoints(globs, list, events);
 
 	for (; *globs && !error; globs++) {
 		const char *const one[] = { *globs, NULL };
@@ -99,7 +107,7 @@ static int list_each(const char *const *globs, struct kernel_list *list, int eve
 		else if (probe_is_one(*globs))
 			error = probe_find(*globs, &file, take, list, why);
 		else
-			error = tracefs_each(events, one, take, list);
+			error = list_tracepoints(one, list, events);
 		if (file >= 0)
 			close(file);
 	}

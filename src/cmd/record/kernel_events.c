@@ -192,6 +192,7 @@ void kernel_events_finish(struct kernel_events *kernel)
 	kernel->mechanism = kernel->source.mechanism;
 	kernel->unread = kernel->source.unread;
 	kernel->without_texts = kernel->source.without_texts;
+	kernel->without_unnamed = kernel->source.without_unnamed;
 }
 
 void kernel_events_close(struct kernel_events *kernel)
@@ -227,6 +228,10 @@ void kernel_events_summary(const struct kernel_events *kernel)
 		cmd_note("burin: without programs in the kernel (BPF), paths of system calls are addresses, "
 			 "and sockets "
 			 "have none\n");
+	if (kernel->without_unnamed)
+		cmd_note("burin: without programs in the kernel (BPF), system calls that have no tracepoint "
+			 "are not "
+			 "recorded\n");
 	if (kernel->unread)
 		cmd_note("burin: %s system call%s a text or a socket's address that was not in memory%s\n",
 			 text_count(events, kernel->unread), kernel->unread == 1 ? " lacks" : "s lack",

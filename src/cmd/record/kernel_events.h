@@ -44,9 +44,9 @@ struct kernel_events {
 	char threads[KERNEL_THREADS]; /* recorded ones that live at the end, for the drain; "": unknown */
 	uint64_t error_ns;	      /* valid after kernel_events_finish(), as the next one */
 	enum kernel_mechanism mechanism;
-	bool without_texts; /* as of ->source */
-	uint64_t unread;    /* system calls that lack an argument */
-	bool filtered;	    /* by --k-where */
+	bool without_texts, without_unnamed; /* as of ->source */
+	uint64_t unread;		     /* system calls that lack an argument */
+	bool filtered;			     /* by --k-where */
 };
 
 /*

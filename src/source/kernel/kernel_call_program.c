@@ -38,25 +38,31 @@ static void put_filters(struct bpf_program *to, const struct kernel_layout *layo
 		bpf_land(to, done[n]);
 }
 
-/* KERNEL_STACK_NUMBER: of the system call. End for a process of 32 bits, whose system calls have other numbers. */
-static void put_call_number(struct bpf_program *to, const struct kernel_layout *layout,
-			    const struct kernel_calls *calls)
+/*
+ * KERNEL_STACK_NUMBER: of the system call, by which the tables have it. The kernel ignores the upper half.
+ * @exits: an exit with KERNEL_CALL_NONE instead of the number ends the program: it is that of a signal handler, or of a call that was refused
+ */
+static void put_call_number(struct bpf_program *to, const struct kernel_layout *layout, bool exits)
 {
-	unsigned good;
+	unsigned compat, named, unnamed, done;
 
 	if (!layout->typed)
 		kernel_put_registers(to);
-	kernel_put_register(to, layout, BPF_H, BPF_REG_1, REGISTERS_MODE);
-	if (REGISTERS_MODE_MASK != 0xffff)
-		bpf_put_alu(to, BPF_AND, BPF_REG_1, REGISTERS_MODE_MASK);
-	good = bpf_put_jump(to, BPF_JNE, BPF_REG_1, REGISTERS_MODE_32);
-	kernel_put_exit(to);
-	bpf_land(to, good);
-	/* The kernel ignores the upper half. */
+	compat = kernel_put_other_interface(to, layout);
 	kernel_put_register(to, layout, BPF_W, BPF_REG_1, REGISTERS_NUMBER);
-	good = bpf_put_jump(to, BPF_JLT, BPF_REG_1, (int)calls->count);
-	kernel_put_exit(to);
-	bpf_land(to, good);
+	named = bpf_put_jump(to, BPF_JLT, BPF_REG_1, KERNEL_CALLS);
+	if (exits) {
+		bpf_put_number(to, BPF_REG_2, (uint32_t)KERNEL_CALL_NONE);
+		unnamed = bpf_put_jump_register(to, BPF_JNE, BPF_REG_1, BPF_REG_2);
+		kernel_put_exit(to);
+		bpf_land(to, unnamed);
+	}
+	bpf_put_set(to, BPF_REG_1, KERNEL_CALL_UNNAMED);
+	done = bpf_put_jump(to, BPF_JA, 0, 0);
+	bpf_land(to, compat);
+	bpf_put_set(to, BPF_REG_1, KERNEL_CALL_COMPAT);
+	bpf_land(to, done);
+	bpf_land(to, named);
 	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_NUMBER, BPF_REG_1);
 }
 
@@ -131,13 +137,11 @@ static void put_socket_place(struct bpf_program *to, const struct kernel_layout 
 	bpf_land(to, done[1]);
 }
 
-/* Put the bytes of a socket's address as an array, if the call has one. One that cannot be read is empty. */
+/* Put the bytes of a socket's address as an array. One that cannot be read is empty. Register 1: its enum tracepoint_socket */
 static void put_socket(struct bpf_program *to, const struct kernel_layout *layout, int at, bool exits)
 {
-	unsigned none, failed = 0, good;
+	unsigned failed = 0, good;
 
-	put_call_part(to, BPF_REG_1, CALL_SHIFT(count) + KERNEL_COUNT_BITS, 3);
-	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, TRACEPOINT_SOCKET_NONE);
 	if (exits) {
 		kernel_put_load(to, BPF_REG_2, BPF_REG_6, KERNEL_RESULT);
 		failed = bpf_put_jump(to, BPF_JSLT, BPF_REG_2, 0);
@@ -156,6 +160,27 @@ static void put_socket(struct bpf_program *to, const struct kernel_layout *layou
 	bpf_put_store(to, BPF_H, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_0);
 	bpf_put_alu(to, BPF_ADD, BPF_REG_0, 2);
 	kernel_record_advance(to);
+}
+
+/* Put what few calls have behind the other fields. */
+static void put_last(struct bpf_program *to, const struct kernel_layout *layout,
+		     const struct kernel_calls *calls, int at, bool exits)
+{
+	unsigned none, numbered, done;
+
+	if (!calls->sockets && !calls->numbers)
+		return;
+	put_call_part(to, BPF_REG_1, CALL_SHIFT(count) + KERNEL_COUNT_BITS, 0xff >> KERNEL_COUNT_BITS);
+	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
+	numbered = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, KERNEL_HAS_NUMBER);
+	put_socket(to, layout, at, exits);
+	done = bpf_put_jump(to, BPF_JA, 0, 0);
+	bpf_land(to, numbered);
+	kernel_put_register(to, layout, BPF_W, BPF_REG_1, REGISTERS_NUMBER);
+	bpf_put_store(to, BPF_W, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
+	bpf_put_set(to, BPF_REG_0, 4);
+	kernel_record_advance(to);
+	bpf_land(to, done);
 	bpf_land(to, none);
 }
 
@@ -183,8 +208,7 @@ static void put_arguments(struct bpf_program *to, const struct kernel_layout *la
 	}
 	for (unsigned n = 0; n < KERNEL_ARGUMENTS; n++)
 		bpf_land(to, ends[n]);
-	if (calls->sockets)
-		put_socket(to, layout, at, false);
+	put_last(to, layout, calls, at, false);
 }
 
 void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *layout,
@@ -195,7 +219,7 @@ void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *la
 	bpf_begin(to);
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
 	kernel_record_filter(to, layout, NULL, false);
-	put_call_number(to, layout, calls);
+	put_call_number(to, layout, false);
 	put_describe(to, calls);
 	put_filters(to, layout, calls);
 	kernel_record_begin(to, layout, longest_call(layout));
@@ -292,7 +316,7 @@ void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *lay
 	bpf_begin(to);
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
 	kernel_record_filter(to, layout, NULL, false);
-	put_call_number(to, layout, calls);
+	put_call_number(to, layout, true);
 	put_describe(to, calls);
 	if (calls->entries) {
 		bpf_put_alu(to, BPF_RSH, BPF_REG_1, CALL_SHIFT(late));
@@ -309,12 +333,11 @@ void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *lay
 	put_filters(to, layout, calls);
 	kernel_record_begin(to, layout, at + 8 + 2 + TRACEPOINT_SOCKET_MAX + WIRE_ALIGN);
 	kernel_record_number(to, at, 8, KERNEL_RESULT);
-	if (calls->sockets) {
+	if (calls->sockets || calls->numbers)
 		bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, KERNEL_STACK_TEXTS, 0);
-		put_socket(to, layout, at + 8, true);
-	}
+	put_last(to, layout, calls, at + 8, true);
 	put_call_part(to, BPF_REG_5, CALL_SHIFT(id), 0xffff);
-	kernel_record_commit(to, layout, at + 8, calls->sockets, 0);
+	kernel_record_commit(to, layout, at + 8, calls->sockets || calls->numbers, 0);
 	kernel_put_exit(to);
 	if (calls->entries) {
 		bpf_land_function(to, call);

@@ -3,6 +3,7 @@
 #ifndef BURIN_SOURCE_KERNEL_KERNEL_CALL_PROGRAM_H
 #define BURIN_SOURCE_KERNEL_KERNEL_CALL_PROGRAM_H
 
+#include "source/kernel/kernel_points.h"
 #include "source/kernel/kernel_put.h"
 
 enum {
@@ -12,7 +13,7 @@ enum {
 /* The entry or the exit of a system call, as the programs see it. */
 struct kernel_syscall {
 	uint16_t id;	/* of the event; 0: not recorded */
-	uint8_t count;	/* arguments; above KERNEL_COUNT_BITS: enum tracepoint_socket */
+	uint8_t count;	/* arguments; above KERNEL_COUNT_BITS: enum tracepoint_socket, or KERNEL_HAS_NUMBER */
 	uint8_t shorts; /* a bit for each: 32 bits, else 64 */
 	uint8_t texts;	/* a bit for each: the address of a text */
 	uint8_t filter; /* number in struct kernel_calls, from 1; 0: none */
@@ -21,15 +22,16 @@ struct kernel_syscall {
 
 enum {
 	KERNEL_COUNT_BITS = 3,
+	KERNEL_HAS_NUMBER = 4, /* the record has the call's number behind the other fields */
 };
 
 /* All entries, or all exits. */
 struct kernel_calls {
-	int map;	/* an array of struct kernel_syscall, by number */
-	unsigned count; /* its entries */
+	int map; /* an array of struct kernel_syscall, by number (kernel_points_call()) */
 	struct kernel_filter filters[KERNEL_FILTERS_MAX];
 	unsigned filter_count;
 	bool sockets; /* some have a socket's address */
+	bool numbers; /* some have their number */
 	const struct kernel_calls
 		*entries; /* of the exits: those whose arguments are read again; NULL: none */
 };

@@ -15,7 +15,7 @@ enum {
 	ENTRIES,
 	EXITS,
 	SIDES,
-	TABLE_BYTES = KERNEL_CALLS * sizeof(struct kernel_syscall),
+	TABLE_BYTES = KERNEL_CALL_ENTRIES * sizeof(struct kernel_syscall),
 };
 
 /* Where programs are kept, and for which layout they are written. */
@@ -95,12 +95,20 @@ static uint8_t add_filter(struct kernel_calls *calls, const struct wire_filter *
 	return (uint8_t)calls->filter_count;
 }
 
-static unsigned find_socket(const struct tracepoint *point)
+/* What is behind the other fields. */
+static unsigned find_last(struct kernel_calls *calls, const struct tracepoint *point)
 {
-	for (unsigned n = 0; n < point->count; n++)
-		if (point->fields[n].kind == TRACEPOINT_SOCKET)
+	for (unsigned n = 0; n < point->count; n++) {
+		if (point->fields[n].kind == TRACEPOINT_SOCKET) {
+			calls->sockets = true;
 			return point->fields[n].socket;
-	return TRACEPOINT_SOCKET_NONE;
+		}
+		if (point->fields[n].kind == TRACEPOINT_CALL_NUMBER) {
+			calls->numbers = true;
+			return KERNEL_HAS_NUMBER;
+		}
+	}
+	return 0;
 }
 
 /* Describe a system call to the programs. */
@@ -109,7 +117,7 @@ static int describe(struct kernel_calls *calls, struct kernel_syscall *call,
 {
 	const struct tracepoint *point = &points->points[n];
 	const unsigned count = enters ? tracepoint_arguments(point) : 0;
-	const unsigned socket = find_socket(point);
+	const unsigned last = find_last(calls, point);
 
 	call->id = points->ids[n];
 	call->count = (uint8_t)(count < KERNEL_ARGUMENTS ? count : KERNEL_ARGUMENTS);
@@ -117,14 +125,21 @@ static int describe(struct kernel_calls *calls, struct kernel_syscall *call,
 		call->shorts |= (uint8_t)((point->fields[argument].bytes == 4) << argument);
 		call->texts |= (uint8_t)((point->fields[argument].kind == TRACEPOINT_USER_TEXT) << argument);
 	}
-	call->count |= (uint8_t)(socket << KERNEL_COUNT_BITS);
-	calls->sockets |= socket != TRACEPOINT_SOCKET_NONE;
+	call->count |= (uint8_t)(last << KERNEL_COUNT_BITS);
 	if (kernel_points_filter(points, n)) {
 		call->filter = add_filter(calls, kernel_points_filter(points, n), point);
 		if (!call->filter)
 			return -E2BIG;
 	}
 	return 0;
+}
+
+/* Let calls whose numbers are in the table, but have no tracepoint, be as those of larger numbers. */
+static void fill_unnamed(const struct kernel_points *points, struct kernel_syscall *table)
+{
+	for (unsigned number = 0; number < KERNEL_CALLS; number++)
+		if (!points->has_calls[number])
+			table[number] = table[KERNEL_CALL_UNNAMED];
 }
 
 /* Describe all of them. @used: set to whether there are entries, and exits */
@@ -143,6 +158,8 @@ static int fill_tables(const struct kernel_points *points, struct kernel_calls c
 			continue;
 		used[side] = true;
 		error = describe(&calls[side], &tables[side][number], points, n, enters);
+		if (number == KERNEL_CALL_UNNAMED)
+			fill_unnamed(points, tables[side]);
 		if (!point->late)
 			continue;
 		used[EXITS] = true;
@@ -156,11 +173,12 @@ static int make_tables(struct place *at, const struct kernel_points *points, str
 		       struct kernel_syscall *tables[SIDES])
 {
 	static const struct bpf_map table = { BPF_MAP_TYPE_ARRAY, sizeof(uint32_t),
-					      sizeof(struct kernel_syscall), KERNEL_CALLS, BPF_F_MMAPABLE };
+					      sizeof(struct kernel_syscall), KERNEL_CALL_ENTRIES,
+					      BPF_F_MMAPABLE };
 	int error = 0;
 
 	for (unsigned n = 0; n < SIDES && !error; n++) {
-		calls[n] = (struct kernel_calls){ .map = bpf_map_make(&table), .count = KERNEL_CALLS };
+		calls[n] = (struct kernel_calls){ .map = bpf_map_make(&table) };
 		error = kernel_files_keep(at->files, calls[n].map);
 		if (error)
 			break;

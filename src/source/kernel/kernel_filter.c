@@ -143,7 +143,9 @@ static void put_value(struct bpf_program *to, const struct kernel_layout *layout
 	if (field->kind == TRACEPOINT_CALL) {
 		kernel_put_call(to, layout);
 		bpf_put_copy(to, BPF_REG_1, BPF_REG_2);
-	} else if (field->source.place != TRACEPOINT_RECORD)
+	} else if (field->kind == TRACEPOINT_CALL_NUMBER)
+		kernel_put_register(to, layout, BPF_W, BPF_REG_1, REGISTERS_NUMBER);
+	else if (field->source.place != TRACEPOINT_RECORD)
 		kernel_put_argument(to, field);
 	else if (tracepoint_syscall(filter->point, &enters))
 		if (enters)

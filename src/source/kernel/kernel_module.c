@@ -121,7 +121,8 @@ static bool takes_address(const char *call)
 /* Programs read a text that is not in memory at the end of the call, and addresses of sockets (kernel_late.c). */
 static const char *find_lacks(const struct kernel_module *module)
 {
-	static const char begin[] = TRACEPOINT_PREFIX "syscalls:sys_enter_";
+	static const char begin[] = TRACEPOINT_PREFIX "syscalls:sys_enter_",
+			  begin_unnamed[] = TRACEPOINT_PREFIX "syscalls:sys_enter_" UNNAMED_CALL;
 	bool texts = false, found = false, calls = false;
 
 	for (uint32_t n = 0; n < module->table.count; n++) {
@@ -137,6 +138,9 @@ static const char *find_lacks(const struct kernel_module *module)
 		found = found || has_text(entry) || takes_address(call);
 	}
 	return calls && !texts ? "burin.ko was loaded with texts=0, so texts of system calls are addresses"
+	       : has_matching(module, begin_unnamed) ? "burin.ko records no system calls without a "
+						       "tracepoint, no addresses of sockets, and no "
+						       "texts that are not in memory"
 	       : found ? "burin.ko records no addresses of sockets, and no texts that are not in memory"
 		       : NULL;
 }

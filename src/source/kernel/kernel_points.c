@@ -13,6 +13,7 @@
 #include "source/kernel/probe.h"
 #include "source/kernel/syscall_numbers.h"
 #include "source/kernel/tracefs.h"
+#include "source/kernel/unnamed_calls.h"
 
 static const char made_name[] = "task:task_newtask", renamed_name[] = "task:task_rename";
 
@@ -47,6 +48,8 @@ int kernel_points_call(const struct tracepoint *point, bool *enters)
 {
 	const char *name = tracepoint_syscall(point, enters);
 
+	if (name && point->id >= UNNAMED_FIRST_ID)
+		return strcmp(name, COMPAT_CALL) == 0 ? KERNEL_CALL_COMPAT : KERNEL_CALL_UNNAMED;
 	for (unsigned n = 0; name && n < syscall_count; n++)
 		if (strcmp(syscall_numbers[n].name, name) == 0 && syscall_numbers[n].number < KERNEL_CALLS)
 			return (int)syscall_numbers[n].number;
@@ -97,19 +100,57 @@ static int choose_probes(struct kernel_points *points, const char *const *all, c
 	return error ? -ENOENT : 0;
 }
 
+static int note_call(void *context, const struct tracepoint *point)
+{
+	struct kernel_points *points = context;
+	bool enters;
+	const int number = kernel_points_call(point, &enters);
+
+	if (number >= 0)
+		points->has_calls[number] = true;
+	return 0;
+}
+
+static int note_unnamed(void *context, const struct tracepoint *point)
+{
+	struct kernel_points *points = context;
+
+	points->has_unnamed |= point->id != 0;
+	return 0;
+}
+
+/* Choose calls without a tracepoint, which are all whose number has none. */
+static int choose_unnamed(struct kernel_points *points, int events, const char *const *globs,
+			  bool calls_by_number)
+{
+	static const char *const exits[] = { TRACEPOINT_SYSCALLS ":sys_exit_*", NULL };
+	int error = unnamed_calls_each(globs, note_unnamed, points);
+
+	if (error || !points->has_unnamed || !calls_by_number)
+		return error;
+	error = unnamed_calls_each(globs, add_point, points);
+	return error ? error : tracefs_each_by_name(events, exits, note_call, points);
+}
+
 static int choose_points(struct kernel_points *points, int events, const char *const *globs,
 			 bool calls_by_number, char why[KERNEL_WHY])
 {
 	const size_t before = points->count;
-	const int error = !*globs	    ? 0
-			  : calls_by_number ? tracefs_each_by_name(events, globs, add_point, points)
-					    : tracefs_each(events, globs, add_point, points);
+	int error;
 
+	if (!*globs)
+		return 0;
+	error = calls_by_number ? tracefs_each_by_name(events, globs, add_point, points)
+				: tracefs_each(events, globs, add_point, points);
 	leave_out(points);
-	if (error || !*globs || points->count != before)
+	if (!error)
+		error = choose_unnamed(points, events, globs, calls_by_number);
+	if (error || points->count != before)
 		return error;
-	snprintf(why, KERNEL_WHY,
-		 "--kernel: no tracepoint of the kernel matches %.60s; see burin events kernel", globs[0]);
+	snprintf(why, KERNEL_WHY, "--kernel: %s matches %.60s; see burin events kernel",
+		 points->has_unnamed ? "without programs in the kernel (BPF), no tracepoint"
+				     : "no tracepoint of the kernel",
+		 globs[0]);
 	return -ENOENT;
 }
 

@@ -11,14 +11,20 @@
 #include "source/kernel/tracepoint.h"
 
 enum {
-	KERNEL_CALLS = 512, /* numbers of system calls; the largest is below */
+	KERNEL_CALLS = 512, /* numbers of system calls; the largest that has a name is below */
+	KERNEL_CALL_UNNAMED = KERNEL_CALLS, /* stands for all others ... */
+	KERNEL_CALL_COMPAT,		    /* ... and for those of another interface (unnamed_calls.h) */
+	KERNEL_CALL_ENTRIES,
 	KERNEL_WHY = 320,
 };
 
 struct kernel_points {
 	struct tracepoint *points;
 	size_t count, room;
-	unsigned late;		/* of them: tracepoint_late() */
+	unsigned late;	  /* of them: tracepoint_late() */
+	bool has_unnamed; /* calls without a tracepoint were asked for; without programs they are not recorded */
+	bool has_calls
+		[KERNEL_CALLS]; /* system calls with a tracepoint; if one of those without is recorded */
 	struct tracepoint exec; /* sched_process_exec, if one of these is about an exec; its id is 0: none */
 	struct session_event *events;
 	uint16_t *ids;		      /* of the events */
@@ -31,7 +37,7 @@ struct kernel_points {
  * kernel_points_choose - choose the tracepoints whose names match one of the globs, the probes that others describe (probe.h),
  * and the tracepoints by which tasks get their names.
  * @events: of tracefs_open()
- * @calls_by_number: system calls are found by their numbers: the kernel's ids of their exits are not needed
+ * @calls_by_number: system calls are found by their numbers: the kernel's ids of their exits are not needed; calls without a tracepoint are recorded
  * @why: with -ENOENT: one line
  * Return: 0; -ENOENT: none matches; another -errno. In any case call kernel_points_free().
  */
@@ -66,7 +72,7 @@ bool kernel_points_have(const struct kernel_points *points, enum tracepoint_kind
 /* kernel_points_filter - of one of them; NULL: it has none. */
 const struct wire_filter *kernel_points_filter(const struct kernel_points *points, size_t n);
 
-/* kernel_points_call - the number of the system call that a tracepoint is about; -1: it is about none. */
+/* kernel_points_call - the number of the system call that a tracepoint is about, below KERNEL_CALL_ENTRIES; -1: it is about none. */
 int kernel_points_call(const struct tracepoint *point, bool *enters);
 
 /* kernel_points_register - register their events. Return: 0 or -errno. */

@@ -103,6 +103,26 @@ bool kernel_has_registers(const struct kernel_layout *layout)
 	return !layout->without_calls;
 }
 
+/* Register 0: the current task. Return: a jump if it is in a call of another interface, by what the kernel notes in its flags. */
+static unsigned put_task_is_other(struct bpf_program *to, const struct kernel_layout *layout)
+{
+	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_0, (int)layout->task.status);
+	bpf_put_alu(to, BPF_AND, BPF_REG_1, TASK_COMPAT);
+	return bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0);
+}
+
+unsigned kernel_put_other_interface(struct bpf_program *to, const struct kernel_layout *layout)
+{
+	if (layout->typed && layout->task.status) {
+		bpf_put_call(to, BPF_FUNC_get_current_task_btf);
+		return put_task_is_other(to, layout);
+	}
+	kernel_put_register(to, layout, BPF_H, BPF_REG_1, REGISTERS_MODE);
+	if (REGISTERS_MODE_MASK != 0xffff)
+		bpf_put_alu(to, BPF_AND, BPF_REG_1, REGISTERS_MODE_MASK);
+	return bpf_put_jump(to, BPF_JEQ, BPF_REG_1, REGISTERS_MODE_32);
+}
+
 /* The number of the system call in the registers at register 0, with its sign. */
 static void put_number(struct bpf_program *to, unsigned target)
 {
@@ -118,13 +138,17 @@ static void put_number(struct bpf_program *to, unsigned target)
 /* The kernel stores the number with the registers of the process. A thread of the kernel has no such registers. */
 void kernel_put_call(struct bpf_program *to, const struct kernel_layout *layout)
 {
-	unsigned other;
+	unsigned other, compat = 0;
 
 	if (!kernel_has_registers(layout)) {
 		bpf_put_set(to, BPF_REG_2, KERNEL_CALL_UNKNOWN);
 		return;
 	}
 	bpf_put_call(to, BPF_FUNC_get_current_task_btf);
+	if (layout->task.status) {
+		bpf_put_set(to, BPF_REG_2, KERNEL_CALL_UNKNOWN);
+		compat = put_task_is_other(to, layout);
+	}
 	bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
 	bpf_put_call(to, BPF_FUNC_task_pt_regs);
 	bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_0, REGISTERS_MODE);
@@ -133,6 +157,8 @@ void kernel_put_call(struct bpf_program *to, const struct kernel_layout *layout)
 	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, REGISTERS_MODE_64);
 	put_number(to, BPF_REG_2);
 	bpf_land(to, other);
+	if (layout->task.status)
+		bpf_land(to, compat);
 }
 
 /*

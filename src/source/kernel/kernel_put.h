@@ -47,6 +47,10 @@ enum {
 #endif
 };
 
+enum {
+	TASK_COMPAT = 2, /* TS_COMPAT in struct thread_info's `status` */
+};
+
 enum kernel_call {
 	KERNEL_CALL_NONE = -1, /* the kernel itself stores it in the number's place where there is no call */
 	KERNEL_CALL_UNKNOWN = -2,
@@ -109,6 +113,13 @@ void kernel_put_registers(struct bpf_program *to);
 /* kernel_put_no_registers - let the copies on the stack be zeros; kernel_put_set_register - set one of them. */
 void kernel_put_no_registers(struct bpf_program *to);
 void kernel_put_set_register(struct bpf_program *to, int place, unsigned source);
+
+/*
+ * kernel_put_other_interface - jump if the current task's system call is of another interface than the machine's own: that of a 32-bit program, or by
+ * int 0x80. Changes registers 0 to 5. The second one is not found on a kernel without types.
+ * Return: the jump.
+ */
+unsigned kernel_put_other_interface(struct bpf_program *to, const struct kernel_layout *layout);
 
 /* kernel_put_register - load a register of the process. @size: BPF_DW, BPF_H; @place: its offset in struct pt_regs */
 void kernel_put_register(struct bpf_program *to, const struct kernel_layout *layout, unsigned size,

@@ -416,6 +416,7 @@ static int choose(struct kernel_source *source, const struct kernel_options *opt
 		error = needs_programs(options, points, why);
 	if (!error && !programs)
 		source->without_texts = kernel_points_without_texts(points);
+	source->without_unnamed = points->has_unnamed && !programs;
 	if (!error && programs)
 		error = kernel_points_add_late(points, events);
 	if (!error && options->where)

@@ -67,9 +67,10 @@ struct kernel_source {
 	unsigned refused;  /* tracepoints that the kernel does not let attach to ... */
 	int refused_error; /* ... of the first one, and its name and why */
 	char refused_why[KERNEL_WHY];
-	bool without_texts; /* paths are addresses, and addresses of sockets are missing */
-	uint64_t unread;    /* system calls of which a text or a structure is missing: it was not in memory */
-	uint64_t missed;    /* records that the kernel's own protection left out, counted so far */
+	bool without_texts;   /* paths are addresses, and addresses of sockets are missing */
+	bool without_unnamed; /* calls without a tracepoint were asked for, and are missing */
+	uint64_t unread; /* system calls of which a text or a structure is missing: it was not in memory */
+	uint64_t missed; /* records that the kernel's own protection left out, counted so far */
 };
 
 /*

@@ -79,6 +79,9 @@ void kernel_types_task(struct kernel_task_type *out)
 		out->type = btf_structure(&btf, "task_struct");
 		out->id = find_member(&btf, out->type, "pid");
 		out->stack = find_member(&btf, out->type, "stack");
+#ifdef __x86_64__ /* where it is the first member */
+		out->status = find_member(&btf, btf_structure(&btf, "thread_info"), "status");
+#endif
 		out->cast = btf_function(&btf, "bpf_rdonly_cast");
 		btf_close(&btf);
 	}

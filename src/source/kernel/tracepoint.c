@@ -329,6 +329,7 @@ static unsigned type_of(const struct tracepoint_field *field, unsigned *bits)
 	case TRACEPOINT_CALL:
 	case TRACEPOINT_INTERRUPT:
 	case TRACEPOINT_ELAPSED:
+	case TRACEPOINT_CALL_NUMBER:
 		return integer_type(field->bytes, field->is_signed);
 	case TRACEPOINT_POINTER:
 		return WIRE_PTR;
@@ -351,7 +352,8 @@ static const char *conversion_of(const struct tracepoint_field *field)
 	if (field->kind == TRACEPOINT_POINTER)
 		return "%p";
 	if (field->kind != TRACEPOINT_INTEGER && !has_elements(field) &&
-	    field->kind != TRACEPOINT_INTERRUPT && field->kind != TRACEPOINT_ELAPSED)
+	    field->kind != TRACEPOINT_INTERRUPT && field->kind != TRACEPOINT_ELAPSED &&
+	    field->kind != TRACEPOINT_CALL_NUMBER)
 		return "%s";
 	return numbers[field->is_signed][bytes == 8 ? 3 : bytes == 4 ? 2 : bytes == 2 ? 1 : 0];
 }
@@ -405,7 +407,7 @@ void tracepoint_copy(struct tracepoint *to, const struct tracepoint *from)
 
 unsigned tracepoint_arguments(const struct tracepoint *point)
 {
-	return point->count - has_kind(point, TRACEPOINT_SOCKET);
+	return point->count - has_kind(point, TRACEPOINT_SOCKET) - has_kind(point, TRACEPOINT_CALL_NUMBER);
 }
 
 bool tracepoint_late(struct tracepoint *out, const struct tracepoint *enter)

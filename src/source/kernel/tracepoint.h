@@ -18,7 +18,9 @@ enum {
 
 #define TRACEPOINT_PREFIX   "kernel."
 #define TRACEPOINT_SYSCALLS "syscalls"
-#define TRACEPOINT_CALLS    "calls" /* the enum of system calls: their numbers' names */
+#define TRACEPOINT_CALLS    "calls"   /* the enum of system calls: their numbers' names */
+#define UNNAMED_CALL	    "unnamed" /* stands for the name of a system call whose number has none ... */
+#define COMPAT_CALL	    "compat"  /* ... and of one of another interface (unnamed_calls.h) */
 
 enum tracepoint_kind {
 	TRACEPOINT_OTHER, /* not recorded */
@@ -32,7 +34,8 @@ enum tracepoint_kind {
 	TRACEPOINT_CALL, /* not the kernel's: the number of the system call that the current task is in */
 	TRACEPOINT_INTERRUPT, /* not the kernel's: whether an interrupt runs instead of the current task */
 	TRACEPOINT_SOCKET, /* not the kernel's: the bytes of a socket's address that a system call takes or returns */
-	TRACEPOINT_ELAPSED, /* not the kernel's: ns since the entry of the system call */
+	TRACEPOINT_ELAPSED,	/* not the kernel's: ns since the entry of the system call */
+	TRACEPOINT_CALL_NUMBER, /* of the system call that the record is about */
 };
 
 /* Which argument of a system call leads to a socket's address. */

@@ -3,12 +3,14 @@
 #include "view/kernel/kernel_view.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char prefix[] = "kernel.", enter[] = "kernel.syscalls:sys_enter_",
-		  leave[] = "kernel.syscalls:sys_exit_", late[] = "kernel.syscalls:sys_late_";
+static const char prefix[] = "kernel.", enter[] = "kernel.syscalls:sys_enter_", unnamed[] = "unnamed",
+		  compat[] = "compat", leave[] = "kernel.syscalls:sys_exit_",
+		  late[] = "kernel.syscalls:sys_late_";
 
 enum {
 	LATE_ERROR = 100, /* ns: of rounded times; the shortest call that two programs record takes longer */
@@ -51,6 +53,12 @@ static bool starts_with(const char *text, const char *start, size_t bytes)
 	return strncmp(text, start, bytes) == 0;
 }
 
+int kernel_number_field(const struct burin_event *event, const char *call)
+{
+	return strcmp(call, unnamed) == 0 || strcmp(call, compat) == 0 ? burin_event_find(event, "number")
+								       : -1;
+}
+
 static void know_call(struct kernel_view *view, struct kernel_event *out, const struct burin_event *event)
 {
 	static const struct {
@@ -69,6 +77,7 @@ static void know_call(struct kernel_view *view, struct kernel_event *out, const 
 			return;
 		out->kind = kinds[n].kind;
 		out->call = view_string(view->strings, manual_name(event->name + kinds[n].bytes));
+		out->fields[1] = kernel_number_field(event, event->name + kinds[n].bytes);
 	}
 }
 
@@ -149,7 +158,7 @@ static uint32_t call_name(struct kernel_view *view, int64_t number)
 	if (!view->calls[number]) {
 		label = view->call_field ? burin_field_label(view->call_field, number) : NULL;
 		if (!label)
-			snprintf(text, sizeof(text), "%d", (int)number);
+			snprintf(text, sizeof(text), "syscall_%d", (int)number);
 		view->calls[number] = view_string(view->strings, label ? manual_name(label) : text);
 	}
 	return view->calls[number];
@@ -196,6 +205,19 @@ uint64_t kernel_view_begin(const struct kernel_view *view, const struct burin_re
 	if (open && llabs(begin - burin_trace_ns(view->trace, open)) <= LATE_ERROR)
 		return open;
 	return burin_trace_ticks(view->trace, begin);
+}
+
+uint32_t kernel_view_call(struct kernel_view *view, const struct kernel_event *event,
+			  const struct burin_record *record)
+{
+	char text[TEXT_SHORT];
+	int64_t number;
+
+	if (event->fields[1] < 0 || burin_record_i64(record, (unsigned)event->fields[1], &number) != 0)
+		return event->call;
+	snprintf(text, sizeof(text), "%ssyscall_%" PRId64,
+		 strcmp(view->strings->texts[event->call], compat) == 0 ? "compat_" : "", number);
+	return view_string(view->strings, text);
 }
 
 bool kernel_view_result(const struct kernel_event *event, const struct burin_record *record, int64_t *result)

@@ -28,7 +28,7 @@ enum kernel_kind {
 /* What is known of an event. */
 struct kernel_event {
 	enum kernel_kind kind;
-	uint32_t call; /* of a system call: the string of its name */
+	uint32_t call; /* of a system call: the string of its name, if each record is about the same one */
 	int fields[5]; /* numbers of the fields that its kind has; -1: none */
 };
 
@@ -88,6 +88,9 @@ enum kernel_wake kernel_view_wake(const struct kernel_event *event, const struct
  * Return: @open if it is this call, which has a record of its begin then.
  */
 uint64_t kernel_view_begin(const struct kernel_view *view, const struct burin_record *record, uint64_t open);
+/* kernel_view_call - the string of the system call that a record is about: of one without a name, `syscall_666` or `compat_syscall_20`. */
+uint32_t kernel_view_call(struct kernel_view *view, const struct kernel_event *event,
+			  const struct burin_record *record);
 /* The result of a system call. */
 bool kernel_view_result(const struct kernel_event *event, const struct burin_record *record, int64_t *result);
 
@@ -95,6 +98,9 @@ static inline bool kernel_is_error(int64_t result)
 {
 	return result < 0 && result >= -KERNEL_ERRNO_MAX;
 }
+
+/* kernel_number_field - the field with the number of a system call that has no name; -1: it has one. @call: as its event has it */
+int kernel_number_field(const struct burin_event *event, const char *call);
 
 /* kernel_errno_name - "ENOENT"; of an error without a name, its number in @text. @error: above 0 */
 const char *kernel_errno_name(int error, char text[TEXT_SHORT]);

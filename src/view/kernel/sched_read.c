@@ -59,14 +59,15 @@ static int read_switch(struct sched *sched, struct kernel_view *view, const stru
 	return sched_take_switch(sched, ns, &taken);
 }
 
-static int read_call(struct sched *sched, const struct kernel_event *event, const struct burin_record *record,
-		     uint64_t ns)
+static int read_call(struct sched *sched, struct kernel_view *view, const struct kernel_event *event,
+		     const struct burin_record *record, uint64_t ns)
 {
 	const int error = sched_take_other(sched, ns, record->tid, true);
 	const size_t thread = error ? SIZE_MAX : sched_find(sched, record->tid, ns);
 
 	if (thread != SIZE_MAX)
-		sched->threads[thread].call = event->kind == KERNEL_ENTER ? event->call : 0;
+		sched->threads[thread].call =
+			event->kind == KERNEL_ENTER ? kernel_view_call(view, event, record) : 0;
 	return error;
 }
 
@@ -151,7 +152,7 @@ int sched_read_record(struct sched *sched, struct kernel_view *view, const struc
 		return sched_take_exit(sched, ns, record->tid);
 	case KERNEL_ENTER:
 	case KERNEL_LEAVE:
-		return read_call(sched, event, record, ns);
+		return read_call(sched, view, event, record, ns);
 	case KERNEL_LATE:
 	case KERNEL_OTHER:
 		return sched_take_other(sched, ns, record->tid, false);

@@ -188,32 +188,32 @@ static int put_unended(struct dumper *dumper, struct pending *pending, uint32_t 
 }
 
 static int take_enter(struct dumper *dumper, struct syscall_thread *thread, struct pending *pending,
-		      const struct kernel_event *event, const struct burin_record *record)
+		      uint32_t call, const struct burin_record *record)
 {
-	const struct line line = { .call = event->call, .begin = record->time };
+	const struct line line = { .call = call, .begin = record->time };
 	const uint64_t begin = thread->begin;
-	const uint32_t unended = syscall_enter(thread, event->call, record->time);
+	const uint32_t unended = syscall_enter(thread, call, record->time);
 	const int result = put_unended(dumper, pending, unended, begin);
 
 	if (result)
 		return result;
-	begin_line(dumper, pending, event->call, record);
+	begin_line(dumper, pending, call, record);
 	if (pending->selected)
 		syscall_text_arguments(&dumper->styles[record->event->id], record, &pending->arguments);
-	return never_returns(dumper, event->call) ? put_line(dumper, pending, &line) : 0;
+	return never_returns(dumper, call) ? put_line(dumper, pending, &line) : 0;
 }
 
 static int take_leave(struct dumper *dumper, struct syscall_thread *thread, struct pending *pending,
-		      const struct kernel_event *event, const struct burin_record *record)
+		      uint32_t call, const struct burin_record *record)
 {
-	struct line line = { .call = event->call, .end = record->time, .returns = true };
+	struct line line = { .call = call, .end = record->time, .returns = true };
 	uint32_t unended;
 	uint64_t begin;
 	int result;
 
-	if (!kernel_view_result(event, record, &line.result))
+	if (!kernel_view_result(&dumper->view.events[record->event->id], record, &line.result))
 		return 0;
-	if (syscall_leave(thread, event->call, &begin, &unended)) {
+	if (syscall_leave(thread, call, &begin, &unended)) {
 		line.begin = begin;
 		if (pending->selected)
 			syscall_text_returned(&dumper->styles[record->event->id], record,
@@ -222,24 +222,23 @@ static int take_leave(struct dumper *dumper, struct syscall_thread *thread, stru
 	}
 	result = put_unended(dumper, pending, unended, begin);
 	/* A child returns from its parent's call. */
-	if (result ||
-	    (line.result == 0 && (strncmp(call_text(dumper, event->call), "clone", 5) == 0 ||
-				  is(dumper, event->call, "fork") || is(dumper, event->call, "vfork"))))
+	if (result || (line.result == 0 && (strncmp(call_text(dumper, call), "clone", 5) == 0 ||
+					    is(dumper, call, "fork") || is(dumper, call, "vfork"))))
 		return result;
-	begin_line(dumper, pending, event->call, record);
+	begin_line(dumper, pending, call, record);
 	return put_line(dumper, pending, &line);
 }
 
 /* The arguments again, with what was not in memory before. Without the begin, a filter has waited for them. */
 static int take_late(struct dumper *dumper, struct syscall_thread *thread, struct pending *pending,
-		     const struct kernel_event *event, const struct burin_record *record)
+		     uint32_t call, const struct burin_record *record)
 {
-	const uint64_t open = thread->call == event->call ? thread->begin : 0;
+	const uint64_t open = thread->call == call ? thread->begin : 0;
 	struct burin_record begun = *record;
 
 	begun.time = kernel_view_begin(&dumper->view, record, open);
 	if (begun.time != open)
-		return take_enter(dumper, thread, pending, event, &begun);
+		return take_enter(dumper, thread, pending, call, &begun);
 	if (pending->selected)
 		syscall_text_arguments(&dumper->styles[record->event->id], record, &pending->arguments);
 	return 0;
@@ -252,10 +251,11 @@ static int take_record(struct dumper *dumper, const struct kernel_event *event,
 
 	if (number == SIZE_MAX || !array_reserve_zeroed(dumper->pending, dumper->pending_room, number + 1))
 		return -ENOMEM;
-	return (event->kind == KERNEL_ENTER  ? take_enter
-		: event->kind == KERNEL_LATE ? take_late
-					     : take_leave)(dumper, &dumper->pairs.threads[number],
-							   &dumper->pending[number], event, record);
+	return (event->kind == KERNEL_ENTER ? take_enter
+		: event->kind == KERNEL_LATE
+			? take_late
+			: take_leave)(dumper, &dumper->pairs.threads[number], &dumper->pending[number],
+				      kernel_view_call(&dumper->view, event, record), record);
 }
 
 static int dump_all(struct dumper *dumper)

@@ -137,6 +137,7 @@ static int take_record(struct counter *counter, const struct kernel_event *event
 		       const struct burin_record *record)
 {
 	const size_t number = syscall_pairs_find(&counter->pairs, record->tid);
+	const uint32_t call = kernel_view_call(&counter->view, event, record);
 	struct syscall_thread *thread;
 	uint64_t begin;
 	uint32_t unended;
@@ -149,25 +150,25 @@ static int take_record(struct counter *counter, const struct kernel_event *event
 	thread = &counter->pairs.threads[number];
 	begin = thread->begin;
 	if (event->kind == KERNEL_ENTER) {
-		unended = syscall_enter(thread, event->call, record->time);
+		unended = syscall_enter(thread, call, record->time);
 		return count_unended(counter, number, unended, begin);
 	}
 	if (event->kind == KERNEL_LATE) {
-		const uint64_t open = thread->call == event->call ? begin : 0,
+		const uint64_t open = thread->call == call ? begin : 0,
 			       found = kernel_view_begin(&counter->view, record, open);
 
 		if (found == open)
 			return 0;
-		unended = syscall_enter(thread, event->call, found);
+		unended = syscall_enter(thread, call, found);
 		return count_unended(counter, number, unended, begin);
 	}
 	if (!kernel_view_result(event, record, &result))
 		return 0;
-	paired = syscall_leave(thread, event->call, &begin, &unended);
+	paired = syscall_leave(thread, call, &begin, &unended);
 	error = count_unended(counter, number, unended, begin);
-	if (error || (!paired && is_birth(counter, event->call, result)))
+	if (error || (!paired && is_birth(counter, call, result)))
 		return error;
-	return count_call(counter, number, event->call, paired ? begin : 0, record->time, &result);
+	return count_call(counter, number, call, paired ? begin : 0, record->time, &result);
 }
 
 static int count_all(struct counter *counter)

@@ -75,6 +75,7 @@ bool syscall_style_make(struct syscall_style *style, const struct syscall_machin
 	*style = (struct syscall_style){ .count = event->fields, .call = call, .machine = machine };
 	for (unsigned n = 0; n < sizeof(addresses) / sizeof(addresses[0]); n++)
 		style->address |= strcmp(call, addresses[n]) == 0;
+	style->number = kernel_number_field(event, call);
 	find_socket(style, event, call);
 	style->arguments = calloc((size_t)event->fields + 1, sizeof(style->arguments[0]));
 	for (unsigned n = 0; style->arguments && n < event->fields; n++)
@@ -335,7 +336,8 @@ void syscall_text_arguments(const struct syscall_style *style, const struct buri
 		const bool points = style->has_place && !style->returns && n == style->place;
 		const struct syscall_argument *line = choose_line(style, record, n);
 
-		if ((int)n == style->socket || (line && line->form == SYSCALL_NONE))
+		if ((int)n == style->socket || (int)n == style->number ||
+		    (line && line->form == SYSCALL_NONE))
 			continue;
 		if (n > style->first)
 			view_buffer_print(part, ", ");

@@ -14,6 +14,7 @@ struct syscall_style {
 	const struct syscall_machine *machine;
 	unsigned count;
 	bool address;	/* the result is an address */
+	int number;	/* the field with the call's number, which is no argument; -1: none */
 	unsigned first; /* field that is an argument */
 	int socket;	/* the field with a socket's address, behind the arguments; -1: none */
 	bool has_place;
