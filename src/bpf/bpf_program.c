@@ -213,6 +213,34 @@ int bpf_load_function(const struct bpf_program *program, uint32_t function, bool
 				      .expected_attach_type = returns ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY });
 }
 
+int bpf_load_iterator(const struct bpf_program *program, uint32_t function)
+{
+	static const char license[] = "Dual MIT/GPL";
+
+	if (program->full)
+		return -E2BIG;
+	return bpf(BPF_PROG_LOAD, &(union bpf_attr){ .prog_type = BPF_PROG_TYPE_TRACING,
+						     .expected_attach_type = BPF_TRACE_ITER,
+						     .attach_btf_id = function,
+						     .insns = address_of(program->code),
+						     .insn_cnt = program->count,
+						     .license = address_of(license) });
+}
+
+int bpf_iterate(int program)
+{
+	const int link =
+		bpf(BPF_LINK_CREATE, &(union bpf_attr){ .link_create = { .prog_fd = (uint32_t)program,
+									 .attach_type = BPF_TRACE_ITER } });
+	int file;
+
+	if (link < 0)
+		return link;
+	file = bpf(BPF_ITER_CREATE, &(union bpf_attr){ .iter_create = { .link_fd = (uint32_t)link } });
+	close(link);
+	return file;
+}
+
 int bpf_attach_function(int program)
 {
 	return bpf(BPF_RAW_TRACEPOINT_OPEN,

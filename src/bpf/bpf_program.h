@@ -110,6 +110,15 @@ int bpf_load_typed(const struct bpf_program *program, uint32_t type);
  */
 int bpf_load_function(const struct bpf_program *program, uint32_t function, bool returns);
 
+/*
+ * bpf_load_iterator - have a program verified that runs for each object of a kind.
+ * @function: the number of bpf_iter_KIND in the kernel's BTF
+ */
+int bpf_load_iterator(const struct bpf_program *program, uint32_t function);
+
+/* bpf_iterate - a descriptor from which what that program writes can be read, once; -errno. */
+int bpf_iterate(int program);
+
 /* bpf_attach_function - run that program until the returned descriptor is closed. */
 int bpf_attach_function(int program);
 

@@ -311,6 +311,19 @@ int kernel_points_register(struct kernel_points *points, struct session *session
 	return error;
 }
 
+int kernel_points_register_one(const struct tracepoint *point, struct session *session, uint16_t *id)
+{
+	char calls[WIRE_ENUMS_MAX + 1];
+	const struct session_event event = { .name = point->event,
+					     .format = point->format,
+					     .file = "",
+					     .enums = calls,
+					     .types = point->types };
+
+	name_calls(calls);
+	return session_event_register(session, &event, 1, id);
+}
+
 void kernel_points_names(const struct kernel_points *points, struct task_names *names)
 {
 	for (size_t n = 0; n < points->count; n++) {

@@ -78,6 +78,9 @@ int kernel_points_call(const struct tracepoint *point, bool *enters);
 /* kernel_points_register - register their events. Return: 0 or -errno. */
 int kernel_points_register(struct kernel_points *points, struct session *session);
 
+/* kernel_points_register_one - register the event of another one, which has the enum of system calls. Return: 0 or -errno. */
+int kernel_points_register_one(const struct tracepoint *point, struct session *session, uint16_t *id);
+
 /* kernel_points_names - let the names of tasks come from those of their records. */
 void kernel_points_names(const struct kernel_points *points, struct task_names *names);
 

@@ -136,15 +136,10 @@ static void put_number(struct bpf_program *to, unsigned target)
 }
 
 /* The kernel stores the number with the registers of the process. A thread of the kernel has no such registers. */
-void kernel_put_call(struct bpf_program *to, const struct kernel_layout *layout)
+void kernel_put_call_of(struct bpf_program *to, const struct kernel_layout *layout)
 {
 	unsigned other, compat = 0;
 
-	if (!kernel_has_registers(layout)) {
-		bpf_put_set(to, BPF_REG_2, KERNEL_CALL_UNKNOWN);
-		return;
-	}
-	bpf_put_call(to, BPF_FUNC_get_current_task_btf);
 	if (layout->task.status) {
 		bpf_put_set(to, BPF_REG_2, KERNEL_CALL_UNKNOWN);
 		compat = put_task_is_other(to, layout);
@@ -159,6 +154,16 @@ void kernel_put_call(struct bpf_program *to, const struct kernel_layout *layout)
 	bpf_land(to, other);
 	if (layout->task.status)
 		bpf_land(to, compat);
+}
+
+void kernel_put_call(struct bpf_program *to, const struct kernel_layout *layout)
+{
+	if (!kernel_has_registers(layout)) {
+		bpf_put_set(to, BPF_REG_2, KERNEL_CALL_UNKNOWN);
+		return;
+	}
+	bpf_put_call(to, BPF_FUNC_get_current_task_btf);
+	kernel_put_call_of(to, layout);
 }
 
 /*

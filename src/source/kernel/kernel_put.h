@@ -131,6 +131,9 @@ void kernel_put_register(struct bpf_program *to, const struct kernel_layout *lay
  */
 void kernel_put_call(struct bpf_program *to, const struct kernel_layout *layout);
 
+/* kernel_put_call_of - the same of the task at register 0, on a kernel that gives programs the registers of a process. */
+void kernel_put_call_of(struct bpf_program *to, const struct kernel_layout *layout);
+
 /*
  * kernel_put_interrupt - register 2: KERNEL_INTERRUPT if one runs instead of the current task, else KERNEL_INTERRUPT_NONE. Changes registers 0 to 5.
  * @scratch: 8 bytes behind register 7, in the value of a map

@@ -14,6 +14,8 @@
 
 #include "base/array.h"
 #include "session/clock.h"
+#include "source/kernel/kernel_append.h"
+#include "source/kernel/kernel_asleep.h"
 #include "source/kernel/kernel_calls.h"
 #include "source/kernel/kernel_filter.h"
 #include "source/kernel/kernel_late.h"
@@ -266,6 +268,51 @@ static int attach(struct kernel_source *source, const struct kernel_points *poin
 	return error ? error : source->events ? 0 : source->refused_error;
 }
 
+/* ---- threads that sleep all the time */
+
+/* Beside switches, and at the end only, which a flight recorder's rings have no room for. */
+static void prepare_asleep(struct kernel_source *source)
+{
+	struct tracepoint event;
+
+	for (size_t n = 0; n < source->points.count && !source->asleep; n++) {
+		if (source->layout.overwrite || !tracepoint_has_calls(&source->points.points[n]))
+			continue;
+		source->asleep_program = kernel_asleep_open(&source->layout);
+		kernel_asleep_describe(&event);
+		if (source->asleep_program < 0 ||
+		    kernel_files_keep(&source->files, source->asleep_program) != 0 ||
+		    kernel_points_register_one(&event, source->session, &source->asleep) != 0)
+			return;
+	}
+	source->begin_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Append a thread to the first ring, to which nothing else appends any more. */
+static void append_asleep(void *context, const struct kernel_asleep *thread)
+{
+	struct kernel_source *source = context;
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC), asleep = now - source->begin_ns;
+	struct kernel_ring *ring = (struct kernel_ring *)source->memory;
+	char payload[sizeof(asleep) + sizeof(*thread)], *end = payload;
+
+	if (source->layout.members >= 0 && (thread->tid >= KERNEL_FOLLOW_TASKS ||
+					    source->follow.tasks[thread->tid] != KERNEL_FOLLOW_RECORDED))
+		return;
+	end = mempcpy(end, &asleep, sizeof(asleep));
+	end = mempcpy(end, &thread->tid, sizeof(thread->tid));
+	end = mempcpy(end, &thread->state, sizeof(thread->state));
+	end = mempcpy(end, &thread->call, sizeof(thread->call));
+	end = stpcpy(end, thread->stack) + 1;
+	if (!kernel_append(ring, &source->layout,
+			   &(struct kernel_record){ .id = source->asleep,
+						    .tid = thread->tid,
+						    .ns = now,
+						    .payload = payload,
+						    .bytes = (unsigned)(end - payload) }))
+		__atomic_fetch_add(&ring->control.lost[WIRE_LOST_FULL], 1, __ATOMIC_RELAXED);
+}
+
 /* Let all programs append from one moment on: a wake-up is not missing because another tracepoint was attached before. */
 static void start_programs(struct kernel_source *source)
 {
@@ -501,9 +548,12 @@ static int open_mechanism(struct kernel_source *source, const struct kernel_opti
 		return error;
 	raise_limit();
 	error = attach_by(source, options, events);
-	if (!error)
-		start_programs(source);
-	return error;
+	if (error)
+		return error;
+	if (source->mechanism == KERNEL_BY_BPF)
+		prepare_asleep(source);
+	start_programs(source);
+	return 0;
 }
 
 static int open_parts(struct kernel_source *source, const struct kernel_options *options, int events,
@@ -657,6 +707,8 @@ void kernel_source_finish(struct kernel_source *source)
 		stop_programs(source);
 		count_missed(source);
 		count_unread(source);
+		if (source->asleep)
+			kernel_asleep_each(source->asleep_program, append_asleep, source);
 	}
 	detach(source);
 }

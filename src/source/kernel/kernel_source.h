@@ -62,7 +62,10 @@ struct kernel_source {
 	char *memory; /* the map, in order of rings */
 	size_t memory_bytes;
 	struct kernel_files files;
-	unsigned events;   /* recorded */
+	unsigned events; /* recorded */
+	uint16_t asleep; /* id of kernel_asleep_describe(); 0: it is not recorded */
+	int asleep_program;
+	uint64_t begin_ns; /* CLOCK_MONOTONIC */
 	bool one_by_one;   /* the kernel does not attach a program to several places */
 	unsigned refused;  /* tracepoints that the kernel does not let attach to ... */
 	int refused_error; /* ... of the first one, and its name and why */

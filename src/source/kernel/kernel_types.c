@@ -82,7 +82,10 @@ void kernel_types_task(struct kernel_task_type *out)
 #ifdef __x86_64__ /* where it is the first member */
 		out->status = find_member(&btf, btf_structure(&btf, "thread_info"), "status");
 #endif
+		out->memory = find_member(&btf, out->type, "mm");
+		out->state = find_member(&btf, out->type, "__state"); /* Linux 5.14 */
 		out->cast = btf_function(&btf, "bpf_rdonly_cast");
+		out->each = btf_function(&btf, "bpf_iter_task");
 		btf_close(&btf);
 	}
 	close_types(&types);

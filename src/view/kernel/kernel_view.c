@@ -27,6 +27,7 @@ static const struct known_event {
 	{ "kernel.task:task_newtask", KERNEL_NEWTASK, { "pid" } },
 	{ "kernel.sched:sched_process_exit", KERNEL_EXIT, { NULL } },
 	{ "kernel.sched:sched_migrate_task", KERNEL_MIGRATE, { "pid" } },
+	{ "kernel.task:task_asleep", KERNEL_ASLEEP, { "asleep_ns", "pid", "state", "syscall", "stack" } },
 	/* They are about another thread than the current one, which need not be recorded. */
 	{ "kernel.sched:sched_wakeup", KERNEL_FOREIGN, { NULL } },
 	{ "kernel.sched:sched_wakeup_new", KERNEL_FOREIGN, { NULL } },
@@ -174,6 +175,23 @@ bool kernel_view_switch(struct kernel_view *view, const struct kernel_event *eve
 		return false;
 	if (event->fields[3] >= 0 && burin_record_i64(record, (unsigned)event->fields[3], &number))
 		return false;
+	out->call = call_name(view, number);
+	return true;
+}
+
+bool kernel_view_asleep(struct kernel_view *view, const struct kernel_event *event,
+			const struct burin_record *record, struct kernel_asleep *out)
+{
+	int64_t number;
+	uint64_t state;
+
+	if (burin_record_u64(record, (unsigned)event->fields[0], &out->ns) ||
+	    !get_id(record, event->fields[1], &out->tid) ||
+	    burin_record_u64(record, (unsigned)event->fields[2], &state) ||
+	    burin_record_i64(record, (unsigned)event->fields[3], &number) ||
+	    burin_record_string(record, (unsigned)event->fields[4], &out->stack, NULL))
+		return false;
+	out->state = (int64_t)state;
 	out->call = call_name(view, number);
 	return true;
 }

@@ -19,7 +19,8 @@ enum kernel_kind {
 	KERNEL_NEWTASK,
 	KERNEL_EXIT,
 	KERNEL_MIGRATE,
-	KERNEL_ENTER, /* of a system call */
+	KERNEL_ASLEEP, /* a thread that sleeps at the end of the recording */
+	KERNEL_ENTER,  /* of a system call */
 	KERNEL_LEAVE,
 	KERNEL_LATE, /* arguments of a system call, read at its end: memory was missing at its begin */
 	KERNEL_KINDS
@@ -88,6 +89,19 @@ enum kernel_wake kernel_view_wake(const struct kernel_event *event, const struct
  * Return: @open if it is this call, which has a record of its begin then.
  */
 uint64_t kernel_view_begin(const struct kernel_view *view, const struct burin_record *record, uint64_t open);
+/* A thread that sleeps. */
+struct kernel_asleep {
+	uint64_t ns; /* for which it slept, at least */
+	uint32_t tid;
+	int64_t state; /* as that of a switch */
+	uint32_t call; /* the same */
+	const char *
+		stack; /* names of functions of the kernel, from the innermost one on, with a space between */
+};
+
+bool kernel_view_asleep(struct kernel_view *view, const struct kernel_event *event,
+			const struct burin_record *record, struct kernel_asleep *out);
+
 /* kernel_view_call - the string of the system call that a record is about: of one without a name, `syscall_666` or `compat_syscall_20`. */
 uint32_t kernel_view_call(struct kernel_view *view, const struct kernel_event *event,
 			  const struct burin_record *record);

@@ -71,6 +71,18 @@ static int read_call(struct sched *sched, struct kernel_view *view, const struct
 	return error;
 }
 
+static int read_asleep(struct sched *sched, struct kernel_view *view, const struct kernel_event *event,
+		       const struct burin_record *record, uint64_t ns)
+{
+	struct kernel_asleep out;
+
+	if (!kernel_view_asleep(view, event, record, &out))
+		return 0;
+	return sched_take_asleep(sched, ns > out.ns ? ns - out.ns : 0, out.tid,
+				 name_sleep(view, out.call, out.state),
+				 *out.stack ? view_string(view->strings, out.stack) : 0);
+}
+
 /* Whether a packet can end a sleep of this name, as far as is known: another one is ended by a timer that comes during the delivery. */
 static bool ends_by_packet(const char *sleep)
 {
@@ -148,6 +160,8 @@ int sched_read_record(struct sched *sched, struct kernel_view *view, const struc
 	case KERNEL_NEWTASK:
 		return kernel_view_thread(event, record, &tid) ? sched_take_fork(sched, ns, record->tid, tid)
 							       : 0;
+	case KERNEL_ASLEEP:
+		return read_asleep(sched, view, event, record, ns);
 	case KERNEL_EXIT:
 		return sched_take_exit(sched, ns, record->tid);
 	case KERNEL_ENTER:

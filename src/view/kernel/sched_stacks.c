@@ -225,6 +225,31 @@ static uint32_t text_of(struct sched_stacks *stacks, uint32_t number, bool sleep
 	return stacks->texts[given] = view_string(stacks->strings, text);
 }
 
+uint32_t sched_stack_of(struct view_strings *strings, const char *names)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+	char text[(SCHED_FRAMES + 1) * NAME_BYTES], name[NAME_BYTES];
+	const char *object = NULL;
+	size_t used = 1; /* the object is put before it */
+	bool first = true;
+
+	text[1] = 0;
+	for (size_t bytes; (bytes = strspn(names, letters)); names += bytes + (names[bytes] == ' ')) {
+		snprintf(name, sizeof(name), "%.*s", (int)bytes, names);
+		object = object ? object : wait_object(name);
+		if ((first && says_nothing(name)) || used + 2 * sizeof(name) > sizeof(text))
+			continue;
+		first = false;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "\n%s", name);
+	}
+	if (first)
+		return 0;
+	snprintf(name, sizeof(name), "%s", object ? object : "");
+	memmove(text + strlen(name), text + 1, strlen(text + 1) + 1);
+	memcpy(text, name, strlen(name));
+	return view_string(strings, text);
+}
+
 uint32_t sched_stacks_sleeper(struct sched_stacks *stacks, uint32_t tid, uint64_t begin, uint64_t end)
 {
 	/* The wait before ended when the thread ran again, so before this one began. */

@@ -55,6 +55,9 @@ static inline bool sched_stacks_exist(const struct sched_stacks *stacks)
 uint32_t sched_stacks_sleeper(struct sched_stacks *stacks, uint32_t tid, uint64_t begin, uint64_t end);
 uint32_t sched_stacks_waker(struct sched_stacks *stacks, uint32_t tid, uint64_t time);
 
+/* sched_stack_of - the same string of a stack of the kernel: names of functions from the innermost one on, with a space between, or any text. */
+uint32_t sched_stack_of(struct view_strings *strings, const char *names);
+
 /* sched_stack_same - whether two of them are printed the same way. */
 bool sched_stack_same(const char *one, const char *other);
 

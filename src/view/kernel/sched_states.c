@@ -79,6 +79,7 @@ static int change(struct sched *sched, size_t number, uint64_t time, enum sched_
 						 .begin = thread->since,
 						 .end = time,
 						 .what = as == SCHED_BLOCKED ? thread->what : 0,
+						 .stack = thread->stack,
 						 .waker = waker };
 	const bool known = thread->state != SCHED_UNKNOWN && time > thread->since;
 
@@ -271,6 +272,24 @@ int sched_take_exit(struct sched *sched, uint64_t time, uint32_t tid)
 	if (number != SIZE_MAX)
 		sched->threads[number].exits = true;
 	return error;
+}
+
+int sched_take_asleep(struct sched *sched, uint64_t begin, uint32_t tid, uint32_t what, uint32_t stack)
+{
+	const size_t number = sched_find(sched, tid, begin);
+	struct sched_thread *thread;
+
+	if (number == SIZE_MAX)
+		return -ENOMEM;
+	thread = &sched->threads[number];
+	if (!tid || thread->ended || thread->state != SCHED_UNKNOWN)
+		return 0;
+	thread->recorded = true;
+	thread->begin = thread->since = thread->end = begin;
+	thread->state = SCHED_BLOCKED;
+	thread->what = what;
+	thread->stack = stack;
+	return 0;
 }
 
 int sched_finish(struct sched *sched, uint64_t time)

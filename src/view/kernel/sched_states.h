@@ -35,6 +35,7 @@ struct sched_thread {
 	uint64_t since;	     /* when this state began */
 	uint64_t begin, end; /* of what is known */
 	uint32_t what;	     /* that it is blocked in; the user's */
+	uint32_t stack;	     /* of a thread that only sleeps: where; the user's; 0: unknown */
 	uint32_t waker;	     /* runnable: the index of the thread that woke it, and 1; 0: it was not woken */
 	uint32_t early;	     /* running: the same, of a wake-up that may be for its next sleep */
 	uint32_t call;	     /* the user's: the system call that it is in */
@@ -53,6 +54,7 @@ struct sched_interval {
 	enum sched_state state;
 	uint64_t begin, end;
 	uint32_t what;	/* blocked */
+	uint32_t stack; /* blocked all the time: as of the thread */
 	uint32_t waker; /* runnable: who made it so; blocked: who ended it; index and 1; 0: unknown */
 };
 
@@ -114,6 +116,9 @@ int sched_take_fork(struct sched *sched, uint64_t time, uint32_t parent, uint32_
 int sched_take_exit(struct sched *sched, uint64_t time, uint32_t tid);
 /* A record by a thread, which runs therefore. @sure: it cannot be one of a switch that is under way */
 int sched_take_other(struct sched *sched, uint64_t time, uint32_t tid, bool sure);
+
+/* A thread that slept from a time on until the end. It counts if it has no other record. */
+int sched_take_asleep(struct sched *sched, uint64_t begin, uint32_t tid, uint32_t what, uint32_t stack);
 
 /* sched_finish - close the intervals that are open. */
 int sched_finish(struct sched *sched, uint64_t time);
