@@ -144,6 +144,9 @@ unsigned drain_ring(struct drain *drain, unsigned index)
 		if (drain_owns_ring(drain, index) &&
 		    !drain->output.error) /* unwritten packets stay in the ring */
 			drain_give_back(drain, index);
+		/* The translation writes names, of which a ring has more than the names ring has room for. */
+		if (drain_is_beside(drain, index))
+			drain_ring(drain, session_names_index(drain->session));
 	}
 	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
 }

@@ -122,15 +122,20 @@ int kernel_follow_open(struct kernel_follow *follow, int events)
 {
 	static const struct bpf_map members = { BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), KERNEL_FOLLOW_TASKS, 1,
 						BPF_F_MMAPABLE };
+	static const struct bpf_map met = { BPF_MAP_TYPE_LRU_HASH, sizeof(uint32_t),
+					    sizeof(struct kernel_met), KERNEL_FOLLOW_MET, 0 };
 	struct found found = { .follow = follow };
 	void *memory;
 	int error = 0;
 
-	*follow = (struct kernel_follow){ .members = bpf_map_make(&members) };
+	*follow = (struct kernel_follow){ .met = bpf_map_make(&met), .members = bpf_map_make(&members) };
 	for (unsigned n = 0; n < KERNEL_FOLLOW_PROGRAMS; n++)
 		follow->watches[n] = follow->programs[n] = -1;
-	if (follow->members < 0)
-		return follow->members;
+	if (follow->members < 0 || follow->met < 0) {
+		error = follow->members < 0 ? follow->members : follow->met;
+		kernel_follow_close(follow);
+		return error;
+	}
 	memory = mmap(NULL, KERNEL_FOLLOW_TASKS, PROT_READ | PROT_WRITE, MAP_SHARED, follow->members, 0);
 	if (memory == MAP_FAILED)
 		error = -errno;
@@ -218,8 +223,10 @@ void kernel_follow_close(struct kernel_follow *follow)
 	}
 	if (follow->members >= 0)
 		close(follow->members);
+	if (follow->met >= 0)
+		close(follow->met);
 	if (follow->tasks)
 		munmap(follow->tasks, KERNEL_FOLLOW_TASKS);
-	follow->members = -1;
+	follow->members = follow->met = -1;
 	follow->tasks = NULL;
 }

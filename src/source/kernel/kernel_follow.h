@@ -17,6 +17,7 @@
 enum {
 	KERNEL_FOLLOW_TASKS = 1 << 22, /* the kernel's limit of thread ids */
 	KERNEL_FOLLOW_PROGRAMS = 2,
+	KERNEL_FOLLOW_MET = 1 << 14,
 };
 
 /* A task's byte in the map. */
@@ -26,7 +27,14 @@ enum kernel_follow_state {
 	KERNEL_FOLLOW_RECORDED,
 };
 
+/* A task that is not recorded, but in whose time a record about one that is was made: it may have ended when that is read. */
+struct kernel_met {
+	uint32_t process;
+	char name[16];
+};
+
 struct kernel_follow {
+	int met;	/* map: struct kernel_met by thread id, the latest ones */
 	int members;	/* map: one value, a byte for each thread id */
 	uint8_t *tasks; /* its value, mapped; NULL: it is not open */
 	int watches[KERNEL_FOLLOW_PROGRAMS], programs[KERNEL_FOLLOW_PROGRAMS];

@@ -343,7 +343,7 @@ static int attach(struct kernel_module *module, const char *const *asked, char w
 	if (!error)
 		error = make_rings(module);
 	if (!error)
-		error = task_names_begin(&module->names, module->session);
+		error = task_names_begin(&module->names, module->session, -1);
 	if (error && !*why)
 		snprintf(why, KERNEL_MODULE_WHY, "burin.ko: %s", strerror(-error));
 	return error;

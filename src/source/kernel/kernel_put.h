@@ -73,6 +73,7 @@ struct kernel_filter {
 struct kernel_layout {
 	int rings;	  /* map */
 	int members;	  /* map: recorded tasks (kernel_follow.h); -1: all */
+	int met;	  /* map: others in whose time records are made (the same); -1: none */
 	unsigned window;  /* packets of a ring, a power of two */
 	unsigned reach;	  /* ns after its base that a packet's compact records reach */
 	bool overwrite;	  /* without room, the oldest packet makes room; otherwise the record is lost */

@@ -75,6 +75,24 @@ static void put_current(struct bpf_program *to, const struct kernel_layout *layo
 	}
 }
 
+#define MET(member) (KERNEL_STACK_TEXT + (int)offsetof(struct kernel_met, member))
+
+/* Note the current task, which is not recorded. KERNEL_STACK_TID: its id */
+static void put_met(struct bpf_program *to, const struct kernel_layout *layout)
+{
+	bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
+	bpf_put_alu(to, BPF_RSH, BPF_REG_0, 32);
+	bpf_put_store(to, BPF_W, BPF_REG_10, MET(process), BPF_REG_0);
+	bpf_put_address(to, BPF_REG_1, MET(name));
+	bpf_put_set(to, BPF_REG_2, sizeof(((struct kernel_met *)0)->name));
+	bpf_put_call(to, BPF_FUNC_get_current_comm);
+	bpf_put_map(to, BPF_REG_1, layout->met);
+	bpf_put_address(to, BPF_REG_2, KERNEL_STACK_TID);
+	bpf_put_address(to, BPF_REG_3, KERNEL_STACK_TEXT);
+	bpf_put_set(to, BPF_REG_4, BPF_ANY);
+	bpf_put_call(to, BPF_FUNC_map_update_elem);
+}
+
 void kernel_record_filter(struct bpf_program *to, const struct kernel_layout *layout,
 			  const struct tracepoint_field *named, bool early)
 {
@@ -93,9 +111,12 @@ void kernel_record_filter(struct bpf_program *to, const struct kernel_layout *la
 		other = bpf_put_jump(to, BPF_JGE, BPF_REG_1, least);
 	}
 	kernel_put_exit(to);
-	bpf_land(to, yes);
-	if (named)
+	if (named) {
 		bpf_land(to, other);
+		if (layout->met >= 0)
+			put_met(to, layout);
+	}
+	bpf_land(to, yes);
 }
 
 /* ---- the ring */

@@ -528,11 +528,12 @@ static int open_mechanism(struct kernel_source *source, const struct kernel_opti
 	if (!options->all && source->mechanism == KERNEL_BY_BPF) {
 		error = kernel_follow_open(&source->follow, events);
 		source->layout.members = source->follow.members;
+		source->layout.met = source->follow.met;
 	}
 	if (!error)
 		error = make_rings(source, options->buffer_bytes);
 	if (!error)
-		error = task_names_begin(&source->names, source->session);
+		error = task_names_begin(&source->names, source->session, source->layout.met);
 	if (!error)
 		error = kernel_points_register(&source->points, source->session);
 	if (error)
@@ -589,9 +590,10 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 
 	*source = (struct kernel_source){
 		.session = session,
-		.follow = { .members = -1 },
+		.follow = { .met = -1, .members = -1 },
 		.layout = { .rings = -1,
 			    .members = -1,
+			    .met = -1,
 			    .late = -1,
 			    .packets = -1,
 			    .stacks = -1,

@@ -9,13 +9,16 @@
 #include <unistd.h>
 
 #include "base/nolibc.h"
+#include "bpf/bpf_program.h"
+#include "source/kernel/kernel_follow.h"
 #include "source/kernel/task_names.h"
 #include "wire/wire_format.h"
 
-int task_names_begin(struct task_names *names, struct session *session)
+int task_names_begin(struct task_names *names, struct session *session, int met)
 {
 	names->session = session;
 	names->self = nolibc_tid();
+	names->met = met < 0 ? -1 : fcntl(met, F_DUPFD_CLOEXEC, 0);
 	names->known = calloc(TASK_NAMES_MAX, sizeof(*names->known));
 	return names->known ? 0 : -ENOMEM;
 }
@@ -48,6 +51,7 @@ static void announce(struct task_names *names, uint32_t tid, uint32_t pid, const
 static void ask(struct task_names *names, uint32_t tid, uint64_t time)
 {
 	char path[32], text[512], name[64] = "";
+	struct kernel_met met;
 	const char *group;
 	uint32_t pid = tid;
 	ssize_t got;
@@ -64,8 +68,12 @@ static void ask(struct task_names *names, uint32_t tid, uint64_t time)
 		close(file);
 	text[got > 0 ? got : 0] = 0;
 	group = strstr(text, "\nTgid:");
-	if (group && sscanf(text, "Name:\t%63[^\n]", name) == 1)
+	if (group && sscanf(text, "Name:\t%63[^\n]", name) == 1) {
 		pid = (uint32_t)strtoul(group + 6, NULL, 10);
+	} else if (names->met >= 0 && bpf_map_get(names->met, &tid, &met) == 0) {
+		pid = met.process;
+		snprintf(name, sizeof(name), "%.*s", (int)sizeof(met.name), met.name);
+	}
 	if (*name)
 		announce(names, tid, pid, name, time);
 	else
@@ -142,6 +150,8 @@ void task_names_record(struct task_names *names, uint32_t id, uint32_t tid, uint
 
 void task_names_free(struct task_names *names)
 {
+	if (names->known && names->met >= 0)
+		close(names->met);
 	free(names->known);
 	names->known = NULL;
 }
