@@ -210,6 +210,8 @@ static inline bool session_thread_is_gone(uint32_t tid)
 
 union session_identity {
 	struct {
+		/* Set by source/calls: the distance from here to the switch of all calls. 0: that byte is this number's own, so calls seem off. */
+		int64_t calls;
 		uint32_t pid; /* 0: to be asked */
 		/* Set by the session's writer: the rings that its fast paths may use. 0: a slow path asks session_is_forked(). */
 		uint32_t cpus;

@@ -170,7 +170,7 @@ static void record(uint32_t from, uint32_t to)
 		uint32_t from, to;
 	} __attribute__((packed, aligned(8))) record = { .from = from, .to = to };
 
-	if (stack_site.id && *call_site->state != WIRE_OFF)
+	if (stack_site.id && call_switch() != WIRE_OFF)
 		burin_emit(&stack_site, WIRE_ON, &record, 8);
 }
 
@@ -238,8 +238,10 @@ void call_native_move(uint64_t sp)
 	const uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	struct call_native *native;
 
-	if (!tracepoint_session.calls.header)
+	if (!tracepoint_session.calls.header || call_thread.stopped)
 		return;
+	if (call_is_new())
+		call_notice(0);
 	if (natives.count) {
 		const uint32_t self = tracepoint_thread_self();
 

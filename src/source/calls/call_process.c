@@ -41,7 +41,6 @@ static void join(void)
 		call_switches = tracepoint_session.calls.switches;
 	call_cpu_begin();
 	call_apart_begin();
-	call_returns_begin();
 }
 
 /* A library's constructors may come before ours: call_loaded(). A library that was loaded later waits for burin_calls_attach(). */

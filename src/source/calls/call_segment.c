@@ -10,10 +10,13 @@ static uint64_t retry; /* clock: after there was no memory for a segment */
 
 struct wire_call_segment *call_segment_take(uint32_t stack, uint32_t depth, uint32_t previous)
 {
-	const uint64_t now = ring_clock();
 	const uint32_t tid = tracepoint_thread_enter();
 	struct wire_call_segment *segment;
+	uint64_t now;
 
+	if (!tid) /* it must not read the clock */
+		return NULL;
+	now = ring_clock();
 	if (now < __atomic_load_n(&retry, __ATOMIC_RELAXED))
 		return NULL;
 	segment = call_segment_at(

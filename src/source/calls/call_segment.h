@@ -44,6 +44,10 @@ static inline struct wire_call_frame *call_stack_more(void)
 			? NULL
 			: call_segment_at(call_segment_of(call_thread.top - 1)->next);
 
+	if (call_thread.stopped) {
+		call_lose_stopped();
+		return NULL;
+	}
 	return next ? (struct wire_call_frame *)(uintptr_t)next + 1
 		    : (struct wire_call_frame *)(uintptr_t)call_apart(call_stack_extend, 0, 0);
 }
@@ -62,6 +66,8 @@ static inline struct wire_call_frame *call_stack_below(const struct wire_call_fr
 /* call_stack_top - the innermost open call of this stack; NULL: none. */
 static inline struct wire_call_frame *call_stack_top(void)
 {
+	if (call_is_new())
+		call_notice(0);
 	return call_thread.top == CALL_NO_STACK ? NULL : call_stack_below(call_thread.top);
 }
 

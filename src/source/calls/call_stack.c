@@ -24,7 +24,17 @@ _Alignas(WIRE_CALL_SEGMENT) struct wire_call_frame call_no_frames[WIRE_CALL_FRAM
 	[WIRE_CALL_FRAMES] = { .sp = UINT64_MAX }, /* no call that ends is below it (hook_instrument.c) */
 };
 
-__thread struct call_thread call_thread = { .top = CALL_NO_STACK, .home = CALL_NO_STACK };
+__thread struct call_thread call_thread = { .top = CALL_NO_STACK,
+					    .home = CALL_NO_STACK,
+					    .stopped_top = CALL_NO_STACK };
+
+static uint64_t not_begun(uint64_t slot)
+{
+	(void)slot;
+	return 0;
+}
+
+uint64_t (*call_notice)(uint64_t slot) = not_begun;
 
 static pthread_key_t key; /* its destructor frees a thread's segments */
 static bool has_key;
@@ -58,6 +68,11 @@ uint64_t call_stack_extend(uint64_t unused, uint64_t unused1)
 
 	(void)unused;
 	(void)unused1;
+	if (!call_thread.forking && !tracepoint_thread_enter()) {
+		call_thread.stopped |= TRACEPOINT_STOP_CLOCK;
+		call_lose_stopped();
+		return 0;
+	}
 	if (!call_thread.forking) {
 		if (has_key)
 			pthread_setspecific(key,
@@ -85,7 +100,7 @@ static void record_slow(const struct wire_call_frame *frame)
 							 .high = (uint16_t)(frame->start >> 32),
 							 .depth = (uint16_t)call_depth(frame) };
 
-	const unsigned state = *call_site->state;
+	const unsigned state = call_switch();
 
 	if (tracepoint_session.base && state != WIRE_OFF && !call_is_short(frame))
 		burin_emit(call_site, state, &record, 12);
@@ -363,6 +378,11 @@ void call_stack_back(void)
 	call_thread.top = call_thread.parent;
 	tracepoint_thread.tid = session_self() == call_thread.forking ? call_thread.forking_tid : 0;
 	call_thread.forking = 0;
+}
+
+void call_lose_stopped(void)
+{
+	ring_lose(&tracepoint_session.rings[0], WIRE_LOST_BUSY);
 }
 
 void call_stack_drop_values(const struct wire_call_frame *top)

@@ -42,6 +42,8 @@ struct call_thread {
 	uint32_t home_stack;			/* number of its home; 0: that of the segments, or none yet */
 	struct wire_call_frame *parent, *child; /* the tops at the begin of a fork or vfork */
 	uint32_t forking, forking_tid; /* during a fork: the parent's pid, and its thread (call_fork.c) */
+	struct wire_call_frame *stopped_top; /* of the calls that were open when it stopped */
+	uint32_t stopped; /* enum tracepoint_stop: bits; then `top` is CALL_NO_STACK, and is not changed */
 };
 
 /* A full segment: a thread without a stack has it. Its head has the depth by which it seems that no call is open. */
@@ -53,6 +55,17 @@ extern __thread struct call_thread call_thread __attribute__((tls_model("initial
 /* call_stack_begin - prepare the process. @leave_thread: called at the end of each thread that has a stack. Context: before
  * there are threads. */
 void call_stack_begin(void (*leave_thread)(void *));
+
+/* call_lose_stopped - count a call of a thread that has stopped (call_fork.h). Context: any. */
+void call_lose_stopped(void);
+
+/*
+ * call_notice - set by call_fork.c. In a child for which no handler of the fork ran, its calls are its own from now on (call_is_new()); otherwise
+ * nothing happens. It has the frames of its parent, which goes on with them. So no call is open here; return addresses are put back.
+ * @slot: where the return address was of a call that has ended here; 0: none
+ * Context: any thread, signal handlers. Return: that return address; 0: it is not known, or nothing has happened.
+ */
+extern uint64_t (*call_notice)(uint64_t slot);
 
 /* call_begin_slow - call_begin() where the stack has no room in its segment. */
 void call_begin_slow(uint32_t function, uint64_t match, uint64_t sp);
@@ -212,7 +225,7 @@ static inline __attribute__((always_inline)) bool call_put(const struct wire_cal
 		call_cpu_enter();
 	if (__builtin_expect(call_is_short(frame), 0))
 		return true;
-	return __builtin_expect(tid != 0 && *site->state == WIRE_ON && cpu < session_identity.cpus &&
+	return __builtin_expect(tid != 0 && call_switch() == WIRE_ON && cpu < session_identity.cpus &&
 					ring->slots,
 				1) &&
 	       section_rseq_put3(ring, site->id | (uint64_t)CALL_RECORD_BYTES << 16,

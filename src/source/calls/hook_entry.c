@@ -17,6 +17,7 @@ void call_entry_replace(uint64_t inside, uint64_t *slot);
 uint64_t call_hook_clock(void);
 struct wire_call_frame *call_hook_more(void);
 bool call_hook_permit(uint32_t function, unsigned state);
+bool call_hook_enter_child(void);
 bool call_hook_values(uint32_t function, const struct call_registers *registers);
 
 static uint64_t read_clock(uint64_t first, uint64_t second)
@@ -39,6 +40,19 @@ struct wire_call_frame *call_hook_more(void)
 bool call_hook_permit(uint32_t function, unsigned state)
 {
 	return state == WIRE_CALL_ON || (state != WIRE_CALL_OFF && call_is_permitted(function, state));
+}
+
+static uint64_t notice_fork(uint64_t slot, uint64_t unused)
+{
+	(void)unused;
+	return call_notice(slot);
+}
+
+/* Calls seem to be off, and call_is_new(). Return: whether they are on. */
+bool call_hook_enter_child(void)
+{
+	call_here(notice_fork, 0, 0);
+	return *call_site->state != WIRE_OFF;
 }
 
 static uint64_t begin_with_values(uint64_t function, uint64_t registers)
@@ -114,9 +128,15 @@ static __attribute__((noinline)) uint64_t leave_other(uint64_t slot)
 
 uint64_t call_entry_leave(uint64_t slot)
 {
-	struct wire_call_frame *frame = call_thread.top - 1;
+	struct wire_call_frame *frame;
 	uint64_t address;
 
+	if (call_is_new()) {
+		address = call_here(notice_fork, slot, 0);
+		if (address)
+			return address;
+	}
+	frame = call_thread.top - 1;
 	if (__builtin_expect(frame->sp != slot, 0))
 		return leave_other(slot);
 	__asm__("" : "+r"(frame)); /* gcc would need another register for its offset from the top */
@@ -136,14 +156,17 @@ static __attribute__((noinline)) void leave_sled_other(uint64_t match, uint64_t 
 		take_result(frame, sp & ~(uint64_t)1);
 	if (values || (frame && frame->match == match))
 		end_frame(frame);
-	else
+	else if (frame)
 		end(end_slow, match, sp);
 }
 
 void call_sled_leave(uint64_t match, uint64_t sp)
 {
-	struct wire_call_frame *frame = call_thread.top - 1;
+	struct wire_call_frame *frame;
 
+	if (call_is_new())
+		call_here(notice_fork, 0, 0);
+	frame = call_thread.top - 1;
 	if (__builtin_expect(frame->match != match || !call_end(frame), 0))
 		leave_sled_other(match, sp, true);
 }
@@ -151,8 +174,11 @@ void call_sled_leave(uint64_t match, uint64_t sp)
 /* The result will be that of the other function, which is not known. */
 void call_sled_jump(uint64_t match, uint64_t sp)
 {
-	struct wire_call_frame *frame = call_thread.top - 1;
+	struct wire_call_frame *frame;
 
+	if (call_is_new())
+		call_here(notice_fork, 0, 0);
+	frame = call_thread.top - 1;
 	if (__builtin_expect(frame->match != match || !call_end(frame), 0))
 		leave_sled_other(match, sp, false);
 }
@@ -179,11 +205,16 @@ static __attribute__((noinline)) void replace_with_values(uint32_t function, uin
  */
 void call_entry_replace(uint64_t inside, uint64_t *slot)
 {
-	struct wire_call_frame *frame = call_thread.top;
+	struct wire_call_frame *frame;
 	uint32_t number;
 
-	if (*call_site->state == WIRE_OFF)
+	if (call_switch() == WIRE_OFF && (!call_is_new() || !call_hook_enter_child()))
 		return;
+	frame = call_thread.top;
+	if (call_is_segment_end(frame) && call_thread.stopped) { /* its function may not be known yet */
+		call_lose_stopped();
+		return;
+	}
 	number = call_function_find(inside);
 	if (call_switches[number] != WIRE_CALL_ON) {
 		if (call_switches[number] & WIRE_CALL_ARGUMENTS) {
@@ -266,6 +297,7 @@ static_assert(offsetof(struct burin_site, state) == 0 && offsetof(struct call_th
 KEEP_GENERAL(call_hook_clock);
 KEEP_GENERAL(call_hook_more);
 KEEP_GENERAL(call_hook_permit);
+KEEP_GENERAL(call_hook_enter_child);
 KEEP_GENERAL(call_hook_values);
 
 /*
@@ -323,9 +355,11 @@ __asm__(".pushsection .text.call_hook, \"ax\"\n"
 		".cfi_adjust_cfa_offset 8\n\t" \
 		"pushq %rdx\n\t" \
 		".cfi_adjust_cfa_offset 8\n\t" \
-		"movq __start_burin_sites(%rip), %rax\n\t" \
-		"cmpb $0, (%rax)\n\t" \
-		"je 8f\n\t" \
+		"movq session_identity@gotpcrel(%rip), %rax\n\t" \
+		"movq (%rax), %rdx\n\t" \
+		"cmpb $0, (%rax, %rdx)\n\t" \
+		"je 5f\n" \
+		"1:\n\t" \
 		"movq call_switches(%rip), %rax\n\t" \
 		"cmpb $1, (%rax, %r11)\n\t" \
 		"jne 6f\n" \
@@ -346,6 +380,17 @@ __asm__(".pushsection .text.call_hook, \"ax\"\n"
 		"popq %rcx\n\t" \
 		"popq %rax\n\t" \
 		done \
+		"5:\n\t" /* call_is_new() decides */ \
+		"testq %rdx, %rdx\n\t" \
+		"jnz 8f\n\t" \
+		"pushq %rdi\n\t" \
+		"pushq %rsi\n\t" \
+		"call call_hook_enter_child_saved\n\t" \
+		"popq %rsi\n\t" \
+		"popq %rdi\n\t" \
+		"testb %al, %al\n\t" \
+		"jnz 1b\n\t" \
+		"jmp 8f\n" \
 		"6:\n\t" /* neither off nor on, or off */ \
 		"cmpb $0, (%rax, %r11)\n\t" \
 		"je 8f\n\t" \

@@ -33,11 +33,33 @@ extern call_code call_sled_begin, call_sled_end,
 extern call_code call_entry_begin_other, call_sled_begin_other;
 
 #if defined(__x86_64__) && !defined(CALLS_STATIC)
-/* call_returns_begin - prepare hook_unwind.c. Context: after call_stack_begin(), whose handler of forks must come first. */
-void call_returns_begin(void);
+/*
+ * call_returns_restore, call_returns_replace - the real return addresses of this stack's open calls stand where ours do, and from then on ours
+ * again. Calls may end between.
+ * call_returns_in_child - the second, in the child of a fork, whose parent may have changed the frames that were copied.
+ * call_returns_put_back - the first, in a child that has its parent's frames. @slot, Return: as call_notice()
+ */
+void call_returns_restore(void);
+void call_returns_replace(void);
+void call_returns_in_child(void);
+uint64_t call_returns_put_back(uint64_t slot);
 #else
-static inline void call_returns_begin(void)
+static inline void call_returns_restore(void)
 {
+}
+
+static inline void call_returns_replace(void)
+{
+}
+
+static inline void call_returns_in_child(void)
+{
+}
+
+static inline uint64_t call_returns_put_back(uint64_t slot)
+{
+	(void)slot;
+	return 0;
 }
 #endif
 

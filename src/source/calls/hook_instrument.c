@@ -45,13 +45,28 @@ static __attribute__((cold)) void refuse_arguments(void)
 /* All but the usual case: a new address, a full segment, a function that is neither on nor off. */
 static __attribute__((noinline, cold)) void begin_slow(uint64_t address, uint64_t sp)
 {
-	const uint32_t number = call_function_find(address);
-	const unsigned state = call_switches[number] & ~WIRE_CALL_ARGUMENTS;
+	uint32_t number;
+	unsigned state;
 
+	if (call_thread.stopped) { /* the function may not be known yet */
+		call_lose_stopped();
+		return;
+	}
+	number = call_function_find(address);
+	state = call_switches[number] & ~WIRE_CALL_ARGUMENTS;
 	if (call_switches[number] & WIRE_CALL_ARGUMENTS)
 		refuse_arguments();
 	if (state == WIRE_CALL_ON || (state != WIRE_CALL_OFF && call_is_permitted(number, state)))
 		call_begin_slow(number, address, sp);
+}
+
+/* Calls seem to be off. */
+static __attribute__((noinline)) bool is_on_in_child(void)
+{
+	if (!call_is_new())
+		return false;
+	call_notice(0);
+	return *call_site->state != WIRE_OFF;
 }
 
 void __cyg_profile_func_enter(void *function, void *caller)
@@ -62,7 +77,7 @@ void __cyg_profile_func_enter(void *function, void *caller)
 	unsigned state;
 
 	(void)caller;
-	if (*call_site->state == WIRE_OFF)
+	if (call_switch() == WIRE_OFF && !is_on_in_child())
 		return;
 	known = call_function_peek(address);
 	frame = call_thread.top;
@@ -115,13 +130,16 @@ void __cyg_profile_func_exit(void *function, void *caller)
 					.jumped = __builtin_return_address(0) == caller,
 					.frame_pointer = *frame_pointer,
 					.caller = (uint64_t)(uintptr_t)caller };
-	struct wire_call_frame *frame = call_thread.top - 1;
+	struct wire_call_frame *frame;
 
+	if (call_is_new())
+		call_notice(0);
+	frame = call_thread.top - 1;
 	if (__builtin_expect(is_top(frame, &exit), 1)) {
 		if (!end(frame))
 			end_other(&exit);
 	} else if (frame->match == exit.match ||
-		   (*call_site->state != WIRE_OFF &&
+		   (call_switch() != WIRE_OFF &&
 		    (frame->sp < exit.sp || (frame->sp == exit.sp && !exit.jumped)))) {
 		/* Otherwise the innermost open call is that of a caller: the function that ends is off. */
 		end_other(&exit);

@@ -21,7 +21,7 @@
 /* The data of a copy; offsets from its begin are numbers in the code below. */
 struct near_data {
 	struct rseq_cs end, begin, exit, enter; /* appends and counts; 32-aligned */
-	uint64_t site;				/* address of the event's site */
+	uint64_t identity;			/* address of session_identity */
 	uint64_t switches;
 	uint64_t calls;	    /* struct wire_calls */
 	uint64_t functions; /* address of call_functions */
@@ -106,7 +106,7 @@ struct hook_near hook_near_put(uint8_t *area, uint64_t begin, uint64_t end)
 		.begin = SECTION_OF(area, count_begin),
 		.exit = min ? SECTION_OF(area, append_exit_min) : SECTION_OF(area, append_exit),
 		.enter = SECTION_OF(area, count_enter),
-		.site = (uint64_t)(uintptr_t)call_site,
+		.identity = (uint64_t)(uintptr_t)&session_identity,
 		.switches = (uint64_t)(uintptr_t)call_switches,
 		.calls = (uint64_t)(uintptr_t)calls,
 		.functions = (uint64_t)(uintptr_t)&call_functions,
@@ -125,7 +125,8 @@ struct hook_near hook_near_put(uint8_t *area, uint64_t begin, uint64_t end)
 				   offset_of(near_enter), offset_of(min ? near_exit_min : near_exit) };
 }
 
-static_assert(sizeof(struct rseq_cs) == 32 && offsetof(struct near_data, site) == 128 &&
+static_assert(sizeof(struct rseq_cs) == 32 && offsetof(struct near_data, identity) == 128 &&
+		      offsetof(union session_identity, calls) == 0 &&
 		      offsetof(struct near_data, header) == 192 && sizeof(struct near_data) == 256 &&
 		      HOOK_NEAR_BYTES == 3072,
 	      "the data in the code below");
@@ -167,12 +168,15 @@ static_assert(NEAR_TOP == 0 && NEAR_CPU == 1 && NEAR_TID == 2 && NEAR_SECTION ==
 
 #define SIGNATURE ".byte 0x0f, 0xb9, 0x3d\n\t.long 0x53053053\n" /* SECTION_SIGNATURE */
 
-/* The site is off: 8. The function (r11) is not on: 4. Its frame would not be in this segment: 9. Changes rax. */
+/*
+ * All calls are off, as call_switch(): 3. The function (r11) is not on: 4. Its frame would not be in this segment: 9. Changes rax
+ * and rdx.
+ */
 #define IS_ON \
-	"movq near_site(%rip), %rax\n\t" \
-	"movq (%rax), %rax\n\t" \
-	"cmpb $0, (%rax)\n\t" \
-	"je 8f\n\t" \
+	"movq near_identity(%rip), %rax\n\t" \
+	"movq (%rax), %rdx\n\t" \
+	"cmpb $0, (%rax, %rdx)\n\t" \
+	"je 3f\n\t" \
 	"movq near_switches(%rip), %rax\n\t" \
 	"cmpb $1, (%rax, %r11)\n\t" \
 	"jne 4f\n" \
@@ -185,6 +189,10 @@ static_assert(NEAR_TOP == 0 && NEAR_CPU == 1 && NEAR_TID == 2 && NEAR_SECTION ==
 
 /* Behind IS_ON: as call_is_permitted(). eax: how many calls are open. Falls through to 8. Changes rax and rdx. */
 #define DECIDE(name) \
+	"3:\n\t" \
+	"testq %rdx, %rdx\n\t" \
+	"jz 9f\n\t" \
+	"jmp 8f\n" \
 	"4:\n\t" \
 	"movzbl (%rax, %r11), %edx\n\t" \
 	"cmpl $2, %edx\n\t" \
@@ -241,7 +249,7 @@ __asm__(".pushsection .rodata.call_near, \"a\"\n"
 	"near_cs_begin: .fill 4, 8, 0\n"
 	"near_cs_exit: .fill 4, 8, 0\n"
 	"near_cs_enter: .fill 4, 8, 0\n"
-	"near_site: .quad 0\n"
+	"near_identity: .quad 0\n"
 	"near_switches: .quad 0\n"
 	"near_calls: .quad 0\n"
 	"near_functions: .quad 0\n"
@@ -323,9 +331,9 @@ __asm__(".pushsection .rodata.call_near, \"a\"\n"
  * short
  */
 #define APPEND(name, min, or_leave) \
-	"movq near_site(%rip), %rax\n\t" \
-	"movq (%rax), %rax\n\t" \
-	"cmpb $1, (%rax)\n\t" \
+	"movq near_identity(%rip), %rax\n\t" \
+	"movq (%rax), %rdx\n\t" \
+	"cmpb $1, (%rax, %rdx)\n\t" \
 	"jne 9f\n\t" \
 	or_leave \
 	"leaq near_cs_" #name "(%rip), %rax\n\t" \

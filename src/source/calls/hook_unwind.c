@@ -16,11 +16,15 @@
 #if defined(__x86_64__)
 
 #include <dlfcn.h>
-#include <pthread.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 #include <unwind.h>
 
+#include "base/nolibc.h"
 #include "source/calls/call_native.h"
 #include "source/calls/call_patch.h"
 #include "source/calls/call_segment.h"
@@ -91,18 +95,18 @@ static void replace(uint64_t sp)
 
 /* ---- fork */
 
-static void before_fork(void)
+void call_returns_restore(void)
 {
 	restore();
 }
 
-static void after_fork(void)
+void call_returns_replace(void)
 {
 	replace(0);
 }
 
 /* The parent may have gone on, and changed the frames that were copied for us; but not our stack. */
-static void in_child(void)
+void call_returns_in_child(void)
 {
 	for (struct wire_call_frame *frame = call_stack_top(); frame; frame = call_stack_below(frame)) {
 		if (!(frame->flags & CALL_FRAME_REPLACED))
@@ -113,9 +117,37 @@ static void in_child(void)
 	}
 }
 
-void call_returns_begin(void)
+/* Whether one of our addresses stands there. The parent may have made this stack after the fork. */
+static bool is_replaced(uint64_t *slot)
 {
-	pthread_atfork(before_fork, after_fork, in_child);
+	uint64_t value = 0;
+	const struct iovec to = { &value, sizeof(value) }, from = { slot, sizeof(*slot) };
+
+	return syscall(SYS_process_vm_readv, nolibc_pid(), &to, 1, &from, 1, 0) == sizeof(value) &&
+	       is_ours(value);
+}
+
+/*
+ * The parent may have ended calls, whose frames keep the addresses, and begun others: a child that returns to a call whose frame was used again
+ * is lost. Frames of the parent are read only.
+ */
+uint64_t call_returns_put_back(uint64_t slot)
+{
+	uint64_t most = (uint64_t)tracepoint_session.geometry.call_segments * WIRE_CALL_FRAMES, found = 0;
+	struct wire_call_frame *frame =
+		call_thread.top == CALL_NO_STACK ? NULL : call_stack_below(call_thread.top);
+	const int saved = errno;
+
+	for (; frame && most-- > 0; frame = call_stack_below(frame)) {
+		if (!(frame->flags & CALL_FRAME_REPLACED))
+			continue;
+		if (!found && slot && call_values_slot(frame) == slot)
+			found = frame->match;
+		else if (is_replaced(slot_of(frame)))
+			*slot_of(frame) = frame->match;
+	}
+	errno = saved;
+	return found;
 }
 
 /* ---- libgcc */

@@ -18,6 +18,10 @@ bool call_values_begin(uint32_t function, const struct call_registers *registers
 
 	if (state == WIRE_CALL_OFF || (state != WIRE_CALL_ON && !call_is_permitted(function, state)))
 		return false;
+	if (call_thread.stopped) {
+		call_lose_stopped();
+		return false;
+	}
 	number = call_values_keep(function, registers);
 	frame = call_thread.top;
 	if (call_is_segment_end(frame))

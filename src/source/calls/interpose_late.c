@@ -19,7 +19,7 @@ enum {
 	PAGE = 4096,
 };
 
-/* hook_unwind.c, interpose_jumps.c, and vfork of libburin.so. */
+/* hook_unwind.c, interpose_jumps.c, interpose_fork.c, and those of libburin.so. */
 static struct {
 	const char *name;
 	uint64_t address; /* of ours */
@@ -44,6 +44,10 @@ static struct {
 	{ "makecontext", 0 },
 	{ "dlclose", 0 },
 	{ "vfork", 0 },
+	{ "_Fork", 0 },
+	{ "clone", 0 },
+	{ "syscall", 0 },
+	{ "prctl", 0 },
 	{ "_exit", 0 },
 	{ "_Exit", 0 },
 };

@@ -50,9 +50,9 @@ __attribute__((visibility("default"))) int prctl(int option, ...)
 	if (forbids && result == 0)
 		process_report_clock(recorded);
 	else if (forbids && had_clock)
-		tracepoint_clock_permit();
+		tracepoint_clock_permit(true);
 	if (option == PR_SET_TSC && arguments[0] == PR_TSC_ENABLE && result == 0)
-		tracepoint_clock_permit();
+		tracepoint_clock_permit(false);
 	if (option == PR_SET_NAME && result == 0)
 		tracepoint_thread_renamed((const char *)arguments[0]);
 	return result;

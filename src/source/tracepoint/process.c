@@ -82,6 +82,15 @@ void process_report_clock(bool recorded)
 		       "from now on its records count as lost\n");
 }
 
+void process_report_shared(void)
+{
+	static bool reported;
+
+	if (tracepoint_session.calls.header && !__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED))
+		report("burin: clone() made a process that shares a thread's memory while both run: "
+		       "from now on calls of that thread count as lost\n");
+}
+
 /* Without rseq the program may run under valgrind or an emulator, which checks every load. */
 static bool have_rseq_at_all(void)
 {

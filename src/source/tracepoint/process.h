@@ -23,6 +23,9 @@ void process_report_refused(const char *name, const char *file, uint32_t line, c
 /* process_report_clock - report, once, that the thread will not record, if records are asked for. @recorded: it has recorded before */
 void process_report_clock(bool recorded);
 
+/* process_report_shared - report, once, that the thread's calls will not be recorded, if calls are asked for: interpose_clone.c */
+void process_report_shared(void);
+
 /* process_session_path - the path of the process's session; "" if there is none. Context: any. */
 const char *process_session_path(void);
 

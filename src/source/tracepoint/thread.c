@@ -29,7 +29,7 @@ enum {
 
 struct session tracepoint_session;
 __thread struct tracepoint_thread tracepoint_thread;
-struct tracepoint_vfork tracepoint_vfork;
+struct tracepoint_calls tracepoint_calls;
 
 static uint32_t announced_pid; /* the process that has announced itself; after a fork it is the parent's */
 
@@ -78,14 +78,18 @@ static bool clock_was_forbidden;
 void tracepoint_clock_forbid(void)
 {
 	__atomic_store_n(&clock_was_forbidden, true, __ATOMIC_RELAXED);
+	if (tracepoint_calls.stop)
+		tracepoint_calls.stop(TRACEPOINT_STOP_CLOCK);
 	tracepoint_thread.no_clock = true;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	tracepoint_thread.tid = 0; /* off the fast path */
 }
 
-void tracepoint_clock_permit(void)
+void tracepoint_clock_permit(bool refused)
 {
 	tracepoint_thread.no_clock = false;
+	if (tracepoint_calls.go_on)
+		tracepoint_calls.go_on(TRACEPOINT_STOP_CLOCK, refused);
 }
 
 static bool clock_is_permitted(void)
@@ -193,14 +197,10 @@ void tracepoint_thread_rename(uint32_t tid, const char *name)
 }
 
 #ifdef __x86_64__
-/* vfork below calls them; the attributes keep the compiler from dropping them. */
-__attribute__((used, visibility("hidden"))) void tracepoint_vfork_enter(void);
-__attribute__((used, visibility("hidden"))) long tracepoint_vfork_leave(long result);
-
 void tracepoint_vfork_enter(void)
 {
-	if (tracepoint_vfork.enter)
-		tracepoint_vfork.enter();
+	if (tracepoint_calls.enter_vfork)
+		tracepoint_calls.enter_vfork();
 	tracepoint_thread.tid = tracepoint_thread.self_tid = 0;
 	tracepoint_thread.in_vfork = true;
 	tracepoint_thread.vfork_context = tracepoint_thread.context;
@@ -213,8 +213,8 @@ long tracepoint_vfork_leave(long result)
 	tracepoint_thread.context = tracepoint_thread.vfork_context;
 	forget_thread();
 	tracepoint_thread.locks_broken = true; /* the thread is the same */
-	if (tracepoint_vfork.leave)
-		tracepoint_vfork.leave(result);
+	if (tracepoint_calls.leave_vfork)
+		tracepoint_calls.leave_vfork(result);
 	if (result < 0 && result >= -4095) {
 		errno = (int)-result;
 		return -1;

@@ -52,15 +52,33 @@ extern uint32_t tracepoint_calls_max __attribute__((visibility("default")));
  */
 __attribute__((visibility("default"))) uint32_t tracepoint_thread_enter(void);
 
-/*
- * Functions of libburin-calls.so around a vfork; NULL: none. The first is called before it. The second is called in the parent,
- * after the child has stopped using its memory. @child: its pid, or below 0: there was none
- */
-struct tracepoint_vfork {
-	void (*enter)(void);
-	void (*leave)(long child);
+/* Why a thread records no calls: bits. */
+enum tracepoint_stop {
+	TRACEPOINT_STOP_CLOCK = 1,  /* it must not read the clock */
+	TRACEPOINT_STOP_SHARED = 2, /* a process that runs at the same time has its thread-local memory */
 };
-extern struct tracepoint_vfork tracepoint_vfork __attribute__((visibility("default")));
+
+/*
+ * Functions of libburin-calls.so; NULL: none. Of the first two one is called before a vfork, the other in the parent,
+ * after the child has stopped using its memory. @child: its pid, or below 0: there was none
+ * stop: the calling thread records no calls from now on; go_on: the cause has gone. @refused: it never came
+ */
+struct tracepoint_calls {
+	void (*enter_vfork)(void);
+	void (*leave_vfork)(long child);
+	void (*stop)(uint32_t why);
+	void (*go_on)(uint32_t why, bool refused);
+};
+extern struct tracepoint_calls tracepoint_calls __attribute__((visibility("default")));
+
+#ifdef __x86_64__
+/*
+ * tracepoint_vfork_enter, tracepoint_vfork_leave - around a system call as vfork(); the second in the parent. The attributes keep the
+ * compiler from dropping what vfork() calls. @result: the system call's. Return: what the function returns.
+ */
+__attribute__((used, visibility("hidden"))) void tracepoint_vfork_enter(void);
+__attribute__((used, visibility("hidden"))) long tracepoint_vfork_leave(long result);
+#endif
 
 /*
  * tracepoint_become_child - the process is a child of a fork: forget the parent's thread and enter the child into the session.
@@ -72,11 +90,11 @@ void tracepoint_notice_fork(void);
 
 /*
  * tracepoint_clock_forbid - from now on the calling thread must not read the clock.
- * tracepoint_clock_permit - it may again. The threads and processes that it has made meanwhile ask the kernel.
+ * tracepoint_clock_permit - it may again. The threads and processes that it has made meanwhile ask the kernel. @refused: it could all the time
  * Context: any.
  */
 void tracepoint_clock_forbid(void);
-void tracepoint_clock_permit(void);
+void tracepoint_clock_permit(bool refused);
 
 /* tracepoint_thread_may_record - whether a thread without a tid may read the clock; the kernel is asked only if another one has given it up. */
 bool tracepoint_thread_may_record(void);
