@@ -92,6 +92,8 @@ static void add_totals(struct drain *drain)
 	}
 	totals->changes += drain->copy ? 0 : drain->changelog.others;
 	totals->lost_names += recording->lost_names;
+	totals->own_functions |=
+		drain->session->calls.header && drain->session->geometry.owner_kind == WIRE_OWNER_RECORDER;
 	for (unsigned cause = 0; drain->session->calls.header && cause < WIRE_CALL_LOSSES; cause++)
 		totals->lost_calls[cause] = recording->lost_calls[cause] =
 			__atomic_load_n(&drain->session->calls.header->lost[cause], __ATOMIC_RELAXED) +

@@ -52,8 +52,9 @@ struct drain_totals {
 		[WIRE_LOST_CAUSES]; /* owners of the rings that lost them: a bit for each enum drain_owner */
 	uint64_t lost_late, lost_names;
 	uint64_t lost_calls[WIRE_CALL_LOSSES];
-	uint64_t changes; /* of a recording: changes of states, filters and sizes by other processes */
-	unsigned chunks;  /* of a split recording */
+	bool own_functions; /* the recorder made the table of functions */
+	uint64_t changes;   /* of a recording: changes of states, filters and sizes by other processes */
+	unsigned chunks;    /* of a split recording */
 	struct chunks_trim trim;
 	uint64_t until;	   /* of a snapshot: when it ends, ticks */
 	uint64_t left_out; /* records before the window */

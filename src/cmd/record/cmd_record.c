@@ -205,6 +205,8 @@ static const struct cmd_option table[] = {
 		"debug information of COMMAND, its libraries and what it loads later describes them; --args "
 		"comes first",
 		.given = calls_given, .absent = "*"),
+	OPTION_NUMBER("--functions-max N", &options.calls.functions_max, 1, WIRE_CALL_FUNCTIONS_MAX - 1,
+		      "room for functions whose calls are recorded (default: 262143)", .given = own),
 	OPTION_FLAG("--libcalls", &options.calls.libraries,
 		    "record each call that a program makes to functions of libraries; it needs no hooks",
 		    .given = calls_given),
@@ -326,6 +328,8 @@ static int check_conflicts(void)
 	if (options.target && options.calls.automatic.count)
 		return cmd_usage("--auto-args: only for a COMMAND that is started with it; remove %s",
 				 options.target);
+	if (options.calls.functions_max && !*calls_given && !options.guest.on)
+		return cmd_usage("--functions-max: there are no calls; add --calls, --libcalls or --guest");
 	if (options.format == RECORD_UFTRACE && !*calls_given && !options.guest.on)
 		return cmd_usage("--format uftrace: it has calls only; add --calls, --libcalls or --guest");
 	if (options.format == RECORD_UFTRACE && split)
@@ -426,7 +430,9 @@ static void complete(void)
 	options.calls.no_symbols = options.sampling.no_symbols; /* a TARGET may have calls, too */
 	options.calls.names_ns = options.sampling.names_ns;
 	if (options.calls.on) {
-		options.session.functions_max = WIRE_CALL_FUNCTIONS;
+		/* The number 0 stands for no function. */
+		options.session.functions_max =
+			options.calls.functions_max ? options.calls.functions_max + 1 : WIRE_CALL_FUNCTIONS;
 		options.session.guest_clock = options.guest.clock == GUEST_CLOCK_INSTRUCTIONS;
 		options.sampling.off |= !*asked; /* both at once disturb each other */
 	}

@@ -23,6 +23,7 @@ struct calls_options {
 	struct view_globs arguments;	     /* words of call_arguments_add() */
 	struct view_globs automatic;	     /* functions whose arguments come from debug information */
 	uint32_t depth;			     /* 0: no limit */
+	uint32_t functions_max;		     /* 0: the default */
 	uint64_t min_ns;
 	bool no_symbols;
 	uint64_t names_ns; /* deadline of the look-up of names; 0: none */

@@ -194,6 +194,8 @@ static void print_losses(const struct drain_totals *totals)
 			continue;
 		cmd_note("%s%s %s", between, text_count(text, totals->lost_calls[cause]),
 			 wire_call_terms[cause].text);
+		if (cause == WIRE_CALL_LOST_FUNCTION && totals->own_functions)
+			cmd_note(" (try a larger --functions-max)");
 		between = ", ";
 	}
 	cmd_note("\n");
