@@ -118,6 +118,8 @@ void process_problem(pid_t pid, int error, char *problem, size_t bytes)
 	else if (error == -EBUSY)
 		snprintf(problem, bytes,
 			 "one of its threads loads the library for another command; try again");
+	else if (error == -EDEADLK)
+		snprintf(problem, bytes, "it holds the lock of its memory, whose readers wait; try again");
 	else if (error == -ETIMEDOUT)
 		snprintf(problem, bytes, "a thread did not answer within some seconds; try again");
 	else if (error == -ENOEXEC)

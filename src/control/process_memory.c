@@ -111,6 +111,19 @@ bool process_memory_is_of(const struct process_memory *memory, pid_t tid)
 	       has_word(tid, random->address + sizeof(uint64_t), random->words[1]);
 }
 
+/*
+ * Whether readers of the memory need not wait, as far as can be known before: its user may hold the lock from the next moment on. "maps"
+ * needs no lock since Linux 6.17, but "cmdline", which is memory, too. Return: 0 or a negative errno.
+ */
+static int ask_for_lock(pid_t pid)
+{
+	const int file = foreign_contents((uint32_t)pid, "cmdline", 1);
+
+	if (file >= 0)
+		close(file);
+	return file == -ETIMEDOUT ? file : 0;
+}
+
 int process_memory_open(struct process_memory *memory, pid_t pid)
 {
 	char path[48];
@@ -119,12 +132,12 @@ int process_memory_open(struct process_memory *memory, pid_t pid)
 	*memory = (struct process_memory){ .pid = pid, .file = -1 };
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	memory->file = open(path, O_RDWR | O_CLOEXEC);
-	error = memory->file < 0 ? -errno : process_memory_maps(memory);
+	error = memory->file < 0 ? -errno : ask_for_lock(pid) ?: process_memory_maps(memory);
 	if (error)
 		process_memory_close(memory);
 	else
 		remember(memory);
-	return error;
+	return error == -ETIMEDOUT ? -EDEADLK : error;
 }
 
 void process_memory_close(struct process_memory *memory)

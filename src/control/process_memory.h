@@ -32,7 +32,7 @@ struct process_memory {
 	size_t count, room;
 };
 
-/* process_memory_open - open the memory, and read the mappings. Return: 0 or a negative errno. */
+/* process_memory_open - open the memory, and read the mappings. Return: 0; -EDEADLK: its user keeps readers waiting; or a negative errno. */
 int process_memory_open(struct process_memory *memory, pid_t pid);
 void process_memory_close(struct process_memory *memory);
 
