@@ -115,6 +115,7 @@ bool directory_is_taken(char *usual, size_t bytes, char *directory, size_t direc
 	const char *why;
 
 	snprintf(usual, bytes, "/dev/shm/burin-%u", nolibc_user());
-	return lstat(usual, &status) == 0 && directory_of_sessions(directory, directory_bytes, &why) == 0 &&
+	return lstat(usual, &status) == 0 &&
+	       directory_of_sessions(directory, directory_bytes, DIRECTORY_USUAL, true, &why) == 0 &&
 	       strcmp(usual, directory) != 0;
 }

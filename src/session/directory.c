@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The private directory of a user's sessions: /dev/shm/burin-UID, or, if another user has taken that name,
- * $XDG_RUNTIME_DIR/burin or /dev/shm/burin-UID.RANDOM.
+ * $XDG_RUNTIME_DIR/burin or /dev/shm/burin-UID.RANDOM. Without that variable it is /run/user/UID/burin. It serves, too, while
+ * /dev/shm is full, which any user can bring about.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -24,6 +25,7 @@ enum {
 };
 
 static const char shm[] = "/dev/shm";
+static const char run_user[] = "/run/user/";
 
 /* Whether a directory belongs to this user and no other user can read it. */
 static bool is_private(const char *path)
@@ -42,50 +44,46 @@ bool directory_is_own(const char *path)
 	       (status.st_mode & 022) == 0;
 }
 
-/* Make a directory if it is missing. Return: 0: it exists and is private to this user; -errno. */
-static int make_private(const char *path)
+/* Make a directory if it is missing and @make. Return: 0: it exists and is private to this user; -errno. */
+static int make_private(const char *path, bool make)
 {
-	if (mkdir(path, 0700) == 0)
+	if (make && mkdir(path, 0700) == 0)
 		chmod(path, 0700); /* whatever the umask */
-	else if (errno != EEXIST)
-		return -errno;
+	else if (make && errno != EEXIST)
+		return errno == EDQUOT ? -ENOSPC : -errno;
 	return is_private(path) ? 0 : -EPERM;
-}
-
-static struct nolibc_string begin_name(char *path, size_t path_bytes, const char *folder)
-{
-	struct nolibc_string name = { path, path_bytes, 0, false };
-
-	nolibc_text(&name, folder);
-	nolibc_text(&name, "/burin");
-	return name;
 }
 
 /* "/dev/shm/burin-UID" */
 static struct nolibc_string shared_name(char *path, size_t path_bytes)
 {
-	struct nolibc_string name = begin_name(path, path_bytes, shm);
+	struct nolibc_string name = { path, path_bytes, 0, false };
 
-	nolibc_text(&name, "-");
+	nolibc_text(&name, shm);
+	nolibc_text(&name, "/burin-");
 	nolibc_decimal(&name, nolibc_user());
 	return name;
 }
 
-static int in_shared(char *path, size_t path_bytes)
+static int in_shared(char *path, size_t path_bytes, bool make)
 {
 	const struct nolibc_string name = shared_name(path, path_bytes);
 
-	return name.truncated ? -ENAMETOOLONG : make_private(path);
+	return name.truncated ? -ENAMETOOLONG : make_private(path, make);
 }
 
-static int in_runtime(char *path, size_t path_bytes)
+static int in_runtime(char *path, size_t path_bytes, bool make)
 {
 	const char *runtime = nolibc_environment("XDG_RUNTIME_DIR");
-	const struct nolibc_string name = begin_name(path, path_bytes, runtime ? runtime : "");
+	struct nolibc_string name = { path, path_bytes, 0, false };
 
-	if (!runtime || runtime[0] != '/' || !directory_is_own(runtime))
+	nolibc_text(&name, runtime && *runtime ? runtime : run_user);
+	if (!runtime || !*runtime)
+		nolibc_decimal(&name, nolibc_user());
+	if (*path != '/' || name.truncated || !directory_is_own(path))
 		return -ENOENT;
-	return name.truncated ? -ENAMETOOLONG : make_private(path);
+	nolibc_text(&name, "/burin");
+	return name.truncated ? -ENAMETOOLONG : make_private(path, make);
 }
 
 /* The first by name of this user's directories "/dev/shm/burin-UID.RANDOM", so that all programs find the same one. */
@@ -120,34 +118,39 @@ static bool find_secluded(char *path, size_t path_bytes)
 }
 
 /* A directory with a random name, which no other user can have taken beforehand. */
-static int in_seclusion(char *path, size_t path_bytes)
+static int in_seclusion(char *path, size_t path_bytes, bool make)
 {
 	struct nolibc_string name;
 	uint64_t random;
 
 	if (find_secluded(path, path_bytes))
 		return 0;
+	if (!make)
+		return -ENOENT;
 	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
 		return -EIO;
 	name = shared_name(path, path_bytes);
 	nolibc_text(&name, ".");
 	nolibc_hex(&name, random);
-	return name.truncated ? -ENAMETOOLONG : make_private(path);
+	return name.truncated ? -ENAMETOOLONG : make_private(path, make);
 }
 
-int directory_of_sessions(char *path, size_t path_bytes, const char **why)
+int directory_of_sessions(char *path, size_t path_bytes, enum directory_place place, bool make,
+			  const char **why)
 {
-	const bool shared = access(shm, W_OK | X_OK) == 0;
-	int error = shared ? in_shared(path, path_bytes) : -ENOENT;
+	const bool shared = place == DIRECTORY_USUAL && access(shm, W_OK | X_OK) == 0;
+	int error = shared ? in_shared(path, path_bytes, make) : -ENOENT;
 
-	if (error)
-		error = in_runtime(path, path_bytes);
-	if (error && shared)
-		error = in_seclusion(path, path_bytes);
+	if (error && error != -ENOSPC)
+		error = in_runtime(path, path_bytes, make);
+	if (error && error != -ENOSPC && shared)
+		error = in_seclusion(path, path_bytes, make);
 	if (error == -ENOENT)
 		*why = "neither /dev/shm nor XDG_RUNTIME_DIR can be written to";
 	else if (error == -EPERM)
 		*why = "the directory for sessions is not private to this user";
+	else if (error == -ENOSPC)
+		*why = DIRECTORY_FULL;
 	else
 		*why = "the directory for sessions cannot be made";
 	return error;
@@ -156,6 +159,15 @@ int directory_of_sessions(char *path, size_t path_bytes, const char **why)
 static bool is_hex(char byte)
 {
 	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f');
+}
+
+bool directory_is_spare(const char *path)
+{
+	char usual[SESSION_PATH_MAX];
+	const char *why;
+
+	return directory_of_sessions(usual, sizeof(usual), DIRECTORY_USUAL, false, &why) != 0 ||
+	       strncmp(path, usual, strlen(usual)) != 0;
 }
 
 bool directory_has_form(const char *name)
@@ -174,9 +186,10 @@ bool directory_has_form(const char *name)
 	return !name[rest] && (random ? rest == 2 * DIRECTORY_RANDOM_BYTES : rest && rest <= NUMBER_HEX_MAX);
 }
 
-int directory_file(char *path, size_t path_bytes, const struct wire_geometry *geometry, const char **why)
+int directory_file(char *path, size_t path_bytes, enum directory_place place, bool make,
+		   const struct wire_geometry *geometry, const char **why)
 {
-	int error = directory_of_sessions(path, path_bytes, why);
+	int error = directory_of_sessions(path, path_bytes, place, make, why);
 	struct nolibc_string name = { path, path_bytes, error ? 0 : strlen(path), false };
 	char random[2 * DIRECTORY_RANDOM_BYTES];
 

@@ -16,13 +16,23 @@ static inline bool directory_is_of_samples(const char *name)
 	return strncmp(name, DIRECTORY_SAMPLES, sizeof(DIRECTORY_SAMPLES) - 1) == 0;
 }
 
+#define DIRECTORY_FULL "there is no space for it (/dev/shm full?)"
+
+enum directory_place {
+	DIRECTORY_USUAL,
+	DIRECTORY_SPARE, /* where sessions are made while the usual place is full */
+	DIRECTORY_PLACES
+};
+
 /*
- * directory_of_sessions - the private directory of this user's sessions, made if it is missing. It is the first
+ * directory_of_sessions - the private directory of this user's sessions. It is the first
  * candidate (directory.c) that is a directory (not a link) of mode 0700 and belongs to this user. All programs of the
  * user find the same one, as long as the candidates do not change.
- * Return: 0 or -errno and *why.
+ * @make: make it if it is missing
+ * Return: 0 or -errno and *why; -ENOSPC: the place is full.
  */
-int directory_of_sessions(char *path, size_t path_bytes, const char **why);
+int directory_of_sessions(char *path, size_t path_bytes, enum directory_place place, bool make,
+			  const char **why);
 
 /*
  * directory_is_own - whether a directory (not a link) is this user's, and no other user can rename files in it.
@@ -39,16 +49,21 @@ bool directory_is_own(const char *path);
 void directory_each(bool all_users, void (*visit)(void *data, int fd, const char *path, uint32_t user),
 		    void *data);
 
+/* directory_is_spare - whether a session file lies in the spare place, since the usual one was full. */
+bool directory_is_spare(const char *path);
+
 /* directory_is_taken - whether another directory replaces the usual one, since that is another user's. */
 bool directory_is_taken(char *usual, size_t bytes, char *directory, size_t directory_bytes);
 
 /*
  * directory_file - the path of an owner's session file. A program's path follows from the process, so that the process
  * finds it again after an exec. A recorder passes its path to the programs that shall join.
+ * @place, @make: as above
  * @geometry: owner_kind, owner, owner_start and uuid are used
  * Return: 0 or -errno and *why.
  */
-int directory_file(char *path, size_t path_bytes, const struct wire_geometry *geometry, const char **why);
+int directory_file(char *path, size_t path_bytes, enum directory_place place, bool make,
+		   const struct wire_geometry *geometry, const char **why);
 
 /*
  * directory_has_form - whether a file's name has the form of directory_file(): PID.START of a program, PID-RANDOM of a

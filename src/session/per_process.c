@@ -41,15 +41,18 @@ int session_open_per_process(struct session *session, const struct session_optio
 	const struct wire_geometry self = { .owner_kind = WIRE_OWNER_PROGRAM,
 					    .owner = nolibc_pid(),
 					    .owner_start = session_start_time(0) };
-	int error = directory_file(path, SESSION_PATH_MAX, &self, why);
+	int error;
 
-	if (error)
-		return error;
-	error = access(path, F_OK) == 0 ? join_former(session, path, why) : -ENOENT;
-	/* After a lack of memory or descriptors the file may be valid, with this process's earlier records: keep it. */
-	if (error != -ENOENT && error != -EINVAL && error != -EPERM && error != -ELOOP)
-		return error;
-	unlink(path); /* it has our name in our private directory but is not ours: no process can use it */
+	for (enum directory_place place = DIRECTORY_USUAL; place < DIRECTORY_PLACES; place++) {
+		if (directory_file(path, SESSION_PATH_MAX, place, false, &self, why) != 0 ||
+		    access(path, F_OK) != 0)
+			continue;
+		error = join_former(session, path, why);
+		/* After a lack of memory or descriptors the file may be valid, with this process's earlier records: keep it. */
+		if (error != -ENOENT && error != -EINVAL && error != -EPERM && error != -ELOOP)
+			return error;
+		unlink(path); /* it has our name in our private directory but is not ours: no process can use it */
+	}
 	error = session_create(session, options, path, SESSION_PATH_MAX, why);
 	if (error)
 		return error;

@@ -92,6 +92,7 @@ struct session {
 	struct ring *rings;  /* ring_count of them; slots NULL until session_ring_use() */
 	unsigned ring_count; /* cpus + locked + 1 */
 	bool closed;	     /* its rings have no access before they are used: layout_map() */
+	bool nameless;	     /* no other process can join it: session_create_nameless() */
 	struct session_calls calls;
 	struct session_event_index indexes[SESSION_INDEXES];
 	struct session_device *device; /* NULL: the session is a file */
@@ -120,7 +121,7 @@ enum {
 long session_cpus(void);
 
 /*
- * session_create - make a session file and map it.
+ * session_create - make a session file and map it, in the spare place while the usual one is full (directory.h).
  * @path: receives its name
  *
  * Context: a recorder, or a traced program before its first event. Return: 0; -errno, and *why is the reason in a few
@@ -128,6 +129,12 @@ long session_cpus(void);
  */
 int session_create(struct session *session, const struct session_options *options, char *path,
 		   size_t path_bytes, const char **why);
+
+/*
+ * session_create_nameless - the same without a name, in memory of its own, for a recorder that records no program's tracepoints:
+ * no program can join it. It ends with the recorder.
+ */
+int session_create_nameless(struct session *session, const struct session_options *options, const char **why);
 
 /*
  * session_open_per_process - open the calling process's own session: the one that it made before an exec, or a new one.

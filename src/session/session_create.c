@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -148,6 +149,7 @@ static int decide_geometry(struct wire_geometry *geometry, const struct session_
 	return 0;
 }
 
+/* @path: empty: the file has no name */
 static int open_new(const char *path, uint64_t bytes, const char **why)
 {
 	struct rlimit limit;
@@ -158,13 +160,29 @@ static int open_new(const char *path, uint64_t bytes, const char **why)
 		*why = "the limit on the size of files (ulimit -f) is too low";
 		return -EFBIG;
 	}
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = *path ? open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)
+		   : memfd_create("burin", MFD_CLOEXEC);
 	if (fd < 0) {
-		*why = "the session file cannot be made";
-		return -errno;
+		*why = errno == ENOSPC || errno == EDQUOT ? DIRECTORY_FULL
+							  : "the session file cannot be made";
+		return errno == EDQUOT ? -ENOSPC : -errno;
 	}
 	fchmod(fd, 0600); /* whatever the umask */
 	return fd;
+}
+
+/*
+ * Whether the file system of the session has room for a packet of each ring that threads usually write to. Another user may have
+ * filled it almost: then the session could be made, but would record nothing.
+ */
+static bool has_space(int fd, const struct wire_geometry *geometry)
+{
+	const uint64_t rings = geometry->cpus ? geometry->cpus : geometry->locked;
+	struct statfs system;
+
+	/* Not by fstatfs(), which would load another page. No blocks: the file system has no limit. */
+	return syscall(SYS_fstatfs, fd, &system) != 0 || !system.f_blocks ||
+	       (uint64_t)system.f_bavail * (uint64_t)system.f_bsize >= rings * geometry->packet_bytes;
 }
 
 static int fill(struct session *session, int fd, const struct session_options *options, const char **why)
@@ -183,8 +201,8 @@ static int fill(struct session *session, int fd, const struct session_options *o
 		*why = "the session file cannot be mapped";
 		return error;
 	}
-	*why = "there is no space for it (/dev/shm full?)";
-	if (!session_have_memory(session, 0, sizeof(*session->shared)) ||
+	*why = DIRECTORY_FULL;
+	if (!has_space(fd, geometry) || !session_have_memory(session, 0, sizeof(*session->shared)) ||
 	    !session_have_memory(session, geometry->events_offset, sizeof(struct wire_events)) ||
 	    !session_have_memory(session, geometry->text_offset, 1) ||
 	    !session_have_memory(session, geometry->controls_offset, rings * sizeof(struct wire_ring)))
@@ -214,6 +232,25 @@ static int fill(struct session *session, int fd, const struct session_options *o
 	return 0;
 }
 
+/* Make the session file @path. */
+static int make(struct session *session, const struct session_options *options, const char *path,
+		const char **why)
+{
+	int fd = open_new(path, session->geometry.file_bytes, why), error;
+
+	if (fd < 0)
+		return fd;
+	error = fill(session, fd, options, why);
+	close(fd);
+	memcpy(session->geometry.magic, WIRE_SESSION_MAGIC, sizeof(session->geometry.magic));
+	if (error) {
+		if (*path)
+			unlink(path);
+		session_leave(session);
+	}
+	return error;
+}
+
 /* Whether a program may map so much and keep most of its address space. */
 static bool has_room(uint64_t bytes)
 {
@@ -223,10 +260,10 @@ static bool has_room(uint64_t bytes)
 	       bytes <= limit.rlim_cur / 4;
 }
 
-static int create(struct session *session, const struct session_options *options, char *path,
-		  size_t path_bytes, const char **why)
+static int create(struct session *session, const struct session_options *options, enum directory_place place,
+		  char *path, size_t path_bytes, const char **why)
 {
-	int error, fd;
+	int error;
 
 	*session = (struct session){ 0 };
 	error = decide_geometry(&session->geometry, options, why);
@@ -234,28 +271,42 @@ static int create(struct session *session, const struct session_options *options
 		return error;
 	if (options->buffer_max && !has_room(session->geometry.file_bytes))
 		return -ENOMEM;
-	error = directory_file(path, path_bytes, &session->geometry, why);
-	if (error)
-		return error;
-	fd = open_new(path, session->geometry.file_bytes, why);
-	if (fd < 0)
-		return fd;
-	error = fill(session, fd, options, why);
-	close(fd);
-	memcpy(session->geometry.magic, WIRE_SESSION_MAGIC, sizeof(session->geometry.magic));
-	if (error) {
-		unlink(path);
-		session_leave(session);
-	}
-	return error;
+	error = directory_file(path, path_bytes, place, true, &session->geometry, why);
+	return error ? error : make(session, options, path, why);
+}
+
+/* In one place, if it cannot grow, then with rings that cannot grow. */
+static int create_at(struct session *session, const struct session_options *options,
+		     enum directory_place place, char *path, size_t path_bytes, const char **why)
+{
+	struct session_options smaller = *options;
+	int error = create(session, options, place, path, path_bytes, why);
+
+	smaller.buffer_max = 0;
+	return error && error != -ENOSPC && options->buffer_max
+		       ? create(session, &smaller, place, path, path_bytes, why)
+		       : error;
 }
 
 int session_create(struct session *session, const struct session_options *options, char *path,
 		   size_t path_bytes, const char **why)
 {
-	struct session_options smaller = *options;
-	int error = create(session, options, path, path_bytes, why);
+	const char *why_not = "";
+	int error = create_at(session, options, DIRECTORY_USUAL, path, path_bytes, why);
 
-	smaller.buffer_max = 0;
-	return error && options->buffer_max ? create(session, &smaller, path, path_bytes, why) : error;
+	return error == -ENOSPC &&
+			       create_at(session, options, DIRECTORY_SPARE, path, path_bytes, &why_not) == 0
+		       ? 0
+		       : error;
+}
+
+int session_create_nameless(struct session *session, const struct session_options *options, const char **why)
+{
+	int error;
+
+	*session = (struct session){ 0 };
+	error = decide_geometry(&session->geometry, options, why);
+	error = error ? error : make(session, options, "", why);
+	session->nameless = !error;
+	return error;
 }

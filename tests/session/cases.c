@@ -135,7 +135,7 @@ static void remove_sessions(pid_t pid)
 	DIR *directory;
 
 	snprintf(begin, sizeof(begin), "%d-", (int)pid);
-	if (directory_of_sessions(path, sizeof(path), &why) != 0)
+	if (directory_of_sessions(path, sizeof(path), DIRECTORY_USUAL, true, &why) != 0)
 		return;
 	directory = opendir(path);
 	while (directory && (entry = readdir(directory)))

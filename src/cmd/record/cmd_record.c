@@ -421,6 +421,7 @@ static void complete(void)
 	if (options.session.mode == WIRE_MODE_FLIGHT && !*asked && !*whom)
 		options.sampling.off = true; /* samples would fill the disk, unlike the rings */
 	options.globs = events.count ? events.globs : !options.target ? all : *calls_given ? calls : all + 1;
+	options.globs_given = events.count;
 	options.session.globs = options.globs;
 	options.session.program = *options.command;
 	if (options.follow == RECORD_FOLLOW_UNSAID)

@@ -26,6 +26,7 @@ enum record_follow {
 struct record_options {
 	struct session_options session; /* of a command */
 	const char **globs;		/* of events; ends with NULL */
+	bool globs_given;		/* by the user, not by default */
 	const char *output;
 	unsigned format; /* enum record_format */
 	struct chunk_limits split;

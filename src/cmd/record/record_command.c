@@ -37,6 +37,7 @@
 #include "control/remains.h"
 #include "drain/drain.h"
 #include "session/clock.h"
+#include "session/directory.h"
 #include "session/session.h"
 
 enum {
@@ -370,7 +371,8 @@ static int run_command(const struct record_options *options, struct run *run, st
 
 static void remove_session(const char *path)
 {
-	recording_kept(path, remains_remove_path(path, geteuid(), NULL));
+	if (*path)
+		recording_kept(path, remains_remove_path(path, geteuid(), NULL));
 }
 
 /* Whether one of the processes is another user's. */
@@ -434,8 +436,9 @@ static int record(const struct record_options *options, struct session *session,
 		remove_session(session_path);
 		return result_of_kernel;
 	}
-	if (!run->child && !run->plugin && !sampling.opened &&
+	if ((session->nameless || (!run->child && !run->plugin)) && !sampling.opened &&
 	    !kernel.opened) { /* there is nothing to record */
+		start(run, NULL, &sampling, &calls, false);
 		remove_session(session_path);
 		return CMD_FAULTS;
 	}
@@ -449,18 +452,17 @@ static int record(const struct record_options *options, struct session *session,
 	directory = -1;
 	if (record_format_begin(&format, options, output, sizeof(output)))
 		directory = recording_create("-o", output, private);
-	error = directory < 0
-			? directory
-			: drain_begin(&drain, session, directory,
-				      &(struct drain_options){ .session_path = session_path,
-							       .command = line,
-							       .kernel_tasks = !kernel.opened ? NULL
-									       : options->sampling.system
-										       ? "all"
-										       : "some",
-							       .kernel_threads = kernel.threads,
-							       .split = options->split,
-							       .more = kernel_events_more(&kernel) });
+	error = directory < 0 ? directory
+			      : drain_begin(&drain, session, directory,
+					    &(struct drain_options){
+						    .session_path = *session_path ? session_path : NULL,
+						    .command = line,
+						    .kernel_tasks = !kernel.opened	       ? NULL
+								    : options->sampling.system ? "all"
+											       : "some",
+						    .kernel_threads = kernel.threads,
+						    .split = options->split,
+						    .more = kernel_events_more(&kernel) });
 	if (error) {
 		sampling_finish(&sampling);
 		start(run, NULL, &sampling, &calls, false);
@@ -498,7 +500,7 @@ static int record(const struct record_options *options, struct session *session,
 		return could_not_run(options->command[0], error);
 	if (drain.output.error)
 		cmd_failed("%s: %s", output, drain.output.trouble);
-	if (unread)
+	if (unread && *session_path)
 		cmd_failed(
 			"some records could not be written and are still in memory: burin snapshot -o DIR %s",
 			session_path);
@@ -521,12 +523,41 @@ static int record(const struct record_options *options, struct session *session,
 			 : 0;
 }
 
+/* Whether a recording without the programs' tracepoints has anything that the user wants. */
+static bool does_without_tracepoints(const struct record_options *options)
+{
+	return !options->globs_given && !options->calls.on &&
+	       (!options->sampling.off || options->kernel.globs.count);
+}
+
+/* @path: receives the session's name; empty: it has none, and no program records tracepoints into it. Return: 0 or -errno. */
+static int make_session(const struct record_options *options, struct session *session, char *path,
+			size_t bytes)
+{
+	const char *why = "", *unused;
+	int error = session_create(session, &options->session, path, bytes, &why);
+
+	if (error && does_without_tracepoints(options) &&
+	    session_create_nameless(session, &options->session, &unused) == 0) {
+		*path = 0;
+		cmd_note("burin: the session: %s (%s); tracepoints of programs are not recorded\n", why,
+			 strerror(-error));
+		return 0;
+	}
+	if (error)
+		cmd_note("burin record: cannot create a session: %s (%s)\n", why, strerror(-error));
+	else if (directory_is_spare(path) && !options->quiet)
+		cmd_note("burin: /dev/shm is full; the session is %s\n", path);
+	else if (!options->quiet)
+		cmd_target_note_directory();
+	return error;
+}
+
 int record_command(const struct record_options *options)
 {
 	static const int flight[] = { SIGUSR1, SIGCHLD, 0 };
 	struct session session;
-	const char *why = "";
-	char path[256];
+	char path[SESSION_PATH_MAX];
 	struct run run = { .signals = -1,
 			   .others = -1,
 			   .plugin = options->guest.socket,
@@ -543,15 +574,11 @@ int record_command(const struct record_options *options)
 		cmd_note("burin record: cannot receive signals: %s\n", strerror(-error));
 		return CMD_FAULTS;
 	}
-	error = session_create(&session, &options->session, path, sizeof(path), &why);
-	if (error) {
-		cmd_note("burin record: cannot create a session: %s (%s)\n", why, strerror(-error));
+	error = make_session(options, &session, path, sizeof(path));
+	if (error)
 		return CMD_FAULTS;
-	}
-	if (!options->quiet)
-		cmd_target_note_directory();
 	watch_others(&run, &options->sampling.processes);
-	error = stat(path, &run.session_file) ? errno : -process_ends_begin(&run.users);
+	error = *path && stat(path, &run.session_file) ? errno : -process_ends_begin(&run.users);
 	if (!error)
 		error = prepare(&run, options->command, path);
 	if (error) {

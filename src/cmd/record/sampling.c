@@ -128,7 +128,8 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
 					   .off_cpu = options->off_cpu,
 					   .wakers = options->wakers };
 	/* Whether only samples are recorded. */
-	const bool alone = !command && session->geometry.owner_kind == WIRE_OWNER_RECORDER;
+	const bool alone =
+		session->nameless || (!command && session->geometry.owner_kind == WIRE_OWNER_RECORDER);
 	char why[512] = "";
 	int error = -EPERM;
 

@@ -160,8 +160,11 @@ static bool begin_own(struct settings *settings)
 		return false;
 	populates = settings->populate;
 	collect(settings);
-	if (session_event_count(&tracepoint_session) == 0)
-		apply_rules(settings);
+	if (session_event_count(&tracepoint_session) != 0) /* made before an exec */
+		return true;
+	if (settings->rule_count && directory_is_spare(session_path))
+		report("burin: /dev/shm is full; the session of this program is %.250s\n", session_path);
+	apply_rules(settings);
 	return true;
 }
 
