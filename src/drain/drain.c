@@ -21,7 +21,7 @@
 /* Read the rings beside the session's, before the names ring: their translation writes to it. */
 static void drain_more(struct drain *drain, unsigned *fullest, bool names_only)
 {
-	if (drain->more.count)
+	if (drain->more.round)
 		drain->more.round(drain->more.context);
 	for (unsigned n = drain->session->ring_count; n < drain_ring_count(drain); n++) {
 		unsigned level = 0;
@@ -295,6 +295,7 @@ static void release(struct drain *drain)
 	event_table_free(&drain->table);
 	event_table_free(&drain->names_table);
 	free(drain->readers);
+	free(drain->ended_rings);
 	free(drain->recorded);
 	free(drain->buffer);
 }
@@ -454,16 +455,49 @@ static int end_at(struct drain *drain, int next)
 	return error;
 }
 
+/* The kernel's rings of a recorder that has died, without their memory. There are as many locked rings as CPUs, at least. */
+static struct ring *make_ended_rings(struct session *session, unsigned *count)
+{
+	static struct wire_ring nothing;
+	struct ring *rings;
+
+	*count = session->geometry.locked * WIRE_KERNEL_DEPTHS;
+	rings = calloc(*count, sizeof(*rings));
+	for (unsigned n = 0; rings && n < *count; n++)
+		rings[n] = (struct ring){ .control = &nothing,
+					  .packet_words = WIRE_KERNEL_PACKET / 8,
+					  .header = &session->header,
+					  .stream_instance = WIRE_KERNEL_INSTANCE + n,
+					  .cpu = n / WIRE_KERNEL_DEPTHS };
+	return rings;
+}
+
+static int prepare_resumed(struct drain *drain, struct session *session)
+{
+	struct drain_more more = { 0 };
+	struct ring *rings = make_ended_rings(session, &more.count);
+	int error;
+
+	if (!rings)
+		return -ENOMEM;
+	more.rings = rings;
+	error = prepare(drain, session, &more);
+	drain->ended_rings = rings;
+	return error;
+}
+
 int drain_resume(struct drain *drain, struct session *session, int directory,
 		 const struct recording *recording, int next)
 {
-	int error = prepare(drain, session, NULL), copy = error ? -1 : duplicate(directory);
+	int error = prepare_resumed(drain, session), copy = error ? -1 : duplicate(directory);
 
 	if (!error)
 		error = copy < 0 ? copy : output_reopen(&drain->output, session, copy, recording);
 	if (!error)
+		error = output_add(&drain->output, drain->more.rings, drain->more.count, NULL);
+	if (!error)
 		drain_refresh_table(drain);
-	for (unsigned n = 0; !error && n < session->ring_count; n++)
+	for (unsigned n = 0; !error && n < drain_ring_count(drain); n++)
 		error = resume_ring(drain, n);
 	drain->calls.directory = drain->output.directory;
 	if (!error)

@@ -180,6 +180,10 @@ void drain_close_ring(struct drain *drain, unsigned index)
 		ring_reader_empty(reader, drain_ring_at(drain, index),
 				  drain->copy ? drain_control(drain, index) : NULL);
 		ring_reader_settle(reader);
+		/* The records in these rings are gone, and their number is unknown. It counts as one, once. */
+		if (drain->ended_rings && drain_is_beside(drain, index) && reader->begun &&
+		    !reader->ledger.lost[WIRE_LOST_UNREAD])
+			reader->ledger.lost[WIRE_LOST_UNREAD] = 1;
 	}
 	output_losses(output, index, &reader->ledger, reader->time);
 	if (drain->ended)

@@ -79,6 +79,8 @@ struct drain {
 	uint64_t
 		round_before; /* when the one before began: no record to come is earlier, since it took all */
 	struct drain_totals totals;
+	struct ring *
+		ended_rings; /* of a resumed drain, as `more.rings`: those of the kernel, which ended with their recorder */
 	bool *recorded;	 /* of each ring: whether it has records in any chunk */
 	uint64_t beside; /* bytes in the current chunk that the sampler writes; set by the caller */
 	bool attached;	 /* to a session that belongs to its program */
@@ -99,8 +101,9 @@ static inline bool drain_is_beside(const struct drain *drain, unsigned index)
 
 static inline const struct ring *drain_ring_at(const struct drain *drain, unsigned index)
 {
-	return index < drain->session->ring_count ? session_ring_view(drain->session, index)
-						  : drain->readers[index].ring;
+	if (index < drain->session->ring_count)
+		return session_ring_view(drain->session, index);
+	return drain->ended_rings ? NULL : drain->readers[index].ring;
 }
 
 /* The counters of a ring's writers, current or as copied for a snapshot. */

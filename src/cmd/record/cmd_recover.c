@@ -44,6 +44,7 @@ static const struct cmd_option table[] = {
 struct unfinished {
 	char session_path[1024];
 	char command[1024];
+	char kernel_tasks[16];
 	char uuid[40];
 	struct trace_clock clock;
 };
@@ -86,16 +87,18 @@ static int read_recording(int directory, const char *path, struct unfinished *ou
 	else if (strcmp(state, "recording") != 0)
 		result = refuse_complete(path, state, burin_trace_recording(trace, "session"));
 	else if (!burin_trace_recording(trace, "session"))
-		result = cmd_usage(
-			"%s: its recorder was attached to a running program; burin snapshot writes the "
-			"records that are still in that program's memory",
-			path);
+		result =
+			cmd_usage("%s: its recorder had no session of its own; if it was attached to a "
+				  "running program, "
+				  "burin snapshot writes the records that are still in that program's memory",
+				  path);
 	else if (!hz || !offset ||
 		 !copy_value(trace, "session", out->session_path, sizeof(out->session_path)) ||
 		 !copy_value(trace, "uuid", out->uuid, sizeof(out->uuid)))
 		result = cmd_usage("%s: .burin/recording does not name the session", path);
 	if (!result) {
 		copy_value(trace, "command", out->command, sizeof(out->command));
+		copy_value(trace, "kernel_tasks", out->kernel_tasks, sizeof(out->kernel_tasks));
 		out->clock = (struct trace_clock){ strtoull(hz, NULL, 10), strtoll(offset, NULL, 10) };
 	}
 	burin_trace_close(trace);
@@ -148,23 +151,10 @@ static void print_recovered(const struct drain_totals *totals, uint64_t added, b
 	cmd_note("burin: added %s event%s that only memory held\n", text_count(text, added),
 		 added == 1 ? "" : "s");
 	recording_summary(totals, path, true, NULL);
-}
-
-/*
- * Finish the streams that are not the session's: of samples, and of the kernel. The records in the kernel's rings are gone
- * with the recorder.
- */
-static int finish_others(int directory, unsigned cpus)
-{
-	int error = samples_recover(directory, cpus);
-
-	for (unsigned n = 0; n < cpus * WIRE_KERNEL_DEPTHS && !error; n++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "%s%u", wire_file_keys[WIRE_FILE_KERNEL], n);
-		error = stream_recover(directory, name, WIRE_KERNEL_PACKET);
-	}
-	return error;
+	if (totals->lost_by[WIRE_LOST_UNREAD] >> DRAIN_KERNEL & 1)
+		cmd_note(
+			"burin: the kernel's events that were still in its rings at the kill are lost; their "
+			"number is unknown, so each ring counts as one lost record\n");
 }
 
 static int recover(struct recovery *recovery, struct session *session)
@@ -173,6 +163,7 @@ static int recover(struct recovery *recovery, struct session *session)
 	const struct recording recording = { .state = "recording",
 					     .clock = unfinished->clock,
 					     .session_path = unfinished->session_path,
+					     .kernel_tasks = unfinished->kernel_tasks,
 					     .command = unfinished->command };
 	const bool is_last = recovery->next < 0;
 	const char *path = recovery->path;
@@ -180,10 +171,10 @@ static int recover(struct recovery *recovery, struct session *session)
 	uint64_t before, lost;
 	struct drain drain;
 	/* There are as many locked rings as CPUs, at least; per-CPU rings need restartable sequences. */
-	int error = finish_others(recovery->directory, session->geometry.locked);
+	int error = samples_recover(recovery->directory, session->geometry.locked);
 
 	if (error)
-		return cmd_failed("%s: its samples or kernel events: %s; the session stays", path,
+		return cmd_failed("%s: its samples: %s; the session stays", path,
 				  error == -EBADMSG ? "damaged; burin check reports where" : describe(error));
 	error = drain_resume(&drain, session, recovery->directory, &recording, recovery->next);
 	if (error == -EBADMSG)
