@@ -38,6 +38,13 @@ static inline void compat_map_pages(struct vm_area_struct *area)
 #define __my_cpu_var(variable) (variable)
 #endif
 
+/* The arguments of the tracepoint timer_start after the timer, which has all of them but the newer kernel's. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+#define COMPAT_TIMER_START unsigned long bucket
+#else
+#define COMPAT_TIMER_START unsigned long expires, unsigned int bits
+#endif
+
 /* in_nmi() in one instruction and a branch. */
 static __always_inline bool compat_in_nmi(void)
 {

@@ -10,11 +10,15 @@
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
+#include <asm/trace/exceptions.h>
 #include <trace/events/block.h>
 #include <trace/events/irq.h>
 #include <trace/events/net.h>
 #include <trace/events/sched.h>
+#include <trace/events/signal.h>
 #include <trace/events/task.h>
+#include <trace/events/timer.h>
+#include <trace/events/workqueue.h>
 
 #include "calls.h"
 #include "compat.h"
@@ -61,7 +65,10 @@ struct probe {
 #define PUT(probe)  (p->zeros[0] = 0, record_done(buffer, at, flags, (probe)->site.id, LENGTH))
 
 static struct probe switched, woken, woken_new, waking, forked, executed, exited, migrated, made, renamed,
-	irq_entered, irq_left, softirq_entered, softirq_left, issued, completed, transmitted, received;
+	irq_entered, irq_left, softirq_entered, softirq_left, issued, completed, bio_queued, transmitted,
+	received, timer_started, timer_cancelled, timer_entered, timer_left, hrtimer_cancelled,
+	hrtimer_entered, hrtimer_left, work_queued, work_activated, work_begun, work_ended, user_fault,
+	kernel_fault, signalled, delivered;
 
 /* ---- the scheduler */
 
@@ -256,6 +263,17 @@ PROBE void on_complete(void *data, struct request *request, blk_status_t error, 
 	PUT(&completed);
 }
 
+PROBE void on_bio_queue(void *data, struct bio *bio)
+{
+	RECORD(u32 dev; u64 sector; u32 nr_sector, op;);
+
+	p->dev = bio_dev(bio);
+	p->sector = bio->bi_iter.bi_sector;
+	p->nr_sector = bio_sectors(bio);
+	p->op = bio_op(bio);
+	PUT(&bio_queued);
+}
+
 /* ---- the network */
 
 static notrace void on_transmit(void *data, struct sk_buff *packet, int result, struct net_device *device,
@@ -277,10 +295,175 @@ static notrace void on_receive(void *data, struct sk_buff *packet)
 	burin_emit_args(&received.site, 1, arguments);
 }
 
+/* ---- timers */
+
+PROBE void on_timer_start(void *data, struct timer_list *timer, COMPAT_TIMER_START)
+{
+	RECORD(u64 timer, function, expires, now; u32 flags;);
+
+	p->timer = (u64)timer;
+	p->function = (u64)timer->function;
+	p->expires = timer->expires;
+	p->now = jiffies;
+	p->flags = timer->flags;
+	PUT(&timer_started);
+}
+
+static __always_inline void put_address(const struct probe *probe, const void *address)
+{
+	RECORD(u64 address;);
+
+	p->address = (u64)address;
+	PUT(probe);
+}
+
+PROBE void on_timer_cancel(void *data, struct timer_list *timer)
+{
+	put_address(&timer_cancelled, timer);
+}
+
+PROBE void on_timer_entry(void *data, struct timer_list *timer, unsigned long baseclk)
+{
+	RECORD(u64 timer, now, function, baseclk;);
+
+	p->timer = (u64)timer;
+	p->now = jiffies;
+	p->function = (u64)timer->function;
+	p->baseclk = baseclk;
+	PUT(&timer_entered);
+}
+
+PROBE void on_timer_exit(void *data, struct timer_list *timer)
+{
+	put_address(&timer_left, timer);
+}
+
+PROBE void on_hrtimer_cancel(void *data, struct hrtimer *hrtimer)
+{
+	put_address(&hrtimer_cancelled, hrtimer);
+}
+
+PROBE void on_hrtimer_entry(void *data, struct hrtimer *hrtimer, ktime_t *now)
+{
+	RECORD(u64 hrtimer; s64 now; u64 function;);
+
+	p->hrtimer = (u64)hrtimer;
+	p->now = *now;
+	p->function = (u64)hrtimer->function;
+	PUT(&hrtimer_entered);
+}
+
+PROBE void on_hrtimer_exit(void *data, struct hrtimer *hrtimer)
+{
+	put_address(&hrtimer_left, hrtimer);
+}
+
+/* ---- work that the kernel's threads do later */
+
+static __always_inline void put_work(const struct probe *probe, const void *work, const void *function)
+{
+	RECORD(u64 work, function;);
+
+	p->work = (u64)work;
+	p->function = (u64)function;
+	PUT(probe);
+}
+
+PROBE void on_queue(void *data, int cpu, struct pool_workqueue *queue, struct work_struct *work)
+{
+	RECORD(u64 work, function; s32 req_cpu;);
+
+	p->work = (u64)work;
+	p->function = (u64)work->func;
+	p->req_cpu = cpu;
+	PUT(&work_queued);
+}
+
+PROBE void on_activate(void *data, struct work_struct *work)
+{
+	put_work(&work_activated, work, work->func);
+}
+
+PROBE void on_execute(void *data, struct work_struct *work)
+{
+	put_work(&work_begun, work, work->func);
+}
+
+/* The work may be gone. */
+PROBE void on_executed(void *data, struct work_struct *work, work_func_t function)
+{
+	put_work(&work_ended, work, function);
+}
+
+/* ---- page faults and signals */
+
+static __always_inline void put_fault(const struct probe *probe, unsigned long address,
+				      const struct pt_regs *registers, unsigned long code)
+{
+	RECORD(u64 address, ip, error_code;);
+
+	p->address = address;
+	p->ip = registers->ip;
+	p->error_code = code;
+	PUT(probe);
+}
+
+PROBE void on_user_fault(void *data, unsigned long address, struct pt_regs *registers, unsigned long code)
+{
+	put_fault(&user_fault, address, registers, code);
+}
+
+PROBE void on_kernel_fault(void *data, unsigned long address, struct pt_regs *registers, unsigned long code)
+{
+	put_fault(&kernel_fault, address, registers, code);
+}
+
+/* Two kinds of senders give a mark instead of a signal's description. */
+static __always_inline s32 code_of(const struct kernel_siginfo *info)
+{
+	if (info == SEND_SIG_NOINFO)
+		return SI_USER;
+	return info == SEND_SIG_PRIV ? SI_KERNEL : info->si_code;
+}
+
+static __always_inline s32 errno_of(const struct kernel_siginfo *info)
+{
+	return info == SEND_SIG_NOINFO || info == SEND_SIG_PRIV ? 0 : info->si_errno;
+}
+
+PROBE void on_generate(void *data, int sig, struct kernel_siginfo *info, struct task_struct *task, int group,
+		       int result)
+{
+	RECORD(s32 sig, errno, code, pid, group, result;);
+
+	p->sig = sig;
+	p->errno = errno_of(info);
+	p->code = code_of(info);
+	p->pid = task->pid;
+	p->group = group;
+	p->result = result;
+	PUT(&signalled);
+}
+
+PROBE void on_deliver(void *data, int sig, struct kernel_siginfo *info, struct k_sigaction *action)
+{
+	RECORD(s32 sig, errno, code; u64 sa_handler, sa_flags;);
+
+	p->sig = sig;
+	p->errno = errno_of(info);
+	p->code = code_of(info);
+	p->sa_handler = (u64)action->sa.sa_handler;
+	p->sa_flags = action->sa.sa_flags;
+	PUT(&delivered);
+}
+
 /* ---- all of them */
 
-#define TYPES(...) .types = { __VA_ARGS__ }
-#define WAKE	   .format = "pid=%d prio=%d target_cpu=%d", TYPES(WIRE_I32, WIRE_I32, WIRE_I32)
+#define TYPES(...)    .types = { __VA_ARGS__ }
+#define ADDRESS(name) .format = name "=%p", TYPES(WIRE_PTR)
+#define WORK	      .format = "work=%p function=%p", TYPES(WIRE_PTR, WIRE_PTR)
+#define FAULT	      .format = "address=%llu ip=%llu error_code=%llu", TYPES(WIRE_U64, WIRE_U64, WIRE_U64)
+#define WAKE	      .format = "pid=%d prio=%d target_cpu=%d", TYPES(WIRE_I32, WIRE_I32, WIRE_I32)
 
 static struct probe switched = { .event = "sched:sched_switch",
 				 .format = "prev_pid=%d prev_prio=%d prev_state=%lld next_pid=%d "
@@ -342,6 +525,10 @@ static struct probe switched = { .event = "sched:sched_switch",
 				  .format = "dev=%u sector=%llu nr_sector=%u error=%d op=%u",
 				  .function = on_complete,
 				  TYPES(WIRE_U32, WIRE_U64, WIRE_U32, WIRE_I32, WIRE_U32) },
+		    bio_queued = { .event = "block:block_bio_queue",
+				   .format = "dev=%u sector=%llu nr_sector=%u op=%u",
+				   .function = on_bio_queue,
+				   TYPES(WIRE_U32, WIRE_U64, WIRE_U32, WIRE_U32) },
 		    transmitted = { .event = "net:net_dev_xmit",
 				    .format = "skbaddr=%p len=%u rc=%d name=%s",
 				    .function = on_transmit,
@@ -351,11 +538,57 @@ static struct probe switched = { .event = "sched:sched_switch",
 				 .function = on_receive,
 				 TYPES(WIRE_PTR, WIRE_U32, WIRE_STR) };
 
-static struct probe *const probes[] = {
-	&switched,	  &woken,	 &woken_new, &waking,	 &migrated,    &forked,
-	&executed,	  &exited,	 &made,	     &renamed,	 &irq_entered, &irq_left,
-	&softirq_entered, &softirq_left, &issued,    &completed, &transmitted, &received
-};
+static struct probe
+	timer_started = { .event = "timer:timer_start",
+			  .format = "timer=%p function=%p expires=%llu now=%llu flags=%u",
+			  .function = on_timer_start,
+			  TYPES(WIRE_PTR, WIRE_PTR, WIRE_U64, WIRE_U64, WIRE_U32) },
+	timer_cancelled = { .event = "timer:timer_cancel", ADDRESS("timer"), .function = on_timer_cancel },
+	timer_entered = { .event = "timer:timer_expire_entry",
+			  .format = "timer=%p now=%llu function=%p baseclk=%llu",
+			  .function = on_timer_entry,
+			  TYPES(WIRE_PTR, WIRE_U64, WIRE_PTR, WIRE_U64) },
+	timer_left = { .event = "timer:timer_expire_exit", ADDRESS("timer"), .function = on_timer_exit },
+	hrtimer_cancelled = { .event = "timer:hrtimer_cancel",
+			      ADDRESS("hrtimer"),
+			      .function = on_hrtimer_cancel },
+	hrtimer_entered = { .event = "timer:hrtimer_expire_entry",
+			    .format = "hrtimer=%p now=%lld function=%p",
+			    .function = on_hrtimer_entry,
+			    TYPES(WIRE_PTR, WIRE_I64, WIRE_PTR) },
+	hrtimer_left = { .event = "timer:hrtimer_expire_exit",
+			 ADDRESS("hrtimer"),
+			 .function = on_hrtimer_exit },
+	work_queued = { .event = "workqueue:workqueue_queue_work",
+			.format = "work=%p function=%p req_cpu=%d",
+			.function = on_queue,
+			TYPES(WIRE_PTR, WIRE_PTR, WIRE_I32) },
+	work_activated = { .event = "workqueue:workqueue_activate_work", WORK, .function = on_activate },
+	work_begun = { .event = "workqueue:workqueue_execute_start", WORK, .function = on_execute },
+	work_ended = { .event = "workqueue:workqueue_execute_end", WORK, .function = on_executed },
+	user_fault = { .event = "exceptions:page_fault_user", FAULT, .function = on_user_fault },
+	kernel_fault = { .event = "exceptions:page_fault_kernel", FAULT, .function = on_kernel_fault },
+	signalled = { .event = "signal:signal_generate",
+		      .format = "sig=%d errno=%d code=%d pid=%d group=%d result=%d",
+		      .function = on_generate,
+		      TYPES(WIRE_I32, WIRE_I32, WIRE_I32, WIRE_I32, WIRE_I32, WIRE_I32) },
+	delivered = { .event = "signal:signal_deliver",
+		      .format = "sig=%d errno=%d code=%d sa_handler=%llu sa_flags=%llu",
+		      .function = on_deliver,
+		      TYPES(WIRE_I32, WIRE_I32, WIRE_I32, WIRE_U64, WIRE_U64) };
+
+static struct probe *const probes[] = { &switched,	  &woken,	  &woken_new,
+					&waking,	  &migrated,	  &forked,
+					&executed,	  &exited,	  &made,
+					&renamed,	  &irq_entered,	  &irq_left,
+					&softirq_entered, &softirq_left,  &issued,
+					&completed,	  &bio_queued,	  &transmitted,
+					&received,	  &timer_started, &timer_cancelled,
+					&timer_entered,	  &timer_left,	  &hrtimer_cancelled,
+					&hrtimer_entered, &hrtimer_left,  &work_queued,
+					&work_activated,  &work_begun,	  &work_ended,
+					&user_fault,	  &kernel_fault,  &signalled,
+					&delivered };
 
 /* Never called: the compiler compares each function with the kernel's declaration. */
 static void __maybe_unused check_signatures(void)
@@ -376,8 +609,24 @@ static void __maybe_unused check_signatures(void)
 	check_trace_callback_type_softirq_exit(on_softirq_exit);
 	check_trace_callback_type_block_rq_issue(on_issue);
 	check_trace_callback_type_block_rq_complete(on_complete);
+	check_trace_callback_type_block_bio_queue(on_bio_queue);
 	check_trace_callback_type_net_dev_xmit(on_transmit);
 	check_trace_callback_type_netif_receive_skb(on_receive);
+	check_trace_callback_type_timer_start(on_timer_start);
+	check_trace_callback_type_timer_cancel(on_timer_cancel);
+	check_trace_callback_type_timer_expire_entry(on_timer_entry);
+	check_trace_callback_type_timer_expire_exit(on_timer_exit);
+	check_trace_callback_type_hrtimer_cancel(on_hrtimer_cancel);
+	check_trace_callback_type_hrtimer_expire_entry(on_hrtimer_entry);
+	check_trace_callback_type_hrtimer_expire_exit(on_hrtimer_exit);
+	check_trace_callback_type_workqueue_queue_work(on_queue);
+	check_trace_callback_type_workqueue_activate_work(on_activate);
+	check_trace_callback_type_workqueue_execute_start(on_execute);
+	check_trace_callback_type_workqueue_execute_end(on_executed);
+	check_trace_callback_type_page_fault_user(on_user_fault);
+	check_trace_callback_type_page_fault_kernel(on_kernel_fault);
+	check_trace_callback_type_signal_generate(on_generate);
+	check_trace_callback_type_signal_deliver(on_deliver);
 }
 
 static u64 types_of(const struct probe *probe)
