@@ -5,6 +5,8 @@
  *	refused		requests and mappings that must be refused: each line is `ok WHAT` or `wrong WHAT: RESULT instead of EXPECTED`
  *	stream		the same for consumed positions, in a session in stream mode
  *	poll		the same for waiting readers, in a session in stream mode with small packets, in which sys_enter_getppid alone is on
+ *	losses		what wakes a reader while records are lost, in the same session
+ *	locked		descriptors and mappings that are older than the lockdown of the kernel, which it begins
  *	random		20,000 random requests and mappings, in four threads; the kernel must survive them
  *
  * Each program ends with the line `done`.
@@ -20,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -444,6 +447,45 @@ static void stream(void)
 	expect_true("they are counted", counts_of(0).consumed == 2);
 }
 
+/* ---- lockdown */
+
+static void lock(const char *level)
+{
+	const int file = open("/sys/kernel/security/lockdown", O_WRONLY | O_CLOEXEC);
+
+	expect(level, write(file, level, strlen(level)) < 0 ? -1 : 0, 0);
+	close(file);
+}
+
+/* What is mapped and was read stays readable. */
+static void use_locked(void)
+{
+	struct wire_device_counts counts = { .ring = 0 };
+	const volatile char *memory = mapped(PROT_READ, MAP_SHARED, geometry->file_bytes, 0);
+	const int buffer = open("/sys/kernel/debug/burin/buffers/cpu0", O_RDONLY | O_CLOEXEC);
+	char bytes[PAGE];
+	int status = -1;
+	pid_t child;
+
+	expect_true("a map, and the view in debugfs", memory != MAP_FAILED && buffer >= 0);
+	expect("a read", read(buffer, bytes, sizeof(bytes)) < 0 ? -1 : 0, 0);
+	lock("integrity");
+	expect("a read with integrity", read(buffer, bytes, sizeof(bytes)), EPERM);
+	expect("counts with integrity", ioctl(device, WIRE_DEVICE_COUNTS, &counts), 0);
+	fflush(stdout);
+	expect_true("ls with integrity", system("burin ls kernel >/dev/null") == 0);
+	lock("confidentiality");
+	expect("counts", ioctl(device, WIRE_DEVICE_COUNTS, &counts), EPERM);
+	refuse_map("a map", PROT_READ, MAP_SHARED, PAGE, 0, EPERM);
+	fflush(stdout);
+	child = fork();
+	if (child == 0)
+		_exit(memory[geometry->file_bytes - 1] == 0 ? 0 : 1);
+	waitpid(child, &status, 0);
+	expect_true("a page that was not mapped is SIGBUS",
+		    WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+}
+
 /* ---- a reader that waits */
 
 static _Atomic unsigned begun, ended; /* turns */
@@ -517,6 +559,25 @@ static void wait_for_packets(void)
 	       POLL_TURNS);
 	printf("%s %u of %u times there was nothing to read then\n", empty == POLL_TURNS ? "ok" : "wrong",
 	       empty, POLL_TURNS);
+}
+
+/* A reader that waits for the next change, as by epoll's edges, sleeps on while records are lost: they complete no packet. */
+static void lose_records(void)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	const int edges = epoll_create1(EPOLL_CLOEXEC);
+	uint64_t before;
+
+	stay_on(0);
+	while ((before = counts_of(0).lost[WIRE_LOST_FULL]) == 0)
+		for (int n = 0; n < POLL_CALLS; n++)
+			syscall(SYS_getppid);
+	expect("epoll", epoll_ctl(edges, EPOLL_CTL_ADD, device, &event), 0);
+	expect_true("packets to read", epoll_wait(edges, &event, 1, POLL_MS) == 1);
+	for (int n = 0; n < POLL_CALLS; n++)
+		syscall(SYS_getppid);
+	expect_true("records were lost", counts_of(0).lost[WIRE_LOST_FULL] >= before + POLL_CALLS);
+	expect_true("no loss wakes the reader", epoll_wait(edges, &event, 1, 0) == 0);
 }
 
 /* ---- chance */
@@ -697,6 +758,10 @@ int main(int argc, char **argv)
 		stream();
 	} else if (strcmp(argv[1], "poll") == 0) {
 		wait_for_packets();
+	} else if (strcmp(argv[1], "losses") == 0) {
+		lose_records();
+	} else if (strcmp(argv[1], "locked") == 0) {
+		use_locked();
 	} else {
 		misuse_all(strtoul(argv[2], NULL, 10));
 	}
