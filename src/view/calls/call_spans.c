@@ -4,10 +4,12 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "read/trace.h"
 #include "view/calls/call_spans.h"
+#include "wire/wire_call.h"
 
 enum {
 	SPAN_BYTES = 1 << 20,
@@ -84,6 +86,25 @@ static int add_call(struct slot *slot, const struct burin_call *call)
 	return 0;
 }
 
+/* If a record is a switch of a guest, add it. */
+static int add_switch(struct slot *slot, const struct burin_record *record)
+{
+	uint64_t vcpu, from, to;
+
+	if (strcmp(record->event->name, WIRE_GUEST_SWITCH_EVENT) != 0 || burin_record_u64(record, 0, &vcpu) ||
+	    burin_record_u64(record, 1, &from) || burin_record_u64(record, 2, &to))
+		return 0;
+	if (!array_reserve(slot->calls, slot->room, slot->count + 1))
+		return -ENOMEM;
+	slot->calls[slot->count++] = (struct call_span_call){ .begin = record->time,
+							      .end = record->time,
+							      .function = CALL_SPAN_SWITCH,
+							      .tid = (uint32_t)vcpu,
+							      .depth = (uint32_t)from,
+							      .stack = (uint32_t)to };
+	return 0;
+}
+
 static int decode(const struct call_spans *spans, size_t number, struct burin_cursor **cursor,
 		  struct slot *slot)
 {
@@ -98,7 +119,8 @@ static int decode(const struct call_spans *spans, size_t number, struct burin_cu
 
 	slot->count = 0;
 	while (!result && (result = burin_cursor_next(*cursor, &record)) > 0)
-		result = burin_calls_call(spans->calls, record, &call) ? 0 : add_call(slot, &call);
+		result = burin_calls_call(spans->calls, record, &call) ? add_switch(slot, record)
+								       : add_call(slot, &call);
 	return result;
 }
 

@@ -10,7 +10,10 @@
 
 struct call_spans;
 
-/* A call as decoded. */
+/* The function of what is no call, but a switch of a guest's vCPU from a task to another one. */
+#define CALL_SPAN_SWITCH UINT32_MAX
+
+/* A call as decoded. A switch has the vCPU as `tid`, and the tasks' ids in the guest: the former as `depth`, the next one as `stack`. */
 struct call_span_call {
 	uint64_t begin, end; /* ticks; begin <= end */
 	uint32_t function, tid;

@@ -2,14 +2,27 @@
 /* Walks through calls; see call_walk.h. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/hash_table.h"
+#include "read/trace.h"
 #include "view/calls/call_spans.h"
 #include "view/calls/call_walk.h"
+#include "wire/wire_call.h"
+
+/* A task of a guest, from the end of the trace towards its begin. */
+struct task {
+	uint64_t key;
+	uint64_t back; /* when it began to run; UINT64_MAX: no more in this trace; 0: unknown */
+};
 
 struct walk {
+	const struct burin_trace *trace;
+	struct task *tasks;
+	size_t task_count, task_room;
+	struct hash_table task_numbers; /* from 1 */
 	const struct call_visitor *visitor;
 	uint64_t from;
 	struct call_walk_stack **stacks;
@@ -18,6 +31,27 @@ struct walk {
 	struct hash_table tids;	   /* a tid is its own number */
 	struct call_walk_stack *last;
 };
+
+/* What identifies a task of a guest: each CPU has one with the id 0, which is idle. */
+static uint64_t task_key(uint32_t pid, uint32_t vcpu)
+{
+	return pid ? pid : UINT64_C(1) << 32 | vcpu;
+}
+
+/* The task to which a stack of a guest belongs, by the name that the plugin gave it: "kernel NAME PID"; that of an idle one ends in the CPU. */
+static uint64_t task_of(const struct walk *walk, uint32_t tid, uint64_t time)
+{
+	uint64_t from, until;
+	const struct burin_thread *thread = tid < WIRE_GUEST_TID || tid >= WIRE_GUEST_VCPU
+						    ? NULL
+						    : read_thread_find(walk->trace, tid, time, &from, &until);
+	const char *pid = thread && thread->pid >= WIRE_GUEST_PID ? strrchr(thread->name, ' ') : NULL,
+		   *vcpu = pid ? strrchr(thread->name, '/') : NULL;
+
+	return pid ? task_key((uint32_t)strtoul(pid + 1, NULL, 10),
+			      vcpu ? (uint32_t)strtoul(vcpu + 1, NULL, 10) : 0)
+		   : UINT64_MAX;
+}
 
 static int note_thread(struct walk *walk, uint32_t tid)
 {
@@ -46,6 +80,7 @@ static struct call_walk_stack *add_stack(struct walk *walk, uint64_t hash, const
 		return NULL;
 	stack->key = call_stack_key(call->stack, call->tid);
 	stack->tid = call->tid;
+	stack->task = task_of(walk, call->tid, call->end);
 	if (note_thread(walk, call->tid)) {
 		free(stack);
 		return NULL;
@@ -97,6 +132,7 @@ static inline __attribute__((always_inline)) int visit(struct walk *walk, struct
 		if (note_thread(walk, call->tid))
 			return -ENOMEM;
 		stack->tid = call->tid;
+		stack->task = task_of(walk, call->tid, call->end);
 	}
 	while (stack->count && !contains(&stack->frames[stack->count - 1], call))
 		leave(walk, stack);
@@ -179,7 +215,8 @@ static int visit_open(struct walk *walk, const struct call_span_call *span, size
 	int result = 0;
 
 	for (size_t n = 0; walk->count && n < count; n++) {
-		const struct call_walk_stack *stack = stack_of(walk, &span[n]);
+		const struct call_walk_stack *stack =
+			span[n].function == CALL_SPAN_SWITCH ? NULL : stack_of(walk, &span[n]);
 		struct call_walk_open *open = stack && stack->open_count ? find_open(stack, &span[n]) : NULL;
 
 		if (open)
@@ -192,6 +229,58 @@ static int visit_open(struct walk *walk, const struct call_span_call *span, size
 	return result;
 }
 
+/* ---- Switches of a guest */
+
+/* Return: NULL: no memory. */
+static struct task *find_task(struct walk *walk, uint64_t key)
+{
+	const uint64_t hash = hash_pair(key, 0);
+	uint32_t number;
+
+	for (size_t at = 0; (number = hash_table_next(&walk->task_numbers, hash, &at));)
+		if (walk->tasks[number - 1].key == key)
+			return &walk->tasks[number - 1];
+	if (!array_reserve(walk->tasks, walk->task_room, walk->task_count + 1) ||
+	    !hash_table_reserve(&walk->task_numbers))
+		return NULL;
+	walk->tasks[walk->task_count++] = (struct task){ key, UINT64_MAX };
+	hash_table_add(&walk->task_numbers, hash, (uint32_t)walk->task_count);
+	return &walk->tasks[walk->task_count - 1];
+}
+
+/* A task did not run from one time to another: of each of its stacks, the innermost call waited. */
+static void wait_for_task(const struct walk *walk, uint64_t task, uint64_t from, uint64_t to)
+{
+	for (size_t n = 0; n < walk->count; n++) {
+		struct call_walk_stack *stack = walk->stacks[n];
+		size_t at = stack->task == task ? stack->count : 0;
+
+		while (at && stack->frames[at - 1].begin > from)
+			at--;
+		if (at && stack->frames[at - 1].end > from) {
+			struct call_frame *frame = &stack->frames[at - 1];
+
+			frame->callees += (to < frame->end ? to : frame->end) - from;
+		}
+	}
+}
+
+static int visit_switch(struct walk *walk, const struct call_span_call *at)
+{
+	struct task *task = find_task(walk, task_key(at->stack, at->tid));
+
+	if (!task)
+		return -ENOMEM;
+	task->back = at->end;
+	task = find_task(walk, task_key(at->depth, at->tid));
+	if (!task)
+		return -ENOMEM;
+	if (task->back)
+		wait_for_task(walk, task->key, at->end, task->back);
+	task->back = 0;
+	return 0;
+}
+
 /* ---- The walk */
 
 static int visit_span(struct walk *walk, const struct call_span_call *span, size_t count)
@@ -200,8 +289,13 @@ static int visit_span(struct walk *walk, const struct call_span_call *span, size
 
 	for (size_t n = count; !result && n; n--) {
 		const struct call_span_call *at = &span[n - 1];
-		struct call_walk_stack *stack = stack_of(walk, at);
+		struct call_walk_stack *stack;
 
+		if (__builtin_expect(at->function == CALL_SPAN_SWITCH, 0)) {
+			result = visit_switch(walk, at);
+			continue;
+		}
+		stack = stack_of(walk, at);
 		if (__builtin_expect(!stack, 0))
 			return -ENOMEM;
 		if (__builtin_expect(stack->open_count != 0, 0)) {
@@ -225,6 +319,8 @@ static void walk_free(struct walk *walk)
 		free(walk->stacks[n]);
 	}
 	free(walk->stacks);
+	free(walk->tasks);
+	hash_table_free(&walk->task_numbers);
 	hash_table_free(&walk->numbers);
 	hash_table_free(&walk->tids);
 }
@@ -232,7 +328,7 @@ static void walk_free(struct walk *walk)
 int call_walk(const struct burin_trace *trace, const struct burin_calls *calls,
 	      const struct call_walk_options *options, const struct call_visitor *visitor)
 {
-	struct walk walk = { .visitor = visitor, .from = options->from };
+	struct walk walk = { .trace = trace, .visitor = visitor, .from = options->from };
 	struct call_spans *spans = NULL;
 	const struct call_span_call *span;
 	size_t count;

@@ -7,6 +7,8 @@
  *
  * Several threads decode spans of the trace, the last one first; the caller's thread visits the calls.
  *
+ * While a task of a guest does not run, none of its calls does: that time counts as if it were a callee of the innermost one.
+ *
  * A call is a callee of the innermost call of its stack whose time contains its own. If both begin at one tick, the depth
  * decides. So without the record of a call its callees are those of its caller.
  */
@@ -23,8 +25,9 @@
 /* A call around the present one, or the present one. */
 struct call_frame {
 	uint64_t begin, end; /* ticks */
-	uint64_t callees;    /* ticks that its direct callees took; complete when it is left */
-	uint64_t user;	     /* the visitor's */
+	uint64_t
+		callees; /* ticks that its direct callees took, and in which its task did not run; complete when it is left */
+	uint64_t user; /* the visitor's */
 	uint32_t function;
 	uint16_t depth; /* modulo 65536 */
 	bool open;	/* it had not ended when the trace was written; `end` is that time */
@@ -32,8 +35,9 @@ struct call_frame {
 
 /* A stack: the outermost frame is frames[0]; the present call is the last. */
 struct call_walk_stack {
-	uint64_t key; /* call_stack_key() */
-	uint32_t tid; /* of the present call */
+	uint64_t key;  /* call_stack_key() */
+	uint32_t tid;  /* of the present call */
+	uint64_t task; /* of a guest, to which the stack belongs; UINT64_MAX: none */
 	struct call_frame *frames;
 	size_t count, room;
 	struct call_walk_open {
