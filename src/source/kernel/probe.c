@@ -145,8 +145,9 @@ static bool means_names(const struct call_arguments *known, const struct probe_a
 }
 
 /* The fields of a function, as its debug information has them, or as the user does. Return: false: *taker->why has the reason. */
-static bool take_types(struct tracepoint *point, const struct description *description, const char *spec,
-		       struct call_arguments *known, const struct taker *taker)
+static bool take_types(struct tracepoint *point, const struct description *description,
+		       const struct probe_place *place, const char *spec, struct call_arguments *known,
+		       const struct taker *taker)
 {
 	const struct probe_arguments *given = &description->arguments;
 	const char *why;
@@ -160,6 +161,13 @@ static bool take_types(struct tracepoint *point, const struct description *descr
 		return true;
 	}
 	if (!is_known || !means_names(known, given)) {
+		if (place->is_go && given->count) {
+			snprintf(taker->why, PROBE_WHY,
+				 "%.80s: functions of Go do not have their arguments where those of C have "
+				 "them; give none",
+				 place->name);
+			return false;
+		}
 		probe_arguments_of_function(point, given);
 		return true;
 	}
@@ -183,7 +191,7 @@ static int take_place(const struct description *description, const char *path, i
 	name_point(&point, path, place);
 	if (description->provider)
 		probe_arguments_of_note(&point, &description->arguments, place->arguments);
-	else if (!take_types(&point, description, spec, &known, taker))
+	else if (!take_types(&point, description, place, spec, &known, taker))
 		return -EINVAL;
 	tracepoint_make_event(&point);
 	return taker->take(taker->context, &point);

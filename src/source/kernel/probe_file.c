@@ -42,6 +42,7 @@ struct finder {
 	const char *names;
 	size_t names_bytes;
 	bool unwound; /* something may unwind the file's functions */
+	bool is_go;
 };
 
 /* ---- in the child */
@@ -70,15 +71,21 @@ static char *load(const struct image *image, const char *name, uint64_t most, si
 
 /* ---- return instructions */
 
+static bool is_go(const struct image *image)
+{
+	struct image_section section;
+
+	return image_section(image, ".gopclntab", &section) == 0 ||
+	       image_section(image, ".go.buildinfo", &section) == 0;
+}
+
 /* The runtimes of languages whose functions are unwound. Their names are in the file, also if it is stripped. */
 static bool may_be_unwound(const struct image *image)
 {
 	static const char *const marks[] = { "_Unwind_Resume", "_Unwind_RaiseException",
 					     "__gxx_personality_v0", "__cxa_throw", "rust_eh_personality" };
 	static const char *const tables[] = { ".dynstr", ".strtab" };
-	struct image_section go;
-	bool found = image_section(image, ".gopclntab", &go) == 0 ||
-		     image_section(image, ".go.buildinfo", &go) == 0;
+	bool found = is_go(image);
 
 	for (unsigned n = 0; n < 2 && !found; n++) {
 		size_t bytes = 0;
@@ -219,6 +226,7 @@ static int take_symbol(struct finder *finder, const Elf64_Sym *symbol)
 	strcpy(place.name, name);
 	place.function = place.offset;
 	place.is_return = finder->search->returns;
+	place.is_go = finder->is_go && strchr(name, '.'); /* not C's, by cgo */
 	return place.is_return && finder->unwound ? put_returns(finder, symbol, &place)
 						  : put_place(finder, &place);
 }
@@ -336,6 +344,7 @@ static int find(struct finder *finder, int file)
 	if (finder->search->provider)
 		return find_notes(finder);
 	finder->unwound = finder->search->returns && may_be_unwound(&finder->image);
+	finder->is_go = is_go(&finder->image);
 	error = find_functions(finder, ".symtab", ".strtab");
 	/* The second table has none of the cold parts, so its functions would seem to leave. */
 	if (error || (finder->unwound && finder->table.bytes))

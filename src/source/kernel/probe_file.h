@@ -24,7 +24,8 @@ struct probe_place {
 	uint64_t function; /* of the function that it is in; of a note 0 */
 	uint64_t counter;  /* offset of what counts the probe's users; 0: it has none */
 	bool is_return; /* of the function that begins here: the kernel's return probe; otherwise one at this instruction */
-	uint32_t refused;		 /* enum probe_refusal: of the function that begins here */
+	bool is_go;	  /* the file is Go's, whose functions have their arguments elsewhere than C's */
+	uint32_t refused; /* enum probe_refusal: of the function that begins here */
 	char provider[PROBE_NAME];	 /* of a note, else empty */
 	char name[PROBE_NAME];		 /* of the function or the probe */
 	char arguments[PROBE_ARGUMENTS]; /* of a note, as it describes them */
