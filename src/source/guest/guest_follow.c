@@ -58,7 +58,7 @@ static bool is_known_jump(const struct guest_machine *machine, uint64_t address)
 }
 
 /*
- * What is only a return, such as that to which all functions of Linux jump, is no function. Where its code is not there yet, nothing is known.
+ * A lone return, such as that to which all functions of Linux jump, is no function. Where its code is not there yet, nothing is known.
  */
 bool guest_follow_jump(const struct guest_machine *machine, uint64_t target)
 {

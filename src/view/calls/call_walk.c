@@ -32,7 +32,7 @@ struct walk {
 	struct call_walk_stack *last;
 };
 
-/* What identifies a task of a guest: each CPU has one with the id 0, which is idle. */
+/* The key of a task of a guest: each CPU has one with the id 0, which is idle. */
 static uint64_t task_key(uint32_t pid, uint32_t vcpu)
 {
 	return pid ? pid : UINT64_C(1) << 32 | vcpu;
