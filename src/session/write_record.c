@@ -4,20 +4,38 @@
  */
 #include <errno.h>
 #include <sched.h>
+#include <time.h>
 
 #include "ring/section_rseq.h"
 #include "session/session.h"
+#include "session/wait_for_reader.h"
 
 enum {
 	WRITE_TRIES = 1000, /* each failure means that the thread was interrupted or moved */
+	WAIT_MS = 10000,    /* for a reader, which may have been killed */
+	WAIT_PAUSE_NS = 1000000,
 };
+
+bool session_waits;
+
+/* @waited: milliseconds for this record. Return: whether to try again. */
+static bool wait_for_reader(const struct session *session, unsigned *waited)
+{
+	if (!session_waits || __atomic_load_n(&session->shared->over, __ATOMIC_RELAXED))
+		return false;
+	if (++*waited > WAIT_MS)
+		session_waits = false;
+	else
+		nanosleep(&(struct timespec){ .tv_nsec = WAIT_PAUSE_NS }, NULL);
+	return session_waits;
+}
 
 /* Without rseq: write to the first free locked ring, beginning with that of this CPU. */
 static void write_locked(struct session *session, struct ring_record record, uint32_t tid)
 {
 	const unsigned count = session->geometry.locked, first = session->geometry.cpus;
 	int cpu = sched_getcpu();
-	unsigned start = (unsigned)(cpu < 0 ? 0 : cpu) % count;
+	unsigned start = (unsigned)(cpu < 0 ? 0 : cpu) % count, waited = 0;
 
 	/* The second pass breaks the locks of owners that are dead but not reaped. */
 	for (unsigned n = 0; n < 2 * count; n++) {
@@ -26,6 +44,8 @@ static void write_locked(struct session *session, struct ring_record record, uin
 		enum ring_result result = ring ? RING_BUSY : RING_FULL;
 
 		if (ring && (n < count || ring_break_stale_lock(ring)))
+			result = ring_append_locked(ring, record, tid);
+		while (result == RING_FULL && ring && wait_for_reader(session, &waited))
 			result = ring_append_locked(ring, record, tid);
 		if (result == RING_DONE)
 			return;
@@ -50,7 +70,7 @@ static bool have_rseq(const struct session *session)
 /* Return: false: write the record to a locked ring. */
 static bool write_on_cpu(struct session *session, struct ring_record record)
 {
-	unsigned cpu = 0;
+	unsigned cpu = 0, waited = 0;
 
 	for (int tries = 0; tries < WRITE_TRIES; tries++) {
 		enum ring_result result;
@@ -63,7 +83,9 @@ static bool write_on_cpu(struct session *session, struct ring_record record)
 		result = ring ? ring_append(ring, record) : RING_FULL;
 		if (result == RING_DONE)
 			return true;
-		if (result == RING_FULL) {
+		if (result == RING_FULL && ring && wait_for_reader(session, &waited)) {
+			tries = 0;
+		} else if (result == RING_FULL) {
 			ring_lose(&session->rings[cpu], WIRE_LOST_FULL);
 			return true;
 		}

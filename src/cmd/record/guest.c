@@ -124,6 +124,8 @@ int guest_check(const struct guest_options *options, bool flight)
 		return cmd_usage(
 			"--guest-snapshot: the trace has all calls; add --mode flight, which keeps the "
 			"last ones");
+	if (options->lossless && flight)
+		return cmd_usage("--guest-lossless: --mode flight keeps the last calls only; remove one");
 	return check_mark("start", options, options->start)    ?:
 	       check_mark("stop", options, options->stop)      ?:
 	       check_mark("snapshot", options, options->snapshot) ?:
@@ -290,6 +292,7 @@ static int plugin_argument(struct guest_options *options, const char *path, char
 		put_option(text, "threads", guest_threads[options->threads]); /* tasks would have no thread */
 	else
 		put_option(text, "tasks", *tasks ? tasks : NULL);
+	put_option(text, "lossless", options->lossless ? "on" : NULL);
 	put_option(text, "report", options->report ? "on" : NULL);
 	result = put_functions(text, options, functions);
 	if (fclose(text) != 0 && !result)

@@ -37,6 +37,7 @@ struct guest_options {
 	bool named;			     /* it has functions; guest_command() sets this */
 	struct view_globs calls;	     /* names of functions in it */
 	const char *start, *stop, *snapshot; /* addresses, names of functions in it, or times; NULL: none */
+	bool lossless;			     /* the guest waits while the rings are full */
 	bool report;
 	int socket;			  /* to the plugin that started this recorder; 0: none did */
 	char *arguments;		  /* of the plugin; guest_command() sets them */

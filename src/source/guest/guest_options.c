@@ -6,6 +6,7 @@
 
 #include "base/nolibc.h"
 #include "base/number.h"
+#include "session/wait_for_reader.h"
 #include "source/guest/guest_options.h"
 
 struct guest_options guest_options = { .kernel = true,
@@ -144,6 +145,8 @@ bool guest_options_take(const char *argument)
 		return guest_options.instructions = strcmp(value, "instructions") == 0;
 	if ((value = guest_options_value(argument, "threads")) != NULL)
 		return guest_options.by_vcpu = strcmp(value, "vcpu") == 0;
+	if ((value = guest_options_value(argument, "lossless")) != NULL)
+		return session_waits = strcmp(value, "on") == 0;
 	if ((value = guest_options_value(argument, "report")) != NULL)
 		return guest_options.report = strcmp(value, "on") == 0;
 	return false;
