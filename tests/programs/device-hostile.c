@@ -457,7 +457,7 @@ static void lock(const char *level)
 	close(file);
 }
 
-/* What is mapped and was read stays readable. */
+/* Pages that were mapped and read stay readable. */
 static void use_locked(void)
 {
 	struct wire_device_counts counts = { .ring = 0 };

@@ -8,7 +8,7 @@
  * Other handlers of pthread_atfork() that were there before ours run in the child before become_child(). Calls that they make would be open
  * in the parent's frames. So the calls of a fork are open in private memory, too; those of the child are lost, and counted.
  *
- * The functions that fork without these handlers are replaced (interpose_fork.c). What remains are system calls by the program's own
+ * The functions that fork without these handlers are replaced (interpose_fork.c). Those that remain are system calls by the program's own
  * instructions, and clone() with a stack of the child's own. The hooks find such a child by the page that the kernel clears (call_switch()).
  */
 #include <pthread.h>

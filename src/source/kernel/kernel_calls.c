@@ -95,7 +95,7 @@ static uint8_t add_filter(struct kernel_calls *calls, const struct wire_filter *
 	return (uint8_t)calls->filter_count;
 }
 
-/* What is behind the other fields. */
+/* The value behind the other fields. */
 static unsigned find_last(struct kernel_calls *calls, const struct tracepoint *point)
 {
 	for (unsigned n = 0; n < point->count; n++) {
