@@ -44,10 +44,9 @@ int session_open_per_process(struct session *session, const struct session_optio
 	int error;
 
 	for (enum directory_place place = DIRECTORY_USUAL; place < DIRECTORY_PLACES; place++) {
-		if (directory_file(path, SESSION_PATH_MAX, place, false, &self, why) != 0 ||
-		    access(path, F_OK) != 0)
+		if (directory_file(path, SESSION_PATH_MAX, place, false, &self, why) != 0)
 			continue;
-		error = join_former(session, path, why);
+		error = access(path, F_OK) == 0 ? join_former(session, path, why) : -ENOENT;
 		/* After a lack of memory or descriptors the file may be valid, with this process's earlier records: keep it. */
 		if (error != -ENOENT && error != -EINVAL && error != -EPERM && error != -ELOOP)
 			return error;

@@ -20,9 +20,10 @@ enum {
 	KERNEL_STACK_UNREAD =
 		-28, /* 4 bytes, not 0: a text or a structure of the process could not be read */
 	KERNEL_STACK_NUMBER = -32,
-	KERNEL_STACK_CALL = -40,       /* struct kernel_syscall of it */
-	KERNEL_STACK_VALUE = -40,      /* of a probe's argument in its program's memory */
-	KERNEL_STACK_REGISTERS = -128, /* of the process */
+	KERNEL_STACK_MET = KERNEL_STACK_NUMBER, /* struct kernel_met, before all of these but the thread */
+	KERNEL_STACK_CALL = -40,		/* struct kernel_syscall of it */
+	KERNEL_STACK_VALUE = -40,		/* of a probe's argument in its program's memory */
+	KERNEL_STACK_REGISTERS = -128,		/* of the process */
 	KERNEL_STACK_TEXT = KERNEL_STACK_REGISTERS - TRACEPOINT_TEXT_MAX, /* that a filter tests */
 	/* Where a socket's address is, as struct msghdr has it: behind the bytes of one that a filter tests. */
 	KERNEL_STACK_SOCKET = KERNEL_STACK_TEXT + TRACEPOINT_SOCKET_MAX,

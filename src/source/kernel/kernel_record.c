@@ -75,9 +75,14 @@ static void put_current(struct bpf_program *to, const struct kernel_layout *layo
 	}
 }
 
-#define MET(member) (KERNEL_STACK_TEXT + (int)offsetof(struct kernel_met, member))
+#define MET(member) (KERNEL_STACK_MET + (int)offsetof(struct kernel_met, member))
 
-/* Note the current task, which is not recorded. KERNEL_STACK_TID: its id */
+static_assert(MET(name) + (int)sizeof(((struct kernel_met *)0)->name) <= KERNEL_STACK_TID, "it has room");
+
+/*
+ * Note the current task, which is not recorded. KERNEL_STACK_TID: its id. A program with more than 64 bytes on its stack may get one that is not
+ * the kernel's, by which kernel_put_interrupt() finds interrupts.
+ */
 static void put_met(struct bpf_program *to, const struct kernel_layout *layout)
 {
 	bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
@@ -88,7 +93,7 @@ static void put_met(struct bpf_program *to, const struct kernel_layout *layout)
 	bpf_put_call(to, BPF_FUNC_get_current_comm);
 	bpf_put_map(to, BPF_REG_1, layout->met);
 	bpf_put_address(to, BPF_REG_2, KERNEL_STACK_TID);
-	bpf_put_address(to, BPF_REG_3, KERNEL_STACK_TEXT);
+	bpf_put_address(to, BPF_REG_3, KERNEL_STACK_MET);
 	bpf_put_set(to, BPF_REG_4, BPF_ANY);
 	bpf_put_call(to, BPF_FUNC_map_update_elem);
 }
