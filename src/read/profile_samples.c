@@ -61,7 +61,8 @@ static const struct read_sample_event *sample_event(const struct burin_profile *
 {
 	const struct read_sample_event *sample;
 
-	if (event->id - 1 >= profile->trace->event_count)
+	/* The profile of calls has no samples. */
+	if (!profile->events || event->id - 1 >= profile->trace->event_count)
 		return NULL;
 	sample = &profile->events[event->id - 1];
 	/* Announcements have events of their own, with the same ids. */

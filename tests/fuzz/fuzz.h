@@ -3,8 +3,9 @@
  * What the fuzz targets share. A target is one door through which other users' bytes come in, with the sanitizers:
  *
  *	trace.c      opening, merging and checking a trace      profile.c    tables of samples, and what is counted by them
- *	calls.c      tables of calls, replay and dump
+ *	calls.c      tables of calls, and all that is counted and written by them
  *	metadata.c   .burin/events, recording, origin           session.c    a session, as ls, events and snapshot read it
+ *	recover.c    what a killed recorder left behind      timer.c      what programs write that sample themselves
  *	symbols.c    ELF symbols; messages of children          jitmap.c     perf maps and jitdumps
  *	filter.c     programs, expressions, formats, globs      unwind.c     ELF images, unwind tables, stacks
  *	uftrace.c    a directory that burin import reads        kernel.c     descriptions of the kernel's tracepoints

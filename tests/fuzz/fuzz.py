@@ -6,7 +6,7 @@
     fuzz.py --seeds BUILD                              make the corpus anew, from the generators of the other tests
 
 The targets are built into BUILD/fuzz, by clang. What is found that reaches new code is kept in BUILD/fuzz/found/DOOR and used
-by the next run; tests/fuzz/fuzz.test keeps nothing, since to replay all of it would take much of its 8 s. An input that breaks a door is left in BUILD/fuzz/broken: mend what it breaks, and move it to
+by the next run; tests/fuzz/fuzz.test keeps nothing, since to replay all of it would take much of its 4 s. An input that breaks a door is left in BUILD/fuzz/broken: mend what it breaks, and move it to
 tests/fuzz/broken/DOOR, so that it is replayed for ever. At its end it prints what was executed.
 """
 import argparse
@@ -20,9 +20,9 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-DOORS = ["trace", "profile", "calls", "metadata", "session", "symbols", "jitmap", "filter", "unwind", "uftrace", "kernel", "guest"]
+DOORS = ["trace", "profile", "calls", "metadata", "session", "recover", "timer", "symbols", "jitmap", "filter", "unwind", "uftrace", "kernel", "guest"]
 # The longest input of each door: more makes it slow and reaches nothing new.
-LENGTH = {"trace": 40000, "profile": 30000, "calls": 20000, "metadata": 16000, "session": 2000, "symbols": 12000, "jitmap": 4000, "filter": 2500,
+LENGTH = {"trace": 40000, "profile": 30000, "calls": 20000, "metadata": 16000, "session": 2000, "recover": 2000, "timer": 16000, "symbols": 12000, "jitmap": 4000, "filter": 2500,
           "unwind": 12000, "uftrace": 4000, "kernel": 8000,
           "guest": 8000}
 # As in archive.c.
@@ -279,7 +279,34 @@ def make_seeds(where):
     keep("guest", "text", b"ffffffff81000000 T _stext\nffffffff81001000 t one\nffffffff81003400 W two\t[module]\nffffffff81003400 T alias\n"
          b"ffffffff81009990 D data\nffffffff8130aaa0 T three\nffffffff8156b0c0 t four\n")
     keep("guest", "types", guest_types())
+    keep("recover", "stores", words((1, 0), (4, 0x110), (1, 4), (4, 1)) + words((1, 3), (4, 0x40), (1, 8), (8, 4096)))
+    keep("timer", "records", timer_parts())
     keep("session", "stores", words((4, 0x110), (1, 4), (4, 1)) + words((4, 0x3000), (1, 2)) + b"\1\1")
+
+
+def timer_parts():
+    """A program that names itself, maps a file and forks; a sample with frames, one with a copy of a stack, and one in two rounds each."""
+
+    def part(kind, data):
+        return words((1, kind), (2, len(data))) + data
+
+    def record(kind, misc, data):
+        return words((4, kind), (2, misc), (2, 8 + len(data))) + data
+
+    def side(kind, misc, data):
+        return part(1, record(kind, misc, data + words((4, 4242), (4, 4242), (8, 0))))
+
+    def sample(frames, stack):
+        registers = words((8, 2), *((8, 0x7ffc00000000 + n) for n in range(17))) if stack else words((8, 0))
+        return part(0, record(9, 2, words((8, 0x401010), (4, 4242), (4, 4243), (8, 0), (8, 4000000), (8, len(frames)), *((8, f) for f in frames))
+                              + registers + words((8, len(stack))) + stack + (words((8, len(stack))) if stack else b"")))
+
+    path = b"/bin/true"
+    mapping = words((4, 4242), (4, 4242), (8, 0x400000), (8, 0x10000), (8, 0), (4, 8), (4, 1), (8, 77), (8, 0), (4, 5), (4, 2)) + path.ljust(16, b"\0")
+    return (side(3, 0x2000, words((4, 4242), (4, 4242)) + b"fuzz".ljust(8, b"\0")) + side(10, 2, mapping)
+            + side(7, 0, words((4, 4242), (4, 4242), (4, 4243), (4, 4242))) + sample((0xfffffffffffffe00, 0x401010, 0x402020), b"")
+            + part(3, b"") + sample((), bytes(range(64))) + part(3, b"") + side(4, 0, words((4, 4242), (4, 4242), (4, 4243), (4, 4242)))
+            + part(2, words((4, 0x3000), (8, 1))) + part(3, b"") + sample((0xfffffffffffffe00, 0x401010), b""))
 
 
 def guest_types():

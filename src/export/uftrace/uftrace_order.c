@@ -89,12 +89,13 @@ static int make_file(struct uftrace_order *order, const struct uftrace_lane *lan
 /* Files are opened for each buffer: there may be more threads than descriptors. */
 static int flush(struct uftrace_order *order, struct uftrace_lane *lane)
 {
-	const uint64_t *from = lane->buffer + lane->buffer_room - lane->buffered;
+	const uint64_t *from;
 	char name[32];
 	int fd, error;
 
-	if (!lane->buffered)
+	if (!lane->buffered) /* perhaps without a buffer */
 		return 0;
+	from = lane->buffer + lane->buffer_room - lane->buffered;
 	snprintf(name, sizeof(name), "%u.dat", lane->tid);
 	fd = create_reopen(order->directory->fd, name);
 	if (fd < 0)
