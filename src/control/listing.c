@@ -129,6 +129,10 @@ int listing_read(struct listing *listing, struct session *session)
 			return 0;
 		sched_yield();
 	}
+	if (session->looked) {
+		listing_free(listing);
+		return -EBUSY;
+	}
 	/* A process died during a change: taking the lock completes the change. */
 	if (session_change_begin(session) == 0) {
 		copy_events(listing, session);

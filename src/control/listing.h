@@ -33,8 +33,8 @@ struct listing {
 
 /*
  * listing_read - read all events at one moment, before or after a change of several events but never in between.
- * Context: waits up to 0.1 s for a change to finish.
- * Return: 0 or -ENOMEM.
+ * Context: waits up to 0.1 s for a change to finish. It completes one whose process has died, if the session is open for changes.
+ * Return: 0; -ENOMEM; -EBUSY: a change is not finished, and the session is open for reading only.
  */
 int listing_read(struct listing *listing, struct session *session);
 void listing_free(struct listing *listing);

@@ -92,6 +92,7 @@ static int map(struct session *session, int fd, enum layout_purpose purpose, con
 	*session = (struct session){ 0 };
 	if (!error)
 		error = map_session(session, fd, purpose, bytes, why);
+	session->looked = purpose == LAYOUT_LOOK;
 	if (error)
 		session_leave(session);
 	return error;

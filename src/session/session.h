@@ -92,6 +92,7 @@ struct session {
 	struct ring *rings;  /* ring_count of them; slots NULL until session_ring_use() */
 	unsigned ring_count; /* cpus + locked + 1 */
 	bool closed;	     /* its rings have no access before they are used: layout_map() */
+	bool looked;	     /* mapped for reading only: session_look() */
 	bool nameless;	     /* no other process can join it: session_create_nameless() */
 	struct session_calls calls;
 	struct session_event_index indexes[SESSION_INDEXES];

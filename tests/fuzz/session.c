@@ -169,6 +169,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	target_list_free(&targets);
 	/* For each as the commands do it: of these, a snapshot may not store anything. */
 	if (map(&session, false) == 0) {
+		list(&session);
 		snapshot(&session);
 		session_leave(&session);
 	}

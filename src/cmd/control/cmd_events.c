@@ -217,49 +217,65 @@ static bool is_selected(const char *event, char **globs)
 	return !*globs;
 }
 
-/* @count: set to the number of matching events */
-static int print(struct session *session, char **globs, unsigned *count)
+/* Frees the listing. @count: set to the number of matching events */
+static int print(struct session *session, struct listing *listing, char **globs, unsigned *count)
 {
 	struct view_buffer out = { .used = 0 };
-	struct listing listing;
 	unsigned printed = 0;
-	uint64_t *counts;
+	uint64_t *counts = buffered_counts_read(session, listing->count);
 
-	if (listing_read(&listing, session) != 0)
-		return cmd_failed("out of memory");
-	counts = buffered_counts_read(session, listing.count);
-	if (!as_json && listing.count)
+	if (!as_json && listing->count)
 		view_buffer_print(&out, "%-8s %9s  %s\n", "STATE", "BUFFERED", "EVENT");
-	for (unsigned n = 0; n < listing.count; n++) {
-		const struct listed_event *event = &listing.events[n];
+	for (unsigned n = 0; n < listing->count; n++) {
+		const struct listed_event *event = &listing->events[n];
 		const uint64_t buffered = counts ? counts[event->id] : 0;
 
 		if (!is_selected(event->name, globs))
 			continue;
 		printed++;
 		if (as_json)
-			print_json(event, listing.paused, buffered, &out);
+			print_json(event, listing->paused, buffered, &out);
 		else
-			print_text(event, listing.paused, buffered, &out);
+			print_text(event, listing->paused, buffered, &out);
 	}
 	if (!*globs)
 		print_refused(session, &out);
 	free(counts);
-	listing_free(&listing);
+	listing_free(listing);
 	*count = printed;
 	return cmd_print(&out, STDOUT_FILENO);
+}
+
+/* Read a program's events. It is opened for changes only to complete one whose command has died. */
+static int open_program(const char *word, struct target *target, struct session *session,
+			struct listing *listing)
+{
+	int result = cmd_target_look(word, target, session), error;
+
+	if (result)
+		return result;
+	error = listing_read(listing, session);
+	if (error == -EBUSY) {
+		cmd_target_leave(target->path, session, 0);
+		result = cmd_target_open(word, target, session);
+		if (result)
+			return result;
+		error = listing_read(listing, session);
+	}
+	return error ? cmd_target_leave(target->path, session, cmd_failed("out of memory")) : 0;
 }
 
 static int print_program(const char *word, char **globs)
 {
 	struct session session;
+	struct listing listing;
 	struct target target;
 	unsigned count;
-	int result = cmd_target_open(word, &target, &session);
+	int result = open_program(word, &target, &session, &listing);
 
 	if (result)
 		return result;
-	result = print(&session, globs, &count);
+	result = print(&session, &listing, globs, &count);
 	if (!result && !count && *globs)
 		result = cmd_usage("%s: no such event", *globs);
 	return cmd_target_leave(target.path, &session, result);
@@ -283,6 +299,7 @@ static char **copy_globs(char **globs)
 static int print_kernel(char **globs)
 {
 	struct session session;
+	struct listing listing;
 	struct target target;
 	char **names = copy_globs(globs);
 	unsigned count = 0;
@@ -295,8 +312,10 @@ static int print_kernel(char **globs)
 	result = names ? cmd_target_look(TARGET_KERNEL, &target, &session) : cmd_failed("out of memory");
 	if (!result) {
 		result = cmd_target_globs(&target, (const char **)names);
+		if (!result && listing_read(&listing, &session) != 0)
+			result = cmd_failed("out of memory");
 		if (!result)
-			result = print(&session, names, &count);
+			result = print(&session, &listing, names, &count);
 		if (!result)
 			result = kernel_listing((const char *const *)globs, as_json, &session, count != 0);
 		result = cmd_target_leave(target.path, &session, result);
