@@ -4,9 +4,13 @@
 #include <errno.h>
 #include <fenv.h>
 #include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,6 +118,26 @@ static int children(int argc, char **argv)
 	}
 	while (wait(&status) > 0)
 		failed += status != 0;
+	return failed;
+}
+
+/* From now on no fork succeeds; tries so many. Return: how many failed. */
+static int childless(int argc, char **argv)
+{
+	struct sock_filter program[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = { sizeof(program) / sizeof(*program), program };
+	int failed = 0;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+		return -1;
+	for (long n = mode_number(argc, argv, 1, 100); n > 0; n--)
+		failed += fork() < 0;
 	return failed;
 }
 
@@ -268,6 +292,7 @@ int main(void)
 		{ "many", many },
 		{ "typed", typed },
 		{ "children", children },
+		{ "childless", childless },
 		{ "child", child },
 		{ "reap", reap },
 		{ "child-exits", child_exits },

@@ -261,9 +261,13 @@ int burin_active(void)
 /* The entry in the list of processes for the child that the calling thread is about to fork. */
 static __thread uint32_t *expected;
 
+/* A fork that fails does not report it here, and leaves its entry to the next one. Of two children that have one entry, the second takes another. */
 static void expect_child(void)
 {
-	expected = tracepoint_session.base ? session_expect(&tracepoint_session) : NULL;
+	if (!tracepoint_session.base)
+		expected = NULL;
+	else if (!expected || __atomic_load_n(expected, __ATOMIC_RELAXED) != WIRE_PROCESS_EXPECTED)
+		expected = session_expect(&tracepoint_session);
 }
 
 /* The child has one thread, so its pid is that thread's id, which the C library knows without a system call. */
