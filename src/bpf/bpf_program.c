@@ -135,6 +135,31 @@ void bpf_put_end(struct bpf_program *to)
 	bpf_put(to, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
+/* How deep one instruction reaches. @before: the one before it */
+static int depth_of(const struct bpf_insn *at, const struct bpf_insn *before)
+{
+	const bool loads = BPF_CLASS(at->code) == BPF_LDX && at->src_reg == BPF_REG_10,
+		   stores = (BPF_CLASS(at->code) == BPF_STX || BPF_CLASS(at->code) == BPF_ST) &&
+			    at->dst_reg == BPF_REG_10,
+		   adds = at->code == (BPF_ALU64 | BPF_ADD | BPF_K) &&
+			  before->code == (BPF_ALU64 | BPF_MOV | BPF_X) && before->src_reg == BPF_REG_10 &&
+			  before->dst_reg == at->dst_reg;
+
+	return loads || stores ? -at->off : adds ? -at->imm : 0;
+}
+
+unsigned bpf_stack_bytes(const struct bpf_program *program)
+{
+	int bytes = 0;
+
+	for (unsigned n = 1; n < program->count; n++) {
+		const int depth = depth_of(&program->code[n], &program->code[n - 1]);
+
+		bytes = depth > bytes ? depth : bytes;
+	}
+	return (unsigned)bytes;
+}
+
 /* ---- the kernel's part */
 
 static uint64_t address_of(const void *data)

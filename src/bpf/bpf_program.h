@@ -83,6 +83,12 @@ void bpf_put_alu_register(struct bpf_program *to, unsigned op, unsigned target, 
 /* bpf_put_end - end the program with register 0 as its result. */
 void bpf_put_end(struct bpf_program *to);
 
+/*
+ * bpf_stack_bytes - how deep the instructions so far reach into the stack by an offset that they have themselves, or by an address of
+ * bpf_put_address().
+ */
+unsigned bpf_stack_bytes(const struct bpf_program *program);
+
 /* ---- the kernel's part; all return a descriptor or 0, or -errno */
 
 /*

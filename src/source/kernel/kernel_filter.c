@@ -3,7 +3,7 @@
  * Filters in the kernel; see kernel_filter.h.
  *
  * Tests lead to later tests only, as jumps of such programs do. Register 1 has the value that a test is about. A text is copied to
- * the stack first, and ends in the same way as in the record.
+ * the stack first, and ends in the same way as in the record. A short one takes little room there: kernel_interrupt_holds().
  */
 #include <string.h>
 
@@ -169,6 +169,18 @@ static void put_subject(struct bpf_program *to, unsigned offset)
 		bpf_put_alu(to, BPF_RSH, BPF_REG_1, 32);
 }
 
+/* The bytes of a text in the record, at most. */
+static unsigned text_max(const struct tracepoint_field *field)
+{
+	return field->kind == TRACEPOINT_CHARS ? field->size : TRACEPOINT_TEXT_MAX;
+}
+
+/* Where its copy is. */
+static int text_place(const struct tracepoint_field *field)
+{
+	return text_max(field) <= KERNEL_STACK_SHORT_MAX ? KERNEL_STACK_SHORT : KERNEL_STACK_TEXT;
+}
+
 /* Copy a text to the stack. Register 0: its bytes with the NUL. */
 static void put_text(struct bpf_program *to, const struct kernel_layout *layout,
 		     const struct tracepoint_field *field, struct jumps *jumps)
@@ -187,7 +199,7 @@ static void put_text(struct bpf_program *to, const struct kernel_layout *layout,
 	} else {
 		kernel_put_text_address(to, BPF_REG_3, field);
 	}
-	kernel_put_text(to, BPF_REG_10, KERNEL_STACK_TEXT, field);
+	kernel_put_text(to, BPF_REG_10, text_place(field), field);
 }
 
 /* ---- tests */
@@ -225,14 +237,15 @@ static void put_bytes(struct bpf_program *to, struct jumps *jumps, unsigned targ
 
 /* A text equals another one, or has its beginning and its end. */
 static void put_text_test(struct bpf_program *to, struct jumps *jumps, const struct wire_filter *filter,
-			  const struct wire_filter_test *test)
+			  const struct wire_filter_test *test, const struct tracepoint_field *field)
 {
+	const int place = text_place(field);
 	const char *text = (const char *)filter + test->low;
 	const unsigned otherwise = target_of(test->otherwise), bytes = (unsigned)strlen(text);
 	const char *star = test->op % WIRE_FILTER_WALK == WIRE_FILTER_GLOB ? strchr(text, '*') : NULL;
 	const unsigned before = star ? (unsigned)(star - text) : bytes + 1;
 
-	if (bytes > TRACEPOINT_TEXT_MAX) {					     /* longer than any */
+	if (bytes > text_max(field)) {						     /* longer than any */
 		add_jump(jumps, bpf_put_jump(to, BPF_JGE, BPF_REG_0, 0), otherwise); /* always */
 		return;
 	}
@@ -241,11 +254,11 @@ static void put_text_test(struct bpf_program *to, struct jumps *jumps, const str
 	if (star && star[1]) {
 		const unsigned after = bytes - before - 1;
 
-		bpf_put_address(to, BPF_REG_2, KERNEL_STACK_TEXT - (int)after - 1);
+		bpf_put_address(to, BPF_REG_2, place - (int)after - 1);
 		bpf_put_alu_register(to, BPF_ADD, BPF_REG_2, BPF_REG_0);
 		put_bytes(to, jumps, otherwise, BPF_REG_2, 0, star + 1, after);
 	}
-	put_bytes(to, jumps, otherwise, BPF_REG_10, KERNEL_STACK_TEXT, text, before);
+	put_bytes(to, jumps, otherwise, BPF_REG_10, place, text, before);
 }
 
 /* Copy a socket's address to the stack. Register 0: its bytes */
@@ -304,7 +317,7 @@ static void put_test(struct bpf_program *to, const struct kernel_layout *layout,
 
 	if (field && is_text(test)) {
 		put_text(to, layout, field, jumps);
-		put_text_test(to, jumps, filter->filter, test);
+		put_text_test(to, jumps, filter->filter, test, field);
 		add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), then);
 		return;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Packets that threads send to their own machine; see kernel_packets.h. */
+#include <errno.h>
 #include <unistd.h>
 
 #include "source/kernel/kernel_packets.h"
@@ -139,7 +140,7 @@ static int watch(struct kernel_files *files, const char *tracepoint, void (*put)
 	bpf_put_copy(&code, BPF_REG_6, BPF_REG_1);
 	put(&code, map);
 	kernel_put_exit(&code);
-	program = bpf_load(BPF_PROG_TYPE_RAW_TRACEPOINT, &code);
+	program = kernel_interrupt_holds(&code) ? bpf_load(BPF_PROG_TYPE_RAW_TRACEPOINT, &code) : -E2BIG;
 	error = kernel_files_keep(files, program); /* a run that the kernel leaves out is no lost record */
 	return error ? error : kernel_files_keep(files, bpf_watch(tracepoint, program));
 }

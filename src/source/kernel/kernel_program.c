@@ -37,7 +37,7 @@ static void put_interrupt(struct bpf_program *to, const struct kernel_layout *la
 {
 	unsigned none;
 
-	if (!kernel_has_registers(layout)) {
+	if (!kernel_has_registers(layout) || layout->own_stacks) {
 		bpf_put(to, BPF_ST | BPF_MEM | BPF_B, BPF_REG_9, 0, KERNEL_SLOTS + at,
 			KERNEL_INTERRUPT_UNKNOWN);
 		return;
@@ -131,15 +131,13 @@ static void return_nothing(struct bpf_program *to)
 			to->code[n].imm = 0;
 }
 
-bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
+static void write_program(struct bpf_program *to, const struct kernel_layout *layout,
 			  const struct tracepoint *point, const struct wire_filter *filter, uint16_t id)
 {
 	int at = kernel_record_payload(layout);
 	bool texts = false;
 
 	bpf_begin(to);
-	if (longest(layout, point) > KERNEL_RECORD_MAX)
-		return false;
 	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
 	/* The exec of a command gives it its name before it begins to be recorded. */
 	kernel_record_filter(to, layout, named_task(point), strcmp(point->system, "task") == 0);
@@ -162,5 +160,20 @@ bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *la
 	kernel_put_exit(to);
 	if (point->is_probe || point->function)
 		return_nothing(to);
+}
+
+bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
+			  const struct tracepoint *point, const struct wire_filter *filter, uint16_t id)
+{
+	bpf_begin(to);
+	if (longest(layout, point) > KERNEL_RECORD_MAX)
+		return false;
+	write_program(to, layout, point, filter, id);
+	if (!kernel_interrupt_holds(to)) {
+		struct kernel_layout apart = *layout;
+
+		apart.own_stacks = true;
+		write_program(to, &apart, point, filter, id);
+	}
 	return !to->full;
 }

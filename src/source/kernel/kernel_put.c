@@ -9,6 +9,8 @@ enum {
 	REGISTERS_BYTES = 88, /* of all ranges */
 	/* Bytes of a thread's stack in the kernel; larger if the kernel was built with KASAN. */
 	STACK_OF_TASK = 16 << 10,
+	STACK_SHARED =
+		48, /* bytes of a program's stack; the kernel rounds more up to the 64 from which on it is one apart */
 	MARK_BIT = 23, /* one that is 1 in both marks, as text_number() has them */
 };
 
@@ -196,6 +198,16 @@ void kernel_put_interrupt(struct bpf_program *to, int scratch)
 	bpf_land(to, far);
 	bpf_land(to, other);
 	bpf_land(to, called);
+}
+
+bool kernel_interrupt_holds(const struct bpf_program *program)
+{
+	bool compares = false;
+
+	for (unsigned n = 0; n < program->count; n++)
+		compares |= program->code[n].code == (BPF_STX | BPF_MEM | BPF_DW) &&
+			    program->code[n].src_reg == BPF_REG_10;
+	return !compares || bpf_stack_bytes(program) <= STACK_SHARED;
 }
 
 /* Register 3: an address in the program. */

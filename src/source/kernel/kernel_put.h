@@ -23,7 +23,10 @@ enum {
 	KERNEL_STACK_MET = KERNEL_STACK_NUMBER, /* struct kernel_met, before all of these but the thread */
 	KERNEL_STACK_CALL = -40,		/* struct kernel_syscall of it */
 	KERNEL_STACK_VALUE = -40,		/* of a probe's argument in its program's memory */
-	KERNEL_STACK_REGISTERS = -128,		/* of the process */
+	/* A text of few bytes that a filter of a tracepoint tests, before there is a time. */
+	KERNEL_STACK_SHORT_MAX = 16,
+	KERNEL_STACK_SHORT = KERNEL_STACK_TID - KERNEL_STACK_SHORT_MAX,
+	KERNEL_STACK_REGISTERS = -128,					  /* of the process */
 	KERNEL_STACK_TEXT = KERNEL_STACK_REGISTERS - TRACEPOINT_TEXT_MAX, /* that a filter tests */
 	/* Where a socket's address is, as struct msghdr has it: behind the bytes of one that a filter tests. */
 	KERNEL_STACK_SOCKET = KERNEL_STACK_TEXT + TRACEPOINT_SOCKET_MAX,
@@ -85,6 +88,7 @@ struct kernel_layout {
 	struct kernel_task_type task; /* of the kernel's types; all 0: unknown */
 	int stacks;		      /* map: threads by their stacks (kernel_stacks.h); -1: none */
 	bool in_kernel;		      /* texts of a system call have been copied to the kernel */
+	bool own_stacks; /* programs do not lie on the stack of what they interrupt: kernel_interrupt_holds() */
 	bool without_calls; /* the kernel cannot give programs the registers of a process (before 5.15, or without BTF) */
 };
 
@@ -141,6 +145,13 @@ void kernel_put_call_of(struct bpf_program *to, const struct kernel_layout *layo
  * @scratch: 8 bytes behind register 7, in the value of a map
  */
 void kernel_put_interrupt(struct bpf_program *to, int scratch);
+
+/*
+ * kernel_interrupt_holds - whether what kernel_put_interrupt() finds in a program is true: the program needs so little room that the kernel (6.13 and
+ * later) gives it no stack of its own.
+ * Return: true, too, if the program has none of it.
+ */
+bool kernel_interrupt_holds(const struct bpf_program *program);
 
 /* kernel_put_argument - the value of a probe's argument in register 1; 0: it is in memory, and cannot be read without a page fault. */
 void kernel_put_argument(struct bpf_program *to, const struct tracepoint_field *field);

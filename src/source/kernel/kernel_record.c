@@ -79,10 +79,7 @@ static void put_current(struct bpf_program *to, const struct kernel_layout *layo
 
 static_assert(MET(name) + (int)sizeof(((struct kernel_met *)0)->name) <= KERNEL_STACK_TID, "it has room");
 
-/*
- * Note the current task, which is not recorded. KERNEL_STACK_TID: its id. A program with more than 64 bytes on its stack may get one that is not
- * the kernel's, by which kernel_put_interrupt() finds interrupts.
- */
+/* Note the current task, which is not recorded. KERNEL_STACK_TID: its id. */
 static void put_met(struct bpf_program *to, const struct kernel_layout *layout)
 {
 	bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);

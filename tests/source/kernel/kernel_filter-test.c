@@ -16,6 +16,7 @@
 #include "filter/filter.h"
 #include "filter/filter_entry.h"
 #include "source/kernel/kernel_filter.h"
+#include "source/kernel/kernel_program.h"
 #include "source/kernel/kernel_raw.h"
 
 #define COMMON                                                                 \
@@ -425,6 +426,108 @@ static void finds_tests_of_processes(void **state)
 	}
 }
 
+/* ---- what a program finds by its own stack, which the kernel gives it apart if it needs 64 bytes of it */
+
+static const char waking_format[] = COMMON "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+					   "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+					   "\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+					   "\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n",
+		  other_waking_format[] =
+			  COMMON "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+				 "\tfield:__data_loc char[] comm;\toffset:12;\tsize:4;\tsigned:0;\n";
+
+/* Whether the program compares its stack, for it stores that one's address. */
+static bool has_comparison(const struct bpf_program *program)
+{
+	for (unsigned n = 0; n < program->count; n++)
+		if (BPF_CLASS(program->code[n].code) == BPF_STX && program->code[n].src_reg == BPF_REG_10)
+			return true;
+	return false;
+}
+
+/* Write the program of a wake-up. @expression: NULL: no filter */
+static void write_waking(struct bpf_program *program, const char *format, const struct kernel_layout *layout,
+			 const char *expression)
+{
+	struct tracepoint point;
+	struct filter_entry entry;
+	struct filter_error fault;
+
+	assert_true(tracepoint_parse(&point, "sched", "sched_waking", format));
+	if (expression)
+		assert_int_equal(filter_entry_make(&entry, expression, point.format, "", point.types, &fault),
+				 0);
+	assert_true(kernel_program_write(program, layout, &point,
+					 expression ? (const struct wire_filter *)entry.bytes : NULL, 7));
+}
+
+static void finds_interrupts_on_little_stack(void **state)
+{
+	static const char *const expressions[] = {
+		NULL,
+		"tid > 3 && pid != 4",
+		"comm == \"x\"",
+		"comm == \"0123456789abcde\"",
+		"comm == \"0123456789abcdefghij\"",
+		"comm == \"*123456789abcdef\"",
+		"comm != \"a*b\" && (prio < 3 || comm == \"*\" || comm == \"*abc\")",
+	};
+	const struct kernel_layout layouts[] = {
+		{ .members = -1, .met = -1, .packets = -1, .stacks = -1, .late = -1, .window = 4 },
+		{ .members = 5,
+		  .met = 6,
+		  .packets = 7,
+		  .stacks = -1,
+		  .late = 8,
+		  .window = 4,
+		  .overwrite = true },
+	};
+	struct bpf_program program;
+
+	(void)state;
+	for (unsigned n = 0; n < sizeof(expressions) / sizeof(expressions[0]); n++)
+		for (unsigned layout = 0; layout < sizeof(layouts) / sizeof(layouts[0]); layout++) {
+			write_waking(&program, waking_format, &layouts[layout], expressions[n]);
+			assert_true(has_comparison(&program));
+			assert_true(bpf_stack_bytes(&program) <= 48);
+			assert_true(kernel_interrupt_holds(&program));
+		}
+}
+
+static void does_not_guess_interrupts_on_more_stack(void **state)
+{
+	const struct kernel_layout layout = {
+		.members = -1, .met = -1, .packets = -1, .stacks = -1, .late = -1, .window = 4
+	};
+	struct bpf_program program;
+
+	(void)state;
+	write_waking(&program, other_waking_format, &layout, NULL);
+	assert_true(has_comparison(&program));
+	write_waking(&program, other_waking_format, &layout, "comm == \"x\"");
+	assert_true(bpf_stack_bytes(&program) >= 64);
+	assert_false(has_comparison(&program)); /* -1: unknown */
+}
+
+static void knows_when_the_stack_is_apart(void **state)
+{
+	(void)state;
+	for (int bytes = 8; bytes <= 128; bytes += 8) {
+		struct bpf_program program;
+
+		bpf_begin(&program);
+		bpf_put_store(&program, BPF_DW, BPF_REG_10, -8, BPF_REG_1);
+		if (bytes % 16)
+			bpf_put_address(&program, BPF_REG_1, -bytes);
+		else
+			bpf_put_load(&program, BPF_B, BPF_REG_1, BPF_REG_10, -bytes);
+		assert_int_equal(bpf_stack_bytes(&program), bytes);
+		assert_true(kernel_interrupt_holds(&program));
+		kernel_put_interrupt(&program, 0);
+		assert_int_equal(kernel_interrupt_holds(&program), bytes <= 48);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -432,6 +535,9 @@ int main(void)
 		cmocka_unit_test(of_system_calls),
 		cmocka_unit_test(refuses_other_globs),
 		cmocka_unit_test(finds_tests_of_processes),
+		cmocka_unit_test(finds_interrupts_on_little_stack),
+		cmocka_unit_test(does_not_guess_interrupts_on_more_stack),
+		cmocka_unit_test(knows_when_the_stack_is_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
