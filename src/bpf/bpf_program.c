@@ -120,6 +120,11 @@ void bpf_land(struct bpf_program *to, unsigned jump)
 		to->code[jump].off = (int16_t)(to->count - jump - 1);
 }
 
+void bpf_put_again(struct bpf_program *to, unsigned op, unsigned left, int number, unsigned begin)
+{
+	bpf_put(to, BPF_JMP | op | BPF_K, left, 0, (int)begin - (int)to->count - 1, number);
+}
+
 void bpf_put_alu(struct bpf_program *to, unsigned op, unsigned target, int number)
 {
 	bpf_put(to, BPF_ALU64 | op | BPF_K, target, 0, 0, number);

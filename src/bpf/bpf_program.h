@@ -76,6 +76,9 @@ void bpf_land(struct bpf_program *to, unsigned jump);
 /* bpf_put_jump_register - the same, compared with register @right. */
 unsigned bpf_put_jump_register(struct bpf_program *to, unsigned op, unsigned left, unsigned right);
 
+/* bpf_put_again - jump back to instruction @begin if register @left compares so with the number; the kernel must see that this ends. */
+void bpf_put_again(struct bpf_program *to, unsigned op, unsigned left, int number, unsigned begin);
+
 /* bpf_put_alu, bpf_put_alu_register - arithmetic of 64 bits. @op: BPF_ADD, BPF_AND, BPF_RSH, ... */
 void bpf_put_alu(struct bpf_program *to, unsigned op, unsigned target, int number);
 void bpf_put_alu_register(struct bpf_program *to, unsigned op, unsigned target, unsigned source);

@@ -9,6 +9,7 @@
  *	systemcalls unread PATH...	opens each, whose page is not mapped; after `+`, the page is there
  *	systemcalls exec PATH		executes it; the page of the path is not mapped
  *	systemcalls execat PATH		the same by execveat
+ *	systemcalls exec-list PATH	the same as exec, with two arguments, of which the first one is in that page, too
  *	systemcalls exec-thread PATH	the same as exec, by a second thread
  *	systemcalls bind PATH		binds a socket to it; the page of the address is not mapped
  *	systemcalls switch N		two threads on one CPU wait for each other N times; prints of each its id and how often
@@ -283,6 +284,13 @@ static void *execute(void *path)
 	return NULL;
 }
 
+static void execute_list(const char *path)
+{
+	const char *text = unmapped_text(path);
+
+	execl(text, text, "getppid", NULL);
+}
+
 static void execute_by_thread(char *path)
 {
 	pthread_t thread;
@@ -377,6 +385,8 @@ int main(int argc, char **argv)
 			open_unmapped(argv[n]);
 	else if (strcmp(what, "exec") == 0)
 		execl(unmapped_text(argv[2]), argv[2], NULL);
+	else if (strcmp(what, "exec-list") == 0)
+		execute_list(argv[2]);
 	else if (strcmp(what, "execat") == 0)
 		syscall(SYS_execveat, AT_FDCWD, unmapped_text(argv[2]), argv + 2, environ, 0);
 	else if (strcmp(what, "exec-thread") == 0)

@@ -6,6 +6,7 @@
 #include "source/kernel/kernel_call_program.h"
 #include "source/kernel/kernel_filter.h"
 #include "source/kernel/kernel_late.h"
+#include "source/kernel/kernel_list.h"
 #include "source/kernel/kernel_record.h"
 #include "wire/wire_record.h"
 
@@ -162,27 +163,56 @@ static void put_socket(struct bpf_program *to, const struct kernel_layout *layou
 	kernel_record_advance(to);
 }
 
+/* Put the lists of an exec. One that has succeeded has another memory. Register 1: KERNEL_HAS_LIST or KERNEL_HAS_LIST_THIRD */
+static void put_lists(struct bpf_program *to, const struct kernel_layout *layout, int at)
+{
+	if (layout->without_lists) {
+		kernel_list_put_none(to, at);
+	} else if (layout->in_kernel) {
+		kernel_list_put_new(to, layout, at);
+	} else {
+		bpf_put_alu(to, BPF_SUB, BPF_REG_1, KERNEL_HAS_LIST);
+		kernel_list_put(to, layout, at);
+	}
+}
+
+static bool has_last(const struct kernel_calls *calls)
+{
+	return calls->sockets || calls->numbers || calls->lists;
+}
+
 /* Put what few calls have behind the other fields. */
 static void put_last(struct bpf_program *to, const struct kernel_layout *layout,
 		     const struct kernel_calls *calls, int at, bool exits)
 {
-	unsigned none, numbered, done;
+	unsigned none, numbered, listed = 0, done[2] = { 0 };
 
-	if (!calls->sockets && !calls->numbers)
+	if (!has_last(calls))
 		return;
 	put_call_part(to, BPF_REG_1, CALL_SHIFT(count) + KERNEL_COUNT_BITS, 0xff >> KERNEL_COUNT_BITS);
 	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
 	numbered = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, KERNEL_HAS_NUMBER);
+	if (calls->lists)
+		listed = bpf_put_jump(to, BPF_JGE, BPF_REG_1, KERNEL_HAS_LIST);
 	put_socket(to, layout, at, exits);
-	done = bpf_put_jump(to, BPF_JA, 0, 0);
+	done[0] = bpf_put_jump(to, BPF_JA, 0, 0);
+	if (calls->lists) {
+		bpf_land(to, listed);
+		put_lists(to, layout, at);
+		done[1] = bpf_put_jump(to, BPF_JA, 0, 0);
+	}
 	bpf_land(to, numbered);
 	kernel_put_register(to, layout, BPF_W, BPF_REG_1, REGISTERS_NUMBER);
 	bpf_put_store(to, BPF_W, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
 	bpf_put_set(to, BPF_REG_0, 4);
 	kernel_record_advance(to);
-	bpf_land(to, done);
+	bpf_land(to, done[0]);
+	if (calls->lists)
+		bpf_land(to, done[1]);
 	bpf_land(to, none);
 }
+
+static_assert(KERNEL_LIST_MAX <= KERNEL_ARGUMENTS * TRACEPOINT_TEXT_MAX, "longest_call()");
 
 static unsigned longest_call(const struct kernel_layout *layout)
 {
@@ -333,11 +363,11 @@ void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *lay
 	put_filters(to, layout, calls);
 	kernel_record_begin(to, layout, at + 8 + 2 + TRACEPOINT_SOCKET_MAX + WIRE_ALIGN);
 	kernel_record_number(to, at, 8, KERNEL_RESULT);
-	if (calls->sockets || calls->numbers)
+	if (has_last(calls))
 		bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, KERNEL_STACK_TEXTS, 0);
 	put_last(to, layout, calls, at + 8, true);
 	put_call_part(to, BPF_REG_5, CALL_SHIFT(id), 0xffff);
-	kernel_record_commit(to, layout, at + 8, calls->sockets || calls->numbers, 0);
+	kernel_record_commit(to, layout, at + 8, has_last(calls), 0);
 	kernel_put_exit(to);
 	if (calls->entries) {
 		bpf_land_function(to, call);

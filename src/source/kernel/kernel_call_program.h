@@ -12,8 +12,8 @@ enum {
 
 /* The entry or the exit of a system call, as the programs see it. */
 struct kernel_syscall {
-	uint16_t id;	/* of the event; 0: not recorded */
-	uint8_t count;	/* arguments; above KERNEL_COUNT_BITS: enum tracepoint_socket, or KERNEL_HAS_NUMBER */
+	uint16_t id; /* of the event; 0: not recorded */
+	uint8_t count; /* arguments; above KERNEL_COUNT_BITS: enum tracepoint_socket, or one of the values below */
 	uint8_t shorts; /* a bit for each: 32 bits, else 64 */
 	uint8_t texts;	/* a bit for each: the address of a text */
 	uint8_t filter; /* number in struct kernel_calls, from 1; 0: none */
@@ -22,7 +22,10 @@ struct kernel_syscall {
 
 enum {
 	KERNEL_COUNT_BITS = 3,
-	KERNEL_HAS_NUMBER = 4, /* the record has the call's number behind the other fields */
+	/* What the record has behind the other fields: */
+	KERNEL_HAS_NUMBER = 4, /* the call's number */
+	KERNEL_HAS_LIST,       /* an exec's lists, beginning with the second argument ... */
+	KERNEL_HAS_LIST_THIRD, /* ... or with the third one */
 };
 
 /* All entries, or all exits. */
@@ -32,6 +35,7 @@ struct kernel_calls {
 	unsigned filter_count;
 	bool sockets; /* some have a socket's address */
 	bool numbers; /* some have their number */
+	bool lists;   /* some have lists */
 	const struct kernel_calls
 		*entries; /* of the exits: those whose arguments are read again; NULL: none */
 };

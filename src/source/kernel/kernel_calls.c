@@ -45,6 +45,10 @@ static int attach_raw(struct place *at, const struct kernel_calls *calls, bool e
 		at->layout->stacks = -1;
 		program = load_raw(at, calls, exits);
 	}
+	if (program < 0 && !at->layout->without_lists) {
+		at->layout->without_lists = true;
+		program = load_raw(at, calls, exits);
+	}
 	if (program < 0 && at->layout->typed) {
 		at->layout->typed = false;
 		at->layout->task = (struct kernel_task_type){ 0 };
@@ -106,6 +110,10 @@ static unsigned find_last(struct kernel_calls *calls, const struct tracepoint *p
 		if (point->fields[n].kind == TRACEPOINT_CALL_NUMBER) {
 			calls->numbers = true;
 			return KERNEL_HAS_NUMBER;
+		}
+		if (point->fields[n].kind == TRACEPOINT_LIST) {
+			calls->lists = true;
+			return point->fields[n].list == 2 ? KERNEL_HAS_LIST_THIRD : KERNEL_HAS_LIST;
 		}
 	}
 	return 0;

@@ -73,6 +73,11 @@ static const struct tracepoint_field *field_of(const struct tracepoint *point, u
 	return &point->fields[0]; /* the filter was compiled for these fields */
 }
 
+static bool comes_later(enum tracepoint_kind kind)
+{
+	return kind == TRACEPOINT_INTERRUPT || kind == TRACEPOINT_LIST || kind == TRACEPOINT_LIST_COUNT;
+}
+
 const char *kernel_filter_fits(const struct kernel_filter *of, bool in_kernel)
 {
 	const struct wire_filter *filter = of->filter;
@@ -85,8 +90,9 @@ const char *kernel_filter_fits(const struct kernel_filter *of, bool in_kernel)
 		    test->offset >= offsetof(struct filter_subject, depth))
 			return "events of the kernel have no depth and no correlation";
 		if (in_kernel && filter_source(test) != WIRE_FILTER_SUBJECT &&
-		    field_of(of->point, test->arg)->kind == TRACEPOINT_INTERRUPT)
-			return "the kernel's programs find `interrupt` later than they filter";
+		    comes_later(field_of(of->point, test->arg)->kind))
+			return "the kernel's programs find `interrupt`, and the arguments of an exec, later "
+			       "than they filter";
 		if (in_kernel && test->op % WIRE_FILTER_WALK == WIRE_FILTER_GLOB &&
 		    (strpbrk(text, "?[") || strchr(text, '*') != strrchr(text, '*')))
 			return "in the kernel a glob has one *, and no ? and [";

@@ -26,7 +26,8 @@ enum {
 	/* A text of few bytes that a filter of a tracepoint tests, before there is a time. */
 	KERNEL_STACK_SHORT_MAX = 16,
 	KERNEL_STACK_SHORT = KERNEL_STACK_TID - KERNEL_STACK_SHORT_MAX,
-	KERNEL_STACK_REGISTERS = -128,					  /* of the process */
+	KERNEL_STACK_REGISTERS = -128,			  /* of the process */
+	KERNEL_STACK_LISTED = KERNEL_STACK_REGISTERS - 8, /* an address in a list, after filters */
 	KERNEL_STACK_TEXT = KERNEL_STACK_REGISTERS - TRACEPOINT_TEXT_MAX, /* that a filter tests */
 	/* Where a socket's address is, as struct msghdr has it: behind the bytes of one that a filter tests. */
 	KERNEL_STACK_SOCKET = KERNEL_STACK_TEXT + TRACEPOINT_SOCKET_MAX,
@@ -39,12 +40,14 @@ enum {
 #ifdef __x86_64__
 	REGISTERS_NUMBER = 120, /* orig_ax */
 	REGISTERS_MODE = 136,	/* cs */
+	REGISTERS_STACK = 152,	/* sp */
 	REGISTERS_MODE_MASK = 0xffff,
 	REGISTERS_MODE_64 = 0x33,
 	REGISTERS_MODE_32 = 0x23,
 #else
 	REGISTERS_NUMBER = 280, /* syscallno */
 	REGISTERS_MODE = 264,	/* pstate */
+	REGISTERS_STACK = 248,	/* sp */
 	REGISTERS_MODE_MASK = 0x1f,
 	REGISTERS_MODE_64 = 0,
 	REGISTERS_MODE_32 = 0x10,
@@ -87,6 +90,7 @@ struct kernel_layout {
 	bool typed;  /* programs of system calls load directly from the registers: bpf_load_typed() */
 	struct kernel_task_type task; /* of the kernel's types; all 0: unknown */
 	int stacks;		      /* map: threads by their stacks (kernel_stacks.h); -1: none */
+	bool without_lists;	      /* the kernel's verifier refuses the loop of kernel_list.h */
 	bool in_kernel;		      /* texts of a system call have been copied to the kernel */
 	bool own_stacks; /* programs do not lie on the stack of what they interrupt: kernel_interrupt_holds() */
 	bool without_calls; /* the kernel cannot give programs the registers of a process (before 5.15, or without BTF) */

@@ -51,6 +51,12 @@ static void put_word_address(struct bpf_program *to, const struct kernel_layout 
 	bpf_put_copy(to, target, spare);
 }
 
+void kernel_record_place(struct bpf_program *to, const struct kernel_layout *layout, unsigned spare)
+{
+	bpf_put_alu(to, BPF_RSH, BPF_REG_9, WIRE_TAIL_COUNT_BITS);
+	put_word_address(to, layout, BPF_REG_9, spare);
+}
+
 /* ---- which tasks */
 
 /* Register 1: the state of a task, whose number is in register @task. */
@@ -289,8 +295,7 @@ static void put_locate(struct bpf_program *to, const struct kernel_layout *layou
 	put_open(to, layout);
 	bpf_land(to, done);
 	bpf_put_copy(to, BPF_REG_9, BPF_REG_8);
-	bpf_put_alu(to, BPF_RSH, BPF_REG_9, WIRE_TAIL_COUNT_BITS);
-	put_word_address(to, layout, BPF_REG_9, BPF_REG_1);
+	kernel_record_place(to, layout, BPF_REG_1);
 }
 
 void kernel_record_commit(struct bpf_program *to, const struct kernel_layout *layout, int at, bool texts,
@@ -303,8 +308,7 @@ void kernel_record_commit(struct bpf_program *to, const struct kernel_layout *la
 		kernel_put_load(to, BPF_REG_2, BPF_REG_10, KERNEL_STACK_TEXTS);
 		bpf_put_alu_register(to, BPF_ADD, BPF_REG_1, BPF_REG_2);
 		bpf_put_copy(to, BPF_REG_9, BPF_REG_8);
-		bpf_put_alu(to, BPF_RSH, BPF_REG_9, WIRE_TAIL_COUNT_BITS);
-		put_word_address(to, layout, BPF_REG_9, BPF_REG_2);
+		kernel_record_place(to, layout, BPF_REG_2);
 	}
 	bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
 	bpf_put_alu(to, BPF_LSH, BPF_REG_3, 16);

@@ -21,6 +21,9 @@ void kernel_record_filter(struct bpf_program *to, const struct kernel_layout *la
 /* kernel_record_begin - take the ring, read the clock, and find the record's place. @bytes: of the longest one */
 void kernel_record_begin(struct bpf_program *to, const struct kernel_layout *layout, unsigned bytes);
 
+/* kernel_record_place - register 9, which has the tail: the record's address there, less KERNEL_SLOTS. Changes register @spare. */
+void kernel_record_place(struct bpf_program *to, const struct kernel_layout *layout, unsigned spare);
+
 /* kernel_record_advance - let the payload go on behind as many bytes as register 0 has, and register 9 with it. */
 void kernel_record_advance(struct bpf_program *to);
 

@@ -46,7 +46,10 @@ struct kernel_ring {
 	uint64_t
 		unread; /* of ring 0: calls with texts that could not be read at the exit, either (kernel_late.h) */
 	uint64_t zero; /* always: a 0 that the verifier does not know */
-	uint64_t reserved[24];
+	struct {
+		uint64_t tail, bytes, places[2], counts[2];
+	} list; /* of the program that has the ring (kernel_list.h) */
+	uint64_t reserved[18];
 	struct wire_packet header; /* of new packets */
 };
 

@@ -251,6 +251,37 @@ static void add_socket(struct tracepoint *point)
 		};
 }
 
+/* An exec has the texts of its arguments, behind the kernel's fields. */
+static void add_list(struct tracepoint *point)
+{
+	static const struct {
+		const char *name;
+		uint8_t list;
+	} calls[] = { { "sys_enter_execve", 1 }, { "sys_enter_execveat", 2 } };
+	static const struct tracepoint_field fields[] = {
+		{ .name = "argc",
+		  .type = "int",
+		  .kind = TRACEPOINT_LIST_COUNT,
+		  .is_signed = true,
+		  .bytes = 4 },
+		{ .name = "vars",
+		  .type = "int",
+		  .kind = TRACEPOINT_LIST_COUNT,
+		  .is_signed = true,
+		  .bytes = 4 },
+		{ .name = "args", .type = "char[]", .kind = TRACEPOINT_LIST, .element = 1 },
+	};
+
+	for (unsigned n = 0; n < sizeof(calls) / sizeof(calls[0]); n++) {
+		if (strcmp(point->name, calls[n].name) != 0 ||
+		    point->count + sizeof(fields) / sizeof(fields[0]) > TRACEPOINT_FIELDS)
+			continue;
+		memcpy(&point->fields[point->count], fields, sizeof(fields));
+		point->count += sizeof(fields) / sizeof(fields[0]);
+		point->fields[point->count - 1].list = calls[n].list;
+	}
+}
+
 /* Remove the number of the call, which the name implies, and give arguments their types. */
 static void adapt_syscall(struct tracepoint *point)
 {
@@ -274,6 +305,7 @@ static void adapt_syscall(struct tracepoint *point)
 	}
 	point->count = kept;
 	add_socket(point);
+	add_list(point);
 }
 
 /*
@@ -317,7 +349,8 @@ static unsigned integer_type(unsigned bytes, bool is_signed)
 
 static bool has_elements(const struct tracepoint_field *field)
 {
-	return field->kind == TRACEPOINT_ARRAY || field->kind == TRACEPOINT_SOCKET;
+	return field->kind == TRACEPOINT_ARRAY || field->kind == TRACEPOINT_SOCKET ||
+	       field->kind == TRACEPOINT_LIST;
 }
 
 /* The type of a field in the list of types, with 4 bits or, of an array, 8. */
@@ -330,11 +363,13 @@ static unsigned type_of(const struct tracepoint_field *field, unsigned *bits)
 	case TRACEPOINT_INTERRUPT:
 	case TRACEPOINT_ELAPSED:
 	case TRACEPOINT_CALL_NUMBER:
+	case TRACEPOINT_LIST_COUNT:
 		return integer_type(field->bytes, field->is_signed);
 	case TRACEPOINT_POINTER:
 		return WIRE_PTR;
 	case TRACEPOINT_ARRAY:
 	case TRACEPOINT_SOCKET:
+	case TRACEPOINT_LIST:
 		return integer_type(field->element, field->is_signed) << 4;
 	default:
 		return WIRE_STR;
@@ -353,7 +388,7 @@ static const char *conversion_of(const struct tracepoint_field *field)
 		return "%p";
 	if (field->kind != TRACEPOINT_INTEGER && !has_elements(field) &&
 	    field->kind != TRACEPOINT_INTERRUPT && field->kind != TRACEPOINT_ELAPSED &&
-	    field->kind != TRACEPOINT_CALL_NUMBER)
+	    field->kind != TRACEPOINT_CALL_NUMBER && field->kind != TRACEPOINT_LIST_COUNT)
 		return "%s";
 	return numbers[field->is_signed][bytes == 8 ? 3 : bytes == 4 ? 2 : bytes == 2 ? 1 : 0];
 }
@@ -387,17 +422,25 @@ void tracepoint_make_event(struct tracepoint *point)
 	}
 }
 
+/* Whether it is read in the process's memory, behind the arguments. */
+static bool is_of_memory(const struct tracepoint_field *field)
+{
+	return field->kind == TRACEPOINT_SOCKET || field->kind == TRACEPOINT_LIST ||
+	       field->kind == TRACEPOINT_LIST_COUNT;
+}
+
 bool tracepoint_without_texts(struct tracepoint *point)
 {
-	const bool has_socket = has_kind(point, TRACEPOINT_SOCKET),
-		   has_text = has_kind(point, TRACEPOINT_USER_TEXT);
+	const unsigned count = point->count;
+	const bool has_text = has_kind(point, TRACEPOINT_USER_TEXT);
 
-	point->count -= has_socket; /* it is the last one */
+	while (point->count && is_of_memory(&point->fields[point->count - 1]))
+		point->count--;
 	for (unsigned n = 0; n < point->count; n++)
 		if (point->fields[n].kind == TRACEPOINT_USER_TEXT)
 			point->fields[n].kind = TRACEPOINT_POINTER;
 	tracepoint_make_event(point);
-	return has_socket || has_text;
+	return point->count != count || has_text;
 }
 
 void tracepoint_copy(struct tracepoint *to, const struct tracepoint *from)
@@ -407,7 +450,12 @@ void tracepoint_copy(struct tracepoint *to, const struct tracepoint *from)
 
 unsigned tracepoint_arguments(const struct tracepoint *point)
 {
-	return point->count - has_kind(point, TRACEPOINT_SOCKET) - has_kind(point, TRACEPOINT_CALL_NUMBER);
+	unsigned count = point->count;
+
+	while (count && (is_of_memory(&point->fields[count - 1]) ||
+			 point->fields[count - 1].kind == TRACEPOINT_CALL_NUMBER))
+		count--;
+	return count;
 }
 
 bool tracepoint_late(struct tracepoint *out, const struct tracepoint *enter)

@@ -34,6 +34,8 @@ enum tracepoint_kind {
 	TRACEPOINT_CALL, /* not the kernel's: the number of the system call that the current task is in */
 	TRACEPOINT_INTERRUPT, /* not the kernel's: whether an interrupt runs instead of the current task */
 	TRACEPOINT_SOCKET, /* not the kernel's: the bytes of a socket's address that a system call takes or returns */
+	TRACEPOINT_LIST_COUNT, /* not the kernel's: the arguments, or the variables, of an exec */
+	TRACEPOINT_LIST, /* not the kernel's: the texts of its arguments, each with its NUL, behind both counts */
 	TRACEPOINT_ELAPSED,	/* not the kernel's: ns since the entry of the system call */
 	TRACEPOINT_CALL_NUMBER, /* of the system call that the record is about */
 };
@@ -81,6 +83,7 @@ struct tracepoint_field {
 	uint16_t element;      /* of an array: bytes of an element */
 	uint8_t bytes;	       /* of an integer: those recorded, which may be its lower ones */
 	uint8_t socket;	       /* of a socket's address: enum tracepoint_socket */
+	uint8_t list;	       /* of a list: the argument that leads to it */
 	bool recorded;	       /* the event has it */
 	bool labelled; /* its values have names, in the enum of its own name (struct tracepoint.enums) */
 	struct tracepoint_source source;
@@ -133,7 +136,7 @@ unsigned tracepoint_arguments(const struct tracepoint *point);
 /* tracepoint_has_socket - whether the tracepoint of a system call, "sys_enter_NAME", has a socket's address. */
 bool tracepoint_has_socket(const char *name);
 
-/* tracepoint_without_texts - let texts of a process be their addresses, and leave out socket addresses. Return: whether it had any. */
+/* tracepoint_without_texts - let texts of a process be their addresses, and leave out socket addresses and lists. Return: whether it had any. */
 bool tracepoint_without_texts(struct tracepoint *point);
 
 /* tracepoint_field - a recorded field by its name; NULL: there is none. */

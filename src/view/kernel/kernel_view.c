@@ -243,6 +243,15 @@ bool kernel_view_result(const struct kernel_event *event, const struct burin_rec
 	return burin_record_i64(record, (unsigned)event->fields[0], result) == 0;
 }
 
+uint32_t kernel_view_ended(const struct kernel_view *view, uint32_t call, int64_t result, uint32_t open)
+{
+	const char *const *texts = view->strings->texts;
+
+	return open && !result && strcmp(texts[call], "execve") == 0 && strcmp(texts[open], "execveat") == 0
+		       ? open
+		       : call;
+}
+
 const char *kernel_errno_name(int error, char text[TEXT_SHORT])
 {
 	/* Calls that the kernel will restart or has interrupted; programs never see these. */

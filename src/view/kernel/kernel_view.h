@@ -108,6 +108,12 @@ uint32_t kernel_view_call(struct kernel_view *view, const struct kernel_event *e
 /* The result of a system call. */
 bool kernel_view_result(const struct kernel_event *event, const struct burin_record *record, int64_t *result);
 
+/*
+ * kernel_view_ended - the string of the call that has ended: that of an execveat that succeeds has the number of execve at its end.
+ * @call: as the record of the end has it; @open: that the thread was in
+ */
+uint32_t kernel_view_ended(const struct kernel_view *view, uint32_t call, int64_t result, uint32_t open);
+
 static inline bool kernel_is_error(int64_t result)
 {
 	return result < 0 && result >= -KERNEL_ERRNO_MAX;

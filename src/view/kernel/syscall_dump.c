@@ -206,13 +206,14 @@ static int take_enter(struct dumper *dumper, struct syscall_thread *thread, stru
 static int take_leave(struct dumper *dumper, struct syscall_thread *thread, struct pending *pending,
 		      uint32_t call, const struct burin_record *record)
 {
-	struct line line = { .call = call, .end = record->time, .returns = true };
+	struct line line = { .end = record->time, .returns = true };
 	uint32_t unended;
 	uint64_t begin;
 	int result;
 
 	if (!kernel_view_result(&dumper->view.events[record->event->id], record, &line.result))
 		return 0;
+	call = line.call = kernel_view_ended(&dumper->view, call, line.result, thread->call);
 	if (syscall_leave(thread, call, &begin, &unended)) {
 		line.begin = begin;
 		if (pending->selected)

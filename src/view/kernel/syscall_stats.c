@@ -137,7 +137,7 @@ static int take_record(struct counter *counter, const struct kernel_event *event
 		       const struct burin_record *record)
 {
 	const size_t number = syscall_pairs_find(&counter->pairs, record->tid);
-	const uint32_t call = kernel_view_call(&counter->view, event, record);
+	uint32_t call = kernel_view_call(&counter->view, event, record);
 	struct syscall_thread *thread;
 	uint64_t begin;
 	uint32_t unended;
@@ -164,6 +164,7 @@ static int take_record(struct counter *counter, const struct kernel_event *event
 	}
 	if (!kernel_view_result(event, record, &result))
 		return 0;
+	call = kernel_view_ended(&counter->view, call, result, thread->call);
 	paired = syscall_leave(thread, call, &begin, &unended);
 	error = count_unended(counter, number, unended, begin);
 	if (error || (!paired && is_birth(counter, call, result)))

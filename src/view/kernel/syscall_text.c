@@ -43,6 +43,9 @@ static void find_socket(struct syscall_style *style, const struct burin_event *e
 	};
 
 	style->first = burin_event_find(event, "after_ns") == 0; /* of arguments that were read at the end */
+	style->counts[0] = burin_event_find(event, "argc");
+	style->counts[1] = burin_event_find(event, "vars");
+	style->list = style->counts[0] >= 0 && style->counts[1] >= 0 ? burin_event_find(event, "args") : -1;
 	style->socket = burin_event_find(event, "sockaddr");
 	if (style->socket >= 0 && burin_event_field(event, (unsigned)style->socket)->type != BURIN_TYPE_ARRAY)
 		style->socket = -1;
@@ -318,6 +321,93 @@ static size_t put_socket(const struct syscall_style *style, const struct burin_r
 	return count;
 }
 
+/* ---- an exec */
+
+static bool is_of_list(const struct syscall_style *style, int n)
+{
+	return style->list >= 0 && (n == style->list || n == style->counts[0] || n == style->counts[1]);
+}
+
+/* A count of its lists. Return: -1: unknown. */
+static int64_t list_count(const struct syscall_style *style, const struct burin_record *record, int list)
+{
+	uint64_t count;
+
+	return style->list >= 0 && get_number(record, (unsigned)style->counts[list], &count)
+		       ? (int32_t)(uint32_t)count
+		       : -1;
+}
+
+/* The arguments whose texts the record has. Return: how many. */
+static int64_t put_texts(const struct syscall_style *style, const struct burin_record *record,
+			 struct view_buffer *out)
+{
+	const void *bytes;
+	const char *at;
+	size_t room = 0;
+	int64_t put = 0;
+
+	if (burin_record_array(record, (unsigned)style->list, &bytes, &room) != 0)
+		return 0;
+	for (at = bytes; room && memchr(at, 0, room); put++) {
+		const size_t length = strlen(at) + 1;
+
+		view_buffer_print(out, put ? ", " : "");
+		put_quoted(out, at, SIZE_MAX);
+		at += length;
+		room -= length;
+	}
+	return put;
+}
+
+/*
+ * Keep what the record has of an exec's lists. One that comes late has them as the new program got them, without variables: of a
+ * script these are others, and more.
+ */
+static void keep_lists(const struct syscall_style *style, const struct burin_record *record,
+		       struct syscall_arguments *out)
+{
+	const int64_t count = list_count(style, record, 0), vars = list_count(style, record, 1);
+	const void *bytes;
+	size_t used = 0;
+	int64_t put;
+
+	if (style->list < 0 || burin_record_array(record, (unsigned)style->list, &bytes, &used) != 0)
+		return;
+	if (style->first && vars < 0 && count != out->argc)
+		return;
+	out->argc = count;
+	if (vars >= 0)
+		out->vars = vars;
+	if (count < 0 && !used)
+		return;
+	out->list.used = 0;
+	view_buffer_print(&out->list, "[");
+	put = put_texts(style, record, &out->list);
+	if (put != count)
+		view_buffer_print(&out->list, put ? ", ..." : "...");
+	view_buffer_print(&out->list, "]");
+}
+
+/* An argument that leads to one of the lists. Return: whether it is one, and written. */
+static bool put_list(const struct syscall_style *style, const struct burin_record *record, unsigned n,
+		     const struct syscall_arguments *arguments, struct view_buffer *part)
+{
+	const char *name = burin_event_field(record->event, n)->name;
+
+	if (style->list < 0)
+		return false;
+	if (strcmp(name, "argv") == 0 && arguments->list.used) {
+		view_buffer_add(part, &arguments->list);
+		return true;
+	}
+	if (strcmp(name, "envp") != 0 || arguments->vars < 0)
+		return false;
+	put_argument(style, style->arguments[n], record, n, part);
+	view_buffer_print(part, " /* %" PRId64 " var%s */", arguments->vars, arguments->vars == 1 ? "" : "s");
+	return true;
+}
+
 /* The part of the text that an argument belongs to. */
 static struct view_buffer *part_of(const struct syscall_style *style, unsigned n,
 				   struct syscall_arguments *out)
@@ -330,18 +420,20 @@ static struct view_buffer *part_of(const struct syscall_style *style, unsigned n
 void syscall_text_arguments(const struct syscall_style *style, const struct burin_record *record,
 			    struct syscall_arguments *out)
 {
-	syscall_arguments_empty(out);
+	out->before.used = out->socket.used = out->after.used = 0;
+	keep_lists(style, record, out);
 	for (unsigned n = style->first; n < record->event->fields; n++) {
 		struct view_buffer *part = part_of(style, n, out);
 		const bool points = style->has_place && !style->returns && n == style->place;
 		const struct syscall_argument *line = choose_line(style, record, n);
 
-		if ((int)n == style->socket || (int)n == style->number ||
+		if ((int)n == style->socket || (int)n == style->number || is_of_list(style, (int)n) ||
 		    (line && line->form == SYSCALL_NONE))
 			continue;
 		if (n > style->first)
 			view_buffer_print(part, ", ");
-		if (!points || !put_socket(style, record, part, ""))
+		if (!(points && put_socket(style, record, part, "")) &&
+		    !put_list(style, record, n, out, part))
 			put_argument(style, line, record, n, part);
 	}
 }
@@ -365,13 +457,15 @@ const struct view_buffer *syscall_arguments_text(struct syscall_arguments *argum
 	view_buffer_add(&arguments->before, &arguments->socket);
 	view_buffer_add(&arguments->before, &arguments->after);
 	arguments->socket.used = arguments->after.used = 0;
-	arguments->failed |= arguments->before.failed || arguments->socket.failed || arguments->after.failed;
+	arguments->failed |= arguments->before.failed || arguments->socket.failed ||
+			     arguments->after.failed || arguments->list.failed;
 	return &arguments->before;
 }
 
 void syscall_arguments_empty(struct syscall_arguments *arguments)
 {
-	arguments->before.used = arguments->socket.used = arguments->after.used = 0;
+	arguments->before.used = arguments->socket.used = arguments->after.used = arguments->list.used = 0;
+	arguments->argc = arguments->vars = -1;
 }
 
 void syscall_arguments_free(struct syscall_arguments *arguments)
@@ -379,6 +473,7 @@ void syscall_arguments_free(struct syscall_arguments *arguments)
 	view_buffer_free(&arguments->before);
 	view_buffer_free(&arguments->socket);
 	view_buffer_free(&arguments->after);
+	view_buffer_free(&arguments->list);
 }
 
 void syscall_text_result(const struct syscall_style *style, int64_t result, struct view_buffer *out)

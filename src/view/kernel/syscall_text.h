@@ -21,12 +21,16 @@ struct syscall_style {
 	bool returns;	/* the address is in the record of the end */
 	unsigned place; /* the argument that points to it */
 	bool message;	/* by a struct msghdr; else its length is the next argument */
+	/* Of an exec, fields with its lists, which are no arguments themselves: arguments and variables. -1: none */
+	int list, counts[2];
 };
 
 /* The arguments as text: a socket's address and its length, which the end replaces, are a part of their own. */
 struct syscall_arguments {
 	struct view_buffer before, socket, after;
-	bool failed; /* no memory */
+	struct view_buffer list; /* of an exec; empty: unknown */
+	int64_t argc, vars;	 /* of an exec; -1: unknown */
+	bool failed;		 /* no memory */
 };
 
 /* syscall_text_machine - the kind of machine that recorded a trace. Return: NULL: one whose flags have no names here. */

@@ -95,6 +95,7 @@ fallocate|mode|fallocate
 open openat|flags|open
 pipe2 dup3|flags|descriptor
 * |dfd|at
+execveat|fd|at
 * |newdfd|at
 * |olddfd|at
 newfstatat|flag|at_flags
