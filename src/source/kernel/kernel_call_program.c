@@ -10,7 +10,7 @@
 #include "source/kernel/kernel_record.h"
 #include "wire/wire_record.h"
 
-static_assert(sizeof(struct kernel_syscall) == 8, "kernel_syscall");
+static_assert(sizeof(struct kernel_syscall) == 16, "kernel_syscall");
 
 /* Where struct kernel_syscall has a member, as the lowest bit of the number that it is. */
 #define CALL_SHIFT(member) ((int)offsetof(struct kernel_syscall, member) * 8)
@@ -138,6 +138,16 @@ static void put_socket_place(struct bpf_program *to, const struct kernel_layout 
 	bpf_land(to, done[1]);
 }
 
+/* Let the record go on behind the array of the bytes that were copied, as many as KERNEL_STACK_SOCKET_BYTES says. */
+static void put_array(struct bpf_program *to, int at)
+{
+	bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES);
+	bpf_put_alu(to, BPF_AND, BPF_REG_0, 0xff);
+	bpf_put_store(to, BPF_H, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_0);
+	bpf_put_alu(to, BPF_ADD, BPF_REG_0, 2);
+	kernel_record_advance(to);
+}
+
 /* Put the bytes of a socket's address as an array. One that cannot be read is empty. Register 1: its enum tracepoint_socket */
 static void put_socket(struct bpf_program *to, const struct kernel_layout *layout, int at, bool exits)
 {
@@ -156,11 +166,81 @@ static void put_socket(struct bpf_program *to, const struct kernel_layout *layou
 		kernel_put_unread_socket(to, &(struct kernel_unread){ .jumps = false });
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, KERNEL_STACK_SOCKET_BYTES, 0);
 	bpf_land(to, good);
-	bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES);
-	bpf_put_alu(to, BPF_AND, BPF_REG_0, 0xff);
-	bpf_put_store(to, BPF_H, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_0);
-	bpf_put_alu(to, BPF_ADD, BPF_REG_0, 2);
-	kernel_record_advance(to);
+	put_array(to, at);
+}
+
+/* A byte of the description's second half, which register 5 has. */
+#define MEMORY_SHIFT(member) (((int)offsetof(struct kernel_syscall, member) - 8) * 8)
+
+static void put_memory_part(struct bpf_program *to, unsigned target, int shift)
+{
+	bpf_put_copy(to, target, BPF_REG_5);
+	bpf_put_alu(to, BPF_RSH, target, shift);
+	bpf_put_alu(to, BPF_AND, target, 0xff);
+}
+
+/* Register 2: argument n, if register 1 has @first + n and bit @first + n of @used is set; else it stays. */
+static void put_any_argument(struct bpf_program *to, const struct kernel_layout *layout, unsigned used,
+			     unsigned first)
+{
+	for (unsigned n = 0; n < KERNEL_ARGUMENTS; n++)
+		if (used & 1u << (first + n)) {
+			const unsigned other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, (int)(first + n));
+
+			kernel_put_register(to, layout, BPF_DW, BPF_REG_2, kernel_argument_places[n]);
+			bpf_land(to, other);
+		}
+}
+
+/* KERNEL_STACK_SOCKET: where the memory is, and its size. Register 5: the description's second half */
+static void put_memory_place(struct bpf_program *to, const struct kernel_layout *layout,
+			     const struct kernel_calls *calls)
+{
+	unsigned few;
+
+	put_memory_part(to, BPF_REG_1, MEMORY_SHIFT(argument));
+	bpf_put_set(to, BPF_REG_2, 0);
+	put_any_argument(to, layout, calls->memory, 0);
+	kernel_put_store(to, BPF_REG_10, KERNEL_STACK_SOCKET, BPF_REG_2);
+	put_memory_part(to, BPF_REG_1, MEMORY_SHIFT(times));
+	bpf_put_set(to, BPF_REG_2, 1);
+	put_any_argument(to, layout, calls->times, TRACEPOINT_TIMES_ARGUMENT);
+	if (calls->times & 1u << TRACEPOINT_TIMES_RESULT) {
+		const unsigned other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, TRACEPOINT_TIMES_RESULT);
+
+		kernel_put_load(to, BPF_REG_2, BPF_REG_6, KERNEL_RESULT);
+		bpf_land(to, other);
+	}
+	few = bpf_put_jump(to, BPF_JLE, BPF_REG_2, TRACEPOINT_SOCKET_MAX);
+	bpf_put_set(to, BPF_REG_2, TRACEPOINT_SOCKET_MAX);
+	bpf_land(to, few);
+	put_memory_part(to, BPF_REG_1, MEMORY_SHIFT(bytes));
+	bpf_put_alu_register(to, BPF_MUL, BPF_REG_1, BPF_REG_2);
+	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES, BPF_REG_1);
+}
+
+/* Put the bytes that an argument points to, as an array. Those that cannot be read, or of a call that failed, are none. */
+static void put_memory(struct bpf_program *to, const struct kernel_layout *layout,
+		       const struct kernel_calls *calls, int at, bool exits)
+{
+	unsigned failed = 0, unknown, good;
+
+	if (exits) {
+		kernel_put_load(to, BPF_REG_2, BPF_REG_6, KERNEL_RESULT);
+		failed = bpf_put_jump(to, BPF_JSLT, BPF_REG_2, 0);
+	}
+	bpf_put_find(to, calls->map, KERNEL_STACK_NUMBER);
+	unknown = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
+	kernel_put_load(to, BPF_REG_5, BPF_REG_0, 8);
+	put_memory_place(to, layout, calls);
+	kernel_put_socket(to, BPF_REG_9, KERNEL_SLOTS + at + 2);
+	good = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
+	if (exits)
+		bpf_land(to, failed);
+	bpf_land(to, unknown);
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, KERNEL_STACK_SOCKET_BYTES, 0);
+	bpf_land(to, good);
+	put_array(to, at);
 }
 
 /* Put the lists of an exec. One that has succeeded has another memory. Register 1: KERNEL_HAS_LIST or KERNEL_HAS_LIST_THIRD */
@@ -178,20 +258,22 @@ static void put_lists(struct bpf_program *to, const struct kernel_layout *layout
 
 static bool has_last(const struct kernel_calls *calls)
 {
-	return calls->sockets || calls->numbers || calls->lists;
+	return calls->sockets || calls->numbers || calls->lists || calls->memory;
 }
 
 /* Put what few calls have behind the other fields. */
 static void put_last(struct bpf_program *to, const struct kernel_layout *layout,
 		     const struct kernel_calls *calls, int at, bool exits)
 {
-	unsigned none, numbered, listed = 0, done[2] = { 0 };
+	unsigned none, numbered, listed = 0, pointed = 0, done[3] = { 0 };
 
 	if (!has_last(calls))
 		return;
 	put_call_part(to, BPF_REG_1, CALL_SHIFT(count) + KERNEL_COUNT_BITS, 0xff >> KERNEL_COUNT_BITS);
 	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
 	numbered = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, KERNEL_HAS_NUMBER);
+	if (calls->memory)
+		pointed = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, KERNEL_HAS_MEMORY);
 	if (calls->lists)
 		listed = bpf_put_jump(to, BPF_JGE, BPF_REG_1, KERNEL_HAS_LIST);
 	put_socket(to, layout, at, exits);
@@ -201,6 +283,11 @@ static void put_last(struct bpf_program *to, const struct kernel_layout *layout,
 		put_lists(to, layout, at);
 		done[1] = bpf_put_jump(to, BPF_JA, 0, 0);
 	}
+	if (calls->memory) {
+		bpf_land(to, pointed);
+		put_memory(to, layout, calls, at, exits);
+		done[2] = bpf_put_jump(to, BPF_JA, 0, 0);
+	}
 	bpf_land(to, numbered);
 	kernel_put_register(to, layout, BPF_W, BPF_REG_1, REGISTERS_NUMBER);
 	bpf_put_store(to, BPF_W, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
@@ -209,6 +296,8 @@ static void put_last(struct bpf_program *to, const struct kernel_layout *layout,
 	bpf_land(to, done[0]);
 	if (calls->lists)
 		bpf_land(to, done[1]);
+	if (calls->memory)
+		bpf_land(to, done[2]);
 	bpf_land(to, none);
 }
 

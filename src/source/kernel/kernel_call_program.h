@@ -18,6 +18,10 @@ struct kernel_syscall {
 	uint8_t texts;	/* a bit for each: the address of a text */
 	uint8_t filter; /* number in struct kernel_calls, from 1; 0: none */
 	uint16_t late;	/* id of the event of arguments that are read at the exit; 0: none */
+	/* Of memory, read by itself: */
+	uint8_t argument; /* that points to it */
+	uint8_t bytes, times;
+	uint8_t reserved[5];
 };
 
 enum {
@@ -26,6 +30,7 @@ enum {
 	KERNEL_HAS_NUMBER = 4, /* the call's number */
 	KERNEL_HAS_LIST,       /* an exec's lists, beginning with the second argument ... */
 	KERNEL_HAS_LIST_THIRD, /* ... or with the third one */
+	KERNEL_HAS_MEMORY,
 };
 
 /* All entries, or all exits. */
@@ -36,6 +41,8 @@ struct kernel_calls {
 	bool sockets; /* some have a socket's address */
 	bool numbers; /* some have their number */
 	bool lists;   /* some have lists */
+	unsigned memory,
+		times; /* some have memory: a bit for each argument that points to it, and for each enum tracepoint_times */
 	const struct kernel_calls
 		*entries; /* of the exits: those whose arguments are read again; NULL: none */
 };

@@ -100,7 +100,8 @@ static uint8_t add_filter(struct kernel_calls *calls, const struct wire_filter *
 }
 
 /* The value behind the other fields. */
-static unsigned find_last(struct kernel_calls *calls, const struct tracepoint *point)
+static unsigned find_last(struct kernel_calls *calls, struct kernel_syscall *call,
+			  const struct tracepoint *point)
 {
 	for (unsigned n = 0; n < point->count; n++) {
 		if (point->fields[n].kind == TRACEPOINT_SOCKET) {
@@ -110,6 +111,14 @@ static unsigned find_last(struct kernel_calls *calls, const struct tracepoint *p
 		if (point->fields[n].kind == TRACEPOINT_CALL_NUMBER) {
 			calls->numbers = true;
 			return KERNEL_HAS_NUMBER;
+		}
+		if (point->fields[n].kind == TRACEPOINT_POINTED) {
+			call->argument = point->fields[n].list;
+			call->bytes = (uint8_t)point->fields[n].size;
+			call->times = point->fields[n].times;
+			calls->memory |= 1u << call->argument;
+			calls->times |= 1u << call->times;
+			return KERNEL_HAS_MEMORY;
 		}
 		if (point->fields[n].kind == TRACEPOINT_LIST) {
 			calls->lists = true;
@@ -125,7 +134,7 @@ static int describe(struct kernel_calls *calls, struct kernel_syscall *call,
 {
 	const struct tracepoint *point = &points->points[n];
 	const unsigned count = enters ? tracepoint_arguments(point) : 0;
-	const unsigned last = find_last(calls, point);
+	const unsigned last = find_last(calls, call, point);
 
 	call->id = points->ids[n];
 	call->count = (uint8_t)(count < KERNEL_ARGUMENTS ? count : KERNEL_ARGUMENTS);

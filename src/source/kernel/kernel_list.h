@@ -3,7 +3,7 @@
  * The arguments and variables of an exec: lists of addresses that end in a NULL. The record has both counts, -1 if there are more than
  * KERNEL_LIST_COUNT or if the list cannot be read, and as many whole arguments as fit, as texts. Fewer than counted: the others did not fit.
  *
- * A program walks them in a loop that the verifier follows turn by turn. What grows with each turn lies in the ring, so the turns
+ * A program walks them in a loop that the verifier follows turn by turn. Numbers that grow lie in the ring, so the turns
  * look alike to it.
  */
 #ifndef BURIN_SOURCE_KERNEL_KERNEL_LIST_H

@@ -132,14 +132,14 @@ static bool read_one(struct walk *walk, const char *system, const char *name, st
 	char text[TRACEFS_TEXT];
 	const bool exits = walk->by_name && is_exit(system, name);
 
-	if (exits && walk->has_exit && !tracepoint_has_socket(name)) {
+	if (exits && walk->has_exit && !tracepoint_has_memory(name)) {
 		tracepoint_copy(out, &walk->exit);
 		snprintf(out->name, sizeof(out->name), "%s", name);
 		tracepoint_make_event(out);
 	} else if (!read_format(walk->events, system, name, text) ||
 		   !tracepoint_parse(out, system, name, text)) {
 		return false;
-	} else if (exits && !tracepoint_has_socket(name)) {
+	} else if (exits && !tracepoint_has_memory(name)) {
 		tracepoint_copy(&walk->exit, out);
 		walk->has_exit = true;
 	}

@@ -230,9 +230,67 @@ static unsigned find_socket_call(const char *name)
 	return n;
 }
 
-bool tracepoint_has_socket(const char *name)
+enum {
+	STAT_BYTES = 56,   /* of struct stat: up to the size */
+	ACTION_BYTES = 32, /* the kernel's struct sigaction */
+	TIMES_SECOND = TRACEPOINT_TIMES_ARGUMENT + 1,
+};
+
+/* System calls whose record has what an argument points to; at the exit, if there was no error. */
+static const struct memory_call {
+	const char *name;
+	uint8_t argument, bytes, times;
+} memory_calls[] = {
+	{ "sys_exit_newstat", 1, STAT_BYTES, 0 },
+	{ "sys_exit_newlstat", 1, STAT_BYTES, 0 },
+	{ "sys_exit_newfstat", 1, STAT_BYTES, 0 },
+	{ "sys_exit_newfstatat", 2, STAT_BYTES, 0 },
+	{ "sys_enter_rt_sigaction", 1, ACTION_BYTES, 0 },
+	{ "sys_exit_rt_sigaction", 2, ACTION_BYTES, 0 },
+	{ "sys_enter_rt_sigprocmask", 1, 8, 0 },
+	{ "sys_exit_rt_sigprocmask", 2, 8, 0 },
+	{ "sys_exit_wait4", 1, 4, 0 },
+	{ "sys_enter_prlimit64", 2, 16, 0 },
+	{ "sys_exit_prlimit64", 3, 16, 0 },
+	{ "sys_enter_setrlimit", 1, 16, 0 },
+	{ "sys_exit_getrlimit", 1, 16, 0 },
+	{ "sys_exit_pipe", 0, 8, 0 },
+	{ "sys_exit_pipe2", 0, 8, 0 },
+	{ "sys_enter_nanosleep", 0, 16, 0 },
+	{ "sys_enter_clock_nanosleep", 2, 16, 0 },
+	{ "sys_exit_newuname", 0, TRACEPOINT_SOCKET_MAX, 0 },
+	{ "sys_exit_readlink", 1, 1, TRACEPOINT_TIMES_RESULT },
+	{ "sys_exit_readlinkat", 2, 1, TRACEPOINT_TIMES_RESULT },
+	{ "sys_exit_getcwd", 0, 1, TRACEPOINT_TIMES_RESULT },
+	{ "sys_enter_poll", 0, 8, TIMES_SECOND },
+	{ "sys_enter_ppoll", 0, 8, TIMES_SECOND },
+};
+
+static const struct memory_call *find_memory_call(const char *name)
 {
-	return find_socket_call(name) < SOCKET_CALLS;
+	for (unsigned n = 0; n < sizeof(memory_calls) / sizeof(memory_calls[0]); n++)
+		if (strcmp(name, memory_calls[n].name) == 0)
+			return &memory_calls[n];
+	return NULL;
+}
+
+bool tracepoint_has_memory(const char *name)
+{
+	return find_socket_call(name) < SOCKET_CALLS || find_memory_call(name);
+}
+
+static void add_memory(struct tracepoint *point)
+{
+	const struct memory_call *call = find_memory_call(point->name);
+
+	if (call && point->count < TRACEPOINT_FIELDS)
+		point->fields[point->count++] = (struct tracepoint_field){ .name = "memory",
+									   .type = "unsigned char[]",
+									   .kind = TRACEPOINT_POINTED,
+									   .size = call->bytes,
+									   .list = call->argument,
+									   .times = call->times,
+									   .element = 1 };
 }
 
 /* The field is behind the kernel's. */
@@ -306,6 +364,7 @@ static void adapt_syscall(struct tracepoint *point)
 	point->count = kept;
 	add_socket(point);
 	add_list(point);
+	add_memory(point);
 }
 
 /*
@@ -350,7 +409,7 @@ static unsigned integer_type(unsigned bytes, bool is_signed)
 static bool has_elements(const struct tracepoint_field *field)
 {
 	return field->kind == TRACEPOINT_ARRAY || field->kind == TRACEPOINT_SOCKET ||
-	       field->kind == TRACEPOINT_LIST;
+	       field->kind == TRACEPOINT_LIST || field->kind == TRACEPOINT_POINTED;
 }
 
 /* The type of a field in the list of types, with 4 bits or, of an array, 8. */
@@ -370,6 +429,7 @@ static unsigned type_of(const struct tracepoint_field *field, unsigned *bits)
 	case TRACEPOINT_ARRAY:
 	case TRACEPOINT_SOCKET:
 	case TRACEPOINT_LIST:
+	case TRACEPOINT_POINTED:
 		return integer_type(field->element, field->is_signed) << 4;
 	default:
 		return WIRE_STR;
@@ -426,7 +486,7 @@ void tracepoint_make_event(struct tracepoint *point)
 static bool is_of_memory(const struct tracepoint_field *field)
 {
 	return field->kind == TRACEPOINT_SOCKET || field->kind == TRACEPOINT_LIST ||
-	       field->kind == TRACEPOINT_LIST_COUNT;
+	       field->kind == TRACEPOINT_LIST_COUNT || field->kind == TRACEPOINT_POINTED;
 }
 
 bool tracepoint_without_texts(struct tracepoint *point)

@@ -36,6 +36,7 @@ enum tracepoint_kind {
 	TRACEPOINT_SOCKET, /* not the kernel's: the bytes of a socket's address that a system call takes or returns */
 	TRACEPOINT_LIST_COUNT, /* not the kernel's: the arguments, or the variables, of an exec */
 	TRACEPOINT_LIST, /* not the kernel's: the texts of its arguments, each with its NUL, behind both counts */
+	TRACEPOINT_POINTED,	/* not the kernel's: bytes that an argument points to */
 	TRACEPOINT_ELAPSED,	/* not the kernel's: ns since the entry of the system call */
 	TRACEPOINT_CALL_NUMBER, /* of the system call that the record is about */
 };
@@ -46,6 +47,13 @@ enum tracepoint_socket {
 	TRACEPOINT_SOCKET_SECOND, /* it is the address; the next one is its length, or at an exit the address of that */
 	TRACEPOINT_SOCKET_FIFTH, /* the same */
 	TRACEPOINT_SOCKET_MESSAGE, /* the second one is the address of a struct msghdr, which begins with both */
+};
+
+/* How many elements an argument of a system call points to. */
+enum tracepoint_times {
+	TRACEPOINT_ONCE,
+	TRACEPOINT_TIMES_ARGUMENT,				 /* + n: as many as argument n says */
+	TRACEPOINT_TIMES_RESULT = TRACEPOINT_TIMES_ARGUMENT + 6, /* as the result says */
 };
 
 /* Where a field of a probe is. */
@@ -83,7 +91,8 @@ struct tracepoint_field {
 	uint16_t element;      /* of an array: bytes of an element */
 	uint8_t bytes;	       /* of an integer: those recorded, which may be its lower ones */
 	uint8_t socket;	       /* of a socket's address: enum tracepoint_socket */
-	uint8_t list;	       /* of a list: the argument that leads to it */
+	uint8_t list;	       /* of a list, or of memory: the argument that leads to it */
+	uint8_t times;	       /* of memory: what its size is multiplied by, enum tracepoint_times */
 	bool recorded;	       /* the event has it */
 	bool labelled; /* its values have names, in the enum of its own name (struct tracepoint.enums) */
 	struct tracepoint_source source;
@@ -133,10 +142,10 @@ bool tracepoint_late(struct tracepoint *out, const struct tracepoint *enter);
 /* tracepoint_arguments - how many arguments a system call's entry has. */
 unsigned tracepoint_arguments(const struct tracepoint *point);
 
-/* tracepoint_has_socket - whether the tracepoint of a system call, "sys_enter_NAME", has a socket's address. */
-bool tracepoint_has_socket(const char *name);
+/* tracepoint_has_memory - whether the tracepoint of a system call, "sys_enter_NAME", has a socket's address or other memory. */
+bool tracepoint_has_memory(const char *name);
 
-/* tracepoint_without_texts - let texts of a process be their addresses, and leave out socket addresses and lists. Return: whether it had any. */
+/* tracepoint_without_texts - let texts of a process be their addresses, and leave out what else is read in its memory. Return: whether it had any. */
 bool tracepoint_without_texts(struct tracepoint *point);
 
 /* tracepoint_field - a recorded field by its name; NULL: there is none. */

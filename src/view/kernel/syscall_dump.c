@@ -217,7 +217,7 @@ static int take_leave(struct dumper *dumper, struct syscall_thread *thread, stru
 	if (syscall_leave(thread, call, &begin, &unended)) {
 		line.begin = begin;
 		if (pending->selected)
-			syscall_text_returned(&dumper->styles[record->event->id], record,
+			syscall_text_returned(&dumper->styles[record->event->id], record, line.result,
 					      &pending->arguments);
 		return put_line(dumper, pending, &line);
 	}

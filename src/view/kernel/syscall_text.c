@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "view/kernel/kernel_view.h"
-#include "view/kernel/socket_text.h"
+#include "view/kernel/memory_text.h"
 #include "view/kernel/syscall_words.h"
-
-static const char null_sign[] = "\u2400", cut_sign[] = "\u2026";
+#include "view/kernel/word_text.h"
 
 enum {
 	ERRNO_OWN = 512, /* from here on: of the kernel itself */
@@ -28,34 +27,19 @@ static const struct syscall_argument *find_argument(const struct syscall_argumen
 	return NULL;
 }
 
-static void find_socket(struct syscall_style *style, const struct burin_event *event, const char *call)
+/* Which arguments point to what the records have. */
+static void find_memory(struct syscall_style *style, const struct burin_event *event, const char *call)
 {
-	static const struct {
-		const char *call;
-		unsigned place;
-		bool returns, message;
-	} calls[] = {
-		{ "bind", 1, false, false },	   { "connect", 1, false, false },
-		{ "sendto", 4, false, false },	   { "sendmsg", 1, false, true },
-		{ "accept", 1, true, false },	   { "accept4", 1, true, false },
-		{ "getsockname", 1, true, false }, { "getpeername", 1, true, false },
-		{ "recvfrom", 4, true, false },	   { "recvmsg", 1, true, true },
-	};
-
 	style->first = burin_event_find(event, "after_ns") == 0; /* of arguments that were read at the end */
 	style->counts[0] = burin_event_find(event, "argc");
 	style->counts[1] = burin_event_find(event, "vars");
 	style->list = style->counts[0] >= 0 && style->counts[1] >= 0 ? burin_event_find(event, "args") : -1;
-	style->socket = burin_event_find(event, "sockaddr");
-	if (style->socket >= 0 && burin_event_field(event, (unsigned)style->socket)->type != BURIN_TYPE_ARRAY)
-		style->socket = -1;
-	for (unsigned n = 0; n < sizeof(calls) / sizeof(calls[0]); n++)
-		if (strcmp(calls[n].call, call) == 0) {
-			style->has_place = true;
-			style->returns = calls[n].returns;
-			style->message = calls[n].message;
-			style->place = style->first + calls[n].place;
-		}
+	style->memory = burin_event_find(event, "sockaddr");
+	if (style->memory < 0)
+		style->memory = burin_event_find(event, "memory");
+	if (style->memory >= 0 && burin_event_field(event, (unsigned)style->memory)->type != BURIN_TYPE_ARRAY)
+		style->memory = -1;
+	style->pointers = memory_call_find(call);
 }
 
 const struct syscall_machine *syscall_text_machine(const struct burin_trace *trace)
@@ -79,7 +63,7 @@ bool syscall_style_make(struct syscall_style *style, const struct syscall_machin
 	for (unsigned n = 0; n < sizeof(addresses) / sizeof(addresses[0]); n++)
 		style->address |= strcmp(call, addresses[n]) == 0;
 	style->number = kernel_number_field(event, call);
-	find_socket(style, event, call);
+	find_memory(style, event, call);
 	style->arguments = calloc((size_t)event->fields + 1, sizeof(style->arguments[0]));
 	for (unsigned n = 0; style->arguments && n < event->fields; n++)
 		style->arguments[n] =
@@ -94,100 +78,6 @@ void syscall_style_free(struct syscall_style *style)
 }
 
 /* ---- arguments */
-
-/* @most: bytes; a shorter text was recorded up to its NUL, and ends in dots. SIZE_MAX: the NUL is its end */
-static void put_quoted(struct view_buffer *out, const char *text, size_t most)
-{
-	const size_t mark = sizeof(cut_sign) - 1;
-	size_t bytes = strlen(text);
-	bool cut = bytes >= mark && strcmp(text + bytes - mark, cut_sign) == 0;
-	char piece[64];
-
-	if (strcmp(text, null_sign) ==
-	    0) { /* or a page that is not in memory, neither at the end: programs of the kernel do not wait for it */
-		view_buffer_print(out, "?");
-		return;
-	}
-	bytes -= cut ? mark : 0;
-	cut |= most != SIZE_MAX && bytes < most;
-	if (bytes >= most) {
-		bytes = most;
-		cut = false;
-	}
-	view_buffer_print(out, "\"");
-	for (size_t at = 0; at < bytes;) {
-		size_t length = strcspn(text + at, "\"");
-
-		if (length > bytes - at)
-			length = bytes - at;
-		if (!length) {
-			view_buffer_print(out, "\\\"");
-			at++;
-			continue;
-		}
-		if (length >= sizeof(piece)) /* at most one character is cut, which then shows as bytes */
-			length = sizeof(piece) - 1;
-		memcpy(piece, text + at, length);
-		piece[length] = 0;
-		view_buffer_escape(out, piece);
-		at += length;
-	}
-	view_buffer_print(out, cut ? "\"..." : "\"");
-}
-
-/* The word that stands for most of the lowest bit's neighbours; NULL: none. */
-static const struct syscall_word *find_flag(const struct syscall_words *words, uint64_t bits)
-{
-	const uint64_t lowest = bits & -bits;
-	const struct syscall_word *found = NULL;
-
-	for (unsigned n = 0; n < words->count; n++) {
-		const struct syscall_word *word = &words->words[n];
-
-		if (!(word->value & words->mask) && (word->value & lowest) && !(word->value & ~bits) &&
-		    (!found || __builtin_popcountll(word->value) > __builtin_popcountll(found->value)))
-			found = word;
-	}
-	return found;
-}
-
-static void put_words(struct view_buffer *out, const struct syscall_words *words, uint64_t value,
-		      bool is_signed)
-{
-	uint64_t bits = value & ~words->mask;
-	const char *between = "";
-
-	for (unsigned n = 0; n < words->count; n++) {
-		const struct syscall_word *word = &words->words[n];
-
-		if (!(word->value & ~words->mask) && word->value == (value & words->mask) &&
-		    (words->mask || !value)) {
-			view_buffer_print(out, "%s", word->name);
-			between = "|";
-			break;
-		}
-	}
-	if (!*between && (value & words->mask)) {
-		if (is_signed)
-			view_buffer_print(out, "%" PRId64, (int64_t)(value & words->mask));
-		else
-			view_buffer_print(out, "%#" PRIx64, value & words->mask);
-		between = "|";
-	}
-	while (bits) {
-		const struct syscall_word *word = find_flag(words, bits);
-		const uint64_t lowest = bits & -bits;
-
-		if (word)
-			view_buffer_print(out, "%s%s", between, word->name);
-		else
-			view_buffer_print(out, "%s%#" PRIx64, between, lowest);
-		bits &= ~(word ? word->value : lowest);
-		between = "|";
-	}
-	if (!*between)
-		view_buffer_print(out, "0");
-}
 
 static void put_address(struct view_buffer *out, uint64_t value)
 {
@@ -267,7 +157,7 @@ static void put_argument(const struct syscall_style *style, const struct syscall
 		if (!argument || argument->form != SYSCALL_BUFFER ||
 		    !get_other(record, argument->other, &value))
 			value = SIZE_MAX;
-		put_quoted(out, text, value);
+		word_text_quoted(out, text, value);
 		return;
 	}
 	if (!get_number(record, n, &value)) {
@@ -277,7 +167,7 @@ static void put_argument(const struct syscall_style *style, const struct syscall
 	switch (argument ? argument->form : SYSCALL_PLAIN) {
 	case SYSCALL_WORDS:
 		if (style->machine)
-			put_words(out, &style->machine->words[argument->words], value, is_signed);
+			word_text_put(out, &style->machine->words[argument->words], value, is_signed);
 		else
 			put_plain(out, type, value);
 		break;
@@ -302,23 +192,27 @@ static void put_argument(const struct syscall_style *style, const struct syscall
 }
 
 /*
- * The argument that leads to a socket's address: this address, or the message that has it.
- * Return: its bytes; 0: the record has no address, and nothing was written.
+ * An argument that points to what the record has: this memory.
+ * @pointer: which argument; @times: of elements, or the result
+ * Return: whether it was written.
  */
-static size_t put_socket(const struct syscall_style *style, const struct burin_record *record,
-			 struct view_buffer *out, const char *between)
+static bool put_memory(const struct syscall_style *style, const struct burin_record *record,
+		       const struct memory_pointer *pointer, int64_t times, struct view_buffer *out)
 {
 	const void *bytes;
 	size_t count;
 
-	if (style->socket < 0 || burin_record_array(record, (unsigned)style->socket, &bytes, &count) != 0 ||
-	    !count)
-		return 0;
-	view_buffer_print(out, style->message ? "%s{msg_name=" : "%s", between);
-	socket_text(bytes, count, out);
-	if (style->message)
-		view_buffer_print(out, ", msg_namelen=%zu, ...}", count);
-	return count;
+	return style->memory >= 0 &&
+	       burin_record_array(record, (unsigned)style->memory, &bytes, &count) == 0 && count &&
+	       memory_text(pointer->form, style->machine, bytes, count, times, out);
+}
+
+/* How many elements an argument points to: the next one says it. */
+static int64_t next_number(const struct burin_record *record, unsigned n)
+{
+	uint64_t value;
+
+	return n + 1 < record->event->fields && get_number(record, n + 1, &value) ? (int64_t)value : 0;
 }
 
 /* ---- an exec */
@@ -353,7 +247,7 @@ static int64_t put_texts(const struct syscall_style *style, const struct burin_r
 		const size_t length = strlen(at) + 1;
 
 		view_buffer_print(out, put ? ", " : "");
-		put_quoted(out, at, SIZE_MAX);
+		word_text_quoted(out, at, SIZE_MAX);
 		at += length;
 		room -= length;
 	}
@@ -412,66 +306,74 @@ static bool put_list(const struct syscall_style *style, const struct burin_recor
 static struct view_buffer *part_of(const struct syscall_style *style, unsigned n,
 				   struct syscall_arguments *out)
 {
-	if (!style->has_place || !style->returns || n < style->place)
+	const struct memory_pointer *end = style->pointers ? &style->pointers->end : NULL;
+
+	n -= style->first;
+	if (!end || !end->form || n < end->argument)
 		return &out->before;
-	return n <= style->place + !style->message ? &out->socket : &out->after;
+	return n < end->argument + memory_arguments(end->form) ? &out->memory : &out->after;
 }
 
 void syscall_text_arguments(const struct syscall_style *style, const struct burin_record *record,
 			    struct syscall_arguments *out)
 {
-	out->before.used = out->socket.used = out->after.used = 0;
+	const struct memory_pointer *begin = style->pointers ? &style->pointers->begin : NULL;
+
+	out->before.used = out->memory.used = out->after.used = 0;
 	keep_lists(style, record, out);
 	for (unsigned n = style->first; n < record->event->fields; n++) {
 		struct view_buffer *part = part_of(style, n, out);
-		const bool points = style->has_place && !style->returns && n == style->place;
+		const bool points = begin && begin->form && n - style->first == begin->argument;
 		const struct syscall_argument *line = choose_line(style, record, n);
 
-		if ((int)n == style->socket || (int)n == style->number || is_of_list(style, (int)n) ||
+		if ((int)n == style->memory || (int)n == style->number || is_of_list(style, (int)n) ||
 		    (line && line->form == SYSCALL_NONE))
 			continue;
 		if (n > style->first)
 			view_buffer_print(part, ", ");
-		if (!(points && put_socket(style, record, part, "")) &&
+		if (!(points && put_memory(style, record, begin, next_number(record, n), part)) &&
 		    !put_list(style, record, n, out, part))
 			put_argument(style, line, record, n, part);
 	}
 }
 
 void syscall_text_returned(const struct syscall_style *style, const struct burin_record *record,
-			   struct syscall_arguments *out)
+			   int64_t result, struct syscall_arguments *out)
 {
-	const size_t before = out->socket.used;
-	size_t count;
+	const size_t before = out->memory.used;
 
-	out->socket.used = 0;
-	count = before ? put_socket(style, record, &out->socket, ", ") : 0;
-	if (!count)
-		out->socket.used = before;
-	else if (!style->message)
-		view_buffer_print(&out->socket, ", [%zu]", count);
+	if (!before || !style->pointers || !style->pointers->end.form)
+		return;
+	if (style->pointers->end.argument)
+		view_buffer_print(&out->memory, ", ");
+	if (put_memory(style, record, &style->pointers->end, result, &out->memory)) {
+		memmove(out->memory.bytes, out->memory.bytes + before, out->memory.used - before);
+		out->memory.used -= before;
+	} else {
+		out->memory.used = before;
+	}
 }
 
 const struct view_buffer *syscall_arguments_text(struct syscall_arguments *arguments)
 {
-	view_buffer_add(&arguments->before, &arguments->socket);
+	view_buffer_add(&arguments->before, &arguments->memory);
 	view_buffer_add(&arguments->before, &arguments->after);
-	arguments->socket.used = arguments->after.used = 0;
-	arguments->failed |= arguments->before.failed || arguments->socket.failed ||
+	arguments->memory.used = arguments->after.used = 0;
+	arguments->failed |= arguments->before.failed || arguments->memory.failed ||
 			     arguments->after.failed || arguments->list.failed;
 	return &arguments->before;
 }
 
 void syscall_arguments_empty(struct syscall_arguments *arguments)
 {
-	arguments->before.used = arguments->socket.used = arguments->after.used = arguments->list.used = 0;
+	arguments->before.used = arguments->memory.used = arguments->after.used = arguments->list.used = 0;
 	arguments->argc = arguments->vars = -1;
 }
 
 void syscall_arguments_free(struct syscall_arguments *arguments)
 {
 	view_buffer_free(&arguments->before);
-	view_buffer_free(&arguments->socket);
+	view_buffer_free(&arguments->memory);
 	view_buffer_free(&arguments->after);
 	view_buffer_free(&arguments->list);
 }

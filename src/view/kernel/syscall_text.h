@@ -16,18 +16,15 @@ struct syscall_style {
 	bool address;	/* the result is an address */
 	int number;	/* the field with the call's number, which is no argument; -1: none */
 	unsigned first; /* field that is an argument */
-	int socket;	/* the field with a socket's address, behind the arguments; -1: none */
-	bool has_place;
-	bool returns;	/* the address is in the record of the end */
-	unsigned place; /* the argument that points to it */
-	bool message;	/* by a struct msghdr; else its length is the next argument */
+	int memory;	/* the field with what an argument points to, behind the arguments; -1: none */
+	const struct memory_call *pointers; /* which argument, at the begin and at the end; NULL: none */
 	/* Of an exec, fields with its lists, which are no arguments themselves: arguments and variables. -1: none */
 	int list, counts[2];
 };
 
-/* The arguments as text: a socket's address and its length, which the end replaces, are a part of their own. */
+/* The arguments as text: those that the end replaces are a part of their own. */
 struct syscall_arguments {
-	struct view_buffer before, socket, after;
+	struct view_buffer before, memory, after;
 	struct view_buffer list; /* of an exec; empty: unknown */
 	int64_t argc, vars;	 /* of an exec; -1: unknown */
 	bool failed;		 /* no memory */
@@ -47,7 +44,7 @@ void syscall_text_arguments(const struct syscall_style *style, const struct buri
 
 /* syscall_text_returned - put in what the record of the end has. */
 void syscall_text_returned(const struct syscall_style *style, const struct burin_record *record,
-			   struct syscall_arguments *out);
+			   int64_t result, struct syscall_arguments *out);
 
 /* syscall_arguments_text - the whole text, which then has no parts any more. */
 const struct view_buffer *syscall_arguments_text(struct syscall_arguments *arguments);

@@ -10,19 +10,23 @@ import re
 import subprocess
 import sys
 
-HEADERS = ["asm/ioctls.h", "errno.h", "fcntl.h", "linux/close_range.h", "linux/falloc.h", "linux/futex.h", "linux/membarrier.h", "linux/memfd.h", "linux/rseq.h", "linux/stat.h", "netinet/in.h", "netinet/tcp.h", "sched.h", "signal.h",
+HEADERS = ["asm/ioctls.h", "errno.h", "fcntl.h", "linux/close_range.h", "linux/falloc.h", "linux/futex.h", "linux/membarrier.h", "linux/memfd.h", "linux/rseq.h", "linux/stat.h", "netinet/in.h", "netinet/tcp.h", "poll.h", "sched.h", "signal.h",
            "sys/epoll.h", "sys/eventfd.h", "sys/file.h", "sys/inotify.h", "sys/mman.h", "sys/mount.h", "sys/prctl.h", "sys/random.h",
            "sys/resource.h", "sys/signalfd.h", "sys/socket.h", "sys/time.h", "sys/timerfd.h", "sys/wait.h", "time.h", "unistd.h"]
 # The values that the kernel has for one kind of machine only, by the names of `uname -m`. Any other value is the same everywhere.
 MACHINES = {
     "x86_64": {"O_DIRECT": 0o40000, "O_LARGEFILE": 0o100000, "O_DIRECTORY": 0o200000, "O_NOFOLLOW": 0o400000, "__O_TMPFILE": 0o20200000,
                "MAP_32BIT": 0x40, "MAP_ABOVE4G": 0x80, "ARCH_SET_GS": 0x1001, "ARCH_SET_FS": 0x1002, "ARCH_GET_FS": 0x1003, "ARCH_GET_GS": 0x1004,
-               "ARCH_GET_CPUID": 0x1011, "ARCH_SET_CPUID": 0x1012},
+               "ARCH_GET_CPUID": 0x1011, "ARCH_SET_CPUID": 0x1012, "SA_RESTORER": 0x4000000},
     "aarch64": {"O_DIRECTORY": 0o40000, "O_NOFOLLOW": 0o100000, "O_DIRECT": 0o200000, "O_LARGEFILE": 0o400000, "__O_TMPFILE": 0o20040000,
-                "PROT_BTI": 0x10, "PROT_MTE": 0x20},
+                "PROT_BTI": 0x10, "PROT_MTE": 0x20, "SA_RESTORER": 0x4000000},
 }
+# Names of sets that no header has.
+MORE = {"signal": {"SIGRTMIN": 32, **{f"SIGRT_{n}": 32 + n for n in range(1, 33)}}}
 # Set: the names that it has, those that it has not, its mask.
 SETS = {
+    "action": (r"SA_\w+", r"SA_(STACK|ONESHOT|NOMASK|INTERRUPT)", "0"),
+    "poll": (r"POLL(IN|PRI|OUT|ERR|HUP|NVAL|RDNORM|RDBAND|WRNORM|WRBAND|MSG|REMOVE|RDHUP)", "", "0"),
     "open": (r"__O_TMPFILE|O_\w+", r"O_(ACCMODE|NDELAY|FSYNC|RSYNC|TMPFILE)", "O_ACCMODE"),
     "open_flags": (r"O_(APPEND|ASYNC|DIRECT|LARGEFILE|NOATIME|NONBLOCK|RDONLY|WRONLY|RDWR)", "", "O_ACCMODE"),
     "descriptor": (r"O_(CLOEXEC|NONBLOCK|DIRECT)", "", "0"),
@@ -96,6 +100,8 @@ open openat|flags|open
 pipe2 dup3|flags|descriptor
 * |dfd|at
 execveat|fd|at
+rt_sigaction|sa_flags|action
+poll|events|poll
 * |newdfd|at
 * |olddfd|at
 newfstatat|flag|at_flags
@@ -110,6 +116,7 @@ umask|mask|octal
 mmap mprotect pkey_mprotect|prot|prot
 mmap|flags|map
 mmap|fd|integer
+mmap|off|hexadecimal
 mmap munmap mprotect|addr|address
 brk|brk|address
 munmap mprotect mremap msync madvise mincore mlock|start|address
@@ -201,6 +208,8 @@ for name, (wanted, unwanted, _) in SETS.items():
             shown = "O_TMPFILE" if one == "__O_TMPFILE" else one
             if one in values or one not in own:
                 print(f'\t{{ "{shown}", {hex(values[one]) if one in values else f"(uint64_t)({one})"} }},')
+        for one, value in MORE.get(name, {}).items():
+            print(f'\t{{ "{one}", {value} }},')
         print("};\n")
 for machine in MACHINES:
     print(f"static const struct syscall_words words_of_{machine}[] = {{")

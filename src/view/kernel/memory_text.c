@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Memory of arguments as text; see memory_text.h. */
+#include "view/kernel/memory_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/number.h"
+#include "view/kernel/socket_text.h"
+#include "view/kernel/word_text.h"
+
+enum {
+	STAT_BYTES = 56,
+	SIGNALS = 64,
+	UTSNAME = 65, /* bytes of a name */
+	TEXT_BYTES = 128,
+};
+
+static const struct memory_call calls[] = {
+	{ "bind", { 1, MEMORY_SOCKET }, { 0 } },
+	{ "connect", { 1, MEMORY_SOCKET }, { 0 } },
+	{ "sendto", { 4, MEMORY_SOCKET }, { 0 } },
+	{ "sendmsg", { 1, MEMORY_MESSAGE }, { 0 } },
+	{ "accept", { 0 }, { 1, MEMORY_SOCKET_RETURNED } },
+	{ "accept4", { 0 }, { 1, MEMORY_SOCKET_RETURNED } },
+	{ "getsockname", { 0 }, { 1, MEMORY_SOCKET_RETURNED } },
+	{ "getpeername", { 0 }, { 1, MEMORY_SOCKET_RETURNED } },
+	{ "recvfrom", { 0 }, { 4, MEMORY_SOCKET_RETURNED } },
+	{ "recvmsg", { 0 }, { 1, MEMORY_MESSAGE } },
+	{ "stat", { 0 }, { 1, MEMORY_STAT } },
+	{ "lstat", { 0 }, { 1, MEMORY_STAT } },
+	{ "fstat", { 0 }, { 1, MEMORY_STAT } },
+	{ "newfstatat", { 0 }, { 2, MEMORY_STAT } },
+	{ "rt_sigaction", { 1, MEMORY_ACTION }, { 2, MEMORY_ACTION } },
+	{ "rt_sigprocmask", { 1, MEMORY_SIGNALS }, { 2, MEMORY_SIGNALS } },
+	{ "wait4", { 0 }, { 1, MEMORY_STATUS } },
+	{ "prlimit64", { 2, MEMORY_LIMIT64 }, { 3, MEMORY_LIMIT64 } },
+	{ "setrlimit", { 1, MEMORY_LIMIT }, { 0 } },
+	{ "getrlimit", { 0 }, { 1, MEMORY_LIMIT } },
+	{ "pipe", { 0 }, { 0, MEMORY_FILES } },
+	{ "pipe2", { 0 }, { 0, MEMORY_FILES } },
+	{ "nanosleep", { 0, MEMORY_TIME }, { 0 } },
+	{ "clock_nanosleep", { 2, MEMORY_TIME }, { 0 } },
+	{ "uname", { 0 }, { 0, MEMORY_NAMES } },
+	{ "readlink", { 0 }, { 1, MEMORY_CHARACTERS } },
+	{ "readlinkat", { 0 }, { 2, MEMORY_CHARACTERS } },
+	{ "getcwd", { 0 }, { 0, MEMORY_TEXT } },
+	{ "poll", { 0, MEMORY_POLL }, { 0 } },
+	{ "ppoll", { 0, MEMORY_POLL }, { 0 } },
+};
+
+const struct memory_call *memory_call_find(const char *call)
+{
+	for (unsigned n = 0; n < sizeof(calls) / sizeof(calls[0]); n++)
+		if (strcmp(calls[n].call, call) == 0)
+			return &calls[n];
+	return NULL;
+}
+
+static uint32_t get32(const uint8_t *bytes, size_t at)
+{
+	return number_load32(bytes + at);
+}
+
+static uint64_t get64(const uint8_t *bytes, size_t at)
+{
+	return number_load64(bytes + at);
+}
+
+/* ---- files */
+
+static void put_mode(struct view_buffer *out, uint32_t mode)
+{
+	static const struct {
+		uint32_t value;
+		const char *name;
+	} kinds[] = { { S_IFREG, "S_IFREG" },  { S_IFDIR, "S_IFDIR" }, { S_IFCHR, "S_IFCHR" },
+		      { S_IFBLK, "S_IFBLK" },  { S_IFIFO, "S_IFIFO" }, { S_IFLNK, "S_IFLNK" },
+		      { S_IFSOCK, "S_IFSOCK" } },
+	  bits[] = { { S_ISUID, "S_ISUID" }, { S_ISGID, "S_ISGID" }, { S_ISVTX, "S_ISVTX" } };
+	const char *kind = NULL;
+
+	for (unsigned n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++)
+		kind = (mode & S_IFMT) == kinds[n].value ? kinds[n].name : kind;
+	if (kind)
+		view_buffer_print(out, "%s|", kind);
+	else if (mode & S_IFMT)
+		view_buffer_print(out, "%#o|", mode & S_IFMT);
+	for (unsigned n = 0; n < sizeof(bits) / sizeof(bits[0]); n++)
+		if (mode & bits[n].value)
+			view_buffer_print(out, "%s|", bits[n].name);
+	view_buffer_print(out, "0%03o", mode & 0777);
+}
+
+static bool put_stat(const struct syscall_machine *machine, const uint8_t *bytes, size_t count,
+		     struct view_buffer *out)
+{
+	const bool is_x86 = machine && strcmp(machine->name, "x86_64") == 0;
+	const uint32_t mode = count < STAT_BYTES ? 0 : get32(bytes, is_x86 ? 24 : 16);
+	uint64_t device;
+
+	if (!machine || count < STAT_BYTES)
+		return false;
+	view_buffer_print(out, "{st_mode=");
+	put_mode(out, mode);
+	if (S_ISCHR(mode) || S_ISBLK(mode)) {
+		device = get64(bytes, is_x86 ? 40 : 32);
+		view_buffer_print(out, ", st_rdev=makedev(%#x, %#x)",
+				  (unsigned)((device >> 8 & 0xfff) | (device >> 32 & ~0xfffu)),
+				  (unsigned)((device & 0xff) | (device >> 12 & ~0xffu)));
+	} else {
+		view_buffer_print(out, ", st_size=%" PRIu64, get64(bytes, 48));
+	}
+	view_buffer_print(out, ", ...}");
+	return true;
+}
+
+/* ---- signals */
+
+static void put_signal(const struct syscall_machine *machine, unsigned signal, const char *start,
+		       struct view_buffer *out)
+{
+	const struct syscall_words *words = word_text_find(machine, "kill", "sig");
+
+	for (unsigned n = 0; words && n < words->count; n++)
+		if (words->words[n].value == signal) {
+			view_buffer_print(out, "%s%s", start, words->words[n].name + strlen("SIG"));
+			return;
+		}
+	view_buffer_print(out, "%u", signal);
+}
+
+/* A set of most signals is shown by those that it has not. */
+static void put_signals(const struct syscall_machine *machine, uint64_t set, struct view_buffer *out)
+{
+	const bool most = __builtin_popcountll(set) >= SIGNALS * 2 / 3;
+	const char *between = "";
+
+	view_buffer_print(out, most ? "~[" : "[");
+	for (unsigned signal = 1; signal <= SIGNALS; signal++) {
+		if ((bool)(set >> (signal - 1) & 1) == most)
+			continue;
+		view_buffer_print(out, "%s", between);
+		put_signal(machine, signal, "", out);
+		between = " ";
+	}
+	view_buffer_print(out, "]");
+}
+
+static bool put_action(const struct syscall_machine *machine, const uint8_t *bytes, size_t count,
+		       struct view_buffer *out)
+{
+	const struct syscall_words *words =
+		machine ? word_text_find(machine, "rt_sigaction", "sa_flags") : NULL;
+	uint64_t handler, flags;
+
+	if (!words || count < 32)
+		return false;
+	handler = get64(bytes, 0);
+	flags = get64(bytes, 8);
+	view_buffer_print(out, "{%s=", flags & 4 ? "sa_sigaction" : "sa_handler"); /* SA_SIGINFO */
+	if (handler > 1)
+		view_buffer_print(out, "%#" PRIx64, handler);
+	else
+		view_buffer_print(out, "%s", handler ? "SIG_IGN" : "SIG_DFL");
+	view_buffer_print(out, ", sa_mask=");
+	put_signals(machine, get64(bytes, 24), out);
+	view_buffer_print(out, ", sa_flags=");
+	word_text_put(out, words, flags, false);
+	if (flags & 0x04000000) /* SA_RESTORER */
+		view_buffer_print(out, ", sa_restorer=%#" PRIx64, get64(bytes, 16));
+	view_buffer_print(out, "}");
+	return true;
+}
+
+static bool put_status(const struct syscall_machine *machine, const uint8_t *bytes, size_t count,
+		       int64_t result, struct view_buffer *out)
+{
+	const int status = count < 4 ? 0 : (int)get32(bytes, 0);
+
+	if (!machine || count < 4 || result <= 0) /* no process: it was not written */
+		return false;
+	if (WIFEXITED(status)) {
+		view_buffer_print(out, "[{WIFEXITED(s) && WEXITSTATUS(s) == %d}]", WEXITSTATUS(status));
+	} else if (WIFCONTINUED(status)) {
+		view_buffer_print(out, "[{WIFCONTINUED(s)}]");
+	} else if (WIFSTOPPED(status)) {
+		if (status >> 16) /* an event of ptrace */
+			return false;
+		view_buffer_print(out, "[{WIFSTOPPED(s) && WSTOPSIG(s) == ");
+		put_signal(machine, (unsigned)WSTOPSIG(status), "SIG", out);
+		view_buffer_print(out, "}]");
+	} else {
+		view_buffer_print(out, "[{WIFSIGNALED(s) && WTERMSIG(s) == ");
+		put_signal(machine, (unsigned)WTERMSIG(status), "SIG", out);
+		view_buffer_print(out, "%s}]", WCOREDUMP(status) ? " && WCOREDUMP(s)" : "");
+	}
+	return true;
+}
+
+/* ---- others */
+
+static void put_limit(uint64_t limit, const char *infinity, struct view_buffer *out)
+{
+	if (limit == UINT64_MAX)
+		view_buffer_print(out, "%s", infinity);
+	else if (limit > 1024 && limit % 1024 == 0)
+		view_buffer_print(out, "%" PRIu64 "*1024", limit / 1024);
+	else
+		view_buffer_print(out, "%" PRIu64, limit);
+}
+
+static bool put_limits(const uint8_t *bytes, size_t count, const char *infinity, struct view_buffer *out)
+{
+	if (count < 16)
+		return false;
+	view_buffer_print(out, "{rlim_cur=");
+	put_limit(get64(bytes, 0), infinity, out);
+	view_buffer_print(out, ", rlim_max=");
+	put_limit(get64(bytes, 8), infinity, out);
+	view_buffer_print(out, "}");
+	return true;
+}
+
+/* @whole: bytes that there should be; fewer end in dots */
+static bool put_characters(const uint8_t *bytes, size_t count, int64_t whole, struct view_buffer *out)
+{
+	char text[TEXT_BYTES + 1];
+
+	if (count > TEXT_BYTES || whole < 0)
+		return false;
+	if ((uint64_t)whole < count)
+		count = (size_t)whole;
+	memcpy(text, bytes, count);
+	text[count] = 0;
+	word_text_quoted(out, text, (size_t)whole);
+	return true;
+}
+
+static bool put_names(const uint8_t *bytes, size_t count, struct view_buffer *out)
+{
+	const size_t rest = count > UTSNAME ? count - UTSNAME : 0,
+		     length = strnlen((const char *)bytes + count - rest, rest);
+
+	if (!rest || !memchr(bytes, 0, UTSNAME))
+		return false;
+	view_buffer_print(out, "{sysname=");
+	word_text_quoted(out, (const char *)bytes, SIZE_MAX);
+	view_buffer_print(out, ", nodename=");
+	put_characters(bytes + UTSNAME, length, (int64_t)length + (length == rest), out);
+	view_buffer_print(out, ", ...}");
+	return true;
+}
+
+static bool put_poll(const struct syscall_machine *machine, const uint8_t *bytes, size_t count, int64_t times,
+		     struct view_buffer *out)
+{
+	const struct syscall_words *words = machine ? word_text_find(machine, "poll", "events") : NULL;
+	int64_t shown = 0;
+
+	if (!words || count < 8)
+		return false;
+	view_buffer_print(out, "[");
+	for (; shown < times && (size_t)(shown + 1) * 8 <= count; shown++) {
+		const uint8_t *one = bytes + shown * 8;
+
+		view_buffer_print(out, "%s{fd=%d", shown ? ", " : "", (int)get32(one, 0));
+		if ((int)get32(one, 0) >= 0) {
+			view_buffer_print(out, ", events=");
+			word_text_put(out, words, number_load16(one + 4), false);
+		}
+		view_buffer_print(out, "}");
+	}
+	view_buffer_print(out, shown < times ? ", ...]" : "]");
+	return true;
+}
+
+static bool put_message(const uint8_t *bytes, size_t count, struct view_buffer *out)
+{
+	view_buffer_print(out, "{msg_name=");
+	socket_text(bytes, count, out);
+	view_buffer_print(out, ", msg_namelen=%zu, ...}", count);
+	return true;
+}
+
+bool memory_text(enum memory_form form, const struct syscall_machine *machine, const uint8_t *bytes,
+		 size_t count, int64_t times, struct view_buffer *out)
+{
+	switch (form) {
+	case MEMORY_SOCKET:
+	case MEMORY_SOCKET_RETURNED:
+		socket_text(bytes, count, out);
+		if (form == MEMORY_SOCKET_RETURNED)
+			view_buffer_print(out, ", [%zu]", count);
+		return true;
+	case MEMORY_MESSAGE:
+		return put_message(bytes, count, out);
+	case MEMORY_STAT:
+		return put_stat(machine, bytes, count, out);
+	case MEMORY_ACTION:
+		return put_action(machine, bytes, count, out);
+	case MEMORY_SIGNALS:
+		if (machine && count >= 8)
+			put_signals(machine, get64(bytes, 0), out);
+		return machine && count >= 8;
+	case MEMORY_STATUS:
+		return put_status(machine, bytes, count, times, out);
+	case MEMORY_LIMIT:
+		return put_limits(bytes, count, "RLIM_INFINITY", out);
+	case MEMORY_LIMIT64:
+		return put_limits(bytes, count, "RLIM64_INFINITY", out);
+	case MEMORY_FILES:
+		if (count >= 8)
+			view_buffer_print(out, "[%d, %d]", (int)get32(bytes, 0), (int)get32(bytes, 4));
+		return count >= 8;
+	case MEMORY_TIME:
+		if (count >= 16)
+			view_buffer_print(out, "{tv_sec=%" PRId64 ", tv_nsec=%" PRId64 "}",
+					  (int64_t)get64(bytes, 0), (int64_t)get64(bytes, 8));
+		return count >= 16;
+	case MEMORY_NAMES:
+		return put_names(bytes, count, out);
+	case MEMORY_CHARACTERS:
+		return put_characters(bytes, count, times, out);
+	case MEMORY_TEXT: /* the result counts the NUL */
+		return put_characters(bytes, count, times - 1, out);
+	case MEMORY_POLL:
+		return put_poll(machine, bytes, count, times, out);
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What arguments of system calls point to, as strace writes it: `{st_mode=S_IFREG|0644, st_size=5, ...}`. */
+#ifndef BURIN_VIEW_KERNEL_MEMORY_TEXT_H
+#define BURIN_VIEW_KERNEL_MEMORY_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "view/buffer.h"
+#include "view/kernel/syscall_words.h"
+
+enum memory_form {
+	MEMORY_NONE,
+	MEMORY_SOCKET,
+	MEMORY_SOCKET_RETURNED, /* and its length, which the next argument points to */
+	MEMORY_MESSAGE,		/* a struct msghdr: the address that it leads to */
+	MEMORY_STAT,
+	MEMORY_ACTION,
+	MEMORY_SIGNALS,
+	MEMORY_STATUS, /* of a process that has ended */
+	MEMORY_LIMIT,
+	MEMORY_LIMIT64,
+	MEMORY_FILES, /* two descriptors */
+	MEMORY_TIME,
+	MEMORY_NAMES, /* struct utsname */
+	MEMORY_CHARACTERS,
+	MEMORY_TEXT,
+	MEMORY_POLL,
+};
+
+/* An argument, and what it points to. */
+struct memory_pointer {
+	unsigned argument;
+	enum memory_form form;
+};
+
+/* A call by the name of its manual page. */
+struct memory_call {
+	const char *call;
+	struct memory_pointer begin, end; /* what the record of its begin has, and that of its end */
+};
+
+/* memory_call_find - NULL: its arguments point to nothing that is known. */
+const struct memory_call *memory_call_find(const char *call);
+
+/* memory_arguments - how many arguments one of this form stands for. */
+static inline unsigned memory_arguments(enum memory_form form)
+{
+	return form == MEMORY_SOCKET_RETURNED ? 2 : 1;
+}
+
+/*
+ * memory_text - write it.
+ * @machine: may be NULL
+ * @times: of an array, its elements, of which fewer may be there; at the end of a call, its result
+ * Return: false: these bytes are not what they should be, and nothing was written.
+ */
+bool memory_text(enum memory_form form, const struct syscall_machine *machine, const uint8_t *bytes,
+		 size_t count, int64_t times, struct view_buffer *out);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Names of values, and quoted texts; see word_text.h. */
+#include "view/kernel/word_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char null_sign[] = "\u2400", cut_sign[] = "\u2026";
+
+void word_text_quoted(struct view_buffer *out, const char *text, size_t most)
+{
+	const size_t mark = sizeof(cut_sign) - 1;
+	size_t bytes = strlen(text);
+	bool cut = bytes >= mark && strcmp(text + bytes - mark, cut_sign) == 0;
+	char piece[64];
+
+	if (strcmp(text, null_sign) ==
+	    0) { /* or a page that is not in memory, neither at the end: programs of the kernel do not wait for it */
+		view_buffer_print(out, "?");
+		return;
+	}
+	bytes -= cut ? mark : 0;
+	cut |= most != SIZE_MAX && bytes < most;
+	if (bytes >= most) {
+		bytes = most;
+		cut = false;
+	}
+	view_buffer_print(out, "\"");
+	for (size_t at = 0; at < bytes;) {
+		size_t length = strcspn(text + at, "\"");
+
+		if (length > bytes - at)
+			length = bytes - at;
+		if (!length) {
+			view_buffer_print(out, "\\\"");
+			at++;
+			continue;
+		}
+		if (length >= sizeof(piece)) /* at most one character is cut, which then shows as bytes */
+			length = sizeof(piece) - 1;
+		memcpy(piece, text + at, length);
+		piece[length] = 0;
+		view_buffer_escape(out, piece);
+		at += length;
+	}
+	view_buffer_print(out, cut ? "\"..." : "\"");
+}
+
+/* The word that stands for most of the lowest bit's neighbours; NULL: none. */
+static const struct syscall_word *find_flag(const struct syscall_words *words, uint64_t bits)
+{
+	const uint64_t lowest = bits & -bits;
+	const struct syscall_word *found = NULL;
+
+	for (unsigned n = 0; n < words->count; n++) {
+		const struct syscall_word *word = &words->words[n];
+
+		if (!(word->value & words->mask) && (word->value & lowest) && !(word->value & ~bits) &&
+		    (!found || __builtin_popcountll(word->value) > __builtin_popcountll(found->value)))
+			found = word;
+	}
+	return found;
+}
+
+void word_text_put(struct view_buffer *out, const struct syscall_words *words, uint64_t value, bool is_signed)
+{
+	uint64_t bits = value & ~words->mask;
+	const char *between = "";
+
+	for (unsigned n = 0; n < words->count; n++) {
+		const struct syscall_word *word = &words->words[n];
+
+		if (!(word->value & ~words->mask) && word->value == (value & words->mask) &&
+		    (words->mask || !value)) {
+			view_buffer_print(out, "%s", word->name);
+			between = "|";
+			break;
+		}
+	}
+	if (!*between && (value & words->mask)) {
+		if (is_signed)
+			view_buffer_print(out, "%" PRId64, (int64_t)(value & words->mask));
+		else
+			view_buffer_print(out, "%#" PRIx64, value & words->mask);
+		between = "|";
+	}
+	while (bits) {
+		const struct syscall_word *word = find_flag(words, bits);
+		const uint64_t lowest = bits & -bits;
+
+		if (word)
+			view_buffer_print(out, "%s%s", between, word->name);
+		else
+			view_buffer_print(out, "%s%#" PRIx64, between, lowest);
+		bits &= ~(word ? word->value : lowest);
+		between = "|";
+	}
+	if (!*between)
+		view_buffer_print(out, "0");
+}
+
+const struct syscall_words *word_text_find(const struct syscall_machine *machine, const char *call,
+					   const char *name)
+{
+	for (unsigned n = 0; n < syscall_argument_count; n++)
+		if (strcmp(syscall_arguments[n].call, call) == 0 &&
+		    strcmp(syscall_arguments[n].name, name) == 0)
+			return &machine->words[syscall_arguments[n].words];
+	return NULL;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Values by their names, and texts in quotes, as strace writes them. */
+#ifndef BURIN_VIEW_KERNEL_WORD_TEXT_H
+#define BURIN_VIEW_KERNEL_WORD_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "view/buffer.h"
+#include "view/kernel/syscall_words.h"
+
+/* word_text_quoted - @most: bytes; a shorter text was recorded up to its NUL, and ends in dots. SIZE_MAX: the NUL is its end */
+void word_text_quoted(struct view_buffer *out, const char *text, size_t most);
+
+/* word_text_put - a value by names of a set. @is_signed: what has no name */
+void word_text_put(struct view_buffer *out, const struct syscall_words *words, uint64_t value,
+		   bool is_signed);
+
+/* word_text_find - the set of an argument, whatever the others are. */
+const struct syscall_words *word_text_find(const struct syscall_machine *machine, const char *call,
+					   const char *name);
+
+#endif
