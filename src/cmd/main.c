@@ -6,7 +6,7 @@
 
 #include "burin/version.h"
 #include "cmd/complete.h"
-#include "cmd/edit_distance.h"
+#include "base/edit_distance.h"
 #include "cmd/option_parse.h"
 #include "file/foreign_file.h"
 #include "file/guard.h"

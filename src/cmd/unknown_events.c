@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/edit_distance.h"
+#include "base/edit_distance.h"
 #include "cmd/unknown_events.h"
 #include "source/perf/rings/perf.h"
 

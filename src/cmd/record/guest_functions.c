@@ -7,7 +7,7 @@
 #include "base/glob.h"
 #include "base/number.h"
 #include "cmd/cmd.h"
-#include "cmd/edit_distance.h"
+#include "base/edit_distance.h"
 #include "cmd/record/guest_functions.h"
 
 enum {

@@ -225,10 +225,9 @@ static void explain(char why[KERNEL_WHY], int error, const char *what)
 
 static void note_refused(struct kernel_source *source, const struct tracepoint *point, int error)
 {
-	char name[WIRE_NAME_MAX + 1];
+	const char *name = point->event + sizeof(TRACEPOINT_PREFIX) - 1;
 
 	if (error && !source->refused++) {
-		snprintf(name, sizeof(name), "%s:%s", point->system, point->name);
 		if (point->refused)
 			snprintf(source->refused_why, KERNEL_WHY, "%s: %s", name, point->refused);
 		else

@@ -99,7 +99,7 @@ int kernel_tracefs_open(struct kernel_tracefs *tracefs, int events, const struct
 
 int kernel_tracefs_enable(const struct kernel_tracefs *tracefs, const struct tracepoint *point)
 {
-	char path[2 * TRACEPOINT_NAME + 16];
+	char path[TRACEPOINT_NAME + TRACEPOINT_LABEL + 16];
 
 	snprintf(path, sizeof(path), "events/%s/%s/enable", point->system, point->name);
 	return tracefs_instance_write(tracefs->instance, path, "1");

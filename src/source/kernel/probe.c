@@ -10,86 +10,23 @@
 #include "file/foreign.h"
 #include "file/program_path.h"
 #include "source/kernel/probe.h"
+#include "source/kernel/probe_description.h"
 #include "source/kernel/probe_file.h"
 #include "source/kernel/probe_types.h"
 #include "wire/wire_enum.h"
 
 enum {
-	PROBE_TEXT = 1024,  /* bytes of a description */
 	PROBE_LINK = 32,    /* bytes of file_link */
+	SUGGESTED = 4,	    /* names in a message */
 	COUNTER_SHIFT = 32, /* where the probes' configuration has the counter */
 };
 
 /* The file that was parsed, whatever its path leads to by now. */
 #define file_link "/proc/self/fd/%d"
 
-/* Kinds of probes, by the word before the first colon. */
-static const char of_functions[] = "u:", of_returns[] = "uret:", of_notes[] = "usdt:";
-
-struct description {
-	bool returns;
-	char text[PROBE_TEXT]; /* its parts: */
-	const char *file, *provider, *name;
-	struct probe_arguments arguments;
-};
-
-static bool starts(const char *text, const char *kind)
-{
-	return strncmp(text, kind, strlen(kind)) == 0;
-}
-
 bool probe_is_one(const char *text)
 {
-	return starts(text, of_functions) || starts(text, of_returns) || starts(text, of_notes);
-}
-
-/* Cut the text at its last colon. Return: the part behind it; NULL: it has none. */
-static char *cut(char *text)
-{
-	char *colon = strrchr(text, ':');
-
-	if (!colon || !colon[1])
-		return NULL;
-	*colon = 0;
-	return colon + 1;
-}
-
-static int parse(struct description *out, const char *text, char why[PROBE_WHY])
-{
-	const bool notes = starts(text, of_notes), returns = starts(text, of_returns);
-	char *parenthesis;
-
-	if (strlen(text) >= sizeof(out->text)) {
-		snprintf(why, PROBE_WHY, "it is longer than %d bytes", PROBE_TEXT - 1);
-		return -EINVAL;
-	}
-	out->returns = returns;
-	strcpy(out->text, text + strlen(notes ? of_notes : returns ? of_returns : of_functions));
-	parenthesis = strchr(out->text, '(');
-	if (!probe_arguments_parse(&out->arguments, parenthesis, why))
-		return -EINVAL;
-	if (probe_arguments_has_members(&out->arguments)) {
-		snprintf(why, PROBE_WHY,
-			 "members of structures can be given of functions of the kernel only (k:)");
-		return -EINVAL;
-	}
-	if (parenthesis)
-		*parenthesis = 0;
-	out->name = cut(out->text);
-	out->provider = notes && out->name ? cut(out->text) : NULL;
-	out->file = out->text;
-	if (!out->name || !*out->file || (notes && !out->provider)) {
-		snprintf(why, PROBE_WHY, "give %s",
-			 notes	   ? "usdt:FILE:PROVIDER:NAME"
-			 : returns ? "uret:FILE:FUNCTION"
-				   : "u:FILE:FUNCTION");
-		return -EINVAL;
-	}
-	if (returns && out->arguments.count > 1) {
-		snprintf(why, PROBE_WHY, "a return has one value: uret:FILE:FUNCTION(NAME:TYPE)");
-		return -EINVAL;
-	}
-	return 0;
+	return probe_description_is_one(text);
 }
 
 /* Open the file: a path, or a command. Return: a descriptor or -errno. */
@@ -100,7 +37,17 @@ static int open_file(const char *name, char path[PATH_MAX])
 	return foreign_open(&(struct foreign){ .bytes_max = FOREIGN_IMAGE_MAX }, FOREIGN_HERE, path);
 }
 
-/* Names of events have few characters; those of a file's parts have any. */
+/* Names of a file's parts have any characters; those for the terminal are printable. */
+static void append_text(char *out, size_t room, const char *text)
+{
+	size_t used = 0;
+
+	for (; *text && used + 1 < room; text++)
+		out[used++] = (unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text;
+	out[used] = 0;
+}
+
+/* Names of events have few characters. */
 static void append(char *out, size_t room, const char *text)
 {
 	size_t used = strlen(out);
@@ -114,9 +61,12 @@ static void append(char *out, size_t room, const char *text)
 	out[used] = 0;
 }
 
-static void name_point(struct tracepoint *point, const char *path, const struct probe_place *place)
+/* @bytes: of the place's name: without parameters, if no other place differs by them only */
+static void name_point(struct tracepoint *point, const char *path, const struct probe_place *place,
+		       size_t bytes)
 {
 	const char *slash = strrchr(path, '/');
+	char name[PROBE_NAME];
 
 	append(point->name, 28, slash ? slash + 1 : path);
 	append(point->name, sizeof(point->name), ":");
@@ -124,14 +74,27 @@ static void name_point(struct tracepoint *point, const char *path, const struct 
 		append(point->name, sizeof(point->name) - 20, place->provider);
 		append(point->name, sizeof(point->name), ":");
 	}
-	append(point->name, sizeof(point->name), place->name);
+	snprintf(name, sizeof(name), "%.*s", (int)bytes, place->name);
+	append(point->name, sizeof(point->name), name);
+}
+
+/* Whether another place is of a function of the same name with other parameters. */
+static bool is_overloaded(const struct probe_place *places, unsigned count, const struct probe_place *one)
+{
+	for (unsigned n = 0; n < count; n++)
+		if (places[n].bare == one->bare && strncmp(places[n].name, one->name, one->bare) == 0 &&
+		    strcmp(places[n].name, one->name) != 0)
+			return true;
+	return false;
 }
 
 /* The receiver of the places. */
 struct taker {
 	int (*take)(void *context, const struct tracepoint *);
 	void *context;
-	bool single; /* one function: a name that it has not is wrong */
+	const struct probe_place *places;
+	unsigned count;
+	bool found; /* one of the functions has one of the arguments */
 	char *why;
 };
 
@@ -145,9 +108,9 @@ static bool means_names(const struct call_arguments *known, const struct probe_a
 }
 
 /* The fields of a function, as its debug information has them, or as the user does. Return: false: *taker->why has the reason. */
-static bool take_types(struct tracepoint *point, const struct description *description,
+static bool take_types(struct tracepoint *point, const struct probe_description *description,
 		       const struct probe_place *place, const char *spec, struct call_arguments *known,
-		       const struct taker *taker)
+		       struct taker *taker)
 {
 	const struct probe_arguments *given = &description->arguments;
 	const char *why;
@@ -171,10 +134,10 @@ static bool take_types(struct tracepoint *point, const struct description *descr
 		probe_arguments_of_function(point, given);
 		return true;
 	}
-	return probe_types_arguments(point, known, given, taker->why) || !taker->single;
+	return probe_types_arguments(point, known, given, taker->why) || taker->count > 1;
 }
 
-static int take_place(const struct description *description, const char *path, int file,
+static int take_place(const struct probe_description *description, const char *path, int file,
 		      const struct probe_place *place, const char *spec, struct taker *taker)
 {
 	static unsigned number = PROBE_FIRST_ID;
@@ -188,16 +151,20 @@ static int take_place(const struct description *description, const char *path, i
 				    .refused = probe_refusals[place->refused] };
 
 	strcpy(point.system, description->provider ? "usdt" : description->returns ? "uret" : "u");
-	name_point(&point, path, place);
+	name_point(&point, path, place,
+		   place->bare && !is_overloaded(taker->places, taker->count, place) ? place->bare
+										     : strlen(place->name));
 	if (description->provider)
 		probe_arguments_of_note(&point, &description->arguments, place->arguments);
 	else if (!take_types(&point, description, place, spec, &known, taker))
 		return -EINVAL;
+	taker->found |= point.count != 0;
 	tracepoint_make_event(&point);
 	return taker->take(taker->context, &point);
 }
 
-static int explain(char why[PROBE_WHY], const struct description *description, const char *path, int error)
+static int explain(char why[PROBE_WHY], const struct probe_description *description, const char *path,
+		   int error)
 {
 	const char *kind = description->provider ? "probe" : "function";
 
@@ -208,21 +175,67 @@ static int explain(char why[PROBE_WHY], const struct description *description, c
 	else if (error)
 		snprintf(why, PROBE_WHY, "%.120s: %s", path, strerror(-error));
 	else
-		snprintf(why, PROBE_WHY, "no %s of %.60s matches %.40s", kind, path, description->name);
+		snprintf(why, PROBE_WHY, "no %s of %.60s matches %.60s", kind, path,
+			 *description->whole && !description->provider ? description->whole
+								       : description->name);
 	return error ? error : -ENOENT;
 }
 
-/* Burin's own record of calls does not change the stack of such programs for long, and puts it back before it is unwound. */
-static int refuse_return(char why[PROBE_WHY], const struct probe_place *place)
+/* Functions that are not what was asked for, but may be what was meant. */
+static int suggest(char why[PROBE_WHY], const struct probe_description *description, const char *path,
+		   const struct probe_place *places, unsigned count)
 {
-	snprintf(why, PROBE_WHY,
-		 "uret: %.80s: %s; the kernel's return probe would end a program whose functions are unwound "
-		 "(exceptions, Go); use u: or burin record --calls",
-		 place->name, probe_refusals[place->refused]);
+	const bool overloads = places->match >= PROBE_BY_GLOB;
+	size_t used;
+
+	explain(why, description, path, 0);
+	used = strlen(why);
+	used += (size_t)snprintf(why + used, PROBE_WHY - used, overloads ? "; there is" : "; did you mean");
+	for (unsigned n = 0; n < count && n < SUGGESTED && used < PROBE_WHY; n++) {
+		char name[PROBE_NAME] = "";
+
+		append_text(name, sizeof(name), places[n].name);
+		used += (size_t)snprintf(why + used, PROBE_WHY - used, "%s %s", n ? " or" : "", name);
+	}
+	if (used < PROBE_WHY)
+		snprintf(why + used, PROBE_WHY - used, "%s%s", count > SUGGESTED ? " or others" : "",
+			 overloads ? "" : "?");
+	return -ENOENT;
+}
+
+/* A list in parentheses that is none of a function's parameters is one of arguments. Return: 0; a negative errno: it is none of these. */
+static int check_list(struct probe_description *description, const char *path,
+		      const struct probe_place *places, unsigned count, char why[PROBE_WHY])
+{
+	if (*description->whole && places->match >= PROBE_BY_WHOLE_GLOB) {
+		description->arguments = (struct probe_arguments){ .count = 0 };
+		return 0;
+	}
+	if (!*description->wrong)
+		return 0;
+	if (!description->provider && strlen(places->name) > places->bare)
+		return suggest(why, description, path, places, count);
+	snprintf(why, PROBE_WHY, "%s", description->wrong);
 	return -EINVAL;
 }
 
-static int take_places(const struct description *description, const char *path, int file,
+/* Burin's own record of calls does not change the stack of such programs for long, and puts it back before it is unwound. */
+static int refuse(char why[PROBE_WHY], const struct probe_place *place)
+{
+	char name[PROBE_NAME] = "";
+
+	append_text(name, sizeof(name), place->name);
+	if (place->refused == PROBE_CHOSEN_AT_LOAD)
+		snprintf(why, PROBE_WHY, "%.80s: %s", name, probe_refusals[place->refused]);
+	else
+		snprintf(why, PROBE_WHY,
+			 "uret: %.80s: %s; the kernel's return probe would end a program whose functions are "
+			 "unwound (exceptions, Go); use u: or burin record --calls",
+			 name, probe_refusals[place->refused]);
+	return -EINVAL;
+}
+
+static int take_places(const struct probe_description *description, const char *path, int file,
 		       const struct probe_place *places, unsigned count, struct taker *taker)
 {
 	char **specs = calloc(count, sizeof(*specs));
@@ -239,31 +252,48 @@ static int take_places(const struct description *description, const char *path, 
 	return error;
 }
 
+static int find_places(struct probe_description *description, const char *path, int file,
+		       struct probe_place **places, unsigned *count, char why[PROBE_WHY])
+{
+	const int error = probe_file_find(file,
+					  &(struct probe_search){ description->provider, description->name,
+								  description->whole, description->returns },
+					  places, count);
+
+	if (error || !*count)
+		return explain(why, description, path, error);
+	if ((*places)->match < PROBE_BY_GLOB)
+		return suggest(why, description, path, *places, *count);
+	if (check_list(description, path, *places, *count, why) != 0)
+		return -EINVAL;
+	return *count == 1 && (*places)->refused ? refuse(why, *places) : 0;
+}
+
 int probe_find(const char *text, int *file, int (*take)(void *context, const struct tracepoint *),
 	       void *context, char why[PROBE_WHY])
 {
-	struct description description = { .file = "" };
+	static struct probe_description description;
 	struct probe_place *places = NULL;
 	char path[PATH_MAX] = "";
 	unsigned count = 0;
-	int error = parse(&description, text, why);
+	int error;
 
+	memset(&description, 0, sizeof(description));
+	error = probe_description_parse(&description, text, why);
 	*file = -1;
 	if (error)
 		return error;
 	*file = open_file(description.file, path);
 	if (*file < 0)
 		return explain(why, &description, description.file, *file);
-	error = probe_file_find(
-		*file, &(struct probe_search){ description.provider, description.name, description.returns },
-		&places, &count);
-	if (error || !count)
-		error = explain(why, &description, path, error);
-	else if (count == 1 && places->refused)
-		error = refuse_return(why, places);
-	else
-		error = take_places(&description, path, *file, places, count,
-				    &(struct taker){ take, context, count == 1, why });
+	error = find_places(&description, path, *file, &places, &count, why);
+	if (!error) {
+		struct taker taker = { take, context, places, count, false, why };
+
+		error = take_places(&description, path, *file, places, count, &taker);
+		if (!error && description.arguments.count && !taker.found)
+			error = suggest(why, &description, path, places, count);
+	}
 	free(places);
 	return error;
 }

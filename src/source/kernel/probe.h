@@ -7,7 +7,7 @@
  *	uret:FILE:FUNCTION[(NAME[:TYPE])]	its return, with the result: ret, an i64
  *	usdt:FILE:PROVIDER:NAME[(ARGUMENTS)]	without ARGUMENTS: arg1, arg2, ... as the file describes them
  *
- * FUNCTION, PROVIDER and NAME are globs. FILE is a path, or a command in PATH. TYPE is i8 to i64, u8 to u64, ptr or str.
+ * FUNCTION is a symbol or a name in the source, with or without parameters: "ns::f(int)"; it, PROVIDER and NAME are globs. FILE is a path, or a command in PATH. TYPE is i8 to i64, u8 to u64, ptr or str.
  */
 #ifndef BURIN_SOURCE_KERNEL_PROBE_H
 #define BURIN_SOURCE_KERNEL_PROBE_H

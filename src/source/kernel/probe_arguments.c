@@ -43,9 +43,22 @@ static const uint8_t argument_registers[] = { 112, 104, 96, 88, 72, 64 };
 
 /* ---- what the user gives */
 
+/* Words of types: a list of those is one of parameters, which have no names there. */
+static bool is_type(const char *text, size_t bytes)
+{
+	static const char *const words[] = { "bool", "char",	"const",    "double",  "enum",	 "float",
+					     "int",  "long",	"short",    "signed",  "struct", "union",
+					     "void", "wchar_t", "unsigned", "volatile" };
+
+	for (unsigned n = 0; n < sizeof(words) / sizeof(words[0]); n++)
+		if (strlen(words[n]) == bytes && memcmp(words[n], text, bytes) == 0)
+			return true;
+	return false;
+}
+
 static bool is_name(const char *text, size_t bytes)
 {
-	if (!bytes || bytes >= TRACEPOINT_NAME || (*text >= '0' && *text <= '9'))
+	if (!bytes || is_type(text, bytes) || bytes >= TRACEPOINT_NAME || (*text >= '0' && *text <= '9'))
 		return false;
 	for (size_t n = 0; n < bytes; n++)
 		if (!(text[n] >= '0' && text[n] <= '9') &&

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -43,14 +44,21 @@ struct finder {
 	size_t names_bytes;
 	bool unwound; /* something may unwind the file's functions */
 	bool is_go;
+	enum probe_match best; /* of the functions so far */
+	struct probe_wanted wanted;
+	struct probe_function function; /* the one that is looked at */
 };
 
 /* ---- in the child */
 
+/* Places that fit better replace the others, and so does a name that is nearer. */
 static int put_place(struct finder *finder, const struct probe_place *place)
 {
+	if (place->match > finder->best || place->match == PROBE_NEAR)
+		finder->count = 0;
+	finder->best = place->match;
 	if (finder->count++ == PROBE_PLACES_MAX)
-		return -E2BIG;
+		return place->match < PROBE_BY_GLOB ? 0 : -E2BIG;
 	return write(finder->out, place, sizeof(*place)) == (ssize_t)sizeof(*place) ? 0 : -EPIPE;
 }
 
@@ -200,7 +208,7 @@ static int put_returns(struct finder *finder, const Elf64_Sym *symbol, struct pr
 	int error;
 
 	if (!refusal)
-		refusal = read_part(finder, symbol, place->name, &own, &part, &of_part);
+		refusal = read_part(finder, symbol, finder->function.symbol, &own, &part, &of_part);
 	if (!refusal && !own.count && !of_part.count)
 		refusal = PROBE_NEVER_RETURNS;
 	place->is_return = false;
@@ -213,22 +221,42 @@ static int put_returns(struct finder *finder, const Elf64_Sym *symbol, struct pr
 
 /* ---- symbols and notes */
 
+/* Symbols of the user's own form are printed as such; see probe_names.h. */
+static bool is_mangled(const char *name)
+{
+	return strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0;
+}
+
+static void name_place(const struct finder *finder, struct probe_place *place)
+{
+	const struct probe_function *function = &finder->function;
+	const char *name = is_mangled(finder->search->name) ? function->symbol : function->text;
+	const size_t bare = name == function->text ? strlen(function->bare) : strlen(name);
+
+	snprintf(place->name, sizeof(place->name), "%.*s", PROBE_NAME - 1, name);
+	place->bare = (uint32_t)(bare < sizeof(place->name) ? bare : sizeof(place->name) - 1);
+}
+
 static int take_symbol(struct finder *finder, const Elf64_Sym *symbol)
 {
 	struct probe_place place = { .counter = 0 };
+	const unsigned type = ELF64_ST_TYPE(symbol->st_info);
 	const char *name = finder->names + symbol->st_name;
 
-	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF ||
-	    symbol->st_name >= finder->names_bytes || strlen(name) >= sizeof(place.name) ||
-	    !glob_match(finder->search->name, name) ||
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
+	    symbol->st_name >= finder->names_bytes ||
 	    image_offset(&finder->image, symbol->st_value, &place.offset) != 0)
 		return 0;
-	strcpy(place.name, name);
+	place.match = probe_names_match(&finder->wanted, &finder->function, name);
+	if (!place.match || place.match < (uint32_t)finder->best)
+		return 0;
+	name_place(finder, &place);
 	place.function = place.offset;
 	place.is_return = finder->search->returns;
 	place.is_go = finder->is_go && strchr(name, '.'); /* not C's, by cgo */
-	return place.is_return && finder->unwound ? put_returns(finder, symbol, &place)
-						  : put_place(finder, &place);
+	place.refused = type == STT_GNU_IFUNC ? PROBE_CHOSEN_AT_LOAD : PROBE_TAKEN;
+	return place.is_return && finder->unwound && !place.refused ? put_returns(finder, symbol, &place)
+								    : put_place(finder, &place);
 }
 
 /* The functions of a symbol table. Return: 0, also if there is no table; -errno. */
@@ -274,7 +302,7 @@ static const char *copy_text(const char *at, const char *end, char *out, size_t 
 /* A note: three addresses, then provider, name and arguments. @base: of the section that prelinking moves, as it is now */
 static int take_note(struct finder *finder, const char *at, const char *end, uint64_t base)
 {
-	struct probe_place place = { .counter = 0 };
+	struct probe_place place = { .match = PROBE_BY_GLOB };
 	uint64_t addresses[3]; /* of the probe, of the base when it was linked, of the counter */
 	uint8_t code[sizeof(nop)];
 
@@ -345,6 +373,7 @@ static int find(struct finder *finder, int file)
 		return find_notes(finder);
 	finder->unwound = finder->search->returns && may_be_unwound(&finder->image);
 	finder->is_go = is_go(&finder->image);
+	probe_names_want(&finder->wanted, finder->search->name, finder->search->whole);
 	error = find_functions(finder, ".symtab", ".strtab");
 	/* The second table has none of the cold parts, so its functions would seem to leave. */
 	if (error || (finder->unwound && finder->table.bytes))
@@ -354,10 +383,12 @@ static int find(struct finder *finder, int file)
 
 static _Noreturn void run_child(int file, int out, const struct probe_search *search)
 {
-	struct finder finder = { .search = search, .out = out };
+	static struct finder finder;
 	const int keep[2] = { file < out ? file : out, file < out ? out : file };
 	int error;
 
+	finder.search = search;
+	finder.out = out;
 	confine_process(&(struct confine){
 		.memory = FILE_MEMORY, .seconds = FILE_SECONDS, .keep = keep, .keep_count = 2, .asks = -1 });
 	error = find(&finder, file);
@@ -372,7 +403,8 @@ static bool is_sound(struct probe_place *place, const struct probe_search *searc
 	place->provider[PROBE_NAME - 1] = place->name[PROBE_NAME - 1] = 0;
 	place->arguments[PROBE_ARGUMENTS - 1] = 0;
 	return place->offset <= INT64_MAX && place->function <= INT64_MAX && place->counter <= UINT32_MAX &&
-	       *place->name && place->refused < PROBE_REFUSALS && (!search->provider || *place->provider);
+	       *place->name && place->bare <= strlen(place->name) && place->match < PROBE_MATCHES &&
+	       place->refused < PROBE_REFUSALS && (!search->provider || *place->provider);
 }
 
 static bool is_known(const struct probe_place *places, unsigned count, const struct probe_place *one)
@@ -402,9 +434,14 @@ static void receive(int in, const struct probe_search *search, struct probe_plac
 {
 	struct probe_place place;
 
-	while (*count < PROBE_PLACES_MAX && read_place(in, &place))
-		if (is_sound(&place, search) && !is_known(places, *count, &place))
+	while (*count < PROBE_PLACES_MAX && read_place(in, &place)) {
+		if (!is_sound(&place, search))
+			continue;
+		if (*count && (place.match > places->match || place.match == PROBE_NEAR))
+			*count = 0; /* as put_place() */
+		if (!is_known(places, *count, &place))
 			places[(*count)++] = place;
+	}
 }
 
 int probe_file_find(int file, const struct probe_search *search, struct probe_place **places, unsigned *count)

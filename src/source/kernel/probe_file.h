@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "source/kernel/probe_names.h"
 #include "source/kernel/probe_returns.h"
 
 enum {
@@ -26,6 +27,8 @@ struct probe_place {
 	bool is_return; /* of the function that begins here: the kernel's return probe; otherwise one at this instruction */
 	bool is_go;	  /* the file is Go's, whose functions have their arguments elsewhere than C's */
 	uint32_t refused; /* enum probe_refusal: of the function that begins here */
+	uint32_t match;	  /* enum probe_match: how it fits; all that are found fit as well as the others */
+	uint32_t bare;	  /* bytes of the name without parameters */
 	char provider[PROBE_NAME];	 /* of a note, else empty */
 	char name[PROBE_NAME];		 /* of the function or the probe */
 	char arguments[PROBE_ARGUMENTS]; /* of a note, as it describes them */
@@ -34,12 +37,13 @@ struct probe_place {
 /* The places to find. */
 struct probe_search {
 	const char *provider; /* a glob; NULL: functions are searched */
-	const char *name;     /* a glob */
-	bool returns;	      /* of the functions; see probe_returns.h */
+	const char *name;     /* a glob, of functions also as in the source: see probe_names.h */
+	const char *whole; /* of a function: with a list that may be one of parameters; "": there is none */
+	bool returns;	   /* of the functions; see probe_returns.h */
 };
 
 /*
- * probe_file_find - find places.
+ * probe_file_find - find places. If no function has the name, those that may be meant are found: see `match`.
  * @file: a descriptor of the ELF file
  * @places: set to them, which the caller frees; @count: how many, at most PROBE_PLACES_MAX
  * Context: forks. Return: 0; -ENOEXEC: no ELF file of this machine; -E2BIG: there are more; another -errno.

@@ -11,6 +11,8 @@ const char *const probe_refusals[PROBE_REFUSALS] = {
 	[PROBE_CODE_UNKNOWN] = "its code is not understood",
 	[PROBE_LEAVES] = "it ends by a jump to another function (a tail call)",
 	[PROBE_NEVER_RETURNS] = "it has no return instruction",
+	[PROBE_CHOSEN_AT_LOAD] = "its code is chosen when it is loaded (an IFUNC); probe one of the "
+				 "functions that it chooses from",
 };
 
 static bool add_return(struct probe_returns *out, size_t at)

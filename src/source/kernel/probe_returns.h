@@ -18,13 +18,14 @@ enum {
 	PROBE_CODE_MAX = 1 << 20,
 };
 
-/* Why the returns of a function cannot be probed. */
+/* Why a function, or its returns, cannot be probed. */
 enum probe_refusal {
 	PROBE_TAKEN,
 	PROBE_WITHOUT_SIZE,
 	PROBE_CODE_UNKNOWN,
 	PROBE_LEAVES,
 	PROBE_NEVER_RETURNS,
+	PROBE_CHOSEN_AT_LOAD,
 	PROBE_REFUSALS
 };
 

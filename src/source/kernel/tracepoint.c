@@ -459,8 +459,11 @@ void tracepoint_make_event(struct tracepoint *point)
 
 	point->types = 0;
 	point->format[0] = 0;
-	snprintf(point->event, sizeof(point->event), TRACEPOINT_PREFIX "%.56s:%.62s", point->system,
-		 point->name);
+	used = (unsigned)snprintf(point->event, sizeof(point->event),
+				  TRACEPOINT_PREFIX "%.56s:", point->system);
+	snprintf(point->event + used, sizeof(point->event) - used, "%.*s",
+		 (int)(sizeof(point->event) - used - 1), point->name);
+	used = 0;
 	for (unsigned n = 0; n < point->count; n++) {
 		struct tracepoint_field *field = &point->fields[n];
 		char conversion[TRACEPOINT_NAME + 16];

@@ -10,6 +10,8 @@
 
 enum {
 	TRACEPOINT_NAME = 64, /* bytes of a name of the kernel, with its NUL */
+	TRACEPOINT_LABEL =
+		112, /* of one of a probe, with the file's; an event's name has the system's in front of it */
 	TRACEPOINT_FIELDS = 48,
 	TRACEPOINT_TEXT_MAX = 256,   /* of a recorded text of dynamic size, with its NUL */
 	TRACEPOINT_ARRAY_MAX = 64,   /* bytes of an array */
@@ -99,7 +101,7 @@ struct tracepoint_field {
 };
 
 struct tracepoint {
-	char system[TRACEPOINT_NAME], name[TRACEPOINT_NAME];
+	char system[TRACEPOINT_NAME], name[TRACEPOINT_LABEL];
 	unsigned id; /* the kernel's; of a probe, a number above those */
 	/* Of a probe, else 0: */
 	int file; /* the program or library, which the caller closes */

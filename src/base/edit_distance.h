@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* How far a name is from one that was meant. */
-#ifndef BURIN_CMD_EDIT_DISTANCE_H
-#define BURIN_CMD_EDIT_DISTANCE_H
+#ifndef BURIN_BASE_EDIT_DISTANCE_H
+#define BURIN_BASE_EDIT_DISTANCE_H
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
 /* How far a name is from one that was meant; see edit_distance.h. */
 #include <string.h>
 
-#include "cmd/edit_distance.h"
+#include "base/edit_distance.h"
 
 enum {
 	BYTES_MOST = 128, /* of a name that are compared */
@@ -38,9 +38,17 @@ unsigned edit_distance(const char *one, const char *other)
 	return rows[length % 3][width];
 }
 
+/* Whether so many bytes more or less are no slip: then nothing has to be compared. */
+static bool is_far(const char *name, const char *other)
+{
+	const size_t one = strnlen(name, BYTES_MOST), two = strnlen(other, BYTES_MOST);
+
+	return (one > two ? one - two : two - one) > CLOSE_MOST;
+}
+
 bool edit_distance_nearer(const char *name, const char *other, unsigned *best)
 {
-	const unsigned distance = edit_distance(name, other);
+	const unsigned distance = is_far(name, other) ? BYTES_MOST : edit_distance(name, other);
 
 	if (distance > CLOSE_MOST || distance * CLOSE_PART > strlen(name) || (*best && distance >= *best))
 		return false;
