@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Probes in programs; see probe.h. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static void append(char *out, size_t room, const char *text)
 
 /* @bytes: of the place's name: without parameters, if no other place differs by them only */
 static void name_point(struct tracepoint *point, const char *path, const struct probe_place *place,
-		       size_t bytes)
+		       size_t bytes, const char *shift)
 {
 	const char *slash = strrchr(path, '/');
 	char name[PROBE_NAME];
@@ -75,7 +76,8 @@ static void name_point(struct tracepoint *point, const char *path, const struct 
 		append(point->name, sizeof(point->name), ":");
 	}
 	snprintf(name, sizeof(name), "%.*s", (int)bytes, place->name);
-	append(point->name, sizeof(point->name), name);
+	append(point->name, sizeof(point->name) - strlen(shift), name);
+	append(point->name, sizeof(point->name), shift);
 }
 
 /* Whether another place is of a function of the same name with other parameters. */
@@ -123,6 +125,11 @@ static bool take_types(struct tracepoint *point, const struct probe_description 
 			probe_types_result(point, known);
 		return true;
 	}
+	if (!description->provider && !place->function && given->count) {
+		snprintf(taker->why, PROBE_WHY,
+			 "arguments are known only where a function begins; give none");
+		return false;
+	}
 	if (!is_known || !means_names(known, given)) {
 		if (place->is_go && given->count) {
 			snprintf(taker->why, PROBE_WHY,
@@ -153,7 +160,8 @@ static int take_place(const struct probe_description *description, const char *p
 	strcpy(point.system, description->provider ? "usdt" : description->returns ? "uret" : "u");
 	name_point(&point, path, place,
 		   place->bare && !is_overloaded(taker->places, taker->count, place) ? place->bare
-										     : strlen(place->name));
+										     : strlen(place->name),
+		   description->shift);
 	if (description->provider)
 		probe_arguments_of_note(&point, &description->arguments, place->arguments);
 	else if (!take_types(&point, description, place, spec, &known, taker))
@@ -220,18 +228,28 @@ static int check_list(struct probe_description *description, const char *path,
 }
 
 /* Burin's own record of calls does not change the stack of such programs for long, and puts it back before it is unwound. */
-static int refuse(char why[PROBE_WHY], const struct probe_place *place)
+static int refuse(char why[PROBE_WHY], const struct probe_description *description,
+		  const struct probe_place *place)
 {
+	const char *phrase = probe_refusals[place->refused], *sign = description->is_address ? "" : "+";
 	char name[PROBE_NAME] = "";
 
 	append_text(name, sizeof(name), place->name);
-	if (place->refused == PROBE_CHOSEN_AT_LOAD)
-		snprintf(why, PROBE_WHY, "%.80s: %s", name, probe_refusals[place->refused]);
+	if (place->refused == PROBE_WITHIN)
+		snprintf(why, PROBE_WHY, "%.80s%s: %s, but at %s0x%" PRIx64 " and %s0x%" PRIx64, name,
+			 description->shift, phrase, sign, place->before, sign, place->next);
+	else if (place->refused == PROBE_BEHIND)
+		snprintf(why, PROBE_WHY, "%.80s%s: %s; it has 0x%" PRIx64 " bytes", name, description->shift,
+			 phrase, place->before);
+	else if (!description->returns)
+		snprintf(why, PROBE_WHY, "%.80s%s: %s", name, description->shift, phrase);
+	else if (place->refused == PROBE_CHOSEN_AT_LOAD)
+		snprintf(why, PROBE_WHY, "%.80s: %s", name, phrase);
 	else
 		snprintf(why, PROBE_WHY,
 			 "uret: %.80s: %s; the kernel's return probe would end a program whose functions are "
 			 "unwound (exceptions, Go); use u: or burin record --calls",
-			 name, probe_refusals[place->refused]);
+			 name, phrase);
 	return -EINVAL;
 }
 
@@ -256,8 +274,13 @@ static int find_places(struct probe_description *description, const char *path, 
 		       struct probe_place **places, unsigned *count, char why[PROBE_WHY])
 {
 	const int error = probe_file_find(file,
-					  &(struct probe_search){ description->provider, description->name,
-								  description->whole, description->returns },
+					  &(struct probe_search){ .provider = description->provider,
+								  .name = description->name,
+								  .whole = description->whole,
+								  .returns = description->returns,
+								  .is_shifted = *description->shift,
+								  .is_address = description->is_address,
+								  .number = description->number },
 					  places, count);
 
 	if (error || !*count)
@@ -266,7 +289,7 @@ static int find_places(struct probe_description *description, const char *path, 
 		return suggest(why, description, path, *places, *count);
 	if (check_list(description, path, *places, *count, why) != 0)
 		return -EINVAL;
-	return *count == 1 && (*places)->refused ? refuse(why, *places) : 0;
+	return *count == 1 && (*places)->refused ? refuse(why, description, *places) : 0;
 }
 
 int probe_find(const char *text, int *file, int (*take)(void *context, const struct tracepoint *),

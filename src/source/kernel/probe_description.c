@@ -2,6 +2,7 @@
 /* Descriptions of probes; see probe_description.h. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "source/kernel/probe_description.h"
@@ -73,6 +74,29 @@ static void parse_list(struct probe_description *out, const char *list)
 			 "a return has one value: uret:FILE:FUNCTION(NAME:TYPE)");
 }
 
+/* Parse a number: "0x1f", "31". Return: whether it is all of the text. */
+static bool parse_number(const char *text, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 0);
+	return *text >= '0' && *text <= '9' && !*end && !errno;
+}
+
+/* An address instead of a name, or an offset behind it. */
+static void parse_place(struct probe_description *out, char *name)
+{
+	char *sign = strrchr(name, '+');
+
+	out->is_address = strncmp(name, "0x", 2) == 0 && parse_number(name, &out->number);
+	if (out->is_address || !sign || sign == name || strlen(sign) >= sizeof(out->shift) ||
+	    !parse_number(sign + 1, &out->number))
+		return;
+	snprintf(out->shift, sizeof(out->shift), "%s", sign);
+	*sign = 0;
+}
+
 int probe_description_parse(struct probe_description *out, const char *text, char why[PROBE_WHY])
 {
 	const bool notes = starts(text, of_notes), returns = starts(text, of_returns);
@@ -102,6 +126,12 @@ int probe_description_parse(struct probe_description *out, const char *text, cha
 		*list = 0;
 	if (notes && *out->wrong) {
 		snprintf(why, PROBE_WHY, "%s", out->wrong);
+		return -EINVAL;
+	}
+	if (!notes)
+		parse_place(out, name);
+	if (returns && (out->is_address || *out->shift)) {
+		snprintf(why, PROBE_WHY, "a return has no address and no offset; give uret:FILE:FUNCTION");
 		return -EINVAL;
 	}
 	return 0;

@@ -20,6 +20,10 @@ struct probe_description {
 	char text[PROBE_TEXT]; /* its parts: */
 	const char *file, *provider, *name;
 	char whole[PROBE_TEXT]; /* the name with the list in parentheses; "": there is none */
+	char shift
+		[32]; /* the offset in the function as it was given, "+0x10"; "": there is none, or `is_address` */
+	bool is_address; /* the name is an address of the file */
+	uint64_t number; /* the offset, or the address */
 	struct probe_arguments arguments;
 	char wrong[PROBE_WHY]; /* why the list is none of arguments; "": it is one */
 };

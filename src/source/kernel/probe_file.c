@@ -12,7 +12,9 @@
 #include "base/glob.h"
 #include "image/elf/image.h"
 #include "image/symbolize/confine.h"
+#include "image/unwind/unwind_table.h"
 #include "source/kernel/probe_file.h"
+#include "source/kernel/probe_instruction.h"
 
 enum {
 	NOTES_MAX = 4 << 20,   /* bytes of the section of notes */
@@ -47,6 +49,7 @@ struct finder {
 	enum probe_match best; /* of the functions so far */
 	struct probe_wanted wanted;
 	struct probe_function function; /* the one that is looked at */
+	Elf64_Sym around;		/* of an address: the function that has it; 0 bytes: none is known */
 };
 
 /* ---- in the child */
@@ -219,6 +222,82 @@ static int put_returns(struct finder *finder, const Elf64_Sym *symbol, struct pr
 	return error ? error : put_instructions(finder, &part, &of_part, place);
 }
 
+/* ---- places within functions */
+
+/* The code around an address by the unwind tables, for functions without a size or a symbol. */
+static bool find_extent(const struct finder *finder, uint64_t address, uint64_t *begin, uint64_t *bytes)
+{
+	struct unwind_table *table;
+	bool found;
+
+	if (unwind_table_open_file(&table, &finder->image, NULL) != 0)
+		return false;
+	found = unwind_table_extent(table, address, begin, bytes) == 0;
+	unwind_table_close(table);
+	return found;
+}
+
+/* Set a place's offset to that of an address in a function; or why there is none. */
+static enum probe_refusal place_within(const struct finder *finder, uint64_t begin, uint64_t bytes,
+				       uint64_t address, struct probe_place *place)
+{
+	enum probe_refusal refusal = PROBE_CODE_UNKNOWN;
+	uint64_t offset;
+	uint8_t *code;
+
+	if (!bytes && !find_extent(finder, begin, &begin, &bytes))
+		return PROBE_WITHOUT_SIZE;
+	if (bytes > PROBE_CODE_MAX || image_offset(&finder->image, begin, &offset) != 0)
+		return PROBE_CODE_UNKNOWN;
+	code = malloc(bytes);
+	if (code && image_read(&finder->image, offset, code, bytes) == bytes)
+		refusal = probe_instruction_find(code, bytes, address - begin, &place->before, &place->next);
+	free(code);
+	place->offset = offset + (address - begin);
+	place->function = place->offset == offset ? offset : 0;
+	if (refusal == PROBE_BEHIND)
+		place->before = bytes;
+	else if (finder->search->is_address) {
+		place->before += begin;
+		place->next += begin;
+	}
+	return refusal;
+}
+
+static bool is_code(const struct finder *finder, uint64_t address)
+{
+	const struct image *image = &finder->image;
+
+	for (unsigned n = 0; n < image->segment_count; n++)
+		if (image->segments[n].executable &&
+		    address - image->segments[n].address < image->segments[n].bytes)
+			return true;
+	return false;
+}
+
+/* Keep the function that has the address. */
+static int take_around(struct finder *finder, const Elf64_Sym *symbol)
+{
+	const unsigned type = ELF64_ST_TYPE(symbol->st_info);
+
+	if ((type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF &&
+	    finder->search->number - symbol->st_value < symbol->st_size)
+		finder->around = *symbol;
+	return 0;
+}
+
+static int put_address(struct finder *finder)
+{
+	const uint64_t address = finder->search->number;
+	struct probe_place place = { .match = PROBE_BY_NAME, .refused = PROBE_NO_CODE };
+	uint64_t begin = finder->around.st_value, bytes = finder->around.st_size;
+
+	snprintf(place.name, sizeof(place.name), "%.*s", PROBE_NAME - 1, finder->search->name);
+	if (is_code(finder, address) && (bytes || find_extent(finder, address, &begin, &bytes)))
+		place.refused = place_within(finder, begin, bytes, address, &place);
+	return put_place(finder, &place);
+}
+
 /* ---- symbols and notes */
 
 /* Symbols of the user's own form are printed as such; see probe_names.h. */
@@ -255,12 +334,16 @@ static int take_symbol(struct finder *finder, const Elf64_Sym *symbol)
 	place.is_return = finder->search->returns;
 	place.is_go = finder->is_go && strchr(name, '.'); /* not C's, by cgo */
 	place.refused = type == STT_GNU_IFUNC ? PROBE_CHOSEN_AT_LOAD : PROBE_TAKEN;
+	if (finder->search->is_shifted && place.match >= PROBE_BY_GLOB)
+		place.refused = place_within(finder, symbol->st_value, symbol->st_size,
+					     symbol->st_value + finder->search->number, &place);
 	return place.is_return && finder->unwound && !place.refused ? put_returns(finder, symbol, &place)
 								    : put_place(finder, &place);
 }
 
-/* The functions of a symbol table. Return: 0, also if there is no table; -errno. */
-static int find_functions(struct finder *finder, const char *table, const char *texts)
+/* The symbols of a table. Return: 0, also if there is no table; -errno. */
+static int each_symbol(struct finder *finder, const char *table, const char *texts,
+		       int (*take)(struct finder *, const Elf64_Sym *))
 {
 	Elf64_Sym symbols[256];
 	char *names = load(&finder->image, texts, NAMES_MAX, &finder->names_bytes);
@@ -280,7 +363,7 @@ static int find_functions(struct finder *finder, const char *table, const char *
 				   sizeof(symbols[0]);
 
 		for (size_t n = 0; n < got && !error; n++)
-			error = take_symbol(finder, &symbols[n]);
+			error = take(finder, &symbols[n]);
 		at += got * sizeof(symbols[0]);
 		left = got == wanted ? left - got : 0;
 	}
@@ -371,14 +454,20 @@ static int find(struct finder *finder, int file)
 		return -ENOEXEC;
 	if (finder->search->provider)
 		return find_notes(finder);
+	if (finder->search->is_address) {
+		error = each_symbol(finder, ".symtab", ".strtab", take_around);
+		if (!error && !finder->around.st_size)
+			error = each_symbol(finder, ".dynsym", ".dynstr", take_around);
+		return error ? error : put_address(finder);
+	}
 	finder->unwound = finder->search->returns && may_be_unwound(&finder->image);
 	finder->is_go = is_go(&finder->image);
 	probe_names_want(&finder->wanted, finder->search->name, finder->search->whole);
-	error = find_functions(finder, ".symtab", ".strtab");
+	error = each_symbol(finder, ".symtab", ".strtab", take_symbol);
 	/* The second table has none of the cold parts, so its functions would seem to leave. */
 	if (error || (finder->unwound && finder->table.bytes))
 		return error;
-	return find_functions(finder, ".dynsym", ".dynstr");
+	return each_symbol(finder, ".dynsym", ".dynstr", take_symbol);
 }
 
 static _Noreturn void run_child(int file, int out, const struct probe_search *search)
@@ -410,7 +499,8 @@ static bool is_sound(struct probe_place *place, const struct probe_search *searc
 static bool is_known(const struct probe_place *places, unsigned count, const struct probe_place *one)
 {
 	for (unsigned n = 0; n < count; n++)
-		if (places[n].offset == one->offset && !strcmp(places[n].provider, one->provider) &&
+		if (places[n].offset == one->offset && places[n].function == one->function &&
+		    !strcmp(places[n].provider, one->provider) &&
 		    (*one->provider == 0 || !strcmp(places[n].name, one->name)))
 			return true;
 	return false;

@@ -29,6 +29,8 @@ struct probe_place {
 	uint32_t refused; /* enum probe_refusal: of the function that begins here */
 	uint32_t match;	  /* enum probe_match: how it fits; all that are found fit as well as the others */
 	uint32_t bare;	  /* bytes of the name without parameters */
+	/* Of PROBE_WITHIN: where instructions begin, offsets or addresses as the number is. Of PROBE_BEHIND: the function's bytes, and 0. */
+	uint64_t before, next;
 	char provider[PROBE_NAME];	 /* of a note, else empty */
 	char name[PROBE_NAME];		 /* of the function or the probe */
 	char arguments[PROBE_ARGUMENTS]; /* of a note, as it describes them */
@@ -40,6 +42,9 @@ struct probe_search {
 	const char *name;     /* a glob, of functions also as in the source: see probe_names.h */
 	const char *whole; /* of a function: with a list that may be one of parameters; "": there is none */
 	bool returns;	   /* of the functions; see probe_returns.h */
+	bool is_shifted;   /* `number` is an offset in the functions */
+	bool is_address;   /* `number` is an address of the file, which is searched instead */
+	uint64_t number;
 };
 
 /*

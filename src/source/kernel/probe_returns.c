@@ -13,6 +13,9 @@ const char *const probe_refusals[PROBE_REFUSALS] = {
 	[PROBE_NEVER_RETURNS] = "it has no return instruction",
 	[PROBE_CHOSEN_AT_LOAD] = "its code is chosen when it is loaded (an IFUNC); probe one of the "
 				 "functions that it chooses from",
+	[PROBE_WITHIN] = "no instruction begins there",
+	[PROBE_BEHIND] = "it is behind the function's end",
+	[PROBE_NO_CODE] = "the file has no code of a function there",
 };
 
 static bool add_return(struct probe_returns *out, size_t at)
