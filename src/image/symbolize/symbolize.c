@@ -11,12 +11,14 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/leb128.h"
+#include "base/number.h"
 #include "image/elf/debugfile.h"
 #include "image/elf/packages.h"
 #include "image/symbolize/symbolize.h"
@@ -209,17 +211,34 @@ static void be_child(const struct child_task *task, int pipe, int asks)
 	_exit(-symbolize_child(task, pipe, asks)); /* the parent reports the errno */
 }
 
-/* The owner of the image's file, who may have written anything into it. */
-static uid_t owner_of(const struct symbolize_image *image, const char *root)
+/* The owner of the image's file may have written anything into it. A map of code may also be a link to any large file. */
+static void find_owner(struct result *result, const struct symbolize_image *image, const char *root)
 {
-	const int file = image->file >= 0      ? -1
-			 : *image->path == '/' ? debugfile_descriptor(image->path, root)
-					       : -1;
-	const uid_t owner = debugfile_owner(file >= 0 ? file : image->file);
+	const bool is_map = image->kind == WIRE_IMAGE_JIT || image->kind == WIRE_IMAGE_JITDUMP ||
+			    image->kind == WIRE_IMAGE_ANONYMOUS;
+	const int opened = image->file >= 0	 ? -1
+			   : *image->path == '/' ? debugfile_descriptor(image->path, root)
+						 : -1;
+	const int file = opened >= 0 ? opened : image->file;
+	struct stat status;
 
-	if (file >= 0)
-		close(file);
-	return owner;
+	if (file >= 0 && fstat(file, &status) == 0) {
+		result->owner = status.st_uid;
+		if (is_map || (status.st_uid != 0 && status.st_uid != geteuid()))
+			result->foreign_bytes = (uint64_t)status.st_size + 1;
+	}
+	if (opened >= 0)
+		close(opened);
+}
+
+/* Files of others last, the largest at the end: whatever they make of the time, names of the others are found before. */
+static int by_trust(const void *one, const void *other)
+{
+	const struct job *a = *(struct job *const *)one, *b = *(struct job *const *)other;
+
+	return number_order(a->result->foreign_bytes, b->result->foreign_bytes)
+		       ?: number_order((uintptr_t)a->task.image, (uintptr_t)b->task.image)
+		       ?: number_order((uintptr_t)a->task.offsets, (uintptr_t)b->task.offsets);
 }
 
 /* Return: seconds until the deadline, at least 1; 0: there is none. */
@@ -249,7 +268,6 @@ static int start_job(struct symbolize *all, struct job *job)
 		close(ends[1]);
 		return error;
 	}
-	job->owner = owner_of(job->task.image, all->root);
 	job->task.seconds = all->deadline_ms ? seconds_left(all) + CPU_MORE : 0;
 	job->child = fork();
 	if (job->child == 0)
@@ -490,7 +508,7 @@ static int queue_wanted(struct symbolize *all)
 
 		if (!job->wants || job->wrong)
 			continue;
-		if (!result->fetched && !is_late(all) && (!job->owner || job->owner == geteuid()))
+		if (!result->fetched && !is_late(all) && (!result->owner || result->owner == geteuid()))
 			all->options->fetch(all->options->data, task.image, until, result->debug);
 		result->fetched = true;
 		task.may_want = false;
@@ -622,8 +640,12 @@ int symbolize(const struct symbolize_image *images, size_t count, const struct s
 	for (size_t n = 0; n < count && !error; n++) {
 		counts->locations += images[n].count;
 		results[n].debug[0] = results[n].debug[1] = -1;
+		if (images[n].count)
+			find_owner(&results[n], &images[n], all.root);
 		error = add_image(&all, &images[n], &results[n]);
 	}
+	if (all.job_count)
+		qsort(all.queue, all.job_count, sizeof(*all.queue), by_trust);
 	if (!error)
 		error = run_jobs(&all);
 	if (!error && options->fetch)

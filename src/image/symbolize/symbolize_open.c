@@ -34,7 +34,7 @@ static int open_beside(const struct job *job, const char *path)
 	while (count-- && file < 0)
 		if ((size_t)snprintf(beside, sizeof(beside), "%.*s/%s", (int)(slash - image), image,
 				     names[count]) < sizeof(beside))
-			file = debugfile_named(beside, job->task.root, job->owner);
+			file = debugfile_named(beside, job->task.root, job->result->owner);
 	return file;
 }
 
@@ -46,7 +46,7 @@ static int open_part(const struct job *job, const char *path)
 
 	if (*path != '/' || !end || (strcmp(end, ".dwo") != 0 && strcmp(end, ".dwp") != 0))
 		return -EACCES;
-	file = debugfile_named(path, job->task.root, job->owner);
+	file = debugfile_named(path, job->task.root, job->result->owner);
 	return file < 0 ? open_beside(job, path) : file;
 }
 

@@ -15,7 +15,10 @@ enum {
 
 /* The state of an image, combined from its children's messages. */
 struct result {
-	bool received; /* from at least one child; the fields are those of the worst state */
+	uid_t owner; /* of the image's file: it must be able to read the files that the image names */
+	uint64_t
+		foreign_bytes; /* of a file that another user may have written, plus one; 0: it is another file */
+	bool received;	       /* from at least one child; the fields are those of the worst state */
 	enum wire_symbols_state state;
 	bool missing; /* the debug information is missing; `hint` is its file */
 	bool damaged, late;
@@ -34,8 +37,7 @@ struct job {
 	uint64_t *left; /* the locations, if they are left from a child that died */
 	bool *answered; /* for each location */
 	pid_t child;
-	int pipe, asks; /* asks: the socket for requests of files */
-	uid_t owner;	/* of the image's file: it must be able to read the files that the image names */
+	int pipe, asks;			/* asks: the socket for requests of files */
 	uint64_t done, last_message_ms; /* locations; when the last message came */
 	bool finished;			/* the message about the image has come, the last one */
 	bool wrong;			/* it sent an invalid message */
