@@ -160,7 +160,7 @@ static bool put_action(const struct syscall_machine *machine, const uint8_t *byt
 		return false;
 	handler = get64(bytes, 0);
 	flags = get64(bytes, 8);
-	view_buffer_print(out, "{%s=", flags & 4 ? "sa_sigaction" : "sa_handler"); /* SA_SIGINFO */
+	view_buffer_print(out, "{sa_handler="); /* with SA_SIGINFO, too */
 	if (handler > 1)
 		view_buffer_print(out, "%#" PRIx64, handler);
 	else
