@@ -93,7 +93,8 @@ static const struct cmd_option table[] = {
 		"also record the kernel's tracepoints whose names, such as sched:sched_switch or "
 		"syscalls:sys_enter_openat, match, while COMMAND, TARGET or the processes of --pid run, or "
 		"with --all of the whole machine; may be repeated. Also probes: u:FILE:FUNCTION, uret:..., "
-		"with FUNCTION such as main, ns::Class::method, 'ns::f(int)', main+0x10 or 0x1234, "
+		"with FUNCTION such as main, ns::Class::method, 'ns::f(int)', main+0x10, 0x1234 or "
+		"parse.c:120, "
 		"usdt:FILE:PROVIDER:NAME, k:FUNCTION. See burin-kernel(7)"),
 	OPTION_TEXT("--k-where EXPR", &options.kernel.where,
 		    "with --kernel: record only events of which EXPR is true, such as 'ret < 0'; see "

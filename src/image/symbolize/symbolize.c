@@ -93,7 +93,7 @@ static int add_job(struct symbolize *all, const struct child_task *task, struct 
 
 static int open_cache(const struct symbolize_options *options)
 {
-	return options->cached && !options->root && !options->fetch && !options->parameters
+	return options->cached && !options->root && !options->fetch && !options->parameters && !options->place
 		       ? names_cache_directory()
 		       : -1;
 }
@@ -181,6 +181,8 @@ static int add_image(struct symbolize *all, const struct symbolize_image *image,
 			.count = to - from,
 			.root = all->root,
 			.parameters = all->options->parameters,
+			.source = all->options->place ? all->options->source : NULL,
+			.source_line = all->options->source_line,
 			.may_want = all->options->fetch && image->kind == WIRE_IMAGE_FILE &&
 				    image->build_id_bytes,
 			.debug = { -1, -1 },

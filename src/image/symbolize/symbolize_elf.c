@@ -12,6 +12,7 @@
 #include "image/names/go_names.h"
 #include "image/names/dwarf_text.h"
 #include "image/names/lines.h"
+#include "image/names/line_places.h"
 #include "image/names/parameters.h"
 #include "image/names/plt.h"
 #include "image/elf/section.h"
@@ -210,6 +211,39 @@ static int send_parameters(struct elf *elf)
 	if (elf->dwarf)
 		parameters_find(elf->dwarf, &elf->symbols, elf->image.wide && elf->image.machine == EM_X86_64,
 				on_parameters, elf);
+	return 0;
+}
+
+/* ---- places of a line */
+
+static bool is_code(void *data, uint64_t address)
+{
+	const struct elf *elf = data;
+	uint64_t offset;
+
+	return image_offset(&elf->image, address, &offset) == 0 && is_executable(&elf->image, offset);
+}
+
+static void on_place(void *data, uint64_t address, uint32_t line)
+{
+	const struct elf *elf = data;
+
+	child_begin(elf->child, CHILD_PLACE);
+	child_put(elf->child, address);
+	child_put(elf->child, line);
+	child_end(elf->child);
+}
+
+static int send_places(struct elf *elf)
+{
+	const struct child_task *task = elf->child->task;
+
+	if (elf->dwarf)
+		line_places_find(elf->dwarf, &(struct line_places){ .file = task->source,
+								    .line = task->source_line,
+								    .is_code = is_code,
+								    .found = on_place,
+								    .data = elf });
 	return 0;
 }
 
@@ -435,7 +469,9 @@ int child_elf(struct child *child)
 	if (!error)
 		error = symbols_read(&elf.symbols, elf.image_elf, elf.debug_elf);
 	if (!error)
-		error = child->task->parameters ? send_parameters(&elf) : send_names(&elf);
+		error = child->task->source	  ? send_places(&elf)
+			: child->task->parameters ? send_parameters(&elf)
+						  : send_names(&elf);
 	if (!error)
 		error = hidden_error();
 	if (!error && child->task->level == CHILD_LINES && !elf.dwarf_error)

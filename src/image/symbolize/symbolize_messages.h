@@ -11,6 +11,7 @@
  *	CHILD_FREE   an errno: the child has no seccomp
  *	CHILD_LASTING  nothing: the answers hold for as long as the files stay what they are
  *	CHILD_PARAMETERS  offset of a function, whether it has a description; that as of image/names/parameters.h, source file
+ *	CHILD_PLACE  address of code of a line, number of the line
  *
  * The receiver does not trust the messages. First, with the recorder's rights and only our own code, the child opens the
  * files that it needs. Then it gives up all rights (confine.h), and the libraries begin. They may need more files, parts of
@@ -31,6 +32,7 @@ enum child_message {
 	CHILD_FREE,
 	CHILD_PARAMETERS,
 	CHILD_LASTING,
+	CHILD_PLACE,
 };
 
 enum {
@@ -50,9 +52,11 @@ struct child_task {
 	size_t count;
 	enum child_level level;
 	const char *root;
-	bool parameters; /* send those of all functions, in place of the locations */
-	bool may_want;	 /* without names, send CHILD_WANT in place of results */
-	int debug[2];	 /* its debug file and the one to which dwz moved parts, from a server; -1: none */
+	bool parameters;    /* send those of all functions, in place of the locations */
+	const char *source; /* send the places of a line of it, in place of the locations; NULL: do not */
+	uint32_t source_line;
+	bool may_want; /* without names, send CHILD_WANT in place of results */
+	int debug[2];  /* its debug file and the one to which dwz moved parts, from a server; -1: none */
 	uint64_t memory_max; /* bytes */
 	unsigned seconds;    /* of CPU time; 0: no limit */
 };

@@ -281,6 +281,16 @@ static void receive_parameters(const struct symbolize *all, const struct job *jo
 					 described ? spec : NULL, file);
 }
 
+static void receive_place(const struct symbolize *all, const struct job *job, struct message *message)
+{
+	const uint64_t address = take(message, UINT64_MAX);
+	const uint32_t line = (uint32_t)take(message, UINT32_MAX);
+
+	message->wrong |= !job->task.source;
+	if (!message->wrong)
+		all->options->place(all->options->data, address, line);
+}
+
 int symbolize_hint(struct result *result, const char *text, size_t bytes)
 {
 	char *copy = strndup(text, bytes);
@@ -317,7 +327,7 @@ static int receive_message(struct symbolize *all, struct job *job, const unsigne
 	int error = 0;
 
 	message.wrong = job->wants; /* that was the last message */
-	switch (take(&message, CHILD_LASTING)) {
+	switch (take(&message, CHILD_PLACE)) {
 	case CHILD_TEXT:
 		error = receive_text(all, job, &message);
 		break;
@@ -340,6 +350,9 @@ static int receive_message(struct symbolize *all, struct job *job, const unsigne
 		break;
 	case CHILD_PARAMETERS:
 		receive_parameters(all, job, &message);
+		break;
+	case CHILD_PLACE:
+		receive_place(all, job, &message);
 		break;
 	case CHILD_LASTING:
 		job->result->lasting = true;

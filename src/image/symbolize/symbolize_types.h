@@ -43,6 +43,13 @@ struct symbolize_options {
 	 * not named: those of an image may be any one.
 	 */
 	void (*parameters)(void *data, uint32_t image, uint64_t offset, const char *spec, const char *file);
+	/*
+	 * Receives the places of a line of the source, as of image/names/line_places.h. @address: the file's own. Places may come
+	 * several times. If it is not NULL, locations are not named, as above.
+	 */
+	void (*place)(void *data, uint64_t address, uint32_t line);
+	const char *source; /* the source file, and the line */
+	uint32_t source_line;
 	/* Receives how many locations are done. May be NULL. Return: false: end all. */
 	bool (*progress)(void *data, uint64_t done, uint64_t total);
 };

@@ -13,6 +13,7 @@
 #include "source/kernel/probe.h"
 #include "source/kernel/probe_description.h"
 #include "source/kernel/probe_file.h"
+#include "source/kernel/probe_lines.h"
 #include "source/kernel/probe_types.h"
 #include "wire/wire_enum.h"
 
@@ -231,7 +232,7 @@ static int check_list(struct probe_description *description, const char *path,
 static int refuse(char why[PROBE_WHY], const struct probe_description *description,
 		  const struct probe_place *place)
 {
-	const char *phrase = probe_refusals[place->refused], *sign = description->is_address ? "" : "+";
+	const char *phrase = probe_refusals[place->refused], *sign = *description->shift ? "+" : "";
 	char name[PROBE_NAME] = "";
 
 	append_text(name, sizeof(name), place->name);
@@ -259,7 +260,7 @@ static int take_places(const struct probe_description *description, const char *
 	char **specs = calloc(count, sizeof(*specs));
 	int error = specs ? 0 : -ENOMEM;
 
-	if (!error && !description->provider &&
+	if (!error && !description->provider && places->function &&
 	    (description->arguments.count || !description->arguments.listed))
 		probe_types_find(path, file, places, count, specs);
 	for (unsigned n = 0; n < count && !error; n++)
@@ -270,21 +271,68 @@ static int take_places(const struct probe_description *description, const char *
 	return error;
 }
 
+static int explain_line(char why[PROBE_WHY], const struct probe_description *description, const char *path,
+			const struct probe_lines *lines)
+{
+	char near[64] = "";
+
+	if (lines->before && lines->behind)
+		snprintf(near, sizeof(near), "%u and %u", lines->before, lines->behind);
+	else if (lines->before || lines->behind)
+		snprintf(near, sizeof(near), "%u", lines->before ? lines->before : lines->behind);
+	if (*near)
+		snprintf(why, PROBE_WHY, "%.100s has no code of %.60s; the nearest lines with code: %s", path,
+			 description->name, near);
+	else
+		snprintf(why, PROBE_WHY,
+			 "the debug information of %.100s has no source file %.60s; was it built with -g?",
+			 path, description->source);
+	return -ENOENT;
+}
+
+/* The addresses that are described, if functions are not. @lines: the caller frees its addresses */
+static int find_addresses(const struct probe_description *description, const char *path, int file,
+			  struct probe_lines *lines, struct probe_search *search, char why[PROBE_WHY])
+{
+	int error;
+
+	if (description->is_address) {
+		search->addresses = &description->number;
+		search->address_count = 1;
+	}
+	if (!*description->source)
+		return 0;
+	error = probe_lines_find(path, file, description->source, (uint32_t)description->number, lines);
+	if (error)
+		return explain(why, description, path, error);
+	search->addresses = lines->addresses;
+	search->address_count = lines->count;
+	return lines->count ? 0 : explain_line(why, description, path, lines);
+}
+
 static int find_places(struct probe_description *description, const char *path, int file,
 		       struct probe_place **places, unsigned *count, char why[PROBE_WHY])
 {
-	const int error = probe_file_find(file,
-					  &(struct probe_search){ .provider = description->provider,
-								  .name = description->name,
-								  .whole = description->whole,
-								  .returns = description->returns,
-								  .is_shifted = *description->shift,
-								  .is_address = description->is_address,
-								  .number = description->number },
-					  places, count);
+	struct probe_search search = { .provider = description->provider,
+				       .name = description->name,
+				       .whole = description->whole,
+				       .returns = description->returns,
+				       .is_shifted = *description->shift,
+				       .number = description->number };
+	struct probe_lines lines = { .addresses = NULL };
+	int error = find_addresses(description, path, file, &lines, &search, why);
 
-	if (error || !*count)
-		return explain(why, description, path, error);
+	if (!error) {
+		error = probe_file_find(file, &search, places, count);
+		if (error || !*count)
+			error = explain(why, description, path, error);
+	}
+	free(lines.addresses);
+	if (error)
+		return error;
+	/* A line may begin where a function does, and elsewhere too; all its places are one event. */
+	for (unsigned n = 0; *description->source && n < *count; n++)
+		(*places)[n].function = 0;
 	if ((*places)->match < PROBE_BY_GLOB)
 		return suggest(why, description, path, *places, *count);
 	if (check_list(description, path, *places, *count, why) != 0)

@@ -5,6 +5,7 @@
  *
  *	u:FILE:FUNCTION[(ARGUMENTS)]		ARGUMENTS: NAME[:TYPE], ...; by debug information, or of integer registers in their order
  *	u:FILE:FUNCTION+OFFSET			an instruction within it; so does u:FILE:0xADDRESS
+ *	u:FILE:SOURCE:LINE			the code of a line
  *	uret:FILE:FUNCTION[(NAME[:TYPE])]	its return, with the result: ret, an i64
  *	usdt:FILE:PROVIDER:NAME[(ARGUMENTS)]	without ARGUMENTS: arg1, arg2, ... as the file describes them
  *

@@ -84,6 +84,22 @@ static bool parse_number(const char *text, uint64_t *out)
 	return *text >= '0' && *text <= '9' && !*end && !errno;
 }
 
+/* "SOURCE:LINE" instead of a function: then the name is all of that. Return: false: the source is missing. */
+static bool parse_line(struct probe_description *out, char *name)
+{
+	char *source;
+
+	if (!*name || name[strspn(name, "0123456789")] || !parse_number(name, &out->number))
+		return true;
+	source = cut(out->text);
+	if (!source)
+		return false;
+	strcpy(out->source, source);
+	name[-1] = ':';
+	out->name = source;
+	return true;
+}
+
 /* An address instead of a name, or an offset behind it. */
 static void parse_place(struct probe_description *out, char *name)
 {
@@ -130,8 +146,13 @@ int probe_description_parse(struct probe_description *out, const char *text, cha
 	}
 	if (!notes)
 		parse_place(out, name);
-	if (returns && (out->is_address || *out->shift)) {
-		snprintf(why, PROBE_WHY, "a return has no address and no offset; give uret:FILE:FUNCTION");
+	if (!notes && !parse_line(out, name)) {
+		snprintf(why, PROBE_WHY, "give u:FILE:SOURCE:LINE or u:FILE:FUNCTION");
+		return -EINVAL;
+	}
+	if (returns && (out->is_address || *out->shift || *out->source)) {
+		snprintf(why, PROBE_WHY,
+			 "a return has no address, no offset and no line; give uret:FILE:FUNCTION");
 		return -EINVAL;
 	}
 	return 0;

@@ -22,8 +22,9 @@ struct probe_description {
 	char whole[PROBE_TEXT]; /* the name with the list in parentheses; "": there is none */
 	char shift
 		[32]; /* the offset in the function as it was given, "+0x10"; "": there is none, or `is_address` */
-	bool is_address; /* the name is an address of the file */
-	uint64_t number; /* the offset, or the address */
+	bool is_address;	 /* the name is an address of the file */
+	uint64_t number;	 /* the offset, the address or the line */
+	char source[PROBE_TEXT]; /* the source file of a line; "": the name is none */
 	struct probe_arguments arguments;
 	char wrong[PROBE_WHY]; /* why the list is none of arguments; "": it is one */
 };

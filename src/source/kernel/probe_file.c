@@ -49,6 +49,7 @@ struct finder {
 	enum probe_match best; /* of the functions so far */
 	struct probe_wanted wanted;
 	struct probe_function function; /* the one that is looked at */
+	uint64_t address;		/* that is looked for */
 	Elf64_Sym around;		/* of an address: the function that has it; 0 bytes: none is known */
 };
 
@@ -257,7 +258,7 @@ static enum probe_refusal place_within(const struct finder *finder, uint64_t beg
 	place->function = place->offset == offset ? offset : 0;
 	if (refusal == PROBE_BEHIND)
 		place->before = bytes;
-	else if (finder->search->is_address) {
+	else if (finder->search->addresses) {
 		place->before += begin;
 		place->next += begin;
 	}
@@ -281,18 +282,19 @@ static int take_around(struct finder *finder, const Elf64_Sym *symbol)
 	const unsigned type = ELF64_ST_TYPE(symbol->st_info);
 
 	if ((type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF &&
-	    finder->search->number - symbol->st_value < symbol->st_size)
+	    finder->address - symbol->st_value < symbol->st_size)
 		finder->around = *symbol;
 	return 0;
 }
 
 static int put_address(struct finder *finder)
 {
-	const uint64_t address = finder->search->number;
+	const uint64_t address = finder->address;
 	struct probe_place place = { .match = PROBE_BY_NAME, .refused = PROBE_NO_CODE };
 	uint64_t begin = finder->around.st_value, bytes = finder->around.st_size;
 
 	snprintf(place.name, sizeof(place.name), "%.*s", PROBE_NAME - 1, finder->search->name);
+	place.bare = (uint32_t)strlen(place.name);
 	if (is_code(finder, address) && (bytes || find_extent(finder, address, &begin, &bytes)))
 		place.refused = place_within(finder, begin, bytes, address, &place);
 	return put_place(finder, &place);
@@ -444,6 +446,22 @@ static int find_notes(struct finder *finder)
 	return error;
 }
 
+static int find_addresses(struct finder *finder)
+{
+	int error = 0;
+
+	for (unsigned n = 0; n < finder->search->address_count && !error; n++) {
+		finder->address = finder->search->addresses[n];
+		finder->around.st_size = 0;
+		error = each_symbol(finder, ".symtab", ".strtab", take_around);
+		if (!error && !finder->around.st_size)
+			error = each_symbol(finder, ".dynsym", ".dynstr", take_around);
+		if (!error)
+			error = put_address(finder);
+	}
+	return error;
+}
+
 static int find(struct finder *finder, int file)
 {
 	int error = image_open(&finder->image, file);
@@ -454,12 +472,8 @@ static int find(struct finder *finder, int file)
 		return -ENOEXEC;
 	if (finder->search->provider)
 		return find_notes(finder);
-	if (finder->search->is_address) {
-		error = each_symbol(finder, ".symtab", ".strtab", take_around);
-		if (!error && !finder->around.st_size)
-			error = each_symbol(finder, ".dynsym", ".dynstr", take_around);
-		return error ? error : put_address(finder);
-	}
+	if (finder->search->addresses)
+		return find_addresses(finder);
 	finder->unwound = finder->search->returns && may_be_unwound(&finder->image);
 	finder->is_go = is_go(&finder->image);
 	probe_names_want(&finder->wanted, finder->search->name, finder->search->whole);

@@ -43,8 +43,10 @@ struct probe_search {
 	const char *whole; /* of a function: with a list that may be one of parameters; "": there is none */
 	bool returns;	   /* of the functions; see probe_returns.h */
 	bool is_shifted;   /* `number` is an offset in the functions */
-	bool is_address;   /* `number` is an address of the file, which is searched instead */
 	uint64_t number;
+	const uint64_t *
+		addresses; /* of the file, `address_count` of them: what is searched instead; NULL: functions are */
+	unsigned address_count;
 };
 
 /*
