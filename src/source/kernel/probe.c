@@ -91,6 +91,16 @@ static bool is_overloaded(const struct probe_place *places, unsigned count, cons
 	return false;
 }
 
+/* Whether another function of the name is described otherwise: static ones of several source files. Then they are several events. */
+static bool is_ambiguous(const struct probe_place *places, char *const *specs, unsigned count, unsigned one)
+{
+	for (unsigned n = 0; n < count; n++)
+		if (places[n].function != places[one].function && !strcmp(places[n].name, places[one].name) &&
+		    strcmp(specs[n] ?: "", specs[one] ?: "") != 0)
+			return true;
+	return false;
+}
+
 /* The receiver of the places. */
 struct taker {
 	int (*take)(void *context, const struct tracepoint *);
@@ -146,7 +156,8 @@ static bool take_types(struct tracepoint *point, const struct probe_description 
 }
 
 static int take_place(const struct probe_description *description, const char *path, int file,
-		      const struct probe_place *place, const char *spec, struct taker *taker)
+		      const struct probe_place *place, const char *spec, const char *shift,
+		      struct taker *taker)
 {
 	static unsigned number = PROBE_FIRST_ID;
 	struct call_arguments known; /* has texts of the point */
@@ -162,7 +173,7 @@ static int take_place(const struct probe_description *description, const char *p
 	name_point(&point, path, place,
 		   place->bare && !is_overloaded(taker->places, taker->count, place) ? place->bare
 										     : strlen(place->name),
-		   description->shift);
+		   shift);
 	if (description->provider)
 		probe_arguments_of_note(&point, &description->arguments, place->arguments);
 	else if (!take_types(&point, description, place, spec, &known, taker))
@@ -263,8 +274,15 @@ static int take_places(const struct probe_description *description, const char *
 	if (!error && !description->provider && places->function &&
 	    (description->arguments.count || !description->arguments.listed))
 		probe_types_find(path, file, places, count, specs);
-	for (unsigned n = 0; n < count && !error; n++)
-		error = take_place(description, path, file, &places[n], specs[n], taker);
+	for (unsigned n = 0; n < count && !error; n++) {
+		char shift[sizeof(description->shift) + 24];
+
+		snprintf(shift, sizeof(shift), "%s", description->shift);
+		if (is_ambiguous(places, specs, count, n))
+			snprintf(shift, sizeof(shift), "%s.0x%" PRIx64, description->shift,
+				 places[n].function);
+		error = take_place(description, path, file, &places[n], specs[n], shift, taker);
+	}
 	for (unsigned n = 0; specs && n < count; n++)
 		free(specs[n]);
 	free(specs);
