@@ -2,12 +2,16 @@
 /* Losses of a trace; see losses.h. */
 #include "view/losses.h"
 
+#include <string.h>
+
 #include "base/print.h"
 #include "base/text.h"
 #include "view/chunks_text.h"
 #include "wire/wire_terms.h"
 
 static const char *const warn = print_styles[PRINT_WARN], *const off = print_styles[PRINT_OFF];
+
+#define UNFINISHED "unfinished: still being recorded, or its recorder was killed; then "
 
 const char view_lost_calls[] = "; the callees of a lost call are its caller's";
 
@@ -46,6 +50,26 @@ void view_losses_read(const struct burin_trace *trace, struct view_losses *losse
 					recorded(trace, "lost_names"), false, false });
 }
 
+const char *view_unfinished(const struct burin_trace *trace)
+{
+	const char *state = burin_trace_recording(trace, "state");
+
+	if (!state || strcmp(state, "recording") != 0)
+		return NULL;
+	return burin_trace_recording(trace, "session")
+		       ? UNFINISHED "burin recover adds what is still in memory"
+		       : UNFINISHED "burin snapshot has what is still in the program's memory";
+}
+
+static void print_unfinished(const struct burin_trace *trace, bool color, struct view_buffer *out)
+{
+	const char *unfinished = view_unfinished(trace);
+
+	if (unfinished)
+		view_buffer_print(out, "%sthe recording is %s%s\n", color ? warn : "", unfinished,
+				  color ? off : "");
+}
+
 void view_losses_text(const struct burin_trace *trace, bool color, struct view_buffer *out)
 {
 	struct view_losses losses;
@@ -68,16 +92,21 @@ void view_losses_text(const struct burin_trace *trace, bool color, struct view_b
 		if (!losses.list[n].of_rings)
 			view_buffer_print(out, "%16s  %s\n", text_count(number, losses.list[n].count),
 					  losses.list[n].text);
+	print_unfinished(trace, color, out);
 	view_chunks_text(trace, out);
 }
 
 bool view_losses_line(const struct burin_trace *trace, const char *about, struct view_buffer *out)
 {
 	struct view_losses losses;
+	const bool unfinished = view_unfinished(trace);
 	char text[TEXT_SHORT];
 
 	view_losses_read(trace, &losses);
-	view_buffer_print(out, "%s", losses.sum ? "lost: " : "no record was lost");
+	view_buffer_print(out, "%s",
+			  losses.sum   ? "lost: "
+			  : unfinished ? "no loss is known"
+				       : "no record was lost");
 	for (unsigned n = 0; n < losses.count; n++) {
 		const struct view_loss *loss = &losses.list[n];
 
@@ -89,8 +118,9 @@ bool view_losses_line(const struct burin_trace *trace, const char *about, struct
 				  loss->text);
 	}
 	view_buffer_print(out, "%s\n", losses.sum ? about : "");
+	print_unfinished(trace, false, out);
 	view_chunks_text(trace, out);
-	return losses.count != 0;
+	return losses.count || unfinished;
 }
 
 void view_losses_json(const struct burin_trace *trace, struct json *json)
@@ -102,4 +132,5 @@ void view_losses_json(const struct burin_trace *trace, struct json *json)
 	for (unsigned n = 0; n < losses.count; n++)
 		json_u64(json, losses.list[n].key, losses.list[n].count);
 	json_end(json);
+	json_bool(json, "unfinished", view_unfinished(trace));
 }

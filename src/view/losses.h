@@ -32,14 +32,26 @@ struct view_losses {
 
 void view_losses_read(const struct burin_trace *trace, struct view_losses *losses);
 
-/* A block: the sum, then a line for each cause, those of rings by ring; empty if nothing is missing. */
+/*
+ * What to do about the records of an unfinished recording that only memory has, and whose losses nothing has counted.
+ * NULL: the recording has ended.
+ */
+const char *view_unfinished(const struct burin_trace *trace);
+
+/*
+ * A block: the sum, then a line for each cause, those of rings by ring, and one for an unfinished recording; empty if
+ * nothing is missing.
+ */
 void view_losses_text(const struct burin_trace *trace, bool color, struct view_buffer *out);
 
-/* One line. @about: what follows for the rest, if something was lost. Return: whether anything is missing. */
+/*
+ * One line, and one for an unfinished recording. @about: what follows for the rest, if something was lost. Return:
+ * whether anything is missing.
+ */
 bool view_losses_line(const struct burin_trace *trace, const char *about, struct view_buffer *out);
 extern const char view_lost_calls[]; /* @about of calls */
 
-/* The object "lost": counts by cause. */
+/* The object "lost": counts by cause; and "unfinished": more may be lost, or in memory. */
 void view_losses_json(const struct burin_trace *trace, struct json *json);
 
 #endif

@@ -11,7 +11,6 @@
 #include "view/kernel/syscall_dump.h"
 #include "view/losses.h"
 #include "view/records/dump.h"
-#include "view/summary/summary.h"
 
 static bool syscalls;
 static struct view_dump dump = { .file = STDOUT_FILENO };
@@ -40,17 +39,12 @@ static const struct cmd_option table[] = {
 	{ 0 },
 };
 
-/* Losses, faults and an unfinished recording. */
+/* Losses and faults. */
 static void print_foot(const struct burin_trace *trace, const struct cmd_faults *faults, const char *path)
 {
 	struct view_buffer foot = { .used = 0 };
-	bool unfinished;
-	const char *state = view_state(trace, &unfinished);
 
 	view_losses_text(trace, cmd_color(STDERR_FILENO), &foot);
-	if (unfinished && !strcmp(state, "recording"))
-		view_buffer_print(
-			&foot, "the recording is unfinished: these are its records at the time of opening\n");
 	view_buffer_write(&foot, STDERR_FILENO);
 	view_buffer_free(&foot);
 	cmd_faults_foot(faults, path);

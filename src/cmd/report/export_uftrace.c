@@ -15,6 +15,7 @@
 #include "export/uftrace/uftrace_export.h"
 #include "file/create.h"
 #include "file/named.h"
+#include "view/losses.h"
 #include "wire/wire_uftrace.h"
 
 static void note_count(uint64_t count, const char *what)
@@ -26,8 +27,12 @@ static void note_count(uint64_t count, const char *what)
 }
 
 /* Report calls and records that uftrace will show otherwise than Burin, or not at all. */
-static void note_limits(const struct uftrace_export *done)
+static void note_limits(const struct burin_trace *trace, const struct uftrace_export *done)
 {
+	const char *unfinished = view_unfinished(trace);
+
+	if (unfinished)
+		cmd_note("burin %s: the recording is %s\n", cmd_name, unfinished);
 	note_count(done->lost, "records were lost; they are a LOST record before the first call");
 	note_count(done->open, "calls had not ended; they are written without an end");
 	note_count(done->other_stacks, "calls overlap others of their thread, as in coroutines; they are "
@@ -76,7 +81,7 @@ int export_uftrace_into(const char *trace, int trace_fd, const char *output, int
 		error = uftrace_export(opened, output_fd, &done);
 		result = error ? refuse(trace, output, error) : 0;
 		if (!error) {
-			note_limits(&done);
+			note_limits(opened, &done);
 			if (!quiet)
 				note_done(&done, output);
 		}

@@ -44,21 +44,17 @@ static void labelled(struct view_buffer *out, const char *label, const char *val
 	view_buffer_print(out, "%-10s %s\n", label, value);
 }
 
-#define UNFINISHED "unfinished: still being recorded, or its recorder was killed; then "
-
 static void print_state(const struct burin_trace *trace, bool color, struct view_buffer *out)
 {
-	const char *trouble = burin_trace_recording(trace, "trouble"), *text = "finished";
+	const char *trouble = burin_trace_recording(trace, "trouble"), *text = view_unfinished(trace);
 	bool unfinished;
 	const char *state = view_state(trace, &unfinished);
 
-	if (!strcmp(state, "recording"))
-		text = burin_trace_recording(trace, "session")
-			       ? UNFINISHED "burin recover adds what is still in memory"
-			       : UNFINISHED "burin snapshot has what is still in the program's memory";
+	if (!unfinished)
+		text = "finished";
 	else if (!strcmp(state, "failed"))
 		text = "failed: the recorder stopped early";
-	else if (unfinished)
+	else if (!text)
 		text = "unknown: .burin/recording cannot be read or has no state";
 	view_buffer_print(out, "%-10s %s%s%s\n", "state", unfinished && color ? warn : "", text,
 			  unfinished && color ? off : "");
