@@ -33,8 +33,8 @@ struct view_losses {
 void view_losses_read(const struct burin_trace *trace, struct view_losses *losses);
 
 /*
- * What to do about the records of an unfinished recording that only memory has, and whose losses nothing has counted.
- * NULL: the recording has ended.
+ * The state of an unfinished recording, and what to do about the records that only memory has. Nothing has counted its
+ * last losses. NULL: the recording has ended.
  */
 const char *view_unfinished(const struct burin_trace *trace);
 

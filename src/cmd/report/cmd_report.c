@@ -86,8 +86,8 @@ static const struct cmd_option table[] = {
 	OPTION_CHOICE("--sort ORDER", &order, orders,
 		      "self (default) or total; of calls also calls, average, p99 or max", .given = of_rows),
 	OPTION_PARSED("--min PERCENT", parse_min, "give a number from 0 to 100",
-		      "omit rows and branches with a smaller share (default: 0.1; 1 in trees and paths, 0 of "
-		      "system calls)"),
+		      "omit rows and branches with a smaller share (default: 0.1; 1 in trees and paths; 0 of "
+		      "system calls, and sorted by calls, average, p99 or max)"),
 	OPTION_NUMBER("-n, --limit N", &report.limit, 1, UINT64_MAX,
 		      "print at most N rows (default: 50; all in JSON and CSV)", .given = of_rows),
 	CMD_INLINE,
@@ -143,8 +143,11 @@ static int complete(void)
 	}
 	if (!report.limit)
 		report.limit = json || csv ? UINT64_MAX : ROWS;
+	/* The rows that lead by calls or by a longest call may have a small share of the time. */
 	if (report.min < 0)
-		report.min = *of_tree || (critical && !json && !csv) ? 1 : json || csv || syscalls ? 0 : 0.1;
+		report.min = *of_tree || (critical && !json && !csv)		? 1
+			     : json || csv || syscalls || order > CALL_BY_TOTAL ? 0
+										: 0.1;
 	report.by_total = order != 0;
 	report.outwards = callers != NULL;
 	report.color = cmd_color(STDOUT_FILENO);
