@@ -111,12 +111,25 @@ static const char *nth_name(void *data, unsigned n)
 	return call_selection_bare(bare, function->name) ? bare : NULL;
 }
 
+/* Copy a text of the session, which its user may change while it is used. @copy: WIRE_CALL_KNOWN_MAX bytes */
+static const char *copy_known(char *copy, const char *text)
+{
+	if (!text)
+		return NULL;
+	/* Also without a NUL these bytes are the session's: behind the texts it has segments. */
+	memccpy(copy, text, 0, WIRE_CALL_KNOWN_MAX - 1);
+	return copy;
+}
+
+/* The subject is valid until the next one. */
 static struct call_subject subject_of(const struct session *session, const struct call_listing *listing,
 				      struct listed_function *function)
 {
+	static char spec[WIRE_CALL_KNOWN_MAX], file[WIRE_CALL_KNOWN_MAX];
 	struct call_known known = call_known_find(session, function->image, function->offset);
 
-	known.file = function->file ?: known.file;
+	known.spec = copy_known(spec, known.spec);
+	known.file = function->file ?: copy_known(file, known.file);
 	return (struct call_subject){ .image = call_listing_image(listing, function),
 				      .offset = function->offset,
 				      .known = known,

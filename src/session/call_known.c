@@ -26,13 +26,14 @@ bool call_known_has(const struct session *session, uint32_t image)
 	return find_file(session, image) != NULL;
 }
 
+/* The search for the end is bounded: a command looks up each function of a session that its user may have filled with anything. */
 static const char *text_at(const struct session *session, uint32_t offset)
 {
 	const uint64_t bytes = (uint64_t)session->geometry.functions_max * WIRE_CALL_SPEC_TEXT;
+	const uint64_t room = offset && offset < bytes ? bytes - offset : 0;
+	const char *text = session->calls.spec_text + offset;
 
-	return offset && offset < bytes && memchr(session->calls.spec_text + offset, 0, bytes - offset)
-		       ? session->calls.spec_text + offset
-		       : NULL;
+	return room && memchr(text, 0, room < WIRE_CALL_KNOWN_MAX ? room : WIRE_CALL_KNOWN_MAX) ? text : NULL;
 }
 
 struct call_known call_known_find(const struct session *session, uint32_t image, uint64_t offset)

@@ -78,7 +78,8 @@ enum {
 	WIRE_CALL_SEGMENTS_MAX = 1 << 20,
 	WIRE_CALL_RULES = 1 << 16, /* bytes of the rules */
 	WIRE_CALL_DESCRIBED_MAX = 256,
-	WIRE_CALL_SPEC_TEXT = 16, /* bytes of the SPECs, for each function that there is room for */
+	WIRE_CALL_KNOWN_MAX = 4096, /* of a SPEC, or of the path of a source, with its NUL */
+	WIRE_CALL_SPEC_TEXT = 16,   /* bytes of the SPECs, for each function that there is room for */
 	WIRE_CALL_START_BITS = 48,
 	WIRE_CALL_VALUES = 4, /* blocks of arguments in a segment */
 	WIRE_CALL_VALUES_BYTES = 992,

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "session/call_known.h"
 #include "session/call_selection.h"
 
 static struct wire_calls calls;
@@ -166,12 +167,40 @@ static void parameters_go(void **state)
 	}
 }
 
+/* The user of a session may fill it with anything: the search for the end of a text is bounded, or all of it is searched for each function. */
+static void known_texts_end(void **state)
+{
+	enum {
+		FUNCTIONS = 1024,
+		OFFSET = 0x40,
+	};
+	static char text[FUNCTIONS * WIRE_CALL_SPEC_TEXT];
+	static struct wire_call_image images[1] = { { .inode = 1 } };
+	static struct wire_call_spec specs[1] = { { .offset = OFFSET, .text = 1, .source = 1 } };
+	const struct session session = {
+		.geometry.functions_max = FUNCTIONS,
+		.calls = { .header = &calls, .images = images, .specs = specs, .spec_text = text }
+	};
+
+	(void)state;
+	calls.described = 1;
+	calls.described_files[0] = (struct wire_call_described){ .inode = 1, .count = 1 };
+	memset(text, 'x', sizeof(text));
+	text[sizeof(text) - 1] = 0;
+	assert_null(call_known_find(&session, 1, OFFSET).file);
+	text[WIRE_CALL_KNOWN_MAX] = 0;
+	assert_ptr_equal(call_known_find(&session, 1, OFFSET).file, text + 1);
+	specs[0].text = sizeof(text);
+	assert_null(call_known_find(&session, 1, OFFSET).spec);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_match),	cmocka_unit_test(the_last_match_counts),
-		cmocka_unit_test(ranges_match), cmocka_unit_test(what_is_refused),
-		cmocka_unit_test(no_room),	cmocka_unit_test(parameters_go),
+		cmocka_unit_test(known_texts_end),	 cmocka_unit_test(words_match),
+		cmocka_unit_test(the_last_match_counts), cmocka_unit_test(ranges_match),
+		cmocka_unit_test(what_is_refused),	 cmocka_unit_test(no_room),
+		cmocka_unit_test(parameters_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

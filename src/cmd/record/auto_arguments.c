@@ -201,7 +201,7 @@ static uint32_t store_text(struct session *session, const struct texts *texts, u
 
 	if (places[number])
 		return places[number];
-	if (text->bytes + 1 > room - *used ||
+	if (text->bytes >= WIRE_CALL_KNOWN_MAX || text->bytes + 1 > room - *used ||
 	    !have(session, session->calls.spec_text + *used, text->bytes + 1))
 		return 0;
 	memcpy(session->calls.spec_text + *used, text->text, text->bytes + 1);
