@@ -320,6 +320,39 @@ static int outlive(int argc, char **argv)
 	return read(begun[0], &got, 1) == 1 ? 0 : 90;
 }
 
+static void sleep_shortly(void)
+{
+	usleep(200000);
+}
+
+/* Before libraries are initialized: the handler runs before that of libburin, so a child is forked, but has not joined yet. */
+static void make_children_slow(int argc, char **argv, char **environment)
+{
+	(void)environment;
+	if (argc > 1 && strcmp(argv[1], "slow-child") == 0)
+		pthread_atfork(NULL, NULL, sleep_shortly);
+}
+static __attribute__((section(".preinit_array"), used)) void (*preinit)(int, char **,
+									char **) = make_children_slow;
+
+/* Ends at once; the child goes on. */
+static int slow_child(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	if (fork() == 0)
+		BURIN_TRACE("slow.child", "pid=%d", (int)getpid());
+	return 0;
+}
+
+/* Ends at once; its child becomes a program that is not traced, then one that is. */
+static int slow_exec(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	if (fork() != 0)
+		return 0;
+	return execl("/bin/sh", "sh", "-c", "sleep 0.2; exec \"$0\" leaf 7", self, (char *)NULL);
+}
+
 /* What a server does: binds its port as root, goes on as nobody; then runs something. */
 static int drop(int argc, char **argv)
 {
@@ -354,6 +387,8 @@ int main(int argc, char **argv)
 		{ "spawn", spawn },
 		{ "system", by_system },
 		{ "outlive", outlive },
+		{ "slow-child", slow_child },
+		{ "slow-exec", slow_exec },
 		{ "drop", drop },
 		{ 0 },
 	};

@@ -22,8 +22,6 @@
 enum {
 	/* Between searches while a process lives that is watched: others may join. */
 	ATTACH_SEARCH_NS = 1000000000,
-	/* An unused session has ended after this time: a forked child or an executed program may be about to join. */
-	ATTACH_GRACE_NS = 50000000,
 	/* Lines of mappings that are read of one process; beyond that, it counts as a user. */
 	ATTACH_LINES = 1 << 20,
 };
@@ -67,11 +65,8 @@ static void search_processes(struct attachment *attachment)
 	if (attachment->processes.count && time - attachment->searched < ATTACH_SEARCH_NS)
 		return;
 	attachment->searched = time;
-	if (process_ends_search(&attachment->processes, attachment->session.shared, &attachment->identity))
-		attachment->unused = 0;
-	else if (!attachment->unused)
-		attachment->unused = time;
-	attachment->ended = attachment->unused && time - attachment->unused >= ATTACH_GRACE_NS;
+	attachment->ended = !process_ends_search(&attachment->processes, attachment->session.shared,
+						 &attachment->identity);
 }
 
 int attach_begin(struct attachment *attachment, const char *word)

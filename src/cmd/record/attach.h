@@ -27,7 +27,6 @@ struct attachment {
 	struct process_ends processes;
 	uint64_t until;	   /* CLOCK_MONOTONIC, ns */
 	uint64_t searched; /* when the processes were last searched for users of the session */
-	uint64_t unused;   /* since when no process has used the session; 0: one uses it */
 	bool interrupted;
 	bool ended;	/* no process uses the session any more */
 	bool truncated; /* its file was truncated: there is nothing to read */

@@ -8,12 +8,16 @@
 
 #include "base/array.h"
 #include "cmd/record/process_ends.h"
+#include "session/clock.h"
 #include "session/directory.h"
 
 enum {
 	/* Lines of mappings that one search reads; beyond that, a process counts as a user. */
 	SEARCH_LINES = 1 << 20,
 };
+
+/* How long a process is waited for that may join: the child of a running fork, or a program that starts. Others may never join. */
+static const uint64_t coming_ns = 2000000000;
 
 struct process_end {
 	uint32_t pid;
@@ -144,11 +148,22 @@ static void forget_unlisted(struct process_ends *processes)
 	processes->buried_count = kept;
 }
 
+/*
+ * Whether an unused entry may be used soon: by a child that has not stored its pid yet, or by a process that executes another program. One
+ * that is watched and has just ended is looked at once more.
+ */
+static bool is_coming(const struct process_ends *processes, uint32_t pid)
+{
+	return pid == WIRE_PROCESS_EXPECTED ||
+	       (pid && (find(processes, pid) || session_start_time(pid) != 0));
+}
+
 bool process_ends_search(struct process_ends *processes, const struct wire_session *header,
 			 const struct stat *identity)
 {
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	uint64_t lines = SEARCH_LINES;
-	bool used = false;
+	bool used = false, coming = false;
 
 	process_ends_look(processes, header);
 	for (unsigned n = 0; n < WIRE_PROCESSES_MAX; n++) {
@@ -158,6 +173,7 @@ bool process_ends_search(struct process_ends *processes, const struct wire_sessi
 		struct process_end *known = pid ? find(processes, pid) : NULL;
 
 		used |= uses;
+		coming |= !uses && is_coming(processes, pid);
 		if (uses && !known)
 			add(processes, pid);
 		else if (uses)
@@ -168,8 +184,10 @@ bool process_ends_search(struct process_ends *processes, const struct wire_sessi
 			look_at_dead(processes, header, n);
 	}
 	forget_unlisted(processes);
+	if (used || !processes->begun)
+		processes->used = now;
 	processes->begun = true;
-	return used;
+	return used || (coming && now - processes->used < coming_ns);
 }
 
 /* Whether a process that has ended did not leave the session. The owner notes that it leaves; of others, those that recorded count. */

@@ -27,9 +27,10 @@ struct process_ends {
 	struct buried_process *buried; /* those that were killed, and are in the session's list */
 	size_t buried_room;
 	unsigned buried_count;
-	bool begun;  /* the list was searched once: those that were killed before do not count */
-	bool any;    /* one has left or ended; then ... */
-	bool killed; /* ... whether the last one was killed */
+	uint64_t used; /* CLOCK_MONOTONIC, ns: when a search last found a user; the first search */
+	bool begun;    /* the list was searched once: those that were killed before do not count */
+	bool any;      /* one has left or ended; then ... */
+	bool killed;   /* ... whether the last one was killed */
 };
 
 /* process_ends_begin - Return: 0 or -errno; process_ends_end() is needed in both cases. */
@@ -39,7 +40,8 @@ void process_ends_end(struct process_ends *processes);
 /*
  * process_ends_search - look for processes that have joined, and for those that executed another program.
  * @identity: of the session's file
- * Return: whether a process uses the session.
+ * Return: whether a process uses the session, or may join it soon: a child between its fork and its first steps, or a process that
+ * executes another program.
  */
 bool process_ends_search(struct process_ends *processes, const struct wire_session *header,
 			 const struct stat *identity);
