@@ -87,7 +87,9 @@ static void refused(pid_t pid, char *problem, size_t bytes)
 	struct process_status status;
 
 	if (read_status(pid, &status) && status.tracer)
-		snprintf(problem, bytes, "process %d traces it, such as gdb or strace; detach that first",
+		snprintf(problem, bytes,
+			 "process %d traces it, such as gdb, strace or another burin record that begins; try "
+			 "again, or detach that first",
 			 status.tracer);
 	else if (geteuid() == 0)
 		snprintf(problem, bytes, "the kernel does not permit root to trace it (CAP_SYS_PTRACE)");

@@ -68,7 +68,10 @@ int drain_resume(struct drain *drain, struct session *session, int directory,
  */
 int drain_round(struct drain *drain, unsigned *fullest);
 
-/* drain_so_far - count the records in the trace (in flight mode: in memory), and the losses that are known by now. */
+/*
+ * drain_so_far - count the records in the trace (in flight mode: in memory, unless the drain is resumed), and the losses that are known by
+ * now.
+ */
 void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost);
 
 /*

@@ -56,7 +56,7 @@ static void print_head(const struct call_contexts *contexts, struct view_buffer 
 			  contexts->threads == 1 ? "" : "s",
 			  text_duration(time, call_ns(contexts->trace, contexts->time)));
 	if (!contexts->call_count)
-		view_buffer_print(out, "no recorded call matches the options\n");
+		view_buffer_print(out, "no call was recorded, or none matches the options\n");
 }
 
 static void print_name(const struct call_contexts *contexts, uint32_t key, bool color,

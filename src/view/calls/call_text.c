@@ -138,7 +138,7 @@ void call_stats_text(struct call_stats *stats, const struct call_report *report,
 			  plural(stats->threads),
 			  text_duration(time, call_ns(stats->trace, stats->rows.time)));
 	if (!stats->call_count && !stats->counted_count)
-		view_buffer_print(out, "no recorded call matches the options\n");
+		view_buffer_print(out, "no call was recorded, or none matches the options\n");
 	table.labels = view_labels_make(symbol_of, stats, table.count);
 	if (!table.labels) {
 		out->failed = true;
