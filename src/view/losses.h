@@ -33,8 +33,8 @@ struct view_losses {
 void view_losses_read(const struct burin_trace *trace, struct view_losses *losses);
 
 /*
- * The state of an unfinished recording, and what to do about the records that only memory has. Nothing has counted its
- * last losses. NULL: the recording has ended.
+ * The state of an unfinished recording, and what to do about the records that only memory has: nothing has counted its last losses. The
+ * same where the state cannot be read. NULL: the recording has ended.
  */
 const char *view_unfinished(const struct burin_trace *trace);
 

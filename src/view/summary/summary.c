@@ -54,8 +54,6 @@ static void print_state(const struct burin_trace *trace, bool color, struct view
 		text = "finished";
 	else if (!strcmp(state, "failed"))
 		text = "failed: the recorder stopped early";
-	else if (!text)
-		text = "unknown: .burin/recording cannot be read or has no state";
 	view_buffer_print(out, "%-10s %s%s%s\n", "state", unfinished && color ? warn : "", text,
 			  unfinished && color ? off : "");
 	if (trouble)
