@@ -79,7 +79,16 @@ static bool mangled(const char *name, size_t bytes)
 }
 
 /*
- * The name of the outermost function. Debug information has `f` where the symbols have `f.cold` or `f.part.0`. But
+ * Whether gcc has made a function of a part of another one, whose begin is in their callers. Such a call is not one of the other function, of
+ * which debug information has the name.
+ */
+static bool is_part(const struct symbol *symbol)
+{
+	return memmem(symbol->name, symbol->bytes, ".part.", 6) != NULL;
+}
+
+/*
+ * The name of the outermost function. Debug information has `f` where the symbols have `f.cold` or `f.constprop.0`. But
  * callers use the name of the symbol (malloc, in the source: __libc_malloc). And for a function that is local to its
  * file, g++ writes a bare `operator()` into the debug information, without its class.
  */
@@ -87,7 +96,7 @@ static uint32_t outermost(struct elf *elf, const struct symbol *symbol, const st
 {
 	const char *name = lines->count ? lines->frames[lines->count - 1].function : NULL;
 
-	if (!name || (symbol && !symbol->local && symbol->address == lines->begin))
+	if (!name || (symbol && symbol->address == lines->begin && (!symbol->local || is_part(symbol))))
 		return symbol ? child_symbol(elf->child, symbol) : 0;
 	if (symbol && symbol->address == lines->begin && mangled(symbol->name, symbol->bytes) &&
 	    !mangled(name, strlen(name))) {
