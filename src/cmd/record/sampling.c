@@ -126,7 +126,8 @@ void sampling_open(struct sampling *sampling, const struct sampling_options *opt
 					   .process_count = options->processes.count,
 					   .thread = options->thread,
 					   .off_cpu = options->off_cpu,
-					   .wakers = options->wakers };
+					   .wakers = options->wakers,
+					   .timer = options->timer };
 	/* Whether only samples are recorded. */
 	const bool alone =
 		session->nameless || (!command && session->geometry.owner_kind == WIRE_OWNER_RECORDER);

@@ -108,8 +108,10 @@ int sampler_open_preload(struct sampler *sampler, struct session *session, const
 	}
 	snprintf(sampler->limit, sizeof(sampler->limit),
 		 "taken by a timer in the program, at most %u a second per thread, none in the kernel%s; "
-		 "for more: sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON",
-		 preload_reader_tick_hz(), options->off_cpu ? ", and no off-CPU time" : "");
+		 "for more: %s",
+		 preload_reader_tick_hz(), options->off_cpu ? ", and no off-CPU time" : "",
+		 options->timer ? "record without --timer"
+				: "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
 	return register_events(sampler, why, bytes);
 }
 

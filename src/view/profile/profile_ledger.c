@@ -398,7 +398,7 @@ static void print_all(const struct burin_trace *trace, const struct burin_profil
 	print_unnamed(profile, color, out);
 	/* The processes and users that caused the remarks that begin with "over". */
 	print_values(profile, "excess", "Above the limits for one process or user", color, out);
-	print_values(profile, "limit", "Not permitted", color, out);
+	print_values(profile, "limit", "Limited", color, out);
 }
 
 /* The parts of a sum are indented. */

@@ -73,6 +73,7 @@ struct perf_options {
 	pid_t thread; /* only this thread of the single process; 0: all */
 	bool off_cpu; /* switches and stops, too */
 	bool wakers;  /* with ->off_cpu: wake-ups, too */
+	bool timer;   /* the timer in the program is wanted, not a substitute */
 };
 
 /* Memory that the kernel writes records into, mapped behind an event. */
