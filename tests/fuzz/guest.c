@@ -28,6 +28,8 @@ static void look(const struct guest_names *names)
 static void move(const struct guest_names *names)
 {
 	struct guest_shifts shifts = { 0 };
+	struct guest_names known = { 0 };
+	struct guest_agreement agreement;
 	uint64_t addresses[ADDRESSES];
 	int map;
 
@@ -35,9 +37,14 @@ static void move(const struct guest_names *names)
 		addresses[n] = names->all[n % names->count].address + (n / 8 << 21);
 	FUZZ_HOLDS(guest_names_shifts(names, addresses, ADDRESSES, &shifts) == 0);
 	FUZZ_HOLDS(shifts.count >= 1 && shifts.count <= GUEST_SHIFTS);
-	map = guest_names_map(names, &shifts, addresses, ADDRESSES);
+	FUZZ_HOLDS(guest_names_add(&known, addresses[0], 1, names->text + names->all[0].name) == 0);
+	FUZZ_HOLDS(guest_names_add(&known, UINT64_MAX, 1, "last") == 0);
+	agreement = guest_names_agree(names, &shifts, &known, addresses, ADDRESSES);
+	FUZZ_HOLDS(agreement.contradicted <= agreement.known && agreement.contradicted <= agreement.begun);
+	map = guest_names_map(names, &shifts, &known, addresses, ADDRESSES);
 	FUZZ_HOLDS(map >= 0);
 	close(map);
+	guest_names_free(&known);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -20,6 +20,7 @@ X86 = Machine("qemu-system-x86_64", ("-M", "q35", "-vga", "none"), "gcc", "g++",
               ("-m32", "-fcf-protection=none", "-Wl,-Ttext=0x101000,--section-start=.multiboot=0x100000"), "amd64", "ttyS0")
 AARCH64 = Machine("qemu-system-aarch64", ("-M", "virt", "-cpu", "cortex-a72"), "aarch64-linux-gnu-gcc", None,
                   ("-mgeneral-regs-only", "-mstrict-align", "-Wl,-Ttext=0x40200000"), "arm64", "ttyAMA0")
+ENDS = ("-device", "isa-debug-exit,iobase=0xf4,iosize=4")  # with status 1
 HERE = os.path.join(TOP, "tests", "programs")
 BARE = {"all": 1, "twice": 100, "recursion": 31, "by_pointer": 10, "leaf": 241}  # calls of guest-bare.c
 KNOWN = ("recursion", "leaf", "jumper", "busy", "together")  # functions of guest-init.c
@@ -41,6 +42,11 @@ def need_qemu(kind=X86):
 def machine(*arguments, kind=X86):
     """A command that runs a machine without a screen and network."""
     return [kind.qemu, *kind.arguments, "-m", "256", "-display", "none", "-nic", "none", "-no-reboot", *arguments]
+
+
+def bare_machine(program):
+    """A command that runs a program without an operating system, which ends the machine."""
+    return machine("-kernel", program, *ENDS)
 
 
 def recorded(command, *options, status=0):

@@ -133,9 +133,12 @@ static int gather(struct naming *naming)
 	return 0;
 }
 
-static void describe(struct naming *naming)
+/* Return: 0 or -ENOMEM. */
+static int describe(struct naming *naming)
 {
 	const struct cmd_symbols_options *options = naming->options;
+	struct guest_known known = { 0 };
+	const int error = options->force ? 0 : guest_known_read(&known, naming->profile);
 
 	for (uint32_t n = 1; n <= burin_profile_images(naming->profile); n++) {
 		const struct burin_image *recorded = burin_profile_image(naming->profile, n);
@@ -153,7 +156,7 @@ static void describe(struct naming *naming)
 		if (options->file)
 			image->file = options->file(options->data, n);
 		else
-			image->file = guest_symbols_open(&options->guests, image, &naming->failed);
+			image->file = guest_symbols_open(&options->guests, &known, image, &naming->failed);
 		/* A map or jitdump that the recorder did not open may be another user's: do not trust its path. */
 		if (options->file && image->file < 0 &&
 		    (image->kind == WIRE_IMAGE_JIT || image->kind == WIRE_IMAGE_JITDUMP))
@@ -161,6 +164,8 @@ static void describe(struct naming *naming)
 	}
 	if (options->target)
 		listing_names_open(options->target, naming->images, burin_profile_images(naming->profile));
+	guest_known_free(&known);
+	return error;
 }
 
 /* Only files that describe() has opened are ours. */
@@ -301,8 +306,9 @@ static int find_names(struct naming *naming, int directory, const char *path)
 	int error = gather(naming);
 	bool kept = false;
 
+	if (!error)
+		error = describe(naming);
 	if (!error) {
-		describe(naming);
 		if (naming->options->calls && geteuid() == 0)
 			keep_private(naming, directory);
 		error = naming->failed ? 0 : write_table(naming, directory, &counts, &kept);
@@ -371,9 +377,10 @@ static const struct cmd_option table[] = {
 		"prog=FILE@SPACE of the programs in an address space, without @SPACE of all. FILE is an ELF "
 		"file or the text of the guest's /proc/kallsyms. FILE+0xOFFSET: its code was moved by "
 		"OFFSET; without, that is "
-		"found. May be repeated"),
+		"found. May be repeated; adds to the names that the trace has"),
 	OPTION_FLAG("-f, --force", &options.force,
-		    "write the result even if fewer names were found than before"),
+		    "write the result even if fewer names were found than before; forget earlier files of "
+		    "--guest"),
 	OPTION_DURATION(
 		"--deadline TIME", &options.deadline_ns, 0,
 		"stop the look-up after TIME, such as 10m; 0s: no limit (default: " CMD_SYMBOLS_DEADLINE_TEXT

@@ -90,62 +90,99 @@ static bool take_shift(char *path, char sign, uint64_t *shift)
 	return true;
 }
 
-/* Return: a descriptor of the map, or a negative errno. @path: its end may be cut off */
-static int map_of(char *path, const struct symbolize_image *image)
+/* A file's functions and where they were moved to. Return: 0 or a negative errno. @path: its end may be cut off */
+static int read_path(char *path, const struct symbolize_image *image, struct guest_names *names,
+		     struct guest_shifts *shifts)
 {
-	struct guest_shifts shifts = { 0 };
-	const bool given = take_shift(path, '+', &shifts.all[0]);
-	const bool first = !given && take_shift(path, GUEST_SYMBOLS_FIRST, &shifts.all[0]);
+	const bool given = take_shift(path, '+', &shifts->all[0]);
+	const bool first = !given && take_shift(path, GUEST_SYMBOLS_FIRST, &shifts->all[0]);
 	const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	struct guest_names names;
-	int result;
+	int error;
 
 	if (file < 0)
 		return -errno;
-	result = guest_names_read(&names, file);
+	error = guest_names_read(names, file);
 	close(file);
-	if (result)
-		return result;
-	shifts.count = given || first;
-	if (!given)
-		result = guest_names_shifts(&names, image->offsets, image->count, &shifts);
-	if (!result)
-		result = guest_names_map(&names, &shifts, image->offsets, image->count);
+	shifts->count = given || first;
+	if (!error && !given)
+		error = guest_names_shifts(names, image->offsets, image->count, shifts);
+	return error;
+}
+
+/* Return: whether the file's names hold where those that are known contradict them. */
+static bool is_better(const char *path, const struct symbolize_image *image,
+		      const struct guest_agreement *agreement)
+{
+	const bool better = agreement->begun >= agreement->known;
+
+	if (!agreement->contradicted)
+		return true;
+	cmd_note("burin symbols: --guest: %s: contradicts names of %s for %zu of %zu functions, the first is "
+		 "%s, and was %s; %s; --force forgets what was given before\n",
+		 path, image->path, agreement->contradicted, agreement->known, agreement->first,
+		 agreement->was,
+		 better ? "it replaces these" : "those stay, since more functions begin by them");
+	return better;
+}
+
+static const struct guest_shifts unmoved = { .count = 1 };
+
+/* The map of a file's functions and of those that are known. Return: a descriptor, or a negative errno. */
+static int map_of(char *path, const struct symbolize_image *image, const struct guest_names *known)
+{
+	struct guest_names names = { 0 };
+	struct guest_shifts shifts = { 0 };
+	int result = read_path(path, image, &names, &shifts);
+
+	if (!result) {
+		const struct guest_agreement agreement =
+			guest_names_agree(&names, &shifts, known, image->offsets, image->count);
+
+		result = is_better(path, image, &agreement)
+				 ? guest_names_map(&names, &shifts, known, image->offsets, image->count)
+				 : guest_names_map(known, &unmoved, known, image->offsets, image->count);
+	}
 	guest_names_free(&names);
 	return result;
 }
 
-/* Return: a descriptor of the map that a word gives, or -1 after a message. */
-static int open_word(const char *word, const struct symbolize_image *image)
+/* The word for an image; NULL: there is none. One for its address space precedes one for all. */
+static const char *find_word(const struct view_globs *files, const struct symbolize_image *image)
 {
-	char *path = path_of(word);
-	const int map = path ? map_of(path, image) : -ENOMEM;
-
-	if (map < 0)
-		cmd_failed("--guest: %s: %s", path ? path : word,
-			   map == -ENOEXEC ? "it has no functions; give an ELF file with symbols, or a "
-					     "text such as /proc/kallsyms of the guest"
-					   : strerror(-map));
-	free(path);
-	return map < 0 ? -1 : map;
-}
-
-int guest_symbols_open(const struct view_globs *files, const struct symbolize_image *image, bool *failed)
-{
-	int map = -1;
-
-	for (size_t n = 0; n < 2 * files->count && map < 0; n++) { /* first those for this address space */
+	for (size_t n = 0; n < 2 * files->count; n++) {
 		const size_t word = n % files->count;
 
 		if (!is_for(files->globs[word], image->path, n < files->count))
 			continue;
 		if (used)
 			used[word] = true;
-		map = open_word(files->globs[word], image);
-		if (map < 0)
-			*failed = true;
+		return files->globs[word];
 	}
-	return map;
+	return NULL;
+}
+
+int guest_symbols_open(const struct view_globs *files, const struct guest_known *known,
+		       const struct symbolize_image *image, bool *failed)
+{
+	const char *word = find_word(files, image);
+	struct guest_names names;
+	int map = guest_known_names(known, image->number, &names);
+	char *path = word ? path_of(word) : NULL;
+
+	if (!map && word)
+		map = path ? map_of(path, image, &names) : -ENOMEM;
+	else if (!map)
+		map = names.count ? guest_names_map(&names, &unmoved, &names, NULL, 0) : -1;
+	if (map < 0 && (word || names.count)) {
+		*failed = true;
+		cmd_failed("--guest: %s: %s", path ? path : image->path,
+			   map == -ENOEXEC ? "it has no functions; give an ELF file with symbols, or a "
+					     "text such as /proc/kallsyms of the guest"
+					   : strerror(-map));
+	}
+	guest_names_free(&names);
+	free(path);
+	return map < 0 ? -1 : map;
 }
 
 int guest_symbols_finish(const struct view_globs *files)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "cmd/record/guest_known.h"
 #include "image/symbolize/symbolize_types.h"
 #include "view/records/selection.h"
 
@@ -15,10 +16,12 @@
 int guest_symbols_check(const struct view_globs *files);
 
 /*
- * guest_symbols_open - a map of the functions of an image, if it is a guest's and there is a file for it.
+ * guest_symbols_open - a map of the functions of an image, if it is a guest's and has names or a file for it. If a file contradicts these names, a
+ * line says so; then those hold by which more of the called functions begin.
  * Return: its descriptor, or -1: there is none; *failed is set after a message.
  */
-int guest_symbols_open(const struct view_globs *files, const struct symbolize_image *image, bool *failed);
+int guest_symbols_open(const struct view_globs *files, const struct guest_known *known,
+		       const struct symbolize_image *image, bool *failed);
 
 /* guest_symbols_finish - after guest_symbols_check() and all images. Return: 0, or 1 after a message: a value was for no image. */
 int guest_symbols_finish(const struct view_globs *files);

@@ -14,6 +14,7 @@
 #include "base/nolibc.h"
 #include "base/number.h"
 #include "image/elf/image.h"
+#include "image/names/demangle.h"
 #include "image/names/guest_names.h"
 
 enum {
@@ -50,13 +51,12 @@ static int read_line(struct guest_names *names, char *line)
 
 static int read_file(struct guest_names *names, int file)
 {
-	size_t room = 0;
 	ssize_t got;
 
 	do {
 		if (names->bytes > FILE_MAX)
 			return -EFBIG;
-		if (!array_reserve(names->text, room, names->bytes + READ_BYTES + 1))
+		if (!array_reserve(names->text, names->text_room, names->bytes + READ_BYTES + 1))
 			return -ENOMEM;
 		got = pread(file, names->text + names->bytes, READ_BYTES, (off_t)names->bytes);
 		if (got > 0)
@@ -347,6 +347,57 @@ int guest_names_shifts(const struct guest_names *names, const uint64_t *addresse
 	return more < 0 ? more : 0;
 }
 
+/* ---- Functions that are known */
+
+int guest_names_add(struct guest_names *names, uint64_t address, uint64_t size, const char *name)
+{
+	const size_t bytes = strlen(name) + 1, at = names->bytes;
+
+	if (!array_reserve(names->text, names->text_room, at + bytes))
+		return -ENOMEM;
+	memcpy(names->text + at, name, bytes);
+	names->bytes += bytes;
+	return add(names, address, size, at);
+}
+
+/* Whether a function has a name, which is one for readers. */
+static bool is_called(const struct guest_names *names, const struct guest_name *function, const char *name)
+{
+	const struct guest_name *end = names->all + names->count;
+	char readable[DEMANGLE_OUT_MAX];
+	bool found = false;
+
+	for (const struct guest_name *alias = function;
+	     !found && alias < end && alias->address == function->address; alias++) {
+		const char *own = names->text + alias->name;
+
+		found = strcmp(own, name) == 0 || (demangle(readable, own) && strcmp(readable, name) == 0);
+	}
+	return found;
+}
+
+struct guest_agreement guest_names_agree(const struct guest_names *names, const struct guest_shifts *shifts,
+					 const struct guest_names *known, const uint64_t *addresses,
+					 size_t count)
+{
+	struct guest_agreement all = { 0 };
+
+	for (size_t n = 0; n < count; n++) {
+		const struct guest_name *own = find_moved(names, shifts, addresses[n]);
+		const struct guest_name *old = find(known, addresses[n]);
+
+		all.begun += own != NULL;
+		all.known += old != NULL;
+		if (!own || !old || is_called(names, own, known->text + old->name))
+			continue;
+		if (!all.contradicted++) {
+			all.first = names->text + own->name;
+			all.was = known->text + old->name;
+		}
+	}
+	return all;
+}
+
 /* ---- The map */
 
 static void put_all(FILE *text, const struct guest_names *names, uint64_t shift)
@@ -368,8 +419,18 @@ static void put_found(FILE *text, const struct guest_names *names, const struct 
 	}
 }
 
+/* Those that begin where none of the others does: such a one lies there only by a guess of its size. */
+static void put_begun(FILE *text, const struct guest_names *known, const struct guest_names *names,
+		      const struct guest_shifts *shifts)
+{
+	for (size_t n = 0; n < known->count; n++)
+		if (!find_moved(names, shifts, known->all[n].address))
+			fprintf(text, "%" PRIx64 " 1 %s\n", known->all[n].address,
+				known->text + known->all[n].name);
+}
+
 int guest_names_map(const struct guest_names *names, const struct guest_shifts *shifts,
-		    const uint64_t *addresses, size_t count)
+		    const struct guest_names *known, const uint64_t *addresses, size_t count)
 {
 	const int file = memfd_create("burin-guest", MFD_CLOEXEC);
 	FILE *text = file < 0 ? NULL : fdopen(dup(file), "w");
@@ -382,10 +443,12 @@ int guest_names_map(const struct guest_names *names, const struct guest_shifts *
 			close(file);
 		return error;
 	}
+	put_all(text, known, 0); /* of several lines for an address, the last one holds */
 	if (shifts->count > 1)
 		put_found(text, names, shifts, addresses, count);
 	else
 		put_all(text, names, shifts->all[0]);
+	put_begun(text, known, names, shifts);
 	done = !ferror(text);
 	if (fclose(text) != 0 || !done) {
 		close(file);

@@ -23,7 +23,7 @@ struct guest_names {
 	struct guest_name *all; /* by address; of several for one address, the first is the function's name */
 	size_t count, room;
 	char *text;
-	size_t bytes;
+	size_t bytes, text_room;
 };
 
 /*
@@ -52,12 +52,28 @@ struct guest_shifts {
 int guest_names_shifts(const struct guest_names *names, const uint64_t *addresses, size_t count,
 		       struct guest_shifts *shifts);
 
+/* guest_names_add - add a function behind all others, by its address. @size: known. Return: 0 or -ENOMEM. */
+int guest_names_add(struct guest_names *names, uint64_t address, uint64_t size, const char *name);
+
+/* How a file's functions agree with those that are known: at addresses at which functions begin. */
+struct guest_agreement {
+	size_t begun, known;	 /* addresses at which one of the file's begins; one that is known */
+	size_t contradicted;	 /* of both: those with different names */
+	const char *first, *was; /* of the first: the file's name, and the known one */
+};
+
+/* guest_names_agree - compare a file's functions with those that are known. @addresses: that were called */
+struct guest_agreement guest_names_agree(const struct guest_names *names, const struct guest_shifts *shifts,
+					 const struct guest_names *known, const uint64_t *addresses,
+					 size_t count);
+
 /*
  * guest_names_map - the functions as a map (jitmap.h), in a file without a name. If there are several distances, it has those of the addresses that
  * begin a function by one of them: anywhere else two functions may lie.
+ * @known: functions that hold where none of the others lies, or none begins and one of these does
  * Return: its descriptor; a negative errno.
  */
 int guest_names_map(const struct guest_names *names, const struct guest_shifts *shifts,
-		    const uint64_t *addresses, size_t count);
+		    const struct guest_names *known, const uint64_t *addresses, size_t count);
 
 #endif
