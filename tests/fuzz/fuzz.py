@@ -281,6 +281,7 @@ def make_seeds(where):
     keep("guest", "types", guest_types())
     keep("recover", "stores", words((1, 0), (4, 0x110), (1, 4), (4, 1)) + words((1, 3), (4, 0x40), (1, 8), (8, 4096)))
     keep("timer", "records", timer_parts())
+    keep("guest", "vmlinuz", bytes(0x202) + b"HdrS\nffffffff81000000 T _stext\n")
     keep("session", "stores", words((4, 0x110), (1, 4), (4, 1)) + words((4, 0x3000), (1, 2)) + b"\1\1")
 
 

@@ -259,7 +259,8 @@ static bool read_kernel(struct guest_options *options, struct guest_functions *f
 		   error == -ENOEXEC
 			   ? "it has neither functions nor type information (BTF); give a vmlinux, a "
 			     "text such as System.map, or a copy of /sys/kernel/btf/vmlinux"
-			   : strerror(-error));
+		   : error == -EMEDIUMTYPE ? GUEST_NAMES_PACKED
+					   : strerror(-error));
 	return false;
 }
 

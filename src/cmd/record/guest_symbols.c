@@ -176,9 +176,10 @@ int guest_symbols_open(const struct view_globs *files, const struct guest_known 
 	if (map < 0 && (word || names.count)) {
 		*failed = true;
 		cmd_failed("--guest: %s: %s", path ? path : image->path,
-			   map == -ENOEXEC ? "it has no functions; give an ELF file with symbols, or a "
-					     "text such as /proc/kallsyms of the guest"
-					   : strerror(-map));
+			   map == -ENOEXEC	 ? "it has no functions; give an ELF file with symbols, or a "
+						   "text such as /proc/kallsyms of the guest"
+			   : map == -EMEDIUMTYPE ? GUEST_NAMES_PACKED
+						 : strerror(-map));
 	}
 	guest_names_free(&names);
 	free(path);

@@ -143,7 +143,34 @@ static int read_elf(struct guest_names *names, const struct image *image)
 	return error;
 }
 
-/* ---- Both */
+/* ---- A kernel as it is booted, or a compressed file */
+
+/* Random bytes could pass for lines of a text. */
+static bool is_packed(int file)
+{
+	static const struct {
+		size_t at, bytes;
+		const char *magic;
+	} marks[] = {
+		{ 0x202, 4, "HdrS" },	      /* x86: vmlinuz, bzImage */
+		{ 0x38, 4, "ARM\x64" },	      /* aarch64: Image, which has no symbols either */
+		{ 4, 4, "zimg" },	      /* compressed, with a loader for EFI */
+		{ 0, 2, "\x1f\x8b" },	      /* gzip */
+		{ 0, 6, "\3757zXZ" },	      /* xz */
+		{ 0, 4, "\x28\xb5\x2f\xfd" }, /* zstd */
+		{ 0, 4, "\x02\x21\x4c\x18" }, /* lz4, as the kernel has it */
+	};
+	char head[0x206] = "";
+	bool found = false;
+
+	if (pread(file, head, sizeof(head), 0) < 0)
+		return false;
+	for (size_t n = 0; n < sizeof(marks) / sizeof(*marks); n++)
+		found |= memcmp(head + marks[n].at, marks[n].magic, marks[n].bytes) == 0;
+	return found;
+}
+
+/* ---- All */
 
 /* Of several names for one address, the first is one with a size. */
 static int compare(const void *one, const void *other)
@@ -188,7 +215,7 @@ int guest_names_read(struct guest_names *names, int file)
 		error = read_elf(names, &image);
 		image_close(&image);
 	} else if (error == -ENOEXEC) {
-		error = read_text(names, file);
+		error = is_packed(file) ? -EMEDIUMTYPE : read_text(names, file);
 	}
 	if (!error && !names->count)
 		error = -ENOEXEC;
