@@ -220,7 +220,7 @@ void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost)
 {
 	struct session_stat stat;
 
-	/* What a resumed drain has so far is what its last recorder had written. */
+	/* A resumed drain begins with the records that its last recorder had written. */
 	if (takes_names_only(drain) && !drain->output.resumed) {
 		session_stat_read(drain->session, &stat);
 		*events = stat.written;

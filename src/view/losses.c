@@ -55,7 +55,8 @@ const char *view_unfinished(const struct burin_trace *trace)
 	const char *state = burin_trace_recording(trace, "state");
 
 	if (!state)
-		return "damaged: .burin/recording, which has counts of losses, cannot be read or has no state";
+		return "damaged: .burin/recording, which has counts of losses, cannot be read or has no "
+		       "state";
 	if (strcmp(state, "recording") != 0)
 		return NULL;
 	return burin_trace_recording(trace, "session")
