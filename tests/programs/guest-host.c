@@ -557,6 +557,31 @@ static void scene_ends(void)
 	}
 }
 
+/* Programs in address spaces of their own, each with functions at its own distance: two at one place, one that was moved, and an unknown one. */
+static void scene_programs(void)
+{
+	static const struct {
+		uint64_t at, distance, count;
+	} programs[] = { { 0x401000, 0x100, 20 },
+			 { 0x401000, 0x130, 20 },
+			 { 0x555500001000, 0x1d0, 20 },
+			 { 0x401000, 0x70, 10 } };
+
+	for (unsigned program = 0; program < 4; program++) {
+		registers[CS] = 0;
+		registers[CR3] = 0x10000 * (program + 1);
+		run(code + 0x1000, 0xffffc90000003f00);
+		come_back();
+		registers[CS] = 3;
+		for (unsigned n = 1; n <= programs[program].count; n++) {
+			const uint64_t function = programs[program].at + n * programs[program].distance;
+
+			call(function - 0x10000, function, 0x7ffffff0);
+			leave(function + 3, function - 0x10000 + 5, 0x7ffffff0);
+		}
+	}
+}
+
 static uint64_t next_number(void)
 {
 	static uint64_t state = 88172645463325252;
@@ -662,6 +687,8 @@ int main(int count, char **words)
 		scene_exec();
 	else if (strcmp(words[2], "ends") == 0)
 		scene_ends();
+	else if (strcmp(words[2], "programs") == 0)
+		scene_programs();
 	else if (strcmp(words[2], "edge") == 0)
 		scene_edge();
 	else if (strcmp(words[2], "real") == 0)

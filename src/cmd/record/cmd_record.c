@@ -233,8 +233,14 @@ static const struct cmd_option table[] = {
 		"System.map; and for the names and pids of its processes: an ELF file with type information "
 		"(BTF), or a copy of /sys/kernel/btf/vmlinux",
 		.given = guest_given),
+	OPTION_LIST(
+		"--guest-program FILE", &options.guest.programs,
+		"with --guest: an ELF file of a program in the guest, for the names of its functions. May be "
+		"repeated: each address space gets the file that fits it best",
+		.given = guest_given),
 	OPTION_LIST("--guest-calls GLOB", &options.guest.calls,
-		    "with --guest-kernel: record only functions whose names match. May be repeated",
+		    "with --guest-kernel or --guest-program: record only functions whose names match. May be "
+		    "repeated",
 		    .given = guest_given),
 	OPTION_TEXT(
 		"--guest-start WHERE", &options.guest.start,

@@ -51,10 +51,10 @@ struct naming {
 	uint64_t *offsets;		 /* of all locations, image by image, sorted within each */
 	struct symbolize_image *images;
 	struct symbols_writer table;
-	bool failed;		  /* a file of a guest could not be read */
-	size_t worse;		  /* images with fewer names than before */
-	bool had;		  /* there was a table, perhaps of images that cannot be read now */
-	size_t files, files_done; /* images with locations; those that are symbolized */
+	struct guest_spaces spaces; /* of guests */
+	size_t worse;		    /* images with fewer names than before */
+	bool had;		    /* there was a table, perhaps of images that cannot be read now */
+	size_t files, files_done;   /* images with locations; those that are symbolized */
 	struct progress progress;
 	struct debuginfod servers;
 	const char *fetched; /* the path of the image whose debug file is downloaded */
@@ -156,7 +156,7 @@ static int describe(struct naming *naming)
 		if (options->file)
 			image->file = options->file(options->data, n);
 		else
-			image->file = guest_symbols_open(&options->guests, &known, image, &naming->failed);
+			image->file = guest_symbols_open(&options->guests, &known, image, &naming->spaces);
 		/* A map or jitdump that the recorder did not open may be another user's: do not trust its path. */
 		if (options->file && image->file < 0 &&
 		    (image->kind == WIRE_IMAGE_JIT || image->kind == WIRE_IMAGE_JITDUMP))
@@ -165,6 +165,8 @@ static int describe(struct naming *naming)
 	if (options->target)
 		listing_names_open(options->target, naming->images, burin_profile_images(naming->profile));
 	guest_known_free(&known);
+	if (options->progress) /* not with --quiet */
+		guest_symbols_note(&naming->spaces);
 	return error;
 }
 
@@ -311,14 +313,14 @@ static int find_names(struct naming *naming, int directory, const char *path)
 	if (!error) {
 		if (naming->options->calls && geteuid() == 0)
 			keep_private(naming, directory);
-		error = naming->failed ? 0 : write_table(naming, directory, &counts, &kept);
+		error = naming->spaces.failed ? 0 : write_table(naming, directory, &counts, &kept);
 	}
 	close_files(naming);
 	free(naming->images);
 	free(naming->offsets);
 	if (error)
 		return cmd_failed("%s/%s: %s", path, naming->files_of->table, strerror(-error));
-	if (naming->failed)
+	if (naming->spaces.failed)
 		return CMD_FAULTS;
 	warn(path, &counts);
 	if (!kept && !naming->worse)
@@ -371,13 +373,13 @@ static struct cmd_symbols_options options = { .servers = true, .deadline_ns = CM
 static const struct cmd_option table[] = {
 	OPTION_TEXT("-r, --root DIR", &options.root,
 		    "look for all files below DIR, the tree of another system"),
-	OPTION_LIST(
-		"--guest FILE", &options.guests,
-		"functions of a guest: vmlinux=FILE of its kernel, or of a program without one; "
-		"prog=FILE@SPACE of the programs in an address space, without @SPACE of all. FILE is an ELF "
-		"file or the text of the guest's /proc/kallsyms. FILE+0xOFFSET: its code was moved by "
-		"OFFSET; without, that is "
-		"found. May be repeated; adds to the names that the trace has"),
+	OPTION_LIST("--guest FILE", &options.guests,
+		    "functions of a guest: vmlinux=FILE of its kernel, or of a program without one; "
+		    "prog=FILE@SPACE of the programs in an address space, without @SPACE of those it fits. "
+		    "FILE is an ELF "
+		    "file or the text of the guest's /proc/kallsyms. FILE+0xOFFSET: its code was moved by "
+		    "OFFSET; without, that is "
+		    "found. May be repeated; adds to the names that the trace has"),
 	OPTION_FLAG("-f, --force", &options.force,
 		    "write the result even if fewer names were found than before; forget earlier files of "
 		    "--guest"),

@@ -117,9 +117,9 @@ int guest_check(const struct guest_options *options, bool flight)
 	for (size_t n = 0; n < options->ranges.count; n++)
 		if (check_range(options, options->ranges.globs[n]))
 			return CMD_USAGE;
-	if (options->calls.count && !options->kernel)
-		return cmd_usage(
-			"--guest-calls: there are no functions; add --guest-kernel FILE, which has them");
+	if (options->calls.count && !options->kernel && !options->programs.count)
+		return cmd_usage("--guest-calls: there are no functions; add --guest-kernel FILE or "
+				 "--guest-program FILE, which has them");
 	if (options->snapshot && !flight)
 		return cmd_usage(
 			"--guest-snapshot: the trace has all calls; add --mode flight, which keeps the "
@@ -162,37 +162,57 @@ static bool put_mark(FILE *text, const char *key, const char *word, const struct
 	return true;
 }
 
+/* The kernel's file is the first. */
+static size_t count_files(const struct guest_options *options)
+{
+	return 1 + options->programs.count;
+}
+
 /* The selected functions. Return: 0, CMD_USAGE or CMD_FAULTS after a message. */
-static int select_functions(const struct guest_options *options, struct guest_functions *functions)
+static int select_functions(const struct guest_options *options)
 {
 	const size_t room = RANGES_MAX - options->ranges.count;
-	const int result = guest_functions_select(functions, &options->calls);
-	size_t elsewhere = 0;
+	const int result = guest_functions_select(options->files, count_files(options), &options->calls);
+	size_t places = 0, elsewhere = 0;
 
 	if (result)
 		return result;
-	if (functions->count > room)
+	for (size_t file = 0; file < count_files(options); file++) {
+		const struct guest_functions *functions = &options->files[file];
+
+		places += functions->count;
+		for (size_t n = 0; n < functions->count; n++)
+			elsewhere +=
+				is_elsewhere(options, functions->ranges[n].begin, functions->ranges[n].end);
+	}
+	if (places > room)
 		return cmd_failed(
 			"--guest-calls: the functions lie at %zu places; choose functions at up to %zu",
-			functions->count, room);
+			places, room);
+	return places && elsewhere == places ? refuse_level(options, "--guest-calls", options->calls.globs[0])
+					     : 0;
+}
+
+/* The selected functions of a file. */
+static void put_ranges(FILE *text, const struct guest_functions *functions)
+{
 	for (size_t n = 0; n < functions->count; n++)
-		elsewhere += is_elsewhere(options, functions->ranges[n].begin, functions->ranges[n].end);
-	return functions->count && elsewhere == functions->count
-		       ? refuse_level(options, "--guest-calls", options->calls.globs[0])
-		       : 0;
+		fprintf(text, ",range=%s%" PRIx64 "-%" PRIx64,
+			functions->program ? "" : "+", /* KASLR moves the kernel */
+			functions->ranges[n].begin, functions->ranges[n].end);
 }
 
 /* The options that need the functions. Return: 0, CMD_USAGE or CMD_FAULTS after a message. */
-static int put_functions(FILE *text, const struct guest_options *options, struct guest_functions *functions)
+static int put_functions(FILE *text, const struct guest_options *options)
 {
-	const int result = select_functions(options, functions);
+	const struct guest_functions *functions = &options->files[0];
+	const int result = select_functions(options);
 	uint64_t address;
 
 	if (result)
 		return result;
-	for (size_t n = 0; n < functions->count; n++)
-		fprintf(text, ",range=+%" PRIx64 "-%" PRIx64, functions->ranges[n].begin,
-			functions->ranges[n].end);
+	for (size_t file = 0; file < count_files(options); file++)
+		put_ranges(text, &options->files[file]);
 	if (guest_functions_address(functions, anchor, &address))
 		fprintf(text, ",anchor=%" PRIx64, address);
 	return put_mark(text, "start", options->start, functions) &&
@@ -242,7 +262,6 @@ static bool read_kernel(struct guest_options *options, struct guest_functions *f
 {
 	int file, error, no_tasks = -ENOEXEC;
 
-	*functions = (struct guest_functions){ 0 };
 	*tasks = 0;
 	if (!options->kernel)
 		return true;
@@ -264,6 +283,46 @@ static bool read_kernel(struct guest_options *options, struct guest_functions *f
 	return false;
 }
 
+/* The functions of a --guest-program. Return: false after a message. */
+static bool read_program(struct guest_functions *functions, const char *path)
+{
+	int file, error;
+
+	functions->program = path;
+	if (!guest_symbols_is_path(path)) {
+		cmd_failed("--guest-program: %s: a name with such an end stands for an address space or a "
+			   "distance; give the file by another name",
+			   path);
+		return false;
+	}
+	file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	error = file < 0 ? -errno : guest_names_read(&functions->names, file);
+	if (file >= 0)
+		close(file);
+	if (error)
+		cmd_failed("--guest-program: %s: %s", path,
+			   error == -ENOEXEC || error == -EMEDIUMTYPE
+				   ? "it has no functions; give an ELF file with symbols"
+				   : strerror(-error));
+	return !error;
+}
+
+/* What is known of the guest's code before it runs. Return: false after a message. */
+static bool read_files(struct guest_options *options, char tasks[TASKS_BYTES])
+{
+	bool done;
+
+	options->files = calloc(count_files(options), sizeof(*options->files));
+	if (!options->files) {
+		cmd_failed("out of memory");
+		return false;
+	}
+	done = read_kernel(options, &options->files[0], tasks);
+	for (size_t n = 0; done && n < options->programs.count; n++)
+		done = read_program(&options->files[1 + n], options->programs.globs[n]);
+	return done;
+}
+
 static void put_path(FILE *text, const char *path)
 {
 	for (; *path; path++) /* a comma ends the path, two are one of its own */
@@ -273,13 +332,12 @@ static void put_path(FILE *text, const char *path)
 /* The argument of -plugin. Return: 0, CMD_USAGE or CMD_FAULTS after a message. */
 static int plugin_argument(struct guest_options *options, const char *path, char **argument)
 {
-	struct guest_functions *functions = &options->functions;
 	char tasks[TASKS_BYTES];
 	size_t bytes;
 	FILE *text;
 	int result;
 
-	if (!read_kernel(options, functions, tasks))
+	if (!read_files(options, tasks))
 		return CMD_FAULTS;
 	text = open_memstream(argument, &bytes);
 	if (!text)
@@ -295,28 +353,37 @@ static int plugin_argument(struct guest_options *options, const char *path, char
 		put_option(text, "tasks", *tasks ? tasks : NULL);
 	put_option(text, "lossless", options->lossless ? "on" : NULL);
 	put_option(text, "report", options->report ? "on" : NULL);
-	result = put_functions(text, options, functions);
+	result = put_functions(text, options);
 	if (fclose(text) != 0 && !result)
 		result = cmd_failed("out of memory");
 	return result;
+}
+
+/* Add a word of `burin symbols --guest`. */
+static void add_file(struct view_globs *files, const char *key, const char *path, const char *shift)
+{
+	char *word;
+
+	if (!array_reserve(files->globs, files->room, files->count + 1) ||
+	    asprintf(&word, "%s=%s%s", key, path, shift) < 0)
+		cmd_failed("out of memory");
+	else
+		files->globs[files->count++] = word;
 }
 
 void guest_files(const struct guest_options *options, const struct session *session, struct view_globs *files)
 {
 	const uint32_t moved =
 		options->named ? __atomic_load_n(&session->calls.header->guest_moved, __ATOMIC_RELAXED) : 0;
-	char *word, shift[32] = "";
+	char shift[32] = "";
 
-	if (!options->named)
-		return;
 	if (moved)
 		snprintf(shift, sizeof(shift), "%c0x%" PRIx64, GUEST_SYMBOLS_FIRST,
 			 (uint64_t)(moved - 1) * WIRE_GUEST_STEP);
-	if (!array_reserve(files->globs, files->room, files->count + 1) ||
-	    asprintf(&word, "vmlinux=%s%s", options->kernel, shift) < 0)
-		cmd_failed("out of memory");
-	else
-		files->globs[files->count++] = word;
+	if (options->named)
+		add_file(files, "vmlinux", options->kernel, shift);
+	for (size_t n = 0; n < options->programs.count; n++)
+		add_file(files, "prog", options->programs.globs[n], "");
 }
 
 int guest_command(struct guest_options *options, char ***command)
@@ -353,11 +420,11 @@ static bool is_jumped_to_otherwise(const char *name)
 
 void guest_publish(const struct guest_options *options, struct session *session)
 {
-	const struct guest_names *names = &options->functions.names;
+	const struct guest_names *names = options->files ? &options->files[0].names : NULL;
 	struct wire_call_spec *specs = session->calls.specs;
 	uint32_t count = 0;
 
-	for (size_t n = 0; n < names->count && count < session->geometry.functions_max; n++) {
+	for (size_t n = 0; names && n < names->count && count < session->geometry.functions_max; n++) {
 		const uint64_t address = names->all[n].address;
 
 		if (is_jumped_to_otherwise(names->text + names->all[n].name) ||
@@ -406,6 +473,16 @@ static void note_uncalled(const char *option, const char *word)
 		 option, word);
 }
 
+/* Whether the guest called a function whose name matches. @moved: the kernel, by KASLR */
+static bool glob_was_called(const struct guest_options *options, const char *glob, const uint64_t *addresses,
+			    size_t count, uint64_t moved)
+{
+	for (size_t n = 0; n < count_files(options); n++)
+		if (guest_functions_were_called(&options->files[n], glob, addresses, count, n ? 0 : moved))
+			return true;
+	return false;
+}
+
 static void note_words(const struct guest_options *options, const struct session *session, size_t count)
 {
 	const uint32_t steps = __atomic_load_n(&session->calls.header->guest_moved, __ATOMIC_RELAXED);
@@ -415,8 +492,8 @@ static void note_words(const struct guest_options *options, const struct session
 		if (!range_was_called(options->ranges.globs[n], addresses, count))
 			note_uncalled("--guest-range", options->ranges.globs[n]);
 	for (size_t n = 0; addresses && n < options->calls.count; n++)
-		if (!guest_functions_were_called(&options->functions, options->calls.globs[n], addresses,
-						 count, steps ? (steps - 1) * (uint64_t)WIRE_GUEST_STEP : 0))
+		if (!glob_was_called(options, options->calls.globs[n], addresses, count,
+				     steps ? (steps - 1) * (uint64_t)WIRE_GUEST_STEP : 0))
 			note_uncalled("--guest-calls", options->calls.globs[n]);
 	free(addresses);
 }

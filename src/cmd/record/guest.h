@@ -35,21 +35,22 @@ struct guest_options {
 	struct view_globs ranges;	     /* of addresses, "BEGIN-END" */
 	const char *kernel;		     /* a file with its functions, its types or both; NULL: none */
 	bool named;			     /* it has functions; guest_command() sets this */
-	struct view_globs calls;	     /* names of functions in it */
+	struct view_globs programs;	     /* files with functions of programs */
+	struct view_globs calls;	     /* names of functions in these files */
 	const char *start, *stop, *snapshot; /* addresses, names of functions in it, or times; NULL: none */
 	bool lossless;			     /* the guest waits while the rings are full */
 	bool report;
-	int socket;			  /* to the plugin that started this recorder; 0: none did */
-	char *arguments;		  /* of the plugin; guest_command() sets them */
-	struct guest_functions functions; /* of `kernel`, for `calls`; the same */
+	int socket;		       /* to the plugin that started this recorder; 0: none did */
+	char *arguments;	       /* of the plugin; guest_command() sets them */
+	struct guest_functions *files; /* of `kernel` and of each of `programs`; the same */
 };
 
 /* guest_check - check the options. @flight: only the last calls are kept. Return: 0 or CMD_USAGE. */
 int guest_check(const struct guest_options *options, bool flight);
 
 /*
- * guest_files - when the guest has ended: the file of --guest-kernel, and how far KASLR has moved that kernel, as
- * `burin symbols --guest` has them. It is never freed.
+ * guest_files - when the guest has ended: the file of --guest-kernel, and how far KASLR has moved that kernel, and those of --guest-program, as
+ * `burin symbols --guest` has them. They are never freed.
  */
 void guest_files(const struct guest_options *options, const struct session *session,
 		 struct view_globs *files);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Functions of a guest's kernel by name; see guest_functions.h. */
+/* Functions of a guest by name; see guest_functions.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,46 +70,80 @@ static bool add(struct guest_functions *functions, size_t n, bool follows)
 	return true;
 }
 
-/* The name that was meant; NULL: none is near, or it is a pattern. */
-static const char *nearest(const struct guest_functions *functions, const char *glob)
+/* A nearer name than those before; NULL: none is near, or it is a pattern. */
+static const char *nearest(const struct guest_functions *functions, const char *glob, unsigned *best)
 {
 	const char *found = NULL;
-	unsigned best = 0;
 
 	for (size_t n = 0; n < functions->names.count && !strpbrk(glob, "*?["); n++)
-		if (edit_distance_nearer(glob, name_of(functions, n), &best))
+		if (edit_distance_nearer(glob, name_of(functions, n), best))
 			found = name_of(functions, n);
 	return found;
 }
 
-/* Return: 0 or CMD_USAGE. */
-static int check_used(const struct guest_functions *functions, const char *glob)
+/* The options that gave files with functions. */
+static const char *options_of(const struct guest_functions *files, size_t count)
 {
-	const char *meant;
-
-	if (is_used(functions, glob))
-		return 0;
-	meant = nearest(functions, glob);
-	return meant ? cmd_usage("--guest-calls: no function of --guest-kernel is called '%s'; did you mean "
-				 "%s?",
-				 glob, meant)
-		     : cmd_usage("--guest-calls: no function of --guest-kernel matches '%s'", glob);
+	return count < 2	      ? "--guest-kernel"
+	       : files[0].names.count ? "--guest-kernel or --guest-program"
+				      : "--guest-program";
 }
 
-int guest_functions_select(struct guest_functions *functions, const struct view_globs *globs)
+/* Return: CMD_USAGE. */
+static int refuse_unknown(const struct guest_functions *files, size_t count, const char *glob)
+{
+	const char *meant = NULL, *option = options_of(files, count);
+	unsigned best = 0;
+
+	for (size_t n = 0; n < count; n++)
+		meant = nearest(&files[n], glob, &best) ?: meant;
+	return meant ? cmd_usage("--guest-calls: no function of %s is called '%s'; did you mean %s?", option,
+				 glob, meant)
+		     : cmd_usage("--guest-calls: no function of %s matches '%s'", option, glob);
+}
+
+/* Return: 0 or CMD_USAGE. */
+static int check_used(const struct guest_functions *files, size_t count, const char *glob)
+{
+	bool used = false;
+
+	for (size_t n = 0; n < count; n++) {
+		if (!is_used(&files[n], glob))
+			continue;
+		used = true;
+		if (files[n].program && !files[n].names.fixed)
+			return cmd_usage(
+				"--guest-calls: '%s': %s is position-independent, so the place of its "
+				"functions is not known before it runs; link it with -no-pie, or record "
+				"without --guest-calls",
+				glob, files[n].program);
+	}
+	return used ? 0 : refuse_unknown(files, count, glob);
+}
+
+/* Return: false: no memory. */
+static bool select_in(struct guest_functions *functions, const struct view_globs *globs)
 {
 	bool before = false, done = true;
 
-	for (size_t n = 0; n < globs->count; n++)
-		if (check_used(functions, globs->globs[n]))
-			return CMD_USAGE;
 	for (size_t n = 0, next; done && globs->count && n < functions->names.count; n = next) {
 		const bool selected = is_selected(functions, globs, n, &next);
 
 		done = !selected || add(functions, n, before);
 		before = selected;
 	}
-	return done ? 0 : cmd_failed("out of memory");
+	return done;
+}
+
+int guest_functions_select(struct guest_functions *files, size_t count, const struct view_globs *globs)
+{
+	for (size_t n = 0; n < globs->count; n++)
+		if (check_used(files, count, globs->globs[n]))
+			return CMD_USAGE;
+	for (size_t n = 0; n < count; n++)
+		if (!select_in(&files[n], globs))
+			return cmd_failed("out of memory");
+	return 0;
 }
 
 bool guest_functions_were_called(const struct guest_functions *functions, const char *glob,

@@ -56,6 +56,7 @@ static bool read_ehdr(struct image *image, Elf64_Ehdr *header)
 		return image_read(image, 0, header, sizeof(*header)) == sizeof(*header) &&
 		       header->e_phentsize == sizeof(Elf64_Phdr);
 	*header = (Elf64_Ehdr){
+		.e_type = narrow.e_type,
 		.e_machine = narrow.e_machine,
 		.e_entry = narrow.e_entry,
 		.e_phoff = narrow.e_phoff,
@@ -310,6 +311,7 @@ static int begin(struct image *image)
 		image_close(image);
 		return error;
 	}
+	image->fixed = header.e_type == ET_EXEC;
 	image->machine = header.e_machine;
 	image->start = header.e_entry;
 	find_sections(image, &header);

@@ -29,7 +29,8 @@ struct image {
 	int fd;		    /* the image's own; -1: it is in memory */
 	const char *memory; /* the caller's; NULL: it is in a file */
 	size_t memory_bytes;
-	bool wide; /* ELFCLASS64 */
+	bool wide;  /* ELFCLASS64 */
+	bool fixed; /* ET_EXEC: the code lies at its addresses, and is not position-independent */
 	uint16_t machine;
 	uint64_t start;			/* e_entry */
 	struct image_segment *segments; /* the loaded ones */

@@ -213,6 +213,7 @@ int guest_names_read(struct guest_names *names, int file)
 	error = image_open(&image, copy); /* which closes the copy */
 	if (!error) {
 		error = read_elf(names, &image);
+		names->fixed = image.fixed;
 		image_close(&image);
 	} else if (error == -ENOEXEC) {
 		error = is_packed(file) ? -EMEDIUMTYPE : read_text(names, file);
@@ -336,6 +337,14 @@ static int find_another(const struct guest_names *names, const uint64_t *address
 	return 0;
 }
 
+/* Whether an address lies from the first function to the last one. */
+static bool is_inside(const struct guest_names *names, uint64_t address)
+{
+	const uint64_t first = names->all[0].address, last = names->all[names->count - 1].address;
+
+	return address - first <= last - first;
+}
+
 /*
  * Whether a kernel can lie there: what was called between its first and its last function mostly begins one. Some distance always has the most
  * votes, also if only a firmware was recorded.
@@ -343,13 +352,12 @@ static int find_another(const struct guest_names *names, const uint64_t *address
 static bool is_plausible(const struct guest_names *names, const uint64_t *addresses, size_t count,
 			 uint64_t shift)
 {
-	const uint64_t first = names->all[0].address, last = names->all[names->count - 1].address;
 	size_t inside = 0, exact = 0;
 
-	for (size_t n = 0; n < count && first >> 63; n++) {
+	for (size_t n = 0; n < count && names->all[0].address >> 63; n++) {
 		const uint64_t address = addresses[n] - shift;
 
-		inside += address - first <= last - first;
+		inside += is_inside(names, address);
 		exact += find(names, address) != NULL;
 	}
 	return 2 * exact >= inside;
@@ -414,6 +422,7 @@ struct guest_agreement guest_names_agree(const struct guest_names *names, const 
 		const struct guest_name *old = find(known, addresses[n]);
 
 		all.begun += own != NULL;
+		all.inside += names->count && is_inside(names, addresses[n] - shifts->all[0]);
 		all.known += old != NULL;
 		if (!own || !old || is_called(names, own, known->text + old->name))
 			continue;

@@ -11,6 +11,7 @@
 #ifndef BURIN_IMAGE_NAMES_GUEST_NAMES_H
 #define BURIN_IMAGE_NAMES_GUEST_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,7 @@ struct guest_names {
 	size_t count, room;
 	char *text;
 	size_t bytes, text_room;
+	bool fixed; /* an ELF file that is not position-independent: a program has its functions at their addresses */
 };
 
 /*
@@ -64,6 +66,7 @@ int guest_names_add(struct guest_names *names, uint64_t address, uint64_t size, 
 /* How a file's functions agree with those that are known: at addresses at which functions begin. */
 struct guest_agreement {
 	size_t begun, known;	 /* addresses at which one of the file's begins; one that is known */
+	size_t inside;		 /* addresses from the file's first function to its last one */
 	size_t contradicted;	 /* of both: those with different names */
 	const char *first, *was; /* of the first: the file's name, and the known one */
 };

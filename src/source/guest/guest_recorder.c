@@ -38,8 +38,8 @@ bool guest_recorder_is_wanted(int count, char *const *arguments)
 /* Options of `burin record` that begin with --guest. */
 static bool is_of_guest(const char *argument)
 {
-	static const char *const keys[] = { "level", "range",	 "kernel",  "calls", "start",
-					    "stop",  "snapshot", "threads", "clock", "report" };
+	static const char *const keys[] = { "level", "range", "kernel",	  "program", "calls", "start",
+					    "stop",  "clock", "snapshot", "threads", "report" };
 
 	for (size_t n = 0; n < sizeof(keys) / sizeof(*keys); n++)
 		if (guest_options_value(argument, keys[n]))
