@@ -157,8 +157,8 @@ static const struct cmd_option table[] = {
 		    "size of each CPU's ring of samples (default: 8M with copies of stacks, else 512K)",
 		    .given = asked),
 	OPTION_PARSED("--sample-event E", parse_sample_event, "give it once: samples are of one event",
-		      "cpu-clock (the default), cycles, page-faults, ..., or a kernel tracepoint, such as "
-		      "sched:sched_switch",
+		      "cpu-clock (the default), cycles, page-faults, ..., a kernel tracepoint, such as "
+		      "sched:sched_switch, or a probe, u:, uret: or usdt: as of -k: a stack of each hit",
 		      .given = asked),
 	OPTION_FLAG(
 		"--timer", &options.sampling.timer,

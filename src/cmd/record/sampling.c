@@ -17,6 +17,7 @@
 #include "cmd/record/cmd_symbols.h"
 #include "file/create.h"
 #include "session/clock.h"
+#include "source/kernel/kernel_function.h"
 #include "view/profile/unsampled.h"
 #include "wire/wire_terms.h"
 
@@ -56,15 +57,30 @@ int sampling_choose(struct sampling_options *options, pid_t process)
 	return 0;
 }
 
-int sampling_check(struct sampling_options *options)
+/* Return: 0 or CMD_USAGE. */
+static int check_event(const char *event)
 {
 	struct perf_choice choice;
-	char why[256];
+	char why[PROBE_WHY];
 
+	if (kernel_function_is_one(event))
+		return cmd_usage(
+			"--sample-event %s: functions of the kernel are called by trampolines, which perf "
+			"events cannot sample; record them with -k, without stacks",
+			event);
+	if (!probe_is_one(event))
+		return perf_event_find(&choice, event, why, sizeof(why)) == 0
+			       ? 0
+			       : cmd_usage("--sample-event: %s", why);
+	return probe_event_check(event, why) == 0 ? 0 : cmd_usage("--sample-event %s: %s", event, why);
+}
+
+int sampling_check(struct sampling_options *options)
+{
 	if (options->stack_bytes % 8)
 		return cmd_usage("--stack-size: give a multiple of 8, not %u", options->stack_bytes);
-	if (perf_event_find(&choice, options->event, why, sizeof(why)) != 0)
-		return cmd_usage("--sample-event: %s", why);
+	if (check_event(options->event) != 0)
+		return CMD_USAGE;
 	for (size_t n = 0; n < options->processes.count; n++)
 		if (!pid_lives((uint32_t)options->processes.numbers[n]))
 			return cmd_usage("--pid: there is no process %" PRIu64,
@@ -110,35 +126,59 @@ static bool timer_helps(const struct perf_options *perf, int error)
 	       perf->command && !perf->system && strcmp(perf->event, SAMPLING_EVENT) == 0;
 }
 
+/* Open the kernel's events, at a probe if the event is one. Return: 0 or -errno, and `why`. */
+static int open_events(struct sampling *sampling, struct session *session, struct perf_options *perf,
+		       char why[PROBE_WHY])
+{
+	int error = 0;
+
+	if (probe_is_one(perf->event)) {
+		error = probe_event_make(&sampling->probe, perf->event, why);
+		perf->event = sampling->probe.name;
+		perf->label = sampling->probe.label;
+	}
+	if (!error)
+		error = sampler_open(&sampling->sampler, session, perf, why, PROBE_WHY);
+	if (error)
+		probe_event_remove(&sampling->probe);
+	return error;
+}
+
+static void close_events(struct sampling *sampling)
+{
+	sampler_close(&sampling->sampler);
+	probe_event_remove(&sampling->probe);
+}
+
 void sampling_open(struct sampling *sampling, const struct sampling_options *options, struct session *session,
 		   pid_t command, bool quiet)
 {
 	const bool is_tsc = session->geometry.clock == WIRE_CLOCK_TSC;
-	const struct perf_options perf = { .event = options->event,
-					   .frequency = options->frequency,
-					   .graph = options->graph,
-					   .stack_bytes = options->stack_bytes,
-					   .buffer_bytes = options->buffer_bytes,
-					   .is_tsc = is_tsc,
-					   .system = options->system,
-					   .command = options->processes.count ? 0 : command,
-					   .processes = options->processes.numbers,
-					   .process_count = options->processes.count,
-					   .thread = options->thread,
-					   .off_cpu = options->off_cpu,
-					   .wakers = options->wakers,
-					   .timer = options->timer };
+	struct perf_options perf = { .event = options->event,
+				     .frequency = options->frequency,
+				     .graph = options->graph,
+				     .stack_bytes = options->stack_bytes,
+				     .buffer_bytes = options->buffer_bytes,
+				     .is_tsc = is_tsc,
+				     .system = options->system,
+				     .command = options->processes.count ? 0 : command,
+				     .processes = options->processes.numbers,
+				     .process_count = options->processes.count,
+				     .thread = options->thread,
+				     .off_cpu = options->off_cpu,
+				     .wakers = options->wakers,
+				     .timer = options->timer };
 	/* Whether only samples are recorded. */
 	const bool alone =
 		session->nameless || (!command && session->geometry.owner_kind == WIRE_OWNER_RECORDER);
-	char why[512] = "";
+	char why[PROBE_WHY] = "";
 	int error = -EPERM;
 
 	*sampling = (struct sampling){ .options = options, .quiet = quiet };
 	if (options->off)
 		return;
 	if (!options->timer)
-		error = sampler_open(&sampling->sampler, session, &perf, why, sizeof(why));
+		error = open_events(sampling, session, &perf, why);
 	if (timer_helps(&perf, error))
 		error = open_timer(sampling, session, &perf, why, sizeof(why));
 	sampling->opened = !error;
@@ -173,7 +213,7 @@ void sampling_begin(struct sampling *sampling, const struct drain *drain)
 		sampling->sampler.commit_rounds = SAMPLING_COMMIT_ROUNDS;
 	if (error) {
 		cmd_note("burin: no samples: %s; tracepoints are still recorded\n", strerror(-error));
-		sampler_close(&sampling->sampler);
+		close_events(sampling);
 	}
 }
 
@@ -257,7 +297,7 @@ void sampling_finish(struct sampling *sampling)
 	struct sampler_totals totals;
 
 	if (sampling->opened && !sampling->begun)
-		sampler_close(&sampling->sampler);
+		close_events(sampling);
 	if (!sampling->begun)
 		return;
 	sampling->by_cpu = perf_by_cpu(&sampling->sampler.perf);
@@ -322,7 +362,7 @@ void sampling_symbols(struct sampling *sampling, int directory, const char *path
 	for (unsigned n = totals->trim.done + 1; wanted && n <= totals->chunks; n++)
 		find_symbols_of_chunk(sampling, directory, path, n, until);
 	if (sampling->begun)
-		sampler_close(&sampling->sampler);
+		close_events(sampling);
 }
 
 /* @ring: the text for samples lost to a full kernel buffer */

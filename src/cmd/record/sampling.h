@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "drain/drain.h"
+#include "source/kernel/probe_event.h"
 #include "source/perf/sampler.h"
 #include "view/records/selection.h"
 
@@ -42,8 +43,9 @@ struct sampling_options {
 
 struct sampling {
 	bool opened, begun, quiet;
-	int by_cpu; /* perf_by_cpu(); valid after sampling_finish() */
-	int error;  /* the first write error */
+	int by_cpu;		  /* perf_by_cpu(); valid after sampling_finish() */
+	int error;		  /* the first write error */
+	struct probe_event probe; /* that is sampled, if the event is one */
 	struct sampler sampler;
 	struct sampler_totals totals;
 	char library[4096]; /* the preload library with the timer; "": none */

@@ -59,6 +59,7 @@ struct perf_choice {
 
 struct perf_options {
 	const char *event;  /* "cpu-clock", "cycles", "page-faults", ..., or a tracepoint "system:name" */
+	const char *label;  /* the event's name in the trace, if it is another one; else NULL */
 	unsigned frequency; /* Hz */
 	enum perf_graph graph;
 	unsigned

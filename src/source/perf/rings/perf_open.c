@@ -561,6 +561,8 @@ int perf_open(struct perf *perf, const struct perf_options *options, char *why, 
 	error = perf_event_find(&perf->event, options->event, why, bytes);
 	if (error)
 		return error;
+	if (options->label)
+		snprintf(perf->event.name, sizeof(perf->event.name), "%s", options->label);
 	find_tracepoints(perf);
 	perf->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	if (perf->event.counting)
