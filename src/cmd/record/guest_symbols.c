@@ -241,8 +241,10 @@ static int find_best(const struct view_globs *files, const struct symbolize_imag
 		} else {
 			free_file(&file);
 		}
-		if (error)
+		if (error) { /* the message about it is enough */
+			set_use(word, GUEST_CHOSEN);
 			return error;
+		}
 	}
 	if (best->word)
 		set_use(chosen, GUEST_CHOSEN);
