@@ -232,6 +232,7 @@ static unsigned find_socket_call(const char *name)
 
 enum {
 	STAT_BYTES = 56,   /* of struct stat: up to the size */
+	STATX_BYTES = 48,  /* the same of struct statx */
 	ACTION_BYTES = 32, /* the kernel's struct sigaction */
 	TIMES_SECOND = TRACEPOINT_TIMES_ARGUMENT + 1,
 };
@@ -245,6 +246,7 @@ static const struct memory_call {
 	{ "sys_exit_newlstat", 1, STAT_BYTES, 0 },
 	{ "sys_exit_newfstat", 1, STAT_BYTES, 0 },
 	{ "sys_exit_newfstatat", 2, STAT_BYTES, 0 },
+	{ "sys_exit_statx", 4, STATX_BYTES, 0 },
 	{ "sys_enter_rt_sigaction", 1, ACTION_BYTES, 0 },
 	{ "sys_exit_rt_sigaction", 2, ACTION_BYTES, 0 },
 	{ "sys_enter_rt_sigprocmask", 1, 8, 0 },

@@ -9,6 +9,7 @@
 
 #include "base/number.h"
 #include "view/kernel/socket_text.h"
+#include "view/kernel/structure_text.h"
 #include "view/kernel/word_text.h"
 
 enum {
@@ -33,6 +34,7 @@ static const struct memory_call calls[] = {
 	{ "lstat", { 0 }, { 1, MEMORY_STAT } },
 	{ "fstat", { 0 }, { 1, MEMORY_STAT } },
 	{ "newfstatat", { 0 }, { 2, MEMORY_STAT } },
+	{ "statx", { 0 }, { 4, MEMORY_STATX } },
 	{ "rt_sigaction", { 1, MEMORY_ACTION }, { 2, MEMORY_ACTION } },
 	{ "rt_sigprocmask", { 1, MEMORY_SIGNALS }, { 2, MEMORY_SIGNALS } },
 	{ "wait4", { 0 }, { 1, MEMORY_STATUS } },
@@ -71,29 +73,6 @@ static uint64_t get64(const uint8_t *bytes, size_t at)
 
 /* ---- files */
 
-static void put_mode(struct view_buffer *out, uint32_t mode)
-{
-	static const struct {
-		uint32_t value;
-		const char *name;
-	} kinds[] = { { S_IFREG, "S_IFREG" },  { S_IFDIR, "S_IFDIR" }, { S_IFCHR, "S_IFCHR" },
-		      { S_IFBLK, "S_IFBLK" },  { S_IFIFO, "S_IFIFO" }, { S_IFLNK, "S_IFLNK" },
-		      { S_IFSOCK, "S_IFSOCK" } },
-	  bits[] = { { S_ISUID, "S_ISUID" }, { S_ISGID, "S_ISGID" }, { S_ISVTX, "S_ISVTX" } };
-	const char *kind = NULL;
-
-	for (unsigned n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++)
-		kind = (mode & S_IFMT) == kinds[n].value ? kinds[n].name : kind;
-	if (kind)
-		view_buffer_print(out, "%s|", kind);
-	else if (mode & S_IFMT)
-		view_buffer_print(out, "%#o|", mode & S_IFMT);
-	for (unsigned n = 0; n < sizeof(bits) / sizeof(bits[0]); n++)
-		if (mode & bits[n].value)
-			view_buffer_print(out, "%s|", bits[n].name);
-	view_buffer_print(out, "0%03o", mode & 0777);
-}
-
 static bool put_stat(const struct syscall_machine *machine, const uint8_t *bytes, size_t count,
 		     struct view_buffer *out)
 {
@@ -104,7 +83,7 @@ static bool put_stat(const struct syscall_machine *machine, const uint8_t *bytes
 	if (!machine || count < STAT_BYTES)
 		return false;
 	view_buffer_print(out, "{st_mode=");
-	put_mode(out, mode);
+	word_text_mode(out, mode);
 	if (S_ISCHR(mode) || S_ISBLK(mode)) {
 		device = get64(bytes, is_x86 ? 40 : 32);
 		view_buffer_print(out, ", st_rdev=makedev(%#x, %#x)",
@@ -329,6 +308,6 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine, c
 	case MEMORY_POLL:
 		return put_poll(machine, bytes, count, times, out);
 	default:
-		return false;
+		return structure_text(form, machine, bytes, count, out);
 	}
 }

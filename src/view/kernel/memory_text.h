@@ -27,6 +27,8 @@ enum memory_form {
 	MEMORY_CHARACTERS,
 	MEMORY_TEXT,
 	MEMORY_POLL,
+	MEMORY_STATX, /* from here on, structure_text() has them */
+	MEMORY_FORMS,
 };
 
 /* An argument, and what it points to. */

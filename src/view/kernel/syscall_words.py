@@ -84,7 +84,9 @@ SETS = {
     "memfd": (r"MFD_(CLOEXEC|ALLOW_SEALING|HUGETLB|NOEXEC_SEAL|EXEC)", "", "0"),
     "rename": (r"RENAME_\w+", "", "0"),
     "flock": (r"LOCK_(SH|EX|NB|UN)", "", "0"),
-    "statx": (r"STATX_\w+", r"STATX_(ALL|_RESERVED|ATTR\w*|BASIC_STATS)", "0"),
+    "statx": (r"STATX_\w+", r"STATX_(_RESERVED|ATTR\w*)", "0"),
+    "statx_flags": (r"AT_(STATX_\w+|SYMLINK_NOFOLLOW|NO_AUTOMOUNT|EMPTY_PATH)", r"AT_STATX_SYNC_TYPE", "AT_STATX_SYNC_TYPE"),
+    "statx_attributes": (r"STATX_ATTR_\w+", "", "0"),
     "mount": (r"MS_\w+", r"MS_(ASYNC|SYNC|INVALIDATE|RMT_MASK|MGC_\w+)", "0"),
     "unmount": (r"MNT_(FORCE|DETACH|EXPIRE)|UMOUNT_NOFOLLOW", "", "0"),
     "membarrier": (r"MEMBARRIER_CMD_\w+", "", "~0ull"),
@@ -105,8 +107,10 @@ poll|events|poll
 * |newdfd|at
 * |olddfd|at
 newfstatat|flag|at_flags
-statx|flags|at_flags
+statx|flags|statx_flags
 statx|mask|statx
+statx|stx_mask|statx
+statx|stx_attributes|statx_attributes
 fchownat unlinkat faccessat2 fchmodat2|flag|at_flags
 faccessat2 linkat execveat fchmodat2|flags|at_flags
 access faccessat faccessat2|mode|access

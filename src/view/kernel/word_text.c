@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char null_sign[] = "\u2400", cut_sign[] = "\u2026";
 
@@ -107,4 +108,27 @@ const struct syscall_words *word_text_find(const struct syscall_machine *machine
 		    strcmp(syscall_arguments[n].name, name) == 0)
 			return &machine->words[syscall_arguments[n].words];
 	return NULL;
+}
+
+void word_text_mode(struct view_buffer *out, uint32_t mode)
+{
+	static const struct {
+		uint32_t value;
+		const char *name;
+	} kinds[] = { { S_IFREG, "S_IFREG" },  { S_IFDIR, "S_IFDIR" }, { S_IFCHR, "S_IFCHR" },
+		      { S_IFBLK, "S_IFBLK" },  { S_IFIFO, "S_IFIFO" }, { S_IFLNK, "S_IFLNK" },
+		      { S_IFSOCK, "S_IFSOCK" } },
+	  bits[] = { { S_ISUID, "S_ISUID" }, { S_ISGID, "S_ISGID" }, { S_ISVTX, "S_ISVTX" } };
+	const char *kind = NULL;
+
+	for (unsigned n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++)
+		kind = (mode & S_IFMT) == kinds[n].value ? kinds[n].name : kind;
+	if (kind)
+		view_buffer_print(out, "%s|", kind);
+	else if (mode & S_IFMT)
+		view_buffer_print(out, "%#o|", mode & S_IFMT);
+	for (unsigned n = 0; n < sizeof(bits) / sizeof(bits[0]); n++)
+		if (mode & bits[n].value)
+			view_buffer_print(out, "%s|", bits[n].name);
+	view_buffer_print(out, "0%03o", mode & 0777);
 }

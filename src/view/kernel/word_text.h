@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "view/buffer.h"
 #include "view/kernel/syscall_words.h"
@@ -15,6 +16,9 @@ void word_text_quoted(struct view_buffer *out, const char *text, size_t most);
 /* word_text_put - a value by names of a set. @is_signed: what has no name */
 void word_text_put(struct view_buffer *out, const struct syscall_words *words, uint64_t value,
 		   bool is_signed);
+
+/* word_text_mode - a file's kind and permissions. */
+void word_text_mode(struct view_buffer *out, uint32_t mode);
 
 /* word_text_find - the set of an argument, whatever the others are. */
 const struct syscall_words *word_text_find(const struct syscall_machine *machine, const char *call,
