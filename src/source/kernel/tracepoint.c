@@ -233,6 +233,8 @@ static unsigned find_socket_call(const char *name)
 enum {
 	STAT_BYTES = 56,   /* of struct stat: up to the size */
 	STATX_BYTES = 48,  /* the same of struct statx */
+	STATFS_BYTES = 88, /* struct statfs up to the flags */
+	SYSINFO_BYTES = 108,
 	ACTION_BYTES = 32, /* the kernel's struct sigaction */
 	TIMES_SECOND = TRACEPOINT_TIMES_ARGUMENT + 1,
 };
@@ -247,6 +249,18 @@ static const struct memory_call {
 	{ "sys_exit_newfstat", 1, STAT_BYTES, 0 },
 	{ "sys_exit_newfstatat", 2, STAT_BYTES, 0 },
 	{ "sys_exit_statx", 4, STATX_BYTES, 0 },
+	{ "sys_exit_statfs", 1, STATFS_BYTES, 0 },
+	{ "sys_exit_fstatfs", 1, STATFS_BYTES, 0 },
+	{ "sys_exit_sysinfo", 0, SYSINFO_BYTES, 0 },
+	{ "sys_exit_getrusage", 1, 32, 0 },
+	{ "sys_exit_gettimeofday", 0, 16, 0 },
+	{ "sys_exit_clock_gettime", 1, 16, 0 },
+	{ "sys_exit_clock_getres", 1, 16, 0 },
+	{ "sys_enter_setitimer", 1, 32, 0 },
+	{ "sys_exit_setitimer", 2, 32, 0 },
+	{ "sys_exit_getitimer", 1, 32, 0 },
+	{ "sys_enter_sigaltstack", 0, 24, 0 },
+	{ "sys_exit_sigaltstack", 1, 24, 0 },
 	{ "sys_enter_rt_sigaction", 1, ACTION_BYTES, 0 },
 	{ "sys_exit_rt_sigaction", 2, ACTION_BYTES, 0 },
 	{ "sys_enter_rt_sigprocmask", 1, 8, 0 },

@@ -35,6 +35,16 @@ static const struct memory_call calls[] = {
 	{ "fstat", { 0 }, { 1, MEMORY_STAT } },
 	{ "newfstatat", { 0 }, { 2, MEMORY_STAT } },
 	{ "statx", { 0 }, { 4, MEMORY_STATX } },
+	{ "statfs", { 0 }, { 1, MEMORY_STATFS } },
+	{ "fstatfs", { 0 }, { 1, MEMORY_STATFS } },
+	{ "sysinfo", { 0 }, { 0, MEMORY_SYSINFO } },
+	{ "getrusage", { 0 }, { 1, MEMORY_USAGE } },
+	{ "gettimeofday", { 0 }, { 0, MEMORY_TIMEVAL } },
+	{ "clock_gettime", { 0 }, { 1, MEMORY_TIME } },
+	{ "clock_getres", { 0 }, { 1, MEMORY_TIME } },
+	{ "setitimer", { 1, MEMORY_INTERVAL }, { 2, MEMORY_INTERVAL } },
+	{ "getitimer", { 0 }, { 1, MEMORY_INTERVAL } },
+	{ "sigaltstack", { 0, MEMORY_STACK }, { 1, MEMORY_STACK } },
 	{ "rt_sigaction", { 1, MEMORY_ACTION }, { 2, MEMORY_ACTION } },
 	{ "rt_sigprocmask", { 1, MEMORY_SIGNALS }, { 2, MEMORY_SIGNALS } },
 	{ "wait4", { 0 }, { 1, MEMORY_STATUS } },
@@ -294,11 +304,6 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine, c
 		if (count >= 8)
 			view_buffer_print(out, "[%d, %d]", (int)get32(bytes, 0), (int)get32(bytes, 4));
 		return count >= 8;
-	case MEMORY_TIME:
-		if (count >= 16)
-			view_buffer_print(out, "{tv_sec=%" PRId64 ", tv_nsec=%" PRId64 "}",
-					  (int64_t)get64(bytes, 0), (int64_t)get64(bytes, 8));
-		return count >= 16;
 	case MEMORY_NAMES:
 		return put_names(bytes, count, out);
 	case MEMORY_CHARACTERS:

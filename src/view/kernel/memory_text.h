@@ -22,12 +22,18 @@ enum memory_form {
 	MEMORY_LIMIT,
 	MEMORY_LIMIT64,
 	MEMORY_FILES, /* two descriptors */
-	MEMORY_TIME,
 	MEMORY_NAMES, /* struct utsname */
 	MEMORY_CHARACTERS,
 	MEMORY_TEXT,
 	MEMORY_POLL,
 	MEMORY_STATX, /* from here on, structure_text() has them */
+	MEMORY_STATFS,
+	MEMORY_SYSINFO,
+	MEMORY_TIME, /* struct timespec */
+	MEMORY_TIMEVAL,
+	MEMORY_USAGE,
+	MEMORY_INTERVAL,
+	MEMORY_STACK,
 	MEMORY_FORMS,
 };
 

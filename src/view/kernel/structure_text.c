@@ -11,6 +11,11 @@ enum member_kind {
 	MEMBER_NUMBER,
 	MEMBER_WORDS, /* names: those of the call's argument that is called as the member is */
 	MEMBER_MODE,
+	MEMBER_SIGNED,
+	MEMBER_POINTER,
+	MEMBER_MICRO, /* struct timeval */
+	MEMBER_FILES, /* the number of a file system, in two halves */
+	MEMBER_LOADS, /* three numbers */
 };
 
 struct member {
@@ -34,11 +39,62 @@ static const struct member statx_members[] = {
 	{ "stx_size", 40, 8, MEMBER_NUMBER },
 };
 
+static const struct member statfs_members[] = {
+	{ "f_type", 0, 8, MEMBER_WORDS },      { "f_bsize", 8, 8, MEMBER_NUMBER },
+	{ "f_blocks", 16, 8, MEMBER_NUMBER },  { "f_bfree", 24, 8, MEMBER_NUMBER },
+	{ "f_bavail", 32, 8, MEMBER_NUMBER },  { "f_files", 40, 8, MEMBER_NUMBER },
+	{ "f_ffree", 48, 8, MEMBER_NUMBER },   { "f_fsid", 56, 8, MEMBER_FILES },
+	{ "f_namelen", 64, 8, MEMBER_NUMBER }, { "f_frsize", 72, 8, MEMBER_NUMBER },
+	{ "f_flags", 80, 8, MEMBER_WORDS },
+};
+
+static const struct member sysinfo_members[] = {
+	{ "uptime", 0, 8, MEMBER_SIGNED },     { "loads", 8, 8, MEMBER_LOADS },
+	{ "totalram", 32, 8, MEMBER_NUMBER },  { "freeram", 40, 8, MEMBER_NUMBER },
+	{ "sharedram", 48, 8, MEMBER_NUMBER }, { "bufferram", 56, 8, MEMBER_NUMBER },
+	{ "totalswap", 64, 8, MEMBER_NUMBER }, { "freeswap", 72, 8, MEMBER_NUMBER },
+	{ "procs", 80, 2, MEMBER_NUMBER },     { "totalhigh", 88, 8, MEMBER_NUMBER },
+	{ "freehigh", 96, 8, MEMBER_NUMBER },  { "mem_unit", 104, 4, MEMBER_NUMBER },
+};
+
+static const struct member time_members[] = {
+	{ "tv_sec", 0, 8, MEMBER_SIGNED },
+	{ "tv_nsec", 8, 8, MEMBER_SIGNED },
+};
+
+static const struct member timeval_members[] = {
+	{ "tv_sec", 0, 8, MEMBER_SIGNED },
+	{ "tv_usec", 8, 8, MEMBER_SIGNED },
+};
+
+static const struct member usage_members[] = {
+	{ "ru_utime", 0, 16, MEMBER_MICRO },
+	{ "ru_stime", 16, 16, MEMBER_MICRO },
+};
+
+static const struct member interval_members[] = {
+	{ "it_interval", 0, 16, MEMBER_MICRO },
+	{ "it_value", 16, 16, MEMBER_MICRO },
+};
+
+static const struct member stack_members[] = {
+	{ "ss_sp", 0, 8, MEMBER_POINTER },
+	{ "ss_flags", 8, 4, MEMBER_WORDS },
+	{ "ss_size", 16, 8, MEMBER_NUMBER },
+};
+
 #define MEMBERS(array) array, sizeof(array) / sizeof(array[0])
 
 /* Each is the same on all machines of 64 bits. */
 static const struct structure structures[MEMORY_FORMS] = {
 	[MEMORY_STATX] = { "statx", 48, true, MEMBERS(statx_members) },
+	[MEMORY_STATFS] = { "statfs", 88, false, MEMBERS(statfs_members) },
+	[MEMORY_SYSINFO] = { NULL, 108, false, MEMBERS(sysinfo_members) },
+	[MEMORY_TIME] = { NULL, 16, false, MEMBERS(time_members) },
+	[MEMORY_TIMEVAL] = { NULL, 16, false, MEMBERS(timeval_members) },
+	[MEMORY_USAGE] = { NULL, 32, true, MEMBERS(usage_members) },
+	[MEMORY_INTERVAL] = { NULL, 32, false, MEMBERS(interval_members) },
+	[MEMORY_STACK] = { "sigaltstack", 24, false, MEMBERS(stack_members) },
 };
 
 static uint64_t number_of(const struct member *member, const uint8_t *bytes)
@@ -65,6 +121,23 @@ static void put_member(const struct structure *structure, const struct syscall_m
 		break;
 	case MEMBER_MODE:
 		word_text_mode(out, (uint32_t)value);
+		break;
+	case MEMBER_SIGNED:
+		view_buffer_print(out, "%" PRId64, (int64_t)value);
+		break;
+	case MEMBER_POINTER:
+		word_text_address(out, value);
+		break;
+	case MEMBER_MICRO:
+		structure_text(MEMORY_TIMEVAL, machine, bytes + member->at, member->bytes, out);
+		break;
+	case MEMBER_FILES:
+		view_buffer_print(out, "{val=[%#x, %#x]}", (unsigned)value, (unsigned)(value >> 32));
+		break;
+	case MEMBER_LOADS:
+		view_buffer_print(out, "[%" PRIu64 ", %" PRIu64 ", %" PRIu64 "]", value,
+				  number_load64(bytes + member->at + 8),
+				  number_load64(bytes + member->at + 16));
 		break;
 	default:
 		view_buffer_print(out, "%" PRIu64, value);

@@ -79,18 +79,10 @@ void syscall_style_free(struct syscall_style *style)
 
 /* ---- arguments */
 
-static void put_address(struct view_buffer *out, uint64_t value)
-{
-	if (value)
-		view_buffer_print(out, "%#" PRIx64, value);
-	else
-		view_buffer_print(out, "NULL");
-}
-
 static void put_plain(struct view_buffer *out, unsigned type, uint64_t value)
 {
 	if (type == BURIN_TYPE_PTR)
-		put_address(out, value);
+		word_text_address(out, value);
 	else if (type >= BURIN_TYPE_I8 && type <= BURIN_TYPE_I64)
 		view_buffer_print(out, "%" PRId64, (int64_t)value);
 	else if (type == BURIN_TYPE_U32 && (uint32_t)value > UINT32_MAX - NEGATIVE)
@@ -175,7 +167,7 @@ static void put_argument(const struct syscall_style *style, const struct syscall
 		view_buffer_print(out, value ? "0%" PRIo64 : "%" PRIo64, value & 07777777);
 		break;
 	case SYSCALL_ADDRESS:
-		put_address(out, value);
+		word_text_address(out, value);
 		break;
 	case SYSCALL_HEXADECIMAL:
 		view_buffer_print(out, "%#" PRIx64, value);

@@ -10,9 +10,9 @@ import re
 import subprocess
 import sys
 
-HEADERS = ["asm/ioctls.h", "errno.h", "fcntl.h", "linux/close_range.h", "linux/falloc.h", "linux/futex.h", "linux/membarrier.h", "linux/memfd.h", "linux/rseq.h", "linux/stat.h", "netinet/in.h", "netinet/tcp.h", "poll.h", "sched.h", "signal.h",
+HEADERS = ["asm/ioctls.h", "errno.h", "fcntl.h", "linux/close_range.h", "linux/falloc.h", "linux/futex.h", "linux/magic.h", "linux/membarrier.h", "linux/memfd.h", "linux/rseq.h", "linux/stat.h", "netinet/in.h", "netinet/tcp.h", "poll.h", "sched.h", "signal.h",
            "sys/epoll.h", "sys/eventfd.h", "sys/file.h", "sys/inotify.h", "sys/mman.h", "sys/mount.h", "sys/prctl.h", "sys/random.h",
-           "sys/resource.h", "sys/signalfd.h", "sys/socket.h", "sys/time.h", "sys/timerfd.h", "sys/wait.h", "time.h", "unistd.h"]
+           "sys/resource.h", "sys/signalfd.h", "sys/socket.h", "sys/statvfs.h", "sys/time.h", "sys/timerfd.h", "sys/wait.h", "time.h", "unistd.h"]
 # The values that the kernel has for one kind of machine only, by the names of `uname -m`. Any other value is the same everywhere.
 MACHINES = {
     "x86_64": {"O_DIRECT": 0o40000, "O_LARGEFILE": 0o100000, "O_DIRECTORY": 0o200000, "O_NOFOLLOW": 0o400000, "__O_TMPFILE": 0o20200000,
@@ -22,7 +22,8 @@ MACHINES = {
                 "PROT_BTI": 0x10, "PROT_MTE": 0x20, "SA_RESTORER": 0x4000000},
 }
 # Names of sets that no header has.
-MORE = {"signal": {"SIGRTMIN": 32, **{f"SIGRT_{n}": 32 + n for n in range(1, 33)}}}
+MORE = {"signal": {"SIGRTMIN": 32, **{f"SIGRT_{n}": 32 + n for n in range(1, 33)}},
+        "statfs": {"ST_VALID": 0x20, "ST_NOSYMFOLLOW": 0x2000}}
 # Set: the names that it has, those that it has not, its mask.
 SETS = {
     "action": (r"SA_\w+", r"SA_(STACK|ONESHOT|NOMASK|INTERRUPT)", "0"),
@@ -55,7 +56,7 @@ SETS = {
     "advice": (r"POSIX_FADV_\w+", "", "~0ull"),
     "interval": (r"ITIMER_\w+", "", "~0ull"),
     "priority": (r"PRIO_(PROCESS|PGRP|USER)", "", "~0ull"),
-    "usage": (r"RUSAGE_\w+", "", "~0ull"),
+    "usage": (r"RUSAGE_\w+", r"RUSAGE_LWP", "~0ull"),
     "policy": (r"SCHED_(OTHER|FIFO|RR|BATCH|IDLE|DEADLINE|RESET_ON_FORK)", "", "0x3fffffff"),
     "close_range": (r"CLOSE_RANGE_\w+", "", "0"),
     "splice": (r"SPLICE_F_\w+", "", "0"),
@@ -87,6 +88,9 @@ SETS = {
     "statx": (r"STATX_\w+", r"STATX_(_RESERVED|ATTR\w*)", "0"),
     "statx_flags": (r"AT_(STATX_\w+|SYMLINK_NOFOLLOW|NO_AUTOMOUNT|EMPTY_PATH)", r"AT_STATX_SYNC_TYPE", "AT_STATX_SYNC_TYPE"),
     "statx_attributes": (r"STATX_ATTR_\w+", "", "0"),
+    "magic": (r"\w+_MAGIC(_NUMBER)?", r"EXT[34]_SUPER_MAGIC|STACK_END_MAGIC", "~0ull"),
+    "statfs": (r"ST_(RDONLY|NOSUID|NODEV|NOEXEC|SYNCHRONOUS|MANDLOCK|NOATIME|NODIRATIME|RELATIME)", "", "0"),
+    "stack": (r"SS_(ONSTACK|DISABLE|AUTODISARM)", "", "0"),
     "mount": (r"MS_\w+", r"MS_(ASYNC|SYNC|INVALIDATE|RMT_MASK|MGC_\w+)", "0"),
     "unmount": (r"MNT_(FORCE|DETACH|EXPIRE)|UMOUNT_NOFOLLOW", "", "0"),
     "membarrier": (r"MEMBARRIER_CMD_\w+", "", "~0ull"),
@@ -111,6 +115,9 @@ statx|flags|statx_flags
 statx|mask|statx
 statx|stx_mask|statx
 statx|stx_attributes|statx_attributes
+statfs|f_type|magic
+statfs|f_flags|statfs
+sigaltstack|ss_flags|stack
 fchownat unlinkat faccessat2 fchmodat2|flag|at_flags
 faccessat2 linkat execveat fchmodat2|flags|at_flags
 access faccessat faccessat2|mode|access

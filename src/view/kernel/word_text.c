@@ -132,3 +132,11 @@ void word_text_mode(struct view_buffer *out, uint32_t mode)
 			view_buffer_print(out, "%s|", bits[n].name);
 	view_buffer_print(out, "0%03o", mode & 0777);
 }
+
+void word_text_address(struct view_buffer *out, uint64_t value)
+{
+	if (value)
+		view_buffer_print(out, "%#" PRIx64, value);
+	else
+		view_buffer_print(out, "NULL");
+}

@@ -20,6 +20,9 @@ void word_text_put(struct view_buffer *out, const struct syscall_words *words, u
 /* word_text_mode - a file's kind and permissions. */
 void word_text_mode(struct view_buffer *out, uint32_t mode);
 
+/* word_text_address - 0 is NULL. */
+void word_text_address(struct view_buffer *out, uint64_t value);
+
 /* word_text_find - the set of an argument, whatever the others are. */
 const struct syscall_words *word_text_find(const struct syscall_machine *machine, const char *call,
 					   const char *name);
