@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/uio.h>
 
 #include "source/kernel/tracepoint.h"
 
@@ -237,6 +239,7 @@ enum {
 	SYSINFO_BYTES = 108,
 	ACTION_BYTES = 32, /* the kernel's struct sigaction */
 	TIMES_SECOND = TRACEPOINT_TIMES_ARGUMENT + 1,
+	TIMES_THIRD = TRACEPOINT_TIMES_ARGUMENT + 2,
 };
 
 /* System calls whose record has what an argument points to; at the exit, if there was no error. */
@@ -259,6 +262,16 @@ static const struct memory_call {
 	{ "sys_enter_setitimer", 1, 32, 0 },
 	{ "sys_exit_setitimer", 2, 32, 0 },
 	{ "sys_exit_getitimer", 1, 32, 0 },
+	{ "sys_enter_epoll_ctl", 3, sizeof(struct epoll_event), 0 },
+	{ "sys_exit_epoll_wait", 1, sizeof(struct epoll_event), TRACEPOINT_TIMES_RESULT },
+	{ "sys_exit_epoll_pwait", 1, sizeof(struct epoll_event), TRACEPOINT_TIMES_RESULT },
+	{ "sys_exit_epoll_pwait2", 1, sizeof(struct epoll_event), TRACEPOINT_TIMES_RESULT },
+	{ "sys_enter_readv", 1, sizeof(struct iovec), TIMES_THIRD },
+	{ "sys_enter_writev", 1, sizeof(struct iovec), TIMES_THIRD },
+	{ "sys_enter_preadv", 1, sizeof(struct iovec), TIMES_THIRD },
+	{ "sys_enter_pwritev", 1, sizeof(struct iovec), TIMES_THIRD },
+	{ "sys_enter_utimensat", 2, 32, 0 },
+	{ "sys_enter_clone3", 0, 1, TIMES_SECOND },
 	{ "sys_enter_sigaltstack", 0, 24, 0 },
 	{ "sys_exit_sigaltstack", 1, 24, 0 },
 	{ "sys_enter_rt_sigaction", 1, ACTION_BYTES, 0 },

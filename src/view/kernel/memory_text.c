@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/number.h"
 #include "view/kernel/socket_text.h"
@@ -44,6 +45,16 @@ static const struct memory_call calls[] = {
 	{ "clock_getres", { 0 }, { 1, MEMORY_TIME } },
 	{ "setitimer", { 1, MEMORY_INTERVAL }, { 2, MEMORY_INTERVAL } },
 	{ "getitimer", { 0 }, { 1, MEMORY_INTERVAL } },
+	{ "epoll_ctl", { 3, MEMORY_EPOLL }, { 0 } },
+	{ "epoll_wait", { 0 }, { 1, MEMORY_EPOLL_RETURNED } },
+	{ "epoll_pwait", { 0 }, { 1, MEMORY_EPOLL_RETURNED } },
+	{ "epoll_pwait2", { 0 }, { 1, MEMORY_EPOLL_RETURNED } },
+	{ "readv", { 1, MEMORY_VECTOR }, { 0 } },
+	{ "writev", { 1, MEMORY_VECTOR }, { 0 } },
+	{ "preadv", { 1, MEMORY_VECTOR }, { 0 } },
+	{ "pwritev", { 1, MEMORY_VECTOR }, { 0 } },
+	{ "utimensat", { 2, MEMORY_FILE_TIMES }, { 0 } },
+	{ "clone3", { 0, MEMORY_CLONE }, { 0 } },
 	{ "sigaltstack", { 0, MEMORY_STACK }, { 1, MEMORY_STACK } },
 	{ "rt_sigaction", { 1, MEMORY_ACTION }, { 2, MEMORY_ACTION } },
 	{ "rt_sigprocmask", { 1, MEMORY_SIGNALS }, { 2, MEMORY_SIGNALS } },
@@ -81,13 +92,17 @@ static uint64_t get64(const uint8_t *bytes, size_t at)
 	return number_load64(bytes + at);
 }
 
+static bool is_x86(const struct syscall_machine *machine)
+{
+	return machine && strcmp(machine->name, "x86_64") == 0;
+}
+
 /* ---- files */
 
 static bool put_stat(const struct syscall_machine *machine, const uint8_t *bytes, size_t count,
 		     struct view_buffer *out)
 {
-	const bool is_x86 = machine && strcmp(machine->name, "x86_64") == 0;
-	const uint32_t mode = count < STAT_BYTES ? 0 : get32(bytes, is_x86 ? 24 : 16);
+	const uint32_t mode = count < STAT_BYTES ? 0 : get32(bytes, is_x86(machine) ? 24 : 16);
 	uint64_t device;
 
 	if (!machine || count < STAT_BYTES)
@@ -95,7 +110,7 @@ static bool put_stat(const struct syscall_machine *machine, const uint8_t *bytes
 	view_buffer_print(out, "{st_mode=");
 	word_text_mode(out, mode);
 	if (S_ISCHR(mode) || S_ISBLK(mode)) {
-		device = get64(bytes, is_x86 ? 40 : 32);
+		device = get64(bytes, is_x86(machine) ? 40 : 32);
 		view_buffer_print(out, ", st_rdev=makedev(%#x, %#x)",
 				  (unsigned)((device >> 8 & 0xfff) | (device >> 32 & ~0xfffu)),
 				  (unsigned)((device & 0xff) | (device >> 12 & ~0xffu)));
@@ -274,6 +289,89 @@ static bool put_message(const uint8_t *bytes, size_t count, struct view_buffer *
 	return true;
 }
 
+static bool put_epoll(const struct syscall_machine *machine, const uint8_t *bytes, size_t count,
+		      struct view_buffer *out)
+{
+	const size_t data = is_x86(machine) ? 4 : 8;
+
+	if (!machine || count < data + 8)
+		return false;
+	view_buffer_print(out, "{events=");
+	word_text_put(out, word_text_find(machine, "epoll_ctl", "events"), get32(bytes, 0), false);
+	view_buffer_print(out, ", data={u32=%" PRIu32 ", u64=%" PRIu64 "}}", get32(bytes, data),
+			  get64(bytes, data));
+	return true;
+}
+
+static bool put_epolls(const struct syscall_machine *machine, const uint8_t *bytes, size_t count,
+		       int64_t times, struct view_buffer *out)
+{
+	const size_t size = is_x86(machine) ? 12 : 16;
+	int64_t shown = 0;
+
+	if (!machine || (times && count < size))
+		return false;
+	view_buffer_print(out, "[");
+	for (; shown < times && (size_t)(shown + 1) * size <= count; shown++) {
+		view_buffer_print(out, "%s", shown ? ", " : "");
+		put_epoll(machine, bytes + (size_t)shown * size, size, out);
+	}
+	view_buffer_print(out, shown < times ? ", ...]" : "]");
+	return true;
+}
+
+static bool put_vector(const uint8_t *bytes, size_t count, int64_t times, struct view_buffer *out)
+{
+	int64_t shown = 0;
+
+	if (count < 16)
+		return false;
+	view_buffer_print(out, "[");
+	for (; shown < times && (size_t)(shown + 1) * 16 <= count; shown++) {
+		view_buffer_print(out, "%s{iov_base=", shown ? ", " : "");
+		word_text_address(out, get64(bytes, (size_t)shown * 16));
+		view_buffer_print(out, ", iov_len=%" PRIu64 "}", get64(bytes, (size_t)shown * 16 + 8));
+	}
+	view_buffer_print(out, shown < times ? ", ...]" : "]");
+	return true;
+}
+
+/* A time as a date, too, of the reader's zone. */
+static void put_file_time(const struct syscall_machine *machine, const uint8_t *bytes,
+			  struct view_buffer *out)
+{
+	const int64_t nanoseconds = (int64_t)get64(bytes, 8);
+	const time_t seconds = (time_t)get64(bytes, 0);
+	char date[64], zone[16];
+	struct tm parts;
+
+	if (nanoseconds == UTIME_NOW || nanoseconds == UTIME_OMIT) {
+		view_buffer_print(out, nanoseconds == UTIME_NOW ? "UTIME_NOW" : "UTIME_OMIT");
+		return;
+	}
+	structure_text(MEMORY_TIME, machine, bytes, 16, out);
+	if (nanoseconds < 0 || nanoseconds > 999999999 || !localtime_r(&seconds, &parts) ||
+	    !strftime(date, sizeof(date), "%FT%T", &parts) || !strftime(zone, sizeof(zone), "%z", &parts))
+		return;
+	view_buffer_print(out, " /* %s", date);
+	if (nanoseconds)
+		view_buffer_print(out, ".%09" PRId64, nanoseconds);
+	view_buffer_print(out, "%s */", zone);
+}
+
+static bool put_file_times(const struct syscall_machine *machine, const uint8_t *bytes, size_t count,
+			   struct view_buffer *out)
+{
+	if (count < 32)
+		return false;
+	view_buffer_print(out, "[");
+	put_file_time(machine, bytes, out);
+	view_buffer_print(out, ", ");
+	put_file_time(machine, bytes + 16, out);
+	view_buffer_print(out, "]");
+	return true;
+}
+
 bool memory_text(enum memory_form form, const struct syscall_machine *machine, const uint8_t *bytes,
 		 size_t count, int64_t times, struct view_buffer *out)
 {
@@ -312,6 +410,14 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine, c
 		return put_characters(bytes, count, times - 1, out);
 	case MEMORY_POLL:
 		return put_poll(machine, bytes, count, times, out);
+	case MEMORY_EPOLL:
+		return put_epoll(machine, bytes, count, out);
+	case MEMORY_EPOLL_RETURNED:
+		return put_epolls(machine, bytes, count, times, out);
+	case MEMORY_VECTOR:
+		return put_vector(bytes, count, times, out);
+	case MEMORY_FILE_TIMES:
+		return put_file_times(machine, bytes, count, out);
 	default:
 		return structure_text(form, machine, bytes, count, out);
 	}

@@ -26,7 +26,11 @@ enum memory_form {
 	MEMORY_CHARACTERS,
 	MEMORY_TEXT,
 	MEMORY_POLL,
-	MEMORY_STATX, /* from here on, structure_text() has them */
+	MEMORY_EPOLL, /* struct epoll_event, which is packed on x86-64 only */
+	MEMORY_EPOLL_RETURNED,
+	MEMORY_VECTOR,	   /* struct iovec, as many as the next argument says */
+	MEMORY_FILE_TIMES, /* two of struct timespec */
+	MEMORY_STATX,	   /* from here on, structure_text() has them */
 	MEMORY_STATFS,
 	MEMORY_SYSINFO,
 	MEMORY_TIME, /* struct timespec */
@@ -34,6 +38,7 @@ enum memory_form {
 	MEMORY_USAGE,
 	MEMORY_INTERVAL,
 	MEMORY_STACK,
+	MEMORY_CLONE,
 	MEMORY_FORMS,
 };
 

@@ -3,6 +3,7 @@
 #include "view/kernel/structure_text.h"
 
 #include <inttypes.h>
+#include <linux/sched.h>
 
 #include "base/number.h"
 #include "view/kernel/word_text.h"
@@ -13,6 +14,7 @@ enum member_kind {
 	MEMBER_MODE,
 	MEMBER_SIGNED,
 	MEMBER_POINTER,
+	MEMBER_HEXADECIMAL,
 	MEMBER_MICRO, /* struct timeval */
 	MEMBER_FILES, /* the number of a file system, in two halves */
 	MEMBER_LOADS, /* three numbers */
@@ -22,6 +24,7 @@ struct member {
 	const char *name;
 	uint8_t at, bytes;
 	enum member_kind kind;
+	uint64_t flags; /* it is shown only if the first member has one of these; 0: always */
 };
 
 struct structure {
@@ -33,54 +36,65 @@ struct structure {
 };
 
 static const struct member statx_members[] = {
-	{ "stx_mask", 0, 4, MEMBER_WORDS },
-	{ "stx_attributes", 8, 8, MEMBER_WORDS },
-	{ "stx_mode", 28, 2, MEMBER_MODE },
-	{ "stx_size", 40, 8, MEMBER_NUMBER },
+	{ "stx_mask", 0, 4, MEMBER_WORDS, 0 },
+	{ "stx_attributes", 8, 8, MEMBER_WORDS, 0 },
+	{ "stx_mode", 28, 2, MEMBER_MODE, 0 },
+	{ "stx_size", 40, 8, MEMBER_NUMBER, 0 },
 };
 
 static const struct member statfs_members[] = {
-	{ "f_type", 0, 8, MEMBER_WORDS },      { "f_bsize", 8, 8, MEMBER_NUMBER },
-	{ "f_blocks", 16, 8, MEMBER_NUMBER },  { "f_bfree", 24, 8, MEMBER_NUMBER },
-	{ "f_bavail", 32, 8, MEMBER_NUMBER },  { "f_files", 40, 8, MEMBER_NUMBER },
-	{ "f_ffree", 48, 8, MEMBER_NUMBER },   { "f_fsid", 56, 8, MEMBER_FILES },
-	{ "f_namelen", 64, 8, MEMBER_NUMBER }, { "f_frsize", 72, 8, MEMBER_NUMBER },
-	{ "f_flags", 80, 8, MEMBER_WORDS },
+	{ "f_type", 0, 8, MEMBER_WORDS, 0 },	  { "f_bsize", 8, 8, MEMBER_NUMBER, 0 },
+	{ "f_blocks", 16, 8, MEMBER_NUMBER, 0 },  { "f_bfree", 24, 8, MEMBER_NUMBER, 0 },
+	{ "f_bavail", 32, 8, MEMBER_NUMBER, 0 },  { "f_files", 40, 8, MEMBER_NUMBER, 0 },
+	{ "f_ffree", 48, 8, MEMBER_NUMBER, 0 },	  { "f_fsid", 56, 8, MEMBER_FILES, 0 },
+	{ "f_namelen", 64, 8, MEMBER_NUMBER, 0 }, { "f_frsize", 72, 8, MEMBER_NUMBER, 0 },
+	{ "f_flags", 80, 8, MEMBER_WORDS, 0 },
 };
 
 static const struct member sysinfo_members[] = {
-	{ "uptime", 0, 8, MEMBER_SIGNED },     { "loads", 8, 8, MEMBER_LOADS },
-	{ "totalram", 32, 8, MEMBER_NUMBER },  { "freeram", 40, 8, MEMBER_NUMBER },
-	{ "sharedram", 48, 8, MEMBER_NUMBER }, { "bufferram", 56, 8, MEMBER_NUMBER },
-	{ "totalswap", 64, 8, MEMBER_NUMBER }, { "freeswap", 72, 8, MEMBER_NUMBER },
-	{ "procs", 80, 2, MEMBER_NUMBER },     { "totalhigh", 88, 8, MEMBER_NUMBER },
-	{ "freehigh", 96, 8, MEMBER_NUMBER },  { "mem_unit", 104, 4, MEMBER_NUMBER },
+	{ "uptime", 0, 8, MEMBER_SIGNED, 0 },	  { "loads", 8, 8, MEMBER_LOADS, 0 },
+	{ "totalram", 32, 8, MEMBER_NUMBER, 0 },  { "freeram", 40, 8, MEMBER_NUMBER, 0 },
+	{ "sharedram", 48, 8, MEMBER_NUMBER, 0 }, { "bufferram", 56, 8, MEMBER_NUMBER, 0 },
+	{ "totalswap", 64, 8, MEMBER_NUMBER, 0 }, { "freeswap", 72, 8, MEMBER_NUMBER, 0 },
+	{ "procs", 80, 2, MEMBER_NUMBER, 0 },	  { "totalhigh", 88, 8, MEMBER_NUMBER, 0 },
+	{ "freehigh", 96, 8, MEMBER_NUMBER, 0 },  { "mem_unit", 104, 4, MEMBER_NUMBER, 0 },
 };
 
 static const struct member time_members[] = {
-	{ "tv_sec", 0, 8, MEMBER_SIGNED },
-	{ "tv_nsec", 8, 8, MEMBER_SIGNED },
+	{ "tv_sec", 0, 8, MEMBER_SIGNED, 0 },
+	{ "tv_nsec", 8, 8, MEMBER_SIGNED, 0 },
 };
 
 static const struct member timeval_members[] = {
-	{ "tv_sec", 0, 8, MEMBER_SIGNED },
-	{ "tv_usec", 8, 8, MEMBER_SIGNED },
+	{ "tv_sec", 0, 8, MEMBER_SIGNED, 0 },
+	{ "tv_usec", 8, 8, MEMBER_SIGNED, 0 },
 };
 
 static const struct member usage_members[] = {
-	{ "ru_utime", 0, 16, MEMBER_MICRO },
-	{ "ru_stime", 16, 16, MEMBER_MICRO },
+	{ "ru_utime", 0, 16, MEMBER_MICRO, 0 },
+	{ "ru_stime", 16, 16, MEMBER_MICRO, 0 },
 };
 
 static const struct member interval_members[] = {
-	{ "it_interval", 0, 16, MEMBER_MICRO },
-	{ "it_value", 16, 16, MEMBER_MICRO },
+	{ "it_interval", 0, 16, MEMBER_MICRO, 0 },
+	{ "it_value", 16, 16, MEMBER_MICRO, 0 },
 };
 
 static const struct member stack_members[] = {
-	{ "ss_sp", 0, 8, MEMBER_POINTER },
-	{ "ss_flags", 8, 4, MEMBER_WORDS },
-	{ "ss_size", 16, 8, MEMBER_NUMBER },
+	{ "ss_sp", 0, 8, MEMBER_POINTER, 0 },
+	{ "ss_flags", 8, 4, MEMBER_WORDS, 0 },
+	{ "ss_size", 16, 8, MEMBER_NUMBER, 0 },
+};
+
+static const struct member clone_members[] = {
+	{ "flags", 0, 8, MEMBER_WORDS, 0 },
+	{ "pidfd", 8, 8, MEMBER_POINTER, CLONE_PIDFD },
+	{ "child_tid", 16, 8, MEMBER_POINTER, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID },
+	{ "parent_tid", 24, 8, MEMBER_POINTER, CLONE_PARENT_SETTID },
+	{ "exit_signal", 32, 8, MEMBER_WORDS, 0 },
+	{ "stack", 40, 8, MEMBER_POINTER, 0 },
+	{ "stack_size", 48, 8, MEMBER_HEXADECIMAL, 0 },
+	{ "tls", 56, 8, MEMBER_HEXADECIMAL, CLONE_SETTLS },
 };
 
 #define MEMBERS(array) array, sizeof(array) / sizeof(array[0])
@@ -95,6 +109,7 @@ static const struct structure structures[MEMORY_FORMS] = {
 	[MEMORY_USAGE] = { NULL, 32, true, MEMBERS(usage_members) },
 	[MEMORY_INTERVAL] = { NULL, 32, false, MEMBERS(interval_members) },
 	[MEMORY_STACK] = { "sigaltstack", 24, false, MEMBERS(stack_members) },
+	[MEMORY_CLONE] = { "clone3", 64, false, MEMBERS(clone_members) },
 };
 
 static uint64_t number_of(const struct member *member, const uint8_t *bytes)
@@ -128,6 +143,9 @@ static void put_member(const struct structure *structure, const struct syscall_m
 	case MEMBER_POINTER:
 		word_text_address(out, value);
 		break;
+	case MEMBER_HEXADECIMAL:
+		view_buffer_print(out, "%#" PRIx64, value);
+		break;
 	case MEMBER_MICRO:
 		structure_text(MEMORY_TIMEVAL, machine, bytes + member->at, member->bytes, out);
 		break;
@@ -152,6 +170,10 @@ bool structure_text(enum memory_form form, const struct syscall_machine *machine
 	if (!structure->count || count < structure->bytes || (structure->call && !machine))
 		return false;
 	for (unsigned n = 0; n < structure->count; n++) {
+		const uint64_t flags = structure->members[n].flags;
+
+		if (flags && !(number_of(&structure->members[0], bytes) & flags))
+			continue;
 		view_buffer_print(out, n ? ", " : "{");
 		put_member(structure, machine, &structure->members[n], bytes, out);
 	}

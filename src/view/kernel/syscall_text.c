@@ -195,7 +195,8 @@ static bool put_memory(const struct syscall_style *style, const struct burin_rec
 	size_t count;
 
 	return style->memory >= 0 &&
-	       burin_record_array(record, (unsigned)style->memory, &bytes, &count) == 0 && count &&
+	       burin_record_array(record, (unsigned)style->memory, &bytes, &count) == 0 &&
+	       (count || (pointer->form == MEMORY_EPOLL_RETURNED && !times)) &&
 	       memory_text(pointer->form, style->machine, bytes, count, times, out);
 }
 
@@ -323,7 +324,8 @@ void syscall_text_arguments(const struct syscall_style *style, const struct buri
 			continue;
 		if (n > style->first)
 			view_buffer_print(part, ", ");
-		if (!(points && put_memory(style, record, begin, next_number(record, n), part)) &&
+		/* A line says more: of an epoll_ctl that removes, the kernel does not look there. */
+		if (!(points && !line && put_memory(style, record, begin, next_number(record, n), part)) &&
 		    !put_list(style, record, n, out, part))
 			put_argument(style, line, record, n, part);
 	}

@@ -68,6 +68,7 @@ SETS = {
     "descriptor_flags": (r"FD_CLOEXEC", "", "0"),
     "ioctl": (r"TC[GS]ET[SAW]*|TIOC[GS]\w+|FIO\w+", r"TIOC[GS]ISO7816", "~0ull"),
     "epoll": (r"EPOLL_CTL_\w+", "", "~0ull"),
+    "epoll_events": (r"EPOLL(IN|PRI|OUT|RDNORM|RDBAND|WRNORM|WRBAND|MSG|ERR|HUP|RDHUP|EXCLUSIVE|WAKEUP|ONESHOT|ET)", "", "0"),
     "epoll_flags": (r"EPOLL_CLOEXEC", "", "0"),
     "eventfd": (r"EFD_\w+", "", "0"),
     "inotify": (r"IN_(CLOEXEC|NONBLOCK)", "", "0"),
@@ -138,6 +139,8 @@ msync|flags|msync
 madvise process_madvise|behavior|madvise
 clone|clone_flags|clone
 clone|newsp|address
+clone3|flags|clone
+clone3|exit_signal|signal
 clone|tls|hexadecimal
 unshare|unshare_flags|clone
 setns|flags|clone
@@ -180,6 +183,8 @@ ioctl|cmd|ioctl
 ioctl|arg|hexadecimal
 fcntl|arg|hexadecimal
 epoll_ctl|op|epoll
+epoll_ctl|event|address|op|EPOLL_CTL_DEL
+epoll_ctl|events|epoll_events
 epoll_create1|flags|epoll_flags
 eventfd2|flags|eventfd
 inotify_init1|flags|inotify
