@@ -320,7 +320,7 @@ long process_threads_read(struct process_threads *threads)
 		close(file);
 		return -ENOMEM;
 	}
-	while ((entry = readdir(directory))) {
+	while (errno = 0, (entry = readdir(directory))) {
 		const pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
 		if (tid <= 0 || is_listed(threads, tid))
@@ -333,6 +333,8 @@ long process_threads_read(struct process_threads *threads)
 		threads->all[threads->count++] = (struct process_thread){ .tid = tid };
 		added++;
 	}
+	if (added >= 0 && errno)
+		added = -errno;
 	closedir(directory);
 	return added;
 }

@@ -108,8 +108,10 @@ static int list(const struct burin_trace *trace, struct candidates *found)
 			close(copy);
 		return 0; /* the caller reports that it is no trace */
 	}
-	while (!result && (entry = readdir(directory)))
+	while (errno = 0, !result && (entry = readdir(directory)))
 		result = add_candidate(trace, found, entry->d_name);
+	if (!result)
+		result = -errno;
 	closedir(directory);
 	if (found->count)
 		qsort(found->list, found->count, sizeof(*found->list), by_number);

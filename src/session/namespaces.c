@@ -98,7 +98,7 @@ static bool ask(struct namespaces *all)
 	const struct dirent *entry;
 	bool known = directory != NULL;
 
-	while (known && (entry = readdir(directory))) {
+	while (errno = 0, known && (entry = readdir(directory))) {
 		int process;
 
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
@@ -108,6 +108,7 @@ static bool ask(struct namespaces *all)
 		if (process >= 0)
 			close(process);
 	}
+	known = known && errno == 0;
 	if (directory)
 		closedir(directory);
 	return known;

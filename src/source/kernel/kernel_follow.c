@@ -169,12 +169,14 @@ int kernel_follow_threads(pid_t process, int (*each)(void *context, pid_t thread
 	tasks = opendir(path);
 	if (!tasks)
 		return errno == ENOENT ? -ESRCH : -errno;
-	while (!error && (entry = readdir(tasks))) {
+	while (errno = 0, !error && (entry = readdir(tasks))) {
 		const pid_t thread = (pid_t)strtoul(entry->d_name, NULL, 10);
 
 		if (thread)
 			error = each(context, thread);
 	}
+	if (!error)
+		error = -errno;
 	closedir(tasks);
 	return error;
 }

@@ -46,7 +46,7 @@ static int list(int folder, struct names *names)
 			close(folder);
 		return error;
 	}
-	while (!error && (entry = readdir(in))) {
+	while (errno = 0, !error && (entry = readdir(in))) {
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
 		    strlen(entry->d_name) >= TRACEPOINT_NAME)
 			continue;
@@ -55,6 +55,8 @@ static int list(int folder, struct names *names)
 		else
 			strcpy(names->names[names->count++], entry->d_name);
 	}
+	if (!error)
+		error = -errno;
 	closedir(in);
 	if (names->count)
 		qsort(names->names, names->count, sizeof(*names->names), by_name);
@@ -92,8 +94,8 @@ static bool has_wanted(const char *const *globs, const char *system)
 	return wanted;
 }
 
-/* Read the description of a tracepoint. Return: false: there is none. */
-static bool read_format(int events, const char *system, const char *name, char text[TRACEFS_TEXT])
+/* Read the description of a tracepoint. Return: 1, 0: there is none, which may have gone with its module, or -errno. */
+static int read_format(int events, const char *system, const char *name, char text[TRACEFS_TEXT])
 {
 	char path[TRACEFS_NAME + 16];
 	ssize_t got;
@@ -102,12 +104,12 @@ static bool read_format(int events, const char *system, const char *name, char t
 	snprintf(path, sizeof(path), "%s/%s/format", system, name);
 	file = openat(events, path, O_RDONLY | O_CLOEXEC);
 	got = file < 0 ? -1 : read(file, text, TRACEFS_TEXT - 1);
+	if (got < 0)
+		got = errno == ENOENT || errno == ENODEV ? 0 : -errno;
 	if (file >= 0)
 		close(file);
-	if (got < 0)
-		return false;
-	text[got] = 0;
-	return true;
+	text[got > 0 ? got : 0] = 0;
+	return (int)(got > 0 ? 1 : got);
 }
 
 struct walk {
@@ -126,26 +128,27 @@ static bool is_exit(const char *system, const char *name)
 	return strcmp(system, TRACEPOINT_SYSCALLS) == 0 && strncmp(name, start, sizeof(start) - 1) == 0;
 }
 
-/* Exits that return a socket's address have one more field than others: they are read by themselves. */
-static bool read_one(struct walk *walk, const char *system, const char *name, struct tracepoint *out)
+/* Exits that return a socket's address have one more field than others: they are read by themselves. Return: as read_format() */
+static int read_one(struct walk *walk, const char *system, const char *name, struct tracepoint *out)
 {
 	char text[TRACEFS_TEXT];
 	const bool exits = walk->by_name && is_exit(system, name);
+	int found = 1;
 
 	if (exits && walk->has_exit && !tracepoint_has_memory(name)) {
 		tracepoint_copy(out, &walk->exit);
 		snprintf(out->name, sizeof(out->name), "%s", name);
 		tracepoint_make_event(out);
-	} else if (!read_format(walk->events, system, name, text) ||
+	} else if ((found = read_format(walk->events, system, name, text)) <= 0 ||
 		   !tracepoint_parse(out, system, name, text)) {
-		return false;
+		return found < 0 ? found : 0;
 	} else if (exits && !tracepoint_has_memory(name)) {
 		tracepoint_copy(&walk->exit, out);
 		walk->has_exit = true;
 	}
 	if (exits)
 		out->id = TRACEFS_FIRST_ID + walk->exits++;
-	return true;
+	return 1;
 }
 
 static int walk_system(struct walk *walk, const char *system, struct names *names,
@@ -154,10 +157,15 @@ static int walk_system(struct walk *walk, const char *system, struct names *name
 	struct tracepoint point;
 	int error = list(openat(walk->events, system, O_RDONLY | O_DIRECTORY | O_CLOEXEC), names);
 
-	for (size_t n = 0; n < names->count && !error; n++)
-		if (is_wanted(walk->globs, system, names->names[n]) &&
-		    read_one(walk, system, names->names[n], &point))
+	if (error == -ENOENT) /* it has gone with its module */
+		return 0;
+	for (size_t n = 0; n < names->count && !error; n++) {
+		if (!is_wanted(walk->globs, system, names->names[n]))
+			continue;
+		error = read_one(walk, system, names->names[n], &point);
+		if (error > 0)
 			error = take(context, &point);
+	}
 	return error;
 }
 

@@ -290,7 +290,7 @@ static int add_threads(struct perf *perf, pid_t process, char *seen)
 	directory = opendir(path);
 	if (!directory)
 		return -ESRCH;
-	while (!error && (entry = readdir(directory))) {
+	while (errno = 0, !error && (entry = readdir(directory))) {
 		const long tid = strtol(entry->d_name, NULL, 10);
 
 		if (tid <= 0 || tid >= PERF_THREADS * 64L || seen[tid / 8] & 1 << tid % 8)
@@ -299,6 +299,8 @@ static int add_threads(struct perf *perf, pid_t process, char *seen)
 		error = add_task(perf, (pid_t)tid, tree);
 		count++;
 	}
+	if (!error)
+		error = -errno;
 	closedir(directory);
 	return error ? error : count;
 }

@@ -48,9 +48,9 @@ static int list_all(struct process_list *pairs)
 {
 	DIR *directory = opendir("/proc");
 	const struct dirent *entry;
-	int error = 0;
+	int error = directory ? 0 : -errno;
 
-	while (directory && !error && (entry = readdir(directory))) {
+	while (errno = 0, !error && (entry = readdir(directory))) {
 		const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
 		if (pid <= 0)
@@ -59,6 +59,8 @@ static int list_all(struct process_list *pairs)
 		if (!error)
 			error = process_list_add(pairs, parent_of(pid));
 	}
+	if (!error)
+		error = -errno;
 	if (directory)
 		closedir(directory);
 	return error;
