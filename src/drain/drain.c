@@ -479,12 +479,12 @@ static int prepare_resumed(struct drain *drain, struct session *session)
 	struct ring *rings = make_ended_rings(session, &more.count);
 	int error;
 
-	if (!rings)
-		return -ENOMEM;
 	more.rings = rings;
-	error = prepare(drain, session, &more);
+	if (!rings)
+		more.count = 0;
+	error = prepare(drain, session, &more); /* without rings, too: the caller releases what it has set */
 	drain->ended_rings = rings;
-	return error;
+	return rings ? error : -ENOMEM;
 }
 
 int drain_resume(struct drain *drain, struct session *session, int directory,
