@@ -55,7 +55,7 @@ class Profile:
         done = run(TABLES, path)
         check(done.status == 0, f"tables: {done.err}")
         self.images, self.tasks, self.stacks, self.contexts = {}, {}, {}, {}
-        for line in done.out.splitlines():
+        for line in done.out.split("\n")[:-1]:
             what, n, *rest = line.split("\t")
             if what == "image":
                 self.images[int(n)] = dict(zip(("kind", "bytes", "id", "path"), (int(rest[0]), int(rest[1]), rest[2], rest[3])))

@@ -7,7 +7,7 @@
  *	stack N up image offset
  *	context N task stack
  *
- * Fields are separated by tabs. At the first fault it prints a line to stderr and exits with 1.
+ * Fields are separated by tabs; in texts, bytes that may end a line or a field, or begin an escape, are \\xHH. At the first fault it prints a line to stderr and exits with 1.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +94,12 @@ static void print_text(struct entries *entries)
 	uint64_t bytes;
 	const unsigned char *at = text(entries, &bytes);
 
-	printf("\t%.*s", (int)bytes, (const char *)at);
+	putchar('\t');
+	for (uint64_t n = 0; n < bytes; n++)
+		if (at[n] < ' ' || at[n] == '\\' || at[n] == 127)
+			printf("\\x%02x", at[n]);
+		else
+			putchar(at[n]);
 }
 
 static void print_build_id(struct entries *entries)
