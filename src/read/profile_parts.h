@@ -111,6 +111,8 @@ int read_call_functions_open(struct burin_profile **profile, const struct burin_
 /* calls.c: take the functions of calls away from them, to change them. Then only burin_calls_close() is allowed. */
 struct burin_calls;
 struct burin_profile *read_calls_take_functions(struct burin_calls *calls);
+/* calls.c: whether functions have counts and nothing else: no call has a time. Return: 0 or 1; -ENOMEM. */
+int read_calls_only_counted(const struct burin_calls *calls);
 /* calls.c: the number in the session of an open call's stack, which burin_calls_open_call() shows only where it is needed. */
 uint32_t read_calls_open_stack(const struct burin_calls *calls, uint32_t n);
 /* calls.c: the stack that a thread was on; 0: it had only one. */

@@ -519,6 +519,27 @@ uint64_t burin_calls_count(const struct burin_calls *calls, uint32_t function)
 	return function <= calls->functions->stack_count ? calls->counts[function] : 0;
 }
 
+int read_calls_only_counted(const struct burin_calls *calls)
+{
+	const struct burin_record *record;
+	struct burin_cursor *cursor;
+	bool counted = false;
+	int result;
+
+	for (uint32_t n = 0; n <= burin_calls_functions(calls) && !counted; n++)
+		counted = calls->counts[n] != 0;
+	if (!counted || calls->open_count)
+		return 0;
+	result = burin_cursor_open(&cursor, calls->trace, NULL);
+	if (result)
+		return result;
+	while ((result = burin_cursor_next(cursor, &record)) > 0 &&
+	       !burin_calls_is_call(calls, record->event))
+		;
+	burin_cursor_close(cursor);
+	return result < 0 ? result : !result;
+}
+
 int burin_calls_function(const struct burin_calls *calls, uint32_t number, struct burin_function *function)
 {
 	struct burin_location location;

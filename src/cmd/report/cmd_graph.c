@@ -85,7 +85,7 @@ static int run(char **operands)
 	report.color = cmd_color(STDOUT_FILENO);
 	if (!result) {
 		error = call_contexts_make(&contexts, opened.trace, &opened.filter, cmd_threads());
-		result = error ? cmd_calls_failed(path, error) : print(&contexts, operands[1]);
+		result = error ? cmd_calls_failed(opened.trace, path, error) : print(&contexts, operands[1]);
 		if (!error)
 			call_contexts_free(&contexts);
 	}

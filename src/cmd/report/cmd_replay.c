@@ -6,6 +6,7 @@
 #include "burin/calls.h"
 #include "cmd/cmd.h"
 #include "cmd/pager.h"
+#include "cmd/report/open_profile.h"
 #include "cmd/selection_options.h"
 #include "view/calls/replay.h"
 #include "view/losses.h"
@@ -50,12 +51,10 @@ static void print_foot(const struct burin_trace *trace, const struct cmd_faults 
 }
 
 /* The exit code of a replay. */
-static int status_of(int result, const char *path)
+static int status_of(const struct burin_trace *trace, int result, const char *path)
 {
 	if (result == -ENODATA)
-		return cmd_usage(
-			"%s: the trace has no calls; record some with: burin record --calls -- PROGRAM",
-			path);
+		return cmd_no_calls(trace, path);
 	if (result == -ENOENT)
 		return cmd_usage(
 			"%s: no recorded call of a function %s; burin report --calls lists functions", path,
@@ -68,7 +67,7 @@ static int find_times(const struct burin_trace *trace, const char *path)
 {
 	int result = cmd_times_given() ? view_replay_begin(trace, &replay.begin) : 0;
 
-	return result ? status_of(result, path)
+	return result ? status_of(trace, result, path)
 		      : cmd_times_since(trace, replay.begin, &replay.from, &replay.to);
 }
 
@@ -80,7 +79,7 @@ static int print(const struct burin_trace *trace, const char *path)
 		pager_begin();
 	result = view_replay(trace, &replay);
 	pager_end();
-	return status_of(result, path);
+	return status_of(trace, result, path);
 }
 
 static int run(char **operands)

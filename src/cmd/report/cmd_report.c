@@ -261,7 +261,7 @@ static int run_calls(const char *path)
 		parts |= 1u << report.by[n];
 	if (!result) {
 		error = call_stats_make(&stats, opened.trace, &opened.filter, parts, cmd_threads());
-		result = error ? cmd_calls_failed(path, error) : print_calls(&stats);
+		result = error ? cmd_calls_failed(opened.trace, path, error) : print_calls(&stats);
 		if (!error)
 			call_stats_free(&stats);
 	}

@@ -55,10 +55,10 @@ static void note_done(const struct uftrace_export *done, const char *output)
 	cmd_note("\n");
 }
 
-static int refuse(const char *trace, const char *output, int error)
+static int refuse(const struct burin_trace *opened, const char *trace, const char *output, int error)
 {
 	if (error == -ENODATA)
-		return cmd_usage("%s: the trace has no calls; see --calls in burin-record(1)", trace);
+		return cmd_no_calls(opened, trace);
 	if (error == -EIO)
 		return cmd_failed("%s: the trace changes while it is read", trace);
 	return cmd_failed("%s: %s", output, cmd_error(error));
@@ -69,17 +69,15 @@ int export_uftrace_into(const char *trace, int trace_fd, const char *output, int
 	struct cmd_faults faults = { .show_max = 10 };
 	struct uftrace_export done;
 	struct burin_trace *opened;
-	uint64_t from = 0, to = 0;
 	int result = cmd_open_at(&opened, trace_fd, trace, &faults), error;
 
 	if (result)
 		return result;
-	result = cmd_times(opened, &from, &to);
-	if (!result && (from || to))
+	if (cmd_times_given())
 		result = cmd_usage("--from, --to: they select samples; uftrace -r TIME~TIME selects calls");
 	if (!result) {
 		error = uftrace_export(opened, output_fd, &done);
-		result = error ? refuse(trace, output, error) : 0;
+		result = error ? refuse(opened, trace, output, error) : 0;
 		if (!error) {
 			note_limits(opened, &done);
 			if (!quiet)

@@ -30,12 +30,10 @@ int cmd_calls_open(struct cmd_calls *calls, const char *path, const struct view_
 	return result ? result : cmd_times(calls->trace, &calls->filter.from, &calls->filter.to);
 }
 
-int cmd_calls_failed(const char *path, int result)
+int cmd_calls_failed(const struct burin_trace *trace, const char *path, int result)
 {
 	if (result == -ENODATA)
-		return cmd_usage(
-			"%s: the trace has no calls; record some with: burin record --calls -- COMMAND",
-			path);
+		return cmd_no_calls(trace, path);
 	return cmd_failed("%s: %s", path, cmd_error(result));
 }
 

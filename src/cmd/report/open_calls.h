@@ -17,7 +17,7 @@ const struct view_profile_filter *cmd_calls_filter(void);
 /* Opens a trace. @filter: without times. Return: 0; an exit code after a message. */
 int cmd_calls_open(struct cmd_calls *calls, const char *path, const struct view_profile_filter *filter);
 /* Prints why nothing was counted. @result: a negative errno. Return: the exit code. */
-int cmd_calls_failed(const char *path, int result);
+int cmd_calls_failed(const struct burin_trace *trace, const char *path, int result);
 /* Reports faults and closes the trace. @result: the exit code so far. Return: the exit code. */
 int cmd_calls_close(struct cmd_calls *calls, const char *path, int result);
 

@@ -94,6 +94,20 @@ static int no_such_process(const struct cmd_profile *profile, const char *path)
 	return CMD_USAGE;
 }
 
+int cmd_no_calls(const struct burin_trace *trace, const char *path)
+{
+	struct burin_calls *calls;
+
+	if (burin_calls_open(&calls, trace))
+		return cmd_usage(
+			"%s: the trace has no calls; record some with: burin record --calls -- COMMAND",
+			path);
+	burin_calls_close(calls);
+	return cmd_usage("%s: calls were only counted (--count-calls), none has a time; burin report --calls "
+			 "prints the counts",
+			 path);
+}
+
 /* The calls of a trace as a profile. */
 static int count_calls(struct cmd_profile *profile, const char *path,
 		       const struct view_profile_filter *filter)
@@ -104,9 +118,7 @@ static int count_calls(struct cmd_profile *profile, const char *path,
 		return cmd_usage("--event and --symbol are for samples, not for calls");
 	result = call_profile_make(&profile->counted, profile->trace, filter, cmd_threads());
 	if (result == -ENODATA)
-		return cmd_usage(
-			"%s: the trace has no calls; record some with: burin record --calls -- COMMAND",
-			path);
+		return cmd_no_calls(profile->trace, path);
 	return result ? cmd_failed("%s: %s", path, cmd_error(result)) : 0;
 }
 

@@ -44,6 +44,8 @@ int cmd_profile_open(struct cmd_profile *profile, const char *path);
 int cmd_profile_close(struct cmd_profile *profile, const char *path, int result);
 /* Opens an output file, or standard output for NULL and "-". Return: a descriptor; -1 after a message. */
 int cmd_profile_create(const struct cmd_profile *profile, const char *path);
+/* Prints why a trace has no calls with times: none, or only counts. Return: the exit code. */
+int cmd_no_calls(const struct burin_trace *trace, const char *path);
 /* Whether only its owner may read a trace. */
 bool cmd_profile_is_private(int directory);
 /* Writes the buffer, frees it and closes the file. @path: of the file, as given. Return: the exit code. */

@@ -71,9 +71,10 @@ int cmd_calls_suggest(const char *path)
 
 	if (!result) {
 		result = burin_calls_open(&calls, opened.trace);
-		result = result ? cmd_calls_failed(path, result) : print_suggestion(opened.trace, calls);
+		result = result ? cmd_calls_failed(opened.trace, path, result)
+				: print_suggestion(opened.trace, calls);
 		if (result < 0)
-			result = cmd_calls_failed(path, result);
+			result = cmd_calls_failed(opened.trace, path, result);
 		burin_calls_close(calls);
 	}
 	return cmd_calls_close(&opened, path, result);

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "read/profile_parts.h"
 #include "view/calls/call_contexts.h"
 #include "view/calls/call_threads.h"
 #include "view/calls/call_walk.h"
@@ -188,6 +189,11 @@ int call_contexts_make(struct call_contexts *contexts, const struct burin_trace 
 	result = burin_calls_open(&contexts->calls, trace);
 	if (result)
 		return result;
+	result = read_calls_only_counted(contexts->calls);
+	if (result) {
+		burin_calls_close(contexts->calls);
+		return result > 0 ? -ENODATA : result;
+	}
 	result = view_keys_make(&contexts->keys, burin_calls_profile(contexts->calls),
 				1 << VIEW_SYMBOL | 1 << VIEW_IMAGE, true);
 	call_threads_init(&merger.threads, trace, filter, &contexts->keys.strings, 0);

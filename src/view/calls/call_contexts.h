@@ -46,7 +46,7 @@ struct call_contexts {
 
 /*
  * call_contexts_make - merge the calls that a filter selects: calls of its threads, within its times.
- * Context: allocates; uses threads. Return: 0; -ENODATA: the trace has no calls; -ENOMEM.
+ * Context: allocates; uses threads. Return: 0; -ENODATA: the trace has no calls, or only counts; -ENOMEM.
  */
 int call_contexts_make(struct call_contexts *contexts, const struct burin_trace *trace,
 		       const struct view_profile_filter *filter, unsigned threads);

@@ -7,7 +7,7 @@
 
 /*
  * call_profile_make - the calls that a filter selects: of its threads, within its times. All threads are one task.
- * Context: allocates; uses threads. Return: 0; -ENODATA: the trace has no calls; -ENOMEM.
+ * Context: allocates; uses threads. Return: 0; -ENODATA: the trace has no calls, or only counts; -ENOMEM.
  */
 int call_profile_make(struct view_profile *counted, const struct burin_trace *trace,
 		      const struct view_profile_filter *filter, unsigned threads);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "read/profile_parts.h"
 #include "read/trace.h"
 #include "view/calls/replay_parts.h"
 #include "view/profile/symbol_label.h"
@@ -63,8 +64,13 @@ static int cut(struct replay_job *job)
 
 static int run(struct replay_job *job)
 {
-	int result = job->lines.calls.calls ? select_all(job) : -ENODATA;
+	const struct burin_calls *calls = job->lines.calls.calls;
+	int result = calls ? read_calls_only_counted(calls) : 1;
 
+	if (result > 0)
+		result = -ENODATA;
+	if (!result)
+		result = select_all(job);
 	if (!result)
 		result = cut(job);
 	if (!result)
