@@ -96,25 +96,40 @@ int cmd_times(const struct burin_trace *trace, uint64_t *from_ticks, uint64_t *t
 	return cmd_times_since(trace, begin, from_ticks, to_ticks);
 }
 
+/* Report times that select nothing of a trace, so that an empty result has its reason. */
+static void note_outside(const struct burin_trace *trace, int64_t from_ns, int64_t to_ns)
+{
+	uint64_t begin, end;
+
+	if (burin_trace_range(trace, &begin, &end))
+		return;
+	if (from_ns > burin_trace_ns(trace, end))
+		cmd_note("burin %s: --from %s: the last record is before that\n", cmd_name, from);
+	else if (to_ns < burin_trace_ns(trace, begin))
+		cmd_note("burin %s: --to %s: the first record is after that\n", cmd_name, to);
+}
+
 int cmd_times_since(const struct burin_trace *trace, uint64_t begin, uint64_t *from_ticks, uint64_t *to_ticks)
 {
 	const int64_t begin_ns = burin_trace_ns(trace, begin);
 	static const char wanted[] =
 		"give seconds since the first record, a local time, or @ and seconds since 1970";
-	int64_t ns;
+	int64_t from_ns = INT64_MIN, to_ns = INT64_MAX;
 
-	if (from) {
-		if (!parse_time(begin_ns, from, &ns))
-			return cmd_usage("--from: %s, not \"%s\"", wanted, from);
-		*from_ticks = burin_trace_ticks(trace, ns);
-	}
+	if (from && !parse_time(begin_ns, from, &from_ns))
+		return cmd_usage("--from: %s, not \"%s\"", wanted, from);
+	if (to && (!parse_time(begin_ns, to, &to_ns) || to_ns == INT64_MAX))
+		return cmd_usage("--to: %s, not \"%s\"", wanted, to);
+	if (from_ns > to_ns)
+		return cmd_usage("--from %s is later than --to %s; exchange them", from, to);
+	if (from)
+		*from_ticks = burin_trace_ticks(trace, from_ns);
 	if (to) {
-		if (!parse_time(begin_ns, to, &ns) || ns == INT64_MAX)
-			return cmd_usage("--to: %s, not \"%s\"", wanted, to);
 		/* Include every record that is printed with this time. */
-		*to_ticks = burin_trace_ticks(trace, ns + 1);
+		*to_ticks = burin_trace_ticks(trace, to_ns + 1);
 		if (!*to_ticks)
 			*to_ticks = 1;
 	}
+	note_outside(trace, from_ns, to_ns);
 	return 0;
 }
