@@ -216,6 +216,15 @@ void call_contexts_free(struct call_contexts *contexts)
 	*contexts = (struct call_contexts){ .nodes = NULL };
 }
 
+uint64_t *call_contexts_by_function(const struct call_contexts *contexts)
+{
+	uint64_t *calls = calloc((size_t)burin_calls_functions(contexts->calls) + 1, sizeof(*calls));
+
+	for (uint32_t n = 1; calls && n < contexts->count; n++)
+		calls[contexts->nodes[n].function] += contexts->nodes[n].calls;
+	return calls;
+}
+
 /* ---- Callers and callees */
 
 /* Sums by key, and how often each is on the path to the present node. */

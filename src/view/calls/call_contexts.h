@@ -52,6 +52,9 @@ int call_contexts_make(struct call_contexts *contexts, const struct burin_trace 
 		       const struct view_profile_filter *filter, unsigned threads);
 void call_contexts_free(struct call_contexts *contexts);
 
+/* call_contexts_by_function - the calls of each function, by its number. Return: the caller frees them; NULL: no memory. */
+uint64_t *call_contexts_by_function(const struct call_contexts *contexts);
+
 static inline const char *call_context_text(const struct call_contexts *contexts, uint32_t node,
 					    enum view_part part)
 {

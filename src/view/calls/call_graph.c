@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Calling contexts as text and as JSON (docs/schema/graph.json). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/print.h"
@@ -8,6 +9,7 @@
 #include "view/calls/call_stats.h"
 #include "view/losses.h"
 #include "view/profile/name_columns.h"
+#include "view/profile/nameless.h"
 #include "view/profile/symbol_label.h"
 
 enum {
@@ -81,6 +83,19 @@ static void print_cost(const struct call_contexts *contexts, uint64_t total, str
 			  text_duration(text, call_ns(contexts->trace, total)));
 }
 
+static void print_nameless(const struct call_contexts *contexts, bool color, struct view_buffer *out)
+{
+	const struct view_nameless nameless = { .profile = burin_calls_profile(contexts->calls),
+						.weights = call_contexts_by_function(contexts),
+						.calls = true };
+
+	if (nameless.weights)
+		view_nameless_text(&nameless, color, out);
+	else
+		out->failed = true;
+	free(nameless.weights);
+}
+
 static void print_foot(const struct call_contexts *contexts, uint64_t left_out,
 		       const struct call_graph_report *report, struct view_buffer *out)
 {
@@ -99,6 +114,7 @@ static void print_foot(const struct call_contexts *contexts, uint64_t left_out,
 				  "%s call%s had not ended: their time reaches to the end of the trace\n",
 				  text_count(text, contexts->open), contexts->open == 1 ? "" : "s");
 	view_losses_line(contexts->trace, view_lost_calls, out);
+	print_nameless(contexts, report->color, out);
 }
 
 void call_graph_text(const struct call_contexts *contexts, const struct call_graph_report *report,

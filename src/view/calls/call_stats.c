@@ -111,6 +111,7 @@ static int enter_call(void *data, struct call_walk_stack *stack)
 		return counter->result;
 	if (!use->open++)
 		use->row->total += frame->end - frame->begin;
+	counter->stats->by_function[frame->function]++;
 	counter->stats->without_caller += stack->count == 1 && frame->depth;
 	return count_call(use->row, frame) ?: counter->result;
 }
@@ -155,7 +156,8 @@ static int find_keys(struct counter *counter, const struct view_globs *symbols)
 
 	counter->keys = calloc((size_t)count + 1, sizeof(*counter->keys));
 	counter->selected = calloc((size_t)count + 1, sizeof(*counter->selected));
-	if (!counter->keys || !counter->selected)
+	stats->by_function = calloc((size_t)count + 1, sizeof(*stats->by_function));
+	if (!counter->keys || !counter->selected || !stats->by_function)
 		return -ENOMEM;
 	for (uint32_t n = 0; n <= count; n++) {
 		const char *name;
@@ -186,11 +188,14 @@ static int list_counted(const struct counter *counter)
 	stats->counted = calloc((size_t)count + 1, sizeof(*stats->counted));
 	if (!stats->counted)
 		return -ENOMEM;
-	for (uint32_t n = 1; n <= count; n++)
-		if (counter->selected[n] && burin_calls_count(stats->calls, n))
+	for (uint32_t n = 1; n <= count; n++) {
+		const uint64_t calls = counter->selected[n] ? burin_calls_count(stats->calls, n) : 0;
+
+		stats->by_function[n] += calls;
+		if (calls)
 			stats->counted[stats->counted_count++] =
-				(struct call_counted){ key_of(&stats->names, stats->calls, n),
-						       burin_calls_count(stats->calls, n) };
+				(struct call_counted){ key_of(&stats->names, stats->calls, n), calls };
+	}
 	if (stats->counted_count)
 		qsort(stats->counted, stats->counted_count, sizeof(*stats->counted), by_count);
 	return 0;
@@ -267,6 +272,7 @@ void call_stats_free(struct call_stats *stats)
 {
 	call_rows_free(&stats->rows);
 	free(stats->counted);
+	free(stats->by_function);
 	if (stats->calls) {
 		view_keys_free(&stats->keys);
 		view_keys_free(&stats->names);

@@ -26,6 +26,7 @@ struct call_stats {
 	struct call_rows rows;	      /* keys are those of `keys` */
 	struct call_counted *counted; /* largest first */
 	size_t counted_count;
+	uint64_t *by_function; /* calls of each, recorded and counted */
 	uint64_t call_count, open;
 	uint64_t without_caller; /* their callers are not in the trace */
 	size_t threads;

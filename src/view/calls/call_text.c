@@ -8,6 +8,7 @@
 #include "view/calls/call_stats.h"
 #include "view/losses.h"
 #include "view/profile/name_columns.h"
+#include "view/profile/nameless.h"
 
 static const char *const bold = print_styles[PRINT_BOLD], *const dim = print_styles[PRINT_DIM],
 			 *const off = print_styles[PRINT_OFF];
@@ -111,7 +112,7 @@ static void print_counted(const struct call_stats *stats, const struct call_repo
 				  text_count(text, stats->counted_count - report->limit));
 }
 
-static void print_gaps(const struct call_stats *stats, struct view_buffer *out)
+static void print_gaps(const struct call_stats *stats, bool color, struct view_buffer *out)
 {
 	char text[TEXT_SHORT];
 
@@ -124,6 +125,10 @@ static void print_gaps(const struct call_stats *stats, struct view_buffer *out)
 	if (stats->without_caller)
 		view_buffer_print(out, "%s call%s without a caller in the trace\n",
 				  text_count(text, stats->without_caller), plural(stats->without_caller));
+	view_nameless_text(&(struct view_nameless){ .profile = burin_calls_profile(stats->calls),
+						    .weights = stats->by_function,
+						    .calls = true },
+			   color, out);
 }
 
 void call_stats_text(struct call_stats *stats, const struct call_report *report, struct view_buffer *out)
@@ -154,5 +159,5 @@ void call_stats_text(struct call_stats *stats, const struct call_report *report,
 				  report->color ? off : "");
 	print_counted(stats, report, out);
 	view_buffer_print(out, "\n");
-	print_gaps(stats, out);
+	print_gaps(stats, report->color, out);
 }

@@ -239,10 +239,12 @@ static void add_head(struct page *page, const char *title)
 	struct json *json = &page->json;
 
 	view_head_text(counted, &about);
-	if (counted->calls)
+	if (counted->calls) {
 		view_losses_line(counted->trace, view_lost_calls, &missing);
-	else
+		view_ledger_nameless(counted->profile, counted, false, &missing);
+	} else {
 		view_ledger_text(counted->trace, counted->profile, counted, false, SIZE_MAX, &missing);
+	}
 	json_text(json, "title", title);
 	add_text(json, "about", &about);
 	add_text(json, "missing", &missing);

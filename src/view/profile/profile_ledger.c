@@ -3,16 +3,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/number.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "view/chunks_text.h"
+#include "view/profile/nameless.h"
 #include "view/profile/profile_view.h"
 #include "view/profile/unsampled.h"
 #include "wire/wire_terms.h"
 
 enum {
-	IMAGES_MAX = 10,		      /* shown one by one */
 	STACK_BYTES_LARGEST = (64 << 10) - 8, /* that the kernel copies */
 };
 
@@ -123,147 +122,6 @@ static uint64_t sum_of(const struct burin_profile *profile, const char *prefix)
 	return sum;
 }
 
-/* An image without all names, and the weight of the samples in it. */
-struct nameless {
-	const struct burin_image *image; /* NULL: it is counted for another entry */
-	uint64_t weight;
-	uint32_t number;
-};
-
-static int by_weight(const void *a, const void *b)
-{
-	const struct nameless *one = a, *other = b;
-
-	return number_order(other->weight, one->weight) ?: number_order(one->number, other->number);
-}
-
-/* By what is printed of them. */
-static int by_text(const void *a, const void *b)
-{
-	const struct nameless *one = a, *other = b;
-
-	if (!one->image || !other->image)
-		return number_order(!one->image, !other->image);
-	return strcmp(one->image->path, other->image->path) ?: strcmp(one->image->hint, other->image->hint)
-		       ?: number_order(one->image->names, other->image->names)
-		       ?: number_order(one->image->kind, other->image->kind)
-		       ?: number_order(one->number, other->number);
-}
-
-/* The code that several processes make, or a file that came back, is one line. */
-static void merge_images(struct nameless *images, uint32_t count)
-{
-	struct nameless *first = images;
-
-	qsort(images, count, sizeof(*images), by_text);
-	for (uint32_t n = 1; n < count && images[n].image; n++) {
-		const struct burin_image *one = first->image, *other = images[n].image;
-
-		if (strcmp(one->path, other->path) != 0 || strcmp(one->hint, other->hint) != 0 ||
-		    one->names != other->names || one->kind != other->kind) {
-			first = &images[n];
-			continue;
-		}
-		first->weight += images[n].weight;
-		images[n] = (struct nameless){ .image = NULL };
-	}
-}
-
-/* Adds the weight of each sample to the image of its innermost frame. */
-static bool weigh_images(const struct burin_profile *profile, const struct view_profile *counted,
-			 struct nameless *images)
-{
-	uint32_t stacks = burin_profile_stacks(profile);
-	uint64_t *weights = calloc((size_t)stacks + 1, sizeof(*weights));
-	struct burin_stack stack;
-	struct burin_location location;
-
-	for (uint32_t n = 1; n <= burin_profile_images(profile); n++)
-		images[n] = (struct nameless){ burin_profile_image(profile, n), 0, n };
-	for (size_t n = 0; weights && counted && n < counted->pair_count; n++)
-		if (counted->pairs[n].stack <= stacks)
-			weights[counted->pairs[n].stack] += counted->pairs[n].weight;
-	for (uint32_t n = 1; weights && n <= stacks; n++)
-		if (weights[n] && !burin_profile_stack(profile, n, &stack) &&
-		    !burin_profile_location(profile, stack.location, &location) &&
-		    location.image <= burin_profile_images(profile))
-			images[location.image].weight += weights[n];
-	free(weights);
-	return weights;
-}
-
-static void print_image(const struct nameless *entry, const struct view_profile *counted,
-			struct view_buffer *out)
-{
-	const struct burin_image *image = entry->image;
-
-	if (counted && counted->weight)
-		view_buffer_print(out, "%15.2f%%  ", 100.0 * (double)entry->weight / (double)counted->weight);
-	else
-		view_buffer_print(out, "%16s  ", "");
-	view_buffer_print(out, "%s: %s", *image->path ? image->path : burin_image_name(image),
-			  wire_symbols_terms[image->names].text);
-	if (*image->hint)
-		view_buffer_print(out, "; missing: %s", image->hint);
-	view_buffer_print(out, "\n");
-}
-
-/* Prints images without names, those with most samples first, up to IMAGES_MAX with 1 % or more. */
-static void print_images(const struct burin_profile *profile, const struct view_profile *counted, bool color,
-			 struct view_buffer *out)
-{
-	struct nameless *images = calloc((size_t)burin_profile_images(profile) + 1, sizeof(*images));
-	uint64_t least = counted ? counted->weight / 100 : 0;
-	unsigned shown = 0, more = 0;
-
-	if (!images) {
-		out->failed = true;
-		return;
-	}
-	out->failed |= !weigh_images(profile, counted, images);
-	merge_images(images + 1, burin_profile_images(profile));
-	qsort(images + 1, burin_profile_images(profile), sizeof(*images), by_weight);
-	for (uint32_t n = 1; n <= burin_profile_images(profile); n++) {
-		const struct burin_image *image = images[n].image;
-
-		if (!image || image->names >= BURIN_NAMES_FUNCTIONS || (counted && !images[n].weight))
-			continue;
-		if (!shown && !more)
-			view_buffer_print(out, "%sNames are missing%s\n", color ? warn : "",
-					  color ? off : "");
-		if (shown < IMAGES_MAX && images[n].weight >= least) {
-			print_image(&images[n], counted, out);
-			shown++;
-		} else {
-			more++;
-		}
-	}
-	if (more)
-		view_buffer_print(out, "%16s  %s%u image%s %s; all: burin report --json, \"images\"\n", "",
-				  shown ? "and in " : "in ", more, more == 1 ? "" : "s",
-				  shown ? "more" : "with less than 1 % each");
-	free(images);
-}
-
-/* No image has names while the trace is recorded, or after record --no-symbols. */
-static void print_unnamed(const struct burin_profile *profile, bool color, struct view_buffer *out)
-{
-	const uint32_t count = burin_profile_images(profile);
-
-	for (uint32_t n = 1; n <= count; n++) {
-		const struct burin_image *image = burin_profile_image(profile, n);
-
-		if (image && image->names != BURIN_NAMES_UNKNOWN)
-			return;
-	}
-	if (count)
-		view_buffer_print(
-			out,
-			"%sNames have not been looked up%s: this happens when a recording ends, or with "
-			"burin symbols\n",
-			color ? warn : "", color ? off : "");
-}
-
 /* Prints all values of a key that may occur several times, a line each. */
 static void print_values(const struct burin_profile *profile, const char *wanted, const char *head,
 			 bool color, struct view_buffer *out)
@@ -372,6 +230,20 @@ bool view_ledger_line(const struct burin_profile *profile, struct view_buffer *o
 	return print_sum(profile, burin_profile_number(profile, "received"), false, out);
 }
 
+void view_ledger_nameless(const struct burin_profile *profile, const struct view_profile *counted, bool color,
+			  struct view_buffer *out)
+{
+	const struct view_nameless all = { .profile = profile,
+					   .weights = counted ? view_stack_weights(counted) : NULL,
+					   .calls = counted && counted->calls };
+
+	if (counted && !all.weights)
+		out->failed = true;
+	else
+		view_nameless_text(&all, color, out);
+	free(all.weights);
+}
+
 static void print_all(const struct burin_trace *trace, const struct burin_profile *profile,
 		      const struct view_profile *counted, bool color, bool whole, struct view_buffer *out)
 {
@@ -394,8 +266,7 @@ static void print_all(const struct burin_trace *trace, const struct burin_profil
 	print_truncated(profile, whole, out);
 	print_remarks(profile, out);
 	print_waits(profile, color, out);
-	print_images(profile, counted, color, out);
-	print_unnamed(profile, color, out);
+	view_ledger_nameless(profile, counted, color, out);
 	/* The processes and users that caused the remarks that begin with "over". */
 	print_values(profile, "excess", "Above the limits for one process or user", color, out);
 	print_values(profile, "limit", "Limited", color, out);

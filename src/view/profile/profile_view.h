@@ -281,6 +281,9 @@ void view_tree_json(const struct view_profile *counted, const struct view_tree *
  */
 void view_ledger_text(const struct burin_trace *trace, const struct burin_profile *profile,
 		      const struct view_profile *counted, bool color, size_t lines, struct view_buffer *out);
+/* Its part about images without names; also of calls (view_profile.calls). */
+void view_ledger_nameless(const struct burin_profile *profile, const struct view_profile *counted, bool color,
+			  struct view_buffer *out);
 /* Its first line: how many samples were lost. Return: whether any were, or that is not known. */
 bool view_ledger_line(const struct burin_profile *profile, struct view_buffer *out);
 void view_ledger_json(const struct burin_profile *profile, struct json *json, const char *key);
