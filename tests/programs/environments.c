@@ -5,6 +5,7 @@
  *	environments ME WAY KIND	a child of fork, or of vfork or posix_spawn, executes ME, which is this file
  *	environments child ...	print the variables that do not matter to Burin
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
