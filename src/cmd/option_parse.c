@@ -218,6 +218,10 @@ static int take(struct parser *parser, const struct cmd_option *option, const ch
 		print_help(parser);
 		return OPTIONS_HELP;
 	}
+	/* That of other kinds is refused as a wrong one, with what to give. */
+	if ((option->kind == OPTION_IS_TEXT || option->kind == OPTION_IS_LIST) && !*value)
+		return cmd_usage("%.*s: its value is empty; see: burin %s --help", bytes, option_name(option),
+				 parser->command->name);
 	if (option->alone && *option->given)
 		return cmd_usage("%s and %.*s: give only one of them, once", option->given, bytes,
 				 option_name(option));
@@ -316,11 +320,29 @@ static int complete_operands(const struct parser *parser, char **argv)
 	return 0;
 }
 
+/* Refuse what is empty, such as a variable of the shell that was not set. */
+static int check_empty(const struct parser *parser, char **argv)
+{
+	const struct cmd_option *command = option_find_kind(&parser->set, OPTION_IS_COMMAND);
+	char **words = parser->has_command ? *command->to.command : NULL;
+
+	for (int n = 0; n < parser->operands; n++)
+		if (!*argv[n])
+			return cmd_usage("argument %d is empty; see: burin %s --help", n + 1,
+					 parser->command->name);
+	if (words && *words && !**words)
+		return cmd_usage("the command after -- is empty; give a program");
+	return 0;
+}
+
 static int check_operands(const struct parser *parser, char **argv)
 {
 	const struct cmd *command = parser->command;
 	const char *surplus = parser->operands > command->operands.max ? argv[command->operands.max] : NULL;
+	const int result = check_empty(parser, argv);
 
+	if (result)
+		return result;
 	if (surplus && command->operands.wanted)
 		return cmd_usage("%s: one argument too many; %s", surplus, command->operands.wanted);
 	if (surplus)

@@ -100,7 +100,7 @@ static const struct cmd runner = {
 
 static char *words[ARGUMENTS];
 
-/* Parse words that spaces separate. */
+/* Parse words that spaces separate; '' is an empty one. */
 static int parse(const struct cmd *cmd, const char *line)
 {
 	static char copy[256];
@@ -120,7 +120,7 @@ static int parse(const struct cmd *cmd, const char *line)
 	set = (struct view_set){ .count = 0 };
 	snprintf(copy, sizeof(copy), "name %s", line);
 	for (char *word = strtok(copy, " "); word && count < ARGUMENTS - 1; word = strtok(NULL, " "))
-		words[count++] = word;
+		words[count++] = strcmp(word, "''") ? word : word + 2;
 	words[count] = NULL;
 	return options_parse(cmd, count, words);
 }
@@ -181,6 +181,10 @@ static void what_is_refused(void **state)
 	refused(&plain, "-fx", "-x: no such option; see: burin plain --help");
 	refused(&plain, "-t", "-t: its value is missing; see: burin plain --help");
 	refused(&plain, "--text", "--text: its value is missing; see: burin plain --help");
+	refused(&plain, "--text ''", "--text: its value is empty; see: burin plain --help");
+	refused(&plain, "--text=", "--text: its value is empty; see: burin plain --help");
+	refused(&plain, "-f -t ''", "--text: its value is empty; see: burin plain --help");
+	refused(&plain, "-l a -l ''", "--list: its value is empty; see: burin plain --help");
 	refused(&plain, "--flag=1", "--flag=1: it takes no value; see: burin plain --help");
 	refused(&plain, "--number 101", "--number: invalid value '101'; give a number from 1 to 100");
 	refused(&plain, "--number=", "--number: invalid value ''; give a number from 1 to 100");
@@ -209,6 +213,11 @@ static void operands(void **state)
 	assert_string_equal(words[0], "-f");
 	assert_string_equal(words[1], "-");
 	refused(&plain, "a b c", "c: one argument too many; give two");
+	refused(&plain, "a ''", "argument 2 is empty; see: burin plain --help");
+	refused(&plain, "-- ''", "argument 1 is empty; see: burin plain --help");
+	refused(&runner, "-f ''", "argument 1 is empty; see: burin runner --help");
+	refused(&runner, "-- '' a", "the command after -- is empty; give a program");
+	assert_int_equal(parse(&runner, "-- a ''"), 0);
 }
 
 static void a_command(void **state)
