@@ -20,6 +20,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(1, os.path.join(TOP, "tests", "harness"))
+import kernel_file
 DOORS = ["trace", "profile", "calls", "metadata", "session", "recover", "timer", "symbols", "jitmap", "filter", "unwind", "uftrace", "kernel", "guest"]
 # The longest input of each door: more makes it slow and reaches nothing new.
 LENGTH = {"trace": 40000, "profile": 30000, "calls": 20000, "metadata": 16000, "session": 2000, "recover": 2000, "timer": 16000, "symbols": 12000, "jitmap": 4000, "filter": 2500,
@@ -281,7 +283,11 @@ def make_seeds(where):
     keep("guest", "types", guest_types())
     keep("recover", "stores", words((1, 0), (4, 0x110), (1, 4), (4, 1)) + words((1, 3), (4, 0x40), (1, 8), (8, 4096)))
     keep("timer", "records", timer_parts())
-    keep("guest", "vmlinuz", bytes(0x202) + b"HdrS\nffffffff81000000 T _stext\n")
+    few = kernel_file.FUNCTIONS[:4] + kernel_file.FUNCTIONS[-2:]
+    keep("guest", "kernel", kernel_file.elf(kernel_file.tables(few)))
+    keep("guest", "absolute", kernel_file.elf(kernel_file.tables([(4096, "D", "x"), *few], "6.2", absolute=True)))
+    for how in ("gzip", "xz", "zstd", "lz4"):
+        keep("guest", f"vmlinuz.{how}", kernel_file.booted(kernel_file.packed(kernel_file.elf(kernel_file.tables(few, "6.1")), how)))
     keep("session", "stores", words((4, 0x110), (1, 4), (4, 1)) + words((4, 0x3000), (1, 2)) + b"\1\1")
 
 

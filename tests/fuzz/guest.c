@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Files about a guest: the kernel's functions (ELF, kallsyms) and its types (BTF), which may be those of a hostile guest. */
+/* Files about a guest: the kernel's functions (ELF, kallsyms) and its types (BTF), which may be those of a hostile guest, and packed. */
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "image/elf/kernel_file.h"
 #include "image/names/guest_names.h"
 #include "image/names/guest_tasks.h"
 
@@ -49,11 +50,14 @@ static void move(const struct guest_names *names)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const int file = memfd_create("guest", MFD_CLOEXEC);
+	const int given = memfd_create("guest", MFD_CLOEXEC);
 	struct guest_names names;
 	struct guest_tasks tasks = { 0 };
+	int unpacked, file;
 
-	FUZZ_HOLDS(file >= 0 && write(file, data, size) == (ssize_t)size);
+	FUZZ_HOLDS(given >= 0 && write(given, data, size) == (ssize_t)size);
+	unpacked = kernel_file_unpack(given);
+	file = unpacked < 0 ? given : unpacked;
 	if (guest_names_read(&names, file) == 0) {
 		look(&names);
 		move(&names);
@@ -62,6 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (guest_tasks_read(&tasks, file) == 0)
 		fuzz_use(
 			(unsigned)(tasks.current + tasks.stack + tasks.pid + tasks.name + tasks.stack_bytes));
-	close(file);
+	close(given);
+	if (unpacked >= 0)
+		close(unpacked);
 	return 0;
 }

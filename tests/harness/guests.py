@@ -352,19 +352,12 @@ def aarch64_types(packed):
     raise Skip("Debian's kernel for arm64 has no type information")
 
 
-UNPACK = {b"\x02\x21\x4c\x18": "lz4", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zX": "xz", b"\x1f\x8b\x08\x00": "gzip"}
+def own_functions(listing):
+    """{(address, name)} of the kernel's functions in a text like /proc/kallsyms, without those of modules."""
+    words = (line.split() for line in listing.splitlines())
+    return {(int(word[0], 16), word[2]) for word in words if len(word) == 3 and word[1] in "tTwW"}
 
 
-def kernel_types():
-    """That kernel as an ELF file, with its type information and without symbols. A loader for x86 is around it."""
-    path = os.path.join(X86.kernel, "vmlinux")
-    packed = open(debian_kernel(), "rb").read()
-    if not os.path.exists(path):
-        begin = (packed[0x1f1] + 1) * 512 + struct.unpack_from("<I", packed, 0x248)[0]
-        tool = UNPACK.get(packed[begin:begin + 4], "a tool that is not known")
-        need(tool)
-        new = fresh("vmlinux")
-        # Behind the data is its length, which the tools take for more data.
-        run("sh", "-c", f'tail -c +{begin + 1} "$1" | head -c {struct.unpack_from("<I", packed, 0x24c)[0] - 4} | {tool} -dc > "$2"', "sh", debian_kernel(), new)
-        shutil.move(new, path)
-    return path
+def functions_of(file):
+    """The same of a file."""
+    return {(int(address, 16), name) for address, name in (line.split() for line in made(os.path.join(BUILD, "tests/source/guest/guest-list"), file).splitlines())}

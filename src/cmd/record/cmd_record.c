@@ -228,10 +228,9 @@ static const struct cmd_option table[] = {
 		    .given = guest_given),
 	OPTION_TEXT(
 		"--guest-kernel FILE", &options.guest.kernel,
-		"with --guest: the guest's kernel, for its functions: an ELF file with symbols, or a text "
-		"such as "
-		"System.map; and for the names and pids of its processes: an ELF file with type information "
-		"(BTF), or a copy of /sys/kernel/btf/vmlinux",
+		"with --guest: the guest's kernel, for its functions, and for the names and pids of its "
+		"processes: vmlinuz or vmlinux; or only for the functions a text such as System.map; or only "
+		"for the processes a copy of /sys/kernel/btf/vmlinux",
 		.given = guest_given),
 	OPTION_LIST(
 		"--guest-program FILE", &options.guest.programs,

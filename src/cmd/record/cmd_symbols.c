@@ -376,10 +376,9 @@ static const struct cmd_option table[] = {
 	OPTION_LIST("--guest FILE", &options.guests,
 		    "functions of a guest: vmlinux=FILE of its kernel, or of a program without one; "
 		    "prog=FILE@SPACE of the programs in an address space, without @SPACE of those it fits. "
-		    "FILE is an ELF "
-		    "file or the text of the guest's /proc/kallsyms. FILE+0xOFFSET: its code was moved by "
-		    "OFFSET; without, that is "
-		    "found. May be repeated; adds to the names that the trace has"),
+		    "FILE is an ELF file, the kernel's vmlinuz, or the text of the guest's /proc/kallsyms. "
+		    "FILE+0xOFFSET: its code was moved by OFFSET; without, that is found. May be repeated; "
+		    "adds to the names that the trace has"),
 	OPTION_FLAG("-f, --force", &options.force,
 		    "write the result even if fewer names were found than before; forget earlier files of "
 		    "--guest"),

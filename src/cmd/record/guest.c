@@ -18,6 +18,7 @@
 #include "cmd/record/guest_symbols.h"
 #include "cmd/record/guest_trigger.h"
 #include "cmd/record/preload_libraries.h"
+#include "image/elf/kernel_file.h"
 #include "image/names/guest_tasks.h"
 
 enum {
@@ -265,11 +266,14 @@ static bool read_kernel(struct guest_options *options, struct guest_functions *f
 	*tasks = 0;
 	if (!options->kernel)
 		return true;
-	file = open(options->kernel, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	error = file < 0 ? -errno : guest_names_read(&functions->names, file);
+	file = kernel_file_open(options->kernel);
+	error = file < 0 ? file : guest_names_read(&functions->names, file);
 	options->named = !error;
-	if (!error || error == -ENOEXEC)
+	if (!error || error == -ENOEXEC || error == -EUCLEAN)
 		no_tasks = describe_tasks(options, file, tasks);
+	if (error == -EUCLEAN && !no_tasks)
+		cmd_note("burin record: --guest-kernel: %s: its functions have no names: %s\n",
+			 options->kernel, kernel_file_problem(error));
 	if (file >= 0)
 		close(file);
 	if (!error || !no_tasks)
@@ -278,8 +282,7 @@ static bool read_kernel(struct guest_options *options, struct guest_functions *f
 		   error == -ENOEXEC
 			   ? "it has neither functions nor type information (BTF); give a vmlinux, a "
 			     "text such as System.map, or a copy of /sys/kernel/btf/vmlinux"
-		   : error == -EMEDIUMTYPE ? GUEST_NAMES_PACKED
-					   : strerror(-error));
+			   : kernel_file_problem(error));
 	return false;
 }
 
@@ -301,7 +304,7 @@ static bool read_program(struct guest_functions *functions, const char *path)
 		close(file);
 	if (error)
 		cmd_failed("--guest-program: %s: %s", path,
-			   error == -ENOEXEC || error == -EMEDIUMTYPE
+			   error == -ENOEXEC || error == -EUCLEAN
 				   ? "it has no functions; give an ELF file with symbols"
 				   : strerror(-error));
 	return !error;

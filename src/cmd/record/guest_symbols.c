@@ -2,7 +2,6 @@
 /* Files with the functions of guests; see guest_symbols.h. */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/record/guest_symbols.h"
+#include "image/elf/kernel_file.h"
 #include "image/names/guest_names.h"
 #include "wire/wire_call.h"
 
@@ -51,7 +51,9 @@ static const char *space_of(const char *image)
 {
 	const size_t bytes = sizeof(WIRE_GUEST_USER) - 1;
 
-	return strncmp(image, WIRE_GUEST_USER, bytes) == 0 ? image + bytes : NULL;
+	return strcmp(image, WIRE_GUEST_KERNEL) != 0 && strncmp(image, WIRE_GUEST_USER, bytes) == 0
+		       ? image + bytes
+		       : NULL;
 }
 
 /* The address space at the end of a word, behind an @; NULL: it has none. A path may have an @, too. */
@@ -93,7 +95,7 @@ bool guest_symbols_is_path(const char *path)
 static bool is_for(const char *word, const char *image, bool exactly)
 {
 	const bool is_kernel = strcmp(image, WIRE_GUEST_KERNEL) == 0;
-	const char *space = is_kernel ? NULL : space_of(image), *given = given_space(word);
+	const char *space = space_of(image), *given = given_space(word);
 
 	if (is_kernel)
 		return exactly && has_key(word, kernel_key);
@@ -136,11 +138,11 @@ static int read_path(struct guest_file *file, const struct symbolize_image *imag
 {
 	const bool given = take_shift(file->path, '+', &file->shifts.all[0]);
 	const bool first = !given && take_shift(file->path, GUEST_SYMBOLS_FIRST, &file->shifts.all[0]);
-	const int descriptor = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	const int descriptor = kernel_file_open(file->path);
 	int error;
 
 	if (descriptor < 0)
-		return -errno;
+		return descriptor;
 	error = guest_names_read(&file->names, descriptor);
 	close(descriptor);
 	file->placed = given || (space_of(image->path) && file->names.fixed);
@@ -277,10 +279,9 @@ int guest_symbols_open(const struct view_globs *files, const struct guest_known 
 	if (map < 0 && (best.word || map != -1)) {
 		spaces->failed = true;
 		cmd_failed("--guest: %s: %s", best.path ? best.path : image->path,
-			   map == -ENOEXEC	 ? "it has no functions; give an ELF file with symbols, or a "
-						   "text such as /proc/kallsyms of the guest"
-			   : map == -EMEDIUMTYPE ? GUEST_NAMES_PACKED
-						 : strerror(-map));
+			   map == -ENOEXEC ? "it has no functions; give an ELF file with symbols, or a "
+					     "text such as /proc/kallsyms of the guest"
+					   : kernel_file_problem(map));
 	}
 	guest_names_free(&names);
 	free_file(&best);

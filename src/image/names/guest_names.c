@@ -16,6 +16,7 @@
 #include "image/elf/image.h"
 #include "image/names/demangle.h"
 #include "image/names/guest_names.h"
+#include "image/names/kallsyms.h"
 
 enum {
 	FILE_MAX = 256 << 20, /* bytes of a text, or of the symbols of an ELF file */
@@ -143,31 +144,53 @@ static int read_elf(struct guest_names *names, const struct image *image)
 	return error;
 }
 
-/* ---- A kernel as it is booted, or a compressed file */
+/* ---- A kernel without symbols, which has names of its functions for itself */
 
-/* Random bytes could pass for lines of a text. */
-static bool is_packed(int file)
+struct kernel {
+	struct guest_names *names;
+	const struct image *image;
+};
+
+static bool is_base(void *context, uint64_t address)
 {
-	static const struct {
-		size_t at, bytes;
-		const char *magic;
-	} marks[] = {
-		{ 0x202, 4, "HdrS" },	      /* x86: vmlinuz, bzImage */
-		{ 0x38, 4, "ARM\x64" },	      /* aarch64: Image, which has no symbols either */
-		{ 4, 4, "zimg" },	      /* compressed, with a loader for EFI */
-		{ 0, 2, "\x1f\x8b" },	      /* gzip */
-		{ 0, 6, "\3757zXZ" },	      /* xz */
-		{ 0, 4, "\x28\xb5\x2f\xfd" }, /* zstd */
-		{ 0, 4, "\x02\x21\x4c\x18" }, /* lz4, as the kernel has it */
-	};
-	char head[0x206] = "";
-	bool found = false;
+	const struct kernel *kernel = context;
+	uint64_t offset;
 
-	if (pread(file, head, sizeof(head), 0) < 0)
-		return false;
-	for (size_t n = 0; n < sizeof(marks) / sizeof(*marks); n++)
-		found |= memcmp(head + marks[n].at, marks[n].magic, marks[n].bytes) == 0;
-	return found;
+	return image_offset(kernel->image, address, &offset) == 0;
+}
+
+static int add_own(void *context, uint64_t address, const char *name)
+{
+	const struct kernel *kernel = context;
+
+	return kernel->names->bytes > FILE_MAX ? -EFBIG : guest_names_add(kernel->names, address, 0, name);
+}
+
+/* The tables are within a segment: the one with the data that do not change. */
+static int read_segment(struct kallsyms_reader *reader, const struct image *image,
+			const struct image_segment *segment)
+{
+	const size_t size = segment->bytes < reader->steps ? (size_t)segment->bytes : 0;
+	unsigned char *bytes = size && size <= FILE_MAX ? malloc(size) : NULL;
+	int error;
+
+	if (!bytes)
+		return size && size <= FILE_MAX ? -ENOMEM : -ENOEXEC;
+	reader->steps -= size;
+	error = kallsyms_read(reader, bytes, image_read(image, segment->offset, bytes, size));
+	free(bytes);
+	return error;
+}
+
+static int read_own(struct guest_names *names, const struct image *image)
+{
+	struct kernel kernel = { names, image };
+	struct kallsyms_reader reader = { is_base, add_own, &kernel, KALLSYMS_STEPS };
+	int error = -ENOEXEC;
+
+	for (unsigned n = 0; n < image->segment_count && error == -ENOEXEC && image->wide; n++)
+		error = read_segment(&reader, image, &image->segments[n]);
+	return error;
 }
 
 /* ---- All */
@@ -213,10 +236,12 @@ int guest_names_read(struct guest_names *names, int file)
 	error = image_open(&image, copy); /* which closes the copy */
 	if (!error) {
 		error = read_elf(names, &image);
+		if (error == -ENOEXEC)
+			error = read_own(names, &image);
 		names->fixed = image.fixed;
 		image_close(&image);
 	} else if (error == -ENOEXEC) {
-		error = is_packed(file) ? -EMEDIUMTYPE : read_text(names, file);
+		error = read_text(names, file);
 	}
 	if (!error && !names->count)
 		error = -ENOEXEC;

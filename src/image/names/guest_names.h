@@ -20,11 +20,6 @@ struct guest_name {
 	size_t name;		/* offset in the text */
 };
 
-/* What to give instead of a file with -EMEDIUMTYPE. */
-#define GUEST_NAMES_PACKED                                                                                   \
-	"it is a kernel as it is booted (vmlinuz), or compressed, and Burin reads no functions in it; give " \
-	"its System.map, its vmlinux with symbols, or the guest's /proc/kallsyms"
-
 struct guest_names {
 	struct guest_name *all; /* by address; of several for one address, the first is the function's name */
 	size_t count, room;
@@ -34,10 +29,10 @@ struct guest_names {
 };
 
 /*
- * guest_names_read - read a file's functions.
- * @file: the caller closes it
- * Return: 0; -ENOEXEC: neither an ELF file with symbols nor such a text; -EMEDIUMTYPE: a kernel as it is booted, or a
- * compressed file; -EFBIG, -ENOMEM, or another -errno.
+ * guest_names_read - read a file's functions. A kernel without symbols has those that it has of itself (kallsyms.h).
+ * @file: not packed (kernel_file.h); the caller closes it
+ * Return: 0; -ENOEXEC: neither an ELF file with functions nor such a text; -EUCLEAN: a kernel whose own functions cannot be
+ * read; -EFBIG, -ENOMEM, or another -errno.
  */
 int guest_names_read(struct guest_names *names, int file);
 void guest_names_free(struct guest_names *names);
