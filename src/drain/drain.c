@@ -309,6 +309,7 @@ static int begin(struct drain *drain, int directory, const struct drain_options 
 					     .clock = { hz, calibrate_offset(&drain->begin, hz) },
 					     .session_path = options->session_path,
 					     .kernel_tasks = options->kernel_tasks,
+					     .kernel_calls = options->kernel_calls,
 					     .kernel_threads = options->kernel_threads,
 					     .command = options->command };
 	int error = 0;

@@ -31,9 +31,9 @@ struct drain_options {
 	const char
 		*session_path; /* where a killed recorder leaves the session; NULL: the session is not ours */
 	const char *command;   /* for `.burin/recording`; must live as long as the drain */
-	const char *kernel_tasks, *kernel_threads; /* the same */
-	uint64_t since;				   /* snapshot: ticks; leave out earlier records */
-	uint64_t last; /* snapshot of an ended program: begin this many ticks before its last record */
+	const char *kernel_tasks, *kernel_calls, *kernel_threads; /* the same */
+	uint64_t since; /* snapshot: ticks; leave out earlier records */
+	uint64_t last;	/* snapshot of an ended program: begin this many ticks before its last record */
 	const char *const
 		*globs; /* attached: events to keep, up to NULL; none: all. Must live as long as the drain */
 	bool attach;	/* record a session in flight mode, from the call of drain_begin() on */

@@ -41,6 +41,8 @@ struct recording {
 	const char
 		*kernel_tasks; /* whose events of the kernel are recorded: "all" or "some"; NULL: none are */
 	const char *
+		kernel_calls; /* times between which each system call of these tasks is recorded; NULL, "": unknown */
+	const char *
 		kernel_threads; /* those that live at the end, as kernel_follow_list() has them; NULL, "": unknown */
 	const char *result;
 	const char *trouble;

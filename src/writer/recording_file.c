@@ -106,6 +106,7 @@ static void fill(struct block *block, const struct session *session, const struc
 			add_number(block, wire_call_terms[cause].key, recording->lost_calls[cause]);
 	add_text(block, "trouble", recording->trouble);
 	add_text(block, "kernel_tasks", recording->kernel_tasks);
+	add_text(block, "kernel_calls", recording->kernel_calls);
 	add_text(block, "kernel_threads", recording->kernel_threads);
 	add_text(block, "command", recording->command);
 	memset(block->text + block->used, '\n', sizeof(block->text) - block->used);

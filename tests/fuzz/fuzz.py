@@ -211,6 +211,18 @@ def make_seeds(where):
         if os.path.exists(os.path.join(trace, "kernel0")):
             keep("trace", "sched", pack(trace, (".burin/recording", ".burin/events", "names", "kernel0"), 12000))
 
+        # The same with calls that change descriptors. All others, which it would have to have, are some 100 KB of descriptions.
+        trace = os.path.join(tmp, "descriptors")
+        calls = ("openat", "close", "dup2", "fcntl", "execve", "clone", "pipe2", "read", "exit_group")
+        subprocess.run([os.path.join(where, "src", "burin"), "record", "-q", "--no-samples", *(word for call in calls for word in ("-k", f"syscalls:sys_*_{call}")),
+                        "-o", trace, "--", "taskset", "-c", "0", "sh", "-c", "cat < /dev/null | cat; exec 5> /dev/null; echo >&5"], env={"PATH": "/usr/bin:/bin"})
+        if os.path.exists(os.path.join(trace, "kernel0")):
+            with open(os.path.join(trace, ".burin/recording"), "r+b") as file:
+                whole = (file.read().rstrip(b"\n") + b"\nkernel_calls=0 18446744073709551615\n").ljust(4096, b"\n")
+                file.seek(0)
+                file.write(whole)
+            keep("trace", "descriptors", pack(trace, (".burin/recording", ".burin/events", "names", "kernel0"), 12000))
+
         # Code: a library of two functions, its .eh_frame alone, and expressions.
         source, library, frame = (os.path.join(tmp, n) for n in ("x.c", "x.so", "x.frame"))
         with open(source, "w") as file:

@@ -395,22 +395,24 @@ static void write_events(const struct synth *synth)
 
 static void write_recording(const struct synth *synth)
 {
-	char text[4097], machine[64] = "";
+	char text[4097], machine[64] = "", calls[64] = "";
 	FILE *file;
 	int bytes;
 
 	if (synth->options.machine)
 		snprintf(machine, sizeof(machine), "machine=%s\n", synth->options.machine);
+	if (synth->options.kernel_calls)
+		snprintf(calls, sizeof(calls), "kernel_calls=%s\n", synth->options.kernel_calls);
 	bytes = snprintf(
 		text, sizeof(text),
 		"burin recording 1\nstate=%s\nuuid=%s\nboot_id=%s\nhostname=synthetic\nkernel=Linux 6.1\n%s"
 		"clock=tsc\nclock_hz=%llu\nclock_offset_ns=%lld\nmode=stream\npacket_bytes=%u\n"
 		"ring_packets=16\ncpus=%u\nlocked=2\ncommand=%s\n%slost_late=0\nlost_names=0\nclock_steps="
-		"0\n",
+		"0\n%s",
 		synth->options.state, uuid_text, boot_text, machine, (unsigned long long)synth->options.hz,
 		(long long)synth->options.offset_ns, synth->options.packet_bytes, synth->options.cpus,
 		synth->options.command,
-		strcmp(synth->options.state, "finished") ? "session=/dev/null\n" : "result=exit 0\n");
+		strcmp(synth->options.state, "finished") ? "session=/dev/null\n" : "result=exit 0\n", calls);
 	file = create(synth, ".burin/recording");
 	must(bytes > 0 && bytes < 4096);
 	memset(text + bytes, '\n', 4096 - (size_t)bytes);

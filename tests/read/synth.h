@@ -24,6 +24,7 @@ struct synth_options {
 	const char *state;	   /* default "finished" */
 	const char *command;	   /* default "./demo" */
 	const char *machine;	   /* default: none is named */
+	const char *kernel_calls;  /* the same */
 };
 
 /* Begins a trace in a directory that does not exist yet. */

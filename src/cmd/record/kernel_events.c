@@ -3,6 +3,7 @@
 #include "cmd/record/kernel_events.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,6 +163,7 @@ int kernel_events_open(struct kernel_events *kernel, const struct kernel_choice 
 			 kernel->source.refused_why);
 	kernel->opened = true;
 	kernel->filtered = choice->where;
+	kernel->has_all_calls = !error && !choice->where && kernel_source_has_all_calls(&kernel->source);
 	kernel->events = kernel->source.events;
 	return 0;
 }
@@ -188,6 +190,9 @@ void kernel_events_finish(struct kernel_events *kernel)
 	if (!kernel_follow_list(&kernel->source.follow, kernel->threads, sizeof(kernel->threads)))
 		kernel->threads[0] = 0;
 	kernel_source_finish(&kernel->source);
+	if (kernel->has_all_calls)
+		snprintf(kernel->calls, sizeof(kernel->calls), "%" PRIu64 " %" PRIu64, kernel->source.from,
+			 kernel->source.to);
 	kernel->error_ns = kernel->source.clock.error + kernel->source.clock.thinned;
 	kernel->mechanism = kernel->source.mechanism;
 	kernel->unread = kernel->source.unread;

@@ -22,6 +22,7 @@ enum kernel_sched {
 
 enum {
 	KERNEL_THREADS = 1000, /* bytes of their list */
+	KERNEL_CALLS_TEXT = 48,
 };
 
 struct kernel_choice {
@@ -47,6 +48,8 @@ struct kernel_events {
 	bool without_texts, without_unnamed; /* as of ->source */
 	uint64_t unread;		     /* system calls that lack an argument */
 	bool filtered;			     /* by --k-where */
+	bool has_all_calls;		     /* every system call of the recorded tasks is recorded, ... */
+	char calls[KERNEL_CALLS_TEXT];	     /* ... between these times, for the drain; "": before the end */
 };
 
 /*

@@ -406,6 +406,16 @@ static int could_not_run(const char *command, int error)
 	return error == ENOENT ? 127 : 126;
 }
 
+/*
+ * Whether the trace has each system call of its tasks, from their begin on. The rings of a flight recorder, and those of a chunk,
+ * do not begin at one moment.
+ */
+static bool has_all_calls(const struct record_options *options, const struct kernel_events *kernel)
+{
+	return kernel->has_all_calls && options->session.mode == WIRE_MODE_STREAM && !options->split.bytes &&
+	       !options->split.ns;
+}
+
 static int record(const struct record_options *options, struct session *session, const char *session_path,
 		  struct run *run)
 {
@@ -452,17 +462,20 @@ static int record(const struct record_options *options, struct session *session,
 	directory = -1;
 	if (record_format_begin(&format, options, output, sizeof(output)))
 		directory = recording_create("-o", output, private);
-	error = directory < 0 ? directory
-			      : drain_begin(&drain, session, directory,
-					    &(struct drain_options){
-						    .session_path = *session_path ? session_path : NULL,
-						    .command = line,
-						    .kernel_tasks = !kernel.opened	       ? NULL
-								    : options->sampling.system ? "all"
-											       : "some",
-						    .kernel_threads = kernel.threads,
-						    .split = options->split,
-						    .more = kernel_events_more(&kernel) });
+	error = directory < 0
+			? directory
+			: drain_begin(&drain, session, directory,
+				      &(struct drain_options){
+					      .session_path = *session_path ? session_path : NULL,
+					      .command = line,
+					      .kernel_tasks = !kernel.opened		 ? NULL
+							      : options->sampling.system ? "all"
+											 : "some",
+					      .kernel_calls =
+						      has_all_calls(options, &kernel) ? kernel.calls : NULL,
+					      .kernel_threads = kernel.threads,
+					      .split = options->split,
+					      .more = kernel_events_more(&kernel) });
 	if (error) {
 		sampling_finish(&sampling);
 		start(run, NULL, &sampling, &calls, false);

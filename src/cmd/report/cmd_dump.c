@@ -8,6 +8,7 @@
 #include "burin/read.h"
 #include "cmd/cmd.h"
 #include "cmd/selection_options.h"
+#include "view/kernel/descriptor_calls.h"
 #include "view/kernel/syscall_dump.h"
 #include "view/losses.h"
 #include "view/records/dump.h"
@@ -20,6 +21,10 @@ static const struct cmd_option table[] = {
 		    "print system calls (burin record -k 'syscalls:*') as strace does: a line when one ends, "
 		    "with "
 		    "the time of its begin; --event matches names of calls"),
+	OPTION_FLAG(
+		"--no-paths", &dump.without_paths,
+		"with --syscalls: print descriptors as numbers, also where the calls of the trace show what "
+		"they refer to"),
 	OPTION_LIST("-e, --event GLOB", &dump.events, "only events whose name matches; may be repeated"),
 	OPTION_LIST("-f, --function GLOB", &dump.functions,
 		    "only calls of functions whose name matches; may be repeated"),
@@ -39,11 +44,14 @@ static const struct cmd_option table[] = {
 	{ 0 },
 };
 
-/* Losses and faults. */
+/* Losses and faults, and why descriptors are only numbers. */
 static void print_foot(const struct burin_trace *trace, const struct cmd_faults *faults, const char *path)
 {
+	const char *lack = syscalls && !dump.without_paths ? descriptor_calls_lack(trace) : NULL;
 	struct view_buffer foot = { .used = 0 };
 
+	if (lack)
+		view_buffer_print(&foot, "Descriptors have no paths: %s\n", lack);
 	view_losses_text(trace, cmd_color(STDERR_FILENO), &foot);
 	view_buffer_write(&foot, STDERR_FILENO);
 	view_buffer_free(&foot);
@@ -64,6 +72,8 @@ static int run(char **operands)
 							    : dump.functions.count  ? "--function"
 							    : dump.names	    ? "--names"
 										    : "--stacks");
+	if (!result && dump.without_paths && !syscalls)
+		result = cmd_usage("--no-paths: add --syscalls");
 	if (!result && dump.correlations.count && !(burin_trace_context(trace) & BURIN_CONTEXT_CORRELATION))
 		result = cmd_usage("the records of this trace have no correlation id; see burin record "
 				   "--context");

@@ -279,6 +279,24 @@ bool kernel_points_have(const struct kernel_points *points, enum tracepoint_kind
 	return false;
 }
 
+bool kernel_points_have_all_calls(const struct kernel_points *points)
+{
+	bool has[KERNEL_CALL_ENTRIES][2] = { { false } };
+
+	for (size_t n = 0; n < points->count; n++) {
+		bool enters = false;
+		const int call =
+			points->points[n].is_late ? -1 : kernel_points_call(&points->points[n], &enters);
+
+		if (call >= 0)
+			has[call][enters] = true;
+	}
+	for (unsigned call = 0; call < KERNEL_CALL_ENTRIES; call++)
+		if ((call >= KERNEL_CALLS || points->has_calls[call]) && !(has[call][0] && has[call][1]))
+			return false;
+	return true;
+}
+
 const struct wire_filter *kernel_points_filter(const struct kernel_points *points, size_t n)
 {
 	return points->filters && points->filters[n].size

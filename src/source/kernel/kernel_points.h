@@ -75,6 +75,9 @@ const struct wire_filter *kernel_points_filter(const struct kernel_points *point
 /* kernel_points_call - the number of the system call that a tracepoint is about, below KERNEL_CALL_ENTRIES; -1: it is about none. */
 int kernel_points_call(const struct tracepoint *point, bool *enters);
 
+/* kernel_points_have_all_calls - whether both ends of every system call are among them; only with programs. */
+bool kernel_points_have_all_calls(const struct kernel_points *points);
+
 /* kernel_points_register - register their events. Return: 0 or -errno. */
 int kernel_points_register(struct kernel_points *points, struct session *session);
 

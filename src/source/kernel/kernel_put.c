@@ -113,6 +113,16 @@ static unsigned put_task_is_other(struct bpf_program *to, const struct kernel_la
 	return bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0);
 }
 
+bool kernel_tells_interfaces(const struct kernel_layout *layout)
+{
+#ifdef __x86_64__
+	return layout->typed && layout->task.status;
+#else
+	(void)layout;
+	return true;
+#endif
+}
+
 unsigned kernel_put_other_interface(struct bpf_program *to, const struct kernel_layout *layout)
 {
 	if (layout->typed && layout->task.status) {

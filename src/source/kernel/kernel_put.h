@@ -124,6 +124,9 @@ void kernel_put_registers(struct bpf_program *to);
 void kernel_put_no_registers(struct bpf_program *to);
 void kernel_put_set_register(struct bpf_program *to, int place, unsigned source);
 
+/* kernel_tells_interfaces - whether kernel_put_other_interface() finds all such calls. */
+bool kernel_tells_interfaces(const struct kernel_layout *layout);
+
 /*
  * kernel_put_other_interface - jump if the current task's system call is of another interface than the machine's own: that of a 32-bit program, or by
  * int 0x80. Changes registers 0 to 5. The second one is not found on a kernel without types.

@@ -31,6 +31,10 @@
 #include "source/kernel/tracefs_instance.h"
 
 static const char tracefs_word[] = "tracefs";
+enum {
+	EXACT_NS = 10000, /* the conversion of a time that is near a pair of the clock is less wrong */
+};
+
 static const unsigned INITIAL_PIDS = 0xEFFFFFFC; /* inode of the initial PID namespace */
 
 /* Whether a mechanism was chosen by the environment. */
@@ -312,11 +316,19 @@ static void append_asleep(void *context, const struct kernel_asleep *thread)
 		__atomic_fetch_add(&ring->control.lost[WIRE_LOST_FULL], 1, __ATOMIC_RELAXED);
 }
 
+/* The moment in ticks. A record of the same moment differs by less than EXACT_NS, whatever pairs of the clock follow. */
+static uint64_t ticks_of(struct kernel_source *source, int64_t ns)
+{
+	kernel_clock_round(&source->clock);
+	return kernel_clock_ticks(&source->clock, (uint64_t)ns);
+}
+
 /* Let all programs append from one moment on: a wake-up is not missing because another tracepoint was attached before. */
 static void start_programs(struct kernel_source *source)
 {
 	for (unsigned n = 0; n < source->more.count; n++)
-		__atomic_store_n(&source->rings[n].control->state, WIRE_RING_READY, __ATOMIC_RELEASE);
+		__atomic_store_n(&source->rings[n].control->state, WIRE_RING_READY, __ATOMIC_SEQ_CST);
+	source->from = ticks_of(source, (int64_t)clock_ns(CLOCK_MONOTONIC) + EXACT_NS);
 }
 
 /* ---- the drain's side */
@@ -623,9 +635,16 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 	return error;
 }
 
+bool kernel_source_has_all_calls(const struct kernel_source *source)
+{
+	return source->mechanism == KERNEL_BY_BPF && !source->refused &&
+	       kernel_tells_interfaces(&source->layout) && kernel_points_have_all_calls(&source->points);
+}
+
 /* Let no program append any more: those that have not seen the state hold a lock. */
 static void stop_programs(struct kernel_source *source)
 {
+	source->to = ticks_of(source, (int64_t)clock_ns(CLOCK_MONOTONIC) - EXACT_NS);
 	for (unsigned n = 0; n < source->more.count; n++)
 		__atomic_store_n(&source->rings[n].control->state, WIRE_RING_ABSENT, __ATOMIC_SEQ_CST);
 	for (unsigned n = 0; n < source->more.count; n++)

@@ -66,6 +66,7 @@ struct kernel_source {
 	uint16_t asleep; /* id of kernel_asleep_describe(); 0: it is not recorded */
 	int asleep_program;
 	uint64_t begin_ns; /* CLOCK_MONOTONIC */
+	uint64_t from, to; /* ticks: in between, all programs append; valid after kernel_source_finish() */
 	bool one_by_one;   /* the kernel does not attach a program to several places */
 	unsigned refused;  /* tracepoints that the kernel does not let attach to ... */
 	int refused_error; /* ... of the first one, and its name and why */
@@ -90,6 +91,9 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
  * Return: for drain_snapshot(); valid until the next call.
  */
 const struct drain_more *kernel_source_snapshot(struct kernel_source *source);
+
+/* kernel_source_has_all_calls - whether each system call of the recorded tasks has its records, unless they are lost or filtered. */
+bool kernel_source_has_all_calls(const struct kernel_source *source);
 
 /* kernel_source_command - record a child that has not executed its program yet, from its exec on. Return: 0 or -errno. */
 int kernel_source_command(struct kernel_source *source, pid_t child);

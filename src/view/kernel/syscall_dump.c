@@ -32,6 +32,7 @@ struct dumper {
 	struct view_strings strings;
 	struct kernel_view view;
 	struct syscall_pairs pairs;
+	struct descriptor_calls descriptors;
 	struct pending *pending; /* by index of the pairs' threads */
 	size_t pending_room;
 	struct syscall_style *styles; /* by event id */
@@ -47,6 +48,7 @@ struct line {
 	uint64_t begin, end; /* 0: not in the trace */
 	bool returns;	     /* false: a call that never ends */
 	int64_t result;
+	const char *path; /* of the result, a descriptor; NULL: unknown */
 };
 
 /* ---- lines */
@@ -84,6 +86,7 @@ static void put_text(struct dumper *dumper, struct pending *pending, const struc
 	view_buffer_print(out, ") = ");
 	syscall_text_result(line->call < dumper->by_call_room ? dumper->by_call[line->call] : NULL,
 			    line->result, out);
+	descriptor_text(line->path, out);
 	if (line->begin) {
 		ns = (uint64_t)(burin_trace_ns(dumper->trace, line->end) -
 				burin_trace_ns(dumper->trace, line->begin));
@@ -114,6 +117,10 @@ static void put_json(struct dumper *dumper, struct pending *pending, const struc
 		json_i64(&json, "result", line->result);
 	else
 		json_null(&json, "result");
+	if (line->path)
+		json_text(&json, "path", line->path);
+	else
+		json_null(&json, "path");
 	if (ended && kernel_is_error(line->result))
 		json_text(&json, "errno", kernel_errno_name((int)-line->result, text));
 	else
@@ -187,6 +194,25 @@ static int put_unended(struct dumper *dumper, struct pending *pending, uint32_t 
 	return call && !never_returns(dumper, call) ? put_line(dumper, pending, &line) : 0;
 }
 
+static size_t thread_number(const struct dumper *dumper, const struct syscall_thread *thread)
+{
+	return (size_t)(thread - dumper->pairs.threads);
+}
+
+/* The arguments of the call that a thread has begun. A descriptor that it closes has its path still. Return: false: no memory. */
+static bool take_arguments(struct dumper *dumper, const struct syscall_thread *thread,
+			   struct pending *pending, const struct burin_record *record)
+{
+	const struct descriptor_place place = { .calls = &dumper->descriptors,
+						.thread = thread_number(dumper, thread),
+						.before = thread->begin };
+
+	if (pending->selected)
+		syscall_text_arguments(&dumper->styles[record->event->id], &place, record,
+				       &pending->arguments);
+	return descriptor_calls_begin(&dumper->descriptors, place.thread, record, thread->begin);
+}
+
 static int take_enter(struct dumper *dumper, struct syscall_thread *thread, struct pending *pending,
 		      uint32_t call, const struct burin_record *record)
 {
@@ -198,9 +224,13 @@ static int take_enter(struct dumper *dumper, struct syscall_thread *thread, stru
 	if (result)
 		return result;
 	begin_line(dumper, pending, call, record);
-	if (pending->selected)
-		syscall_text_arguments(&dumper->styles[record->event->id], record, &pending->arguments);
-	return never_returns(dumper, call) ? put_line(dumper, pending, &line) : 0;
+	if (!take_arguments(dumper, thread, pending, record))
+		return -ENOMEM;
+	if (!never_returns(dumper, call))
+		return 0;
+	if (!is(dumper, call, "rt_sigreturn"))
+		descriptor_calls_exit(&dumper->descriptors, thread_number(dumper, thread), record->time);
+	return put_line(dumper, pending, &line);
 }
 
 static int take_leave(struct dumper *dumper, struct syscall_thread *thread, struct pending *pending,
@@ -209,12 +239,17 @@ static int take_leave(struct dumper *dumper, struct syscall_thread *thread, stru
 	struct line line = { .end = record->time, .returns = true };
 	uint32_t unended;
 	uint64_t begin;
+	bool begun;
 	int result;
 
 	if (!kernel_view_result(&dumper->view.events[record->event->id], record, &line.result))
 		return 0;
 	call = line.call = kernel_view_ended(&dumper->view, call, line.result, thread->call);
-	if (syscall_leave(thread, call, &begin, &unended)) {
+	begun = syscall_leave(thread, call, &begin, &unended);
+	if (!descriptor_calls_end(&dumper->descriptors, thread_number(dumper, thread), record,
+				  begun ? begin : 0, line.result, &line.path))
+		return -ENOMEM;
+	if (begun) {
 		line.begin = begin;
 		if (pending->selected)
 			syscall_text_returned(&dumper->styles[record->event->id], record, line.result,
@@ -240,8 +275,25 @@ static int take_late(struct dumper *dumper, struct syscall_thread *thread, struc
 	begun.time = kernel_view_begin(&dumper->view, record, open);
 	if (begun.time != open)
 		return take_enter(dumper, thread, pending, call, &begun);
-	if (pending->selected)
-		syscall_text_arguments(&dumper->styles[record->event->id], record, &pending->arguments);
+	return take_arguments(dumper, thread, pending, record) ? 0 : -ENOMEM;
+}
+
+/* A thread was made. */
+static int take_newtask(struct dumper *dumper, const struct kernel_event *event,
+			const struct burin_record *record)
+{
+	size_t number, child;
+	uint32_t tid;
+
+	if (dumper->descriptors.off || !kernel_view_thread(event, record, &tid))
+		return 0;
+	number = syscall_pairs_find(&dumper->pairs, record->tid);
+	child = syscall_pairs_find(&dumper->pairs, tid);
+	if (number == SIZE_MAX || child == SIZE_MAX ||
+	    !descriptor_calls_fork(&dumper->descriptors, number, child, record,
+				   dumper->pairs.threads[number].call ? dumper->pairs.threads[number].begin
+								      : 0))
+		return -ENOMEM;
 	return 0;
 }
 
@@ -272,9 +324,11 @@ static int dump_all(struct dumper *dumper)
 		result = 0;
 		if (event->kind == KERNEL_ENTER || event->kind == KERNEL_LEAVE || event->kind == KERNEL_LATE)
 			result = take_record(dumper, event, record);
+		else if (event->kind == KERNEL_NEWTASK)
+			result = take_newtask(dumper, event, record);
 	}
 	burin_cursor_close(cursor);
-	for (size_t n = 0; n < dumper->pairs.count && !result; n++)
+	for (size_t n = 0; n < dumper->pending_room && n < dumper->pairs.count && !result; n++)
 		result = put_unended(dumper, &dumper->pending[n], dumper->pairs.threads[n].call,
 				     dumper->pairs.threads[n].begin);
 	if (result < 0)
@@ -322,6 +376,9 @@ int view_syscall_dump(const struct burin_trace *trace, const struct view_dump *d
 	dumper->formatter.lines = &dumper->lines;
 	if (!result)
 		result = make_styles(dumper);
+	if (!result && !descriptor_calls_make(&dumper->descriptors, &dumper->view,
+					      dump->without_paths || descriptor_calls_lack(trace)))
+		result = -ENOMEM;
 	if (!result)
 		result = dump_all(dumper);
 	for (size_t n = 0; n < dumper->pending_room; n++)
@@ -329,6 +386,7 @@ int view_syscall_dump(const struct burin_trace *trace, const struct view_dump *d
 	for (unsigned id = 0; dumper->styles && id <= dumper->view.count; id++)
 		syscall_style_free(&dumper->styles[id]);
 	free(dumper->styles);
+	descriptor_calls_free(&dumper->descriptors);
 	free(dumper->by_call);
 	free(dumper->pending);
 	view_buffer_free(&dumper->out);

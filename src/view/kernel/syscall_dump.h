@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Print the system calls of a trace, a line each when it ends, as strace does. Memory: one line for each thread.
+ * Print the system calls of a trace, a line each when it ends, as strace does. Memory: one line for each thread, and each path
+ * that a descriptor had.
  */
 #ifndef BURIN_VIEW_KERNEL_SYSCALL_DUMP_H
 #define BURIN_VIEW_KERNEL_SYSCALL_DUMP_H

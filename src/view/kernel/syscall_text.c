@@ -65,9 +65,13 @@ bool syscall_style_make(struct syscall_style *style, const struct syscall_machin
 	style->number = kernel_number_field(event, call);
 	find_memory(style, event, call);
 	style->arguments = calloc((size_t)event->fields + 1, sizeof(style->arguments[0]));
-	for (unsigned n = 0; style->arguments && n < event->fields; n++)
-		style->arguments[n] =
-			find_argument(syscall_arguments, call, burin_event_field(event, n)->name);
+	for (unsigned n = 0; style->arguments && n < event->fields; n++) {
+		const char *name = burin_event_field(event, n)->name;
+
+		style->arguments[n] = find_argument(syscall_arguments, call, name);
+		if (n < 32 && descriptor_is_argument(call, name))
+			style->descriptors |= UINT32_C(1) << n;
+	}
 	return style->arguments;
 }
 
@@ -307,8 +311,18 @@ static struct view_buffer *part_of(const struct syscall_style *style, unsigned n
 	return n < end->argument + memory_arguments(end->form) ? &out->memory : &out->after;
 }
 
-void syscall_text_arguments(const struct syscall_style *style, const struct burin_record *record,
-			    struct syscall_arguments *out)
+/* The path of an argument that is a descriptor. */
+static void put_path(const struct syscall_style *style, const struct descriptor_place *place,
+		     const struct burin_record *record, unsigned n, struct view_buffer *out)
+{
+	uint64_t value;
+
+	if (n < 32 && style->descriptors >> n & 1 && get_number(record, n, &value))
+		descriptor_text(descriptor_path(place, value), out);
+}
+
+void syscall_text_arguments(const struct syscall_style *style, const struct descriptor_place *place,
+			    const struct burin_record *record, struct syscall_arguments *out)
 {
 	const struct memory_pointer *begin = style->pointers ? &style->pointers->begin : NULL;
 
@@ -328,6 +342,7 @@ void syscall_text_arguments(const struct syscall_style *style, const struct buri
 		if (!(points && !line && put_memory(style, record, begin, next_number(record, n), part)) &&
 		    !put_list(style, record, n, out, part))
 			put_argument(style, line, record, n, part);
+		put_path(style, place, record, n, part);
 	}
 }
 

@@ -5,6 +5,7 @@
 
 #include "burin/read.h"
 #include "view/buffer.h"
+#include "view/kernel/descriptor_calls.h"
 
 /* How an event's arguments are written. */
 struct syscall_style {
@@ -13,10 +14,11 @@ struct syscall_style {
 	const char *call;
 	const struct syscall_machine *machine;
 	unsigned count;
-	bool address;	/* the result is an address */
-	int number;	/* the field with the call's number, which is no argument; -1: none */
-	unsigned first; /* field that is an argument */
-	int memory;	/* the field with what an argument points to, behind the arguments; -1: none */
+	bool address;	      /* the result is an address */
+	int number;	      /* the field with the call's number, which is no argument; -1: none */
+	unsigned first;	      /* field that is an argument */
+	uint32_t descriptors; /* fields that are some, a bit each */
+	int memory;	      /* the field with what an argument points to, behind the arguments; -1: none */
 	const struct memory_call *pointers; /* which argument, at the begin and at the end; NULL: none */
 	/* Of an exec, fields with its lists, which are no arguments themselves: arguments and variables. -1: none */
 	int list, counts[2];
@@ -38,9 +40,9 @@ bool syscall_style_make(struct syscall_style *style, const struct syscall_machin
 			const struct burin_event *event, const char *call);
 void syscall_style_free(struct syscall_style *style);
 
-/* syscall_text_arguments - write the arguments, separated by commas. */
-void syscall_text_arguments(const struct syscall_style *style, const struct burin_record *record,
-			    struct syscall_arguments *out);
+/* syscall_text_arguments - write the arguments, separated by commas. @place: of its descriptors */
+void syscall_text_arguments(const struct syscall_style *style, const struct descriptor_place *place,
+			    const struct burin_record *record, struct syscall_arguments *out);
 
 /* syscall_text_returned - put in what the record of the end has. */
 void syscall_text_returned(const struct syscall_style *style, const struct burin_record *record,

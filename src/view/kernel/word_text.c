@@ -8,11 +8,23 @@
 
 static const char null_sign[] = "\u2400", cut_sign[] = "\u2026";
 
+static bool is_cut(const char *text)
+{
+	const size_t mark = sizeof(cut_sign) - 1, bytes = strlen(text);
+
+	return bytes >= mark && strcmp(text + bytes - mark, cut_sign) == 0;
+}
+
+bool word_text_is_whole(const char *text)
+{
+	return strcmp(text, null_sign) != 0 && !is_cut(text);
+}
+
 void word_text_quoted(struct view_buffer *out, const char *text, size_t most)
 {
 	const size_t mark = sizeof(cut_sign) - 1;
 	size_t bytes = strlen(text);
-	bool cut = bytes >= mark && strcmp(text + bytes - mark, cut_sign) == 0;
+	bool cut = is_cut(text);
 	char piece[64];
 
 	if (strcmp(text, null_sign) ==

@@ -13,6 +13,9 @@
 /* word_text_quoted - @most: bytes; a shorter text was recorded up to its NUL, and ends in dots. SIZE_MAX: the NUL is its end */
 void word_text_quoted(struct view_buffer *out, const char *text, size_t most);
 
+/* word_text_is_whole - whether a text was read, and none of it was cut. */
+bool word_text_is_whole(const char *text);
+
 /* word_text_put - a value by names of a set. @is_signed: what has no name */
 void word_text_put(struct view_buffer *out, const struct syscall_words *words, uint64_t value,
 		   bool is_signed);

@@ -10,7 +10,8 @@
 
 struct view_dump {
 	struct view_style style;
-	bool names; /* print announcements of processes and threads too */
+	bool names;	    /* print announcements of processes and threads too */
+	bool without_paths; /* of the descriptors of system calls */
 	struct view_globs events;
 	struct view_globs functions; /* of calls: only these records */
 	struct view_set pids, tids, cpus;
