@@ -98,11 +98,24 @@ static pid_t first_pid(const struct work *work)
 	return work->pid ? work->pid : (pid_t)work->target->geometry.owner;
 }
 
+/*
+ * One of this process and its parent has to live until threads have their priorities again. `killall -9 burin` and `pkill -9 burin`
+ * would end both at once, so this one has another name, also as the first word of its command line.
+ */
+static void change_name(void)
+{
+	static const char name[] = "call-changer";
+
+	prctl(PR_SET_NAME, name);
+	strncpy(program_invocation_name, name, strlen(program_invocation_name));
+}
+
 static _Noreturn void be_child(const struct work *work, int out)
 {
 	struct process_change change = { .pid = first_pid(work) };
 	sigset_t others;
 
+	change_name();
 	/* Ctrl-C ends the parent; threads whose priorities are raised are given the former ones. */
 	sigfillset(&others);
 	sigdelset(&others, SIGALRM);
