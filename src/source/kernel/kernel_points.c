@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -44,6 +45,68 @@ static int add_other(void *context, const struct tracepoint *point)
 	return add_point(context, point);
 }
 
+static bool is_same_file(int one, int other)
+{
+	struct stat a, b;
+
+	return one == other ||
+	       (fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+}
+
+/* Whether two probes have one event. */
+static bool is_alike(const struct tracepoint *one, const struct tracepoint *other)
+{
+	return strcmp(one->format, other->format) == 0 && one->types == other->types &&
+	       strcmp(one->enums ?: "", other->enums ?: "") == 0;
+}
+
+/* The probes that were asked for so far. */
+struct probes {
+	struct kernel_points *points;
+	size_t earlier; /* those of earlier descriptions */
+};
+
+/* The event of a name among those of earlier descriptions. @same: set if it has this probe. Return: NULL: there is none. */
+static const struct tracepoint *find_probe(const struct probes *probes, const char *name,
+					   const struct tracepoint *point, bool *same)
+{
+	const struct tracepoint *found = NULL;
+
+	for (size_t n = 0; n < probes->earlier; n++) {
+		const struct tracepoint *other = &probes->points->points[n];
+
+		if (strcmp(other->event, name) != 0)
+			continue;
+		found = other;
+		*same |= is_alike(other, point) && other->function == point->function &&
+			 other->site == point->site && is_same_file(other->file, point->file);
+	}
+	return found;
+}
+
+/* A probe that was asked for twice is one. With other arguments it is an event of its own, with a number behind the name. */
+static int add_probe(void *context, const struct tracepoint *point)
+{
+	static const size_t bytes = WIRE_NAME_MAX - sizeof("-4294967295");
+	const struct probes *probes = context;
+	struct kernel_points *points = probes->points;
+	const struct tracepoint *other;
+	char name[WIRE_NAME_MAX + 1];
+	bool same = false;
+	int error;
+
+	strcpy(name, point->event);
+	for (unsigned number = 2; (other = find_probe(probes, name, point, &same)) && !is_alike(other, point);
+	     number++)
+		snprintf(name, sizeof(name), "%.*s-%u", (int)bytes, point->event, number);
+	if (same)
+		return 0;
+	error = add_point(points, point);
+	if (!error)
+		strcpy(points->points[points->count - 1].event, name);
+	return error;
+}
+
 int kernel_points_call(const struct tracepoint *point, bool *enters)
 {
 	const char *name = tracepoint_syscall(point, enters);
@@ -77,13 +140,15 @@ static void leave_out(struct kernel_points *points)
 static int choose_probes(struct kernel_points *points, const char *const *all, const char **globs,
 			 char why[KERNEL_WHY])
 {
+	struct probes probes = { .points = points };
 	char text[PROBE_WHY] = "";
 	unsigned kept = 0;
 	int error = 0;
 
 	for (; *all && !error; all++) {
+		probes.earlier = points->count;
 		if (kernel_function_is_one(*all)) {
-			error = kernel_function_find(*all, add_point, points, text);
+			error = kernel_function_find(*all, add_probe, &probes, text);
 			continue;
 		}
 		if (!probe_is_one(*all)) {
@@ -92,7 +157,7 @@ static int choose_probes(struct kernel_points *points, const char *const *all, c
 		}
 		if (!array_reserve(points->files, points->file_room, points->file_count + 1))
 			return -ENOMEM;
-		error = probe_find(*all, &points->files[points->file_count++], add_point, points, text);
+		error = probe_find(*all, &points->files[points->file_count++], add_probe, &probes, text);
 	}
 	globs[kept] = NULL;
 	if (error)
