@@ -240,6 +240,7 @@ enum {
 	ACTION_BYTES = 32, /* the kernel's struct sigaction */
 	TIMES_SECOND = TRACEPOINT_TIMES_ARGUMENT + 1,
 	TIMES_THIRD = TRACEPOINT_TIMES_ARGUMENT + 2,
+	TIMES_FIFTH = TRACEPOINT_TIMES_ARGUMENT + 4,
 };
 
 /* System calls whose record has what an argument points to; at the exit, if there was no error. */
@@ -262,6 +263,20 @@ static const struct memory_call {
 	{ "sys_enter_setitimer", 1, 32, 0 },
 	{ "sys_exit_setitimer", 2, 32, 0 },
 	{ "sys_exit_getitimer", 1, 32, 0 },
+	{ "sys_enter_timerfd_settime", 2, 32, 0 },
+	{ "sys_exit_timerfd_settime", 3, 32, 0 },
+	{ "sys_exit_timerfd_gettime", 1, 32, 0 },
+	{ "sys_enter_timer_settime", 2, 32, 0 },
+	{ "sys_exit_timer_settime", 3, 32, 0 },
+	{ "sys_exit_timer_gettime", 1, 32, 0 },
+	{ "sys_enter_clock_settime", 1, 16, 0 },
+	{ "sys_exit_sched_rr_get_interval", 1, 16, 0 },
+	{ "sys_enter_sched_setscheduler", 2, 4, 0 },
+	{ "sys_enter_sched_setparam", 1, 4, 0 },
+	{ "sys_exit_sched_getparam", 1, 4, 0 },
+	{ "sys_enter_sched_setaffinity", 2, 1, TIMES_SECOND },
+	{ "sys_exit_sched_getaffinity", 2, 1, TRACEPOINT_TIMES_RESULT },
+	{ "sys_enter_setsockopt", 3, 1, TIMES_FIFTH },
 	{ "sys_enter_epoll_ctl", 3, sizeof(struct epoll_event), 0 },
 	{ "sys_exit_epoll_wait", 1, sizeof(struct epoll_event), TRACEPOINT_TIMES_RESULT },
 	{ "sys_exit_epoll_pwait", 1, sizeof(struct epoll_event), TRACEPOINT_TIMES_RESULT },
@@ -285,6 +300,7 @@ static const struct memory_call {
 	{ "sys_exit_getrlimit", 1, 16, 0 },
 	{ "sys_exit_pipe", 0, 8, 0 },
 	{ "sys_exit_pipe2", 0, 8, 0 },
+	{ "sys_exit_socketpair", 3, 8, 0 },
 	{ "sys_enter_nanosleep", 0, 16, 0 },
 	{ "sys_enter_clock_nanosleep", 2, 16, 0 },
 	{ "sys_exit_newuname", 0, TRACEPOINT_SOCKET_MAX, 0 },

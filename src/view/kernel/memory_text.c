@@ -45,6 +45,18 @@ static const struct memory_call calls[] = {
 	{ "clock_getres", { 0 }, { 1, MEMORY_TIME } },
 	{ "setitimer", { 1, MEMORY_INTERVAL }, { 2, MEMORY_INTERVAL } },
 	{ "getitimer", { 0 }, { 1, MEMORY_INTERVAL } },
+	{ "timerfd_settime", { 2, MEMORY_TIMER }, { 3, MEMORY_TIMER } },
+	{ "timerfd_gettime", { 0 }, { 1, MEMORY_TIMER } },
+	{ "timer_settime", { 2, MEMORY_TIMER }, { 3, MEMORY_TIMER } },
+	{ "timer_gettime", { 0 }, { 1, MEMORY_TIMER } },
+	{ "clock_settime", { 1, MEMORY_TIME }, { 0 } },
+	{ "sched_rr_get_interval", { 0 }, { 1, MEMORY_TIME } },
+	{ "sched_setscheduler", { 2, MEMORY_INTEGER }, { 0 } },
+	{ "sched_setparam", { 1, MEMORY_INTEGER }, { 0 } },
+	{ "sched_getparam", { 0 }, { 1, MEMORY_INTEGER } },
+	{ "sched_setaffinity", { 2, MEMORY_CPUS }, { 0 } },
+	{ "sched_getaffinity", { 0 }, { 2, MEMORY_CPUS } },
+	{ "setsockopt", { 3, MEMORY_INTEGER }, { 0 } },
 	{ "epoll_ctl", { 3, MEMORY_EPOLL }, { 0 } },
 	{ "epoll_wait", { 0 }, { 1, MEMORY_EPOLL_RETURNED } },
 	{ "epoll_pwait", { 0 }, { 1, MEMORY_EPOLL_RETURNED } },
@@ -64,6 +76,7 @@ static const struct memory_call calls[] = {
 	{ "getrlimit", { 0 }, { 1, MEMORY_LIMIT } },
 	{ "pipe", { 0 }, { 0, MEMORY_FILES } },
 	{ "pipe2", { 0 }, { 0, MEMORY_FILES } },
+	{ "socketpair", { 0 }, { 3, MEMORY_FILES } },
 	{ "nanosleep", { 0, MEMORY_TIME }, { 0 } },
 	{ "clock_nanosleep", { 2, MEMORY_TIME }, { 0 } },
 	{ "uname", { 0 }, { 0, MEMORY_NAMES } },
@@ -243,6 +256,24 @@ static bool put_characters(const uint8_t *bytes, size_t count, int64_t whole, st
 	return true;
 }
 
+/* A set of CPUs by their numbers. */
+static bool put_cpus(const uint8_t *bytes, size_t count, int64_t whole, struct view_buffer *out)
+{
+	const char *between = "";
+
+	if (whole > (int64_t)count)
+		return false;
+	view_buffer_print(out, "[");
+	for (size_t cpu = 0; cpu < count * 8; cpu++) {
+		if (!(bytes[cpu / 8] >> (cpu % 8) & 1))
+			continue;
+		view_buffer_print(out, "%s%zu", between, cpu);
+		between = " ";
+	}
+	view_buffer_print(out, "]");
+	return true;
+}
+
 static bool put_names(const uint8_t *bytes, size_t count, struct view_buffer *out)
 {
 	const size_t rest = count > UTSNAME ? count - UTSNAME : 0,
@@ -402,6 +433,12 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine, c
 		if (count >= 8)
 			view_buffer_print(out, "[%d, %d]", (int)get32(bytes, 0), (int)get32(bytes, 4));
 		return count >= 8;
+	case MEMORY_INTEGER:
+		if (count == 4)
+			view_buffer_print(out, "[%d]", (int)get32(bytes, 0));
+		return count == 4;
+	case MEMORY_CPUS:
+		return put_cpus(bytes, count, times, out);
 	case MEMORY_NAMES:
 		return put_names(bytes, count, out);
 	case MEMORY_CHARACTERS:

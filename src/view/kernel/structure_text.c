@@ -16,6 +16,7 @@ enum member_kind {
 	MEMBER_POINTER,
 	MEMBER_HEXADECIMAL,
 	MEMBER_MICRO, /* struct timeval */
+	MEMBER_NANO,  /* struct timespec */
 	MEMBER_FILES, /* the number of a file system, in two halves */
 	MEMBER_LOADS, /* three numbers */
 };
@@ -80,6 +81,11 @@ static const struct member interval_members[] = {
 	{ "it_value", 16, 16, MEMBER_MICRO, 0 },
 };
 
+static const struct member timer_members[] = {
+	{ "it_interval", 0, 16, MEMBER_NANO, 0 },
+	{ "it_value", 16, 16, MEMBER_NANO, 0 },
+};
+
 static const struct member stack_members[] = {
 	{ "ss_sp", 0, 8, MEMBER_POINTER, 0 },
 	{ "ss_flags", 8, 4, MEMBER_WORDS, 0 },
@@ -108,6 +114,7 @@ static const struct structure structures[MEMORY_FORMS] = {
 	[MEMORY_TIMEVAL] = { NULL, 16, false, MEMBERS(timeval_members) },
 	[MEMORY_USAGE] = { NULL, 32, true, MEMBERS(usage_members) },
 	[MEMORY_INTERVAL] = { NULL, 32, false, MEMBERS(interval_members) },
+	[MEMORY_TIMER] = { NULL, 32, false, MEMBERS(timer_members) },
 	[MEMORY_STACK] = { "sigaltstack", 24, false, MEMBERS(stack_members) },
 	[MEMORY_CLONE] = { "clone3", 64, false, MEMBERS(clone_members) },
 };
@@ -148,6 +155,9 @@ static void put_member(const struct structure *structure, const struct syscall_m
 		break;
 	case MEMBER_MICRO:
 		structure_text(MEMORY_TIMEVAL, machine, bytes + member->at, member->bytes, out);
+		break;
+	case MEMBER_NANO:
+		structure_text(MEMORY_TIME, machine, bytes + member->at, member->bytes, out);
 		break;
 	case MEMBER_FILES:
 		view_buffer_print(out, "{val=[%#x, %#x]}", (unsigned)value, (unsigned)(value >> 32));

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "view/buffer.h"
-#include "view/kernel/memory_text.h"
+#include "view/kernel/memory_form.h"
 #include "view/kernel/syscall_words.h"
 
 /*

@@ -46,6 +46,8 @@ SETS = {
     "protocol": (r"IPPROTO_\w+", r"IPPROTO_(HOPOPTS|MAX|BEETPH|ENCAP|MTP|COMP)", "~0ull"),
     "level": (r"SOL_\w+", "", "~0ull"),
     "socket_option": (r"SO_\w+", r"SO_(GET_FILTER|DETACH_BPF|EE_\w+|TIMESTAMP\w*_(OLD|NEW)|(RCV|SND)TIMEO_(OLD|NEW))", "~0ull"),
+    "ip_option": (r"IP_\w+", r"IP_(DEFAULT_\w+|MAX_\w+|PMTUDISC_\w+|RECVRETOPTS)", "~0ull"),
+    "ip6_option": (r"IPV6_\w+", r"IPV6_(PMTUDISC_\w+|(JOIN|LEAVE)_GROUP|RX\w+|RTHDR_\w+)", "~0ull"),
     "tcp_option": (r"TCP_\w+", r"TCP_(ESTABLISHED|SYN_\w+|FIN_\w+|TIME_WAIT|CLOSE\w*|LAST_ACK|LISTEN|CLOSING|MSS_\w+|MAX_\w+|MD5SIG_\w+|REPAIR_(ON|OFF)\w*|\w*COOKIE_\w+|S_DATA_\w+|CA_\w+)",
                    "~0ull"),
     "shutdown": (r"SHUT_\w+", "", "~0ull"),
@@ -74,6 +76,7 @@ SETS = {
     "inotify": (r"IN_(CLOEXEC|NONBLOCK)", "", "0"),
     "signalfd": (r"SFD_\w+", "", "0"),
     "timerfd": (r"TFD_(CLOEXEC|NONBLOCK)", "", "0"),
+    "timerfd_timer": (r"TFD_TIMER_\w+", "", "0"),
     "timer": (r"TIMER_ABSTIME", "", "0"),
     "clock": (r"CLOCK_\w+", "", "~0ull"),
     "signal": (r"SIG(HUP|INT|QUIT|ILL|TRAP|ABRT|BUS|FPE|KILL|USR[12]|SEGV|PIPE|ALRM|TERM|STKFLT|CHLD|CONT|STOP|TSTP|TTIN|TTOU|URG|XCPU|XFSZ|VTALRM|PROF|WINCH|IO|PWR|SYS)",
@@ -150,8 +153,11 @@ socket socketpair|protocol|protocol|family|AF_INET AF_INET6
 getsockopt setsockopt|level|level
 getsockopt setsockopt|optname|socket_option|level|SOL_SOCKET
 getsockopt setsockopt|optname|tcp_option|level|SOL_TCP
+getsockopt setsockopt|optname|ip_option|level|SOL_IP
+getsockopt setsockopt|optname|ip6_option|level|SOL_IPV6
 accept4|flags|socket
 sendto sendmsg recvfrom recvmsg sendmmsg recvmmsg|flags|message
+setsockopt|optval|address|optname|SO_BINDTODEVICE TCP_CONGESTION TCP_ULP
 shutdown|how|shutdown
 futex|op|futex
 futex|utime|none|op&FUTEX_CMD_MASK|FUTEX_WAKE FUTEX_FD FUTEX_UNLOCK_PI FUTEX_TRYLOCK_PI FUTEX_WAKE_BITSET
@@ -190,7 +196,8 @@ eventfd2|flags|eventfd
 inotify_init1|flags|inotify
 signalfd4|flags|signalfd
 timerfd_create|flags|timerfd
-timerfd_settime clock_nanosleep|flags|timer
+timer_settime clock_nanosleep|flags|timer
+timerfd_settime|flags|timerfd_timer
 clock_gettime clock_settime clock_getres clock_nanosleep timer_create|which_clock|clock
 timerfd_create|clockid|clock
 kill tkill tgkill rt_sigaction|sig|signal

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The forms of what arguments of system calls point to. */
+#ifndef BURIN_VIEW_KERNEL_MEMORY_FORM_H
+#define BURIN_VIEW_KERNEL_MEMORY_FORM_H
+
+enum memory_form {
+	MEMORY_NONE,
+	MEMORY_SOCKET,
+	MEMORY_SOCKET_RETURNED, /* and its length, which the next argument points to */
+	MEMORY_MESSAGE,		/* a struct msghdr: the address that it leads to */
+	MEMORY_STAT,
+	MEMORY_ACTION,
+	MEMORY_SIGNALS,
+	MEMORY_STATUS, /* of a process that has ended */
+	MEMORY_LIMIT,
+	MEMORY_LIMIT64,
+	MEMORY_FILES, /* two descriptors */
+	MEMORY_INTEGER,
+	MEMORY_CPUS,
+	MEMORY_NAMES, /* struct utsname */
+	MEMORY_CHARACTERS,
+	MEMORY_TEXT,
+	MEMORY_POLL,
+	MEMORY_EPOLL, /* struct epoll_event, which is packed on x86-64 only */
+	MEMORY_EPOLL_RETURNED,
+	MEMORY_VECTOR,	   /* struct iovec, as many as the next argument says */
+	MEMORY_FILE_TIMES, /* two of struct timespec */
+	MEMORY_STATX,	   /* from here on, structure_text() has them */
+	MEMORY_STATFS,
+	MEMORY_SYSINFO,
+	MEMORY_TIME, /* struct timespec */
+	MEMORY_TIMEVAL,
+	MEMORY_USAGE,
+	MEMORY_INTERVAL,
+	MEMORY_TIMER, /* struct itimerspec */
+	MEMORY_STACK,
+	MEMORY_CLONE,
+	MEMORY_FORMS,
+};
+
+#endif
