@@ -298,6 +298,7 @@ def make_seeds(where):
     few = kernel_file.FUNCTIONS[:4] + kernel_file.FUNCTIONS[-2:]
     keep("guest", "kernel", kernel_file.elf(kernel_file.tables(few)))
     keep("guest", "absolute", kernel_file.elf(kernel_file.tables([(4096, "D", "x"), *few], "6.2", absolute=True)))
+    keep("guest", "aarch64", kernel_file.image(kernel_file.tables(few, base=0)))
     for how in ("gzip", "xz", "zstd", "lz4"):
         keep("guest", f"vmlinuz.{how}", kernel_file.booted(kernel_file.packed(kernel_file.elf(kernel_file.tables(few, "6.1")), how)))
     keep("session", "stores", words((4, 0x110), (1, 4), (4, 1)) + words((4, 0x3000), (1, 2)) + b"\1\1")

@@ -25,14 +25,14 @@ def coded(text):
     return (bytes([len(codes)]) if len(codes) < 0x80 else bytes([len(codes) & 0x7f | 0x80, len(codes) >> 7])) + codes
 
 
-def tables(functions=FUNCTIONS, order="6.4", absolute=False):
-    """The tables of a kernel. absolute: low addresses are there as they are, others below 0."""
+def tables(functions=FUNCTIONS, order="6.4", absolute=False, base=BASE):
+    """The tables of a kernel. absolute: low addresses are there as they are, others below 0. base: as the tables have it."""
     names = [coded(kind + name) for _, kind, name in functions]
     places = [sum(map(len, names[:n])) for n in range(0, len(names), 256)]
     offsets = [address if address < 1 << 31 else BASE - 1 - address if absolute else address - BASE for address, _, _ in functions]
     texts = [token.encode() + b"\0" for token in TOKENS]
     index = [sum(map(len, texts[:n])) for n in range(256)]
-    addresses = aligned(struct.pack(f"<{len(offsets)}i", *offsets)) + struct.pack("<Q", BASE)
+    addresses = aligned(struct.pack(f"<{len(offsets)}i", *offsets)) + struct.pack("<Q", base)
     by_name = aligned(bytes(3 * len(names)))
     named = struct.pack("<Q", len(names)) + aligned(b"".join(names)) + aligned(struct.pack(f"<{len(places)}I", *places))
     tokens = aligned(b"".join(texts)) + struct.pack("<256H", *index)
@@ -45,6 +45,11 @@ def elf(part):
     """A file of which a part is loaded."""
     head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 2, 62, 1, BASE, 64, 0, 0, 64, 56, 1, 64, 0, 0)
     return (head + struct.pack("<IIQQQQQQ", 1, 5, 256, BASE, BASE, len(part), len(part), 256)).ljust(256, b"\0") + part
+
+
+def image(part):
+    """A kernel of aarch64."""
+    return (bytes(56) + b"ARM\x64").ljust(256, b"\0") + part
 
 
 def packed(data, how):

@@ -23,9 +23,8 @@ enum {
 	HEADER_BYTES = 0x250,
 };
 
-/* And in those of other architectures: of a loader for EFI, and of a kernel of aarch64, which is not an ELF file. */
+/* And in that of a loader for EFI, on other architectures. */
 enum {
-	IMAGE_MAGIC = 0x38,
 	EFI_MAGIC = 4,
 	EFI_OFFSET = 8,
 	EFI_BYTES = 12,
@@ -45,7 +44,7 @@ static bool find_payload(const char head[HEADER_BYTES], uint64_t *at, uint64_t *
 		return true;
 	}
 	if (memcmp(head + EFI_MAGIC, "zimg", 4) != 0)
-		return memcmp(head + IMAGE_MAGIC, "ARM\x64", 4) == 0;
+		return false;
 	*at = number_load32(head + EFI_OFFSET);
 	*end = *at + number_load32(head + EFI_BYTES);
 	return true;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -24,8 +25,11 @@ enum {
 	PAGE = 4096,
 	VOTERS_MAX = 256, /* addresses */
 	VOTES_MAX = 1 << 20,
-	AGREED = 4, /* addresses that show another distance, at least */
+	AGREED = 4,	    /* addresses that show another distance, at least */
+	IMAGE_MAGIC = 0x38, /* in the header of a kernel of aarch64 */
 };
+
+static const uint64_t UPPER_HALF = 0xffff800000000000; /* where a kernel lies */
 
 static int add(struct guest_names *names, uint64_t address, uint64_t size, size_t name)
 {
@@ -149,6 +153,7 @@ static int read_elf(struct guest_names *names, const struct image *image)
 struct kernel {
 	struct guest_names *names;
 	const struct image *image;
+	bool unlinked; /* its addresses are distances, until it moves itself */
 };
 
 static bool is_base(void *context, uint64_t address)
@@ -156,14 +161,17 @@ static bool is_base(void *context, uint64_t address)
 	const struct kernel *kernel = context;
 	uint64_t offset;
 
-	return image_offset(kernel->image, address, &offset) == 0;
+	return kernel->unlinked ? !address || address >> 63
+				: image_offset(kernel->image, address, &offset) == 0;
 }
 
 static int add_own(void *context, uint64_t address, const char *name)
 {
 	const struct kernel *kernel = context;
 
-	return kernel->names->bytes > FILE_MAX ? -EFBIG : guest_names_add(kernel->names, address, 0, name);
+	if (kernel->names->bytes > FILE_MAX)
+		return -EFBIG;
+	return guest_names_add(kernel->names, address | (kernel->unlinked ? UPPER_HALF : 0), 0, name);
 }
 
 /* The tables are within a segment: the one with the data that do not change. */
@@ -182,15 +190,32 @@ static int read_segment(struct kallsyms_reader *reader, const struct image *imag
 	return error;
 }
 
-static int read_own(struct guest_names *names, const struct image *image)
+static int read_own(struct guest_names *names, const struct image *image, bool unlinked)
 {
-	struct kernel kernel = { names, image };
+	struct kernel kernel = { names, image, unlinked };
 	struct kallsyms_reader reader = { is_base, add_own, &kernel, KALLSYMS_STEPS };
 	int error = -ENOEXEC;
 
 	for (unsigned n = 0; n < image->segment_count && error == -ENOEXEC && image->wide; n++)
 		error = read_segment(&reader, image, &image->segments[n]);
 	return error;
+}
+
+/* A kernel of aarch64 is a copy of its memory. Return: -ENOENT: it is another file. */
+static int read_image(struct guest_names *names, int file)
+{
+	struct image_segment all = { 0 };
+	const struct image image = { .fd = file, .wide = true, .segments = &all, .segment_count = 1 };
+	char head[IMAGE_MAGIC + 4] = "";
+	struct stat status;
+
+	if (pread(file, head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+	    memcmp(head + IMAGE_MAGIC, "ARM\x64", 4) != 0)
+		return -ENOENT;
+	if (fstat(file, &status) != 0)
+		return -errno;
+	all.bytes = (uint64_t)status.st_size;
+	return read_own(names, &image, true);
 }
 
 /* ---- All */
@@ -237,11 +262,13 @@ int guest_names_read(struct guest_names *names, int file)
 	if (!error) {
 		error = read_elf(names, &image);
 		if (error == -ENOEXEC)
-			error = read_own(names, &image);
+			error = read_own(names, &image, false);
 		names->fixed = image.fixed;
 		image_close(&image);
 	} else if (error == -ENOEXEC) {
-		error = read_text(names, file);
+		error = read_image(names, file);
+		if (error == -ENOENT)
+			error = read_text(names, file);
 	}
 	if (!error && !names->count)
 		error = -ENOEXEC;
