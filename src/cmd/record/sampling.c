@@ -62,6 +62,7 @@ static int check_event(const char *event)
 {
 	struct perf_choice choice;
 	char why[PROBE_WHY];
+	unsigned refused;
 
 	if (kernel_function_is_one(event))
 		return cmd_usage(
@@ -72,7 +73,12 @@ static int check_event(const char *event)
 		return perf_event_find(&choice, event, why, sizeof(why)) == 0
 			       ? 0
 			       : cmd_usage("--sample-event: %s", why);
-	return probe_event_check(event, why) == 0 ? 0 : cmd_usage("--sample-event %s: %s", event, why);
+	if (probe_event_check(event, &refused, why) != 0)
+		return cmd_usage("--sample-event %s: %s", event, why);
+	if (refused)
+		cmd_note("burin: --sample-event: %u function%s cannot be probed, such as %s\n", refused,
+			 refused == 1 ? "" : "s", why);
+	return 0;
 }
 
 int sampling_check(struct sampling_options *options)

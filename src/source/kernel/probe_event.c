@@ -44,8 +44,8 @@ static int define(int file, const char *line)
 struct places {
 	int file;	   /* of the definitions; -1: they are only counted */
 	const char *group; /* of the tracepoint */
-	unsigned count;
-	bool is_return, mixed;
+	unsigned count, refused;
+	char *why; /* about the first one that is refused; PROBE_WHY bytes */
 };
 
 static int take(void *context, const struct tracepoint *point)
@@ -54,12 +54,12 @@ static int take(void *context, const struct tracepoint *point)
 	char line[PROBE_LINE], counter[32] = "";
 	int error;
 
+	if (point->refused && !places->refused++)
+		snprintf(places->why, PROBE_WHY, "%.80s: %s", point->name, point->refused);
 	if (point->refused)
 		return 0;
-	places->mixed |= places->count && point->is_return != places->is_return;
-	places->is_return = point->is_return;
 	places->count++;
-	if (places->file < 0 || places->mixed)
+	if (places->file < 0)
 		return 0;
 	if (point->counter)
 		snprintf(counter, sizeof(counter), "(0x%" PRIx64 ")", point->counter);
@@ -75,20 +75,12 @@ static int find(const char *text, struct places *places, char why[PROBE_WHY])
 	int file, error;
 
 	*why = 0;
+	places->why = why;
 	error = probe_find(text, &file, take, places, why);
 	if (file >= 0)
 		close(file);
-	if (!error && places->mixed) {
-		snprintf(why, PROBE_WHY,
-			 "some of these functions need a probe at their return instructions and others do "
-			 "not; "
-			 "name fewer");
+	if (!error && !places->count)
 		return -EINVAL;
-	}
-	if (!error && !places->count) {
-		snprintf(why, PROBE_WHY, "none of the functions can be probed; burin events kernel says why");
-		return -EINVAL;
-	}
 	if (error && !*why)
 		snprintf(why, PROBE_WHY, "uprobe_events: %s", strerror(-error));
 	return error;
@@ -107,11 +99,15 @@ static int open_to_define(char why[PROBE_WHY])
 	return file;
 }
 
-int probe_event_check(const char *text, char why[PROBE_WHY])
+int probe_event_check(const char *text, unsigned *refused, char why[PROBE_WHY])
 {
 	struct places places = { .file = -1 };
-	const int error = find(text, &places, why), file = error ? error : open_to_define(why);
+	char of_tracefs[PROBE_WHY];
+	const int error = find(text, &places, why), file = error ? error : open_to_define(of_tracefs);
 
+	*refused = places.refused;
+	if (file < 0 && !error)
+		strcpy(why, of_tracefs);
 	if (file < 0)
 		return file;
 	close(file);

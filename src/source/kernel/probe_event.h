@@ -15,8 +15,12 @@ struct probe_event {
 		[TRACEPOINT_LABEL]; /* the description, as a name of an event: without the file's folder and the arguments */
 };
 
-/* probe_event_check - whether it can be made. Return: 0; a negative errno, and *why is one line. */
-int probe_event_check(const char *text, char why[PROBE_WHY]);
+/*
+ * probe_event_check - whether it can be made.
+ * @refused: functions of a glob that cannot be probed; then *why is one of them, and why
+ * Return: 0; a negative errno, and *why is one line.
+ */
+int probe_event_check(const char *text, unsigned *refused, char why[PROBE_WHY]);
 
 /*
  * probe_event_make - make the tracepoint of a description, see probe.h. Those of recorders that have ended are removed.
