@@ -75,6 +75,10 @@ static int map_session(struct session *session, int fd, enum layout_purpose purp
 		*why = "it belongs to another PID namespace";
 		return -EREMOTE;
 	}
+	if (purpose == LAYOUT_JOIN && !layout_has_room(bytes)) {
+		*why = "it would take more than a quarter of the address space (ulimit -v)";
+		return -ENOMEM;
+	}
 	error = layout_map(session, fd, purpose);
 	if (error) {
 		*why = "it cannot be mapped";

@@ -6,6 +6,7 @@
 #include <sys/rseq.h>
 #endif
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,6 +136,16 @@ void session_leave(struct session *session)
 static bool open_part(struct session *session, uint64_t begin, uint64_t end)
 {
 	return mprotect(session->base + begin, end - begin, PROT_READ | PROT_WRITE) == 0;
+}
+
+bool layout_has_room(uint64_t bytes)
+{
+	struct {
+		uint64_t now, most;
+	} limit;
+
+	/* Not by getrlimit(), which may be the program's own. RLIM_INFINITY is the largest number. */
+	return syscall(SYS_prlimit64, 0, RLIMIT_AS, NULL, &limit) != 0 || bytes <= limit.now / 4;
 }
 
 int layout_map(struct session *session, int fd, enum layout_purpose purpose)

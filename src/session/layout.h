@@ -17,6 +17,9 @@ enum layout_purpose {
 	LAYOUT_LOOK, /* only read */
 };
 
+/* layout_has_room - whether a program may map so much and keep most of its address space (RLIMIT_AS): its own threads need some. */
+bool layout_has_room(uint64_t bytes);
+
 /*
  * layout_map - map the session's file. session->geometry is set before. A traced program may lock its memory (mlockall(2)): that allocates
  * all to which it has access. So it gets access to each ring when it uses it.

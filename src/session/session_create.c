@@ -251,15 +251,6 @@ static int make(struct session *session, const struct session_options *options, 
 	return error;
 }
 
-/* Whether a program may map so much and keep most of its address space. */
-static bool has_room(uint64_t bytes)
-{
-	struct rlimit limit;
-
-	return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-	       bytes <= limit.rlim_cur / 4;
-}
-
 static int create(struct session *session, const struct session_options *options, enum directory_place place,
 		  char *path, size_t path_bytes, const char **why)
 {
@@ -269,7 +260,7 @@ static int create(struct session *session, const struct session_options *options
 	error = decide_geometry(&session->geometry, options, why);
 	if (error)
 		return error;
-	if (options->buffer_max && !has_room(session->geometry.file_bytes))
+	if (options->buffer_max && !layout_has_room(session->geometry.file_bytes))
 		return -ENOMEM;
 	error = directory_file(path, path_bytes, place, true, &session->geometry, why);
 	return error ? error : make(session, options, path, why);
