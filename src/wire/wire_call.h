@@ -46,7 +46,8 @@
 #define WIRE_CALL_STACK_EVENT  "burin.call_stack"
 #define WIRE_CALL_STACK_FORMAT "from=%u to=%u" /* numbers of stacks */
 
-/* Images of guests: memory of a machine in an emulator. The second is followed by the address space in hexadecimal and "]". */
+/* Images of guests: memory of a machine in an emulator. The second is followed by the address space in hexadecimal, if the task is known by a
+ * blank and the name of its program, and by "]". */
 #define WIRE_GUEST_KERNEL "[guest kernel]"
 #define WIRE_GUEST_USER	  "[guest "
 

@@ -582,6 +582,42 @@ static void scene_programs(void)
 	}
 }
 
+/*
+ * Processes that have one address space one after the other: of two programs at one place, then of the first one again. The second process changes
+ * its name, and makes calls on another stack then.
+ */
+static void scene_reused(void)
+{
+	static const struct {
+		uint32_t pid;
+		const char *name;
+		uint64_t distance, sp;
+	} runs[] = { { 7, "a", 0x100, 0x7ffffff0 },
+		     { 8, "b", 0x130, 0x7ffffff0 },
+		     { 8, "other", 0x130, 0x6ffffff0 },
+		     { 9, "a", 0x100, 0x7ffffff0 } };
+
+	registers[GS_BASE] = base;
+	registers[CR3] = 0x10000;
+	for (unsigned n = 0; n < 4; n++) {
+		task.address = 0xffff888100000000 + 0x10000 * runs[n].pid;
+		task.stack = 0xffffc90000000000 + 0x10000 * runs[n].pid;
+		task.pid = task.process = runs[n].pid;
+		snprintf(task.name, sizeof(task.name), "%s", runs[n].name);
+		registers[CS] = 0;
+		run(code + 0x1000, task.stack + 0x3f00);
+		come_back();
+		registers[CS] = 3;
+		for (unsigned at = 1; at <= 20; at++) {
+			const uint64_t function = 0x401000 + at * runs[n].distance;
+
+			call(function - 0x10000, function, runs[n].sp);
+			leave(function + 3, function - 0x10000 + 5, runs[n].sp);
+		}
+		come_back();
+	}
+}
+
 static uint64_t next_number(void)
 {
 	static uint64_t state = 88172645463325252;
@@ -689,6 +725,8 @@ int main(int count, char **words)
 		scene_ends();
 	else if (strcmp(words[2], "programs") == 0)
 		scene_programs();
+	else if (strcmp(words[2], "reused") == 0)
+		scene_reused();
 	else if (strcmp(words[2], "edge") == 0)
 		scene_edge();
 	else if (strcmp(words[2], "real") == 0)

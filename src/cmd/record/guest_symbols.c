@@ -46,7 +46,7 @@ int guest_symbols_check(const struct view_globs *files)
 	return 0;
 }
 
-/* The address space of an image of a guest's processes, as text; NULL: it is another image. */
+/* The address space of an image of a guest's processes, as text, before its end or the name of its program; NULL: it is another image. */
 static const char *space_of(const char *image)
 {
 	const size_t bytes = sizeof(WIRE_GUEST_USER) - 1;
@@ -56,15 +56,17 @@ static const char *space_of(const char *image)
 		       : NULL;
 }
 
-/* The address space at the end of a word, behind an @; NULL: it has none. A path may have an @, too. */
+/* The address space at the end of a word, behind an @, and perhaps the name of a program; NULL: it has none. A path may have an @, too. */
 static const char *given_space(const char *word)
 {
 	const char *at = strrchr(word, '@');
+	size_t digits;
 
 	if (!at)
 		return NULL;
 	at += strncmp(at + 1, "0x", 2) == 0 ? 3 : 1;
-	return *at && strspn(at, "0123456789abcdefABCDEF") == strlen(at) ? at : NULL;
+	digits = strspn(at, "0123456789abcdefABCDEF");
+	return digits && (!at[digits] || at[digits] == ' ') ? at : NULL;
 }
 
 /* Cut "+0xOFFSET" or, with another sign, the like off a path. Return: false: it has none. */
@@ -91,7 +93,7 @@ bool guest_symbols_is_path(const char *path)
 	       !take_shift(copy, GUEST_SYMBOLS_FIRST, &shift);
 }
 
-/* Whether a word is for an image. @exactly: by its address space */
+/* Whether a word is for an image. @exactly: for this one alone; an address space may have had several programs */
 static bool is_for(const char *word, const char *image, bool exactly)
 {
 	const bool is_kernel = strcmp(image, WIRE_GUEST_KERNEL) == 0;
@@ -99,10 +101,12 @@ static bool is_for(const char *word, const char *image, bool exactly)
 
 	if (is_kernel)
 		return exactly && has_key(word, kernel_key);
-	if (!space || !has_key(word, program_key) || exactly != (given != NULL))
+	if (!space || !has_key(word, program_key))
 		return false;
-	return !given ||
-	       (strncasecmp(given, space, strlen(given)) == 0 && strcmp(space + strlen(given), "]") == 0);
+	if (!given)
+		return !exactly;
+	return strncasecmp(given, space, strlen(given)) == 0 &&
+	       strncmp(space + strlen(given), exactly ? "]" : " ", 1) == 0;
 }
 
 /* The path of the file that a word has, which the caller frees. */
@@ -147,6 +151,7 @@ static int read_path(struct guest_file *file, const struct symbolize_image *imag
 	close(descriptor);
 	file->placed = given || (space_of(image->path) && file->names.fixed);
 	file->shifts.count = file->placed || first;
+	file->shifts.mixed = space_of(image->path) && !strchr(space_of(image->path), ' ');
 	if (!error && !file->placed)
 		error = guest_names_shifts(&file->names, image->offsets, image->count, &file->shifts);
 	return error;

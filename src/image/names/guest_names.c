@@ -532,7 +532,7 @@ int guest_names_map(const struct guest_names *names, const struct guest_shifts *
 		return error;
 	}
 	put_all(text, known, 0); /* of several lines for an address, the last one holds */
-	if (shifts->count > 1)
+	if (shifts->count > 1 || shifts->mixed)
 		put_found(text, names, shifts, addresses, count);
 	else
 		put_all(text, names, shifts->all[0]);

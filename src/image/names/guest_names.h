@@ -45,6 +45,7 @@ enum {
 struct guest_shifts {
 	uint64_t all[GUEST_SHIFTS];
 	size_t count;
+	bool mixed; /* other programs may have had code at the same addresses */
 };
 
 /*
@@ -72,8 +73,8 @@ struct guest_agreement guest_names_agree(const struct guest_names *names, const 
 					 size_t count);
 
 /*
- * guest_names_map - the functions as a map (jitmap.h), in a file without a name. If there are several distances, it has those of the addresses that
- * begin a function by one of them: anywhere else two functions may lie.
+ * guest_names_map - the functions as a map (jitmap.h), in a file without a name. If there are several distances or programs, it has those of the
+ * addresses that begin a function by one of them: anywhere else two functions may lie.
  * @known: functions that hold where none of the others lies, or none begins and one of these does
  * Return: its descriptor; a negative errno.
  */

@@ -18,6 +18,7 @@ enum {
 	/* To find a stack's task. The kernel sets it after about 50 calls on its stack: most fill the processor's stack of return
 	 * addresses. */
 	TRIES = 256,
+	OWNERS = 1024, /* address spaces whose processes are known */
 	NEAR = 256, /* bytes: from where a stack was left to the first call or return when it is continued */
 };
 
@@ -116,14 +117,37 @@ static bool is_at(const struct guest_stack *stack, const struct guest_place *pla
 	       stack->place.level == place->level && stack->place.is_part == place->is_part;
 }
 
-/* The image of the functions that run on a stack. A kernel is the same in all address spaces. */
-static uint32_t find_image(const struct guest_place *place)
+/*
+ * The image of a program's functions. A guest gives the page tables of an ended process to the next one, so a process that is not the last one in
+ * its address space has another image, if its program is another one. Programs with one name share an image: so short processes do not fill the
+ * table of functions, and a process that changes its name keeps its image. Under the lock.
+ */
+static uint32_t find_program(uint64_t space, const struct guest_task *task)
 {
-	char path[64] = WIRE_GUEST_KERNEL;
+	static struct {
+		uint64_t space;
+		uint32_t process, image;
+	} owners[OWNERS], *owner;
+	char path[128];
 
+	owner = &owners[hash_pair(space, 0) % OWNERS];
+	if (owner->image && owner->space == space && (!task->address || owner->process == task->process))
+		return owner->image;
+	print_text(path, sizeof(path), WIRE_GUEST_USER "%" PRIx64 "%s%s]", space, task->address ? " " : "",
+		   task->address ? task->program : "");
+	owner->space = space;
+	owner->process = task->process;
+	owner->image = session_call_image(&guest_session, &(struct session_call_image){ .path = path },
+					  guest_session_thread());
+	return owner->image;
+}
+
+/* The image of the functions that run on a stack. A kernel is the same in all address spaces. Under the lock. */
+static uint32_t find_image(const struct guest_place *place, const struct guest_task *task)
+{
 	if (place->level == GUEST_USER)
-		print_text(path, sizeof(path), WIRE_GUEST_USER "%" PRIx64 "]", place->space);
-	return session_call_image(&guest_session, &(struct session_call_image){ .path = path },
+		return find_program(place->space, task);
+	return session_call_image(&guest_session, &(struct session_call_image){ .path = WIRE_GUEST_KERNEL },
 				  guest_session_thread());
 }
 
@@ -296,7 +320,7 @@ static uint64_t hash_of(const struct guest_place *place)
 }
 
 /* Under the lock. Return: NULL: no memory. */
-static struct guest_stack *add(const struct guest_place *place)
+static struct guest_stack *add(const struct guest_place *place, uint32_t image)
 {
 	struct guest_stack *stack;
 
@@ -310,7 +334,7 @@ static struct guest_stack *add(const struct guest_place *place)
 				       .place = *place,
 				       .id = ++ids,
 				       .tid = next_tid(),
-				       .image = find_image(place),
+				       .image = image,
 				       .since = ring_clock(),
 				       .number = count + 1 };
 	stacks[count++] = stack;
@@ -390,11 +414,11 @@ static struct guest_stack *moved(const struct guest_place *place)
 }
 
 /* Under the lock. Return: NULL: no memory. */
-static struct guest_stack *add_bounded(const struct guest_place *place)
+static struct guest_stack *add_bounded(const struct guest_place *place, uint32_t image)
 {
 	if (of_level[place->level] >= guest_options.stacks)
 		discard_some(place->level);
-	return add(place);
+	return add(place, image);
 }
 
 static struct guest_place place_of_parts(const struct guest_place *place)
@@ -455,38 +479,39 @@ static struct guest_stack *jumped_to(struct guest_stack *whole, uint64_t sp, con
 	if (has(before, sp))
 		return before;
 	for (size_t at = 0; (number = hash_table_next(&table, hash, &at));)
-		if (is_at(stacks[number - 1], &place) && has(stacks[number - 1], sp))
+		if (is_at(stacks[number - 1], &place) && has(stacks[number - 1], sp) &&
+		    stacks[number - 1]->image == whole->image)
 			return stacks[number - 1];
 	if (has(whole, sp))
 		return whole;
 	if (guest_region(jump->from) == whole->region && guest_stack_keeps(before, jump->from, sp))
 		return before;
-	part = add_bounded(&place);
+	part = add_bounded(&place, whole->image);
 	if (part)
 		part->begin = sp;
 	return part;
 }
 
 /* Under the lock. Return: NULL: no memory. */
-static struct guest_stack *find_whole(const struct guest_place *place)
+static struct guest_stack *find_whole(const struct guest_place *place, const struct guest_task *task)
 {
 	struct guest_stack *stack = known(place) ?: moved(place);
 
 	if (stack)
 		return stack;
-	stack = add_bounded(place);
+	stack = add_bounded(place, find_image(place, task));
 	if (place->level == GUEST_USER)
 		end_program(0, place->task, place);
 	return stack;
 }
 
-struct guest_stack *guest_stack_find(const struct guest_place *place, uint64_t sp,
-				     const struct guest_jump *jump)
+struct guest_stack *guest_stack_find(const struct guest_place *place, const struct guest_task *task,
+				     uint64_t sp, const struct guest_jump *jump)
 {
 	struct guest_stack *stack, *whole;
 
 	pthread_mutex_lock(&lock);
-	stack = whole = find_whole(place);
+	stack = whole = find_whole(place, task);
 	if (whole && guest_has_parts(sp)) {
 		__atomic_fetch_add(&whole->runs, 1, __ATOMIC_RELAXED); /* it is not discarded meanwhile */
 		stack = jump ? jumped_to(whole, jump->to ?: sp, jump) : part_of(whole);

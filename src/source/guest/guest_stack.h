@@ -98,11 +98,11 @@ extern struct guest_stack guest_stack_nowhere;
 
 /*
  * guest_stack_find - find or add the stack at a place; the vCPU has it until guest_stack_leave().
- * @sp: the stack pointer; @jump: how it came there; NULL: by moves within the stack on which the thread was
+ * @task: which runs there; @sp: the stack pointer; @jump: how it came there; NULL: by moves within the stack on which the thread was
  * Return: NULL: no memory.
  */
-struct guest_stack *guest_stack_find(const struct guest_place *place, uint64_t sp,
-				     const struct guest_jump *jump);
+struct guest_stack *guest_stack_find(const struct guest_place *place, const struct guest_task *task,
+				     uint64_t sp, const struct guest_jump *jump);
 void guest_stack_leave(struct guest_stack *stack);
 
 /* guest_stack_settle - a stack belongs to a task. Context: the vCPU that runs it. */

@@ -283,7 +283,7 @@ struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
 	}
 	guest_vcpu_forget(vcpu);
 	jumped = guest_has_parts(sp) && has_jumped(vcpu, &place);
-	stack = guest_stack_find(&place, sp, jumped ? &vcpu->jump : NULL);
+	stack = guest_stack_find(&place, &current, sp, jumped ? &vcpu->jump : NULL);
 	if (!stack)
 		return vcpu->stack;
 	vcpu->jump.is_new &= !jumped;
