@@ -389,12 +389,39 @@ void guest_files(const struct guest_options *options, const struct session *sess
 		add_file(files, "prog", options->programs.globs[n], "");
 }
 
+/* Whether a command is QEMU's emulator of programs. It gives options behind the program to that, which would do something else then. */
+static bool emulates_program(const char *command)
+{
+	static const char *const architectures[] = {
+		"aarch64",     "aarch64_be",  "alpha",	 "arm",	       "armeb",	       "hexagon", "hppa",
+		"i386",	       "loongarch64", "m68k",	 "microblaze", "microblazeel", "mips",	  "mips64",
+		"mips64el",    "mipsel",      "mipsn32", "mipsn32el",  "or1k",	       "ppc",	  "ppc64",
+		"ppc64le",     "riscv32",     "riscv64", "s390x",      "sh4",	       "sh4eb",	  "sparc",
+		"sparc32plus", "sparc64",     "x86_64",	 "xtensa",     "xtensaeb",
+	};
+	const char *slash = strrchr(command, '/'), *name = slash ? slash + 1 : command;
+	size_t length;
+
+	if (strncmp(name, "qemu-", sizeof("qemu-") - 1) != 0)
+		return false;
+	name += sizeof("qemu-") - 1;
+	length = strcspn(name, "-");
+	for (size_t n = 0; n < sizeof(architectures) / sizeof(architectures[0]); n++)
+		if (strlen(architectures[n]) == length && strncmp(name, architectures[n], length) == 0)
+			return !name[length] || strcmp(name + length, "-static") == 0;
+	return false;
+}
+
 int guest_command(struct guest_options *options, char ***command)
 {
 	char path[PRELOAD_PATH_MAX] = "", **longer;
 	size_t count = 0;
 	int error;
 
+	if (!options->socket && emulates_program(**command))
+		return cmd_usage("--guest: %s emulates a program, and Burin records machines only; give "
+				 "qemu-system-x86_64 or qemu-system-aarch64",
+				 **command);
 	error = options->socket ? 0 : preload_find(library_name, path, sizeof(path));
 	if (error)
 		return cmd_failed("--guest: %s %s", library_name, preload_problem(error));
