@@ -308,7 +308,9 @@ static const struct memory_call {
 	{ "sys_exit_readlinkat", 2, 1, TRACEPOINT_TIMES_RESULT },
 	{ "sys_exit_getcwd", 0, 1, TRACEPOINT_TIMES_RESULT },
 	{ "sys_enter_poll", 0, 8, TIMES_SECOND },
+	{ "sys_exit_poll", 0, 8, TIMES_SECOND },
 	{ "sys_enter_ppoll", 0, 8, TIMES_SECOND },
+	{ "sys_exit_ppoll", 0, 8, TIMES_SECOND },
 };
 
 static const struct memory_call *find_memory_call(const char *name)

@@ -21,7 +21,8 @@ enum memory_form {
 	MEMORY_CHARACTERS,
 	MEMORY_TEXT,
 	MEMORY_POLL,
-	MEMORY_EPOLL, /* struct epoll_event, which is packed on x86-64 only */
+	MEMORY_POLL_RETURNED, /* behind the result */
+	MEMORY_EPOLL,	      /* struct epoll_event, which is packed on x86-64 only */
 	MEMORY_EPOLL_RETURNED,
 	MEMORY_VECTOR,	   /* struct iovec, as many as the next argument says */
 	MEMORY_FILE_TIMES, /* two of struct timespec */

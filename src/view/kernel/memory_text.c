@@ -18,6 +18,7 @@ enum {
 	SIGNALS = 64,
 	UTSNAME = 65, /* bytes of a name */
 	TEXT_BYTES = 128,
+	POLL_BYTES = 8,
 };
 
 static const struct memory_call calls[] = {
@@ -83,8 +84,8 @@ static const struct memory_call calls[] = {
 	{ "readlink", { 0 }, { 1, MEMORY_CHARACTERS } },
 	{ "readlinkat", { 0 }, { 2, MEMORY_CHARACTERS } },
 	{ "getcwd", { 0 }, { 0, MEMORY_TEXT } },
-	{ "poll", { 0, MEMORY_POLL }, { 0 } },
-	{ "ppoll", { 0, MEMORY_POLL }, { 0 } },
+	{ "poll", { 0, MEMORY_POLL }, { 0, MEMORY_POLL_RETURNED } },
+	{ "ppoll", { 0, MEMORY_POLL }, { 0, MEMORY_POLL_RETURNED } },
 };
 
 const struct memory_call *memory_call_find(const char *call)
@@ -295,11 +296,11 @@ static bool put_poll(const struct syscall_machine *machine, const uint8_t *bytes
 	const struct syscall_words *words = machine ? word_text_find(machine, "poll", "events") : NULL;
 	int64_t shown = 0;
 
-	if (!words || count < 8)
+	if (!words || times < 0 || (times && count < POLL_BYTES))
 		return false;
 	view_buffer_print(out, "[");
-	for (; shown < times && (size_t)(shown + 1) * 8 <= count; shown++) {
-		const uint8_t *one = bytes + shown * 8;
+	for (; shown < times && (size_t)(shown + 1) * POLL_BYTES <= count; shown++) {
+		const uint8_t *one = bytes + shown * POLL_BYTES;
 
 		view_buffer_print(out, "%s{fd=%d", shown ? ", " : "", (int)get32(one, 0));
 		if ((int)get32(one, 0) >= 0) {
@@ -309,6 +310,31 @@ static bool put_poll(const struct syscall_machine *machine, const uint8_t *bytes
 		view_buffer_print(out, "}");
 	}
 	view_buffer_print(out, shown < times ? ", ...]" : "]");
+	return true;
+}
+
+/* Those that have events. @ready: how many there are */
+static bool put_polled(const struct syscall_machine *machine, const uint8_t *bytes, size_t count,
+		       int64_t ready, struct view_buffer *out)
+{
+	const struct syscall_words *words = machine ? word_text_find(machine, "poll", "events") : NULL;
+	int64_t shown = 0;
+
+	if (!ready)
+		view_buffer_print(out, "Timeout");
+	if (ready <= 0 || !words || count < POLL_BYTES)
+		return !ready;
+	view_buffer_print(out, "[");
+	for (size_t at = 0; at + POLL_BYTES <= count && shown < ready; at += POLL_BYTES) {
+		const uint16_t events = number_load16(bytes + at + 6);
+
+		if (!events)
+			continue;
+		view_buffer_print(out, "%s{fd=%d, revents=", shown++ ? ", " : "", (int)get32(bytes, at));
+		word_text_put(out, words, events, false);
+		view_buffer_print(out, "}");
+	}
+	view_buffer_print(out, shown == ready ? "]" : shown ? ", ...]" : "...]");
 	return true;
 }
 
@@ -340,7 +366,7 @@ static bool put_epolls(const struct syscall_machine *machine, const uint8_t *byt
 	const size_t size = is_x86(machine) ? 12 : 16;
 	int64_t shown = 0;
 
-	if (!machine || (times && count < size))
+	if (!machine || times < 0 || (times && count < size))
 		return false;
 	view_buffer_print(out, "[");
 	for (; shown < times && (size_t)(shown + 1) * size <= count; shown++) {
@@ -355,7 +381,7 @@ static bool put_vector(const uint8_t *bytes, size_t count, int64_t times, struct
 {
 	int64_t shown = 0;
 
-	if (count < 16)
+	if (times < 0 || (times && count < 16))
 		return false;
 	view_buffer_print(out, "[");
 	for (; shown < times && (size_t)(shown + 1) * 16 <= count; shown++) {
@@ -447,6 +473,8 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine, c
 		return put_characters(bytes, count, times - 1, out);
 	case MEMORY_POLL:
 		return put_poll(machine, bytes, count, times, out);
+	case MEMORY_POLL_RETURNED:
+		return put_polled(machine, bytes, count, times, out);
 	case MEMORY_EPOLL:
 		return put_epoll(machine, bytes, count, out);
 	case MEMORY_EPOLL_RETURNED:

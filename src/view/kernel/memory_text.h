@@ -26,16 +26,23 @@ struct memory_call {
 /* memory_call_find - NULL: its arguments point to nothing that is known. */
 const struct memory_call *memory_call_find(const char *call);
 
-/* memory_arguments - how many arguments one of this form stands for. */
+/* memory_arguments - how many arguments one of this form stands for; 0: it stands behind the result. */
 static inline unsigned memory_arguments(enum memory_form form)
 {
-	return form == MEMORY_SOCKET_RETURNED ? 2 : 1;
+	return form == MEMORY_POLL_RETURNED ? 0 : form == MEMORY_SOCKET_RETURNED ? 2 : 1;
+}
+
+/* memory_may_be_empty - whether it is written if there are no elements, and so no bytes. */
+static inline bool memory_may_be_empty(enum memory_form form)
+{
+	return form == MEMORY_POLL || form == MEMORY_POLL_RETURNED || form == MEMORY_EPOLL_RETURNED ||
+	       form == MEMORY_VECTOR;
 }
 
 /*
  * memory_text - write it.
  * @machine: may be NULL
- * @times: of an array, its elements, of which fewer may be there; at the end of a call, its result
+ * @times: of an array, its elements, of which fewer may be there, or -1; at the end of a call, its result
  * Return: false: these bytes are not what they should be, and nothing was written.
  */
 bool memory_text(enum memory_form form, const struct syscall_machine *machine, const uint8_t *bytes,

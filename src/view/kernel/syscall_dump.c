@@ -87,6 +87,11 @@ static void put_text(struct dumper *dumper, struct pending *pending, const struc
 	syscall_text_result(line->call < dumper->by_call_room ? dumper->by_call[line->call] : NULL,
 			    line->result, out);
 	descriptor_text(line->path, out);
+	if (pending->arguments.returned.used) {
+		view_buffer_print(out, " (");
+		view_buffer_add(out, &pending->arguments.returned);
+		view_buffer_print(out, ")");
+	}
 	if (line->begin) {
 		ns = (uint64_t)(burin_trace_ns(dumper->trace, line->end) -
 				burin_trace_ns(dumper->trace, line->begin));
@@ -99,7 +104,8 @@ static void put_json(struct dumper *dumper, struct pending *pending, const struc
 {
 	const int64_t begin = burin_trace_ns(dumper->trace, line->begin),
 		      end = burin_trace_ns(dumper->trace, line->end);
-	const struct view_buffer *arguments = syscall_arguments_text(&pending->arguments);
+	const struct view_buffer *arguments = syscall_arguments_text(&pending->arguments),
+				 *returned = &pending->arguments.returned;
 	const bool ended = line->end && line->returns;
 	struct json json;
 	char text[TEXT_SHORT];
@@ -121,6 +127,10 @@ static void put_json(struct dumper *dumper, struct pending *pending, const struc
 		json_text(&json, "path", line->path);
 	else
 		json_null(&json, "path");
+	if (returned->used)
+		json_bytes(&json, "returned", returned->bytes, returned->used);
+	else
+		json_null(&json, "returned");
 	if (ended && kernel_is_error(line->result))
 		json_text(&json, "errno", kernel_errno_name((int)-line->result, text));
 	else
@@ -233,6 +243,16 @@ static int take_enter(struct dumper *dumper, struct syscall_thread *thread, stru
 	return put_line(dumper, pending, &line);
 }
 
+/* The line of a call whose end this record is. */
+static int put_returned(struct dumper *dumper, struct pending *pending, const struct line *line,
+			const struct burin_record *record)
+{
+	if (pending->selected)
+		syscall_text_returned(&dumper->styles[record->event->id], record, line->result,
+				      &pending->arguments);
+	return put_line(dumper, pending, line);
+}
+
 static int take_leave(struct dumper *dumper, struct syscall_thread *thread, struct pending *pending,
 		      uint32_t call, const struct burin_record *record)
 {
@@ -251,10 +271,7 @@ static int take_leave(struct dumper *dumper, struct syscall_thread *thread, stru
 		return -ENOMEM;
 	if (begun) {
 		line.begin = begin;
-		if (pending->selected)
-			syscall_text_returned(&dumper->styles[record->event->id], record, line.result,
-					      &pending->arguments);
-		return put_line(dumper, pending, &line);
+		return put_returned(dumper, pending, &line, record);
 	}
 	result = put_unended(dumper, pending, unended, begin);
 	/* A child returns from its parent's call. */
@@ -262,7 +279,7 @@ static int take_leave(struct dumper *dumper, struct syscall_thread *thread, stru
 					    is(dumper, call, "fork") || is(dumper, call, "vfork"))))
 		return result;
 	begin_line(dumper, pending, call, record);
-	return put_line(dumper, pending, &line);
+	return put_returned(dumper, pending, &line, record);
 }
 
 /* The arguments again, with what was not in memory before. Without the begin, a filter has waited for them. */

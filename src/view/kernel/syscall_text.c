@@ -200,16 +200,19 @@ static bool put_memory(const struct syscall_style *style, const struct burin_rec
 
 	return style->memory >= 0 &&
 	       burin_record_array(record, (unsigned)style->memory, &bytes, &count) == 0 &&
-	       (count || (pointer->form == MEMORY_EPOLL_RETURNED && !times)) &&
+	       (count || (!times && memory_may_be_empty(pointer->form))) &&
 	       memory_text(pointer->form, style->machine, bytes, count, times, out);
 }
 
-/* How many elements an argument points to: the next one says it. */
-static int64_t next_number(const struct burin_record *record, unsigned n)
+/* How many elements an argument points to: the next one says it. Return: -1: it is NULL, or this is unknown. */
+static int64_t count_elements(const struct burin_record *record, unsigned n)
 {
-	uint64_t value;
+	uint64_t address, count;
 
-	return n + 1 < record->event->fields && get_number(record, n + 1, &value) ? (int64_t)value : 0;
+	return n + 1 < record->event->fields && get_number(record, n, &address) && address &&
+			       get_number(record, n + 1, &count)
+		       ? (int64_t)count
+		       : -1;
 }
 
 /* ---- an exec */
@@ -339,7 +342,7 @@ void syscall_text_arguments(const struct syscall_style *style, const struct desc
 		if (n > style->first)
 			view_buffer_print(part, ", ");
 		/* A line says more: of an epoll_ctl that removes, the kernel does not look there. */
-		if (!(points && !line && put_memory(style, record, begin, next_number(record, n), part)) &&
+		if (!(points && !line && put_memory(style, record, begin, count_elements(record, n), part)) &&
 		    !put_list(style, record, n, out, part))
 			put_argument(style, line, record, n, part);
 		put_path(style, place, record, n, part);
@@ -349,13 +352,16 @@ void syscall_text_arguments(const struct syscall_style *style, const struct desc
 void syscall_text_returned(const struct syscall_style *style, const struct burin_record *record,
 			   int64_t result, struct syscall_arguments *out)
 {
+	const struct memory_pointer *end = style->pointers ? &style->pointers->end : NULL;
 	const size_t before = out->memory.used;
 
-	if (!before || !style->pointers || !style->pointers->end.form)
+	if (end && end->form && !memory_arguments(end->form))
+		put_memory(style, record, end, result, &out->returned);
+	if (!before || !end || !end->form)
 		return;
-	if (style->pointers->end.argument)
+	if (end->argument)
 		view_buffer_print(&out->memory, ", ");
-	if (put_memory(style, record, &style->pointers->end, result, &out->memory)) {
+	if (put_memory(style, record, end, result, &out->memory)) {
 		memmove(out->memory.bytes, out->memory.bytes + before, out->memory.used - before);
 		out->memory.used -= before;
 	} else {
@@ -369,13 +375,14 @@ const struct view_buffer *syscall_arguments_text(struct syscall_arguments *argum
 	view_buffer_add(&arguments->before, &arguments->after);
 	arguments->memory.used = arguments->after.used = 0;
 	arguments->failed |= arguments->before.failed || arguments->memory.failed ||
-			     arguments->after.failed || arguments->list.failed;
+			     arguments->after.failed || arguments->returned.failed || arguments->list.failed;
 	return &arguments->before;
 }
 
 void syscall_arguments_empty(struct syscall_arguments *arguments)
 {
-	arguments->before.used = arguments->memory.used = arguments->after.used = arguments->list.used = 0;
+	arguments->before.used = arguments->memory.used = arguments->after.used = 0;
+	arguments->returned.used = arguments->list.used = 0;
 	arguments->argc = arguments->vars = -1;
 }
 
@@ -384,6 +391,7 @@ void syscall_arguments_free(struct syscall_arguments *arguments)
 	view_buffer_free(&arguments->before);
 	view_buffer_free(&arguments->memory);
 	view_buffer_free(&arguments->after);
+	view_buffer_free(&arguments->returned);
 	view_buffer_free(&arguments->list);
 }
 

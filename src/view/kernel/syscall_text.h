@@ -27,9 +27,10 @@ struct syscall_style {
 /* The arguments as text: those that the end replaces are a part of their own. */
 struct syscall_arguments {
 	struct view_buffer before, memory, after;
-	struct view_buffer list; /* of an exec; empty: unknown */
-	int64_t argc, vars;	 /* of an exec; -1: unknown */
-	bool failed;		 /* no memory */
+	struct view_buffer returned; /* what the end says behind the result; empty: nothing */
+	struct view_buffer list;     /* of an exec; empty: unknown */
+	int64_t argc, vars;	     /* of an exec; -1: unknown */
+	bool failed;		     /* no memory */
 };
 
 /* syscall_text_machine - the kind of machine that recorded a trace. Return: NULL: one whose flags have no names here. */
@@ -44,7 +45,7 @@ void syscall_style_free(struct syscall_style *style);
 void syscall_text_arguments(const struct syscall_style *style, const struct descriptor_place *place,
 			    const struct burin_record *record, struct syscall_arguments *out);
 
-/* syscall_text_returned - put in what the record of the end has. */
+/* syscall_text_returned - put in what the record of the end has. The begin may be missing. */
 void syscall_text_returned(const struct syscall_style *style, const struct burin_record *record,
 			   int64_t result, struct syscall_arguments *out);
 
