@@ -192,9 +192,27 @@ static void put_any_argument(struct bpf_program *to, const struct kernel_layout 
 		}
 }
 
+/* Register 2: bytes of what an ioctl points to, by its command. */
+static void put_command_bytes(struct bpf_program *to, const struct kernel_layout *layout, bool exits)
+{
+	kernel_put_register(to, layout, BPF_W, BPF_REG_1, kernel_argument_places[1]);
+	bpf_put_set(to, BPF_REG_2, 0);
+	for (unsigned n = 0; n < tracepoint_command_count; n++) {
+		const struct tracepoint_command *command = &tracepoint_commands[n];
+		unsigned other;
+
+		if (command->returns != exits)
+			continue;
+		bpf_put_number(to, BPF_REG_3, command->command);
+		other = bpf_put_jump_register(to, BPF_JNE, BPF_REG_1, BPF_REG_3);
+		bpf_put_set(to, BPF_REG_2, command->bytes);
+		bpf_land(to, other);
+	}
+}
+
 /* KERNEL_STACK_SOCKET: where the memory is, and its size. Register 5: the description's second half */
 static void put_memory_place(struct bpf_program *to, const struct kernel_layout *layout,
-			     const struct kernel_calls *calls)
+			     const struct kernel_calls *calls, bool exits)
 {
 	unsigned few;
 
@@ -209,6 +227,12 @@ static void put_memory_place(struct bpf_program *to, const struct kernel_layout 
 		const unsigned other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, TRACEPOINT_TIMES_RESULT);
 
 		kernel_put_load(to, BPF_REG_2, BPF_REG_6, KERNEL_RESULT);
+		bpf_land(to, other);
+	}
+	if (calls->times & 1u << TRACEPOINT_TIMES_COMMAND) {
+		const unsigned other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, TRACEPOINT_TIMES_COMMAND);
+
+		put_command_bytes(to, layout, exits);
 		bpf_land(to, other);
 	}
 	few = bpf_put_jump(to, BPF_JLE, BPF_REG_2, TRACEPOINT_SOCKET_MAX);
@@ -232,7 +256,7 @@ static void put_memory(struct bpf_program *to, const struct kernel_layout *layou
 	bpf_put_find(to, calls->map, KERNEL_STACK_NUMBER);
 	unknown = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
 	kernel_put_load(to, BPF_REG_5, BPF_REG_0, 8);
-	put_memory_place(to, layout, calls);
+	put_memory_place(to, layout, calls, exits);
 	kernel_put_socket(to, BPF_REG_9, KERNEL_SLOTS + at + 2);
 	good = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
 	if (exits)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 
 #include "source/kernel/tracepoint.h"
@@ -243,6 +244,15 @@ enum {
 	TIMES_FIFTH = TRACEPOINT_TIMES_ARGUMENT + 4,
 };
 
+/* Of struct termios, the flags. */
+const struct tracepoint_command tracepoint_commands[] = {
+	{ TCGETS, 16, true },	 { TCSETS, 16, false },	   { TCSETSW, 16, false },   { TCSETSF, 16, false },
+	{ TIOCGWINSZ, 8, true }, { TIOCSWINSZ, 8, false }, { TIOCGPGRP, 4, true },   { TIOCSPGRP, 4, false },
+	{ TIOCGSID, 4, true },	 { TIOCGPTN, 4, true },	   { TIOCSPTLCK, 4, false }, { TIOCOUTQ, 4, true },
+	{ FIONREAD, 4, true },	 { FIONBIO, 4, false },	   { FIOASYNC, 4, false },
+};
+const unsigned tracepoint_command_count = sizeof(tracepoint_commands) / sizeof(tracepoint_commands[0]);
+
 /* System calls whose record has what an argument points to; at the exit, if there was no error. */
 static const struct memory_call {
 	const char *name;
@@ -311,6 +321,8 @@ static const struct memory_call {
 	{ "sys_exit_poll", 0, 8, TIMES_SECOND },
 	{ "sys_enter_ppoll", 0, 8, TIMES_SECOND },
 	{ "sys_exit_ppoll", 0, 8, TIMES_SECOND },
+	{ "sys_enter_ioctl", 2, 1, TRACEPOINT_TIMES_COMMAND },
+	{ "sys_exit_ioctl", 2, 1, TRACEPOINT_TIMES_COMMAND },
 };
 
 static const struct memory_call *find_memory_call(const char *name)

@@ -56,7 +56,18 @@ enum tracepoint_times {
 	TRACEPOINT_ONCE,
 	TRACEPOINT_TIMES_ARGUMENT,				 /* + n: as many as argument n says */
 	TRACEPOINT_TIMES_RESULT = TRACEPOINT_TIMES_ARGUMENT + 6, /* as the result says */
+	TRACEPOINT_TIMES_COMMAND, /* as the second argument says: the command of an ioctl */
 };
+
+/* A command of ioctl whose third argument points to memory. */
+struct tracepoint_command {
+	uint32_t command;
+	uint8_t bytes;
+	bool returns; /* it is written; else it is read */
+};
+
+extern const struct tracepoint_command tracepoint_commands[];
+extern const unsigned tracepoint_command_count;
 
 /* Where a field of a probe is. */
 enum tracepoint_place {

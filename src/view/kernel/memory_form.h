@@ -20,6 +20,7 @@ enum memory_form {
 	MEMORY_NAMES, /* struct utsname */
 	MEMORY_CHARACTERS,
 	MEMORY_TEXT,
+	MEMORY_COMMAND, /* of an ioctl: memory_command_form() */
 	MEMORY_POLL,
 	MEMORY_POLL_RETURNED, /* behind the result */
 	MEMORY_EPOLL,	      /* struct epoll_event, which is packed on x86-64 only */
@@ -36,6 +37,8 @@ enum memory_form {
 	MEMORY_TIMER, /* struct itimerspec */
 	MEMORY_STACK,
 	MEMORY_CLONE,
+	MEMORY_TERMINAL, /* struct termios */
+	MEMORY_WINDOW,	 /* struct winsize */
 	MEMORY_FORMS,
 };
 

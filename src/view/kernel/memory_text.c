@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -84,6 +85,7 @@ static const struct memory_call calls[] = {
 	{ "readlink", { 0 }, { 1, MEMORY_CHARACTERS } },
 	{ "readlinkat", { 0 }, { 2, MEMORY_CHARACTERS } },
 	{ "getcwd", { 0 }, { 0, MEMORY_TEXT } },
+	{ "ioctl", { 2, MEMORY_COMMAND }, { 2, MEMORY_COMMAND } },
 	{ "poll", { 0, MEMORY_POLL }, { 0, MEMORY_POLL_RETURNED } },
 	{ "ppoll", { 0, MEMORY_POLL }, { 0, MEMORY_POLL_RETURNED } },
 };
@@ -94,6 +96,32 @@ const struct memory_call *memory_call_find(const char *call)
 		if (strcmp(calls[n].call, call) == 0)
 			return &calls[n];
 	return NULL;
+}
+
+enum memory_form memory_command_form(uint32_t command)
+{
+	switch (command) {
+	case TCGETS:
+	case TCSETS:
+	case TCSETSW:
+	case TCSETSF:
+		return MEMORY_TERMINAL;
+	case TIOCGWINSZ:
+	case TIOCSWINSZ:
+		return MEMORY_WINDOW;
+	case TIOCGPGRP:
+	case TIOCSPGRP:
+	case TIOCGSID:
+	case TIOCGPTN:
+	case TIOCSPTLCK:
+	case TIOCOUTQ:
+	case FIONREAD:
+	case FIONBIO:
+	case FIOASYNC:
+		return MEMORY_INTEGER;
+	default:
+		return MEMORY_NONE;
+	}
 }
 
 static uint32_t get32(const uint8_t *bytes, size_t at)

@@ -26,6 +26,9 @@ struct memory_call {
 /* memory_call_find - NULL: its arguments point to nothing that is known. */
 const struct memory_call *memory_call_find(const char *call);
 
+/* memory_command_form - what an ioctl of this command points to; MEMORY_NONE: it is unknown. */
+enum memory_form memory_command_form(uint32_t command);
+
 /* memory_arguments - how many arguments one of this form stands for; 0: it stands behind the result. */
 static inline unsigned memory_arguments(enum memory_form form)
 {

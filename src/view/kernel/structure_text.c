@@ -103,6 +103,20 @@ static const struct member clone_members[] = {
 	{ "tls", 56, 8, MEMBER_HEXADECIMAL, CLONE_SETTLS },
 };
 
+static const struct member terminal_members[] = {
+	{ "c_iflag", 0, 4, MEMBER_WORDS, 0 },
+	{ "c_oflag", 4, 4, MEMBER_WORDS, 0 },
+	{ "c_cflag", 8, 4, MEMBER_WORDS, 0 },
+	{ "c_lflag", 12, 4, MEMBER_WORDS, 0 },
+};
+
+static const struct member window_members[] = {
+	{ "ws_row", 0, 2, MEMBER_NUMBER, 0 },
+	{ "ws_col", 2, 2, MEMBER_NUMBER, 0 },
+	{ "ws_xpixel", 4, 2, MEMBER_NUMBER, 0 },
+	{ "ws_ypixel", 6, 2, MEMBER_NUMBER, 0 },
+};
+
 #define MEMBERS(array) array, sizeof(array) / sizeof(array[0])
 
 /* Each is the same on all machines of 64 bits. */
@@ -117,6 +131,8 @@ static const struct structure structures[MEMORY_FORMS] = {
 	[MEMORY_TIMER] = { NULL, 32, false, MEMBERS(timer_members) },
 	[MEMORY_STACK] = { "sigaltstack", 24, false, MEMBERS(stack_members) },
 	[MEMORY_CLONE] = { "clone3", 64, false, MEMBERS(clone_members) },
+	[MEMORY_TERMINAL] = { "ioctl", 16, true, MEMBERS(terminal_members) },
+	[MEMORY_WINDOW] = { NULL, 8, false, MEMBERS(window_members) },
 };
 
 static uint64_t number_of(const struct member *member, const uint8_t *bytes)
@@ -139,7 +155,7 @@ static void put_member(const struct structure *structure, const struct syscall_m
 	view_buffer_print(out, "%s=", member->name);
 	switch (member->kind) {
 	case MEMBER_WORDS:
-		word_text_put(out, word_text_find(machine, structure->call, member->name), value, false);
+		word_text_member(out, machine, structure->call, member->name, value);
 		break;
 	case MEMBER_MODE:
 		word_text_mode(out, (uint32_t)value);

@@ -187,21 +187,31 @@ static void put_argument(const struct syscall_style *style, const struct syscall
 	}
 }
 
+/* The form of what a call points to, of which the command of an ioctl decides. */
+static enum memory_form find_form(const struct memory_pointer *pointer, const struct burin_record *record)
+{
+	uint64_t command;
+
+	if (pointer->form != MEMORY_COMMAND)
+		return pointer->form;
+	return get_other(record, "cmd", &command) ? memory_command_form((uint32_t)command) : MEMORY_NONE;
+}
+
 /*
  * An argument that points to what the record has: this memory.
- * @pointer: which argument; @times: of elements, or the result
+ * @times: of elements, or the result
  * Return: whether it was written.
  */
 static bool put_memory(const struct syscall_style *style, const struct burin_record *record,
-		       const struct memory_pointer *pointer, int64_t times, struct view_buffer *out)
+		       enum memory_form form, int64_t times, struct view_buffer *out)
 {
 	const void *bytes;
 	size_t count;
 
 	return style->memory >= 0 &&
 	       burin_record_array(record, (unsigned)style->memory, &bytes, &count) == 0 &&
-	       (count || (!times && memory_may_be_empty(pointer->form))) &&
-	       memory_text(pointer->form, style->machine, bytes, count, times, out);
+	       (count || (!times && memory_may_be_empty(form))) &&
+	       memory_text(form, style->machine, bytes, count, times, out);
 }
 
 /* How many elements an argument points to: the next one says it. Return: -1: it is NULL, or this is unknown. */
@@ -302,6 +312,20 @@ static bool put_list(const struct syscall_style *style, const struct burin_recor
 	return true;
 }
 
+/* An argument that points to memory: what is there, or its address. */
+static void put_pointer(const struct syscall_style *style, const struct burin_record *record,
+			enum memory_form form, unsigned n, struct view_buffer *out)
+{
+	uint64_t address;
+
+	if (put_memory(style, record, form, count_elements(record, n), out))
+		return;
+	if (get_number(record, n, &address))
+		word_text_address(out, address);
+	else
+		view_buffer_print(out, "?");
+}
+
 /* The part of the text that an argument belongs to. */
 static struct view_buffer *part_of(const struct syscall_style *style, unsigned n,
 				   struct syscall_arguments *out)
@@ -327,13 +351,16 @@ static void put_path(const struct syscall_style *style, const struct descriptor_
 void syscall_text_arguments(const struct syscall_style *style, const struct descriptor_place *place,
 			    const struct burin_record *record, struct syscall_arguments *out)
 {
-	const struct memory_pointer *begin = style->pointers ? &style->pointers->begin : NULL;
+	static const struct memory_pointer none = { 0 };
+	const struct memory_pointer *begin = style->pointers ? &style->pointers->begin : &none;
+	const enum memory_form form = find_form(begin, record);
 
+	out->form = style->pointers ? find_form(&style->pointers->end, record) : MEMORY_NONE;
 	out->before.used = out->memory.used = out->after.used = 0;
 	keep_lists(style, record, out);
 	for (unsigned n = style->first; n < record->event->fields; n++) {
 		struct view_buffer *part = part_of(style, n, out);
-		const bool points = begin && begin->form && n - style->first == begin->argument;
+		const bool points = form && n - style->first == begin->argument;
 		const struct syscall_argument *line = choose_line(style, record, n);
 
 		if ((int)n == style->memory || (int)n == style->number || is_of_list(style, (int)n) ||
@@ -341,9 +368,10 @@ void syscall_text_arguments(const struct syscall_style *style, const struct desc
 			continue;
 		if (n > style->first)
 			view_buffer_print(part, ", ");
-		/* A line says more: of an epoll_ctl that removes, the kernel does not look there. */
-		if (!(points && !line && put_memory(style, record, begin, count_elements(record, n), part)) &&
-		    !put_list(style, record, n, out, part))
+		/* Of an epoll_ctl that removes, the kernel does not look there: the line of this operation says so. */
+		if (points && !(line && line->value_count))
+			put_pointer(style, record, form, n, part);
+		else if (!put_list(style, record, n, out, part))
 			put_argument(style, line, record, n, part);
 		put_path(style, place, record, n, part);
 	}
@@ -356,12 +384,12 @@ void syscall_text_returned(const struct syscall_style *style, const struct burin
 	const size_t before = out->memory.used;
 
 	if (end && end->form && !memory_arguments(end->form))
-		put_memory(style, record, end, result, &out->returned);
-	if (!before || !end || !end->form)
+		put_memory(style, record, end->form, result, &out->returned);
+	if (!before || !end || !out->form)
 		return;
 	if (end->argument)
 		view_buffer_print(&out->memory, ", ");
-	if (put_memory(style, record, end, result, &out->memory)) {
+	if (put_memory(style, record, out->form, result, &out->memory)) {
 		memmove(out->memory.bytes, out->memory.bytes + before, out->memory.used - before);
 		out->memory.used -= before;
 	} else {

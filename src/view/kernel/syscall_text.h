@@ -6,6 +6,7 @@
 #include "burin/read.h"
 #include "view/buffer.h"
 #include "view/kernel/descriptor_calls.h"
+#include "view/kernel/memory_form.h"
 
 /* How an event's arguments are written. */
 struct syscall_style {
@@ -30,6 +31,7 @@ struct syscall_arguments {
 	struct view_buffer returned; /* what the end says behind the result; empty: nothing */
 	struct view_buffer list;     /* of an exec; empty: unknown */
 	int64_t argc, vars;	     /* of an exec; -1: unknown */
+	enum memory_form form;	     /* of what the end has */
 	bool failed;		     /* no memory */
 };
 

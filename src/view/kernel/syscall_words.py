@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-HEADERS = ["asm/ioctls.h", "errno.h", "fcntl.h", "linux/close_range.h", "linux/falloc.h", "linux/futex.h", "linux/magic.h", "linux/membarrier.h", "linux/memfd.h", "linux/rseq.h", "linux/stat.h", "netinet/in.h", "netinet/tcp.h", "poll.h", "sched.h", "signal.h",
+HEADERS = ["asm/ioctls.h", "asm/termbits.h", "errno.h", "fcntl.h", "linux/close_range.h", "linux/falloc.h", "linux/futex.h", "linux/magic.h", "linux/membarrier.h", "linux/memfd.h", "linux/rseq.h", "linux/stat.h", "netinet/in.h", "netinet/tcp.h", "poll.h", "sched.h", "signal.h",
            "sys/epoll.h", "sys/eventfd.h", "sys/file.h", "sys/inotify.h", "sys/mman.h", "sys/mount.h", "sys/prctl.h", "sys/random.h",
            "sys/resource.h", "sys/signalfd.h", "sys/socket.h", "sys/statvfs.h", "sys/time.h", "sys/timerfd.h", "sys/wait.h", "time.h", "unistd.h"]
 # The values that the kernel has for one kind of machine only, by the names of `uname -m`. Any other value is the same everywhere.
@@ -68,7 +68,14 @@ SETS = {
     "whence": (r"SEEK_\w+", "", "~0ull"),
     "fcntl": (r"F_(DUPFD\w*|GET\w+|SET\w+|OFD_\w+|ADD_SEALS|NOTIFY)", r"F_(GET|SET)LK(W)?64|F_GETLK64", "~0ull"),
     "descriptor_flags": (r"FD_CLOEXEC", "", "0"),
-    "ioctl": (r"TC[GS]ET[SAW]*|TIOC[GS]\w+|FIO\w+", r"TIOC[GS]ISO7816", "~0ull"),
+    "terminal_input": (r"IGN(BRK|PAR|CR)|BRKINT|PARMRK|INPCK|ISTRIP|INLCR|ICRNL|IUCLC|IX(ON|ANY|OFF)|IMAXBEL|IUTF8", "", "0"),
+    **{f"terminal_{delay}": (rf"{delay}\d|X{delay}S", "TAB3", f"{delay}DLY") for delay in ("NL", "CR", "TAB", "BS", "VT", "FF")},
+    "terminal_output": (r"OPOST|OLCUC|ONLCR|OCRNL|ONOCR|ONLRET|OFILL|OFDEL", "", "0"),
+    "terminal_speed": (r"B\d+|BOTHER", "", "CBAUD"),
+    "terminal_size": (r"CS[5-8]", "", "CSIZE"),
+    "terminal_control": (r"CSTOPB|CREAD|PAR(ENB|ODD)|HUPCL|CLOCAL|CMSPAR|CRTSCTS", "", "0"),
+    "terminal_local": (r"ISIG|ICANON|XCASE|ECHO\w*|NOFLSH|TOSTOP|FLUSHO|PENDIN|IEXTEN|EXTPROC", "", "0"),
+    "ioctl": (r"TC[GS]ET[SAWF]*|TIOC[GS]\w+|TIOCOUTQ|FIO\w+", r"TIOC[GS]ISO7816", "~0ull"),
     "epoll": (r"EPOLL_CTL_\w+", "", "~0ull"),
     "epoll_events": (r"EPOLL(IN|PRI|OUT|RDNORM|RDBAND|WRNORM|WRBAND|MSG|ERR|HUP|RDHUP|EXCLUSIVE|WAKEUP|ONESHOT|ET)", "", "0"),
     "epoll_flags": (r"EPOLL_CLOEXEC", "", "0"),
@@ -186,7 +193,20 @@ fcntl|arg|descriptor_flags|cmd|F_SETFD
 fcntl|arg|open_flags|cmd|F_SETFL
 fcntl|arg|integer|cmd|F_DUPFD F_DUPFD_CLOEXEC F_SETOWN F_SETSIG F_SETPIPE_SZ F_NOTIFY
 ioctl|cmd|ioctl
+ioctl|arg|none|cmd|FIOCLEX FIONCLEX
 ioctl|arg|hexadecimal
+ioctl|c_iflag|terminal_input
+ioctl|c_oflag|terminal_NL
+ioctl|c_oflag|terminal_CR
+ioctl|c_oflag|terminal_TAB
+ioctl|c_oflag|terminal_BS
+ioctl|c_oflag|terminal_VT
+ioctl|c_oflag|terminal_FF
+ioctl|c_oflag|terminal_output
+ioctl|c_cflag|terminal_speed
+ioctl|c_cflag|terminal_size
+ioctl|c_cflag|terminal_control
+ioctl|c_lflag|terminal_local
 fcntl|arg|hexadecimal
 epoll_ctl|op|epoll
 epoll_ctl|event|address|op|EPOLL_CTL_DEL

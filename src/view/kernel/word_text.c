@@ -112,14 +112,41 @@ void word_text_put(struct view_buffer *out, const struct syscall_words *words, u
 		view_buffer_print(out, "0");
 }
 
+/* The next line of an argument, from line @n on; NULL: none. */
+static const struct syscall_argument *find_line(unsigned n, const char *call, const char *name)
+{
+	for (; n < syscall_argument_count; n++)
+		if (strcmp(syscall_arguments[n].call, call) == 0 &&
+		    strcmp(syscall_arguments[n].name, name) == 0)
+			return &syscall_arguments[n];
+	return NULL;
+}
+
 const struct syscall_words *word_text_find(const struct syscall_machine *machine, const char *call,
 					   const char *name)
 {
-	for (unsigned n = 0; n < syscall_argument_count; n++)
-		if (strcmp(syscall_arguments[n].call, call) == 0 &&
-		    strcmp(syscall_arguments[n].name, name) == 0)
-			return &machine->words[syscall_arguments[n].words];
-	return NULL;
+	const struct syscall_argument *line = find_line(0, call, name);
+
+	return line ? &machine->words[line->words] : NULL;
+}
+
+void word_text_member(struct view_buffer *out, const struct syscall_machine *machine, const char *call,
+		      const char *name, uint64_t value)
+{
+	const struct syscall_argument *line = find_line(0, call, name), *next;
+	const char *between = "";
+
+	for (; line; line = next) {
+		const struct syscall_words *words = &machine->words[line->words];
+
+		next = find_line((unsigned)(line - syscall_arguments) + 1, call, name);
+		if (!next && !value && *between)
+			return;
+		view_buffer_print(out, "%s", between);
+		word_text_put(out, words, next ? value & words->mask : value, false);
+		value &= ~words->mask;
+		between = "|";
+	}
 }
 
 void word_text_mode(struct view_buffer *out, uint32_t mode)

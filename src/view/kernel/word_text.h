@@ -20,6 +20,10 @@ bool word_text_is_whole(const char *text);
 void word_text_put(struct view_buffer *out, const struct syscall_words *words, uint64_t value,
 		   bool is_signed);
 
+/* word_text_member - a value whose bits may be of several sets: the numbers of all but the last one, then the flags of that. */
+void word_text_member(struct view_buffer *out, const struct syscall_machine *machine, const char *call,
+		      const char *name, uint64_t value);
+
 /* word_text_mode - a file's kind and permissions. */
 void word_text_mode(struct view_buffer *out, uint32_t mode);
 
