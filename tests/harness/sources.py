@@ -2,6 +2,10 @@
 """The project's files, and planted trees with faults, for the checks of style."""
 from cases import *
 
+# What has not changed since the last run, in this clone or another one, compiles as it did then.
+CACHE = ["ccache"] if shutil.which("ccache") else []
+os.environ["CCACHE_NOHASHDIR"] = "1"
+
 
 def files(top=TOP):
     """The project's own files: those of git, or all files of a tree without git."""
