@@ -106,7 +106,7 @@ static void a_path_without_end(void **state)
 	memset(session.calls.text, 'x', WIRE_CALL_TEXT);
 	assert_int_equal(call_listing_read(&again, &session), 0);
 	assert_int_equal(strlen(call_listing_image(&again, &again.functions[0])), WIRE_CALL_PATH_MAX);
-	/* What was copied stays as it was. */
+	/* The copy keeps its text. */
 	assert_string_equal(call_listing_image(&listing, &listing.functions[0]), "/lib/x.so");
 	call_listing_free(&again);
 	session.calls.images[0].path = WIRE_CALL_TEXT + 1;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-"""What the tests share that attach recorders of calls to a running program: the program, in each way of hooks, and the recorder."""
+"""Shared by the tests that attach recorders of calls to a running program: the program, in each way of hooks, and the recorder."""
 import collections
 import platform
 import signal

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What descriptors refer to: only what calls show for certain, whatever other threads do at the same time. */
+/* Descriptors have a path only if the recorded calls prove it, also beside other threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What descriptors refer to; see descriptors.h. */
+/* Tables of descriptors and their files; see descriptors.h. */
 #include "view/kernel/descriptors.h"
 
 #include <stdlib.h>

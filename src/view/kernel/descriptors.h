@@ -27,7 +27,7 @@ enum descriptor_action {
 	DESCRIPTOR_HIDE_ALL, /* the same, also behind it */
 };
 
-/* What a call does to the table. */
+/* A call's effect on the table. */
 struct descriptor_change {
 	enum descriptor_action action;
 	bool close_on_exec;
