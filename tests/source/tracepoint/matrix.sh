@@ -10,10 +10,13 @@ root=$(cd "$1" && pwd) part=$2 extent=${3-long}
 # With each optimisation; once each, further kinds.
 kinds=$([ "$extent" = quick ] && echo "shared pie lto" || echo "shared pie no-pie lto static")
 optimisations=$([ "$extent" = quick ] && echo '-O2' || echo '-O0 -O1 -O2 -O3')
-here=$root/tests/source/tracepoint
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
+# Compilers run in a folder of the work's, and see the tree by a short name: so ccache knows the files in another clone, too.
+ln -s "$root" "$work/tree" && mkdir "$work/build" && cd "$work/build" || exit 99
+root=../tree
+here=$root/tests/source/tracepoint
 cases=$work/cases
 : >"$cases"
 
@@ -41,11 +44,11 @@ finish() {
 
 library="$root/src/source/tracepoint/serialize.c $root/src/source/tracepoint/site_types.c $root/src/wire/wire_format.c $here/capture.c"
 
-# build_and_run DIRECTORY CC CXX KIND STANDARD OPTIONS...; RUN is put before programs
+# build_and_run CC CXX KIND STANDARD OPTIONS...; RUN is put before programs
 build_and_run() (
-	dir=$1 cc=$2 cxx=$3 kind=$4 standard=$5
-	shift 5
-	mkdir -p "$dir" && cd "$dir" || exit 1
+	cc=$1 cxx=$2 kind=$3 standard=$4
+	shift 4
+	rm -f ./*
 	inc="-I$root/include"
 	lib_options="-std=gnu17 -D_GNU_SOURCE -I$root/src"
 	objects=1 compile= link=
@@ -75,7 +78,7 @@ build_and_run() (
 		$cache $cc -std=gnu17 $inc "$@" $compile -c "$here/object.c" -o object.o
 		$cc -shared "$@" lib-*.o -o libcapture.so
 		$cc -shared "$@" object.o -o libobject.so -L. -lcapture
-		$linker "$@" use.o other.o -o use $link -L. -lobject -lcapture -Wl,-rpath,"$dir"
+		$linker "$@" use.o other.o -o use $link -L. -lobject -lcapture -Wl,-rpath,"$work/build"
 	else
 		$linker "$@" use.o other.o lib-*.o -o use $link
 	fi
@@ -89,18 +92,16 @@ host() {
 		for standard in c17 c++17; do
 			for optimise in $optimisations; do
 				for kind in $kinds; do
-					build_and_run "$work/build" $cc $cxx $kind $standard $optimise >"$work/log" 2>&1
+					build_and_run $cc $cxx $kind $standard $optimise >"$work/log" 2>&1
 					report "$cc $standard $optimise $kind" $? "$work/log"
-					rm -rf "$work/build"
 				done
 			done
 		done
 		for more in 'c17 -O0 pie' 'c++17 -O0 shared' 'gnu17 -O2 gc' 'c++20 -O2 gc' 'c17 -O1 asan' 'c++17 -O1 asan' 'gnu17 -O2 intel' 'c++20 -O0 pie' \
 			'c++20 -O2 shared' 'c17 -O2 no-pie' 'c++17 -O2 static' 'gnu17 -Os pie' 'c11 -O2 pie'; do
 			set -- $more
-			build_and_run "$work/build" $cc $cxx $3 $1 $2 >"$work/log" 2>&1
+			build_and_run $cc $cxx $3 $1 $2 >"$work/log" 2>&1
 			report "$cc $more" $? "$work/log"
-			rm -rf "$work/build"
 		done
 	done
 	finish
@@ -111,9 +112,8 @@ aarch64() {
 	export RUN='qemu-aarch64 -L /usr/aarch64-linux-gnu'
 	for optimise in $optimisations; do
 		for kind in shared pie no-pie lto static gc; do
-			build_and_run "$work/build" aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ $kind gnu17 $optimise >"$work/log" 2>&1
+			build_and_run aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ $kind gnu17 $optimise >"$work/log" 2>&1
 			report "aarch64 gcc gnu17 $optimise $kind" $? "$work/log"
-			rm -rf "$work/build"
 		done
 	done
 	finish
