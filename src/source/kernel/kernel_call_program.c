@@ -123,19 +123,18 @@ static void put_argument(struct bpf_program *to, const struct kernel_layout *lay
 /* KERNEL_STACK_SOCKET of any call that has a socket's address. Register 1: its enum tracepoint_socket */
 static void put_socket_place(struct bpf_program *to, const struct kernel_layout *layout, bool exits)
 {
-	const unsigned fifth = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, TRACEPOINT_SOCKET_FIFTH),
-		       message = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, TRACEPOINT_SOCKET_MESSAGE);
-	unsigned done[2];
+	unsigned done[TRACEPOINT_SOCKET_MESSAGE], n;
 
-	kernel_put_socket_place(to, layout, TRACEPOINT_SOCKET_SECOND, exits);
-	done[0] = bpf_put_jump(to, BPF_JA, 0, 0);
-	bpf_land(to, fifth);
-	kernel_put_socket_place(to, layout, TRACEPOINT_SOCKET_FIFTH, exits);
-	done[1] = bpf_put_jump(to, BPF_JA, 0, 0);
-	bpf_land(to, message);
+	for (n = TRACEPOINT_SOCKET_SECOND; n < TRACEPOINT_SOCKET_MESSAGE; n++) {
+		const unsigned other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, (int)n);
+
+		kernel_put_socket_place(to, layout, (enum tracepoint_socket)n, exits);
+		done[n] = bpf_put_jump(to, BPF_JA, 0, 0);
+		bpf_land(to, other);
+	}
 	kernel_put_socket_place(to, layout, TRACEPOINT_SOCKET_MESSAGE, exits);
-	bpf_land(to, done[0]);
-	bpf_land(to, done[1]);
+	while (n-- > TRACEPOINT_SOCKET_SECOND)
+		bpf_land(to, done[n]);
 }
 
 /* Let the record go on behind the array of the bytes that were copied, as many as KERNEL_STACK_SOCKET_BYTES says. */

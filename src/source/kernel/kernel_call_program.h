@@ -27,7 +27,7 @@ struct kernel_syscall {
 enum {
 	KERNEL_COUNT_BITS = 3,
 	/* What the record has behind the other fields: */
-	KERNEL_HAS_NUMBER = 4, /* the call's number */
+	KERNEL_HAS_NUMBER = TRACEPOINT_SOCKET_MESSAGE + 1, /* the call's number */
 	KERNEL_HAS_LIST,       /* an exec's lists, beginning with the second argument ... */
 	KERNEL_HAS_LIST_THIRD, /* ... or with the third one */
 	KERNEL_HAS_MEMORY,

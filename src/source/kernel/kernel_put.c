@@ -354,7 +354,10 @@ static void put_message(struct bpf_program *to, const struct kernel_layout *layo
 void kernel_put_socket_place(struct bpf_program *to, const struct kernel_layout *layout,
 			     enum tracepoint_socket socket, bool exits)
 {
-	const int *places = &kernel_argument_places[socket == TRACEPOINT_SOCKET_FIFTH ? 4 : 1];
+	const unsigned first = socket == TRACEPOINT_SOCKET_FIFTH    ? 4
+			       : socket == TRACEPOINT_SOCKET_FOURTH ? 3
+								    : 1;
+	const int *places = &kernel_argument_places[first];
 
 	if (socket == TRACEPOINT_SOCKET_MESSAGE) {
 		put_message(to, layout);

@@ -203,7 +203,7 @@ static bool is_int(const char *type, bool *is_signed)
 	return false;
 }
 
-/* System calls whose record has the bytes of a socket's address. */
+/* System calls whose record has bytes of whose length the next argument decides: a socket's address, or an option's value. */
 static const struct {
 	const char *name;
 	enum tracepoint_socket socket;
@@ -216,6 +216,7 @@ static const struct {
 	{ "sys_exit_accept4", TRACEPOINT_SOCKET_SECOND },
 	{ "sys_exit_getsockname", TRACEPOINT_SOCKET_SECOND },
 	{ "sys_exit_getpeername", TRACEPOINT_SOCKET_SECOND },
+	{ "sys_exit_getsockopt", TRACEPOINT_SOCKET_FOURTH },
 	{ "sys_exit_recvfrom", TRACEPOINT_SOCKET_FIFTH },
 	{ "sys_exit_recvmsg", TRACEPOINT_SOCKET_MESSAGE },
 };
@@ -356,16 +357,18 @@ static void add_memory(struct tracepoint *point)
 static void add_socket(struct tracepoint *point)
 {
 	const unsigned call = find_socket_call(point->name);
+	struct tracepoint_field *field = &point->fields[point->count];
 
-	if (call < SOCKET_CALLS && point->count < TRACEPOINT_FIELDS)
-		point->fields[point->count++] = (struct tracepoint_field){
-			.name = "sockaddr",
-			.type = "struct sockaddr",
-			.kind = TRACEPOINT_SOCKET,
-			.size = TRACEPOINT_SOCKET_MAX,
-			.socket = (uint8_t)socket_calls[call].socket,
-			.element = 1,
-		};
+	if (call == SOCKET_CALLS || point->count == TRACEPOINT_FIELDS)
+		return;
+	*field = (struct tracepoint_field){ .type = "unsigned char[]",
+					    .kind = TRACEPOINT_SOCKET,
+					    .size = TRACEPOINT_SOCKET_MAX,
+					    .socket = (uint8_t)socket_calls[call].socket,
+					    .element = 1 };
+	snprintf(field->name, sizeof(field->name), "%s",
+		 field->socket == TRACEPOINT_SOCKET_FOURTH ? "memory" : "sockaddr");
+	point->count++;
 }
 
 /* An exec has the texts of its arguments, behind the kernel's fields. */

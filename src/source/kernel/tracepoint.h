@@ -43,11 +43,12 @@ enum tracepoint_kind {
 	TRACEPOINT_CALL_NUMBER, /* of the system call that the record is about */
 };
 
-/* Which argument of a system call leads to a socket's address. */
+/* Which argument of a system call leads to a socket's address, or to the value of an option. */
 enum tracepoint_socket {
 	TRACEPOINT_SOCKET_NONE,
 	TRACEPOINT_SOCKET_SECOND, /* it is the address; the next one is its length, or at an exit the address of that */
-	TRACEPOINT_SOCKET_FIFTH, /* the same */
+	TRACEPOINT_SOCKET_FOURTH, /* the same */
+	TRACEPOINT_SOCKET_FIFTH,
 	TRACEPOINT_SOCKET_MESSAGE, /* the second one is the address of a struct msghdr, which begins with both */
 };
 

@@ -20,7 +20,11 @@ enum memory_form {
 	MEMORY_NAMES, /* struct utsname */
 	MEMORY_CHARACTERS,
 	MEMORY_TEXT,
-	MEMORY_COMMAND, /* of an ioctl: memory_command_form() */
+	MEMORY_COMMAND,		/* of an ioctl: memory_command_form() */
+	MEMORY_OPTION,		/* of a socket: memory_option_form() */
+	MEMORY_OPTION_RETURNED, /* and its length, which the next argument points to */
+	MEMORY_VALUE,		/* a number of 4 bytes, or bytes */
+	MEMORY_OCTETS,		/* bytes */
 	MEMORY_POLL,
 	MEMORY_POLL_RETURNED, /* behind the result */
 	MEMORY_EPOLL,	      /* struct epoll_event, which is packed on x86-64 only */
@@ -33,6 +37,8 @@ enum memory_form {
 	MEMORY_TIME, /* struct timespec */
 	MEMORY_TIMEVAL,
 	MEMORY_USAGE,
+	MEMORY_LINGER,	    /* struct linger */
+	MEMORY_CREDENTIALS, /* struct ucred */
 	MEMORY_INTERVAL,
 	MEMORY_TIMER, /* struct itimerspec */
 	MEMORY_STACK,

@@ -4,7 +4,9 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <netinet/tcp.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,7 +20,6 @@ enum {
 	STAT_BYTES = 56,
 	SIGNALS = 64,
 	UTSNAME = 65, /* bytes of a name */
-	TEXT_BYTES = 128,
 	POLL_BYTES = 8,
 };
 
@@ -58,7 +59,8 @@ static const struct memory_call calls[] = {
 	{ "sched_getparam", { 0 }, { 1, MEMORY_INTEGER } },
 	{ "sched_setaffinity", { 2, MEMORY_CPUS }, { 0 } },
 	{ "sched_getaffinity", { 0 }, { 2, MEMORY_CPUS } },
-	{ "setsockopt", { 3, MEMORY_INTEGER }, { 0 } },
+	{ "setsockopt", { 3, MEMORY_OPTION }, { 0 } },
+	{ "getsockopt", { 0 }, { 3, MEMORY_OPTION_RETURNED } },
 	{ "epoll_ctl", { 3, MEMORY_EPOLL }, { 0 } },
 	{ "epoll_wait", { 0 }, { 1, MEMORY_EPOLL_RETURNED } },
 	{ "epoll_pwait", { 0 }, { 1, MEMORY_EPOLL_RETURNED } },
@@ -122,6 +124,27 @@ enum memory_form memory_command_form(uint32_t command)
 	default:
 		return MEMORY_NONE;
 	}
+}
+
+enum memory_form memory_option_form(uint32_t level, uint32_t option)
+{
+	static const struct {
+		int level, option;
+		enum memory_form form;
+	} options[] = {
+		{ SOL_SOCKET, SO_LINGER, MEMORY_LINGER },
+		{ SOL_SOCKET, SO_PEERCRED, MEMORY_CREDENTIALS },
+		{ SOL_SOCKET, SO_RCVTIMEO, MEMORY_TIMEVAL },
+		{ SOL_SOCKET, SO_SNDTIMEO, MEMORY_TIMEVAL },
+		{ SOL_SOCKET, SO_BINDTODEVICE, MEMORY_OCTETS },
+		{ SOL_TCP, TCP_CONGESTION, MEMORY_OCTETS },
+		{ SOL_TCP, TCP_ULP, MEMORY_OCTETS },
+	};
+
+	for (unsigned n = 0; n < sizeof(options) / sizeof(options[0]); n++)
+		if (options[n].level == (int)level && options[n].option == (int)option)
+			return options[n].form;
+	return MEMORY_VALUE;
 }
 
 static uint32_t get32(const uint8_t *bytes, size_t at)
@@ -273,9 +296,9 @@ static bool put_limits(const uint8_t *bytes, size_t count, const char *infinity,
 /* @whole: bytes that there should be; fewer end in dots */
 static bool put_characters(const uint8_t *bytes, size_t count, int64_t whole, struct view_buffer *out)
 {
-	char text[TEXT_BYTES + 1];
+	char text[MEMORY_MAX + 1];
 
-	if (count > TEXT_BYTES || whole < 0)
+	if (count > MEMORY_MAX || whole < 0)
 		return false;
 	if ((uint64_t)whole < count)
 		count = (size_t)whole;
@@ -283,6 +306,22 @@ static bool put_characters(const uint8_t *bytes, size_t count, int64_t whole, st
 	text[count] = 0;
 	word_text_quoted(out, text, (size_t)whole);
 	return true;
+}
+
+/* @whole: bytes that there should be, or -1; fewer end in dots */
+static bool put_octets(const uint8_t *bytes, size_t count, int64_t whole, struct view_buffer *out)
+{
+	word_text_octets(out, bytes, count);
+	if (whole < 0 || (uint64_t)whole > count)
+		view_buffer_print(out, "...");
+	return true;
+}
+
+static bool put_integer(const uint8_t *bytes, size_t count, struct view_buffer *out)
+{
+	if (count == 4)
+		view_buffer_print(out, "[%d]", (int)get32(bytes, 0));
+	return count == 4;
 }
 
 /* A set of CPUs by their numbers. */
@@ -464,8 +503,6 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine, c
 	case MEMORY_SOCKET:
 	case MEMORY_SOCKET_RETURNED:
 		socket_text(bytes, count, out);
-		if (form == MEMORY_SOCKET_RETURNED)
-			view_buffer_print(out, ", [%zu]", count);
 		return true;
 	case MEMORY_MESSAGE:
 		return put_message(bytes, count, out);
@@ -488,9 +525,11 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine, c
 			view_buffer_print(out, "[%d, %d]", (int)get32(bytes, 0), (int)get32(bytes, 4));
 		return count >= 8;
 	case MEMORY_INTEGER:
-		if (count == 4)
-			view_buffer_print(out, "[%d]", (int)get32(bytes, 0));
-		return count == 4;
+		return put_integer(bytes, count, out);
+	case MEMORY_VALUE:
+		return put_integer(bytes, count, out) || put_octets(bytes, count, times, out);
+	case MEMORY_OCTETS:
+		return put_octets(bytes, count, times, out);
 	case MEMORY_CPUS:
 		return put_cpus(bytes, count, times, out);
 	case MEMORY_NAMES:

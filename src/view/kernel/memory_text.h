@@ -11,6 +11,10 @@
 #include "view/kernel/memory_form.h"
 #include "view/kernel/syscall_words.h"
 
+enum {
+	MEMORY_MAX = 128, /* bytes that a record has */
+};
+
 /* An argument, and what it points to. */
 struct memory_pointer {
 	unsigned argument;
@@ -29,10 +33,15 @@ const struct memory_call *memory_call_find(const char *call);
 /* memory_command_form - what an ioctl of this command points to; MEMORY_NONE: it is unknown. */
 enum memory_form memory_command_form(uint32_t command);
 
+/* memory_option_form - what an option of a socket is. */
+enum memory_form memory_option_form(uint32_t level, uint32_t option);
+
 /* memory_arguments - how many arguments one of this form stands for; 0: it stands behind the result. */
 static inline unsigned memory_arguments(enum memory_form form)
 {
-	return form == MEMORY_POLL_RETURNED ? 0 : form == MEMORY_SOCKET_RETURNED ? 2 : 1;
+	if (form == MEMORY_POLL_RETURNED)
+		return 0;
+	return form == MEMORY_SOCKET_RETURNED || form == MEMORY_OPTION_RETURNED ? 2 : 1;
 }
 
 /* memory_may_be_empty - whether it is written if there are no elements, and so no bytes. */
@@ -45,7 +54,7 @@ static inline bool memory_may_be_empty(enum memory_form form)
 /*
  * memory_text - write it.
  * @machine: may be NULL
- * @times: of an array, its elements, of which fewer may be there, or -1; at the end of a call, its result
+ * @times: of an array, its elements, of which fewer may be there, or -1: unknown; at the end of a call, its result
  * Return: false: these bytes are not what they should be, and nothing was written.
  */
 bool memory_text(enum memory_form form, const struct syscall_machine *machine, const uint8_t *bytes,

@@ -11,37 +11,11 @@
 #include <linux/netlink.h>
 
 #include "view/kernel/syscall_words.h"
+#include "view/kernel/word_text.h"
 
 enum {
 	WITHOUT_SCOPE = offsetof(struct sockaddr_in6, sin6_scope_id), /* as old programs have it */
 };
-
-static bool is_plain(uint8_t byte)
-{
-	return byte >= ' ' && byte < 0x7f && byte != '"' && byte != '\\';
-}
-
-/* Bytes in quotes: those that cannot be printed are octal numbers, as short as can be. */
-static void put_octets(struct view_buffer *out, const uint8_t *bytes, size_t count)
-{
-	static const char escaped[] = "\"\t\n\v\f\r", escapes[] = "\"tnvfr";
-
-	view_buffer_print(out, "\"");
-	for (size_t n = 0; n < count; n++) {
-		const bool digit_follows = n + 1 < count && bytes[n + 1] >= '0' && bytes[n + 1] <= '9';
-		const char *letter = bytes[n] ? strchr(escaped, bytes[n]) : NULL;
-
-		if (is_plain(bytes[n]))
-			view_buffer_print(out, "%c", bytes[n]);
-		else if (bytes[n] == '\\')
-			view_buffer_print(out, "\\\\");
-		else if (letter)
-			view_buffer_print(out, "\\%c", escapes[letter - escaped]);
-		else
-			view_buffer_print(out, digit_follows ? "\\%03o" : "\\%o", bytes[n]);
-	}
-	view_buffer_print(out, "\"");
-}
 
 /* Families are the same on all machines. */
 static void put_family(struct view_buffer *out, unsigned family)
@@ -67,10 +41,10 @@ static void put_unix(struct view_buffer *out, const uint8_t *path, size_t count)
 		return;
 	if (path[0] || count == 1) {
 		view_buffer_print(out, ", sun_path=");
-		put_octets(out, path, strnlen((const char *)path, count));
+		word_text_octets(out, path, strnlen((const char *)path, count));
 	} else {
 		view_buffer_print(out, ", sun_path=@");
-		put_octets(out, path + 1, count - 1);
+		word_text_octets(out, path + 1, count - 1);
 	}
 }
 
@@ -131,7 +105,7 @@ void socket_text(const uint8_t *bytes, size_t count, struct view_buffer *out)
 		put_netlink(out, bytes);
 	} else if (count > head) {
 		view_buffer_print(out, ", sa_data=");
-		put_octets(out, bytes + head, count - head);
+		word_text_octets(out, bytes + head, count - head);
 	}
 	view_buffer_print(out, "}");
 }

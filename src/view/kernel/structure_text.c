@@ -13,6 +13,7 @@ enum member_kind {
 	MEMBER_WORDS, /* names: those of the call's argument that is called as the member is */
 	MEMBER_MODE,
 	MEMBER_SIGNED,
+	MEMBER_INTEGER, /* of 4 bytes, with a sign */
 	MEMBER_POINTER,
 	MEMBER_HEXADECIMAL,
 	MEMBER_MICRO, /* struct timeval */
@@ -76,6 +77,17 @@ static const struct member usage_members[] = {
 	{ "ru_stime", 16, 16, MEMBER_MICRO, 0 },
 };
 
+static const struct member linger_members[] = {
+	{ "l_onoff", 0, 4, MEMBER_INTEGER, 0 },
+	{ "l_linger", 4, 4, MEMBER_INTEGER, 0 },
+};
+
+static const struct member credentials_members[] = {
+	{ "pid", 0, 4, MEMBER_INTEGER, 0 },
+	{ "uid", 4, 4, MEMBER_INTEGER, 0 },
+	{ "gid", 8, 4, MEMBER_INTEGER, 0 },
+};
+
 static const struct member interval_members[] = {
 	{ "it_interval", 0, 16, MEMBER_MICRO, 0 },
 	{ "it_value", 16, 16, MEMBER_MICRO, 0 },
@@ -127,6 +139,8 @@ static const struct structure structures[MEMORY_FORMS] = {
 	[MEMORY_TIME] = { NULL, 16, false, MEMBERS(time_members) },
 	[MEMORY_TIMEVAL] = { NULL, 16, false, MEMBERS(timeval_members) },
 	[MEMORY_USAGE] = { NULL, 32, true, MEMBERS(usage_members) },
+	[MEMORY_LINGER] = { NULL, 8, false, MEMBERS(linger_members) },
+	[MEMORY_CREDENTIALS] = { NULL, 12, false, MEMBERS(credentials_members) },
 	[MEMORY_INTERVAL] = { NULL, 32, false, MEMBERS(interval_members) },
 	[MEMORY_TIMER] = { NULL, 32, false, MEMBERS(timer_members) },
 	[MEMORY_STACK] = { "sigaltstack", 24, false, MEMBERS(stack_members) },
@@ -162,6 +176,9 @@ static void put_member(const struct structure *structure, const struct syscall_m
 		break;
 	case MEMBER_SIGNED:
 		view_buffer_print(out, "%" PRId64, (int64_t)value);
+		break;
+	case MEMBER_INTEGER:
+		view_buffer_print(out, "%d", (int)value);
 		break;
 	case MEMBER_POINTER:
 		word_text_address(out, value);

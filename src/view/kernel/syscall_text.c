@@ -187,14 +187,22 @@ static void put_argument(const struct syscall_style *style, const struct syscall
 	}
 }
 
-/* The form of what a call points to, of which the command of an ioctl decides. */
+/* The form of what a call points to, of which the command of an ioctl, or the option of a socket, decides. */
 static enum memory_form find_form(const struct memory_pointer *pointer, const struct burin_record *record)
 {
-	uint64_t command;
+	uint64_t word, level;
 
-	if (pointer->form != MEMORY_COMMAND)
+	switch (pointer->form) {
+	case MEMORY_COMMAND:
+		return get_other(record, "cmd", &word) ? memory_command_form((uint32_t)word) : MEMORY_NONE;
+	case MEMORY_OPTION:
+	case MEMORY_OPTION_RETURNED:
+		return get_other(record, "level", &level) && get_other(record, "optname", &word)
+			       ? memory_option_form((uint32_t)level, (uint32_t)word)
+			       : MEMORY_NONE;
+	default:
 		return pointer->form;
-	return get_other(record, "cmd", &command) ? memory_command_form((uint32_t)command) : MEMORY_NONE;
+	}
 }
 
 /*
@@ -212,6 +220,26 @@ static bool put_memory(const struct syscall_style *style, const struct burin_rec
 	       burin_record_array(record, (unsigned)style->memory, &bytes, &count) == 0 &&
 	       (count || (!times && memory_may_be_empty(form))) &&
 	       memory_text(form, style->machine, bytes, count, times, out);
+}
+
+/* The length of what was returned, to which the next argument points. Return: -1: more than the record has. */
+static int64_t returned_length(const struct syscall_style *style, const struct burin_record *record)
+{
+	const void *bytes;
+	size_t count;
+
+	if (style->memory < 0 || burin_record_array(record, (unsigned)style->memory, &bytes, &count) != 0 ||
+	    count >= MEMORY_MAX)
+		return -1;
+	return (int64_t)count;
+}
+
+static void put_length(int64_t length, struct view_buffer *out)
+{
+	if (length < 0)
+		view_buffer_print(out, ", [>= %d]", MEMORY_MAX);
+	else
+		view_buffer_print(out, ", [%" PRId64 "]", length);
 }
 
 /* How many elements an argument points to: the next one says it. Return: -1: it is NULL, or this is unknown. */
@@ -382,6 +410,7 @@ void syscall_text_returned(const struct syscall_style *style, const struct burin
 {
 	const struct memory_pointer *end = style->pointers ? &style->pointers->end : NULL;
 	const size_t before = out->memory.used;
+	int64_t times = result;
 
 	if (end && end->form && !memory_arguments(end->form))
 		put_memory(style, record, end->form, result, &out->returned);
@@ -389,7 +418,11 @@ void syscall_text_returned(const struct syscall_style *style, const struct burin
 		return;
 	if (end->argument)
 		view_buffer_print(&out->memory, ", ");
-	if (put_memory(style, record, out->form, result, &out->memory)) {
+	if (memory_arguments(end->form) == 2)
+		times = returned_length(style, record);
+	if (put_memory(style, record, out->form, times, &out->memory)) {
+		if (memory_arguments(end->form) == 2)
+			put_length(times, &out->memory);
 		memmove(out->memory.bytes, out->memory.bytes + before, out->memory.used - before);
 		out->memory.used -= before;
 	} else {

@@ -164,7 +164,6 @@ getsockopt setsockopt|optname|ip_option|level|SOL_IP
 getsockopt setsockopt|optname|ip6_option|level|SOL_IPV6
 accept4|flags|socket
 sendto sendmsg recvfrom recvmsg sendmmsg recvmmsg|flags|message
-setsockopt|optval|address|optname|SO_BINDTODEVICE TCP_CONGESTION TCP_ULP
 shutdown|how|shutdown
 futex|op|futex
 futex|utime|none|op&FUTEX_CMD_MASK|FUTEX_WAKE FUTEX_FD FUTEX_UNLOCK_PI FUTEX_TRYLOCK_PI FUTEX_WAKE_BITSET

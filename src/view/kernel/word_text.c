@@ -59,6 +59,32 @@ void word_text_quoted(struct view_buffer *out, const char *text, size_t most)
 	view_buffer_print(out, cut ? "\"..." : "\"");
 }
 
+static bool is_plain(uint8_t byte)
+{
+	return byte >= ' ' && byte < 0x7f && byte != '"' && byte != '\\';
+}
+
+void word_text_octets(struct view_buffer *out, const uint8_t *bytes, size_t count)
+{
+	static const char escaped[] = "\"\t\n\v\f\r", escapes[] = "\"tnvfr";
+
+	view_buffer_print(out, "\"");
+	for (size_t n = 0; n < count; n++) {
+		const bool digit_follows = n + 1 < count && bytes[n + 1] >= '0' && bytes[n + 1] <= '9';
+		const char *letter = bytes[n] ? strchr(escaped, bytes[n]) : NULL;
+
+		if (is_plain(bytes[n]))
+			view_buffer_print(out, "%c", bytes[n]);
+		else if (bytes[n] == '\\')
+			view_buffer_print(out, "\\\\");
+		else if (letter)
+			view_buffer_print(out, "\\%c", escapes[letter - escaped]);
+		else
+			view_buffer_print(out, digit_follows ? "\\%03o" : "\\%o", bytes[n]);
+	}
+	view_buffer_print(out, "\"");
+}
+
 /* The word that stands for most of the lowest bit's neighbours; NULL: none. */
 static const struct syscall_word *find_flag(const struct syscall_words *words, uint64_t bits)
 {

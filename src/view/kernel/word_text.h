@@ -16,6 +16,9 @@ void word_text_quoted(struct view_buffer *out, const char *text, size_t most);
 /* word_text_is_whole - whether a text was read, and none of it was cut. */
 bool word_text_is_whole(const char *text);
 
+/* word_text_octets - bytes in quotes: those that cannot be printed are octal numbers, as short as can be. */
+void word_text_octets(struct view_buffer *out, const uint8_t *bytes, size_t count);
+
 /* word_text_put - a value by names of a set. @is_signed: what has no name */
 void word_text_put(struct view_buffer *out, const struct syscall_words *words, uint64_t value,
 		   bool is_signed);
