@@ -34,7 +34,7 @@ def with_paths(*words, cwd):
     return whole_recording(lambda: record(*words, options=[*kernel("syscalls:*"), "--kernel-buffer", "16M"], cwd=cwd))
 
 
-def as_strace_prints(program, calls, same, least):
+def as_strace_prints(program, calls, same, least, paths=False):
     """Runs the Python program under both in one folder; `same` leaves out what differs in each run, with a dict for what it meets."""
     need_kernel()
     need("strace")
@@ -49,15 +49,15 @@ def as_strace_prints(program, calls, same, least):
                      for line in all_lines if line.split("(")[0] in calls and "ERESTART" not in line]
         return [re.sub(r"\w+(\|\w+)+", lambda flags: "|".join(sorted(flags.group(0).split("|"))), same(line, met)) for line in all_lines]
 
-    done = run("strace", "-s", "250", "-o", out, *words, cwd=place)
+    done = run("strace", "-s", "250", *(["-y"] if paths else []), "-o", out, *words, cwd=place)
     if done.status and "Operation not permitted" in done.err:
         raise Skip("strace may not trace here")
     os.unlink(os.path.join(place, "file"))
     with open(out, encoding="utf-8") as file:
         theirs = chosen((line.rstrip("\n") for line in file), {})
-    done = record(*words, options=kernel("syscalls:*"), cwd=place)
+    done = with_paths(*words, cwd=place) if paths else record(*words, options=kernel("syscalls:*"), cwd=place)
     first = re.match(r" *[0-9.]+ +(\d+)/", run(BURIN, "dump", "--syscalls", done.path).out).group(1)
-    text = run(BURIN, "dump", "--syscalls", "--no-paths", "--pid", first, done.path).out
+    text = run(BURIN, "dump", "--syscalls", *([] if paths else ["--no-paths"]), "--pid", first, done.path).out
     own = chosen([re.sub(r"^ *[0-9.]+ +\S+ +\S+ +", "", line) for line in text.splitlines()], {})
     check(len(theirs) > least, f"strace printed {len(theirs)} lines")
     for number, (one, other) in enumerate(zip(own, theirs)):

@@ -164,6 +164,25 @@ static bool is_x86(const struct syscall_machine *machine)
 
 /* ---- files */
 
+static void put_descriptor(const struct descriptor_place *place, uint32_t descriptor, struct view_buffer *out)
+{
+	view_buffer_print(out, "%d", (int)descriptor);
+	descriptor_text(descriptor_path(place, descriptor), out);
+}
+
+static bool put_pair(const struct descriptor_place *place, const uint8_t *bytes, size_t count,
+		     struct view_buffer *out)
+{
+	if (count < 8)
+		return false;
+	view_buffer_print(out, "[");
+	put_descriptor(place, get32(bytes, 0), out);
+	view_buffer_print(out, ", ");
+	put_descriptor(place, get32(bytes, 4), out);
+	view_buffer_print(out, "]");
+	return true;
+}
+
 static bool put_stat(const struct syscall_machine *machine, const uint8_t *bytes, size_t count,
 		     struct view_buffer *out)
 {
@@ -357,8 +376,8 @@ static bool put_names(const uint8_t *bytes, size_t count, struct view_buffer *ou
 	return true;
 }
 
-static bool put_poll(const struct syscall_machine *machine, const uint8_t *bytes, size_t count, int64_t times,
-		     struct view_buffer *out)
+static bool put_poll(const struct syscall_machine *machine, const struct descriptor_place *place,
+		     const uint8_t *bytes, size_t count, int64_t times, struct view_buffer *out)
 {
 	const struct syscall_words *words = machine ? word_text_find(machine, "poll", "events") : NULL;
 	int64_t shown = 0;
@@ -369,7 +388,8 @@ static bool put_poll(const struct syscall_machine *machine, const uint8_t *bytes
 	for (; shown < times && (size_t)(shown + 1) * POLL_BYTES <= count; shown++) {
 		const uint8_t *one = bytes + shown * POLL_BYTES;
 
-		view_buffer_print(out, "%s{fd=%d", shown ? ", " : "", (int)get32(one, 0));
+		view_buffer_print(out, shown ? ", {fd=" : "{fd=");
+		put_descriptor(place, get32(one, 0), out);
 		if ((int)get32(one, 0) >= 0) {
 			view_buffer_print(out, ", events=");
 			word_text_put(out, words, number_load16(one + 4), false);
@@ -380,7 +400,7 @@ static bool put_poll(const struct syscall_machine *machine, const uint8_t *bytes
 	return true;
 }
 
-/* Those that have events. @ready: how many there are */
+/* Those that have events, whose paths stand at the begin. @ready: how many there are */
 static bool put_polled(const struct syscall_machine *machine, const uint8_t *bytes, size_t count,
 		       int64_t ready, struct view_buffer *out)
 {
@@ -496,8 +516,9 @@ static bool put_file_times(const struct syscall_machine *machine, const uint8_t 
 	return true;
 }
 
-bool memory_text(enum memory_form form, const struct syscall_machine *machine, const uint8_t *bytes,
-		 size_t count, int64_t times, struct view_buffer *out)
+bool memory_text(enum memory_form form, const struct syscall_machine *machine,
+		 const struct descriptor_place *place, const uint8_t *bytes, size_t count, int64_t times,
+		 struct view_buffer *out)
 {
 	switch (form) {
 	case MEMORY_SOCKET:
@@ -521,9 +542,7 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine, c
 	case MEMORY_LIMIT64:
 		return put_limits(bytes, count, "RLIM64_INFINITY", out);
 	case MEMORY_FILES:
-		if (count >= 8)
-			view_buffer_print(out, "[%d, %d]", (int)get32(bytes, 0), (int)get32(bytes, 4));
-		return count >= 8;
+		return put_pair(place, bytes, count, out);
 	case MEMORY_INTEGER:
 		return put_integer(bytes, count, out);
 	case MEMORY_VALUE:
@@ -539,7 +558,7 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine, c
 	case MEMORY_TEXT: /* the result counts the NUL */
 		return put_characters(bytes, count, times - 1, out);
 	case MEMORY_POLL:
-		return put_poll(machine, bytes, count, times, out);
+		return put_poll(machine, place, bytes, count, times, out);
 	case MEMORY_POLL_RETURNED:
 		return put_polled(machine, bytes, count, times, out);
 	case MEMORY_EPOLL:

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "view/buffer.h"
+#include "view/kernel/descriptor_calls.h"
 #include "view/kernel/memory_form.h"
 #include "view/kernel/syscall_words.h"
 
@@ -54,10 +55,12 @@ static inline bool memory_may_be_empty(enum memory_form form)
 /*
  * memory_text - write it.
  * @machine: may be NULL
+ * @place: of its descriptors
  * @times: of an array, its elements, of which fewer may be there, or -1: unknown; at the end of a call, its result
  * Return: false: these bytes are not what they should be, and nothing was written.
  */
-bool memory_text(enum memory_form form, const struct syscall_machine *machine, const uint8_t *bytes,
-		 size_t count, int64_t times, struct view_buffer *out);
+bool memory_text(enum memory_form form, const struct syscall_machine *machine,
+		 const struct descriptor_place *place, const uint8_t *bytes, size_t count, int64_t times,
+		 struct view_buffer *out);
 
 #endif

@@ -247,8 +247,13 @@ static int take_enter(struct dumper *dumper, struct syscall_thread *thread, stru
 static int put_returned(struct dumper *dumper, struct pending *pending, const struct line *line,
 			const struct burin_record *record)
 {
+	/* Those that the call has made are there since this record. */
+	const struct descriptor_place place = { .calls = &dumper->descriptors,
+						.thread = (size_t)(pending - dumper->pending),
+						.before = record->time + 1 };
+
 	if (pending->selected)
-		syscall_text_returned(&dumper->styles[record->event->id], record, line->result,
+		syscall_text_returned(&dumper->styles[record->event->id], &place, record, line->result,
 				      &pending->arguments);
 	return put_line(dumper, pending, line);
 }

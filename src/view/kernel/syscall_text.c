@@ -66,10 +66,11 @@ bool syscall_style_make(struct syscall_style *style, const struct syscall_machin
 	find_memory(style, event, call);
 	style->arguments = calloc((size_t)event->fields + 1, sizeof(style->arguments[0]));
 	for (unsigned n = 0; style->arguments && n < event->fields; n++) {
-		const char *name = burin_event_field(event, n)->name;
+		const struct burin_field *field = burin_event_field(event, n);
 
-		style->arguments[n] = find_argument(syscall_arguments, call, name);
-		if (n < 32 && descriptor_is_argument(call, name))
+		style->arguments[n] = find_argument(syscall_arguments, call, field->name);
+		/* The address of pipe's pair is called as the descriptor of dup. */
+		if (n < 32 && field->type != BURIN_TYPE_PTR && descriptor_is_argument(call, field->name))
 			style->descriptors |= UINT32_C(1) << n;
 	}
 	return style->arguments;
@@ -210,8 +211,9 @@ static enum memory_form find_form(const struct memory_pointer *pointer, const st
  * @times: of elements, or the result
  * Return: whether it was written.
  */
-static bool put_memory(const struct syscall_style *style, const struct burin_record *record,
-		       enum memory_form form, int64_t times, struct view_buffer *out)
+static bool put_memory(const struct syscall_style *style, const struct descriptor_place *place,
+		       const struct burin_record *record, enum memory_form form, int64_t times,
+		       struct view_buffer *out)
 {
 	const void *bytes;
 	size_t count;
@@ -219,7 +221,7 @@ static bool put_memory(const struct syscall_style *style, const struct burin_rec
 	return style->memory >= 0 &&
 	       burin_record_array(record, (unsigned)style->memory, &bytes, &count) == 0 &&
 	       (count || (!times && memory_may_be_empty(form))) &&
-	       memory_text(form, style->machine, bytes, count, times, out);
+	       memory_text(form, style->machine, place, bytes, count, times, out);
 }
 
 /* The length of what was returned, to which the next argument points. Return: -1: more than the record has. */
@@ -341,12 +343,13 @@ static bool put_list(const struct syscall_style *style, const struct burin_recor
 }
 
 /* An argument that points to memory: what is there, or its address. */
-static void put_pointer(const struct syscall_style *style, const struct burin_record *record,
-			enum memory_form form, unsigned n, struct view_buffer *out)
+static void put_pointer(const struct syscall_style *style, const struct descriptor_place *place,
+			const struct burin_record *record, enum memory_form form, unsigned n,
+			struct view_buffer *out)
 {
 	uint64_t address;
 
-	if (put_memory(style, record, form, count_elements(record, n), out))
+	if (put_memory(style, place, record, form, count_elements(record, n), out))
 		return;
 	if (get_number(record, n, &address))
 		word_text_address(out, address);
@@ -398,29 +401,29 @@ void syscall_text_arguments(const struct syscall_style *style, const struct desc
 			view_buffer_print(part, ", ");
 		/* Of an epoll_ctl that removes, the kernel does not look there: the line of this operation says so. */
 		if (points && !(line && line->value_count))
-			put_pointer(style, record, form, n, part);
+			put_pointer(style, place, record, form, n, part);
 		else if (!put_list(style, record, n, out, part))
 			put_argument(style, line, record, n, part);
 		put_path(style, place, record, n, part);
 	}
 }
 
-void syscall_text_returned(const struct syscall_style *style, const struct burin_record *record,
-			   int64_t result, struct syscall_arguments *out)
+void syscall_text_returned(const struct syscall_style *style, const struct descriptor_place *place,
+			   const struct burin_record *record, int64_t result, struct syscall_arguments *out)
 {
 	const struct memory_pointer *end = style->pointers ? &style->pointers->end : NULL;
 	const size_t before = out->memory.used;
 	int64_t times = result;
 
 	if (end && end->form && !memory_arguments(end->form))
-		put_memory(style, record, end->form, result, &out->returned);
+		put_memory(style, place, record, end->form, result, &out->returned);
 	if (!before || !end || !out->form)
 		return;
 	if (end->argument)
 		view_buffer_print(&out->memory, ", ");
 	if (memory_arguments(end->form) == 2)
 		times = returned_length(style, record);
-	if (put_memory(style, record, out->form, times, &out->memory)) {
+	if (put_memory(style, place, record, out->form, times, &out->memory)) {
 		if (memory_arguments(end->form) == 2)
 			put_length(times, &out->memory);
 		memmove(out->memory.bytes, out->memory.bytes + before, out->memory.used - before);

@@ -47,9 +47,9 @@ void syscall_style_free(struct syscall_style *style);
 void syscall_text_arguments(const struct syscall_style *style, const struct descriptor_place *place,
 			    const struct burin_record *record, struct syscall_arguments *out);
 
-/* syscall_text_returned - put in what the record of the end has. The begin may be missing. */
-void syscall_text_returned(const struct syscall_style *style, const struct burin_record *record,
-			   int64_t result, struct syscall_arguments *out);
+/* syscall_text_returned - put in what the record of the end has. The begin may be missing. @place: as the call has left them */
+void syscall_text_returned(const struct syscall_style *style, const struct descriptor_place *place,
+			   const struct burin_record *record, int64_t result, struct syscall_arguments *out);
 
 /* syscall_arguments_text - the whole text, which then has no parts any more. */
 const struct view_buffer *syscall_arguments_text(struct syscall_arguments *arguments);
