@@ -12,8 +12,21 @@
 
 static_assert(sizeof(struct kernel_syscall) == 16, "kernel_syscall");
 
+enum {
+	KERNEL_RESTART_SLEEP =
+		516, /* ERESTART_RESTARTBLOCK: a signal ended a sleep, whose rest is where the call wants it */
+	/* Of all pieces of memory, with their lengths. */
+	KERNEL_PIECES_BYTES =
+		2 + TRACEPOINT_SOCKET_MAX + (TRACEPOINT_PIECES - 1) * (2 + TRACEPOINT_PIECE_MAX),
+};
+
+static_assert(sizeof(((struct kernel_syscall *)0)->pieces) == 8, "put_memory()");
+
 /* Where struct kernel_syscall has a member, as the lowest bit of the number that it is. */
 #define CALL_SHIFT(member) ((int)offsetof(struct kernel_syscall, member) * 8)
+
+/* The same of struct kernel_piece. */
+#define PIECE_SHIFT(member) ((int)offsetof(struct kernel_piece, member) * 8)
 
 /* Run the call's filter; register 1 has struct kernel_syscall. Changes registers 0 to 5. */
 static void put_filters(struct bpf_program *to, const struct kernel_layout *layout,
@@ -137,12 +150,16 @@ static void put_socket_place(struct bpf_program *to, const struct kernel_layout 
 		bpf_land(to, done[n]);
 }
 
-/* Let the record go on behind the array of the bytes that were copied, as many as KERNEL_STACK_SOCKET_BYTES says. */
+/*
+ * Let the record go on behind the array of the bytes that were copied, as many as KERNEL_STACK_SOCKET_BYTES says. The number is read back
+ * from the record, where the verifier knows no values, so all ways are alike from here on.
+ */
 static void put_array(struct bpf_program *to, int at)
 {
 	bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES);
-	bpf_put_alu(to, BPF_AND, BPF_REG_0, 0xff);
 	bpf_put_store(to, BPF_H, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_0);
+	bpf_put_load(to, BPF_H, BPF_REG_0, BPF_REG_9, KERNEL_SLOTS + at);
+	bpf_put_alu(to, BPF_AND, BPF_REG_0, 0xff);
 	bpf_put_alu(to, BPF_ADD, BPF_REG_0, 2);
 	kernel_record_advance(to);
 }
@@ -168,14 +185,13 @@ static void put_socket(struct bpf_program *to, const struct kernel_layout *layou
 	put_array(to, at);
 }
 
-/* A byte of the description's second half, which register 5 has. */
-#define MEMORY_SHIFT(member) (((int)offsetof(struct kernel_syscall, member) - 8) * 8)
-
-static void put_memory_part(struct bpf_program *to, unsigned target, int shift)
+/* A part of the description of a piece, which register 5 has. */
+static void put_piece_part(struct bpf_program *to, unsigned target, int shift, int mask)
 {
 	bpf_put_copy(to, target, BPF_REG_5);
-	bpf_put_alu(to, BPF_RSH, target, shift);
-	bpf_put_alu(to, BPF_AND, target, 0xff);
+	if (shift)
+		bpf_put_alu(to, BPF_RSH, target, shift);
+	bpf_put_alu(to, BPF_AND, target, mask);
 }
 
 /* Register 2: argument n, if register 1 has @first + n and bit @first + n of @used is set; else it stays. */
@@ -209,61 +225,107 @@ static void put_command_bytes(struct bpf_program *to, const struct kernel_layout
 	}
 }
 
-/* KERNEL_STACK_SOCKET: where the memory is, and its size. Register 5: the description's second half */
-static void put_memory_place(struct bpf_program *to, const struct kernel_layout *layout,
-			     const struct kernel_calls *calls, bool exits)
+/* Register 2: how many elements a piece of memory has. */
+static void put_piece_times(struct bpf_program *to, const struct kernel_layout *layout, unsigned used,
+			    bool exits)
 {
+	static const uint8_t others[] = { TRACEPOINT_TIMES_RESULT, TRACEPOINT_TIMES_COMMAND,
+					  TRACEPOINT_TIMES_BITS, TRACEPOINT_TIMES_STOPPED };
+
+	put_piece_part(to, BPF_REG_1, KERNEL_PLACE_BITS, 0xff >> KERNEL_PLACE_BITS);
+	bpf_put_set(to, BPF_REG_2, 1);
+	put_any_argument(to, layout, used, TRACEPOINT_TIMES_ARGUMENT);
+	for (unsigned n = 0; n < sizeof(others); n++) {
+		unsigned other;
+
+		if (!(used & 1u << others[n]))
+			continue;
+		other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, others[n]);
+		if (others[n] == TRACEPOINT_TIMES_COMMAND) {
+			put_command_bytes(to, layout, exits);
+		} else if (others[n] == TRACEPOINT_TIMES_BITS) {
+			kernel_put_register(to, layout, BPF_W, BPF_REG_2, kernel_argument_places[0]);
+			bpf_put_alu(to, BPF_ADD, BPF_REG_2, 7);
+			bpf_put_alu(to, BPF_RSH, BPF_REG_2, 3);
+		} else {
+			kernel_put_load(to, BPF_REG_2, BPF_REG_6, KERNEL_RESULT);
+			if (others[n] == TRACEPOINT_TIMES_STOPPED) /* no other error comes here */
+				bpf_put_alu(to, BPF_RSH, BPF_REG_2, 63);
+		}
+		bpf_land(to, other);
+	}
+}
+
+/* KERNEL_STACK_SOCKET: where a piece of memory is, and its size. Register 5: its description */
+static void put_piece_place(struct bpf_program *to, const struct kernel_layout *layout,
+			    const struct kernel_calls *calls, unsigned piece, bool exits)
+{
+	const int most = piece ? TRACEPOINT_PIECE_MAX : TRACEPOINT_SOCKET_MAX;
 	unsigned few;
 
-	put_memory_part(to, BPF_REG_1, MEMORY_SHIFT(argument));
+	put_piece_part(to, BPF_REG_1, 0, (1 << KERNEL_PLACE_BITS) - 1);
 	bpf_put_set(to, BPF_REG_2, 0);
-	put_any_argument(to, layout, calls->memory, 0);
+	put_any_argument(to, layout, calls->memory[piece], 0);
 	kernel_put_store(to, BPF_REG_10, KERNEL_STACK_SOCKET, BPF_REG_2);
-	put_memory_part(to, BPF_REG_1, MEMORY_SHIFT(times));
-	bpf_put_set(to, BPF_REG_2, 1);
-	put_any_argument(to, layout, calls->times, TRACEPOINT_TIMES_ARGUMENT);
-	if (calls->times & 1u << TRACEPOINT_TIMES_RESULT) {
-		const unsigned other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, TRACEPOINT_TIMES_RESULT);
-
-		kernel_put_load(to, BPF_REG_2, BPF_REG_6, KERNEL_RESULT);
-		bpf_land(to, other);
-	}
-	if (calls->times & 1u << TRACEPOINT_TIMES_COMMAND) {
-		const unsigned other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, TRACEPOINT_TIMES_COMMAND);
-
-		put_command_bytes(to, layout, exits);
-		bpf_land(to, other);
-	}
-	few = bpf_put_jump(to, BPF_JLE, BPF_REG_2, TRACEPOINT_SOCKET_MAX);
-	bpf_put_set(to, BPF_REG_2, TRACEPOINT_SOCKET_MAX);
+	put_piece_times(to, layout, calls->times[piece], exits);
+	few = bpf_put_jump(to, BPF_JLE, BPF_REG_2, most);
+	bpf_put_set(to, BPF_REG_2, most);
 	bpf_land(to, few);
-	put_memory_part(to, BPF_REG_1, MEMORY_SHIFT(bytes));
+	put_piece_part(to, BPF_REG_1, PIECE_SHIFT(bytes), 0xff);
 	bpf_put_alu_register(to, BPF_MUL, BPF_REG_1, BPF_REG_2);
+	few = bpf_put_jump(to, BPF_JLE, BPF_REG_1, most);
+	bpf_put_set(to, BPF_REG_1, most);
+	bpf_land(to, few);
 	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES, BPF_REG_1);
 }
 
-/* Put the bytes that an argument points to, as an array. Those that cannot be read, or of a call that failed, are none. */
-static void put_memory(struct bpf_program *to, const struct kernel_layout *layout,
-		       const struct kernel_calls *calls, int at, bool exits)
+/* Put a piece as an array. One that cannot be read, or of a call that failed, has no bytes. Register 5: its description */
+static void put_piece(struct bpf_program *to, const struct kernel_layout *layout,
+		      const struct kernel_calls *calls, unsigned piece, int at, bool exits)
 {
-	unsigned failed = 0, unknown, good;
+	const bool stops = exits && calls->times[piece] & 1u << TRACEPOINT_TIMES_STOPPED;
+	unsigned failed = 0, stopped = 0, good;
 
 	if (exits) {
 		kernel_put_load(to, BPF_REG_2, BPF_REG_6, KERNEL_RESULT);
+		if (stops)
+			stopped = bpf_put_jump(to, BPF_JEQ, BPF_REG_2, -KERNEL_RESTART_SLEEP);
 		failed = bpf_put_jump(to, BPF_JSLT, BPF_REG_2, 0);
+		if (stops)
+			bpf_land(to, stopped);
 	}
-	bpf_put_find(to, calls->map, KERNEL_STACK_NUMBER);
-	unknown = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
-	kernel_put_load(to, BPF_REG_5, BPF_REG_0, 8);
-	put_memory_place(to, layout, calls, exits);
+	put_piece_place(to, layout, calls, piece, exits);
 	kernel_put_socket(to, BPF_REG_9, KERNEL_SLOTS + at + 2);
 	good = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
 	if (exits)
 		bpf_land(to, failed);
-	bpf_land(to, unknown);
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, KERNEL_STACK_SOCKET_BYTES, 0);
 	bpf_land(to, good);
 	put_array(to, at);
+}
+
+/* Put the memory that arguments point to. */
+static void put_memory(struct bpf_program *to, const struct kernel_layout *layout,
+		       const struct kernel_calls *calls, int at, bool exits)
+{
+	unsigned none[TRACEPOINT_PIECES], unknown, n;
+
+	bpf_put_find(to, calls->map, KERNEL_STACK_NUMBER);
+	bpf_put_set(to, BPF_REG_5, 0);
+	unknown = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
+	kernel_put_load(to, BPF_REG_5, BPF_REG_0, (int)offsetof(struct kernel_syscall, pieces));
+	bpf_land(to, unknown);
+	kernel_put_store(to, BPF_REG_10, KERNEL_STACK_PIECES, BPF_REG_5);
+	for (n = 0; n < TRACEPOINT_PIECES && calls->memory[n]; n++) {
+		kernel_put_load(to, BPF_REG_5, BPF_REG_10, KERNEL_STACK_PIECES);
+		if (n)
+			bpf_put_alu(to, BPF_RSH, BPF_REG_5, (int)(n * sizeof(struct kernel_piece)) * 8);
+		bpf_put_alu(to, BPF_AND, BPF_REG_5, 0xffff);
+		none[n] = bpf_put_jump(to, BPF_JEQ, BPF_REG_5, 0);
+		put_piece(to, layout, calls, n, at, exits);
+	}
+	while (n--)
+		bpf_land(to, none[n]);
 }
 
 /* Put the lists of an exec. One that has succeeded has another memory. Register 1: KERNEL_HAS_LIST or KERNEL_HAS_LIST_THIRD */
@@ -281,13 +343,14 @@ static void put_lists(struct bpf_program *to, const struct kernel_layout *layout
 
 static bool has_last(const struct kernel_calls *calls)
 {
-	return calls->sockets || calls->numbers || calls->lists || calls->memory;
+	return calls->sockets || calls->numbers || calls->lists || calls->memory[0];
 }
 
 /* Put what few calls have behind the other fields. */
 static void put_last(struct bpf_program *to, const struct kernel_layout *layout,
 		     const struct kernel_calls *calls, int at, bool exits)
 {
+	const bool points = calls->memory[0] && !layout->in_kernel; /* an exec has none */
 	unsigned none, numbered, listed = 0, pointed = 0, done[3] = { 0 };
 
 	if (!has_last(calls))
@@ -295,7 +358,7 @@ static void put_last(struct bpf_program *to, const struct kernel_layout *layout,
 	put_call_part(to, BPF_REG_1, CALL_SHIFT(count) + KERNEL_COUNT_BITS, 0xff >> KERNEL_COUNT_BITS);
 	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
 	numbered = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, KERNEL_HAS_NUMBER);
-	if (calls->memory)
+	if (points)
 		pointed = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, KERNEL_HAS_MEMORY);
 	if (calls->lists)
 		listed = bpf_put_jump(to, BPF_JGE, BPF_REG_1, KERNEL_HAS_LIST);
@@ -306,7 +369,7 @@ static void put_last(struct bpf_program *to, const struct kernel_layout *layout,
 		put_lists(to, layout, at);
 		done[1] = bpf_put_jump(to, BPF_JA, 0, 0);
 	}
-	if (calls->memory) {
+	if (points) {
 		bpf_land(to, pointed);
 		put_memory(to, layout, calls, at, exits);
 		done[2] = bpf_put_jump(to, BPF_JA, 0, 0);
@@ -319,7 +382,7 @@ static void put_last(struct bpf_program *to, const struct kernel_layout *layout,
 	bpf_land(to, done[0]);
 	if (calls->lists)
 		bpf_land(to, done[1]);
-	if (calls->memory)
+	if (points)
 		bpf_land(to, done[2]);
 	bpf_land(to, none);
 }
@@ -328,8 +391,8 @@ static_assert(KERNEL_LIST_MAX <= KERNEL_ARGUMENTS * TRACEPOINT_TEXT_MAX, "longes
 
 static unsigned longest_call(const struct kernel_layout *layout)
 {
-	return kernel_record_payload(layout) + 8 + KERNEL_ARGUMENTS * TRACEPOINT_TEXT_MAX + 2 +
-	       TRACEPOINT_SOCKET_MAX + WIRE_ALIGN;
+	return kernel_record_payload(layout) + 8 + KERNEL_ARGUMENTS * TRACEPOINT_TEXT_MAX +
+	       KERNEL_PIECES_BYTES + WIRE_ALIGN;
 }
 
 /* Put all arguments. STACK_UNREAD: not 0 if one could not be read. */
@@ -473,7 +536,7 @@ void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *lay
 		kernel_put_load(to, BPF_REG_1, BPF_REG_10, KERNEL_STACK_CALL);
 	}
 	put_filters(to, layout, calls);
-	kernel_record_begin(to, layout, at + 8 + 2 + TRACEPOINT_SOCKET_MAX + WIRE_ALIGN);
+	kernel_record_begin(to, layout, at + 8 + KERNEL_PIECES_BYTES + WIRE_ALIGN);
 	kernel_record_number(to, at, 8, KERNEL_RESULT);
 	if (has_last(calls))
 		bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, KERNEL_STACK_TEXTS, 0);

@@ -10,6 +10,12 @@ enum {
 	KERNEL_FILTERS_MAX = 16, /* different ones of system calls */
 };
 
+/* A piece of memory, as the programs see it. */
+struct kernel_piece {
+	uint8_t place; /* the argument that points to it; above KERNEL_PLACE_BITS: enum tracepoint_times */
+	uint8_t bytes; /* 0: there is none */
+};
+
 /* The entry or the exit of a system call, as the programs see it. */
 struct kernel_syscall {
 	uint16_t id; /* of the event; 0: not recorded */
@@ -18,14 +24,12 @@ struct kernel_syscall {
 	uint8_t texts;	/* a bit for each: the address of a text */
 	uint8_t filter; /* number in struct kernel_calls, from 1; 0: none */
 	uint16_t late;	/* id of the event of arguments that are read at the exit; 0: none */
-	/* Of memory, read by itself: */
-	uint8_t argument; /* that points to it */
-	uint8_t bytes, times;
-	uint8_t reserved[5];
+	struct kernel_piece pieces[TRACEPOINT_PIECES]; /* read by themselves */
 };
 
 enum {
 	KERNEL_COUNT_BITS = 3,
+	KERNEL_PLACE_BITS = 3,
 	/* What the record has behind the other fields: */
 	KERNEL_HAS_NUMBER = TRACEPOINT_SOCKET_MESSAGE + 1, /* the call's number */
 	KERNEL_HAS_LIST,       /* an exec's lists, beginning with the second argument ... */
@@ -41,8 +45,8 @@ struct kernel_calls {
 	bool sockets; /* some have a socket's address */
 	bool numbers; /* some have their number */
 	bool lists;   /* some have lists */
-	unsigned memory,
-		times; /* some have memory: a bit for each argument that points to it, and for each enum tracepoint_times */
+	/* Some have memory: of each piece, a bit for each argument that points to it, and for each enum tracepoint_times. */
+	unsigned memory[TRACEPOINT_PIECES], times[TRACEPOINT_PIECES];
 	const struct kernel_calls
 		*entries; /* of the exits: those whose arguments are read again; NULL: none */
 };

@@ -99,6 +99,20 @@ static uint8_t add_filter(struct kernel_calls *calls, const struct wire_filter *
 	return (uint8_t)calls->filter_count;
 }
 
+/* Describe the memory of a call, whose first field is @first. */
+static void add_pieces(struct kernel_calls *calls, struct kernel_syscall *call,
+		       const struct tracepoint *point, unsigned first)
+{
+	for (unsigned n = 0; n < TRACEPOINT_PIECES && first + n < point->count; n++) {
+		const struct tracepoint_field *field = &point->fields[first + n];
+
+		call->pieces[n].place = (uint8_t)(field->list | field->times << KERNEL_PLACE_BITS);
+		call->pieces[n].bytes = (uint8_t)field->size;
+		calls->memory[n] |= 1u << field->list;
+		calls->times[n] |= 1u << field->times;
+	}
+}
+
 /* The value behind the other fields. */
 static unsigned find_last(struct kernel_calls *calls, struct kernel_syscall *call,
 			  const struct tracepoint *point)
@@ -113,11 +127,7 @@ static unsigned find_last(struct kernel_calls *calls, struct kernel_syscall *cal
 			return KERNEL_HAS_NUMBER;
 		}
 		if (point->fields[n].kind == TRACEPOINT_POINTED) {
-			call->argument = point->fields[n].list;
-			call->bytes = (uint8_t)point->fields[n].size;
-			call->times = point->fields[n].times;
-			calls->memory |= 1u << call->argument;
-			calls->times |= 1u << call->times;
+			add_pieces(calls, call, point, n);
 			return KERNEL_HAS_MEMORY;
 		}
 		if (point->fields[n].kind == TRACEPOINT_LIST) {

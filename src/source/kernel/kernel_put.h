@@ -28,6 +28,7 @@ enum {
 	KERNEL_STACK_SHORT = KERNEL_STACK_TID - KERNEL_STACK_SHORT_MAX,
 	KERNEL_STACK_REGISTERS = -128,			  /* of the process */
 	KERNEL_STACK_LISTED = KERNEL_STACK_REGISTERS - 8, /* an address in a list, after filters */
+	KERNEL_STACK_PIECES = KERNEL_STACK_LISTED,	  /* the descriptions of pieces of memory */
 	KERNEL_STACK_TEXT = KERNEL_STACK_REGISTERS - TRACEPOINT_TEXT_MAX, /* that a filter tests */
 	/* Where a socket's address is, as struct msghdr has it: behind the bytes of one that a filter tests. */
 	KERNEL_STACK_SOCKET = KERNEL_STACK_TEXT + TRACEPOINT_SOCKET_MAX,

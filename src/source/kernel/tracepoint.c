@@ -254,7 +254,15 @@ const struct tracepoint_command tracepoint_commands[] = {
 };
 const unsigned tracepoint_command_count = sizeof(tracepoint_commands) / sizeof(tracepoint_commands[0]);
 
-/* System calls whose record has what an argument points to; at the exit, if there was no error. */
+/* Three sets of descriptors, and a time. */
+#define SET_LINES(name)                                                               \
+	{ name, 1, 1, TRACEPOINT_TIMES_BITS }, { name, 2, 1, TRACEPOINT_TIMES_BITS }, \
+		{ name, 3, 1, TRACEPOINT_TIMES_BITS },                                \
+	{                                                                             \
+		name, 4, 16, 0                                                        \
+	}
+
+/* System calls whose record has what an argument points to; at the exit, if there was no error. Further lines of a call are further pieces. */
 static const struct memory_call {
 	const char *name;
 	uint8_t argument, bytes, times;
@@ -313,7 +321,18 @@ static const struct memory_call {
 	{ "sys_exit_pipe2", 0, 8, 0 },
 	{ "sys_exit_socketpair", 3, 8, 0 },
 	{ "sys_enter_nanosleep", 0, 16, 0 },
+	{ "sys_exit_nanosleep", 1, 16, TRACEPOINT_TIMES_STOPPED },
 	{ "sys_enter_clock_nanosleep", 2, 16, 0 },
+	{ "sys_exit_clock_nanosleep", 3, 16, TRACEPOINT_TIMES_STOPPED },
+	{ "sys_enter_rt_sigtimedwait", 0, 8, 0 },
+	{ "sys_enter_rt_sigtimedwait", 2, 16, 0 },
+	{ "sys_enter_semtimedop", 3, 16, 0 },
+	{ "sys_enter_mq_timedsend", 4, 16, 0 },
+	{ "sys_enter_mq_timedreceive", 4, 16, 0 },
+	{ "sys_enter_io_getevents", 4, 16, 0 },
+	{ "sys_enter_io_pgetevents", 4, 16, 0 },
+	{ "sys_enter_epoll_pwait2", 3, 16, 0 },
+	{ "sys_enter_recvmmsg", 4, 16, 0 },
 	{ "sys_exit_newuname", 0, TRACEPOINT_SOCKET_MAX, 0 },
 	{ "sys_exit_readlink", 1, 1, TRACEPOINT_TIMES_RESULT },
 	{ "sys_exit_readlinkat", 2, 1, TRACEPOINT_TIMES_RESULT },
@@ -321,36 +340,52 @@ static const struct memory_call {
 	{ "sys_enter_poll", 0, 8, TIMES_SECOND },
 	{ "sys_exit_poll", 0, 8, TIMES_SECOND },
 	{ "sys_enter_ppoll", 0, 8, TIMES_SECOND },
+	{ "sys_enter_ppoll", 2, 16, 0 },
 	{ "sys_exit_ppoll", 0, 8, TIMES_SECOND },
+	{ "sys_exit_ppoll", 2, 16, 0 },
+	SET_LINES("sys_enter_select"),
+	SET_LINES("sys_exit_select"),
+	SET_LINES("sys_enter_pselect6"),
+	SET_LINES("sys_exit_pselect6"),
 	{ "sys_enter_ioctl", 2, 1, TRACEPOINT_TIMES_COMMAND },
 	{ "sys_exit_ioctl", 2, 1, TRACEPOINT_TIMES_COMMAND },
 };
 
-static const struct memory_call *find_memory_call(const char *name)
+enum {
+	MEMORY_CALLS = sizeof(memory_calls) / sizeof(memory_calls[0]),
+};
+
+/* The next piece of memory of a call. @n: line to begin at. Return: MEMORY_CALLS: there is none. */
+static unsigned find_memory_call(unsigned n, const char *name)
 {
-	for (unsigned n = 0; n < sizeof(memory_calls) / sizeof(memory_calls[0]); n++)
-		if (strcmp(name, memory_calls[n].name) == 0)
-			return &memory_calls[n];
-	return NULL;
+	while (n < MEMORY_CALLS && strcmp(name, memory_calls[n].name) != 0)
+		n++;
+	return n;
 }
 
 bool tracepoint_has_memory(const char *name)
 {
-	return find_socket_call(name) < SOCKET_CALLS || find_memory_call(name);
+	return find_socket_call(name) < SOCKET_CALLS || find_memory_call(0, name) < MEMORY_CALLS;
 }
 
 static void add_memory(struct tracepoint *point)
 {
-	const struct memory_call *call = find_memory_call(point->name);
+	unsigned n = find_memory_call(0, point->name);
 
-	if (call && point->count < TRACEPOINT_FIELDS)
-		point->fields[point->count++] = (struct tracepoint_field){ .name = "memory",
-									   .type = "unsigned char[]",
-									   .kind = TRACEPOINT_POINTED,
-									   .size = call->bytes,
-									   .list = call->argument,
-									   .times = call->times,
-									   .element = 1 };
+	for (unsigned piece = 1; n < MEMORY_CALLS && point->count < TRACEPOINT_FIELDS; piece++) {
+		struct tracepoint_field *field = &point->fields[point->count++];
+
+		*field = (struct tracepoint_field){ .name = "memory",
+						    .type = "unsigned char[]",
+						    .kind = TRACEPOINT_POINTED,
+						    .size = memory_calls[n].bytes,
+						    .list = memory_calls[n].argument,
+						    .times = memory_calls[n].times,
+						    .element = 1 };
+		if (piece > 1)
+			snprintf(field->name, sizeof(field->name), "memory%u", piece);
+		n = find_memory_call(n + 1, point->name);
+	}
 }
 
 /* The field is behind the kernel's. */

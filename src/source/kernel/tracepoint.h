@@ -16,6 +16,8 @@ enum {
 	TRACEPOINT_TEXT_MAX = 256,   /* of a recorded text of dynamic size, with its NUL */
 	TRACEPOINT_ARRAY_MAX = 64,   /* bytes of an array */
 	TRACEPOINT_SOCKET_MAX = 128, /* of a socket's address: the kernel's limit */
+	TRACEPOINT_PIECES = 4,	     /* pieces of memory that a call has */
+	TRACEPOINT_PIECE_MAX = 32,   /* bytes of each behind the first one */
 };
 
 #define TRACEPOINT_PREFIX   "kernel."
@@ -58,6 +60,8 @@ enum tracepoint_times {
 	TRACEPOINT_TIMES_ARGUMENT,				 /* + n: as many as argument n says */
 	TRACEPOINT_TIMES_RESULT = TRACEPOINT_TIMES_ARGUMENT + 6, /* as the result says */
 	TRACEPOINT_TIMES_COMMAND, /* as the second argument says: the command of an ioctl */
+	TRACEPOINT_TIMES_BITS,	  /* as many bytes as a set of so many bits has as the first argument says */
+	TRACEPOINT_TIMES_STOPPED, /* once if a signal ended a sleep; else none */
 };
 
 /* A command of ioctl whose third argument points to memory. */

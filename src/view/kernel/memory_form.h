@@ -27,7 +27,13 @@ enum memory_form {
 	MEMORY_OCTETS,		/* bytes */
 	MEMORY_POLL,
 	MEMORY_POLL_RETURNED, /* behind the result */
-	MEMORY_EPOLL,	      /* struct epoll_event, which is packed on x86-64 only */
+	MEMORY_SET,	      /* of descriptors, as many bits as the first argument says */
+	MEMORY_SET_IN,	      /* what select returns, behind the result */
+	MEMORY_SET_OUT,
+	MEMORY_SET_EXCEPT,
+	MEMORY_LEFT, /* of struct timespec, behind the result */
+	MEMORY_LEFT_MICRO,
+	MEMORY_EPOLL, /* struct epoll_event, which is packed on x86-64 only */
 	MEMORY_EPOLL_RETURNED,
 	MEMORY_VECTOR,	   /* struct iovec, as many as the next argument says */
 	MEMORY_FILE_TIMES, /* two of struct timespec */

@@ -64,7 +64,7 @@ static const struct memory_call calls[] = {
 	{ "epoll_ctl", { 3, MEMORY_EPOLL }, { 0 } },
 	{ "epoll_wait", { 0 }, { 1, MEMORY_EPOLL_RETURNED } },
 	{ "epoll_pwait", { 0 }, { 1, MEMORY_EPOLL_RETURNED } },
-	{ "epoll_pwait2", { 0 }, { 1, MEMORY_EPOLL_RETURNED } },
+	{ "epoll_pwait2", { 3, MEMORY_TIME }, { 1, MEMORY_EPOLL_RETURNED } },
 	{ "readv", { 1, MEMORY_VECTOR }, { 0 } },
 	{ "writev", { 1, MEMORY_VECTOR }, { 0 } },
 	{ "preadv", { 1, MEMORY_VECTOR }, { 0 } },
@@ -81,8 +81,16 @@ static const struct memory_call calls[] = {
 	{ "pipe", { 0 }, { 0, MEMORY_FILES } },
 	{ "pipe2", { 0 }, { 0, MEMORY_FILES } },
 	{ "socketpair", { 0 }, { 3, MEMORY_FILES } },
-	{ "nanosleep", { 0, MEMORY_TIME }, { 0 } },
-	{ "clock_nanosleep", { 2, MEMORY_TIME }, { 0 } },
+	{ "nanosleep", { 0, MEMORY_TIME }, { 1, MEMORY_TIME } },
+	{ "clock_nanosleep", { 2, MEMORY_TIME }, { 3, MEMORY_TIME } },
+	{ "rt_sigtimedwait", { 0, MEMORY_SIGNALS }, { 0 } },
+	{ "rt_sigtimedwait", { 2, MEMORY_TIME }, { 0 } },
+	{ "semtimedop", { 3, MEMORY_TIME }, { 0 } },
+	{ "mq_timedsend", { 4, MEMORY_TIME }, { 0 } },
+	{ "mq_timedreceive", { 4, MEMORY_TIME }, { 0 } },
+	{ "io_getevents", { 4, MEMORY_TIME }, { 0 } },
+	{ "io_pgetevents", { 4, MEMORY_TIME }, { 0 } },
+	{ "recvmmsg", { 4, MEMORY_TIME }, { 0 } },
 	{ "uname", { 0 }, { 0, MEMORY_NAMES } },
 	{ "readlink", { 0 }, { 1, MEMORY_CHARACTERS } },
 	{ "readlinkat", { 0 }, { 2, MEMORY_CHARACTERS } },
@@ -90,6 +98,15 @@ static const struct memory_call calls[] = {
 	{ "ioctl", { 2, MEMORY_COMMAND }, { 2, MEMORY_COMMAND } },
 	{ "poll", { 0, MEMORY_POLL }, { 0, MEMORY_POLL_RETURNED } },
 	{ "ppoll", { 0, MEMORY_POLL }, { 0, MEMORY_POLL_RETURNED } },
+	{ "ppoll", { 2, MEMORY_TIME }, { 0, MEMORY_LEFT } },
+	{ "select", { 1, MEMORY_SET }, { 0, MEMORY_SET_IN } },
+	{ "select", { 2, MEMORY_SET }, { 0, MEMORY_SET_OUT } },
+	{ "select", { 3, MEMORY_SET }, { 0, MEMORY_SET_EXCEPT } },
+	{ "select", { 4, MEMORY_TIMEVAL }, { 0, MEMORY_LEFT_MICRO } },
+	{ "pselect6", { 1, MEMORY_SET }, { 0, MEMORY_SET_IN } },
+	{ "pselect6", { 2, MEMORY_SET }, { 0, MEMORY_SET_OUT } },
+	{ "pselect6", { 3, MEMORY_SET }, { 0, MEMORY_SET_EXCEPT } },
+	{ "pselect6", { 4, MEMORY_TIME }, { 0, MEMORY_LEFT } },
 };
 
 const struct memory_call *memory_call_find(const char *call)
@@ -98,6 +115,14 @@ const struct memory_call *memory_call_find(const char *call)
 		if (strcmp(calls[n].call, call) == 0)
 			return &calls[n];
 	return NULL;
+}
+
+const struct memory_call *memory_call_next(const struct memory_call *line)
+{
+	const struct memory_call *next = line + 1;
+
+	return next < calls + sizeof(calls) / sizeof(calls[0]) && strcmp(next->call, line->call) == 0 ? next
+												      : NULL;
 }
 
 enum memory_form memory_command_form(uint32_t command)
@@ -425,6 +450,70 @@ static bool put_polled(const struct syscall_machine *machine, const uint8_t *byt
 	return true;
 }
 
+/* The next descriptor of a set, from @n on. Return: @times, or the first one that the record lacks: there is none. */
+static int64_t next_descriptor(const uint8_t *bytes, size_t count, int64_t n, int64_t times)
+{
+	const int64_t end = times < (int64_t)count * 8 ? times : (int64_t)count * 8;
+
+	while (n < end && !(bytes[n / 8] >> (n % 8) & 1))
+		n++;
+	return n < end ? n : end;
+}
+
+/* @place: NULL: without paths */
+static bool put_set(const struct descriptor_place *place, const uint8_t *bytes, size_t count, int64_t times,
+		    struct view_buffer *out)
+{
+	const int64_t there = (int64_t)count * 8, end = times < there ? times : there;
+	const char *between = "";
+
+	if (times < 0 || (times && !count))
+		return false;
+	view_buffer_print(out, "[");
+	for (int64_t n = 0; (n = next_descriptor(bytes, count, n, times)) < end; n++) {
+		view_buffer_print(out, "%s%" PRId64, between, n);
+		if (place)
+			descriptor_text(descriptor_path(place, (uint64_t)n), out);
+		between = " ";
+	}
+	view_buffer_print(out, times > there ? "%s...]" : "]", between);
+	return true;
+}
+
+int64_t memory_set_end(const uint8_t *bytes, size_t count, int64_t times, int64_t *ready)
+{
+	int64_t last = -1, n = -1;
+
+	while (*ready && (n = next_descriptor(bytes, count, n + 1, times)) < times &&
+	       n < (int64_t)count * 8) {
+		last = n;
+		--*ready;
+	}
+	return *ready ? times : last + 1;
+}
+
+/* One of the sets that select returns. An empty one is left out. @times: 0: no descriptor was ready */
+static bool put_returned_set(enum memory_form form, const uint8_t *bytes, size_t count, int64_t times,
+			     struct view_buffer *out)
+{
+	if (!times && form == MEMORY_SET_IN)
+		view_buffer_print(out, "Timeout");
+	if (times <= 0 || next_descriptor(bytes, count, 0, times) == times)
+		return !times && form == MEMORY_SET_IN;
+	view_buffer_print(out, form == MEMORY_SET_IN ? "in " : form == MEMORY_SET_OUT ? "out " : "except ");
+	return put_set(NULL, bytes, count, times, out);
+}
+
+/* @times: 0: all of it has passed */
+static bool put_left(enum memory_form form, const struct syscall_machine *machine, const uint8_t *bytes,
+		     size_t count, int64_t times, struct view_buffer *out)
+{
+	if (times <= 0 || count < 16)
+		return false;
+	view_buffer_print(out, "left ");
+	return structure_text(form == MEMORY_LEFT ? MEMORY_TIME : MEMORY_TIMEVAL, machine, bytes, count, out);
+}
+
 static bool put_message(const uint8_t *bytes, size_t count, struct view_buffer *out)
 {
 	view_buffer_print(out, "{msg_name=");
@@ -561,6 +650,15 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine,
 		return put_poll(machine, place, bytes, count, times, out);
 	case MEMORY_POLL_RETURNED:
 		return put_polled(machine, bytes, count, times, out);
+	case MEMORY_SET:
+		return put_set(place, bytes, count, times, out);
+	case MEMORY_SET_IN:
+	case MEMORY_SET_OUT:
+	case MEMORY_SET_EXCEPT:
+		return put_returned_set(form, bytes, count, times, out);
+	case MEMORY_LEFT:
+	case MEMORY_LEFT_MICRO:
+		return put_left(form, machine, bytes, count, times, out);
 	case MEMORY_EPOLL:
 		return put_epoll(machine, bytes, count, out);
 	case MEMORY_EPOLL_RETURNED:

@@ -14,6 +14,7 @@
 
 enum {
 	MEMORY_MAX = 128, /* bytes that a record has */
+	MEMORY_PIECES = 4,
 };
 
 /* An argument, and what it points to. */
@@ -22,7 +23,7 @@ struct memory_pointer {
 	enum memory_form form;
 };
 
-/* A call by the name of its manual page. */
+/* A call by the name of its manual page. Further lines of it are further pieces of memory that it has. */
 struct memory_call {
 	const char *call;
 	struct memory_pointer begin, end; /* what the record of its begin has, and that of its end */
@@ -30,6 +31,9 @@ struct memory_call {
 
 /* memory_call_find - NULL: its arguments point to nothing that is known. */
 const struct memory_call *memory_call_find(const char *call);
+
+/* memory_call_next - the call's next line; NULL: there is none. */
+const struct memory_call *memory_call_next(const struct memory_call *line);
 
 /* memory_command_form - what an ioctl of this command points to; MEMORY_NONE: it is unknown. */
 enum memory_form memory_command_form(uint32_t command);
@@ -40,7 +44,7 @@ enum memory_form memory_option_form(uint32_t level, uint32_t option);
 /* memory_arguments - how many arguments one of this form stands for; 0: it stands behind the result. */
 static inline unsigned memory_arguments(enum memory_form form)
 {
-	if (form == MEMORY_POLL_RETURNED)
+	if (form == MEMORY_POLL_RETURNED || (form >= MEMORY_SET_IN && form <= MEMORY_LEFT_MICRO))
 		return 0;
 	return form == MEMORY_SOCKET_RETURNED || form == MEMORY_OPTION_RETURNED ? 2 : 1;
 }
@@ -48,15 +52,21 @@ static inline unsigned memory_arguments(enum memory_form form)
 /* memory_may_be_empty - whether it is written if there are no elements, and so no bytes. */
 static inline bool memory_may_be_empty(enum memory_form form)
 {
-	return form == MEMORY_POLL || form == MEMORY_POLL_RETURNED || form == MEMORY_EPOLL_RETURNED ||
-	       form == MEMORY_VECTOR;
+	return form == MEMORY_POLL || form == MEMORY_POLL_RETURNED || form == MEMORY_SET_IN ||
+	       form == MEMORY_EPOLL_RETURNED || form == MEMORY_VECTOR;
 }
+
+/*
+ * memory_set_end - how much of a set counts that a select has returned: the kernel may leave what is behind the last one that is ready.
+ * @times: descriptors that it may have; @ready: those that are ready, in this set and in those behind it, of which the ones that it has are taken
+ */
+int64_t memory_set_end(const uint8_t *bytes, size_t count, int64_t times, int64_t *ready);
 
 /*
  * memory_text - write it.
  * @machine: may be NULL
  * @place: of its descriptors
- * @times: of an array, its elements, of which fewer may be there, or -1: unknown; at the end of a call, its result
+ * @times: of an array or a set, its elements, of which fewer may be there, or -1: unknown; at the end of a call, its result
  * Return: false: these bytes are not what they should be, and nothing was written.
  */
 bool memory_text(enum memory_form form, const struct syscall_machine *machine,

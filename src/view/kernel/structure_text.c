@@ -64,12 +64,12 @@ static const struct member sysinfo_members[] = {
 
 static const struct member time_members[] = {
 	{ "tv_sec", 0, 8, MEMBER_SIGNED, 0 },
-	{ "tv_nsec", 8, 8, MEMBER_SIGNED, 0 },
+	{ "tv_nsec", 8, 8, MEMBER_NUMBER, 0 },
 };
 
 static const struct member timeval_members[] = {
 	{ "tv_sec", 0, 8, MEMBER_SIGNED, 0 },
-	{ "tv_usec", 8, 8, MEMBER_SIGNED, 0 },
+	{ "tv_usec", 8, 8, MEMBER_NUMBER, 0 },
 };
 
 static const struct member usage_members[] = {

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "view/kernel/kernel_view.h"
-#include "view/kernel/memory_text.h"
 #include "view/kernel/syscall_words.h"
 #include "view/kernel/word_text.h"
 
@@ -30,15 +29,20 @@ static const struct syscall_argument *find_argument(const struct syscall_argumen
 /* Which arguments point to what the records have. */
 static void find_memory(struct syscall_style *style, const struct burin_event *event, const char *call)
 {
+	static const char *const names[MEMORY_PIECES] = { "memory", "memory2", "memory3", "memory4" };
+
 	style->first = burin_event_find(event, "after_ns") == 0; /* of arguments that were read at the end */
 	style->counts[0] = burin_event_find(event, "argc");
 	style->counts[1] = burin_event_find(event, "vars");
 	style->list = style->counts[0] >= 0 && style->counts[1] >= 0 ? burin_event_find(event, "args") : -1;
-	style->memory = burin_event_find(event, "sockaddr");
-	if (style->memory < 0)
-		style->memory = burin_event_find(event, "memory");
-	if (style->memory >= 0 && burin_event_field(event, (unsigned)style->memory)->type != BURIN_TYPE_ARRAY)
-		style->memory = -1;
+	for (unsigned n = 0; n < MEMORY_PIECES; n++) {
+		style->memory[n] = burin_event_find(event, names[n]);
+		if (n == 0 && style->memory[n] < 0)
+			style->memory[n] = burin_event_find(event, "sockaddr");
+		if (style->memory[n] >= 0 &&
+		    burin_event_field(event, (unsigned)style->memory[n])->type != BURIN_TYPE_ARRAY)
+			style->memory[n] = -1;
+	}
 	style->pointers = memory_call_find(call);
 }
 
@@ -207,19 +211,19 @@ static enum memory_form find_form(const struct memory_pointer *pointer, const st
 }
 
 /*
- * An argument that points to what the record has: this memory.
+ * An argument that points to what the record has: this piece of memory.
  * @times: of elements, or the result
  * Return: whether it was written.
  */
 static bool put_memory(const struct syscall_style *style, const struct descriptor_place *place,
-		       const struct burin_record *record, enum memory_form form, int64_t times,
-		       struct view_buffer *out)
+		       const struct burin_record *record, unsigned piece, enum memory_form form,
+		       int64_t times, struct view_buffer *out)
 {
 	const void *bytes;
 	size_t count;
 
-	return style->memory >= 0 &&
-	       burin_record_array(record, (unsigned)style->memory, &bytes, &count) == 0 &&
+	return style->memory[piece] >= 0 &&
+	       burin_record_array(record, (unsigned)style->memory[piece], &bytes, &count) == 0 &&
 	       (count || (!times && memory_may_be_empty(form))) &&
 	       memory_text(form, style->machine, place, bytes, count, times, out);
 }
@@ -230,7 +234,8 @@ static int64_t returned_length(const struct syscall_style *style, const struct b
 	const void *bytes;
 	size_t count;
 
-	if (style->memory < 0 || burin_record_array(record, (unsigned)style->memory, &bytes, &count) != 0 ||
+	if (style->memory[0] < 0 ||
+	    burin_record_array(record, (unsigned)style->memory[0], &bytes, &count) != 0 ||
 	    count >= MEMORY_MAX)
 		return -1;
 	return (int64_t)count;
@@ -244,15 +249,28 @@ static void put_length(int64_t length, struct view_buffer *out)
 		view_buffer_print(out, ", [%" PRId64 "]", length);
 }
 
-/* How many elements an argument points to: the next one says it. Return: -1: it is NULL, or this is unknown. */
-static int64_t count_elements(const struct burin_record *record, unsigned n)
+/* How many descriptors the sets of a select may have: the first argument says it. Return: -1: none, or unknown. */
+static int64_t count_descriptors(const struct syscall_style *style, const struct burin_record *record)
+{
+	uint64_t count;
+
+	return style->pointers && style->pointers->begin.form == MEMORY_SET &&
+			       get_number(record, style->first, &count)
+		       ? (int32_t)(uint32_t)count
+		       : -1;
+}
+
+/* How many elements an argument points to, in most calls the next one says it. Return: -1: it is NULL, or this is unknown. */
+static int64_t count_elements(const struct syscall_style *style, const struct burin_record *record,
+			      enum memory_form form, unsigned n)
 {
 	uint64_t address, count;
 
-	return n + 1 < record->event->fields && get_number(record, n, &address) && address &&
-			       get_number(record, n + 1, &count)
-		       ? (int64_t)count
-		       : -1;
+	if (!get_number(record, n, &address) || !address)
+		return -1;
+	if (form == MEMORY_SET)
+		return count_descriptors(style, record);
+	return n + 1 < record->event->fields && get_number(record, n + 1, &count) ? (int64_t)count : -1;
 }
 
 /* ---- an exec */
@@ -344,17 +362,41 @@ static bool put_list(const struct syscall_style *style, const struct burin_recor
 
 /* An argument that points to memory: what is there, or its address. */
 static void put_pointer(const struct syscall_style *style, const struct descriptor_place *place,
-			const struct burin_record *record, enum memory_form form, unsigned n,
+			const struct burin_record *record, unsigned piece, enum memory_form form, unsigned n,
 			struct view_buffer *out)
 {
 	uint64_t address;
 
-	if (put_memory(style, place, record, form, count_elements(record, n), out))
+	if (put_memory(style, place, record, piece, form, count_elements(style, record, form, n), out))
 		return;
 	if (get_number(record, n, &address))
 		word_text_address(out, address);
 	else
 		view_buffer_print(out, "?");
+}
+
+/*
+ * An argument that points to what the record of the begin has.
+ * @piece: is set to the number of this memory
+ * Return: its form; MEMORY_NONE: it is another one.
+ */
+static enum memory_form find_begin(const struct syscall_style *style, const struct burin_record *record,
+				   unsigned n, unsigned *piece)
+{
+	const struct memory_call *line = style->pointers;
+
+	for (*piece = 0; line && *piece < MEMORY_PIECES; line = memory_call_next(line), ++*piece)
+		if (line->begin.form && n - style->first == line->begin.argument)
+			return find_form(&line->begin, record);
+	return MEMORY_NONE;
+}
+
+static bool is_memory(const struct syscall_style *style, int n)
+{
+	for (unsigned piece = 0; piece < MEMORY_PIECES; piece++)
+		if (n == style->memory[piece])
+			return true;
+	return false;
 }
 
 /* The part of the text that an argument belongs to. */
@@ -382,29 +424,63 @@ static void put_path(const struct syscall_style *style, const struct descriptor_
 void syscall_text_arguments(const struct syscall_style *style, const struct descriptor_place *place,
 			    const struct burin_record *record, struct syscall_arguments *out)
 {
-	static const struct memory_pointer none = { 0 };
-	const struct memory_pointer *begin = style->pointers ? &style->pointers->begin : &none;
-	const enum memory_form form = find_form(begin, record);
-
 	out->form = style->pointers ? find_form(&style->pointers->end, record) : MEMORY_NONE;
 	out->before.used = out->memory.used = out->after.used = 0;
+	out->descriptors = count_descriptors(style, record);
 	keep_lists(style, record, out);
 	for (unsigned n = style->first; n < record->event->fields; n++) {
 		struct view_buffer *part = part_of(style, n, out);
-		const bool points = form && n - style->first == begin->argument;
 		const struct syscall_argument *line = choose_line(style, record, n);
+		unsigned piece;
+		const enum memory_form form = find_begin(style, record, n, &piece);
 
-		if ((int)n == style->memory || (int)n == style->number || is_of_list(style, (int)n) ||
+		if (is_memory(style, (int)n) || (int)n == style->number || is_of_list(style, (int)n) ||
 		    (line && line->form == SYSCALL_NONE))
 			continue;
 		if (n > style->first)
 			view_buffer_print(part, ", ");
 		/* Of an epoll_ctl that removes, the kernel does not look there: the line of this operation says so. */
-		if (points && !(line && line->value_count))
-			put_pointer(style, place, record, form, n, part);
+		if (form && !(line && line->value_count))
+			put_pointer(style, place, record, piece, form, n, part);
 		else if (!put_list(style, record, n, out, part))
 			put_argument(style, line, record, n, part);
 		put_path(style, place, record, n, part);
+	}
+}
+
+/* How much of a piece that stands behind the result counts. @ready: of a select, descriptors that were not shown yet */
+static int64_t returned_times(const struct syscall_style *style, const struct burin_record *record,
+			      unsigned piece, enum memory_form form, int64_t result, int64_t descriptors,
+			      int64_t *ready)
+{
+	const void *bytes;
+	size_t count;
+
+	if (form < MEMORY_SET_IN || form > MEMORY_SET_EXCEPT || result <= 0 || style->memory[piece] < 0 ||
+	    burin_record_array(record, (unsigned)style->memory[piece], &bytes, &count) != 0)
+		return result;
+	return memory_set_end(bytes, count, descriptors < 0 ? INT64_MAX : descriptors, ready);
+}
+
+/* What stands behind the result. */
+static void put_behind(const struct syscall_style *style, const struct descriptor_place *place,
+		       const struct burin_record *record, int64_t result, struct syscall_arguments *out)
+{
+	const struct memory_call *line = style->pointers;
+	int64_t ready = result;
+
+	for (unsigned piece = 0; line && piece < MEMORY_PIECES; line = memory_call_next(line), piece++) {
+		const enum memory_form form = line->end.form;
+		const size_t before = out->returned.used;
+
+		if (!form || memory_arguments(form))
+			continue;
+		if (before)
+			view_buffer_print(&out->returned, ", ");
+		if (!put_memory(style, place, record, piece, form,
+				returned_times(style, record, piece, form, result, out->descriptors, &ready),
+				&out->returned))
+			out->returned.used = before;
 	}
 }
 
@@ -415,15 +491,14 @@ void syscall_text_returned(const struct syscall_style *style, const struct descr
 	const size_t before = out->memory.used;
 	int64_t times = result;
 
-	if (end && end->form && !memory_arguments(end->form))
-		put_memory(style, place, record, end->form, result, &out->returned);
+	put_behind(style, place, record, result, out);
 	if (!before || !end || !out->form)
 		return;
 	if (end->argument)
 		view_buffer_print(&out->memory, ", ");
 	if (memory_arguments(end->form) == 2)
 		times = returned_length(style, record);
-	if (put_memory(style, place, record, out->form, times, &out->memory)) {
+	if (put_memory(style, place, record, 0, out->form, times, &out->memory)) {
 		if (memory_arguments(end->form) == 2)
 			put_length(times, &out->memory);
 		memmove(out->memory.bytes, out->memory.bytes + before, out->memory.used - before);
@@ -447,7 +522,7 @@ void syscall_arguments_empty(struct syscall_arguments *arguments)
 {
 	arguments->before.used = arguments->memory.used = arguments->after.used = 0;
 	arguments->returned.used = arguments->list.used = 0;
-	arguments->argc = arguments->vars = -1;
+	arguments->argc = arguments->vars = arguments->descriptors = -1;
 }
 
 void syscall_arguments_free(struct syscall_arguments *arguments)

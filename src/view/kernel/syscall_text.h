@@ -6,7 +6,7 @@
 #include "burin/read.h"
 #include "view/buffer.h"
 #include "view/kernel/descriptor_calls.h"
-#include "view/kernel/memory_form.h"
+#include "view/kernel/memory_text.h"
 
 /* How an event's arguments are written. */
 struct syscall_style {
@@ -15,12 +15,12 @@ struct syscall_style {
 	const char *call;
 	const struct syscall_machine *machine;
 	unsigned count;
-	bool address;	      /* the result is an address */
-	int number;	      /* the field with the call's number, which is no argument; -1: none */
-	unsigned first;	      /* field that is an argument */
-	uint32_t descriptors; /* fields that are some, a bit each */
-	int memory;	      /* the field with what an argument points to, behind the arguments; -1: none */
-	const struct memory_call *pointers; /* which argument, at the begin and at the end; NULL: none */
+	bool address;		   /* the result is an address */
+	int number;		   /* the field with the call's number, which is no argument; -1: none */
+	unsigned first;		   /* field that is an argument */
+	uint32_t descriptors;	   /* fields that are some, a bit each */
+	int memory[MEMORY_PIECES]; /* fields with what arguments point to, behind the arguments; -1: none */
+	const struct memory_call *pointers; /* which arguments, at the begin and at the end; NULL: none */
 	/* Of an exec, fields with its lists, which are no arguments themselves: arguments and variables. -1: none */
 	int list, counts[2];
 };
@@ -32,6 +32,7 @@ struct syscall_arguments {
 	struct view_buffer list;     /* of an exec; empty: unknown */
 	int64_t argc, vars;	     /* of an exec; -1: unknown */
 	enum memory_form form;	     /* of what the end has */
+	int64_t descriptors;	     /* in sets of a select; -1: unknown */
 	bool failed;		     /* no memory */
 };
 

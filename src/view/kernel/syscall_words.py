@@ -207,6 +207,8 @@ ioctl|c_cflag|terminal_size
 ioctl|c_cflag|terminal_control
 ioctl|c_lflag|terminal_local
 fcntl|arg|hexadecimal
+io_getevents io_pgetevents io_submit io_cancel|ctx_id|address
+io_destroy|ctx|address
 epoll_ctl|op|epoll
 epoll_ctl|event|address|op|EPOLL_CTL_DEL
 epoll_ctl|events|epoll_events
