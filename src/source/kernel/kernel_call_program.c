@@ -7,6 +7,7 @@
 #include "source/kernel/kernel_filter.h"
 #include "source/kernel/kernel_late.h"
 #include "source/kernel/kernel_list.h"
+#include "source/kernel/kernel_message.h"
 #include "source/kernel/kernel_record.h"
 #include "wire/wire_record.h"
 
@@ -18,7 +19,11 @@ enum {
 	/* Of all pieces of memory, with their lengths. */
 	KERNEL_PIECES_BYTES =
 		2 + TRACEPOINT_SOCKET_MAX + (TRACEPOINT_PIECES - 1) * (2 + TRACEPOINT_PIECE_MAX),
+	/* The most of all that an exit has behind the result: a message and its address. */
+	KERNEL_LONGEST_RETURNED = 2 + TRACEPOINT_SOCKET_MAX + 2 + KERNEL_MESSAGE_RECEIVED,
 };
+
+static_assert(KERNEL_PIECES_BYTES <= KERNEL_LONGEST_RETURNED, "what an exit has");
 
 static_assert(sizeof(((struct kernel_syscall *)0)->pieces) == 8, "put_memory()");
 
@@ -164,10 +169,10 @@ static void put_array(struct bpf_program *to, int at)
 	kernel_record_advance(to);
 }
 
-/* Put the bytes of a socket's address as an array. One that cannot be read is empty. Register 1: its enum tracepoint_socket */
+/* Put the bytes of a socket's address as an array, and then its message if it has one. One that cannot be read is empty. Register 1: its enum tracepoint_socket */
 static void put_socket(struct bpf_program *to, const struct kernel_layout *layout, int at, bool exits)
 {
-	unsigned failed = 0, good;
+	unsigned failed = 0, good, other;
 
 	if (exits) {
 		kernel_put_load(to, BPF_REG_2, BPF_REG_6, KERNEL_RESULT);
@@ -183,6 +188,13 @@ static void put_socket(struct bpf_program *to, const struct kernel_layout *layou
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, KERNEL_STACK_SOCKET_BYTES, 0);
 	bpf_land(to, good);
 	put_array(to, at);
+	if (layout->in_kernel) /* an exec has none */
+		return;
+	put_call_part(to, BPF_REG_1, CALL_SHIFT(count) + KERNEL_COUNT_BITS, 0xff >> KERNEL_COUNT_BITS);
+	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, TRACEPOINT_SOCKET_MESSAGE);
+	kernel_message_put(to, layout, BPF_REG_9, KERNEL_SLOTS + at + 2, exits);
+	put_array(to, at);
+	bpf_land(to, other);
 }
 
 /* A part of the description of a piece, which register 5 has. */
@@ -388,6 +400,8 @@ static void put_last(struct bpf_program *to, const struct kernel_layout *layout,
 }
 
 static_assert(KERNEL_LIST_MAX <= KERNEL_ARGUMENTS * TRACEPOINT_TEXT_MAX, "longest_call()");
+static_assert(KERNEL_ARGUMENTS * 8 + 2 + KERNEL_MESSAGE_SENT <= KERNEL_ARGUMENTS * TRACEPOINT_TEXT_MAX,
+	      "the same of a message");
 
 static unsigned longest_call(const struct kernel_layout *layout)
 {
@@ -536,7 +550,7 @@ void kernel_program_exit(struct bpf_program *to, const struct kernel_layout *lay
 		kernel_put_load(to, BPF_REG_1, BPF_REG_10, KERNEL_STACK_CALL);
 	}
 	put_filters(to, layout, calls);
-	kernel_record_begin(to, layout, at + 8 + KERNEL_PIECES_BYTES + WIRE_ALIGN);
+	kernel_record_begin(to, layout, at + 8 + KERNEL_LONGEST_RETURNED + WIRE_ALIGN);
 	kernel_record_number(to, at, 8, KERNEL_RESULT);
 	if (has_last(calls))
 		bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, KERNEL_STACK_TEXTS, 0);

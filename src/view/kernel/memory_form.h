@@ -7,7 +7,7 @@ enum memory_form {
 	MEMORY_NONE,
 	MEMORY_SOCKET,
 	MEMORY_SOCKET_RETURNED, /* and its length, which the next argument points to */
-	MEMORY_MESSAGE,		/* a struct msghdr: the address that it leads to */
+	MEMORY_MESSAGE,		/* a struct msghdr, for message_text() */
 	MEMORY_STAT,
 	MEMORY_ACTION,
 	MEMORY_SIGNALS,

@@ -514,14 +514,6 @@ static bool put_left(enum memory_form form, const struct syscall_machine *machin
 	return structure_text(form == MEMORY_LEFT ? MEMORY_TIME : MEMORY_TIMEVAL, machine, bytes, count, out);
 }
 
-static bool put_message(const uint8_t *bytes, size_t count, struct view_buffer *out)
-{
-	view_buffer_print(out, "{msg_name=");
-	socket_text(bytes, count, out);
-	view_buffer_print(out, ", msg_namelen=%zu, ...}", count);
-	return true;
-}
-
 static bool put_epoll(const struct syscall_machine *machine, const uint8_t *bytes, size_t count,
 		      struct view_buffer *out)
 {
@@ -614,8 +606,6 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine,
 	case MEMORY_SOCKET_RETURNED:
 		socket_text(bytes, count, out);
 		return true;
-	case MEMORY_MESSAGE:
-		return put_message(bytes, count, out);
 	case MEMORY_STAT:
 		return put_stat(machine, bytes, count, out);
 	case MEMORY_ACTION:

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "view/kernel/kernel_view.h"
+#include "view/kernel/message_text.h"
 #include "view/kernel/syscall_words.h"
 #include "view/kernel/word_text.h"
 
@@ -26,6 +27,13 @@ static const struct syscall_argument *find_argument(const struct syscall_argumen
 	return NULL;
 }
 
+static int find_array(const struct burin_event *event, const char *name)
+{
+	const int field = burin_event_find(event, name);
+
+	return field >= 0 && burin_event_field(event, (unsigned)field)->type == BURIN_TYPE_ARRAY ? field : -1;
+}
+
 /* Which arguments point to what the records have. */
 static void find_memory(struct syscall_style *style, const struct burin_event *event, const char *call)
 {
@@ -35,14 +43,11 @@ static void find_memory(struct syscall_style *style, const struct burin_event *e
 	style->counts[0] = burin_event_find(event, "argc");
 	style->counts[1] = burin_event_find(event, "vars");
 	style->list = style->counts[0] >= 0 && style->counts[1] >= 0 ? burin_event_find(event, "args") : -1;
-	for (unsigned n = 0; n < MEMORY_PIECES; n++) {
-		style->memory[n] = burin_event_find(event, names[n]);
-		if (n == 0 && style->memory[n] < 0)
-			style->memory[n] = burin_event_find(event, "sockaddr");
-		if (style->memory[n] >= 0 &&
-		    burin_event_field(event, (unsigned)style->memory[n])->type != BURIN_TYPE_ARRAY)
-			style->memory[n] = -1;
-	}
+	style->socket = find_array(event, "sockaddr");
+	for (unsigned n = 0; n < MEMORY_PIECES; n++)
+		style->memory[n] = find_array(event, names[n]);
+	if (style->memory[0] < 0)
+		style->memory[0] = style->socket;
 	style->pointers = memory_call_find(call);
 }
 
@@ -210,6 +215,26 @@ static enum memory_form find_form(const struct memory_pointer *pointer, const st
 	}
 }
 
+/* Bytes of a record. */
+static struct message_part part_of_record(const struct burin_record *record, int field)
+{
+	struct message_part part = { .count = 0 };
+
+	if (field < 0 || burin_record_array(record, (unsigned)field, &part.bytes, &part.count) != 0)
+		part.count = 0;
+	return part;
+}
+
+static bool put_message(const struct syscall_style *style, const struct burin_record *record,
+			struct view_buffer *out)
+{
+	const bool whole = style->memory[0] != style->socket;
+	const struct message_part name = part_of_record(record, style->socket),
+				  message = part_of_record(record, whole ? style->memory[0] : -1);
+
+	return message_text(style->machine, &name, &message, out);
+}
+
 /*
  * An argument that points to what the record has: this piece of memory.
  * @times: of elements, or the result
@@ -222,6 +247,8 @@ static bool put_memory(const struct syscall_style *style, const struct descripto
 	const void *bytes;
 	size_t count;
 
+	if (form == MEMORY_MESSAGE)
+		return put_message(style, record, out);
 	return style->memory[piece] >= 0 &&
 	       burin_record_array(record, (unsigned)style->memory[piece], &bytes, &count) == 0 &&
 	       (count || (!times && memory_may_be_empty(form))) &&
@@ -396,7 +423,7 @@ static bool is_memory(const struct syscall_style *style, int n)
 	for (unsigned piece = 0; piece < MEMORY_PIECES; piece++)
 		if (n == style->memory[piece])
 			return true;
-	return false;
+	return n == style->socket;
 }
 
 /* The part of the text that an argument belongs to. */
