@@ -89,12 +89,12 @@ def depths(path, function):
     return found
 
 
-def check_together(path):
-    """Two processes with one stack address: each has its own calls, the inner ones end first."""
-    found = depths(path, "together")
-    equal([len(ends) for ends in found.values()], [11, 11], f"calls of two processes in turns: {dict(found)}")
+def check_together(path, name="together", calls=11):
+    """Two processes with one stack address, or two threads: each has its own calls, the inner ones end first."""
+    found = depths(path, name)
+    equal([len(ends) for ends in found.values()], [calls] * 2, f"calls of both in turns: {dict(found)}")
     for ends in found.values():
-        equal(ends, list(range(ends[-1] + 10, ends[-1] - 1, -1)), "open calls around each")
+        equal(ends, list(range(ends[-1] + calls - 1, ends[-1] - 1, -1)), "open calls around each")
 
 
 def calls_by_thread(path):

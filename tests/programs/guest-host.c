@@ -11,293 +11,12 @@
  */
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* a header of QEMU would declare them */
-#define EXPORT __attribute__((visibility("default"), used))
+#include "guest-host.h"
 
 #ifndef QEMU
 #define QEMU "10.0.2"
 #endif
-
-struct value {
-	int type; /* 3: 64 bits */
-	uint64_t low, high;
-};
-
-struct bytes {
-	uint8_t *data;
-	unsigned length;
-};
-
-struct info {
-	const char *target;
-	struct {
-		int min, cur;
-	} version;
-	bool system;
-	struct {
-		int smp, max;
-	} machine;
-};
-
-struct description {
-	void *handle;
-	const char *name, *feature;
-	bool is_readonly; /* of later versions */
-};
-
-struct list {
-	struct description *data;
-	unsigned length;
-};
-
-typedef void (*on_access)(unsigned vcpu, uint32_t access, uint64_t address, void *data);
-
-/* The only instruction of a block, and what the plugin wants to see of it. */
-static struct {
-	uint64_t address;
-	uint8_t bytes[8];
-	size_t count;
-	on_access function;
-	void (*executed)(unsigned vcpu, void *data);
-	void *data;
-} instruction;
-
-/* The callbacks of the machine; version 7 gives them data instead of an id. */
-static struct {
-	union {
-		void (*vcpu)(uint64_t, unsigned);
-		void (*vcpu_7)(unsigned, void *);
-		void (*block)(uint64_t, void *);
-		void (*block_7)(void *, void *);
-		void (*flush)(uint64_t);
-		void (*exit)(uint64_t, void *);
-		void (*any_7)(void *);
-		void (*any)(void);
-	} function;
-	void *data;
-} on_vcpu, on_block, on_exit_of_host, on_flush;
-static bool is_7;
-static uint64_t accessed; /* the value that a call stores or a return loads */
-
-/* Registers by their names. */
-enum {
-	CS,
-	CR3,
-	FS_BASE,
-	GS_BASE,
-	CR0,
-	REGISTERS
-};
-static const char *const names[REGISTERS] = { "cs", "cr3", "fs_base", "gs_base", "cr0" };
-static uint64_t registers[REGISTERS] = { [CR0] = 1 };
-
-/* The guest's memory: the CPU's own data, and one task at an address. */
-enum {
-	CURRENT = 0x100, /* as the test has them in tasks= */
-	OFFSET = 0x108,
-	STACK = 0x10,
-	PID = 0x18,
-	PROCESS = 0x1c,
-	LEADER = 0x20,
-	COMM = 0x28,
-};
-static const uint64_t base = 0xffff888000000000;
-static struct {
-	uint64_t address, stack;
-	uint32_t pid, process;
-	char name[16];
-} task;
-
-EXPORT struct bytes *g_byte_array_new(void)
-{
-	struct bytes *bytes = calloc(1, sizeof(*bytes));
-
-	bytes->data = malloc(1 << 16);
-	return bytes;
-}
-
-EXPORT void qemu_plugin_register_vcpu_init_cb(uint64_t id, void (*function)(void), void *data)
-{
-	(void)id;
-	on_vcpu.function.any = function;
-	on_vcpu.data = data;
-}
-
-EXPORT void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, void (*function)(void), void *data)
-{
-	(void)id;
-	on_block.function.any = function;
-	on_block.data = data;
-}
-
-EXPORT void qemu_plugin_register_flush_cb(uint64_t id, void (*function)(void), void *data)
-{
-	(void)id;
-	on_flush.function.any = function;
-	on_flush.data = data;
-}
-
-EXPORT void qemu_plugin_register_atexit_cb(uint64_t id, void (*function)(void), void *data)
-{
-	(void)id;
-	on_exit_of_host.function.any = function;
-	on_exit_of_host.data = data;
-}
-
-EXPORT void qemu_plugin_register_vcpu_mem_cb(void *block, on_access function, int what, int access,
-					     void *data)
-{
-	(void)block;
-	(void)what;
-	(void)access;
-	instruction.function = function;
-	instruction.data = data;
-}
-
-EXPORT void qemu_plugin_register_vcpu_insn_exec_cb(void *block, void (*function)(unsigned, void *), int what,
-						   void *data)
-{
-	(void)block;
-	(void)what;
-	instruction.executed = function;
-	instruction.data = data;
-}
-
-EXPORT size_t qemu_plugin_tb_n_insns(const void *block)
-{
-	(void)block;
-	return 1;
-}
-
-EXPORT void *qemu_plugin_tb_get_insn(void *block, size_t index)
-{
-	(void)index;
-	return block;
-}
-
-EXPORT size_t qemu_plugin_insn_data(const void *block, void *bytes, size_t room)
-{
-	(void)block;
-	memcpy(bytes, instruction.bytes, instruction.count < room ? instruction.count : room);
-	return instruction.count;
-}
-
-EXPORT uint64_t qemu_plugin_insn_vaddr(const void *block)
-{
-	(void)block;
-	return instruction.address;
-}
-
-EXPORT struct value qemu_plugin_mem_get_value(uint32_t access)
-{
-	(void)access;
-	return (struct value){ .type = 3, .low = accessed };
-}
-
-EXPORT struct list *qemu_plugin_get_registers(void)
-{
-	static struct description all[REGISTERS];
-	static struct list list = { all, REGISTERS };
-
-	for (unsigned n = 0; n < REGISTERS; n++)
-		all[n] = (struct description){ &registers[n], names[n], "", false };
-	return &list;
-}
-
-EXPORT unsigned g_array_get_element_size(const struct list *array)
-{
-	(void)array;
-	return sizeof(struct description);
-}
-
-/* Later versions return a truth value, and leave the rest of the register as it was. */
-EXPORT uint64_t qemu_plugin_read_register(void *handle, struct bytes *bytes)
-{
-	memcpy(bytes->data + bytes->length, handle, sizeof(uint64_t));
-	bytes->length += sizeof(uint64_t);
-	return UINT64_C(0xffffff01);
-}
-
-/* A word of the guest's memory. */
-static uint64_t word_at(uint64_t address)
-{
-	uint64_t word = 0;
-
-	if (address == base + CURRENT)
-		return task.address;
-	if (address == base + OFFSET)
-		return base;
-	if (address == task.address + STACK)
-		return task.stack;
-	if (address == task.address + PID)
-		return task.pid | (uint64_t)task.process << 32;
-	if (address == task.address + LEADER)
-		return task.address;
-	if (address - task.address - COMM < sizeof(task.name))
-		memcpy(&word, task.name + (address - task.address - COMM), sizeof(word));
-	return word;
-}
-
-EXPORT bool qemu_plugin_read_memory_vaddr(uint64_t address, struct bytes *bytes, size_t count)
-{
-	for (size_t at = 0; at < count; at += sizeof(uint64_t)) {
-		const uint64_t word = word_at(address + at);
-
-		memcpy(bytes->data + at, &word, sizeof(word));
-	}
-	bytes->length = (unsigned)count;
-	return true;
-}
-
-static void translate(uint64_t address, const uint8_t *bytes, size_t count)
-{
-	instruction.address = address;
-	instruction.count = count;
-	memcpy(instruction.bytes, bytes, count);
-	instruction.function = NULL;
-	instruction.executed = NULL;
-	if (is_7)
-		on_block.function.block_7(&instruction, on_block.data);
-	else
-		on_block.function.block(1, &instruction);
-}
-
-static void execute(uint64_t sp, uint64_t value)
-{
-	accessed = value;
-	if (instruction.function)
-		instruction.function(0, 0, sp, instruction.data);
-}
-
-static void call(uint64_t from, uint64_t to, uint64_t sp)
-{
-	const int32_t distance = (int32_t)(to - from - 5);
-	uint8_t bytes[5] = { 0xe8 };
-
-	memcpy(bytes + 1, &distance, sizeof(distance));
-	translate(from, bytes, sizeof(bytes));
-	execute(sp, from + 5);
-}
-
-static void leave(uint64_t from, uint64_t to, uint64_t sp)
-{
-	translate(from, (const uint8_t[]){ 0xc3 }, 1);
-	execute(sp, to);
-}
-
-/* The end of an interrupt or system call: another program may run then. */
-static void come_back(void)
-{
-	translate(0xffffffff81f00000, (const uint8_t[]){ 0x48, 0xcf }, 2);
-	if (instruction.executed)
-		instruction.executed(0, instruction.data);
-}
 
 static const uint64_t code = 0xffffffff81000000;
 
@@ -306,6 +25,14 @@ static void run(uint64_t function, uint64_t sp)
 {
 	call(code, function, sp);
 	leave(function + 3, code + 5, sp);
+}
+
+static void add_vcpu(unsigned index)
+{
+	if (is_7)
+		on_vcpu.function.vcpu_7(index, on_vcpu.data);
+	else
+		on_vcpu.function.vcpu(1, index);
 }
 
 static void scene_calls(void)
@@ -452,8 +179,8 @@ static struct {
 
 static void keep(unsigned n)
 {
-	shared[n].function = instruction.function;
-	shared[n].data = instruction.data;
+	shared[n].function = instruction->function;
+	shared[n].data = instruction->data;
 }
 
 /* Execute such code once more. @value: what it stores or loads; code without callbacks has no function */
@@ -497,10 +224,7 @@ static void *run_shared(void *data)
 	const unsigned vcpu = (unsigned)(uintptr_t)data;
 	uint64_t state = 88172645463325252 + vcpu, sp = 0xffffc90000003ff8;
 
-	if (is_7)
-		on_vcpu.function.vcpu_7(vcpu, on_vcpu.data);
-	else
-		on_vcpu.function.vcpu(1, vcpu);
+	add_vcpu(vcpu);
 	for (unsigned n = 0; n < 1000000; n++) {
 		state = state * 6364136223846793005 + 1442695040888963407;
 		if (state >> 55 == 0) /* far away, on the same stack */
@@ -533,6 +257,59 @@ static void scene_shared(void)
 	pthread_join(other, NULL);
 	for (unsigned n = 0; n < 1000; n++)
 		run(code + 0x5000, 0xffffc90000007f00);
+}
+
+/* Two threads of a process, whose stacks lie side by side. */
+static const uint64_t stacks_of_threads[] = { 0x7f1000, 0x7f8000 };
+
+static uint64_t thread(unsigned n)
+{
+	registers[FS_BASE] = 0x100 * (n + 1);
+	return stacks_of_threads[n];
+}
+
+/* Two vCPUs by turns in one thread of QEMU, which gives all callbacks one index: each runs a thread of a process. */
+static void scene_turns(void)
+{
+	add_vcpu(1);
+	registers[CS] = 3;
+	registers[CR3] = 0x1000;
+	for (unsigned n = 0; n < 100; n++) {
+		for (unsigned one = 0; one < 2; one++)
+			call(0x4000, 0x5000 + 0x1000 * one, thread(one));
+		for (unsigned one = 0; one < 2; one++)
+			call(0x5000 + 0x1000 * one, 0x7000, thread(one) - 0x10);
+		for (unsigned one = 0; one < 2; one++)
+			leave(0x7003, 0x5005 + 0x1000 * one, thread(one) - 0x10);
+		for (unsigned one = 0; one < 2; one++)
+			leave(0x5003 + 0x1000 * one, 0x4005, thread(one));
+	}
+}
+
+/* Threads go to coroutines. Before the first call there, one is interrupted, and the other one runs. */
+static void scene_coroutines(void)
+{
+	registers[CS] = 3;
+	registers[CR3] = 0x1000;
+	for (unsigned one = 0; one < 2; one++) {
+		come_back();
+		call(0x4000, 0x5000, thread(one));
+	}
+	for (unsigned one = 0; one < 2; one++) {
+		come_back();
+		load_sp(thread(one) - 0x10, thread(one) - 0x20000);
+	}
+	for (unsigned n = 0; n < 2; n++)
+		for (unsigned one = 0; one < 2; one++) {
+			come_back();
+			call(0x6000, 0x7000, thread(one) - 0x20010);
+			leave(0x7003, 0x6005, thread(one) - 0x20010);
+		}
+	for (unsigned one = 0; one < 2; one++) {
+		come_back();
+		load_sp(thread(one) - 0x20000, thread(one) - 0x10);
+		leave(0x5003, 0x4005, thread(one));
+	}
 }
 
 /* A task that executes another program and then ends, so that the next task gets its stack in the kernel. Calls of both programs do not return. */
@@ -690,6 +467,38 @@ static bool load(int version, char *path, int used, char **arguments)
 	return install(1, &info, used, arguments) == 0;
 }
 
+static void run_scene(const char *name)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} scenes[] = {
+		{ "calls", scene_calls },
+		{ "returns", scene_returns },
+		{ "part", scene_part },
+		{ "again", scene_again },
+		{ "firmware", scene_firmware },
+		{ "large", scene_large },
+		{ "exec", scene_exec },
+		{ "ends", scene_ends },
+		{ "programs", scene_programs },
+		{ "reused", scene_reused },
+		{ "edge", scene_edge },
+		{ "real", scene_real },
+		{ "halves", scene_halves },
+		{ "turns", scene_turns },
+		{ "coroutines", scene_coroutines },
+		{ "shared", scene_shared },
+	};
+
+	for (size_t n = 0; n < sizeof(scenes) / sizeof(*scenes); n++)
+		if (strcmp(scenes[n].name, name) == 0) {
+			scenes[n].run();
+			return;
+		}
+	scene_lies(40000);
+}
+
 int main(int count, char **words)
 {
 	char *arguments[64], *path, *rest;
@@ -703,40 +512,8 @@ int main(int count, char **words)
 		used++;
 	if (!load(atoi(words[1]), path, used, arguments))
 		return 1;
-	if (is_7)
-		on_vcpu.function.vcpu_7(0, on_vcpu.data);
-	else
-		on_vcpu.function.vcpu(1, 0);
-	if (strcmp(words[2], "calls") == 0)
-		scene_calls();
-	else if (strcmp(words[2], "returns") == 0)
-		scene_returns();
-	else if (strcmp(words[2], "part") == 0)
-		scene_part();
-	else if (strcmp(words[2], "again") == 0)
-		scene_again();
-	else if (strcmp(words[2], "firmware") == 0)
-		scene_firmware();
-	else if (strcmp(words[2], "large") == 0)
-		scene_large();
-	else if (strcmp(words[2], "exec") == 0)
-		scene_exec();
-	else if (strcmp(words[2], "ends") == 0)
-		scene_ends();
-	else if (strcmp(words[2], "programs") == 0)
-		scene_programs();
-	else if (strcmp(words[2], "reused") == 0)
-		scene_reused();
-	else if (strcmp(words[2], "edge") == 0)
-		scene_edge();
-	else if (strcmp(words[2], "real") == 0)
-		scene_real();
-	else if (strcmp(words[2], "halves") == 0)
-		scene_halves();
-	else if (strcmp(words[2], "shared") == 0)
-		scene_shared();
-	else
-		scene_lies(40000);
+	add_vcpu(0);
+	run_scene(words[2]);
 	before = own_memory();
 	if (strcmp(words[2], "lies") == 0)
 		scene_lies(100000);

@@ -75,6 +75,49 @@ KNOWN void together(volatile int *turn, int self, int n)
 	take_turn(turn, self);
 }
 
+// The same for two threads that spin, each on a processor of its own, and whose stacks lie side by side.
+static char side_by_side[2][65536] __attribute__((aligned(65536)));
+static volatile int turn_of_thread;
+
+static void spin_for_turn(int self)
+{
+	while (turn_of_thread != self)
+#ifdef __x86_64__
+		__asm__ volatile("pause");
+#else
+		__asm__ volatile("yield");
+#endif
+	turn_of_thread = !self;
+}
+
+KNOWN void beside(int self, int n)
+{
+	spin_for_turn(self);
+	if (n)
+		beside(self, n - 1);
+	spin_for_turn(self);
+}
+
+static void *spin(void *data)
+{
+	beside(data != NULL, 100);
+	return data;
+}
+
+static void run_beside(void)
+{
+	pthread_t threads[2];
+	pthread_attr_t where;
+
+	pthread_attr_init(&where);
+	for (int self = 0; self < 2; self++) {
+		pthread_attr_setstack(&where, side_by_side[self], sizeof(side_by_side[self]));
+		pthread_create(&threads[self], &where, spin, self ? side_by_side : NULL);
+	}
+	for (int self = 0; self < 2; self++)
+		pthread_join(threads[self], NULL);
+}
+
 static void *work(void *data)
 {
 	for (int n = 0; n < 100; n++)
@@ -218,6 +261,10 @@ int main(int count, char **words)
 {
 	if (count > 3 && strcmp(words[count - 3], "work") == 0) {
 		run_work(atoi(words[count - 2]), atoi(words[count - 1]));
+		reboot(RB_AUTOBOOT);
+	}
+	if (count > 1 && strcmp(words[count - 1], "beside") == 0) {
+		run_beside();
 		reboot(RB_AUTOBOOT);
 	}
 	recursion(50);

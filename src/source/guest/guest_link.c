@@ -42,7 +42,7 @@ bool guest_link_begin(void)
 static uint64_t read_sp(const struct guest_vcpu *vcpu, struct followed *now)
 {
 	now->sp = guest_vcpu_sp(vcpu);
-	now->known = 1;
+	now->known = !vcpu->takes_turns; /* the copy is that of all of them */
 	return now->sp & ~UINT64_C(1);
 }
 

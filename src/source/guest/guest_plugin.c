@@ -316,7 +316,7 @@ static void report(void)
 	const uint32_t stacks = guest_stack_count(&kept);
 
 	for (unsigned n = 0; n < GUEST_VCPUS; n++) {
-		if (!guest_vcpus[n])
+		if (!guest_vcpus[n] || guest_vcpus[n]->number != n)
 			continue;
 		sum.calls += guest_vcpus[n]->calls;
 		sum.returns += guest_vcpus[n]->returns + guest_vcpus[n]->quiet;

@@ -45,10 +45,30 @@ static void find_registers(struct guest_vcpu *vcpu, const struct guest_machine *
 		vcpu->general[n] = find_register(registers, machine->general[n]);
 }
 
+/*
+ * With -icount or thread=single, QEMU runs all vCPUs in one thread by turns. From version 10 on it then gives a callback the index of the vCPU for
+ * which the code was translated. So these vCPUs are one here, which changes its thread without a sign.
+ */
+static void take_turns(struct guest_vcpu *first, unsigned index)
+{
+	if (!first->takes_turns && guest_options.by_vcpu)
+		guest_session_report(
+			"QEMU runs all vCPUs in one thread, and does not show which one makes a call: "
+			"--guest-threads vcpu has them as one, number %u",
+			first->number);
+	first->takes_turns = true;
+	guest_vcpus[index] = first;
+}
+
 bool guest_vcpu_begin(unsigned index, const struct guest_machine *machine)
 {
+	static __thread struct guest_vcpu *first; /* of this thread */
 	struct guest_vcpu *vcpu = index < GUEST_VCPUS ? guest_vcpus[index] : NULL;
 
+	if (index < GUEST_VCPUS && first && !vcpu) {
+		take_turns(first, index);
+		return true;
+	}
 	if (vcpu) { /* it was removed from the machine, and is added again */
 		guest_vcpu_forget(vcpu);
 		find_registers(vcpu, machine);
@@ -67,7 +87,7 @@ bool guest_vcpu_begin(unsigned index, const struct guest_machine *machine)
 							     (index + 1) * WIRE_GUEST_VCPU_STEP };
 	vcpu->bytes = g_byte_array_new();
 	find_registers(vcpu, machine);
-	guest_vcpus[index] = vcpu;
+	guest_vcpus[index] = first = vcpu;
 	return true;
 }
 
@@ -235,27 +255,6 @@ static bool is_at_user_level(const struct guest_vcpu *vcpu)
 	       guest_vcpu_has_levels(vcpu);
 }
 
-void guest_vcpu_jump_begin(struct guest_vcpu *vcpu)
-{
-	vcpu->jump.from = guest_vcpu_sp(vcpu);
-}
-
-void guest_vcpu_jump_end(struct guest_vcpu *vcpu, bool is_done)
-{
-	/* In real mode the register is a distance from where the segment begins: the next call shows the address. */
-	const bool is_known = is_done && guest_vcpu_has_levels(vcpu);
-	const uint64_t from = vcpu->jump.from, to = is_known ? guest_vcpu_sp(vcpu) : 0;
-
-	if (!guest_has_parts(from) || (to && guest_stack_keeps(vcpu->stack, from, to)))
-		return;
-	vcpu->jump = (struct guest_jump){ .from = from, .to = to, .is_new = true };
-	if (vcpu->held->region == guest_region(from)) {
-		vcpu->jump.place = vcpu->place;
-		vcpu->held->left = from;
-	}
-	guest_vcpu_forget(vcpu);
-}
-
 /* Whether it was the thread at a place that has loaded its stack pointer. Between that and now another one may have run. */
 static bool has_jumped(const struct guest_vcpu *vcpu, const struct guest_place *place)
 {
@@ -266,14 +265,15 @@ static bool has_jumped(const struct guest_vcpu *vcpu, const struct guest_place *
 				    before->task == place->task && before->level == place->level));
 }
 
-struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
+/* @jump: which led to the stack pointer; NULL: none, or one before whose place was not known */
+static struct guest_stack *come(struct guest_vcpu *vcpu, uint64_t sp, const struct guest_jump *jump)
 {
 	const struct guest_machine *machine = vcpu->machine;
 	struct guest_place place = { .region = guest_region(sp), .level = GUEST_KERNEL };
 	struct guest_task current = vcpu->task;
 	const bool known = guest_options.has_tasks && read_current(vcpu, &current);
 	struct guest_stack *stack;
-	bool settled = true, jumped;
+	bool settled = true;
 
 	if (!(sp >> 63) && is_at_user_level(vcpu)) {
 		place.level = GUEST_USER;
@@ -282,11 +282,12 @@ struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
 		place.task = current.pid;
 	}
 	guest_vcpu_forget(vcpu);
-	jumped = guest_has_parts(sp) && has_jumped(vcpu, &place);
-	stack = guest_stack_find(&place, &current, sp, jumped ? &vcpu->jump : NULL);
+	if (!jump && guest_has_parts(sp) && has_jumped(vcpu, &place))
+		jump = &vcpu->jump;
+	stack = guest_stack_find(&place, &current, sp, jump);
 	if (!stack)
 		return vcpu->stack;
-	vcpu->jump.is_new &= !jumped;
+	vcpu->jump.is_new &= !jump;
 	vcpu->place = place;
 	vcpu->held = stack;
 	if (place.level == GUEST_USER && current.address)
@@ -299,8 +300,45 @@ struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
 		guest_stack_announce(stack);
 		run(vcpu, stack);
 	}
-	vcpu->stack = settled ? stack : &guest_stack_nowhere;
+	/* Of vCPUs that take turns, another one may run the next call: a thread whose stack is in this region, too. */
+	if (settled && !(vcpu->takes_turns && place.level == GUEST_USER))
+		vcpu->stack = stack;
+	else
+		vcpu->stack = &guest_stack_nowhere;
 	return stack;
+}
+
+struct guest_stack *guest_vcpu_switch(struct guest_vcpu *vcpu, uint64_t sp)
+{
+	return come(vcpu, sp, NULL);
+}
+
+/* The thread that loads its stack pointer is found here, since another one may run before the next call. */
+void guest_vcpu_jump_begin(struct guest_vcpu *vcpu)
+{
+	const uint64_t from = guest_vcpu_sp(vcpu);
+
+	if (guest_has_parts(from) && vcpu->stack->region != guest_region(from) && guest_vcpu_has_levels(vcpu))
+		come(vcpu, from, NULL);
+	vcpu->jump.from = from;
+}
+
+void guest_vcpu_jump_end(struct guest_vcpu *vcpu, bool is_done)
+{
+	/* In real mode the register is a distance from where the segment begins: the next call shows the address. */
+	const bool is_known = is_done && guest_vcpu_has_levels(vcpu);
+	const uint64_t from = vcpu->jump.from, to = is_known ? guest_vcpu_sp(vcpu) : 0;
+
+	if (!guest_has_parts(from) || (to && guest_stack_keeps(vcpu->held, from, to)))
+		return;
+	vcpu->jump = (struct guest_jump){ .from = from, .to = to, .is_new = true };
+	if (vcpu->held->region == guest_region(from)) {
+		vcpu->jump.place = vcpu->place;
+		vcpu->held->left = from;
+	}
+	guest_vcpu_forget(vcpu);
+	if (to && guest_has_parts(to))
+		come(vcpu, to, &vcpu->jump);
 }
 
 uint32_t guest_vcpu_function(struct guest_function *cached, uint32_t image, uint64_t address)

@@ -22,6 +22,7 @@ struct guest_function {
 
 struct guest_vcpu {
 	unsigned number;
+	bool takes_turns;	   /* several vCPUs run in one thread, and this is all of them */
 	struct guest_stack *stack; /* that it ran on last; never NULL */
 	struct guest_stack *held;  /* the same also before its task is known */
 	uint64_t quiet_begin,
