@@ -97,6 +97,11 @@ def check_together(path, name="together", calls=11):
         equal(ends, list(range(ends[-1] + calls - 1, ends[-1] - 1, -1)), "open calls around each")
 
 
+def size_of(path):
+    """Bytes of a trace's records."""
+    return sum(os.path.getsize(name) for name in glob.glob(f"{path}/cpu*"))
+
+
 def calls_by_thread(path):
     """{function: {(program, thread): calls}}."""
     table = json.loads(made(BURIN, "report", "--calls", "--json", "--min", "0", "--by", "symbol,program,thread", path))

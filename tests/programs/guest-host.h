@@ -105,6 +105,15 @@ static struct {
 	char name[16];
 } task;
 
+/* A part of a stack. */
+static const uint64_t kept_stack = 0xffffc90000003e00;
+static uint64_t kept[64];
+
+static uint64_t *word_of_stack(uint64_t address)
+{
+	return address - kept_stack < sizeof(kept) ? &kept[(address - kept_stack) / sizeof(*kept)] : NULL;
+}
+
 EXPORT struct bytes *g_byte_array_new(void)
 {
 	struct bytes *bytes = calloc(1, sizeof(*bytes));
@@ -215,6 +224,8 @@ static uint64_t word_at(uint64_t address)
 {
 	uint64_t word = 0;
 
+	if (word_of_stack(address))
+		return *word_of_stack(address);
 	if (address == base + CURRENT)
 		return task.address;
 	if (address == base + OFFSET)
@@ -257,6 +268,8 @@ static void translate(uint64_t address, const uint8_t *bytes, size_t count)
 static void execute(uint64_t sp, uint64_t value)
 {
 	accessed = value;
+	if (word_of_stack(sp))
+		*word_of_stack(sp) = value;
 	if (instruction->function)
 		instruction->function(0, 0, sp, instruction->data);
 }
@@ -283,6 +296,15 @@ static void come_back(void)
 	translate(0xffffffff81f00000, (const uint8_t[]){ 0x48, 0xcf }, 2);
 	if (instruction->executed)
 		instruction->executed(0, instruction->data);
+}
+
+/* QEMU discards its translations. */
+static void flush(void)
+{
+	if (is_7)
+		on_flush.function.any_7(on_flush.data);
+	else
+		on_flush.function.flush(1);
 }
 
 /* A program loads its stack pointer, in a block with one more instruction. */

@@ -22,16 +22,6 @@ enum {
 	GUEST_NEAR = 16, /* bytes: a call over less than that goes to no function */
 };
 
-/* Flags of frames. */
-enum {
-	GUEST_FRAME_JUMP = 1,  /* the call below it went to this call instruction */
-	GUEST_FRAME_SHARE = 2, /* its function makes calls without a frame of its own */
-	GUEST_FRAME_NEAR = 4,  /* it went over a few bytes: guest_is_near() */
-	GUEST_FRAME_TAIL =
-		8, /* times so many functions that have the same end, since each jumped to the next one; and up to */
-	GUEST_FRAME_TAILS = 15 * GUEST_FRAME_TAIL,
-};
-
 /* guest_is_near - whether a call is not one of a function: it is a part of an indirect jump, or fills the processor's stack of
  * return addresses. @after: the address behind it */
 static inline bool guest_is_near(enum guest_kind kind, uint64_t target, uint64_t after)
@@ -132,9 +122,10 @@ static inline void guest_open_tail(struct guest_vcpu *vcpu, struct guest_stack *
 		guest_stack_end(stack);
 	frame = guest_open(stack, site, 0, sp, site->target,
 			   guest_called(vcpu, site, stack->image, site->target), now);
+	if (frame)
+		frame->match = before.sp == sp ? before.match : 0;
 	if (!frame || before.sp != sp)
 		return;
-	frame->match = before.match;
 	frame->flags |= (before.flags & GUEST_FRAME_TAILS) == GUEST_FRAME_TAILS
 				? GUEST_FRAME_TAILS
 				: (before.flags & GUEST_FRAME_TAILS) + GUEST_FRAME_TAIL;

@@ -73,7 +73,8 @@ static struct guest_site *site_of(const struct guest_site *wanted)
 }
 
 /*
- * QEMU has discarded all translated code, while no vCPU runs: nothing has a site any more. A guest can make new code all the time, so
+ * QEMU has discarded all translated code, while no vCPU runs: nothing has a site any more. It does so also when it loads a state of the machine, for
+ * which it has no other callback. A guest can make new code all the time, so
  * sites have the bounds that QEMU has for it.
  */
 static void on_flush(void)
@@ -88,6 +89,7 @@ static void on_flush(void)
 	table = (struct hash_table){ 0 };
 	pthread_mutex_unlock(&lock);
 	guest_follow_forget();
+	guest_vcpu_doubt();
 }
 
 /* Functions were chosen that lie elsewhere now: forget what was concluded from where they were. */

@@ -34,8 +34,13 @@ static struct guest_stack **stacks;
 static size_t room;
 static uint32_t count, tids;		/* tids: how many were given */
 static uint32_t of_level[GUEST_LEVELS]; /* of `count` */
+static struct owner {
+	uint64_t space;
+	uint32_t process, image;
+} owners[OWNERS]; /* of address spaces */
 static uint64_t uses, ids;
 static struct hash_table table; /* their numbers, from 1 */
+static uint32_t epoch;		/* of the guest's memory */
 static uint64_t retry;		/* clock: after there was no memory for a segment */
 
 static struct wire_call_segment *segment_of(const struct wire_call_frame *frame)
@@ -124,13 +129,9 @@ static bool is_at(const struct guest_stack *stack, const struct guest_place *pla
  */
 static uint32_t find_program(uint64_t space, const struct guest_task *task)
 {
-	static struct {
-		uint64_t space;
-		uint32_t process, image;
-	} owners[OWNERS], *owner;
+	struct owner *owner = &owners[hash_pair(space, 0) % OWNERS];
 	char path[128];
 
-	owner = &owners[hash_pair(space, 0) % OWNERS];
 	if (owner->image && owner->space == space && (!task->address || owner->process == task->process))
 		return owner->image;
 	print_text(path, sizeof(path), WIRE_GUEST_USER "%" PRIx64 "%s%s]", space, task->address ? " " : "",
@@ -197,6 +198,55 @@ void guest_stack_settle(struct guest_stack *stack, const struct guest_task *task
 bool guest_stack_has_none(struct guest_stack *stack)
 {
 	return stack->tries == TRIES || ++stack->tries == TRIES;
+}
+
+void guest_stack_doubt(void)
+{
+	pthread_mutex_lock(&lock);
+	__atomic_store_n(&epoch, epoch + 1, __ATOMIC_RELAXED);
+	memset(owners, 0, sizeof(owners));
+	pthread_mutex_unlock(&lock);
+}
+
+bool guest_stack_is_doubtful(const struct guest_stack *stack)
+{
+	return stack->epoch != __atomic_load_n(&epoch, __ATOMIC_RELAXED);
+}
+
+/* The outermost open call that is not there; NULL: all are. */
+static const struct wire_call_frame *find_lost(const struct guest_stack *stack,
+					       bool (*is_there)(const struct wire_call_frame *, void *),
+					       void *data)
+{
+	const struct wire_call_segment *segment = guest_stack_is_empty(stack) ? NULL : stack->first;
+
+	for (; segment; segment = segment_at(segment->next)) {
+		const struct wire_call_frame *frames = (const struct wire_call_frame *)segment;
+
+		for (unsigned n = 1; n <= WIRE_CALL_FRAMES; n++) {
+			if (!is_there(&frames[n], data))
+				return &frames[n];
+			if (&frames[n] == guest_stack_top(stack))
+				return NULL;
+		}
+	}
+	return NULL;
+}
+
+unsigned guest_stack_check(struct guest_stack *stack,
+			   bool (*is_there)(const struct wire_call_frame *frame, void *data), void *data)
+{
+	const struct wire_call_frame *lost = find_lost(stack, is_there, data);
+	unsigned ended = 0;
+
+	stack->epoch = __atomic_load_n(&epoch, __ATOMIC_RELAXED);
+	for (bool more = lost != NULL; more && !guest_stack_is_empty(stack); ended++) {
+		more = guest_stack_top(stack) != lost;
+		guest_stack_end(stack);
+	}
+	if (ended)
+		stack->target = 0;
+	return ended;
 }
 
 /* A stack is another thread of the trace from now on. No call of it is open there. */
@@ -336,6 +386,7 @@ static struct guest_stack *add(const struct guest_place *place, uint32_t image)
 				       .tid = next_tid(),
 				       .image = image,
 				       .since = ring_clock(),
+				       .epoch = epoch,
 				       .number = count + 1 };
 	stacks[count++] = stack;
 	of_level[place->level]++;
@@ -497,6 +548,8 @@ static struct guest_stack *find_whole(const struct guest_place *place, const str
 {
 	struct guest_stack *stack = known(place) ?: moved(place);
 
+	if (stack && stack->epoch != epoch)
+		stack->image = find_image(place, task);
 	if (stack)
 		return stack;
 	stack = add_bounded(place, find_image(place, task));

@@ -86,7 +86,18 @@ struct guest_stack {
 	unsigned runs;		 /* vCPUs that have it */
 	struct guest_lane *lane; /* that shows it; NULL: none */
 	uint64_t used;		 /* when it was found last: a number */
+	uint32_t epoch;		 /* of the guest's memory, when its open calls were found to be there */
 	bool announced;
+};
+
+/* Flags of frames. */
+enum {
+	GUEST_FRAME_JUMP = 1,  /* the call below it went to this call instruction */
+	GUEST_FRAME_SHARE = 2, /* its function makes calls without a frame of its own */
+	GUEST_FRAME_NEAR = 4,  /* it went over a few bytes: guest_is_near() */
+	GUEST_FRAME_TAIL =
+		8, /* times so many functions that have the same end, since each jumped to the next one; and up to */
+	GUEST_FRAME_TAILS = 15 * GUEST_FRAME_TAIL,
 };
 
 /* A segment without a call: the frame below any stack pointer ends each search. */
@@ -110,6 +121,18 @@ void guest_stack_settle(struct guest_stack *stack, const struct guest_task *task
 
 /* guest_stack_has_none - a task was not found. Return: whether that was tried often enough: the stack belongs to none. */
 bool guest_stack_has_none(struct guest_stack *stack);
+
+/*
+ * guest_stack_doubt - the guest's memory may have become that of another time. Context: no vCPU runs.
+ * guest_stack_is_doubtful - whether that was so since its open calls were checked.
+ * guest_stack_check - end the open calls from the first one on that is not there. Context: the vCPU that runs the stack.
+ * @is_there: whether a call is still open
+ * Return: how many ended.
+ */
+void guest_stack_doubt(void);
+bool guest_stack_is_doubtful(const struct guest_stack *stack);
+unsigned guest_stack_check(struct guest_stack *stack,
+			   bool (*is_there)(const struct wire_call_frame *frame, void *data), void *data);
 
 /* guest_stack_renew - the task of a stack has ended, and another one got it: its open calls end, and so do those of its program. */
 void guest_stack_renew(struct guest_stack *stack);

@@ -7,8 +7,9 @@
 #include "source/guest/guest_vcpu.h"
 
 enum {
-	READS = 8,	 /* of a task in an address space */
-	SIZE_LOOKS = 16, /* until it is clear that the kernel's stacks are larger */
+	READS = 8,	    /* of a task in an address space */
+	FIRMWARE = 1 << 20, /* bytes: code of x86 below that may be of 16 bits */
+	SIZE_LOOKS = 16,    /* until it is clear that the kernel's stacks are larger */
 };
 
 struct guest_vcpu *guest_vcpus[GUEST_VCPUS];
@@ -265,6 +266,34 @@ static bool has_jumped(const struct guest_vcpu *vcpu, const struct guest_place *
 				    before->task == place->task && before->level == place->level));
 }
 
+void guest_vcpu_doubt(void)
+{
+	for (unsigned n = 0; n < GUEST_VCPUS; n++) {
+		if (!guest_vcpus[n])
+			continue;
+		guest_vcpu_forget(guest_vcpus[n]);
+		guest_vcpus[n]->jump.is_new = false;
+		guest_vcpus[n]->seen.address = 0;
+	}
+	guest_stack_doubt();
+}
+
+/*
+ * Whether the guest's memory still has the return address of an open call. Calls over a few bytes change it. Firmware has code of 16
+ * bits, which stores a part.
+ */
+static bool is_there(const struct wire_call_frame *frame, void *data)
+{
+	struct guest_vcpu *vcpu = data;
+	uint64_t found = frame->match;
+
+	if (vcpu->machine->links || frame->flags & GUEST_FRAME_NEAR || frame->match < FIRMWARE ||
+	    !qemu_plugin_read_memory_vaddr(frame->sp, vcpu->bytes, sizeof(found)))
+		return true;
+	memcpy(&found, vcpu->bytes->data, sizeof(found));
+	return found == frame->match || (frame->match <= UINT32_MAX && (uint32_t)found == frame->match);
+}
+
 /* @jump: which led to the stack pointer; NULL: none, or one before whose place was not known */
 static struct guest_stack *come(struct guest_vcpu *vcpu, uint64_t sp, const struct guest_jump *jump)
 {
@@ -288,6 +317,8 @@ static struct guest_stack *come(struct guest_vcpu *vcpu, uint64_t sp, const stru
 	if (!stack)
 		return vcpu->stack;
 	vcpu->jump.is_new &= !jump;
+	if (guest_stack_is_doubtful(stack))
+		vcpu->unwound += guest_stack_check(stack, is_there, vcpu);
 	vcpu->place = place;
 	vcpu->held = stack;
 	if (place.level == GUEST_USER && current.address)

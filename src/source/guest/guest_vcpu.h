@@ -76,6 +76,9 @@ bool guest_vcpu_has_levels(const struct guest_vcpu *vcpu);
  * room, which is counted. */
 uint32_t guest_vcpu_function(struct guest_function *cached, uint32_t image, uint64_t address);
 
+/* guest_vcpu_doubt - the guest's memory and registers may have become those of another time. Context: no vCPU runs. */
+void guest_vcpu_doubt(void);
+
 /* guest_vcpu_forget - the guest may continue another thread, whose stack is at the same address. */
 static inline void guest_vcpu_forget(struct guest_vcpu *vcpu)
 {
