@@ -55,18 +55,24 @@ static bool is_selected(const struct guest_functions *functions, const struct vi
 	return selected;
 }
 
-/* @follows: the function before is selected, too. Between both there are only bytes that align the second: one range has both. */
-static bool add(struct guest_functions *functions, size_t n, bool follows)
+static uint64_t end_of(const struct guest_name *name)
 {
-	const struct guest_name *name = &functions->names.all[n];
-	const uint64_t end = name->address + name->size;
+	return name->size ? name->address + name->size : UINT64_MAX - ALIGNED;
+}
 
-	if (!follows || name->address > functions->ranges[functions->count - 1].end + ALIGNED) {
+/*
+ * Calls go to the first instruction of a function. Behind that of a program, another program can have functions of its own.
+ * @before: the function before, if it is selected, too; otherwise NULL. Between both there are only bytes that align the second: one range has both.
+ */
+static bool add(struct guest_functions *functions, const struct guest_name *name,
+		const struct guest_name *before)
+{
+	if (!before || name->address > end_of(before) + ALIGNED) {
 		if (!array_reserve(functions->ranges, functions->room, functions->count + 1))
 			return false;
 		functions->ranges[functions->count++].begin = name->address;
 	}
-	functions->ranges[functions->count - 1].end = end > name->address ? end : UINT64_MAX;
+	functions->ranges[functions->count - 1].end = functions->program ? name->address + 1 : end_of(name);
 	return true;
 }
 
@@ -124,13 +130,15 @@ static int check_used(const struct guest_functions *files, size_t count, const c
 /* Return: false: no memory. */
 static bool select_in(struct guest_functions *functions, const struct view_globs *globs)
 {
-	bool before = false, done = true;
+	const struct guest_name *before = NULL;
+	bool done = true;
 
 	for (size_t n = 0, next; done && globs->count && n < functions->names.count; n = next) {
+		const struct guest_name *name = &functions->names.all[n];
 		const bool selected = is_selected(functions, globs, n, &next);
 
-		done = !selected || add(functions, n, before);
-		before = selected;
+		done = !selected || add(functions, name, before);
+		before = selected ? name : NULL;
 	}
 	return done;
 }
