@@ -24,6 +24,7 @@ enum memory_form {
 	MEMORY_OPTION,		/* of a socket: memory_option_form() */
 	MEMORY_OPTION_RETURNED, /* and its length, which the next argument points to */
 	MEMORY_VALUE,		/* a number of 4 bytes, or bytes */
+	MEMORY_ERROR,		/* an error's number, or 0 */
 	MEMORY_OCTETS,		/* bytes */
 	MEMORY_POLL,
 	MEMORY_POLL_RETURNED, /* behind the result */

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/number.h"
+#include "view/kernel/kernel_view.h"
 #include "view/kernel/socket_text.h"
 #include "view/kernel/structure_text.h"
 #include "view/kernel/word_text.h"
@@ -157,6 +158,7 @@ enum memory_form memory_option_form(uint32_t level, uint32_t option)
 		int level, option;
 		enum memory_form form;
 	} options[] = {
+		{ SOL_SOCKET, SO_ERROR, MEMORY_ERROR },
 		{ SOL_SOCKET, SO_LINGER, MEMORY_LINGER },
 		{ SOL_SOCKET, SO_PEERCRED, MEMORY_CREDENTIALS },
 		{ SOL_SOCKET, SO_RCVTIMEO, MEMORY_TIMEVAL },
@@ -366,6 +368,17 @@ static bool put_integer(const uint8_t *bytes, size_t count, struct view_buffer *
 	if (count == 4)
 		view_buffer_print(out, "[%d]", (int)get32(bytes, 0));
 	return count == 4;
+}
+
+static bool put_error(const uint8_t *bytes, size_t count, struct view_buffer *out)
+{
+	const int error = count == 4 ? (int)get32(bytes, 0) : 0;
+	char text[TEXT_SHORT];
+
+	if (error <= 0)
+		return put_integer(bytes, count, out);
+	view_buffer_print(out, "[%s]", kernel_errno_name(error, text));
+	return true;
 }
 
 /* A set of CPUs by their numbers. */
@@ -624,6 +637,8 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine,
 		return put_pair(place, bytes, count, out);
 	case MEMORY_INTEGER:
 		return put_integer(bytes, count, out);
+	case MEMORY_ERROR:
+		return put_error(bytes, count, out);
 	case MEMORY_VALUE:
 		return put_integer(bytes, count, out) || put_octets(bytes, count, times, out);
 	case MEMORY_OCTETS:
