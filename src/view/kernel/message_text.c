@@ -83,7 +83,7 @@ bool message_text(const struct syscall_machine *machine, const struct message_pa
 		view_buffer_print(out, ", msg_namelen=%zu, ...}", name->count);
 		return true;
 	}
-	view_buffer_print(out, ", msg_namelen=%" PRIu32 ", msg_iov=", number_load32(head + NAME_BYTES));
+	view_buffer_print(out, ", msg_namelen=%d, msg_iov=", (int)number_load32(head + NAME_BYTES));
 	put_iov(head, message->count, out);
 	view_buffer_print(out, ", msg_iovlen=%" PRIu64, number_load64(head + VECTOR_COUNT));
 	if (number_load64(head + CONTROL_BYTES)) {
