@@ -377,11 +377,15 @@ void kernel_put_socket_place(struct bpf_program *to, const struct kernel_layout 
 
 void kernel_put_socket(struct bpf_program *to, unsigned base, int offset)
 {
-	unsigned whole;
+	unsigned whole, positive;
 
 	bpf_put_load(to, BPF_W, BPF_REG_2, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES);
 	whole = bpf_put_jump(to, BPF_JLE, BPF_REG_2, TRACEPOINT_SOCKET_MAX);
+	bpf_put_copy(to, BPF_REG_1, BPF_REG_2);
 	bpf_put_set(to, BPF_REG_2, TRACEPOINT_SOCKET_MAX);
+	positive = bpf_put_jump(to, BPF_JLE, BPF_REG_1, INT32_MAX);
+	bpf_put_set(to, BPF_REG_2, 0); /* no length: there is no address */
+	bpf_land(to, positive);
 	bpf_land(to, whole);
 	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES, BPF_REG_2);
 	bpf_put_copy(to, BPF_REG_1, base);

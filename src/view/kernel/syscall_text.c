@@ -475,18 +475,39 @@ void syscall_text_arguments(const struct syscall_style *style, const struct desc
 	}
 }
 
-/* How much of a piece that stands behind the result counts. @ready: of a select, descriptors that were not shown yet */
+/* What a select returned. */
+struct returned {
+	int64_t result;	     /* descriptors that are ready */
+	int64_t descriptors; /* that each set may have; -1: unknown */
+	int64_t left;	     /* of the result: not in a set before */
+	bool all;	     /* the record has all of them: a set has none that it lacks */
+};
+
+/* How much of a piece that stands behind the result counts. */
 static int64_t returned_times(const struct syscall_style *style, const struct burin_record *record,
-			      unsigned piece, enum memory_form form, int64_t result, int64_t descriptors,
-			      int64_t *ready)
+			      unsigned piece, enum memory_form form, struct returned *returned)
 {
+	int64_t most = returned->descriptors < 0 ? INT64_MAX : returned->descriptors;
 	const void *bytes;
 	size_t count;
 
-	if (form < MEMORY_SET_IN || form > MEMORY_SET_EXCEPT || result <= 0 || style->memory[piece] < 0 ||
+	if (form < MEMORY_SET_IN || form > MEMORY_SET_EXCEPT || returned->result <= 0 ||
+	    style->memory[piece] < 0 ||
 	    burin_record_array(record, (unsigned)style->memory[piece], &bytes, &count) != 0)
-		return result;
-	return memory_set_end(bytes, count, descriptors < 0 ? INT64_MAX : descriptors, ready);
+		return returned->result;
+	if (returned->all && count && most > (int64_t)count * 8)
+		most = (int64_t)count * 8;
+	return memory_set_end(bytes, count, most, &returned->left);
+}
+
+static bool has_all(const struct syscall_style *style, const struct burin_record *record,
+		    struct returned returned)
+{
+	const struct memory_call *line = style->pointers;
+
+	for (unsigned piece = 0; line && piece < MEMORY_PIECES; line = memory_call_next(line), piece++)
+		returned_times(style, record, piece, line->end.form, &returned);
+	return !returned.left;
 }
 
 /* What stands behind the result. */
@@ -494,8 +515,9 @@ static void put_behind(const struct syscall_style *style, const struct descripto
 		       const struct burin_record *record, int64_t result, struct syscall_arguments *out)
 {
 	const struct memory_call *line = style->pointers;
-	int64_t ready = result;
+	struct returned returned = { result, out->descriptors, result, false };
 
+	returned.all = has_all(style, record, returned);
 	for (unsigned piece = 0; line && piece < MEMORY_PIECES; line = memory_call_next(line), piece++) {
 		const enum memory_form form = line->end.form;
 		const size_t before = out->returned.used;
@@ -505,8 +527,7 @@ static void put_behind(const struct syscall_style *style, const struct descripto
 		if (before)
 			view_buffer_print(&out->returned, ", ");
 		if (!put_memory(style, place, record, piece, form,
-				returned_times(style, record, piece, form, result, out->descriptors, &ready),
-				&out->returned))
+				returned_times(style, record, piece, form, &returned), &out->returned))
 			out->returned.used = before;
 	}
 }
