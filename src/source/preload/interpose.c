@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,19 +27,39 @@ struct start {
 	size_t stack; /* bytes */
 };
 
+enum {
+	NAME_TRIES = 8,
+};
+
+static bool get_own_name(char name[16])
+{
+	return syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0) == 0;
+}
+
+/* Another thread may change the name, and record it, between our look at it and our record: then we record it again, so the last one is right. */
+static void put_own_name(void)
+{
+	char name[16] = "", put[16];
+	bool known = get_own_name(name);
+
+	for (unsigned n = 0; n < NAME_TRIES && known; n++) {
+		memcpy(put, name, sizeof(put));
+		preload_put_name(preload_thread->tid, put, false);
+		known = get_own_name(name) && strcmp(name, put) != 0;
+	}
+}
+
 static void *run(void *data)
 {
 	const struct start start = *(const struct start *)data;
 	/* pthread_self() is the top of the stack: glibc keeps its data of a thread there. */
 	const char *top = (const char *)pthread_self();
-	char name[16] = "";
 
 	free(data);
 	if (preload_thread_begin(top - start.stack, top)) {
 		preload_put_fork(preload_process.pid, start.creator);
 		/* Another thread may have named it before its record of the fork. */
-		if (syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0) == 0)
-			preload_put_name(preload_thread->tid, name, false);
+		put_own_name();
 		preload_thread_start(preload_thread);
 	}
 	return start.function(start.argument);
@@ -78,7 +99,6 @@ PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 PUBLIC int prctl(int option, ...)
 {
 	unsigned long arguments[4];
-	char name[16] = "";
 	va_list list;
 	int result;
 
@@ -87,9 +107,8 @@ PUBLIC int prctl(int option, ...)
 		arguments[n] = va_arg(list, unsigned long);
 	va_end(list);
 	result = NEXT(prctl)(option, arguments[0], arguments[1], arguments[2], arguments[3]);
-	if (option == PR_SET_NAME && result == 0 && preload_is_ours() && preload_thread &&
-	    syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0) == 0)
-		preload_put_name(preload_thread->tid, name, false);
+	if (option == PR_SET_NAME && result == 0 && preload_is_ours() && preload_thread)
+		put_own_name();
 	return result;
 }
 
