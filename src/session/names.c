@@ -20,6 +20,7 @@
 
 enum {
 	NAMES_TRIES = 64,
+	OWN_TRIES = 8,
 };
 
 struct announcement {
@@ -177,21 +178,42 @@ enum ring_result session_announce_process(struct session *session, uint32_t pid,
 	return result;
 }
 
+static enum ring_result announce_thread(struct session *session, uint32_t pid, uint32_t self, uint32_t tid,
+					const char *name, uint64_t since)
+{
+	struct announcement record = { .used = WIRE_HEADROOM };
+
+	put_u32(&record, pid);
+	put_text(&record, name);
+	return announce(session, &record, WIRE_NAME_THREAD, self, tid, since);
+}
+
+/* Another thread may change the name, and announce it, between our look at it and our record: then we announce again, so the last one is right. */
+static enum ring_result announce_own(struct session *session, uint32_t pid, uint32_t self, uint64_t since)
+{
+	char name[16] = "", announced[16];
+	enum ring_result result = RING_DONE;
+	unsigned tries = 0;
+
+	prctl(PR_GET_NAME, name, 0, 0, 0);
+	do {
+		memcpy(announced, name, sizeof(announced));
+		result = announce_thread(session, pid, self, self, announced, since);
+		prctl(PR_GET_NAME, name, 0, 0, 0);
+	} while (result == RING_DONE && memcmp(name, announced, sizeof(name)) != 0 && ++tries < OWN_TRIES);
+	return result;
+}
+
 enum ring_result session_announce_thread(struct session *session, uint32_t pid, uint32_t self, uint32_t tid,
 					 const char *name, uint64_t since)
 {
-	struct announcement record = { .used = WIRE_HEADROOM };
-	char own[16] = "";
 	int saved = errno;
 	enum ring_result result;
 
-	put_u32(&record, pid);
 	if (!name && cached)
 		name = cached->name;
-	if (!name)
-		prctl(PR_GET_NAME, own, 0, 0, 0);
-	put_text(&record, name ? name : own);
-	result = announce(session, &record, WIRE_NAME_THREAD, self, tid, since);
+	result = name ? announce_thread(session, pid, self, tid, name, since)
+		      : announce_own(session, pid, self, since);
 	errno = saved;
 	return result;
 }

@@ -2,7 +2,7 @@
 /*
  * Threads that change their names. Each record says what its thread is called.
  *
- *	renames self N | silent N | flip N | other N | forks | exec | errors | quick
+ *	renames self N | silent N | flip N | other N | begin | forks | exec | errors | quick
  *
  * self, silent and flip wait for the end of their input when they are done.
  */
@@ -91,6 +91,27 @@ static int other(unsigned count)
 	return 0;
 }
 
+static void *begun(void *data)
+{
+	BURIN_TRACE("rename.begin");
+	sem_wait(&turn);
+	here("begun");
+	return data;
+}
+
+/* A thread is given its name while it records for the first time. */
+static int begin(void)
+{
+	pthread_t thread;
+
+	here("renames");
+	sem_init(&turn, 0, 0);
+	if (pthread_create(&thread, NULL, begun, NULL) != 0 || pthread_setname_np(thread, "begun") != 0)
+		return 1;
+	sem_post(&turn);
+	return pthread_join(thread, NULL);
+}
+
 static int forks(void)
 {
 	int status = 1;
@@ -172,6 +193,8 @@ int main(int argc, char **argv)
 		change(count, 2, false);
 	else if (!strcmp(what, "other"))
 		return other(count);
+	else if (!strcmp(what, "begin"))
+		return begin();
 	else if (!strcmp(what, "forks"))
 		return forks();
 	else if (!strcmp(what, "exec") || !strcmp(what, "again"))
