@@ -149,6 +149,15 @@ def same_fields(ours, theirs):
     return list(ours) == list(theirs) and all(same_value(ours[k], theirs[k]) for k in ours)
 
 
+def late_looks():
+    """A command that runs a program so that a thread's look at its own name ends late: another thread that opens the name meanwhile has changed it."""
+    need("strace")
+    words = ("strace", "-f", "-o", "/dev/null", "-e", "trace=prctl,openat", "-e", "inject=openat:delay_enter=30000", "-e", "inject=prctl:delay_exit=200000")  # us
+    if run(*words, "true").status:
+        raise Skip("strace may not trace here")
+    return words
+
+
 def dump(path, *options):
     done = subprocess.run([BURIN, "dump", "--json", *options, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=10 * LIMIT_S)
     check(done.returncode == 0, f"burin dump: status {done.returncode}: {done.stderr.decode('utf-8', 'replace')[:300]}")

@@ -475,7 +475,7 @@ void syscall_text_arguments(const struct syscall_style *style, const struct desc
 	}
 }
 
-/* What a select returned. */
+/* The result of a select, and how far its sets account for it. */
 struct returned {
 	int64_t result;	     /* descriptors that are ready */
 	int64_t descriptors; /* that each set may have; -1: unknown */
@@ -510,7 +510,7 @@ static bool has_all(const struct syscall_style *style, const struct burin_record
 	return !returned.left;
 }
 
-/* What stands behind the result. */
+/* Write the memory that is printed behind the result. */
 static void put_behind(const struct syscall_style *style, const struct descriptor_place *place,
 		       const struct burin_record *record, int64_t result, struct syscall_arguments *out)
 {
