@@ -219,10 +219,10 @@ static void put_any_argument(struct bpf_program *to, const struct kernel_layout 
 		}
 }
 
-/* Register 2: bytes of what an ioctl points to, by its command. */
+/* Register 2: bytes of what an ioctl points to, by its command. Changes registers 3 and 4. */
 static void put_command_bytes(struct bpf_program *to, const struct kernel_layout *layout, bool exits)
 {
-	kernel_put_register(to, layout, BPF_W, BPF_REG_1, kernel_argument_places[1]);
+	kernel_put_register(to, layout, BPF_W, BPF_REG_4, kernel_argument_places[1]);
 	bpf_put_set(to, BPF_REG_2, 0);
 	for (unsigned n = 0; n < tracepoint_command_count; n++) {
 		const struct tracepoint_command *command = &tracepoint_commands[n];
@@ -231,10 +231,26 @@ static void put_command_bytes(struct bpf_program *to, const struct kernel_layout
 		if (command->returns != exits)
 			continue;
 		bpf_put_number(to, BPF_REG_3, command->command);
-		other = bpf_put_jump_register(to, BPF_JNE, BPF_REG_1, BPF_REG_3);
+		other = bpf_put_jump_register(to, BPF_JNE, BPF_REG_4, BPF_REG_3);
 		bpf_put_set(to, BPF_REG_2, command->bytes);
 		bpf_land(to, other);
 	}
+}
+
+/* Register 2: 1 if an argument has one of the values, else 0. Changes register 3. */
+static void put_condition(struct bpf_program *to, const struct kernel_layout *layout,
+			  const struct tracepoint_condition *condition)
+{
+	unsigned none;
+
+	bpf_put_set(to, BPF_REG_2, 0);
+	kernel_put_register(to, layout, BPF_W, BPF_REG_3, kernel_argument_places[condition->argument]);
+	bpf_put_alu(to, BPF_AND, BPF_REG_3, (int)condition->mask);
+	none = bpf_put_jump(to, BPF_JGE, BPF_REG_3, 64);
+	bpf_put_number(to, BPF_REG_2, condition->values);
+	bpf_put_alu_register(to, BPF_RSH, BPF_REG_2, BPF_REG_3);
+	bpf_put_alu(to, BPF_AND, BPF_REG_2, 1);
+	bpf_land(to, none);
 }
 
 /* Register 2: how many elements a piece of memory has. */
@@ -264,6 +280,15 @@ static void put_piece_times(struct bpf_program *to, const struct kernel_layout *
 			if (others[n] == TRACEPOINT_TIMES_STOPPED) /* no other error comes here */
 				bpf_put_alu(to, BPF_RSH, BPF_REG_2, 63);
 		}
+		bpf_land(to, other);
+	}
+	for (unsigned n = 0; n < TRACEPOINT_CONDITIONS; n++) {
+		unsigned other;
+
+		if (!(used & 1u << (TRACEPOINT_TIMES_IF + n)))
+			continue;
+		other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, (int)(TRACEPOINT_TIMES_IF + n));
+		put_condition(to, layout, &tracepoint_conditions[n]);
 		bpf_land(to, other);
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Parts of programs; see kernel_put.h. */
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
 #include "source/kernel/kernel_put.h"
@@ -377,7 +378,7 @@ void kernel_put_socket_place(struct bpf_program *to, const struct kernel_layout 
 
 void kernel_put_socket(struct bpf_program *to, unsigned base, int offset)
 {
-	unsigned whole, positive;
+	unsigned whole, positive, null;
 
 	bpf_put_load(to, BPF_W, BPF_REG_2, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES);
 	whole = bpf_put_jump(to, BPF_JLE, BPF_REG_2, TRACEPOINT_SOCKET_MAX);
@@ -391,7 +392,11 @@ void kernel_put_socket(struct bpf_program *to, unsigned base, int offset)
 	bpf_put_copy(to, BPF_REG_1, base);
 	bpf_put_alu(to, BPF_ADD, BPF_REG_1, offset);
 	kernel_put_load(to, BPF_REG_3, BPF_REG_10, KERNEL_STACK_SOCKET);
+	bpf_put_set(to, BPF_REG_0, -EFAULT);
+	null = bpf_put_jump(to, BPF_JEQ, BPF_REG_3,
+			    0); /* a fault would find that out, too, and take longer */
 	bpf_put_call(to, BPF_FUNC_probe_read_user);
+	bpf_land(to, null);
 }
 
 void kernel_put_unread_socket(struct bpf_program *to, struct kernel_unread *unread)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* A tracepoint of the kernel; see tracepoint.h. */
 #include <ctype.h>
+#include <fcntl.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/uio.h>
 
 #include "source/kernel/tracepoint.h"
@@ -240,9 +243,31 @@ enum {
 	STATFS_BYTES = 88, /* struct statfs up to the flags */
 	SYSINFO_BYTES = 108,
 	ACTION_BYTES = 32, /* the kernel's struct sigaction */
+	LOCK_BYTES = 28,   /* struct flock up to the process */
+	NAME_BYTES = 16,   /* of a thread */
 	TIMES_SECOND = TRACEPOINT_TIMES_ARGUMENT + 1,
 	TIMES_THIRD = TRACEPOINT_TIMES_ARGUMENT + 2,
 	TIMES_FIFTH = TRACEPOINT_TIMES_ARGUMENT + 4,
+	IF_FUTEX_WAITS = TRACEPOINT_TIMES_IF,
+	IF_LOCK_IS_SET,
+	IF_LOCK_IS_READ,
+	IF_NAME_IS_SET,
+	IF_NAME_IS_READ,
+};
+
+#define VALUE(n) (UINT64_C(1) << (n))
+
+const struct tracepoint_condition tracepoint_conditions[TRACEPOINT_CONDITIONS] = {
+	[IF_FUTEX_WAITS -
+	 TRACEPOINT_TIMES_IF] = { 1, (uint32_t)FUTEX_CMD_MASK,
+				  VALUE(FUTEX_WAIT) | VALUE(FUTEX_LOCK_PI) | VALUE(FUTEX_WAIT_BITSET) |
+					  VALUE(FUTEX_WAIT_REQUEUE_PI) | VALUE(FUTEX_LOCK_PI2) },
+	[IF_LOCK_IS_SET - TRACEPOINT_TIMES_IF] = { 1, UINT32_MAX,
+						   VALUE(F_SETLK) | VALUE(F_SETLKW) | VALUE(F_OFD_SETLK) |
+							   VALUE(F_OFD_SETLKW) },
+	[IF_LOCK_IS_READ - TRACEPOINT_TIMES_IF] = { 1, UINT32_MAX, VALUE(F_GETLK) | VALUE(F_OFD_GETLK) },
+	[IF_NAME_IS_SET - TRACEPOINT_TIMES_IF] = { 0, UINT32_MAX, VALUE(PR_SET_NAME) },
+	[IF_NAME_IS_READ - TRACEPOINT_TIMES_IF] = { 0, UINT32_MAX, VALUE(PR_GET_NAME) },
 };
 
 /* Of struct termios, the flags. */
@@ -322,6 +347,11 @@ static const struct memory_call {
 	{ "sys_exit_pipe", 0, 8, 0 },
 	{ "sys_exit_pipe2", 0, 8, 0 },
 	{ "sys_exit_socketpair", 3, 8, 0 },
+	{ "sys_enter_futex", 3, 16, IF_FUTEX_WAITS },
+	{ "sys_enter_fcntl", 2, LOCK_BYTES, IF_LOCK_IS_SET },
+	{ "sys_exit_fcntl", 2, LOCK_BYTES, IF_LOCK_IS_READ },
+	{ "sys_enter_prctl", 1, NAME_BYTES, IF_NAME_IS_SET },
+	{ "sys_exit_prctl", 1, NAME_BYTES, IF_NAME_IS_READ },
 	{ "sys_enter_nanosleep", 0, 16, 0 },
 	{ "sys_exit_nanosleep", 1, 16, TRACEPOINT_TIMES_STOPPED },
 	{ "sys_enter_clock_nanosleep", 2, 16, 0 },

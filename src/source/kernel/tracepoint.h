@@ -66,7 +66,21 @@ enum tracepoint_times {
 	TRACEPOINT_TIMES_COMMAND, /* as the second argument says: the command of an ioctl */
 	TRACEPOINT_TIMES_BITS,	  /* as many bytes as a set of so many bits has as the first argument says */
 	TRACEPOINT_TIMES_STOPPED, /* once if a signal ended a sleep; else none */
+	TRACEPOINT_TIMES_IF,	  /* + n: once if tracepoint_conditions[n] holds; else none */
 };
+
+/* One argument decides whether another one points to memory: it has one of these values, which are below 64. */
+struct tracepoint_condition {
+	uint8_t argument;
+	uint32_t mask;	 /* of its bits that count */
+	uint64_t values; /* a bit each */
+};
+
+enum {
+	TRACEPOINT_CONDITIONS = 5,
+};
+
+extern const struct tracepoint_condition tracepoint_conditions[TRACEPOINT_CONDITIONS];
 
 /* A command of ioctl whose third argument points to memory. */
 struct tracepoint_command {

@@ -21,11 +21,16 @@ enum memory_form {
 	MEMORY_CHARACTERS,
 	MEMORY_TEXT,
 	MEMORY_COMMAND,		/* of an ioctl: memory_command_form() */
+	MEMORY_LOCK_COMMAND,	/* of an fcntl that sets a lock, else none */
+	MEMORY_LOCK_RETURNED,	/* of one that reads a lock */
+	MEMORY_NAME_COMMAND,	/* of a prctl that names its thread, else none */
+	MEMORY_NAME_RETURNED,	/* of one that reads the name */
 	MEMORY_OPTION,		/* of a socket: memory_option_form() */
 	MEMORY_OPTION_RETURNED, /* and its length, which the next argument points to */
 	MEMORY_VALUE,		/* a number of 4 bytes, or bytes */
 	MEMORY_ERROR,		/* an error's number, or 0 */
 	MEMORY_OCTETS,		/* bytes */
+	MEMORY_NAME,		/* of a thread */
 	MEMORY_POLL,
 	MEMORY_POLL_RETURNED, /* behind the result */
 	MEMORY_SET,	      /* of descriptors, as many bits as the first argument says */
@@ -52,6 +57,8 @@ enum memory_form {
 	MEMORY_CLONE,
 	MEMORY_TERMINAL, /* struct termios */
 	MEMORY_WINDOW,	 /* struct winsize */
+	MEMORY_LOCK,	 /* struct flock, without and with the process that has it */
+	MEMORY_LOCK_OF,
 	MEMORY_FORMS,
 };
 

@@ -4,8 +4,10 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -82,6 +84,9 @@ static const struct memory_call calls[] = {
 	{ "pipe", { 0 }, { 0, MEMORY_FILES } },
 	{ "pipe2", { 0 }, { 0, MEMORY_FILES } },
 	{ "socketpair", { 0 }, { 3, MEMORY_FILES } },
+	{ "futex", { 3, MEMORY_TIME }, { 0 } },
+	{ "fcntl", { 2, MEMORY_LOCK_COMMAND }, { 2, MEMORY_LOCK_RETURNED } },
+	{ "prctl", { 1, MEMORY_NAME_COMMAND }, { 1, MEMORY_NAME_RETURNED } },
 	{ "nanosleep", { 0, MEMORY_TIME }, { 1, MEMORY_TIME } },
 	{ "clock_nanosleep", { 2, MEMORY_TIME }, { 3, MEMORY_TIME } },
 	{ "rt_sigtimedwait", { 0, MEMORY_SIGNALS }, { 0 } },
@@ -150,6 +155,27 @@ enum memory_form memory_command_form(uint32_t command)
 	default:
 		return MEMORY_NONE;
 	}
+}
+
+enum memory_form memory_lock_form(uint32_t command, bool returned)
+{
+	switch (command) {
+	case F_SETLK:
+	case F_SETLKW:
+	case F_OFD_SETLK:
+	case F_OFD_SETLKW:
+		return returned ? MEMORY_NONE : MEMORY_LOCK;
+	case F_GETLK:
+	case F_OFD_GETLK:
+		return returned ? MEMORY_LOCK_OF : MEMORY_NONE;
+	default:
+		return MEMORY_NONE;
+	}
+}
+
+enum memory_form memory_name_form(uint32_t option, bool returned)
+{
+	return option == (returned ? PR_GET_NAME : PR_SET_NAME) ? MEMORY_NAME : MEMORY_NONE;
 }
 
 enum memory_form memory_option_form(uint32_t level, uint32_t option)
@@ -361,6 +387,17 @@ static bool put_octets(const uint8_t *bytes, size_t count, int64_t whole, struct
 	if (whole < 0 || (uint64_t)whole > count)
 		view_buffer_print(out, "...");
 	return true;
+}
+
+/* The kernel takes the begin of a name that is too long. */
+static bool put_name(const uint8_t *bytes, size_t count, struct view_buffer *out)
+{
+	const size_t length = strnlen((const char *)bytes, count);
+
+	if (!count)
+		return false;
+	return length < count ? put_octets(bytes, length, (int64_t)length, out)
+			      : put_octets(bytes, count - 1, -1, out);
 }
 
 static bool put_integer(const uint8_t *bytes, size_t count, struct view_buffer *out)
@@ -641,6 +678,8 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine,
 		return put_error(bytes, count, out);
 	case MEMORY_VALUE:
 		return put_integer(bytes, count, out) || put_octets(bytes, count, times, out);
+	case MEMORY_NAME:
+		return put_name(bytes, count, out);
 	case MEMORY_OCTETS:
 		return put_octets(bytes, count, times, out);
 	case MEMORY_CPUS:

@@ -38,6 +38,13 @@ const struct memory_call *memory_call_next(const struct memory_call *line);
 /* memory_command_form - what an ioctl of this command points to; MEMORY_NONE: it is unknown. */
 enum memory_form memory_command_form(uint32_t command);
 
+/*
+ * memory_lock_form, memory_name_form - the same of an fcntl, of which locks are known, and of a prctl with the name of a thread. @returned: at the end
+ * of the call
+ */
+enum memory_form memory_lock_form(uint32_t command, bool returned);
+enum memory_form memory_name_form(uint32_t option, bool returned);
+
 /* memory_option_form - what an option of a socket is. */
 enum memory_form memory_option_form(uint32_t level, uint32_t option);
 

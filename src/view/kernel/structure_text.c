@@ -129,6 +129,16 @@ static const struct member window_members[] = {
 	{ "ws_ypixel", 6, 2, MEMBER_NUMBER, 0 },
 };
 
+static const struct member lock_members[] = {
+	{ "l_type", 0, 2, MEMBER_WORDS, 0 },   { "l_whence", 2, 2, MEMBER_WORDS, 0 },
+	{ "l_start", 8, 8, MEMBER_SIGNED, 0 }, { "l_len", 16, 8, MEMBER_SIGNED, 0 },
+	{ "l_pid", 24, 4, MEMBER_INTEGER, 0 },
+};
+
+enum {
+	MEMBER_LOCK_PID = 4, /* of lock_members */
+};
+
 #define MEMBERS(array) array, sizeof(array) / sizeof(array[0])
 
 /* Each is the same on all machines of 64 bits. */
@@ -146,6 +156,8 @@ static const struct structure structures[MEMORY_FORMS] = {
 	[MEMORY_STACK] = { "sigaltstack", 24, false, MEMBERS(stack_members) },
 	[MEMORY_CLONE] = { "clone3", 64, false, MEMBERS(clone_members) },
 	[MEMORY_TERMINAL] = { "ioctl", 16, true, MEMBERS(terminal_members) },
+	[MEMORY_LOCK] = { "fcntl", 24, false, lock_members, MEMBER_LOCK_PID },
+	[MEMORY_LOCK_OF] = { "fcntl", 28, false, MEMBERS(lock_members) },
 	[MEMORY_WINDOW] = { NULL, 8, false, MEMBERS(window_members) },
 };
 

@@ -205,6 +205,16 @@ static enum memory_form find_form(const struct memory_pointer *pointer, const st
 	switch (pointer->form) {
 	case MEMORY_COMMAND:
 		return get_other(record, "cmd", &word) ? memory_command_form((uint32_t)word) : MEMORY_NONE;
+	case MEMORY_LOCK_COMMAND:
+	case MEMORY_LOCK_RETURNED:
+		return get_other(record, "cmd", &word)
+			       ? memory_lock_form((uint32_t)word, pointer->form == MEMORY_LOCK_RETURNED)
+			       : MEMORY_NONE;
+	case MEMORY_NAME_COMMAND:
+	case MEMORY_NAME_RETURNED:
+		return get_other(record, "option", &word)
+			       ? memory_name_form((uint32_t)word, pointer->form == MEMORY_NAME_RETURNED)
+			       : MEMORY_NONE;
 	case MEMORY_OPTION:
 	case MEMORY_OPTION_RETURNED:
 		return get_other(record, "level", &level) && get_other(record, "optname", &word)

@@ -65,6 +65,7 @@ SETS = {
     "fallocate": (r"FALLOC_FL_\w+", r"FALLOC_FL_ALLOCATE_RANGE", "0"),
     "lock_all": (r"MCL_\w+", "", "0"),
     "watch": (r"IN_\w+", r"IN_(CLOEXEC|NONBLOCK|ALL_EVENTS|CLOSE|MOVE|CLASS\w+|LOOPBACK\w*|MULTICAST\w*|BADCLASS\w*|EXPERIMENTAL\w*)", "0"),
+    "lock": (r"F_(RD|WR|UN)LCK", "", "~0ull"),
     "whence": (r"SEEK_\w+", "", "~0ull"),
     "fcntl": (r"F_(DUPFD\w*|GET\w+|SET\w+|OFD_\w+|ADD_SEALS|NOTIFY)", r"F_(GET|SET)LK(W)?64|F_GETLK64", "~0ull"),
     "descriptor_flags": (r"FD_CLOEXEC", "", "0"),
@@ -166,10 +167,11 @@ accept4|flags|socket
 sendto sendmsg recvfrom recvmsg sendmmsg recvmmsg|flags|message
 shutdown|how|shutdown
 futex|op|futex
+futex|val|none|op&FUTEX_CMD_MASK|FUTEX_LOCK_PI FUTEX_LOCK_PI2 FUTEX_UNLOCK_PI FUTEX_TRYLOCK_PI
 futex|utime|none|op&FUTEX_CMD_MASK|FUTEX_WAKE FUTEX_FD FUTEX_UNLOCK_PI FUTEX_TRYLOCK_PI FUTEX_WAKE_BITSET
 futex|utime|integer|op&FUTEX_CMD_MASK|FUTEX_REQUEUE FUTEX_CMP_REQUEUE FUTEX_WAKE_OP FUTEX_CMP_REQUEUE_PI
 futex|uaddr2|none|op&FUTEX_CMD_MASK|FUTEX_WAIT FUTEX_WAKE FUTEX_FD FUTEX_LOCK_PI FUTEX_LOCK_PI2 FUTEX_UNLOCK_PI FUTEX_TRYLOCK_PI FUTEX_WAIT_BITSET FUTEX_WAKE_BITSET
-futex|val3|none|op&FUTEX_CMD_MASK|FUTEX_WAIT FUTEX_WAKE FUTEX_FD FUTEX_LOCK_PI FUTEX_LOCK_PI2 FUTEX_UNLOCK_PI FUTEX_TRYLOCK_PI FUTEX_REQUEUE
+futex|val3|none|op&FUTEX_CMD_MASK|FUTEX_WAIT FUTEX_WAIT_REQUEUE_PI FUTEX_WAKE FUTEX_FD FUTEX_LOCK_PI FUTEX_LOCK_PI2 FUTEX_UNLOCK_PI FUTEX_TRYLOCK_PI FUTEX_REQUEUE
 futex|val3|bitset|op&FUTEX_CMD_MASK|FUTEX_WAIT_BITSET FUTEX_WAKE_BITSET
 arch_prctl|option|arch
 arch_prctl|arg2|address
@@ -187,6 +189,9 @@ rseq|sig|hexadecimal
 lseek|offset|signed
 lseek|whence|whence
 fcntl|cmd|fcntl
+fcntl|l_type|lock
+fcntl|l_whence|whence
+fcntl|arg|address|cmd|F_GETLK F_OFD_GETLK
 fcntl|arg|none|cmd|F_GETFD F_GETFL F_GETOWN F_GETSIG F_GETLEASE F_GETPIPE_SZ F_GET_SEALS
 fcntl|arg|descriptor_flags|cmd|F_SETFD
 fcntl|arg|open_flags|cmd|F_SETFL
@@ -225,6 +230,11 @@ kill tkill tgkill rt_sigaction|sig|signal
 rt_sigprocmask|how|mask
 wait4 waitid|options|wait
 prctl|option|prctl
+prctl|arg2|address|option|PR_GET_NAME
+prctl|arg2|none|option|PR_GET_DUMPABLE PR_GET_KEEPCAPS PR_GET_TIMERSLACK
+prctl|arg3|none|option|PR_SET_NAME PR_GET_NAME PR_SET_DUMPABLE PR_GET_DUMPABLE PR_SET_PDEATHSIG PR_GET_PDEATHSIG PR_SET_KEEPCAPS PR_GET_KEEPCAPS PR_CAPBSET_READ PR_CAPBSET_DROP PR_SET_TIMERSLACK PR_GET_TIMERSLACK PR_SET_CHILD_SUBREAPER PR_GET_CHILD_SUBREAPER
+prctl|arg4|none|option|PR_SET_NAME PR_GET_NAME PR_SET_DUMPABLE PR_GET_DUMPABLE PR_SET_PDEATHSIG PR_GET_PDEATHSIG PR_SET_KEEPCAPS PR_GET_KEEPCAPS PR_CAPBSET_READ PR_CAPBSET_DROP PR_SET_TIMERSLACK PR_GET_TIMERSLACK PR_SET_CHILD_SUBREAPER PR_GET_CHILD_SUBREAPER
+prctl|arg5|none|option|PR_SET_NAME PR_GET_NAME PR_SET_DUMPABLE PR_GET_DUMPABLE PR_SET_PDEATHSIG PR_GET_PDEATHSIG PR_SET_KEEPCAPS PR_GET_KEEPCAPS PR_CAPBSET_READ PR_CAPBSET_DROP PR_SET_TIMERSLACK PR_GET_TIMERSLACK PR_SET_CHILD_SUBREAPER PR_GET_CHILD_SUBREAPER
 prlimit64 getrlimit setrlimit|resource|limit
 getrandom|flags|random
 memfd_create|flags|memfd
