@@ -19,8 +19,9 @@ enum {
 	/* Of all pieces of memory, with their lengths. */
 	KERNEL_PIECES_BYTES =
 		2 + TRACEPOINT_SOCKET_MAX + (TRACEPOINT_PIECES - 1) * (2 + TRACEPOINT_PIECE_MAX),
-	/* The most of all that an exit has behind the result: a message and its address. */
-	KERNEL_LONGEST_RETURNED = 2 + TRACEPOINT_SOCKET_MAX + 2 + KERNEL_MESSAGE_RECEIVED,
+	/* The most of all that an exit has behind the result: a message, its address and its control messages. */
+	KERNEL_LONGEST_RETURNED =
+		2 + TRACEPOINT_SOCKET_MAX + 2 + KERNEL_MESSAGE_RECEIVED + 2 + TRACEPOINT_SOCKET_MAX,
 };
 
 static_assert(KERNEL_PIECES_BYTES <= KERNEL_LONGEST_RETURNED, "what an exit has");
@@ -169,6 +170,22 @@ static void put_array(struct bpf_program *to, int at)
 	kernel_record_advance(to);
 }
 
+/* Put what kernel_message_control() has found as an array. It is empty if it cannot be read. */
+static void put_control(struct bpf_program *to, int at)
+{
+	unsigned none, good;
+
+	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_10, KERNEL_STACK_LENGTH);
+	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES, BPF_REG_1);
+	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
+	kernel_put_socket(to, BPF_REG_9, KERNEL_SLOTS + at + 2);
+	good = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, KERNEL_STACK_SOCKET_BYTES, 0);
+	bpf_land(to, none);
+	bpf_land(to, good);
+	put_array(to, at);
+}
+
 /* Put the bytes of a socket's address as an array, and then its message if it has one. One that cannot be read is empty. Register 1: its enum tracepoint_socket */
 static void put_socket(struct bpf_program *to, const struct kernel_layout *layout, int at, bool exits)
 {
@@ -193,7 +210,9 @@ static void put_socket(struct bpf_program *to, const struct kernel_layout *layou
 	put_call_part(to, BPF_REG_1, CALL_SHIFT(count) + KERNEL_COUNT_BITS, 0xff >> KERNEL_COUNT_BITS);
 	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, TRACEPOINT_SOCKET_MESSAGE);
 	kernel_message_put(to, layout, BPF_REG_9, KERNEL_SLOTS + at + 2, exits);
+	kernel_message_control(to, BPF_REG_9, KERNEL_SLOTS + at + 2);
 	put_array(to, at);
+	put_control(to, at);
 	bpf_land(to, other);
 }
 
@@ -380,15 +399,17 @@ static void put_lists(struct bpf_program *to, const struct kernel_layout *layout
 
 static bool has_last(const struct kernel_calls *calls)
 {
-	return calls->sockets || calls->numbers || calls->lists || calls->memory[0];
+	return calls->sockets || calls->numbers || calls->lists || calls->vectors || calls->memory[0];
 }
 
 /* Put what few calls have behind the other fields. */
 static void put_last(struct bpf_program *to, const struct kernel_layout *layout,
 		     const struct kernel_calls *calls, int at, bool exits)
 {
-	const bool points = calls->memory[0] && !layout->in_kernel; /* an exec has none */
-	unsigned none, numbered, listed = 0, pointed = 0, done[3] = { 0 };
+	/* An exec has none of these. */
+	const bool points = calls->memory[0] && !layout->in_kernel,
+		   vectors = calls->vectors && !layout->in_kernel;
+	unsigned none, numbered, listed = 0, pointed = 0, vectored = 0, done[4] = { 0 };
 
 	if (!has_last(calls))
 		return;
@@ -397,6 +418,8 @@ static void put_last(struct bpf_program *to, const struct kernel_layout *layout,
 	numbered = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, KERNEL_HAS_NUMBER);
 	if (points)
 		pointed = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, KERNEL_HAS_MEMORY);
+	if (vectors)
+		vectored = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, KERNEL_HAS_VECTORS);
 	if (calls->lists)
 		listed = bpf_put_jump(to, BPF_JGE, BPF_REG_1, KERNEL_HAS_LIST);
 	put_socket(to, layout, at, exits);
@@ -411,6 +434,12 @@ static void put_last(struct bpf_program *to, const struct kernel_layout *layout,
 		put_memory(to, layout, calls, at, exits);
 		done[2] = bpf_put_jump(to, BPF_JA, 0, 0);
 	}
+	if (vectors) {
+		bpf_land(to, vectored);
+		kernel_message_put_vectors(to, layout, BPF_REG_9, KERNEL_SLOTS + at + 2);
+		put_array(to, at);
+		done[3] = bpf_put_jump(to, BPF_JA, 0, 0);
+	}
 	bpf_land(to, numbered);
 	kernel_put_register(to, layout, BPF_W, BPF_REG_1, REGISTERS_NUMBER);
 	bpf_put_store(to, BPF_W, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
@@ -421,11 +450,15 @@ static void put_last(struct bpf_program *to, const struct kernel_layout *layout,
 		bpf_land(to, done[1]);
 	if (points)
 		bpf_land(to, done[2]);
+	if (vectors)
+		bpf_land(to, done[3]);
 	bpf_land(to, none);
 }
 
 static_assert(KERNEL_LIST_MAX <= KERNEL_ARGUMENTS * TRACEPOINT_TEXT_MAX, "longest_call()");
-static_assert(KERNEL_ARGUMENTS * 8 + 2 + KERNEL_MESSAGE_SENT <= KERNEL_ARGUMENTS * TRACEPOINT_TEXT_MAX,
+static_assert(KERNEL_ARGUMENTS * 8 + 2 + TRACEPOINT_SOCKET_MAX + 2 + KERNEL_MESSAGE_SENT + 2 +
+			      TRACEPOINT_SOCKET_MAX <=
+		      KERNEL_ARGUMENTS * TRACEPOINT_TEXT_MAX,
 	      "the same of a message");
 
 static unsigned longest_call(const struct kernel_layout *layout)

@@ -32,6 +32,7 @@ enum {
 	KERNEL_PLACE_BITS = 3,
 	/* What the record has behind the other fields: */
 	KERNEL_HAS_NUMBER = TRACEPOINT_SOCKET_MESSAGE + 1, /* the call's number */
+	KERNEL_HAS_VECTORS,				   /* the vectors of writev, and what they lead to */
 	KERNEL_HAS_LIST,       /* an exec's lists, beginning with the second argument ... */
 	KERNEL_HAS_LIST_THIRD, /* ... or with the third one */
 	KERNEL_HAS_MEMORY,
@@ -45,6 +46,7 @@ struct kernel_calls {
 	bool sockets; /* some have a socket's address */
 	bool numbers; /* some have their number */
 	bool lists;   /* some have lists */
+	bool vectors; /* some have vectors */
 	/* Some have memory: of each piece, a bit for each argument that points to it, and for each enum tracepoint_times. */
 	unsigned memory[TRACEPOINT_PIECES], times[TRACEPOINT_PIECES];
 	const struct kernel_calls

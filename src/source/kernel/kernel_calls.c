@@ -126,6 +126,10 @@ static unsigned find_last(struct kernel_calls *calls, struct kernel_syscall *cal
 			calls->numbers = true;
 			return KERNEL_HAS_NUMBER;
 		}
+		if (point->fields[n].kind == TRACEPOINT_VECTORS) {
+			calls->vectors = true;
+			return KERNEL_HAS_VECTORS;
+		}
 		if (point->fields[n].kind == TRACEPOINT_POINTED) {
 			add_pieces(calls, call, point, n);
 			return KERNEL_HAS_MEMORY;

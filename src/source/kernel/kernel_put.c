@@ -393,8 +393,8 @@ void kernel_put_socket(struct bpf_program *to, unsigned base, int offset)
 	bpf_put_alu(to, BPF_ADD, BPF_REG_1, offset);
 	kernel_put_load(to, BPF_REG_3, BPF_REG_10, KERNEL_STACK_SOCKET);
 	bpf_put_set(to, BPF_REG_0, -EFAULT);
-	null = bpf_put_jump(to, BPF_JEQ, BPF_REG_3,
-			    0); /* a fault would find that out, too, and take longer */
+	/* A fault would find that out, too, and take longer. */
+	null = bpf_put_jump(to, BPF_JEQ, BPF_REG_3, 0);
 	bpf_put_call(to, BPF_FUNC_probe_read_user);
 	bpf_land(to, null);
 }

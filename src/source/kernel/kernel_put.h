@@ -33,6 +33,8 @@ enum {
 	/* Where a socket's address is, as struct msghdr has it: behind the bytes of one that a filter tests. */
 	KERNEL_STACK_SOCKET = KERNEL_STACK_TEXT + TRACEPOINT_SOCKET_MAX,
 	KERNEL_STACK_SOCKET_BYTES = KERNEL_STACK_SOCKET + 8, /* 4 bytes: its length */
+	KERNEL_STACK_LENGTH =
+		KERNEL_STACK_SOCKET + 12, /* 4 bytes: of something else, once the address is copied */
 
 	KERNEL_ARGUMENTS = 6,
 	KERNEL_RESULT = 8, /* of a system call, in the context */

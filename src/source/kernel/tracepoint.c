@@ -326,9 +326,7 @@ static const struct memory_call {
 	{ "sys_exit_epoll_pwait", 1, sizeof(struct epoll_event), TRACEPOINT_TIMES_RESULT },
 	{ "sys_exit_epoll_pwait2", 1, sizeof(struct epoll_event), TRACEPOINT_TIMES_RESULT },
 	{ "sys_enter_readv", 1, sizeof(struct iovec), TIMES_THIRD },
-	{ "sys_enter_writev", 1, sizeof(struct iovec), TIMES_THIRD },
 	{ "sys_enter_preadv", 1, sizeof(struct iovec), TIMES_THIRD },
-	{ "sys_enter_pwritev", 1, sizeof(struct iovec), TIMES_THIRD },
 	{ "sys_enter_utimensat", 2, 32, 0 },
 	{ "sys_enter_clone3", 0, 1, TIMES_SECOND },
 	{ "sys_enter_sigaltstack", 0, 24, 0 },
@@ -338,7 +336,9 @@ static const struct memory_call {
 	{ "sys_enter_rt_sigprocmask", 1, 8, 0 },
 	{ "sys_exit_rt_sigprocmask", 2, 8, 0 },
 	{ "sys_enter_sendmsg", 1, TRACEPOINT_MESSAGE_HEAD, 0 }, /* and more: kernel_message.h */
+	{ "sys_enter_sendmsg", 1, 1, 0 },			/* its control messages */
 	{ "sys_exit_recvmsg", 1, TRACEPOINT_MESSAGE_HEAD, 0 },
+	{ "sys_exit_recvmsg", 1, 1, 0 },
 	{ "sys_exit_wait4", 1, 4, 0 },
 	{ "sys_enter_prlimit64", 2, 16, 0 },
 	{ "sys_exit_prlimit64", 3, 16, 0 },
@@ -395,6 +395,13 @@ static unsigned find_memory_call(unsigned n, const char *name)
 	return n;
 }
 
+/* The type of the text that sendto sends does not say so. */
+static bool is_text(const struct tracepoint *point, const struct tracepoint_field *field)
+{
+	return strcmp(field->type, "const char *") == 0 ||
+	       (strcmp(point->name, "sys_enter_sendto") == 0 && strcmp(field->name, "buff") == 0);
+}
+
 bool tracepoint_has_memory(const char *name)
 {
 	return find_socket_call(name) < SOCKET_CALLS || find_memory_call(0, name) < MEMORY_CALLS;
@@ -436,6 +443,18 @@ static void add_socket(struct tracepoint *point)
 	snprintf(field->name, sizeof(field->name), "%s",
 		 field->socket == TRACEPOINT_SOCKET_FOURTH ? "memory" : "sockaddr");
 	point->count++;
+}
+
+static void add_vectors(struct tracepoint *point)
+{
+	static const char *const names[] = { "sys_enter_writev", "sys_enter_pwritev", "sys_enter_pwritev2" };
+
+	for (unsigned n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+		if (strcmp(point->name, names[n]) == 0 && point->count < TRACEPOINT_FIELDS)
+			point->fields[point->count++] = (struct tracepoint_field){ .name = "vectors",
+										   .type = "unsigned char[]",
+										   .kind = TRACEPOINT_VECTORS,
+										   .element = 1 };
 }
 
 /* An exec has the texts of its arguments, behind the kernel's fields. */
@@ -483,7 +502,7 @@ static void adapt_syscall(struct tracepoint *point)
 		/* From Linux 6.19 on, also copies of texts behind the arguments: they are no registers. */
 		if (field->offset == TRACEPOINT_COMMON || strncmp(field->name, "__", 2) == 0)
 			continue;
-		if (field->kind == TRACEPOINT_POINTER && strcmp(field->type, "const char *") == 0)
+		if (field->kind == TRACEPOINT_POINTER && is_text(point, field))
 			field->kind = TRACEPOINT_USER_TEXT;
 		else if (field->kind == TRACEPOINT_INTEGER && enters &&
 			 is_int(field->type, &field->is_signed))
@@ -493,6 +512,7 @@ static void adapt_syscall(struct tracepoint *point)
 	point->count = kept;
 	add_socket(point);
 	add_list(point);
+	add_vectors(point);
 	add_memory(point);
 }
 
@@ -538,7 +558,8 @@ static unsigned integer_type(unsigned bytes, bool is_signed)
 static bool has_elements(const struct tracepoint_field *field)
 {
 	return field->kind == TRACEPOINT_ARRAY || field->kind == TRACEPOINT_SOCKET ||
-	       field->kind == TRACEPOINT_LIST || field->kind == TRACEPOINT_POINTED;
+	       field->kind == TRACEPOINT_LIST || field->kind == TRACEPOINT_POINTED ||
+	       field->kind == TRACEPOINT_VECTORS;
 }
 
 /* The type of a field in the list of types, with 4 bits or, of an array, 8. */
@@ -559,6 +580,7 @@ static unsigned type_of(const struct tracepoint_field *field, unsigned *bits)
 	case TRACEPOINT_SOCKET:
 	case TRACEPOINT_LIST:
 	case TRACEPOINT_POINTED:
+	case TRACEPOINT_VECTORS:
 		return integer_type(field->element, field->is_signed) << 4;
 	default:
 		return WIRE_STR;
@@ -618,7 +640,8 @@ void tracepoint_make_event(struct tracepoint *point)
 static bool is_of_memory(const struct tracepoint_field *field)
 {
 	return field->kind == TRACEPOINT_SOCKET || field->kind == TRACEPOINT_LIST ||
-	       field->kind == TRACEPOINT_LIST_COUNT || field->kind == TRACEPOINT_POINTED;
+	       field->kind == TRACEPOINT_LIST_COUNT || field->kind == TRACEPOINT_POINTED ||
+	       field->kind == TRACEPOINT_VECTORS;
 }
 
 bool tracepoint_without_texts(struct tracepoint *point)

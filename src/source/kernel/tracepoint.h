@@ -44,7 +44,8 @@ enum tracepoint_kind {
 	TRACEPOINT_SOCKET, /* not the kernel's: the bytes of a socket's address that a system call takes or returns */
 	TRACEPOINT_LIST_COUNT, /* not the kernel's: the arguments, or the variables, of an exec */
 	TRACEPOINT_LIST, /* not the kernel's: the texts of its arguments, each with its NUL, behind both counts */
-	TRACEPOINT_POINTED,	/* not the kernel's: bytes that an argument points to */
+	TRACEPOINT_POINTED, /* not the kernel's: bytes that an argument points to */
+	TRACEPOINT_VECTORS, /* not the kernel's: struct iovec to which the second argument points, and then their first bytes */
 	TRACEPOINT_ELAPSED,	/* not the kernel's: ns since the entry of the system call */
 	TRACEPOINT_CALL_NUMBER, /* of the system call that the record is about */
 };

@@ -72,6 +72,7 @@ static const struct memory_call calls[] = {
 	{ "writev", { 1, MEMORY_VECTOR }, { 0 } },
 	{ "preadv", { 1, MEMORY_VECTOR }, { 0 } },
 	{ "pwritev", { 1, MEMORY_VECTOR }, { 0 } },
+	{ "pwritev2", { 1, MEMORY_VECTOR }, { 0 } },
 	{ "utimensat", { 2, MEMORY_FILE_TIMES }, { 0 } },
 	{ "clone3", { 0, MEMORY_CLONE }, { 0 } },
 	{ "sigaltstack", { 0, MEMORY_STACK }, { 1, MEMORY_STACK } },

@@ -46,6 +46,10 @@ static void find_memory(struct syscall_style *style, const struct burin_event *e
 	style->socket = find_array(event, "sockaddr");
 	for (unsigned n = 0; n < MEMORY_PIECES; n++)
 		style->memory[n] = find_array(event, names[n]);
+	if (find_array(event, "vectors") >= 0) {
+		style->memory[0] = find_array(event, "vectors");
+		style->vectors = true;
+	}
 	if (style->memory[0] < 0)
 		style->memory[0] = style->socket;
 	style->pointers = memory_call_find(call);
@@ -235,14 +239,15 @@ static struct message_part part_of_record(const struct burin_record *record, int
 	return part;
 }
 
-static bool put_message(const struct syscall_style *style, const struct burin_record *record,
-			struct view_buffer *out)
+static bool put_message(const struct syscall_style *style, const struct descriptor_place *place,
+			const struct burin_record *record, struct view_buffer *out)
 {
 	const bool whole = style->memory[0] != style->socket;
-	const struct message_part name = part_of_record(record, style->socket),
-				  message = part_of_record(record, whole ? style->memory[0] : -1);
+	const struct message message = { part_of_record(record, style->socket),
+					 part_of_record(record, whole ? style->memory[0] : -1),
+					 part_of_record(record, style->memory[1]) };
 
-	return message_text(style->machine, &name, &message, out);
+	return message_text(style->machine, place, &message, out);
 }
 
 /*
@@ -258,7 +263,12 @@ static bool put_memory(const struct syscall_style *style, const struct descripto
 	size_t count;
 
 	if (form == MEMORY_MESSAGE)
-		return put_message(style, record, out);
+		return put_message(style, place, record, out);
+	if (style->vectors && form == MEMORY_VECTOR) {
+		const struct message_part part = part_of_record(record, style->memory[piece]);
+
+		return times >= 0 && message_text_vectors(&part, (uint64_t)times, out);
+	}
 	return style->memory[piece] >= 0 &&
 	       burin_record_array(record, (unsigned)style->memory[piece], &bytes, &count) == 0 &&
 	       (count || (!times && memory_may_be_empty(form))) &&

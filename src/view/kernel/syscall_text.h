@@ -20,7 +20,8 @@ struct syscall_style {
 	unsigned first;		   /* field that is an argument */
 	uint32_t descriptors;	   /* fields that are some, a bit each */
 	int memory[MEMORY_PIECES]; /* fields with what arguments point to, behind the arguments; -1: none */
-	int socket;		   /* the field with a socket's address; -1: none */
+	bool vectors; /* the first of them has vectors and their first bytes; older traces have more vectors, and no bytes */
+	int socket;			    /* the field with a socket's address; -1: none */
 	const struct memory_call *pointers; /* which arguments, at the begin and at the end; NULL: none */
 	/* Of an exec, fields with its lists, which are no arguments themselves: arguments and variables. -1: none */
 	int list, counts[2];

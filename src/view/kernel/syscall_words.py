@@ -65,6 +65,7 @@ SETS = {
     "fallocate": (r"FALLOC_FL_\w+", r"FALLOC_FL_ALLOCATE_RANGE", "0"),
     "lock_all": (r"MCL_\w+", "", "0"),
     "watch": (r"IN_\w+", r"IN_(CLOEXEC|NONBLOCK|ALL_EVENTS|CLOSE|MOVE|CLASS\w+|LOOPBACK\w*|MULTICAST\w*|BADCLASS\w*|EXPERIMENTAL\w*)", "0"),
+    "control": (r"SCM_(RIGHTS|CREDENTIALS|TIMESTAMP\w*)", r"SCM_TIMESTAMPING_\w+", "~0ull"),
     "lock": (r"F_(RD|WR|UN)LCK", "", "~0ull"),
     "whence": (r"SEEK_\w+", "", "~0ull"),
     "fcntl": (r"F_(DUPFD\w*|GET\w+|SET\w+|OFD_\w+|ADD_SEALS|NOTIFY)", r"F_(GET|SET)LK(W)?64|F_GETLK64", "~0ull"),
@@ -113,6 +114,11 @@ ARGUMENTS = """
 open openat|mode|none|flags&O_CREAT+__O_TMPFILE-O_DIRECTORY|0
 write pwrite64|buf|buffer|count
 mq_timedsend|u_msg_ptr|buffer|msg_len
+sendto|buff|buffer|len
+sendmsg|cmsg_level|level
+sendmsg|cmsg_type|control
+sendmsg|cmsg_ip|ip_option
+sendmsg|cmsg_ip6|ip6_option
 fallocate|mode|fallocate
 open openat|flags|open
 pipe2 dup3|flags|descriptor
