@@ -156,7 +156,15 @@ static void offer_options(struct completion *completion, const struct option_set
 	}
 }
 
-static void offer_value(struct completion *completion, const struct cmd_option *option)
+static void offer_groups(struct completion *completion, const struct option_set *set)
+{
+	for (unsigned n = 0; n < set->heading_count; n++)
+		offer(completion, set->headings[n].word, set->headings[n].title);
+	offer(completion, "all", "");
+}
+
+static void offer_value(struct completion *completion, const struct option_set *set,
+			const struct cmd_option *option)
 {
 	const char *kind = option_name(option) + option_name_bytes(option);
 	const char *last = strrchr(completion->typed + completion->lead, ',');
@@ -166,6 +174,8 @@ static void offer_value(struct completion *completion, const struct cmd_option *
 		completion->lead = (size_t)(last + 1 - completion->typed);
 	for (const char *const *name = option->names; name && *name; name++)
 		offer(completion, *name, "");
+	if (option->kind == OPTION_IS_HELP)
+		offer_groups(completion, set);
 	if (strncmp(kind, "DIR", 3) == 0)
 		view_buffer_print(&completion->out, ":directories\n");
 	else if (strncmp(kind, "FILE", 4) == 0)
@@ -202,7 +212,7 @@ static void complete_last(struct completion *completion, const struct option_set
 
 		completion->lead = (size_t)(equal + 1 - completion->typed);
 		if (option && option_has_value(option))
-			offer_value(completion, option);
+			offer_value(completion, set, option);
 	} else {
 		offer_options(completion, set);
 	}
@@ -235,7 +245,7 @@ int complete_words(const struct cmd *command, char *const *words)
 		}
 	}
 	if (option)
-		offer_value(&completion, option);
+		offer_value(&completion, &set, option);
 	else if (options && *completion.typed == '-')
 		complete_last(&completion, &set);
 	else

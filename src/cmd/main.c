@@ -49,18 +49,15 @@ static int print_first_steps(void)
 	const char *on = cmd_color(STDOUT_FILENO) ? "\033[1m" : "", *off = *on ? "\033[0m" : "";
 
 	printf("%sburin%s traces and profiles programs: what they did, and where the time went.\n\n"
-	       "Record a program, then look at the trace:\n"
 	       "  %sburin record -o trace -- ./program%s  run it; write events and samples to trace/\n"
 	       "  %sburin info trace%s                    how many events, from where, and what was lost\n"
+	       "  %sburin report trace%s                  which functions took the time\n"
 	       "  %sburin dump trace%s                    every event, one line each\n"
-	       "  %sburin report trace%s                  which functions took the time\n\n"
-	       "Or attach to a program that is running:\n"
-	       "  %sburin ls%s                            list programs with tracepoints and their pids\n"
-	       "  %sburin record -o trace PID%s           record one of them until Ctrl-C\n\n"
-	       "Every program can be sampled; <burin/burin.h> adds tracepoints to yours (man 3 burin).\n",
-	       on, off, on, off, on, off, on, off, on, off, on, off, on, off);
-	print_commands(stdout);
-	fputs("\nMore: burin COMMAND --help, or man burin.\n", stdout);
+	       "  %sburin ls%s                            running programs with tracepoints; record one of\n"
+	       "                                      them by its pid: burin record -o trace PID\n\n"
+	       "Every program can be sampled; <burin/burin.h> adds tracepoints to yours (man 3 burin).\n"
+	       "All commands: burin help. One of them: burin COMMAND --help, or man burin.\n",
+	       on, off, on, off, on, off, on, off, on, off, on, off);
 	return 0;
 }
 

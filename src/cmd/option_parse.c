@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Parses arguments and prints --help; see option_parse.h. */
+/* Parses arguments; see option_parse.h. */
 #include "cmd/option_parse.h"
 
 #include <ctype.h>
@@ -11,12 +11,8 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "cmd/newest_trace.h"
+#include "cmd/option_help.h"
 #include "cmd/option_set.h"
-
-enum {
-	LINE_COLUMNS = 88,
-	HEAD_COLUMNS = 22, /* the text of a longer option begins in the next line */
-};
 
 struct parser {
 	const struct cmd *command;
@@ -24,61 +20,6 @@ struct parser {
 	int operands;	  /* they are moved to the beginning of argv */
 	bool has_command; /* behind "--" */
 };
-
-/* ---- help ---- */
-
-/* Print a text from a column on. @at: the columns that are printed */
-static void print_wrapped(const char *text, int column, int at)
-{
-	for (const char *word = text; *word; word += *word != '\0') {
-		const int bytes = (int)strcspn(word, " \n");
-
-		if ((word > text && word[-1] == '\n') || at + 1 + bytes > LINE_COLUMNS) {
-			printf("\n");
-			at = 0;
-		}
-		at += printf("%*s%.*s", at < column ? column - at : 1, "", bytes, word);
-		word += bytes;
-	}
-	printf("\n");
-}
-
-/* Whether a command reads the newest trace if it was given none. No trace is compared or recovered by chance. */
-static bool takes_newest(const struct cmd *command)
-{
-	return command->views && command->operands.min == 1;
-}
-
-static void print_help(const struct parser *parser)
-{
-	int column = 0;
-
-	for (unsigned n = 0; n < parser->set.count; n++) {
-		const struct cmd_option *option = parser->set.options[n];
-		const int columns = (option_letter(option) ? 2 : 6) + (int)strlen(option->head);
-
-		if (option->help && columns <= HEAD_COLUMNS && columns + 2 > column)
-			column = columns + 2;
-	}
-	printf("%s\n", parser->command->usage);
-	if (takes_newest(parser->command))
-		printf("Without DIR: the newest trace in the current directory.\n\n");
-	for (unsigned n = 0; n < parser->set.count; n++) {
-		const struct cmd_option *option = parser->set.options[n];
-		int at;
-
-		if (!option->help)
-			continue;
-		at = printf("%*s%s", option_letter(option) ? 2 : 6, "", option->head);
-		if (at + 2 > column) {
-			printf("\n");
-			at = 0;
-		}
-		print_wrapped(option->help, column, at);
-	}
-	if (parser->command->notes)
-		printf("\n%s", parser->command->notes);
-}
 
 /* ---- values ---- */
 
@@ -214,10 +155,9 @@ static int take(struct parser *parser, const struct cmd_option *option, const ch
 	const int bytes = (int)option_name_bytes(option);
 	int error;
 
-	if (option->kind == OPTION_IS_HELP) {
-		print_help(parser);
-		return OPTIONS_HELP;
-	}
+	if (option->kind == OPTION_IS_HELP)
+		return option_help_print(parser->command, &parser->set, value ? value : "") ? OPTIONS_HELP
+											    : CMD_USAGE;
 	/* That of other kinds is refused as a wrong one, with what to give. */
 	if ((option->kind == OPTION_IS_TEXT || option->kind == OPTION_IS_LIST) && !*value)
 		return cmd_usage("%.*s: its value is empty; see: burin %s --help", bytes, option_name(option),
@@ -277,8 +217,8 @@ static int parse_letters(struct parser *parser, char **argv, int *at)
 
 		if (!option)
 			return refuse(parser, argv, given, "no such option");
-		if (!option_has_value(option)) {
-			result = take(parser, option, NULL);
+		if (!option_has_value(option) || option->absent) {
+			result = take(parser, option, option->absent);
 			continue;
 		}
 		if (letter[1])
@@ -310,7 +250,7 @@ static int complete_operands(const struct parser *parser, char **argv)
 	static char trace[NAME_MAX + 1];
 
 	*trace = '\0';
-	if (takes_newest(parser->command))
+	if (option_help_newest(parser->command))
 		newest_trace(".", false, trace);
 	if (!*trace)
 		return cmd_usage("%s", parser->command->operands.wanted);

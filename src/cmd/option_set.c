@@ -5,17 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every command has this option, as the last one. */
+/* Every command has this option, as the last one; one with headings has the second kind. */
 static const struct cmd_option help_option[] = {
 	{ .head = "-h, --help", .kind = OPTION_IS_HELP, .help = "this text" },
 	{ 0 },
 };
+static const struct cmd_option help_options[] = {
+	{ .head = "-h, --help[=GROUP]",
+	  .kind = OPTION_IS_HELP,
+	  .absent = "",
+	  .help = "this text, the options of a group, or all",
+	  .often = true },
+	{ 0 },
+};
+
+static void begin_group(struct option_set *set, const struct cmd_option *heading)
+{
+	if (set->heading_count == OPTION_HEADINGS_MAX)
+		abort(); /* raise it */
+	set->headings[set->heading_count++] =
+		(struct option_heading){ heading->head, heading->help, set->count };
+}
 
 static void collect(struct option_set *set, const struct cmd_option *table)
 {
 	for (; table && table->head; table++) {
 		if (table->kind == OPTION_IS_GROUP)
 			collect(set, table->to.group);
+		else if (table->kind == OPTION_IS_HEADING)
+			begin_group(set, table);
 		else if (set->count < OPTIONS_MAX)
 			set->options[set->count++] = table;
 		else
@@ -25,9 +43,9 @@ static void collect(struct option_set *set, const struct cmd_option *table)
 
 void option_set_fill(struct option_set *set, const struct cmd *command)
 {
-	set->count = 0;
+	set->count = set->heading_count = 0;
 	collect(set, command->options);
-	collect(set, help_option);
+	collect(set, set->heading_count ? help_options : help_option);
 }
 
 char option_letter(const struct cmd_option *option)

@@ -9,11 +9,20 @@
 
 enum {
 	OPTIONS_MAX = 64,
+	OPTION_HEADINGS_MAX = 12,
+};
+
+/* Options from one on, up to the next heading; the last one has --help, too. */
+struct option_heading {
+	const char *word, *title;
+	unsigned first;
 };
 
 struct option_set {
 	const struct cmd_option *options[OPTIONS_MAX];
 	unsigned count;
+	struct option_heading headings[OPTION_HEADINGS_MAX];
+	unsigned heading_count; /* 0: the command has few options */
 };
 
 void option_set_fill(struct option_set *set, const struct cmd *command);

@@ -36,6 +36,7 @@ struct cmd_option {
 		OPTION_IS_COMMAND,
 		OPTION_IS_ALIAS,
 		OPTION_IS_GROUP,
+		OPTION_IS_HEADING,
 		OPTION_IS_HELP,
 	} kind;
 	union {
@@ -58,6 +59,7 @@ struct cmd_option {
 	const char *alias;  /* the present name */
 	const char *help;   /* NULL: not listed */
 	char *given;	    /* OPTION_NAME bytes: receives the option's name; NULL: none */
+	bool often;	    /* of a table with headings: --help without a value shows it */
 	bool alone; /* refused if another option with the same `given`, or the same option, was given before */
 };
 
@@ -97,6 +99,9 @@ struct cmd_option {
 /* A former name, for scripts; not listed. */
 #define OPTION_ALIAS(former, present) \
 	{ .head = former, .kind = OPTION_IS_ALIAS, .alias = present }
+/* The options up to the next one are of a group: --help=WORD shows them. Such a table begins with one. */
+#define OPTION_HEADING(word, title) \
+	{ .head = word, .kind = OPTION_IS_HEADING, .help = title }
 /* The entries of another table. */
 #define OPTION_GROUP(table) \
 	{ .head = "", .kind = OPTION_IS_GROUP, .to.group = (table) }

@@ -247,6 +247,12 @@ def run(*command, stdin=None, limit=LIMIT_S, **more):
     return ended(start(*command, stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE, **more), stdin, limit)
 
 
+def help_of(command):
+    """--help of a command with all its options: one that has many shows without a value those that are used most."""
+    text = run(BURIN, command, "--help").out
+    return run(BURIN, command, "--help=all").out if "--help[=GROUP]" in text else text
+
+
 def made(*command, **more):
     """What a command prints that must succeed."""
     done = run(*command, **more)

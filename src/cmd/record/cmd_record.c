@@ -81,81 +81,49 @@ static const char *const scheds[] = { [KERNEL_SCHED_NONE] = "none",
 				      NULL };
 
 static const struct cmd_option table[] = {
-	OPTION_TEXT("-o, --output DIR", &options.output,
-		    "the trace; must not exist (default: COMMAND.burin). The umask decides which users may "
-		    "read it; with --all, --kernel, and for a program of another user, only its owner may"),
+	OPTION_HEADING("what", "What is recorded"),
 	OPTION_LIST("-e, --event GLOB", &events,
 		    "record the events whose names match; may be repeated (default: all). With TARGET, "
 		    "matching events are switched on meanwhile (default: all, if none is on), others not "
-		    "recorded"),
-	OPTION_LIST(
-		"-k, --kernel GLOB", &options.kernel.globs,
-		"also record the kernel's tracepoints whose names, such as sched:sched_switch or "
-		"syscalls:sys_enter_openat, match, while COMMAND, TARGET or the processes of --pid run, or "
-		"with --all of the whole machine; may be repeated. Also probes: u:FILE:FUNCTION, uret:..., "
-		"with FUNCTION such as main, ns::Class::method, 'ns::f(int)', main+0x10, 0x1234 or "
-		"parse.c:120, "
-		"usdt:FILE:PROVIDER:NAME, k:FUNCTION. See burin-kernel(7)"),
-	OPTION_TEXT("--k-where EXPR", &options.kernel.where,
-		    "with --kernel: record only events of which EXPR is true, such as 'ret < 0'; see "
-		    "burin-kernel(7)"),
-	OPTION_CHOICE("--sched[=WHAT]", &options.kernel.sched, scheds,
-		      "the same for what burin report --sched needs\n"
-		      "switches: switches, wake-ups, migrations, forks and exits (default)\n"
-		      "stacks: also the stacks of threads that wait, as --off-cpu\n"
-		      "wakers: also the stacks of the threads that wake them",
-		      .absent = "switches"),
-	OPTION_SIZE("--kernel-buffer SIZE", &options.kernel.buffer_bytes, 4 * KERNEL_PACKET, 512 << 20,
-		    "size of each CPU's two ring buffers of kernel events (default: 4M)"),
-	OPTION_CHOICE(
-		"--mode MODE", &options.session.mode, wire_mode_keys,
-		"stream: write all records to disk; if the disk is too slow, new records are "
-		"discarded, and counted (default)\n"
-		"flight: keep the last records of each CPU in memory, and write them at the end; and as a "
-		"snapshot, OUTPUT-1 and so on, for each SIGUSR1",
-		.given = own),
-	OPTION_SIZE("--buffer SIZE", &options.session.buffer_bytes, 4 * WIRE_PACKET_MIN, UINT64_C(16) << 30,
-		    "size of each CPU's ring buffer (default: 16M)", .given = own),
-	OPTION_SIZE("--buffer-max SIZE", &options.session.buffer_max, 4 * WIRE_PACKET_MIN, UINT64_C(16) << 30,
-		    "the limit of burin resize (default: 64M)", .given = own),
-	OPTION_SIZE("--packet SIZE", &options.session.packet_bytes, WIRE_PACKET_MIN, WIRE_PACKET_MAX,
-		    "size of a ring's packets (default: 64K)", .given = own),
-	OPTION_NUMBER("--string-max N", &options.session.string_max, 16, 60000,
-		      "longest string kept, in bytes (default: 4096)", .given = own),
-	OPTION_PARSED("--context FIELDS", parse_context, "give correlation, depth, or both with a comma",
-		      "add to each record: correlation, depth, or both with a comma; see burin-context(3)",
-		      .given = own, .names = contexts),
-	OPTION_PARSED("--split LIMIT", parse_split, "give a size, such as 1G, or a time, such as 10m",
-		      "split the trace into DIR/0001, DIR/0002, ..., each a trace of about this size (1G) or "
-		      "age (10m)"),
-	OPTION_NUMBER("--keep N", &options.split.keep, 1, 1000000,
-		      "remove the oldest chunks of --split, so that at most N stay"),
-	OPTION_DURATION("--duration TIME", &options.duration, 1,
-			"end the recording after TIME; COMMAND goes on untraced (--for is the same)"),
-	OPTION_ALIAS("--for", "--duration"),
+		    "recorded",
+		    .often = true),
+	OPTION_FLAG("-a, --all", &options.sampling.system,
+		    "sample the whole machine, while COMMAND runs, or until Ctrl-C", .given = whom,
+		    .alone = true, .often = true),
+	OPTION_NUMBERS("-p, --pid PID,...", &options.sampling.processes, INT32_MAX,
+		       "sample these processes and all that they have started and will start; with --calls: "
+		       "record the "
+		       "calls of this one",
+		       .given = whom, .alone = true, .often = true),
+	OPTION_NUMBER("-t, --thread TID", &options.sampling.thread, 1, INT32_MAX, "sample this thread",
+		      .given = whom, .alone = true,
+		      .hint = "give a thread's number; only calls that take long: --min TIME"),
 	OPTION_CHOICE("--follow[=WHETHER]", &options.follow, follows,
 		      "go on after COMMAND's end until the last process that it started and that has "
 		      "tracepoints or calls ends, such as a daemon, or until Ctrl-C: yes (default with "
 		      "--calls) or no",
 		      .absent = "yes", .given = own),
+	OPTION_DURATION("--duration TIME", &options.duration, 1,
+			"end the recording after TIME; COMMAND goes on untraced (--for is the same)",
+			.often = true),
+	OPTION_ALIAS("--for", "--duration"),
+	OPTION_PARSED("--context FIELDS", parse_context, "give correlation, depth, or both with a comma",
+		      "add to each record: correlation, depth, or both with a comma; see burin-context(3)",
+		      .given = own, .names = contexts),
+	OPTION_HEADING("samples", "Samples of the CPU time, and of waits"),
 	OPTION_NUMBER("-F, --frequency HZ", &options.sampling.frequency, 1, FREQUENCY_MAX,
 		      "samples per second and CPU (default: 997), at most 20000", .given = asked,
 		      /* uftrace's -F has a function, its -t a time */
 		      .hint = "give a number from 1 to 20000; functions by name: --calls=GLOB, below a "
-			      "caller: --below GLOB"),
+			      "caller: --below GLOB",
+		      .often = true),
 	OPTION_CHOICE("--call-graph HOW", &options.sampling.graph, perf_graph_names,
 		      "how to unwind stacks: fp (frame pointers), dwarf (unwind tables, with a copy of each "
 		      "stack), both (the default) or none",
 		      .given = asked),
-	OPTION_SIZE(
-		"--stack-size SIZE", &options.sampling.stack_bytes, 8, PERF_STACK_MAX,
-		"largest copy of a stack (default: 65528, the kernel's limit; 32K above 2 kHz and in small "
-		"rings)",
-		.given = asked),
-	OPTION_SIZE("--sample-buffer SIZE", &options.sampling.buffer_bytes, SAMPLING_BUFFER_MIN,
-		    SAMPLING_BUFFER_MAX,
-		    "size of each CPU's ring of samples (default: 8M with copies of stacks, else 512K)",
-		    .given = asked),
+	OPTION_FLAG("--off-cpu", &options.sampling.off_cpu,
+		    "also record where threads were blocked, and for how long", .given = asked,
+		    .often = true),
 	OPTION_PARSED("--sample-event E", parse_sample_event, "give it once: samples are of one event",
 		      "cpu-clock (the default), cycles, page-faults, ..., a kernel tracepoint, such as "
 		      "sched:sched_switch, or a probe, u:, uret: or usdt: as of -k: a stack of each hit",
@@ -164,15 +132,8 @@ static const struct cmd_option table[] = {
 		"--timer", &options.sampling.timer,
 		"sample by a timer in the program; automatic where the kernel does not permit perf events",
 		.given = asked),
-	OPTION_FLAG("--off-cpu", &options.sampling.off_cpu,
-		    "also record where threads were blocked, and for how long", .given = asked),
 	OPTION_FLAG("--no-samples", &options.sampling.off, "record tracepoints only"),
-	OPTION_FLAG("--no-symbols", &options.sampling.no_symbols,
-		    "do not look up function names; burin symbols does it later"),
-	OPTION_DURATION(
-		"--names-deadline TIME", &options.sampling.names_ns, 0,
-		"stop the look-up of names after TIME; 0s: no limit (default: " CMD_SYMBOLS_DEADLINE_TEXT
-		")"),
+	OPTION_HEADING("calls", "Calls of functions"),
 	OPTION_LIST(
 		"--calls[=GLOB]", &options.calls.globs,
 		"record each call of the functions whose names match (default: all), of programs built with "
@@ -183,7 +144,7 @@ static const struct cmd_option table[] = {
 		"burin-record(1). With a TARGET or one --pid: of a program that runs, if it has room for "
 		"hooks. May be "
 		"repeated",
-		.given = calls_given, .absent = "*"),
+		.given = calls_given, .absent = "*", .often = true),
 	OPTION_LIST("--no-calls GLOB", &options.calls.not, "all functions of --calls but these",
 		    .given = calls_given),
 	OPTION_NUMBER("--depth N", &options.calls.depth, 1, 65535,
@@ -207,13 +168,12 @@ static const struct cmd_option table[] = {
 		"debug information of COMMAND, its libraries and what it loads later describes them; --args "
 		"comes first",
 		.given = calls_given, .absent = "*"),
-	OPTION_NUMBER("--functions-max N", &options.calls.functions_max, 1, WIRE_CALL_FUNCTIONS_MAX - 1,
-		      "room for functions whose calls are recorded (default: 262143)", .given = own),
 	OPTION_FLAG("--libcalls", &options.calls.libraries,
 		    "record each call that a program makes to functions of libraries; it needs no hooks",
 		    .given = calls_given),
 	OPTION_FLAG("--nest-libcalls", &options.calls.nested,
 		    "the same, also calls that libraries make to other libraries", .given = calls_given),
+	OPTION_HEADING("guests", "Guests of QEMU"),
 	OPTION_FLAG(
 		"--guest", &options.guest.on,
 		"record each call of the guest, kernel and programs; COMMAND is qemu-system-x86_64 or "
@@ -226,6 +186,10 @@ static const struct cmd_option table[] = {
 		    "with --guest: record only functions whose addresses are in this range (hexadecimal, END "
 		    "exclusive). May be repeated",
 		    .given = guest_given),
+	OPTION_LIST("--guest-calls GLOB", &options.guest.calls,
+		    "with --guest-kernel or --guest-program: record only functions whose names match. May be "
+		    "repeated",
+		    .given = guest_given),
 	OPTION_TEXT(
 		"--guest-kernel FILE", &options.guest.kernel,
 		"with --guest: the guest's kernel, for its functions, and for the names and pids of its "
@@ -237,10 +201,6 @@ static const struct cmd_option table[] = {
 		"with --guest: an ELF file of a program in the guest, for the names of its functions. May be "
 		"repeated: each address space gets the file that fits it best",
 		.given = guest_given),
-	OPTION_LIST("--guest-calls GLOB", &options.guest.calls,
-		    "with --guest-kernel or --guest-program: record only functions whose names match. May be "
-		    "repeated",
-		    .given = guest_given),
 	OPTION_TEXT(
 		"--guest-start WHERE", &options.guest.start,
 		"with --guest: record calls from when the guest executes this address, or function of "
@@ -273,24 +233,77 @@ static const struct cmd_option table[] = {
 		    .given = guest_given),
 	OPTION_FLAG("--guest-report", &options.guest.report,
 		    "with --guest: print how many calls and returns there were", .given = guest_given),
+	OPTION_HEADING("kernel", "Events of the kernel"),
+	OPTION_LIST(
+		"-k, --kernel GLOB", &options.kernel.globs,
+		"also record the kernel's tracepoints whose names, such as sched:sched_switch or "
+		"syscalls:sys_enter_openat, match, while COMMAND, TARGET or the processes of --pid run, or "
+		"with --all of the whole machine; may be repeated. Also probes: u:FILE:FUNCTION, uret:..., "
+		"with FUNCTION such as main, ns::Class::method, 'ns::f(int)', main+0x10, 0x1234 or "
+		"parse.c:120, "
+		"usdt:FILE:PROVIDER:NAME, k:FUNCTION. See burin-kernel(7)",
+		.often = true),
+	OPTION_TEXT("--k-where EXPR", &options.kernel.where,
+		    "with --kernel: record only events of which EXPR is true, such as 'ret < 0'; see "
+		    "burin-kernel(7)"),
+	OPTION_SIZE("--kernel-buffer SIZE", &options.kernel.buffer_bytes, 4 * KERNEL_PACKET, 512 << 20,
+		    "size of each CPU's two ring buffers of kernel events (default: 4M)"),
+	OPTION_CHOICE("--sched[=WHAT]", &options.kernel.sched, scheds,
+		      "the same for what burin report --sched needs\n"
+		      "switches: switches, wake-ups, migrations, forks and exits (default)\n"
+		      "stacks: also the stacks of threads that wait, as --off-cpu\n"
+		      "wakers: also the stacks of the threads that wake them",
+		      .absent = "switches", .often = true),
+	OPTION_HEADING("output", "The trace"),
+	OPTION_TEXT("-o, --output DIR", &options.output,
+		    "the trace; must not exist (default: COMMAND.burin). The umask decides which users may "
+		    "read it; with --all, --kernel, and for a program of another user, only its owner may",
+		    .often = true),
 	OPTION_CHOICE("--format FORMAT", &options.format, formats,
 		      "burin: a trace (default)\n"
 		      "uftrace: with --calls, --libcalls or --guest, a data directory for uftrace (default: "
 		      "uftrace.data); see "
 		      "burin-export(1)",
 		      .given = own),
-	OPTION_FLAG("-a, --all", &options.sampling.system,
-		    "sample the whole machine, while COMMAND runs, or until Ctrl-C", .given = whom,
-		    .alone = true),
-	OPTION_NUMBERS("-p, --pid PID,...", &options.sampling.processes, INT32_MAX,
-		       "sample these processes and all that they have started and will start; with --calls: "
-		       "record the "
-		       "calls of this one",
-		       .given = whom, .alone = true),
-	OPTION_NUMBER("-t, --thread TID", &options.sampling.thread, 1, INT32_MAX, "sample this thread",
-		      .given = whom, .alone = true,
-		      .hint = "give a thread's number; only calls that take long: --min TIME"),
+	OPTION_CHOICE(
+		"--mode MODE", &options.session.mode, wire_mode_keys,
+		"stream: write all records to disk; if the disk is too slow, new records are "
+		"discarded, and counted (default)\n"
+		"flight: keep the last records of each CPU in memory, and write them at the end; and as a "
+		"snapshot, OUTPUT-1 and so on, for each SIGUSR1",
+		.given = own),
+	OPTION_PARSED("--split LIMIT", parse_split, "give a size, such as 1G, or a time, such as 10m",
+		      "split the trace into DIR/0001, DIR/0002, ..., each a trace of about this size (1G) or "
+		      "age (10m)"),
+	OPTION_NUMBER("--keep N", &options.split.keep, 1, 1000000,
+		      "remove the oldest chunks of --split, so that at most N stay"),
+	OPTION_FLAG("--no-symbols", &options.sampling.no_symbols,
+		    "do not look up function names; burin symbols does it later"),
+	OPTION_DURATION(
+		"--names-deadline TIME", &options.sampling.names_ns, 0,
+		"stop the look-up of names after TIME; 0s: no limit (default: " CMD_SYMBOLS_DEADLINE_TEXT
+		")"),
 	OPTION_FLAG("-q, --quiet", &options.quiet, "print no summary and no progress"),
+	OPTION_HEADING("limits", "Sizes and limits"),
+	OPTION_SIZE("--buffer SIZE", &options.session.buffer_bytes, 4 * WIRE_PACKET_MIN, UINT64_C(16) << 30,
+		    "size of each CPU's ring buffer (default: 16M)", .given = own),
+	OPTION_SIZE("--buffer-max SIZE", &options.session.buffer_max, 4 * WIRE_PACKET_MIN, UINT64_C(16) << 30,
+		    "the limit of burin resize (default: 64M)", .given = own),
+	OPTION_SIZE("--packet SIZE", &options.session.packet_bytes, WIRE_PACKET_MIN, WIRE_PACKET_MAX,
+		    "size of a ring's packets (default: 64K)", .given = own),
+	OPTION_SIZE("--sample-buffer SIZE", &options.sampling.buffer_bytes, SAMPLING_BUFFER_MIN,
+		    SAMPLING_BUFFER_MAX,
+		    "size of each CPU's ring of samples (default: 8M with copies of stacks, else 512K)",
+		    .given = asked),
+	OPTION_SIZE(
+		"--stack-size SIZE", &options.sampling.stack_bytes, 8, PERF_STACK_MAX,
+		"largest copy of a stack (default: 65528, the kernel's limit; 32K above 2 kHz and in small "
+		"rings)",
+		.given = asked),
+	OPTION_NUMBER("--string-max N", &options.session.string_max, 16, 60000,
+		      "longest string kept, in bytes (default: 4096)", .given = own),
+	OPTION_NUMBER("--functions-max N", &options.calls.functions_max, 1, WIRE_CALL_FUNCTIONS_MAX - 1,
+		      "room for functions whose calls are recorded (default: 262143)", .given = own),
 	OPTION_COMMAND(&options.command),
 	{ 0 },
 };
