@@ -4,7 +4,7 @@
  * snapshot, for example from a health endpoint or a crash handler. Manual: burin-control(3). The command burin does
  * the same from outside, without the program's help.
  *
- * All functions work on the session of the calling process (burin(3)); without one they return -ENOTCONN.
+ * All functions but burin_version() work on the session of the calling process (burin(3)); without one they return -ENOTCONN.
  */
 #ifndef BURIN_CONTROL_H
 #define BURIN_CONTROL_H
@@ -59,6 +59,12 @@ BURIN_CONTROL_API int burin_status(struct burin_session_status *status);
  * the command does not exist; -EIO: it failed; -errno.
  */
 BURIN_CONTROL_API int burin_snapshot(const char *directory);
+
+/*
+ * burin_version - return the version of the library that is loaded, such as "0.1.0"; BURIN_VERSION of burin/version.h is that of the headers.
+ * Context: any thread, signal-safe; needs no session.
+ */
+BURIN_CONTROL_API const char *burin_version(void);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -60,6 +60,9 @@ enum burin_fault {
 	BURIN_FAULT_MEMORY = -4016,  /* the limit of memory is reached; the rest is not read */
 };
 
+/* burin_read_version - return the version of this library, such as "0.1.0"; BURIN_VERSION of burin/version.h is that of the headers. */
+BURIN_READ_API const char *burin_read_version(void);
+
 /* burin_fault_name - the kind of a fault in a word or two ("packet header"), or the text of an errno. */
 BURIN_READ_API const char *burin_fault_name(int code);
 

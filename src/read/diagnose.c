@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/hash_table.h"
+#include "burin/version.h"
 #include "read/trace.h"
 
 enum {
@@ -215,6 +216,11 @@ void burin_trace_skipped(const struct burin_trace *trace, struct burin_skipped *
 	skipped->packets = trace->faults->skipped_packets;
 	skipped->records = trace->faults->skipped_records;
 	pthread_mutex_unlock(&trace->faults->lock);
+}
+
+const char *burin_read_version(void)
+{
+	return BURIN_VERSION;
 }
 
 const char *burin_fault_name(int code)

@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "base/nolibc.h"
 #include "burin/control.h"
+#include "burin/version.h"
 #include "session/session_stat.h"
 #include "source/tracepoint/process.h"
 #include "source/tracepoint/thread.h"
@@ -40,6 +41,11 @@ int burin_enable(const char *glob)
 int burin_disable(const char *glob)
 {
 	return switch_glob(glob, WIRE_OFF);
+}
+
+const char *burin_version(void)
+{
+	return BURIN_VERSION;
 }
 
 int burin_status(struct burin_session_status *status)
