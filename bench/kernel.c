@@ -33,8 +33,8 @@
 #include "mechanisms.h"
 #include "session/clock.h"
 #include "source/kernel/kernel_source.h"
-#include "source/kernel/kernel_types.h"
-#include "source/kernel/tracefs.h"
+#include "source/kernel/bpf/kernel_types.h"
+#include "source/kernel/points/tracefs.h"
 
 enum {
 	CALLS = 500, /* of a block */

@@ -21,7 +21,7 @@
 #include "mechanisms.h"
 #include "session/clock.h"
 #include "source/kernel/kernel_source.h"
-#include "source/kernel/probe.h"
+#include "source/kernel/probes/probe.h"
 
 enum {
 	CALLS = 200,		/* of a block */

@@ -14,7 +14,7 @@
 #include "calls.h"
 #include "points.h"
 #include "record.h"
-#include "source/tracepoint/serialize.h"
+#include "source/tracepoint/fields/serialize.h"
 #include "user_text.h"
 
 enum {

@@ -10,7 +10,7 @@
 #include "checks.h"
 #include "filter/filter.h"
 #include "ring/ring_deps.h"
-#include "session/condition_counts.h"
+#include "session/events/condition_counts.h"
 
 DEFINE_STATIC_KEY_FALSE(record_checked);
 DEFINE_STATIC_KEY_FALSE(record_fast);

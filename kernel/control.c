@@ -12,8 +12,8 @@
 #include "memory.h"
 #include "ring/copy.h"
 #include "ring/ring_deps.h"
-#include "session/history.h"
-#include "session/rules.h"
+#include "session/events/history.h"
+#include "session/events/rules.h"
 #include "switches.h"
 #include "wire/wire_device.h"
 

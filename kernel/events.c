@@ -15,13 +15,13 @@
 #include "hooks.h"
 #include "probes.h"
 #include "session/event_index.h"
-#include "session/transaction.h"
-#include "source/tracepoint/enum_text.h"
-#include "source/tracepoint/site_types.h"
+#include "session/events/transaction.h"
+#include "source/tracepoint/fields/enum_text.h"
+#include "source/tracepoint/fields/site_types.h"
 #include "switches.h"
 #include "wire/wire_format.h"
 
-/* ---- for src/session/event_register.c; the caller holds burin_mutex */
+/* ---- for src/session/events/event_register.c; the caller holds burin_mutex */
 
 int transaction_begin_table(struct session *session)
 {

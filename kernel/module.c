@@ -18,8 +18,8 @@
 #include "events.h"
 #include "memory.h"
 #include "record.h"
-#include "session/rules.h"
-#include "source/tracepoint/serialize.h"
+#include "session/events/rules.h"
+#include "source/tracepoint/fields/serialize.h"
 
 static unsigned long buffer = 1 << 20;
 module_param(buffer, ulong, 0444);

@@ -10,7 +10,7 @@
 #include "cmd/option_parse.h"
 #include "file/foreign_file.h"
 #include "file/guard.h"
-#include "session/directory.h"
+#include "session/places/directory.h"
 
 static const struct cmd *const commands[] = {
 	&cmd_record,  &cmd_snapshot, &cmd_watch,  &cmd_recover,	 &cmd_info,  &cmd_dump,	  &cmd_replay,

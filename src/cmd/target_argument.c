@@ -9,7 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/target_argument.h"
 #include "file/guard.h"
-#include "session/directory.h"
+#include "session/places/directory.h"
 #include "session/kernel_device.h"
 
 int cmd_target_refused(const char *path, const char *why, int error)

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "control/call_listing.h"
-#include "session/call_arguments.h"
-#include "session/call_known.h"
-#include "session/call_selection.h"
-#include "session/session_calls.h"
-#include "session/history.h"
+#include "session/calls/call_arguments.h"
+#include "session/calls/call_known.h"
+#include "session/calls/call_selection.h"
+#include "session/calls/session_calls.h"
+#include "session/events/history.h"
 
 static size_t bounded(uint32_t count, uint32_t max)
 {
@@ -61,7 +61,7 @@ static void read_function(struct call_listing *listing, const struct session *se
 
 static size_t function_count(const struct session *session)
 {
-	/* Acquire: pairs with the release in session/call_register.c. */
+	/* Acquire: pairs with the release in session/calls/call_register.c. */
 	return bounded(__atomic_load_n(&session->calls.header->functions, __ATOMIC_ACQUIRE),
 		       session->geometry.functions_max - 1);
 }
@@ -233,7 +233,7 @@ static size_t change_switches(const struct session *session, struct call_listing
 
 /*
  * Whether the listing has all functions after the rules have changed. Either the program sees the new generation, or this sees its
- * function. Pairs with the fence in number_of() (source/calls/call_functions.c).
+ * function. Pairs with the fence in number_of() (source/calls/functions/call_functions.c).
  */
 static int check_complete(const struct session *session, const struct call_listing *listing)
 {

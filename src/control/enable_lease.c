@@ -7,10 +7,10 @@
 #include <time.h>
 
 #include "base/glob.h"
-#include "base/hash.h"
+#include "base/containers/hash.h"
 #include "control/enable_lease.h"
 #include "session/clock.h"
-#include "session/event_condition.h"
+#include "session/events/event_condition.h"
 
 /*
  * Locks are on bytes of the session's file: an event's on its desired state, that of the functions on the calls area, a rule's far

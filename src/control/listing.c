@@ -7,7 +7,7 @@
 
 #include "base/number.h"
 #include "control/listing.h"
-#include "session/event_condition.h"
+#include "session/events/event_condition.h"
 #include "wire/wire_enum.h"
 #include "wire/wire_filter.h"
 

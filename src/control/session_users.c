@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/array.h"
-#include "base/hash.h"
+#include "base/containers/array.h"
+#include "base/containers/hash.h"
 #include "control/session_users.h"
-#include "session/directory.h"
+#include "session/places/directory.h"
 
 enum {
 	USERS_FILES = 8, /* remembered files of a process: its session and its samples */

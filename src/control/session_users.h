@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "base/hash_table.h"
-#include "session/namespaces.h"
+#include "base/containers/hash_table.h"
+#include "session/places/namespaces.h"
 
 enum {
 	USERS_LINES = 1 << 20, /* bound of the lines of mappings read */

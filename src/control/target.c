@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/number.h"
 #include "base/pid.h"
 #include "base/text.h"
@@ -17,7 +17,7 @@
 #include "control/target.h"
 #include "control/session_users.h"
 #include "file/foreign_file.h"
-#include "session/directory.h"
+#include "session/places/directory.h"
 #include "session/kernel_device.h"
 #include "session/layout.h"
 

@@ -10,7 +10,7 @@
 #include "drain/changelog.h"
 #include "drain/validate.h"
 #include "ring/ring_deps.h"
-#include "session/event_condition.h"
+#include "session/events/event_condition.h"
 #include "wire/wire_head.h"
 #include "wire/wire_names.h"
 #include "wire/wire_terms.h"

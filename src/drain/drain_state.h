@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "drain/call_tables.h"
+#include "drain/calls/call_tables.h"
 #include "drain/changelog.h"
 #include "drain/event_selection.h"
 #include "drain/ring_reader.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/glob.h"
 #include "drain/event_selection.h"
 #include "wire/wire_head.h"

@@ -8,7 +8,7 @@
 #ifndef BURIN_DRAIN_LIVE_READER_H
 #define BURIN_DRAIN_LIVE_READER_H
 
-#include "base/hash_table.h"
+#include "base/containers/hash_table.h"
 #include "drain/drain.h"
 #include "drain/ring_reader.h"
 #include "writer/event_table.h"

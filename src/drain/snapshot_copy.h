@@ -10,7 +10,7 @@
 #ifndef BURIN_DRAIN_SNAPSHOT_COPY_H
 #define BURIN_DRAIN_SNAPSHOT_COPY_H
 
-#include "drain/call_tables.h"
+#include "drain/calls/call_tables.h"
 #include "writer/event_table.h"
 #include "ring/copy.h"
 #include "session/session.h"

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/hash.h"
+#include "base/containers/array.h"
+#include "base/containers/hash.h"
 #include "base/number.h"
 #include "export/export.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/leb128.h"
 #include "base/text.h"
 #include "export/export.h"

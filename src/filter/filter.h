@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/hash.h"
+#include "base/containers/hash.h"
 #include "base/number.h"
 #include "wire/wire_filter.h"
 

@@ -3,8 +3,8 @@
 #ifndef BURIN_IMPORT_UFTRACE_SPACE_H
 #define BURIN_IMPORT_UFTRACE_SPACE_H
 
-#include "base/arena.h"
-#include "base/hash_table.h"
+#include "base/containers/arena.h"
+#include "base/containers/hash_table.h"
 #include "import/calls_trace.h"
 #include "wire/wire_uftrace.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "read/trace.h"
 
 enum {

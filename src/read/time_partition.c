@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/number.h"
 #include "read/trace.h"
 

@@ -40,7 +40,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/arena.h"
+#include "base/containers/arena.h"
 #include "burin/read.h"
 #include "wire/wire_change.h"
 #include "wire/wire_event.h"
@@ -208,7 +208,7 @@ void read_skip_record(const struct burin_trace *trace);
  * @file at @offset; the caller reads no more of the file.
  */
 int read_memory_take(struct burin_trace *trace, const char *file, uint64_t offset, uint64_t bytes);
-/* Makes room in an array (base/array.h) and counts it. @items: points to the pointer to the first. Return: as above; -ENOMEM. */
+/* Makes room in an array (base/containers/array.h) and counts it. @items: points to the pointer to the first. Return: as above; -ENOMEM. */
 int read_memory_reserve(struct burin_trace *trace, const char *file, uint64_t offset, void *items,
 			size_t *room, size_t count, size_t item_bytes);
 /* Reports that the limit is reached. */

@@ -128,7 +128,7 @@ static inline struct rseq *section_rseq(void)
 /*
  * Copy the words from the tid on. Word n of a compact record is word n + 1 of the buffer. Records of two to four words
  * are the most usual and need no loop. Of longer ones the last word comes first, then pairs: the usual ones are stored in
- * the buffer as the same pairs (source/tracepoint/serialize.c).
+ * the buffer as the same pairs (source/tracepoint/fields/serialize.c).
  */
 #define SECTION_COPY_COMPACT \
 	"movq 16(%[buffer]), %%rdx\n\t" \

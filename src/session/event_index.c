@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/hash.h"
+#include "base/containers/hash.h"
 #include "session/event_index.h"
 
 enum {

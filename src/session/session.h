@@ -21,7 +21,7 @@
 
 #define SESSION_SHARED __attribute__((visibility("default"))) /* for libburin-calls.so */
 
-/* The history entries of a transaction that is not committed yet (session/history.h). */
+/* The history entries of a transaction that is not committed yet (session/events/history.h). */
 struct session_draft {
 	uint8_t entry[WIRE_CHANGE_KINDS]; /* of each kind: the number of its entry, from 1; 0: none */
 	uint8_t count;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/print.h"
 #include "base/text.h"
 

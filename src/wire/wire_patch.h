@@ -2,7 +2,7 @@
 /*
  * The code of a traced process that can be changed: a table in its private memory, which libburin-calls.so exports as
  * `call_patches`. The library makes it when objects are loaded. A command changes the code by it, from outside: while the
- * threads run (control/patch_running.h), or while all are stopped (control/patch_process.h).
+ * threads run (control/running/patch_running.h), or while all are stopped (control/running/patch_process.h).
  *
  * Every pointer is an address of that process. A command trusts none of them: it writes only into private code of files,
  * and only where the text is one of the table's.

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/hash.h"
+#include "base/containers/array.h"
+#include "base/containers/hash.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "writer/event_table.h"

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/hash_table.h"
+#include "base/containers/hash_table.h"
 #include "session/session.h"
 #include "wire/wire_event.h"
 

@@ -8,9 +8,9 @@
 #include <sys/utsname.h>
 
 #include "wire/wire_format.h"
-#include "base/array.h"
-#include "base/hash.h"
-#include "base/hash_table.h"
+#include "base/containers/array.h"
+#include "base/containers/hash.h"
+#include "base/containers/hash_table.h"
 #include "base/uuid.h"
 #include "writer/metadata.h"
 #include "file/write.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/containers/hash.h"
 #include "writer/sample_streams.h"
 #include "wire/wire_context.h"
 #include "wire/wire_profile.h"

@@ -7,7 +7,7 @@
 
 #include <zstd.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/leb128.h"
 #include "writer/table_writer.h"
 #include "file/create.h"

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 
 enum {
 	ITEMS = 100000,

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/hash.h"
+#include "base/containers/hash.h"
 
 /* The values are those of FNV's authors. */
 static void test_stable(void **state)

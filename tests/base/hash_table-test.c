@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "base/hash.h"
-#include "base/hash_table.h"
+#include "base/containers/hash.h"
+#include "base/containers/hash_table.h"
 
 enum {
 	NUMBERS = 100000,

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "control/call_listing.h"
-#include "session/call_known.h"
-#include "session/session_calls.h"
+#include "session/calls/call_known.h"
+#include "session/calls/session_calls.h"
 
 enum {
 	FUNCTION = 0x40, /* its offset */

@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "control/process_threads.h"
-#include "control/thread_priority.h"
+#include "control/running/process_threads.h"
+#include "control/running/thread_priority.h"
 
 enum {
 	THREADS = 3,

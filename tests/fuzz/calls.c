@@ -11,7 +11,7 @@
 #include "view/calls/call_contexts.h"
 #include "view/calls/call_profile.h"
 #include "view/calls/call_stats.h"
-#include "view/calls/replay.h"
+#include "view/calls/replay/replay.h"
 #include "view/profile/flame.h"
 #include "view/records/dump.h"
 

@@ -7,7 +7,7 @@
 #include "filter/filter_entry.h"
 #include "fuzz.h"
 #include "filter/filter.h"
-#include "session/rules.h"
+#include "session/events/rules.h"
 #include "wire/wire_enum.h"
 #include "wire/wire_event.h"
 #include "wire/wire_format.h"

@@ -5,8 +5,8 @@
 
 #include "fuzz.h"
 #include "image/elf/kernel_file.h"
-#include "image/names/guest_names.h"
-#include "image/names/guest_tasks.h"
+#include "image/names/kernel/guest_names.h"
+#include "image/names/kernel/guest_tasks.h"
 
 enum {
 	ADDRESSES = 32,

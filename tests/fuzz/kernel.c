@@ -5,8 +5,8 @@
  * program is whole: the kernel need not find faults in it.
  */
 #include "fuzz.h"
-#include "source/kernel/kernel_program.h"
-#include "source/kernel/probe_arguments.h"
+#include "source/kernel/programs/kernel_program.h"
+#include "source/kernel/probes/probe_arguments.h"
 #include "wire/wire_format.h"
 
 static const struct kernel_layout layout = { .rings = 3, .members = 4, .window = 64, .reach = 1 << 30 };

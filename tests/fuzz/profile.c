@@ -5,7 +5,7 @@
 
 #include "export/export.h"
 #include "fuzz.h"
-#include "read/check_parts.h"
+#include "read/check/check_parts.h"
 #include "view/profile/annotate.h"
 #include "view/profile/diff.h"
 #include "view/records/dump.h"

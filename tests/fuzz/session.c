@@ -13,7 +13,7 @@
 #include "control/target.h"
 #include "drain/drain.h"
 #include "fuzz.h"
-#include "session/call_known.h"
+#include "session/calls/call_known.h"
 #include "sound_session.h"
 
 enum {

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "session/call_known.h"
+#include "session/calls/call_known.h"
 #include "session/layout.h"
 #include "session/layout_place.h"
-#include "session/session_calls.h"
+#include "session/calls/session_calls.h"
 #include "sound_session.h"
 
 enum {

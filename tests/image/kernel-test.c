@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "image/names/kernel_lookup.h"
-#include "image/names/kernel_names.h"
+#include "image/names/kernel/kernel_lookup.h"
+#include "image/names/kernel/kernel_names.h"
 
 enum {
 	SAMPLED = 2000, /* functions */

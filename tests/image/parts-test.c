@@ -17,7 +17,7 @@
 #include "image/names/demangle.h"
 #include "image/names/go_names.h"
 #include "image/names/jitmap.h"
-#include "image/names/kernel_names.h"
+#include "image/names/kernel/kernel_names.h"
 #include "image/elf/packages.h"
 #include "image/symbolize/texts.h"
 

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "image/names/guest_tasks.h"
+#include "image/names/kernel/guest_tasks.h"
 
 enum {
 	HEADER = 24,

@@ -30,7 +30,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/containers/hash.h"
 #include "wire/wire_device.h"
 #include "wire/wire_event.h"
 #include "wire/wire_filter.h"

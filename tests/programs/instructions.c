@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "source/kernel/x86_instruction.h"
+#include "source/kernel/probes/x86_instruction.h"
 
 int main(int argc, char **argv)
 {

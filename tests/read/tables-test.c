@@ -14,7 +14,7 @@
 #include "synth.h"
 #include "base/leb128.h"
 #include "burin/profile.h"
-#include "read/profile_parts.h"
+#include "read/profile/profile_parts.h"
 #include "profile_sample.h"
 #include "wire/wire_profile.h"
 

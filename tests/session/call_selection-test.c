@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "session/call_known.h"
-#include "session/call_selection.h"
+#include "session/calls/call_known.h"
+#include "session/calls/call_selection.h"
 
 static struct wire_calls calls;
 static const char *names[4];

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "cases.h"
-#include "session/directory.h"
+#include "session/places/directory.h"
 #include "session/layout_place.h"
 
 static const char *const all_events[] = { "*", NULL };

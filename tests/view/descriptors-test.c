@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "synth.h"
-#include "view/kernel/descriptor_calls.h"
-#include "view/kernel/syscall_dump.h"
+#include "view/syscalls/values/descriptor_calls.h"
+#include "view/syscalls/syscall_dump.h"
 #include "wire/wire_event.h"
 
 enum {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "view/kernel/sched_states.h"
+#include "view/sched/sched_states.h"
 
 enum {
 	INTERVALS = 64,

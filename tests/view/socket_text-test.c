@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "view/kernel/socket_text.h"
+#include "view/syscalls/values/socket_text.h"
 
 static void check(const char *bytes, size_t count, const char *text)
 {

@@ -20,8 +20,8 @@
 #endif
 
 #include "synth.h"
-#include "view/kernel/syscall_dump.h"
-#include "view/kernel/syscall_words.h"
+#include "view/syscalls/syscall_dump.h"
+#include "view/syscalls/values/syscall_words.h"
 #include "wire/wire_event.h"
 
 /* Calls with a number as their last argument. */

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "view/kernel/syscall_pairs.h"
+#include "view/syscalls/syscall_pairs.h"
 
 enum {
 	READ = 1,

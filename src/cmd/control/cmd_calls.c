@@ -12,8 +12,8 @@
 #include "cmd/control/listing_names.h"
 #include "cmd/target_argument.h"
 #include "control/listing.h"
-#include "control/process_change.h"
-#include "session/call_selection.h"
+#include "control/running/process_change.h"
+#include "session/calls/call_selection.h"
 #include "view/buffer.h"
 #include "view/json.h"
 

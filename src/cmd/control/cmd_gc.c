@@ -7,7 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/target_argument.h"
 #include "control/remains.h"
-#include "session/directory.h"
+#include "session/places/directory.h"
 
 static struct directory_gc how = { .limits = { .count = 0, .bytes = UINT64_MAX }, .thorough = true };
 static bool quiet;

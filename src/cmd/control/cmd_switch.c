@@ -3,7 +3,7 @@
  * burin enable, disable, pause, resume: change the states of events of a running program.
  *
  * All errors are found before the first change. Then all events change in one transaction, which a listing sees as a
- * whole or not at all, even if this command is killed (session/transaction.c).
+ * whole or not at all, even if this command is killed (session/events/transaction.c).
  */
 #include <errno.h>
 #include <limits.h>

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "source/kernel/kernel_function.h"
-#include "source/kernel/probe.h"
-#include "source/kernel/tracefs.h"
-#include "source/kernel/unnamed_calls.h"
+#include "source/kernel/probes/kernel_function.h"
+#include "source/kernel/probes/probe.h"
+#include "source/kernel/points/tracefs.h"
+#include "source/kernel/points/unnamed_calls.h"
 #include "view/buffer.h"
 #include "view/json.h"
 #include "wire/wire_format.h"

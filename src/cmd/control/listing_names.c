@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/leb128.h"
 #include "base/number.h"
 #include "cmd/control/listing_names.h"

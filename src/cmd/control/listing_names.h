@@ -3,7 +3,7 @@
 #ifndef BURIN_CMD_CONTROL_LISTING_NAMES_H
 #define BURIN_CMD_CONTROL_LISTING_NAMES_H
 
-#include "base/arena.h"
+#include "base/containers/arena.h"
 #include "control/call_listing.h"
 #include "control/target.h"
 #include "image/symbolize/symbolize.h"

@@ -16,7 +16,7 @@
 #include "cmd/record/recording.h"
 #include "cmd/unknown_events.h"
 #include "session/clock.h"
-#include "session/directory.h"
+#include "session/places/directory.h"
 #include "session/kernel_device.h"
 
 enum {

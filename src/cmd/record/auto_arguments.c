@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
@@ -18,7 +18,7 @@
 #include "image/names/parameters.h"
 #include "image/symbolize/symbolize.h"
 #include "image/symbolize/texts.h"
-#include "session/call_arguments.h"
+#include "session/calls/call_arguments.h"
 #include "wire/wire_terms.h"
 
 static_assert((int)PARAMETERS_MAX == (int)CALL_ARGUMENTS_MAX &&

@@ -14,9 +14,9 @@
 #include "cmd/cmd.h"
 #include "cmd/control/listing_names.h"
 #include "cmd/record/calls_target.h"
-#include "control/process_change.h"
+#include "control/running/process_change.h"
 #include "file/foreign_file.h"
-#include "session/call_selection.h"
+#include "session/calls/call_selection.h"
 
 enum {
 	SELECT_TRIES = 100,

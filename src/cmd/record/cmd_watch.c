@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/glob.h"
 #include "base/text.h"
 #include "cmd/record/attach.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/number.h"
 #include "cmd/cmd.h"
 #include "cmd/record/guest.h"
@@ -19,7 +19,7 @@
 #include "cmd/record/guest_trigger.h"
 #include "cmd/record/preload_libraries.h"
 #include "image/elf/kernel_file.h"
-#include "image/names/guest_tasks.h"
+#include "image/names/kernel/guest_tasks.h"
 
 enum {
 	RANGES_MAX = 2048, /* of the plugin; their text is shorter than the longest argument of a program */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/glob.h"
 #include "base/number.h"
 #include "cmd/cmd.h"

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "image/names/guest_names.h"
+#include "image/names/kernel/guest_names.h"
 #include "view/records/selection.h"
 
 struct guest_range {

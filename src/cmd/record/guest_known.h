@@ -4,7 +4,7 @@
 #define BURIN_CMD_RECORD_GUEST_KNOWN_H
 
 #include "burin/profile.h"
-#include "image/names/guest_names.h"
+#include "image/names/kernel/guest_names.h"
 
 struct guest_known {
 	struct guest_known_function {

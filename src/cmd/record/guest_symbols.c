@@ -12,7 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/record/guest_symbols.h"
 #include "image/elf/kernel_file.h"
-#include "image/names/guest_names.h"
+#include "image/names/kernel/guest_names.h"
 #include "wire/wire_call.h"
 
 static const char kernel_key[] = "vmlinux=", program_key[] = "prog=";

@@ -8,7 +8,7 @@
 #define BURIN_CMD_RECORD_KERNEL_EVENTS_H
 
 #include "control/enable_lease.h"
-#include "source/kernel/kernel_module.h"
+#include "source/kernel/mechanisms/kernel_module.h"
 #include "source/kernel/kernel_source.h"
 #include "view/records/selection.h"
 

@@ -2,7 +2,7 @@
 /*
  * The debug information of files that a command loads while it runs: plugins that it opens, programs that it executes.
  *
- * The process that loads one waits for what is known of it (source/calls/call_facts.h), and records may come meanwhile from
+ * The process that loads one waits for what is known of it (source/calls/functions/call_facts.h), and records may come meanwhile from
  * others. So a child of the recorder reads these files, while the recorder drains.
  */
 #ifndef BURIN_CMD_RECORD_LATER_FILES_H

@@ -6,10 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "cmd/record/process_ends.h"
 #include "session/clock.h"
-#include "session/directory.h"
+#include "session/places/directory.h"
 
 enum {
 	/* Lines of mappings that one search reads; beyond that, a process counts as a user. */

@@ -9,7 +9,7 @@
 #include "cmd/record/record_calls.h"
 #include "cmd/record/cmd_symbols.h"
 #include "file/create.h"
-#include "session/call_arguments.h"
+#include "session/calls/call_arguments.h"
 #include "session/clock.h"
 
 /* The second comes in with the first, but its vfork() and its other functions must come before those of the C library. */

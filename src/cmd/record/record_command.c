@@ -37,7 +37,7 @@
 #include "control/remains.h"
 #include "drain/drain.h"
 #include "session/clock.h"
-#include "session/directory.h"
+#include "session/places/directory.h"
 #include "session/session.h"
 
 enum {

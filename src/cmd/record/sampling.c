@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/pid.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
@@ -17,7 +17,7 @@
 #include "cmd/record/cmd_symbols.h"
 #include "file/create.h"
 #include "session/clock.h"
-#include "source/kernel/kernel_function.h"
+#include "source/kernel/probes/kernel_function.h"
 #include "view/profile/unsampled.h"
 #include "wire/wire_terms.h"
 

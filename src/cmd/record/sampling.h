@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include "drain/drain.h"
-#include "source/kernel/probe_event.h"
+#include "source/kernel/probes/probe_event.h"
 #include "source/perf/sampler.h"
 #include "view/records/selection.h"
 

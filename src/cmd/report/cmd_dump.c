@@ -8,8 +8,8 @@
 #include "burin/read.h"
 #include "cmd/cmd.h"
 #include "cmd/selection_options.h"
-#include "view/kernel/descriptor_calls.h"
-#include "view/kernel/syscall_dump.h"
+#include "view/syscalls/values/descriptor_calls.h"
+#include "view/syscalls/syscall_dump.h"
 #include "view/losses.h"
 #include "view/records/dump.h"
 

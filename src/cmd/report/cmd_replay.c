@@ -8,7 +8,7 @@
 #include "cmd/pager.h"
 #include "cmd/report/open_profile.h"
 #include "cmd/selection_options.h"
-#include "view/calls/replay.h"
+#include "view/calls/replay/replay.h"
 #include "view/losses.h"
 #include "view/summary/summary.h"
 

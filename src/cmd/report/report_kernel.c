@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "cmd/report/open_calls.h"
-#include "view/kernel/critical.h"
-#include "view/kernel/sched_report.h"
-#include "view/kernel/syscall_stats.h"
+#include "view/sched/critical.h"
+#include "view/sched/sched_report.h"
+#include "view/syscalls/syscall_stats.h"
 
 static unsigned parts_of(const struct call_report *rows)
 {

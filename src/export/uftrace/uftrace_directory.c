@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/text.h"
 #include "export/uftrace/uftrace_directory.h"
 #include "file/create.h"

@@ -3,7 +3,7 @@
 #ifndef BURIN_EXPORT_UFTRACE_UFTRACE_DIRECTORY_H
 #define BURIN_EXPORT_UFTRACE_UFTRACE_DIRECTORY_H
 
-#include "base/arena.h"
+#include "base/containers/arena.h"
 #include "view/buffer.h"
 
 /* Zero it before use, but for the directory. */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/hash.h"
-#include "base/hash_table.h"
+#include "base/containers/array.h"
+#include "base/containers/hash.h"
+#include "base/containers/hash_table.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "export/uftrace/uftrace_images.h"

@@ -13,7 +13,7 @@
 #ifndef BURIN_EXPORT_UFTRACE_UFTRACE_ORDER_H
 #define BURIN_EXPORT_UFTRACE_UFTRACE_ORDER_H
 
-#include "base/hash_table.h"
+#include "base/containers/hash_table.h"
 #include "burin/calls.h"
 #include "export/uftrace/uftrace_directory.h"
 #include "export/uftrace/uftrace_values.h"

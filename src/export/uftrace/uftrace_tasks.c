@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/number.h"
 #include "export/uftrace/uftrace_images.h"
 #include "export/uftrace/uftrace_tasks.h"

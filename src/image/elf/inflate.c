@@ -10,7 +10,7 @@
 #include <libdeflate.h>
 #endif
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "image/elf/inflate.h"
 
 #ifdef BURIN_LIBDEFLATE

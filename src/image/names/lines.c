@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "image/names/dwarf_text.h"
 #include "image/names/lines.h"
 

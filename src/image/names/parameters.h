@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The parameters and results of the functions of a program, from DWARF, as `burin record --args` takes them
- * (session/call_arguments.h): "path/s%1,kind/u32{OPEN=0 CLOSED=1}%2,retval/i32". Each has its place by the System V ABI for x86-64.
+ * (session/calls/call_arguments.h): "path/s%1,kind/u32{OPEN=0 CLOSED=1}%2,retval/i32". Each has its place by the System V ABI for x86-64.
  *
  * Only functions of C and C++ are described. A compiler may give a function that is local to its file, or a clone, another
  * convention. The name of its symbol shows that, an attribute, or a parameter that is in another register when the function

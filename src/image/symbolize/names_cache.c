@@ -19,12 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/leb128.h"
 #include "base/number.h"
 #include "file/write.h"
 #include "image/elf/debugfile.h"
-#include "image/names/kernel_names.h"
+#include "image/names/kernel/kernel_names.h"
 #include "image/symbolize/names_cache.h"
 
 enum {

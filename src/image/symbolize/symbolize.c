@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/leb128.h"
 #include "base/number.h"
 #include "image/elf/debugfile.h"

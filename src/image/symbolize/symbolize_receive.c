@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/leb128.h"
 #include "image/names/lines.h"
 #include "image/names/parameters.h"

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/hash_table.h"
+#include "base/containers/hash_table.h"
 
 struct texts_entry {
 	char *text;

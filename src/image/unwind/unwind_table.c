@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <zlib.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/number.h"
 #include "image/unwind/unwind_table.h"
 

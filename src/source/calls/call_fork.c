@@ -15,11 +15,11 @@
 #include <sys/mman.h>
 
 #include "source/calls/call_fork.h"
-#include "source/calls/call_native.h"
-#include "source/calls/call_segment.h"
-#include "source/calls/call_thread.h"
-#include "source/calls/call_values.h"
-#include "source/calls/hook_entry.h"
+#include "source/calls/stack/call_native.h"
+#include "source/calls/stack/call_segment.h"
+#include "source/calls/stack/call_thread.h"
+#include "source/calls/stack/call_values.h"
+#include "source/calls/hooks/hook_entry.h"
 
 static __thread struct call_kept kept_top
 	__attribute__((tls_model("initial-exec"))), /* of the current stack */

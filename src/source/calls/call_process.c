@@ -5,11 +5,11 @@
 
 #include "base/c_library.h"
 #include "base/nolibc.h"
-#include "source/calls/call_apart.h"
+#include "source/calls/functions/call_apart.h"
 #include "source/calls/call_fork.h"
-#include "source/calls/call_patch.h"
-#include "source/calls/call_thread.h"
-#include "source/calls/hook_entry.h"
+#include "source/calls/patch/call_patch.h"
+#include "source/calls/stack/call_thread.h"
+#include "source/calls/hooks/hook_entry.h"
 #include "source/calls/interpose_exec.h"
 #include "source/calls/interpose_jumps.h"
 #include "source/calls/interpose_late.h"
@@ -72,7 +72,7 @@ static __attribute__((constructor)) void be_ready(void)
 
 /*
  * burin_calls_attach - prepare a program that runs: its own session, with all functions off. A command calls it, in a thread
- * that it has stopped where a library may be loaded (control/load_calls.h). Return: enum wire_patch_attach.
+ * that it has stopped where a library may be loaded (control/running/load_calls.h). Return: enum wire_patch_attach.
  */
 HOOK uint64_t burin_calls_attach(void);
 

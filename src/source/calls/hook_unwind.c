@@ -25,12 +25,12 @@
 #include <unwind.h>
 
 #include "base/nolibc.h"
-#include "source/calls/call_native.h"
-#include "source/calls/call_patch.h"
-#include "source/calls/call_segment.h"
-#include "source/calls/call_slots.h"
-#include "source/calls/call_values.h"
-#include "source/calls/hook_entry.h"
+#include "source/calls/stack/call_native.h"
+#include "source/calls/patch/call_patch.h"
+#include "source/calls/stack/call_segment.h"
+#include "source/calls/patch/call_slots.h"
+#include "source/calls/stack/call_values.h"
+#include "source/calls/hooks/hook_entry.h"
 
 #define HOOK __attribute__((visibility("default")))
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "source/calls/call_fork.h"
-#include "source/calls/call_thread.h"
+#include "source/calls/stack/call_thread.h"
 
 #define REPLACED __attribute__((visibility("default")))
 

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <ucontext.h>
 
-#include "source/calls/call_functions.h"
-#include "source/calls/call_native.h"
+#include "source/calls/functions/call_functions.h"
+#include "source/calls/stack/call_native.h"
 #include "source/calls/interpose_jumps.h"
 
 #define REPLACED __attribute__((visibility("default")))

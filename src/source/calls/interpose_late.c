@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 
 #include "base/loaded_object.h"
-#include "source/calls/call_patch.h"
+#include "source/calls/patch/call_patch.h"
 #include "source/calls/interpose_late.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "source/guest/guest_machine.h"
+#include "source/guest/machines/guest_machine.h"
 
 /*
  * guest_follow - whether the calls of a direct call instruction have to be seen: since its function is selected, or since it

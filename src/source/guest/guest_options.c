@@ -6,7 +6,7 @@
 
 #include "base/nolibc.h"
 #include "base/number.h"
-#include "session/wait_for_reader.h"
+#include "session/events/wait_for_reader.h"
 #include "source/guest/guest_options.h"
 
 struct guest_options guest_options = { .kernel = true,

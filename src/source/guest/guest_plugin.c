@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/hash.h"
-#include "base/hash_table.h"
+#include "base/containers/array.h"
+#include "base/containers/hash.h"
+#include "base/containers/hash_table.h"
 #include "source/guest/guest_call.h"
 #include "source/guest/guest_follow.h"
 #include "source/guest/guest_link.h"

@@ -4,7 +4,7 @@
 #define BURIN_SOURCE_GUEST_GUEST_SESSION_H
 
 #include "ring/section_rseq.h"
-#include "session/session_calls.h"
+#include "session/calls/session_calls.h"
 #include "session/session.h"
 #include "wire/wire_call.h"
 #include "wire/wire_record.h"

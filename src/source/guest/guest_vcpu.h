@@ -4,7 +4,7 @@
 #define BURIN_SOURCE_GUEST_GUEST_VCPU_H
 
 #include "source/guest/guest_clock.h"
-#include "source/guest/guest_machine.h"
+#include "source/guest/machines/guest_machine.h"
 #include "source/guest/guest_stack.h"
 #include "source/guest/guest_task.h"
 #include "source/guest/qemu_plugin.h"

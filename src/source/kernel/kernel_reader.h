@@ -10,7 +10,7 @@
 
 #include "drain/drain.h"
 #include "source/kernel/kernel_clock.h"
-#include "source/kernel/task_names.h"
+#include "source/kernel/points/task_names.h"
 
 /* The state of a ring's times. */
 struct kernel_times {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bpf/bpf_program.h"
-#include "source/kernel/kernel_program.h"
+#include "source/kernel/programs/kernel_program.h"
 #include "source/kernel/kernel_share.h"
 
 enum {

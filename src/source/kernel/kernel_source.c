@@ -12,23 +12,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "session/clock.h"
-#include "source/kernel/kernel_append.h"
-#include "source/kernel/kernel_asleep.h"
-#include "source/kernel/kernel_calls.h"
-#include "source/kernel/kernel_filter.h"
-#include "source/kernel/kernel_late.h"
-#include "source/kernel/kernel_packets.h"
-#include "source/kernel/kernel_points.h"
-#include "source/kernel/kernel_put.h"
+#include "source/kernel/programs/kernel_append.h"
+#include "source/kernel/programs/kernel_asleep.h"
+#include "source/kernel/programs/kernel_calls.h"
+#include "source/kernel/bpf/kernel_filter.h"
+#include "source/kernel/bpf/kernel_late.h"
+#include "source/kernel/bpf/kernel_packets.h"
+#include "source/kernel/programs/kernel_points.h"
+#include "source/kernel/bpf/kernel_put.h"
 #include "source/kernel/kernel_rights.h"
 #include "source/kernel/kernel_share.h"
 #include "source/kernel/kernel_source.h"
-#include "source/kernel/kernel_types.h"
-#include "source/kernel/probe.h"
-#include "source/kernel/tracefs.h"
-#include "source/kernel/tracefs_instance.h"
+#include "source/kernel/bpf/kernel_types.h"
+#include "source/kernel/probes/probe.h"
+#include "source/kernel/points/tracefs.h"
+#include "source/kernel/mechanisms/tracefs_instance.h"
 
 static const char tracefs_word[] = "tracefs";
 enum {

@@ -11,13 +11,13 @@
 
 #include "drain/drain.h"
 #include "source/kernel/kernel_clock.h"
-#include "source/kernel/kernel_files.h"
-#include "source/kernel/kernel_follow.h"
-#include "source/kernel/kernel_perf.h"
-#include "source/kernel/kernel_points.h"
+#include "source/kernel/bpf/kernel_files.h"
+#include "source/kernel/points/kernel_follow.h"
+#include "source/kernel/mechanisms/kernel_perf.h"
+#include "source/kernel/programs/kernel_points.h"
 #include "source/kernel/kernel_reader.h"
-#include "source/kernel/kernel_program.h"
-#include "source/kernel/kernel_tracefs.h"
+#include "source/kernel/programs/kernel_program.h"
+#include "source/kernel/mechanisms/kernel_tracefs.h"
 
 /*
  * For tests and comparisons, this variable of the recorder's environment chooses the mechanism: `bpf-untyped`: programs that do not use the

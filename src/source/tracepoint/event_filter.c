@@ -14,12 +14,12 @@
 #include "base/nolibc.h"
 #include "ring/section_rseq.h"
 #include "filter/filter.h"
-#include "session/condition_counts.h"
+#include "session/events/condition_counts.h"
 #include "source/tracepoint/callback.h"
 #include "source/tracepoint/commit.h"
 #include "source/tracepoint/event_filter.h"
 #include "source/tracepoint/record_context.h"
-#include "source/tracepoint/site_types.h"
+#include "source/tracepoint/fields/site_types.h"
 #include "source/tracepoint/thread.h"
 
 enum {

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 #include "source/tracepoint/callback.h"
-#include "source/tracepoint/enum_text.h"
+#include "source/tracepoint/fields/enum_text.h"
 #include "source/tracepoint/process.h"
 #include "source/tracepoint/site_registry.h"
-#include "source/tracepoint/site_types.h"
+#include "source/tracepoint/fields/site_types.h"
 #include "source/tracepoint/thread.h"
 
 /* Report the first object with refused events; `burin events` lists all. */

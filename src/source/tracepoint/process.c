@@ -22,11 +22,11 @@
 #include "base/nolibc.h"
 #include "base/print.h"
 #include "ring/section_rseq.h"
-#include "session/directory.h"
+#include "session/places/directory.h"
 #include "source/tracepoint/event_filter.h"
 #include "source/tracepoint/process.h"
 #include "source/tracepoint/settings.h"
-#include "source/tracepoint/serialize.h"
+#include "source/tracepoint/fields/serialize.h"
 #include "source/tracepoint/thread.h"
 
 enum {

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/hash.h"
+#include "base/containers/array.h"
+#include "base/containers/hash.h"
 #include "base/number.h"
-#include "read/profile_parts.h"
+#include "read/profile/profile_parts.h"
 #include "view/calls/call_contexts.h"
 #include "view/calls/call_threads.h"
 #include "view/calls/call_walk.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "read/profile_parts.h"
+#include "read/profile/profile_parts.h"
 #include "view/calls/call_contexts.h"
 #include "view/calls/call_profile.h"
 #include "view/calls/call_stats.h"

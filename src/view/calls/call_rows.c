@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/hash.h"
+#include "base/containers/array.h"
+#include "base/containers/hash.h"
 #include "base/number.h"
 
 struct call_row *call_rows_find(struct call_rows *rows, const struct call_threads *threads, uint32_t group,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "read/trace.h"
 #include "view/calls/call_spans.h"
 #include "wire/wire_call.h"

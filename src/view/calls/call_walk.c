@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/hash.h"
-#include "base/hash_table.h"
+#include "base/containers/array.h"
+#include "base/containers/hash.h"
+#include "base/containers/hash_table.h"
 #include "read/trace.h"
 #include "view/calls/call_spans.h"
 #include "view/calls/call_walk.h"

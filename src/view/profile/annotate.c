@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/number.h"
 #include "view/profile/symbol_label.h"
 

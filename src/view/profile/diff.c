@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/number.h"
 #include "base/print.h"
 #include "base/text.h"

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/number.h"
 #include "view/profile/profile_view.h"
 

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/array.h"
-#include "base/hash.h"
+#include "base/containers/array.h"
+#include "base/containers/hash.h"
 #include "base/number.h"
 #include "view/profile/profile_view.h"
 #include "view/profile/symbol_label.h"

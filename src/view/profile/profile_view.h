@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/hash_table.h"
+#include "base/containers/arena.h"
+#include "base/containers/hash_table.h"
 #include "burin/profile.h"
 #include "view/json.h"
 #include "view/records/selection.h"

@@ -3,7 +3,7 @@
 #ifndef BURIN_VIEW_RECORDS_CALL_NAMES_H
 #define BURIN_VIEW_RECORDS_CALL_NAMES_H
 
-#include "base/arena.h"
+#include "base/containers/arena.h"
 #include "burin/calls.h"
 #include "view/json.h"
 #include "view/records/selection.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "image/elf/kernel_file.h"
-#include "image/names/guest_names.h"
+#include "image/names/kernel/guest_names.h"
 
 int main(int argc, char **argv)
 {

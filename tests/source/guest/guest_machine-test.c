@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "source/guest/guest_machine.h"
+#include "source/guest/machines/guest_machine.h"
 
 enum {
 	ADDRESS = 0x10000000,

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/number.h"
-#include "source/kernel/kernel_append.h"
+#include "source/kernel/programs/kernel_append.h"
 
 enum {
 	WINDOW = 4,

@@ -15,9 +15,9 @@
 
 #include "filter/filter.h"
 #include "filter/filter_entry.h"
-#include "source/kernel/kernel_filter.h"
-#include "source/kernel/kernel_program.h"
-#include "source/kernel/kernel_raw.h"
+#include "source/kernel/bpf/kernel_filter.h"
+#include "source/kernel/programs/kernel_program.h"
+#include "source/kernel/programs/kernel_raw.h"
 
 #define COMMON                                                                 \
 	"name: it\nID: 321\nformat:\n"                                         \

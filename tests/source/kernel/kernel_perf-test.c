@@ -19,8 +19,8 @@
 #include <linux/perf_event.h>
 
 #include "base/number.h"
-#include "source/kernel/kernel_perf.h"
-#include "source/kernel/kernel_tracefs.h"
+#include "source/kernel/mechanisms/kernel_perf.h"
+#include "source/kernel/mechanisms/kernel_tracefs.h"
 
 enum {
 	PAGE = 4096,

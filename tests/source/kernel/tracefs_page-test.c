@@ -20,8 +20,8 @@
 #include <kbuffer.h>
 #endif
 
-#include "source/kernel/tracefs.h"
-#include "source/kernel/tracefs_page.h"
+#include "source/kernel/points/tracefs.h"
+#include "source/kernel/mechanisms/tracefs_page.h"
 
 enum {
 	PAGE = 4096,

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "source/kernel/kernel_raw.h"
-#include "source/kernel/tracepoint.h"
+#include "source/kernel/programs/kernel_raw.h"
+#include "source/kernel/points/tracepoint.h"
 #include "wire/wire_format.h"
 
 #define COMMON                                                                 \

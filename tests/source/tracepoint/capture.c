@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "burin/burin.h"
-#include "source/tracepoint/serialize.h"
-#include "source/tracepoint/site_types.h"
+#include "source/tracepoint/fields/serialize.h"
+#include "source/tracepoint/fields/site_types.h"
 #include "wire/wire_event.h"
 #include "wire/wire_record.h"
 

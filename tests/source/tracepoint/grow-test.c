@@ -13,12 +13,12 @@
 
 #include <string.h>
 
-#include "source/tracepoint/text_load.h"
+#include "source/tracepoint/fields/text_load.h"
 
 static size_t measured; /* what every string is said to be */
 
 #define text_length(text, max) ((void)(text), measured < (max) + 1 ? measured : (size_t)(max) + 1)
-#include "source/tracepoint/serialize.c"
+#include "source/tracepoint/fields/serialize.c"
 
 const unsigned char burin_off;
 

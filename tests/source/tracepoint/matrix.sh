@@ -42,7 +42,7 @@ finish() {
 	exit
 }
 
-library="$root/src/source/tracepoint/serialize.c $root/src/source/tracepoint/site_types.c $root/src/wire/wire_format.c $here/capture.c"
+library="$root/src/source/tracepoint/fields/serialize.c $root/src/source/tracepoint/fields/site_types.c $root/src/wire/wire_format.c $here/capture.c"
 
 # build_and_run CC CXX KIND STANDARD OPTIONS...; RUN is put before programs
 build_and_run() (

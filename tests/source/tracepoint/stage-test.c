@@ -15,8 +15,8 @@
 #include <sys/mman.h>
 
 #include "burin/burin.h"
-#include "source/tracepoint/serialize.h"
-#include "source/tracepoint/site_types.h"
+#include "source/tracepoint/fields/serialize.h"
+#include "source/tracepoint/fields/site_types.h"
 #include "wire/wire_event.h"
 #include "wire/wire_format.h"
 #include "wire/wire_record.h"

@@ -15,7 +15,7 @@
 
 #include <linux/perf_event.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "session/clock.h"
 #include "source/perf/rings/perf.h"
 #include "source/perf/rings/perf_area.h"

@@ -12,7 +12,7 @@
 #include "base/number.h"
 #include "ring/copy.h"
 #include "ring/ring_deps.h"
-#include "session/directory.h"
+#include "session/places/directory.h"
 #include "source/perf/rings/preload_reader.h"
 #include "wire/wire_head.h"
 #include "wire/wire_preload.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "source/perf/rings/process_list.h"
 
 int process_list_add(struct process_list *list, pid_t pid)

@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/array.h"
-#include "base/hash.h"
+#include "base/containers/array.h"
+#include "base/containers/hash.h"
 #include "source/perf/stacks/stacks.h"
 
 void stacks_init(struct stacks *stacks, struct table_writer *table)

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "base/hash_table.h"
+#include "base/containers/hash_table.h"
 #include "writer/table_writer.h"
 #include "wire/wire_profile.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/hash.h"
+#include "base/containers/array.h"
+#include "base/containers/hash.h"
 #include "base/text.h"
 #include "source/perf/tasks/budget.h"
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/hash_table.h"
+#include "base/containers/hash_table.h"
 #include "file/foreign_file.h"
 
 enum budget_kind {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "image/names/kernel_names.h"
+#include "image/names/kernel/kernel_names.h"
 #include "source/perf/tasks/kernel_image.h"
 
 void kernel_init(struct kernel *kernel, struct images *images)

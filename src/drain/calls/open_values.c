@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The arguments of open calls; see open_values.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "drain/calls/open_values.h"
+
+enum {
+	RESULT_MAX = 9, /* bytes of an empty result */
+};
+
+/* The fields of a call, at the begin of a payload (WIRE_CALL_FORMAT). */
+struct call_fields {
+	uint32_t function, low;
+	uint16_t high, depth;
+};
+
+static_assert(sizeof(struct call_fields) + WIRE_CALL_VALUES_BYTES + RESULT_MAX <= OPEN_VALUES_MAX,
+	      "room for a payload");
+
+static int compare(const void *one, const void *other)
+{
+	const struct open_values_block *a = one, *b = other;
+
+	return number_order(a->segment, b->segment) ?: number_order(a->slot, b->slot);
+}
+
+static const struct wire_call_values *blocks_of(const struct session *session, uint32_t number)
+{
+	struct wire_call_segment *segment = session_call_segment_at(session, number);
+
+	/* Acquire: pairs with the release in session/calls/call_stacks.c. */
+	return __atomic_load_n(&segment->tid, __ATOMIC_ACQUIRE) && segment->stack == WIRE_CALL_VALUES_STACK
+		       ? (const struct wire_call_values *)(segment + 1)
+		       : NULL;
+}
+
+static void add(struct open_values *values, const struct wire_call_values *block)
+{
+	/* Acquire: pairs with the release in call_values_show(). */
+	if (!__atomic_load_n(&block->start, __ATOMIC_ACQUIRE))
+		return;
+	values->list[values->count++] = (struct open_values_block){ block->segment, block->slot, block };
+}
+
+int open_values_find(struct open_values *values, const struct session *session)
+{
+	const uint32_t used = session->calls.header->segments, most = session->geometry.call_segments,
+		       segments = used < most ? used : most;
+	size_t with = 0;
+
+	*values = (struct open_values){ 0 };
+	for (uint32_t number = 1; number <= segments; number++)
+		with += blocks_of(session, number) != NULL;
+	if (!with)
+		return 0;
+	values->list = calloc(with * WIRE_CALL_VALUES, sizeof(*values->list));
+	if (!values->list)
+		return -ENOMEM;
+	for (uint32_t number = 1; with && number <= segments; number++) {
+		const struct wire_call_values *blocks = blocks_of(session, number);
+
+		for (unsigned n = 0; blocks && n < WIRE_CALL_VALUES; n++)
+			add(values, &blocks[n]);
+		with -= blocks != NULL; /* others may have come meanwhile */
+	}
+	if (values->count)
+		qsort(values->list, values->count, sizeof(*values->list), compare);
+	return 0;
+}
+
+void open_values_free(struct open_values *values)
+{
+	free(values->list);
+}
+
+static const struct wire_call_values *find(const struct open_values *values, uint32_t segment, uint32_t slot)
+{
+	const struct open_values_block wanted = { .segment = segment, .slot = slot };
+	const struct open_values_block *found =
+		values->count ? bsearch(&wanted, values->list, values->count, sizeof(wanted), compare) : NULL;
+
+	return found ? found->block : NULL;
+}
+
+uint32_t open_values_take(const struct open_values *values, const struct event_table *events,
+			  uint32_t segment, uint32_t slot, const struct wire_call_frame *frame,
+			  uint32_t depth, uint16_t *event, char payload[OPEN_VALUES_MAX])
+{
+	const struct wire_call_values *shared = find(values, segment, slot);
+	const struct call_fields fields = { frame->function, (uint32_t)frame->start,
+					    (uint16_t)(frame->start >> 32), (uint16_t)depth };
+	struct wire_call_values block;
+	uint32_t bytes;
+
+	if (!shared)
+		return 0;
+	memcpy(&block, shared, sizeof(block));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (block.start != frame->start || __atomic_load_n(&shared->start, __ATOMIC_RELAXED) != block.start ||
+	    block.bytes > sizeof(block.payload) || block.result_bytes > RESULT_MAX)
+		return 0;
+	memcpy(payload, &fields, sizeof(fields));
+	memcpy(payload + sizeof(fields), block.payload, block.bytes);
+	memset(payload + sizeof(fields) + block.bytes, 0, block.result_bytes);
+	bytes = (uint32_t)sizeof(fields) + block.bytes + block.result_bytes;
+	*event = block.event;
+	return event_table_payload_fits(events, block.event, payload, bytes) && events->calls[block.event - 1]
+		       ? bytes
+		       : 0;
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Filters in the kernel; see kernel_filter.h.
+ *
+ * Tests lead to later tests only, as jumps of such programs do. Register 1 has the value that a test is about. A text is copied to
+ * the stack first, and ends in the same way as in the record. A short one takes little room there: kernel_interrupt_holds().
+ */
+#include <string.h>
+
+#include "filter/filter.h"
+#include "source/kernel/bpf/kernel_filter.h"
+#include "source/kernel/bpf/kernel_late.h"
+#include "source/kernel/bpf/kernel_put.h"
+
+enum {
+	TESTS = WIRE_FILTER_TESTS_MAX,
+	JUMPS = 1024,
+	YES = TESTS,
+	NO = TESTS + 1,
+	LATER = TESTS + 2, /* the text is not in memory */
+};
+
+/* Jumps that wait for the place where they lead to: a test, YES or NO. */
+struct jumps {
+	struct {
+		unsigned jump, target;
+	} all[JUMPS];
+	unsigned count;
+};
+
+static unsigned target_of(unsigned number)
+{
+	return number == WIRE_FILTER_YES ? YES : number == WIRE_FILTER_NO ? NO : number;
+}
+
+static void add_jump(struct jumps *jumps, unsigned jump, unsigned target)
+{
+	if (jumps->count == JUMPS)
+		return; /* the program is longer than any that can be loaded */
+	jumps->all[jumps->count].jump = jump;
+	jumps->all[jumps->count++].target = target;
+}
+
+static void land_all(struct bpf_program *to, const struct jumps *jumps, unsigned target)
+{
+	for (unsigned n = 0; n < jumps->count; n++)
+		if (jumps->all[n].target == target)
+			bpf_land(to, jumps->all[n].jump);
+}
+
+static bool has_target(const struct jumps *jumps, unsigned target)
+{
+	for (unsigned n = 0; n < jumps->count; n++)
+		if (jumps->all[n].target == target)
+			return true;
+	return false;
+}
+
+/* ---- what fits */
+
+static bool is_text(const struct wire_filter_test *test)
+{
+	const unsigned op = test->op % WIRE_FILTER_WALK;
+
+	return op == WIRE_FILTER_TEXT || op == WIRE_FILTER_GLOB;
+}
+
+static const struct tracepoint_field *field_of(const struct tracepoint *point, unsigned arg)
+{
+	for (unsigned n = 0; n < point->count; n++)
+		if (point->fields[n].recorded && !arg--)
+			return &point->fields[n];
+	return &point->fields[0]; /* the filter was compiled for these fields */
+}
+
+static bool comes_later(enum tracepoint_kind kind)
+{
+	return kind == TRACEPOINT_INTERRUPT || kind == TRACEPOINT_LIST || kind == TRACEPOINT_LIST_COUNT ||
+	       kind == TRACEPOINT_POINTED;
+}
+
+const char *kernel_filter_fits(const struct kernel_filter *of, bool in_kernel)
+{
+	const struct wire_filter *filter = of->filter;
+
+	for (unsigned n = 0; n < filter->tests; n++) {
+		const struct wire_filter_test *test = &filter->test[n];
+		const char *text = (const char *)filter + test->low;
+
+		if (filter_source(test) == WIRE_FILTER_SUBJECT &&
+		    test->offset >= offsetof(struct filter_subject, depth))
+			return "events of the kernel have no depth and no correlation";
+		if (in_kernel && filter_source(test) != WIRE_FILTER_SUBJECT &&
+		    comes_later(field_of(of->point, test->arg)->kind))
+			return "the kernel's programs find `interrupt`, arguments of an exec and `memory` "
+			       "later than they filter";
+		if (in_kernel && test->op % WIRE_FILTER_WALK == WIRE_FILTER_GLOB &&
+		    (strpbrk(text, "?[") || strchr(text, '*') != strrchr(text, '*')))
+			return "in the kernel a glob has one *, and no ? and [";
+	}
+	return NULL;
+}
+
+bool kernel_filter_needs_pid(const struct wire_filter *filter)
+{
+	for (unsigned n = 0; filter && n < filter->tests; n++) {
+		const struct wire_filter_test *test = &filter->test[n];
+
+		/* With one target for both results it is a constant. */
+		if (filter_source(test) == WIRE_FILTER_SUBJECT &&
+		    test->offset == offsetof(struct filter_subject, pid) && test->then != test->otherwise)
+			return true;
+	}
+	return false;
+}
+
+/* ---- where values are */
+
+bool kernel_filter_same(const struct kernel_filter *a, const struct kernel_filter *b)
+{
+	if (a->filter->bytes != b->filter->bytes || a->filter->tests != b->filter->tests ||
+	    memcmp(a->filter->test, b->filter->test, a->filter->bytes - offsetof(struct wire_filter, test)) !=
+		    0)
+		return false;
+	for (unsigned n = 0; n < a->filter->tests; n++) {
+		const struct wire_filter_test *test = &a->filter->test[n];
+		const struct tracepoint_field *one = field_of(a->point, test->arg),
+					      *other = field_of(b->point, test->arg);
+
+		if (filter_source(test) != WIRE_FILTER_SUBJECT &&
+		    (one->kind != other->kind || one->offset != other->offset ||
+		     one->socket != other->socket))
+			return false;
+	}
+	return true;
+}
+
+/* Of an argument of a system call, in struct pt_regs. In the kernel's record each has 8 bytes, behind the number of the call. */
+static int argument_place(const struct tracepoint_field *field)
+{
+	return kernel_argument_places[(field->offset - 16u) / 8 % KERNEL_ARGUMENTS];
+}
+
+/* Register 1: an integer of a field, or of element @n of an array. */
+static void put_value(struct bpf_program *to, const struct kernel_layout *layout,
+		      const struct kernel_filter *filter, const struct tracepoint_field *field, unsigned n)
+{
+	bool enters;
+
+	if (field->kind == TRACEPOINT_CALL) {
+		kernel_put_call(to, layout);
+		bpf_put_copy(to, BPF_REG_1, BPF_REG_2);
+	} else if (field->kind == TRACEPOINT_CALL_NUMBER)
+		kernel_put_register(to, layout, BPF_W, BPF_REG_1, REGISTERS_NUMBER);
+	else if (field->source.place != TRACEPOINT_RECORD)
+		kernel_put_argument(to, field);
+	else if (tracepoint_syscall(filter->point, &enters))
+		if (enters)
+			kernel_put_register(to, layout, BPF_DW, BPF_REG_1, argument_place(field));
+		else
+			bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_6, KERNEL_RESULT);
+	else
+		bpf_put_load(to, kernel_size_code(field->element ? field->element : field->bytes), BPF_REG_1,
+			     BPF_REG_6, (int)(field->offset + n * field->element));
+}
+
+/* Register 1: a property of the thread. */
+static void put_subject(struct bpf_program *to, unsigned offset)
+{
+	if (offset == offsetof(struct filter_subject, cpu))
+		bpf_put_call(to, BPF_FUNC_get_smp_processor_id);
+	else
+		bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
+	bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
+	if (offset == offsetof(struct filter_subject, pid))
+		bpf_put_alu(to, BPF_RSH, BPF_REG_1, 32);
+}
+
+/* The bytes of a text in the record, at most. */
+static unsigned text_max(const struct tracepoint_field *field)
+{
+	return field->kind == TRACEPOINT_CHARS ? field->size : TRACEPOINT_TEXT_MAX;
+}
+
+/* Where its copy is. */
+static int text_place(const struct tracepoint_field *field)
+{
+	return text_max(field) <= KERNEL_STACK_SHORT_MAX ? KERNEL_STACK_SHORT : KERNEL_STACK_TEXT;
+}
+
+/* Copy a text to the stack. Register 0: its bytes with the NUL. */
+static void put_text(struct bpf_program *to, const struct kernel_layout *layout,
+		     const struct tracepoint_field *field, struct jumps *jumps)
+{
+	if (field->source.place == TRACEPOINT_RECORD && field->kind == TRACEPOINT_USER_TEXT) {
+		struct kernel_unread unread = { .place = argument_place(field), .jumps = true };
+
+		kernel_put_argument_text(to, layout, BPF_REG_10, KERNEL_STACK_TEXT, &unread);
+		if (layout->late >= 0)
+			add_jump(jumps, unread.jump, LATER);
+		return;
+	}
+	if (field->source.place != TRACEPOINT_RECORD) {
+		kernel_put_argument(to, field);
+		bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
+	} else {
+		kernel_put_text_address(to, BPF_REG_3, field);
+	}
+	kernel_put_text(to, BPF_REG_10, text_place(field), field);
+}
+
+/* ---- tests */
+
+/* Jump if the number in register 1 is in the test's range. @op: of the filter, which has its width. Return: the jump. */
+static unsigned put_range(struct bpf_program *to, const struct wire_filter_test *test)
+{
+	static const uint64_t masks[] = { UINT8_MAX, UINT16_MAX, UINT32_MAX, UINT64_MAX };
+	const uint64_t mask = masks[test->op % WIRE_FILTER_WALK & 3];
+
+	if (mask <= UINT16_MAX) { /* less code for the elements of an array */
+		bpf_put_alu(to, BPF_SUB, BPF_REG_1, (int)(test->low & mask));
+		bpf_put_alu(to, BPF_AND, BPF_REG_1, (int)mask);
+		return bpf_put_jump(to, BPF_JLE, BPF_REG_1, (int)(test->span & mask));
+	}
+	bpf_put_number(to, BPF_REG_2, test->low);
+	bpf_put_alu_register(to, BPF_SUB, BPF_REG_1, BPF_REG_2);
+	if (mask != UINT64_MAX) {
+		bpf_put_number(to, BPF_REG_2, mask);
+		bpf_put_alu_register(to, BPF_AND, BPF_REG_1, BPF_REG_2);
+	}
+	bpf_put_number(to, BPF_REG_2, test->span);
+	return bpf_put_jump_register(to, BPF_JLE, BPF_REG_1, BPF_REG_2);
+}
+
+/* Jump to @target unless these bytes lie at register @base plus an offset. */
+static void put_bytes(struct bpf_program *to, struct jumps *jumps, unsigned target, unsigned base, int offset,
+		      const char *text, unsigned bytes)
+{
+	for (unsigned n = 0; n < bytes; n++) {
+		bpf_put_load(to, BPF_B, BPF_REG_1, base, offset + (int)n);
+		add_jump(jumps, bpf_put_jump(to, BPF_JNE, BPF_REG_1, (uint8_t)text[n]), target);
+	}
+}
+
+/* A text equals another one, or has its beginning and its end. */
+static void put_text_test(struct bpf_program *to, struct jumps *jumps, const struct wire_filter *filter,
+			  const struct wire_filter_test *test, const struct tracepoint_field *field)
+{
+	const int place = text_place(field);
+	const char *text = (const char *)filter + test->low;
+	const unsigned otherwise = target_of(test->otherwise), bytes = (unsigned)strlen(text);
+	const char *star = test->op % WIRE_FILTER_WALK == WIRE_FILTER_GLOB ? strchr(text, '*') : NULL;
+	const unsigned before = star ? (unsigned)(star - text) : bytes + 1;
+
+	if (bytes > text_max(field)) {						     /* longer than any */
+		add_jump(jumps, bpf_put_jump(to, BPF_JGE, BPF_REG_0, 0), otherwise); /* always */
+		return;
+	}
+	/* Without the star it is as long as the shortest text with its NUL. */
+	add_jump(jumps, bpf_put_jump(to, BPF_JLT, BPF_REG_0, (int)(star ? bytes : bytes + 1)), otherwise);
+	if (star && star[1]) {
+		const unsigned after = bytes - before - 1;
+
+		bpf_put_address(to, BPF_REG_2, place - (int)after - 1);
+		bpf_put_alu_register(to, BPF_ADD, BPF_REG_2, BPF_REG_0);
+		put_bytes(to, jumps, otherwise, BPF_REG_2, 0, star + 1, after);
+	}
+	put_bytes(to, jumps, otherwise, BPF_REG_10, place, text, before);
+}
+
+/* Copy a socket's address to the stack. Register 0: its bytes */
+static void put_socket(struct bpf_program *to, const struct kernel_layout *layout,
+		       const struct kernel_filter *filter, const struct tracepoint_field *field,
+		       struct jumps *jumps)
+{
+	struct kernel_unread unread = { .jumps = true };
+	unsigned failed = 0, good;
+	bool enters = false;
+
+	tracepoint_syscall(filter->point, &enters);
+	if (!enters) {
+		kernel_put_load(to, BPF_REG_1, BPF_REG_6, KERNEL_RESULT);
+		failed = bpf_put_jump(to, BPF_JSLT, BPF_REG_1, 0);
+	}
+	kernel_put_socket_place(to, layout, (enum tracepoint_socket)field->socket, !enters);
+	kernel_put_socket(to, BPF_REG_10, KERNEL_STACK_TEXT);
+	good = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
+	if (!enters) {
+		bpf_land(to, failed);
+	} else if (layout->late >= 0) {
+		kernel_put_unread_socket(to, &unread);
+		add_jump(jumps, unread.jump, LATER);
+	}
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, KERNEL_STACK_SOCKET_BYTES, 0);
+	bpf_land(to, good);
+	bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES);
+}
+
+/* The count of a socket's address, or any byte of it. */
+static void put_socket_test(struct bpf_program *to, const struct wire_filter_test *test, struct jumps *jumps)
+{
+	const unsigned then = target_of(test->then);
+
+	if (filter_source(test) == WIRE_FILTER_COUNT) {
+		bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
+		add_jump(jumps, put_range(to, test), then);
+		return;
+	}
+	for (int n = 0; n < TRACEPOINT_SOCKET_MAX; n++) {
+		add_jump(jumps, bpf_put_jump(to, BPF_JLE, BPF_REG_0, n), target_of(test->otherwise));
+		bpf_put_load(to, BPF_B, BPF_REG_1, BPF_REG_10, KERNEL_STACK_TEXT + n);
+		add_jump(jumps, put_range(to, test), then);
+	}
+}
+
+static void put_test(struct bpf_program *to, const struct kernel_layout *layout,
+		     const struct kernel_filter *filter, const struct wire_filter_test *test,
+		     struct jumps *jumps)
+{
+	const unsigned source = filter_source(test), then = target_of(test->then);
+	const struct tracepoint_field *field =
+		source == WIRE_FILTER_SUBJECT ? NULL : field_of(filter->point, test->arg);
+	const unsigned count = field && field->element ? field->size / field->element : 1;
+
+	if (field && is_text(test)) {
+		put_text(to, layout, field, jumps);
+		put_text_test(to, jumps, filter->filter, test, field);
+		add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), then);
+		return;
+	}
+	if (field && field->kind == TRACEPOINT_SOCKET) {
+		put_socket(to, layout, filter, field, jumps);
+		put_socket_test(to, test, jumps);
+		add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), target_of(test->otherwise));
+		return;
+	}
+	for (unsigned n = 0; n < (source == WIRE_FILTER_ANY ? count : 1); n++) {
+		if (source == WIRE_FILTER_COUNT)
+			bpf_put_set(to, BPF_REG_1, (int)count);
+		else if (field)
+			put_value(to, layout, filter, field, n);
+		else
+			put_subject(to, test->offset);
+		add_jump(jumps, put_range(to, test), then);
+	}
+	add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), target_of(test->otherwise));
+}
+
+/* A filter that is always true or always false, its only test. The kernel refuses programs where no jump leads to an instruction. */
+static void put_constant(struct bpf_program *to, const struct wire_filter_test *test, struct jumps *jumps)
+{
+	bpf_put_set(to, BPF_REG_1, target_of(test->then) == YES);
+	add_jump(jumps, bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0), YES);
+}
+
+void kernel_filter_put(struct bpf_program *to, const struct kernel_layout *layout,
+		       const struct kernel_filter *filter)
+{
+	struct jumps jumps = { .count = 0 };
+
+	if (filter->filter->test[0].then == filter->filter->test[0].otherwise)
+		put_constant(to, &filter->filter->test[0], &jumps);
+	else
+		for (unsigned n = 0; n < filter->filter->tests; n++) {
+			land_all(to, &jumps, n);
+			put_test(to, layout, filter, &filter->filter->test[n], &jumps);
+		}
+	if (layout->late >= 0 && has_target(&jumps, LATER)) {
+		land_all(to, &jumps, LATER);
+		kernel_late_note(to, layout, false);
+	}
+	land_all(to, &jumps, NO);
+	kernel_put_exit(to);
+	land_all(to, &jumps, YES);
+}

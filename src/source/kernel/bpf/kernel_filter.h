@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Filters (wire/wire_filter.h) as a part of the programs in the kernel: each test becomes some instructions, before a ring is taken.
+ */
+#ifndef BURIN_SOURCE_KERNEL_BPF_KERNEL_FILTER_H
+#define BURIN_SOURCE_KERNEL_BPF_KERNEL_FILTER_H
+
+#include "source/kernel/bpf/kernel_put.h"
+
+/*
+ * kernel_filter_fits - whether a filter can be tested of the kernel's events.
+ * @in_kernel: by a program there
+ * Return: NULL; why not, as a phrase.
+ */
+const char *kernel_filter_fits(const struct kernel_filter *filter, bool in_kernel);
+
+/* kernel_filter_needs_pid - whether a filter tests the process. @filter: NULL: there is none */
+bool kernel_filter_needs_pid(const struct wire_filter *filter);
+
+/* kernel_filter_same - whether the filters of two entries, or of two exits, of system calls have the same instructions. */
+bool kernel_filter_same(const struct kernel_filter *a, const struct kernel_filter *b);
+
+/*
+ * kernel_filter_put - end the program if the filter rejects the event. Changes registers 0 to 5.
+ * @filter: of that event; it fits
+ */
+void kernel_filter_put(struct bpf_program *to, const struct kernel_layout *layout,
+		       const struct kernel_filter *filter);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The recorded tasks; see kernel_follow.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bpf/bpf_program.h"
+#include "source/kernel/points/kernel_follow.h"
+#include "source/kernel/points/tracefs.h"
+
+enum {
+	FOLLOW_FORK,
+	FOLLOW_EXEC,
+};
+
+static const char *const points[KERNEL_FOLLOW_PROGRAMS + 1] = {
+	[FOLLOW_FORK] = "task:task_newtask",
+	[FOLLOW_EXEC] = "sched:sched_process_exec",
+};
+
+/* The tracepoints, as they are read. */
+struct found {
+	struct kernel_follow *follow;
+	unsigned which, count;
+};
+
+/* The address of a task's byte: register @task has its number, and @target receives the address. */
+static void put_byte(struct bpf_program *to, const struct kernel_follow *follow, unsigned target,
+		     unsigned task)
+{
+	bpf_put_value(to, target, follow->members);
+	bpf_put_alu(to, BPF_AND, task, KERNEL_FOLLOW_TASKS - 1);
+	bpf_put_alu_register(to, BPF_ADD, target, task);
+}
+
+/* The same for a task whose number the record has. */
+static void put_named(struct bpf_program *to, const struct kernel_follow *follow, unsigned target,
+		      const struct tracepoint_field *field)
+{
+	bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_6, field->offset);
+	put_byte(to, follow, target, BPF_REG_0);
+}
+
+static void put_state(struct bpf_program *to, unsigned address, enum kernel_follow_state state)
+{
+	bpf_put(to, BPF_ST | BPF_MEM | BPF_B, address, 0, 0, state);
+}
+
+/* 1: events of others at this tracepoint go on; with 0 the kernel passes it to no perf event. */
+static void put_end(struct bpf_program *to)
+{
+	bpf_put_set(to, BPF_REG_0, 1);
+	bpf_put_end(to);
+}
+
+/*
+ * A task makes another one, which has not run yet and is recorded if its maker is. So a number that is used again has no state of a task that
+ * ended: none is removed at an end, since the kernel frees tasks before their last switch, and some without a word.
+ */
+static void put_fork(struct bpf_program *to, const struct kernel_follow *follow,
+		     const struct tracepoint_field *child)
+{
+	unsigned other;
+
+	bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
+	put_byte(to, follow, BPF_REG_1, BPF_REG_0);
+	bpf_put_load(to, BPF_B, BPF_REG_3, BPF_REG_1, 0);
+	other = bpf_put_jump(to, BPF_JEQ, BPF_REG_3, KERNEL_FOLLOW_RECORDED);
+	bpf_put_set(to, BPF_REG_3, KERNEL_FOLLOW_NOT);
+	bpf_land(to, other);
+	put_named(to, follow, BPF_REG_1, child);
+	bpf_put_store(to, BPF_B, BPF_REG_1, 0, BPF_REG_3);
+	put_end(to);
+}
+
+/* A task executes a program: one that waited for that is recorded from now on. It may have taken its leader's number. */
+static void put_exec(struct bpf_program *to, const struct kernel_follow *follow,
+		     const struct tracepoint_field *task, const struct tracepoint_field *before)
+{
+	unsigned other;
+
+	put_named(to, follow, BPF_REG_1, before);
+	bpf_put_load(to, BPF_B, BPF_REG_2, BPF_REG_1, 0);
+	other = bpf_put_jump(to, BPF_JEQ, BPF_REG_2, KERNEL_FOLLOW_NOT);
+	put_state(to, BPF_REG_1, KERNEL_FOLLOW_NOT);
+	put_named(to, follow, BPF_REG_1, task);
+	put_state(to, BPF_REG_1, KERNEL_FOLLOW_RECORDED);
+	bpf_land(to, other);
+	put_end(to);
+}
+
+/* Watch a tracepoint. */
+static int take(void *context, const struct tracepoint *point)
+{
+	struct found *found = context;
+	struct kernel_follow *follow = found->follow;
+	const unsigned which = found->which;
+	const struct tracepoint_field *task = tracepoint_field(point, "pid"),
+				      *before = tracepoint_field(point, "old_pid");
+	struct bpf_program code = { .count = 0 };
+
+	if (!task || task->size != 4 || (which == FOLLOW_EXEC && (!before || before->size != 4)))
+		return -ENOTSUP;
+	bpf_put_copy(&code, BPF_REG_6, BPF_REG_1);
+	if (which == FOLLOW_FORK)
+		put_fork(&code, follow, task);
+	else
+		put_exec(&code, follow, task, before);
+	follow->programs[which] = bpf_load(BPF_PROG_TYPE_TRACEPOINT, &code);
+	if (follow->programs[which] < 0)
+		return follow->programs[which];
+	follow->watches[which] = bpf_attach_tracepoint(point->id, follow->programs[which]);
+	found->count++;
+	return follow->watches[which] < 0 ? follow->watches[which] : 0;
+}
+
+int kernel_follow_open(struct kernel_follow *follow, int events)
+{
+	static const struct bpf_map members = { BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), KERNEL_FOLLOW_TASKS, 1,
+						BPF_F_MMAPABLE };
+	static const struct bpf_map met = { BPF_MAP_TYPE_LRU_HASH, sizeof(uint32_t),
+					    sizeof(struct kernel_met), KERNEL_FOLLOW_MET, 0 };
+	struct found found = { .follow = follow };
+	void *memory;
+	int error = 0;
+
+	*follow = (struct kernel_follow){ .met = bpf_map_make(&met), .members = bpf_map_make(&members) };
+	for (unsigned n = 0; n < KERNEL_FOLLOW_PROGRAMS; n++)
+		follow->watches[n] = follow->programs[n] = -1;
+	if (follow->members < 0 || follow->met < 0) {
+		error = follow->members < 0 ? follow->members : follow->met;
+		kernel_follow_close(follow);
+		return error;
+	}
+	memory = mmap(NULL, KERNEL_FOLLOW_TASKS, PROT_READ | PROT_WRITE, MAP_SHARED, follow->members, 0);
+	if (memory == MAP_FAILED)
+		error = -errno;
+	else
+		follow->tasks = memory;
+	for (; found.which < KERNEL_FOLLOW_PROGRAMS && !error; found.which++) {
+		const char *const globs[] = { points[found.which], NULL };
+
+		error = tracefs_each(events, globs, take, &found);
+		if (!error && found.count != found.which + 1)
+			error = -ENOTSUP;
+	}
+	if (error)
+		kernel_follow_close(follow);
+	return error;
+}
+
+void kernel_follow_command(const struct kernel_follow *follow, pid_t child)
+{
+	follow->tasks[child & (KERNEL_FOLLOW_TASKS - 1)] = KERNEL_FOLLOW_WAITS;
+}
+
+int kernel_follow_threads(pid_t process, int (*each)(void *context, pid_t thread), void *context)
+{
+	const struct dirent *entry;
+	char path[32];
+	DIR *tasks;
+	int error = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)process);
+	tasks = opendir(path);
+	if (!tasks)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (errno = 0, !error && (entry = readdir(tasks))) {
+		const pid_t thread = (pid_t)strtoul(entry->d_name, NULL, 10);
+
+		if (thread)
+			error = each(context, thread);
+	}
+	if (!error)
+		error = -errno;
+	closedir(tasks);
+	return error;
+}
+
+static int record_thread(void *context, pid_t thread)
+{
+	const struct kernel_follow *follow = context;
+
+	follow->tasks[thread & (KERNEL_FOLLOW_TASKS - 1)] = KERNEL_FOLLOW_RECORDED;
+	return 0;
+}
+
+int kernel_follow_process(struct kernel_follow *follow, pid_t process)
+{
+	return kernel_follow_threads(process, record_thread, follow);
+}
+
+bool kernel_follow_list(const struct kernel_follow *follow, char *out, size_t size)
+{
+	const uint8_t *at = follow->tasks, *const end = at + KERNEL_FOLLOW_TASKS;
+	size_t used = 0;
+
+	out[0] = 0;
+	while (at && at < end && (at = memchr(at, KERNEL_FOLLOW_RECORDED, (size_t)(end - at)))) {
+		const int first = (int)(at - follow->tasks);
+
+		while (at < end && *at == KERNEL_FOLLOW_RECORDED)
+			at++;
+		used += (size_t)snprintf(out + used, size - used, "%s%d", used ? " " : "", first);
+		if (used < size && at - follow->tasks - 1 > first)
+			used += (size_t)snprintf(out + used, size - used, "-%d",
+						 (int)(at - follow->tasks) - 1);
+		if (used >= size)
+			return false;
+	}
+	return follow->tasks;
+}
+
+void kernel_follow_close(struct kernel_follow *follow)
+{
+	for (unsigned n = 0; n < KERNEL_FOLLOW_PROGRAMS; n++) {
+		if (follow->watches[n] >= 0)
+			close(follow->watches[n]);
+		if (follow->programs[n] >= 0)
+			close(follow->programs[n]);
+	}
+	if (follow->members >= 0)
+		close(follow->members);
+	if (follow->met >= 0)
+		close(follow->met);
+	if (follow->tasks)
+		munmap(follow->tasks, KERNEL_FOLLOW_TASKS);
+	follow->members = follow->met = -1;
+	follow->tasks = NULL;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The programs that the kernel runs at its tracepoints. Each appends one record to one of the rings below.
+ */
+#ifndef BURIN_SOURCE_KERNEL_PROGRAMS_KERNEL_PROGRAM_H
+#define BURIN_SOURCE_KERNEL_PROGRAMS_KERNEL_PROGRAM_H
+
+#include "source/kernel/bpf/kernel_put.h"
+#include "source/kernel/bpf/kernel_ring.h"
+
+/*
+ * kernel_program_write - write the program of a tracepoint that is no system call's: BPF_PROG_TYPE_TRACEPOINT.
+ * @filter: of the event; NULL: none
+ * @id: of the event in the session; 0, of a probe: the cookie of the place has it
+ * Return: false: its record or its program would be too long.
+ */
+bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
+			  const struct tracepoint *point, const struct wire_filter *filter, uint16_t id);
+
+#endif

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The critical path of spans; see critical.h. */
+#include "view/sched/critical.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/containers/array.h"
+#include "base/containers/hash.h"
+#include "base/number.h"
+#include "read/trace.h"
+#include "view/calls/call_threads.h"
+#include "view/sched/sched_read.h"
+#include "view/sched/sched_stacks.h"
+
+enum {
+	DEPTH_MAX = 64,		 /* threads that woke each other */
+	OPEN_MAX = 1024,	 /* spans of a thread in each other */
+	INTERVALS_MAX = 4 << 20, /* that are kept; 160 MiB */
+	FLOOR_EVERY = 256,	 /* spans, after which the oldest open one is looked for */
+};
+
+/* Whether an event is an end of spans. */
+struct span_event {
+	enum {
+		SPAN_NONE,
+		SPAN_BEGIN,
+		SPAN_END
+	} side;
+	uint32_t name; /* string */
+};
+
+struct open_span {
+	uint32_t name;
+	uint64_t begin;
+};
+
+/* The kept states and spans of a thread. */
+struct history {
+	struct sched_interval *intervals; /* from ->first on */
+	size_t first, count, room;
+	struct open_span *open;
+	size_t open_count, open_room;
+	uint64_t from, until; /* ticks: when it has the name */
+	uint32_t name;
+};
+
+/* A part of a path that is still to be followed. */
+struct task {
+	uint32_t thread; /* index */
+	uint32_t node, span, depth;
+	uint64_t from, to;
+};
+
+struct maker {
+	struct critical *critical;
+	const struct view_profile_filter *filter;
+	struct kernel_view view;
+	struct sched sched;
+	struct sched_stacks stacks;
+	struct span_event *events; /* by id */
+	struct call_threads threads;
+	struct history *histories; /* by thread */
+	size_t history_room;
+	size_t kept;	   /* intervals of all */
+	size_t open_count; /* spans of all */
+	uint64_t floor;	   /* no open span began before */
+	unsigned closed;
+	struct task *tasks;
+	size_t task_count, task_room;
+	struct hash_table node_numbers;
+};
+
+/* ---- kept states */
+
+static struct history *history_of(struct maker *maker, size_t thread)
+{
+	return array_reserve_zeroed(maker->histories, maker->history_room, thread + 1)
+		       ? &maker->histories[thread]
+		       : NULL;
+}
+
+/* Forget what ended before the oldest open span began. */
+static void trim(struct maker *maker, struct history *history)
+{
+	const size_t before = history->first;
+
+	while (history->first < history->count && history->intervals[history->first].end <= maker->floor)
+		history->first++;
+	maker->kept -= history->first - before;
+	if (history->first < history->count / 2 || !history->first)
+		return;
+	history->count -= history->first;
+	memmove(history->intervals, history->intervals + history->first,
+		history->count * sizeof(*history->intervals));
+	history->first = 0;
+}
+
+/* Look for the oldest open span. Spans of threads that have ended never end. */
+static void find_floor(struct maker *maker, uint64_t now)
+{
+	maker->floor = now;
+	for (size_t n = 0; n < maker->history_room && n < maker->sched.count; n++) {
+		struct history *history = &maker->histories[n];
+
+		if (maker->sched.threads[n].ended) {
+			maker->critical->unended += history->open_count;
+			maker->open_count -= history->open_count;
+			history->open_count = 0;
+		}
+		if (history->open_count && history->open[0].begin < maker->floor)
+			maker->floor = history->open[0].begin;
+	}
+}
+
+/* Too much is kept: forget what no open span needs; if that is not enough, all. */
+static void make_room(struct maker *maker, uint64_t now)
+{
+	find_floor(maker, now);
+	for (size_t n = 0; n < maker->history_room; n++)
+		trim(maker, &maker->histories[n]);
+	if (maker->kept < INTERVALS_MAX / 2)
+		return;
+	for (size_t n = 0; n < maker->history_room; n++)
+		maker->histories[n].first = maker->histories[n].count = 0;
+	maker->kept = 0;
+	maker->critical->dropped++;
+}
+
+static int keep_interval(void *data, const struct sched_interval *interval)
+{
+	struct maker *maker = data;
+	struct history *history = history_of(maker, interval->thread);
+
+	if (!history)
+		return -ENOMEM;
+	if (!maker->open_count)
+		maker->floor = interval->end; /* none needs it */
+	trim(maker, history);
+	if (!maker->open_count)
+		return 0;
+	if (maker->kept >= INTERVALS_MAX)
+		make_room(maker, interval->end);
+	if (!array_reserve(history->intervals, history->room, history->count + 1))
+		return -ENOMEM;
+	history->intervals[history->count++] = *interval;
+	maker->kept++;
+	return 0;
+}
+
+/* ---- nodes */
+
+static uint32_t find_node(struct maker *maker, const struct critical_node *wanted)
+{
+	struct critical *critical = maker->critical;
+	const uint64_t hash =
+		hash_pair(hash_pair(wanted->parent ? wanted->parent : ~wanted->span, wanted->thread),
+			  hash_pair(hash_pair(wanted->what, wanted->state << 2 | wanted->end),
+				    hash_pair(wanted->stack, wanted->waker)));
+	struct critical_node *node;
+	uint32_t number;
+
+	for (size_t at = 0; (number = hash_table_next(&maker->node_numbers, hash, &at));) {
+		node = &critical->nodes[number];
+		if (node->parent == wanted->parent && node->span == wanted->span &&
+		    node->thread == wanted->thread && node->what == wanted->what &&
+		    node->stack == wanted->stack && node->waker == wanted->waker &&
+		    node->state == wanted->state && node->end == wanted->end)
+			return number;
+	}
+	number = critical->count ? (uint32_t)critical->count : 1;
+	if (number == UINT32_MAX || !array_reserve(critical->nodes, critical->room, (size_t)number + 1) ||
+	    !hash_table_reserve(&maker->node_numbers))
+		return 0;
+	critical->nodes[number] = *wanted;
+	critical->count = (size_t)number + 1;
+	hash_table_add(&maker->node_numbers, hash, number);
+	return number;
+}
+
+/* The name of a thread at a time. */
+static uint32_t name_thread(struct maker *maker, size_t number, uint64_t ns)
+{
+	const uint32_t tid = maker->sched.threads[number].tid;
+	struct history *history = history_of(maker, number);
+	const struct burin_trace *trace = maker->critical->trace;
+	const uint64_t ticks = burin_trace_ticks(trace, (int64_t)ns);
+	const struct burin_thread *thread;
+
+	if (!history)
+		return 0;
+	if (!history->name || ticks < history->from || ticks > history->until) {
+		thread = read_thread_find(trace, tid, ticks, &history->from, &history->until);
+		history->name = view_string(&maker->critical->strings, thread ? thread->name : "[unknown]");
+	}
+	return history->name;
+}
+
+/* ---- paths */
+
+static int push(struct maker *maker, const struct task *task)
+{
+	if (!array_reserve(maker->tasks, maker->task_room, maker->task_count + 1))
+		return -ENOMEM;
+	maker->tasks[maker->task_count++] = *task;
+	return 0;
+}
+
+static void add_stacks(struct maker *maker, uint32_t tid, const struct sched_interval *blocked,
+		       struct critical_node *wanted)
+{
+	wanted->stack = sched_stacks_sleeper(&maker->stacks, tid, blocked->begin, blocked->end);
+	if (blocked->waker)
+		wanted->waker = sched_stacks_waker(&maker->stacks, tid, blocked->end);
+}
+
+/*
+ * Add a time of a thread in one state. A wait is followed to the thread that ended it.
+ * @whole: the interval that it is a part of
+ */
+static int add_piece(struct maker *maker, const struct task *task, const struct sched_interval *piece,
+		     const struct sched_interval *whole)
+{
+	struct critical_span *span = &maker->critical->spans[task->span];
+	const bool blocked = piece->state == SCHED_BLOCKED;
+	struct critical_node wanted = { .parent = task->node,
+					.span = task->span,
+					.depth = task->depth,
+					.thread = name_thread(maker, task->thread, piece->begin),
+					.state = piece->state,
+					.what = blocked ? piece->what : 0 };
+	uint32_t node;
+
+	if (!task->node)
+		span->states[piece->state] += piece->end - piece->begin;
+	if (blocked && (!piece->waker || task->depth + 1 >= DEPTH_MAX))
+		wanted.end = CRITICAL_UNKNOWN;
+	else if (blocked && !maker->sched.threads[piece->waker - 1].tid)
+		wanted.end = CRITICAL_INTERRUPT;
+	if (blocked && sched_stacks_exist(&maker->stacks))
+		add_stacks(maker, maker->sched.threads[task->thread].tid, whole, &wanted);
+	node = find_node(maker, &wanted);
+	if (!node)
+		return -ENOMEM;
+	maker->critical->nodes[node].count++;
+	maker->critical->nodes[node].time += piece->end - piece->begin;
+	if (!blocked || wanted.end != CRITICAL_THREAD)
+		return 0;
+	return push(maker, &(struct task){ .thread = piece->waker - 1,
+					   .node = node,
+					   .span = task->span,
+					   .depth = task->depth + 1,
+					   .from = piece->begin,
+					   .to = piece->end });
+}
+
+/* Add what lies between two times of a task, and is in an interval, or in none (state SCHED_UNKNOWN). */
+static int add_between(struct maker *maker, const struct task *task, const struct sched_interval *interval,
+		       uint64_t begin, uint64_t end)
+{
+	struct sched_interval piece = *interval;
+
+	piece.begin = begin > task->from ? begin : task->from;
+	piece.end = end < task->to ? end : task->to;
+	return piece.begin < piece.end ? add_piece(maker, task, &piece, interval) : 0;
+}
+
+/* The first interval that ends behind a time. */
+static size_t find_interval(const struct history *history, uint64_t time)
+{
+	size_t low = history->first, high = history->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (history->intervals[middle].end > time)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static int follow(struct maker *maker, const struct task *task)
+{
+	const struct sched_thread *thread = &maker->sched.threads[task->thread];
+	const struct sched_interval unknown = { .state = SCHED_UNKNOWN };
+	struct sched_interval now = {
+		.state = thread->state, .what = thread->what, .begin = thread->since, .end = task->to
+	};
+	const struct history *history = history_of(maker, task->thread);
+	uint64_t at = task->from;
+	int error = 0;
+
+	if (!history)
+		return -ENOMEM;
+	for (size_t n = find_interval(history, task->from); n < history->count && !error; n++) {
+		const struct sched_interval interval = history->intervals[n];
+
+		if (interval.begin >= task->to)
+			break;
+		error = add_between(maker, task, &unknown, at, interval.begin);
+		if (!error)
+			error = add_between(maker, task, &interval, interval.begin, interval.end);
+		at = interval.end;
+		history = &maker->histories[task->thread];
+	}
+	if (!error && at < task->to && thread->since > at) {
+		error = add_between(maker, task, &unknown, at, thread->since);
+		at = thread->since;
+	}
+	if (!error && at < task->to)
+		error = add_between(maker, task, thread->ended ? &unknown : &now, at, task->to);
+	return error;
+}
+
+static int add_span(struct maker *maker, size_t thread, uint32_t name, uint64_t begin, uint64_t end)
+{
+	struct critical *critical = maker->critical;
+	struct critical_span *span;
+	size_t number = 0;
+	int error;
+
+	while (number < critical->span_count && critical->spans[number].name != name)
+		number++;
+	if (number == critical->span_count) {
+		if (!array_reserve(critical->spans, critical->span_room, critical->span_count + 1))
+			return -ENOMEM;
+		critical->spans[critical->span_count++] = (struct critical_span){ .name = name };
+	}
+	span = &critical->spans[number];
+	span->count++;
+	span->time += end - begin;
+	span->max = end - begin > span->max ? end - begin : span->max;
+	error = push(maker, &(struct task){ .thread = (uint32_t)thread,
+					    .span = (uint32_t)number,
+					    .from = begin,
+					    .to = end });
+	while (!error && maker->task_count) {
+		const struct task task = maker->tasks[--maker->task_count];
+
+		error = follow(maker, &task);
+	}
+	return error;
+}
+
+/* ---- records */
+
+static int begin_span(struct maker *maker, struct history *history, uint32_t name, uint64_t ns)
+{
+	if (history->open_count == OPEN_MAX) {
+		maker->critical->unended++;
+		return 0;
+	}
+	if (!array_reserve(history->open, history->open_room, history->open_count + 1))
+		return -ENOMEM;
+	if (!maker->open_count++)
+		maker->floor = ns;
+	history->open[history->open_count++] = (struct open_span){ name, ns };
+	return 0;
+}
+
+static bool is_selected(struct maker *maker, const struct burin_record *record)
+{
+	const struct view_profile_filter *filter = maker->filter;
+	struct call_thread_span span = { .tid = 0 };
+
+	if (!filter->pids.count && !filter->threads.count && !filter->programs.count)
+		return true;
+	return call_threads_find(&maker->threads, record->tid, record->time, &span) == 0 && span.selected;
+}
+
+/* The innermost span of a name ends. Spans in it without an end are dropped. */
+static int end_span(struct maker *maker, size_t thread, struct history *history, uint32_t name,
+		    const struct burin_record *record, uint64_t ns)
+{
+	uint64_t begin;
+	size_t at = history->open_count;
+	int error = 0;
+
+	while (at && history->open[at - 1].name != name)
+		at--;
+	if (!at) {
+		maker->critical->unended++;
+		return 0;
+	}
+	begin = history->open[--at].begin;
+	maker->critical->unended += history->open_count - at - 1;
+	maker->open_count -= history->open_count - at;
+	history->open_count = at;
+	if (begin >= sched_read_ns(maker->critical->trace, maker->filter->from) && is_selected(maker, record))
+		error = add_span(maker, thread, name, begin, ns);
+	if (++maker->closed % FLOOR_EVERY == 0)
+		find_floor(maker, ns);
+	return error;
+}
+
+static int take_span(struct maker *maker, const struct burin_record *record, uint64_t ns)
+{
+	const uint32_t id = record->event->id;
+	const struct span_event *event =
+		&maker->events[record->ring != UINT32_MAX && id <= maker->view.count ? id : 0];
+	struct history *history;
+	size_t thread;
+
+	if (event->side == SPAN_NONE)
+		return 0;
+	thread = sched_find(&maker->sched, record->tid, ns);
+	history = thread == SIZE_MAX ? NULL : history_of(maker, thread);
+	if (!history)
+		return -ENOMEM;
+	return event->side == SPAN_BEGIN ? begin_span(maker, history, event->name, ns)
+					 : end_span(maker, thread, history, event->name, record, ns);
+}
+
+static int read_all(struct maker *maker)
+{
+	const struct burin_trace *trace = maker->critical->trace;
+	const struct burin_cursor_options options = { .size = sizeof(options), .to = maker->filter->to };
+	const struct burin_record *record;
+	struct burin_cursor *cursor;
+	int result = burin_cursor_open(&cursor, trace, &options);
+
+	while (!result && (result = burin_cursor_next(cursor, &record)) > 0) {
+		const uint64_t ns = sched_read_ns(trace, record->time);
+
+		result = sched_read_record(&maker->sched, &maker->view, record, ns);
+		if (!result)
+			result = take_span(maker, record, ns);
+	}
+	burin_cursor_close(cursor);
+	maker->critical->unended += maker->open_count;
+	return result;
+}
+
+/* ---- the whole */
+
+/* Calls whose end no tracepoint sees. */
+static bool never_ends(const char *call)
+{
+	return strcmp(call, "exit") == 0 || strcmp(call, "exit_group") == 0 ||
+	       strcmp(call, "rt_sigreturn") == 0;
+}
+
+/* Note which events begin and end spans that match. Return: how many do; -ENOMEM. */
+static int find_events(struct maker *maker, const char *glob)
+{
+	const char *globs[] = { glob, NULL };
+	const struct view_globs wanted = { .globs = globs, .count = 1 };
+	struct critical *critical = maker->critical;
+	int found = 0;
+
+	maker->events = calloc((size_t)maker->view.count + 1, sizeof(*maker->events));
+	for (unsigned id = 1; maker->events && id <= maker->view.count; id++) {
+		const struct burin_event *event = burin_trace_event(critical->trace, id);
+		const struct kernel_event *kernel = &maker->view.events[id];
+		struct span_event *out = &maker->events[id];
+		char name[512];
+		size_t bytes = event ? strlen(event->name) : 0;
+
+		if (kernel->kind == KERNEL_ENTER && never_ends(critical->strings.texts[kernel->call]))
+			continue;
+		if (kernel->kind == KERNEL_ENTER || kernel->kind == KERNEL_LEAVE) {
+			out->side = kernel->kind == KERNEL_ENTER ? SPAN_BEGIN : SPAN_END;
+			out->name = kernel->call;
+		} else if (event && (event->kind == BURIN_KIND_BEGIN || event->kind == BURIN_KIND_END) &&
+			   bytes < sizeof(name)) {
+			const size_t suffix =
+				event->kind == BURIN_KIND_BEGIN ? sizeof(".begin") - 1 : sizeof(".end") - 1;
+
+			memcpy(name, event->name, bytes + 1);
+			name[bytes > suffix ? bytes - suffix : bytes] = 0;
+			out->side = event->kind == BURIN_KIND_BEGIN ? SPAN_BEGIN : SPAN_END;
+			out->name = view_string(&critical->strings, name);
+		}
+		if (out->side && !view_globs_match(&wanted, critical->strings.texts[out->name]))
+			out->side = SPAN_NONE;
+		found += out->side != SPAN_NONE;
+	}
+	return maker->events && !critical->strings.failed ? found : -ENOMEM;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct critical_span *one = a, *other = b;
+
+	return number_order(other->time, one->time) ?: number_order(one->name, other->name);
+}
+
+/* Hang a node below its parent, behind those that are larger. */
+static void hang(struct critical *critical, uint32_t number)
+{
+	struct critical_node *node = &critical->nodes[number];
+	uint32_t *link =
+		node->parent ? &critical->nodes[node->parent].child : &critical->spans[node->span].child;
+
+	while (*link && critical->nodes[*link].time >= node->time)
+		link = &critical->nodes[*link].next;
+	node->next = *link;
+	*link = number;
+}
+
+static void make_tree(struct critical *critical)
+{
+	for (uint32_t n = 1; n < critical->count; n++)
+		hang(critical, n);
+	if (critical->span_count)
+		qsort(critical->spans, critical->span_count, sizeof(*critical->spans), by_time);
+}
+
+uint32_t critical_next(const struct critical *critical, size_t span, uint32_t number)
+{
+	if (!number)
+		return critical->spans[span].child;
+	if (critical->nodes[number].child)
+		return critical->nodes[number].child;
+	while (number && !critical->nodes[number].next)
+		number = critical->nodes[number].parent;
+	return number ? critical->nodes[number].next : 0;
+}
+
+static void free_maker(struct maker *maker)
+{
+	for (size_t n = 0; n < maker->history_room; n++) {
+		free(maker->histories[n].intervals);
+		free(maker->histories[n].open);
+	}
+	free(maker->histories);
+	free(maker->tasks);
+	free(maker->events);
+	hash_table_free(&maker->node_numbers);
+	call_threads_free(&maker->threads);
+	kernel_view_free(&maker->view);
+	sched_free(&maker->sched);
+	sched_stacks_free(&maker->stacks);
+}
+
+int critical_make(struct critical *critical, const struct burin_trace *trace, const char *span,
+		  const struct view_profile_filter *filter)
+{
+	struct maker maker = { .critical = critical, .filter = filter };
+	int result;
+
+	*critical = (struct critical){ .trace = trace };
+	maker.sched.closed = keep_interval;
+	maker.sched.data = &maker;
+	call_threads_init(&maker.threads, trace, filter, &critical->strings, 0);
+	result = kernel_view_make(&maker.view, trace, &critical->strings);
+	if (!result)
+		result = sched_read_recorded(&maker.sched, trace);
+	critical->has_wakes = !result && maker.view.has[KERNEL_WAKING];
+	maker.sched.unseen = view_string(&critical->strings, sched_read_unseen);
+	if (!result && !maker.view.has[KERNEL_SWITCH])
+		result = -ENODATA;
+	if (!result) {
+		result = find_events(&maker, span);
+		result = result > 0 ? 0 : result ? result : -ENOENT;
+	}
+	if (!result)
+		result = sched_stacks_make(&maker.stacks, trace, &critical->strings);
+	if (!result)
+		result = read_all(&maker);
+	critical->missing = sched_missing(&maker.sched, critical->has_wakes);
+	if (!result && critical->strings.failed)
+		result = -ENOMEM;
+	if (!result)
+		make_tree(critical);
+	free_maker(&maker);
+	if (result)
+		critical_free(critical);
+	return result;
+}
+
+void critical_free(struct critical *critical)
+{
+	free(critical->spans);
+	free(critical->nodes);
+	view_strings_free(&critical->strings);
+	*critical = (struct critical){ .spans = NULL };
+}

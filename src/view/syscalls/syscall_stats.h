@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * System calls, counted: how many, how many failed and with which errors, how long they took; by call, and by thread or
+ * program.
+ *
+ * A call of which only one end is in the trace counts, without a time.
+ */
+#ifndef BURIN_VIEW_SYSCALLS_SYSCALL_STATS_H
+#define BURIN_VIEW_SYSCALLS_SYSCALL_STATS_H
+
+#include "view/calls/call_rows.h"
+#include "view/kernel/kernel_view.h"
+
+struct syscall_error {
+	int error;
+	uint64_t calls;
+};
+
+struct syscall_row {
+	struct call_row
+		row; /* its key is the string of the call; self and total are the sum of its durations */
+	uint64_t errors;
+	struct syscall_error *by_error; /* most calls first */
+	size_t error_count, error_room;
+};
+
+struct syscall_stats {
+	const struct burin_trace *trace;
+	struct view_strings strings;
+	struct call_rows rows; /* of struct syscall_row */
+	uint64_t calls, errors;
+	uint64_t unbegun,
+		unended; /* calls without one end; those that never end by their nature are not among them */
+	size_t threads;
+};
+
+/*
+ * syscall_stats_make - count the system calls that a filter selects: those that began and ended within its times, of its
+ * threads, and with names that match its symbols.
+ * @parts: 1 << enum view_part; VIEW_SYMBOL is the system call
+ * Context: allocates. Return: 0; -ENODATA: the trace has no system calls; -ENOMEM.
+ */
+int syscall_stats_make(struct syscall_stats *stats, const struct burin_trace *trace,
+		       const struct view_profile_filter *filter, unsigned parts);
+void syscall_stats_free(struct syscall_stats *stats);
+
+const struct syscall_row *syscall_row(const struct syscall_stats *stats, size_t number);
+const char *syscall_row_text(const struct syscall_stats *stats, const struct syscall_row *row,
+			     enum view_part part);
+
+/* The key of a part in JSON and CSV. */
+const char *syscall_part_name(enum view_part part);
+
+/* ---- syscall_stats_text.c, syscall_stats_data.c: docs/schema/report-syscalls.json */
+void syscall_stats_text(struct syscall_stats *stats, const struct call_report *report,
+			struct view_buffer *out);
+void syscall_stats_json(struct syscall_stats *stats, const struct call_report *report,
+			struct view_buffer *out);
+void syscall_stats_csv(struct syscall_stats *stats, const struct call_report *report,
+		       struct view_buffer *out);
+
+#endif
