@@ -160,7 +160,7 @@ static void offer_groups(struct completion *completion, const struct option_set 
 {
 	for (unsigned n = 0; n < set->heading_count; n++)
 		offer(completion, set->headings[n].word, set->headings[n].title);
-	offer(completion, "all", "");
+	offer(completion, "all", "all options");
 }
 
 static void offer_value(struct completion *completion, const struct option_set *set,
@@ -195,7 +195,7 @@ static const struct cmd_option *open_option(const struct option_set *set, const 
 	for (const char *letter = word + 1; *letter; letter++) {
 		option = option_find_letter(set, *letter);
 		if (!option || option_has_value(option))
-			return option && !letter[1] ? option : NULL;
+			return option && !option->absent && !letter[1] ? option : NULL;
 	}
 	return NULL;
 }

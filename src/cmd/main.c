@@ -126,7 +126,7 @@ static int run(const struct cmd *command, int argc, char **argv)
 
 static int help(int argc, char **argv)
 {
-	char option[] = "--help";
+	char option[64] = "--help";
 	const struct cmd *command;
 
 	if (argc < 2) {
@@ -139,6 +139,8 @@ static int help(int argc, char **argv)
 	command = find(argv[1]);
 	if (!command)
 		return unknown(argv[1]);
+	if (argc > 2)
+		snprintf(option, sizeof(option), "--help=%s", argv[2]);
 	return run(command, 2, (char *[]){ argv[1], option, NULL });
 }
 

@@ -69,19 +69,37 @@ static void print_group(const struct option_set *set, const struct option_headin
 	if (heading)
 		printf("%s:\n", heading->title);
 	for (unsigned n = heading ? heading->first : 0; n < end; n++)
-		print_option(set->options[n], find_column(set));
+		if (!heading || set->options[n]->kind != OPTION_IS_HELP)
+			print_option(set->options[n], find_column(set));
 }
 
 static void print_most_used(const struct cmd *command, const struct option_set *set)
 {
 	printf("Used most:\n");
-	for (unsigned n = 0; n < set->count; n++)
-		if (set->options[n]->often)
-			print_option(set->options[n], find_column(set));
+	for (unsigned place = 1; place <= OPTIONS_MAX; place++)
+		for (unsigned n = 0; n < set->count; n++)
+			if (set->options[n]->often == place)
+				print_option(set->options[n], find_column(set));
 	printf("\nAll options, by burin %s --help=GROUP:\n", command->name);
 	for (unsigned n = 0; n < set->heading_count; n++)
 		printf("  %-8s  %s\n", set->headings[n].word, set->headings[n].title);
 	printf("  %-8s  these and all others\n", "all");
+}
+
+static void print_all(const struct option_set *set)
+{
+	for (unsigned n = 0; n < set->heading_count; n++) {
+		print_group(set, &set->headings[n]);
+		printf("\n");
+	}
+	print_option(option_find_kind(set, OPTION_IS_HELP), find_column(set));
+}
+
+static void print_usage(const struct cmd *command)
+{
+	printf("%s\n", command->usage);
+	if (option_help_newest(command))
+		printf("Without DIR: the newest trace in the current directory.\n\n");
 }
 
 static int no_group(const struct option_set *set, const char *group)
@@ -104,22 +122,17 @@ bool option_help_print(const struct cmd *command, const struct option_set *set, 
 			chosen = &set->headings[n];
 	if (*group && !all && !chosen)
 		return no_group(set, group) == 0;
-	if (chosen) {
+	if (!chosen)
+		print_usage(command);
+	if (chosen)
 		print_group(set, chosen);
-		return true;
-	}
-	printf("%s\n", command->usage);
-	if (option_help_newest(command))
-		printf("Without DIR: the newest trace in the current directory.\n\n");
-	if (!set->heading_count)
+	else if (!set->heading_count)
 		print_group(set, NULL);
-	else if (!all)
+	else if (all)
+		print_all(set);
+	else
 		print_most_used(command, set);
-	for (unsigned n = 0; all && n < set->heading_count; n++) {
-		printf("%s", n ? "\n" : "");
-		print_group(set, &set->headings[n]);
-	}
-	if (command->notes && (all || !set->heading_count))
+	if (command->notes)
 		printf("\n%s", command->notes);
 	return true;
 }

@@ -217,8 +217,10 @@ static int parse_letters(struct parser *parser, char **argv, int *at)
 
 		if (!option)
 			return refuse(parser, argv, given, "no such option");
-		if (!option_has_value(option) || option->absent) {
-			result = take(parser, option, option->absent);
+		if (option->absent) /* a value follows at once, as in -hcalls */
+			return take(parser, option, letter[1] ? letter + 1 : option->absent);
+		if (!option_has_value(option)) {
+			result = take(parser, option, NULL);
 			continue;
 		}
 		if (letter[1])

@@ -15,7 +15,7 @@ static const struct cmd_option help_options[] = {
 	  .kind = OPTION_IS_HELP,
 	  .absent = "",
 	  .help = "this text, the options of a group, or all",
-	  .often = true },
+	  .often = OPTIONS_MAX },
 	{ 0 },
 };
 

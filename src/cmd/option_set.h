@@ -12,7 +12,7 @@ enum {
 	OPTION_HEADINGS_MAX = 12,
 };
 
-/* Options from one on, up to the next heading; the last one has --help, too. */
+/* Options from one on, up to the next heading. */
 struct option_heading {
 	const char *word, *title;
 	unsigned first;

@@ -86,15 +86,15 @@ static const struct cmd_option table[] = {
 		    "record the events whose names match; may be repeated (default: all). With TARGET, "
 		    "matching events are switched on meanwhile (default: all, if none is on), others not "
 		    "recorded",
-		    .often = true),
+		    .often = 2),
 	OPTION_FLAG("-a, --all", &options.sampling.system,
 		    "sample the whole machine, while COMMAND runs, or until Ctrl-C", .given = whom,
-		    .alone = true, .often = true),
+		    .alone = true, .often = 3),
 	OPTION_NUMBERS("-p, --pid PID,...", &options.sampling.processes, INT32_MAX,
 		       "sample these processes and all that they have started and will start; with --calls: "
 		       "record the "
 		       "calls of this one",
-		       .given = whom, .alone = true, .often = true),
+		       .given = whom, .alone = true, .often = 4),
 	OPTION_NUMBER("-t, --thread TID", &options.sampling.thread, 1, INT32_MAX, "sample this thread",
 		      .given = whom, .alone = true,
 		      .hint = "give a thread's number; only calls that take long: --min TIME"),
@@ -105,7 +105,7 @@ static const struct cmd_option table[] = {
 		      .absent = "yes", .given = own),
 	OPTION_DURATION("--duration TIME", &options.duration, 1,
 			"end the recording after TIME; COMMAND goes on untraced (--for is the same)",
-			.often = true),
+			.often = 10),
 	OPTION_ALIAS("--for", "--duration"),
 	OPTION_PARSED("--context FIELDS", parse_context, "give correlation, depth, or both with a comma",
 		      "add to each record: correlation, depth, or both with a comma; see burin-context(3)",
@@ -116,14 +116,13 @@ static const struct cmd_option table[] = {
 		      /* uftrace's -F has a function, its -t a time */
 		      .hint = "give a number from 1 to 20000; functions by name: --calls=GLOB, below a "
 			      "caller: --below GLOB",
-		      .often = true),
+		      .often = 5),
 	OPTION_CHOICE("--call-graph HOW", &options.sampling.graph, perf_graph_names,
 		      "how to unwind stacks: fp (frame pointers), dwarf (unwind tables, with a copy of each "
 		      "stack), both (the default) or none",
 		      .given = asked),
 	OPTION_FLAG("--off-cpu", &options.sampling.off_cpu,
-		    "also record where threads were blocked, and for how long", .given = asked,
-		    .often = true),
+		    "also record where threads were blocked, and for how long", .given = asked, .often = 6),
 	OPTION_PARSED("--sample-event E", parse_sample_event, "give it once: samples are of one event",
 		      "cpu-clock (the default), cycles, page-faults, ..., a kernel tracepoint, such as "
 		      "sched:sched_switch, or a probe, u:, uret: or usdt: as of -k: a stack of each hit",
@@ -144,7 +143,7 @@ static const struct cmd_option table[] = {
 		"burin-record(1). With a TARGET or one --pid: of a program that runs, if it has room for "
 		"hooks. May be "
 		"repeated",
-		.given = calls_given, .absent = "*", .often = true),
+		.given = calls_given, .absent = "*", .often = 7),
 	OPTION_LIST("--no-calls GLOB", &options.calls.not, "all functions of --calls but these",
 		    .given = calls_given),
 	OPTION_NUMBER("--depth N", &options.calls.depth, 1, 65535,
@@ -242,7 +241,7 @@ static const struct cmd_option table[] = {
 		"with FUNCTION such as main, ns::Class::method, 'ns::f(int)', main+0x10, 0x1234 or "
 		"parse.c:120, "
 		"usdt:FILE:PROVIDER:NAME, k:FUNCTION. See burin-kernel(7)",
-		.often = true),
+		.often = 8),
 	OPTION_TEXT("--k-where EXPR", &options.kernel.where,
 		    "with --kernel: record only events of which EXPR is true, such as 'ret < 0'; see "
 		    "burin-kernel(7)"),
@@ -253,12 +252,12 @@ static const struct cmd_option table[] = {
 		      "switches: switches, wake-ups, migrations, forks and exits (default)\n"
 		      "stacks: also the stacks of threads that wait, as --off-cpu\n"
 		      "wakers: also the stacks of the threads that wake them",
-		      .absent = "switches", .often = true),
+		      .absent = "switches", .often = 9),
 	OPTION_HEADING("output", "The trace"),
 	OPTION_TEXT("-o, --output DIR", &options.output,
 		    "the trace; must not exist (default: COMMAND.burin). The umask decides which users may "
 		    "read it; with --all, --kernel, and for a program of another user, only its owner may",
-		    .often = true),
+		    .often = 1),
 	OPTION_CHOICE("--format FORMAT", &options.format, formats,
 		      "burin: a trace (default)\n"
 		      "uftrace: with --calls, --libcalls or --guest, a data directory for uftrace (default: "

@@ -52,6 +52,8 @@ static void find_memory(struct syscall_style *style, const struct burin_event *e
 	}
 	if (style->memory[0] < 0)
 		style->memory[0] = style->socket;
+	if (find_array(event, "data") >= 0) /* behind a socket's address */
+		style->memory[1] = find_array(event, "data");
 	style->pointers = memory_call_find(call);
 }
 

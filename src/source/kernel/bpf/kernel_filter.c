@@ -76,7 +76,7 @@ static const struct tracepoint_field *field_of(const struct tracepoint *point, u
 static bool comes_later(enum tracepoint_kind kind)
 {
 	return kind == TRACEPOINT_INTERRUPT || kind == TRACEPOINT_LIST || kind == TRACEPOINT_LIST_COUNT ||
-	       kind == TRACEPOINT_POINTED;
+	       kind == TRACEPOINT_POINTED || kind == TRACEPOINT_VECTORS;
 }
 
 const char *kernel_filter_fits(const struct kernel_filter *of, bool in_kernel)
@@ -92,8 +92,8 @@ const char *kernel_filter_fits(const struct kernel_filter *of, bool in_kernel)
 			return "events of the kernel have no depth and no correlation";
 		if (in_kernel && filter_source(test) != WIRE_FILTER_SUBJECT &&
 		    comes_later(field_of(of->point, test->arg)->kind))
-			return "the kernel's programs find `interrupt`, arguments of an exec and `memory` "
-			       "later than they filter";
+			return "the kernel's programs find `interrupt`, arguments of an exec, `memory`, "
+			       "`vectors` and `data` later than they filter";
 		if (in_kernel && test->op % WIRE_FILTER_WALK == WIRE_FILTER_GLOB &&
 		    (strpbrk(text, "?[") || strchr(text, '*') != strrchr(text, '*')))
 			return "in the kernel a glob has one *, and no ? and [";

@@ -3,6 +3,7 @@
 #include "source/kernel/bpf/kernel_message.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -39,14 +40,17 @@ static void put_limit(struct bpf_program *to, unsigned target, int most)
  */
 static unsigned put_more(struct bpf_program *to, unsigned base, int offset)
 {
-	unsigned bad;
+	unsigned bad, null;
 
 	kernel_put_store(to, BPF_REG_10, KERNEL_STACK_SOCKET, BPF_REG_2);
+	bpf_put_set(to, BPF_REG_0, -EFAULT);
+	null = bpf_put_jump(to, BPF_JEQ, BPF_REG_3, 0); /* as kernel_put_socket() */
 	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES);
 	bpf_put_alu(to, BPF_AND, BPF_REG_1, BEFORE_MASK);
 	bpf_put_alu_register(to, BPF_ADD, BPF_REG_1, base);
 	bpf_put_alu(to, BPF_ADD, BPF_REG_1, offset);
 	bpf_put_call(to, BPF_FUNC_probe_read_user);
+	bpf_land(to, null);
 	bad = bpf_put_jump(to, BPF_JNE, BPF_REG_0, 0);
 	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES);
 	kernel_put_load(to, BPF_REG_2, BPF_REG_10, KERNEL_STACK_SOCKET);
@@ -82,7 +86,7 @@ static void put_data(struct bpf_program *to, const struct vectors *of)
 
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, KERNEL_STACK_LENGTH, TRACEPOINT_MESSAGE_DATA);
 	for (unsigned n = 0; n < TRACEPOINT_MESSAGE_VECTORS; n++, at += 1 << VECTOR_SHIFT) {
-		unsigned few;
+		unsigned few, none;
 
 		if (n) { /* behind the last one are older bytes of the ring */
 			put_count(to, of, BPF_REG_1);
@@ -97,7 +101,9 @@ static void put_data(struct bpf_program *to, const struct vectors *of)
 		put_limit(to, BPF_REG_2, TRACEPOINT_MESSAGE_DATA);
 		bpf_put_alu_register(to, BPF_SUB, BPF_REG_1, BPF_REG_2);
 		bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_LENGTH, BPF_REG_1);
+		none = bpf_put_jump(to, BPF_JEQ, BPF_REG_2, 0);
 		ends[count++] = put_more(to, of->base, of->offset);
+		bpf_land(to, none);
 	}
 	while (count)
 		bpf_land(to, ends[--count]);

@@ -16,7 +16,7 @@ enum {
 };
 
 /*
- * kernel_message_put - copy the message to register @base plus an offset. It ends where memory cannot be read. Changes registers 0 to 5 and KERNEL_STACK_SOCKET.
+ * kernel_message_put - copy the message to register @base plus an offset. It ends where memory cannot be read. Changes registers 0 to 5, KERNEL_STACK_SOCKET and KERNEL_STACK_LENGTH.
  * @exits: at the exit of the call
  * KERNEL_STACK_SOCKET_BYTES: how many bytes it has.
  *

@@ -368,9 +368,14 @@ void kernel_put_socket_place(struct bpf_program *to, const struct kernel_layout 
 	kernel_put_store(to, BPF_REG_10, KERNEL_STACK_SOCKET, BPF_REG_1);
 	kernel_put_register(to, layout, BPF_DW, BPF_REG_3, places[1]);
 	if (exits) {
+		unsigned null;
+
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, KERNEL_STACK_SOCKET_BYTES, 0);
+		null = bpf_put_jump(to, BPF_JEQ, BPF_REG_3, 0);
 		bpf_put_address(to, BPF_REG_1, KERNEL_STACK_SOCKET_BYTES);
 		bpf_put_set(to, BPF_REG_2, 4);
 		bpf_put_call(to, BPF_FUNC_probe_read_user);
+		bpf_land(to, null);
 	} else {
 		bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES, BPF_REG_3);
 	}

@@ -395,13 +395,6 @@ static unsigned find_memory_call(unsigned n, const char *name)
 	return n;
 }
 
-/* The type of the text that sendto sends does not say so. */
-static bool is_text(const struct tracepoint *point, const struct tracepoint_field *field)
-{
-	return strcmp(field->type, "const char *") == 0 ||
-	       (strcmp(point->name, "sys_enter_sendto") == 0 && strcmp(field->name, "buff") == 0);
-}
-
 bool tracepoint_has_memory(const char *name)
 {
 	return find_socket_call(name) < SOCKET_CALLS || find_memory_call(0, name) < MEMORY_CALLS;
@@ -427,7 +420,7 @@ static void add_memory(struct tracepoint *point)
 	}
 }
 
-/* The field is behind the kernel's. */
+/* The fields are behind the kernel's. sendto has what it sends behind the address. */
 static void add_socket(struct tracepoint *point)
 {
 	const unsigned call = find_socket_call(point->name);
@@ -443,6 +436,10 @@ static void add_socket(struct tracepoint *point)
 	snprintf(field->name, sizeof(field->name), "%s",
 		 field->socket == TRACEPOINT_SOCKET_FOURTH ? "memory" : "sockaddr");
 	point->count++;
+	if (strcmp(point->name, "sys_enter_sendto") == 0 && point->count < TRACEPOINT_FIELDS)
+		point->fields[point->count++] = (struct tracepoint_field){
+			.name = "data", .type = "unsigned char[]", .kind = TRACEPOINT_POINTED, .element = 1
+		};
 }
 
 static void add_vectors(struct tracepoint *point)
@@ -502,7 +499,7 @@ static void adapt_syscall(struct tracepoint *point)
 		/* From Linux 6.19 on, also copies of texts behind the arguments: they are no registers. */
 		if (field->offset == TRACEPOINT_COMMON || strncmp(field->name, "__", 2) == 0)
 			continue;
-		if (field->kind == TRACEPOINT_POINTER && is_text(point, field))
+		if (field->kind == TRACEPOINT_POINTER && strcmp(field->type, "const char *") == 0)
 			field->kind = TRACEPOINT_USER_TEXT;
 		else if (field->kind == TRACEPOINT_INTEGER && enters &&
 			 is_int(field->type, &field->is_signed))

@@ -18,7 +18,7 @@ enum {
 	TRACEPOINT_SOCKET_MAX = 128, /* of a socket's address: the kernel's limit */
 	TRACEPOINT_PIECES = 4,	     /* pieces of memory that a call has */
 	TRACEPOINT_PIECE_MAX = 32,   /* bytes of each behind the first one */
-	/* Of a message, in one array: struct msghdr, the first of its struct iovec, and of one that is sent the first bytes of the first one. */
+	/* Of a message, in one array: struct msghdr, the first of its struct iovec, and of one that is sent the first bytes of these. */
 	TRACEPOINT_MESSAGE_HEAD = 56,
 	TRACEPOINT_MESSAGE_VECTORS = 4,
 	TRACEPOINT_MESSAGE_DATA = 128,

@@ -170,8 +170,8 @@ static void put_array(struct bpf_program *to, int at)
 	kernel_record_advance(to);
 }
 
-/* Put what kernel_message_control() has found as an array. It is empty if it cannot be read. */
-static void put_control(struct bpf_program *to, int at)
+/* Put KERNEL_STACK_LENGTH bytes at KERNEL_STACK_SOCKET as an array. It is empty if they cannot be read. */
+static void put_bytes(struct bpf_program *to, int at)
 {
 	unsigned none, good;
 
@@ -186,10 +186,25 @@ static void put_control(struct bpf_program *to, int at)
 	put_array(to, at);
 }
 
-/* Put the bytes of a socket's address as an array, and then its message if it has one. One that cannot be read is empty. Register 1: its enum tracepoint_socket */
+/* Put what sendto sends. */
+static void put_sent(struct bpf_program *to, const struct kernel_layout *layout, int at)
+{
+	unsigned few;
+
+	kernel_put_register(to, layout, BPF_DW, BPF_REG_1, kernel_argument_places[1]);
+	kernel_put_store(to, BPF_REG_10, KERNEL_STACK_SOCKET, BPF_REG_1);
+	kernel_put_register(to, layout, BPF_DW, BPF_REG_1, kernel_argument_places[2]);
+	few = bpf_put_jump(to, BPF_JLE, BPF_REG_1, TRACEPOINT_SOCKET_MAX);
+	bpf_put_set(to, BPF_REG_1, TRACEPOINT_SOCKET_MAX);
+	bpf_land(to, few);
+	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_LENGTH, BPF_REG_1);
+	put_bytes(to, at);
+}
+
+/* Put the bytes of a socket's address as an array, and then its message, or what is sent to it, if it has one. One that cannot be read is empty. Register 1: its enum tracepoint_socket */
 static void put_socket(struct bpf_program *to, const struct kernel_layout *layout, int at, bool exits)
 {
-	unsigned failed = 0, good, other;
+	unsigned failed = 0, good, other, sent = 0, done = 0;
 
 	if (exits) {
 		kernel_put_load(to, BPF_REG_2, BPF_REG_6, KERNEL_RESULT);
@@ -208,11 +223,19 @@ static void put_socket(struct bpf_program *to, const struct kernel_layout *layou
 	if (layout->in_kernel) /* an exec has none */
 		return;
 	put_call_part(to, BPF_REG_1, CALL_SHIFT(count) + KERNEL_COUNT_BITS, 0xff >> KERNEL_COUNT_BITS);
+	if (!exits)
+		sent = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, TRACEPOINT_SOCKET_FIFTH);
 	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, TRACEPOINT_SOCKET_MESSAGE);
 	kernel_message_put(to, layout, BPF_REG_9, KERNEL_SLOTS + at + 2, exits);
 	kernel_message_control(to, BPF_REG_9, KERNEL_SLOTS + at + 2);
 	put_array(to, at);
-	put_control(to, at);
+	put_bytes(to, at);
+	if (!exits) {
+		done = bpf_put_jump(to, BPF_JA, 0, 0);
+		bpf_land(to, sent);
+		put_sent(to, layout, at);
+		bpf_land(to, done);
+	}
 	bpf_land(to, other);
 }
 

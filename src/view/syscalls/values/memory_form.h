@@ -31,6 +31,7 @@ enum memory_form {
 	MEMORY_ERROR,		/* an error's number, or 0 */
 	MEMORY_OCTETS,		/* bytes */
 	MEMORY_NAME,		/* of a thread */
+	MEMORY_SENT,		/* bytes, as many as the next argument says */
 	MEMORY_POLL,
 	MEMORY_POLL_RETURNED, /* behind the result */
 	MEMORY_SET,	      /* of descriptors, as many bits as the first argument says */

@@ -30,6 +30,7 @@ static const struct memory_call calls[] = {
 	{ "bind", { 1, MEMORY_SOCKET }, { 0 } },
 	{ "connect", { 1, MEMORY_SOCKET }, { 0 } },
 	{ "sendto", { 4, MEMORY_SOCKET }, { 0 } },
+	{ "sendto", { 1, MEMORY_SENT }, { 0 } },
 	{ "sendmsg", { 1, MEMORY_MESSAGE }, { 0 } },
 	{ "accept", { 0 }, { 1, MEMORY_SOCKET_RETURNED } },
 	{ "accept4", { 0 }, { 1, MEMORY_SOCKET_RETURNED } },
@@ -681,6 +682,7 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine,
 		return put_integer(bytes, count, out) || put_octets(bytes, count, times, out);
 	case MEMORY_NAME:
 		return put_name(bytes, count, out);
+	case MEMORY_SENT:
 	case MEMORY_OCTETS:
 		return put_octets(bytes, count, times, out);
 	case MEMORY_CPUS:

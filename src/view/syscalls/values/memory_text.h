@@ -59,8 +59,8 @@ static inline unsigned memory_arguments(enum memory_form form)
 /* memory_may_be_empty - whether it is written if there are no elements, and so no bytes. */
 static inline bool memory_may_be_empty(enum memory_form form)
 {
-	return form == MEMORY_POLL || form == MEMORY_POLL_RETURNED || form == MEMORY_SET_IN ||
-	       form == MEMORY_EPOLL_RETURNED || form == MEMORY_VECTOR;
+	return form == MEMORY_SENT || form == MEMORY_POLL || form == MEMORY_POLL_RETURNED ||
+	       form == MEMORY_SET_IN || form == MEMORY_EPOLL_RETURNED || form == MEMORY_VECTOR;
 }
 
 /*

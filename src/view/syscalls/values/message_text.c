@@ -60,11 +60,15 @@ bool message_text_vectors(const struct message_part *part, uint64_t count, struc
 		       known = whole < MESSAGE_VECTORS ? whole : MESSAGE_VECTORS,
 		       shown = count < known ? count : known;
 	const uint8_t *bytes = part->bytes;
-	struct message_part data = { bytes + shown * VECTOR, part->count - (size_t)shown * VECTOR };
+	struct message_part data = *part;
 	uint64_t room = MESSAGE_DATA;
 
 	if (count && !shown)
 		return false;
+	if (shown) { /* else there may be no bytes at all */
+		data.bytes = bytes + shown * VECTOR;
+		data.count -= (size_t)shown * VECTOR;
+	}
 	view_buffer_print(out, "[");
 	for (uint64_t n = 0; n < shown; n++) {
 		view_buffer_print(out, n ? ", " : "");
@@ -165,7 +169,7 @@ static bool put_controls(const struct syscall_machine *machine, const struct des
 			 const struct message_part *control, uint64_t length, struct view_buffer *out)
 {
 	const uint8_t *bytes = control->bytes;
-	size_t left = control->count;
+	size_t left = control->count < length ? control->count : (size_t)length;
 	const char *start = "[";
 
 	if (!machine || left < CONTROL_HEAD)

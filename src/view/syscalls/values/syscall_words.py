@@ -12,7 +12,7 @@ import sys
 
 HEADERS = ["asm/ioctls.h", "asm/termbits.h", "errno.h", "fcntl.h", "linux/close_range.h", "linux/falloc.h", "linux/futex.h", "linux/magic.h", "linux/membarrier.h", "linux/memfd.h", "linux/rseq.h", "linux/stat.h", "netinet/in.h", "netinet/tcp.h", "poll.h", "sched.h", "signal.h",
            "sys/epoll.h", "sys/eventfd.h", "sys/file.h", "sys/inotify.h", "sys/mman.h", "sys/mount.h", "sys/prctl.h", "sys/random.h",
-           "sys/resource.h", "sys/signalfd.h", "sys/socket.h", "sys/statvfs.h", "sys/time.h", "sys/timerfd.h", "sys/wait.h", "time.h", "unistd.h"]
+           "sys/resource.h", "sys/signalfd.h", "sys/socket.h", "sys/statvfs.h", "sys/time.h", "sys/timerfd.h", "sys/uio.h", "sys/wait.h", "time.h", "unistd.h"]
 # The values that the kernel has for one kind of machine only, by the names of `uname -m`. Any other value is the same everywhere.
 MACHINES = {
     "x86_64": {"O_DIRECT": 0o40000, "O_LARGEFILE": 0o100000, "O_DIRECTORY": 0o200000, "O_NOFOLLOW": 0o400000, "__O_TMPFILE": 0o20200000,
@@ -66,6 +66,7 @@ SETS = {
     "lock_all": (r"MCL_\w+", "", "0"),
     "watch": (r"IN_\w+", r"IN_(CLOEXEC|NONBLOCK|ALL_EVENTS|CLOSE|MOVE|CLASS\w+|LOOPBACK\w*|MULTICAST\w*|BADCLASS\w*|EXPERIMENTAL\w*)", "0"),
     "control": (r"SCM_(RIGHTS|CREDENTIALS|TIMESTAMP\w*)", r"SCM_TIMESTAMPING_\w+", "~0ull"),
+    "vector_flags": (r"RWF_\w+", "", "0"),
     "lock": (r"F_(RD|WR|UN)LCK", "", "~0ull"),
     "whence": (r"SEEK_\w+", "", "~0ull"),
     "fcntl": (r"F_(DUPFD\w*|GET\w+|SET\w+|OFD_\w+|ADD_SEALS|NOTIFY)", r"F_(GET|SET)LK(W)?64|F_GETLK64", "~0ull"),
@@ -114,7 +115,9 @@ ARGUMENTS = """
 open openat|mode|none|flags&O_CREAT+__O_TMPFILE-O_DIRECTORY|0
 write pwrite64|buf|buffer|count
 mq_timedsend|u_msg_ptr|buffer|msg_len
-sendto|buff|buffer|len
+preadv pwritev preadv2 pwritev2|pos_l|signed
+preadv pwritev preadv2 pwritev2|pos_h|none
+preadv2 pwritev2|flags|vector_flags
 sendmsg|cmsg_level|level
 sendmsg|cmsg_type|control
 sendmsg|cmsg_ip|ip_option
