@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cmd/record/process_ends.h"
+#include "cmd/record/recorder/process_ends.h"
 
 enum {
 	CRASHES = 3,

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/record/recording.h"
+#include "cmd/record/recorder/recording.h"
 #include "import/uftrace_import.h"
 #include "writer/discard.h"
 

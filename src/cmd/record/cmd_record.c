@@ -10,8 +10,8 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/record/cmd_symbols.h"
-#include "cmd/record/guest_socket.h"
+#include "cmd/record/names/cmd_symbols.h"
+#include "cmd/record/guests/guest_socket.h"
 #include "wire/wire_context.h"
 #include "wire/wire_terms.h"
 

@@ -3,10 +3,10 @@
 #ifndef BURIN_CMD_RECORD_CMD_RECORD_H
 #define BURIN_CMD_RECORD_CMD_RECORD_H
 
-#include "cmd/record/record_calls.h"
-#include "cmd/record/guest.h"
-#include "cmd/record/kernel_events.h"
-#include "cmd/record/sampling.h"
+#include "cmd/record/sources/record_calls.h"
+#include "cmd/record/guests/guest.h"
+#include "cmd/record/sources/kernel_events.h"
+#include "cmd/record/sources/sampling.h"
 #include "drain/drain.h"
 #include "session/session.h"
 

@@ -22,9 +22,8 @@
 #include "base/uuid.h"
 #include "burin/read.h"
 #include "cmd/cmd.h"
-#include "cmd/record/recording.h"
-#include "cmd/record/record_calls.h"
-#include "cmd/record/cmd_symbols.h"
+#include "cmd/record/recorder/recording.h"
+#include "cmd/record/names/cmd_symbols.h"
 #include "cmd/target_argument.h"
 #include "control/remains.h"
 #include "file/create.h"
@@ -115,7 +114,7 @@ static void symbolize_all(int directory, const char *path)
 {
 	if (has_samples(directory))
 		cmd_symbols_find(directory, path, &(struct cmd_symbols_options){ .quiet = true });
-	calls_find_names(directory, path, &(struct calls_names){ 0 });
+	cmd_symbols_calls(directory, path, &(struct cmd_symbols_options){ 0 });
 }
 
 /* Why a trace cannot be continued. */
@@ -150,7 +149,7 @@ static void print_recovered(const struct drain_totals *totals, uint64_t added, b
 		return;
 	cmd_note("burin: added %s event%s that only memory held\n", text_count(text, added),
 		 added == 1 ? "" : "s");
-	recording_summary(totals, path, true, NULL);
+	recording_summary(totals, path);
 	if (totals->lost_by[WIRE_LOST_UNREAD] >> DRAIN_KERNEL & 1)
 		cmd_note(
 			"burin: the kernel's events that were still in its rings at the kill are lost; their "

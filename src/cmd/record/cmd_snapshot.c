@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/record/recording.h"
+#include "cmd/record/recorder/recording.h"
 #include "cmd/target_argument.h"
 #include "control/remains.h"
 #include "drain/drain.h"
@@ -120,7 +120,7 @@ static int run(char **operands)
 	result = recording_snapshot(&session, &target, directory, output, &options, &totals);
 	kernel_borrow_end(&kernel);
 	if (!result && !quiet)
-		recording_summary(&totals, output, true, NULL);
+		recording_summary(&totals, output);
 	result = cmd_target_leave(target.path, &session, result);
 	if (!result)
 		result = clean_up(&target, &totals);

@@ -13,10 +13,11 @@
 #include "base/containers/array.h"
 #include "base/glob.h"
 #include "base/text.h"
-#include "cmd/record/attach.h"
-#include "cmd/record/kernel_events.h"
+#include "cmd/record/recorder/attach.h"
+#include "cmd/record/recorder/recorder.h"
+#include "cmd/record/sources/kernel_events.h"
 #include "cmd/cmd.h"
-#include "cmd/record/recording.h"
+#include "cmd/record/recorder/recording.h"
 #include "filter/filter_compile.h"
 #include "drain/drain.h"
 #include "drain/live_reader.h"
@@ -37,7 +38,8 @@ struct watch {
 	struct live_reader live;
 	struct kernel_choice choice; /* --kernel, and --on if it means tracepoints of the kernel */
 	struct kernel_events kernel;
-	const char *on[2]; /* the glob, NULL */
+	struct recorder recorder; /* of snapshots: its only source is the kernel */
+	const char *on[2];	  /* the glob, NULL */
 	char *on_kernel; /* the same as a glob of names in the session; NULL: it means the program's events */
 	const char *where, *directory, *target;
 	int directory_fd;
@@ -176,7 +178,7 @@ static void take_snapshot(struct watch *watch, const struct live_event *event, c
 	char path[CHUNKS_PATH], chunk[CHUNKS_NAME];
 	int directory;
 
-	options.more = kernel_events_snapshot(&watch->kernel);
+	options.more = recorder_snapshot_rings(&watch->recorder);
 	if (watch->last)
 		recording_last(&options, session, watch->last, watch->attachment.ended);
 	chunks_name((unsigned)watch->taken + 1, chunk);
@@ -198,7 +200,7 @@ static void take_snapshot(struct watch *watch, const struct live_event *event, c
 		print_time(watch, UINT64_MAX);
 		cmd_note("%s\n", what);
 	}
-	recording_summary(&totals, path, true, NULL);
+	recording_summary(&totals, path);
 }
 
 /* All matching records of a round cause one snapshot. */
@@ -312,6 +314,7 @@ static bool is_of_kernel(const struct watch *watch)
 /* Attach to the kernel's tracepoints. Without them a trigger of the kernel's would never come. */
 static int watch_kernel(struct watch *watch)
 {
+	static struct source sources[2] = { { .ops = &kernel_events_source } };
 	const pid_t process = attach_process(&watch->attachment);
 	struct view_globs *globs = &watch->choice.globs;
 	uint64_t number = (uint64_t)process;
@@ -330,8 +333,16 @@ static int watch_kernel(struct watch *watch)
 			globs->globs[globs->count++] = on;
 		globs->globs[globs->count] = NULL;
 	}
-	result = kernel_events_open(&watch->kernel, &watch->choice, &watch->attachment.session, false, true,
-				    0, &(struct view_set){ .numbers = &number, .count = process != 0 });
+	watch->kernel.choice = &watch->choice;
+	sources[0].state = &watch->kernel;
+	watch->recorder = (struct recorder){ .session = &watch->attachment.session,
+					     .sources = sources,
+					     .attachment = &watch->attachment,
+					     .processes = &(struct view_set){ .numbers = &number,
+									      .count = process != 0 },
+					     .overwrite = true,
+					     .quiet = watch->quiet };
+	result = recorder_open_sources(&watch->recorder);
 	if (!result && watch->on_kernel && !watch->kernel.opened)
 		result = cmd_failed("%s: this trigger cannot occur", watch->on[0]);
 	return result;
@@ -347,7 +358,7 @@ static int watch_attached(struct watch *watch)
 	watch->hz = session_clock_hz(&attachment->session);
 	watch->triggers = calloc(WIRE_ID_MAX, sizeof(*watch->triggers));
 	if (!watch->triggers ||
-	    live_reader_begin(&watch->live, &attachment->session, kernel_events_more(&watch->kernel)) != 0)
+	    live_reader_begin(&watch->live, &attachment->session, watch->recorder.options.more) != 0)
 		return cmd_failed("out of memory");
 	result = resolve_all(watch);
 	if (!result)
@@ -379,8 +390,7 @@ static int run(char **operands)
 	if (result)
 		return result;
 	result = watch_attached(watch);
-	kernel_events_finish(&watch->kernel);
-	kernel_events_close(&watch->kernel);
+	recorder_close_sources(&watch->recorder);
 	free(watch->on_kernel);
 	for (unsigned n = 0; watch->triggers && n < WIRE_ID_MAX; n++)
 		free(watch->triggers[n].filter);

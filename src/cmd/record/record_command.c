@@ -25,13 +25,14 @@
 
 #include "cmd/cmd.h"
 #include "cmd/record/cmd_record.h"
-#include "cmd/record/guest_socket.h"
-#include "cmd/record/guest_trigger.h"
-#include "cmd/record/preload_libraries.h"
-#include "cmd/record/process_ends.h"
+#include "cmd/record/guests/guest_socket.h"
+#include "cmd/record/recorder/preload_libraries.h"
+#include "cmd/record/recorder/process_ends.h"
 #include "cmd/record/record_format.h"
-#include "cmd/record/recording.h"
-#include "cmd/record/snapshots.h"
+#include "cmd/record/record_sources.h"
+#include "cmd/record/recorder/recorder.h"
+#include "cmd/record/recorder/recording.h"
+#include "cmd/record/recorder/snapshots.h"
 #include "cmd/target_argument.h"
 #include "cmd/unknown_events.h"
 #include "control/remains.h"
@@ -41,9 +42,10 @@
 #include "session/session.h"
 
 enum {
-	RECORD_BUSY_MS = 5,	 /* between rounds while a ring fills */
-	RECORD_IDLE_MS = 50,	 /* otherwise, if there is a command, whose tracepoints the drain follows */
-	RECORD_BUSY_PERCENT = 3, /* a ring fills if a round found it fuller than this */
+	RECORD_BUSY_MS = 5, /* between rounds while a ring fills */
+	RECORD_ALONE_MS =
+		1000, /* otherwise, without a command whose tracepoints the drain follows, at most */
+	RECORD_BUSY_PERCENT = 3,       /* a ring fills if a round found it fuller than this */
 	RECORD_ENVIRONMENT = 60 << 10, /* bytes of assignments for the child; less than a pipe holds */
 	RECORD_SEARCH_NS = 50000000,   /* between searches for processes that go on after the command */
 	RECORD_NOTE_NS = 1000000000,   /* after which a line says so */
@@ -71,10 +73,10 @@ struct run {
 	int status;
 	unsigned interrupts;
 	struct snapshots snapshots;
-	struct guest_trigger trigger;
-	uint64_t until; /* CLOCK_MONOTONIC, ns: the end of the recording */
-	bool ended;	/* the command, or QEMU, or the last of the sampled processes */
-	bool follows;	/* --follow */
+	uint64_t until;			     /* CLOCK_MONOTONIC, ns: the end of the recording */
+	bool ended;			     /* the command, or QEMU, or the last of the sampled processes */
+	bool follows;			     /* --follow */
+	char session_path[SESSION_PATH_MAX]; /* "": it has none */
 	struct stat session_file;
 	struct process_ends users; /* of the session, after the command's end */
 	uint64_t searched;	   /* ns: when they were last searched */
@@ -113,7 +115,7 @@ static _Noreturn void execute(char **command, const char *session_path, const si
 }
 
 /* Fork the child, which waits until its sampling is prepared. Return: 0 or an errno. */
-static int prepare(struct run *run, char **command, const char *session_path)
+static int prepare(struct run *run, char **command)
 {
 	int report[2], go[2], error = 0;
 
@@ -130,7 +132,7 @@ static int prepare(struct run *run, char **command, const char *session_path)
 	run->child = fork();
 	if (run->child == 0) {
 		close(go[1]);
-		execute(command, session_path, &run->before, go[0], report[1]);
+		execute(command, run->session_path, &run->before, go[0], report[1]);
 	}
 	if (run->child < 0)
 		error = errno;
@@ -145,19 +147,19 @@ static int prepare(struct run *run, char **command, const char *session_path)
  * Let the child execute the command if @go, otherwise exit. Return: 0, or an errno of the child, before or in its exec;
  * EPIPE: it ended without a report.
  */
-static int start(struct run *run, const char *command, const struct sampling *sampling,
-		 const struct calls *calls, bool go)
+static int start(struct run *run, const struct recorder *recorder, bool go)
 {
-	const char *const libraries[] = { calls_library(calls), sampling_library(sampling) };
-	const bool fits = !go || run->plugin || !run->child || preload_fits(command);
+	const char *command = recorder->program, *libraries[RECORDER_LIBRARIES];
+	const unsigned count = go ? recorder_libraries(recorder, libraries) : 0;
+	const bool fits = !go || !run->child || preload_fits(command);
 	int error = 0, reported;
 
 	if (run->child <= 0)
 		return 0;
-	if (go && (write(run->go, "", 1) != 1 || !sampling_environment(sampling, run->go) ||
-		   (fits && !preload_write(run->go, libraries, 2))))
+	if (go && (write(run->go, "", 1) != 1 || !recorder_environment(recorder, run->go) ||
+		   (fits && !preload_write(run->go, libraries, count))))
 		error = errno;
-	if (!fits && (*libraries[0] || *libraries[1]))
+	if (!fits && count)
 		cmd_note("burin: %s uses the C library musl: no calls are recorded, nor samples by --timer\n",
 			 command);
 	close(run->go);
@@ -169,13 +171,13 @@ static int start(struct run *run, const char *command, const struct sampling *sa
 	return error;
 }
 
-static void reap(struct run *run, struct calls *calls)
+static void reap(struct run *run, const struct recorder *recorder)
 {
 	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		calls_ended(calls, pid);
+		recorder_child_ended(recorder, pid);
 		if (pid == run->child) {
 			run->status = status;
 			run->ended = true;
@@ -183,7 +185,7 @@ static void reap(struct run *run, struct calls *calls)
 	}
 }
 
-static void handle_signals(struct run *run, struct calls *calls)
+static void handle_signals(struct run *run, const struct recorder *recorder)
 {
 	struct signalfd_siginfo info;
 
@@ -197,7 +199,7 @@ static void handle_signals(struct run *run, struct calls *calls)
 			kill(run->child, (int)info.ssi_signo);
 		run->interrupts++;
 	}
-	reap(run, calls);
+	reap(run, recorder);
 }
 
 /* Watch the sampled processes, so that the recording ends when all of them have ended. */
@@ -226,11 +228,13 @@ static bool others_ended(struct run *run)
 }
 
 /* The pause before the next round. @fullest: how full the fullest ring was, in percent */
-static int pause_ms(const struct run *run, const struct sampling *sampling, unsigned fullest)
+static int pause_ms(const struct run *run, const struct recorder *recorder, unsigned fullest)
 {
-	int pause = fullest >= RECORD_BUSY_PERCENT ? RECORD_BUSY_MS
-		    : run->child || run->plugin	   ? RECORD_IDLE_MS
-						   : sampling_pause_ms(sampling);
+	const bool follows =
+		run->child || run->plugin; /* tracepoints of a program, which may come at any time */
+	int pause = fullest >= RECORD_BUSY_PERCENT
+			    ? RECORD_BUSY_MS
+			    : recorder_pause_ms(recorder, follows ? RECORDER_IDLE_MS : RECORD_ALONE_MS);
 	uint64_t time = clock_ns(CLOCK_MONOTONIC),
 		 left = time < run->until ? (run->until - time) / 1000000 + 1 : 0;
 
@@ -276,33 +280,29 @@ static void note_waiting(struct run *run, struct progress *progress)
 }
 
 /* Drain until the command or the sampled process has ended, the time is up, or signals end the recording. */
-static void follow(struct run *run, struct drain *drain, struct sampling *sampling, struct calls *calls,
-		   bool quiet)
+static void follow(struct run *run, struct recorder *recorder)
 {
-	struct progress progress;
 	struct pollfd wait[] = { { .fd = run->signals, .events = POLLIN },
 				 { .fd = run->child    ? -1
 					 : run->plugin ? run->plugin
 						       : run->others,
 				   .events = POLLIN },
-				 { .fd = sampling_wake(sampling), .events = POLLIN } };
+				 { .fd = recorder_wake(recorder), .events = POLLIN } };
 	unsigned fullest = 0;
 
-	progress_begin(&progress, !quiet && !run->plugin, run->child != 0); /* QEMU has the terminal */
-	reap(run, calls);
-	while (!is_over(run, drain->session)) {
-		poll(wait, 3, pause_ms(run, sampling, fullest));
-		handle_signals(run, calls);
+	/* QEMU has the terminal. */
+	progress_begin(&recorder->progress, !recorder->quiet && !run->plugin, run->child != 0);
+	reap(run, recorder);
+	while (!is_over(run, recorder->session)) {
+		poll(wait, 3, pause_ms(run, recorder, fullest));
+		handle_signals(run, recorder);
 		run->ended |= wait[1].revents && (run->plugin || others_ended(run));
-		drain_round(drain, &fullest);
-		sampling_round(sampling, drain, &fullest);
-		snapshots_write(&run->snapshots, drain->session);
-		guest_trigger_look(&run->trigger, drain->session);
-		if (!quiet)
-			note_waiting(run, &progress);
-		recording_progress(&progress, drain, sampling);
+		recorder_round(recorder, &fullest);
+		snapshots_write(&run->snapshots, recorder);
+		if (!recorder->quiet)
+			note_waiting(run, &recorder->progress);
 	}
-	progress_clear(&progress);
+	progress_clear(&recorder->progress);
 }
 
 /* They may be what the user wants to see. A recording that was ended on purpose needs no such line. */
@@ -345,27 +345,21 @@ static int exit_code(const struct run *run)
 }
 
 /* Run the command from its beginning to its end. Return: 0, or the errno of the exec. */
-static int run_command(const struct record_options *options, struct run *run, struct drain *drain,
-		       struct sampling *sampling, struct calls *calls, struct kernel_events *kernel,
-		       const char *session_path)
+static int run_command(const struct record_options *options, struct run *run, struct recorder *recorder)
 {
 	unsigned fullest;
 	int error;
 
-	drain_round(drain, &fullest); /* define the event of samples before the first one */
-	sampling_begin(sampling, drain);
-	calls_follow(calls, drain->session);
-	guest_trigger_begin(&run->trigger, options->guest.start, options->guest.stop, drain->session);
+	drain_round(&recorder->drain, &fullest); /* define the event of samples before the first one */
+	recorder_begin(recorder);
 	run->until = options->duration ? clock_ns(CLOCK_MONOTONIC) + options->duration : UINT64_MAX;
-	error = run->plugin ? guest_socket_begin(run->plugin, session_path, options->guest.arguments)
-			    : start(run, options->command[0], sampling, calls, true);
+	error = run->plugin ? guest_socket_begin(run->plugin, run->session_path, options->guest.arguments)
+			    : start(run, recorder, true);
 	if (!error)
-		follow(run, drain, sampling, calls, options->quiet);
-	if (!error && !options->quiet)
-		note_others(run, drain->session, options->command[0]);
-	calls_finish(calls);
-	sampling_finish(sampling);
-	kernel_events_finish(kernel);
+		follow(run, recorder);
+	if (!error && !recorder->quiet)
+		note_others(run, recorder->session, recorder->program);
+	recorder_finish(recorder);
 	return error;
 }
 
@@ -406,134 +400,92 @@ static int could_not_run(const char *command, int error)
 	return error == ENOENT ? 127 : 126;
 }
 
-/*
- * Whether the trace has each system call of its tasks, from their begin on. The rings of a flight recorder, and those of a chunk,
- * do not begin at one moment.
- */
-static bool has_all_calls(const struct record_options *options, const struct kernel_events *kernel)
+/* Give up before the command was executed. Return: @result. */
+static int give_up(struct run *run, const struct recorder *recorder, int result)
 {
-	return kernel->has_all_calls && options->session.mode == WIRE_MODE_STREAM && !options->split.bytes &&
-	       !options->split.ns;
+	start(run, recorder, false);
+	remove_session(run->session_path);
+	return result;
 }
 
-static int record(const struct record_options *options, struct session *session, const char *session_path,
-		  struct run *run)
+/* Remove the session after its recording. Return: false: it stays, with records that could not be written. */
+static bool end_session(const struct run *run, const struct recorder *recorder, bool executed)
 {
-	/*
-	 * Static, since another recorder that samples this one gets a copy of its stack: 64 KiB, which end at the first
-	 * page that was never touched. On the stack these are 100 KB, and most paths are short.
-	 */
-	static char output[4096];
-	static struct sampling sampling;
-	static struct record_format_output format;
-	static struct calls calls;
-	static struct kernel_events kernel;
-	static struct drain drain;
-	char line[1000], result[32];
-	struct drain_totals totals;
-	int directory, error, converted = 0, result_of_kernel;
-	const bool private = is_private(options);
-	bool joined, unread, trimmed, unknown;
+	/* A session that was truncated has no records any more. */
+	const bool unread = executed && recorder->totals.lost[WIRE_LOST_UNREAD] &&
+			    recorder->drain.output.error != -ENODATA;
 
-	join_words(options->command, line, sizeof(line));
-	result_of_kernel = kernel_events_open(&kernel, &options->kernel, session, options->sampling.system,
-					      options->session.mode == WIRE_MODE_FLIGHT, run->child,
-					      &options->sampling.processes);
-	sampling_open(&sampling, &options->sampling, session, run->child, options->quiet);
-	if (result_of_kernel) {
-		sampling_finish(&sampling);
-		start(run, NULL, &sampling, &calls, false);
-		remove_session(session_path);
-		return result_of_kernel;
-	}
-	if ((session->nameless || (!run->child && !run->plugin)) && !sampling.opened &&
-	    !kernel.opened) { /* there is nothing to record */
-		start(run, NULL, &sampling, &calls, false);
-		remove_session(session_path);
-		return CMD_FAULTS;
-	}
-	if (!calls_begin(&calls, &options->calls, session, options->command[0], options->quiet)) {
-		sampling_finish(&sampling);
-		start(run, NULL, &sampling, &calls, false);
-		remove_session(session_path);
-		return CMD_FAULTS;
-	}
-	guest_publish(&options->guest, session);
-	directory = -1;
-	if (record_format_begin(&format, options, output, sizeof(output)))
-		directory = recording_create("-o", output, private);
-	error = directory < 0
-			? directory
-			: drain_begin(&drain, session, directory,
-				      &(struct drain_options){
-					      .session_path = *session_path ? session_path : NULL,
-					      .command = line,
-					      .kernel_tasks = !kernel.opened		 ? NULL
-							      : options->sampling.system ? "all"
-											 : "some",
-					      .kernel_calls =
-						      has_all_calls(options, &kernel) ? kernel.calls : NULL,
-					      .kernel_threads = kernel.threads,
-					      .split = options->split,
-					      .more = kernel_events_more(&kernel) });
+	if (!unread)
+		remove_session(run->session_path);
+	return !unread;
+}
+
+static int exit_code_of(const struct record_options *options, const struct run *run,
+			const struct recorder *recorder, int result)
+{
+	const bool unknown = unknown_events_of(recorder->session, options->globs,
+					       recorder->program ?: "what was recorded", NULL);
+
+	if (exit_code(run))
+		return exit_code(run);
+	return result || run->snapshots.failed ? CMD_FAULTS : unknown ? CMD_USAGE : 0;
+}
+
+/* Print what was recorded, and what could not be. Return: the exit code of a command that was executed. */
+static int report(const struct record_options *options, const struct run *run, struct recorder *recorder,
+		  struct record_format_output *format, bool removed)
+{
+	const struct wire_session *header = (const void *)recorder->session->base;
+	const bool damaged = recorder->drain.output.error;
+	int result, converted = 0;
+
+	if (damaged)
+		record_format_discard(format); /* the trace stays */
+	else
+		converted =
+			record_format_finish(format, recorder->output, recorder->directory, recorder->quiet);
+	result = recorder_result(recorder);
+	if (!removed && *run->session_path)
+		cmd_failed(
+			"some records could not be written and are still in memory: burin snapshot -o DIR %s",
+			run->session_path);
+	recorder->converted = format->format != RECORD_BURIN && !converted && !damaged;
+	if (!recorder->quiet)
+		recorder_summary(recorder, header->joined != 0);
+	return exit_code_of(options, run, recorder, result || converted);
+}
+
+static int record(const struct record_options *options, struct run *run, struct recorder *recorder)
+{
+	static struct record_format_output format;
+	char result[32];
+	bool removed;
+	int error;
+
+	if (!record_format_begin(&format, options, recorder->output, sizeof(recorder->output)))
+		return give_up(run, recorder, CMD_FAULTS);
+	error = recorder_open(recorder);
 	if (error) {
-		sampling_finish(&sampling);
-		start(run, NULL, &sampling, &calls, false);
-		remove_session(session_path);
 		record_format_discard(&format);
-		return directory < 0 ? CMD_FAULTS : recording_refused(output, directory, error);
+		return give_up(run, recorder, error);
 	}
-	run->snapshots = (struct snapshots){
-		.output = output, .kernel = &kernel, .private = private, .quiet = options->quiet
-	};
-	error = run_command(options, run, &drain, &sampling, &calls, &kernel, session_path);
-	session_end(session);
-	joined = ((const struct wire_session *)session->base)->joined != 0;
+	error = run_command(options, run, recorder);
+	session_end(recorder->session);
 	if (error)
 		snprintf(result, sizeof(result), "exit %d", error == ENOENT ? 127 : 126);
 	else
 		describe_result(run, result, sizeof(result));
-	drain_finish(&drain, result, &totals);
-	kernel_events_close(&kernel);
-	sampling_symbols(&sampling, directory, output, &totals);
-	guest_files(&options->guest, session, &calls.guests);
-	calls_symbols(&calls, directory, output, &totals);
-	if (error)
-		chunks_discard(directory, output);
-	if (error || drain.output.error)
-		record_format_discard(&format); /* the trace stays */
-	else
-		converted = record_format_finish(&format, output, directory, options->quiet);
-	close(directory);
-	/* Keep the session for records that could not be written, unless it was truncated: then it has none. */
-	unread = totals.lost[WIRE_LOST_UNREAD] && drain.output.error != -ENODATA;
-	if (error || !unread)
-		remove_session(session_path);
-	if (error)
-		return could_not_run(options->command[0], error);
-	if (drain.output.error)
-		cmd_failed("%s: %s", output, drain.output.trouble);
-	if (unread && *session_path)
-		cmd_failed(
-			"some records could not be written and are still in memory: burin snapshot -o DIR %s",
-			session_path);
-	trimmed = recording_trimmed(&totals, output);
-	if (!options->quiet && (format.format == RECORD_BURIN || converted || drain.output.error))
-		recording_summary(&totals, output, joined || kernel.opened, &sampling);
-	if (!options->quiet) {
-		kernel_events_summary(&kernel);
-		calls_summary(&calls);
-		calls_note_none(&calls, session);
-		guest_note_uncalled(&options->guest, session);
+	recorder_complete(recorder, result);
+	removed = end_session(run, recorder, !error);
+	if (error) {
+		recorder_discard(recorder);
+		record_format_discard(&format);
+		error = could_not_run(recorder->program, error);
+	} else {
+		error = report(options, run, recorder, &format, removed);
 	}
-	unknown =
-		unknown_events_of(session, options->globs, options->command[0] ?: "what was recorded", NULL);
-	if (exit_code(run))
-		return exit_code(run);
-	return drain.output.error || sampling.error || trimmed || converted || run->snapshots.failed
-		       ? CMD_FAULTS
-	       : unknown ? CMD_USAGE
-			 : 0;
+	close(recorder->directory);
+	return error;
 }
 
 /* Whether a recording without the programs' tracepoints has anything that the user wants. */
@@ -566,18 +518,43 @@ static int make_session(const struct record_options *options, struct session *se
 	return error;
 }
 
+/* What is recorded, for the sources. @line: the command and its arguments; it stays in use */
+static struct recorder recorder_of(const struct record_options *options, const struct run *run,
+				   struct session *session, const char *line)
+{
+	return (struct recorder){
+		.session = session,
+		.sources = record_sources_of_command(options),
+		.command = run->child,
+		.program = options->command[0],
+		.processes = &options->sampling.processes,
+		.all = options->sampling.system,
+		.overwrite = options->session.mode == WIRE_MODE_FLIGHT,
+		.private = is_private(options),
+		.needs_source = session->nameless || (!run->child && !run->plugin),
+		.quiet = options->quiet,
+		.no_symbols = options->sampling.no_symbols,
+		.names_ns = options->sampling.names_ns,
+		.options = { .session_path = *run->session_path ? run->session_path : NULL,
+			     .command = line,
+			     .split = options->split },
+	};
+}
+
 int record_command(const struct record_options *options)
 {
 	static const int flight[] = { SIGUSR1, SIGCHLD, 0 };
-	struct session session;
-	char path[SESSION_PATH_MAX];
-	struct run run = { .signals = -1,
-			   .others = -1,
-			   .plugin = options->guest.socket,
-			   .follows = options->follow == RECORD_FOLLOW_YES,
-			   .users.ends = -1 };
+	static struct recorder recorder; /* not on the stack: see record_sources.h */
+	static struct session session;
+	static struct run run;
+	char line[1000];
 	int result, error;
 
+	run = (struct run){ .signals = -1,
+			    .others = -1,
+			    .plugin = options->guest.socket,
+			    .follows = options->follow == RECORD_FOLLOW_YES,
+			    .users.ends = -1 };
 	clock_rate_begin();
 	/* Before there is a session that would have to be removed. */
 	run.signals = recording_signals(options->session.mode == WIRE_MODE_FLIGHT ? flight : flight + 1,
@@ -587,20 +564,24 @@ int record_command(const struct record_options *options)
 		cmd_note("burin record: cannot receive signals: %s\n", strerror(-error));
 		return CMD_FAULTS;
 	}
-	error = make_session(options, &session, path, sizeof(path));
+	error = make_session(options, &session, run.session_path, sizeof(run.session_path));
 	if (error)
 		return CMD_FAULTS;
 	watch_others(&run, &options->sampling.processes);
-	error = *path && stat(path, &run.session_file) ? errno : -process_ends_begin(&run.users);
+	error = *run.session_path && stat(run.session_path, &run.session_file)
+			? errno
+			: -process_ends_begin(&run.users);
 	if (!error)
-		error = prepare(&run, options->command, path);
+		error = prepare(&run, options->command);
 	if (error) {
 		cmd_note("burin record: %s: %s\n", options->command[0] ?: "its session", strerror(error));
-		remove_session(path);
+		remove_session(run.session_path);
 		session_leave(&session);
 		return CMD_FAULTS;
 	}
-	result = record(options, &session, path, &run);
+	join_words(options->command, line, sizeof(line));
+	recorder = recorder_of(options, &run, &session, line);
+	result = record(options, &run, &recorder);
 	process_ends_end(&run.users);
 	session_leave(&session);
 	return result;

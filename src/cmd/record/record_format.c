@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/record/recording.h"
+#include "cmd/record/recorder/recording.h"
 #include "cmd/report/export_uftrace.h"
 #include "file/create.h"
 #include "writer/chunks.h"

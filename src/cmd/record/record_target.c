@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include "session/kernel_device.h"
-#include "cmd/record/attach.h"
+#include "cmd/record/recorder/attach.h"
 #include "cmd/cmd.h"
-#include "cmd/record/calls_target.h"
+#include "cmd/record/sources/calls_target.h"
 #include "cmd/record/cmd_record.h"
-#include "cmd/record/recording.h"
+#include "cmd/record/record_sources.h"
+#include "cmd/record/recorder/recorder.h"
+#include "cmd/record/recorder/recording.h"
 #include "cmd/unknown_events.h"
 
 /* The pause before the next round. @fullest: how full the fullest ring was, in percent */
@@ -23,22 +25,18 @@ static int pause_ms(unsigned fullest)
 	return fullest >= 10 ? 1 : fullest >= 3 ? 5 : ATTACH_PAUSE_MS;
 }
 
-static void follow(struct attachment *attachment, struct drain *drain, struct sampling *sampling,
-		   const struct record_options *options)
+static void follow(struct attachment *attachment, struct recorder *recorder, uint64_t duration)
 {
-	struct progress progress;
 	unsigned fullest = 0;
 	bool more;
 
-	attach_limit(attachment, options->duration);
-	progress_begin(&progress, !options->quiet, false);
+	attach_limit(attachment, duration);
+	progress_begin(&recorder->progress, !recorder->quiet, false);
 	do {
-		more = attach_wait(attachment, pause_ms(fullest));
-		more &= drain_round(drain, &fullest) == 0;
-		sampling_round(sampling, drain, &fullest);
-		recording_progress(&progress, drain, sampling);
+		more = attach_wait(attachment, recorder_pause_ms(recorder, pause_ms(fullest)));
+		more &= recorder_round(recorder, &fullest);
 	} while (more);
-	progress_clear(&progress);
+	progress_clear(&recorder->progress);
 }
 
 /* Without another option, sample the target's process and its children. */
@@ -60,88 +58,71 @@ static bool is_claimed(const struct attachment *attachment)
 	return attachment->session.device && attachment->session.geometry.mode == WIRE_MODE_STREAM;
 }
 
-static int record(const struct record_options *options, struct attachment *attachment, const char *output,
-		  int directory)
+/* Return: the exit code. */
+static int report(const struct record_options *options, const struct recorder *recorder)
 {
-	const struct target *target = &attachment->target;
-	const struct sampling_options sampling_options = sampling_of(options, attachment);
-	/* Static, so that a sampled recorder has a small stack, as in record_command.c. */
-	static struct sampling sampling;
-	static struct calls_target calls;
-	static struct calls names; /* of the calls */
-	static struct kernel_events kernel;
-	static struct drain drain;
-	struct drain_totals totals;
+	struct attachment *attachment = recorder->attachment;
+	const int result = recorder_result(recorder);
 	unsigned unknown;
-	int error, trimmed, result;
 
-	/* The functions first: until their event is on, nothing is recorded. */
-	error = calls_target_begin(&calls, &options->calls, attachment, options->quiet);
-	if (!error)
-		error = kernel_events_open(&kernel, &options->kernel, &attachment->session,
-					   options->sampling.system, false, 0, &sampling_options.processes);
-	if (error) {
-		calls_target_end(&calls, attachment);
-		chunks_discard(directory, output);
-		close(directory);
-		return error;
-	}
-	sampling_open(&sampling, &sampling_options, &attachment->session, 0, options->quiet);
-	error = drain_begin(&drain, &attachment->session, directory,
-			    &(struct drain_options){ .command = target->geometry.program,
-						     .attach = !is_claimed(attachment),
-						     .globs = options->globs,
-						     .kernel_threads = kernel.threads,
-						     .split = options->split,
-						     .more = kernel_events_more(&kernel) });
-	if (error) {
-		calls_target_end(&calls, attachment);
-		sampling_finish(&sampling);
-		kernel_events_finish(&kernel);
-		kernel_events_close(&kernel);
-		return recording_refused(output, directory, error);
-	}
-	/* Switch on after the beginning and off before the end: then no record of these events is missed. */
-	error = attach_switch(attachment, options->globs, options->quiet);
-	if (!error) {
-		calls_target_note(&calls, &attachment->session);
-		sampling_begin(&sampling, &drain);
-		follow(attachment, &drain, &sampling, options);
-	}
-	result = calls_target_end(&calls, attachment);
-	result = attach_restore(attachment) ?: result;
-	sampling_finish(&sampling);
-	kernel_events_finish(&kernel);
-	if (is_claimed(attachment))
-		kernel_device_close_packets(&attachment->session);
-	drain_finish(&drain, attach_result(attachment), &totals);
-	kernel_events_close(&kernel);
-	sampling_symbols(&sampling, directory, output, &totals);
-	names.options = &options->calls;
-	names.target = target;
-	names.quiet = options->quiet;
-	calls_symbols(&names, directory, output, &totals);
-	if (error)
-		chunks_discard(directory, output);
-	close(directory);
-	if (error)
-		return error;
-	if (drain.output.error)
-		cmd_failed("%s: %s", output, drain.output.trouble);
-	if (!options->quiet && attachment->ended)
+	if (!recorder->quiet && attachment->ended)
 		cmd_note("burin: %s has ended (%s)\n", options->target, attach_result(attachment));
-	trimmed = recording_trimmed(&totals, output);
-	if (!options->quiet)
-		recording_summary(&totals, output, true, &sampling);
-	if (!options->quiet)
-		kernel_events_summary(&kernel);
+	if (!recorder->quiet)
+		recorder_summary(recorder, true);
 	unknown = attachment->ended
 			  ? 0
 			  : unknown_events_of(&attachment->session, options->globs, options->target, NULL);
-	return drain.output.error || sampling.error || trimmed ? CMD_FAULTS
-	       : result					       ? result
-	       : unknown				       ? CMD_USAGE
-							       : 0;
+	return result ? result : unknown ? CMD_USAGE : 0;
+}
+
+static int record(const struct record_options *options, struct recorder *recorder)
+{
+	struct attachment *attachment = recorder->attachment;
+	int error = recorder_open(recorder);
+
+	if (error)
+		return error;
+	/* Switch on after the beginning and off before the end: then no record of these events is missed. */
+	error = attach_switch(attachment, options->globs, recorder->quiet);
+	if (!error) {
+		recorder_begin(recorder);
+		follow(attachment, recorder, options->duration);
+	}
+	recorder_finish(recorder);
+	recorder->faulted |= attach_restore(attachment) != 0;
+	if (is_claimed(attachment))
+		kernel_device_close_packets(&attachment->session);
+	recorder_complete(recorder, attach_result(attachment));
+	if (error)
+		recorder_discard(recorder);
+	else
+		error = report(options, recorder);
+	close(recorder->directory);
+	return error;
+}
+
+static bool is_private(const struct record_options *options, const struct attachment *attachment)
+{
+	return options->sampling.system || attachment->target.kernel || attachment->target.user != geteuid();
+}
+
+static struct recorder recorder_of(const struct record_options *options, struct attachment *attachment)
+{
+	return (struct recorder){
+		.session = &attachment->session,
+		.sources = record_sources_of_target(options),
+		.attachment = attachment,
+		.processes = &options->sampling.processes,
+		.all = options->sampling.system,
+		.private = is_private(options, attachment),
+		.quiet = options->quiet,
+		.no_symbols = options->sampling.no_symbols,
+		.names_ns = options->sampling.names_ns,
+		.options = { .command = attachment->target.geometry.program,
+			     .attach = !is_claimed(attachment),
+			     .globs = options->globs,
+			     .split = options->split },
+	};
 }
 
 /* Refuse options that only a program has. Return: 0 or CMD_USAGE. */
@@ -172,11 +153,12 @@ static int claim(const struct attachment *attachment)
 
 int record_target(const struct record_options *options)
 {
-	static char output[4096];
-	struct attachment attachment;
+	static struct attachment attachment;
+	static struct recorder recorder; /* not on the stack: see record_sources.h */
+	static struct record_options own;
 	char pid[CALLS_TARGET_WORD];
 	const char *word;
-	int result, directory;
+	int result;
 
 	if (strcmp(options->target, TARGET_KERNEL) == 0 && refuse_for_kernel(options))
 		return CMD_USAGE;
@@ -195,10 +177,10 @@ int record_target(const struct record_options *options)
 		result = claim(&attachment);
 	if (result)
 		return attach_end(&attachment, result);
-	recording_output(options->output, attachment.target.geometry.program, 0, output, sizeof(output));
-	directory = recording_create("-o", output,
-				     options->sampling.system || attachment.target.kernel ||
-					     attachment.target.user != geteuid());
-	result = directory < 0 ? CMD_FAULTS : record(options, &attachment, output, directory);
-	return attach_end(&attachment, result);
+	own = *options;
+	own.sampling = sampling_of(options, &attachment);
+	recorder = recorder_of(&own, &attachment);
+	recording_output(options->output, attachment.target.geometry.program, 0, recorder.output,
+			 sizeof(recorder.output));
+	return attach_end(&attachment, record(&own, &recorder));
 }
