@@ -103,6 +103,12 @@ static const struct cmd_option table[] = {
 		      "tracepoints or calls ends, such as a daemon, or until Ctrl-C: yes (default with "
 		      "--calls) or no",
 		      .absent = "yes", .given = own),
+	OPTION_DURATION(
+		"--counters[=TIME]", &options.counters.interval_ns, 1000000,
+		"also record figures of the whole machine, each TIME (default: 100ms): how long tasks "
+		"waited for CPUs, memory and disks (/proc/pressure), and what the disks did "
+		"(/proc/diskstats), as events pressure.* and disk.*",
+		.given = own, .absent = "100ms"),
 	OPTION_DURATION("--duration TIME", &options.duration, 1,
 			"end the recording after TIME; COMMAND goes on untraced (--for is the same)",
 			.often = 10),
@@ -330,10 +336,12 @@ static int check_conflicts(void)
 	const bool split = options.split.bytes || options.split.ns;
 
 	if (!options.target && !*options.command &&
-	    ((sampling->off && !options.kernel.globs.count) || !*whom))
+	    ((sampling->off && !options.kernel.globs.count && !options.counters.interval_ns) || !*whom))
 		return cmd_usage("no command given; try: burin record -- PROGRAM ARGUMENTS");
 	if (options.kernel.globs.count && (options.guest.on || options.format == RECORD_UFTRACE))
 		return cmd_usage("--kernel: remove %s", options.guest.on ? "--guest" : "--format uftrace");
+	if (options.counters.interval_ns && (options.guest.on || options.format == RECORD_UFTRACE))
+		return cmd_usage("--counters: remove %s", options.guest.on ? "--guest" : "--format uftrace");
 	if (options.kernel.where && !options.kernel.globs.count)
 		return cmd_usage("--k-where: there are no kernel events; add --kernel");
 	if (options.split.keep && !split)
@@ -404,17 +412,26 @@ static void choose_target(void)
 	*whom = 0;
 }
 
-/* --event must not leave out the event of calls. Return: 0, or CMD_FAULTS after a message. */
-static int add_event_of_calls(void)
+/* --event must not leave out events that another option asks for. Return: 0, or CMD_FAULTS after a message. */
+static int add_events(const char *const *globs)
 {
-	if (!options.calls.on || !events.count)
-		return 0;
-	if (!array_reserve(events.globs, events.room, events.count + 3))
-		return cmd_failed("out of memory");
-	events.globs[events.count++] = WIRE_CALL_EVENT;
-	events.globs[events.count++] = WIRE_CALL_PREFIX "*";
-	events.globs[events.count] = NULL;
+	for (; events.count && *globs; globs++) {
+		if (!array_reserve(events.globs, events.room, events.count + 2))
+			return cmd_failed("out of memory");
+		events.globs[events.count++] = *globs;
+		events.globs[events.count] = NULL;
+	}
 	return 0;
+}
+
+static int add_events_of_options(void)
+{
+	static const char *const calls[] = { WIRE_CALL_EVENT, WIRE_CALL_PREFIX "*", NULL };
+	int result = options.calls.on ? add_events(calls) : 0;
+
+	if (!result && options.counters.interval_ns)
+		result = add_events(counters_events);
+	return result;
 }
 
 /* Return: 0, or CMD_FAULTS after a message. */
@@ -490,7 +507,7 @@ static int record(char **operands)
 	options.calls.guest = options.guest.on;
 	options.calls.on = *calls_given || options.guest.on;
 	if (!result)
-		result = add_event_of_calls();
+		result = add_events_of_options();
 	if (result)
 		return result;
 	complete();

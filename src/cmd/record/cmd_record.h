@@ -5,6 +5,7 @@
 
 #include "cmd/record/sources/record_calls.h"
 #include "cmd/record/guests/guest.h"
+#include "cmd/record/sources/counters.h"
 #include "cmd/record/sources/kernel_events.h"
 #include "cmd/record/sources/sampling.h"
 #include "drain/drain.h"
@@ -36,6 +37,7 @@ struct record_options {
 	struct calls_options calls;
 	struct guest_options guest;
 	struct kernel_choice kernel;
+	struct counters_options counters;
 	bool quiet;
 	char **command;	    /* empty: there is none; only samples are taken */
 	const char *target; /* NULL: run the command */

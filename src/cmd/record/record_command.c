@@ -492,7 +492,7 @@ static int record(const struct record_options *options, struct run *run, struct 
 static bool does_without_tracepoints(const struct record_options *options)
 {
 	return !options->globs_given && !options->calls.on &&
-	       (!options->sampling.off || options->kernel.globs.count);
+	       (!options->sampling.off || options->kernel.globs.count || options->counters.interval_ns);
 }
 
 /* @path: receives the session's name; empty: it has none, and no program records tracepoints into it. Return: 0 or -errno. */

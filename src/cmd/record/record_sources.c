@@ -3,6 +3,7 @@
 #include "cmd/record/guests/guest_source.h"
 #include "cmd/record/record_sources.h"
 #include "cmd/record/sources/calls_target.h"
+#include "cmd/record/sources/counters.h"
 #include "cmd/record/sources/kernel_events.h"
 #include "cmd/record/sources/record_calls.h"
 #include "cmd/record/sources/sampling.h"
@@ -12,6 +13,7 @@ static struct calls calls;
 static struct calls_target calls_target;
 static struct kernel_events kernel;
 static struct sampling sampling;
+static struct counters counters;
 
 /* Samples behind the kernel's events: these take longer to open, and would be sampled. */
 static const struct source of_command[] = {
@@ -19,6 +21,7 @@ static const struct source of_command[] = {
 	{ &calls_source, &calls },	    /* --calls */
 	{ &kernel_events_source, &kernel }, /* --kernel */
 	{ &sampling_source, &sampling },    /* unless --no-samples */
+	{ &counters_source, &counters },    /* --counters */
 	{ 0 },
 };
 
@@ -36,6 +39,7 @@ static void set_options(const struct record_options *options)
 	calls_target.options = &options->calls;
 	kernel.choice = &options->kernel;
 	sampling.options = &options->sampling;
+	counters.options = &options->counters;
 }
 
 const struct source *record_sources_of_command(const struct record_options *options)
