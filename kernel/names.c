@@ -13,34 +13,15 @@
 #include "names.h"
 #include "points.h"
 #include "ring/section_plain.h"
-#include "wire/wire_names.h"
+#include "wire/wire_name_record.h"
 
 enum {
-	NAME_BYTES = WIRE_HEADROOM + 8 + 2 * TASK_COMM_LEN + WIRE_NAME_TAIL + 8,
-};
-
-struct name_record {
-	char bytes[NAME_BYTES] __aligned(8);
-	u32 used;
+	NAME_BYTES = WIRE_NAME_ROOM(TASK_COMM_LEN - 1),
 };
 
 static DEFINE_RAW_SPINLOCK(names_lock);
 static struct tracepoint *rename_point, *exit_point;
 static u32 users;
-
-static notrace void put(struct name_record *record, const void *bytes, u32 count)
-{
-	memcpy(record->bytes + record->used, bytes, count);
-	record->used += count;
-}
-
-static notrace void put_text(struct name_record *record, const char *text)
-{
-	const u32 bytes = strnlen(text, TASK_COMM_LEN - 1);
-
-	put(record, text, bytes);
-	put(record, "", 1);
-}
 
 /*
  * In flight mode the ring overwrites, so what counts as given back follows the open packet: readers expect that of names.
@@ -56,18 +37,15 @@ static notrace void follow(struct ring *ring)
 		smp_store_release(&ring->control->consumed, packet->sequence - ring->window + 1);
 }
 
-static notrace void append(struct name_record *record, u16 id, u32 tid)
+/* @length: of the extended form */
+static notrace void append(char *buffer, u32 length, u16 id, u32 tid)
 {
 	struct ring *ring = &burin_session.rings[session_names_index(&burin_session)];
-	const u64 zeros[3] = { 0 };
+	const struct ring_record out = { buffer, length - 8 };
 	enum ring_result result;
-	struct ring_record out;
 	unsigned long flags;
 
-	put(record, zeros, WIRE_NAME_TAIL); /* since: the record's own time; gone: not known */
-	out = (struct ring_record){ record->bytes, record->used - 8 };
-	put(record, zeros, 8);
-	ring_prepare(record->bytes, id, out.length, tid);
+	ring_prepare(buffer, id, out.length, tid);
 	if (in_nmi()) {
 		ring_lose(ring, WIRE_LOST_BUSY);
 		return;
@@ -83,27 +61,22 @@ static notrace void append(struct name_record *record, u16 id, u32 tid)
 
 static notrace void announce_thread(struct task_struct *task, const char *name)
 {
-	struct name_record record = { .used = WIRE_HEADROOM };
-	const u32 pid = task->tgid;
+	char buffer[NAME_BYTES] __aligned(8);
 
-	put(&record, &pid, sizeof(pid));
-	put_text(&record, name);
-	append(&record, WIRE_NAME_THREAD, task->pid);
+	append(buffer, wire_name_thread(buffer, TASK_COMM_LEN - 1, task->tgid, name, 0), WIRE_NAME_THREAD,
+	       task->pid);
 }
 
 static notrace void announce_process(struct task_struct *task)
 {
-	struct name_record record = { .used = WIRE_HEADROOM };
-	u32 pid = task->tgid, parent;
+	char buffer[NAME_BYTES] __aligned(8);
+	u32 parent, length;
 
 	rcu_read_lock();
 	parent = rcu_dereference(task->real_parent)->tgid;
 	rcu_read_unlock();
-	put(&record, &pid, sizeof(pid));
-	put(&record, &parent, sizeof(parent));
-	put_text(&record, task->comm);
-	put_text(&record, task->comm);
-	append(&record, WIRE_NAME_PROCESS, task->pid);
+	length = wire_name_process(buffer, TASK_COMM_LEN - 1, task->tgid, parent, task->comm, task->comm, 0);
+	append(buffer, length, WIRE_NAME_PROCESS, task->pid);
 }
 
 static notrace void on_rename(void *data, struct task_struct *task, const char *name)

@@ -15,10 +15,9 @@
 #include "ring/ring_deps.h"
 #include "session/clock.h"
 #include "wire/wire_head.h"
-#include "wire/wire_names.h"
+#include "wire/wire_name_record.h"
 
 enum {
-	TASKS_RECORD = WIRE_HEADROOM + 8 + 2 * (WIRE_NAME_TEXT_MAX + 1) + WIRE_NAME_TAIL + WIRE_ALIGN,
 	TASKS_STAT = 512, /* bytes of /proc/TID/stat up to the start time */
 	TASKS_NAME = 64,
 };
@@ -35,59 +34,36 @@ struct task {
 	uint64_t since; /* ticks */
 };
 
-/* A record of the names stream, in extended form. */
-struct announcement {
-	_Alignas(8) char bytes[TASKS_RECORD];
-	uint32_t used;
-};
-
-static void put(struct announcement *record, const void *value, uint32_t bytes)
-{
-	memcpy(record->bytes + record->used, value, bytes);
-	record->used += bytes;
-}
-
-static void put_text(struct announcement *record, const char *text)
-{
-	const size_t all = strlen(text), bytes = all < WIRE_NAME_TEXT_MAX ? all : WIRE_NAME_TEXT_MAX;
-
-	put(record, text, (uint32_t)bytes);
-	record->bytes[record->used++] = 0;
-}
-
-static int announce(struct tasks *tasks, struct announcement *record, enum wire_name_id id,
+/* Add a record of the names stream, in extended form. @buffer: its content, behind the room for the header */
+static int announce(struct tasks *tasks, char *buffer, uint32_t length, enum wire_name_id id,
 		    const struct task *task)
 {
-	static const uint64_t gone;
 	const struct wire_head head = { .id = id, .tid = task->tid, .time = tasks->time, .extended = true };
 	struct wire_extended header = wire_head_extend(&head);
 
-	put(record, &task->since, sizeof(task->since));
-	put(record, &gone, sizeof(gone));
-	header.length = (uint16_t)record->used;
-	memcpy(record->bytes, &header, sizeof(header));
-	return statedump_add(&tasks->dump, record->bytes,
-			     &(struct validated){ .begin = 0, .content = record->used }, tasks->time, 0);
+	header.length = (uint16_t)length;
+	memcpy(buffer, &header, sizeof(header));
+	return statedump_add(&tasks->dump, buffer, &(struct validated){ .begin = 0, .content = length },
+			     tasks->time, 0);
 }
 
 static int announce_thread(struct tasks *tasks, const struct task *task)
 {
-	struct announcement record = { .used = WIRE_HEADROOM };
+	_Alignas(8) char buffer[WIRE_NAME_ROOM(WIRE_NAME_TEXT_MAX)];
 
-	put(&record, &task->pid, sizeof(task->pid));
-	put_text(&record, task->name);
-	return announce(tasks, &record, WIRE_NAME_THREAD, task);
+	return announce(tasks, buffer,
+			wire_name_thread(buffer, WIRE_NAME_TEXT_MAX, task->pid, task->name, task->since),
+			WIRE_NAME_THREAD, task);
 }
 
 static int announce_process(struct tasks *tasks, const struct task *task, const char *exe, const char *line)
 {
-	struct announcement record = { .used = WIRE_HEADROOM };
+	_Alignas(8) char buffer[WIRE_NAME_ROOM(WIRE_NAME_TEXT_MAX)];
 
-	put(&record, &task->pid, sizeof(task->pid));
-	put(&record, &task->parent, sizeof(task->parent));
-	put_text(&record, exe);
-	put_text(&record, line);
-	return announce(tasks, &record, WIRE_NAME_PROCESS, task);
+	return announce(tasks, buffer,
+			wire_name_process(buffer, WIRE_NAME_TEXT_MAX, task->pid, task->parent, exe, line,
+					  task->since),
+			WIRE_NAME_PROCESS, task);
 }
 
 /* Read the beginning of a file. Return: its bytes; 0: there is none. */

@@ -9,14 +9,13 @@
 #include "file/create.h"
 #include "import/calls_trace.h"
 #include "wire/wire_call.h"
-#include "wire/wire_names.h"
+#include "wire/wire_name_record.h"
 #include "wire/wire_packet.h"
 #include "wire/wire_record.h"
 
 enum {
 	PACKET = 64 << 10,
 	CALL_EVENT = 1, /* the only event's id */
-	NAME_BYTES = 2 * (WIRE_NAME_TEXT_MAX + 1) + 64,
 };
 
 static const uint64_t names_instance = 0xffffffff;
@@ -206,46 +205,31 @@ void calls_trace_lost(struct calls_trace *trace, uint64_t count)
 	trace->lost += count;
 }
 
-static char *put_text(char *at, const char *text)
+/* @buffer: the content of a record, behind the room for a header; @end: of it, in the buffer */
+static void add_name(struct calls_trace *trace, uint16_t id, uint32_t tid, uint64_t time, const char *buffer,
+		     uint32_t end)
 {
-	size_t bytes = strlen(text);
+	const uint32_t bytes = end - WIRE_HEADROOM;
 
-	if (bytes > WIRE_NAME_TEXT_MAX)
-		bytes = WIRE_NAME_TEXT_MAX;
-	memcpy(at, text, bytes);
-	at[bytes] = '\0';
-	return at + bytes + 1;
-}
-
-static void add_name(struct calls_trace *trace, uint16_t id, uint32_t tid, uint64_t time, const char *payload,
-		     const char *end)
-{
-	const uint32_t bytes = (uint32_t)(end - payload);
-
-	memcpy(add_record(trace, &trace->names, id, tid, time, bytes), payload, bytes);
+	memcpy(add_record(trace, &trace->names, id, tid, time, bytes), buffer + WIRE_HEADROOM, bytes);
 }
 
 void calls_trace_process(struct calls_trace *trace, uint64_t time, uint32_t pid, uint32_t parent,
 			 const char *exe, const char *command)
 {
-	char payload[NAME_BYTES] = { 0 }, *end;
+	char buffer[WIRE_NAME_ROOM(WIRE_NAME_TEXT_MAX)];
 
-	memcpy(payload, &pid, 4);
-	memcpy(payload + 4, &parent, 4);
-	end = put_text(put_text(payload + 8, exe), command);
-	memset(end, 0, WIRE_NAME_TAIL); /* `since` and `gone` */
-	add_name(trace, WIRE_NAME_PROCESS, pid, time, payload, end + WIRE_NAME_TAIL);
+	add_name(trace, WIRE_NAME_PROCESS, pid, time, buffer,
+		 wire_name_process(buffer, WIRE_NAME_TEXT_MAX, pid, parent, exe, command, 0));
 }
 
 void calls_trace_thread(struct calls_trace *trace, uint64_t time, uint32_t tid, uint32_t pid,
 			const char *name)
 {
-	char payload[NAME_BYTES] = { 0 }, *end;
+	char buffer[WIRE_NAME_ROOM(WIRE_NAME_TEXT_MAX)];
 
-	memcpy(payload, &pid, 4);
-	end = put_text(payload + 4, name);
-	memset(end, 0, WIRE_NAME_TAIL);
-	add_name(trace, WIRE_NAME_THREAD, tid, time, payload, end + WIRE_NAME_TAIL);
+	add_name(trace, WIRE_NAME_THREAD, tid, time, buffer,
+		 wire_name_thread(buffer, WIRE_NAME_TEXT_MAX, pid, name, 0));
 }
 
 /* ---- The end */

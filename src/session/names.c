@@ -16,40 +16,12 @@
 
 #include "ring/lock.h"
 #include "session/names.h"
-#include "wire/wire_names.h"
+#include "wire/wire_name_record.h"
 
 enum {
 	NAMES_TRIES = 64,
 	OWN_TRIES = 8,
 };
-
-struct announcement {
-	_Alignas(8) char buffer[WIRE_HEADROOM + 8 + 2 * (WIRE_NAME_TEXT_MAX + 1) + WIRE_NAME_TAIL + 8];
-	size_t used; /* bytes of the buffer */
-};
-
-static void put_u32(struct announcement *record, uint32_t value)
-{
-	memcpy(record->buffer + record->used, &value, 4);
-	record->used += 4;
-}
-
-static void put_u64(struct announcement *record, uint64_t value)
-{
-	memcpy(record->buffer + record->used, &value, 8);
-	record->used += 8;
-}
-
-static void put_text(struct announcement *record, const char *text)
-{
-	size_t bytes = strlen(text);
-
-	if (bytes > WIRE_NAME_TEXT_MAX)
-		bytes = WIRE_NAME_TEXT_MAX;
-	memcpy(record->buffer + record->used, text, bytes);
-	record->buffer[record->used + bytes] = 0;
-	record->used += bytes + 1;
-}
 
 /* One attempt. @self: the calling thread, the lock's owner */
 static enum ring_result append(struct session *session, struct ring *ring, struct ring_record record,
@@ -81,16 +53,13 @@ enum ring_result session_append_name(struct session *session, struct ring_record
 	return result;
 }
 
-static enum ring_result announce(struct session *session, struct announcement *record, uint16_t id,
-				 uint32_t self, uint32_t tid, uint64_t since)
+/* @length: of the extended form */
+static enum ring_result announce(struct session *session, char *buffer, uint32_t length, uint16_t id,
+				 uint32_t self, uint32_t tid)
 {
-	struct ring_record out;
+	const struct ring_record out = { buffer, length - 8 };
 
-	put_u64(record, since);
-	put_u64(record, 0); /* gone */
-	out = (struct ring_record){ record->buffer, (uint32_t)record->used - 8 };
-	put_u64(record, 0); /* pads the last word */
-	ring_prepare(record->buffer, id, out.length, tid);
+	ring_prepare(buffer, id, out.length, tid);
 	return session_append_name(session, out, self);
 }
 
@@ -146,13 +115,11 @@ bool session_ask_beforehand(void)
 static enum ring_result announce_process(struct session *session, uint32_t pid, uint32_t parent,
 					 const char *exe, const char *command, uint32_t self, uint64_t since)
 {
-	struct announcement record = { .used = WIRE_HEADROOM };
+	_Alignas(8) char buffer[WIRE_NAME_ROOM(WIRE_NAME_TEXT_MAX)];
+	const uint32_t length =
+		wire_name_process(buffer, WIRE_NAME_TEXT_MAX, pid, parent, exe, command, since);
 
-	put_u32(&record, pid);
-	put_u32(&record, parent);
-	put_text(&record, exe);
-	put_text(&record, command);
-	return announce(session, &record, WIRE_NAME_PROCESS, self, self, since);
+	return announce(session, buffer, length, WIRE_NAME_PROCESS, self, self);
 }
 
 enum ring_result session_announce_guest(struct session *session, uint32_t pid, const char *program,
@@ -181,11 +148,10 @@ enum ring_result session_announce_process(struct session *session, uint32_t pid,
 static enum ring_result announce_thread(struct session *session, uint32_t pid, uint32_t self, uint32_t tid,
 					const char *name, uint64_t since)
 {
-	struct announcement record = { .used = WIRE_HEADROOM };
+	_Alignas(8) char buffer[WIRE_NAME_ROOM(WIRE_NAME_TEXT_MAX)];
+	const uint32_t length = wire_name_thread(buffer, WIRE_NAME_TEXT_MAX, pid, name, since);
 
-	put_u32(&record, pid);
-	put_text(&record, name);
-	return announce(session, &record, WIRE_NAME_THREAD, self, tid, since);
+	return announce(session, buffer, length, WIRE_NAME_THREAD, self, tid);
 }
 
 /* Another thread may change the name, and announce it, between our look at it and our record: then we announce again, so the last one is right. */
