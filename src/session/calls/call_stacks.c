@@ -2,8 +2,27 @@
 /*
  * The segments of stacks; see session_calls.h.
  *
- * A thread that ends gives its segments back. Threads that end otherwise leave theirs. When there is no free segment, those of
- * dead threads of the same process are taken; then those of dead processes, whose open calls are lost.
+ * A segment is in one of these states:
+ *
+ *	unused	its number is above header->segments: it may have no memory yet
+ *	free	tid 0, and in the list that begins at header->free
+ *	in use	tid is not 0: it belongs to a thread, or with stack WIRE_CALL_VALUES_STACK to a process
+ *
+ * Segments change their state under header->lock, whose owner may die at any instruction, and another thread then
+ * takes the lock over (ring/lock.h). So the order of stores matters: a taken segment gets its tid last, one that is
+ * put back loses it first. A death in between makes a segment, or the rest of a list, useless to later threads; it
+ * damages no call.
+ *
+ * While a segment is in use, its thread changes the frames without the lock. A reader takes no lock either: it copies
+ * heads and frames, and checks them (drain/calls/call_tables.c). The release of tid pairs with its acquire.
+ *
+ * A thread that ends gives its segments back. Threads that end otherwise leave theirs. When there is no free segment,
+ * those of dead threads of the same process are taken; then those of dead processes, whose open calls are lost and
+ * counted.
+ *
+ * Numbers and lists are shared memory, which any process of the user can write. is_segment() checks a number before
+ * it becomes an address, and each walk through a list ends after as many steps as there are segments: a forged list
+ * may be a circle.
  */
 #include <string.h>
 

@@ -1,5 +1,23 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The begin and end of patched functions; see hook_entry.h. This file is compiled for general registers only. */
+/*
+ * The begin and end of patched functions; see hook_entry.h. This file is compiled for general registers only.
+ *
+ * A begin may change none of the registers that a function's arguments can be in, nor the vector registers; an end
+ * none with results. The code below is the fast path. All else are functions of C, compiled without vector registers
+ * (-mgeneral-regs-only), so the code around them saves general registers only. Functions that may touch others run by
+ * call_here() or call_apart().
+ *
+ * The states of a frame and the order of stores are those of hook_near.c. While the call of an entry is open, its
+ * slot on the stack has an address of ours, and the frame the real one. The end of the call stores the latter where
+ * the return takes it from. So the frame may be freed before the return.
+ *
+ * A sled's call is known by its stack pointer, marked by 1, and its number: nothing on the stack is replaced, and no
+ * return finds an odd stack pointer (FILL_SLED).
+ *
+ * call_switch() leads through the page that a fork clears. If the byte is 0, label 5 asks whether the distance is 0,
+ * too: then this is a child for which no fork handler ran. It becomes a process of its own before anything is stored
+ * into frames, which are still its parent's.
+ */
 #if defined(__x86_64__)
 
 #include <stddef.h>

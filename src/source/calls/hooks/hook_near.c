@@ -2,12 +2,48 @@
 /*
  * Code that is copied near objects; see hook_near.h.
  *
- * It refers to nothing but its own data, which lies in front of it and is copied along, and to thread-local memory, whose offsets
- * are written into the copy's instructions. The append is that of section_rseq_put3() with fixed registers; the comments there
- * hold here, too. Its descriptors belong to the copy.
+ * It refers to nothing but its own data, which lies in front of it and is copied along, and to thread-local memory,
+ * whose offsets are written into the copy's instructions. The append is that of section_rseq_put3() with fixed
+ * registers; the comments there hold here, too. Its descriptors belong to the copy.
  *
- * Its cost is mostly the number of its instructions: they wait for each other less than both reads of the clock take. So struct
- * call_cpu has all that does not change, and stores of four bytes replace shifts.
+ * A frame has four states. Only its own thread moves it, from each state to the next one, and from the last to the
+ * first:
+ *
+ *	free	its start is 0, and `top` is not behind it
+ *	filling	`top` is behind it, its start is still 0: the begin stores function, flags, match and sp
+ *	open	its start is not 0
+ *	ended	the tail has passed its record, its start is not yet cleared: from the commit to CLOSE
+ *
+ * A signal handler of the thread may run between any two instructions. It uses the frames from `top` on, and leaves
+ * `top` as it found it. So a begin moves `top` before it fills the frame: otherwise a handler's call would lie in the
+ * same frame. An end clears the start before it moves `top` back: the call that fills the frame next relies on a
+ * start of 0, by which readers skip it. A handler that never returns (siglongjmp) can leave a frame in `filling`:
+ * call_end_top() frees it without a record.
+ *
+ * Another process reads frames while they change (drain/calls/call_tables.c). x86 does not reorder stores, so a start
+ * that is not 0 shows that the function is stored. A thread that is killed in `ended` leaves the call in a ring and
+ * in its frame. The flag WIRE_CALL_ENDING, by which call_end() marks that state, is not set here.
+ *
+ * Before its last instruction an append has only changed bytes behind the tail, and the packet's time_end: there is
+ * no record yet. So the kernel may abort it anywhere. The code at `_abort` restores what the slow path needs, which
+ * then does the whole step: an end keeps the results in r8 and r9, an exit its arguments there, and a begin has
+ * pushed those that its function needs.
+ *
+ * When the kernel preempts a thread or sends it a signal, it reads the descriptor that rseq_cs leads to, even if the
+ * section is long over. If it cannot, the thread dies by SIGSEGV. So a copy stays mapped when its object is unloaded:
+ * retire() in call_patch.c.
+ *
+ * In a child for which no fork handler ran, the page of session_identity is 0. The byte that is tested for `on` is
+ * then the first one of the distance itself: begins and ends take the slow path, which notices the child (decision
+ * 0120).
+ *
+ * Other processes of the user can write the session. A position is masked right after it is loaded, by masks in
+ * private memory (struct call_cpu), so stores stay within the slots. A forged packet header spoils times, a forged
+ * head of a segment the depth. The return address of an open call lies in its frame, also in shared memory; only the
+ * permissions of the session protect it.
+ *
+ * Its cost is mostly the number of its instructions: they wait for each other less than both reads of the clock take.
+ * So struct call_cpu has all that does not change, and stores of four bytes replace shifts.
  */
 #if defined(__x86_64__)
 

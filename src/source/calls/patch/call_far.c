@@ -1,5 +1,34 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Jumps by way of chosen places; see call_far.h. */
+/*
+ * Jumps by way of chosen places; see call_far.h.
+ *
+ *	site:  e9 d0 d1 d2 d3        the five NOPs of a function's begin; the distance leads to
+ *	place: e9 r0 r1 r2 r3        in `memory`, which leads to the stub
+ *
+ * A thread may stand at any of d0 to d3, or come back there from a signal handler at any later time. So each of them
+ * must be a NOP, change flags only, or be a prefix of the next one (wire_patch.h). The two upper bytes, `base`, are
+ * the same for all functions of an object: call_far_begin() takes the first pair for which the address space has
+ * room. Then `memory` covers all places that the lower bytes of any site can lead to. These have 13 values each: a
+ * site has 169 places, some of which are taken.
+ *
+ * A place is free if its five bytes are 0. Jumps cannot overlap unnoticed: five bytes that overlap a jump contain its
+ * first byte, which is e9, or its last, which is not 0, since no stub is nearer than NEAREST. Pages without a jump
+ * have no memory of their own, so `memory` may be large (MAP_NORESERVE), and places are taken from the last used page
+ * as long as it has some.
+ *
+ * The last byte may be a prefix of the body's first instruction, where only that is in reach (programs in low
+ * memory). This is right only if the instruction has no prefix of its own and the pair of upper bytes has no second
+ * one: is_possible(), try_base().
+ *
+ * call_far_slot() does the same for `ff 15 d0 d1 d2 d3`, a call through a slot, whose last byte is 0 if the slot is
+ * less than 16 MiB ahead. With another last byte the call goes through an address at a multiple of 16 MiB from the
+ * slot. There a copy of the slot must lie before the byte is changed. The copy is made once: such slots are bound
+ * when their object is loaded.
+ *
+ * Only the library writes here, under the lock of call_patch.c, before `memory` is executable. No code leads to a
+ * place until a command has changed its site. It checks the bytes by the same rules, since the process may have
+ * forged its table.
+ */
 #if defined(__x86_64__)
 
 #include <string.h>

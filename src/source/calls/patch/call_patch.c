@@ -1,5 +1,21 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Patching code; see call_patch.h. */
+/*
+ * Patching code; see call_patch.h.
+ *
+ * An object's entry in call_patches is free (end 0), known (end set, area_bytes 0: nothing in it can be changed), or
+ * prepared (area_bytes set: stubs and patches are complete, and stay). Only call_patch_load() changes entries, under
+ * `lock`. Other threads and signal handlers look into them without it (is_patched(), call_patch_is_stub()); the
+ * release of area_bytes is the last store of an entry.
+ *
+ * At the start our constructor patches all objects; later ones call us from their startup code, before their
+ * constructors. No other thread runs their code then. In a program that runs already (`attaching`) only bytes before
+ * functions are written, which no thread executes. The library writes a text once, at the load. Afterwards commands
+ * do, from outside (decision 0043). They change code first, then the table, and may be killed between: so `now` may
+ * be old, and is_intact() accepts each byte of each text.
+ *
+ * Order: stubs are written while their area is writable; the area becomes executable; then code leads there. A policy
+ * that refuses executable memory is met at the second step, when all code is still the compiler's.
+ */
 #if defined(__x86_64__)
 
 #include <dlfcn.h>

@@ -1,5 +1,25 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Calls of library functions; see call_slots.h. */
+/*
+ * Calls of library functions; see call_slots.h.
+ *
+ * An object calls a function of a library through a slot, a word with its address. The word becomes the address of a
+ * stub, which opens a call. The store is one aligned word, so a thread that calls at this moment takes the old way or
+ * the new one; both are right. The stub is code before the slot leads to it: seal() makes pages executable, and never
+ * writable again.
+ *
+ * A slot that the dynamic linker has not resolved yet would be overwritten by it at the first call. So it is resolved
+ * here (call_bind()), as the linker does.
+ *
+ * A slot may be data, too: the address of a function that is compared or stored. A stub there would be another
+ * address for one function. Relocations of calls only (JUMP_SLOT) are safe; of others the code is searched for what
+ * it does with the slot (find_uses()), and one that is read anywhere is left as it is.
+ *
+ * Functions that look at their return address, return twice, or change stacks would not work behind a stub:
+ * left_out[]. Objects that unwind with an unwinder of their own would meet our addresses: their slots stay.
+ *
+ * Areas and stubs are never freed, since a thread may return to them after the object of the function is gone.
+ * `targets` keeps its place with the address 1, so that a search goes on behind it.
+ */
 #if defined(__x86_64__)
 
 #include <dlfcn.h>

@@ -1,5 +1,24 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Stacks of open calls: the slow paths; see call_thread.h. */
+/*
+ * Stacks of open calls: the slow paths; see call_thread.h.
+ *
+ * A stack is a list of segments. `top` is all that the thread knows of it: the segment is found by the address's
+ * upper bits, the one before by its head. A segment stays with its stack when calls return from it, so that a
+ * recursion that crosses its end again and again takes no lock.
+ *
+ * Ends without notice. A call has ended if the stack pointer of a later end is above its own: its part of the native
+ * stack is gone. So an end looks for its frame from the top down, and no further than its stack pointer permits; the
+ * calls above end now. If there is no frame, the call was not recorded, and nothing happens. An end that cannot be
+ * without a frame is a return to a stub: there call_stack_returned() aborts, since only the frame knows where to go.
+ *
+ * A frame without a start belongs to a begin that was interrupted for good; it has no record.
+ *
+ * Segments are shared memory, `top` is private. Numbers that lead from one segment to the next are checked
+ * (call_segment_at()): damaged ones lose calls, and lead to no other memory.
+ *
+ * During a fork (`forking`) calls are open in private memory: parent and child share the session's frames, and both
+ * may make calls in handlers of the fork.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,23 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Arguments and results of calls; see call_values.h. */
+/*
+ * Arguments and results of calls; see call_values.h.
+ *
+ * A block is free, or of one open call. Free ones are a list without a lock, since signal handlers take and give
+ * back, too. Its head has a count of changes above the number: without that, a thread that was interrupted between
+ * reading the head and exchanging it could put in a next block that is in use by now. A block's memory is never
+ * freed, so reading `next` of a block that another thread has taken is harmless.
+ *
+ * A layout says what is recorded of a function. It is made once, and never changes but for its generation; a later
+ * one takes its place, and the former stays, since blocks of open calls refer to it.
+ *
+ * Memory of the program may be unmapped or changed at any moment by another thread. So it is read by the kernel
+ * (copy_bytes()), or without a system call only where it cannot go away (readable_bytes()). Each byte is read once,
+ * and the length is what was read: a text that grows in between cannot lead out of its room.
+ *
+ * The copy in the session is for readers only. Its start is stored last, and cleared before the block is given back;
+ * its payload may be damaged by others, so the record is made from the private block. The number of the block comes
+ * from the frame, in shared memory. So it is bounded, and a block that was never filled has no layout.
+ */
 #include <errno.h>
 #include <link.h>
 #include <string.h>
