@@ -1,5 +1,34 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Walks a stack from frame to frame; see unwind.h. */
+/*
+ * Walks a stack from frame to frame; see unwind.h.
+ *
+ * The state of a walk: the registers of the current frame, with a bit for each that is known, ->exact, and ->trusted.
+ * The caller of a frame is found by the first of these ways that applies (next_frame()):
+ *
+ *	a row of the tables	step(); where it fails, no other way is tried
+ *	the outermost frame	is_beginning(): there is no caller, the stack is whole
+ *	a gap in the tables	step_gap(): around the system call that makes a thread
+ *	code without tables	step_bare(): step_leaf(), a function without a frame that a direct call has reached;
+ *				else step_frame_pointer(); else step_scan(), the next word that leads behind a call
+ *
+ * step() changes all registers or none, since each rule refers to the values before it. Where it leads to what is not
+ * code, step_gap() and step_frame_pointer() put them back. So the next way begins from the same state. At the end of
+ * the copy, splice() continues with the kernel's chain.
+ *
+ * Why it ends. A caller's stack pointer must be further out, so a walk goes through the copy once. A row of a signal
+ * frame may lead anywhere, since signals can have stacks of their own; there ->max frames are the bound. Guesses
+ * repeat parts of a walk: at most GUESSES are kept, none is tried again after STEPS_MAX frames, and all attempts
+ * together search SCAN_WORDS words. If none succeeds, the first is walked once more. The tables bound each row and
+ * each expression; what the samples of a process cost in sum is metered (0069).
+ *
+ * Nothing is trusted. Registers and stack are the process's; tables and code are those of files that it chose. The
+ * kernel's chain follows frame records, which the process wrote. So an address has three uses only: unwind_load(),
+ * which reads nothing but the copy, ->lookup(), and ->code(). A lie yields wrong frames in the liar's own stacks.
+ *
+ * Whether guesses were right shows at the end: a stack that reaches the thread's first function confirms them, else
+ * others are tried. In a walk that has searched, a frame pointer of 0 and a function at its first instruction are no
+ * such end: words that earlier calls left behind lead to both (0027).
+ */
 #include <asm/perf_regs.h>
 #include <errno.h>
 #include <linux/perf_event.h>

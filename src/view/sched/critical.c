@@ -1,5 +1,30 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The critical path of spans; see critical.h. */
+/*
+ * The critical path of spans; see critical.h.
+ *
+ * One pass through the trace, in order of time. Each record changes the states of threads first (sched_states.c);
+ * then spans begin or end. So at the end of a span all states up to then are known: those that are over lie in the
+ * threads' histories, the present one in struct sched_thread.
+ *
+ * An end belongs to the innermost open begin of its name in its thread. Begins within it have no end. They, and those
+ * of threads that have ended or that are open at the end of the trace, count as `unended` and have no path.
+ *
+ * A history keeps an interval while it ends behind `floor`. No open span began before this time: it may be too low,
+ * never too high. find_floor() looks for the true one after some spans, and when too much is kept. If that is not
+ * enough, all is forgotten: a span that never ends must not need memory for ever. The time that is missing then is
+ * SCHED_UNKNOWN, and `dropped` counts it.
+ *
+ * A path is made of tasks on a stack of our own: a thread, and a time in it. follow() cuts this time into pieces, one
+ * for each state, and adds unknown ones where no interval is. So the pieces of a task add up to its time. A blocked
+ * piece that a thread ended becomes a task of that thread, with the piece's time. So each level adds up to the waits
+ * of the one above it, and the first to the span.
+ *
+ * Nothing makes such a task shorter than the one before it: two threads may have woken each other in one tick, after
+ * the same sleep. DEPTH_MAX ends that; the piece where it does is CRITICAL_UNKNOWN.
+ *
+ * name_thread() may move the array of histories. So follow() takes the history again after each piece, and copies
+ * intervals.
+ */
 #include "view/sched/critical.h"
 
 #include <errno.h>
@@ -81,7 +106,10 @@ static struct history *history_of(struct maker *maker, size_t thread)
 		       : NULL;
 }
 
-/* Forget what ended before the oldest open span began. */
+/*
+ * Forget what ended before the oldest open span began. The rest is moved to the array's begin only when it is not the
+ * larger part, so moving costs no more than keeping did.
+ */
 static void trim(struct maker *maker, struct history *history)
 {
 	const size_t before = history->first;
@@ -266,7 +294,10 @@ static int add_between(struct maker *maker, const struct task *task, const struc
 	return piece.begin < piece.end ? add_piece(maker, task, &piece, interval) : 0;
 }
 
-/* The first interval that ends behind a time. */
+/*
+ * The first interval that ends behind a time. Intervals of a thread do not overlap, so their ends are in order, and a
+ * span costs as many steps as it has pieces, however long the history is.
+ */
 static size_t find_interval(const struct history *history, uint64_t time)
 {
 	size_t low = history->first, high = history->count;
@@ -282,6 +313,11 @@ static size_t find_interval(const struct history *history, uint64_t time)
 	return low;
 }
 
+/*
+ * Cut the time of a task into pieces. Behind the last closed interval comes the present state, which has no end yet:
+ * `now` goes up to the end of the task. A thread that has ended has no state. Before the first interval, and in gaps,
+ * the state is unknown.
+ */
 static int follow(struct maker *maker, const struct task *task)
 {
 	const struct sched_thread *thread = &maker->sched.threads[task->thread];
@@ -315,6 +351,10 @@ static int follow(struct maker *maker, const struct task *task)
 	return error;
 }
 
+/*
+ * The stack of tasks is empty before and after. It is a stack of our own, since a path can be DEPTH_MAX deep and each
+ * level has many pieces.
+ */
 static int add_span(struct maker *maker, size_t thread, uint32_t name, uint64_t begin, uint64_t end)
 {
 	struct critical *critical = maker->critical;
@@ -347,6 +387,10 @@ static int add_span(struct maker *maker, size_t thread, uint32_t name, uint64_t 
 
 /* ---- records */
 
+/*
+ * At OPEN_MAX a thread has begins without ends, as a loop with a missing end leaves them: further ones are dropped,
+ * so memory stays bounded.
+ */
 static int begin_span(struct maker *maker, struct history *history, uint32_t name, uint64_t ns)
 {
 	if (history->open_count == OPEN_MAX) {

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Records of the scheduler; see sched_read.h. */
+/*
+ * Records of the scheduler; see sched_read.h.
+ *
+ * A system call is made by the thread that runs, so its record makes the thread running, whatever state is known
+ * (`sure`). Any other record by the current thread may be one of a switch that is under way, so it only counts if
+ * nothing is known.
+ *
+ * The state of a leaving thread is that of the kernel, bits that are the same since 4.14. Only a thread with no bit,
+ * or with that of a preemption, wants to run on. It dies by STATE_DEAD, and its id may be used again from then on.
+ *
+ * A sleep has a name: the call that the switch's record has, else the call that the thread has entered last, else
+ * none. Without any, only the way of the sleep remains (stopped, idle, uninterruptible).
+ */
 #include "view/sched/sched_read.h"
 
 #include <errno.h>
@@ -35,6 +47,10 @@ static uint32_t name_sleep(struct kernel_view *view, uint32_t call, int64_t stat
 	return view_string(view->strings, text);
 }
 
+/*
+ * The name of the sleep is made here, where the record has the state and the call; sched_states.c only keeps the
+ * number of the string.
+ */
 static int read_switch(struct sched *sched, struct kernel_view *view, const struct kernel_event *event,
 		       const struct burin_record *record, uint64_t ns)
 {
@@ -115,7 +131,10 @@ static int read_wake(struct sched *sched, const struct kernel_view *view, const 
 	return sched_take_wake(sched, ns, tid, record->tid, wake == KERNEL_WAKE_INTERRUPT);
 }
 
-/* Parse "13 20-25". Return: behind it; NULL: it is no range. */
+/*
+ * Parse "13 20-25", a text of the trace. Each range takes at least a byte of it, so an array of as many ranges as
+ * bytes is enough. Return: behind it; NULL: it is no range.
+ */
 static const char *parse_range(const char *text, struct sched_range *range)
 {
 	char *end;

@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Where threads spent their time; see sched_report.h. */
+/*
+ * Where threads spent their time; see sched_report.h.
+ *
+ * Counting comes first, rows afterwards. During the pass it is not known which threads are recorded ones
+ * (sched_recorded() needs all records), nor their last names. So intervals are counted by thread index; at the end
+ * each thread finds its row by its name and program, and threads of one row are added up.
+ *
+ * A tally is by thread, what, and stack. Each interval with a stack counts twice: in the tally of its stack, and in
+ * that of all stacks. So a part's sum is right also where some of its waits have no stack.
+ *
+ * Times that are selected cut intervals at both sides. The pass begins at the trace's begin nevertheless: the state
+ * of a thread at `from` follows from the records before. It ends at `to`, and the open intervals are closed there.
+ *
+ * A runnable interval without a waker follows a preemption: it counts as one, and has no latency.
+ */
 #include "view/sched/sched_report.h"
 
 #include <errno.h>

@@ -1,5 +1,24 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The stacks of waits; see sched_stacks.h. */
+/*
+ * The stacks of waits; see sched_stacks.h.
+ *
+ * All samples are read first, into two lists by thread and end. Both are complete before the first wait is looked up,
+ * since the sample of a wait has the time of its end, and a wake-up's may be later in the trace than the kernel's
+ * record of it.
+ *
+ * Two clocks and two records. The kernel makes its event and the sample of one moment one after the other, and an
+ * interrupt can come between: SLACK_NS. Their times are converted by different pairs of clocks: CLOCKS_NS. So neither
+ * list has exactly the times of the intervals, and a look-up accepts what lies within this much. That is safe, since
+ * a thread has one wait at a time: a sample that is wrong would have to end within some microseconds of another wait
+ * of the same thread.
+ *
+ * A stack becomes one string, made once: the object of the wait, then functions of the program. Equal strings have
+ * one number, so rows can be merged by it. Frames of the kernel through which all threads go (says_nothing()) are
+ * left out where the program's are missing.
+ *
+ * Names come from the trace, any bytes: they are cut to NAME_BYTES, and the sum of SCHED_FRAMES of them fits the
+ * buffer.
+ */
 #include "view/sched/sched_stacks.h"
 
 #include <errno.h>

@@ -1,5 +1,35 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The states of threads; see sched_states.h. */
+/*
+ * The states of threads; see sched_states.h.
+ *
+ *	record               state before          the interval that ends    state then
+ *	a switch to it       runnable              runnable                  running
+ *	                     blocked               blocked; runnable if `early` is set
+ *	                     running               running, and a switch is missing
+ *	a switch away        running               running                   blocked; runnable if preempted
+ *	                     runnable, blocked     first as by a switch to it, and a switch is missing
+ *	a wake-up            blocked               blocked                   runnable
+ *	                     running               (none: `early` is set)    running
+ *	                     runnable              (none)                    runnable
+ *	a record of its own  running               (none)                    running
+ *	the same, sure       runnable, blocked     as by a switch to it, and a switch is missing
+ *
+ * From an unknown state the same states follow, without an interval. A fork makes its child runnable.
+ *
+ * change() ends an interval and begins the next one at the same time. So the intervals of a thread have no gaps, and
+ * their sum is its whole time, whatever is missing. Intervals of no length are not passed on.
+ *
+ * `early`: the waker runs on another CPU than the thread that is on its way to sleep, so its record may come first.
+ * If the thread runs again without another wake-up, that one has ended its sleep, and the time between counts as
+ * runnable. If the switch shows a preemption, the thread did not go to sleep, and the note is void.
+ *
+ * A thread id names one thread after another. A slot leads from the id to the last of them. Indexes stay, and
+ * intervals and wakers refer to threads by them. A switch of a thread that has ended is one of its successor
+ * (find_alive()). A wake-up or another record may be late, so it is ignored then.
+ *
+ * A trace may have any content. A CPU's number is bounded before it becomes an index; thread ids are only keys. Times
+ * do not decrease, since the cursor merges streams by time; they may be equal.
+ */
 #include "view/sched/sched_states.h"
 
 #include <errno.h>
@@ -90,7 +120,13 @@ static int change(struct sched *sched, size_t number, uint64_t time, enum sched_
 	return known ? sched->closed(sched->data, &interval) : 0;
 }
 
-/* A thread that runs was put on its CPU by now. @missing: by a switch that is missing */
+/*
+ * A thread that runs was put on its CPU by now. @missing: by a switch that is missing
+ *
+ * Two cases count as a missing switch: a thread runs that was not put on a CPU, or one is put on a CPU while it runs.
+ * In the second one its run is closed and begins again, so the sum stays right. A wait that ends here without `early`
+ * had a wake-up that is not in the trace.
+ */
 static int run(struct sched *sched, size_t number, uint64_t time, bool missing)
 {
 	struct sched_thread *thread = &sched->threads[number];
@@ -112,6 +148,11 @@ static int run(struct sched *sched, size_t number, uint64_t time, bool missing)
 	return error;
 }
 
+/*
+ * A thread leaves its CPU. If it did not run as far as is known, it was put there by a switch that is missing: it ran
+ * for no time, up to now. `early` stays if it goes to sleep, since a wake-up that was noted while it ran may be for
+ * this sleep.
+ */
 static int leave(struct sched *sched, size_t number, uint64_t time, enum sched_leave how, uint32_t what)
 {
 	struct sched_thread *thread = &sched->threads[number];
@@ -162,7 +203,10 @@ static int leave_unseen(struct sched *sched, uint64_t time, uint32_t cpu, size_t
 	return leave(sched, last, time, SCHED_SLEEPS, sched->unseen);
 }
 
-/* Note who runs on a CPU. */
+/*
+ * Note who runs on a CPU. The number comes from the trace and becomes an index: SCHED_CPUS_MAX bounds what a forged
+ * one costs. Idle tasks are not noted, since one id stands for all of them.
+ */
 static int put_on(struct sched *sched, uint64_t time, uint32_t cpu, size_t prev, size_t next)
 {
 	int error;
@@ -248,6 +292,10 @@ int sched_take_fork(struct sched *sched, uint64_t time, uint32_t parent, uint32_
 	return error;
 }
 
+/*
+ * A record of a thread that has ended is late, by its own way out: it says nothing. If it is not sure, a known state
+ * stays: the record may be one of the switch by which the thread leaves, or comes.
+ */
 int sched_take_other(struct sched *sched, uint64_t time, uint32_t tid, bool sure)
 {
 	const size_t number = sched_find(sched, tid, time);
@@ -274,6 +322,10 @@ int sched_take_exit(struct sched *sched, uint64_t time, uint32_t tid)
 	return error;
 }
 
+/*
+ * This record is made at the end, about a time from its begin on. If any other record has shown a state, that one is
+ * right, and more exact.
+ */
 int sched_take_asleep(struct sched *sched, uint64_t begin, uint32_t tid, uint32_t what, uint32_t stack)
 {
 	const size_t number = sched_find(sched, tid, begin);
@@ -313,6 +365,11 @@ static bool lives(const struct sched *sched, uint32_t tid)
 	return false;
 }
 
+/*
+ * Of a thread that only met recorded ones, some switches are in the trace: those with them. Its states would be wrong
+ * between these, so it has no row. The signs are asked in the order of how sure they are: a record of its own, the
+ * list of threads that lived at the end, the number of switches.
+ */
 bool sched_recorded(const struct sched *sched, size_t number)
 {
 	const struct sched_thread *thread = &sched->threads[number], *partner;
