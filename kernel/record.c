@@ -1,7 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The last step of every record: append it to the ring of this CPU with interrupts off, or in an NMI to the CPU's ring for
- * NMIs. So no writer is interrupted by another one of its ring, but for an NMI in an NMI, whose record counts as lost.
+ * The last step of every record: append it to the ring of this CPU with interrupts off, or in an NMI to the CPU's
+ * ring for NMIs. So no writer is interrupted by another one of its ring, but for an NMI in an NMI, whose record
+ * counts as lost.
+ *
+ * The place of a CPU (struct ring_place) is in one of three states:
+ *
+ *	valid	->at is the address behind the tail, ->room what the packet still has
+ *	short	->room is less: record_take() has subtracted what was not committed
+ *	none	->room is not above 0: no packet is open, or the CPU has no memory yet
+ *
+ * Only its CPU changes it, with interrupts off and not in an NMI; while the CPU is offline, memory.c does. ->room is
+ * never too large. If it is too small, a record takes the whole append, after which record_refresh() finds the place
+ * again. ->at moves by a commit only, so record_late() finds there what was written. Other changes of the tail or the
+ * slots must call record_refresh() before interrupts are on again: append_here() does, and memory.c for a new size, a
+ * closed packet and a reset.
+ *
+ * A record exists when the tail has passed it. Until then its bytes lie behind the tail, so one that is given up
+ * needs no cleaning. A reader loads the tail with acquire, which pairs with section_place_add().
+ *
+ * The usual path never opens a packet, so it completes none. Only append() does; therefore it alone looks for
+ * sleeping readers. It wakes them by an interrupt work: tracepoints of the scheduler record while they hold the locks
+ * that a wake-up takes.
+ *
+ * nmi_depth keeps NMIs out of their own ring while it is being appended to or changed (memory.c). It needs no atomic
+ * operation: an NMI in the middle of an increment leaves the number as it found it.
  */
 #include <linux/export.h>
 #include <linux/preempt.h>

@@ -1,5 +1,31 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* One ring of a drain: its new records become records of the trace; see drain_rings.h. */
+/*
+ * One ring of a drain: its new records become records of the trace; see drain_rings.h.
+ *
+ * A piece, the new bytes of one packet, goes through these steps, in one thread:
+ *
+ *	copy		ring_copy(), into private memory; no writer was in the packet during it
+ *	translate	of rings beside the session's: times and ids become those of the session
+ *	account		ring_reader_piece(): by the packet's header, how many records were lost before it
+ *	validate	validate_records(): how many bytes are records of known events, in order of time
+ *	write		output_records(): unchanged; the position moves behind what was written
+ *	give back	in stream mode: only now may a writer use the packet again
+ *
+ * If the output fails, nothing more is given back: unwritten packets stay in the ring for `burin recover`.
+ *
+ * A hostile process of the user can store any bytes, at any time. ring_copy() makes sure of position and size,
+ * validation of the rest, both on the private copy. Records that do not pass are counted: by the difference of the
+ * headers' counts as `overwritten`, or as `corrupt` behind damage. An impossible difference counts as one, so a
+ * forged counter cannot make the ledger useless. Behind damage no record of the same packet is taken; the next packet
+ * begins with a header of its own.
+ *
+ * Definitions come first: metadata and entries of functions must be in the trace before the first record that needs
+ * them. A record of an unknown event makes the drain read the tables again, once for each piece. If it is still
+ * unknown, it is damage.
+ *
+ * A writer may be faster than the drain, and the other rings need their turn: drain_ring() reads as many packets as
+ * there were at first, and two.
+ */
 #include "drain/drain_rings.h"
 #include "drain/ring_reader.h"
 #include "drain/validate.h"

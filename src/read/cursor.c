@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Merges streams by time. The iterators that have a record lie in a heap, the earliest on top. Of equal times, the
- * lower ring comes first: iterators are in the order of the rings, the names last. Records of one CPU come in
- * runs, so the top iterator mostly stays on top, which costs two comparisons.
+ * lower ring comes first: iterators are in the order of the rings, the names last. Records of one CPU come in runs,
+ * so the top iterator mostly stays on top, which costs two comparisons.
+ *
+ * The record that was returned lies in the top iterator, and the caller may use it until the next call. So the
+ * iterator moves on only then (`moved`). The heap is right in between, since a returned record is still the earliest.
+ *
+ * The merge needs streams that are in order. A trace is a foreign file, so order.c drops packets that are out of
+ * order when the trace is opened, and cuts their times; stream_iterator.c skips the rest of a packet in which a
+ * record goes back. So times never decrease here, whatever the files contain, and callers rely on that.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,27 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Writing a stream's files; see stream_output.h. */
+/*
+ * Writing a stream's files; see stream_output.h.
+ *
+ * A file is whole at every instant: the recorder may be killed between any two system calls, and readers come at any
+ * time. A packet has records up to content_bits, and padding up to packet_bits. The padding of a file's last packet
+ * is all the rest of the file. Bytes in the padding do not exist for a reader, so all is prepared there, and one step
+ * commits it:
+ *
+ *	stream_extend()	records behind the last one, and time_end; the commit is content_bits
+ *	stream_packet()	a packet in the padding; the commit is packet_bits of the packet before, which then ends there
+ *	begin_file()	a file under another name, with its size and first packet; the commit is the rename
+ *	stream_finish()	a copy without the unused end; the commit is the rename over the original
+ *
+ * A commit happens as a whole: it is a rename, or one aligned word (write_word()). time_end is written before: after
+ * a kill it may be later than the last record, which readers permit. The promise is about the death of the recorder.
+ * After a crash of the machine the file system decides which writes there were; nothing here waits for the disk.
+ *
+ * A write that fails (disk full) leaves what was committed, and the drain stops. A recorder that resumes overwrites
+ * what lies in the padding. find_last() finds the last packet by the sizes of those before it, and checks each:
+ * others may have changed the files.
+ *
+ * A stream has one writer. `burin recover` refuses while the recorder lives.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

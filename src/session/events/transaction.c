@@ -3,13 +3,29 @@
  * Transactions: change states, conditions, rules and sizes.
  *
  * A process that changes anything, or registers events, holds events_lock; so no event misses both the rules and the
- * switches. A transaction is first written into the journal, while `changes` is even. It is committed when `changes`
- * becomes odd. Then it is carried out, in steps that may be repeated, and `changes` becomes even again. Its entries in
- * the history (history.h) are part of it. A process that gets the lock and finds `changes` odd carries out the
- * transaction of its dead predecessor. `desired` has the states that count. `switches`, which tracepoints load, follow
- * from them and come last.
+ * switches. A transaction has three states, which `changes` distinguishes:
  *
- * tests/model/switch.pml has shown that each of these rules is needed.
+ *	none		even
+ *	prepared	even: the lock's owner writes the journal. If it dies, the next one begins again
+ *	committed	odd: the owner carries it out. If it dies, the next one does that first
+ *
+ * The commit is one store. The steps of carry_out() may be repeated: they store values of the journal, and none
+ * depends on what it changes. A ring's count of changes would, so carry_out_size() leaves a ring alone that has its
+ * size. Entries of the history (history.h) are part of the transaction.
+ *
+ * `desired` has the states that count. `switches`, which tracepoints load, follow from them and come last. So a
+ * tracepoint that is on finds its condition complete: the releases in carry_out() and take_effect() pair with the
+ * acquire in passes() (event_filter.c).
+ *
+ * A listing reads without the lock (control/listing.c): it loads `changes` before and after, and reads again if they
+ * differ or are odd. The release of the last store pairs with its first load, the fence behind the commit with the
+ * one before its second.
+ *
+ * Any process of the user may have written the journal. So carry_out() checks the number of entries, each id and the
+ * size, and a state that does not exist is off. The kernel checks the same of what a command sends to its session
+ * (kernel/control.c).
+ *
+ * tests/model/switch.pml has shown that each of these rules is needed; decision 0011 has what failed without them.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,33 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The sampler's life cycle; see sampler.h. */
+/*
+ * The sampler's life cycle; see sampler.h.
+ *
+ * A record of the kernel is in one of these states. The thread of the rounds changes them; another one only makes
+ * rings larger:
+ *
+ *	in the ring	the kernel wrote it, and data_head has passed it
+ *	in a chunk	copied, so the ring's bytes are free again (perf_ring_take()); a sample is received
+ *	waiting		in `rounds`, until records of all rings are passed on in one order of time
+ *	done		attributed and written, or lost by a cause; or it changed tasks, mappings or waits
+ *
+ * For samples, received = attributed + lost of all causes, once none waits: each way out of read_record() and
+ * sampler_take_entry() counts it.
+ *
+ * Why a record waits for two rounds. Rings are read one after the other, and each is only nearly in order. So round n
+ * may have read records that are later than some that are still in a ring which it read first. Round n + 1 reads
+ * these. A record that comes still later and is earlier than round n's latest one is late. A late sample is lost; a
+ * late task or mapping counts at once, since later samples need it.
+ *
+ * Only the order of time makes an attribution right: an address belongs to the mapping that was there at the sample's
+ * time, a thread id to the thread that had it. So the feeds are merged, all of them. One step cannot wait: the file
+ * of a mapping is looked for when its record is read, since its path may be gone two rounds later (images_find()).
+ *
+ * LOST records come only with the next record that fits. The exact number of lost samples is in the events, and
+ * perf_lost() reads it at the end. So the ledger of a recorder that was killed may have fewer.
+ *
+ * Registers, stacks and paths are the process's, and not trusted. Where programs sample themselves, the sizes of
+ * records are theirs, too: read_area() checks each against the chunk.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

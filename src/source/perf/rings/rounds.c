@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Merges rings by rounds; see rounds.h. */
+/*
+ * Merges rings by rounds; see rounds.h.
+ *
+ * latest[0] is the latest time of all rounds so far, latest[1] that of all but the last one. rounds_begin() passes on
+ * up to latest[1], and then replaces it. So all rings have been read once more since the record of that time was.
+ * `closed` is the time up to which records were passed on; it never decreases, and an earlier record cannot be put in
+ * order any more.
+ *
+ * Entries that stay keep their order, and those of equal times the order in which they were read (`order`): qsort()
+ * is not stable, so the number decides.
+ *
+ * A chunk has one use for its reader and one for each entry that points into it. It is given back with the last, in
+ * any order. Spare chunks are bounded in sum (ROUNDS_SPARE_MAX). A chunk that is too small is replaced by a larger
+ * one, so that a load which grows does not leave many small ones.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
