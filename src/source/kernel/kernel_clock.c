@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* From the kernel's clock to the trace's; see kernel_clock.h. */
+/*
+ * From the kernel's clock to the trace's; see kernel_clock.h.
+ *
+ * Why no time goes back. An interval between two pairs ends where the next one begins, in both clocks, since its rate
+ * is that between them. Only the last interval has a rate that is guessed, that of the one before it. When a new pair
+ * ends it, its times move a little. So a record that is converted in one round, and a later one in the next, may be
+ * out of order by the error; kernel_reader.c clamps them.
+ *
+ * Why the error is an upper bound. A pair is read as ticks, ns, ticks: the true moment is between the two reads, so
+ * half their distance is the most that it is wrong. The kernel changes the rate at unknown moments. If it does so
+ * once in an interval, a straight line between its ends is wrong by a quarter of the difference between the expected
+ * and the found end, at most.
+ *
+ * Pairs are kept in a circle. A flight recorder needs those of its whole life, so it has none: thin_out() leaves out
+ * every second pair and adds to `thinned` by how much that is wrong at the pairs which are left out.
+ */
 #include "source/kernel/kernel_clock.h"
 #include "session/clock.h"
 #include "wire/wire_session.h"

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* One pass over the kernel's rings; see kernel_reader.h. */
+/*
+ * One pass over the kernel's rings; see kernel_reader.h.
+ *
+ * A pass converts the times of a packet in its private copy, before the drain validates it. It remembers for each
+ * ring the last time in both clocks: in the kernel's to make whole times of the lower halves that records have, in
+ * the trace's to keep the order, since a later pair of clocks may put a record before one that was converted by an
+ * earlier pair. Several passes of one ring (names, the drain, a snapshot) have memories of their own: they begin at
+ * different packets.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

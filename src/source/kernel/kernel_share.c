@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The kernel's rings of a flight recorder; see kernel_share.h. */
+/*
+ * The kernel's rings of a flight recorder; see kernel_share.h.
+ *
+ * The clock has one writer, the recorder, and readers in other processes, which have no lock: a sequence lock.
+ * `version` is odd while the clock is written. The release fence behind the first store pairs with the acquire fence
+ * in front of the reader's second load; the release of the second store with its first load. A copy between two equal
+ * even versions is whole. A version of 0 is a clock that was never published.
+ *
+ * A reader may find anything: it gets descriptors by numbers from a file that any process of the user can write. So
+ * it asks the kernel what each map is, before it maps it, and for reading only. The number of packets follows from
+ * the size of a value, and must be possible. The uuid must be the session's: otherwise the records are of another
+ * recording, whose events have other ids.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

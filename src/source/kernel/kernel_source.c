@@ -1,5 +1,24 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The kernel's tracepoints; see kernel_source.h. */
+/*
+ * The kernel's tracepoints; see kernel_source.h.
+ *
+ * The state of a ring's control says whether programs may append: absent, ready (start_programs()), absent again
+ * (stop_programs()). All tracepoints are attached while it is absent, so all of them begin at one moment, and a
+ * wake-up is not missing because its tracepoint came last. Only the recorder changes it.
+ *
+ * The end needs no wait for the kernel. A program takes the ring's lock, then loads the state; the recorder stores
+ * the state, then loads the lock. Both order their store before their load: so the program sees that the ring is
+ * absent, or the recorder sees the lock and waits for it. Behind that nothing is appended, though programs stay
+ * attached. So the recorder itself may append (append_asleep()).
+ *
+ * `from` and `to` are the times between which nothing is missing, and the trace has them. They keep a distance of
+ * EXACT_NS from the stores of the state: by less than that a time may differ if it is converted with other pairs of
+ * the clock.
+ *
+ * A program that the kernel refuses is written again in a poorer form. `layout` remembers that, so later programs
+ * begin there: without its types, without the registers of processes, one probe at a time instead of many. A
+ * tracepoint that fails in each form is left out and reported; the recording fails if none is left.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

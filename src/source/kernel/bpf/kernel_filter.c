@@ -2,8 +2,18 @@
 /*
  * Filters in the kernel; see kernel_filter.h.
  *
- * Tests lead to later tests only, as jumps of such programs do. Register 1 has the value that a test is about. A text is copied to
- * the stack first, and ends in the same way as in the record. A short one takes little room there: kernel_interrupt_holds().
+ * Tests lead to later tests only, as jumps of such programs do. Register 1 has the value that a test is about. A text
+ * is copied to the stack first, and ends in the same way as in the record. A short one takes little room there:
+ * kernel_interrupt_holds().
+ *
+ * A test becomes instructions that jump to one of four places: a later test, YES (the program goes on behind the
+ * filter), NO (it ends), or LATER. The last one is for a text or an address that is not in memory at the entry of a
+ * call: the call is noted, and the program ends; the filter runs again at the exit (kernel_late.c). Jumps are
+ * remembered in `jumps` until their place is written. If there are more than JUMPS, the program is too long for the
+ * kernel, too, and the loading fails.
+ *
+ * A filter holds no ring: so each way out may just end the program. A text that the process changes between the
+ * filter and the record can pass with a content that the filter would refuse; both are copies of their own moments.
  */
 #include <string.h>
 

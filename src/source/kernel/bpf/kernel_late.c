@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* System calls whose texts are read at the exit; see kernel_late.h. */
+/*
+ * System calls whose texts are read at the exit; see kernel_late.h.
+ *
+ * A note has one key, the thread, and one life: the program at the entry makes it, that at the exit takes and removes
+ * it. It may be left behind: the exit is not recorded, or the thread is killed in its call. So before a note counts,
+ * call number and first arguments must be those of the call that ends. A note of an earlier call is counted as
+ * unread, and gone.
+ *
+ * Calls without their texts are counted: in `unread` of ring 0 those for which the map had no room and those whose
+ * texts cannot be read at the exit, either; count_unread() in kernel_source.c adds the notes that are left at the
+ * end.
+ */
 #include <assert.h>
 #include <string.h>
 

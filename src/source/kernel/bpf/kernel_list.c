@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Arguments and variables of an exec; see kernel_list.h. Registers: as kernel_record.c has them; 8 counts in between. */
+/*
+ * Arguments and variables of an exec; see kernel_list.h. Registers: as kernel_record.c has them; 8 counts in between.
+ *
+ * The verifier follows a loop turn by turn, and stops when a turn begins in a state that it has seen. States differ
+ * by what it knows of numbers. So all that grows lies in the ring's own memory (struct kernel_ring: list), of which
+ * it knows nothing; only the count of turns, which ends the loop, is in a register. Numbers from there are masked or
+ * compared before they become a part of an address.
+ *
+ * A program holds its ring's lock, so no other one uses the list. Addresses and texts are read one after the other,
+ * and another thread may change them in between.
+ */
 #include "source/kernel/bpf/kernel_list.h"
 #include "source/kernel/bpf/kernel_record.h"
 

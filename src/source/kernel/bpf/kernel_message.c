@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Messages of sendmsg and recvmsg, and vectors; see kernel_message.h. */
+/*
+ * Messages of sendmsg and recvmsg, and vectors; see kernel_message.h.
+ *
+ * An array in the record gets the header, the vectors, and bytes of what they lead to, one behind the other.
+ * KERNEL_STACK_SOCKET_BYTES counts them: put_more() copies behind that many, and adds. A part that cannot be read
+ * ends the array there, so its length is what was copied.
+ *
+ * The verifier must know that each copy stays in the ring. So the count is masked (BEFORE_MASK), each size is limited
+ * right before its use (put_limit()), and their sum is bounded by constants: TRACEPOINT_MESSAGE_VECTORS,
+ * TRACEPOINT_MESSAGE_DATA.
+ *
+ * Header and vectors are read from the record, where they were copied, and not from the process again. So what is
+ * followed is what is recorded, also if another thread changes the memory in between. Their numbers are foreign: the
+ * number of vectors is asked before each (put_count()), since behind the last one lie older bytes of the ring.
+ */
 #include "source/kernel/bpf/kernel_message.h"
 
 #include <assert.h>

@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Packets that threads send to their own machine; see kernel_packets.h. */
+/*
+ * Packets that threads send to their own machine; see kernel_packets.h.
+ *
+ * Each CPU has a state of its own, which only programs on this CPU change:
+ *
+ *	put_send()	notes packet, thread and round
+ *	put_deliver()	`delivered` becomes the thread whose packet that is; 0 if none
+ *	put_end()	`delivered` becomes 0, and the next round begins
+ *
+ * A packet is known by its address, in one of SENT places by some of its bits. Another one with the same bits takes
+ * the place: then the wake-ups by the first one are those of an interrupt, which is what they would be without all
+ * this. An address is used again after its packet is gone. So a note holds in the round in which it was made only: at
+ * its end all packets of the list have been delivered or dropped.
+ */
 #include <errno.h>
 #include <unistd.h>
 

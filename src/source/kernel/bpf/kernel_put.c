@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Parts of programs; see kernel_put.h. */
+/*
+ * Parts of programs; see kernel_put.h.
+ *
+ * Registers of a process are read in two ways. With the kernel's types (`typed`) a program loads them by pointers
+ * that the verifier follows. Without, kernel_put_registers() copies those that are needed to its stack by a helper,
+ * and later parts read the copy (copy_of()). So each part asks kernel_put_register(), and works in both.
+ *
+ * The verifier follows each way through a program to its end, unless it comes to a state that includes one seen
+ * before. Texts and arguments multiply the ways. Several parts are as they are for that: the size of a mark is made
+ * by instructions whose result the verifier does not know (put_mark()), and the usual way is the straight one
+ * (put_text()).
+ */
 #include <assert.h>
 #include <errno.h>
 #include <string.h>

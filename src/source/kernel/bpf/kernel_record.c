@@ -2,8 +2,30 @@
 /*
  * How programs append a record; see kernel_record.h.
  *
- * Registers: 6 the context, 7 the ring, 8 the tail (of the position to write to), 9 the address behind what was written,
- * less KERNEL_SLOTS and the bytes that the writer counts itself (`at`). Calls of the kernel keep them.
+ * Registers: 6 the context, 7 the ring, 8 the tail (of the position to write to), 9 the address behind what was
+ * written, less KERNEL_SLOTS and the bytes that the writer counts itself (`at`). Calls of the kernel keep them.
+ *
+ * From put_take_ring() to put_release_ring() a program is the only writer of its ring, by compare-and-exchange of its
+ * lock, whatever interrupts or preempts it. It cannot die in between, so a lock has no dead owner. Each way out in
+ * between must release it: a ring that stays taken is never used again.
+ *
+ * Order of stores, on which readers rely (ring/copy.h):
+ *
+ *	1. in overwrite mode: the sequence of the packet that lies in the slot is removed
+ *	2. the new packet's header, with its sequence
+ *	3. the record
+ *	4. the tail, by which readers find 2 and 3
+ *
+ * x86-64 keeps this order. Elsewhere 1 and 4 are exchanges, which are barriers.
+ *
+ * Losses are added atomically: programs of other depths and the recorder add to them, too.
+ *
+ * The verifier accepts an address only within bounds that it can prove. So a position is masked right before its use,
+ * and KERNEL_SLACK follows the packets, since the verifier does not know that a record fits its packet. put_locate()
+ * makes sure of that, by the longest record that the program can write.
+ *
+ * The recorder maps the rings for writing, to give packets back. A program uses what it finds there only behind
+ * masks: a faulty recorder can spoil records, not the kernel.
  */
 #include <assert.h>
 #include <string.h>

@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The kernel's session beside a recorder's; see kernel_module.h. */
+/*
+ * The kernel's session beside a recorder's; see kernel_module.h.
+ *
+ * The rings are older than this recording, and others use them, too. So nothing here writes to them: cursors are
+ * passive, and events are switched by a lease, which is not of this file. translate() changes a private copy. It
+ * replaces ids of the module's table by those of the recorder's session, before the drain looks at the records. An
+ * event that the module has registered since makes it read the table again.
+ *
+ * Bytes that are no record, and ids that nothing stands for, are left: 0 is no event, so validation ends there and
+ * counts the damage.
+ *
+ * A thread that lives has no announcement in the module's session. It is asked for at its first record
+ * (task_names_record()), and what the module announces at the end of a task or at its renaming is passed on in each
+ * round.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

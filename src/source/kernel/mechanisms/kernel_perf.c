@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Kernel events by perf events; see kernel_perf.h. */
+/*
+ * Kernel events by perf events; see kernel_perf.h.
+ *
+ * Each tracepoint has an event for each task and CPU: the kernel lets an event that children inherit write to a
+ * buffer only if it is bound to a CPU. All events of a CPU write to the buffer of a dummy event of this CPU.
+ *
+ * System calls have two events for all, with a filter of the kernel by their numbers. If the filter would be too
+ * long, all calls come, and by_call[] chooses. Calls of a process of 32 bits have the same numbers for other calls.
+ * The kind of its registers, which the kernel adds behind the raw record, shows them.
+ *
+ * A record that finds no room in the ring stays in the kernel's buffer: data_tail moves up to it only. LOST records
+ * state losses when there is room again; count_rest() adds those of the end, as the events count them.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Kernel events by tracefs; see kernel_tracefs.h. */
+/*
+ * Kernel events by tracefs; see kernel_tracefs.h.
+ *
+ * Pages go from the kernel's buffer of a CPU into memory (read_page()), and their records into a ring of the CPU
+ * (append_pages()), where the drain finds them as those of a program. If the ring has no room, the record is `held`:
+ * it stays first in its page until the drain has given packets back. So nothing is lost between the two, and the
+ * kernel's buffer takes later records, and counts those that it cannot take.
+ *
+ * A command is known by its id before it executes its program. Records from before the exec are not its own. The
+ * exec's record may lie on another CPU than records behind it, so pages of all CPUs wait until it is found; HELD_MAX
+ * bounds that. Only then exec_ns divides the records.
+ *
+ * The recorder's own reading makes records, if it is recorded: read_cpu() ends a round at a page that is not full,
+ * else it would not end.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Pages of the kernel's trace buffer; see tracefs_page.h. Their form is that of Linux 2.6.28 and all later ones (events/header_page). */
+/*
+ * Pages of the kernel's trace buffer; see tracefs_page.h. Their form is that of Linux 2.6.28 and all later ones
+ * (events/header_page).
+ *
+ * A record has the time since the one before it, in 27 bits; a stamp in front of it adds more. So a time is right
+ * only if every record and stamp of the page before it was counted: also padding, which is a removed record, has a
+ * time.
+ *
+ * The bytes are the kernel's. Nevertheless each size is compared with the end of the page before it is used: what
+ * does not fit ends the page.
+ */
 #include <stddef.h>
 
 #include "base/number.h"
