@@ -1,5 +1,23 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The recorded tasks; see kernel_follow.h. */
+/*
+ * The recorded tasks; see kernel_follow.h.
+ *
+ * The byte of a thread id changes so:
+ *
+ *	NOT -> WAITS		the recorder, for the command that it has forked, which stands still
+ *	any -> RECORDED		the recorder, for each thread of a process that runs already
+ *	WAITS -> RECORDED	the kernel's program at an exec of this task
+ *	any -> as its maker	the program at a fork, before the child runs; but WAITS makes NOT
+ *
+ * Each store is of one byte, so plain stores suffice: a program that looks at it sees the state before a step or
+ * behind it, and both are true at that moment.
+ *
+ * Bytes of ended tasks stay. They do no harm: a fork stores that of an id that is used again. But
+ * kernel_follow_list() may have them.
+ *
+ * By an exec, a thread that was not the first one takes the first one's id. The kernel's record has both; the former
+ * becomes NOT.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

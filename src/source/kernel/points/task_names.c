@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Names of threads; see task_names.h. */
+/*
+ * Names of threads; see task_names.h.
+ *
+ * known[] has the process of each thread id, and 1; 0 is unknown. An id becomes known at its first record: by /proc,
+ * or by a program's note if the thread has ended (`met`). The record of its making comes before any of its own, and
+ * has its name without a question. A new thread with an old id has such a record, too, so the former name does not
+ * stay.
+ *
+ * If the names ring has no room, the id becomes unknown again: the next record of it asks again. Nothing waits for
+ * room; names of threads that are gone by then are missing.
+ *
+ * Names are foreign texts. They are copied as bytes, up to their size, and never taken for anything else.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

@@ -1,5 +1,23 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A tracepoint of the kernel; see tracepoint.h. */
+/*
+ * A tracepoint of the kernel; see tracepoint.h.
+ *
+ * The description of a tracepoint is a text of tracefs, and the only source: names and offsets of fields are not
+ * built in, since they differ between kernels. A field whose kind is not known, or whose place a program could not
+ * read, is TRACEPOINT_OTHER: it is not recorded, and the others are.
+ *
+ * Fields that the kernel does not have come behind its own: memory that arguments point to, lists, numbers. Their
+ * order is fixed by adapt_syscall(), and tracepoint_arguments() finds the kernel's by taking them off again. The
+ * programs and kernel_raw.c write the fields in this order, so it is part of the record's form.
+ *
+ * An event has 64 bits for its types, and a format of limited length. tracepoint_make_event() takes the fields in
+ * order, and leaves out one that has no room; `recorded` says which are in. Each use of a record's layout must ask
+ * it.
+ *
+ * The tables of system calls (socket_calls, memory_calls) say what an argument points to. They hold for the 64-bit
+ * interface of Linux, whose structures do not change. A size is the most that is copied: the process may have less
+ * there, and then the array is empty.
+ */
 #include <ctype.h>
 #include <fcntl.h>
 #include <linux/futex.h>

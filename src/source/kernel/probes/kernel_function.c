@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Functions of the kernel; see kernel_function.h. */
+/*
+ * Functions of the kernel; see kernel_function.h.
+ *
+ * All comes from the kernel's types (BTF): which functions there are, the parameters with their types, and where
+ * members are. A point's `function` is the number of the function's type, by which the program is loaded and
+ * attached.
+ *
+ * The types are the kernel's own file. Even so, numbers and names are checked before use, typedefs and structures
+ * without a name are followed to a bounded depth, and a type that is not understood makes a field that is not
+ * recorded, or a reason in words.
+ *
+ * A member is a list of steps: at each pointer a new one, with the offset in what it points to; members of members
+ * add to the last offset. The program reads a pointer at each step (kernel_put_argument()), as plain bytes. A pointer
+ * that leads nowhere gives 0: the kernel's helper cannot fault.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

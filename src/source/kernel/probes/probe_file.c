@@ -1,5 +1,26 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Places for probes; see probe_file.h. */
+/*
+ * Places for probes; see probe_file.h.
+ *
+ * Two processes. The child has the file, a pipe, and no rights (confine.h); it parses symbols, notes and code, which
+ * may be made to attack it. The parent reads places from the pipe. Taken over by a file, the child could only send
+ * wrong places. So is_sound() checks all that the parent uses as a number, a text or an index. A wrong offset hurts
+ * programs of this file only: a breakpoint is a place in it, where the kernel permits one.
+ *
+ * Work in the child is bounded by time and memory (FILE_SECONDS, FILE_MEMORY), results by PROBE_PLACES_MAX on both
+ * sides.
+ *
+ * Both sides keep only the best places. The child sends what fits as well as the best so far; if a better one comes,
+ * both start again from there (put_place(), receive()). So nothing has to be sorted, and the pipe needs no end mark
+ * but its close.
+ *
+ * Where a probe must not be: inside an instruction, where a breakpoint would change another one. Symbols are begins.
+ * A note counts if its NOP is there, an offset or an address if decoding the function from its begin meets it. Where
+ * decoding fails at any instruction, there is no place: a wrong one would crash the probed program.
+ *
+ * Returns of functions that may be unwound are probed at their return instructions (0097). All of them must be known:
+ * a function that jumps out of its code, except to its cold part, might return elsewhere, and is refused.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Return instructions; see probe_returns.h. */
+/*
+ * Return instructions; see probe_returns.h.
+ *
+ * Finding all returns of a function is only possible if all of its ways out are known. So each jump must lead into
+ * the function, or is noted, and the caller decides whether its target belongs to it (its cold part). Jumps by a
+ * register count as a switch statement's only where the code shows the table; else they may be a tail call, whose
+ * callee returns in place of the function, and the function is refused.
+ */
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Instructions; see x86_instruction.h. */
+/*
+ * Instructions; see x86_instruction.h.
+ *
+ * This decoder finds lengths, and the few kinds by which code leaves a function. It must never be wrong in silence:
+ * after a wrong length all that follows is wrong, and a breakpoint would be put into an instruction. So opcodes that
+ * do not exist in 64-bit mode are errors (BAD), and a caller gives a function up at the first error.
+ *
+ * The length is: prefixes, opcode, then what its form says: a ModRM byte with address bytes, and numbers. Forms are
+ * tables of ranges; opcodes that are in none have no bytes behind them. SPECIAL forms depend on other bytes, too
+ * (special_bytes()). VEX, EVEX and XOP have their own maps of opcodes, all with a ModRM byte but some of map 1.
+ *
+ * Bounds: next() checks each byte that is looked at. Bytes that are only skipped move `at` without a check; so the
+ * end compares it with the room, and a kind is noted only if it is within. An instruction has at most 15 bytes.
+ *
+ * Jumps by a register or memory are of two kinds. Those of switch statements stay in the function: by an index
+ * without a base, by an address that was just added up (adds_to), or marked by the compiler (notrack). All others may
+ * leave it.
+ */
 #include <string.h>
 
 #include "source/kernel/probes/x86_instruction.h"

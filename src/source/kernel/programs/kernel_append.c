@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Appending from here; see kernel_append.h. The steps are those of put_locate(), put_open() and put_commit(). */
+/*
+ * Appending from here; see kernel_append.h. The steps are those of put_locate(), put_open() and put_commit().
+ *
+ * The recorder is the only writer: of rings of its own, or of a program's ring after all programs have stopped. So it
+ * takes no lock, and the drain, its own thread, is the reader.
+ *
+ * A record's time is not before that of the last one in its ring, which `last` has: records of one CPU that come by
+ * different events need not be in order, and readers rely on order.
+ */
 #include <string.h>
 
 #include "source/kernel/programs/kernel_append.h"

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Threads that sleep; see kernel_asleep.h. */
+/*
+ * Threads that sleep; see kernel_asleep.h.
+ *
+ * The program is an iterator: the kernel runs it once for each task, and what it prints can be read from a file. So
+ * nothing has to be attached, and no record is made while the recording runs. Its line has numbers, then the names of
+ * functions: the kernel alone can name them, and the reader needs no addresses. Frames that are not there are 0,
+ * which %ps prints as a number; the first number ends the stack.
+ *
+ * Tasks go on while they are read. A thread whose state is 0 runs, and is skipped. Lines are parsed as any text: what
+ * has not three numbers is no line.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

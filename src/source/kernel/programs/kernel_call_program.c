@@ -1,5 +1,24 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The programs of all system calls; see kernel_call_program.h. Registers: as kernel_record.c has them. */
+/*
+ * The programs of all system calls; see kernel_call_program.h. Registers: as kernel_record.c has them.
+ *
+ * Two programs serve all calls, one at entries and one at exits. The differences between calls are rows of a table,
+ * by the call's number (struct kernel_syscall): put_describe() loads the row, and later parts take their bits of it
+ * from KERNEL_STACK_CALL. A row that is 0 is a call that is not recorded. Parts that no chosen call needs are not
+ * written at all (`calls`).
+ *
+ * Numbers of calls come from the process, so anything can be in the register. Those above the table and those of
+ * other interfaces (32 bits) have a row of their own each, and the number becomes a field. The kernel ignores the
+ * upper half, so programs do (put_call_number()).
+ *
+ * The order of a record: arguments, then what few calls have (put_last()): a socket's address, memory, lists or the
+ * number. Texts move register 9. Memory that cannot be read is an empty array or a NULL text. At an entry, a text or
+ * a socket's address of that kind makes the call noted, too, so that the exit reads all again (kernel_late.c). An
+ * exit with an error has no memory: the kernel may have written none.
+ *
+ * longest_call() is the most that a record can have. The parts bound what they copy (TRACEPOINT_TEXT_MAX,
+ * TRACEPOINT_SOCKET_MAX, ...), whatever lengths the process gave.
+ */
 #include <assert.h>
 #include <errno.h>
 

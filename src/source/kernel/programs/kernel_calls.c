@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* System calls; see kernel_calls.h. */
+/*
+ * System calls; see kernel_calls.h.
+ *
+ * The tables are filled before the programs are attached, and do not change afterwards; so programs read them without
+ * a lock. Calls of one filter share it: it is written once, and the row has its number.
+ *
+ * If the kernel refuses a program, parts are left out in this order: the look-up of threads by their stacks, the
+ * lists of an exec, the kernel's types. The layout keeps that, so the exits begin where the entries have ended.
+ */
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

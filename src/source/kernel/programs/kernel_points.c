@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The tracepoints of a recording; see kernel_points.h. */
+/*
+ * The tracepoints of a recording; see kernel_points.h.
+ *
+ * The list is built in this order: probes, tracepoints by globs, those that give names to threads, then a late one
+ * for each call with texts. It does not change afterwards, and ids and filters are by its indexes. The index of a
+ * late point is behind that of its entry (`late` is the index and 1).
+ *
+ * One event can have several probes: overloads, inlined copies, or a probe of two files. They share it if their
+ * fields are the same (is_alike()), else the name gets a number. One probe that is described twice is attached once.
+ *
+ * The points that give names are in each recording, also if they were not asked for; so no filter is applied to them:
+ * without them, threads of later records would have no names.
+ *
+ * A system call of which no number is known is left out. Programs choose by the number, so such a call could not be
+ * recorded.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The programs at tracepoints; see kernel_program.h. Registers: as kernel_record.c has them. */
+/*
+ * The programs at tracepoints; see kernel_program.h. Registers: as kernel_record.c has them.
+ *
+ * The order of a program: first the task, since most records of others end there; then the filter, which needs no
+ * ring; then it takes a ring, and from there on each way out must release it. The clock is read behind that, so a
+ * ring's times are in the order of its records.
+ *
+ * Numbers have fixed places, which are added up when the program is written (`at`). A text has as many bytes as are
+ * found: register 9 moves behind it, and later fields are at fixed distances from there. So kernel_record_commit()
+ * finds the record's begin again, by the tail. longest() is what all fields can take at most; if that is more than
+ * KERNEL_RECORD_MAX, there is no program.
+ *
+ * A program is written a second time if its stack is too large for the question whether an interrupt runs
+ * (kernel_interrupt_holds()): then the field says that this is unknown.
+ */
 #include <string.h>
 
 #include "source/kernel/bpf/kernel_filter.h"

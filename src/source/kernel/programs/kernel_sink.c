@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The last steps of a record; see kernel_sink.h. */
+/*
+ * The last steps of a record; see kernel_sink.h.
+ *
+ * Tracefs and perf events have no programs: their records are converted, filtered and appended here, by the recorder,
+ * to rings of the same form. So the drain does not know by which mechanism a record came. The filter is the one that
+ * a program would have run; it sees the payload as it will be recorded.
+ *
+ * The number of a tracepoint has 16 bits in its record, so by_type[] needs no bound but its size.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
