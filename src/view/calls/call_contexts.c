@@ -1,5 +1,21 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Calling contexts; see call_contexts.h. */
+/*
+ * Calling contexts; see call_contexts.h.
+ *
+ * Calls come from the last to the first, callers before callees (call_walk.h). So when a call is entered, the node of
+ * its caller exists and is in the frame below (frame.user), and one look-up by (caller's node, key) finds its own.
+ * Self time is known when a call is left: then all its callees have been visited.
+ *
+ * Total and self must add up, also at the limits. A call without a node (`folded`) takes its time out of its caller's
+ * `callees` again, so it counts as self time of the caller. All calls within it have no node, either, and do the
+ * same: so a folded tree is self time of the last node above it.
+ *
+ * Recursion. A key can be several times on the path to a node. Sums by key take the outermost one only (edges:
+ * `open`), since it has the time of those within. The walk of visit_node() enters and leaves nodes in order, so
+ * `open` is 0 again at its end.
+ *
+ * Nodes are numbered as they are made, so a caller's number is lower than those of its callees.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Durations, counted; see call_durations.h. */
+/*
+ * Durations, counted; see call_durations.h.
+ *
+ * The histogram has 64 buckets for each power of two, from 64 on; below, a bucket for each value. A quantile is the
+ * middle of its bucket, cut to the least and the longest duration, which are exact: so a quantile of one duration is
+ * that duration.
+ *
+ * Ranks are integers, rounded up (the nearest rank), in 128 bits: counts times 100 may pass 64.
+ */
 #include "view/calls/call_durations.h"
 
 #include <inttypes.h>

@@ -31,7 +31,10 @@ static bool is_printed(const struct call_contexts *contexts, const struct call_g
 	       (!report->depth || node->depth <= report->depth);
 }
 
-/* The node behind another in the order of printing; 0: none. */
+/*
+ * The node behind another in the order of printing; 0: none. A node that is left out hides all below it, which have
+ * less time: so totals of what is printed never seem larger than their caller's.
+ */
 static uint32_t next_node(const struct call_contexts *contexts, const struct call_graph_report *report,
 			  uint32_t node)
 {

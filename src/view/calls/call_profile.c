@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Calls as a profile; see call_profile.h. */
+/*
+ * Calls as a profile; see call_profile.h.
+ *
+ * Exporters and flame graphs take samples by stacks. Contexts of calls have the same form: a node is a stack, its
+ * caller is the stack's caller, and its self time is a weight. So the stacks of the profile, which were one frame
+ * each, are replaced by the contexts; locations stay, and names with them. Stack n is node n.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Rows of counted calls; see call_rows.h. */
+/*
+ * Rows of counted calls; see call_rows.h.
+ *
+ * Rows are allocated one by one, since users keep pointers to them while more are added. Each order ends with all
+ * parts of a row (by_self()): no two rows are equal, so the output is the same in each run, whatever order threads
+ * have decoded spans in.
+ */
 #include "view/calls/call_rows.h"
 
 #include <string.h>

@@ -1,5 +1,21 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Calls, decoded span by span; see call_spans.h. */
+/*
+ * Calls, decoded span by span; see call_spans.h.
+ *
+ * Threads take spans from the end of the trace towards its begin, and the caller gets them in the same order. A slot
+ * has one of these states, all of them changed under `lock`:
+ *
+ *	free	->ready is false: its span is not taken, or is being decoded by the thread that took it
+ *	ready	decoded; it belongs to the caller, from call_spans_next() to the next call of it
+ *	passed	the caller came for the next span: `passed` is behind it, and the slot is free again
+ *
+ * The span decides the slot: its number modulo the slots. A thread may take a span only if the one before in that
+ * slot has been passed. There is one slot more than threads, so that each can decode while the caller still reads
+ * one. So no span is overwritten, and the one for which the caller waits is always taken by some thread: spans are
+ * taken in order, and only later ones wait for the caller.
+ *
+ * If some threads cannot be made, the others do it all; if none can, the caller decodes by itself.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Calls, counted; see call_stats.h. */
+/*
+ * Calls, counted; see call_stats.h.
+ *
+ * A row's total counts recursion once: only if no call of the same key is open on the stack (key_use: `open`). The
+ * walk comes from the outside to the inside, so the outermost call is the first that is seen. The use of a key is by
+ * stack, in pages that are made when a key of them is first met: most stacks have few of all keys.
+ *
+ * A stack may go from thread to thread. So the row that a use remembers holds for one group of threads only, and is
+ * looked up again when the group has changed; `open` stays, since it is of the stack.
+ *
+ * Functions that are not selected are walked through like all others, since their times are no self time of their
+ * callers. They have no row in the frame (frame.user is 0), so their ends are not counted.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

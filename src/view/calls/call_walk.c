@@ -1,5 +1,30 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Walks through calls; see call_walk.h. */
+/*
+ * Walks through calls; see call_walk.h.
+ *
+ * Records come in the order of ends, so backwards a caller comes before its callees. A stack keeps the calls around
+ * the present position; frames[0] is the outermost. For each call,
+ *
+ *	1. those that do not contain it are left, the innermost first: all calls within them were visited
+ *	2. its time is added to `callees` of the innermost that remains, its caller
+ *	3. it is entered
+ *
+ * A call contains one that ended before it if it began before. If both began in one tick, the depth decides. It is
+ * recorded modulo 65536, so a difference of 32768 and more is taken for its opposite. Calls that end in one tick come
+ * in the right order from call_spans.c.
+ *
+ * Invariant: the frames of a stack are nested in time. No record of a caller is needed for that: if it was lost, or
+ * the thread was attached to later, its callees belong to the next call around them. Except in one tick, the depth
+ * decides nothing.
+ *
+ * Open calls are around all others of their stack, so they are entered first. A thread may have been at the end of a
+ * call while the trace was written. Then the call is open and has a record, too, which is in the last span. So that
+ * span is searched first, and such calls are visited as records. In earlier spans, a record with begin and depth of
+ * an open call is left out: it was visited.
+ *
+ * A trace may have any content, and only the calls around one moment need memory. call_spans.c makes sure that no
+ * call begins behind its end.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,7 +273,11 @@ static struct task *find_task(struct walk *walk, uint64_t key)
 	return &walk->tasks[walk->task_count - 1];
 }
 
-/* A task did not run from one time to another: of each of its stacks, the innermost call waited. */
+/*
+ * A task did not run from one time to another: of each of its stacks, the innermost call waited. The walk is at the
+ * begin of that time, so the frames that are there are those around it, or begin later; these are skipped. The
+ * waiting is cut at the end of the call.
+ */
 static void wait_for_task(const struct walk *walk, uint64_t task, uint64_t from, uint64_t to)
 {
 	for (size_t n = 0; n < walk->count; n++) {
@@ -265,6 +294,10 @@ static void wait_for_task(const struct walk *walk, uint64_t task, uint64_t from,
 	}
 }
 
+/*
+ * Backwards, a switch first shows when the task that it begins came back (`back`), and then until when the one that
+ * it ends was away. A task whose next begin is not in the trace (UINT64_MAX) was away to the end.
+ */
 static int visit_switch(struct walk *walk, const struct call_span_call *at)
 {
 	struct task *task = find_task(walk, task_key(at->stack, at->tid));

@@ -44,7 +44,10 @@ static size_t add_up(struct call_suggest *functions, size_t count)
 	return kept;
 }
 
-/* For a shell, in single quotes; bytes that have a meaning in a glob become '?', which matches them. */
+/*
+ * For a shell, in single quotes; bytes that have a meaning in a glob become '?', which matches them. A name is
+ * foreign: a quote in it would end the word, and the rest would be a command of the program's maker.
+ */
 static void print_word(const struct call_suggest *function, struct view_buffer *out)
 {
 	const char *slash = strrchr(function->image, '/');

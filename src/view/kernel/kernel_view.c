@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The kernel's events of a trace; see kernel_view.h. */
+/*
+ * The kernel's events of a trace; see kernel_view.h.
+ *
+ * An event is recognized by its name once, when the view is made, and from then on by its id. A name is not enough: a
+ * trace is a foreign file, and the fields of a tracepoint differ between kernels. So an event needs all fields of its
+ * kind (known[]), else it is KERNEL_FOREIGN and no view looks at its records. Fields that only some recorders write
+ * (`prev_syscall`, `interrupt`) may be missing; then their value is unknown. Types are checked at each record: the
+ * functions below return false for a value that is no number or no thread id.
+ *
+ * KERNEL_FOREIGN is the safe default also for another reason. A record of KERNEL_OTHER shows that its thread runs,
+ * and is recorded. That would be wrong for sched_wakeup: it can be in the trace since the thread that it names is
+ * recorded, while the current one is not.
+ *
+ * System calls have two names: the event has that of the kernel's function, users read that of the manual page
+ * (manual_name()). Numbers without a name in this trace become `syscall_N`.
+ */
 #include "view/kernel/kernel_view.h"
 
 #include <errno.h>
@@ -139,6 +154,10 @@ void kernel_view_free(struct kernel_view *view)
 	view->calls = NULL;
 }
 
+/*
+ * A thread id of a record. The range is that of pid_t, whatever the type of the field is: so ids of a forged trace
+ * are bounded before they become keys.
+ */
 static bool get_id(const struct burin_record *record, int field, uint32_t *id)
 {
 	int64_t value;
@@ -211,6 +230,11 @@ enum kernel_wake kernel_view_wake(const struct kernel_event *event, const struct
 									     : KERNEL_WAKE_THREAD;
 }
 
+/*
+ * The late record has a time in ns that was rounded when it was converted, as was that of the entry. So times that
+ * differ by LATE_ERROR are of one call. A time before the trace, or no number, is not believed: then the call begins
+ * at the record.
+ */
 uint64_t kernel_view_begin(const struct kernel_view *view, const struct burin_record *record, uint64_t open)
 {
 	const int64_t end = burin_trace_ns(view->trace, record->time);

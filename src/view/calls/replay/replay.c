@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Replay of calls; see replay.h. */
+/*
+ * Replay of calls; see replay.h.
+ *
+ * The passes follow each other: selection, bounds of slices, calls that cross them (replay_calls.c), printing
+ * (replay_slice.c). The first time that is printed is known after the third one, since a call that is selected may
+ * have begun before the first record. Nothing of the job changes from then on, so the workers read it without a lock.
+ */
 #include "view/calls/replay/replay.h"
 
 #include <errno.h>

@@ -1,5 +1,25 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Calls and threads of a replay, and the first pass; see replay.h. */
+/*
+ * Calls and threads of a replay, and the first pass; see replay.h.
+ *
+ * The first pass finds calls that cross the end of a slice. Without it a slice could not be printed: its records have
+ * the calls that end there, and the others are not known before the trace's end. It also notes whether something lies
+ * within such a call (REPLAY_CALLS, REPLAY_EVENTS), which decides whether it is printed as a block or as a leaf.
+ *
+ * Ranges of slices are read at once (walk()). A range cannot know what ended in earlier ranges within a call that
+ * began there. join_range() adds that afterwards, range by range in order of time: for each thread, the last call
+ * that ended and the last event are enough, since only the latest of them decides.
+ *
+ * Threads share the open calls. forget_ended() sets one bit of one of them, atomically, and none reads it before all
+ * threads have ended.
+ *
+ * An open call may have a record, if it ended while the trace was written. Then the record counts, and the open call
+ * is hidden. It is known by begin, thread, depth and function.
+ *
+ * replay_thread_find() forgets a thread's state when the span is another one. So one table serves the reading and the
+ * printing of each slice, without being cleared: numbers of slices, and numbers above them for the printing, are the
+ * spans.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>

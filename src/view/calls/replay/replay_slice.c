@@ -1,8 +1,22 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A slice of time of a replay; see replay.h. Its records give the ends of calls and the events, in order. The begins are
- * those of the same calls and of the calls that cross the slice's end, sorted. Both are merged, thread by thread a stack of
- * open calls is kept, and each call and event is printed at its place.
+ * A slice of time of a replay; see replay.h. Its records give the ends of calls and the events, in order. The begins
+ * are those of the same calls and of the calls that cross the slice's end, sorted. Both are merged, thread by thread
+ * a stack of open calls is kept, and each call and event is printed at its place.
+ *
+ * A call belongs to a slice in one of four ways: it begins and ends there (its record says both), it ends there and
+ * began before (`active`, and a record), it begins there and ends later (`crossing`), or it is around all of it
+ * (`active` only). `active` moves on from slice to slice of a worker, which get ever later ones; for an earlier slice
+ * it is made from the begin (find_active()).
+ *
+ * Workers share nothing that they write: the job's crossing calls are complete before. view_ordered puts their
+ * outputs in the order of slices.
+ *
+ * A begin and an end in one tick need an order. Of two begins the lower depth comes first. At an end, its own begin
+ * comes before it, and so do those of calls around it that began in that tick (is_before()).
+ *
+ * An end finds its begin by all that both have, from the top down: a forged trace need not have ends in the order of
+ * begins. If there is none, the begin was left out, and so is the end.
  */
 #include <errno.h>
 #include <stdlib.h>
