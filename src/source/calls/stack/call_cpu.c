@@ -56,7 +56,7 @@ static void fill(struct call_cpu *entry, uint32_t cpu)
 	entry->packet_mask = ring->packet_mask * 8;
 	entry->counts = session_call_counts(&tracepoint_session, cpu + 1);
 	entry->cpu = cpu;
-	/* Release: hook_near.c loads the rest after it. */
+	/* Release: hook_near.c loads `slots` behind it. All else is the same in each call of fill(). */
 	__atomic_store_n(&entry->room, slots ? (ring->packet_words - 4) * 8 : 0, __ATOMIC_RELEASE);
 }
 
