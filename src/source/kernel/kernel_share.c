@@ -45,7 +45,8 @@ static bool copy_clock(const struct kernel_shared_clock *shared, struct kernel_c
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (version && version % 2 == 0 &&
 		    __atomic_load_n(&shared->version, __ATOMIC_RELAXED) == version)
-			return clock->count >= 1 && clock->all && clock->count <= KERNEL_CLOCK_PAIRS;
+			return clock->same ||
+			       (clock->count >= 1 && clock->all && clock->count <= KERNEL_CLOCK_PAIRS);
 	}
 	return false;
 }
@@ -113,7 +114,8 @@ static int borrow_clock(struct kernel_borrowed *borrowed, int process)
 
 static int borrow(struct kernel_borrowed *borrowed, const struct session *session, int process, uint32_t file)
 {
-	const unsigned count = session->geometry.cpus * KERNEL_DEPTHS;
+	const unsigned count =
+		kernel_ring_count(); /* a session whose clock is not the processor's has no rings of CPUs */
 	struct kernel_layout layout = { .overwrite = true };
 	struct bpf_map map = { .entries = 0 };
 	int error;

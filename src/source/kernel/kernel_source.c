@@ -118,8 +118,7 @@ static void *make_memory(struct kernel_source *source, unsigned bytes, unsigned 
 
 static int make_rings(struct kernel_source *source, uint64_t buffer_bytes)
 {
-	const long cpus = session_cpus();
-	const unsigned count = (cpus < 1 ? 1 : (unsigned)cpus) * KERNEL_DEPTHS;
+	const unsigned count = kernel_ring_count();
 	unsigned bytes;
 
 	source->layout.window = window_of(buffer_bytes);

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Rings in a map of the kernel; see kernel_ring.h. */
+#include "session/session.h"
 #include "source/kernel/bpf/kernel_ring.h"
+
+unsigned kernel_ring_count(void)
+{
+	const long cpus = session_cpus();
+
+	return (cpus < 1 ? 1 : (unsigned)cpus) * KERNEL_DEPTHS;
+}
 
 struct ring kernel_ring_view(char *memory, unsigned n, const struct kernel_layout *layout,
 			     const struct wire_packet *header)

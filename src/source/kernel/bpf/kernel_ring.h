@@ -59,6 +59,9 @@ static inline unsigned kernel_ring_bytes(unsigned window)
 	return KERNEL_SLOTS + window * KERNEL_PACKET + KERNEL_SLACK;
 }
 
+/* kernel_ring_count - rings that this machine needs: KERNEL_DEPTHS for each CPU that it may have. */
+unsigned kernel_ring_count(void);
+
 /* kernel_ring_view - ring @n of the map, which is mapped at @memory. @header: of the session */
 struct ring kernel_ring_view(char *memory, unsigned n, const struct kernel_layout *layout,
 			     const struct wire_packet *header);

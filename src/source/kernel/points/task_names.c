@@ -132,7 +132,12 @@ static void take_made(struct task_names *names, uint32_t tid, uint64_t time, con
 		return;
 	memcpy(&child, task, sizeof(child));
 	memcpy(&value, flags, sizeof(value));
-	pid = (value & CLONE_THREAD) && tid < TASK_NAMES_MAX ? names->known[tid] - 1 : child;
+	if (!(value & CLONE_THREAD))
+		pid = child;
+	else if (tid < TASK_NAMES_MAX && names->known[tid])
+		pid = names->known[tid] - 1;
+	else
+		return; /* its maker could not be announced: ask for it when it records */
 	announce(names, child, pid, name, time);
 }
 
