@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Names with templates and parameters: what fits them, and how they are shortened. */
-#include "view/profile/symbol_label.h"
+#include "view/symbol_label.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

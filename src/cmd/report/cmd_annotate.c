@@ -19,7 +19,7 @@
 #include "image/debuginfod/debuginfod.h"
 #include "image/elf/image.h"
 #include "view/profile/annotate.h"
-#include "view/profile/symbol_label.h"
+#include "view/symbol_label.h"
 
 static bool no_assembly, json;
 

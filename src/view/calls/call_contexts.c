@@ -27,7 +27,7 @@
 #include "view/calls/call_contexts.h"
 #include "view/calls/call_threads.h"
 #include "view/calls/call_walk.h"
-#include "view/profile/symbol_label.h"
+#include "view/symbol_label.h"
 
 struct merger {
 	struct call_contexts *contexts;

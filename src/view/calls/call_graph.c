@@ -8,9 +8,9 @@
 #include "view/calls/call_contexts.h"
 #include "view/calls/call_stats.h"
 #include "view/losses.h"
-#include "view/profile/name_columns.h"
+#include "view/name_columns.h"
 #include "view/profile/nameless.h"
-#include "view/profile/symbol_label.h"
+#include "view/symbol_label.h"
 
 enum {
 	NAME_BYTES = 4096,

@@ -21,7 +21,7 @@
 #include "view/calls/call_stats.h"
 #include "view/calls/call_threads.h"
 #include "view/calls/call_walk.h"
-#include "view/profile/symbol_label.h"
+#include "view/symbol_label.h"
 
 enum {
 	PAGE = 256, /* keys of a page */

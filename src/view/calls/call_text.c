@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "view/calls/call_stats.h"
 #include "view/losses.h"
-#include "view/profile/name_columns.h"
+#include "view/name_columns.h"
 #include "view/profile/nameless.h"
 
 static const char *const bold = print_styles[PRINT_BOLD], *const dim = print_styles[PRINT_DIM],

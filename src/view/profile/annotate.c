@@ -11,7 +11,7 @@
 
 #include "base/containers/array.h"
 #include "base/number.h"
-#include "view/profile/symbol_label.h"
+#include "view/symbol_label.h"
 
 enum {
 	AROUND = 3, /* lines that are shown before the first and after the last */

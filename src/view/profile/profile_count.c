@@ -11,7 +11,7 @@
 
 #include "base/number.h"
 #include "view/profile/profile_view.h"
-#include "view/profile/symbol_label.h"
+#include "view/symbol_label.h"
 
 /*
  * Functions of glibc, since 2.41, through which read() and others make a system call at which the thread may be cancelled. All such

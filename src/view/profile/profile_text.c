@@ -6,9 +6,9 @@
 #include "base/number.h"
 #include "base/print.h"
 #include "base/text.h"
-#include "view/profile/name_columns.h"
+#include "view/name_columns.h"
 #include "view/profile/profile_view.h"
-#include "view/profile/symbol_label.h"
+#include "view/symbol_label.h"
 
 enum {
 	NAME_BYTES = 4096,

@@ -10,7 +10,7 @@
 #include "base/containers/hash.h"
 #include "base/number.h"
 #include "view/profile/profile_view.h"
-#include "view/profile/symbol_label.h"
+#include "view/symbol_label.h"
 
 /* The node of a stack entry under the root that used it last. */
 struct memo {

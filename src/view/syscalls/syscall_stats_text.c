@@ -5,7 +5,7 @@
 #include "base/print.h"
 #include "view/syscalls/syscall_stats.h"
 #include "view/losses.h"
-#include "view/profile/name_columns.h"
+#include "view/name_columns.h"
 
 static const char *const bold = print_styles[PRINT_BOLD], *const dim = print_styles[PRINT_DIM],
 			 *const off = print_styles[PRINT_OFF];

@@ -14,7 +14,7 @@
 #include "read/profile/profile_parts.h"
 #include "read/trace.h"
 #include "view/calls/replay/replay_parts.h"
-#include "view/profile/symbol_label.h"
+#include "view/symbol_label.h"
 
 enum {
 	SLICE_BYTES = 1 << 20,

@@ -3,8 +3,8 @@
  * Names of functions in languages with templates. Most of such a name is in brackets, which distinguish instances and
  * overloads. Users write the rest.
  */
-#ifndef BURIN_VIEW_PROFILE_SYMBOL_LABEL_H
-#define BURIN_VIEW_PROFILE_SYMBOL_LABEL_H
+#ifndef BURIN_VIEW_SYMBOL_LABEL_H
+#define BURIN_VIEW_SYMBOL_LABEL_H
 
 #include <stdbool.h>
 #include <stddef.h>

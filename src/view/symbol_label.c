@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Names of functions without the contents of their brackets; see symbol_label.h. */
-#include "view/profile/symbol_label.h"
+#include "view/symbol_label.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Columns of tables with names: of functions above all, which may be long. */
-#ifndef BURIN_VIEW_PROFILE_NAME_COLUMNS_H
-#define BURIN_VIEW_PROFILE_NAME_COLUMNS_H
+#ifndef BURIN_VIEW_NAME_COLUMNS_H
+#define BURIN_VIEW_NAME_COLUMNS_H
 
 #include <stdbool.h>
 #include <stddef.h>

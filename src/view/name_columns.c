@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "view/profile/name_columns.h"
-#include "view/profile/symbol_label.h"
+#include "view/name_columns.h"
+#include "view/symbol_label.h"
 
 enum {
 	NAME_BYTES = 4096,
