@@ -45,7 +45,7 @@ static void replay(const struct burin_trace *trace, size_t size)
 
 static void report(const struct burin_trace *trace, size_t size)
 {
-	struct call_report options = { .by = { VIEW_SYMBOL, VIEW_IMAGE, VIEW_TID },
+	struct view_report options = { .by = { VIEW_SYMBOL, VIEW_IMAGE, VIEW_TID },
 				       .by_count = 3,
 				       .limit = UINT64_MAX };
 	struct view_buffer out = { .used = 0 };

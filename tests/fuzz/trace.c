@@ -68,7 +68,7 @@ static void print(const struct burin_trace *trace, size_t size)
 static void report_kernel(const struct burin_trace *trace, size_t size)
 {
 	const struct view_profile_filter filter = { .from = 0 };
-	const struct call_report all = { .by = { VIEW_SYMBOL }, .by_count = 1, .limit = UINT64_MAX },
+	const struct view_report all = { .by = { VIEW_SYMBOL }, .by_count = 1, .limit = UINT64_MAX },
 				 threads = { .by = { VIEW_THREAD, VIEW_TID },
 					     .by_count = 2,
 					     .limit = UINT64_MAX };

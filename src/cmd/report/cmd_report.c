@@ -233,20 +233,15 @@ static int print(const struct view_profile *counted)
 
 static int print_calls(struct call_stats *stats)
 {
-	const struct view_report *given = &report;
-	struct call_report options = {
-		.by_count = given->by_count, .min = given->min, .limit = given->limit, .color = given->color
-	};
 	struct view_buffer out = { .used = 0 };
 
-	memcpy(options.by, given->by, sizeof(options.by));
 	call_rows_sort(&stats->rows, (enum call_order)order);
 	if (json)
-		call_stats_json(stats, &options, &out);
+		call_stats_json(stats, &report, &out);
 	else if (csv)
-		call_stats_csv(stats, &options, &out);
+		call_stats_csv(stats, &report, &out);
 	else
-		call_stats_text(stats, &options, &out);
+		call_stats_text(stats, &report, &out);
 	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 }
 
@@ -270,16 +265,12 @@ static int run_calls(const char *path)
 
 static int run_kernel(const char *path)
 {
-	struct report_kernel options = { .rows = { .by_count = report.by_count,
-						   .min = report.min,
-						   .limit = report.limit,
-						   .color = report.color },
+	struct report_kernel options = { .rows = report,
 					 .order = (enum call_order)order,
 					 .form = json  ? REPORT_JSON
 						 : csv ? REPORT_CSV
 						       : REPORT_TEXT };
 
-	memcpy(options.rows.by, report.by, sizeof(options.rows.by));
 	if (critical)
 		return report_critical(path, critical, &options);
 	return syscalls ? report_syscalls(path, &options) : report_sched(path, &options);

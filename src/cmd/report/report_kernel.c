@@ -10,7 +10,7 @@
 #include "view/sched/sched_report.h"
 #include "view/syscalls/syscall_stats.h"
 
-static unsigned parts_of(const struct call_report *rows)
+static unsigned parts_of(const struct view_report *rows)
 {
 	unsigned parts = 0;
 
@@ -29,7 +29,7 @@ static int failed(const char *path, int error, const char *what, const char *opt
 
 static int print_syscalls(struct syscall_stats *stats, const struct report_kernel *report)
 {
-	static void (*const forms[])(struct syscall_stats * stats, const struct call_report *report,
+	static void (*const forms[])(struct syscall_stats * stats, const struct view_report *report,
 				     struct view_buffer *out) = { [REPORT_TEXT] = syscall_stats_text,
 								  [REPORT_JSON] = syscall_stats_json,
 								  [REPORT_CSV] = syscall_stats_csv };
@@ -64,7 +64,7 @@ int report_syscalls(const char *path, const struct report_kernel *report)
 
 static int print_sched(struct sched_report *made, const struct report_kernel *report)
 {
-	static void (*const forms[])(struct sched_report * report, const struct call_report *options,
+	static void (*const forms[])(struct sched_report * report, const struct view_report *options,
 				     struct view_buffer *out) = { [REPORT_TEXT] = sched_report_text,
 								  [REPORT_JSON] = sched_report_json,
 								  [REPORT_CSV] = sched_report_csv };
@@ -98,7 +98,7 @@ int report_sched(const char *path, const struct report_kernel *report)
 
 static int print_critical(const struct critical *critical, const struct report_kernel *report)
 {
-	static void (*const forms[])(const struct critical *critical, const struct call_report *options,
+	static void (*const forms[])(const struct critical *critical, const struct view_report *options,
 				     struct view_buffer *out) = {
 		[REPORT_TEXT] = critical_text, [REPORT_JSON] = critical_json, [REPORT_CSV] = critical_csv
 	};

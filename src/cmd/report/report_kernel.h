@@ -12,7 +12,7 @@ enum report_form {
 };
 
 struct report_kernel {
-	struct call_report rows;
+	struct view_report rows;
 	enum call_order order;
 	enum report_form form;
 };

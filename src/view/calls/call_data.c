@@ -6,7 +6,7 @@
 #include "view/calls/call_stats.h"
 #include "view/losses.h"
 
-static void row_json(struct json *json, const struct call_stats *stats, const struct call_report *report,
+static void row_json(struct json *json, const struct call_stats *stats, const struct view_report *report,
 		     const struct call_row *row)
 {
 	json_object(json, NULL);
@@ -26,7 +26,7 @@ static void row_json(struct json *json, const struct call_stats *stats, const st
 	json_end(json);
 }
 
-void call_stats_json(struct call_stats *stats, const struct call_report *report, struct view_buffer *out)
+void call_stats_json(struct call_stats *stats, const struct view_report *report, struct view_buffer *out)
 {
 	const size_t count = call_rows_choose(&stats->rows, report);
 	struct json json;
@@ -57,7 +57,7 @@ void call_stats_json(struct call_stats *stats, const struct call_report *report,
 	json_end(&json);
 }
 
-void call_stats_csv(struct call_stats *stats, const struct call_report *report, struct view_buffer *out)
+void call_stats_csv(struct call_stats *stats, const struct view_report *report, struct view_buffer *out)
 {
 	const size_t count = call_rows_choose(&stats->rows, report);
 

@@ -103,7 +103,7 @@ void call_rows_sort(struct call_rows *rows, enum call_order order)
 		qsort(rows->rows, rows->count, sizeof(*rows->rows), orders[order]);
 }
 
-size_t call_rows_choose(struct call_rows *rows, const struct call_report *report)
+size_t call_rows_choose(struct call_rows *rows, const struct view_report *report)
 {
 	size_t kept = 0;
 

@@ -32,15 +32,6 @@ enum call_order {
 	CALL_BY_MAX,
 };
 
-/* Options of a report: which rows are printed, and which parts of them. */
-struct call_report {
-	enum view_part by[VIEW_PARTS];
-	unsigned by_count;
-	double min;	/* percent of all time, of a row's total */
-	uint64_t limit; /* rows */
-	bool color;
-};
-
 /*
  * call_rows_find - the row of a group of threads and a key; a new one is of zeros otherwise.
  * @group: 0: all threads are one group; @size: of a row, which begins with a struct call_row
@@ -50,7 +41,7 @@ struct call_row *call_rows_find(struct call_rows *rows, const struct call_thread
 				uint32_t key, size_t size);
 void call_rows_sort(struct call_rows *rows, enum call_order order);
 /* call_rows_choose - put the rows that are printed first, in their order. Return: how many they are. */
-size_t call_rows_choose(struct call_rows *rows, const struct call_report *report);
+size_t call_rows_choose(struct call_rows *rows, const struct view_report *report);
 /* Also the rows; what a larger row owns is its user's. */
 void call_rows_free(struct call_rows *rows);
 

@@ -44,8 +44,8 @@ void call_stats_free(struct call_stats *stats);
 const char *call_row_text(const struct call_stats *stats, const struct call_row *row, enum view_part part);
 
 /* Rows as text, with what is missing below; as a JSON document (docs/schema/report-calls.json); as CSV. */
-void call_stats_text(struct call_stats *stats, const struct call_report *report, struct view_buffer *out);
-void call_stats_json(struct call_stats *stats, const struct call_report *report, struct view_buffer *out);
-void call_stats_csv(struct call_stats *stats, const struct call_report *report, struct view_buffer *out);
+void call_stats_text(struct call_stats *stats, const struct view_report *report, struct view_buffer *out);
+void call_stats_json(struct call_stats *stats, const struct view_report *report, struct view_buffer *out);
+void call_stats_csv(struct call_stats *stats, const struct view_report *report, struct view_buffer *out);
 
 #endif

@@ -15,7 +15,7 @@ static const char *const bold = print_styles[PRINT_BOLD], *const dim = print_sty
 
 struct table {
 	const struct call_stats *stats;
-	const struct call_report *report;
+	const struct view_report *report;
 	size_t count; /* printed rows */
 	struct view_label *labels;
 	unsigned widths[VIEW_PARTS]; /* of the columns; 0: the last */
@@ -79,7 +79,7 @@ static void print_row(const struct table *table, size_t number, struct view_buff
 
 static void print_rows(const struct table *table, struct view_buffer *out)
 {
-	const struct call_report *report = table->report;
+	const struct view_report *report = table->report;
 
 	view_buffer_print(out,
 			  "\n%s          SELF            TOTAL          CALLS     AVERAGE         MIN"
@@ -92,7 +92,7 @@ static void print_rows(const struct table *table, struct view_buffer *out)
 		print_row(table, n, out);
 }
 
-static void print_counted(const struct call_stats *stats, const struct call_report *report,
+static void print_counted(const struct call_stats *stats, const struct view_report *report,
 			  struct view_buffer *out)
 {
 	char text[TEXT_SHORT];
@@ -131,7 +131,7 @@ static void print_gaps(const struct call_stats *stats, bool color, struct view_b
 			   color, out);
 }
 
-void call_stats_text(struct call_stats *stats, const struct call_report *report, struct view_buffer *out)
+void call_stats_text(struct call_stats *stats, const struct view_report *report, struct view_buffer *out)
 {
 	struct table table = { .stats = stats,
 			       .report = report,

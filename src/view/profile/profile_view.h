@@ -236,11 +236,13 @@ void view_tree_free(struct view_tree *tree);
 const char *view_node_text(const struct view_tree *tree, uint32_t node);
 
 /* ---- Output */
+
+/* Options of a report: which rows are printed, and which parts of them. Also of calls and of threads. */
 struct view_report {
 	enum view_part by[VIEW_PARTS];
 	unsigned by_count;
 	bool by_total; /* order */
-	double min;    /* percent of all samples, in trees of the root; rows and nodes below are left out */
+	double min; /* percent of all samples or time, in trees of the root; rows and nodes below are left out */
 	bool outwards; /* a tree of callers: it has no self costs */
 	bool color;
 	uint64_t limit; /* rows; UINT64_MAX: all */

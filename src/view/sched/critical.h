@@ -69,11 +69,11 @@ void critical_free(struct critical *critical);
 uint32_t critical_next(const struct critical *critical, size_t span, uint32_t node);
 
 /* ---- critical_text.c: docs/schema/report-critical.json */
-void critical_text(const struct critical *critical, const struct call_report *options,
+void critical_text(const struct critical *critical, const struct view_report *options,
 		   struct view_buffer *out);
-void critical_json(const struct critical *critical, const struct call_report *options,
+void critical_json(const struct critical *critical, const struct view_report *options,
 		   struct view_buffer *out);
-void critical_csv(const struct critical *critical, const struct call_report *options,
+void critical_csv(const struct critical *critical, const struct view_report *options,
 		  struct view_buffer *out);
 
 #endif

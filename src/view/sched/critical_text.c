@@ -20,7 +20,7 @@ static const char *text_of(const struct critical *critical, uint32_t string)
 }
 
 static bool is_shown(const struct critical_span *span, const struct critical_node *node,
-		     const struct call_report *options)
+		     const struct view_report *options)
 {
 	return (double)node->time * 100 >= options->min * (double)span->time;
 }
@@ -29,7 +29,7 @@ static bool is_shown(const struct critical_span *span, const struct critical_nod
 
 /* A stack of a wait, below its line. */
 static void print_stack(const struct critical *critical, const struct critical_node *node, const char *what,
-			uint32_t stack, const struct call_report *options, struct view_buffer *out)
+			uint32_t stack, const struct view_report *options, struct view_buffer *out)
 {
 	if (!stack)
 		return;
@@ -39,7 +39,7 @@ static void print_stack(const struct critical *critical, const struct critical_n
 }
 
 static void print_node(const struct critical *critical, const struct critical_span *span,
-		       const struct critical_node *node, const struct call_report *options,
+		       const struct critical_node *node, const struct view_report *options,
 		       struct view_buffer *out)
 {
 	char time[TEXT_SHORT], count[TEXT_SHORT];
@@ -59,7 +59,7 @@ static void print_node(const struct critical *critical, const struct critical_sp
 	print_stack(critical, node, "woken ", node->waker, options, out);
 }
 
-static void print_span(const struct critical *critical, size_t number, const struct call_report *options,
+static void print_span(const struct critical *critical, size_t number, const struct view_report *options,
 		       struct view_buffer *out)
 {
 	const struct critical_span *span = &critical->spans[number];
@@ -85,7 +85,7 @@ static void print_span(const struct critical *critical, size_t number, const str
 	view_buffer_print(out, "\n");
 }
 
-void critical_text(const struct critical *critical, const struct call_report *options,
+void critical_text(const struct critical *critical, const struct view_report *options,
 		   struct view_buffer *out)
 {
 	char count[TEXT_SHORT];
@@ -128,7 +128,7 @@ static void node_json(struct json *json, const struct critical *critical, const 
 	json_end(json);
 }
 
-void critical_json(const struct critical *critical, const struct call_report *options,
+void critical_json(const struct critical *critical, const struct view_report *options,
 		   struct view_buffer *out)
 {
 	static const char *const keys[] = { "running_ns", "runnable_ns", "blocked_ns", "unknown_ns" };
@@ -165,7 +165,7 @@ void critical_json(const struct critical *critical, const struct call_report *op
 	json_end(&json);
 }
 
-void critical_csv(const struct critical *critical, const struct call_report *options, struct view_buffer *out)
+void critical_csv(const struct critical *critical, const struct view_report *options, struct view_buffer *out)
 {
 	view_buffer_print(out, "span,depth,thread,state,in,until,count,time_ns\r\n");
 	for (size_t n = 0; n < critical->span_count; n++) {

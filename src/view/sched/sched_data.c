@@ -53,7 +53,7 @@ static void latency_json(struct json *json, const struct sched_row *row, const c
 		json_null(json, key);
 }
 
-static void row_json(struct json *json, const struct sched_report *report, const struct call_report *options,
+static void row_json(struct json *json, const struct sched_report *report, const struct view_report *options,
 		     const struct sched_row *row)
 {
 	json_object(json, NULL);
@@ -82,7 +82,7 @@ static void row_json(struct json *json, const struct sched_report *report, const
 	json_end(json);
 }
 
-void sched_report_json(struct sched_report *report, const struct call_report *options,
+void sched_report_json(struct sched_report *report, const struct view_report *options,
 		       struct view_buffer *out)
 {
 	struct json json;
@@ -103,7 +103,7 @@ void sched_report_json(struct sched_report *report, const struct call_report *op
 	json_end(&json);
 }
 
-void sched_report_csv(struct sched_report *report, const struct call_report *options, struct view_buffer *out)
+void sched_report_csv(struct sched_report *report, const struct view_report *options, struct view_buffer *out)
 {
 	for (unsigned n = 0; n < options->by_count; n++)
 		view_buffer_print(out, "%s,", view_part_name(options->by[n]));

@@ -52,11 +52,11 @@ int sched_report_make(struct sched_report *report, const struct burin_trace *tra
 void sched_report_free(struct sched_report *report);
 
 /* ---- sched_text.c, sched_data.c: docs/schema/report-sched.json */
-void sched_report_text(struct sched_report *report, const struct call_report *options,
+void sched_report_text(struct sched_report *report, const struct view_report *options,
 		       struct view_buffer *out);
-void sched_report_json(struct sched_report *report, const struct call_report *options,
+void sched_report_json(struct sched_report *report, const struct view_report *options,
 		       struct view_buffer *out);
-void sched_report_csv(struct sched_report *report, const struct call_report *options,
+void sched_report_csv(struct sched_report *report, const struct view_report *options,
 		      struct view_buffer *out);
 
 #endif

@@ -99,7 +99,7 @@ static void print_parts(const struct sched_report *report, const struct sched_ro
 	view_buffer_print(out, "%s", color ? off : "");
 }
 
-static void print_row(const struct sched_report *report, const struct call_report *options,
+static void print_row(const struct sched_report *report, const struct view_report *options,
 		      const unsigned *widths, const struct sched_row *row, struct view_buffer *out)
 {
 	char text[TEXT_SHORT];
@@ -126,7 +126,7 @@ static void print_row(const struct sched_report *report, const struct call_repor
 	print_parts(report, row, options->color, out);
 }
 
-void sched_report_text(struct sched_report *report, const struct call_report *options,
+void sched_report_text(struct sched_report *report, const struct view_report *options,
 		       struct view_buffer *out)
 {
 	const size_t shown = report->count < options->limit ? report->count : (size_t)options->limit;

@@ -52,11 +52,11 @@ const char *syscall_row_text(const struct syscall_stats *stats, const struct sys
 const char *syscall_part_name(enum view_part part);
 
 /* ---- syscall_stats_text.c, syscall_stats_data.c: docs/schema/report-syscalls.json */
-void syscall_stats_text(struct syscall_stats *stats, const struct call_report *report,
+void syscall_stats_text(struct syscall_stats *stats, const struct view_report *report,
 			struct view_buffer *out);
-void syscall_stats_json(struct syscall_stats *stats, const struct call_report *report,
+void syscall_stats_json(struct syscall_stats *stats, const struct view_report *report,
 			struct view_buffer *out);
-void syscall_stats_csv(struct syscall_stats *stats, const struct call_report *report,
+void syscall_stats_csv(struct syscall_stats *stats, const struct view_report *report,
 		       struct view_buffer *out);
 
 #endif

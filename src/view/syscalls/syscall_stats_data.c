@@ -6,7 +6,7 @@
 #include "view/syscalls/syscall_stats.h"
 #include "view/losses.h"
 
-static void row_json(struct json *json, const struct syscall_stats *stats, const struct call_report *report,
+static void row_json(struct json *json, const struct syscall_stats *stats, const struct view_report *report,
 		     const struct syscall_row *row)
 {
 	char name[TEXT_SHORT];
@@ -31,7 +31,7 @@ static void row_json(struct json *json, const struct syscall_stats *stats, const
 	json_end(json);
 }
 
-void syscall_stats_json(struct syscall_stats *stats, const struct call_report *report,
+void syscall_stats_json(struct syscall_stats *stats, const struct view_report *report,
 			struct view_buffer *out)
 {
 	const size_t count = call_rows_choose(&stats->rows, report);
@@ -53,7 +53,7 @@ void syscall_stats_json(struct syscall_stats *stats, const struct call_report *r
 	json_end(&json);
 }
 
-void syscall_stats_csv(struct syscall_stats *stats, const struct call_report *report, struct view_buffer *out)
+void syscall_stats_csv(struct syscall_stats *stats, const struct view_report *report, struct view_buffer *out)
 {
 	const size_t count = call_rows_choose(&stats->rows, report);
 	char name[TEXT_SHORT];

@@ -26,7 +26,7 @@ static void print_errors(const struct syscall_row *row, struct view_buffer *out)
 		view_buffer_print(out, ", ...");
 }
 
-static void print_row(const struct syscall_stats *stats, const struct call_report *report,
+static void print_row(const struct syscall_stats *stats, const struct view_report *report,
 		      const unsigned *widths, const struct syscall_row *row, struct view_buffer *out)
 {
 	char text[TEXT_SHORT];
@@ -45,7 +45,7 @@ static void print_row(const struct syscall_stats *stats, const struct call_repor
 	view_buffer_print(out, "\n");
 }
 
-static void print_rows(const struct syscall_stats *stats, const struct call_report *report, size_t count,
+static void print_rows(const struct syscall_stats *stats, const struct view_report *report, size_t count,
 		       struct view_buffer *out)
 {
 	unsigned widths[VIEW_PARTS];
@@ -66,7 +66,7 @@ static void print_rows(const struct syscall_stats *stats, const struct call_repo
 		print_row(stats, report, widths, syscall_row(stats, n), out);
 }
 
-void syscall_stats_text(struct syscall_stats *stats, const struct call_report *report,
+void syscall_stats_text(struct syscall_stats *stats, const struct view_report *report,
 			struct view_buffer *out)
 {
 	const size_t count = call_rows_choose(&stats->rows, report);
