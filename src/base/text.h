@@ -55,6 +55,12 @@ char *text_size(char out[TEXT_SHORT], uint64_t bytes);
 char *text_duration(char out[TEXT_SHORT], uint64_t ns);
 char *text_count(char out[TEXT_SHORT], uint64_t count);
 
+/* text_plural - "s" behind a noun, or "" for one. */
+static inline const char *text_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 /* text_columns - the columns of escaped text on a terminal; each character counts as one. */
 size_t text_columns(const char *text);
 
