@@ -47,16 +47,15 @@ static void report(const struct burin_trace *trace, size_t size)
 {
 	struct view_report options = { .by = { VIEW_SYMBOL, VIEW_IMAGE, VIEW_TID },
 				       .by_count = 3,
-				       .limit = UINT64_MAX };
+				       .limit = UINT64_MAX,
+				       .form = (enum table_form)(size % 3) };
 	struct view_buffer out = { .used = 0 };
 	struct call_stats stats;
 
 	if (call_stats_make(&stats, trace, &all, 1 << VIEW_SYMBOL | 1 << VIEW_IMAGE | 1 << VIEW_TID, 1))
 		return;
 	call_rows_sort(&stats.rows, (enum call_order)(size % (CALL_BY_MAX + 1)));
-	(size % 3 == 0	 ? call_stats_text
-	 : size % 3 == 1 ? call_stats_json
-			 : call_stats_csv)(&stats, &options, &out);
+	call_stats_print(&stats, &options, &out);
 	call_stats_free(&stats);
 	view_buffer_free(&out);
 }

@@ -68,7 +68,10 @@ static void print(const struct burin_trace *trace, size_t size)
 static void report_kernel(const struct burin_trace *trace, size_t size)
 {
 	const struct view_profile_filter filter = { .from = 0 };
-	const struct view_report all = { .by = { VIEW_SYMBOL }, .by_count = 1, .limit = UINT64_MAX },
+	const struct view_report all = { .by = { VIEW_SYMBOL },
+					 .by_count = 1,
+					 .limit = UINT64_MAX,
+					 .form = (enum table_form)(size % 3) },
 				 threads = { .by = { VIEW_THREAD, VIEW_TID },
 					     .by_count = 2,
 					     .limit = UINT64_MAX };
@@ -80,7 +83,7 @@ static void report_kernel(const struct burin_trace *trace, size_t size)
 
 	view_syscall_dump(trace, &dump);
 	if (syscall_stats_make(&stats, trace, &filter, 1 << VIEW_SYMBOL) == 0) {
-		(size % 2 ? syscall_stats_json : syscall_stats_text)(&stats, &all, &out);
+		syscall_stats_print(&stats, &all, &out);
 		syscall_stats_free(&stats);
 	}
 	if (sched_report_make(&sched, trace, &filter, 1 << VIEW_THREAD | 1 << VIEW_TID) == 0) {

@@ -149,6 +149,7 @@ static int complete(void)
 			     : json || csv || syscalls || order > CALL_BY_TOTAL ? 0
 										: 0.1;
 	report.by_total = order != 0;
+	report.form = json ? TABLE_JSON : csv ? TABLE_CSV : TABLE_TEXT;
 	report.outwards = callers != NULL;
 	report.color = cmd_color(STDOUT_FILENO);
 	return 0;
@@ -236,12 +237,7 @@ static int print_calls(struct call_stats *stats)
 	struct view_buffer out = { .used = 0 };
 
 	call_rows_sort(&stats->rows, (enum call_order)order);
-	if (json)
-		call_stats_json(stats, &report, &out);
-	else if (csv)
-		call_stats_csv(stats, &report, &out);
-	else
-		call_stats_text(stats, &report, &out);
+	call_stats_print(stats, &report, &out);
 	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 }
 
@@ -265,15 +261,10 @@ static int run_calls(const char *path)
 
 static int run_kernel(const char *path)
 {
-	struct report_kernel options = { .rows = report,
-					 .order = (enum call_order)order,
-					 .form = json  ? REPORT_JSON
-						 : csv ? REPORT_CSV
-						       : REPORT_TEXT };
-
 	if (critical)
-		return report_critical(path, critical, &options);
-	return syscalls ? report_syscalls(path, &options) : report_sched(path, &options);
+		return report_critical(path, critical, &report);
+	return syscalls ? report_syscalls(path, &report, (enum call_order)order)
+			: report_sched(path, &report);
 }
 
 static int run(char **operands)

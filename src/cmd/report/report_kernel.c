@@ -10,12 +10,12 @@
 #include "view/sched/sched_report.h"
 #include "view/syscalls/syscall_stats.h"
 
-static unsigned parts_of(const struct view_report *rows)
+static unsigned parts_of(const struct view_report *report)
 {
 	unsigned parts = 0;
 
-	for (unsigned n = 0; n < rows->by_count; n++)
-		parts |= 1u << rows->by[n];
+	for (unsigned n = 0; n < report->by_count; n++)
+		parts |= 1u << report->by[n];
 	return parts;
 }
 
@@ -27,22 +27,19 @@ static int failed(const char *path, int error, const char *what, const char *opt
 	return cmd_failed("%s: %s", path, cmd_error(error));
 }
 
-static int print_syscalls(struct syscall_stats *stats, const struct report_kernel *report)
+static int print_syscalls(struct syscall_stats *stats, const struct view_report *report,
+			  enum call_order order)
 {
-	static void (*const forms[])(struct syscall_stats * stats, const struct view_report *report,
-				     struct view_buffer *out) = { [REPORT_TEXT] = syscall_stats_text,
-								  [REPORT_JSON] = syscall_stats_json,
-								  [REPORT_CSV] = syscall_stats_csv };
 	struct view_buffer out = { .used = 0 };
 
-	call_rows_sort(&stats->rows, report->order);
-	forms[report->form](stats, &report->rows, &out);
+	call_rows_sort(&stats->rows, order);
+	syscall_stats_print(stats, report, &out);
 	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 }
 
-int report_syscalls(const char *path, const struct report_kernel *report)
+int report_syscalls(const char *path, const struct view_report *report, enum call_order order)
 {
-	const unsigned parts = parts_of(&report->rows);
+	const unsigned parts = parts_of(report);
 	struct cmd_calls opened;
 	struct syscall_stats stats;
 	int result, error;
@@ -55,28 +52,28 @@ int report_syscalls(const char *path, const struct report_kernel *report)
 	if (!result) {
 		error = syscall_stats_make(&stats, opened.trace, &opened.filter, parts);
 		result = error ? failed(path, error, "system calls", "-k 'syscalls:*'")
-			       : print_syscalls(&stats, report);
+			       : print_syscalls(&stats, report, order);
 		if (!error)
 			syscall_stats_free(&stats);
 	}
 	return cmd_calls_close(&opened, path, result);
 }
 
-static int print_sched(struct sched_report *made, const struct report_kernel *report)
+static int print_sched(struct sched_report *made, const struct view_report *report)
 {
 	static void (*const forms[])(struct sched_report * report, const struct view_report *options,
-				     struct view_buffer *out) = { [REPORT_TEXT] = sched_report_text,
-								  [REPORT_JSON] = sched_report_json,
-								  [REPORT_CSV] = sched_report_csv };
+				     struct view_buffer *out) = { [TABLE_TEXT] = sched_report_text,
+								  [TABLE_JSON] = sched_report_json,
+								  [TABLE_CSV] = sched_report_csv };
 	struct view_buffer out = { .used = 0 };
 
-	forms[report->form](made, &report->rows, &out);
+	forms[report->form](made, report, &out);
 	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 }
 
-int report_sched(const char *path, const struct report_kernel *report)
+int report_sched(const char *path, const struct view_report *report)
 {
-	const unsigned parts = parts_of(&report->rows);
+	const unsigned parts = parts_of(report);
 	struct cmd_calls opened;
 	struct sched_report made;
 	int result, error;
@@ -96,19 +93,19 @@ int report_sched(const char *path, const struct report_kernel *report)
 	return cmd_calls_close(&opened, path, result);
 }
 
-static int print_critical(const struct critical *critical, const struct report_kernel *report)
+static int print_critical(const struct critical *critical, const struct view_report *report)
 {
 	static void (*const forms[])(const struct critical *critical, const struct view_report *options,
 				     struct view_buffer *out) = {
-		[REPORT_TEXT] = critical_text, [REPORT_JSON] = critical_json, [REPORT_CSV] = critical_csv
+		[TABLE_TEXT] = critical_text, [TABLE_JSON] = critical_json, [TABLE_CSV] = critical_csv
 	};
 	struct view_buffer out = { .used = 0 };
 
-	forms[report->form](critical, &report->rows, &out);
+	forms[report->form](critical, report, &out);
 	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 }
 
-int report_critical(const char *path, const char *span, const struct report_kernel *report)
+int report_critical(const char *path, const char *span, const struct view_report *report)
 {
 	struct cmd_calls opened;
 	struct critical critical;

@@ -5,23 +5,11 @@
 
 #include "view/calls/call_stats.h"
 
-enum report_form {
-	REPORT_TEXT,
-	REPORT_JSON,
-	REPORT_CSV,
-};
-
-struct report_kernel {
-	struct view_report rows;
-	enum call_order order;
-	enum report_form form;
-};
-
 /* burin report --syscalls. Return: the exit code. */
-int report_syscalls(const char *path, const struct report_kernel *report);
+int report_syscalls(const char *path, const struct view_report *report, enum call_order order);
 /* burin report --sched. Return: the exit code. */
-int report_sched(const char *path, const struct report_kernel *report);
+int report_sched(const char *path, const struct view_report *report);
 /* burin report --critical. @span: a glob. Return: the exit code. */
-int report_critical(const char *path, const char *span, const struct report_kernel *report);
+int report_critical(const char *path, const char *span, const struct view_report *report);
 
 #endif

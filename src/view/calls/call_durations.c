@@ -10,20 +10,6 @@
  */
 #include "view/calls/call_durations.h"
 
-#include <inttypes.h>
-
-#include "base/text.h"
-
-/* The columns, in their order. */
-enum {
-	AVERAGE,
-	LEAST,
-	MEDIAN,
-	P99,
-	LONGEST,
-	COLUMNS,
-};
-
 bool call_durations_join(struct call_durations *durations, const struct call_durations *from)
 {
 	if (!from->count)
@@ -95,61 +81,25 @@ uint64_t call_ns(const struct burin_trace *trace, uint64_t ticks)
 	return (uint64_t)((unsigned __int128)ticks * 1000000000 / trace->clock.hz);
 }
 
-/* ---- Output */
-
-static uint64_t column(const struct call_durations *durations, unsigned number)
+bool call_durations_number(const void *durations, unsigned which, uint64_t *number)
 {
-	switch (number) {
-	case AVERAGE:
-		return call_durations_average(durations);
-	case LEAST:
-		return durations->min;
-	case MEDIAN:
-		return call_durations_quantile(durations, 50);
-	case P99:
-		return call_durations_quantile(durations, 99);
+	const struct call_durations *of = durations;
+
+	switch (which) {
+	case CALL_AVERAGE:
+		*number = call_durations_average(of);
+		break;
+	case CALL_MIN:
+		*number = of->min;
+		break;
+	case CALL_P50:
+		*number = call_durations_quantile(of, 50);
+		break;
+	case CALL_P99:
+		*number = call_durations_quantile(of, 99);
+		break;
 	default:
-		return durations->max;
+		*number = of->max;
 	}
-}
-
-void call_duration_text(const struct burin_trace *trace, uint64_t ticks, bool known, struct view_buffer *out)
-{
-	char text[TEXT_SHORT];
-
-	view_buffer_print(out, "%10s  ", known ? text_duration(text, call_ns(trace, ticks)) : "-");
-}
-
-void call_durations_text(const struct call_durations *durations, const struct burin_trace *trace,
-			 struct view_buffer *out)
-{
-	for (unsigned n = 0; n < COLUMNS; n++)
-		call_duration_text(trace, column(durations, n), durations->count > 0, out);
-}
-
-void call_durations_json(const struct call_durations *durations, const struct burin_trace *trace,
-			 struct json *json)
-{
-	static const char *const keys[] = { [AVERAGE] = "average_ns",
-					    [LEAST] = "min_ns",
-					    [MEDIAN] = "p50_ns",
-					    [P99] = "p99_ns",
-					    [LONGEST] = "max_ns" };
-
-	for (unsigned n = 0; n < COLUMNS; n++) {
-		if (durations->count)
-			json_u64(json, keys[n], call_ns(trace, column(durations, n)));
-		else
-			json_null(json, keys[n]);
-	}
-}
-
-void call_durations_csv(const struct call_durations *durations, const struct burin_trace *trace,
-			struct view_buffer *out)
-{
-	for (unsigned n = 0; n < COLUMNS; n++) {
-		view_buffer_print(out, ",");
-		if (durations->count)
-			view_buffer_print(out, "%" PRIu64, call_ns(trace, column(durations, n)));
-	}
+	return of->count;
 }

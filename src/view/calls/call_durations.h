@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Durations of one kind, counted: their sum, the least, the longest, and quantiles, as numbers and printed.
+ * Durations of one kind, counted: their sum, the least, the longest, and quantiles.
  *
  * Quantiles come from a histogram with 64 buckets for each power of two, so they are exact to 0.8 %.
  */
@@ -12,8 +12,7 @@
 #include <stdlib.h>
 
 #include "read/trace.h"
-#include "view/buffer.h"
-#include "view/json.h"
+#include "view/table.h"
 
 enum {
 	CALL_BUCKET_BITS = 6, /* of buckets for each power of two */
@@ -61,18 +60,27 @@ uint64_t call_durations_quantile(const struct call_durations *durations, unsigne
 /* Ticks of a trace in nanoseconds. */
 uint64_t call_ns(const struct burin_trace *trace, uint64_t ticks);
 
-/* A column of a table: ticks as a duration; "-": not known. */
-void call_duration_text(const struct burin_trace *trace, uint64_t ticks, bool known, struct view_buffer *out);
+/* Numbers of durations. */
+enum {
+	CALL_AVERAGE,
+	CALL_MIN,
+	CALL_P50,
+	CALL_P99,
+	CALL_MAX,
+};
 
-/*
- * Average, least, median, 99th percentile and longest of durations in ticks: as five columns of text; as members of JSON, which are
- * null if there is none; as columns of CSV, each behind a comma.
- */
-void call_durations_text(const struct call_durations *durations, const struct burin_trace *trace,
-			 struct view_buffer *out);
-void call_durations_json(const struct call_durations *durations, const struct burin_trace *trace,
-			 struct json *json);
-void call_durations_csv(const struct call_durations *durations, const struct burin_trace *trace,
-			struct view_buffer *out);
+/* call_durations_number - one of them, for struct column. Return: false: there is none, since nothing was counted. */
+bool call_durations_number(const void *durations, unsigned which, uint64_t *number);
+
+/* Columns of a table. @row: the struct of its rows; @member: their struct call_durations */
+#define CALL_DURATION_COLUMN(name, head, columns, row, member, which) \
+	COLUMN(name, head, DURATION, columns, row, member, .get = call_durations_number, .part = (which))
+
+#define CALL_DURATION_COLUMNS(row, member)                                            \
+	CALL_DURATION_COLUMN("average_ns", "AVERAGE", 10, row, member, CALL_AVERAGE), \
+		CALL_DURATION_COLUMN("min_ns", "MIN", 10, row, member, CALL_MIN),     \
+		CALL_DURATION_COLUMN("p50_ns", "P50", 10, row, member, CALL_P50),     \
+		CALL_DURATION_COLUMN("p99_ns", "P99", 10, row, member, CALL_P99),     \
+		CALL_DURATION_COLUMN("max_ns", "MAX", 10, row, member, CALL_MAX)
 
 #endif

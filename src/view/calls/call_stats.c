@@ -292,9 +292,3 @@ void call_stats_free(struct call_stats *stats)
 	burin_calls_close(stats->calls);
 	*stats = (struct call_stats){ .trace = NULL };
 }
-
-const char *call_row_text(const struct call_stats *stats, const struct call_row *row, enum view_part part)
-{
-	return part < VIEW_TASK_PARTS ? stats->keys.strings.texts[row->task[part]]
-				      : view_key_text(&stats->keys, row->key, part);
-}

@@ -41,11 +41,7 @@ int call_stats_make(struct call_stats *stats, const struct burin_trace *trace,
 		    const struct view_profile_filter *filter, unsigned parts, unsigned threads);
 void call_stats_free(struct call_stats *stats);
 
-const char *call_row_text(const struct call_stats *stats, const struct call_row *row, enum view_part part);
-
-/* Rows as text, with what is missing below; as a JSON document (docs/schema/report-calls.json); as CSV. */
-void call_stats_text(struct call_stats *stats, const struct view_report *report, struct view_buffer *out);
-void call_stats_json(struct call_stats *stats, const struct view_report *report, struct view_buffer *out);
-void call_stats_csv(struct call_stats *stats, const struct view_report *report, struct view_buffer *out);
+/* Rows in the form of the report: text has what is missing below, JSON is as docs/schema/report-calls.json. */
+void call_stats_print(struct call_stats *stats, const struct view_report *report, struct view_buffer *out);
 
 #endif

@@ -55,6 +55,24 @@ const char *view_part_name(enum view_part part)
 	return part < VIEW_PARTS ? names[part] : "?";
 }
 
+void view_report_names(const struct view_report *report, struct table *table)
+{
+	for (unsigned n = 0; n < report->by_count; n++) {
+		const enum view_part part = report->by[n];
+		const char *name = view_part_name(part);
+
+		table->names[table->name_count++] = (struct column){
+			.key = name,
+			.title = name,
+			.kind = part == VIEW_SYMBOL	    ? COLUMN_SYMBOL
+				: view_part_is_number(part) ? COLUMN_DIGITS
+							    : COLUMN_TEXT,
+			.part = part,
+		};
+	}
+	table->color = report->color;
+}
+
 /* Finds or adds a key. Return: its number; 0: no memory. */
 static uint32_t key_find(struct view_keys *keys, const struct view_frame *key, bool truncated)
 {

@@ -17,8 +17,8 @@
 #include "base/containers/arena.h"
 #include "base/containers/hash_table.h"
 #include "burin/profile.h"
-#include "view/json.h"
 #include "view/records/selection.h"
+#include "view/table.h"
 #include "view/profile/pairs.h"
 
 struct view_profile_filter {
@@ -246,7 +246,11 @@ struct view_report {
 	bool outwards; /* a tree of callers: it has no self costs */
 	bool color;
 	uint64_t limit; /* rows; UINT64_MAX: all */
+	enum table_form form;
 };
+
+/* view_report_names - add the columns that `by` chooses to a table, and its colour. */
+void view_report_names(const struct view_report *report, struct table *table);
 
 /* A line for each counted event, and one for samples of other events. */
 void view_head_text(const struct view_profile *counted, struct view_buffer *out);

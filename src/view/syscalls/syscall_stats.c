@@ -248,24 +248,8 @@ int syscall_stats_make(struct syscall_stats *stats, const struct burin_trace *tr
 void syscall_stats_free(struct syscall_stats *stats)
 {
 	for (size_t n = 0; n < stats->rows.count; n++)
-		free(syscall_row(stats, n)->by_error);
+		free(((struct syscall_row *)stats->rows.rows[n])->by_error);
 	call_rows_free(&stats->rows);
 	view_strings_free(&stats->strings);
 	*stats = (struct syscall_stats){ .trace = NULL };
-}
-
-const struct syscall_row *syscall_row(const struct syscall_stats *stats, size_t number)
-{
-	return (const struct syscall_row *)stats->rows.rows[number];
-}
-
-const char *syscall_row_text(const struct syscall_stats *stats, const struct syscall_row *row,
-			     enum view_part part)
-{
-	return stats->strings.texts[part < VIEW_TASK_PARTS ? row->row.task[part] : row->row.key];
-}
-
-const char *syscall_part_name(enum view_part part)
-{
-	return part == VIEW_SYMBOL ? "syscall" : view_part_name(part);
 }

@@ -44,19 +44,8 @@ int syscall_stats_make(struct syscall_stats *stats, const struct burin_trace *tr
 		       const struct view_profile_filter *filter, unsigned parts);
 void syscall_stats_free(struct syscall_stats *stats);
 
-const struct syscall_row *syscall_row(const struct syscall_stats *stats, size_t number);
-const char *syscall_row_text(const struct syscall_stats *stats, const struct syscall_row *row,
-			     enum view_part part);
-
-/* The key of a part in JSON and CSV. */
-const char *syscall_part_name(enum view_part part);
-
-/* ---- syscall_stats_text.c, syscall_stats_data.c: docs/schema/report-syscalls.json */
-void syscall_stats_text(struct syscall_stats *stats, const struct view_report *report,
-			struct view_buffer *out);
-void syscall_stats_json(struct syscall_stats *stats, const struct view_report *report,
-			struct view_buffer *out);
-void syscall_stats_csv(struct syscall_stats *stats, const struct view_report *report,
-		       struct view_buffer *out);
+/* Rows in the form of the report: text has what is missing below, JSON is as docs/schema/report-syscalls.json. */
+void syscall_stats_print(struct syscall_stats *stats, const struct view_report *report,
+			 struct view_buffer *out);
 
 #endif
