@@ -74,7 +74,8 @@ static void report_kernel(const struct burin_trace *trace, size_t size)
 					 .form = (enum table_form)(size % 3) },
 				 threads = { .by = { VIEW_THREAD, VIEW_TID },
 					     .by_count = 2,
-					     .limit = UINT64_MAX };
+					     .limit = UINT64_MAX,
+					     .form = (enum table_form)(size % 3) };
 	const struct view_dump dump = { .style.json = size % 2, .threads = 1, .file = nowhere };
 	struct view_buffer out = { .used = 0 };
 	struct syscall_stats stats;
@@ -89,7 +90,7 @@ static void report_kernel(const struct burin_trace *trace, size_t size)
 	if (sched_report_make(&sched, trace, &filter, 1 << VIEW_THREAD | 1 << VIEW_TID) == 0) {
 		FUZZ_HOLDS(sched.wall == sched.time[SCHED_RUNNING] + sched.time[SCHED_RUNNABLE] +
 						 sched.time[SCHED_BLOCKED]);
-		(size % 2 ? sched_report_json : sched_report_text)(&sched, &threads, &out);
+		sched_report_print(&sched, &threads, &out);
 		sched_report_free(&sched);
 	}
 	if (critical_make(&critical, trace, "*", &filter) == 0) {

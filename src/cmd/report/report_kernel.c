@@ -61,13 +61,9 @@ int report_syscalls(const char *path, const struct view_report *report, enum cal
 
 static int print_sched(struct sched_report *made, const struct view_report *report)
 {
-	static void (*const forms[])(struct sched_report * report, const struct view_report *options,
-				     struct view_buffer *out) = { [TABLE_TEXT] = sched_report_text,
-								  [TABLE_JSON] = sched_report_json,
-								  [TABLE_CSV] = sched_report_csv };
 	struct view_buffer out = { .used = 0 };
 
-	forms[report->form](made, report, &out);
+	sched_report_print(made, report, &out);
 	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 }
 

@@ -51,12 +51,8 @@ int sched_report_make(struct sched_report *report, const struct burin_trace *tra
 		      const struct view_profile_filter *filter, unsigned parts);
 void sched_report_free(struct sched_report *report);
 
-/* ---- sched_text.c, sched_data.c: docs/schema/report-sched.json */
-void sched_report_text(struct sched_report *report, const struct view_report *options,
-		       struct view_buffer *out);
-void sched_report_json(struct sched_report *report, const struct view_report *options,
-		       struct view_buffer *out);
-void sched_report_csv(struct sched_report *report, const struct view_report *options,
-		      struct view_buffer *out);
+/* sched_report_print - rows in the form of the options; JSON is as docs/schema/report-sched.json. */
+void sched_report_print(struct sched_report *report, const struct view_report *options,
+			struct view_buffer *out);
 
 #endif
