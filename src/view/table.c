@@ -205,8 +205,6 @@ void table_text(const struct table *table, struct view_buffer *out)
 {
 	struct text_table text = { .table = table };
 
-	if (!table->count)
-		return;
 	if (text_measure(&text)) {
 		print_titles(&text, out);
 		for (size_t n = 0; n < table->count; n++)

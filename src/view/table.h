@@ -90,7 +90,7 @@ struct table {
 	void (*below)(const struct table *table, const void *row, struct view_buffer *out);
 };
 
-/* An empty line, the titles, and a line for each row; nothing if there are no rows. */
+/* An empty line, the titles, and a line for each row. */
 void table_text(const struct table *table, struct view_buffer *out);
 /* An array of objects, one for each row. */
 void table_json(const struct table *table, struct json *json, const char *key);

@@ -21,17 +21,15 @@ static int nowhere = -1;
 
 static void print_rows(const struct view_profile *counted, struct view_buffer *out)
 {
-	const struct view_report report = { .by = { VIEW_PROGRAM, VIEW_THREAD, VIEW_IMAGE, VIEW_SYMBOL,
-						    VIEW_LINE },
-					    .by_count = VIEW_PARTS,
-					    .limit = UINT64_MAX };
+	struct view_report report = { .by = { VIEW_PROGRAM, VIEW_THREAD, VIEW_IMAGE, VIEW_SYMBOL, VIEW_LINE },
+				      .by_count = VIEW_PARTS,
+				      .limit = UINT64_MAX };
 	struct view_rows rows;
 
 	if (view_rows_make(&rows, counted, (1u << VIEW_PARTS) - 1, false))
 		return;
-	view_rows_json(counted, &rows, &report, out);
-	view_rows_csv(counted, &rows, &report, out);
-	view_rows_text(counted, &rows, &report, out);
+	for (report.form = TABLE_TEXT; report.form <= TABLE_CSV; report.form++)
+		view_rows_print(counted, &rows, &report, out);
 	view_rows_free(&rows);
 }
 

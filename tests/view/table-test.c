@@ -149,7 +149,7 @@ static void test_no_rows(void **state)
 	struct table table = table_of(NULL, 0);
 
 	(void)state;
-	prints(&table, TABLE_TEXT, "");
+	prints(&table, TABLE_TEXT, "\n    TIME   COUNT    SHARE   OF ALL  LIST\n");
 	prints(&table, TABLE_JSON, "{\"rows\":[]}\n");
 	prints(&table, TABLE_CSV, "count,time_ns,share,sum,late\r\n");
 	table.rows = pointers;

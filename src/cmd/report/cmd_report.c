@@ -166,12 +166,7 @@ static int print_rows(const struct view_profile *counted, struct view_buffer *ou
 	result = view_rows_make(&rows, counted, parts, cmd_inline == CMD_INLINE_FOLD);
 	if (result)
 		return result;
-	if (json)
-		view_rows_json(counted, &rows, &report, out);
-	else if (csv)
-		view_rows_csv(counted, &rows, &report, out);
-	else
-		view_rows_text(counted, &rows, &report, out);
+	view_rows_print(counted, &rows, &report, out);
 	view_rows_free(&rows);
 	return 0;
 }

@@ -102,9 +102,11 @@ static void call_report_text(const struct call_stats *stats, const struct table 
 			  text_duration(time, call_ns(stats->trace, stats->rows.time)));
 	if (!stats->call_count && !stats->counted_count)
 		view_buffer_print(out, "no call was recorded, or none matches the options\n");
-	table_text(rows, out);
+	if (rows->count)
+		table_text(rows, out);
 	table_left(stats->rows.count - rows->count, "more rows; see --min and --limit", rows->color, out);
-	table_text(counted, out);
+	if (counted->count)
+		table_text(counted, out);
 	table_left(stats->counted_count - counted->count, "more functions; see --limit", rows->color, out);
 	view_buffer_print(out, "\n");
 	call_report_gaps(stats, rows->color, out);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Rows, trees and annotations as JSON; rows as CSV (RFC 4180). */
-#include <inttypes.h>
+/* Rows, trees and annotations as JSON. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "view/profile/annotate.h"
 #include "view/profile/profile_view.h"
@@ -61,61 +59,13 @@ static void json_foot(const struct view_profile *counted, struct json *json)
 	json_end(json);
 }
 
-static void json_part(struct json *json, const struct view_rows *rows, const struct view_row *row,
-		      enum view_part part)
-{
-	const char *text = view_row_text(rows, row, part);
-
-	if (view_part_is_number(part))
-		json_u64(json, view_part_name(part), strtoull(text, NULL, 10));
-	else
-		json_text(json, view_part_name(part), text);
-}
-
-void view_rows_json(const struct view_profile *counted, struct view_rows *rows,
-		    const struct view_report *report, struct view_buffer *out)
+void view_rows_json(const struct view_profile *counted, const struct table *rows, struct view_buffer *out)
 {
 	struct json json;
-	size_t left_out;
 
-	view_rows_choose(counted, rows, report, &left_out);
 	json_head(counted, &json, out);
-	json_array(&json, "rows");
-	for (size_t n = 0; n < rows->count; n++) {
-		const struct view_row *row = &rows->rows[n];
-
-		json_object(&json, NULL);
-		for (unsigned at = 0; at < report->by_count; at++)
-			json_part(&json, rows, row, report->by[at]);
-		json_costs(&json, counted, &row->self, &row->total);
-		json_u64(&json, "samples", row->samples);
-		json_end(&json);
-	}
-	json_end(&json);
+	table_json(rows, &json, "rows");
 	json_foot(counted, &json);
-}
-
-void view_rows_csv(const struct view_profile *counted, struct view_rows *rows,
-		   const struct view_report *report, struct view_buffer *out)
-{
-	size_t left_out;
-
-	view_rows_choose(counted, rows, report, &left_out);
-	for (unsigned at = 0; at < report->by_count; at++)
-		view_buffer_print(out, "%s,", view_part_name(report->by[at]));
-	view_buffer_print(out, "self_%s,total_%s,samples,self_waited_%s,total_waited_%s\r\n", counted->unit,
-			  counted->unit, counted->unit, counted->unit);
-	for (size_t n = 0; n < rows->count; n++) {
-		const struct view_row *row = &rows->rows[n];
-
-		for (unsigned at = 0; at < report->by_count; at++) {
-			view_buffer_csv(out, view_row_text(rows, row, report->by[at]));
-			view_buffer_print(out, ",");
-		}
-		view_buffer_print(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\r\n",
-				  row->self.all, row->total.all, row->samples, row->self.waited,
-				  row->total.waited);
-	}
 }
 
 void view_tree_json(const struct view_profile *counted, const struct view_tree *tree,

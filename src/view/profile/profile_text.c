@@ -29,7 +29,7 @@ static void head_of(const struct view_profile *counted, enum view_state state, s
 	char samples[TEXT_SHORT], amount[TEXT_SHORT];
 
 	view_buffer_print(out, "%s sample%s of %s", text_count(samples, of->samples),
-			  of->samples == 1 ? "" : "s", of->event->name);
+			  text_plural(of->samples), of->event->name);
 	if (!strcmp(counted->unit, "ns")) {
 		view_buffer_print(out, ", %s", text_duration(amount, of->weight));
 	} else if (strcmp(counted->unit, "samples") != 0) {
@@ -59,7 +59,7 @@ void view_head_text(const struct view_profile *counted, struct view_buffer *out)
 	if (counted->of_other_events)
 		view_buffer_print(out, "%s sample%s of other events: choose with --event\n",
 				  text_count(samples, counted->of_other_events),
-				  counted->of_other_events == 1 ? "" : "s");
+				  text_plural(counted->of_other_events));
 }
 
 void view_cost_text(const struct view_profile *counted, const struct view_cost *cost, struct view_buffer *out)
@@ -74,27 +74,21 @@ void view_cost_text(const struct view_profile *counted, const struct view_cost *
 		view_buffer_print(out, "%9s", "");
 }
 
-static const char *symbol_of(const void *data, size_t row)
+/* Times of waiting came later, and text has them only beside times of running. */
+static const struct column row_columns[] = {
+	COLUMN("self", "SELF", SHARE, 7, struct view_row, self.all),
+	COLUMN("self_waited", "WAITED", SHARE, 7, struct view_row, self.waited, .zero = "", .optional = true,
+	       .late = true),
+	COLUMN("total", "TOTAL", SHARE, 7, struct view_row, total.all),
+	COLUMN("total_waited", "WAITED", SHARE, 7, struct view_row, total.waited, .zero = "",
+	       .optional = true, .late = true),
+	COLUMN("samples", "SAMPLES", COUNT, 12, struct view_row, samples),
+	{ 0 },
+};
+
+static const char *row_name(const void *data, const void *row, unsigned part)
 {
-	const struct view_rows *rows = data;
-
-	return view_row_text(rows, &rows->rows[row], VIEW_SYMBOL);
-}
-
-/* @labels: of symbols */
-static const char *part_text(const struct view_rows *rows, size_t row, enum view_part part,
-			     const struct view_label *labels)
-{
-	return part == VIEW_SYMBOL ? labels[row].text : view_row_text(rows, &rows->rows[row], part);
-}
-
-static unsigned width_of(const struct view_rows *rows, enum view_part part, const struct view_label *labels)
-{
-	unsigned wide = (unsigned)strlen(view_part_name(part));
-
-	for (size_t n = 0; n < rows->count; n++)
-		wide = view_column_wider(wide, part_text(rows, n, part, labels));
-	return wide;
+	return view_row_text(data, row, part);
 }
 
 static int by_total(const void *a, const void *b)
@@ -106,9 +100,11 @@ static int by_total(const void *a, const void *b)
 	       number_order(one->key, other->key);
 }
 
-void view_rows_choose(const struct view_profile *counted, struct view_rows *rows,
-		      const struct view_report *report, size_t *left_out)
+/* Sort the rows by the report's order, and keep those within its limits. Return: how many were left out. */
+static size_t choose_rows(const struct view_profile *counted, struct view_rows *rows,
+			  const struct view_report *report)
 {
+	const size_t before = rows->count;
 	size_t kept = 0;
 
 	if (report->by_total && rows->count)
@@ -116,67 +112,36 @@ void view_rows_choose(const struct view_profile *counted, struct view_rows *rows
 	for (size_t n = 0; n < rows->count && kept < report->limit; n++)
 		if (percent(rows->rows[n].total.all, counted->weight) >= report->min)
 			rows->rows[kept++] = rows->rows[n];
-	*left_out = rows->count - kept;
 	rows->count = kept;
+	return before - kept;
 }
 
-static void print_heading(const struct view_profile *counted, const struct view_report *report,
-			  const unsigned widths[VIEW_PARTS], struct view_buffer *out)
+void view_rows_print(const struct view_profile *counted, struct view_rows *rows,
+		     const struct view_report *report, struct view_buffer *out)
 {
-	view_buffer_print(out, "\n%s   SELF  %s  TOTAL  %s     SAMPLES  ", report->color ? bold : "",
-			  view_waited_title(counted), view_waited_title(counted));
-	for (unsigned n = 0; n < report->by_count; n++)
-		view_column_title(out, view_part_name(report->by[n]), widths[n]);
-	view_buffer_print(out, "%s\n", report->color ? off : "");
-}
+	const size_t left_out = choose_rows(counted, rows, report);
+	struct table table = { .columns = row_columns,
+			       .rows = rows->rows,
+			       .count = rows->count,
+			       .size = sizeof(*rows->rows),
+			       .name = row_name,
+			       .data = rows,
+			       .whole = counted->weight,
+			       .unit = counted->unit,
+			       .optional = view_profile_mixed(counted) };
 
-static void print_row(const struct view_profile *counted, const struct view_rows *rows, size_t number,
-		      const struct view_report *report, const unsigned widths[VIEW_PARTS],
-		      const struct view_label *labels, struct view_buffer *out)
-{
-	const struct view_row *row = &rows->rows[number];
-	char count[TEXT_SHORT];
-
-	view_cost_text(counted, &row->self, out);
-	view_cost_text(counted, &row->total, out);
-	view_buffer_print(out, "%12s  ", text_count(count, row->samples));
-	for (unsigned n = 0; n < report->by_count; n++) {
-		const enum view_part part = report->by[n];
-
-		view_column(out,
-			    widths[n] ? part_text(rows, number, part, labels)
-				      : view_row_text(rows, row, part),
-			    widths[n], part == VIEW_SYMBOL && labels[number].less);
+	view_report_names(report, &table);
+	if (report->form == TABLE_JSON) {
+		view_rows_json(counted, &table, out);
+	} else if (report->form == TABLE_CSV) {
+		table_csv(&table, out);
+	} else {
+		view_head_text(counted, out);
+		if (!counted->samples)
+			return;
+		table_text(&table, out);
+		table_left(left_out, "more rows; see --min and --limit", report->color, out);
 	}
-	view_buffer_print(out, "\n");
-}
-
-void view_rows_text(const struct view_profile *counted, struct view_rows *rows,
-		    const struct view_report *report, struct view_buffer *out)
-{
-	unsigned widths[VIEW_PARTS] = { 0 };
-	char number[TEXT_SHORT];
-	struct view_label *labels;
-	size_t left_out;
-
-	view_rows_choose(counted, rows, report, &left_out);
-	view_head_text(counted, out);
-	if (!counted->samples)
-		return;
-	labels = view_labels_make(symbol_of, rows, rows->count);
-	if (!labels) {
-		out->failed = true;
-		return;
-	}
-	for (unsigned n = 0; n + 1 < report->by_count; n++)
-		widths[n] = width_of(rows, report->by[n], labels);
-	print_heading(counted, report, widths, out);
-	for (size_t n = 0; n < rows->count; n++)
-		print_row(counted, rows, n, report, widths, labels, out);
-	view_labels_free(labels, rows->count);
-	if (left_out)
-		view_buffer_print(out, "%s%s more rows; see --min and --limit%s\n", report->color ? dim : "",
-				  text_count(number, left_out), report->color ? off : "");
 }
 
 void view_tree_text(const struct view_profile *counted, const struct view_tree *tree,

@@ -5,7 +5,7 @@
  *
  *	profile_count.c, pairs.c  records to pairs         profile_keys.c  locations to names
  *	profile_rows.c            pairs to rows            profile_tree.c  pairs to a tree
- *	profile_text.c            rows and trees as text   profile_data.c  the same as JSON and CSV
+ *	profile_text.c            rows; trees as text      profile_data.c  trees as JSON
  *	profile_ledger.c          losses and other gaps, and their causes
  */
 #ifndef BURIN_VIEW_PROFILE_PROFILE_VIEW_H
@@ -263,18 +263,14 @@ static inline const char *view_waited_title(const struct view_profile *counted)
 	return view_profile_mixed(counted) ? " WAITED  " : "";
 }
 
-void view_rows_text(const struct view_profile *counted, struct view_rows *rows,
-		    const struct view_report *report, struct view_buffer *out);
-void view_rows_json(const struct view_profile *counted, struct view_rows *rows,
-		    const struct view_report *report, struct view_buffer *out);
-void view_rows_csv(const struct view_profile *counted, struct view_rows *rows,
-		   const struct view_report *report, struct view_buffer *out);
+/* view_rows_print - the rows within the report's limits, in its order and form. The others are removed. */
+void view_rows_print(const struct view_profile *counted, struct view_rows *rows,
+		     const struct view_report *report, struct view_buffer *out);
+/* A part of it. */
+void view_rows_json(const struct view_profile *counted, const struct table *rows, struct view_buffer *out);
 /* A weight, with the unit in its key: "self_ns". */
 void view_weight_json(struct json *json, const struct view_profile *counted, const char *name,
 		      uint64_t weight);
-/* Sorts the rows by the report's order, and removes those below its limits. */
-void view_rows_choose(const struct view_profile *counted, struct view_rows *rows,
-		      const struct view_report *report, size_t *left_out);
 void view_tree_text(const struct view_profile *counted, const struct view_tree *tree,
 		    const struct view_report *report, struct view_buffer *out);
 void view_tree_json(const struct view_profile *counted, const struct view_tree *tree,

@@ -209,7 +209,8 @@ static void sched_report_text(const struct sched_report *report, const struct ta
 			  text_count(threads, report->threads), text_plural(report->threads),
 			  text_duration(wall, report->wall), time[SCHED_RUNNING], time[SCHED_RUNNABLE],
 			  time[SCHED_BLOCKED]);
-	table_text(rows, out);
+	if (rows->count)
+		table_text(rows, out);
 	if (!report->count)
 		view_buffer_print(out, "no recorded thread matches the options\n");
 	table_left(report->count - rows->count, "more rows; see --limit", rows->color, out);

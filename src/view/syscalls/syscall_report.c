@@ -99,7 +99,8 @@ static void syscall_report_text(const struct syscall_stats *stats, const struct 
 			  text_count(errors, stats->errors), text_plural(stats->errors));
 	if (!stats->calls)
 		view_buffer_print(out, "no recorded system call matches the options\n");
-	table_text(rows, out);
+	if (rows->count)
+		table_text(rows, out);
 	table_left(stats->rows.count - rows->count, "more rows; see --min and --limit", rows->color, out);
 	view_buffer_print(out, "\n");
 	view_losses_line(stats->trace, "", out);
