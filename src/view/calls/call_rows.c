@@ -42,65 +42,42 @@ struct call_row *call_rows_find(struct call_rows *rows, const struct call_thread
 
 /* ---- Order */
 
-static int by_self(const void *a, const void *b)
+static uint64_t order_number(const struct call_row *row, enum call_order order)
 {
-	const struct call_row *const *one = a, *const *other = b;
-
-	return number_order((*other)->self, (*one)->self) ?:
-	       number_order((*other)->total, (*one)->total) ?:
-	       number_order((*other)->calls, (*one)->calls) ?:
-	       number_order((*one)->key, (*other)->key) ?:
-	       memcmp((*one)->task, (*other)->task, sizeof((*one)->task));
+	switch (order) {
+	case CALL_BY_TOTAL:
+		return row->total;
+	case CALL_BY_CALLS:
+		return row->calls;
+	case CALL_BY_AVERAGE:
+		return call_durations_average(&row->durations);
+	case CALL_BY_P99:
+		return call_durations_quantile(&row->durations, 99);
+	case CALL_BY_MAX:
+		return row->durations.max;
+	default:
+		return row->self;
+	}
 }
 
-static int by_total(const void *a, const void *b)
+static int by_order(const void *a, const void *b, void *order)
 {
-	const struct call_row *const *one = a, *const *other = b;
+	const struct call_row *one = *(const struct call_row *const *)a,
+			      *other = *(const struct call_row *const *)b;
+	const enum call_order by = *(const enum call_order *)order;
 
-	return number_order((*other)->total, (*one)->total) ?: by_self(a, b);
-}
-
-static int by_calls(const void *a, const void *b)
-{
-	const struct call_row *const *one = a, *const *other = b;
-
-	return number_order((*other)->calls, (*one)->calls) ?: by_self(a, b);
-}
-
-static int by_average(const void *a, const void *b)
-{
-	const struct call_row *const *one = a, *const *other = b;
-
-	return number_order(call_durations_average(&(*other)->durations),
-			    call_durations_average(&(*one)->durations))
-		       ?: by_self(a, b);
-}
-
-static int by_p99(const void *a, const void *b)
-{
-	const struct call_row *const *one = a, *const *other = b;
-
-	return number_order(call_durations_quantile(&(*other)->durations, 99),
-			    call_durations_quantile(&(*one)->durations, 99))
-		       ?: by_self(a, b);
-}
-
-static int by_max(const void *a, const void *b)
-{
-	const struct call_row *const *one = a, *const *other = b;
-
-	return number_order((*other)->durations.max, (*one)->durations.max) ?: by_self(a, b);
+	return number_order(order_number(other, by), order_number(one, by)) ?:
+	       number_order(other->self, one->self) ?:
+	       number_order(other->total, one->total) ?:
+	       number_order(other->calls, one->calls) ?:
+	       number_order(one->key, other->key) ?:
+	       memcmp(one->task, other->task, sizeof(one->task));
 }
 
 void call_rows_sort(struct call_rows *rows, enum call_order order)
 {
-	static int (*const orders[])(const void *a, const void *b) = {
-		[CALL_BY_SELF] = by_self,	[CALL_BY_TOTAL] = by_total, [CALL_BY_CALLS] = by_calls,
-		[CALL_BY_AVERAGE] = by_average, [CALL_BY_P99] = by_p99,	    [CALL_BY_MAX] = by_max,
-	};
-
 	if (rows->count)
-		qsort(rows->rows, rows->count, sizeof(*rows->rows), orders[order]);
+		qsort_r(rows->rows, rows->count, sizeof(*rows->rows), by_order, &order);
 }
 
 size_t call_rows_choose(struct call_rows *rows, const struct view_report *report)
