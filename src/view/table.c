@@ -171,7 +171,7 @@ static const char *number_text(const struct table *table, const struct column *c
 		return text_duration(text, number);
 	if (column->whole)
 		whole = *(const uint64_t *)(const void *)((const char *)row + column->whole);
-	snprintf(text, TEXT_SHORT, "%.2f%%", whole ? 100.0 * (double)number / (double)whole : 0);
+	snprintf(text, TEXT_SHORT, "%.2f%%", table_percent(number, whole));
 	return text;
 }
 

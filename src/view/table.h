@@ -97,6 +97,11 @@ void table_json(const struct table *table, struct json *json, const char *key);
 /* As in RFC 4180, with a heading. */
 void table_csv(const struct table *table, struct view_buffer *out);
 
+static inline double table_percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
 /* How many of the rows a limit permits. */
 static inline size_t table_limit(size_t rows, uint64_t limit)
 {

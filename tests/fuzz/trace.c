@@ -100,7 +100,7 @@ static void report_kernel(const struct burin_trace *trace, size_t size)
 					   critical.spans[n].states[SCHED_RUNNABLE] +
 					   critical.spans[n].states[SCHED_BLOCKED] +
 					   critical.spans[n].states[SCHED_UNKNOWN]);
-		(size % 2 ? critical_json : critical_text)(&critical, &threads, &out);
+		critical_print(&critical, &threads, &out);
 		critical_free(&critical);
 	}
 	view_buffer_free(&out);

@@ -158,12 +158,9 @@ static int complete(void)
 static int print_rows(const struct view_profile *counted, struct view_buffer *out)
 {
 	struct view_rows rows;
-	unsigned parts = 0;
-	int result;
+	int result =
+		view_rows_make(&rows, counted, view_report_parts(&report), cmd_inline == CMD_INLINE_FOLD);
 
-	for (unsigned n = 0; n < report.by_count; n++)
-		parts |= 1u << report.by[n];
-	result = view_rows_make(&rows, counted, parts, cmd_inline == CMD_INLINE_FOLD);
 	if (result)
 		return result;
 	view_rows_print(counted, &rows, &report, out);
@@ -240,13 +237,11 @@ static int run_calls(const char *path)
 {
 	struct cmd_calls opened;
 	struct call_stats stats;
-	unsigned parts = 0;
 	int result = cmd_calls_open(&opened, path, cmd_profile_filter()), error;
 
-	for (unsigned n = 0; n < report.by_count; n++)
-		parts |= 1u << report.by[n];
 	if (!result) {
-		error = call_stats_make(&stats, opened.trace, &opened.filter, parts, cmd_threads());
+		error = call_stats_make(&stats, opened.trace, &opened.filter, view_report_parts(&report),
+					cmd_threads());
 		result = error ? cmd_calls_failed(opened.trace, path, error) : print_calls(&stats);
 		if (!error)
 			call_stats_free(&stats);

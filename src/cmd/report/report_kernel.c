@@ -10,15 +10,6 @@
 #include "view/sched/sched_report.h"
 #include "view/syscalls/syscall_stats.h"
 
-static unsigned parts_of(const struct view_report *report)
-{
-	unsigned parts = 0;
-
-	for (unsigned n = 0; n < report->by_count; n++)
-		parts |= 1u << report->by[n];
-	return parts;
-}
-
 static int failed(const char *path, int error, const char *what, const char *option)
 {
 	if (error == -ENODATA)
@@ -39,7 +30,7 @@ static int print_syscalls(struct syscall_stats *stats, const struct view_report 
 
 int report_syscalls(const char *path, const struct view_report *report, enum call_order order)
 {
-	const unsigned parts = parts_of(report);
+	const unsigned parts = view_report_parts(report);
 	struct cmd_calls opened;
 	struct syscall_stats stats;
 	int result, error;
@@ -69,7 +60,7 @@ static int print_sched(struct sched_report *made, const struct view_report *repo
 
 int report_sched(const char *path, const struct view_report *report)
 {
-	const unsigned parts = parts_of(report);
+	const unsigned parts = view_report_parts(report);
 	struct cmd_calls opened;
 	struct sched_report made;
 	int result, error;
@@ -91,13 +82,9 @@ int report_sched(const char *path, const struct view_report *report)
 
 static int print_critical(const struct critical *critical, const struct view_report *report)
 {
-	static void (*const forms[])(const struct critical *critical, const struct view_report *options,
-				     struct view_buffer *out) = {
-		[TABLE_TEXT] = critical_text, [TABLE_JSON] = critical_json, [TABLE_CSV] = critical_csv
-	};
 	struct view_buffer out = { .used = 0 };
 
-	forms[report->form](critical, report, &out);
+	critical_print(critical, report, &out);
 	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 }
 

@@ -19,15 +19,10 @@ enum {
 static const char *const bold = print_styles[PRINT_BOLD], *const dim = print_styles[PRINT_DIM],
 			 *const off = print_styles[PRINT_OFF];
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
 static bool is_printed(const struct call_contexts *contexts, const struct call_graph_report *report,
 		       const struct call_context *node)
 {
-	return percent(node->total, contexts->time) >= report->min &&
+	return table_percent(node->total, contexts->time) >= report->min &&
 	       (!report->depth || node->depth <= report->depth);
 }
 
@@ -57,8 +52,8 @@ static void print_head(const struct call_contexts *contexts, struct view_buffer 
 	char calls[TEXT_SHORT], threads[TEXT_SHORT], time[TEXT_SHORT];
 
 	view_buffer_print(out, "%s call%s in %s thread%s, %s\n", text_count(calls, contexts->call_count),
-			  contexts->call_count == 1 ? "" : "s", text_count(threads, contexts->threads),
-			  contexts->threads == 1 ? "" : "s",
+			  text_plural(contexts->call_count), text_count(threads, contexts->threads),
+			  text_plural(contexts->threads),
 			  text_duration(time, call_ns(contexts->trace, contexts->time)));
 	if (!contexts->call_count)
 		view_buffer_print(out, "no call was recorded, or none matches the options\n");
@@ -82,7 +77,7 @@ static void print_cost(const struct call_contexts *contexts, uint64_t total, str
 {
 	char text[TEXT_SHORT];
 
-	view_buffer_print(out, "%6.2f%%  %10s  ", percent(total, contexts->time),
+	view_buffer_print(out, "%6.2f%%  %10s  ", table_percent(total, contexts->time),
 			  text_duration(text, call_ns(contexts->trace, total)));
 }
 
@@ -104,9 +99,7 @@ static void print_foot(const struct call_contexts *contexts, uint64_t left_out,
 {
 	char text[TEXT_SHORT];
 
-	if (left_out)
-		view_buffer_print(out, "%s%s more nodes; see --min and --depth%s\n", report->color ? dim : "",
-				  text_count(text, left_out), report->color ? off : "");
+	table_left(left_out, "more nodes; see --min and --depth", report->color, out);
 	if (contexts->folded)
 		view_buffer_print(out,
 				  "%s calls are in too deep or too many contexts: they count to their "
@@ -115,7 +108,7 @@ static void print_foot(const struct call_contexts *contexts, uint64_t left_out,
 	if (contexts->open)
 		view_buffer_print(out,
 				  "%s call%s had not ended: their time reaches to the end of the trace\n",
-				  text_count(text, contexts->open), contexts->open == 1 ? "" : "s");
+				  text_count(text, contexts->open), text_plural(contexts->open));
 	view_losses_line(contexts->trace, view_lost_calls, out);
 	print_nameless(contexts, report->color, out);
 }
@@ -150,7 +143,7 @@ static void print_edges(const struct call_contexts *contexts, const struct call_
 	size_t printed = 0;
 
 	for (size_t n = 0; n < count; n++) {
-		if (percent(edges[n].total, contexts->time) < report->min)
+		if (table_percent(edges[n].total, contexts->time) < report->min)
 			continue;
 		print_cost(contexts, edges[n].total, out);
 		view_buffer_print(out, "%10s  %13s  %s ", "", text_count(text, edges[n].calls), what);
@@ -160,9 +153,7 @@ static void print_edges(const struct call_contexts *contexts, const struct call_
 			view_buffer_print(out, "no function in the trace\n");
 		printed++;
 	}
-	if (printed < count)
-		view_buffer_print(out, "%s%s more; see --min%s\n", report->color ? dim : "",
-				  text_count(text, count - printed), report->color ? off : "");
+	table_left(count - printed, "more; see --min", report->color, out);
 }
 
 int call_graph_of_text(const struct call_contexts *contexts, const struct call_graph_report *report,
@@ -249,7 +240,7 @@ static void edges_json(const struct call_contexts *contexts, const struct call_g
 {
 	json_array(json, what);
 	for (size_t n = 0; n < count; n++) {
-		if (percent(edges[n].total, contexts->time) < report->min)
+		if (table_percent(edges[n].total, contexts->time) < report->min)
 			continue;
 		json_object(json, NULL);
 		name_json(contexts, edges[n].key, json);

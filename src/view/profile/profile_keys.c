@@ -55,6 +55,15 @@ const char *view_part_name(enum view_part part)
 	return part < VIEW_PARTS ? names[part] : "?";
 }
 
+unsigned view_report_parts(const struct view_report *report)
+{
+	unsigned parts = 0;
+
+	for (unsigned n = 0; n < report->by_count; n++)
+		parts |= 1u << report->by[n];
+	return parts;
+}
+
 void view_report_names(const struct view_report *report, struct table *table)
 {
 	for (unsigned n = 0; n < report->by_count; n++) {

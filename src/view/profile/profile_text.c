@@ -18,11 +18,6 @@ enum {
 static const char *const bold = print_styles[PRINT_BOLD], *const dim = print_styles[PRINT_DIM],
 			 *const off = print_styles[PRINT_OFF];
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
 static void head_of(const struct view_profile *counted, enum view_state state, struct view_buffer *out)
 {
 	const struct view_counted *of = &counted->of[state];
@@ -65,11 +60,11 @@ void view_head_text(const struct view_profile *counted, struct view_buffer *out)
 void view_cost_text(const struct view_profile *counted, const struct view_cost *cost, struct view_buffer *out)
 {
 	if (cost)
-		view_buffer_print(out, "%6.2f%%  ", percent(cost->all, counted->weight));
+		view_buffer_print(out, "%6.2f%%  ", table_percent(cost->all, counted->weight));
 	else
 		view_buffer_print(out, "%9s", "");
 	if (view_profile_mixed(counted) && cost && cost->waited)
-		view_buffer_print(out, "%6.2f%%  ", percent(cost->waited, counted->weight));
+		view_buffer_print(out, "%6.2f%%  ", table_percent(cost->waited, counted->weight));
 	else if (view_profile_mixed(counted))
 		view_buffer_print(out, "%9s", "");
 }
@@ -110,7 +105,7 @@ static size_t choose_rows(const struct view_profile *counted, struct view_rows *
 	if (report->by_total && rows->count)
 		qsort(rows->rows, rows->count, sizeof(*rows->rows), by_total);
 	for (size_t n = 0; n < rows->count && kept < report->limit; n++)
-		if (percent(rows->rows[n].total.all, counted->weight) >= report->min)
+		if (table_percent(rows->rows[n].total.all, counted->weight) >= report->min)
 			rows->rows[kept++] = rows->rows[n];
 	rows->count = kept;
 	return before - kept;
@@ -169,7 +164,7 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 			node = tree->nodes[path[--depth]].next;
 			continue;
 		}
-		if (percent(at->total.all, whole) < report->min) {
+		if (table_percent(at->total.all, whole) < report->min) {
 			/* The next siblings have still less. */
 			for (; node; node = tree->nodes[node].next)
 				left_out++;

@@ -249,6 +249,9 @@ struct view_report {
 	enum table_form form;
 };
 
+/* view_report_parts - what `by` chooses: 1 << enum view_part. */
+unsigned view_report_parts(const struct view_report *report);
+
 /* view_report_names - add the columns that `by` chooses to a table, and its colour. */
 void view_report_names(const struct view_report *report, struct table *table);
 

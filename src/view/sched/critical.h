@@ -68,12 +68,8 @@ void critical_free(struct critical *critical);
 /* critical_next - the node behind another one: its first child, or the next one outside. @node: 0: the first one of a span */
 uint32_t critical_next(const struct critical *critical, size_t span, uint32_t node);
 
-/* ---- critical_text.c: docs/schema/report-critical.json */
-void critical_text(const struct critical *critical, const struct view_report *options,
-		   struct view_buffer *out);
-void critical_json(const struct critical *critical, const struct view_report *options,
-		   struct view_buffer *out);
-void critical_csv(const struct critical *critical, const struct view_report *options,
-		  struct view_buffer *out);
+/* critical_print - paths in the form of the options; JSON is as docs/schema/report-critical.json. */
+void critical_print(const struct critical *critical, const struct view_report *options,
+		    struct view_buffer *out);
 
 #endif

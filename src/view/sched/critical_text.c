@@ -44,8 +44,7 @@ static void print_node(const struct critical *critical, const struct critical_sp
 {
 	char time[TEXT_SHORT], count[TEXT_SHORT];
 
-	view_buffer_print(out, "%6.2f%%  %10s  %11s  %*s%s: %s",
-			  span->time ? 100.0 * (double)node->time / (double)span->time : 0.0,
+	view_buffer_print(out, "%6.2f%%  %10s  %11s  %*s%s: %s", table_percent(node->time, span->time),
 			  text_duration(time, node->time), text_count(count, node->count),
 			  2 * (int)node->depth, "", text_of(critical, node->thread),
 			  state_names[node->state]);
@@ -68,7 +67,7 @@ static void print_span(const struct critical *critical, size_t number, const str
 
 	view_buffer_print(out, "%s%s%s: %s span%s, %s, the longest %s\n\n", options->color ? bold : "",
 			  text_of(critical, span->name), options->color ? off : "",
-			  text_count(count, span->count), span->count == 1 ? "" : "s",
+			  text_count(count, span->count), text_plural(span->count),
 			  text_duration(time, span->time), text_duration(max, span->max));
 	view_buffer_print(out, "%s  SHARE        TIME        TIMES  THREAD%s\n", options->color ? bold : "",
 			  options->color ? off : "");
@@ -80,13 +79,12 @@ static void print_span(const struct critical *critical, size_t number, const str
 			left++;
 		}
 	}
-	if (left)
-		view_buffer_print(out, "%s more lines; see --min and --limit\n", text_count(count, left));
+	table_left(left, "more lines; see --min and --limit", options->color, out);
 	view_buffer_print(out, "\n");
 }
 
-void critical_text(const struct critical *critical, const struct view_report *options,
-		   struct view_buffer *out)
+static void critical_text(const struct critical *critical, const struct view_report *options,
+			  struct view_buffer *out)
 {
 	char count[TEXT_SHORT];
 
@@ -98,7 +96,7 @@ void critical_text(const struct critical *critical, const struct view_report *op
 	sched_missing_text(&critical->missing, out);
 	if (critical->unended)
 		view_buffer_print(out, "%s span%s without begin or end in the trace\n",
-				  text_count(count, critical->unended), critical->unended == 1 ? "" : "s");
+				  text_count(count, critical->unended), text_plural(critical->unended));
 	if (critical->dropped)
 		view_buffer_print(
 			out, "the states of threads took too much memory: parts of long spans are unknown\n");
@@ -128,8 +126,8 @@ static void node_json(struct json *json, const struct critical *critical, const 
 	json_end(json);
 }
 
-void critical_json(const struct critical *critical, const struct view_report *options,
-		   struct view_buffer *out)
+static void critical_json(const struct critical *critical, const struct view_report *options,
+			  struct view_buffer *out)
 {
 	static const char *const keys[] = { "running_ns", "runnable_ns", "blocked_ns", "unknown_ns" };
 	struct json json;
@@ -165,7 +163,8 @@ void critical_json(const struct critical *critical, const struct view_report *op
 	json_end(&json);
 }
 
-void critical_csv(const struct critical *critical, const struct view_report *options, struct view_buffer *out)
+static void critical_csv(const struct critical *critical, const struct view_report *options,
+			 struct view_buffer *out)
 {
 	view_buffer_print(out, "span,depth,thread,state,in,until,count,time_ns\r\n");
 	for (size_t n = 0; n < critical->span_count; n++) {
@@ -189,4 +188,15 @@ void critical_csv(const struct critical *critical, const struct view_report *opt
 					  blocked ? end_keys[node->end] : "", node->count, node->time);
 		}
 	}
+}
+
+void critical_print(const struct critical *critical, const struct view_report *options,
+		    struct view_buffer *out)
+{
+	if (options->form == TABLE_JSON)
+		critical_json(critical, options, out);
+	else if (options->form == TABLE_CSV)
+		critical_csv(critical, options, out);
+	else
+		critical_text(critical, options, out);
 }

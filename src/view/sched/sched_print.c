@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/print.h"
+#include "base/text.h"
 #include "view/losses.h"
 #include "view/sched/sched_read.h"
 #include "view/sched/sched_report.h"
@@ -14,11 +15,6 @@ enum {
 	PARTS_SHOWN = 4,  /* of what a row is blocked in, and of who woke it */
 	STACKS_SHOWN = 3, /* of each of these */
 };
-
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
 
 /* ---- Lines below a row */
 
@@ -73,7 +69,7 @@ static void sched_row_below(const struct table *table, const void *data, struct 
 	view_buffer_print(out, "%s", table->color ? dim : "");
 	for (size_t n = 0; n < row->blocked.count && n < PARTS_SHOWN; n++) {
 		view_buffer_print(out, "%34s%6.2f%% %10s %9s x  in %s\n", "",
-				  percent(row->blocked.parts[n].time, row->wall),
+				  table_percent(row->blocked.parts[n].time, row->wall),
 				  text_duration(text, row->blocked.parts[n].time),
 				  text_count(count, row->blocked.parts[n].count),
 				  report->strings.texts[row->blocked.parts[n].text]);
