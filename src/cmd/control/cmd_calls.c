@@ -129,7 +129,7 @@ static void patch(struct session *session, const struct target *target)
 			(int)change.pid, change.problem);
 	if (change.patched.missed)
 		cmd_note("burin: the code of %s function%s could not be changed\n",
-			 text_count(count, change.patched.missed), change.patched.missed == 1 ? "" : "s");
+			 text_count(count, change.patched.missed), text_plural(change.patched.missed));
 }
 
 static int try_to_change(struct session *session, const struct target *target, const char *word,
@@ -155,7 +155,7 @@ static int try_to_change(struct session *session, const struct target *target, c
 				  word);
 	if (!quiet)
 		cmd_note("burin: %s function%s %s; also those that match later\n", text_count(count, matched),
-			 matched == 1 ? "" : "s", changes[change].past);
+			 text_plural(matched), changes[change].past);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/target_argument.h"
 #include "control/remains.h"
@@ -104,7 +105,7 @@ static int run(char **operands)
 		result = failed ? failed : result;
 	}
 	if (!quiet)
-		cmd_note("burin: %u session%s %s\n", removed, removed == 1 ? "" : "s",
+		cmd_note("burin: %u session%s %s\n", removed, text_plural(removed),
 			 how.dry_run ? "would be removed" : "removed");
 	return result;
 }

@@ -139,13 +139,13 @@ static int print_notes(const struct target_list *list, bool json)
 		cmd_note("burin: %s session%s without %s burin record: burin recover DIR completes the trace "
 			 "in "
 			 "DIR, burin snapshot PID writes a new one\n",
-			 text_count(count, left), left == 1 ? "" : "s", left == 1 ? "its" : "their");
+			 text_count(count, left), text_plural(left), left == 1 ? "its" : "their");
 	if (!unsearched)
 		return 0;
 	return cmd_failed("%s session%s: too many mappings to search all processes, or one holds the lock of "
 			  "its memory; "
 			  "those that were not searched count as users",
-			  text_count(count, unsearched), unsearched == 1 ? "" : "s");
+			  text_count(count, unsearched), text_plural(unsearched));
 }
 
 static int print(const struct target_list *list)

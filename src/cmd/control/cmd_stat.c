@@ -57,7 +57,7 @@ static void print_text(const struct sample *before, const struct sample *after, 
 	if (before)
 		view_buffer_print(out, " (%s/s)", text_count(text, rate(before, after)));
 	view_buffer_print(out, ", buffers %s of %s on %u ring%s", text_size(text, stat->used_bytes),
-			  text_size(room, stat->room_bytes), stat->rings, stat->rings == 1 ? "" : "s");
+			  text_size(room, stat->room_bytes), stat->rings, text_plural(stat->rings));
 	view_buffer_print(out, ", lost %s", text_count(text, wire_lost_sum(stat->lost)));
 	for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
 		if (stat->lost[cause])

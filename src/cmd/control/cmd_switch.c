@@ -190,7 +190,7 @@ static int try_to_apply(const struct request *request, struct session *session, 
 	}
 	if (!result && !request->quiet)
 		cmd_note("burin: %s event%s %s; also those that match later\n", text_count(count, matching),
-			 matching == 1 ? "" : "s", request->on ? "on" : "off");
+			 text_plural(matching), request->on ? "on" : "off");
 	free(filters);
 	listing_free(&listing);
 	return result;

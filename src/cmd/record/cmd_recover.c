@@ -148,7 +148,7 @@ static void print_recovered(const struct drain_totals *totals, uint64_t added, b
 	if (sampled && !totals->events)
 		return;
 	cmd_note("burin: added %s event%s that only memory held\n", text_count(text, added),
-		 added == 1 ? "" : "s");
+		 text_plural(added));
 	recording_summary(totals, path);
 	if (totals->lost_by[WIRE_LOST_UNREAD] >> DRAIN_KERNEL & 1)
 		cmd_note(

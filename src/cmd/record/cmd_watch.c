@@ -281,7 +281,7 @@ static void summarize(const struct watch *watch)
 
 	cmd_note("burin: %s snapshot%s in %s; %s skipped in cooldown; %s overwritten before they were read; "
 		 "%s: %s\n",
-		 text_count(taken, watch->taken), watch->taken == 1 ? "" : "s", watch->directory,
+		 text_count(taken, watch->taken), text_plural(watch->taken), watch->directory,
 		 text_count(skipped, watch->skipped),
 		 text_count(overwritten, live_reader_missed(&watch->live)), watch->target,
 		 attach_result(&watch->attachment));

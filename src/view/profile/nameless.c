@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "base/print.h"
+#include "base/text.h"
 #include "wire/wire_terms.h"
 
 enum {
@@ -143,7 +144,7 @@ static void print_images(const struct view_nameless *all, bool color, struct vie
 	}
 	if (more)
 		view_buffer_print(out, "%16s  %s%u image%s %s%s\n", "", shown ? "and in " : "in ", more,
-				  more == 1 ? "" : "s", shown ? "more" : "with less than 1 % each",
+				  text_plural(more), shown ? "more" : "with less than 1 % each",
 				  all->calls ? "" : "; all: burin report --json, \"images\"");
 	free(images);
 }

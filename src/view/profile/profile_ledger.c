@@ -190,7 +190,7 @@ static void print_truncated(const struct burin_profile *profile, bool whole, str
 	if (burin_profile_number(profile, "over.opens") || burin_profile_number(profile, "over.files"))
 		hints[WIRE_TRUNCATION_IMAGE] = file_limit_hint;
 	view_buffer_print(out, "%s of %s stack%s %s truncated\n", text_count(number, truncated),
-			  text_count(all, stacks), stacks == 1 ? "" : "s", truncated == 1 ? "is" : "are");
+			  text_count(all, stacks), text_plural(stacks), truncated == 1 ? "is" : "are");
 	print_causes(profile, "truncated.", wire_truncation_terms, WIRE_TRUNCATIONS, hints,
 		     whole ? 0 : (stacks + 99) / 100, out);
 }
@@ -218,10 +218,10 @@ static bool print_sum(const struct burin_profile *profile, uint64_t received, bo
 	text_count(all, received);
 	if (lost)
 		view_buffer_print(out, "%s%s of %s sample%s %s lost%s\n", color ? warn : "",
-				  text_count(number, lost), all, received == 1 ? "" : "s",
+				  text_count(number, lost), all, text_plural(received),
 				  lost == 1 ? "was" : "were", color ? off : "");
 	else
-		view_buffer_print(out, "none of %s sample%s was lost\n", all, received == 1 ? "" : "s");
+		view_buffer_print(out, "none of %s sample%s was lost\n", all, text_plural(received));
 	return lost != 0;
 }
 
@@ -301,7 +301,7 @@ static void shorten(const struct view_buffer *text, size_t lines, struct view_bu
 	}
 	if (left_out)
 		view_buffer_print(out, "%zu more line%s on what is missing and what to do: --verbose\n",
-				  left_out, left_out == 1 ? "" : "s");
+				  left_out, text_plural(left_out));
 }
 
 void view_ledger_text(const struct burin_trace *trace, const struct burin_profile *profile,

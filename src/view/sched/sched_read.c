@@ -204,7 +204,7 @@ void sched_missing_text(const struct sched_missing *missing, struct view_buffer 
 				  missing->switches == 1 ? " is" : "es are");
 	if (missing->wakes)
 		view_buffer_print(out, "%s wait%s ended without a wake-up in the trace\n",
-				  text_count(count, missing->wakes), missing->wakes == 1 ? "" : "s");
+				  text_count(count, missing->wakes), text_plural(missing->wakes));
 }
 
 void sched_missing_json(const struct sched_missing *missing, struct json *json)

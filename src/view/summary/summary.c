@@ -217,7 +217,7 @@ static void print_events(const struct burin_trace *trace, const struct read_coun
 	}
 	if (idle)
 		view_buffer_print(out, "%16s  %u other event%s of the kernel\n", "0", idle,
-				  idle == 1 ? "" : "s");
+				  text_plural(idle));
 	if (counts->unknown)
 		view_buffer_print(out, "%16s  (events that are not in the table)\n",
 				  text_count(number, counts->unknown));

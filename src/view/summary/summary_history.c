@@ -94,7 +94,7 @@ static void print_kind(const struct burin_trace *trace, const struct read_change
 		view_buffer_print(out, "%s for each ring", text_size(size, change->value));
 	else if (read_change_is(change, WIRE_CHANGE_CALLS))
 		view_buffer_print(out, "calls of %s function%s, and of later ones",
-				  text_count(size, change->value), change->value == 1 ? "" : "s");
+				  text_count(size, change->value), text_plural(change->value));
 	else if (read_change_is(change, WIRE_CHANGE_RULE))
 		view_buffer_print(out, "for events that are registered later");
 	else

@@ -405,7 +405,7 @@ static bool put_list(const struct syscall_style *style, const struct burin_recor
 	if (strcmp(name, "envp") != 0 || arguments->vars < 0)
 		return false;
 	put_argument(style, style->arguments[n], record, n, part);
-	view_buffer_print(part, " /* %" PRId64 " var%s */", arguments->vars, arguments->vars == 1 ? "" : "s");
+	view_buffer_print(part, " /* %" PRId64 " var%s */", arguments->vars, text_plural(arguments->vars));
 	return true;
 }
 

@@ -289,12 +289,12 @@ static void warn(const char *path, const struct symbolize_counts *counts)
 	if (counts->late)
 		cmd_note("burin: names of %" PRIu64 " image%s were not found before the deadline; burin "
 			 "symbols --deadline TIME %s finds them\n",
-			 counts->late, counts->late == 1 ? "" : "s", path);
+			 counts->late, text_plural(counts->late), path);
 	if (counts->damaged)
 		cmd_note("burin: %" PRIu64 " file%s could not be read completely, so names are missing; "
 			 "burin symbols %s tries again "
 			 "and lists them\n",
-			 counts->damaged, counts->damaged == 1 ? "" : "s", path);
+			 counts->damaged, text_plural(counts->damaged), path);
 	if (counts->unconfined && geteuid() == 0 && !warned)
 		cmd_note("burin: files of other users are read without seccomp: %s; do not record as root\n",
 			 strerror(-counts->unconfined));
@@ -330,7 +330,7 @@ static int find_names(struct naming *naming, int directory, const char *path)
 	if (!kept)
 		return cmd_failed("%s: fewer names than before for %zu image%s; names are unchanged "
 				  "(use --force to replace them)",
-				  path, naming->worse, naming->worse == 1 ? "" : "s");
+				  path, naming->worse, text_plural(naming->worse));
 	if (!naming->options->quiet)
 		cmd_note("burin: %" PRIu64 " locations, %" PRIu64 " with a name, %" PRIu64 " with a line\n",
 			 counts.locations, counts.named, counts.lined);

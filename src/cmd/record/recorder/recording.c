@@ -218,7 +218,7 @@ void recording_events(const struct drain_totals *totals, const char *output)
 	char events[TEXT_SHORT], size[TEXT_SHORT];
 
 	cmd_note("burin: %s event%s on %u CPU%s, %s in %s", text_count(events, totals->events),
-		 totals->events == 1 ? "" : "s", totals->cpus, totals->cpus == 1 ? "" : "s",
+		 text_plural(totals->events), totals->cpus, text_plural(totals->cpus),
 		 text_size(size, totals->bytes), output);
 	print_losses(totals);
 }
@@ -233,7 +233,7 @@ void recording_chunks(const struct drain_totals *totals)
 			 totals->changes == 1 ? "once" : "several times");
 	if (totals->chunks)
 		cmd_note("burin: %u chunk%s", totals->chunks - removed,
-			 totals->chunks - removed == 1 ? "" : "s");
+			 text_plural(totals->chunks - removed));
 	if (removed)
 		cmd_note("; removed the %u oldest of %u", removed, totals->chunks);
 	if (totals->chunks)

@@ -368,7 +368,7 @@ void auto_arguments_summary(const struct auto_arguments *found)
 	if (!*found->path || !(found->known + found->unknown + found->left))
 		return;
 	cmd_note("burin: --auto-args: the arguments of %s function%s of %s", text_count(known, found->known),
-		 found->known == 1 ? "" : "s", found->path);
+		 text_plural(found->known), found->path);
 	note_files(found->libraries, "library", "libraries");
 	note_files(found->later, "file loaded later", "files loaded later");
 	cmd_note(" are known, of %s not%s%s\n", text_count(unknown, found->unknown),

@@ -213,7 +213,7 @@ static int patch(struct calls_target *calls, struct attachment *attachment)
 		calls->longest_ns = change.patched.longest_ns;
 	if (change.patched.missed)
 		cmd_note("burin: the code of %s function%s could not be changed\n",
-			 text_count(missed, change.patched.missed), change.patched.missed == 1 ? "" : "s");
+			 text_count(missed, change.patched.missed), text_plural(change.patched.missed));
 	return error ? cmd_failed("%s: its code cannot be changed: %s", attachment->word, change.problem) : 0;
 }
 
@@ -273,7 +273,7 @@ static void begin_calls(void *state, struct recorder *recorder)
 		return;
 	if (calls->functions)
 		cmd_note("burin: calls of %s function%s are recorded\n", text_count(count, calls->functions),
-			 calls->functions == 1 ? "" : "s");
+			 text_plural(calls->functions));
 	else
 		cmd_note("burin: no function matches that has room for a jump; build it with "
 			 "-fpatchable-function-entry=5\n");

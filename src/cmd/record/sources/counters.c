@@ -86,7 +86,7 @@ static void summarize(const void *state, const struct recorder *recorder, const 
 	if (!counters->opened)
 		return;
 	cmd_note("burin: counters of the machine: %s reading%s, at most %s apart\n",
-		 text_count(readings, figures->readings), figures->readings == 1 ? "" : "s",
+		 text_count(readings, figures->readings), text_plural(figures->readings),
 		 text_duration(longest, figures->longest_ns));
 	if (figures->left_out)
 		cmd_note("burin: counters: %s values were left out: there are more than %d figures\n",

@@ -261,7 +261,7 @@ static void summarize(const void *state, const struct recorder *recorder, const 
 		return;
 	if (kernel->by_module) {
 		cmd_note("burin: %s event%s of the kernel by burin.ko\n", text_count(events, kernel->events),
-			 kernel->events == 1 ? "" : "s");
+			 text_plural(kernel->events));
 		if (kernel->lacks)
 			cmd_note("burin: %s; " KERNEL_MECHANISM "=bpf records them\n", kernel->lacks);
 		return;

@@ -77,7 +77,7 @@ static int check_event(const char *event)
 		return cmd_usage("--sample-event %s: %s", event, why);
 	if (refused)
 		cmd_note("burin: --sample-event: %u function%s cannot be probed, such as %s\n", refused,
-			 refused == 1 ? "" : "s", why);
+			 text_plural(refused), why);
 	return 0;
 }
 
@@ -389,7 +389,7 @@ static void print_waits(const struct sampler_totals *totals, enum perf_graph gra
 	char count[TEXT_SHORT], time[TEXT_SHORT];
 
 	cmd_note("burin: off-CPU: %s wait%s, %s", text_count(count, waits->attributed),
-		 waits->attributed == 1 ? "" : "s", text_duration(time, totals->waited_ns));
+		 text_plural(waits->attributed), text_duration(time, totals->waited_ns));
 	if (totals->stackless)
 		cmd_note(" (%s without a stack: the kernel's buffer was full%s)",
 			 text_count(count, totals->stackless),
@@ -397,10 +397,10 @@ static void print_waits(const struct sampler_totals *totals, enum perf_graph gra
 						  : "");
 	if (totals->preempted)
 		cmd_note("; preempted %s time%s, %s", text_count(count, totals->preempted),
-			 totals->preempted == 1 ? "" : "s", text_duration(time, totals->preempted_ns));
+			 text_plural(totals->preempted), text_duration(time, totals->preempted_ns));
 	if (totals->blocked_before)
 		cmd_note("; blocked from the beginning, at an unknown location: %s thread%s",
-			 text_count(count, totals->blocked_before), totals->blocked_before == 1 ? "" : "s");
+			 text_count(count, totals->blocked_before), text_plural(totals->blocked_before));
 	if (totals->switch_lost)
 		cmd_note("; %s thread switches lost: the kernel's buffer was full",
 			 text_count(count, totals->switch_lost));
@@ -414,7 +414,7 @@ static void print_wakers(const struct sampler_totals *totals)
 	char count[TEXT_SHORT];
 
 	cmd_note("burin: wakers: %s wake-up%s with a stack", text_count(count, wakers->attributed),
-		 wakers->attributed == 1 ? "" : "s");
+		 text_plural(wakers->attributed));
 	print_losses(wakers,
 		     "the kernel's buffer was full (try a larger --sample-buffer, or --call-graph fp)");
 }
@@ -455,7 +455,7 @@ static void summarize(const void *state, const struct recorder *recorder, const 
 	if (!sampling->begun || recorder->converted)
 		return;
 	cmd_note("burin: %s sample%s of %s, %s in the kernel, %s%s%s", text_count(count, samples->attributed),
-		 samples->attributed == 1 ? "" : "s", sampling->options->event,
+		 text_plural(samples->attributed), sampling->options->event,
 		 text_count(kernel, totals->kernel), text_size(size, totals->bytes), output ? " in " : "",
 		 output ? output : "");
 	print_losses(samples, "the buffer was full (try a larger --sample-buffer)");
