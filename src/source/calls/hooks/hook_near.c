@@ -151,8 +151,9 @@ struct hook_near hook_near_put(uint8_t *area, uint64_t begin, uint64_t end)
 		.header = call_site->id | (uint32_t)CALL_RECORD_BYTES << 16,
 	};
 
-	memcpy(area, near_copy, offset_of(near_last));
+	/* Never zeros in their place: the kernel may look at a sequence of an area that is used again. */
 	memcpy(area, &data, sizeof(data));
+	memcpy(area + sizeof(data), near_copy + sizeof(data), offset_of(near_last) - sizeof(data));
 	put_places(area);
 	if (!call_cpu_is_fast())
 		return (struct hook_near){ offset_of(near_to_begin), offset_of(near_to_end),

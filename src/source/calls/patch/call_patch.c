@@ -253,11 +253,11 @@ static struct retired {
 	uint64_t begin, bytes;
 } retired[WIRE_PATCH_OBJECTS];
 
-static void retire(const struct wire_patch_object *object)
+static void retire(uint64_t area, size_t bytes)
 {
 	for (unsigned n = 0; n < WIRE_PATCH_OBJECTS; n++)
 		if (!retired[n].bytes) {
-			retired[n] = (struct retired){ object->area, object->area_bytes };
+			retired[n] = (struct retired){ area, bytes };
 			return;
 		}
 }
@@ -413,7 +413,8 @@ static bool prepare(struct preparation *preparation)
 	patches = mmap(NULL, count * sizeof(struct wire_patch), PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (patches == MAP_FAILED) {
-		munmap(area, bytes);
+		retire((uint64_t)(uintptr_t)area,
+		       bytes); /* a thread may still be in one that was retired before */
 		return false;
 	}
 	preparation->near = call_area_head(area);
@@ -426,6 +427,7 @@ static bool prepare(struct preparation *preparation)
 	if (!call_far_end(preparation->far) || mprotect(area, bytes, PROT_READ | PROT_EXEC) != 0) {
 		call_far_free(preparation->far);
 		munmap(patches, count * sizeof(struct wire_patch));
+		retire(object->area, bytes);
 		object->count = 0;
 		return false;
 	}
@@ -635,7 +637,7 @@ static void forget(struct wire_patch_object *object)
 {
 	if (object->area_bytes) {
 		munmap(patches_of(object), object->count * sizeof(struct wire_patch));
-		retire(object);
+		retire(object->area, object->area_bytes);
 		call_far_free(&far_jumps[object - call_patches.object]);
 	}
 	call_slots_forget(object->begin, object->end);
