@@ -63,6 +63,7 @@ static unsigned table_columns(const struct table *table, enum table_form form,
 			if (column_group(table, at, form) == group)
 				columns[count++] = at;
 	}
+	assert(count <= TABLE_COLUMNS_MAX);
 	return count;
 }
 
@@ -100,7 +101,7 @@ struct text_table {
 	struct view_label *labels;	    /* by row; NULL: none */
 };
 
-static const char *name_of(const struct text_table *text, size_t row, unsigned column)
+static const char *table_name(const struct text_table *text, size_t row, unsigned column)
 {
 	const struct table *table = text->table;
 
@@ -109,15 +110,15 @@ static const char *name_of(const struct text_table *text, size_t row, unsigned c
 	return table->name(table->data, table_row(table, row), text->columns[column]->part);
 }
 
-static const char *label_of(const void *data, size_t row)
+static const char *table_label(const void *data, size_t row)
 {
 	const struct text_table *text = data;
 
-	return name_of(text, row, text->symbol);
+	return table_name(text, row, text->symbol);
 }
 
 /* Return: false: no memory. */
-static bool text_measure(struct text_table *text)
+static bool table_measure(struct text_table *text)
 {
 	const size_t rows = text->table->count;
 	struct view_label *labels;
@@ -128,19 +129,19 @@ static bool text_measure(struct text_table *text)
 			continue;
 		if (text->columns[n]->kind == COLUMN_SYMBOL) {
 			text->symbol = n;
-			labels = view_labels_make(label_of, text, rows);
+			labels = view_labels_make(table_label, text, rows);
 			if (!labels)
 				return false;
 			text->labels = labels;
 		}
 		text->widths[n] = (unsigned)strlen(text->columns[n]->title);
 		for (size_t row = 0; row < rows; row++)
-			text->widths[n] = view_column_wider(text->widths[n], name_of(text, row, n));
+			text->widths[n] = view_column_wider(text->widths[n], table_name(text, row, n));
 	}
 	return true;
 }
 
-static void print_titles(const struct text_table *text, struct view_buffer *out)
+static void table_print_titles(const struct text_table *text, struct view_buffer *out)
 {
 	view_buffer_print(out, "\n%s", text->table->color ? bold : "");
 	for (unsigned n = 0; n < text->count; n++) {
@@ -156,8 +157,8 @@ static void print_titles(const struct text_table *text, struct view_buffer *out)
 	view_buffer_print(out, "%s\n", text->table->color ? off : "");
 }
 
-static const char *number_text(const struct table *table, const struct column *column, const void *row,
-			       char text[TEXT_SHORT])
+static const char *table_number_text(const struct table *table, const struct column *column, const void *row,
+				     char text[TEXT_SHORT])
 {
 	uint64_t number, whole = table->whole;
 
@@ -175,7 +176,7 @@ static const char *number_text(const struct table *table, const struct column *c
 	return text;
 }
 
-static void print_row(const struct text_table *text, size_t number, struct view_buffer *out)
+static void table_print_row(const struct text_table *text, size_t number, struct view_buffer *out)
 {
 	const struct table *table = text->table;
 	const void *row = table_row(table, number);
@@ -185,16 +186,16 @@ static void print_row(const struct text_table *text, size_t number, struct view_
 		const struct column *column = text->columns[n];
 
 		if (column_is_name(column))
-			view_column(out, name_of(text, number, n), text->widths[n],
+			view_column(out, table_name(text, number, n), text->widths[n],
 				    text->labels && n == text->symbol && text->labels[number].less);
 		else if (column->list)
 			column->list->text(row, out);
 		else
 			view_buffer_print(out, "%*s  ", (int)column->width,
-					  number_text(table, column, row, short_text));
+					  table_number_text(table, column, row, short_text));
 	}
 	/* A list may be empty. */
-	while (text->columns[text->count - 1]->list && out->bytes[out->used - 1] == ' ')
+	while (text->columns[text->count - 1]->list && out->used && out->bytes[out->used - 1] == ' ')
 		out->used--;
 	view_buffer_print(out, "\n");
 	if (table->below)
@@ -205,10 +206,10 @@ void table_text(const struct table *table, struct view_buffer *out)
 {
 	struct text_table text = { .table = table };
 
-	if (text_measure(&text)) {
-		print_titles(&text, out);
+	if (table_measure(&text)) {
+		table_print_titles(&text, out);
 		for (size_t n = 0; n < table->count; n++)
-			print_row(&text, n, out);
+			table_print_row(&text, n, out);
 	} else {
 		out->failed = true;
 	}

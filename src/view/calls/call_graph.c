@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Calling contexts as text and as JSON (docs/schema/graph.json). */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/print.h"
 #include "base/text.h"

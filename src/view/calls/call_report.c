@@ -19,7 +19,7 @@ static bool open_number(const void *row, unsigned part, uint64_t *number)
 /* Text has SELF in the middle above the time and its share. */
 static const struct column call_columns[] = {
 	COLUMN("calls", "CALLS", COUNT, 13, struct call_row, calls),
-	COLUMN("open", NULL, COUNT, 0, struct call_row, task, .get = open_number),
+	{ .key = "open", .kind = COLUMN_COUNT, .get = open_number },
 	COLUMN(NULL, "", SHARE, 7, struct call_row, self, .lead = true),
 	COLUMN("self_ns", "SELF     ", DURATION, 10, struct call_row, self, .lead = true),
 	COLUMN("total_ns", "TOTAL", DURATION, 10, struct call_row, total, .lead = true),

@@ -66,6 +66,8 @@ unsigned view_report_parts(const struct view_report *report)
 
 void view_report_names(const struct view_report *report, struct table *table)
 {
+	static_assert((int)VIEW_PARTS <= (int)TABLE_NAMES_MAX, "each part may be a column");
+
 	for (unsigned n = 0; n < report->by_count; n++) {
 		const enum view_part part = report->by[n];
 		const char *name = view_part_name(part);

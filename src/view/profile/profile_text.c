@@ -70,7 +70,7 @@ void view_cost_text(const struct view_profile *counted, const struct view_cost *
 }
 
 /* Times of waiting came later, and text has them only beside times of running. */
-static const struct column row_columns[] = {
+static const struct column sample_columns[] = {
 	COLUMN("self", "SELF", SHARE, 7, struct view_row, self.all),
 	COLUMN("self_waited", "WAITED", SHARE, 7, struct view_row, self.waited, .zero = "", .optional = true,
 	       .late = true),
@@ -81,7 +81,7 @@ static const struct column row_columns[] = {
 	{ 0 },
 };
 
-static const char *row_name(const void *data, const void *row, unsigned part)
+static const char *sample_row_name(const void *data, const void *row, unsigned part)
 {
 	return view_row_text(data, row, part);
 }
@@ -96,8 +96,8 @@ static int by_total(const void *a, const void *b)
 }
 
 /* Sort the rows by the report's order, and keep those within its limits. Return: how many were left out. */
-static size_t choose_rows(const struct view_profile *counted, struct view_rows *rows,
-			  const struct view_report *report)
+static size_t sample_rows_choose(const struct view_profile *counted, struct view_rows *rows,
+				 const struct view_report *report)
 {
 	const size_t before = rows->count;
 	size_t kept = 0;
@@ -114,12 +114,12 @@ static size_t choose_rows(const struct view_profile *counted, struct view_rows *
 void view_rows_print(const struct view_profile *counted, struct view_rows *rows,
 		     const struct view_report *report, struct view_buffer *out)
 {
-	const size_t left_out = choose_rows(counted, rows, report);
-	struct table table = { .columns = row_columns,
+	const size_t left_out = sample_rows_choose(counted, rows, report);
+	struct table table = { .columns = sample_columns,
 			       .rows = rows->rows,
 			       .count = rows->count,
 			       .size = sizeof(*rows->rows),
-			       .name = row_name,
+			       .name = sample_row_name,
 			       .data = rows,
 			       .whole = counted->weight,
 			       .unit = counted->unit,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Where threads spent their time, as text, as JSON (docs/schema/report-sched.json) and as CSV; the columns of burin report --sched. */
-#include <stdlib.h>
-
 #include "base/print.h"
 #include "base/text.h"
 #include "view/losses.h"
